@@ -1,0 +1,178 @@
+# Everything one does with a checkout of unda. `make` lists the targets.
+# Also the only place that knows how libunda.so is compiled; setup.py calls `make lib`.
+# Where things stand: README.md, source tour.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/bash
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+JOBS ?= $(shell nproc)
+PYTHON ?= python3
+PY ?= $(if $(wildcard .venv/ready),.venv/bin/python,$(PYTHON))
+BUILD ?= build/lib-c
+LIBRARY ?= python/unda/libunda.so
+BINDING := python/unda/_cffi.py
+ARGS ?=
+
+# gnu11, not c11: c11 turns contraction off and no clone would hold an FMA. Never -ffast-math or -Ofast:
+# loading such a library flushes subnormals in the whole process and breaks isnan. No -march=native: one
+# binary runs anywhere, CLONES in csrc/base/parallel.h picks the instruction set when it is loaded.
+OPT ?= -O3
+EXTRA ?=
+CFLAGS := -std=gnu11 $(OPT) -g1 -fPIC -fopenmp -fvisibility=hidden -ffp-contract=fast -fno-math-errno \
+          -fno-trapping-math -Wall -Wextra -Icsrc -Icuda $(EXTRA)
+LDFLAGS := -shared -fopenmp -Wl,-z,defs $(EXTRA)
+LDLIBS := -lm -ldl -lpthread
+VERSION := $(shell sed -n 's/^version = "\(.*\)".*/\1/p' pyproject.toml)
+SOURCES := $(wildcard csrc/*/*.c)
+OBJECTS := $(SOURCES:csrc/%.c=$(BUILD)/%.o)
+
+.PHONY: help lib library flags venv demo test test-slow test-gpu sanitize bench format lint check clean \
+        prerequisites gpu-lib FORCE
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@echo 'Variables: ARGS="-k mesh" goes to pytest or to `unda bench`, PY= is the Python to use.'
+
+# ---------------------------------------------------------------- the library
+
+lib: ## compile python/unda/libunda.so and the CFFI binding, only what changed
+	@$(MAKE) --no-print-directory -j$(JOBS) $(LIBRARY) $(BINDING)
+
+library:
+	@$(MAKE) --no-print-directory -j$(JOBS) $(LIBRARY)
+
+flags:
+	@echo '$(CFLAGS)'
+
+# Written beside the target and renamed: a process that has the old library mapped keeps it.
+$(LIBRARY): $(OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(OBJECTS) $(LDFLAGS) $(LDLIBS) -o $@.tmp && mv $@.tmp $@
+
+$(BUILD)/%.o: csrc/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(DEFINES) -MMD -MP -c $< -o $@
+
+$(BUILD)/base/library.o: $(BUILD)/source_hash
+$(BUILD)/base/library.o: DEFINES = -DUNDA_VERSION='"$(VERSION)"' \
+                                   -DUNDA_SOURCE_HASH='"$(shell cat $(BUILD)/source_hash)"'
+
+# Files that change only when what they hold changes.
+$(BUILD)/source_hash: FORCE
+	@mkdir -p $(@D); hash=$$($(PY) python/unda/_source_hash.py) || exit 1; \
+	cmp -s $@ - <<< "$$hash" || echo "$$hash" > $@
+
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D); cmp -s $@ - <<< '$(CC) $(CFLAGS) $(VERSION)' || echo '$(CC) $(CFLAGS) $(VERSION)' > $@
+
+$(BINDING): csrc/unda.h python/build_cffi.py
+	@$(PY) -c 'import cffi' 2> /dev/null || \
+	    { echo '$(PY) has no cffi: run `make venv` first, or pip install cffi' >&2; exit 1; }
+	CC='$(CC)' $(PY) python/build_cffi.py $@
+
+-include $(OBJECTS:.o=.d)
+
+# ---------------------------------------------------------------- environment
+
+prerequisites:
+	@missing=; \
+	command -v g++ > /dev/null || missing+=' g++'; \
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2> /dev/null || missing+=' Python>=3.10'; \
+	$(PYTHON) -c 'import venv, ensurepip' 2> /dev/null || missing+=' ensurepip'; \
+	if [ -n "$$missing" ]; then \
+	    echo "missing:$$missing. On Debian 12:" >&2; \
+	    echo '    apt-get install build-essential git python3-venv' >&2; exit 1; \
+	fi
+
+PIP := .venv/bin/python -m pip --disable-pip-version-check install --quiet
+
+# The stamp is written last: without it the environment is half made, and is made again.
+.venv/ready: | prerequisites
+	rm -rf .venv
+	$(PYTHON) -m venv .venv
+	$(PIP) 'setuptools>=77' 'cffi>=1.15'
+	@touch $@
+
+INSTALLED = $(filter-out $(BINDING),$(shell find csrc cuda python/unda -name '*.[ch]' -o -name '*.cu' -o -name '*.py'))
+
+# One environment, one install of unda in it: the demo's as a user has it, the tests' editable. Either
+# stamp removes the other.
+.venv/demo: .venv/ready pyproject.toml setup.py Makefile $(INSTALLED)
+	$(PIP) --no-build-isolation '.[plot]'
+	@rm -f .venv/test .venv/dev && touch $@
+
+.venv/test: .venv/ready pyproject.toml setup.py
+	$(PIP) --no-build-isolation -e '.[test]'
+	@rm -f .venv/demo && touch $@
+
+.venv/dev: .venv/test
+	$(PIP) --no-build-isolation -e '.[dev]'
+	@touch $@
+
+venv: .venv/test ## .venv with unda (editable) and the test tools
+
+# ---------------------------------------------------------------- running
+
+demo: .venv/demo ## install unda in .venv and run examples/first_wave.py
+	MPLBACKEND=Agg .venv/bin/python examples/first_wave.py
+
+PYTEST := OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n 2
+
+test: .venv/test ## the default tests (4 minutes on 2 cores)
+	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
+	$(PYTEST) $(ARGS)
+
+test-slow: .venv/test ## the slow tests (up to an hour)
+	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
+	$(PYTEST) --slow -m slow $(ARGS)
+
+WITH_PATH := PYTHONPATH=$(CURDIR)/python$${PYTHONPATH:+:$$PYTHONPATH}
+
+# The GPU node is bare: no environment is made and the network is left alone. Without a compiler the
+# library that was brought along is used.
+gpu-lib:
+	@if command -v $(CC) > /dev/null; then $(MAKE) --no-print-directory lib; \
+	elif [ ! -e $(LIBRARY) ] || [ ! -e $(BINDING) ]; then \
+	    echo 'no $(CC) here, and $(LIBRARY) or $(BINDING) was not brought along' >&2; exit 1; fi
+
+test-gpu: gpu-lib ## the tests that need a CUDA device (PY=python3)
+	$(WITH_PATH) $(PY) -m pytest -p no:cacheprovider -m gpu --slow --require-gpu $(ARGS)
+	$(if $(ARGS),,$(WITH_PATH) $(PY) tests/gpu_record.py write)
+
+SANITIZER ?= $(shell command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+
+sanitize: gpu-lib ## compute-sanitizer over the small GPU tests (PY=python3)
+	for tool in memcheck racecheck initcheck; do \
+	    $(WITH_PATH) $(SANITIZER) --tool $$tool --error-exitcode 9 \
+	        $(PY) -m pytest -p no:cacheprovider -m sanitize --require-gpu $(ARGS) || exit 1; \
+	done
+
+BENCH ?= dg --physics acoustic --degrees 1:8 --kernels fused,node --dtype float32
+
+bench: gpu-lib ## time every degree and kernel on this machine's device (PY=python3)
+	$(WITH_PATH) $(PY) -m unda bench $(BENCH) $(ARGS)
+
+# ---------------------------------------------------------------- tidiness
+
+C_FILES = $(shell find csrc cuda tests examples -name '*.[ch]' -o -name '*.cu' -o -name '*.cpp')
+
+format: .venv/dev ## clang-format and ruff, in place
+	.venv/bin/clang-format -i $(C_FILES)
+	.venv/bin/ruff check --fix --exit-zero --quiet
+	.venv/bin/ruff format
+
+lint: .venv/dev ## ruff, mypy and the formatters, changing nothing
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/clang-format --dry-run --Werror $(C_FILES)
+	.venv/bin/mypy
+
+check: lint test ## lint, then the default tests
+
+clean: ## remove what was built (.venv stays)
+	rm -rf build dist python/unda.egg-info $(LIBRARY) $(BINDING)
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

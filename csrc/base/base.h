@@ -1,0 +1,48 @@
+/* base.h: what every file of the library uses: failing (FAIL, TRY), logging, arrays, the fork guard.
+ * Not for numerics. Next: error.c, log.c, array.c, parallel.h. */
+#ifndef UNDA_BASE_H
+#define UNDA_BASE_H
+
+#include "../unda.h"
+
+#include <stdbool.h>
+
+/* Records status and message for this thread and returns status. */
+unda_status error_set(unda_status status, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void error_set_log(const char *text); /* copied: the compiler's log */
+void error_clear(void);
+
+#define FAIL(status, ...) return error_set((status), __FILE__, __LINE__, __VA_ARGS__)
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        unda_status try_status = (call);                                                           \
+        if (try_status != UNDA_OK)                                                                 \
+            return try_status;                                                                     \
+    } while (0)
+/* For options structs: the caller's size must be ours. */
+#define CHECK_SIZE(pointer, type)                                                                  \
+    do {                                                                                           \
+        if (!(pointer))                                                                            \
+            FAIL(UNDA_ERR_ARG, #type " is NULL");                                                  \
+        if ((pointer)->size_bytes != (int64_t)sizeof(type))                                        \
+            FAIL(UNDA_ERR_ARG, #type ".size_bytes is %lld, expected %lld",                         \
+                 (long long)(pointer)->size_bytes, (long long)sizeof(type));                       \
+    } while (0)
+
+void log_add(unda_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* 64-byte aligned, zeroed; count * size is checked for overflow. NULL only when out of memory
+ * (count 0 gives a valid pointer). Freed by array_free. */
+void *array_new(int64_t count, int64_t size);
+void array_free(void *array);
+/* *(void **)out = array_new(...), UNDA_ERR_MEMORY with the bytes wanted. */
+unda_status array_try(void *out, int64_t count, int64_t size, const char *what);
+
+/* Marks this process as one that ran an engine (OpenMP or CUDA) / refuses in a forked child. */
+void fork_mark(void);
+unda_status fork_check(void);
+
+double clock_seconds(void); /* monotonic */
+
+#endif

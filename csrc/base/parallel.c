@@ -1,0 +1,9 @@
+/* parallel.c: the number of threads. */
+#include "parallel.h"
+
+#include <omp.h>
+
+int32_t parallel_threads(int32_t wanted)
+{
+    return wanted > 0 ? wanted : omp_get_max_threads();
+}

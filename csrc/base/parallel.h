@@ -1,0 +1,18 @@
+/* parallel.h: threads and vectors on the CPU: how many, and which instruction sets functions are built for.
+ * Not here: the loops themselves (*_cpu.inc.h). */
+#ifndef UNDA_PARALLEL_H
+#define UNDA_PARALLEL_H
+
+#include <stdint.h>
+
+/* Three versions of a function in one binary; the loader takes the best that the machine has. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(UNDA_NO_CLONES)
+#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define CLONES
+#endif
+
+/* Threads this process may use (its affinity mask and OMP_NUM_THREADS), or `wanted` if positive. */
+int32_t parallel_threads(int32_t wanted);
+
+#endif

@@ -1,0 +1,29 @@
+/* cpu_variants.inc.h: every physics and flux of one precision; the includer defines REAL, LANES, SQRT and
+ * PRECISION(name). */
+#include "../base/parallel.h"
+#include "../dg/dg_cpu.h"
+
+#include "common/index.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef REAL VEC __attribute__((vector_size(64)));
+#define VAL VEC
+#define DEVICE static inline __attribute__((always_inline, unused))
+
+#define PHYSICS "physics/acoustic.h"
+#define FLUX_CENTRAL 0
+#define FN(name) PRECISION(acoustic_upwind_##name##_)
+#include "../dg/dg_cpu.inc.h"
+#undef FN
+#undef FLUX_CENTRAL
+#define FLUX_CENTRAL 1
+#define FN(name) PRECISION(acoustic_central_##name##_)
+#include "../dg/dg_cpu.inc.h"
+#undef FN
+#undef FLUX_CENTRAL
+
+/* By unda_physics and unda_flux. */
+const dg_cpu_block PRECISION(dg_cpu_blocks_)[1][2] = {
+    {PRECISION(acoustic_upwind_block_stage_), PRECISION(acoustic_central_block_stage_)}};

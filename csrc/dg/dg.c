@@ -1,0 +1,242 @@
+/* dg.c: the tables of nodal DG that both engines use: geometry, materials, neighbours, stable time step.
+ * Everything in float64, relative to each element's first vertex, so that large coordinates cost no digits.
+ * Not here: fields and stages (dg_cpu.inc.h, dg_cuda.c). */
+#include "dg.h"
+
+#include "common/index.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Edges e_j = x_j - x_0 of an internal element, rows j. */
+static void edges(const unda_mesh *mesh, int64_t elem, double e[3][3])
+{
+    const int64_t *v = mesh->sorted + 4 * elem;
+    for (int j = 0; j < 3; j++)
+        for (int i = 0; i < 3; i++)
+            e[j][i] = mesh->vertices[3 * v[j + 1] + i] - mesh->vertices[3 * v[0] + i];
+}
+
+static void cross(const double *a, const double *b, double *c)
+{
+    c[0] = a[1] * b[2] - a[2] * b[1];
+    c[1] = a[2] * b[0] - a[0] * b[2];
+    c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* grad r_1 = e_2 x e_3 / det and cyclically; det = +-6 V by the sorted order of the vertices. */
+static double gradients(const unda_mesh *mesh, int64_t elem, double g[9])
+{
+    double e[3][3];
+    edges(mesh, elem, e);
+    for (int j = 0; j < 3; j++)
+        cross(e[(j + 1) % 3], e[(j + 2) % 3], g + 3 * j);
+    double det = e[0][0] * g[0] + e[0][1] * g[1] + e[0][2] * g[2];
+    for (int i = 0; i < 9; i++)
+        g[i] /= det;
+    return det;
+}
+
+double dg_volume(const unda_mesh *mesh, int64_t elem)
+{
+    double g[9];
+    return fabs(gradients(mesh, elem, g)) / 6;
+}
+
+void dg_coordinates(const struct dg *dg, const unda_mesh *mesh, int64_t elem, double *x)
+{
+    double e[3][3];
+    const double *x0 = mesh->vertices + 3 * mesh->sorted[4 * elem];
+    edges(mesh, elem, e);
+    for (int n = 0; n < dg->num_node; n++) {
+        const double *r = dg->element->nodes + 3 * n;
+        for (int i = 0; i < 3; i++)
+            x[3 * n + i] = x0[i] + (r[0] * e[0][i] + r[1] * e[1][i] + r[2] * e[2][i]);
+    }
+}
+
+void dg_reference_point(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x,
+                        double *r)
+{
+    const double *x0 = mesh->vertices + 3 * mesh->sorted[4 * elem];
+    const double *g = dg->geometry + 9 * elem;
+    for (int j = 0; j < 3; j++)
+        r[j] = g[3 * j] * (x[0] - x0[0]) + g[3 * j + 1] * (x[1] - x0[1]) + g[3 * j + 2] * (x[2] - x0[2]);
+}
+
+void dg_basis(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *basis)
+{
+    double r[3];
+    dg_reference_point(dg, mesh, elem, x, r);
+    element_basis(dg->element, r, basis);
+}
+
+/* |grad lambda_f| of the four faces. */
+static void scales(const double *g, double scale[4])
+{
+    double sum[3] = {0, 0, 0};
+    for (int j = 0; j < 3; j++) {
+        scale[j + 1] = sqrt(g[3 * j] * g[3 * j] + g[3 * j + 1] * g[3 * j + 1] + g[3 * j + 2] * g[3 * j + 2]);
+        for (int i = 0; i < 3; i++)
+            sum[i] += g[3 * j + i];
+    }
+    scale[0] = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+}
+
+static unda_status copy_material(struct dg *dg, const unda_mesh *mesh, const double *material)
+{
+    const struct physics *physics = dg->physics;
+    int num_material = physics->num_material;
+    if (!material)
+        FAIL(UNDA_ERR_ARG, "material is NULL, expected [%lld][%d]", (long long)dg->num_elem, num_material);
+    for (int64_t e = 0; e < dg->num_elem; e++) {
+        const double *from = material + num_material * mesh->order[e];
+        const char *why = physics->refuse(from);
+        if (why)
+            FAIL(UNDA_ERR_ARG, "material of element %lld: %s, found %g, %g", (long long)mesh->order[e], why,
+                 from[0], from[1]);
+        memcpy(dg->material + num_material * e, from, sizeof(double) * num_material);
+        physics->coefficients(from, dg->coef + physics->num_coef * e);
+    }
+    return UNDA_OK;
+}
+
+/* Neighbour codes of common/index.h, and what a face needs of the material behind it: its own at boundaries. */
+static unda_status connect(struct dg *dg, const unda_mesh *mesh, const int32_t *boundary)
+{
+    const struct physics *physics = dg->physics;
+    for (int64_t i = 0; i < 4 * dg->num_elem; i++) {
+        int32_t neighbor = mesh->neighbor[i];
+        int64_t behind = i / 4;
+        if (neighbor >= 0) {
+            behind = neighbor / 4;
+        } else {
+            int32_t condition = boundary ? boundary[-1 - neighbor] : UNDA_BOUNDARY_ABSORBING;
+            if (condition < 0 || condition > UNDA_BOUNDARY_EXACT)
+                FAIL(UNDA_ERR_ARG, "condition %d of boundary %d is not of unda_boundary", condition, -1 - neighbor);
+            neighbor = -1 - condition;
+            if (condition == UNDA_BOUNDARY_EXACT)
+                neighbor -= (int32_t)dg->num_exact_face++;
+        }
+        dg->neighbor[i] = neighbor;
+        physics->face_coefficients(dg->coef + physics->num_coef * behind, dg->face_coef + physics->num_face_coef * i);
+    }
+    TRY(array_try(&dg->exact_face, dg->num_exact_face, sizeof(int64_t), "exact faces"));
+    for (int64_t i = 0; i < 4 * dg->num_elem; i++)
+        if (dg->neighbor[i] <= -1 - BOUNDARY_EXACT)
+            dg->exact_face[-1 - BOUNDARY_EXACT - dg->neighbor[i]] = i;
+    return UNDA_OK;
+}
+
+/* The speed that limits dt. The central flux couples p and v across a face with sqrt(K- / rho+), in the energy
+ * norm sqrt(Z-/Z+ c- c+), which exceeds both speeds where impedances differ; the upwind flux does not. */
+static double limiting_speed(const struct dg *dg, const unda_mesh *mesh, int64_t elem)
+{
+    const struct physics *physics = dg->physics;
+    double own = physics->speed(dg->material + physics->num_material * elem), limit = own;
+    double z_in = dg->coef[physics->num_coef * elem];
+    for (int64_t i = 4 * elem; dg->flux == UNDA_CENTRAL && i < 4 * elem + 4; i++) {
+        if (mesh->neighbor[i] < 0)
+            continue;
+        double other = physics->speed(dg->material + physics->num_material * (mesh->neighbor[i] / 4));
+        double z_out = dg->face_coef[physics->num_face_coef * i];
+        limit = fmax(limit, sqrt(fmax(z_in / z_out, z_out / z_in) * own * other));
+    }
+    return limit;
+}
+
+static void geometry(struct dg *dg, const unda_mesh *mesh, int integrator)
+{
+    double limit = dg_stable(integrator, dg->flux, dg->element->degree);
+    for (int64_t e = 0; e < dg->num_elem; e++) {
+        double scale[4], *g = dg->geometry + 9 * e;
+        gradients(mesh, e, g);
+        scales(g, scale);
+        dg->elem_dt[e] = limit / (limiting_speed(dg, mesh, e) * (scale[0] + scale[1] + scale[2] + scale[3]));
+    }
+}
+
+static unda_status fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    int64_t num_elem = mesh->num_elem;
+    const struct physics *physics = dg->physics;
+    TRY(element_new(&dg->element, mesh->shape, o->degree));
+    dg->num_node = dg->element->num_node;
+    dg->num_face_node = dg->element->num_face_node;
+    TRY(array_try(&dg->material, num_elem * physics->num_material, sizeof(double), "materials"));
+    TRY(array_try(&dg->geometry, num_elem * 9, sizeof(double), "geometry"));
+    TRY(array_try(&dg->coef, num_elem * physics->num_coef, sizeof(double), "coefficients"));
+    TRY(array_try(&dg->face_coef, num_elem * 4 * physics->num_face_coef, sizeof(double), "face coefficients"));
+    TRY(array_try(&dg->neighbor, num_elem * 4, sizeof(int32_t), "neighbours"));
+    TRY(array_try(&dg->elem_dt, num_elem, sizeof(double), "time steps"));
+    TRY(copy_material(dg, mesh, o->material));
+    TRY(connect(dg, mesh, o->boundary));
+    geometry(dg, mesh, o->integrator);
+    return UNDA_OK;
+}
+
+unda_status dg_new(struct dg **out, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    if (o->physics < 0 || o->physics >= num_physics)
+        FAIL(UNDA_ERR_ARG, "physics is %d, expected 0..%d", o->physics, num_physics - 1);
+    if (mesh->shape != UNDA_TET)
+        FAIL(UNDA_ERR_ARG, "DG needs a mesh of tetrahedra");
+    struct dg *dg;
+    TRY(array_try(&dg, 1, sizeof *dg, "DG tables"));
+    dg->physics = physics_table[o->physics];
+    dg->flux = o->flux;
+    dg->num_elem = mesh->num_elem;
+    unda_status status = fill(dg, mesh, o);
+    if (status != UNDA_OK) {
+        dg_free(dg);
+        return status;
+    }
+    *out = dg;
+    return UNDA_OK;
+}
+
+void dg_free(struct dg *dg)
+{
+    if (!dg)
+        return;
+    element_free(dg->element);
+    array_free(dg->material);
+    array_free(dg->geometry);
+    array_free(dg->coef);
+    array_free(dg->face_coef);
+    array_free(dg->neighbor);
+    array_free(dg->exact_face);
+    array_free(dg->elem_dt);
+    array_free(dg);
+}
+
+double dg_stable(int integrator, int flux, int degree)
+{
+    /* [integrator][flux][degree], from benchmarks/stability.py. */
+    static const double limits[2][2][MAX_DEGREE + 1] = {
+        [UNDA_LSRK4] = {[UNDA_UPWIND] = {0, 0.8272, 0.5165, 0.3557, 0.2587, 0.1964, 0.1535, 0.1231, 0.1008},
+          [UNDA_CENTRAL] = {0, 1.066, 0.5979, 0.383, 0.2663, 0.1959, 0.15, 0.1185, 0.09598}},
+        [UNDA_AB3] = {[UNDA_UPWIND] = {0, 0.09689, 0.0605, 0.04166, 0.0303, 0.023, 0.01798, 0.01442, 0.0118},
+          [UNDA_CENTRAL] = {0, 0.2116, 0.1286, 0.08296, 0.05769, 0.04243, 0.03249, 0.02566, 0.02079}},
+    };
+    return limits[integrator][flux][degree];
+}
+
+int64_t dg_flops(const struct dg *dg, int integrator)
+{
+    const struct physics *p = dg->physics;
+    int64_t node = dg->num_node, face_node = dg->num_face_node;
+    int jumps = p->num_jump[dg->flux];
+    int64_t update = integrator == UNDA_AB3 ? 6 : 4; /* a value */
+    return node * (node * p->volume_flops + p->reference_flops + p->num_field * update) +
+           4 * node * (face_node * 2 * jumps + p->spread_flops[dg->flux]) +
+           4 * face_node * p->jump_flops[dg->flux];
+}
+
+int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes)
+{
+    const struct physics *p = dg->physics;
+    int arrays = integrator == UNDA_AB3 ? 5 : 4; /* read q and residuals, write q and one residual */
+    int64_t tables = 9 + p->num_coef + 4 * p->num_face_coef;
+    return real_bytes * (arrays * (int64_t)dg->num_node * p->num_field + tables) + 4 * (int64_t)sizeof(int32_t);
+}

@@ -1,0 +1,45 @@
+/* dg.h: nodal discontinuous Galerkin on affine elements (Hesthaven & Warburton 2008): tables of both engines.
+ * Next: dg.c (tables), dg_cpu.inc.h (CPU stage), dg_cuda.c and cuda/dg (CUDA stage). */
+#ifndef UNDA_DG_H
+#define UNDA_DG_H
+
+#include "../element/element.h"
+#include "../mesh/mesh.h"
+#include "../solver/physics.h"
+#include "common/args.h"
+
+struct dg {
+    const struct physics *physics;
+    struct element *element;
+    int32_t num_node, num_face_node, flux;
+    int64_t num_elem, num_exact_face;
+    /* Internal element order, float64. */
+    double *material;  /* [elem][num_material] */
+    double *geometry;  /* [elem][9]: grad r_j, rows j [1/m] */
+    double *coef;      /* [elem][num_coef] */
+    double *face_coef; /* [elem][4][num_face_coef] */
+    int32_t *neighbor; /* [elem][4], common/index.h */
+    int64_t *exact_face; /* [num_exact_face]: 4 elem + face */
+    double *elem_dt;   /* [elem]: stable time step [s] */
+};
+
+unda_status dg_new(struct dg **dg, const unda_mesh *mesh, const unda_solver_options *options);
+void dg_free(struct dg *dg);
+/* Coordinates [node][3] of one internal element's nodes. */
+void dg_coordinates(const struct dg *dg, const unda_mesh *mesh, int64_t elem, double *x);
+/* Reference coordinates of a point of an internal element. */
+void dg_reference_point(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *r);
+/* Basis functions at a point of an internal element: basis [node]. */
+void dg_basis(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *basis);
+/* Volume of an internal element [m3]. */
+double dg_volume(const unda_mesh *mesh, int64_t elem);
+/* Floating point operations of one right-hand side with its update, an element. */
+int64_t dg_flops(const struct dg *dg, int integrator);
+/* Compulsory bytes of one right-hand side with its update, an element. */
+int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes);
+
+/* The largest dt of an element is dg_stable / (c sum_f |grad lambda_f|); measured on random and sliver meshes by
+ * benchmarks/stability.py, which also writes the margins. */
+double dg_stable(int integrator, int flux, int degree);
+
+#endif

@@ -1,0 +1,297 @@
+/* dg_cpu.c: the CPU engine of DG: tables in the solver's precision, buffers, OpenMP over blocks of elements.
+ * No reduction depends on the number of threads, so results do not either.
+ * Not here: the stage itself (dg_cpu.inc.h). */
+#include "dg_cpu.h"
+
+#include "../base/parallel.h"
+#include "common/index.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+static struct dg_cpu *tables(const unda_solver *s)
+{
+    return s->data;
+}
+
+static bool narrow(const unda_solver *s)
+{
+    return s->real_bytes == 4;
+}
+
+/* to[i] = from[i] in REAL. */
+static void convert(const unda_solver *s, void *to, const double *from, int64_t count)
+{
+    if (narrow(s))
+        for (int64_t i = 0; i < count; i++)
+            ((float *)to)[i] = (float)from[i];
+    else
+        memcpy(to, from, (size_t)count * sizeof(double));
+}
+
+static unda_status new_real(unda_solver *s, void *out, int64_t count, const char *what)
+{
+    s->host_bytes += count * s->real_bytes;
+    return array_try(out, count, s->real_bytes, what);
+}
+
+static unda_status new_copy(unda_solver *s, void *out, const double *from, int64_t count, const char *what)
+{
+    TRY(new_real(s, out, count, what));
+    convert(s, *(void **)out, from, count);
+    return UNDA_OK;
+}
+
+static void set_real(const unda_solver *s, void *array, int64_t index, double value)
+{
+    if (narrow(s))
+        ((float *)array)[index] = (float)value;
+    else
+        ((double *)array)[index] = value;
+}
+
+/* [row block][column][ROWS], padded with zero rows. */
+static unda_status pack(unda_solver *s, struct dg_cpu *t)
+{
+    const struct element *el = s->dg->element;
+    int np = el->num_node, nf = el->num_face_node;
+    int64_t blocks = (np + ROWS - 1) / ROWS;
+    TRY(new_real(s, &t->derivative, blocks * np * 3 * ROWS, "derivative matrix"));
+    TRY(new_real(s, &t->lift, blocks * 4 * nf * ROWS, "lift matrix"));
+    for (int row = 0; row < np; row++) {
+        int64_t block = row / ROWS, r = row % ROWS;
+        for (int k = 0; k < np; k++)
+            for (int j = 0; j < 3; j++)
+                set_real(s, t->derivative, ((block * np + k) * 3 + j) * ROWS + r,
+                         el->derivative[((int64_t)j * np + row) * np + k]);
+        for (int face = 0; face < 4; face++)
+            for (int m = 0; m < nf; m++)
+                set_real(s, t->lift, ((block * 4 + face) * nf + m) * ROWS + r,
+                         el->lift[((int64_t)face * np + row) * nf + m]);
+    }
+    return UNDA_OK;
+}
+
+static unda_status allocate(unda_solver *s, struct dg_cpu *t)
+{
+    const struct dg *dg = s->dg;
+    const struct physics *p = dg->physics;
+    int64_t num_value = dg->num_elem * dg->num_node * p->num_field;
+    TRY(pack(s, t));
+    TRY(new_copy(s, &t->geometry, dg->geometry, 9 * dg->num_elem, "geometry"));
+    TRY(new_copy(s, &t->coef, dg->coef, p->num_coef * dg->num_elem, "coefficients"));
+    TRY(new_copy(s, &t->face_coef, dg->face_coef, 4 * p->num_face_coef * dg->num_elem, "face coefficients"));
+    for (int i = 0; i < NUM_BUF; i++)
+        if (i != BUF_R1 || s->options.integrator == UNDA_AB3)
+            TRY(new_real(s, &t->buffer[i], num_value, "state"));
+    t->lanes = 64 / s->real_bytes;
+    t->num_block = (dg->num_elem + t->lanes - 1) / t->lanes;
+    t->work_bytes = 64 * ((int64_t)dg->num_node * p->num_ref + 4 * dg->num_face_node * p->num_jump[dg->flux]);
+    TRY(array_try(&t->work, s->threads, t->work_bytes, "work space"));
+    TRY(array_try(&t->source_range, t->num_block + 1, sizeof(int32_t), "source ranges"));
+    return UNDA_OK;
+}
+
+static unda_status create(unda_solver *s)
+{
+    struct dg_cpu *t;
+    fork_mark();
+    s->threads = parallel_threads(s->options.threads);
+    TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
+    s->data = t;
+    t->num_node = s->dg->num_node;
+    t->num_face_node = s->dg->num_face_node;
+    t->face_node = s->dg->element->face_node;
+    return allocate(s, t);
+}
+
+static void free_sources(struct dg_cpu *t)
+{
+    array_free(t->source_weight);
+    array_free(t->source_elem);
+    array_free(t->source_column);
+    t->source_weight = NULL;
+    t->source_elem = t->source_column = NULL;
+    t->num_source = 0;
+}
+
+static void destroy(unda_solver *s)
+{
+    struct dg_cpu *t = tables(s);
+    free_sources(t);
+    array_free(t->derivative);
+    array_free(t->lift);
+    array_free(t->geometry);
+    array_free(t->coef);
+    array_free(t->face_coef);
+    for (int i = 0; i < NUM_BUF; i++)
+        array_free(t->buffer[i]);
+    array_free(t->work);
+    array_free(t->source_range);
+    array_free(t->amplitude);
+    array_free(t->exact);
+    array_free(t);
+    s->data = NULL;
+}
+
+/* ---- sampled data ---- */
+
+/* Sources sorted by element (stable), their weights, and each block's range. */
+static unda_status update_sources(unda_solver *s, struct dg_cpu *t)
+{
+    int64_t num_value = s->dg->num_node * s->dg->physics->num_field;
+    free_sources(t);
+    TRY(array_try(&t->source_weight, s->num_source * num_value, s->real_bytes, "sources"));
+    TRY(array_try(&t->source_elem, s->num_source, sizeof(int32_t), "sources"));
+    TRY(array_try(&t->source_column, s->num_source, sizeof(int32_t), "sources"));
+    for (int32_t i = 0; i < s->num_source; i++) {
+        int32_t at = i;
+        for (; at > 0 && s->sources[t->source_column[at - 1]].elem > s->sources[i].elem; at--)
+            t->source_column[at] = t->source_column[at - 1];
+        t->source_column[at] = i;
+    }
+    for (int32_t i = 0; i < s->num_source; i++) {
+        const struct source *source = &s->sources[t->source_column[i]];
+        t->source_elem[i] = (int32_t)source->elem;
+        convert(s, (char *)t->source_weight + i * num_value * s->real_bytes, source->weight, num_value);
+    }
+    for (int64_t block = 0, i = 0; block <= t->num_block; block++) {
+        while (i < s->num_source && t->source_elem[i] < block * t->lanes)
+            i++;
+        t->source_range[block] = (int32_t)i;
+    }
+    t->num_source = s->num_source;
+    return UNDA_OK;
+}
+
+static unda_status grow(unda_solver *s, void **array, int64_t *room, int64_t count)
+{
+    if (count <= *room)
+        return UNDA_OK;
+    array_free(*array);
+    *array = NULL;
+    *room = 0;
+    TRY(array_try(array, count, s->real_bytes, "sampled data"));
+    *room = count;
+    return UNDA_OK;
+}
+
+static unda_status drive(unda_solver *s, const unda_drive *drive)
+{
+    struct dg_cpu *t = tables(s);
+    int64_t num_exact = s->dg->num_exact_face * t->num_face_node * s->dg->physics->num_field * drive->num_time;
+    if (t->num_source != s->num_source)
+        TRY(update_sources(s, t));
+    TRY(grow(s, &t->amplitude, &t->amplitude_room, drive->num_time * s->num_source));
+    TRY(grow(s, &t->exact, &t->exact_room, num_exact));
+    for (int64_t k = 0; k < drive->num_time; k++)
+        for (int32_t i = 0; i < s->num_source; i++)
+            set_real(s, t->amplitude, k * s->num_source + i, drive->amplitudes[k * s->num_source + t->source_column[i]]);
+    if (num_exact)
+        convert(s, t->exact, drive->exact, num_exact);
+    return UNDA_OK;
+}
+
+/* ---- stages ---- */
+
+static unda_status stage(unda_solver *s, const struct stage *stage)
+{
+    struct dg_cpu *t = tables(s);
+    struct dg_args a = {.q = t->buffer[BUF_Q], .q_new = t->buffer[BUF_NEW], .r = t->buffer[stage->r],
+                        .r1 = t->buffer[BUF_R1], .geometry = t->geometry, .coef = t->coef, .face_coef = t->face_coef,
+                        .neighbor = s->dg->neighbor, .face_node = t->face_node, .exact = t->exact,
+                        .amplitude = t->amplitude, .source_weight = t->source_weight, .source_elem = t->source_elem,
+                        .source_range = t->source_range, .num_elem = s->dg->num_elem,
+                        .num_exact_face = s->dg->num_exact_face, .time = (int)stage->time, .num_source = s->num_source,
+                        .a = stage->a, .b = stage->b, .dt = s->dt, .c0 = stage->c0, .c1 = stage->c1, .c2 = stage->c2};
+    dg_cpu_block block_stage = (narrow(s) ? dg_cpu_blocks_f32 : dg_cpu_blocks_f64)[s->options.physics][s->dg->flux];
+#pragma omp parallel for schedule(static) num_threads(s->threads)
+    for (int64_t block = 0; block < t->num_block; block++)
+        block_stage(t, &a, stage->update, block * t->lanes, block,
+                    (char *)t->work + omp_get_thread_num() * t->work_bytes);
+    return UNDA_OK;
+}
+
+/* ---- state ---- */
+
+static void swap(unda_solver *s, int a, int b)
+{
+    void **buffer = tables(s)->buffer, *kept = buffer[a];
+    buffer[a] = buffer[b];
+    buffer[b] = kept;
+}
+
+static int64_t elem_bytes(const unda_solver *s)
+{
+    return (int64_t)s->dg->num_node * s->dg->physics->num_field * s->real_bytes;
+}
+
+static unda_status read_elements(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values)
+{
+    int64_t bytes = elem_bytes(s);
+    for (int64_t i = 0; i < count; i++)
+        memcpy((char *)values + i * bytes, (char *)tables(s)->buffer[buffer] + elem[i] * bytes, (size_t)bytes);
+    return UNDA_OK;
+}
+
+static unda_status write_elements(unda_solver *s, int buffer, int64_t count, const int64_t *elem, const void *values)
+{
+    int64_t bytes = elem_bytes(s);
+    for (int64_t i = 0; i < count; i++)
+        memcpy((char *)tables(s)->buffer[buffer] + elem[i] * bytes, (const char *)values + i * bytes, (size_t)bytes);
+    return UNDA_OK;
+}
+
+static unda_status copy(unda_solver *s, int to, int from)
+{
+    memcpy(tables(s)->buffer[to], tables(s)->buffer[from], (size_t)(elem_bytes(s) * s->dg->num_elem));
+    return UNDA_OK;
+}
+
+static double get_real(const unda_solver *s, const void *array, int64_t index)
+{
+    return narrow(s) ? (double)((const float *)array)[index] : ((const double *)array)[index];
+}
+
+static unda_status find_bad(unda_solver *s, int64_t *index)
+{
+    const void *q = tables(s)->buffer[BUF_Q];
+    int64_t count = s->dg->num_elem * s->dg->num_node * s->dg->physics->num_field, first = count;
+#pragma omp parallel for schedule(static) num_threads(s->threads) reduction(min : first)
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(get_real(s, q, i)) && i < first)
+            first = i;
+    *index = first < count ? first : -1;
+    return UNDA_OK;
+}
+
+static unda_status record(unda_solver *s, struct receiver_group *group)
+{
+    int num_node = s->dg->num_node, num_field = s->dg->physics->num_field;
+    const void *q = tables(s)->buffer[BUF_Q];
+    for (int64_t i = 0; i < group->num_point; i++)
+        for (int32_t f = 0; f < group->num_field; f++) {
+            double sum = 0;
+            for (int n = 0; n < num_node; n++)
+                sum += group->weight[i * num_node + n] *
+                       get_real(s, q, (group->elem[i] * num_node + n) * num_field + group->field[f]);
+            set_real(s, group->samples, (group->held * group->num_point + i) * group->num_field + f, sum);
+        }
+    group->held++;
+    return UNDA_OK;
+}
+
+static unda_status run(unda_solver *s, int64_t num_step)
+{
+    int64_t time = 0;
+    for (int64_t i = 0; i < num_step; i++) {
+        TRY(integrator_step(s, &time));
+        for (int32_t g = 0; g < s->num_group; g++)
+            if (receiver_due(s->groups[g], s->step))
+                TRY(record(s, s->groups[g]));
+    }
+    return UNDA_OK;
+}
+
+const struct engine dg_cpu = {"cpu", create, destroy, stage, record, read_elements, write_elements, copy, swap, drive, run, find_bad};

@@ -1,0 +1,33 @@
+/* dg_cpu.h: the CPU engine's tables, and the stage function of each precision, physics and flux.
+ * Next: dg_cpu.c (threads, buffers), dg_cpu.inc.h (the stage). */
+#ifndef UNDA_DG_CPU_H
+#define UNDA_DG_CPU_H
+
+#include "../solver/solver.h"
+
+enum { ROWS = 4 }; /* rows of a matrix worked on at once; padded with zeros */
+
+/* All in REAL; element order internal. */
+struct dg_cpu {
+    int num_node, num_face_node, lanes;
+    void *derivative; /* [row block][node][3][ROWS] */
+    void *lift;       /* [row block][face][face node][ROWS] */
+    void *geometry, *coef, *face_coef;
+    int32_t *face_node;
+    void *buffer[NUM_BUF]; /* [elem][node][field] */
+    void *work;            /* [thread][work_bytes] */
+    int64_t work_bytes, num_block;
+    /* Sampled data of the present call. */
+    void *amplitude, *exact; /* [time][source], [time][slot][face node][field] */
+    int64_t amplitude_room, exact_room;
+    void *source_weight;
+    int32_t *source_elem, *source_range, *source_column;
+    int32_t num_source; /* those the tables hold */
+};
+
+/* Stage of one block of elements; by unda_flux. */
+typedef void (*dg_cpu_block)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first, int64_t block,
+                             void *work);
+extern const dg_cpu_block dg_cpu_blocks_f32[1][2], dg_cpu_blocks_f64[1][2]; /* [physics][flux] */
+
+#endif

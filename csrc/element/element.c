@@ -1,0 +1,73 @@
+/* element.c: the public calls on reference elements: check, build, copy out.
+ * No numerics here: operators.c, nodes_tet.c. Cubature: cubature.c.
+ * Next: unda.h, section "reference element". */
+#include "internal.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool known(int32_t shape, int32_t degree)
+{
+    return shape == UNDA_TET && degree >= 1 && degree <= MAX_DEGREE;
+}
+
+int32_t unda_element_num_node(int32_t shape, int32_t degree)
+{
+    return known(shape, degree) ? num_tet_node(degree) : -1;
+}
+
+int32_t unda_element_num_face_node(int32_t shape, int32_t degree)
+{
+    return known(shape, degree) ? num_triangle_node(degree) : -1;
+}
+
+static void copy(void *to, const void *from, int64_t count, size_t size)
+{
+    if (to)
+        memcpy(to, from, (size_t)count * size);
+}
+
+unda_status unda_element_get_arrays(int32_t shape, int32_t degree,
+                                    const unda_element_arrays *arrays)
+{
+    TRY(fork_check());
+    CHECK_SIZE(arrays, unda_element_arrays);
+    struct element *element;
+    TRY(element_new(&element, shape, degree));
+    int64_t n = element->num_node, m = element->num_face_node;
+    copy(arrays->nodes, element->nodes, 3 * n, sizeof(double));
+    copy(arrays->derivative, element->derivative, 3 * n * n, sizeof(double));
+    copy(arrays->lift, element->lift, 4 * n * m, sizeof(double));
+    copy(arrays->mass, element->mass, n * n, sizeof(double));
+    copy(arrays->inv_mass, element->inv_mass, n * n, sizeof(double));
+    copy(arrays->face_node, element->face_node, 4 * m, sizeof(int32_t));
+    element_free(element);
+    return UNDA_OK;
+}
+
+static unda_status check_points(int64_t num_point, const double *points)
+{
+    for (int64_t i = 0; i < num_point; i++)
+        for (int axis = 0; axis < 3; axis++)
+            if (!isfinite(points[3 * i + axis]))
+                FAIL(UNDA_ERR_ARG, "points[%lld][%d] is %g, expected a finite number", (long long)i,
+                     axis, points[3 * i + axis]);
+    return UNDA_OK;
+}
+
+unda_status unda_element_interpolate(int32_t shape, int32_t degree, int64_t num_point,
+                                     const double *points, double *matrix)
+{
+    TRY(fork_check());
+    if (num_point < 0)
+        FAIL(UNDA_ERR_ARG, "num_point is %lld, expected 0 or more", (long long)num_point);
+    if (num_point > 0 && (!points || !matrix))
+        FAIL(UNDA_ERR_ARG, "%s is NULL", points ? "matrix" : "points");
+    TRY(check_points(num_point, points));
+    struct element *element;
+    TRY(element_new(&element, shape, degree));
+    for (int64_t i = 0; i < num_point; i++)
+        element_basis(element, points + 3 * i, matrix + i * element->num_node);
+    element_free(element);
+    return UNDA_OK;
+}

@@ -1,0 +1,41 @@
+/* element.h: matrices of the reference elements, in float64.
+ * Not here: geometry of real elements (dg/).
+ * Next: jacobi.c, gauss.c, modes.c (polynomials), nodes_tet.c, operators.c, lift.c, cubature.c,
+ * element.c. */
+#ifndef UNDA_ELEMENT_H
+#define UNDA_ELEMENT_H
+
+#include "../base/base.h"
+
+enum { MAX_DEGREE = 8, MAX_NODE = 165, MAX_FACE_NODE = 45 };
+
+/* P_n^(alpha,beta) orthonormal on [-1, 1], at x, and its derivative. */
+double jacobi(int n, double alpha, double beta, double x);
+double jacobi_derivative(int n, double alpha, double beta, double x);
+/* Gauss-Jacobi (interior) and Gauss-Lobatto-Legendre points and weights on [-1, 1]. */
+unda_status gauss_jacobi(int num_point, double alpha, double beta, double *points, double *weights);
+unda_status gauss_lobatto(int num_point, double *points, double *weights);
+
+/* Warp & blend nodes of the unit tetrahedron [node][3]; node order: see operators.c. */
+unda_status nodes_tet(int degree, double *nodes);
+/* Orthonormal modes of the unit tetrahedron at points [num_point][3]: values [num_point][mode] and,
+ * unless NULL, derivatives [3][num_point][mode]. */
+void modes_tet(int degree, int64_t num_point, const double *points, double *values,
+               double *derivatives);
+
+/* One reference element, all matrices (row-major, float64). */
+struct element {
+    int shape, degree, num_node, num_face, num_face_node;
+    double *nodes;      /* [node][3] */
+    double *derivative; /* [3][node][node] */
+    double *lift;       /* [face][node][face node] */
+    double *mass, *inv_mass; /* [node][node] */
+    double *inv_vandermonde; /* [mode][node] */
+    int32_t *face_node; /* [face][face node] */
+};
+unda_status element_new(struct element **element, int shape, int degree);
+void element_free(struct element *element);
+/* basis[node] at one reference point. */
+void element_basis(const struct element *element, const double point[3], double *basis);
+
+#endif

@@ -1,0 +1,49 @@
+/* internal.h: what the files of this folder share: extended precision, jets, dense matrices.
+ * Not for other folders: they see float64 only (element.h).
+ * Next: jacobi.c, modes.c, dense.c. */
+#ifndef UNDA_ELEMENT_INTERNAL_H
+#define UNDA_ELEMENT_INTERNAL_H
+
+#include "element.h"
+
+/* Matrices are computed in extended precision and rounded once, so that the float64 results carry
+ * no trace of the condition number of the Vandermonde matrix (about 1e2 at degree 8). */
+typedef long double wide;
+
+/* A number and its gradient in the reference coordinates r1, r2, r3. */
+struct jet {
+    wide value, gradient[3];
+};
+
+struct jet jet_combine(wide a, struct jet p, wide b, struct jet q); /* a p + b q */
+struct jet jet_multiply(struct jet p, struct jet q);
+
+/* One step of the recurrence of the orthonormal Jacobi polynomials,
+ * P_n = (x_n x + t_n) P_{n-1} + back_n P_{n-2} for n > 0, P_0 = constant. */
+struct jacobi_step {
+    wide constant, x, t, back;
+};
+struct jacobi_step jacobi_step(int n, wide alpha, wide beta);
+/* p[n] = t^n P_n(x / t) for n = 0 .. max_n, given steps [max_n + 1]; t may be 0. */
+void jacobi_jets(int max_n, const struct jacobi_step *steps, struct jet x, struct jet t,
+                 struct jet *p);
+/* Orthonormal modes at one point of the unit tetrahedron and of the unit triangle. */
+void modes_tet_jets(int degree, const double point[3], struct jet *modes);
+void modes_triangle(int degree, const double point[2], wide *values);
+
+/* inverse = matrix^-1, both [n][n]; matrix is destroyed. */
+unda_status dense_invert(int n, wide *matrix, wide *inverse);
+/* product [rows][cols] = left [rows][inner] times the transpose of right [cols][inner]. */
+void dense_multiply(int rows, int cols, int inner, const wide *left, const wide *right,
+                    wide *product);
+void dense_transpose(int n, const wide *from, wide *to);
+void dense_round(int64_t count, const wide *from, double *to);
+
+int num_tet_node(int degree); /* also the number of modes */
+int num_triangle_node(int degree);
+/* Refuses what this folder has no element for. */
+unda_status element_check(int shape, int degree);
+/* Fills face_node and lift, given [node][node] the inverse mass matrix. */
+unda_status element_build_faces(struct element *element, const wide *inv_mass);
+
+#endif

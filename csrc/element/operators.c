@@ -1,0 +1,150 @@
+/* operators.c: a reference element and its nodal basis: mass, derivatives, values at a point.
+ * Not here: modes (modes.c), nodes (nodes_tet.c), faces (lift.c); geometry of real elements (dg/).
+ * Next: lift.c, dense.c, element.c.
+ *
+ * Nodes stand in the order of their indices (i, j, k), i fastest; r = (i, j, k) / N before warping.
+ * With the Vandermonde matrix V[node][mode]: D_j = V_rj V^-1, M^-1 = V V^T, M = V^-T V^-1
+ * (Hesthaven & Warburton 2008, chapter 10). */
+#include "internal.h"
+
+unda_status element_check(int shape, int degree)
+{
+    if (shape == UNDA_HEX)
+        FAIL(UNDA_ERR_ARG,
+             "shape is UNDA_HEX (1): only tetrahedra, UNDA_TET (0), have a nodal basis");
+    if (shape != UNDA_TET)
+        FAIL(UNDA_ERR_ARG, "shape is %d, expected UNDA_TET (0)", shape);
+    if (degree < 1 || degree > MAX_DEGREE)
+        FAIL(UNDA_ERR_ARG, "degree is %d, expected 1..%d", degree, MAX_DEGREE);
+    return UNDA_OK;
+}
+
+/* Room for building one element. */
+struct work {
+    wide *vandermonde; /* [node][mode] */
+    wide *slope;       /* [3][node][mode]: gradients of the modes */
+    wide *dual;        /* [node][mode]: inverse of the Vandermonde matrix, transposed */
+    wide *inv_mass;    /* [node][node] */
+    wide *product;     /* [node][node] */
+};
+
+static void tabulate_modes(const struct element *element, struct work *work)
+{
+    int n = element->num_node;
+    struct jet modes[MAX_NODE];
+    for (int node = 0; node < n; node++) {
+        modes_tet_jets(element->degree, element->nodes + 3 * node, modes);
+        for (int mode = 0; mode < n; mode++) {
+            work->vandermonde[node * n + mode] = modes[mode].value;
+            for (int axis = 0; axis < 3; axis++)
+                work->slope[(axis * n + node) * n + mode] = modes[mode].gradient[axis];
+        }
+    }
+}
+
+/* Rounding must not give a constant a derivative: each diagonal entry is minus the sum of its row's
+ * others. */
+static void keep_constants(int n, double *matrix)
+{
+    for (int i = 0; i < n; i++) {
+        wide others = 0;
+        for (int j = 0; j < n; j++)
+            others += j == i ? 0 : matrix[i * n + j];
+        matrix[i * n + i] = (double)-others;
+    }
+}
+
+static unda_status build_volume(struct element *element, struct work *work)
+{
+    int n = element->num_node, size = n * n;
+    tabulate_modes(element, work);
+    dense_transpose(n, work->vandermonde, work->product);
+    TRY(dense_invert(n, work->product, work->dual));
+    dense_transpose(n, work->dual, work->product);
+    dense_round(size, work->product, element->inv_vandermonde);
+    for (int axis = 0; axis < 3; axis++) {
+        dense_multiply(n, n, n, work->slope + axis * size, work->dual, work->product);
+        dense_round(size, work->product, element->derivative + axis * size);
+        keep_constants(n, element->derivative + axis * size);
+    }
+    dense_multiply(n, n, n, work->dual, work->dual, work->product);
+    dense_round(size, work->product, element->mass);
+    dense_multiply(n, n, n, work->vandermonde, work->vandermonde, work->inv_mass);
+    dense_round(size, work->inv_mass, element->inv_mass);
+    return UNDA_OK;
+}
+
+static unda_status build_matrices(struct element *element)
+{
+    int64_t size = (int64_t)element->num_node * element->num_node;
+    wide *room;
+    TRY(array_try(&room, 7 * size, sizeof(wide), "building a reference element"));
+    struct work work = {.vandermonde = room,
+                        .slope = room + size,
+                        .dual = room + 4 * size,
+                        .inv_mass = room + 5 * size,
+                        .product = room + 6 * size};
+    unda_status status = build_volume(element, &work);
+    if (status == UNDA_OK)
+        status = element_build_faces(element, work.inv_mass);
+    array_free(room);
+    return status;
+}
+
+static unda_status build(struct element *element, int degree)
+{
+    int n = num_tet_node(degree), m = num_triangle_node(degree);
+    element->shape = UNDA_TET;
+    element->degree = degree;
+    element->num_node = n;
+    element->num_face = 4;
+    element->num_face_node = m;
+    TRY(array_try(&element->nodes, 3 * n, sizeof(double), "element nodes"));
+    TRY(array_try(&element->derivative, 3 * n * n, sizeof(double), "element derivative"));
+    TRY(array_try(&element->lift, 4 * n * m, sizeof(double), "element lift"));
+    TRY(array_try(&element->mass, n * n, sizeof(double), "element mass"));
+    TRY(array_try(&element->inv_mass, n * n, sizeof(double), "element inverse mass"));
+    TRY(array_try(&element->inv_vandermonde, n * n, sizeof(double), "element modes"));
+    TRY(array_try(&element->face_node, 4 * m, sizeof(int32_t), "element face nodes"));
+    TRY(nodes_tet(degree, element->nodes));
+    return build_matrices(element);
+}
+
+unda_status element_new(struct element **element, int shape, int degree)
+{
+    TRY(element_check(shape, degree));
+    struct element *made;
+    TRY(array_try(&made, 1, sizeof *made, "a reference element"));
+    unda_status status = build(made, degree);
+    if (status == UNDA_OK)
+        *element = made;
+    else
+        element_free(made);
+    return status;
+}
+
+void element_free(struct element *element)
+{
+    if (!element)
+        return;
+    array_free(element->nodes);
+    array_free(element->derivative);
+    array_free(element->lift);
+    array_free(element->mass);
+    array_free(element->inv_mass);
+    array_free(element->inv_vandermonde);
+    array_free(element->face_node);
+    array_free(element);
+}
+
+void element_basis(const struct element *element, const double point[3], double *basis)
+{
+    int n = element->num_node;
+    double modes[MAX_NODE];
+    modes_tet(element->degree, 1, point, modes, NULL);
+    for (int node = 0; node < n; node++)
+        basis[node] = 0;
+    for (int mode = 0; mode < n; mode++)
+        for (int node = 0; node < n; node++)
+            basis[node] += modes[mode] * element->inv_vandermonde[mode * n + node];
+}

@@ -1,0 +1,215 @@
+/* api.c: opens libcuda and libnvrtc at run time and fills the tables of their functions.
+ * Search order: an environment variable (then nothing else), what the process has loaded already, the folders of
+ * unda_add_library_dir (pip wheels), the loader's path, /usr/local/cuda. Not here: what results mean (result.c).
+ * Next: api_list.h, device.c. */
+#define _GNU_SOURCE
+#include "api.h"
+#include "settings.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cuda_api cuda;
+struct nvrtc_api nvrtc;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *cuda_handle;                  /* libcuda, open though perhaps not initialised */
+static atomic_bool cuda_ready, nvrtc_ready;
+static struct text cuda_lines, nvrtc_lines; /* what was tried, under the lock */
+
+/* The file that a function lives in. */
+static const char *file_of(const void *function)
+{
+    Dl_info info;
+    return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "(unknown file)";
+}
+
+/* dlopen with a line in the report on failure; a library that is not loaded yet fails silently there. */
+static void *open_library(const char *path, int flags, struct text *lines)
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
+    const char *reason = dlerror();
+    if (!handle && !(flags & RTLD_NOLOAD))
+        text_add(lines, "\n  %s", reason ? reason : path);
+    return handle;
+}
+
+/* ---- libcuda ---- */
+
+static void *find_cuda(void)
+{
+    const char *chosen = getenv("UNDA_LIBCUDA");
+    text_clear(&cuda_lines);
+    if (chosen)
+        return open_library(chosen, 0, &cuda_lines);
+    void *handle = open_library("libcuda.so.1", RTLD_NOLOAD, &cuda_lines);
+    return handle ? handle : open_library("libcuda.so.1", 0, &cuda_lines);
+}
+
+/* Opens libcuda and reads its version, which needs no device. A function that is missing stays NULL and fails
+ * only when it is called. */
+static bool open_cuda(void)
+{
+    if (cuda_handle)
+        return true;
+    cuda_handle = find_cuda();
+    if (!cuda_handle)
+        return false;
+#define FILL(name, symbol, arguments) *(void **)&cuda.name = dlsym(cuda_handle, #symbol);
+    CUDA_LIST(FILL)
+#undef FILL
+    if (!cuda.cuDriverGetVersion || cuda.cuDriverGetVersion(&cuda.version))
+        cuda.version = 0;
+    text_add(&cuda_lines, "\n  %s: version %d.%d", file_of(*(void **)&cuda.cuInit),
+             cuda.version / 1000, cuda.version % 1000 / 10);
+    return true;
+}
+
+static unda_status init_cuda(void)
+{
+    if (!open_cuda())
+        FAIL(UNDA_ERR_NO_DEVICE, "the NVIDIA driver was not found:%s", text_of(&cuda_lines));
+    char text[384];
+    int result = CU_RESULT(cuInit, 0);
+    if (result == CUDA_MISSING || result == CUDA_LOST)
+        return cuda_status(result, "cuInit", __FILE__, __LINE__);
+    if (result)
+        FAIL(UNDA_ERR_NO_DEVICE, "the NVIDIA driver does not start: cuInit: %s",
+             cuda_result_text(result, text, sizeof text));
+    fork_mark();
+    atomic_store(&cuda_ready, true);
+    return UNDA_OK;
+}
+
+unda_status cuda_load(void)
+{
+    TRY(fork_check());
+    if (atomic_load(&cuda_ready))
+        return UNDA_OK;
+    pthread_mutex_lock(&lock);
+    unda_status status = init_cuda();
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* ---- libnvrtc ---- */
+
+/* NVRTC opens libnvrtc-builtins by its bare name: loaded from beside it beforehand, it cannot come from elsewhere. */
+static void preload_builtins(const char *library)
+{
+    struct text pattern = {0};
+    const char *slash = strrchr(library, '/');
+    text_add(&pattern, "%.*slibnvrtc-builtins.so.%d*", slash ? (int)(slash - library) + 1 : 0, library,
+             nvrtc.version / 1000);
+    glob_t found;
+    if (glob(text_of(&pattern), 0, NULL, &found) == 0) {
+        if (found.gl_pathc > 0)
+            dlopen(found.gl_pathv[0], RTLD_NOW | RTLD_LOCAL);
+        globfree(&found);
+    }
+    text_clear(&pattern);
+}
+
+/* Code of a newer major release than the driver's is refused by the driver. */
+static bool suits_driver(const char *path)
+{
+    if (cuda.version == 0 || nvrtc.version / 1000 <= cuda.version / 1000)
+        return true;
+    text_add(&nvrtc_lines, "\n  %s: version %d.%d is too new for the driver, which has %d.%d", path,
+             nvrtc.version / 1000, nvrtc.version % 1000 / 10, cuda.version / 1000,
+             cuda.version % 1000 / 10);
+    return false;
+}
+
+static bool try_nvrtc(const char *path, int flags)
+{
+    void *handle = open_library(path, flags, &nvrtc_lines);
+    if (!handle)
+        return false;
+#define FILL(name, symbol, arguments) *(void **)&nvrtc.name = dlsym(handle, #symbol);
+    NVRTC_LIST(FILL)
+#undef FILL
+    int major = 0, minor = 0;
+    if (NVRTC_RESULT(nvrtcVersion, &major, &minor)) {
+        text_add(&nvrtc_lines, "\n  %s: is not NVRTC (no nvrtcVersion)", path);
+        return dlclose(handle), false;
+    }
+    nvrtc.version = 1000 * major + 10 * minor;
+    const char *file = file_of(*(void **)&nvrtc.nvrtcVersion);
+    if (!suits_driver(file))
+        return dlclose(handle), false;
+    text_add(&nvrtc_lines, "\n  %s: version %d.%d", file, major, minor);
+    preload_builtins(file);
+    return true;
+}
+
+/* Tries the releases that the engine knows, the newest first; folder "" means the loader's path. */
+static bool try_folder(const char *folder, int flags)
+{
+    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
+    bool found = false;
+    for (int i = 0; i < 2 && !found; i++) {
+        struct text path = {0};
+        text_add(&path, "%s%s%s", folder, folder[0] ? "/" : "", names[i]);
+        found = try_nvrtc(text_of(&path), flags);
+        text_clear(&path);
+    }
+    return found;
+}
+
+static bool find_nvrtc(void)
+{
+    const char *chosen = getenv("UNDA_LIBNVRTC");
+    text_clear(&nvrtc_lines);
+    if (chosen)
+        return try_nvrtc(chosen, 0);
+    if (try_folder("", RTLD_NOLOAD))
+        return true;
+    bool found = false, more = true;
+    for (int i = 0; more && !found; i++) {
+        struct text folder = {0};
+        more = settings_library_dir(i, &folder);
+        found = more && try_folder(text_of(&folder), 0);
+        text_clear(&folder);
+    }
+    return found || try_folder("", 0) || try_folder("/usr/local/cuda/lib64", 0);
+}
+
+static unda_status open_nvrtc(void)
+{
+    open_cuda();
+    if (!find_nvrtc())
+        FAIL(UNDA_ERR_NO_DEVICE,
+             "no usable NVRTC was found; install unda[cuda] (driver 13 or newer) or unda[cuda12]:%s",
+             text_of(&nvrtc_lines));
+    atomic_store(&nvrtc_ready, true);
+    return UNDA_OK;
+}
+
+unda_status nvrtc_load(void)
+{
+    if (atomic_load(&nvrtc_ready))
+        return UNDA_OK;
+    pthread_mutex_lock(&lock);
+    unda_status status = atomic_load(&nvrtc_ready) ? UNDA_OK : open_nvrtc();
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+void cuda_report(struct text *text)
+{
+    pthread_mutex_lock(&lock);
+    text_add(text, "driver (libcuda):%s\n", text_of(&cuda_lines));
+    pthread_mutex_unlock(&lock);
+}
+
+void nvrtc_report(struct text *text)
+{
+    pthread_mutex_lock(&lock);
+    text_add(text, "compiler (libnvrtc):%s\n", text_of(&nvrtc_lines));
+    pthread_mutex_unlock(&lock);
+}

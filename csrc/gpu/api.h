@@ -1,0 +1,57 @@
+/* api.h: calling the CUDA driver and NVRTC, which are opened at run time, and turning results into statuses.
+ * No CUDA header is needed: handles are void *, addresses uint64_t, results int.
+ * Next: api_list.h (the functions), api.c (finding them), result.c (what a result means). */
+#ifndef UNDA_GPU_API_H
+#define UNDA_GPU_API_H
+
+#include "../base/base.h"
+#include "api_list.h"
+
+/* Results that are looked at (CUresult); the last two are ours. */
+enum {
+    CUDA_OUT_OF_MEMORY = 2,
+    CUDA_INVALID_IMAGE = 200,
+    CUDA_NO_BINARY_FOR_GPU = 209,
+    CUDA_UNSUPPORTED_VERSION = 222,
+    CUDA_LOST = -1,   /* not called: a device of this process is lost */
+    CUDA_MISSING = -2 /* not called: the library lacks the function */
+};
+
+#define MEMBER(name, symbol, arguments) int(*name) arguments;
+struct cuda_api {
+    CUDA_LIST(MEMBER)
+    int version; /* 13000 for 13.0 */
+};
+struct nvrtc_api {
+    NVRTC_LIST(MEMBER)
+    int version;
+};
+#undef MEMBER
+extern struct cuda_api cuda;   /* filled by cuda_load */
+extern struct nvrtc_api nvrtc; /* filled by nvrtc_load */
+
+/* Opens the library unless it is open. Finding none is tried again at the next call. cuda_load also runs cuInit. */
+unda_status cuda_load(void);
+unda_status nvrtc_load(void);
+/* One line for each file that was tried, for unda_device_report. */
+struct text;
+void cuda_report(struct text *text);
+void nvrtc_report(struct text *text);
+
+/* Calls a driver function by its name in api_list.h: its CUresult, or CUDA_LOST or CUDA_MISSING. */
+#define CU_RESULT(name, ...)                                                                       \
+    (cuda_is_lost() ? CUDA_LOST : cuda.name ? cuda.name(__VA_ARGS__) : CUDA_MISSING)
+/* The same as an unda_status, with the message set. */
+#define CU(name, ...) cuda_status(CU_RESULT(name, __VA_ARGS__), #name, __FILE__, __LINE__)
+#define NVRTC_RESULT(name, ...) (nvrtc.name ? nvrtc.name(__VA_ARGS__) : CUDA_MISSING)
+#define NVRTC(name, ...)                                                                           \
+    nvrtc_status(NVRTC_RESULT(name, __VA_ARGS__), #name, __FILE__, __LINE__)
+
+unda_status cuda_status(int result, const char *call, const char *file, int line);
+unda_status nvrtc_status(int result, const char *call, const char *file, int line);
+/* Whether a sticky error was seen; the process can then only be restarted. */
+bool cuda_is_lost(void);
+/* "CUDA_ERROR_INVALID_VALUE (invalid argument)"; never NULL. */
+const char *cuda_result_text(int result, char *buffer, size_t bytes);
+
+#endif

@@ -1,0 +1,174 @@
+/* cache.c: compiled kernels on disk, so that a solver's kernels are compiled once a machine.
+ * One file a key: a header (magic, key, size, checksum) and the code. Anything that does not fit is a miss; files
+ * appear whole, by a temporary file and rename. Next: launch.c (who asks), settings.c (the folder). */
+#include "internal.h"
+#include "settings.h"
+#include "sha256.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char magic[16] = "unda-cubin-1";
+
+struct header {
+    char magic[16];
+    struct key key;
+    int64_t size_bytes; /* of the code */
+    unsigned char checksum[KEY_BYTES];
+};
+_Static_assert(sizeof(struct header) == 88, "the cache file's header has no padding");
+
+static void add_text(struct sha256 *hash, const char *text)
+{
+    sha256_add(hash, text, (int64_t)strlen(text) + 1); /* with its end: no two lists look alike */
+}
+
+void cache_key(struct key *key, const struct sources *sources, const struct gpu_source *source, int architecture)
+{
+    struct sha256 hash;
+    sha256_begin(&hash);
+    add_text(&hash, unda_version());
+    sha256_add(&hash, (int[]){architecture, nvrtc.version, sources->num_header, source->num_option},
+               4 * sizeof(int));
+    for (int i = 0; i < sources->num_header; i++) {
+        add_text(&hash, sources->header_name[i]);
+        add_text(&hash, sources->header_text[i]);
+    }
+    add_text(&hash, source->file);
+    add_text(&hash, text_of(&sources->program));
+    for (int i = 0; i < source->num_option; i++)
+        add_text(&hash, source->options[i]);
+    sha256_end(&hash, key->bytes);
+}
+
+/* FOLDER/KEY.cubin; false when the cache is off. */
+static bool file_path(const struct key *key, struct text *folder, struct text *path)
+{
+    settings_cache_dir(folder);
+    if (!folder->size_bytes)
+        return false;
+    text_add(path, "%s/", text_of(folder));
+    for (int i = 0; i < KEY_BYTES; i++)
+        text_add(path, "%02x", key->bytes[i]);
+    text_add(path, ".cubin");
+    return text_done(path) == UNDA_OK;
+}
+
+static struct header make_header(const struct key *key, const void *data, int64_t bytes)
+{
+    struct header header = {.key = *key, .size_bytes = bytes};
+    struct sha256 hash;
+    memcpy(header.magic, magic, sizeof magic);
+    sha256_begin(&hash);
+    sha256_add(&hash, data, bytes);
+    sha256_end(&hash, header.checksum);
+    return header;
+}
+
+/* ---- reading ---- */
+
+static bool unpack(const struct text *file, const struct key *key, struct image *image)
+{
+    struct header found;
+    int64_t bytes = file->size_bytes - (int64_t)sizeof found;
+    if (bytes <= 0)
+        return false;
+    memcpy(&found, file->data, sizeof found);
+    const char *data = file->data + sizeof found;
+    struct header expected = make_header(key, data, bytes);
+    if (memcmp(&found, &expected, sizeof found) != 0)
+        return false;
+    void *copy = array_new(bytes, 1);
+    if (!copy)
+        return false;
+    memcpy(copy, data, (size_t)bytes);
+    *image = (struct image){copy, bytes};
+    return true;
+}
+
+bool cache_read(const struct key *key, struct image *image)
+{
+    struct text folder = {0}, path = {0}, file = {0};
+    bool hit = false;
+    if (file_path(key, &folder, &path) && text_read_file(&file, text_of(&path))) {
+        hit = unpack(&file, key, image);
+        if (!hit)
+            log_add(UNDA_LOG_WARNING, "the cache file %s is damaged; compiling again", text_of(&path));
+    }
+    text_clear(&file);
+    text_clear(&path);
+    text_clear(&folder);
+    return hit;
+}
+
+/* ---- writing ---- */
+
+/* Makes a folder and those above it. A folder that is there is fine; another failure shows when the file is opened. */
+static void make_folder(const char *path)
+{
+    char *copy = strdup(path);
+    if (!copy)
+        return;
+    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(copy, 0700);
+        *slash = '/';
+    }
+    (void)mkdir(copy, 0700);
+    free(copy);
+}
+
+static bool write_all(int file, const void *data, int64_t bytes)
+{
+    const char *from = data;
+    while (bytes > 0) {
+        ssize_t written = write(file, from, (size_t)bytes);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        from += written;
+        bytes -= written;
+    }
+    return true;
+}
+
+/* A file under its final name is always whole: written aside, flushed to the disk, renamed. */
+static bool write_file(const char *path, const struct header *header, const struct image *image)
+{
+    struct text partial = {0};
+    text_add(&partial, "%s.XXXXXX", path);
+    int file = text_done(&partial) == UNDA_OK ? mkstemp(partial.data) : -1;
+    if (file < 0) {
+        text_clear(&partial);
+        return false;
+    }
+    bool good = write_all(file, header, sizeof *header) &&
+                write_all(file, image->data, image->size_bytes) && fsync(file) == 0;
+    good = close(file) == 0 && good;
+    good = good && rename(partial.data, path) == 0;
+    int error = errno;
+    if (!good)
+        (void)unlink(partial.data);
+    text_clear(&partial);
+    errno = error;
+    return good;
+}
+
+void cache_write(const struct key *key, const struct image *image)
+{
+    struct text folder = {0}, path = {0};
+    if (file_path(key, &folder, &path)) {
+        struct header header = make_header(key, image->data, image->size_bytes);
+        make_folder(text_of(&folder));
+        if (!write_file(text_of(&path), &header, image))
+            log_add(UNDA_LOG_WARNING, "compiled kernels cannot be kept in %s: %s", text_of(&folder),
+                    strerror(errno));
+    }
+    text_clear(&path);
+    text_clear(&folder);
+}

@@ -1,0 +1,61 @@
+/* internal.h: what the files of csrc/gpu share and others need not see.
+ * Public inside the library: gpu.h. Next: device.c, memory.c, stream.c, launch.c, jit.c. */
+#ifndef UNDA_GPU_INTERNAL_H
+#define UNDA_GPU_INTERNAL_H
+
+#include "api.h"
+#include "gpu.h"
+#include "text.h"
+
+struct gpu {
+    void *context;          /* primary; NULL until the first gpu_open */
+    unda_device_info info;
+    int device;
+    int references;
+};
+struct gpu_stream {
+    struct gpu *gpu;
+    void *handle;
+};
+
+/* For frees: false, with no message, when the driver must not be called (lost device, forked child). */
+bool gpu_try_enter(struct gpu *gpu);
+
+/* Leaves and passes the status on: return gpu_leave_with(gpu, CU(...)), the arguments being evaluated first. */
+static inline unda_status gpu_leave_with(struct gpu *gpu, unda_status status)
+{
+    gpu_leave(gpu);
+    return status;
+}
+
+/* sources.c: the file of a source and all headers under the kernel folder. */
+struct sources {
+    int num_header;
+    char **header_name; /* [num_header] "physics/acoustic.h", sorted */
+    char **header_text; /* [num_header] */
+    struct text path;   /* of the file: "/.../cuda/dg/fused.cu" */
+    struct text program;
+};
+unda_status sources_read(struct sources *sources, const char *file);
+void sources_free(struct sources *sources);
+
+/* jit.c */
+struct image { /* compiled code */
+    void *data; /* array_free */
+    int64_t size_bytes;
+};
+/* The architecture to compile for: the device's, or the newest of its major release that NVRTC knows. */
+unda_status jit_architecture(int compute_capability, int *architecture);
+unda_status jit_compile(const struct sources *sources, const struct gpu_source *source, int architecture,
+                        struct image *image, struct text *log);
+
+/* cache.c */
+enum { KEY_BYTES = 32 };
+struct key {
+    unsigned char bytes[KEY_BYTES];
+};
+void cache_key(struct key *key, const struct sources *sources, const struct gpu_source *source, int architecture);
+bool cache_read(const struct key *key, struct image *image); /* false: a miss */
+void cache_write(const struct key *key, const struct image *image); /* a failure is only logged */
+
+#endif

@@ -1,0 +1,186 @@
+/* jit.c: compiles kernels with NVRTC, for one architecture, into code that the driver loads as it is.
+ * Not here: the cache (cache.c), loading onto a device (launch.c). Next: sources.c, api.c. */
+#include "internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- architecture ---- */
+
+/* Code for sm_80 runs on sm_86: within a major release an older target serves a newer device. */
+static int newest_target(int capability, const int *targets, int num_target)
+{
+    int best = 0;
+    for (int i = 0; i < num_target; i++)
+        if (targets[i] <= capability && targets[i] / 10 == capability / 10 && targets[i] > best)
+            best = targets[i];
+    return best;
+}
+
+unda_status jit_architecture(int compute_capability, int *architecture)
+{
+    int num_target = 0;
+    int *targets = NULL;
+    TRY(nvrtc_load());
+    TRY(NVRTC(nvrtcGetNumSupportedArchs, &num_target));
+    TRY(array_try(&targets, num_target, sizeof *targets, "architectures"));
+    unda_status status = NVRTC(nvrtcGetSupportedArchs, targets);
+    int best = status == UNDA_OK ? newest_target(compute_capability, targets, num_target) : 0;
+    array_free(targets);
+    TRY(status);
+    if (best == 0)
+        FAIL(UNDA_ERR_NO_DEVICE,
+             "NVRTC %d.%d cannot compile for sm_%d; install unda[cuda] for new devices, unda[cuda12] for old ones",
+             nvrtc.version / 1000, nvrtc.version % 1000 / 10, compute_capability);
+    *architecture = best;
+    return UNDA_OK;
+}
+
+/* ---- compiling ---- */
+
+/* The first line of the log that says "error": "cuda/dg/fused.cu(12): error: ..." */
+static void first_error(const char *log, char *line, size_t bytes)
+{
+    const char *word = strstr(log, "error"), *begin = word ? word : log;
+    while (begin > log && begin[-1] != '\n')
+        begin--;
+    snprintf(line, bytes, "%.*s", (int)strcspn(begin, "\n"), begin);
+}
+
+static unda_status read_log(void *program, struct text *log)
+{
+    size_t bytes = 0;
+    TRY(NVRTC(nvrtcGetProgramLogSize, program, &bytes));
+    char *data;
+    TRY(array_try(&data, (int64_t)bytes + 1, 1, "compiler log"));
+    unda_status status = NVRTC(nvrtcGetProgramLog, program, data);
+    text_add(log, "%s", data);
+    array_free(data);
+    return status;
+}
+
+static unda_status read_image(void *program, struct image *image)
+{
+    size_t bytes = 0;
+    void *data;
+    TRY(NVRTC(nvrtcGetCUBINSize, program, &bytes));
+    if (bytes == 0)
+        FAIL(UNDA_ERR_COMPILE, "NVRTC gave no code");
+    TRY(array_try(&data, (int64_t)bytes, 1, "compiled code"));
+    unda_status status = NVRTC(nvrtcGetCUBIN, program, data);
+    if (status != UNDA_OK) {
+        array_free(data);
+        return status;
+    }
+    *image = (struct image){data, (int64_t)bytes};
+    return UNDA_OK;
+}
+
+/* The options that every kernel gets; those of the source follow. -v makes the assembler state registers and spills.
+ * result is NVRTC's: the log says why it is not 0. */
+static unda_status run_compiler(void *program, const struct gpu_source *source, int architecture, int *result)
+{
+    char target[32];
+    const char *fixed[] = {target, "--std=c++17", "--generate-line-info",
+                           "--device-as-default-execution-space", "--fmad=true", "--ptxas-options=-v"};
+    enum { NUM_FIXED = sizeof fixed / sizeof *fixed };
+    const char **options;
+    snprintf(target, sizeof target, "--gpu-architecture=sm_%d", architecture);
+    TRY(array_try(&options, NUM_FIXED + source->num_option, sizeof *options, "options"));
+    memcpy(options, fixed, sizeof fixed);
+    for (int i = 0; i < source->num_option; i++)
+        options[NUM_FIXED + i] = source->options[i];
+    *result = NVRTC_RESULT(nvrtcCompileProgram, program, NUM_FIXED + source->num_option, options);
+    array_free(options);
+    return UNDA_OK;
+}
+
+static unda_status compile_program(void *program, const struct gpu_source *source, int architecture,
+                                   struct image *image, struct text *log)
+{
+    int result = 0;
+    TRY(run_compiler(program, source, architecture, &result));
+    TRY(read_log(program, log));
+    if (result != 0) {
+        char line[512];
+        first_error(text_of(log), line, sizeof line);
+        error_set_log(text_of(log));
+        FAIL(UNDA_ERR_COMPILE, "%s for sm_%d: %s", source->file, architecture, line);
+    }
+    return read_image(program, image);
+}
+
+unda_status jit_compile(const struct sources *sources, const struct gpu_source *source, int architecture,
+                        struct image *image, struct text *log)
+{
+    struct text own = {0};
+    void *program = NULL;
+    TRY(nvrtc_load());
+    TRY(NVRTC(nvrtcCreateProgram, &program, text_of(&sources->program), text_of(&sources->path),
+              sources->num_header, (const char *const *)sources->header_text,
+              (const char *const *)sources->header_name));
+    unda_status status = compile_program(program, source, architecture, image, log ? log : &own);
+    (void)NVRTC_RESULT(nvrtcDestroyProgram, &program);
+    text_clear(&own);
+    return status;
+}
+
+/* ---- compiling without a device ---- */
+
+/* The number before `unit` in a line like "256 bytes stack frame, 0 bytes spill stores"; 0 if it is not there. */
+static int number_before(const char *begin, const char *end, const char *unit)
+{
+    const char *word = strstr(begin, unit);
+    if (!word || word >= end)
+        return 0;
+    while (word > begin && word[-1] == ' ')
+        word--;
+    while (word > begin && word[-1] >= '0' && word[-1] <= '9')
+        word--;
+    return atoi(word);
+}
+
+/* Reads the assembler's statement on one kernel, which runs from its "Compiling entry function" to the next. */
+static unda_status read_statement(const char *log, const char *kernel, unda_kernel_resources *resources)
+{
+    struct text head = {0};
+    text_add(&head, "Compiling entry function '%s'", kernel);
+    const char *begin = strstr(log, text_of(&head));
+    text_clear(&head);
+    if (!begin)
+        FAIL(UNDA_ERR_COMPILE, "no kernel %s was compiled; the compiler said: %.400s", kernel, log);
+    const char *next = strstr(begin + 1, "Compiling entry function");
+    const char *end = next ? next : begin + strlen(begin);
+    resources->registers = number_before(begin, end, " registers");
+    resources->spill_bytes = number_before(begin, end, " bytes stack frame");
+    resources->shared_bytes = number_before(begin, end, " bytes smem");
+    return UNDA_OK;
+}
+
+unda_status gpu_compile_only(const struct gpu_source *source, const char *kernel, int compute_capability,
+                             unda_kernel_resources *resources)
+{
+    struct sources sources;
+    struct image image = {0};
+    struct text log = {0};
+    int architecture = 0;
+    TRY(nvrtc_load());
+    double start = clock_seconds();
+    unda_status status = sources_read(&sources, source->file);
+    if (status == UNDA_OK)
+        status = jit_architecture(compute_capability, &architecture);
+    if (status == UNDA_OK)
+        status = jit_compile(&sources, source, architecture, &image, &log);
+    unda_kernel_resources found = {.size_bytes = sizeof found,
+                                   .compile_seconds = clock_seconds() - start,
+                                   .cubin_bytes = image.size_bytes};
+    if (status == UNDA_OK)
+        status = read_statement(text_of(&log), kernel, &found);
+    if (status == UNDA_OK)
+        *resources = found;
+    array_free(image.data);
+    text_clear(&log);
+    sources_free(&sources);
+    return status;
+}

@@ -1,0 +1,124 @@
+/* memory.c: device memory, page-locked host memory, copies.
+ * Every copy is ordered by its stream; the default stream is never used. Not here: what is stored (dg_cuda.c).
+ * Next: stream.c. */
+#include "internal.h"
+
+unda_status gpu_memory_free(struct gpu *gpu, int64_t *bytes)
+{
+    size_t free_bytes = 0, total_bytes = 0;
+    TRY(gpu_enter(gpu));
+    TRY(gpu_leave_with(gpu, CU(cuMemGetInfo, &free_bytes, &total_bytes)));
+    *bytes = (int64_t)free_bytes;
+    return UNDA_OK;
+}
+
+static unda_status out_of_memory(struct gpu *gpu, int64_t bytes, const char *what)
+{
+    int64_t free_bytes = -1;
+    TRY(gpu_memory_free(gpu, &free_bytes));
+    FAIL(UNDA_ERR_DEVICE_MEMORY, "%s needs %lld bytes, %lld of %lld are free on device %d (%s)", what,
+         (long long)bytes, (long long)free_bytes, (long long)gpu->info.total_bytes, gpu->device,
+         gpu->info.name);
+}
+
+unda_status gpu_alloc(struct gpu *gpu, gpu_ptr *ptr, int64_t bytes, const char *what)
+{
+    if (bytes < 0)
+        FAIL(UNDA_ERR_ARG, "%s has %lld bytes, expected 0 or more", what, (long long)bytes);
+    TRY(gpu_enter(gpu));
+    int result = CU_RESULT(cuMemAlloc, ptr, bytes ? (size_t)bytes : 1);
+    gpu_leave(gpu);
+    if (result == CUDA_OUT_OF_MEMORY)
+        return out_of_memory(gpu, bytes, what);
+    return cuda_status(result, "cuMemAlloc", __FILE__, __LINE__);
+}
+
+void gpu_free(struct gpu *gpu, gpu_ptr ptr)
+{
+    if (!ptr || !gpu_try_enter(gpu))
+        return;
+    (void)CU(cuMemFree, ptr); /* a sticky error of earlier work may surface: it is remembered */
+    gpu_leave(gpu);
+}
+
+unda_status gpu_alloc_copy(struct gpu_stream *stream, gpu_ptr *ptr, const void *from, int64_t bytes,
+                           const char *what)
+{
+    gpu_ptr made = 0;
+    TRY(gpu_alloc(stream->gpu, &made, bytes, what));
+    unda_status status = gpu_upload(stream, made, from, bytes);
+    if (status != UNDA_OK) {
+        gpu_free(stream->gpu, made);
+        return status;
+    }
+    *ptr = made;
+    return UNDA_OK;
+}
+
+unda_status gpu_host_alloc(struct gpu *gpu, void *out, int64_t bytes, const char *what)
+{
+    enum { PORTABLE = 1 }; /* CU_MEMHOSTALLOC_PORTABLE: page-locked for every context */
+    if (bytes < 0)
+        FAIL(UNDA_ERR_ARG, "%s has %lld bytes, expected 0 or more", what, (long long)bytes);
+    TRY(gpu_enter(gpu));
+    int result = CU_RESULT(cuMemHostAlloc, out, bytes ? (size_t)bytes : 1, PORTABLE);
+    gpu_leave(gpu);
+    if (result == CUDA_OUT_OF_MEMORY)
+        FAIL(UNDA_ERR_MEMORY, "%s needs %lld bytes of page-locked host memory", what, (long long)bytes);
+    return cuda_status(result, "cuMemHostAlloc", __FILE__, __LINE__);
+}
+
+void gpu_host_free(struct gpu *gpu, void *memory)
+{
+    if (!memory || !gpu_try_enter(gpu))
+        return;
+    (void)CU(cuMemFreeHost, memory);
+    gpu_leave(gpu);
+}
+
+unda_status gpu_upload_async(struct gpu_stream *stream, gpu_ptr to, const void *from, int64_t bytes)
+{
+    if (bytes == 0)
+        return gpu_check();
+    TRY(gpu_enter(stream->gpu));
+    return gpu_leave_with(stream->gpu,
+                          CU(cuMemcpyHtoDAsync, to, from, (size_t)bytes, stream->handle));
+}
+
+unda_status gpu_download_async(struct gpu_stream *stream, void *to, gpu_ptr from, int64_t bytes)
+{
+    if (bytes == 0)
+        return gpu_check();
+    TRY(gpu_enter(stream->gpu));
+    return gpu_leave_with(stream->gpu,
+                          CU(cuMemcpyDtoHAsync, to, from, (size_t)bytes, stream->handle));
+}
+
+unda_status gpu_upload(struct gpu_stream *stream, gpu_ptr to, const void *from, int64_t bytes)
+{
+    TRY(gpu_upload_async(stream, to, from, bytes));
+    return gpu_sync(stream);
+}
+
+unda_status gpu_download(struct gpu_stream *stream, void *to, gpu_ptr from, int64_t bytes)
+{
+    TRY(gpu_download_async(stream, to, from, bytes));
+    return gpu_sync(stream);
+}
+
+unda_status gpu_copy_async(struct gpu_stream *stream, gpu_ptr to, gpu_ptr from, int64_t bytes)
+{
+    if (bytes == 0)
+        return gpu_check();
+    TRY(gpu_enter(stream->gpu));
+    return gpu_leave_with(stream->gpu,
+                          CU(cuMemcpyDtoDAsync, to, from, (size_t)bytes, stream->handle));
+}
+
+unda_status gpu_zero_async(struct gpu_stream *stream, gpu_ptr to, int64_t bytes)
+{
+    if (bytes == 0)
+        return gpu_check();
+    TRY(gpu_enter(stream->gpu));
+    return gpu_leave_with(stream->gpu, CU(cuMemsetD8Async, to, 0, (size_t)bytes, stream->handle));
+}

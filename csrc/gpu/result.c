@@ -1,0 +1,102 @@
+/* result.c: what a CUresult means: a status with a message, and the memory of a lost device.
+ * After a sticky error every driver call of the process fails; so the first cause is kept and no call is made again.
+ * Not here: calling (api.h). Next: api.c, memory.c (out of memory with sizes). */
+#include "api.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CAUSE_BYTES = 512 };
+
+static atomic_int lost; /* 0: no; 1: the cause is being written; 2: yes */
+static char lost_cause[CAUSE_BYTES];
+
+bool cuda_is_lost(void)
+{
+    return atomic_load(&lost) != 0;
+}
+
+/* Errors that destroy the context, by the CUDA driver API's description of CUresult. */
+static bool is_sticky(int result)
+{
+    switch (result) {
+    case 214: /* ECC, uncorrectable */
+    case 220: /* NVLink, uncorrectable */
+    case 226: /* contained memory error */
+    case 700: /* illegal address */
+    case 702: /* launch timeout */
+    case 709: /* context is destroyed */
+    case 710: /* assert */
+    case 714: /* hardware stack */
+    case 715: /* illegal instruction */
+    case 716: /* misaligned address */
+    case 717: /* invalid address space */
+    case 718: /* invalid program counter */
+    case 719: /* launch failed */
+    case 721: /* tensor memory leak */
+    case 999: /* unknown */
+        return true;
+    default:
+        return false;
+    }
+}
+
+const char *cuda_result_text(int result, char *buffer, size_t bytes)
+{
+    const char *name = NULL, *text = NULL;
+    if (!cuda.cuGetErrorName || cuda.cuGetErrorName(result, &name) || !name)
+        name = "CUDA error";
+    if (!cuda.cuGetErrorString || cuda.cuGetErrorString(result, &text) || !text)
+        text = "no description";
+    snprintf(buffer, bytes, "%s %d (%s)", name, result, text);
+    return buffer;
+}
+
+/* Keeps the first cause; later ones are its consequences. */
+static void lose(const char *cause)
+{
+    int no = 0;
+    if (!atomic_compare_exchange_strong(&lost, &no, 1))
+        return;
+    snprintf(lost_cause, sizeof lost_cause, "%s", cause);
+    atomic_store(&lost, 2);
+}
+
+static const char *first_cause(void)
+{
+    return atomic_load(&lost) == 2 ? lost_cause : "another thread is just reporting it";
+}
+
+unda_status cuda_status(int result, const char *call, const char *file, int line)
+{
+    if (result == 0)
+        return UNDA_OK;
+    if (result == CUDA_LOST)
+        return error_set(UNDA_ERR_DEVICE_LOST, file, line,
+                         "the CUDA device was lost earlier (%s); restart the process",
+                         first_cause());
+    if (result == CUDA_MISSING)
+        return error_set(UNDA_ERR_NO_DEVICE, file, line,
+                         "the CUDA driver (version %d.%d) lacks the function %s; install a newer driver",
+                         cuda.version / 1000, cuda.version % 1000 / 10, call);
+    char text[384], cause[CAUSE_BYTES];
+    snprintf(cause, sizeof cause, "%s: %s", call, cuda_result_text(result, text, sizeof text));
+    if (is_sticky(result)) {
+        lose(cause);
+        return error_set(UNDA_ERR_DEVICE_LOST, file, line, "%s; restart the process", cause);
+    }
+    unda_status status = result == CUDA_OUT_OF_MEMORY ? UNDA_ERR_DEVICE_MEMORY : UNDA_ERR_DEVICE;
+    return error_set(status, file, line, "%s", cause);
+}
+
+unda_status nvrtc_status(int result, const char *call, const char *file, int line)
+{
+    if (result == 0)
+        return UNDA_OK;
+    if (result == CUDA_MISSING)
+        return error_set(UNDA_ERR_COMPILE, file, line,
+                         "NVRTC (version %d.%d) lacks the function %s; expected 12.0 or newer",
+                         nvrtc.version / 1000, nvrtc.version % 1000 / 10, call);
+    return error_set(UNDA_ERR_COMPILE, file, line, "%s: NVRTC error %d", call, result);
+}

@@ -1,0 +1,162 @@
+/* stream.c: streams, events for timing, and graphs captured from a stream.
+ * Events are the driver's handles under another name; a graph is kept instantiated only.
+ * Next: launch.c (what goes into a stream). */
+#include "internal.h"
+
+struct gpu_event {
+    struct gpu *gpu;
+    void *handle;
+};
+struct gpu_graph {
+    struct gpu *gpu;
+    void *handle; /* CUgraphExec */
+};
+
+/* Frees a handle by one driver function, unless the device is lost. */
+#define DESTROY(gpu, function, handle)                                                             \
+    do {                                                                                           \
+        if ((handle) && gpu_try_enter(gpu)) {                                                      \
+            (void)CU(function, handle);                                                            \
+            gpu_leave(gpu);                                                                        \
+        }                                                                                          \
+    } while (0)
+
+unda_status gpu_stream_new(struct gpu_stream **stream, struct gpu *gpu)
+{
+    enum { NON_BLOCKING = 1 }; /* no implicit waiting for the default stream */
+    struct gpu_stream *s;
+    TRY(array_try(&s, 1, sizeof *s, "stream"));
+    s->gpu = gpu;
+    unda_status status = gpu_enter(gpu);
+    if (status == UNDA_OK)
+        status = gpu_leave_with(gpu, CU(cuStreamCreate, &s->handle, NON_BLOCKING));
+    if (status != UNDA_OK) {
+        gpu_stream_free(s);
+        return status;
+    }
+    *stream = s;
+    return UNDA_OK;
+}
+
+void gpu_stream_free(struct gpu_stream *stream)
+{
+    if (!stream)
+        return;
+    DESTROY(stream->gpu, cuStreamDestroy, stream->handle);
+    array_free(stream);
+}
+
+struct gpu *gpu_stream_gpu(const struct gpu_stream *stream)
+{
+    return stream->gpu;
+}
+
+unda_status gpu_sync(struct gpu_stream *stream)
+{
+    TRY(gpu_enter(stream->gpu));
+    return gpu_leave_with(stream->gpu, CU(cuStreamSynchronize, stream->handle));
+}
+
+/* ---- events ---- */
+
+unda_status gpu_event_new(struct gpu_event **event, struct gpu *gpu)
+{
+    struct gpu_event *e;
+    TRY(array_try(&e, 1, sizeof *e, "event"));
+    e->gpu = gpu;
+    unda_status status = gpu_enter(gpu);
+    if (status == UNDA_OK)
+        status = gpu_leave_with(gpu, CU(cuEventCreate, &e->handle, 0));
+    if (status != UNDA_OK) {
+        gpu_event_free(e);
+        return status;
+    }
+    *event = e;
+    return UNDA_OK;
+}
+
+void gpu_event_free(struct gpu_event *event)
+{
+    if (!event)
+        return;
+    DESTROY(event->gpu, cuEventDestroy, event->handle);
+    array_free(event);
+}
+
+unda_status gpu_event_record(struct gpu_event *event, struct gpu_stream *stream)
+{
+    TRY(gpu_enter(event->gpu));
+    return gpu_leave_with(event->gpu, CU(cuEventRecord, event->handle, stream->handle));
+}
+
+unda_status gpu_event_seconds(struct gpu_event *begin, struct gpu_event *end, double *seconds)
+{
+    float milliseconds = 0;
+    TRY(gpu_enter(end->gpu));
+    unda_status status = CU(cuEventSynchronize, end->handle);
+    if (status == UNDA_OK)
+        status = CU(cuEventElapsedTime, &milliseconds, begin->handle, end->handle);
+    gpu_leave(end->gpu);
+    if (status == UNDA_OK)
+        *seconds = 1e-3 * milliseconds;
+    return status;
+}
+
+/* ---- graphs ---- */
+
+unda_status gpu_capture_begin(struct gpu_stream *stream)
+{
+    enum { THREAD_LOCAL = 1 }; /* other threads may allocate and upload meanwhile */
+    TRY(gpu_enter(stream->gpu));
+    return gpu_leave_with(stream->gpu, CU(cuStreamBeginCapture, stream->handle, THREAD_LOCAL));
+}
+
+/* The captured graph is only the recipe: it goes once the executable one is made. */
+static unda_status instantiate(struct gpu_graph **graph, struct gpu *gpu, void *captured)
+{
+    struct gpu_graph *g;
+    TRY(array_try(&g, 1, sizeof *g, "graph"));
+    g->gpu = gpu;
+    unda_status status = CU(cuGraphInstantiate, &g->handle, captured, 0);
+    if (status != UNDA_OK) {
+        gpu_graph_free(g);
+        return status;
+    }
+    *graph = g;
+    return UNDA_OK;
+}
+
+unda_status gpu_capture_end(struct gpu_stream *stream, struct gpu_graph **graph)
+{
+    void *captured = NULL;
+    if (!graph) { /* after a failure, whose message must stay */
+        if (gpu_try_enter(stream->gpu)) {
+            (void)CU_RESULT(cuStreamEndCapture, stream->handle, &captured);
+            if (captured)
+                (void)CU_RESULT(cuGraphDestroy, captured);
+            gpu_leave(stream->gpu);
+        }
+        return UNDA_OK;
+    }
+    TRY(gpu_enter(stream->gpu));
+    unda_status status = CU(cuStreamEndCapture, stream->handle, &captured);
+    if (status == UNDA_OK)
+        status = instantiate(graph, stream->gpu, captured);
+    if (captured)
+        (void)CU_RESULT(cuGraphDestroy, captured);
+    return gpu_leave_with(stream->gpu, status);
+}
+
+unda_status gpu_graph_launch(struct gpu_graph *graph, struct gpu_stream *stream)
+{
+    TRY(gpu_enter(graph->gpu));
+    return gpu_leave_with(graph->gpu, CU(cuGraphLaunch, graph->handle, stream->handle));
+}
+
+void gpu_graph_free(struct gpu_graph *graph)
+{
+    if (!graph)
+        return;
+    DESTROY(graph->gpu, cuGraphExecDestroy, graph->handle);
+    array_free(graph);
+}

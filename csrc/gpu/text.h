@@ -1,0 +1,23 @@
+/* text.h: text that grows: paths, reports, options.
+ * Running out of memory is remembered and reported once, at the end, by text_done.
+ * Next: text.c. */
+#ifndef UNDA_GPU_TEXT_H
+#define UNDA_GPU_TEXT_H
+
+#include "../base/base.h"
+
+struct text { /* all zero: empty */
+    char *data; /* [size_bytes + 1], ends in 0; NULL when empty */
+    int64_t size_bytes, room_bytes;
+    bool failed;
+};
+
+void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_append(struct text *text, const void *data, int64_t bytes);
+unda_status text_done(const struct text *text); /* UNDA_ERR_MEMORY if something was left out */
+const char *text_of(const struct text *text);   /* never NULL */
+void text_clear(struct text *text);             /* frees */
+/* Appends a whole file; false with errno set if it cannot be read. */
+bool text_read_file(struct text *text, const char *path);
+
+#endif

@@ -1,0 +1,168 @@
+/* faces.c: which elements share a face, by a hash of the faces' vertices: O(num_elem).
+ * Not the outer faces (boundary.c) nor those joined by a translation (periodic.c).
+ * Next: boundary.c. */
+#include "internal.h"
+#include "vector.h"
+
+static uint64_t mix(uint64_t x) /* finaliser of splitmix64 (Steele et al. 2014) */
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* The vertices of a face, ascending; unused ones are -1 and stand first. */
+static void sort4(int64_t v[4])
+{
+    static const int pairs[5][2] = {{0, 1}, {2, 3}, {0, 2}, {1, 3}, {1, 2}};
+    for (int i = 0; i < 5; i++) {
+        int64_t a = v[pairs[i][0]], b = v[pairs[i][1]];
+        v[pairs[i][0]] = a < b ? a : b;
+        v[pairs[i][1]] = a < b ? b : a;
+    }
+}
+
+static bool equal4(const int64_t a[4], const int64_t b[4])
+{
+    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
+}
+
+static int64_t bucket(const struct face_table *table, const int64_t key[4])
+{
+    uint64_t hash = 0x9e3779b97f4a7c15u;
+    for (int i = 0; i < 4; i++)
+        hash = mix(hash ^ (uint64_t)key[i]);
+    return (int64_t)(hash & (uint64_t)table->mask);
+}
+
+/* In the order of the element's (sorted) vertices; the fourth of a triangle is -1. */
+void face_vertices(const struct unda_mesh *mesh, int64_t face, int64_t vertices[4])
+{
+    const struct shape_table *shape = mesh->table;
+    const int64_t *cell = mesh->sorted + face / shape->num_face * shape->num_vertex;
+    const int *local = shape->face_vertex[face % shape->num_face];
+    vertices[3] = -1;
+    for (int i = 0; i < shape->num_face_vertex; i++)
+        vertices[i] = cell[local[i]];
+}
+
+/* A face of the table with the sorted vertices key, or -1. */
+static int64_t find_sorted(const struct face_table *table, const int64_t key[4])
+{
+    for (int64_t face = table->head[bucket(table, key)]; face >= 0; face = table->next[face]) {
+        int64_t other[4];
+        face_vertices(table->mesh, face, other);
+        sort4(other);
+        if (equal4(key, other))
+            return face;
+    }
+    return -1;
+}
+
+int64_t faces_find(const struct face_table *table, const int64_t *vertices)
+{
+    int64_t key[4] = {-1, -1, -1, -1};
+    for (int i = 0; i < table->mesh->table->num_face_vertex; i++)
+        key[i] = vertices[i];
+    sort4(key);
+    return find_sorted(table, key);
+}
+
+static unda_status face_table_new(struct face_table *table, const struct unda_mesh *mesh)
+{
+    int64_t num_face = mesh->num_elem * mesh->table->num_face, size = 64;
+    while (size < num_face / 2) /* half of all faces meet one that is there already */
+        size *= 2;
+    table->mesh = mesh;
+    table->mask = size - 1;
+    TRY(array_try(&table->head, size, sizeof *table->head, "face hash"));
+    TRY(array_try(&table->next, num_face, sizeof *table->next, "face hash"));
+    for (int64_t i = 0; i < size; i++)
+        table->head[i] = -1;
+    return UNDA_OK;
+}
+
+void face_table_free(struct face_table *table)
+{
+    array_free(table->head);
+    array_free(table->next);
+}
+
+unda_status faces_match(struct face_table *table, struct unda_mesh *mesh)
+{
+    TRY(face_table_new(table, mesh));
+    struct offenders crowded = {0};
+    int num_face = mesh->table->num_face;
+    for (int64_t face = 0; face < num_face * mesh->num_elem; face++) {
+        int64_t key[4];
+        face_vertices(mesh, face, key);
+        sort4(key);
+        mesh->neighbor[face] = FACE_UNPAIRED;
+        int64_t other = find_sorted(table, key);
+        if (other < 0) {
+            int64_t chain = bucket(table, key);
+            table->next[face] = table->head[chain];
+            table->head[chain] = (int32_t)face;
+        } else if (mesh->neighbor[other] == FACE_UNPAIRED) {
+            mesh->neighbor[face] = (int32_t)other;
+            mesh->neighbor[other] = (int32_t)face;
+        } else {
+            offenders_add(&crowded, mesh->order[face / num_face]);
+            offenders_add(&crowded, mesh->order[other / num_face]);
+            offenders_add(&crowded, mesh->order[mesh->neighbor[other] / num_face]);
+        }
+    }
+    if (crowded.count)
+        FAIL(UNDA_ERR_MESH, "%lld faces are shared by three or more elements, elements %s",
+             (long long)crowded.count / 3, offenders_first(&crowded).text);
+    return UNDA_OK;
+}
+
+/* Where the element of a face lies, along the direction normal. */
+static double depth(const struct unda_mesh *mesh, int64_t face, const double *normal)
+{
+    int num_vertex = mesh->table->num_vertex;
+    const int64_t *cell = mesh->sorted + face / mesh->table->num_face * num_vertex;
+    int64_t vertices[4];
+    face_vertices(mesh, face, vertices);
+    double sum = 0;
+    for (int v = 0; v < num_vertex; v++) {
+        double arm[3];
+        subtract(mesh->vertices + 3 * cell[v], mesh->vertices + 3 * vertices[0], arm);
+        sum += dot(normal, arm);
+    }
+    return sum;
+}
+
+static void face_normal(const struct unda_mesh *mesh, int64_t face, double normal[3])
+{
+    int64_t vertices[4];
+    face_vertices(mesh, face, vertices);
+    const double *origin = mesh->vertices + 3 * vertices[0];
+    double a[3], b[3];
+    subtract(mesh->vertices + 3 * vertices[1], origin, a);
+    subtract(mesh->vertices + 3 * vertices[2], origin, b);
+    cross(a, b, normal);
+}
+
+/* Two elements that share a face must lie on its two sides, or they overlap. */
+unda_status faces_check_sides(const struct unda_mesh *mesh)
+{
+    struct offenders overlap = {0};
+    int num_face = mesh->table->num_face;
+    for (int64_t face = 0; face < num_face * mesh->num_elem; face++) {
+        int64_t other = mesh->neighbor[face];
+        if (other <= face)
+            continue;
+        double normal[3];
+        face_normal(mesh, face, normal);
+        if ((depth(mesh, face, normal) > 0) == (depth(mesh, other, normal) > 0)) {
+            offenders_add(&overlap, mesh->order[face / num_face]);
+            offenders_add(&overlap, mesh->order[other / num_face]);
+        }
+    }
+    if (overlap.count)
+        FAIL(UNDA_ERR_MESH, "%lld pairs of elements overlap: same side of a shared face, elements %s",
+             (long long)overlap.count / 2, offenders_first(&overlap).text);
+    return UNDA_OK;
+}

@@ -1,0 +1,76 @@
+/* internal.h: what the files of csrc/mesh share, in the order in which mesh.c calls it.
+ * Not for solvers, which see mesh.h only.
+ * Next: mesh.c. */
+#ifndef UNDA_MESH_INTERNAL_H
+#define UNDA_MESH_INTERNAL_H
+
+#include "mesh.h"
+
+/* offenders.c: collects the ids that break a rule: how many, and the lowest three. */
+struct offenders {
+    int64_t count;    /* how often a rule was broken */
+    int64_t first[3]; /* the lowest distinct ids, num_first of them */
+    int num_first;
+};
+void offenders_add(struct offenders *offenders, int64_t id);
+struct offenders_text {
+    char text[96];
+};
+/* "first 17, 29, 31" (at most three); the struct is a buffer that needs no freeing. */
+struct offenders_text offenders_first(const struct offenders *offenders);
+
+/* checks.c: indices, coordinates and shapes of the cells; fills volumes, quality and info. */
+unda_status check_input(const unda_mesh_input *input);
+unda_status check_cells(const struct unda_mesh *mesh);
+unda_status check_geometry(struct unda_mesh *mesh, bool fix_orientation);
+
+/* geometry.c: one cell at a time; x is [vertex][3] relative to any origin near the cell. */
+struct cell_geometry {
+    double volume;       /* [m3], negative when inverted */
+    double min_jacobian; /* smallest Jacobian determinant over the corners [m3] */
+    double longest;      /* longest distance between two vertices [m] */
+    double insphere;     /* 6 volume / surface: the insphere diameter of a tetrahedron or a cube [m] */
+    double quality;      /* tetrahedron: 3 inradius / circumradius; hexahedron: least scaled Jacobian */
+};
+struct cell_geometry cell_geometry(int shape, double x[8][3]);
+void cell_coordinates(const struct unda_mesh *mesh, int64_t elem, double x[8][3]);
+
+/* order.c: fills order and place along a Hilbert curve. */
+unda_status order_elements(struct unda_mesh *mesh);
+
+/* periodic.c: vertex and face maps of the periodic pairs. */
+struct periodic {
+    int32_t num_pair;
+    const int32_t *pairs;    /* [num_pair][2] boundary ids, borrowed */
+    int64_t *partner;        /* [num_pair][num_vertex]: vertex on the second side, -1 elsewhere */
+    int64_t *representative; /* [num_vertex]: smallest vertex it coincides with */
+};
+unda_status periodic_vertices(struct periodic *periodic, const struct unda_mesh *mesh,
+                              const unda_mesh_input *input);
+void periodic_free(struct periodic *periodic);
+
+/* faces.c: a hash of all faces by their sorted vertices, and the neighbours found with it. A face
+ * is num_face * internal elem + local face. */
+enum { FACE_UNPAIRED = INT32_MIN };
+struct face_table {
+    const struct unda_mesh *mesh;
+    int64_t mask;
+    int32_t *head; /* [mask + 1]: first face of each chain or -1 */
+    int32_t *next; /* [num_face * num_elem] */
+};
+unda_status faces_match(struct face_table *table, struct unda_mesh *mesh);
+int64_t faces_find(const struct face_table *table, const int64_t *vertices);
+void face_vertices(const struct unda_mesh *mesh, int64_t face, int64_t vertices[4]);
+unda_status faces_name(const struct face_table *table, struct unda_mesh *mesh);
+unda_status faces_pair_periodic(const struct face_table *table, const struct periodic *periodic,
+                                struct unda_mesh *mesh);
+unda_status faces_check_sides(const struct unda_mesh *mesh);
+void face_table_free(struct face_table *table);
+
+/* parts.c: warns, in the log, of a mesh whose parts are not joined by any face. */
+unda_status parts_check(const struct unda_mesh *mesh);
+
+/* locate.c */
+void locator_free(void *locator);
+
+#endif

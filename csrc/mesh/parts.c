@@ -1,0 +1,43 @@
+/* parts.c: counts the parts of a mesh that no face joins.
+ * Not an error: two bodies may be meant. But a crack between layers meshed apart looks the same.
+ * Next: mesh.c. */
+#include "internal.h"
+
+/* Marks all elements that can be reached from the first; each enters the stack once. */
+static void flood(const struct unda_mesh *mesh, int64_t first, bool *reached, int64_t *stack)
+{
+    int num_face = mesh->table->num_face;
+    int64_t height = 0;
+    stack[height++] = first;
+    reached[first] = true;
+    while (height > 0) {
+        const int32_t *neighbor = mesh->neighbor + num_face * stack[--height];
+        for (int face = 0; face < num_face; face++) {
+            int64_t other = neighbor[face] < 0 ? first : neighbor[face] / num_face;
+            if (!reached[other]) {
+                reached[other] = true;
+                stack[height++] = other;
+            }
+        }
+    }
+}
+
+unda_status parts_check(const struct unda_mesh *mesh)
+{
+    bool *reached;
+    int64_t *stack, num_part = 0;
+    TRY(array_try(&reached, mesh->num_elem, sizeof *reached, "mesh parts"));
+    unda_status status = array_try(&stack, mesh->num_elem, sizeof *stack, "mesh parts");
+    for (int64_t elem = 0; status == UNDA_OK && elem < mesh->num_elem; elem++)
+        if (!reached[elem]) {
+            flood(mesh, elem, reached, stack);
+            num_part++;
+        }
+    if (num_part > 1)
+        log_add(UNDA_LOG_WARNING, "the mesh has %lld parts that no face joins: no wave passes between them",
+                (long long)num_part);
+    array_free(reached);
+    if (status == UNDA_OK)
+        array_free(stack);
+    return status;
+}

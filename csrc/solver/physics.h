@@ -1,0 +1,24 @@
+/* physics.h: what the host must know of a physics: sizes, and the float64 functions of its header.
+ * The equations are in cuda/physics/NAME.h; the table of all is in physics.c. */
+#ifndef UNDA_PHYSICS_H
+#define UNDA_PHYSICS_H
+
+struct physics {
+    const char *name;
+    const char *header; /* as kernels include it */
+    int num_field, num_material, num_coef, num_face_coef, num_ref;
+    int num_jump[2];                                                /* by unda_flux */
+    int volume_flops, reference_flops, jump_flops[2], spread_flops[2]; /* see dg_flops */
+    void (*coefficients)(const double *material, double *coef);
+    void (*face_coefficients)(const double *coef, double *face_coef);
+    double (*speed)(const double *material);
+    double (*energy)(const double *q, const double *material);
+    /* Why a material is refused, or NULL. */
+    const char *(*refuse)(const double *material);
+};
+
+enum { MAX_FIELD = 9, MAX_COEF = 8 };
+extern const struct physics *const physics_table[]; /* by unda_physics */
+extern const int num_physics;
+
+#endif

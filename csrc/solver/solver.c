@@ -1,0 +1,347 @@
+/* solver.c: solvers: create, free, state in the user's numbering, stepping; the table of methods.
+ * No numerics here. Next: integrator.c (what a step is), the engines (dg_cpu.inc.h, dg_cuda.c). */
+#include "solver.h"
+
+#include "common/index.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Engines by method. */
+static const struct engine *const cpu_engines[] = {[UNDA_DG] = &dg_cpu};
+enum { NUM_METHOD = sizeof cpu_engines / sizeof *cpu_engines };
+
+unda_status solver_enter(unda_solver *s)
+{
+    if (!s)
+        FAIL(UNDA_ERR_ARG, "solver is NULL");
+    TRY(fork_check());
+    int idle = 0;
+    if (!atomic_compare_exchange_strong(&s->busy, &idle, 1))
+        FAIL(UNDA_ERR_BUSY, "another thread is using this solver; give each thread its own");
+    return UNDA_OK;
+}
+
+unda_status solver_leave(unda_solver *s, unda_status status)
+{
+    atomic_store(&s->busy, 0);
+    return status;
+}
+
+/* ---- creation ---- */
+
+static unda_status check_options(const unda_solver_options *o)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+        int low, high;
+    } ranges[] = {
+        {"method", offsetof(unda_solver_options, method), 0, NUM_METHOD - 1},
+        {"degree", offsetof(unda_solver_options, degree), 1, MAX_DEGREE},
+        {"precision", offsetof(unda_solver_options, precision), 0, 1},
+        {"flux", offsetof(unda_solver_options, flux), 0, 1},
+        {"integrator", offsetof(unda_solver_options, integrator), 0, 1},
+        {"kernel", offsetof(unda_solver_options, kernel), 0, 2},
+        {"threads", offsetof(unda_solver_options, threads), 0, 4096},
+    };
+    CHECK_SIZE(o, unda_solver_options);
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        int32_t value;
+        memcpy(&value, (const char *)o + ranges[i].offset, sizeof value);
+        if (value < ranges[i].low || value > ranges[i].high)
+            FAIL(UNDA_ERR_ARG, "%s is %d, expected %d..%d", ranges[i].name, value, ranges[i].low, ranges[i].high);
+    }
+    if (!(isfinite(o->dt) && o->dt >= 0) || !(isfinite(o->cfl) && o->cfl >= 0))
+        FAIL(UNDA_ERR_ARG, "dt is %g, cfl is %g, expected finite numbers >= 0", o->dt, o->cfl);
+    return UNDA_OK;
+}
+
+static const struct engine *find_engine(const unda_solver_options *o)
+{
+    return o->device == UNDA_DEVICE_CPU ? cpu_engines[o->method] : NULL;
+}
+
+static void choose_dt(unda_solver *s)
+{
+    s->dt_stable = INFINITY;
+    for (int64_t e = 0; e < s->dg->num_elem; e++)
+        s->dt_stable = fmin(s->dt_stable, s->dg->elem_dt[e]);
+    double cfl = s->options.cfl > 0 ? s->options.cfl : 0.9;
+    s->dt = s->options.dt > 0 ? s->options.dt : cfl * s->dt_stable;
+}
+
+static unda_status build(unda_solver *s, const unda_solver_options *o)
+{
+    double begin = clock_seconds();
+    TRY(dg_new(&s->dg, s->mesh, o));
+    s->options = *o;
+    s->options.material = NULL;
+    s->options.boundary = NULL;
+    s->real_bytes = o->precision == UNDA_FLOAT32 ? 4 : 8;
+    choose_dt(s);
+    s->engine = find_engine(o);
+    if (!s->engine)
+        FAIL(UNDA_ERR_NO_DEVICE, "device is %d, expected %d (CPU)", o->device, UNDA_DEVICE_CPU);
+    TRY(s->engine->create(s));
+    s->setup_seconds = clock_seconds() - begin - s->compile_seconds;
+    return UNDA_OK;
+}
+
+unda_status unda_solver_new(unda_solver **out, const unda_mesh *mesh, const unda_solver_options *options)
+{
+    TRY(fork_check());
+    if (!out || !mesh)
+        FAIL(UNDA_ERR_ARG, "solver or mesh is NULL");
+    TRY(check_options(options));
+    unda_solver *s;
+    TRY(array_try(&s, 1, sizeof *s, "solver"));
+    s->mesh = mesh;
+    unda_status status = build(s, options);
+    if (status != UNDA_OK) {
+        unda_solver_free(s);
+        return status;
+    }
+    *out = s;
+    return UNDA_OK;
+}
+
+void unda_solver_free(unda_solver *s)
+{
+    if (!s)
+        return;
+    if (s->engine && s->data)
+        s->engine->destroy(s);
+    point_sources_free(s);
+    receivers_free(s);
+    dg_free(s->dg);
+    array_free(s);
+}
+
+unda_status unda_solver_get_info(const unda_solver *s, unda_solver_info *info)
+{
+    if (!s)
+        FAIL(UNDA_ERR_ARG, "solver is NULL");
+    CHECK_SIZE(info, unda_solver_info);
+    const struct dg *dg = s->dg;
+    *info = (unda_solver_info){
+        .size_bytes = sizeof *info,
+        .num_field = dg->physics->num_field,
+        .num_node = dg->num_node,
+        .num_stage = integrator_num_stage(s->options.integrator),
+        .on_gpu = s->options.device != UNDA_DEVICE_CPU,
+        .threads = s->threads,
+        .num_elem = dg->num_elem,
+        .num_exact = dg->num_exact_face * dg->num_face_node,
+        .step = s->step,
+        .host_bytes = s->host_bytes,
+        .device_bytes = s->device_bytes,
+        .num_launch = s->num_launch,
+        .dt = s->dt,
+        .dt_stable = s->dt_stable,
+        .time = s->t0 + s->step * s->dt,
+        .setup_seconds = s->setup_seconds,
+        .compile_seconds = s->compile_seconds,
+        .flops = dg_flops(dg, s->options.integrator),
+        .bytes_per_elem = dg_bytes(dg, s->options.integrator, s->real_bytes),
+    };
+    return UNDA_OK;
+}
+
+/* ---- tables in the user's numbering ---- */
+
+unda_status unda_solver_element_dt(const unda_solver *s, double *dt)
+{
+    for (int64_t e = 0; e < s->dg->num_elem; e++)
+        dt[s->mesh->order[e]] = s->dg->elem_dt[e];
+    return UNDA_OK;
+}
+
+unda_status unda_solver_coordinates(const unda_solver *s, double *coordinates)
+{
+    for (int64_t e = 0; e < s->dg->num_elem; e++)
+        dg_coordinates(s->dg, s->mesh, e, coordinates + 3 * s->dg->num_node * s->mesh->order[e]);
+    return UNDA_OK;
+}
+
+unda_status unda_solver_exact_points(const unda_solver *s, double *points)
+{
+    const struct dg *dg = s->dg;
+    double x[3 * MAX_NODE];
+    for (int64_t i = 0; i < dg->num_exact_face; i++) {
+        int64_t elem = dg->exact_face[i] / 4, face = dg->exact_face[i] % 4;
+        dg_coordinates(dg, s->mesh, elem, x);
+        for (int m = 0; m < dg->num_face_node; m++, points += 3)
+            memcpy(points, x + 3 * dg->element->face_node[face * dg->num_face_node + m], 3 * sizeof(double));
+    }
+    return UNDA_OK;
+}
+
+/* ---- state ---- */
+
+static int buffer_of(const unda_solver *s, int32_t array)
+{
+    static const int buffers[] = {[UNDA_STATE] = BUF_Q, [UNDA_RHS] = BUF_SCRATCH, [UNDA_HISTORY1] = BUF_R1,
+                                  [UNDA_HISTORY2] = BUF_R};
+    bool history = array == UNDA_HISTORY1 || array == UNDA_HISTORY2;
+    if (array < UNDA_STATE || array > UNDA_HISTORY2 || (history && s->options.integrator != UNDA_AB3))
+        return -1;
+    return buffers[array];
+}
+
+enum { BATCH = 4096 }; /* elements moved at a time */
+
+static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out, const void *in)
+{
+    int buffer = buffer_of(s, array);
+    if (buffer < 0 || (in && array == UNDA_RHS))
+        FAIL(UNDA_ERR_ARG, "array is %d, expected one of unda_array that this solver has", array);
+    if (first < 0 || count < 0 || first > s->dg->num_elem - count)
+        FAIL(UNDA_ERR_ARG, "elements %lld .. %lld, expected within 0 .. %lld", (long long)first,
+             (long long)(first + count), (long long)s->dg->num_elem);
+    int64_t elem_bytes = (int64_t)s->dg->num_node * s->dg->physics->num_field * s->real_bytes;
+    for (int64_t done = 0; done < count; done += BATCH) {
+        int64_t batch = count - done < BATCH ? count - done : BATCH;
+        const int64_t *place = s->mesh->place + first + done;
+        if (out)
+            TRY(s->engine->read(s, buffer, batch, place, (char *)out + done * elem_bytes));
+        else
+            TRY(s->engine->write(s, buffer, batch, place, (const char *)in + done * elem_bytes));
+    }
+    if (in)
+        s->have_good = false;
+    return UNDA_OK;
+}
+
+unda_status unda_solver_read(unda_solver *s, int32_t array, int64_t first, int64_t count, void *values)
+{
+    TRY(solver_enter(s));
+    return solver_leave(s, move(s, array, first, count, values, NULL));
+}
+
+unda_status unda_solver_write(unda_solver *s, int32_t array, int64_t first, int64_t count, const void *values)
+{
+    TRY(solver_enter(s));
+    return solver_leave(s, move(s, array, first, count, NULL, values));
+}
+
+unda_status unda_solver_set_clock(unda_solver *s, double t0, int64_t step, int32_t history)
+{
+    if (!isfinite(t0) || step < 0 || history < 0 || history > 2)
+        FAIL(UNDA_ERR_ARG, "t0 is %g, step %lld, history %d; expected finite, >= 0, 0..2", t0, (long long)step,
+             history);
+    TRY(solver_enter(s));
+    s->t0 = t0;
+    s->step = step;
+    s->history = history;
+    s->have_good = false;
+    return solver_leave(s, UNDA_OK);
+}
+
+unda_status unda_solver_get_history(const unda_solver *s, int32_t *history)
+{
+    *history = s->history;
+    return UNDA_OK;
+}
+
+/* ---- running ---- */
+
+unda_status unda_solver_reserve(unda_solver *s, int64_t max_step)
+{
+    TRY(solver_enter(s));
+    s->max_step = max_step > s->max_step ? max_step : s->max_step;
+    return solver_leave(s, receivers_reserve(s));
+}
+
+unda_status unda_solver_stage_times(const unda_solver *s, int64_t num_step, double *times, int64_t *num_time)
+{
+    if (num_step < 0)
+        FAIL(UNDA_ERR_ARG, "num_step is %lld, expected >= 0", (long long)num_step);
+    *num_time = integrator_num_time(s, num_step);
+    if (times)
+        integrator_times(s, num_step, times);
+    return UNDA_OK;
+}
+
+static unda_status check_drive(const unda_solver *s, int64_t num_time, const unda_drive *drive)
+{
+    CHECK_SIZE(drive, unda_drive);
+    if (drive->num_time != num_time)
+        FAIL(UNDA_ERR_ARG, "drive.num_time is %lld, expected %lld", (long long)drive->num_time, (long long)num_time);
+    if (s->num_source && !drive->amplitudes)
+        FAIL(UNDA_ERR_ARG, "drive.amplitudes is NULL, expected [%lld][%d]", (long long)num_time, s->num_source);
+    if (s->dg->num_exact_face && !drive->exact)
+        FAIL(UNDA_ERR_ARG, "drive.exact is NULL, expected exact outer data");
+    return UNDA_OK;
+}
+
+static unda_status check_finite(unda_solver *s)
+{
+    int64_t bad;
+    TRY(s->engine->find_bad(s, &bad));
+    if (bad < 0) {
+        s->have_good = true;
+        s->good_step = s->step;
+        return s->engine->copy(s, BUF_SCRATCH, BUF_Q);
+    }
+    int64_t num_field = s->dg->physics->num_field, num_node = s->dg->num_node;
+    s->blowup = (unda_blowup){.size_bytes = sizeof s->blowup,
+                              .step = s->step,
+                              .last_good_step = s->good_step,
+                              .elem = s->mesh->order[bad / (num_node * num_field)],
+                              .node = (int32_t)(bad / num_field % num_node),
+                              .field = (int32_t)(bad % num_field)};
+    TRY(s->engine->copy(s, BUF_Q, BUF_SCRATCH));
+    s->step = s->good_step;
+    s->history = 0;
+    FAIL(UNDA_ERR_UNSTABLE, "the solution is not finite after step %lld (it was after step %lld), element %lld",
+         (long long)s->blowup.step, (long long)s->blowup.last_good_step, (long long)s->blowup.elem);
+}
+
+static unda_status step(unda_solver *s, int64_t num_step, const unda_drive *drive)
+{
+    if (num_step < 0 || num_step > s->max_step)
+        FAIL(UNDA_ERR_ARG, "num_step is %lld, expected 0..%lld as reserved", (long long)num_step,
+             (long long)s->max_step);
+    for (int32_t i = 0; i < s->num_group; i++)
+        if (s->groups[i]->held + num_step / s->groups[i]->every + 1 > s->groups[i]->room)
+            FAIL(UNDA_ERR_ARG, "receiver group %d has no room: take its samples first", i);
+    TRY(check_drive(s, integrator_num_time(s, num_step), drive));
+    if (num_step == 0)
+        return UNDA_OK;
+    if (!s->have_good)
+        TRY(check_finite(s));
+    TRY(s->engine->drive(s, drive));
+    TRY(s->engine->run(s, num_step));
+    return check_finite(s);
+}
+
+unda_status unda_solver_step(unda_solver *s, int64_t num_step, const unda_drive *drive)
+{
+    TRY(solver_enter(s));
+    return solver_leave(s, step(s, num_step, drive));
+}
+
+static unda_status rhs(unda_solver *s, const unda_drive *drive)
+{
+    struct stage stage = {.update = UPDATE_RHS, .r = BUF_SCRATCH};
+    TRY(check_drive(s, 1, drive));
+    s->have_good = false;
+    TRY(s->engine->drive(s, drive));
+    return s->engine->stage(s, &stage);
+}
+
+unda_status unda_solver_rhs(unda_solver *s, const unda_drive *drive)
+{
+    TRY(solver_enter(s));
+    return solver_leave(s, rhs(s, drive));
+}
+
+unda_status unda_solver_get_blowup(const unda_solver *s, unda_blowup *blowup)
+{
+    CHECK_SIZE(blowup, unda_blowup);
+    *blowup = s->blowup;
+    blowup->size_bytes = sizeof *blowup;
+    return UNDA_OK;
+}

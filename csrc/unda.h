@@ -1,0 +1,411 @@
+/* unda.h: the C interface of unda, a time-domain wave solver (acoustic, elastic, Maxwell).
+ *
+ * The manual of the library. Python reads this same file through CFFI; nothing is declared twice.
+ * For a first program see examples/call_from_c.c.
+ *
+ * Rules that hold everywhere
+ *   status     Every call that can fail returns an unda_status; UNDA_OK is 0. On failure the outputs
+ *              are untouched and unda_error() tells, for the calling thread, what was found, what
+ *              was expected and where. Nothing prints, exits or aborts.
+ *   ownership  "copied": the library keeps its own copy. "borrowed": only read during the call.
+ *              Objects made by *_new are freed by the matching *_free, which accepts NULL.
+ *   shapes     Stand beside each pointer in C order: [elem][node][field].
+ *   units      SI, in brackets: [m], [s], [Pa], [kg/m3]. Nondimensional work is fine if consistent.
+ *   options    Structs begin with size_bytes = sizeof(struct); all other zero bytes mean default.
+ *   threads    Different objects may be used by different threads at the same time. One solver used
+ *              by two threads at once is refused with UNDA_ERR_BUSY.
+ *   fork       After any engine ran, a forked child gets UNDA_ERR_FORK from every call.
+ *   numbering  Elements and vertices have the numbers the user gave them. The order used inside
+ *              (a space-filling curve) never shows.
+ */
+#ifndef UNDA_H
+#define UNDA_H
+
+#ifndef UNDA_CDEF
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+#define UNDA_API __attribute__((visibility("default")))
+#else
+#define UNDA_API
+#endif
+
+/* ------------------------------------------------------------------ status and library --------- */
+
+/* X(name, value, text) */
+#define UNDA_STATUS_LIST(X)                                                                        \
+    X(UNDA_OK, 0, "success")                                                                       \
+    X(UNDA_ERR_ARG, 1, "invalid argument")                                                         \
+    X(UNDA_ERR_MESH, 2, "invalid mesh")                                                            \
+    X(UNDA_ERR_MEMORY, 3, "out of host memory")                                                    \
+    X(UNDA_ERR_DEVICE_MEMORY, 4, "out of device memory")                                           \
+    X(UNDA_ERR_UNSTABLE, 5, "the solution is no longer finite")                                    \
+    X(UNDA_ERR_NO_DEVICE, 6, "no usable CUDA device")                                              \
+    X(UNDA_ERR_DEVICE, 7, "CUDA device error")                                                     \
+    X(UNDA_ERR_DEVICE_LOST, 8, "CUDA device lost; restart the process")                            \
+    X(UNDA_ERR_COMPILE, 9, "kernel compilation failed")                                            \
+    X(UNDA_ERR_FORK, 10, "forked after an engine ran; use spawn or threads")                       \
+    X(UNDA_ERR_BUSY, 11, "the object is in use by another thread")                                 \
+    X(UNDA_ERR_IO, 12, "file error")                                                               \
+    X(UNDA_ERR_INTERNAL, 13, "internal error")
+
+typedef enum unda_status {
+#define UNDA_X(name, value, text) name = value,
+    UNDA_STATUS_LIST(UNDA_X)
+#undef UNDA_X
+} unda_status;
+
+enum { UNDA_ABI = 1 };
+
+/* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
+UNDA_API int32_t unda_abi(void);
+/* sizeof the named public struct as the library sees it, -1 for an unknown name. */
+UNDA_API int64_t unda_sizeof(const char *struct_name);
+/* "0.1.0"; never freed. */
+UNDA_API const char *unda_version(void);
+/* Hash of csrc/ at build time (hexadecimal; "" when built without one); never freed. */
+UNDA_API const char *unda_source_hash(void);
+/* Message of the last failure in this thread ("" if none); valid until this thread's next call. */
+UNDA_API const char *unda_error(void);
+/* Full compiler log of the last UNDA_ERR_COMPILE in this thread ("" if none). */
+UNDA_API const char *unda_error_log(void);
+/* "invalid argument" for UNDA_ERR_ARG; never NULL. */
+UNDA_API const char *unda_status_text(unda_status status);
+
+typedef enum unda_log_level { UNDA_LOG_DEBUG = 10, UNDA_LOG_INFO = 20, UNDA_LOG_WARNING = 30 } unda_log_level;
+/* The library never prints: it queues messages (the newest 256). Takes the oldest one: its level and
+ * up to size_bytes - 1 characters. Returns 1, or 0 when the queue is empty. */
+UNDA_API int32_t unda_log_pop(int32_t *level, char *text, int64_t size_bytes);
+
+/* ------------------------------------------------------------------ mesh ------------------------ */
+
+typedef struct unda_mesh unda_mesh;
+typedef enum unda_shape { UNDA_TET = 0, UNDA_HEX = 1 } unda_shape;
+
+/* A mesh as arrays. All arrays are copied. A mesh with one boundary and no list of boundary faces gives that
+ * boundary all its outer faces. Hexahedra: vertices in the order of Gmsh and VTK. */
+typedef struct unda_mesh_input {
+    int64_t size_bytes;
+    int32_t shape;                 /* unda_shape */
+    int32_t fix_orientation;       /* 1: renumber inverted elements instead of refusing them */
+    int64_t num_vertex;
+    int64_t num_elem;
+    int64_t num_boundary_face;
+    int32_t num_boundary;          /* named boundaries; ids 0 .. num_boundary - 1 */
+    int32_t num_periodic;          /* periodic pairs of boundaries */
+    const double *vertices;        /* [num_vertex][3] [m] */
+    const int64_t *cells;          /* [num_elem][4 or 8] vertex ids */
+    const int32_t *tags;           /* [num_elem] material tags; NULL: all 0 */
+    const int64_t *boundary_faces; /* [num_boundary_face][3 or 4] vertex ids, any order */
+    const int32_t *boundary_ids;   /* [num_boundary_face] */
+    const int32_t *periodic;       /* [num_periodic][2] boundary ids that match by a translation */
+} unda_mesh_input;
+
+/* Connects a mesh: matches faces in O(num_elem), pairs periodic sides, orders the elements along a
+ * space-filling curve, checks everything. UNDA_ERR_MESH, with count and first ids, for: NaN, index out
+ * of range, repeated vertex in a cell, zero volume, inverted element, a face shared by three elements,
+ * unused vertex, an outer face without boundary, a named face that is not an outer face, periodic sides
+ * that do not match. */
+UNDA_API unda_status unda_mesh_new(unda_mesh **mesh, const unda_mesh_input *input);
+UNDA_API void unda_mesh_free(unda_mesh *mesh);
+
+/* A box of cells[0] x cells[1] x cells[2] bricks; "tet" splits each brick into six (Kuhn 1960). The
+ * boundaries 0..5 are xmin xmax ymin ymax zmin zmax. */
+typedef struct unda_box {
+    int64_t size_bytes;
+    int32_t shape;       /* unda_shape */
+    int32_t periodic[3]; /* 1: that direction is periodic */
+    int64_t cells[3];
+    double lower[3];     /* [m] */
+    double upper[3];     /* [m] */
+    double perturb;      /* 0 .. 0.3: random shift of interior vertices / brick size */
+    int64_t seed;        /* of the shifts: the same seed gives the same mesh everywhere */
+} unda_box;
+UNDA_API unda_status unda_box_mesh_new(unda_mesh **mesh, const unda_box *box);
+
+typedef struct unda_mesh_info {
+    int64_t size_bytes;
+    int32_t shape;
+    int32_t num_boundary;
+    int64_t num_vertex;
+    int64_t num_elem;
+    int64_t num_boundary_face;  /* outer faces, the periodic ones included */
+    int64_t num_interior_face;  /* periodic pairs count once */
+    double lower[3], upper[3];  /* bounding box [m] */
+    double volume;              /* [m3] */
+    double min_volume, max_volume;
+    double min_insphere;        /* smallest insphere diameter [m] */
+    double min_quality;         /* 3 inradius / circumradius, 1 for a regular tetrahedron; hexahedra: scaled Jacobian */
+    int64_t worst_elem;         /* the element of min_quality */
+} unda_mesh_info;
+UNDA_API unda_status unda_mesh_get_info(const unda_mesh *mesh, unda_mesh_info *info);
+
+/* Copies out of a mesh; any pointer may be NULL. Sizes from unda_mesh_get_info. */
+typedef struct unda_mesh_arrays {
+    int64_t size_bytes;
+    double *vertices;        /* [num_vertex][3] [m] */
+    int64_t *cells;          /* [num_elem][4 or 8], as used: after fix_orientation */
+    int32_t *tags;           /* [num_elem] */
+    int64_t *boundary_faces; /* [num_boundary_face][3 or 4] vertex ids */
+    int32_t *boundary_ids;   /* [num_boundary_face] */
+    int64_t *neighbors;      /* [num_elem][4 or 6]: (4 or 6) elem + face, or -1 - boundary id; face f of a
+                                tetrahedron lies opposite its vertex f in the order of cells */
+    int64_t *order;          /* [num_elem]: the element at each place of the internal order */
+    double *volumes;         /* [num_elem] [m3] */
+    double *quality;         /* [num_elem] */
+} unda_mesh_arrays;
+UNDA_API unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh_arrays *arrays);
+
+/* The element of each point and its barycentric coordinates there, in the vertex order of cells; elem is
+ * -1 outside the mesh. On shared faces, edges and vertices the lowest element. */
+UNDA_API unda_status unda_mesh_locate(const unda_mesh *mesh, int64_t num_point,
+                                      const double *points,   /* [num_point][3] [m] */
+                                      int64_t *elem,          /* [num_point] */
+                                      double *barycentric);   /* [num_point][4]; may be NULL */
+
+/* ------------------------------------------------------------------ reference element ----------- */
+
+/* Nodes of a nodal element: (N+1)(N+2)(N+3)/6 on a tetrahedron. -1 for an unknown shape or degree. */
+UNDA_API int32_t unda_element_num_node(int32_t shape, int32_t degree);
+UNDA_API int32_t unda_element_num_face_node(int32_t shape, int32_t degree);
+
+/* Matrices of the reference tetrahedron {r >= 0, r1 + r2 + r3 <= 1}; vertex 0 is the origin, vertex i
+ * the unit point on axis i, face f lies opposite vertex f. Any pointer may be NULL.
+ * Warp & blend nodes (Warburton 2006), orthonormal modes (Koornwinder 1975, Dubiner 1991). */
+typedef struct unda_element_arrays {
+    int64_t size_bytes;
+    double *nodes;      /* [node][3] */
+    double *derivative; /* [3][node][node]: d/dr_j of the interpolant at each node */
+    double *lift;       /* [4][node][face node]: M^-1 times the face mass matrix, on unit volume and face */
+    double *mass;       /* [node][node]; sums to the volume 1/6 */
+    double *inv_mass;   /* [node][node] */
+    int32_t *face_node; /* [4][face node]: node of each face node; two neighbours whose vertices are
+                           sorted by the same global ids list a shared face in the same order */
+} unda_element_arrays;
+UNDA_API unda_status unda_element_get_arrays(int32_t shape, int32_t degree, const unda_element_arrays *arrays);
+/* matrix[point][node]: the nodal basis functions at reference points [num_point][3]. */
+UNDA_API unda_status unda_element_interpolate(int32_t shape, int32_t degree, int64_t num_point,
+                                              const double *points, double *matrix);
+/* Cubature on the reference tetrahedron (collapsed Gauss-Jacobi), exact to the given total degree (0..40).
+ * Call with points == NULL to get the number of points; weights sum to 1/6. */
+UNDA_API unda_status unda_element_cubature(int32_t shape, int32_t degree, int64_t *num_point,
+                                           double *points,   /* [num_point][3] */
+                                           double *weights); /* [num_point] */
+
+/* ------------------------------------------------------------------ solver ---------------------- */
+
+typedef struct unda_solver unda_solver;
+
+typedef enum unda_method { UNDA_DG = 0 } unda_method;
+typedef enum unda_physics { UNDA_ACOUSTIC = 0 } unda_physics;
+typedef enum unda_precision { UNDA_FLOAT32 = 0, UNDA_FLOAT64 = 1 } unda_precision;
+typedef enum unda_flux { UNDA_UPWIND = 0, UNDA_CENTRAL = 1 } unda_flux;
+typedef enum unda_integrator { UNDA_LSRK4 = 0, UNDA_AB3 = 1 } unda_integrator;
+typedef enum unda_kernel { UNDA_KERNEL_AUTO = 0, UNDA_KERNEL_FUSED = 1, UNDA_KERNEL_NODE = 2 } unda_kernel;
+enum { UNDA_DEVICE_CPU = -1 };
+
+/* Conditions at a boundary. Values also serve inside neighbour tables (cuda/common/index.h). */
+typedef enum unda_boundary {
+    UNDA_BOUNDARY_ABSORBING = 0, /* outgoing waves leave: upwind flux with a zero outer state */
+    UNDA_BOUNDARY_RIGID = 1,     /* normal velocity zero */
+    UNDA_BOUNDARY_FREE = 2,      /* pressure (traction) zero */
+    UNDA_BOUNDARY_EXACT = 3      /* outer state given at every stage time, see unda_drive */
+} unda_boundary;
+
+/* All arrays are copied. */
+typedef struct unda_solver_options {
+    int64_t size_bytes;
+    int32_t method;         /* unda_method */
+    int32_t physics;        /* unda_physics */
+    int32_t degree;         /* 1 .. 8 */
+    int32_t precision;      /* unda_precision */
+    int32_t flux;           /* unda_flux */
+    int32_t integrator;     /* unda_integrator */
+    int32_t kernel;         /* unda_kernel; CUDA only */
+    int32_t device;         /* UNDA_DEVICE_CPU or the index of a CUDA device */
+    int32_t threads;        /* CPU threads; 0: all the process may use */
+    int32_t no_graph;       /* 1: launch kernels one by one instead of as CUDA graphs */
+    int32_t plan[4];        /* fused kernel tile {rows, elements a thread, elements a block, 0}; 0: table */
+    double dt;              /* [s]; 0: cfl times the stable limit */
+    double cfl;             /* 0: 0.9 */
+    const double *material; /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s] */
+    const int32_t *boundary;/* [num_boundary] unda_boundary (ignored for periodic ones) */
+} unda_solver_options;
+
+typedef struct unda_solver_info {
+    int64_t size_bytes;
+    int32_t num_field;        /* acoustic: p vx vy vz */
+    int32_t num_node;         /* nodes an element */
+    int32_t num_stage;        /* right-hand sides a step of the integrator */
+    int32_t on_gpu;
+    int32_t kernel;           /* the unda_kernel in use (CUDA) */
+    int32_t plan[4];          /* the tile in use */
+    int32_t threads;
+    int64_t num_elem;
+    int64_t num_exact;        /* face nodes that need exact outer data */
+    int64_t step;             /* steps done */
+    int64_t host_bytes;       /* tables and state on the host */
+    int64_t device_bytes;     /* tables and state on the device */
+    int64_t num_launch;       /* kernels a step (CUDA) */
+    double dt;                /* [s] */
+    double dt_stable;         /* the stable limit (cfl = 1) [s] */
+    double time;              /* t0 + step * dt [s] */
+    double setup_seconds;     /* tables and upload */
+    double compile_seconds;   /* kernels, from the cache or not */
+    int64_t flops;            /* floating point operations of one right-hand side and update, per node: the method's */
+    int64_t bytes_per_elem;   /* compulsory bytes an element and stage, geometry included */
+} unda_solver_info;
+
+UNDA_API unda_status unda_solver_new(unda_solver **solver, const unda_mesh *mesh,
+                                     const unda_solver_options *options);
+UNDA_API void unda_solver_free(unda_solver *solver);
+UNDA_API unda_status unda_solver_get_info(const unda_solver *solver, unda_solver_info *info);
+/* Bytes that unda_solver_new would allocate for its tables and state, without allocating them. */
+UNDA_API unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_options *options,
+                                          int64_t *host_bytes, int64_t *device_bytes);
+/* Stable time step of each element [num_elem] [s]; the solver's limit is the smallest. */
+UNDA_API unda_status unda_solver_element_dt(const unda_solver *solver, double *dt);
+/* Node coordinates [num_elem][num_node][3] [m]. */
+UNDA_API unda_status unda_solver_coordinates(const unda_solver *solver, double *coordinates);
+
+/* Arrays of a solver that can be read and written. */
+typedef enum unda_array {
+    UNDA_STATE = 0,    /* the fields */
+    UNDA_RHS = 1,      /* right-hand side of the last unda_solver_rhs (read only) */
+    UNDA_HISTORY1 = 2, /* ab3: right-hand side one step back */
+    UNDA_HISTORY2 = 3  /* ab3: two steps back */
+} unda_array;
+/* Elements [first, first + count) of one array as [count][num_node][num_field] in the solver's precision. */
+UNDA_API unda_status unda_solver_read(unda_solver *solver, int32_t array, int64_t first, int64_t count, void *values);
+UNDA_API unda_status unda_solver_write(unda_solver *solver, int32_t array, int64_t first, int64_t count, const void *values);
+/* Sets the clock: time = t0 + step * dt. history: how many ab3 history levels are valid (0..2). */
+UNDA_API unda_status unda_solver_set_clock(unda_solver *solver, double t0, int64_t step, int32_t history);
+UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t *history);
+
+/* A point source in element elem: dq/dt += rates delta(x - position) f(t), rates [num_field] in the
+ * field's unit / s per unit of f and per m3. Gives its place in unda_drive.amplitudes. */
+UNDA_API unda_status unda_solver_add_source(unda_solver *solver, int64_t elem, const double *position,
+                                            const double *rates, int32_t *index);
+UNDA_API unda_status unda_solver_clear_sources(unda_solver *solver);
+
+/* A group of receivers: fields [num_field_rec] of points [num_point][3] in elements elem [num_point], recorded
+ * now (sample 0) and after every `every` steps. */
+typedef struct unda_receivers {
+    int64_t size_bytes;
+    int64_t num_point;
+    int64_t every;
+    int32_t num_field;
+    const double *points;  /* [num_point][3] [m], copied */
+    const int64_t *elem;   /* [num_point], copied */
+    const int32_t *fields; /* [num_field] field numbers, copied */
+} unda_receivers;
+UNDA_API unda_status unda_solver_add_receivers(unda_solver *solver, const unda_receivers *receivers, int32_t *group);
+UNDA_API unda_status unda_solver_clear_receivers(unda_solver *solver);
+/* Takes the samples recorded since the last take, at most max_sample, as [sample][point][field] doubles or
+ * floats by precision. unda_solver_step refuses to run more steps than the undrained room allows. */
+UNDA_API unda_status unda_solver_take_samples(unda_solver *solver, int32_t group, int64_t max_sample,
+                                              void *samples, int64_t *num_sample);
+/* Records sample 0 of a group again (after the state was set, before the first step). */
+UNDA_API unda_status unda_solver_record(unda_solver *solver, int32_t group);
+
+/* Reserves room for steps of at most max_step steps a call: receiver samples, sampled sources and exact data. */
+UNDA_API unda_status unda_solver_reserve(unda_solver *solver, int64_t max_step);
+/* Times at which the next num_step steps need sources and exact data. times may be NULL (count only). */
+UNDA_API unda_status unda_solver_stage_times(const unda_solver *solver, int64_t num_step, double *times,
+                                             int64_t *num_time);
+/* Coordinates of the nodes that need exact outer data: [num_exact][3] [m]. */
+UNDA_API unda_status unda_solver_exact_points(const unda_solver *solver, double *points);
+
+/* What drives a call of unda_solver_step, sampled at the times of unda_solver_stage_times. Borrowed. */
+typedef struct unda_drive {
+    int64_t size_bytes;
+    int64_t num_time;
+    const double *amplitudes; /* [num_time][num_source]; NULL without sources */
+    const double *exact;      /* [num_time][num_exact][num_field]; NULL without exact boundaries */
+} unda_drive;
+
+/* Runs num_step steps (at most the reserved number). Allocates nothing. UNDA_ERR_UNSTABLE when the state is no
+ * longer finite after them: the last good state is restored, see unda_solver_get_blowup. */
+UNDA_API unda_status unda_solver_step(unda_solver *solver, int64_t num_step, const unda_drive *drive);
+/* Right-hand side at the present state and time; num_time of drive is 1. Read it with UNDA_RHS. */
+UNDA_API unda_status unda_solver_rhs(unda_solver *solver, const unda_drive *drive);
+
+typedef struct unda_blowup {
+    int64_t size_bytes;
+    int64_t step;      /* steps done when it was seen; the state went bad after last_good_step */
+    int64_t last_good_step;
+    int64_t elem;      /* first element (lowest number) that is not finite */
+    int32_t field;
+    int32_t node;
+} unda_blowup;
+UNDA_API unda_status unda_solver_get_blowup(const unda_solver *solver, unda_blowup *blowup);
+
+/* Values of fields at points inside given elements: [num_point][num_field], double. */
+UNDA_API unda_status unda_solver_sample(unda_solver *solver, int64_t num_point, const double *points,
+                                        const int64_t *elem, double *values);
+/* Energy integral of the state [J]. */
+UNDA_API unda_status unda_solver_energy(unda_solver *solver, double *energy);
+
+/* Time of each kernel, by events, over the steps run since profiling was switched on. CUDA only. */
+typedef struct unda_profile {
+    int64_t size_bytes;
+    int32_t num_kernel;     /* out */
+    char name[8][32];       /* out */
+    double seconds[8];      /* out: median of one launch */
+    int64_t launches[8];    /* out */
+} unda_profile;
+UNDA_API unda_status unda_solver_profile(unda_solver *solver, int64_t num_step, unda_profile *profile);
+
+/* ------------------------------------------------------------------ devices --------------------- */
+
+typedef struct unda_device_info {
+    int64_t size_bytes;
+    char name[128];
+    int32_t compute_capability; /* 90 for 9.0 */
+    int32_t num_sm;
+    int32_t driver_version;     /* 13000 for 13.0 */
+    int32_t nvrtc_version;
+    int64_t total_bytes, free_bytes;
+    int64_t shared_bytes;       /* largest shared memory of a block */
+    int64_t l2_bytes;
+} unda_device_info;
+
+/* Folder that holds the kernels (cuda/); must be set before the first CUDA solver. Copied. */
+UNDA_API unda_status unda_set_kernel_dir(const char *path);
+/* Folder of compiled kernels; "" switches the cache off. Copied. */
+UNDA_API unda_status unda_set_cache_dir(const char *path);
+/* Adds a folder to search for libnvrtc and friends (pip wheels). Copied. */
+UNDA_API unda_status unda_add_library_dir(const char *path);
+/* Number of CUDA devices. UNDA_ERR_NO_DEVICE, with the reason in unda_error(), if CUDA cannot be used. */
+UNDA_API unda_status unda_device_count(int32_t *count);
+UNDA_API unda_status unda_device_get_info(int32_t device, unda_device_info *info);
+/* What the search for CUDA libraries found, as text, one line each; valid until this thread's next call. */
+UNDA_API const char *unda_device_report(void);
+
+typedef struct unda_limits {
+    int64_t size_bytes;
+    double copy_bytes_per_second; /* read + written, large arrays */
+    double fma32_per_second;      /* flop/s, an FMA counts two */
+    double fma64_per_second;
+} unda_limits;
+/* Measures a device (UNDA_DEVICE_CPU with the given threads, 0 for all) in about a second. */
+UNDA_API unda_status unda_device_limits(int32_t device, int32_t threads, unda_limits *limits);
+
+/* Compiles one kernel variant for an architecture (no device needed) and gives its resources; for tests. */
+typedef struct unda_kernel_resources {
+    int64_t size_bytes;
+    int32_t registers, spill_bytes, shared_bytes, threads;
+    double compile_seconds;
+    int64_t cubin_bytes;
+} unda_kernel_resources;
+UNDA_API unda_status unda_kernel_compile(const unda_solver_options *options, int32_t compute_capability,
+                                         unda_kernel_resources *resources);
+
+#ifndef UNDA_CDEF
+#ifdef __cplusplus
+}
+#endif
+#endif
+#endif

@@ -1,0 +1,62 @@
+/* args.h: argument structs of the kernels, shared by host and device (sizes asserted on both sides).
+ * Plain types only: NVRTC alone knows neither int64_t nor size_t. Pointers are device addresses. */
+#ifndef UNDA_ARGS_H
+#define UNDA_ARGS_H
+
+/* One stage of DG. Arrays in C order; REAL is the solver's precision. */
+struct dg_args {
+    const void *q;             /* [elem][node][field]: state before the stage */
+    void *q_new;               /* the same: state after it; other memory, neighbours still read q */
+    void *r;                   /* LSRK: residual, read and written. AB3: r_(n-2) read, r_n written. RHS: written */
+    const void *r1;            /* AB3: r_(n-1) */
+    const void *geometry;      /* [elem][9]: grad r_j, rows j [1/m] */
+    const void *coef;          /* [elem][NUM_COEF] */
+    const void *face_coef;     /* [elem][4][NUM_FACE_COEF]: of the element behind each face */
+    const int *neighbor;       /* [elem][4]: index.h */
+    const int *face_node;      /* [4][NFP] */
+    const void *matrix;        /* kernel's own packing of derivative and lift */
+    const void *exact;         /* [time][slot][NFP][field] */
+    const void *amplitude;     /* [time][source] */
+    const void *source_weight; /* [source][node][field]: right-hand side per unit amplitude */
+    const int *source_elem;    /* [source], ascending */
+    const int *source_range;   /* [block + 1]: sources in each block's elements */
+    const long long *clock;    /* sampled times used up before this batch of launches */
+    long long num_elem;
+    long long num_exact_face;
+    int time;                  /* this stage's time, counted from *clock */
+    int num_source;
+    double a, b, dt, c0, c1, c2;
+};
+
+/* Receivers: one warp a (point, field). */
+struct record_args {
+    const void *q;          /* [elem][node][field] */
+    const void *weight;     /* [point][node] */
+    const int *elem;        /* [point] */
+    const int *field;       /* [channel]: field of the state */
+    const int *point;       /* [channel] */
+    const int *every;       /* [channel]: record each this many steps ... */
+    const long long *first; /* [channel]: ... counted from this step */
+    const long long *start; /* [channel]: sample number with which the buffer begins */
+    const long long *offset;/* [channel]: where its samples begin in out */
+    const long long *stride;/* [channel]: between samples in out */
+    void *out;
+    const long long *clock; /* steps done before this batch of launches */
+    int step;               /* this step's number in the batch, counted from 1 */
+    int num_channel;
+};
+
+/* Node of one element that is not finite. */
+struct finite_args {
+    const void *q;
+    long long num_value;
+    long long *first; /* smallest index of a value that is not finite; num_value if none */
+};
+
+/* Moves the clocks on at the end of a batch. */
+struct clock_args {
+    long long *clock; /* [2]: times, steps */
+    int num_time, num_step;
+};
+
+#endif

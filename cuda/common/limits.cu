@@ -1,0 +1,42 @@
+/* limits.cu: what a device can do: copy kernel (bandwidth) and multiply-add kernels (arithmetic rate).
+ * One thread: copy 16 B read + 16 B written a turn; fma 2 NUM_CHAIN flop a turn, chains independent so that the
+ * latency of one (4 cycles) hides behind the others; no memory. Host side: csrc/gpu/limits.c. */
+#include "common/limits_args.h"
+
+static_assert(sizeof(struct limits_args) == 48, "host and device disagree on limits_args");
+
+extern "C" __global__ void copy(struct limits_args args)
+{
+    const float4 *from = (const float4 *)args.from;
+    float4 *to = (float4 *)args.to;
+    long long stride = (long long)gridDim.x * blockDim.x;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < args.num_value; i += stride)
+        to[i] = from[i];
+}
+
+template <typename REAL> __device__ void fma_chains(const struct limits_args &args)
+{
+    REAL x[NUM_CHAIN], factor = (REAL)args.factor, term = (REAL)args.term;
+    for (int i = 0; i < NUM_CHAIN; i++)
+        x[i] = (REAL)(threadIdx.x + i);
+    for (long long loop = 0; loop < args.num_loop; loop++) {
+#pragma unroll
+        for (int i = 0; i < NUM_CHAIN; i++)
+            x[i] = factor * x[i] + term;
+    }
+    REAL sum = 0;
+    for (int i = 0; i < NUM_CHAIN; i++)
+        sum += x[i];
+    if (sum == (REAL)-1) /* never: all terms are positive; but the compiler must keep the loop */
+        *(REAL *)args.to = sum;
+}
+
+extern "C" __global__ void fma32(struct limits_args args)
+{
+    fma_chains<float>(args);
+}
+
+extern "C" __global__ void fma64(struct limits_args args)
+{
+    fma_chains<double>(args);
+}

@@ -1,0 +1,147 @@
+/* acoustic.h: acoustic waves in velocity-pressure form, dp/dt + rho c^2 div v = 0, rho dv/dt + grad p = 0.
+ * C that gcc, g++ and NVRTC all accept; the includer defines REAL, VAL, FN(name), DEVICE and FLUX_CENTRAL. VAL
+ * is REAL, or a vector of REAL (one element a lane) for the functions that only add and multiply.
+ * It may be included several times (both precisions, both fluxes). Not here: loops over nodes (cuda/dg, csrc/dg).
+ *
+ * Frame. The nodes of an affine element live in reference coordinates r_1..r_3 with constant gradients
+ * G[j] = grad r_j [1/m]. Fields enter the products as u = (p, w_1, w_2, w_3), w_j = G[j].v, so that
+ *   div v = sum_j D_j w_j        grad p = sum_j G[j] D_j p        six products instead of twelve.
+ * Face f lies opposite vertex f. Its outward normal times its height scale, m_f = n_f |grad lambda_f|, is
+ * -G[f] for f = 1, 2, 3 and G[1] + G[2] + G[3] for f = 0, so that m_f.v is -w_f or w_1 + w_2 + w_3.
+ *
+ * Flux, exact solution of the Riemann problem, d = (+) - (-), Z = rho c (Wilcox et al. 2010; design.md 5):
+ *   vn* - vn- = (Z+ dvn - dp) / (Z- + Z+),    p* - p- = -Z- (vn* - vn-).
+ * Both jumps share one scalar, lifted once per face; the central flux has two. */
+#undef NUM_FIELD
+#undef NUM_MATERIAL
+#undef NUM_COEF
+#undef NUM_FACE_COEF
+#undef NUM_REF
+#undef NUM_TRACE
+#undef NUM_JUMP
+#define NUM_FIELD 4     /* p vx vy vz */
+#define NUM_MATERIAL 2  /* rho [kg/m3], c [m/s] */
+#define NUM_COEF 4      /* Z = rho c (entry 0 is the impedance), 1/rho, rho c^2, 0 */
+#define NUM_FACE_COEF 1 /* Z of the other side */
+#define NUM_REF 4       /* p w1 w2 w3 */
+#define NUM_TRACE 2     /* p, m.v */
+#if FLUX_CENTRAL
+#define NUM_JUMP 2 /* |m| (vn* - vn-), p* - p- */
+#else
+#define NUM_JUMP 1 /* |m| (vn* - vn-) */
+#endif
+
+/* What the kernels need of a material, from what the user gave. */
+DEVICE void FN(coefficients)(const double *material, double *coef)
+{
+    double rho = material[0], c = material[1];
+    coef[0] = rho * c;
+    coef[1] = 1 / rho;
+    coef[2] = rho * c * c;
+    coef[3] = 0;
+}
+
+/* What a face needs of the element behind it. */
+DEVICE void FN(face_coefficients)(const double *coef, double *face_coef)
+{
+    face_coef[0] = coef[0];
+}
+
+/* Fastest wave [m/s]. */
+DEVICE double FN(speed)(const double *material)
+{
+    return material[1];
+}
+
+/* Energy density of a state [J/m3]: p^2 / (2 rho c^2) + rho v^2 / 2. */
+DEVICE double FN(energy)(const double *q, const double *material)
+{
+    double rho = material[0], c = material[1];
+    return q[0] * q[0] / (2 * rho * c * c) +
+           rho / 2 * (q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+}
+
+/* u = (p, G v). */
+DEVICE void FN(to_reference)(const REAL *q, const REAL *g, REAL *u)
+{
+    u[0] = q[0];
+    u[1] = g[0] * q[1] + g[1] * q[2] + g[2] * q[3];
+    u[2] = g[3] * q[1] + g[4] * q[2] + g[5] * q[3];
+    u[3] = g[6] * q[1] + g[7] * q[2] + g[8] * q[3];
+}
+
+/* One column of the volume products: acc += (sum_j D_j w_j, D_1 p, D_2 p, D_3 p). 6 FMA. */
+DEVICE void FN(volume)(const REAL *d, const VAL *u, VAL *acc)
+{
+    acc[0] += d[0] * u[1];
+    acc[0] += d[1] * u[2];
+    acc[0] += d[2] * u[3];
+    acc[1] += d[0] * u[0];
+    acc[2] += d[1] * u[0];
+    acc[3] += d[2] * u[0];
+}
+
+/* Trace (p, m.v) of a state in physical components. */
+DEVICE void FN(trace)(const REAL *q, const REAL *m, REAL *t)
+{
+    t[0] = q[0];
+    t[1] = m[0] * q[1] + m[1] * q[2] + m[2] * q[3];
+}
+
+/* The same from reference components. */
+DEVICE void FN(trace_reference)(const REAL *u, int face, REAL *t)
+{
+    t[0] = u[0];
+    t[1] = face == 0 ? u[1] + u[2] + u[3] : face == 1 ? -u[1] : face == 2 ? -u[2] : -u[3];
+}
+
+/* Outer trace that makes the ordinary flux impose a boundary condition (mirror states). */
+DEVICE void FN(boundary)(int condition, const REAL *in, REAL *out)
+{
+    out[0] = condition == BOUNDARY_RIGID ? in[0] : condition == BOUNDARY_FREE ? -in[0] : 0;
+    out[1] = condition == BOUNDARY_RIGID ? -in[1] : condition == BOUNDARY_FREE ? in[1] : 0;
+}
+
+/* s from both traces; scale = |m|. Absorbing faces always take the upwind state. */
+DEVICE void FN(jump)(const REAL *in, const REAL *out, const REAL *coef, const REAL *face_coef, REAL scale,
+                     int absorbing, REAL *s)
+{
+    REAL z_in = coef[0], z_out = face_coef[0];
+    REAL dp = out[0] - in[0], dv = out[1] - in[1];
+    REAL upwind = (z_out * dv - scale * dp) / (z_in + z_out);
+#if FLUX_CENTRAL
+    s[0] = absorbing ? upwind : dv / 2;
+    s[1] = absorbing ? -z_in * upwind / scale : dp / 2;
+#else
+    (void)absorbing;
+    s[0] = upwind;
+#endif
+}
+
+/* Adds the lifted jump y of one face to acc; scale = |m|. */
+DEVICE void FN(spread)(const VAL *y, int face, const VAL *coef, VAL scale, VAL *acc)
+{
+#if FLUX_CENTRAL
+    VAL dp = y[1];
+    (void)coef;
+    (void)scale;
+#else
+    VAL dp = -coef[0] / scale * y[0];
+#endif
+    acc[0] += y[0];
+    if (face == 0 || face == 1)
+        acc[1] += face == 0 ? dp : -dp;
+    if (face == 0 || face == 2)
+        acc[2] += face == 0 ? dp : -dp;
+    if (face == 0 || face == 3)
+        acc[3] += face == 0 ? dp : -dp;
+}
+
+/* dq/dt = (-rho c^2 acc_0, -1/rho sum_j G[j] acc_j). */
+DEVICE void FN(from_reference)(const REAL *acc, const REAL *g, const REAL *coef, REAL *rhs)
+{
+    rhs[0] = -coef[2] * acc[0];
+    rhs[1] = -coef[1] * (g[0] * acc[1] + g[3] * acc[2] + g[6] * acc[3]);
+    rhs[2] = -coef[1] * (g[1] * acc[1] + g[4] * acc[2] + g[7] * acc[3]);
+    rhs[3] = -coef[1] * (g[2] * acc[1] + g[5] * acc[2] + g[8] * acc[3]);
+}

@@ -1,0 +1,55 @@
+"""unda: acoustic, elastic and Maxwell waves in the time domain, on CPUs and GPUs.
+
+>>> import unda
+>>> mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(2, 2, 2))
+>>> sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2)
+>>> sim.run(until=0.01)
+
+The path says what is inside: mesh, medium, source, timefunction, exact, dg, receiver.
+"""
+
+from . import exact
+from ._core import version as _version
+from .dg import DG
+from .errors import (
+    ArgumentError,
+    CompileError,
+    DeviceError,
+    DeviceLostError,
+    Error,
+    MeshError,
+    OutOfMemoryError,
+    UnstableError,
+)
+from .limits import device_limits
+from .medium import Acoustic
+from .mesh import Mesh, box_mesh, read_mesh
+from .receiver import Receivers
+from .source import VolumeInjection
+from .timefunction import gaussian, ricker, sampled, smooth_bump
+
+__version__ = _version()
+
+__all__ = [
+    "DG",
+    "Acoustic",
+    "ArgumentError",
+    "CompileError",
+    "DeviceError",
+    "DeviceLostError",
+    "Error",
+    "Mesh",
+    "MeshError",
+    "OutOfMemoryError",
+    "Receivers",
+    "UnstableError",
+    "VolumeInjection",
+    "box_mesh",
+    "device_limits",
+    "exact",
+    "gaussian",
+    "read_mesh",
+    "ricker",
+    "sampled",
+    "smooth_bump",
+]

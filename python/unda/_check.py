@@ -1,0 +1,50 @@
+"""Checks of single arguments: numbers and points, with errors that name what was found.
+
+Not here: arrays for the C library (_core.py), values of a medium (medium.py).
+Next: errors.py, and timefunction.py or source.py for how these are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Real
+
+import numpy as np
+
+from .errors import ArgumentError
+
+
+def number(name: str, value: object, unit: str = "", *, positive: bool = False) -> float:
+    """Return `value` as a float, or raise if it is not one finite (positive) real number."""
+    kind = "a finite positive number" if positive else "a finite number"
+    expected = f"expected {kind} [{unit}]" if unit else f"expected {kind}"
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise ArgumentError(f"{name} is {value!r}; {expected}")
+    result = float(value)
+    if not np.isfinite(result) or (positive and result <= 0.0):
+        raise ArgumentError(f"{name} is {result!r}; {expected}")
+    return result
+
+
+def vector(name: str, value: object, unit: str = "") -> tuple[float, float, float]:
+    """Return `value` as three finite floats, or raise."""
+    expected = "expected three finite numbers" + (f" [{unit}]" if unit else "")
+    if not isinstance(value, Iterable) or isinstance(value, (str, bytes, dict)):
+        raise ArgumentError(f"{name} is {value!r}; {expected}")
+    parts = list(value)
+    if len(parts) != 3:
+        raise ArgumentError(f"{name} has {len(parts)} components; {expected}")
+    x, y, z = (number(f"{name}[{axis}]", part, unit) for axis, part in enumerate(parts))
+    return x, y, z
+
+
+def unit_vector(name: str, value: object) -> tuple[float, float, float]:
+    """Return `value` divided by its length, or raise if that is zero."""
+    parts = np.array(vector(name, value))
+    length = float(np.linalg.norm(parts))
+    if length == 0.0:
+        raise ArgumentError(f"{name} is {tuple(parts.tolist())}; expected a vector of length > 0")
+    x, y, z = (parts / length).tolist()
+    return x, y, z

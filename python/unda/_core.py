@@ -1,0 +1,239 @@
+"""The one file that touches CFFI: loads the C library, turns its statuses into exceptions.
+
+Not here: what the C functions mean (csrc/unda.h says). Everything that goes into C passes
+`as_array`, because CFFI itself accepts arrays of a wrong type or byte order without a word.
+Next: ``mesh.py`` for how these helpers are used.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import errors
+from ._source_hash import source_hash
+
+try:
+    from ._cffi import ffi
+except ImportError as error:
+    raise ImportError(
+        "unda: the binding unda/_cffi.py is missing or broken; run make lib"
+    ) from error
+
+__all__ = ["as_array", "check", "ffi", "lib", "new_object", "new_struct", "pointer", "text"]
+
+logger = logging.getLogger("unda")
+
+_STRUCTS = (
+    "unda_mesh_input",
+    "unda_box",
+    "unda_mesh_info",
+    "unda_mesh_arrays",
+    "unda_element_arrays",
+    "unda_solver_options",
+    "unda_solver_info",
+    "unda_receivers",
+    "unda_drive",
+    "unda_blowup",
+    "unda_profile",
+    "unda_device_info",
+    "unda_limits",
+    "unda_kernel_resources",
+)
+
+
+def _check_fit(library: Any) -> None:
+    """Compare the interface of the loaded library with the binding's."""
+    if library.unda_abi() != library.UNDA_ABI:
+        raise ImportError(
+            f"unda: libunda.so has interface {library.unda_abi()}, the binding expects "
+            f"{library.UNDA_ABI}; run make lib"
+        )
+    for name in _STRUCTS:
+        found, expected = library.unda_sizeof(name.encode()), ffi.sizeof(name)
+        if found != expected:
+            raise ImportError(
+                f"unda: struct {name} has {found} bytes in libunda.so, {expected} in the binding; "
+                "run make lib"
+            )
+
+
+def _check_fresh(library: Any, root: Path) -> None:
+    """In a checkout, compare the hash in the library with the sources; elsewhere do nothing."""
+    if not (root / "csrc" / "unda.h").is_file():
+        return
+    if ffi.string(library.unda_source_hash()).decode() != source_hash(root):
+        raise ImportError("unda: libunda.so is stale, csrc/ or cuda/ has changed; run make lib")
+
+
+def _load() -> Any:
+    """Open libunda.so beside this file.
+
+    The environment variable UNDA_LIBRARY names another file, for instance one built with a
+    sanitizer; it is used even if it is older than the sources.
+    """
+    chosen = os.environ.get("UNDA_LIBRARY")
+    here = Path(__file__).resolve().parent
+    path = Path(chosen) if chosen else here / "libunda.so"
+    try:
+        library = ffi.dlopen(str(path))
+        _check_fit(library)
+    except (OSError, AttributeError) as error:
+        raise ImportError(f"unda: cannot load {path}: {error}; run make lib") from error
+    if not chosen:
+        _check_fresh(library, here.parent.parent)
+    return library
+
+
+lib = _load()
+
+_CLASSES = {getattr(lib, name): cls for name, cls in errors.STATUS_CLASSES.items()}
+
+
+def text(characters: Any) -> str:
+    """Return a C string as a Python string."""
+    return ffi.string(characters).decode("utf-8", "replace")
+
+
+def drain_log() -> None:
+    """Hand the library's queued messages to the logger "unda"."""
+    level, room = ffi.new("int32_t *"), ffi.new("char[512]")
+    while lib.unda_log_pop(level, room, 512):
+        logger.log(level[0], "%s", text(room))
+
+
+def error_of(status: int) -> errors.Error:
+    """Return the exception of a failed status, with this thread's message."""
+    message = text(lib.unda_error()) or text(lib.unda_status_text(status))
+    cls = _CLASSES.get(status, errors.InternalError)
+    if cls is errors.CompileError:
+        return errors.CompileError(message, text(lib.unda_error_log()))
+    return cls(message)
+
+
+def check(status: int) -> None:
+    """Raise the exception of a status unless it is UNDA_OK; pass on what the library logged."""
+    failure = error_of(status) if status != lib.UNDA_OK else None
+    drain_log()
+    if failure is not None:
+        raise failure
+
+
+_FITTING_KINDS = {"f": "fiu", "i": "iu"}
+
+
+def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
+    """Return values as an array of dtype, native and C-contiguous; refuse other kinds of data."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise errors.ArgumentError(f"{name} is not an array of numbers: {error}") from None
+    if array.size == 0 and array.dtype.kind == "f":
+        array = array.astype(dtype)
+    if array.dtype.kind not in _FITTING_KINDS[dtype.kind]:
+        raise errors.ArgumentError(f"{name} has dtype {array.dtype}, expected {dtype}")
+    if dtype.kind == "i" and array.size:
+        limits = np.iinfo(dtype)
+        if int(array.max()) > limits.max or int(array.min()) < limits.min:
+            raise errors.ArgumentError(f"{name} has integers beyond the range of {dtype}")
+    with np.errstate(over="ignore"):
+        return np.asarray(array, dtype=dtype, order="C")
+
+
+def as_array(
+    values: Any,
+    dtype: Any,
+    shape: tuple[int | None, ...],
+    name: str,
+    *,
+    finite: bool = False,
+) -> np.ndarray:
+    """Return `values` as an array for C: native, C-contiguous, of exactly this type and shape.
+
+    Parameters
+    ----------
+    values : array_like
+        Integers fit a float type, nothing else is converted from kind to kind.
+    dtype : dtype
+        float32, float64, int32 or int64.
+    shape : tuple of int or None
+        Expected shape; None stands for any length.
+    name : str
+        For messages.
+    finite : bool, optional
+        Also refuse NaN and infinities.
+
+    Returns
+    -------
+    ndarray
+        `values` itself if it fits already.
+
+    Raises
+    ------
+    ArgumentError
+        Wrong kind of data, shape, or (with `finite`) value.
+
+    Examples
+    --------
+    >>> as_array([[1, 2, 3]], "float64", (None, 3), "points").shape
+    (1, 3)
+    """
+    array = _converted(values, np.dtype(dtype), name)
+    fits = array.ndim == len(shape) and all(
+        wanted is None or wanted == found for wanted, found in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        expected = ", ".join("any" if length is None else str(length) for length in shape)
+        raise errors.ArgumentError(f"{name} has shape {array.shape}, expected ({expected})")
+    if finite and not np.isfinite(array).all():
+        first = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
+        place = tuple(int(i) for i in first)
+        raise errors.ArgumentError(f"{name}{list(place)} is {array[place]}, expected finite values")
+    return array
+
+
+def pointer(array: np.ndarray | None, *, writable: bool = False) -> Any:
+    """Return a C pointer to an array that passed `as_array` and keep that alive; None is NULL."""
+    if array is None:
+        return ffi.NULL
+    if not (array.flags.c_contiguous and array.dtype.isnative):
+        raise errors.InternalError("pointer() wants a native C-contiguous array; see as_array")
+    kind = {"f4": "float", "f8": "double", "i4": "int32_t", "i8": "int64_t"}[array.dtype.str[1:]]
+    return ffi.from_buffer(f"{kind}[]", array, require_writable=writable)
+
+
+_kept: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
+
+
+def new_struct(name: str, **fields: Any) -> Any:
+    """Return a C pointer to an array that passed `as_array`, which stays alive; None is NULL."""
+    struct = ffi.new(f"{name} *")
+    struct.size_bytes = ffi.sizeof(name)
+    kept = []
+    for field, value in fields.items():
+        if value is None:
+            continue
+        if isinstance(value, np.ndarray):
+            value = pointer(value)
+            kept.append(value)
+        setattr(struct, field, value)
+    _kept[struct] = kept
+    return struct
+
+
+def new_object(kind: str, make: Callable[[Any], int], free: Callable[[Any], None]) -> Any:
+    """Return a C object made by ``make(out)`` that is freed when the last reference to it goes."""
+    out = ffi.new(f"{kind} **")
+    check(make(out))
+    return ffi.gc(out[0], free)
+
+
+def version() -> str:
+    """Return the version of the library, "0.1.0"."""
+    return text(lib.unda_version())

@@ -1,0 +1,181 @@
+"""What exact solutions share: the call with broadcasting, binding to a mesh, repr, configuration.
+
+Not here: any formula.
+Next: plane.py, box.py, pulse.py, point.py, interface.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import medium as media
+from ..errors import ArgumentError
+from ..medium import Medium
+from ..source import Source
+from ..timefunction import TimeFunction
+from ..timefunction import from_config as time_function_from_config
+
+Array = NDArray[np.float64]
+
+
+class ExactSolution:
+    """A solution of the wave equations in closed form, called with places and times.
+
+    Attributes
+    ----------
+    medium : Medium
+        The medium of the solution.
+    fields : tuple of str
+        The fields it gives, those of the medium.
+    singular : bool
+        True if a field is infinite somewhere, so that only `rec.misfit` can use the solution.
+    discontinuous : bool
+        True if a field jumps at a material interface. Nodes on it must then be evaluated a little
+        inside their element.
+
+    Examples
+    --------
+    >>> import unda
+    >>> wave = unda.exact.plane_wave(unda.Acoustic(rho=1.0, c=1.0), k=(1.0, 0.0, 0.0))
+    >>> {field: round(float(value), 6) for field, value in wave(1.0, 0.0, 0.0, 0.0).items()}
+    {'p': 0.841471, 'vx': 0.841471, 'vy': 0.0, 'vz': 0.0}
+    """
+
+    physics: ClassVar[str]
+    name: ClassVar[str]  # of the function in unda.exact that makes it
+    singular: ClassVar[bool] = False
+    discontinuous: bool = False
+    _kinds: ClassVar[dict[tuple[str, str], type[ExactSolution]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls._kinds[cls.name, cls.physics] = cls
+
+    def __init__(self, medium: Medium, **arguments: Any) -> None:
+        self.medium = medium
+        self.fields = medium.fields
+        self._arguments = {key: value for key, value in arguments.items() if value is not None}
+
+    def __call__(self, x: ArrayLike, y: ArrayLike, z: ArrayLike, t: ArrayLike) -> dict[str, Array]:
+        """Return every field at places x, y, z [m] and times t [s], which are broadcast.
+
+        Returns
+        -------
+        dict of str to ndarray
+            float64 arrays of the broadcast shape, in the units of ``medium.units``.
+
+        Raises
+        ------
+        ArgumentError
+            If the shapes cannot be broadcast.
+        """
+        arrays = [np.asarray(values, dtype=np.float64) for values in (x, y, z, t)]
+        try:
+            shape = np.broadcast_shapes(*(array.shape for array in arrays))
+        except ValueError:
+            found = ", ".join(str(array.shape) for array in arrays)
+            raise ArgumentError(f"x, y, z, t have shapes {found}, which do not broadcast") from None
+        values = self._evaluate(*arrays)
+        return {field: np.array(np.broadcast_to(values[field], shape)) for field in self.fields}
+
+    def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def bind(self, mesh: Any) -> ExactSolution:
+        """Return the solution with whatever it takes from a mesh; itself if that is nothing."""
+        return self
+
+    def to_config(self) -> dict[str, Any]:
+        """Return a JSON-able dict from which `from_config` makes the same solution.
+
+        Raises
+        ------
+        ArgumentError
+            If a plain callable is part of it.
+        """
+        encoded = {key: _encode(key, value) for key, value in self._arguments.items()}
+        return {"type": self.name, "medium": _encode("medium", self.medium), **encoded}
+
+    def __repr__(self) -> str:
+        parts = [repr(self.medium)]
+        parts += [f"{key}={_readable(value)}" for key, value in self._arguments.items()]
+        return f"unda.exact.{self.name}({', '.join(parts)})"
+
+
+def solution_class(name: str, medium: Medium) -> Any:
+    """Return the class that solves `name` in this kind of medium; raise if there is none."""
+    if not isinstance(medium, Medium):
+        raise ArgumentError(f"medium is {medium!r}; expected a medium such as unda.Acoustic")
+    found = ExactSolution._kinds.get((name, medium.physics))
+    if found is None:
+        known = [physics for kind, physics in ExactSolution._kinds if kind == name]
+        raise ArgumentError(
+            f"unda.exact.{name} is known for {' and '.join(known)} media; "
+            f"the medium is {medium.physics}"
+        )
+    return found
+
+
+def from_config(config: dict[str, Any]) -> ExactSolution:
+    """Make an exact solution from what its `to_config` gave.
+
+    Parameters
+    ----------
+    config : dict
+        A dict with the keys ``"type"`` and ``"medium"``.
+
+    Returns
+    -------
+    ExactSolution
+
+    Raises
+    ------
+    ArgumentError
+        If the type is unknown.
+
+    Examples
+    --------
+    >>> import unda
+    >>> wave = unda.exact.plane_wave(unda.Acoustic(rho=1.0, c=1.0), k=(1.0, 0.0, 0.0))
+    >>> unda.exact.from_config(wave.to_config()).to_config() == wave.to_config()
+    True
+    """
+    arguments = {key: _decode(value) for key, value in config.items() if key != "type"}
+    known = {name for name, _ in ExactSolution._kinds}
+    if config.get("type") not in known:
+        raise ArgumentError(
+            f"exact solution of type {config.get('type')!r}; expected one of "
+            f"{', '.join(sorted(known))}"
+        )
+    medium = arguments.pop("medium")
+    return solution_class(config["type"], medium)(medium, **arguments)
+
+
+def _readable(value: Any) -> str:
+    return repr(value.tolist()) if isinstance(value, np.ndarray) else repr(value)
+
+
+def _encode(key: str, value: Any) -> Any:
+    if isinstance(value, Medium):
+        return {"type": type(value).__name__, **value.scalar()}
+    if isinstance(value, (TimeFunction, Source)):
+        return value.to_config()
+    if callable(value):
+        raise ArgumentError(f"{key} is a plain callable and cannot be saved; unda.sampled can")
+    if isinstance(value, dict):
+        return {name: _encode(name, one) for name, one in value.items()}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _decode(value: Any) -> Any:
+    if not isinstance(value, dict) or "type" not in value:
+        return value
+    parameters = {key: one for key, one in value.items() if key != "type"}
+    kind = getattr(media, value["type"], None) if value["type"] in media.__all__ else None
+    if kind is not None:
+        return kind(**parameters)
+    if value["type"] in Source._kinds:
+        return Source.from_config(value)
+    return time_function_from_config(value)

@@ -1,0 +1,186 @@
+"""A plane wave that meets the plane between two media: reflected and transmitted.
+
+Not here: one medium alone (plane.py); spherical waves at an interface.
+Next: base.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._check import number, unit_vector, vector
+from ..errors import ArgumentError
+from ..medium import Medium
+from .base import Array, ExactSolution, solution_class
+from .plane import Profile
+
+
+def interface_plane_wave(
+    medium1: Medium,
+    medium2: Medium,
+    k: Any = None,
+    *,
+    normal: Any = (1.0, 0.0, 0.0),
+    position: float = 0.0,
+    amplitude: float = 1.0,
+    phase: float = 0.0,
+    direction: Any = None,
+    f: Callable[[Any], Any] | None = None,
+) -> ExactSolution:
+    """Return a plane wave that comes out of medium 1 and meets medium 2 at a plane.
+
+    The incident wave is that of `plane_wave` with the same arguments. Acoustic, with tangential
+    slowness s_t, normal slowness s_i = sqrt(1/c_i^2 - s_t^2) and admittance Y_i = s_i/rho_i:
+    reflection R = (Y_1 - Y_2)/(Y_1 + Y_2), transmission T = 1 + R. Beyond the critical angle s_2 is
+    imaginary and the wave in medium 2 decays away from the interface; only sinusoidal waves then.
+
+    Parameters
+    ----------
+    medium1, medium2 : Medium
+        Homogeneous; medium 1 where normal.x < position, medium 2 beyond.
+    k : array_like, shape (3,), optional
+        Wave vector [rad/m] of a sinusoidal incident wave.
+    normal : array_like, shape (3,)
+        Normal of the interface, from medium 1 to medium 2; any length.
+    position : float
+        normal.x on the interface [m], for the normal of length 1.
+    amplitude : float
+        Peak pressure [Pa] of the incident wave; with `f` its factor.
+    phase : float
+        Phase of the sinusoidal wave [rad].
+    direction : array_like, shape (3,), optional
+        Where an incident pulse travels to; any length.
+    f : TimeFunction or callable, optional
+        The incident pulse as it would be seen at the origin, f(t).
+
+    Returns
+    -------
+    ExactSolution
+        Fields p [Pa], vx, vy, vz [m/s]; not singular, but at oblique incidence the tangential
+        velocity jumps at the interface (``discontinuous``). Its ``reflection`` and ``transmission``
+        are the (complex) coefficients of pressure, ``media`` both media.
+
+    Raises
+    ------
+    ArgumentError
+        If a medium is not homogeneous, neither or both forms of the wave are given, it does not
+        travel towards the interface, or a pulse comes in beyond the critical angle.
+
+    References
+    ----------
+    Pierce (1989), Acoustics, section 3.6; Brekhovskikh & Godin (1990), section 2.2.
+
+    Examples
+    --------
+    >>> import unda
+    >>> water, mud = unda.Acoustic(rho=1000.0, c=1500.0), unda.Acoustic(rho=2000.0, c=1500.0)
+    >>> wave = unda.exact.interface_plane_wave(water, mud, k=(0.02, 0.0, 0.0))
+    >>> round(wave.reflection.real, 12), round(wave.transmission.real, 12)
+    (0.333333333333, 1.333333333333)
+    """
+    make = solution_class("interface_plane_wave", medium1)
+    return make(
+        medium1, medium2=medium2, k=k, normal=normal, position=position,
+        amplitude=amplitude, phase=phase, direction=direction, f=f,
+    )  # fmt: skip
+
+
+class _Wave(NamedTuple):
+    """One of the plane waves beside the interface: its pressure there and its slowness."""
+
+    coefficient: complex
+    normal_slowness: complex  # [s/m]
+    rho: float
+
+
+class AcousticInterfacePlaneWave(ExactSolution):
+    """Incident and reflected wave in medium 1, transmitted wave in medium 2."""
+
+    physics = "acoustic"
+    name = "interface_plane_wave"
+
+    def __init__(
+        self,
+        medium: Medium,
+        medium2: Medium,
+        k: Any = None,
+        normal: Any = (1.0, 0.0, 0.0),
+        position: float = 0.0,
+        amplitude: float = 1.0,
+        phase: float = 0.0,
+        direction: Any = None,
+        f: Any = None,
+    ) -> None:
+        if not isinstance(medium2, Medium) or medium2.physics != self.physics:
+            raise ArgumentError(f"medium2 is {medium2!r}; expected an {self.physics} medium")
+        self._profile = Profile(k, amplitude, phase, direction, f)
+        self._normal = np.array(unit_vector("normal", normal))
+        self._position = number("position", position, "m")
+        super().__init__(
+            medium, medium2=medium2, normal=vector("normal", normal), position=self._position,
+            **self._profile.arguments(),
+        )  # fmt: skip
+        self.media = medium, medium2
+        self._solve(medium.scalar(), medium2.scalar())
+
+    def _solve(self, one: dict[str, float], two: dict[str, float]) -> None:
+        slowness = np.array(self._profile.direction) / one["c"]
+        s1 = float(slowness @ self._normal)
+        if s1 <= 1e-12 / one["c"]:
+            raise ArgumentError(
+                f"the wave travels along {self._profile.direction}, not towards medium 2; expected "
+                f"a positive component along the normal {tuple(self._normal.tolist())}"
+            )
+        self._tangential = slowness - s1 * self._normal
+        s2 = np.sqrt(complex(two["c"] ** -2 - self._tangential @ self._tangential))
+        if self._profile.f is not None and s2.imag != 0.0:
+            raise ArgumentError(
+                f"a pulse beyond the critical angle (sin = {one['c'] / two['c']:.6g}) is not "
+                "available; expected a smaller angle, or k instead of f"
+            )
+        y1, y2 = s1 / one["rho"], s2 / two["rho"]
+        self.reflection = complex((y1 - y2) / (y1 + y2))
+        self.transmission = 1.0 + self.reflection
+        self._s1, self._c1 = s1, one["c"]
+        self._before = [
+            _Wave(1.0, s1, one["rho"]),
+            _Wave(self.reflection, -s1, one["rho"]),
+        ]
+        self._behind = [_Wave(self.transmission, s2, two["rho"])]
+        self.discontinuous = bool(np.linalg.norm(self._tangential) > 1e-12 / one["c"])
+
+    def _analytic(self, wave: _Wave, tangential: Array, distance: Array, t: Array) -> Any:
+        """Return the pressure of one wave, which is the imaginary part if it is sinusoidal."""
+        profile = self._profile
+        if profile.f is not None:
+            delay = tangential + wave.normal_slowness.real * distance
+            return profile.amplitude * wave.coefficient.real * profile.f(t - delay)
+        omega = profile.omega(self._c1)
+        turns = omega * (tangential - t) + profile.phase
+        return (
+            profile.amplitude * wave.coefficient
+            * np.exp(1j * (turns + omega * wave.normal_slowness * distance))
+        )  # fmt: skip
+
+    def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
+        n, s = self._normal, self._tangential
+        distance = n[0] * x + n[1] * y + n[2] * z - self._position
+        tangential = s[0] * x + s[1] * y + s[2] * z + self._s1 * self._position
+        behind = distance > 0.0
+        before = self._side(self._before, tangential, np.minimum(distance, 0.0), t)
+        beyond = self._side(self._behind, tangential, np.maximum(distance, 0.0), t)
+        return {field: np.where(behind, beyond[field], before[field]) for field in self.fields}
+
+    def _side(self, waves: list[_Wave], tangential: Array, distance: Array, t: Array) -> dict:
+        """Sum of the waves on one side: p, and v = p times slowness over rho."""
+        total = np.zeros((4, *np.broadcast_shapes(distance.shape, t.shape)))
+        for wave in waves:
+            p = self._analytic(wave, tangential, distance, t)
+            slowness = self._tangential + wave.normal_slowness * self._normal
+            for field, factor in enumerate([1.0, *(slowness / wave.rho)]):
+                signal = p * factor
+                total[field] += signal.imag if self._profile.f is None else signal.real
+        return dict(zip(self.fields, total, strict=True))

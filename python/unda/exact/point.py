@@ -1,0 +1,185 @@
+"""The wave of a point source in full space, or between plane walls by images.
+
+Not here: where the images stand (walls.py), the source itself (source.py).
+Next: walls.py.
+"""
+
+from __future__ import annotations
+
+from math import inf, pi
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError
+from ..medium import Medium
+from ..source import Source
+from ..timefunction import TimeFunction
+from .base import Array, ExactSolution, solution_class
+from .walls import SIDES, SIGN, Axis, Corner, all_images, bounds_of, split_walls, wall_places
+
+
+def point_source(
+    medium: Medium, source: Source, *, walls: Any = None, bounds: Any = None
+) -> ExactSolution:
+    """Return the wave that a point source makes in full space, or between plane walls.
+
+    Acoustic, `VolumeInjection` of rate q, r the distance and u = t - r/c:
+    p = rho q'(u)/(4 pi r), v_r = q'(u)/(4 pi c r) + q(u)/(4 pi r^2).
+    A rigid wall adds an image with the same sign, a free one with the opposite sign; walls that
+    meet add the images of images, parallel walls as many as reach the points in time.
+
+    Parameters
+    ----------
+    medium : Medium
+        Homogeneous.
+    source : Source
+        Its f must be a time function (see `unda.wrap`), with a known beginning if walls are
+        parallel.
+    walls : dict, optional
+        Kind of each wall, ``"rigid"`` or ``"free"``, by the names xmin, xmax, ymin, ymax, zmin,
+        zmax; ``("free", 1000.0)`` gives its place [m] as well. Sides not named are open.
+    bounds : Mesh or (lower, upper), optional
+        Takes the places of the walls from a mesh or from two corners [m]. `sim` and `rec.misfit`
+        do so by themselves (`bind`).
+
+    Returns
+    -------
+    ExactSolution
+        Fields p [Pa], vx, vy, vz [m/s]; singular at the source.
+
+    Raises
+    ------
+    ArgumentError
+        If the medium is not homogeneous, the source is of another physics or not between the walls;
+        when called: if a wall has no place yet, or a point is the source's or behind a wall.
+
+    References
+    ----------
+    Pierce (1989), Acoustics, section 4.3; Allen & Berkley (1979) for the images.
+
+    Examples
+    --------
+    >>> import unda
+    >>> water = unda.Acoustic(rho=1000.0, c=1500.0)
+    >>> source = unda.VolumeInjection((0, 0, -100), unda.ricker(10.0))
+    >>> sea = unda.exact.point_source(water, source, walls={"zmax": ("free", 0.0)})
+    >>> float(sea(50.0, 0.0, 0.0, 0.2)["p"])
+    0.0
+    """
+    make = solution_class("point_source", medium)
+    return make(medium, source=source, walls=walls, bounds=bounds)
+
+
+class AcousticPointSource(ExactSolution):
+    """p = rho q'(t - r/c)/(4 pi r), summed over images."""
+
+    physics = "acoustic"
+    name = "point_source"
+    singular = True
+
+    def __init__(
+        self, medium: Medium, source: Source, walls: Any = None, bounds: Any = None
+    ) -> None:
+        if not isinstance(source, Source):
+            raise ArgumentError(f"source is {source!r}; expected one such as unda.VolumeInjection")
+        source.check_physics(medium)
+        if not isinstance(source.f, TimeFunction):
+            raise ArgumentError(
+                f"f of {source!r} is a plain callable; expected a time function: "
+                "unda.sampled(t, f(t)) or unda.wrap(f, dt)"
+            )
+        corners = None if bounds is None else bounds_of(bounds)
+        self._kinds_of_walls, own_places = split_walls({} if walls is None else walls)
+        self._places = wall_places(self._kinds_of_walls, own_places, corners)
+        given = {
+            side: (kind, own_places[side]) if side in own_places else kind
+            for side, kind in self._kinds_of_walls.items()
+        }
+        super().__init__(medium, source=source, walls=given or None, bounds=corners)
+        self._rho, self._c = medium.scalar()["rho"], medium.scalar()["c"]
+        self._q, self._q_rate = source.f, source.f.derivative
+        self._position = source.position
+        self._check_inside("the source", [np.array(one) for one in source.position])
+        for low, high in zip(SIDES[::2], SIDES[1::2], strict=True):
+            if self._places.get(low, -inf) >= self._places.get(high, inf):
+                raise ArgumentError(
+                    f"walls {low} and {high} are both at {self._places[low]} m; expected a gap"
+                )
+
+    def bind(self, mesh: Any) -> ExactSolution:
+        """Return a copy whose walls without a place stand at the sides of a mesh."""
+        missing = [side for side in self._kinds_of_walls if side not in self._places]
+        return type(self)(self.medium, **{**self._arguments, "bounds": mesh}) if missing else self
+
+    def _check_inside(self, what: str, point: list[Array]) -> None:
+        for side, place in self._places.items():
+            values, outward = point[SIDES.index(side) // 2], -1.0 if side.endswith("min") else 1.0
+            beyond = outward * (values - place)
+            # Rounding of a coordinate on the wall is no fault.
+            if np.any(beyond > 1e-9 * (1.0 + np.abs(place) + np.abs(values))):
+                found = float(values.ravel()[np.argmax(beyond)])
+                raise ArgumentError(
+                    f"{what} is at {side[0]} = {found} m, behind the wall {side} at {place} m"
+                )
+
+    def _axes(self) -> list[Axis]:
+        missing = [side for side in self._kinds_of_walls if side not in self._places]
+        if missing:
+            raise ArgumentError(
+                f"the place of wall {', '.join(missing)} is unknown; give walls="
+                f"{{'{missing[0]}': ('{self._kinds_of_walls[missing[0]]}', place)}}, bounds=mesh, "
+                "or call bind(mesh)"
+            )
+        walls = [
+            (self._places[side], SIGN[self._kinds_of_walls[side]])
+            if side in self._kinds_of_walls else None
+            for side in SIDES
+        ]  # fmt: skip
+        return [Axis(s, walls[2 * i], walls[2 * i + 1]) for i, s in enumerate(self._position)]
+
+    def _reach(self, axes: list[Axis], t: Array) -> float:
+        """Return how far the first wave has come [m]; inf if that is unknown and not needed."""
+        begin = -inf if self._q.span is None else self._q.span[0]
+        if begin == -inf and any(axis.parallel for axis in axes):
+            raise ArgumentError(
+                f"{self._q!r} has no known beginning, which parallel walls need; use unda.sampled"
+            )
+        return self._c * max(float(t.max()) - begin, 0.0)
+
+    def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
+        axes = self._axes()
+        shape = np.broadcast_shapes(x.shape, y.shape, z.shape, t.shape)
+        total = {field: np.zeros(shape) for field in self.fields}
+        if 0 in shape:
+            return total
+        self._check_inside("a point", [x, y, z])
+        lower, upper = _box(x, y, z)
+        reach = self._reach(axes, t)
+        for place, sign in all_images(axes, lower, upper, reach):
+            self._add_image(total, place, sign, reach, (x, y, z), t)
+        return total
+
+    def _add_image(
+        self, total: dict[str, Array], place: Corner, sign: float, reach: float,
+        points: tuple[Array, Array, Array], t: Array,
+    ) -> None:  # fmt: skip
+        dx, dy, dz = (values - s for values, s in zip(points, place, strict=True))
+        r = np.sqrt(dx**2 + dy**2 + dz**2)
+        if float(r.min()) > reach:
+            return
+        if float(r.min()) == 0.0:
+            raise ArgumentError(f"a point is the source's own, {place}; its wave is infinite there")
+        u = t - r / self._c
+        rate = sign * self._q_rate(u) / (4.0 * pi * r)
+        radial = (rate / self._c + sign * self._q(u) / (4.0 * pi * r**2)) / r
+        total["p"] += self._rho * rate
+        total["vx"] += radial * dx
+        total["vy"] += radial * dy
+        total["vz"] += radial * dz
+
+
+def _box(x: Array, y: Array, z: Array) -> tuple[Corner, Corner]:
+    lower = float(x.min()), float(y.min()), float(z.min())
+    upper = float(x.max()), float(y.max()), float(z.max())
+    return lower, upper

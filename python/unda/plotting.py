@@ -1,0 +1,49 @@
+"""Pictures of a simulation; matplotlib is imported when one is drawn.
+
+Not here: traces (receiver.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .errors import ArgumentError
+
+__all__ = ["plot_slice"]
+
+
+def plot_slice(sim: Any, field: str, plane: dict[str, float | None], ax: Any, num: int) -> Any:
+    """Draw a field on the plane whose coordinate is not None; see `DG.plot_slice`."""
+    import matplotlib.pyplot as plt
+
+    given = {name: value for name, value in plane.items() if value is not None}
+    if len(given) != 1 or field not in sim.fields:
+        raise ArgumentError(
+            f"field is {field!r}, plane {given}; expected one of {list(sim.fields)} and one of x, y, z"
+        )
+    ((normal, value),) = given.items()
+    fixed = "xyz".index(normal)
+    across, up = (i for i in range(3) if i != fixed)
+    lower, upper = np.array(sim.mesh.lower), np.array(sim.mesh.upper)
+    a = np.linspace(lower[across], upper[across], num)
+    b = np.linspace(lower[up], upper[up], num)
+    points = np.empty((num, num, 3))
+    points[..., fixed] = value
+    points[..., across], points[..., up] = a[None, :], b[:, None]
+    flat = points.reshape(-1, 3)
+    inside = sim.mesh.locate(flat)[0] >= 0
+    values = np.full(len(flat), np.nan)
+    values[inside] = sim.sample(flat[inside], [field])[field]
+    top = np.nanmax(np.abs(values)) or 1.0
+    ax = ax or plt.subplots()[1]
+    extent = (a[0], a[-1], b[0], b[-1])
+    image = ax.imshow(
+        values.reshape(num, num), origin="lower", extent=extent, cmap="RdBu_r", vmin=-top, vmax=top
+    )
+    ax.set_xlabel(f"{'xyz'[across]} [m]")
+    ax.set_ylabel(f"{'xyz'[up]} [m]")
+    ax.set_title(f"{field} at {normal} = {value:g} m, t = {sim.t:.4g} s")
+    ax.figure.colorbar(image, ax=ax, label=f"{field} [{sim.medium.units[field]}]")
+    return ax

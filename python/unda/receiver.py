@@ -1,0 +1,183 @@
+"""Receivers: traces of fields at points, as NumPy arrays.
+
+They outlive their simulation and pickle without it. Not here: recording (csrc/solver/receiver.c).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .errors import ArgumentError
+
+__all__ = ["Receivers"]
+
+
+class Receivers:
+    """Traces recorded by a simulation; made by ``sim.add_receivers``.
+
+    Attributes
+    ----------
+    points : ndarray, shape (num_point, 3)
+        Where they stand [m].
+    fields : tuple of str
+        What they record.
+    units : dict of str to str
+        Unit of each field.
+    every : int
+        Steps between samples.
+    name : str or None
+        As given.
+    config : dict
+        Configuration of the simulation.
+
+    Examples
+    --------
+    >>> import unda
+    >>> mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(2, 2, 2))
+    >>> sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2)
+    >>> rec = sim.add_receivers([(0.4, 0.5, 0.6)], fields=["p"])
+    >>> sim.run(steps=4)
+    >>> rec["p"].shape, len(rec.t)
+    ((1, 5), 5)
+    """
+
+    def __init__(
+        self,
+        points: np.ndarray,
+        fields: tuple[str, ...],
+        *,
+        units: dict[str, str],
+        every: int,
+        dt: float,
+        dtype: np.dtype,
+        config: dict[str, Any],
+        name: str | None = None,
+    ) -> None:
+        self.points = points
+        self.fields = fields
+        self.units = {field: units[field] for field in fields}
+        self.every = every
+        self.name = name
+        self.config = config
+        self._dt = dt
+        self._dtype = dtype
+        self._bind: Callable[[Any], Any] | None = None
+        self.clear(0.0, 0)
+
+    def clear(self, t0: float, step: int) -> None:
+        """Forget all samples; the next one belongs to time t0 + step dt."""
+        self._t0, self._step = t0, step
+        self._parts: list[np.ndarray] = []
+
+    def append(self, samples: np.ndarray) -> None:
+        """Add samples (num_sample, num_point, num_field)."""
+        if len(samples):
+            self._parts.append(samples)
+
+    def _all(self) -> np.ndarray:
+        if len(self._parts) != 1:
+            shape = (0, len(self.points), len(self.fields))
+            joined = np.concatenate(self._parts) if self._parts else np.empty(shape, self._dtype)
+            self._parts = [joined]
+        return self._parts[0]
+
+    @property
+    def num_sample(self) -> int:
+        """Samples so far."""
+        return sum(len(part) for part in self._parts)
+
+    @property
+    def t(self) -> np.ndarray:
+        """Times of the samples (num_sample,) [s]."""
+        return self._t0 + (self._step + self.every * np.arange(self.num_sample)) * self._dt
+
+    def times(self, name: str) -> np.ndarray:
+        """Return the times at which a field was recorded (num_sample,) [s]."""
+        self._index(name)
+        return self.t
+
+    def _index(self, name: str) -> int:
+        if name not in self.fields:
+            raise ArgumentError(f"field {name!r} was not recorded; there are {list(self.fields)}")
+        return self.fields.index(name)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """Traces of a field (num_point, num_sample)."""
+        return np.ascontiguousarray(self._all()[:, :, self._index(name)].T)
+
+    def misfit(self, other: Any, *, fields: tuple[str, ...] | None = None) -> np.ndarray:
+        """Return the relative L2 error of each trace.
+
+        Parameters
+        ----------
+        other : exact solution or Receivers
+            What the traces should be. Other receivers must have the same points and times.
+        fields : sequence of str, optional
+            All recorded ones if omitted.
+
+        Returns
+        -------
+        ndarray, shape (num_point,)
+            sqrt(sum (q - q_other)^2 / sum q_other^2), the worst over the fields.
+
+        Raises
+        ------
+        ArgumentError
+            If points, times or fields differ.
+
+        Examples
+        --------
+        >>> rec.misfit(unda.exact.point_source(medium, source))  # doctest: +SKIP
+        array([0.0031])
+        """
+        fields = tuple(fields or self.fields)
+        expected = self._expected(other, fields)
+        worst = np.zeros(len(self.points))
+        for field in fields:
+            found = self[field].astype(np.float64)
+            norm = np.sqrt((expected[field] ** 2).sum(axis=1))
+            error = np.sqrt(((found - expected[field]) ** 2).sum(axis=1))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                worst = np.maximum(worst, np.where(error == 0, 0.0, error / norm))
+        return worst
+
+    def _expected(self, other: Any, fields: tuple[str, ...]) -> dict[str, np.ndarray]:
+        if isinstance(other, Receivers):
+            if other.points.shape != self.points.shape or not np.allclose(
+                other.points, self.points
+            ):
+                raise ArgumentError("the receivers stand at other points")
+            if len(other.t) != len(self.t) or not np.allclose(other.t, self.t):
+                raise ArgumentError("the receivers have other sample times")
+            return {field: other[field].astype(np.float64) for field in fields}
+        if self._bind is not None and hasattr(other, "bind"):
+            other = self._bind(other)
+        x, y, z = (self.points[:, i, None] for i in range(3))
+        return other(x, y, z, self.t[None, :])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the traces; returns the matplotlib axes."""
+        import matplotlib.pyplot as plt
+
+        ax = ax or plt.subplots()[1]
+        for field in self.fields:
+            for point, trace in zip(self.points, self[field], strict=True):
+                place = ", ".join(f"{x:g}" for x in point)
+                ax.plot(self.t, trace, label=f"{field} at ({place})")
+        ax.set_xlabel("t [s]")
+        ax.set_ylabel(", ".join(f"{field} [{self.units[field]}]" for field in self.fields))
+        if len(self.points) * len(self.fields) <= 8:
+            ax.legend()
+        return ax
+
+    def __repr__(self) -> str:
+        return (
+            f"Receivers({len(self.points)} points, fields {list(self.fields)}, "
+            f"{self.num_sample} samples)"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_bind": None}

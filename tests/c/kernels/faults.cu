@@ -1,0 +1,47 @@
+/* faults.cu: kernels that do what they must not. */
+struct fault_args {
+    const double *from;
+    double *to;
+    long long count;
+};
+
+/* Writes past the end. */
+extern "C" __global__ void overrun(struct fault_args args)
+{
+    if (threadIdx.x == 0 && blockIdx.x == 0)
+        args.to[args.count + (1 << 20)] = 1;
+}
+
+/* Half of the threads go past the barrier. */
+extern "C" __global__ void missed_barrier(struct fault_args args)
+{
+    if (threadIdx.x < blockDim.x / 2)
+        __syncthreads();
+    args.to[threadIdx.x] = args.from[threadIdx.x];
+}
+
+/* Both halves wait, each at its own barrier. */
+extern "C" __global__ void divergent_barrier(struct fault_args args)
+{
+    if (threadIdx.x < blockDim.x / 2) {
+        __syncthreads();
+        args.to[threadIdx.x] = 1;
+    } else {
+        __syncthreads();
+        args.to[threadIdx.x] = 2;
+    }
+}
+
+/* Half of a warp takes part in a shuffle of all. */
+extern "C" __global__ void half_shuffle(struct fault_args args)
+{
+    if (threadIdx.x % 32 < 16)
+        args.to[threadIdx.x] = __shfl_down_sync(0xffffffffu, args.from[threadIdx.x], 1);
+}
+
+/* Reads shared memory that nobody wrote: a NaN in the result, no fault. */
+extern "C" __global__ void stale_shared(struct fault_args args)
+{
+    __shared__ double s_value[128];
+    args.to[threadIdx.x] = s_value[threadIdx.x] + args.from[threadIdx.x];
+}

@@ -1,0 +1,2 @@
+/* scale.h: so that a header takes part. */
+#define SCALE 2

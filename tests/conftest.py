@@ -1,0 +1,31 @@
+"""What all tests share: tiers, the device, the time limit of a default test.
+
+--slow runs the slow tier too; --require-gpu turns the skips of device tests into failures.
+"""
+
+import pytest
+
+LIMIT_SECONDS = 20.0  # of a default test
+
+
+def pytest_addoption(parser):
+    parser.addoption("--slow", action="store_true", help="run the slow tests as well")
+    parser.addoption(
+        "--require-gpu", action="store_true", help="a missing CUDA device is a failure"
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    for item in items:
+        if "slow" in item.keywords and not config.getoption("--slow"):
+            item.add_marker(pytest.mark.skip(reason="slow: runs with --slow"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    slow = call.when == "call" and call.duration > LIMIT_SECONDS
+    if slow and report.passed and "slow" not in item.keywords:
+        report.outcome = "failed"
+        report.longrepr = f"took {call.duration:.1f} s, a default test has {LIMIT_SECONDS:.0f} s"
+    return report

@@ -1,0 +1,192 @@
+/* block.cpp: runs a launch: blocks one after the other in random order, each block's threads as fibers that run in
+ * random order between the places where they wait. Shared memory starts as NaN in every block. A barrier that some
+ * thread misses or passes at another line is a fault, as is a bad address. UNDA_EMULATOR_SEED changes the orders.
+ * Next: driver.cpp. */
+#include "fiber.h"
+#include "runtime.h"
+
+#include <algorithm>
+#include <csetjmp>
+#include <csignal>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <sys/mman.h>
+#include <vector>
+
+namespace {
+enum { ILLEGAL_ADDRESS = 700, LAUNCH_FAILED = 719, MAX_THREAD = 1024, PAGE = 4096, STACK = 256 * 1024 };
+enum state { READY, AT_BARRIER, AT_WARP, DONE };
+struct lane {
+    fiber own;
+    emu_dim index;
+    state where;
+    int line, count;
+    unsigned mask;
+    unsigned long long value, inbox[32];
+};
+
+emu_runtime runtime;
+const emu_launch *launch_now;
+std::vector<lane> lanes(MAX_THREAD);
+int num_thread, current;
+fiber scheduler;
+char *stacks, message[256];
+std::mt19937 random_bits;
+sigjmp_buf escape;
+
+[[noreturn]] void fault(int result, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    siglongjmp(escape, result);
+}
+void trap(const char *text) { fault(LAUNCH_FAILED, "%s", text); }
+void on_signal(int, siginfo_t *info, void *) { fault(ILLEGAL_ADDRESS, "%p is not device memory", info->si_addr); }
+
+/* ---- in a thread ---- */
+void wait_as(state where, unsigned long long value, int line) {
+    lane &own = lanes[current];
+    own.where = where;
+    own.value = value;
+    own.line = line;
+    fiber_switch(&own.own, &scheduler);
+}
+int barrier(int value, int line) {
+    wait_as(AT_BARRIER, value != 0, line);
+    return lanes[current].count;
+}
+const unsigned long long *exchange(unsigned mask, unsigned long long value, int line) {
+    if (!(mask >> current % 32 & 1))
+        fault(LAUNCH_FAILED, "line %d: a lane calls a warp function whose mask leaves it out", line);
+    lanes[current].mask = mask;
+    wait_as(AT_WARP, value, line);
+    return lanes[current].inbox;
+}
+void thread_main() {
+    __sanitizer_finish_switch_fiber(nullptr, &scheduler.low, &scheduler.bytes);
+    launch_now->kernel->call(launch_now->parameters);
+    lanes[current].where = DONE;
+    fiber_switch(&lanes[current].own, &scheduler, true);
+}
+
+/* ---- between threads ---- */
+/* Lets a warp go on if every lane of the mask that exists waits at the same line. */
+bool release_warp(const lane &one, int first) {
+    unsigned long long values[32];
+    memset(values, 0xff, sizeof values);
+    int end = std::min(32, num_thread - first);
+    for (int i = 0; i < end; i++)
+        if (one.mask >> i & 1) {
+            const lane &other = lanes[first + i];
+            if (other.where != AT_WARP || other.line != one.line || other.mask != one.mask)
+                return false;
+            values[i] = other.value;
+        }
+    for (int i = 0, mask = (int)one.mask; i < end; i++)
+        if (mask >> i & 1) {
+            memcpy(lanes[first + i].inbox, values, sizeof values);
+            lanes[first + i].where = READY;
+        }
+    return true;
+}
+bool release_warps() {
+    bool any = false;
+    for (int t = 0; t < num_thread; t++)
+        any |= lanes[t].where == AT_WARP && release_warp(lanes[t], t / 32 * 32);
+    return any;
+}
+void release_block() {
+    static const char *const does[] = {"runs", "waits for its block", "waits for its warp", "has ended"};
+    int count = 0;
+    for (int t = 0; t < num_thread; t++) {
+        if (lanes[t].where != AT_BARRIER || lanes[t].line != lanes[0].line)
+            fault(LAUNCH_FAILED, "divergent or missed barrier: thread 0 %s (line %d), thread %d %s (line %d)",
+                  does[lanes[0].where], lanes[0].line, t, does[lanes[t].where], lanes[t].line);
+        count += lanes[t].value != 0;
+    }
+    for (int t = 0; t < num_thread; t++) {
+        lanes[t].count = count;
+        lanes[t].where = READY;
+    }
+}
+void start_threads() {
+    memset(launch_now->shared.begin, 0xff, launch_now->shared.end - launch_now->shared.begin);
+    memset(runtime.dynamic_shared, 0xff, launch_now->dynamic_bytes);
+    for (int t = 0; t < num_thread; t++) {
+        unsigned x = launch_now->block.x, y = launch_now->block.y, u = (unsigned)t;
+        lanes[t].index = {u % x, u / x % y, u / x / y};
+        lanes[t].where = READY;
+        lanes[t].line = 0;
+        fiber_make(&lanes[t].own, stacks + (size_t)t * STACK + PAGE, STACK - PAGE, thread_main);
+    }
+}
+void run_block(std::vector<int> &order) {
+    start_threads();
+    for (;;) {
+        std::shuffle(order.begin(), order.end(), random_bits);
+        for (int t : order)
+            if (lanes[t].where == READY) {
+                current = t;
+                runtime.thread_idx = lanes[t].index;
+                fiber_switch(&scheduler, &lanes[t].own);
+            }
+        if (release_warps())
+            continue;
+        if (std::all_of(order.begin(), order.end(), [](int t) { return lanes[t].where == DONE; }))
+            return;
+        release_block();
+    }
+}
+void run_blocks(const emu_dim &grid) {
+    std::vector<unsigned> blocks((size_t)grid.x * grid.y * grid.z);
+    std::vector<int> order(num_thread);
+    std::iota(blocks.begin(), blocks.end(), 0u);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(blocks.begin(), blocks.end(), random_bits);
+    for (unsigned b : blocks) {
+        runtime.block_idx = {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y};
+        run_block(order);
+    }
+}
+/* Memory whose last byte lies before an inaccessible page; stacks have one below each. */
+char *map(size_t bytes) {
+    return (char *)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+void prepare() {
+    const char *seed = getenv("UNDA_EMULATOR_SEED");
+    random_bits.seed(seed ? (unsigned)atoi(seed) : 1);
+    stacks = map((size_t)MAX_THREAD * STACK);
+    for (int t = 0; t < MAX_THREAD; t++)
+        mprotect(stacks + (size_t)t * STACK, PAGE, PROT_NONE);
+}
+} // namespace
+
+int emu_run(const emu_launch &launch, char *detail, unsigned long bytes) {
+    if (!stacks)
+        prepare();
+    launch_now = &launch;
+    num_thread = (int)(launch.block.x * launch.block.y * launch.block.z);
+    size_t pages = (launch.dynamic_bytes + PAGE - 1) / PAGE * PAGE;
+    char *room = map(pages + PAGE);
+    mprotect(room + pages, PAGE, PROT_NONE);
+    void *dynamic = room + ((pages - launch.dynamic_bytes) & ~(size_t)15);
+    runtime = {{}, {}, launch.block, launch.grid, dynamic, barrier, exchange, trap};
+    *launch.slot = &runtime;
+    struct sigaction ours = {}, before;
+    ours.sa_sigaction = on_signal;
+    ours.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &ours, &before);
+    int result = sigsetjmp(escape, 1);
+    if (result == 0)
+        run_blocks(launch.grid);
+    else
+        snprintf(detail, bytes, "%s", message);
+    sigaction(SIGSEGV, &before, nullptr);
+    munmap(room, pages + PAGE);
+    return result;
+}

@@ -1,0 +1,145 @@
+/* device.h: the part of CUDA C++ that kernels use, as ordinary C++ for the stand-in driver.
+ * One thread at a time runs, so atomics are plain. Shared memory is a section of the library, filled by the driver.
+ * Next: runtime.h, nvrtc.cpp (which rewrites `extern __shared__` and appends EMU_KERNEL lines). */
+#include "runtime.h"
+
+#define UNDA_EMULATOR 1
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __forceinline__ inline
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+#define __shared__ static __attribute__((section("emu_block")))
+
+extern "C" {
+emu_runtime *emu;
+extern char __start_emu_block __attribute__((weak, visibility("hidden")));
+extern char __stop_emu_block __attribute__((weak, visibility("hidden")));
+emu_range emu_shared() {
+    return {&__start_emu_block, &__stop_emu_block};
+}
+}
+#define threadIdx (emu->thread_idx)
+#define blockIdx (emu->block_idx)
+#define blockDim (emu->block_dim)
+#define gridDim (emu->grid_dim)
+static const int warpSize = 32;
+
+/* ---- types ---- */
+typedef unsigned char uchar;
+typedef unsigned int uint;
+typedef emu_dim uint3;
+#define EMU_VECTOR(TYPE, NAME)                                                                     \
+    struct __align__(2 * sizeof(TYPE)) NAME##2 { TYPE x, y; };                                     \
+    struct NAME##3 { TYPE x, y, z; };                                                              \
+    struct __align__(16) NAME##4 { TYPE x, y, z, w; };                                             \
+    inline NAME##2 make_##NAME##2(TYPE x, TYPE y) { return {x, y}; }                               \
+    inline NAME##3 make_##NAME##3(TYPE x, TYPE y, TYPE z) { return {x, y, z}; }                    \
+    inline NAME##4 make_##NAME##4(TYPE x, TYPE y, TYPE z, TYPE w) { return {x, y, z, w}; }
+EMU_VECTOR(float, float)
+EMU_VECTOR(double, double)
+EMU_VECTOR(int, int)
+EMU_VECTOR(long long, longlong)
+struct __align__(8) uint2 { uint x, y; };
+struct __align__(16) uint4 { uint x, y, z, w; };
+
+/* ---- arithmetic ---- */
+#define EMU_MATH1(NAME)                                                                            \
+    inline double NAME(double x) { return __builtin_##NAME(x); }                                   \
+    inline float NAME(float x) { return __builtin_##NAME##f(x); }                                  \
+    inline float NAME##f(float x) { return __builtin_##NAME##f(x); }
+#define EMU_MATH2(NAME)                                                                            \
+    inline double NAME(double x, double y) { return __builtin_##NAME(x, y); }                      \
+    inline float NAME(float x, float y) { return __builtin_##NAME##f(x, y); }                      \
+    inline float NAME##f(float x, float y) { return __builtin_##NAME##f(x, y); }
+EMU_MATH1(sqrt) EMU_MATH1(fabs) EMU_MATH1(floor) EMU_MATH1(ceil) EMU_MATH1(sin) EMU_MATH1(cos)
+EMU_MATH1(exp) EMU_MATH1(log) EMU_MATH1(rint) EMU_MATH2(fmin) EMU_MATH2(fmax) EMU_MATH2(pow)
+inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline double rsqrt(double x) { return 1 / sqrt(x); }
+inline float rsqrtf(float x) { return 1 / sqrtf(x); }
+inline float __fdividef(float x, float y) { return x / y; }
+inline int abs(int x) { return x < 0 ? -x : x; }
+template <class T> inline bool isfinite(T x) { return __builtin_isfinite(x); }
+template <class T> inline bool isnan(T x) { return __builtin_isnan(x); }
+template <class T> inline bool isinf(T x) { return __builtin_isinf(x); }
+template <class A, class B> inline auto min(A a, B b) -> decltype(a + b) { return a < b ? a : b; }
+template <class A, class B> inline auto max(A a, B b) -> decltype(a + b) { return a > b ? a : b; }
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+inline int __float_as_int(float x) { int y; __builtin_memcpy(&y, &x, 4); return y; }
+inline float __int_as_float(int x) { float y; __builtin_memcpy(&y, &x, 4); return y; }
+inline long long __double_as_longlong(double x) { long long y; __builtin_memcpy(&y, &x, 8); return y; }
+
+/* ---- memory ---- */
+template <class T> inline T __ldg(const T *p) { return *p; }
+template <class T> inline T __ldcs(const T *p) { return *p; }
+template <class T> inline T __ldcg(const T *p) { return *p; }
+template <class T> inline void __stcs(T *p, T v) { *p = v; }
+template <class T> inline void __stcg(T *p, T v) { *p = v; }
+template <class T> inline T atomicAdd(T *p, T v) { T old = *p; *p = old + v; return old; }
+template <class T> inline T atomicMin(T *p, T v) { T old = *p; *p = v < old ? v : old; return old; }
+template <class T> inline T atomicMax(T *p, T v) { T old = *p; *p = v > old ? v : old; return old; }
+template <class T> inline T atomicExch(T *p, T v) { T old = *p; *p = v; return old; }
+template <class T> inline T atomicCAS(T *p, T is, T v) { T old = *p; if (old == is) *p = v; return old; }
+inline void __threadfence() {}
+inline void __threadfence_block() {}
+
+/* ---- waiting ---- */
+inline void __trap() { emu->trap("__trap"); }
+inline void __syncthreads(int line = __builtin_LINE()) { emu->barrier(0, line); }
+inline int __syncthreads_count(int v, int line = __builtin_LINE()) { return emu->barrier(v, line); }
+inline int __syncthreads_or(int v, int line = __builtin_LINE()) { return emu->barrier(v, line) > 0; }
+inline int __syncthreads_and(int v, int line = __builtin_LINE()) { return emu->barrier(!v, line) == 0; }
+inline void __syncwarp(unsigned mask = 0xffffffffu, int line = __builtin_LINE()) { emu->exchange(mask, 0, line); }
+
+inline int emu_lane() { return (int)((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32); }
+/* Lanes outside mask hold a NaN pattern. */
+template <class T> inline T emu_shuffle(unsigned mask, T value, int lane, int line) {
+    static_assert(sizeof(T) <= 8, "a shuffle moves at most 8 bytes");
+    unsigned long long bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof(T));
+    bits = emu->exchange(mask, bits, line)[lane];
+    __builtin_memcpy(&value, &bits, sizeof(T));
+    return value;
+}
+#define EMU_SHUFFLE(NAME, SOURCE, INSIDE)                                                          \
+    template <class T>                                                                             \
+    inline T NAME(unsigned mask, T v, int n, int width = 32, int line = __builtin_LINE())          \
+    {                                                                                              \
+        int lane = emu_lane(), base = lane & -width, from = SOURCE;                                \
+        return emu_shuffle(mask, v, INSIDE ? from : lane, line);                                   \
+    }
+EMU_SHUFFLE(__shfl_sync, base + (n & (width - 1)), true)
+EMU_SHUFFLE(__shfl_up_sync, lane - n, from >= base)
+EMU_SHUFFLE(__shfl_down_sync, lane + n, from < base + width)
+EMU_SHUFFLE(__shfl_xor_sync, lane ^ n, from < base + width)
+inline unsigned __ballot_sync(unsigned mask, int v, int line = __builtin_LINE()) {
+    const unsigned long long *all = emu->exchange(mask, v != 0, line);
+    unsigned ballot = 0;
+    for (int lane = 0; lane < 32; lane++)
+        ballot |= all[lane] == 1 ? 1u << lane : 0;
+    return ballot;
+}
+inline int __any_sync(unsigned mask, int v, int line = __builtin_LINE()) { return __ballot_sync(mask, v, line) != 0; }
+inline int __all_sync(unsigned mask, int v, int line = __builtin_LINE()) { return __ballot_sync(mask, !v, line) == 0; }
+
+/* ---- the entry that the driver calls ---- */
+template <int... I> struct emu_list {};
+template <int N, int... I> struct emu_count : emu_count<N - 1, N - 1, I...> {};
+template <int... I> struct emu_count<0, I...> { typedef emu_list<I...> type; };
+template <class F, F f> struct emu_entry;
+template <class... A, void (*f)(A...)> struct emu_entry<void (*)(A...), f> {
+    static constexpr unsigned long bytes[] = {sizeof(A)...};
+    template <int... I> static void apply(void **p, emu_list<I...>) { f(*(A *)p[I]...); }
+    static void call(void **p) { apply(p, typename emu_count<sizeof...(A)>::type()); }
+    static constexpr emu_kernel kernel = {call, sizeof...(A), bytes};
+};
+#define EMU_KERNEL(NAME)                                                                           \
+    extern "C" const emu_kernel emu_kernel_##NAME;                                                 \
+    const emu_kernel emu_kernel_##NAME = emu_entry<decltype(&NAME), &NAME>::kernel;

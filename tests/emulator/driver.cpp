@@ -1,0 +1,309 @@
+/* driver.cpp: a stand-in for libcuda on the CPU, for tests. Device memory is mapped but inaccessible outside launches
+ * and copies, ends at an inaccessible page and starts as NaN; queued work runs only when someone waits for it.
+ * Environment: UNDA_EMULATOR_MEMORY [bytes], _DEVICES, _VERSION, _REFUSE=1 (no cubin fits), _FAIL_LAUNCH=n (the n-th
+ * launch is an illegal address), _SEED. Functions of api_list.h that are not here fail by name (unknown.c).
+ * Next: block.cpp (running a launch), nvrtc.cpp. */
+#include "runtime.h"
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+/* Every entry holds the one lock, gives a sticky error again, and most need a context. */
+#define API extern "C" __attribute__((visibility("default"))) int
+#define ENTER                                                                                      \
+    std::lock_guard<std::recursive_mutex> guard(mutex);                                            \
+    if (sticky)                                                                                    \
+    return sticky
+#define IN_CONTEXT                                                                                 \
+    ENTER;                                                                                         \
+    if (contexts.empty())                                                                          \
+    return INVALID_CONTEXT
+
+namespace {
+enum {
+    INVALID_VALUE = 1, OUT_OF_MEMORY, NOT_INITIALIZED, NO_DEVICE = 100, INVALID_DEVICE, INVALID_IMAGE = 200,
+    INVALID_CONTEXT, NO_BINARY = 209, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700,
+    OUT_OF_RESOURCES, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNMATCHED = 903
+};
+const size_t page = 4096, shared_limit = 232448;
+typedef std::function<int()> work;
+typedef std::vector<work> graph;
+struct memory { char *map; size_t map_bytes, bytes; };
+struct stream { graph queue; bool capturing; };
+struct event { void *where; bool done; double time; };
+struct function { const emu_kernel *kernel; emu_range shared; emu_runtime **slot; unsigned dynamic; };
+struct module { void *handle; std::map<std::string, function> functions; };
+
+std::recursive_mutex mutex;
+std::map<uint64_t, memory> memories; /* by address */
+std::map<void *, stream> streams;
+size_t used;
+int sticky, num_launch, device_tag[64];
+bool initialised;
+char detail[256] = "emulated error";
+thread_local std::vector<void *> contexts;
+thread_local int num_capture; /* as in the engine's capture mode, only this thread is restricted */
+
+long setting(const char *name, long otherwise) {
+    const char *value = getenv((std::string("UNDA_EMULATOR_") + name).c_str());
+    return value ? atol(value) : otherwise;
+}
+size_t total_bytes() { return (size_t)setting("MEMORY", 256l << 20); }
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+void protect(int how) {
+    for (auto &m : memories)
+        mprotect(m.second.map + page, m.second.map_bytes - 2 * page, how);
+}
+/* Runs what is queued, with device memory open. */
+int run(stream &s) {
+    graph queue;
+    queue.swap(s.queue);
+    protect(PROT_READ | PROT_WRITE);
+    for (auto &w : queue)
+        sticky = sticky ? sticky : w();
+    protect(PROT_NONE);
+    return sticky;
+}
+int run_all() {
+    for (auto &s : streams)
+        if (!s.second.capturing)
+            run(s.second);
+    return sticky;
+}
+bool inside(uint64_t address, size_t bytes) {
+    auto m = memories.upper_bound(address);
+    return m != memories.begin() && (--m, address + bytes <= m->first + m->second.bytes);
+}
+int add(void *s, work w) {
+    return streams.count(s) ? streams[s].queue.push_back(std::move(w)), 0 : (int)INVALID_HANDLE;
+}
+int add_copy(bool good, void *to, const void *from, size_t bytes, void *s) {
+    return good ? add(s, [=] { return memcpy(to, from, bytes), 0; }) : (int)INVALID_VALUE;
+}
+int look_up(const std::map<int, int> &values, int which, int *value) {
+    return values.count(which) ? *value = values.at(which), 0 : (int)INVALID_VALUE;
+}
+} // namespace
+
+extern "C" int emu_unknown(const char *name) {
+    snprintf(detail, sizeof detail, "the stand-in driver does not know %s", name);
+    return NOT_FOUND;
+}
+
+/* ---- device, context ---- */
+API cuInit(unsigned) { ENTER; initialised = true; return setting("DEVICES", 1) ? 0 : NO_DEVICE; }
+API cuDriverGetVersion(int *v) { *v = (int)setting("VERSION", 13000); return 0; }
+API cuGetErrorName(int result, const char **name) {
+    static const std::map<int, const char *> names = {
+        {1, "CUDA_ERROR_INVALID_VALUE"}, {2, "CUDA_ERROR_OUT_OF_MEMORY"}, {100, "CUDA_ERROR_NO_DEVICE"},
+        {200, "CUDA_ERROR_INVALID_IMAGE"}, {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"}, {500, "CUDA_ERROR_NOT_FOUND"},
+        {700, "CUDA_ERROR_ILLEGAL_ADDRESS"}, {719, "CUDA_ERROR_LAUNCH_FAILED"}};
+    *name = names.count(result) ? names.at(result) : "CUDA_ERROR";
+    return 0;
+}
+API cuGetErrorString(int, const char **text) { *text = detail; return 0; }
+API cuDeviceGetCount(int *n) { ENTER; *n = (int)setting("DEVICES", 1); return initialised ? 0 : NOT_INITIALIZED; }
+API cuDeviceGet(int *d, int i) { ENTER; *d = i; return i < setting("DEVICES", 1) ? 0 : INVALID_DEVICE; }
+API cuDeviceGetName(char *name, int bytes, int) { ENTER; snprintf(name, bytes, "stand-in"); return 0; }
+API cuDeviceTotalMem_v2(size_t *bytes, int) { ENTER; *bytes = total_bytes(); return 0; }
+API cuDeviceGetAttribute(int *value, int which, int) {
+    ENTER;
+    return look_up({{16, 2}, {38, 1 << 20}, {75, 9}, {76, 0}, {97, (int)shared_limit}}, which, value);
+}
+API cuDevicePrimaryCtxRetain(void **c, int d) { ENTER; *c = &device_tag[d]; return 0; }
+API cuCtxPushCurrent_v2(void *c) { ENTER; contexts.push_back(c); return c ? 0 : INVALID_CONTEXT; }
+API cuCtxPopCurrent_v2(void **c) { IN_CONTEXT; *c = contexts.back(); contexts.pop_back(); return 0; }
+
+/* ---- memory ---- */
+API cuMemGetInfo_v2(size_t *free, size_t *total) { IN_CONTEXT; *total = total_bytes(); *free = *total - used; return 0; }
+API cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+    IN_CONTEXT;
+    if (bytes == 0 || num_capture)
+        return bytes ? CAPTURE_UNSUPPORTED : INVALID_VALUE;
+    if (bytes > total_bytes() - used)
+        return OUT_OF_MEMORY;
+    size_t padded = (bytes + 15) & ~(size_t)15, map_bytes = (padded + page - 1) / page * page + 2 * page;
+    char *map = (char *)mmap(nullptr, map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED)
+        return OUT_OF_MEMORY;
+    char *begin = map + map_bytes - page - padded;
+    memset(begin, 0xff, bytes);
+    mprotect(map, map_bytes, PROT_NONE);
+    memories[*address = (uint64_t)begin] = {map, map_bytes, bytes};
+    used += bytes;
+    return 0;
+}
+API cuMemFree_v2(uint64_t address) {
+    IN_CONTEXT;
+    if (!memories.count(address) || num_capture)
+        return num_capture ? CAPTURE_UNSUPPORTED : INVALID_VALUE;
+    int result = run_all();
+    munmap(memories[address].map, memories[address].map_bytes);
+    used -= memories[address].bytes;
+    memories.erase(address);
+    return result;
+}
+API cuMemHostAlloc(void **p, size_t bytes, unsigned) { IN_CONTEXT; *p = calloc(bytes, 1); return *p ? 0 : OUT_OF_MEMORY; }
+API cuMemFreeHost(void *p) { IN_CONTEXT; int result = run_all(); free(p); return result; }
+API cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *s) {
+    IN_CONTEXT;
+    return add_copy(inside(to, bytes), (void *)to, from, bytes, s);
+}
+API cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *s) {
+    IN_CONTEXT;
+    return add_copy(inside(from, bytes), to, (void *)from, bytes, s);
+}
+API cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *s) {
+    IN_CONTEXT;
+    return add_copy(inside(from, bytes) && inside(to, bytes), (void *)to, (void *)from, bytes, s);
+}
+API cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *s) {
+    IN_CONTEXT;
+    return inside(to, bytes) ? add(s, [=] { return memset((void *)to, value, bytes), 0; }) : (int)INVALID_VALUE;
+}
+
+/* ---- streams, events, graphs ---- */
+API cuStreamCreate(void **s, unsigned) { IN_CONTEXT; *s = malloc(1); streams[*s] = {}; return 0; }
+API cuStreamSynchronize(void *s) {
+    IN_CONTEXT;
+    if (!streams.count(s))
+        return INVALID_HANDLE;
+    return streams[s].capturing ? (int)CAPTURE_UNSUPPORTED : run(streams[s]);
+}
+API cuStreamBeginCapture_v2(void *s, int) {
+    IN_CONTEXT;
+    int result = cuStreamSynchronize(s);
+    num_capture += result == 0;
+    return result ? result : (streams[s].capturing = true, 0);
+}
+API cuStreamEndCapture(void *s, void **g) {
+    IN_CONTEXT;
+    if (!streams.count(s) || !streams[s].capturing)
+        return CAPTURE_UNMATCHED;
+    num_capture--;
+    streams[s].capturing = false;
+    graph *made = new graph;
+    made->swap(streams[s].queue);
+    *g = made;
+    return 0;
+}
+API cuStreamDestroy_v2(void *s) {
+    IN_CONTEXT;
+    int result = cuStreamSynchronize(s);
+    return result ? result : (streams.erase(s), free(s), 0);
+}
+API cuGraphInstantiateWithFlags(void **out, void *g, uint64_t) { IN_CONTEXT; *out = new graph(*(graph *)g); return 0; }
+API cuGraphDestroy(void *g) { IN_CONTEXT; delete (graph *)g; return 0; }
+API cuGraphExecDestroy(void *g) { IN_CONTEXT; int result = run_all(); delete (graph *)g; return result; }
+API cuGraphLaunch(void *g, void *s) {
+    IN_CONTEXT;
+    for (auto &w : *(graph *)g)
+        if (add(s, w))
+            return INVALID_HANDLE;
+    return 0;
+}
+API cuEventCreate(void **e, unsigned) { IN_CONTEXT; *e = new event(); return 0; }
+API cuEventDestroy_v2(void *e) { IN_CONTEXT; int result = run_all(); delete (event *)e; return result; }
+API cuEventRecord(void *handle, void *s) {
+    IN_CONTEXT;
+    event *e = (event *)handle;
+    *e = {s, false, 0};
+    return num_capture ? (int)CAPTURE_UNSUPPORTED : add(s, [=] { return e->time = seconds(), e->done = true, 0; });
+}
+API cuEventSynchronize(void *e) { IN_CONTEXT; return ((event *)e)->done ? 0 : cuStreamSynchronize(((event *)e)->where); }
+API cuEventElapsedTime(float *ms, void *a, void *b) {
+    IN_CONTEXT;
+    *ms = (float)(1e3 * (((event *)b)->time - ((event *)a)->time));
+    return ((event *)a)->done && ((event *)b)->done ? 0 : NOT_READY;
+}
+
+/* ---- modules, launches ---- */
+API cuModuleLoadData(void **m, const void *image) {
+    IN_CONTEXT;
+    if (memcmp(image, "\177ELF", 4) != 0 || setting("REFUSE", 0))
+        return setting("REFUSE", 0) ? NO_BINARY : INVALID_IMAGE;
+    /* The section table of an ELF-64 file stands at its end. */
+    const char *data = (const char *)image;
+    size_t bytes = *(const uint64_t *)(data + 40) + *(const uint16_t *)(data + 58) * *(const uint16_t *)(data + 60);
+    int file = memfd_create("kernel", MFD_CLOEXEC);
+    bool good = write(file, image, bytes) == (ssize_t)bytes;
+    void *handle = good ? dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+    close(file);
+    return handle ? *m = new module{handle, {}}, 0 : (int)INVALID_IMAGE;
+}
+API cuModuleUnload(void *m) {
+    IN_CONTEXT;
+    int result = run_all();
+    dlclose(((module *)m)->handle);
+    delete (module *)m;
+    return result;
+}
+API cuModuleGetFunction(void **out, void *m, const char *name) {
+    IN_CONTEXT;
+    void *from = ((module *)m)->handle;
+    auto kernel = (const emu_kernel *)dlsym(from, (std::string("emu_kernel_") + name).c_str());
+    if (!kernel)
+        return NOT_FOUND;
+    auto shared = (emu_range(*)())dlsym(from, "emu_shared");
+    function made = {kernel, shared(), (emu_runtime **)dlsym(from, "emu"), 49152};
+    *out = &((module *)m)->functions.insert({name, made}).first->second;
+    return 0;
+}
+API cuFuncGetAttribute(int *value, int which, void *f) {
+    IN_CONTEXT;
+    const emu_range &shared = ((function *)f)->shared;
+    return look_up({{0, 1024}, {1, (int)(shared.end - shared.begin)}, {3, 0}, {4, 32}}, which, value);
+}
+API cuFuncSetAttribute(void *f, int which, int value) {
+    IN_CONTEXT;
+    if (which != 8 || (size_t)value > shared_limit)
+        return INVALID_VALUE;
+    ((function *)f)->dynamic = (unsigned)value;
+    return 0;
+}
+API cuFuncGetParamInfo(void *f, size_t i, size_t *offset, size_t *bytes) {
+    IN_CONTEXT;
+    const emu_kernel *kernel = ((function *)f)->kernel;
+    if (i >= (size_t)kernel->num_parameter)
+        return INVALID_VALUE;
+    *offset = 0;
+    *bytes = kernel->parameter_bytes[i];
+    return 0;
+}
+API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int threads, size_t shared) {
+    IN_CONTEXT;
+    *blocks = std::min(2048 / threads, shared ? (int)(shared_limit / shared) : 32);
+    return 0;
+}
+API cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, void *s, void **parameters, void **extra) {
+    IN_CONTEXT;
+    function *from = (function *)f;
+    if (gx * gy * gz == 0 || bx * by * bz == 0 || bx * by * bz > 1024 || bz > 64 || extra || !parameters)
+        return INVALID_VALUE;
+    if (shared > from->dynamic)
+        return OUT_OF_RESOURCES;
+    std::vector<std::vector<char>> copies;
+    for (int i = 0; i < from->kernel->num_parameter; i++)
+        copies.emplace_back((char *)parameters[i], (char *)parameters[i] + from->kernel->parameter_bytes[i]);
+    return add(s, [=]() mutable {
+        if (++num_launch == setting("FAIL_LAUNCH", 0))
+            return snprintf(detail, sizeof detail, "asked for by UNDA_EMULATOR_FAIL_LAUNCH"), (int)ILLEGAL_ADDRESS;
+        std::vector<void *> pointers;
+        for (auto &copy : copies)
+            pointers.push_back(copy.data());
+        return emu_run({from->kernel, from->slot, from->shared, {gx, gy, gz}, {bx, by, bz}, shared, pointers.data()},
+                       detail, sizeof detail);
+    });
+}

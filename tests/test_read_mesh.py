@@ -1,0 +1,247 @@
+"""Promises about Gmsh files: all four kinds read alike, a damaged one is always a MeshError."""
+
+import logging
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from unda.errors import ArgumentError, MeshError
+from unda.mesh import box_mesh, read_mesh
+
+MESHES = Path(__file__).parent / "meshes"
+KINDS = ["tiny_22_ascii", "tiny_22_binary", "tiny_41_ascii", "tiny_41_binary"]
+CONTENT = {kind: (MESHES / f"{kind}.msh").read_bytes() for kind in KINDS}
+
+
+def written(tmp_path, content):
+    path = tmp_path / "mesh.msh"
+    path.write_bytes(content)
+    return path
+
+
+def test_two_layers_have_their_materials_and_sides():
+    mesh = read_mesh(MESHES / "two_layers.msh")
+    assert mesh.num_elem == 1791
+    assert mesh.tag_names == {"lower": 1, "upper": 2}
+    assert set(mesh.boundary_names) == {"xmin", "xmax", "ymin", "ymax", "zmin", "zmax"}
+    assert mesh.volumes[mesh.tags == 1].sum() == pytest.approx(600e6, rel=1e-12)
+    assert mesh.volumes[mesh.tags == 2].sum() == pytest.approx(400e6, rel=1e-12)
+    assert ((mesh.centroids[:, 2] > 600) == (mesh.tags == 2)).all()
+    for i, name in enumerate(mesh.boundary_names):
+        faces = mesh.boundary_faces[mesh.boundary_ids == i]
+        place = mesh.vertices[faces][..., "xyz".index(name[0])]
+        np.testing.assert_allclose(place, 0 if name.endswith("min") else 1000, atol=1e-9)
+
+
+def test_a_surface_inside_the_mesh_is_ignored_and_logged(caplog):
+    with caplog.at_level(logging.INFO, logger="unda"):
+        mesh = read_mesh(MESHES / "two_layers.msh")
+    assert "interface" not in mesh.boundary_names
+    assert any("'interface': ignored" in record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_file_gives_the_same_mesh(kind, capfd):
+    mesh = read_mesh(MESHES / f"{kind}.msh")
+    first = read_mesh(str(MESHES / f"{KINDS[0]}.msh"))
+    assert mesh.tag_names == {"rock": 5}
+    assert set(mesh.boundary_names) == {"top", "rest"}
+    assert mesh.volume == pytest.approx(1, rel=1e-14)
+    assert mesh.hash == first.hash
+    assert mesh.hash != read_mesh(MESHES / "two_layers.msh").hash
+    assert capfd.readouterr() == ("", "")
+
+
+def test_curved_cells_are_refused_unless_linearized():
+    path = MESHES / "tiny_quadratic.msh"
+    with pytest.raises(MeshError, match="curved cells tetra10, triangle6; pass linearize=True"):
+        read_mesh(path)
+    mesh = read_mesh(path, linearize=True)
+    assert (mesh.num_elem, mesh.num_vertex) == (24, 14)
+    assert mesh.volume == pytest.approx(1, rel=1e-14)
+
+
+def msh22(nodes, elements, names=""):
+    """A small ASCII file of format 2.2; elements are (type, physical group, nodes...)."""
+    lines = [f"{i + 1} {x} {y} {z}" for i, (x, y, z) in enumerate(nodes)]
+    cells = [
+        f"{i + 1} {kind} 2 {group} 1 {' '.join(map(str, vertices))}"
+        for i, (kind, group, *vertices) in enumerate(elements)
+    ]
+    head = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
+    if names:
+        count = names.count("\n") + 1
+        head += f"$PhysicalNames\n{count}\n{names}\n$EndPhysicalNames\n"
+    return (
+        head
+        + f"$Nodes\n{len(lines)}\n"
+        + "\n".join(lines)
+        + "\n$EndNodes\n"
+        + f"$Elements\n{len(cells)}\n"
+        + "\n".join(cells)
+        + "\n$EndElements\n"
+    ).encode()
+
+
+CORNERS = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+TET, TRIANGLE, HEX, LINE, POINT = 4, 2, 5, 1, 15
+
+
+def test_groups_without_names_go_by_number_and_without_surfaces_there_is_one_boundary(tmp_path):
+    mesh = read_mesh(written(tmp_path, msh22(CORNERS, [(TET, 8, 1, 2, 3, 4)])))
+    assert mesh.tag_names == {"8": 8}
+    assert mesh.boundary_names == ("boundary",)
+    mesh = read_mesh(
+        written(
+            tmp_path,
+            msh22(
+                CORNERS,
+                [
+                    (TET, 8, 1, 2, 3, 4),
+                    (TRIANGLE, 1, 1, 2, 3),
+                    (TRIANGLE, 1, 1, 2, 4),
+                    (TRIANGLE, 2, 1, 3, 4),
+                    (TRIANGLE, 2, 2, 3, 4),
+                ],
+            ),
+        )
+    )
+    assert mesh.boundary_names == ("1", "2")
+
+
+def test_points_lines_and_unused_nodes_are_dropped(tmp_path):
+    nodes = [(9, 9, 9), *CORNERS]
+    elements = [(POINT, 1, 1), (LINE, 1, 1, 2), (TET, 1, 2, 3, 4, 5)]
+    mesh = read_mesh(written(tmp_path, msh22(nodes, elements)))
+    assert mesh.num_vertex == 4
+    assert mesh.upper == (1.0, 1.0, 1.0)
+
+
+def test_inverted_cells_are_refused_or_renumbered(tmp_path):
+    path = written(tmp_path, msh22(CORNERS, [(TET, 1, 2, 1, 3, 4)]))
+    with pytest.raises(MeshError, match="1 inverted elements, first 0"):
+        read_mesh(path)
+    assert read_mesh(path, fix_orientation=True).volume == pytest.approx(1 / 6)
+
+
+def test_a_surface_that_leaves_outer_faces_bare_is_refused(tmp_path):
+    elements = [(TET, 8, 1, 2, 3, 4), (TRIANGLE, 1, 1, 2, 3)]
+    with pytest.raises(MeshError, match="3 outer faces belong to no boundary"):
+        read_mesh(written(tmp_path, msh22(CORNERS, elements)))
+
+
+def test_a_file_mesh_can_be_periodic():
+    """Gmsh's own splits do not match side to side here: refused, and named."""
+    with pytest.raises(MeshError, match=r"do not match|faces do not"):
+        read_mesh(MESHES / "two_layers.msh", periodic=[("xmin", "zmax")])
+
+
+@pytest.mark.parametrize(
+    ("elements", "message"),
+    [
+        ([(HEX, 1, 1, 2, 3, 4, 1, 2, 3, 4)], "cells hexahedron, expected tetrahedra only"),
+        ([(TRIANGLE, 1, 1, 2, 3)], "no tetrahedra"),
+        ([(TET, 1, 1, 2, 3, 9)], r"not a Gmsh file that can be read|not in the file"),
+        ([(TET, 1, 1, 2, 3, 3)], "name a vertex twice"),
+    ],
+)
+def test_cells_that_will_not_do_are_named(tmp_path, elements, message):
+    with pytest.raises(MeshError, match=message):
+        read_mesh(written(tmp_path, msh22(CORNERS, elements)))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "MeshFormat"),
+        (b"solid cube\n", "MeshFormat"),
+        (b"$MeshFormat\n9.9 0 8\n$EndMeshFormat\n", "format 9.9, expected 2.2 or 4.1"),
+        (b"$MeshFormat\n4.0 0 8\n$EndMeshFormat\n", "format 4.0, expected 2.2 or 4.1"),
+        (b"$MeshFormat\n4.1 1 8\n\0\0\0\1\n$EndMeshFormat\n", "other byte order"),
+        (b"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n", "no tetrahedra"),
+        (b"$MeshFormat\n4.1 0 8\n$EndMeshFormat\n", "not a Gmsh file that can be read"),
+        (b"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n999999999999\n", "declares"),
+        (b"$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 999999999999 1 9\n", "declares"),
+        (b"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n2000000000 0 0 0\n", "node number"),
+    ],
+)
+def test_a_file_that_is_no_mesh_is_a_mesh_error(tmp_path, content, message):
+    path = written(tmp_path, content)
+    with pytest.raises(MeshError, match=message) as raised:
+        read_mesh(path)
+    assert str(path) in str(raised.value)
+
+
+def test_a_missing_file_stays_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_mesh(tmp_path / "none.msh")
+    with pytest.raises(MeshError):
+        read_mesh(tmp_path)
+    with pytest.raises(ArgumentError, match="expected a file name"):
+        read_mesh(3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_truncated_file_is_a_mesh_error(kind, tmp_path):
+    content = CONTENT[kind]
+    last = content.rindex(b"$EndElements")
+    for length in range(0, last - 8, 97):
+        with pytest.raises(MeshError):
+            read_mesh(written(tmp_path, content[:length]))
+
+
+@settings(
+    max_examples=400,
+    deadline=2000,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(data=st.data())
+def test_flipped_bytes_give_a_mesh_or_a_mesh_error(tmp_path, data):
+    content = bytearray(CONTENT[data.draw(st.sampled_from(KINDS))])
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        mesh = read_mesh(written(tmp_path, bytes(content)))
+    except MeshError as error:
+        assert str(error)
+    else:
+        assert (mesh.volumes > 0).all()
+
+
+@settings(
+    max_examples=150,
+    deadline=2000,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(kind=st.sampled_from(KINDS), number=st.integers(-(2**63), 2**64), data=st.data())
+def test_a_number_replaced_gives_a_mesh_or_a_mesh_error(tmp_path, kind, number, data):
+    """In text files; in binary ones eight bytes are overwritten."""
+    content = CONTENT[kind]
+    if kind.endswith("ascii"):
+        words = content.split(b" ")
+        words[data.draw(st.integers(0, len(words) - 1))] = str(number).encode()
+        content = b" ".join(words)
+    else:
+        at = data.draw(st.integers(0, len(content) - 8))
+        content = content[:at] + (number % 2**64).to_bytes(8, "little") + content[at + 8 :]
+    try:
+        read_mesh(written(tmp_path, content))
+    except MeshError as error:
+        assert str(error)
+
+
+def test_meshio_is_loaded_only_when_a_file_is_read():
+    code = "import sys, unda.mesh; assert 'meshio' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    code = f"import sys, unda.mesh as m; m.read_mesh({str(MESHES / 'tiny_22_ascii.msh')!r})"
+    code += "; assert 'meshio' in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_box_and_file_agree_on_what_a_cube_is():
+    tiny, box = read_mesh(MESHES / "tiny_41_binary.msh"), box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1))
+    np.testing.assert_allclose([tiny.lower, tiny.upper], [box.lower, box.upper], atol=1e-12)

@@ -1,0 +1,172 @@
+"""Running: sources of true amplitude, receivers, threads, blow-up, refusals."""
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import unda
+
+MEDIUM = unda.Acoustic(rho=1000.0, c=1500.0)
+
+
+def box(n=4, **options):
+    return unda.box_mesh((0, 0, 0), (1000, 1000, 1000), (n, n, n), **options)
+
+
+def test_a_point_source_has_its_exact_amplitude_under_a_free_surface():
+    mesh = box(7, perturb=0.1)
+    sim = unda.DG(
+        mesh, MEDIUM, degree=4, boundary={"zmax": "free", "*": "absorbing"}, dtype="float64"
+    )
+    source = unda.VolumeInjection((503, 491, 607), unda.ricker(3.0))
+    sim.add_source(source)
+    rec = sim.add_receivers([(700, 310, 380), (300, 520, 870)], ["p"])
+    sim.run(until=0.6)
+    exact = unda.exact.point_source(MEDIUM, source, walls={"zmax": "free"})
+    early = rec.t < 0.5  # before anything comes back from the absorbing sides
+    expected = exact.bind(mesh)(*(rec.points[:, i, None] for i in range(3)), rec.t[None, early])[
+        "p"
+    ]
+    found = rec["p"][:, early]
+    error = np.linalg.norm(found - expected, axis=1) / np.linalg.norm(expected, axis=1)
+    assert (error < 0.03).all(), error
+    assert (
+        np.linalg.norm(found - 1.1 * expected, axis=1) > 0.05 * np.linalg.norm(expected, axis=1)
+    ).all()
+
+
+@pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
+def test_results_do_not_depend_on_threads_or_chunks(integrator):
+    mesh = box(3, perturb=0.2)
+    traces = []
+    for threads, chunks in ((1, [30]), (2, [1, 2, 27]), (3, [29, 1])):
+        sim = unda.DG(mesh, MEDIUM, degree=3, integrator=integrator, threads=threads)
+        sim.add_source(unda.VolumeInjection((503, 491, 507), unda.ricker(8.0)))
+        rec = sim.add_receivers([(600, 510, 480)], every=3)
+        for n in chunks:
+            sim.run(steps=n)
+        traces.append((rec["p"], rec["vz"], sim.get("vx")))
+    for other in traces[1:]:
+        for a, b in zip(traces[0], other, strict=True):
+            assert np.array_equal(a, b)
+    assert traces[0][0].shape == (1, 11)
+    assert np.abs(traces[0][0]).max() > 0
+
+
+def test_receivers_outlive_the_simulation_and_pickle():
+    with unda.DG(box(), MEDIUM, degree=2) as sim:
+        sim.set(p=1.0)
+        rec = sim.add_receivers([(500, 500, 500)], ["p"], every=2)
+        sim.run(steps=4)
+    copy = pickle.loads(pickle.dumps(rec))
+    assert np.allclose(copy["p"][0, 0], 1.0)
+    assert copy.t == pytest.approx(np.arange(3) * 2 * sim.dt)
+    with pytest.raises(unda.ArgumentError, match="closed"):
+        sim.step()
+
+
+def test_a_step_above_the_limit_is_refused_and_its_blow_up_reported():
+    mesh = box(3)
+    limit = unda.DG(mesh, MEDIUM, degree=2).dt_stable
+    with pytest.raises(unda.ArgumentError, match="stable limit"):
+        unda.DG(mesh, MEDIUM, degree=2, dt=1.01 * limit)
+    sim = unda.DG(mesh, MEDIUM, degree=2, dt=3 * limit, allow_unstable=True)
+    sim.set(p=lambda x, y, z: np.sin(x / 50) * np.cos(y / 70))
+    rec = sim.add_receivers([(500, 500, 500)], ["p"])
+    with pytest.raises(unda.UnstableError) as info:
+        sim.run(steps=20000)
+    error = info.value
+    assert error.step > error.last_good_step >= 0
+    assert error.local_cfl > 1
+    assert 0 <= error.element < mesh.num_elem
+    assert np.isfinite(sim.get("p")).all()
+    assert len(rec.t) == error.step + 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("flux", ["upwind", "central"])
+@pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
+def test_the_default_step_is_stable_for_random_data_on_bad_meshes(seed, flux, integrator):
+    mesh = unda.box_mesh((0, 0, 0), (1, 3, 0.4), (2, 2, 2), perturb=0.3, seed=seed)
+    rng = np.random.default_rng(seed)
+    medium = unda.Acoustic(
+        rho=rng.uniform(0.2, 5, mesh.num_elem), c=rng.uniform(0.5, 4, mesh.num_elem)
+    )
+    for degree in (1, 2, 4):
+        sim = unda.DG(mesh, medium, degree=degree, flux=flux, integrator=integrator, cfl=1.0,
+                      boundary={"xmin": "rigid", "xmax": "free", "*": "absorbing"}, dtype="float64")  # fmt: skip
+        shape = (mesh.num_elem, sim.num_node)
+        sim.set(**{name: rng.standard_normal(shape) for name in sim.fields})
+        before = sim.energy()
+        sim.run(steps=400)
+        assert sim.energy() <= before * (1 + 1e-12)
+
+
+def test_one_simulation_in_two_threads_is_refused():
+    sim = unda.DG(box(6), MEDIUM, degree=4)
+    failures = []
+
+    def work():
+        try:
+            for _ in range(20):
+                sim.step(2)
+        except unda.Error as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert any("another thread" in str(error) for error in failures)
+
+
+def test_a_forked_child_is_refused():
+    code = """
+import os, sys, unda
+sim = unda.DG(unda.box_mesh((0,0,0),(1,1,1),(2,2,2)), unda.Acoustic(rho=1.0, c=1.0), degree=1)
+sim.step()
+child = os.fork()
+if child == 0:
+    try:
+        sim.step()
+    except unda.Error as error:
+        os._exit(7 if "spawn" in str(error) else 1)
+    os._exit(2)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    env = {**os.environ, "OMP_NUM_THREADS": "2"}
+    assert subprocess.run([sys.executable, "-c", code], env=env, timeout=60).returncode == 7
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"degree": 9}, "degree is 9"),
+        ({"flux": "lax"}, "upwind"),
+        ({"dtype": "float16"}, "float64"),
+        ({"boundary": {"top": "free", "*": "rigid"}}, "xmin"),
+        ({"boundary": {"zmax": "free"}}, "'xmin' has condition None"),
+        ({"boundary": {"*": "soft"}}, "absorbing"),
+        ({"device": "tpu"}, "cuda"),
+    ],
+)
+def test_wrong_words_are_refused_with_the_right_ones(change, message):
+    with pytest.raises(unda.ArgumentError, match=message):
+        unda.DG(box(2), MEDIUM, **{"degree": 2, **change})
+
+
+def test_sources_and_receivers_outside_are_refused():
+    sim = unda.DG(box(2), MEDIUM, degree=1)
+    with pytest.raises(unda.ArgumentError, match="outside"):
+        sim.add_source(unda.VolumeInjection((1, 2, -3), unda.ricker(1.0)))
+    with pytest.raises(unda.ArgumentError, match="receiver 1"):
+        sim.add_receivers([(1, 2, 3), (1, 2, 3000)])
+    source = unda.VolumeInjection((1, 2, 3), unda.ricker(1.0))
+    sim.add_source(source)
+    with pytest.raises(unda.ArgumentError, match="reset"):
+        sim.add_source(source)
