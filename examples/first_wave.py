@@ -59,7 +59,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--mesh", default=MESH)
     arguments = parser.parse_args()
-    degree, until, bound = (3, 0.5, 0.04) if arguments.quick else (4, 1.0, 0.01)
+    degree, until, bound = (3, 0.9, 0.04) if arguments.quick else (4, 1.0, 0.01)
     sim, rec, exact = simulate(arguments.mesh, degree, until)
     print(sim)
     misfit = rec.misfit(exact)

@@ -1,44 +1,60 @@
-"""Build the stand-ins for libcuda and libnvrtc into a folder: ``python tests/stand_in_driver.py FOLDER``.
+"""Build the stand-ins for libcuda and libnvrtc (tests/emulator): ``python tests/stand_in_driver.py FOLDER``.
 
-Tests use ``build(folder)`` and point UNDA_LIBCUDA and UNDA_LIBNVRTC at the two files. Never part of a wheel.
+Not here: how they work (emulator/driver.cpp). With the environment that ``build`` returns, the whole CUDA engine runs
+without a GPU. Never part of a wheel. Next: test_gpu_loading.py.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent / "emulator"
+EMULATOR = Path(__file__).resolve().parent / "emulator"
+CSRC = EMULATOR.parents[1] / "csrc"
+
+
+def _digest(flags: tuple[str, ...]) -> str:
+    """Return a hash of everything that goes into the stand-ins."""
+    files = sorted(path for path in EMULATOR.iterdir() if path.is_file()) + [CSRC / "gpu" / "api_list.h"]
+    parts = [path.read_bytes() for path in files] + [flag.encode() for flag in flags]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+
+def _compile(folder: Path, flags: tuple[str, ...]) -> None:
+    """Compile both libraries into a folder."""
+    common = ["-g", "-fPIC", f"-I{CSRC}", *flags]
+    subprocess.run(["gcc", *common, "-c", EMULATOR / "unknown.c", "-o", folder / "unknown.o"], check=True)
+    command = ["g++", "-std=c++17", "-O1", "-Wall", "-shared", f'-DEMULATOR_DIR="{EMULATOR}"', *common]
+    driver = [EMULATOR / "driver.cpp", EMULATOR / "block.cpp", folder / "unknown.o", "-ldl", "-lpthread"]
+    subprocess.run([*command, *driver, "-o", folder / "libcuda.so.1"], check=True)
+    subprocess.run([*command, EMULATOR / "nvrtc.cpp", "-o", folder / "libnvrtc.so.13"], check=True)
 
 
 def build(folder: Path | str, *flags: str) -> dict[str, str]:
-    """Compile both libraries unless they are newer than their sources; return the environment to use them.
+    """Build the stand-ins unless they are there; return the environment variables that choose them.
 
-    ``flags`` go to g++, for instance ``-fsanitize=address``.
+    The kernel cache is part of it, since kernels compiled with an older emulator would be found again.
+    ``flags`` go to the compilers, for instance ``-fsanitize=address``.
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    common = ["-g", "-fPIC", "-Wall", "-Wextra", f"-I{HERE.parents[1] / 'csrc'}", *flags]
-    made = {
-        "UNDA_LIBCUDA": (folder / "libcuda.so.1", ["driver.cpp", "block.cpp"]),
-        "UNDA_LIBNVRTC": (folder / "libnvrtc.so.13", ["nvrtc.cpp"]),
+    home = Path(folder).resolve() / _digest(flags)
+    if not home.exists():
+        partial = home.with_name(f"{home.name}.{os.getpid()}")
+        partial.mkdir(parents=True)
+        _compile(partial, flags)
+        try:
+            partial.rename(home)
+        except OSError:  # another process was faster
+            subprocess.run(["rm", "-r", partial], check=True)
+    return {
+        "UNDA_LIBCUDA": str(home / "libcuda.so.1"),
+        "UNDA_LIBNVRTC": str(home / "libnvrtc.so.13"),
+        "UNDA_CACHE_DIR": str(home / "cache"),
     }
-    newest = max(path.stat().st_mtime for path in HERE.iterdir())
-    for target, sources in made.values():
-        if target.exists() and target.stat().st_mtime > newest:
-            continue
-        extra = [folder / "unknown.o"] if target.name.startswith("libcuda") else []
-        for obj in extra:
-            subprocess.run(["gcc", *common, "-c", HERE / "unknown.c", "-o", obj], check=True)
-        partial = target.with_suffix(".partial")
-        command = ["g++", "-std=c++17", "-O1", "-shared", f'-DEMULATOR_DIR="{HERE}"', *common]
-        command += [HERE / name for name in sources] + extra + ["-o", partial, "-ldl", "-lpthread"]
-        subprocess.run(command, check=True)
-        partial.replace(target)
-    return {name: str(target) for name, (target, _) in made.items()}
 
 
 if __name__ == "__main__":
-    for name, path in build(sys.argv[1]).items():
-        print(f"export {name}={path}")
+    for name, value in build(sys.argv[1]).items():
+        print(f"export {name}={value}")

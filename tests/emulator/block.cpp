@@ -115,7 +115,8 @@ void release_block() {
     }
 }
 void start_threads() {
-    memset(launch_now->shared.begin, 0xff, launch_now->shared.end - launch_now->shared.begin);
+    if (launch_now->shared.begin)
+        memset(launch_now->shared.begin, 0xff, launch_now->shared.end - launch_now->shared.begin);
     memset(runtime.dynamic_shared, 0xff, launch_now->dynamic_bytes);
     for (int t = 0; t < num_thread; t++) {
         unsigned x = launch_now->block.x, y = launch_now->block.y, u = (unsigned)t;

@@ -18,9 +18,7 @@ extern "C" {
 emu_runtime *emu;
 extern char __start_emu_block __attribute__((weak, visibility("hidden")));
 extern char __stop_emu_block __attribute__((weak, visibility("hidden")));
-emu_range emu_shared() {
-    return {&__start_emu_block, &__stop_emu_block};
-}
+emu_range emu_shared() { return {&__start_emu_block, &__stop_emu_block}; }
 }
 #define threadIdx (emu->thread_idx)
 #define blockIdx (emu->block_idx)
@@ -29,37 +27,22 @@ emu_range emu_shared() {
 static const int warpSize = 32;
 
 /* ---- types ---- */
-typedef unsigned char uchar;
 typedef unsigned int uint;
 typedef emu_dim uint3;
 #define EMU_VECTOR(TYPE, NAME)                                                                     \
     struct __align__(2 * sizeof(TYPE)) NAME##2 { TYPE x, y; };                                     \
-    struct NAME##3 { TYPE x, y, z; };                                                              \
     struct __align__(16) NAME##4 { TYPE x, y, z, w; };                                             \
     inline NAME##2 make_##NAME##2(TYPE x, TYPE y) { return {x, y}; }                               \
-    inline NAME##3 make_##NAME##3(TYPE x, TYPE y, TYPE z) { return {x, y, z}; }                    \
     inline NAME##4 make_##NAME##4(TYPE x, TYPE y, TYPE z, TYPE w) { return {x, y, z, w}; }
-EMU_VECTOR(float, float)
-EMU_VECTOR(double, double)
-EMU_VECTOR(int, int)
-EMU_VECTOR(long long, longlong)
-struct __align__(8) uint2 { uint x, y; };
-struct __align__(16) uint4 { uint x, y, z, w; };
+EMU_VECTOR(float, float) EMU_VECTOR(double, double) EMU_VECTOR(int, int) EMU_VECTOR(long long, longlong)
 
 /* ---- arithmetic ---- */
-#define EMU_MATH1(NAME)                                                                            \
-    inline double NAME(double x) { return __builtin_##NAME(x); }                                   \
-    inline float NAME(float x) { return __builtin_##NAME##f(x); }                                  \
-    inline float NAME##f(float x) { return __builtin_##NAME##f(x); }
-#define EMU_MATH2(NAME)                                                                            \
-    inline double NAME(double x, double y) { return __builtin_##NAME(x, y); }                      \
-    inline float NAME(float x, float y) { return __builtin_##NAME##f(x, y); }                      \
-    inline float NAME##f(float x, float y) { return __builtin_##NAME##f(x, y); }
-EMU_MATH1(sqrt) EMU_MATH1(fabs) EMU_MATH1(floor) EMU_MATH1(ceil) EMU_MATH1(sin) EMU_MATH1(cos)
-EMU_MATH1(exp) EMU_MATH1(log) EMU_MATH1(rint) EMU_MATH2(fmin) EMU_MATH2(fmax) EMU_MATH2(pow)
-inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
-inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-inline float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+#define EMU_MATH(NAME)                                                                             \
+    template <class... A> inline double NAME(double x, A... more) { return __builtin_##NAME(x, more...); } \
+    template <class... A> inline float NAME(float x, A... more) { return __builtin_##NAME##f(x, more...); } \
+    template <class... A> inline float NAME##f(float x, A... more) { return __builtin_##NAME##f(x, more...); }
+EMU_MATH(sqrt) EMU_MATH(fabs) EMU_MATH(floor) EMU_MATH(ceil) EMU_MATH(sin) EMU_MATH(cos) EMU_MATH(exp) EMU_MATH(log)
+EMU_MATH(rint) EMU_MATH(pow) EMU_MATH(fmin) EMU_MATH(fmax) EMU_MATH(fma)
 inline double rsqrt(double x) { return 1 / sqrt(x); }
 inline float rsqrtf(float x) { return 1 / sqrtf(x); }
 inline float __fdividef(float x, float y) { return x / y; }
@@ -72,23 +55,16 @@ template <class A, class B> inline auto max(A a, B b) -> decltype(a + b) { retur
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
-inline int __float_as_int(float x) { int y; __builtin_memcpy(&y, &x, 4); return y; }
-inline float __int_as_float(int x) { float y; __builtin_memcpy(&y, &x, 4); return y; }
-inline long long __double_as_longlong(double x) { long long y; __builtin_memcpy(&y, &x, 8); return y; }
 
 /* ---- memory ---- */
-template <class T> inline T __ldg(const T *p) { return *p; }
-template <class T> inline T __ldcs(const T *p) { return *p; }
-template <class T> inline T __ldcg(const T *p) { return *p; }
-template <class T> inline void __stcs(T *p, T v) { *p = v; }
-template <class T> inline void __stcg(T *p, T v) { *p = v; }
-template <class T> inline T atomicAdd(T *p, T v) { T old = *p; *p = old + v; return old; }
-template <class T> inline T atomicMin(T *p, T v) { T old = *p; *p = v < old ? v : old; return old; }
-template <class T> inline T atomicMax(T *p, T v) { T old = *p; *p = v > old ? v : old; return old; }
-template <class T> inline T atomicExch(T *p, T v) { T old = *p; *p = v; return old; }
-template <class T> inline T atomicCAS(T *p, T is, T v) { T old = *p; if (old == is) *p = v; return old; }
+#define EMU_LOAD(NAME) template <class T> inline T NAME(const T *p) { return *p; }
+#define EMU_STORE(NAME) template <class T> inline void NAME(T *p, T v) { *p = v; }
+#define EMU_ATOMIC(NAME, NEW) template <class T> inline T NAME(T *p, T v) { T old = *p; *p = NEW; return old; }
+EMU_LOAD(__ldg) EMU_LOAD(__ldcs) EMU_LOAD(__ldcg) EMU_STORE(__stcs) EMU_STORE(__stcg)
+EMU_ATOMIC(atomicAdd, old + v) EMU_ATOMIC(atomicMin, v < old ? v : old) EMU_ATOMIC(atomicMax, v > old ? v : old)
+EMU_ATOMIC(atomicExch, v)
+template <class T> inline T atomicCAS(T *p, T is, T v) { T old = *p; *p = old == is ? v : old; return old; }
 inline void __threadfence() {}
-inline void __threadfence_block() {}
 
 /* ---- waiting ---- */
 inline void __trap() { emu->trap("__trap"); }
@@ -110,8 +86,7 @@ template <class T> inline T emu_shuffle(unsigned mask, T value, int lane, int li
 }
 #define EMU_SHUFFLE(NAME, SOURCE, INSIDE)                                                          \
     template <class T>                                                                             \
-    inline T NAME(unsigned mask, T v, int n, int width = 32, int line = __builtin_LINE())          \
-    {                                                                                              \
+    inline T NAME(unsigned mask, T v, int n, int width = 32, int line = __builtin_LINE()) {        \
         int lane = emu_lane(), base = lane & -width, from = SOURCE;                                \
         return emu_shuffle(mask, v, INSIDE ? from : lane, line);                                   \
     }

@@ -37,6 +37,7 @@ enum {
     OUT_OF_RESOURCES, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNMATCHED = 903
 };
 const size_t page = 4096, shared_limit = 232448;
+typedef uint64_t u64;
 typedef std::function<int()> work;
 typedef std::vector<work> graph;
 struct memory { char *map; size_t map_bytes, bytes; };
@@ -46,7 +47,7 @@ struct function { const emu_kernel *kernel; emu_range shared; emu_runtime **slot
 struct module { void *handle; std::map<std::string, function> functions; };
 
 std::recursive_mutex mutex;
-std::map<uint64_t, memory> memories; /* by address */
+std::map<u64, memory> memories; /* by address */
 std::map<void *, stream> streams;
 size_t used;
 int sticky, num_launch, device_tag[64];
@@ -81,14 +82,16 @@ int run_all() {
             run(s.second);
     return sticky;
 }
-bool inside(uint64_t address, size_t bytes) {
+bool inside(u64 address, size_t bytes) {
+    std::lock_guard<std::recursive_mutex> guard(mutex);
     auto m = memories.upper_bound(address);
     return m != memories.begin() && (--m, address + bytes <= m->first + m->second.bytes);
 }
 int add(void *s, work w) {
     return streams.count(s) ? streams[s].queue.push_back(std::move(w)), 0 : (int)INVALID_HANDLE;
 }
-int add_copy(bool good, void *to, const void *from, size_t bytes, void *s) {
+int copy(bool good, void *to, const void *from, size_t bytes, void *s) {
+    IN_CONTEXT;
     return good ? add(s, [=] { return memcpy(to, from, bytes), 0; }) : (int)INVALID_VALUE;
 }
 int look_up(const std::map<int, int> &values, int which, int *value) {
@@ -104,14 +107,7 @@ extern "C" int emu_unknown(const char *name) {
 /* ---- device, context ---- */
 API cuInit(unsigned) { ENTER; initialised = true; return setting("DEVICES", 1) ? 0 : NO_DEVICE; }
 API cuDriverGetVersion(int *v) { *v = (int)setting("VERSION", 13000); return 0; }
-API cuGetErrorName(int result, const char **name) {
-    static const std::map<int, const char *> names = {
-        {1, "CUDA_ERROR_INVALID_VALUE"}, {2, "CUDA_ERROR_OUT_OF_MEMORY"}, {100, "CUDA_ERROR_NO_DEVICE"},
-        {200, "CUDA_ERROR_INVALID_IMAGE"}, {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"}, {500, "CUDA_ERROR_NOT_FOUND"},
-        {700, "CUDA_ERROR_ILLEGAL_ADDRESS"}, {719, "CUDA_ERROR_LAUNCH_FAILED"}};
-    *name = names.count(result) ? names.at(result) : "CUDA_ERROR";
-    return 0;
-}
+API cuGetErrorName(int, const char **name) { *name = "stand-in driver error"; return 0; }
 API cuGetErrorString(int, const char **text) { *text = detail; return 0; }
 API cuDeviceGetCount(int *n) { ENTER; *n = (int)setting("DEVICES", 1); return initialised ? 0 : NOT_INITIALIZED; }
 API cuDeviceGet(int *d, int i) { ENTER; *d = i; return i < setting("DEVICES", 1) ? 0 : INVALID_DEVICE; }
@@ -127,24 +123,20 @@ API cuCtxPopCurrent_v2(void **c) { IN_CONTEXT; *c = contexts.back(); contexts.po
 
 /* ---- memory ---- */
 API cuMemGetInfo_v2(size_t *free, size_t *total) { IN_CONTEXT; *total = total_bytes(); *free = *total - used; return 0; }
-API cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+API cuMemAlloc_v2(u64 *address, size_t bytes) {
     IN_CONTEXT;
-    if (bytes == 0 || num_capture)
-        return bytes ? CAPTURE_UNSUPPORTED : INVALID_VALUE;
-    if (bytes > total_bytes() - used)
-        return OUT_OF_MEMORY;
+    if (bytes == 0 || num_capture || bytes > total_bytes() - used)
+        return bytes == 0 ? INVALID_VALUE : num_capture ? CAPTURE_UNSUPPORTED : OUT_OF_MEMORY;
     size_t padded = (bytes + 15) & ~(size_t)15, map_bytes = (padded + page - 1) / page * page + 2 * page;
     char *map = (char *)mmap(nullptr, map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (map == MAP_FAILED)
-        return OUT_OF_MEMORY;
     char *begin = map + map_bytes - page - padded;
     memset(begin, 0xff, bytes);
     mprotect(map, map_bytes, PROT_NONE);
-    memories[*address = (uint64_t)begin] = {map, map_bytes, bytes};
+    memories[*address = (u64)begin] = {map, map_bytes, bytes};
     used += bytes;
     return 0;
 }
-API cuMemFree_v2(uint64_t address) {
+API cuMemFree_v2(u64 address) {
     IN_CONTEXT;
     if (!memories.count(address) || num_capture)
         return num_capture ? CAPTURE_UNSUPPORTED : INVALID_VALUE;
@@ -156,19 +148,12 @@ API cuMemFree_v2(uint64_t address) {
 }
 API cuMemHostAlloc(void **p, size_t bytes, unsigned) { IN_CONTEXT; *p = calloc(bytes, 1); return *p ? 0 : OUT_OF_MEMORY; }
 API cuMemFreeHost(void *p) { IN_CONTEXT; int result = run_all(); free(p); return result; }
-API cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *s) {
-    IN_CONTEXT;
-    return add_copy(inside(to, bytes), (void *)to, from, bytes, s);
+API cuMemcpyHtoDAsync_v2(u64 to, void *from, size_t n, void *s) { return copy(inside(to, n), (void *)to, from, n, s); }
+API cuMemcpyDtoHAsync_v2(void *to, u64 from, size_t n, void *s) { return copy(inside(from, n), to, (void *)from, n, s); }
+API cuMemcpyDtoDAsync_v2(u64 to, u64 from, size_t n, void *s) {
+    return copy(inside(from, n) && inside(to, n), (void *)to, (void *)from, n, s);
 }
-API cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *s) {
-    IN_CONTEXT;
-    return add_copy(inside(from, bytes), to, (void *)from, bytes, s);
-}
-API cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *s) {
-    IN_CONTEXT;
-    return add_copy(inside(from, bytes) && inside(to, bytes), (void *)to, (void *)from, bytes, s);
-}
-API cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *s) {
+API cuMemsetD8Async(u64 to, unsigned char value, size_t bytes, void *s) {
     IN_CONTEXT;
     return inside(to, bytes) ? add(s, [=] { return memset((void *)to, value, bytes), 0; }) : (int)INVALID_VALUE;
 }
@@ -177,9 +162,7 @@ API cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *s) {
 API cuStreamCreate(void **s, unsigned) { IN_CONTEXT; *s = malloc(1); streams[*s] = {}; return 0; }
 API cuStreamSynchronize(void *s) {
     IN_CONTEXT;
-    if (!streams.count(s))
-        return INVALID_HANDLE;
-    return streams[s].capturing ? (int)CAPTURE_UNSUPPORTED : run(streams[s]);
+    return !streams.count(s) ? (int)INVALID_HANDLE : streams[s].capturing ? (int)CAPTURE_UNSUPPORTED : run(streams[s]);
 }
 API cuStreamBeginCapture_v2(void *s, int) {
     IN_CONTEXT;
@@ -193,25 +176,23 @@ API cuStreamEndCapture(void *s, void **g) {
         return CAPTURE_UNMATCHED;
     num_capture--;
     streams[s].capturing = false;
-    graph *made = new graph;
-    made->swap(streams[s].queue);
-    *g = made;
-    return 0;
+    *g = new graph(std::move(streams[s].queue));
+    return streams[s].queue.clear(), 0;
 }
 API cuStreamDestroy_v2(void *s) {
     IN_CONTEXT;
     int result = cuStreamSynchronize(s);
     return result ? result : (streams.erase(s), free(s), 0);
 }
-API cuGraphInstantiateWithFlags(void **out, void *g, uint64_t) { IN_CONTEXT; *out = new graph(*(graph *)g); return 0; }
+API cuGraphInstantiateWithFlags(void **out, void *g, u64) { IN_CONTEXT; *out = new graph(*(graph *)g); return 0; }
 API cuGraphDestroy(void *g) { IN_CONTEXT; delete (graph *)g; return 0; }
 API cuGraphExecDestroy(void *g) { IN_CONTEXT; int result = run_all(); delete (graph *)g; return result; }
 API cuGraphLaunch(void *g, void *s) {
     IN_CONTEXT;
+    int result = 0;
     for (auto &w : *(graph *)g)
-        if (add(s, w))
-            return INVALID_HANDLE;
-    return 0;
+        result |= add(s, w);
+    return result;
 }
 API cuEventCreate(void **e, unsigned) { IN_CONTEXT; *e = new event(); return 0; }
 API cuEventDestroy_v2(void *e) { IN_CONTEXT; int result = run_all(); delete (event *)e; return result; }
@@ -235,7 +216,7 @@ API cuModuleLoadData(void **m, const void *image) {
         return setting("REFUSE", 0) ? NO_BINARY : INVALID_IMAGE;
     /* The section table of an ELF-64 file stands at its end. */
     const char *data = (const char *)image;
-    size_t bytes = *(const uint64_t *)(data + 40) + *(const uint16_t *)(data + 58) * *(const uint16_t *)(data + 60);
+    size_t bytes = *(const u64 *)(data + 40) + *(const uint16_t *)(data + 58) * *(const uint16_t *)(data + 60);
     int file = memfd_create("kernel", MFD_CLOEXEC);
     bool good = write(file, image, bytes) == (ssize_t)bytes;
     void *handle = good ? dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
@@ -253,12 +234,9 @@ API cuModuleGetFunction(void **out, void *m, const char *name) {
     IN_CONTEXT;
     void *from = ((module *)m)->handle;
     auto kernel = (const emu_kernel *)dlsym(from, (std::string("emu_kernel_") + name).c_str());
-    if (!kernel)
-        return NOT_FOUND;
     auto shared = (emu_range(*)())dlsym(from, "emu_shared");
     function made = {kernel, shared(), (emu_runtime **)dlsym(from, "emu"), 49152};
-    *out = &((module *)m)->functions.insert({name, made}).first->second;
-    return 0;
+    return kernel ? *out = &((module *)m)->functions.insert({name, made}).first->second, 0 : (int)NOT_FOUND;
 }
 API cuFuncGetAttribute(int *value, int which, void *f) {
     IN_CONTEXT;
@@ -267,19 +245,14 @@ API cuFuncGetAttribute(int *value, int which, void *f) {
 }
 API cuFuncSetAttribute(void *f, int which, int value) {
     IN_CONTEXT;
-    if (which != 8 || (size_t)value > shared_limit)
-        return INVALID_VALUE;
-    ((function *)f)->dynamic = (unsigned)value;
-    return 0;
+    bool good = which == 8 && (size_t)value <= shared_limit;
+    return good ? ((function *)f)->dynamic = (unsigned)value, 0 : (int)INVALID_VALUE;
 }
 API cuFuncGetParamInfo(void *f, size_t i, size_t *offset, size_t *bytes) {
     IN_CONTEXT;
     const emu_kernel *kernel = ((function *)f)->kernel;
-    if (i >= (size_t)kernel->num_parameter)
-        return INVALID_VALUE;
-    *offset = 0;
-    *bytes = kernel->parameter_bytes[i];
-    return 0;
+    bool there = i < (size_t)kernel->num_parameter;
+    return there ? *offset = 0, *bytes = kernel->parameter_bytes[i], 0 : (int)INVALID_VALUE;
 }
 API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int threads, size_t shared) {
     IN_CONTEXT;

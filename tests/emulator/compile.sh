@@ -1,0 +1,26 @@
+#!/bin/sh
+# compile.sh DIR DEFINE...: "compiles" DIR/program.cu for the stand-in driver into DIR/kernel.so, messages into DIR/log,
+# worded like NVRTC's: file(line): error: text. Called by nvrtc.cpp. Next: device.h.
+dir=$1 here=$(dirname "$0")
+shift
+unset LD_PRELOAD # a sanitizer of the caller is none of g++'s business
+compile="${CXX:-g++} -std=c++17 -w -x c++"
+set -e
+trap 'sed -E -i "s#$dir/include/##g; s#^([^: ]+):([0-9]+):([0-9]+:)? #\1(\2): #" "$dir/log"' EXIT
+exec 2>"$dir/log"
+$compile -E -I "$dir/include" "$@" "$dir/program.cu" -o "$dir/program.ii"
+# Kernels: the names after __global__ void.
+names=$(tr '\n' ' ' <"$dir/program.ii" | sed -E 's/__launch_bounds__ *\(([^()]|\([^()]*\))*\)//g' |
+    grep -oE '__global__ +void +[A-Za-z0-9_]+' | sed 's/.* //')
+{
+    echo '#include "device.h"'
+    # extern __shared__ T name[]; is a pointer to the block's dynamic memory.
+    sed -E 's/extern +__shared__ +(__align__ *\([^)]*\) *)?([A-Za-z0-9_ ]+) +([A-Za-z0-9_]+) *\[ *\];/'\
+'\2 *const \3 = (\2 *)emu->dynamic_shared;/' "$dir/program.ii"
+    for name in $names; do echo "EMU_KERNEL($name)"; done
+} >"$dir/final.cpp"
+$compile -O1 -fPIC -shared -I "$here" "$dir/final.cpp" -o "$dir/kernel.so"
+for name in $names; do
+    echo "ptxas info : Compiling entry function '$name' for 'stand-in'" >&2
+    echo "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads; Used 32 registers" >&2
+done
