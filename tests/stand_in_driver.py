@@ -1,58 +1,106 @@
-"""Build the stand-ins for libcuda and libnvrtc (tests/emulator): ``python tests/stand_in_driver.py FOLDER``.
+"""Build the stand-ins for libcuda and libnvrtc: ``python tests/stand_in_driver.py FOLDER``.
 
-Not here: how they work (emulator/driver.cpp). With the environment that ``build`` returns, the whole CUDA engine runs
-without a GPU. Never part of a wheel. Next: test_gpu_loading.py.
+Not here: how they work (emulator/driver.cpp). With the environment that ``build`` returns, the
+whole CUDA engine runs without a GPU. Never part of a wheel. Next: test_gpu_loading.py.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-EMULATOR = Path(__file__).resolve().parent / "emulator"
-CSRC = EMULATOR.parents[1] / "csrc"
+TESTS = Path(__file__).resolve().parent
+EMULATOR = TESTS / "emulator"
+CSRC = TESTS.parent / "csrc"
 
 
-def _digest(flags: tuple[str, ...]) -> str:
-    """Return a hash of everything that goes into the stand-ins."""
-    files = sorted(path for path in EMULATOR.iterdir() if path.is_file()) + [CSRC / "gpu" / "api_list.h"]
-    parts = [path.read_bytes() for path in files] + [flag.encode() for flag in flags]
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
-
-
-def _compile(folder: Path, flags: tuple[str, ...]) -> None:
-    """Compile both libraries into a folder."""
-    common = ["-g", "-fPIC", f"-I{CSRC}", *flags]
-    subprocess.run(["gcc", *common, "-c", EMULATOR / "unknown.c", "-o", folder / "unknown.o"], check=True)
-    command = ["g++", "-std=c++17", "-O1", "-Wall", "-shared", f'-DEMULATOR_DIR="{EMULATOR}"', *common]
-    driver = [EMULATOR / "driver.cpp", EMULATOR / "block.cpp", folder / "unknown.o", "-ldl", "-lpthread"]
-    subprocess.run([*command, *driver, "-o", folder / "libcuda.so.1"], check=True)
-    subprocess.run([*command, EMULATOR / "nvrtc.cpp", "-o", folder / "libnvrtc.so.13"], check=True)
+def _build_once(
+    folder: Path,
+    sources: Iterable[Path],
+    flags: tuple[str, ...],
+    compile_into: Callable[[Path], None],
+) -> Path:
+    """Return the subfolder named by the hash of sources and flags; fill it unless it is there."""
+    parts = [path.read_bytes() for path in sorted(sources)] + [flag.encode() for flag in flags]
+    home = folder.resolve() / hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+    if home.exists():
+        return home
+    partial = home.with_name(f"{home.name}.{os.getpid()}")
+    partial.mkdir(parents=True)
+    try:
+        compile_into(partial)
+        partial.rename(home)
+    except OSError:  # another process was faster
+        if not home.exists():
+            raise
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return home
 
 
 def build(folder: Path | str, *flags: str) -> dict[str, str]:
     """Build the stand-ins unless they are there; return the environment variables that choose them.
 
-    The kernel cache is part of it, since kernels compiled with an older emulator would be found again.
+    The kernel cache is part of it, or kernels compiled with an older emulator would be found again.
     ``flags`` go to the compilers, for instance ``-fsanitize=address``.
     """
-    home = Path(folder).resolve() / _digest(flags)
-    if not home.exists():
-        partial = home.with_name(f"{home.name}.{os.getpid()}")
-        partial.mkdir(parents=True)
-        _compile(partial, flags)
-        try:
-            partial.rename(home)
-        except OSError:  # another process was faster
-            subprocess.run(["rm", "-r", partial], check=True)
+
+    def compile_into(home: Path) -> None:
+        common = ["-g", "-fPIC", f"-I{CSRC}", *flags]
+        cxx = [
+            "g++",
+            "-std=c++17",
+            "-O1",
+            "-Wall",
+            "-shared",
+            f'-DEMULATOR_DIR="{EMULATOR}"',
+            *common,
+        ]
+        weak = home / "unknown.o"
+        # No soname for libcuda: NVIDIA's compiler would take this for the real one.
+        driver = [EMULATOR / "driver.cpp", EMULATOR / "block.cpp", weak]
+        nvrtc = [EMULATOR / "nvrtc.cpp", "-Wl,-soname,libnvrtc.so.13"]
+        subprocess.run(["gcc", *common, "-c", EMULATOR / "unknown.c", "-o", weak], check=True)
+        subprocess.run([*cxx, *driver, "-o", home / "libcuda.so.1", "-ldl"], check=True)
+        subprocess.run([*cxx, *nvrtc, "-o", home / "libnvrtc.so.13"], check=True)
+
+    sources = [path for path in EMULATOR.iterdir() if path.is_file()] + [
+        CSRC / "gpu" / "api_list.h"
+    ]
+    home = _build_once(Path(folder), sources, flags, compile_into)
     return {
         "UNDA_LIBCUDA": str(home / "libcuda.so.1"),
         "UNDA_LIBNVRTC": str(home / "libnvrtc.so.13"),
         "UNDA_CACHE_DIR": str(home / "cache"),
     }
+
+
+def host_program(folder: Path | str, *flags: str) -> Path:
+    """Build tests/c/gpu_host.c with the engine's host layer unless it is there; return its path."""
+    units = [TESTS / "c" / "gpu_host.c", CSRC / "cpu" / "limits.c"]
+    units += [*(CSRC / "base").glob("*.c"), *(CSRC / "gpu").glob("*.c")]
+    headers = [CSRC / "unda.h", *CSRC.glob("*/*.h"), *CSRC.parent.glob("cuda/common/*.h")]
+
+    def compile_into(home: Path) -> None:
+        options = ["-std=gnu11", "-g", "-fopenmp", f"-I{CSRC}", f"-I{CSRC.parent / 'cuda'}", *flags]
+        command = ["gcc", *options, *units, "-o", home / "gpu_host", "-ldl", "-lpthread"]
+        subprocess.run(command, check=True)
+
+    return _build_once(Path(folder), [*units, *headers], flags, compile_into) / "gpu_host"
+
+
+def real_nvrtc() -> str | None:
+    """Return the path of NVIDIA's compiler, from the pip wheels or /usr/local/cuda, else None."""
+    site = Path(sysconfig.get_path("purelib")) / "nvidia"
+    folders = [site / "cu13" / "lib", site / "cuda_nvrtc" / "lib", Path("/usr/local/cuda/lib64")]
+    found = [path for folder in folders for path in sorted(folder.glob("libnvrtc.so.1[23]"))]
+    return str(found[0]) if found else None
 
 
 if __name__ == "__main__":

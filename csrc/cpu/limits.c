@@ -1,6 +1,7 @@
 /* limits.c: measures the CPU with the threads that a solver would use: copy bandwidth and multiply-add rates.
- * The loops are plain C that gcc vectorises for each instruction set (CLONES); rates are the best of several runs,
- * since what disturbs a measurement only ever makes it slower. Next: gpu/limits.c, the same for devices. */
+ * The loops are plain C that gcc vectorises for each instruction set (CLONES); rates are the best of several
+ * runs, since what disturbs a measurement only ever makes it slower. Next: gpu/limits.c, the same for
+ * devices. */
 #include "limits.h"
 
 #include "../base/parallel.h"
@@ -47,25 +48,24 @@ static unda_status measure_copy(int threads, double *bytes_per_second)
 
 /* ---- multiplying and adding ---- */
 
-/* Independent vectors of 64 bytes hide the latency of a multiply-add (4 cycles, two a cycle: 8 vectors). Twelve fit the
- * 32 registers of AVX-512, six the 16 narrower ones of AVX2, so both are run and the better one counts. Each row is a
- * vector of the compiler, so that it stays in registers. */
+/* Independent vectors of 64 bytes hide the latency of a multiply-add (4 cycles, two a cycle: 8 vectors).
+ * Twelve fit the 32 registers of AVX-512, six the 16 narrower ones of AVX2, so both are run and the better
+ * one counts. Each row is a vector of the compiler, so that it stays in registers. */
 typedef float float_row __attribute__((vector_size(ROW_BYTES)));
 typedef double double_row __attribute__((vector_size(ROW_BYTES)));
 
-#define DEFINE_CHAINS(NAME, TYPE, ROWS)                                                            \
-    CLONES static double NAME(int64_t num_loop)                                                    \
-    {                                                                                              \
-        const TYPE factor = (TYPE)0.999, term = (TYPE)1e-3;                                        \
-        TYPE##_row row[ROWS], sum = {0};                                                           \
-        for (int i = 0; i < ROWS; i++)                                                             \
-            row[i] = sum + (TYPE)i;                                                                \
-        for (int64_t loop = 0; loop < num_loop; loop++)                                            \
-            _Pragma("GCC unroll 12") for (int i = 0; i < ROWS; i++)                                \
-                row[i] = factor * row[i] + term;                                                   \
-        for (int i = 0; i < ROWS; i++)                                                             \
-            sum += row[i];                                                                         \
-        return (double)sum[0] + (double)sum[1];                                                    \
+#define DEFINE_CHAINS(NAME, TYPE, ROWS)                                                                      \
+    CLONES static double NAME(int64_t num_loop)                                                              \
+    {                                                                                                        \
+        const TYPE factor = (TYPE)0.999, term = (TYPE)1e-3;                                                  \
+        TYPE##_row row[ROWS], sum = {0};                                                                     \
+        for (int i = 0; i < ROWS; i++)                                                                       \
+            row[i] = sum + (TYPE)i;                                                                          \
+        for (int64_t loop = 0; loop < num_loop; loop++)                                                      \
+            _Pragma("GCC unroll 12") for (int i = 0; i < ROWS; i++) row[i] = factor * row[i] + term;         \
+        for (int i = 0; i < ROWS; i++)                                                                       \
+            sum += row[i];                                                                                   \
+        return (double)sum[0] + (double)sum[1];                                                              \
     }
 DEFINE_CHAINS(float_6, float, 6)
 DEFINE_CHAINS(float_12, float, 12)
@@ -97,7 +97,8 @@ static double turns_per_second(double (*chains)(int64_t), int threads)
     return (double)num_loop * threads / best;
 }
 
-static double measure_chains(double (*six)(int64_t), double (*twelve)(int64_t), double real_bytes, int threads)
+static double measure_chains(double (*six)(int64_t), double (*twelve)(int64_t), double real_bytes,
+                             int threads)
 {
     double rows_6 = 6 * turns_per_second(six, threads);
     double rows_12 = 12 * turns_per_second(twelve, threads);

@@ -1,4 +1,5 @@
-/* limits.h: measures the CPU: copy bandwidth and multiply-add rates. Next: limits.c; for devices gpu/limits.c. */
+/* limits.h: measures the CPU: copy bandwidth and multiply-add rates. Next: limits.c; for devices
+ * gpu/limits.c. */
 #ifndef UNDA_CPU_LIMITS_H
 #define UNDA_CPU_LIMITS_H
 

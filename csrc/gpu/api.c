@@ -1,7 +1,7 @@
 /* api.c: opens libcuda and libnvrtc at run time and fills the tables of their functions.
- * Search order: an environment variable (then nothing else), what the process has loaded already, the folders of
- * unda_add_library_dir (pip wheels), the loader's path, /usr/local/cuda. Not here: what results mean (result.c).
- * Next: api_list.h, device.c. */
+ * Search order: an environment variable (then nothing else), what the process has loaded already, the folders
+ * of unda_add_library_dir (pip wheels), the loader's path, /usr/local/cuda. Not here: what results mean
+ * (result.c). Next: api_list.h, device.c. */
 #define _GNU_SOURCE
 #include "api.h"
 #include "settings.h"
@@ -17,7 +17,7 @@ struct cuda_api cuda;
 struct nvrtc_api nvrtc;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static void *cuda_handle;                  /* libcuda, open though perhaps not initialised */
+static void *cuda_handle; /* libcuda, open though perhaps not initialised */
 static atomic_bool cuda_ready, nvrtc_ready;
 static struct text cuda_lines, nvrtc_lines; /* what was tried, under the lock */
 
@@ -64,8 +64,8 @@ static bool open_cuda(void)
 #undef FILL
     if (!cuda.cuDriverGetVersion || cuda.cuDriverGetVersion(&cuda.version))
         cuda.version = 0;
-    text_add(&cuda_lines, "\n  %s: version %d.%d", file_of(*(void **)&cuda.cuInit),
-             cuda.version / 1000, cuda.version % 1000 / 10);
+    text_add(&cuda_lines, "\n  %s: version %d.%d", file_of(*(void **)&cuda.cuInit), cuda.version / 1000,
+             cuda.version % 1000 / 10);
     return true;
 }
 
@@ -98,7 +98,8 @@ unda_status cuda_load(void)
 
 /* ---- libnvrtc ---- */
 
-/* NVRTC opens libnvrtc-builtins by its bare name: loaded from beside it beforehand, it cannot come from elsewhere. */
+/* NVRTC opens libnvrtc-builtins by its bare name: loaded from beside it beforehand, it cannot come from
+ * elsewhere. */
 static void preload_builtins(const char *library)
 {
     struct text pattern = {0};
@@ -120,8 +121,7 @@ static bool suits_driver(const char *path)
     if (cuda.version == 0 || nvrtc.version / 1000 <= cuda.version / 1000)
         return true;
     text_add(&nvrtc_lines, "\n  %s: version %d.%d is too new for the driver, which has %d.%d", path,
-             nvrtc.version / 1000, nvrtc.version % 1000 / 10, cuda.version / 1000,
-             cuda.version % 1000 / 10);
+             nvrtc.version / 1000, nvrtc.version % 1000 / 10, cuda.version / 1000, cuda.version % 1000 / 10);
     return false;
 }
 

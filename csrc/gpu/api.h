@@ -30,7 +30,8 @@ struct nvrtc_api {
 extern struct cuda_api cuda;   /* filled by cuda_load */
 extern struct nvrtc_api nvrtc; /* filled by nvrtc_load */
 
-/* Opens the library unless it is open. Finding none is tried again at the next call. cuda_load also runs cuInit. */
+/* Opens the library unless it is open. Finding none is tried again at the next call. cuda_load also runs
+ * cuInit. */
 unda_status cuda_load(void);
 unda_status nvrtc_load(void);
 /* One line for each file that was tried, for unda_device_report. */
@@ -39,13 +40,11 @@ void cuda_report(struct text *text);
 void nvrtc_report(struct text *text);
 
 /* Calls a driver function by its name in api_list.h: its CUresult, or CUDA_LOST or CUDA_MISSING. */
-#define CU_RESULT(name, ...)                                                                       \
-    (cuda_is_lost() ? CUDA_LOST : cuda.name ? cuda.name(__VA_ARGS__) : CUDA_MISSING)
+#define CU_RESULT(name, ...) (cuda_is_lost() ? CUDA_LOST : cuda.name ? cuda.name(__VA_ARGS__) : CUDA_MISSING)
 /* The same as an unda_status, with the message set. */
-#define CU(name, ...) cuda_status(CU_RESULT(name, __VA_ARGS__), #name, __FILE__, __LINE__)
+#define CU(name, ...)           cuda_status(CU_RESULT(name, __VA_ARGS__), #name, __FILE__, __LINE__)
 #define NVRTC_RESULT(name, ...) (nvrtc.name ? nvrtc.name(__VA_ARGS__) : CUDA_MISSING)
-#define NVRTC(name, ...)                                                                           \
-    nvrtc_status(NVRTC_RESULT(name, __VA_ARGS__), #name, __FILE__, __LINE__)
+#define NVRTC(name, ...)        nvrtc_status(NVRTC_RESULT(name, __VA_ARGS__), #name, __FILE__, __LINE__)
 
 unda_status cuda_status(int result, const char *call, const char *file, int line);
 unda_status nvrtc_status(int result, const char *call, const char *file, int line);

@@ -2,62 +2,62 @@
  * Not here: how they are found (api.c). The stand-in driver of the tests is checked against this list.
  * X(name, versioned symbol, argument types); all return int (CUresult, nvrtcResult). Next: api.h. */
 
-#define CUDA_LIST(X)                                                                               \
-    X(cuInit, cuInit, (unsigned))                                                                  \
-    X(cuDriverGetVersion, cuDriverGetVersion, (int *))                                             \
-    X(cuGetErrorName, cuGetErrorName, (int, const char **))                                        \
-    X(cuGetErrorString, cuGetErrorString, (int, const char **))                                    \
-    X(cuDeviceGetCount, cuDeviceGetCount, (int *))                                                 \
-    X(cuDeviceGet, cuDeviceGet, (int *, int))                                                      \
-    X(cuDeviceGetName, cuDeviceGetName, (char *, int, int))                                        \
-    X(cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t *, int))                                      \
-    X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int *, int, int))                               \
-    X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (void **, int))                          \
-    X(cuCtxPushCurrent, cuCtxPushCurrent_v2, (void *))                                             \
-    X(cuCtxPopCurrent, cuCtxPopCurrent_v2, (void **))                                              \
-    X(cuMemGetInfo, cuMemGetInfo_v2, (size_t *, size_t *))                                         \
-    X(cuMemAlloc, cuMemAlloc_v2, (uint64_t *, size_t))                                             \
-    X(cuMemFree, cuMemFree_v2, (uint64_t))                                                         \
-    X(cuMemHostAlloc, cuMemHostAlloc, (void **, size_t, unsigned))                                 \
-    X(cuMemFreeHost, cuMemFreeHost, (void *))                                                      \
-    X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *))           \
-    X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *))                 \
-    X(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, (uint64_t, uint64_t, size_t, void *))               \
-    X(cuMemsetD8Async, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *))                 \
-    X(cuStreamCreate, cuStreamCreate, (void **, unsigned))                                         \
-    X(cuStreamDestroy, cuStreamDestroy_v2, (void *))                                               \
-    X(cuStreamSynchronize, cuStreamSynchronize, (void *))                                          \
-    X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (void *, int))                                \
-    X(cuStreamEndCapture, cuStreamEndCapture, (void *, void **))                                   \
-    X(cuEventCreate, cuEventCreate, (void **, unsigned))                                           \
-    X(cuEventDestroy, cuEventDestroy_v2, (void *))                                                 \
-    X(cuEventRecord, cuEventRecord, (void *, void *))                                              \
-    X(cuEventSynchronize, cuEventSynchronize, (void *))                                            \
-    X(cuEventElapsedTime, cuEventElapsedTime, (float *, void *, void *))                           \
-    X(cuGraphInstantiate, cuGraphInstantiateWithFlags, (void **, void *, unsigned long long))      \
-    X(cuGraphDestroy, cuGraphDestroy, (void *))                                                    \
-    X(cuGraphLaunch, cuGraphLaunch, (void *, void *))                                              \
-    X(cuGraphExecDestroy, cuGraphExecDestroy, (void *))                                            \
-    X(cuModuleLoadData, cuModuleLoadData, (void **, const void *))                                 \
-    X(cuModuleUnload, cuModuleUnload, (void *))                                                    \
-    X(cuModuleGetFunction, cuModuleGetFunction, (void **, void *, const char *))                   \
-    X(cuFuncGetAttribute, cuFuncGetAttribute, (int *, int, void *))                                \
-    X(cuFuncSetAttribute, cuFuncSetAttribute, (void *, int, int))                                  \
-    X(cuFuncGetParamInfo, cuFuncGetParamInfo, (void *, size_t, size_t *, size_t *))                \
-    X(cuOccupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, void *, int, size_t))      \
-    X(cuLaunchKernel, cuLaunchKernel,                                                              \
-      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,       \
-       void **, void **))
+#define CUDA_LIST(X)                                                                                         \
+    X(cuInit, cuInit, (unsigned))                                                                            \
+    X(cuDriverGetVersion, cuDriverGetVersion, (int *))                                                       \
+    X(cuGetErrorName, cuGetErrorName, (int, const char **))                                                  \
+    X(cuGetErrorString, cuGetErrorString, (int, const char **))                                              \
+    X(cuDeviceGetCount, cuDeviceGetCount, (int *))                                                           \
+    X(cuDeviceGet, cuDeviceGet, (int *, int))                                                                \
+    X(cuDeviceGetName, cuDeviceGetName, (char *, int, int))                                                  \
+    X(cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t *, int))                                                \
+    X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int *, int, int))                                         \
+    X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (void **, int))                                    \
+    X(cuCtxPushCurrent, cuCtxPushCurrent_v2, (void *))                                                       \
+    X(cuCtxPopCurrent, cuCtxPopCurrent_v2, (void **))                                                        \
+    X(cuMemGetInfo, cuMemGetInfo_v2, (size_t *, size_t *))                                                   \
+    X(cuMemAlloc, cuMemAlloc_v2, (uint64_t *, size_t))                                                       \
+    X(cuMemFree, cuMemFree_v2, (uint64_t))                                                                   \
+    X(cuMemHostAlloc, cuMemHostAlloc, (void **, size_t, unsigned))                                           \
+    X(cuMemFreeHost, cuMemFreeHost, (void *))                                                                \
+    X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *))                     \
+    X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *))                           \
+    X(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, (uint64_t, uint64_t, size_t, void *))                         \
+    X(cuMemsetD8Async, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *))                           \
+    X(cuStreamCreate, cuStreamCreate, (void **, unsigned))                                                   \
+    X(cuStreamDestroy, cuStreamDestroy_v2, (void *))                                                         \
+    X(cuStreamSynchronize, cuStreamSynchronize, (void *))                                                    \
+    X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (void *, int))                                          \
+    X(cuStreamEndCapture, cuStreamEndCapture, (void *, void **))                                             \
+    X(cuEventCreate, cuEventCreate, (void **, unsigned))                                                     \
+    X(cuEventDestroy, cuEventDestroy_v2, (void *))                                                           \
+    X(cuEventRecord, cuEventRecord, (void *, void *))                                                        \
+    X(cuEventSynchronize, cuEventSynchronize, (void *))                                                      \
+    X(cuEventElapsedTime, cuEventElapsedTime, (float *, void *, void *))                                     \
+    X(cuGraphInstantiate, cuGraphInstantiateWithFlags, (void **, void *, unsigned long long))                \
+    X(cuGraphDestroy, cuGraphDestroy, (void *))                                                              \
+    X(cuGraphLaunch, cuGraphLaunch, (void *, void *))                                                        \
+    X(cuGraphExecDestroy, cuGraphExecDestroy, (void *))                                                      \
+    X(cuModuleLoadData, cuModuleLoadData, (void **, const void *))                                           \
+    X(cuModuleUnload, cuModuleUnload, (void *))                                                              \
+    X(cuModuleGetFunction, cuModuleGetFunction, (void **, void *, const char *))                             \
+    X(cuFuncGetAttribute, cuFuncGetAttribute, (int *, int, void *))                                          \
+    X(cuFuncSetAttribute, cuFuncSetAttribute, (void *, int, int))                                            \
+    X(cuFuncGetParamInfo, cuFuncGetParamInfo, (void *, size_t, size_t *, size_t *))                          \
+    X(cuOccupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, void *, int, size_t))                \
+    X(cuLaunchKernel, cuLaunchKernel,                                                                        \
+      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,        \
+       void **))
 
-#define NVRTC_LIST(X)                                                                              \
-    X(nvrtcVersion, nvrtcVersion, (int *, int *))                                                  \
-    X(nvrtcGetNumSupportedArchs, nvrtcGetNumSupportedArchs, (int *))                               \
-    X(nvrtcGetSupportedArchs, nvrtcGetSupportedArchs, (int *))                                     \
-    X(nvrtcCreateProgram, nvrtcCreateProgram,                                                      \
-      (void **, const char *, const char *, int, const char *const *, const char *const *))        \
-    X(nvrtcDestroyProgram, nvrtcDestroyProgram, (void **))                                         \
-    X(nvrtcCompileProgram, nvrtcCompileProgram, (void *, int, const char *const *))                \
-    X(nvrtcGetCUBINSize, nvrtcGetCUBINSize, (void *, size_t *))                                    \
-    X(nvrtcGetCUBIN, nvrtcGetCUBIN, (void *, char *))                                              \
-    X(nvrtcGetProgramLogSize, nvrtcGetProgramLogSize, (void *, size_t *))                          \
+#define NVRTC_LIST(X)                                                                                        \
+    X(nvrtcVersion, nvrtcVersion, (int *, int *))                                                            \
+    X(nvrtcGetNumSupportedArchs, nvrtcGetNumSupportedArchs, (int *))                                         \
+    X(nvrtcGetSupportedArchs, nvrtcGetSupportedArchs, (int *))                                               \
+    X(nvrtcCreateProgram, nvrtcCreateProgram,                                                                \
+      (void **, const char *, const char *, int, const char *const *, const char *const *))                  \
+    X(nvrtcDestroyProgram, nvrtcDestroyProgram, (void **))                                                   \
+    X(nvrtcCompileProgram, nvrtcCompileProgram, (void *, int, const char *const *))                          \
+    X(nvrtcGetCUBINSize, nvrtcGetCUBINSize, (void *, size_t *))                                              \
+    X(nvrtcGetCUBIN, nvrtcGetCUBIN, (void *, char *))                                                        \
+    X(nvrtcGetProgramLogSize, nvrtcGetProgramLogSize, (void *, size_t *))                                    \
     X(nvrtcGetProgramLog, nvrtcGetProgramLog, (void *, char *))

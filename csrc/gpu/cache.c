@@ -1,6 +1,6 @@
 /* cache.c: compiled kernels on disk, so that a solver's kernels are compiled once a machine.
- * One file a key: a header (magic, key, size, checksum) and the code. Anything that does not fit is a miss; files
- * appear whole, by a temporary file and rename. Next: launch.c (who asks), settings.c (the folder). */
+ * One file a key: a header (magic, key, size, checksum) and the code. Anything that does not fit is a miss;
+ * files appear whole, by a temporary file and rename. Next: launch.c (who asks), settings.c (the folder). */
 #include "internal.h"
 #include "settings.h"
 #include "sha256.h"
@@ -27,7 +27,8 @@ static void add_text(struct sha256 *hash, const char *text)
     sha256_add(hash, text, (int64_t)strlen(text) + 1); /* with its end: no two lists look alike */
 }
 
-void cache_key(struct key *key, const struct sources *sources, const struct gpu_source *source, int architecture)
+void cache_key(struct key *key, const struct sources *sources, const struct gpu_source *source,
+               int architecture)
 {
     struct sha256 hash;
     sha256_begin(&hash);
@@ -107,7 +108,8 @@ bool cache_read(const struct key *key, struct image *image)
 
 /* ---- writing ---- */
 
-/* Makes a folder and those above it. A folder that is there is fine; another failure shows when the file is opened. */
+/* Makes a folder and those above it. A folder that is there is fine; another failure shows when the file is
+ * opened. */
 static void make_folder(const char *path)
 {
     char *copy = strdup(path);
@@ -147,8 +149,8 @@ static bool write_file(const char *path, const struct header *header, const stru
         text_clear(&partial);
         return false;
     }
-    bool good = write_all(file, header, sizeof *header) &&
-                write_all(file, image->data, image->size_bytes) && fsync(file) == 0;
+    bool good = write_all(file, header, sizeof *header) && write_all(file, image->data, image->size_bytes) &&
+                fsync(file) == 0;
     good = close(file) == 0 && good;
     good = good && rename(partial.data, path) == 0;
     int error = errno;

@@ -1,6 +1,6 @@
 /* device.c: CUDA devices: how many, what they are, their primary contexts; the report for `unda info`.
- * The primary context is the one that other CUDA users of the process share; it is made current around calls only.
- * Not here: finding the driver (api.c). Next: memory.c, stream.c. */
+ * The primary context is the one that other CUDA users of the process share; it is made current around calls
+ * only. Not here: finding the driver (api.c). Next: memory.c, stream.c. */
 #include "internal.h"
 #include "settings.h"
 
@@ -64,8 +64,8 @@ static unda_status check_ordinal(int device)
     return UNDA_OK;
 }
 
-/* Under the lock. The context is never released: making one takes a quarter of a second, and a sweep opens and
- * closes many solvers. */
+/* Under the lock. The context is never released: making one takes a quarter of a second, and a sweep opens
+ * and closes many solvers. */
 static unda_status open_locked(struct gpu *gpu, int device)
 {
     if (!gpu->context) {
@@ -113,8 +113,7 @@ unda_status gpu_enter(struct gpu *gpu)
 
 bool gpu_try_enter(struct gpu *gpu)
 {
-    return !cuda_is_lost() && fork_check() == UNDA_OK &&
-           CU_RESULT(cuCtxPushCurrent, gpu->context) == 0;
+    return !cuda_is_lost() && fork_check() == UNDA_OK && CU_RESULT(cuCtxPushCurrent, gpu->context) == 0;
 }
 
 void gpu_leave(struct gpu *gpu)
@@ -155,8 +154,9 @@ static void report_devices(struct text *text)
         if (describe(device, &info) != UNDA_OK)
             text_add(text, "  %d: %s\n", device, unda_error());
         else
-            text_add(text, "  %d: %s, sm_%d, %d SMs, %.1f GiB\n", device, info.name,
-                     info.compute_capability, info.num_sm, (double)info.total_bytes / (1 << 30));
+            text_add(text, "  %d: %s, sm_%d, %d SMs, %.1f GiB, in use by %d\n", device, info.name,
+                     info.compute_capability, info.num_sm, (double)info.total_bytes / (1 << 30),
+                     gpus[device].references);
     }
 }
 

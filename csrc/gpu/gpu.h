@@ -1,6 +1,7 @@
 /* gpu.h: the CUDA engine's host layer: devices, memory, streams, graphs, kernels compiled at run time.
  * Knows nothing of numerics; no CUDA header or library is needed to build, none is touched before the
- * first gpu_open or unda_device_*. Next: api.c (loading), device.c, memory.c, stream.c, launch.c, jit.c, cache.c.
+ * first gpu_open or unda_device_*. Next: api.c (loading), device.c, memory.c, stream.c, launch.c, jit.c,
+ * cache.c.
  *
  * Rules
  *   threads   Every function makes the device's primary context current for its own duration, so any
@@ -19,13 +20,13 @@ struct gpu;        /* one device; one per ordinal and process, reference counted
 struct gpu_stream; /* ordered work; knows its device */
 struct gpu_event;
 struct gpu_graph;
-struct gpu_module; /* compiled code of one file with one set of defines */
+struct gpu_module;        /* compiled code of one file with one set of defines */
 typedef uint64_t gpu_ptr; /* device address */
 
 /* ---- device ---- */
 unda_status gpu_open(struct gpu **gpu, int device);
 void gpu_close(struct gpu *gpu);
-/* Name, capability, SMs, shared and L2 size, versions; free_bytes is as of gpu_open. */
+/* Name, capability, SMs, shared and L2 size, driver version; free_bytes is as of gpu_open. */
 const unda_device_info *gpu_info(const struct gpu *gpu);
 /* Only around calls of the driver itself; may be nested. */
 unda_status gpu_enter(struct gpu *gpu);
@@ -38,7 +39,8 @@ unda_status gpu_check(void);
 unda_status gpu_alloc(struct gpu *gpu, gpu_ptr *ptr, int64_t bytes, const char *what);
 void gpu_free(struct gpu *gpu, gpu_ptr ptr);
 /* gpu_alloc and gpu_upload in one. */
-unda_status gpu_alloc_copy(struct gpu_stream *stream, gpu_ptr *ptr, const void *from, int64_t bytes, const char *what);
+unda_status gpu_alloc_copy(struct gpu_stream *stream, gpu_ptr *ptr, const void *from, int64_t bytes,
+                           const char *what);
 /* Page-locked host memory, for the asynchronous copies. */
 unda_status gpu_host_alloc(struct gpu *gpu, void *out, int64_t bytes, const char *what);
 void gpu_host_free(struct gpu *gpu, void *memory);
@@ -77,21 +79,22 @@ struct gpu_source {
 };
 struct gpu_kernel {
     struct gpu *gpu;
-    void *function;       /* CUfunction */
+    void *function; /* CUfunction */
     char name[64];
-    int registers;        /* a thread */
-    int spill_bytes;      /* local memory a thread */
-    int shared_bytes;     /* static, a block */
-    int max_threads;      /* largest block */
-    int dynamic_bytes;    /* dynamic shared memory allowed so far */
-    int64_t args_bytes;   /* of its one argument; -1 where the driver cannot tell */
+    int registers;      /* a thread */
+    int spill_bytes;    /* local memory a thread */
+    int shared_bytes;   /* static, a block */
+    int max_threads;    /* largest block */
+    int dynamic_bytes;  /* dynamic shared memory allowed so far */
+    int64_t args_bytes; /* of its one argument; -1 where the driver cannot tell */
 };
 /* From the cache folder, else by NVRTC; UNDA_ERR_COMPILE has the log in unda_error_log(). */
 unda_status gpu_module_new(struct gpu_module **module, struct gpu *gpu, const struct gpu_source *source);
 void gpu_module_free(struct gpu_module *module);
-/* A kernel of a module, valid as long as that. The kernel is extern "C" and takes one struct by value. Allows it
- * dynamic_bytes of shared memory (past 48 KB the driver must be asked). */
-unda_status gpu_kernel_get(struct gpu_kernel *kernel, struct gpu_module *module, const char *name, int dynamic_bytes);
+/* A kernel of a module, valid as long as that. The kernel is extern "C" and takes one struct by value. Allows
+ * it dynamic_bytes of shared memory (past 48 KB the driver must be asked). */
+unda_status gpu_kernel_get(struct gpu_kernel *kernel, struct gpu_module *module, const char *name,
+                           int dynamic_bytes);
 /* Zeros mean 1, but grid[0] must be given: an empty launch is refused. */
 struct gpu_shape {
     int64_t grid[3];
@@ -99,13 +102,13 @@ struct gpu_shape {
     int shared_bytes; /* dynamic, at most the kernel's dynamic_bytes */
 };
 /* Queues a launch; args is copied. */
-unda_status gpu_launch(const struct gpu_kernel *kernel, struct gpu_stream *stream, const struct gpu_shape *shape,
-                       const void *args, int64_t args_bytes);
+unda_status gpu_launch(const struct gpu_kernel *kernel, struct gpu_stream *stream,
+                       const struct gpu_shape *shape, const void *args, int64_t args_bytes);
 /* How many blocks of this shape fit on one SM at once. */
 unda_status gpu_occupancy(const struct gpu_kernel *kernel, int threads, int shared_bytes, int *blocks);
 
-/* Compiles without a device and without the cache and fills resources (registers, spills and static shared memory
- * as the assembler states them) of one kernel. */
+/* Compiles without a device and without the cache and fills resources (registers, spills and static shared
+ * memory as the assembler states them) of one kernel. */
 unda_status gpu_compile_only(const struct gpu_source *source, const char *kernel, int compute_capability,
                              unda_kernel_resources *resources);
 

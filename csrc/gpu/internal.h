@@ -8,7 +8,7 @@
 #include "text.h"
 
 struct gpu {
-    void *context;          /* primary; NULL until the first gpu_open */
+    void *context; /* primary; NULL until the first gpu_open */
     unda_device_info info;
     int device;
     int references;
@@ -21,7 +21,8 @@ struct gpu_stream {
 /* For frees: false, with no message, when the driver must not be called (lost device, forked child). */
 bool gpu_try_enter(struct gpu *gpu);
 
-/* Leaves and passes the status on: return gpu_leave_with(gpu, CU(...)), the arguments being evaluated first. */
+/* Leaves and passes the status on: return gpu_leave_with(gpu, CU(...)), the arguments being evaluated first.
+ */
 static inline unda_status gpu_leave_with(struct gpu *gpu, unda_status status)
 {
     gpu_leave(gpu);
@@ -40,7 +41,7 @@ unda_status sources_read(struct sources *sources, const char *file);
 void sources_free(struct sources *sources);
 
 /* jit.c */
-struct image { /* compiled code */
+struct image {  /* compiled code */
     void *data; /* array_free */
     int64_t size_bytes;
 };
@@ -54,8 +55,9 @@ enum { KEY_BYTES = 32 };
 struct key {
     unsigned char bytes[KEY_BYTES];
 };
-void cache_key(struct key *key, const struct sources *sources, const struct gpu_source *source, int architecture);
-bool cache_read(const struct key *key, struct image *image); /* false: a miss */
+void cache_key(struct key *key, const struct sources *sources, const struct gpu_source *source,
+               int architecture);
+bool cache_read(const struct key *key, struct image *image);        /* false: a miss */
 void cache_write(const struct key *key, const struct image *image); /* a failure is only logged */
 
 #endif

@@ -31,7 +31,8 @@ unda_status jit_architecture(int compute_capability, int *architecture)
     TRY(status);
     if (best == 0)
         FAIL(UNDA_ERR_NO_DEVICE,
-             "NVRTC %d.%d cannot compile for sm_%d; install unda[cuda] for new devices, unda[cuda12] for old ones",
+             "NVRTC %d.%d cannot compile for sm_%d; install unda[cuda] for new devices, unda[cuda12] for old "
+             "ones",
              nvrtc.version / 1000, nvrtc.version % 1000 / 10, compute_capability);
     *architecture = best;
     return UNDA_OK;
@@ -39,10 +40,10 @@ unda_status jit_architecture(int compute_capability, int *architecture)
 
 /* ---- compiling ---- */
 
-/* The first line of the log that says "error": "cuda/dg/fused.cu(12): error: ..." */
+/* The first line of the log like "cuda/dg/fused.cu(12): error: ..." */
 static void first_error(const char *log, char *line, size_t bytes)
 {
-    const char *word = strstr(log, "error"), *begin = word ? word : log;
+    const char *word = strstr(log, "error: "), *begin = word ? word : log;
     while (begin > log && begin[-1] != '\n')
         begin--;
     snprintf(line, bytes, "%.*s", (int)strcspn(begin, "\n"), begin);
@@ -77,13 +78,14 @@ static unda_status read_image(void *program, struct image *image)
     return UNDA_OK;
 }
 
-/* The options that every kernel gets; those of the source follow. -v makes the assembler state registers and spills.
- * result is NVRTC's: the log says why it is not 0. */
+/* The options that every kernel gets; those of the source follow. -v makes the assembler state registers and
+ * spills. result is NVRTC's: the log says why it is not 0. */
 static unda_status run_compiler(void *program, const struct gpu_source *source, int architecture, int *result)
 {
     char target[32];
-    const char *fixed[] = {target, "--std=c++17", "--generate-line-info",
-                           "--device-as-default-execution-space", "--fmad=true", "--ptxas-options=-v"};
+    const char *fixed[] = {
+        target,        "--std=c++17",       "--generate-line-info", "--device-as-default-execution-space",
+        "--fmad=true", "--ptxas-options=-v"};
     enum { NUM_FIXED = sizeof fixed / sizeof *fixed };
     const char **options;
     snprintf(target, sizeof target, "--gpu-architecture=sm_%d", architecture);
@@ -128,7 +130,8 @@ unda_status jit_compile(const struct sources *sources, const struct gpu_source *
 
 /* ---- compiling without a device ---- */
 
-/* The number before `unit` in a line like "256 bytes stack frame, 0 bytes spill stores"; 0 if it is not there. */
+/* The number before `unit` in a line like "256 bytes stack frame, 0 bytes spill stores"; 0 if it is not
+ * there. */
 static int number_before(const char *begin, const char *end, const char *unit)
 {
     const char *word = strstr(begin, unit);
@@ -141,7 +144,8 @@ static int number_before(const char *begin, const char *end, const char *unit)
     return atoi(word);
 }
 
-/* Reads the assembler's statement on one kernel, which runs from its "Compiling entry function" to the next. */
+/* Reads the assembler's statement on one kernel, which runs from its "Compiling entry function" to the next.
+ */
 static unda_status read_statement(const char *log, const char *kernel, unda_kernel_resources *resources)
 {
     struct text head = {0};

@@ -36,7 +36,8 @@ static unda_status refused(const struct gpu_module *module, int result)
         result != CUDA_UNSUPPORTED_VERSION)
         return cuda_status(result, "cuModuleLoadData", __FILE__, __LINE__);
     FAIL(UNDA_ERR_DEVICE,
-         "the driver (version %d.%d) refuses %s, compiled by NVRTC %d.%d for sm_%d: %s; install a newer driver or, "
+         "the driver (version %d.%d) refuses %s, compiled by NVRTC %d.%d for sm_%d: %s; install a newer "
+         "driver or, "
          "for a driver of version 12, unda[cuda12]",
          cuda.version / 1000, cuda.version % 1000 / 10, module->file, nvrtc.version / 1000,
          nvrtc.version % 1000 / 10, module->gpu->info.compute_capability,
@@ -44,8 +45,7 @@ static unda_status refused(const struct gpu_module *module, int result)
 }
 
 static unda_status compile_and_load(struct gpu_module *module, const struct sources *sources,
-                                    const struct gpu_source *source, int architecture,
-                                    const struct key *key)
+                                    const struct gpu_source *source, int architecture, const struct key *key)
 {
     struct image image = {0};
     double start = clock_seconds();
@@ -72,8 +72,7 @@ static unda_status load(struct gpu_module *module, const struct gpu_source *sour
         array_free(image.data);
         if (result == 0 || cuda_is_lost())
             return cuda_status(result, "cuModuleLoadData", __FILE__, __LINE__);
-        log_add(UNDA_LOG_WARNING, "the driver refused %s from the cache; compiling it again",
-                source->file);
+        log_add(UNDA_LOG_WARNING, "the driver refused %s from the cache; compiling it again", source->file);
     }
     return compile_and_load(module, sources, source, architecture, &key);
 }
@@ -154,8 +153,8 @@ unda_status gpu_kernel_get(struct gpu_kernel *kernel, struct gpu_module *module,
     snprintf(made.name, sizeof made.name, "%s", name);
     TRY(gpu_enter(module->gpu));
     TRY(gpu_leave_with(module->gpu, fill_kernel(&made, module, dynamic_bytes)));
-    log_add(UNDA_LOG_DEBUG, "%s %s: %d registers, %d bytes spilled, %d + %d bytes shared", module->file,
-            name, made.registers, made.spill_bytes, made.shared_bytes, dynamic_bytes);
+    log_add(UNDA_LOG_DEBUG, "%s %s: %d registers, %d bytes spilled, %d + %d bytes shared", module->file, name,
+            made.registers, made.spill_bytes, made.shared_bytes, dynamic_bytes);
     *kernel = made;
     return UNDA_OK;
 }
@@ -163,8 +162,8 @@ unda_status gpu_kernel_get(struct gpu_kernel *kernel, struct gpu_module *module,
 unda_status gpu_occupancy(const struct gpu_kernel *kernel, int threads, int shared_bytes, int *blocks)
 {
     TRY(gpu_enter(kernel->gpu));
-    return gpu_leave_with(kernel->gpu, CU(cuOccupancy, blocks, kernel->function, threads,
-                                          (size_t)shared_bytes));
+    return gpu_leave_with(kernel->gpu,
+                          CU(cuOccupancy, blocks, kernel->function, threads, (size_t)shared_bytes));
 }
 
 /* ---- launching ---- */
@@ -180,11 +179,11 @@ static unda_status check_shape(const struct gpu_kernel *kernel, const int64_t *g
                  (long long)grid[i], (long long)limit[i]);
     int64_t threads = (int64_t)block[0] * block[1] * block[2];
     if (block[0] < 1 || block[1] < 1 || block[2] < 1 || threads > kernel->max_threads)
-        FAIL(UNDA_ERR_ARG, "kernel %s: the block is %d x %d x %d threads, expected at most %d",
-             kernel->name, block[0], block[1], block[2], kernel->max_threads);
+        FAIL(UNDA_ERR_ARG, "kernel %s: the block is %d x %d x %d threads, expected at most %d", kernel->name,
+             block[0], block[1], block[2], kernel->max_threads);
     if (shared_bytes < 0 || shared_bytes > kernel->dynamic_bytes)
-        FAIL(UNDA_ERR_ARG, "kernel %s: %d bytes of dynamic shared memory, expected at most %d",
-             kernel->name, shared_bytes, kernel->dynamic_bytes);
+        FAIL(UNDA_ERR_ARG, "kernel %s: %d bytes of dynamic shared memory, expected at most %d", kernel->name,
+             shared_bytes, kernel->dynamic_bytes);
     return UNDA_OK;
 }
 
@@ -205,7 +204,6 @@ unda_status gpu_launch(const struct gpu_kernel *kernel, struct gpu_stream *strea
     TRY(gpu_enter(kernel->gpu));
     return gpu_leave_with(kernel->gpu,
                           CU(cuLaunchKernel, kernel->function, (unsigned)grid[0], (unsigned)grid[1],
-                             (unsigned)grid[2], (unsigned)block[0], (unsigned)block[1],
-                             (unsigned)block[2], (unsigned)shape->shared_bytes, stream->handle,
-                             parameters, NULL));
+                             (unsigned)grid[2], (unsigned)block[0], (unsigned)block[1], (unsigned)block[2],
+                             (unsigned)shape->shared_bytes, stream->handle, parameters, NULL));
 }

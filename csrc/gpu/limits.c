@@ -1,6 +1,6 @@
-/* limits.c: measures a device: copy bandwidth and multiply-add rates, the two limits that speed is stated against.
- * Kernels: cuda/common/limits.cu. The CPU is measured in csrc/cpu/limits.c.
- * Not here: judging kernels by the limits (unda bench). */
+/* limits.c: measures a device: copy bandwidth and multiply-add rates, the two limits that speed is stated
+ * against. Kernels: cuda/common/limits.cu. The CPU is measured in csrc/cpu/limits.c. Not here: judging
+ * kernels by the limits (unda bench). */
 #include "../cpu/limits.h"
 #include "common/limits_args.h"
 #include "gpu.h"
@@ -95,8 +95,8 @@ static unda_status measure_copy(struct bench *bench, double *bytes_per_second)
 static unda_status measure_fma(struct bench *bench, const char *name, double *flops_per_second)
 {
     struct gpu_kernel kernel;
-    struct limits_args args = {.to = (void *)(uintptr_t)bench->to, .num_loop = 16, .factor = 0.999,
-                               .term = 1e-3};
+    struct limits_args args = {
+        .to = (void *)(uintptr_t)bench->to, .num_loop = 16, .factor = 0.999, .term = 1e-3};
     double seconds = 0;
     TRY(gpu_kernel_get(&kernel, bench->module, name, 0));
     while (seconds < enough) {
@@ -124,8 +124,8 @@ unda_status unda_device_limits(int32_t device, int32_t threads, unda_limits *lim
         FAIL(UNDA_ERR_ARG, "device is %d, expected -1 (CPU) or the number of a CUDA device", device);
     unda_limits found = {.size_bytes = sizeof found};
     struct bench bench = {0};
-    unda_status status = device == UNDA_DEVICE_CPU ? cpu_limits(threads, &found)
-                                                   : measure(&bench, device, &found);
+    unda_status status =
+        device == UNDA_DEVICE_CPU ? cpu_limits(threads, &found) : measure(&bench, device, &found);
     bench_free(&bench);
     if (status == UNDA_OK)
         *limits = found;

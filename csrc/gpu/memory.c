@@ -1,6 +1,6 @@
 /* memory.c: device memory, page-locked host memory, copies.
- * Every copy is ordered by its stream; the default stream is never used. Not here: what is stored (dg_cuda.c).
- * Next: stream.c. */
+ * Every copy is ordered by its stream; the default stream is never used. Not here: what is stored
+ * (dg_cuda.c). Next: stream.c. */
 #include "internal.h"
 
 unda_status gpu_memory_free(struct gpu *gpu, int64_t *bytes)
@@ -81,8 +81,7 @@ unda_status gpu_upload_async(struct gpu_stream *stream, gpu_ptr to, const void *
     if (bytes == 0)
         return gpu_check();
     TRY(gpu_enter(stream->gpu));
-    return gpu_leave_with(stream->gpu,
-                          CU(cuMemcpyHtoDAsync, to, from, (size_t)bytes, stream->handle));
+    return gpu_leave_with(stream->gpu, CU(cuMemcpyHtoDAsync, to, from, (size_t)bytes, stream->handle));
 }
 
 unda_status gpu_download_async(struct gpu_stream *stream, void *to, gpu_ptr from, int64_t bytes)
@@ -90,8 +89,7 @@ unda_status gpu_download_async(struct gpu_stream *stream, void *to, gpu_ptr from
     if (bytes == 0)
         return gpu_check();
     TRY(gpu_enter(stream->gpu));
-    return gpu_leave_with(stream->gpu,
-                          CU(cuMemcpyDtoHAsync, to, from, (size_t)bytes, stream->handle));
+    return gpu_leave_with(stream->gpu, CU(cuMemcpyDtoHAsync, to, from, (size_t)bytes, stream->handle));
 }
 
 unda_status gpu_upload(struct gpu_stream *stream, gpu_ptr to, const void *from, int64_t bytes)
@@ -111,8 +109,7 @@ unda_status gpu_copy_async(struct gpu_stream *stream, gpu_ptr to, gpu_ptr from, 
     if (bytes == 0)
         return gpu_check();
     TRY(gpu_enter(stream->gpu));
-    return gpu_leave_with(stream->gpu,
-                          CU(cuMemcpyDtoDAsync, to, from, (size_t)bytes, stream->handle));
+    return gpu_leave_with(stream->gpu, CU(cuMemcpyDtoDAsync, to, from, (size_t)bytes, stream->handle));
 }
 
 unda_status gpu_zero_async(struct gpu_stream *stream, gpu_ptr to, int64_t bytes)

@@ -1,6 +1,6 @@
 /* result.c: what a CUresult means: a status with a message, and the memory of a lost device.
- * After a sticky error every driver call of the process fails; so the first cause is kept and no call is made again.
- * Not here: calling (api.h). Next: api.c, memory.c (out of memory with sizes). */
+ * After a sticky error every driver call of the process fails; so the first cause is kept and no call is made
+ * again. Not here: calling (api.h). Next: api.c, memory.c (out of memory with sizes). */
 #include "api.h"
 
 #include <stdatomic.h>
@@ -74,8 +74,7 @@ unda_status cuda_status(int result, const char *call, const char *file, int line
         return UNDA_OK;
     if (result == CUDA_LOST)
         return error_set(UNDA_ERR_DEVICE_LOST, file, line,
-                         "the CUDA device was lost earlier (%s); restart the process",
-                         first_cause());
+                         "the CUDA device was lost earlier (%s); restart the process", first_cause());
     if (result == CUDA_MISSING)
         return error_set(UNDA_ERR_NO_DEVICE, file, line,
                          "the CUDA driver (version %d.%d) lacks the function %s; install a newer driver",

@@ -53,8 +53,7 @@ unda_status unda_add_library_dir(const char *path)
         free(copy);
     pthread_mutex_unlock(&lock);
     if (!known && full)
-        FAIL(UNDA_ERR_ARG, "%s is one library folder too many, expected at most %d", path,
-             MAX_LIBRARY_DIR);
+        FAIL(UNDA_ERR_ARG, "%s is one library folder too many, expected at most %d", path, MAX_LIBRARY_DIR);
     return UNDA_OK;
 }
 

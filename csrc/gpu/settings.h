@@ -1,6 +1,6 @@
 /* settings.h: the folders of the CUDA engine: kernels, cache, libraries.
- * Set by unda_set_kernel_dir, unda_set_cache_dir and unda_add_library_dir; UNDA_KERNEL_DIR and UNDA_CACHE_DIR in the
- * environment win. Next: settings.c. */
+ * Set by unda_set_kernel_dir, unda_set_cache_dir and unda_add_library_dir; UNDA_KERNEL_DIR and UNDA_CACHE_DIR
+ * in the environment win. Next: settings.c. */
 #ifndef UNDA_GPU_SETTINGS_H
 #define UNDA_GPU_SETTINGS_H
 

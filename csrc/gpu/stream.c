@@ -13,12 +13,12 @@ struct gpu_graph {
 };
 
 /* Frees a handle by one driver function, unless the device is lost. */
-#define DESTROY(gpu, function, handle)                                                             \
-    do {                                                                                           \
-        if ((handle) && gpu_try_enter(gpu)) {                                                      \
-            (void)CU(function, handle);                                                            \
-            gpu_leave(gpu);                                                                        \
-        }                                                                                          \
+#define DESTROY(gpu, function, handle)                                                                       \
+    do {                                                                                                     \
+        if ((handle) && gpu_try_enter(gpu)) {                                                                \
+            (void)CU(function, handle);                                                                      \
+            gpu_leave(gpu);                                                                                  \
+        }                                                                                                    \
     } while (0)
 
 unda_status gpu_stream_new(struct gpu_stream **stream, struct gpu *gpu)

@@ -6,7 +6,7 @@
 
 #include "../base/base.h"
 
-struct text { /* all zero: empty */
+struct text {   /* all zero: empty */
     char *data; /* [size_bytes + 1], ends in 0; NULL when empty */
     int64_t size_bytes, room_bytes;
     bool failed;

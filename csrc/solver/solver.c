@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Engines by method. */
-static const struct engine *const cpu_engines[] = {[UNDA_DG] = &dg_cpu};
-enum { NUM_METHOD = sizeof cpu_engines / sizeof *cpu_engines };
+/* Engines by method: CPU, CUDA. */
+static const struct engine *const engines[][2] = {[UNDA_DG] = {&dg_cpu, &dg_cuda}};
+enum { NUM_METHOD = sizeof engines / sizeof *engines };
 
 unda_status solver_enter(unda_solver *s)
 {
@@ -58,11 +58,6 @@ static unda_status check_options(const unda_solver_options *o)
     return UNDA_OK;
 }
 
-static const struct engine *find_engine(const unda_solver_options *o)
-{
-    return o->device == UNDA_DEVICE_CPU ? cpu_engines[o->method] : NULL;
-}
-
 static void choose_dt(unda_solver *s)
 {
     s->dt_stable = INFINITY;
@@ -81,9 +76,7 @@ static unda_status build(unda_solver *s, const unda_solver_options *o)
     s->options.boundary = NULL;
     s->real_bytes = o->precision == UNDA_FLOAT32 ? 4 : 8;
     choose_dt(s);
-    s->engine = find_engine(o);
-    if (!s->engine)
-        FAIL(UNDA_ERR_NO_DEVICE, "device is %d, expected %d (CPU)", o->device, UNDA_DEVICE_CPU);
+    s->engine = engines[o->method][o->device != UNDA_DEVICE_CPU];
     TRY(s->engine->create(s));
     s->setup_seconds = clock_seconds() - begin - s->compile_seconds;
     return UNDA_OK;

@@ -77,7 +77,7 @@ struct unda_solver {
     int64_t host_bytes, device_bytes, num_launch;
 };
 
-extern const struct engine dg_cpu;
+extern const struct engine dg_cpu, dg_cuda;
 
 /* integrator.c */
 int64_t integrator_num_time(const unda_solver *s, int64_t num_step);

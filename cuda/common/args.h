@@ -28,11 +28,11 @@ struct dg_args {
     double a, b, dt, c0, c1, c2;
 };
 
-/* Receivers: one warp a (point, field). */
+/* Receivers: one warp a channel, that is a (point, field). */
 struct record_args {
     const void *q;          /* [elem][node][field] */
-    const void *weight;     /* [point][node] */
-    const int *elem;        /* [point] */
+    const void *weight;     /* [point][node], float64 */
+    const long long *elem;  /* [point] */
     const int *field;       /* [channel]: field of the state */
     const int *point;       /* [channel] */
     const int *every;       /* [channel]: record each this many steps ... */
@@ -43,14 +43,23 @@ struct record_args {
     void *out;
     const long long *clock; /* steps done before this batch of launches */
     int step;               /* this step's number in the batch, counted from 1 */
-    int num_channel;
+    int num_channel, num_node, num_field;
 };
 
-/* Node of one element that is not finite. */
+/* Elements by list, to or from packed memory. */
+struct gather_args {
+    void *state;           /* [elem][num_value] */
+    void *packed;          /* [count][num_value] */
+    const long long *elem; /* [count] */
+    long long count, num_value;
+    int scatter;           /* 1: from packed to state */
+    int unused;
+};
+
 struct finite_args {
     const void *q;
     long long num_value;
-    long long *first; /* smallest index of a value that is not finite; num_value if none */
+    unsigned long long *first; /* smallest index of a value that is not finite; as it was if none */
 };
 
 /* Moves the clocks on at the end of a batch. */

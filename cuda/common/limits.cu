@@ -1,6 +1,6 @@
 /* limits.cu: what a device can do: copy kernel (bandwidth) and multiply-add kernels (arithmetic rate).
- * One thread: copy 16 B read + 16 B written a turn; fma 2 NUM_CHAIN flop a turn, chains independent so that the
- * latency of one (4 cycles) hides behind the others; no memory. Host side: csrc/gpu/limits.c. */
+ * One thread: copy 16 B read + 16 B written a turn; fma 2 NUM_CHAIN flop a turn, chains independent so that
+ * the latency of one (4 cycles) hides behind the others; no memory. Host side: csrc/gpu/limits.c. */
 #include "common/limits_args.h"
 
 static_assert(sizeof(struct limits_args) == 48, "host and device disagree on limits_args");

@@ -1,4 +1,5 @@
-/* limits_args.h: argument struct of limits.cu, shared with csrc/gpu/limits.c. Plain types only (args.h says why). */
+/* limits_args.h: argument struct of limits.cu, shared with csrc/gpu/limits.c. Plain types only (args.h says
+ * why). */
 #ifndef UNDA_LIMITS_ARGS_H
 #define UNDA_LIMITS_ARGS_H
 

@@ -69,6 +69,8 @@ class DG:
         CPU threads; all that the process may use if omitted.
     allow_unstable : bool
         Accept a dt above the stable limit.
+    plan : (int, int, int), optional
+        CUDA tile: nodes a thread, elements a thread, elements a block; for tuning.
 
     Raises
     ------
@@ -104,6 +106,7 @@ class DG:
         device: str = "auto",
         threads: int | None = None,
         allow_unstable: bool = False,
+        plan: Sequence[int] | None = None,
     ) -> None:
         if not isinstance(mesh, Mesh):
             raise ArgumentError(f"mesh is {mesh!r}, expected a Mesh")
@@ -126,6 +129,7 @@ class DG:
             dt=dt or 0.0,
             material=self._material,
             boundary=self._boundary,
+            plan=[*(plan or (0, 0, 0)), 0],
         )
         make = lambda out: lib.unda_solver_new(out, mesh._handle, options)  # noqa: E731
         self._handle = _core.new_object("unda_solver", make, lib.unda_solver_free)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _core
+from . import _core, _cuda
 from ._core import lib
 from .errors import ArgumentError
 
@@ -18,6 +18,8 @@ def device_number(device: Any) -> int:
     """Return the number the library knows a device by: -1 for "cpu", n for "cuda:n"."""
     if device == "cpu":
         return int(lib.UNDA_DEVICE_CPU)
+    if isinstance(device, str) and device.startswith("cuda"):
+        _cuda.prepare()
     if device == "cuda":
         return 0
     if isinstance(device, str) and device.startswith("cuda:") and device[5:].isdigit():

@@ -1,6 +1,6 @@
-/* gpu_host.c: scenarios for the CUDA host layer, run one a process by tests/test_gpu_*.py (a lost device stays lost).
- * Usage: gpu_host SCENARIO ARGUMENT...; prints "key=value" lines; a failed call prints status= and error= and ends.
- * The kernels are those of tests/c/kernels. Not here: numerics. */
+/* gpu_host.c: scenarios for the CUDA host layer, run one a process by tests/test_gpu_*.py (a lost device
+ * stays lost). Usage: gpu_host SCENARIO ARGUMENT...; prints "key=value" lines; a failed call prints status=
+ * and error= and ends. The kernels are those of tests/c/kernels. Not here: numerics. */
 #include "gpu/gpu.h"
 
 #include <pthread.h>
@@ -57,7 +57,7 @@ static unda_status launch(struct rig *rig, gpu_ptr from, gpu_ptr to, long long c
 /* Whether the downloaded values are those of `turns` reversals within blocks of BLOCK, scaled by 2 each. */
 static unda_status check_values(struct rig *rig, gpu_ptr from, int turns)
 {
-    static double got[COUNT];
+    double got[COUNT];
     int wrong = 0;
     TRY(gpu_download(rig->stream, got, from, sizeof got));
     for (int i = 0; i < COUNT; i++) {
@@ -132,7 +132,7 @@ static unda_status run_memory(struct rig *rig, char **argument)
     return check_values(rig, rig->to, 1);
 }
 
-/* Reads or writes where it must not, by the count that it is told. */
+/* A kernel of faults.cu, then calls of every kind. */
 static unda_status run_fault(struct rig *rig, char **argument)
 {
     TRY(rig_new(rig, "faults.cu", argument[0]));
@@ -141,14 +141,14 @@ static unda_status run_fault(struct rig *rig, char **argument)
     printf("first=%d %s\n", status, unda_error());
     struct gpu_event *event = NULL;
     gpu_ptr more = 0;
-    unda_status later[] = {gpu_sync(rig->stream),
-                           launch(rig, rig->from, rig->to, COUNT),
-                           gpu_alloc(rig->gpu, &more, 8, "more"),
-                           gpu_event_new(&event, rig->gpu),
+    unda_status later[] = {gpu_sync(rig->stream), launch(rig, rig->from, rig->to, COUNT),
+                           gpu_alloc(rig->gpu, &more, 8, "more"), gpu_event_new(&event, rig->gpu),
                            gpu_check()};
     for (int i = 0; i < 5; i++)
         printf("later%d=%d\n", i, later[i]);
     printf("cause=%s\n", unda_error());
+    gpu_event_free(event);
+    gpu_free(rig->gpu, more);
     return UNDA_OK;
 }
 
@@ -182,7 +182,8 @@ static unda_status run_broken_capture(struct rig *rig, char **argument)
     TRY(gpu_capture_begin(rig->stream));
     printf("sync=%d\n", gpu_sync(rig->stream) != UNDA_OK);
     TRY(gpu_capture_end(rig->stream, NULL));
-    return run_launch(rig, argument);
+    TRY(launch(rig, rig->from, rig->to, COUNT));
+    return check_values(rig, rig->to, 1);
 }
 
 static unda_status run_fork(struct rig *rig, char **argument)
@@ -272,10 +273,18 @@ static const struct {
     const char *name;
     unda_status (*run)(struct rig *rig, char **argument);
 } scenarios[] = {
-    {"launch", run_launch},     {"graph", run_graph},     {"queue", run_queue},
-    {"memory", run_memory},     {"fault", run_fault},     {"refusals", run_refusals},
-    {"fork", run_fork},         {"threads", run_threads}, {"load", run_load},
-    {"compile", run_compile},   {"limits", run_limits},   {"report", run_report},
+    {"launch", run_launch},
+    {"graph", run_graph},
+    {"queue", run_queue},
+    {"memory", run_memory},
+    {"fault", run_fault},
+    {"refusals", run_refusals},
+    {"fork", run_fork},
+    {"threads", run_threads},
+    {"load", run_load},
+    {"compile", run_compile},
+    {"limits", run_limits},
+    {"report", run_report},
     {"broken_capture", run_broken_capture},
 };
 

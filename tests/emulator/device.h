@@ -7,6 +7,7 @@
 #define __global__
 #define __device__
 #define __host__
+#define __grid_constant__
 #define __constant__
 #define __forceinline__ inline
 #define __noinline__ __attribute__((noinline))
@@ -65,6 +66,7 @@ EMU_ATOMIC(atomicAdd, old + v) EMU_ATOMIC(atomicMin, v < old ? v : old) EMU_ATOM
 EMU_ATOMIC(atomicExch, v)
 template <class T> inline T atomicCAS(T *p, T is, T v) { T old = *p; *p = old == is ? v : old; return old; }
 inline void __threadfence() {}
+inline void __threadfence_block() {}
 
 /* ---- waiting ---- */
 inline void __trap() { emu->trap("__trap"); }

@@ -21,14 +21,8 @@
 
 /* Every entry holds the one lock, gives a sticky error again, and most need a context. */
 #define API extern "C" __attribute__((visibility("default"))) int
-#define ENTER                                                                                      \
-    std::lock_guard<std::recursive_mutex> guard(mutex);                                            \
-    if (sticky)                                                                                    \
-    return sticky
-#define IN_CONTEXT                                                                                 \
-    ENTER;                                                                                         \
-    if (contexts.empty())                                                                          \
-    return INVALID_CONTEXT
+#define ENTER std::lock_guard<std::recursive_mutex> guard(mutex); if (sticky) return sticky
+#define IN_CONTEXT ENTER; if (contexts.empty()) return INVALID_CONTEXT
 
 namespace {
 enum {
@@ -198,8 +192,7 @@ API cuEventCreate(void **e, unsigned) { IN_CONTEXT; *e = new event(); return 0; 
 API cuEventDestroy_v2(void *e) { IN_CONTEXT; int result = run_all(); delete (event *)e; return result; }
 API cuEventRecord(void *handle, void *s) {
     IN_CONTEXT;
-    event *e = (event *)handle;
-    *e = {s, false, 0};
+    event *e = &(*(event *)handle = {s, false, 0});
     return num_capture ? (int)CAPTURE_UNSUPPORTED : add(s, [=] { return e->time = seconds(), e->done = true, 0; });
 }
 API cuEventSynchronize(void *e) { IN_CONTEXT; return ((event *)e)->done ? 0 : cuStreamSynchronize(((event *)e)->where); }

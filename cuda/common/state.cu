@@ -1,0 +1,59 @@
+/* state.cu: moving and checking states: gather and scatter elements, receivers, finite check, clocks.
+ * One thread a value, or one warp a receiver channel; all bound by latency or by one read of the state.
+ * Define: REAL. */
+#include "common/args.h"
+
+/* elements[i] <-> packed[i], num_value reals each. */
+extern "C" __global__ void gather(const __grid_constant__ gather_args a)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= a.count * a.num_value)
+        return;
+    long long at = a.elem[i / a.num_value] * a.num_value + i % a.num_value;
+    if (a.scatter)
+        ((REAL *)a.state)[at] = ((const REAL *)a.packed)[i];
+    else
+        ((REAL *)a.packed)[i] = ((const REAL *)a.state)[at];
+}
+
+/* One warp a channel; lanes take turns over the nodes, then a fixed tree of sums: the same bits each time. */
+extern "C" __global__ void record(const __grid_constant__ record_args a)
+{
+    int channel = (int)((blockIdx.x * blockDim.x + threadIdx.x) / 32), lane = threadIdx.x % 32;
+    if (channel >= a.num_channel)
+        return;
+    long long since = a.clock[1] + a.step - a.first[channel];
+    if (since % a.every[channel] != 0)
+        return;
+    long long elem = a.elem[a.point[channel]];
+    const REAL *q = (const REAL *)a.q + elem * a.num_node * a.num_field + a.field[channel];
+    const double *weight = (const double *)a.weight + (long long)a.point[channel] * a.num_node;
+    double sum = 0;
+    for (int n = lane; n < a.num_node; n += 32)
+        sum += weight[n] * (double)q[(long long)n * a.num_field];
+    for (int offset = 16; offset > 0; offset /= 2)
+        sum += __shfl_down_sync(0xffffffffu, sum, offset);
+    if (lane == 0) {
+        long long sample = since / a.every[channel] - a.start[channel];
+        ((REAL *)a.out)[a.offset[channel] + sample * a.stride[channel]] = (REAL)sum;
+    }
+}
+
+/* Smallest index of a value that is not finite. */
+extern "C" __global__ void find_bad(const __grid_constant__ finite_args a)
+{
+    long long step = (long long)gridDim.x * blockDim.x;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < a.num_value; i += step) {
+        REAL value = ((const REAL *)a.q)[i];
+        if (!(value - value == 0)) {
+            atomicMin(a.first, (unsigned long long)i);
+            return;
+        }
+    }
+}
+
+extern "C" __global__ void advance(const __grid_constant__ clock_args a)
+{
+    a.clock[0] += a.num_time;
+    a.clock[1] += a.num_step;
+}
