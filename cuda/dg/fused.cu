@@ -213,6 +213,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) dg_fused(const __grid_cons
 #pragma unroll
         for (int k = 0; k < NUM_COEF; k++)
             coef[k] = s.coef[k][e0 + c];
+        old_state old[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            if (group + r * ROW_GROUPS < NP)
+                load_old(a, (elem * NP + group + r * ROW_GROUPS) * NUM_FIELD, old[r]);
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             int node = group + r * ROW_GROUPS;
@@ -222,7 +227,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) dg_fused(const __grid_cons
             from_reference(acc[r][c], g, coef, rhs);
             if (source_first < source_last)
                 add_sources(a, elem, node, source_first, source_last, rhs);
-            update(a, (elem * NP + node) * NUM_FIELD, rhs);
+            update(a, (elem * NP + node) * NUM_FIELD, old[r], rhs);
         }
     }
 }

@@ -17,34 +17,45 @@ static __device__ __forceinline__ void add_sources(const dg_args &a, long long e
     }
 }
 
-static __device__ __forceinline__ void update(const dg_args &a, long long index, const REAL *rhs)
+/* What the update of a node reads besides the right-hand side; loaded for all of a thread's nodes of an element
+ * before the first is stored, so that the loads overlap. */
+struct old_state {
+    REAL q[NUM_FIELD], r[NUM_FIELD], r1[NUM_FIELD];
+};
+
+static __device__ __forceinline__ void load_old(const dg_args &a, long long index, old_state &old)
+{
+#if UPDATE != UPDATE_RHS
+    load_vector<NUM_FIELD>(old.q, (const REAL *)a.q + index);
+    if (UPDATE == UPDATE_AB3 || a.a != 0)
+        load_vector<NUM_FIELD>(old.r, (const REAL *)a.r + index);
+    if (UPDATE == UPDATE_AB3)
+        load_vector<NUM_FIELD>(old.r1, (const REAL *)a.r1 + index);
+#endif
+}
+
+static __device__ __forceinline__ void update(const dg_args &a, long long index, old_state &old, const REAL *rhs)
 {
     REAL *r = (REAL *)a.r + index;
 #if UPDATE == UPDATE_RHS
     store_vector<NUM_FIELD>(r, rhs);
-#else
-    REAL q[NUM_FIELD], old[NUM_FIELD], dt = (REAL)a.dt;
-    load_vector<NUM_FIELD>(q, (const REAL *)a.q + index);
-#if UPDATE == UPDATE_LSRK
-    REAL ra = (REAL)a.a, rb = (REAL)a.b;
-    if (a.a != 0)
-        load_vector<NUM_FIELD>(old, r);
+#elif UPDATE == UPDATE_LSRK
+    REAL ra = (REAL)a.a, rb = (REAL)a.b, dt = (REAL)a.dt;
 #pragma unroll
     for (int f = 0; f < NUM_FIELD; f++) {
-        old[f] = a.a == 0 ? dt * rhs[f] : ra * old[f] + dt * rhs[f];
-        q[f] += rb * old[f];
+        old.r[f] = a.a == 0 ? dt * rhs[f] : ra * old.r[f] + dt * rhs[f];
+        old.q[f] += rb * old.r[f];
     }
-    store_vector<NUM_FIELD>(r, old);
+    store_vector<NUM_FIELD>(r, old.r);
 #else
-    REAL r1[NUM_FIELD], c0 = (REAL)(a.dt * a.c0), c1 = (REAL)(a.dt * a.c1), c2 = (REAL)(a.dt * a.c2);
-    load_vector<NUM_FIELD>(old, r);
-    load_vector<NUM_FIELD>(r1, (const REAL *)a.r1 + index);
+    REAL c0 = (REAL)(a.dt * a.c0), c1 = (REAL)(a.dt * a.c1), c2 = (REAL)(a.dt * a.c2);
 #pragma unroll
     for (int f = 0; f < NUM_FIELD; f++)
-        q[f] += c0 * rhs[f] + c1 * r1[f] + c2 * old[f];
+        old.q[f] += c0 * rhs[f] + c1 * old.r1[f] + c2 * old.r[f];
     store_vector<NUM_FIELD>(r, rhs);
 #endif
-    store_vector<NUM_FIELD>((REAL *)a.q_new + index, q);
+#if UPDATE != UPDATE_RHS
+    store_vector<NUM_FIELD>((REAL *)a.q_new + index, old.q);
 #endif
 }
 
