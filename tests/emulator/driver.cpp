@@ -38,7 +38,7 @@ struct memory { char *map; size_t map_bytes, bytes; };
 struct stream { graph queue; bool capturing; };
 struct event { void *where; bool done; double time; };
 struct function { const emu_kernel *kernel; emu_range shared; emu_runtime **slot; unsigned dynamic; };
-struct module { void *handle; std::map<std::string, function> functions; };
+struct module { void *handle; int file; std::map<std::string, function> functions; };
 
 std::recursive_mutex mutex;
 std::map<u64, memory> memories; /* by address */
@@ -213,13 +213,14 @@ API cuModuleLoadData(void **m, const void *image) {
     int file = memfd_create("kernel", MFD_CLOEXEC);
     bool good = write(file, image, bytes) == (ssize_t)bytes;
     void *handle = good ? dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-    close(file);
-    return handle ? *m = new module{handle, {}}, 0 : (int)INVALID_IMAGE;
+    /* The file stays open: dlopen would take a second module of the same name for the first one. */
+    return handle ? *m = new module{handle, file, {}}, 0 : (close(file), (int)INVALID_IMAGE);
 }
 API cuModuleUnload(void *m) {
     IN_CONTEXT;
     int result = run_all();
     dlclose(((module *)m)->handle);
+    close(((module *)m)->file);
     delete (module *)m;
     return result;
 }
