@@ -14,20 +14,20 @@ void error_set_log(const char *text); /* copied: the compiler's log */
 void error_clear(void);
 
 #define FAIL(status, ...) return error_set((status), __FILE__, __LINE__, __VA_ARGS__)
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        unda_status try_status = (call);                                                           \
-        if (try_status != UNDA_OK)                                                                 \
-            return try_status;                                                                     \
+#define TRY(call)                                                                                            \
+    do {                                                                                                     \
+        unda_status try_status = (call);                                                                     \
+        if (try_status != UNDA_OK)                                                                           \
+            return try_status;                                                                               \
     } while (0)
 /* For options structs: the caller's size must be ours. */
-#define CHECK_SIZE(pointer, type)                                                                  \
-    do {                                                                                           \
-        if (!(pointer))                                                                            \
-            FAIL(UNDA_ERR_ARG, #type " is NULL");                                                  \
-        if ((pointer)->size_bytes != (int64_t)sizeof(type))                                        \
-            FAIL(UNDA_ERR_ARG, #type ".size_bytes is %lld, expected %lld",                         \
-                 (long long)(pointer)->size_bytes, (long long)sizeof(type));                       \
+#define CHECK_SIZE(pointer, type)                                                                            \
+    do {                                                                                                     \
+        if (!(pointer))                                                                                      \
+            FAIL(UNDA_ERR_ARG, #type " is NULL");                                                            \
+        if ((pointer)->size_bytes != (int64_t)sizeof(type))                                                  \
+            FAIL(UNDA_ERR_ARG, #type ".size_bytes is %lld, expected %lld", (long long)(pointer)->size_bytes, \
+                 (long long)sizeof(type));                                                                   \
     } while (0)
 
 void log_add(unda_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));

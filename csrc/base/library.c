@@ -6,8 +6,12 @@
 #include <string.h>
 #include <time.h>
 
+/* The Makefile gives both; programs of the tests compile this file without it. */
 #ifndef UNDA_SOURCE_HASH
 #define UNDA_SOURCE_HASH ""
+#endif
+#ifndef UNDA_VERSION
+#define UNDA_VERSION "unknown"
 #endif
 
 int32_t unda_abi(void)
@@ -17,7 +21,7 @@ int32_t unda_abi(void)
 
 const char *unda_version(void)
 {
-    return "0.1.0";
+    return UNDA_VERSION;
 }
 
 const char *unda_source_hash(void)

@@ -1,4 +1,5 @@
-/* parallel.c: the number of threads. */
+/* parallel.c: the number of threads.
+ * Not here: the loops that use them (*_cpu.inc.h). Next: parallel.h. */
 #include "parallel.h"
 
 #include <omp.h>

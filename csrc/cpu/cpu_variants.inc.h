@@ -9,17 +9,17 @@
 #include <string.h>
 
 typedef REAL VEC __attribute__((vector_size(64)));
-#define VAL VEC
+#define VAL    VEC
 #define DEVICE static inline __attribute__((always_inline, unused))
 
-#define PHYSICS "physics/acoustic.h"
+#define PHYSICS      "physics/acoustic.h"
 #define FLUX_CENTRAL 0
-#define FN(name) PRECISION(acoustic_upwind_##name##_)
+#define FN(name)     PRECISION(acoustic_upwind_##name##_)
 #include "../dg/dg_cpu.inc.h"
 #undef FN
 #undef FLUX_CENTRAL
 #define FLUX_CENTRAL 1
-#define FN(name) PRECISION(acoustic_central_##name##_)
+#define FN(name)     PRECISION(acoustic_central_##name##_)
 #include "../dg/dg_cpu.inc.h"
 #undef FN
 #undef FLUX_CENTRAL

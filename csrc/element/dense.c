@@ -60,8 +60,7 @@ unda_status dense_invert(int n, wide *matrix, wide *inverse)
     return UNDA_OK;
 }
 
-void dense_multiply(int rows, int cols, int inner, const wide *left, const wide *right,
-                    wide *product)
+void dense_multiply(int rows, int cols, int inner, const wide *left, const wide *right, wide *product)
 {
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < cols; j++) {

@@ -27,8 +27,7 @@ static void copy(void *to, const void *from, int64_t count, size_t size)
         memcpy(to, from, (size_t)count * size);
 }
 
-unda_status unda_element_get_arrays(int32_t shape, int32_t degree,
-                                    const unda_element_arrays *arrays)
+unda_status unda_element_get_arrays(int32_t shape, int32_t degree, const unda_element_arrays *arrays)
 {
     TRY(fork_check());
     CHECK_SIZE(arrays, unda_element_arrays);
@@ -50,13 +49,13 @@ static unda_status check_points(int64_t num_point, const double *points)
     for (int64_t i = 0; i < num_point; i++)
         for (int axis = 0; axis < 3; axis++)
             if (!isfinite(points[3 * i + axis]))
-                FAIL(UNDA_ERR_ARG, "points[%lld][%d] is %g, expected a finite number", (long long)i,
-                     axis, points[3 * i + axis]);
+                FAIL(UNDA_ERR_ARG, "points[%lld][%d] is %g, expected a finite number", (long long)i, axis,
+                     points[3 * i + axis]);
     return UNDA_OK;
 }
 
-unda_status unda_element_interpolate(int32_t shape, int32_t degree, int64_t num_point,
-                                     const double *points, double *matrix)
+unda_status unda_element_interpolate(int32_t shape, int32_t degree, int64_t num_point, const double *points,
+                                     double *matrix)
 {
     TRY(fork_check());
     if (num_point < 0)

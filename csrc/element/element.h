@@ -20,18 +20,17 @@ unda_status gauss_lobatto(int num_point, double *points, double *weights);
 unda_status nodes_tet(int degree, double *nodes);
 /* Orthonormal modes of the unit tetrahedron at points [num_point][3]: values [num_point][mode] and,
  * unless NULL, derivatives [3][num_point][mode]. */
-void modes_tet(int degree, int64_t num_point, const double *points, double *values,
-               double *derivatives);
+void modes_tet(int degree, int64_t num_point, const double *points, double *values, double *derivatives);
 
 /* One reference element, all matrices (row-major, float64). */
 struct element {
     int shape, degree, num_node, num_face, num_face_node;
-    double *nodes;      /* [node][3] */
-    double *derivative; /* [3][node][node] */
-    double *lift;       /* [face][node][face node] */
+    double *nodes;           /* [node][3] */
+    double *derivative;      /* [3][node][node] */
+    double *lift;            /* [face][node][face node] */
     double *mass, *inv_mass; /* [node][node] */
     double *inv_vandermonde; /* [mode][node] */
-    int32_t *face_node; /* [face][face node] */
+    int32_t *face_node;      /* [face][face node] */
 };
 unda_status element_new(struct element **element, int shape, int degree);
 void element_free(struct element *element);

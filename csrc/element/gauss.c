@@ -10,8 +10,8 @@ enum { MAX_POINT = 64, MAX_NEWTON = 100 };
 
 /* The next root of P_n above the known ones, which are divided out so that Newton's method cannot
  * find them again (Karniadakis & Sherwin 2005, appendix B); p [n + 1]: the polynomials there. */
-static bool next_root(int n, const struct jacobi_step *steps, const wide *roots, int num_root,
-                      wide *root, struct jet *p)
+static bool next_root(int n, const struct jacobi_step *steps, const wide *roots, int num_root, wide *root,
+                      struct jet *p)
 {
     wide x = -cosl((2 * num_root + 1) * acosl(-1) / (2 * n));
     if (num_root > 0)
@@ -55,8 +55,8 @@ unda_status gauss_jacobi(int num_point, double alpha, double beta, double *point
     struct jet p[MAX_POINT + 1];
     for (int i = 0; i < num_point; i++) {
         if (!next_root(num_point, steps, roots, i, &roots[i], p))
-            FAIL(UNDA_ERR_INTERNAL, "no root %d of %d of the Jacobi polynomial (%g, %g)", i,
-                 num_point, alpha, beta);
+            FAIL(UNDA_ERR_INTERNAL, "no root %d of %d of the Jacobi polynomial (%g, %g)", i, num_point, alpha,
+                 beta);
         /* Christoffel numbers: 1 / sum over m < n of P_m^2 (Szego 1939, eq. 3.4.8). */
         wide squares = 0;
         for (int m = 0; m < num_point; m++)

@@ -25,8 +25,7 @@ struct jacobi_step {
 };
 struct jacobi_step jacobi_step(int n, wide alpha, wide beta);
 /* p[n] = t^n P_n(x / t) for n = 0 .. max_n, given steps [max_n + 1]; t may be 0. */
-void jacobi_jets(int max_n, const struct jacobi_step *steps, struct jet x, struct jet t,
-                 struct jet *p);
+void jacobi_jets(int max_n, const struct jacobi_step *steps, struct jet x, struct jet t, struct jet *p);
 /* Orthonormal modes at one point of the unit tetrahedron and of the unit triangle. */
 void modes_tet_jets(int degree, const double point[3], struct jet *modes);
 void modes_triangle(int degree, const double point[2], wide *values);
@@ -34,8 +33,7 @@ void modes_triangle(int degree, const double point[2], wide *values);
 /* inverse = matrix^-1, both [n][n]; matrix is destroyed. */
 unda_status dense_invert(int n, wide *matrix, wide *inverse);
 /* product [rows][cols] = left [rows][inner] times the transpose of right [cols][inner]. */
-void dense_multiply(int rows, int cols, int inner, const wide *left, const wide *right,
-                    wide *product);
+void dense_multiply(int rows, int cols, int inner, const wide *left, const wide *right, wide *product);
 void dense_transpose(int n, const wide *from, wide *to);
 void dense_round(int64_t count, const wide *from, double *to);
 

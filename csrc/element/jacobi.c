@@ -24,8 +24,7 @@ struct jet jet_multiply(struct jet p, struct jet q)
 /* Integral of (1 - x)^alpha (1 + x)^beta over [-1, 1]. */
 static wide weight_integral(wide alpha, wide beta)
 {
-    return powl(2, alpha + beta + 1) * tgammal(alpha + 1) * tgammal(beta + 1) /
-           tgammal(alpha + beta + 2);
+    return powl(2, alpha + beta + 1) * tgammal(alpha + 1) * tgammal(beta + 1) / tgammal(alpha + beta + 2);
 }
 
 /* The Jacobi matrix, x P_n = a_n P_{n-1} + b_n P_n + a_{n+1} P_{n+1} (Golub & Welsch 1969). A
@@ -67,8 +66,7 @@ static struct jet advance(struct jacobi_step step, struct jet x, struct jet t, s
     return jet_combine(1, next, step.back, back);
 }
 
-void jacobi_jets(int max_n, const struct jacobi_step *steps, struct jet x, struct jet t,
-                 struct jet *p)
+void jacobi_jets(int max_n, const struct jacobi_step *steps, struct jet x, struct jet t, struct jet *p)
 {
     p[0] = (struct jet){steps[0].constant, {0}};
     for (int n = 1; n <= max_n; n++)

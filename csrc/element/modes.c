@@ -70,8 +70,7 @@ void modes_triangle(int degree, const double point[2], wide *values)
     }
 }
 
-void modes_tet(int degree, int64_t num_point, const double *points, double *values,
-               double *derivatives)
+void modes_tet(int degree, int64_t num_point, const double *points, double *values, double *derivatives)
 {
     int num_mode = num_tet_node(degree);
     struct jet modes[MAX_NODE];
@@ -81,7 +80,6 @@ void modes_tet(int degree, int64_t num_point, const double *points, double *valu
             values[i * num_mode + mode] = (double)modes[mode].value;
         for (int axis = 0; derivatives && axis < 3; axis++)
             for (int mode = 0; mode < num_mode; mode++)
-                derivatives[(axis * num_point + i) * num_mode + mode] =
-                    (double)modes[mode].gradient[axis];
+                derivatives[(axis * num_point + i) * num_mode + mode] = (double)modes[mode].gradient[axis];
     }
 }

@@ -38,8 +38,7 @@ static wide bubble(const struct warp *warp, wide lambda)
 /* How much of the warp of the face opposite vertex is felt at lambda: 1 on it, 0 on the others. A
  * point on several faces lies on their common edge; each gives it the same warp, of which it takes
  * a share. */
-static wide face_blend(const struct warp *warp, const int index[4], const wide lambda[4],
-                       int vertex)
+static wide face_blend(const struct warp *warp, const int index[4], const wide lambda[4], int vertex)
 {
     if (index[vertex] == 0) {
         int num_face = 0;

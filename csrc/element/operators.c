@@ -10,8 +10,7 @@
 unda_status element_check(int shape, int degree)
 {
     if (shape == UNDA_HEX)
-        FAIL(UNDA_ERR_ARG,
-             "shape is UNDA_HEX (1): only tetrahedra, UNDA_TET (0), have a nodal basis");
+        FAIL(UNDA_ERR_ARG, "shape is UNDA_HEX (1): only tetrahedra, UNDA_TET (0), have a nodal basis");
     if (shape != UNDA_TET)
         FAIL(UNDA_ERR_ARG, "shape is %d, expected UNDA_TET (0)", shape);
     if (degree < 1 || degree > MAX_DEGREE)
