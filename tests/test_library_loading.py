@@ -1,0 +1,133 @@
+"""What importing unda checks and what it loads: interface, struct sizes, freshness, few modules.
+
+Not here: what is inside the library (test_library_build.py).
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from unda import _core
+
+ROOT = Path(__file__).resolve().parent.parent
+HEADER = (ROOT / "csrc" / "unda.h").read_text()
+
+
+def run(code, path=ROOT / "python", **environment):
+    """Run Python code with unda from a folder; returns the finished process."""
+    env = os.environ | {"PYTHONPATH": str(path)} | environment
+    return subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False
+    )
+
+
+def import_error(**options):
+    """Last line that a failing import prints."""
+    done = run("import unda", **options)
+    assert done.returncode != 0
+    return done.stderr.splitlines()[-1]
+
+
+# ---- what is loaded
+
+
+def modules(code):
+    """Top-level modules outside the standard library that some code adds to a process."""
+    ask = "import sys; before = set(sys.modules)\n" + code
+    done = run(ask + "\nprint(*{m.split('.')[0] for m in set(sys.modules) - before})")
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split()) - set(sys.stdlib_module_names)
+
+
+def test_importing_unda_imports_numpy_and_cffi_only():
+    allowed = {"unda", "numpy", "cffi", "_cffi_backend"}
+    assert modules("import unda") <= allowed
+    assert not modules("import unda, scipy") <= allowed
+
+
+def test_importing_unda_prints_nothing():
+    done = run("import unda")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+# ---- a library that does not fit the binding
+
+
+def fake_library(path, abi, size):
+    """A library that claims an interface number and a size for every struct."""
+    source = (
+        f"int unda_abi(void) {{ return {abi}; }}\nlong unda_sizeof(char *n) {{ return {size}; }}"
+    )
+    command = ["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", path]
+    subprocess.run(command, input=source, text=True, check=True)
+    return {"UNDA_LIBRARY": str(path)}
+
+
+def test_another_interface_number_is_refused(tmp_path):
+    abi = _core.lib.UNDA_ABI + 1
+    message = import_error(**fake_library(tmp_path / "lib.so", abi, 8))
+    assert message.startswith("ImportError") and "run make lib" in message
+    assert f"interface {abi}" in message and f"expects {_core.lib.UNDA_ABI}" in message
+
+
+def test_another_struct_size_is_refused(tmp_path):
+    message = import_error(**fake_library(tmp_path / "lib.so", _core.lib.UNDA_ABI, 8))
+    assert message.startswith("ImportError") and "run make lib" in message
+    assert re.search(r"struct unda_\w+ has 8 bytes in libunda.so, \d+ in the binding", message)
+
+
+def test_a_file_that_is_no_library_is_refused(tmp_path):
+    path = tmp_path / "lib.so"
+    path.write_text("no library")
+    message = import_error(UNDA_LIBRARY=str(path))
+    assert message.startswith("ImportError") and str(path) in message and "run make lib" in message
+
+
+def test_every_options_struct_of_the_header_is_checked():
+    structs = set(re.findall(r"typedef struct (\w+) \{\s*int64_t size_bytes", HEADER))
+    assert structs == set(_core._STRUCTS)
+    for name in structs:
+        assert _core.lib.unda_sizeof(name.encode()) == _core.ffi.sizeof(name)
+    assert _core.lib.unda_sizeof(b"unda_nothing") == -1
+    assert _core.lib.unda_sizeof(_core.ffi.NULL) == -1
+
+
+# ---- a library that is older than the sources
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of what an import looks at."""
+    for name in ("python/unda", "csrc", "cuda"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["csrc/dg/dg.c", "cuda/physics/acoustic.h"])
+def test_a_stale_library_is_refused_in_a_checkout(checkout, name):
+    python = checkout / "python"
+    assert run("import unda", path=python).returncode == 0
+    with (checkout / name).open("a") as file:
+        file.write("/* changed */\n")
+    message = import_error(path=python)
+    assert message.startswith("ImportError") and "stale" in message and "run make lib" in message
+
+
+def test_kernels_may_change_without_a_new_library(checkout):
+    with (checkout / "cuda" / "dg" / "fused.cu").open("a") as file:
+        file.write("/* changed */\n")
+    assert run("import unda", path=checkout / "python").returncode == 0
+
+
+def test_an_installed_unda_has_no_sources_to_compare_with(checkout):
+    shutil.rmtree(checkout / "csrc")
+    assert run("import unda", path=checkout / "python").returncode == 0
+
+
+def test_a_missing_binding_is_named(checkout):
+    (checkout / "python" / "unda" / "_cffi.py").unlink()
+    assert "_cffi.py is missing" in import_error(path=checkout / "python")
