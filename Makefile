@@ -140,8 +140,9 @@ gpu-lib:
 	    echo 'no $(CC) here, and $(LIBRARY) or $(BINDING) was not brought along' >&2; exit 1; fi
 
 test-gpu: gpu-lib ## the tests that need a CUDA device (PY=python3)
-	$(WITH_PATH) $(PY) -m pytest -p no:cacheprovider -m "gpu or gpu_or_stand_in" --slow --require-gpu $(ARGS)
-	$(if $(ARGS),,$(WITH_PATH) $(PY) tests/gpu_record.py write)
+	$(WITH_PATH) $(PY) -m pytest -p no:cacheprovider -m "gpu or gpu_or_stand_in" --slow --require-gpu \
+	    --junitxml=build/test_gpu.xml $(ARGS)
+	$(if $(ARGS),,$(WITH_PATH) $(PY) tests/gpu_record.py write build/test_gpu.xml)
 
 SANITIZER ?= $(shell command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 
