@@ -1,0 +1,137 @@
+/* library.c: scenarios for the CPU side of the library through its public interface alone, run one a process
+ * by tests/test_c_library.py under AddressSanitizer (with leaks) and UBSan. Usage: library SCENARIO; prints
+ * "key=value" lines. Linked with --wrap=aligned_alloc, so that every allocation is counted and any can fail.
+ * Not here: numerics (the Python tests), bad arguments (refusals.c), the CUDA engine (gpu_host.c). */
+#include "rig.h"
+
+#include <stdlib.h>
+
+/* ---- allocations ---- */
+
+static long num_allocation, failing = -1; /* the number of the one that fails; -1: none */
+
+void *__real_aligned_alloc(size_t align, size_t bytes);
+void *__wrap_aligned_alloc(size_t align, size_t bytes);
+void *__wrap_aligned_alloc(size_t align, size_t bytes)
+{
+    return num_allocation++ == failing ? NULL : __real_aligned_alloc(align, bytes);
+}
+
+/* ---- scenarios ---- */
+
+/* Every combination of settings, from creation to freeing, each object used in every way. */
+static unda_status run_lifecycle(void)
+{
+    int num_solver = 0;
+    for (int32_t degree = 1; degree <= 4; degree += 3)
+        for (int32_t bits = 0; bits < 8; bits++, num_solver++) {
+            struct rig rig = {0};
+            unda_solver_options options = {.degree = degree,
+                                           .precision = bits & 1,
+                                           .flux = bits >> 1 & 1,
+                                           .integrator = bits >> 2 & 1,
+                                           .threads = 2};
+            unda_status status = rig_new(&rig, &options);
+            status = status == UNDA_OK ? rig_use(&rig, 3) : status;
+            rig_free(&rig);
+            TRY_HERE(status);
+        }
+    printf("solvers=%d\n", num_solver);
+    return UNDA_OK;
+}
+
+/* The whole work again and again, the n-th allocation failing, until none is left to fail. */
+static unda_status run_memory(void)
+{
+    int num_failed = 0;
+    for (failing = 0;; failing++) {
+        struct rig rig = {0};
+        num_allocation = 0;
+        unda_status status = rig_new(&rig, &(unda_solver_options){.degree = 2, .integrator = UNDA_AB3});
+        status = status == UNDA_OK ? rig_use(&rig, 2) : status;
+        rig_free(&rig);
+        if (status == UNDA_OK)
+            break;
+        if (status != UNDA_ERR_MEMORY || !strstr(unda_error(), "no memory for "))
+            return status;
+        num_failed++;
+    }
+    printf("failed=%d\n", num_failed);
+    return UNDA_OK;
+}
+
+/* What a step allocates once it has run with as many steps. */
+static unda_status run_steps(void)
+{
+    struct rig rig = {0};
+    unda_status status = rig_new(&rig, &(unda_solver_options){.degree = 3});
+    status = status == UNDA_OK ? rig_use(&rig, 5) : status;
+    long before = num_allocation;
+    status = status == UNDA_OK ? rig_step(&rig, 5) : status;
+    printf("allocations=%ld\n", num_allocation - before);
+    rig_free(&rig);
+    return status;
+}
+
+/* A blow-up is reported and leaves a solver that can be read, reset and freed. */
+static unda_status run_unstable(void)
+{
+    struct rig rig = {0};
+    unda_blowup blowup = {.size_bytes = sizeof blowup};
+    unda_status status = rig_new(&rig, &(unda_solver_options){.degree = 2, .dt = 1e9});
+    status = status == UNDA_OK ? rig_use(&rig, 1) : status;
+    for (int i = 0; i < 60 && status == UNDA_OK; i++)
+        status = rig_step(&rig, 1);
+    printf("stepped=%d %s\n", status, unda_error());
+    TRY_HERE(unda_solver_get_blowup(rig.solver, &blowup));
+    printf("elem=%lld good=%d\n", (long long)blowup.elem, blowup.last_good_step < blowup.step);
+    rig_free(&rig);
+    return status == UNDA_ERR_UNSTABLE ? UNDA_OK : UNDA_ERR_INTERNAL;
+}
+
+/* What the sanitizers must find: the negative twins of all the others. */
+static unda_status run_overrun(void)
+{
+    struct rig rig = {0};
+    TRY_HERE(rig_new(&rig, &(unda_solver_options){.degree = 1}));
+    double *coordinates = malloc(sizeof *coordinates);
+    TRY_HERE(unda_solver_coordinates(rig.solver, coordinates));
+    free(coordinates);
+    rig_free(&rig);
+    return UNDA_OK;
+}
+
+static unda_status run_leak(void)
+{
+    struct rig rig = {0};
+    TRY_HERE(rig_new(&rig, &(unda_solver_options){.degree = 1}));
+    rig.solver = NULL;
+    rig_free(&rig);
+    return UNDA_OK;
+}
+
+static unda_status run_overflow(void)
+{
+    volatile int32_t most = INT32_MAX;
+    most = most + 1;
+    printf("overflow=%d\n", most);
+    return UNDA_OK;
+}
+
+static const struct {
+    const char *name;
+    unda_status (*run)(void);
+} scenarios[] = {
+    {"lifecycle", run_lifecycle}, {"memory", run_memory},   {"steps", run_steps}, {"unstable", run_unstable},
+    {"refusals", refusals},       {"overrun", run_overrun}, {"leak", run_leak},   {"overflow", run_overflow},
+};
+
+int main(int argc, char **argv)
+{
+    unda_status status = UNDA_ERR_ARG;
+    for (size_t i = 0; argc > 1 && i < sizeof scenarios / sizeof *scenarios; i++)
+        if (strcmp(argv[1], scenarios[i].name) == 0)
+            status = scenarios[i].run();
+    printf("status=%d %s\n", status, status == UNDA_OK ? "" : unda_error());
+    return status;
+}

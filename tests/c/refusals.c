@@ -1,0 +1,277 @@
+/* refusals.c: every function of unda.h that can fail gets NULL for each pointer and numbers out of range; all
+ * must be refused by a status and a message, and touch nothing. One line a call: "text=status message".
+ * Not here: meshes with faults (test_mesh_refusals.py), the CUDA engine. Next: library.c, rig.c. */
+#include "rig.h"
+
+#include <math.h>
+
+#define CALL(call) printf("%s=%d %s\n", #call, (call), unda_error())
+
+static void refuse_meshes(struct rig *rig)
+{
+    unda_mesh *mesh = NULL;
+    unda_mesh_info info = {0};
+    unda_mesh_arrays arrays = {0};
+    unda_mesh_input input = {0}, empty = {.size_bytes = sizeof empty}, null = empty;
+    unda_box box = {0}, flat = {.size_bytes = sizeof flat, .cells = {1, 1, 1}}, none = flat, many = flat;
+    double point[3] = {0}, nan_point[3] = {NAN};
+    int64_t elem;
+    none.cells[1] = 0;
+    many.cells[0] = many.cells[1] = many.cells[2] = INT64_MAX / 2;
+    null.num_vertex = null.num_elem = 4;
+    CALL(unda_mesh_new(NULL, &empty));
+    CALL(unda_mesh_new(&mesh, NULL));
+    CALL(unda_mesh_new(&mesh, &input));
+    CALL(unda_mesh_new(&mesh, &empty));
+    CALL(unda_mesh_new(&mesh, &null));
+    CALL(unda_box_mesh_new(NULL, &flat));
+    CALL(unda_box_mesh_new(&mesh, NULL));
+    CALL(unda_box_mesh_new(&mesh, &box));
+    CALL(unda_box_mesh_new(&mesh, &flat));
+    CALL(unda_box_mesh_new(&mesh, &none));
+    CALL(unda_box_mesh_new(&mesh, &many));
+    CALL(unda_mesh_get_info(NULL, &info));
+    CALL(unda_mesh_get_info(rig->mesh, NULL));
+    CALL(unda_mesh_get_info(rig->mesh, &info));
+    CALL(unda_mesh_get_arrays(NULL, &arrays));
+    CALL(unda_mesh_get_arrays(rig->mesh, NULL));
+    CALL(unda_mesh_get_arrays(rig->mesh, &arrays));
+    CALL(unda_mesh_locate(NULL, 1, point, &elem, NULL));
+    CALL(unda_mesh_locate(rig->mesh, 1, NULL, &elem, NULL));
+    CALL(unda_mesh_locate(rig->mesh, 1, point, NULL, NULL));
+    CALL(unda_mesh_locate(rig->mesh, -1, point, &elem, NULL));
+    CALL(unda_mesh_locate(rig->mesh, 1, nan_point, &elem, NULL));
+    printf("untouched=%d\n", mesh == NULL);
+}
+
+static void refuse_elements(void)
+{
+    unda_element_arrays arrays = {0}, fine = {.size_bytes = sizeof fine};
+    double point[3] = {NAN}, matrix[4];
+    int64_t num_point = -7;
+    CALL(unda_element_get_arrays(UNDA_TET, 1, NULL));
+    CALL(unda_element_get_arrays(UNDA_TET, 1, &arrays));
+    CALL(unda_element_get_arrays(UNDA_HEX, 1, &fine));
+    CALL(unda_element_get_arrays(7, 1, &fine));
+    CALL(unda_element_get_arrays(UNDA_TET, 0, &fine));
+    CALL(unda_element_get_arrays(UNDA_TET, 99, &fine));
+    CALL(unda_element_interpolate(UNDA_TET, 1, 1, NULL, matrix));
+    CALL(unda_element_interpolate(UNDA_TET, 1, 1, point, NULL));
+    CALL(unda_element_interpolate(UNDA_TET, 1, 1, point, matrix));
+    CALL(unda_element_interpolate(UNDA_TET, 1, -1, point, matrix));
+    CALL(unda_element_cubature(UNDA_TET, -1, &num_point, NULL, NULL));
+    CALL(unda_element_cubature(UNDA_TET, 41, &num_point, NULL, NULL));
+    CALL(unda_element_cubature(UNDA_TET, 2, NULL, NULL, NULL));
+    CALL(unda_element_cubature(UNDA_TET, 2, &num_point, point, NULL));
+    printf("untouched=%d\n", num_point == -7);
+    printf("unknown=%d\n",
+           unda_element_num_node(UNDA_TET, 0) == -1 && unda_element_num_face_node(9, 1) == -1);
+}
+
+static void refuse_options(struct rig *rig)
+{
+    static const double material[NUM_ELEM][2], good[NUM_ELEM][2] = {{1, 1}};
+    static const int32_t condition[6] = {9};
+    const unda_solver_options fine = {
+        .size_bytes = sizeof fine, .degree = 1, .device = UNDA_DEVICE_CPU, .material = material[0]};
+    unda_solver *solver = NULL;
+#define OPTION(assignment)                                                                                   \
+    do {                                                                                                     \
+        unda_solver_options o = fine;                                                                        \
+        o.assignment;                                                                                        \
+        printf("options." #assignment "=%d %s\n", unda_solver_new(&solver, rig->mesh, &o), unda_error());    \
+    } while (0)
+    CALL(unda_solver_new(NULL, rig->mesh, &fine));
+    CALL(unda_solver_new(&solver, NULL, &fine));
+    CALL(unda_solver_new(&solver, rig->mesh, NULL));
+    OPTION(size_bytes -= 8);
+    OPTION(method = 1);
+    OPTION(method = -1);
+    OPTION(physics = 1);
+    OPTION(physics = -1);
+    OPTION(degree = 0);
+    OPTION(degree = 9);
+    OPTION(precision = 2);
+    OPTION(flux = 2);
+    OPTION(integrator = 2);
+    OPTION(kernel = 3);
+    OPTION(device = -2);
+    OPTION(threads = -1);
+    OPTION(dt = -1);
+    OPTION(dt = NAN);
+    OPTION(cfl = INFINITY);
+    OPTION(material = NULL);
+    OPTION(material = material[0]);
+    OPTION(material = good[0]);
+    OPTION(boundary = condition);
+#undef OPTION
+    printf("untouched=%d\n", solver == NULL);
+}
+
+/* Functions that only ask. */
+static void refuse_questions(unda_solver *solver)
+{
+    unda_solver_info info = {0};
+    unda_blowup blowup = {0}, fine = {.size_bytes = sizeof fine};
+    double value;
+    int32_t history;
+    int64_t count;
+    CALL(unda_solver_get_info(NULL, &info));
+    CALL(unda_solver_get_info(solver, NULL));
+    CALL(unda_solver_get_info(solver, &info));
+    CALL(unda_solver_element_dt(NULL, &value));
+    CALL(unda_solver_element_dt(solver, NULL));
+    CALL(unda_solver_coordinates(NULL, &value));
+    CALL(unda_solver_coordinates(solver, NULL));
+    CALL(unda_solver_exact_points(NULL, &value));
+    CALL(unda_solver_exact_points(solver, NULL));
+    CALL(unda_solver_get_history(NULL, &history));
+    CALL(unda_solver_get_history(solver, NULL));
+    CALL(unda_solver_get_blowup(NULL, &fine));
+    CALL(unda_solver_get_blowup(solver, NULL));
+    CALL(unda_solver_get_blowup(solver, &blowup));
+    CALL(unda_solver_stage_times(NULL, 1, NULL, &count));
+    CALL(unda_solver_stage_times(solver, 1, NULL, NULL));
+    CALL(unda_solver_stage_times(solver, -1, NULL, &count));
+    CALL(unda_solver_energy(NULL, &value));
+    CALL(unda_solver_energy(solver, NULL));
+}
+
+static void refuse_state(unda_solver *solver)
+{
+    double values[4] = {0};
+    int64_t elem = 0, outside = NUM_ELEM;
+    CALL(unda_solver_read(NULL, UNDA_STATE, 0, 1, values));
+    CALL(unda_solver_read(solver, UNDA_STATE, 0, 1, NULL));
+    CALL(unda_solver_read(solver, 4, 0, 1, values));
+    CALL(unda_solver_read(solver, -1, 0, 1, values));
+    CALL(unda_solver_read(solver, UNDA_HISTORY1, 0, 1, values)); /* lsrk4 has none */
+    CALL(unda_solver_read(solver, UNDA_STATE, -1, 1, values));
+    CALL(unda_solver_read(solver, UNDA_STATE, NUM_ELEM, 1, values));
+    CALL(unda_solver_read(solver, UNDA_STATE, 1, INT64_MAX, values));
+    CALL(unda_solver_read(solver, UNDA_STATE, 0, -1, values));
+    CALL(unda_solver_write(NULL, UNDA_STATE, 0, 1, values));
+    CALL(unda_solver_write(solver, UNDA_STATE, 0, 1, NULL));
+    CALL(unda_solver_write(solver, UNDA_RHS, 0, 1, values));
+    CALL(unda_solver_set_clock(NULL, 0, 0, 0));
+    CALL(unda_solver_set_clock(solver, NAN, 0, 0));
+    CALL(unda_solver_set_clock(solver, 0, -1, 0));
+    CALL(unda_solver_set_clock(solver, 0, 0, 3));
+    CALL(unda_solver_sample(NULL, 1, values, &elem, values));
+    CALL(unda_solver_sample(solver, 1, NULL, &elem, values));
+    CALL(unda_solver_sample(solver, 1, values, NULL, values));
+    CALL(unda_solver_sample(solver, 1, values, &elem, NULL));
+    CALL(unda_solver_sample(solver, 1, values, &outside, values));
+    CALL(unda_solver_sample(solver, -1, values, &elem, values));
+}
+
+static void refuse_points(unda_solver *solver)
+{
+    static const double point[3] = {0.5, 0.5, 0.5}, rates[NUM_FIELD] = {1}, bad[NUM_FIELD] = {NAN};
+    const int64_t elem = 0, outside = NUM_ELEM;
+    const int32_t field = 0, unknown = NUM_FIELD;
+    const unda_receivers fine = {.size_bytes = sizeof fine,
+                                 .num_point = 1,
+                                 .every = 1,
+                                 .num_field = 1,
+                                 .points = point,
+                                 .elem = &elem,
+                                 .fields = &field};
+    int32_t index = -7;
+    int64_t count = -7;
+    double samples[1];
+    CALL(unda_solver_add_source(NULL, 0, point, rates, &index));
+    CALL(unda_solver_add_source(solver, 0, NULL, rates, &index));
+    CALL(unda_solver_add_source(solver, 0, point, NULL, &index));
+    CALL(unda_solver_add_source(solver, 0, point, rates, NULL));
+    CALL(unda_solver_add_source(solver, -1, point, rates, &index));
+    CALL(unda_solver_add_source(solver, NUM_ELEM, point, rates, &index));
+    CALL(unda_solver_add_source(solver, 0, point, bad, &index));
+    CALL(unda_solver_add_source(solver, 0, bad, rates, &index));
+    CALL(unda_solver_clear_sources(NULL));
+#define RECEIVERS(assignment)                                                                                \
+    do {                                                                                                     \
+        unda_receivers r = fine;                                                                             \
+        r.assignment;                                                                                        \
+        printf("receivers." #assignment "=%d %s\n", unda_solver_add_receivers(solver, &r, &index),           \
+               unda_error());                                                                                \
+    } while (0)
+    RECEIVERS(size_bytes = 8);
+    RECEIVERS(num_point = -1);
+    RECEIVERS(num_point = INT64_MAX / 4);
+    RECEIVERS(every = 0);
+    RECEIVERS(num_field = 0);
+    RECEIVERS(points = NULL);
+    RECEIVERS(elem = NULL);
+    RECEIVERS(fields = NULL);
+    RECEIVERS(elem = &outside);
+    RECEIVERS(fields = &unknown);
+    RECEIVERS(points = bad);
+#undef RECEIVERS
+    CALL(unda_solver_add_receivers(NULL, &fine, &index));
+    CALL(unda_solver_add_receivers(solver, NULL, &index));
+    CALL(unda_solver_add_receivers(solver, &fine, NULL));
+    CALL(unda_solver_clear_receivers(NULL));
+    CALL(unda_solver_record(NULL, 0));
+    CALL(unda_solver_record(solver, 9));
+    CALL(unda_solver_record(solver, -1));
+    CALL(unda_solver_take_samples(NULL, 0, 1, samples, &count));
+    CALL(unda_solver_take_samples(solver, 9, 1, samples, &count));
+    CALL(unda_solver_take_samples(solver, 0, -1, samples, &count));
+    CALL(unda_solver_take_samples(solver, 0, 1, NULL, &count));
+    CALL(unda_solver_take_samples(solver, 0, 1, samples, NULL));
+    printf("untouched=%d\n", index == -7 && count == -7);
+}
+
+static void refuse_steps(struct rig *rig)
+{
+    const double amplitude = 0;
+    unda_drive empty = {0}, few = {.size_bytes = sizeof few}, silent = few, open = few;
+    unda_solver_stage_times(rig->solver, 1, NULL, &silent.num_time);
+    open.num_time = silent.num_time;
+    open.amplitudes = &amplitude;
+    CALL(unda_solver_reserve(NULL, 1));
+    CALL(unda_solver_reserve(rig->solver, -1));
+    CALL(unda_solver_step(NULL, 1, &few));
+    CALL(unda_solver_step(rig->solver, 1, NULL));
+    CALL(unda_solver_step(rig->solver, 1, &empty));
+    CALL(unda_solver_step(rig->solver, 1, &few));
+    CALL(unda_solver_step(rig->solver, 1, &silent));
+    CALL(unda_solver_step(rig->solver, 1, &open));
+    CALL(unda_solver_step(rig->solver, -1, &few));
+    CALL(unda_solver_step(rig->solver, MAX_STEP + 1, &few));
+    CALL(unda_solver_rhs(NULL, &few));
+    CALL(unda_solver_rhs(rig->solver, NULL));
+    CALL(unda_solver_rhs(rig->solver, &few));
+}
+
+static void refuse_settings(void)
+{
+    unda_limits limits = {0}, fine = {.size_bytes = sizeof fine};
+    CALL(unda_set_kernel_dir(NULL));
+    CALL(unda_set_cache_dir(NULL));
+    CALL(unda_add_library_dir(NULL));
+    CALL(unda_device_limits(UNDA_DEVICE_CPU, 0, NULL));
+    CALL(unda_device_limits(UNDA_DEVICE_CPU, 0, &limits));
+    CALL(unda_device_limits(UNDA_DEVICE_CPU, -1, &fine));
+}
+
+unda_status refusals(void)
+{
+    struct rig rig = {0};
+    TRY_HERE(rig_new(&rig, &(unda_solver_options){.degree = 1}));
+    TRY_HERE(rig_use(&rig, 1));
+    refuse_meshes(&rig);
+    refuse_elements();
+    refuse_options(&rig);
+    refuse_questions(rig.solver);
+    refuse_state(rig.solver);
+    refuse_points(rig.solver);
+    refuse_steps(&rig);
+    refuse_settings();
+    unda_status status = rig_step(&rig, 1); /* it still runs */
+    rig_free(&rig);
+    unda_solver_free(NULL);
+    unda_mesh_free(NULL);
+    return status;
+}

@@ -1,0 +1,108 @@
+/* rig.c: builds, uses and frees the problem of rig.h.
+ * Not here: what is checked about it (library.c, refusals.c). */
+#include "rig.h"
+
+#include <stdlib.h>
+
+unda_status rig_new(struct rig *rig, const unda_solver_options *options)
+{
+    static const double material[3][2] = {{1000, 1500}, {2000, 3000}, {1.2, 340}};
+    static const int32_t boundary[6] = {UNDA_BOUNDARY_ABSORBING, UNDA_BOUNDARY_RIGID, UNDA_BOUNDARY_FREE,
+                                        UNDA_BOUNDARY_EXACT,     UNDA_BOUNDARY_RIGID, UNDA_BOUNDARY_EXACT};
+    unda_box box = {.size_bytes = sizeof box, .cells = {2, 2, 1}, .upper = {1, 1, 1}, .perturb = 0.1};
+    double materials[NUM_ELEM][2];
+    for (int i = 0; i < NUM_ELEM; i++)
+        memcpy(materials[i], material[i % 3], sizeof *materials);
+    unda_solver_options full = *options;
+    full.size_bytes = sizeof full;
+    full.device = UNDA_DEVICE_CPU;
+    full.material = materials[0];
+    full.boundary = boundary;
+    TRY_HERE(unda_box_mesh_new(&rig->mesh, &box));
+    TRY_HERE(unda_solver_new(&rig->solver, rig->mesh, &full));
+    rig->info.size_bytes = sizeof rig->info;
+    TRY_HERE(unda_solver_get_info(rig->solver, &rig->info));
+    rig->outer = calloc((size_t)(MAX_TIME * rig->info.num_exact * NUM_FIELD), sizeof *rig->outer);
+    return UNDA_OK;
+}
+
+void rig_free(struct rig *rig)
+{
+    unda_solver_free(rig->solver);
+    unda_mesh_free(rig->mesh);
+    free(rig->outer);
+}
+
+static unda_status drive(struct rig *rig, int64_t num_step, unda_drive *drive)
+{
+    static const double amplitudes[MAX_TIME] = {1, 2, 3};
+    *drive = (unda_drive){.size_bytes = sizeof *drive, .amplitudes = amplitudes, .exact = rig->outer};
+    return unda_solver_stage_times(rig->solver, num_step, NULL, &drive->num_time);
+}
+
+unda_status rig_step(struct rig *rig, int64_t num_step)
+{
+    char samples[2 * NUM_FIELD * (MAX_STEP + 2) * sizeof(double)];
+    unda_drive driven;
+    TRY_HERE(drive(rig, num_step, &driven));
+    TRY_HERE(unda_solver_step(rig->solver, num_step, &driven));
+    for (int i = 0; i < 2; i++) {
+        int64_t num_sample;
+        TRY_HERE(unda_solver_take_samples(rig->solver, rig->groups[i], MAX_STEP + 2, samples, &num_sample));
+    }
+    return UNDA_OK;
+}
+
+static unda_status add_points(struct rig *rig)
+{
+    static const double points[2][3] = {{0.3, 0.4, 0.5}, {0.8, 0.1, 0.2}}, rates[NUM_FIELD] = {1};
+    static const int32_t fields[2][NUM_FIELD] = {{0}, {3, 1, 0, 2}};
+    int64_t elem[2];
+    double barycentric[2][4];
+    TRY_HERE(unda_mesh_locate(rig->mesh, 2, points[0], elem, barycentric[0]));
+    TRY_HERE(unda_solver_add_source(rig->solver, elem[0], points[0], rates, &rig->source));
+    for (int i = 0; i < 2; i++) {
+        unda_receivers receivers = {.size_bytes = sizeof receivers,
+                                    .num_point = 2,
+                                    .every = 1 + i,
+                                    .num_field = i ? NUM_FIELD : 1,
+                                    .points = points[0],
+                                    .elem = elem,
+                                    .fields = fields[i]};
+        TRY_HERE(unda_solver_add_receivers(rig->solver, &receivers, &rig->groups[i]));
+    }
+    double values[2][NUM_FIELD];
+    return unda_solver_sample(rig->solver, 2, points[0], elem, values[0]);
+}
+
+/* Everything that reads a solver or its mesh. */
+static unda_status read_all(struct rig *rig)
+{
+    static double values[NUM_ELEM * MAX_NODE * NUM_FIELD], energy;
+    unda_mesh_info info = {.size_bytes = sizeof info};
+    unda_drive driven;
+    TRY_HERE(drive(rig, 0, &driven));
+    driven.num_time = 1;
+    TRY_HERE(unda_solver_rhs(rig->solver, &driven));
+    TRY_HERE(unda_solver_read(rig->solver, UNDA_RHS, 0, NUM_ELEM, values));
+    TRY_HERE(unda_solver_read(rig->solver, UNDA_STATE, 5, 1, values));
+    TRY_HERE(unda_solver_energy(rig->solver, &energy));
+    TRY_HERE(unda_solver_element_dt(rig->solver, values));
+    TRY_HERE(unda_solver_coordinates(rig->solver, values));
+    TRY_HERE(unda_solver_exact_points(rig->solver, rig->outer));
+    memset(rig->outer, 0, sizeof *rig->outer * 3 * (size_t)rig->info.num_exact);
+    return unda_mesh_get_info(rig->mesh, &info);
+}
+
+unda_status rig_use(struct rig *rig, int64_t num_step)
+{
+    static const double zeros[NUM_ELEM * MAX_NODE * NUM_FIELD];
+    TRY_HERE(unda_solver_reserve(rig->solver, MAX_STEP));
+    TRY_HERE(add_points(rig));
+    TRY_HERE(unda_solver_write(rig->solver, UNDA_STATE, 0, NUM_ELEM, zeros));
+    TRY_HERE(unda_solver_set_clock(rig->solver, 0, 0, 0));
+    for (int i = 0; i < 2; i++)
+        TRY_HERE(unda_solver_record(rig->solver, rig->groups[i]));
+    TRY_HERE(rig_step(rig, num_step));
+    return read_all(rig);
+}

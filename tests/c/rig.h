@@ -1,0 +1,39 @@
+/* rig.h: a small problem of everything, shared by library.c and refusals.c: a mesh of 24 tetrahedra with
+ * three materials, exact data on a side, a source and two groups of receivers. Not here: checks. Next: rig.c.
+ */
+#ifndef RIG_H
+#define RIG_H
+
+#include "unda.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NUM_ELEM = 24, NUM_FIELD = 4, MAX_NODE = 35, MAX_STEP = 8, MAX_TIME = 5 * MAX_STEP + 2 };
+
+#define TRY_HERE(call)                                                                                       \
+    do {                                                                                                     \
+        unda_status try_status = (call);                                                                     \
+        if (try_status != UNDA_OK)                                                                           \
+            return try_status;                                                                               \
+    } while (0)
+
+struct rig {
+    unda_mesh *mesh;
+    unda_solver *solver;
+    unda_solver_info info;
+    int32_t source, groups[2];
+    double *outer; /* exact outer data: zeros for MAX_TIME times */
+};
+
+/* size_bytes, device, material and boundary of options are filled in here. */
+unda_status rig_new(struct rig *rig, const unda_solver_options *options);
+/* Writes a state, runs num_step steps, and calls everything that reads. */
+unda_status rig_use(struct rig *rig, int64_t num_step);
+unda_status rig_step(struct rig *rig, int64_t num_step);
+void rig_free(struct rig *rig); /* also half built */
+
+/* refusals.c: calls everything with arguments that must be refused. */
+unda_status refusals(void);
+
+#endif

@@ -1,0 +1,111 @@
+"""The C library under AddressSanitizer and UBSan, driven from C through its public interface.
+
+Every object from creation to freeing, every allocation failing once, every argument refused. Not
+here: the CUDA host layer (test_gpu_loading.py). Next: c/library.c, c/refusals.c.
+"""
+
+import os
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "sanitized"
+SANITIZERS = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+ARGUMENT, MESH = 1, 2
+
+
+@cache
+def program():
+    """Build the library and the scenarios with sanitizers; make decides what is out of date."""
+    library = [f"BUILD={BUILD}", f"LIBRARY={BUILD}/libunda.so", "OPT=-O1"]
+    # An ifunc resolver would run before AddressSanitizer is ready.
+    extra = f"EXTRA={SANITIZERS} -DUNDA_NO_CLONES"
+    # Several test processes may start at once: the folder is locked.
+    BUILD.mkdir(parents=True, exist_ok=True)
+    make = ["flock", str(BUILD), "make", "-s", "library", *library, extra]
+    subprocess.run(make, cwd=ROOT, check=True, capture_output=True)
+    objects = [path for path in BUILD.rglob("*.o") if path.with_suffix(".d").exists()]
+    sources = [ROOT / "tests" / "c" / name for name in ("library.c", "rig.c", "refusals.c")]
+    target = BUILD / f"library.{os.getpid()}"
+    flags = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-fopenmp", f"-I{ROOT / 'csrc'}"]
+    link = ["-Wl,--wrap=aligned_alloc", "-lm", "-ldl", "-lpthread", "-o", target]
+    command = ["gcc", *flags, *SANITIZERS.split(), *sources, *objects, *link]
+    subprocess.run(command, check=True, capture_output=True)
+    return target.rename(BUILD / "library")
+
+
+def run(scenario):
+    """Run a scenario; returns the finished process and its "key=value" lines."""
+    environment = os.environ | {"OMP_NUM_THREADS": "2", "UBSAN_OPTIONS": "print_stacktrace=1"}
+    done = subprocess.run(
+        [program(), scenario], env=environment, capture_output=True, text=True, check=False
+    )
+    return done, [line.rsplit("=", 1) for line in done.stdout.splitlines()]
+
+
+def succeeds(scenario):
+    """Values of a scenario in which nothing fails, nothing is printed and nothing leaks."""
+    done, pairs = run(scenario)
+    assert done.stderr == ""
+    assert done.returncode == 0, done.stdout
+    return dict(pairs)
+
+
+def test_solvers_of_every_kind_live_and_die_cleanly():
+    assert succeeds("lifecycle")["solvers"] == "16"
+
+
+def test_any_allocation_may_fail():
+    """Each failure is reported with what was wanted, and leaks nothing."""
+    assert int(succeeds("memory")["failed"]) > 60
+
+
+def test_a_repeated_step_allocates_nothing():
+    assert succeeds("steps")["allocations"] == "0"
+
+
+def test_a_blow_up_is_reported_and_leaves_a_solver_that_can_be_freed():
+    values = succeeds("unstable")
+    assert values["good"] == "1"
+
+
+def test_every_bad_argument_is_refused_by_status_and_message():
+    done, _ = run("refusals")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    lines = [
+        line for line in done.stdout.splitlines() if line.startswith(("unda_", "options", "rec"))
+    ]
+    assert len(lines) > 150
+    accepted = [
+        line for line in lines if not re.search(rf"=({ARGUMENT}|{MESH}) .+ \[\w+\.c:\d+\]$", line)
+    ]
+    assert accepted == []
+    flags = re.findall(r"^(?:untouched|unknown)=(\d)$", done.stdout, re.MULTILINE)
+    assert flags and set(flags) == {"1"}
+
+
+def test_every_function_that_can_fail_is_among_them():
+    header = (ROOT / "csrc" / "unda.h").read_text()
+    fallible = set(re.findall(r"^UNDA_API unda_status (unda_\w+)\(", header, re.MULTILINE))
+    needs_device = {"unda_device_count", "unda_device_get_info", "unda_kernel_compile"}
+    needs_device |= {"unda_solver_profile"}
+    called = set(re.findall(r"\b(unda_\w+)\(", (ROOT / "tests/c/refusals.c").read_text()))
+    assert fallible - needs_device <= called
+
+
+@pytest.mark.parametrize(
+    ("fault", "report"),
+    [
+        ("overrun", "AddressSanitizer: heap-buffer-overflow"),
+        ("leak", "LeakSanitizer: detected memory leaks"),
+        ("overflow", "signed integer overflow"),
+    ],
+)
+def test_the_sanitizers_find_what_they_should(fault, report):
+    done, _ = run(fault)
+    assert done.returncode != 0
+    assert report in done.stderr
