@@ -85,7 +85,7 @@ static unda_status locator_get(const struct locator **out, const unda_mesh *mesh
     unda_status status = UNDA_OK;
     pthread_mutex_lock(&lock);
     if (!*slot) {
-        struct locator *locator;
+        struct locator *locator = NULL;
         status = array_try(&locator, 1, sizeof *locator, "point locator");
         if (status == UNDA_OK)
             status = locator_build(locator, mesh);
@@ -160,7 +160,7 @@ unda_status unda_mesh_locate(const unda_mesh *mesh, int64_t num_point, const dou
 {
     TRY(fork_check());
     if (!mesh || num_point < 0 || (num_point > 0 && (!points || !elem)))
-        FAIL(UNDA_ERR_ARG, "mesh, points or elem is NULL, or %lld points", (long long)num_point);
+        FAIL(UNDA_ERR_ARG, "mesh, points or elem is NULL, or num_point is %lld, expected 0 or more", (long long)num_point);
     if (mesh->shape != UNDA_TET)
         FAIL(UNDA_ERR_ARG, "points are located in tetrahedra only, this mesh has hexahedra");
     for (int64_t i = 0; i < 3 * num_point; i++)

@@ -39,6 +39,9 @@ static unda_status sample(unda_solver *s, int64_t num_point, const double *point
 unda_status unda_solver_sample(unda_solver *s, int64_t num_point, const double *points, const int64_t *elem,
                                double *values)
 {
+    if (num_point < 0 || (num_point > 0 && (!points || !elem || !values)))
+        FAIL(UNDA_ERR_ARG, "points, elem or values is NULL, or num_point is %lld, expected >= 0",
+             (long long)num_point);
     TRY(solver_enter(s));
     return solver_leave(s, sample(s, num_point, points, elem, values));
 }
@@ -78,6 +81,8 @@ static unda_status energy(unda_solver *s, double *out)
 
 unda_status unda_solver_energy(unda_solver *s, double *out)
 {
+    if (!out)
+        FAIL(UNDA_ERR_ARG, "energy is NULL");
     TRY(solver_enter(s));
     return solver_leave(s, energy(s, out));
 }

@@ -2,6 +2,7 @@
  * A sample is the interpolant of the element at the point. Engines fill the buffers (engine.record). */
 #include "solver.h"
 
+#include <math.h>
 #include <string.h>
 
 static void group_free(struct receiver_group *group)
@@ -59,6 +60,12 @@ static unda_status check(const unda_solver *s, const unda_receivers *r)
     if (r->num_point < 0 || r->num_field < 1 || r->every < 1)
         FAIL(UNDA_ERR_ARG, "receivers: %lld points, %d fields, every %lld steps; expected >= 0, >= 1, >= 1",
              (long long)r->num_point, r->num_field, (long long)r->every);
+    if (!r->fields || (r->num_point > 0 && (!r->points || !r->elem)))
+        FAIL(UNDA_ERR_ARG, "points, elem or fields of unda_receivers is NULL");
+    for (int64_t i = 0; i < 3 * r->num_point; i++)
+        if (!isfinite(r->points[i]))
+            FAIL(UNDA_ERR_ARG, "receiver %lld: coordinate %lld is %g, expected a finite number",
+                 (long long)(i / 3), (long long)(i % 3), r->points[i]);
     for (int64_t i = 0; i < r->num_point; i++)
         if (r->elem[i] < 0 || r->elem[i] >= s->mesh->num_elem)
             FAIL(UNDA_ERR_ARG, "receiver %lld: element %lld, expected 0..%lld", (long long)i, (long long)r->elem[i],
@@ -111,6 +118,8 @@ static unda_status add(unda_solver *s, const unda_receivers *r)
 
 unda_status unda_solver_add_receivers(unda_solver *s, const unda_receivers *receivers, int32_t *group)
 {
+    if (!group)
+        FAIL(UNDA_ERR_ARG, "group is NULL");
     TRY(solver_enter(s));
     unda_status status = add(s, receivers);
     if (status == UNDA_OK)
@@ -144,6 +153,9 @@ static unda_status take(unda_solver *s, int32_t index, int64_t max_sample, void 
 unda_status unda_solver_take_samples(unda_solver *s, int32_t group, int64_t max_sample, void *samples,
                                      int64_t *num_sample)
 {
+    if (!samples || !num_sample || max_sample < 0)
+        FAIL(UNDA_ERR_ARG, "samples or num_sample is NULL, or max_sample is %lld, expected >= 0",
+             (long long)max_sample);
     TRY(solver_enter(s));
     return solver_leave(s, take(s, group, max_sample, samples, num_sample));
 }

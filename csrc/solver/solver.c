@@ -44,6 +44,7 @@ static unda_status check_options(const unda_solver_options *o)
         {"flux", offsetof(unda_solver_options, flux), 0, 1},
         {"integrator", offsetof(unda_solver_options, integrator), 0, 1},
         {"kernel", offsetof(unda_solver_options, kernel), 0, 2},
+        {"device", offsetof(unda_solver_options, device), UNDA_DEVICE_CPU, INT32_MAX},
         {"threads", offsetof(unda_solver_options, threads), 0, 4096},
     };
     CHECK_SIZE(o, unda_solver_options);
@@ -146,6 +147,8 @@ unda_status unda_solver_get_info(const unda_solver *s, unda_solver_info *info)
 
 unda_status unda_solver_element_dt(const unda_solver *s, double *dt)
 {
+    if (!s || !dt)
+        FAIL(UNDA_ERR_ARG, "solver or dt is NULL");
     for (int64_t e = 0; e < s->dg->num_elem; e++)
         dt[s->mesh->order[e]] = s->dg->elem_dt[e];
     return UNDA_OK;
@@ -153,6 +156,8 @@ unda_status unda_solver_element_dt(const unda_solver *s, double *dt)
 
 unda_status unda_solver_coordinates(const unda_solver *s, double *coordinates)
 {
+    if (!s || !coordinates)
+        FAIL(UNDA_ERR_ARG, "solver or coordinates is NULL");
     for (int64_t e = 0; e < s->dg->num_elem; e++)
         dg_coordinates(s->dg, s->mesh, e, coordinates + 3 * s->dg->num_node * s->mesh->order[e]);
     return UNDA_OK;
@@ -160,6 +165,8 @@ unda_status unda_solver_coordinates(const unda_solver *s, double *coordinates)
 
 unda_status unda_solver_exact_points(const unda_solver *s, double *points)
 {
+    if (!s || !points)
+        FAIL(UNDA_ERR_ARG, "solver or points is NULL");
     const struct dg *dg = s->dg;
     double x[3 * MAX_NODE];
     for (int64_t i = 0; i < dg->num_exact_face; i++) {
@@ -187,12 +194,14 @@ enum { BATCH = 4096 }; /* elements moved at a time */
 
 static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out, const void *in)
 {
+    if (!out && !in)
+        FAIL(UNDA_ERR_ARG, "values is NULL");
     int buffer = buffer_of(s, array);
     if (buffer < 0 || (in && array == UNDA_RHS))
         FAIL(UNDA_ERR_ARG, "array is %d, expected one of unda_array that this solver has", array);
     if (first < 0 || count < 0 || first > s->dg->num_elem - count)
-        FAIL(UNDA_ERR_ARG, "elements %lld .. %lld, expected within 0 .. %lld", (long long)first,
-             (long long)(first + count), (long long)s->dg->num_elem);
+        FAIL(UNDA_ERR_ARG, "first is %lld, count is %lld, expected elements within 0..%lld", (long long)first,
+             (long long)count, (long long)s->dg->num_elem - 1);
     int64_t elem_bytes = (int64_t)s->dg->num_node * s->dg->physics->num_field * s->real_bytes;
     for (int64_t done = 0; done < count; done += BATCH) {
         int64_t batch = count - done < BATCH ? count - done : BATCH;
@@ -234,6 +243,8 @@ unda_status unda_solver_set_clock(unda_solver *s, double t0, int64_t step, int32
 
 unda_status unda_solver_get_history(const unda_solver *s, int32_t *history)
 {
+    if (!s || !history)
+        FAIL(UNDA_ERR_ARG, "solver or history is NULL");
     *history = s->history;
     return UNDA_OK;
 }
@@ -242,6 +253,8 @@ unda_status unda_solver_get_history(const unda_solver *s, int32_t *history)
 
 unda_status unda_solver_reserve(unda_solver *s, int64_t max_step)
 {
+    if (max_step < 0)
+        FAIL(UNDA_ERR_ARG, "max_step is %lld, expected >= 0", (long long)max_step);
     TRY(solver_enter(s));
     s->max_step = max_step > s->max_step ? max_step : s->max_step;
     return solver_leave(s, receivers_reserve(s));
@@ -249,6 +262,8 @@ unda_status unda_solver_reserve(unda_solver *s, int64_t max_step)
 
 unda_status unda_solver_stage_times(const unda_solver *s, int64_t num_step, double *times, int64_t *num_time)
 {
+    if (!s || !num_time)
+        FAIL(UNDA_ERR_ARG, "solver or num_time is NULL");
     if (num_step < 0)
         FAIL(UNDA_ERR_ARG, "num_step is %lld, expected >= 0", (long long)num_step);
     *num_time = integrator_num_time(s, num_step);
@@ -333,6 +348,8 @@ unda_status unda_solver_rhs(unda_solver *s, const unda_drive *drive)
 
 unda_status unda_solver_get_blowup(const unda_solver *s, unda_blowup *blowup)
 {
+    if (!s)
+        FAIL(UNDA_ERR_ARG, "solver is NULL");
     CHECK_SIZE(blowup, unda_blowup);
     *blowup = s->blowup;
     blowup->size_bytes = sizeof *blowup;

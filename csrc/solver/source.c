@@ -31,6 +31,9 @@ static void project(const unda_solver *s, int64_t elem, const double *position, 
 
 static unda_status add(unda_solver *s, int64_t elem, const double *position, const double *rates)
 {
+    for (int i = 0; i < 3; i++)
+        if (!isfinite(position[i]))
+            FAIL(UNDA_ERR_ARG, "coordinate %d of the source is %g, expected a finite number", i, position[i]);
     for (int i = 0; i < s->dg->physics->num_field; i++)
         if (!isfinite(rates[i]))
             FAIL(UNDA_ERR_ARG, "rate %d of the source is %g, expected a finite number", i, rates[i]);
@@ -57,6 +60,8 @@ static unda_status add(unda_solver *s, int64_t elem, const double *position, con
 unda_status unda_solver_add_source(unda_solver *s, int64_t elem, const double *position, const double *rates,
                                    int32_t *index)
 {
+    if (!position || !rates || !index)
+        FAIL(UNDA_ERR_ARG, "position, rates or index is NULL");
     TRY(solver_enter(s));
     unda_status status = add(s, elem, position, rates);
     if (status == UNDA_OK)

@@ -84,7 +84,7 @@ static unda_status run_unstable(void)
         status = rig_step(&rig, 1);
     printf("stepped=%d %s\n", status, unda_error());
     TRY_HERE(unda_solver_get_blowup(rig.solver, &blowup));
-    printf("elem=%lld good=%d\n", (long long)blowup.elem, blowup.last_good_step < blowup.step);
+    printf("elem=%lld\ngood=%d\n", (long long)blowup.elem, blowup.last_good_step < blowup.step);
     rig_free(&rig);
     return status == UNDA_ERR_UNSTABLE ? UNDA_OK : UNDA_ERR_INTERNAL;
 }
@@ -129,6 +129,7 @@ static const struct {
 int main(int argc, char **argv)
 {
     unda_status status = UNDA_ERR_ARG;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* what was printed before a sanitizer ends the process */
     for (size_t i = 0; argc > 1 && i < sizeof scenarios / sizeof *scenarios; i++)
         if (strcmp(argv[1], scenarios[i].name) == 0)
             status = scenarios[i].run();

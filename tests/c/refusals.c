@@ -70,10 +70,14 @@ static void refuse_elements(void)
 
 static void refuse_options(struct rig *rig)
 {
-    static const double material[NUM_ELEM][2], good[NUM_ELEM][2] = {{1, 1}};
+    static const double zeros[2 * NUM_ELEM];
     static const int32_t condition[6] = {9};
+    double material[2 * NUM_ELEM], nan[2 * NUM_ELEM];
+    for (int i = 0; i < 2 * NUM_ELEM; i++)
+        material[i] = nan[i] = 1;
+    nan[2 * NUM_ELEM - 1] = NAN;
     const unda_solver_options fine = {
-        .size_bytes = sizeof fine, .degree = 1, .device = UNDA_DEVICE_CPU, .material = material[0]};
+        .size_bytes = sizeof fine, .degree = 1, .device = UNDA_DEVICE_CPU, .material = material};
     unda_solver *solver = NULL;
 #define OPTION(assignment)                                                                                   \
     do {                                                                                                     \
@@ -101,8 +105,8 @@ static void refuse_options(struct rig *rig)
     OPTION(dt = NAN);
     OPTION(cfl = INFINITY);
     OPTION(material = NULL);
-    OPTION(material = material[0]);
-    OPTION(material = good[0]);
+    OPTION(material = zeros);
+    OPTION(material = nan);
     OPTION(boundary = condition);
 #undef OPTION
     printf("untouched=%d\n", solver == NULL);
@@ -198,7 +202,6 @@ static void refuse_points(unda_solver *solver)
     } while (0)
     RECEIVERS(size_bytes = 8);
     RECEIVERS(num_point = -1);
-    RECEIVERS(num_point = INT64_MAX / 4);
     RECEIVERS(every = 0);
     RECEIVERS(num_field = 0);
     RECEIVERS(points = NULL);
