@@ -59,7 +59,7 @@ void dg_reference_point(const struct dg *dg, const unda_mesh *mesh, int64_t elem
                         double *r)
 {
     const double *x0 = mesh->vertices + 3 * mesh->sorted[4 * elem];
-    const double *g = dg->geometry + 9 * elem;
+    const double *g = dg->record + dg->num_word * elem;
     for (int j = 0; j < 3; j++)
         r[j] = g[3 * j] * (x[0] - x0[0]) + g[3 * j + 1] * (x[1] - x0[1]) + g[3 * j + 2] * (x[2] - x0[2]);
 }
@@ -96,18 +96,21 @@ static unda_status copy_material(struct dg *dg, const unda_mesh *mesh, const dou
             FAIL(UNDA_ERR_ARG, "material of element %lld: %s, found %g, %g", (long long)mesh->order[e], why,
                  from[0], from[1]);
         memcpy(dg->material + num_material * e, from, sizeof(double) * num_material);
-        physics->coefficients(from, dg->coef + physics->num_coef * e);
+        physics->coefficients(from, dg->record + dg->num_word * e + 9);
     }
     return UNDA_OK;
 }
 
-/* Neighbour codes of common/index.h, and what a face needs of the material behind it: its own at boundaries. */
+/* Neighbour codes of common/index.h, and what a face needs of the materials on both sides: boundaries have the same
+ * on both. */
 static unda_status connect(struct dg *dg, const unda_mesh *mesh, const int32_t *boundary)
 {
     const struct physics *physics = dg->physics;
     for (int64_t i = 0; i < 4 * dg->num_elem; i++) {
         int32_t neighbor = mesh->neighbor[i];
         int64_t behind = i / 4;
+        double scale[4];
+        scales(dg->record + dg->num_word * (i / 4), scale);
         if (neighbor >= 0) {
             behind = neighbor / 4;
         } else {
@@ -119,7 +122,9 @@ static unda_status connect(struct dg *dg, const unda_mesh *mesh, const int32_t *
                 neighbor -= (int32_t)dg->num_exact_face++;
         }
         dg->neighbor[i] = neighbor;
-        physics->face_coefficients(dg->coef + physics->num_coef * behind, dg->face_coef + physics->num_face_coef * i);
+        physics->face_coefficients(dg->material + physics->num_material * (i / 4),
+                                   dg->material + physics->num_material * behind, scale[i % 4],
+                                   dg->face_coef + physics->num_face_coef * i);
     }
     TRY(array_try(&dg->exact_face, dg->num_exact_face, sizeof(int64_t), "exact faces"));
     for (int64_t i = 0; i < 4 * dg->num_elem; i++)
@@ -133,25 +138,24 @@ static unda_status connect(struct dg *dg, const unda_mesh *mesh, const int32_t *
 static double limiting_speed(const struct dg *dg, const unda_mesh *mesh, int64_t elem)
 {
     const struct physics *physics = dg->physics;
-    double own = physics->speed(dg->material + physics->num_material * elem), limit = own;
-    double z_in = dg->coef[physics->num_coef * elem];
+    const double *material = dg->material + physics->num_material * elem;
+    double own = physics->speed(material), z_in = physics->impedance(material), limit = own;
     for (int64_t i = 4 * elem; dg->flux == UNDA_CENTRAL && i < 4 * elem + 4; i++) {
         if (mesh->neighbor[i] < 0)
             continue;
-        double other = physics->speed(dg->material + physics->num_material * (mesh->neighbor[i] / 4));
-        double z_out = dg->face_coef[physics->num_face_coef * i];
+        material = dg->material + physics->num_material * (mesh->neighbor[i] / 4);
+        double other = physics->speed(material), z_out = physics->impedance(material);
         limit = fmax(limit, sqrt(fmax(z_in / z_out, z_out / z_in) * own * other));
     }
     return limit;
 }
 
-static void geometry(struct dg *dg, const unda_mesh *mesh, int integrator)
+static void stable_steps(struct dg *dg, const unda_mesh *mesh, int integrator)
 {
     double limit = dg_stable(integrator, dg->flux, dg->element->degree);
     for (int64_t e = 0; e < dg->num_elem; e++) {
-        double scale[4], *g = dg->geometry + 9 * e;
-        gradients(mesh, e, g);
-        scales(g, scale);
+        double scale[4];
+        scales(dg->record + dg->num_word * e, scale);
         dg->elem_dt[e] = limit / (limiting_speed(dg, mesh, e) * (scale[0] + scale[1] + scale[2] + scale[3]));
     }
 }
@@ -164,14 +168,16 @@ static unda_status fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_
     dg->num_node = dg->element->num_node;
     dg->num_face_node = dg->element->num_face_node;
     TRY(array_try(&dg->material, num_elem * physics->num_material, sizeof(double), "materials"));
-    TRY(array_try(&dg->geometry, num_elem * 9, sizeof(double), "geometry"));
-    TRY(array_try(&dg->coef, num_elem * physics->num_coef, sizeof(double), "coefficients"));
+    dg->num_word = ELEM_WORDS(physics->num_coef);
+    TRY(array_try(&dg->record, num_elem * dg->num_word, sizeof(double), "geometry"));
     TRY(array_try(&dg->face_coef, num_elem * 4 * physics->num_face_coef, sizeof(double), "face coefficients"));
     TRY(array_try(&dg->neighbor, num_elem * 4, sizeof(int32_t), "neighbours"));
     TRY(array_try(&dg->elem_dt, num_elem, sizeof(double), "time steps"));
+    for (int64_t e = 0; e < num_elem; e++)
+        gradients(mesh, e, dg->record + dg->num_word * e);
     TRY(copy_material(dg, mesh, o->material));
     TRY(connect(dg, mesh, o->boundary));
-    geometry(dg, mesh, o->integrator);
+    stable_steps(dg, mesh, o->integrator);
     return UNDA_OK;
 }
 
@@ -201,8 +207,7 @@ void dg_free(struct dg *dg)
         return;
     element_free(dg->element);
     array_free(dg->material);
-    array_free(dg->geometry);
-    array_free(dg->coef);
+    array_free(dg->record);
     array_free(dg->face_coef);
     array_free(dg->neighbor);
     array_free(dg->exact_face);

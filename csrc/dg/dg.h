@@ -15,8 +15,8 @@ struct dg {
     int64_t num_elem, num_exact_face;
     /* Internal element order, float64. */
     double *material;  /* [elem][num_material] */
-    double *geometry;  /* [elem][9]: grad r_j, rows j [1/m] */
-    double *coef;      /* [elem][num_coef] */
+    int32_t num_word;  /* of an element's record */
+    double *record;    /* [elem][num_word]: grad r_j, rows j [1/m], then num_coef coefficients */
     double *face_coef; /* [elem][4][num_face_coef] */
     int32_t *neighbor; /* [elem][4], common/index.h */
     int64_t *exact_face; /* [num_exact_face]: 4 elem + face */

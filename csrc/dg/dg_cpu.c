@@ -79,8 +79,7 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
     const struct physics *p = dg->physics;
     int64_t num_value = dg->num_elem * dg->num_node * p->num_field;
     TRY(pack(s, t));
-    TRY(new_copy(s, &t->geometry, dg->geometry, 9 * dg->num_elem, "geometry"));
-    TRY(new_copy(s, &t->coef, dg->coef, p->num_coef * dg->num_elem, "coefficients"));
+    TRY(new_copy(s, &t->record, dg->record, dg->num_word * dg->num_elem, "geometry"));
     TRY(new_copy(s, &t->face_coef, dg->face_coef, 4 * p->num_face_coef * dg->num_elem, "face coefficients"));
     for (int i = 0; i < NUM_BUF; i++)
         if (i != BUF_R1 || s->options.integrator == UNDA_AB3)
@@ -122,8 +121,7 @@ static void destroy(unda_solver *s)
     free_sources(t);
     array_free(t->derivative);
     array_free(t->lift);
-    array_free(t->geometry);
-    array_free(t->coef);
+    array_free(t->record);
     array_free(t->face_coef);
     for (int i = 0; i < NUM_BUF; i++)
         array_free(t->buffer[i]);
@@ -199,7 +197,7 @@ static unda_status stage(unda_solver *s, const struct stage *stage)
 {
     struct dg_cpu *t = tables(s);
     struct dg_args a = {.q = t->buffer[BUF_Q], .q_new = t->buffer[BUF_NEW], .r = t->buffer[stage->r],
-                        .r1 = t->buffer[BUF_R1], .geometry = t->geometry, .coef = t->coef, .face_coef = t->face_coef,
+                        .r1 = t->buffer[BUF_R1], .record = t->record, .face_coef = t->face_coef,
                         .neighbor = s->dg->neighbor, .face_node = t->face_node, .exact = t->exact,
                         .amplitude = t->amplitude, .source_weight = t->source_weight, .source_elem = t->source_elem,
                         .source_range = t->source_range, .num_elem = s->dg->num_elem,

@@ -12,7 +12,7 @@ struct dg_cpu {
     int num_node, num_face_node, lanes;
     void *derivative; /* [row block][node][3][ROWS] */
     void *lift;       /* [row block][face][face node][ROWS] */
-    void *geometry, *coef, *face_coef;
+    void *record, *face_coef;
     int32_t *face_node;
     void *buffer[NUM_BUF]; /* [elem][node][field] */
     void *work;            /* [thread][work_bytes] */

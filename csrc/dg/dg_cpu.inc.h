@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) void FN(lift)(const struct dg_cpu *
 struct FN(block) {
     REAL g[9][LANES];
     REAL coef[NUM_COEF][LANES];
-    REAL scale[4][LANES];
+    REAL last[4][LANES]; /* entry of face_coef */
     REAL normal[4][3][LANES]; /* m_f */
 };
 
@@ -49,12 +49,13 @@ static inline __attribute__((always_inline)) void FN(load_tables)(const struct d
                                                                   struct FN(block) *b)
 {
     for (int l = 0; l < LANES; l++) {
-        const REAL *g = (const REAL *)a->geometry + 9 * elem[l];
-        const REAL *coef = (const REAL *)a->coef + NUM_COEF * elem[l];
+        const REAL *record = (const REAL *)a->record + ELEM_WORDS(NUM_COEF) * elem[l];
         for (int i = 0; i < 9; i++)
-            b->g[i][l] = g[i];
+            b->g[i][l] = record[i];
         for (int i = 0; i < NUM_COEF; i++)
-            b->coef[i][l] = coef[i];
+            b->coef[i][l] = record[9 + i];
+        for (int f = 0; f < 4; f++)
+            b->last[f][l] = ((const REAL *)a->face_coef)[(4 * elem[l] + f) * NUM_FACE_COEF + NUM_FACE_COEF - 1];
     }
     for (int i = 0; i < 3; i++)
         for (int l = 0; l < LANES; l++) {
@@ -62,10 +63,6 @@ static inline __attribute__((always_inline)) void FN(load_tables)(const struct d
             for (int f = 1; f < 4; f++)
                 b->normal[f][i][l] = -b->g[3 * (f - 1) + i][l];
         }
-    for (int f = 0; f < 4; f++)
-        for (int l = 0; l < LANES; l++)
-            b->scale[f][l] = SQRT(b->normal[f][0][l] * b->normal[f][0][l] + b->normal[f][1][l] * b->normal[f][1][l] +
-                                      b->normal[f][2][l] * b->normal[f][2][l]);
 }
 
 /* u [node][NUM_REF][LANES] of the block's elements. */
@@ -136,10 +133,10 @@ static inline __attribute__((always_inline)) void FN(faces)(const struct dg_cpu 
     int condition[LANES], num = t->num_face_node;
     for (int face = 0; face < 4; face++) {
         int any = FN(load_outer)(t, a, elem, face, outer, condition);
-        REAL behind[NUM_FACE_COEF][LANES];
+        REAL coef[NUM_FACE_COEF][LANES];
         for (int l = 0; l < LANES; l++)
             for (int i = 0; i < NUM_FACE_COEF; i++)
-                behind[i][l] = ((const REAL *)a->face_coef)[(4 * elem[l] + face) * NUM_FACE_COEF + i];
+                coef[i][l] = ((const REAL *)a->face_coef)[(4 * elem[l] + face) * NUM_FACE_COEF + i];
         for (int m = 0; m < num; m++) {
             const REAL *inner = u + (int64_t)a->face_node[face * num + m] * NUM_REF * LANES;
             const REAL *out = outer + m * NUM_FIELD * LANES;
@@ -172,16 +169,14 @@ static inline __attribute__((always_inline)) void FN(faces)(const struct dg_cpu 
             }
 #pragma omp simd
             for (int l = 0; l < LANES; l++) {
-                REAL in1[NUM_TRACE], out1[NUM_TRACE], coef1[NUM_COEF], behind1[NUM_FACE_COEF], s1[NUM_JUMP];
+                REAL in1[NUM_TRACE], out1[NUM_TRACE], coef1[NUM_FACE_COEF], s1[NUM_JUMP];
                 for (int i = 0; i < NUM_TRACE; i++) {
                     in1[i] = t_in[i][l];
                     out1[i] = t_out[i][l];
                 }
-                for (int i = 0; i < NUM_COEF; i++)
-                    coef1[i] = b->coef[i][l];
                 for (int i = 0; i < NUM_FACE_COEF; i++)
-                    behind1[i] = behind[i][l];
-                FN(jump)(in1, out1, coef1, behind1, b->scale[face][l], condition[l] == BOUNDARY_ABSORBING, s1);
+                    coef1[i] = coef[i][l];
+                FN(jump)(in1, out1, coef1, condition[l] == BOUNDARY_ABSORBING, s1);
                 for (int j = 0; j < NUM_JUMP; j++)
                     jumps[j][l] = s1[j];
             }
@@ -266,7 +261,7 @@ CLONES static void FN(block_stage)(const struct dg_cpu *t, const struct dg_args 
             VEC y[ROWS][NUM_JUMP] = {0};
             FN(lift)(t, rows, face, s, y);
             for (int r = 0; r < ROWS; r++)
-                FN(spread)(y[r], face, (const VEC *)b.coef, *(const VEC *)b.scale[face], acc[r]);
+                FN(spread)(y[r], face, *(const VEC *)b.last[face], acc[r]);
         }
         for (int r = 0; r < ROWS && rows * ROWS + r < num_node; r++) {
             REAL rhs[NUM_FIELD][LANES] __attribute__((aligned(64)));

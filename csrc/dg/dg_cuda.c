@@ -14,7 +14,7 @@ enum { NUM_UPDATE = 3, BLOCK = 256 };
 
 /* Tile of the fused kernel: rows and elements a thread, elements a block. */
 struct plan {
-    int rows, cols, tile;
+    int rows, cols, tile, min_blocks;
 };
 
 struct channels { /* receivers on the device */
@@ -31,7 +31,7 @@ struct dg_cuda {
     struct plan plan;
     int64_t num_block;
     gpu_ptr buffer[NUM_BUF];
-    gpu_ptr geometry, coef, face_coef, neighbor, face_node, matrix, clock, bad, packed, list;
+    gpu_ptr elem_record, face_coef, neighbor, face_node, matrix, clock, bad, packed, list;
     int64_t packed_count; /* elements that packed and list hold */
     gpu_ptr amplitude, exact, source_weight, source_elem, source_range;
     int64_t amplitude_bytes, exact_bytes;
@@ -50,10 +50,10 @@ static struct dg_cuda *tables(const unda_solver *s)
 
 /* float32 by degree; measured on an H200, see benchmarks/NOTES.md. */
 static const struct plan plans[2][MAX_DEGREE + 1] = {
-    [UNDA_FLOAT32] = {{0, 0, 0}, {4, 1, 128}, {5, 2, 128}, {5, 2, 64}, {4, 4, 64}, {4, 4, 32}, {4, 4, 32}, {4, 4, 32},
-                      {4, 4, 16}},
-    [UNDA_FLOAT64] = {{0, 0, 0}, {4, 1, 128}, {5, 1, 64}, {5, 2, 32}, {4, 2, 32}, {4, 2, 16}, {4, 2, 16}, {4, 2, 16},
-                      {4, 2, 8}},
+    [UNDA_FLOAT32] = {{0, 0, 0, 0}, {4, 1, 128, 1}, {5, 2, 128, 1}, {5, 2, 64, 1}, {4, 4, 64, 1}, {4, 4, 32, 1}, {4, 4, 32, 1}, {4, 4, 32, 1},
+                      {4, 4, 16, 1}},
+    [UNDA_FLOAT64] = {{0, 0, 0, 0}, {4, 1, 128, 1}, {5, 1, 64, 1}, {5, 2, 32, 1}, {4, 2, 32, 1}, {4, 2, 16, 1}, {4, 2, 16, 1}, {4, 2, 16, 1},
+                      {4, 2, 8, 1}},
 };
 
 static unda_status choose_plan(const unda_solver *s, struct plan *plan)
@@ -61,7 +61,7 @@ static unda_status choose_plan(const unda_solver *s, struct plan *plan)
     const int32_t *p = s->options.plan;
     *plan = plans[s->options.precision][s->options.degree];
     if (p[0] || p[1] || p[2])
-        *plan = (struct plan){p[0], p[1], p[2]};
+        *plan = (struct plan){p[0], p[1], p[2], p[3] ? p[3] : 1};
     if (plan->rows < 1 || plan->cols < 1 || plan->tile < plan->cols || plan->tile % plan->cols)
         FAIL(UNDA_ERR_ARG, "plan is {%d, %d, %d}, expected rows, elements a thread, and a multiple of those a block",
              plan->rows, plan->cols, plan->tile);
@@ -84,13 +84,13 @@ static int shared_of(const unda_solver *s, struct plan plan)
     const struct physics *p = s->dg->physics;
     int pad = 16 / s->real_bytes, jumps = p->num_jump[s->dg->flux];
     int reals = s->dg->num_node * (p->num_ref * plan.tile + pad) + 4 * s->dg->num_face_node * (jumps * plan.tile + pad) +
-                (4 + p->num_coef) * plan.tile;
+                4 * plan.tile;
     return (reals * s->real_bytes + 16 * s->dg->num_face_node + 15) / 16 * 16;
 }
 
 static unda_status compile_stage(unda_solver *s, struct dg_cuda *t, int update)
 {
-    char degree[32], physics[64], flux[32], kind[32], rows[32], cols[32], tile[32];
+    char degree[32], physics[64], flux[32], kind[32], rows[32], cols[32], tile[32], blocks[32];
     snprintf(degree, sizeof degree, "-DDEGREE=%d", s->options.degree);
     snprintf(physics, sizeof physics, "-DPHYSICS=\"%s\"", s->dg->physics->header);
     snprintf(flux, sizeof flux, "-DFLUX_CENTRAL=%d", s->dg->flux == UNDA_CENTRAL);
@@ -98,8 +98,9 @@ static unda_status compile_stage(unda_solver *s, struct dg_cuda *t, int update)
     snprintf(rows, sizeof rows, "-DROWS=%d", t->plan.rows);
     snprintf(cols, sizeof cols, "-DCOLS=%d", t->plan.cols);
     snprintf(tile, sizeof tile, "-DTILE=%d", t->plan.tile);
+    snprintf(blocks, sizeof blocks, "-DMIN_BLOCKS=%d", t->plan.min_blocks);
     const char *options[] = {s->real_bytes == 4 ? "-DREAL=float" : "-DREAL=double", degree, physics, flux, kind, rows,
-                             cols, tile};
+                             cols, tile, blocks};
     struct gpu_source source = {"dg/fused.cu", options, sizeof options / sizeof *options};
     double begin = clock_seconds();
     TRY(gpu_module_new(&t->stage_module[update], t->gpu, &source));
@@ -193,8 +194,7 @@ static unda_status upload_tables(unda_solver *s, struct dg_cuda *t)
     const struct physics *p = dg->physics;
     int64_t num_elem = dg->num_elem, state = num_elem * dg->num_node * p->num_field * s->real_bytes;
     TRY(pack_matrix(s, t));
-    TRY(new_real(s, &t->geometry, dg->geometry, 9 * num_elem, "geometry"));
-    TRY(new_real(s, &t->coef, dg->coef, p->num_coef * num_elem, "coefficients"));
+    TRY(new_real(s, &t->elem_record, dg->record, dg->num_word * num_elem, "geometry"));
     TRY(new_real(s, &t->face_coef, dg->face_coef, 4 * p->num_face_coef * num_elem, "face coefficients"));
     TRY(new_bytes(s, &t->neighbor, dg->neighbor, 16 * num_elem, "neighbours"));
     TRY(new_bytes(s, &t->face_node, dg->element->face_node, 16 * dg->num_face_node, "face nodes"));
@@ -255,7 +255,7 @@ static void destroy(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
     if (t->gpu) {
-        gpu_ptr all[] = {t->geometry, t->coef, t->face_coef, t->neighbor, t->face_node, t->matrix, t->clock, t->bad,
+        gpu_ptr all[] = {t->elem_record, t->face_coef, t->neighbor, t->face_node, t->matrix, t->clock, t->bad,
                          t->packed, t->list, t->amplitude, t->exact, t->source_range};
         free_channels(t);
         free_sources(t);
@@ -360,7 +360,8 @@ static unda_status stage(unda_solver *s, const struct stage *stage)
         TRY(compile_stage(s, t, stage->update));
     struct dg_args a = {.q = POINTER(t->buffer[BUF_Q]), .q_new = POINTER(t->buffer[BUF_NEW]),
                         .r = POINTER(t->buffer[stage->r]), .r1 = POINTER(t->buffer[BUF_R1]),
-                        .geometry = POINTER(t->geometry), .coef = POINTER(t->coef), .face_coef = POINTER(t->face_coef),
+                        
+                        .record = POINTER(t->elem_record), .face_coef = POINTER(t->face_coef),
                         .neighbor = POINTER(t->neighbor), .face_node = POINTER(t->face_node),
                         .matrix = POINTER(t->matrix), .exact = POINTER(t->exact), .amplitude = POINTER(t->amplitude),
                         .source_weight = POINTER(t->source_weight), .source_elem = POINTER(t->source_elem),

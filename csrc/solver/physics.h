@@ -10,7 +10,8 @@ struct physics {
     int num_jump[2];                                                /* by unda_flux */
     int volume_flops, reference_flops, jump_flops[2], spread_flops[2]; /* see dg_flops */
     void (*coefficients)(const double *material, double *coef);
-    void (*face_coefficients)(const double *coef, double *face_coef);
+    double (*impedance)(const double *material);
+    void (*face_coefficients)(const double *inside, const double *outside, double scale, double *face_coef);
     double (*speed)(const double *material);
     double (*energy)(const double *q, const double *material);
     /* Why a material is refused, or NULL. */

@@ -9,9 +9,8 @@ struct dg_args {
     void *q_new;               /* the same: state after it; other memory, neighbours still read q */
     void *r;                   /* LSRK: residual, read and written. AB3: r_(n-2) read, r_n written. RHS: written */
     const void *r1;            /* AB3: r_(n-1) */
-    const void *geometry;      /* [elem][9]: grad r_j, rows j [1/m] */
-    const void *coef;          /* [elem][NUM_COEF] */
-    const void *face_coef;     /* [elem][4][NUM_FACE_COEF]: of the element behind each face */
+    const void *record;        /* [elem][ELEM_WORDS]: grad r_j, rows j [1/m], then coefficients */
+    const void *face_coef;     /* [elem][4][NUM_FACE_COEF] */
     const int *neighbor;       /* [elem][4]: index.h */
     const int *face_node;      /* [4][NFP] */
     const void *matrix;        /* kernel's own packing of derivative and lift */

@@ -3,6 +3,9 @@
 #ifndef UNDA_INDEX_H
 #define UNDA_INDEX_H
 
+/* Words of an element's record: nine gradients grad r_j, then NUM_COEF coefficients, padded to whole quads. */
+#define ELEM_WORDS(num_coef) ((9 + (num_coef) + 3) / 4 * 4)
+
 /* neighbor = -1 - condition; from BOUNDARY_EXACT on, -1 - BOUNDARY_EXACT - slot with exact outer data. */
 #define BOUNDARY_ABSORBING 0
 #define BOUNDARY_RIGID 1

@@ -5,11 +5,11 @@
  * The state is read from q and written to q_new: neighbours still read q.
  * Bytes a DOF (float32): AB3 20, LSRK4 16; flops a node: 12 NP + 8 NFP and a few dozen (dg_flops).
  *
- * Defines: REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE (index.h), ROWS, COLS, TILE.
+ * Defines: REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE (index.h), ROWS, COLS, TILE, MIN_BLOCKS (an SM; caps registers).
  * Matrix packing: derivative [node][3][ROW_GROUPS][ROWS], then lift [4 NFP][ROW_GROUPS][ROWS]; row group g holds
  * rows g, g + ROW_GROUPS, ...: for each r neighbouring threads then touch neighbouring nodes. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) || !defined(TILE)
-#error "fused.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE, ROWS, COLS, TILE"
+#error "fused.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE, ROWS, COLS, TILE, MIN_BLOCKS"
 #endif
 
 #include "common/args.h"
@@ -21,6 +21,8 @@
 #include PHYSICS
 #include "common/vector.h"
 
+#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+
 enum {
     NP = (DEGREE + 1) * (DEGREE + 2) * (DEGREE + 3) / 6,
     NFP = (DEGREE + 1) * (DEGREE + 2) / 2,
@@ -31,91 +33,114 @@ enum {
     PAD = 16 / sizeof(REAL),
     PITCH_U = NUM_REF * TILE + PAD,
     PITCH_S = NUM_JUMP * TILE + PAD,
-    LOAD_LANES = NP < 8 ? 1 : 8,  /* threads that share an element while loading */
-    FACE_LANES = NFP < 6 ? 1 : NFP < 10 ? 2 : NFP < 15 ? 4 : 8
+    WORDS = ELEM_WORDS(NUM_COEF),
+    /* Threads that share an element while its state and faces are loaded, and what each loads before it computes. */
+    LANES = THREADS < 2 * TILE ? 1 : LEAST(THREADS / TILE, NFP),
+    LOADS = LEAST(4, (NP + LANES - 1) / LANES),
+    FACE_LOADS = LEAST(4, (NFP + LANES - 1) / LANES)
 };
 
 struct tile {
     REAL u[NP * PITCH_U];      /* [node][NUM_REF][TILE] */
     REAL s[4 * NFP * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
-    REAL scale[4][TILE];
-    REAL coef[NUM_COEF][TILE];
+    REAL last[4][TILE];        /* last entry of face_coef */
     int face_node[4 * NFP];
 };
 
 /* Fields of the tile's elements, in reference components, into shared memory. */
 static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, long long first, int count)
 {
-    for (int i = threadIdx.x; i < TILE * LOAD_LANES; i += THREADS) {
-        int e = i / LOAD_LANES;
+    for (int i = threadIdx.x; i < TILE * LANES; i += THREADS) {
+        int e = i / LANES;
         long long elem = first + (e < count ? e : count - 1);
-        REAL g[9];
-        for (int k = 0; k < 9; k++)
-            g[k] = ((const REAL *)a.geometry)[9 * elem + k];
+        REAL g[WORDS];
+        load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
         const REAL *q = (const REAL *)a.q + elem * (NP * NUM_FIELD);
-#pragma unroll 4
-        for (int n = i % LOAD_LANES; n < NP; n += LOAD_LANES) {
-            REAL q1[NUM_FIELD], u1[NUM_REF];
-            load_vector<NUM_FIELD>(q1, q + n * NUM_FIELD);
-            to_reference(q1, g, u1);
-            for (int f = 0; f < NUM_REF; f++)
-                s.u[n * PITCH_U + f * TILE + e] = u1[f];
+        for (int n0 = i % LANES; n0 < NP; n0 += LANES * LOADS) {
+            REAL q1[LOADS][NUM_FIELD];
+#pragma unroll
+            for (int j = 0; j < LOADS; j++)
+                if (n0 + j * LANES < NP)
+                    load_constant<NUM_FIELD>(q1[j], q + (n0 + j * LANES) * NUM_FIELD);
+#pragma unroll
+            for (int j = 0; j < LOADS; j++) {
+                REAL u1[NUM_REF];
+                if (n0 + j * LANES >= NP)
+                    break;
+                to_reference(q1[j], g, u1);
+#pragma unroll
+                for (int f = 0; f < NUM_REF; f++)
+                    s.u[(n0 + j * LANES) * PITCH_U + f * TILE + e] = u1[f];
+            }
         }
     }
     for (int i = threadIdx.x; i < 4 * NFP; i += THREADS)
         s.face_node[i] = a.face_node[i];
 }
 
-/* Trace of the other side of a face node. */
-static __device__ __forceinline__ void outer_trace(const dg_args &a, const tile &s, int neighbor, int m, const REAL *normal,
-                                                   const REAL *in, REAL *out)
+/* Jumps at the nodes of one face of element e. */
+static __device__ __forceinline__ void one_face(const dg_args &a, tile &s, int face, int e, int lane, int neighbor,
+                                                const REAL *g, const REAL *coef)
 {
-    REAL q[NUM_FIELD];
-    if (neighbor >= 0) {
-        const REAL *from = (const REAL *)a.q + (long long)(neighbor >> 2) * (NP * NUM_FIELD);
-        load_vector<NUM_FIELD>(q, from + s.face_node[(neighbor & 3) * NFP + m] * NUM_FIELD);
-        trace(q, normal, out);
-    } else if (neighbor <= -1 - BOUNDARY_EXACT) {
+    REAL normal[3];
+#pragma unroll
+    for (int k = 0; k < 3; k++)
+        normal[k] = face == 0 ? g[k] + g[3 + k] + g[6 + k] : -g[3 * (face - 1) + k];
+    /* Where the outer states stand: in the neighbour, or among the exact data; else there are none. */
+    const REAL *outer = (const REAL *)a.q + (long long)(neighbor >> 2) * (NP * NUM_FIELD);
+    const int *node = s.face_node + (neighbor & 3) * NFP;
+    if (neighbor <= -1 - BOUNDARY_EXACT) {
         long long slot = (*a.clock + a.time) * a.num_exact_face + (-1 - BOUNDARY_EXACT - neighbor);
-        load_vector<NUM_FIELD>(q, (const REAL *)a.exact + (slot * NFP + m) * NUM_FIELD);
-        trace(q, normal, out);
-    } else {
-        boundary(-1 - neighbor, in, out);
+        outer = (const REAL *)a.exact + slot * (NFP * NUM_FIELD);
+    }
+    for (int m0 = lane; m0 < NFP; m0 += LANES * FACE_LOADS) {
+        REAL q[FACE_LOADS][NUM_FIELD];
+#pragma unroll
+        for (int j = 0; j < FACE_LOADS; j++) {
+            int m = m0 + j * LANES;
+            if (m < NFP && (neighbor >= 0 || neighbor <= -1 - BOUNDARY_EXACT))
+                load_constant<NUM_FIELD>(q[j], outer + (neighbor >= 0 ? node[m] : m) * NUM_FIELD);
+        }
+#pragma unroll
+        for (int j = 0; j < FACE_LOADS; j++) {
+            int m = m0 + j * LANES;
+            REAL u1[NUM_REF], in[NUM_TRACE], out[NUM_TRACE], jumps[NUM_JUMP];
+            if (m >= NFP)
+                break;
+#pragma unroll
+            for (int f = 0; f < NUM_REF; f++)
+                u1[f] = s.u[s.face_node[face * NFP + m] * PITCH_U + f * TILE + e];
+            trace_reference(u1, face, in);
+            if (neighbor >= 0 || neighbor <= -1 - BOUNDARY_EXACT)
+                trace(q[j], normal, out);
+            else
+                boundary(-1 - neighbor, in, out);
+            jump(in, out, coef, neighbor == -1 - BOUNDARY_ABSORBING, jumps);
+#pragma unroll
+            for (int k = 0; k < NUM_JUMP; k++)
+                s.s[(face * NFP + m) * PITCH_S + k * TILE + e] = jumps[k];
+        }
     }
 }
 
 /* Jumps of all face nodes of the tile. */
 static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, long long first, int count)
 {
-    for (int i = threadIdx.x; i < TILE * 4 * FACE_LANES; i += THREADS) {
-        int face = i / FACE_LANES % 4, e = i / (4 * FACE_LANES);
+    for (int i = threadIdx.x; i < TILE * LANES; i += THREADS) {
+        int e = i / LANES, lane = i % LANES;
         long long elem = first + (e < count ? e : count - 1);
-        int neighbor = a.neighbor[4 * elem + face];
-        REAL normal[3], coef[NUM_COEF], behind[NUM_FACE_COEF];
-        for (int k = 0; k < 3; k++) {
-            const REAL *g = (const REAL *)a.geometry + 9 * elem + k;
-            normal[k] = face == 0 ? g[0] + g[3] + g[6] : -g[3 * (face - 1)];
-        }
-        for (int k = 0; k < NUM_COEF; k++)
-            coef[k] = ((const REAL *)a.coef)[NUM_COEF * elem + k];
-        for (int k = 0; k < NUM_FACE_COEF; k++)
-            behind[k] = ((const REAL *)a.face_coef)[(4 * elem + face) * NUM_FACE_COEF + k];
-        REAL scale = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
-        if (i % FACE_LANES == 0) {
-            s.scale[face][e] = scale;
-            for (int k = 0; k < NUM_COEF; k++)
-                s.coef[k][e] = coef[k];
-        }
-        for (int m = i % FACE_LANES; m < NFP; m += FACE_LANES) {
-            REAL u1[NUM_REF], in[NUM_TRACE], out[NUM_TRACE], jumps[NUM_JUMP];
-            for (int f = 0; f < NUM_REF; f++)
-                u1[f] = s.u[s.face_node[face * NFP + m] * PITCH_U + f * TILE + e];
-            trace_reference(u1, face, in);
-            outer_trace(a, s, neighbor, m, normal, in, out);
-            jump(in, out, coef, behind, scale, neighbor == -1 - BOUNDARY_ABSORBING, jumps);
-            for (int k = 0; k < NUM_JUMP; k++)
-                s.s[(face * NFP + m) * PITCH_S + k * TILE + e] = jumps[k];
-        }
+        REAL g[WORDS], coef[4 * NUM_FACE_COEF];
+        load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
+        load_constant<4 * NUM_FACE_COEF>(coef, (const REAL *)a.face_coef + 4 * NUM_FACE_COEF * elem);
+        int4 neighbor = __ldg((const int4 *)a.neighbor + elem);
+        one_face(a, s, 0, e, lane, neighbor.x, g, coef);
+        one_face(a, s, 1, e, lane, neighbor.y, g, coef + NUM_FACE_COEF);
+        one_face(a, s, 2, e, lane, neighbor.z, g, coef + 2 * NUM_FACE_COEF);
+        one_face(a, s, 3, e, lane, neighbor.w, g, coef + 3 * NUM_FACE_COEF);
+        if (lane == 0)
+#pragma unroll
+            for (int face = 0; face < 4; face++)
+                s.last[face][e] = coef[(face + 1) * NUM_FACE_COEF - 1];
     }
 }
 
@@ -169,25 +194,23 @@ static __device__ __forceinline__ void lift_jumps(const REAL *matrix, const tile
         }
 #pragma unroll
         for (int c = 0; c < COLS; c++) {
-            REAL coef[NUM_COEF], scale = s.scale[face][e0 + c];
-#pragma unroll
-            for (int k = 0; k < NUM_COEF; k++)
-                coef[k] = s.coef[k][e0 + c];
+            REAL last = s.last[face][e0 + c];
 #pragma unroll
             for (int r = 0; r < ROWS; r++)
-                spread(y[r][c], face, coef, scale, acc[r][c]);
+                spread(y[r][c], face, last, acc[r][c]);
         }
     }
 }
 
 #include "dg/update.h"
 
-extern "C" __global__ void __launch_bounds__(THREADS) dg_fused(const __grid_constant__ dg_args a)
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_fused(const __grid_constant__ dg_args a)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     tile &s = *(tile *)memory;
     long long first = (long long)blockIdx.x * TILE, left = a.num_elem - first;
     int count = left < TILE ? (int)left : TILE;
+    bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1];
     load_state(a, s, first, count);
     __syncthreads();
     face_jumps(a, s, first, count);
@@ -200,19 +223,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) dg_fused(const __grid_cons
     __syncthreads();
     lift_jumps(matrix + 3 * NP * ROW_GROUPS * ROWS, s, group, e0, acc);
 
-    int source_first = a.source_range[blockIdx.x], source_last = a.source_range[blockIdx.x + 1];
 #pragma unroll
     for (int c = 0; c < COLS; c++) {
         if (e0 + c >= count)
             continue;
         long long elem = first + e0 + c;
-        REAL g[9], coef[NUM_COEF];
-#pragma unroll
-        for (int k = 0; k < 9; k++)
-            g[k] = ((const REAL *)a.geometry)[9 * elem + k];
-#pragma unroll
-        for (int k = 0; k < NUM_COEF; k++)
-            coef[k] = s.coef[k][e0 + c];
+        REAL g[WORDS];
+        load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
         old_state old[ROWS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
@@ -224,9 +241,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) dg_fused(const __grid_cons
             if (node >= NP)
                 continue;
             REAL rhs[NUM_FIELD];
-            from_reference(acc[r][c], g, coef, rhs);
-            if (source_first < source_last)
-                add_sources(a, elem, node, source_first, source_last, rhs);
+            from_reference(acc[r][c], g, g + 9, rhs);
+            if (has_source)
+                add_sources(a, elem, node, a.source_range[blockIdx.x], a.source_range[blockIdx.x + 1], rhs);
             update(a, (elem * NP + node) * NUM_FIELD, old[r], rhs);
         }
     }

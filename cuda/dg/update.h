@@ -26,11 +26,11 @@ struct old_state {
 static __device__ __forceinline__ void load_old(const dg_args &a, long long index, old_state &old)
 {
 #if UPDATE != UPDATE_RHS
-    load_vector<NUM_FIELD>(old.q, (const REAL *)a.q + index);
+    load_constant<NUM_FIELD>(old.q, (const REAL *)a.q + index);
     if (UPDATE == UPDATE_AB3 || a.a != 0)
         load_vector<NUM_FIELD>(old.r, (const REAL *)a.r + index);
     if (UPDATE == UPDATE_AB3)
-        load_vector<NUM_FIELD>(old.r1, (const REAL *)a.r1 + index);
+        load_constant<NUM_FIELD>(old.r1, (const REAL *)a.r1 + index);
 #endif
 }
 

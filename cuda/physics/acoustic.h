@@ -21,8 +21,8 @@
 #undef NUM_JUMP
 #define NUM_FIELD 4     /* p vx vy vz */
 #define NUM_MATERIAL 2  /* rho [kg/m3], c [m/s] */
-#define NUM_COEF 4      /* Z = rho c (entry 0 is the impedance), 1/rho, rho c^2, 0 */
-#define NUM_FACE_COEF 1 /* Z of the other side */
+#define NUM_COEF 2      /* 1/rho, rho c^2 */
+#define NUM_FACE_COEF 3 /* Z+ / (Z- + Z+), -|m| / (Z- + Z+), -Z- / |m| */
 #define NUM_REF 4       /* p w1 w2 w3 */
 #define NUM_TRACE 2     /* p, m.v */
 #if FLUX_CENTRAL
@@ -35,16 +35,22 @@
 DEVICE void FN(coefficients)(const double *material, double *coef)
 {
     double rho = material[0], c = material[1];
-    coef[0] = rho * c;
-    coef[1] = 1 / rho;
-    coef[2] = rho * c * c;
-    coef[3] = 0;
+    coef[0] = 1 / rho;
+    coef[1] = rho * c * c;
 }
 
-/* What a face needs of the element behind it. */
-DEVICE void FN(face_coefficients)(const double *coef, double *face_coef)
+DEVICE double FN(impedance)(const double *material)
 {
-    face_coef[0] = coef[0];
+    return material[0] * material[1];
+}
+
+/* What a face needs of the materials on both sides; scale = |m|. */
+DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double scale, double *face_coef)
+{
+    double z_in = FN(impedance)(inside), z_out = FN(impedance)(outside);
+    face_coef[0] = z_out / (z_in + z_out);
+    face_coef[1] = -scale / (z_in + z_out);
+    face_coef[2] = -z_in / scale;
 }
 
 /* Fastest wave [m/s]. */
@@ -102,31 +108,28 @@ DEVICE void FN(boundary)(int condition, const REAL *in, REAL *out)
     out[1] = condition == BOUNDARY_RIGID ? -in[1] : condition == BOUNDARY_FREE ? in[1] : 0;
 }
 
-/* s from both traces; scale = |m|. Absorbing faces always take the upwind state. */
-DEVICE void FN(jump)(const REAL *in, const REAL *out, const REAL *coef, const REAL *face_coef, REAL scale,
-                     int absorbing, REAL *s)
+/* s from both traces. Absorbing faces always take the upwind state. */
+DEVICE void FN(jump)(const REAL *in, const REAL *out, const REAL *face_coef, int absorbing, REAL *s)
 {
-    REAL z_in = coef[0], z_out = face_coef[0];
     REAL dp = out[0] - in[0], dv = out[1] - in[1];
-    REAL upwind = (z_out * dv - scale * dp) / (z_in + z_out);
+    REAL upwind = face_coef[0] * dv + face_coef[1] * dp;
 #if FLUX_CENTRAL
     s[0] = absorbing ? upwind : dv / 2;
-    s[1] = absorbing ? -z_in * upwind / scale : dp / 2;
+    s[1] = absorbing ? face_coef[2] * upwind : dp / 2;
 #else
     (void)absorbing;
     s[0] = upwind;
 #endif
 }
 
-/* Adds the lifted jump y of one face to acc; scale = |m|. */
-DEVICE void FN(spread)(const VAL *y, int face, const VAL *coef, VAL scale, VAL *acc)
+/* Adds the lifted jump y of one face to acc; last = the last entry of its face_coef. */
+DEVICE void FN(spread)(const VAL *y, int face, VAL last, VAL *acc)
 {
 #if FLUX_CENTRAL
     VAL dp = y[1];
-    (void)coef;
-    (void)scale;
+    (void)last;
 #else
-    VAL dp = -coef[0] / scale * y[0];
+    VAL dp = last * y[0];
 #endif
     acc[0] += y[0];
     if (face == 0 || face == 1)
@@ -140,8 +143,8 @@ DEVICE void FN(spread)(const VAL *y, int face, const VAL *coef, VAL scale, VAL *
 /* dq/dt = (-rho c^2 acc_0, -1/rho sum_j G[j] acc_j). */
 DEVICE void FN(from_reference)(const REAL *acc, const REAL *g, const REAL *coef, REAL *rhs)
 {
-    rhs[0] = -coef[2] * acc[0];
-    rhs[1] = -coef[1] * (g[0] * acc[1] + g[3] * acc[2] + g[6] * acc[3]);
-    rhs[2] = -coef[1] * (g[1] * acc[1] + g[4] * acc[2] + g[7] * acc[3]);
-    rhs[3] = -coef[1] * (g[2] * acc[1] + g[5] * acc[2] + g[8] * acc[3]);
+    rhs[0] = -coef[1] * acc[0];
+    rhs[1] = -coef[0] * (g[0] * acc[1] + g[3] * acc[2] + g[6] * acc[3]);
+    rhs[2] = -coef[0] * (g[1] * acc[1] + g[4] * acc[2] + g[7] * acc[3]);
+    rhs[3] = -coef[0] * (g[2] * acc[1] + g[5] * acc[2] + g[8] * acc[3]);
 }

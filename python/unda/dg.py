@@ -129,7 +129,7 @@ class DG:
             dt=dt or 0.0,
             material=self._material,
             boundary=self._boundary,
-            plan=[*(plan or (0, 0, 0)), 0],
+            plan=[*(plan or ()), 0, 0, 0, 0][:4],
         )
         make = lambda out: lib.unda_solver_new(out, mesh._handle, options)  # noqa: E731
         self._handle = _core.new_object("unda_solver", make, lib.unda_solver_free)
