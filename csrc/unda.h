@@ -227,7 +227,8 @@ typedef struct unda_solver_options {
     int32_t device;         /* UNDA_DEVICE_CPU or the index of a CUDA device */
     int32_t threads;        /* CPU threads; 0: all the process may use */
     int32_t no_graph;       /* 1: launch kernels one by one instead of as CUDA graphs */
-    int32_t plan[4];        /* fused kernel tile {rows, elements a thread, elements a block, 0}; 0: table */
+    int32_t plan[4];        /* kernel fused: {rows, elements a thread, elements a block, blocks an SM}; node: only
+                               elements a block; 0: table */
     double dt;              /* [s]; 0: cfl times the stable limit */
     double cfl;             /* 0: 0.9 */
     const double *material; /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s] */
@@ -348,15 +349,15 @@ UNDA_API unda_status unda_solver_sample(unda_solver *solver, int64_t num_point, 
 /* Energy integral of the state [J]. */
 UNDA_API unda_status unda_solver_energy(unda_solver *solver, double *energy);
 
-/* Time of each kernel, by events, over the steps run since profiling was switched on. CUDA only. */
+/* Time of each kernel of a stage, by events, num_run times after two to warm up; leaves the state alone. CUDA only. */
 typedef struct unda_profile {
     int64_t size_bytes;
     int32_t num_kernel;     /* out */
     char name[8][32];       /* out */
-    double seconds[8];      /* out: median of one launch */
-    int64_t launches[8];    /* out */
+    double seconds[8];      /* out: median of one launch [s] */
+    int64_t launches[8];    /* out: a step */
 } unda_profile;
-UNDA_API unda_status unda_solver_profile(unda_solver *solver, int64_t num_step, unda_profile *profile);
+UNDA_API unda_status unda_solver_profile(unda_solver *solver, int64_t num_run, unda_profile *profile);
 
 /* ------------------------------------------------------------------ devices --------------------- */
 
@@ -393,7 +394,7 @@ typedef struct unda_limits {
 /* Measures a device (UNDA_DEVICE_CPU with the given threads, 0 for all) in about a second. */
 UNDA_API unda_status unda_device_limits(int32_t device, int32_t threads, unda_limits *limits);
 
-/* Compiles one kernel variant for an architecture (no device needed) and gives its resources; for tests. */
+/* Compiles the kernels of a stage for an architecture (no device needed) and gives the largest resources of them. */
 typedef struct unda_kernel_resources {
     int64_t size_bytes;
     int32_t registers, spill_bytes, shared_bytes, threads;

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import unda
+from unda import _core
 
 REAL = cuda_device.prepare()
 STEPS = 100 if REAL else 10
@@ -22,6 +23,7 @@ SETTINGS = {
     "boundary": ("rigid", "free", "absorbing", "exact", "periodic"),
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
+    "kernel": ("fused", "node"),
 }
 
 
@@ -120,3 +122,80 @@ def test_a_blow_up_on_the_device_is_reported_like_on_the_cpu():
         reports.append((info.value.step, info.value.last_good_step))
         assert np.isfinite(sim.get("p")).all()
     assert reports[0] == reports[1]
+
+
+def small_simulation(integrator, device="cuda", **options):
+    mesh = mesh_for("free")
+    sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2, device=device, dtype="float64",
+                  integrator=integrator, boundary={"*": "free"}, **options)  # fmt: skip
+    sim.add_source(unda.VolumeInjection((0.31, 0.42, 0.27), unda.ricker(2.0)))
+    return sim, sim.add_receivers([(0.2, 0.3, 0.4)], ["p"], every=3)
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
+def test_batched_steps_have_the_bits_of_single_ones(integrator):
+    """Sixteen steps or more run as one CUDA graph; chunks of any size must give the same."""
+    traces, states = [], []
+    for chunks in ([1] * 55, [55], [20, 1, 34], [18, 17, 20]):
+        sim, rec = small_simulation(integrator)
+        for n in chunks:
+            sim.step(n)
+        traces.append(rec["p"])
+        states.append(sim.get("p"))
+        assert sim.step_count == 55
+    assert np.abs(traces[0]).max() > 0
+    for trace, state in zip(traces[1:], states[1:], strict=True):
+        assert np.array_equal(trace, traces[0])
+        assert np.array_equal(state, states[0])
+
+
+@pytest.mark.gpu_or_stand_in
+def test_sources_and_receivers_may_change_between_runs():
+    results = []
+    for device in ("cpu", "cuda"):
+        sim, _ = small_simulation("lsrk4", device)
+        sim.step(20)
+        sim.reset(sources=True)
+        sim.add_source(unda.VolumeInjection((0.8, 0.2, 0.3), unda.ricker(3.0)))
+        rec = sim.add_receivers([(0.6, 0.3, 0.4), (0.1, 0.1, 0.1)], ["p", "vx"])
+        sim.step(20)
+        results.append(np.stack([rec["p"], rec["vx"]]))
+    assert np.abs(results[0] - results[1]).max() < 1e-12 * np.abs(results[0]).max()
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("kernel", ["fused", "node"])
+def test_profile_names_each_kernel_and_keeps_the_state(kernel):
+    sim, _ = small_simulation("ab3", kernel=kernel)
+    sim.step(5)
+    before = sim.get("p")
+    profile = _core.new_struct("unda_profile")
+    _core.check(_core.lib.unda_solver_profile(sim._handle, 4, profile))
+    names = [_core.ffi.string(profile.name[i]).decode() for i in range(profile.num_kernel)]
+    parts = {"fused": ["dg_fused"], "node": ["dg_volume", "dg_surface", "dg_update"]}[kernel]
+    assert names == [*parts, "record"]
+    assert all(0 < profile.seconds[i] < 10 for i in range(profile.num_kernel))
+    assert np.array_equal(sim.get("p"), before)
+    sim.step(20)
+    other, _ = small_simulation("ab3", kernel=kernel)
+    other.step(25)
+    assert np.array_equal(sim.get("p"), other.get("p"))
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("kernel", ["fused", "node"])
+def test_the_forecast_is_what_a_solver_then_holds(kernel):
+    sim, _ = small_simulation("ab3", kernel=kernel)
+    info = sim._info()
+    options = _core.new_struct(
+        "unda_solver_options", degree=2, precision=1, integrator=1, device=0,
+        kernel={"fused": 1, "node": 2}[kernel],
+    )  # fmt: skip
+    bytes_ = _core.ffi.new("int64_t[2]")
+    _core.check(
+        _core.lib.unda_solver_forecast(sim.mesh._handle, options, bytes_, bytes_ + 1)
+    )
+    assert (bytes_[0], bytes_[1]) == (info.host_bytes, info.device_bytes)
+    state = sim.mesh.num_elem * sim.num_node * 4 * 8
+    assert bytes_[1] > (6 if kernel == "node" else 5) * state

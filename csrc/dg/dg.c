@@ -165,10 +165,7 @@ static unda_status fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_
     int64_t num_elem = mesh->num_elem;
     const struct physics *physics = dg->physics;
     TRY(element_new(&dg->element, mesh->shape, o->degree));
-    dg->num_node = dg->element->num_node;
-    dg->num_face_node = dg->element->num_face_node;
     TRY(array_try(&dg->material, num_elem * physics->num_material, sizeof(double), "materials"));
-    dg->num_word = ELEM_WORDS(physics->num_coef);
     TRY(array_try(&dg->record, num_elem * dg->num_word, sizeof(double), "geometry"));
     TRY(array_try(&dg->face_coef, num_elem * 4 * physics->num_face_coef, sizeof(double), "face coefficients"));
     TRY(array_try(&dg->neighbor, num_elem * 4, sizeof(int32_t), "neighbours"));
@@ -181,17 +178,38 @@ static unda_status fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_
     return UNDA_OK;
 }
 
-unda_status dg_new(struct dg **out, const unda_mesh *mesh, const unda_solver_options *o)
+unda_status dg_sizes(struct dg *dg, const unda_solver_options *o, int64_t num_elem)
 {
     if (o->physics < 0 || o->physics >= num_physics)
         FAIL(UNDA_ERR_ARG, "physics is %d, expected 0..%d", o->physics, num_physics - 1);
+    int n = o->degree;
+    dg->physics = physics_table[o->physics];
+    dg->flux = o->flux;
+    dg->num_elem = num_elem;
+    dg->num_node = (n + 1) * (n + 2) * (n + 3) / 6;
+    dg->num_face_node = (n + 1) * (n + 2) / 2;
+    dg->num_word = ELEM_WORDS(dg->physics->num_coef);
+    return UNDA_OK;
+}
+
+int64_t dg_host_bytes(const struct dg *dg)
+{
+    const struct physics *p = dg->physics;
+    int64_t reals = p->num_material + dg->num_word + 4 * p->num_face_coef + 1;
+    return dg->num_elem * (reals * (int64_t)sizeof(double) + 4 * (int64_t)sizeof(int32_t));
+}
+
+unda_status dg_new(struct dg **out, const unda_mesh *mesh, const unda_solver_options *o)
+{
     if (mesh->shape != UNDA_TET)
         FAIL(UNDA_ERR_ARG, "DG needs a mesh of tetrahedra");
     struct dg *dg;
     TRY(array_try(&dg, 1, sizeof *dg, "DG tables"));
-    dg->physics = physics_table[o->physics];
-    dg->flux = o->flux;
-    dg->num_elem = mesh->num_elem;
+    unda_status sized = dg_sizes(dg, o, mesh->num_elem);
+    if (sized != UNDA_OK) {
+        dg_free(dg);
+        return sized;
+    }
     unda_status status = fill(dg, mesh, o);
     if (status != UNDA_OK) {
         dg_free(dg);

@@ -25,6 +25,10 @@ struct dg {
 
 unda_status dg_new(struct dg **dg, const unda_mesh *mesh, const unda_solver_options *options);
 void dg_free(struct dg *dg);
+/* The members that are numbers; for forecasts. */
+unda_status dg_sizes(struct dg *dg, const unda_solver_options *options, int64_t num_elem);
+/* Bytes of the tables here. */
+int64_t dg_host_bytes(const struct dg *dg);
 /* Coordinates [node][3] of one internal element's nodes. */
 void dg_coordinates(const struct dg *dg, const unda_mesh *mesh, int64_t elem, double *x);
 /* Reference coordinates of a point of an internal element. */

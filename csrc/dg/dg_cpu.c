@@ -32,7 +32,6 @@ static void convert(const unda_solver *s, void *to, const double *from, int64_t 
 
 static unda_status new_real(unda_solver *s, void *out, int64_t count, const char *what)
 {
-    s->host_bytes += count * s->real_bytes;
     return array_try(out, count, s->real_bytes, what);
 }
 
@@ -92,9 +91,23 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
     return UNDA_OK;
 }
 
+static unda_status forecast(unda_solver *s)
+{
+    const struct dg *dg = s->dg;
+    const struct physics *p = dg->physics;
+    int64_t state = dg->num_elem * dg->num_node * p->num_field;
+    int64_t tables = dg->num_elem * (dg->num_word + 4 * p->num_face_coef);
+    int64_t matrix = (dg->num_node + ROWS - 1) / ROWS * ROWS * (int64_t)(3 * dg->num_node + 4 * dg->num_face_node);
+    int buffers = s->options.integrator == UNDA_AB3 ? NUM_BUF : NUM_BUF - 1;
+    s->host_bytes = dg_host_bytes(dg) + s->real_bytes * (buffers * state + tables + matrix);
+    s->device_bytes = 0;
+    return UNDA_OK;
+}
+
 static unda_status create(unda_solver *s)
 {
     struct dg_cpu *t;
+    TRY(forecast(s));
     fork_mark();
     s->threads = parallel_threads(s->options.threads);
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
@@ -202,7 +215,7 @@ static unda_status stage(unda_solver *s, const struct stage *stage)
                         .amplitude = t->amplitude, .source_weight = t->source_weight, .source_elem = t->source_elem,
                         .source_range = t->source_range, .num_elem = s->dg->num_elem,
                         .num_exact_face = s->dg->num_exact_face, .time = (int)stage->time, .num_source = s->num_source,
-                        .a = stage->a, .b = stage->b, .dt = s->dt, .c0 = stage->c0, .c1 = stage->c1, .c2 = stage->c2};
+                        .a = stage->a, .b = stage->b, .dt = s->dt, .c0 = s->dt * stage->c0, .c1 = s->dt * stage->c1, .c2 = s->dt * stage->c2};
     dg_cpu_block block_stage = (narrow(s) ? dg_cpu_blocks_f32 : dg_cpu_blocks_f64)[s->options.physics][s->dg->flux];
 #pragma omp parallel for schedule(static) num_threads(s->threads)
     for (int64_t block = 0; block < t->num_block; block++)
@@ -292,4 +305,16 @@ static unda_status run(unda_solver *s, int64_t num_step)
     return UNDA_OK;
 }
 
-const struct engine dg_cpu = {"cpu", create, destroy, stage, record, read_elements, write_elements, copy, swap, drive, run, find_bad};
+const struct engine dg_cpu = {.name = "cpu",
+                              .create = create,
+                              .destroy = destroy,
+                              .stage = stage,
+                              .record = record,
+                              .read = read_elements,
+                              .write = write_elements,
+                              .copy = copy,
+                              .swap = swap,
+                              .drive = drive,
+                              .run = run,
+                              .find_bad = find_bad,
+                              .forecast = forecast};

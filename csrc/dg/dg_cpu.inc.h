@@ -225,7 +225,7 @@ static inline __attribute__((always_inline)) void FN(update)(const struct dg_arg
     const REAL *q = (const REAL *)a->q + index, *r1 = (const REAL *)a->r1 + index;
     REAL *q_new = (REAL *)a->q_new + index, *r = (REAL *)a->r + index;
     REAL ra = (REAL)a->a, rb = (REAL)a->b, dt = (REAL)a->dt;
-    REAL c0 = (REAL)(a->dt * a->c0), c1 = (REAL)(a->dt * a->c1), c2 = (REAL)(a->dt * a->c2);
+    REAL c0 = (REAL)a->c0, c1 = (REAL)a->c1, c2 = (REAL)a->c2;
     for (int f = 0; f < NUM_FIELD; f++) {
         if (kind == UPDATE_LSRK) {
             REAL residual = a->a == 0 ? dt * rhs[f] : ra * r[f] + dt * rhs[f];

@@ -113,6 +113,7 @@ static unda_status add(unda_solver *s, const unda_receivers *r)
     array_free(s->groups);
     s->groups = grown;
     s->num_group++;
+    s->point_version++;
     return UNDA_OK;
 }
 
@@ -131,6 +132,7 @@ unda_status unda_solver_clear_receivers(unda_solver *s)
 {
     TRY(solver_enter(s));
     receivers_free(s);
+    s->point_version++;
     return solver_leave(s, UNDA_OK);
 }
 

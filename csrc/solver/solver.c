@@ -68,16 +68,21 @@ static void choose_dt(unda_solver *s)
     s->dt = s->options.dt > 0 ? s->options.dt : cfl * s->dt_stable;
 }
 
-static unda_status build(unda_solver *s, const unda_solver_options *o)
+static void keep_options(unda_solver *s, const unda_solver_options *o)
 {
-    double begin = clock_seconds();
-    TRY(dg_new(&s->dg, s->mesh, o));
     s->options = *o;
     s->options.material = NULL;
     s->options.boundary = NULL;
     s->real_bytes = o->precision == UNDA_FLOAT32 ? 4 : 8;
-    choose_dt(s);
     s->engine = engines[o->method][o->device != UNDA_DEVICE_CPU];
+}
+
+static unda_status build(unda_solver *s, const unda_solver_options *o)
+{
+    double begin = clock_seconds();
+    TRY(dg_new(&s->dg, s->mesh, o));
+    keep_options(s, o);
+    choose_dt(s);
     TRY(s->engine->create(s));
     s->setup_seconds = clock_seconds() - begin - s->compile_seconds;
     return UNDA_OK;
@@ -99,6 +104,43 @@ unda_status unda_solver_new(unda_solver **out, const unda_mesh *mesh, const unda
     }
     *out = s;
     return UNDA_OK;
+}
+
+/* A solver of sizes only. */
+static unda_status sized(unda_solver *s, struct dg *dg, const unda_solver_options *options, int64_t num_elem)
+{
+    TRY(check_options(options));
+    TRY(dg_sizes(dg, options, num_elem));
+    s->dg = dg;
+    keep_options(s, options);
+    return UNDA_OK;
+}
+
+unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_options *options, int64_t *host_bytes,
+                                 int64_t *device_bytes)
+{
+    if (!mesh || !host_bytes || !device_bytes)
+        FAIL(UNDA_ERR_ARG, "mesh, host_bytes or device_bytes is NULL");
+    unda_solver s = {0};
+    struct dg dg = {0};
+    TRY(sized(&s, &dg, options, mesh->num_elem));
+    TRY(s.engine->forecast(&s));
+    *host_bytes = s.host_bytes;
+    *device_bytes = s.device_bytes;
+    return UNDA_OK;
+}
+
+unda_status unda_kernel_compile(const unda_solver_options *options, int32_t compute_capability,
+                                unda_kernel_resources *resources)
+{
+    CHECK_SIZE(resources, unda_kernel_resources);
+    unda_solver s = {0};
+    struct dg dg = {0};
+    TRY(sized(&s, &dg, options, 0));
+    if (!s.engine->compile)
+        FAIL(UNDA_ERR_ARG, "device is %d: the %s engine compiles no kernels, expected 0 or more", options->device,
+             s.engine->name);
+    return s.engine->compile(&s, compute_capability, resources);
 }
 
 void unda_solver_free(unda_solver *s)
@@ -140,6 +182,8 @@ unda_status unda_solver_get_info(const unda_solver *s, unda_solver_info *info)
         .flops = dg_flops(dg, s->options.integrator),
         .bytes_per_elem = dg_bytes(dg, s->options.integrator, s->real_bytes),
     };
+    if (s->engine->describe)
+        s->engine->describe(s, info);
     return UNDA_OK;
 }
 
@@ -257,7 +301,10 @@ unda_status unda_solver_reserve(unda_solver *s, int64_t max_step)
         FAIL(UNDA_ERR_ARG, "max_step is %lld, expected >= 0", (long long)max_step);
     TRY(solver_enter(s));
     s->max_step = max_step > s->max_step ? max_step : s->max_step;
-    return solver_leave(s, receivers_reserve(s));
+    unda_status status = receivers_reserve(s);
+    if (status == UNDA_OK && s->engine->reserve)
+        status = s->engine->reserve(s);
+    return solver_leave(s, status);
 }
 
 unda_status unda_solver_stage_times(const unda_solver *s, int64_t num_step, double *times, int64_t *num_time)
@@ -344,6 +391,26 @@ unda_status unda_solver_rhs(unda_solver *s, const unda_drive *drive)
 {
     TRY(solver_enter(s));
     return solver_leave(s, rhs(s, drive));
+}
+
+static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profile)
+{
+    CHECK_SIZE(profile, unda_profile);
+    if (num_run < 1 || num_run > 1000000)
+        FAIL(UNDA_ERR_ARG, "num_run is %lld, expected 1..1000000", (long long)num_run);
+    if (!s->engine->profile)
+        FAIL(UNDA_ERR_ARG, "the %s engine has no kernels to time", s->engine->name);
+    s->max_step = s->max_step > 1 ? s->max_step : 1;
+    TRY(receivers_reserve(s));
+    TRY(s->engine->reserve(s));
+    *profile = (unda_profile){.size_bytes = sizeof *profile};
+    return s->engine->profile(s, num_run, profile);
+}
+
+unda_status unda_solver_profile(unda_solver *s, int64_t num_run, unda_profile *out)
+{
+    TRY(solver_enter(s));
+    return solver_leave(s, profile(s, num_run, out));
 }
 
 unda_status unda_solver_get_blowup(const unda_solver *s, unda_blowup *blowup)

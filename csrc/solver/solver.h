@@ -51,6 +51,15 @@ struct engine {
     unda_status (*run)(unda_solver *s, int64_t num_step);
     /* First non-finite value of BUF_Q, as an index into [elem][node][field] (internal); -1 if none. */
     unda_status (*find_bad)(unda_solver *s, int64_t *index);
+    /* Room for calls of max_step steps: stepping allocates nothing afterwards. May be NULL. */
+    unda_status (*reserve)(unda_solver *s);
+    /* Bytes that create allocates, from the sizes in s->dg alone. */
+    unda_status (*forecast)(unda_solver *s);
+    /* Fills kernel and plan of info. May be NULL. */
+    void (*describe)(const unda_solver *s, unda_solver_info *info);
+    /* May be NULL: no kernels. */
+    unda_status (*profile)(unda_solver *s, int64_t num_run, unda_profile *profile);
+    unda_status (*compile)(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
 };
 
 struct unda_solver {
@@ -69,6 +78,7 @@ struct unda_solver {
     int32_t num_source;
     struct receiver_group **groups;
     int32_t num_group;
+    int64_t point_version;       /* counts changes of sources and receivers */
     bool have_good;              /* BUF_SCRATCH holds the last good state */
     int64_t good_step;
     unda_blowup blowup;

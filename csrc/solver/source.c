@@ -54,6 +54,7 @@ static unda_status add(unda_solver *s, int64_t elem, const double *position, con
     array_free(s->sources);
     s->sources = grown;
     s->num_source++;
+    s->point_version++;
     return UNDA_OK;
 }
 
@@ -73,5 +74,6 @@ unda_status unda_solver_clear_sources(unda_solver *s)
 {
     TRY(solver_enter(s));
     point_sources_free(s);
+    s->point_version++;
     return solver_leave(s, UNDA_OK);
 }

@@ -9,6 +9,7 @@ struct dg_args {
     void *q_new;               /* the same: state after it; other memory, neighbours still read q */
     void *r;                   /* LSRK: residual, read and written. AB3: r_(n-2) read, r_n written. RHS: written */
     const void *r1;            /* AB3: r_(n-1) */
+    void *rhs;                 /* kernel node: right-hand side between its kernels */
     const void *record;        /* [elem][ELEM_WORDS]: grad r_j, rows j [1/m], then coefficients */
     const void *face_coef;     /* [elem][4][NUM_FACE_COEF] */
     const int *neighbor;       /* [elem][4]: index.h */
@@ -24,7 +25,8 @@ struct dg_args {
     long long num_exact_face;
     int time;                  /* this stage's time, counted from *clock */
     int num_source;
-    double a, b, dt, c0, c1, c2;
+    double a, b, dt;           /* LSRK */
+    double c0, c1, c2;         /* AB3, times dt [s] */
 };
 
 /* Receivers: one warp a channel, that is a (point, field). */

@@ -58,6 +58,28 @@ template <int N> static __device__ __forceinline__ void load_constant(REAL *to, 
     }
 }
 
+/* The same for a run of any length. */
+template <int N> static __device__ __forceinline__ void load_matrix(REAL *to, const REAL *from)
+{
+    constexpr int STEP = 16 / sizeof(REAL);
+    if constexpr (N % STEP == 0) {
+        load_constant<N>(to, from);
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            to[i] = __ldg(from + i);
+    }
+}
+
+static __device__ __forceinline__ void prefetch_l2(const void *address)
+{
+#ifdef __CUDACC__
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+#else
+    (void)address;
+#endif
+}
+
 template <int N> static __device__ __forceinline__ void store_vector(REAL *to, const REAL *from)
 {
     constexpr int STEP = 16 / sizeof(REAL);

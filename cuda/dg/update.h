@@ -48,7 +48,7 @@ static __device__ __forceinline__ void update(const dg_args &a, long long index,
     }
     store_vector<NUM_FIELD>(r, old.r);
 #else
-    REAL c0 = (REAL)(a.dt * a.c0), c1 = (REAL)(a.dt * a.c1), c2 = (REAL)(a.dt * a.c2);
+    REAL c0 = (REAL)a.c0, c1 = (REAL)a.c1, c2 = (REAL)a.c2;
 #pragma unroll
     for (int f = 0; f < NUM_FIELD; f++)
         old.q[f] += c0 * rhs[f] + c1 * old.r1[f] + c2 * old.r[f];

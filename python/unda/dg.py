@@ -70,7 +70,9 @@ class DG:
     allow_unstable : bool
         Accept a dt above the stable limit.
     plan : (int, int, int), optional
-        CUDA tile: nodes a thread, elements a thread, elements a block; for tuning.
+        CUDA tile: nodes a thread, elements a thread, elements a block, blocks an SM; for tuning.
+    kernel : {"auto", "fused", "node"}
+        CUDA kernel: one pass, or volume, surface and update one after the other.
 
     Raises
     ------
@@ -107,6 +109,7 @@ class DG:
         threads: int | None = None,
         allow_unstable: bool = False,
         plan: Sequence[int] | None = None,
+        kernel: str = "auto",
     ) -> None:
         if not isinstance(mesh, Mesh):
             raise ArgumentError(f"mesh is {mesh!r}, expected a Mesh")
@@ -130,6 +133,7 @@ class DG:
             material=self._material,
             boundary=self._boundary,
             plan=[*(plan or ()), 0, 0, 0, 0][:4],
+            kernel=_choice("kernel", kernel, ("auto", "fused", "node")),
         )
         make = lambda out: lib.unda_solver_new(out, mesh._handle, options)  # noqa: E731
         self._handle = _core.new_object("unda_solver", make, lib.unda_solver_free)

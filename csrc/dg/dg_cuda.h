@@ -1,0 +1,104 @@
+/* dg_cuda.h: what the files of the CUDA engine of DG share.
+ * Next: dg_cuda.c (tables, stages, graphs), dg_kernels.c (which kernels, compiled how), dg_cuda_state.c (state in and
+ * out), dg_cuda_points.c (sources, exact data, receivers), cuda/dg (the kernels). */
+#ifndef UNDA_DG_CUDA_H
+#define UNDA_DG_CUDA_H
+
+#include "../gpu/gpu.h"
+#include "../solver/solver.h"
+
+enum { NUM_UPDATE = 3, MAX_PART = 3, BLOCK = 256, NUM_GRAPH = 2, GRAPH_STEPS = 16 };
+#define POINTER(address) ((void *)(uintptr_t)(address))
+
+/* How a stage runs. fused: one kernel, rows and elements a thread, elements a block, blocks an SM at least.
+ * node: three kernels, one node a thread; rows = cols = 1. */
+struct plan {
+    int kernel; /* unda_kernel */
+    int rows, cols, tile, min_blocks;
+};
+
+/* What the plan makes of a degree, a precision and a physics. */
+struct launch {
+    int threads, shared_bytes, num_part;
+    const char *file, *part[MAX_PART];
+};
+
+struct channels { /* receivers on the device */
+    gpu_ptr weight, elem, field, point, every, first, start, offset, stride, out;
+    int64_t *list; /* [2][channel]: first and start of a call */
+    int num_channel;
+    int64_t max_step, version;
+};
+
+/* A batch of GRAPH_STEPS steps, captured; valid while everything in it stands where it stood. */
+struct batch_key {
+    gpu_ptr buffer[NUM_BUF], amplitude, exact, source_weight, out;
+    int64_t version, max_step;
+};
+struct batch {
+    struct batch_key key;
+    struct gpu_graph *graph;
+};
+
+struct dg_cuda {
+    struct gpu *gpu;
+    struct gpu_stream *stream;
+    struct gpu_module *stage_module[NUM_UPDATE], *state_module;
+    struct gpu_kernel stage_kernel[NUM_UPDATE][MAX_PART], gather, record, find_bad, advance;
+    struct plan plan;
+    struct launch launch;
+    int64_t num_block;
+    gpu_ptr buffer[NUM_BUF];
+    gpu_ptr elem_record, face_coef, neighbor, face_node, matrix, rhs, clock, bad, packed, list, source_range;
+    int64_t packed_count; /* elements that packed and list hold */
+    void *piece;          /* host, PIECE reals: conversion on the way up */
+    gpu_ptr amplitude, exact, source_weight, source_elem;
+    int64_t amplitude_bytes, exact_bytes;
+    double *sorted; /* host: amplitudes in the order of the sources on the device */
+    int64_t sorted_count;
+    int32_t *source_column;
+    int32_t num_source;
+    int64_t source_version; /* of the solver's points that the tables hold */
+    struct channels channels;
+    struct batch batch[NUM_GRAPH];
+    int next_batch;
+    int64_t base_step; /* step number of the device's clock */
+};
+
+enum { PIECE = 1 << 18 };
+
+static inline struct dg_cuda *tables(const unda_solver *s)
+{
+    return s->data;
+}
+static inline int64_t elem_bytes(const unda_solver *s)
+{
+    return (int64_t)s->dg->num_node * s->dg->physics->num_field * s->real_bytes;
+}
+
+/* dg_kernels.c: fill plan and launch; needs only the sizes in s->dg. */
+unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *launch);
+unda_status plan_compile(unda_solver *s, int update);
+unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
+/* The kernel's packing of derivative and lift: *packed is [*count], array_free. */
+unda_status plan_pack_matrix(const unda_solver *s, double **packed, int64_t *count);
+int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan);
+
+/* dg_cuda_state.c */
+unda_status state_read(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values);
+unda_status state_write(unda_solver *s, int buffer, int64_t count, const int64_t *elem, const void *values);
+unda_status state_copy(unda_solver *s, int to, int from);
+unda_status state_find_bad(unda_solver *s, int64_t *index);
+/* Doubles to the device as reals. */
+unda_status upload_real(unda_solver *s, gpu_ptr to, const double *from, int64_t count);
+
+/* dg_cuda_points.c */
+unda_status points_reserve(unda_solver *s);
+unda_status points_drive(unda_solver *s, const unda_drive *drive);
+unda_status points_record(unda_solver *s, struct receiver_group *group);
+unda_status points_begin(unda_solver *s);         /* before the first step of a call */
+unda_status points_launch_record(unda_solver *s); /* after each step */
+unda_status points_fetch(unda_solver *s, int64_t begin); /* after the last; begin: the first's number */
+void points_free(unda_solver *s);
+
+#endif

@@ -1,0 +1,287 @@
+/* dg_cuda_points.c: what happens at points of a CUDA run: sources, exact outer data, receivers. Sources and exact data
+ * are sampled before a call, receivers are recorded on the device and fetched once a call.
+ * Next: cuda/dg/update.h (sources), cuda/common/state.cu (receivers). */
+#include "dg_cuda.h"
+
+#include <string.h>
+
+static void free_sources(struct dg_cuda *t)
+{
+    gpu_free(t->gpu, t->source_weight);
+    gpu_free(t->gpu, t->source_elem);
+    array_free(t->source_column);
+    t->source_weight = t->source_elem = 0;
+    t->source_column = NULL;
+    t->num_source = 0;
+    t->source_version = -1;
+}
+
+static unda_status update_sources(unda_solver *s, struct dg_cuda *t)
+{
+    int64_t num_value = s->dg->num_node * s->dg->physics->num_field, num = s->num_source;
+    free_sources(t);
+    int32_t *elem = NULL, *range = NULL;
+    TRY(array_try(&t->source_column, num, sizeof(int32_t), "sources"));
+    TRY(gpu_alloc(t->gpu, &t->source_weight, num * num_value * s->real_bytes, "sources"));
+    TRY(gpu_alloc(t->gpu, &t->source_elem, 4 * num, "sources"));
+    TRY(array_try(&elem, num, sizeof *elem, "sources"));
+    unda_status status = array_try(&range, t->num_block + 1, sizeof *range, "source ranges");
+    for (int32_t i = 0; i < num; i++) { /* insertion sort by element, stable */
+        int32_t at = i;
+        for (; at > 0 && s->sources[t->source_column[at - 1]].elem > s->sources[i].elem; at--)
+            t->source_column[at] = t->source_column[at - 1];
+        t->source_column[at] = i;
+    }
+    for (int32_t i = 0; i < num && status == UNDA_OK; i++) {
+        const struct source *source = &s->sources[t->source_column[i]];
+        elem[i] = (int32_t)source->elem;
+        status = upload_real(s, t->source_weight + (gpu_ptr)(i * num_value * s->real_bytes), source->weight, num_value);
+    }
+    if (status == UNDA_OK) {
+        for (int64_t block = 0, i = 0; block <= t->num_block; block++) {
+            while (i < num && elem[i] < block * t->plan.tile)
+                i++;
+            range[block] = (int32_t)i;
+        }
+        status = gpu_upload(t->stream, t->source_range, range, 4 * (t->num_block + 1));
+    }
+    if (status == UNDA_OK && num)
+        status = gpu_upload(t->stream, t->source_elem, elem, 4 * num);
+    array_free(elem);
+    array_free(range);
+    t->num_source = s->num_source;
+    if (status == UNDA_OK)
+        t->source_version = s->point_version;
+    return status;
+}
+
+static unda_status grow(struct dg_cuda *t, gpu_ptr *ptr, int64_t *held, int64_t bytes, const char *what)
+{
+    if (bytes <= *held)
+        return UNDA_OK;
+    gpu_free(t->gpu, *ptr);
+    *ptr = 0;
+    *held = 0;
+    TRY(gpu_alloc(t->gpu, ptr, bytes, what));
+    *held = bytes;
+    return UNDA_OK;
+}
+
+static unda_status reserve_drive(unda_solver *s, int64_t num_time)
+{
+    struct dg_cuda *t = tables(s);
+    int64_t num = num_time * s->num_source;
+    int64_t num_exact = num_time * s->dg->num_exact_face * s->dg->num_face_node * s->dg->physics->num_field;
+    if (t->source_version != s->point_version)
+        TRY(update_sources(s, t));
+    if (num > t->sorted_count) {
+        array_free(t->sorted);
+        t->sorted = NULL;
+        t->sorted_count = 0;
+        TRY(array_try(&t->sorted, num, sizeof *t->sorted, "source amplitudes"));
+        t->sorted_count = num;
+    }
+    TRY(grow(t, &t->amplitude, &t->amplitude_bytes, num * s->real_bytes, "source amplitudes"));
+    return grow(t, &t->exact, &t->exact_bytes, num_exact * s->real_bytes, "exact data");
+}
+
+unda_status points_drive(unda_solver *s, const unda_drive *drive)
+{
+    struct dg_cuda *t = tables(s);
+    int64_t row = s->num_source, num = drive->num_time * row, clock[2] = {0, s->step};
+    TRY(reserve_drive(s, drive->num_time));
+    t->base_step = s->step;
+    TRY(gpu_upload(t->stream, t->clock, clock, sizeof clock));
+    TRY(upload_real(s, t->exact, drive->exact,
+                    drive->num_time * s->dg->num_exact_face * s->dg->num_face_node * s->dg->physics->num_field));
+    for (int64_t i = 0; i < num; i++)
+        t->sorted[i] = drive->amplitudes[i / row * row + t->source_column[i % row]];
+    return upload_real(s, t->amplitude, t->sorted, num);
+}
+
+/* ---- receivers ---- */
+
+/* Sample of one group at once, on the host: when it is added. */
+unda_status points_record(unda_solver *s, struct receiver_group *group)
+{
+    int np = s->dg->num_node, nf = s->dg->physics->num_field;
+    double values[MAX_NODE * MAX_FIELD];
+    for (int64_t i = 0; i < group->num_point; i++) {
+        TRY(state_read(s, BUF_Q, 1, &group->elem[i], values));
+        for (int32_t f = 0; f < group->num_field; f++) {
+            double sum = 0;
+            for (int n = 0; n < np; n++) {
+                int at = n * nf + group->field[f];
+                sum += group->weight[i * np + n] * (s->real_bytes == 4 ? (double)((float *)values)[at] : values[at]);
+            }
+            int64_t at = (group->held * group->num_point + i) * group->num_field + f;
+            if (s->real_bytes == 4)
+                ((float *)group->samples)[at] = (float)sum;
+            else
+                ((double *)group->samples)[at] = sum;
+        }
+    }
+    group->held++;
+    return UNDA_OK;
+}
+
+static void free_channels(struct dg_cuda *t)
+{
+    gpu_ptr *all[] = {&t->channels.weight, &t->channels.elem,  &t->channels.field,  &t->channels.point, &t->channels.every,
+                      &t->channels.first,  &t->channels.start, &t->channels.offset, &t->channels.stride, &t->channels.out};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        gpu_free(t->gpu, *all[i]);
+    array_free(t->channels.list);
+    t->channels = (struct channels){.version = -1};
+}
+
+struct channel_lists {
+    int64_t *elem, *offset, *stride;
+    int32_t *field, *point, *every;
+    double *weight;
+};
+
+static unda_status fill_channels(unda_solver *s, struct channels *c, struct channel_lists *l, int64_t num_point)
+{
+    int64_t channel = 0, point = 0, offset = 0;
+    for (int32_t g = 0; g < s->num_group; g++) {
+        const struct receiver_group *group = s->groups[g];
+        int64_t sample = group->num_point * group->num_field;
+        for (int64_t i = 0; i < group->num_point; i++, point++) {
+            l->elem[point] = group->elem[i];
+            memcpy(l->weight + point * s->dg->num_node, group->weight + i * s->dg->num_node,
+                   sizeof(double) * (size_t)s->dg->num_node);
+            for (int32_t f = 0; f < group->num_field; f++, channel++) {
+                l->field[channel] = group->field[f];
+                l->point[channel] = (int32_t)point;
+                l->every[channel] = (int32_t)group->every;
+                l->offset[channel] = offset + i * group->num_field + f;
+                l->stride[channel] = sample;
+            }
+        }
+        offset += sample * (s->max_step / group->every + 2);
+    }
+    struct gpu_stream *stream = tables(s)->stream;
+    TRY(gpu_alloc_copy(stream, &c->elem, l->elem, 8 * num_point, "receivers"));
+    TRY(gpu_alloc_copy(stream, &c->weight, l->weight, 8 * num_point * s->dg->num_node, "receivers"));
+    TRY(gpu_alloc_copy(stream, &c->field, l->field, 4 * channel, "receivers"));
+    TRY(gpu_alloc_copy(stream, &c->point, l->point, 4 * channel, "receivers"));
+    TRY(gpu_alloc_copy(stream, &c->every, l->every, 4 * channel, "receivers"));
+    TRY(gpu_alloc_copy(stream, &c->offset, l->offset, 8 * channel, "receivers"));
+    TRY(gpu_alloc_copy(stream, &c->stride, l->stride, 8 * channel, "receivers"));
+    TRY(gpu_alloc(tables(s)->gpu, &c->first, 8 * channel, "receivers"));
+    TRY(gpu_alloc(tables(s)->gpu, &c->start, 8 * channel, "receivers"));
+    return gpu_alloc(tables(s)->gpu, &c->out, offset * s->real_bytes, "receiver samples");
+}
+
+static void free_lists(struct channel_lists *l)
+{
+    void *all[] = {l->elem, l->offset, l->stride, l->field, l->point, l->every, l->weight};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        array_free(all[i]);
+}
+
+static unda_status new_lists(struct channel_lists *l, int64_t num_channel, int64_t num_point, int num_node)
+{
+    TRY(array_try(&l->elem, num_point, 8, "receivers"));
+    TRY(array_try(&l->weight, num_point * num_node, 8, "receivers"));
+    TRY(array_try(&l->offset, num_channel, 8, "receivers"));
+    TRY(array_try(&l->stride, num_channel, 8, "receivers"));
+    TRY(array_try(&l->field, num_channel, 4, "receivers"));
+    TRY(array_try(&l->point, num_channel, 4, "receivers"));
+    return array_try(&l->every, num_channel, 4, "receivers");
+}
+
+/* Tables of the receivers, when groups or the reserved number of steps changed. */
+static unda_status update_channels(unda_solver *s, struct dg_cuda *t)
+{
+    struct channels *c = &t->channels;
+    if (c->version == s->point_version && c->max_step >= s->max_step)
+        return UNDA_OK;
+    int64_t num_point = 0, num_channel = 0;
+    struct channel_lists lists = {0};
+    free_channels(t);
+    for (int32_t g = 0; g < s->num_group; g++) {
+        num_point += s->groups[g]->num_point;
+        num_channel += s->groups[g]->num_point * s->groups[g]->num_field;
+    }
+    unda_status status = new_lists(&lists, num_channel, num_point, s->dg->num_node);
+    if (status == UNDA_OK)
+        status = fill_channels(s, c, &lists, num_point);
+    free_lists(&lists);
+    if (status == UNDA_OK)
+        status = array_try(&c->list, 2 * num_channel, sizeof *c->list, "receivers");
+    TRY(status);
+    c->num_channel = (int)num_channel;
+    c->version = s->point_version;
+    c->max_step = s->max_step;
+    return UNDA_OK;
+}
+
+/* Where each channel's samples of this call begin. */
+unda_status points_begin(unda_solver *s)
+{
+    struct dg_cuda *t = tables(s);
+    struct channels *c = &t->channels;
+    int64_t channel = 0, bytes = 8 * (int64_t)c->num_channel;
+    if (bytes == 0)
+        return UNDA_OK;
+    for (int32_t g = 0; g < s->num_group; g++)
+        for (int64_t i = 0; i < s->groups[g]->num_point * s->groups[g]->num_field; i++, channel++) {
+            c->list[channel] = s->groups[g]->first;
+            c->list[c->num_channel + channel] = (s->step - s->groups[g]->first) / s->groups[g]->every + 1;
+        }
+    TRY(gpu_upload(t->stream, c->first, c->list, bytes));
+    return gpu_upload(t->stream, c->start, c->list + c->num_channel, bytes);
+}
+
+unda_status points_launch_record(unda_solver *s)
+{
+    struct dg_cuda *t = tables(s);
+    struct channels *c = &t->channels;
+    if (c->num_channel == 0)
+        return UNDA_OK;
+    struct record_args a = {.q = POINTER(t->buffer[BUF_Q]), .weight = POINTER(c->weight), .elem = POINTER(c->elem),
+                            .field = POINTER(c->field), .point = POINTER(c->point), .every = POINTER(c->every),
+                            .first = POINTER(c->first), .start = POINTER(c->start), .offset = POINTER(c->offset),
+                            .stride = POINTER(c->stride), .out = POINTER(c->out), .clock = POINTER(t->clock),
+                            .step = (int)(s->step - t->base_step), .num_channel = c->num_channel,
+                            .num_node = s->dg->num_node, .num_field = s->dg->physics->num_field};
+    struct gpu_shape shape = {{((int64_t)c->num_channel * 32 + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
+    return gpu_launch(&t->record, t->stream, &shape, &a, sizeof a);
+}
+
+/* Fetches what this call recorded. */
+unda_status points_fetch(unda_solver *s, int64_t begin)
+{
+    struct dg_cuda *t = tables(s);
+    int64_t offset = 0;
+    for (int32_t g = 0; g < s->num_group; g++) {
+        struct receiver_group *group = s->groups[g];
+        int64_t sample = group->num_point * group->num_field * s->real_bytes;
+        int64_t count = (s->step - group->first) / group->every - (begin - group->first) / group->every;
+        if (count > 0 && sample > 0)
+            TRY(gpu_download(t->stream, (char *)group->samples + group->held * sample,
+                             t->channels.out + (gpu_ptr)offset, count * sample));
+        group->held += count;
+        offset += sample * (t->channels.max_step / group->every + 2);
+    }
+    return UNDA_OK;
+}
+
+/* Room for calls of max_step steps, so that stepping allocates nothing. */
+unda_status points_reserve(unda_solver *s)
+{
+    TRY(reserve_drive(s, integrator_num_time(s, s->max_step)));
+    return update_channels(s, tables(s));
+}
+
+void points_free(unda_solver *s)
+{
+    struct dg_cuda *t = tables(s);
+    free_channels(t);
+    free_sources(t);
+    gpu_free(t->gpu, t->amplitude);
+    gpu_free(t->gpu, t->exact);
+    array_free(t->sorted);
+}

@@ -1,0 +1,78 @@
+/* dg_cuda_state.c: the state of the CUDA engine in and out, copies, the finite check.
+ * Elements move by list through a packed buffer, so that any numbering costs one pass. Next: cuda/common/state.cu. */
+#include "dg_cuda.h"
+
+/* Doubles to reals. */
+static void to_real(const unda_solver *s, void *to, const double *from, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (s->real_bytes == 4)
+            ((float *)to)[i] = (float)from[i];
+        else
+            ((double *)to)[i] = from[i];
+}
+
+unda_status upload_real(unda_solver *s, gpu_ptr to, const double *from, int64_t count)
+{
+    struct dg_cuda *t = tables(s);
+    for (int64_t done = 0; done < count; done += PIECE) {
+        int64_t part = count - done < PIECE ? count - done : PIECE;
+        to_real(s, t->piece, from + done, part);
+        TRY(gpu_upload(t->stream, to + (gpu_ptr)(done * s->real_bytes), t->piece, part * s->real_bytes));
+    }
+    return UNDA_OK;
+}
+
+static unda_status gather(unda_solver *s, int buffer, int64_t count, const int64_t *elem, bool scatter)
+{
+    struct dg_cuda *t = tables(s);
+    int64_t num_value = elem_bytes(s) / s->real_bytes;
+    struct gather_args a = {POINTER(t->buffer[buffer]), POINTER(t->packed), POINTER(t->list), count, num_value, scatter, 0};
+    struct gpu_shape shape = {{(count * num_value + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
+    TRY(gpu_upload(t->stream, t->list, elem, 8 * count));
+    return gpu_launch(&t->gather, t->stream, &shape, &a, sizeof a);
+}
+
+unda_status state_read(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values)
+{
+    struct dg_cuda *t = tables(s);
+    for (int64_t done = 0; done < count; done += t->packed_count) {
+        int64_t part = count - done < t->packed_count ? count - done : t->packed_count;
+        TRY(gather(s, buffer, part, elem + done, false));
+        TRY(gpu_download(t->stream, (char *)values + done * elem_bytes(s), t->packed, part * elem_bytes(s)));
+    }
+    return UNDA_OK;
+}
+
+unda_status state_write(unda_solver *s, int buffer, int64_t count, const int64_t *elem, const void *values)
+{
+    struct dg_cuda *t = tables(s);
+    for (int64_t done = 0; done < count; done += t->packed_count) {
+        int64_t part = count - done < t->packed_count ? count - done : t->packed_count;
+        TRY(gpu_upload(t->stream, t->packed, (const char *)values + done * elem_bytes(s), part * elem_bytes(s)));
+        TRY(gather(s, buffer, part, elem + done, true));
+        TRY(gpu_sync(t->stream));
+    }
+    return UNDA_OK;
+}
+
+unda_status state_copy(unda_solver *s, int to, int from)
+{
+    struct dg_cuda *t = tables(s);
+    TRY(gpu_copy_async(t->stream, t->buffer[to], t->buffer[from], elem_bytes(s) * s->dg->num_elem));
+    return gpu_sync(t->stream);
+}
+
+unda_status state_find_bad(unda_solver *s, int64_t *index)
+{
+    struct dg_cuda *t = tables(s);
+    int64_t none = INT64_MAX, first;
+    struct finite_args a = {POINTER(t->buffer[BUF_Q]), s->dg->num_elem * elem_bytes(s) / s->real_bytes, POINTER(t->bad)};
+    int64_t blocks = (a.num_value + BLOCK - 1) / BLOCK;
+    struct gpu_shape shape = {{blocks < 4096 ? blocks : 4096, 1, 1}, {BLOCK, 1, 1}, 0};
+    TRY(gpu_upload(t->stream, t->bad, &none, sizeof none));
+    TRY(gpu_launch(&t->find_bad, t->stream, &shape, &a, sizeof a));
+    TRY(gpu_download(t->stream, &first, t->bad, sizeof first));
+    *index = first == none ? -1 : first;
+    return UNDA_OK;
+}

@@ -1,0 +1,162 @@
+/* dg_kernels.c: which kernels run a stage of DG on a CUDA device, with which tiles, and how they are compiled.
+ * Not here: what they compute (cuda/dg), launching (dg_cuda.c). Measurements: benchmarks/NOTES.md. */
+#include "dg_cuda.h"
+
+#include "common/index.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* By precision and degree; measured on an H200. */
+static const struct plan fused[2][MAX_DEGREE + 1] = {
+    [UNDA_FLOAT32] = {[1] = {0, 2, 2, 64, 1}, {0, 5, 1, 64, 4}, {0, 2, 2, 32, 1}, {0, 2, 2, 16, 3}, {0, 4, 2, 32, 1},
+                      {0, 7, 2, 32, 2}, {0, 4, 4, 16, 1}, {0, 4, 4, 8, 1}},
+    [UNDA_FLOAT64] = {[1] = {0, 2, 2, 64, 1}, {0, 5, 1, 32, 2}, {0, 2, 2, 32, 1}, {0, 2, 2, 16, 2}, {0, 4, 2, 16, 1},
+                      {0, 4, 2, 16, 1}, {0, 4, 2, 16, 1}, {0, 4, 2, 8, 1}},
+};
+
+/* One node a thread: elements of a block, by degree. */
+static const int node_tile[MAX_DEGREE + 1] = {[1] = 32, 16, 8, 4, 4, 2, 2, 1};
+
+static int row_groups(const struct dg *dg, const struct plan *plan)
+{
+    return (dg->num_node + plan->rows - 1) / plan->rows;
+}
+
+/* sizeof(struct tile) in tile.h. */
+static int shared_of(const unda_solver *s, const struct plan *plan, int threads)
+{
+    const struct physics *p = s->dg->physics;
+    int lanes = threads / plan->tile, jumps = p->num_jump[s->dg->flux];
+    lanes = lanes < 2 ? 1 : lanes < s->dg->num_face_node ? lanes : s->dg->num_face_node;
+    int pad = (lanes == 2 ? 64 : lanes == 3 || lanes == 4 ? 32 : 16) / s->real_bytes;
+    int reals = s->dg->num_node * (p->num_ref * plan->tile + pad) +
+                4 * s->dg->num_face_node * (jumps * plan->tile + pad) + 4 * plan->tile;
+    return (reals * s->real_bytes + 15) / 16 * 16;
+}
+
+unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *launch)
+{
+    const unda_solver_options *o = &s->options;
+    *plan = fused[o->precision][o->degree];
+    plan->kernel = UNDA_KERNEL_FUSED;
+    if (o->kernel == UNDA_KERNEL_NODE) {
+        *plan = (struct plan){UNDA_KERNEL_NODE, 1, 1, o->plan[2] ? o->plan[2] : node_tile[o->degree], 1};
+        if (plan->tile < 1 || s->dg->num_node * plan->tile > 1024)
+            FAIL(UNDA_ERR_ARG, "tile is %d, expected 1..%d elements a block", plan->tile, 1024 / s->dg->num_node);
+        *launch = (struct launch){s->dg->num_node * plan->tile, shared_of(s, plan, s->dg->num_node * plan->tile), 3,
+                                  "dg/node.cu", {"dg_volume", "dg_surface", "dg_update"}};
+        return UNDA_OK;
+    }
+    if (o->plan[0] || o->plan[1] || o->plan[2])
+        *plan = (struct plan){UNDA_KERNEL_FUSED, o->plan[0], o->plan[1], o->plan[2], o->plan[3] ? o->plan[3] : 1};
+    if (plan->rows < 1 || plan->cols < 1 || plan->tile < plan->cols || plan->tile % plan->cols || plan->min_blocks < 1)
+        FAIL(UNDA_ERR_ARG,
+             "plan is {%d, %d, %d, %d}, expected rows and elements a thread, a multiple of those a block, blocks an SM",
+             plan->rows, plan->cols, plan->tile, plan->min_blocks);
+    int64_t threads = (int64_t)row_groups(s->dg, plan) * (plan->tile / plan->cols);
+    if (threads > 1024)
+        FAIL(UNDA_ERR_ARG, "plan {%d, %d, %d, %d} has %lld threads a block, expected at most 1024", plan->rows,
+             plan->cols, plan->tile, plan->min_blocks, (long long)threads);
+    *launch = (struct launch){(int)threads, shared_of(s, plan, (int)threads), 1, "dg/fused.cu", {"dg_fused"}};
+    return UNDA_OK;
+}
+
+/* ---- compiling ---- */
+
+enum { NUM_OPTION = 11, OPTION_BYTES = 64 };
+
+/* The defines of a stage's kernels. */
+static int defines(const unda_solver *s, const struct plan *plan, const struct launch *launch, int update,
+                   char text[NUM_OPTION][OPTION_BYTES])
+{
+    const struct {
+        const char *name;
+        int value;
+    } numbers[] = {{"DEGREE", s->options.degree},
+                   {"FLUX_CENTRAL", s->dg->flux == UNDA_CENTRAL},
+                   {"UPDATE", update},
+                   {"TILE", plan->tile},
+                   {"SHARED_BYTES", launch->shared_bytes},
+                   {plan->kernel == UNDA_KERNEL_NODE ? "THREADS" : "ROWS",
+                    plan->kernel == UNDA_KERNEL_NODE ? launch->threads : plan->rows},
+                   {"COLS", plan->cols},
+                   {"MIN_BLOCKS", plan->min_blocks}};
+    int num = 0;
+    snprintf(text[num++], OPTION_BYTES, "-DREAL=%s", s->options.precision == UNDA_FLOAT32 ? "float" : "double");
+    snprintf(text[num++], OPTION_BYTES, "-DPHYSICS=\"%s\"", s->dg->physics->header);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        snprintf(text[num++], OPTION_BYTES, "-D%s=%d", numbers[i].name, numbers[i].value);
+    return num;
+}
+
+unda_status plan_compile(unda_solver *s, int update)
+{
+    struct dg_cuda *t = tables(s);
+    char text[NUM_OPTION][OPTION_BYTES];
+    const char *options[NUM_OPTION];
+    struct gpu_source source = {t->launch.file, options, defines(s, &t->plan, &t->launch, update, text)};
+    for (int i = 0; i < source.num_option; i++)
+        options[i] = text[i];
+    double begin = clock_seconds();
+    TRY(gpu_module_new(&t->stage_module[update], t->gpu, &source));
+    for (int i = 0; i < t->launch.num_part; i++)
+        TRY(gpu_kernel_get(&t->stage_kernel[update][i], t->stage_module[update], t->launch.part[i],
+                           t->launch.shared_bytes));
+    s->compile_seconds += clock_seconds() - begin;
+    return UNDA_OK;
+}
+
+/* The worst of a stage's kernels. */
+unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
+{
+    char text[NUM_OPTION][OPTION_BYTES];
+    const char *options[NUM_OPTION];
+    struct plan plan;
+    struct launch launch;
+    unda_kernel_resources worst = {.size_bytes = sizeof worst};
+    TRY(plan_choose(s, &plan, &launch));
+    int update = s->options.integrator == UNDA_AB3 ? UPDATE_AB3 : UPDATE_LSRK;
+    struct gpu_source source = {launch.file, options, defines(s, &plan, &launch, update, text)};
+    for (int i = 0; i < source.num_option; i++)
+        options[i] = text[i];
+    for (int i = 0; i < launch.num_part; i++) {
+        unda_kernel_resources part = {.size_bytes = sizeof part};
+        TRY(gpu_compile_only(&source, launch.part[i], compute_capability, &part));
+        worst.registers = part.registers > worst.registers ? part.registers : worst.registers;
+        worst.spill_bytes = part.spill_bytes > worst.spill_bytes ? part.spill_bytes : worst.spill_bytes;
+        worst.compile_seconds = part.compile_seconds;
+        worst.cubin_bytes = part.cubin_bytes;
+    }
+    worst.shared_bytes = launch.shared_bytes;
+    worst.threads = launch.threads;
+    *resources = worst;
+    return UNDA_OK;
+}
+
+/* ---- matrices ---- */
+
+int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan)
+{
+    return (int64_t)row_groups(s->dg, plan) * plan->rows * (3 * s->dg->num_node + 4 * s->dg->num_face_node);
+}
+
+unda_status plan_pack_matrix(const unda_solver *s, double **packed, int64_t *count)
+{
+    const struct element *el = s->dg->element;
+    const struct plan *plan = &tables(s)->plan;
+    int np = el->num_node, nf = el->num_face_node, groups = row_groups(s->dg, plan);
+    int64_t column = (int64_t)groups * plan->rows;
+    *count = plan_matrix_count(s, plan);
+    TRY(array_try(packed, *count, sizeof **packed, "matrix"));
+    for (int row = 0; row < np; row++) {
+        double *to = *packed + (int64_t)(row % groups) * plan->rows + row / groups;
+        for (int k = 0; k < np; k++)
+            for (int j = 0; j < 3; j++)
+                to[(3 * k + j) * column] = el->derivative[((int64_t)j * np + row) * np + k];
+        for (int face = 0; face < 4; face++)
+            for (int m = 0; m < nf; m++)
+                to[(3 * np + face * nf + m) * column] = el->lift[((int64_t)face * np + row) * nf + m];
+    }
+    return UNDA_OK;
+}

@@ -1,0 +1,100 @@
+/* node.cu: one stage of DG as in paper 000, section 3.2: three kernels, one node a thread, the right-hand side in device
+ * memory between them. Easy to read and to profile; fused.cu does the same in one pass.
+ *
+ * block = TILE elements; thread i takes nodes i, i + THREADS, ... of the tile.
+ * Bytes a DOF (float32): volume 8, surface 12 and the neighbours' traces, update 20 (AB3: 24).
+ * Defines: REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE (index.h), TILE, THREADS, SHARED_BYTES.
+ * Matrix packing: derivative [node][3][NP], then lift [4 NFP][NP]. */
+#if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(TILE) || !defined(THREADS)
+#error "node.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE, TILE, THREADS, SHARED_BYTES"
+#endif
+
+#include "dg/tile.h"
+#include "dg/update.h"
+
+/* Adds (or stores) what acc gives to the right-hand side of a node. */
+static __device__ __forceinline__ void put_rhs(const dg_args &a, long long elem, int node, const REAL *acc, bool add)
+{
+    REAL g[WORDS], rhs[NUM_FIELD], sum[NUM_FIELD];
+    REAL *to = (REAL *)a.rhs + (elem * NP + node) * NUM_FIELD;
+    load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
+    from_reference(acc, g, g + 9, rhs);
+    if (add) {
+        load_vector<NUM_FIELD>(sum, to);
+        for (int f = 0; f < NUM_FIELD; f++)
+            rhs[f] += sum[f];
+    }
+    store_vector<NUM_FIELD>(to, rhs);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_volume(const __grid_constant__ dg_args a)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    tile &s = *(tile *)memory;
+    long long first = (long long)blockIdx.x * TILE, left = a.num_elem - first;
+    int count = left < TILE ? (int)left : TILE;
+    for (int i = threadIdx.x; i < count * NP; i += THREADS) {
+        long long elem = first + i / NP;
+        REAL q[NUM_FIELD], g[WORDS], u[NUM_REF];
+        load_constant<NUM_FIELD>(q, (const REAL *)a.q + (elem * NP + i % NP) * NUM_FIELD);
+        load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
+        to_reference(q, g, u);
+        for (int f = 0; f < NUM_REF; f++)
+            s.u[i % NP * PITCH_U + f * TILE + i / NP] = u[f];
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < count * NP; i += THREADS) {
+        int e = i / NP, node = i % NP;
+        const REAL *matrix = (const REAL *)a.matrix + node;
+        REAL acc[NUM_REF] = {};
+        for (int k = 0; k < NP; k++) {
+            REAL d[3], u[NUM_REF];
+            for (int j = 0; j < 3; j++)
+                d[j] = matrix[(3 * k + j) * NP];
+            for (int f = 0; f < NUM_REF; f++)
+                u[f] = s.u[k * PITCH_U + f * TILE + e];
+            volume(d, u, acc);
+        }
+        put_rhs(a, first + e, node, acc, false);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_surface(const __grid_constant__ dg_args a)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    tile &s = *(tile *)memory;
+    long long first = (long long)blockIdx.x * TILE, left = a.num_elem - first;
+    int count = left < TILE ? (int)left : TILE;
+    load_tile(a, s, first, count);
+    __syncthreads();
+    for (int i = threadIdx.x; i < count * NP; i += THREADS) {
+        int e = i / NP, node = i % NP;
+        const REAL *matrix = (const REAL *)a.matrix + 3 * NP * NP + node;
+        REAL acc[NUM_REF] = {};
+#pragma unroll
+        for (int face = 0; face < 4; face++) {
+            REAL y[NUM_JUMP] = {};
+            for (int m = 0; m < NFP; m++)
+                for (int k = 0; k < NUM_JUMP; k++)
+                    y[k] += matrix[(face * NFP + m) * NP] * s.s[(face * NFP + m) * PITCH_S + k * TILE + e];
+            spread(y, face, s.last[face][e], acc);
+        }
+        put_rhs(a, first + e, node, acc, true);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_update(const __grid_constant__ dg_args a)
+{
+    long long first = (long long)blockIdx.x * TILE, left = a.num_elem - first;
+    int count = left < TILE ? (int)left : TILE;
+    int source_first = a.source_range[blockIdx.x], source_last = a.source_range[blockIdx.x + 1];
+    for (int i = threadIdx.x; i < count * NP; i += THREADS) {
+        long long index = (first * NP + i) * NUM_FIELD;
+        REAL rhs[NUM_FIELD];
+        old_state old;
+        load_vector<NUM_FIELD>(rhs, (const REAL *)a.rhs + index);
+        load_old(a, index, old);
+        add_sources(a, first + i / NP, i % NP, source_first, source_last, rhs);
+        update(a, index, old, rhs);
+    }
+}
