@@ -125,7 +125,6 @@ static void free_sources(struct dg_cpu *t)
     array_free(t->source_column);
     t->source_weight = NULL;
     t->source_elem = t->source_column = NULL;
-    t->num_source = 0;
 }
 
 static void destroy(unda_solver *s)
@@ -172,7 +171,7 @@ static unda_status update_sources(unda_solver *s, struct dg_cpu *t)
             i++;
         t->source_range[block] = (int32_t)i;
     }
-    t->num_source = s->num_source;
+    t->point_version = s->point_version;
     return UNDA_OK;
 }
 
@@ -192,7 +191,7 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
 {
     struct dg_cpu *t = tables(s);
     int64_t num_exact = s->dg->num_exact_face * t->num_face_node * s->dg->physics->num_field * drive->num_time;
-    if (t->num_source != s->num_source)
+    if (t->point_version != s->point_version)
         TRY(update_sources(s, t));
     TRY(grow(s, &t->amplitude, &t->amplitude_room, drive->num_time * s->num_source));
     TRY(grow(s, &t->exact, &t->exact_room, num_exact));

@@ -22,7 +22,7 @@ struct dg_cpu {
     int64_t amplitude_room, exact_room;
     void *source_weight;
     int32_t *source_elem, *source_range, *source_column;
-    int32_t num_source; /* those the tables hold */
+    int64_t point_version; /* of the sources that the tables hold */
 };
 
 /* Stage of one block of elements; by unda_flux. */
