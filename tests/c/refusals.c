@@ -79,6 +79,7 @@ static void refuse_options(struct rig *rig)
     const unda_solver_options fine = {
         .size_bytes = sizeof fine, .degree = 1, .device = UNDA_DEVICE_CPU, .material = material};
     unda_solver *solver = NULL;
+    int64_t bytes[2];
 #define OPTION(assignment)                                                                                   \
     do {                                                                                                     \
         unda_solver_options o = fine;                                                                        \
@@ -88,6 +89,9 @@ static void refuse_options(struct rig *rig)
     CALL(unda_solver_new(NULL, rig->mesh, &fine));
     CALL(unda_solver_new(&solver, NULL, &fine));
     CALL(unda_solver_new(&solver, rig->mesh, NULL));
+    CALL(unda_solver_forecast(NULL, &fine, &bytes[0], &bytes[1]));
+    CALL(unda_solver_forecast(rig->mesh, NULL, &bytes[0], &bytes[1]));
+    CALL(unda_solver_forecast(rig->mesh, &fine, NULL, NULL));
     OPTION(size_bytes -= 8);
     OPTION(method = 1);
     OPTION(method = -1);
