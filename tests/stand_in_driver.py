@@ -52,27 +52,15 @@ def build(folder: Path | str, *flags: str) -> dict[str, str]:
     """
 
     def compile_into(home: Path) -> None:
-        common = ["-g", "-fPIC", f"-I{CSRC}", *flags]
-        cxx = [
-            "g++",
-            "-std=c++17",
-            "-O1",
-            "-Wall",
-            "-shared",
-            f'-DEMULATOR_DIR="{EMULATOR}"',
-            *common,
-        ]
-        weak = home / "unknown.o"
+        place = f'-DEMULATOR_DIR="{EMULATOR}"'
+        cxx = ["g++", "-std=c++17", "-O1", "-g", "-Wall", "-shared", "-fPIC", place, *flags]
         # No soname for libcuda: NVIDIA's compiler would take this for the real one.
-        driver = [EMULATOR / "driver.cpp", EMULATOR / "block.cpp", weak]
+        driver = [EMULATOR / "driver.cpp", EMULATOR / "block.cpp"]
         nvrtc = [EMULATOR / "nvrtc.cpp", "-Wl,-soname,libnvrtc.so.13"]
-        subprocess.run(["gcc", *common, "-c", EMULATOR / "unknown.c", "-o", weak], check=True)
         subprocess.run([*cxx, *driver, "-o", home / "libcuda.so.1", "-ldl"], check=True)
         subprocess.run([*cxx, *nvrtc, "-o", home / "libnvrtc.so.13"], check=True)
 
-    sources = [path for path in EMULATOR.iterdir() if path.is_file()] + [
-        CSRC / "gpu" / "api_list.h"
-    ]
+    sources = [path for path in EMULATOR.iterdir() if path.is_file()]
     home = _build_once(Path(folder), sources, flags, compile_into)
     return {
         "UNDA_LIBCUDA": str(home / "libcuda.so.1"),

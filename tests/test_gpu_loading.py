@@ -106,7 +106,6 @@ def test_a_driver_without_devices_is_reported():
 
 
 def test_the_stand_in_has_every_function_that_the_engine_calls():
-    """A function it lacks is a weak symbol that fails by name (emulator/unknown.c)."""
     library = stand_in_driver.build(gpu_host.BUILD)["UNDA_LIBCUDA"]
     symbols = subprocess.run(
         ["nm", "-D", library], capture_output=True, text=True, check=True

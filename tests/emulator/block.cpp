@@ -19,13 +19,13 @@
 
 namespace {
 enum { ILLEGAL_ADDRESS = 700, LAUNCH_FAILED = 719, MAX_THREAD = 1024, PAGE = 4096, STACK = 256 * 1024 };
-enum state { READY, AT_BARRIER, AT_WARP, DONE };
+enum state { READY, WAITING, DONE };
 struct lane {
     fiber own;
     emu_dim index;
     state where;
-    int line, count;
-    unsigned mask;
+    int line;
+    unsigned mask; /* of the lanes it waits for; 0: the block */
     unsigned long long value, inbox[32];
 };
 
@@ -45,31 +45,23 @@ sigjmp_buf escape;
     va_end(list);
     siglongjmp(escape, result);
 }
-void trap(const char *text) { fault(LAUNCH_FAILED, "%s", text); }
 void on_signal(int, siginfo_t *info, void *) { fault(ILLEGAL_ADDRESS, "%p is not device memory", info->si_addr); }
 
 /* ---- in a thread ---- */
-void wait_as(state where, unsigned long long value, int line) {
-    lane &own = lanes[current];
-    own.where = where;
-    own.value = value;
-    own.line = line;
-    fiber_switch(&own.own, &scheduler);
-}
-int barrier(int value, int line) {
-    wait_as(AT_BARRIER, value != 0, line);
-    return lanes[current].count;
-}
-const unsigned long long *exchange(unsigned mask, unsigned long long value, int line) {
-    if (!(mask >> current % 32 & 1))
+const unsigned long long *wait(unsigned mask, unsigned long long value, int line) {
+    if (mask && !(mask >> current % 32 & 1))
         fault(LAUNCH_FAILED, "line %d: a lane calls a warp function whose mask leaves it out", line);
-    lanes[current].mask = mask;
-    wait_as(AT_WARP, value, line);
-    return lanes[current].inbox;
+    lane &own = lanes[current];
+    own.where = WAITING;
+    own.line = line;
+    own.mask = mask;
+    own.value = value;
+    fiber_switch(&own.own, &scheduler);
+    return own.inbox;
 }
 void thread_main() {
     __sanitizer_finish_switch_fiber(nullptr, &scheduler.low, &scheduler.bytes);
-    launch_now->kernel->call(launch_now->parameters);
+    launch_now->kernel->call(launch_now->argument);
     lanes[current].where = DONE;
     fiber_switch(&lanes[current].own, &scheduler, true);
 }
@@ -83,7 +75,7 @@ bool release_warp(const lane &one, int first) {
     for (int i = 0; i < end; i++)
         if (one.mask >> i & 1) {
             const lane &other = lanes[first + i];
-            if (other.where != AT_WARP || other.line != one.line || other.mask != one.mask)
+            if (other.where != WAITING || other.line != one.line || other.mask != one.mask)
                 return false;
             values[i] = other.value;
         }
@@ -97,26 +89,28 @@ bool release_warp(const lane &one, int first) {
 bool release_warps() {
     bool any = false;
     for (int t = 0; t < num_thread; t++)
-        any |= lanes[t].where == AT_WARP && release_warp(lanes[t], t / 32 * 32);
+        any |= lanes[t].where == WAITING && lanes[t].mask && release_warp(lanes[t], t / 32 * 32);
     return any;
 }
 void release_block() {
-    static const char *const does[] = {"runs", "waits for its block", "waits for its warp", "has ended"};
-    int count = 0;
+    auto does = [](const lane &l) {
+        return l.where == DONE ? "has ended" : l.mask ? "waits for its warp" : "waits for its block";
+    };
+    unsigned long long count = 0;
     for (int t = 0; t < num_thread; t++) {
-        if (lanes[t].where != AT_BARRIER || lanes[t].line != lanes[0].line)
+        if (lanes[t].where != WAITING || lanes[t].mask || lanes[t].line != lanes[0].line)
             fault(LAUNCH_FAILED, "divergent or missed barrier: thread 0 %s (line %d), thread %d %s (line %d)",
-                  does[lanes[0].where], lanes[0].line, t, does[lanes[t].where], lanes[t].line);
-        count += lanes[t].value != 0;
+                  does(lanes[0]), lanes[0].line, t, does(lanes[t]), lanes[t].line);
+        count += lanes[t].value;
     }
     for (int t = 0; t < num_thread; t++) {
-        lanes[t].count = count;
+        lanes[t].inbox[0] = count;
         lanes[t].where = READY;
     }
 }
 void start_threads() {
-    if (launch_now->shared.begin)
-        memset(launch_now->shared.begin, 0xff, launch_now->shared.end - launch_now->shared.begin);
+    const emu_kernel &kernel = *launch_now->kernel;
+    std::fill(kernel.shared_begin, kernel.shared_end, '\xff');
     memset(runtime.dynamic_shared, 0xff, launch_now->dynamic_bytes);
     for (int t = 0; t < num_thread; t++) {
         unsigned x = launch_now->block.x, y = launch_now->block.y, u = (unsigned)t;
@@ -176,8 +170,8 @@ int emu_run(const emu_launch &launch, char *detail, unsigned long bytes) {
     char *room = map(pages + PAGE);
     mprotect(room + pages, PAGE, PROT_NONE);
     void *dynamic = room + ((pages - launch.dynamic_bytes) & ~(size_t)15);
-    runtime = {{}, {}, launch.block, launch.grid, dynamic, barrier, exchange, trap};
-    *launch.slot = &runtime;
+    runtime = {{}, {}, launch.block, launch.grid, dynamic, wait};
+    *launch.kernel->slot = &runtime;
     struct sigaction ours = {}, before;
     ours.sa_sigaction = on_signal;
     ours.sa_flags = SA_SIGINFO;

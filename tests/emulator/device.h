@@ -6,11 +6,8 @@
 #define UNDA_EMULATOR 1
 #define __global__
 #define __device__
-#define __host__
 #define __grid_constant__
-#define __constant__
 #define __forceinline__ inline
-#define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 #define __shared__ static __attribute__((section("emu_block")))
@@ -19,43 +16,30 @@ extern "C" {
 emu_runtime *emu;
 extern char __start_emu_block __attribute__((weak, visibility("hidden")));
 extern char __stop_emu_block __attribute__((weak, visibility("hidden")));
-emu_range emu_shared() { return {&__start_emu_block, &__stop_emu_block}; }
 }
 #define threadIdx (emu->thread_idx)
 #define blockIdx (emu->block_idx)
 #define blockDim (emu->block_dim)
 #define gridDim (emu->grid_dim)
-static const int warpSize = 32;
 
 /* ---- types ---- */
-typedef unsigned int uint;
-typedef emu_dim uint3;
 #define EMU_VECTOR(TYPE, NAME)                                                                     \
     struct __align__(2 * sizeof(TYPE)) NAME##2 { TYPE x, y; };                                     \
     struct __align__(16) NAME##4 { TYPE x, y, z, w; };                                             \
     inline NAME##2 make_##NAME##2(TYPE x, TYPE y) { return {x, y}; }                               \
     inline NAME##4 make_##NAME##4(TYPE x, TYPE y, TYPE z, TYPE w) { return {x, y, z, w}; }
-EMU_VECTOR(float, float) EMU_VECTOR(double, double) EMU_VECTOR(int, int) EMU_VECTOR(long long, longlong)
+EMU_VECTOR(float, float) EMU_VECTOR(double, double) EMU_VECTOR(int, int)
 
 /* ---- arithmetic ---- */
 #define EMU_MATH(NAME)                                                                             \
     template <class... A> inline double NAME(double x, A... more) { return __builtin_##NAME(x, more...); } \
     template <class... A> inline float NAME(float x, A... more) { return __builtin_##NAME##f(x, more...); } \
     template <class... A> inline float NAME##f(float x, A... more) { return __builtin_##NAME##f(x, more...); }
-EMU_MATH(sqrt) EMU_MATH(fabs) EMU_MATH(floor) EMU_MATH(ceil) EMU_MATH(sin) EMU_MATH(cos) EMU_MATH(exp) EMU_MATH(log)
-EMU_MATH(rint) EMU_MATH(pow) EMU_MATH(fmin) EMU_MATH(fmax) EMU_MATH(fma)
-inline double rsqrt(double x) { return 1 / sqrt(x); }
-inline float rsqrtf(float x) { return 1 / sqrtf(x); }
-inline float __fdividef(float x, float y) { return x / y; }
-inline int abs(int x) { return x < 0 ? -x : x; }
+EMU_MATH(sqrt) EMU_MATH(fabs) EMU_MATH(floor) EMU_MATH(exp) EMU_MATH(fmin) EMU_MATH(fmax) EMU_MATH(fma)
 template <class T> inline bool isfinite(T x) { return __builtin_isfinite(x); }
 template <class T> inline bool isnan(T x) { return __builtin_isnan(x); }
-template <class T> inline bool isinf(T x) { return __builtin_isinf(x); }
 template <class A, class B> inline auto min(A a, B b) -> decltype(a + b) { return a < b ? a : b; }
 template <class A, class B> inline auto max(A a, B b) -> decltype(a + b) { return a > b ? a : b; }
-inline int __popc(unsigned x) { return __builtin_popcount(x); }
-inline int __ffs(int x) { return __builtin_ffs(x); }
-inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
 
 /* ---- memory ---- */
 #define EMU_LOAD(NAME) template <class T> inline T NAME(const T *p) { return *p; }
@@ -63,18 +47,12 @@ inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
 #define EMU_ATOMIC(NAME, NEW) template <class T> inline T NAME(T *p, T v) { T old = *p; *p = NEW; return old; }
 EMU_LOAD(__ldg) EMU_LOAD(__ldcs) EMU_LOAD(__ldcg) EMU_STORE(__stcs) EMU_STORE(__stcg)
 EMU_ATOMIC(atomicAdd, old + v) EMU_ATOMIC(atomicMin, v < old ? v : old) EMU_ATOMIC(atomicMax, v > old ? v : old)
-EMU_ATOMIC(atomicExch, v)
-template <class T> inline T atomicCAS(T *p, T is, T v) { T old = *p; *p = old == is ? v : old; return old; }
-inline void __threadfence() {}
-inline void __threadfence_block() {}
 
 /* ---- waiting ---- */
-inline void __trap() { emu->trap("__trap"); }
-inline void __syncthreads(int line = __builtin_LINE()) { emu->barrier(0, line); }
-inline int __syncthreads_count(int v, int line = __builtin_LINE()) { return emu->barrier(v, line); }
-inline int __syncthreads_or(int v, int line = __builtin_LINE()) { return emu->barrier(v, line) > 0; }
-inline int __syncthreads_and(int v, int line = __builtin_LINE()) { return emu->barrier(!v, line) == 0; }
-inline void __syncwarp(unsigned mask = 0xffffffffu, int line = __builtin_LINE()) { emu->exchange(mask, 0, line); }
+inline void __syncthreads(int line = __builtin_LINE()) { emu->wait(0, 0, line); }
+inline int __syncthreads_count(int v, int line = __builtin_LINE()) { return (int)emu->wait(0, v != 0, line)[0]; }
+inline int __syncthreads_or(int v, int line = __builtin_LINE()) { return emu->wait(0, v != 0, line)[0] > 0; }
+inline void __syncwarp(unsigned mask = 0xffffffffu, int line = __builtin_LINE()) { emu->wait(mask, 0, line); }
 
 inline int emu_lane() { return (int)((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32); }
 /* Lanes outside mask hold a NaN pattern. */
@@ -82,7 +60,7 @@ template <class T> inline T emu_shuffle(unsigned mask, T value, int lane, int li
     static_assert(sizeof(T) <= 8, "a shuffle moves at most 8 bytes");
     unsigned long long bits = 0;
     __builtin_memcpy(&bits, &value, sizeof(T));
-    bits = emu->exchange(mask, bits, line)[lane];
+    bits = emu->wait(mask, bits, line)[lane];
     __builtin_memcpy(&value, &bits, sizeof(T));
     return value;
 }
@@ -96,27 +74,12 @@ EMU_SHUFFLE(__shfl_sync, base + (n & (width - 1)), true)
 EMU_SHUFFLE(__shfl_up_sync, lane - n, from >= base)
 EMU_SHUFFLE(__shfl_down_sync, lane + n, from < base + width)
 EMU_SHUFFLE(__shfl_xor_sync, lane ^ n, from < base + width)
-inline unsigned __ballot_sync(unsigned mask, int v, int line = __builtin_LINE()) {
-    const unsigned long long *all = emu->exchange(mask, v != 0, line);
-    unsigned ballot = 0;
-    for (int lane = 0; lane < 32; lane++)
-        ballot |= all[lane] == 1 ? 1u << lane : 0;
-    return ballot;
-}
-inline int __any_sync(unsigned mask, int v, int line = __builtin_LINE()) { return __ballot_sync(mask, v, line) != 0; }
-inline int __all_sync(unsigned mask, int v, int line = __builtin_LINE()) { return __ballot_sync(mask, !v, line) == 0; }
 
-/* ---- the entry that the driver calls ---- */
-template <int... I> struct emu_list {};
-template <int N, int... I> struct emu_count : emu_count<N - 1, N - 1, I...> {};
-template <int... I> struct emu_count<0, I...> { typedef emu_list<I...> type; };
-template <class F, F f> struct emu_entry;
-template <class... A, void (*f)(A...)> struct emu_entry<void (*)(A...), f> {
-    static constexpr unsigned long bytes[] = {sizeof(A)...};
-    template <int... I> static void apply(void **p, emu_list<I...>) { f(*(A *)p[I]...); }
-    static void call(void **p) { apply(p, typename emu_count<sizeof...(A)>::type()); }
-    static constexpr emu_kernel kernel = {call, sizeof...(A), bytes};
+/* ---- the entry that the driver calls: a kernel of unda takes one struct ---- */
+template <auto f> struct emu_entry;
+template <class A, void (*f)(A)> struct emu_entry<f> {
+    static void call(const void *argument) { f(*(const A *)argument); }
+    static constexpr emu_kernel kernel = {call, sizeof(A), &emu, &__start_emu_block, &__stop_emu_block, 49152};
 };
 #define EMU_KERNEL(NAME)                                                                           \
-    extern "C" const emu_kernel emu_kernel_##NAME;                                                 \
-    const emu_kernel emu_kernel_##NAME = emu_entry<decltype(&NAME), &NAME>::kernel;
+    extern "C" { emu_kernel emu_kernel_##NAME = emu_entry<&NAME>::kernel; }

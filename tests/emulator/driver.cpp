@@ -1,7 +1,7 @@
 /* driver.cpp: a stand-in for libcuda on the CPU, for tests. Device memory is mapped but inaccessible outside launches
  * and copies, ends at an inaccessible page and starts as NaN; queued work runs only when someone waits for it.
  * Environment: UNDA_EMULATOR_MEMORY [bytes], _DEVICES, _VERSION, _REFUSE=1 (no cubin fits), _FAIL_LAUNCH=n (the n-th
- * launch is an illegal address), _SEED. Functions of api_list.h that are not here fail by name (unknown.c).
+ * launch is an illegal address), _SEED.
  * Next: block.cpp (running a launch), nvrtc.cpp. */
 #include "runtime.h"
 
@@ -37,8 +37,7 @@ typedef std::vector<work> graph;
 struct memory { char *map; size_t map_bytes, bytes; };
 struct stream { graph queue; bool capturing; };
 struct event { void *where; bool done; double time; };
-struct function { const emu_kernel *kernel; emu_range shared; emu_runtime **slot; unsigned dynamic; };
-struct module { void *handle; int file; std::map<std::string, function> functions; };
+struct module { void *handle; int file; };
 
 std::recursive_mutex mutex;
 std::map<u64, memory> memories; /* by address */
@@ -92,11 +91,6 @@ int look_up(const std::map<int, int> &values, int which, int *value) {
     return values.count(which) ? *value = values.at(which), 0 : (int)INVALID_VALUE;
 }
 } // namespace
-
-extern "C" int emu_unknown(const char *name) {
-    snprintf(detail, sizeof detail, "the stand-in driver does not know %s", name);
-    return NOT_FOUND;
-}
 
 /* ---- device, context ---- */
 API cuInit(unsigned) { ENTER; initialised = true; return setting("DEVICES", 1) ? 0 : NO_DEVICE; }
@@ -214,7 +208,7 @@ API cuModuleLoadData(void **m, const void *image) {
     bool good = write(file, image, bytes) == (ssize_t)bytes;
     void *handle = good ? dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
     /* The file stays open: dlopen would take a second module of the same name for the first one. */
-    return handle ? *m = new module{handle, file, {}}, 0 : (close(file), (int)INVALID_IMAGE);
+    return handle ? *m = new module{handle, file}, 0 : (close(file), (int)INVALID_IMAGE);
 }
 API cuModuleUnload(void *m) {
     IN_CONTEXT;
@@ -226,27 +220,22 @@ API cuModuleUnload(void *m) {
 }
 API cuModuleGetFunction(void **out, void *m, const char *name) {
     IN_CONTEXT;
-    void *from = ((module *)m)->handle;
-    auto kernel = (const emu_kernel *)dlsym(from, (std::string("emu_kernel_") + name).c_str());
-    auto shared = (emu_range(*)())dlsym(from, "emu_shared");
-    function made = {kernel, shared(), (emu_runtime **)dlsym(from, "emu"), 49152};
-    return kernel ? *out = &((module *)m)->functions.insert({name, made}).first->second, 0 : (int)NOT_FOUND;
+    *out = dlsym(((module *)m)->handle, (std::string("emu_kernel_") + name).c_str());
+    return *out ? 0 : NOT_FOUND;
 }
 API cuFuncGetAttribute(int *value, int which, void *f) {
     IN_CONTEXT;
-    const emu_range &shared = ((function *)f)->shared;
-    return look_up({{0, 1024}, {1, (int)(shared.end - shared.begin)}, {3, 0}, {4, 32}}, which, value);
+    const emu_kernel &kernel = *(emu_kernel *)f;
+    return look_up({{0, 1024}, {1, (int)(kernel.shared_end - kernel.shared_begin)}, {3, 0}, {4, 32}}, which, value);
 }
 API cuFuncSetAttribute(void *f, int which, int value) {
     IN_CONTEXT;
     bool good = which == 8 && (size_t)value <= shared_limit;
-    return good ? ((function *)f)->dynamic = (unsigned)value, 0 : (int)INVALID_VALUE;
+    return good ? ((emu_kernel *)f)->dynamic_limit = (unsigned)value, 0 : (int)INVALID_VALUE;
 }
 API cuFuncGetParamInfo(void *f, size_t i, size_t *offset, size_t *bytes) {
     IN_CONTEXT;
-    const emu_kernel *kernel = ((function *)f)->kernel;
-    bool there = i < (size_t)kernel->num_parameter;
-    return there ? *offset = 0, *bytes = kernel->parameter_bytes[i], 0 : (int)INVALID_VALUE;
+    return i == 0 ? *offset = 0, *bytes = ((emu_kernel *)f)->bytes, 0 : (int)INVALID_VALUE;
 }
 API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int threads, size_t shared) {
     IN_CONTEXT;
@@ -256,21 +245,15 @@ API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int threads
 API cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *s, void **parameters, void **extra) {
     IN_CONTEXT;
-    function *from = (function *)f;
+    const emu_kernel *kernel = (emu_kernel *)f;
     if (gx * gy * gz == 0 || bx * by * bz == 0 || bx * by * bz > 1024 || bz > 64 || extra || !parameters)
         return INVALID_VALUE;
-    if (shared > from->dynamic)
+    if (shared > kernel->dynamic_limit)
         return OUT_OF_RESOURCES;
-    std::vector<std::vector<char>> copies;
-    for (int i = 0; i < from->kernel->num_parameter; i++)
-        copies.emplace_back((char *)parameters[i], (char *)parameters[i] + from->kernel->parameter_bytes[i]);
-    return add(s, [=]() mutable {
+    std::vector<char> argument((char *)parameters[0], (char *)parameters[0] + kernel->bytes);
+    return add(s, [=] {
         if (++num_launch == setting("FAIL_LAUNCH", 0))
             return snprintf(detail, sizeof detail, "asked for by UNDA_EMULATOR_FAIL_LAUNCH"), (int)ILLEGAL_ADDRESS;
-        std::vector<void *> pointers;
-        for (auto &copy : copies)
-            pointers.push_back(copy.data());
-        return emu_run({from->kernel, from->slot, from->shared, {gx, gy, gz}, {bx, by, bz}, shared, pointers.data()},
-                       detail, sizeof detail);
+        return emu_run({kernel, {gx, gy, gz}, {bx, by, bz}, shared, argument.data()}, detail, sizeof detail);
     });
 }

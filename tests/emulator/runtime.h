@@ -8,27 +8,23 @@ struct emu_dim {
 struct emu_runtime {
     emu_dim thread_idx, block_idx, block_dim, grid_dim;
     void *dynamic_shared;
-    int (*barrier)(int value, int line); /* waits for the block; how many threads gave a value other than 0 */
-    /* Waits for the lanes of mask; their values [32]. line: of the call in the source. */
-    const unsigned long long *(*exchange)(unsigned mask, unsigned long long value, int line);
-    void (*trap)(const char *message);
+    /* Waits for the lanes of mask, whose values [32] it returns, or if mask is 0 for the block: then for
+     * how many threads value is not 0. line: of the call in the source. */
+    const unsigned long long *(*wait)(unsigned mask, unsigned long long value, int line);
 };
-/* A kernel library exports `emu_runtime *emu`, `emu_shared` and, for each kernel, `emu_kernel_NAME`. */
+/* A kernel library exports one, `emu_kernel_NAME`, for each kernel. */
 struct emu_kernel {
-    void (*call)(void **parameters);
-    int num_parameter;
-    const unsigned long *parameter_bytes; /* [num_parameter] */
-};
-struct emu_range {
-    char *begin, *end; /* static shared memory */
+    void (*call)(const void *argument);
+    unsigned long bytes;               /* of its one argument */
+    emu_runtime **slot;                /* the library's pointer to the runtime */
+    char *shared_begin, *shared_end;   /* static shared memory */
+    unsigned dynamic_limit;            /* dynamic shared memory allowed [bytes] */
 };
 struct emu_launch {
     const emu_kernel *kernel;
-    emu_runtime **slot; /* the library's pointer to the runtime */
-    emu_range shared;
     emu_dim grid, block;
     unsigned dynamic_bytes;
-    void **parameters;
+    const void *argument;
 };
 /* Runs a launch: 0 or the CUresult of the fault, described in detail [bytes]. */
 int emu_run(const emu_launch &launch, char *detail, unsigned long bytes);
