@@ -1,7 +1,8 @@
 """The C library under AddressSanitizer and UBSan, driven from C through its public interface.
 
-Every object from creation to freeing, every allocation failing once, every argument refused. Not
-here: the CUDA host layer (test_gpu_loading.py). Next: c/library.c, c/refusals.c.
+Every object from creation to freeing, every allocation failing once, every argument refused; the
+CUDA engine on the stand-in driver too. Not here: the CUDA host layer alone (test_gpu_loading.py).
+Next: c/library.c, c/refusals.c.
 """
 
 import os
@@ -11,11 +12,19 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import stand_in_driver
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "sanitized"
 SANITIZERS = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 ARGUMENT, MESH = 1, 2
+
+
+def sanitized_stand_in():
+    """Environment that chooses the stand-in for a CUDA device, built with sanitizers as well."""
+    return stand_in_driver.build(ROOT / "build" / "stand-in", *SANITIZERS.split()) | {
+        "UNDA_KERNEL_DIR": str(ROOT / "cuda")
+    }
 
 
 @cache
@@ -38,18 +47,18 @@ def program():
     return target.rename(BUILD / "library")
 
 
-def run(scenario):
+def run(scenario, device="cpu"):
     """Run a scenario; returns the finished process and its "key=value" lines."""
     environment = os.environ | {"OMP_NUM_THREADS": "2", "UBSAN_OPTIONS": "print_stacktrace=1"}
-    done = subprocess.run(
-        [program(), scenario], env=environment, capture_output=True, text=True, check=False
-    )
+    environment |= sanitized_stand_in() if device == "cuda" else {}
+    command = [program(), scenario, {"cpu": "-1", "cuda": "0"}[device]]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     return done, [line.rsplit("=", 1) for line in done.stdout.splitlines()]
 
 
-def succeeds(scenario):
+def succeeds(scenario, device="cpu"):
     """Values of a scenario in which nothing fails, nothing is printed and nothing leaks."""
-    done, pairs = run(scenario)
+    done, pairs = run(scenario, device)
     assert done.stderr == ""
     assert done.returncode == 0, done.stdout
     return dict(pairs)
@@ -59,18 +68,20 @@ def test_solvers_of_every_kind_live_and_die_cleanly():
     assert succeeds("lifecycle")["solvers"] == "16"
 
 
-def test_any_allocation_may_fail():
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_any_allocation_may_fail(device):
     """Each failure is reported with what was wanted, and leaks nothing."""
-    assert int(succeeds("memory")["failed"]) > 60
+    assert int(succeeds("memory", device)["failed"]) > 60
 
 
-def test_a_repeated_step_allocates_nothing():
-    assert succeeds("steps")["allocations"] == "0"
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_step_allocates_nothing(device):
+    assert succeeds("steps", device)["allocations"] == "0"
 
 
-def test_a_blow_up_is_reported_and_leaves_a_solver_that_can_be_freed():
-    values = succeeds("unstable")
-    assert values["good"] == "1"
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_blow_up_is_reported_and_leaves_a_solver_that_can_be_freed(device):
+    assert succeeds("unstable", device)["good"] == "1"
 
 
 def test_every_bad_argument_is_refused_by_status_and_message():

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+int32_t rig_device = UNDA_DEVICE_CPU;
+
 unda_status rig_new(struct rig *rig, const unda_solver_options *options)
 {
     static const double material[3][2] = {{1000, 1500}, {2000, 3000}, {1.2, 340}};
@@ -15,7 +17,7 @@ unda_status rig_new(struct rig *rig, const unda_solver_options *options)
         memcpy(materials[i], material[i % 3], sizeof *materials);
     unda_solver_options full = *options;
     full.size_bytes = sizeof full;
-    full.device = UNDA_DEVICE_CPU;
+    full.device = rig_device;
     full.material = materials[0];
     full.boundary = boundary;
     TRY_HERE(unda_box_mesh_new(&rig->mesh, &box));

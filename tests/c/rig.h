@@ -26,6 +26,8 @@ struct rig {
     double *outer; /* exact outer data: zeros for MAX_TIME times */
 };
 
+extern int32_t rig_device; /* of all solvers; UNDA_DEVICE_CPU unless set */
+
 /* size_bytes, device, material and boundary of options are filled in here. */
 unda_status rig_new(struct rig *rig, const unda_solver_options *options);
 /* Writes a state, runs num_step steps, and calls everything that reads. */
