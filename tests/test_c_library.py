@@ -47,6 +47,13 @@ def program():
     return target.rename(BUILD / "library")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    """Compile before the first test, whose time is limited."""
+    program()
+    sanitized_stand_in()
+
+
 def run(scenario, device="cpu"):
     """Run a scenario; returns the finished process and its "key=value" lines."""
     environment = os.environ | {"OMP_NUM_THREADS": "2", "UBSAN_OPTIONS": "print_stacktrace=1"}

@@ -218,11 +218,12 @@ static unda_status update_channels(unda_solver *s, struct dg_cuda *t)
     return UNDA_OK;
 }
 
-/* Where each channel's samples of this call begin. */
+/* Where each channel's samples of this call begin. Receivers may have come after the reservation. */
 unda_status points_begin(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
     struct channels *c = &t->channels;
+    TRY(update_channels(s, t));
     int64_t channel = 0, bytes = 8 * (int64_t)c->num_channel;
     if (bytes == 0)
         return UNDA_OK;
