@@ -1,0 +1,122 @@
+"""Every kernel compiles with the real NVRTC, without a GPU, and keeps its values in registers.
+
+By default degrees 1, 3, 4 and 8 on sm_90 with a quarter of the settings; the slow tier does all, on
+sm_80 too. Not here: what the kernels compute (test_cuda_engine.py). Next: compile_kernels.py.
+"""
+
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import gpu_host
+import pytest
+import stand_in_driver
+
+TESTS = Path(__file__).resolve().parent
+SETTINGS = {
+    "dtype": ("float32", "float64"),
+    "kernel": ("fused", "node"),
+    "flux": ("upwind", "central"),
+    "integrator": ("lsrk4", "ab3"),
+}
+#: Bytes of local memory a thread may use. Spills cost bandwidth, which limits the fused kernel;
+#: the node kernels are to be read, and a vector of two doubles is left to them.
+BUDGET = {"fused": 0, "node": 16}
+REGISTERS = 255  # what a thread can have
+
+needs_nvrtc = pytest.mark.skipif(
+    stand_in_driver.real_nvrtc() is None, reason="NVRTC is not installed: pip install unda[test]"
+)
+
+
+def compile_all(cases, **environment):
+    """Resources of each case, from a process that sees neither a stand-in nor a GPU's driver."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("UNDA_")}
+    done = subprocess.run(
+        [sys.executable, str(TESTS / "compile_kernels.py")],
+        input=json.dumps(cases), env=kept | environment,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def every(degree, architecture):
+    """All settings of one degree."""
+    common = {"degree": degree, "architecture": architecture}
+    return [
+        common | dict(zip(SETTINGS, values, strict=True))
+        for values in itertools.product(*SETTINGS.values())
+    ]
+
+
+def quarter(cases):
+    """A quarter of the cases: both precisions of both kernels, with every flux and integrator."""
+    numbers = {value: i for values in SETTINGS.values() for i, value in enumerate(values)}
+    chosen = []
+    for case in cases:
+        dtype, kernel, flux, integrator = (numbers[case[name]] for name in SETTINGS)
+        if flux == dtype ^ kernel and integrator == (dtype + case["degree"]) % 2:
+            chosen.append(case)
+    return chosen
+
+
+def spilled(cases, budget):
+    """The cases that spill more than the budget, with what they spill."""
+    found = zip(cases, compile_all(cases), strict=True)
+    return [
+        (case, r["spill_bytes"]) for case, r in found if r["spill_bytes"] > budget[case["kernel"]]
+    ]
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("degree", [1, 3, 4, 8])
+def test_kernels_compile_without_spilling(degree):
+    assert spilled(quarter(every(degree, 90)), BUDGET) == []
+
+
+@needs_nvrtc
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", [80, 90])
+@pytest.mark.parametrize("degree", range(1, 9))
+def test_all_kernels_compile_without_spilling(degree, architecture):
+    assert spilled(every(degree, architecture), BUDGET) == []
+
+
+@needs_nvrtc
+def test_resources_are_those_of_the_kernel():
+    case = every(3, 90)[0]
+    found = compile_all([case, case | {"degree": 1}])
+    for resources in found:
+        assert 16 <= resources["registers"] <= REGISTERS
+        assert 0 < resources["compile_seconds"] < 5 and resources["cubin_bytes"] > 1000
+    assert found[0]["shared_bytes"] > found[1]["shared_bytes"] > 0
+
+
+@needs_nvrtc
+def test_a_spill_is_noticed(tmp_path):
+    """A kernel that has to keep more than its registers hold."""
+    source = """
+extern "C" __global__ void __launch_bounds__(1024) crowded(double *x)
+{
+    double v[200];
+#pragma unroll
+    for (int i = 0; i < 200; i++)
+        v[i] = x[i * 1024 + threadIdx.x];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 200; i++)
+        x[i * 1024 + threadIdx.x] = v[i] * v[199 - i];
+}
+"""
+    (tmp_path / "crowded.cu").write_text(source)
+    libraries = {"UNDA_LIBNVRTC": stand_in_driver.real_nvrtc()}
+    found = gpu_host.run(
+        "compile", "crowded.cu", "crowded", "90", kernels=tmp_path, **libraries
+    ).text
+    assert int(re.search(r"registers=(\d+)", found)[1]) <= 64
+    assert int(re.search(r"spill=(\d+)", found)[1]) > 800
