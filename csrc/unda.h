@@ -227,8 +227,8 @@ typedef struct unda_solver_options {
     int32_t device;         /* UNDA_DEVICE_CPU or the index of a CUDA device */
     int32_t threads;        /* CPU threads; 0: all the process may use */
     int32_t no_graph;       /* 1: launch kernels one by one instead of as CUDA graphs */
-    int32_t plan[4];        /* kernel fused: {rows, elements a thread, elements a block, blocks an SM}; node: only
-                               elements a block; 0: table */
+    int32_t plan[6];        /* kernel fused: {rows, elements a thread, elements a block, blocks an SM, columns of
+                               the volume and of the lift product unrolled}; node: only elements a block; 0: table */
     double dt;              /* [s]; 0: cfl times the stable limit */
     double cfl;             /* 0: 0.9 */
     const double *material; /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s] */
@@ -242,7 +242,7 @@ typedef struct unda_solver_info {
     int32_t num_stage;        /* right-hand sides a step of the integrator */
     int32_t on_gpu;
     int32_t kernel;           /* the unda_kernel in use (CUDA) */
-    int32_t plan[4];          /* the tile in use */
+    int32_t plan[6];          /* the tile in use */
     int32_t threads;
     int64_t num_elem;
     int64_t num_exact;        /* face nodes that need exact outer data */

@@ -160,6 +160,8 @@ static void describe(const unda_solver *s, unda_solver_info *info)
     info->plan[1] = plan->cols;
     info->plan[2] = plan->tile;
     info->plan[3] = plan->min_blocks;
+    info->plan[4] = plan->unroll_volume;
+    info->plan[5] = plan->unroll_lift;
 }
 
 /* ---- stages ---- */

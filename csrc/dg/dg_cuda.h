@@ -10,11 +10,11 @@
 enum { NUM_UPDATE = 3, MAX_PART = 3, BLOCK = 256, NUM_GRAPH = 2, GRAPH_STEPS = 16 };
 #define POINTER(address) ((void *)(uintptr_t)(address))
 
-/* How a stage runs. fused: one kernel, rows and elements a thread, elements a block, blocks an SM at least.
- * node: three kernels, one node a thread; rows = cols = 1. */
+/* How a stage runs. fused: one kernel, rows and elements a thread, elements a block, blocks an SM at least, columns of
+ * the products unrolled. node: three kernels, one node a thread; only tile counts. */
 struct plan {
     int kernel; /* unda_kernel */
-    int rows, cols, tile, min_blocks;
+    int rows, cols, tile, min_blocks, unroll_volume, unroll_lift;
 };
 
 /* What the plan makes of a degree, a precision and a physics. */

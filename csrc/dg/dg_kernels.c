@@ -9,10 +9,22 @@
 
 /* By precision and degree; measured on an H200. */
 static const struct plan fused[2][MAX_DEGREE + 1] = {
-    [UNDA_FLOAT32] = {[1] = {0, 2, 2, 64, 1}, {0, 5, 1, 64, 4}, {0, 2, 2, 32, 1}, {0, 2, 2, 16, 3}, {0, 4, 2, 32, 1},
-                      {0, 7, 2, 32, 2}, {0, 4, 4, 16, 1}, {0, 4, 4, 8, 1}},
-    [UNDA_FLOAT64] = {[1] = {0, 2, 2, 64, 1}, {0, 5, 1, 32, 2}, {0, 2, 2, 32, 1}, {0, 2, 2, 16, 2}, {0, 4, 2, 16, 1},
-                      {0, 4, 2, 16, 1}, {0, 4, 2, 16, 1}, {0, 4, 2, 8, 1}},
+    [UNDA_FLOAT32] = {[1] = {0, 2, 1, 32, 1, 4, 3},
+                      [2] = {0, 5, 1, 32, 8, 8, 6},
+                      [3] = {0, 5, 2, 64, 4, 4, 5},
+                      [4] = {0, 2, 2, 16, 3, 4, 5},
+                      [5] = {0, 4, 2, 16, 1, 4, 7},
+                      [6] = {0, 7, 2, 32, 2, 5, 7},
+                      [7] = {0, 4, 4, 8, 1, 6, 6},
+                      [8] = {0, 3, 4, 8, 1, 8, 5}},
+    [UNDA_FLOAT64] = {[1] = {0, 1, 1, 32, 1, 4, 3},
+                      [2] = {0, 5, 1, 32, 4, 4, 6},
+                      [3] = {0, 5, 1, 32, 4, 4, 5},
+                      [4] = {0, 5, 2, 16, 2, 4, 5},
+                      [5] = {0, 4, 2, 16, 1, 4, 7},
+                      [6] = {0, 4, 2, 16, 1, 4, 7},
+                      [7] = {0, 4, 2, 16, 1, 4, 6},
+                      [8] = {0, 4, 2, 8, 1, 4, 5}},
 };
 
 /* One node a thread: elements of a block, by degree. */
@@ -41,19 +53,23 @@ unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *
     *plan = fused[o->precision][o->degree];
     plan->kernel = UNDA_KERNEL_FUSED;
     if (o->kernel == UNDA_KERNEL_NODE) {
-        *plan = (struct plan){UNDA_KERNEL_NODE, 1, 1, o->plan[2] ? o->plan[2] : node_tile[o->degree], 1};
+        *plan = (struct plan){UNDA_KERNEL_NODE, 1, 1, o->plan[2] ? o->plan[2] : node_tile[o->degree], 1, 1, 1};
         if (plan->tile < 1 || s->dg->num_node * plan->tile > 1024)
             FAIL(UNDA_ERR_ARG, "tile is %d, expected 1..%d elements a block", plan->tile, 1024 / s->dg->num_node);
         *launch = (struct launch){s->dg->num_node * plan->tile, shared_of(s, plan, s->dg->num_node * plan->tile), 3,
                                   "dg/node.cu", {"dg_volume", "dg_surface", "dg_update"}};
         return UNDA_OK;
     }
-    if (o->plan[0] || o->plan[1] || o->plan[2])
-        *plan = (struct plan){UNDA_KERNEL_FUSED, o->plan[0], o->plan[1], o->plan[2], o->plan[3] ? o->plan[3] : 1};
-    if (plan->rows < 1 || plan->cols < 1 || plan->tile < plan->cols || plan->tile % plan->cols || plan->min_blocks < 1)
-        FAIL(UNDA_ERR_ARG,
-             "plan is {%d, %d, %d, %d}, expected rows and elements a thread, a multiple of those a block, blocks an SM",
-             plan->rows, plan->cols, plan->tile, plan->min_blocks);
+    int *given[] = {&plan->rows,       &plan->cols,          &plan->tile,
+                    &plan->min_blocks, &plan->unroll_volume, &plan->unroll_lift};
+    for (int i = 0; i < 6; i++)
+        *given[i] = o->plan[i] ? o->plan[i] : *given[i];
+    for (int i = 0; i < 6; i++)
+        if (*given[i] < 1)
+            FAIL(UNDA_ERR_ARG, "plan[%d] is %d, expected 1 or more", i, *given[i]);
+    if (plan->tile % plan->cols)
+        FAIL(UNDA_ERR_ARG, "plan has %d elements a block, expected a multiple of the %d a thread", plan->tile,
+             plan->cols);
     int64_t threads = (int64_t)row_groups(s->dg, plan) * (plan->tile / plan->cols);
     if (threads > 1024)
         FAIL(UNDA_ERR_ARG, "plan {%d, %d, %d, %d} has %lld threads a block, expected at most 1024", plan->rows,
@@ -64,7 +80,7 @@ unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *
 
 /* ---- compiling ---- */
 
-enum { NUM_OPTION = 11, OPTION_BYTES = 64 };
+enum { NUM_OPTION = 12, OPTION_BYTES = 64 };
 
 /* The defines of a stage's kernels. */
 static int defines(const unda_solver *s, const struct plan *plan, const struct launch *launch, int update,
@@ -81,7 +97,9 @@ static int defines(const unda_solver *s, const struct plan *plan, const struct l
                    {plan->kernel == UNDA_KERNEL_NODE ? "THREADS" : "ROWS",
                     plan->kernel == UNDA_KERNEL_NODE ? launch->threads : plan->rows},
                    {"COLS", plan->cols},
-                   {"MIN_BLOCKS", plan->min_blocks}};
+                   {"MIN_BLOCKS", plan->min_blocks},
+                   {"UNROLL_VOLUME", plan->unroll_volume},
+                   {"UNROLL_LIFT", plan->unroll_lift}};
     int num = 0;
     snprintf(text[num++], OPTION_BYTES, "-DREAL=%s", s->options.precision == UNDA_FLOAT32 ? "float" : "double");
     snprintf(text[num++], OPTION_BYTES, "-DPHYSICS=\"%s\"", s->dg->physics->header);

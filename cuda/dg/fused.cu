@@ -6,7 +6,7 @@
  * Bytes a DOF (float32): AB3 20, LSRK4 16; flops a node: 12 NP + 8 NFP and a few dozen (dg_flops).
  *
  * Defines: REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE (index.h), ROWS, COLS, TILE, MIN_BLOCKS (on an SM at least; caps
- * registers), SHARED_BYTES (dynamic).
+ * registers), SHARED_BYTES (dynamic), UNROLL_VOLUME, UNROLL_LIFT.
  * Matrix packing: derivative [node][3][ROW_GROUPS][ROWS], lift [4 NFP][ROW_GROUPS][ROWS]; row group g holds
  * rows g, g + ROW_GROUPS, ...: for each r neighbouring threads then touch neighbouring nodes. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) || !defined(TILE)
@@ -26,7 +26,7 @@ enum {
 static __device__ __forceinline__ void volume_products(const REAL *matrix, const tile &s, int group, int e0,
                                                        REAL acc[ROWS][COLS][NUM_REF])
 {
-#pragma unroll 4
+#pragma unroll (UNROLL_VOLUME)
     for (int k = 0; k < NP; k++) {
         REAL d[3][ROWS], u[NUM_REF][COLS];
 #pragma unroll
@@ -55,7 +55,7 @@ static __device__ __forceinline__ void lift_jumps(const REAL *matrix, const tile
 #pragma unroll
     for (int face = 0; face < 4; face++) {
         REAL y[ROWS][COLS][NUM_JUMP] = {};
-#pragma unroll (NFP % 7 == 0 ? 7 : NFP % 6 == 0 ? 6 : NFP % 5 == 0 ? 5 : 3)
+#pragma unroll (UNROLL_LIFT)
         for (int m = 0; m < NFP; m++) {
             REAL l[ROWS], jumps[NUM_JUMP][COLS];
             load_matrix<ROWS>(l, matrix + ((face * NFP + m) * ROW_GROUPS + group) * ROWS);

@@ -132,7 +132,7 @@ class DG:
             dt=dt or 0.0,
             material=self._material,
             boundary=self._boundary,
-            plan=[*(plan or ()), 0, 0, 0, 0][:4],
+            plan=[*(plan or ()), 0, 0, 0, 0, 0, 0][:6],
             kernel=_choice("kernel", kernel, ("auto", "fused", "node")),
         )
         make = lambda out: lib.unda_solver_new(out, mesh._handle, options)  # noqa: E731
