@@ -1,0 +1,136 @@
+"""What the documents say is so: the ten lines run, files and targets exist, the table is right.
+
+Not here: notebooks and examples.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "docs")]
+
+import readme_table  # noqa: E402
+
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CONVENTIONS.md", "cuda/README.md"]
+README = (ROOT / "README.md").read_text()
+
+
+# ---- the ten lines
+
+
+def test_the_ten_lines_run_and_agree_with_the_exact_solution(tmp_path):
+    matplotlib.use("Agg")
+    import picture
+    import unda
+
+    variables = picture.ten_lines()
+    rec = variables["rec"]
+    wall = {"zmax": "free"}
+    exact = unda.exact.point_source(variables["medium"], variables["source"], walls=wall)
+    twin = unda.exact.point_source(
+        unda.Acoustic(rho=1000.0, c=1515.0), variables["source"], walls=wall
+    )
+    # At the first receiver the pulse is over before a side sends anything back.
+    assert rec.misfit(exact)[0] < 0.02 < rec.misfit(twin)[0]
+    picture.draw(variables, tmp_path / "picture.png")
+    stored = (ROOT / "docs" / "ten_lines.png").stat().st_size
+    assert 0.5 < (tmp_path / "picture.png").stat().st_size / stored < 2
+    assert stored < 150_000
+
+
+def test_the_code_is_about_ten_lines():
+    code = re.search(r"```python\n(.*?)```", README, re.DOTALL)[1]
+    assert 8 <= len([line for line in code.splitlines() if line.strip()]) <= 11
+
+
+# ---- what is named exists
+
+
+def paths_in(text):
+    """What stands in backticks and looks like a path of the checkout."""
+    quoted = re.findall(r"`([^`\s]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    links = re.findall(r"\]\(([^):]+)\)", text)
+    looks = re.compile(r"[\w.]+(/[\w.]*)+|[\w]+\.(md|py|toml)")
+    return {q for q in quoted if looks.fullmatch(q)} | set(links)
+
+
+def exists(name, document):
+    """Whether a path stands at the top of the checkout or beside the document."""
+    return (ROOT / name).exists() or (ROOT / document).parent.joinpath(name).exists()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_the_files_that_a_document_names_exist(document):
+    named = {n for n in paths_in((ROOT / document).read_text()) if "NAME" not in n}
+    absent = {n for n in named if not exists(n, document)}
+    assert absent <= {".venv", "benchmarks/results/"}
+    assert not exists("csrc/nothing.c", document)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_the_targets_that_a_document_names_are_in_the_makefile(document):
+    named = set(re.findall(r"`?make ([a-z-]+)", (ROOT / document).read_text()))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert {t for t in named if t not in targets} <= {"lists"}
+
+
+def test_the_recipes_name_things_that_the_files_contain():
+    """The names that a newcomer is told to touch are there to be touched."""
+    places = {
+        "csrc/unda.h": ["unda_physics", "unda_kernel", "unda_boundary", "UNDA_ABI"],
+        "csrc/solver/physics.c": ["physics_table"],
+        "csrc/solver/physics.h": ["MAX_FIELD"],
+        "csrc/cpu/cpu_variants.inc.h": ["dg_cpu_blocks_"],
+        "csrc/dg/dg_kernels.c": ["fused", "node_tile"],
+        "csrc/base/library.c": ["ENTRY(unda_limits)"],
+        "python/unda/_core.py": ["_STRUCTS"],
+        "python/unda/dg.py": ["_CONDITIONS", "kernel"],
+        "cuda/common/index.h": ["BOUNDARY_EXACT"],
+        "cuda/physics/acoustic.h": ["face_coefficients", "from_reference", "spread", "NUM_JUMP"],
+        "tests/test_cuda_engine.py": ["SETTINGS"],
+        "tests/test_kernels_compile.py": ["SETTINGS"],
+    }
+    lacking = [
+        (path, word)
+        for path, words in places.items()
+        for word in words
+        if word not in (ROOT / path).read_text()
+    ]
+    assert lacking == []
+
+
+# ---- the table of measurements
+
+
+def result(**more):
+    row = {"degree": 3, "kernel": "fused", "dtype": "float32", "integrator": "ab3"}
+    row |= {"gdof_per_second": 101.26, "percent_of_limit": 47.1}
+    rows = [row, row | {"degree": 4, "gdof_per_second": 77.0}]
+    return {"device": "a device", "driver": "1.2", "date": "2026-01-02", "rows": rows} | more
+
+
+def test_the_readme_holds_the_table_of_the_results():
+    text = readme_table.table(readme_table.read_results(readme_table.RESULTS))
+    assert readme_table.BEGIN + text + readme_table.END in README
+
+
+def test_another_result_makes_another_table(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(result()))
+    (tmp_path / "test_gpu.json").write_text(json.dumps({"device": "a device", "passed": 3}))
+    results = readme_table.read_results(tmp_path)
+    assert len(results) == 1
+    lines = readme_table.table(results).splitlines()
+    assert lines[0] == "a device, driver 1.2, 2026-01-02:"
+    assert lines[2:] == [
+        "| GDOF/s (of the limit) | N = 3 | N = 4 |",
+        "|---|---|---|",
+        "| ab3 float32 fused | 101 (47 %) | 77 (47 %) |",
+    ]
+    replaced = readme_table.replaced(README, readme_table.table(results))
+    assert "101 (47 %)" in replaced and "101 (47 %)" not in README
+    assert readme_table.table([]) == readme_table.NOTHING
