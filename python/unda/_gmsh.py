@@ -108,7 +108,7 @@ def _format(readline: Any, read: Any) -> tuple[str, bool, int]:
     return version, binary, width
 
 
-def _numbers(file: Any, dtype: str, count: int, *, text: bool) -> np.ndarray:
+def _numbers(file: Any, dtype: str | np.dtype, count: int, *, text: bool) -> np.ndarray:
     """Read exactly `count` numbers."""
     if count < 0:
         raise MeshError(f"negative count {count}")
