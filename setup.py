@@ -1,4 +1,4 @@
-"""Build steps that pyproject.toml cannot say: compile libunda.so, collect what the wheel holds, name it.
+"""Build steps that pyproject.toml cannot say: compile libunda.so, fill the wheel and name it.
 
 How the library is compiled stands in the Makefile and nowhere else. Metadata: pyproject.toml.
 """
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent
 
 
 class NativeDistribution(Distribution):
-    """Say that there is compiled code; otherwise setuptools skips build_ext and ships no library."""
+    """Say that there is compiled code, or setuptools skips build_ext and ships no library."""
 
     def has_ext_modules(self) -> bool:
         return True
@@ -34,7 +34,7 @@ class BuildPython(build_py):
 
 
 class BuildLibrary(build_ext):
-    """Run ``make lib`` and, unless the install is editable, copy its products beside the modules."""
+    """Run ``make lib``; unless the install is editable, copy its products beside the modules."""
 
     def finalize_options(self) -> None:
         super().finalize_options()

@@ -1,8 +1,8 @@
 """Write python/unda/_cffi.py, the CFFI binding in out-of-line ABI mode.
 
-The declarations are csrc/unda.h run through the C preprocessor, so nothing is declared twice. The binding
-needs no compiler and no Python.h and does not depend on the Python version. Not here: loading the library
-and checking that it fits the binding (unda/_core.py). Called by ``make lib``.
+The declarations are csrc/unda.h run through the C preprocessor, so nothing is declared twice. The
+binding needs no compiler and no Python.h and does not depend on the Python version. Not here:
+loading the library and checking that it fits the binding (unda/_core.py). Called by ``make lib``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def declarations(header: Path) -> str:
-    """Return what CFFI may read of a C header: preprocessed, without attributes and system headers."""
+    """Return what CFFI may read of a C header: preprocessed, without attributes."""
     compiler = shlex.split(os.environ.get("CC", "cc"))
     command = [*compiler, "-E", "-P", "-DUNDA_CDEF", str(header)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -1,6 +1,6 @@
-"""Which CUDA device the tests have: a real one, or the stand-in driver. Imported before unda uses CUDA.
+"""Which CUDA device the tests have: a real one, or the stand-in driver.
 
-Not here: the stand-in (emulator/, stand_in_driver.py).
+Imported before unda uses CUDA. Not here: the stand-in (emulator/, stand_in_driver.py).
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ def is_real() -> bool:
     except OSError:
         return False
     count = ctypes.c_int(0)
-    return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+    return (
+        driver.cuInit(0) == 0
+        and driver.cuDeviceGetCount(ctypes.byref(count)) == 0
+        and count.value > 0
+    )
 
 
 @cache

@@ -1,8 +1,9 @@
 """Which sources the tests last passed on a GPU with: ``gpu_record.py write REPORT`` or ``check``.
 
 ``write`` ends ``make test-gpu``: it takes pytest's report (junit XML), refuses one with failures or
-without tests, and keeps device, driver, date, commit, counts and a hash of csrc/ and cuda/. ``check``
-warns where the sources have changed since; it never fails. Next: benchmarks/results/test_gpu.json.
+without tests, and keeps device, driver, date, commit, counts and a hash of csrc/ and cuda/.
+``check`` warns where the sources have changed since; it never fails.
+Next: benchmarks/results/test_gpu.json.
 """
 
 from __future__ import annotations

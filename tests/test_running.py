@@ -96,9 +96,10 @@ def test_the_default_step_is_stable_for_random_data_on_bad_meshes(seed, flux, in
     medium = unda.Acoustic(
         rho=rng.uniform(0.2, 5, mesh.num_elem), c=rng.uniform(0.5, 4, mesh.num_elem)
     )
+    options = {"flux": flux, "integrator": integrator, "cfl": 1.0, "dtype": "float64"}
+    options["boundary"] = {"xmin": "rigid", "xmax": "free", "*": "absorbing"}
     for degree in (1, 2, 4):
-        sim = unda.DG(mesh, medium, degree=degree, flux=flux, integrator=integrator, cfl=1.0,
-                      boundary={"xmin": "rigid", "xmax": "free", "*": "absorbing"}, dtype="float64")  # fmt: skip
+        sim = unda.DG(mesh, medium, degree=degree, **options)
         shape = (mesh.num_elem, sim.num_node)
         sim.set(**{name: rng.standard_normal(shape) for name in sim.fields})
         before = sim.energy()

@@ -1,7 +1,8 @@
 """Hash of the sources that decide what the compiled library does.
 
-Used by the Makefile (to embed it) and by ``unda._core`` (to notice a stale library in a checkout), so it
-stands alone: it imports nothing of unda. Not a file cache: every call reads the files. Next: ``_core.py``.
+Used by the Makefile (to embed it) and by ``unda._core`` (to notice a stale library in a checkout),
+so it stands alone: it imports nothing of unda. Not a file cache: every call reads the files.
+Next: ``_core.py``.
 """
 
 from __future__ import annotations
