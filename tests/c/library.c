@@ -40,8 +40,8 @@ static unda_status run_lifecycle(void)
     return UNDA_OK;
 }
 
-/* The whole work again and again, the n-th allocation failing, until none is left to fail. What can do without
- * (the cache of kernels) may go on. */
+/* The whole work again and again, the n-th allocation failing, until none is left to fail. What can do
+ * without (the cache of kernels) may go on. */
 static unda_status run_memory(void)
 {
     int num_failed = 0;

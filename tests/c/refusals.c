@@ -79,6 +79,7 @@ static void refuse_options(struct rig *rig)
     const unda_solver_options fine = {
         .size_bytes = sizeof fine, .degree = 1, .device = UNDA_DEVICE_CPU, .material = material};
     unda_solver *solver = NULL;
+    unda_kernel_resources resources = {.size_bytes = sizeof resources}, unsized = {0};
     int64_t bytes[2];
 #define OPTION(assignment)                                                                                   \
     do {                                                                                                     \
@@ -92,6 +93,10 @@ static void refuse_options(struct rig *rig)
     CALL(unda_solver_forecast(NULL, &fine, &bytes[0], &bytes[1]));
     CALL(unda_solver_forecast(rig->mesh, NULL, &bytes[0], &bytes[1]));
     CALL(unda_solver_forecast(rig->mesh, &fine, NULL, NULL));
+    CALL(unda_kernel_compile(NULL, 90, &resources));
+    CALL(unda_kernel_compile(&fine, 90, NULL));
+    CALL(unda_kernel_compile(&fine, 90, &unsized));
+    CALL(unda_kernel_compile(&fine, 90, &resources)); /* the CPU engine has no kernels */
     OPTION(size_bytes -= 8);
     OPTION(method = 1);
     OPTION(method = -1);
@@ -121,6 +126,7 @@ static void refuse_questions(unda_solver *solver)
 {
     unda_solver_info info = {0};
     unda_blowup blowup = {0}, fine = {.size_bytes = sizeof fine};
+    unda_profile profile = {.size_bytes = sizeof profile}, unsized = {0};
     double value;
     int32_t history;
     int64_t count;
@@ -143,6 +149,11 @@ static void refuse_questions(unda_solver *solver)
     CALL(unda_solver_stage_times(solver, -1, NULL, &count));
     CALL(unda_solver_energy(NULL, &value));
     CALL(unda_solver_energy(solver, NULL));
+    CALL(unda_solver_profile(NULL, 1, &profile));
+    CALL(unda_solver_profile(solver, 1, NULL));
+    CALL(unda_solver_profile(solver, 1, &unsized));
+    CALL(unda_solver_profile(solver, -1, &profile));
+    CALL(unda_solver_profile(solver, 1, &profile)); /* CUDA only */
 }
 
 static void refuse_state(unda_solver *solver)
