@@ -35,20 +35,20 @@ extern "C" {
 /* ------------------------------------------------------------------ status and library --------- */
 
 /* X(name, value, text) */
-#define UNDA_STATUS_LIST(X)                                                                        \
-    X(UNDA_OK, 0, "success")                                                                       \
-    X(UNDA_ERR_ARG, 1, "invalid argument")                                                         \
-    X(UNDA_ERR_MESH, 2, "invalid mesh")                                                            \
-    X(UNDA_ERR_MEMORY, 3, "out of host memory")                                                    \
-    X(UNDA_ERR_DEVICE_MEMORY, 4, "out of device memory")                                           \
-    X(UNDA_ERR_UNSTABLE, 5, "the solution is no longer finite")                                    \
-    X(UNDA_ERR_NO_DEVICE, 6, "no usable CUDA device")                                              \
-    X(UNDA_ERR_DEVICE, 7, "CUDA device error")                                                     \
-    X(UNDA_ERR_DEVICE_LOST, 8, "CUDA device lost; restart the process")                            \
-    X(UNDA_ERR_COMPILE, 9, "kernel compilation failed")                                            \
-    X(UNDA_ERR_FORK, 10, "forked after an engine ran; use spawn or threads")                       \
-    X(UNDA_ERR_BUSY, 11, "the object is in use by another thread")                                 \
-    X(UNDA_ERR_IO, 12, "file error")                                                               \
+#define UNDA_STATUS_LIST(X)                                                                                  \
+    X(UNDA_OK, 0, "success")                                                                                 \
+    X(UNDA_ERR_ARG, 1, "invalid argument")                                                                   \
+    X(UNDA_ERR_MESH, 2, "invalid mesh")                                                                      \
+    X(UNDA_ERR_MEMORY, 3, "out of host memory")                                                              \
+    X(UNDA_ERR_DEVICE_MEMORY, 4, "out of device memory")                                                     \
+    X(UNDA_ERR_UNSTABLE, 5, "the solution is no longer finite")                                              \
+    X(UNDA_ERR_NO_DEVICE, 6, "no usable CUDA device")                                                        \
+    X(UNDA_ERR_DEVICE, 7, "CUDA device error")                                                               \
+    X(UNDA_ERR_DEVICE_LOST, 8, "CUDA device lost; restart the process")                                      \
+    X(UNDA_ERR_COMPILE, 9, "kernel compilation failed")                                                      \
+    X(UNDA_ERR_FORK, 10, "forked after an engine ran; use spawn or threads")                                 \
+    X(UNDA_ERR_BUSY, 11, "the object is in use by another thread")                                           \
+    X(UNDA_ERR_IO, 12, "file error")                                                                         \
     X(UNDA_ERR_INTERNAL, 13, "internal error")
 
 typedef enum unda_status {
@@ -88,8 +88,8 @@ typedef enum unda_shape { UNDA_TET = 0, UNDA_HEX = 1 } unda_shape;
  * boundary all its outer faces. Hexahedra: vertices in the order of Gmsh and VTK. */
 typedef struct unda_mesh_input {
     int64_t size_bytes;
-    int32_t shape;                 /* unda_shape */
-    int32_t fix_orientation;       /* 1: renumber inverted elements instead of refusing them */
+    int32_t shape;           /* unda_shape */
+    int32_t fix_orientation; /* 1: renumber inverted elements instead of refusing them */
     int64_t num_vertex;
     int64_t num_elem;
     int64_t num_boundary_face;
@@ -118,10 +118,10 @@ typedef struct unda_box {
     int32_t shape;       /* unda_shape */
     int32_t periodic[3]; /* 1: that direction is periodic */
     int64_t cells[3];
-    double lower[3];     /* [m] */
-    double upper[3];     /* [m] */
-    double perturb;      /* 0 .. 0.3: random shift of interior vertices / brick size */
-    int64_t seed;        /* of the shifts: the same seed gives the same mesh everywhere */
+    double lower[3]; /* [m] */
+    double upper[3]; /* [m] */
+    double perturb;  /* 0 .. 0.3: random shift of interior vertices / brick size */
+    int64_t seed;    /* of the shifts: the same seed gives the same mesh everywhere */
 } unda_box;
 UNDA_API unda_status unda_box_mesh_new(unda_mesh **mesh, const unda_box *box);
 
@@ -131,14 +131,14 @@ typedef struct unda_mesh_info {
     int32_t num_boundary;
     int64_t num_vertex;
     int64_t num_elem;
-    int64_t num_boundary_face;  /* outer faces, the periodic ones included */
-    int64_t num_interior_face;  /* periodic pairs count once */
-    double lower[3], upper[3];  /* bounding box [m] */
-    double volume;              /* [m3] */
+    int64_t num_boundary_face; /* outer faces, the periodic ones included */
+    int64_t num_interior_face; /* periodic pairs count once */
+    double lower[3], upper[3]; /* bounding box [m] */
+    double volume;             /* [m3] */
     double min_volume, max_volume;
-    double min_insphere;        /* smallest insphere diameter [m] */
-    double min_quality;         /* 3 inradius / circumradius, 1 for a regular tetrahedron; hexahedra: scaled Jacobian */
-    int64_t worst_elem;         /* the element of min_quality */
+    double min_insphere; /* smallest insphere diameter [m] */
+    double min_quality;  /* 3 inradius / circumradius (regular tetrahedron: 1); hexahedra: scaled Jacobian */
+    int64_t worst_elem;  /* the element of min_quality */
 } unda_mesh_info;
 UNDA_API unda_status unda_mesh_get_info(const unda_mesh *mesh, unda_mesh_info *info);
 
@@ -161,9 +161,9 @@ UNDA_API unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh
 /* The element of each point and its barycentric coordinates there, in the vertex order of cells; elem is
  * -1 outside the mesh. On shared faces, edges and vertices the lowest element. */
 UNDA_API unda_status unda_mesh_locate(const unda_mesh *mesh, int64_t num_point,
-                                      const double *points,   /* [num_point][3] [m] */
-                                      int64_t *elem,          /* [num_point] */
-                                      double *barycentric);   /* [num_point][4]; may be NULL */
+                                      const double *points, /* [num_point][3] [m] */
+                                      int64_t *elem,        /* [num_point] */
+                                      double *barycentric); /* [num_point][4]; may be NULL */
 
 /* ------------------------------------------------------------------ reference element ----------- */
 
@@ -184,7 +184,8 @@ typedef struct unda_element_arrays {
     int32_t *face_node; /* [4][face node]: node of each face node; two neighbours whose vertices are
                            sorted by the same global ids list a shared face in the same order */
 } unda_element_arrays;
-UNDA_API unda_status unda_element_get_arrays(int32_t shape, int32_t degree, const unda_element_arrays *arrays);
+UNDA_API unda_status unda_element_get_arrays(int32_t shape, int32_t degree,
+                                             const unda_element_arrays *arrays);
 /* matrix[point][node]: the nodal basis functions at reference points [num_point][3]. */
 UNDA_API unda_status unda_element_interpolate(int32_t shape, int32_t degree, int64_t num_point,
                                               const double *points, double *matrix);
@@ -217,46 +218,46 @@ typedef enum unda_boundary {
 /* All arrays are copied. */
 typedef struct unda_solver_options {
     int64_t size_bytes;
-    int32_t method;         /* unda_method */
-    int32_t physics;        /* unda_physics */
-    int32_t degree;         /* 1 .. 8 */
-    int32_t precision;      /* unda_precision */
-    int32_t flux;           /* unda_flux */
-    int32_t integrator;     /* unda_integrator */
-    int32_t kernel;         /* unda_kernel; CUDA only */
-    int32_t device;         /* UNDA_DEVICE_CPU or the index of a CUDA device */
-    int32_t threads;        /* CPU threads; 0: all the process may use */
-    int32_t no_graph;       /* 1: launch kernels one by one instead of as CUDA graphs */
-    int32_t plan[6];        /* kernel fused: {rows, elements a thread, elements a block, blocks an SM, columns of
-                               the volume and of the lift product unrolled}; node: only elements a block; 0: table */
-    double dt;              /* [s]; 0: cfl times the stable limit */
-    double cfl;             /* 0: 0.9 */
-    const double *material; /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s] */
-    const int32_t *boundary;/* [num_boundary] unda_boundary (ignored for periodic ones) */
+    int32_t method;     /* unda_method */
+    int32_t physics;    /* unda_physics */
+    int32_t degree;     /* 1 .. 8 */
+    int32_t precision;  /* unda_precision */
+    int32_t flux;       /* unda_flux */
+    int32_t integrator; /* unda_integrator */
+    int32_t kernel;     /* unda_kernel; CUDA only */
+    int32_t device;     /* UNDA_DEVICE_CPU or the index of a CUDA device */
+    int32_t threads;    /* CPU threads; 0: all the process may use */
+    int32_t no_graph;   /* 1: launch kernels one by one instead of as CUDA graphs */
+    int32_t plan[6];    /* kernel fused: {rows, elements a thread, elements a block, blocks an SM, columns of
+                           the volume and of the lift product unrolled}; node: only elements a block; 0: table */
+    double dt;          /* [s]; 0: cfl times the stable limit */
+    double cfl;         /* 0: 0.9 */
+    const double *material;  /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s] */
+    const int32_t *boundary; /* [num_boundary] unda_boundary (ignored for periodic ones) */
 } unda_solver_options;
 
 typedef struct unda_solver_info {
     int64_t size_bytes;
-    int32_t num_field;        /* acoustic: p vx vy vz */
-    int32_t num_node;         /* nodes an element */
-    int32_t num_stage;        /* right-hand sides a step of the integrator */
+    int32_t num_field; /* acoustic: p vx vy vz */
+    int32_t num_node;  /* nodes an element */
+    int32_t num_stage; /* right-hand sides a step of the integrator */
     int32_t on_gpu;
-    int32_t kernel;           /* the unda_kernel in use (CUDA) */
-    int32_t plan[6];          /* the tile in use */
+    int32_t kernel;  /* the unda_kernel in use (CUDA) */
+    int32_t plan[6]; /* the tile in use */
     int32_t threads;
     int64_t num_elem;
-    int64_t num_exact;        /* face nodes that need exact outer data */
-    int64_t step;             /* steps done */
-    int64_t host_bytes;       /* tables and state on the host */
-    int64_t device_bytes;     /* tables and state on the device */
-    int64_t num_launch;       /* kernels a step (CUDA) */
-    double dt;                /* [s] */
-    double dt_stable;         /* the stable limit (cfl = 1) [s] */
-    double time;              /* t0 + step * dt [s] */
-    double setup_seconds;     /* tables and upload */
-    double compile_seconds;   /* kernels, from the cache or not */
-    int64_t flops;            /* floating point operations of one right-hand side and update, per node: the method's */
-    int64_t bytes_per_elem;   /* compulsory bytes an element and stage, geometry included */
+    int64_t num_exact;      /* face nodes that need exact outer data */
+    int64_t step;           /* steps done */
+    int64_t host_bytes;     /* tables and state on the host */
+    int64_t device_bytes;   /* tables and state on the device */
+    int64_t num_launch;     /* kernels a step (CUDA) */
+    double dt;              /* [s] */
+    double dt_stable;       /* the stable limit (cfl = 1) [s] */
+    double time;            /* t0 + step * dt [s] */
+    double setup_seconds;   /* tables and upload */
+    double compile_seconds; /* kernels, from the cache or not */
+    int64_t flops; /* floating point operations of one right-hand side and update, per node: the method's */
+    int64_t bytes_per_elem; /* compulsory bytes an element and stage, geometry included */
 } unda_solver_info;
 
 UNDA_API unda_status unda_solver_new(unda_solver **solver, const unda_mesh *mesh,
@@ -279,8 +280,10 @@ typedef enum unda_array {
     UNDA_HISTORY2 = 3  /* ab3: two steps back */
 } unda_array;
 /* Elements [first, first + count) of one array as [count][num_node][num_field] in the solver's precision. */
-UNDA_API unda_status unda_solver_read(unda_solver *solver, int32_t array, int64_t first, int64_t count, void *values);
-UNDA_API unda_status unda_solver_write(unda_solver *solver, int32_t array, int64_t first, int64_t count, const void *values);
+UNDA_API unda_status unda_solver_read(unda_solver *solver, int32_t array, int64_t first, int64_t count,
+                                      void *values);
+UNDA_API unda_status unda_solver_write(unda_solver *solver, int32_t array, int64_t first, int64_t count,
+                                       const void *values);
 /* Sets the clock: time = t0 + step * dt. history: how many ab3 history levels are valid (0..2). */
 UNDA_API unda_status unda_solver_set_clock(unda_solver *solver, double t0, int64_t step, int32_t history);
 UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t *history);
@@ -291,8 +294,8 @@ UNDA_API unda_status unda_solver_add_source(unda_solver *solver, int64_t elem, c
                                             const double *rates, int32_t *index);
 UNDA_API unda_status unda_solver_clear_sources(unda_solver *solver);
 
-/* A group of receivers: fields [num_field_rec] of points [num_point][3] in elements elem [num_point], recorded
- * now (sample 0) and after every `every` steps. */
+/* A group of receivers: fields [num_field_rec] of points [num_point][3] in elements elem [num_point],
+ * recorded now (sample 0) and after every `every` steps. */
 typedef struct unda_receivers {
     int64_t size_bytes;
     int64_t num_point;
@@ -302,7 +305,8 @@ typedef struct unda_receivers {
     const int64_t *elem;   /* [num_point], copied */
     const int32_t *fields; /* [num_field] field numbers, copied */
 } unda_receivers;
-UNDA_API unda_status unda_solver_add_receivers(unda_solver *solver, const unda_receivers *receivers, int32_t *group);
+UNDA_API unda_status unda_solver_add_receivers(unda_solver *solver, const unda_receivers *receivers,
+                                               int32_t *group);
 UNDA_API unda_status unda_solver_clear_receivers(unda_solver *solver);
 /* Takes the samples recorded since the last take, at most max_sample, as [sample][point][field] doubles or
  * floats by precision. unda_solver_step refuses to run more steps than the undrained room allows. */
@@ -311,7 +315,7 @@ UNDA_API unda_status unda_solver_take_samples(unda_solver *solver, int32_t group
 /* Records sample 0 of a group again (after the state was set, before the first step). */
 UNDA_API unda_status unda_solver_record(unda_solver *solver, int32_t group);
 
-/* Reserves room for steps of at most max_step steps a call: receiver samples, sampled sources and exact data. */
+/* Reserves room for calls of at most max_step steps: receiver samples, sampled sources and exact data. */
 UNDA_API unda_status unda_solver_reserve(unda_solver *solver, int64_t max_step);
 /* Times at which the next num_step steps need sources and exact data. times may be NULL (count only). */
 UNDA_API unda_status unda_solver_stage_times(const unda_solver *solver, int64_t num_step, double *times,
@@ -327,17 +331,17 @@ typedef struct unda_drive {
     const double *exact;      /* [num_time][num_exact][num_field]; NULL without exact boundaries */
 } unda_drive;
 
-/* Runs num_step steps (at most the reserved number). Allocates nothing. UNDA_ERR_UNSTABLE when the state is no
- * longer finite after them: the last good state is restored, see unda_solver_get_blowup. */
+/* Runs num_step steps (at most the reserved number). Allocates nothing. UNDA_ERR_UNSTABLE when the state is
+ * no longer finite after them: the last good state is restored, see unda_solver_get_blowup. */
 UNDA_API unda_status unda_solver_step(unda_solver *solver, int64_t num_step, const unda_drive *drive);
 /* Right-hand side at the present state and time; num_time of drive is 1. Read it with UNDA_RHS. */
 UNDA_API unda_status unda_solver_rhs(unda_solver *solver, const unda_drive *drive);
 
 typedef struct unda_blowup {
     int64_t size_bytes;
-    int64_t step;      /* steps done when it was seen; the state went bad after last_good_step */
+    int64_t step; /* steps done when it was seen; the state went bad after last_good_step */
     int64_t last_good_step;
-    int64_t elem;      /* first element (lowest number) that is not finite */
+    int64_t elem; /* first element (lowest number) that is not finite */
     int32_t field;
     int32_t node;
 } unda_blowup;
@@ -349,13 +353,14 @@ UNDA_API unda_status unda_solver_sample(unda_solver *solver, int64_t num_point, 
 /* Energy integral of the state [J]. */
 UNDA_API unda_status unda_solver_energy(unda_solver *solver, double *energy);
 
-/* Time of each kernel of a stage, by events, num_run times after two to warm up; leaves the state alone. CUDA only. */
+/* Time of each kernel of a stage, by events, num_run times after two to warm up; leaves the state alone.
+ * CUDA only. */
 typedef struct unda_profile {
     int64_t size_bytes;
-    int32_t num_kernel;     /* out */
-    char name[8][32];       /* out */
-    double seconds[8];      /* out: median of one launch [s] */
-    int64_t launches[8];    /* out: a step */
+    int32_t num_kernel;  /* out */
+    char name[8][32];    /* out */
+    double seconds[8];   /* out: median of one launch [s] */
+    int64_t launches[8]; /* out: a step */
 } unda_profile;
 UNDA_API unda_status unda_solver_profile(unda_solver *solver, int64_t num_run, unda_profile *profile);
 
@@ -366,10 +371,10 @@ typedef struct unda_device_info {
     char name[128];
     int32_t compute_capability; /* 90 for 9.0 */
     int32_t num_sm;
-    int32_t driver_version;     /* 13000 for 13.0 */
+    int32_t driver_version; /* 13000 for 13.0 */
     int32_t nvrtc_version;
     int64_t total_bytes, free_bytes;
-    int64_t shared_bytes;       /* largest shared memory of a block */
+    int64_t shared_bytes; /* largest shared memory of a block */
     int64_t l2_bytes;
 } unda_device_info;
 
@@ -394,7 +399,8 @@ typedef struct unda_limits {
 /* Measures a device (UNDA_DEVICE_CPU with the given threads, 0 for all) in about a second. */
 UNDA_API unda_status unda_device_limits(int32_t device, int32_t threads, unda_limits *limits);
 
-/* Compiles the kernels of a stage for an architecture (no device needed) and gives the largest resources of them. */
+/* Compiles the kernels of a stage for an architecture (no device needed) and gives the largest resources of
+ * them. */
 typedef struct unda_kernel_resources {
     int64_t size_bytes;
     int32_t registers, spill_bytes, shared_bytes, threads;

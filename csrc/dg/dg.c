@@ -55,8 +55,7 @@ void dg_coordinates(const struct dg *dg, const unda_mesh *mesh, int64_t elem, do
     }
 }
 
-void dg_reference_point(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x,
-                        double *r)
+void dg_reference_point(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *r)
 {
     const double *x0 = mesh->vertices + 3 * mesh->sorted[4 * elem];
     const double *g = dg->record + dg->num_word * elem;
@@ -101,8 +100,8 @@ static unda_status copy_material(struct dg *dg, const unda_mesh *mesh, const dou
     return UNDA_OK;
 }
 
-/* Neighbour codes of common/index.h, and what a face needs of the materials on both sides: boundaries have the same
- * on both. */
+/* Neighbour codes of common/index.h, and what a face needs of the materials on both sides: boundaries have
+ * the same on both. */
 static unda_status connect(struct dg *dg, const unda_mesh *mesh, const int32_t *boundary)
 {
     const struct physics *physics = dg->physics;
@@ -116,7 +115,8 @@ static unda_status connect(struct dg *dg, const unda_mesh *mesh, const int32_t *
         } else {
             int32_t condition = boundary ? boundary[-1 - neighbor] : UNDA_BOUNDARY_ABSORBING;
             if (condition < 0 || condition > UNDA_BOUNDARY_EXACT)
-                FAIL(UNDA_ERR_ARG, "condition %d of boundary %d is not of unda_boundary", condition, -1 - neighbor);
+                FAIL(UNDA_ERR_ARG, "condition %d of boundary %d is not of unda_boundary", condition,
+                     -1 - neighbor);
             neighbor = -1 - condition;
             if (condition == UNDA_BOUNDARY_EXACT)
                 neighbor -= (int32_t)dg->num_exact_face++;
@@ -133,8 +133,8 @@ static unda_status connect(struct dg *dg, const unda_mesh *mesh, const int32_t *
     return UNDA_OK;
 }
 
-/* The speed that limits dt. The central flux couples p and v across a face with sqrt(K- / rho+), in the energy
- * norm sqrt(Z-/Z+ c- c+), which exceeds both speeds where impedances differ; the upwind flux does not. */
+/* The speed that limits dt. The central flux couples p and v across a face with sqrt(K- / rho+), in the
+ * energy norm sqrt(Z-/Z+ c- c+), above both speeds where impedances differ; the upwind flux does not. */
 static double limiting_speed(const struct dg *dg, const unda_mesh *mesh, int64_t elem)
 {
     const struct physics *physics = dg->physics;
@@ -167,7 +167,8 @@ static unda_status fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_
     TRY(element_new(&dg->element, mesh->shape, o->degree));
     TRY(array_try(&dg->material, num_elem * physics->num_material, sizeof(double), "materials"));
     TRY(array_try(&dg->record, num_elem * dg->num_word, sizeof(double), "geometry"));
-    TRY(array_try(&dg->face_coef, num_elem * 4 * physics->num_face_coef, sizeof(double), "face coefficients"));
+    TRY(array_try(&dg->face_coef, num_elem * 4 * physics->num_face_coef, sizeof(double),
+                  "face coefficients"));
     TRY(array_try(&dg->neighbor, num_elem * 4, sizeof(int32_t), "neighbours"));
     TRY(array_try(&dg->elem_dt, num_elem, sizeof(double), "time steps"));
     for (int64_t e = 0; e < num_elem; e++)
@@ -238,9 +239,10 @@ double dg_stable(int integrator, int flux, int degree)
     /* [integrator][flux][degree], from benchmarks/stability.py. */
     static const double limits[2][2][MAX_DEGREE + 1] = {
         [UNDA_LSRK4] = {[UNDA_UPWIND] = {0, 0.8272, 0.5165, 0.3557, 0.2587, 0.1964, 0.1535, 0.1231, 0.1008},
-          [UNDA_CENTRAL] = {0, 1.066, 0.5979, 0.383, 0.2663, 0.1959, 0.15, 0.1185, 0.09598}},
+                        [UNDA_CENTRAL] = {0, 1.066, 0.5979, 0.383, 0.2663, 0.1959, 0.15, 0.1185, 0.09598}},
         [UNDA_AB3] = {[UNDA_UPWIND] = {0, 0.09689, 0.0605, 0.04166, 0.0303, 0.023, 0.01798, 0.01442, 0.0118},
-          [UNDA_CENTRAL] = {0, 0.2116, 0.1286, 0.08296, 0.05769, 0.04243, 0.03249, 0.02566, 0.02079}},
+                      [UNDA_CENTRAL] = {0, 0.2116, 0.1286, 0.08296, 0.05769, 0.04243, 0.03249, 0.02566,
+                                        0.02079}},
     };
     return limits[integrator][flux][degree];
 }
@@ -261,5 +263,6 @@ int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes)
     const struct physics *p = dg->physics;
     int arrays = integrator == UNDA_AB3 ? 5 : 4; /* read q and residuals, write q and one residual */
     int64_t tables = 9 + p->num_coef + 4 * p->num_face_coef;
-    return real_bytes * (arrays * (int64_t)dg->num_node * p->num_field + tables) + 4 * (int64_t)sizeof(int32_t);
+    return real_bytes * (arrays * (int64_t)dg->num_node * p->num_field + tables) +
+           4 * (int64_t)sizeof(int32_t);
 }

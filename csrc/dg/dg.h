@@ -14,13 +14,13 @@ struct dg {
     int32_t num_node, num_face_node, flux;
     int64_t num_elem, num_exact_face;
     /* Internal element order, float64. */
-    double *material;  /* [elem][num_material] */
-    int32_t num_word;  /* of an element's record */
-    double *record;    /* [elem][num_word]: grad r_j, rows j [1/m], then num_coef coefficients */
-    double *face_coef; /* [elem][4][num_face_coef] */
-    int32_t *neighbor; /* [elem][4], common/index.h */
+    double *material;    /* [elem][num_material] */
+    int32_t num_word;    /* of an element's record */
+    double *record;      /* [elem][num_word]: grad r_j, rows j [1/m], then num_coef coefficients */
+    double *face_coef;   /* [elem][4][num_face_coef] */
+    int32_t *neighbor;   /* [elem][4], common/index.h */
     int64_t *exact_face; /* [num_exact_face]: 4 elem + face */
-    double *elem_dt;   /* [elem]: stable time step [s] */
+    double *elem_dt;     /* [elem]: stable time step [s] */
 };
 
 unda_status dg_new(struct dg **dg, const unda_mesh *mesh, const unda_solver_options *options);
@@ -42,8 +42,8 @@ int64_t dg_flops(const struct dg *dg, int integrator);
 /* Compulsory bytes of one right-hand side with its update, an element. */
 int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes);
 
-/* The largest dt of an element is dg_stable / (c sum_f |grad lambda_f|); measured on random and sliver meshes by
- * benchmarks/stability.py, which also writes the margins. */
+/* The largest dt of an element is dg_stable / (c sum_f |grad lambda_f|); measured on random and sliver meshes
+ * by benchmarks/stability.py, which also writes the margins. */
 double dg_stable(int integrator, int flux, int degree);
 
 #endif

@@ -97,7 +97,8 @@ static unda_status forecast(unda_solver *s)
     const struct physics *p = dg->physics;
     int64_t state = dg->num_elem * dg->num_node * p->num_field;
     int64_t tables = dg->num_elem * (dg->num_word + 4 * p->num_face_coef);
-    int64_t matrix = (dg->num_node + ROWS - 1) / ROWS * ROWS * (int64_t)(3 * dg->num_node + 4 * dg->num_face_node);
+    int64_t matrix =
+        (dg->num_node + ROWS - 1) / ROWS * ROWS * (int64_t)(3 * dg->num_node + 4 * dg->num_face_node);
     int buffers = s->options.integrator == UNDA_AB3 ? NUM_BUF : NUM_BUF - 1;
     s->host_bytes = dg_host_bytes(dg) + s->real_bytes * (buffers * state + tables + matrix);
     s->device_bytes = 0;
@@ -190,14 +191,16 @@ static unda_status grow(unda_solver *s, void **array, int64_t *room, int64_t cou
 static unda_status drive(unda_solver *s, const unda_drive *drive)
 {
     struct dg_cpu *t = tables(s);
-    int64_t num_exact = s->dg->num_exact_face * t->num_face_node * s->dg->physics->num_field * drive->num_time;
+    int64_t num_exact =
+        s->dg->num_exact_face * t->num_face_node * s->dg->physics->num_field * drive->num_time;
     if (t->point_version != s->point_version)
         TRY(update_sources(s, t));
     TRY(grow(s, &t->amplitude, &t->amplitude_room, drive->num_time * s->num_source));
     TRY(grow(s, &t->exact, &t->exact_room, num_exact));
     for (int64_t k = 0; k < drive->num_time; k++)
         for (int32_t i = 0; i < s->num_source; i++)
-            set_real(s, t->amplitude, k * s->num_source + i, drive->amplitudes[k * s->num_source + t->source_column[i]]);
+            set_real(s, t->amplitude, k * s->num_source + i,
+                     drive->amplitudes[k * s->num_source + t->source_column[i]]);
     if (num_exact)
         convert(s, t->exact, drive->exact, num_exact);
     return UNDA_OK;
@@ -208,14 +211,31 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
 static unda_status stage(unda_solver *s, const struct stage *stage)
 {
     struct dg_cpu *t = tables(s);
-    struct dg_args a = {.q = t->buffer[BUF_Q], .q_new = t->buffer[BUF_NEW], .r = t->buffer[stage->r],
-                        .r1 = t->buffer[BUF_R1], .record = t->record, .face_coef = t->face_coef,
-                        .neighbor = s->dg->neighbor, .face_node = t->face_node, .exact = t->exact,
-                        .amplitude = t->amplitude, .source_weight = t->source_weight, .source_elem = t->source_elem,
-                        .source_range = t->source_range, .num_elem = s->dg->num_elem,
-                        .num_exact_face = s->dg->num_exact_face, .time = (int)stage->time, .num_source = s->num_source,
-                        .a = stage->a, .b = stage->b, .dt = s->dt, .c0 = s->dt * stage->c0, .c1 = s->dt * stage->c1, .c2 = s->dt * stage->c2};
-    dg_cpu_block block_stage = (narrow(s) ? dg_cpu_blocks_f32 : dg_cpu_blocks_f64)[s->options.physics][s->dg->flux];
+    struct dg_args a = {.q = t->buffer[BUF_Q],
+                        .q_new = t->buffer[BUF_NEW],
+                        .r = t->buffer[stage->r],
+                        .r1 = t->buffer[BUF_R1],
+                        .record = t->record,
+                        .face_coef = t->face_coef,
+                        .neighbor = s->dg->neighbor,
+                        .face_node = t->face_node,
+                        .exact = t->exact,
+                        .amplitude = t->amplitude,
+                        .source_weight = t->source_weight,
+                        .source_elem = t->source_elem,
+                        .source_range = t->source_range,
+                        .num_elem = s->dg->num_elem,
+                        .num_exact_face = s->dg->num_exact_face,
+                        .time = (int)stage->time,
+                        .num_source = s->num_source,
+                        .a = stage->a,
+                        .b = stage->b,
+                        .dt = s->dt,
+                        .c0 = s->dt * stage->c0,
+                        .c1 = s->dt * stage->c1,
+                        .c2 = s->dt * stage->c2};
+    dg_cpu_block block_stage =
+        (narrow(s) ? dg_cpu_blocks_f32 : dg_cpu_blocks_f64)[s->options.physics][s->dg->flux];
 #pragma omp parallel for schedule(static) num_threads(s->threads)
     for (int64_t block = 0; block < t->num_block; block++)
         block_stage(t, &a, stage->update, block * t->lanes, block,
@@ -241,15 +261,18 @@ static unda_status read_elements(unda_solver *s, int buffer, int64_t count, cons
 {
     int64_t bytes = elem_bytes(s);
     for (int64_t i = 0; i < count; i++)
-        memcpy((char *)values + i * bytes, (char *)tables(s)->buffer[buffer] + elem[i] * bytes, (size_t)bytes);
+        memcpy((char *)values + i * bytes, (char *)tables(s)->buffer[buffer] + elem[i] * bytes,
+               (size_t)bytes);
     return UNDA_OK;
 }
 
-static unda_status write_elements(unda_solver *s, int buffer, int64_t count, const int64_t *elem, const void *values)
+static unda_status write_elements(unda_solver *s, int buffer, int64_t count, const int64_t *elem,
+                                  const void *values)
 {
     int64_t bytes = elem_bytes(s);
     for (int64_t i = 0; i < count; i++)
-        memcpy((char *)tables(s)->buffer[buffer] + elem[i] * bytes, (const char *)values + i * bytes, (size_t)bytes);
+        memcpy((char *)tables(s)->buffer[buffer] + elem[i] * bytes, (const char *)values + i * bytes,
+               (size_t)bytes);
     return UNDA_OK;
 }
 

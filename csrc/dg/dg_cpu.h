@@ -26,8 +26,8 @@ struct dg_cpu {
 };
 
 /* Stage of one block of elements; by unda_flux. */
-typedef void (*dg_cpu_block)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first, int64_t block,
-                             void *work);
+typedef void (*dg_cpu_block)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first,
+                             int64_t block, void *work);
 extern const dg_cpu_block dg_cpu_blocks_f32[1][2], dg_cpu_blocks_f64[1][2]; /* [physics][flux] */
 
 #endif

@@ -1,13 +1,13 @@
 /* dg_cpu.inc.h: the CPU stage of DG for one precision, physics and flux; included by csrc/cpu/cpu_*.c, which
  * define REAL, FN(name), DEVICE, FLUX_CENTRAL and PHYSICS.
- * A block of LANES elements is one vector wide: every inner loop runs over the elements of a block, so any degree
- * vectorises fully. Volume, faces, lift and update in one pass; neighbours are read from the old state.
- * Not here: threads and buffers (dg_cpu.c). */
+ * A block of LANES elements is one vector wide: every inner loop runs over the elements of a block, so any
+ * degree vectorises fully. Volume, faces, lift and update in one pass; neighbours are read from the old
+ * state. Not here: threads and buffers (dg_cpu.c). */
 #include PHYSICS
 
 /* Rows of the matrices packed [row block][column][ROWS]; derivative columns hold three. */
-static inline __attribute__((always_inline)) void FN(products)(const struct dg_cpu *t, int block, const REAL *u,
-                                                               VEC acc[ROWS][NUM_REF])
+static inline __attribute__((always_inline)) void FN(products)(const struct dg_cpu *t, int block,
+                                                               const REAL *u, VEC acc[ROWS][NUM_REF])
 {
     const REAL *d = (const REAL *)t->derivative + (int64_t)block * t->num_node * 3 * ROWS;
     for (int k = 0; k < t->num_node; k++, d += 3 * ROWS) {
@@ -23,8 +23,8 @@ static inline __attribute__((always_inline)) void FN(products)(const struct dg_c
     }
 }
 
-static inline __attribute__((always_inline)) void FN(lift)(const struct dg_cpu *t, int block, int face, const REAL *s,
-                                                           VEC y[ROWS][NUM_JUMP])
+static inline __attribute__((always_inline)) void FN(lift)(const struct dg_cpu *t, int block, int face,
+                                                           const REAL *s, VEC y[ROWS][NUM_JUMP])
 {
     int num = t->num_face_node;
     const REAL *l = (const REAL *)t->lift + ((int64_t)block * 4 + face) * num * ROWS;
@@ -41,12 +41,12 @@ static inline __attribute__((always_inline)) void FN(lift)(const struct dg_cpu *
 struct FN(block) {
     REAL g[9][LANES];
     REAL coef[NUM_COEF][LANES];
-    REAL last[4][LANES]; /* entry of face_coef */
+    REAL last[4][LANES];      /* entry of face_coef */
     REAL normal[4][3][LANES]; /* m_f */
 };
 
-static inline __attribute__((always_inline)) void FN(load_tables)(const struct dg_args *a, const int64_t *elem,
-                                                                  struct FN(block) *b)
+static inline __attribute__((always_inline)) void FN(load_tables)(const struct dg_args *a,
+                                                                  const int64_t *elem, struct FN(block) * b)
 {
     for (int l = 0; l < LANES; l++) {
         const REAL *record = (const REAL *)a->record + ELEM_WORDS(NUM_COEF) * elem[l];
@@ -55,7 +55,8 @@ static inline __attribute__((always_inline)) void FN(load_tables)(const struct d
         for (int i = 0; i < NUM_COEF; i++)
             b->coef[i][l] = record[9 + i];
         for (int f = 0; f < 4; f++)
-            b->last[f][l] = ((const REAL *)a->face_coef)[(4 * elem[l] + f) * NUM_FACE_COEF + NUM_FACE_COEF - 1];
+            b->last[f][l] =
+                ((const REAL *)a->face_coef)[(4 * elem[l] + f) * NUM_FACE_COEF + NUM_FACE_COEF - 1];
     }
     for (int i = 0; i < 3; i++)
         for (int l = 0; l < LANES; l++) {
@@ -67,8 +68,8 @@ static inline __attribute__((always_inline)) void FN(load_tables)(const struct d
 
 /* u [node][NUM_REF][LANES] of the block's elements. */
 static inline __attribute__((always_inline)) void FN(load_state)(const struct dg_args *a, int num_node,
-                                                                 const int64_t *elem, const struct FN(block) *b,
-                                                                 REAL *u)
+                                                                 const int64_t *elem,
+                                                                 const struct FN(block) * b, REAL *u)
 {
     for (int n = 0; n < num_node; n++) {
         REAL q[NUM_FIELD][LANES], out[NUM_REF][LANES];
@@ -94,9 +95,9 @@ static inline __attribute__((always_inline)) void FN(load_state)(const struct dg
 
 /* Outer states [face node][field][LANES] of one face; condition[l] >= 0 where boundary conditions apply.
  * Returns whether any do. */
-static inline __attribute__((always_inline)) int FN(load_outer)(const struct dg_cpu *t, const struct dg_args *a,
-                                                                const int64_t *elem, int face, REAL *outer,
-                                                                int *condition)
+static inline __attribute__((always_inline)) int FN(load_outer)(const struct dg_cpu *t,
+                                                                const struct dg_args *a, const int64_t *elem,
+                                                                int face, REAL *outer, int *condition)
 {
     int any = 0, num = t->num_face_node;
     for (int l = 0; l < LANES; l++) {
@@ -126,7 +127,7 @@ static inline __attribute__((always_inline)) int FN(load_outer)(const struct dg_
 
 /* s [face][face node][NUM_JUMP][LANES]. */
 static inline __attribute__((always_inline)) void FN(faces)(const struct dg_cpu *t, const struct dg_args *a,
-                                                            const int64_t *elem, const struct FN(block) *b,
+                                                            const int64_t *elem, const struct FN(block) * b,
                                                             const REAL *u, REAL *s)
 {
     REAL outer[MAX_FACE_NODE * NUM_FIELD * LANES] __attribute__((aligned(64)));
@@ -186,7 +187,8 @@ static inline __attribute__((always_inline)) void FN(faces)(const struct dg_cpu 
 }
 
 /* Right-hand side at one node of all elements of the block: rhs [NUM_FIELD][LANES]. */
-static inline __attribute__((always_inline)) void FN(finish)(const struct FN(block) *b, const VEC *acc, REAL *rhs)
+static inline __attribute__((always_inline)) void FN(finish)(const struct FN(block) * b, const VEC *acc,
+                                                             REAL *rhs)
 {
     REAL in[NUM_REF][LANES];
     memcpy(in, acc, sizeof in);
@@ -206,8 +208,8 @@ static inline __attribute__((always_inline)) void FN(finish)(const struct FN(blo
 }
 
 /* Adds the sources of one element and node to its right-hand side. */
-static inline void FN(add_sources)(const struct dg_args *a, int64_t elem, int64_t node_field, int first, int last,
-                                   int64_t num_value, REAL *rhs)
+static inline void FN(add_sources)(const struct dg_args *a, int64_t elem, int64_t node_field, int first,
+                                   int last, int64_t num_value, REAL *rhs)
 {
     for (int i = first; i < last; i++)
         if (a->source_elem[i] == elem) {
@@ -272,8 +274,8 @@ CLONES static void FN(block_stage)(const struct dg_cpu *t, const struct dg_args 
                 for (int f = 0; f < NUM_FIELD; f++)
                     rhs1[f] = rhs[f][l];
                 if (source_first < source_last)
-                    FN(add_sources)(a, elem[l], (int64_t)(rows * ROWS + r) * NUM_FIELD, source_first, source_last,
-                                    num_node * NUM_FIELD, rhs1);
+                    FN(add_sources)(a, elem[l], (int64_t)(rows * ROWS + r) * NUM_FIELD, source_first,
+                                    source_last, num_node * NUM_FIELD, rhs1);
                 FN(update)(a, kind, node * NUM_FIELD, rhs1);
             }
         }

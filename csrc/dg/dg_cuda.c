@@ -1,6 +1,6 @@
 /* dg_cuda.c: the CUDA engine of DG, host side: tables, stages, graphs. Steps run wholly on the device.
- * Not here: choice and compilation of kernels (dg_kernels.c), state in and out (dg_cuda_state.c), sources and receivers
- * (dg_cuda_points.c). Next: cuda/dg/fused.cu. */
+ * Not here: choice and compilation of kernels (dg_kernels.c), state in and out (dg_cuda_state.c), sources and
+ * receivers (dg_cuda_points.c). Next: cuda/dg/fused.cu. */
 #include "dg_cuda.h"
 
 #include "common/index.h"
@@ -42,8 +42,8 @@ static int list_arrays(const unda_solver *s, struct dg_cuda *t, struct array lis
     int count = sizeof fixed / sizeof *fixed;
     memcpy(list, fixed, sizeof fixed);
     for (int i = 0; i < NUM_BUF; i++)
-        list[count++] = (struct array){
-            &t->buffer[i], i != BUF_R1 || s->options.integrator == UNDA_AB3 ? state : 0, "state"};
+        list[count++] = (struct array){&t->buffer[i],
+                                       i != BUF_R1 || s->options.integrator == UNDA_AB3 ? state : 0, "state"};
     t->packed_count = packed;
     t->num_block = num_block;
     return count;
@@ -69,7 +69,8 @@ static unda_status allocate(unda_solver *s, struct dg_cuda *t)
     int64_t free_bytes;
     TRY(gpu_memory_free(t->gpu, &free_bytes));
     if (s->device_bytes > free_bytes)
-        FAIL(UNDA_ERR_DEVICE_MEMORY, "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)",
+        FAIL(UNDA_ERR_DEVICE_MEMORY,
+             "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)",
              (long long)s->device_bytes, (long long)free_bytes, (long long)gpu_info(t->gpu)->total_bytes,
              s->options.device, gpu_info(t->gpu)->name);
     TRY(array_try(&t->piece, PIECE, s->real_bytes, "upload"));
@@ -230,8 +231,8 @@ static unda_status one_step(unda_solver *s, int64_t *time)
     return points_launch_record(s);
 }
 
-/* Small problems are bound by launches: GRAPH_STEPS steps go as one. GRAPH_STEPS is even, so that every buffer is
- * where it was. The state at 60 MB, a stage takes some ten times as long as a launch. */
+/* Small problems are bound by launches: GRAPH_STEPS steps go as one. GRAPH_STEPS is even, so that every
+ * buffer is where it was. The state at 60 MB, a stage takes some ten times as long as a launch. */
 static bool wants_graph(const unda_solver *s)
 {
     bool running = s->options.integrator == UNDA_LSRK4 || s->history == 2;
@@ -339,9 +340,10 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median time of one kernel of a stage that leaves the state alone: it goes to the other buffer, the residual to
- * scratch memory. */
-static unda_status time_part(unda_solver *s, const struct stage *stage, int part, double *samples, int num_run)
+/* Median time of one kernel of a stage that leaves the state alone: it goes to the other buffer, the residual
+ * to scratch memory. */
+static unda_status time_part(unda_solver *s, const struct stage *stage, int part, double *samples,
+                             int num_run)
 {
     struct dg_cuda *t = tables(s);
     struct gpu_event *begin = NULL, *end = NULL;
@@ -379,7 +381,8 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profil
     unda_status status = UNDA_OK;
     for (int part = 0; part < profile->num_kernel && status == UNDA_OK; part++) {
         bool record = part == t->launch.num_part;
-        snprintf(profile->name[part], sizeof profile->name[part], "%s", record ? "record" : t->launch.part[part]);
+        snprintf(profile->name[part], sizeof profile->name[part], "%s",
+                 record ? "record" : t->launch.part[part]);
         profile->launches[part] = record || ab3 ? 1 : 5;
         status = time_part(s, &stage, part, samples, (int)num_run);
         profile->seconds[part] = samples[num_run / 2];

@@ -1,6 +1,6 @@
 /* dg_cuda.h: what the files of the CUDA engine of DG share.
- * Next: dg_cuda.c (tables, stages, graphs), dg_kernels.c (which kernels, compiled how), dg_cuda_state.c (state in and
- * out), dg_cuda_points.c (sources, exact data, receivers), cuda/dg (the kernels). */
+ * Next: dg_cuda.c (tables, stages, graphs), dg_kernels.c (which kernels, compiled how), dg_cuda_state.c
+ * (state in and out), dg_cuda_points.c (sources, exact data, receivers), cuda/dg (the kernels). */
 #ifndef UNDA_DG_CUDA_H
 #define UNDA_DG_CUDA_H
 
@@ -10,8 +10,8 @@
 enum { NUM_UPDATE = 3, MAX_PART = 3, BLOCK = 256, NUM_GRAPH = 2, GRAPH_STEPS = 16 };
 #define POINTER(address) ((void *)(uintptr_t)(address))
 
-/* How a stage runs. fused: one kernel, rows and elements a thread, elements a block, blocks an SM at least, columns of
- * the products unrolled. node: three kernels, one node a thread; only tile counts. */
+/* How a stage runs. fused: one kernel, rows and elements a thread, elements a block, blocks an SM at least,
+ * columns of the products unrolled. node: three kernels, one node a thread; only tile counts. */
 struct plan {
     int kernel; /* unda_kernel */
     int rows, cols, tile, min_blocks, unroll_volume, unroll_lift;
@@ -96,8 +96,8 @@ unda_status upload_real(unda_solver *s, gpu_ptr to, const double *from, int64_t 
 unda_status points_reserve(unda_solver *s);
 unda_status points_drive(unda_solver *s, const unda_drive *drive);
 unda_status points_record(unda_solver *s, struct receiver_group *group);
-unda_status points_begin(unda_solver *s);         /* before the first step of a call */
-unda_status points_launch_record(unda_solver *s); /* after each step */
+unda_status points_begin(unda_solver *s);                /* before the first step of a call */
+unda_status points_launch_record(unda_solver *s);        /* after each step */
 unda_status points_fetch(unda_solver *s, int64_t begin); /* after the last; begin: the first's number */
 void points_free(unda_solver *s);
 

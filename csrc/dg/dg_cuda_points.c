@@ -1,6 +1,6 @@
-/* dg_cuda_points.c: what happens at points of a CUDA run: sources, exact outer data, receivers. Sources and exact data
- * are sampled before a call, receivers are recorded on the device and fetched once a call.
- * Next: cuda/dg/update.h (sources), cuda/common/state.cu (receivers). */
+/* dg_cuda_points.c: what happens at points of a CUDA run: sources, exact outer data, receivers. Sources and
+ * exact data are sampled before a call, receivers are recorded on the device and fetched once a call. Next:
+ * cuda/dg/update.h (sources), cuda/common/state.cu (receivers). */
 #include "dg_cuda.h"
 
 #include <string.h>
@@ -35,7 +35,8 @@ static unda_status update_sources(unda_solver *s, struct dg_cuda *t)
     for (int32_t i = 0; i < num && status == UNDA_OK; i++) {
         const struct source *source = &s->sources[t->source_column[i]];
         elem[i] = (int32_t)source->elem;
-        status = upload_real(s, t->source_weight + (gpu_ptr)(i * num_value * s->real_bytes), source->weight, num_value);
+        status = upload_real(s, t->source_weight + (gpu_ptr)(i * num_value * s->real_bytes), source->weight,
+                             num_value);
     }
     if (status == UNDA_OK) {
         for (int64_t block = 0, i = 0; block <= t->num_block; block++) {
@@ -93,7 +94,8 @@ unda_status points_drive(unda_solver *s, const unda_drive *drive)
     t->base_step = s->step;
     TRY(gpu_upload(t->stream, t->clock, clock, sizeof clock));
     TRY(upload_real(s, t->exact, drive->exact,
-                    drive->num_time * s->dg->num_exact_face * s->dg->num_face_node * s->dg->physics->num_field));
+                    drive->num_time * s->dg->num_exact_face * s->dg->num_face_node *
+                        s->dg->physics->num_field));
     for (int64_t i = 0; i < num; i++)
         t->sorted[i] = drive->amplitudes[i / row * row + t->source_column[i % row]];
     return upload_real(s, t->amplitude, t->sorted, num);
@@ -112,7 +114,8 @@ unda_status points_record(unda_solver *s, struct receiver_group *group)
             double sum = 0;
             for (int n = 0; n < np; n++) {
                 int at = n * nf + group->field[f];
-                sum += group->weight[i * np + n] * (s->real_bytes == 4 ? (double)((float *)values)[at] : values[at]);
+                sum += group->weight[i * np + n] *
+                       (s->real_bytes == 4 ? (double)((float *)values)[at] : values[at]);
             }
             int64_t at = (group->held * group->num_point + i) * group->num_field + f;
             if (s->real_bytes == 4)
@@ -127,8 +130,9 @@ unda_status points_record(unda_solver *s, struct receiver_group *group)
 
 static void free_channels(struct dg_cuda *t)
 {
-    gpu_ptr *all[] = {&t->channels.weight, &t->channels.elem,  &t->channels.field,  &t->channels.point, &t->channels.every,
-                      &t->channels.first,  &t->channels.start, &t->channels.offset, &t->channels.stride, &t->channels.out};
+    gpu_ptr *all[] = {&t->channels.weight, &t->channels.elem,  &t->channels.field, &t->channels.point,
+                      &t->channels.every,  &t->channels.first, &t->channels.start, &t->channels.offset,
+                      &t->channels.stride, &t->channels.out};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         gpu_free(t->gpu, *all[i]);
     array_free(t->channels.list);
@@ -141,7 +145,8 @@ struct channel_lists {
     double *weight;
 };
 
-static unda_status fill_channels(unda_solver *s, struct channels *c, struct channel_lists *l, int64_t num_point)
+static unda_status fill_channels(unda_solver *s, struct channels *c, struct channel_lists *l,
+                                 int64_t num_point)
 {
     int64_t channel = 0, point = 0, offset = 0;
     for (int32_t g = 0; g < s->num_group; g++) {
@@ -242,12 +247,22 @@ unda_status points_launch_record(unda_solver *s)
     struct channels *c = &t->channels;
     if (c->num_channel == 0)
         return UNDA_OK;
-    struct record_args a = {.q = POINTER(t->buffer[BUF_Q]), .weight = POINTER(c->weight), .elem = POINTER(c->elem),
-                            .field = POINTER(c->field), .point = POINTER(c->point), .every = POINTER(c->every),
-                            .first = POINTER(c->first), .start = POINTER(c->start), .offset = POINTER(c->offset),
-                            .stride = POINTER(c->stride), .out = POINTER(c->out), .clock = POINTER(t->clock),
-                            .step = (int)(s->step - t->base_step), .num_channel = c->num_channel,
-                            .num_node = s->dg->num_node, .num_field = s->dg->physics->num_field};
+    struct record_args a = {.q = POINTER(t->buffer[BUF_Q]),
+                            .weight = POINTER(c->weight),
+                            .elem = POINTER(c->elem),
+                            .field = POINTER(c->field),
+                            .point = POINTER(c->point),
+                            .every = POINTER(c->every),
+                            .first = POINTER(c->first),
+                            .start = POINTER(c->start),
+                            .offset = POINTER(c->offset),
+                            .stride = POINTER(c->stride),
+                            .out = POINTER(c->out),
+                            .clock = POINTER(t->clock),
+                            .step = (int)(s->step - t->base_step),
+                            .num_channel = c->num_channel,
+                            .num_node = s->dg->num_node,
+                            .num_field = s->dg->physics->num_field};
     struct gpu_shape shape = {{((int64_t)c->num_channel * 32 + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
     return gpu_launch(&t->record, t->stream, &shape, &a, sizeof a);
 }

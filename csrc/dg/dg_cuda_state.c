@@ -1,5 +1,6 @@
 /* dg_cuda_state.c: the state of the CUDA engine in and out, copies, the finite check.
- * Elements move by list through a packed buffer, so that any numbering costs one pass. Next: cuda/common/state.cu. */
+ * Elements move by list through a packed buffer, so that any numbering costs one pass. Next:
+ * cuda/common/state.cu. */
 #include "dg_cuda.h"
 
 /* Doubles to reals. */
@@ -27,7 +28,8 @@ static unda_status gather(unda_solver *s, int buffer, int64_t count, const int64
 {
     struct dg_cuda *t = tables(s);
     int64_t num_value = elem_bytes(s) / s->real_bytes;
-    struct gather_args a = {POINTER(t->buffer[buffer]), POINTER(t->packed), POINTER(t->list), count, num_value, scatter, 0};
+    struct gather_args a = {
+        POINTER(t->buffer[buffer]), POINTER(t->packed), POINTER(t->list), count, num_value, scatter, 0};
     struct gpu_shape shape = {{(count * num_value + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
     TRY(gpu_upload(t->stream, t->list, elem, 8 * count));
     return gpu_launch(&t->gather, t->stream, &shape, &a, sizeof a);
@@ -49,7 +51,8 @@ unda_status state_write(unda_solver *s, int buffer, int64_t count, const int64_t
     struct dg_cuda *t = tables(s);
     for (int64_t done = 0; done < count; done += t->packed_count) {
         int64_t part = count - done < t->packed_count ? count - done : t->packed_count;
-        TRY(gpu_upload(t->stream, t->packed, (const char *)values + done * elem_bytes(s), part * elem_bytes(s)));
+        TRY(gpu_upload(t->stream, t->packed, (const char *)values + done * elem_bytes(s),
+                       part * elem_bytes(s)));
         TRY(gather(s, buffer, part, elem + done, true));
         TRY(gpu_sync(t->stream));
     }
@@ -67,7 +70,8 @@ unda_status state_find_bad(unda_solver *s, int64_t *index)
 {
     struct dg_cuda *t = tables(s);
     int64_t none = INT64_MAX, first;
-    struct finite_args a = {POINTER(t->buffer[BUF_Q]), s->dg->num_elem * elem_bytes(s) / s->real_bytes, POINTER(t->bad)};
+    struct finite_args a = {POINTER(t->buffer[BUF_Q]), s->dg->num_elem * elem_bytes(s) / s->real_bytes,
+                            POINTER(t->bad)};
     int64_t blocks = (a.num_value + BLOCK - 1) / BLOCK;
     struct gpu_shape shape = {{blocks < 4096 ? blocks : 4096, 1, 1}, {BLOCK, 1, 1}, 0};
     TRY(gpu_upload(t->stream, t->bad, &none, sizeof none));

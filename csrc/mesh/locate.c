@@ -160,7 +160,8 @@ unda_status unda_mesh_locate(const unda_mesh *mesh, int64_t num_point, const dou
 {
     TRY(fork_check());
     if (!mesh || num_point < 0 || (num_point > 0 && (!points || !elem)))
-        FAIL(UNDA_ERR_ARG, "mesh, points or elem is NULL, or num_point is %lld, expected 0 or more", (long long)num_point);
+        FAIL(UNDA_ERR_ARG, "mesh, points or elem is NULL, or num_point is %lld, expected 0 or more",
+             (long long)num_point);
     if (mesh->shape != UNDA_TET)
         FAIL(UNDA_ERR_ARG, "points are located in tetrahedra only, this mesh has hexahedra");
     for (int64_t i = 0; i < 3 * num_point; i++)

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <stddef.h>
 
-#define DEVICE static inline __attribute__((unused))
-#define REAL double
-#define VAL double
+#define DEVICE       static inline __attribute__((unused))
+#define REAL         double
+#define VAL          double
 #define FLUX_CENTRAL 0
 
 #define FN(name) acoustic_##name
@@ -35,10 +35,10 @@ static const struct physics acoustic = {
     .num_face_coef = NUM_FACE_COEF,
     .num_ref = NUM_REF,
     .num_jump = {1, 2},
-    .volume_flops = 12,          /* acoustic_volume: 6 FMA a matrix column */
-    .reference_flops = 15 + 19,  /* to_reference and from_reference, a node */
-    .jump_flops = {12, 13},      /* two traces and the jump, a face node */
-    .spread_flops = {4, 4},      /* a node and face, the mean over the faces */
+    .volume_flops = 12,         /* acoustic_volume: 6 FMA a matrix column */
+    .reference_flops = 15 + 19, /* to_reference and from_reference, a node */
+    .jump_flops = {12, 13},     /* two traces and the jump, a face node */
+    .spread_flops = {4, 4},     /* a node and face, the mean over the faces */
     .coefficients = acoustic_coefficients,
     .impedance = acoustic_impedance,
     .face_coefficients = acoustic_face_coefficients,

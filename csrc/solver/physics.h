@@ -7,7 +7,7 @@ struct physics {
     const char *name;
     const char *header; /* as kernels include it */
     int num_field, num_material, num_coef, num_face_coef, num_ref;
-    int num_jump[2];                                                /* by unda_flux */
+    int num_jump[2];                                                   /* by unda_flux */
     int volume_flops, reference_flops, jump_flops[2], spread_flops[2]; /* see dg_flops */
     void (*coefficients)(const double *material, double *coef);
     double (*impedance)(const double *material);

@@ -68,11 +68,12 @@ static unda_status check(const unda_solver *s, const unda_receivers *r)
                  (long long)(i / 3), (long long)(i % 3), r->points[i]);
     for (int64_t i = 0; i < r->num_point; i++)
         if (r->elem[i] < 0 || r->elem[i] >= s->mesh->num_elem)
-            FAIL(UNDA_ERR_ARG, "receiver %lld: element %lld, expected 0..%lld", (long long)i, (long long)r->elem[i],
-                 (long long)s->mesh->num_elem - 1);
+            FAIL(UNDA_ERR_ARG, "receiver %lld: element %lld, expected 0..%lld", (long long)i,
+                 (long long)r->elem[i], (long long)s->mesh->num_elem - 1);
     for (int32_t i = 0; i < r->num_field; i++)
         if (r->fields[i] < 0 || r->fields[i] >= s->dg->physics->num_field)
-            FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0..%d", r->fields[i], s->dg->physics->num_field - 1);
+            FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0..%d", r->fields[i],
+                 s->dg->physics->num_field - 1);
     return UNDA_OK;
 }
 

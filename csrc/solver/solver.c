@@ -52,7 +52,8 @@ static unda_status check_options(const unda_solver_options *o)
         int32_t value;
         memcpy(&value, (const char *)o + ranges[i].offset, sizeof value);
         if (value < ranges[i].low || value > ranges[i].high)
-            FAIL(UNDA_ERR_ARG, "%s is %d, expected %d..%d", ranges[i].name, value, ranges[i].low, ranges[i].high);
+            FAIL(UNDA_ERR_ARG, "%s is %d, expected %d..%d", ranges[i].name, value, ranges[i].low,
+                 ranges[i].high);
     }
     if (!(isfinite(o->dt) && o->dt >= 0) || !(isfinite(o->cfl) && o->cfl >= 0))
         FAIL(UNDA_ERR_ARG, "dt is %g, cfl is %g, expected finite numbers >= 0", o->dt, o->cfl);
@@ -116,8 +117,8 @@ static unda_status sized(unda_solver *s, struct dg *dg, const unda_solver_option
     return UNDA_OK;
 }
 
-unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_options *options, int64_t *host_bytes,
-                                 int64_t *device_bytes)
+unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_options *options,
+                                 int64_t *host_bytes, int64_t *device_bytes)
 {
     if (!mesh || !host_bytes || !device_bytes)
         FAIL(UNDA_ERR_ARG, "mesh, host_bytes or device_bytes is NULL");
@@ -138,8 +139,8 @@ unda_status unda_kernel_compile(const unda_solver_options *options, int32_t comp
     struct dg dg = {0};
     TRY(sized(&s, &dg, options, 0));
     if (!s.engine->compile)
-        FAIL(UNDA_ERR_ARG, "device is %d: the %s engine compiles no kernels, expected 0 or more", options->device,
-             s.engine->name);
+        FAIL(UNDA_ERR_ARG, "device is %d: the %s engine compiles no kernels, expected 0 or more",
+             options->device, s.engine->name);
     return s.engine->compile(&s, compute_capability, resources);
 }
 
@@ -226,8 +227,8 @@ unda_status unda_solver_exact_points(const unda_solver *s, double *points)
 
 static int buffer_of(const unda_solver *s, int32_t array)
 {
-    static const int buffers[] = {[UNDA_STATE] = BUF_Q, [UNDA_RHS] = BUF_SCRATCH, [UNDA_HISTORY1] = BUF_R1,
-                                  [UNDA_HISTORY2] = BUF_R};
+    static const int buffers[] = {
+        [UNDA_STATE] = BUF_Q, [UNDA_RHS] = BUF_SCRATCH, [UNDA_HISTORY1] = BUF_R1, [UNDA_HISTORY2] = BUF_R};
     bool history = array == UNDA_HISTORY1 || array == UNDA_HISTORY2;
     if (array < UNDA_STATE || array > UNDA_HISTORY2 || (history && s->options.integrator != UNDA_AB3))
         return -1;
@@ -236,7 +237,8 @@ static int buffer_of(const unda_solver *s, int32_t array)
 
 enum { BATCH = 4096 }; /* elements moved at a time */
 
-static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out, const void *in)
+static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
+                        const void *in)
 {
     if (!out && !in)
         FAIL(UNDA_ERR_ARG, "values is NULL");
@@ -275,8 +277,8 @@ unda_status unda_solver_write(unda_solver *s, int32_t array, int64_t first, int6
 unda_status unda_solver_set_clock(unda_solver *s, double t0, int64_t step, int32_t history)
 {
     if (!isfinite(t0) || step < 0 || history < 0 || history > 2)
-        FAIL(UNDA_ERR_ARG, "t0 is %g, step %lld, history %d; expected finite, >= 0, 0..2", t0, (long long)step,
-             history);
+        FAIL(UNDA_ERR_ARG, "t0 is %g, step %lld, history %d; expected finite, >= 0, 0..2", t0,
+             (long long)step, history);
     TRY(solver_enter(s));
     s->t0 = t0;
     s->step = step;
@@ -323,9 +325,11 @@ static unda_status check_drive(const unda_solver *s, int64_t num_time, const und
 {
     CHECK_SIZE(drive, unda_drive);
     if (drive->num_time != num_time)
-        FAIL(UNDA_ERR_ARG, "drive.num_time is %lld, expected %lld", (long long)drive->num_time, (long long)num_time);
+        FAIL(UNDA_ERR_ARG, "drive.num_time is %lld, expected %lld", (long long)drive->num_time,
+             (long long)num_time);
     if (s->num_source && !drive->amplitudes)
-        FAIL(UNDA_ERR_ARG, "drive.amplitudes is NULL, expected [%lld][%d]", (long long)num_time, s->num_source);
+        FAIL(UNDA_ERR_ARG, "drive.amplitudes is NULL, expected [%lld][%d]", (long long)num_time,
+             s->num_source);
     if (s->dg->num_exact_face && !drive->exact)
         FAIL(UNDA_ERR_ARG, "drive.exact is NULL, expected exact outer data");
     return UNDA_OK;
@@ -350,7 +354,8 @@ static unda_status check_finite(unda_solver *s)
     TRY(s->engine->copy(s, BUF_Q, BUF_SCRATCH));
     s->step = s->good_step;
     s->history = 0;
-    FAIL(UNDA_ERR_UNSTABLE, "the solution is not finite after step %lld (it was after step %lld), element %lld",
+    FAIL(UNDA_ERR_UNSTABLE,
+         "the solution is not finite after step %lld (it was after step %lld), element %lld",
          (long long)s->blowup.step, (long long)s->blowup.last_good_step, (long long)s->blowup.elem);
 }
 

@@ -12,27 +12,27 @@ enum { BUF_Q, BUF_NEW, BUF_R, BUF_R1, BUF_SCRATCH, NUM_BUF };
 enum { MAX_RECEIVER_GROUP = 1024 };
 
 struct source {
-    int64_t elem;    /* internal */
-    double *weight;  /* [node][field]: right-hand side per unit amplitude */
+    int64_t elem;   /* internal */
+    double *weight; /* [node][field]: right-hand side per unit amplitude */
 };
 
 struct receiver_group {
     int64_t num_point, every, first; /* first: the step of sample 0 */
     int32_t num_field;
-    int64_t *elem;   /* [point], internal */
-    int32_t *field;  /* [field] */
-    double *weight;  /* [point][node] */
-    int64_t taken;   /* samples handed out: the number of the first in the buffer */
-    int64_t held;    /* samples in the buffer */
-    int64_t room;    /* samples the buffer holds */
-    void *samples;   /* [room][point][field] REAL; the CUDA engine's mirror */
+    int64_t *elem;  /* [point], internal */
+    int32_t *field; /* [field] */
+    double *weight; /* [point][node] */
+    int64_t taken;  /* samples handed out: the number of the first in the buffer */
+    int64_t held;   /* samples in the buffer */
+    int64_t room;   /* samples the buffer holds */
+    void *samples;  /* [room][point][field] REAL; the CUDA engine's mirror */
 };
 
 /* One evaluation of the right-hand side with its update. */
 struct stage {
-    int update;          /* UPDATE_RHS, _LSRK, _AB3 */
-    int r;               /* the buffer the right-hand side or residual goes to */
-    int64_t time;        /* row of the sampled sources and exact data */
+    int update;   /* UPDATE_RHS, _LSRK, _AB3 */
+    int r;        /* the buffer the right-hand side or residual goes to */
+    int64_t time; /* row of the sampled sources and exact data */
     double a, b, c0, c1, c2;
 };
 
@@ -67,19 +67,19 @@ struct unda_solver {
     const unda_mesh *mesh;       /* borrowed: Python keeps it alive */
     struct dg *dg;
     const struct engine *engine;
-    void *data;                  /* the engine's own */
+    void *data; /* the engine's own */
     double dt, dt_stable, t0;
     int64_t step;
-    int32_t history;             /* valid ab3 levels */
+    int32_t history; /* valid ab3 levels */
     int32_t threads;
     int32_t real_bytes;
-    int64_t max_step;            /* reserved */
+    int64_t max_step; /* reserved */
     struct source *sources;
     int32_t num_source;
     struct receiver_group **groups;
     int32_t num_group;
-    int64_t point_version;       /* counts changes of sources and receivers */
-    bool have_good;              /* BUF_SCRATCH holds the last good state */
+    int64_t point_version; /* counts changes of sources and receivers */
+    bool have_good;        /* BUF_SCRATCH holds the last good state */
     int64_t good_step;
     unda_blowup blowup;
     atomic_int busy;

@@ -14,7 +14,8 @@ void point_sources_free(unda_solver *s)
     s->num_source = 0;
 }
 
-static void project(const unda_solver *s, int64_t elem, const double *position, const double *rates, double *weight)
+static void project(const unda_solver *s, int64_t elem, const double *position, const double *rates,
+                    double *weight)
 {
     const struct dg *dg = s->dg;
     int num_node = dg->num_node, num_field = dg->physics->num_field;
@@ -42,7 +43,8 @@ static unda_status add(unda_solver *s, int64_t elem, const double *position, con
              (long long)s->mesh->num_elem - 1);
     struct source *grown, source = {.elem = s->mesh->place[elem]};
     TRY(array_try(&grown, s->num_source + 1, sizeof *grown, "sources"));
-    unda_status status = array_try(&source.weight, s->dg->num_node * s->dg->physics->num_field, sizeof(double), "source");
+    unda_status status =
+        array_try(&source.weight, s->dg->num_node * s->dg->physics->num_field, sizeof(double), "source");
     if (status != UNDA_OK) {
         array_free(grown);
         return status;

@@ -5,12 +5,12 @@
 
 /* One stage of DG. Arrays in C order; REAL is the solver's precision. */
 struct dg_args {
-    const void *q;             /* [elem][node][field]: state before the stage */
-    void *q_new;               /* the same: state after it; other memory, neighbours still read q */
-    void *r;                   /* LSRK: residual, read and written. AB3: r_(n-2) read, r_n written. RHS: written */
-    const void *r1;            /* AB3: r_(n-1) */
-    void *rhs;                 /* kernel node: right-hand side between its kernels */
-    const void *record;        /* [elem][ELEM_WORDS]: grad r_j, rows j [1/m], then coefficients */
+    const void *q;      /* [elem][node][field]: state before the stage */
+    void *q_new;        /* the same: state after it; other memory, neighbours still read q */
+    void *r;            /* LSRK: residual, read and written. AB3: r_(n-2) read, r_n written. RHS: written */
+    const void *r1;     /* AB3: r_(n-1) */
+    void *rhs;          /* kernel node: right-hand side between its kernels */
+    const void *record; /* [elem][ELEM_WORDS]: grad r_j, rows j [1/m], then coefficients */
     const void *face_coef;     /* [elem][4][NUM_FACE_COEF] */
     const int *neighbor;       /* [elem][4]: index.h */
     const int *face_node;      /* [4][NFP] */
@@ -23,24 +23,24 @@ struct dg_args {
     const long long *clock;    /* sampled times used up before this batch of launches */
     long long num_elem;
     long long num_exact_face;
-    int time;                  /* this stage's time, counted from *clock */
+    int time; /* this stage's time, counted from *clock */
     int num_source;
-    double a, b, dt;           /* LSRK */
-    double c0, c1, c2;         /* AB3, times dt [s] */
+    double a, b, dt;   /* LSRK */
+    double c0, c1, c2; /* AB3, times dt [s] */
 };
 
 /* Receivers: one warp a channel, that is a (point, field). */
 struct record_args {
-    const void *q;          /* [elem][node][field] */
-    const void *weight;     /* [point][node], float64 */
-    const long long *elem;  /* [point] */
-    const int *field;       /* [channel]: field of the state */
-    const int *point;       /* [channel] */
-    const int *every;       /* [channel]: record each this many steps ... */
-    const long long *first; /* [channel]: ... counted from this step */
-    const long long *start; /* [channel]: sample number with which the buffer begins */
-    const long long *offset;/* [channel]: where its samples begin in out */
-    const long long *stride;/* [channel]: between samples in out */
+    const void *q;           /* [elem][node][field] */
+    const void *weight;      /* [point][node], float64 */
+    const long long *elem;   /* [point] */
+    const int *field;        /* [channel]: field of the state */
+    const int *point;        /* [channel] */
+    const int *every;        /* [channel]: record each this many steps ... */
+    const long long *first;  /* [channel]: ... counted from this step */
+    const long long *start;  /* [channel]: sample number with which the buffer begins */
+    const long long *offset; /* [channel]: where its samples begin in out */
+    const long long *stride; /* [channel]: between samples in out */
     void *out;
     const long long *clock; /* steps done before this batch of launches */
     int step;               /* this step's number in the batch, counted from 1 */
@@ -53,7 +53,7 @@ struct gather_args {
     void *packed;          /* [count][num_value] */
     const long long *elem; /* [count] */
     long long count, num_value;
-    int scatter;           /* 1: from packed to state */
+    int scatter; /* 1: from packed to state */
     int unused;
 };
 

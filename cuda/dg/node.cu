@@ -1,5 +1,5 @@
-/* node.cu: one stage of DG as in paper 000, section 3.2: three kernels, one node a thread, the right-hand side in device
- * memory between them. Easy to read and to profile; fused.cu does the same in one pass.
+/* node.cu: one stage of DG as in paper 000, section 3.2: three kernels, one node a thread, the right-hand
+ * side in device memory between them. Easy to read and to profile; fused.cu does the same in one pass.
  *
  * block = TILE elements; thread i takes nodes i, i + THREADS, ... of the tile.
  * Bytes a DOF (float32): volume 8, surface 12 and the neighbours' traces, update 20 (AB3: 24).
@@ -13,7 +13,8 @@
 #include "dg/update.h"
 
 /* Adds (or stores) what acc gives to the right-hand side of a node. */
-static __device__ __forceinline__ void put_rhs(const dg_args &a, long long elem, int node, const REAL *acc, bool add)
+static __device__ __forceinline__ void put_rhs(const dg_args &a, long long elem, int node, const REAL *acc,
+                                               bool add)
 {
     REAL g[WORDS], rhs[NUM_FIELD], sum[NUM_FIELD];
     REAL *to = (REAL *)a.rhs + (elem * NP + node) * NUM_FIELD;

@@ -1,6 +1,6 @@
-/* tile.h: what a block does before the products: the state of TILE elements, in reference components, and the jumps at
- * all their face nodes, in shared memory. The includer defines REAL, DEGREE, PHYSICS, FLUX_CENTRAL, TILE, THREADS.
- * Next: fused.cu, node.cu. */
+/* tile.h: what a block does before the products: the state of TILE elements, in reference components, and the
+ * jumps at all their face nodes, in shared memory. The includer defines REAL, DEGREE, PHYSICS, FLUX_CENTRAL,
+ * TILE, THREADS. Next: fused.cu, node.cu. */
 #ifndef UNDA_DG_TILE_H
 #define UNDA_DG_TILE_H
 
@@ -8,8 +8,8 @@
 #include "common/index.h"
 
 #define FN(name) name
-#define VAL REAL
-#define DEVICE static __device__ __forceinline__
+#define VAL      REAL
+#define DEVICE   static __device__ __forceinline__
 #include PHYSICS
 #include "common/vector.h"
 
@@ -20,12 +20,15 @@ enum {
     NFP = (DEGREE + 1) * (DEGREE + 2) / 2,
     BLOCK_THREADS = THREADS,
     WORDS = ELEM_WORDS(NUM_COEF),
-    /* LANES threads share an element, each with LOADS nodes and FACE_LOADS nodes of every face. PAD spreads them over
-     * the banks of shared memory. */
+    /* LANES threads share an element, each with LOADS nodes and FACE_LOADS nodes of every face. PAD spreads
+     * them over the banks of shared memory. */
     LANES = THREADS < 2 * TILE ? 1 : LEAST(THREADS / TILE, NFP),
     LOADS = (NP + LANES - 1) / LANES,
     FACE_LOADS = (NFP + LANES - 1) / LANES,
-    PAD = (LANES == 2 ? 64 : LANES == 3 || LANES == 4 ? 32 : 16) / sizeof(REAL),
+    PAD = (LANES == 2                 ? 64
+           : LANES == 3 || LANES == 4 ? 32
+                                      : 16) /
+          sizeof(REAL),
     PITCH_U = NUM_REF * TILE + PAD,
     PITCH_S = NUM_JUMP * TILE + PAD
 };
@@ -55,8 +58,8 @@ static __device__ __forceinline__ void load_state(const REAL *q, tile &s, int e,
 }
 
 /* Jumps at the nodes of one face of element e. */
-static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int face, int e, int lane, int neighbor,
-                                                  const REAL *g, const REAL *coef)
+static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int face, int e, int lane,
+                                                  int neighbor, const REAL *g, const REAL *coef)
 {
     REAL normal[3];
 #pragma unroll

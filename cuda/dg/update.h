@@ -4,8 +4,8 @@
 #define UNDA_DG_UPDATE_H
 
 /* rhs += weight f(t) of the sources [first, last) that lie in this element. */
-static __device__ __forceinline__ void add_sources(const dg_args &a, long long elem, int node, int first, int last,
-                                                   REAL *rhs)
+static __device__ __forceinline__ void add_sources(const dg_args &a, long long elem, int node, int first,
+                                                   int last, REAL *rhs)
 {
     for (int i = first; i < last; i++) {
         if (a.source_elem[i] != elem)
@@ -17,8 +17,8 @@ static __device__ __forceinline__ void add_sources(const dg_args &a, long long e
     }
 }
 
-/* What the update of a node reads besides the right-hand side; loaded for all of a thread's nodes of an element
- * before the first is stored, so that the loads overlap. */
+/* What the update of a node reads besides the right-hand side; loaded for all of a thread's nodes of an
+ * element before the first is stored, so that the loads overlap. */
 struct old_state {
     REAL q[NUM_FIELD], r[NUM_FIELD], r1[NUM_FIELD];
 };
@@ -34,7 +34,8 @@ static __device__ __forceinline__ void load_old(const dg_args &a, long long inde
 #endif
 }
 
-static __device__ __forceinline__ void update(const dg_args &a, long long index, old_state &old, const REAL *rhs)
+static __device__ __forceinline__ void update(const dg_args &a, long long index, old_state &old,
+                                              const REAL *rhs)
 {
     REAL *r = (REAL *)a.r + index;
 #if UPDATE == UPDATE_RHS

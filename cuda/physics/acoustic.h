@@ -1,7 +1,7 @@
 /* acoustic.h: acoustic waves in velocity-pressure form, dp/dt + rho c^2 div v = 0, rho dv/dt + grad p = 0.
- * C that gcc, g++ and NVRTC all accept; the includer defines REAL, VAL, FN(name), DEVICE and FLUX_CENTRAL. VAL
- * is REAL, or a vector of REAL (one element a lane) for the functions that only add and multiply.
- * It may be included several times (both precisions, both fluxes). Not here: loops over nodes (cuda/dg, csrc/dg).
+ * C that gcc, g++ and NVRTC all accept; the includer defines REAL, VAL, FN(name), DEVICE and FLUX_CENTRAL.
+ * VAL is REAL, or a vector of REAL (one element a lane) for the functions that only add and multiply. It may
+ * be included several times (both precisions, both fluxes). Not here: loops over nodes (cuda/dg, csrc/dg).
  *
  * Frame. The nodes of an affine element live in reference coordinates r_1..r_3 with constant gradients
  * G[j] = grad r_j [1/m]. Fields enter the products as u = (p, w_1, w_2, w_3), w_j = G[j].v, so that
@@ -19,12 +19,12 @@
 #undef NUM_REF
 #undef NUM_TRACE
 #undef NUM_JUMP
-#define NUM_FIELD 4     /* p vx vy vz */
-#define NUM_MATERIAL 2  /* rho [kg/m3], c [m/s] */
-#define NUM_COEF 2      /* 1/rho, rho c^2 */
+#define NUM_FIELD     4 /* p vx vy vz */
+#define NUM_MATERIAL  2 /* rho [kg/m3], c [m/s] */
+#define NUM_COEF      2 /* 1/rho, rho c^2 */
 #define NUM_FACE_COEF 3 /* Z+ / (Z- + Z+), -|m| / (Z- + Z+), -Z- / |m| */
-#define NUM_REF 4       /* p w1 w2 w3 */
-#define NUM_TRACE 2     /* p, m.v */
+#define NUM_REF       4 /* p w1 w2 w3 */
+#define NUM_TRACE     2 /* p, m.v */
 #if FLUX_CENTRAL
 #define NUM_JUMP 2 /* |m| (vn* - vn-), p* - p- */
 #else
@@ -45,7 +45,8 @@ DEVICE double FN(impedance)(const double *material)
 }
 
 /* What a face needs of the materials on both sides; scale = |m|. */
-DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double scale, double *face_coef)
+DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double scale,
+                                  double *face_coef)
 {
     double z_in = FN(impedance)(inside), z_out = FN(impedance)(outside);
     face_coef[0] = z_out / (z_in + z_out);
@@ -63,8 +64,7 @@ DEVICE double FN(speed)(const double *material)
 DEVICE double FN(energy)(const double *q, const double *material)
 {
     double rho = material[0], c = material[1];
-    return q[0] * q[0] / (2 * rho * c * c) +
-           rho / 2 * (q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    return q[0] * q[0] / (2 * rho * c * c) + rho / 2 * (q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
 }
 
 /* u = (p, G v). */
