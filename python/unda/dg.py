@@ -6,9 +6,8 @@ Sets up a problem, drives the C solver chunk by chunk, hands out arrays. Not her
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,9 +16,10 @@ from numpy.typing import ArrayLike
 
 from . import _core, norms
 from ._core import ffi, lib
-from .errors import ArgumentError, UnstableError
+from ._run_control import Interruptible, Progress
+from .errors import ArgumentError, OutOfMemoryError, UnstableError
 from .exact import ExactSolution
-from .limits import device_number
+from .limits import choose_device, device_info, device_limits, device_number
 from .medium import Medium
 from .mesh import Mesh
 from .receiver import Receivers
@@ -28,7 +28,10 @@ from .source import Source
 __all__ = ["DG"]
 
 _CONDITIONS = {"absorbing": 0, "rigid": 1, "free": 2}
+_CODES = {code: name for name, code in _CONDITIONS.items()}
 _EXACT = 3
+_KERNELS = ("auto", "fused", "node")
+_PLAN = ("rows", "cols", "tile", "blocks", "unroll_volume", "unroll_lift")
 _CHUNK_SECONDS = 0.3
 _CHUNK_BYTES = 64e6
 
@@ -38,6 +41,32 @@ def _choice(name: str, value: Any, choices: Sequence[str]) -> int:
     if value not in choices:
         raise ArgumentError(f"{name} is {value!r}, expected one of {list(choices)}")
     return list(choices).index(value)
+
+
+def _plan(options: Mapping[str, int] | None) -> list[int]:
+    """Return kernel_options as the library takes them."""
+    unknown = sorted(set(options or {}) - set(_PLAN))
+    if unknown:
+        raise ArgumentError(f"kernel_options has {unknown}; there are {list(_PLAN)}")
+    return [int((options or {}).get(name, 0)) for name in _PLAN]
+
+
+_live: weakref.WeakSet[DG] = weakref.WeakSet()
+
+
+def _new_solver(mesh: Mesh, options: Any, make: Callable[[Any], int]) -> Any:
+    """Make a solver; say what holds memory where there is none left."""
+    try:
+        return _core.new_object("unda_solver", make, lib.unda_solver_free)
+    except OutOfMemoryError as error:
+        bytes_ = ffi.new("int64_t[2]")
+        _core.check(lib.unda_solver_forecast(mesh._handle, options, bytes_, bytes_ + 1))
+        living = [repr(sim) for sim in _live if sim._handle is not None]
+        listed = "".join(f"\n  {line}" for line in living) or " none"
+        raise OutOfMemoryError(
+            f"{error}; the simulation takes {bytes_[0] / 1e9:.3g} GB on the host and "
+            f"{bytes_[1] / 1e9:.3g} GB on the device; living simulations:{listed}"
+        ) from None
 
 
 class DG:
@@ -64,15 +93,17 @@ class DG:
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
     device : str
-        "auto" or "cpu".
+        "auto" (the first CUDA device that can be used, else the CPU; the log says why), "cpu", "cuda"
+        or "cuda:1".
     threads : int, optional
         CPU threads; all that the process may use if omitted.
     allow_unstable : bool
         Accept a dt above the stable limit.
-    plan : (int, int, int), optional
-        CUDA tile: nodes a thread, elements a thread, elements a block, blocks an SM; for tuning.
     kernel : {"auto", "fused", "node"}
-        CUDA kernel: one pass, or volume, surface and update one after the other.
+        CUDA kernels: all in one pass, or volume, surface and update one after the other.
+    kernel_options : dict of str to int, optional
+        Parts of the tile to fix: rows, cols (a thread), tile (elements a block), blocks (an SM),
+        unroll_volume, unroll_lift; the rest from the table of the degree. CUDA only.
 
     Raises
     ------
@@ -108,8 +139,8 @@ class DG:
         device: str = "auto",
         threads: int | None = None,
         allow_unstable: bool = False,
-        plan: Sequence[int] | None = None,
         kernel: str = "auto",
+        kernel_options: Mapping[str, int] | None = None,
     ) -> None:
         if not isinstance(mesh, Mesh):
             raise ArgumentError(f"mesh is {mesh!r}, expected a Mesh")
@@ -120,28 +151,29 @@ class DG:
         self.fields = medium.fields
         self._material = medium.on(mesh)
         self._boundary, self._exact = self._conditions(boundary)
+        chosen = choose_device() if device == "auto" else device
         options = _core.new_struct(
             "unda_solver_options",
             degree=degree,
             precision=_choice("dtype", self.dtype.name, ("float32", "float64")),
             flux=_choice("flux", flux, ("upwind", "central")),
             integrator=_choice("integrator", integrator, ("lsrk4", "ab3")),
-            device=device_number("cpu" if device == "auto" else device),
+            device=device_number(chosen),
             threads=threads or 0,
             cfl=cfl,
             dt=dt or 0.0,
             material=self._material,
             boundary=self._boundary,
-            plan=[*(plan or ()), 0, 0, 0, 0, 0, 0][:6],
-            kernel=_choice("kernel", kernel, ("auto", "fused", "node")),
+            plan=_plan(kernel_options),
+            kernel=_choice("kernel", kernel, _KERNELS),
         )
         make = lambda out: lib.unda_solver_new(out, mesh._handle, options)  # noqa: E731
-        self._handle = _core.new_object("unda_solver", make, lib.unda_solver_free)
+        self._handle = _new_solver(mesh, options, make)
         limit = self._info().dt_stable
         if sample_dt is not None:
             options.dt = sample_dt / np.ceil(sample_dt / (cfl * limit) - 1e-9)
             self.close()
-            self._handle = _core.new_object("unda_solver", make, lib.unda_solver_free)
+            self._handle = _new_solver(mesh, options, make)
         info = self._info()
         self.dt, self.dt_stable = float(info.dt), float(info.dt_stable)
         if self.dt > self.dt_stable * (1 + 1e-12) and not allow_unstable:
@@ -159,10 +191,19 @@ class DG:
             "integrator": integrator,
             "dt": self.dt,
             "dtype": self.dtype.name,
-            "device": "cpu",
+            "cfl": cfl,
+            "boundary": {
+                name: "exact" if code == _EXACT else _CODES[code]
+                for name, code in zip(mesh.boundary_names, map(int, self._boundary), strict=True)
+            },
+            "device": chosen,
+            **device_info(chosen),
+            "kernel": _KERNELS[info.kernel] if info.on_gpu else None,
+            "kernel_options": dict(zip(_PLAN, map(int, info.plan), strict=True)) if info.on_gpu else None,
             "threads": int(info.threads),
             "version": _core.version(),
         }
+        _live.add(self)
         self._sources: list[Any] = []
         self._receivers: list[Receivers] = []
         self._rate = 0.0  # steps a second of the last chunk
@@ -242,6 +283,70 @@ class DG:
     def _live(self) -> Any:
         self._info()
         return self._handle
+
+    def profile(self, runs: int = 20) -> dict[str, dict[str, float]]:
+        """Time each CUDA kernel of a stage; the state stays as it is.
+
+        Parameters
+        ----------
+        runs : int
+            Launches of each, after two to warm up.
+
+        Returns
+        -------
+        dict of str to dict
+            For each kernel ``seconds`` (median of a launch) and ``launches`` a step; for "stage",
+            all kernels of one together, also ``gdof_per_second``, ``gflops``, ``gbytes_per_second``
+            (compulsory) and ``percent_of_limit``, of the tighter of the measured limits.
+
+        Raises
+        ------
+        ArgumentError
+            On the CPU.
+        """
+        profile = _core.new_struct("unda_profile")
+        _core.check(lib.unda_solver_profile(self._live(), runs, profile))
+        found = {
+            _core.text(profile.name[i]): {
+                "seconds": float(profile.seconds[i]), "launches": int(profile.launches[i])
+            }
+            for i in range(profile.num_kernel)
+        }  # fmt: skip
+        seconds = sum(kernel["seconds"] for name, kernel in found.items() if name != "record")
+        found["stage"] = {"seconds": seconds, **self.rate(seconds)}
+        return found
+
+    def rate(
+        self, seconds: float, limits: Mapping[str, float] | None = None
+    ) -> dict[str, float]:
+        """Return what one stage in so many seconds is against the machine.
+
+        Parameters
+        ----------
+        seconds : float
+            Time of a stage (ab3: a step) [s].
+        limits : dict, optional
+            Of `device_limits`; measured now if omitted.
+
+        Returns
+        -------
+        dict of str to float
+            ``gdof_per_second``; ``gflops`` of the method's operations; ``gbytes_per_second`` of the
+            compulsory traffic; ``percent_of_limit``: the time that the tighter of copy bandwidth and
+            FMA rate allows, in percent of the time taken.
+        """
+        info, num = self._info(), self.mesh.num_elem
+        if limits is None:
+            limits = device_limits(self.config["device"])
+        fma = limits["fma32" if self.dtype.itemsize == 4 else "fma64"]
+        flops, moved = info.flops * num, info.bytes_per_elem * num
+        least = max(flops / fma, moved / limits["copy"])
+        return {
+            "gdof_per_second": num * self.num_node * len(self.fields) / seconds / 1e9,
+            "gflops": flops / seconds / 1e9,
+            "gbytes_per_second": moved / seconds / 1e9,
+            "percent_of_limit": 100 * least / seconds,
+        }
 
     # ---- state ----
 
@@ -558,7 +663,7 @@ class DG:
             steps = int(max(0, np.ceil((float(until or 0.0) - self.t) / self.dt - 1e-9)))
             if steps == 0:
                 _core.logger.info("run(until=%g): the time is %g s already", until, self.t)
-        with _Interruptible() as interrupted, _Progress(self, steps, progress) as bar:
+        with Interruptible() as interrupted, Progress(self, steps, progress) as bar:
             done = 0
             while done < steps:
                 limit = steps - done if every is None else min(steps - done, every - done % every)
@@ -602,6 +707,12 @@ class DG:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
+    def _engine(self) -> str:
+        if self.config["kernel"] is None:
+            return f"cpu with {self.config['threads']} threads"
+        plan = ", ".join(map(str, self.config["kernel_options"].values()))
+        return f"{self.config['device']} ({self.config['device_name']}), kernel {self.config['kernel']} {{{plan}}}"
+
     def __repr__(self) -> str:
         if self._handle is None:
             return f"DG(degree {self.degree}, closed)"
@@ -609,66 +720,6 @@ class DG:
         return (
             f"DG({self.medium.physics}, degree {self.degree}, {self.mesh.num_elem} tetrahedra, "
             f"{size} DOF, {self.dtype.name}, dt {self.dt:.4g} s, {self.config['flux']} flux, "
-            f"{self.config['integrator']}, cpu with {self.config['threads']} threads, "
+            f"{self.config['integrator']}, {self._engine()}, "
             f"{sum(self.memory.values()) / 1e6:.1f} MB, t = {self.t:.6g} s)"
         )
-
-
-class _Interruptible:
-    """Collects Ctrl-C in the main thread, so that a chunk is finished before it is raised."""
-
-    def __enter__(self) -> Callable[[], bool]:
-        self._seen = False
-        self._old: Any = None
-        if threading.current_thread() is threading.main_thread():
-            self._old = signal.getsignal(signal.SIGINT)
-            if self._old is signal.default_int_handler:
-                signal.signal(signal.SIGINT, self._note)
-        return lambda: self._seen
-
-    def _note(self, *_: object) -> None:
-        self._seen = True
-
-    def __exit__(self, *exc: object) -> None:
-        if self._old is signal.default_int_handler:
-            signal.signal(signal.SIGINT, self._old)
-
-
-class _Progress:
-    """A progress bar where someone looks, else a log line a minute."""
-
-    def __init__(self, sim: DG, steps: int, wanted: bool | None) -> None:
-        self._sim, self._steps, self._done = sim, steps, 0
-        self._begin = self._said = time.monotonic()
-        self._bar: Any = None
-        if wanted or (wanted is None and steps > 0 and _someone_looks()):
-            from tqdm import tqdm
-
-            self._bar = tqdm(total=steps, unit="step", leave=False)
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def update(self, n: int) -> None:
-        """Tell that n steps more are done."""
-        self._done += n
-        now = time.monotonic()
-        sim = self._sim
-        dof = sim.mesh.num_elem * sim.num_node * len(sim.fields)
-        rate = self._done * dof / max(now - self._begin, 1e-9) / 1e9
-        if self._bar is not None:
-            self._bar.set_postfix_str(f"t = {sim.t:.4g} s, {rate:.3g} GDOF/s", refresh=False)
-            self._bar.update(n)
-        elif now - self._said > 60:
-            self._said = now
-            _core.logger.info("step %d of %d, t = %g s", self._done, self._steps, sim.t)
-
-    def __exit__(self, *exc: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-
-def _someone_looks() -> bool:
-    import sys
-
-    return sys.stderr.isatty()

@@ -5,13 +5,14 @@ Not here: how (csrc/cpu/limits.c, csrc/gpu/limits.c).
 
 from __future__ import annotations
 
+import platform
 from typing import Any
 
 from . import _core, _cuda
 from ._core import lib
-from .errors import ArgumentError
+from .errors import ArgumentError, Error
 
-__all__ = ["device_limits", "device_number"]
+__all__ = ["choose_device", "device_info", "device_limits", "device_number"]
 
 
 def device_number(device: Any) -> int:
@@ -25,6 +26,44 @@ def device_number(device: Any) -> int:
     if isinstance(device, str) and device.startswith("cuda:") and device[5:].isdigit():
         return int(device[5:])
     raise ArgumentError(f"device is {device!r}, expected 'auto', 'cpu', 'cuda' or 'cuda:0'")
+
+
+def choose_device() -> str:
+    """Return "cuda:0" if it can be used, else "cpu", and log why not."""
+    count = _core.ffi.new("int32_t *")
+    try:
+        _cuda.prepare()
+        _core.check(lib.unda_device_count(count))
+        device_info("cuda:0")
+    except Error as error:
+        _core.logger.info("device 'auto' is the CPU: %s", error)
+        return "cpu"
+    return "cuda:0"
+
+
+def device_info(device: str) -> dict[str, Any]:
+    """Return what is known of a device: ``device_name``, and of a CUDA device its driver and so on."""
+    if device == "cpu":
+        return {"device_name": _processor(), "driver": None}
+    info = _core.new_struct("unda_device_info")
+    _core.check(lib.unda_device_get_info(device_number(device), info))
+    return {
+        "device_name": _core.text(info.name),
+        "driver": f"{info.driver_version // 1000}.{info.driver_version % 1000 // 10}",
+        "nvrtc": f"{info.nvrtc_version // 1000}.{info.nvrtc_version % 1000 // 10}",
+        "compute_capability": f"{info.compute_capability // 10}.{info.compute_capability % 10}",
+        "memory": int(info.total_bytes),
+    }
+
+
+def _processor() -> str:
+    """Return the name of the processor, as far as the system tells."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+        return names[0] if names else platform.processor()
+    except OSError:
+        return platform.processor()
 
 
 def device_limits(device: str = "cpu", *, threads: int | None = None) -> dict[str, float]:
