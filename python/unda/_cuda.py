@@ -14,19 +14,24 @@ from pathlib import Path
 from . import _core
 from ._core import lib
 
-__all__ = ["prepare"]
+__all__ = ["cache_dir", "kernel_dir", "package_dir", "prepare"]
 
 _WHEELS = ("nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib")
 
 
-def _kernel_dir() -> Path:
+def package_dir() -> Path:
+    """Return the folder of this package."""
+    return Path(__file__).resolve().parent
+
+
+def kernel_dir() -> Path:
     """Return cuda/: in the package, or at the top of a checkout."""
-    package = Path(__file__).resolve().parent
-    inside = package / "cuda"
-    return inside if inside.is_dir() else package.parent.parent / "cuda"
+    inside = package_dir() / "cuda"
+    return inside if inside.is_dir() else package_dir().parent.parent / "cuda"
 
 
-def _cache_dir() -> str:
+def cache_dir() -> str:
+    """Return the folder of compiled kernels, "" where it is switched off."""
     chosen = os.environ.get("UNDA_CACHE_DIR")
     if chosen is not None:
         return chosen
@@ -39,13 +44,9 @@ def _cache_dir() -> str:
 @cache
 def prepare() -> None:
     """Set the folders, once a process."""
-    _core.check(lib.unda_set_kernel_dir(os.fsencode(_kernel_dir())))
-    _core.check(lib.unda_set_cache_dir(os.fsencode(_cache_dir())))
-    roots = {
-        sysconfig.get_path("purelib"),
-        sysconfig.get_path("platlib"),
-        site.getusersitepackages(),
-    }
+    _core.check(lib.unda_set_kernel_dir(os.fsencode(kernel_dir())))
+    _core.check(lib.unda_set_cache_dir(os.fsencode(cache_dir())))
+    roots = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), site.getusersitepackages()}
     for root in sorted(roots):
         for part in _WHEELS:
             folder = Path(root) / part

@@ -1,0 +1,34 @@
+"""The command ``unda`` (also ``python -m unda``): info, bench, verify.
+
+Each command is a module of commands/ with ``arguments(parser)`` and ``run(args) -> exit status``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from .commands import bench, info, verify
+from .errors import Error
+
+COMMANDS = {"info": info, "bench": bench, "verify": verify}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit status."""
+    parser = argparse.ArgumentParser(prog="unda", description="Waves in the time domain.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, module in COMMANDS.items():
+        text = (module.__doc__ or "").partition("\n")[0]
+        module.arguments(commands.add_parser(name, help=text, description=text))
+    args = parser.parse_args(argv)
+    try:
+        return COMMANDS[args.command].run(args)
+    except Error as error:
+        print(f"unda {args.command}: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The commands of ``unda``; see ``__main__.py``."""

@@ -1,0 +1,77 @@
+"""Say what unda found on this machine, and why a GPU is not used.
+
+Not here: the search itself (csrc/gpu/api.c).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+from typing import Any
+
+import numpy as np
+
+from .. import _core, _cuda
+from .._core import ffi, lib
+from ..errors import Error
+from ..limits import device_info
+
+__all__ = ["arguments", "collect", "run"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def collect() -> dict[str, Any]:
+    """Return what ``unda info`` prints: versions, processor, CUDA devices or the reason for none."""
+    _cuda.prepare()
+    found: dict[str, Any] = {
+        "unda": _core.version(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "library": os.environ.get("UNDA_LIBRARY") or str(_cuda.package_dir() / "libunda.so"),
+        "kernels": str(_cuda.kernel_dir()),
+        "cache": _cuda.cache_dir() or "switched off",
+        "cpu": {**device_info("cpu"), "threads": len(os.sched_getaffinity(0))},
+        "cuda": [],
+        "why_no_gpu": None,
+    }
+    count = ffi.new("int32_t *")
+    try:
+        _core.check(lib.unda_device_count(count))
+        found["cuda"] = [
+            {"device": f"cuda:{i}", **device_info(f"cuda:{i}")} for i in range(count[0])
+        ]
+        if not found["cuda"]:
+            found["why_no_gpu"] = "the driver knows no device"
+    except Error as error:
+        found["why_no_gpu"] = str(error)
+    found["search"] = _core.text(lib.unda_device_report()).splitlines()
+    return found
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print."""
+    found = collect()
+    if args.json:
+        print(json.dumps(found, indent=2))
+        return 0
+    print(f"unda {found['unda']}, Python {found['python']}, NumPy {found['numpy']}")
+    for name in ("library", "kernels", "cache"):
+        print(f"{name:8} {found[name]}")
+    print(f"cpu      {found['cpu']['device_name']}, {found['cpu']['threads']} threads")
+    for gpu in found["cuda"]:
+        print(
+            f"{gpu['device']}   {gpu['device_name']}, {gpu['memory'] / 1e9:.0f} GB, capability "
+            f"{gpu['compute_capability']}, driver {gpu['driver']}, NVRTC {gpu['nvrtc']}"
+        )
+    if found["why_no_gpu"]:
+        print(f"no GPU is used: {found['why_no_gpu']}")
+    print("search for CUDA:")
+    for line in found["search"]:
+        print(f"  {line}")
+    return 0

@@ -1,0 +1,143 @@
+"""Compare unda with exact solutions on this machine's own device: errors, observed orders, pass or fail.
+
+Not here: the exact solutions (exact/), the test suite's many more cases (tests/).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import exact
+from ..dg import DG
+from ..limits import choose_device
+from ..medium import Acoustic
+from ..mesh import box_mesh
+from ..source import VolumeInjection
+from ..timefunction import ricker
+
+__all__ = ["CHECKS", "arguments", "run"]
+
+Row = dict[str, Any]
+
+
+def _order(sizes: list[float], errors: list[float]) -> float:
+    """Slope of log error over log size, least squares."""
+    return float(np.polyfit(np.log(sizes), np.log(errors), 1)[0])
+
+
+def _converge(name: str, degree: int, solve: Callable[[int], float], cells: list[int]) -> Row:
+    errors = [solve(n) for n in cells]
+    order = _order([1 / n for n in cells], errors)
+    return {"check": name, "degree": degree, "error": errors[-1], "order": order,
+            "wanted": f"order >= {degree + 0.5}", "passed": order >= degree + 0.5}  # fmt: skip
+
+
+def plane_wave(device: str, quick: bool) -> Iterator[Row]:
+    """Oblique plane wave through a periodic box, perturbed meshes (verification V1)."""
+    medium = Acoustic(rho=1.3, c=0.8)
+    wave = exact.plane_wave(medium, k=2 * np.pi * np.array([1, 1, -1]))
+
+    def solve(degree: int, n: int) -> float:
+        mesh = box_mesh((0, 0, 0), (1, 1, 1), (n, n, n), perturb=0.15, seed=n, periodic=(True,) * 3)
+        with DG(mesh, medium, degree=degree, dtype="float64", device=device) as sim:
+            sim.set(wave)
+            sim.run(until=0.4, progress=False)
+            return sim.error(wave, relative=True)["p"]
+
+    for degree in (2, 3) if quick else (1, 2, 3, 4, 5):
+        cells = [3, 4, 6] if degree > 3 else [4, 6, 8]
+        yield _converge("plane wave", degree, lambda n, d=degree: solve(d, n), cells)
+
+
+def box_modes(device: str, quick: bool) -> Iterator[Row]:
+    """Modes of a box with rigid and with free walls (verification V4)."""
+    medium = Acoustic(rho=1.0, c=1.0)
+
+    def solve(make: Callable[..., Any], wall: str, degree: int, n: int) -> float:
+        mode = make(medium, (0, 0, 0), (1, 1, 1), n=(1, 2, 1))
+        mesh = box_mesh((0, 0, 0), (1, 1, 1), (n, n, n), perturb=0.15, seed=n)
+        with DG(mesh, medium, degree=degree, boundary={"*": wall}, dtype="float64",
+                device=device) as sim:  # fmt: skip
+            sim.set(mode)
+            sim.run(until=0.3, progress=False)
+            return sim.error(mode, relative=True)["p"]
+
+    for wall, make in (("rigid", exact.rigid_box_mode), ("free", exact.free_box_mode)):
+        for degree in (2,) if quick else (2, 3, 4):
+            yield _converge(f"{wall} box", degree,
+                            lambda n, w=wall, m=make, d=degree: solve(m, w, d, n),
+                            [3, 4, 6])  # fmt: skip
+
+
+def point_source(device: str, quick: bool) -> Iterator[Row]:
+    """Trace of a point source, true amplitude (verification V11)."""
+    medium, f0 = Acoustic(rho=1.0, c=1.0), 1.0
+    degree, fmax = 4, 2.5 * f0
+    points = np.array([[1.2, 0.3, 0.2]]) if quick else np.array([[2.0, 0.3, 0.2]])
+    reach = float(np.abs(points).max()) + 0.5
+    spacing = 1.0 / fmax / 8  # c = 1: eight nodes in the shortest wavelength
+    n = int(np.ceil(2 * reach / (spacing * (6 * 35) ** (1 / 3))))
+    mesh = box_mesh((-reach,) * 3, (reach,) * 3, (n, n, n), perturb=0.1, seed=1)
+    f = ricker(f0)
+    source = VolumeInjection((0.013, 0.021, -0.017), f)
+    solution = exact.point_source(medium, source)
+    with DG(mesh, medium, degree=degree, boundary={"*": solution}, device=device) as sim:
+        sim.add_source(source)
+        rec = sim.add_receivers(points, ["p"])
+        sim.run(until=f.span[1] + float(np.linalg.norm(points)), progress=False)
+        error = float(np.max(rec.misfit(solution)))
+    yield {"check": "point source", "degree": degree, "error": error, "order": None,
+           "wanted": "error <= 0.01", "passed": error <= 0.01}  # fmt: skip
+
+
+def energy(device: str, quick: bool) -> Iterator[Row]:
+    """Energy in a rigid box with random materials: kept (central flux), never growing (upwind)."""
+    mesh = box_mesh((0, 0, 0), (1, 1, 1), (3, 3, 3), perturb=0.2, seed=1)
+    random = np.random.default_rng(1)
+    medium = Acoustic(rho=random.uniform(0.5, 2, mesh.num_elem), c=random.uniform(0.5, 2, mesh.num_elem))
+    for flux in ("central", "upwind"):
+        with DG(mesh, medium, degree=3, flux=flux, boundary={"*": "rigid"}, dtype="float64",
+                cfl=0.2, device=device) as sim:  # fmt: skip
+            sim.set(p=lambda x, y, z: np.exp(-20 * ((x - 0.5) ** 2 + (y - 0.4) ** 2 + z**2)))
+            before = sim.energy()
+            sim.step(100 if quick else 1000)
+            change = sim.energy() / before - 1
+        good = abs(change) < 1e-4 if flux == "central" else -1 < change <= 0
+        yield {"check": f"energy, {flux}", "degree": 3, "error": change, "order": None,
+               "wanted": "|change| < 1e-4" if flux == "central" else "change <= 0",
+               "passed": good}  # fmt: skip
+
+
+CHECKS = {"plane": plane_wave, "box": box_modes, "point": point_source, "energy": energy}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("checks", nargs="*", choices=[[], *CHECKS], help="all if none is named")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--quick", action="store_true", help="fewer degrees and meshes")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print each row as soon as it is known; 1 if any failed."""
+    device = choose_device() if args.device == "auto" else args.device
+    rows = []
+    if not args.json:
+        print(f"{'check':<18} {'N':>2} {'error':>11} {'order':>6}  on {device}")
+    for name in args.checks or CHECKS:
+        for row in CHECKS[name](device, args.quick):
+            rows.append(row)
+            order = "" if row["order"] is None else f"{row['order']:.2f}"
+            verdict = "ok" if row["passed"] else "FAILED"
+            if not args.json:
+                print(f"{row['check']:<18} {row['degree']:>2} {row['error']:>11.3e} {order:>6}  "
+                      f"{verdict} ({row['wanted']})", flush=True)  # fmt: skip
+    if args.json:
+        print(json.dumps({"device": device, "rows": rows}, indent=1))
+    return 0 if all(row["passed"] for row in rows) else 1
