@@ -199,3 +199,18 @@ def test_the_forecast_is_what_a_solver_then_holds(kernel):
     assert (bytes_[0], bytes_[1]) == (info.host_bytes, info.device_bytes)
     state = sim.mesh.num_elem * sim.num_node * 4 * 8
     assert bytes_[1] > (6 if kernel == "node" else 5) * state
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.sanitize
+@pytest.mark.parametrize("boundary", ["exact", "periodic"])
+@pytest.mark.parametrize("kernel", ["fused", "node"])
+@pytest.mark.parametrize(("degree", "integrator"), [(1, "lsrk4"), (4, "ab3")])
+def test_a_small_run_touches_only_what_is_its_own(degree, integrator, kernel, boundary):
+    """For compute-sanitizer: single steps and a graph, every kind of array."""
+    case = {"degree": degree, "dtype": "float32", "boundary": boundary, "flux": "upwind",
+            "integrator": integrator, "kernel": kernel}  # fmt: skip
+    mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 1, 2), perturb=0.2, seed=1,
+                         periodic=(boundary == "periodic",) * 3)  # fmt: skip
+    fields, traces, rates = run("cuda", mesh, case, steps=20)
+    assert all(np.isfinite(array).all() for array in (fields, traces, rates))
