@@ -113,17 +113,14 @@ void gpu_module_free(struct gpu_module *module)
 
 static unda_status read_resources(struct gpu_kernel *kernel)
 {
-    size_t offset, bytes, more;
+    size_t offset, bytes;
     TRY(CU(cuFuncGetAttribute, &kernel->max_threads, MAX_THREADS, kernel->function));
     TRY(CU(cuFuncGetAttribute, &kernel->shared_bytes, SHARED_BYTES, kernel->function));
     TRY(CU(cuFuncGetAttribute, &kernel->spill_bytes, LOCAL_BYTES, kernel->function));
     TRY(CU(cuFuncGetAttribute, &kernel->registers, NUM_REGS, kernel->function));
     kernel->args_bytes = -1; /* drivers before 12.4 cannot tell */
-    if (!cuda.cuFuncGetParamInfo || cuda.cuFuncGetParamInfo(kernel->function, 0, &offset, &bytes))
-        return UNDA_OK;
-    if (cuda.cuFuncGetParamInfo(kernel->function, 1, &offset, &more) == 0)
-        FAIL(UNDA_ERR_INTERNAL, "kernel %s takes several arguments, expected one struct", kernel->name);
-    kernel->args_bytes = (int64_t)bytes;
+    if (cuda.cuFuncGetParamInfo && cuda.cuFuncGetParamInfo(kernel->function, 0, &offset, &bytes) == 0)
+        kernel->args_bytes = (int64_t)bytes;
     return UNDA_OK;
 }
 
