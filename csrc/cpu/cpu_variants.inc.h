@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-typedef REAL VEC __attribute__((vector_size(64)));
+typedef REAL VEC __attribute__((vector_size(64)));                /* one value of LANES elements */
+typedef REAL QUAD __attribute__((vector_size(4 * sizeof(REAL)))); /* four values of one element */
 #define VAL    VEC
 #define DEVICE static inline __attribute__((always_inline, unused))
 

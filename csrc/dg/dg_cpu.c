@@ -85,7 +85,8 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
             TRY(new_real(s, &t->buffer[i], num_value, "state"));
     t->lanes = 64 / s->real_bytes;
     t->num_block = (dg->num_elem + t->lanes - 1) / t->lanes;
-    t->work_bytes = 64 * ((int64_t)dg->num_node * p->num_ref + 4 * dg->num_face_node * p->num_jump[dg->flux]);
+    t->work_bytes = 64 * ((int64_t)dg->num_node * (p->num_ref + p->num_field) +
+                          4 * dg->num_face_node * p->num_jump[dg->flux]);
     TRY(array_try(&t->work, s->threads, t->work_bytes, "work space"));
     TRY(array_try(&t->source_range, t->num_block + 1, sizeof(int32_t), "source ranges"));
     return UNDA_OK;

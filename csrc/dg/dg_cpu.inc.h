@@ -1,20 +1,177 @@
 /* dg_cpu.inc.h: the CPU stage of DG for one precision, physics and flux; included by csrc/cpu/cpu_*.c, which
  * define REAL, FN(name), DEVICE, FLUX_CENTRAL and PHYSICS.
- * A block of LANES elements is one vector wide: every inner loop runs over the elements of a block, so any
- * degree vectorises fully. Volume, faces, lift and update in one pass; neighbours are read from the old
- * state. Not here: threads and buffers (dg_cpu.c). */
+ * A block of LANES elements is one vector (VEC) wide: lane l of each belongs to element l of the block, so any
+ * degree vectorises fully. Memory holds [elem][node][field]; `gather` and `scatter` transpose on the way.
+ * Volume, faces, lift and update in one pass; neighbours are read from the old state. What `gather` stores is
+ * read as VECs in a later loop: the processor forwards no wide load from narrow stores.
+ * Not here: threads and buffers (dg_cpu.c). */
 #include PHYSICS
 
+#define INLINE static inline __attribute__((always_inline))
+
+/* ---- between [elem][value] and [value][LANES] ---- */
+
+/* to[j][i] = from[i][j], a 4 by 4 block. */
+INLINE void FN(transpose)(const REAL *const from[4], REAL *const to[4])
+{
+    QUAD a, b, c, d;
+    memcpy(&a, from[0], sizeof a);
+    memcpy(&b, from[1], sizeof b);
+    memcpy(&c, from[2], sizeof c);
+    memcpy(&d, from[3], sizeof d);
+    QUAD ab01 = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab23 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    QUAD cd01 = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd23 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    a = __builtin_shufflevector(ab01, cd01, 0, 1, 4, 5);
+    b = __builtin_shufflevector(ab01, cd01, 2, 3, 6, 7);
+    c = __builtin_shufflevector(ab23, cd23, 0, 1, 4, 5);
+    d = __builtin_shufflevector(ab23, cd23, 2, 3, 6, 7);
+    memcpy(to[0], &a, sizeof a);
+    memcpy(to[1], &b, sizeof b);
+    memcpy(to[2], &c, sizeof c);
+    memcpy(to[3], &d, sizeof d);
+}
+
+/* to[i][l] = from[l][i] for i < count. */
+INLINE void FN(gather)(const REAL *const from[LANES], int count, VEC *to)
+{
+    REAL *out = (REAL *)to;
+    for (int l = 0; l < LANES; l += 4) {
+        int i = 0;
+        for (; i + 4 <= count; i += 4)
+            FN(transpose)((const REAL *[4]){from[l] + i, from[l + 1] + i, from[l + 2] + i, from[l + 3] + i},
+                          (REAL *[4]){out + i * LANES + l, out + (i + 1) * LANES + l,
+                                      out + (i + 2) * LANES + l, out + (i + 3) * LANES + l});
+        for (; i < count; i++)
+            for (int k = l; k < l + 4; k++)
+                out[i * LANES + k] = from[k][i];
+    }
+}
+
+/* to[l * stride + i] = from[i][l] for i < count. */
+INLINE void FN(scatter)(const VEC *from, int count, REAL *to, int64_t stride)
+{
+    const REAL *in = (const REAL *)from;
+    for (int l = 0; l < LANES; l += 4, to += 4 * stride) {
+        int i = 0;
+        for (; i + 4 <= count; i += 4)
+            FN(transpose)((const REAL *[4]){in + i * LANES + l, in + (i + 1) * LANES + l,
+                                            in + (i + 2) * LANES + l, in + (i + 3) * LANES + l},
+                          (REAL *[4]){to + i, to + stride + i, to + 2 * stride + i, to + 3 * stride + i});
+        for (; i < count; i++)
+            for (int k = 0; k < 4; k++)
+                to[k * stride + i] = in[i * LANES + l + k];
+    }
+}
+
+/* ---- what a block knows ---- */
+
+/* Nine gradients and the material's coefficients; face_coef and m_f of each face. */
+struct FN(block) {
+    VEC record[ELEM_WORDS(NUM_COEF)];
+    VEC face_coef[4][NUM_FACE_COEF];
+    VEC normal[4][3];
+};
+
+INLINE void FN(load_tables)(const struct dg_args *a, const int64_t *elem, struct FN(block) * b)
+{
+    const REAL *record[LANES], *face_coef[LANES];
+    for (int l = 0; l < LANES; l++) {
+        record[l] = (const REAL *)a->record + ELEM_WORDS(NUM_COEF) * elem[l];
+        face_coef[l] = (const REAL *)a->face_coef + 4 * NUM_FACE_COEF * elem[l];
+    }
+    FN(gather)(record, ELEM_WORDS(NUM_COEF), b->record);
+    FN(gather)(face_coef, 4 * NUM_FACE_COEF, b->face_coef[0]);
+    for (int i = 0; i < 3; i++) {
+        b->normal[0][i] = b->record[i] + b->record[3 + i] + b->record[6 + i];
+        for (int face = 1; face < 4; face++)
+            b->normal[face][i] = -b->record[3 * (face - 1) + i];
+    }
+}
+
+/* u [node][NUM_REF]. */
+INLINE void FN(load_state)(const struct dg_args *a, int num_node, const int64_t *elem,
+                           const struct FN(block) * b, VEC *u)
+{
+    _Static_assert(NUM_FIELD <= NUM_REF, "fields and then reference fields stand in u");
+    for (int n = 0; n < num_node; n++) {
+        const REAL *from[LANES];
+        for (int l = 0; l < LANES; l++)
+            from[l] = (const REAL *)a->q + (elem[l] * num_node + n) * NUM_FIELD;
+        FN(gather)(from, NUM_FIELD, u + n * NUM_REF);
+    }
+    for (int n = 0; n < num_node; n++, u += NUM_REF) {
+        VEC q[NUM_FIELD];
+        memcpy(q, u, sizeof q);
+        FN(to_reference)(q, b->record, u);
+    }
+}
+
+/* ---- faces ---- */
+
+/* What lies outside one face: states [face node][field], what their traces are multiplied by, and 1 where the
+ * face absorbs. A boundary face sees the element's own state. */
+struct FN(outside) {
+    VEC q[MAX_FACE_NODE * NUM_FIELD];
+    VEC sign[NUM_TRACE];
+    VEC absorbing;
+};
+
+INLINE void FN(load_outside)(const struct dg_cpu *t, const struct dg_args *a, const int64_t *elem, int face,
+                             struct FN(outside) * o)
+{
+    int num = t->num_face_node;
+    const REAL *q[LANES], *exact[LANES];
+    const int *node[LANES];
+    for (int l = 0; l < LANES; l++) {
+        int neighbor = a->neighbor[4 * elem[l] + face];
+        REAL sign[NUM_TRACE];
+        bool inside = neighbor >= 0, boundary = !inside && neighbor > -1 - BOUNDARY_EXACT;
+        q[l] = (const REAL *)a->q + (inside ? neighbor >> 2 : elem[l]) * t->num_node * NUM_FIELD;
+        node[l] = a->face_node + (inside ? neighbor & 3 : face) * num;
+        int64_t slot = (int64_t)a->time * a->num_exact_face + (-1 - BOUNDARY_EXACT - neighbor);
+        exact[l] = inside || boundary ? NULL : (const REAL *)a->exact + slot * num * NUM_FIELD;
+        FN(mirror)(-1 - neighbor, sign);
+        for (int i = 0; i < NUM_TRACE; i++)
+            o->sign[i][l] = boundary ? sign[i] : 1;
+        o->absorbing[l] = neighbor == -1 - BOUNDARY_ABSORBING;
+    }
+    for (int m = 0; m < num; m++) {
+        const REAL *from[LANES];
+        for (int l = 0; l < LANES; l++)
+            from[l] = exact[l] ? exact[l] + m * NUM_FIELD : q[l] + node[l][m] * NUM_FIELD;
+        FN(gather)(from, NUM_FIELD, o->q + m * NUM_FIELD);
+    }
+}
+
+/* s [face][face node][NUM_JUMP]. */
+INLINE void FN(faces)(const struct dg_cpu *t, const struct dg_args *a, const int64_t *elem,
+                      const struct FN(block) * b, const VEC *u, VEC *s)
+{
+    struct FN(outside) outside;
+    for (int face = 0; face < 4; face++) {
+        FN(load_outside)(t, a, elem, face, &outside);
+        const int *node = a->face_node + face * t->num_face_node;
+        for (int m = 0; m < t->num_face_node; m++, s += NUM_JUMP) {
+            VEC in[NUM_TRACE], out[NUM_TRACE];
+            FN(trace_reference)(u + node[m] * NUM_REF, face, in);
+            FN(trace)(outside.q + m * NUM_FIELD, b->normal[face], out);
+            for (int i = 0; i < NUM_TRACE; i++)
+                out[i] *= outside.sign[i];
+            FN(jump)(in, out, b->face_coef[face], outside.absorbing, s);
+        }
+    }
+}
+
+/* ---- products ---- */
+
 /* Rows of the matrices packed [row block][column][ROWS]; derivative columns hold three. */
-static inline __attribute__((always_inline)) void FN(products)(const struct dg_cpu *t, int block,
-                                                               const REAL *u, VEC acc[ROWS][NUM_REF])
+INLINE void FN(products)(const struct dg_cpu *t, int block, const VEC *u, VEC acc[ROWS][NUM_REF])
 {
     const REAL *d = (const REAL *)t->derivative + (int64_t)block * t->num_node * 3 * ROWS;
-    for (int k = 0; k < t->num_node; k++, d += 3 * ROWS) {
-        const VEC *column = (const VEC *)(u + (int64_t)k * NUM_REF * LANES);
+    for (int k = 0; k < t->num_node; k++, d += 3 * ROWS, u += NUM_REF) {
         VEC v[NUM_REF];
         for (int f = 0; f < NUM_REF; f++)
-            v[f] = column[f];
+            v[f] = u[f];
 #pragma GCC unroll 8
         for (int r = 0; r < ROWS; r++) {
             REAL d3[3] = {d[r], d[ROWS + r], d[2 * ROWS + r]};
@@ -23,261 +180,101 @@ static inline __attribute__((always_inline)) void FN(products)(const struct dg_c
     }
 }
 
-static inline __attribute__((always_inline)) void FN(lift)(const struct dg_cpu *t, int block, int face,
-                                                           const REAL *s, VEC y[ROWS][NUM_JUMP])
+/* s: jumps of the face. */
+INLINE void FN(lift)(const struct dg_cpu *t, int block, int face, const VEC *s, VEC y[ROWS][NUM_JUMP])
 {
     int num = t->num_face_node;
     const REAL *l = (const REAL *)t->lift + ((int64_t)block * 4 + face) * num * ROWS;
-    for (int m = 0; m < num; m++, l += ROWS) {
-        const VEC *jump = (const VEC *)(s + ((int64_t)face * num + m) * NUM_JUMP * LANES);
+    for (int m = 0; m < num; m++, l += ROWS, s += NUM_JUMP) {
 #pragma GCC unroll 8
         for (int r = 0; r < ROWS; r++)
             for (int j = 0; j < NUM_JUMP; j++)
-                y[r][j] += l[r] * jump[j];
+                y[r][j] += l[r] * s[j];
     }
 }
 
-/* What a block of elements works with, element index last. */
-struct FN(block) {
-    REAL g[9][LANES];
-    REAL coef[NUM_COEF][LANES];
-    REAL last[4][LANES];      /* entry of face_coef */
-    REAL normal[4][3][LANES]; /* m_f */
-};
-
-static inline __attribute__((always_inline)) void FN(load_tables)(const struct dg_args *a,
-                                                                  const int64_t *elem, struct FN(block) * b)
+/* rhs [elem][node][field] of the block. */
+INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct FN(block) * b, const VEC *u, const VEC *s,
+                                REAL *rhs)
 {
-    for (int l = 0; l < LANES; l++) {
-        const REAL *record = (const REAL *)a->record + ELEM_WORDS(NUM_COEF) * elem[l];
-        for (int i = 0; i < 9; i++)
-            b->g[i][l] = record[i];
-        for (int i = 0; i < NUM_COEF; i++)
-            b->coef[i][l] = record[9 + i];
-        for (int f = 0; f < 4; f++)
-            b->last[f][l] =
-                ((const REAL *)a->face_coef)[(4 * elem[l] + f) * NUM_FACE_COEF + NUM_FACE_COEF - 1];
-    }
-    for (int i = 0; i < 3; i++)
-        for (int l = 0; l < LANES; l++) {
-            b->normal[0][i][l] = b->g[i][l] + b->g[3 + i][l] + b->g[6 + i][l];
-            for (int f = 1; f < 4; f++)
-                b->normal[f][i][l] = -b->g[3 * (f - 1) + i][l];
+    int num_node = t->num_node;
+    for (int block = 0; block * ROWS < num_node; block++) {
+        VEC acc[ROWS][NUM_REF] = {0};
+        FN(products)(t, block, u, acc);
+        for (int face = 0; face < 4; face++) {
+            VEC y[ROWS][NUM_JUMP] = {0};
+            FN(lift)(t, block, face, s + face * t->num_face_node * NUM_JUMP, y);
+            for (int r = 0; r < ROWS; r++)
+                FN(spread)(y[r], face, b->face_coef[face][NUM_FACE_COEF - 1], acc[r]);
         }
-}
-
-/* u [node][NUM_REF][LANES] of the block's elements. */
-static inline __attribute__((always_inline)) void FN(load_state)(const struct dg_args *a, int num_node,
-                                                                 const int64_t *elem,
-                                                                 const struct FN(block) * b, REAL *u)
-{
-    for (int n = 0; n < num_node; n++) {
-        REAL q[NUM_FIELD][LANES], out[NUM_REF][LANES];
-        for (int l = 0; l < LANES; l++) {
-            const REAL *from = (const REAL *)a->q + (elem[l] * num_node + n) * NUM_FIELD;
-            for (int f = 0; f < NUM_FIELD; f++)
-                q[f][l] = from[f];
-        }
-#pragma omp simd
-        for (int l = 0; l < LANES; l++) {
-            REAL q1[NUM_FIELD], g1[9], u1[NUM_REF];
-            for (int f = 0; f < NUM_FIELD; f++)
-                q1[f] = q[f][l];
-            for (int i = 0; i < 9; i++)
-                g1[i] = b->g[i][l];
-            FN(to_reference)(q1, g1, u1);
-            for (int f = 0; f < NUM_REF; f++)
-                out[f][l] = u1[f];
-        }
-        memcpy(u + (int64_t)n * NUM_REF * LANES, out, sizeof out);
-    }
-}
-
-/* Outer states [face node][field][LANES] of one face; condition[l] >= 0 where boundary conditions apply.
- * Returns whether any do. */
-static inline __attribute__((always_inline)) int FN(load_outer)(const struct dg_cpu *t,
-                                                                const struct dg_args *a, const int64_t *elem,
-                                                                int face, REAL *outer, int *condition)
-{
-    int any = 0, num = t->num_face_node;
-    for (int l = 0; l < LANES; l++) {
-        int neighbor = a->neighbor[4 * elem[l] + face];
-        condition[l] = -1;
-        if (neighbor >= 0) {
-            const REAL *from = (const REAL *)a->q + (int64_t)(neighbor >> 2) * t->num_node * NUM_FIELD;
-            const int *node = a->face_node + (neighbor & 3) * num;
-            for (int m = 0; m < num; m++)
-                for (int f = 0; f < NUM_FIELD; f++)
-                    outer[(m * NUM_FIELD + f) * LANES + l] = from[node[m] * NUM_FIELD + f];
-        } else if (neighbor <= -1 - BOUNDARY_EXACT) {
-            int64_t slot = (int64_t)a->time * a->num_exact_face + (-1 - BOUNDARY_EXACT - neighbor);
-            const REAL *from = (const REAL *)a->exact + slot * num * NUM_FIELD;
-            for (int m = 0; m < num; m++)
-                for (int f = 0; f < NUM_FIELD; f++)
-                    outer[(m * NUM_FIELD + f) * LANES + l] = from[m * NUM_FIELD + f];
-        } else {
-            condition[l] = -1 - neighbor;
-            any = 1;
-            for (int i = 0; i < num * NUM_FIELD; i++)
-                outer[i * LANES + l] = 0;
-        }
-    }
-    return any;
-}
-
-/* s [face][face node][NUM_JUMP][LANES]. */
-static inline __attribute__((always_inline)) void FN(faces)(const struct dg_cpu *t, const struct dg_args *a,
-                                                            const int64_t *elem, const struct FN(block) * b,
-                                                            const REAL *u, REAL *s)
-{
-    REAL outer[MAX_FACE_NODE * NUM_FIELD * LANES] __attribute__((aligned(64)));
-    int condition[LANES], num = t->num_face_node;
-    for (int face = 0; face < 4; face++) {
-        int any = FN(load_outer)(t, a, elem, face, outer, condition);
-        REAL coef[NUM_FACE_COEF][LANES];
-        for (int l = 0; l < LANES; l++)
-            for (int i = 0; i < NUM_FACE_COEF; i++)
-                coef[i][l] = ((const REAL *)a->face_coef)[(4 * elem[l] + face) * NUM_FACE_COEF + i];
-        for (int m = 0; m < num; m++) {
-            const REAL *inner = u + (int64_t)a->face_node[face * num + m] * NUM_REF * LANES;
-            const REAL *out = outer + m * NUM_FIELD * LANES;
-            REAL t_in[NUM_TRACE][LANES], t_out[NUM_TRACE][LANES], jumps[NUM_JUMP][LANES];
-#pragma omp simd
-            for (int l = 0; l < LANES; l++) {
-                REAL u1[NUM_REF], q1[NUM_FIELD], m1[3], in1[NUM_TRACE], out1[NUM_TRACE];
-                for (int f = 0; f < NUM_REF; f++)
-                    u1[f] = inner[f * LANES + l];
-                for (int f = 0; f < NUM_FIELD; f++)
-                    q1[f] = out[f * LANES + l];
-                for (int i = 0; i < 3; i++)
-                    m1[i] = b->normal[face][i][l];
-                FN(trace_reference)(u1, face, in1);
-                FN(trace)(q1, m1, out1);
-                for (int i = 0; i < NUM_TRACE; i++) {
-                    t_in[i][l] = in1[i];
-                    t_out[i][l] = out1[i];
-                }
-            }
-            for (int l = 0; any && l < LANES; l++) {
-                REAL in1[NUM_TRACE], out1[NUM_TRACE];
-                for (int i = 0; i < NUM_TRACE; i++)
-                    in1[i] = t_in[i][l];
-                if (condition[l] < 0)
-                    continue;
-                FN(boundary)(condition[l], in1, out1);
-                for (int i = 0; i < NUM_TRACE; i++)
-                    t_out[i][l] = out1[i];
-            }
-#pragma omp simd
-            for (int l = 0; l < LANES; l++) {
-                REAL in1[NUM_TRACE], out1[NUM_TRACE], coef1[NUM_FACE_COEF], s1[NUM_JUMP];
-                for (int i = 0; i < NUM_TRACE; i++) {
-                    in1[i] = t_in[i][l];
-                    out1[i] = t_out[i][l];
-                }
-                for (int i = 0; i < NUM_FACE_COEF; i++)
-                    coef1[i] = coef[i][l];
-                FN(jump)(in1, out1, coef1, condition[l] == BOUNDARY_ABSORBING, s1);
-                for (int j = 0; j < NUM_JUMP; j++)
-                    jumps[j][l] = s1[j];
-            }
-            memcpy(s + (int64_t)(face * num + m) * NUM_JUMP * LANES, jumps, sizeof jumps);
+        for (int r = 0; r < ROWS && block * ROWS + r < num_node; r++) {
+            VEC out[NUM_FIELD];
+            FN(from_reference)(acc[r], b->record, b->record + 9, out);
+            FN(scatter)(out, NUM_FIELD, rhs + (block * ROWS + r) * NUM_FIELD, num_node * NUM_FIELD);
         }
     }
 }
 
-/* Right-hand side at one node of all elements of the block: rhs [NUM_FIELD][LANES]. */
-static inline __attribute__((always_inline)) void FN(finish)(const struct FN(block) * b, const VEC *acc,
-                                                             REAL *rhs)
+/* ---- sources and update ---- */
+
+/* Adds the sources [i, last), all in this block. */
+INLINE void FN(add_sources)(const struct dg_args *a, int64_t first, int i, int last, int64_t num_value,
+                            REAL *rhs)
 {
-    REAL in[NUM_REF][LANES];
-    memcpy(in, acc, sizeof in);
-#pragma omp simd
-    for (int l = 0; l < LANES; l++) {
-        REAL acc1[NUM_REF], g1[9], coef1[NUM_COEF], rhs1[NUM_FIELD];
-        for (int f = 0; f < NUM_REF; f++)
-            acc1[f] = in[f][l];
-        for (int i = 0; i < 9; i++)
-            g1[i] = b->g[i][l];
-        for (int i = 0; i < NUM_COEF; i++)
-            coef1[i] = b->coef[i][l];
-        FN(from_reference)(acc1, g1, coef1, rhs1);
-        for (int f = 0; f < NUM_FIELD; f++)
-            rhs[f * LANES + l] = rhs1[f];
+    for (; i < last; i++) {
+        REAL amplitude = ((const REAL *)a->amplitude)[(int64_t)a->time * a->num_source + i];
+        const REAL *weight = (const REAL *)a->source_weight + i * num_value;
+        REAL *to = rhs + (a->source_elem[i] - first) * num_value;
+        for (int64_t k = 0; k < num_value; k++)
+            to[k] += weight[k] * amplitude;
     }
 }
 
-/* Adds the sources of one element and node to its right-hand side. */
-static inline void FN(add_sources)(const struct dg_args *a, int64_t elem, int64_t node_field, int first,
-                                   int last, int64_t num_value, REAL *rhs)
+/* The update of `count` values from `index` on; see common/index.h. */
+INLINE void FN(update)(const struct dg_args *a, int kind, int64_t index, int64_t count,
+                       const REAL *restrict rhs)
 {
-    for (int i = first; i < last; i++)
-        if (a->source_elem[i] == elem) {
-            REAL amplitude = ((const REAL *)a->amplitude)[(int64_t)a->time * a->num_source + i];
-            const REAL *weight = (const REAL *)a->source_weight + i * num_value + node_field;
-            for (int f = 0; f < NUM_FIELD; f++)
-                rhs[f] += weight[f] * amplitude;
-        }
-}
-
-/* The update of one node's fields; see common/index.h. */
-static inline __attribute__((always_inline)) void FN(update)(const struct dg_args *a, int kind, int64_t index,
-                                                             const REAL *rhs)
-{
-    const REAL *q = (const REAL *)a->q + index, *r1 = (const REAL *)a->r1 + index;
-    REAL *q_new = (REAL *)a->q_new + index, *r = (REAL *)a->r + index;
+    const REAL *restrict q = (const REAL *)a->q + index;
+    REAL *restrict q_new = (REAL *)a->q_new + index, *restrict r = (REAL *)a->r + index;
     REAL ra = (REAL)a->a, rb = (REAL)a->b, dt = (REAL)a->dt;
     REAL c0 = (REAL)a->c0, c1 = (REAL)a->c1, c2 = (REAL)a->c2;
-    for (int f = 0; f < NUM_FIELD; f++) {
-        if (kind == UPDATE_LSRK) {
-            REAL residual = a->a == 0 ? dt * rhs[f] : ra * r[f] + dt * rhs[f];
-            r[f] = residual;
-            q_new[f] = q[f] + rb * residual;
-        } else if (kind == UPDATE_AB3) {
-            q_new[f] = q[f] + (c0 * rhs[f] + c1 * r1[f] + c2 * r[f]);
-            r[f] = rhs[f];
-        } else {
-            r[f] = rhs[f];
+    if (kind == UPDATE_LSRK && a->a == 0) /* the first stage: r may hold anything */
+        for (int64_t i = 0; i < count; i++) {
+            r[i] = dt * rhs[i];
+            q_new[i] = q[i] + rb * r[i];
         }
-    }
+    else if (kind == UPDATE_LSRK)
+        for (int64_t i = 0; i < count; i++) {
+            r[i] = ra * r[i] + dt * rhs[i];
+            q_new[i] = q[i] + rb * r[i];
+        }
+    else if (kind == UPDATE_AB3) {
+        const REAL *restrict r1 = (const REAL *)a->r1 + index;
+        for (int64_t i = 0; i < count; i++) {
+            q_new[i] = q[i] + (c0 * rhs[i] + c1 * r1[i] + c2 * r[i]);
+            r[i] = rhs[i];
+        }
+    } else
+        memcpy(r, rhs, (size_t)count * sizeof *r);
 }
 
-/* One block of at most LANES elements from `first` on; memory holds u and s. */
+/* One block of at most LANES elements from `first` on; memory holds u, s and the right-hand side. */
 CLONES static void FN(block_stage)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first,
                                    int64_t index, void *memory)
 {
-    int64_t elem[LANES], num_node = t->num_node;
-    int lanes = (int)(a->num_elem - first < LANES ? a->num_elem - first : LANES);
-    int source_first = a->source_range[index], source_last = a->source_range[index + 1];
+    int64_t elem[LANES], num_value = (int64_t)t->num_node * NUM_FIELD;
+    int64_t lanes = a->num_elem - first < LANES ? a->num_elem - first : LANES;
     for (int l = 0; l < LANES; l++)
         elem[l] = first + (l < lanes ? l : lanes - 1);
-    struct FN(block) b __attribute__((aligned(64)));
-    REAL *u = memory, *s = u + num_node * NUM_REF * LANES;
+    struct FN(block) b;
+    VEC *u = memory, *s = u + t->num_node * NUM_REF;
+    REAL *rhs = (REAL *)(s + 4 * t->num_face_node * NUM_JUMP);
     FN(load_tables)(a, elem, &b);
     FN(load_state)(a, t->num_node, elem, &b, u);
     FN(faces)(t, a, elem, &b, u, s);
-    for (int rows = 0; rows * ROWS < num_node; rows++) {
-        VEC acc[ROWS][NUM_REF] = {0};
-        FN(products)(t, rows, u, acc);
-        for (int face = 0; face < 4; face++) {
-            VEC y[ROWS][NUM_JUMP] = {0};
-            FN(lift)(t, rows, face, s, y);
-            for (int r = 0; r < ROWS; r++)
-                FN(spread)(y[r], face, *(const VEC *)b.last[face], acc[r]);
-        }
-        for (int r = 0; r < ROWS && rows * ROWS + r < num_node; r++) {
-            REAL rhs[NUM_FIELD][LANES] __attribute__((aligned(64)));
-            FN(finish)(&b, acc[r], rhs[0]);
-            for (int l = 0; l < lanes; l++) {
-                int64_t node = elem[l] * num_node + rows * ROWS + r;
-                REAL rhs1[NUM_FIELD];
-                for (int f = 0; f < NUM_FIELD; f++)
-                    rhs1[f] = rhs[f][l];
-                if (source_first < source_last)
-                    FN(add_sources)(a, elem[l], (int64_t)(rows * ROWS + r) * NUM_FIELD, source_first,
-                                    source_last, num_node * NUM_FIELD, rhs1);
-                FN(update)(a, kind, node * NUM_FIELD, rhs1);
-            }
-        }
-    }
+    FN(right_hand_side)(t, &b, u, s, rhs);
+    FN(add_sources)(a, first, a->source_range[index], a->source_range[index + 1], num_value, rhs);
+    FN(update)(a, kind, first * num_value, lanes * num_value, rhs);
 }
+
+#undef INLINE

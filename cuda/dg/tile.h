@@ -66,6 +66,8 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
     for (int k = 0; k < 3; k++)
         normal[k] = face == 0 ? g[k] + g[3 + k] + g[6 + k] : -g[3 * (face - 1) + k];
     bool inside = neighbor >= 0, exact = neighbor <= -1 - BOUNDARY_EXACT;
+    REAL absorbing = neighbor == -1 - BOUNDARY_ABSORBING, sign[NUM_TRACE];
+    mirror(-1 - neighbor, sign);
     /* Where the outer states stand: in the neighbour, or among the exact data. */
     const REAL *outer = (const REAL *)a.q + (long long)(neighbor >> 2) * (NP * NUM_FIELD);
     const int *own = a.face_node + face * NFP, *other = a.face_node + (neighbor & 3) * NFP;
@@ -90,9 +92,12 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
             u1[f] = s.u[node * PITCH_U + f * TILE + e];
         trace_reference(u1, face, in);
         trace(q, normal, out);
-        if (!inside && !exact)
-            boundary(-1 - neighbor, in, out);
-        jump(in, out, coef, neighbor == -1 - BOUNDARY_ABSORBING, jumps);
+        if (!inside && !exact) {
+#pragma unroll
+            for (int k = 0; k < NUM_TRACE; k++)
+                out[k] = sign[k] * in[k];
+        }
+        jump(in, out, coef, absorbing, jumps);
 #pragma unroll
         for (int k = 0; k < NUM_JUMP; k++)
             s.s[(face * NFP + m) * PITCH_S + k * TILE + e] = jumps[k];

@@ -1,7 +1,8 @@
 /* acoustic.h: acoustic waves in velocity-pressure form, dp/dt + rho c^2 div v = 0, rho dv/dt + grad p = 0.
  * C that gcc, g++ and NVRTC all accept; the includer defines REAL, VAL, FN(name), DEVICE and FLUX_CENTRAL.
- * VAL is REAL, or a vector of REAL (one element a lane) for the functions that only add and multiply. It may
- * be included several times (both precisions, both fluxes). Not here: loops over nodes (cuda/dg, csrc/dg).
+ * VAL is REAL, or on the CPU a vector of REAL (one element a lane): what a stage calls only adds and
+ * multiplies. It may be included several times (both precisions, both fluxes). Not here: loops over nodes
+ * (cuda/dg, csrc/dg).
  *
  * Frame. The nodes of an affine element live in reference coordinates r_1..r_3 with constant gradients
  * G[j] = grad r_j [1/m]. Fields enter the products as u = (p, w_1, w_2, w_3), w_j = G[j].v, so that
@@ -68,7 +69,7 @@ DEVICE double FN(energy)(const double *q, const double *material)
 }
 
 /* u = (p, G v). */
-DEVICE void FN(to_reference)(const REAL *q, const REAL *g, REAL *u)
+DEVICE void FN(to_reference)(const VAL *q, const VAL *g, VAL *u)
 {
     u[0] = q[0];
     u[1] = g[0] * q[1] + g[1] * q[2] + g[2] * q[3];
@@ -88,34 +89,35 @@ DEVICE void FN(volume)(const REAL *d, const VAL *u, VAL *acc)
 }
 
 /* Trace (p, m.v) of a state in physical components. */
-DEVICE void FN(trace)(const REAL *q, const REAL *m, REAL *t)
+DEVICE void FN(trace)(const VAL *q, const VAL *m, VAL *t)
 {
     t[0] = q[0];
     t[1] = m[0] * q[1] + m[1] * q[2] + m[2] * q[3];
 }
 
 /* The same from reference components. */
-DEVICE void FN(trace_reference)(const REAL *u, int face, REAL *t)
+DEVICE void FN(trace_reference)(const VAL *u, int face, VAL *t)
 {
     t[0] = u[0];
     t[1] = face == 0 ? u[1] + u[2] + u[3] : face == 1 ? -u[1] : face == 2 ? -u[2] : -u[3];
 }
 
-/* Outer trace that makes the ordinary flux impose a boundary condition (mirror states). */
-DEVICE void FN(boundary)(int condition, const REAL *in, REAL *out)
+/* The ordinary flux imposes a boundary condition if the outer trace is the inner one times these. */
+DEVICE void FN(mirror)(int condition, REAL *sign)
 {
-    out[0] = condition == BOUNDARY_RIGID ? in[0] : condition == BOUNDARY_FREE ? -in[0] : 0;
-    out[1] = condition == BOUNDARY_RIGID ? -in[1] : condition == BOUNDARY_FREE ? in[1] : 0;
+    sign[0] = condition == BOUNDARY_RIGID ? 1 : condition == BOUNDARY_FREE ? -1 : 0;
+    sign[1] = -sign[0];
 }
 
-/* s from both traces. Absorbing faces always take the upwind state. */
-DEVICE void FN(jump)(const REAL *in, const REAL *out, const REAL *face_coef, int absorbing, REAL *s)
+/* s from both traces. Absorbing faces (1, else 0) always take the upwind state. */
+DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *face_coef, VAL absorbing, VAL *s)
 {
-    REAL dp = out[0] - in[0], dv = out[1] - in[1];
-    REAL upwind = face_coef[0] * dv + face_coef[1] * dp;
+    VAL dp = out[0] - in[0], dv = out[1] - in[1];
+    VAL upwind = face_coef[0] * dv + face_coef[1] * dp;
 #if FLUX_CENTRAL
-    s[0] = absorbing ? upwind : dv / 2;
-    s[1] = absorbing ? face_coef[2] * upwind : dp / 2;
+    VAL half = (REAL)0.5 - (REAL)0.5 * absorbing;
+    s[0] = absorbing * upwind + half * dv;
+    s[1] = absorbing * face_coef[2] * upwind + half * dp;
 #else
     (void)absorbing;
     s[0] = upwind;
@@ -141,7 +143,7 @@ DEVICE void FN(spread)(const VAL *y, int face, VAL last, VAL *acc)
 }
 
 /* dq/dt = (-rho c^2 acc_0, -1/rho sum_j G[j] acc_j). */
-DEVICE void FN(from_reference)(const REAL *acc, const REAL *g, const REAL *coef, REAL *rhs)
+DEVICE void FN(from_reference)(const VAL *acc, const VAL *g, const VAL *coef, VAL *rhs)
 {
     rhs[0] = -coef[1] * acc[0];
     rhs[1] = -coef[0] * (g[0] * acc[1] + g[3] * acc[2] + g[6] * acc[3]);
