@@ -193,13 +193,26 @@ INLINE void FN(lift)(const struct dg_cpu *t, int block, int face, const VEC *s, 
     }
 }
 
-/* rhs [elem][node][field] of the block. */
-INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct FN(block) * b, const VEC *u, const VEC *s,
-                                REAL *rhs)
+/* Asks for memory that is needed soon, so that it arrives while the products run. */
+INLINE void FN(prefetch)(const void *array, int64_t first, int64_t count)
 {
-    int num_node = t->num_node;
-    for (int block = 0; block * ROWS < num_node; block++) {
+    const char *from = (const char *)((const REAL *)array + first);
+    for (int64_t i = 0; i < count * (int64_t)sizeof(REAL); i += 64)
+        __builtin_prefetch(from + i, 0, 2);
+}
+
+/* rhs [elem][node][field] of the block; `first` is the index of its first value in the state. */
+INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first,
+                                const struct FN(block) * b, const VEC *u, const VEC *s, REAL *rhs)
+{
+    int num_node = t->num_node, part = ROWS * NUM_FIELD * LANES;
+    for (int block = 0; block * ROWS < num_node; block++, first += part) {
         VEC acc[ROWS][NUM_REF] = {0};
+        FN(prefetch)(a->r, first, part);
+        if (kind != UPDATE_RHS)
+            FN(prefetch)(a->q_new, first, part);
+        if (kind == UPDATE_AB3)
+            FN(prefetch)(a->r1, first, part);
         FN(products)(t, block, u, acc);
         for (int face = 0; face < 4; face++) {
             VEC y[ROWS][NUM_JUMP] = {0};
@@ -272,7 +285,7 @@ CLONES static void FN(block_stage)(const struct dg_cpu *t, const struct dg_args 
     FN(load_tables)(a, elem, &b);
     FN(load_state)(a, t->num_node, elem, &b, u);
     FN(faces)(t, a, elem, &b, u, s);
-    FN(right_hand_side)(t, &b, u, s, rhs);
+    FN(right_hand_side)(t, a, kind, first * num_value, &b, u, s, rhs);
     FN(add_sources)(a, first, a->source_range[index], a->source_range[index + 1], num_value, rhs);
     FN(update)(a, kind, first * num_value, lanes * num_value, rhs);
 }
