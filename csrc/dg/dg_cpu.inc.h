@@ -193,7 +193,8 @@ INLINE void FN(lift)(const struct dg_cpu *t, int block, int face, const VEC *s, 
     }
 }
 
-/* Asks for memory that is needed soon, so that it arrives while the products run. */
+/* ---- asking for memory that is needed soon, so that it arrives while the products run ---- */
+
 INLINE void FN(prefetch)(const void *array, int64_t first, int64_t count)
 {
     const char *from = (const char *)((const REAL *)array + first);
@@ -201,18 +202,40 @@ INLINE void FN(prefetch)(const void *array, int64_t first, int64_t count)
         __builtin_prefetch(from + i, 0, 2);
 }
 
-/* rhs [elem][node][field] of the block; `first` is the index of its first value in the state. */
+/* `count` values from `first` on of what the update reads. */
+INLINE void FN(prefetch_old)(const struct dg_args *a, int kind, int64_t first, int64_t count)
+{
+    FN(prefetch)(a->r, first, count);
+    if (kind != UPDATE_RHS)
+        FN(prefetch)(a->q_new, first, count);
+    if (kind == UPDATE_AB3)
+        FN(prefetch)(a->r1, first, count);
+}
+
+/* Tables and neighbours of the elements from `elem` on. */
+INLINE void FN(prefetch_elements)(const struct dg_args *a, int64_t num_value, int64_t elem, int64_t count)
+{
+    int64_t last = elem + count < a->num_elem ? elem + count : a->num_elem;
+    for (; elem < last; elem++) {
+        FN(prefetch)(a->record, ELEM_WORDS(NUM_COEF) * elem, ELEM_WORDS(NUM_COEF));
+        FN(prefetch)(a->face_coef, 4 * NUM_FACE_COEF * elem, 4 * NUM_FACE_COEF);
+        for (int face = 0; face < 4; face++)
+            if (a->neighbor[4 * elem + face] >= 0)
+                FN(prefetch)(a->q, (a->neighbor[4 * elem + face] >> 2) * num_value, num_value);
+    }
+}
+
+/* rhs [elem][node][field] of the block of elements from `first` on. */
 INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first,
                                 const struct FN(block) * b, const VEC *u, const VEC *s, REAL *rhs)
 {
-    int num_node = t->num_node, part = ROWS * NUM_FIELD * LANES;
-    for (int block = 0; block * ROWS < num_node; block++, first += part) {
+    int num_node = t->num_node, num_value = num_node * NUM_FIELD, part = ROWS * NUM_FIELD * LANES;
+    int share = (LANES * ROWS + num_node - 1) / num_node; /* elements of the next block for a block of rows */
+    for (int block = 0; block * ROWS < num_node; block++) {
         VEC acc[ROWS][NUM_REF] = {0};
-        FN(prefetch)(a->r, first, part);
-        if (kind != UPDATE_RHS)
-            FN(prefetch)(a->q_new, first, part);
-        if (kind == UPDATE_AB3)
-            FN(prefetch)(a->r1, first, part);
+        FN(prefetch_old)(a, kind, first * num_value + block * part, part);
+        if (block * share < LANES)
+            FN(prefetch_elements)(a, num_value, first + LANES + block * share, share);
         FN(products)(t, block, u, acc);
         for (int face = 0; face < 4; face++) {
             VEC y[ROWS][NUM_JUMP] = {0};
@@ -285,7 +308,7 @@ CLONES static void FN(block_stage)(const struct dg_cpu *t, const struct dg_args 
     FN(load_tables)(a, elem, &b);
     FN(load_state)(a, t->num_node, elem, &b, u);
     FN(faces)(t, a, elem, &b, u, s);
-    FN(right_hand_side)(t, a, kind, first * num_value, &b, u, s, rhs);
+    FN(right_hand_side)(t, a, kind, first, &b, u, s, rhs);
     FN(add_sources)(a, first, a->source_range[index], a->source_range[index + 1], num_value, rhs);
     FN(update)(a, kind, first * num_value, lanes * num_value, rhs);
 }
