@@ -42,11 +42,13 @@ def counts(report: Path) -> dict[str, int]:
 
 def commit(root: Path) -> str | None:
     """Commit of the checkout, if git can tell."""
+    if "UNDA_COMMIT" in os.environ:  # a copy without its history
+        return os.environ["UNDA_COMMIT"]
     command = ["git", "-C", str(root), "rev-parse", "HEAD"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
-        return os.environ.get("UNDA_COMMIT")  # a copy without its history
+        return None
 
 
 def device() -> dict[str, Any]:
