@@ -10,6 +10,7 @@ The path says what is inside: mesh, medium, source, timefunction, exact, dg, rec
 
 from . import exact
 from ._core import version as _version
+from .checkpoint import load, load_receivers
 from .dg import DG
 from .errors import (
     ArgumentError,
@@ -54,6 +55,8 @@ __all__ = [
     "device_limits",
     "exact",
     "gaussian",
+    "load",
+    "load_receivers",
     "read_mesh",
     "ricker",
     "sampled",

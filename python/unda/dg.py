@@ -204,6 +204,7 @@ class DG:
             "version": _core.version(),
         }
         _live.add(self)
+        self._start = 0.0  # time of step 0
         self._sources: list[Any] = []
         self._receivers: list[Receivers] = []
         self._rate = 0.0  # steps a second of the last chunk
@@ -396,7 +397,8 @@ class DG:
             q[..., i] = value
         handle = self._live()
         _core.check(lib.unda_solver_write(handle, lib.UNDA_STATE, 0, len(q), _core.pointer(q)))
-        _core.check(lib.unda_solver_set_clock(handle, float(t), 0, 0))
+        self._start = float(t)
+        _core.check(lib.unda_solver_set_clock(handle, self._start, 0, 0))
         for i, receivers in enumerate(self._receivers):
             _core.check(lib.unda_solver_record(handle, i))
             receivers.clear(float(t), 0)
@@ -525,14 +527,10 @@ class DG:
         )  # fmt: skip
         mesh = self.mesh
         receivers._bind = lambda solution: solution.bind(mesh)
-        receivers.clear(self._t0(), self.step_count)
+        receivers.clear(self._start, self.step_count)
         self._receivers.append(receivers)
         self._drain()
         return receivers
-
-    def _t0(self) -> float:
-        info = self._info()
-        return float(info.time) - int(info.step) * self.dt
 
     def _drain(self) -> None:
         """Move recorded samples from the library to the receivers."""
@@ -609,7 +607,7 @@ class DG:
         place = tuple(float(x) for x in self.mesh.centroids[elem])
         material = dict(zip(self.medium.parameters, map(float, self._material[elem]), strict=True))
         local_cfl = self.dt / float(self.element_dt[elem])
-        when = self._t0() + int(blowup.step) * self.dt
+        when = self._start + int(blowup.step) * self.dt
         return UnstableError(
             f"{message} at {place} m, {material}, t = {when:.6g} s, local CFL number {local_cfl:.3g}",
             step=int(blowup.step), last_good_step=int(blowup.last_good_step), time=when,
@@ -692,6 +690,34 @@ class DG:
         from .plotting import plot_slice
 
         return plot_slice(self, field, {"x": x, "y": y, "z": z}, ax, num)
+
+    # ---- files ----
+
+    @property
+    def receivers(self) -> tuple[Receivers, ...]:
+        """All receivers, in the order in which they were added."""
+        return tuple(self._receivers)
+
+    def save(self, path: Any) -> None:
+        """Write a checkpoint (HDF5) from which `unda.load` continues bit for bit.
+
+        It holds mesh, materials, state, clock, history of the integrator, sources, receivers with
+        their samples, and ``sim.config``. The old file stays whole until the new one is.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Raises
+        ------
+        ArgumentError
+            If a source or the boundary data are a plain callable; `unda.sampled` makes one of values.
+        FileError
+            If it cannot be written.
+        """
+        from .checkpoint import save
+
+        save(self, path)
 
     # ---- end ----
 

@@ -158,6 +158,18 @@ class Receivers:
         x, y, z = (self.points[:, i, None] for i in range(3))
         return other(x, y, z, self.t[None, :])
 
+    def save(self, path: Any) -> None:
+        """Write points, samples, times and configuration to an HDF5 file for `unda.load_receivers`.
+
+        Raises
+        ------
+        FileError
+            If it cannot be written; a file of that name is then as it was.
+        """
+        from .checkpoint import save_receivers
+
+        save_receivers(self, path)
+
     def plot(self, ax: Any = None) -> Any:
         """Draw the traces; returns the matplotlib axes."""
         import matplotlib.pyplot as plt

@@ -1,0 +1,318 @@
+"""Checkpoints: a simulation in an HDF5 file, from which it continues bit for bit; traces in a file.
+
+A file is written beside its name, forced to disk and renamed: a kill at any moment leaves the
+previous one whole. Not here: what a simulation is (dg.py, receiver.py).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._core import ffi, lib
+from .errors import ArgumentError, FileError
+from .exact import from_config as solution_from_config
+from .medium import Acoustic
+from .mesh import Mesh
+from .receiver import Receivers
+from .source import Source
+
+__all__ = ["load", "load_receivers", "save", "save_receivers"]
+
+_VERSION = 1
+_MEDIA = {"acoustic": Acoustic}
+_HISTORY = ("UNDA_HISTORY1", "UNDA_HISTORY2")
+
+
+# ---- files ----
+
+
+def _write(path: Any, kind: str, fill: Callable[[Any], None]) -> None:
+    """Write an HDF5 file so that the name holds the old file or the whole new one."""
+    import h5py
+
+    path = Path(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with h5py.File(partial, "w") as file:
+            file.attrs["unda"] = kind
+            file.attrs["format"] = _VERSION
+            fill(file)
+        with open(partial, "rb") as done:
+            os.fsync(done.fileno())
+        os.replace(partial, path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error}") from None
+    finally:
+        with suppress(OSError):
+            partial.unlink()
+
+
+def _open(path: Any, kind: str) -> Any:
+    """Open a file of that kind and format."""
+    import h5py
+
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error}") from None
+    for name, expected in (("unda", kind), ("format", _VERSION)):
+        found = file.attrs.get(name)
+        found = found.item() if isinstance(found, np.generic) else found
+        if found != expected:
+            file.close()
+            raise FileError(f"{path}: {name} is {found!r}, expected {expected!r}")
+    return file
+
+
+def _array(file: Any, name: str, dtype: Any, shape: tuple[int | None, ...]) -> np.ndarray:
+    """Read a dataset of that type and shape."""
+    data = file.get(name)
+    if data is None or not hasattr(data, "dtype"):
+        raise FileError(f"{file.file.filename}: {name} is missing")
+    fits = len(data.shape) == len(shape) and all(
+        wanted in (None, found) for wanted, found in zip(shape, data.shape, strict=True)
+    )
+    if data.dtype != np.dtype(dtype) or not fits:
+        raise FileError(
+            f"{file.file.filename}: {name} is {data.dtype} {data.shape}, expected {np.dtype(dtype)} {shape}"
+        )
+    return np.asarray(data[()])
+
+
+def _header(file: Any, name: str) -> Any:
+    """Read a JSON attribute."""
+    text = file.attrs.get(name)
+    if not isinstance(text, str):
+        raise FileError(f"{file.file.filename}: {name} is {text!r}, expected JSON")
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise FileError(f"{file.file.filename}: {name} is not JSON: {error}") from None
+
+
+def _entry(header: dict[str, Any], name: str, kind: Any, path: Any) -> Any:
+    """Return an entry of the header, of that type."""
+    value = header.get(name)
+    if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
+        raise FileError(f"{path}: {name} is {value!r}, expected {getattr(kind, '__name__', kind)}")
+    return value
+
+
+# ---- traces ----
+
+
+def _put_receivers(group: Any, receivers: Receivers) -> None:
+    about = {
+        "fields": list(receivers.fields), "units": receivers.units, "every": receivers.every,
+        "name": receivers.name, "dt": receivers._dt, "t0": receivers._t0,
+        "step": receivers._step, "config": receivers.config,
+    }  # fmt: skip
+    group.attrs["receivers"] = json.dumps(about)
+    group["points"] = receivers.points
+    group["samples"] = receivers._all()
+
+
+def _get_receivers(group: Any, dtype: Any) -> Receivers:
+    about, path = _header(group, "receivers"), group.file.filename
+    fields = tuple(_entry(about, "fields", list, path))
+    points = _array(group, "points", np.float64, (None, 3))
+    receivers = Receivers(
+        points, fields, units=_entry(about, "units", dict, path), every=_entry(about, "every", int, path),
+        dt=_entry(about, "dt", float, path), dtype=np.dtype(dtype), config=about.get("config", {}),
+        name=about.get("name"),
+    )  # fmt: skip
+    receivers.clear(_entry(about, "t0", float, path), _entry(about, "step", int, path))
+    receivers.append(_array(group, "samples", dtype, (None, len(points), len(fields))))
+    return receivers
+
+
+def save_receivers(receivers: Receivers, path: Any) -> None:
+    """Write traces, see `Receivers.save`."""
+    _write(path, "receivers", lambda file: _put_receivers(file, receivers))
+
+
+def load_receivers(path: Any) -> Receivers:
+    """Read traces that `Receivers.save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Receivers
+        With the samples, times, points and configuration that were saved.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, damaged or of another kind.
+
+    Examples
+    --------
+    >>> rec = unda.load_receivers("traces.h5")  # doctest: +SKIP
+    """
+    with _open(path, "receivers") as file:
+        data = file.get("samples")
+        return _get_receivers(file, np.float32 if data is None else data.dtype)
+
+
+# ---- simulations ----
+
+
+def _put_mesh(group: Any, mesh: Mesh) -> None:
+    group.attrs["names"] = json.dumps(
+        {"boundaries": list(mesh.boundary_names), "periodic": [list(p) for p in mesh.periodic],
+         "tags": mesh.tag_names}
+    )  # fmt: skip
+    group["vertices"], group["cells"], group["tags"] = mesh.vertices, mesh.cells, mesh.tags
+    group["faces"], group["face_names"] = mesh.boundary_faces, mesh.boundary_ids
+
+
+def _get_mesh(group: Any) -> Mesh:
+    names, path = _header(group, "names"), group.file.filename
+    cells = _array(group, "cells", np.int64, (None, 4))
+    faces = _array(group, "faces", np.int64, (None, 3))
+    ids = _array(group, "face_names", np.int32, (len(faces),))
+    boundaries = {
+        name: faces[ids == i] for i, name in enumerate(_entry(names, "boundaries", list, path))
+    }
+    return Mesh(
+        _array(group, "vertices", np.float64, (None, 3)), cells,
+        tags=_array(group, "tags", np.int32, (len(cells),)), boundaries=boundaries,
+        periodic=[tuple(pair) for pair in _entry(names, "periodic", list, path)],
+        tag_names=_entry(names, "tags", dict, path),
+    )  # fmt: skip
+
+
+def save(sim: Any, path: Any) -> None:
+    """Write a simulation, see `DG.save`."""
+    history = ffi.new("int32_t *")
+    _core.check(lib.unda_solver_get_history(sim._live(), history))
+    exact = None
+    if sim._exact is not None:
+        if not hasattr(sim._exact, "to_config"):
+            raise ArgumentError(
+                "the boundary data are a plain callable and cannot be saved; an unda.exact solution "
+                "of unda.sampled time functions can"
+            )
+        exact = sim._exact.to_config()
+    header = {
+        "config": sim.config, "physics": sim.medium.physics, "start": sim._start,
+        "step": sim.step_count, "history": history[0], "exact": exact,
+        "sources": [source.to_config() for source, _ in sim._sources],
+    }  # fmt: skip
+
+    def fill(file: Any) -> None:
+        file.attrs["simulation"] = json.dumps(header)
+        _put_mesh(file.create_group("mesh"), sim.mesh)
+        file["material"] = sim._material
+        file["state"] = sim._read(lib.UNDA_STATE)
+        for name in _HISTORY[: history[0]]:
+            file[name] = sim._read(getattr(lib, name))
+        for i, receivers in enumerate(sim._receivers):
+            _put_receivers(file.create_group(f"receivers/{i}"), receivers)
+
+    _write(path, "simulation", fill)
+
+
+def load(path: Any, *, device: str | None = None) -> Any:
+    """Make the simulation again that `DG.save` wrote; it continues as if it had never stopped.
+
+    Parameters
+    ----------
+    path : str or Path
+    device : str, optional
+        Where to continue; by default where it ran. Bits are the same on the same engine and model of
+        GPU.
+
+    Returns
+    -------
+    DG
+        With its state, clock, sources and receivers (``sim.receivers``, samples included).
+
+    Raises
+    ------
+    FileError
+        If the file is missing, damaged or of another kind or version; the message names the entry,
+        what was found and what was expected.
+    DeviceError
+        If the device is not there; `device` names another.
+
+    Examples
+    --------
+    >>> sim.save("run.h5")  # doctest: +SKIP
+    >>> again = unda.load("run.h5")  # doctest: +SKIP
+    """
+    from .dg import DG
+
+    with _open(path, "simulation") as file:
+        header = _header(file, "simulation")
+        config = _entry(header, "config", dict, path)
+        mesh = _get_mesh(file["mesh"])
+        if mesh.hash != config.get("mesh"):
+            raise FileError(f"{path}: mesh has hash {mesh.hash}, expected {config.get('mesh')!r}")
+        physics = _entry(header, "physics", str, path)
+        if physics not in _MEDIA:
+            raise FileError(f"{path}: physics is {physics!r}, expected one of {list(_MEDIA)}")
+        kind = _MEDIA[physics]
+        material = _array(file, "material", np.float64, (mesh.num_elem, len(kind.parameters)))
+        exact = header.get("exact") and solution_from_config(header["exact"])
+        joined = {name for pair in mesh.periodic for name in pair}
+        boundary = {
+            name: exact if word == "exact" else word
+            for name, word in _entry(config, "boundary", dict, path).items()
+            if name not in joined
+        }
+        target = device or _entry(config, "device", str, path)
+        same = target.partition(":")[0] == config["device"].partition(":")[0] != "cpu"
+        sim = DG(
+            mesh, kind(**dict(zip(kind.parameters, material.T.copy(), strict=True))),
+            degree=_entry(config, "degree", int, path), boundary=boundary,
+            flux=_entry(config, "flux", str, path),
+            integrator=_entry(config, "integrator", str, path),
+            dt=_entry(config, "dt", float, path), dtype=_entry(config, "dtype", str, path),
+            device=target, allow_unstable=True,
+            kernel=config["kernel"] if same else "auto",
+            kernel_options=config["kernel_options"] if same and config["kernel"] == "fused" else None,
+        )  # fmt: skip
+        _restore(sim, file, header)
+    return sim
+
+
+def _restore(sim: Any, file: Any, header: dict[str, Any]) -> None:
+    """Put sources, receivers, state and clock of a file into a new simulation."""
+    path = file.filename
+    start, step = _entry(header, "start", float, path), _entry(header, "step", int, path)
+    history = _entry(header, "history", int, path)
+    sim._start = start
+    for config in _entry(header, "sources", list, path):
+        sim.add_source(Source.from_config(config))
+    handle = sim._live()
+    for i in range(len(file.get("receivers", ()))):
+        saved = _get_receivers(file[f"receivers/{i}"], sim.dtype)
+        # The library counts a group's samples from the step at which it is added.
+        _core.check(lib.unda_solver_set_clock(handle, start, saved._step, 0))
+        made = sim.add_receivers(saved.points, saved.fields, every=saved.every, name=saved.name)
+        made.clear(saved._t0, saved._step)
+        made.append(saved._all())
+    shape = (sim.mesh.num_elem, sim.num_node, len(sim.fields))
+    for name in ("UNDA_STATE", *_HISTORY[:history]):
+        q = _array(file, name if name != "UNDA_STATE" else "state", sim.dtype, shape)
+        _core.check(
+            lib.unda_solver_write(handle, getattr(lib, name), 0, len(q), _core.pointer(q))
+        )
+    _core.check(lib.unda_solver_set_clock(handle, start, step, history))
