@@ -719,6 +719,32 @@ class DG:
 
         save(self, path)
 
+    def write_vtu(
+        self, path: Any, fields: Sequence[str] | None = None, *, subdivide: int | None = None
+    ) -> None:
+        """Write fields for ParaView (VTU).
+
+        Parameters
+        ----------
+        path : str or Path
+        fields : sequence of str, optional
+            All if omitted.
+        subdivide : int, optional
+            Intervals an edge of each cell is cut into; the degree if omitted, 1 for corners only.
+
+        Raises
+        ------
+        ArgumentError, FileError
+
+        Notes
+        -----
+        Cell data: element number, tag, materials. Field data: TimeValue [s], and ``sim.config`` as
+        the bytes of a JSON text.
+        """
+        from .vtu import write_vtu
+
+        write_vtu(self, path, fields, subdivide)
+
     # ---- end ----
 
     def close(self) -> None:

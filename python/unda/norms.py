@@ -28,7 +28,7 @@ def _cubature(shape: int, degree: int) -> tuple[np.ndarray, np.ndarray]:
     return points, weights
 
 
-def _interpolation(degree: int, points: np.ndarray) -> np.ndarray:
+def interpolation(degree: int, points: np.ndarray) -> np.ndarray:
     """Return the matrix (point, node) of the basis functions at reference points."""
     matrix = np.empty((len(points), lib.unda_element_num_node(lib.UNDA_TET, degree)))
     to = _core.pointer(matrix, writable=True)
@@ -46,7 +46,7 @@ def error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
     if hasattr(exact, "bind"):
         exact = exact.bind(sim.mesh)
     points, weights = _cubature(lib.UNDA_TET, 2 * sim.degree + 2)
-    interpolate = _interpolation(sim.degree, points)
+    interpolate = interpolation(sim.degree, points)
     q = sim._read(lib.UNDA_STATE)
     x = sim.coordinates
     jacobian = 6 * sim.mesh.volumes

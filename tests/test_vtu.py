@@ -1,0 +1,75 @@
+"""A VTU file holds what the simulation holds, high orders included."""
+
+import json
+
+import numpy as np
+import pytest
+
+import unda
+from unda.vtu import lattice
+
+MESH = unda.box_mesh((0, 0, 0), (1, 2, 1), (2, 2, 1), perturb=0.2, seed=1)
+
+
+def simulation(degree):
+    medium = unda.Acoustic(rho=np.linspace(1, 2, MESH.num_elem), c=1.5)
+    return unda.DG(MESH, medium, degree=degree, dtype="float64")
+
+
+def polynomial(x, y, z):
+    return 1 + x * y - 2 * z**2 + x**2 * z
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+def test_the_lattice_fills_the_tetrahedron(n):
+    points, cells = lattice(n)
+    assert len(points) == (n + 1) * (n + 2) * (n + 3) // 6
+    assert len(cells) == n**3
+    volumes = np.linalg.det(points[cells[:, 1:]] - points[cells[:, :1]]) / 6
+    assert np.allclose(volumes, 1 / 6 / n**3)
+    assert points.sum(axis=1).max() <= 1 + 1e-12 and points.min() >= 0
+
+
+@pytest.mark.parametrize(("degree", "subdivide"), [(3, None), (3, 7), (5, 2)])
+def test_fields_read_back_are_the_polynomials(tmp_path, degree, subdivide):
+    import meshio
+
+    sim = simulation(degree)
+    sim.set(p=polynomial, vz=lambda x, y, z: x - y)
+    sim.write_vtu(tmp_path / "wave.vtu", subdivide=subdivide)
+    read = meshio.read(tmp_path / "wave.vtu")
+    n = subdivide or degree
+    cells = read.cells_dict["tetra"]
+    assert len(cells) == MESH.num_elem * n**3
+    assert np.abs(read.point_data["p"] - polynomial(*read.points.T)).max() < 1e-12
+    assert np.abs(read.point_data["vz"] - (read.points[:, 0] - read.points[:, 1])).max() < 1e-12
+    corner = read.points[cells]
+    volumes = np.linalg.det(corner[:, 1:] - corner[:, :1]) / 6
+    assert volumes.min() > 0 and np.isclose(volumes.sum(), 2.0)
+    element = read.cell_data["element"][0]
+    assert np.allclose(np.bincount(element, volumes), MESH.volumes)
+    assert np.array_equal(read.cell_data["rho"][0], np.linspace(1, 2, MESH.num_elem)[element])
+
+
+def test_it_says_when_and_with_what(tmp_path):
+    import meshio
+
+    sim = simulation(2)
+    sim.step(3)
+    sim.write_vtu(tmp_path / "wave.vtu", fields=["p"])
+    read = meshio.read(tmp_path / "wave.vtu")
+    assert list(read.point_data) == ["p"]
+    assert read.field_data["TimeValue"] == sim.t
+    config = json.loads(bytes(read.field_data["config"].astype(np.uint8)))
+    assert config == json.loads(json.dumps(sim.config))
+
+
+def test_wrong_fields_and_places_are_refused(tmp_path):
+    sim = simulation(1)
+    with pytest.raises(unda.ArgumentError, match="no fields"):
+        sim.write_vtu(tmp_path / "wave.vtu", fields=["q"])
+    with pytest.raises(unda.ArgumentError, match="subdivide is 0"):
+        sim.write_vtu(tmp_path / "wave.vtu", subdivide=0)
+    with pytest.raises(unda.FileError, match="cannot write"):
+        sim.write_vtu(tmp_path / "missing" / "wave.vtu")
+    assert not list(tmp_path.iterdir())
