@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from . import _core, norms
 from ._core import ffi, lib
 from ._run_control import Interruptible, Progress
+from .check import Report, check
 from .errors import ArgumentError, OutOfMemoryError, UnstableError
 from .exact import ExactSolution
 from .limits import choose_device, device_info, device_limits, device_number
@@ -458,6 +459,22 @@ class DG:
             If the solution is singular; compare traces with ``rec.misfit`` then.
         """
         return norms.error(self, exact, relative=relative)
+
+    def check(self) -> Report:
+        """Look for what often goes wrong, before the first step.
+
+        Returns
+        -------
+        Report
+            Nodes in the shortest wavelength by tag, the ten cells with the smallest time step, and
+            warnings: too few nodes, slivers, units that look wrong, sources on faces. Prints as text;
+            true where there is no warning.
+
+        Examples
+        --------
+        >>> print(sim.check())  # doctest: +SKIP
+        """
+        return check(self)
 
     # ---- sources and receivers ----
 

@@ -1,0 +1,134 @@
+"""What to look at before the first step: resolution, time steps, units, places of sources.
+
+Not here: what is refused outright (medium.py, mesh.py, dg.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Report", "check"]
+
+_WORST = 10
+_FEW_NODES = 4.0  # in the shortest wavelength: below, the wave is not resolved
+_ON_FACE = 1e-9  # barycentric coordinate
+_SPAN = 1e3  # of time steps, between the median cell and the worst
+
+
+@dataclass
+class Report:
+    """What `DG.check` found; prints as text, true where there is no warning.
+
+    Attributes
+    ----------
+    nodes_per_wavelength : dict of str to float
+        By tag name: wavelength c / fmax over node spacing (V / Np)^(1/3), the worst cell; empty
+        where no source tells its highest frequency.
+    fmax : float or None
+        Highest frequency of the sources [Hz].
+    worst_cells : list of (int, float, float)
+        The ten cells with the smallest stable dt: number, dt [s], quality.
+    warnings : list of str
+        What looks wrong.
+    """
+
+    nodes_per_wavelength: dict[str, float] = field(default_factory=dict)
+    fmax: float | None = None
+    worst_cells: list[tuple[int, float, float]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return not self.warnings
+
+    def __repr__(self) -> str:
+        lines = [f"highest frequency: {self.fmax:g} Hz" if self.fmax else "highest frequency: unknown"]
+        lines += [
+            f"  {tag}: {nodes:.1f} nodes in the shortest wavelength"
+            for tag, nodes in self.nodes_per_wavelength.items()
+        ]
+        lines.append("smallest stable time steps:")
+        lines += [
+            f"  cell {cell}: {dt:.3g} s, quality {quality:.2f}"
+            for cell, dt, quality in self.worst_cells
+        ]
+        lines += [f"warning: {text}" for text in self.warnings] or ["no warnings"]
+        return "\n".join(lines)
+
+
+def check(sim: Any) -> Report:
+    """Look at a simulation, see `DG.check`."""
+    report = Report()
+    functions = [f for _, f in sim._sources]
+    known = [f.fmax for f in functions if f.fmax]
+    report.fmax = max(known, default=None)
+    if len(known) < len(functions):
+        report.warnings.append(
+            f"{len(functions) - len(known)} of {len(functions)} sources do not tell their highest "
+            "frequency: use unda.sampled or one of unda's time functions"
+        )
+    _resolution(sim, report)
+    _time_steps(sim, report)
+    _units(sim, report)
+    _places(sim, report)
+    return report
+
+
+def _resolution(sim: Any, report: Report) -> None:
+    if report.fmax is None:
+        return
+    mesh = sim.mesh
+    spacing = (mesh.volumes / sim.num_node) ** (1 / 3)
+    nodes = sim.medium._speeds(sim._material) / report.fmax / spacing
+    names = {number: name for name, number in mesh.tag_names.items()}
+    for tag in np.unique(mesh.tags):
+        name = names.get(int(tag), f"tag {tag}")
+        worst = float(nodes[mesh.tags == tag].min())
+        report.nodes_per_wavelength[name] = worst
+        if worst < _FEW_NODES:
+            report.warnings.append(
+                f"{name}: {worst:.1f} nodes in the shortest wavelength at {report.fmax:g} Hz, "
+                f"expected {_FEW_NODES:g} or more: refine, or raise the degree"
+            )
+
+
+def _time_steps(sim: Any, report: Report) -> None:
+    dt, quality = sim.element_dt, sim.mesh.quality
+    order = np.argsort(dt, kind="stable")[:_WORST]
+    report.worst_cells = [(int(i), float(dt[i]), float(quality[i])) for i in order]
+    ratio = float(np.median(dt) / dt.min())
+    if ratio > _SPAN:
+        report.warnings.append(
+            f"cell {order[0]} forces a time step {ratio:.0f} times below the median cell's"
+        )
+
+
+def _units(sim: Any, report: Report) -> None:
+    """Travel times that fit no source, and numbers that look like km/s or g/cm3 among metres."""
+    size = float(np.linalg.norm(np.ptp(sim.mesh.vertices, axis=0)))
+    speed = sim.medium._speeds(sim._material)
+    rho = sim._material[:, list(sim.medium.parameters).index("rho")]
+    if size > 100 and speed.max() < 20:
+        report.warnings.append(
+            f"the mesh is {size:.3g} m across and the fastest wave has {speed.max():.3g} m/s: "
+            "is that km/s?"
+        )
+    if speed.max() > 100 and rho.max() < 20 and rho.min() > 1.5:
+        report.warnings.append(f"rho is at most {rho.max():.3g} kg/m3: is that g/cm3?")
+    if report.fmax is not None and size * report.fmax / speed.max() < 0.1:
+        report.warnings.append(
+            f"the mesh is {size:.3g} m across, a tenth of the wavelength {speed.max() / report.fmax:.3g} m "
+            "or less: are units mixed?"
+        )
+
+
+def _places(sim: Any, report: Report) -> None:
+    for i, (source, _) in enumerate(sim._sources):
+        elem, barycentric = sim.mesh.locate([source.position])
+        if np.abs(barycentric).min() < _ON_FACE:
+            report.warnings.append(
+                f"source {i} at {source.position} m lies on a face of cell {elem[0]}: its wave is "
+                "not symmetric; move it inside"
+            )

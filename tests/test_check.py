@@ -1,0 +1,62 @@
+"""sim.check() finds what often goes wrong, and is silent where all is well."""
+
+import numpy as np
+import pytest
+
+import unda
+
+MESH = unda.box_mesh((0, 0, 0), (1000, 1000, 1000), (4, 4, 4))
+
+
+def simulation(rho=1000.0, c=1500.0, mesh=MESH, at=(503, 491, 507), f=None, degree=4):
+    sim = unda.DG(mesh, unda.Acoustic(rho=rho, c=c), degree=degree)
+    sim.add_source(unda.VolumeInjection(at, f or unda.ricker(2.0)))
+    return sim
+
+
+def test_a_sound_set_up_has_no_warning():
+    report = simulation().check()
+    assert report and not report.warnings
+    assert report.fmax == 5.0
+    (nodes,) = report.nodes_per_wavelength.values()
+    assert nodes == pytest.approx(300 / (250**3 / 6 / 35) ** (1 / 3))
+    assert len(report.worst_cells) == 10
+    assert "no warnings" in repr(report)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"f": unda.ricker(20.0)}, "nodes in the shortest wavelength"),
+        ({"c": 1.5}, "km/s"),
+        ({"rho": 2.7}, "g/cm3"),
+        ({"at": (250, 100, 100)}, "on a face"),
+        ({"f": np.sin}, "do not tell their highest frequency"),
+        ({"f": unda.ricker(0.01)}, "units"),
+    ],
+)
+def test_each_fault_is_named(options, words):
+    report = simulation(**options).check()
+    assert not report
+    assert any(words in text for text in report.warnings)
+    assert words in repr(report)
+
+
+def test_a_sliver_is_found():
+    vertices = np.array(MESH.vertices)
+    cells = np.array(MESH.cells)
+    inside = np.flatnonzero(((vertices > 0) & (vertices < 1000)).all(axis=1))[0]
+    touching = np.flatnonzero((cells == inside).any(axis=1))
+    base = [v for v in cells[touching[0]] if v != inside]
+    vertices[inside] += (vertices[base].mean(axis=0) - vertices[inside]) * 0.9997
+    report = simulation(mesh=unda.Mesh(vertices, cells), at=(900, 900, 800)).check()
+    assert any("times below the median" in text for text in report.warnings)
+    assert report.worst_cells[0][0] in touching
+
+
+def test_each_tag_has_its_own_resolution():
+    tags = (MESH.centroids[:, 2] > 500).astype(np.int32)
+    mesh = unda.Mesh(MESH.vertices, MESH.cells, tags=tags, tag_names={"rock": 0, "water": 1})
+    report = simulation(mesh=mesh, c={"rock": 3000.0, "water": 1500.0}).check()
+    nodes = report.nodes_per_wavelength
+    assert nodes["rock"] == pytest.approx(2 * nodes["water"])
