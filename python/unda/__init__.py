@@ -30,6 +30,7 @@ from .medium import Acoustic
 from .mesh import Mesh, box_mesh, read_mesh
 from .receiver import Receivers
 from .source import VolumeInjection
+from .sweep import sweep
 from .timefunction import gaussian, ricker, sampled, smooth_bump
 
 __version__ = _version()
@@ -61,4 +62,5 @@ __all__ = [
     "ricker",
     "sampled",
     "smooth_bump",
+    "sweep",
 ]

@@ -12,7 +12,7 @@ from . import _core, _cuda
 from ._core import lib
 from .errors import ArgumentError, Error
 
-__all__ = ["choose_device", "device_info", "device_limits", "device_number"]
+__all__ = ["choose_device", "device_info", "device_limits", "device_number", "num_devices"]
 
 
 def device_number(device: Any) -> int:
@@ -30,15 +30,21 @@ def device_number(device: Any) -> int:
 
 def choose_device() -> str:
     """Return "cuda:0" if it can be used, else "cpu", and log why not."""
-    count = _core.ffi.new("int32_t *")
     try:
-        _cuda.prepare()
-        _core.check(lib.unda_device_count(count))
+        num_devices()
         device_info("cuda:0")
     except Error as error:
         _core.logger.info("device 'auto' is the CPU: %s", error)
         return "cpu"
     return "cuda:0"
+
+
+def num_devices() -> int:
+    """Return the number of CUDA devices; DeviceError if CUDA cannot be used."""
+    count = _core.ffi.new("int32_t *")
+    _cuda.prepare()
+    _core.check(lib.unda_device_count(count))
+    return int(count[0])
 
 
 def device_info(device: str) -> dict[str, Any]:
