@@ -1,0 +1,57 @@
+"""Every example runs and keeps its own promise, from an empty folder."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import unda
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "examples"
+ENVIRONMENT = {**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def run(folder, name, *words):
+    command = [sys.executable, EXAMPLES / name, *words]
+    done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_first_wave_agrees_with_the_exact_traces(tmp_path):
+    run(tmp_path, "first_wave.py", "--quick")
+    assert (tmp_path / "first_wave.npz").is_file()
+    assert (tmp_path / "first_wave.png").stat().st_size > 10000
+
+
+def test_convergence_has_its_orders(tmp_path):
+    assert "N = 2" in run(tmp_path, "convergence.py", "--quick")
+    assert (tmp_path / "convergence.png").stat().st_size > 5000
+
+
+def test_a_sweep_prints_its_table_and_goes_on_from_its_cache(tmp_path):
+    first = run(tmp_path, "parameter_sweep.py", "--quick")
+    assert len(list((tmp_path / "sweep_cache").glob("*.pkl"))) == 6
+    assert run(tmp_path, "parameter_sweep.py", "--quick") == first
+    assert (tmp_path / "parameter_sweep.png").stat().st_size > 5000
+
+
+def test_unda_can_be_called_from_c(tmp_path):
+    library = Path(unda.__file__).parent / "libunda.so"
+    source = EXAMPLES / "call_from_c" / "box_mode.c"
+    program = tmp_path / "box_mode"
+    command = ["gcc", "-Wall", "-Werror", f"-I{ROOT / 'csrc'}", source, library, "-lm", "-o", program]
+    subprocess.run(command, check=True)
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(library.parent)}
+    done = subprocess.run([program], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "largest error" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["first_wave.py", "convergence.py", "parameter_sweep.py"])
+def test_in_full(tmp_path, name):
+    run(tmp_path, name)
