@@ -42,9 +42,7 @@ class BuildLibrary(build_ext):
 
     def run(self) -> None:
         # A make that runs pip must not lend its job server to this one.
-        kept = {
-            k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")
-        }
+        kept = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
         subprocess.run(["make", "lib", f"PY={sys.executable}"], cwd=ROOT, env=kept, check=True)
         if not (self.inplace or self.editable_mode):
             for source, target in self._products():

@@ -29,9 +29,7 @@ def lsrk4_growth(z):
 
 def ab3_growth(z):
     """Largest root of the recurrence of third-order Adams-Bashforth."""
-    return np.array(
-        [np.abs(np.roots([1, -1 - 23 / 12 * y, 16 / 12 * y, -5 / 12 * y])).max() for y in z]
-    )
+    return np.array([np.abs(np.roots([1, -1 - 23 / 12 * y, 16 / 12 * y, -5 / 12 * y])).max() for y in z])
 
 
 def limit(growth, eigenvalues):
@@ -57,9 +55,7 @@ def spectrum(sim):
 
     operator = LinearOperator((4 * size, 4 * size), matvec=apply, dtype=np.float64)
     start = np.random.default_rng(0).standard_normal(4 * size)
-    return eigs(
-        operator, k=12, which="LM", v0=start, tol=1e-3, return_eigenvectors=False, maxiter=3000
-    )
+    return eigs(operator, k=12, which="LM", v0=start, tol=1e-3, return_eigenvectors=False, maxiter=3000)
 
 
 def meshes():
@@ -112,9 +108,7 @@ def rate_scale(sim):
     x = sim.mesh.vertices[sim.mesh.cells]
     edge = x[:, 1:] - x[:, :1]
     gradient = np.linalg.inv(edge).transpose(0, 2, 1)
-    total = np.linalg.norm(gradient, axis=2).sum(axis=1) + np.linalg.norm(
-        gradient.sum(axis=1), axis=1
-    )
+    total = np.linalg.norm(gradient, axis=2).sum(axis=1) + np.linalg.norm(gradient.sum(axis=1), axis=1)
     return (sim.medium.on(sim.mesh)[:, 1] * total).max()
 
 

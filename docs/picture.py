@@ -23,9 +23,9 @@ def ten_lines():
 def draw(variables, name):
     """Draw a slice of the pressure, and the traces with the exact ones dashed."""
     sim, rec = variables["sim"], variables["rec"]
-    exact = unda.exact.point_source(
-        variables["medium"], variables["source"], walls={"zmax": "free"}
-    ).bind(sim.mesh)
+    exact = unda.exact.point_source(variables["medium"], variables["source"], walls={"zmax": "free"}).bind(
+        sim.mesh
+    )
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     sim.plot_slice("p", y=500.0, ax=left)
     for point, trace in zip(rec.points, rec["p"], strict=True):

@@ -7,7 +7,6 @@ matplotlib is installed. Sample run: python examples/convergence.py   (--quick: 
 import argparse
 
 import numpy as np
-
 import unda
 
 MEDIUM = unda.Acoustic(rho=1.3, c=0.8)

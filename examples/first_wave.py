@@ -1,7 +1,7 @@
 """A point source under a free surface, in a mesh made with Gmsh, against the exact solution.
 
-Prints the relative error of each trace and fails if one is above 1 %. Writes first_wave.npz and, where matplotlib
-is installed, first_wave.png.
+Prints the relative error of each trace and fails if one is above 1 %. Writes first_wave.npz and, where
+matplotlib is installed, first_wave.png.
 Sample run: python examples/first_wave.py        (--quick: coarser and shorter, for the tests)
 """
 
@@ -17,9 +17,7 @@ MESH = Path(__file__).resolve().parent.parent / "tests" / "meshes" / "two_layers
 def simulate(path, degree, until):
     """Run the problem; returns the simulation, its receivers and the exact solution."""
     mesh = unda.read_mesh(path)
-    medium = unda.Acoustic(
-        rho={"lower": 1000.0, "upper": 1000.0}, c={"lower": 1500.0, "upper": 1500.0}
-    )
+    medium = unda.Acoustic(rho={"lower": 1000.0, "upper": 1000.0}, c={"lower": 1500.0, "upper": 1500.0})
     source = unda.VolumeInjection((503, 491, 407), unda.ricker(3.0))
     # Waves leave through the sides as if there were no sides: the exact solution stands outside.
     exact = unda.exact.point_source(medium, source, walls={"zmax": "free"})
@@ -41,12 +39,8 @@ def draw(sim, rec, exact, name):
     sim.plot_slice("p", y=491.0, ax=left)
     expected = exact.bind(sim.mesh)(*(rec.points[:, i, None] for i in range(3)), rec.t)["p"]
     for i, point in enumerate(rec.points):
-        line = right.plot(rec.t, rec["p"][i], label=f"at ({', '.join(f'{x:g}' for x in point)}) m")[
-            0
-        ]
-        right.plot(
-            rec.t, expected[i], "--", color="black", lw=0.8, label="exact" if i == 0 else None
-        )
+        line = right.plot(rec.t, rec["p"][i], label=f"at ({', '.join(f'{x:g}' for x in point)}) m")[0]
+        right.plot(rec.t, expected[i], "--", color="black", lw=0.8, label="exact" if i == 0 else None)
         line.set_linewidth(2)
     right.set(xlabel="t [s]", ylabel="p [Pa]", title="Traces")
     right.legend()

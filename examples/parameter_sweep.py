@@ -39,8 +39,7 @@ def main():
     print(results.table())
     assert not results.failures, results.failures[0].error
     curves = {
-        flux: [r.value["error"] for r in results if r.case["flux"] == flux]
-        for flux in ("upwind", "central")
+        flux: [r.value["error"] for r in results if r.case["flux"] == flux] for flux in ("upwind", "central")
     }
     for flux, errors in curves.items():
         assert errors[-1] < 0.2 * errors[0], f"{flux}: the error does not fall, {errors}"

@@ -10,9 +10,7 @@ LIMIT_SECONDS = 20.0  # of a default test
 
 def pytest_addoption(parser):
     parser.addoption("--slow", action="store_true", help="run the slow tests as well")
-    parser.addoption(
-        "--require-gpu", action="store_true", help="a missing CUDA device is a failure"
-    )
+    parser.addoption("--require-gpu", action="store_true", help="a missing CUDA device is a failure")
 
 
 def pytest_collection_modifyitems(config, items):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import unda
 
 MESH = unda.box_mesh((0, 0, 0), (1000, 1000, 1000), (4, 4, 4))

@@ -9,7 +9,6 @@ import time
 import cuda_device
 import numpy as np
 import pytest
-
 import unda
 
 cuda_device.prepare()
@@ -98,7 +97,10 @@ def test_a_plain_callable_cannot_be_saved(tmp_path):
         (lambda f: f.attrs.__setitem__("unda", "soup"), "unda is 'soup', expected 'simulation'"),
         (lambda f: f.__delitem__("state"), "state is missing"),
         (lambda f: f.__delitem__("mesh/cells"), "cells is missing"),
-        (lambda f: (f.__delitem__("state"), f.__setitem__("state", np.zeros(3))), "state is float64"),
+        (
+            lambda f: (f.__delitem__("state"), f.__setitem__("state", np.zeros(3))),
+            "state is float64",
+        ),
         (lambda f: f["mesh/vertices"].__setitem__((0, 0), -0.5), "mesh has hash"),
         (lambda f: f.attrs.__setitem__("simulation", "{"), "simulation is not JSON"),
         (lambda f: f.attrs.__setitem__("simulation", "{}"), "config is None, expected dict"),
@@ -170,7 +172,12 @@ def test_traces_are_kept_with_all_that_belongs_to_them(tmp_path):
     rec.save(tmp_path / "traces.h5")
     again = unda.load_receivers(tmp_path / "traces.h5")
     assert np.array_equal(rec["p"], again["p"]) and np.array_equal(rec.t, again.t)
-    assert (again.fields, again.units, again.name, again.config) == (rec.fields, rec.units, "line", rec.config)
+    assert (again.fields, again.units, again.name, again.config) == (
+        rec.fields,
+        rec.units,
+        "line",
+        rec.config,
+    )
     assert np.array_equal(again.points, rec.points)
     assert (again.misfit(rec) == 0).all()
     with pytest.raises(unda.FileError, match="'receivers', expected 'simulation'"):

@@ -6,7 +6,6 @@ import sys
 
 import cuda_device
 import pytest
-
 from unda.__main__ import main
 from unda.commands import verify
 

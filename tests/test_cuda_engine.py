@@ -1,7 +1,7 @@
 """The CUDA engine does what the CPU engine does: on the stand-in driver, or on a real device.
 
-On the stand-in the meshes have at most 24 cells and runs 10 steps; the table covers every pair of settings. On a
-device the same cases run on more cells for 100 steps.
+On the stand-in the meshes have at most 24 cells and runs 10 steps; the table covers every pair of settings.
+On a device the same cases run on more cells for 100 steps.
 """
 
 import itertools
@@ -9,7 +9,6 @@ import itertools
 import cuda_device
 import numpy as np
 import pytest
-
 import unda
 from unda import _core
 
@@ -52,9 +51,7 @@ def mesh_for(boundary):
 def run(device, mesh, case, steps=STEPS):
     """Fields and traces after some steps with a random material and state, sources and receivers."""
     rng = np.random.default_rng(0)
-    medium = unda.Acoustic(
-        rho=rng.uniform(0.5, 3, mesh.num_elem), c=rng.uniform(0.5, 3, mesh.num_elem)
-    )
+    medium = unda.Acoustic(rho=rng.uniform(0.5, 3, mesh.num_elem), c=rng.uniform(0.5, 3, mesh.num_elem))
     outside = unda.exact.plane_wave(unda.Acoustic(rho=1.0, c=1.0), k=(2, 1, -1))
     condition = {"exact": outside, "periodic": "rigid"}.get(case["boundary"], case["boundary"])
     options = {key: value for key, value in case.items() if key != "boundary"}
@@ -88,7 +85,13 @@ def test_cuda_equals_cpu(case):
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
 def test_two_cuda_runs_have_the_same_bits(integrator):
-    case = {"degree": 3, "dtype": "float32", "boundary": "free", "flux": "upwind", "integrator": integrator}
+    case = {
+        "degree": 3,
+        "dtype": "float32",
+        "boundary": "free",
+        "flux": "upwind",
+        "integrator": integrator,
+    }
     mesh = mesh_for("free")
     for a, b in zip(run("cuda", mesh, case), run("cuda", mesh, case), strict=True):
         assert np.array_equal(a, b)
@@ -193,9 +196,7 @@ def test_the_forecast_is_what_a_solver_then_holds(kernel):
         kernel={"fused": 1, "node": 2}[kernel],
     )  # fmt: skip
     bytes_ = _core.ffi.new("int64_t[2]")
-    _core.check(
-        _core.lib.unda_solver_forecast(sim.mesh._handle, options, bytes_, bytes_ + 1)
-    )
+    _core.check(_core.lib.unda_solver_forecast(sim.mesh._handle, options, bytes_, bytes_ + 1))
     assert (bytes_[0], bytes_[1]) == (info.host_bytes, info.device_bytes)
     state = sim.mesh.num_elem * sim.num_node * 4 * 8
     assert bytes_[1] > (6 if kernel == "node" else 5) * state

@@ -68,9 +68,7 @@ def test_ab3_keeps_the_spatial_order_at_its_small_step():
 
 
 def test_a_wave_one_percent_too_fast_does_not_converge():
-    wrong = unda.exact.plane_wave(
-        unda.Acoustic(rho=1.3, c=0.9 * 1.01), k=2 * np.pi * np.array([1, 0, -1])
-    )
+    wrong = unda.exact.plane_wave(unda.Acoustic(rho=1.3, c=0.9 * 1.01), k=2 * np.pi * np.array([1, 0, -1]))
     slope, errors = order(4, CELLS[4], periodic_wave, wrong=wrong)
     assert slope < 2.0, errors
 
@@ -101,9 +99,7 @@ def test_the_integrators_have_their_order(integrator, expected):
     exact = unda.exact.plane_wave(MEDIUM, k=2 * np.pi * np.array([1, 0, 0]))
     states = []
     for steps in (80, 160, 320):
-        sim = unda.DG(
-            mesh, MEDIUM, degree=2, dtype="float64", dt=0.4 / steps, integrator=integrator
-        )
+        sim = unda.DG(mesh, MEDIUM, degree=2, dtype="float64", dt=0.4 / steps, integrator=integrator)
         sim.set(exact)
         sim.run(steps=steps)
         states.append(sim.get("p"))

@@ -41,11 +41,7 @@ def mass(degree):
 
     n = lib.unda_element_num_node(lib.UNDA_TET, degree)
     matrix = np.empty((n, n))
-    check(
-        lib.unda_element_get_arrays(
-            lib.UNDA_TET, degree, new_struct("unda_element_arrays", mass=matrix)
-        )
-    )
+    check(lib.unda_element_get_arrays(lib.UNDA_TET, degree, new_struct("unda_element_arrays", mass=matrix)))
     assert ffi is not None
     return matrix
 
@@ -147,9 +143,7 @@ def test_renumbering_cells_and_vertices_changes_nothing():
         name: number[mesh.boundary_faces[mesh.boundary_ids == i]]
         for i, name in enumerate(mesh.boundary_names)
     }
-    other = unda.Mesh(
-        mesh.vertices[vertex_order], cells, boundaries=boundaries, periodic=mesh.periodic
-    )
+    other = unda.Mesh(mesh.vertices[vertex_order], cells, boundaries=boundaries, periodic=mesh.periodic)
     medium = random_medium(mesh)
     rho, c = medium.on(mesh).T
     pulse = unda.exact.spherical_pulse(unda.Acoustic(rho=1.0, c=1.0), (0.4, 0.5, 0.4), 0.2)

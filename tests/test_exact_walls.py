@@ -68,9 +68,7 @@ def test_mode_frequencies_follow_from_the_lengths():
     for make, n in ((exact.rigid_box_mode, (1, 0, 2)), (exact.free_box_mode, (1, 3, 2))):
         expected = 3.0 * pi * np.linalg.norm(np.array(n) / length)
         assert make(MEDIUM, LOWER, UPPER, n).omega == pytest.approx(expected, rel=1e-15)
-    quarter_wave = exact.box_mode(
-        MEDIUM, LOWER, UPPER, n=(1, 0, 0), walls={"xmax": "free", "*": "rigid"}
-    )
+    quarter_wave = exact.box_mode(MEDIUM, LOWER, UPPER, n=(1, 0, 0), walls={"xmax": "free", "*": "rigid"})
     assert quarter_wave.omega == pytest.approx(3.0 * pi / 2.0 / 1.5, rel=1e-15)
 
 

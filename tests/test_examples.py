@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 import unda
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,7 +42,17 @@ def test_unda_can_be_called_from_c(tmp_path):
     library = Path(unda.__file__).parent / "libunda.so"
     source = EXAMPLES / "call_from_c" / "box_mode.c"
     program = tmp_path / "box_mode"
-    command = ["gcc", "-Wall", "-Werror", f"-I{ROOT / 'csrc'}", source, library, "-lm", "-o", program]
+    command = [
+        "gcc",
+        "-Wall",
+        "-Werror",
+        f"-I{ROOT / 'csrc'}",
+        source,
+        library,
+        "-lm",
+        "-o",
+        program,
+    ]
     subprocess.run(command, check=True)
     environment = {**os.environ, "LD_LIBRARY_PATH": str(library.parent)}
     done = subprocess.run([program], env=environment, capture_output=True, text=True)

@@ -107,9 +107,7 @@ def test_a_driver_without_devices_is_reported():
 
 def test_the_stand_in_has_every_function_that_the_engine_calls():
     library = stand_in_driver.build(gpu_host.BUILD)["UNDA_LIBCUDA"]
-    symbols = subprocess.run(
-        ["nm", "-D", library], capture_output=True, text=True, check=True
-    ).stdout
+    symbols = subprocess.run(["nm", "-D", library], capture_output=True, text=True, check=True).stdout
     listed = (stand_in_driver.CSRC / "gpu" / "api_list.h").read_text()
     wanted = re.findall(r"X\(cu\w+, (cu\w+),", listed)
     assert len(wanted) > 40
@@ -179,16 +177,12 @@ def test_out_of_device_memory_names_sizes_and_is_survived():
     assert result["large"].startswith(f"{DEVICE_MEMORY} geometry needs 200000000 bytes")
     assert "of 100000000 are free" in result["large"]
     assert result["wrong"] == "0"
-    assert (
-        gpu_host.run("memory", "50000000", UNDA_EMULATOR_MEMORY="100000000")["large"].strip() == "0"
-    )
+    assert gpu_host.run("memory", "50000000", UNDA_EMULATOR_MEMORY="100000000")["large"].strip() == "0"
 
 
 def test_impossible_launches_are_refused_before_the_driver_sees_them():
     result = gpu_host.run("refusals")
-    for i, text in enumerate(
-        ["grid[0] is 0", "grid[0] is 2147483648", "2048 x 1 x 1", "1048576 bytes"]
-    ):
+    for i, text in enumerate(["grid[0] is 0", "grid[0] is 2147483648", "2048 x 1 x 1", "1048576 bytes"]):
         assert result[f"shape{i}"].startswith(f"{ARGUMENT} ") and text in result[f"shape{i}"]
     assert result["args"].startswith(f"{INTERNAL} ") and "takes 24 bytes" in result["args"]
     assert result["kernel"].startswith(f"{DEVICE} ")
@@ -231,9 +225,7 @@ def test_a_real_device_does_the_same(scenario, tmp_path, request):
 
 @pytest.mark.parametrize("device", ["-1", "0"])
 def test_limits_are_plausible(device):
-    result = gpu_host.run(
-        "limits", device, kernels=gpu_host.TESTS.parent / "cuda", OMP_NUM_THREADS="1"
-    )
+    result = gpu_host.run("limits", device, kernels=gpu_host.TESTS.parent / "cuda", OMP_NUM_THREADS="1")
     copy, fma32, fma64 = map(float, re.findall(r"=(\S+)", result.text)[:3])
     assert 1e7 < copy < 1e13 and 1e7 < fma64 < 1e14 and 1e7 < fma32 < 1e14
     assert int(gpu_host.run("limits", "7")["status"]) == NO_DEVICE

@@ -129,11 +129,7 @@ def test_whole_code_that_the_driver_refuses_is_compiled_again(load, tmp_path):
     header = HEADER.pack(b"unda-cubin-1", key, len(code), hashlib.sha256(code).digest())
     cached(tmp_path).write_bytes(header + code)
     result = load()
-    assert (
-        result["status"] == "0"
-        and result.compiled
-        and "refused reverse.cu from the cache" in result.text
-    )
+    assert result["status"] == "0" and result.compiled and "refused reverse.cu from the cache" in result.text
     assert not load().compiled
 
 

@@ -49,8 +49,7 @@ def every(degree, architecture):
     """All settings of one degree."""
     common = {"degree": degree, "architecture": architecture}
     return [
-        common | dict(zip(SETTINGS, values, strict=True))
-        for values in itertools.product(*SETTINGS.values())
+        common | dict(zip(SETTINGS, values, strict=True)) for values in itertools.product(*SETTINGS.values())
     ]
 
 
@@ -68,9 +67,7 @@ def quarter(cases):
 def spilled(cases, budget):
     """The cases that spill more than the budget, with what they spill."""
     found = zip(cases, compile_all(cases), strict=True)
-    return [
-        (case, r["spill_bytes"]) for case, r in found if r["spill_bytes"] > budget[case["kernel"]]
-    ]
+    return [(case, r["spill_bytes"]) for case, r in found if r["spill_bytes"] > budget[case["kernel"]]]
 
 
 @needs_nvrtc
@@ -115,8 +112,6 @@ extern "C" __global__ void __launch_bounds__(1024) crowded(double *x)
 """
     (tmp_path / "crowded.cu").write_text(source)
     libraries = {"UNDA_LIBNVRTC": stand_in_driver.real_nvrtc()}
-    found = gpu_host.run(
-        "compile", "crowded.cu", "crowded", "90", kernels=tmp_path, **libraries
-    ).text
+    found = gpu_host.run("compile", "crowded.cu", "crowded", "90", kernels=tmp_path, **libraries).text
     assert int(re.search(r"registers=(\d+)", found)[1]) <= 64
     assert int(re.search(r"spill=(\d+)", found)[1]) > 800

@@ -5,7 +5,6 @@ Needs 50 GB of device memory. Not here: whether the waves are right (test_cuda_e
 
 import numpy as np
 import pytest
-
 import unda
 
 DEGREE, CELLS, PART = 8, 90, 8  # cubes along an edge of the large mesh, of a part
@@ -22,8 +21,8 @@ def traces(low, cells, starts):
         points = []
         for start in starts:
             middle = np.asarray(start) + PART / 2
-            sim.add_source(unda.VolumeInjection(middle + [0.31, 0.22, 0.13], unda.ricker(1.0)))
-            points += [middle + [0.45, 0.35, 0.05], middle + [0.9, 0.4, -0.3]]
+            sim.add_source(unda.VolumeInjection(middle + np.array([0.31, 0.22, 0.13]), unda.ricker(1.0)))
+            points.extend(middle + np.array([[0.45, 0.35, 0.05], [0.9, 0.4, -0.3]]))
         rec = sim.add_receivers(points, ["p"])
         sim.step(STEPS)
         return rec["p"].reshape(len(starts), 2, STEPS + 1), sim.dt

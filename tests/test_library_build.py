@@ -97,9 +97,7 @@ def test_the_clones_for_newer_processors_multiply_and_add_in_one_instruction():
     counts = fma_counts(LIBRARY)
     # copying has nothing to multiply
     names = {name.split(".")[0] for name in counts} - {"copy_values"}
-    assert {
-        f"acoustic_{f}_block_stage_{p}" for f in ("upwind", "central") for p in ("f32", "f64")
-    } <= names
+    assert {f"acoustic_{f}_block_stage_{p}" for f in ("upwind", "central") for p in ("f32", "f64")} <= names
     for name in names:
         # A stage sums ROWS x NUM_REF = 16 things at once, a rate loop as many as it is named for.
         least = 16 if "stage" in name else int(name.split("_")[1])
@@ -121,9 +119,7 @@ def test_iso_c_would_have_lost_them(tmp_path):
 
 def test_no_flag_breaks_floating_point_or_ties_the_binary_to_this_machine():
     flags = output("make", "-s", "flags", cwd=ROOT)
-    assert (
-        "-std=gnu11" in flags and "-ffp-contract=fast" in flags and "-fvisibility=hidden" in flags
-    )
+    assert "-std=gnu11" in flags and "-ffp-contract=fast" in flags and "-fvisibility=hidden" in flags
     assert not re.search(FORBIDDEN_FLAGS, flags)
     assert re.search(FORBIDDEN_FLAGS, output("make", "-s", "flags", "OPT=-Ofast", cwd=ROOT))
 

@@ -20,9 +20,7 @@ HEADER = (ROOT / "csrc" / "unda.h").read_text()
 def run(code, path=ROOT / "python", **environment):
     """Run Python code with unda from a folder; returns the finished process."""
     env = os.environ | {"PYTHONPATH": str(path)} | environment
-    return subprocess.run(
-        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False
-    )
+    return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
 
 
 def import_error(**options):
@@ -59,9 +57,7 @@ def test_importing_unda_prints_nothing():
 
 def fake_library(path, abi, size):
     """A library that claims an interface number and a size for every struct."""
-    source = (
-        f"int unda_abi(void) {{ return {abi}; }}\nlong unda_sizeof(char *n) {{ return {size}; }}"
-    )
+    source = f"int unda_abi(void) {{ return {abi}; }}\nlong unda_sizeof(char *n) {{ return {size}; }}"
     command = ["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", path]
     subprocess.run(command, input=source, text=True, check=True)
     return {"UNDA_LIBRARY": str(path)}

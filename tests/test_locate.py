@@ -28,9 +28,7 @@ def graded():
     return Mesh(vertices, box.cells)
 
 
-@pytest.mark.parametrize(
-    "make", [lambda: box_mesh((-1, 0, 2), (1, 3, 4), (5, 4, 6), perturb=0.3), graded]
-)
+@pytest.mark.parametrize("make", [lambda: box_mesh((-1, 0, 2), (1, 3, 4), (5, 4, 6), perturb=0.3), graded])
 def test_points_are_found_where_a_search_through_all_cells_finds_them(make):
     mesh = make()
     rng = np.random.default_rng(0)
@@ -63,9 +61,7 @@ def test_a_shared_vertex_edge_or_face_belongs_to_the_lowest_cell(origin, periodi
     np.testing.assert_array_equal(mesh.locate(mesh.vertices)[0], lowest)
 
     pair = mesh.cells[:, :2]
-    sharing = np.array(
-        [((mesh.cells == a).any(1) & (mesh.cells == b).any(1)).argmax() for a, b in pair]
-    )
+    sharing = np.array([((mesh.cells == a).any(1) & (mesh.cells == b).any(1)).argmax() for a, b in pair])
     np.testing.assert_array_equal(mesh.locate(corners[:, :2].mean(axis=1))[0], sharing)
 
     box = box_mesh((origin,) * 3, (origin + 1,) * 3, (3, 3, 3), perturb=0.1)

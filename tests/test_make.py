@@ -31,9 +31,7 @@ class Checkout:
 
     def __init__(self, folder):
         self.folder = folder / "checkout"
-        left_out = shutil.ignore_patterns(
-            ".git", ".venv", "dist", "*.egg-info", "__pycache__", "stand-in"
-        )
+        left_out = shutil.ignore_patterns(".git", ".venv", "dist", "*.egg-info", "__pycache__", "stand-in")
         shutil.copytree(ROOT, self.folder, ignore=left_out)
         self.python = folder / "python3"
         self.python.write_text(PYTHON.replace("REAL", sys.executable))

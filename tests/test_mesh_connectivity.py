@@ -174,9 +174,7 @@ def test_volumes_and_quality_are_those_of_the_formulas():
     np.testing.assert_allclose(mesh.volumes, volumes, rtol=1e-13)
     assert mesh.volume == pytest.approx(1, rel=1e-13)
     assert mesh.quality[mesh.worst_elem] == mesh.quality.min() == mesh.min_quality
-    regular = Mesh(
-        [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], [[0, 1, 2, 3]], fix_orientation=True
-    )
+    regular = Mesh([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], [[0, 1, 2, 3]], fix_orientation=True)
     assert regular.min_quality == pytest.approx(1, rel=1e-14)
     # insphere diameter of a regular tetrahedron of edge a: a / sqrt(6)
     assert regular.min_insphere == pytest.approx(np.sqrt(8 / 6), rel=1e-14)

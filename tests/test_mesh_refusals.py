@@ -192,9 +192,7 @@ def test_a_mesh_that_cannot_be_periodic_for_want_of_cells_says_so():
         vertex = np.random.default_rng(seed).permutation(8)
         number = np.argsort(vertex)
         ids = box.boundary_ids
-        boundaries = {
-            n: number[box.boundary_faces[ids == i]] for i, n in enumerate(box.boundary_names)
-        }
+        boundaries = {n: number[box.boundary_faces[ids == i]] for i, n in enumerate(box.boundary_names)}
         pairs = [("xmin", "xmax"), ("ymin", "ymax"), ("zmin", "zmax")]
         try:
             Mesh(box.vertices[vertex], number[box.cells], boundaries=boundaries, periodic=pairs)
@@ -298,9 +296,7 @@ NUMBERS = st.floats(width=64) | st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e308, 5e-
 )
 def test_random_arrays_never_crash(vertices, cells, faces, fix, named):
     try:
-        mesh = Mesh(
-            vertices, cells, boundaries={"side": faces} if named else None, fix_orientation=fix
-        )
+        mesh = Mesh(vertices, cells, boundaries={"side": faces} if named else None, fix_orientation=fix)
     except (MeshError, ArgumentError) as error:
         assert str(error)
     else:

@@ -98,9 +98,7 @@ def test_the_wheel_runs_on_both_engines_away_from_the_checkout(wheel, tmp_path):
     stand_in = stand_in_driver.build(ROOT / "build" / "stand-in")
     environment = os.environ | stand_in | {"PYTHONPATH": str(site)}
     command = [sys.executable, str(ROOT / "tests" / "installed_run.py"), str(site)]
-    done = subprocess.run(
-        command, cwd=empty, env=environment, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, cwd=empty, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "CPU engine runs" in done.stdout and "gives the same" in done.stdout
 

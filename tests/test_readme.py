@@ -32,9 +32,7 @@ def test_the_ten_lines_run_and_agree_with_the_exact_solution(tmp_path):
     rec = variables["rec"]
     wall = {"zmax": "free"}
     exact = unda.exact.point_source(variables["medium"], variables["source"], walls=wall)
-    twin = unda.exact.point_source(
-        unda.Acoustic(rho=1000.0, c=1515.0), variables["source"], walls=wall
-    )
+    twin = unda.exact.point_source(unda.Acoustic(rho=1000.0, c=1515.0), variables["source"], walls=wall)
     # At the first receiver the pulse is over before a side sends anything back.
     assert rec.misfit(exact)[0] < 0.02 < rec.misfit(twin)[0]
     picture.draw(variables, tmp_path / "picture.png")

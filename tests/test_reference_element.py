@@ -62,9 +62,7 @@ def element(degree):
 def interpolate(degree, points):
     points = np.ascontiguousarray(points, float)
     matrix = np.full((len(points), lib.unda_element_num_node(TET, degree)), np.nan)
-    status = lib.unda_element_interpolate(
-        TET, degree, len(points), pointer(points), pointer(matrix)
-    )
+    status = lib.unda_element_interpolate(TET, degree, len(points), pointer(points), pointer(matrix))
     assert status == 0
     return matrix
 
@@ -209,16 +207,12 @@ def test_nodes_stand_in_the_order_of_their_indices(degree):
 def test_lebesgue_constant_is_that_of_optimised_warp_and_blend(degree, published):
     """Warburton 2006. Points sampled give a lower bound, which approaches it from below."""
     count = 24
-    lattice = np.array(
-        [p for p in itertools.product(range(count + 1), repeat=3) if sum(p) <= count]
-    )
+    lattice = np.array([p for p in itertools.product(range(count + 1), repeat=3) if sum(p) <= count])
     lattice = lattice / count
     found = np.abs(interpolate(degree, lattice)).sum(axis=1).max()
     assert 0.95 * published <= found <= published + 0.01
     if degree > 3:  # below that, warping moves the equidistant nodes little or not at all
-        even = np.array(
-            [p for p in itertools.product(range(degree + 1), repeat=3) if sum(p) <= degree]
-        )
+        even = np.array([p for p in itertools.product(range(degree + 1), repeat=3) if sum(p) <= degree])
         basis = monomials(degree, lattice).astype(float) @ np.linalg.inv(
             monomials(degree, even / degree).astype(float)
         )

@@ -19,24 +19,18 @@ def box(n=4, **options):
 
 def test_a_point_source_has_its_exact_amplitude_under_a_free_surface():
     mesh = box(7, perturb=0.1)
-    sim = unda.DG(
-        mesh, MEDIUM, degree=4, boundary={"zmax": "free", "*": "absorbing"}, dtype="float64"
-    )
+    sim = unda.DG(mesh, MEDIUM, degree=4, boundary={"zmax": "free", "*": "absorbing"}, dtype="float64")
     source = unda.VolumeInjection((503, 491, 607), unda.ricker(3.0))
     sim.add_source(source)
     rec = sim.add_receivers([(700, 310, 380), (300, 520, 870)], ["p"])
     sim.run(until=0.6)
     exact = unda.exact.point_source(MEDIUM, source, walls={"zmax": "free"})
     early = rec.t < 0.5  # before anything comes back from the absorbing sides
-    expected = exact.bind(mesh)(*(rec.points[:, i, None] for i in range(3)), rec.t[None, early])[
-        "p"
-    ]
+    expected = exact.bind(mesh)(*(rec.points[:, i, None] for i in range(3)), rec.t[None, early])["p"]
     found = rec["p"][:, early]
     error = np.linalg.norm(found - expected, axis=1) / np.linalg.norm(expected, axis=1)
     assert (error < 0.03).all(), error
-    assert (
-        np.linalg.norm(found - 1.1 * expected, axis=1) > 0.05 * np.linalg.norm(expected, axis=1)
-    ).all()
+    assert (np.linalg.norm(found - 1.1 * expected, axis=1) > 0.05 * np.linalg.norm(expected, axis=1)).all()
 
 
 @pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
@@ -93,9 +87,7 @@ def test_a_step_above_the_limit_is_refused_and_its_blow_up_reported():
 def test_the_default_step_is_stable_for_random_data_on_bad_meshes(seed, flux, integrator):
     mesh = unda.box_mesh((0, 0, 0), (1, 3, 0.4), (2, 2, 2), perturb=0.3, seed=seed)
     rng = np.random.default_rng(seed)
-    medium = unda.Acoustic(
-        rho=rng.uniform(0.2, 5, mesh.num_elem), c=rng.uniform(0.5, 4, mesh.num_elem)
-    )
+    medium = unda.Acoustic(rho=rng.uniform(0.2, 5, mesh.num_elem), c=rng.uniform(0.5, 4, mesh.num_elem))
     options = {"flux": flux, "integrator": integrator, "cfl": 1.0, "dtype": "float64"}
     options["boundary"] = {"xmin": "rigid", "xmax": "free", "*": "absorbing"}
     for degree in (1, 2, 4):

@@ -7,7 +7,6 @@ import sys
 import cuda_device
 import pytest
 import sweep_cases
-
 import unda
 
 cuda_device.prepare()
@@ -64,7 +63,11 @@ def test_finished_cases_are_not_run_again(tmp_path):
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"workers": 0}, "workers is 0"), ({"devices": "tpu"}, "device is"), ({"devices": []}, "devices is")],
+    [
+        ({"workers": 0}, "workers is 0"),
+        ({"devices": "tpu"}, "device is"),
+        ({"devices": []}, "devices is"),
+    ],
 )
 def test_bad_arguments_are_refused(options, words):
     with pytest.raises(unda.ArgumentError, match=words):

@@ -149,9 +149,7 @@ def test_bad_samples_are_named(t, s, found):
         sampled(t, s)
 
 
-@pytest.mark.parametrize(
-    "make, argument", [(ricker, "f0"), (gaussian, "f0"), (smooth_bump, "dura")]
-)
+@pytest.mark.parametrize("make, argument", [(ricker, "f0"), (gaussian, "f0"), (smooth_bump, "dura")])
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf, "10", None, True, 1j])
 def test_parameters_must_be_positive_numbers(make, argument, value):
     with pytest.raises(ArgumentError, match=f"{argument}.* is .*positive"):

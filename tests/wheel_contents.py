@@ -30,9 +30,7 @@ def problems(wheel: Path, root: Path = ROOT) -> list[str]:
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     expected = expected_files(root)
     found += [f"the wheel lacks {name}" for name in sorted(expected - names)]
-    found += [
-        f"the wheel holds {name}, which has no place in it" for name in sorted(names - expected)
-    ]
+    found += [f"the wheel holds {name}, which has no place in it" for name in sorted(names - expected)]
     return found
 
 

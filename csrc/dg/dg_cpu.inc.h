@@ -1,7 +1,7 @@
 /* dg_cpu.inc.h: the CPU stage of DG for one precision, physics and flux; included by csrc/cpu/cpu_*.c, which
  * define REAL, FN(name), DEVICE, FLUX_CENTRAL and PHYSICS.
- * A block of LANES elements is one vector (VEC) wide: lane l of each belongs to element l of the block, so any
- * degree vectorises fully. Memory holds [elem][node][field]; `gather` and `scatter` transpose on the way.
+ * A block of LANES elements is one vector (VEC) wide: lane l of each belongs to element l of the block, so
+ * any degree vectorises fully. Memory holds [elem][node][field]; `gather` and `scatter` transpose on the way.
  * Volume, faces, lift and update in one pass; neighbours are read from the old state. What `gather` stores is
  * read as VECs in a later loop: the processor forwards no wide load from narrow stores.
  * Not here: threads and buffers (dg_cpu.c). */

@@ -1,5 +1,6 @@
-/* dg_kernels.c: which kernels run a stage of DG on a CUDA device, with which tiles, and how they are compiled.
- * Not here: what they compute (cuda/dg), launching (dg_cuda.c). Measurements: benchmarks/NOTES.md. */
+/* dg_kernels.c: which kernels run a stage of DG on a CUDA device, with which tiles, and how they are
+ * compiled. Not here: what they compute (cuda/dg), launching (dg_cuda.c). Measurements: benchmarks/NOTES.md.
+ */
 #include "dg_cuda.h"
 
 #include "common/index.h"
@@ -53,11 +54,16 @@ unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *
     *plan = fused[o->precision][o->degree];
     plan->kernel = UNDA_KERNEL_FUSED;
     if (o->kernel == UNDA_KERNEL_NODE) {
-        *plan = (struct plan){UNDA_KERNEL_NODE, 1, 1, o->plan[2] ? o->plan[2] : node_tile[o->degree], 1, 1, 1};
+        *plan =
+            (struct plan){UNDA_KERNEL_NODE, 1, 1, o->plan[2] ? o->plan[2] : node_tile[o->degree], 1, 1, 1};
         if (plan->tile < 1 || s->dg->num_node * plan->tile > 1024)
-            FAIL(UNDA_ERR_ARG, "tile is %d, expected 1..%d elements a block", plan->tile, 1024 / s->dg->num_node);
-        *launch = (struct launch){s->dg->num_node * plan->tile, shared_of(s, plan, s->dg->num_node * plan->tile), 3,
-                                  "dg/node.cu", {"dg_volume", "dg_surface", "dg_update"}};
+            FAIL(UNDA_ERR_ARG, "tile is %d, expected 1..%d elements a block", plan->tile,
+                 1024 / s->dg->num_node);
+        *launch = (struct launch){s->dg->num_node * plan->tile,
+                                  shared_of(s, plan, s->dg->num_node * plan->tile),
+                                  3,
+                                  "dg/node.cu",
+                                  {"dg_volume", "dg_surface", "dg_update"}};
         return UNDA_OK;
     }
     int *given[] = {&plan->rows,       &plan->cols,          &plan->tile,
@@ -72,8 +78,8 @@ unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *
              plan->cols);
     int64_t threads = (int64_t)row_groups(s->dg, plan) * (plan->tile / plan->cols);
     if (threads > 1024)
-        FAIL(UNDA_ERR_ARG, "plan {%d, %d, %d, %d} has %lld threads a block, expected at most 1024", plan->rows,
-             plan->cols, plan->tile, plan->min_blocks, (long long)threads);
+        FAIL(UNDA_ERR_ARG, "plan {%d, %d, %d, %d} has %lld threads a block, expected at most 1024",
+             plan->rows, plan->cols, plan->tile, plan->min_blocks, (long long)threads);
     *launch = (struct launch){(int)threads, shared_of(s, plan, (int)threads), 1, "dg/fused.cu", {"dg_fused"}};
     return UNDA_OK;
 }
@@ -101,7 +107,8 @@ static int defines(const unda_solver *s, const struct plan *plan, const struct l
                    {"UNROLL_VOLUME", plan->unroll_volume},
                    {"UNROLL_LIFT", plan->unroll_lift}};
     int num = 0;
-    snprintf(text[num++], OPTION_BYTES, "-DREAL=%s", s->options.precision == UNDA_FLOAT32 ? "float" : "double");
+    snprintf(text[num++], OPTION_BYTES, "-DREAL=%s",
+             s->options.precision == UNDA_FLOAT32 ? "float" : "double");
     snprintf(text[num++], OPTION_BYTES, "-DPHYSICS=\"%s\"", s->dg->physics->header);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         snprintf(text[num++], OPTION_BYTES, "-D%s=%d", numbers[i].name, numbers[i].value);

@@ -1,32 +1,35 @@
 /* fused.cu: one stage of DG in one pass: volume, both sides of the flux, lift, sources and update.
  *
- * block = TILE elements x all nodes. A thread owns ROWS nodes (rows of the matrices) of COLS elements, so a matrix
- * entry is used COLS times and a field value ROWS times: 6 ROWS COLS FMA for 3 ROWS + 4 COLS words (acoustic).
- * The state is read from q and written to q_new: neighbours still read q.
- * Bytes a DOF (float32): AB3 20, LSRK4 16; flops a node: 12 NP + 8 NFP and a few dozen (dg_flops).
+ * block = TILE elements x all nodes. A thread owns ROWS nodes (rows of the matrices) of COLS elements, so a
+ * matrix entry is used COLS times and a field value ROWS times: 6 ROWS COLS FMA for 3 ROWS + 4 COLS words
+ * (acoustic). The state is read from q and written to q_new: neighbours still read q. Bytes a DOF (float32):
+ * AB3 20, LSRK4 16; flops a node: 12 NP + 8 NFP and a few dozen (dg_flops).
  *
- * Defines: REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE (index.h), ROWS, COLS, TILE, MIN_BLOCKS (on an SM at least; caps
- * registers), SHARED_BYTES (dynamic), UNROLL_VOLUME, UNROLL_LIFT.
- * Matrix packing: derivative [node][3][ROW_GROUPS][ROWS], lift [4 NFP][ROW_GROUPS][ROWS]; row group g holds
- * rows g, g + ROW_GROUPS, ...: for each r neighbouring threads then touch neighbouring nodes. */
-#if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) || !defined(TILE)
+ * Defines: REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE (index.h), ROWS, COLS, TILE, MIN_BLOCKS (on an SM at
+ * least; caps registers), SHARED_BYTES (dynamic), UNROLL_VOLUME, UNROLL_LIFT. Matrix packing: derivative
+ * [node][3][ROW_GROUPS][ROWS], lift [4 NFP][ROW_GROUPS][ROWS]; row group g holds rows g, g + ROW_GROUPS, ...:
+ * for each r neighbouring threads then touch neighbouring nodes. */
+#if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) ||           \
+    !defined(TILE)
 #error "fused.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE, ROWS, COLS, TILE, MIN_BLOCKS"
 #endif
 
 #define ROW_GROUPS (((DEGREE + 1) * (DEGREE + 2) * (DEGREE + 3) / 6 + ROWS - 1) / ROWS)
-#define THREADS (ROW_GROUPS * (TILE / COLS))
+#define THREADS    (ROW_GROUPS * (TILE / COLS))
 #include "dg/tile.h"
 
 enum {
     ELEM_GROUPS = TILE / COLS,
-    LANE_ELEMS = ELEM_GROUPS % 4 == 0 ? 4 : ELEM_GROUPS % 2 == 0 ? 2 : 1 /* element groups in line first */
+    LANE_ELEMS = ELEM_GROUPS % 4 == 0   ? 4
+                 : ELEM_GROUPS % 2 == 0 ? 2
+                                        : 1 /* element groups in line first */
 };
 
 /* acc += derivative products. Unrolled, so that many loads of the matrix are on their way at once. */
 static __device__ __forceinline__ void volume_products(const REAL *matrix, const tile &s, int group, int e0,
                                                        REAL acc[ROWS][COLS][NUM_REF])
 {
-#pragma unroll (UNROLL_VOLUME)
+#pragma unroll(UNROLL_VOLUME)
     for (int k = 0; k < NP; k++) {
         REAL d[3][ROWS], u[NUM_REF][COLS];
 #pragma unroll
@@ -55,7 +58,7 @@ static __device__ __forceinline__ void lift_jumps(const REAL *matrix, const tile
 #pragma unroll
     for (int face = 0; face < 4; face++) {
         REAL y[ROWS][COLS][NUM_JUMP] = {};
-#pragma unroll (UNROLL_LIFT)
+#pragma unroll(UNROLL_LIFT)
         for (int m = 0; m < NFP; m++) {
             REAL l[ROWS], jumps[NUM_JUMP][COLS];
             load_matrix<ROWS>(l, matrix + ((face * NFP + m) * ROW_GROUPS + group) * ROWS);
@@ -82,7 +85,8 @@ static __device__ __forceinline__ void lift_jumps(const REAL *matrix, const tile
 
 #include "dg/update.h"
 
-/* Asks for what the update will read while the products run; from degree 6 on it only displaces the matrices. */
+/* Asks for what the update will read while the products run; from degree 6 on it only displaces the matrices.
+ */
 enum { PREFETCH = DEGREE < 6 };
 
 static __device__ __forceinline__ void prefetch(const void *array, long long first, int count)
@@ -93,7 +97,8 @@ static __device__ __forceinline__ void prefetch(const void *array, long long fir
         prefetch_l2(from + i);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS) dg_fused(const __grid_constant__ dg_args a)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
+    dg_fused(const __grid_constant__ dg_args a)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     tile &s = *(tile *)memory;

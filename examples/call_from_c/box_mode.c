@@ -1,7 +1,7 @@
-/* box_mode.c: unda from C: a mode of a box with free walls, p = sin(pi x) sin(pi y) sin(pi z) cos(sqrt(3) pi c t).
- * Prints the largest error at the nodes of the cells and fails if it is above 1e-4.
- * Compile beside a checkout (UNDA = its path):
- *   gcc -I$UNDA/csrc box_mode.c $UNDA/python/unda/libunda.so -lm -o box_mode && LD_LIBRARY_PATH=$UNDA/python/unda ./box_mode */
+/* box_mode.c: unda from C: a mode of a box with free walls, p = sin(pi x) sin(pi y) sin(pi z) cos(sqrt(3) pi
+ * c t). Prints the largest error at the nodes of the cells and fails if it is above 1e-4. Compile beside a
+ * checkout (UNDA = its path): gcc -I$UNDA/csrc box_mode.c $UNDA/python/unda/libunda.so -lm -o box_mode &&
+ * LD_LIBRARY_PATH=$UNDA/python/unda ./box_mode */
 #include "unda.h"
 
 #include <math.h>
@@ -37,8 +37,12 @@ int main(void)
         material[2 * e] = material[2 * e + 1] = 1; /* rho [kg/m3], c [m/s] */
     for (int i = 0; i < 6; i++)
         boundary[i] = UNDA_BOUNDARY_FREE;
-    unda_solver_options options = {.size_bytes = sizeof options, .degree = N, .precision = UNDA_FLOAT64,
-                                   .device = UNDA_DEVICE_CPU, .material = material, .boundary = boundary};
+    unda_solver_options options = {.size_bytes = sizeof options,
+                                   .degree = N,
+                                   .precision = UNDA_FLOAT64,
+                                   .device = UNDA_DEVICE_CPU,
+                                   .material = material,
+                                   .boundary = boundary};
     unda_solver *solver;
     check(unda_solver_new(&solver, mesh, &options));
 

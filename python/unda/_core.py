@@ -22,9 +22,7 @@ from ._source_hash import source_hash
 try:
     from ._cffi import ffi
 except ImportError as error:
-    raise ImportError(
-        "unda: the binding unda/_cffi.py is missing or broken; run make lib"
-    ) from error
+    raise ImportError("unda: the binding unda/_cffi.py is missing or broken; run make lib") from error
 
 __all__ = ["as_array", "check", "ffi", "lib", "new_object", "new_struct", "pointer", "text"]
 

@@ -46,7 +46,11 @@ def prepare() -> None:
     """Set the folders, once a process."""
     _core.check(lib.unda_set_kernel_dir(os.fsencode(kernel_dir())))
     _core.check(lib.unda_set_cache_dir(os.fsencode(cache_dir())))
-    roots = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), site.getusersitepackages()}
+    roots = {
+        sysconfig.get_path("purelib"),
+        sysconfig.get_path("platlib"),
+        site.getusersitepackages(),
+    }
     for root in sorted(roots):
         for part in _WHEELS:
             folder = Path(root) / part

@@ -82,9 +82,7 @@ def _check_sizes(path: Path) -> None:
             if name == b"$Nodes":
                 largest = _largest_node(file, version, binary, width, counts)
                 if largest > 64 * size:
-                    raise MeshError(
-                        f"node number {largest} in a file of {size} bytes; renumber them"
-                    )
+                    raise MeshError(f"node number {largest} in a file of {size} bytes; renumber them")
 
 
 def _format(readline: Any, read: Any) -> tuple[str, bool, int]:
@@ -187,9 +185,7 @@ def _check_straight(raw: Any) -> None:
     """Refuse curved cells."""
     kinds = {block.type for block in raw.cells}
     curved = sorted(
-        kind
-        for kind in kinds
-        if (match := _TETRA.match(kind) or _TRIANGLE.match(kind)) and match[1]
+        kind for kind in kinds if (match := _TETRA.match(kind) or _TRIANGLE.match(kind)) and match[1]
     )
     if curved:
         raise MeshError(
@@ -216,9 +212,7 @@ def _collect(raw: Any) -> dict[str, list[tuple[np.ndarray, np.ndarray]]]:
     return out
 
 
-def _joined(
-    parts: list[tuple[np.ndarray, np.ndarray]], width: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _joined(parts: list[tuple[np.ndarray, np.ndarray]], width: int) -> tuple[np.ndarray, np.ndarray]:
     """Concatenate blocks."""
     if not parts:
         return np.empty((0, width), np.int64), np.empty(0, np.int64)

@@ -19,8 +19,7 @@ def cells_array(cells: ArrayLike) -> np.ndarray:
     array = _core.as_array(cells, np.int64, (None, None), "cells")
     if array.shape[1] not in (4, 8):
         raise ArgumentError(
-            f"cells has shape {array.shape}, expected (any, 4) for tetrahedra or (any, 8) for "
-            "hexahedra"
+            f"cells has shape {array.shape}, expected (any, 4) for tetrahedra or (any, 8) for hexahedra"
         )
     return array
 
@@ -71,11 +70,7 @@ def tag_table(tag_names: Mapping[str, int] | None, tags: np.ndarray) -> dict[str
     if tag_names is not None and not isinstance(tag_names, Mapping):
         raise ArgumentError(f"tag_names is {type(tag_names).__name__}, expected {{name: tag}}")
     for name, tag in (tag_names or {}).items():
-        if (
-            not isinstance(name, str)
-            or isinstance(tag, bool)
-            or not isinstance(tag, (int, np.integer))
-        ):
+        if not isinstance(name, str) or isinstance(tag, bool) or not isinstance(tag, (int, np.integer)):
             raise ArgumentError(f"tag_names has {name!r}: {tag!r}, expected {{name: integer}}")
         if int(tag) in table.values():
             raise ArgumentError(f"tag_names gives tag {tag} two names, one of them {name!r}")
@@ -83,9 +78,7 @@ def tag_table(tag_names: Mapping[str, int] | None, tags: np.ndarray) -> dict[str
     for tag in np.unique(tags).tolist():
         if tag not in table.values():
             if str(tag) in table:
-                raise ArgumentError(
-                    f"tag_names gives {str(tag)!r}, the name of tag {tag}, to another"
-                )
+                raise ArgumentError(f"tag_names gives {str(tag)!r}, the name of tag {tag}, to another")
             table[str(tag)] = tag
     return table
 

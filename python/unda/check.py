@@ -51,8 +51,7 @@ class Report:
         ]
         lines.append("smallest stable time steps:")
         lines += [
-            f"  cell {cell}: {dt:.3g} s, quality {quality:.2f}"
-            for cell, dt, quality in self.worst_cells
+            f"  cell {cell}: {dt:.3g} s, quality {quality:.2f}" for cell, dt, quality in self.worst_cells
         ]
         lines += [f"warning: {text}" for text in self.warnings] or ["no warnings"]
         return "\n".join(lines)
@@ -112,8 +111,7 @@ def _units(sim: Any, report: Report) -> None:
     rho = sim._material[:, list(sim.medium.parameters).index("rho")]
     if size > 100 and speed.max() < 20:
         report.warnings.append(
-            f"the mesh is {size:.3g} m across and the fastest wave has {speed.max():.3g} m/s: "
-            "is that km/s?"
+            f"the mesh is {size:.3g} m across and the fastest wave has {speed.max():.3g} m/s: is that km/s?"
         )
     if speed.max() > 100 and rho.max() < 20 and rho.min() > 1.5:
         report.warnings.append(f"rho is at most {rho.max():.3g} kg/m3: is that g/cm3?")

@@ -187,9 +187,7 @@ def _get_mesh(group: Any) -> Mesh:
     cells = _array(group, "cells", np.int64, (None, 4))
     faces = _array(group, "faces", np.int64, (None, 3))
     ids = _array(group, "face_names", np.int32, (len(faces),))
-    boundaries = {
-        name: faces[ids == i] for i, name in enumerate(_entry(names, "boundaries", list, path))
-    }
+    boundaries = {name: faces[ids == i] for i, name in enumerate(_entry(names, "boundaries", list, path))}
     return Mesh(
         _array(group, "vertices", np.float64, (None, 3)), cells,
         tags=_array(group, "tags", np.int32, (len(cells),)), boundaries=boundaries,
@@ -312,7 +310,5 @@ def _restore(sim: Any, file: Any, header: dict[str, Any]) -> None:
     shape = (sim.mesh.num_elem, sim.num_node, len(sim.fields))
     for name in ("UNDA_STATE", *_HISTORY[:history]):
         q = _array(file, name if name != "UNDA_STATE" else "state", sim.dtype, shape)
-        _core.check(
-            lib.unda_solver_write(handle, getattr(lib, name), 0, len(q), _core.pointer(q))
-        )
+        _core.check(lib.unda_solver_write(handle, getattr(lib, name), 0, len(q), _core.pointer(q)))
     _core.check(lib.unda_solver_set_clock(handle, start, step, history))

@@ -318,9 +318,7 @@ class DG:
         found["stage"] = {"seconds": seconds, **self.rate(seconds)}
         return found
 
-    def rate(
-        self, seconds: float, limits: Mapping[str, float] | None = None
-    ) -> dict[str, float]:
+    def rate(self, seconds: float, limits: Mapping[str, float] | None = None) -> dict[str, float]:
         """Return what one stage in so many seconds is against the machine.
 
         Parameters
@@ -358,9 +356,7 @@ class DG:
         _core.check(lib.unda_solver_read(self._live(), array, 0, len(q), to))
         return q
 
-    def set(
-        self, exact: Callable[..., Any] | None = None, *, t: float = 0.0, **fields: Any
-    ) -> None:
+    def set(self, exact: Callable[..., Any] | None = None, *, t: float = 0.0, **fields: Any) -> None:
         """Set fields and the clock.
 
         Parameters
@@ -422,7 +418,7 @@ class DG:
                 _core.pointer(points),
                 _core.pointer(elem),
                 _core.pointer(values, writable=True),
-            )  # fmt: skip
+            )
         )
         return {name: values[:, self.fields.index(name)] for name in fields or self.fields}
 
@@ -575,9 +571,7 @@ class DG:
         """Sample the sources and the exact outer data at stage times."""
         amplitudes = None
         if self._sources:
-            amplitudes = np.ascontiguousarray(
-                np.stack([f(times) for _, f in self._sources], axis=1)
-            )
+            amplitudes = np.ascontiguousarray(np.stack([f(times) for _, f in self._sources], axis=1))
         exact = None
         if self._exact is not None:
             if self._exact_points is None:
@@ -590,9 +584,7 @@ class DG:
             exact = np.ascontiguousarray(
                 np.stack([np.broadcast_to(values[name], shape) for name in self.fields], axis=2)
             )
-        return _core.new_struct(
-            "unda_drive", num_time=len(times), amplitudes=amplitudes, exact=exact
-        )
+        return _core.new_struct("unda_drive", num_time=len(times), amplitudes=amplitudes, exact=exact)
 
     def step(self, n: int = 1) -> None:
         """Run n time steps.
@@ -633,7 +625,7 @@ class DG:
         )  # fmt: skip
 
     def _chunk(self, left: int) -> int:
-        """Steps to run at once: about 0.3 s of work and 64 MB of sampled data."""
+        """Return the steps to run at once: about 0.3 s of work and 64 MB of sampled data."""
         n = max(1, int(self._rate * _CHUNK_SECONDS)) if self._rate else 8
         info = self._info()
         wide = len(self._sources) + int(info.num_exact) * len(self.fields)
@@ -780,7 +772,8 @@ class DG:
         if self.config["kernel"] is None:
             return f"cpu with {self.config['threads']} threads"
         plan = ", ".join(map(str, self.config["kernel_options"].values()))
-        return f"{self.config['device']} ({self.config['device_name']}), kernel {self.config['kernel']} {{{plan}}}"
+        device = f"{self.config['device']} ({self.config['device_name']})"
+        return f"{device}, kernel {self.config['kernel']} {{{plan}}}"
 
     def __repr__(self) -> str:
         if self._handle is None:

@@ -185,8 +185,7 @@ class Medium:
         if len(bad):
             found = f"the first is {name}[{bad[0]}] = {values[bad[0]]}"
             raise ArgumentError(
-                f"{name} has {len(bad)} bad values among {len(values)}, {found}; "
-                f"{self._expected(name)}"
+                f"{name} has {len(bad)} bad values among {len(values)}, {found}; {self._expected(name)}"
             )
 
     def _column(self, name: str, mesh: Any) -> Array:
@@ -285,8 +284,7 @@ def _real_array(name: str, value: ArrayLike) -> Array:
     array = np.asarray(value)
     if array.dtype.kind not in "iuf" or array.ndim != 1:
         raise ArgumentError(
-            f"{name} is an array of {array.dtype} of shape {array.shape}; expected real numbers, "
-            "one a cell"
+            f"{name} is an array of {array.dtype} of shape {array.shape}; expected real numbers, one a cell"
         )
     return np.array(array, dtype=np.float64)
 
@@ -309,9 +307,7 @@ def _by_tag(name: str, table: dict[str, float], mesh: Any) -> Array:
     if missing:
         names = {int(tag): text for text, tag in mesh.tag_names.items()}
         texts = [names.get(tag, f"unnamed tag {tag}") for tag in missing]
-        raise ArgumentError(
-            f"{name} has no value for {_listed(texts)}; it has values for {_listed(table)}"
-        )
+        raise ArgumentError(f"{name} has no value for {_listed(texts)}; it has values for {_listed(table)}")
     return np.array([value_of[int(tag)] for tag in used])[cell_to_used.ravel()]
 
 

@@ -160,9 +160,7 @@ class Mesh:
         self.tag_names = tag_table(tag_names, self.tags)
 
     @classmethod
-    def _of_handle(
-        cls, handle: Any, names: tuple[str, ...], periodic: tuple[tuple[str, str], ...]
-    ) -> Mesh:
+    def _of_handle(cls, handle: Any, names: tuple[str, ...], periodic: tuple[tuple[str, str], ...]) -> Mesh:
         """Wrap a C mesh that was made elsewhere."""
         mesh = cls.__new__(cls)
         mesh._adopt(handle, names, periodic, None)
@@ -297,9 +295,7 @@ class Mesh:
         """
         info = self._info
         kind = "tetrahedra" if self.shape == "tet" else "hexahedra"
-        box = " x ".join(
-            f"[{low:g}, {high:g}]" for low, high in zip(self.lower, self.upper, strict=True)
-        )
+        box = " x ".join(f"[{low:g}, {high:g}]" for low, high in zip(self.lower, self.upper, strict=True))
         lines = [
             f"{self.num_elem} {kind}, {self.num_vertex} vertices, "
             f"{info.num_boundary_face} outer and {info.num_interior_face} inner faces",
@@ -356,9 +352,7 @@ def _unpickled(
 ) -> Mesh:
     """Rebuild a mesh from its pickle."""
     boundaries = {name: faces[ids == i] for i, name in enumerate(names)}
-    return Mesh(
-        vertices, cells, tags=tags, boundaries=boundaries, periodic=periodic, tag_names=tag_names
-    )
+    return Mesh(vertices, cells, tags=tags, boundaries=boundaries, periodic=periodic, tag_names=tag_names)
 
 
 def _triple(values: Any, dtype: Any, name: str) -> list[Any]:
@@ -427,9 +421,7 @@ def box_mesh(
         perturb=float(_core.as_array(perturb, np.float64, (), "perturb")),
         seed=int(_core.as_array(seed, np.int64, (), "seed")),
     )
-    handle = _core.new_object(
-        "unda_mesh", lambda out: lib.unda_box_mesh_new(out, box), lib.unda_mesh_free
-    )
+    handle = _core.new_object("unda_mesh", lambda out: lib.unda_box_mesh_new(out, box), lib.unda_mesh_free)
     pairs = tuple((_SIDES[2 * i], _SIDES[2 * i + 1]) for i in range(3) if flags[i])
     return Mesh._of_handle(handle, _SIDES, pairs)
 

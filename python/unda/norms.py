@@ -40,9 +40,7 @@ def interpolation(degree: int, points: np.ndarray) -> np.ndarray:
 def error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
     """Return {field: sqrt(integral (q - q_exact)^2 dV)}; see `DG.error`."""
     if getattr(exact, "singular", False):
-        raise ArgumentError(
-            f"{exact!r} is singular, its L2 norm is infinite; compare traces with rec.misfit"
-        )
+        raise ArgumentError(f"{exact!r} is singular, its L2 norm is infinite; compare traces with rec.misfit")
     if hasattr(exact, "bind"):
         exact = exact.bind(sim.mesh)
     points, weights = _cubature(lib.UNDA_TET, 2 * sim.degree + 2)

@@ -21,8 +21,7 @@ def plot_slice(sim: Any, field: str, plane: dict[str, float | None], ax: Any, nu
     given = {name: value for name, value in plane.items() if value is not None}
     if len(given) != 1 or field not in sim.fields:
         raise ArgumentError(
-            f"field is {field!r}, plane {given}; expected one of {list(sim.fields)} "
-            "and one of x, y, z"
+            f"field is {field!r}, plane {given}; expected one of {list(sim.fields)} and one of x, y, z"
         )
     ((normal, value),) = given.items()
     fixed = "xyz".index(normal)

@@ -146,9 +146,7 @@ class Receivers:
 
     def _expected(self, other: Any, fields: tuple[str, ...]) -> dict[str, np.ndarray]:
         if isinstance(other, Receivers):
-            if other.points.shape != self.points.shape or not np.allclose(
-                other.points, self.points
-            ):
+            if other.points.shape != self.points.shape or not np.allclose(other.points, self.points):
                 raise ArgumentError("the receivers stand at other points")
             if len(other.t) != len(self.t) or not np.allclose(other.t, self.t):
                 raise ArgumentError("the receivers have other sample times")
@@ -186,10 +184,7 @@ class Receivers:
         return ax
 
     def __repr__(self) -> str:
-        return (
-            f"Receivers({len(self.points)} points, fields {list(self.fields)}, "
-            f"{self.num_sample} samples)"
-        )
+        return f"Receivers({len(self.points)} points, fields {list(self.fields)}, {self.num_sample} samples)"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_bind": None}

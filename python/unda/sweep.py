@@ -14,7 +14,13 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import (
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    as_completed,
+)
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -64,9 +70,7 @@ class Results(list[SweepResult]):
         keys = list(dict.fromkeys(key for result in self for key in result.case))
         rows = [[*keys, "value"]]
         for result in self:
-            last = (
-                str(result.value) if result.error is None else result.error.strip().splitlines()[-1]
-            )
+            last = str(result.value) if result.error is None else result.error.strip().splitlines()[-1]
             rows.append([*(str(result.case.get(key, "")) for key in keys), last])
         widths = [max(len(row[i]) for row in rows) for i in range(len(keys))]
         return "\n".join(

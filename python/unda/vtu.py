@@ -47,26 +47,25 @@ def lattice(n: int) -> tuple[np.ndarray, np.ndarray]:
     """
     # In y_1 = x_1 + x_2 + x_3, y_2 = x_2 + x_3, y_3 = x_3 it is n >= y_1 >= y_2 >= y_3 >= 0, a union of
     # Kuhn's tetrahedra of the unit cubes: those whose corners all lie in it.
-    corners = {}
-    for y in product(range(n + 1), repeat=3):
-        if y[0] >= y[1] >= y[2]:
-            corners[y] = len(corners)
+    corners: dict[tuple[int, ...], int] = {}
+    for point in product(range(n + 1), repeat=3):
+        if point[0] >= point[1] >= point[2]:
+            corners[point] = len(corners)
     cells = []
     for low in product(range(n), repeat=3):
         for path in _PATHS:
-            y, one = list(low), [tuple(low)]
+            at, one = list(low), [tuple(low)]
             for axis in path:
-                y[axis] += 1
-                one.append(tuple(y))
+                at[axis] += 1
+                one.append(tuple(at))
             if all(corner in corners for corner in one):
                 cells.append([corners[corner] for corner in one])
     y = np.array(list(corners), float)
     x = np.stack([y[:, 0] - y[:, 1], y[:, 1] - y[:, 2], y[:, 2]], axis=1)
-    cells = np.array(cells)
-    edges = x[cells[:, 1:]] - x[cells[:, :1]]
-    flipped = np.linalg.det(edges) < 0
-    cells[flipped] = cells[flipped][:, [0, 2, 1, 3]]
-    return x / n, cells
+    filled = np.array(cells)
+    flipped = np.linalg.det(x[filled[:, 1:]] - x[filled[:, :1]]) < 0
+    filled[flipped] = filled[flipped][:, [0, 2, 1, 3]]
+    return x / n, filled
 
 
 def _array(file: Any, name: str, values: np.ndarray) -> None:
@@ -113,7 +112,8 @@ def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int 
             text = json.dumps(sim.config).encode()
             _array(file, "config", np.frombuffer(text, np.uint8))
             file.write(
-                f'</FieldData>\n<Piece NumberOfPoints="{len(x)}" NumberOfCells="{len(all_cells)}">\n<Points>\n'
+                f'</FieldData>\n<Piece NumberOfPoints="{len(x)}" NumberOfCells="{len(all_cells)}">\n'
+                "<Points>\n"
             )
             _array(file, "Points", x)
             file.write("</Points>\n<Cells>\n")

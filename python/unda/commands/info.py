@@ -43,9 +43,7 @@ def collect() -> dict[str, Any]:
     count = ffi.new("int32_t *")
     try:
         _core.check(lib.unda_device_count(count))
-        found["cuda"] = [
-            {"device": f"cuda:{i}", **device_info(f"cuda:{i}")} for i in range(count[0])
-        ]
+        found["cuda"] = [{"device": f"cuda:{i}", **device_info(f"cuda:{i}")} for i in range(count[0])]
         if not found["cuda"]:
             found["why_no_gpu"] = "the driver knows no device"
     except Error as error:

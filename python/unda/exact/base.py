@@ -112,8 +112,7 @@ def solution_class(name: str, medium: Medium) -> Any:
     if found is None:
         known = [physics for kind, physics in ExactSolution._kinds if kind == name]
         raise ArgumentError(
-            f"unda.exact.{name} is known for {' and '.join(known)} media; "
-            f"the medium is {medium.physics}"
+            f"unda.exact.{name} is known for {' and '.join(known)} media; the medium is {medium.physics}"
         )
     return found
 
@@ -146,8 +145,7 @@ def from_config(config: dict[str, Any]) -> ExactSolution:
     known = {name for name, _ in ExactSolution._kinds}
     if config.get("type") not in known:
         raise ArgumentError(
-            f"exact solution of type {config.get('type')!r}; expected one of "
-            f"{', '.join(sorted(known))}"
+            f"exact solution of type {config.get('type')!r}; expected one of {', '.join(sorted(known))}"
         )
     medium = arguments.pop("medium")
     return solution_class(config["type"], medium)(medium, **arguments)

@@ -155,9 +155,7 @@ class AcousticBoxMode(ExactSolution):
     physics = "acoustic"
     name = "box_mode"
 
-    def __init__(
-        self, medium: Medium, lower: Any, upper: Any, n: Any, walls: Any, amplitude: float
-    ) -> None:
+    def __init__(self, medium: Medium, lower: Any, upper: Any, n: Any, walls: Any, amplitude: float) -> None:
         self._lower, upper = np.array(vector("lower", lower, "m")), np.array(vector("upper", upper))
         length = upper - self._lower
         if not np.all(length > 0.0):

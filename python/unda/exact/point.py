@@ -19,9 +19,7 @@ from .base import Array, ExactSolution, solution_class
 from .walls import SIDES, SIGN, Axis, Corner, all_images, bounds_of, split_walls, wall_places
 
 
-def point_source(
-    medium: Medium, source: Source, *, walls: Any = None, bounds: Any = None
-) -> ExactSolution:
+def point_source(medium: Medium, source: Source, *, walls: Any = None, bounds: Any = None) -> ExactSolution:
     """Return the wave that a point source makes in full space, or between plane walls.
 
     Acoustic, `VolumeInjection` of rate q, r the distance and u = t - r/c:
@@ -78,9 +76,7 @@ class AcousticPointSource(ExactSolution):
     name = "point_source"
     singular = True
 
-    def __init__(
-        self, medium: Medium, source: Source, walls: Any = None, bounds: Any = None
-    ) -> None:
+    def __init__(self, medium: Medium, source: Source, walls: Any = None, bounds: Any = None) -> None:
         if not isinstance(source, Source):
             raise ArgumentError(f"source is {source!r}; expected one such as unda.VolumeInjection")
         source.check_physics(medium)

@@ -15,9 +15,7 @@ from ..medium import Medium
 from .base import Array, ExactSolution, solution_class
 
 
-def spherical_pulse(
-    medium: Medium, center: Any, width: float, *, amplitude: float = 1.0
-) -> ExactSolution:
+def spherical_pulse(medium: Medium, center: Any, width: float, *, amplitude: float = 1.0) -> ExactSolution:
     """Return the wave that starts from rest with p = amplitude exp(-r^2/(2 width^2)) at t = 0.
 
     Acoustic, with g(u) = u exp(-u^2/(2 width^2)): p = amplitude [g(r - ct) + g(r + ct)]/(2 r), and
