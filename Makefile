@@ -22,7 +22,7 @@ ARGS ?=
 # binary runs anywhere, CLONES in csrc/base/parallel.h picks the instruction set when it is loaded.
 OPT ?= -O3
 EXTRA ?=
-CFLAGS := -std=gnu11 $(OPT) -g1 -fPIC -fopenmp -fvisibility=hidden -ffp-contract=fast -fno-math-errno \
+CFLAGS := -std=gnu11 $(OPT) -g1 -fPIC -fopenmp -fvisibility=hidden -ffp-contract=fast -Wno-psabi -fno-math-errno \
           -fno-trapping-math -Wall -Wextra -Icsrc -Icuda $(EXTRA)
 LDFLAGS := -shared -fopenmp -Wl,-z,defs $(EXTRA)
 LDLIBS := -lm -ldl -lpthread

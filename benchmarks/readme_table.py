@@ -19,9 +19,14 @@ NOTHING = "Nothing has been measured with this version yet.\n"
 
 
 def read_results(folder: Path) -> list[dict[str, Any]]:
-    """Results that have rows, in the order of their file names."""
-    found = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
-    return [result for result in found if result.get("rows")]
+    """Results that have rows, in the order of their file names; one for each machine and day."""
+    machines: dict[Any, dict[str, Any]] = {}
+    for path in sorted(folder.glob("*.json")):
+        found = json.loads(path.read_text())
+        if found.get("rows"):
+            key = tuple(found.get(word) for word in ("device", "driver", "date"))
+            machines.setdefault(key, {**found, "rows": []})["rows"] += found["rows"]
+    return list(machines.values())
 
 
 def kinds(result: dict[str, Any]) -> list[tuple[str, str, str]]:
@@ -40,16 +45,17 @@ def cell(result: dict[str, Any], kind: tuple[str, str, str], degree: int) -> str
 
 
 def table(results: list[dict[str, Any]]) -> str:
-    """One table a result, one line a kernel, one column a degree."""
+    """One table a machine, one line a kernel (a step of ab3, a stage of lsrk4), one column a degree."""
     parts = []
     for result in results:
         degrees = sorted({row["degree"] for row in result["rows"]})
-        lines = [f"{result['device']}, driver {result['driver']}, {result['date']}:", ""]
+        driver = f", driver {result['driver']}" if result["driver"] else ""
+        lines = [f"{result['device']}{driver}, {result['date']}:", ""]
         lines.append(f"| GDOF/s (of the limit) | {' | '.join(f'N = {n}' for n in degrees)} |")
         lines.append("|---|" + "---|" * len(degrees))
         for kind in kinds(result):
             cells = " | ".join(cell(result, kind, degree) for degree in degrees)
-            lines.append(f"| {' '.join(kind)} | {cells} |")
+            lines.append(f"| {' '.join(filter(None, kind))} | {cells} |")
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts) or NOTHING
 

@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 1 };
+enum { UNDA_ABI = 2 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -320,8 +320,9 @@ UNDA_API unda_status unda_solver_reserve(unda_solver *solver, int64_t max_step);
 /* Times at which the next num_step steps need sources and exact data. times may be NULL (count only). */
 UNDA_API unda_status unda_solver_stage_times(const unda_solver *solver, int64_t num_step, double *times,
                                              int64_t *num_time);
-/* Coordinates of the nodes that need exact outer data: [num_exact][3] [m]. */
-UNDA_API unda_status unda_solver_exact_points(const unda_solver *solver, double *points);
+/* Nodes that need exact outer data: coordinates [num_exact][3] [m] and number of the boundary that each is on
+ * [num_exact] (NULL: not wanted). */
+UNDA_API unda_status unda_solver_exact_points(const unda_solver *solver, double *points, int32_t *boundary);
 
 /* What drives a call of unda_solver_step, sampled at the times of unda_solver_stage_times. Borrowed. */
 typedef struct unda_drive {

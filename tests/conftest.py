@@ -3,7 +3,11 @@
 --slow runs the slow tier too; --require-gpu turns the skips of device tests into failures.
 """
 
+import os
+
 import pytest
+
+os.environ.setdefault("UNDA_DEVICE", "cpu")  # what device="auto" is, with or without a GPU
 
 LIMIT_SECONDS = 20.0  # of a default test
 

@@ -208,7 +208,7 @@ unda_status unda_solver_coordinates(const unda_solver *s, double *coordinates)
     return UNDA_OK;
 }
 
-unda_status unda_solver_exact_points(const unda_solver *s, double *points)
+unda_status unda_solver_exact_points(const unda_solver *s, double *points, int32_t *boundary)
 {
     if (!s || !points)
         FAIL(UNDA_ERR_ARG, "solver or points is NULL");
@@ -219,6 +219,8 @@ unda_status unda_solver_exact_points(const unda_solver *s, double *points)
         dg_coordinates(dg, s->mesh, elem, x);
         for (int m = 0; m < dg->num_face_node; m++, points += 3)
             memcpy(points, x + 3 * dg->element->face_node[face * dg->num_face_node + m], 3 * sizeof(double));
+        for (int m = 0; boundary && m < dg->num_face_node; m++)
+            *boundary++ = -1 - s->mesh->neighbor[dg->exact_face[i]];
     }
     return UNDA_OK;
 }

@@ -5,7 +5,8 @@
 >>> sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2)
 >>> sim.run(until=0.01)
 
-The path says what is inside: mesh, medium, source, timefunction, exact, dg, receiver.
+The path says what is inside: mesh, medium, boundary, source, timefunction, exact, dg, simulation,
+receiver.
 """
 
 from . import exact
@@ -25,7 +26,7 @@ from .errors import (
     OutOfMemoryError,
     UnstableError,
 )
-from .limits import device_limits
+from .limits import device_limits, devices
 from .medium import Acoustic
 from .mesh import Mesh, box_mesh, read_mesh
 from .receiver import Receivers
@@ -54,6 +55,7 @@ __all__ = [
     "VolumeInjection",
     "box_mesh",
     "device_limits",
+    "devices",
     "exact",
     "gaussian",
     "load",

@@ -200,14 +200,14 @@ def save(sim: Any, path: Any) -> None:
     """Write a simulation, see `DG.save`."""
     history = ffi.new("int32_t *")
     _core.check(lib.unda_solver_get_history(sim._live(), history))
-    exact = None
-    if sim._exact is not None:
-        if not hasattr(sim._exact, "to_config"):
+    exact = {}
+    for name, solution in sim._boundaries.exact.items():
+        if not hasattr(solution, "to_config"):
             raise ArgumentError(
-                "the boundary data are a plain callable and cannot be saved; an unda.exact solution "
-                "of unda.sampled time functions can"
+                f"the data of boundary {name!r} are a plain callable and cannot be saved; an unda.exact "
+                "solution of unda.sampled time functions can"
             )
-        exact = sim._exact.to_config()
+        exact[name] = solution.to_config()
     header = {
         "config": sim.config, "physics": sim.medium.physics, "start": sim._start,
         "step": sim.step_count, "history": history[0], "exact": exact,
@@ -268,12 +268,11 @@ def load(path: Any, *, device: str | None = None) -> Any:
             raise FileError(f"{path}: physics is {physics!r}, expected one of {list(_MEDIA)}")
         kind = _MEDIA[physics]
         material = _array(file, "material", np.float64, (mesh.num_elem, len(kind.parameters)))
-        exact = header.get("exact") and solution_from_config(header["exact"])
-        joined = {name for pair in mesh.periodic for name in pair}
+        exact = _entry(header, "exact", dict, path)
+        made = {json.dumps(c): solution_from_config(c) for c in exact.values()}
         boundary = {
-            name: exact if word == "exact" else word
+            name: made[json.dumps(exact[name])] if name in exact else word
             for name, word in _entry(config, "boundary", dict, path).items()
-            if name not in joined
         }
         target = device or _entry(config, "device", str, path)
         same = target.partition(":")[0] == config["device"].partition(":")[0] != "cpu"

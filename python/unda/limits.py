@@ -5,6 +5,7 @@ Not here: how (csrc/cpu/limits.c, csrc/gpu/limits.c).
 
 from __future__ import annotations
 
+import os
 import platform
 from typing import Any
 
@@ -12,7 +13,14 @@ from . import _core, _cuda
 from ._core import lib
 from .errors import ArgumentError, Error
 
-__all__ = ["choose_device", "device_info", "device_limits", "device_number", "num_devices"]
+__all__ = [
+    "choose_device",
+    "device_info",
+    "device_limits",
+    "device_number",
+    "devices",
+    "num_devices",
+]
 
 
 def device_number(device: Any) -> int:
@@ -29,7 +37,11 @@ def device_number(device: Any) -> int:
 
 
 def choose_device() -> str:
-    """Return "cuda:0" if it can be used, else "cpu", and log why not."""
+    """Return what UNDA_DEVICE says, else "cuda:0" if it can be used, else "cpu"; log why."""
+    wanted = os.environ.get("UNDA_DEVICE")
+    if wanted:
+        _core.logger.info("device 'auto' is %s: UNDA_DEVICE says so", wanted)
+        return wanted
     try:
         num_devices()
         device_info("cuda:0")
@@ -60,6 +72,29 @@ def device_info(device: str) -> dict[str, Any]:
         "compute_capability": f"{info.compute_capability // 10}.{info.compute_capability % 10}",
         "memory": int(info.total_bytes),
     }
+
+
+def devices() -> dict[str, dict[str, Any]]:
+    """Return the devices that unda can compute on, with what is known of each.
+
+    Returns
+    -------
+    dict of str to dict
+        "cpu", then "cuda:0" and so on, as the `device` of a method; each with ``device_name``, CUDA
+        devices with ``memory`` [byte], ``compute_capability``, ``driver`` and ``nvrtc`` too.
+
+    Examples
+    --------
+    >>> list(unda.devices())[0]
+    'cpu'
+    """
+    found = {"cpu": {**device_info("cpu"), "threads": len(os.sched_getaffinity(0))}}
+    try:
+        names = [f"cuda:{i}" for i in range(num_devices())]
+    except Error as error:
+        _core.logger.info("no CUDA device: %s", error)
+        names = []
+    return found | {name: device_info(name) for name in names}
 
 
 def _processor() -> str:

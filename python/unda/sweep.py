@@ -17,13 +17,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
     Executor,
     Future,
-    ProcessPoolExecutor,
     ThreadPoolExecutor,
     as_completed,
 )
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -252,6 +250,9 @@ def _on_cpus(
     function: Callable[..., Any], results: Results, files: list[Path | None], left: list[int],
     places: list[str], workers: int | None,
 ) -> None:  # fmt: skip
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     _check_importable(function)
     cores = len(os.sched_getaffinity(0))
     num = min(workers or cores, len(left))

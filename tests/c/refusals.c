@@ -137,8 +137,8 @@ static void refuse_questions(unda_solver *solver)
     CALL(unda_solver_element_dt(solver, NULL));
     CALL(unda_solver_coordinates(NULL, &value));
     CALL(unda_solver_coordinates(solver, NULL));
-    CALL(unda_solver_exact_points(NULL, &value));
-    CALL(unda_solver_exact_points(solver, NULL));
+    CALL(unda_solver_exact_points(NULL, &value, NULL));
+    CALL(unda_solver_exact_points(solver, NULL, NULL));
     CALL(unda_solver_get_history(NULL, &history));
     CALL(unda_solver_get_history(solver, NULL));
     CALL(unda_solver_get_blowup(NULL, &fine));

@@ -1,0 +1,117 @@
+"""What stands behind each named boundary of a mesh: a condition, or the values of an exact solution.
+
+Not here: the states that a condition puts outside (cuda/physics).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._core import lib
+from .errors import ArgumentError
+from .exact import ExactSolution
+from .mesh import Mesh
+
+__all__ = ["Boundaries", "OuterData"]
+
+_CODES = {
+    "absorbing": lib.UNDA_BOUNDARY_ABSORBING,
+    "rigid": lib.UNDA_BOUNDARY_RIGID,
+    "free": lib.UNDA_BOUNDARY_FREE,
+}
+_PERIODIC = "periodic"
+
+
+@dataclass
+class Boundaries:
+    """Conditions of a mesh's boundaries, in the order of ``mesh.boundary_names``.
+
+    Attributes
+    ----------
+    words : dict of str to str
+        Condition of each name; "exact" where values are given, "periodic" where the mesh is.
+    codes : numpy.ndarray
+        The same as the library takes them (num_boundary,).
+    exact : dict of str to callable
+        Outer values by name.
+    """
+
+    words: dict[str, str]
+    codes: np.ndarray
+    exact: dict[str, Callable[..., Any]]
+
+    @classmethod
+    def of(cls, mesh: Mesh, given: Mapping[str, Any] | None) -> Boundaries:
+        """Read the `boundary` keyword of a method.
+
+        Raises
+        ------
+        ArgumentError
+            Names that the mesh lacks, boundaries without a condition, unknown conditions.
+        """
+        if given is not None and not isinstance(given, Mapping):
+            raise ArgumentError(f"boundary is {given!r}, expected a dict of names, '*' for the rest")
+        given = dict({"*": "absorbing"} if given is None else given)
+        rest = given.pop("*", None)
+        joined = {name for pair in mesh.periodic for name in pair}
+        unknown = sorted(map(str, set(given) - set(mesh.boundary_names)))
+        if unknown:
+            raise ArgumentError(f"boundary names {unknown}; the mesh has {list(mesh.boundary_names)}")
+        words, exact, bound = {}, {}, {}
+        for name in mesh.boundary_names:
+            condition = given.get(name, rest)
+            if name in joined:
+                if given.get(name, _PERIODIC) != _PERIODIC:
+                    raise ArgumentError(f"boundary {name!r} is periodic by the mesh")
+                words[name] = _PERIODIC
+            elif isinstance(condition, ExactSolution) or callable(condition):
+                words[name] = "exact"
+                if id(condition) not in bound:
+                    bound[id(condition)] = condition.bind(mesh) if hasattr(condition, "bind") else condition
+                exact[name] = bound[id(condition)]
+            elif isinstance(condition, str) and condition in _CODES:
+                words[name] = condition
+            else:
+                raise ArgumentError(
+                    f"boundary {name!r} has condition {condition!r}; expected one of {list(_CODES)} "
+                    "or an exact solution, or '*' for the rest"
+                )
+        codes = {**_CODES, "exact": lib.UNDA_BOUNDARY_EXACT, _PERIODIC: lib.UNDA_BOUNDARY_ABSORBING}
+        return cls(words, np.array([codes[word] for word in words.values()], np.int32), exact)
+
+
+class OuterData:
+    """Values of exact solutions at the outer side of the nodes that need them.
+
+    Parameters
+    ----------
+    boundaries : Boundaries
+    points : numpy.ndarray
+        Nodes (num_point, 3) [m].
+    numbers : numpy.ndarray
+        Number of each node's boundary (num_point,).
+    fields : sequence of str
+    """
+
+    def __init__(
+        self, boundaries: Boundaries, points: np.ndarray, numbers: np.ndarray, fields: tuple[str, ...]
+    ) -> None:
+        self._fields, self._num_point = fields, len(points)
+        given = [boundaries.exact.get(name) for name in boundaries.words]
+        self._parts = []
+        for solution in {id(f): f for f in boundaries.exact.values()}.values():
+            at = np.flatnonzero(np.isin(numbers, [i for i, f in enumerate(given) if f is solution]))
+            self._parts.append((solution, at, points[at].T[:, None, :]))
+
+    def __call__(self, times: np.ndarray) -> np.ndarray:
+        """Return values (num_time, num_point, num_field) at times (num_time,) [s]."""
+        values = np.empty((len(times), self._num_point, len(self._fields)))
+        for solution, at, (x, y, z) in self._parts:
+            found = solution(x, y, z, times[:, None])
+            for i, field in enumerate(self._fields):
+                values[:, at, i] = found[field]
+        return values

@@ -1,0 +1,678 @@
+"""Simulation: what every method has in common: state, sources, receivers, running, files.
+
+Drives the C solver chunk by chunk and hands out arrays. Not here: how a method is set up (dg.py),
+numerics (csrc, cuda), what runs are compared with (exact/, norms.py).
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _core, norms
+from ._core import ffi, lib
+from ._run_control import Interruptible, Progress
+from .boundary import Boundaries, OuterData
+from .check import Report, check
+from .errors import ArgumentError, OutOfMemoryError, UnstableError
+from .limits import device_info, device_limits
+from .medium import Medium
+from .mesh import Mesh
+from .receiver import Receivers
+from .source import Source
+
+__all__ = ["KERNELS", "PLAN", "Simulation", "choice", "forecast"]
+
+PLAN = ("rows", "cols", "tile", "blocks", "unroll_volume", "unroll_lift")
+KERNELS = ("auto", "fused", "node")
+_CHUNK_SECONDS = 0.3
+_CHUNK_BYTES = 64e6
+
+_alive: weakref.WeakSet[Simulation] = weakref.WeakSet()
+
+
+def choice(name: str, value: Any, choices: Sequence[str]) -> int:
+    """Return the place of a word among the allowed ones."""
+    if not isinstance(value, str) or value not in choices:
+        raise ArgumentError(f"{name} is {value!r}, expected one of {list(choices)}")
+    return list(choices).index(value)
+
+
+def forecast(mesh: Mesh, options: Any) -> dict[str, int]:
+    """Return the bytes that a solver with these options would take."""
+    bytes_ = ffi.new("int64_t[2]")
+    _core.check(lib.unda_solver_forecast(mesh._handle, options, bytes_, bytes_ + 1))
+    return {"host": int(bytes_[0]), "device": int(bytes_[1])}
+
+
+def _new_solver(mesh: Mesh, options: Any) -> Any:
+    """Make a solver; say what holds memory where there is none left."""
+    try:
+        return _core.new_object(
+            "unda_solver", lambda out: lib.unda_solver_new(out, mesh._handle, options), lib.unda_solver_free
+        )
+    except OutOfMemoryError as error:
+        needed = forecast(mesh, options)
+        living = [repr(sim) for sim in _alive if sim._handle is not None]
+        listed = "".join(f"\n  {line}" for line in living) or " none"
+        raise OutOfMemoryError(
+            f"{error}; the simulation takes {needed['host'] / 1e9:.3g} GB on the host and "
+            f"{needed['device'] / 1e9:.3g} GB on the device; living simulations:{listed}"
+        ) from None
+
+
+class Simulation:
+    """A wave on a mesh, in time; made by a method such as `unda.DG`.
+
+    Attributes
+    ----------
+    mesh, medium
+        As given.
+    fields : tuple of str
+        Names of the unknowns.
+    dt, dt_stable : float
+        Time step and the stable limit [s].
+    num_node : int
+        Nodes of a cell.
+    config : dict
+        Everything that the run depends on, as JSON can hold it.
+    """
+
+    degree: int
+    dtype: np.dtype
+    config: dict[str, Any]
+    _material: np.ndarray
+    _handle: Any = None
+
+    def _start_solver(
+        self, mesh: Mesh, medium: Medium, boundaries: Boundaries, options: Any, *,
+        sample_dt: float | None, allow_unstable: bool,
+    ) -> None:  # fmt: skip
+        """Make the C solver with its final time step."""
+        self.mesh, self.medium, self.fields = mesh, medium, medium.fields
+        self._boundaries = boundaries
+        self._handle = _new_solver(mesh, options)
+        if sample_dt is not None:
+            limit = self._info().dt_stable
+            options.dt = sample_dt / np.ceil(sample_dt / (options.cfl * limit) - 1e-9)
+            self.close()
+            self._handle = _new_solver(mesh, options)
+        info = self._info()
+        self.dt, self.dt_stable = float(info.dt), float(info.dt_stable)
+        if self.dt > self.dt_stable * (1 + 1e-12) and not allow_unstable:
+            self.close()
+            raise ArgumentError(
+                f"dt is {self.dt:.6g} s, above the stable limit {self.dt_stable:.6g} s; "
+                "allow_unstable=True takes it all the same"
+            )
+        self.num_node = int(info.num_node)
+        self._start = 0.0  # time of step 0
+        self._sources: list[Any] = []
+        self._receivers: list[Receivers] = []
+        self._rate = 0.0  # steps a second of the last chunk
+        self._outer: OuterData | None = None
+        _alive.add(self)
+
+    def _resolved(self, device: str) -> dict[str, Any]:
+        """Return the part of the configuration that the library decided."""
+        info = self._info()
+        return {
+            "mesh": self.mesh.hash,
+            "medium": self.medium.to_config(),
+            "boundary": self._boundaries.words,
+            "dt": self.dt,
+            "device": device,
+            **device_info(device),
+            "kernel": KERNELS[info.kernel] if info.on_gpu else None,
+            "kernel_options": dict(zip(PLAN, map(int, info.plan), strict=True)) if info.on_gpu else None,
+            "threads": int(info.threads),
+            "version": _core.version(),
+        }
+
+    def _info(self) -> Any:
+        if self._handle is None:
+            raise ArgumentError("this simulation is closed")
+        info = _core.new_struct("unda_solver_info")
+        _core.check(lib.unda_solver_get_info(self._handle, info))
+        return info
+
+    @property
+    def t(self) -> float:
+        """Present time [s]."""
+        return float(self._info().time)
+
+    @property
+    def step_count(self) -> int:
+        """Steps done."""
+        return int(self._info().step)
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """Node coordinates (num_elem, num_node, 3) [m]."""
+        x = np.empty((self.mesh.num_elem, self.num_node, 3))
+        _core.check(lib.unda_solver_coordinates(self._live(), _core.pointer(x, writable=True)))
+        return x
+
+    @property
+    def element_dt(self) -> np.ndarray:
+        """Stable time step of each cell (num_elem,) [s]."""
+        dt = np.empty(self.mesh.num_elem)
+        _core.check(lib.unda_solver_element_dt(self._live(), _core.pointer(dt, writable=True)))
+        return dt
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """Bytes of tables and state, on the host and on the device."""
+        info = self._info()
+        return {"host": int(info.host_bytes), "device": int(info.device_bytes)}
+
+    def _live(self) -> Any:
+        self._info()
+        return self._handle
+
+    def _kernel_seconds(self, runs: int) -> dict[str, dict[str, float]]:
+        """Time each CUDA kernel, see `profile`."""
+        profile = _core.new_struct("unda_profile")
+        _core.check(lib.unda_solver_profile(self._live(), runs, profile))
+        found = {
+            _core.text(profile.name[i]): {
+                "seconds": float(profile.seconds[i]), "launches": int(profile.launches[i])
+            }
+            for i in range(profile.num_kernel)
+        }  # fmt: skip
+        found["stage"] = {"seconds": sum(k["seconds"] for name, k in found.items() if name != "record")}
+        return found
+
+    def profile(self, runs: int = 20) -> dict[str, dict[str, float]]:
+        """Time each CUDA kernel of a stage; the state stays as it is.
+
+        Parameters
+        ----------
+        runs : int
+            Launches of each, after two to warm up.
+
+        Returns
+        -------
+        dict of str to dict
+            For each kernel ``seconds`` (median of a launch) and ``launches`` a step; for "stage",
+            all kernels of one together, also ``gdof_per_second``, ``gflops``, ``gbytes_per_second``
+            (compulsory) and ``percent_of_limit``, of the tighter of the measured limits.
+
+        Raises
+        ------
+        ArgumentError
+            On the CPU.
+        """
+        found = self._kernel_seconds(runs)
+        found["stage"] |= self.rate(found["stage"]["seconds"])
+        return found
+
+    def rate(self, seconds: float, limits: Mapping[str, float] | None = None) -> dict[str, float]:
+        """Return what one stage in so many seconds is against the machine.
+
+        Parameters
+        ----------
+        seconds : float
+            Time of a stage (ab3: a step) [s].
+        limits : dict, optional
+            Of `device_limits`; measured now if omitted.
+
+        Returns
+        -------
+        dict of str to float
+            ``gdof_per_second``; ``gflops`` of the method's operations; ``gbytes_per_second`` of the
+            compulsory traffic; ``percent_of_limit``: the time that the tighter of copy bandwidth and
+            FMA rate allows, in percent of the time taken.
+        """
+        info, num = self._info(), self.mesh.num_elem
+        if limits is None:
+            limits = device_limits(self.config["device"])
+        fma = limits["fma32" if self.dtype.itemsize == 4 else "fma64"]
+        flops, moved = info.flops * num, info.bytes_per_elem * num
+        least = max(flops / fma, moved / limits["copy"])
+        return {
+            "gdof_per_second": num * self.num_node * len(self.fields) / seconds / 1e9,
+            "gflops": flops / seconds / 1e9,
+            "gbytes_per_second": moved / seconds / 1e9,
+            "percent_of_limit": 100 * least / seconds,
+        }
+
+    # ---- state ----
+
+    def _read(self, array: int) -> np.ndarray:
+        q = np.empty((self.mesh.num_elem, self.num_node, len(self.fields)), self.dtype)
+        to = _core.pointer(q, writable=True)
+        _core.check(lib.unda_solver_read(self._live(), array, 0, len(q), to))
+        return q
+
+    def set(self, exact: Callable[..., Any] | None = None, *, t: float = 0.0, **fields: Any) -> None:
+        """Set fields and the clock.
+
+        Parameters
+        ----------
+        exact : exact solution, optional
+            Gives all fields.
+        t : float
+            The time that it is [s].
+        **fields : array_like, float or callable
+            A field by name: values (num_elem, num_node), a number, or f(x, y, z). Fields that are
+            not named become 0.
+
+        Raises
+        ------
+        ArgumentError
+            Unknown fields, wrong shapes, values that are not finite.
+        """
+        unknown = sorted(set(fields) - set(self.fields))
+        if unknown:
+            raise ArgumentError(f"no fields {unknown}; there are {list(self.fields)}")
+        if exact is not None and fields:
+            raise ArgumentError("give an exact solution or fields, not both")
+        x = self.coordinates
+        place = (x[..., 0], x[..., 1], x[..., 2])
+        if exact is not None:
+            fields = (exact.bind(self.mesh) if hasattr(exact, "bind") else exact)(*place, t)
+        q = np.zeros((self.mesh.num_elem, self.num_node, len(self.fields)), self.dtype)
+        for i, name in enumerate(self.fields):
+            value = fields.get(name, 0.0)
+            value = np.asarray(value(*place) if callable(value) else value)
+            if value.ndim and value.shape != q.shape[:2]:
+                raise ArgumentError(f"{name} has shape {value.shape}, expected {q.shape[:2]}")
+            if value.dtype.kind not in "iuf" or not np.isfinite(value).all():
+                raise ArgumentError(f"{name} has values that are not finite real numbers")
+            q[..., i] = value
+        handle = self._live()
+        _core.check(lib.unda_solver_write(handle, lib.UNDA_STATE, 0, len(q), _core.pointer(q)))
+        self._start = float(t)
+        _core.check(lib.unda_solver_set_clock(handle, self._start, 0, 0))
+        for i, receivers in enumerate(self._receivers):
+            _core.check(lib.unda_solver_record(handle, i))
+            receivers.clear(float(t), 0)
+        self._drain()
+
+    def get(self, name: str) -> np.ndarray:
+        """Return a field (num_elem, num_node), in the user's numbering of cells."""
+        if name not in self.fields:
+            raise ArgumentError(f"no field {name!r}; there are {list(self.fields)}")
+        return np.ascontiguousarray(self._read(lib.UNDA_STATE)[..., self.fields.index(name)])
+
+    def sample(self, points: ArrayLike, fields: Sequence[str] | None = None) -> dict[str, Any]:
+        """Return fields at points (n, 3) [m], {field: (n,)}, interpolated in each element."""
+        points, elem = self._inside(points, "point")
+        values = np.empty((len(points), len(self.fields)))
+        _core.check(
+            lib.unda_solver_sample(
+                self._live(),
+                len(points),
+                _core.pointer(points),
+                _core.pointer(elem),
+                _core.pointer(values, writable=True),
+            )
+        )
+        return {name: values[:, self.fields.index(name)] for name in fields or self.fields}
+
+    def rhs(self) -> dict[str, np.ndarray]:
+        """Return dq/dt at the present state and time, sources included, {field: (num_elem, num_node)}."""
+        handle = self._live()
+        _core.check(lib.unda_solver_rhs(handle, self._drive(np.array([self.t]))))
+        q = self._read(lib.UNDA_RHS)
+        return {name: np.ascontiguousarray(q[..., i]) for i, name in enumerate(self.fields)}
+
+    def energy(self) -> float:
+        """Return the energy of the state [J]."""
+        out = ffi.new("double *")
+        _core.check(lib.unda_solver_energy(self._live(), out))
+        return float(out[0])
+
+    def error(self, exact: Any, *, relative: bool = False) -> dict[str, float]:
+        """Return the L2 error of each field against an exact solution at the present time.
+
+        Parameters
+        ----------
+        exact : exact solution
+        relative : bool
+            Divide by the exact norm of the field's group (p; v).
+
+        Returns
+        -------
+        dict of str to float
+            sqrt(integral (q - q_exact)^2 dV), by a cubature exact to degree 2 degree + 2.
+
+        Raises
+        ------
+        ArgumentError
+            If the solution is singular; compare traces with ``rec.misfit`` then.
+        """
+        return norms.error(self, exact, relative=relative)
+
+    def check(self) -> Report:
+        """Look for what often goes wrong, before the first step.
+
+        Returns
+        -------
+        Report
+            Nodes in the shortest wavelength by tag, the ten cells with the smallest time step, and
+            warnings: too few nodes, slivers, units that look wrong, sources on faces. Prints as text;
+            true where there is no warning.
+
+        Examples
+        --------
+        >>> print(sim.check())  # doctest: +SKIP
+        """
+        return check(self)
+
+    # ---- sources and receivers ----
+
+    def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, np.ndarray]:
+        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
+        elem = self.mesh.locate(array)[0]
+        for i in np.flatnonzero(elem < 0)[:1]:
+            place = ", ".join(f"{x:g}" for x in array[i])
+            raise ArgumentError(f"{what} {i} at ({place}) m lies outside the mesh")
+        return array, elem
+
+    def add_source(self, source: Source) -> None:
+        """Add a point source; before the first step, and each object once.
+
+        Raises
+        ------
+        ArgumentError
+            Outside the mesh, of another physics, added already, or too late: see `reset`.
+        """
+        if not isinstance(source, Source):
+            raise ArgumentError(f"source is {source!r}, expected a source such as VolumeInjection")
+        if any(source is other for other, _ in self._sources):
+            raise ArgumentError("this source was added already; sim.reset(sources=True) forgets it")
+        if self.step_count > 0:
+            raise ArgumentError("sources are added before the first step; sim.reset() starts again")
+        points, elem = self._inside([source.position], "source")
+        rates = source.rates(self.medium, int(elem[0]), self.mesh)
+        array = np.array([rates.get(name, 0.0) for name in self.fields])
+        index = ffi.new("int32_t *")
+        _core.check(
+            lib.unda_solver_add_source(
+                self._live(), int(elem[0]), _core.pointer(points), _core.pointer(array), index
+            )
+        )
+        self._sources.append((source, source.time_function(self.dt)))
+
+    def add_receivers(
+        self,
+        points: ArrayLike,
+        fields: Iterable[str] | None = None,
+        *,
+        every: int = 1,
+        name: str | None = None,
+    ) -> Receivers:
+        """Record fields at points (n, 3) [m] now and after every `every` steps.
+
+        Raises
+        ------
+        ArgumentError
+            Points outside the mesh, unknown fields.
+        """
+        array, elem = self._inside(points, "receiver")
+        chosen = tuple(self.fields if fields is None else fields)
+        unknown = [field for field in chosen if field not in self.fields]
+        if unknown or not chosen:
+            raise ArgumentError(f"no fields {unknown}; there are {list(self.fields)}")
+        numbers = np.array([self.fields.index(field) for field in chosen], np.int32)
+        group = ffi.new("int32_t *")
+        given = _core.new_struct(
+            "unda_receivers", num_point=len(array), every=every, num_field=len(chosen),
+            points=array, elem=elem, fields=numbers,
+        )  # fmt: skip
+        _core.check(lib.unda_solver_add_receivers(self._live(), given, group))
+        receivers = Receivers(
+            array, chosen, units=self.medium.units, every=every, dt=self.dt, dtype=self.dtype,
+            config=self.config, name=name,
+        )  # fmt: skip
+        mesh = self.mesh
+        receivers._bind = lambda solution: solution.bind(mesh)
+        receivers.clear(self._start, self.step_count)
+        self._receivers.append(receivers)
+        self._drain()
+        return receivers
+
+    def _drain(self) -> None:
+        """Move recorded samples from the library to the receivers."""
+        count = ffi.new("int64_t *")
+        for i, receivers in enumerate(self._receivers):
+            shape = (len(receivers.points), len(receivers.fields))
+            while True:
+                samples = np.empty((1024, *shape), self.dtype)
+                to = _core.pointer(samples, writable=True)
+                _core.check(lib.unda_solver_take_samples(self._live(), i, 1024, to, count))
+                receivers.append(samples[: count[0]].copy())
+                if count[0] < 1024:
+                    break
+
+    def reset(self, sources: bool = False) -> None:
+        """Set fields and time to zero and empty the receivers; with `sources`, forget the sources."""
+        if sources:
+            _core.check(lib.unda_solver_clear_sources(self._live()))
+            self._sources = []
+        self.set()
+
+    # ---- running ----
+
+    def _drive(self, times: np.ndarray) -> Any:
+        """Sample the sources and the exact outer data at stage times."""
+        amplitudes = None
+        if self._sources:
+            amplitudes = np.ascontiguousarray(np.stack([f(times) for _, f in self._sources], axis=1))
+        exact = None
+        if self._boundaries.exact:
+            if self._outer is None:
+                num = int(self._info().num_exact)
+                points, numbers = np.empty((num, 3)), np.empty(num, np.int32)
+                to = _core.pointer(points, writable=True), _core.pointer(numbers, writable=True)
+                _core.check(lib.unda_solver_exact_points(self._live(), *to))
+                self._outer = OuterData(self._boundaries, points, numbers, self.fields)
+            exact = self._outer(times)
+        return _core.new_struct("unda_drive", num_time=len(times), amplitudes=amplitudes, exact=exact)
+
+    def step(self, n: int = 1) -> None:
+        """Run n time steps.
+
+        Raises
+        ------
+        UnstableError
+            If the state is no longer finite; the last good one is there again.
+        """
+        handle = self._live()
+        _core.check(lib.unda_solver_reserve(handle, n))
+        count = ffi.new("int64_t *")
+        _core.check(lib.unda_solver_stage_times(handle, n, ffi.NULL, count))
+        times = np.empty(count[0])
+        to = _core.pointer(times, writable=True)
+        _core.check(lib.unda_solver_stage_times(handle, n, to, count))
+        status = lib.unda_solver_step(handle, n, self._drive(times))
+        failure = _core.error_of(status) if status else None
+        if status in (lib.UNDA_OK, lib.UNDA_ERR_UNSTABLE):
+            self._drain()
+        if isinstance(failure, UnstableError):
+            raise self._blown_up(str(failure)) from None
+        _core.check(status)
+
+    def _blown_up(self, message: str) -> UnstableError:
+        blowup = _core.new_struct("unda_blowup")
+        _core.check(lib.unda_solver_get_blowup(self._handle, blowup))
+        elem = int(blowup.elem)
+        place = tuple(float(x) for x in self.mesh.centroids[elem])
+        material = dict(zip(self.medium.parameters, map(float, self._material[elem]), strict=True))
+        local_cfl = self.dt / float(self.element_dt[elem])
+        when = self._start + int(blowup.step) * self.dt
+        return UnstableError(
+            f"{message} at {place} m, {material}, t = {when:.6g} s, local CFL number {local_cfl:.3g}",
+            step=int(blowup.step), last_good_step=int(blowup.last_good_step), time=when,
+            element=elem, node=int(blowup.node), field=self.fields[blowup.field],
+            coordinates=place, material=material, local_cfl=local_cfl,
+        )  # fmt: skip
+
+    def _chunk(self, left: int) -> int:
+        """Return the steps to run at once: about 0.3 s of work and 64 MB of sampled data."""
+        n = max(1, int(self._rate * _CHUNK_SECONDS)) if self._rate else 8
+        info = self._info()
+        wide = len(self._sources) + int(info.num_exact) * len(self.fields)
+        traces = sum(len(r.points) * len(r.fields) for r in self._receivers)
+        room = _CHUNK_BYTES / (8 * (info.num_stage * wide + traces + 1))
+        return int(max(1, min(n, left, room, 100_000)))
+
+    def run(
+        self,
+        until: float | None = None,
+        *,
+        steps: int | None = None,
+        progress: bool | None = None,
+        callback: Callable[[Any], Any] | None = None,
+        every: int | None = None,
+    ) -> None:
+        """Run until a time, or for a number of steps.
+
+        Parameters
+        ----------
+        until : float
+            Absolute time [s]: ceil((until - t) / dt) whole steps; a past time does nothing.
+        steps : int
+            Steps, instead of `until`.
+        progress : bool, optional
+            Progress bar; by default on a terminal and in notebooks.
+        callback : callable, optional
+            Called as ``callback(sim)`` after every `every` steps (default: each chunk).
+        every : int, optional
+            See `callback`.
+
+        Raises
+        ------
+        UnstableError
+            See `step`.
+        KeyboardInterrupt
+            After Ctrl-C, once the present chunk (at most about 0.3 s) is done; the simulation is whole.
+        """
+        if (until is None) == (steps is None):
+            raise ArgumentError("give either until= or steps=")
+        if steps is None:
+            steps = int(max(0, np.ceil((float(until or 0.0) - self.t) / self.dt - 1e-9)))
+            if steps == 0:
+                _core.logger.info("run(until=%g): the time is %g s already", until, self.t)
+        with Interruptible() as interrupted, Progress(self, steps, progress) as bar:
+            done = 0
+            while done < steps:
+                limit = steps - done if every is None else min(steps - done, every - done % every)
+                n = self._chunk(limit)
+                begin = time.perf_counter()
+                self.step(n)
+                self._rate = n / max(time.perf_counter() - begin, 1e-6)
+                done += n
+                bar.update(n)
+                if callback is not None and (every is None or done % every == 0):
+                    callback(self)
+                if interrupted():
+                    raise KeyboardInterrupt
+
+    def plot_slice(
+        self,
+        field: str,
+        *,
+        x: float | None = None,
+        y: float | None = None,
+        z: float | None = None,
+        ax: Any = None,
+        num: int = 200,
+    ) -> Any:
+        """Draw a field on a plane x, y or z = const [m]; returns the matplotlib axes."""
+        from .plotting import plot_slice
+
+        return plot_slice(self, field, {"x": x, "y": y, "z": z}, ax, num)
+
+    # ---- files ----
+
+    @property
+    def receivers(self) -> tuple[Receivers, ...]:
+        """All receivers, in the order in which they were added."""
+        return tuple(self._receivers)
+
+    def save(self, path: Any) -> None:
+        """Write a checkpoint (HDF5) from which `unda.load` continues bit for bit.
+
+        It holds mesh, materials, state, clock, history of the integrator, sources, receivers with
+        their samples, and ``sim.config``. The old file stays whole until the new one is.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Raises
+        ------
+        ArgumentError
+            If a source or the boundary data are a plain callable; `unda.sampled` makes one of values.
+        FileError
+            If it cannot be written.
+        """
+        from .checkpoint import save
+
+        save(self, path)
+
+    def write_vtu(
+        self, path: Any, fields: Sequence[str] | None = None, *, subdivide: int | None = None
+    ) -> None:
+        """Write fields for ParaView (VTU).
+
+        Parameters
+        ----------
+        path : str or Path
+        fields : sequence of str, optional
+            All if omitted.
+        subdivide : int, optional
+            Intervals an edge of each cell is cut into; the degree if omitted, 1 for corners only.
+
+        Raises
+        ------
+        ArgumentError, FileError
+
+        Notes
+        -----
+        Cell data: element number, tag, materials. Field data: TimeValue [s], and ``sim.config`` as
+        the bytes of a JSON text.
+        """
+        from .vtu import write_vtu
+
+        write_vtu(self, path, fields, subdivide)
+
+    # ---- end ----
+
+    def close(self) -> None:
+        """Free the solver; receivers stay readable."""
+        if self._handle is not None:
+            ffi.release(self._handle)
+            self._handle = None
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _engine(self) -> str:
+        if self.config["kernel"] is None:
+            return f"cpu with {self.config['threads']} threads"
+        plan = ", ".join(map(str, self.config["kernel_options"].values()))
+        device = f"{self.config['device']} ({self.config['device_name']})"
+        return f"{device}, kernel {self.config['kernel']} {{{plan}}}"
+
+    def __repr__(self) -> str:
+        if self._handle is None:
+            return f"{type(self).__name__}(degree {self.degree}, closed)"
+        size = self.mesh.num_elem * self.num_node * len(self.fields)
+        return (
+            f"{type(self).__name__}({self.medium.physics}, degree {self.degree}, "
+            f"{self.mesh.num_elem} tetrahedra, {size} DOF, {self.dtype.name}, dt {self.dt:.4g} s, {self.config['flux']} flux, "
+            f"{self.config['integrator']}, {self._engine()}, "
+            f"{sum(self.memory.values()) / 1e6:.1f} MB, t = {self.t:.6g} s)"
+        )

@@ -1,0 +1,167 @@
+"""Where a simulation runs and with which kernel: devices, "auto", the forecast of memory, tuning.
+
+Not here: what the device computes (test_cuda_engine.py).
+"""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import cuda_device
+import pytest
+import unda
+from unda import tune
+
+cuda_device.prepare()
+MEDIUM = unda.Acoustic(rho=1.0, c=1.0)
+
+
+def box(n=2):
+    return unda.box_mesh((0, 0, 0), (1, 1, 1), (n, n, n))
+
+
+# ---- devices
+
+
+@pytest.mark.gpu_or_stand_in
+def test_the_devices_are_the_cpu_and_what_cuda_has():
+    found = unda.devices()
+    assert list(found)[:2] == ["cpu", "cuda:0"]
+    assert found["cpu"]["threads"] >= 1
+    assert found["cuda:0"]["memory"] > 1e6
+    for name in found:
+        assert unda.DG(box(1), MEDIUM, degree=1, device=name).config["device"] == name
+
+
+def test_auto_is_what_the_environment_says(monkeypatch, caplog):
+    monkeypatch.setenv("UNDA_DEVICE", "cpu")
+    with caplog.at_level(logging.INFO, "unda"):
+        assert unda.DG(box(1), MEDIUM, degree=1).config["device"] == "cpu"
+    assert "UNDA_DEVICE" in caplog.text
+    monkeypatch.setenv("UNDA_DEVICE", "abacus")
+    with pytest.raises(unda.ArgumentError, match="abacus"):
+        unda.DG(box(1), MEDIUM, degree=1)
+
+
+@pytest.mark.gpu_or_stand_in
+def test_auto_is_the_first_cuda_device(monkeypatch):
+    monkeypatch.delenv("UNDA_DEVICE")
+    assert unda.DG(box(1), MEDIUM, degree=1).config["device"] == "cuda:0"
+
+
+def test_auto_is_the_cpu_where_there_is_no_driver_and_the_log_says_why():
+    code = """
+import logging, sys, unda
+logging.basicConfig(level=logging.INFO, stream=sys.stdout)
+mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1))
+print(unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=1).config["device"], list(unda.devices()))
+try:
+    unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=1, device="cuda")
+except unda.DeviceError as error:
+    print("refused:", error)
+"""
+    environment = {**os.environ, "UNDA_LIBCUDA": "/nonexistent/libcuda.so.1"}
+    environment |= {"PYTHONPATH": os.pathsep.join(sys.path)}
+    environment.pop("UNDA_DEVICE")
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert "cpu ['cpu']" in done.stdout, done.stderr
+    assert "device 'auto' is the CPU" in done.stdout
+    assert "refused: " in done.stdout
+    assert done.stdout.count("/nonexistent/libcuda.so.1") >= 2
+
+
+# ---- memory
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("options", [{"degree": 1}, {"degree": 4, "dtype": "float64", "integrator": "ab3"}])
+def test_the_forecast_is_the_memory(device, options):
+    boundary = {"xmin": unda.exact.plane_wave(MEDIUM, k=(1, 2, 3)), "*": "free"}
+    keywords = {"device": device, "boundary": boundary, "tune": False, "sample_dt": 0.1, **options}
+    forecast = unda.DG.forecast(box(), MEDIUM, **keywords)
+    assert forecast == unda.DG(box(), MEDIUM, **keywords).memory
+    state = 48 * 4 * 4 * 4
+    assert forecast["host"] > state
+    assert (forecast["device"] > state) == (device == "cuda")
+
+
+def test_a_forecast_takes_no_memory():
+    mesh = box(40)  # 384,000 cells: 4 GB at degree 8
+    before = int(Path("/proc/self/statm").read_text().split()[1])
+    forecast = unda.DG.forecast(mesh, MEDIUM, degree=8, dtype="float64", device="cpu")
+    assert forecast["host"] > 4e9
+    assert int(Path("/proc/self/statm").read_text().split()[1]) - before < 100e6 / 4096
+
+
+def test_a_forecast_refuses_unknown_keywords():
+    with pytest.raises(TypeError, match="colour"):
+        unda.DG.forecast(box(), MEDIUM, colour="red")
+
+
+# ---- tuning
+
+
+@pytest.fixture
+def fewer_candidates(monkeypatch, tmp_path):
+    monkeypatch.setattr(tune, "_OTHERS", {"tile": lambda n: (2 * n,)})
+    monkeypatch.setattr(tune._cuda, "cache_dir", lambda: str(tmp_path))
+    return tmp_path / "tuned.json"
+
+
+@pytest.mark.gpu_or_stand_in
+def test_tuning_measures_once_prints_and_remembers(fewer_candidates, capsys):
+    first = unda.DG(box(1), MEDIUM, degree=1, device="cuda", tune=True)
+    assert "tuned on" in capsys.readouterr().out
+    assert len(json.loads(fewer_candidates.read_text())) == 1
+    again = unda.DG(box(1), MEDIUM, degree=1, device="cuda", tune=True)
+    assert capsys.readouterr().out == ""
+    for name in ("kernel", "kernel_options"):
+        assert again.config[name] == first.config[name]
+    unda.DG(box(1), MEDIUM, degree=2, device="cuda", tune=True)
+    assert "tuned on" in capsys.readouterr().out
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize(("kernel", "tile"), [("node", None), ("fused", 64), ("fused", None)])
+def test_the_fastest_candidate_wins(fewer_candidates, monkeypatch, kernel, tile):
+    table = unda.DG(box(1), MEDIUM, degree=1, device="cuda").config["kernel_options"]["tile"]
+    wanted = tile or table
+
+    def seconds(sim, runs):
+        config = sim.config
+        wins = config["kernel"] == kernel and (kernel == "node" or config["kernel_options"]["tile"] == wanted)
+        return {"stage": {"seconds": 1.0 if wins else 2.0}}
+
+    monkeypatch.setattr(unda.DG, "_kernel_seconds", seconds)
+    sim = unda.DG(box(1), MEDIUM, degree=1, device="cuda", tune=True)
+    assert sim.config["kernel"] == kernel
+    assert kernel == "node" or sim.config["kernel_options"]["tile"] == wanted
+
+
+@pytest.mark.gpu_or_stand_in
+def test_what_is_remembered_is_used_and_a_damaged_memory_is_none(fewer_candidates, capsys):
+    unda.DG(box(1), MEDIUM, degree=1, device="cuda", tune=True)
+    known = json.loads(fewer_candidates.read_text())
+    (choice,) = known.values()
+    choice |= {"kernel": "node", "kernel_options": None}
+    fewer_candidates.write_text(json.dumps(known))
+    assert unda.DG(box(1), MEDIUM, degree=1, device="cuda", tune=True).config["kernel"] == "node"
+    capsys.readouterr()
+    fewer_candidates.write_text("{")
+    unda.DG(box(1), MEDIUM, degree=1, device="cuda", tune=True)
+    assert "tuned on" in capsys.readouterr().out
+
+
+def test_tuning_has_nothing_to_choose_on_the_cpu(caplog):
+    with caplog.at_level(logging.INFO, "unda"):
+        assert unda.DG(box(1), MEDIUM, degree=1, device="cpu", tune=True).config["kernel"] is None
+    assert "nothing to choose" in caplog.text
+
+
+def test_tuning_and_a_choice_of_the_users_exclude_each_other():
+    with pytest.raises(unda.ArgumentError, match="leave both out"):
+        unda.DG(box(1), MEDIUM, degree=1, kernel="node", tune=True)
