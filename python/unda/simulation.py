@@ -672,7 +672,7 @@ class Simulation:
         size = self.mesh.num_elem * self.num_node * len(self.fields)
         return (
             f"{type(self).__name__}({self.medium.physics}, degree {self.degree}, "
-            f"{self.mesh.num_elem} tetrahedra, {size} DOF, {self.dtype.name}, dt {self.dt:.4g} s, {self.config['flux']} flux, "
-            f"{self.config['integrator']}, {self._engine()}, "
+            f"{self.mesh.num_elem} tetrahedra, {size} DOF, {self.dtype.name}, dt {self.dt:.4g} s, "
+            f"{self.config['flux']} flux, {self.config['integrator']}, {self._engine()}, "
             f"{sum(self.memory.values()) / 1e6:.1f} MB, t = {self.t:.6g} s)"
         )
