@@ -5,6 +5,7 @@
 
 import os
 
+import cuda_device
 import pytest
 
 os.environ.setdefault("UNDA_DEVICE", "cpu")  # what device="auto" is, with or without a GPU
@@ -18,6 +19,10 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
+    marked = [item for item in items if "gpu" in item.keywords]
+    if marked and not config.getoption("--require-gpu") and not cuda_device.is_real():
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason="there is no CUDA device"))
     for item in items:
         if "slow" in item.keywords and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="slow: runs with --slow"))

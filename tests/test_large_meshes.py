@@ -1,7 +1,12 @@
-"""More values than an int can count, on a device: waves far up in memory are those of a small mesh.
+"""Large meshes: a million cells are ready in seconds, and more values than an int can count are right.
 
-Needs 50 GB of device memory. Not here: whether the waves are right (test_cuda_engine.py).
+The second needs 50 GB of device memory: waves far up in memory are those of a small mesh. Not here:
+whether the waves are right (test_cuda_engine.py).
 """
+
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -40,3 +45,48 @@ def test_more_than_two_to_the_31_values():
         # the same arithmetic but for the rounding of places; 300 stages in float32
         assert np.abs(trace - small[0]).max() < 2e-5 * np.abs(small).max()
         assert np.abs(1.001 * trace - small[0]).max() > 2e-5 * np.abs(small).max()
+
+
+MILLION = """
+import os, resource, sys, time
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+import numpy as np, unda
+box = unda.box_mesh((0, 0, 0), (1, 1, 1), (56, 56, 56), perturb=0.2)
+rng = np.random.default_rng(0)
+cells, vertices = rng.permutation(len(box.cells)), rng.permutation(len(box.vertices))
+number = np.argsort(vertices)
+sides = {name: number[box.boundary_faces[box.boundary_ids == i]] for i, name in enumerate(box.boundary_names)}
+arrays = box.vertices[vertices], number[box.cells[cells]]
+medium = unda.Acoustic(rho=np.ones(len(cells)), c=1.0)
+if sys.argv[1] != "cpu":  # compiled once an installation, not once a mesh
+    one = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1))
+    unda.DG(one, unda.Acoustic(rho=1.0, c=1.0), degree=3, device="cuda")
+begin = time.perf_counter()
+mesh = unda.Mesh(*arrays, boundaries=sides)
+sim = unda.DG(mesh, medium, degree=3, device=sys.argv[1])
+seconds = time.perf_counter() - begin
+assert mesh.num_elem > 1_000_000
+print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def check_a_million(device):
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", MILLION, device]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    seconds, peak = map(float, done.stdout.split())
+    print(f"a million cells on {device}: {seconds:.1f} s, {peak / 1e9:.1f} GB")
+    assert seconds < 20
+    assert peak < 8e9
+
+
+@pytest.mark.slow
+def test_a_million_cells_in_any_order_are_ready_in_seconds():
+    check_a_million("cpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.slow
+def test_a_million_cells_are_on_the_device_in_seconds():
+    check_a_million("cuda")
