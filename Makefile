@@ -30,7 +30,7 @@ VERSION := $(shell sed -n 's/^version = "\(.*\)".*/\1/p' pyproject.toml)
 SOURCES := $(wildcard csrc/*/*.c)
 OBJECTS := $(SOURCES:csrc/%.c=$(BUILD)/%.o)
 
-.PHONY: help lib library flags venv demo test test-slow test-gpu sanitize bench format lint check clean \
+.PHONY: help lib library flags venv demo test test-slow test-gpu mutate sanitize bench format lint check clean \
         prerequisites gpu-lib FORCE
 
 help: ## this list
@@ -138,6 +138,9 @@ gpu-lib:
 	@if command -v $(CC) > /dev/null; then $(MAKE) --no-print-directory lib; \
 	elif [ ! -e $(LIBRARY) ] || [ ! -e $(BINDING) ]; then \
 	    echo 'no $(CC) here, and $(LIBRARY) or $(BINDING) was not brought along' >&2; exit 1; fi
+
+mutate: .venv/test ## does a test see each of many wrong tokens? (half an hour)
+	.venv/bin/python tests/mutations.py $(WORDS)
 
 test-gpu: gpu-lib ## the tests that need a CUDA device (PY=python3)
 	$(WITH_PATH) $(PY) -m pytest -p no:cacheprovider -m "gpu or gpu_or_stand_in" --slow --require-gpu \

@@ -2,36 +2,80 @@
  * Not here: errors against exact solutions (python/unda/norms.py evaluates the user's functions). */
 #include "solver.h"
 
-/* q [node][field] of one internal element as doubles. */
-static unda_status read_element(unda_solver *s, int64_t elem, double *q)
+enum { BATCH = 1024 }; /* elements read at a time: from a device each time costs a launch and a copy */
+
+/* Room for the states of a batch, as the engine holds them and in float64. */
+struct batch {
+    void *raw;
+    double *q; /* [element of the batch][node][field] */
+    int64_t elem[BATCH];
+};
+
+static void batch_free(struct batch *batch)
 {
-    float narrow[MAX_NODE * MAX_FIELD];
-    int num_value = s->dg->num_node * s->dg->physics->num_field;
-    void *to = s->real_bytes == 4 ? (void *)narrow : (void *)q;
-    TRY(s->engine->read(s, BUF_Q, 1, &elem, to));
-    for (int i = 0; s->real_bytes == 4 && i < num_value; i++)
-        q[i] = narrow[i];
+    if (!batch)
+        return;
+    array_free(batch->raw);
+    array_free(batch->q);
+    array_free(batch);
+}
+
+static int64_t num_value(const unda_solver *s)
+{
+    return (int64_t)s->dg->num_node * s->dg->physics->num_field;
+}
+
+static unda_status batch_new(struct batch **batch, const unda_solver *s)
+{
+    TRY(array_try(batch, 1, sizeof **batch, "states"));
+    unda_status status = array_try(&(*batch)->raw, BATCH * num_value(s), s->real_bytes, "states");
+    if (status == UNDA_OK)
+        status = array_try(&(*batch)->q, BATCH * num_value(s), sizeof(double), "states");
+    if (status != UNDA_OK)
+        batch_free(*batch);
+    return status;
+}
+
+/* Fills q with the states of the internal elements elem[0..count). */
+static unda_status batch_read(unda_solver *s, struct batch *batch, int64_t count)
+{
+    bool narrow = s->real_bytes == 4;
+    TRY(s->engine->read(s, BUF_Q, count, batch->elem, narrow ? batch->raw : (void *)batch->q));
+    for (int64_t i = 0; narrow && i < count * num_value(s); i++)
+        batch->q[i] = ((const float *)batch->raw)[i];
     return UNDA_OK;
 }
 
-static unda_status sample(unda_solver *s, int64_t num_point, const double *points, const int64_t *elem,
-                          double *values)
+/* ---- values at points ---- */
+
+static void sample_one(const unda_solver *s, int64_t place, const double *x, const double *q, double *values)
 {
-    double q[MAX_NODE * MAX_FIELD], basis[MAX_NODE];
+    double basis[MAX_NODE];
     int num_field = s->dg->physics->num_field;
-    for (int64_t i = 0; i < num_point; i++) {
+    dg_basis(s->dg, s->mesh, place, x, basis);
+    for (int f = 0; f < num_field; f++) {
+        double sum = 0;
+        for (int n = 0; n < s->dg->num_node; n++)
+            sum += basis[n] * q[n * num_field + f];
+        values[f] = sum;
+    }
+}
+
+static unda_status sample(unda_solver *s, struct batch *batch, int64_t num_point, const double *points,
+                          const int64_t *elem, double *values)
+{
+    for (int64_t i = 0; i < num_point; i++)
         if (elem[i] < 0 || elem[i] >= s->mesh->num_elem)
             FAIL(UNDA_ERR_ARG, "point %lld: element %lld, expected 0..%lld", (long long)i, (long long)elem[i],
                  (long long)s->mesh->num_elem - 1);
-        int64_t place = s->mesh->place[elem[i]];
-        TRY(read_element(s, place, q));
-        dg_basis(s->dg, s->mesh, place, points + 3 * i, basis);
-        for (int f = 0; f < num_field; f++) {
-            double sum = 0;
-            for (int n = 0; n < s->dg->num_node; n++)
-                sum += basis[n] * q[n * num_field + f];
-            values[i * num_field + f] = sum;
-        }
+    for (int64_t first = 0; first < num_point; first += BATCH) {
+        int64_t count = num_point - first < BATCH ? num_point - first : BATCH;
+        for (int64_t i = 0; i < count; i++)
+            batch->elem[i] = s->mesh->place[elem[first + i]];
+        TRY(batch_read(s, batch, count));
+        for (int64_t i = 0; i < count; i++)
+            sample_one(s, batch->elem[i], points + 3 * (first + i), batch->q + i * num_value(s),
+                       values + (first + i) * s->dg->physics->num_field);
     }
     return UNDA_OK;
 }
@@ -43,8 +87,16 @@ unda_status unda_solver_sample(unda_solver *s, int64_t num_point, const double *
         FAIL(UNDA_ERR_ARG, "points, elem or values is NULL, or num_point is %lld, expected >= 0",
              (long long)num_point);
     TRY(solver_enter(s));
-    return solver_leave(s, sample(s, num_point, points, elem, values));
+    struct batch *batch;
+    unda_status status = batch_new(&batch, s);
+    if (status != UNDA_OK)
+        return solver_leave(s, status);
+    status = sample(s, batch, num_point, points, elem, values);
+    batch_free(batch);
+    return solver_leave(s, status);
 }
+
+/* ---- energy ---- */
 
 /* The energy is a quadratic form e(q, q): sum over nodes M_ij e(q_i, q_j) by polarisation,
  * e(a, b) = (e(a + b) - e(a - b)) / 4, with both of one size so that no digits are lost. */
@@ -68,12 +120,17 @@ static double element_energy(const struct dg *dg, int64_t elem, const double *q)
     return total;
 }
 
-static unda_status energy(unda_solver *s, double *out)
+static unda_status energy(unda_solver *s, struct batch *batch, double *out)
 {
-    double q[MAX_NODE * MAX_FIELD], sum = 0;
-    for (int64_t e = 0; e < s->dg->num_elem; e++) {
-        TRY(read_element(s, e, q));
-        sum += 6 * dg_volume(s->mesh, e) * element_energy(s->dg, e, q);
+    double sum = 0;
+    for (int64_t first = 0; first < s->dg->num_elem; first += BATCH) {
+        int64_t left = s->dg->num_elem - first, count = left < BATCH ? left : BATCH;
+        for (int64_t i = 0; i < count; i++)
+            batch->elem[i] = first + i;
+        TRY(batch_read(s, batch, count));
+        for (int64_t i = 0; i < count; i++)
+            sum += 6 * dg_volume(s->mesh, first + i) *
+                   element_energy(s->dg, first + i, batch->q + i * num_value(s));
     }
     *out = sum;
     return UNDA_OK;
@@ -84,5 +141,11 @@ unda_status unda_solver_energy(unda_solver *s, double *out)
     if (!out)
         FAIL(UNDA_ERR_ARG, "energy is NULL");
     TRY(solver_enter(s));
-    return solver_leave(s, energy(s, out));
+    struct batch *batch;
+    unda_status status = batch_new(&batch, s);
+    if (status != UNDA_OK)
+        return solver_leave(s, status);
+    status = energy(s, batch, out);
+    batch_free(batch);
+    return solver_leave(s, status);
 }

@@ -1,0 +1,129 @@
+"""Does the suite see one wrong token? ``make mutate``: each fault below, alone, must make a test fail.
+
+Every fault is put into a copy of the checkout, which is built and tested until the first failure. A fault
+that nothing notices is printed as SURVIVED, and the exit status is 1. Not here: the tests. Takes about
+half an hour; ``python tests/mutations.py acoustic.h`` tries those of one file.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SEEN_BY = [
+    "test_flux", "test_dg_rhs", "test_dg_exact", "test_dg_sources", "test_running", "test_boundary",
+    "test_cuda_engine",
+]  # fmt: skip
+
+# file, what stands there (once), what stands there instead
+MUTATIONS = [
+    # the equations
+    ("cuda/physics/acoustic.h", "= z_out / (z_in + z_out)", "= z_in / (z_in + z_out)"),
+    ("cuda/physics/acoustic.h", "= -z_in / scale", "= -z_out / scale"),
+    ("cuda/physics/acoustic.h", "= -scale / (z_in", "= scale / (z_in"),
+    ("cuda/physics/acoustic.h", "coef[1] = rho * c * c", "coef[1] = 1.01 * rho * c * c"),
+    ("cuda/physics/acoustic.h", "coef[0] = 1 / rho", "coef[0] = 1.01 / rho"),
+    ("cuda/physics/acoustic.h", "BOUNDARY_RIGID ? 1", "BOUNDARY_RIGID ? -1"),
+    ("cuda/physics/acoustic.h", "BOUNDARY_FREE ? -1", "BOUNDARY_FREE ? 1"),
+    ("cuda/physics/acoustic.h", "sign[1] = -sign[0]", "sign[1] = sign[0]"),
+    ("cuda/physics/acoustic.h", "(REAL)0.5 * absorbing", "(REAL)0.0 * absorbing"),
+    ("cuda/physics/acoustic.h", "+ half * dp", "- half * dp"),
+    ("cuda/physics/acoustic.h", "m[2] * q[3]", "m[2] * q[2]"),
+    ("cuda/physics/acoustic.h", "face == 1 ? -u[1]", "face == 1 ? u[1]"),
+    ("cuda/physics/acoustic.h", "acc[2] += face == 0 ? dp : -dp", "acc[2] += face == 0 ? dp : dp"),
+    ("cuda/physics/acoustic.h", "acc[2] += d[1] * u[0]", "acc[2] += d[2] * u[0]"),
+    ("cuda/physics/acoustic.h", "g[7] * acc[3]", "g[5] * acc[3]"),
+    ("cuda/physics/acoustic.h", "g[5] * q[3]", "g[7] * q[3]"),
+    ("cuda/physics/acoustic.h", "rho / 2 * (q[1]", "rho * (q[1]"),
+    ("cuda/physics/acoustic.h", "    return material[1];", "    return 0.5 * material[1];"),
+    # the integrators
+    ("csrc/solver/integrator.c", "-567301805773.0 /", "-567301805773.0 * 1.001 /"),
+    ("csrc/solver/integrator.c", "2526269341429.0 / 6820363962896.0, 2", "0.3, 2"),
+    ("csrc/solver/integrator.c", "-16.0 / 12", "-15.0 / 12"),
+    ("csrc/solver/integrator.c", "} else if (s->history < 2) {", "} else if (s->history < 1) {"),
+    ("csrc/solver/integrator.c", "(step + lsrk_c[k]) * s->dt", "step * s->dt"),
+    # elements, geometry, points
+    ("csrc/element/lift.c", "index[b] = i;", "index[b] = j;"),
+    ("csrc/element/operators.c", "modes[mode].gradient[axis]", "modes[mode].gradient[2 - axis]"),
+    ("csrc/dg/dg.c", "sum[i] += g[3 * j + i]", "sum[i] -= g[3 * j + i] * (j - 1)"),
+    ("csrc/dg/dg.c", "behind = neighbor / 4", "behind = i / 4"),
+    ("csrc/solver/source.c", "scale = 1 / (6 *", "scale = 1 / (5.9 *"),
+    ("csrc/solver/source.c", "element->inv_mass[n", "element->mass[n"),
+    ("csrc/solver/receiver.c", "% group->every == 0", "% group->every == 1"),
+    ("csrc/solver/norm.c", "sum += 6 * dg_volume", "sum += 5 * dg_volume"),
+    # the CPU stage
+    ("csrc/dg/dg_cpu.inc.h", "(inside ? neighbor & 3 : face) * num", "face * num"),
+    ("csrc/dg/dg_cpu.inc.h", "c1 * r1[i] + c2 * r[i]", "c2 * r1[i] + c1 * r[i]"),
+    ("csrc/dg/dg_cpu.inc.h", "neighbor == -1 - BOUNDARY_ABSORBING", "neighbor == -1 - BOUNDARY_RIGID"),
+    ("csrc/dg/dg_cpu.inc.h", "(int64_t)a->time * a->num_exact_face + (", "0 * a->num_exact_face + ("),
+    ("csrc/dg/dg_cpu.inc.h", "y[r][j] += l[r] * s[j]", "y[r][j] += l[0] * s[j]"),
+    # the CUDA stage
+    ("cuda/dg/update.h", "c1 * old.r1[f] + c2 * old.r[f]", "c2 * old.r1[f] + c1 * old.r[f]"),
+    ("cuda/dg/update.h", "(*a.clock + a.time) * a.num_source", "(a.time) * a.num_source"),
+    ("cuda/dg/tile.h", "a.face_node + (neighbor & 3) * NFP", "a.face_node + face * NFP"),
+    ("cuda/dg/tile.h", "(*a.clock + a.time) * a.num_exact_face", "(a.time) * a.num_exact_face"),
+    ("cuda/dg/fused.cu", "acc);\n    __syncthreads();", "acc);"),
+    ("cuda/dg/fused.cu", "if (e0 + c >= count)", "if (e0 + c > count)"),
+    ("cuda/dg/node.cu", "first + i / NP, i % NP, source_first", "first, i % NP, source_first"),
+    ("cuda/common/state.cu", "since % a.every[channel] != 0", "since % a.every[channel] != 1"),
+    ("cuda/common/state.cu", "!(value - value == 0)", "value > (REAL)1e38"),
+    # Python
+    ("python/unda/boundary.py", "if f is solution]", "if f is not solution]"),
+    ("python/unda/source.py", "{\"p\": rho * c**2}", "{\"p\": rho * c}"),
+    ("python/unda/norms.py", "2 * sim.degree + 2", "1"),
+]  # fmt: skip
+
+
+def copied(folder: Path) -> Path:
+    """A checkout in `folder`, built, with nothing of git."""
+    copy = folder / "unda"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "results", "__pycache__", "dist"))
+    return copy
+
+
+def failing(copy: Path) -> str:
+    """The first test that fails in a copy, or what the build says; "" if all pass."""
+    environment = {**os.environ, "PYTHONPATH": str(copy / "python"), "OMP_NUM_THREADS": "1"}
+    build = ["make", "-s", "lib", f"PY={sys.executable}"]
+    done = subprocess.run(build, cwd=copy, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        return "does not build"
+    tests = [str(copy / "tests" / f"{name}.py") for name in SEEN_BY]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "2", "-p", "no:cacheprovider", *tests]
+    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
+    if done.returncode == 0:
+        return ""
+    lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return lines[0].split(" - ")[0].rpartition("/")[2] if lines else f"pytest ends with {done.returncode}"
+
+
+def main(words: list[str]) -> int:
+    """Try the mutations of the files that contain one of the words, or all."""
+    chosen = [m for m in MUTATIONS if not words or any(word in m[0] for word in words)]
+    survivors = 0
+    with tempfile.TemporaryDirectory() as folder:
+        copy = copied(Path(folder))
+        if first := failing(copy):
+            print(f"without any fault: {first}")
+            return 2
+        for path, old, new in chosen:
+            file = copy / path
+            text = file.read_text()
+            if text.count(old) != 1:
+                raise SystemExit(f"{path} has {old!r} {text.count(old)} times, expected once")
+            file.write_text(text.replace(old, new))
+            found = failing(copy)
+            file.write_text(text)
+            survivors += not found
+            print(f"{found or 'SURVIVED':60} {path}: {old!r} -> {new!r}", flush=True)
+    print(f"{len(chosen)} faults, {survivors} survived")
+    return survivors > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
