@@ -315,7 +315,7 @@ UNDA_API unda_status unda_solver_take_samples(unda_solver *solver, int32_t group
 /* Records sample 0 of a group again (after the state was set, before the first step). */
 UNDA_API unda_status unda_solver_record(unda_solver *solver, int32_t group);
 
-/* Reserves room for calls of at most max_step steps: receiver samples, sampled sources and exact data. */
+/* Reserves room for calls of max_step steps (at most 2^28): receiver samples, sampled sources, exact data. */
 UNDA_API unda_status unda_solver_reserve(unda_solver *solver, int64_t max_step);
 /* Times at which the next num_step steps need sources and exact data. times may be NULL (count only). */
 UNDA_API unda_status unda_solver_stage_times(const unda_solver *solver, int64_t num_step, double *times,

@@ -57,8 +57,9 @@ unda_status receivers_reserve(unda_solver *s)
 static unda_status check(const unda_solver *s, const unda_receivers *r)
 {
     CHECK_SIZE(r, unda_receivers);
-    if (r->num_point < 0 || r->num_field < 1 || r->every < 1)
-        FAIL(UNDA_ERR_ARG, "receivers: %lld points, %d fields, every %lld steps; expected >= 0, >= 1, >= 1",
+    if (r->num_point < 0 || r->num_field < 1 || r->every < 1 || r->every > INT32_MAX)
+        FAIL(UNDA_ERR_ARG,
+             "receivers: %lld points, %d fields, every %lld steps; expected >= 0, >= 1, 1 to 2147483647",
              (long long)r->num_point, r->num_field, (long long)r->every);
     if (!r->fields || (r->num_point > 0 && (!r->points || !r->elem)))
         FAIL(UNDA_ERR_ARG, "points, elem or fields of unda_receivers is NULL");

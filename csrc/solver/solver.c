@@ -299,15 +299,20 @@ unda_status unda_solver_get_history(const unda_solver *s, int32_t *history)
 
 /* ---- running ---- */
 
+enum { MAX_STEP = 1 << 28 }; /* of one call: stages are counted in 32 bits */
+
 unda_status unda_solver_reserve(unda_solver *s, int64_t max_step)
 {
-    if (max_step < 0)
-        FAIL(UNDA_ERR_ARG, "max_step is %lld, expected >= 0", (long long)max_step);
+    if (max_step < 0 || max_step > MAX_STEP)
+        FAIL(UNDA_ERR_ARG, "max_step is %lld, expected 0..%d", (long long)max_step, MAX_STEP);
     TRY(solver_enter(s));
-    s->max_step = max_step > s->max_step ? max_step : s->max_step;
+    int64_t before = s->max_step;
+    s->max_step = max_step > before ? max_step : before;
     unda_status status = receivers_reserve(s);
     if (status == UNDA_OK && s->engine->reserve)
         status = s->engine->reserve(s);
+    if (status != UNDA_OK)
+        s->max_step = before; /* what did not fit is not asked for again */
     return solver_leave(s, status);
 }
 
@@ -315,8 +320,8 @@ unda_status unda_solver_stage_times(const unda_solver *s, int64_t num_step, doub
 {
     if (!s || !num_time)
         FAIL(UNDA_ERR_ARG, "solver or num_time is NULL");
-    if (num_step < 0)
-        FAIL(UNDA_ERR_ARG, "num_step is %lld, expected >= 0", (long long)num_step);
+    if (num_step < 0 || num_step > MAX_STEP)
+        FAIL(UNDA_ERR_ARG, "num_step is %lld, expected 0..%d", (long long)num_step, MAX_STEP);
     *num_time = integrator_num_time(s, num_step);
     if (times)
         integrator_times(s, num_step, times);

@@ -6,6 +6,7 @@ Next: errors.py, and timefunction.py or source.py for how these are used.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from numbers import Real
 
@@ -22,9 +23,24 @@ def number(name: str, value: object, unit: str = "", *, positive: bool = False) 
         value = value.item()
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise ArgumentError(f"{name} is {value!r}; {expected}")
-    result = float(value)
+    try:
+        result = float(value)
+    except OverflowError:
+        result = float("inf")
     if not np.isfinite(result) or (positive and result <= 0.0):
         raise ArgumentError(f"{name} is {result!r}; {expected}")
+    return result
+
+
+def integer(name: str, value: object, low: int, high: int | None = None) -> int:
+    """Return `value` as an int, or raise if it is not an integer from low to high."""
+    expected = f"expected an integer >= {low}" if high is None else f"expected an integer, {low} to {high}"
+    try:
+        result = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise ArgumentError(f"{name} is {value!r}; {expected}") from None
+    if result < low or (high is not None and result > high):
+        raise ArgumentError(f"{name} is {result}; {expected}")
     return result
 
 

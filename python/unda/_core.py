@@ -210,7 +210,7 @@ _kept: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
 
 
 def new_struct(name: str, **fields: Any) -> Any:
-    """Return a C pointer to an array that passed `as_array`, which stays alive; None is NULL."""
+    """Return a C struct with these fields; arrays, which passed `as_array`, stay alive; None is NULL."""
     struct = ffi.new(f"{name} *")
     struct.size_bytes = ffi.sizeof(name)
     kept = []
@@ -220,7 +220,10 @@ def new_struct(name: str, **fields: Any) -> Any:
         if isinstance(value, np.ndarray):
             value = pointer(value)
             kept.append(value)
-        setattr(struct, field, value)
+        try:
+            setattr(struct, field, value)
+        except OverflowError:
+            raise errors.ArgumentError(f"{field} is {value}, far beyond its range") from None
     _kept[struct] = kept
     return struct
 

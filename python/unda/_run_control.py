@@ -1,10 +1,11 @@
-"""What stands around a run: Ctrl-C that waits for the end of a chunk, and the progress bar.
+"""What stands around a run: one thread at a time, Ctrl-C that waits for the end of a chunk, the bar.
 
 Not here: stepping (dg.py).
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -14,12 +15,31 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _core
+from .errors import BusyError
 
-__all__ = ["Interruptible", "Progress"]
+__all__ = ["Alone", "Interruptible", "Progress"]
+
+
+class Alone:
+    """Lets one thread at a time in, as often as it likes; the others get a BusyError at once."""
+
+    def __init__(self) -> None:
+        self._lock, self._process = threading.RLock(), os.getpid()
+
+    def __enter__(self) -> None:
+        if self._lock.acquire(blocking=False):
+            return
+        if self._process == os.getpid():
+            raise BusyError("another thread is using this simulation; give each thread its own")
+        self.__init__()  # type: ignore[misc]  # the thread that held it stayed behind at the fork
+        self._lock.acquire()
+
+    def __exit__(self, *exc: object) -> None:
+        self._lock.release()
 
 
 class Interruptible:
-    """Collects Ctrl-C in the main thread, so that a chunk is finished before it is raised.
+    """Collects Ctrl-C in the main thread and raises it at the end, so that a chunk is finished before.
 
     A handler of the user's own stays in charge.
     """
@@ -39,6 +59,8 @@ class Interruptible:
     def __exit__(self, *exc: object) -> None:
         if self._old is signal.default_int_handler:
             signal.signal(signal.SIGINT, self._old)
+        if self._seen and exc[0] is None:
+            raise KeyboardInterrupt
 
 
 class Progress:

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from . import _core
 from ._core import lib
 from .errors import ArgumentError
 from .exact import ExactSolution
 from .mesh import Mesh
 
-__all__ = ["Boundaries", "OuterData"]
+__all__ = ["Boundaries", "OuterData", "own_side"]
 
 _CODES = {
     "absorbing": lib.UNDA_BOUNDARY_ABSORBING,
@@ -58,14 +59,14 @@ class Boundaries:
         given = dict({"*": "absorbing"} if given is None else given)
         rest = given.pop("*", None)
         joined = {name for pair in mesh.periodic for name in pair}
-        unknown = sorted(map(str, set(given) - set(mesh.boundary_names)))
+        unknown = [name for name in given if name not in mesh.boundary_names]
         if unknown:
             raise ArgumentError(f"boundary names {unknown}; the mesh has {list(mesh.boundary_names)}")
         words, exact, bound = {}, {}, {}
         for name in mesh.boundary_names:
             condition = given.get(name, rest)
             if name in joined:
-                if given.get(name, _PERIODIC) != _PERIODIC:
+                if name in given and not (isinstance(condition, str) and condition == _PERIODIC):
                     raise ArgumentError(f"boundary {name!r} is periodic by the mesh")
                 words[name] = _PERIODIC
             elif isinstance(condition, ExactSolution) or callable(condition):
@@ -84,6 +85,13 @@ class Boundaries:
         return cls(words, np.array([codes[word] for word in words.values()], np.int32), exact)
 
 
+def own_side(exact: Any, x: np.ndarray) -> np.ndarray:
+    """Draw nodes (.., node, 3) a little into their cell or face if the solution jumps at an interface."""
+    if not getattr(exact, "discontinuous", False):
+        return x
+    return np.asarray(x + 1e-9 * (x.mean(axis=-2, keepdims=True) - x))
+
+
 class OuterData:
     """Values of exact solutions at the outer side of the nodes that need them.
 
@@ -91,27 +99,34 @@ class OuterData:
     ----------
     boundaries : Boundaries
     points : numpy.ndarray
-        Nodes (num_point, 3) [m].
+        Nodes of each face (num_face, num_face_node, 3) [m].
     numbers : numpy.ndarray
-        Number of each node's boundary (num_point,).
+        Number of each node's boundary (num_face, num_face_node).
     fields : sequence of str
     """
 
     def __init__(
         self, boundaries: Boundaries, points: np.ndarray, numbers: np.ndarray, fields: tuple[str, ...]
     ) -> None:
-        self._fields, self._num_point = fields, len(points)
+        self._fields, self._num_point = fields, numbers.size
         given = [boundaries.exact.get(name) for name in boundaries.words]
         self._parts = []
         for solution in {id(f): f for f in boundaries.exact.values()}.values():
             at = np.flatnonzero(np.isin(numbers, [i for i, f in enumerate(given) if f is solution]))
-            self._parts.append((solution, at, points[at].T[:, None, :]))
+            x = own_side(solution, points).reshape(-1, 3)[at]
+            self._parts.append((solution, at, x.T[:, None, :]))
 
     def __call__(self, times: np.ndarray) -> np.ndarray:
         """Return values (num_time, num_point, num_field) at times (num_time,) [s]."""
         values = np.empty((len(times), self._num_point, len(self._fields)))
         for solution, at, (x, y, z) in self._parts:
             found = solution(x, y, z, times[:, None])
-            for i, field in enumerate(self._fields):
-                values[:, at, i] = found[field]
-        return values
+            try:
+                for i, field in enumerate(self._fields):
+                    values[:, at, i] = found[field]
+            except (KeyError, TypeError, IndexError, ValueError) as error:
+                raise ArgumentError(
+                    f"the exact outer data are not {list(self._fields)}, each of shape "
+                    f"{(len(times), len(at))}: {error!r}"
+                ) from None
+        return _core.as_array(values, np.float64, (None, None, None), "exact outer data")

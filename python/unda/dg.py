@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._check import integer, number
 from .boundary import Boundaries
 from .errors import ArgumentError
 from .limits import choose_device, device_number
 from .medium import Medium
 from .mesh import Mesh
-from .simulation import KERNELS, PLAN, Simulation, choice, forecast
+from .simulation import KERNELS, PLAN, PRECISIONS, Simulation, choice, forecast, precision
 
 __all__ = ["DG"]
 
@@ -24,11 +25,12 @@ __all__ = ["DG"]
 def _plan(options: Mapping[str, int] | None) -> list[int]:
     """Return kernel_options as the library takes them."""
     if options is not None and not isinstance(options, Mapping):
-        raise ArgumentError(f"kernel_options is {options!r}, expected a dict of {list(PLAN)}")
-    unknown = sorted(map(str, set(options or {}) - set(PLAN)))
+        raise ArgumentError(f"kernel_options is {options!r}, expected a dict with {list(PLAN)}")
+    options = options or {}
+    unknown = [name for name in options if name not in PLAN]
     if unknown:
         raise ArgumentError(f"kernel_options has {unknown}; there are {list(PLAN)}")
-    return [int((options or {}).get(name, 0)) for name in PLAN]
+    return [integer(name, options.get(name, 0), 0, 2**31 - 1) for name in PLAN]
 
 
 class DG(Simulation):
@@ -115,14 +117,14 @@ class DG(Simulation):
                 raise ArgumentError("tune=True chooses kernel and kernel_options; leave both out")
             from .tune import tuned
 
-            device = choose_device() if device == "auto" else device
+            device = choose_device() if isinstance(device, str) and device == "auto" else device
             common = {**numerics, "boundary": boundary, "cfl": cfl}
             kernel, kernel_options = tuned(type(self), mesh, medium, device, common)
         options, self._material, boundaries, chosen = self._options(
             mesh, medium, **numerics, boundary=boundary, dt=dt, cfl=cfl, device=device, threads=threads,
             kernel=kernel, kernel_options=kernel_options,
         )  # fmt: skip
-        self.degree, self.dtype = degree, np.dtype(dtype)
+        self.degree, self.dtype = degree, np.dtype(PRECISIONS[options.precision])
         self._start_solver(
             mesh, medium, boundaries, options, sample_dt=sample_dt, allow_unstable=allow_unstable
         )
@@ -160,17 +162,17 @@ class DG(Simulation):
             raise ArgumentError(f"medium is {medium!r}, expected a medium such as unda.Acoustic")
         material = medium.on(mesh)
         boundaries = Boundaries.of(mesh, boundary)
-        chosen = choose_device() if device == "auto" else device
+        chosen = choose_device() if isinstance(device, str) and device == "auto" else device
         options = _core.new_struct(
             "unda_solver_options",
             degree=degree,
-            precision=choice("dtype", np.dtype(dtype).name, ("float32", "float64")),
+            precision=precision(dtype),
             flux=choice("flux", flux, ("upwind", "central")),
             integrator=choice("integrator", integrator, ("lsrk4", "ab3")),
             device=device_number(chosen),
             threads=threads or 0,
-            cfl=cfl,
-            dt=dt or 0.0,
+            cfl=number("cfl", cfl, positive=True),
+            dt=0.0 if dt is None else number("dt", dt, "s", positive=True),
             material=material,
             boundary=boundaries.codes,
             plan=_plan(kernel_options),

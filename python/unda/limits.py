@@ -1,6 +1,6 @@
-"""What a device can do at best, measured: the yardstick of every benchmark.
+"""Devices: which there are, which one "auto" is, and what each can do at best, measured.
 
-Not here: how (csrc/cpu/limits.c, csrc/gpu/limits.c).
+Not here: finding CUDA (_cuda.py, csrc/gpu/api.c), how limits are measured (csrc/cpu, csrc/gpu: limits.c).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from . import _core, _cuda
 from ._core import lib
-from .errors import ArgumentError, Error
+from .errors import ArgumentError, DeviceLostError, Error
 
 __all__ = [
     "choose_device",
@@ -25,19 +25,23 @@ __all__ = [
 
 def device_number(device: Any) -> int:
     """Return the number the library knows a device by: -1 for "cpu", n for "cuda:n"."""
-    if device == "cpu":
+    word = device if isinstance(device, str) else ""
+    if word == "cpu":
         return int(lib.UNDA_DEVICE_CPU)
-    if isinstance(device, str) and device.startswith("cuda"):
+    if word.startswith("cuda"):
         _cuda.prepare()
-    if device == "cuda":
+    if word == "cuda":
         return 0
-    if isinstance(device, str) and device.startswith("cuda:") and device[5:].isdigit():
-        return int(device[5:])
+    if word.startswith("cuda:") and word.isascii() and word[5:].isdigit() and len(word) <= 9:
+        return int(word[5:])
     raise ArgumentError(f"device is {device!r}, expected 'auto', 'cpu', 'cuda' or 'cuda:0'")
 
 
 def choose_device() -> str:
-    """Return what UNDA_DEVICE says, else "cuda:0" if it can be used, else "cpu"; log why."""
+    """Return what UNDA_DEVICE says, else "cuda:0" if it can be used, else "cpu"; log why.
+
+    A device that was lost is no reason for the CPU: DeviceLostError.
+    """
     wanted = os.environ.get("UNDA_DEVICE")
     if wanted:
         _core.logger.info("device 'auto' is %s: UNDA_DEVICE says so", wanted)
@@ -45,6 +49,8 @@ def choose_device() -> str:
     try:
         num_devices()
         device_info("cuda:0")
+    except DeviceLostError:
+        raise
     except Error as error:
         _core.logger.info("device 'auto' is the CPU: %s", error)
         return "cpu"

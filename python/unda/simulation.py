@@ -9,15 +9,17 @@ from __future__ import annotations
 import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core, norms
+from ._check import integer, number
 from ._core import ffi, lib
-from ._run_control import Interruptible, Progress
-from .boundary import Boundaries, OuterData
+from ._run_control import Alone, Interruptible, Progress
+from .boundary import Boundaries, OuterData, own_side
 from .check import Report, check
 from .errors import ArgumentError, OutOfMemoryError, UnstableError
 from .limits import device_info, device_limits
@@ -26,10 +28,11 @@ from .mesh import Mesh
 from .receiver import Receivers
 from .source import Source
 
-__all__ = ["KERNELS", "PLAN", "Simulation", "choice", "forecast"]
+__all__ = ["KERNELS", "PLAN", "PRECISIONS", "Simulation", "choice", "forecast", "precision"]
 
 PLAN = ("rows", "cols", "tile", "blocks", "unroll_volume", "unroll_lift")
 KERNELS = ("auto", "fused", "node")
+PRECISIONS = ("float32", "float64")
 _CHUNK_SECONDS = 0.3
 _CHUNK_BYTES = 64e6
 
@@ -41,6 +44,29 @@ def choice(name: str, value: Any, choices: Sequence[str]) -> int:
     if not isinstance(value, str) or value not in choices:
         raise ArgumentError(f"{name} is {value!r}, expected one of {list(choices)}")
     return list(choices).index(value)
+
+
+def precision(dtype: Any) -> int:
+    """Return 0 for float32, 1 for float64; any name NumPy has for them."""
+    try:
+        name: Any = np.dtype(dtype).name
+    except Exception:
+        name = dtype
+    return choice("dtype", name, PRECISIONS)
+
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _alone(method: _Method) -> _Method:
+    """Let one thread at a time into the methods of a simulation."""
+
+    @wraps(method)
+    def guarded(self: Simulation, *args: Any, **options: Any) -> Any:
+        with self._guard:
+            return method(self, *args, **options)
+
+    return cast(_Method, guarded)
 
 
 def forecast(mesh: Mesh, options: Any) -> dict[str, int]:
@@ -96,10 +122,12 @@ class Simulation:
         """Make the C solver with its final time step."""
         self.mesh, self.medium, self.fields = mesh, medium, medium.fields
         self._boundaries = boundaries
+        self._guard = Alone()
         self._handle = _new_solver(mesh, options)
         if sample_dt is not None:
+            sample_dt = number("sample_dt", sample_dt, "s", positive=True)
             limit = self._info().dt_stable
-            options.dt = sample_dt / np.ceil(sample_dt / (options.cfl * limit) - 1e-9)
+            options.dt = sample_dt / max(1.0, np.ceil(sample_dt / (options.cfl * limit) - 1e-9))
             self.close()
             self._handle = _new_solver(mesh, options)
         info = self._info()
@@ -188,6 +216,7 @@ class Simulation:
         found["stage"] = {"seconds": sum(k["seconds"] for name, k in found.items() if name != "record")}
         return found
 
+    @_alone
     def profile(self, runs: int = 20) -> dict[str, dict[str, float]]:
         """Time each CUDA kernel of a stage; the state stays as it is.
 
@@ -244,12 +273,14 @@ class Simulation:
 
     # ---- state ----
 
+    @_alone
     def _read(self, array: int) -> np.ndarray:
         q = np.empty((self.mesh.num_elem, self.num_node, len(self.fields)), self.dtype)
         to = _core.pointer(q, writable=True)
         _core.check(lib.unda_solver_read(self._live(), array, 0, len(q), to))
         return q
 
+    @_alone
     def set(self, exact: Callable[..., Any] | None = None, *, t: float = 0.0, **fields: Any) -> None:
         """Set fields and the clock.
 
@@ -273,36 +304,49 @@ class Simulation:
             raise ArgumentError(f"no fields {unknown}; there are {list(self.fields)}")
         if exact is not None and fields:
             raise ArgumentError("give an exact solution or fields, not both")
-        x = self.coordinates
+        t = number("t", t, "s")
+        x = own_side(exact, self.coordinates)
         place = (x[..., 0], x[..., 1], x[..., 2])
         if exact is not None:
             fields = (exact.bind(self.mesh) if hasattr(exact, "bind") else exact)(*place, t)
+            if not isinstance(fields, Mapping):
+                raise ArgumentError(
+                    f"the exact solution gave {type(fields).__name__}, expected a dict of fields"
+                )
         q = np.zeros((self.mesh.num_elem, self.num_node, len(self.fields)), self.dtype)
         for i, name in enumerate(self.fields):
             value = fields.get(name, 0.0)
-            value = np.asarray(value(*place) if callable(value) else value)
+            value = value(*place) if callable(value) else value
+            try:
+                value = np.asarray(value)
+            except ValueError as error:
+                raise ArgumentError(f"{name} is not an array of numbers: {error}") from None
             if value.ndim and value.shape != q.shape[:2]:
                 raise ArgumentError(f"{name} has shape {value.shape}, expected {q.shape[:2]}")
             if value.dtype.kind not in "iuf" or not np.isfinite(value).all():
                 raise ArgumentError(f"{name} has values that are not finite real numbers")
-            q[..., i] = value
+            with np.errstate(over="ignore"):
+                q[..., i] = value
+            if not np.isfinite(q[..., i]).all():
+                raise ArgumentError(f"{name} has values beyond the range of {self.dtype}")
         handle = self._live()
         _core.check(lib.unda_solver_write(handle, lib.UNDA_STATE, 0, len(q), _core.pointer(q)))
-        self._start = float(t)
-        _core.check(lib.unda_solver_set_clock(handle, self._start, 0, 0))
+        self._start = t
+        _core.check(lib.unda_solver_set_clock(handle, t, 0, 0))
         for i, receivers in enumerate(self._receivers):
             _core.check(lib.unda_solver_record(handle, i))
-            receivers.clear(float(t), 0)
+            receivers.clear(t, 0)
         self._drain()
 
     def get(self, name: str) -> np.ndarray:
         """Return a field (num_elem, num_node), in the user's numbering of cells."""
-        if name not in self.fields:
-            raise ArgumentError(f"no field {name!r}; there are {list(self.fields)}")
+        (name,) = self._chosen((name,))
         return np.ascontiguousarray(self._read(lib.UNDA_STATE)[..., self.fields.index(name)])
 
+    @_alone
     def sample(self, points: ArrayLike, fields: Sequence[str] | None = None) -> dict[str, Any]:
         """Return fields at points (n, 3) [m], {field: (n,)}, interpolated in each element."""
+        chosen = self._chosen(fields)
         points, elem = self._inside(points, "point")
         values = np.empty((len(points), len(self.fields)))
         _core.check(
@@ -314,8 +358,9 @@ class Simulation:
                 _core.pointer(values, writable=True),
             )
         )
-        return {name: values[:, self.fields.index(name)] for name in fields or self.fields}
+        return {name: values[:, self.fields.index(name)] for name in chosen}
 
+    @_alone
     def rhs(self) -> dict[str, np.ndarray]:
         """Return dq/dt at the present state and time, sources included, {field: (num_elem, num_node)}."""
         handle = self._live()
@@ -323,6 +368,7 @@ class Simulation:
         q = self._read(lib.UNDA_RHS)
         return {name: np.ascontiguousarray(q[..., i]) for i, name in enumerate(self.fields)}
 
+    @_alone
     def energy(self) -> float:
         """Return the energy of the state [J]."""
         out = ffi.new("double *")
@@ -368,6 +414,14 @@ class Simulation:
 
     # ---- sources and receivers ----
 
+    def _chosen(self, fields: Iterable[str] | None) -> tuple[str, ...]:
+        """Return names of fields: all for None, one for a string."""
+        chosen = self.fields if fields is None else (fields,) if isinstance(fields, str) else tuple(fields)
+        unknown = [name for name in chosen if not isinstance(name, str) or name not in self.fields]
+        if unknown or not chosen:
+            raise ArgumentError(f"no fields {unknown}; there are {list(self.fields)}")
+        return chosen
+
     def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, np.ndarray]:
         array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
         elem = self.mesh.locate(array)[0]
@@ -376,6 +430,7 @@ class Simulation:
             raise ArgumentError(f"{what} {i} at ({place}) m lies outside the mesh")
         return array, elem
 
+    @_alone
     def add_source(self, source: Source) -> None:
         """Add a point source; before the first step, and each object once.
 
@@ -401,6 +456,7 @@ class Simulation:
         )
         self._sources.append((source, source.time_function(self.dt)))
 
+    @_alone
     def add_receivers(
         self,
         points: ArrayLike,
@@ -417,10 +473,8 @@ class Simulation:
             Points outside the mesh, unknown fields.
         """
         array, elem = self._inside(points, "receiver")
-        chosen = tuple(self.fields if fields is None else fields)
-        unknown = [field for field in chosen if field not in self.fields]
-        if unknown or not chosen:
-            raise ArgumentError(f"no fields {unknown}; there are {list(self.fields)}")
+        chosen = self._chosen(fields)
+        every = integer("every", every, 1, 2**31 - 1)
         numbers = np.array([self.fields.index(field) for field in chosen], np.int32)
         group = ffi.new("int32_t *")
         given = _core.new_struct(
@@ -444,14 +498,15 @@ class Simulation:
         count = ffi.new("int64_t *")
         for i, receivers in enumerate(self._receivers):
             shape = (len(receivers.points), len(receivers.fields))
-            while True:
-                samples = np.empty((1024, *shape), self.dtype)
+            most = int(max(1, min(1024, _CHUNK_BYTES // (8 * max(1, shape[0] * shape[1])))))
+            count[0] = most
+            while count[0] == most:
+                samples = np.empty((most, *shape), self.dtype)
                 to = _core.pointer(samples, writable=True)
-                _core.check(lib.unda_solver_take_samples(self._live(), i, 1024, to, count))
+                _core.check(lib.unda_solver_take_samples(self._live(), i, most, to, count))
                 receivers.append(samples[: count[0]].copy())
-                if count[0] < 1024:
-                    break
 
+    @_alone
     def reset(self, sources: bool = False) -> None:
         """Set fields and time to zero and empty the receivers; with `sources`, forget the sources."""
         if sources:
@@ -470,13 +525,17 @@ class Simulation:
         if self._boundaries.exact:
             if self._outer is None:
                 num = int(self._info().num_exact)
+                shape = (-1, (self.degree + 1) * (self.degree + 2) // 2)
                 points, numbers = np.empty((num, 3)), np.empty(num, np.int32)
                 to = _core.pointer(points, writable=True), _core.pointer(numbers, writable=True)
                 _core.check(lib.unda_solver_exact_points(self._live(), *to))
-                self._outer = OuterData(self._boundaries, points, numbers, self.fields)
+                self._outer = OuterData(
+                    self._boundaries, points.reshape(*shape, 3), numbers.reshape(shape), self.fields
+                )
             exact = self._outer(times)
         return _core.new_struct("unda_drive", num_time=len(times), amplitudes=amplitudes, exact=exact)
 
+    @_alone
     def step(self, n: int = 1) -> None:
         """Run n time steps.
 
@@ -485,6 +544,16 @@ class Simulation:
         UnstableError
             If the state is no longer finite; the last good one is there again.
         """
+        n = integer("n", n, 0)
+        self._live()
+        with Interruptible() as interrupted:
+            while n > 0 and not interrupted():
+                part = min(n, self._room())
+                self._advance(part)
+                n -= part
+
+    def _advance(self, n: int) -> None:
+        """Run n steps in one call of the library."""
         handle = self._live()
         _core.check(lib.unda_solver_reserve(handle, n))
         count = ffi.new("int64_t *")
@@ -492,7 +561,8 @@ class Simulation:
         times = np.empty(count[0])
         to = _core.pointer(times, writable=True)
         _core.check(lib.unda_solver_stage_times(handle, n, to, count))
-        status = lib.unda_solver_step(handle, n, self._drive(times))
+        drive = self._drive(times)
+        status = lib.unda_solver_step(self._live(), n, drive)  # their functions may have closed it
         failure = _core.error_of(status) if status else None
         if status in (lib.UNDA_OK, lib.UNDA_ERR_UNSTABLE):
             self._drain()
@@ -515,15 +585,20 @@ class Simulation:
             coordinates=place, material=material, local_cfl=local_cfl,
         )  # fmt: skip
 
-    def _chunk(self, left: int) -> int:
-        """Return the steps to run at once: about 0.3 s of work and 64 MB of sampled data."""
-        n = max(1, int(self._rate * _CHUNK_SECONDS)) if self._rate else 8
+    def _room(self) -> int:
+        """Return the steps of which 64 MB hold the sampled data."""
         info = self._info()
         wide = len(self._sources) + int(info.num_exact) * len(self.fields)
         traces = sum(len(r.points) * len(r.fields) for r in self._receivers)
         room = _CHUNK_BYTES / (8 * (info.num_stage * wide + traces + 1))
-        return int(max(1, min(n, left, room, 100_000)))
+        return int(max(1, min(room, 100_000)))
 
+    def _chunk(self, left: int) -> int:
+        """Return the steps to run at once: about 0.3 s of work."""
+        n = max(1, int(self._rate * _CHUNK_SECONDS)) if self._rate else 8
+        return min(n, left, self._room())
+
+    @_alone
     def run(
         self,
         until: float | None = None,
@@ -557,8 +632,14 @@ class Simulation:
         """
         if (until is None) == (steps is None):
             raise ArgumentError("give either until= or steps=")
-        if steps is None:
-            steps = int(max(0, np.ceil((float(until or 0.0) - self.t) / self.dt - 1e-9)))
+        every = None if every is None else integer("every", every, 1)
+        if callback is not None and not callable(callback):
+            raise ArgumentError(f"callback is {callback!r}, expected a callable")
+        if steps is not None:
+            steps = integer("steps", steps, 0)
+        else:
+            far = np.ceil((number("until", until, "s") - self.t) / self.dt - 1e-9)
+            steps = int(min(max(0.0, far), 2.0**62))
             if steps == 0:
                 _core.logger.info("run(until=%g): the time is %g s already", until, self.t)
         with Interruptible() as interrupted, Progress(self, steps, progress) as bar:
@@ -574,7 +655,7 @@ class Simulation:
                 if callback is not None and (every is None or done % every == 0):
                     callback(self)
                 if interrupted():
-                    raise KeyboardInterrupt
+                    break
 
     def plot_slice(
         self,
@@ -598,6 +679,7 @@ class Simulation:
         """All receivers, in the order in which they were added."""
         return tuple(self._receivers)
 
+    @_alone
     def save(self, path: Any) -> None:
         """Write a checkpoint (HDF5) from which `unda.load` continues bit for bit.
 
@@ -619,6 +701,7 @@ class Simulation:
 
         save(self, path)
 
+    @_alone
     def write_vtu(
         self, path: Any, fields: Sequence[str] | None = None, *, subdivide: int | None = None
     ) -> None:
@@ -647,6 +730,7 @@ class Simulation:
 
     # ---- end ----
 
+    @_alone
     def close(self) -> None:
         """Free the solver; receivers stay readable."""
         if self._handle is not None:

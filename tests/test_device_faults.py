@@ -1,0 +1,206 @@
+"""A full device is survived; a lost one fails at once, everywhere, with its first cause; the CPU goes on.
+
+Each scenario has a process of its own with the stand-in driver, which can be told what to do wrong.
+"""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import cuda_device
+import pytest
+import stand_in_driver
+
+pytestmark = [
+    pytest.mark.gpu_or_stand_in,
+    pytest.mark.skipif(cuda_device.is_real(), reason="only the stand-in driver fails when it is asked to"),
+]
+
+COMMON = """
+import gc, re, time
+import numpy as np
+import unda
+
+MEDIUM = unda.Acoustic(rho=1.0, c=1.0)
+
+def simulation(n=1, device="cuda", **options):
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (n, n, n))
+    sim = unda.DG(mesh, MEDIUM, degree=2, device=device, dtype="float64", **options)
+    sim.add_source(unda.VolumeInjection((0.31, 0.42, 0.27), unda.ricker(2.0)))
+    return sim, sim.add_receivers([(0.2, 0.3, 0.4)], ["p"])
+
+def raised(kind, call):
+    begin = time.perf_counter()
+    try:
+        call()
+    except kind as error:
+        assert time.perf_counter() - begin < 2
+        return str(error)
+    raise AssertionError(f"no {kind.__name__}")
+
+def close_to_the_cpu(rec, tolerance=1e-12):
+    sim, other = simulation(device="cpu")
+    sim.step(rec.num_sample - 1)
+    scale = np.abs(other["p"]).max()
+    assert scale > 0
+    return np.abs(rec["p"] - other["p"]).max() < tolerance * scale
+"""
+
+
+def process(code, **environment):
+    """Run a scenario in a new process on the stand-in; it fails by an exception, and may not hang."""
+    environment = {
+        **os.environ,
+        **stand_in_driver.build(cuda_device.BUILD),
+        "UNDA_DEVICE": "",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        **environment,
+    }
+    command = [sys.executable, "-c", COMMON + textwrap.dedent(code)]
+    done = subprocess.run(command, env=environment, timeout=60, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == "", "neither the library nor a destructor prints"
+
+
+def test_out_of_device_memory_says_what_is_needed_free_and_alive_and_is_survived():
+    process(
+        """
+        small, rec = simulation()
+        closed, _ = simulation()
+        closed.close()
+        text = raised(unda.OutOfMemoryError, lambda: simulation(8))
+        needed, free = map(int, re.search(r"needs (\\d+) bytes, (\\d+) of 2000000 are free", text).groups())
+        assert 0 < free <= 2000000 - small.memory["device"] and needed > free
+        assert f"{needed / 1e9:.3g} GB on the device" in text
+        listed = text[text.index("living simulations:"):].splitlines()[1:]
+        assert [line.strip() for line in listed] == [repr(small)]
+        small.step(20)
+        assert close_to_the_cpu(rec)
+        again, rec = simulation()
+        again.step(20)
+        assert close_to_the_cpu(rec)
+        """,
+        UNDA_EMULATOR_MEMORY="2000000",
+    )
+
+
+def test_memory_that_is_enough_is_no_error():
+    process("simulation(8)", UNDA_EMULATOR_MEMORY="200000000")
+
+
+def test_a_refused_simulation_leaves_no_memory_behind():
+    process(
+        """
+        from unda import _core
+
+        def free():
+            info = _core.new_struct("unda_device_info")
+            _core.check(_core.lib.unda_device_get_info(0, info))
+            return info.free_bytes
+
+        sim, _ = simulation()
+        before = free()
+        for _ in range(3):
+            raised(unda.OutOfMemoryError, lambda: simulation(8))
+        assert free() == before > 0
+        sim.close()
+        assert free() > before
+        """,
+        UNDA_EMULATOR_MEMORY="2000000",
+    )
+
+
+def test_samples_that_do_not_fit_are_refused_and_fewer_steps_run():
+    process(
+        """
+        sim, rec = simulation()
+        sim.add_receivers(np.random.default_rng(0).uniform(0.1, 0.9, (200, 3)))
+        text = raised(unda.OutOfMemoryError, lambda: sim.step(5000))
+        assert "bytes" in text
+        assert sim.step_count == 0
+        sim.step(20)
+        assert sim.step_count == 20 and close_to_the_cpu(rec)
+        """,
+        UNDA_EMULATOR_MEMORY="2000000",
+    )
+
+
+LOST = """
+first, rec = simulation()
+second, _ = simulation(integrator="ab3", kernel="node")
+host, host_rec = simulation(device="cpu")
+host.step(5)
+first.step(2)
+held, texts = rec.num_sample, []
+
+def until_it_is_lost():
+    while True:
+        first.step(CHUNK)
+
+texts.append(raised(unda.DeviceLostError, until_it_is_lost))
+assert "asked for by UNDA_EMULATOR_FAIL_LAUNCH" in texts[0] and "restart the process" in texts[0]
+calls = [
+    lambda: first.step(),
+    lambda: first.run(steps=30),
+    lambda: first.get("p"),
+    lambda: first.set(p=1.0),
+    lambda: first.energy(),
+    lambda: first.rhs(),
+    lambda: first.sample([(0.5, 0.5, 0.5)]),
+    lambda: first.add_receivers([(0.5, 0.5, 0.5)]),
+    lambda: first.profile(),
+    lambda: first.save("/tmp/never.h5"),
+    lambda: first.reset(),
+    lambda: second.step(20),
+    lambda: second.get("p"),
+    lambda: simulation(),
+    lambda: simulation(device="auto"),
+    lambda: unda.device_limits("cuda"),
+]
+for call in calls:
+    text = raised(unda.DeviceLostError, call)
+    assert "was lost earlier" in text and "UNDA_EMULATOR_FAIL_LAUNCH" in text, text
+    assert "restart the process" in text
+assert rec.num_sample >= held and close_to_the_cpu(rec)
+assert "DG(" in repr(first) and first.t >= 0
+
+host.step(5)
+assert close_to_the_cpu(host_rec, 1e-15)
+fresh, fresh_rec = simulation(device="cpu")
+fresh.step(10)
+assert np.array_equal(host_rec["p"], fresh_rec["p"])
+
+first.close()
+assert raised(unda.ArgumentError, first.step)
+del second, calls
+gc.collect()
+"""
+
+
+@pytest.mark.parametrize("chunk", [1, 20])
+@pytest.mark.parametrize("launch", [50, 133, 201])
+def test_a_lost_device_fails_at_once_everywhere_and_the_cpu_goes_on(launch, chunk):
+    process(LOST.replace("CHUNK", str(chunk)), UNDA_EMULATOR_FAIL_LAUNCH=str(launch))
+
+
+def test_a_device_lost_while_a_simulation_is_made_is_reported_there():
+    process(
+        """
+        text = raised(unda.DeviceLostError, lambda: simulation()[0].set(p=1.0))
+        assert "UNDA_EMULATOR_FAIL_LAUNCH" in text and "restart the process" in text
+        assert "was lost earlier" in raised(unda.DeviceLostError, simulation)
+        simulation(device="cpu")[0].step(2)
+        """,
+        UNDA_EMULATOR_FAIL_LAUNCH="1",
+    )
+
+
+def test_what_was_not_closed_does_not_hang_at_exit():
+    process(
+        """
+        sim, rec = simulation()
+        raised(unda.DeviceLostError, lambda: sim.step(200))
+        """,
+        UNDA_EMULATOR_FAIL_LAUNCH="60",
+    )
