@@ -5,6 +5,7 @@
 
 #include "common/index.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -160,6 +161,30 @@ static void stable_steps(struct dg *dg, const unda_mesh *mesh, int integrator)
     }
 }
 
+/* Units whose coefficients a real cannot hold: they would become 0 or infinity on the way to the engine. */
+static unda_status check_range(const struct dg *dg, const unda_mesh *mesh, int precision)
+{
+    const struct physics *physics = dg->physics;
+    double low = precision == UNDA_FLOAT32 ? FLT_MIN : DBL_MIN;
+    double high = precision == UNDA_FLOAT32 ? FLT_MAX : DBL_MAX;
+    for (int64_t e = 0; e < dg->num_elem; e++) {
+        const double *coef = dg->record + dg->num_word * e + 9;
+        const double *face = dg->face_coef + 4 * physics->num_face_coef * e;
+        double least = dg->elem_dt[e], most = least;
+        for (int i = 0; i < physics->num_coef + 4 * physics->num_face_coef; i++) {
+            double x = fabs(i < physics->num_coef ? coef[i] : face[i - physics->num_coef]);
+            least = fmin(least, x);
+            most = fmax(most, x);
+        }
+        if (!(least >= low && most <= high))
+            FAIL(UNDA_ERR_ARG,
+                 "element %lld: its coefficients reach from %.3g to %.3g, beyond %s; use other units%s",
+                 (long long)mesh->order[e], least, most, precision == UNDA_FLOAT32 ? "float32" : "float64",
+                 precision == UNDA_FLOAT32 ? " or float64" : "");
+    }
+    return UNDA_OK;
+}
+
 static unda_status fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *o)
 {
     int64_t num_elem = mesh->num_elem;
@@ -176,7 +201,7 @@ static unda_status fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_
     TRY(copy_material(dg, mesh, o->material));
     TRY(connect(dg, mesh, o->boundary));
     stable_steps(dg, mesh, o->integrator);
-    return UNDA_OK;
+    return check_range(dg, mesh, o->precision);
 }
 
 unda_status dg_sizes(struct dg *dg, const unda_solver_options *o, int64_t num_elem)

@@ -7,8 +7,9 @@ Next: errors.py, and timefunction.py or source.py for how these are used.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +43,33 @@ def integer(name: str, value: object, low: int, high: int | None = None) -> int:
     if result < low or (high is not None and result > high):
         raise ArgumentError(f"{name} is {result}; {expected}")
     return result
+
+
+def field_names(fields: Any, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names of fields: all that are known for None, one for a string."""
+    chosen = known if fields is None else (fields,) if isinstance(fields, str) else tuple(fields)
+    unknown = [name for name in chosen if not isinstance(name, str) or name not in known]
+    if unknown or not chosen:
+        raise ArgumentError(f"no fields {unknown}; there are {list(known)}")
+    return chosen
+
+
+def field_values(
+    values: Any, fields: tuple[str, ...], shape: tuple[int, ...], what: str
+) -> dict[str, np.ndarray]:
+    """Return what an exact solution gave for these fields, as arrays of that shape."""
+    if not isinstance(values, Mapping) or any(name not in values for name in fields):
+        found = list(values) if isinstance(values, Mapping) else type(values).__name__
+        raise ArgumentError(f"{what} gave {found}, expected a dict of {list(fields)}")
+    arrays = {}
+    for name in fields:
+        try:
+            arrays[name] = np.broadcast_to(np.asarray(values[name]), shape)
+        except ValueError as error:
+            raise ArgumentError(f"{what} gave a {name} that does not fit shape {shape}: {error}") from None
+        if arrays[name].dtype.kind not in "iuf":
+            raise ArgumentError(f"{what} gave a {name} of dtype {arrays[name].dtype}, expected real numbers")
+    return arrays
 
 
 def vector(name: str, value: object, unit: str = "") -> tuple[float, float, float]:

@@ -237,8 +237,11 @@ def _call_plain(function: Callable[[Any], Any], t: Array) -> Array:
     try:
         value = np.asarray(function(t), dtype=np.float64)
     except (TypeError, ValueError):
-        value = np.array([function(float(one)) for one in t.ravel()], dtype=np.float64)
-        value = value.reshape(t.shape)
+        values = [function(float(one)) for one in t.ravel()]
+        try:
+            value = np.array(values, dtype=np.float64).reshape(t.shape)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"{function!r} does not give real numbers: {error}") from None
     if value.shape not in ((), t.shape):
         raise ArgumentError(
             f"{function!r} gave shape {value.shape} for times of shape {t.shape}; expected the same"

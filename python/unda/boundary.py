@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from ._check import field_values
 from ._core import lib
 from .errors import ArgumentError
 from .exact import ExactSolution
@@ -121,12 +121,7 @@ class OuterData:
         values = np.empty((len(times), self._num_point, len(self._fields)))
         for solution, at, (x, y, z) in self._parts:
             found = solution(x, y, z, times[:, None])
-            try:
-                for i, field in enumerate(self._fields):
-                    values[:, at, i] = found[field]
-            except (KeyError, TypeError, IndexError, ValueError) as error:
-                raise ArgumentError(
-                    f"the exact outer data are not {list(self._fields)}, each of shape "
-                    f"{(len(times), len(at))}: {error!r}"
-                ) from None
-        return _core.as_array(values, np.float64, (None, None, None), "exact outer data")
+            columns = field_values(found, self._fields, (len(times), len(at)), "the exact solution")
+            for i, field in enumerate(self._fields):
+                values[:, at, i] = columns[field]
+        return values

@@ -6,6 +6,7 @@ previous one whole. Not here: what a simulation is (dg.py, receiver.py).
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Callable
@@ -34,19 +35,81 @@ _HISTORY = ("UNDA_HISTORY1", "UNDA_HISTORY2")
 # ---- files ----
 
 
-def _write(path: Any, kind: str, fill: Callable[[Any], None]) -> None:
-    """Write an HDF5 file so that the name holds the old file or the whole new one."""
+class _Steady(io.RawIOBase):
+    """A file for HDF5 whose writes always seem to succeed; `failure` has the first error.
+
+    HDF5 crashes the process when it cannot write while it closes a file.
+    """
+
+    def __init__(self, raw: io.FileIO) -> None:
+        self._raw = raw
+        self.failure: OSError | None = None
+
+    def _attempt(self, work: Callable[[], Any]) -> None:
+        if self.failure is None:
+            try:
+                work()
+            except OSError as error:
+                self.failure = error
+
+    def _write_all(self, view: memoryview) -> None:
+        while len(view):
+            view = view[self._raw.write(view) :]
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        self._attempt(lambda: self._write_all(view))
+        return len(view)
+
+    def truncate(self, size: int | None = None) -> int:
+        self._attempt(lambda: self._raw.truncate(size))
+        return size or 0
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        found = self._raw.readinto(view) or 0
+        view[found:] = bytes(len(view) - found)
+        return len(view)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self._raw.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._raw.tell()
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+
+def _fill(raw: io.FileIO, kind: str, fill: Callable[[Any], None]) -> None:
+    """Write the HDF5 file and force it to disk."""
     import h5py
 
-    path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    steady = _Steady(raw)
     try:
-        with h5py.File(partial, "w") as file:
+        with h5py.File(steady, "w") as file:
             file.attrs["unda"] = kind
             file.attrs["format"] = _VERSION
             fill(file)
-        with open(partial, "rb") as done:
-            os.fsync(done.fileno())
+    finally:
+        if steady.failure is not None:
+            raise steady.failure
+    os.fsync(raw.fileno())
+
+
+def _write(path: Any, kind: str, fill: Callable[[Any], None]) -> None:
+    """Write an HDF5 file so that the name holds the old file or the whole new one."""
+    path = Path(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with io.FileIO(partial, "w+") as raw:
+            _fill(raw, kind, fill)
         os.replace(partial, path)
         folder = os.open(path.parent, os.O_RDONLY)
         try:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._check import field_values
 from ._core import ffi, lib
 from .errors import ArgumentError
 
@@ -54,11 +55,12 @@ def error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
         part = slice(first, first + _BATCH)
         place = np.einsum("pn,eni->epi", interpolate, x[part])
         values = exact(place[..., 0], place[..., 1], place[..., 2], sim.t)
+        values = field_values(values, sim.fields, place.shape[:2], "the exact solution")
         measure = weights * jacobian[part, None]
         for i, name in enumerate(sim.fields):
             found = q[part, :, i].astype(np.float64) @ interpolate.T
             wrong[i] += (measure * (found - values[name]) ** 2).sum()
-            norm[i] += (measure * np.asarray(values[name]) ** 2).sum()
+            norm[i] += (measure * values[name] ** 2).sum()
     result = dict(zip(sim.fields, np.sqrt(wrong), strict=True))
     if relative:
         for group in sim.medium.field_groups.values():

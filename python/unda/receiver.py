@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._check import field_names, field_values
 from .errors import ArgumentError
 
 __all__ = ["Receivers"]
@@ -100,7 +101,7 @@ class Receivers:
         return self.t
 
     def _index(self, name: str) -> int:
-        if name not in self.fields:
+        if not isinstance(name, str) or name not in self.fields:
             raise ArgumentError(f"field {name!r} was not recorded; there are {list(self.fields)}")
         return self.fields.index(name)
 
@@ -133,7 +134,7 @@ class Receivers:
         >>> rec.misfit(unda.exact.point_source(medium, source))  # doctest: +SKIP
         array([0.0031])
         """
-        fields = tuple(fields or self.fields)
+        fields = field_names(fields, self.fields)
         expected = self._expected(other, fields)
         worst = np.zeros(len(self.points))
         for field in fields:
@@ -150,11 +151,14 @@ class Receivers:
                 raise ArgumentError("the receivers stand at other points")
             if len(other.t) != len(self.t) or not np.allclose(other.t, self.t):
                 raise ArgumentError("the receivers have other sample times")
+            if any(field not in other.fields for field in fields):
+                raise ArgumentError(f"the receivers recorded {list(other.fields)}, expected {list(fields)}")
             return {field: other[field].astype(np.float64) for field in fields}
         if self._bind is not None and hasattr(other, "bind"):
             other = self._bind(other)
         x, y, z = (self.points[:, i, None] for i in range(3))
-        return other(x, y, z, self.t[None, :])
+        shape = (len(self.points), self.num_sample)
+        return field_values(other(x, y, z, self.t[None, :]), fields, shape, "the exact solution")
 
     def save(self, path: Any) -> None:
         """Write points, samples, times and configuration to an HDF5 file for `unda.load_receivers`.

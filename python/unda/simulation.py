@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core, norms
-from ._check import integer, number
+from ._check import field_names, integer, number
 from ._core import ffi, lib
 from ._run_control import Alone, Interruptible, Progress
 from .boundary import Boundaries, OuterData, own_side
@@ -206,6 +206,7 @@ class Simulation:
     def _kernel_seconds(self, runs: int) -> dict[str, dict[str, float]]:
         """Time each CUDA kernel, see `profile`."""
         profile = _core.new_struct("unda_profile")
+        runs = integer("runs", runs, 1, 1_000_000)
         _core.check(lib.unda_solver_profile(self._live(), runs, profile))
         found = {
             _core.text(profile.name[i]): {
@@ -340,13 +341,13 @@ class Simulation:
 
     def get(self, name: str) -> np.ndarray:
         """Return a field (num_elem, num_node), in the user's numbering of cells."""
-        (name,) = self._chosen((name,))
+        (name,) = field_names((name,), self.fields)
         return np.ascontiguousarray(self._read(lib.UNDA_STATE)[..., self.fields.index(name)])
 
     @_alone
     def sample(self, points: ArrayLike, fields: Sequence[str] | None = None) -> dict[str, Any]:
         """Return fields at points (n, 3) [m], {field: (n,)}, interpolated in each element."""
-        chosen = self._chosen(fields)
+        chosen = field_names(fields, self.fields)
         points, elem = self._inside(points, "point")
         values = np.empty((len(points), len(self.fields)))
         _core.check(
@@ -414,15 +415,9 @@ class Simulation:
 
     # ---- sources and receivers ----
 
-    def _chosen(self, fields: Iterable[str] | None) -> tuple[str, ...]:
-        """Return names of fields: all for None, one for a string."""
-        chosen = self.fields if fields is None else (fields,) if isinstance(fields, str) else tuple(fields)
-        unknown = [name for name in chosen if not isinstance(name, str) or name not in self.fields]
-        if unknown or not chosen:
-            raise ArgumentError(f"no fields {unknown}; there are {list(self.fields)}")
-        return chosen
-
     def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, np.ndarray]:
+        if isinstance(points, Sequence) and len(points) == 0:
+            points = np.empty((0, 3))
         array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
         elem = self.mesh.locate(array)[0]
         for i in np.flatnonzero(elem < 0)[:1]:
@@ -473,8 +468,10 @@ class Simulation:
             Points outside the mesh, unknown fields.
         """
         array, elem = self._inside(points, "receiver")
-        chosen = self._chosen(fields)
+        chosen = field_names(fields, self.fields)
         every = integer("every", every, 1, 2**31 - 1)
+        if name is not None and not isinstance(name, str):
+            raise ArgumentError(f"name is {name!r}, expected a string")
         numbers = np.array([self.fields.index(field) for field in chosen], np.int32)
         group = ffi.new("int32_t *")
         given = _core.new_struct(
