@@ -1,8 +1,8 @@
 """Over a hundred periods the central flux loses only what the integrator damps, and upwind never gains.
 
 Central flux: dq/dt = A q with A skew in the energy norm, so that a step multiplies each mode i w of A by
-R(i w dt) and the loss is sum (1 - |R|^(2n)) E_w <= n max_y[(1 - |R(i y)|^2) / y^6] dt^6 |A^3 q|^2: exact for any
-state, and A^3 q comes from sim.rhs. Not here: one right-hand side (test_dg_rhs.py).
+R(i w dt) and the loss is sum (1 - |R|^(2n)) E_w <= n max_y[(1 - |R(i y)|^2) / y^6] dt^6 |A^3 q|^2: exact
+for any state, and A^3 q comes from sim.rhs. Not here: one right-hand side (test_dg_rhs.py).
 """
 
 import numpy as np
