@@ -64,17 +64,26 @@ class Results(list[SweepResult]):
         return [result for result in self if result.error is not None]
 
     def table(self) -> str:
-        """Return the cases and their values as text, one line each."""
+        """Return the cases and their values as text, one line each; a value that is a dict has columns."""
         keys = list(dict.fromkeys(key for result in self for key in result.case))
-        rows = [[*keys, "value"]]
-        for result in self:
-            last = str(result.value) if result.error is None else result.error.strip().splitlines()[-1]
-            rows.append([*(str(result.case.get(key, "")) for key in keys), last])
-        widths = [max(len(row[i]) for row in rows) for i in range(len(keys))]
+        values = [r.value if isinstance(r.value, Mapping) else {"value": r.value} for r in self]
+        names = list(dict.fromkeys(key for r, value in zip(self, values, strict=True)
+                                   if r.error is None for key in value))  # fmt: skip
+        rows = [[*keys, *names, ""]]
+        for result, value in zip(self, values, strict=True):
+            failed = result.error is not None
+            row = [str(result.case.get(key, "")) for key in keys]
+            row += ["" if failed or key not in value else _short(value[key]) for key in names]
+            rows.append([*row, (result.error or "").strip().rpartition("\n")[2]])
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
         return "\n".join(
-            "  ".join([*(cell.rjust(w) for cell, w in zip(row, widths, strict=False)), row[-1]])
+            "  ".join([*(cell.rjust(w) for cell, w in zip(row, widths, strict=False)), row[-1]]).rstrip()
             for row in rows
         )
+
+
+def _short(value: Any) -> str:
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
 def _key(function: Callable[..., Any], case: Mapping[str, Any]) -> str:
