@@ -16,7 +16,9 @@ def order(degree, cells, problem, *, until=0.37, wrong=None, **options):
     errors, sizes = [], []
     for n in cells:
         mesh, exact, boundary = problem(n)
-        sim = unda.DG(mesh, MEDIUM, degree=degree, boundary=boundary, dtype="float64", **options)
+        sim = unda.DG(
+            mesh, MEDIUM, degree=degree, boundary=boundary, dtype="float64", device="cpu", **options
+        )
         sim.set(exact)
         sim.run(until=until)
         errors.append(sim.error(wrong or exact, relative=True)["p"])
@@ -86,7 +88,7 @@ def test_halving_the_step_leaves_the_error_alone():
     mesh, exact, boundary = periodic_wave(4)
     errors = []
     for cfl in (0.9, 0.45):
-        sim = unda.DG(mesh, MEDIUM, degree=3, boundary=boundary, dtype="float64", cfl=cfl)
+        sim = unda.DG(mesh, MEDIUM, degree=3, boundary=boundary, dtype="float64", cfl=cfl, device="cpu")
         sim.set(exact)
         sim.run(until=0.37)
         errors.append(sim.error(unda.exact.plane_wave(MEDIUM, k=exact._arguments["k"]))["p"])
@@ -99,7 +101,9 @@ def test_the_integrators_have_their_order(integrator, expected):
     exact = unda.exact.plane_wave(MEDIUM, k=2 * np.pi * np.array([1, 0, 0]))
     states = []
     for steps in (80, 160, 320):
-        sim = unda.DG(mesh, MEDIUM, degree=2, dtype="float64", dt=0.4 / steps, integrator=integrator)
+        sim = unda.DG(
+            mesh, MEDIUM, degree=2, dtype="float64", dt=0.4 / steps, integrator=integrator, device="cpu"
+        )
         sim.set(exact)
         sim.run(steps=steps)
         states.append(sim.get("p"))

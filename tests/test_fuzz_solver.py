@@ -40,7 +40,13 @@ ARRAYS = hnp.arrays(
     st.sampled_from(["f4", ">f8", "f2", "i1", ">i8", "u8", "c8", "?", "U3", "M8[s]"]),
     hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4),
 ) | st.sampled_from(
-    [np.ones((5, 4)), np.full((5, 4), np.nan), np.ones((5, 4), object), np.array([PLACE]), np.zeros((2, 3)).T]
+    [
+        np.ones((6, 10)),
+        np.full((6, 10), np.nan),
+        np.ones((6, 10), object),
+        np.array([PLACE]),
+        np.zeros((2, 3)).T,
+    ]
 )
 SIMPLE = st.sampled_from(WORDS) | st.sampled_from(NUMBERS) | st.sampled_from(OBJECTS) | st.integers(-3, 9)
 SIMPLE |= st.sampled_from(FUNCTIONS)

@@ -57,7 +57,7 @@ def test_ctrl_c_ends_a_run_after_its_chunk_and_leaves_it_whole():
 
     with pytest.raises(KeyboardInterrupt):
         sim.run(steps=FOREVER, callback=send)
-    assert time.perf_counter() - sent[0] < 2.0  # 0.3 s and what a busy machine adds
+    assert time.perf_counter() - sent[0] < 3.0  # 0.3 s, and what a busy machine adds
     assert 100 < sim.step_count < FOREVER
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert_whole(sim, rec)

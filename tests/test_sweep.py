@@ -42,6 +42,15 @@ def test_failures_come_back_with_their_case():
     assert "no twos" in results.table()
 
 
+def test_the_table_has_a_column_for_each_part_of_a_case_and_of_a_value():
+    results = unda.sweep(sweep_cases.parts, [{"degree": 1}, {"degree": 2}], devices="cpu", workers=1)
+    assert [line.split() for line in results.table().splitlines()] == [
+        ["degree", "half", "name"],
+        ["1", "0.5", "one"],
+        ["2", "ValueError:", "no", "twos"],
+    ]
+
+
 def test_a_process_that_dies_is_a_failure():
     results = unda.sweep(sweep_cases.fail_on_two, [{"degree": 3}], devices="cpu", workers=1)
     assert "BrokenProcessPool" in results[0].error

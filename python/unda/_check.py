@@ -33,6 +33,13 @@ def number(name: str, value: object, unit: str = "", *, positive: bool = False) 
     return result
 
 
+def flag(name: str, value: object) -> bool:
+    """Return `value` as a bool, or raise if it is neither that nor an integer."""
+    if not isinstance(value, (bool, int, np.bool_)):
+        raise ArgumentError(f"{name} is {value!r}; expected True or False")
+    return bool(value)
+
+
 def integer(name: str, value: object, low: int, high: int | None = None) -> int:
     """Return `value` as an int, or raise if it is not an integer from low to high."""
     expected = f"expected an integer >= {low}" if high is None else f"expected an integer, {low} to {high}"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._check import integer, number
+from ._check import flag, integer, number
 from .boundary import Boundaries
 from .errors import ArgumentError
 from .limits import choose_device, device_number
@@ -112,7 +112,7 @@ class DG(Simulation):
         tune: bool = False,
     ) -> None:
         numerics = {"degree": degree, "flux": flux, "integrator": integrator, "dtype": dtype}
-        if tune:
+        if flag("tune", tune):
             if kernel != "auto" or kernel_options:
                 raise ArgumentError("tune=True chooses kernel and kernel_options; leave both out")
             from .tune import tuned
@@ -124,13 +124,18 @@ class DG(Simulation):
             mesh, medium, **numerics, boundary=boundary, dt=dt, cfl=cfl, device=device, threads=threads,
             kernel=kernel, kernel_options=kernel_options,
         )  # fmt: skip
-        self.degree, self.dtype = degree, np.dtype(PRECISIONS[options.precision])
+        self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
         self._start_solver(
-            mesh, medium, boundaries, options, sample_dt=sample_dt, allow_unstable=allow_unstable
+            mesh,
+            medium,
+            boundaries,
+            options,
+            sample_dt=sample_dt,
+            allow_unstable=flag("allow_unstable", allow_unstable),
         )
         self.config = {
             "method": "DG",
-            "degree": degree,
+            "degree": self.degree,
             "flux": flux,
             "integrator": integrator,
             "dtype": self.dtype.name,
@@ -165,12 +170,12 @@ class DG(Simulation):
         chosen = choose_device() if isinstance(device, str) and device == "auto" else device
         options = _core.new_struct(
             "unda_solver_options",
-            degree=degree,
+            degree=integer("degree", degree, 1, 8),
             precision=precision(dtype),
             flux=choice("flux", flux, ("upwind", "central")),
             integrator=choice("integrator", integrator, ("lsrk4", "ab3")),
             device=device_number(chosen),
-            threads=threads or 0,
+            threads=0 if threads is None else integer("threads", threads, 0, 4096),
             cfl=number("cfl", cfl, positive=True),
             dt=0.0 if dt is None else number("dt", dt, "s", positive=True),
             material=material,

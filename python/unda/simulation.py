@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core, norms
-from ._check import field_names, integer, number
+from ._check import field_names, flag, integer, number
 from ._core import ffi, lib
 from ._run_control import Alone, Interruptible, Progress
 from .boundary import Boundaries, OuterData, own_side
@@ -395,7 +395,7 @@ class Simulation:
         ArgumentError
             If the solution is singular; compare traces with ``rec.misfit`` then.
         """
-        return norms.error(self, exact, relative=relative)
+        return norms.error(self, exact, relative=flag("relative", relative))
 
     def check(self) -> Report:
         """Look for what often goes wrong, before the first step.
@@ -630,6 +630,7 @@ class Simulation:
         if (until is None) == (steps is None):
             raise ArgumentError("give either until= or steps=")
         every = None if every is None else integer("every", every, 1)
+        progress = None if progress is None else flag("progress", progress)
         if callback is not None and not callable(callback):
             raise ArgumentError(f"callback is {callback!r}, expected a callable")
         if steps is not None:

@@ -169,7 +169,7 @@ def wrap(function: Callable[[Any], Any], dt: float) -> TimeFunction:
     --------
     >>> import numpy as np
     >>> import unda
-    >>> f = unda.wrap(np.sin, dt=0.1)
+    >>> f = unda.timefunction.wrap(np.sin, dt=0.1)
     >>> round(f.derivative(0.0), 12)
     1.0
     """
