@@ -16,9 +16,8 @@ def order(degree, cells, problem, *, until=0.37, wrong=None, **options):
     errors, sizes = [], []
     for n in cells:
         mesh, exact, boundary = problem(n)
-        sim = unda.DG(
-            mesh, MEDIUM, degree=degree, boundary=boundary, dtype="float64", device="cpu", **options
-        )
+        options |= {"dtype": "float64", "device": "cpu"}
+        sim = unda.DG(mesh, MEDIUM, degree=degree, boundary=boundary, **options)
         sim.set(exact)
         sim.run(until=until)
         errors.append(sim.error(wrong or exact, relative=True)["p"])
@@ -101,9 +100,8 @@ def test_the_integrators_have_their_order(integrator, expected):
     exact = unda.exact.plane_wave(MEDIUM, k=2 * np.pi * np.array([1, 0, 0]))
     states = []
     for steps in (80, 160, 320):
-        sim = unda.DG(
-            mesh, MEDIUM, degree=2, dtype="float64", dt=0.4 / steps, integrator=integrator, device="cpu"
-        )
+        options = {"dtype": "float64", "dt": 0.4 / steps, "integrator": integrator, "device": "cpu"}
+        sim = unda.DG(mesh, MEDIUM, degree=2, **options)
         sim.set(exact)
         sim.run(steps=steps)
         states.append(sim.get("p"))
