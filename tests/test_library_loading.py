@@ -52,6 +52,24 @@ def test_importing_unda_prints_nothing():
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_meshes_may_be_freed_after_everything_else():
+    """As at the end of a process, where modules go first; the library must still be there."""
+    code = """
+import gc, sys, unda
+mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1))
+handle = mesh._handle
+del mesh, unda
+for name in [name for name in sys.modules if name.startswith("unda")]:
+    sys.modules.pop(name).__dict__.clear()
+gc.collect()
+assert "libunda" in open("/proc/self/maps").read(), "unloaded"
+del handle
+print("freed")
+"""
+    done = run(code)
+    assert done.stdout == "freed\n", (done.returncode, done.stderr)
+
+
 # ---- a library that does not fit the binding
 
 

@@ -80,7 +80,8 @@ def _load() -> Any:
     here = Path(__file__).resolve().parent
     path = Path(chosen) if chosen else here / "libunda.so"
     try:
-        library = ffi.dlopen(str(path))
+        # Never unloaded: at the end of a process meshes and solvers may be freed after `lib` is gone.
+        library = ffi.dlopen(str(path), os.RTLD_NOW | os.RTLD_NODELETE)
         _check_fit(library)
     except (OSError, AttributeError) as error:
         raise ImportError(f"unda: cannot load {path}: {error}; run make lib") from error
