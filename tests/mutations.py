@@ -2,7 +2,7 @@
 
 Every fault is put into a copy of the checkout, which is built and tested until the first failure. A fault
 that nothing notices is printed as SURVIVED, and the exit status is 1. Not here: the tests. Takes about
-half an hour; ``python tests/mutations.py acoustic.h`` tries those of one file.
+half an hour; ``make mutate WORDS=acoustic.h`` tries those of one file.
 """
 
 from __future__ import annotations

@@ -127,10 +127,26 @@ def test_a_blow_up_on_the_device_is_reported_like_on_the_cpu():
     assert reports[0] == reports[1]
 
 
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_value_that_is_not_finite_is_found_where_it_is(device, bad):
+    mesh = mesh_for("free")
+    sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2, device=device, dtype="float64")
+    q = np.zeros((mesh.num_elem, sim.num_node, 4))
+    q[17, 3, 2] = bad
+    pointer = _core.pointer(q)
+    _core.check(_core.lib.unda_solver_write(sim._handle, _core.lib.UNDA_STATE, 0, len(q), pointer))
+    with pytest.raises(unda.UnstableError) as info:
+        sim.step(1)
+    assert (info.value.step, info.value.element, info.value.node, info.value.field) == (0, 17, 3, "vy")
+
+
 def small_simulation(integrator, device="cuda", **options):
     mesh = mesh_for("free")
+    outside = unda.exact.plane_wave(unda.Acoustic(rho=1.0, c=1.0), k=(20, 1, -1))
     sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2, device=device, dtype="float64",
-                  integrator=integrator, boundary={"*": "free"}, **options)  # fmt: skip
+                  integrator=integrator, boundary={"xmin": outside, "*": "free"}, **options)  # fmt: skip
     sim.add_source(unda.VolumeInjection((0.31, 0.42, 0.27), unda.ricker(2.0)))
     return sim, sim.add_receivers([(0.2, 0.3, 0.4)], ["p"], every=3)
 

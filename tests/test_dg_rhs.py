@@ -186,3 +186,18 @@ def test_the_problem_is_linear():
     for name in FIELDS:
         scale = np.abs(both[name]).max()
         assert np.abs(both[name] - (2 * a[name] - 3 * b[name])).max() < 1e-12 * scale
+
+
+def test_the_energy_is_that_of_pressure_and_motion():
+    """p^2 / (2 rho c^2) + rho v^2 / 2, integrated; linear fields show the mass matrix."""
+    mesh = box()
+    medium = random_medium(mesh)
+    sim = make(mesh, medium, degree=2)
+    rho, c = medium.on(mesh).T
+    sim.set(p=2.0, vx=1.0, vy=-2.0, vz=3.0)
+    expected = (mesh.volumes * (4 / (2 * rho * c**2) + 14 * rho / 2)).sum()
+    assert sim.energy() == pytest.approx(expected, rel=1e-12)
+    u = random_state(sim, 1)
+    sim.set(**u)
+    assert sim.energy() == pytest.approx(inner(sim, medium, u, u) / 2, rel=1e-12)
+    assert sim.energy() != pytest.approx(1.001 * inner(sim, medium, u, u) / 2, rel=1e-12)
