@@ -10,8 +10,22 @@
 
 typedef REAL VEC __attribute__((vector_size(64)));                /* one value of LANES elements */
 typedef REAL QUAD __attribute__((vector_size(4 * sizeof(REAL)))); /* four values of one element */
-#define VAL    VEC
-#define DEVICE static inline __attribute__((always_inline, unused))
+
+/* Transposing works on 32 bytes, which AVX2 has too: blocks of four lanes, one in float64, two in float32. */
+typedef REAL PART __attribute__((vector_size(32)));
+#define PART_LANES ((int)(32 / sizeof(REAL)))
+#if LANES == 16
+#define BLOCKS(block) block(0), block(4)
+#else
+#define BLOCKS(block) block(0)
+#endif
+/* Of two PARTs, what each block of the result takes; the second one's lanes count on from PART_LANES. */
+#define EVEN(i)   (i), (i) + LANES / 2, (i) + 1, (i) + LANES / 2 + 1
+#define ODD(i)    (i) + 2, (i) + LANES / 2 + 2, (i) + 3, (i) + LANES / 2 + 3
+#define FIRST(i)  (i), (i) + 1, (i) + LANES / 2, (i) + LANES / 2 + 1
+#define SECOND(i) (i) + 2, (i) + 3, (i) + LANES / 2 + 2, (i) + LANES / 2 + 3
+#define VAL       VEC
+#define DEVICE    static inline __attribute__((always_inline, unused))
 
 #define PHYSICS      "physics/acoustic.h"
 #define FLUX_CENTRAL 0

@@ -72,12 +72,23 @@ static unda_status pack(unda_solver *s, struct dg_cpu *t)
     return UNDA_OK;
 }
 
+static unda_status list_faces(const struct element *el, struct dg_cpu *t)
+{
+    int num = el->num_face_node;
+    TRY(array_try(&t->face_node, 5 * num, sizeof *t->face_node, "face nodes"));
+    memcpy(t->face_node, el->face_node, 4 * (size_t)num * sizeof *t->face_node);
+    for (int m = 0; m < num; m++)
+        t->face_node[4 * num + m] = m;
+    return UNDA_OK;
+}
+
 static unda_status allocate(unda_solver *s, struct dg_cpu *t)
 {
     const struct dg *dg = s->dg;
     const struct physics *p = dg->physics;
     int64_t num_value = dg->num_elem * dg->num_node * p->num_field;
     TRY(pack(s, t));
+    TRY(list_faces(dg->element, t));
     TRY(new_copy(s, &t->record, dg->record, dg->num_word * dg->num_elem, "geometry"));
     TRY(new_copy(s, &t->face_coef, dg->face_coef, 4 * p->num_face_coef * dg->num_elem, "face coefficients"));
     for (int i = 0; i < NUM_BUF; i++)
@@ -116,7 +127,6 @@ static unda_status create(unda_solver *s)
     s->data = t;
     t->num_node = s->dg->num_node;
     t->num_face_node = s->dg->num_face_node;
-    t->face_node = s->dg->element->face_node;
     return allocate(s, t);
 }
 
@@ -135,6 +145,7 @@ static void destroy(unda_solver *s)
     free_sources(t);
     array_free(t->derivative);
     array_free(t->lift);
+    array_free(t->face_node);
     array_free(t->record);
     array_free(t->face_coef);
     for (int i = 0; i < NUM_BUF; i++)

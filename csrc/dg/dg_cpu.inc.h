@@ -11,38 +11,50 @@
 
 /* ---- between [elem][value] and [value][LANES] ---- */
 
-/* to[j][i] = from[i][j], a 4 by 4 block. */
-INLINE void FN(transpose)(const REAL *const from[4], REAL *const to[4])
+/* z[j][4 b + i] = z[i][4 b + j] for each block b of four lanes. */
+INLINE void FN(transpose)(PART z[4])
 {
-    QUAD a, b, c, d;
-    memcpy(&a, from[0], sizeof a);
-    memcpy(&b, from[1], sizeof b);
-    memcpy(&c, from[2], sizeof c);
-    memcpy(&d, from[3], sizeof d);
-    QUAD ab01 = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab23 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    QUAD cd01 = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd23 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    a = __builtin_shufflevector(ab01, cd01, 0, 1, 4, 5);
-    b = __builtin_shufflevector(ab01, cd01, 2, 3, 6, 7);
-    c = __builtin_shufflevector(ab23, cd23, 0, 1, 4, 5);
-    d = __builtin_shufflevector(ab23, cd23, 2, 3, 6, 7);
-    memcpy(to[0], &a, sizeof a);
-    memcpy(to[1], &b, sizeof b);
-    memcpy(to[2], &c, sizeof c);
-    memcpy(to[3], &d, sizeof d);
+    PART even01 = __builtin_shufflevector(z[0], z[1], BLOCKS(EVEN));
+    PART even23 = __builtin_shufflevector(z[2], z[3], BLOCKS(EVEN));
+    PART odd01 = __builtin_shufflevector(z[0], z[1], BLOCKS(ODD));
+    PART odd23 = __builtin_shufflevector(z[2], z[3], BLOCKS(ODD));
+    z[0] = __builtin_shufflevector(even01, even23, BLOCKS(FIRST));
+    z[1] = __builtin_shufflevector(even01, even23, BLOCKS(SECOND));
+    z[2] = __builtin_shufflevector(odd01, odd23, BLOCKS(FIRST));
+    z[3] = __builtin_shufflevector(odd01, odd23, BLOCKS(SECOND));
+}
+
+/* Four values at from[0] + i, in float32 followed by those at from[4] + i. */
+INLINE PART FN(load_part)(const REAL *const *from, int i)
+{
+    PART part;
+#if LANES == 16
+    QUAD a, b;
+    memcpy(&a, from[0] + i, sizeof a);
+    memcpy(&b, from[4] + i, sizeof b);
+    part = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+#else
+    memcpy(&part, from[0] + i, sizeof part);
+#endif
+    return part;
 }
 
 /* to[i][l] = from[l][i] for i < count. */
 INLINE void FN(gather)(const REAL *const from[LANES], int count, VEC *to)
 {
     REAL *out = (REAL *)to;
-    for (int l = 0; l < LANES; l += 4) {
+    for (int l = 0; l < LANES; l += PART_LANES) {
         int i = 0;
-        for (; i + 4 <= count; i += 4)
-            FN(transpose)((const REAL *[4]){from[l] + i, from[l + 1] + i, from[l + 2] + i, from[l + 3] + i},
-                          (REAL *[4]){out + i * LANES + l, out + (i + 1) * LANES + l,
-                                      out + (i + 2) * LANES + l, out + (i + 3) * LANES + l});
+        for (; i + 4 <= count; i += 4) {
+            PART z[4];
+            for (int k = 0; k < 4; k++)
+                z[k] = FN(load_part)(from + l + k, i);
+            FN(transpose)(z);
+            for (int k = 0; k < 4; k++)
+                memcpy(out + (i + k) * LANES + l, z + k, sizeof *z);
+        }
         for (; i < count; i++)
-            for (int k = l; k < l + 4; k++)
+            for (int k = l; k < l + PART_LANES; k++)
                 out[i * LANES + k] = from[k][i];
     }
 }
@@ -51,14 +63,18 @@ INLINE void FN(gather)(const REAL *const from[LANES], int count, VEC *to)
 INLINE void FN(scatter)(const VEC *from, int count, REAL *to, int64_t stride)
 {
     const REAL *in = (const REAL *)from;
-    for (int l = 0; l < LANES; l += 4, to += 4 * stride) {
+    for (int l = 0; l < LANES; l += PART_LANES, to += PART_LANES * stride) {
         int i = 0;
-        for (; i + 4 <= count; i += 4)
-            FN(transpose)((const REAL *[4]){in + i * LANES + l, in + (i + 1) * LANES + l,
-                                            in + (i + 2) * LANES + l, in + (i + 3) * LANES + l},
-                          (REAL *[4]){to + i, to + stride + i, to + 2 * stride + i, to + 3 * stride + i});
-        for (; i < count; i++)
+        for (; i + 4 <= count; i += 4) {
+            PART z[4];
             for (int k = 0; k < 4; k++)
+                memcpy(z + k, in + (i + k) * LANES + l, sizeof *z);
+            FN(transpose)(z);
+            for (int k = 0; k < PART_LANES; k++)
+                memcpy(to + k * stride + i, (REAL *)(z + k % 4) + k / 4 * 4, 4 * sizeof(REAL));
+        }
+        for (; i < count; i++)
+            for (int k = 0; k < PART_LANES; k++)
                 to[k * stride + i] = in[i * LANES + l + k];
     }
 }
@@ -120,16 +136,17 @@ INLINE void FN(load_outside)(const struct dg_cpu *t, const struct dg_args *a, co
                              struct FN(outside) * o)
 {
     int num = t->num_face_node;
-    const REAL *q[LANES], *exact[LANES];
+    const REAL *q[LANES]; /* where node[l][m] counts from: the neighbour, the element, or the exact data */
     const int *node[LANES];
     for (int l = 0; l < LANES; l++) {
         int neighbor = a->neighbor[4 * elem[l] + face];
         REAL sign[NUM_TRACE];
         bool inside = neighbor >= 0, boundary = !inside && neighbor > -1 - BOUNDARY_EXACT;
-        q[l] = (const REAL *)a->q + (inside ? neighbor >> 2 : elem[l]) * t->num_node * NUM_FIELD;
-        node[l] = a->face_node + (inside ? neighbor & 3 : face) * num;
         int64_t slot = (int64_t)a->time * a->num_exact_face + (-1 - BOUNDARY_EXACT - neighbor);
-        exact[l] = inside || boundary ? NULL : (const REAL *)a->exact + slot * num * NUM_FIELD;
+        q[l] = (const REAL *)a->q + (inside ? neighbor >> 2 : elem[l]) * t->num_node * NUM_FIELD;
+        if (!inside && !boundary)
+            q[l] = (const REAL *)a->exact + slot * num * NUM_FIELD;
+        node[l] = a->face_node + (inside ? neighbor & 3 : boundary ? face : 4) * num;
         FN(mirror)(-1 - neighbor, sign);
         for (int i = 0; i < NUM_TRACE; i++)
             o->sign[i][l] = boundary ? sign[i] : 1;
@@ -138,7 +155,7 @@ INLINE void FN(load_outside)(const struct dg_cpu *t, const struct dg_args *a, co
     for (int m = 0; m < num; m++) {
         const REAL *from[LANES];
         for (int l = 0; l < LANES; l++)
-            from[l] = exact[l] ? exact[l] + m * NUM_FIELD : q[l] + node[l][m] * NUM_FIELD;
+            from[l] = q[l] + (int64_t)node[l][m] * NUM_FIELD;
         FN(gather)(from, NUM_FIELD, o->q + m * NUM_FIELD);
     }
 }
