@@ -1,5 +1,6 @@
 """Running: receivers, chunks, blow-up, refusals. Not here: the amplitude of sources (test_dg_sources.py)."""
 
+import json
 import pickle
 
 import numpy as np
@@ -106,3 +107,18 @@ def test_sources_and_receivers_outside_are_refused():
     sim.add_source(source)
     with pytest.raises(unda.ArgumentError, match="reset"):
         sim.add_source(source)
+
+
+def test_the_configuration_says_what_the_run_depends_on():
+    mesh = box(2, perturb=0.1, seed=7)
+    sim = unda.DG(mesh, MEDIUM, degree=2, boundary={"zmax": "free", "*": "rigid"}, sample_dt=0.01)
+    config = json.loads(json.dumps(sim.config))
+    assert config["mesh_origin"]["seed"] == 7 and config["mesh"] == mesh.hash
+    assert config["dt"] == sim.dt and config["boundary"]["zmax"] == "free"
+    assert config["version"] == unda.__version__ and len(config["sources"]) == 64
+    assert config["device"] == "cpu" and config["device_name"]
+    other = unda.DG(box(2, perturb=0.1, seed=8), MEDIUM, degree=2)
+    assert other.config["mesh"] != config["mesh"]
+    copied = pickle.loads(pickle.dumps(mesh))
+    assert copied.origin == mesh.origin and copied.hash == mesh.hash
+    assert unda.Mesh(mesh.vertices, mesh.cells).origin == {"made_by": "arrays"}

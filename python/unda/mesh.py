@@ -74,6 +74,8 @@ class Mesh:
         Bounding box [m].
     volume, min_insphere, min_quality : float
         Total volume [m3], smallest insphere diameter [m], quality of `worst_elem` (1 is regular).
+    origin : dict
+        How it was made: "box_mesh" with its arguments, "read_mesh" with the path, or "arrays".
 
     Raises
     ------
@@ -158,6 +160,7 @@ class Mesh:
         self.min_quality = float(info.min_quality)
         self.worst_elem = int(info.worst_elem)
         self.tag_names = tag_table(tag_names, self.tags)
+        self.origin: dict[str, Any] = {"made_by": "arrays"}
 
     @classmethod
     def _of_handle(cls, handle: Any, names: tuple[str, ...], periodic: tuple[tuple[str, str], ...]) -> Mesh:
@@ -331,6 +334,7 @@ class Mesh:
             self.boundary_names,
             self.periodic,
             self.tag_names,
+            self.origin,
         )
         return _unpickled, state
 
@@ -349,10 +353,13 @@ def _unpickled(
     names: tuple[str, ...],
     periodic: tuple[tuple[str, str], ...],
     tag_names: dict[str, int],
+    origin: dict[str, Any],
 ) -> Mesh:
     """Rebuild a mesh from its pickle."""
     boundaries = {name: faces[ids == i] for i, name in enumerate(names)}
-    return Mesh(vertices, cells, tags=tags, boundaries=boundaries, periodic=periodic, tag_names=tag_names)
+    mesh = Mesh(vertices, cells, tags=tags, boundaries=boundaries, periodic=periodic, tag_names=tag_names)
+    mesh.origin = origin
+    return mesh
 
 
 def _triple(values: Any, dtype: Any, name: str) -> list[Any]:
@@ -423,7 +430,12 @@ def box_mesh(
     )
     handle = _core.new_object("unda_mesh", lambda out: lib.unda_box_mesh_new(out, box), lib.unda_mesh_free)
     pairs = tuple((_SIDES[2 * i], _SIDES[2 * i + 1]) for i in range(3) if flags[i])
-    return Mesh._of_handle(handle, _SIDES, pairs)
+    mesh = Mesh._of_handle(handle, _SIDES, pairs)
+    mesh.origin = {
+        "made_by": "box_mesh", "lower": list(box.lower), "upper": list(box.upper), "cells": list(box.cells),
+        "shape": shape, "periodic": [bool(flag) for flag in flags], "perturb": box.perturb, "seed": box.seed,
+    }  # fmt: skip
+    return mesh
 
 
 def read_mesh(
@@ -472,7 +484,7 @@ def read_mesh(
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentError(f"path is {path!r}, expected a file name")
     file = _gmsh.read_gmsh(Path(path), linearize=bool(linearize))
-    return Mesh(
+    mesh = Mesh(
         file.vertices,
         file.cells,
         tags=file.tags,
@@ -481,3 +493,5 @@ def read_mesh(
         tag_names=file.tag_names,
         fix_orientation=fix_orientation,
     )
+    mesh.origin = {"made_by": "read_mesh", "path": os.fspath(path)}
+    return mesh

@@ -6,6 +6,7 @@ numerics (csrc, cuda), what runs are compared with (exact/, norms.py).
 
 from __future__ import annotations
 
+import platform
 import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -151,6 +152,7 @@ class Simulation:
         info = self._info()
         return {
             "mesh": self.mesh.hash,
+            "mesh_origin": self.mesh.origin,
             "medium": self.medium.to_config(),
             "boundary": self._boundaries.words,
             "dt": self.dt,
@@ -160,6 +162,9 @@ class Simulation:
             "kernel_options": dict(zip(PLAN, map(int, info.plan), strict=True)) if info.on_gpu else None,
             "threads": int(info.threads),
             "version": _core.version(),
+            "sources": _core.text(lib.unda_source_hash()),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
         }
 
     def _info(self) -> Any:

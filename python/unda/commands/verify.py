@@ -116,9 +116,16 @@ def energy(device: str, quick: bool) -> Iterator[Row]:
 CHECKS = {"plane": plane_wave, "box": box_modes, "point": point_source, "energy": energy}
 
 
+def _check_name(word: str) -> str:
+    if word not in CHECKS:
+        raise argparse.ArgumentTypeError(f"{word!r} is none of {', '.join(CHECKS)}")
+    return word
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("checks", nargs="*", choices=[[], *CHECKS], help="all if none is named")
+    known = f"{', '.join(CHECKS)}; all if none is named"
+    parser.add_argument("checks", nargs="*", type=_check_name, metavar="CHECK", help=known)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--quick", action="store_true", help="fewer degrees and meshes")
     parser.add_argument("--json", action="store_true", help="print JSON")
