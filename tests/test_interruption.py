@@ -22,6 +22,14 @@ MEDIUM = unda.Acoustic(rho=1.0, c=1.0)
 FOREVER = 200_000  # steps: ten seconds
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_is_heard():
+    """A shell's background jobs, and what they start, ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def simulation():
     mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (3, 3, 3), perturb=0.2, seed=1)
     sim = unda.DG(mesh, MEDIUM, degree=2, threads=1)
