@@ -201,6 +201,7 @@ class DG(Simulation):
 
         Examples
         --------
+        >>> import unda
         >>> mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(4, 4, 4))
         >>> medium = unda.Acoustic(rho=1.0, c=1.0)
         >>> unda.DG.forecast(mesh, medium, degree=3, device="cpu")["device"]

@@ -91,6 +91,7 @@ def devices() -> dict[str, dict[str, Any]]:
 
     Examples
     --------
+    >>> import unda
     >>> list(unda.devices())[0]
     'cpu'
     """
