@@ -115,7 +115,7 @@ def test_the_configuration_says_what_the_run_depends_on():
     config = json.loads(json.dumps(sim.config))
     assert config["mesh_origin"]["seed"] == 7 and config["mesh"] == mesh.hash
     assert config["dt"] == sim.dt and config["boundary"]["zmax"] == "free"
-    assert config["version"] == unda.__version__ and len(config["sources"]) == 64
+    assert config["version"] == unda.__version__ and len(config["source_hash"]) == 64
     assert config["device"] == "cpu" and config["device_name"]
     other = unda.DG(box(2, perturb=0.1, seed=8), MEDIUM, degree=2)
     assert other.config["mesh"] != config["mesh"]

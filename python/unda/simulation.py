@@ -162,7 +162,7 @@ class Simulation:
             "kernel_options": dict(zip(PLAN, map(int, info.plan), strict=True)) if info.on_gpu else None,
             "threads": int(info.threads),
             "version": _core.version(),
-            "sources": _core.text(lib.unda_source_hash()),
+            "source_hash": _core.text(lib.unda_source_hash()),
             "numpy": np.__version__,
             "python": platform.python_version(),
         }
