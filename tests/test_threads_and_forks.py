@@ -201,6 +201,11 @@ calls = [
     lambda: simulation(),
     lambda: unda.DG(mesh, medium, degree=1, device="cpu"),
     lambda: mesh.locate([(0.5, 0.5, 0.5)]),
+    lambda: sim.t,
+    lambda: sim.memory,
+    lambda: sim.coordinates,
+    lambda: sim.element_dt,
+    lambda: sim.check(),
 ]
 
 def work():

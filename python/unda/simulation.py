@@ -6,6 +6,7 @@ numerics (csrc, cuda), what runs are compared with (exact/, norms.py).
 
 from __future__ import annotations
 
+import os
 import platform
 import time
 import weakref
@@ -22,7 +23,7 @@ from ._core import ffi, lib
 from ._run_control import Alone, Interruptible, Progress
 from .boundary import Boundaries, OuterData, own_side
 from .check import Report, check
-from .errors import ArgumentError, OutOfMemoryError, UnstableError
+from .errors import ArgumentError, ForkError, OutOfMemoryError, UnstableError
 from .limits import device_info, device_limits
 from .medium import Medium
 from .mesh import Mesh
@@ -124,6 +125,7 @@ class Simulation:
         self.mesh, self.medium, self.fields = mesh, medium, medium.fields
         self._boundaries = boundaries
         self._guard = Alone()
+        self._process = os.getpid()
         self._handle = _new_solver(mesh, options)
         if sample_dt is not None:
             sample_dt = number("sample_dt", sample_dt, "s", positive=True)
@@ -170,6 +172,11 @@ class Simulation:
     def _info(self) -> Any:
         if self._handle is None:
             raise ArgumentError("this simulation is closed")
+        if self._process != os.getpid():
+            raise ForkError(
+                f"process {os.getpid()} was forked from {self._process}, where this simulation was made; "
+                "use spawn or threads"
+            )
         info = _core.new_struct("unda_solver_info")
         _core.check(lib.unda_solver_get_info(self._handle, info))
         return info
@@ -756,6 +763,8 @@ class Simulation:
     def __repr__(self) -> str:
         if self._handle is None:
             return f"{type(self).__name__}(degree {self.degree}, closed)"
+        if self._process != os.getpid():
+            return f"{type(self).__name__}(degree {self.degree}, of process {self._process})"
         size = self.mesh.num_elem * self.num_node * len(self.fields)
         return (
             f"{type(self).__name__}({self.medium.physics}, degree {self.degree}, "
