@@ -184,6 +184,8 @@ def _draw(path: Path, result: dict[str, Any]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print a line as soon as it is known, keep what is done."""
+    if not args.degrees or not all(1 <= n <= 8 for n in args.degrees):
+        raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to 8")
     device = choose_device() if args.device == "auto" else args.device
     on_gpu = device != "cpu"
     limits = device_limits(device, threads=args.threads)
@@ -200,8 +202,6 @@ def run(args: argparse.Namespace) -> int:
         f"{limits['fma32'] / 1e9:.0f} GFLOP/s float32, {limits['fma64'] / 1e9:.0f} float64"
     )
     kernels = args.kernels.split(",") if on_gpu else ["auto"]
-    if not args.degrees or not all(1 <= n <= 8 for n in args.degrees):
-        raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to 8")
     print(" ".join(f"{title:>10}" for title, _, _ in _COLUMNS))
     for degree in args.degrees:
         num_node = (degree + 1) * (degree + 2) * (degree + 3) // 6
