@@ -1,6 +1,7 @@
 """Functions that the processes of test_sweep.py import."""
 
 import os
+import sys
 
 import unda
 
@@ -18,6 +19,8 @@ def fail_on_two(degree):
         raise ValueError("no twos")
     if degree == 3:
         os._exit(1)
+    if degree == 4:
+        sys.exit(3)
     return degree
 
 
@@ -29,3 +32,7 @@ def note(folder, i):
 
 def parts(degree):
     return {"half": fail_on_two(degree) / 2, "name": "one"}
+
+
+def total(values):
+    return float((values - 1).sum())

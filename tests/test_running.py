@@ -97,6 +97,79 @@ def test_wrong_words_are_refused_with_the_right_ones(change, message):
         unda.DG(box(2), MEDIUM, **{"degree": 2, **change})
 
 
+def flat_and_mixed(n, thickness):
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, thickness), (2, 2, n))
+    water = np.random.default_rng(3).random(mesh.num_elem) < 0.5
+    high, left = mesh.centroids[:, 2] > thickness / 2, mesh.centroids[:, 0] < 0.5
+    media = [
+        unda.Acoustic(rho=np.where(water, 1000, 1.2), c=np.where(water, 1500, 340)),
+        unda.Acoustic(rho=np.where(high, 1000, 1.2), c=np.where(high, 1500, 340)),
+        unda.Acoustic(rho=np.where(high, 100.0, 1.0), c=1.0),
+        unda.Acoustic(rho=1.0, c=np.where(left, 10.0, 1.0)),
+        unda.Acoustic(rho=1.0, c=1.0),
+    ]
+    return [(mesh, medium) for medium in media]
+
+
+def growth(mesh, medium, steps, **options):
+    sim = unda.DG(mesh, medium, dtype="float64", device="cpu", **options)
+    rng = np.random.default_rng(0)
+    sim.set(**{name: rng.standard_normal((mesh.num_elem, sim.num_node)) for name in sim.fields})
+    before = sim.energy()
+    sim.run(steps=steps)
+    return sim.energy() / before
+
+
+@pytest.mark.parametrize("boundary", ["rigid", "free", "absorbing"])
+@pytest.mark.parametrize("flux", ["upwind", "central"])
+@pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
+def test_the_limit_holds_for_layers_of_flat_cells_of_unlike_media(integrator, flux, boundary):
+    """An impedance that jumps, and a wall, hold the step back more than a neighbour of one's own kind."""
+    options = {"integrator": integrator, "flux": flux, "boundary": {"*": boundary}, "cfl": 1.0}
+    for mesh, medium in flat_and_mixed(2, 0.1) + flat_and_mixed(2, 0.02) + flat_and_mixed(1, 0.02):
+        for degree in (1, 2, 4):
+            assert growth(mesh, medium, 300, degree=degree, **options) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("boundary", ["rigid", "free"])
+def test_the_limit_holds_for_a_needle_between_walls(boundary):
+    mesh = unda.Mesh([[0, 0, 0], [100, 0, 0], [0, 1, 0], [0, 0, 1.0]], [[0, 1, 2, 3]])
+    medium = unda.Acoustic(rho=1.0, c=1.0)
+    for degree in (1, 3, 8):
+        options = {"degree": degree, "boundary": {"*": boundary}}
+        assert growth(mesh, medium, 1500, cfl=1.0, **options) <= 1 + 1e-9
+    with pytest.raises(unda.UnstableError):
+        growth(mesh, medium, 5000, cfl=1.6, allow_unstable=True, **options)
+
+
+def test_after_a_blow_up_only_a_new_start_goes_on():
+    sim = unda.DG(box(3), MEDIUM, degree=2, cfl=3.0, allow_unstable=True)
+    rec = sim.add_receivers([(500, 500, 500)], ["p"])
+    sim.set(p=lambda x, y, z: np.sin(x / 50))
+    with pytest.raises(unda.UnstableError):
+        sim.run(steps=20000)
+    num = rec.num_sample
+    for go_on in (sim.step, lambda: sim.run(steps=1), lambda: sim.save("never.h5")):
+        with pytest.raises(unda.ArgumentError, match="blew up at step"):
+            go_on()
+    assert rec.num_sample == num and np.isfinite(sim.get("p")).all()
+    sim.reset()
+    sim.step(2)
+    assert rec.num_sample == 3
+
+
+def test_misfit_of_receivers_elsewhere_is_refused():
+    mesh = unda.box_mesh((4e6, 5e6, 0), (4e6 + 100, 5e6 + 100, 100), (1, 1, 1))
+    traces = []
+    for place in ((4000010, 5000020, 30), (4000040, 5000060, 30), (4000010, 5000020, 30)):
+        sim = unda.DG(mesh, MEDIUM, degree=1)
+        traces.append(sim.add_receivers([place], ["p"]))
+        sim.set(p=1.0)
+    with pytest.raises(unda.ArgumentError, match="other points"):
+        traces[0].misfit(traces[1])
+    assert traces[0].misfit(traces[2]) == 0
+
+
 def test_sources_and_receivers_outside_are_refused():
     sim = unda.DG(box(2), MEDIUM, degree=1)
     with pytest.raises(unda.ArgumentError, match="outside"):

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import cuda_device
+import numpy as np
 import pytest
 import sweep_cases
 import unda
@@ -49,6 +50,25 @@ def test_the_table_has_a_column_for_each_part_of_a_case_and_of_a_value():
         ["1", "0.5", "one"],
         ["2", "ValueError:", "no", "twos"],
     ]
+
+
+def test_one_process_that_dies_or_exits_leaves_the_others_alone():
+    cases = [{"degree": n} for n in (1, 3, 4, 5, 6)]
+    results = unda.sweep(sweep_cases.fail_on_two, cases, devices="cpu", workers=2)
+    assert [r.value for r in results] == [1, None, None, 5, 6]
+    assert "BrokenProcess" in results[1].error and "SystemExit" in results[2].error
+
+
+def test_cases_are_told_apart_by_all_of_their_values(tmp_path):
+    ones, other = np.ones(5000), np.ones(5000)
+    other[2500] = 1 + 1e-15
+    cases = [{"values": ones}, {"values": other}, {"values": ones.copy()}]
+    for values in (ones, other):
+        unda.sweep(sweep_cases.total, [{"values": values}], devices="cpu", workers=1, cache=tmp_path)
+    assert len(list(tmp_path.glob("*.pkl"))) == 2
+    results = unda.sweep(sweep_cases.total, cases, devices="cpu", workers=1, cache=tmp_path)
+    assert [r.cached for r in results] == [True] * 3
+    assert results[0].value == results[2].value != results[1].value
 
 
 def test_a_process_that_dies_is_a_failure():

@@ -7,8 +7,10 @@ Next: errors.py, and timefunction.py or source.py for how these are used.
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Iterable, Mapping
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,6 +52,13 @@ def integer(name: str, value: object, low: int, high: int | None = None) -> int:
     if result < low or (high is not None and result > high):
         raise ArgumentError(f"{name} is {result}; {expected}")
     return result
+
+
+def file_path(path: Any) -> Path:
+    """Return `path` as a Path, or raise if it is no file name."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise ArgumentError(f"path is {path!r}, expected a file name")
+    return Path(path)
 
 
 def field_names(fields: Any, known: tuple[str, ...]) -> tuple[str, ...]:

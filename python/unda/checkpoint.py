@@ -11,12 +11,12 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from . import _core
+from ._check import file_path
 from ._core import ffi, lib
 from .errors import ArgumentError, FileError
 from .exact import from_config as solution_from_config
@@ -105,7 +105,7 @@ def _fill(raw: io.FileIO, kind: str, fill: Callable[[Any], None]) -> None:
 
 def _write(path: Any, kind: str, fill: Callable[[Any], None]) -> None:
     """Write an HDF5 file so that the name holds the old file or the whole new one."""
-    path = Path(path)
+    path = file_path(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with io.FileIO(partial, "w+") as raw:
@@ -326,6 +326,7 @@ def load(path: Any, *, device: str | None = None) -> Any:
         mesh = _get_mesh(file["mesh"])
         if mesh.hash != config.get("mesh"):
             raise FileError(f"{path}: mesh has hash {mesh.hash}, expected {config.get('mesh')!r}")
+        mesh.origin = _entry(config, "mesh_origin", dict, path)
         physics = _entry(header, "physics", str, path)
         if physics not in _MEDIA:
             raise FileError(f"{path}: physics is {physics!r}, expected one of {list(_MEDIA)}")
@@ -344,7 +345,9 @@ def load(path: Any, *, device: str | None = None) -> Any:
             degree=_entry(config, "degree", int, path), boundary=boundary,
             flux=_entry(config, "flux", str, path),
             integrator=_entry(config, "integrator", str, path),
-            dt=_entry(config, "dt", float, path), dtype=_entry(config, "dtype", str, path),
+            dt=_entry(config, "dt", float, path), cfl=_entry(config, "cfl", float, path),
+            threads=config.get("threads") if target == "cpu" == config["device"] else None,
+            dtype=_entry(config, "dtype", str, path),
             device=target, allow_unstable=True,
             kernel=config["kernel"] if same else "auto",
             kernel_options=config["kernel_options"] if same and config["kernel"] == "fused" else None,

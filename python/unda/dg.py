@@ -120,6 +120,8 @@ class DG(Simulation):
             device = choose_device() if isinstance(device, str) and device == "auto" else device
             common = {**numerics, "boundary": boundary, "cfl": cfl}
             kernel, kernel_options = tuned(type(self), mesh, medium, device, common)
+        if dt is not None and sample_dt is not None:
+            raise ArgumentError("give dt or sample_dt, not both")
         options, self._material, boundaries, chosen = self._options(
             mesh, medium, **numerics, boundary=boundary, dt=dt, cfl=cfl, device=device, threads=threads,
             kernel=kernel, kernel_options=kernel_options,
@@ -139,7 +141,9 @@ class DG(Simulation):
             "flux": flux,
             "integrator": integrator,
             "dtype": self.dtype.name,
-            "cfl": cfl,
+            "cfl": float(options.cfl),
+            "sample_dt": None if sample_dt is None else float(sample_dt),
+            "allow_unstable": allow_unstable,
             **self._resolved(chosen),
         }
 

@@ -138,6 +138,7 @@ def device_limits(device: str = "cpu", *, threads: int | None = None) -> dict[st
     >>> sorted(unda.device_limits("cpu"))  # doctest: +SKIP
     ['copy', 'fma32', 'fma64']
     """
+    device = choose_device() if isinstance(device, str) and device == "auto" else device
     limits = _core.new_struct("unda_limits")
     _core.check(lib.unda_device_limits(device_number(device), threads or 0, limits))
     return {

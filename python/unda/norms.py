@@ -44,6 +44,8 @@ def error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
         raise ArgumentError(f"{exact!r} is singular, its L2 norm is infinite; compare traces with rec.misfit")
     if hasattr(exact, "bind"):
         exact = exact.bind(sim.mesh)
+    if not callable(exact):
+        raise ArgumentError(f"exact is {exact!r}, expected an exact solution")
     points, weights = _cubature(lib.UNDA_TET, 2 * sim.degree + 2)
     interpolate = interpolation(sim.degree, points)
     q = sim._read(lib.UNDA_STATE)

@@ -147,6 +147,7 @@ class Simulation:
         self._receivers: list[Receivers] = []
         self._rate = 0.0  # steps a second of the last chunk
         self._outer: OuterData | None = None
+        self._blown: tuple[int, int] | None = None  # steps of a blow-up and of the last good state
         _alive.add(self)
 
     def _resolved(self, device: str) -> dict[str, Any]:
@@ -317,6 +318,8 @@ class Simulation:
             raise ArgumentError(f"no fields {unknown}; there are {list(self.fields)}")
         if exact is not None and fields:
             raise ArgumentError("give an exact solution or fields, not both")
+        if exact is not None and not callable(exact):
+            raise ArgumentError(f"exact is {exact!r}, expected an exact solution; fields go by name")
         t = number("t", t, "s")
         x = own_side(exact, self.coordinates)
         place = (x[..., 0], x[..., 1], x[..., 2])
@@ -344,7 +347,7 @@ class Simulation:
                 raise ArgumentError(f"{name} has values beyond the range of {self.dtype}")
         handle = self._live()
         _core.check(lib.unda_solver_write(handle, lib.UNDA_STATE, 0, len(q), _core.pointer(q)))
-        self._start = t
+        self._start, self._blown = t, None
         _core.check(lib.unda_solver_set_clock(handle, t, 0, 0))
         for i, receivers in enumerate(self._receivers):
             _core.check(lib.unda_solver_record(handle, i))
@@ -551,15 +554,27 @@ class Simulation:
         Raises
         ------
         UnstableError
-            If the state is no longer finite; the last good one is there again.
+            If the state is no longer finite; the last good one is there again, to be read. `set` or
+            `reset` starts anew.
         """
         n = integer("n", n, 0)
         self._live()
+        self._refuse_blown_up()
         with Interruptible() as interrupted:
             while n > 0 and not interrupted():
-                part = min(n, self._room())
+                part = self._chunk(n)
+                begin = time.perf_counter()
                 self._advance(part)
+                self._rate = part / max(time.perf_counter() - begin, 1e-6)
                 n -= part
+
+    def _refuse_blown_up(self) -> None:
+        """Raise if the traces go on beyond the state: nothing that follows would fit."""
+        if self._blown is not None:
+            raise ArgumentError(
+                f"the run blew up at step {self._blown[0]} and stands at step {self._blown[1]}; "
+                "sim.set(...) or sim.reset() starts again"
+            )
 
     def _advance(self, n: int) -> None:
         """Run n steps in one call of the library."""
@@ -582,6 +597,7 @@ class Simulation:
     def _blown_up(self, message: str) -> UnstableError:
         blowup = _core.new_struct("unda_blowup")
         _core.check(lib.unda_solver_get_blowup(self._handle, blowup))
+        self._blown = int(blowup.step), int(blowup.last_good_step)
         elem = int(blowup.elem)
         place = tuple(float(x) for x in self.mesh.centroids[elem])
         material = dict(zip(self.medium.parameters, map(float, self._material[elem]), strict=True))
@@ -657,9 +673,7 @@ class Simulation:
             while done < steps:
                 limit = steps - done if every is None else min(steps - done, every - done % every)
                 n = self._chunk(limit)
-                begin = time.perf_counter()
                 self.step(n)
-                self._rate = n / max(time.perf_counter() - begin, 1e-6)
                 done += n
                 bar.update(n)
                 if callback is not None and (every is None or done % every == 0):
@@ -709,6 +723,7 @@ class Simulation:
         """
         from .checkpoint import save
 
+        self._refuse_blown_up()
         save(self, path)
 
     @_alone

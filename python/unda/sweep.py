@@ -15,6 +15,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
+    BrokenExecutor,
     Executor,
     Future,
     ThreadPoolExecutor,
@@ -86,6 +87,16 @@ def _short(value: Any) -> str:
     return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
+def _told(value: Any) -> str:
+    """Tell a value apart from any other that JSON cannot hold."""
+    try:
+        return f"{type(value).__qualname__} {hashlib.sha256(pickle.dumps(value)).hexdigest()}"
+    except Exception as error:
+        raise ArgumentError(
+            f"{value!r} cannot be told from others, so cache= cannot be used: {error}"
+        ) from None
+
+
 def _key(function: Callable[..., Any], case: Mapping[str, Any]) -> str:
     """Hash of a case and of the function's text."""
     try:
@@ -93,7 +104,7 @@ def _key(function: Callable[..., Any], case: Mapping[str, Any]) -> str:
     except (OSError, TypeError):
         text = ""
     name = f"{function.__module__}.{getattr(function, '__qualname__', repr(function))}"
-    told = json.dumps(case, sort_keys=True, default=repr)
+    told = json.dumps(case, sort_keys=True, default=_told)
     return hashlib.sha256("\0".join([name, text, told]).encode()).hexdigest()[:32]
 
 
@@ -121,7 +132,7 @@ def _call(function: Callable[..., Any], case: dict[str, Any], device: str | None
     try:
         more = {"device": device} if device is not None and "device" not in case else {}
         return function(**case, **more), None
-    except Exception:
+    except (Exception, SystemExit):
         return None, traceback.format_exc()
 
 
@@ -239,20 +250,27 @@ def _places(devices: str | Sequence[str]) -> list[str]:
 
 def _gather(
     pool: Executor, futures: dict[Future[Any], int], results: Results, files: list[Path | None]
-) -> None:
-    """Take results as they come; on an interruption drop what has not begun."""
+) -> list[int]:
+    """Take results as they come; on an interruption drop what has not begun.
+
+    Returns the cases that ended with a process, which need not be their own fault.
+    """
+    fell = []
     try:
         for future in as_completed(futures):
             i = futures[future]
             try:
                 results[i].value, results[i].error = future.result()
-            except Exception:  # the process died, or the value cannot be sent
+            except Exception as error:  # the process died, or the value cannot be sent
+                if isinstance(error, BrokenExecutor):
+                    fell.append(i)
                 results[i].error = traceback.format_exc()
             if results[i].error is None:
                 _store(files[i], results[i].value)
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         raise
+    return fell
 
 
 def _on_cpus(
@@ -268,7 +286,10 @@ def _on_cpus(
     device = "cpu" if _takes_device(function) else None
     with _omp_threads(max(1, cores // num)), ProcessPoolExecutor(num, get_context("spawn")) as pool:
         futures = {pool.submit(_call, function, results[i].case, device): i for i in left}
-        _gather(pool, futures, results, files)
+        fell = _gather(pool, futures, results, files)
+        for i in sorted(fell) if len(left) > 1 else []:  # each alone: a dead process takes only its own case
+            with ProcessPoolExecutor(1, get_context("spawn")) as alone:
+                _gather(alone, {alone.submit(_call, function, results[i].case, device): i}, results, files)
 
 
 def _on_gpus(

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from . import norms
-from .errors import ArgumentError, FileError
+from ._check import field_names, file_path, integer
+from .errors import FileError
 
 __all__ = ["lattice", "write_vtu"]
 
@@ -82,13 +82,9 @@ def _array(file: Any, name: str, values: np.ndarray) -> None:
 
 def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int | None) -> None:
     """Write a file, see `DG.write_vtu`."""
-    chosen = tuple(sim.fields if fields is None else fields)
-    unknown = [name for name in chosen if name not in sim.fields]
-    n = sim.degree if subdivide is None else subdivide
-    if unknown:
-        raise ArgumentError(f"no fields {unknown}; there are {list(sim.fields)}")
-    if not 1 <= n <= 32:
-        raise ArgumentError(f"subdivide is {n}, expected 1 to 32")
+    chosen = field_names(fields, sim.fields)
+    n = sim.degree if subdivide is None else integer("subdivide", subdivide, 1, 32)
+    path = file_path(path)
     points, cells = lattice(n)
     num_elem, num_point = sim.mesh.num_elem, len(points)
     matrix = norms.interpolation(sim.degree, points)
@@ -100,7 +96,6 @@ def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int 
     x = place.reshape(-1, 3)
     if sim.dtype.itemsize == 4 and np.abs(x).max() < 1e5:
         x = x.astype(np.float32)
-    path = Path(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with open(partial, "w", encoding="ascii") as file:

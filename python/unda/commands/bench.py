@@ -58,7 +58,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--nodes", type=float, help="at least (16e6 on a GPU, 2e5 on a CPU)")
     parser.add_argument("--steps", type=int, default=1000, help="steps timed, at most")
     parser.add_argument("--seconds", type=float, help="of a measurement, at most about")
-    parser.add_argument("-o", "--output", type=Path, help="JSON file, a PNG goes beside it")
+    parser.add_argument(
+        "-o", "--output", type=Path, help="JSON file, a PNG goes beside it (bench_dg_PHYSICS.json)"
+    )
 
 
 def _mesh(nodes: float, num_node: int) -> Mesh:
@@ -188,6 +190,7 @@ def run(args: argparse.Namespace) -> int:
         raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to 8")
     device = choose_device() if args.device == "auto" else args.device
     on_gpu = device != "cpu"
+    output = args.output or Path(f"bench_dg_{args.physics}.json")
     limits = device_limits(device, threads=args.threads)
     about = device_info(device)
     result: dict[str, Any] = {
@@ -216,8 +219,7 @@ def run(args: argparse.Namespace) -> int:
                                   threads=args.threads)  # fmt: skip
                     result["rows"].append(row)
                     print(" ".join(f"{row[key]:>10{form}}" for _, key, form in _COLUMNS), flush=True)
-                    if args.output:
-                        _save(args.output, result)
-    if args.output:
-        _draw(args.output.with_suffix(".png"), result)
+                    _save(output, result)
+    _draw(output.with_suffix(".png"), result)
+    print(f"wrote {output} and {output.with_suffix('.png')}")
     return 0
