@@ -1,7 +1,7 @@
-/* unda.h: the C interface of unda, a time-domain wave solver (acoustic, elastic, Maxwell).
+/* unda.h: the C interface of unda, a time-domain wave solver (acoustic waves so far).
  *
  * The manual of the library. Python reads this same file through CFFI; nothing is declared twice.
- * For a first program see examples/call_from_c.c.
+ * For a first program see examples/call_from_c/box_mode.c.
  *
  * Rules that hold everywhere
  *   status     Every call that can fail returns an unda_status; UNDA_OK is 0. On failure the outputs

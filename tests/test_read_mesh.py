@@ -245,3 +245,54 @@ def test_meshio_is_loaded_only_when_a_file_is_read():
 def test_box_and_file_agree_on_what_a_cube_is():
     tiny, box = read_mesh(MESHES / "tiny_41_binary.msh"), box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1))
     np.testing.assert_allclose([tiny.lower, tiny.upper], [box.lower, box.upper], atol=1e-12)
+
+
+TWO = """$MeshFormat
+2.2 0 8
+$EndMeshFormat
+$PhysicalNames
+3
+3 7 "rock"
+2 8 "rock"
+3 9 "rock"
+$EndPhysicalNames
+$Nodes
+5
+10 0 0 0
+20 1 0 0
+30 0 1 0
+40 0 0 1
+50 1 1 1
+$EndNodes
+$Elements
+3
+1 4 2 7 1 10 20 30 40
+2 4 2 9 1 20 30 40 50
+3 2 2 8 1 10 20 30
+$EndElements
+"""
+
+
+def test_one_name_may_stand_for_a_volume_and_a_surface(tmp_path):
+    mesh = read_mesh(written(tmp_path, without_bare_faces(TWO)))
+    assert mesh.tag_names == {"rock": 7, "9": 9}
+    assert mesh.tags.tolist() == [7, 9]
+
+
+def without_bare_faces(text):
+    """The same without the surface, which would leave outer faces bare."""
+    return text.replace("$Elements\n3\n", "$Elements\n2\n").replace("3 2 2 8 1 10 20 30\n", "").encode()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("20 30 40 50", "20 30 40 0", "1 nodes that are not in the file, the first 0"),
+        ("20 30 40 50", "20 30 40 60", "1 nodes that are not in the file, the first 60"),
+        ("50 1 1 1", "40 1 1 1", "node number 40 stands there twice"),
+        ("$Elements\n3", "$Elements\n2", "does not end where its counts say"),
+    ],
+)
+def test_text_that_meshio_would_misread_is_refused(tmp_path, old, new, message):
+    with pytest.raises(MeshError, match=message):
+        read_mesh(written(tmp_path, TWO.replace(old, new).encode()))

@@ -158,6 +158,7 @@ void unda_solver_free(unda_solver *s)
 
 unda_status unda_solver_get_info(const unda_solver *s, unda_solver_info *info)
 {
+    TRY(fork_check());
     if (!s)
         FAIL(UNDA_ERR_ARG, "solver is NULL");
     CHECK_SIZE(info, unda_solver_info);
@@ -192,6 +193,7 @@ unda_status unda_solver_get_info(const unda_solver *s, unda_solver_info *info)
 
 unda_status unda_solver_element_dt(const unda_solver *s, double *dt)
 {
+    TRY(fork_check());
     if (!s || !dt)
         FAIL(UNDA_ERR_ARG, "solver or dt is NULL");
     for (int64_t e = 0; e < s->dg->num_elem; e++)
@@ -201,6 +203,7 @@ unda_status unda_solver_element_dt(const unda_solver *s, double *dt)
 
 unda_status unda_solver_coordinates(const unda_solver *s, double *coordinates)
 {
+    TRY(fork_check());
     if (!s || !coordinates)
         FAIL(UNDA_ERR_ARG, "solver or coordinates is NULL");
     for (int64_t e = 0; e < s->dg->num_elem; e++)
@@ -210,6 +213,7 @@ unda_status unda_solver_coordinates(const unda_solver *s, double *coordinates)
 
 unda_status unda_solver_exact_points(const unda_solver *s, double *points, int32_t *boundary)
 {
+    TRY(fork_check());
     if (!s || !points)
         FAIL(UNDA_ERR_ARG, "solver or points is NULL");
     const struct dg *dg = s->dg;

@@ -1,4 +1,4 @@
-"""unda: acoustic, elastic and Maxwell waves in the time domain, on CPUs and GPUs.
+"""unda: waves in the time domain, on CPUs and GPUs: acoustic so far, elastic and Maxwell to come.
 
 >>> import unda
 >>> mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(2, 2, 2))

@@ -51,8 +51,9 @@ def read_gmsh(path: Path, *, linearize: bool) -> GmshMesh:
     if not path.exists():
         raise FileNotFoundError(f"no mesh file {path}")
     try:
-        _check_sizes(path)
+        names = _scan(path)
         raw = _read_quietly(path)
+        raw.field_data = names
         return _arrays(raw, linearize=linearize)
     except MeshError as error:
         raise MeshError(f"{path}: {error}") from error.__cause__
@@ -64,25 +65,68 @@ def read_gmsh(path: Path, *, linearize: bool) -> GmshMesh:
 # -------------------------------------------------------------------- bounds before allocation
 
 
-def _check_sizes(path: Path) -> None:
-    """Refuse counts and node numbers that the file is too short for.
+def _scan(path: Path) -> dict[tuple[int, int], str]:
+    """Refuse what meshio would take for something else; return the names of (dimension, group).
 
-    meshio allocates by the counts in the file, and a table as long as the largest node number.
+    meshio allocates by the counts in the file, and a table as long as the largest node number; in text
+    files it takes unknown nodes for others, and it keeps one group of each name.
     """
     size = path.stat().st_size
+    names: dict[tuple[int, int], str] = {}
+    nodes = np.empty(0, np.int64)
     with path.open("rb") as file:
         version, binary, width = _format(file.readline, file.read)
         for line in iter(file.readline, b""):
             name = line.strip()
+            if name == b"$PhysicalNames":
+                names = _group_names(file)
             if name not in (b"$Nodes", b"$Elements"):
                 continue
             counts = _counts(file, version, binary, width)
             if max(counts[:2]) > size:
                 raise MeshError(f"{name.decode()} declares {counts[:2]} items in {size} bytes")
             if name == b"$Nodes":
-                largest = _largest_node(file, version, binary, width, counts)
+                nodes = np.sort(_node_numbers(file, version, binary, width, counts))
+                largest = int(nodes.max(initial=0))
                 if largest > 64 * size:
                     raise MeshError(f"node number {largest} in a file of {size} bytes; renumber them")
+                if (twice := nodes[1:][nodes[1:] == nodes[:-1]]).size:
+                    raise MeshError(f"node number {twice[0]} stands there twice")
+            elif not binary:
+                _check_elements(file, version, counts, nodes)
+    return names
+
+
+def _group_names(file: Any) -> dict[tuple[int, int], str]:
+    """Read $PhysicalNames: dimension, number and name a line."""
+    names = {}
+    for _ in range(int(file.readline())):
+        dimension, number, name = file.readline().decode("utf-8", "replace").split(maxsplit=2)
+        names[int(dimension), int(number)] = name.strip().strip('"')
+    return names
+
+
+def _check_elements(file: Any, version: str, counts: list[int], nodes: np.ndarray) -> None:
+    """Refuse elements of a text file whose nodes are not there, and a count that is wrong."""
+    used: set[int] = set()
+
+    def read(num: int, skip: Any) -> None:
+        for _ in range(num):
+            words = [int(word) for word in file.readline().split()]
+            used.update(words[skip(words) :])
+
+    if version.startswith("2"):
+        read(counts[0], lambda words: 3 + words[2])
+    else:
+        for _ in range(counts[0]):
+            read(int(file.readline().split()[3]), lambda _: 1)
+    if file.readline().strip() != b"$EndElements":
+        raise MeshError("$Elements does not end where its counts say")
+    unknown = np.setdiff1d(np.fromiter(used, np.int64, len(used)), nodes)
+    if len(unknown):
+        raise MeshError(
+            f"elements name {len(unknown)} nodes that are not in the file, the first {unknown[0]}"
+        )
 
 
 def _format(readline: Any, read: Any) -> tuple[str, bool, int]:
@@ -124,14 +168,14 @@ def _counts(file: Any, version: str, binary: bool, width: int) -> list[int]:
     return [int(value) for value in values]
 
 
-def _largest_node(file: Any, version: str, binary: bool, width: int, counts: list[int]) -> int:
-    """Read the whole of $Nodes and return the largest node number."""
+def _node_numbers(file: Any, version: str, binary: bool, width: int, counts: list[int]) -> np.ndarray:
+    """Read the whole of $Nodes and return its node numbers."""
     if version.startswith("2"):
         if not binary:
-            return int(_numbers(file, "f8", 4 * counts[0], text=True)[::4].max(initial=0))
+            return _numbers(file, "f8", 4 * counts[0], text=True)[::4].astype(np.int64)
         record = np.dtype([("index", "i4"), ("x", "f8", (3,))])
-        return int(_numbers(file, record, counts[0], text=False)["index"].max(initial=0))
-    largest = found = 0
+        return _numbers(file, record, counts[0], text=False)["index"].astype(np.int64)
+    found, parts = 0, [np.empty(0, np.int64)]
     size = f"u{width}" if binary else "i8"
     for _ in range(counts[0]):
         _numbers(file, "i4", 3, text=not binary)
@@ -142,11 +186,11 @@ def _largest_node(file: Any, version: str, binary: bool, width: int, counts: lis
         numbers = _numbers(file, size, num_node, text=not binary)
         if num_node and int(numbers.min()) < 1:
             raise MeshError(f"node number {int(numbers.min())}, expected at least 1")
-        largest = max(largest, int(numbers.max(initial=0)))
+        parts.append(numbers.astype(np.int64))
         _numbers(file, "f8", 3 * num_node, text=not binary)
     if found != counts[1]:
         raise MeshError(f"$Nodes declares {counts[1]} nodes and lists {found}")
-    return largest
+    return np.concatenate(parts)
 
 
 # -------------------------------------------------------------------- meshio
@@ -168,9 +212,17 @@ def _quiet() -> Iterator[None]:
 def _read_quietly(path: Path) -> Any:
     """Return the meshio mesh of a Gmsh file."""
     with _quiet():
-        from meshio import gmsh  # loaded here: import unda must stay light
+        from meshio import ReadError, gmsh  # loaded here: import unda must stay light
 
-        return gmsh.read(str(path))
+        try:
+            return gmsh.read(str(path))
+        except (ReadError, ValueError) as error:
+            if "Incompatible cell data 'gmsh:physical'" in str(error):
+                raise MeshError(
+                    "some of its entities are in a physical group and others in none; put all volumes in "
+                    "groups, or save with Mesh.SaveAll = 0"
+                ) from error
+            raise
 
 
 def _physical(raw: Any) -> list[np.ndarray]:
@@ -221,8 +273,14 @@ def _joined(parts: list[tuple[np.ndarray, np.ndarray]], width: int) -> tuple[np.
 
 def _names(raw: Any, dimension: int, used: np.ndarray) -> dict[str, int]:
     """Return {name: physical group} of one dimension; a group without a name goes by its number."""
-    named = {int(group): name for name, (group, dim) in raw.field_data.items() if dim == dimension}
-    return {named.get(group, str(group)): group for group in np.unique(used).tolist()}
+    out: dict[str, int] = {}
+    for group in np.unique(used).tolist():
+        name = raw.field_data.get((dimension, abs(group)), str(group))
+        if name in out:
+            logger.info("two groups are named %r: group %d goes by its number", name, group)
+            name = str(group)
+        out[name] = group
+    return out
 
 
 def _face_keys(vertices: np.ndarray) -> np.ndarray:
