@@ -153,13 +153,14 @@ static double limiting_speed(const struct dg *dg, const unda_mesh *mesh, int64_t
 
 static const double WALL_WEIGHT = 1.2;
 
-/* Layers of flat cells, of 1:50, which the meshes of benchmarks/stability.py do not have, bring the spectrum of
- * the central flux this much closer to the limit; absorbing faces, upwind among central ones, a little more. */
+/* Layers of flat cells, of 1:50, which the meshes of benchmarks/stability.py do not have, bring the spectrum
+ * of the central flux this much closer to the limit; absorbing faces, upwind among central ones, a little
+ * more. */
 static const double CENTRAL_LAYERS = 0.87, CENTRAL_ABSORBING_WEIGHT = 1.25;
 
 /* How much more than between equal elements a face may hold an element back: the damping of its p and vn by
- * the upwind flux is 2 Z / (Z- + Z+) times as strong with Z the larger impedance, and a wall is like a neighbour
- * without any impedance. */
+ * the upwind flux is 2 Z / (Z- + Z+) times as strong with Z the larger impedance, and a wall is like a
+ * neighbour without any impedance. */
 static double face_weight(const struct dg *dg, int64_t face)
 {
     const struct physics *physics = dg->physics;

@@ -85,6 +85,8 @@ def field_values(
             raise ArgumentError(f"{what} gave a {name} that does not fit shape {shape}: {error}") from None
         if arrays[name].dtype.kind not in "iuf":
             raise ArgumentError(f"{what} gave a {name} of dtype {arrays[name].dtype}, expected real numbers")
+        if not np.isfinite(arrays[name]).all():
+            raise ArgumentError(f"{what} gave a {name} that is not finite everywhere")
     return arrays
 
 

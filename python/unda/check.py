@@ -113,7 +113,8 @@ def _units(sim: Any, report: Report) -> None:
         report.warnings.append(
             f"the mesh is {size:.3g} m across and the fastest wave has {speed.max():.3g} m/s: is that km/s?"
         )
-    if speed.max() > 100 and rho.max() < 20 and rho.min() > 1.5:
+    # No gas is faster than 1,400 m/s at ordinary temperatures (hydrogen), and none denser than 20 kg/m3.
+    if rho.max() < 20 and (speed.max() > 1400 or (speed.max() > 100 and rho.min() > 1.5)):
         report.warnings.append(f"rho is at most {rho.max():.3g} kg/m3: is that g/cm3?")
     if report.fmax is not None and size * report.fmax / speed.max() < 0.1:
         report.warnings.append(

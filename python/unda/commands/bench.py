@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,20 +45,43 @@ def _range(text: str) -> list[int]:
     return [int(word) for word in text.split(",")]
 
 
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return value
+
+
+def _words(*known: str) -> Callable[[str], str]:
+    """Accept some of these words, with commas."""
+
+    def check(text: str) -> str:
+        unknown = [word for word in text.split(",") if word not in known]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"{', '.join(unknown)} is none of {', '.join(known)}")
+        return text
+
+    return check
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("method", choices=["dg"], help="method to time")
     parser.add_argument("--physics", choices=["acoustic"], default="acoustic")
     parser.add_argument("--degrees", type=_range, default="1:8", help="1:8 or 3,5")
-    parser.add_argument("--kernels", default="fused", help="fused,node (CUDA)")
-    parser.add_argument("--dtype", default="float32", help="float32,float64")
-    parser.add_argument("--integrator", default="ab3", help="ab3,lsrk4")
+    parser.add_argument("--kernels", type=_words("fused", "node"), default="fused", help="fused,node (CUDA)")
+    parser.add_argument(
+        "--dtype", type=_words("float32", "float64"), default="float32", help="float32,float64"
+    )
+    parser.add_argument("--integrator", type=_words("ab3", "lsrk4"), default="ab3", help="ab3,lsrk4")
     parser.add_argument("--flux", choices=["upwind", "central"], default="upwind")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--threads", type=int, help="CPU threads")
-    parser.add_argument("--nodes", type=float, help="at least (16e6 on a GPU, 2e5 on a CPU)")
-    parser.add_argument("--steps", type=int, default=1000, help="steps timed, at most")
-    parser.add_argument("--seconds", type=float, help="of a measurement, at most about")
+    parser.add_argument("--nodes", type=_positive, help="at least (16e6 on a GPU, 2e5 on a CPU)")
+    parser.add_argument(
+        "--steps", type=lambda text: int(_positive(text)) or 1, default=1000, help="steps timed, at most"
+    )
+    parser.add_argument("--seconds", type=_positive, help="of a measurement, at most about")
     parser.add_argument(
         "-o", "--output", type=Path, help="JSON file, a PNG goes beside it (bench_dg_PHYSICS.json)"
     )
