@@ -117,6 +117,14 @@ def test_a_changed_file_is_refused_by_what_is_wrong(tmp_path, change, message):
         unda.load(path)
 
 
+@pytest.mark.parametrize("device", [0, "", "tpu"])
+def test_a_device_that_is_none_is_refused(tmp_path, device):
+    simulation().save(tmp_path / "run.h5")
+    with pytest.raises(unda.ArgumentError, match="device is"):
+        unda.load(tmp_path / "run.h5", device=device)
+    assert unda.load(tmp_path / "run.h5", device="auto").config["device"] == "cpu"
+
+
 @pytest.mark.parametrize("content", [None, b"", b"\x89HDF\r\n\x1a\n" + bytes(100), b"hello" * 99])
 def test_what_is_no_checkpoint_is_refused(tmp_path, content):
     path = tmp_path / "run.h5"

@@ -46,6 +46,8 @@ def integer(name: str, value: object, low: int, high: int | None = None) -> int:
     """Return `value` as an int, or raise if it is not an integer from low to high."""
     expected = f"expected an integer >= {low}" if high is None else f"expected an integer, {low} to {high}"
     try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
         result = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise ArgumentError(f"{name} is {value!r}; {expected}") from None
@@ -63,6 +65,8 @@ def file_path(path: Any) -> Path:
 
 def field_names(fields: Any, known: tuple[str, ...]) -> tuple[str, ...]:
     """Return names of fields: all that are known for None, one for a string."""
+    if fields is not None and not isinstance(fields, Iterable):
+        raise ArgumentError(f"fields is {fields!r}, expected names among {list(known)}")
     chosen = known if fields is None else (fields,) if isinstance(fields, str) else tuple(fields)
     unknown = [name for name in chosen if not isinstance(name, str) or name not in known]
     if unknown or not chosen:

@@ -235,7 +235,12 @@ class Wrapped(TimeFunction):
 def _call_plain(function: Callable[[Any], Any], t: Array) -> Array:
     """Call a user's function on an array; one time after the other if it takes only numbers."""
     try:
-        value = np.asarray(function(t), dtype=np.float64)
+        value = np.asarray(function(t))
+        if np.iscomplexobj(value):
+            raise ArgumentError(f"{function!r} gives complex numbers, expected real ones")
+        value = value.astype(np.float64)
+    except ArgumentError:
+        raise
     except (TypeError, ValueError):
         values = [function(float(one)) for one in t.ravel()]
         try:

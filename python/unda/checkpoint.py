@@ -20,6 +20,7 @@ from ._check import file_path
 from ._core import ffi, lib
 from .errors import ArgumentError, FileError
 from .exact import from_config as solution_from_config
+from .limits import device_number
 from .medium import Acoustic
 from .mesh import Mesh
 from .receiver import Receivers
@@ -338,7 +339,9 @@ def load(path: Any, *, device: str | None = None) -> Any:
             name: made[json.dumps(exact[name])] if name in exact else word
             for name, word in _entry(config, "boundary", dict, path).items()
         }
-        target = device or _entry(config, "device", str, path)
+        target = _entry(config, "device", str, path) if device is None else device
+        if target != "auto":
+            device_number(target)
         same = target.partition(":")[0] == config["device"].partition(":")[0] != "cpu"
         sim = DG(
             mesh, kind(**dict(zip(kind.parameters, material.T.copy(), strict=True))),

@@ -190,7 +190,7 @@ class Receivers:
                 ax.plot(self.t, trace, label=f"{field} at ({place})")
         ax.set_xlabel("t [s]")
         ax.set_ylabel(", ".join(f"{field} [{self.units[field]}]" for field in self.fields))
-        if len(self.points) * len(self.fields) <= 8:
+        if 0 < len(self.points) * len(self.fields) <= 8:
             ax.legend()
         return ax
 
