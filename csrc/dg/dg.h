@@ -42,8 +42,9 @@ int64_t dg_flops(const struct dg *dg, int integrator);
 /* Compulsory bytes of one right-hand side with its update, an element. */
 int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes);
 
-/* The largest dt of an element is dg_stable / (c sum_f |grad lambda_f|); measured on random and sliver meshes
- * by benchmarks/stability.py, which also writes the margins. */
+/* The largest dt of an element between its own kind is dg_stable / (c sum_f |grad lambda_f|); measured on
+ * random and sliver meshes by benchmarks/stability.py, which also writes the margins. dg.c adds weights for
+ * walls, jumps of impedance and layers of flat cells. */
 double dg_stable(int integrator, int flux, int degree);
 
 #endif

@@ -295,6 +295,7 @@ unda_status unda_solver_set_clock(unda_solver *s, double t0, int64_t step, int32
 
 unda_status unda_solver_get_history(const unda_solver *s, int32_t *history)
 {
+    TRY(fork_check());
     if (!s || !history)
         FAIL(UNDA_ERR_ARG, "solver or history is NULL");
     *history = s->history;
@@ -322,6 +323,7 @@ unda_status unda_solver_reserve(unda_solver *s, int64_t max_step)
 
 unda_status unda_solver_stage_times(const unda_solver *s, int64_t num_step, double *times, int64_t *num_time)
 {
+    TRY(fork_check());
     if (!s || !num_time)
         FAIL(UNDA_ERR_ARG, "solver or num_time is NULL");
     if (num_step < 0 || num_step > MAX_STEP)
@@ -431,6 +433,7 @@ unda_status unda_solver_profile(unda_solver *s, int64_t num_run, unda_profile *o
 
 unda_status unda_solver_get_blowup(const unda_solver *s, unda_blowup *blowup)
 {
+    TRY(fork_check());
     if (!s)
         FAIL(UNDA_ERR_ARG, "solver is NULL");
     CHECK_SIZE(blowup, unda_blowup);

@@ -31,7 +31,7 @@ class Alone:
             return
         if self._process == os.getpid():
             raise BusyError("another thread is using this simulation; give each thread its own")
-        self.__init__()  # type: ignore[misc]  # the thread that held it stayed behind at the fork
+        self._lock, self._process = threading.RLock(), os.getpid()  # who held it stayed behind at the fork
         self._lock.acquire()
 
     def __exit__(self, *exc: object) -> None:
