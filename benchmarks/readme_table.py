@@ -1,6 +1,6 @@
 """Print what benchmarks/results/ holds as the table of README.md; ``--write`` puts it there.
 
-A result is a JSON file with device, driver, date, and "rows": degree, kernel, dtype, integrator,
+A result is a JSON file with physics, device, driver, date, and "rows": degree, kernel, dtype, integrator,
 gdof_per_second, percent_of_limit. Numbers are only rounded here. Measuring: ``unda bench``.
 """
 
@@ -19,12 +19,12 @@ NOTHING = "Nothing has been measured with this version yet.\n"
 
 
 def read_results(folder: Path) -> list[dict[str, Any]]:
-    """Results that have rows, in the order of their file names; one for each machine and day."""
+    """Results that have rows, in the order of their file names; one for each machine, day and physics."""
     machines: dict[Any, dict[str, Any]] = {}
     for path in sorted(folder.glob("*.json")):
         found = json.loads(path.read_text())
         if found.get("rows"):
-            key = tuple(found.get(word) for word in ("device", "driver", "date"))
+            key = tuple(found.get(word) for word in ("device", "driver", "date", "physics"))
             machines.setdefault(key, {**found, "rows": []})["rows"] += found["rows"]
     return list(machines.values())
 
@@ -45,12 +45,12 @@ def cell(result: dict[str, Any], kind: tuple[str, str, str], degree: int) -> str
 
 
 def table(results: list[dict[str, Any]]) -> str:
-    """One table a machine, one line a kernel (a step of ab3, a stage of lsrk4), one column a degree."""
+    """One table a machine and physics; a line a kernel (ab3 a step, lsrk4 a stage), a column a degree."""
     parts = []
     for result in results:
         degrees = sorted({row["degree"] for row in result["rows"]})
         driver = f", driver {result['driver']}" if result["driver"] else ""
-        lines = [f"{result['device']}{driver}, {result['date']}:", ""]
+        lines = [f"{result['physics'].capitalize()}, {result['device']}{driver}, {result['date']}:", ""]
         lines.append(f"| GDOF/s (of the limit) | {' | '.join(f'N = {n}' for n in degrees)} |")
         lines.append("|---|" + "---|" * len(degrees))
         for kind in kinds(result):

@@ -1,4 +1,4 @@
-/* unda.h: the C interface of unda, a time-domain wave solver (acoustic waves so far).
+/* unda.h: the C interface of unda, a time-domain wave solver (acoustic, elastic, Maxwell).
  *
  * The manual of the library. Python reads this same file through CFFI; nothing is declared twice.
  * For a first program see examples/call_from_c/box_mode.c.
@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 2 };
+enum { UNDA_ABI = 4 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -200,7 +200,7 @@ UNDA_API unda_status unda_element_cubature(int32_t shape, int32_t degree, int64_
 typedef struct unda_solver unda_solver;
 
 typedef enum unda_method { UNDA_DG = 0 } unda_method;
-typedef enum unda_physics { UNDA_ACOUSTIC = 0 } unda_physics;
+typedef enum unda_physics { UNDA_ACOUSTIC = 0, UNDA_ELASTIC = 1, UNDA_MAXWELL = 2 } unda_physics;
 typedef enum unda_precision { UNDA_FLOAT32 = 0, UNDA_FLOAT64 = 1 } unda_precision;
 typedef enum unda_flux { UNDA_UPWIND = 0, UNDA_CENTRAL = 1 } unda_flux;
 typedef enum unda_integrator { UNDA_LSRK4 = 0, UNDA_AB3 = 1 } unda_integrator;
@@ -210,9 +210,13 @@ enum { UNDA_DEVICE_CPU = -1 };
 /* Conditions at a boundary. Values also serve inside neighbour tables (cuda/common/index.h). */
 typedef enum unda_boundary {
     UNDA_BOUNDARY_ABSORBING = 0, /* outgoing waves leave: upwind flux with a zero outer state */
-    UNDA_BOUNDARY_RIGID = 1,     /* normal velocity zero */
-    UNDA_BOUNDARY_FREE = 2,      /* pressure (traction) zero */
-    UNDA_BOUNDARY_EXACT = 3      /* outer state given at every stage time, see unda_drive */
+    UNDA_BOUNDARY_RIGID = 1,     /* acoustic: normal velocity zero */
+    UNDA_BOUNDARY_FREE = 2,      /* acoustic, elastic: pressure, traction zero */
+    UNDA_BOUNDARY_FIXED = 3,     /* elastic: velocity zero */
+    UNDA_BOUNDARY_SYMMETRY = 4,  /* elastic: normal velocity and shear traction zero */
+    UNDA_BOUNDARY_PEC = 5,       /* Maxwell: tangential electric field zero */
+    UNDA_BOUNDARY_PMC = 6,       /* Maxwell: tangential magnetic field zero */
+    UNDA_BOUNDARY_EXACT = 7      /* outer state given at every stage time, see unda_drive */
 } unda_boundary;
 
 /* All arrays are copied. */
@@ -220,7 +224,7 @@ typedef struct unda_solver_options {
     int64_t size_bytes;
     int32_t method;     /* unda_method */
     int32_t physics;    /* unda_physics */
-    int32_t degree;     /* 1 .. 8 */
+    int32_t degree;     /* 1 .. 9 */
     int32_t precision;  /* unda_precision */
     int32_t flux;       /* unda_flux */
     int32_t integrator; /* unda_integrator */
@@ -232,13 +236,15 @@ typedef struct unda_solver_options {
                            the volume and of the lift product unrolled}; node: only elements a block; 0: table */
     double dt;          /* [s]; 0: cfl times the stable limit */
     double cfl;         /* 0: 0.9 */
-    const double *material;  /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s] */
+    const double *material;  /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs
+                                (0: a fluid); Maxwell eps [F/m], mu [H/m], sigma [S/m] */
     const int32_t *boundary; /* [num_boundary] unda_boundary (ignored for periodic ones) */
 } unda_solver_options;
 
 typedef struct unda_solver_info {
     int64_t size_bytes;
-    int32_t num_field; /* acoustic: p vx vy vz */
+    int32_t num_field; /* acoustic: p vx vy vz; elastic: vx vy vz sxx syy szz syz sxz sxy; Maxwell: ex ey ez
+                          hx hy hz */
     int32_t num_node;  /* nodes an element */
     int32_t num_stage; /* right-hand sides a step of the integrator */
     int32_t on_gpu;
@@ -246,7 +252,7 @@ typedef struct unda_solver_info {
     int32_t plan[6]; /* the tile in use */
     int32_t threads;
     int64_t num_elem;
-    int64_t num_exact;      /* face nodes that need exact outer data */
+    int64_t num_exact;      /* face nodes that need exact data: outer states, then incident waves */
     int64_t step;           /* steps done */
     int64_t host_bytes;     /* tables and state on the host */
     int64_t device_bytes;   /* tables and state on the device */
@@ -292,10 +298,21 @@ UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t 
  * field's unit / s per unit of f and per m3. Gives its place in unda_drive.amplitudes. */
 UNDA_API unda_status unda_solver_add_source(unda_solver *solver, int64_t elem, const double *position,
                                             const double *rates, int32_t *index);
+/* An incident wave at num_face faces: face[i] (0..3, opposite that vertex in the order of cells) of element
+ * elem[i]. sign -1: the element holds the scattered field alone, sign 1: the sum of it and the incident wave,
+ * the total field. So a face between the two is listed from both elements. At an absorbing boundary (sign 1)
+ * the scattered field leaves and the wave comes in, at a wall (sign -1) their sum meets the condition; other
+ * boundaries are refused. The wave's values come with unda_drive.exact, after those of exact boundaries and
+ * of waves added before. Arrays [num_face], borrowed. Before unda_solver_reserve, or that must be repeated.
+ */
+UNDA_API unda_status unda_solver_add_incident(unda_solver *solver, int64_t num_face, const int64_t *elem,
+                                              const int32_t *face, const int32_t *sign);
+/* Removes sources and incident waves. */
 UNDA_API unda_status unda_solver_clear_sources(unda_solver *solver);
 
-/* A group of receivers: fields [num_field_rec] of points [num_point][3] in elements elem [num_point],
- * recorded now (sample 0) and after every `every` steps. */
+/* A group of receivers: fields at points in elements, recorded now (sample 0) and after every `every` steps.
+ * Field number f stands for field f % n of the state, n its number of fields, and f / n for what of it: 0 the
+ * value, 1 to 3 the derivative of the element's polynomial along x, y, z [unit of the field / m]. */
 typedef struct unda_receivers {
     int64_t size_bytes;
     int64_t num_point;
@@ -303,7 +320,7 @@ typedef struct unda_receivers {
     int32_t num_field;
     const double *points;  /* [num_point][3] [m], copied */
     const int64_t *elem;   /* [num_point], copied */
-    const int32_t *fields; /* [num_field] field numbers, copied */
+    const int32_t *fields; /* [num_field] field numbers, 0 .. 4 n - 1, copied */
 } unda_receivers;
 UNDA_API unda_status unda_solver_add_receivers(unda_solver *solver, const unda_receivers *receivers,
                                                int32_t *group);
@@ -320,8 +337,8 @@ UNDA_API unda_status unda_solver_reserve(unda_solver *solver, int64_t max_step);
 /* Times at which the next num_step steps need sources and exact data. times may be NULL (count only). */
 UNDA_API unda_status unda_solver_stage_times(const unda_solver *solver, int64_t num_step, double *times,
                                              int64_t *num_time);
-/* Nodes that need exact outer data: coordinates [num_exact][3] [m] and number of the boundary that each is on
- * [num_exact] (NULL: not wanted). */
+/* Nodes that need exact data: coordinates [num_exact][3] [m] and number of the boundary that each is on, -1
+ * for incident waves [num_exact] (NULL: not wanted). */
 UNDA_API unda_status unda_solver_exact_points(const unda_solver *solver, double *points, int32_t *boundary);
 
 /* What drives a call of unda_solver_step, sampled at the times of unda_solver_stage_times. Borrowed. */
@@ -329,7 +346,7 @@ typedef struct unda_drive {
     int64_t size_bytes;
     int64_t num_time;
     const double *amplitudes; /* [num_time][num_source]; NULL without sources */
-    const double *exact;      /* [num_time][num_exact][num_field]; NULL without exact boundaries */
+    const double *exact;      /* [num_time][num_exact][num_field]; NULL where num_exact is 0 */
 } unda_drive;
 
 /* Runs num_step steps (at most the reserved number). Allocates nothing. UNDA_ERR_UNSTABLE when the state is
@@ -348,9 +365,8 @@ typedef struct unda_blowup {
 } unda_blowup;
 UNDA_API unda_status unda_solver_get_blowup(const unda_solver *solver, unda_blowup *blowup);
 
-/* Values of fields at points inside given elements: [num_point][num_field], double. */
-UNDA_API unda_status unda_solver_sample(unda_solver *solver, int64_t num_point, const double *points,
-                                        const int64_t *elem, double *values);
+/* What such receivers would record now: [num_point][num_field], double. Borrowed; `every` does not matter. */
+UNDA_API unda_status unda_solver_sample(unda_solver *solver, const unda_receivers *receivers, double *values);
 /* Energy integral of the state [J]. */
 UNDA_API unda_status unda_solver_energy(unda_solver *solver, double *energy);
 

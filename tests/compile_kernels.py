@@ -10,6 +10,7 @@ import sys
 from unda import _core, _cuda
 
 NUMBERS = {
+    "physics": ("physics", {"acoustic": 0, "elastic": 1, "maxwell": 2}),
     "dtype": ("precision", {"float32": 0, "float64": 1}),
     "flux": ("flux", {"upwind": 0, "central": 1}),
     "integrator": ("integrator", {"lsrk4": 0, "ab3": 1}),

@@ -4,6 +4,7 @@ import cuda_device
 import numpy as np
 import pytest
 import unda
+from unda.boundary import Boundaries
 
 cuda_device.prepare()
 MEDIUM = unda.Acoustic(rho=1.3, c=0.9)
@@ -78,3 +79,50 @@ def test_periodic_sides_take_no_other_condition():
     assert sim.config["boundary"]["xmax"] == "periodic"
     with pytest.raises(unda.ArgumentError, match="periodic by the mesh"):
         unda.DG(mesh, MEDIUM, degree=1, boundary={"xmin": "free", "*": "rigid"})
+
+
+MEDIA = {
+    unda.Acoustic(rho=1.0, c=1.0): "absorbing rigid free",
+    unda.Elastic(rho=1.0, vp=2.0, vs=1.0): "absorbing free fixed symmetry",
+    unda.Maxwell(): "absorbing pec pmc",
+}
+WORDS = "absorbing rigid free fixed symmetry pec pmc"
+
+
+@pytest.mark.parametrize("medium", MEDIA, ids=lambda medium: medium.physics)
+@pytest.mark.parametrize("word", WORDS.split())
+def test_each_medium_has_its_own_conditions(medium, word):
+    if word in MEDIA[medium].split():
+        found = Boundaries.of(box(), medium, {"zmax": word, "*": "absorbing"})
+        code = getattr(unda._core.lib, f"UNDA_BOUNDARY_{word.upper()}")
+        assert found.words["zmax"] == word and list(found.codes) == [0, 0, 0, 0, 0, code]
+    else:
+        listed = ", ".join(map(repr, MEDIA[medium].split()))
+        with pytest.raises(
+            unda.ArgumentError, match=rf"'zmax' has condition '{word}'.*\[{listed}\] \({medium.physics}"
+        ):
+            Boundaries.of(box(), medium, {"zmax": word, "*": "absorbing"})
+
+
+@pytest.mark.parametrize("medium", MEDIA, ids=lambda medium: medium.physics)
+def test_a_solution_of_another_medium_is_refused(medium):
+    solutions = {
+        one.physics: unda.exact.plane_wave(one, k=(1, 0, 0), **more)
+        for one, more in zip(MEDIA, ({}, {}, {"polarization": (0, 1, 0)}), strict=True)
+    }
+    for physics, wave in solutions.items():
+        if physics == medium.physics:
+            assert Boundaries.of(box(), medium, {"*": wave}).words["xmin"] == "exact"
+        else:
+            with pytest.raises(
+                unda.ArgumentError, match=f"the {physics} solution .* medium is {medium.physics}"
+            ):
+                Boundaries.of(box(), medium, {"*": wave})
+
+
+def test_a_medium_whose_equations_are_unknown_is_refused():
+    class Jelly(unda.Acoustic):
+        physics = "jelly"
+
+    with pytest.raises(unda.ArgumentError, match=r"DG solves acoustic, elastic and maxwell media; .* jelly"):
+        unda.DG(box(), Jelly(rho=1.0, c=1.0))

@@ -1,5 +1,7 @@
 """sim.check() finds what often goes wrong, and is silent where all is well."""
 
+import re
+
 import numpy as np
 import pytest
 import unda
@@ -59,3 +61,38 @@ def test_each_tag_has_its_own_resolution():
     report = simulation(mesh=mesh, c={"rock": 3000.0, "water": 1500.0}).check()
     nodes = report.nodes_per_wavelength
     assert nodes["rock"] == pytest.approx(2 * nodes["water"])
+
+
+ROCK = {"rho": 2500.0, "vp": 4000.0, "vs": 2300.0}
+GLASS = {"eps": 2.25 * unda.EPS0, "mu": unda.MU0}
+
+
+@pytest.mark.parametrize("medium, given, change, words", [
+    (unda.Elastic, ROCK, {"vp": 4.0, "vs": 2.3}, "km/s"),
+    (unda.Elastic, ROCK, {"rho": 2.5}, "g/cm3"),
+    (unda.Elastic, ROCK, {"vs": 1.0}, r"in cell 0 \(384 such cells\): is that a fluid"),
+    (unda.Elastic, ROCK, {"vs": 0.0}, None),
+    (unda.Maxwell, GLASS, {"eps": 0.25 * unda.EPS0}, "more than light"),
+    (unda.Maxwell, GLASS, {"eps": 2.25}, "is one of eps and mu relative"),
+    (unda.Maxwell, GLASS, {"mu": 1.0}, "is one of eps and mu relative"),
+    (unda.Maxwell, GLASS, {"eps": 1.0, "mu": 1.0}, None),
+])  # fmt: skip
+def test_each_medium_has_its_own_questions(medium, given, change, words):
+    """The twin is the same medium in SI units, of which nothing is asked."""
+    assert not medium(**given)._questions(medium(**given).on(MESH), 1000.0)
+    questions = medium(**given | change)._questions(medium(**given | change).on(MESH), 1000.0)
+    if words is None:
+        assert not questions
+    else:
+        assert any(re.search(words, one) for one in questions)
+
+
+def test_the_shortest_wavelength_is_the_slowest_waves():
+    one = lambda medium, f: float(medium._wavelengths(medium.on(MESH), f)[0])  # noqa: E731
+    assert one(unda.Elastic(**ROCK), 10.0) == 230.0
+    assert one(unda.Elastic(**ROCK | {"vs": 0.0}), 10.0) == 400.0
+    assert one(unda.Maxwell(), 0.25) == 4.0
+    # In a good conductor a wavelength is 2 pi skin depths, sqrt(2/(omega mu sigma)) (Jackson 1999, 8.8).
+    assert one(unda.Maxwell(sigma=1e9), 2.0) == pytest.approx(
+        2 * np.pi * np.sqrt(2 / (4e9 * np.pi)), rel=1e-6
+    )

@@ -6,9 +6,10 @@ import sys
 import time
 
 import cuda_device
+import numpy as np
 import pytest
 from unda.__main__ import main
-from unda.commands import verify
+from unda.commands import cavity, verify
 
 REAL = cuda_device.prepare()
 
@@ -37,15 +38,20 @@ def test_info_lists_the_device(capsys):
     assert found["cuda"][0]["device"] == "cuda:0"
 
 
-def check_bench(tmp_path, device, kernels):
+FIELDS = {"acoustic": 4, "elastic": 9, "maxwell": 6}
+
+
+def check_bench(tmp_path, device, kernels, physics="acoustic"):
     path = tmp_path / "result.json"
     command = ["bench", "dg", "--degrees", "1:2", "--kernels", kernels, "--device", device]
+    command += ["--physics", physics]
     assert main([*command, "--nodes", "60", "--steps", "3", "-o", str(path)]) == 0
     result = json.loads(path.read_text())
     for key in ("device", "driver", "date", "commit", "limits"):
         assert key in result
+    assert result["physics"] == physics
     for row in result["rows"]:
-        dof = 4 * row["num_elem"] * row["num_node"]
+        dof = FIELDS[physics] * row["num_elem"] * row["num_node"]
         assert row["gdof_per_second"] == pytest.approx(dof / row["ms"] / 1e6)
         # ab3: five arrays of four bytes a degree of freedom, and the tables
         assert row["gbytes_per_second"] > 20 * row["gdof_per_second"]
@@ -54,16 +60,31 @@ def check_bench(tmp_path, device, kernels):
     return result
 
 
-def test_bench_times_each_degree_on_the_cpu(tmp_path, capsys):
-    result = check_bench(tmp_path, "cpu", "fused,node")
+@pytest.mark.parametrize("physics", FIELDS)
+def test_bench_times_each_degree_on_the_cpu(tmp_path, capsys, physics):
+    result = check_bench(tmp_path, "cpu", "fused,node", physics)
     assert [(row["degree"], row["kernel"]) for row in result["rows"]] == [(1, "cpu"), (2, "cpu")]
     assert "GDOF/s" in capsys.readouterr().out
 
 
 @pytest.mark.gpu_or_stand_in
-def test_bench_times_each_kernel_on_the_device(tmp_path):
-    result = check_bench(tmp_path, "cuda", "fused,node")
+@pytest.mark.parametrize("physics", FIELDS)
+def test_bench_times_each_kernel_on_the_device(tmp_path, physics):
+    result = check_bench(tmp_path, "cuda", "fused,node", physics)
     assert [row["kernel"] for row in result["rows"]] == ["fused", "node"] * 2
+
+
+def test_bench_of_all_physics_writes_a_file_for_each(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = ["bench", "dg", "--degrees", "1", "--nodes", "60", "--steps", "3", "--device", "cpu"]
+    assert main([*command, "--physics", "all"]) == 0
+    assert main([*command, "--physics", "elastic,maxwell", "-o", "machine_PHYSICS_ab3.json"]) == 0
+    files = ["bench_dg_acoustic", "bench_dg_elastic", "bench_dg_maxwell"]
+    files += ["machine_elastic_ab3", "machine_maxwell_ab3"]
+    assert sorted(path.stem for path in tmp_path.glob("*.json")) == files
+    assert sorted(path.stem for path in tmp_path.glob("*.png")) == files
+    for path in tmp_path.glob("*.json"):
+        assert json.loads(path.read_text())["physics"] in path.stem
 
 
 def test_verify_passes_and_fails_by_its_exit_status(monkeypatch, capsys):
@@ -76,10 +97,33 @@ def test_verify_passes_and_fails_by_its_exit_status(monkeypatch, capsys):
     assert "FAILED" in capsys.readouterr().out
 
 
+def test_verify_cavity_has_the_errors_and_orders_of_the_paper(monkeypatch, capsys):
+    command = ["verify", "cavity", "--quick", "--device", "cpu", "--json"]
+    assert main(command) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["degree"] for row in rows] == [1, 2, 3]
+    for row in rows:
+        assert row["passed"] and row["order"] >= row["paper_order"] - 0.3
+        assert len(row["elements"]) == 4 and max(row["errors"]) < max(row["paper_errors"])
+    exact = {mesh.num_elem: h**3 for mesh, h in zip(cavity.meshes(), cavity.SIZES, strict=True)}
+    for factor, passed in ((1.0, True), (100.0, False)):  # order 3: enough for degree 2, but not for 3
+        monkeypatch.setattr(cavity, "error", lambda mesh, *_, c=factor: c * exact[mesh.num_elem])
+        found = [row["passed"] for row in cavity.cavity("cpu", True)]
+        assert found == [passed, passed, False]
+
+
+def test_the_order_of_errors_ends_where_single_precision_does():
+    h = np.array(cavity.SIZES)
+    assert cavity.order(list(h**5)) == pytest.approx(5)
+    assert cavity.order([*h[:3] ** 5, 1e-6]) == pytest.approx(5)
+    assert cavity.order([1e-4, 1e-5, 1e-6, 1e-5]) is None
+
+
 @pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_all_of_verify_passes_on_the_device():
-    assert main(["verify", "--device", "cuda" if REAL else "cpu"]) == 0
+    checks = [] if REAL else [*set(verify.CHECKS) - {"cavity"}]  # a quarter of an hour on a CPU
+    assert main(["verify", *checks, "--device", "cuda" if REAL else "cpu"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -91,7 +135,9 @@ def test_all_of_verify_passes_on_the_device():
         "--nodes -5",
         "--steps 0",
         "--degrees 0:3",
-        "--degrees 9",
+        "--degrees 10",
+        "--physics gravity",
+        "--physics all -o one.json",
     ],
 )
 def test_bench_refuses_before_it_measures(words, capsys):

@@ -1,4 +1,4 @@
-"""DG reproduces exact solutions at the order of its polynomials, and notices when they are wrong.
+"""DG with exact outer data and each integrator keeps its order, and notices when a solution is wrong.
 
 Orders are least-squares slopes in h = (V / K)^(1/3); the theory says N + 1, N + 1/2 is required.
 """
@@ -8,7 +8,7 @@ import pytest
 import unda
 
 MEDIUM = unda.Acoustic(rho=1.3, c=0.9)
-CELLS = {1: (6, 8, 11), 2: (4, 6, 8), 3: (3, 4, 5), 4: (3, 4, 5)}
+CELLS = {2: (4, 6, 8), 3: (3, 4, 5), 4: (3, 4, 5)}
 
 
 def order(degree, cells, problem, *, until=0.37, wrong=None, **options):
@@ -43,19 +43,6 @@ def outer_wave(n):
     mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (n, n, n), perturb=0.2, seed=n)
     exact = unda.exact.plane_wave(MEDIUM, k=(3.0, 5.0, -2.0))
     return mesh, exact, {"*": exact}
-
-
-@pytest.mark.parametrize("degree", [1, 2, 3, 4])
-def test_a_periodic_plane_wave_converges_at_order_n_plus_1(degree):
-    slope, errors = order(degree, CELLS[degree], periodic_wave)
-    assert slope > degree + 0.5, errors
-
-
-@pytest.mark.parametrize("kind", ["rigid", "free"])
-@pytest.mark.parametrize("degree", [2, 3])
-def test_cavity_modes_converge_at_order_n_plus_1(kind, degree):
-    slope, errors = order(degree, CELLS[degree], cavity(kind))
-    assert slope > degree + 0.5, errors
 
 
 def test_exact_outer_data_keep_the_order():

@@ -14,7 +14,8 @@ MODULES = [
     for _, name, _ in pkgutil.walk_packages(unda.__path__, "unda.")
     if not name.endswith(("_cffi", "__main__", "libunda"))
 ]
-PUBLIC = {f"unda.{name}": getattr(unda, name) for name in unda.__all__ if name != "exact"}
+NO_DOCSTRING = {"exact", "EPS0", "MU0"}  # a module of its own; numbers
+PUBLIC = {f"unda.{name}": getattr(unda, name) for name in unda.__all__ if name not in NO_DOCSTRING}
 PUBLIC |= {f"unda.exact.{name}": getattr(unda.exact, name) for name in unda.exact.__all__}
 
 

@@ -110,7 +110,13 @@ def result(**more):
     row = {"degree": 3, "kernel": "fused", "dtype": "float32", "integrator": "ab3"}
     row |= {"gdof_per_second": 101.26, "percent_of_limit": 47.1}
     rows = [row, row | {"degree": 4, "gdof_per_second": 77.0}]
-    return {"device": "a device", "driver": "1.2", "date": "2026-01-02", "rows": rows} | more
+    return {
+        "physics": "acoustic",
+        "device": "a device",
+        "driver": "1.2",
+        "date": "2026-01-02",
+        "rows": rows,
+    } | more
 
 
 def test_the_readme_holds_the_table_of_the_results():
@@ -124,7 +130,7 @@ def test_another_result_makes_another_table(tmp_path):
     results = readme_table.read_results(tmp_path)
     assert len(results) == 1
     lines = readme_table.table(results).splitlines()
-    assert lines[0] == "a device, driver 1.2, 2026-01-02:"
+    assert lines[0] == "Acoustic, a device, driver 1.2, 2026-01-02:"
     assert lines[2:] == [
         "| GDOF/s (of the limit) | N = 3 | N = 4 |",
         "|---|---|---|",
@@ -133,3 +139,16 @@ def test_another_result_makes_another_table(tmp_path):
     replaced = readme_table.replaced(README, readme_table.table(results))
     assert "101 (47 %)" in replaced and "101 (47 %)" not in README
     assert readme_table.table([]) == readme_table.NOTHING
+
+
+def test_each_physics_has_its_own_table_in_the_order_of_the_files(tmp_path):
+    (tmp_path / "b_elastic_ab3.json").write_text(json.dumps(result(physics="elastic")))
+    (tmp_path / "b_acoustic_ab3.json").write_text(json.dumps(result()))
+    (tmp_path / "b_maxwell_lsrk4.json").write_text(json.dumps(result(physics="maxwell")))
+    (tmp_path / "b_maxwell_ab3.json").write_text(json.dumps(result(physics="maxwell")))
+    heads = [
+        line.partition(",")[0]
+        for line in readme_table.table(readme_table.read_results(tmp_path)).splitlines()
+        if line.endswith(":")
+    ]
+    assert heads == ["Acoustic", "Elastic", "Maxwell"]

@@ -12,7 +12,7 @@ from unda import _core
 
 ffi, lib = _core.ffi, _core.lib
 
-DEGREES = range(1, 9)
+DEGREES = range(1, 10)
 TET, HEX = 0, 1
 
 
@@ -30,7 +30,7 @@ def test_number_of_nodes_is_the_number_of_polynomials():
     for degree in DEGREES:
         assert lib.unda_element_num_node(TET, degree) == math.comb(degree + 3, 3)
         assert lib.unda_element_num_face_node(TET, degree) == math.comb(degree + 2, 2)
-    for shape, degree in [(TET, 0), (TET, 9), (TET, -1), (HEX, 3), (2, 3), (-1, 3)]:
+    for shape, degree in [(TET, 0), (TET, 10), (TET, -1), (HEX, 3), (2, 3), (-1, 3)]:
         assert lib.unda_element_num_node(shape, degree) == -1
         assert lib.unda_element_num_face_node(shape, degree) == -1
 
@@ -42,8 +42,8 @@ def message():
 @pytest.mark.parametrize(
     ("shape", "degree", "says"),
     [
-        (TET, 0, "degree is 0, expected 1..8"),
-        (TET, 9, "degree is 9, expected 1..8"),
+        (TET, 0, "degree is 0, expected 1..9"),
+        (TET, 10, "degree is 10, expected 1..9"),
         (HEX, 3, "UNDA_HEX (1)"),
         (7, 3, "shape is 7, expected UNDA_TET (0)"),
     ],

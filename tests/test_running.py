@@ -83,7 +83,7 @@ def test_the_default_step_is_stable_for_random_data_on_bad_meshes(seed, flux, in
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"degree": 9}, "degree is 9"),
+        ({"degree": 10}, "degree is 10"),
         ({"flux": "lax"}, "upwind"),
         ({"dtype": "float16"}, "float64"),
         ({"boundary": {"top": "free", "*": "rigid"}}, "xmin"),

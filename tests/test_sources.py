@@ -9,6 +9,7 @@ import pickle
 
 import numpy as np
 import pytest
+import unda
 from unda.errors import ArgumentError
 from unda.medium import Acoustic
 from unda.source import Source, VolumeInjection
@@ -62,3 +63,19 @@ def test_configuration_and_pickle_give_the_same_source():
     assert moved.to_config() != SOURCE.to_config()
     with pytest.raises(ArgumentError, match=r"'Shout'.*VolumeInjection"):
         Source.from_config({**config, "type": "Shout"})
+
+
+def sim_of(medium):
+    return unda.DG(unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1)), medium, degree=1, device="cpu")
+
+
+@pytest.mark.parametrize("source, drives", [
+    (unda.PointForce((0.5, 0.4, 0.3), ricker(1.0), (1, 0, 0)), "PointForce drives elastic"),
+    (unda.MomentTensor((0.5, 0.4, 0.3), ricker(1.0), np.eye(3)), "MomentTensor drives elastic"),
+    (unda.CurrentDipole((0.5, 0.4, 0.3), ricker(1.0), (1, 0, 0)), "CurrentDipole drives maxwell"),
+])  # fmt: skip
+def test_a_simulation_refuses_sources_of_other_waves(source, drives):
+    sim = sim_of(Acoustic(rho=1.0, c=1.0))
+    with pytest.raises(ArgumentError, match=rf"{drives} waves; the medium is acoustic"):
+        sim.add_source(source)
+    sim.add_source(VolumeInjection((0.5, 0.4, 0.3), ricker(1.0)))

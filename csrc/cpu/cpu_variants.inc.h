@@ -38,7 +38,36 @@ typedef REAL PART __attribute__((vector_size(32)));
 #include "../dg/dg_cpu.inc.h"
 #undef FN
 #undef FLUX_CENTRAL
+#undef PHYSICS
+
+#define PHYSICS      "physics/elastic.h"
+#define FLUX_CENTRAL 0
+#define FN(name)     PRECISION(elastic_upwind_##name##_)
+#include "../dg/dg_cpu.inc.h"
+#undef FN
+#undef FLUX_CENTRAL
+#define FLUX_CENTRAL 1
+#define FN(name)     PRECISION(elastic_central_##name##_)
+#include "../dg/dg_cpu.inc.h"
+#undef FN
+#undef FLUX_CENTRAL
+#undef PHYSICS
+
+#define PHYSICS      "physics/maxwell.h"
+#define FLUX_CENTRAL 0
+#define FN(name)     PRECISION(maxwell_upwind_##name##_)
+#include "../dg/dg_cpu.inc.h"
+#undef FN
+#undef FLUX_CENTRAL
+#define FLUX_CENTRAL 1
+#define FN(name)     PRECISION(maxwell_central_##name##_)
+#include "../dg/dg_cpu.inc.h"
+#undef FN
+#undef FLUX_CENTRAL
+#undef PHYSICS
 
 /* By unda_physics and unda_flux. */
-const dg_cpu_block PRECISION(dg_cpu_blocks_)[1][2] = {
-    {PRECISION(acoustic_upwind_block_stage_), PRECISION(acoustic_central_block_stage_)}};
+const dg_cpu_block PRECISION(dg_cpu_blocks_)[3][2] = {
+    {PRECISION(acoustic_upwind_block_stage_), PRECISION(acoustic_central_block_stage_)},
+    {PRECISION(elastic_upwind_block_stage_), PRECISION(elastic_central_block_stage_)},
+    {PRECISION(maxwell_upwind_block_stage_), PRECISION(maxwell_central_block_stage_)}};

@@ -26,16 +26,21 @@ static void cross(const double *a, const double *b, double *c)
 }
 
 /* grad r_1 = e_2 x e_3 / det and cyclically; det = +-6 V by the sorted order of the vertices. */
-static double gradients(const unda_mesh *mesh, int64_t elem, double g[9])
+static double gradients_of(double e[3][3], double g[9])
 {
-    double e[3][3];
-    edges(mesh, elem, e);
     for (int j = 0; j < 3; j++)
         cross(e[(j + 1) % 3], e[(j + 2) % 3], g + 3 * j);
     double det = e[0][0] * g[0] + e[0][1] * g[1] + e[0][2] * g[2];
     for (int i = 0; i < 9; i++)
         g[i] /= det;
     return det;
+}
+
+static double gradients(const unda_mesh *mesh, int64_t elem, double g[9])
+{
+    double e[3][3];
+    edges(mesh, elem, e);
+    return gradients_of(e, g);
 }
 
 double dg_volume(const unda_mesh *mesh, int64_t elem)
@@ -59,30 +64,41 @@ void dg_coordinates(const struct dg *dg, const unda_mesh *mesh, int64_t elem, do
 void dg_reference_point(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *r)
 {
     const double *x0 = mesh->vertices + 3 * mesh->sorted[4 * elem];
-    const double *g = dg->record + dg->num_word * elem;
+    double g[9];
+    (void)dg;
+    gradients(mesh, elem, g);
     for (int j = 0; j < 3; j++)
         r[j] = g[3 * j] * (x[0] - x0[0]) + g[3 * j + 1] * (x[1] - x0[1]) + g[3 * j + 2] * (x[2] - x0[2]);
 }
 
-void dg_basis(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *basis)
+void dg_basis(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *basis,
+              double *gradient)
 {
-    double r[3];
+    int n = dg->num_node;
+    double r[3], slope[3 * MAX_NODE];
+    const double *g = dg->record + dg->num_word * elem;
     dg_reference_point(dg, mesh, elem, x, r);
-    element_basis(dg->element, r, basis);
+    element_basis(dg->element, r, basis, gradient ? slope : NULL);
+    for (int i = 0; gradient && i < 3; i++)
+        for (int node = 0; node < n; node++)
+            gradient[i * n + node] =
+                g[i] * slope[node] + g[3 + i] * slope[n + node] + g[6 + i] * slope[2 * n + node];
 }
 
-/* |grad lambda_f| of the four faces. */
-static void scales(const double *g, double scale[4])
+/* |grad lambda_f| of the four faces; returns det. */
+static double scales(const unda_mesh *mesh, int64_t elem, double scale[4])
 {
-    double sum[3] = {0, 0, 0};
+    double g[9], det = gradients(mesh, elem, g), sum[3] = {0, 0, 0};
     for (int j = 0; j < 3; j++) {
         scale[j + 1] = sqrt(g[3 * j] * g[3 * j] + g[3 * j + 1] * g[3 * j + 1] + g[3 * j + 2] * g[3 * j + 2]);
         for (int i = 0; i < 3; i++)
             sum[i] += g[3 * j + i];
     }
     scale[0] = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+    return det;
 }
 
+/* Materials, and each element's record. */
 static unda_status copy_material(struct dg *dg, const unda_mesh *mesh, const double *material)
 {
     const struct physics *physics = dg->physics;
@@ -96,7 +112,11 @@ static unda_status copy_material(struct dg *dg, const unda_mesh *mesh, const dou
             FAIL(UNDA_ERR_ARG, "material of element %lld: %s, found %g, %g", (long long)mesh->order[e], why,
                  from[0], from[1]);
         memcpy(dg->material + num_material * e, from, sizeof(double) * num_material);
-        physics->coefficients(from, dg->record + dg->num_word * e + 9);
+        double edge[3][3], gradient[9];
+        edges(mesh, e, edge);
+        double det = gradients_of(edge, gradient);
+        physics->geometry(edge[0], gradient, dg->record + dg->num_word * e);
+        physics->coefficients(from, det, dg->record + dg->num_word * e + 9);
     }
     return UNDA_OK;
 }
@@ -106,25 +126,25 @@ static unda_status copy_material(struct dg *dg, const unda_mesh *mesh, const dou
 static unda_status connect(struct dg *dg, const unda_mesh *mesh, const int32_t *boundary)
 {
     const struct physics *physics = dg->physics;
+    int conditions = physics->conditions | 1 << UNDA_BOUNDARY_ABSORBING | 1 << UNDA_BOUNDARY_EXACT;
     for (int64_t i = 0; i < 4 * dg->num_elem; i++) {
         int32_t neighbor = mesh->neighbor[i];
         int64_t behind = i / 4;
-        double scale[4];
-        scales(dg->record + dg->num_word * (i / 4), scale);
+        double scale[4], det = scales(mesh, i / 4, scale);
         if (neighbor >= 0) {
             behind = neighbor / 4;
         } else {
             int32_t condition = boundary ? boundary[-1 - neighbor] : UNDA_BOUNDARY_ABSORBING;
-            if (condition < 0 || condition > UNDA_BOUNDARY_EXACT)
-                FAIL(UNDA_ERR_ARG, "condition %d of boundary %d is not of unda_boundary", condition,
-                     -1 - neighbor);
+            if (condition < 0 || condition > UNDA_BOUNDARY_EXACT || !(1 << condition & conditions))
+                FAIL(UNDA_ERR_ARG, "boundary %d has condition %d, expected one that %s media have",
+                     -1 - neighbor, condition, physics->name);
             neighbor = -1 - condition;
             if (condition == UNDA_BOUNDARY_EXACT)
                 neighbor -= (int32_t)dg->num_exact_face++;
         }
         dg->neighbor[i] = neighbor;
         physics->face_coefficients(dg->material + physics->num_material * (i / 4),
-                                   dg->material + physics->num_material * behind, scale[i % 4],
+                                   dg->material + physics->num_material * behind, scale[i % 4], det,
                                    dg->face_coef + physics->num_face_coef * i);
     }
     TRY(array_try(&dg->exact_face, dg->num_exact_face, sizeof(int64_t), "exact faces"));
@@ -134,19 +154,32 @@ static unda_status connect(struct dg *dg, const unda_mesh *mesh, const int32_t *
     return UNDA_OK;
 }
 
+/* One kind of wave in an element: speed and impedance. */
+struct wave {
+    double speed, impedance;
+};
+
+static struct wave wave_of(const struct dg *dg, int64_t elem, int kind)
+{
+    double speed[MAX_WAVE], impedance[MAX_WAVE];
+    dg->physics->waves(dg->material + dg->physics->num_material * elem, speed, impedance);
+    return (struct wave){speed[kind], impedance[kind]};
+}
+
 /* The speed that limits dt. The central flux couples p and v across a face with sqrt(K- / rho+), in the
  * energy norm sqrt(Z-/Z+ c- c+), above both speeds where impedances differ; the upwind flux does not. */
-static double limiting_speed(const struct dg *dg, const unda_mesh *mesh, int64_t elem)
+static double limiting_speed(const struct dg *dg, const unda_mesh *mesh, int64_t elem, int kind)
 {
-    const struct physics *physics = dg->physics;
-    const double *material = dg->material + physics->num_material * elem;
-    double own = physics->speed(material), z_in = physics->impedance(material), limit = own;
+    struct wave in = wave_of(dg, elem, kind);
+    double limit = in.speed;
     for (int64_t i = 4 * elem; dg->flux == UNDA_CENTRAL && i < 4 * elem + 4; i++) {
         if (mesh->neighbor[i] < 0)
             continue;
-        material = dg->material + physics->num_material * (mesh->neighbor[i] / 4);
-        double other = physics->speed(material), z_out = physics->impedance(material);
-        limit = fmax(limit, sqrt(fmax(z_in / z_out, z_out / z_in) * own * other));
+        struct wave out = wave_of(dg, mesh->neighbor[i] / 4, kind);
+        if (in.impedance > 0 && out.impedance > 0) { /* not S at a fluid: nothing is coupled */
+            double contrast = fmax(in.impedance / out.impedance, out.impedance / in.impedance);
+            limit = fmax(limit, sqrt(contrast * in.speed * out.speed));
+        }
     }
     return limit;
 }
@@ -159,31 +192,41 @@ static const double WALL_WEIGHT = 1.2;
 static const double LAYERS[2] = {[UNDA_UPWIND] = 0.9, [UNDA_CENTRAL] = 0.78};
 static const double CENTRAL_ABSORBING_WEIGHT = 1.25;
 
+/* dq/dt = -q is damped up to this step. */
+static const double REAL_AXIS[2] = {[UNDA_LSRK4] = 4.6, [UNDA_AB3] = 6. / 11};
+
 /* How much more than between equal elements a face may hold an element back: the damping of its p and vn by
  * the upwind flux is 2 Z / (Z- + Z+) times as strong with Z the larger impedance, and a wall is like a
  * neighbour without any impedance. */
-static double face_weight(const struct dg *dg, int64_t face)
+static double face_weight(const struct dg *dg, int64_t face, int kind)
 {
-    const struct physics *physics = dg->physics;
     int32_t neighbor = dg->neighbor[face];
     if (neighbor == -1 - BOUNDARY_ABSORBING)
         return dg->flux == UNDA_CENTRAL ? CENTRAL_ABSORBING_WEIGHT : 1;
     if (neighbor < 0)
         return neighbor <= -1 - BOUNDARY_EXACT ? 1 : WALL_WEIGHT;
-    double z_in = physics->impedance(dg->material + physics->num_material * (face / 4));
-    double z_out = physics->impedance(dg->material + physics->num_material * (neighbor / 4));
-    return 2 * fmax(z_in, z_out) / (z_in + z_out);
+    double z_in = wave_of(dg, face / 4, kind).impedance, z_out = wave_of(dg, neighbor / 4, kind).impedance;
+    return z_in > 0 ? 2 * fmax(z_in, z_out) / (z_in + z_out) : 0;
 }
 
+/* Where an element also loses energy by itself (conduction), the two rates add up: the stable region holds
+ * the triangle between the ends of its axes. */
 static void stable_steps(struct dg *dg, const unda_mesh *mesh, int integrator)
 {
+    const struct physics *physics = dg->physics;
     double limit = LAYERS[dg->flux] * dg_stable(integrator, dg->flux, dg->element->degree);
     for (int64_t e = 0; e < dg->num_elem; e++) {
-        double scale[4], sum = 0;
-        scales(dg->record + dg->num_word * e, scale);
-        for (int face = 0; face < 4; face++)
-            sum += face_weight(dg, 4 * e + face) * scale[face];
-        dg->elem_dt[e] = limit / (limiting_speed(dg, mesh, e) * sum);
+        double scale[4], rate = 0;
+        scales(mesh, e, scale);
+        for (int kind = 0; kind < physics->num_wave; kind++) {
+            double sum = 0;
+            for (int face = 0; face < 4; face++)
+                sum += face_weight(dg, 4 * e + face, kind) * scale[face];
+            rate = fmax(rate, limiting_speed(dg, mesh, e, kind) * sum / limit);
+        }
+        if (physics->num_decay)
+            rate += dg->record[dg->num_word * e + 9 + physics->num_coef - 1] / REAL_AXIS[integrator];
+        dg->elem_dt[e] = 1 / rate;
     }
 }
 
@@ -199,7 +242,7 @@ static unda_status check_range(const struct dg *dg, const unda_mesh *mesh, int p
         double least = dg->elem_dt[e], most = least;
         for (int i = 0; i < physics->num_coef + 4 * physics->num_face_coef; i++) {
             double x = fabs(i < physics->num_coef ? coef[i] : face[i - physics->num_coef]);
-            least = fmin(least, x);
+            least = x > 0 ? fmin(least, x) : least; /* exact zeros stay zeros */
             most = fmax(most, x);
         }
         if (!(least >= low && most <= high))
@@ -222,8 +265,6 @@ static unda_status fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_
                   "face coefficients"));
     TRY(array_try(&dg->neighbor, num_elem * 4, sizeof(int32_t), "neighbours"));
     TRY(array_try(&dg->elem_dt, num_elem, sizeof(double), "time steps"));
-    for (int64_t e = 0; e < num_elem; e++)
-        gradients(mesh, e, dg->record + dg->num_word * e);
     TRY(copy_material(dg, mesh, o->material));
     TRY(connect(dg, mesh, o->boundary));
     stable_steps(dg, mesh, o->integrator);
@@ -233,7 +274,8 @@ static unda_status fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_
 unda_status dg_sizes(struct dg *dg, const unda_solver_options *o, int64_t num_elem)
 {
     if (o->physics < 0 || o->physics >= num_physics)
-        FAIL(UNDA_ERR_ARG, "physics is %d, expected 0..%d", o->physics, num_physics - 1);
+        FAIL(UNDA_ERR_ARG, "physics is %d, expected 0 (%s) to %d (%s): the library solves no others",
+             o->physics, physics_table[0]->name, num_physics - 1, physics_table[num_physics - 1]->name);
     int n = o->degree;
     dg->physics = physics_table[o->physics];
     dg->flux = o->flux;
@@ -285,15 +327,27 @@ void dg_free(struct dg *dg)
     array_free(dg);
 }
 
+bool dg_decays(const struct dg *dg)
+{
+    const struct physics *physics = dg->physics;
+    for (int64_t e = 0; physics->num_decay && e < dg->num_elem; e++)
+        if (dg->record[dg->num_word * e + 9 + physics->num_coef - 1] != 0)
+            return true;
+    return false;
+}
+
 double dg_stable(int integrator, int flux, int degree)
 {
     /* [integrator][flux][degree], from benchmarks/stability.py. */
     static const double limits[2][2][MAX_DEGREE + 1] = {
-        [UNDA_LSRK4] = {[UNDA_UPWIND] = {0, 0.8272, 0.5165, 0.3557, 0.2587, 0.1964, 0.1535, 0.1231, 0.1008},
-                        [UNDA_CENTRAL] = {0, 1.066, 0.5979, 0.383, 0.2663, 0.1959, 0.15, 0.1185, 0.09598}},
-        [UNDA_AB3] = {[UNDA_UPWIND] = {0, 0.09689, 0.0605, 0.04166, 0.0303, 0.023, 0.01798, 0.01442, 0.0118},
+        [UNDA_LSRK4] = {[UNDA_UPWIND] = {0, 0.8272, 0.5165, 0.3557, 0.2587, 0.1964, 0.1535, 0.1231, 0.1008,
+                                         0.08391},
+                        [UNDA_CENTRAL] = {0, 1.066, 0.5979, 0.383, 0.2663, 0.1959, 0.15, 0.1185, 0.09598,
+                                          0.07932}},
+        [UNDA_AB3] = {[UNDA_UPWIND] = {0, 0.09689, 0.0605, 0.04166, 0.0303, 0.023, 0.01798, 0.01442, 0.0118,
+                                       0.009826},
                       [UNDA_CENTRAL] = {0, 0.2116, 0.1286, 0.08296, 0.05769, 0.04243, 0.03249, 0.02566,
-                                        0.02079}},
+                                        0.02079, 0.01718}},
     };
     return limits[integrator][flux][degree];
 }

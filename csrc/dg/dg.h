@@ -33,8 +33,10 @@ int64_t dg_host_bytes(const struct dg *dg);
 void dg_coordinates(const struct dg *dg, const unda_mesh *mesh, int64_t elem, double *x);
 /* Reference coordinates of a point of an internal element. */
 void dg_reference_point(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *r);
-/* Basis functions at a point of an internal element: basis [node]. */
-void dg_basis(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *basis);
+/* Basis functions at a point of an internal element: basis [node] and, unless NULL, their gradient [3][node]
+ * [1/m]. */
+void dg_basis(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *basis,
+              double *gradient);
 /* Volume of an internal element [m3]. */
 double dg_volume(const unda_mesh *mesh, int64_t elem);
 /* Floating point operations of one right-hand side with its update, an element. */
@@ -45,6 +47,8 @@ int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes);
 /* The largest dt of an element between its own kind is dg_stable / (c sum_f |grad lambda_f|); measured on
  * random and sliver meshes by benchmarks/stability.py, which also writes the margins. dg.c adds weights for
  * walls, jumps of impedance and layers of flat cells. */
+/* Whether any element loses energy by itself (conduction). */
+bool dg_decays(const struct dg *dg);
 double dg_stable(int integrator, int flux, int degree);
 
 #endif

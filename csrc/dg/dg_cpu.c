@@ -127,6 +127,7 @@ static unda_status create(unda_solver *s)
     s->data = t;
     t->num_node = s->dg->num_node;
     t->num_face_node = s->dg->num_face_node;
+    t->decays = dg_decays(s->dg);
     return allocate(s, t);
 }
 
@@ -135,8 +136,9 @@ static void free_sources(struct dg_cpu *t)
     array_free(t->source_weight);
     array_free(t->source_elem);
     array_free(t->source_column);
+    array_free(t->incident_range);
     t->source_weight = NULL;
-    t->source_elem = t->source_column = NULL;
+    t->source_elem = t->source_column = t->incident_range = NULL;
 }
 
 static void destroy(unda_solver *s)
@@ -184,6 +186,10 @@ static unda_status update_sources(unda_solver *s, struct dg_cpu *t)
             i++;
         t->source_range[block] = (int32_t)i;
     }
+    if (s->num_incident) {
+        TRY(array_try(&t->incident_range, t->num_block + 1, sizeof(int32_t), "incident waves"));
+        incident_ranges(s, t->lanes, t->num_block, t->incident_range);
+    }
     t->point_version = s->point_version;
     return UNDA_OK;
 }
@@ -203,8 +209,7 @@ static unda_status grow(unda_solver *s, void **array, int64_t *room, int64_t cou
 static unda_status drive(unda_solver *s, const unda_drive *drive)
 {
     struct dg_cpu *t = tables(s);
-    int64_t num_exact =
-        s->dg->num_exact_face * t->num_face_node * s->dg->physics->num_field * drive->num_time;
+    int64_t num_exact = solver_num_slot(s) * t->num_face_node * s->dg->physics->num_field * drive->num_time;
     if (t->point_version != s->point_version)
         TRY(update_sources(s, t));
     TRY(grow(s, &t->amplitude, &t->amplitude_room, drive->num_time * s->num_source));
@@ -236,8 +241,10 @@ static unda_status stage(unda_solver *s, const struct stage *stage)
                         .source_weight = t->source_weight,
                         .source_elem = t->source_elem,
                         .source_range = t->source_range,
+                        .incident = s->incident,
+                        .incident_range = t->incident_range,
                         .num_elem = s->dg->num_elem,
-                        .num_exact_face = s->dg->num_exact_face,
+                        .num_exact_face = solver_num_slot(s),
                         .time = (int)stage->time,
                         .num_source = s->num_source,
                         .a = stage->a,
@@ -317,10 +324,11 @@ static unda_status record(unda_solver *s, struct receiver_group *group)
     const void *q = tables(s)->buffer[BUF_Q];
     for (int64_t i = 0; i < group->num_point; i++)
         for (int32_t f = 0; f < group->num_field; f++) {
+            const double *weight = receiver_weight(s, group, i, f);
             double sum = 0;
             for (int n = 0; n < num_node; n++)
-                sum += group->weight[i * num_node + n] *
-                       get_real(s, q, (group->elem[i] * num_node + n) * num_field + group->field[f]);
+                sum +=
+                    weight[n] * get_real(s, q, (group->elem[i] * num_node + n) * num_field + group->field[f]);
             set_real(s, group->samples, (group->held * group->num_point + i) * group->num_field + f, sum);
         }
     group->held++;

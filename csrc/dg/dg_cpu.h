@@ -9,7 +9,7 @@ enum { ROWS = 4 }; /* rows of a matrix worked on at once; padded with zeros */
 
 /* All in REAL; element order internal. */
 struct dg_cpu {
-    int num_node, num_face_node, lanes;
+    int num_node, num_face_node, lanes, decays;
     void *derivative; /* [row block][node][3][ROWS] */
     void *lift;       /* [row block][face][face node][ROWS] */
     void *record, *face_coef;
@@ -22,12 +22,13 @@ struct dg_cpu {
     int64_t amplitude_room, exact_room;
     void *source_weight;
     int32_t *source_elem, *source_range, *source_column;
-    int64_t point_version; /* of the sources that the tables hold */
+    int32_t *incident_range; /* NULL without incident waves */
+    int64_t point_version;   /* of the sources that the tables hold */
 };
 
 /* Stage of one block of elements; by unda_flux. */
 typedef void (*dg_cpu_block)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first,
                              int64_t block, void *work);
-extern const dg_cpu_block dg_cpu_blocks_f32[1][2], dg_cpu_blocks_f64[1][2]; /* [physics][flux] */
+extern const dg_cpu_block dg_cpu_blocks_f32[3][2], dg_cpu_blocks_f64[3][2]; /* [physics][flux] */
 
 #endif

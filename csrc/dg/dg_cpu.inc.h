@@ -81,11 +81,12 @@ INLINE void FN(scatter)(const VEC *from, int count, REAL *to, int64_t stride)
 
 /* ---- what a block knows ---- */
 
-/* Nine gradients and the material's coefficients; face_coef and m_f of each face. */
+/* Geometry and the material's coefficients; face_coef, frame and what is kept of each face. */
 struct FN(block) {
     VEC record[ELEM_WORDS(NUM_COEF)];
     VEC face_coef[4][NUM_FACE_COEF];
-    VEC normal[4][3];
+    VEC frame[4][NUM_FRAME];
+    VEC kept[4][NUM_KEPT];
 };
 
 INLINE void FN(load_tables)(const struct dg_args *a, const int64_t *elem, struct FN(block) * b)
@@ -97,38 +98,31 @@ INLINE void FN(load_tables)(const struct dg_args *a, const int64_t *elem, struct
     }
     FN(gather)(record, ELEM_WORDS(NUM_COEF), b->record);
     FN(gather)(face_coef, 4 * NUM_FACE_COEF, b->face_coef[0]);
-    for (int i = 0; i < 3; i++) {
-        b->normal[0][i] = b->record[i] + b->record[3 + i] + b->record[6 + i];
-        for (int face = 1; face < 4; face++)
-            b->normal[face][i] = -b->record[3 * (face - 1) + i];
+    for (int face = 0; face < 4; face++) {
+        FN(frame)(b->record, face, b->frame[face]);
+        FN(keep)(b->frame[face], b->face_coef[face], b->kept[face]);
     }
 }
 
-/* u [node][NUM_REF]. */
+/* u [node][NUM_REF], by way of q [node][NUM_FIELD]. */
 INLINE void FN(load_state)(const struct dg_args *a, int num_node, const int64_t *elem,
-                           const struct FN(block) * b, VEC *u)
+                           const struct FN(block) * b, VEC *q, VEC *u)
 {
-    _Static_assert(NUM_FIELD <= NUM_REF, "fields and then reference fields stand in u");
-    for (int n = 0; n < num_node; n++) {
-        const REAL *from[LANES];
-        for (int l = 0; l < LANES; l++)
-            from[l] = (const REAL *)a->q + (elem[l] * num_node + n) * NUM_FIELD;
-        FN(gather)(from, NUM_FIELD, u + n * NUM_REF);
-    }
-    for (int n = 0; n < num_node; n++, u += NUM_REF) {
-        VEC q[NUM_FIELD];
-        memcpy(q, u, sizeof q);
-        FN(to_reference)(q, b->record, u);
-    }
+    const REAL *from[LANES];
+    for (int l = 0; l < LANES; l++)
+        from[l] = (const REAL *)a->q + elem[l] * num_node * NUM_FIELD;
+    FN(gather)(from, num_node * NUM_FIELD, q);
+    for (int n = 0; n < num_node; n++)
+        FN(to_reference)(q + n * NUM_FIELD, b->record, u + n * NUM_REF);
 }
 
 /* ---- faces ---- */
 
-/* What lies outside one face: states [face node][field], what their traces are multiplied by, and 1 where the
+/* What lies outside one face: states [face node][field], how their traces are reflected, and 1 where the
  * face absorbs. A boundary face sees the element's own state. */
 struct FN(outside) {
     VEC q[MAX_FACE_NODE * NUM_FIELD];
-    VEC sign[NUM_TRACE];
+    VEC mirror[NUM_MIRROR];
     VEC absorbing;
 };
 
@@ -140,16 +134,16 @@ INLINE void FN(load_outside)(const struct dg_cpu *t, const struct dg_args *a, co
     const int *node[LANES];
     for (int l = 0; l < LANES; l++) {
         int neighbor = a->neighbor[4 * elem[l] + face];
-        REAL sign[NUM_TRACE];
+        REAL mirror[NUM_MIRROR];
         bool inside = neighbor >= 0, boundary = !inside && neighbor > -1 - BOUNDARY_EXACT;
         int64_t slot = (int64_t)a->time * a->num_exact_face + (-1 - BOUNDARY_EXACT - neighbor);
         q[l] = (const REAL *)a->q + (inside ? neighbor >> 2 : elem[l]) * t->num_node * NUM_FIELD;
         if (!inside && !boundary)
             q[l] = (const REAL *)a->exact + slot * num * NUM_FIELD;
         node[l] = a->face_node + (inside ? neighbor & 3 : boundary ? face : 4) * num;
-        FN(mirror)(-1 - neighbor, sign);
-        for (int i = 0; i < NUM_TRACE; i++)
-            o->sign[i][l] = boundary ? sign[i] : 1;
+        FN(mirror)(boundary ? -1 - neighbor : BOUNDARY_NONE, mirror);
+        for (int i = 0; i < NUM_MIRROR; i++)
+            o->mirror[i][l] = mirror[i];
         o->absorbing[l] = neighbor == -1 - BOUNDARY_ABSORBING;
     }
     for (int m = 0; m < num; m++) {
@@ -169,12 +163,49 @@ INLINE void FN(faces)(const struct dg_cpu *t, const struct dg_args *a, const int
         FN(load_outside)(t, a, elem, face, &outside);
         const int *node = a->face_node + face * t->num_face_node;
         for (int m = 0; m < t->num_face_node; m++, s += NUM_JUMP) {
-            VEC in[NUM_TRACE], out[NUM_TRACE];
+            VEC in[NUM_TRACE], seen[NUM_TRACE], out[NUM_TRACE];
             FN(trace_reference)(u + node[m] * NUM_REF, face, in);
-            FN(trace)(outside.q + m * NUM_FIELD, b->normal[face], out);
-            for (int i = 0; i < NUM_TRACE; i++)
-                out[i] *= outside.sign[i];
-            FN(jump)(in, out, b->face_coef[face], outside.absorbing, s);
+            FN(trace)(outside.q + m * NUM_FIELD, b->frame[face], seen);
+            FN(reflect)(seen, b->frame[face], b->face_coef[face], outside.mirror, out);
+            FN(jump)(in, out, b->frame[face], b->face_coef[face], outside.absorbing, s);
+        }
+    }
+}
+
+/* Adds what incident waves make of the jumps at faces of the block's elements: the flux is linear, so each
+ * is the jump from nothing to the change of the outer state. */
+INLINE void FN(add_incident)(const struct dg_cpu *t, const struct dg_args *a, int64_t first, int64_t index,
+                             const struct FN(block) * b, VEC *s)
+{
+    int num = t->num_face_node;
+    const struct dg_incident *begin = a->incident + a->incident_range[index];
+    const struct dg_incident *end = a->incident + a->incident_range[index + 1];
+    for (int face = 0; begin < end && face < 4; face++, s += num * NUM_JUMP) {
+        struct FN(outside) change = {0};
+        for (const struct dg_incident *i = begin; i < end; i++) {
+            int64_t lane = i->face / 4 - first;
+            int neighbor = a->neighbor[i->face];
+            REAL mirror[NUM_MIRROR];
+            if (i->face % 4 != face)
+                continue;
+            const REAL *q =
+                (const REAL *)a->exact + ((int64_t)a->time * a->num_exact_face + i->slot) * num * NUM_FIELD;
+            for (int k = 0; k < num * NUM_FIELD; k++)
+                change.q[k][lane] += (REAL)i->sign * q[k];
+            FN(mirror)(neighbor < 0 ? -1 - neighbor : BOUNDARY_ABSORBING, mirror); /* absorbing: of nothing */
+            for (int k = 0; k < NUM_MIRROR; k++)
+                change.mirror[k][lane] = mirror[k];
+            change.absorbing[lane] = neighbor == -1 - BOUNDARY_ABSORBING;
+        }
+        for (int m = 0; m < num; m++) {
+            VEC in[NUM_TRACE] = {0}, out[NUM_TRACE], mirrored[NUM_TRACE], jumps[NUM_JUMP];
+            FN(trace)(change.q + m * NUM_FIELD, b->frame[face], out);
+            FN(reflect)(out, b->frame[face], b->face_coef[face], change.mirror, mirrored);
+            for (int k = 0; k < NUM_TRACE; k++)
+                out[k] -= mirrored[k];
+            FN(jump)(in, out, b->frame[face], b->face_coef[face], change.absorbing, jumps);
+            for (int k = 0; k < NUM_JUMP; k++)
+                s[m * NUM_JUMP + k] += jumps[k];
         }
     }
 }
@@ -182,19 +213,30 @@ INLINE void FN(faces)(const struct dg_cpu *t, const struct dg_args *a, const int
 /* ---- products ---- */
 
 /* Rows of the matrices packed [row block][column][ROWS]; derivative columns hold three. */
-INLINE void FN(products)(const struct dg_cpu *t, int block, const VEC *u, VEC acc[ROWS][NUM_REF])
+typedef void FN(part)(const REAL *d, const VEC *u, VEC *acc);
+INLINE void FN(multiply)(const struct dg_cpu *t, int block, int first, int last, FN(part) * part,
+                         const VEC *u, VEC acc[ROWS][NUM_ACC])
 {
     const REAL *d = (const REAL *)t->derivative + (int64_t)block * t->num_node * 3 * ROWS;
     for (int k = 0; k < t->num_node; k++, d += 3 * ROWS, u += NUM_REF) {
-        VEC v[NUM_REF];
-        for (int f = 0; f < NUM_REF; f++)
-            v[f] = u[f];
 #pragma GCC unroll 8
-        for (int r = 0; r < ROWS; r++) {
+        for (int r = first; r < last; r++) {
             REAL d3[3] = {d[r], d[ROWS + r], d[2 * ROWS + r]};
-            FN(volume)(d3, v, acc[r]);
+            part(d3, u, acc[r]);
         }
     }
+}
+
+/* Elastic waves have more sums a row than fit the registers in four rows: in parts, u is read less often. */
+INLINE void FN(products)(const struct dg_cpu *t, int block, const VEC *u, VEC acc[ROWS][NUM_ACC])
+{
+#if NUM_ACC > 6
+    FN(multiply)(t, block, 0, ROWS, FN(volume_velocity), u, acc);
+    FN(multiply)(t, block, 0, ROWS / 2, FN(volume_stress), u, acc);
+    FN(multiply)(t, block, ROWS / 2, ROWS, FN(volume_stress), u, acc);
+#else
+    FN(multiply)(t, block, 0, ROWS, FN(volume), u, acc);
+#endif
 }
 
 /* s: jumps of the face. */
@@ -249,7 +291,7 @@ INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a,
     int num_node = t->num_node, num_value = num_node * NUM_FIELD, part = ROWS * NUM_FIELD * LANES;
     int share = (LANES * ROWS + num_node - 1) / num_node; /* elements of the next block for a block of rows */
     for (int block = 0; block * ROWS < num_node; block++) {
-        VEC acc[ROWS][NUM_REF] = {0};
+        VEC acc[ROWS][NUM_ACC] = {0};
         FN(prefetch_old)(a, kind, first * num_value + block * part, part);
         if (block * share < LANES)
             FN(prefetch_elements)(a, num_value, first + LANES + block * share, share);
@@ -258,13 +300,13 @@ INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a,
             VEC y[ROWS][NUM_JUMP] = {0};
             FN(lift)(t, block, face, s + face * t->num_face_node * NUM_JUMP, y);
             for (int r = 0; r < ROWS; r++)
-                FN(spread)(y[r], face, b->face_coef[face][NUM_FACE_COEF - 1], acc[r]);
+                FN(spread)(y[r], face, b->kept[face], acc[r]);
         }
-        for (int r = 0; r < ROWS && block * ROWS + r < num_node; r++) {
-            VEC out[NUM_FIELD];
-            FN(from_reference)(acc[r], b->record, b->record + 9, out);
-            FN(scatter)(out, NUM_FIELD, rhs + (block * ROWS + r) * NUM_FIELD, num_node * NUM_FIELD);
-        }
+        VEC out[ROWS * NUM_FIELD];
+        int rows = num_node - block * ROWS < ROWS ? num_node - block * ROWS : ROWS;
+        for (int r = 0; r < ROWS; r++)
+            FN(from_reference)(acc[r], b->record, b->record + 9, out + r * NUM_FIELD);
+        FN(scatter)(out, rows * NUM_FIELD, rhs + block * ROWS * NUM_FIELD, num_node * NUM_FIELD);
     }
 }
 
@@ -280,6 +322,18 @@ INLINE void FN(add_sources)(const struct dg_args *a, int64_t first, int i, int l
         REAL *to = rhs + (a->source_elem[i] - first) * num_value;
         for (int64_t k = 0; k < num_value; k++)
             to[k] += weight[k] * amplitude;
+    }
+}
+
+/* The first NUM_DECAY fields lose part of themselves (conduction). */
+INLINE void FN(add_decay)(const struct dg_args *a, int num_node, int64_t first, int64_t lanes, REAL *rhs)
+{
+    for (int64_t e = first; e < first + lanes; e++) {
+        REAL rate = ((const REAL *)a->record)[ELEM_WORDS(NUM_COEF) * e + 9 + NUM_COEF - 1];
+        const REAL *q = (const REAL *)a->q + e * num_node * NUM_FIELD;
+        for (int n = 0; n < num_node; n++, q += NUM_FIELD, rhs += NUM_FIELD)
+            for (int f = 0; f < NUM_DECAY; f++)
+                rhs[f] -= rate * q[f];
     }
 }
 
@@ -323,9 +377,13 @@ CLONES static void FN(block_stage)(const struct dg_cpu *t, const struct dg_args 
     VEC *u = memory, *s = u + t->num_node * NUM_REF;
     REAL *rhs = (REAL *)(s + 4 * t->num_face_node * NUM_JUMP);
     FN(load_tables)(a, elem, &b);
-    FN(load_state)(a, t->num_node, elem, &b, u);
+    FN(load_state)(a, t->num_node, elem, &b, (VEC *)rhs, u);
     FN(faces)(t, a, elem, &b, u, s);
+    if (a->incident_range)
+        FN(add_incident)(t, a, first, index, &b, s);
     FN(right_hand_side)(t, a, kind, first, &b, u, s, rhs);
+    if (NUM_DECAY && t->decays)
+        FN(add_decay)(a, t->num_node, first, lanes, rhs);
     FN(add_sources)(a, first, a->source_range[index], a->source_range[index + 1], num_value, rhs);
     FN(update)(a, kind, first * num_value, lanes * num_value, rhs);
 }

@@ -92,7 +92,7 @@ static unda_status fill(unda_solver *s, struct dg_cuda *t)
     array_free(packed);
     TRY(status);
     TRY(upload_real(s, t->elem_record, dg->record, num * dg->num_word));
-    TRY(upload_real(s, t->face_coef, dg->face_coef, 4 * num * dg->physics->num_face_coef));
+    TRY(upload_groups(s, t->face_coef, dg->face_coef, 4 * num, dg->physics->num_face_coef));
     TRY(gpu_upload(t->stream, t->neighbor, dg->neighbor, 16 * num));
     TRY(gpu_upload(t->stream, t->face_node, dg->element->face_node, 16 * dg->num_face_node));
     return gpu_sync(t->stream);
@@ -142,7 +142,7 @@ static void destroy(unda_solver *s)
         points_free(s);
         for (int i = t->plan.tile ? list_arrays(s, t, list) : 0; i-- > 0;)
             gpu_free(t->gpu, *list[i].ptr);
-        for (int i = 0; i < NUM_UPDATE; i++)
+        for (int i = 0; i < NUM_VARIANT; i++)
             gpu_module_free(t->stage_module[i]);
         gpu_module_free(t->state_module);
         gpu_stream_free(t->stream);
@@ -186,8 +186,10 @@ static struct dg_args arguments(const unda_solver *s, const struct stage *stage)
                             .source_elem = POINTER(t->source_elem),
                             .source_range = POINTER(t->source_range),
                             .clock = POINTER(t->clock),
+                            .incident = POINTER(t->incident),
+                            .incident_range = POINTER(t->incident_range),
                             .num_elem = s->dg->num_elem,
-                            .num_exact_face = s->dg->num_exact_face,
+                            .num_exact_face = solver_num_slot(s),
                             .time = (int)stage->time,
                             .num_source = s->num_source,
                             .a = stage->a,
@@ -203,14 +205,13 @@ static unda_status launch_part(unda_solver *s, const struct stage *stage, int pa
     struct dg_cuda *t = tables(s);
     struct dg_args a = arguments(s, stage);
     struct gpu_shape shape = {{t->num_block, 1, 1}, {t->launch.threads, 1, 1}, t->launch.shared_bytes};
-    return gpu_launch(&t->stage_kernel[stage->update][part], t->stream, &shape, &a, sizeof a);
+    return gpu_launch(&t->stage_kernel[variant(s, stage->update)][part], t->stream, &shape, &a, sizeof a);
 }
 
 static unda_status stage(unda_solver *s, const struct stage *stage)
 {
     struct dg_cuda *t = tables(s);
-    if (!t->stage_module[stage->update])
-        TRY(plan_compile(s, stage->update));
+    TRY(plan_compile(s, stage->update));
     for (int part = 0; part < t->launch.num_part; part++)
         TRY(launch_part(s, stage, part));
     return UNDA_OK;

@@ -7,7 +7,14 @@
 #include "../gpu/gpu.h"
 #include "../solver/solver.h"
 
-enum { NUM_UPDATE = 3, MAX_PART = 3, BLOCK = 256, NUM_GRAPH = 2, GRAPH_STEPS = 16 };
+enum {
+    NUM_UPDATE = 3,
+    NUM_VARIANT = 2 * NUM_UPDATE,
+    MAX_PART = 3,
+    BLOCK = 256,
+    NUM_GRAPH = 2,
+    GRAPH_STEPS = 16
+};
 #define POINTER(address) ((void *)(uintptr_t)(address))
 
 /* How a stage runs. fused: one kernel, rows and elements a thread, elements a block, blocks an SM at least,
@@ -24,7 +31,7 @@ struct launch {
 };
 
 struct channels { /* receivers on the device */
-    gpu_ptr weight, elem, field, point, every, first, start, offset, stride, out;
+    gpu_ptr weight, elem, field, row, every, first, start, offset, stride, out;
     int64_t *list; /* [2][channel]: first and start of a call */
     int num_channel;
     int64_t max_step, version;
@@ -43,8 +50,8 @@ struct batch {
 struct dg_cuda {
     struct gpu *gpu;
     struct gpu_stream *stream;
-    struct gpu_module *stage_module[NUM_UPDATE], *state_module;
-    struct gpu_kernel stage_kernel[NUM_UPDATE][MAX_PART], gather, record, find_bad, advance;
+    struct gpu_module *stage_module[NUM_VARIANT], *state_module;
+    struct gpu_kernel stage_kernel[NUM_VARIANT][MAX_PART], gather, record, find_bad, advance;
     struct plan plan;
     struct launch launch;
     int64_t num_block;
@@ -52,7 +59,7 @@ struct dg_cuda {
     gpu_ptr elem_record, face_coef, neighbor, face_node, matrix, rhs, clock, bad, packed, list, source_range;
     int64_t packed_count; /* elements that packed and list hold */
     void *piece;          /* host, PIECE reals: conversion on the way up */
-    gpu_ptr amplitude, exact, source_weight, source_elem;
+    gpu_ptr amplitude, exact, source_weight, source_elem, incident, incident_range;
     int64_t amplitude_bytes, exact_bytes;
     double *sorted; /* host: amplitudes in the order of the sources on the device */
     int64_t sorted_count;
@@ -71,6 +78,11 @@ static inline struct dg_cuda *tables(const unda_solver *s)
 {
     return s->data;
 }
+/* The kernels of an update; those that know of incident waves are apart, since others run faster without. */
+static inline int variant(const unda_solver *s, int update)
+{
+    return update + (s->num_incident > 0 ? NUM_UPDATE : 0);
+}
 static inline int64_t elem_bytes(const unda_solver *s)
 {
     return (int64_t)s->dg->num_node * s->dg->physics->num_field * s->real_bytes;
@@ -78,7 +90,7 @@ static inline int64_t elem_bytes(const unda_solver *s)
 
 /* dg_kernels.c: fill plan and launch; needs only the sizes in s->dg. */
 unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *launch);
-unda_status plan_compile(unda_solver *s, int update);
+unda_status plan_compile(unda_solver *s, int update); /* unless that was done */
 unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
 /* The kernel's packing of derivative and lift: *packed is [*count], array_free. */
 unda_status plan_pack_matrix(const unda_solver *s, double **packed, int64_t *count);
@@ -91,6 +103,8 @@ unda_status state_copy(unda_solver *s, int to, int from);
 unda_status state_find_bad(unda_solver *s, int64_t *index);
 /* Doubles to the device as reals. */
 unda_status upload_real(unda_solver *s, gpu_ptr to, const double *from, int64_t count);
+/* from [count][num] to [group][count][width]: groups of four as in common/index.h. */
+unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_t count, int num);
 
 /* dg_cuda_points.c */
 unda_status points_reserve(unda_solver *s);

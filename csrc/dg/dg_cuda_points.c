@@ -3,17 +3,40 @@
  * cuda/dg/update.h (sources), cuda/common/state.cu (receivers). */
 #include "dg_cuda.h"
 
+#include "common/index.h"
+
 #include <string.h>
 
 static void free_sources(struct dg_cuda *t)
 {
+    gpu_free(t->gpu, t->incident);
+    gpu_free(t->gpu, t->incident_range);
     gpu_free(t->gpu, t->source_weight);
     gpu_free(t->gpu, t->source_elem);
     array_free(t->source_column);
-    t->source_weight = t->source_elem = 0;
+    t->source_weight = t->source_elem = t->incident = t->incident_range = 0;
     t->source_column = NULL;
     t->num_source = 0;
     t->source_version = -1;
+}
+
+static unda_status update_incident(unda_solver *s, struct dg_cuda *t)
+{
+    if (s->num_incident == 0)
+        return UNDA_OK;
+    int32_t *range;
+    TRY(plan_compile(s, UPDATE_LSRK)); /* not while a graph is captured */
+    if (s->options.integrator == UNDA_AB3)
+        TRY(plan_compile(s, UPDATE_AB3));
+    TRY(array_try(&range, t->num_block + 1, sizeof *range, "incident waves"));
+    incident_ranges(s, t->plan.tile, t->num_block, range);
+    unda_status status =
+        gpu_alloc_copy(t->stream, &t->incident_range, range, 4 * (t->num_block + 1), "incident waves");
+    if (status == UNDA_OK)
+        status = gpu_alloc_copy(t->stream, &t->incident, s->incident,
+                                (int64_t)sizeof *s->incident * s->num_incident, "incident waves");
+    array_free(range);
+    return status;
 }
 
 static unda_status update_sources(unda_solver *s, struct dg_cuda *t)
@@ -52,6 +75,8 @@ static unda_status update_sources(unda_solver *s, struct dg_cuda *t)
     array_free(range);
     t->num_source = s->num_source;
     if (status == UNDA_OK)
+        status = update_incident(s, t);
+    if (status == UNDA_OK)
         t->source_version = s->point_version;
     return status;
 }
@@ -72,7 +97,7 @@ static unda_status reserve_drive(unda_solver *s, int64_t num_time)
 {
     struct dg_cuda *t = tables(s);
     int64_t num = num_time * s->num_source;
-    int64_t num_exact = num_time * s->dg->num_exact_face * s->dg->num_face_node * s->dg->physics->num_field;
+    int64_t num_exact = num_time * solver_num_slot(s) * s->dg->num_face_node * s->dg->physics->num_field;
     if (t->source_version != s->point_version)
         TRY(update_sources(s, t));
     if (num > t->sorted_count) {
@@ -94,8 +119,7 @@ unda_status points_drive(unda_solver *s, const unda_drive *drive)
     t->base_step = s->step;
     TRY(gpu_upload(t->stream, t->clock, clock, sizeof clock));
     TRY(upload_real(s, t->exact, drive->exact,
-                    drive->num_time * s->dg->num_exact_face * s->dg->num_face_node *
-                        s->dg->physics->num_field));
+                    drive->num_time * solver_num_slot(s) * s->dg->num_face_node * s->dg->physics->num_field));
     for (int64_t i = 0; i < num; i++)
         t->sorted[i] = drive->amplitudes[i / row * row + t->source_column[i % row]];
     return upload_real(s, t->amplitude, t->sorted, num);
@@ -111,11 +135,11 @@ unda_status points_record(unda_solver *s, struct receiver_group *group)
     for (int64_t i = 0; i < group->num_point; i++) {
         TRY(state_read(s, BUF_Q, 1, &group->elem[i], values));
         for (int32_t f = 0; f < group->num_field; f++) {
+            const double *weight = receiver_weight(s, group, i, f);
             double sum = 0;
             for (int n = 0; n < np; n++) {
                 int at = n * nf + group->field[f];
-                sum += group->weight[i * np + n] *
-                       (s->real_bytes == 4 ? (double)((float *)values)[at] : values[at]);
+                sum += weight[n] * (s->real_bytes == 4 ? (double)((float *)values)[at] : values[at]);
             }
             int64_t at = (group->held * group->num_point + i) * group->num_field + f;
             if (s->real_bytes == 4)
@@ -130,7 +154,7 @@ unda_status points_record(unda_solver *s, struct receiver_group *group)
 
 static void free_channels(struct dg_cuda *t)
 {
-    gpu_ptr *all[] = {&t->channels.weight, &t->channels.elem,  &t->channels.field, &t->channels.point,
+    gpu_ptr *all[] = {&t->channels.weight, &t->channels.elem,  &t->channels.field, &t->channels.row,
                       &t->channels.every,  &t->channels.first, &t->channels.start, &t->channels.offset,
                       &t->channels.stride, &t->channels.out};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -141,24 +165,30 @@ static void free_channels(struct dg_cuda *t)
 
 struct channel_lists {
     int64_t *elem, *offset, *stride;
-    int32_t *field, *point, *every;
+    int32_t *field, *row, *every;
     double *weight;
 };
 
-static unda_status fill_channels(unda_solver *s, struct channels *c, struct channel_lists *l,
-                                 int64_t num_point)
+/* Rows of weights: each point has one, or four where derivatives are recorded. */
+static int64_t num_row(const struct receiver_group *group)
 {
-    int64_t channel = 0, point = 0, offset = 0;
+    return group->num_point * group->num_weight;
+}
+
+static unda_status fill_channels(unda_solver *s, struct channels *c, struct channel_lists *l, int64_t rows)
+{
+    int64_t channel = 0, row = 0, offset = 0;
     for (int32_t g = 0; g < s->num_group; g++) {
         const struct receiver_group *group = s->groups[g];
         int64_t sample = group->num_point * group->num_field;
-        for (int64_t i = 0; i < group->num_point; i++, point++) {
-            l->elem[point] = group->elem[i];
-            memcpy(l->weight + point * s->dg->num_node, group->weight + i * s->dg->num_node,
-                   sizeof(double) * (size_t)s->dg->num_node);
+        memcpy(l->weight + row * s->dg->num_node, group->weight,
+               sizeof(double) * (size_t)(num_row(group) * s->dg->num_node));
+        for (int64_t i = 0; i < group->num_point; i++, row += group->num_weight) {
+            for (int k = 0; k < group->num_weight; k++)
+                l->elem[row + k] = group->elem[i];
             for (int32_t f = 0; f < group->num_field; f++, channel++) {
                 l->field[channel] = group->field[f];
-                l->point[channel] = (int32_t)point;
+                l->row[channel] = (int32_t)(row + group->derivative[f]);
                 l->every[channel] = (int32_t)group->every;
                 l->offset[channel] = offset + i * group->num_field + f;
                 l->stride[channel] = sample;
@@ -167,10 +197,10 @@ static unda_status fill_channels(unda_solver *s, struct channels *c, struct chan
         offset += sample * (s->max_step / group->every + 2);
     }
     struct gpu_stream *stream = tables(s)->stream;
-    TRY(gpu_alloc_copy(stream, &c->elem, l->elem, 8 * num_point, "receivers"));
-    TRY(gpu_alloc_copy(stream, &c->weight, l->weight, 8 * num_point * s->dg->num_node, "receivers"));
+    TRY(gpu_alloc_copy(stream, &c->elem, l->elem, 8 * rows, "receivers"));
+    TRY(gpu_alloc_copy(stream, &c->weight, l->weight, 8 * rows * s->dg->num_node, "receivers"));
     TRY(gpu_alloc_copy(stream, &c->field, l->field, 4 * channel, "receivers"));
-    TRY(gpu_alloc_copy(stream, &c->point, l->point, 4 * channel, "receivers"));
+    TRY(gpu_alloc_copy(stream, &c->row, l->row, 4 * channel, "receivers"));
     TRY(gpu_alloc_copy(stream, &c->every, l->every, 4 * channel, "receivers"));
     TRY(gpu_alloc_copy(stream, &c->offset, l->offset, 8 * channel, "receivers"));
     TRY(gpu_alloc_copy(stream, &c->stride, l->stride, 8 * channel, "receivers"));
@@ -181,19 +211,19 @@ static unda_status fill_channels(unda_solver *s, struct channels *c, struct chan
 
 static void free_lists(struct channel_lists *l)
 {
-    void *all[] = {l->elem, l->offset, l->stride, l->field, l->point, l->every, l->weight};
+    void *all[] = {l->elem, l->offset, l->stride, l->field, l->row, l->every, l->weight};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         array_free(all[i]);
 }
 
-static unda_status new_lists(struct channel_lists *l, int64_t num_channel, int64_t num_point, int num_node)
+static unda_status new_lists(struct channel_lists *l, int64_t num_channel, int64_t rows, int num_node)
 {
-    TRY(array_try(&l->elem, num_point, 8, "receivers"));
-    TRY(array_try(&l->weight, num_point * num_node, 8, "receivers"));
+    TRY(array_try(&l->elem, rows, 8, "receivers"));
+    TRY(array_try(&l->weight, rows * num_node, 8, "receivers"));
     TRY(array_try(&l->offset, num_channel, 8, "receivers"));
     TRY(array_try(&l->stride, num_channel, 8, "receivers"));
     TRY(array_try(&l->field, num_channel, 4, "receivers"));
-    TRY(array_try(&l->point, num_channel, 4, "receivers"));
+    TRY(array_try(&l->row, num_channel, 4, "receivers"));
     return array_try(&l->every, num_channel, 4, "receivers");
 }
 
@@ -203,16 +233,16 @@ static unda_status update_channels(unda_solver *s, struct dg_cuda *t)
     struct channels *c = &t->channels;
     if (c->version == s->point_version && c->max_step >= s->max_step)
         return UNDA_OK;
-    int64_t num_point = 0, num_channel = 0;
+    int64_t rows = 0, num_channel = 0;
     struct channel_lists lists = {0};
     free_channels(t);
     for (int32_t g = 0; g < s->num_group; g++) {
-        num_point += s->groups[g]->num_point;
+        rows += num_row(s->groups[g]);
         num_channel += s->groups[g]->num_point * s->groups[g]->num_field;
     }
-    unda_status status = new_lists(&lists, num_channel, num_point, s->dg->num_node);
+    unda_status status = new_lists(&lists, num_channel, rows, s->dg->num_node);
     if (status == UNDA_OK)
-        status = fill_channels(s, c, &lists, num_point);
+        status = fill_channels(s, c, &lists, rows);
     free_lists(&lists);
     if (status == UNDA_OK)
         status = array_try(&c->list, 2 * num_channel, sizeof *c->list, "receivers");
@@ -251,7 +281,7 @@ unda_status points_launch_record(unda_solver *s)
                             .weight = POINTER(c->weight),
                             .elem = POINTER(c->elem),
                             .field = POINTER(c->field),
-                            .point = POINTER(c->point),
+                            .row = POINTER(c->row),
                             .every = POINTER(c->every),
                             .first = POINTER(c->first),
                             .start = POINTER(c->start),
@@ -262,7 +292,8 @@ unda_status points_launch_record(unda_solver *s)
                             .step = (int)(s->step - t->base_step),
                             .num_channel = c->num_channel,
                             .num_node = s->dg->num_node,
-                            .num_field = s->dg->physics->num_field};
+                            .num_field = s->dg->physics->num_field,
+                            .total = s->dg->num_elem * s->dg->num_node};
     struct gpu_shape shape = {{((int64_t)c->num_channel * 32 + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
     return gpu_launch(&t->record, t->stream, &shape, &a, sizeof a);
 }

@@ -3,6 +3,8 @@
  * cuda/common/state.cu. */
 #include "dg_cuda.h"
 
+#include "common/index.h"
+
 /* Doubles to reals. */
 static void to_real(const unda_solver *s, void *to, const double *from, int64_t count)
 {
@@ -24,12 +26,37 @@ unda_status upload_real(unda_solver *s, gpu_ptr to, const double *from, int64_t 
     return UNDA_OK;
 }
 
+unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_t count, int num)
+{
+    struct dg_cuda *t = tables(s);
+    for (int group = 0; 4 * group < num; group++) {
+        int width = GROUP_WIDTH(num, group);
+        for (int64_t done = 0; done < count; done += PIECE / 4) {
+            int64_t rows = count - done < PIECE / 4 ? count - done : PIECE / 4;
+            for (int64_t i = 0; i < rows; i++)
+                to_real(s, (char *)t->piece + i * width * s->real_bytes, from + (done + i) * num + 4 * group,
+                        width);
+            TRY(gpu_upload(t->stream,
+                           to + (gpu_ptr)(STATE_INDEX(count, num, done, 4 * group) * s->real_bytes), t->piece,
+                           rows * width * s->real_bytes));
+        }
+    }
+    return UNDA_OK;
+}
+
 static unda_status gather(unda_solver *s, int buffer, int64_t count, const int64_t *elem, bool scatter)
 {
     struct dg_cuda *t = tables(s);
     int64_t num_value = elem_bytes(s) / s->real_bytes;
-    struct gather_args a = {
-        POINTER(t->buffer[buffer]), POINTER(t->packed), POINTER(t->list), count, num_value, scatter, 0};
+    struct gather_args a = {.state = POINTER(t->buffer[buffer]),
+                            .packed = POINTER(t->packed),
+                            .elem = POINTER(t->list),
+                            .count = count,
+                            .num_value = num_value,
+                            .total = s->dg->num_elem * s->dg->num_node,
+                            .num_node = s->dg->num_node,
+                            .num_field = s->dg->physics->num_field,
+                            .scatter = scatter};
     struct gpu_shape shape = {{(count * num_value + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
     TRY(gpu_upload(t->stream, t->list, elem, 8 * count));
     return gpu_launch(&t->gather, t->stream, &shape, &a, sizeof a);
@@ -70,9 +97,11 @@ unda_status state_find_bad(unda_solver *s, int64_t *index)
 {
     struct dg_cuda *t = tables(s);
     int64_t none = INT64_MAX, first;
-    struct finite_args a = {POINTER(t->buffer[BUF_Q]), s->dg->num_elem * elem_bytes(s) / s->real_bytes,
-                            POINTER(t->bad)};
-    int64_t blocks = (a.num_value + BLOCK - 1) / BLOCK;
+    struct finite_args a = {.q = POINTER(t->buffer[BUF_Q]),
+                            .total = s->dg->num_elem * s->dg->num_node,
+                            .num_field = s->dg->physics->num_field,
+                            .first = POINTER(t->bad)};
+    int64_t blocks = (a.total * a.num_field + BLOCK - 1) / BLOCK;
     struct gpu_shape shape = {{blocks < 4096 ? blocks : 4096, 1, 1}, {BLOCK, 1, 1}, 0};
     TRY(gpu_upload(t->stream, t->bad, &none, sizeof none));
     TRY(gpu_launch(&t->find_bad, t->stream, &shape, &a, sizeof a));

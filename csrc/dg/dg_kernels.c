@@ -8,50 +8,94 @@
 #include <stdio.h>
 #include <string.h>
 
-/* By precision and degree; measured on an H200. */
-static const struct plan fused[2][MAX_DEGREE + 1] = {
-    [UNDA_FLOAT32] = {[1] = {0, 2, 1, 32, 16, 4, 3},
-                      [2] = {0, 5, 1, 32, 8, 8, 6},
-                      [3] = {0, 5, 2, 64, 4, 4, 5},
-                      [4] = {0, 2, 2, 16, 3, 4, 5},
-                      [5] = {0, 4, 2, 16, 1, 4, 7},
-                      [6] = {0, 7, 2, 32, 2, 6, 14},
-                      [7] = {0, 4, 4, 8, 1, 10, 12},
-                      [8] = {0, 4, 4, 8, 1, 11, 9}},
-    [UNDA_FLOAT64] = {[1] = {0, 1, 1, 32, 8, 4, 3},
-                      [2] = {0, 5, 1, 32, 4, 4, 6},
-                      [3] = {0, 5, 1, 32, 4, 4, 5},
-                      [4] = {0, 5, 2, 16, 2, 4, 5},
-                      [5] = {0, 4, 2, 16, 1, 8, 7},
-                      [6] = {0, 3, 2, 8, 1, 6, 7},
-                      [7] = {0, 4, 2, 8, 1, 6, 6},
-                      [8] = {0, 3, 2, 4, 1, 8, 9}},
+/* By physics, precision and degree; measured on an H200 (degree 9: after degree 8). */
+static const struct plan fused[3][2][MAX_DEGREE + 1] = {
+    [UNDA_ACOUSTIC][UNDA_FLOAT32] = {[1] = {0, 2, 1, 32, 16, 4, 3},
+                                     [2] = {0, 5, 1, 32, 8, 8, 6},
+                                     [3] = {0, 5, 2, 64, 4, 4, 5},
+                                     [4] = {0, 2, 2, 16, 3, 4, 5},
+                                     [5] = {0, 4, 2, 16, 1, 4, 7},
+                                     [6] = {0, 7, 2, 32, 2, 6, 14},
+                                     [7] = {0, 4, 4, 8, 1, 10, 12},
+                                     [8] = {0, 4, 4, 8, 4, 11, 9},
+                                     [9] = {0, 4, 4, 8, 3, 11, 11}},
+    [UNDA_ACOUSTIC][UNDA_FLOAT64] = {[1] = {0, 1, 1, 32, 8, 4, 3},
+                                     [2] = {0, 5, 1, 32, 4, 4, 6},
+                                     [3] = {0, 5, 1, 32, 4, 4, 5},
+                                     [4] = {0, 5, 2, 16, 2, 4, 5},
+                                     [5] = {0, 4, 2, 16, 1, 8, 7},
+                                     [6] = {0, 3, 2, 8, 1, 6, 7},
+                                     [7] = {0, 4, 2, 8, 1, 6, 6},
+                                     [8] = {0, 3, 2, 4, 1, 8, 9},
+                                     [9] = {0, 3, 2, 4, 1, 8, 11}},
+    [UNDA_ELASTIC][UNDA_FLOAT32] = {[1] = {0, 1, 1, 32, 6, 4, 3},
+                                    [2] = {0, 2, 1, 32, 4, 2, 6},
+                                    [3] = {0, 2, 1, 16, 4, 4, 6},
+                                    [4] = {0, 2, 2, 16, 3, 4, 6},
+                                    [5] = {0, 1, 4, 8, 4, 4, 6},
+                                    [6] = {0, 2, 2, 4, 5, 4, 6},
+                                    [7] = {0, 2, 2, 4, 4, 4, 6},
+                                    [8] = {0, 3, 2, 4, 3, 4, 6},
+                                    [9] = {0, 3, 2, 4, 3, 4, 6}},
+    [UNDA_ELASTIC][UNDA_FLOAT64] = {[1] = {0, 1, 1, 16, 10, 4, 3},
+                                    [2] = {0, 1, 2, 16, 5, 4, 6},
+                                    [3] = {0, 1, 2, 16, 3, 4, 6},
+                                    [4] = {0, 1, 2, 4, 5, 4, 6},
+                                    [5] = {0, 1, 2, 4, 4, 4, 6},
+                                    [6] = {0, 3, 1, 4, 3, 4, 6},
+                                    [7] = {0, 2, 2, 4, 2, 4, 6},
+                                    [8] = {0, 2, 2, 8, 1, 4, 6},
+                                    [9] = {0, 2, 2, 4, 1, 4, 6}},
+    [UNDA_MAXWELL][UNDA_FLOAT32] = {[1] = {0, 2, 1, 32, 12, 4, 3},
+                                    [2] = {0, 1, 2, 32, 5, 4, 6},
+                                    [3] = {0, 2, 2, 32, 4, 4, 6},
+                                    [4] = {0, 1, 4, 8, 7, 4, 6},
+                                    [5] = {0, 1, 4, 8, 5, 4, 6},
+                                    [6] = {0, 1, 4, 8, 3, 4, 6},
+                                    [7] = {0, 1, 4, 4, 5, 4, 6},
+                                    [8] = {0, 4, 2, 4, 5, 4, 6},
+                                    [9] = {0, 4, 2, 4, 4, 4, 6}},
+    [UNDA_MAXWELL][UNDA_FLOAT64] = {[1] = {0, 1, 2, 32, 10, 4, 3},
+                                    [2] = {0, 1, 2, 32, 4, 4, 6},
+                                    [3] = {0, 2, 2, 16, 5, 4, 6},
+                                    [4] = {0, 1, 2, 4, 7, 4, 6},
+                                    [5] = {0, 1, 2, 4, 5, 4, 6},
+                                    [6] = {0, 2, 2, 4, 4, 4, 6},
+                                    [7] = {0, 2, 2, 4, 3, 4, 6},
+                                    [8] = {0, 2, 2, 4, 2, 4, 6},
+                                    [9] = {0, 2, 2, 4, 2, 4, 6}},
 };
 
 /* One node a thread: elements of a block, by degree. */
-static const int node_tile[MAX_DEGREE + 1] = {[1] = 32, 16, 8, 4, 4, 2, 2, 1};
+static const int node_tile[MAX_DEGREE + 1] = {[1] = 32, 16, 8, 4, 4, 2, 2, 1, 1};
 
 static int row_groups(const struct dg *dg, const struct plan *plan)
 {
     return (dg->num_node + plan->rows - 1) / plan->rows;
 }
 
+static int64_t round_up(int64_t count, int64_t unit)
+{
+    return (count + unit - 1) / unit * unit;
+}
+
 /* sizeof(struct tile) in tile.h. */
 static int shared_of(const unda_solver *s, const struct plan *plan, int threads)
 {
     const struct physics *p = s->dg->physics;
-    int lanes = threads / plan->tile, jumps = p->num_jump[s->dg->flux];
+    int lanes = threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
     lanes = lanes < 2 ? 1 : lanes < s->dg->num_face_node ? lanes : s->dg->num_face_node;
-    int pad = (lanes == 2 ? 64 : lanes == 3 || lanes == 4 ? 32 : 16) / s->real_bytes;
-    int reals = s->dg->num_node * (p->num_ref * plan->tile + pad) +
-                4 * s->dg->num_face_node * (jumps * plan->tile + pad) + 4 * plan->tile;
-    return (reals * s->real_bytes + 15) / 16 * 16;
+    int64_t pad = round_up((banks + lanes - 1) / lanes, plan->cols < quad ? plan->cols : quad) % banks;
+    int64_t reals = round_up(s->dg->num_node * (p->num_ref * plan->tile + pad), quad) +
+                    round_up(4 * s->dg->num_face_node * (p->num_jump[s->dg->flux] * plan->tile + pad), quad) +
+                    round_up(4 * p->num_kept * plan->tile, quad);
+    return (int)(reals * s->real_bytes);
 }
 
 unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *launch)
 {
     const unda_solver_options *o = &s->options;
-    *plan = fused[o->precision][o->degree];
+    *plan = fused[o->physics][o->precision][o->degree];
     plan->kernel = UNDA_KERNEL_FUSED;
     if (o->kernel == UNDA_KERNEL_NODE) {
         *plan =
@@ -86,7 +130,7 @@ unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *
 
 /* ---- compiling ---- */
 
-enum { NUM_OPTION = 12, OPTION_BYTES = 64 };
+enum { NUM_OPTION = 14, OPTION_BYTES = 64 };
 
 /* The defines of a stage's kernels. */
 static int defines(const unda_solver *s, const struct plan *plan, const struct launch *launch, int update,
@@ -105,7 +149,9 @@ static int defines(const unda_solver *s, const struct plan *plan, const struct l
                    {"COLS", plan->cols},
                    {"MIN_BLOCKS", plan->min_blocks},
                    {"UNROLL_VOLUME", plan->unroll_volume},
-                   {"UNROLL_LIFT", plan->unroll_lift}};
+                   {"UNROLL_LIFT", plan->unroll_lift},
+                   {"DECAYS", dg_decays(s->dg)},
+                   {"INCIDENT", s->num_incident > 0}};
     int num = 0;
     snprintf(text[num++], OPTION_BYTES, "-DREAL=%s",
              s->options.precision == UNDA_FLOAT32 ? "float" : "double");
@@ -118,15 +164,18 @@ static int defines(const unda_solver *s, const struct plan *plan, const struct l
 unda_status plan_compile(unda_solver *s, int update)
 {
     struct dg_cuda *t = tables(s);
+    int at = variant(s, update);
+    if (t->stage_module[at])
+        return UNDA_OK;
     char text[NUM_OPTION][OPTION_BYTES];
     const char *options[NUM_OPTION];
     struct gpu_source source = {t->launch.file, options, defines(s, &t->plan, &t->launch, update, text)};
     for (int i = 0; i < source.num_option; i++)
         options[i] = text[i];
     double begin = clock_seconds();
-    TRY(gpu_module_new(&t->stage_module[update], t->gpu, &source));
+    TRY(gpu_module_new(&t->stage_module[at], t->gpu, &source));
     for (int i = 0; i < t->launch.num_part; i++)
-        TRY(gpu_kernel_get(&t->stage_kernel[update][i], t->stage_module[update], t->launch.part[i],
+        TRY(gpu_kernel_get(&t->stage_kernel[at][i], t->stage_module[at], t->launch.part[i],
                            t->launch.shared_bytes));
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;

@@ -66,7 +66,7 @@ unda_status unda_element_interpolate(int32_t shape, int32_t degree, int64_t num_
     struct element *element;
     TRY(element_new(&element, shape, degree));
     for (int64_t i = 0; i < num_point; i++)
-        element_basis(element, points + 3 * i, matrix + i * element->num_node);
+        element_basis(element, points + 3 * i, matrix + i * element->num_node, NULL);
     element_free(element);
     return UNDA_OK;
 }

@@ -7,7 +7,7 @@
 
 #include "../base/base.h"
 
-enum { MAX_DEGREE = 8, MAX_NODE = 165, MAX_FACE_NODE = 45 };
+enum { MAX_DEGREE = 9, MAX_NODE = 220, MAX_FACE_NODE = 55 };
 
 /* P_n^(alpha,beta) orthonormal on [-1, 1], at x, and its derivative. */
 double jacobi(int n, double alpha, double beta, double x);
@@ -34,7 +34,7 @@ struct element {
 };
 unda_status element_new(struct element **element, int shape, int degree);
 void element_free(struct element *element);
-/* basis[node] at one reference point. */
-void element_basis(const struct element *element, const double point[3], double *basis);
+/* basis[node] at one reference point and, unless NULL, its gradient [3][node] in reference coordinates. */
+void element_basis(const struct element *element, const double point[3], double *basis, double *gradient);
 
 #endif

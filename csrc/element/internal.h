@@ -7,7 +7,7 @@
 #include "element.h"
 
 /* Matrices are computed in extended precision and rounded once, so that the float64 results carry
- * no trace of the condition number of the Vandermonde matrix (about 1e2 at degree 8). */
+ * no trace of the condition number of the Vandermonde matrix (about 1e2 at degree 9). */
 typedef long double wide;
 
 /* A number and its gradient in the reference coordinates r1, r2, r3. */

@@ -3,9 +3,9 @@
  * Next: nodes_gll.c, whose points are on every edge. */
 #include "internal.h"
 
-/* Blending parameter that minimises the Lebesgue constant, degree 1 .. 8 (Hesthaven & Warburton
+/* Blending parameter that minimises the Lebesgue constant, degree 1 .. 9 (Hesthaven & Warburton
  * 2008, section 10.1). */
-static const wide best_alpha[MAX_DEGREE] = {0, 0, 0, 0.1002L, 1.1332L, 1.5608L, 1.3413L, 1.2577L};
+static const wide best_alpha[MAX_DEGREE] = {0, 0, 0, 0.1002L, 1.1332L, 1.5608L, 1.3413L, 1.2577L, 1.1603L};
 
 struct warp {
     int degree;

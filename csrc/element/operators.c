@@ -136,14 +136,23 @@ void element_free(struct element *element)
     array_free(element);
 }
 
-void element_basis(const struct element *element, const double point[3], double *basis)
+/* basis[node] = sum over modes of modes[mode] V^-1[mode][node]. */
+static void to_nodal(const struct element *element, const double *modes, double *basis)
 {
     int n = element->num_node;
-    double modes[MAX_NODE];
-    modes_tet(element->degree, 1, point, modes, NULL);
     for (int node = 0; node < n; node++)
         basis[node] = 0;
     for (int mode = 0; mode < n; mode++)
         for (int node = 0; node < n; node++)
             basis[node] += modes[mode] * element->inv_vandermonde[mode * n + node];
+}
+
+void element_basis(const struct element *element, const double point[3], double *basis, double *gradient)
+{
+    int n = element->num_node;
+    double modes[MAX_NODE], slopes[3 * MAX_NODE];
+    modes_tet(element->degree, 1, point, modes, gradient ? slopes : NULL);
+    to_nodal(element, modes, basis);
+    for (int axis = 0; gradient && axis < 3; axis++)
+        to_nodal(element, slopes + axis * n, gradient + axis * n);
 }

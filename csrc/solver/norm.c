@@ -48,50 +48,49 @@ static unda_status batch_read(unda_solver *s, struct batch *batch, int64_t count
 
 /* ---- values at points ---- */
 
-static void sample_one(const unda_solver *s, int64_t place, const double *x, const double *q, double *values)
+static void sample_one(const unda_solver *s, const unda_receivers *r, int64_t point, int64_t place,
+                       const double *q, double *values)
 {
-    double basis[MAX_NODE];
-    int num_field = s->dg->physics->num_field;
-    dg_basis(s->dg, s->mesh, place, x, basis);
-    for (int f = 0; f < num_field; f++) {
+    double weight[4 * MAX_NODE], *slope = NULL;
+    int num_field = s->dg->physics->num_field, num_node = s->dg->num_node;
+    for (int32_t f = 0; f < r->num_field; f++)
+        slope = r->fields[f] >= num_field ? weight + num_node : slope;
+    dg_basis(s->dg, s->mesh, place, r->points + 3 * point, weight, slope);
+    for (int32_t f = 0; f < r->num_field; f++) {
+        const double *w = weight + r->fields[f] / num_field * num_node;
         double sum = 0;
-        for (int n = 0; n < s->dg->num_node; n++)
-            sum += basis[n] * q[n * num_field + f];
+        for (int n = 0; n < num_node; n++)
+            sum += w[n] * q[n * num_field + r->fields[f] % num_field];
         values[f] = sum;
     }
 }
 
-static unda_status sample(unda_solver *s, struct batch *batch, int64_t num_point, const double *points,
-                          const int64_t *elem, double *values)
+static unda_status sample(unda_solver *s, struct batch *batch, const unda_receivers *r, double *values)
 {
-    for (int64_t i = 0; i < num_point; i++)
-        if (elem[i] < 0 || elem[i] >= s->mesh->num_elem)
-            FAIL(UNDA_ERR_ARG, "point %lld: element %lld, expected 0..%lld", (long long)i, (long long)elem[i],
-                 (long long)s->mesh->num_elem - 1);
-    for (int64_t first = 0; first < num_point; first += BATCH) {
-        int64_t count = num_point - first < BATCH ? num_point - first : BATCH;
+    for (int64_t first = 0; first < r->num_point; first += BATCH) {
+        int64_t count = r->num_point - first < BATCH ? r->num_point - first : BATCH;
         for (int64_t i = 0; i < count; i++)
-            batch->elem[i] = s->mesh->place[elem[first + i]];
+            batch->elem[i] = s->mesh->place[r->elem[first + i]];
         TRY(batch_read(s, batch, count));
         for (int64_t i = 0; i < count; i++)
-            sample_one(s, batch->elem[i], points + 3 * (first + i), batch->q + i * num_value(s),
-                       values + (first + i) * s->dg->physics->num_field);
+            sample_one(s, r, first + i, batch->elem[i], batch->q + i * num_value(s),
+                       values + (first + i) * r->num_field);
     }
     return UNDA_OK;
 }
 
-unda_status unda_solver_sample(unda_solver *s, int64_t num_point, const double *points, const int64_t *elem,
-                               double *values)
+unda_status unda_solver_sample(unda_solver *s, const unda_receivers *receivers, double *values)
 {
-    if (num_point < 0 || (num_point > 0 && (!points || !elem || !values)))
-        FAIL(UNDA_ERR_ARG, "points, elem or values is NULL, or num_point is %lld, expected >= 0",
-             (long long)num_point);
+    if (!values)
+        FAIL(UNDA_ERR_ARG, "values is NULL");
     TRY(solver_enter(s));
     struct batch *batch;
-    unda_status status = batch_new(&batch, s);
+    unda_status status = receivers_check(s, receivers);
+    if (status == UNDA_OK)
+        status = batch_new(&batch, s);
     if (status != UNDA_OK)
         return solver_leave(s, status);
-    status = sample(s, batch, num_point, points, elem, values);
+    status = sample(s, batch, receivers, values);
     batch_free(batch);
     return solver_leave(s, status);
 }

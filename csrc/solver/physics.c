@@ -7,6 +7,7 @@
 #include "common/index.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define DEVICE       static inline __attribute__((unused))
@@ -14,38 +15,101 @@
 #define VAL          double
 #define FLUX_CENTRAL 0
 
+/* What a header says about itself; the rest of each entry is written out. */
+#define SIZES                                                                                                \
+    .num_field = NUM_FIELD, .num_material = NUM_MATERIAL, .num_wave = NUM_WAVE, .num_coef = NUM_COEF,        \
+    .num_decay = NUM_DECAY, .num_face_coef = NUM_FACE_COEF, .num_ref = NUM_REF, .num_kept = NUM_KEPT
+#define FUNCTIONS(name)                                                                                      \
+    .geometry = name##_geometry, .coefficients = name##_coefficients, .waves = name##_waves,                 \
+    .face_coefficients = name##_face_coefficients, .energy = name##_energy, .refuse = name##_refuse
+
+static bool positive(double x)
+{
+    return isfinite(x) && x > 0;
+}
+
+/* ---- acoustic ---- */
+
 #define FN(name) acoustic_##name
 #include "physics/acoustic.h"
 
 static const char *acoustic_refuse(const double *material)
 {
-    if (!(isfinite(material[0]) && material[0] > 0))
-        return "rho must be positive and finite";
-    if (!(isfinite(material[1]) && material[1] > 0))
-        return "c must be positive and finite";
-    return NULL;
+    return !positive(material[0])   ? "rho must be positive and finite"
+           : !positive(material[1]) ? "c must be positive and finite"
+                                    : NULL;
 }
 
 static const struct physics acoustic = {
     .name = "acoustic",
     .header = "physics/acoustic.h",
-    .num_field = NUM_FIELD,
-    .num_material = NUM_MATERIAL,
-    .num_coef = NUM_COEF,
-    .num_face_coef = NUM_FACE_COEF,
-    .num_ref = NUM_REF,
+    SIZES,
+    .conditions = 1 << BOUNDARY_RIGID | 1 << BOUNDARY_FREE,
     .num_jump = {1, 2},
     .volume_flops = 12,         /* acoustic_volume: 6 FMA a matrix column */
     .reference_flops = 15 + 19, /* to_reference and from_reference, a node */
     .jump_flops = {12, 13},     /* two traces and the jump, a face node */
     .spread_flops = {4, 4},     /* a node and face, the mean over the faces */
-    .coefficients = acoustic_coefficients,
-    .impedance = acoustic_impedance,
-    .face_coefficients = acoustic_face_coefficients,
-    .speed = acoustic_speed,
-    .energy = acoustic_energy,
-    .refuse = acoustic_refuse,
+    FUNCTIONS(acoustic),
 };
 
-const struct physics *const physics_table[] = {[UNDA_ACOUSTIC] = &acoustic};
+/* ---- elastic ---- */
+
+#undef FN
+#define FN(name) elastic_##name
+#include "physics/elastic.h"
+
+static const char *elastic_refuse(const double *material)
+{
+    double vp = material[1], vs = material[2];
+    if (!positive(material[0]))
+        return "rho must be positive and finite";
+    if (!positive(vp) || !isfinite(vs) || vs < 0)
+        return "vp must be positive, vs positive or 0 (a fluid), both finite";
+    return vp * vp > 4 * vs * vs / 3 ? NULL : "vp must exceed vs sqrt(4/3): the bulk modulus is positive";
+}
+
+static const struct physics elastic = {
+    .name = "elastic",
+    .header = "physics/elastic.h",
+    SIZES,
+    .conditions = 1 << BOUNDARY_FREE | 1 << BOUNDARY_FIXED | 1 << BOUNDARY_SYMMETRY,
+    .num_jump = {3, 6},
+    .volume_flops = 36,
+    .reference_flops = 45 + 63,
+    .jump_flops = {58, 84},
+    .spread_flops = {23, 8},
+    FUNCTIONS(elastic),
+};
+
+/* ---- Maxwell ---- */
+
+#undef FN
+#define FN(name) maxwell_##name
+#include "physics/maxwell.h"
+
+static const char *maxwell_refuse(const double *material)
+{
+    return !positive(material[0])                         ? "eps must be positive and finite"
+           : !positive(material[1])                       ? "mu must be positive and finite"
+           : !(isfinite(material[2]) && material[2] >= 0) ? "sigma must be 0 or positive, and finite"
+           : !isfinite(material[2] / material[0])         ? "sigma / eps must be finite"
+                                                          : NULL;
+}
+
+static const struct physics maxwell = {
+    .name = "maxwell",
+    .header = "physics/maxwell.h",
+    SIZES,
+    .conditions = 1 << BOUNDARY_PEC | 1 << BOUNDARY_PMC,
+    .num_jump = {2, 4},
+    .volume_flops = 24,
+    .reference_flops = 30 + 36,
+    .jump_flops = {40, 60},
+    .spread_flops = {12, 5},
+    FUNCTIONS(maxwell),
+};
+
+const struct physics *const physics_table[] = {
+    [UNDA_ACOUSTIC] = &acoustic, [UNDA_ELASTIC] = &elastic, [UNDA_MAXWELL] = &maxwell};
 const int num_physics = sizeof physics_table / sizeof *physics_table;

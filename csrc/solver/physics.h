@@ -6,19 +6,21 @@
 struct physics {
     const char *name;
     const char *header; /* as kernels include it */
-    int num_field, num_material, num_coef, num_face_coef, num_ref;
+    int num_field, num_material, num_wave, num_coef, num_decay, num_face_coef, num_ref, num_kept;
+    int conditions;                                                    /* bits 1 << unda_boundary */
     int num_jump[2];                                                   /* by unda_flux */
     int volume_flops, reference_flops, jump_flops[2], spread_flops[2]; /* see dg_flops */
-    void (*coefficients)(const double *material, double *coef);
-    double (*impedance)(const double *material);
-    void (*face_coefficients)(const double *inside, const double *outside, double scale, double *face_coef);
-    double (*speed)(const double *material);
+    void (*geometry)(const double *edge, const double *gradient, double *record);
+    void (*coefficients)(const double *material, double det, double *coef);
+    void (*waves)(const double *material, double *speed, double *impedance);
+    void (*face_coefficients)(const double *inside, const double *outside, double scale, double det,
+                              double *face_coef);
     double (*energy)(const double *q, const double *material);
     /* Why a material is refused, or NULL. */
     const char *(*refuse)(const double *material);
 };
 
-enum { MAX_FIELD = 9, MAX_COEF = 8 };
+enum { MAX_FIELD = 9, MAX_COEF = 8, MAX_WAVE = 2 };
 extern const struct physics *const physics_table[]; /* by unda_physics */
 extern const int num_physics;
 

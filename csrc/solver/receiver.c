@@ -1,5 +1,6 @@
 /* receiver.c: groups of receivers and their sample buffers on the host.
- * A sample is the interpolant of the element at the point. Engines fill the buffers (engine.record). */
+ * A sample is the interpolant of the element at the point, or a derivative of it. Engines fill the buffers
+ * (engine.record). */
 #include "solver.h"
 
 #include <math.h>
@@ -11,6 +12,7 @@ static void group_free(struct receiver_group *group)
         return;
     array_free(group->elem);
     array_free(group->field);
+    array_free(group->derivative);
     array_free(group->weight);
     array_free(group->samples);
     array_free(group);
@@ -54,13 +56,12 @@ unda_status receivers_reserve(unda_solver *s)
     return UNDA_OK;
 }
 
-static unda_status check(const unda_solver *s, const unda_receivers *r)
+unda_status receivers_check(const unda_solver *s, const unda_receivers *r)
 {
     CHECK_SIZE(r, unda_receivers);
-    if (r->num_point < 0 || r->num_field < 1 || r->every < 1 || r->every > INT32_MAX)
-        FAIL(UNDA_ERR_ARG,
-             "receivers: %lld points, %d fields, every %lld steps; expected >= 0, >= 1, 1 to 2147483647",
-             (long long)r->num_point, r->num_field, (long long)r->every);
+    if (r->num_point < 0 || r->num_field < 1)
+        FAIL(UNDA_ERR_ARG, "receivers: %lld points, %d fields; expected >= 0, >= 1", (long long)r->num_point,
+             r->num_field);
     if (!r->fields || (r->num_point > 0 && (!r->points || !r->elem)))
         FAIL(UNDA_ERR_ARG, "points, elem or fields of unda_receivers is NULL");
     for (int64_t i = 0; i < 3 * r->num_point; i++)
@@ -72,26 +73,36 @@ static unda_status check(const unda_solver *s, const unda_receivers *r)
             FAIL(UNDA_ERR_ARG, "receiver %lld: element %lld, expected 0..%lld", (long long)i,
                  (long long)r->elem[i], (long long)s->mesh->num_elem - 1);
     for (int32_t i = 0; i < r->num_field; i++)
-        if (r->fields[i] < 0 || r->fields[i] >= s->dg->physics->num_field)
+        if (r->fields[i] < 0 || r->fields[i] >= 4 * s->dg->physics->num_field)
             FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0..%d", r->fields[i],
-                 s->dg->physics->num_field - 1);
+                 4 * s->dg->physics->num_field - 1);
     return UNDA_OK;
 }
 
 static unda_status fill(unda_solver *s, struct receiver_group *group, const unda_receivers *r)
 {
-    int num_node = s->dg->num_node;
+    int num_node = s->dg->num_node, num_field = s->dg->physics->num_field;
     group->num_point = r->num_point;
     group->num_field = r->num_field;
+    group->num_weight = 1;
     group->every = r->every;
     group->first = s->step;
     TRY(array_try(&group->elem, r->num_point, sizeof(int64_t), "receiver elements"));
     TRY(array_try(&group->field, r->num_field, sizeof(int32_t), "receiver fields"));
-    TRY(array_try(&group->weight, r->num_point * num_node, sizeof(double), "receiver weights"));
-    memcpy(group->field, r->fields, sizeof(int32_t) * (size_t)r->num_field);
+    TRY(array_try(&group->derivative, r->num_field, sizeof(int32_t), "receiver fields"));
+    for (int32_t f = 0; f < r->num_field; f++) {
+        group->field[f] = r->fields[f] % num_field;
+        group->derivative[f] = r->fields[f] / num_field;
+        if (group->derivative[f] > 0)
+            group->num_weight = 4;
+    }
+    int64_t num_weight = (int64_t)group->num_weight * num_node;
+    TRY(array_try(&group->weight, r->num_point * num_weight, sizeof(double), "receiver weights"));
     for (int64_t i = 0; i < r->num_point; i++) {
+        double *weight = group->weight + i * num_weight;
         group->elem[i] = s->mesh->place[r->elem[i]];
-        dg_basis(s->dg, s->mesh, group->elem[i], r->points + 3 * i, group->weight + num_node * i);
+        dg_basis(s->dg, s->mesh, group->elem[i], r->points + 3 * i, weight,
+                 group->num_weight > 1 ? weight + num_node : NULL);
     }
     TRY(reserve(s, group));
     return s->engine->record(s, group);
@@ -99,7 +110,9 @@ static unda_status fill(unda_solver *s, struct receiver_group *group, const unda
 
 static unda_status add(unda_solver *s, const unda_receivers *r)
 {
-    TRY(check(s, r));
+    TRY(receivers_check(s, r));
+    if (r->every < 1 || r->every > INT32_MAX)
+        FAIL(UNDA_ERR_ARG, "receivers: every %lld steps, expected 1 to 2147483647", (long long)r->every);
     struct receiver_group *group, **grown;
     TRY(array_try(&group, 1, sizeof *group, "receivers"));
     unda_status status = fill(s, group, r);

@@ -151,6 +151,7 @@ void unda_solver_free(unda_solver *s)
     if (s->engine && s->data)
         s->engine->destroy(s);
     point_sources_free(s);
+    incident_free(s);
     receivers_free(s);
     dg_free(s->dg);
     array_free(s);
@@ -171,7 +172,7 @@ unda_status unda_solver_get_info(const unda_solver *s, unda_solver_info *info)
         .on_gpu = s->options.device != UNDA_DEVICE_CPU,
         .threads = s->threads,
         .num_elem = dg->num_elem,
-        .num_exact = dg->num_exact_face * dg->num_face_node,
+        .num_exact = solver_num_slot(s) * dg->num_face_node,
         .step = s->step,
         .host_bytes = s->host_bytes,
         .device_bytes = s->device_bytes,
@@ -211,21 +212,33 @@ unda_status unda_solver_coordinates(const unda_solver *s, double *coordinates)
     return UNDA_OK;
 }
 
+/* What unda_solver_exact_points gives of one slot. */
+static void exact_points(const unda_solver *s, int64_t face, int32_t number, int64_t slot, double *points,
+                         int32_t *boundary)
+{
+    const struct dg *dg = s->dg;
+    int num = dg->num_face_node;
+    double x[3 * MAX_NODE];
+    dg_coordinates(dg, s->mesh, face / 4, x);
+    for (int m = 0; m < num; m++) {
+        memcpy(points + 3 * (slot * num + m), x + 3 * dg->element->face_node[face % 4 * num + m],
+               3 * sizeof(double));
+        if (boundary)
+            boundary[slot * num + m] = number;
+    }
+}
+
 unda_status unda_solver_exact_points(const unda_solver *s, double *points, int32_t *boundary)
 {
     TRY(fork_check());
     if (!s || !points)
         FAIL(UNDA_ERR_ARG, "solver or points is NULL");
-    const struct dg *dg = s->dg;
-    double x[3 * MAX_NODE];
-    for (int64_t i = 0; i < dg->num_exact_face; i++) {
-        int64_t elem = dg->exact_face[i] / 4, face = dg->exact_face[i] % 4;
-        dg_coordinates(dg, s->mesh, elem, x);
-        for (int m = 0; m < dg->num_face_node; m++, points += 3)
-            memcpy(points, x + 3 * dg->element->face_node[face * dg->num_face_node + m], 3 * sizeof(double));
-        for (int m = 0; boundary && m < dg->num_face_node; m++)
-            *boundary++ = -1 - s->mesh->neighbor[dg->exact_face[i]];
+    for (int64_t i = 0; i < s->dg->num_exact_face; i++) {
+        int64_t face = s->dg->exact_face[i];
+        exact_points(s, face, -1 - s->mesh->neighbor[face], i, points, boundary);
     }
+    for (int32_t i = 0; i < s->num_incident; i++)
+        exact_points(s, s->incident[i].face, -1, s->incident[i].slot, points, boundary);
     return UNDA_OK;
 }
 
@@ -343,7 +356,7 @@ static unda_status check_drive(const unda_solver *s, int64_t num_time, const und
     if (s->num_source && !drive->amplitudes)
         FAIL(UNDA_ERR_ARG, "drive.amplitudes is NULL, expected [%lld][%d]", (long long)num_time,
              s->num_source);
-    if (s->dg->num_exact_face && !drive->exact)
+    if (solver_num_slot(s) && !drive->exact)
         FAIL(UNDA_ERR_ARG, "drive.exact is NULL, expected exact outer data");
     return UNDA_OK;
 }

@@ -16,16 +16,20 @@ struct source {
     double *weight; /* [node][field]: right-hand side per unit amplitude */
 };
 
+/* At most this many slots of exact data: they are counted in 32 bits. */
+enum { MAX_SLOT = INT32_MAX - 64 };
+
 struct receiver_group {
     int64_t num_point, every, first; /* first: the step of sample 0 */
-    int32_t num_field;
-    int64_t *elem;  /* [point], internal */
-    int32_t *field; /* [field] */
-    double *weight; /* [point][node] */
-    int64_t taken;  /* samples handed out: the number of the first in the buffer */
-    int64_t held;   /* samples in the buffer */
-    int64_t room;   /* samples the buffer holds */
-    void *samples;  /* [room][point][field] REAL; the CUDA engine's mirror */
+    int32_t num_field, num_weight;
+    int64_t *elem;       /* [point], internal */
+    int32_t *field;      /* [field]: of the state */
+    int32_t *derivative; /* [field]: which weights, 0 the value, 1..3 along x, y, z */
+    double *weight;      /* [point][num_weight][node]; num_weight is 1 without derivatives, else 4 */
+    int64_t taken;       /* samples handed out: the number of the first in the buffer */
+    int64_t held;        /* samples in the buffer */
+    int64_t room;        /* samples the buffer holds */
+    void *samples;       /* [room][point][field] REAL; the CUDA engine's mirror */
 };
 
 /* One evaluation of the right-hand side with its update. */
@@ -76,6 +80,8 @@ struct unda_solver {
     int64_t max_step; /* reserved */
     struct source *sources;
     int32_t num_source;
+    struct dg_incident *incident; /* [num_incident], by ascending face; slots in the order they came */
+    int32_t num_incident;
     struct receiver_group **groups;
     int32_t num_group;
     int64_t point_version; /* counts changes of sources and receivers */
@@ -95,11 +101,28 @@ void integrator_times(const unda_solver *s, int64_t num_step, double *times);
 unda_status integrator_step(unda_solver *s, int64_t *time); /* one step from row *time on */
 int integrator_num_stage(int integrator);
 
-/* source.c, receiver.c */
+/* source.c, incident.c, receiver.c */
 void point_sources_free(unda_solver *s);
+void incident_free(unda_solver *s);
+/* range[block]: the first incident wave at a face of the elements from block * size on. */
+void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int32_t *range);
 void receivers_free(unda_solver *s);
 unda_status receivers_reserve(unda_solver *s);
 bool receiver_due(const struct receiver_group *group, int64_t step);
+/* Refuses points, elements and fields that are not there. */
+unda_status receivers_check(const unda_solver *s, const unda_receivers *receivers);
+/* What field f of a point is: the sum over nodes of these and the field's values. */
+static inline const double *receiver_weight(const unda_solver *s, const struct receiver_group *group,
+                                            int64_t point, int32_t f)
+{
+    return group->weight + (point * group->num_weight + group->derivative[f]) * s->dg->num_node;
+}
+
+/* Faces with exact data: those of exact boundaries, then those of incident waves. */
+static inline int64_t solver_num_slot(const unda_solver *s)
+{
+    return s->dg->num_exact_face + s->num_incident;
+}
 
 /* solver.c: excludes other threads and forked children around a public call. */
 unda_status solver_enter(unda_solver *s);

@@ -20,7 +20,7 @@ static void project(const unda_solver *s, int64_t elem, const double *position, 
     const struct dg *dg = s->dg;
     int num_node = dg->num_node, num_field = dg->physics->num_field;
     double basis[MAX_NODE], scale = 1 / (6 * dg_volume(s->mesh, elem));
-    dg_basis(dg, s->mesh, elem, position, basis);
+    dg_basis(dg, s->mesh, elem, position, basis, NULL);
     for (int n = 0; n < num_node; n++) {
         double sum = 0;
         for (int k = 0; k < num_node; k++)
@@ -76,6 +76,7 @@ unda_status unda_solver_clear_sources(unda_solver *s)
 {
     TRY(solver_enter(s));
     point_sources_free(s);
+    incident_free(s);
     s->point_version++;
     return solver_leave(s, UNDA_OK);
 }

@@ -3,9 +3,18 @@
 #ifndef UNDA_ARGS_H
 #define UNDA_ARGS_H
 
+/* A face behind which an incident wave is added to the outer state (sign 1) or taken from it (-1). At a wall
+ * the wave's mirror image is added as well: the wall stands in the sum of state and wave. */
+struct dg_incident {
+    int face; /* 4 elem + face */
+    int sign;
+    int slot; /* of the exact data */
+    int unused;
+};
+
 /* One stage of DG. Arrays in C order; REAL is the solver's precision. */
 struct dg_args {
-    const void *q;      /* [elem][node][field]: state before the stage */
+    const void *q;      /* state before the stage (index.h) */
     void *q_new;        /* the same: state after it; other memory, neighbours still read q */
     void *r;            /* LSRK: residual, read and written. AB3: r_(n-2) read, r_n written. RHS: written */
     const void *r1;     /* AB3: r_(n-1) */
@@ -15,27 +24,29 @@ struct dg_args {
     const int *neighbor;       /* [elem][4]: index.h */
     const int *face_node;      /* [4][NFP] */
     const void *matrix;        /* kernel's own packing of derivative and lift */
-    const void *exact;         /* [time][slot][NFP][field] */
+    const void *exact;         /* [time][slot][NFP][field]: exact outer states, then incident waves */
     const void *amplitude;     /* [time][source] */
     const void *source_weight; /* [source][node][field]: right-hand side per unit amplitude */
     const int *source_elem;    /* [source], ascending */
     const int *source_range;   /* [block + 1]: sources in each block's elements */
     const long long *clock;    /* sampled times used up before this batch of launches */
+    const struct dg_incident *incident; /* by ascending face */
+    const int *incident_range; /* [block + 1]: those in each block's elements; NULL if there are none */
     long long num_elem;
-    long long num_exact_face;
-    int time; /* this stage's time, counted from *clock */
+    long long num_exact_face; /* slots */
+    int time;                 /* this stage's time, counted from *clock */
     int num_source;
     double a, b, dt;   /* LSRK */
     double c0, c1, c2; /* AB3, times dt [s] */
 };
 
-/* Receivers: one warp a channel, that is a (point, field). */
+/* Receivers: one warp a channel, that is a (point, field). Rows are values or derivatives at points. */
 struct record_args {
-    const void *q;           /* [elem][node][field] */
-    const void *weight;      /* [point][node], float64 */
-    const long long *elem;   /* [point] */
+    const void *q;           /* a state (index.h) */
+    const void *weight;      /* [row][node], float64 */
+    const long long *elem;   /* [row] */
     const int *field;        /* [channel]: field of the state */
-    const int *point;        /* [channel] */
+    const int *row;          /* [channel] */
     const int *every;        /* [channel]: record each this many steps ... */
     const long long *first;  /* [channel]: ... counted from this step */
     const long long *start;  /* [channel]: sample number with which the buffer begins */
@@ -45,21 +56,24 @@ struct record_args {
     const long long *clock; /* steps done before this batch of launches */
     int step;               /* this step's number in the batch, counted from 1 */
     int num_channel, num_node, num_field;
+    long long total; /* nodes of the state */
 };
 
 /* Elements by list, to or from packed memory. */
 struct gather_args {
-    void *state;           /* [elem][num_value] */
-    void *packed;          /* [count][num_value] */
-    const long long *elem; /* [count] */
-    long long count, num_value;
+    void *state;                       /* index.h */
+    void *packed;                      /* [count][num_value] */
+    const long long *elem;             /* [count] */
+    long long count, num_value, total; /* total: nodes of the state */
+    int num_node, num_field;
     int scatter; /* 1: from packed to state */
     int unused;
 };
 
 struct finite_args {
     const void *q;
-    long long num_value;
+    long long total; /* nodes of the state */
+    int num_field, unused;
     unsigned long long *first; /* smallest index of a value that is not finite; as it was if none */
 };
 

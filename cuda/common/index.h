@@ -6,11 +6,23 @@
 /* Words of an element's record: nine gradients grad r_j, then NUM_COEF coefficients, padded to fours. */
 #define ELEM_WORDS(num_coef) ((9 + (num_coef) + 3) / 4 * 4)
 
+/* States on a device stand as [group][elem][node][fields of the group], four fields a group and what is left
+ * in the last one, so that a node is read in aligned quads whatever the number of fields. total: nodes of all
+ * elements. */
+#define GROUP_WIDTH(num_field, group) ((num_field) - 4 * (group) < 4 ? (num_field) - 4 * (group) : 4)
+#define STATE_INDEX(total, num_field, node, field)                                                           \
+    ((field) / 4 * 4 * (total) + (node) * GROUP_WIDTH(num_field, (field) / 4) + (field) % 4)
+
 /* neighbor = -1 - condition; from BOUNDARY_EXACT on, -1 - BOUNDARY_EXACT - slot with exact outer data. */
+#define BOUNDARY_NONE      (-1) /* between two elements */
 #define BOUNDARY_ABSORBING 0
 #define BOUNDARY_RIGID     1
 #define BOUNDARY_FREE      2
-#define BOUNDARY_EXACT     3
+#define BOUNDARY_FIXED     3
+#define BOUNDARY_SYMMETRY  4
+#define BOUNDARY_PEC       5
+#define BOUNDARY_PMC       6
+#define BOUNDARY_EXACT     7
 
 /* What a stage does with the right-hand side r of dq/dt = r. */
 #define UPDATE_RHS  0 /* store r */

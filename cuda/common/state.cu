@@ -2,14 +2,16 @@
  * One thread a value, or one warp a receiver channel; all bound by latency or by one read of the state.
  * Define: REAL. */
 #include "common/args.h"
+#include "common/index.h"
 
-/* elements[i] <-> packed[i], num_value reals each. */
+/* elements[i] <-> packed[i], num_value = num_node num_field reals each. */
 extern "C" __global__ void gather(const __grid_constant__ gather_args a)
 {
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= a.count * a.num_value)
         return;
-    long long at = a.elem[i / a.num_value] * a.num_value + i % a.num_value;
+    long long node = a.elem[i / a.num_value] * a.num_node + i % a.num_value / a.num_field;
+    long long at = STATE_INDEX(a.total, a.num_field, node, i % a.num_field);
     if (a.scatter)
         ((REAL *)a.state)[at] = ((const REAL *)a.packed)[i];
     else
@@ -25,12 +27,13 @@ extern "C" __global__ void record(const __grid_constant__ record_args a)
     long long since = a.clock[1] + a.step - a.first[channel];
     if (since % a.every[channel] != 0)
         return;
-    long long elem = a.elem[a.point[channel]];
-    const REAL *q = (const REAL *)a.q + elem * a.num_node * a.num_field + a.field[channel];
-    const double *weight = (const double *)a.weight + (long long)a.point[channel] * a.num_node;
+    long long elem = a.elem[a.row[channel]];
+    const REAL *q = (const REAL *)a.q;
+    const double *weight = (const double *)a.weight + (long long)a.row[channel] * a.num_node;
     double sum = 0;
     for (int n = lane; n < a.num_node; n += 32)
-        sum += weight[n] * (double)q[(long long)n * a.num_field];
+        sum +=
+            weight[n] * (double)q[STATE_INDEX(a.total, a.num_field, elem * a.num_node + n, a.field[channel])];
     for (int offset = 16; offset > 0; offset /= 2)
         sum += __shfl_down_sync(0xffffffffu, sum, offset);
     if (lane == 0) {
@@ -39,17 +42,22 @@ extern "C" __global__ void record(const __grid_constant__ record_args a)
     }
 }
 
-/* Smallest index of a value that is not finite. */
+/* Smallest index, as [elem][node][field], of a value that is not finite. */
 extern "C" __global__ void find_bad(const __grid_constant__ finite_args a)
 {
-    long long step = (long long)gridDim.x * blockDim.x;
-    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < a.num_value; i += step) {
+    long long step = (long long)gridDim.x * blockDim.x, least = a.total * a.num_field;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < a.total * a.num_field;
+         i += step) {
         REAL value = ((const REAL *)a.q)[i];
-        if (!(value - value == 0)) {
-            atomicMin(a.first, (unsigned long long)i);
-            return;
-        }
+        if (value - value == 0)
+            continue;
+        long long group = i / (4 * a.total), within = i - 4 * a.total * group;
+        int width = GROUP_WIDTH(a.num_field, (int)group);
+        long long index = within / width * a.num_field + 4 * group + within % width;
+        least = index < least ? index : least;
     }
+    if (least < a.total * a.num_field)
+        atomicMin(a.first, (unsigned long long)least);
 }
 
 extern "C" __global__ void advance(const __grid_constant__ clock_args a)

@@ -48,22 +48,21 @@ template <int N> static __device__ __forceinline__ void load_constant(REAL *to, 
 {
     typedef typename wide<REAL>::quad type;
     constexpr int STEP = 16 / sizeof(REAL);
-    static_assert(N % STEP == 0, "load_constant moves whole quads");
-#pragma unroll
-    for (int i = 0; i < N; i += STEP) {
-        type part = __ldg((const type *)(from + i));
-#pragma unroll
-        for (int k = 0; k < STEP; k++)
-            to[i + k] = ((const REAL *)&part)[k];
-    }
-}
-
-/* The same for a run of any length. */
-template <int N> static __device__ __forceinline__ void load_matrix(REAL *to, const REAL *from)
-{
-    constexpr int STEP = 16 / sizeof(REAL);
     if constexpr (N % STEP == 0) {
-        load_constant<N>(to, from);
+#pragma unroll
+        for (int i = 0; i < N; i += STEP) {
+            type part = __ldg((const type *)(from + i));
+#pragma unroll
+            for (int k = 0; k < STEP; k++)
+                to[i + k] = ((const REAL *)&part)[k];
+        }
+    } else if constexpr (N % 2 == 0 && sizeof(REAL) == 4) {
+#pragma unroll
+        for (int i = 0; i < N; i += 2) {
+            float2 part = __ldg((const float2 *)(from + i));
+            to[i] = part.x;
+            to[i + 1] = part.y;
+        }
     } else {
 #pragma unroll
         for (int i = 0; i < N; i++)
@@ -92,11 +91,52 @@ template <int N> static __device__ __forceinline__ void store_vector(REAL *to, c
                 part.v[k] = from[i + k];
             *(quad *)(to + i) = part;
         }
+    } else if constexpr (N * sizeof(REAL) % 8 == 0) {
+        constexpr int HALF = 8 / sizeof(REAL);
+#pragma unroll
+        for (int i = 0; i < N; i += HALF) {
+            pair part;
+#pragma unroll
+            for (int k = 0; k < HALF; k++)
+                part.v[k] = from[i + k];
+            *(pair *)(to + i) = part;
+        }
     } else {
 #pragma unroll
         for (int i = 0; i < N; i++)
             to[i] = from[i];
     }
+}
+
+/* Fields of one node of a state (index.h), which has `total` nodes. */
+template <int NUM, int FIRST = 0>
+static __device__ __forceinline__ void load_node(REAL *to, const REAL *state, long long total, long long node)
+{
+    constexpr int WIDTH = NUM - FIRST < 4 ? NUM - FIRST : 4;
+    load_constant<WIDTH>(to + FIRST, state + FIRST * total + node * WIDTH);
+    if constexpr (FIRST + WIDTH < NUM)
+        load_node<NUM, FIRST + WIDTH>(to, state, total, node);
+}
+
+/* The same from memory that this kernel also writes. */
+template <int NUM, int FIRST = 0>
+static __device__ __forceinline__ void load_own_node(REAL *to, const REAL *state, long long total,
+                                                     long long node)
+{
+    constexpr int WIDTH = NUM - FIRST < 4 ? NUM - FIRST : 4;
+    load_vector<WIDTH>(to + FIRST, state + FIRST * total + node * WIDTH);
+    if constexpr (FIRST + WIDTH < NUM)
+        load_own_node<NUM, FIRST + WIDTH>(to, state, total, node);
+}
+
+template <int NUM, int FIRST = 0>
+static __device__ __forceinline__ void store_node(REAL *state, long long total, long long node,
+                                                  const REAL *from)
+{
+    constexpr int WIDTH = NUM - FIRST < 4 ? NUM - FIRST : 4;
+    store_vector<WIDTH>(state + FIRST * total + node * WIDTH, from + FIRST);
+    if constexpr (FIRST + WIDTH < NUM)
+        store_node<NUM, FIRST + WIDTH>(state, total, node, from);
 }
 
 #endif

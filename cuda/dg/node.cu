@@ -9,6 +9,7 @@
 #error "node.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE, TILE, THREADS, SHARED_BYTES"
 #endif
 
+#include "dg/incident.h"
 #include "dg/tile.h"
 #include "dg/update.h"
 
@@ -16,16 +17,16 @@
 static __device__ __forceinline__ void put_rhs(const dg_args &a, long long elem, int node, const REAL *acc,
                                                bool add)
 {
-    REAL g[WORDS], rhs[NUM_FIELD], sum[NUM_FIELD];
-    REAL *to = (REAL *)a.rhs + (elem * NP + node) * NUM_FIELD;
+    REAL g[WORDS], rhs[NUM_FIELD], sum[NUM_FIELD], *to = (REAL *)a.rhs;
+    long long total = a.num_elem * NP;
     load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
     from_reference(acc, g, g + 9, rhs);
     if (add) {
-        load_vector<NUM_FIELD>(sum, to);
+        load_own_node<NUM_FIELD>(sum, to, total, elem * NP + node);
         for (int f = 0; f < NUM_FIELD; f++)
             rhs[f] += sum[f];
     }
-    store_vector<NUM_FIELD>(to, rhs);
+    store_node<NUM_FIELD>(to, total, elem * NP + node, rhs);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_volume(const __grid_constant__ dg_args a)
@@ -37,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_volume(const __gr
     for (int i = threadIdx.x; i < count * NP; i += THREADS) {
         long long elem = first + i / NP;
         REAL q[NUM_FIELD], g[WORDS], u[NUM_REF];
-        load_constant<NUM_FIELD>(q, (const REAL *)a.q + (elem * NP + i % NP) * NUM_FIELD);
+        load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_elem * NP, elem * NP + i % NP);
         load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
         to_reference(q, g, u);
         for (int f = 0; f < NUM_REF; f++)
@@ -47,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_volume(const __gr
     for (int i = threadIdx.x; i < count * NP; i += THREADS) {
         int e = i / NP, node = i % NP;
         const REAL *matrix = (const REAL *)a.matrix + node;
-        REAL acc[NUM_REF] = {};
+        REAL acc[NUM_ACC] = {};
         for (int k = 0; k < NP; k++) {
             REAL d[3], u[NUM_REF];
             for (int j = 0; j < 3; j++)
@@ -67,18 +68,24 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_surface(const __g
     long long first = (long long)blockIdx.x * TILE, left = a.num_elem - first;
     int count = left < TILE ? (int)left : TILE;
     load_tile(a, s, first, count);
+#if INCIDENT
+    add_incident(a, s, first);
+#endif
     __syncthreads();
     for (int i = threadIdx.x; i < count * NP; i += THREADS) {
         int e = i / NP, node = i % NP;
         const REAL *matrix = (const REAL *)a.matrix + 3 * NP * NP + node;
-        REAL acc[NUM_REF] = {};
+        REAL acc[NUM_ACC] = {};
 #pragma unroll
         for (int face = 0; face < 4; face++) {
             REAL y[NUM_JUMP] = {};
             for (int m = 0; m < NFP; m++)
                 for (int k = 0; k < NUM_JUMP; k++)
                     y[k] += matrix[(face * NFP + m) * NP] * s.s[(face * NFP + m) * PITCH_S + k * TILE + e];
-            spread(y, face, s.last[face][e], acc);
+            REAL kept[NUM_KEPT];
+            for (int k = 0; k < NUM_KEPT; k++)
+                kept[k] = s.kept[face][k][e];
+            spread(y, face, kept, acc);
         }
         put_rhs(a, first + e, node, acc, true);
     }
@@ -90,12 +97,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_update(const __gr
     int count = left < TILE ? (int)left : TILE;
     int source_first = a.source_range[blockIdx.x], source_last = a.source_range[blockIdx.x + 1];
     for (int i = threadIdx.x; i < count * NP; i += THREADS) {
-        long long index = (first * NP + i) * NUM_FIELD;
-        REAL rhs[NUM_FIELD];
+        long long elem = first + i / NP, node = first * NP + i;
+        REAL rhs[NUM_FIELD], g[WORDS];
         old_state old;
-        load_vector<NUM_FIELD>(rhs, (const REAL *)a.rhs + index);
-        load_old(a, index, old);
-        add_sources(a, first + i / NP, i % NP, source_first, source_last, rhs);
-        update(a, index, old, rhs);
+        load_own_node<NUM_FIELD>(rhs, (const REAL *)a.rhs, a.num_elem * NP, node);
+        load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
+        load_old(a, node, old);
+        add_decay(old, g, rhs);
+        add_sources(a, elem, i % NP, source_first, source_last, rhs);
+        update(a, node, old, rhs);
     }
 }

@@ -20,28 +20,30 @@ enum {
     NFP = (DEGREE + 1) * (DEGREE + 2) / 2,
     BLOCK_THREADS = THREADS,
     WORDS = ELEM_WORDS(NUM_COEF),
-    /* LANES threads share an element, each with LOADS nodes and FACE_LOADS nodes of every face. PAD spreads
-     * them over the banks of shared memory. */
+    /* LANES threads share an element, each with LOADS nodes and FACE_LOADS nodes of every face. */
     LANES = THREADS < 2 * TILE ? 1 : LEAST(THREADS / TILE, NFP),
     LOADS = (NP + LANES - 1) / LANES,
     FACE_LOADS = (NFP + LANES - 1) / LANES,
-    PAD = (LANES == 2                 ? 64
-           : LANES == 3 || LANES == 4 ? 32
-                                      : 16) /
-          sizeof(REAL),
+    /* Few coefficients of faces wait in registers for the state, many are read face by face. */
+    COEF_EARLY = NUM_FACE_COEF <= 4,
+    /* Neighbouring nodes stand in different banks, PAD beside each other; runs of COLS stay aligned. */
+    BANKS = 128 / sizeof(REAL),
+    ALIGNED = COLS * sizeof(REAL) < 16 ? COLS : 16 / sizeof(REAL),
+    PAD = ((BANKS + LANES - 1) / LANES + ALIGNED - 1) / ALIGNED * ALIGNED % BANKS,
     PITCH_U = NUM_REF * TILE + PAD,
     PITCH_S = NUM_JUMP * TILE + PAD
 };
 
 struct tile {
-    REAL u[NP * PITCH_U];      /* [node][NUM_REF][TILE] */
-    REAL s[4 * NFP * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
-    REAL last[4][TILE];        /* last entry of face_coef */
+    __align__(16) REAL u[NP * PITCH_U];      /* [node][NUM_REF][TILE] */
+    __align__(16) REAL s[4 * NFP * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
+    __align__(16) REAL kept[4][NUM_KEPT][TILE];
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
 
 /* State of element e, in reference components, into shared memory. */
-static __device__ __forceinline__ void load_state(const REAL *q, tile &s, int e, int lane, const REAL *g)
+static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, long long elem, int e, int lane,
+                                                  const REAL *g)
 {
 #pragma unroll 4
     for (int j = 0; j < LOADS; j++) {
@@ -49,7 +51,7 @@ static __device__ __forceinline__ void load_state(const REAL *q, tile &s, int e,
         REAL q1[NUM_FIELD], u1[NUM_REF];
         if (NP % LANES && n >= NP)
             break;
-        load_constant<NUM_FIELD>(q1, q + n * NUM_FIELD);
+        load_node<NUM_FIELD>(q1, (const REAL *)a.q, a.num_elem * NP, elem * NP + n);
         to_reference(q1, g, u1);
 #pragma unroll
         for (int f = 0; f < NUM_REF; f++)
@@ -59,22 +61,38 @@ static __device__ __forceinline__ void load_state(const REAL *q, tile &s, int e,
 
 /* Jumps at the nodes of one face of element e. */
 static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int face, int e, int lane,
-                                                  int neighbor, const REAL *g, const REAL *coef)
+                                                  long long elem, int neighbor, const REAL *g,
+                                                  const REAL *early)
 {
-    REAL normal[3];
-#pragma unroll
-    for (int k = 0; k < 3; k++)
-        normal[k] = face == 0 ? g[k] + g[3 + k] + g[6 + k] : -g[3 * (face - 1) + k];
+    REAL f1[NUM_FRAME], coef[NUM_FACE_COEF];
     bool inside = neighbor >= 0, exact = neighbor <= -1 - BOUNDARY_EXACT;
-    REAL absorbing = neighbor == -1 - BOUNDARY_ABSORBING, sign[NUM_TRACE];
-    mirror(-1 - neighbor, sign);
-    /* Where the outer states stand: in the neighbour, or among the exact data. */
-    const REAL *outer = (const REAL *)a.q + (long long)(neighbor >> 2) * (NP * NUM_FIELD);
-    const int *own = a.face_node + face * NFP, *other = a.face_node + (neighbor & 3) * NFP;
-    if (exact) {
-        long long slot = (*a.clock + a.time) * a.num_exact_face + (-1 - BOUNDARY_EXACT - neighbor);
-        outer = (const REAL *)a.exact + slot * (NFP * NUM_FIELD);
+    if constexpr (COEF_EARLY) {
+#pragma unroll
+        for (int i = 0; i < NUM_FACE_COEF; i++)
+            coef[i] = early[face * NUM_FACE_COEF + i];
+    } else {
+        const REAL *from = (const REAL *)a.face_coef;
+        long long total = 4 * a.num_elem, at = 4 * elem + face;
+        load_constant<4>(coef, from + 4 * at); /* all that `jump` needs of the upwind flux */
+        if (FLUX_CENTRAL || lane == 0 || !inside)
+            load_constant<NUM_FACE_COEF - 4>(coef + 4, from + 4 * total + (NUM_FACE_COEF - 4) * at);
     }
+    frame(g, face, f1);
+    if (lane == 0) {
+        REAL kept[NUM_KEPT];
+        keep(f1, coef, kept);
+#pragma unroll
+        for (int k = 0; k < NUM_KEPT; k++)
+            s.kept[face][k][e] = kept[k];
+    }
+    REAL absorbing = neighbor == -1 - BOUNDARY_ABSORBING, weight[NUM_MIRROR];
+    mirror(-1 - neighbor, weight);
+    long long outer = (long long)(neighbor >> 2) * NP;
+    const int *own = a.face_node + face * NFP, *other = a.face_node + (neighbor & 3) * NFP;
+    const REAL *data = (const REAL *)a.exact;
+    if (exact)
+        data +=
+            ((*a.clock + a.time) * a.num_exact_face + (-1 - BOUNDARY_EXACT - neighbor)) * (NFP * NUM_FIELD);
 #pragma unroll 4
     for (int j = 0; j < FACE_LOADS; j++) {
         int m = lane + j * LANES;
@@ -84,20 +102,19 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
 #pragma unroll
         for (int f = 0; f < NUM_FIELD; f++)
             q[f] = 0;
-        if (inside || exact)
-            load_constant<NUM_FIELD>(q, outer + (inside ? __ldg(other + m) : m) * NUM_FIELD);
+        if (inside)
+            load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_elem * NP, outer + __ldg(other + m));
+        if (exact)
+            load_constant<NUM_FIELD>(q, data + m * NUM_FIELD);
         int node = __ldg(own + m);
 #pragma unroll
         for (int f = 0; f < NUM_REF; f++)
             u1[f] = s.u[node * PITCH_U + f * TILE + e];
         trace_reference(u1, face, in);
-        trace(q, normal, out);
-        if (!inside && !exact) {
-#pragma unroll
-            for (int k = 0; k < NUM_TRACE; k++)
-                out[k] = sign[k] * in[k];
-        }
-        jump(in, out, coef, absorbing, jumps);
+        trace(q, f1, out);
+        if (!inside && !exact)
+            reflect(in, f1, coef, weight, out);
+        jump(in, out, f1, coef, absorbing, jumps);
 #pragma unroll
         for (int k = 0; k < NUM_JUMP; k++)
             s.s[(face * NFP + m) * PITCH_S + k * TILE + e] = jumps[k];
@@ -108,7 +125,7 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
 static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long long first, int count)
 {
     constexpr int PASSES = (TILE * LANES + THREADS - 1) / THREADS;
-    REAL g[PASSES][WORDS], coef[PASSES][4 * NUM_FACE_COEF];
+    REAL g[PASSES][WORDS], coef[PASSES][COEF_EARLY ? 4 * NUM_FACE_COEF : 1];
     int4 neighbor[PASSES];
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
@@ -118,8 +135,10 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
             break;
         neighbor[pass] = __ldg((const int4 *)a.neighbor + elem);
         load_constant<WORDS>(g[pass], (const REAL *)a.record + WORDS * elem);
-        load_constant<4 * NUM_FACE_COEF>(coef[pass], (const REAL *)a.face_coef + 4 * NUM_FACE_COEF * elem);
-        load_state((const REAL *)a.q + elem * (NP * NUM_FIELD), s, e, i % LANES, g[pass]);
+        if constexpr (COEF_EARLY)
+            load_constant<4 * NUM_FACE_COEF>(coef[pass],
+                                             (const REAL *)a.face_coef + 4 * NUM_FACE_COEF * elem);
+        load_state(a, s, elem, e, i % LANES, g[pass]);
     }
     __syncthreads();
 #pragma unroll
@@ -127,14 +146,11 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
         int i = threadIdx.x + pass * THREADS, e = i / LANES, lane = i % LANES;
         if (TILE * LANES % THREADS && i >= TILE * LANES)
             break;
-        face_jumps(a, s, 0, e, lane, neighbor[pass].x, g[pass], coef[pass]);
-        face_jumps(a, s, 1, e, lane, neighbor[pass].y, g[pass], coef[pass] + NUM_FACE_COEF);
-        face_jumps(a, s, 2, e, lane, neighbor[pass].z, g[pass], coef[pass] + 2 * NUM_FACE_COEF);
-        face_jumps(a, s, 3, e, lane, neighbor[pass].w, g[pass], coef[pass] + 3 * NUM_FACE_COEF);
-        if (lane == 0)
-#pragma unroll
-            for (int face = 0; face < 4; face++)
-                s.last[face][e] = coef[pass][(face + 1) * NUM_FACE_COEF - 1];
+        long long elem = first + (e < count ? e : count - 1);
+        face_jumps(a, s, 0, e, lane, elem, neighbor[pass].x, g[pass], coef[pass]);
+        face_jumps(a, s, 1, e, lane, elem, neighbor[pass].y, g[pass], coef[pass]);
+        face_jumps(a, s, 2, e, lane, elem, neighbor[pass].z, g[pass], coef[pass]);
+        face_jumps(a, s, 3, e, lane, elem, neighbor[pass].w, g[pass], coef[pass]);
     }
 }
 

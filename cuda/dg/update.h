@@ -23,23 +23,36 @@ struct old_state {
     REAL q[NUM_FIELD], r[NUM_FIELD], r1[NUM_FIELD];
 };
 
-static __device__ __forceinline__ void load_old(const dg_args &a, long long index, old_state &old)
+static __device__ __forceinline__ void load_old(const dg_args &a, long long node, old_state &old)
 {
+    long long total = a.num_elem * NP;
 #if UPDATE != UPDATE_RHS
-    load_constant<NUM_FIELD>(old.q, (const REAL *)a.q + index);
+    load_node<NUM_FIELD>(old.q, (const REAL *)a.q, total, node);
     if (UPDATE == UPDATE_AB3 || a.a != 0)
-        load_vector<NUM_FIELD>(old.r, (const REAL *)a.r + index);
+        load_own_node<NUM_FIELD>(old.r, (const REAL *)a.r, total, node);
     if (UPDATE == UPDATE_AB3)
-        load_constant<NUM_FIELD>(old.r1, (const REAL *)a.r1 + index);
+        load_node<NUM_FIELD>(old.r1, (const REAL *)a.r1, total, node);
+#elif DECAYS
+    load_node<NUM_FIELD>(old.q, (const REAL *)a.q, total, node);
 #endif
 }
 
-static __device__ __forceinline__ void update(const dg_args &a, long long index, old_state &old,
+/* The first NUM_DECAY fields lose part of themselves (conduction). */
+static __device__ __forceinline__ void add_decay(const old_state &old, const REAL *record, REAL *rhs)
+{
+#if DECAYS
+    for (int f = 0; f < NUM_DECAY; f++)
+        rhs[f] -= record[9 + NUM_COEF - 1] * old.q[f];
+#endif
+}
+
+static __device__ __forceinline__ void update(const dg_args &a, long long node, old_state &old,
                                               const REAL *rhs)
 {
-    REAL *r = (REAL *)a.r + index;
+    long long total = a.num_elem * NP;
+    REAL *r = (REAL *)a.r;
 #if UPDATE == UPDATE_RHS
-    store_vector<NUM_FIELD>(r, rhs);
+    store_node<NUM_FIELD>(r, total, node, rhs);
 #elif UPDATE == UPDATE_LSRK
     REAL ra = (REAL)a.a, rb = (REAL)a.b, dt = (REAL)a.dt;
 #pragma unroll
@@ -47,16 +60,16 @@ static __device__ __forceinline__ void update(const dg_args &a, long long index,
         old.r[f] = a.a == 0 ? dt * rhs[f] : ra * old.r[f] + dt * rhs[f];
         old.q[f] += rb * old.r[f];
     }
-    store_vector<NUM_FIELD>(r, old.r);
+    store_node<NUM_FIELD>(r, total, node, old.r);
 #else
     REAL c0 = (REAL)a.c0, c1 = (REAL)a.c1, c2 = (REAL)a.c2;
 #pragma unroll
     for (int f = 0; f < NUM_FIELD; f++)
         old.q[f] += c0 * rhs[f] + c1 * old.r1[f] + c2 * old.r[f];
-    store_vector<NUM_FIELD>(r, rhs);
+    store_node<NUM_FIELD>(r, total, node, rhs);
 #endif
 #if UPDATE != UPDATE_RHS
-    store_vector<NUM_FIELD>((REAL *)a.q_new + index, old.q);
+    store_node<NUM_FIELD>((REAL *)a.q_new, total, node, old.q);
 #endif
 }
 

@@ -15,50 +15,69 @@
  * Both jumps share one scalar, lifted once per face; the central flux has two. */
 #undef NUM_FIELD
 #undef NUM_MATERIAL
+#undef NUM_WAVE
 #undef NUM_COEF
+#undef NUM_DECAY
 #undef NUM_FACE_COEF
 #undef NUM_REF
+#undef NUM_ACC
+#undef NUM_FRAME
 #undef NUM_TRACE
+#undef NUM_MIRROR
 #undef NUM_JUMP
+#undef NUM_KEPT
 #define NUM_FIELD     4 /* p vx vy vz */
 #define NUM_MATERIAL  2 /* rho [kg/m3], c [m/s] */
+#define NUM_WAVE      1
 #define NUM_COEF      2 /* 1/rho, rho c^2 */
+#define NUM_DECAY     0 /* the first fields, which lose coef[NUM_COEF - 1] of themselves a second */
 #define NUM_FACE_COEF 3 /* Z+ / (Z- + Z+), -|m| / (Z- + Z+), -Z- / |m| */
 #define NUM_REF       4 /* p w1 w2 w3 */
+#define NUM_ACC       4 /* sum_j D_j w_j, D_1 p, D_2 p, D_3 p */
+#define NUM_FRAME     3 /* m_f */
 #define NUM_TRACE     2 /* p, m.v */
+#define NUM_MIRROR    2 /* factors of the two */
+#define NUM_KEPT      1 /* -Z- / |m| */
 #if FLUX_CENTRAL
 #define NUM_JUMP 2 /* |m| (vn* - vn-), p* - p- */
 #else
 #define NUM_JUMP 1 /* |m| (vn* - vn-) */
 #endif
 
-/* What the kernels need of a material, from what the user gave. */
-DEVICE void FN(coefficients)(const double *material, double *coef)
+/* The nine words that stand before an element's coefficients: grad r_j, from e_j = dx/dr_j and grad r_j
+ * (rows). */
+DEVICE void FN(geometry)(const double *edge, const double *gradient, double *record)
 {
+    (void)edge;
+    for (int i = 0; i < 9; i++)
+        record[i] = gradient[i];
+}
+
+/* What the kernels need of a material, from what the user gave; det = 6 V or -6 V, e_1 . (e_2 x e_3). */
+DEVICE void FN(coefficients)(const double *material, double det, double *coef)
+{
+    (void)det;
     double rho = material[0], c = material[1];
     coef[0] = 1 / rho;
     coef[1] = rho * c * c;
 }
 
-DEVICE double FN(impedance)(const double *material)
+/* Speed [m/s] and impedance of each kind of wave, the fastest first. */
+DEVICE void FN(waves)(const double *material, double *speed, double *impedance)
 {
-    return material[0] * material[1];
+    speed[0] = material[1];
+    impedance[0] = material[0] * material[1];
 }
 
-/* What a face needs of the materials on both sides; scale = |m|. */
-DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double scale,
+/* What a face needs of the materials on both sides; scale = |m|, 2 A / |det| on a face of area A. */
+DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double scale, double det,
                                   double *face_coef)
 {
-    double z_in = FN(impedance)(inside), z_out = FN(impedance)(outside);
+    double z_in = inside[0] * inside[1], z_out = outside[0] * outside[1];
+    (void)det;
     face_coef[0] = z_out / (z_in + z_out);
     face_coef[1] = -scale / (z_in + z_out);
     face_coef[2] = -z_in / scale;
-}
-
-/* Fastest wave [m/s]. */
-DEVICE double FN(speed)(const double *material)
-{
-    return material[1];
 }
 
 /* Energy density of a state [J/m3]: p^2 / (2 rho c^2) + rho v^2 / 2. */
@@ -88,6 +107,13 @@ DEVICE void FN(volume)(const REAL *d, const VAL *u, VAL *acc)
     acc[3] += d[2] * u[0];
 }
 
+/* m_f of a face, from the element's gradients. */
+DEVICE void FN(frame)(const VAL *g, int face, VAL *m)
+{
+    for (int i = 0; i < 3; i++)
+        m[i] = face == 0 ? g[i] + g[3 + i] + g[6 + i] : -g[3 * (face - 1) + i];
+}
+
 /* Trace (p, m.v) of a state in physical components. */
 DEVICE void FN(trace)(const VAL *q, const VAL *m, VAL *t)
 {
@@ -102,16 +128,27 @@ DEVICE void FN(trace_reference)(const VAL *u, int face, VAL *t)
     t[1] = face == 0 ? u[1] + u[2] + u[3] : face == 1 ? -u[1] : face == 2 ? -u[2] : -u[3];
 }
 
-/* The ordinary flux imposes a boundary condition if the outer trace is the inner one times these. */
+/* The ordinary flux imposes a boundary condition if the outer trace is `reflect` of the inner one. Between
+ * elements that changes nothing. */
 DEVICE void FN(mirror)(int condition, REAL *sign)
 {
     sign[0] = condition == BOUNDARY_RIGID ? 1 : condition == BOUNDARY_FREE ? -1 : 0;
     sign[1] = -sign[0];
+    if (condition == BOUNDARY_NONE)
+        sign[0] = sign[1] = 1;
+}
+
+DEVICE void FN(reflect)(const VAL *in, const VAL *m, const VAL *face_coef, const VAL *sign, VAL *out)
+{
+    (void)m, (void)face_coef;
+    out[0] = sign[0] * in[0];
+    out[1] = sign[1] * in[1];
 }
 
 /* s from both traces. Absorbing faces (1, else 0) always take the upwind state. */
-DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *face_coef, VAL absorbing, VAL *s)
+DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *face_coef, VAL absorbing, VAL *s)
 {
+    (void)m;
     VAL dp = out[0] - in[0], dv = out[1] - in[1];
     VAL upwind = face_coef[0] * dv + face_coef[1] * dp;
 #if FLUX_CENTRAL
@@ -124,14 +161,21 @@ DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *face_coef, VAL ab
 #endif
 }
 
-/* Adds the lifted jump y of one face to acc; last = the last entry of its face_coef. */
-DEVICE void FN(spread)(const VAL *y, int face, VAL last, VAL *acc)
+/* What `spread` needs of a face. */
+DEVICE void FN(keep)(const VAL *m, const VAL *face_coef, VAL *kept)
+{
+    (void)m;
+    kept[0] = face_coef[2];
+}
+
+/* Adds the lifted jump y of one face to acc. */
+DEVICE void FN(spread)(const VAL *y, int face, const VAL *kept, VAL *acc)
 {
 #if FLUX_CENTRAL
     VAL dp = y[1];
-    (void)last;
+    (void)kept;
 #else
-    VAL dp = last * y[0];
+    VAL dp = kept[0] * y[0];
 #endif
     acc[0] += y[0];
     if (face == 0 || face == 1)

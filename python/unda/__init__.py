@@ -1,4 +1,4 @@
-"""unda: waves in the time domain, on CPUs and GPUs: acoustic so far, elastic and Maxwell to come.
+"""unda: waves in the time domain, on CPUs and GPUs: acoustic, elastic and Maxwell.
 
 >>> import unda
 >>> mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(2, 2, 2))
@@ -26,11 +26,12 @@ from .errors import (
     OutOfMemoryError,
     UnstableError,
 )
+from .incident import PlaneWave
 from .limits import device_limits, devices
-from .medium import Acoustic
+from .medium import EPS0, MU0, Acoustic, Elastic, Maxwell
 from .mesh import Mesh, box_mesh, read_mesh
 from .receiver import Receivers
-from .source import VolumeInjection
+from .source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
 from .sweep import sweep
 from .timefunction import gaussian, ricker, sampled, smooth_bump
 
@@ -38,18 +39,26 @@ __version__ = _version()
 
 __all__ = [
     "DG",
+    "EPS0",
+    "MU0",
     "Acoustic",
     "ArgumentError",
     "BusyError",
     "CompileError",
+    "CurrentDipole",
     "DeviceError",
     "DeviceLostError",
+    "Elastic",
     "Error",
     "FileError",
     "ForkError",
+    "Maxwell",
     "Mesh",
     "MeshError",
+    "MomentTensor",
     "OutOfMemoryError",
+    "PlaneWave",
+    "PointForce",
     "Receivers",
     "UnstableError",
     "VolumeInjection",

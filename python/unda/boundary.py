@@ -5,7 +5,7 @@ Not here: the states that a condition puts outside (cuda/physics).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +15,22 @@ from ._check import field_values
 from ._core import lib
 from .errors import ArgumentError
 from .exact import ExactSolution
+from .medium import Medium
 from .mesh import Mesh
 
-__all__ = ["Boundaries", "OuterData", "own_side"]
+__all__ = ["WALLS", "Boundaries", "OuterData", "own_side"]
 
 _CODES = {
     "absorbing": lib.UNDA_BOUNDARY_ABSORBING,
     "rigid": lib.UNDA_BOUNDARY_RIGID,
     "free": lib.UNDA_BOUNDARY_FREE,
+    "fixed": lib.UNDA_BOUNDARY_FIXED,
+    "symmetry": lib.UNDA_BOUNDARY_SYMMETRY,
+    "pec": lib.UNDA_BOUNDARY_PEC,
+    "pmc": lib.UNDA_BOUNDARY_PMC,
 }
+#: Conditions at which waves are reflected.
+WALLS = tuple(word for word in _CODES if word != "absorbing")
 _PERIODIC = "periodic"
 
 
@@ -46,13 +53,14 @@ class Boundaries:
     exact: dict[str, Callable[..., Any]]
 
     @classmethod
-    def of(cls, mesh: Mesh, given: Mapping[str, Any] | None) -> Boundaries:
+    def of(cls, mesh: Mesh, medium: Medium, given: Mapping[str, Any] | None) -> Boundaries:
         """Read the `boundary` keyword of a method.
 
         Raises
         ------
         ArgumentError
-            Names that the mesh lacks, boundaries without a condition, unknown conditions.
+            Names that the mesh lacks, boundaries without a condition, conditions or solutions that the
+            medium does not know.
         """
         if given is not None and not isinstance(given, Mapping):
             raise ArgumentError(f"boundary is {given!r}, expected a dict of names, '*' for the rest")
@@ -71,15 +79,21 @@ class Boundaries:
                 words[name] = _PERIODIC
             elif isinstance(condition, ExactSolution) or callable(condition):
                 words[name] = "exact"
+                if isinstance(condition, ExactSolution) and condition.physics != medium.physics:
+                    raise ArgumentError(
+                        f"boundary {name!r} has the {condition.physics} solution {condition!r}; "
+                        f"the medium is {medium.physics}"
+                    )
                 if id(condition) not in bound:
                     bound[id(condition)] = condition.bind(mesh) if hasattr(condition, "bind") else condition
                 exact[name] = bound[id(condition)]
-            elif isinstance(condition, str) and condition in _CODES:
+            elif isinstance(condition, str) and condition in medium.boundaries:
                 words[name] = condition
             else:
                 raise ArgumentError(
-                    f"boundary {name!r} has condition {condition!r}; expected one of {list(_CODES)} "
-                    "or an exact solution, or '*' for the rest"
+                    f"boundary {name!r} has condition {condition!r}; expected one of "
+                    f"{list(medium.boundaries)} ({medium.physics} media), an exact solution, "
+                    "or '*' for the rest"
                 )
         codes = {**_CODES, "exact": lib.UNDA_BOUNDARY_EXACT, _PERIODIC: lib.UNDA_BOUNDARY_ABSORBING}
         return cls(words, np.array([codes[word] for word in words.values()], np.int32), exact)
@@ -93,7 +107,7 @@ def own_side(exact: Any, x: np.ndarray) -> np.ndarray:
 
 
 class OuterData:
-    """Values of exact solutions at the outer side of the nodes that need them.
+    """Values of exact solutions at the outer side of the nodes that need them, and of incident waves.
 
     Parameters
     ----------
@@ -103,10 +117,17 @@ class OuterData:
     numbers : numpy.ndarray
         Number of each node's boundary (num_face, num_face_node).
     fields : sequence of str
+    waves : sequence of (ExactSolution, int)
+        Incident waves, whose faces come last, and the number of each one's faces.
     """
 
     def __init__(
-        self, boundaries: Boundaries, points: np.ndarray, numbers: np.ndarray, fields: tuple[str, ...]
+        self,
+        boundaries: Boundaries,
+        points: np.ndarray,
+        numbers: np.ndarray,
+        fields: tuple[str, ...],
+        waves: Sequence[tuple[ExactSolution, int]] = (),
     ) -> None:
         self._fields, self._num_point = fields, numbers.size
         given = [boundaries.exact.get(name) for name in boundaries.words]
@@ -115,6 +136,11 @@ class OuterData:
             at = np.flatnonzero(np.isin(numbers, [i for i, f in enumerate(given) if f is solution]))
             x = own_side(solution, points).reshape(-1, 3)[at]
             self._parts.append((solution, at, x.T[:, None, :]))
+        last = len(numbers) - sum(count for _, count in waves)
+        for wave, count in waves:
+            first, last = last, last + count
+            at = np.arange(first * numbers.shape[1], last * numbers.shape[1])
+            self._parts.append((wave, at, points[first:last].reshape(-1, 3).T[:, None, :]))
 
     def __call__(self, times: np.ndarray) -> np.ndarray:
         """Return values (num_time, num_point, num_field) at times (num_time,) [s]."""

@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from .timefunction import wrap
+
 __all__ = ["Report", "check"]
 
 _WORST = 10
 _FEW_NODES = 4.0  # in the shortest wavelength: below, the wave is not resolved
 _ON_FACE = 1e-9  # barycentric coordinate
+_REAL_AXIS = {"lsrk4": 4.6, "ab3": 6 / 11}  # stable: loss rate times dt (csrc/dg/dg.c)
 _SPAN = 1e3  # of time steps, between the median cell and the worst
 
 
@@ -25,7 +28,8 @@ class Report:
     Attributes
     ----------
     nodes_per_wavelength : dict of str to float
-        By tag name: wavelength c / fmax over node spacing (V / Np)^(1/3), the worst cell; empty
+        By tag name: shortest wavelength (of S waves in solids, damped in conductors) at fmax over node
+        spacing (V / Np)^(1/3), the worst cell; empty
         where no source tells its highest frequency.
     fmax : float or None
         Highest frequency of the sources [Hz].
@@ -60,7 +64,7 @@ class Report:
 def check(sim: Any) -> Report:
     """Look at a simulation, see `DG.check`."""
     report = Report()
-    functions = [f for _, f in sim._sources]
+    functions = [f for _, f in sim._sources] + [wrap(wave.f, sim.dt) for wave, *_ in sim._waves]
     known = [f.fmax for f in functions if f.fmax]
     report.fmax = max(known, default=None)
     if len(known) < len(functions):
@@ -80,7 +84,7 @@ def _resolution(sim: Any, report: Report) -> None:
         return
     mesh = sim.mesh
     spacing = (mesh.volumes / sim.num_node) ** (1 / 3)
-    nodes = sim.medium._speeds(sim._material) / report.fmax / spacing
+    nodes = sim.medium._wavelengths(sim._material, report.fmax) / spacing
     names = {number: name for name, number in mesh.tag_names.items()}
     for tag in np.unique(mesh.tags):
         name = names.get(int(tag), f"tag {tag}")
@@ -102,20 +106,21 @@ def _time_steps(sim: Any, report: Report) -> None:
         report.warnings.append(
             f"cell {order[0]} forces a time step {ratio:.0f} times below the median cell's"
         )
+    loss = sim.medium._loss_rates(sim._material)
+    share = loss * dt / _REAL_AXIS[sim.config["integrator"]]
+    worst = int(np.argmin(dt))
+    if share[worst] > 0.5:
+        report.warnings.append(
+            f"conduction in cell {worst} (sigma/eps = {loss[worst]:.3g} 1/s) takes {100 * share[worst]:.0f} "
+            "% of the limit of dt, more than the waves: a conductor that good is better a pec boundary"
+        )
 
 
 def _units(sim: Any, report: Report) -> None:
-    """Travel times that fit no source, and numbers that look like km/s or g/cm3 among metres."""
+    """Materials that look wrong, and travel times that fit no source."""
     size = float(np.linalg.norm(np.ptp(sim.mesh.vertices, axis=0)))
     speed = sim.medium._speeds(sim._material)
-    rho = sim._material[:, list(sim.medium.parameters).index("rho")]
-    if size > 100 and speed.max() < 20:
-        report.warnings.append(
-            f"the mesh is {size:.3g} m across and the fastest wave has {speed.max():.3g} m/s: is that km/s?"
-        )
-    # No gas is faster than 1,400 m/s at ordinary temperatures (hydrogen), and none denser than 20 kg/m3.
-    if rho.max() < 20 and (speed.max() > 1400 or (speed.max() > 100 and rho.min() > 1.5)):
-        report.warnings.append(f"rho is at most {rho.max():.3g} kg/m3: is that g/cm3?")
+    report.warnings += sim.medium._questions(sim._material, size)
     if report.fmax is not None and size * report.fmax / speed.max() < 0.1:
         report.warnings.append(
             f"the mesh is {size:.3g} m across, a tenth of the wavelength {speed.max() / report.fmax:.3g} m "

@@ -20,8 +20,9 @@ from ._check import file_path
 from ._core import ffi, lib
 from .errors import ArgumentError, FileError
 from .exact import from_config as solution_from_config
+from .incident import PlaneWave
 from .limits import device_number
-from .medium import Acoustic
+from .medium import Acoustic, Elastic, Maxwell
 from .mesh import Mesh
 from .receiver import Receivers
 from .source import Source
@@ -29,7 +30,7 @@ from .source import Source
 __all__ = ["load", "load_receivers", "save", "save_receivers"]
 
 _VERSION = 1
-_MEDIA = {"acoustic": Acoustic}
+_MEDIA = {kind.physics: kind for kind in (Acoustic, Elastic, Maxwell)}
 _HISTORY = ("UNDA_HISTORY1", "UNDA_HISTORY2")
 
 
@@ -275,7 +276,7 @@ def save(sim: Any, path: Any) -> None:
     header = {
         "config": sim.config, "physics": sim.medium.physics, "start": sim._start,
         "step": sim.step_count, "history": history[0], "exact": exact,
-        "sources": [source.to_config() for source, _ in sim._sources],
+        "sources": [source.to_config() for source, *_ in (*sim._sources, *sim._waves)],
     }  # fmt: skip
 
     def fill(file: Any) -> None:
@@ -366,7 +367,8 @@ def _restore(sim: Any, file: Any, header: dict[str, Any]) -> None:
     history = _entry(header, "history", int, path)
     sim._start = start
     for config in _entry(header, "sources", list, path):
-        sim.add_source(Source.from_config(config))
+        kind = PlaneWave if config.get("type") == "PlaneWave" else Source
+        sim.add_source(kind.from_config(config))
     handle = sim._live()
     for i in range(len(file.get("receivers", ()))):
         saved = _get_receivers(file[f"receivers/{i}"], sim.dtype)

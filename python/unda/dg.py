@@ -39,14 +39,16 @@ class DG(Simulation):
     Parameters
     ----------
     mesh : Mesh
-    medium : Medium
-        Materials, constant in each cell.
+    medium : Acoustic, Elastic or Maxwell
+        Equations and materials, constant in each cell.
     degree : int
-        Degree of the polynomials, 1 to 8.
+        Degree of the polynomials, 1 to 9.
     boundary : dict of str to str or exact solution, optional
-        Condition of each named boundary: "absorbing", "rigid", "free", or an exact solution whose
-        values stand outside (each name may have its own); "*" is the rest. Absorbing everywhere if
-        omitted.
+        Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. All media:
+        "absorbing", or an exact solution whose values stand outside (each name may have its own).
+        Acoustic: "rigid" (normal velocity 0), "free" (pressure 0). Elastic: "free" (traction 0), "fixed"
+        (velocity 0), "symmetry" (normal velocity and shear traction 0). Maxwell: "pec" (tangential E
+        0), "pmc" (tangential H 0). Sides that the mesh joins are "periodic".
     flux : {"upwind", "central"}
     integrator : {"lsrk4", "ab3"}
         Five-stage Runge-Kutta of order 4, or Adams-Bashforth of order 3.
@@ -169,12 +171,18 @@ class DG(Simulation):
             raise ArgumentError(f"mesh is {mesh!r}, expected a Mesh")
         if not isinstance(medium, Medium):
             raise ArgumentError(f"medium is {medium!r}, expected a medium such as unda.Acoustic")
+        physics = getattr(_core.lib, f"UNDA_{medium.physics.upper()}", None)
+        if physics is None:
+            raise ArgumentError(
+                f"DG solves acoustic, elastic and maxwell media; the medium is {medium.physics}"
+            )
         material = medium.on(mesh)
-        boundaries = Boundaries.of(mesh, boundary)
+        boundaries = Boundaries.of(mesh, medium, boundary)
         chosen = choose_device() if isinstance(device, str) and device == "auto" else device
         options = _core.new_struct(
             "unda_solver_options",
-            degree=integer("degree", degree, 1, 8),
+            physics=physics,
+            degree=integer("degree", degree, 1, 9),
             precision=precision(dtype),
             flux=choice("flux", flux, ("upwind", "central")),
             integrator=choice("integrator", integrator, ("lsrk4", "ab3")),

@@ -7,7 +7,7 @@ Next: source.py, which needs a medium to scale what it injects.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +15,34 @@ from numpy.typing import ArrayLike, NDArray
 from ._check import number
 from .errors import ArgumentError
 
-__all__ = ["Acoustic", "Medium"]
+__all__ = ["EPS0", "MU0", "Acoustic", "Elastic", "Maxwell", "Medium"]
+
+_LIGHT = 299792458.0  # [m/s]
+MU0 = 1.25663706127e-6  # [H/m], CODATA 2022 (Mohr et al. 2025)
+EPS0 = 1.0 / (MU0 * _LIGHT**2)  # [F/m], CODATA's 8.8541878188e-12; light has its exact speed
 
 Array = NDArray[np.float64]
 Values = float | Mapping[str, float] | ArrayLike | Callable[[Array, Array, Array], ArrayLike]
+
+
+class Derived(NamedTuple):
+    """What receivers make of the fields: a sum of terms (factor, field, derivative).
+
+    The derivative is 0 for the field itself, 1, 2, 3 for its derivative along x, y, z.
+    """
+
+    unit: str
+    terms: tuple[tuple[float, str, int], ...]
+
+
+def _div_and_curl(x: str, y: str, z: str, unit: str) -> dict[str, Derived]:
+    """Return divergence and curl of a vector field."""
+    return {
+        "divergence": Derived(unit, ((1.0, x, 1), (1.0, y, 2), (1.0, z, 3))),
+        "curl_x": Derived(unit, ((1.0, z, 2), (-1.0, y, 3))),
+        "curl_y": Derived(unit, ((1.0, x, 3), (-1.0, z, 1))),
+        "curl_z": Derived(unit, ((1.0, y, 1), (-1.0, x, 2))),
+    }
 
 
 class Medium:
@@ -36,20 +60,31 @@ class Medium:
         Names of the fields, in the order of the state.
     units : dict of str to str
         Unit of each field.
+    derived : dict of str to Derived
+        What else can be recorded and sampled at points, made of fields and their derivatives.
     field_groups : dict of str to tuple of str
         Fields that belong together, whose norms are added.
     parameters : dict of str to str
         Units of the medium's parameters, in the order of the columns of `on`.
+    boundaries : tuple of str
+        Conditions that its equations know at a boundary.
     """
 
     physics: ClassVar[str]
     fields: ClassVar[tuple[str, ...]]
     units: ClassVar[dict[str, str]]
+    derived: ClassVar[dict[str, Derived]]
     field_groups: ClassVar[dict[str, tuple[str, ...]]]
     parameters: ClassVar[dict[str, str]]
+    boundaries: ClassVar[tuple[str, ...]]
 
     def __init__(self, **values: Values) -> None:
         self._values = {name: self._accept(name, value) for name, value in values.items()}
+
+    @property
+    def traces(self) -> dict[str, str]:
+        """Unit of everything that can be recorded: the fields, then what is derived of them."""
+        return {**self.units, **{name: one.unit for name, one in self.derived.items()}}
 
     def on(self, mesh: Any) -> Array:
         """Return the parameters of each cell of a mesh.
@@ -145,8 +180,23 @@ class Medium:
         return f"unda.{type(self).__name__}({values})"
 
     def _speeds(self, values: Array) -> Array:
-        """Speeds of all waves, any shape, from the array of `on`."""
+        """Speeds of all waves, shape (.., num_elem), from the array of `on`."""
         raise NotImplementedError
+
+    def _wavelengths(self, values: Array, f: float) -> Array:
+        """Shortest wavelength [m] at a frequency [Hz] in each cell, from the array of `on`."""
+        return np.asarray(self._speeds(values).reshape(-1, len(values)).min(axis=0) / f)
+
+    def _check_state(self, values: Array, q: NDArray[Any], coordinates: Array) -> None:
+        """Raise if a state (num_elem, num_node, num_field) cannot be one of this medium."""
+
+    def _loss_rates(self, values: Array) -> Array:
+        """Part of themselves that fields lose in each cell by absorption in the medium [1/s]."""
+        return np.zeros(len(values))
+
+    def _questions(self, values: Array, size: float) -> list[str]:
+        """Say what looks like mixed units, on a mesh of that size [m]; for `DG.check`."""
+        return []
 
     def _allowed(self, name: str, values: Array) -> NDArray[np.bool_]:
         return np.isfinite(values) & (values > 0.0)
@@ -232,7 +282,8 @@ class Medium:
 class Acoustic(Medium):
     """A fluid: density and speed of sound.
 
-    The equations are p_t + rho c^2 div v = 0, rho v_t + grad p = 0.
+    The equations are p_t + rho c^2 div v = 0, rho v_t + grad p = 0. Receivers also know "divergence",
+    "curl_x", "curl_y" and "curl_z" of v [1/s].
 
     Parameters
     ----------
@@ -258,14 +309,267 @@ class Acoustic(Medium):
     physics = "acoustic"
     fields = ("p", "vx", "vy", "vz")
     units: ClassVar[dict[str, str]] = {"p": "Pa", "vx": "m/s", "vy": "m/s", "vz": "m/s"}
+    derived: ClassVar[dict[str, Derived]] = _div_and_curl("vx", "vy", "vz", "1/s")
     field_groups: ClassVar[dict[str, tuple[str, ...]]] = {"p": ("p",), "v": ("vx", "vy", "vz")}
     parameters: ClassVar[dict[str, str]] = {"rho": "kg/m3", "c": "m/s"}
+    boundaries = ("absorbing", "rigid", "free")
 
     def __init__(self, *, rho: Values, c: Values) -> None:
         super().__init__(rho=rho, c=c)
 
     def _speeds(self, values: Array) -> Array:
         return values[:, 1]
+
+    def _questions(self, values: Array, size: float) -> list[str]:
+        return _mechanical_questions(values[:, 0], values[:, 1], size)
+
+
+class Elastic(Medium):
+    """An isotropic solid, or a fluid where vs = 0: density and speeds of P and S waves.
+
+    The equations are rho v_t = div sigma, sigma_t = lambda (div v) I + mu (grad v + grad v^T) with
+    mu = rho vs^2, lambda = rho (vp^2 - 2 vs^2). Receivers also know "pressure", -tr(sigma)/3 [Pa], and
+    "divergence", "curl_x", "curl_y" and "curl_z" of v [1/s]: P waves are in the first, S waves in the
+    others.
+
+    Parameters
+    ----------
+    rho : float, dict of str to float, array_like or callable
+        Density [kg/m3].
+    vp : float, dict of str to float, array_like or callable
+        Speed of P waves [m/s].
+    vs : float, dict of str to float, array_like or callable
+        Speed of S waves [m/s]; 0 is a fluid.
+
+    Raises
+    ------
+    ArgumentError
+        If a value is not finite, rho or vp not positive, vs negative, or the bulk modulus
+        lambda + 2 mu/3 not positive (vp^2 <= 4/3 vs^2); the latter is found as soon as the values
+        of a cell are known, in `on` at the latest.
+
+    Examples
+    --------
+    >>> import unda
+    >>> unda.Elastic(rho=2600.0, vp=4000.0, vs=2000.0)
+    unda.Elastic(rho=2600.0, vp=4000.0, vs=2000.0)
+    >>> seabed = unda.Elastic(rho={"sea": 1000.0, "rock": 2500.0}, vp={"sea": 1500.0, "rock": 4000.0},
+    ...                       vs={"sea": 0.0, "rock": 2300.0})
+    """
+
+    physics = "elastic"
+    fields = ("vx", "vy", "vz", "sxx", "syy", "szz", "syz", "sxz", "sxy")
+    units: ClassVar[dict[str, str]] = {
+        **dict.fromkeys(("vx", "vy", "vz"), "m/s"),
+        **dict.fromkeys(("sxx", "syy", "szz", "syz", "sxz", "sxy"), "Pa"),
+    }
+    derived: ClassVar[dict[str, Derived]] = {
+        "pressure": Derived("Pa", tuple((-1.0 / 3.0, name, 0) for name in ("sxx", "syy", "szz"))),
+        **_div_and_curl("vx", "vy", "vz", "1/s"),
+    }
+    field_groups: ClassVar[dict[str, tuple[str, ...]]] = {"v": fields[:3], "s": fields[3:]}
+    parameters: ClassVar[dict[str, str]] = {"rho": "kg/m3", "vp": "m/s", "vs": "m/s"}
+    boundaries = ("absorbing", "free", "fixed", "symmetry")
+
+    def __init__(self, *, rho: Values, vp: Values, vs: Values) -> None:
+        super().__init__(rho=rho, vp=vp, vs=vs)
+        for where, fast, slow in _known_pairs(self._values["vp"], self._values["vs"]):
+            _check_bulk_modulus(where, fast, slow)
+
+    def on(self, mesh: Any) -> Array:
+        """Return rho, vp, vs of each cell of a mesh, see `Medium.on`."""
+        values = super().on(mesh)
+        _check_bulk_modulus("cell {}", values[:, 1], values[:, 2])
+        return values
+
+    def _allowed(self, name: str, values: Array) -> NDArray[np.bool_]:
+        return np.isfinite(values) & ((values >= 0.0) if name == "vs" else (values > 0.0))
+
+    def _expected(self, name: str) -> str:
+        return f"expected finite and {'>= 0' if name == 'vs' else '> 0'} [{self.parameters[name]}]"
+
+    def _speeds(self, values: Array) -> Array:
+        vp, vs = values[:, 1], values[:, 2]
+        return np.stack([vp, np.where(vs > 0.0, vs, vp)])
+
+    def _check_state(self, values: Array, q: NDArray[Any], coordinates: Array) -> None:
+        fluid = np.flatnonzero(values[:, 2] == 0.0)
+        stress = q[fluid, :, 3:].astype(np.float64)
+        mean = stress[..., :3].mean(axis=-1, keepdims=True)
+        deviatoric = np.abs(np.concatenate([stress[..., :3] - mean, stress[..., 3:]], axis=-1)).max(axis=-1)
+        # What rounding leaves, with room for the sums of an exact solution.
+        bearable = np.finfo(q.dtype).eps ** (2 / 3) * float(np.abs(q[..., 3:]).max(initial=0.0))
+        bad = np.argwhere(deviatoric > bearable)
+        if len(bad):
+            (i, node), cells = bad[0], len(np.unique(bad[:, 0]))
+            place = tuple(float(x) for x in coordinates[fluid[i], node])
+            raise ArgumentError(
+                f"stress has a deviatoric part of {deviatoric[i, node]:.3g} Pa at {place} m in cell "
+                f"{fluid[i]} ({cells} such cells), a fluid (vs = 0), which bears no shear; expected "
+                "sxx = syy = szz and syz = sxz = sxy = 0"
+            )
+
+    def _questions(self, values: Array, size: float) -> list[str]:
+        questions = _mechanical_questions(values[:, 0], values[:, 1], size)
+        vp, vs = values[:, 1], values[:, 2]
+        soft = np.flatnonzero((vs > 0.0) & (vs < 1e-2 * vp))
+        if len(soft):
+            questions.append(
+                f"vs is {vs[soft[0]]:.3g} m/s beside vp = {vp[soft[0]]:.3g} m/s in cell {soft[0]} "
+                f"({len(soft)} such cells): is that a fluid? Its vs is 0"
+            )
+        return questions
+
+
+class Maxwell(Medium):
+    """A dielectric, magnetic or conducting material, isotropic.
+
+    The equations are eps E_t = curl H - sigma E, mu H_t = -curl E. Give eps and mu in SI units, or
+    relative to vacuum. With nothing given, eps = mu = 1: lengths over times are then in units of the
+    speed of light. Receivers also know "divergence", "curl_x", "curl_y" and "curl_z" of E [V/m2].
+
+    Parameters
+    ----------
+    eps, mu : float, dict of str to float, array_like or callable, optional
+        Permittivity [F/m] and permeability [H/m].
+    eps_r, mu_r : float, dict of str to float, array_like or callable, optional
+        The same relative to vacuum: eps = `unda.EPS0` eps_r, mu = `unda.MU0` mu_r. If only one of
+        them is given and the other's absolute value is not, that one is 1.
+    sigma : float, dict of str to float, array_like or callable
+        Conductivity [S/m].
+
+    Raises
+    ------
+    ArgumentError
+        If a value is not finite, eps or mu is not positive or sigma is negative, or a quantity is
+        given both ways.
+
+    Examples
+    --------
+    >>> import unda
+    >>> unda.Maxwell(eps=2.0)
+    unda.Maxwell(eps=2.0, mu=1.0, sigma=0.0)
+    >>> glass = unda.Maxwell(eps_r={"air": 1.0, "glass": 2.25})
+    >>> unda.Maxwell(eps_r=1.0).scalar()["mu"] == unda.MU0
+    True
+    """
+
+    physics = "maxwell"
+    fields = ("ex", "ey", "ez", "hx", "hy", "hz")
+    units: ClassVar[dict[str, str]] = {
+        **dict.fromkeys(("ex", "ey", "ez"), "V/m"),
+        **dict.fromkeys(("hx", "hy", "hz"), "A/m"),
+    }
+    derived: ClassVar[dict[str, Derived]] = _div_and_curl("ex", "ey", "ez", "V/m2")
+    field_groups: ClassVar[dict[str, tuple[str, ...]]] = {"E": ("ex", "ey", "ez"), "H": ("hx", "hy", "hz")}
+    parameters: ClassVar[dict[str, str]] = {"eps": "F/m", "mu": "H/m", "sigma": "S/m"}
+    boundaries = ("absorbing", "pec", "pmc")
+
+    def __init__(
+        self,
+        *,
+        eps: Values | None = None,
+        mu: Values | None = None,
+        eps_r: Values | None = None,
+        mu_r: Values | None = None,
+        sigma: Values = 0.0,
+    ) -> None:
+        for name, absolute, relative in (("eps", eps, eps_r), ("mu", mu, mu_r)):
+            if absolute is not None and relative is not None:
+                raise ArgumentError(f"got {name} and {name}_r; expected one of them")
+        in_si = eps_r is not None or mu_r is not None
+        super().__init__(
+            eps=self._absolute("eps", eps, eps_r, EPS0 if in_si else 1.0),
+            mu=self._absolute("mu", mu, mu_r, MU0 if in_si else 1.0),
+            sigma=sigma,
+        )
+
+    def _absolute(self, name: str, absolute: Values | None, relative: Values | None, unit: float) -> Values:
+        """Return one quantity in SI units; `unit` where it is not given at all."""
+        if absolute is not None:
+            return absolute
+        return unit if relative is None else _scaled(self._accept(f"{name}_r", relative), unit)
+
+    def _allowed(self, name: str, values: Array) -> NDArray[np.bool_]:
+        return np.isfinite(values) & (values >= 0.0) if name == "sigma" else super()._allowed(name, values)
+
+    def _expected(self, name: str) -> str:
+        if name == "sigma":
+            return "expected finite and >= 0 [S/m]"
+        return "expected finite and > 0" if name.endswith("_r") else super()._expected(name)
+
+    def _speeds(self, values: Array) -> Array:
+        return 1.0 / np.sqrt(values[:, 0] * values[:, 1])
+
+    def _wavelengths(self, values: Array, f: float) -> Array:
+        loss = values[:, 2] / (2.0 * np.pi * f * values[:, 0])
+        return np.asarray(self._speeds(values) / f / np.sqrt(1.0 + 1j * loss).real)
+
+    def _loss_rates(self, values: Array) -> Array:
+        return values[:, 2] / values[:, 0]
+
+    def _questions(self, values: Array, size: float) -> list[str]:
+        questions = []
+        speed, impedance = self._speeds(values).max(), np.sqrt(values[:, 1] / values[:, 0])
+        if speed > 1.001 * _LIGHT:
+            questions.append(
+                f"the fastest wave has {speed:.4g} m/s, more than light: are eps and mu in SI units?"
+            )
+        # 377 ohm in vacuum, 1 where eps = mu = 1; far from both where only one of them is in SI units.
+        if impedance.max() > 1e5 or impedance.min() < 1e-2:
+            wrong = impedance.max() if impedance.max() > 1e5 else impedance.min()
+            questions.append(f"sqrt(mu/eps) is {wrong:.3g} ohm: is one of eps and mu relative (eps_r, mu_r)?")
+        return questions
+
+
+def _mechanical_questions(rho: Array, speed: Array, size: float) -> list[str]:
+    """Return questions about numbers that look like km/s or g/cm3 among metres."""
+    questions = []
+    if size > 100 and speed.max() < 20:
+        questions.append(
+            f"the mesh is {size:.3g} m across and the fastest wave has {speed.max():.3g} m/s: is that km/s?"
+        )
+    # No gas is faster than 1,400 m/s at ordinary temperatures (hydrogen), and none denser than 20 kg/m3.
+    if rho.max() < 20 and (speed.max() > 1400 or (speed.max() > 100 and rho.min() > 1.5)):
+        questions.append(f"rho is at most {rho.max():.3g} kg/m3: is that g/cm3?")
+    return questions
+
+
+def _known_pairs(vp: Any, vs: Any) -> list[tuple[str, Array, Array]]:
+    """Return where, vp and vs for all cells whose two speeds are known without a mesh."""
+    if callable(vp) or callable(vs):
+        return []
+    if not isinstance(vp, dict) and not isinstance(vs, dict):
+        if np.ndim(vp) and np.ndim(vs) and len(vp) != len(vs):
+            return []  # `on` says so
+        fast, slow = (np.array(one) for one in np.broadcast_arrays(vp, vs))
+        return [("cell {}" if fast.ndim else "every cell", np.atleast_1d(fast), np.atleast_1d(slow))]
+    tags = set(vp if isinstance(vp, dict) else vs) & set(vs if isinstance(vs, dict) else vp)
+    tables = [one if isinstance(one, dict) else dict.fromkeys(tags, one) for one in (vp, vs)]
+    if any(np.ndim(table[tag]) for table in tables for tag in tags):
+        return []
+    return [(f"tag {tag!r}", *(np.array([table[tag]]) for table in tables)) for tag in sorted(tags)]  # type: ignore[misc]
+
+
+def _check_bulk_modulus(where: str, vp: Array, vs: Array) -> None:
+    bad = np.flatnonzero(vp**2 <= 4.0 / 3.0 * vs**2)
+    if len(bad):
+        i = bad[0]
+        raise ArgumentError(
+            f"vp = {float(vp[i])} and vs = {float(vs[i])} m/s in {where.replace('{}', str(i))} "
+            f"({len(bad)} of {len(vp)}) give a bulk modulus that is not positive; expected vp^2 > 4/3 vs^2"
+        )
+
+
+class _Scaled:
+    """A function of place times a factor; a class, so that it pickles."""
+
+    def __init__(self, function: Callable[..., ArrayLike], factor: float) -> None:
+        self.function, self.factor = function, factor
+        self.__qualname__ = f"{factor:.12g} * {_name_of(function)}"
+
+    def __call__(self, x: Array, y: Array, z: Array) -> Array:
+        return self.factor * np.asarray(self.function(x, y, z))
 
 
 class _OneCell:
@@ -278,6 +582,15 @@ class _OneCell:
         self.tag_names = mesh.tag_names
         self.tags = np.asarray(mesh.tags)[cell : cell + 1]
         self.centroids = np.asarray(mesh.centroids)[cell : cell + 1]
+
+
+def _scaled(value: Any, factor: float) -> Any:
+    """Return a checked number, dict, array or function times a factor."""
+    if callable(value):
+        return _Scaled(value, factor)
+    if isinstance(value, dict):
+        return {tag: factor * one for tag, one in value.items()}
+    return factor * value
 
 
 def _real_array(name: str, value: ArrayLike) -> Array:

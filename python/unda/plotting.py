@@ -19,9 +19,9 @@ def plot_slice(sim: Any, field: str, plane: dict[str, float | None], ax: Any, nu
     import matplotlib.pyplot as plt
 
     given = {name: value for name, value in plane.items() if value is not None}
-    if len(given) != 1 or field not in sim.fields:
+    if len(given) != 1 or field not in sim.medium.traces:
         raise ArgumentError(
-            f"field is {field!r}, plane {given}; expected one of {list(sim.fields)} and one of x, y, z"
+            f"field is {field!r}, plane {given}; expected one of {list(sim.medium.traces)} and one of x, y, z"
         )
     ((normal, value),) = given.items()
     fixed = "xyz".index(normal)
@@ -45,5 +45,5 @@ def plot_slice(sim: Any, field: str, plane: dict[str, float | None], ax: Any, nu
     ax.set_xlabel(f"{'xyz'[across]} [m]")
     ax.set_ylabel(f"{'xyz'[up]} [m]")
     ax.set_title(f"{field} at {normal} = {value:g} m, t = {sim.t:.4g} s")
-    ax.figure.colorbar(image, ax=ax, label=f"{field} [{sim.medium.units[field]}]")
+    ax.figure.colorbar(image, ax=ax, label=f"{field} [{sim.medium.traces[field]}]")
     return ax

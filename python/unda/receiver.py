@@ -5,15 +5,56 @@ They outlive their simulation and pickle without it. Not here: recording (csrc/s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ._check import field_names, field_values
 from .errors import ArgumentError
+from .medium import Medium
 
-__all__ = ["Receivers"]
+__all__ = ["Channels", "Receivers"]
+
+
+class Channels:
+    """What the library samples at points, and what is made of it.
+
+    Parameters
+    ----------
+    medium : Medium
+    names : iterable of str, optional
+        Fields and derived ones; all fields if omitted.
+
+    Attributes
+    ----------
+    names : tuple of str
+    numbers : ndarray of int32
+        Fields and derivatives as the library numbers them: unda_receivers.
+    """
+
+    def __init__(self, medium: Medium, names: Any = None) -> None:
+        self.names = field_names(medium.fields if names is None else names, tuple(medium.traces))
+        self._terms = [
+            medium.derived[name].terms if name in medium.derived else ((1.0, name, 0),) for name in self.names
+        ]
+        raw = dict.fromkeys((field, derivative) for terms in self._terms for _, field, derivative in terms)
+        self._column = {one: i for i, one in enumerate(raw)}
+        numbers = [derivative * len(medium.fields) + medium.fields.index(field) for field, derivative in raw]
+        self.numbers = np.array(numbers, np.int32)
+
+    def combine(self, samples: np.ndarray) -> np.ndarray:
+        """Return (.., names) from what the library gave (.., numbers)."""
+        made = np.empty((*samples.shape[:-1], len(self.names)), samples.dtype)
+        for i, terms in enumerate(self._terms):
+            parts = [(factor, samples[..., self._column[field, d]]) for factor, field, d in terms]
+            if terms[0] == (1.0, self.names[i], 0):
+                made[..., i] = parts[0][1]
+                continue
+            with np.errstate(invalid="ignore", over="ignore"):  # of a run that blows up
+                # Term by term, so that the bits do not depend on how many samples come at once.
+                made[..., i] = sum(factor * part.astype(np.float64) for factor, part in parts)
+        return made
 
 
 class Receivers:
@@ -24,7 +65,7 @@ class Receivers:
     points : ndarray, shape (num_point, 3)
         Where they stand [m].
     fields : tuple of str
-        What they record.
+        What they record: fields, or what the medium derives of them (divergence, ..).
     units : dict of str to str
         Unit of each field.
     every : int
@@ -115,7 +156,8 @@ class Receivers:
         Parameters
         ----------
         other : exact solution or Receivers
-            What the traces should be. Other receivers must have the same points and times.
+            What the traces should be. Other receivers must have the same points and times. Exact
+            solutions have no derivatives: no divergence, no curl.
         fields : sequence of str, optional
             All recorded ones if omitted.
 
@@ -165,7 +207,10 @@ class Receivers:
             other = self._bind(other)
         x, y, z = (self.points[:, i, None] for i in range(3))
         shape = (len(self.points), self.num_sample)
-        return field_values(other(x, y, z, self.t[None, :]), fields, shape, "the exact solution")
+        values = other(x, y, z, self.t[None, :])
+        if isinstance(getattr(other, "medium", None), Medium) and isinstance(values, Mapping):
+            values = {**values, **_derived(other.medium, values, fields)}
+        return field_values(values, fields, shape, "the exact solution")
 
     def save(self, path: Any) -> None:
         """Write points, samples, times and configuration to an HDF5 file for `unda.load_receivers`.
@@ -199,3 +244,17 @@ class Receivers:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_bind": None}
+
+
+def _derived(medium: Medium, values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Return what these names are of the fields of an exact solution, which has no derivatives."""
+    made = {}
+    for name in (one for one in names if one in medium.derived and one not in values):
+        terms = medium.derived[name].terms
+        if any(derivative for _, _, derivative in terms):
+            raise ArgumentError(
+                f"{name!r} takes derivatives, which exact solutions do not give; compare other fields "
+                "(misfit(.., fields=..)), or with other receivers"
+            )
+        made[name] = sum(factor * values[field] for factor, field, _ in terms)
+    return made

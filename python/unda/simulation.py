@@ -24,10 +24,11 @@ from ._run_control import Alone, Interruptible, Progress
 from .boundary import Boundaries, OuterData, own_side
 from .check import Report, check
 from .errors import ArgumentError, ForkError, OutOfMemoryError, UnstableError
+from .incident import PlaneWave
 from .limits import device_info, device_limits
 from .medium import Medium
 from .mesh import Mesh
-from .receiver import Receivers
+from .receiver import Channels, Receivers
 from .source import Source
 
 __all__ = ["KERNELS", "PLAN", "PRECISIONS", "Simulation", "choice", "forecast", "precision"]
@@ -143,8 +144,10 @@ class Simulation:
             )
         self.num_node = int(info.num_node)
         self._start = 0.0  # time of step 0
-        self._sources: list[Any] = []
+        self._sources: list[Any] = []  # each point source and its time function
+        self._waves: list[Any] = []  # each plane wave, its exact solution and its number of faces
         self._receivers: list[Receivers] = []
+        self._channels: list[Channels] = []  # of each
         self._rate = 0.0  # steps a second of the last chunk
         self._outer: OuterData | None = None
         self._blown: tuple[int, int] | None = None  # steps of a blow-up and of the last good state
@@ -311,7 +314,8 @@ class Simulation:
         Raises
         ------
         ArgumentError
-            Unknown fields, wrong shapes, values that are not finite.
+            Unknown fields, wrong shapes, values that are not finite, shear or unequal normal stresses in
+            a fluid (elastic, vs = 0).
         """
         unknown = sorted(set(fields) - set(self.fields))
         if unknown:
@@ -345,6 +349,7 @@ class Simulation:
                 q[..., i] = value
             if not np.isfinite(q[..., i]).all():
                 raise ArgumentError(f"{name} has values beyond the range of {self.dtype}")
+        self.medium._check_state(self._material, q, x)
         handle = self._live()
         _core.check(lib.unda_solver_write(handle, lib.UNDA_STATE, 0, len(q), _core.pointer(q)))
         self._start, self._blown = t, None
@@ -361,20 +366,29 @@ class Simulation:
 
     @_alone
     def sample(self, points: ArrayLike, fields: Sequence[str] | None = None) -> dict[str, Any]:
-        """Return fields at points (n, 3) [m], {field: (n,)}, interpolated in each element."""
-        chosen = field_names(fields, self.fields)
-        points, elem = self._inside(points, "point")
-        values = np.empty((len(points), len(self.fields)))
-        _core.check(
-            lib.unda_solver_sample(
-                self._live(),
-                len(points),
-                _core.pointer(points),
-                _core.pointer(elem),
-                _core.pointer(values, writable=True),
-            )
-        )
-        return {name: values[:, self.fields.index(name)] for name in chosen}
+        """Return fields at points (n, 3) [m], {field: (n,)}, interpolated in each element.
+
+        Parameters
+        ----------
+        points : array_like, shape (n, 3)
+        fields : sequence of str, optional
+            Names as `add_receivers` takes them, derived ones included; all fields if omitted.
+
+        Raises
+        ------
+        ArgumentError
+            Points outside the mesh, unknown fields.
+        """
+        channels = Channels(self.medium, fields)
+        array, elem = self._inside(points, "point")
+        values = np.empty((len(array), len(channels.numbers)))
+        given = _core.new_struct(
+            "unda_receivers", num_point=len(array), num_field=len(channels.numbers), points=array, elem=elem,
+            fields=channels.numbers,
+        )  # fmt: skip
+        to = _core.pointer(values, writable=True)
+        _core.check(lib.unda_solver_sample(self._live(), given, to))
+        return dict(zip(channels.names, channels.combine(values).T, strict=True))
 
     @_alone
     def rhs(self) -> dict[str, np.ndarray]:
@@ -398,7 +412,7 @@ class Simulation:
         ----------
         exact : exact solution
         relative : bool
-            Divide by the exact norm of the field's group (p; v).
+            Divide by the exact norm of the field's group (p, v; v, stress; E, H).
 
         Returns
         -------
@@ -441,20 +455,34 @@ class Simulation:
         return array, elem
 
     @_alone
-    def add_source(self, source: Source) -> None:
-        """Add a point source; before the first step, and each object once.
+    def add_source(self, source: Source | PlaneWave) -> None:
+        """Add a point source or a plane wave; before the first step, and each object once.
 
         Raises
         ------
         ArgumentError
-            Outside the mesh, of another physics, added already, or too late: see `reset`.
+            Outside the mesh, of another physics, a deviatoric moment in a fluid, added already, or too
+            late: see `reset`. Of plane waves: see `PlaneWave`.
         """
-        if not isinstance(source, Source):
-            raise ArgumentError(f"source is {source!r}, expected a source such as VolumeInjection")
-        if any(source is other for other, _ in self._sources):
+        if not isinstance(source, (Source, PlaneWave)):
+            raise ArgumentError(f"source is {source!r}, expected one such as VolumeInjection or PlaneWave")
+        if any(source is other for other, *_ in (*self._sources, *self._waves)):
             raise ArgumentError("this source was added already; sim.reset(sources=True) forgets it")
         if self.step_count > 0:
             raise ArgumentError("sources are added before the first step; sim.reset() starts again")
+        if isinstance(source, PlaneWave):
+            self._add_wave(source)
+        else:
+            self._add_point_source(source)
+
+    def _add_wave(self, source: PlaneWave) -> None:
+        elem, face, sign, wave = source.driven(self.mesh, self.medium, self._material, self._boundaries)
+        arrays = (_core.pointer(elem), _core.pointer(face), _core.pointer(sign))
+        _core.check(lib.unda_solver_add_incident(self._live(), len(elem), *arrays))
+        self._waves.append((source, wave, len(elem)))
+        self._outer = None
+
+    def _add_point_source(self, source: Source) -> None:
         points, elem = self._inside([source.position], "source")
         rates = source.rates(self.medium, int(elem[0]), self.mesh)
         array = np.array([rates.get(name, 0.0) for name in self.fields])
@@ -477,64 +505,80 @@ class Simulation:
     ) -> Receivers:
         """Record fields at points (n, 3) [m] now and after every `every` steps.
 
+        Parameters
+        ----------
+        points : array_like, shape (n, 3)
+            Where [m].
+        fields : iterable of str, optional
+            Fields, and what the medium derives of them: "divergence", "curl_x", "curl_y", "curl_z" (of v
+            or E) and, in elastic media, "pressure". Derivatives are those of the polynomials in the cell
+            of each point: of one order less than the fields. All fields if omitted.
+        every : int
+            Steps between samples.
+        name : str, optional
+
+        Returns
+        -------
+        Receivers
+
         Raises
         ------
         ArgumentError
             Points outside the mesh, unknown fields.
         """
         array, elem = self._inside(points, "receiver")
-        chosen = field_names(fields, self.fields)
+        channels = Channels(self.medium, fields)
         every = integer("every", every, 1, 2**31 - 1)
         if name is not None and not isinstance(name, str):
             raise ArgumentError(f"name is {name!r}, expected a string")
-        numbers = np.array([self.fields.index(field) for field in chosen], np.int32)
         group = ffi.new("int32_t *")
         given = _core.new_struct(
-            "unda_receivers", num_point=len(array), every=every, num_field=len(chosen),
-            points=array, elem=elem, fields=numbers,
+            "unda_receivers", num_point=len(array), every=every, num_field=len(channels.numbers),
+            points=array, elem=elem, fields=channels.numbers,
         )  # fmt: skip
         _core.check(lib.unda_solver_add_receivers(self._live(), given, group))
         receivers = Receivers(
-            array, chosen, units=self.medium.units, every=every, dt=self.dt, dtype=self.dtype,
+            array, channels.names, units=self.medium.traces, every=every, dt=self.dt, dtype=self.dtype,
             config=self.config, name=name,
         )  # fmt: skip
         mesh = self.mesh
         receivers._bind = lambda solution: solution.bind(mesh)
         receivers.clear(self._start, self.step_count)
         self._receivers.append(receivers)
+        self._channels.append(channels)
         self._drain()
         return receivers
 
     def _drain(self) -> None:
         """Move recorded samples from the library to the receivers."""
         count = ffi.new("int64_t *")
-        for i, receivers in enumerate(self._receivers):
-            shape = (len(receivers.points), len(receivers.fields))
+        for i, (receivers, channels) in enumerate(zip(self._receivers, self._channels, strict=True)):
+            shape = (len(receivers.points), len(channels.numbers))
             most = int(max(1, min(1024, _CHUNK_BYTES // (8 * max(1, shape[0] * shape[1])))))
             count[0] = most
             while count[0] == most:
                 samples = np.empty((most, *shape), self.dtype)
                 to = _core.pointer(samples, writable=True)
                 _core.check(lib.unda_solver_take_samples(self._live(), i, most, to, count))
-                receivers.append(samples[: count[0]].copy())
+                receivers.append(channels.combine(samples[: count[0]]))
 
     @_alone
     def reset(self, sources: bool = False) -> None:
         """Set fields and time to zero and empty the receivers; with `sources`, forget the sources."""
         if sources:
             _core.check(lib.unda_solver_clear_sources(self._live()))
-            self._sources = []
+            self._sources, self._waves, self._outer = [], [], None
         self.set()
 
     # ---- running ----
 
     def _drive(self, times: np.ndarray) -> Any:
-        """Sample the sources and the exact outer data at stage times."""
+        """Sample the sources, the exact outer data and the incident waves at stage times."""
         amplitudes = None
         if self._sources:
             amplitudes = np.ascontiguousarray(np.stack([f(times) for _, f in self._sources], axis=1))
         exact = None
-        if self._boundaries.exact:
+        if self._boundaries.exact or self._waves:
             if self._outer is None:
                 num = int(self._info().num_exact)
                 shape = (-1, (self.degree + 1) * (self.degree + 2) // 2)
@@ -542,8 +586,9 @@ class Simulation:
                 to = _core.pointer(points, writable=True), _core.pointer(numbers, writable=True)
                 _core.check(lib.unda_solver_exact_points(self._live(), *to))
                 self._outer = OuterData(
-                    self._boundaries, points.reshape(*shape, 3), numbers.reshape(shape), self.fields
-                )
+                    self._boundaries, points.reshape(*shape, 3), numbers.reshape(shape), self.fields,
+                    [(wave, count) for _, wave, count in self._waves],
+                )  # fmt: skip
             exact = self._outer(times)
         return _core.new_struct("unda_drive", num_time=len(times), amplitudes=amplitudes, exact=exact)
 
@@ -614,7 +659,8 @@ class Simulation:
         """Return the steps of which 64 MB hold the sampled data."""
         info = self._info()
         wide = len(self._sources) + int(info.num_exact) * len(self.fields)
-        traces = sum(len(r.points) * len(r.fields) for r in self._receivers)
+        groups = zip(self._receivers, self._channels, strict=True)
+        traces = sum(len(receivers.points) * len(channels.numbers) for receivers, channels in groups)
         room = _CHUNK_BYTES / (8 * (info.num_stage * wide + traces + 1))
         return int(max(1, min(room, 100_000)))
 

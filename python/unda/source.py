@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ._check import vector
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._check import number, unit_vector, vector
 from .errors import ArgumentError
 from .medium import Medium
 from .timefunction import TimeFunction, from_config, wrap
 
-__all__ = ["Source", "VolumeInjection"]
+__all__ = ["CurrentDipole", "MomentTensor", "PointForce", "Source", "VolumeInjection"]
 
 
 class Source:
@@ -85,7 +88,7 @@ class Source:
             )
 
     def time_function(self, dt: float) -> TimeFunction:
-        """Return f as a time function; a plain callable is wrapped for the time step dt [s]."""
+        """Return what is injected in time; a plain callable is wrapped for the time step dt [s]."""
         return wrap(self.f, dt)
 
     def to_config(self) -> dict[str, Any]:
@@ -104,7 +107,12 @@ class Source:
             "type": type(self).__name__,
             "position": list(self.position),
             "f": self.f.to_config(),
+            **self._arguments(),
         }
+
+    def _arguments(self) -> dict[str, Any]:
+        """Return what the constructor takes beyond position and f, JSON-able."""
+        return {}
 
     @staticmethod
     def from_config(config: dict[str, Any]) -> Source:
@@ -117,11 +125,15 @@ class Source:
         return Source._kinds[kind](**{**parameters, "f": from_config(parameters["f"])})
 
     def __repr__(self) -> str:
-        return f"unda.{type(self).__name__}({self.position}, {self.f!r})"
+        more = "".join(f", {name}={value}" for name, value in self._arguments().items())
+        return f"unda.{type(self).__name__}({self.position}, {self.f!r}{more})"
 
 
 class VolumeInjection(Source):
     """Volume injected at a point: p_t + rho c^2 div v = rho c^2 q(t) delta(x - position).
+
+    In elastic media each normal stress rate gets -(lambda + 2 mu/3) q(t) delta(x - position): an
+    explosion whose moment rate is the bulk modulus times q.
 
     Parameters
     ----------
@@ -142,8 +154,178 @@ class VolumeInjection(Source):
     unda.VolumeInjection((503.0, 491.0, 507.0), unda.ricker(f0=10.0, t0=0.15))
     """
 
-    physics = ("acoustic",)
+    physics = ("acoustic", "elastic")
     unit = "m3/s"
 
     def _rates_acoustic(self, rho: float, c: float) -> dict[str, float]:
         return {"p": rho * c**2}
+
+    def _rates_elastic(self, rho: float, vp: float, vs: float) -> dict[str, float]:
+        bulk_modulus = rho * (vp**2 - 4.0 / 3.0 * vs**2)  # lambda + 2 mu/3
+        return dict.fromkeys(("sxx", "syy", "szz"), -bulk_modulus)
+
+
+class PointForce(Source):
+    """A force at a point of an elastic medium: rho v_t = div sigma + f(t) direction delta(x - position).
+
+    Parameters
+    ----------
+    position : array_like, shape (3,)
+        Where it acts [m].
+    f : TimeFunction or callable
+        Force f(t) [N] along the direction.
+    direction : array_like, shape (3,)
+        Not zero, and kept as given: the force is f(t) times this vector.
+
+    Raises
+    ------
+    ArgumentError
+        If position or direction are not three finite numbers, the direction is zero, or f cannot be
+        called.
+
+    Examples
+    --------
+    >>> import unda
+    >>> push = unda.PointForce((0, 0, 0), unda.ricker(10.0), direction=(0, 0, -2))
+    >>> push.rates(unda.Elastic(rho=2000.0, vp=4000.0, vs=2000.0), 0)
+    {'vx': 0.0, 'vy': 0.0, 'vz': -0.001}
+    """
+
+    physics = ("elastic",)
+    unit = "N"
+
+    def __init__(self, position: Any, f: Callable[[Any], Any], direction: ArrayLike) -> None:
+        super().__init__(position, f)
+        self.direction = vector("direction", direction)
+        if not any(self.direction):
+            raise ArgumentError(f"direction is {self.direction}; expected a vector of length > 0")
+
+    def _arguments(self) -> dict[str, Any]:
+        return {"direction": list(self.direction)}
+
+    def _rates_elastic(self, rho: float, vp: float, vs: float) -> dict[str, float]:
+        return {f"v{axis}": one / rho for axis, one in zip("xyz", self.direction, strict=True)}
+
+
+class MomentTensor(Source):
+    """A moment at a point of an elastic medium: sigma_t = ... - f'(t) moment delta(x - position).
+
+    It acts like the body force -div(f(t) moment delta): an isotropic positive moment explodes (Aki &
+    Richards 2002, section 3.3).
+
+    Parameters
+    ----------
+    position : array_like, shape (3,)
+        Where it acts [m].
+    f : TimeFunction or callable
+        History of the moment, not of its rate.
+    moment : array_like, shape (3, 3)
+        Symmetric [N m]; the moment is f(t) times this tensor. In a fluid a multiple of the identity.
+
+    Raises
+    ------
+    ArgumentError
+        If the position is not three finite numbers, the moment not a symmetric 3 by 3 tensor other
+        than zero, or f cannot be called; from `rates` if it is deviatoric in a fluid.
+
+    Examples
+    --------
+    >>> import unda
+    >>> slip = unda.MomentTensor((0, 0, 0), unda.ricker(10.0).integral, [[0, 1e9, 0], [1e9, 0, 0], [0, 0, 0]])
+    >>> slip.rates(unda.Elastic(rho=2000.0, vp=4000.0, vs=2000.0), 0)["sxy"]
+    -1000000000.0
+    """
+
+    physics = ("elastic",)
+    unit = "N m"
+
+    def __init__(self, position: Any, f: Callable[[Any], Any], moment: ArrayLike) -> None:
+        super().__init__(position, f)
+        self.moment = _symmetric("moment", moment)
+
+    def time_function(self, dt: float) -> TimeFunction:
+        """Return f', the rate that drives the stresses; a plain callable is wrapped for dt [s]."""
+        return super().time_function(dt).derivative
+
+    def _arguments(self) -> dict[str, Any]:
+        return {"moment": self.moment.tolist()}
+
+    def _rates_elastic(self, rho: float, vp: float, vs: float) -> dict[str, float]:
+        m = self.moment
+        if vs == 0.0:
+            deviatoric = np.abs(m - np.trace(m) / 3.0 * np.eye(3)).max()
+            if deviatoric > 1e-12 * np.abs(m).max():
+                raise ArgumentError(
+                    f"moment has a deviatoric part of {deviatoric:g} N m at {self.position} m in a fluid "
+                    "(vs = 0), which bears no shear; expected a multiple of the identity"
+                )
+        pairs = {"sxx": (0, 0), "syy": (1, 1), "szz": (2, 2), "syz": (1, 2), "sxz": (0, 2), "sxy": (0, 1)}
+        return {field: -float(m[pair]) for field, pair in pairs.items()}
+
+
+class CurrentDipole(Source):
+    """A short current at a point: eps E_t = curl H - sigma E - f(t) direction delta(x - position).
+
+    Parameters
+    ----------
+    position : array_like, shape (3,)
+        Where it stands [m].
+    f : TimeFunction or callable
+        Current times length, f(t) [A m]: the rate of the electric dipole moment.
+    direction : array_like, shape (3,)
+        Where the current flows; any length.
+
+    Attributes
+    ----------
+    direction : (float, float, float)
+        Of length 1.
+
+    Raises
+    ------
+    ArgumentError
+        If position or direction are not three finite numbers, the direction is zero or f cannot be
+        called.
+
+    Examples
+    --------
+    >>> import unda
+    >>> source = unda.CurrentDipole((0, 0, 0), unda.ricker(1e9), direction=(0, 0, 2))
+    >>> source.direction
+    (0.0, 0.0, 1.0)
+    >>> source.rates(unda.Maxwell(eps=2.0), 0)
+    {'ez': -0.5}
+    """
+
+    physics = ("maxwell",)
+    unit = "A m"
+
+    def __init__(self, position: Any, f: Callable[[Any], Any], direction: Any) -> None:
+        super().__init__(position, f)
+        self._given = vector("direction", direction)
+        self.direction = unit_vector("direction", direction)
+
+    def _arguments(self) -> dict[str, Any]:
+        return {"direction": list(self._given)}
+
+    def _rates_maxwell(self, eps: float, mu: float, sigma: float) -> dict[str, float]:
+        pairs = zip(("ex", "ey", "ez"), self.direction, strict=True)
+        return {field: -component / eps for field, component in pairs if component != 0.0}
+
+
+def _symmetric(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    """Return a symmetric tensor (3, 3), or raise."""
+    expected = "expected a symmetric tensor of shape (3, 3), not zero [N m]"
+    try:
+        rows = [list(row) for row in np.asarray(value, dtype=object)]
+    except TypeError:
+        rows = []
+    if [len(row) for row in rows] != [3, 3, 3]:
+        raise ArgumentError(f"{name} has shape {np.shape(np.asarray(value, dtype=object))}; {expected}")
+    tensor = np.array([[number(f"{name}[{i}][{j}]", rows[i][j], "N m") for j in range(3)] for i in range(3)])
+    uneven = np.abs(tensor - tensor.T)
+    if uneven.max() > 1e-12 * np.abs(tensor).max() or not tensor.any():
+        i, j = np.unravel_index(int(np.argmax(uneven)), (3, 3))
+        found = f"{name}[{i}][{j}] = {tensor[i, j]:g} and {name}[{j}][{i}] = {tensor[j, i]:g}"
+        raise ArgumentError(f"{found}; {expected}")
+    tensor.setflags(write=False)
+    return tensor

@@ -103,7 +103,7 @@ static void refuse_options(struct rig *rig)
     OPTION(physics = 1);
     OPTION(physics = -1);
     OPTION(degree = 0);
-    OPTION(degree = 9);
+    OPTION(degree = 10);
     OPTION(precision = 2);
     OPTION(flux = 2);
     OPTION(integrator = 2);
@@ -159,7 +159,6 @@ static void refuse_questions(unda_solver *solver)
 static void refuse_state(unda_solver *solver)
 {
     double values[4] = {0};
-    int64_t elem = 0, outside = NUM_ELEM;
     CALL(unda_solver_read(NULL, UNDA_STATE, 0, 1, values));
     CALL(unda_solver_read(solver, UNDA_STATE, 0, 1, NULL));
     CALL(unda_solver_read(solver, 4, 0, 1, values));
@@ -176,19 +175,13 @@ static void refuse_state(unda_solver *solver)
     CALL(unda_solver_set_clock(solver, NAN, 0, 0));
     CALL(unda_solver_set_clock(solver, 0, -1, 0));
     CALL(unda_solver_set_clock(solver, 0, 0, 3));
-    CALL(unda_solver_sample(NULL, 1, values, &elem, values));
-    CALL(unda_solver_sample(solver, 1, NULL, &elem, values));
-    CALL(unda_solver_sample(solver, 1, values, NULL, values));
-    CALL(unda_solver_sample(solver, 1, values, &elem, NULL));
-    CALL(unda_solver_sample(solver, 1, values, &outside, values));
-    CALL(unda_solver_sample(solver, -1, values, &elem, values));
 }
 
 static void refuse_points(unda_solver *solver)
 {
     static const double point[3] = {0.5, 0.5, 0.5}, rates[NUM_FIELD] = {1}, bad[NUM_FIELD] = {NAN};
     const int64_t elem = 0, outside = NUM_ELEM;
-    const int32_t field = 0, unknown = NUM_FIELD;
+    const int32_t field = 0, unknown = 4 * NUM_FIELD;
     const unda_receivers fine = {.size_bytes = sizeof fine,
                                  .num_point = 1,
                                  .every = 1,
@@ -214,6 +207,8 @@ static void refuse_points(unda_solver *solver)
         r.assignment;                                                                                        \
         printf("receivers." #assignment "=%d %s\n", unda_solver_add_receivers(solver, &r, &index),           \
                unda_error());                                                                                \
+        if (r.every == 1)                                                                                    \
+            printf("sample." #assignment "=%d %s\n", unda_solver_sample(solver, &r, samples), unda_error()); \
     } while (0)
     RECEIVERS(size_bytes = 8);
     RECEIVERS(num_point = -1);
@@ -226,6 +221,9 @@ static void refuse_points(unda_solver *solver)
     RECEIVERS(fields = &unknown);
     RECEIVERS(points = bad);
 #undef RECEIVERS
+    CALL(unda_solver_sample(NULL, &fine, samples));
+    CALL(unda_solver_sample(solver, NULL, samples));
+    CALL(unda_solver_sample(solver, &fine, NULL));
     CALL(unda_solver_add_receivers(NULL, &fine, &index));
     CALL(unda_solver_add_receivers(solver, NULL, &index));
     CALL(unda_solver_add_receivers(solver, &fine, NULL));
@@ -239,6 +237,33 @@ static void refuse_points(unda_solver *solver)
     CALL(unda_solver_take_samples(solver, 0, 1, NULL, &count));
     CALL(unda_solver_take_samples(solver, 0, 1, samples, NULL));
     printf("untouched=%d\n", index == -7 && count == -7);
+}
+
+static void refuse_incident(struct rig *rig)
+{
+    int64_t neighbors[NUM_ELEM][4], elem = 0, outside = NUM_ELEM;
+    const int32_t face = 0, sign = 1, none = 4, twice = 2;
+    unda_mesh_arrays arrays = {.size_bytes = sizeof arrays, .neighbors = neighbors[0]};
+    unda_solver_info before = {.size_bytes = sizeof before}, after = before;
+    unda_solver_get_info(rig->solver, &before);
+    CALL(unda_solver_add_incident(NULL, 1, &elem, &face, &sign));
+    CALL(unda_solver_add_incident(rig->solver, 1, NULL, &face, &sign));
+    CALL(unda_solver_add_incident(rig->solver, 1, &elem, NULL, &sign));
+    CALL(unda_solver_add_incident(rig->solver, 1, &elem, &face, NULL));
+    CALL(unda_solver_add_incident(rig->solver, -1, &elem, &face, &sign));
+    CALL(unda_solver_add_incident(rig->solver, INT64_MAX, &elem, &face, &sign));
+    CALL(unda_solver_add_incident(rig->solver, 1, &outside, &face, &sign));
+    CALL(unda_solver_add_incident(rig->solver, 1, &elem, &none, &sign));
+    CALL(unda_solver_add_incident(rig->solver, 1, &elem, &face, &twice));
+    unda_mesh_get_arrays(rig->mesh, &arrays);
+    for (elem = 0; elem < NUM_ELEM; elem++)
+        for (int32_t side = 0; side < 4; side++) /* absorbing, wall, exact, with the wrong sign */
+            if (neighbors[elem][side] < 0) {
+                const int32_t wrong = neighbors[elem][side] == -1 ? -1 : 1;
+                CALL(unda_solver_add_incident(rig->solver, 1, &elem, &side, &wrong));
+            }
+    unda_solver_get_info(rig->solver, &after);
+    printf("untouched=%d\n", before.num_exact == after.num_exact);
 }
 
 static void refuse_steps(struct rig *rig)
@@ -285,6 +310,7 @@ unda_status refusals(void)
     refuse_questions(rig.solver);
     refuse_state(rig.solver);
     refuse_points(rig.solver);
+    refuse_incident(&rig);
     refuse_steps(&rig);
     refuse_settings();
     unda_status status = rig_step(&rig, 1); /* it still runs */

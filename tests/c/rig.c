@@ -6,6 +6,25 @@
 
 int32_t rig_device = UNDA_DEVICE_CPU;
 
+/* An incident wave at faces between elements, at walls and absorbing sides of every third element. */
+static unda_status add_incident(struct rig *rig, const int32_t *boundary)
+{
+    int64_t neighbors[NUM_ELEM][4], elem[4 * NUM_ELEM], num = 0;
+    int32_t face[4 * NUM_ELEM], sign[4 * NUM_ELEM];
+    unda_mesh_arrays arrays = {.size_bytes = sizeof arrays, .neighbors = neighbors[0]};
+    TRY_HERE(unda_mesh_get_arrays(rig->mesh, &arrays));
+    for (int i = 0; i < 4 * NUM_ELEM; i += i % 4 == 3 ? 9 : 1) {
+        int64_t other = neighbors[i / 4][i % 4];
+        int32_t condition = other < 0 ? boundary[-1 - other] : UNDA_BOUNDARY_ABSORBING;
+        if (condition == UNDA_BOUNDARY_EXACT)
+            continue;
+        elem[num] = i / 4;
+        face[num] = i % 4;
+        sign[num++] = other >= 0 ? 1 - 2 * (i % 2) : condition == UNDA_BOUNDARY_ABSORBING ? 1 : -1;
+    }
+    return unda_solver_add_incident(rig->solver, num, elem, face, sign);
+}
+
 unda_status rig_new(struct rig *rig, const unda_solver_options *options)
 {
     static const double material[3][2] = {{1000, 1500}, {2000, 3000}, {1.2, 340}};
@@ -22,6 +41,7 @@ unda_status rig_new(struct rig *rig, const unda_solver_options *options)
     full.boundary = boundary;
     TRY_HERE(unda_box_mesh_new(&rig->mesh, &box));
     TRY_HERE(unda_solver_new(&rig->solver, rig->mesh, &full));
+    TRY_HERE(add_incident(rig, boundary));
     rig->info.size_bytes = sizeof rig->info;
     TRY_HERE(unda_solver_get_info(rig->solver, &rig->info));
     rig->outer = calloc((size_t)(MAX_TIME * rig->info.num_exact * NUM_FIELD), sizeof *rig->outer);
@@ -58,7 +78,7 @@ unda_status rig_step(struct rig *rig, int64_t num_step)
 static unda_status add_points(struct rig *rig)
 {
     static const double points[2][3] = {{0.3, 0.4, 0.5}, {0.8, 0.1, 0.2}}, rates[NUM_FIELD] = {1};
-    static const int32_t fields[2][NUM_FIELD] = {{0}, {3, 1, 0, 2}};
+    static const int32_t fields[2][NUM_FIELD] = {{0}, {3, 1, 5, 14}}; /* dvx/dx, dvy/dz */
     int64_t elem[2];
     double barycentric[2][4];
     TRY_HERE(unda_mesh_locate(rig->mesh, 2, points[0], elem, barycentric[0]));
@@ -74,7 +94,13 @@ static unda_status add_points(struct rig *rig)
         TRY_HERE(unda_solver_add_receivers(rig->solver, &receivers, &rig->groups[i]));
     }
     double values[2][NUM_FIELD];
-    return unda_solver_sample(rig->solver, 2, points[0], elem, values[0]);
+    const unda_receivers sampled = {.size_bytes = sizeof sampled,
+                                    .num_point = 2,
+                                    .num_field = NUM_FIELD,
+                                    .points = points[0],
+                                    .elem = elem,
+                                    .fields = fields[1]};
+    return unda_solver_sample(rig->solver, &sampled, values[0]);
 }
 
 /* Everything that reads a solver or its mesh. */

@@ -1,5 +1,6 @@
 /* rig.h: a small problem of everything, shared by library.c and refusals.c: a mesh of 24 tetrahedra with
- * three materials, exact data on a side, a source and two groups of receivers. Not here: checks. Next: rig.c.
+ * three materials, exact data on a side, an incident wave, a source and two groups of receivers. Not here:
+ * checks. Next: rig.c.
  */
 #ifndef RIG_H
 #define RIG_H

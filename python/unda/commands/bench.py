@@ -1,7 +1,8 @@
 """Time a method on a device, degree by degree, against what the device can do.
 
-The case is fair: a perturbed, randomly numbered, non-periodic mesh, four materials, one source, 100
-receivers, whole steps by the clock on the wall after warm-up. Not here: the kernels (cuda/dg).
+The case is fair, and alike for all physics: a perturbed, randomly numbered, non-periodic mesh, four
+materials, one source, 100 receivers, whole steps by the clock on the wall after warm-up. Not here: the
+kernels (cuda/dg).
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +24,19 @@ from .. import _cuda
 from ..dg import DG
 from ..errors import ArgumentError
 from ..limits import choose_device, device_info, device_limits
-from ..medium import Acoustic
+from ..medium import Acoustic, Elastic, Maxwell, Medium
 from ..mesh import Mesh, box_mesh
-from ..source import VolumeInjection
+from ..source import CurrentDipole, Source, VolumeInjection
 from ..timefunction import ricker
 
 __all__ = ["arguments", "measure", "run"]
 
+PHYSICS = ("acoustic", "elastic", "maxwell")
+_GPU_NODES = {"acoustic": 16e6, "elastic": 4e6, "maxwell": 4e6}  # at least, by default
+
 _COLUMNS = (
     ("N", "degree", "d"), ("kernel", "kernel", "s"), ("elements", "num_elem", "d"),
-    ("ms/step", "ms", ".4g"), ("GDOF/s", "gdof_per_second", ".1f"), ("GFLOP/s", "gflops", ".0f"),
+    ("ms/step", "ms", ".4g"), ("GDOF/s", "gdof_per_second", ".3g"), ("GFLOP/s", "gflops", ".0f"),
     ("GB/s", "gbytes_per_second", ".0f"), ("% of limit", "percent_of_limit", ".1f"),
     ("sim s/s", "simulated_per_second", ".3g"),
 )  # fmt: skip
@@ -64,10 +69,16 @@ def _words(*known: str) -> Callable[[str], str]:
     return check
 
 
+def _physics(text: str) -> list[str]:
+    return list(PHYSICS) if text == "all" else _words(*PHYSICS)(text).split(",")
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("method", choices=["dg"], help="method to time")
-    parser.add_argument("--physics", choices=["acoustic"], default="acoustic")
+    parser.add_argument(
+        "--physics", type=_physics, default="acoustic", help="acoustic,elastic,maxwell or all"
+    )
     parser.add_argument("--degrees", type=_range, default="1:8", help="1:8 or 3,5")
     parser.add_argument("--kernels", type=_words("fused", "node"), default="fused", help="fused,node (CUDA)")
     parser.add_argument(
@@ -77,14 +88,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--flux", choices=["upwind", "central"], default="upwind")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--threads", type=int, help="CPU threads")
-    parser.add_argument("--nodes", type=_positive, help="at least (16e6 on a GPU, 2e5 on a CPU)")
+    parser.add_argument("--nodes", type=_positive, help="at least (16e6 acoustic, else 4e6; 2e5 on a CPU)")
     parser.add_argument(
         "--steps", type=lambda text: int(_positive(text)) or 1, default=1000, help="steps timed, at most"
     )
     parser.add_argument("--seconds", type=_positive, help="of a measurement, at most about")
     parser.add_argument(
-        "-o", "--output", type=Path, help="JSON file, a PNG goes beside it (bench_dg_PHYSICS.json)"
-    )
+        "-o", "--output", type=Path, default=Path("bench_dg_PHYSICS.json"),
+        help="JSON file, a PNG goes beside it; the word PHYSICS becomes the physics (%(default)s)",
+    )  # fmt: skip
 
 
 def _mesh(nodes: float, num_node: int) -> Mesh:
@@ -95,15 +107,27 @@ def _mesh(nodes: float, num_node: int) -> Mesh:
     return Mesh(box.vertices, cells)
 
 
-def _simulation(mesh: Mesh, case: dict[str, Any], device: str, threads: int | None) -> DG:
-    """Return the fair case, with a state that is not zero."""
+def _problem(physics: str, mesh: Mesh) -> tuple[Medium, Source, str, str]:
+    """Return four materials, a source, the condition of the walls, and a field to begin with and record."""
     kind = np.arange(mesh.num_elem) % 4
-    medium = Acoustic(rho=1 + 0.3 * kind, c=1 + 0.1 * kind)
-    sim = DG(mesh, medium, boundary={"*": "free"}, device=device, threads=threads, **case)
+    place, f = (0.31, 0.42, 0.53), ricker(3.0)
+    if physics == "acoustic":
+        return Acoustic(rho=1 + 0.3 * kind, c=1 + 0.1 * kind), VolumeInjection(place, f), "free", "p"
+    if physics == "elastic":
+        solid = Elastic(rho=1 + 0.3 * kind, vp=1.8 + 0.1 * kind, vs=1 + 0.1 * kind)
+        return solid, VolumeInjection(place, f), "free", "vz"
+    return Maxwell(eps=1 + 0.3 * kind, mu=1 + 0.1 * kind), CurrentDipole(place, f, (1, 2, 3)), "pec", "ez"
+
+
+def _simulation(mesh: Mesh, physics: str, case: dict[str, Any], device: str, threads: int | None) -> DG:
+    """Return the fair case, with a state that is not zero."""
+    medium, source, wall, field = _problem(physics, mesh)
+    sim = DG(mesh, medium, boundary={"*": wall}, device=device, threads=threads, **case)
     random = np.random.default_rng(3)
-    sim.set(p=lambda x, y, z: np.sin(7 * x + 3 * y) * np.cos(4 * z))
-    sim.add_source(VolumeInjection((0.31, 0.42, 0.53), ricker(3.0)))
-    sim.add_receivers(random.uniform(0.1, 0.9, (100, 3)), ["p"])
+    state: dict[str, Any] = {field: lambda x, y, z: np.sin(7 * x + 3 * y) * np.cos(4 * z)}
+    sim.set(**state)
+    sim.add_source(source)
+    sim.add_receivers(random.uniform(0.1, 0.9, (100, 3)), [field])
     return sim
 
 
@@ -111,6 +135,7 @@ def measure(
     mesh: Mesh,
     case: dict[str, Any],
     *,
+    physics: str = "acoustic",
     device: str,
     limits: dict[str, float],
     steps: int = 1000,
@@ -124,6 +149,7 @@ def measure(
     mesh : Mesh
     case : dict
         Keywords of `DG`: degree, dtype, flux, integrator, kernel.
+    physics : {"acoustic", "elastic", "maxwell"}
     device : str
     limits : dict
         Of `device_limits`, from this run.
@@ -140,7 +166,7 @@ def measure(
         ``simulated_per_second``, ``setup_seconds``, ``compile_seconds``, ``kernel_options``.
     """
     begin = time.perf_counter()
-    with _simulation(mesh, case, device, threads) as sim:
+    with _simulation(mesh, physics, case, device, threads) as sim:
         setup = time.perf_counter() - begin
         sim.step(4)
         begin = time.perf_counter()
@@ -210,40 +236,49 @@ def _draw(path: Path, result: dict[str, Any]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print a line as soon as it is known, keep what is done."""
-    if not args.degrees or not all(1 <= n <= 8 for n in args.degrees):
-        raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to 8")
+    if not args.degrees or not all(1 <= n <= 9 for n in args.degrees):
+        raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to 9")
+    if len(args.physics) > 1 and "PHYSICS" not in args.output.name:
+        raise ArgumentError(f"output is {args.output}, expected a name with PHYSICS in it, for each of them")
     device = choose_device() if args.device == "auto" else args.device
-    on_gpu = device != "cpu"
-    output = args.output or Path(f"bench_dg_{args.physics}.json")
     limits = device_limits(device, threads=args.threads)
     about = device_info(device)
-    result: dict[str, Any] = {
-        "benchmark": "dg", "physics": args.physics, "device": about["device_name"],
-        "driver": about["driver"], "nvrtc": about.get("nvrtc"), "commit": _commit(),
-        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
-        "threads": None if on_gpu else args.threads or len(os.sched_getaffinity(0)),
-        "limits": limits, "flux": args.flux, "rows": [],
-    }  # fmt: skip
     print(
         f"{about['device_name']}: copy {limits['copy'] / 1e9:.0f} GB/s, FMA "
         f"{limits['fma32'] / 1e9:.0f} GFLOP/s float32, {limits['fma64'] / 1e9:.0f} float64"
     )
-    kernels = args.kernels.split(",") if on_gpu else ["auto"]
-    print(" ".join(f"{title:>10}" for title, _, _ in _COLUMNS))
+    for physics in args.physics:
+        result: dict[str, Any] = {
+            "benchmark": "dg", "physics": physics, "device": about["device_name"],
+            "driver": about["driver"], "nvrtc": about.get("nvrtc"), "commit": _commit(),
+            "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+            "threads": None if device != "cpu" else args.threads or len(os.sched_getaffinity(0)),
+            "limits": limits, "flux": args.flux, "rows": [],
+        }  # fmt: skip
+        output = args.output.with_name(args.output.name.replace("PHYSICS", physics))
+        print(f"{physics}\n" + " ".join(f"{title:>10}" for title, _, _ in _COLUMNS))
+        for row in _rows(args, physics, device, limits):
+            result["rows"].append(row)
+            print(" ".join(f"{row[key]:>10{form}}" for _, key, form in _COLUMNS), flush=True)
+            _save(output, result)
+        _draw(output.with_suffix(".png"), result)
+        print(f"wrote {output} and {output.with_suffix('.png')}")
+    return 0
+
+
+def _rows(
+    args: argparse.Namespace, physics: str, device: str, limits: dict[str, float]
+) -> Iterator[dict[str, Any]]:
+    """Measure every degree, precision, integrator and kernel."""
+    on_gpu = device != "cpu"
     for degree in args.degrees:
         num_node = (degree + 1) * (degree + 2) * (degree + 3) // 6
-        mesh = _mesh(args.nodes or (16e6 if on_gpu else 2e5), num_node)
-        for dtype in args.dtype.split(","):
-            for integrator in args.integrator.split(","):
-                for kernel in kernels:
-                    case = {"degree": degree, "dtype": dtype, "integrator": integrator,
-                            "flux": args.flux, "kernel": kernel}  # fmt: skip
-                    row = measure(mesh, case, device=device, limits=limits, steps=args.steps,
-                                  seconds=args.seconds or (20.0 if on_gpu else 3.0),
-                                  threads=args.threads)  # fmt: skip
-                    result["rows"].append(row)
-                    print(" ".join(f"{row[key]:>10{form}}" for _, key, form in _COLUMNS), flush=True)
-                    _save(output, result)
-    _draw(output.with_suffix(".png"), result)
-    print(f"wrote {output} and {output.with_suffix('.png')}")
-    return 0
+        mesh = _mesh(args.nodes or (_GPU_NODES[physics] if on_gpu else 2e5), num_node)
+        for dtype, integrator, kernel in product(
+            args.dtype.split(","), args.integrator.split(","), args.kernels.split(",") if on_gpu else ["auto"]
+        ):
+            case = {"degree": degree, "dtype": dtype, "integrator": integrator, "flux": args.flux,
+                    "kernel": kernel}  # fmt: skip
+            yield measure(mesh, case, physics=physics, device=device, limits=limits, steps=args.steps,
+                          seconds=args.seconds or (20.0 if on_gpu else 3.0),
+                          threads=args.threads)  # fmt: skip

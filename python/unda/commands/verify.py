@@ -20,6 +20,7 @@ from ..medium import Acoustic
 from ..mesh import box_mesh
 from ..source import VolumeInjection
 from ..timefunction import ricker
+from .cavity import cavity
 
 __all__ = ["CHECKS", "arguments", "run"]
 
@@ -113,7 +114,7 @@ def energy(device: str, quick: bool) -> Iterator[Row]:
                "passed": good}  # fmt: skip
 
 
-CHECKS = {"plane": plane_wave, "box": box_modes, "point": point_source, "energy": energy}
+CHECKS = {"plane": plane_wave, "box": box_modes, "point": point_source, "energy": energy, "cavity": cavity}
 
 
 def _check_name(word: str) -> str:
@@ -145,6 +146,11 @@ def run(args: argparse.Namespace) -> int:
             if not args.json:
                 print(f"{row['check']:<18} {row['degree']:>2} {row['error']:>11.3e} {order:>6}  "
                       f"{verdict} ({row['wanted']})", flush=True)  # fmt: skip
+                for name in ("elements", "errors", "paper_errors"):
+                    if name in row:
+                        values = " ".join(f"{value:>9.4g}" for value in row[name])
+                        order = f"  order {row['paper_order']}" if name == "paper_errors" else ""
+                        print(f"    {name.replace('_', ' '):<14} {values}{order}", flush=True)
     if args.json:
         print(json.dumps({"device": device, "rows": rows}, indent=1))
     return 0 if all(row["passed"] for row in rows) else 1

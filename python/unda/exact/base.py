@@ -6,6 +6,7 @@ Next: plane.py, box.py, pulse.py, point.py, interface.py.
 
 from __future__ import annotations
 
+from inspect import Parameter, signature
 from typing import Any, ClassVar
 
 import numpy as np
@@ -117,6 +118,20 @@ def solution_class(name: str, medium: Medium) -> Any:
     return found
 
 
+def make_solution(name: str, medium: Medium, /, **arguments: Any) -> Any:
+    """Make the solution `name` in a medium; None is what its class takes by default, or lacks."""
+    make = solution_class(name, medium)
+    known = signature(make).parameters
+    unknown = [key for key, value in arguments.items() if key not in known and value is not None]
+    if unknown:
+        raise ArgumentError(f"unda.exact.{name} got {unknown[0]}; it takes none for {medium.physics} media")
+    given = {
+        key: value for key, value in arguments.items()
+        if key in known and (value is not None or known[key].default is Parameter.empty)
+    }  # fmt: skip
+    return make(medium, **given)
+
+
 def from_config(config: dict[str, Any]) -> ExactSolution:
     """Make an exact solution from what its `to_config` gave.
 
@@ -172,7 +187,7 @@ def _decode(value: Any) -> Any:
         return value
     parameters = {key: one for key, one in value.items() if key != "type"}
     kind = getattr(media, value["type"], None) if value["type"] in media.__all__ else None
-    if kind is not None:
+    if isinstance(kind, type):
         return kind(**parameters)
     if value["type"] in Source._kinds:
         return Source.from_config(value)

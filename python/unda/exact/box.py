@@ -13,7 +13,7 @@ import numpy as np
 from .._check import number, vector
 from ..errors import ArgumentError
 from ..medium import Medium
-from .base import Array, ExactSolution, solution_class
+from .base import Array, ExactSolution, make_solution
 from .walls import SIDES, wall_kinds
 
 
@@ -72,8 +72,7 @@ def box_mode(
     >>> round(pipe.omega / (2 * 3.141592653589793), 6)
     85.0
     """
-    make = solution_class("box_mode", medium)
-    return make(medium, lower=lower, upper=upper, n=n, walls=walls, amplitude=amplitude)
+    return make_solution("box_mode", medium, lower=lower, upper=upper, n=n, walls=walls, amplitude=amplitude)
 
 
 def rigid_box_mode(

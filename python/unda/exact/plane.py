@@ -1,7 +1,8 @@
 """Plane waves in a homogeneous medium: sinusoidal, or a pulse.
 
-Not here: what happens at a material jump (interface.py).
-Next: interface.py.
+Not here: elastic (elastic_plane.py) and electromagnetic ones (plane_maxwell.py), what happens at a
+material jump (interface.py).
+Next: one of those.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from .._check import number, unit_vector, vector
 from ..errors import ArgumentError
 from ..medium import Medium
 from ..timefunction import wrap
-from .base import Array, ExactSolution, solution_class
+from .base import Array, ExactSolution, make_solution
 
 
 def plane_wave(
@@ -26,11 +27,21 @@ def plane_wave(
     phase: float = 0.0,
     direction: Any = None,
     f: Callable[[Any], Any] | None = None,
+    kind: str | None = None,
+    polarization: Any = None,
 ) -> ExactSolution:
     """Return a plane wave; give either `k`, or `direction` and `f`.
 
     Acoustic, with d = k/abs(k) and omega = c abs(k): p = amplitude sin(k.x - omega t + phase), or
     p = amplitude f(t - d.x/c); v = d p/(rho c).
+
+    Elastic, with g = amplitude sin(k.x - omega t + phase) or amplitude f(t - d.x/c): v = q g and
+    sigma = -[lambda (d.q) I + mu (d q^T + q d^T)] g/c; P waves have c = vp and q = d, S waves c = vs
+    and q across d.
+    Maxwell, with e the polarization of length 1 and c = 1/sqrt(eps mu): E = amplitude e
+    sin(k.x - omega t + phase), or E = amplitude e f(t - d.x/c); H = d x E sqrt(eps/mu). Where sigma
+    is not 0 there are sinusoidal waves only; k is real and the wave decays in time:
+    omega = -i s + sqrt(c^2 k^2 - s^2), s = sigma/(2 eps); mu omega H = k x E.
 
     Parameters
     ----------
@@ -39,27 +50,35 @@ def plane_wave(
     k : array_like, shape (3,), optional
         Wave vector [rad/m] of a sinusoidal wave.
     amplitude : float
-        Peak pressure [Pa]; with `f` its factor.
+        Peak pressure [Pa], velocity [m/s] (elastic) or E [V/m]; with `f` its factor.
     phase : float
         Phase of the sinusoidal wave [rad].
     direction : array_like, shape (3,), optional
         Where a pulse travels to; any length.
     f : TimeFunction or callable, optional
         The pulse as seen at the origin, f(t).
+    kind : {"p", "s"}, optional
+        Which elastic wave, P if omitted; elastic media only.
+    polarization : array_like, shape (3,), optional
+        Which way an S wave moves (its part across the direction of travel is taken), or the direction
+        of E, orthogonal to the wave's; any length. Needed for those, and not taken by others.
 
     Returns
     -------
     ExactSolution
-        Fields p [Pa], vx, vy, vz [m/s]; not singular.
+        Fields p [Pa], vx, vy, vz [m/s]; vx, .. [m/s], sxx, .. [Pa]; or ex, .. [V/m], hx, .. [A/m]. Not
+        singular. An elastic one has the speed [m/s] as ``speed``.
 
     Raises
     ------
     ArgumentError
-        If the medium is not homogeneous, or neither or both forms are given.
+        If the medium is not homogeneous, neither or both forms are given, the medium has no such wave,
+        or the polarization is not one of this medium and direction.
 
     References
     ----------
-    Pierce (1989), Acoustics, section 1.7.
+    Pierce (1989), Acoustics, section 1.7; Aki & Richards (2002), section 5.1; Jackson (1999), Classical
+    Electrodynamics, section 7.1.
 
     Examples
     --------
@@ -69,14 +88,18 @@ def plane_wave(
     >>> float(pulse(0.0, 0.0, -150.0, 0.25)["p"])
     1.0
     """
-    make = solution_class("plane_wave", medium)
-    return make(medium, k=k, amplitude=amplitude, phase=phase, direction=direction, f=f)
+    return make_solution(
+        "plane_wave", medium, k=k, amplitude=amplitude, phase=phase, direction=direction, f=f, kind=kind,
+        polarization=polarization,
+    )  # fmt: skip
 
 
 class Profile:
     """What a plane wave carries and the direction d it travels in."""
 
-    def __init__(self, k: Any, amplitude: float, phase: float, direction: Any, f: Any) -> None:
+    def __init__(
+        self, k: Any, amplitude: float, phase: float, direction: Any, f: Any, unit: str = "Pa"
+    ) -> None:
         sinusoidal = k is not None and direction is None and f is None
         pulse = k is None and direction is not None and f is not None
         if not sinusoidal and not pulse:
@@ -86,7 +109,7 @@ class Profile:
             raise ArgumentError(f"got {found}; expected either k, or direction and f")
         if pulse and phase != 0.0:
             raise ArgumentError(f"phase is {phase!r}; expected 0 with f (shift f itself in time)")
-        self.amplitude = number("amplitude", amplitude, "Pa")
+        self.amplitude = number("amplitude", amplitude, unit)
         self.phase = number("phase", phase, "rad")
         self.k = None if k is None else vector("k", k, "rad/m")
         self.heading = None if direction is None else vector("direction", direction)

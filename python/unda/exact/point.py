@@ -1,6 +1,7 @@
 """The wave of a point source in full space, or between plane walls by images.
 
-Not here: where the images stand (walls.py), the source itself (source.py).
+Not here: where the images stand (walls.py), the source itself (source.py), elastic waves
+(elastic_point.py), dipoles (dipole.py).
 Next: walls.py.
 """
 
@@ -15,7 +16,7 @@ from ..errors import ArgumentError
 from ..medium import Medium
 from ..source import Source
 from ..timefunction import TimeFunction
-from .base import Array, ExactSolution, solution_class
+from .base import Array, ExactSolution, make_solution
 from .walls import SIDES, SIGN, Axis, Corner, all_images, bounds_of, split_walls, wall_places
 
 
@@ -27,16 +28,24 @@ def point_source(medium: Medium, source: Source, *, walls: Any = None, bounds: A
     A rigid wall adds an image with the same sign, a free one with the opposite sign; walls that
     meet add the images of images, parallel walls as many as reach the points in time.
 
+    Elastic, `PointForce`, `MomentTensor` and `VolumeInjection`, full space only: near and far field (Aki
+    & Richards 2002, 4.23 and 4.29).
+
+    Maxwell, `CurrentDipole` of current times length f, direction d, r the unit vector from it, F the
+    integral of f and c = 1/sqrt(eps mu), full space without conductivity only:
+    4 pi H = (f'(u)/(c r) + f(u)/r^2) d x r,
+    4 pi eps E = (F(u)/r^3 + f(u)/(c r^2)) (3 r (r.d) - d) + f'(u)/(c^2 r) (r (r.d) - d).
+
     Parameters
     ----------
     medium : Medium
         Homogeneous.
     source : Source
         Its f must be a time function (see `unda.wrap`), with a known beginning if walls are
-        parallel.
+        parallel, and with an integral for a dipole, with two in elastic media (`unda.sampled` has them).
     walls : dict, optional
         Kind of each wall, ``"rigid"`` or ``"free"``, by the names xmin, xmax, ymin, ymax, zmin,
-        zmax; ``("free", 1000.0)`` gives its place [m] as well. Sides not named are open.
+        zmax; ``("free", 1000.0)`` gives its place [m] as well. Sides not named are open. Acoustic only.
     bounds : Mesh or (lower, upper), optional
         Takes the places of the walls from a mesh or from two corners [m]. `sim` and `rec.misfit`
         do so by themselves (`bind`).
@@ -44,17 +53,21 @@ def point_source(medium: Medium, source: Source, *, walls: Any = None, bounds: A
     Returns
     -------
     ExactSolution
-        Fields p [Pa], vx, vy, vz [m/s]; singular at the source.
+        Fields p [Pa], vx, vy, vz [m/s]; vx, .. [m/s], sxx, .. [Pa]; or ex, .. [V/m], hx, .. [A/m].
+        Singular at the source.
 
     Raises
     ------
     ArgumentError
-        If the medium is not homogeneous, the source is of another physics or not between the walls;
+        If the medium is not homogeneous or conducts, the source is of another physics or not between
+        the walls, or there are walls in other media than acoustic ones;
         when called: if a wall has no place yet, or a point is the source's or behind a wall.
 
     References
     ----------
-    Pierce (1989), Acoustics, section 4.3; Allen & Berkley (1979) for the images.
+    Pierce (1989), Acoustics, section 4.3; Allen & Berkley (1979) for the images; Aki & Richards
+    (2002), Quantitative Seismology, chapter 4; Jackson (1999), Classical Electrodynamics, section 9.2,
+    for the dipole.
 
     Examples
     --------
@@ -65,8 +78,20 @@ def point_source(medium: Medium, source: Source, *, walls: Any = None, bounds: A
     >>> float(sea(50.0, 0.0, 0.0, 0.2)["p"])
     0.0
     """
-    make = solution_class("point_source", medium)
-    return make(medium, source=source, walls=walls, bounds=bounds)
+    return make_solution("point_source", medium, source=source, walls=walls, bounds=bounds)
+
+
+def driving_function(source: Source, medium: Medium) -> TimeFunction:
+    """Return f of a source; raise if that is a plain callable or the source of another physics."""
+    if not isinstance(source, Source):
+        raise ArgumentError(f"source is {source!r}; expected one such as unda.VolumeInjection")
+    source.check_physics(medium)
+    if not isinstance(source.f, TimeFunction):
+        raise ArgumentError(
+            f"f of {source!r} is a plain callable; expected a time function: "
+            "unda.sampled(t, f(t)) or unda.wrap(f, dt)"
+        )
+    return source.f
 
 
 class AcousticPointSource(ExactSolution):
@@ -77,14 +102,7 @@ class AcousticPointSource(ExactSolution):
     singular = True
 
     def __init__(self, medium: Medium, source: Source, walls: Any = None, bounds: Any = None) -> None:
-        if not isinstance(source, Source):
-            raise ArgumentError(f"source is {source!r}; expected one such as unda.VolumeInjection")
-        source.check_physics(medium)
-        if not isinstance(source.f, TimeFunction):
-            raise ArgumentError(
-                f"f of {source!r} is a plain callable; expected a time function: "
-                "unda.sampled(t, f(t)) or unda.wrap(f, dt)"
-            )
+        f = driving_function(source, medium)
         corners = None if bounds is None else bounds_of(bounds)
         self._kinds_of_walls, own_places = split_walls({} if walls is None else walls)
         self._places = wall_places(self._kinds_of_walls, own_places, corners)
@@ -94,7 +112,7 @@ class AcousticPointSource(ExactSolution):
         }
         super().__init__(medium, source=source, walls=given or None, bounds=corners)
         self._rho, self._c = medium.scalar()["rho"], medium.scalar()["c"]
-        self._q, self._q_rate = source.f, source.f.derivative
+        self._q, self._q_rate = f, f.derivative
         self._position = source.position
         self._check_inside("the source", [np.array(one) for one in source.position])
         for low, high in zip(SIDES[::2], SIDES[1::2], strict=True):

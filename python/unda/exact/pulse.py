@@ -12,7 +12,7 @@ import numpy as np
 
 from .._check import number, vector
 from ..medium import Medium
-from .base import Array, ExactSolution, solution_class
+from .base import Array, ExactSolution, make_solution
 
 
 def spherical_pulse(medium: Medium, center: Any, width: float, *, amplitude: float = 1.0) -> ExactSolution:
@@ -53,8 +53,7 @@ def spherical_pulse(medium: Medium, center: Any, width: float, *, amplitude: flo
     >>> float(pulse(0.0, 0.0, 0.0, 0.0)["p"])
     1.0
     """
-    make = solution_class("spherical_pulse", medium)
-    return make(medium, center=center, width=width, amplitude=amplitude)
+    return make_solution("spherical_pulse", medium, center=center, width=width, amplitude=amplitude)
 
 
 class AcousticSphericalPulse(ExactSolution):

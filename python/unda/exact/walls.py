@@ -6,7 +6,7 @@ Next: point.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from math import ceil, floor
 from typing import Any
@@ -23,15 +23,16 @@ Image = tuple[float, float]  # place along an axis [m], sign
 Corner = tuple[float, float, float]
 
 
-def wall_kinds(walls: Any) -> dict[str, str]:
+def wall_kinds(walls: Any, kinds: Collection[str] = tuple(SIGN)) -> dict[str, str]:
     """Return the kind of each wall in the order of SIDES, from a dict in which "*" is the rest."""
+    first, last = list(kinds)
     if not isinstance(walls, Mapping):
-        raise ArgumentError(f"walls is {walls!r}; expected a dict such as {{'zmax': 'free'}}")
+        raise ArgumentError(f"walls is {walls!r}; expected a dict such as {{'zmax': {last!r}}}")
     for side, kind in walls.items():
         if side not in (*SIDES, "*"):
             raise ArgumentError(f"walls names {side!r}; expected one of {', '.join(SIDES)} or '*'")
-        if kind not in SIGN:
-            raise ArgumentError(f"wall {side} is {kind!r}; expected 'rigid' or 'free'")
+        if kind not in kinds:
+            raise ArgumentError(f"wall {side} is {kind!r}; expected {first!r} or {last!r}")
     named = {side: walls.get(side, walls.get("*")) for side in SIDES}
     return {side: kind for side, kind in named.items() if kind is not None}
 

@@ -1,0 +1,96 @@
+/* incident.c: faces at which an incident wave is given. Elements on one side of a closed surface hold the
+ * total field, those on the other the scattered one (Taflove & Hagness 2005, section 5.6); or all hold the
+ * scattered field, and walls are driven.
+ * Not here: the waves (python/unda/incident.py), what they add to the flux (dg_cpu.inc.h,
+ * cuda/dg/incident.h). */
+#include "solver.h"
+
+#include "common/index.h"
+
+#include <stdlib.h>
+
+void incident_free(unda_solver *s)
+{
+    array_free(s->incident);
+    s->incident = NULL;
+    s->num_incident = 0;
+}
+
+void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int32_t *range)
+{
+    int32_t i = 0;
+    for (int64_t block = 0; block <= num_block; block++) {
+        while (i < s->num_incident && s->incident[i].face < 4 * size * block)
+            i++;
+        range[block] = i;
+    }
+}
+
+/* A face of a user's element, which goes by its opposite vertex: its place differs in cells and sorted. */
+static int64_t internal_face(const unda_mesh *mesh, int64_t elem, int32_t face)
+{
+    int64_t place = mesh->place[elem], vertex = mesh->cells[4 * elem + face];
+    int local = 0;
+    while (local < 3 && mesh->sorted[4 * place + local] != vertex)
+        local++;
+    return 4 * place + local;
+}
+
+static unda_status check(const unda_solver *s, int64_t elem, int32_t face, int32_t sign)
+{
+    if (elem < 0 || elem >= s->mesh->num_elem || face < 0 || face > 3)
+        FAIL(UNDA_ERR_ARG, "incident wave at face %d of element %lld, expected 0..3 of 0..%lld", face,
+             (long long)elem, (long long)s->mesh->num_elem - 1);
+    if (sign != 1 && sign != -1)
+        FAIL(UNDA_ERR_ARG, "sign is %d at element %lld, expected 1 or -1", sign, (long long)elem);
+    int32_t neighbor = s->dg->neighbor[internal_face(s->mesh, elem, face)];
+    bool wall = neighbor < -1 - BOUNDARY_ABSORBING && neighbor > -1 - BOUNDARY_EXACT;
+    if (neighbor < 0 && !(sign == 1 ? neighbor == -1 - BOUNDARY_ABSORBING : wall))
+        FAIL(UNDA_ERR_ARG,
+             "incident wave of sign %d at face %d of element %lld, a boundary of condition %d; expected a "
+             "face "
+             "between elements, an absorbing boundary (sign 1) or a wall (sign -1)",
+             sign, face, (long long)elem, neighbor <= -1 - BOUNDARY_EXACT ? BOUNDARY_EXACT : -1 - neighbor);
+    return UNDA_OK;
+}
+
+static int by_face(const void *a, const void *b)
+{
+    const struct dg_incident *x = a, *y = b;
+    return x->face != y->face ? (x->face > y->face) - (x->face < y->face)
+                              : (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+static unda_status add(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,
+                       const int32_t *sign)
+{
+    if (num_face < 0 || num_face > MAX_SLOT - solver_num_slot(s))
+        FAIL(UNDA_ERR_ARG, "num_face is %lld, expected 0..%lld", (long long)num_face,
+             (long long)(MAX_SLOT - solver_num_slot(s)));
+    for (int64_t i = 0; i < num_face; i++)
+        TRY(check(s, elem[i], face[i], sign[i]));
+    struct dg_incident *grown;
+    TRY(array_try(&grown, s->num_incident + num_face, sizeof *grown, "incident waves"));
+    for (int32_t i = 0; i < s->num_incident; i++)
+        grown[i] = s->incident[i];
+    for (int64_t i = 0; i < num_face; i++)
+        grown[s->num_incident + i] =
+            (struct dg_incident){.face = (int)internal_face(s->mesh, elem[i], face[i]),
+                                 .sign = sign[i],
+                                 .slot = (int)(solver_num_slot(s) + i)};
+    array_free(s->incident);
+    s->incident = grown;
+    s->num_incident += (int32_t)num_face;
+    qsort(grown, (size_t)s->num_incident, sizeof *grown, by_face);
+    s->point_version++;
+    return UNDA_OK;
+}
+
+unda_status unda_solver_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem,
+                                     const int32_t *face, const int32_t *sign)
+{
+    if (!elem || !face || !sign)
+        FAIL(UNDA_ERR_ARG, "elem, face or sign is NULL");
+    TRY(solver_enter(s));
+    return solver_leave(s, add(s, num_face, elem, face, sign));
+}

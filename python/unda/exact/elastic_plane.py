@@ -1,0 +1,68 @@
+"""Plane P and S waves in a homogeneous elastic medium.
+
+Not here: the function that users call (plane.py), waves at an interface (elastic_interface.py).
+Next: elastic_interface.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._check import vector
+from ..errors import ArgumentError
+from ..medium import Medium
+from .base import Array, ExactSolution
+from .partial import Partial, Side, elastic
+from .plane import Profile
+
+
+class ElasticPlaneWave(ExactSolution):
+    """v = q g, sigma = -[lambda (d.q) I + mu (d q^T + q d^T)] g/c, with q = d (P) or q.d = 0 (S)."""
+
+    physics = "elastic"
+    name = "plane_wave"
+
+    def __init__(
+        self,
+        medium: Medium,
+        k: Any = None,
+        amplitude: float = 1.0,
+        phase: float = 0.0,
+        direction: Any = None,
+        f: Any = None,
+        kind: str = "p",
+        polarization: Any = None,
+    ) -> None:
+        self._profile = Profile(k, amplitude, phase, direction, f, "m/s")
+        material, d = elastic("medium", medium), np.array(self._profile.direction)
+        given = None if polarization is None else vector("polarization", polarization)
+        super().__init__(medium, **self._profile.arguments(), kind=kind, polarization=given)
+        if kind not in ("p", "s") or (kind == "s") != (given is not None):
+            raise ArgumentError(
+                f"kind is {kind!r} and polarization {given}; expected 'p', or 's' with a polarization"
+            )
+        if kind == "s" and material.vs == 0.0:
+            raise ArgumentError("kind is 's', but the medium is a fluid (vs = 0), which has P waves only")
+        self.speed = material.speed(kind)
+        q = d if given is None else across(d, given)
+        self._omega = 0.0 if self._profile.k is None else self._profile.omega(self.speed)
+        self._wave = Side(np.ones(1, complex), [Partial.of(material, d / self.speed, q)])
+
+    def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
+        values = self._wave.values(self._profile, self._omega, (x, y, z), t)
+        return dict(zip(self.fields, values, strict=True))
+
+
+def across(d: Array, polarization: Any) -> Array:
+    """Return the part of a polarization across the direction d of travel, of length 1."""
+    given = np.array(polarization)
+    q = given - (given @ d) * d
+    length = float(np.linalg.norm(q))
+    if length <= 1e-12 * max(float(np.linalg.norm(given)), 1e-300):
+        raise ArgumentError(
+            f"polarization is {polarization}, along the direction of travel {tuple(d.tolist())}; "
+            "expected a part across it"
+        )
+    return q / length
