@@ -38,6 +38,19 @@ def test_a_sweep_prints_its_table_and_goes_on_from_its_cache(tmp_path):
     assert (tmp_path / "parameter_sweep.png").stat().st_size > 5000
 
 
+def test_the_layered_model_loses_energy_and_is_reciprocal(tmp_path):
+    said = run(tmp_path, "layered_elastic.py", "--quick")
+    assert "energy" in said and "exchanged" in said
+    assert (tmp_path / "layered_elastic.npz").is_file()
+    assert (tmp_path / "layered_elastic.png").stat().st_size > 50000
+
+
+def test_a_sphere_scatters_as_mie_said(tmp_path):
+    assert "against Mie at radius 1.0000 m" in run(tmp_path, "pec_scattering.py", "--quick")
+    assert (tmp_path / "pec_scattering.npz").is_file()
+    assert (tmp_path / "pec_scattering.png").stat().st_size > 20000
+
+
 def test_unda_can_be_called_from_c(tmp_path):
     library = Path(unda.__file__).parent / "libunda.so"
     source = EXAMPLES / "call_from_c" / "box_mode.c"
@@ -61,6 +74,9 @@ def test_unda_can_be_called_from_c(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["first_wave.py", "convergence.py", "parameter_sweep.py"])
+@pytest.mark.parametrize(
+    "name",
+    ["first_wave.py", "convergence.py", "parameter_sweep.py", "layered_elastic.py", "pec_scattering.py"],
+)
 def test_in_full(tmp_path, name):
     run(tmp_path, name)

@@ -1,4 +1,7 @@
-"""The notebooks run from top to bottom, with the Python that runs the tests."""
+"""The notebooks run from top to bottom, with the Python that runs the tests.
+
+UNDA_QUICK in the environment makes those that know it coarser; --slow runs all of them in full.
+"""
 
 import os
 import sys
@@ -6,41 +9,48 @@ from pathlib import Path
 
 import pytest
 
-NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+EACH = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
-def execute(path, tmp_path, monkeypatch):
+def pictures(path, tmp_path, monkeypatch):
+    """Run a notebook beside the meshes of the tests, in a folder of its own; returns how many it draws."""
     import nbformat
     from jupyter_client.kernelspec import KernelSpecManager
     from nbclient import NotebookClient
 
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     monkeypatch.setattr(KernelSpecManager, "ensure_native_kernel", True)
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    (tmp_path / "notebooks").mkdir()
     notebook = nbformat.read(path, as_version=4)
-    client = NotebookClient(notebook, timeout=600, kernel_name="python3",
-                            resources={"metadata": {"path": str(tmp_path)}})  # fmt: skip
-    client.execute()
-    return notebook
+    NotebookClient(
+        notebook, timeout=600, kernel_name="python3",
+        resources={"metadata": {"path": str(tmp_path / "notebooks")}},
+    ).execute()  # fmt: skip
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return sum("image/png" in output.get("data", {}) for output in outputs)
 
 
 def test_there_are_notebooks_and_they_are_kept_without_output():
     import nbformat
 
     assert [path.name[:2] for path in NOTEBOOKS] == [f"{i + 1:02}" for i in range(len(NOTEBOOKS))]
-    assert len(NOTEBOOKS) >= 2
+    assert len(NOTEBOOKS) >= 4
     for path in NOTEBOOKS:
         cells = nbformat.read(path, as_version=4).cells
         assert not any(cell.get("outputs") for cell in cells)
 
 
+@EACH
+def test_it_runs_quickly(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("UNDA_QUICK", "1")
+    assert pictures(path, tmp_path, monkeypatch)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_it_runs(path, tmp_path, monkeypatch):
-    notebook = execute(path, tmp_path, monkeypatch)
-    pictures = [
-        output
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        if "image/png" in output.get("data", {})
-    ]
-    assert pictures
+@EACH
+def test_it_runs_in_full(path, tmp_path, monkeypatch):
+    monkeypatch.delenv("UNDA_QUICK", raising=False)
+    assert pictures(path, tmp_path, monkeypatch)

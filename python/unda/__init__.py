@@ -6,7 +6,7 @@
 >>> sim.run(until=0.01)
 
 The path says what is inside: mesh, medium, boundary, source, timefunction, exact, dg, simulation,
-receiver.
+receiver, far_field.
 """
 
 from . import exact
@@ -26,6 +26,7 @@ from .errors import (
     OutOfMemoryError,
     UnstableError,
 )
+from .far_field import FarField
 from .incident import PlaneWave
 from .limits import device_limits, devices
 from .medium import EPS0, MU0, Acoustic, Elastic, Maxwell
@@ -50,6 +51,7 @@ __all__ = [
     "DeviceLostError",
     "Elastic",
     "Error",
+    "FarField",
     "FileError",
     "ForkError",
     "Maxwell",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._check import field_names, field_values
 from .errors import ArgumentError
@@ -149,6 +150,58 @@ class Receivers:
     def __getitem__(self, name: str) -> np.ndarray:
         """Traces of a field (num_point, num_sample)."""
         return np.ascontiguousarray(self._all()[:, :, self._index(name)].T)
+
+    def spectrum(self, name: str, frequency: ArrayLike) -> np.ndarray:
+        """Return the Fourier transform of the traces of a field, integral of q exp(+i omega t) dt.
+
+        The trapezoidal rule over all samples: as exact as the run for traces that begin and end in silence
+        and have nothing above the Nyquist frequency.
+
+        Parameters
+        ----------
+        name : str
+            What was recorded.
+        frequency : float or array_like, shape (num_frequency,)
+            omega over 2 pi [Hz].
+
+        Returns
+        -------
+        ndarray of complex, shape (num_point,) or (num_point, num_frequency)
+            In the unit of the field times s.
+
+        Raises
+        ------
+        ArgumentError
+            If the field was not recorded, there are less than two samples, or a frequency is not finite or
+            above the Nyquist frequency of the samples.
+
+        Examples
+        --------
+        >>> import unda
+        >>> mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(2, 2, 2))
+        >>> sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2)
+        >>> rec = sim.add_receivers([(0.4, 0.5, 0.6)], fields=["p"])
+        >>> sim.run(until=1.0)
+        >>> rec.spectrum("p", [0.5, 1.0]).shape
+        (1, 2)
+        """
+        column = self._index(name)
+        f = np.asarray(frequency, dtype=np.float64)
+        if f.ndim > 1:
+            raise ArgumentError(f"frequency has shape {f.shape}; expected a number or (num_frequency,)")
+        if self.num_sample < 2:
+            raise ArgumentError(f"there are {self.num_sample} samples; expected at least 2")
+        dt = self.every * self._dt
+        highest = 0.5 / dt
+        if not np.all(np.abs(f) <= highest):
+            raise ArgumentError(
+                f"frequency is {frequency!r}; expected at most {highest:.6g} Hz, half a sample rate"
+            )
+        weight = np.full(self.num_sample, dt)
+        weight[[0, -1]] *= 0.5
+        phase = weight[:, None] * np.exp(2j * np.pi * np.outer(self.t, np.atleast_1d(f)))
+        made = self._all()[:, :, column].T.astype(np.float64) @ phase
+        return made if f.ndim else made[:, 0]
 
     def misfit(self, other: Any, *, fields: tuple[str, ...] | None = None) -> np.ndarray:
         """Return the relative L2 error of each trace.
