@@ -28,7 +28,7 @@ SETTINGS = {
 #: measured to be the fastest need a vector or two; with six and nine fields more blocks an SM, and so fewer
 #: registers a thread, won over no spill (benchmarks/NOTES.md).
 BUDGET = {
-    ("acoustic", "fused"): 32, ("elastic", "fused"): 448, ("maxwell", "fused"): 224,
+    ("acoustic", "fused"): 32, ("elastic", "fused"): 448, ("maxwell", "fused"): 256,
     ("acoustic", "node"): 16, ("elastic", "node"): 16, ("maxwell", "node"): 16,
 }  # fmt: skip
 REGISTERS = 255  # what a thread can have

@@ -211,7 +211,9 @@ class MomentTensor(Source):
     """A moment at a point of an elastic medium: sigma_t = ... - f'(t) moment delta(x - position).
 
     It acts like the body force -div(f(t) moment delta): an isotropic positive moment explodes (Aki &
-    Richards 2002, section 3.3).
+    Richards 2002, section 3.3). As every point source it is a polynomial in its cell that acts like delta on
+    polynomials; what is wrong about that falls off fast, but within three cells stresses may be some per cent
+    off (5 % at 2.7 cells, 1.7 % at 3.4, beside a vertex at degree 4).
 
     Parameters
     ----------
