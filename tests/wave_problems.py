@@ -20,8 +20,8 @@ CLAY = unda.Maxwell(eps=1.3, mu=0.9, sigma=3.0)
 
 K = 2 * np.pi * np.array([1, 0, -1])
 COLUMN = (0.0, 0.0, 0.0), (0.5, 0.5, 1.0)
-# Beyond degree 5 modes of layers are higher ones by this: values at an interface are those 1e-9 of a cell inside,
-# below which errors do not fall.
+# Beyond degree 5 modes of layers are higher ones by this: values at an interface are those 1e-9 of a cell
+# inside, below which errors do not fall.
 HIGHER = 2
 PLATE = (0.0, 0.0, 0.0), (2.0, 1.0, 1.0)
 ACROSS = (1, -2, 1)  # (1, 1, 1)
