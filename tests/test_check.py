@@ -96,3 +96,13 @@ def test_the_shortest_wavelength_is_the_slowest_waves():
     assert one(unda.Maxwell(sigma=1e9), 2.0) == pytest.approx(
         2 * np.pi * np.sqrt(2 / (4e9 * np.pi)), rel=1e-6
     )
+
+
+@pytest.mark.parametrize(("cells", "named"), [(1.5, True), (2.5, False)])
+def test_a_receiver_within_two_cells_of_a_source_is_named(cells, named):
+    at = (730, 510, 490)
+    sim = simulation(at=at)
+    (elem,), _ = sim.mesh.locate([at])
+    brick = (6 * sim.mesh.volumes[elem]) ** (1 / 3)
+    sim.add_receivers([(980, 980, 980), (730 - cells * brick, 510, 490)], ["p"])
+    assert any(f"{cells} cells from source 0" in text for text in sim.check().warnings) == named

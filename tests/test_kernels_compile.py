@@ -25,8 +25,8 @@ SETTINGS = {
     "integrator": ("lsrk4", "ab3"),
 }
 #: Bytes of local memory a thread may use, whose traffic competes with the state's. Some tiles that were
-#: measured to be the fastest need up to three vectors; with six and nine fields more blocks an SM, and so fewer
-#: registers a thread, won over no spill (benchmarks/NOTES.md).
+#: measured to be the fastest need up to three vectors; with six and nine fields more blocks an SM, and so
+#: fewer registers a thread, won over no spill (benchmarks/NOTES.md).
 BUDGET = {
     ("acoustic", "fused"): 48, ("elastic", "fused"): 448, ("maxwell", "fused"): 256,
     ("acoustic", "node"): 16, ("elastic", "node"): 16, ("maxwell", "node"): 16,

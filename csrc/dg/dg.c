@@ -7,6 +7,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Edges e_j = x_j - x_0 of an internal element, rows j. */
@@ -61,23 +62,15 @@ void dg_coordinates(const struct dg *dg, const unda_mesh *mesh, int64_t elem, do
     }
 }
 
-void dg_reference_point(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *r)
-{
-    const double *x0 = mesh->vertices + 3 * mesh->sorted[4 * elem];
-    double g[9];
-    (void)dg;
-    gradients(mesh, elem, g);
-    for (int j = 0; j < 3; j++)
-        r[j] = g[3 * j] * (x[0] - x0[0]) + g[3 * j + 1] * (x[1] - x0[1]) + g[3 * j + 2] * (x[2] - x0[2]);
-}
-
 void dg_basis(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *basis,
               double *gradient)
 {
     int n = dg->num_node;
-    double r[3], slope[3 * MAX_NODE];
-    const double *g = dg->record + dg->num_word * elem;
-    dg_reference_point(dg, mesh, elem, x, r);
+    const double *x0 = mesh->vertices + 3 * mesh->sorted[4 * elem];
+    double g[9], r[3], slope[3 * MAX_NODE]; /* g: of the reference coordinates r, whatever a record holds */
+    gradients(mesh, elem, g);
+    for (int j = 0; j < 3; j++)
+        r[j] = g[3 * j] * (x[0] - x0[0]) + g[3 * j + 1] * (x[1] - x0[1]) + g[3 * j + 2] * (x[2] - x0[2]);
     element_basis(dg->element, r, basis, gradient ? slope : NULL);
     for (int i = 0; gradient && i < 3; i++)
         for (int node = 0; node < n; node++)
@@ -108,9 +101,13 @@ static unda_status copy_material(struct dg *dg, const unda_mesh *mesh, const dou
     for (int64_t e = 0; e < dg->num_elem; e++) {
         const double *from = material + num_material * mesh->order[e];
         const char *why = physics->refuse(from);
-        if (why)
-            FAIL(UNDA_ERR_ARG, "material of element %lld: %s, found %g, %g", (long long)mesh->order[e], why,
-                 from[0], from[1]);
+        if (why) {
+            char found[128];
+            for (int i = 0, n = 0; i < num_material; i++)
+                n += snprintf(found + n, sizeof found - (size_t)n, i ? ", %g" : "%g", from[i]);
+            FAIL(UNDA_ERR_ARG, "material of element %lld: %s, found %s", (long long)mesh->order[e], why,
+                 found);
+        }
         memcpy(dg->material + num_material * e, from, sizeof(double) * num_material);
         double edge[3][3], gradient[9];
         edges(mesh, e, edge);

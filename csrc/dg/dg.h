@@ -16,7 +16,7 @@ struct dg {
     /* Internal element order, float64. */
     double *material;    /* [elem][num_material] */
     int32_t num_word;    /* of an element's record */
-    double *record;      /* [elem][num_word]: grad r_j, rows j [1/m], then num_coef coefficients */
+    double *record;      /* [elem][num_word]: nine of the geometry, then num_coef coefficients */
     double *face_coef;   /* [elem][4][num_face_coef] */
     int32_t *neighbor;   /* [elem][4], common/index.h */
     int64_t *exact_face; /* [num_exact_face]: 4 elem + face */
@@ -31,8 +31,6 @@ unda_status dg_sizes(struct dg *dg, const unda_solver_options *options, int64_t 
 int64_t dg_host_bytes(const struct dg *dg);
 /* Coordinates [node][3] of one internal element's nodes. */
 void dg_coordinates(const struct dg *dg, const unda_mesh *mesh, int64_t elem, double *x);
-/* Reference coordinates of a point of an internal element. */
-void dg_reference_point(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *r);
 /* Basis functions at a point of an internal element: basis [node] and, unless NULL, their gradient [3][node]
  * [1/m]. */
 void dg_basis(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *basis,
@@ -44,11 +42,11 @@ int64_t dg_flops(const struct dg *dg, int integrator);
 /* Compulsory bytes of one right-hand side with its update, an element. */
 int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes);
 
+/* Whether any element loses energy by itself (conduction). */
+bool dg_decays(const struct dg *dg);
 /* The largest dt of an element between its own kind is dg_stable / (c sum_f |grad lambda_f|); measured on
  * random and sliver meshes by benchmarks/stability.py, which also writes the margins. dg.c adds weights for
  * walls, jumps of impedance and layers of flat cells. */
-/* Whether any element loses energy by itself (conduction). */
-bool dg_decays(const struct dg *dg);
 double dg_stable(int integrator, int flux, int degree);
 
 #endif

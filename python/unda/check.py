@@ -17,6 +17,7 @@ __all__ = ["Report", "check"]
 _WORST = 10
 _FEW_NODES = 4.0  # in the shortest wavelength: below, the wave is not resolved
 _ON_FACE = 1e-9  # barycentric coordinate
+_NEAR = 2.0  # edges of a brick of six cells, from a source
 _REAL_AXIS = {"lsrk4": 4.6, "ab3": 6 / 11}  # stable: loss rate times dt (csrc/dg/dg.c)
 _SPAN = 1e3  # of time steps, between the median cell and the worst
 
@@ -129,10 +130,20 @@ def _units(sim: Any, report: Report) -> None:
 
 
 def _places(sim: Any, report: Report) -> None:
+    places = [receivers.points for receivers in sim.receivers]
+    points = np.concatenate(places) if places else np.empty((0, 3))
     for i, (source, _) in enumerate(sim._sources):
         elem, barycentric = sim.mesh.locate([source.position])
         if np.abs(barycentric).min() < _ON_FACE:
             report.warnings.append(
                 f"source {i} at {source.position} m lies on a face of cell {elem[0]}: its wave is "
                 "not symmetric; move it inside"
+            )
+        brick = (6.0 * sim.mesh.volumes[elem[0]]) ** (1 / 3)
+        away = np.linalg.norm(points - source.position, axis=1) / brick
+        if len(away) and away.min() < _NEAR:
+            at = tuple(points[np.argmin(away)].tolist())
+            report.warnings.append(
+                f"the receiver at {at} m is {away.min():.1f} cells from source {i}, which is a polynomial of "
+                f"its cell: nearer than {_NEAR:g} its traces are inexact, stresses and E most"
             )

@@ -434,15 +434,17 @@ class Maxwell(Medium):
         Permittivity [F/m] and permeability [H/m].
     eps_r, mu_r : float, dict of str to float, array_like or callable, optional
         The same relative to vacuum: eps = `unda.EPS0` eps_r, mu = `unda.MU0` mu_r. If only one of
-        them is given and the other's absolute value is not, that one is 1.
+        them is given, the other is 1.
     sigma : float, dict of str to float, array_like or callable
-        Conductivity [S/m].
+        Conductivity [S/m]. It takes its share of the stable time step: dt <= 4.6 eps/sigma with
+        `lsrk4`, 6/11 eps/sigma with `ab3`, less what the waves need; a larger dt is refused. In metals
+        (copper: 7e-19 s) a "pec" boundary is what is wanted; `DG.check` says where.
 
     Raises
     ------
     ArgumentError
-        If a value is not finite, eps or mu is not positive or sigma is negative, or a quantity is
-        given both ways.
+        If a value is not finite, eps or mu is not positive or sigma is negative, or absolute and
+        relative values are given together.
 
     Examples
     --------
@@ -474,9 +476,12 @@ class Maxwell(Medium):
         mu_r: Values | None = None,
         sigma: Values = 0.0,
     ) -> None:
-        for name, absolute, relative in (("eps", eps, eps_r), ("mu", mu, mu_r)):
-            if absolute is not None and relative is not None:
-                raise ArgumentError(f"got {name} and {name}_r; expected one of them")
+        given = {"eps": eps, "mu": mu, "eps_r": eps_r, "mu_r": mu_r}
+        names = [name for name, value in given.items() if value is not None]
+        if {"eps", "mu"} & set(names) and {"eps_r", "mu_r"} & set(names):
+            raise ArgumentError(
+                f"got {' and '.join(names)}; expected absolute values or relative ones, not both"
+            )
         in_si = eps_r is not None or mu_r is not None
         super().__init__(
             eps=self._absolute("eps", eps, eps_r, EPS0 if in_si else 1.0),
