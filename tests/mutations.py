@@ -107,7 +107,7 @@ MUTATIONS = [
     ("csrc/solver/source.c", "element->inv_mass[n", "element->mass[n"),
     ("csrc/solver/receiver.c", "% group->every == 0", "% group->every == 1"),
     ("csrc/dg/dg.c", "g[3 + i] * slope[n + node]", "g[6 + i] * slope[n + node]"),
-    ("csrc/dg/dg.c", "(mesh, elem, g);\n    for", "(mesh, elem, g), g[0] = dg->record[dg->num_word * elem];\n    for"),
+    ("csrc/dg/dg.c", "(mesh, elem, g);\n    for", "(mesh, elem, g), g[0] = *dg->record;\n    for"),
     ("csrc/solver/receiver.c", "= r->fields[f] / num_field", "= (r->fields[f] + 1) / num_field"),
     ("csrc/dg/dg_cuda_points.c", "(row + group->derivative[f])", "row"),
     ("csrc/solver/norm.c", "sum += 6 * dg_volume", "sum += 5 * dg_volume"),
