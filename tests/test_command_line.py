@@ -30,6 +30,13 @@ def test_info_as_json_says_why_there_is_no_gpu():
     assert found["cpu"]["threads"] >= 1
 
 
+def test_who_reads_the_first_lines_only_sees_no_traceback():
+    command = f"{sys.executable} -m unda info --json | head -c 1"
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": ":".join(sys.path), "PYTHONUNBUFFERED": "1"}
+    done = subprocess.run(command, shell=True, env=environment, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("{", "")
+
+
 @pytest.mark.gpu_or_stand_in
 def test_info_lists_the_device(capsys):
     assert main(["info", "--json"]) == 0

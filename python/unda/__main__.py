@@ -6,6 +6,7 @@ Each command is a module of commands/ with ``arguments(parser)`` and ``run(args)
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -24,10 +25,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         module.arguments(commands.add_parser(name, help=text, description=text))
     args = parser.parse_args(argv)
     try:
-        return COMMANDS[args.command].run(args)
+        status = COMMANDS[args.command].run(args)
+        sys.stdout.flush()
+        return status
     except Error as error:
         print(f"unda {args.command}: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # whoever reads has seen enough: `unda info | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 if __name__ == "__main__":
