@@ -106,3 +106,26 @@ def test_a_receiver_within_two_cells_of_a_source_is_named(cells, named):
     brick = (6 * sim.mesh.volumes[elem]) ** (1 / 3)
     sim.add_receivers([(980, 980, 980), (730 - cells * brick, 510, 490)], ["p"])
     assert any(f"{cells} cells from source 0" in text for text in sim.check().warnings) == named
+
+
+@pytest.mark.parametrize(("c", "named"), [(1500.0, False), (1515.0, True)])
+def test_an_exact_solution_of_another_medium_is_named(c, named):
+    medium, other = unda.Acoustic(rho=1000.0, c=1500.0), unda.Acoustic(rho=1000.0, c=c)
+    wave = unda.exact.plane_wave(other, direction=(1, 0, 0), f=unda.ricker(2.0))
+    report = unda.DG(MESH, medium, degree=4, boundary={"xmin": wave, "*": "absorbing"}).check()
+    assert any("'xmin' has an exact solution of" in text for text in report.warnings) == named
+    assert any("c = 1500" in text for text in report.warnings) == named
+
+
+def test_a_solution_of_two_media_is_not_taken_for_one_of_the_first():
+    one, two = unda.Acoustic(rho=1.0, c=1.0), unda.Acoustic(rho=2.0, c=1.5)
+    pulse = unda.gaussian(3.0)
+    wave = unda.exact.interface_plane_wave(
+        one, two, normal=(0, 0, 1), direction=(0, 0, 1), f=pulse, position=0.5
+    )
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2))
+    layers = unda.Acoustic(
+        rho=lambda x, y, z: np.where(z < 0.5, 1.0, 2.0), c=lambda x, y, z: np.where(z < 0.5, 1.0, 1.5)
+    )
+    report = unda.DG(mesh, layers, degree=2, boundary={"*": wave}).check()
+    assert not any("exact solution" in text for text in report.warnings)

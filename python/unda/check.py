@@ -1,4 +1,4 @@
-"""What to look at before the first step: resolution, time steps, units, places of sources.
+"""What to look at before the first step: resolution, time steps, units, places of sources, outer data.
 
 Not here: what is refused outright (medium.py, mesh.py, dg.py).
 """
@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from .errors import ArgumentError
+from .exact import ExactSolution
+from .medium import Medium
 from .timefunction import wrap
 
 __all__ = ["Report", "check"]
@@ -77,6 +80,7 @@ def check(sim: Any) -> Report:
     _time_steps(sim, report)
     _units(sim, report)
     _places(sim, report)
+    _outer_data(sim, report)
     return report
 
 
@@ -146,4 +150,30 @@ def _places(sim: Any, report: Report) -> None:
             report.warnings.append(
                 f"the receiver at {at} m is {away.min():.1f} cells from source {i}, which is a polynomial of "
                 f"its cell: nearer than {_NEAR:g} its traces are inexact, stresses and E most"
+            )
+
+
+def _outer_data(sim: Any, report: Report) -> None:
+    """Exact solutions of one medium, at boundaries whose cells are of another one."""
+    mesh = sim.mesh
+    for name, solution in sim._boundaries.exact.items():
+        if not isinstance(solution, ExactSolution) or not isinstance(solution.medium, sim.medium.__class__):
+            continue
+        if any(isinstance(value, Medium) for value in solution._arguments.values()):
+            continue  # of two media
+        try:
+            given = np.array(list(solution.medium.scalar().values()))
+        except ArgumentError:
+            continue  # not homogeneous
+        number = -1 - mesh.boundary_names.index(name)
+        cells = np.flatnonzero((mesh.neighbors == number).any(axis=1))
+        other = cells[(np.abs(sim._material[cells] - given) > 1e-6 * np.abs(given)).any(axis=1)]
+        if len(other):
+            found = ", ".join(
+                f"{key} = {value:g}"
+                for key, value in zip(sim.medium.parameters, sim._material[other[0]], strict=True)
+            )
+            report.warnings.append(
+                f"boundary {name!r} has an exact solution of {solution.medium!r}, cell {other[0]} there has "
+                f"{found}"
             )

@@ -433,8 +433,8 @@ class Simulation:
         -------
         Report
             Nodes in the shortest wavelength by tag, the ten cells with the smallest time step, and
-            warnings: too few nodes, slivers, units that look wrong, sources on faces. Prints as text;
-            true where there is no warning.
+            warnings: too few nodes, slivers, units that look wrong, sources on faces, receivers beside
+            sources, exact outer data of another medium. Prints as text; true where there is no warning.
 
         Examples
         --------
