@@ -88,7 +88,9 @@ def test_each_medium_has_its_own_questions(medium, given, change, words):
 
 
 def test_the_shortest_wavelength_is_the_slowest_waves():
-    one = lambda medium, f: float(medium._wavelengths(medium.on(MESH), f)[0])  # noqa: E731
+    def one(medium, f):
+        return float(medium._wavelengths(medium.on(MESH), f)[0])
+
     assert one(unda.Elastic(**ROCK), 10.0) == 230.0
     assert one(unda.Elastic(**ROCK | {"vs": 0.0}), 10.0) == 400.0
     assert one(unda.Maxwell(), 0.25) == 4.0

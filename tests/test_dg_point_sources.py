@@ -131,9 +131,8 @@ def test_the_near_field_of_a_force_is_a_good_part_of_what_is_compared():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "dtype"), [*((name, "float32") for name in SOURCES), ("force", "float64"), ("dipole", "float64")]
-)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", SOURCES)
 def test_point_sources_have_their_amplitude_where_nothing_comes_back(name, dtype):
     """A wavelength away, until the first echo could come, after the middle of the S wave; sides absorb."""
     medium, make = SOURCES[name]
@@ -143,4 +142,16 @@ def test_point_sources_have_their_amplitude_where_nothing_comes_back(name, dtype
     until = min((2 * half - 1.2) / medium.speed_max(mesh), 1.1 + 2 * PEAK)
     assert until > 1.1 + PEAK
     rec = trace(mesh, medium, make(place, 1), place + points, None, until, dtype)
+    assert misfits(rec, medium, exact.point_source(medium, make(place, 1))).max() <= BAR
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(reason="a source is a polynomial of its cell: 5 % in the stress 2.7 cells away")
+@pytest.mark.parametrize("name", ["moment", "shear", "injection"])
+def test_stresses_at_less_than_three_cells_have_their_amplitude(name):
+    """As above, nearer, with the source beside a vertex."""
+    medium, make = SOURCES[name]
+    place, points = np.array([0.013, 0.021, -0.017]), np.outer([0.8, 1.0], ALONG)
+    mesh = box((-2.35,) * 3, (2.35,) * 3)
+    rec = trace(mesh, medium, make(place, 1), place + points, None, 2.0, "float32")
     assert misfits(rec, medium, exact.point_source(medium, make(place, 1))).max() <= BAR

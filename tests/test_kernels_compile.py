@@ -25,12 +25,17 @@ SETTINGS = {
     "integrator": ("lsrk4", "ab3"),
 }
 #: Bytes of local memory a thread may use, whose traffic competes with the state's. Some tiles that were
-#: measured to be the fastest need up to three vectors; with six and nine fields more blocks an SM, and so
-#: fewer registers a thread, won over no spill (benchmarks/NOTES.md).
+#: measured to be the fastest need a vector or two; with six and nine fields more blocks an SM, and so fewer
+#: registers a thread, won over no spill (benchmarks/NOTES.md).
 BUDGET = {
-    ("acoustic", "fused"): 48, ("elastic", "fused"): 448, ("maxwell", "fused"): 256,
+    ("acoustic", "fused"): 32, ("elastic", "fused"): 448, ("maxwell", "fused"): 224,
     ("acoustic", "node"): 16, ("elastic", "node"): 16, ("maxwell", "node"): 16,
 }  # fmt: skip
+KNOWN = {  # above the budget: physics, degree, architecture, dtype, kernel, flux, integrator
+    ("acoustic", 9, 90, "float32", "fused", "central", "ab3"): 40,
+    ("maxwell", 3, 80, "float64", "fused", "central", "ab3"): 232,
+}
+NAMES = ("physics", "degree", "architecture", *SETTINGS)
 REGISTERS = 255  # what a thread can have
 
 needs_nvrtc = pytest.mark.skipif(
@@ -75,7 +80,8 @@ def spilled(cases, budget):
     return [
         (case, r["spill_bytes"])
         for case, r in found
-        if r["spill_bytes"] > budget[case["physics"], case["kernel"]]
+        if r["spill_bytes"]
+        > KNOWN.get(tuple(case[name] for name in NAMES), budget[case["physics"], case["kernel"]])
     ]
 
 
