@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 4 };
+enum { UNDA_ABI = 5 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -199,12 +199,19 @@ UNDA_API unda_status unda_element_cubature(int32_t shape, int32_t degree, int64_
 
 typedef struct unda_solver unda_solver;
 
-typedef enum unda_method { UNDA_DG = 0 } unda_method;
+typedef enum unda_method { UNDA_DG = 0, UNDA_FD = 1 } unda_method;
+typedef enum unda_scheme { UNDA_SCALAR = 0 } unda_scheme;
 typedef enum unda_physics { UNDA_ACOUSTIC = 0, UNDA_ELASTIC = 1, UNDA_MAXWELL = 2 } unda_physics;
 typedef enum unda_precision { UNDA_FLOAT32 = 0, UNDA_FLOAT64 = 1 } unda_precision;
 typedef enum unda_flux { UNDA_UPWIND = 0, UNDA_CENTRAL = 1 } unda_flux;
 typedef enum unda_integrator { UNDA_LSRK4 = 0, UNDA_AB3 = 1 } unda_integrator;
-typedef enum unda_kernel { UNDA_KERNEL_AUTO = 0, UNDA_KERNEL_FUSED = 1, UNDA_KERNEL_NODE = 2 } unda_kernel;
+/* DG: fused or node. FD: one step at a time. */
+typedef enum unda_kernel {
+    UNDA_KERNEL_AUTO = 0,
+    UNDA_KERNEL_FUSED = 1,
+    UNDA_KERNEL_NODE = 2,
+    UNDA_KERNEL_STEP = 3
+} unda_kernel;
 enum { UNDA_DEVICE_CPU = -1 };
 
 /* Conditions at a boundary. Values also serve inside neighbour tables (cuda/common/index.h). */
@@ -216,15 +223,32 @@ typedef enum unda_boundary {
     UNDA_BOUNDARY_SYMMETRY = 4,  /* elastic: normal velocity and shear traction zero */
     UNDA_BOUNDARY_PEC = 5,       /* Maxwell: tangential electric field zero */
     UNDA_BOUNDARY_PMC = 6,       /* Maxwell: tangential magnetic field zero */
-    UNDA_BOUNDARY_EXACT = 7      /* outer state given at every stage time, see unda_drive */
+    UNDA_BOUNDARY_EXACT = 7,     /* outer state given at every stage time, see unda_drive */
+    UNDA_BOUNDARY_PERIODIC = 8   /* FD, both sides of an axis */
 } unda_boundary;
+
+/* A regular grid and how it is differenced. Nodes of absorbing layers lie outside the user's. Copied. */
+typedef struct unda_fd_options {
+    int64_t size_bytes;
+    int32_t scheme;       /* unda_scheme */
+    int32_t order;        /* of the differences in space: even, 2 .. 16 */
+    int64_t shape[3];     /* nodes along x, y, z */
+    double spacing[3];    /* [m] */
+    double origin[3];     /* of node (0, 0, 0) [m] */
+    double speed_max;     /* of all waves anywhere [m/s]: the stable step and the layers follow from it */
+    int32_t uniform;      /* 1: one material everywhere, in unda_solver_options.material; 0: see
+                             unda_solver_set_material */
+    int32_t reserved;     /* 0 */
+    int64_t layer[6];     /* nodes of the layers at xmin xmax ymin ymax zmin zmax, where these absorb */
+    double reflection[6]; /* amplitude left after the way through a layer and back, at normal incidence */
+} unda_fd_options;
 
 /* All arrays are copied. */
 typedef struct unda_solver_options {
     int64_t size_bytes;
     int32_t method;     /* unda_method */
     int32_t physics;    /* unda_physics */
-    int32_t degree;     /* 1 .. 9 */
+    int32_t degree;     /* 1 .. 9; DG only, like flux and integrator */
     int32_t precision;  /* unda_precision */
     int32_t flux;       /* unda_flux */
     int32_t integrator; /* unda_integrator */
@@ -237,8 +261,9 @@ typedef struct unda_solver_options {
     double dt;          /* [s]; 0: cfl times the stable limit */
     double cfl;         /* 0: 0.9 */
     const double *material;  /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs
-                                (0: a fluid); Maxwell eps [F/m], mu [H/m], sigma [S/m] */
-    const int32_t *boundary; /* [num_boundary] unda_boundary (ignored for periodic ones) */
+                                (0: a fluid); Maxwell eps [F/m], mu [H/m], sigma [S/m]. FD: [num_material] */
+    const int32_t *boundary; /* [num_boundary] unda_boundary (ignored for periodic ones); FD: [6] */
+    const unda_fd_options *fd; /* FD only */
 } unda_solver_options;
 
 typedef struct unda_solver_info {
@@ -251,7 +276,8 @@ typedef struct unda_solver_info {
     int32_t kernel;  /* the unda_kernel in use (CUDA) */
     int32_t plan[6]; /* the tile in use */
     int32_t threads;
-    int64_t num_elem;
+    int64_t num_elem;       /* FD: nodes of the user's grid */
+    int64_t padded[3];      /* FD: nodes along x, y, z with layers */
     int64_t num_exact;      /* face nodes that need exact data: outer states, then incident waves */
     int64_t step;           /* steps done */
     int64_t host_bytes;     /* tables and state on the host */
@@ -266,6 +292,7 @@ typedef struct unda_solver_info {
     int64_t bytes_per_elem; /* compulsory bytes an element and stage, geometry included */
 } unda_solver_info;
 
+/* mesh: NULL for FD. */
 UNDA_API unda_status unda_solver_new(unda_solver **solver, const unda_mesh *mesh,
                                      const unda_solver_options *options);
 UNDA_API void unda_solver_free(unda_solver *solver);
@@ -273,9 +300,9 @@ UNDA_API unda_status unda_solver_get_info(const unda_solver *solver, unda_solver
 /* Bytes that unda_solver_new would allocate for its tables and state, without allocating them. */
 UNDA_API unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_options *options,
                                           int64_t *host_bytes, int64_t *device_bytes);
-/* Stable time step of each element [num_elem] [s]; the solver's limit is the smallest. */
+/* DG: stable time step of each element [num_elem] [s]; the solver's limit is the smallest. */
 UNDA_API unda_status unda_solver_element_dt(const unda_solver *solver, double *dt);
-/* Node coordinates [num_elem][num_node][3] [m]. */
+/* DG: node coordinates [num_elem][num_node][3] [m]. */
 UNDA_API unda_status unda_solver_coordinates(const unda_solver *solver, double *coordinates);
 
 /* Arrays of a solver that can be read and written. */
@@ -283,19 +310,36 @@ typedef enum unda_array {
     UNDA_STATE = 0,    /* the fields */
     UNDA_RHS = 1,      /* right-hand side of the last unda_solver_rhs (read only) */
     UNDA_HISTORY1 = 2, /* ab3: right-hand side one step back */
-    UNDA_HISTORY2 = 3  /* ab3: two steps back */
+    UNDA_HISTORY2 = 3, /* ab3: two steps back */
+    /* FD, planes of constant x: */
+    UNDA_FIELD = 16, /* + f: field f at the user's nodes, [count][ny][nz]; scalar: p, then p one step back */
+    UNDA_WHOLE = 32  /* + f: the same with layers, [count][padded y][padded z] */
 } unda_array;
-/* Elements [first, first + count) of one array as [count][num_node][num_field] in the solver's precision. */
+/* Elements [first, first + count) of one array as [count][num_node][num_field], or such planes, in the
+ * solver's precision. */
 UNDA_API unda_status unda_solver_read(unda_solver *solver, int32_t array, int64_t first, int64_t count,
                                       void *values);
 UNDA_API unda_status unda_solver_write(unda_solver *solver, int32_t array, int64_t first, int64_t count,
                                        const void *values);
+/* FD: sets the whole state to zero, layers included. */
+UNDA_API unda_status unda_solver_clear_state(unda_solver *solver);
+/* FD, scalar: sets the level one step back to that of a wave whose time derivative is zero now, to second
+ * order: p + c^2 dt^2 / 2 laplace p. */
+UNDA_API unda_status unda_solver_rest(unda_solver *solver);
+/* FD: materials of the user's nodes in planes [first, first + count) of constant x, as [count][ny][nz]
+ * [num_material]; layers continue them. All planes must be given before the first step, and once given may be
+ * given again. Borrowed. */
+UNDA_API unda_status unda_solver_set_material(unda_solver *solver, int64_t first, int64_t count,
+                                              const double *material);
 /* Sets the clock: time = t0 + step * dt. history: how many ab3 history levels are valid (0..2). */
 UNDA_API unda_status unda_solver_set_clock(unda_solver *solver, double t0, int64_t step, int32_t history);
 UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t *history);
 
 /* A point source in element elem: dq/dt += rates delta(x - position) f(t), rates [num_field] in the
- * field's unit / s per unit of f and per m3. Gives its place in unda_drive.amplitudes. */
+ * field's unit / s per unit of f and per m3. Gives its place in unda_drive.amplitudes.
+ * FD: elem is ignored; the point is spread over 8 nodes an axis (Hicks 2002). scalar: in each step
+ * p += rates[0] c^2 / (node volume) a, with c of each node and a the amplitude of the step: rates[0] = rho and
+ * a = dt (q(t + dt/2) - q(t - dt/2)) inject the volume rate q. */
 UNDA_API unda_status unda_solver_add_source(unda_solver *solver, int64_t elem, const double *position,
                                             const double *rates, int32_t *index);
 /* An incident wave at num_face faces: face[i] (0..3, opposite that vertex in the order of cells) of element
@@ -319,8 +363,8 @@ typedef struct unda_receivers {
     int64_t every;
     int32_t num_field;
     const double *points;  /* [num_point][3] [m], copied */
-    const int64_t *elem;   /* [num_point], copied */
-    const int32_t *fields; /* [num_field] field numbers, 0 .. 4 n - 1, copied */
+    const int64_t *elem;   /* [num_point], copied; FD: NULL */
+    const int32_t *fields; /* [num_field] field numbers, 0 .. 4 n - 1 (FD: values only), copied */
 } unda_receivers;
 UNDA_API unda_status unda_solver_add_receivers(unda_solver *solver, const unda_receivers *receivers,
                                                int32_t *group);
@@ -359,7 +403,7 @@ typedef struct unda_blowup {
     int64_t size_bytes;
     int64_t step; /* steps done when it was seen; the state went bad after last_good_step */
     int64_t last_good_step;
-    int64_t elem; /* first element (lowest number) that is not finite */
+    int64_t elem; /* first element (lowest number) that is not finite; FD: node of the user's grid, -1 in layers */
     int32_t field;
     int32_t node;
 } unda_blowup;

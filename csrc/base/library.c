@@ -38,7 +38,7 @@ int64_t unda_sizeof(const char *struct_name)
     } table[] = {
         ENTRY(unda_mesh_input),     ENTRY(unda_box),
         ENTRY(unda_mesh_info),      ENTRY(unda_mesh_arrays),
-        ENTRY(unda_element_arrays), ENTRY(unda_solver_options),
+        ENTRY(unda_element_arrays), ENTRY(unda_solver_options), ENTRY(unda_fd_options),
         ENTRY(unda_solver_info),    ENTRY(unda_receivers),
         ENTRY(unda_drive),          ENTRY(unda_blowup),
         ENTRY(unda_profile),        ENTRY(unda_device_info),

@@ -1,7 +1,8 @@
-/* cpu_variants.inc.h: every physics and flux of one precision; the includer defines REAL, LANES, SQRT and
+/* cpu_variants.inc.h: every method, physics and flux of one precision; the includer defines REAL, LANES, SQRT and
  * PRECISION(name). */
 #include "../base/parallel.h"
 #include "../dg/dg_cpu.h"
+#include "../fd/scalar_cpu.h"
 
 #include "common/index.h"
 
@@ -71,3 +72,5 @@ const dg_cpu_block PRECISION(dg_cpu_blocks_)[3][2] = {
     {PRECISION(acoustic_upwind_block_stage_), PRECISION(acoustic_central_block_stage_)},
     {PRECISION(elastic_upwind_block_stage_), PRECISION(elastic_central_block_stage_)},
     {PRECISION(maxwell_upwind_block_stage_), PRECISION(maxwell_central_block_stage_)}};
+
+#include "../fd/scalar_cpu.inc.h"

@@ -172,12 +172,12 @@ static unda_status update_sources(unda_solver *s, struct dg_cpu *t)
     TRY(array_try(&t->source_column, s->num_source, sizeof(int32_t), "sources"));
     for (int32_t i = 0; i < s->num_source; i++) {
         int32_t at = i;
-        for (; at > 0 && s->sources[t->source_column[at - 1]].elem > s->sources[i].elem; at--)
+        for (; at > 0 && dg_source(s, t->source_column[at - 1])->elem > dg_source(s, i)->elem; at--)
             t->source_column[at] = t->source_column[at - 1];
         t->source_column[at] = i;
     }
     for (int32_t i = 0; i < s->num_source; i++) {
-        const struct source *source = &s->sources[t->source_column[i]];
+        const struct dg_source *source = dg_source(s, t->source_column[i]);
         t->source_elem[i] = (int32_t)source->elem;
         convert(s, (char *)t->source_weight + i * num_value * s->real_bytes, source->weight, num_value);
     }
@@ -328,7 +328,7 @@ static unda_status record(unda_solver *s, struct receiver_group *group)
             double sum = 0;
             for (int n = 0; n < num_node; n++)
                 sum +=
-                    weight[n] * get_real(s, q, (group->elem[i] * num_node + n) * num_field + group->field[f]);
+                    weight[n] * get_real(s, q, (dg_points(group)->elem[i] * num_node + n) * num_field + dg_points(group)->field[f]);
             set_real(s, group->samples, (group->held * group->num_point + i) * group->num_field + f, sum);
         }
     group->held++;
@@ -347,16 +347,16 @@ static unda_status run(unda_solver *s, int64_t num_step)
     return UNDA_OK;
 }
 
-const struct engine dg_cpu = {.name = "cpu",
-                              .create = create,
-                              .destroy = destroy,
-                              .stage = stage,
-                              .record = record,
-                              .read = read_elements,
-                              .write = write_elements,
-                              .copy = copy,
-                              .swap = swap,
-                              .drive = drive,
-                              .run = run,
-                              .find_bad = find_bad,
-                              .forecast = forecast};
+const struct dg_engine dg_cpu = {.base = {.name = "cpu",
+                                          .create = create,
+                                          .destroy = destroy,
+                                          .record = record,
+                                          .drive = drive,
+                                          .run = run,
+                                          .find_bad = find_bad,
+                                          .forecast = forecast},
+                                 .stage = stage,
+                                 .read = read_elements,
+                                 .write = write_elements,
+                                 .copy = copy,
+                                 .swap = swap};

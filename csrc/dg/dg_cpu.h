@@ -3,7 +3,7 @@
 #ifndef UNDA_DG_CPU_H
 #define UNDA_DG_CPU_H
 
-#include "../solver/solver.h"
+#include "dg_method.h"
 
 enum { ROWS = 4 }; /* rows of a matrix worked on at once; padded with zeros */
 

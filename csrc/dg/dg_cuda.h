@@ -5,7 +5,7 @@
 #define UNDA_DG_CUDA_H
 
 #include "../gpu/gpu.h"
-#include "../solver/solver.h"
+#include "dg_method.h"
 
 enum {
     NUM_UPDATE = 3,

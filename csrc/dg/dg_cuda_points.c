@@ -51,12 +51,12 @@ static unda_status update_sources(unda_solver *s, struct dg_cuda *t)
     unda_status status = array_try(&range, t->num_block + 1, sizeof *range, "source ranges");
     for (int32_t i = 0; i < num; i++) { /* insertion sort by element, stable */
         int32_t at = i;
-        for (; at > 0 && s->sources[t->source_column[at - 1]].elem > s->sources[i].elem; at--)
+        for (; at > 0 && dg_source(s, t->source_column[at - 1])->elem > dg_source(s, i)->elem; at--)
             t->source_column[at] = t->source_column[at - 1];
         t->source_column[at] = i;
     }
     for (int32_t i = 0; i < num && status == UNDA_OK; i++) {
-        const struct source *source = &s->sources[t->source_column[i]];
+        const struct dg_source *source = dg_source(s, t->source_column[i]);
         elem[i] = (int32_t)source->elem;
         status = upload_real(s, t->source_weight + (gpu_ptr)(i * num_value * s->real_bytes), source->weight,
                              num_value);
@@ -133,12 +133,12 @@ unda_status points_record(unda_solver *s, struct receiver_group *group)
     int np = s->dg->num_node, nf = s->dg->physics->num_field;
     double values[MAX_NODE * MAX_FIELD];
     for (int64_t i = 0; i < group->num_point; i++) {
-        TRY(state_read(s, BUF_Q, 1, &group->elem[i], values));
+        TRY(state_read(s, BUF_Q, 1, &dg_points(group)->elem[i], values));
         for (int32_t f = 0; f < group->num_field; f++) {
             const double *weight = receiver_weight(s, group, i, f);
             double sum = 0;
             for (int n = 0; n < np; n++) {
-                int at = n * nf + group->field[f];
+                int at = n * nf + dg_points(group)->field[f];
                 sum += weight[n] * (s->real_bytes == 4 ? (double)((float *)values)[at] : values[at]);
             }
             int64_t at = (group->held * group->num_point + i) * group->num_field + f;
@@ -172,7 +172,7 @@ struct channel_lists {
 /* Rows of weights: each point has one, or four where derivatives are recorded. */
 static int64_t num_row(const struct receiver_group *group)
 {
-    return group->num_point * group->num_weight;
+    return group->num_point * dg_points(group)->num_weight;
 }
 
 static unda_status fill_channels(unda_solver *s, struct channels *c, struct channel_lists *l, int64_t rows)
@@ -181,14 +181,14 @@ static unda_status fill_channels(unda_solver *s, struct channels *c, struct chan
     for (int32_t g = 0; g < s->num_group; g++) {
         const struct receiver_group *group = s->groups[g];
         int64_t sample = group->num_point * group->num_field;
-        memcpy(l->weight + row * s->dg->num_node, group->weight,
+        memcpy(l->weight + row * s->dg->num_node, dg_points(group)->weight,
                sizeof(double) * (size_t)(num_row(group) * s->dg->num_node));
-        for (int64_t i = 0; i < group->num_point; i++, row += group->num_weight) {
-            for (int k = 0; k < group->num_weight; k++)
-                l->elem[row + k] = group->elem[i];
+        for (int64_t i = 0; i < group->num_point; i++, row += dg_points(group)->num_weight) {
+            for (int k = 0; k < dg_points(group)->num_weight; k++)
+                l->elem[row + k] = dg_points(group)->elem[i];
             for (int32_t f = 0; f < group->num_field; f++, channel++) {
-                l->field[channel] = group->field[f];
-                l->row[channel] = (int32_t)(row + group->derivative[f]);
+                l->field[channel] = dg_points(group)->field[f];
+                l->row[channel] = (int32_t)(row + dg_points(group)->derivative[f]);
                 l->every[channel] = (int32_t)group->every;
                 l->offset[channel] = offset + i * group->num_field + f;
                 l->stride[channel] = sample;

@@ -1,19 +1,14 @@
-/* receiver.c: groups of receivers and their sample buffers on the host.
- * A sample is the interpolant of the element at the point, or a derivative of it. Engines fill the buffers
- * (engine.record). */
+/* receiver.c: groups of receivers and their sample buffers on the host; engines fill them (engine.record).
+ * Not here: what a sample is of the state (dg/points.c, fd/points.c). */
 #include "solver.h"
 
 #include <math.h>
 #include <string.h>
 
-static void group_free(struct receiver_group *group)
+static void group_free(unda_solver *s, struct receiver_group *group)
 {
-    if (!group)
-        return;
-    array_free(group->elem);
-    array_free(group->field);
-    array_free(group->derivative);
-    array_free(group->weight);
+    if (group->points)
+        s->method->points_free(group->points);
     array_free(group->samples);
     array_free(group);
 }
@@ -21,7 +16,7 @@ static void group_free(struct receiver_group *group)
 void receivers_free(unda_solver *s)
 {
     for (int32_t i = 0; i < s->num_group; i++)
-        group_free(s->groups[i]);
+        group_free(s, s->groups[i]);
     array_free(s->groups);
     s->groups = NULL;
     s->num_group = 0;
@@ -56,61 +51,35 @@ unda_status receivers_reserve(unda_solver *s)
     return UNDA_OK;
 }
 
-unda_status receivers_check(const unda_solver *s, const unda_receivers *r)
+static unda_status check(const unda_solver *s, const unda_receivers *r)
 {
     CHECK_SIZE(r, unda_receivers);
     if (r->num_point < 0 || r->num_field < 1)
         FAIL(UNDA_ERR_ARG, "receivers: %lld points, %d fields; expected >= 0, >= 1", (long long)r->num_point,
              r->num_field);
-    if (!r->fields || (r->num_point > 0 && (!r->points || !r->elem)))
-        FAIL(UNDA_ERR_ARG, "points, elem or fields of unda_receivers is NULL");
+    if (!r->fields || (r->num_point > 0 && !r->points))
+        FAIL(UNDA_ERR_ARG, "points or fields of unda_receivers is NULL");
     for (int64_t i = 0; i < 3 * r->num_point; i++)
         if (!isfinite(r->points[i]))
             FAIL(UNDA_ERR_ARG, "receiver %lld: coordinate %lld is %g, expected a finite number",
                  (long long)(i / 3), (long long)(i % 3), r->points[i]);
-    for (int64_t i = 0; i < r->num_point; i++)
-        if (r->elem[i] < 0 || r->elem[i] >= s->mesh->num_elem)
-            FAIL(UNDA_ERR_ARG, "receiver %lld: element %lld, expected 0..%lld", (long long)i,
-                 (long long)r->elem[i], (long long)s->mesh->num_elem - 1);
-    for (int32_t i = 0; i < r->num_field; i++)
-        if (r->fields[i] < 0 || r->fields[i] >= 4 * s->dg->physics->num_field)
-            FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0..%d", r->fields[i],
-                 4 * s->dg->physics->num_field - 1);
-    return UNDA_OK;
+    return s->method->points_check(s, r);
 }
 
 static unda_status fill(unda_solver *s, struct receiver_group *group, const unda_receivers *r)
 {
-    int num_node = s->dg->num_node, num_field = s->dg->physics->num_field;
     group->num_point = r->num_point;
     group->num_field = r->num_field;
-    group->num_weight = 1;
     group->every = r->every;
     group->first = s->step;
-    TRY(array_try(&group->elem, r->num_point, sizeof(int64_t), "receiver elements"));
-    TRY(array_try(&group->field, r->num_field, sizeof(int32_t), "receiver fields"));
-    TRY(array_try(&group->derivative, r->num_field, sizeof(int32_t), "receiver fields"));
-    for (int32_t f = 0; f < r->num_field; f++) {
-        group->field[f] = r->fields[f] % num_field;
-        group->derivative[f] = r->fields[f] / num_field;
-        if (group->derivative[f] > 0)
-            group->num_weight = 4;
-    }
-    int64_t num_weight = (int64_t)group->num_weight * num_node;
-    TRY(array_try(&group->weight, r->num_point * num_weight, sizeof(double), "receiver weights"));
-    for (int64_t i = 0; i < r->num_point; i++) {
-        double *weight = group->weight + i * num_weight;
-        group->elem[i] = s->mesh->place[r->elem[i]];
-        dg_basis(s->dg, s->mesh, group->elem[i], r->points + 3 * i, weight,
-                 group->num_weight > 1 ? weight + num_node : NULL);
-    }
+    TRY(s->method->points_new(s, &group->points, r));
     TRY(reserve(s, group));
     return s->engine->record(s, group);
 }
 
 static unda_status add(unda_solver *s, const unda_receivers *r)
 {
-    TRY(receivers_check(s, r));
+    TRY(check(s, r));
     if (r->every < 1 || r->every > INT32_MAX)
         FAIL(UNDA_ERR_ARG, "receivers: every %lld steps, expected 1 to 2147483647", (long long)r->every);
     struct receiver_group *group, **grown;
@@ -119,7 +88,7 @@ static unda_status add(unda_solver *s, const unda_receivers *r)
     if (status == UNDA_OK)
         status = array_try(&grown, s->num_group + 1, sizeof *grown, "receiver groups");
     if (status != UNDA_OK) {
-        group_free(group);
+        group_free(s, group);
         return status;
     }
     for (int32_t i = 0; i < s->num_group; i++)
@@ -191,4 +160,13 @@ unda_status unda_solver_record(unda_solver *s, int32_t index)
         status = s->engine->record(s, group);
     }
     return solver_leave(s, status);
+}
+
+unda_status unda_solver_sample(unda_solver *s, const unda_receivers *receivers, double *values)
+{
+    if (!values)
+        FAIL(UNDA_ERR_ARG, "values is NULL");
+    TRY(solver_enter(s));
+    unda_status status = check(s, receivers);
+    return solver_leave(s, status == UNDA_OK ? s->method->sample(s, receivers, values) : status);
 }

@@ -1,16 +1,14 @@
 /* solver.c: solvers: create, free, state in the user's numbering, stepping; the table of methods.
- * No numerics here. Next: integrator.c (what a step is), the engines (dg_cpu.inc.h, dg_cuda.c). */
+ * No numerics here. Next: dg/dg_method.c, fd/fd_method.c. */
 #include "solver.h"
-
-#include "common/index.h"
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
-/* Engines by method: CPU, CUDA. */
-static const struct engine *const engines[][2] = {[UNDA_DG] = {&dg_cpu, &dg_cuda}};
-enum { NUM_METHOD = sizeof engines / sizeof *engines };
+static const struct method *const methods[] = {[UNDA_DG] = &dg_method, [UNDA_FD] = &fd_method};
+enum { NUM_METHOD = sizeof methods / sizeof *methods };
 
 unda_status solver_enter(unda_solver *s)
 {
@@ -31,74 +29,80 @@ unda_status solver_leave(unda_solver *s, unda_status status)
 
 /* ---- creation ---- */
 
-static unda_status check_options(const unda_solver_options *o)
+unda_status solver_check_ranges(const unda_solver_options *o, const struct range *ranges, int num_range)
 {
-    static const struct {
-        const char *name;
-        size_t offset;
-        int low, high;
-    } ranges[] = {
-        {"method", offsetof(unda_solver_options, method), 0, NUM_METHOD - 1},
-        {"degree", offsetof(unda_solver_options, degree), 1, MAX_DEGREE},
-        {"precision", offsetof(unda_solver_options, precision), 0, 1},
-        {"flux", offsetof(unda_solver_options, flux), 0, 1},
-        {"integrator", offsetof(unda_solver_options, integrator), 0, 1},
-        {"kernel", offsetof(unda_solver_options, kernel), 0, 2},
-        {"device", offsetof(unda_solver_options, device), UNDA_DEVICE_CPU, INT32_MAX},
-        {"threads", offsetof(unda_solver_options, threads), 0, 4096},
-    };
-    CHECK_SIZE(o, unda_solver_options);
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+    for (int i = 0; i < num_range; i++) {
         int32_t value;
         memcpy(&value, (const char *)o + ranges[i].offset, sizeof value);
         if (value < ranges[i].low || value > ranges[i].high)
             FAIL(UNDA_ERR_ARG, "%s is %d, expected %d..%d", ranges[i].name, value, ranges[i].low,
                  ranges[i].high);
     }
+    return UNDA_OK;
+}
+
+static unda_status check_options(const unda_solver_options *o)
+{
+    static const struct range ranges[] = {
+        {"method", offsetof(unda_solver_options, method), 0, NUM_METHOD - 1},
+        {"precision", offsetof(unda_solver_options, precision), 0, 1},
+        {"device", offsetof(unda_solver_options, device), UNDA_DEVICE_CPU, INT32_MAX},
+        {"threads", offsetof(unda_solver_options, threads), 0, 4096},
+    };
+    CHECK_SIZE(o, unda_solver_options);
+    TRY(solver_check_ranges(o, ranges, sizeof ranges / sizeof *ranges));
     if (!(isfinite(o->dt) && o->dt >= 0) || !(isfinite(o->cfl) && o->cfl >= 0))
         FAIL(UNDA_ERR_ARG, "dt is %g, cfl is %g, expected finite numbers >= 0", o->dt, o->cfl);
     return UNDA_OK;
 }
 
-static void choose_dt(unda_solver *s)
+/* What is known before any table is. */
+static unda_status begin(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
-    s->dt_stable = INFINITY;
-    for (int64_t e = 0; e < s->dg->num_elem; e++)
-        s->dt_stable = fmin(s->dt_stable, s->dg->elem_dt[e]);
-    double cfl = s->options.cfl > 0 ? s->options.cfl : 0.9;
-    s->dt = s->options.dt > 0 ? s->options.dt : cfl * s->dt_stable;
-}
-
-static void keep_options(unda_solver *s, const unda_solver_options *o)
-{
+    TRY(check_options(o));
+    s->mesh = mesh;
     s->options = *o;
     s->options.material = NULL;
     s->options.boundary = NULL;
+    s->options.fd = NULL;
     s->real_bytes = o->precision == UNDA_FLOAT32 ? 4 : 8;
-    s->engine = engines[o->method][o->device != UNDA_DEVICE_CPU];
+    s->method = methods[o->method];
+    s->engine = s->method->engine(o);
+    return UNDA_OK;
+}
+
+static unda_status need_mesh(const unda_solver *s)
+{
+    if (s->method->on_mesh && !s->mesh)
+        FAIL(UNDA_ERR_ARG, "mesh is NULL");
+    return UNDA_OK;
 }
 
 static unda_status build(unda_solver *s, const unda_solver_options *o)
 {
-    double begin = clock_seconds();
-    TRY(dg_new(&s->dg, s->mesh, o));
-    keep_options(s, o);
-    choose_dt(s);
+    double start = clock_seconds();
+    TRY(s->method->create(s, o));
+    double cfl = o->cfl > 0 ? o->cfl : 0.9;
+    s->dt = o->dt > 0 ? o->dt : cfl * s->dt_stable;
+    if (s->method->prepare)
+        TRY(s->method->prepare(s, o));
     TRY(s->engine->create(s));
-    s->setup_seconds = clock_seconds() - begin - s->compile_seconds;
+    s->setup_seconds = clock_seconds() - start - s->compile_seconds;
     return UNDA_OK;
 }
 
 unda_status unda_solver_new(unda_solver **out, const unda_mesh *mesh, const unda_solver_options *options)
 {
     TRY(fork_check());
-    if (!out || !mesh)
-        FAIL(UNDA_ERR_ARG, "solver or mesh is NULL");
-    TRY(check_options(options));
+    if (!out)
+        FAIL(UNDA_ERR_ARG, "solver is NULL");
     unda_solver *s;
     TRY(array_try(&s, 1, sizeof *s, "solver"));
-    s->mesh = mesh;
-    unda_status status = build(s, options);
+    unda_status status = begin(s, mesh, options);
+    if (status == UNDA_OK)
+        status = need_mesh(s);
+    if (status == UNDA_OK)
+        status = build(s, options);
     if (status != UNDA_OK) {
         unda_solver_free(s);
         return status;
@@ -107,28 +111,32 @@ unda_status unda_solver_new(unda_solver **out, const unda_mesh *mesh, const unda
     return UNDA_OK;
 }
 
-/* A solver of sizes only. */
-static unda_status sized(unda_solver *s, struct dg *dg, const unda_solver_options *options, int64_t num_elem)
-{
-    TRY(check_options(options));
-    TRY(dg_sizes(dg, options, num_elem));
-    s->dg = dg;
-    keep_options(s, options);
-    return UNDA_OK;
-}
-
 unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_options *options,
                                  int64_t *host_bytes, int64_t *device_bytes)
 {
-    if (!mesh || !host_bytes || !device_bytes)
-        FAIL(UNDA_ERR_ARG, "mesh, host_bytes or device_bytes is NULL");
+    if (!host_bytes || !device_bytes)
+        FAIL(UNDA_ERR_ARG, "host_bytes or device_bytes is NULL");
     unda_solver s = {0};
-    struct dg dg = {0};
-    TRY(sized(&s, &dg, options, mesh->num_elem));
-    TRY(s.engine->forecast(&s));
+    TRY(begin(&s, mesh, options));
+    TRY(need_mesh(&s));
+    unda_status status = s.method->sizes(&s, options);
+    if (status == UNDA_OK)
+        status = s.engine->forecast(&s);
+    s.method->destroy(&s);
+    TRY(status);
     *host_bytes = s.host_bytes;
     *device_bytes = s.device_bytes;
     return UNDA_OK;
+}
+
+static unda_status compile(unda_solver *s, const unda_solver_options *options, int compute_capability,
+                           unda_kernel_resources *resources)
+{
+    if (!s->engine->compile)
+        FAIL(UNDA_ERR_ARG, "device is %d: the %s engine compiles no kernels, expected 0 or more",
+             options->device, s->engine->name);
+    TRY(s->method->sizes(s, options));
+    return s->engine->compile(s, compute_capability, resources);
 }
 
 unda_status unda_kernel_compile(const unda_solver_options *options, int32_t compute_capability,
@@ -136,12 +144,10 @@ unda_status unda_kernel_compile(const unda_solver_options *options, int32_t comp
 {
     CHECK_SIZE(resources, unda_kernel_resources);
     unda_solver s = {0};
-    struct dg dg = {0};
-    TRY(sized(&s, &dg, options, 0));
-    if (!s.engine->compile)
-        FAIL(UNDA_ERR_ARG, "device is %d: the %s engine compiles no kernels, expected 0 or more",
-             options->device, s.engine->name);
-    return s.engine->compile(&s, compute_capability, resources);
+    TRY(begin(&s, NULL, options));
+    unda_status status = compile(&s, options, compute_capability, resources);
+    s.method->destroy(&s);
+    return status;
 }
 
 void unda_solver_free(unda_solver *s)
@@ -150,10 +156,12 @@ void unda_solver_free(unda_solver *s)
         return;
     if (s->engine && s->data)
         s->engine->destroy(s);
-    point_sources_free(s);
-    incident_free(s);
-    receivers_free(s);
-    dg_free(s->dg);
+    if (s->method) {
+        sources_free_all(s);
+        receivers_free(s);
+        s->method->destroy(s);
+    }
+    array_free(s->incident);
     array_free(s);
 }
 
@@ -163,16 +171,11 @@ unda_status unda_solver_get_info(const unda_solver *s, unda_solver_info *info)
     if (!s)
         FAIL(UNDA_ERR_ARG, "solver is NULL");
     CHECK_SIZE(info, unda_solver_info);
-    const struct dg *dg = s->dg;
     *info = (unda_solver_info){
         .size_bytes = sizeof *info,
-        .num_field = dg->physics->num_field,
-        .num_node = dg->num_node,
-        .num_stage = integrator_num_stage(s->options.integrator),
+        .num_stage = 1,
         .on_gpu = s->options.device != UNDA_DEVICE_CPU,
         .threads = s->threads,
-        .num_elem = dg->num_elem,
-        .num_exact = solver_num_slot(s) * dg->num_face_node,
         .step = s->step,
         .host_bytes = s->host_bytes,
         .device_bytes = s->device_bytes,
@@ -182,100 +185,21 @@ unda_status unda_solver_get_info(const unda_solver *s, unda_solver_info *info)
         .time = s->t0 + s->step * s->dt,
         .setup_seconds = s->setup_seconds,
         .compile_seconds = s->compile_seconds,
-        .flops = dg_flops(dg, s->options.integrator),
-        .bytes_per_elem = dg_bytes(dg, s->options.integrator, s->real_bytes),
     };
+    s->method->info(s, info);
     if (s->engine->describe)
         s->engine->describe(s, info);
     return UNDA_OK;
 }
 
-/* ---- tables in the user's numbering ---- */
-
-unda_status unda_solver_element_dt(const unda_solver *s, double *dt)
-{
-    TRY(fork_check());
-    if (!s || !dt)
-        FAIL(UNDA_ERR_ARG, "solver or dt is NULL");
-    for (int64_t e = 0; e < s->dg->num_elem; e++)
-        dt[s->mesh->order[e]] = s->dg->elem_dt[e];
-    return UNDA_OK;
-}
-
-unda_status unda_solver_coordinates(const unda_solver *s, double *coordinates)
-{
-    TRY(fork_check());
-    if (!s || !coordinates)
-        FAIL(UNDA_ERR_ARG, "solver or coordinates is NULL");
-    for (int64_t e = 0; e < s->dg->num_elem; e++)
-        dg_coordinates(s->dg, s->mesh, e, coordinates + 3 * s->dg->num_node * s->mesh->order[e]);
-    return UNDA_OK;
-}
-
-/* What unda_solver_exact_points gives of one slot. */
-static void exact_points(const unda_solver *s, int64_t face, int32_t number, int64_t slot, double *points,
-                         int32_t *boundary)
-{
-    const struct dg *dg = s->dg;
-    int num = dg->num_face_node;
-    double x[3 * MAX_NODE];
-    dg_coordinates(dg, s->mesh, face / 4, x);
-    for (int m = 0; m < num; m++) {
-        memcpy(points + 3 * (slot * num + m), x + 3 * dg->element->face_node[face % 4 * num + m],
-               3 * sizeof(double));
-        if (boundary)
-            boundary[slot * num + m] = number;
-    }
-}
-
-unda_status unda_solver_exact_points(const unda_solver *s, double *points, int32_t *boundary)
-{
-    TRY(fork_check());
-    if (!s || !points)
-        FAIL(UNDA_ERR_ARG, "solver or points is NULL");
-    for (int64_t i = 0; i < s->dg->num_exact_face; i++) {
-        int64_t face = s->dg->exact_face[i];
-        exact_points(s, face, -1 - s->mesh->neighbor[face], i, points, boundary);
-    }
-    for (int32_t i = 0; i < s->num_incident; i++)
-        exact_points(s, s->incident[i].face, -1, s->incident[i].slot, points, boundary);
-    return UNDA_OK;
-}
-
 /* ---- state ---- */
-
-static int buffer_of(const unda_solver *s, int32_t array)
-{
-    static const int buffers[] = {
-        [UNDA_STATE] = BUF_Q, [UNDA_RHS] = BUF_SCRATCH, [UNDA_HISTORY1] = BUF_R1, [UNDA_HISTORY2] = BUF_R};
-    bool history = array == UNDA_HISTORY1 || array == UNDA_HISTORY2;
-    if (array < UNDA_STATE || array > UNDA_HISTORY2 || (history && s->options.integrator != UNDA_AB3))
-        return -1;
-    return buffers[array];
-}
-
-enum { BATCH = 4096 }; /* elements moved at a time */
 
 static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
                         const void *in)
 {
     if (!out && !in)
         FAIL(UNDA_ERR_ARG, "values is NULL");
-    int buffer = buffer_of(s, array);
-    if (buffer < 0 || (in && array == UNDA_RHS))
-        FAIL(UNDA_ERR_ARG, "array is %d, expected one of unda_array that this solver has", array);
-    if (first < 0 || count < 0 || first > s->dg->num_elem - count)
-        FAIL(UNDA_ERR_ARG, "first is %lld, count is %lld, expected elements within 0..%lld", (long long)first,
-             (long long)count, (long long)s->dg->num_elem - 1);
-    int64_t elem_bytes = (int64_t)s->dg->num_node * s->dg->physics->num_field * s->real_bytes;
-    for (int64_t done = 0; done < count; done += BATCH) {
-        int64_t batch = count - done < BATCH ? count - done : BATCH;
-        const int64_t *place = s->mesh->place + first + done;
-        if (out)
-            TRY(s->engine->read(s, buffer, batch, place, (char *)out + done * elem_bytes));
-        else
-            TRY(s->engine->write(s, buffer, batch, place, (const char *)in + done * elem_bytes));
-    }
+    TRY(s->method->move(s, array, first, count, out, in));
     if (in)
         s->have_good = false;
     return UNDA_OK;
@@ -341,9 +265,9 @@ unda_status unda_solver_stage_times(const unda_solver *s, int64_t num_step, doub
         FAIL(UNDA_ERR_ARG, "solver or num_time is NULL");
     if (num_step < 0 || num_step > MAX_STEP)
         FAIL(UNDA_ERR_ARG, "num_step is %lld, expected 0..%d", (long long)num_step, MAX_STEP);
-    *num_time = integrator_num_time(s, num_step);
+    *num_time = s->method->num_time(s, num_step);
     if (times)
-        integrator_times(s, num_step, times);
+        s->method->times(s, num_step, times);
     return UNDA_OK;
 }
 
@@ -356,7 +280,9 @@ static unda_status check_drive(const unda_solver *s, int64_t num_time, const und
     if (s->num_source && !drive->amplitudes)
         FAIL(UNDA_ERR_ARG, "drive.amplitudes is NULL, expected [%lld][%d]", (long long)num_time,
              s->num_source);
-    if (solver_num_slot(s) && !drive->exact)
+    unda_solver_info info = {.size_bytes = sizeof info};
+    s->method->info(s, &info);
+    if (info.num_exact && !drive->exact)
         FAIL(UNDA_ERR_ARG, "drive.exact is NULL, expected exact outer data");
     return UNDA_OK;
 }
@@ -368,21 +294,17 @@ static unda_status check_finite(unda_solver *s)
     if (bad < 0) {
         s->have_good = true;
         s->good_step = s->step;
-        return s->engine->copy(s, BUF_SCRATCH, BUF_Q);
+        return s->method->keep ? s->method->keep(s) : UNDA_OK;
     }
-    int64_t num_field = s->dg->physics->num_field, num_node = s->dg->num_node;
-    s->blowup = (unda_blowup){.size_bytes = sizeof s->blowup,
-                              .step = s->step,
-                              .last_good_step = s->good_step,
-                              .elem = s->mesh->order[bad / (num_node * num_field)],
-                              .node = (int32_t)(bad / num_field % num_node),
-                              .field = (int32_t)(bad % num_field)};
-    TRY(s->engine->copy(s, BUF_Q, BUF_SCRATCH));
-    s->step = s->good_step;
-    s->history = 0;
-    FAIL(UNDA_ERR_UNSTABLE,
-         "the solution is not finite after step %lld (it was after step %lld), element %lld",
-         (long long)s->blowup.step, (long long)s->blowup.last_good_step, (long long)s->blowup.elem);
+    s->blowup = (unda_blowup){
+        .size_bytes = sizeof s->blowup, .step = s->step, .last_good_step = s->good_step, .elem = -1};
+    TRY(s->method->blown_up(s, bad, &s->blowup));
+    char place[40] = "";
+    if (s->blowup.elem >= 0)
+        snprintf(place, sizeof place, ", %s %lld", s->method->on_mesh ? "element" : "node",
+                 (long long)s->blowup.elem);
+    FAIL(UNDA_ERR_UNSTABLE, "the solution is not finite after step %lld (it was after step %lld)%s",
+         (long long)s->blowup.step, (long long)s->blowup.last_good_step, place);
 }
 
 static unda_status step(unda_solver *s, int64_t num_step, const unda_drive *drive)
@@ -393,7 +315,7 @@ static unda_status step(unda_solver *s, int64_t num_step, const unda_drive *driv
     for (int32_t i = 0; i < s->num_group; i++)
         if (s->groups[i]->held + num_step / s->groups[i]->every + 1 > s->groups[i]->room)
             FAIL(UNDA_ERR_ARG, "receiver group %d has no room: take its samples first", i);
-    TRY(check_drive(s, integrator_num_time(s, num_step), drive));
+    TRY(check_drive(s, s->method->num_time(s, num_step), drive));
     if (num_step == 0)
         return UNDA_OK;
     if (!s->have_good)
@@ -411,11 +333,12 @@ unda_status unda_solver_step(unda_solver *s, int64_t num_step, const unda_drive 
 
 static unda_status rhs(unda_solver *s, const unda_drive *drive)
 {
-    struct stage stage = {.update = UPDATE_RHS, .r = BUF_SCRATCH};
+    if (!s->method->rhs)
+        FAIL(UNDA_ERR_ARG, "%s has no right-hand side: it steps from levels to levels", s->method->name);
     TRY(check_drive(s, 1, drive));
     s->have_good = false;
     TRY(s->engine->drive(s, drive));
-    return s->engine->stage(s, &stage);
+    return s->method->rhs(s);
 }
 
 unda_status unda_solver_rhs(unda_solver *s, const unda_drive *drive)
@@ -453,4 +376,12 @@ unda_status unda_solver_get_blowup(const unda_solver *s, unda_blowup *blowup)
     *blowup = s->blowup;
     blowup->size_bytes = sizeof *blowup;
     return UNDA_OK;
+}
+
+unda_status unda_solver_energy(unda_solver *s, double *energy)
+{
+    if (!energy)
+        FAIL(UNDA_ERR_ARG, "energy is NULL");
+    TRY(solver_enter(s));
+    return solver_leave(s, s->method->energy(s, energy));
 }

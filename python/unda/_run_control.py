@@ -81,17 +81,17 @@ class Progress:
         self._done += n
         now = time.monotonic()
         sim = self._sim
-        dof = sim.mesh.num_elem * sim.num_node * len(sim.fields)
-        rate = self._done * dof / max(now - self._begin, 1e-9) / 1e9
+        size, unit = sim._size()
+        rate = self._done * size / max(now - self._begin, 1e-9) / 1e9
         if self._bar is not None:
-            self._bar.set_postfix_str(f"t = {sim.t:.4g} s, {rate:.3g} GDOF/s", refresh=False)
+            self._bar.set_postfix_str(f"t = {sim.t:.4g} s, {rate:.3g} G{unit}/s", refresh=False)
             self._bar.update(n)
         elif now - self._said > 60:
             self._said = now
             left = (self._steps - self._done) * (now - self._begin) / self._done
             _core.logger.info(
-                "step %d of %d, t = %g s, %.3g GDOF/s, %.0f s left",
-                self._done, self._steps, sim.t, rate, left,
+                "step %d of %d, t = %g s, %.3g G%s/s, %.0f s left",
+                self._done, self._steps, sim.t, rate, unit, left,
             )  # fmt: skip
 
     def __exit__(self, *exc: object) -> None:

@@ -17,7 +17,8 @@ from .errors import ArgumentError
 from .limits import choose_device, device_number
 from .medium import Medium
 from .mesh import Mesh
-from .simulation import KERNELS, PLAN, PRECISIONS, Simulation, choice, forecast, precision
+from .mesh_simulation import MeshSimulation
+from .simulation import KERNELS, PLAN, PRECISIONS, choice, forecast, precision
 
 __all__ = ["DG"]
 
@@ -33,7 +34,7 @@ def _plan(options: Mapping[str, int] | None) -> list[int]:
     return [integer(name, options.get(name, 0), 0, 2**31 - 1) for name in PLAN]
 
 
-class DG(Simulation):
+class DG(MeshSimulation):
     """Nodal discontinuous Galerkin on a mesh of tetrahedra (Hesthaven & Warburton 2008).
 
     Parameters
@@ -129,14 +130,12 @@ class DG(Simulation):
             kernel=kernel, kernel_options=kernel_options,
         )  # fmt: skip
         self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
+        self.mesh, self._boundaries = mesh, boundaries
         self._start_solver(
-            mesh,
-            medium,
-            boundaries,
-            options,
-            sample_dt=sample_dt,
+            medium, options, mesh=mesh._handle, sample_dt=sample_dt,
             allow_unstable=flag("allow_unstable", allow_unstable),
-        )
+        )  # fmt: skip
+        self.num_node = int(self._info().num_node)
         self.config = {
             "method": "DG",
             "degree": self.degree,
@@ -146,6 +145,9 @@ class DG(Simulation):
             "cfl": float(options.cfl),
             "sample_dt": None if sample_dt is None else float(sample_dt),
             "allow_unstable": allow_unstable,
+            "mesh": mesh.hash,
+            "mesh_origin": mesh.origin,
+            "boundary": boundaries.words,
             **self._resolved(chosen),
         }
 
@@ -193,7 +195,7 @@ class DG(Simulation):
             material=material,
             boundary=boundaries.codes,
             plan=_plan(kernel_options),
-            kernel=choice("kernel", kernel, KERNELS),
+            kernel=choice("kernel", kernel, KERNELS[:3]),
         )
         return options, material, boundaries, chosen
 
@@ -221,4 +223,4 @@ class DG(Simulation):
         """
         for name in ("sample_dt", "allow_unstable", "tune"):  # do not matter
             keywords.pop(name, None)
-        return forecast(mesh, cls._options(mesh, medium, **keywords)[0])
+        return forecast(mesh._handle, cls._options(mesh, medium, **keywords)[0])

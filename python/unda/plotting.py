@@ -26,22 +26,11 @@ def plot_slice(sim: Any, field: str, plane: dict[str, float | None], ax: Any, nu
     ((normal, value),) = given.items()
     fixed = "xyz".index(normal)
     across, up = (i for i in range(3) if i != fixed)
-    lower, upper = np.array(sim.mesh.lower), np.array(sim.mesh.upper)
-    a = np.linspace(lower[across], upper[across], num)
-    b = np.linspace(lower[up], upper[up], num)
-    points = np.empty((num, num, 3))
-    points[..., fixed] = value
-    points[..., across], points[..., up] = a[None, :], b[:, None]
-    flat = points.reshape(-1, 3)
-    inside = sim.mesh.locate(flat)[0] >= 0
-    values = np.full(len(flat), np.nan)
-    values[inside] = sim.sample(flat[inside], [field])[field]
+    a, b, values = sim._slice(field, fixed, float(value), num)
     top = np.nanmax(np.abs(values)) or 1.0
     ax = ax or plt.subplots()[1]
     extent = (a[0], a[-1], b[0], b[-1])
-    image = ax.imshow(
-        values.reshape(num, num), origin="lower", extent=extent, cmap="RdBu_r", vmin=-top, vmax=top
-    )
+    image = ax.imshow(values, origin="lower", extent=extent, cmap="RdBu_r", vmin=-top, vmax=top)
     ax.set_xlabel(f"{'xyz'[across]} [m]")
     ax.set_ylabel(f"{'xyz'[up]} [m]")
     ax.set_title(f"{field} at {normal} = {value:g} m, t = {sim.t:.4g} s")

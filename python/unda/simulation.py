@@ -1,7 +1,7 @@
-"""Simulation: what every method has in common: state, sources, receivers, running, files.
+"""Simulation: what every method has in common: sources, receivers, running, files.
 
-Drives the C solver chunk by chunk and hands out arrays. Not here: how a method is set up (dg.py),
-numerics (csrc, cuda), what runs are compared with (exact/, norms.py).
+Drives the C solver chunk by chunk and hands out arrays. Not here: the state of methods on meshes
+(mesh_simulation.py) and on grids (fd.py), numerics (csrc, cuda).
 """
 
 from __future__ import annotations
@@ -10,31 +10,38 @@ import os
 import platform
 import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _core, norms
-from ._check import field_names, flag, integer, number
+from . import _core
+from ._check import flag, integer, number
 from ._core import ffi, lib
 from ._run_control import Alone, Interruptible, Progress
-from .boundary import Boundaries, OuterData, own_side
-from .check import Report, check
 from .errors import ArgumentError, ForkError, OutOfMemoryError, UnstableError
 from .incident import PlaneWave
-from .limits import device_info, device_limits
+from .limits import device_info
 from .medium import Medium
-from .mesh import Mesh
 from .receiver import Channels, Receivers
 from .source import Source
 
-__all__ = ["KERNELS", "PLAN", "PRECISIONS", "Simulation", "choice", "forecast", "precision"]
+__all__ = [
+    "KERNELS",
+    "PLAN",
+    "PRECISIONS",
+    "Simulation",
+    "alone",
+    "choice",
+    "forecast",
+    "node_values",
+    "precision",
+]
 
 PLAN = ("rows", "cols", "tile", "blocks", "unroll_volume", "unroll_lift")
-KERNELS = ("auto", "fused", "node")
+KERNELS = ("auto", "fused", "node", "step")  # in the order of unda_kernel
 PRECISIONS = ("float32", "float64")
 _CHUNK_SECONDS = 0.3
 _CHUNK_BYTES = 64e6
@@ -61,7 +68,7 @@ def precision(dtype: Any) -> int:
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
-def _alone(method: _Method) -> _Method:
+def alone(method: _Method) -> _Method:
     """Let one thread at a time into the methods of a simulation."""
 
     @wraps(method)
@@ -72,18 +79,18 @@ def _alone(method: _Method) -> _Method:
     return cast(_Method, guarded)
 
 
-def forecast(mesh: Mesh, options: Any) -> dict[str, int]:
-    """Return the bytes that a solver with these options would take."""
+def forecast(mesh: Any, options: Any) -> dict[str, int]:
+    """Return the bytes that a solver with these options would take; mesh: the library's, or NULL."""
     bytes_ = ffi.new("int64_t[2]")
-    _core.check(lib.unda_solver_forecast(mesh._handle, options, bytes_, bytes_ + 1))
+    _core.check(lib.unda_solver_forecast(mesh, options, bytes_, bytes_ + 1))
     return {"host": int(bytes_[0]), "device": int(bytes_[1])}
 
 
-def _new_solver(mesh: Mesh, options: Any) -> Any:
+def _new_solver(mesh: Any, options: Any) -> Any:
     """Make a solver; say what holds memory where there is none left."""
     try:
         return _core.new_object(
-            "unda_solver", lambda out: lib.unda_solver_new(out, mesh._handle, options), lib.unda_solver_free
+            "unda_solver", lambda out: lib.unda_solver_new(out, mesh, options), lib.unda_solver_free
         )
     except OutOfMemoryError as error:
         needed = forecast(mesh, options)
@@ -95,36 +102,82 @@ def _new_solver(mesh: Mesh, options: Any) -> Any:
         ) from None
 
 
+def node_values(name: str, value: Any, place: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
+    """Return a field at nodes, from an array of their shape, a number or f(x, y, z); finite in dtype."""
+    value = value(*place) if callable(value) else value
+    shape = np.broadcast_shapes(*(x.shape for x in place))
+    try:
+        value = np.asarray(value)
+    except ValueError as error:
+        raise ArgumentError(f"{name} is not an array of numbers: {error}") from None
+    if value.ndim and value.shape != shape:
+        raise ArgumentError(f"{name} has shape {value.shape}, expected {shape}")
+    if value.dtype.kind not in "iuf" or not np.isfinite(value).all():
+        raise ArgumentError(f"{name} has values that are not finite real numbers")
+    with np.errstate(over="ignore"):
+        found = np.broadcast_to(value, shape).astype(dtype)
+    if not np.isfinite(found).all():
+        raise ArgumentError(f"{name} has values beyond the range of {dtype}")
+    return found
+
+
 class Simulation:
-    """A wave on a mesh, in time; made by a method such as `unda.DG`.
+    """A wave in time; made by a method such as `unda.DG`.
 
     Attributes
     ----------
-    mesh, medium
+    medium
         As given.
     fields : tuple of str
         Names of the unknowns.
     dt, dt_stable : float
         Time step and the stable limit [s].
-    num_node : int
-        Nodes of a cell.
     config : dict
         Everything that the run depends on, as JSON can hold it.
     """
 
-    degree: int
+    medium: Medium
+    fields: tuple[str, ...]
     dtype: np.dtype
     config: dict[str, Any]
-    _material: np.ndarray
     _handle: Any = None
 
+    # ---- what a method adds ----
+
+    def set(self, exact: Any = None, *, t: float = 0.0, **fields: Any) -> None:
+        """Set fields and the clock, see the method."""
+        raise NotImplementedError
+
+    def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return points (n, 3) and their cells, or raise if one is outside."""
+        raise NotImplementedError
+
+    def _source_terms(self, source: Source, elem: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
+        """Return what a point source adds to each field, and its amplitude at the times of a step."""
+        raise NotImplementedError
+
+    def _add_wave(self, source: PlaneWave) -> None:
+        raise ArgumentError(f"{type(self).__name__} takes no plane waves")
+
+    def _blown_up(self, message: str) -> UnstableError:
+        raise NotImplementedError
+
+    def _size(self) -> tuple[int, str]:
+        """Return what a step advances, and its name: unknowns, "DOF", or nodes, "cell"."""
+        raise NotImplementedError
+
+    def _slice(self, field: str, axis: int, value: float, num: int) -> tuple[Any, Any, np.ndarray]:
+        """Return a field (up, across) on a plane of constant x, y or z, and the places along both axes."""
+        raise NotImplementedError
+
+    # ---- creation ----
+
     def _start_solver(
-        self, mesh: Mesh, medium: Medium, boundaries: Boundaries, options: Any, *,
-        sample_dt: float | None, allow_unstable: bool,
+        self, medium: Medium, options: Any, *, mesh: Any = ffi.NULL, sample_dt: float | None,
+        allow_unstable: bool,
     ) -> None:  # fmt: skip
-        """Make the C solver with its final time step."""
-        self.mesh, self.medium, self.fields = mesh, medium, medium.fields
-        self._boundaries = boundaries
+        """Make the C solver with its final time step; mesh: the library's."""
+        self.medium, self.fields = medium, tuple(medium.fields)
         self._guard = Alone()
         self._process = os.getpid()
         self._handle = _new_solver(mesh, options)
@@ -142,14 +195,12 @@ class Simulation:
                 f"dt is {self.dt:.6g} s, above the stable limit {self.dt_stable:.6g} s; "
                 "allow_unstable=True takes it all the same"
             )
-        self.num_node = int(info.num_node)
         self._start = 0.0  # time of step 0
         self._sources: list[Any] = []  # each point source and its time function
-        self._waves: list[Any] = []  # each plane wave, its exact solution and its number of faces
+        self._waves: list[Any] = []  # each plane wave, and more
         self._receivers: list[Receivers] = []
         self._channels: list[Channels] = []  # of each
         self._rate = 0.0  # steps a second of the last chunk
-        self._outer: OuterData | None = None
         self._blown: tuple[int, int] | None = None  # steps of a blow-up and of the last good state
         _alive.add(self)
 
@@ -157,10 +208,7 @@ class Simulation:
         """Return the part of the configuration that the library decided."""
         info = self._info()
         return {
-            "mesh": self.mesh.hash,
-            "mesh_origin": self.mesh.origin,
             "medium": self.medium.to_config(),
-            "boundary": self._boundaries.words,
             "dt": self.dt,
             "device": device,
             **device_info(device),
@@ -196,20 +244,6 @@ class Simulation:
         return int(self._info().step)
 
     @property
-    def coordinates(self) -> np.ndarray:
-        """Node coordinates (num_elem, num_node, 3) [m]."""
-        x = np.empty((self.mesh.num_elem, self.num_node, 3))
-        _core.check(lib.unda_solver_coordinates(self._live(), _core.pointer(x, writable=True)))
-        return x
-
-    @property
-    def element_dt(self) -> np.ndarray:
-        """Stable time step of each cell (num_elem,) [s]."""
-        dt = np.empty(self.mesh.num_elem)
-        _core.check(lib.unda_solver_element_dt(self._live(), _core.pointer(dt, writable=True)))
-        return dt
-
-    @property
     def memory(self) -> dict[str, int]:
         """Bytes of tables and state, on the host and on the device."""
         info = self._info()
@@ -233,7 +267,7 @@ class Simulation:
         found["stage"] = {"seconds": sum(k["seconds"] for name, k in found.items() if name != "record")}
         return found
 
-    @_alone
+    @alone
     def profile(self, runs: int = 20) -> dict[str, dict[str, float]]:
         """Time each CUDA kernel of a stage; the state stays as it is.
 
@@ -258,113 +292,13 @@ class Simulation:
         found["stage"] |= self.rate(found["stage"]["seconds"])
         return found
 
-    def rate(self, seconds: float, limits: Mapping[str, float] | None = None) -> dict[str, float]:
-        """Return what one stage in so many seconds is against the machine.
-
-        Parameters
-        ----------
-        seconds : float
-            Time of a stage (ab3: a step) [s].
-        limits : dict, optional
-            Of `device_limits`; measured now if omitted.
-
-        Returns
-        -------
-        dict of str to float
-            ``gdof_per_second``; ``gflops`` of the method's operations; ``gbytes_per_second`` of the
-            compulsory traffic; ``percent_of_limit``: the time that the tighter of copy bandwidth and
-            FMA rate allows, in percent of the time taken.
-        """
-        info, num = self._info(), self.mesh.num_elem
-        if limits is None:
-            limits = device_limits(self.config["device"])
-        fma = limits["fma32" if self.dtype.itemsize == 4 else "fma64"]
-        flops, moved = info.flops * num, info.bytes_per_elem * num
-        least = max(flops / fma, moved / limits["copy"])
-        return {
-            "gdof_per_second": num * self.num_node * len(self.fields) / seconds / 1e9,
-            "gflops": flops / seconds / 1e9,
-            "gbytes_per_second": moved / seconds / 1e9,
-            "percent_of_limit": 100 * least / seconds,
-        }
+    def rate(self, seconds: float, limits: Any = None) -> dict[str, float]:
+        """Return what one stage in so many seconds is against the machine, see the method."""
+        raise NotImplementedError
 
     # ---- state ----
 
-    @_alone
-    def _read(self, array: int) -> np.ndarray:
-        q = np.empty((self.mesh.num_elem, self.num_node, len(self.fields)), self.dtype)
-        to = _core.pointer(q, writable=True)
-        _core.check(lib.unda_solver_read(self._live(), array, 0, len(q), to))
-        return q
-
-    @_alone
-    def set(self, exact: Callable[..., Any] | None = None, *, t: float = 0.0, **fields: Any) -> None:
-        """Set fields and the clock.
-
-        Parameters
-        ----------
-        exact : exact solution, optional
-            Gives all fields.
-        t : float
-            The time that it is [s].
-        **fields : array_like, float or callable
-            A field by name: values (num_elem, num_node), a number, or f(x, y, z). Fields that are
-            not named become 0.
-
-        Raises
-        ------
-        ArgumentError
-            Unknown fields, wrong shapes, values that are not finite, shear or unequal normal stresses in
-            a fluid (elastic, vs = 0).
-        """
-        unknown = sorted(set(fields) - set(self.fields))
-        if unknown:
-            raise ArgumentError(f"no fields {unknown}; there are {list(self.fields)}")
-        if exact is not None and fields:
-            raise ArgumentError("give an exact solution or fields, not both")
-        if exact is not None and not callable(exact):
-            raise ArgumentError(f"exact is {exact!r}, expected an exact solution; fields go by name")
-        t = number("t", t, "s")
-        x = own_side(exact, self.coordinates)
-        place = (x[..., 0], x[..., 1], x[..., 2])
-        if exact is not None:
-            fields = (exact.bind(self.mesh) if hasattr(exact, "bind") else exact)(*place, t)
-            if not isinstance(fields, Mapping):
-                raise ArgumentError(
-                    f"the exact solution gave {type(fields).__name__}, expected a dict of fields"
-                )
-        q = np.zeros((self.mesh.num_elem, self.num_node, len(self.fields)), self.dtype)
-        for i, name in enumerate(self.fields):
-            value = fields.get(name, 0.0)
-            value = value(*place) if callable(value) else value
-            try:
-                value = np.asarray(value)
-            except ValueError as error:
-                raise ArgumentError(f"{name} is not an array of numbers: {error}") from None
-            if value.ndim and value.shape != q.shape[:2]:
-                raise ArgumentError(f"{name} has shape {value.shape}, expected {q.shape[:2]}")
-            if value.dtype.kind not in "iuf" or not np.isfinite(value).all():
-                raise ArgumentError(f"{name} has values that are not finite real numbers")
-            with np.errstate(over="ignore"):
-                q[..., i] = value
-            if not np.isfinite(q[..., i]).all():
-                raise ArgumentError(f"{name} has values beyond the range of {self.dtype}")
-        self.medium._check_state(self._material, q, x)
-        handle = self._live()
-        _core.check(lib.unda_solver_write(handle, lib.UNDA_STATE, 0, len(q), _core.pointer(q)))
-        self._start, self._blown = t, None
-        _core.check(lib.unda_solver_set_clock(handle, t, 0, 0))
-        for i, receivers in enumerate(self._receivers):
-            _core.check(lib.unda_solver_record(handle, i))
-            receivers.clear(t, 0)
-        self._drain()
-
-    def get(self, name: str) -> np.ndarray:
-        """Return a field (num_elem, num_node), in the user's numbering of cells."""
-        (name,) = field_names((name,), self.fields)
-        return np.ascontiguousarray(self._read(lib.UNDA_STATE)[..., self.fields.index(name)])
-
-    @_alone
+    @alone
     def sample(self, points: ArrayLike, fields: Sequence[str] | None = None) -> dict[str, Any]:
         """Return fields at points (n, 3) [m], {field: (n,)}, interpolated in each element.
 
@@ -390,71 +324,16 @@ class Simulation:
         _core.check(lib.unda_solver_sample(self._live(), given, to))
         return dict(zip(channels.names, channels.combine(values).T, strict=True))
 
-    @_alone
-    def rhs(self) -> dict[str, np.ndarray]:
-        """Return dq/dt at the present state and time, sources included, {field: (num_elem, num_node)}."""
-        handle = self._live()
-        _core.check(lib.unda_solver_rhs(handle, self._drive(np.array([self.t]))))
-        q = self._read(lib.UNDA_RHS)
-        return {name: np.ascontiguousarray(q[..., i]) for i, name in enumerate(self.fields)}
-
-    @_alone
+    @alone
     def energy(self) -> float:
         """Return the energy of the state [J]."""
         out = ffi.new("double *")
         _core.check(lib.unda_solver_energy(self._live(), out))
         return float(out[0])
 
-    def error(self, exact: Any, *, relative: bool = False) -> dict[str, float]:
-        """Return the L2 error of each field against an exact solution at the present time.
-
-        Parameters
-        ----------
-        exact : exact solution
-        relative : bool
-            Divide by the exact norm of the field's group (p, v; v, stress; E, H).
-
-        Returns
-        -------
-        dict of str to float
-            sqrt(integral (q - q_exact)^2 dV), by a cubature exact to degree 2 degree + 2.
-
-        Raises
-        ------
-        ArgumentError
-            If the solution is singular; compare traces with ``rec.misfit`` then.
-        """
-        return norms.error(self, exact, relative=flag("relative", relative))
-
-    def check(self) -> Report:
-        """Look for what often goes wrong, before the first step.
-
-        Returns
-        -------
-        Report
-            Nodes in the shortest wavelength by tag, the ten cells with the smallest time step, and
-            warnings: too few nodes, slivers, units that look wrong, sources on faces, receivers beside
-            sources, exact outer data of another medium. Prints as text; true where there is no warning.
-
-        Examples
-        --------
-        >>> print(sim.check())  # doctest: +SKIP
-        """
-        return check(self)
-
     # ---- sources and receivers ----
 
-    def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, np.ndarray]:
-        if isinstance(points, Sequence) and len(points) == 0:
-            points = np.empty((0, 3))
-        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
-        elem = self.mesh.locate(array)[0]
-        for i in np.flatnonzero(elem < 0)[:1]:
-            place = ", ".join(f"{x:g}" for x in array[i])
-            raise ArgumentError(f"{what} {i} at ({place}) m lies outside the mesh")
-        return array, elem
-
-    @_alone
+    @alone
     def add_source(self, source: Source | PlaneWave) -> None:
         """Add a point source or a plane wave; before the first step, and each object once.
 
@@ -475,26 +354,15 @@ class Simulation:
         else:
             self._add_point_source(source)
 
-    def _add_wave(self, source: PlaneWave) -> None:
-        elem, face, sign, wave = source.driven(self.mesh, self.medium, self._material, self._boundaries)
-        arrays = (_core.pointer(elem), _core.pointer(face), _core.pointer(sign))
-        _core.check(lib.unda_solver_add_incident(self._live(), len(elem), *arrays))
-        self._waves.append((source, wave, len(elem)))
-        self._outer = None
-
     def _add_point_source(self, source: Source) -> None:
         points, elem = self._inside([source.position], "source")
-        rates = source.rates(self.medium, int(elem[0]), self.mesh)
-        array = np.array([rates.get(name, 0.0) for name in self.fields])
-        index = ffi.new("int32_t *")
-        _core.check(
-            lib.unda_solver_add_source(
-                self._live(), int(elem[0]), _core.pointer(points), _core.pointer(array), index
-            )
-        )
-        self._sources.append((source, source.time_function(self.dt)))
+        rates, amplitude = self._source_terms(source, elem)
+        index, cell = ffi.new("int32_t *"), -1 if elem is None else int(elem[0])
+        given = _core.pointer(points), _core.pointer(rates)
+        _core.check(lib.unda_solver_add_source(self._live(), cell, *given, index))
+        self._sources.append((source, amplitude))
 
-    @_alone
+    @alone
     def add_receivers(
         self,
         points: ArrayLike,
@@ -541,8 +409,7 @@ class Simulation:
             array, channels.names, units=self.medium.traces, every=every, dt=self.dt, dtype=self.dtype,
             config=self.config, name=name,
         )  # fmt: skip
-        mesh = self.mesh
-        receivers._bind = lambda solution: solution.bind(mesh)
+        receivers._bind = self._binder()
         receivers.clear(self._start, self.step_count)
         self._receivers.append(receivers)
         self._channels.append(channels)
@@ -562,37 +429,40 @@ class Simulation:
                 _core.check(lib.unda_solver_take_samples(self._live(), i, most, to, count))
                 receivers.append(channels.combine(samples[: count[0]]))
 
-    @_alone
+    @alone
     def reset(self, sources: bool = False) -> None:
         """Set fields and time to zero and empty the receivers; with `sources`, forget the sources."""
         if sources:
             _core.check(lib.unda_solver_clear_sources(self._live()))
-            self._sources, self._waves, self._outer = [], [], None
+            self._sources, self._waves = [], []
         self.set()
+
+    def _binder(self) -> Callable[[Any], Any] | None:
+        """Return what ties an exact solution to the mesh, without holding the simulation."""
+        return None
+
+    def _begin_at(self, t: float) -> None:
+        """Start the clock and the receivers: the state is that of time t, step 0."""
+        self._start, self._blown = t, None
+        _core.check(lib.unda_solver_set_clock(self._live(), t, 0, 0))
+        for i, receivers in enumerate(self._receivers):
+            _core.check(lib.unda_solver_record(self._live(), i))
+            receivers.clear(t, 0)
+        self._drain()
 
     # ---- running ----
 
-    def _drive(self, times: np.ndarray) -> Any:
-        """Sample the sources, the exact outer data and the incident waves at stage times."""
-        amplitudes = None
-        if self._sources:
-            amplitudes = np.ascontiguousarray(np.stack([f(times) for _, f in self._sources], axis=1))
-        exact = None
-        if self._boundaries.exact or self._waves:
-            if self._outer is None:
-                num = int(self._info().num_exact)
-                shape = (-1, (self.degree + 1) * (self.degree + 2) // 2)
-                points, numbers = np.empty((num, 3)), np.empty(num, np.int32)
-                to = _core.pointer(points, writable=True), _core.pointer(numbers, writable=True)
-                _core.check(lib.unda_solver_exact_points(self._live(), *to))
-                self._outer = OuterData(
-                    self._boundaries, points.reshape(*shape, 3), numbers.reshape(shape), self.fields,
-                    [(wave, count) for _, wave, count in self._waves],
-                )  # fmt: skip
-            exact = self._outer(times)
-        return _core.new_struct("unda_drive", num_time=len(times), amplitudes=amplitudes, exact=exact)
+    def _amplitudes(self, times: np.ndarray) -> np.ndarray | None:
+        """Sample the point sources (num_time, num_source)."""
+        if not self._sources:
+            return None
+        return np.ascontiguousarray(np.stack([f(times) for _, f in self._sources], axis=1))
 
-    @_alone
+    def _drive(self, times: np.ndarray) -> Any:
+        """Sample what drives steps that need data at these times."""
+        return _core.new_struct("unda_drive", num_time=len(times), amplitudes=self._amplitudes(times))
+
+    @alone
     def step(self, n: int = 1) -> None:
         """Run n time steps.
 
@@ -639,22 +509,6 @@ class Simulation:
             raise self._blown_up(str(failure)) from None
         _core.check(status)
 
-    def _blown_up(self, message: str) -> UnstableError:
-        blowup = _core.new_struct("unda_blowup")
-        _core.check(lib.unda_solver_get_blowup(self._handle, blowup))
-        self._blown = int(blowup.step), int(blowup.last_good_step)
-        elem = int(blowup.elem)
-        place = tuple(float(x) for x in self.mesh.centroids[elem])
-        material = dict(zip(self.medium.parameters, map(float, self._material[elem]), strict=True))
-        local_cfl = self.dt / float(self.element_dt[elem])
-        when = self._start + int(blowup.step) * self.dt
-        return UnstableError(
-            f"{message} at {place} m, {material}, t = {when:.6g} s, local CFL number {local_cfl:.3g}",
-            step=int(blowup.step), last_good_step=int(blowup.last_good_step), time=when,
-            element=elem, node=int(blowup.node), field=self.fields[blowup.field],
-            coordinates=place, material=material, local_cfl=local_cfl,
-        )  # fmt: skip
-
     def _room(self) -> int:
         """Return the steps of which 64 MB hold the sampled data."""
         info = self._info()
@@ -669,7 +523,7 @@ class Simulation:
         n = max(1, int(self._rate * _CHUNK_SECONDS)) if self._rate else 8
         return min(n, left, self._room())
 
-    @_alone
+    @alone
     def run(
         self,
         until: float | None = None,
@@ -749,7 +603,7 @@ class Simulation:
         """All receivers, in the order in which they were added."""
         return tuple(self._receivers)
 
-    @_alone
+    @alone
     def save(self, path: Any) -> None:
         """Write a checkpoint (HDF5) from which `unda.load` continues bit for bit.
 
@@ -772,36 +626,9 @@ class Simulation:
         self._refuse_blown_up()
         save(self, path)
 
-    @_alone
-    def write_vtu(
-        self, path: Any, fields: Sequence[str] | None = None, *, subdivide: int | None = None
-    ) -> None:
-        """Write fields for ParaView (VTU).
-
-        Parameters
-        ----------
-        path : str or Path
-        fields : sequence of str, optional
-            All if omitted.
-        subdivide : int, optional
-            Intervals an edge of each cell is cut into; the degree if omitted, 1 for corners only.
-
-        Raises
-        ------
-        ArgumentError, FileError
-
-        Notes
-        -----
-        Cell data: element number, tag, materials. Field data: TimeValue [s], and ``sim.config`` as
-        the bytes of a JSON text.
-        """
-        from .vtu import write_vtu
-
-        write_vtu(self, path, fields, subdivide)
-
     # ---- end ----
 
-    @_alone
+    @alone
     def close(self) -> None:
         """Free the solver; receivers stay readable."""
         if self._handle is not None:
@@ -817,19 +644,21 @@ class Simulation:
     def _engine(self) -> str:
         if self.config["kernel"] is None:
             return f"cpu with {self.config['threads']} threads"
-        plan = ", ".join(map(str, self.config["kernel_options"].values()))
+        plan = ", ".join(map(str, (self.config["kernel_options"] or {}).values()))
         device = f"{self.config['device']} ({self.config['device_name']})"
         return f"{device}, kernel {self.config['kernel']} {{{plan}}}"
 
+    def _about(self) -> str:
+        """Return what stands in brackets after the name."""
+        raise NotImplementedError
+
     def __repr__(self) -> str:
+        name = type(self).__name__
         if self._handle is None:
-            return f"{type(self).__name__}(degree {self.degree}, closed)"
+            return f"{name}(closed)"
         if self._process != os.getpid():
-            return f"{type(self).__name__}(degree {self.degree}, of process {self._process})"
-        size = self.mesh.num_elem * self.num_node * len(self.fields)
+            return f"{name}(of process {self._process})"
         return (
-            f"{type(self).__name__}({self.medium.physics}, degree {self.degree}, "
-            f"{self.mesh.num_elem} tetrahedra, {size} DOF, {self.dtype.name}, dt {self.dt:.4g} s, "
-            f"{self.config['flux']} flux, {self.config['integrator']}, {self._engine()}, "
-            f"{sum(self.memory.values()) / 1e6:.1f} MB, t = {self.t:.6g} s)"
+            f"{name}({self.medium.physics}, {self._about()}, {self.dtype.name}, dt {self.dt:.4g} s, "
+            f"{self._engine()}, {sum(self.memory.values()) / 1e6:.1f} MB, t = {self.t:.6g} s)"
         )

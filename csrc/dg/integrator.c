@@ -2,7 +2,7 @@
  *   lsrk4  five stages, 2N storage, order 4 (Carpenter & Kennedy 1994)
  *   ab3    one stage, order 3; its first two steps by lsrk4, so the run keeps order 3
  * Not here: what a stage computes (dg_cpu.inc.h, cuda/dg). */
-#include "solver.h"
+#include "dg_method.h"
 
 #include "common/index.h"
 
@@ -50,8 +50,8 @@ static unda_status lsrk_step(unda_solver *s, int residual, int64_t time)
 {
     for (int k = 0; k < NUM_LSRK; k++) {
         struct stage stage = {UPDATE_LSRK, residual, time + k, lsrk_a[k], lsrk_b[k], 0, 0, 0};
-        TRY(s->engine->stage(s, &stage));
-        s->engine->swap(s, BUF_Q, BUF_NEW);
+        TRY(dg_engine(s)->stage(s, &stage));
+        dg_engine(s)->swap(s, BUF_Q, BUF_NEW);
     }
     return UNDA_OK;
 }
@@ -60,10 +60,10 @@ static unda_status lsrk_step(unda_solver *s, int residual, int64_t time)
 static unda_status ab3_start(unda_solver *s, int64_t time)
 {
     struct stage rhs = {.update = UPDATE_RHS, .r = BUF_R, .time = time};
-    TRY(s->engine->stage(s, &rhs));
+    TRY(dg_engine(s)->stage(s, &rhs));
     s->have_good = false;
     TRY(lsrk_step(s, BUF_SCRATCH, time));
-    s->engine->swap(s, BUF_R, BUF_R1);
+    dg_engine(s)->swap(s, BUF_R, BUF_R1);
     s->history++;
     return UNDA_OK;
 }
@@ -78,9 +78,9 @@ unda_status integrator_step(unda_solver *s, int64_t *time)
         *time += NUM_LSRK;
     } else {
         struct stage ab3 = {UPDATE_AB3, BUF_R, *time, 0, 0, 23.0 / 12, -16.0 / 12, 5.0 / 12};
-        TRY(s->engine->stage(s, &ab3));
-        s->engine->swap(s, BUF_Q, BUF_NEW);
-        s->engine->swap(s, BUF_R, BUF_R1);
+        TRY(dg_engine(s)->stage(s, &ab3));
+        dg_engine(s)->swap(s, BUF_Q, BUF_NEW);
+        dg_engine(s)->swap(s, BUF_R, BUF_R1);
         *time += 1;
     }
     s->step++;

@@ -3,18 +3,11 @@
  * scattered field, and walls are driven.
  * Not here: the waves (python/unda/incident.py), what they add to the flux (dg_cpu.inc.h,
  * cuda/dg/incident.h). */
-#include "solver.h"
+#include "dg_method.h"
 
 #include "common/index.h"
 
 #include <stdlib.h>
-
-void incident_free(unda_solver *s)
-{
-    array_free(s->incident);
-    s->incident = NULL;
-    s->num_incident = 0;
-}
 
 void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int32_t *range)
 {
@@ -92,5 +85,9 @@ unda_status unda_solver_add_incident(unda_solver *s, int64_t num_face, const int
     if (!elem || !face || !sign)
         FAIL(UNDA_ERR_ARG, "elem, face or sign is NULL");
     TRY(solver_enter(s));
-    return solver_leave(s, add(s, num_face, elem, face, sign));
+    unda_status status =
+        s->dg ? add(s, num_face, elem, face, sign)
+              : error_set(UNDA_ERR_ARG, __FILE__, __LINE__, "incident waves are for DG, the method is %s",
+                          s->method->name);
+    return solver_leave(s, status);
 }

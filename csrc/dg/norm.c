@@ -1,6 +1,6 @@
 /* norm.c: numbers of a state: values at points, the energy integral. Summed in a fixed order.
  * Not here: errors against exact solutions (python/unda/norms.py evaluates the user's functions). */
-#include "solver.h"
+#include "dg_method.h"
 
 enum { BATCH = 1024 }; /* elements read at a time: from a device each time costs a launch and a copy */
 
@@ -40,7 +40,7 @@ static unda_status batch_new(struct batch **batch, const unda_solver *s)
 static unda_status batch_read(unda_solver *s, struct batch *batch, int64_t count)
 {
     bool narrow = s->real_bytes == 4;
-    TRY(s->engine->read(s, BUF_Q, count, batch->elem, narrow ? batch->raw : (void *)batch->q));
+    TRY(dg_engine(s)->read(s, BUF_Q, count, batch->elem, narrow ? batch->raw : (void *)batch->q));
     for (int64_t i = 0; narrow && i < count * num_value(s); i++)
         batch->q[i] = ((const float *)batch->raw)[i];
     return UNDA_OK;
@@ -79,20 +79,13 @@ static unda_status sample(unda_solver *s, struct batch *batch, const unda_receiv
     return UNDA_OK;
 }
 
-unda_status unda_solver_sample(unda_solver *s, const unda_receivers *receivers, double *values)
+unda_status dg_sample(unda_solver *s, const unda_receivers *receivers, double *values)
 {
-    if (!values)
-        FAIL(UNDA_ERR_ARG, "values is NULL");
-    TRY(solver_enter(s));
     struct batch *batch;
-    unda_status status = receivers_check(s, receivers);
-    if (status == UNDA_OK)
-        status = batch_new(&batch, s);
-    if (status != UNDA_OK)
-        return solver_leave(s, status);
-    status = sample(s, batch, receivers, values);
+    TRY(batch_new(&batch, s));
+    unda_status status = sample(s, batch, receivers, values);
     batch_free(batch);
-    return solver_leave(s, status);
+    return status;
 }
 
 /* ---- energy ---- */
@@ -135,16 +128,11 @@ static unda_status energy(unda_solver *s, struct batch *batch, double *out)
     return UNDA_OK;
 }
 
-unda_status unda_solver_energy(unda_solver *s, double *out)
+unda_status dg_energy(unda_solver *s, double *out)
 {
-    if (!out)
-        FAIL(UNDA_ERR_ARG, "energy is NULL");
-    TRY(solver_enter(s));
     struct batch *batch;
-    unda_status status = batch_new(&batch, s);
-    if (status != UNDA_OK)
-        return solver_leave(s, status);
-    status = energy(s, batch, out);
+    TRY(batch_new(&batch, s));
+    unda_status status = energy(s, batch, out);
     batch_free(batch);
-    return solver_leave(s, status);
+    return status;
 }

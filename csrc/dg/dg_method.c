@@ -1,0 +1,204 @@
+/* dg_method.c: nodal DG as a method of the solver: options, tables and state in the user's numbering.
+ * Not here: the tables' numbers (dg.c), steps (integrator.c), points (points.c). */
+#include "dg_method.h"
+
+#include "common/index.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* ---- creation ---- */
+
+static unda_status check(const unda_solver_options *o)
+{
+    static const struct range ranges[] = {
+        {"degree", offsetof(unda_solver_options, degree), 1, MAX_DEGREE},
+        {"flux", offsetof(unda_solver_options, flux), 0, 1},
+        {"integrator", offsetof(unda_solver_options, integrator), 0, 1},
+        {"kernel", offsetof(unda_solver_options, kernel), 0, UNDA_KERNEL_NODE},
+    };
+    return solver_check_ranges(o, ranges, sizeof ranges / sizeof *ranges);
+}
+
+static const struct engine *engine(const unda_solver_options *o)
+{
+    return o->device == UNDA_DEVICE_CPU ? &dg_cpu.base : &dg_cuda.base;
+}
+
+static unda_status sizes(unda_solver *s, const unda_solver_options *o)
+{
+    TRY(check(o));
+    TRY(array_try(&s->dg, 1, sizeof *s->dg, "DG tables"));
+    return dg_sizes(s->dg, o, s->mesh ? s->mesh->num_elem : 0);
+}
+
+static unda_status create(unda_solver *s, const unda_solver_options *o)
+{
+    TRY(check(o));
+    TRY(dg_new(&s->dg, s->mesh, o));
+    s->dt_stable = INFINITY;
+    for (int64_t e = 0; e < s->dg->num_elem; e++)
+        s->dt_stable = fmin(s->dt_stable, s->dg->elem_dt[e]);
+    return UNDA_OK;
+}
+
+static void destroy(unda_solver *s)
+{
+    dg_free(s->dg);
+    s->dg = NULL;
+}
+
+static void info(const unda_solver *s, unda_solver_info *info)
+{
+    const struct dg *dg = s->dg;
+    info->num_field = dg->physics->num_field;
+    info->num_node = dg->num_node;
+    info->num_stage = integrator_num_stage(s->options.integrator);
+    info->num_elem = dg->num_elem;
+    info->num_exact = solver_num_slot(s) * dg->num_face_node;
+    info->flops = dg_flops(dg, s->options.integrator);
+    info->bytes_per_elem = dg_bytes(dg, s->options.integrator, s->real_bytes);
+}
+
+/* ---- tables in the user's numbering ---- */
+
+static unda_status has_elements(const unda_solver *s)
+{
+    if (!s->dg)
+        FAIL(UNDA_ERR_ARG, "%s has no elements", s->method->name);
+    return UNDA_OK;
+}
+
+unda_status unda_solver_element_dt(const unda_solver *s, double *dt)
+{
+    TRY(fork_check());
+    if (!s || !dt)
+        FAIL(UNDA_ERR_ARG, "solver or dt is NULL");
+    TRY(has_elements(s));
+    for (int64_t e = 0; e < s->dg->num_elem; e++)
+        dt[s->mesh->order[e]] = s->dg->elem_dt[e];
+    return UNDA_OK;
+}
+
+unda_status unda_solver_coordinates(const unda_solver *s, double *coordinates)
+{
+    TRY(fork_check());
+    if (!s || !coordinates)
+        FAIL(UNDA_ERR_ARG, "solver or coordinates is NULL");
+    TRY(has_elements(s));
+    for (int64_t e = 0; e < s->dg->num_elem; e++)
+        dg_coordinates(s->dg, s->mesh, e, coordinates + 3 * s->dg->num_node * s->mesh->order[e]);
+    return UNDA_OK;
+}
+
+/* What unda_solver_exact_points gives of one slot. */
+static void exact_points(const unda_solver *s, int64_t face, int32_t number, int64_t slot, double *points,
+                         int32_t *boundary)
+{
+    const struct dg *dg = s->dg;
+    int num = dg->num_face_node;
+    double x[3 * MAX_NODE];
+    dg_coordinates(dg, s->mesh, face / 4, x);
+    for (int m = 0; m < num; m++) {
+        memcpy(points + 3 * (slot * num + m), x + 3 * dg->element->face_node[face % 4 * num + m],
+               3 * sizeof(double));
+        if (boundary)
+            boundary[slot * num + m] = number;
+    }
+}
+
+unda_status unda_solver_exact_points(const unda_solver *s, double *points, int32_t *boundary)
+{
+    TRY(fork_check());
+    if (!s || !points)
+        FAIL(UNDA_ERR_ARG, "solver or points is NULL");
+    TRY(has_elements(s));
+    for (int64_t i = 0; i < s->dg->num_exact_face; i++) {
+        int64_t face = s->dg->exact_face[i];
+        exact_points(s, face, -1 - s->mesh->neighbor[face], i, points, boundary);
+    }
+    for (int32_t i = 0; i < s->num_incident; i++)
+        exact_points(s, s->incident[i].face, -1, s->incident[i].slot, points, boundary);
+    return UNDA_OK;
+}
+
+
+/* ---- state ---- */
+
+static int buffer_of(const unda_solver *s, int32_t array)
+{
+    static const int buffers[] = {
+        [UNDA_STATE] = BUF_Q, [UNDA_RHS] = BUF_SCRATCH, [UNDA_HISTORY1] = BUF_R1, [UNDA_HISTORY2] = BUF_R};
+    bool history = array == UNDA_HISTORY1 || array == UNDA_HISTORY2;
+    if (array < UNDA_STATE || array > UNDA_HISTORY2 || (history && s->options.integrator != UNDA_AB3))
+        return -1;
+    return buffers[array];
+}
+
+enum { BATCH = 4096 }; /* elements moved at a time */
+
+static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
+                        const void *in)
+{
+    int buffer = buffer_of(s, array);
+    if (buffer < 0 || (in && array == UNDA_RHS))
+        FAIL(UNDA_ERR_ARG, "array is %d, expected one of unda_array that this solver has", array);
+    if (first < 0 || count < 0 || first > s->dg->num_elem - count)
+        FAIL(UNDA_ERR_ARG, "first is %lld, count is %lld, expected elements within 0..%lld", (long long)first,
+             (long long)count, (long long)s->dg->num_elem - 1);
+    int64_t elem_bytes = (int64_t)s->dg->num_node * s->dg->physics->num_field * s->real_bytes;
+    for (int64_t done = 0; done < count; done += BATCH) {
+        int64_t batch = count - done < BATCH ? count - done : BATCH;
+        const int64_t *place = s->mesh->place + first + done;
+        if (out)
+            TRY(dg_engine(s)->read(s, buffer, batch, place, (char *)out + done * elem_bytes));
+        else
+            TRY(dg_engine(s)->write(s, buffer, batch, place, (const char *)in + done * elem_bytes));
+    }
+    return UNDA_OK;
+}
+
+static unda_status keep(unda_solver *s)
+{
+    return dg_engine(s)->copy(s, BUF_SCRATCH, BUF_Q);
+}
+
+static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
+{
+    int64_t num_field = s->dg->physics->num_field, num_node = s->dg->num_node;
+    blowup->elem = s->mesh->order[index / (num_node * num_field)];
+    blowup->node = (int32_t)(index / num_field % num_node);
+    blowup->field = (int32_t)(index % num_field);
+    TRY(dg_engine(s)->copy(s, BUF_Q, BUF_SCRATCH));
+    s->step = s->good_step;
+    s->history = 0;
+    return UNDA_OK;
+}
+
+static unda_status rhs(unda_solver *s)
+{
+    struct stage stage = {.update = UPDATE_RHS, .r = BUF_SCRATCH};
+    return dg_engine(s)->stage(s, &stage);
+}
+
+const struct method dg_method = {.name = "DG",
+                                 .on_mesh = true,
+                                 .engine = engine,
+                                 .sizes = sizes,
+                                 .create = create,
+                                 .destroy = destroy,
+                                 .info = info,
+                                 .num_time = integrator_num_time,
+                                 .times = integrator_times,
+                                 .move = move,
+                                 .source_new = dg_source_new,
+                                 .source_free = dg_source_free,
+                                 .points_check = dg_points_check,
+                                 .points_new = dg_points_new,
+                                 .points_free = dg_points_free,
+                                 .sample = dg_sample,
+                                 .energy = dg_energy,
+                                 .keep = keep,
+                                 .blown_up = blown_up,
+                                 .rhs = rhs};

@@ -1,0 +1,98 @@
+/* dg_method.h: DG as a method of the solver: state arrays, stages, points; what its engines offer besides.
+ * Next: dg_method.c (the method), integrator.c (what a step is), points.c (sources, receivers), incident.c,
+ * norm.c; dg_cpu.c and dg_cuda.c, the engines. */
+#ifndef UNDA_DG_METHOD_H
+#define UNDA_DG_METHOD_H
+
+#include "../solver/solver.h"
+#include "dg.h"
+
+/* State arrays of an engine; the integrators only swap their names. */
+enum { BUF_Q, BUF_NEW, BUF_R, BUF_R1, BUF_SCRATCH, NUM_BUF };
+
+/* At most this many slots of exact data: they are counted in 32 bits. */
+enum { MAX_SLOT = INT32_MAX - 64 };
+
+/* One evaluation of the right-hand side with its update. */
+struct stage {
+    int update;   /* UPDATE_RHS, _LSRK, _AB3 */
+    int r;        /* the buffer the right-hand side or residual goes to */
+    int64_t time; /* row of the sampled sources and exact data */
+    double a, b, c0, c1, c2;
+};
+
+struct dg_engine {
+    struct engine base; /* first: an engine of DG is one of these */
+    unda_status (*stage)(unda_solver *s, const struct stage *stage);
+    unda_status (*read)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values);
+    unda_status (*write)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, const void *values);
+    unda_status (*copy)(unda_solver *s, int to, int from);
+    void (*swap)(unda_solver *s, int a, int b);
+};
+extern const struct dg_engine dg_cpu, dg_cuda;
+
+static inline const struct dg_engine *dg_engine(const unda_solver *s)
+{
+    return (const struct dg_engine *)s->engine;
+}
+
+struct dg_source {
+    int64_t elem;   /* internal */
+    double *weight; /* [node][field]: right-hand side per unit amplitude */
+};
+
+static inline const struct dg_source *dg_source(const unda_solver *s, int32_t i)
+{
+    return s->sources[i];
+}
+
+/* Points of a group of receivers. */
+struct dg_points {
+    int64_t *elem;       /* [point], internal */
+    int32_t *field;      /* [field]: of the state */
+    int32_t *derivative; /* [field]: which weights, 0 the value, 1..3 along x, y, z */
+    int32_t num_weight;  /* 1 without derivatives, else 4 */
+    double *weight;      /* [point][num_weight][node] */
+};
+
+static inline const struct dg_points *dg_points(const struct receiver_group *group)
+{
+    return group->points;
+}
+/* What field f of a point is: the sum over nodes of these and the field's values. */
+static inline const double *receiver_weight(const unda_solver *s, const struct receiver_group *group,
+                                            int64_t point, int32_t f)
+{
+    const struct dg_points *p = dg_points(group);
+    return p->weight + (point * p->num_weight + p->derivative[f]) * s->dg->num_node;
+}
+
+/* Faces with exact data: those of exact boundaries, then those of incident waves. */
+static inline int64_t solver_num_slot(const unda_solver *s)
+{
+    return s->dg->num_exact_face + s->num_incident;
+}
+
+/* integrator.c */
+int64_t integrator_num_time(const unda_solver *s, int64_t num_step);
+void integrator_times(const unda_solver *s, int64_t num_step, double *times);
+unda_status integrator_step(unda_solver *s, int64_t *time); /* one step from row *time on */
+int integrator_num_stage(int integrator);
+
+/* incident.c */
+/* range[block]: the first incident wave at a face of the elements from block * size on. */
+void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int32_t *range);
+
+/* points.c */
+unda_status dg_source_new(unda_solver *s, void **source, int64_t elem, const double *position,
+                          const double *rates);
+void dg_source_free(void *source);
+unda_status dg_points_check(const unda_solver *s, const unda_receivers *receivers);
+unda_status dg_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
+void dg_points_free(void *points);
+
+/* norm.c */
+unda_status dg_sample(unda_solver *s, const unda_receivers *receivers, double *values);
+unda_status dg_energy(unda_solver *s, double *energy);
+
+#endif

@@ -1,0 +1,145 @@
+/* energy.c: the energy that the scalar scheme conserves: with levels p and p_ one step apart,
+ * E = V sum_nodes w [ ((p - p_) / dt)^2 / (2 rho c^2) - p laplace_h p_ / (2 rho) ],
+ * laplace_h as the scheme takes it, w a half at each rigid side (Cohen 2002, section 3.4). Read plane by plane
+ * and summed in a fixed order in float64, so that it takes little memory and both engines share it. */
+#include "fd.h"
+
+/* Planes of p_, by their number. */
+struct window {
+    int64_t plane[2 * MAX_HALF + 1];
+    double *values[2 * MAX_HALF + 1];
+    int num;
+    void *raw; /* one plane as the engine has it */
+};
+
+static void window_free(struct window *w)
+{
+    for (int i = 0; i < w->num; i++)
+        array_free(w->values[i]);
+    array_free(w->raw);
+}
+
+static unda_status window_new(const unda_solver *s, struct window *w, int num)
+{
+    int64_t count = s->fd->axis[1].total * s->fd->axis[2].total;
+    w->num = num;
+    TRY(array_try(&w->raw, count, s->real_bytes, "planes"));
+    for (int i = 0; i < num; i++) {
+        w->plane[i] = -1;
+        TRY(array_try(&w->values[i], count, sizeof(double), "planes"));
+    }
+    return UNDA_OK;
+}
+
+/* *values[i] is plane number plane[i] of an array, num of them at most as many as the window has; those that
+ * are there already are not read again. */
+static unda_status window_read(unda_solver *s, struct window *w, int array, int num, const int64_t *plane,
+                               const double **values)
+{
+    int64_t count = s->fd->axis[1].total * s->fd->axis[2].total;
+    bool wanted[2 * MAX_HALF + 1] = {false};
+    for (int i = 0; i < num; i++)
+        for (int slot = 0; slot < w->num; slot++)
+            wanted[slot] |= w->plane[slot] == plane[i];
+    for (int i = 0; i < num; i++) {
+        int slot = 0;
+        while (slot < w->num && w->plane[slot] != plane[i])
+            slot++;
+        if (slot == w->num) {
+            for (slot = 0; wanted[slot];)
+                slot++;
+            wanted[slot] = true;
+            w->plane[slot] = plane[i];
+            TRY(fd_engine(s)->planes(s, array, plane[i], 1, w->raw, NULL));
+            for (int64_t k = 0; k < count; k++)
+                w->values[slot][k] =
+                    s->real_bytes == 4 ? (double)((float *)w->raw)[k] : ((double *)w->raw)[k];
+        }
+        values[i] = w->values[slot];
+    }
+    return UNDA_OK;
+}
+
+static double half_at_rigid(const struct fd_axis *axis, int64_t i)
+{
+    bool low = i == 0 && axis->side[0] == SIDE_RIGID;
+    bool high = i == axis->total - 1 && axis->side[1] == SIDE_RIGID;
+    return axis->total > 1 && (low || high) ? 0.5 : 1;
+}
+
+/* What one plane needs: p, c^2 dt^2 / h^2, and p_ at x - M .. x + M with the signs of images. */
+struct planes {
+    const double *now, *speed, *old[2 * MAX_HALF + 1];
+    int sign[2 * MAX_HALF + 1];
+};
+
+static double difference(const struct fd *fd, const struct planes *p, int64_t y, int64_t z)
+{
+    const struct fd_axis *ay = &fd->axis[1], *az = &fd->axis[2];
+    int64_t at = y * az->total + z;
+    const double *old = p->old[fd->half];
+    double sum = (fd->center - (fd->split ? 0 : 2)) * old[at];
+    for (int m = 1; m <= fd->half; m++)
+        for (int side = 0; side < 2; side++) {
+            int sign_y, sign_z, step = side ? m : -m;
+            int64_t j = fd_image(ay, y + step, &sign_y), k = fd_image(az, z + step, &sign_z);
+            sum += fd->weight[0][m] * p->sign[fd->half + step] * p->old[fd->half + step][at];
+            sum += fd->weight[1][m] * sign_y * old[j * az->total + z];
+            sum += fd->weight[2][m] * sign_z * old[y * az->total + k];
+        }
+    return sum;
+}
+
+static double plane_energy(const struct fd *fd, const struct planes *p)
+{
+    double total = 0;
+    for (int64_t y = 0; y < fd->axis[1].total; y++)
+        for (int64_t z = 0; z < fd->axis[2].total; z++) {
+            int64_t at = y * fd->axis[2].total + z;
+            double rate = p->now[at] - p->old[fd->half][at], speed = p->speed ? p->speed[at] : fd->speed;
+            double form = p->now[at] * difference(fd, p, y, z);
+            total += half_at_rigid(&fd->axis[1], y) * half_at_rigid(&fd->axis[2], z) *
+                     (rate * rate / speed - (fd->split ? form : form / speed));
+        }
+    return total;
+}
+
+static unda_status sum_planes(unda_solver *s, struct window *now, struct window *old, struct window *speed,
+                              double *total)
+{
+    const struct fd *fd = s->fd;
+    for (int64_t x = 0; x < fd->axis[0].total; x++) {
+        struct planes p = {0};
+        int64_t plane[2 * MAX_HALF + 1];
+        for (int m = -fd->half; m <= fd->half; m++)
+            plane[fd->half + m] = fd_image(&fd->axis[0], x + m, &p.sign[fd->half + m]);
+        TRY(window_read(s, old, FD_PREVIOUS, 2 * fd->half + 1, plane, p.old));
+        TRY(window_read(s, now, FD_P, 1, &x, &p.now));
+        if (!fd->uniform)
+            TRY(window_read(s, speed, FD_SPEED, 1, &x, &p.speed));
+        *total += half_at_rigid(&fd->axis[0], x) * plane_energy(fd, &p);
+    }
+    return UNDA_OK;
+}
+
+unda_status fd_energy(unda_solver *s, double *energy)
+{
+    const struct fd *fd = s->fd;
+    struct window now = {0}, old = {0}, speed = {0};
+    double total = 0, least = fd->axis[0].h;
+    for (int a = 1; a < 3; a++)
+        least = fd->axis[a].h < least ? fd->axis[a].h : least;
+    unda_status status = window_new(s, &now, 1);
+    if (status == UNDA_OK)
+        status = window_new(s, &old, 2 * fd->half + 1);
+    if (status == UNDA_OK)
+        status = window_new(s, &speed, 1);
+    if (status == UNDA_OK)
+        status = sum_planes(s, &now, &old, &speed, &total);
+    window_free(&now);
+    window_free(&old);
+    window_free(&speed);
+    TRY(status);
+    *energy = total * fd->axis[0].h * fd->axis[1].h * fd->axis[2].h / (2 * fd->rho * least * least);
+    return UNDA_OK;
+}

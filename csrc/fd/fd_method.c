@@ -1,0 +1,362 @@
+/* fd_method.c: finite differences as a method of the solver: options, axes, materials and state in the user's
+ * numbering. Not here: weights (stencil.c), layers (layer.c), points (points.c), steps (the engines). */
+#include "fd.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* ---- creation ---- */
+
+static unda_status check_axis(const unda_solver_options *o, int a)
+{
+    const unda_fd_options *f = o->fd;
+    char name = "xyz"[a];
+    if (f->shape[a] < 1 || f->shape[a] > INT32_MAX / 2)
+        FAIL(UNDA_ERR_ARG, "shape along %c is %lld, expected 1..%d", name, (long long)f->shape[a], INT32_MAX / 2);
+    if (!(isfinite(f->spacing[a]) && f->spacing[a] > 0) || !isfinite(f->origin[a]))
+        FAIL(UNDA_ERR_ARG, "spacing along %c is %g, origin %g, expected finite numbers, spacing > 0", name,
+             f->spacing[a], f->origin[a]);
+    for (int side = 0; side < 2; side++) {
+        int32_t condition = o->boundary[2 * a + side];
+        if (condition != UNDA_BOUNDARY_ABSORBING && condition != UNDA_BOUNDARY_RIGID &&
+            condition != UNDA_BOUNDARY_FREE && condition != UNDA_BOUNDARY_PERIODIC)
+            FAIL(UNDA_ERR_ARG, "boundary %c%s is %d, expected absorbing, rigid, free or periodic", name,
+                 side ? "max" : "min", condition);
+        int64_t layer = f->layer[2 * a + side];
+        double reflection = f->reflection[2 * a + side];
+        if (condition == UNDA_BOUNDARY_ABSORBING &&
+            (layer < 1 || layer > INT32_MAX / 8 || !(reflection > 0 && reflection < 1)))
+            FAIL(UNDA_ERR_ARG, "layer at %c%s has %lld nodes and reflection %g, expected 1..%d and 0..1", name,
+                 side ? "max" : "min", (long long)layer, reflection, INT32_MAX / 8);
+    }
+    if ((o->boundary[2 * a] == UNDA_BOUNDARY_PERIODIC) != (o->boundary[2 * a + 1] == UNDA_BOUNDARY_PERIODIC))
+        FAIL(UNDA_ERR_ARG, "one side of %c is periodic; expected both or none", name);
+    return UNDA_OK;
+}
+
+static unda_status check(const unda_solver_options *o)
+{
+    const unda_fd_options *f = o->fd;
+    CHECK_SIZE(f, unda_fd_options);
+    if (o->physics != UNDA_ACOUSTIC || f->scheme != UNDA_SCALAR)
+        FAIL(UNDA_ERR_ARG, "physics is %d, scheme %d, expected acoustic (%d) and scalar (%d)", o->physics,
+             f->scheme, UNDA_ACOUSTIC, UNDA_SCALAR);
+    if (f->order < 2 || f->order > 2 * MAX_HALF || f->order % 2)
+        FAIL(UNDA_ERR_ARG, "order is %d, expected an even number, 2..%d", f->order, 2 * MAX_HALF);
+    if (!(isfinite(f->speed_max) && f->speed_max > 0))
+        FAIL(UNDA_ERR_ARG, "speed_max is %g, expected a finite number > 0", f->speed_max);
+    if (o->kernel != UNDA_KERNEL_AUTO && o->kernel != UNDA_KERNEL_STEP)
+        FAIL(UNDA_ERR_ARG, "kernel is %d, expected %d (auto) or %d (step)", o->kernel, UNDA_KERNEL_AUTO,
+             UNDA_KERNEL_STEP);
+    if (!o->boundary)
+        FAIL(UNDA_ERR_ARG, "boundary is NULL, expected [6]");
+    for (int a = 0; a < 3; a++)
+        TRY(check_axis(o, a));
+    return UNDA_OK;
+}
+
+static void fill_axis(struct fd_axis *axis, const unda_solver_options *o, int a)
+{
+    const unda_fd_options *f = o->fd;
+    int64_t layer[2];
+    for (int side = 0; side < 2; side++) {
+        int32_t condition = o->boundary[2 * a + side];
+        layer[side] = condition == UNDA_BOUNDARY_ABSORBING ? f->layer[2 * a + side] + 1 : 0;
+        axis->side[side] = condition == UNDA_BOUNDARY_PERIODIC ? SIDE_PERIODIC
+                           : condition == UNDA_BOUNDARY_RIGID  ? SIDE_RIGID
+                                                               : SIDE_FREE;
+    }
+    axis->num = f->shape[a];
+    axis->first = layer[0];
+    axis->total = layer[0] + axis->num + layer[1];
+    axis->h = f->spacing[a];
+    axis->origin = f->origin[a];
+}
+
+static const struct engine *engine(const unda_solver_options *o)
+{
+    return o->device == UNDA_DEVICE_CPU ? &fd_scalar_cpu.base : &fd_scalar_cuda.base;
+}
+
+static unda_status sizes(unda_solver *s, const unda_solver_options *o)
+{
+    TRY(check(o));
+    TRY(array_try(&s->fd, 1, sizeof *s->fd, "FD tables"));
+    struct fd *fd = s->fd;
+    double nodes = 1;
+    fd->scheme = o->fd->scheme;
+    fd->half = o->fd->order / 2;
+    fd->uniform = o->fd->uniform;
+    fd->speed_max = o->fd->speed_max;
+    fd->num_node = 1;
+    for (int a = 0; a < 3; a++) {
+        fill_axis(&fd->axis[a], o, a);
+        nodes *= (double)fd->axis[a].total;
+        if (nodes > 0x1p59)
+            FAIL(UNDA_ERR_ARG, "the grid has %g nodes with its layers, expected at most 2^59", nodes);
+        fd->num_node *= fd->axis[a].total;
+    }
+    s->dt_stable = fd_scalar_stable(fd);
+    if (!isfinite(s->dt_stable))
+        FAIL(UNDA_ERR_ARG, "the grid has one node along each axis, expected more along one at least");
+    return UNDA_OK;
+}
+
+/* Keeps rho, which is one number, and c where it is. */
+static unda_status keep_material(struct fd *fd, const double *material)
+{
+    double rho = material[0], c = material[1];
+    if (!(isfinite(rho) && rho > 0) || !(isfinite(c) && c > 0) || c > fd->speed_max * (1 + 1e-12))
+        FAIL(UNDA_ERR_ARG, "material has rho = %g, c = %g, expected rho > 0, 0 < c <= speed_max = %g", rho, c,
+             fd->speed_max);
+    if (fd->rho != 0 && fd->rho != rho)
+        FAIL(UNDA_ERR_ARG, "material has rho = %g and rho = %g, expected one density: the scalar scheme", fd->rho,
+             rho);
+    fd->rho = rho;
+    fd->c = c;
+    return UNDA_OK;
+}
+
+static unda_status create(unda_solver *s, const unda_solver_options *o)
+{
+    TRY(sizes(s, o));
+    struct fd *fd = s->fd;
+    if (!fd->uniform)
+        return array_try(&fd->given, fd->axis[0].num, 1, "materials");
+    if (!o->material)
+        FAIL(UNDA_ERR_ARG, "material is NULL, expected one value of each parameter (uniform)");
+    return keep_material(fd, o->material);
+}
+
+/* dt is known: the rest of the tables. */
+static unda_status prepare(unda_solver *s, const unda_solver_options *o)
+{
+    fd_scalar_weights(s->fd, s->dt, s->dt_stable, s->real_bytes);
+    return fd_damping(s->fd, o->fd, s->dt);
+}
+
+static void destroy(unda_solver *s)
+{
+    if (!s->fd)
+        return;
+    for (int a = 0; a < 3; a++)
+        array_free(s->fd->axis[a].damp);
+    array_free(s->fd->given);
+    array_free(s->fd);
+    s->fd = NULL;
+}
+
+static void info(const unda_solver *s, unda_solver_info *info)
+{
+    const struct fd *fd = s->fd;
+    info->num_field = 1;
+    info->num_node = 1;
+    info->num_elem = fd->axis[0].num * fd->axis[1].num * fd->axis[2].num;
+    for (int a = 0; a < 3; a++)
+        info->padded[a] = fd->axis[a].total;
+    info->flops = 9 * fd->half + 2 + (fd->split ? 3 : 0); /* 3 M pairs: add, multiply-add; centre; old level */
+    info->bytes_per_elem = (fd->uniform ? 3 : 4) * s->real_bytes; /* p, p_ read, p' written; speed */
+}
+
+/* ---- times ---- */
+
+static int64_t num_time(const unda_solver *s, int64_t num_step)
+{
+    (void)s;
+    return num_step;
+}
+
+static void times(const unda_solver *s, int64_t num_step, double *times)
+{
+    for (int64_t i = 0; i < num_step; i++)
+        times[i] = s->t0 + (s->step + i) * s->dt;
+}
+
+/* ---- state ---- */
+
+static unda_status check_planes(int64_t first, int64_t count, int64_t num)
+{
+    if (first < 0 || count < 0 || first > num - count)
+        FAIL(UNDA_ERR_ARG, "first is %lld, count is %lld, expected planes within 0..%lld", (long long)first,
+             (long long)count, (long long)num - 1);
+    return UNDA_OK;
+}
+
+/* The user's part of a plane with layers, out or in. */
+static void crop(const unda_solver *s, char *whole, char *out, const char *in)
+{
+    const struct fd_axis *y = &s->fd->axis[1], *z = &s->fd->axis[2];
+    size_t bytes = (size_t)(z->num * s->real_bytes);
+    for (int64_t j = 0; j < y->num; j++) {
+        char *row = whole + ((y->first + j) * z->total + z->first) * s->real_bytes;
+        if (out)
+            memcpy(out + (size_t)j * bytes, row, bytes);
+        else
+            memcpy(row, in + (size_t)j * bytes, bytes);
+    }
+}
+
+static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t count, char *out,
+                              const char *in)
+{
+    const struct fd_axis *axis = s->fd->axis;
+    int64_t bytes = axis[1].num * axis[2].num * s->real_bytes;
+    char *whole;
+    TRY(check_planes(first, count, axis[0].num));
+    TRY(array_try(&whole, axis[1].total * axis[2].total, s->real_bytes, "planes"));
+    unda_status status = UNDA_OK;
+    for (int64_t i = 0; i < count && status == UNDA_OK; i++) {
+        int64_t plane = axis[0].first + first + i;
+        status = fd_engine(s)->planes(s, array, plane, 1, whole, NULL);
+        if (status != UNDA_OK)
+            break;
+        crop(s, whole, out ? out + i * bytes : NULL, in ? in + i * bytes : NULL);
+        if (in)
+            status = fd_engine(s)->planes(s, array, plane, 1, NULL, whole);
+    }
+    array_free(whole);
+    return status;
+}
+
+static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
+                        const void *in)
+{
+    static const int arrays[] = {FD_P, FD_PREVIOUS};
+    if (array == UNDA_FIELD || array == UNDA_FIELD + 1)
+        return move_field(s, arrays[array - UNDA_FIELD], first, count, out, in);
+    if (array != UNDA_WHOLE && array != UNDA_WHOLE + 1)
+        FAIL(UNDA_ERR_ARG, "array is %d, expected one of unda_array that this solver has", array);
+    TRY(check_planes(first, count, s->fd->axis[0].total));
+    return fd_engine(s)->planes(s, arrays[array - UNDA_WHOLE], first, count, out, in);
+}
+
+static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
+{
+    const struct fd_axis *axis = s->fd->axis;
+    int64_t rest = index, node[3];
+    for (int a = 2; a >= 0; a--) {
+        node[a] = rest % axis[a].total - axis[a].first;
+        rest /= axis[a].total;
+    }
+    s->have_good = false;
+    for (int a = 0; a < 3; a++)
+        if (node[a] < 0 || node[a] >= axis[a].num)
+            return UNDA_OK;
+    blowup->elem = (node[0] * axis[1].num + node[1]) * axis[2].num + node[2];
+    return UNDA_OK;
+}
+
+static unda_status need_fd(const unda_solver *s)
+{
+    if (!s->fd)
+        FAIL(UNDA_ERR_ARG, "the method is %s, expected FD", s->method->name);
+    return UNDA_OK;
+}
+
+unda_status unda_solver_clear_state(unda_solver *s)
+{
+    TRY(solver_enter(s));
+    unda_status status = need_fd(s);
+    if (status == UNDA_OK)
+        status = fd_engine(s)->clear(s);
+    s->have_good = false;
+    return solver_leave(s, status);
+}
+
+unda_status unda_solver_rest(unda_solver *s)
+{
+    TRY(solver_enter(s));
+    unda_status status = need_fd(s);
+    if (status == UNDA_OK)
+        status = fd_engine(s)->rest(s);
+    s->have_good = false;
+    return solver_leave(s, status);
+}
+
+/* ---- materials ---- */
+
+/* The user's node that a node takes its material from: layers continue the outermost one's. */
+static int64_t nearest(const struct fd_axis *axis, int64_t i)
+{
+    int64_t at = i - axis->first;
+    return at < 0 ? 0 : at >= axis->num ? axis->num - 1 : at;
+}
+
+/* The plane of c^2 dt^2 / h^2 with its layers. */
+static unda_status speed_plane(unda_solver *s, const double *material, void *plane)
+{
+    struct fd *fd = s->fd;
+    const struct fd_axis *y = &fd->axis[1], *z = &fd->axis[2];
+    for (int64_t i = 0; i < y->num * z->num; i++)
+        TRY(keep_material(fd, material + 2 * i));
+    for (int64_t j = 0; j < y->total; j++)
+        for (int64_t k = 0; k < z->total; k++) {
+            double c = material[2 * (nearest(y, j) * z->num + nearest(z, k)) + 1];
+            double speed = c * c * fd->speed_unit;
+            if (s->real_bytes == 4)
+                ((float *)plane)[j * z->total + k] = (float)speed;
+            else
+                ((double *)plane)[j * z->total + k] = speed;
+        }
+    return UNDA_OK;
+}
+
+/* Copies a plane to all that it stands for: its own, and the layers' beyond the first and the last. */
+static unda_status set_plane(unda_solver *s, int64_t user, const void *plane)
+{
+    const struct fd_axis *x = &s->fd->axis[0];
+    int64_t from = user == 0 ? 0 : x->first + user;
+    int64_t to = user == x->num - 1 ? x->total : x->first + user + 1;
+    for (int64_t i = from; i < to; i++)
+        TRY(fd_engine(s)->planes(s, FD_SPEED, i, 1, NULL, plane));
+    s->fd->num_given += !s->fd->given[user];
+    s->fd->given[user] = 1;
+    return UNDA_OK;
+}
+
+static unda_status set_material(unda_solver *s, int64_t first, int64_t count, const double *material)
+{
+    TRY(need_fd(s));
+    const struct fd_axis *axis = s->fd->axis;
+    if (s->fd->uniform)
+        FAIL(UNDA_ERR_ARG, "the material is uniform; expected unda_fd_options.uniform = 0");
+    TRY(check_planes(first, count, axis[0].num));
+    void *plane;
+    TRY(array_try(&plane, axis[1].total * axis[2].total, s->real_bytes, "materials"));
+    unda_status status = UNDA_OK;
+    for (int64_t i = 0; i < count && status == UNDA_OK; i++) {
+        status = speed_plane(s, material + 2 * i * axis[1].num * axis[2].num, plane);
+        if (status == UNDA_OK)
+            status = set_plane(s, first + i, plane);
+    }
+    array_free(plane);
+    return status;
+}
+
+unda_status unda_solver_set_material(unda_solver *s, int64_t first, int64_t count, const double *material)
+{
+    if (!material)
+        FAIL(UNDA_ERR_ARG, "material is NULL");
+    TRY(solver_enter(s));
+    return solver_leave(s, set_material(s, first, count, material));
+}
+
+const struct method fd_method = {.name = "FD",
+                                 .engine = engine,
+                                 .sizes = sizes,
+                                 .create = create,
+                                 .prepare = prepare,
+                                 .destroy = destroy,
+                                 .info = info,
+                                 .num_time = num_time,
+                                 .times = times,
+                                 .move = move,
+                                 .source_new = fd_source_new,
+                                 .source_free = fd_source_free,
+                                 .points_check = fd_points_check,
+                                 .points_new = fd_points_new,
+                                 .points_free = fd_points_free,
+                                 .sample = fd_sample,
+                                 .energy = fd_energy,
+                                 .blown_up = blown_up};

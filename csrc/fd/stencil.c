@@ -1,0 +1,84 @@
+/* stencil.c: weights of centred differences of any even order, and the step that they allow.
+ * Order 2M: h^2 p_xx = C_0 p_i + sum_m C_m (p_(i+m) + p_(i-m)), C_m = 2 (-1)^(m+1) (M!)^2 / (m^2 (M-m)! (M+m)!),
+ * C_0 = -2 sum C_m (Fornberg 1988; half of C_0 stands in table 1 of Perepelkina, Levchenko 2015). */
+#include "fd.h"
+
+#include <math.h>
+#include <string.h>
+
+void fd_second_difference(int half, double *weight)
+{
+    double ratio = 1; /* (M!)^2 / ((M-m)! (M+m)!) */
+    weight[0] = 0;
+    for (int m = 1; m <= half; m++) {
+        ratio *= (double)(half - m + 1) / (half + m);
+        weight[m] = (m % 2 ? 2 : -2) * ratio / ((double)m * m);
+        weight[0] -= 2 * weight[m];
+    }
+}
+
+/* A mode exp(i k x) turns by sin^2(w dt / 2) = (c dt / 2)^2 sum_a S(k_a h_a) / h_a^2, S(t) = -(C_0 + 2 sum C_m
+ * cos(m t)), largest at t = pi. An axis of one node has no difference. */
+double fd_scalar_stable(const struct fd *fd)
+{
+    double weight[MAX_HALF + 1], top, sum = 0;
+    fd_second_difference(fd->half, weight);
+    top = -weight[0];
+    for (int m = 1; m <= fd->half; m++)
+        top -= (m % 2 ? -2 : 2) * weight[m];
+    for (int a = 0; a < 3; a++)
+        if (fd->axis[a].total > 1)
+            sum += top / (fd->axis[a].h * fd->axis[a].h);
+    return sum > 0 ? 2 / (fd->speed_max * sqrt(sum)) : INFINITY;
+}
+
+/* Rounds the weights of an axis to multiples of unit: of all ways up or down the one whose second moment,
+ * sum m^2 w_m, is nearest to what it was, so that long waves keep their speed. */
+static void round_weights(int half, double *weight, double unit)
+{
+    double moment = 0, best = INFINITY, kept[MAX_HALF + 1];
+    for (int m = 1; m <= half; m++)
+        moment += m * m * weight[m];
+    for (int choice = 0; choice < 1 << half; choice++) {
+        double tried[MAX_HALF + 1], sum = 0;
+        for (int m = 1; m <= half; m++) {
+            tried[m] = unit * (floor(weight[m] / unit) + (choice >> (m - 1) & 1));
+            sum += m * m * tried[m];
+        }
+        if (fabs(sum - moment) < best) {
+            best = fabs(sum - moment);
+            memcpy(kept, tried, sizeof kept);
+        }
+    }
+    memcpy(weight + 1, kept + 1, (size_t)half * sizeof *weight);
+}
+
+/* Weights that do not sum to zero in the solver's precision let constants grow like exp(n sqrt(error)). Folded
+ * (2 - 2 sum W is the centre): multiples of half the unit below 1 are exact, and so is the centre. With small
+ * steps such multiples are too coarse for W = c^2 dt^2 C / h^2; then, and where c varies, the weights are free of
+ * dt (split) and only their own sum must be exact. */
+void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_bytes)
+{
+    double weight[MAX_HALF + 1], least = INFINITY, sum = 0, digits = real_bytes == 4 ? 24 : 53;
+    fd_second_difference(fd->half, weight);
+    for (int a = 0; a < 3; a++)
+        least = fmin(least, fd->axis[a].h);
+    fd->split = !fd->uniform || dt < 0.1 * dt_stable;
+    fd->speed_unit = dt * dt / (least * least);
+    fd->speed = fd->c * fd->c * fd->speed_unit;
+    for (int a = 0; a < 3; a++) {
+        double scale = least / fd->axis[a].h;
+        for (int m = 1; m <= fd->half; m++) {
+            bool none = fd->axis[a].total == 1;
+            fd->weight[a][m] = none ? 0 : weight[m] * scale * scale * (fd->split ? 1 : fd->speed);
+            sum += 2 * fd->weight[a][m];
+        }
+    }
+    double unit = fd->split ? ldexp(1, ilogb(fmax(sum, 0x1p-100)) - (int)digits) : ldexp(1, -(int)digits);
+    fd->center = fd->split ? 0 : 2;
+    for (int a = 0; a < 3; a++) {
+        round_weights(fd->half, fd->weight[a], unit);
+        for (int m = 1; m <= fd->half; m++)
+            fd->center -= 2 * fd->weight[a][m];
+    }
+}
