@@ -5,8 +5,8 @@
 >>> sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2)
 >>> sim.run(until=0.01)
 
-The path says what is inside: mesh, medium, boundary, source, timefunction, exact, dg, simulation,
-receiver, far_field.
+The path says what is inside: mesh, grid, medium, model_file, boundary, source, timefunction, exact, dg,
+simulation, receiver, far_field.
 """
 
 from . import exact
@@ -27,10 +27,12 @@ from .errors import (
     UnstableError,
 )
 from .far_field import FarField
+from .grid import Grid
 from .incident import PlaneWave
 from .limits import device_limits, devices
 from .medium import EPS0, MU0, Acoustic, Elastic, Maxwell
 from .mesh import Mesh, box_mesh, read_mesh
+from .model_file import read_model
 from .receiver import Receivers
 from .source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
 from .sweep import sweep
@@ -54,6 +56,7 @@ __all__ = [
     "FarField",
     "FileError",
     "ForkError",
+    "Grid",
     "Maxwell",
     "Mesh",
     "MeshError",
@@ -72,6 +75,7 @@ __all__ = [
     "load",
     "load_receivers",
     "read_mesh",
+    "read_model",
     "ricker",
     "sampled",
     "smooth_bump",

@@ -1,12 +1,13 @@
-"""Media: what a wave travels through, cell by cell.
+"""Media: what a wave travels through, cell by cell or node by node.
 
-Not here: meshes (mesh.py), the equations (cuda/physics/*.h).
+Not here: meshes (mesh.py), grids (grid.py), files (model_file.py), the equations (cuda/physics/*.h).
 Next: source.py, which needs a medium to scale what it injects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._check import number
 from .errors import ArgumentError
+from .grid import Block, Grid
 
 __all__ = ["EPS0", "MU0", "Acoustic", "Elastic", "Maxwell", "Medium"]
 
@@ -52,6 +54,10 @@ class Medium:
     array with one value a cell (in the order of ``mesh.cells``) or as a function f(x, y, z) of
     coordinate arrays [m], called with the centroids of the cells.
 
+    On a grid arrays have its shape (nx, ny, nz), functions are called with the nodes, block by
+    block, and there are no tags. Such arrays stay float32 if they are, and a memory map opened for
+    reading is used as it is; all others are copied.
+
     Attributes
     ----------
     physics : str
@@ -87,22 +93,23 @@ class Medium:
         return {**self.units, **{name: one.unit for name, one in self.derived.items()}}
 
     def on(self, mesh: Any) -> Array:
-        """Return the parameters of each cell of a mesh.
+        """Return the parameters of each cell of a mesh, or of each node of a grid.
 
         Parameters
         ----------
-        mesh : Mesh
-            With ``num_elem``, ``centroids``, ``tags`` and ``tag_names``.
+        mesh : Mesh, Grid or Block
+            A mesh with ``num_elem``, ``centroids``, ``tags`` and ``tag_names``; a grid, or one of
+            its blocks where the whole would not fit into memory.
 
         Returns
         -------
         ndarray, shape (num_elem, num_parameters)
-            In the order of `parameters`, in their units.
+            In the order of `parameters`, in their units; nodes of a grid in C order.
 
         Raises
         ------
         ArgumentError
-            If a value is not finite or not positive, an array has the wrong length, or the tag
+            If a value is not finite or not positive, an array has the wrong shape, or the tag
             names are not those of the mesh.
 
         Examples
@@ -112,8 +119,12 @@ class Medium:
         >>> unda.Acoustic(rho=1000.0, c=1500.0).on(mesh)[0]
         array([1000., 1500.])
         """
-        columns = [self._column(name, mesh) for name in self.parameters]
-        return np.ascontiguousarray(np.stack(columns, axis=1))
+        if not isinstance(mesh, Grid):
+            return self._table(mesh)
+        values = np.empty((mesh.num_node, len(self.parameters)))
+        for block in mesh.blocks():
+            values[block.begin : block.end] = self._table(block)
+        return values
 
     def at(self, cell: int, mesh: Any = None) -> dict[str, float]:
         """Return the parameters of one cell; tag names and functions need the mesh.
@@ -122,7 +133,7 @@ class Medium:
         ----------
         cell : int
             Number of the cell.
-        mesh : Mesh, optional
+        mesh : Mesh or Grid, optional
             May be omitted where every parameter is a number or an array.
 
         Returns
@@ -163,12 +174,12 @@ class Medium:
         return {name: self._one_value(name) for name in self.parameters}
 
     def speed_max(self, mesh: Any) -> float:
-        """Return the speed [m/s] of the fastest wave anywhere on a mesh."""
-        return float(self._speeds(self.on(mesh)).max())
+        """Return the speed [m/s] of the fastest wave anywhere on a mesh or grid."""
+        return max(float(self._speeds(self._table(part)).max()) for part in _parts(mesh))
 
     def speed_min(self, mesh: Any) -> float:
-        """Return the speed [m/s] of the slowest wave anywhere on a mesh."""
-        return float(self._speeds(self.on(mesh)).min())
+        """Return the speed [m/s] of the slowest wave anywhere on a mesh or grid."""
+        return min(float(self._speeds(self._table(part)).min()) for part in _parts(mesh))
 
     def to_config(self) -> dict[str, Any]:
         """Return a JSON-able description: numbers and tags as given, arrays by shape and hash."""
@@ -178,6 +189,11 @@ class Medium:
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={_short(value)}" for name, value in self._values.items())
         return f"unda.{type(self).__name__}({values})"
+
+    def _table(self, mesh: Any) -> Array:
+        """Return what `on` does, of a mesh or a block of a grid."""
+        columns = [self._column(name, mesh) for name in self.parameters]
+        return np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.float64)
 
     def _speeds(self, values: Array) -> Array:
         """Speeds of all waves, shape (.., num_elem), from the array of `on`."""
@@ -217,7 +233,8 @@ class Medium:
             return self._accept_number(name, name, value)
         array = _real_array(name, cast(ArrayLike, value))
         self._check(name, array)
-        array.setflags(write=False)
+        if array.flags.writeable:
+            array.setflags(write=False)
         return array
 
     def _accept_number(self, label: str, name: str, value: object) -> float:
@@ -230,12 +247,19 @@ class Medium:
             raise ArgumentError(f"{label} is {value!r}; {self._expected(name)}")
         return result
 
-    def _check(self, name: str, values: Array) -> None:
-        bad = np.flatnonzero(~self._allowed(name, values))
-        if len(bad):
-            found = f"the first is {name}[{bad[0]}] = {values[bad[0]]}"
+    def _check(self, name: str, values: Array, mesh: Any = None) -> None:
+        count, first = 0, 0
+        for i, part in enumerate(values if values.ndim == 3 else [values]):  # models are large: by planes
+            bad = np.flatnonzero(~self._allowed(name, part))
+            if len(bad) and not count:
+                first = i * part.size + int(bad[0])
+            count += len(bad)
+        if count:
+            at = mesh.node(first) if isinstance(mesh, Block) else np.unravel_index(first, values.shape)
+            found = f"{name}[{', '.join(str(index) for index in at)}] = {values.flat[first]}"
             raise ArgumentError(
-                f"{name} has {len(bad)} bad values among {len(values)}, {found}; {self._expected(name)}"
+                f"{name} has {count} bad values among {values.size}, the first is {found}; "
+                f"{self._expected(name)}"
             )
 
     def _column(self, name: str, mesh: Any) -> Array:
@@ -246,23 +270,23 @@ class Medium:
             return _by_tag(name, value, mesh)
         if callable(value):
             column = _evaluate(name, value, np.asarray(mesh.centroids, dtype=np.float64))
-            self._check(name, column)
+            self._check(name, column, mesh)
             return column
-        _check_length(name, value, mesh.num_elem)
-        return value
+        _check_shape(name, value, mesh)
+        return mesh.of(value) if isinstance(mesh, Block) else value
 
     def _at(self, name: str, cell: int, mesh: Any) -> float:
         value = self._values[name]
         if isinstance(value, float):
             return value
         if isinstance(value, np.ndarray):
-            if not 0 <= cell < len(value):
-                raise ArgumentError(f"cell is {cell}; {name} has values for 0..{len(value) - 1}")
-            return float(value[cell])
+            if not 0 <= cell < value.size:
+                raise ArgumentError(f"cell is {cell}; {name} has values for 0..{value.size - 1}")
+            return float(value[np.unravel_index(cell, value.shape)])
         if mesh is None:
             given = "by tag names" if isinstance(value, dict) else "as a function"
             raise ArgumentError(f"{name} is given {given}; expected the mesh as well")
-        return float(self._column(name, _OneCell(mesh, cell))[0])
+        return float(self._column(name, _one_cell(mesh, cell))[0])
 
     def _one_value(self, name: str) -> float:
         value = self._values[name]
@@ -376,10 +400,9 @@ class Elastic(Medium):
         for where, fast, slow in _known_pairs(self._values["vp"], self._values["vs"]):
             _check_bulk_modulus(where, fast, slow)
 
-    def on(self, mesh: Any) -> Array:
-        """Return rho, vp, vs of each cell of a mesh, see `Medium.on`."""
-        values = super().on(mesh)
-        _check_bulk_modulus("cell {}", values[:, 1], values[:, 2])
+    def _table(self, mesh: Any) -> Array:
+        values = super()._table(mesh)
+        _check_bulk_modulus(lambda i: _place(mesh, i), values[:, 1], values[:, 2])
         return values
 
     def _allowed(self, name: str, values: Array) -> NDArray[np.bool_]:
@@ -540,28 +563,39 @@ def _mechanical_questions(rho: Array, speed: Array, size: float) -> list[str]:
     return questions
 
 
-def _known_pairs(vp: Any, vs: Any) -> list[tuple[str, Array, Array]]:
-    """Return where, vp and vs for all cells whose two speeds are known without a mesh."""
+def _known_pairs(vp: Any, vs: Any) -> Iterator[tuple[Callable[[int], str], Array, Array]]:
+    """Give places, vp and vs for all cells whose two speeds are known without a mesh."""
     if callable(vp) or callable(vs):
-        return []
+        return
     if not isinstance(vp, dict) and not isinstance(vs, dict):
-        if np.ndim(vp) and np.ndim(vs) and len(vp) != len(vs):
-            return []  # `on` says so
-        fast, slow = (np.array(one) for one in np.broadcast_arrays(vp, vs))
-        return [("cell {}" if fast.ndim else "every cell", np.atleast_1d(fast), np.atleast_1d(slow))]
+        shape = np.shape(vp) or np.shape(vs)
+        if np.shape(vp) and np.shape(vs) and np.shape(vp) != np.shape(vs):
+            return  # `on` says so
+        if len(shape) == 3:
+            grid = Grid(shape, 1.0)  # for its blocks: models are large
+            for block in grid.blocks():
+                fast, slow = (block.of(np.broadcast_to(one, shape)).astype(np.float64) for one in (vp, vs))
+                yield partial(_place, block), fast, slow
+        else:
+            fast, slow = np.broadcast_arrays(vp, vs)
+            place = partial(_place, None) if shape else lambda i: "every cell"
+            yield place, np.atleast_1d(fast), np.atleast_1d(slow)
+        return
     tags = set(vp if isinstance(vp, dict) else vs) & set(vs if isinstance(vs, dict) else vp)
     tables = [one if isinstance(one, dict) else dict.fromkeys(tags, one) for one in (vp, vs)]
     if any(np.ndim(table[tag]) for table in tables for tag in tags):
-        return []
-    return [(f"tag {tag!r}", *(np.array([table[tag]]) for table in tables)) for tag in sorted(tags)]  # type: ignore[misc]
+        return
+    for tag in sorted(tags):
+        fast, slow = (np.array([table[tag]]) for table in tables)
+        yield (lambda i, tag=tag: f"tag {tag!r}"), fast, slow  # type: ignore[misc]
 
 
-def _check_bulk_modulus(where: str, vp: Array, vs: Array) -> None:
+def _check_bulk_modulus(place: Callable[[int], str], vp: Array, vs: Array) -> None:
     bad = np.flatnonzero(vp**2 <= 4.0 / 3.0 * vs**2)
     if len(bad):
-        i = bad[0]
+        i = int(bad[0])
         raise ArgumentError(
-            f"vp = {float(vp[i])} and vs = {float(vs[i])} m/s in {where.replace('{}', str(i))} "
+            f"vp = {float(vp[i])} and vs = {float(vs[i])} m/s in {place(i)} "
             f"({len(bad)} of {len(vp)}) give a bulk modulus that is not positive; expected vp^2 > 4/3 vs^2"
         )
 
@@ -589,6 +623,24 @@ class _OneCell:
         self.centroids = np.asarray(mesh.centroids)[cell : cell + 1]
 
 
+def _one_cell(mesh: Any, cell: int) -> Any:
+    if not isinstance(mesh, Grid):
+        return _OneCell(mesh, cell)
+    if not 0 <= cell < mesh.num_node:
+        raise ArgumentError(f"cell is {cell}; the grid has nodes 0..{mesh.num_node - 1}")
+    return Block(mesh, cell, cell + 1)
+
+
+def _parts(mesh: Any) -> Iterable[Any]:
+    """Return what `Medium._table` takes, one after the other."""
+    return mesh.blocks() if isinstance(mesh, Grid) else [mesh]
+
+
+def _place(mesh: Any, i: int) -> str:
+    """Return how to name cell i of a mesh (None: any), or node i of a block."""
+    return f"node {mesh.node(i)}" if isinstance(mesh, Block) else f"cell {i}"
+
+
 def _scaled(value: Any, factor: float) -> Any:
     """Return a checked number, dict, array or function times a factor."""
     if callable(value):
@@ -599,20 +651,40 @@ def _scaled(value: Any, factor: float) -> Any:
 
 
 def _real_array(name: str, value: ArrayLike) -> Array:
-    array = np.asarray(value)
-    if array.dtype.kind not in "iuf" or array.ndim != 1:
+    """Return a private array: float64, or float32 on a grid; a memory map for reading as it is."""
+    array = np.asanyarray(value)
+    if array.dtype.kind not in "iuf" or array.ndim not in (1, 3):
         raise ArgumentError(
-            f"{name} is an array of {array.dtype} of shape {array.shape}; expected real numbers, one a cell"
+            f"{name} is an array of {array.dtype} of shape {array.shape}; expected real numbers, one a cell, "
+            "or of shape (nx, ny, nz) on a grid"
         )
-    return np.array(array, dtype=np.float64)
+    if array.ndim == 1:
+        return np.array(array, dtype=np.float64)
+    if isinstance(array, np.memmap) and array.mode == "r" and array.dtype.kind == "f":
+        return array
+    return np.array(array, dtype=np.float32 if array.dtype == np.float32 else np.float64, order="C")
 
 
-def _check_length(name: str, values: Array, num_elem: int) -> None:
-    if len(values) != num_elem:
-        raise ArgumentError(f"{name} has {len(values)} values; expected {num_elem}, one a cell")
+def _check_shape(name: str, values: Array, mesh: Any) -> None:
+    if isinstance(mesh, Block):
+        if values.shape != mesh.grid.shape:
+            raise ArgumentError(
+                f"{name} has shape {values.shape}; expected {mesh.grid.shape}, one value a node of the grid"
+            )
+    elif values.ndim == 3:
+        raise ArgumentError(
+            f"{name} has shape {values.shape}; expected ({mesh.num_elem},), one value a cell of the mesh"
+        )
+    elif len(values) != mesh.num_elem:
+        raise ArgumentError(f"{name} has {len(values)} values; expected {mesh.num_elem}, one a cell")
 
 
 def _by_tag(name: str, table: dict[str, float], mesh: Any) -> Array:
+    if isinstance(mesh, Block):
+        raise ArgumentError(
+            f"{name} is given by tag names; a grid has none; expected a number, an array of shape "
+            f"{mesh.grid.shape} or a function"
+        )
     numbers = {tag: int(mesh.tag_names[tag]) for tag in table if tag in mesh.tag_names}
     unknown = sorted(set(table) - set(numbers))
     if unknown:
@@ -647,7 +719,7 @@ def _listed(names: Iterable[str]) -> str:
 
 def _short(value: Any) -> str:
     if isinstance(value, np.ndarray):
-        return f"<{len(value)} values, {value.min():g} to {value.max():g}>"
+        return f"<{value.size} values, {value.min():g} to {value.max():g}>"
     return f"<{_name_of(value)}>" if callable(value) else repr(value)
 
 
@@ -655,7 +727,10 @@ def _describe(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         from hashlib import sha256
 
-        return {"shape": list(value.shape), "sha256": sha256(value.tobytes()).hexdigest()}
+        digest = sha256()
+        for part in value if value.ndim == 3 else [value]:
+            digest.update(part.tobytes())
+        return {"shape": list(value.shape), "sha256": digest.hexdigest()}
     return {"function": _name_of(value)} if callable(value) else value
 
 

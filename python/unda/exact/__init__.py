@@ -17,6 +17,7 @@ from .cavity import cavity_mode
 from .cavity_two_media import cavity_mode_two_media
 from .elastic_box import lame_mode, lubricated_box_mode
 from .interface import interface_plane_wave
+from .lamb import lamb_problem
 from .mie import mie_sphere
 from .plane import plane_wave
 from .plate import plate_mode
@@ -32,6 +33,7 @@ __all__ = [
     "free_box_mode",
     "from_config",
     "interface_plane_wave",
+    "lamb_problem",
     "lame_mode",
     "lubricated_box_mode",
     "mie_sphere",
