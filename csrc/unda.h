@@ -260,9 +260,9 @@ typedef struct unda_solver_options {
                            the volume and of the lift product unrolled}; node: only elements a block; 0: table */
     double dt;          /* [s]; 0: cfl times the stable limit */
     double cfl;         /* 0: 0.9 */
-    const double *material;  /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs
-                                (0: a fluid); Maxwell eps [F/m], mu [H/m], sigma [S/m]. FD: [num_material] */
-    const int32_t *boundary; /* [num_boundary] unda_boundary (ignored for periodic ones); FD: [6] */
+    const double *material;    /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs
+                                  (0: a fluid); Maxwell eps [F/m], mu [H/m], sigma [S/m]. FD: [num_material] */
+    const int32_t *boundary;   /* [num_boundary] unda_boundary (ignored for periodic ones); FD: [6] */
     const unda_fd_options *fd; /* FD only */
 } unda_solver_options;
 
@@ -338,8 +338,8 @@ UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t 
 /* A point source in element elem: dq/dt += rates delta(x - position) f(t), rates [num_field] in the
  * field's unit / s per unit of f and per m3. Gives its place in unda_drive.amplitudes.
  * FD: elem is ignored; the point is spread over 8 nodes an axis (Hicks 2002). scalar: in each step
- * p += rates[0] c^2 / (node volume) a, with c of each node and a the amplitude of the step: rates[0] = rho and
- * a = dt (q(t + dt/2) - q(t - dt/2)) inject the volume rate q. */
+ * p += rates[0] c^2 / (node volume) a, with c of each node and a the amplitude of the step: rates[0] = rho
+ * and a = dt (q(t + dt/2) - q(t - dt/2)) inject the volume rate q. */
 UNDA_API unda_status unda_solver_add_source(unda_solver *solver, int64_t elem, const double *position,
                                             const double *rates, int32_t *index);
 /* An incident wave at num_face faces: face[i] (0..3, opposite that vertex in the order of cells) of element
@@ -403,7 +403,8 @@ typedef struct unda_blowup {
     int64_t size_bytes;
     int64_t step; /* steps done when it was seen; the state went bad after last_good_step */
     int64_t last_good_step;
-    int64_t elem; /* first element (lowest number) that is not finite; FD: node of the user's grid, -1 in layers */
+    int64_t elem; /* first element (lowest number) that is not finite; FD: node of the user's grid, -1 in
+                     layers */
     int32_t field;
     int32_t node;
 } unda_blowup;

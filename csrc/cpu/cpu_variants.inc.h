@@ -1,5 +1,5 @@
-/* cpu_variants.inc.h: every method, physics and flux of one precision; the includer defines REAL, LANES, SQRT and
- * PRECISION(name). */
+/* cpu_variants.inc.h: every method, physics and flux of one precision; the includer defines REAL, LANES, SQRT
+ * and PRECISION(name). */
 #include "../base/parallel.h"
 #include "../dg/dg_cpu.h"
 #include "../fd/scalar_cpu.h"

@@ -327,8 +327,9 @@ static unda_status record(unda_solver *s, struct receiver_group *group)
             const double *weight = receiver_weight(s, group, i, f);
             double sum = 0;
             for (int n = 0; n < num_node; n++)
-                sum +=
-                    weight[n] * get_real(s, q, (dg_points(group)->elem[i] * num_node + n) * num_field + dg_points(group)->field[f]);
+                sum += weight[n] * get_real(s, q,
+                                            (dg_points(group)->elem[i] * num_node + n) * num_field +
+                                                dg_points(group)->field[f]);
             set_real(s, group->samples, (group->held * group->num_point + i) * group->num_field + f, sum);
         }
     group->held++;

@@ -123,7 +123,6 @@ unda_status unda_solver_exact_points(const unda_solver *s, double *points, int32
     return UNDA_OK;
 }
 
-
 /* ---- state ---- */
 
 static int buffer_of(const unda_solver *s, int32_t array)

@@ -85,9 +85,8 @@ unda_status unda_solver_add_incident(unda_solver *s, int64_t num_face, const int
     if (!elem || !face || !sign)
         FAIL(UNDA_ERR_ARG, "elem, face or sign is NULL");
     TRY(solver_enter(s));
-    unda_status status =
-        s->dg ? add(s, num_face, elem, face, sign)
-              : error_set(UNDA_ERR_ARG, __FILE__, __LINE__, "incident waves are for DG, the method is %s",
-                          s->method->name);
+    unda_status status = s->dg ? add(s, num_face, elem, face, sign)
+                               : error_set(UNDA_ERR_ARG, __FILE__, __LINE__,
+                                           "incident waves are for DG, the method is %s", s->method->name);
     return solver_leave(s, status);
 }

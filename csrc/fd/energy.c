@@ -1,7 +1,7 @@
 /* energy.c: the energy that the scalar scheme conserves: with levels p and p_ one step apart,
  * E = V sum_nodes w [ ((p - p_) / dt)^2 / (2 rho c^2) - p laplace_h p_ / (2 rho) ],
- * laplace_h as the scheme takes it, w a half at each rigid side (Cohen 2002, section 3.4). Read plane by plane
- * and summed in a fixed order in float64, so that it takes little memory and both engines share it. */
+ * laplace_h as the scheme takes it, w a half at each rigid side (Cohen 2002, section 3.4). Read plane by
+ * plane and summed in a fixed order in float64, so that it takes little memory and both engines share it. */
 #include "fd.h"
 
 /* Planes of p_, by their number. */

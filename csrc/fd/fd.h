@@ -1,7 +1,7 @@
-/* fd.h: finite differences on regular grids: axes with their layers and sides, weights, points; what an engine
- * offers besides. Nodes are counted with layers ("padded") unless said otherwise, z fastest.
- * Next: fd_method.c (options, state in the user's numbering), stencil.c (weights, stable step), layer.c,
- * points.c, energy.c; scalar_cpu.c and scalar_cuda.c, the engines. */
+/* fd.h: finite differences on regular grids: axes with their layers and sides, weights, points; what an
+ * engine offers besides. Nodes are counted with layers ("padded") unless said otherwise, z fastest. Next:
+ * fd_method.c (options, state in the user's numbering), stencil.c (weights, stable step), layer.c, points.c,
+ * energy.c; scalar_cpu.c and scalar_cuda.c, the engines. */
 #ifndef UNDA_FD_H
 #define UNDA_FD_H
 

@@ -13,7 +13,8 @@ static unda_status check_axis(const unda_solver_options *o, int a)
     const unda_fd_options *f = o->fd;
     char name = "xyz"[a];
     if (f->shape[a] < 1 || f->shape[a] > INT32_MAX / 2)
-        FAIL(UNDA_ERR_ARG, "shape along %c is %lld, expected 1..%d", name, (long long)f->shape[a], INT32_MAX / 2);
+        FAIL(UNDA_ERR_ARG, "shape along %c is %lld, expected 1..%d", name, (long long)f->shape[a],
+             INT32_MAX / 2);
     if (!(isfinite(f->spacing[a]) && f->spacing[a] > 0) || !isfinite(f->origin[a]))
         FAIL(UNDA_ERR_ARG, "spacing along %c is %g, origin %g, expected finite numbers, spacing > 0", name,
              f->spacing[a], f->origin[a]);
@@ -27,8 +28,8 @@ static unda_status check_axis(const unda_solver_options *o, int a)
         double reflection = f->reflection[2 * a + side];
         if (condition == UNDA_BOUNDARY_ABSORBING &&
             (layer < 1 || layer > INT32_MAX / 8 || !(reflection > 0 && reflection < 1)))
-            FAIL(UNDA_ERR_ARG, "layer at %c%s has %lld nodes and reflection %g, expected 1..%d and 0..1", name,
-                 side ? "max" : "min", (long long)layer, reflection, INT32_MAX / 8);
+            FAIL(UNDA_ERR_ARG, "layer at %c%s has %lld nodes and reflection %g, expected 1..%d and 0..1",
+                 name, side ? "max" : "min", (long long)layer, reflection, INT32_MAX / 8);
     }
     if ((o->boundary[2 * a] == UNDA_BOUNDARY_PERIODIC) != (o->boundary[2 * a + 1] == UNDA_BOUNDARY_PERIODIC))
         FAIL(UNDA_ERR_ARG, "one side of %c is periodic; expected both or none", name);
@@ -111,8 +112,8 @@ static unda_status keep_material(struct fd *fd, const double *material)
         FAIL(UNDA_ERR_ARG, "material has rho = %g, c = %g, expected rho > 0, 0 < c <= speed_max = %g", rho, c,
              fd->speed_max);
     if (fd->rho != 0 && fd->rho != rho)
-        FAIL(UNDA_ERR_ARG, "material has rho = %g and rho = %g, expected one density: the scalar scheme", fd->rho,
-             rho);
+        FAIL(UNDA_ERR_ARG, "material has rho = %g and rho = %g, expected one density: the scalar scheme",
+             fd->rho, rho);
     fd->rho = rho;
     fd->c = c;
     return UNDA_OK;
@@ -155,7 +156,8 @@ static void info(const unda_solver *s, unda_solver_info *info)
     info->num_elem = fd->axis[0].num * fd->axis[1].num * fd->axis[2].num;
     for (int a = 0; a < 3; a++)
         info->padded[a] = fd->axis[a].total;
-    info->flops = 9 * fd->half + 2 + (fd->split ? 3 : 0); /* 3 M pairs: add, multiply-add; centre; old level */
+    info->flops =
+        9 * fd->half + 2 + (fd->split ? 3 : 0); /* 3 M pairs: add, multiply-add; centre; old level */
     info->bytes_per_elem = (fd->uniform ? 3 : 4) * s->real_bytes; /* p, p_ read, p' written; speed */
 }
 

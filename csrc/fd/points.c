@@ -1,7 +1,7 @@
-/* points.c: sources and receivers between nodes (Hicks 2002): along each axis the weights of a sinc windowed by
- * Kaiser's function of radius 4 and b = 6.31, exact to 7e-4 at 8 nodes a wavelength and 1.3e-3 at 4. Nodes beyond
- * a side stand for their images: a source there sends what its image sends.
- * Injection is the transpose of sampling with the nodes' volumes (half at rigid sides): so reciprocity is exact. */
+/* points.c: sources and receivers between nodes (Hicks 2002): along each axis the weights of a sinc windowed
+ * by Kaiser's function of radius 4 and b = 6.31, exact to 7e-4 at 8 nodes a wavelength and 1.3e-3 at 4. Nodes
+ * beyond a side stand for their images: a source there sends what its image sends. Injection is the transpose
+ * of sampling with the nodes' volumes (half at rigid sides): so reciprocity is exact. */
 #include "fd.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ static unda_status inside(const struct fd *fd, const double *x, const char *what
         double place = (x[a] - axis->origin) / axis->h, last = (double)(axis->num - 1);
         if (!(place >= -1e-6 && place <= last + 1e-6))
             FAIL(UNDA_ERR_ARG, "%s %lld: %c is %g m, expected %g to %g m: on the grid", what,
-                 (long long)number, "xyz"[a], x[a], axis->origin, axis->origin + last * axis->h);
+                 (long long)number, "xyz"[a], x[a], axis -> origin, axis -> origin + last * axis -> h);
     }
     return UNDA_OK;
 }
@@ -89,8 +89,8 @@ static int64_t list_nodes(const struct fd *fd, const struct fd_point *p, int64_t
                 double w = p->weight[0][i] * p->weight[1][j] * p->weight[2][k];
                 if (w == 0)
                     continue;
-                node[num] = (p->node[0][i] * fd->axis[1].total + p->node[1][j]) * fd->axis[2].total +
-                            p->node[2][k];
+                node[num] =
+                    (p->node[0][i] * fd->axis[1].total + p->node[1][j]) * fd->axis[2].total + p->node[2][k];
                 weight[num++] = w;
             }
     return num;

@@ -32,7 +32,8 @@ static void put(const unda_solver *s, void *array, int64_t at, double value)
 
 /* ---- arrays ---- */
 
-/* Rows begin at 64 bytes; an odd number of these a row keeps neighbouring rows in different sets of the cache. */
+/* Rows begin at 64 bytes; an odd number of these a row keeps neighbouring rows in different sets of the
+ * cache. */
 static void lay_out(const unda_solver *s, struct scalar_cpu *t)
 {
     const struct fd *fd = s->fd;
@@ -142,8 +143,9 @@ static unda_status gather(unda_solver *s, int array, int64_t count, const int64_
 {
     const struct fd_axis *y = &s->fd->axis[1], *z = &s->fd->axis[2];
     for (int64_t i = 0; i < count; i++)
-        values[i] = get(s, array_of(s, array),
-                        place(s, node[i] / z->total / y->total, node[i] / z->total % y->total, node[i] % z->total));
+        values[i] =
+            get(s, array_of(s, array),
+                place(s, node[i] / z->total / y->total, node[i] / z->total % y->total, node[i] % z->total));
     return UNDA_OK;
 }
 
@@ -226,7 +228,8 @@ static unda_status record(unda_solver *s, struct receiver_group *group)
                 for (int c = 0; c < POINT_WIDTH; c++) {
                     double w = point->weight[0][a] * point->weight[1][b] * point->weight[2][c];
                     if (w != 0)
-                        sum += w * get(s, p, place(s, point->node[0][a], point->node[1][b], point->node[2][c]));
+                        sum +=
+                            w * get(s, p, place(s, point->node[0][a], point->node[1][b], point->node[2][c]));
                 }
         for (int32_t f = 0; f < group->num_field; f++)
             put(s, group->samples, (group->held * group->num_point + i) * group->num_field + f, sum);

@@ -1,6 +1,6 @@
-/* scalar_cpu.inc.h: rows of the scalar scheme on the CPU; included by csrc/cpu/cpu_*.c, which define REAL, DEVICE
- * and PRECISION(name). Loops run along z, where gcc vectorises them. Per node and step: 9 M + 2 flop, three words
- * of memory at best. Next: cuda/physics/scalar.h (the update). */
+/* scalar_cpu.inc.h: rows of the scalar scheme on the CPU; included by csrc/cpu/cpu_*.c, which define REAL,
+ * DEVICE and PRECISION(name). Loops run along z, where gcc vectorises them. Per node and step: 9 M + 2 flop,
+ * three words of memory at best. Next: cuda/physics/scalar.h (the update). */
 #define FMA(a, b, c) _Generic((REAL)0, float: __builtin_fmaf, double: __builtin_fma)(a, b, c)
 #include "physics/scalar.h"
 
@@ -12,7 +12,7 @@ struct PRECISION(row_) {
 };
 
 /* half, split (0, 1: one speed, 2: speeds of nodes) and damped are constants where this is inlined. */
-DEVICE void PRECISION(step_row_)(const struct PRECISION(row_) *r, int half, int split, int damped)
+DEVICE void PRECISION(step_row_)(const struct PRECISION(row_) * r, int half, int split, int damped)
 {
     REAL *restrict next = r->next;
     const REAL *restrict now = r->now, *restrict speed = r->speed, *restrict damp = r->damp;
@@ -26,24 +26,33 @@ DEVICE void PRECISION(step_row_)(const struct PRECISION(row_) *r, int half, int 
                 sum = scalar_pair(r->weight[a][m], now[z - m * r->stride[a]], now[z + m * r->stride[a]], sum);
         if (split)
             sum = scalar_split(split == 2 ? speed[z] : r->one_speed, sum, now[z]);
-        next[z] =
-            damped ? scalar_damped_step(sum, next[z], r->damp_xy * damp[z]) : scalar_step(sum, next[z]);
+        next[z] = damped ? scalar_damped_step(sum, next[z], r->damp_xy * damp[z]) : scalar_step(sum, next[z]);
     }
 }
 
-DEVICE void PRECISION(step_row_half_)(const struct PRECISION(row_) *r, int half, int split, int damped)
+DEVICE void PRECISION(step_row_half_)(const struct PRECISION(row_) * r, int half, int split, int damped)
 {
     if (damped)
         switch (split) {
-        case 0: PRECISION(step_row_)(r, half, 0, 1); break;
-        case 1: PRECISION(step_row_)(r, half, 1, 1); break;
-        default: PRECISION(step_row_)(r, half, 2, 1);
+        case 0:
+            PRECISION(step_row_)(r, half, 0, 1);
+            break;
+        case 1:
+            PRECISION(step_row_)(r, half, 1, 1);
+            break;
+        default:
+            PRECISION(step_row_)(r, half, 2, 1);
         }
     else
         switch (split) {
-        case 0: PRECISION(step_row_)(r, half, 0, 0); break;
-        case 1: PRECISION(step_row_)(r, half, 1, 0); break;
-        default: PRECISION(step_row_)(r, half, 2, 0);
+        case 0:
+            PRECISION(step_row_)(r, half, 0, 0);
+            break;
+        case 1:
+            PRECISION(step_row_)(r, half, 1, 0);
+            break;
+        default:
+            PRECISION(step_row_)(r, half, 2, 0);
         }
 }
 
@@ -68,11 +77,20 @@ CLONES static void PRECISION(scalar_rows_)(const struct fd *fd, const struct sca
             r.speed = t->speed ? (const REAL *)t->speed + at : NULL;
             r.damp_xy = ((const REAL *)t->damp[0])[x] * ((const REAL *)t->damp[1])[y];
             switch (fd->half) {
-            case 1: PRECISION(step_row_half_)(&r, 1, split, damped); break;
-            case 2: PRECISION(step_row_half_)(&r, 2, split, damped); break;
-            case 3: PRECISION(step_row_half_)(&r, 3, split, damped); break;
-            case 4: PRECISION(step_row_half_)(&r, 4, split, damped); break;
-            default: PRECISION(step_row_half_)(&r, fd->half, split, damped);
+            case 1:
+                PRECISION(step_row_half_)(&r, 1, split, damped);
+                break;
+            case 2:
+                PRECISION(step_row_half_)(&r, 2, split, damped);
+                break;
+            case 3:
+                PRECISION(step_row_half_)(&r, 3, split, damped);
+                break;
+            case 4:
+                PRECISION(step_row_half_)(&r, 4, split, damped);
+                break;
+            default:
+                PRECISION(step_row_half_)(&r, fd->half, split, damped);
             }
         }
 }
@@ -106,13 +124,14 @@ static void PRECISION(plane_ghosts_)(const struct fd *fd, const struct scalar_cp
 static void PRECISION(ghost_plane_)(const struct fd *fd, const struct scalar_cpu *t, int which, int64_t x)
 {
     int sign;
-    const REAL *from = (const REAL *)t->p[which] + t->origin + fd_image(&fd->axis[0], x, &sign) * t->stride[0];
+    const REAL *from =
+        (const REAL *)t->p[which] + t->origin + fd_image(&fd->axis[0], x, &sign) * t->stride[0];
     REAL *to = (REAL *)t->p[which] + t->origin + x * t->stride[0];
     for (int64_t y = 0; y < fd->axis[1].total; y++)
         for (int64_t z = 0; z < fd->axis[2].total; z++)
             to[y * t->stride[1] + z] = (REAL)sign * from[y * t->stride[1] + z];
 }
 
-const struct scalar_cpu_code PRECISION(scalar_cpu_) = {
-    PRECISION(scalar_rows_), PRECISION(plane_ghosts_), PRECISION(ghost_plane_)};
+const struct scalar_cpu_code PRECISION(scalar_cpu_) = {PRECISION(scalar_rows_), PRECISION(plane_ghosts_),
+                                                       PRECISION(ghost_plane_)};
 #undef FMA

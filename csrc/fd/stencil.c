@@ -1,6 +1,6 @@
 /* stencil.c: weights of centred differences of any even order, and the step that they allow.
- * Order 2M: h^2 p_xx = C_0 p_i + sum_m C_m (p_(i+m) + p_(i-m)), C_m = 2 (-1)^(m+1) (M!)^2 / (m^2 (M-m)! (M+m)!),
- * C_0 = -2 sum C_m (Fornberg 1988; half of C_0 stands in table 1 of Perepelkina, Levchenko 2015). */
+ * Order 2M: h^2 p_xx = C_0 p_i + sum_m C_m (p_(i+m) + p_(i-m)), C_m = 2 (-1)^(m+1) (M!)^2 / (m^2 (M-m)!
+ * (M+m)!), C_0 = -2 sum C_m (Fornberg 1988; half of C_0 stands in table 1 of Perepelkina, Levchenko 2015). */
 #include "fd.h"
 
 #include <math.h>
@@ -17,8 +17,8 @@ void fd_second_difference(int half, double *weight)
     }
 }
 
-/* A mode exp(i k x) turns by sin^2(w dt / 2) = (c dt / 2)^2 sum_a S(k_a h_a) / h_a^2, S(t) = -(C_0 + 2 sum C_m
- * cos(m t)), largest at t = pi. An axis of one node has no difference. */
+/* A mode exp(i k x) turns by sin^2(w dt / 2) = (c dt / 2)^2 sum_a S(k_a h_a) / h_a^2, S(t) = -(C_0 + 2 sum
+ * C_m cos(m t)), largest at t = pi. An axis of one node has no difference. */
 double fd_scalar_stable(const struct fd *fd)
 {
     double weight[MAX_HALF + 1], top, sum = 0;
@@ -53,10 +53,10 @@ static void round_weights(int half, double *weight, double unit)
     memcpy(weight + 1, kept + 1, (size_t)half * sizeof *weight);
 }
 
-/* Weights that do not sum to zero in the solver's precision let constants grow like exp(n sqrt(error)). Folded
- * (2 - 2 sum W is the centre): multiples of half the unit below 1 are exact, and so is the centre. With small
- * steps such multiples are too coarse for W = c^2 dt^2 C / h^2; then, and where c varies, the weights are free of
- * dt (split) and only their own sum must be exact. */
+/* Weights that do not sum to zero in the solver's precision let constants grow like exp(n sqrt(error)).
+ * Folded (2 - 2 sum W is the centre): multiples of half the unit below 1 are exact, and so is the centre.
+ * With small steps such multiples are too coarse for W = c^2 dt^2 C / h^2; then, and where c varies, the
+ * weights are free of dt (split) and only their own sum must be exact. */
 void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_bytes)
 {
     double weight[MAX_HALF + 1], least = INFINITY, sum = 0, digits = real_bytes == 4 ? 24 : 53;

@@ -27,8 +27,10 @@ from .errors import (
     UnstableError,
 )
 from .far_field import FarField
+from .fd import FD
 from .grid import Grid
 from .incident import PlaneWave
+from .layer import Damping
 from .limits import device_limits, devices
 from .medium import EPS0, MU0, Acoustic, Elastic, Maxwell
 from .mesh import Mesh, box_mesh, read_mesh
@@ -43,12 +45,14 @@ __version__ = _version()
 __all__ = [
     "DG",
     "EPS0",
+    "FD",
     "MU0",
     "Acoustic",
     "ArgumentError",
     "BusyError",
     "CompileError",
     "CurrentDipole",
+    "Damping",
     "DeviceError",
     "DeviceLostError",
     "Elastic",

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from . import _core, norms
 from ._check import field_names, flag, number
-from ._core import ffi, lib
+from ._core import lib
 from .boundary import Boundaries, OuterData, own_side
 from .check import Report, check
 from .errors import ArgumentError, UnstableError
@@ -218,6 +218,7 @@ class MeshSimulation(Simulation):
 
     @alone
     def reset(self, sources: bool = False) -> None:
+        """Set fields and time to zero and empty the receivers; with `sources`, forget the sources."""
         if sources:
             self._outer = None
         super().reset(sources)

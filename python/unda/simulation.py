@@ -156,6 +156,10 @@ class Simulation:
         """Return what a point source adds to each field, and its amplitude at the times of a step."""
         raise NotImplementedError
 
+    def _channels_of(self, fields: Iterable[str] | None) -> Channels:
+        """Return what receivers of these fields take."""
+        return Channels(self.medium, fields)
+
     def _add_wave(self, source: PlaneWave) -> None:
         raise ArgumentError(f"{type(self).__name__} takes no plane waves")
 
@@ -313,7 +317,7 @@ class Simulation:
         ArgumentError
             Points outside the mesh, unknown fields.
         """
-        channels = Channels(self.medium, fields)
+        channels = self._channels_of(fields)
         array, elem = self._inside(points, "point")
         values = np.empty((len(array), len(channels.numbers)))
         given = _core.new_struct(
@@ -395,7 +399,7 @@ class Simulation:
             Points outside the mesh, unknown fields.
         """
         array, elem = self._inside(points, "receiver")
-        channels = Channels(self.medium, fields)
+        channels = self._channels_of(fields)
         every = integer("every", every, 1, 2**31 - 1)
         if name is not None and not isinstance(name, str):
             raise ArgumentError(f"name is {name!r}, expected a string")

@@ -1,0 +1,74 @@
+"""What to look at before the first step on a grid: resolution, time step, layers, units.
+
+Not here: meshes (check.py), what is refused outright (fd.py, medium.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .check import Report
+from .layer import Damping
+
+__all__ = ["check"]
+
+#: Nodes in the shortest wavelength at which the phase error of the differences is about 1 % along an axis.
+_NODES = {2: 13.0, 4: 5.2, 6: 3.9, 8: 3.4}
+_PHASE = 0.01  # of the step in time: (2 pi f dt)^2 / 24
+
+
+def check(sim: Any) -> Report:
+    """Look at a simulation, see `FD.check`."""
+    report = Report()
+    known = [source.time_function(sim.dt).fmax for source, _ in sim._sources]
+    report.fmax = max((f for f in known if f), default=None)
+    if not all(known):
+        report.warnings.append(
+            f"{sum(not f for f in known)} of {len(known)} sources do not tell their highest frequency: use "
+            "unda.sampled or one of unda's time functions"
+        )
+    if report.fmax is not None:
+        _resolution(sim, report, report.fmax)
+    _units(sim, report)
+    return report
+
+
+def _resolution(sim: Any, report: Report, fmax: float) -> None:
+    steps = [h for h, n in zip(sim.grid.spacing, sim.grid.shape, strict=True) if n > 1]
+    shortest = sim.medium.speed_min(sim.grid) / fmax
+    nodes = shortest / max(steps)
+    report.nodes_per_wavelength["grid"] = nodes
+    least = _NODES.get(sim.order, 3.0)
+    if nodes < least:
+        report.warnings.append(
+            f"{nodes:.1f} nodes in the shortest wavelength at {fmax:g} Hz, expected {least:g} or more for "
+            f"order {sim.order}: refine, or raise the order"
+        )
+    phase = (2 * np.pi * fmax * sim.dt) ** 2 / 24
+    if phase > _PHASE and sim.order >= 6:
+        report.warnings.append(
+            f"the step in time makes waves of {fmax:g} Hz {100 * phase:.1f} % too fast: lower cfl to "
+            f"{sim.config['cfl'] * np.sqrt(_PHASE / phase):.2f}"
+        )
+    peak = sim.medium.speed_max(sim.grid) / (fmax / 2.5)  # fmax of a Ricker wavelet is 2.5 times its peak
+    for i, (name, one) in enumerate(sim._sides.items()):
+        depth = one.width * sim.grid.spacing[i // 2] / peak if isinstance(one, Damping) else np.inf
+        if depth < 1.0:
+            report.warnings.append(
+                f"the layer at {name} is {depth:.2f} wavelengths deep at {fmax / 2.5:g} Hz: below one it "
+                "reflects more than a percent of the energy; raise its width"
+            )
+
+
+def _units(sim: Any, report: Report) -> None:
+    size = float(np.linalg.norm(sim.grid.size))
+    corner = sim.medium.on(next(iter(sim.grid.blocks(1))))
+    report.warnings += sim.medium._questions(corner, size)
+    speed = sim.medium.speed_max(sim.grid)
+    if report.fmax is not None and size * report.fmax / speed < 0.1:
+        report.warnings.append(
+            f"the grid is {size:.3g} m across, a tenth of the wavelength {speed / report.fmax:.3g} m or less: "
+            "are units mixed?"
+        )
