@@ -103,6 +103,10 @@ unda_status fd_points_check(const unda_solver *s, const unda_receivers *receiver
 unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
 void fd_points_free(void *points);
 unda_status fd_sample(unda_solver *s, const unda_receivers *receivers, double *values);
+unda_status fd_sample_point(unda_solver *s, const struct fd_point *point, double *value);
+
+/* fd_method.c: refuses to go on where the material of some planes is missing. */
+unda_status fd_need_material(const unda_solver *s);
 
 /* energy.c */
 unda_status fd_energy(unda_solver *s, double *energy);

@@ -278,6 +278,14 @@ unda_status unda_solver_rest(unda_solver *s)
 
 /* ---- materials ---- */
 
+unda_status fd_need_material(const unda_solver *s)
+{
+    if (!s->fd->uniform && s->fd->num_given < s->fd->axis[0].num)
+        FAIL(UNDA_ERR_ARG, "material is given for %lld of %lld planes; expected all before sources and steps",
+             (long long)s->fd->num_given, (long long)s->fd->axis[0].num);
+    return UNDA_OK;
+}
+
 /* The user's node that a node takes its material from: layers continue the outermost one's. */
 static int64_t nearest(const struct fd_axis *axis, int64_t i)
 {

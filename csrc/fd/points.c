@@ -156,9 +156,7 @@ unda_status fd_source_new(unda_solver *s, void **out, int64_t elem, const double
     (void)elem;
     if (!isfinite(rates[0]))
         FAIL(UNDA_ERR_ARG, "rate 0 of the source is %g, expected a finite number", rates[0]);
-    if (!s->fd->uniform && s->fd->num_given < s->fd->axis[0].num)
-        FAIL(UNDA_ERR_ARG, "material is given for %lld of %lld planes; give all before sources",
-             (long long)s->fd->num_given, (long long)s->fd->axis[0].num);
+    TRY(fd_need_material(s));
     TRY(inside(s->fd, position, "source", s->num_source));
     struct fd_source *source;
     TRY(array_try(&source, 1, sizeof *source, "source"));
@@ -208,19 +206,27 @@ unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *r
     return UNDA_OK;
 }
 
+unda_status fd_sample_point(unda_solver *s, const struct fd_point *point, double *out)
+{
+    int64_t node[MAX_POINT_NODE];
+    double weight[MAX_POINT_NODE], value[MAX_POINT_NODE], sum = 0;
+    int64_t num = list_nodes(s->fd, point, node, weight);
+    TRY(fd_engine(s)->gather(s, FD_P, num, node, value));
+    for (int64_t k = 0; k < num; k++)
+        sum += weight[k] * value[k];
+    *out = sum;
+    return UNDA_OK;
+}
+
 unda_status fd_sample(unda_solver *s, const unda_receivers *r, double *values)
 {
     for (int64_t i = 0; i < r->num_point; i++) {
         struct fd_point point;
-        int64_t node[MAX_POINT_NODE];
-        double weight[MAX_POINT_NODE], value[MAX_POINT_NODE], sum = 0;
+        double value;
         locate(s->fd, r->points + 3 * i, false, &point);
-        int64_t num = list_nodes(s->fd, &point, node, weight);
-        TRY(fd_engine(s)->gather(s, FD_P, num, node, value));
-        for (int64_t k = 0; k < num; k++)
-            sum += weight[k] * value[k];
+        TRY(fd_sample_point(s, &point, &value));
         for (int32_t f = 0; f < r->num_field; f++)
-            values[i * r->num_field + f] = sum;
+            values[i * r->num_field + f] = value;
     }
     return UNDA_OK;
 }

@@ -242,9 +242,7 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
 {
     struct scalar_cpu *t = tables(s);
     int64_t count = drive->num_time * s->num_source;
-    if (!s->fd->uniform && s->fd->num_given < s->fd->axis[0].num)
-        FAIL(UNDA_ERR_ARG, "material is given for %lld of %lld planes; expected all before the first step",
-             (long long)s->fd->num_given, (long long)s->fd->axis[0].num);
+    TRY(fd_need_material(s));
     if (count > t->amplitude_room) {
         array_free(t->amplitude);
         t->amplitude = NULL;

@@ -21,16 +21,16 @@ DEVICE REAL scalar_split(REAL speed, REAL sum, REAL p)
 {
     return FMA(speed, sum, p + p);
 }
-DEVICE REAL scalar_step(REAL sum, REAL old)
+DEVICE REAL scalar_advance(REAL sum, REAL old)
 {
     return sum - old;
 }
-DEVICE REAL scalar_damped_step(REAL sum, REAL old, REAL damp)
+DEVICE REAL scalar_advance_damped(REAL sum, REAL old, REAL damp)
 {
     return damp * FMA(-damp, old, sum);
 }
 /* Sources after that, in the order in which they were added. */
-DEVICE REAL scalar_inject(REAL weight, REAL amplitude, REAL p)
+DEVICE REAL scalar_source(REAL weight, REAL amplitude, REAL p)
 {
     return FMA(weight, amplitude, p);
 }

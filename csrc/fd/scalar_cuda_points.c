@@ -1,0 +1,408 @@
+/* scalar_cuda_points.c: sources and receivers of the scalar scheme on a CUDA device.
+ * Sources are turned round: each node that they reach has a list of terms, so that no two threads add to one node
+ * and the sum has one order. Receivers keep the raw values of their nodes, each once, and are weighed at the end of
+ * a call: a kernel that has a node at hand for a moment need not know of the points around it. */
+#include "scalar_cuda.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static unda_status grow(struct scalar_cuda *t, gpu_ptr *ptr, int64_t *held, int64_t bytes, const char *what)
+{
+    if (bytes <= *held)
+        return UNDA_OK;
+    gpu_free(t->gpu, *ptr);
+    *ptr = 0;
+    *held = 0;
+    TRY(gpu_alloc(t->gpu, ptr, bytes, what));
+    *held = bytes;
+    return UNDA_OK;
+}
+
+static struct gpu_shape threads(int64_t count)
+{
+    return (struct gpu_shape){{(count + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
+}
+
+/* ---- values at nodes, at once ---- */
+
+static unda_status gather_places(unda_solver *s, gpu_ptr p, int64_t count, gpu_ptr place, gpu_ptr values)
+{
+    struct scalar_gather_args a = {POINTER(p), POINTER(place), POINTER(values), count};
+    struct gpu_shape shape = threads(count);
+    return count ? gpu_launch(&tables(s)->gather, tables(s)->stream, &shape, &a, sizeof a) : UNDA_OK;
+}
+
+static unda_status gather_into(unda_solver *s, gpu_ptr p, int64_t count, const int64_t *place, void *real)
+{
+    struct scalar_cuda *t = tables(s);
+    gpu_ptr list = 0, values = 0;
+    unda_status status = gpu_alloc_copy(t->stream, &list, place, 8 * count, "nodes");
+    if (status == UNDA_OK)
+        status = gpu_alloc(t->gpu, &values, count * s->real_bytes, "nodes");
+    if (status == UNDA_OK)
+        status = gather_places(s, p, count, list, values);
+    if (status == UNDA_OK && count)
+        status = gpu_download(t->stream, real, values, count * s->real_bytes);
+    gpu_free(t->gpu, list);
+    gpu_free(t->gpu, values);
+    return status;
+}
+
+unda_status scalar_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
+{
+    struct scalar_cuda *t = tables(s);
+    int64_t *place;
+    void *real;
+    TRY(array_try(&place, count, sizeof *place, "nodes"));
+    unda_status status = array_try(&real, count, s->real_bytes, "nodes");
+    if (status != UNDA_OK) {
+        array_free(place);
+        return status;
+    }
+    for (int64_t i = 0; i < count; i++)
+        place[i] = scalar_place(s, node[i]);
+    gpu_ptr p = array == FD_SPEED ? t->speed : t->p[array == FD_PREVIOUS];
+    status = gather_into(s, p, count, place, real);
+    for (int64_t i = 0; i < count && status == UNDA_OK; i++)
+        values[i] = s->real_bytes == 4 ? (double)((float *)real)[i] : ((double *)real)[i];
+    array_free(real);
+    array_free(place);
+    return status;
+}
+
+/* ---- sources ---- */
+
+static void free_sources(struct scalar_cuda *t)
+{
+    gpu_ptr *all[] = {&t->source_place, &t->source_first, &t->source_number, &t->source_weight};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        gpu_free(t->gpu, *all[i]);
+        *all[i] = 0;
+    }
+    t->num_source_node = 0;
+    t->source_version = -1;
+}
+
+struct term {
+    int64_t node;
+    int32_t source;
+    double weight;
+};
+
+static int by_node(const void *a, const void *b)
+{
+    const struct term *x = a, *y = b;
+    if (x->node != y->node)
+        return (x->node > y->node) - (x->node < y->node);
+    return (x->source > y->source) - (x->source < y->source);
+}
+
+/* Terms by node, then by source. */
+static unda_status list_terms(const unda_solver *s, struct term **out, int64_t *num)
+{
+    int64_t count = 0;
+    struct term *term;
+    for (int32_t i = 0; i < s->num_source; i++)
+        count += fd_source(s, i)->num;
+    TRY(array_try(&term, count, sizeof *term, "sources"));
+    *num = 0;
+    for (int32_t i = 0; i < s->num_source; i++)
+        for (int64_t k = 0; k < fd_source(s, i)->num; k++)
+            term[(*num)++] = (struct term){fd_source(s, i)->node[k], i, fd_source(s, i)->weight[k]};
+    qsort(term, (size_t)count, sizeof *term, by_node);
+    *out = term;
+    return UNDA_OK;
+}
+
+static unda_status upload_terms(unda_solver *s, const struct term *term, int64_t num, int64_t *place,
+                                int32_t *first, int32_t *number, void *weight)
+{
+    struct scalar_cuda *t = tables(s);
+    int64_t node = 0;
+    for (int64_t i = 0; i < num; i++) {
+        if (i == 0 || term[i].node != term[i - 1].node) {
+            place[node] = scalar_place(s, term[i].node);
+            first[node++] = (int32_t)i;
+        }
+        number[i] = term[i].source;
+        if (s->real_bytes == 4)
+            ((float *)weight)[i] = (float)term[i].weight;
+        else
+            ((double *)weight)[i] = term[i].weight;
+    }
+    first[node] = (int32_t)num;
+    t->num_source_node = node;
+    TRY(gpu_alloc_copy(t->stream, &t->source_place, place, 8 * node, "sources"));
+    TRY(gpu_alloc_copy(t->stream, &t->source_first, first, 4 * (node + 1), "sources"));
+    TRY(gpu_alloc_copy(t->stream, &t->source_number, number, 4 * num, "sources"));
+    return gpu_alloc_copy(t->stream, &t->source_weight, weight, num * s->real_bytes, "sources");
+}
+
+static unda_status update_sources(unda_solver *s)
+{
+    struct scalar_cuda *t = tables(s);
+    if (t->source_version == s->point_version)
+        return UNDA_OK;
+    struct term *term;
+    int64_t num, *place = NULL;
+    int32_t *first = NULL, *number = NULL;
+    void *weight = NULL;
+    free_sources(t);
+    TRY(list_terms(s, &term, &num));
+    unda_status status = num < INT32_MAX ? UNDA_OK
+                                         : error_set(UNDA_ERR_ARG, __FILE__, __LINE__,
+                                                     "sources reach %lld nodes, expected fewer than 2^31",
+                                                     (long long)num);
+    if (status == UNDA_OK)
+        status = array_try(&place, num, sizeof *place, "sources");
+    if (status == UNDA_OK)
+        status = array_try(&first, num + 1, sizeof *first, "sources");
+    if (status == UNDA_OK)
+        status = array_try(&number, num, sizeof *number, "sources");
+    if (status == UNDA_OK)
+        status = array_try(&weight, num, s->real_bytes, "sources");
+    if (status == UNDA_OK)
+        status = upload_terms(s, term, num, place, first, number, weight);
+    array_free(term);
+    array_free(place);
+    array_free(first);
+    array_free(number);
+    array_free(weight);
+    if (status == UNDA_OK)
+        t->source_version = s->point_version;
+    return status;
+}
+
+static unda_status reserve_amplitudes(unda_solver *s, int64_t num_time)
+{
+    struct scalar_cuda *t = tables(s);
+    int64_t count = num_time * s->num_source;
+    TRY(update_sources(s));
+    if (count > t->amplitude_count) {
+        array_free(t->amplitude_real);
+        t->amplitude_real = NULL;
+        t->amplitude_count = 0;
+        TRY(array_try(&t->amplitude_real, count, s->real_bytes, "source amplitudes"));
+        t->amplitude_count = count;
+    }
+    return grow(t, &t->amplitude, &t->amplitude_bytes, count * s->real_bytes, "source amplitudes");
+}
+
+unda_status scalar_drive(unda_solver *s, const unda_drive *drive)
+{
+    struct scalar_cuda *t = tables(s);
+    int64_t count = drive->num_time * s->num_source;
+    TRY(fd_need_material(s));
+    TRY(reserve_amplitudes(s, drive->num_time));
+    for (int64_t i = 0; i < count; i++)
+        if (s->real_bytes == 4)
+            ((float *)t->amplitude_real)[i] = (float)drive->amplitudes[i];
+        else
+            ((double *)t->amplitude_real)[i] = drive->amplitudes[i];
+    return count ? gpu_upload(t->stream, t->amplitude, t->amplitude_real, count * s->real_bytes) : UNDA_OK;
+}
+
+unda_status scalar_inject(unda_solver *s, gpu_ptr p, int64_t time)
+{
+    struct scalar_cuda *t = tables(s);
+    if (t->num_source_node == 0)
+        return UNDA_OK;
+    struct scalar_inject_args a = {POINTER(p),
+                                   POINTER(t->source_place),
+                                   POINTER(t->source_first),
+                                   POINTER(t->source_number),
+                                   POINTER(t->source_weight),
+                                   POINTER(t->amplitude + (gpu_ptr)(time * s->num_source * s->real_bytes)),
+                                   t->num_source_node};
+    struct gpu_shape shape = threads(t->num_source_node);
+    return gpu_launch(&t->inject, t->stream, &shape, &a, sizeof a);
+}
+
+/* ---- receivers ---- */
+
+/* Sample of one group at once, on the host: when it is added. */
+unda_status scalar_record(unda_solver *s, struct receiver_group *group)
+{
+    const struct fd_points *points = group->points;
+    for (int64_t i = 0; i < group->num_point; i++) {
+        double value;
+        TRY(fd_sample_point(s, &points->point[i], &value));
+        for (int32_t f = 0; f < group->num_field; f++) {
+            int64_t at = (group->held * group->num_point + i) * group->num_field + f;
+            if (s->real_bytes == 4)
+                ((float *)group->samples)[at] = (float)value;
+            else
+                ((double *)group->samples)[at] = value;
+        }
+    }
+    group->held++;
+    return UNDA_OK;
+}
+
+static void free_groups(struct scalar_cuda *t)
+{
+    for (int32_t i = 0; i < t->num_group; i++) {
+        gpu_ptr all[] = {t->groups[i].place, t->groups[i].node, t->groups[i].weight, t->groups[i].values,
+                         t->groups[i].out};
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+            gpu_free(t->gpu, all[k]);
+    }
+    array_free(t->groups);
+    t->groups = NULL;
+    t->num_group = 0;
+    t->group_version = -1;
+}
+
+enum { POINT_NODES = POINT_WIDTH * POINT_WIDTH * POINT_WIDTH };
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The node at (i, j, k) of a point, -1 where a weight is 0. */
+static int64_t node_of(const struct fd *fd, const struct fd_point *p, int at)
+{
+    int i = at / (POINT_WIDTH * POINT_WIDTH), j = at / POINT_WIDTH % POINT_WIDTH, k = at % POINT_WIDTH;
+    if (p->weight[0][i] == 0 || p->weight[1][j] == 0 || p->weight[2][k] == 0)
+        return -1;
+    return (p->node[0][i] * fd->axis[1].total + p->node[1][j]) * fd->axis[2].total + p->node[2][k];
+}
+
+static unda_status upload_group(unda_solver *s, const struct receiver_group *group, struct scalar_group *g,
+                                int64_t *place, int32_t *node, double *weight)
+{
+    struct scalar_cuda *t = tables(s);
+    const struct fd_points *points = group->points;
+    int64_t num = 0, count = 0;
+    for (int64_t i = 0; i < group->num_point; i++)
+        for (int k = 0; k < POINT_NODES; k++) {
+            int64_t found = node_of(s->fd, &points->point[i], k);
+            if (found >= 0)
+                place[num++] = found;
+        }
+    qsort(place, (size_t)num, sizeof *place, ascending);
+    for (int64_t i = 0; i < num; i++)
+        if (i == 0 || place[i] != place[count - 1])
+            place[count++] = place[i];
+    g->num_node = count;
+    for (int64_t i = 0; i < group->num_point; i++) {
+        memcpy(weight + 3 * POINT_WIDTH * i, points->point[i].weight, sizeof points->point[i].weight);
+        for (int k = 0; k < POINT_NODES; k++) {
+            int64_t found = node_of(s->fd, &points->point[i], k);
+            const int64_t *at =
+                found < 0 ? NULL : bsearch(&found, place, (size_t)count, sizeof *place, ascending);
+            node[POINT_NODES * i + k] = at ? (int32_t)(at - place) : -1;
+        }
+    }
+    for (int64_t i = 0; i < count; i++)
+        place[i] = scalar_place(s, place[i]);
+    TRY(gpu_alloc_copy(t->stream, &g->place, place, 8 * count, "receivers"));
+    TRY(gpu_alloc_copy(t->stream, &g->node, node, 4 * POINT_NODES * group->num_point, "receivers"));
+    TRY(gpu_alloc_copy(t->stream, &g->weight, weight, 8 * 3 * POINT_WIDTH * group->num_point, "receivers"));
+    g->room = s->max_step / group->every + 2;
+    TRY(gpu_alloc(t->gpu, &g->values, g->room * count * s->real_bytes, "receiver samples"));
+    return gpu_alloc(t->gpu, &g->out, g->room * group->num_point * group->num_field * s->real_bytes,
+                     "receiver samples");
+}
+
+static unda_status new_group(unda_solver *s, const struct receiver_group *group, struct scalar_group *g)
+{
+    int64_t *place = NULL, num = POINT_NODES * group->num_point;
+    int32_t *node = NULL;
+    double *weight = NULL;
+    unda_status status = array_try(&place, num, sizeof *place, "receivers");
+    if (status == UNDA_OK)
+        status = array_try(&node, num, sizeof *node, "receivers");
+    if (status == UNDA_OK)
+        status = array_try(&weight, 3 * POINT_WIDTH * group->num_point, sizeof *weight, "receivers");
+    if (status == UNDA_OK)
+        status = upload_group(s, group, g, place, node, weight);
+    array_free(place);
+    array_free(node);
+    array_free(weight);
+    return status;
+}
+
+static unda_status update_groups(unda_solver *s)
+{
+    struct scalar_cuda *t = tables(s);
+    if (t->group_version == s->point_version && t->group_step >= s->max_step)
+        return UNDA_OK;
+    free_groups(t);
+    TRY(array_try(&t->groups, s->num_group, sizeof *t->groups, "receivers"));
+    for (int32_t i = 0; i < s->num_group; i++) {
+        t->num_group = i + 1;
+        TRY(new_group(s, s->groups[i], &t->groups[i]));
+    }
+    t->group_version = s->point_version;
+    t->group_step = s->max_step;
+    return UNDA_OK;
+}
+
+unda_status scalar_reserve(unda_solver *s)
+{
+    TRY(reserve_amplitudes(s, s->max_step));
+    return update_groups(s);
+}
+
+/* Samples that a group has had since step `begin`. */
+static int64_t samples_since(const unda_solver *s, const struct receiver_group *group, int64_t begin)
+{
+    return (s->step - group->first) / group->every - (begin - group->first) / group->every;
+}
+
+unda_status scalar_take(unda_solver *s, gpu_ptr p, int64_t begin)
+{
+    struct scalar_cuda *t = tables(s);
+    for (int32_t i = 0; i < s->num_group; i++) {
+        struct scalar_group *g = &t->groups[i];
+        if (!receiver_due(s->groups[i], s->step))
+            continue;
+        int64_t sample = samples_since(s, s->groups[i], begin) - 1;
+        gpu_ptr values = g->values + (gpu_ptr)(sample * g->num_node * s->real_bytes);
+        TRY(gather_places(s, p, g->num_node, g->place, values));
+    }
+    return UNDA_OK;
+}
+
+static unda_status weigh(unda_solver *s, struct receiver_group *group, const struct scalar_group *g,
+                         int64_t count)
+{
+    struct scalar_cuda *t = tables(s);
+    struct scalar_weigh_args a = {.values = POINTER(g->values),
+                                  .node = POINTER(g->node),
+                                  .weight = POINTER(g->weight),
+                                  .out = POINTER(g->out),
+                                  .num_sample = count,
+                                  .num_point = group->num_point,
+                                  .num_node = g->num_node,
+                                  .num_field = group->num_field};
+    struct gpu_shape shape = threads(32 * count * group->num_point);
+    int64_t sample = group->num_point * group->num_field * s->real_bytes;
+    TRY(gpu_launch(&t->weigh, t->stream, &shape, &a, sizeof a));
+    return gpu_download(t->stream, (char *)group->samples + group->held * sample, g->out, count * sample);
+}
+
+unda_status scalar_fetch(unda_solver *s, int64_t begin)
+{
+    for (int32_t i = 0; i < s->num_group; i++) {
+        struct receiver_group *group = s->groups[i];
+        int64_t count = samples_since(s, group, begin);
+        if (count > 0 && group->num_point > 0)
+            TRY(weigh(s, group, &tables(s)->groups[i], count));
+        group->held += count;
+    }
+    return UNDA_OK;
+}
+
+void scalar_points_free(unda_solver *s)
+{
+    struct scalar_cuda *t = tables(s);
+    free_sources(t);
+    free_groups(t);
+    gpu_free(t->gpu, t->amplitude);
+    array_free(t->amplitude_real);
+}

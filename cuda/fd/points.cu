@@ -1,0 +1,78 @@
+/* points.cu: what happens at single nodes of a grid: sources, receivers, whole arrays checked or halved.
+ * One thread a node or value; one warp a sample of a receiver. All bound by latency or one read of the state.
+ * Define: REAL. */
+#include "fd/scalar_args.h"
+
+#define DEVICE static __device__ __forceinline__
+#define FMA(a, b, c) fma(a, b, c)
+#include "physics/scalar.h"
+
+extern "C" __global__ void scalar_inject(const __grid_constant__ scalar_inject_args a)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= a.num_node)
+        return;
+    REAL *p = (REAL *)a.p + a.place[i], sum = *p;
+    for (int k = a.first[i]; k < a.first[i + 1]; k++)
+        sum = scalar_source(((const REAL *)a.weight)[k], ((const REAL *)a.amplitude)[a.source[k]], sum);
+    *p = sum;
+}
+
+extern "C" __global__ void scalar_gather(const __grid_constant__ scalar_gather_args a)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < a.num)
+        ((REAL *)a.values)[i] = ((const REAL *)a.p)[a.place[i]];
+}
+
+/* A point is 64 lines of 8 nodes along z: lane l sums lines l and l + 32, then a fixed tree. */
+extern "C" __global__ void scalar_weigh(const __grid_constant__ scalar_weigh_args a)
+{
+    long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    int lane = threadIdx.x % 32;
+    if (warp >= a.num_sample * a.num_point)
+        return;
+    long long sample = warp / a.num_point, point = warp % a.num_point;
+    const REAL *values = (const REAL *)a.values + sample * a.num_node;
+    const double *weight = a.weight + 24 * point;
+    double sum = 0;
+    for (int line = lane; line < 64; line += 32) {
+        const int *node = a.node + 512 * point + 8 * line;
+        double part = 0;
+        for (int k = 0; k < 8; k++)
+            if (node[k] >= 0)
+                part += weight[16 + k] * (double)values[node[k]];
+        sum += weight[line / 8] * weight[8 + line % 8] * part;
+    }
+    for (int offset = 16; offset > 0; offset /= 2)
+        sum += __shfl_down_sync(0xffffffffu, sum, offset);
+    if (lane == 0)
+        for (int f = 0; f < a.num_field; f++)
+            ((REAL *)a.out)[warp * a.num_field + f] = (REAL)sum;
+}
+
+extern "C" __global__ void scalar_find_bad(const __grid_constant__ scalar_whole_args a)
+{
+    long long step = (long long)gridDim.x * blockDim.x, num = (long long)a.num[0] * a.num[1] * a.num[2];
+    long long least = num, rows = (long long)a.num[0] * a.num[1];
+    long long total = rows * a.pitch;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < total; i += step) {
+        long long row = i / a.pitch;
+        int z = (int)(i % a.pitch);
+        if (z >= a.num[2])
+            continue;
+        REAL value = ((const REAL *)a.p)[row / a.num[1] * a.plane + row % a.num[1] * a.pitch + z];
+        long long index = row * a.num[2] + z;
+        if (!(value - value == 0) && index < least)
+            least = index;
+    }
+    if (least < num)
+        atomicMin(a.first, (unsigned long long)least);
+}
+
+extern "C" __global__ void scalar_halve(const __grid_constant__ scalar_whole_args a)
+{
+    long long step = (long long)gridDim.x * blockDim.x, total = (long long)a.num[0] * a.plane;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < total; i += step)
+        ((REAL *)a.p)[i] *= (REAL)0.5;
+}

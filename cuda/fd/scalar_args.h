@@ -1,0 +1,60 @@
+/* scalar_args.h: argument structs of the scalar scheme's kernels, shared with csrc/fd/scalar_cuda*.c. Plain types
+ * only (common/args.h says why). Arrays of levels are [x][y][z], z fastest, rows `pitch` apart, planes `plane`. */
+#ifndef UNDA_SCALAR_ARGS_H
+#define UNDA_SCALAR_ARGS_H
+
+#define FD_MAX_HALF 8
+
+/* One step: q, one level back, becomes the next level. */
+struct scalar_args {
+    const void *p;
+    void *q;
+    const void *speed;   /* [x][y][z] c^2 dt^2 / h^2; NULL where uniform */
+    const void *damp[3]; /* [num] along each axis, z padded to pitch */
+    long long plane;
+    int pitch, num[3];
+    int side[3][2]; /* sign of images: -1 free, 1 rigid, 0 periodic */
+    int chunk;      /* planes of x a block marches over */
+    int unused;
+    float weight32[3 * (FD_MAX_HALF + 1)], center32, speed32; /* the REAL ones are used */
+    double weight64[3 * (FD_MAX_HALF + 1)], center64, speed64;
+};
+
+/* Sources: each node that any of them reaches has a run of terms, in the order of the sources. */
+struct scalar_inject_args {
+    void *p;
+    const long long *place; /* [node] */
+    const int *first;       /* [node + 1]: into source and weight */
+    const int *source;
+    const void *weight;
+    const void *amplitude; /* [source], of this step */
+    long long num_node;
+};
+
+/* Values at a list of places. */
+struct scalar_gather_args {
+    const void *p;
+    const long long *place; /* [num] */
+    void *values;           /* [num] */
+    long long num;
+};
+
+/* Points from the values of nodes around them. */
+struct scalar_weigh_args {
+    const void *values;   /* [sample][num_node] */
+    const int *node;      /* [point][8][8][8] into a sample's values; -1: none */
+    const double *weight; /* [point][3][8] */
+    void *out;            /* [sample][point][field]: the same for all fields */
+    long long num_sample, num_point, num_node;
+    int num_field, unused;
+};
+
+/* All values that lie on the grid. */
+struct scalar_whole_args {
+    void *p;
+    unsigned long long *first; /* find_bad: the least x num_y num_z + y num_z + z; as it was if none */
+    long long plane;
+    int pitch, num[3];
+};
+
+#endif
