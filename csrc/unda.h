@@ -257,7 +257,8 @@ typedef struct unda_solver_options {
     int32_t threads;    /* CPU threads; 0: all the process may use */
     int32_t no_graph;   /* 1: launch kernels one by one instead of as CUDA graphs */
     int32_t plan[6];    /* kernel fused: {rows, elements a thread, elements a block, blocks an SM, columns of
-                           the volume and of the lift product unrolled}; node: only elements a block; 0: table */
+                           the volume and of the lift product unrolled}; node: only elements a block; step: {rows
+                           a block, planes it marches over}; 0: table */
     double dt;          /* [s]; 0: cfl times the stable limit */
     double cfl;         /* 0: 0.9 */
     const double *material;    /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs

@@ -143,7 +143,7 @@ static unda_status create(unda_solver *s)
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
     t->source_version = t->group_version = -1;
-    t->tile_y = TILE_Y;
+    t->tile_y = s->options.plan[0] ? s->options.plan[0] : TILE_Y;
     fork_mark();
     TRY(gpu_open(&t->gpu, s->options.device));
     TRY(gpu_stream_new(&t->stream, t->gpu));
@@ -153,7 +153,8 @@ static unda_status create(unda_solver *s)
     int64_t tiles = ((t->pitch * s->real_bytes + 511) / 512) * ((s->fd->axis[1].total + t->tile_y - 1) / t->tile_y);
     int64_t parts = (8 * gpu_info(t->gpu)->num_sm + tiles - 1) / tiles;
     int64_t chunk = (s->fd->axis[0].total + parts - 1) / parts;
-    t->chunk = (int)(chunk < 4 * s->fd->half ? 4 * s->fd->half : chunk);
+    chunk = s->options.plan[1] ? s->options.plan[1] : chunk < 4 * s->fd->half ? 4 * s->fd->half : chunk;
+    t->chunk = (int)(chunk < s->fd->axis[0].total ? chunk : s->fd->axis[0].total);
     s->num_launch = 1;
     return upload_damp(s, t);
 }

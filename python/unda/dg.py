@@ -18,20 +18,9 @@ from .limits import choose_device, device_number
 from .medium import Medium
 from .mesh import Mesh
 from .mesh_simulation import MeshSimulation
-from .simulation import KERNELS, PLAN, PRECISIONS, choice, forecast, precision
+from .simulation import KERNELS, PLAN, PRECISIONS, choice, forecast, plan, precision
 
 __all__ = ["DG"]
-
-
-def _plan(options: Mapping[str, int] | None) -> list[int]:
-    """Return kernel_options as the library takes them."""
-    if options is not None and not isinstance(options, Mapping):
-        raise ArgumentError(f"kernel_options is {options!r}, expected a dict with {list(PLAN)}")
-    options = options or {}
-    unknown = [name for name in options if name not in PLAN]
-    if unknown:
-        raise ArgumentError(f"kernel_options has {unknown}; there are {list(PLAN)}")
-    return [integer(name, options.get(name, 0), 0, 2**31 - 1) for name in PLAN]
 
 
 class DG(MeshSimulation):
@@ -194,7 +183,7 @@ class DG(MeshSimulation):
             dt=0.0 if dt is None else number("dt", dt, "s", positive=True),
             material=material,
             boundary=boundaries.codes,
-            plan=_plan(kernel_options),
+            plan=plan(kernel_options, PLAN),
             kernel=choice("kernel", kernel, KERNELS[:3]),
         )
         return options, material, boundaries, chosen

@@ -22,7 +22,7 @@ from .layer import Damping
 from .limits import choose_device, device_limits, device_number
 from .medium import Acoustic, Medium
 from .receiver import Channels
-from .simulation import PRECISIONS, Simulation, alone, choice, forecast, node_values, precision
+from .simulation import PRECISIONS, Simulation, alone, choice, forecast, node_values, plan, precision
 from .source import Source, VolumeInjection
 
 __all__ = ["FD"]
@@ -36,6 +36,7 @@ _CODES = {
 }
 _SCHEMES = ("scalar",)
 _KERNELS = {"auto": lib.UNDA_KERNEL_AUTO, "step": lib.UNDA_KERNEL_STEP}
+_PLAN = ("rows", "planes")
 _SLAB = 2**20  # nodes worked on at a time in Python
 
 
@@ -108,6 +109,8 @@ class FD(Simulation):
         CPU threads; all that the process may use if omitted.
     kernel : {"auto", "step"}
         "step": one step of the whole grid after the other.
+    kernel_options : dict of str to int, optional
+        Parts of the plan to fix: rows (along y, of a block), planes (of x, that it marches over). CUDA only.
     allow_unstable : bool
         Accept a dt above the stable limit.
 
@@ -145,6 +148,7 @@ class FD(Simulation):
 
     grid: Grid
     order: int
+    _plan_names = _PLAN
     _sides: dict[str, str | Damping]
 
     def __init__(
@@ -162,13 +166,14 @@ class FD(Simulation):
         device: str = "auto",
         threads: int | None = None,
         kernel: str = "auto",
+        kernel_options: Mapping[str, int] | None = None,
         allow_unstable: bool = False,
     ) -> None:
         if dt is not None and sample_dt is not None:
             raise ArgumentError("give dt or sample_dt, not both")
         options, grid_options, self._sides, chosen = self._options(
             grid, medium, order=order, scheme=scheme, boundary=boundary, dt=dt, cfl=cfl, dtype=dtype,
-            device=device, threads=threads, kernel=kernel,
+            device=device, threads=threads, kernel=kernel, kernel_options=kernel_options,
         )  # fmt: skip
         self.grid, self.order = grid, int(grid_options.order)
         self.dtype = np.dtype(PRECISIONS[options.precision])
@@ -208,6 +213,7 @@ class FD(Simulation):
         device: str = "auto",
         threads: int | None = None,
         kernel: str = "auto",
+        kernel_options: Mapping[str, int] | None = None,
     ) -> tuple[Any, Any, dict[str, str | Damping], str]:
         """Return the library's options, those of the grid (to be kept alive), the sides and the device."""
         if not isinstance(grid, Grid):
@@ -245,6 +251,7 @@ class FD(Simulation):
             dt=0.0 if dt is None else number("dt", dt, "s", positive=True),
             material=material,
             boundary=np.array([_CODES[word] for word in words], np.int32),
+            plan=plan(kernel_options, _PLAN),
             fd=grid_options,
         )
         return options, grid_options, sides, chosen

@@ -10,7 +10,7 @@ import os
 import platform
 import time
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -37,6 +37,7 @@ __all__ = [
     "choice",
     "forecast",
     "node_values",
+    "plan",
     "precision",
 ]
 
@@ -77,6 +78,17 @@ def alone(method: _Method) -> _Method:
             return method(self, *args, **options)
 
     return cast(_Method, guarded)
+
+
+def plan(options: Mapping[str, int] | None, names: Sequence[str]) -> list[int]:
+    """Return kernel_options as the library takes them: 0 where it chooses."""
+    if options is not None and not isinstance(options, Mapping):
+        raise ArgumentError(f"kernel_options is {options!r}, expected a dict with {list(names)}")
+    options = options or {}
+    unknown = [name for name in options if name not in names]
+    if unknown:
+        raise ArgumentError(f"kernel_options has {unknown}; there are {list(names)}")
+    return [integer(name, options.get(name, 0), 0, 2**31 - 1) for name in names]
 
 
 def forecast(mesh: Any, options: Any) -> dict[str, int]:
@@ -208,6 +220,8 @@ class Simulation:
         self._blown: tuple[int, int] | None = None  # steps of a blow-up and of the last good state
         _alive.add(self)
 
+    _plan_names: tuple[str, ...] = PLAN
+
     def _resolved(self, device: str) -> dict[str, Any]:
         """Return the part of the configuration that the library decided."""
         info = self._info()
@@ -217,13 +231,16 @@ class Simulation:
             "device": device,
             **device_info(device),
             "kernel": KERNELS[info.kernel] if info.on_gpu else None,
-            "kernel_options": dict(zip(PLAN, map(int, info.plan), strict=True)) if info.on_gpu else None,
+            "kernel_options": self._plan(info) if info.on_gpu else None,
             "threads": int(info.threads),
             "version": _core.version(),
             "source_hash": _core.text(lib.unda_source_hash()),
             "numpy": np.__version__,
             "python": platform.python_version(),
         }
+
+    def _plan(self, info: Any) -> dict[str, int]:
+        return dict(zip(self._plan_names, map(int, info.plan), strict=False))
 
     def _info(self) -> Any:
         if self._handle is None:
