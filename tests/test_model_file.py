@@ -336,7 +336,10 @@ def test_files_that_are_no_segy_and_arguments_for_raw_files_are_refused(segyio, 
     path = tmp_path / "cube.sgy"
     with pytest.raises(FileNotFoundError):
         unda.read_model(path)
-    for junk in (b"", b"no SEG-Y", bytes(5000)):
+    write_segy(segyio, path, traces_of(MODEL), cube_headers())
+    whole = path.read_bytes()
+    assert unda.read_model(path)[0].spacing == (25.0, 12.5, 5.0)
+    for junk in (b"", b"no SEG-Y", bytes(5000), whole[:3600], whole[:-1], whole[:3601]):
         path.write_bytes(junk)
         with pytest.raises(unda.FileError, match="cannot be read as SEG-Y"):
             unda.read_model(path)
