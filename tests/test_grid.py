@@ -266,6 +266,8 @@ def test_one_node_of_the_largest_grid_is_looked_up_without_the_others():
     assert medium.at(2**60 - 1, grid)["c"] == 1.0 + 6.0 * (2**20 - 1)
     with pytest.raises(unda.ArgumentError, match=r"the grid has nodes 0\.\."):
         medium.at(2**60, grid)
+    same = unda.Elastic(rho=1.0, vp=3.0, vs=1.0)
+    assert (same.speed_max(grid), same.speed_min(grid)) == (3.0, 1.0)
     assert unda.Acoustic(rho=RHO, c=1.0).at(17)["rho"] == RHO.reshape(-1)[17]
     with pytest.raises(unda.ArgumentError, match=r"values for 0..59"):
         unda.Acoustic(rho=RHO, c=1.0).at(60)

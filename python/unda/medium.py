@@ -174,11 +174,11 @@ class Medium:
 
     def speed_max(self, mesh: Any) -> float:
         """Return the speed [m/s] of the fastest wave anywhere on a mesh or grid."""
-        return max(float(self._speeds(self._table(part)).max()) for part in _parts(mesh))
+        return max(float(self._speeds(self._table(part)).max()) for part in self._parts(mesh))
 
     def speed_min(self, mesh: Any) -> float:
         """Return the speed [m/s] of the slowest wave anywhere on a mesh or grid."""
-        return min(float(self._speeds(self._table(part)).min()) for part in _parts(mesh))
+        return min(float(self._speeds(self._table(part)).min()) for part in self._parts(mesh))
 
     def to_config(self) -> dict[str, Any]:
         """Return a JSON-able description: numbers and tags as given, arrays by shape and hash."""
@@ -195,6 +195,13 @@ class Medium:
         for i, name in enumerate(self.parameters):
             values[:, i] = self._values[name].on(mesh)
         return values
+
+    def _parts(self, mesh: Any) -> Iterable[Any]:
+        """Return what `_table` takes, one after the other, until every kind of cell or node was seen."""
+        if not isinstance(mesh, Grid):
+            return [mesh]
+        same = all(isinstance(value, Number) for value in self._values.values())
+        return [Block(mesh, 0, 1)] if same else mesh.blocks()
 
     def _speeds(self, values: Array) -> Array:
         """Speeds of all waves, shape (.., num_elem), from the array of `on`."""
@@ -509,11 +516,6 @@ def _check_bulk_modulus(place: Callable[[int], str], vp: NDArray[Any], vs: NDArr
             f"vp = {float(vp[i])} and vs = {float(vs[i])} m/s in {place(i)} "
             f"({len(bad)} of {len(vp)}) give a bulk modulus that is not positive; expected vp^2 > 4/3 vs^2"
         )
-
-
-def _parts(mesh: Any) -> Iterable[Any]:
-    """Return what `Medium._table` takes, one after the other."""
-    return mesh.blocks() if isinstance(mesh, Grid) else [mesh]
 
 
 def _place(mesh: Any, i: int) -> str:
