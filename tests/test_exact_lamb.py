@@ -176,7 +176,7 @@ def test_the_surface_sinks_as_under_boussinesqs_load():
 
     def sunk(medium):
         solution = exact.lamb_problem(medium, PointForce(PLACE, f, (0.0, 0.0, -1.0)))
-        return -np.trapezoid(solution(*at(r), t)["vz"], t)
+        return -solution(*at(r), t)["vz"].sum() * t[1]
 
     expected = f(9.0) * (1.0 - NU) / (2.0 * np.pi * MU * r)
     assert sunk(ROCK) == pytest.approx(expected, rel=ON, abs=0)
