@@ -340,3 +340,16 @@ def test_a_medium_on_a_grid_pickles_and_describes_itself():
     assert config != unda.Acoustic(rho=RHO[::-1], c=1.0).to_config()["rho"]
     assert config == unda.Acoustic(rho=RHO.copy(), c=1.0).to_config()["rho"]
     assert "<60 values, " in repr(medium)
+
+
+def test_walls_of_an_exact_solution_stand_at_the_outermost_nodes():
+    medium = unda.Acoustic(rho=1000.0, c=1500.0)
+    source = unda.VolumeInjection((120.0, 0.0, -4.0), unda.ricker(50.0))
+    solution = unda.exact.point_source(medium, source, walls={"zmax": "free"})
+    where = (130.0, 10.0, [-6.0, 0.0], 0.04)
+    values = solution.bind(GRID)(*where)["p"]
+    same = unda.exact.point_source(medium, source, walls={"zmax": ("free", GRID.upper[2])})
+    np.testing.assert_array_equal(values, same(*where)["p"])
+    assert values[0] != 0.0 and abs(values[1]) < 1e-12 * abs(values[0])
+    with pytest.raises(unda.ArgumentError, match=r"behind the wall zmax at 0\.0 m"):
+        solution.bind(GRID)(130.0, 10.0, 1.0, 0.04)
