@@ -135,5 +135,6 @@ def test_layers_that_have_changed_places_do_not_converge(name):
 
 def exchanged(medium):
     """Parameters of the two layers' medium, each for the other layer."""
-    values = {name: medium._values[name] for name in medium.parameters}
+    described = medium.to_config()
+    values = {name: described[name] for name in medium.parameters}
     return {name: {"below": one["above"], "above": one["below"]} for name, one in values.items()}

@@ -170,7 +170,26 @@ def test_blocks_cover_each_node_once_in_the_order_of_arrays(num_node):
 
 def test_a_block_of_no_nodes_is_refused():
     with pytest.raises(unda.ArgumentError, match="num_node is 0; expected an integer >= 1"):
-        next(GRID.blocks(0))
+        GRID.blocks(0)
+
+
+def test_slabs_are_whole_planes_and_others_are_refused():
+    medium = unda.Acoustic(rho=RHO, c=lambda x, y, z: x)
+    for first, count in ((0, 1), (1, 3), (0, 5), (4, 1)):
+        slab = GRID.slab(first, count)
+        assert slab.shape == (count, 4, 3) and slab.num_elem == 12 * count
+        np.testing.assert_array_equal(medium.on(slab)[:, 0].reshape(slab.shape), RHO[first : first + count])
+        np.testing.assert_array_equal(slab.centroids, nodes(GRID)[12 * first : 12 * (first + count)])
+    assert Block(GRID, 12, 23).shape == (11,)
+    for wrong, message in (
+        ((-1,), "first is -1; expected an integer, 0 to 4"),
+        ((5,), "first is 5; expected an integer, 0 to 4"),
+        ((3, 3), "count is 3; expected an integer, 1 to 2"),
+        ((0, 0), "count is 0; expected an integer, 1 to 5"),
+        ((1.0,), "first is 1.0; expected an integer"),
+    ):
+        with pytest.raises(unda.ArgumentError, match=message):
+            GRID.slab(*wrong)
 
 
 # ---- media on a grid
@@ -193,8 +212,40 @@ def test_values_arrive_bit_for_bit(dtype):
     given = RHO.astype(dtype)
     medium = unda.Acoustic(rho=given, c=1.0)
     np.testing.assert_array_equal(medium.on(GRID)[:, 0], given.astype(np.float64).reshape(-1))
-    given[...] = 1.0  # a private copy was taken
-    assert medium.on(GRID)[:, 0].min() >= 1000.0
+
+
+def test_arrays_on_a_grid_are_not_copied_and_are_checked_whenever_they_are_used():
+    grid = unda.Grid((32, 512, 512), 1.0)  # 32 MiB, of which 1 MiB is looked at at once
+    given = np.full(grid.shape, 2000.0, np.float32)
+    tracemalloc.start()
+    rock = unda.Elastic(rho=given, vp=given[::-1], vs=1000.0)
+    glass = unda.Maxwell(eps_r=given, sigma=given)
+    texts = repr(rock), repr(glass), rock.to_config(), rock.speed_min(grid), rock.at(5, grid)
+    values = glass.on(grid.slab(7))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(texts) == 5 and peak < given.nbytes
+    np.testing.assert_allclose(values, [[2000.0 * unda.EPS0, unda.MU0, 2000.0]] * 512**2, rtol=1e-15)
+    given[3, 2, 1] = np.nan
+    for medium in (rock, glass):
+        with pytest.raises(unda.ArgumentError, match=r"(rho|eps)\[3, 2, 1\] = nan"):
+            medium.on(grid)
+    assert given.flags.writeable
+
+
+def test_rows_of_different_lengths_and_masked_arrays_are_refused():
+    with pytest.raises(unda.ArgumentError, match="rho has rows of different lengths"):
+        unda.Acoustic(rho=[[1.0], [1.0, 2.0]], c=1.0)
+    masked = np.ma.masked_less(RHO, 1100.0)
+    with pytest.raises(unda.ArgumentError, match="rho is a masked array"):
+        unda.Acoustic(rho=masked, c=1.0)
+    unda.Acoustic(rho=masked.data, c=1.0)
+
+
+def test_only_an_array_of_one_value_is_homogeneous():
+    assert unda.Acoustic(rho=np.full(GRID.shape, 7.0), c=1.0).scalar() == {"rho": 7.0, "c": 1.0}
+    with pytest.raises(unda.ArgumentError, match=r"rho has several values, from 1\d+\.\d+ to 19"):
+        unda.Acoustic(rho=RHO, c=1.0).scalar()
 
 
 def test_functions_see_blocks_so_that_memory_stays_bounded():
@@ -215,6 +266,8 @@ def test_one_node_of_the_largest_grid_is_looked_up_without_the_others():
     assert medium.at(2**60 - 1, grid)["c"] == 1.0 + 6.0 * (2**20 - 1)
     with pytest.raises(unda.ArgumentError, match=r"the grid has nodes 0\.\."):
         medium.at(2**60, grid)
+    same = unda.Elastic(rho=1.0, vp=3.0, vs=1.0)
+    assert (same.speed_max(grid), same.speed_min(grid)) == (3.0, 1.0)
     assert unda.Acoustic(rho=RHO, c=1.0).at(17)["rho"] == RHO.reshape(-1)[17]
     with pytest.raises(unda.ArgumentError, match=r"values for 0..59"):
         unda.Acoustic(rho=RHO, c=1.0).at(60)
@@ -287,3 +340,16 @@ def test_a_medium_on_a_grid_pickles_and_describes_itself():
     assert config != unda.Acoustic(rho=RHO[::-1], c=1.0).to_config()["rho"]
     assert config == unda.Acoustic(rho=RHO.copy(), c=1.0).to_config()["rho"]
     assert "<60 values, " in repr(medium)
+
+
+def test_walls_of_an_exact_solution_stand_at_the_outermost_nodes():
+    medium = unda.Acoustic(rho=1000.0, c=1500.0)
+    source = unda.VolumeInjection((120.0, 0.0, -4.0), unda.ricker(50.0))
+    solution = unda.exact.point_source(medium, source, walls={"zmax": "free"})
+    where = (130.0, 10.0, [-6.0, 0.0], 0.04)
+    values = solution.bind(GRID)(*where)["p"]
+    same = unda.exact.point_source(medium, source, walls={"zmax": ("free", GRID.upper[2])})
+    np.testing.assert_array_equal(values, same(*where)["p"])
+    assert values[0] != 0.0 and abs(values[1]) < 1e-12 * abs(values[0])
+    with pytest.raises(unda.ArgumentError, match=r"behind the wall zmax at 0\.0 m"):
+        solution.bind(GRID)(130.0, 10.0, 1.0, 0.04)

@@ -109,7 +109,7 @@ def test_a_memory_map_reads_nothing_until_it_is_used_and_media_take_it_as_it_is(
             tmp_path / "model.bin", shape=SHAPE, spacing=1.0, axes=axes, memmap=True
         )
         medium = unda.Acoustic(rho=1000.0, c=values)
-        assert np.shares_memory(medium._values["c"], values) and not values.flags.writeable
+        assert np.shares_memory(medium._values["c"].values, values) and not values.flags.writeable
         np.testing.assert_array_equal(medium.on(grid)[:, 1], values.reshape(-1))
 
 
@@ -336,7 +336,10 @@ def test_files_that_are_no_segy_and_arguments_for_raw_files_are_refused(segyio, 
     path = tmp_path / "cube.sgy"
     with pytest.raises(FileNotFoundError):
         unda.read_model(path)
-    for junk in (b"", b"no SEG-Y", bytes(5000)):
+    write_segy(segyio, path, traces_of(MODEL), cube_headers())
+    whole = path.read_bytes()
+    assert unda.read_model(path)[0].spacing == (25.0, 12.5, 5.0)
+    for junk in (b"", b"no SEG-Y", bytes(5000), whole[:3600], whole[:-1], whole[:3601]):
         path.write_bytes(junk)
         with pytest.raises(unda.FileError, match="cannot be read as SEG-Y"):
             unda.read_model(path)

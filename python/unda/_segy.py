@@ -50,7 +50,7 @@ def read_segy(
     path.stat()  # FileNotFoundError, whatever segyio does
     try:
         file = segyio.open(str(path), ignore_geometry=True)
-    except (RuntimeError, OSError, ValueError) as error:
+    except (RuntimeError, OSError, ValueError, IndexError) as error:
         raise FileError(f"{path} cannot be read as SEG-Y: {error}") from None
     with file:
         unit = _FOOT if int(file.bin[_MEASUREMENT_SYSTEM]) == 2 else 1.0
@@ -92,7 +92,7 @@ def _spacing(
     matrix = np.stack([np.ones(len(i)), i, j], axis=1)
     fitted = np.linalg.lstsq(matrix, place, rcond=None)[0]
     along_x, along_y = fitted[1:]
-    dx, dy = float(np.hypot(*along_x)), float(np.hypot(*along_y))
+    dx, dy = (float(f"{np.hypot(*along):.9g}") for along in (along_x, along_y))  # without what rounding left
     known = int(file.bin[_INTERVAL]) > 0 or int(file.header[0][_TRACE_INTERVAL]) > 0  # else segyio says 4
     dz = float(depths[-1] - depths[0]) / max(len(depths) - 1, 1) if known else 0.0
     steps = [h for h, n in ((dx, i.max()), (dy, j.max()), (dz, len(depths) - 1)) if n > 0]

@@ -198,10 +198,10 @@ class Grid:
         num_node : int, optional
             Most nodes of a block: what bounds the memory of those who work on one at a time.
 
-        Yields
-        ------
-        Block
-            Which `Medium.on` takes like a mesh.
+        Returns
+        -------
+        iterator of Block
+            `Medium.on` takes each like a mesh. For whole planes see `slab`.
 
         Raises
         ------
@@ -217,8 +217,41 @@ class Grid:
         ...     c.reshape(-1)[block.begin : block.end] = medium.on(block)[:, 1]
         """
         step = integer("num_node", num_node, 1)
-        for begin in range(0, self.num_node, step):
-            yield Block(self, begin, min(begin + step, self.num_node))
+        starts = range(0, self.num_node, step)
+        return (Block(self, begin, min(begin + step, self.num_node)) for begin in starts)
+
+    def slab(self, first: int, count: int = 1) -> Block:
+        """Return the nodes of whole planes of constant x.
+
+        Parameters
+        ----------
+        first : int
+            The first plane, 0 … nx - 1.
+        count : int, optional
+            How many planes.
+
+        Returns
+        -------
+        Block
+            Which `Medium.on` takes like a mesh; its ``shape`` is (count, ny, nz).
+
+        Raises
+        ------
+        ArgumentError
+            If there are no such planes.
+
+        Examples
+        --------
+        >>> import unda
+        >>> grid, medium = unda.Grid((5, 4, 3), 10.0), unda.Acoustic(rho=1000.0, c=lambda x, y, z: 1500.0 + x)
+        >>> slab = grid.slab(2, 2)
+        >>> medium.on(slab)[:, 1].reshape(slab.shape)[:, 0, 0].tolist()
+        [1520.0, 1530.0]
+        """
+        nx, ny, nz = self.shape
+        begin = integer("first", first, 0, nx - 1)
+        end = begin + integer("count", count, 1, nx - begin)
+        return Block(self, begin * ny * nz, end * ny * nz)
 
     def to_config(self) -> dict[str, Any]:
         """Return a JSON-able description; ``Grid(**grid.to_config())`` is the grid again."""
@@ -238,6 +271,11 @@ class Block:
         The whole.
     begin, end : int
         The first node, and one past the last, counted as in ``array.reshape(-1)``.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (planes, ny, nz) if the block is made of whole planes, else (nodes,).
     """
 
     grid: Grid
@@ -250,11 +288,24 @@ class Block:
         return self.end - self.begin
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """What to give to ``reshape`` for what `Medium.on` returns of one parameter."""
+        _, ny, nz = self.grid.shape
+        whole = self.begin % (ny * nz) == self.end % (ny * nz) == 0
+        return (self.num_elem // (ny * nz), ny, nz) if whole else (self.num_elem,)
+
+    @property
     def centroids(self) -> NDArray[np.float64]:
-        """Coordinates of the nodes (num_elem, 3) [m]."""
-        index = np.unravel_index(np.arange(self.begin, self.end), self.grid.shape)
-        columns = [o + i * h for o, i, h in zip(self.grid.origin, index, self.grid.spacing, strict=True)]
-        return np.stack(columns, axis=1)
+        """Coordinates of the nodes (num_elem, 3) [m], those of `Grid.axes`."""
+        _, ny, nz = self.grid.shape
+        row, last = self.begin // nz, -(-self.end // nz)  # whole rows along z, cut afterwards
+        rows = np.arange(row, last)
+        places = np.empty((len(rows), nz, 3))
+        index = rows // ny, rows % ny, np.arange(nz)
+        for axis, (i, o, h) in enumerate(zip(index, self.grid.origin, self.grid.spacing, strict=True)):
+            column = o + i * h
+            places[..., axis] = column if axis == 2 else column[:, np.newaxis]
+        return places.reshape(-1, 3)[self.begin - row * nz : self.end - row * nz]
 
     def of(self, array: NDArray[Any]) -> NDArray[Any]:
         """Return the values of these nodes (num_elem,), from an array of the grid's shape."""

@@ -1,19 +1,20 @@
 """Media: what a wave travels through, cell by cell or node by node.
 
-Not here: meshes (mesh.py), grids (grid.py), files (model_file.py), the equations (cuda/physics/*.h).
-Next: source.py, which needs a medium to scale what it injects.
+Not here: what values may be given as (_values.py), meshes (mesh.py), grids (grid.py), files (model_file.py),
+the equations (cuda/physics/*.h). Next: source.py, which needs a medium to scale what it injects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, cast
+from types import SimpleNamespace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from ._check import number
+from ._values import Array, ByPlace, ByTag, Number, Rule, Value, Values, accept
 from .errors import ArgumentError
 from .grid import Block, Grid
 
@@ -22,9 +23,6 @@ __all__ = ["EPS0", "MU0", "Acoustic", "Elastic", "Maxwell", "Medium"]
 _LIGHT = 299792458.0  # [m/s]
 MU0 = 1.25663706127e-6  # [H/m], CODATA 2022 (Mohr et al. 2025)
 EPS0 = 1.0 / (MU0 * _LIGHT**2)  # [F/m], CODATA's 8.8541878188e-12; light has its exact speed
-
-Array = NDArray[np.float64]
-Values = float | Mapping[str, float] | ArrayLike | Callable[[Array, Array, Array], ArrayLike]
 
 
 class Derived(NamedTuple):
@@ -55,8 +53,8 @@ class Medium:
     coordinate arrays [m], called with the centroids of the cells.
 
     On a grid arrays have its shape (nx, ny, nz), functions are called with the nodes, block by
-    block, and there are no tags. Such arrays stay float32 if they are, and a memory map opened for
-    reading is used as it is; all others are copied.
+    block, and there are no tags. Models are large: an array on a grid, of any type of real numbers,
+    or a memory map is used as it is, not copied, so leave it alone as long as the medium is in use.
 
     Attributes
     ----------
@@ -83,9 +81,10 @@ class Medium:
     field_groups: ClassVar[dict[str, tuple[str, ...]]]
     parameters: ClassVar[dict[str, str]]
     boundaries: ClassVar[tuple[str, ...]]
+    _may_vanish: ClassVar[tuple[str, ...]] = ()  # parameters that may be 0
 
-    def __init__(self, **values: Values) -> None:
-        self._values = {name: self._accept(name, value) for name, value in values.items()}
+    def __init__(self, **values: Values | Value) -> None:
+        self._values = {name: accept(self._rule(name), value) for name, value in values.items()}
 
     @property
     def traces(self) -> dict[str, str]:
@@ -151,7 +150,7 @@ class Medium:
         >>> unda.Acoustic(rho=1000.0, c=[1500.0, 1600.0]).at(1)
         {'rho': 1000.0, 'c': 1600.0}
         """
-        return {name: self._at(name, cell, mesh) for name in self.parameters}
+        return {name: self._values[name].at(cell, mesh) for name in self.parameters}
 
     def scalar(self) -> dict[str, float]:
         """Return the parameters of a homogeneous medium.
@@ -171,29 +170,38 @@ class Medium:
         >>> unda.Acoustic(rho=1000.0, c=1500.0).scalar()
         {'rho': 1000.0, 'c': 1500.0}
         """
-        return {name: self._one_value(name) for name in self.parameters}
+        return {name: self._values[name].one() for name in self.parameters}
 
     def speed_max(self, mesh: Any) -> float:
         """Return the speed [m/s] of the fastest wave anywhere on a mesh or grid."""
-        return max(float(self._speeds(self._table(part)).max()) for part in _parts(mesh))
+        return max(float(self._speeds(self._table(part)).max()) for part in self._parts(mesh))
 
     def speed_min(self, mesh: Any) -> float:
         """Return the speed [m/s] of the slowest wave anywhere on a mesh or grid."""
-        return min(float(self._speeds(self._table(part)).min()) for part in _parts(mesh))
+        return min(float(self._speeds(self._table(part)).min()) for part in self._parts(mesh))
 
     def to_config(self) -> dict[str, Any]:
         """Return a JSON-able description: numbers and tags as given, arrays by shape and hash."""
-        described = {name: _describe(value) for name, value in self._values.items()}
+        described = {name: value.to_config() for name, value in self._values.items()}
         return {"type": type(self).__name__, **described}
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{name}={_short(value)}" for name, value in self._values.items())
+        values = ", ".join(f"{name}={value!r}" for name, value in self._values.items())
         return f"unda.{type(self).__name__}({values})"
 
     def _table(self, mesh: Any) -> Array:
         """Return what `on` does, of a mesh or a block of a grid."""
-        columns = [self._column(name, mesh) for name in self.parameters]
-        return np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.float64)
+        values = np.empty((mesh.num_elem, len(self.parameters)))
+        for i, name in enumerate(self.parameters):
+            values[:, i] = self._values[name].on(mesh)
+        return values
+
+    def _parts(self, mesh: Any) -> Iterable[Any]:
+        """Return what `_table` takes, one after the other, until every kind of cell or node was seen."""
+        if not isinstance(mesh, Grid):
+            return [mesh]
+        same = all(isinstance(value, Number) for value in self._values.values())
+        return [Block(mesh, 0, 1)] if same else mesh.blocks()
 
     def _speeds(self, values: Array) -> Array:
         """Speeds of all waves, shape (.., num_elem), from the array of `on`."""
@@ -214,93 +222,8 @@ class Medium:
         """Say what looks like mixed units, on a mesh of that size [m]; for `DG.check`."""
         return []
 
-    def _allowed(self, name: str, values: Array) -> NDArray[np.bool_]:
-        return np.isfinite(values) & (values > 0.0)
-
-    def _expected(self, name: str) -> str:
-        return f"expected finite and > 0 [{self.parameters[name]}]"
-
-    def _accept(self, name: str, value: Values) -> Any:
-        """Return a number, a dict, a private array or a function, checked as far as it can be."""
-        if callable(value):
-            return value
-        if isinstance(value, Mapping):
-            if not value:
-                raise ArgumentError(f"{name} is an empty dict; expected tag names and values")
-            return {str(tag): self._accept_number(f"{name}[{tag!r}]", name, one)
-                    for tag, one in value.items()}  # fmt: skip
-        if np.ndim(cast(ArrayLike, value)) == 0:
-            return self._accept_number(name, name, value)
-        array = _real_array(name, cast(ArrayLike, value))
-        self._check(name, array)
-        if array.flags.writeable:
-            array.setflags(write=False)
-        return array
-
-    def _accept_number(self, label: str, name: str, value: object) -> float:
-        try:
-            result = number(label, value)
-            valid = bool(self._allowed(name, np.array([result]))[0])
-        except ArgumentError:
-            valid = False
-        if not valid:
-            raise ArgumentError(f"{label} is {value!r}; {self._expected(name)}")
-        return result
-
-    def _check(self, name: str, values: Array, mesh: Any = None) -> None:
-        count, first = 0, 0
-        for i, part in enumerate(values if values.ndim == 3 else [values]):  # models are large: by planes
-            bad = np.flatnonzero(~self._allowed(name, part))
-            if len(bad) and not count:
-                first = i * part.size + int(bad[0])
-            count += len(bad)
-        if count:
-            at = mesh.node(first) if isinstance(mesh, Block) else np.unravel_index(first, values.shape)
-            found = f"{name}[{', '.join(str(index) for index in at)}] = {values.flat[first]}"
-            raise ArgumentError(
-                f"{name} has {count} bad values among {values.size}, the first is {found}; "
-                f"{self._expected(name)}"
-            )
-
-    def _column(self, name: str, mesh: Any) -> Array:
-        value = self._values[name]
-        if isinstance(value, float):
-            return np.full(mesh.num_elem, value)
-        if isinstance(value, dict):
-            return _by_tag(name, value, mesh)
-        if callable(value):
-            column = _evaluate(name, value, np.asarray(mesh.centroids, dtype=np.float64))
-            self._check(name, column, mesh)
-            return column
-        _check_shape(name, value, mesh)
-        return mesh.of(value) if isinstance(mesh, Block) else value
-
-    def _at(self, name: str, cell: int, mesh: Any) -> float:
-        value = self._values[name]
-        if isinstance(value, float):
-            return value
-        if isinstance(value, np.ndarray):
-            if not 0 <= cell < value.size:
-                raise ArgumentError(f"cell is {cell}; {name} has values for 0..{value.size - 1}")
-            return float(value[np.unravel_index(cell, value.shape)])
-        if mesh is None:
-            given = "by tag names" if isinstance(value, dict) else "as a function"
-            raise ArgumentError(f"{name} is given {given}; expected the mesh as well")
-        return float(self._column(name, _one_cell(mesh, cell))[0])
-
-    def _one_value(self, name: str) -> float:
-        value = self._values[name]
-        if callable(value):
-            raise ArgumentError(f"{name} is a function; expected one number (a homogeneous medium)")
-        if isinstance(value, float):
-            return value
-        found = np.unique(list(value.values()) if isinstance(value, dict) else value)
-        if len(found) != 1:
-            raise ArgumentError(
-                f"{name} has {len(found)} values, from {found[0]} to {found[-1]}; expected one "
-                "(a homogeneous medium)"
-            )
-        return float(found[0])
+    def _rule(self, name: str) -> Rule:
+        return Rule(name, self.parameters[name], name in self._may_vanish)
 
 
 class Acoustic(Medium):
@@ -394,22 +317,16 @@ class Elastic(Medium):
     field_groups: ClassVar[dict[str, tuple[str, ...]]] = {"v": fields[:3], "s": fields[3:]}
     parameters: ClassVar[dict[str, str]] = {"rho": "kg/m3", "vp": "m/s", "vs": "m/s"}
     boundaries = ("absorbing", "free", "fixed", "symmetry")
+    _may_vanish = ("vs",)
 
     def __init__(self, *, rho: Values, vp: Values, vs: Values) -> None:
         super().__init__(rho=rho, vp=vp, vs=vs)
-        for where, fast, slow in _known_pairs(self._values["vp"], self._values["vs"]):
-            _check_bulk_modulus(where, fast, slow)
+        _check_known_speeds(self._values["vp"], self._values["vs"])
 
     def _table(self, mesh: Any) -> Array:
         values = super()._table(mesh)
         _check_bulk_modulus(lambda i: _place(mesh, i), values[:, 1], values[:, 2])
         return values
-
-    def _allowed(self, name: str, values: Array) -> NDArray[np.bool_]:
-        return np.isfinite(values) & ((values >= 0.0) if name == "vs" else (values > 0.0))
-
-    def _expected(self, name: str) -> str:
-        return f"expected finite and {'>= 0' if name == 'vs' else '> 0'} [{self.parameters[name]}]"
 
     def _speeds(self, values: Array) -> Array:
         vp, vs = values[:, 1], values[:, 2]
@@ -489,6 +406,7 @@ class Maxwell(Medium):
     field_groups: ClassVar[dict[str, tuple[str, ...]]] = {"E": ("ex", "ey", "ez"), "H": ("hx", "hy", "hz")}
     parameters: ClassVar[dict[str, str]] = {"eps": "F/m", "mu": "H/m", "sigma": "S/m"}
     boundaries = ("absorbing", "pec", "pmc")
+    _may_vanish = ("sigma",)
 
     def __init__(
         self,
@@ -512,19 +430,17 @@ class Maxwell(Medium):
             sigma=sigma,
         )
 
-    def _absolute(self, name: str, absolute: Values | None, relative: Values | None, unit: float) -> Values:
+    def _absolute(
+        self, name: str, absolute: Values | None, relative: Values | None, unit: float
+    ) -> Values | Value:
         """Return one quantity in SI units; `unit` where it is not given at all."""
         if absolute is not None:
             return absolute
-        return unit if relative is None else _scaled(self._accept(f"{name}_r", relative), unit)
-
-    def _allowed(self, name: str, values: Array) -> NDArray[np.bool_]:
-        return np.isfinite(values) & (values >= 0.0) if name == "sigma" else super()._allowed(name, values)
-
-    def _expected(self, name: str) -> str:
-        if name == "sigma":
-            return "expected finite and >= 0 [S/m]"
-        return "expected finite and > 0" if name.endswith("_r") else super()._expected(name)
+        return (
+            unit
+            if relative is None
+            else accept(Rule(f"{name}_r", ""), relative).times(unit, self._rule(name))
+        )
 
     def _speeds(self, values: Array) -> Array:
         return 1.0 / np.sqrt(values[:, 0] * values[:, 1])
@@ -563,34 +479,36 @@ def _mechanical_questions(rho: Array, speed: Array, size: float) -> list[str]:
     return questions
 
 
-def _known_pairs(vp: Any, vs: Any) -> Iterator[tuple[Callable[[int], str], Array, Array]]:
-    """Give places, vp and vs for all cells whose two speeds are known without a mesh."""
-    if callable(vp) or callable(vs):
+def _check_known_speeds(vp: Value, vs: Value) -> None:
+    """Check all cells whose two speeds are known without a mesh."""
+    pair = vp, vs
+    if any(isinstance(one, ByPlace) for one in pair):
         return
-    if not isinstance(vp, dict) and not isinstance(vs, dict):
-        shape = np.shape(vp) or np.shape(vs)
-        if np.shape(vp) and np.shape(vs) and np.shape(vp) != np.shape(vs):
-            return  # `on` says so
-        if len(shape) == 3:
-            grid = Grid(shape, 1.0)  # for its blocks: models are large
-            for block in grid.blocks():
-                fast, slow = (block.of(np.broadcast_to(one, shape)).astype(np.float64) for one in (vp, vs))
-                yield partial(_place, block), fast, slow
-        else:
-            fast, slow = np.broadcast_arrays(vp, vs)
-            place = partial(_place, None) if shape else lambda i: "every cell"
-            yield place, np.atleast_1d(fast), np.atleast_1d(slow)
+    if any(isinstance(one, ByTag) for one in pair):
+        tables = [one.table for one in pair if isinstance(one, ByTag)]
+        if len(tables) == 2 or any(isinstance(one, Number) for one in pair):
+            tags = sorted(set(tables[0]) & set(tables[-1]))
+            fast, slow = (
+                np.array([one.table[tag] if isinstance(one, ByTag) else one.one() for tag in tags])
+                for one in pair
+            )
+            _check_bulk_modulus(lambda i: f"tag {tags[i]!r}", fast, slow)
         return
-    tags = set(vp if isinstance(vp, dict) else vs) & set(vs if isinstance(vs, dict) else vp)
-    tables = [one if isinstance(one, dict) else dict.fromkeys(tags, one) for one in (vp, vs)]
-    if any(np.ndim(table[tag]) for table in tables for tag in tags):
-        return
-    for tag in sorted(tags):
-        fast, slow = (np.array([table[tag]]) for table in tables)
-        yield (lambda i, tag=tag: f"tag {tag!r}"), fast, slow  # type: ignore[misc]
+    shapes = {one.shape for one in pair if one.shape}
+    if len(shapes) > 1:
+        return  # `on` says so
+    shape = shapes.pop() if shapes else ()
+    if len(shape) == 3:
+        for block in Grid(shape, 1.0).blocks():
+            _check_bulk_modulus(partial(_place, block), vp.on(block), vs.on(block))
+    else:
+        cells = SimpleNamespace(num_elem=shape[0] if shape else 1)
+        place = partial(_place, None) if shape else lambda i: "every cell"
+        _check_bulk_modulus(place, vp.on(cells), vs.on(cells))
 
 
-def _check_bulk_modulus(place: Callable[[int], str], vp: Array, vs: Array) -> None:
+def _check_bulk_modulus(place: Callable[[int], str], vp: NDArray[Any], vs: NDArray[Any]) -> None:
+    vp, vs = vp.astype(np.float64, copy=False), vs.astype(np.float64, copy=False)
     bad = np.flatnonzero(vp**2 <= 4.0 / 3.0 * vs**2)
     if len(bad):
         i = int(bad[0])
@@ -600,139 +518,6 @@ def _check_bulk_modulus(place: Callable[[int], str], vp: Array, vs: Array) -> No
         )
 
 
-class _Scaled:
-    """A function of place times a factor; a class, so that it pickles."""
-
-    def __init__(self, function: Callable[..., ArrayLike], factor: float) -> None:
-        self.function, self.factor = function, factor
-        self.__qualname__ = f"{factor:.12g} * {_name_of(function)}"
-
-    def __call__(self, x: Array, y: Array, z: Array) -> Array:
-        return self.factor * np.asarray(self.function(x, y, z))
-
-
-class _OneCell:
-    """The mesh that a medium sees, reduced to one cell."""
-
-    def __init__(self, mesh: Any, cell: int) -> None:
-        if not 0 <= cell < mesh.num_elem:
-            raise ArgumentError(f"cell is {cell}; the mesh has cells 0..{mesh.num_elem - 1}")
-        self.num_elem = 1
-        self.tag_names = mesh.tag_names
-        self.tags = np.asarray(mesh.tags)[cell : cell + 1]
-        self.centroids = np.asarray(mesh.centroids)[cell : cell + 1]
-
-
-def _one_cell(mesh: Any, cell: int) -> Any:
-    if not isinstance(mesh, Grid):
-        return _OneCell(mesh, cell)
-    if not 0 <= cell < mesh.num_node:
-        raise ArgumentError(f"cell is {cell}; the grid has nodes 0..{mesh.num_node - 1}")
-    return Block(mesh, cell, cell + 1)
-
-
-def _parts(mesh: Any) -> Iterable[Any]:
-    """Return what `Medium._table` takes, one after the other."""
-    return mesh.blocks() if isinstance(mesh, Grid) else [mesh]
-
-
 def _place(mesh: Any, i: int) -> str:
     """Return how to name cell i of a mesh (None: any), or node i of a block."""
     return f"node {mesh.node(i)}" if isinstance(mesh, Block) else f"cell {i}"
-
-
-def _scaled(value: Any, factor: float) -> Any:
-    """Return a checked number, dict, array or function times a factor."""
-    if callable(value):
-        return _Scaled(value, factor)
-    if isinstance(value, dict):
-        return {tag: factor * one for tag, one in value.items()}
-    return factor * value
-
-
-def _real_array(name: str, value: ArrayLike) -> Array:
-    """Return a private array: float64, or float32 on a grid; a memory map for reading as it is."""
-    array = np.asanyarray(value)
-    if array.dtype.kind not in "iuf" or array.ndim not in (1, 3):
-        raise ArgumentError(
-            f"{name} is an array of {array.dtype} of shape {array.shape}; expected real numbers, one a cell, "
-            "or of shape (nx, ny, nz) on a grid"
-        )
-    if array.ndim == 1:
-        return np.array(array, dtype=np.float64)
-    if isinstance(array, np.memmap) and array.mode == "r" and array.dtype.kind == "f":
-        return array
-    return np.array(array, dtype=np.float32 if array.dtype == np.float32 else np.float64, order="C")
-
-
-def _check_shape(name: str, values: Array, mesh: Any) -> None:
-    if isinstance(mesh, Block):
-        if values.shape != mesh.grid.shape:
-            raise ArgumentError(
-                f"{name} has shape {values.shape}; expected {mesh.grid.shape}, one value a node of the grid"
-            )
-    elif values.ndim == 3:
-        raise ArgumentError(
-            f"{name} has shape {values.shape}; expected ({mesh.num_elem},), one value a cell of the mesh"
-        )
-    elif len(values) != mesh.num_elem:
-        raise ArgumentError(f"{name} has {len(values)} values; expected {mesh.num_elem}, one a cell")
-
-
-def _by_tag(name: str, table: dict[str, float], mesh: Any) -> Array:
-    if isinstance(mesh, Block):
-        raise ArgumentError(
-            f"{name} is given by tag names; a grid has none; expected a number, an array of shape "
-            f"{mesh.grid.shape} or a function"
-        )
-    numbers = {tag: int(mesh.tag_names[tag]) for tag in table if tag in mesh.tag_names}
-    unknown = sorted(set(table) - set(numbers))
-    if unknown:
-        raise ArgumentError(
-            f"{name} names unknown tags {_listed(unknown)}; the mesh has {_listed(mesh.tag_names)}"
-        )
-    used, cell_to_used = np.unique(np.asarray(mesh.tags), return_inverse=True)
-    value_of = {numbers[tag]: value for tag, value in table.items()}
-    missing = [int(tag) for tag in used if int(tag) not in value_of]
-    if missing:
-        names = {int(tag): text for text, tag in mesh.tag_names.items()}
-        texts = [names.get(tag, f"unnamed tag {tag}") for tag in missing]
-        raise ArgumentError(f"{name} has no value for {_listed(texts)}; it has values for {_listed(table)}")
-    return np.array([value_of[int(tag)] for tag in used])[cell_to_used.ravel()]
-
-
-def _evaluate(name: str, function: Callable[..., ArrayLike], centroids: Array) -> Array:
-    value = np.asarray(function(*(centroids[:, axis].copy() for axis in range(3))))
-    if value.ndim == 0:
-        value = np.full(len(centroids), value)
-    if value.shape != (len(centroids),):
-        raise ArgumentError(
-            f"{name}(x, y, z) gave shape {value.shape} for coordinates of shape "
-            f"({len(centroids)},); expected the same"
-        )
-    return _real_array(name, value)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(repr(name) for name in names) or "none"
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"<{value.size} values, {value.min():g} to {value.max():g}>"
-    return f"<{_name_of(value)}>" if callable(value) else repr(value)
-
-
-def _describe(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        from hashlib import sha256
-
-        digest = sha256()
-        for part in value if value.ndim == 3 else [value]:
-            digest.update(part.tobytes())
-        return {"shape": list(value.shape), "sha256": digest.hexdigest()}
-    return {"function": _name_of(value)} if callable(value) else value
-
-
-def _name_of(function: Callable[..., Any]) -> str:
-    return str(getattr(function, "__qualname__", type(function).__name__))

@@ -89,9 +89,11 @@ def read_model(
     Notes
     -----
     In SEG-Y files x is along increasing inline numbers, y along crosslines, in the order of their
-    numbers, and traces may come in any order; a section has its traces along x. Sample intervals
-    are taken for depths in m as is usual (or feet, if the header says so): 1000 times the interval
-    is in the header. The spacing of traces comes from their CDP coordinates.
+    numbers, and traces may come in any order; a section has its traces along x. Seen from above,
+    crosslines should increase to the left of inlines, or the model is the mirror image of the place:
+    ``values[:, ::-1]`` turns it. Sample intervals are taken for depths in m as is usual (or feet, if
+    the header says so): 1000 times the interval is in the header. The spacing of traces comes from
+    their CDP coordinates.
 
     Examples
     --------
@@ -235,10 +237,11 @@ def _turned(stored: np.ndarray, order: list[int], downwards: tuple[bool, bool, b
 
 
 def _copied(values: np.ndarray, factor: float) -> np.ndarray:
-    """Return the values times a factor as float32 or float64 in C order."""
+    """Return the values times a factor as float32 or float64 in C order; no copy of what is that already."""
     small = values.dtype.itemsize <= 2 or (values.dtype.kind == "f" and values.dtype.itemsize == 4)
-    copy = np.empty(values.shape, np.float32 if small else np.float64)
-    copy[...] = values
+    kind = np.dtype(np.float32 if small else np.float64)
+    fits = values.flags.owndata and values.flags.c_contiguous and values.dtype == kind  # no memory map does
+    result = values if fits else np.array(values, kind, order="C")
     if factor != 1.0:
-        copy *= factor
-    return copy
+        result *= factor
+    return result

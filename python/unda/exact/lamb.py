@@ -7,7 +7,7 @@ Next: surface_wave.py.
 from __future__ import annotations
 
 from itertools import pairwise
-from math import hypot, pi, sqrt
+from math import ceil, hypot, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from .base import Array, ExactSolution, make_solution
 from .partial import elastic
 from .point import driving_function
 from .surface_wave import RayleighWave
+from .walls import bounds_of
 
 Complex = NDArray[np.complex128]
 
@@ -35,21 +36,24 @@ def lamb_problem(medium: Medium, source: PointForce) -> ExactSolution:
     medium : Medium
         Homogeneous and solid, z <= source.position[2].
     source : PointForce
-        Of any direction. Its f must be a time function with a known beginning and highest frequency
-        (all but `unda.wrap`); two derivatives are taken.
+        Of any direction, on the surface: for buried ones there is nothing here. Its f must be a time
+        function with a known beginning and highest frequency (all but `unda.wrap`); two derivatives
+        are taken.
 
     Returns
     -------
     ExactSolution
-        Fields vx, vy, vz [m/s], sxx, .. [Pa]. Singular at the force. Each place costs some tenths of a
-        second, times at one place little. Errors, relative to the peak: 1e-9 below the surface, 1e-7 on it,
-        and 1e-7 where f is not smooth (`unda.smooth_bump`); late, some (vs t/R)^2 eps more.
+        Fields vx, vy, vz [m/s], sxx, .. [Pa]. Singular at the force. Each place costs a tenth of a
+        second or two, times at one place little. Errors, relative to the peak: 1e-9 below the surface,
+        1e-7 on it, and 1e-7 where f is not smooth (`unda.smooth_bump`); late P and S cancel: 1e-8 are
+        lost at t = 400 R/vs, 1e-5 at 4000.
 
     Raises
     ------
     ArgumentError
         If the medium is not a homogeneous solid, or the source not such a force; when called: if a
-        point is the force's own or above the surface.
+        point is the force's own or above the surface; when compared with a run: if the mesh reaches
+        above the force.
 
     References
     ----------
@@ -99,7 +103,8 @@ class LambProblem(ExactSolution):
         if self._material.vs == 0.0:
             raise ArgumentError("the medium is a fluid (vs = 0); expected a solid, vs > 0")
         self._speed = RayleighWave(medium, (1.0, 0.0, 0.0)).speed
-        self._begin, self._rate = f.span[0], f.derivative.derivative
+        self._rate = f.derivative.derivative
+        self._span = self._rate.span or f.span
         self._panel = 0.45 / self._rate.fmax if self._rate.fmax else np.inf  # 12 nodes resolve f'' there
 
     def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
@@ -107,30 +112,43 @@ class LambProblem(ExactSolution):
         shape = np.broadcast_shapes(x.shape, y.shape, z.shape, t.shape)
         places = np.stack([np.broadcast_to(one, shape).ravel() for one in (x, y, z)], axis=1)
         times = np.broadcast_to(t, shape).ravel()
-        values = np.zeros((9, times.size))
-        if times.size == 0:
-            return dict(zip(self.fields, values.reshape(9, *shape), strict=True))
-        different, which = np.unique(places, axis=0, return_inverse=True)
-        order = np.argsort(which.ravel(), kind="stable")
-        counts = np.bincount(which.ravel(), minlength=len(different))
-        for place, here in zip(different, np.split(order, np.cumsum(counts)[:-1]), strict=True):
-            values[:, here] = self._at_place(place - source.position, times[here])
+        values = np.full((9, times.size), np.nan)
+        known = np.flatnonzero(np.isfinite(times) & np.isfinite(places).all(axis=1))
+        if len(known):
+            different, which = np.unique(places[known], axis=0, return_inverse=True)
+            order = known[np.argsort(which.ravel(), kind="stable")]
+            counts = np.bincount(which.ravel(), minlength=len(different))
+            for place, here in zip(different, np.split(order, np.cumsum(counts)[:-1]), strict=True):
+                values[:, here] = self._at_place(place - source.position, times[here])
         return dict(zip(self.fields, values.reshape(9, *shape), strict=True))
+
+    def bind(self, mesh: Any) -> ExactSolution:
+        """Return the solution itself, or raise if the mesh reaches above the force: a buried one."""
+        place, (lower, upper) = self._arguments["source"].position, bounds_of(mesh)
+        if upper[2] - place[2] > 1e-9 * (1.0 + abs(upper[2]) + upper[2] - lower[2]):
+            raise ArgumentError(
+                f"the force is at z = {float(place[2])} m, the top of the mesh at {upper[2]} m; expected "
+                "both on the free surface: unda.exact.lamb_problem knows no buried forces"
+            )
+        return self
 
     def _at_place(self, offset: Array, t: Array) -> Array:
         """Return the fields (9, num_time) at a place relative to the force."""
         source = self._arguments["source"]
         r, depth = hypot(offset[0], offset[1]), -float(offset[2])
         # Rounding of a coordinate on the surface is no fault.
-        if depth < -1e-9 * (1.0 + r):
-            raise ArgumentError(f"a point is {-depth} m above the free surface; expected one on or below it")
-        depth = max(depth, 0.0)
+        if depth < -1e-9 * (1.0 + r + abs(float(source.position[2]))):
+            raise ArgumentError(
+                f"a point is {-depth} m above the force; expected one on or below the free surface, the "
+                "horizontal plane through the force"
+            )
+        depth = depth if depth > _ON_SURFACE * r else 0.0
         if r == 0.0 and depth == 0.0:
             raise ArgumentError(f"a point is the source's own, {source.position}; its wave is infinite there")
         cosine, sine = (offset[0] / r, offset[1] / r) if r > 0.0 else (1.0, 0.0)
         frame = np.array([[cosine, sine, 0.0], [-sine, cosine, 0.0], [0.0, 0.0, -1.0]])
         total = np.zeros((len(t), 9))
-        tau, weight = self._delays(r, depth, float(t.max()) - self._begin)
+        tau, weight = self._delays(r, depth, np.sort(t))
         for first in range(0, len(tau), _CHUNK):
             part = slice(first, first + _CHUNK)
             kernel = self._kernel(r, depth, tau[part], frame @ source.direction)
@@ -139,17 +157,20 @@ class LambProblem(ExactSolution):
         turned = frame.T @ stress @ frame
         return np.concatenate([velocity, [turned[:, i, j] for i, j in _VOIGT]])
 
-    def _delays(self, r: float, depth: float, end: float) -> tuple[Array, Array]:
-        """Return nodes and weights in tau, dense where a wave arrives.
+    def _delays(self, r: float, depth: float, t: Array) -> tuple[Array, Array]:
+        """Return nodes and weights in tau that sorted times need, dense where a wave arrives.
 
         W jumps there, has a logarithm or, on the surface, one over a root: panels halve towards
-        arrivals in sqrt(|tau - arrival|), for which all these are harmless.
+        arrivals in sqrt(|tau - arrival|), for which all these are harmless. A little below the surface
+        the root ends within depth/r of the arrival.
         """
         _, vp, vs = self._material
-        distance, (grade, grade_weight) = hypot(r, depth), _halving(8)
+        distance = hypot(r, depth)
+        grade, grade_weight = _halving(9 + (_halvings(r, depth) if depth else 0))
         arrivals = [distance / vp, distance / vs, r / self._speed]
         if r * vp > distance * vs:
             arrivals.append(r / vp + depth * sqrt(1.0 / vs**2 - 1.0 / vp**2))
+        end = float(t[-1]) - self._span[0]
         edges = [one for one in sorted(set(arrivals)) if distance / vp <= one < end]
         if not edges:
             return np.zeros(0), np.zeros(0)
@@ -162,19 +183,22 @@ class LambProblem(ExactSolution):
                 nodes.append(origin + np.sign(half) * inner * grade**2)
                 weights.append(inner * 2.0 * grade * grade_weight)
                 count = int(np.ceil((abs(half) - inner) / self._panel)) if abs(half) > inner else 0
-                ends = np.linspace(inner, abs(half), count + 1)
-                for a, b in pairwise(ends):
-                    nodes.append(origin + np.sign(half) * (a + (b - a) * _GAUSS[0]))
-                    weights.append((b - a) * _GAUSS[1])
-        return np.concatenate(nodes), np.concatenate(weights)
+                width = (abs(half) - inner) / max(count, 1)
+                steps = np.arange(count)[:, None] + _GAUSS[0]
+                nodes.append((origin + np.sign(half) * (inner + width * steps)).ravel())
+                weights.append(np.broadcast_to(width * _GAUSS[1], steps.shape).ravel())
+        tau, weight = np.concatenate(nodes), np.concatenate(weights)
+        first = np.searchsorted(t, tau + self._span[0])  # the first time at which f'' has begun
+        on = np.append(t, np.inf)[first] <= tau + self._span[1]
+        return tau[on], weight[on]
 
     def _kernel(self, r: float, depth: float, tau: Array, force: Array) -> Array:
         """Return W (9, num_tau) of velocity and stress in the frame (r, across, depth)."""
         _, vp, vs = self._material
         distance, gap = hypot(r, depth), sqrt(1.0 / vs**2 - 1.0 / vp**2)
-        # Rayleigh's pole passes q = 0 at a distance of sqrt(depth/r)
-        near = 0.5 * np.log2(distance / max(depth, 1e-9 * distance))
-        arc, weight = _halving(12 + int(near))
+        # Rayleigh's pole passes q = 0 at a distance of sqrt(depth/r); late, q reaches far beyond 1/vs
+        late = max(0, ceil(np.log2(tau.max() * vs / distance)))
+        arc, weight = _halving(6 + _halvings(r, depth) + late)
         path = np.sin(_ANGLE * arc) * np.exp(-1j * _ANGLE * (1.0 - arc)) / np.sin(_ANGLE)  # from 0 to 1
         step = _ANGLE * np.exp(2j * _ANGLE * arc - 1j * _ANGLE) / np.sin(_ANGLE) * weight  # its d arc
         total = np.zeros((9, len(tau)))
@@ -194,16 +218,26 @@ class LambProblem(ExactSolution):
             other = np.sqrt(1.0 / (vs if c == vp else vp) ** 2 - k2)
             xi, eta = (g, other) if c == vp else (other, g)
             dq = far * step * 1j * g / d / pi**2
+            rayleigh = self._rayleigh(k2, xi, eta)
             for part, kept in ((force * [1.0, 0.0, 1.0], _ALONG), (force * [0.0, 1.0, 0.0], _ACROSS)):
                 if part.any():
-                    waves = self._waves((p, 1j * q, g), k2, xi, eta, part, c == vp)
-                    for field in kept:
-                        total[field, on] += (waves[field] * dq).imag.sum(axis=1)
+                    waves = self._waves((p, 1j * q, g), k2, xi, eta, rayleigh, part, c == vp, kept)
+                    for field, wave in zip(kept, waves, strict=True):
+                        total[field, on] += (wave * dq).imag.sum(axis=1)
         return total
+
+    def _rayleigh(self, k2: Complex, xi: Complex, eta: Complex) -> Complex:
+        """Return mu (m^2 + 4 k^2 xi eta), without the difference of its k^4 where xi eta nears -k^2."""
+        one, two = 1.0 / self._material.vp**2, 1.0 / self._material.vs**2
+        product = xi * eta
+        same, opposite = k2 + product, k2 - product
+        far = np.abs(same) < np.abs(opposite)
+        same = np.where(far, (k2 * (one + two) - one * two) / np.where(far, opposite, 1.0), same)
+        return self._material.mu * (two**2 - 4.0 * k2 * (two - same))
 
     def _waves(
         self, slowness: tuple[Complex, Complex, Complex], k2: Complex, xi: Complex, eta: Complex,
-        force: Array, is_p: bool,
+        rayleigh: Complex, force: Array, is_p: bool, kept: tuple[int, ...],
     ) -> list[Complex]:  # fmt: skip
         """Return U: velocity and stress of the P or the S wave that a force on the surface makes.
 
@@ -211,40 +245,44 @@ class LambProblem(ExactSolution):
         division by k^2 cancels. A, B and C solve sigma e_d = -force, with m = 1/vs^2 - 2 k^2:
         2 xi A + m B = L/k^2, m A - 2 eta k^2 B = F_d, eta C = F_t/k^2 (times mu), L = p F_r + i q F_t.
         """
-        a, b, g = slowness
+        a, b, _ = slowness
         mu, lam = self._material.mu, self._material.lam
         m = 1.0 / self._material.vs**2 - 2.0 * k2
-        # m^2 + 4 k^2 xi eta, without the difference of its k^4 where xi eta comes near -k^2
-        slow = 1.0 / self._material.vp**2 + 1.0 / self._material.vs**2
-        product = (self._material.vp * self._material.vs) ** -2.0
-        same, opposite = k2 + xi * eta, k2 - xi * eta
-        far = np.abs(same) < np.abs(opposite)
-        same = np.where(far, (k2 * slow - product) / np.where(far, opposite, 1.0), same)
-        rayleigh = (1.0 / self._material.vs**4 - 4.0 * k2 * (1.0 / self._material.vs**2 - same)) * mu
         along = a * force[0] + b * force[1]
         if is_p:
             amplitude = (2.0 * eta * along + m * force[2]) / rayleigh
-            u = [a * amplitude, b * amplitude, g * amplitude]
+            u = [one * amplitude for one in slowness]
         else:
             flat = (along * (m - 4.0 * xi * eta) / eta - 2.0 * xi * eta * force[2]) / rayleigh
-            u = [a * flat + force[0] / (mu * eta), b * flat + force[1] / (mu * eta),
-                 (2.0 * xi * k2 * force[2] - m * along) / rayleigh]  # fmt: skip
-        div = lam * (a * u[0] + b * u[1] + g * u[2])
-        stress = [
-            -mu * (slowness[i] * u[j] + slowness[j] * u[i]) - (div if i == j else 0.0) for i, j in _VOIGT
-        ]
-        return [*u, *stress]
+            u = [a * flat, b * flat, (2.0 * xi * k2 * force[2] - m * along) / rayleigh]
+            for i in (0, 1):
+                if force[i]:
+                    u[i] += force[i] / (mu * eta)
+        waves = [u[field] for field in kept if field < 3]
+        div = lam * amplitude / self._material.vp**2 if is_p else 0.0  # S waves have none
+        for i, j in (_VOIGT[field - 3] for field in kept if field >= 3):
+            if i == j:
+                waves.append(-2.0 * mu * slowness[i] * u[i] - div)
+            else:
+                waves.append(-mu * (slowness[i] * u[j] + slowness[j] * u[i]))
+        return waves
 
 
 _VOIGT = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
 _TENSOR = [3, 8, 7, 8, 4, 6, 7, 6, 5]  # of the nine fields, those of the tensor's rows
 # Even in q, and thus not zero: fields of a force along r or depth, and of one across.
 _ALONG, _ACROSS = (0, 2, 3, 4, 5, 7), (1, 6, 8)
-_CHUNK = 256  # times at once
+_CHUNK = 32  # delays at once, which the cache holds
+_ON_SURFACE = 1e-10  # of the distance: nearer to the surface is on it
 _ANGLE = pi / 4  # between the arc and the real axis of q, at both ends
 _GAUSS = tuple(
     (1.0 + one) / 2.0 if i == 0 else one / 2.0 for i, one in enumerate(np.polynomial.legendre.leggauss(12))
 )
+
+
+def _halvings(r: float, depth: float) -> int:
+    """Return how often panels must halve to come down to the square root of depth/r."""
+    return int(0.5 + 0.5 * np.log2(max(r, depth) / max(depth, _ON_SURFACE * r)))
 
 
 def _halving(grades: int) -> tuple[Array, Array]:

@@ -46,7 +46,7 @@ def point_source(medium: Medium, source: Source, *, walls: Any = None, bounds: A
     walls : dict, optional
         Kind of each wall, ``"rigid"`` or ``"free"``, by the names xmin, xmax, ymin, ymax, zmin,
         zmax; ``("free", 1000.0)`` gives its place [m] as well. Sides not named are open. Acoustic only.
-    bounds : Mesh or (lower, upper), optional
+    bounds : Mesh, Grid or (lower, upper), optional
         Takes the places of the walls from a mesh or from two corners [m]. `sim` and `rec.misfit`
         do so by themselves (`bind`).
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from .._check import number, vector
 from ..errors import ArgumentError
+from ..grid import Grid
 
 SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 SIGN = {"rigid": 1.0, "free": -1.0}  # of the image: normal velocity zero, pressure zero
@@ -50,12 +51,14 @@ def split_walls(walls: Any) -> tuple[dict[str, str], dict[str, float]]:
 
 
 def bounds_of(where: Any) -> tuple[Corner, Corner]:
-    """Return the lower and the upper corner [m] of a mesh, or of a pair of corners."""
+    """Return the lower and the upper corner [m] of a mesh, a grid, or a pair of corners."""
+    if isinstance(where, Grid):
+        return where.lower, where.upper
     if hasattr(where, "vertices"):
         vertices = np.asarray(where.vertices, dtype=np.float64)
         where = vertices.min(axis=0), vertices.max(axis=0)
     if not isinstance(where, (tuple, list)) or len(where) != 2:
-        raise ArgumentError(f"bounds is {where!r}; expected a mesh, or (lower, upper)")
+        raise ArgumentError(f"bounds is {where!r}; expected a mesh, a grid, or (lower, upper)")
     return vector("lower bound", where[0], "m"), vector("upper bound", where[1], "m")
 
 
