@@ -1,7 +1,9 @@
 /* energy.c: the energy that the scalar scheme conserves: with levels p and p_ one step apart,
  * E = V sum_nodes w [ ((p - p_) / dt)^2 / (2 rho c^2) - p laplace_h p_ / (2 rho) ],
- * laplace_h as the scheme takes it, w a half at each rigid side (Cohen 2002, section 3.4). Read plane by
- * plane and summed in a fixed order in float64, so that it takes little memory and both engines share it. */
+ * laplace_h as the scheme takes it, w a half at each rigid side (Cohen 2002, section 3.4). In a layer of
+ * factors g (g + 1/g - 2) (p^2 + p_^2) / (4 rho c^2 dt^2) comes to it: the step of layer.c times p' - p_
+ * shows that this sum loses (1/g - g) (p' - p_)^2 / (4 rho c^2 dt^2) in each step, so it never grows.
+ * Read plane by plane and summed in a fixed order in float64: little memory, and one code for both engines. */
 #include "fd.h"
 
 /* Planes of p_, by their number. */
@@ -90,16 +92,18 @@ static double difference(const struct fd *fd, const struct planes *p, int64_t y,
     return sum;
 }
 
-static double plane_energy(const struct fd *fd, const struct planes *p)
+static double plane_energy(const struct fd *fd, const struct planes *p, int64_t x)
 {
     double total = 0;
     for (int64_t y = 0; y < fd->axis[1].total; y++)
         for (int64_t z = 0; z < fd->axis[2].total; z++) {
             int64_t at = y * fd->axis[2].total + z;
             double rate = p->now[at] - p->old[fd->half][at], speed = p->speed ? p->speed[at] : fd->speed;
-            double form = p->now[at] * difference(fd, p, y, z);
+            double form = p->now[at] * difference(fd, p, y, z), old = p->old[fd->half][at];
+            double damp = fd->axis[0].damp[x] * fd->axis[1].damp[y] * fd->axis[2].damp[z];
+            double layer = 0.5 * (damp + 1 / damp - 2) * (p->now[at] * p->now[at] + old * old);
             total += half_at_rigid(&fd->axis[1], y) * half_at_rigid(&fd->axis[2], z) *
-                     (rate * rate / speed - (fd->split ? form : form / speed));
+                     ((rate * rate + layer) / speed - (fd->split ? form : form / speed));
         }
     return total;
 }
@@ -117,7 +121,7 @@ static unda_status sum_planes(unda_solver *s, struct window *now, struct window 
         TRY(window_read(s, now, FD_P, 1, &x, &p.now));
         if (!fd->uniform)
             TRY(window_read(s, speed, FD_SPEED, 1, &x, &p.speed));
-        *total += half_at_rigid(&fd->axis[0], x) * plane_energy(fd, &p);
+        *total += half_at_rigid(&fd->axis[0], x) * plane_energy(fd, &p, x);
     }
     return UNDA_OK;
 }

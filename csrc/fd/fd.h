@@ -71,6 +71,11 @@ static inline int64_t fd_image(const struct fd_axis *axis, int64_t i, int *sign)
     return i;
 }
 
+static inline bool fd_free_node(const struct fd_axis *axis, int64_t i)
+{
+    return (i == 0 && axis->side[0] == SIDE_FREE) || (i == axis->total - 1 && axis->side[1] == SIDE_FREE);
+}
+
 /* stencil.c */
 /* Weights of h^2 d^2/dx^2: [0] the centre, [m] each of the pair at distance m. */
 void fd_second_difference(int half, double *weight);

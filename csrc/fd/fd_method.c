@@ -202,6 +202,19 @@ static void crop(const unda_solver *s, char *whole, char *out, const char *in)
     }
 }
 
+/* What stands on free sides is zero, whatever is written there. */
+static void zero_free(const unda_solver *s, int64_t plane, char *whole)
+{
+    const struct fd_axis *axis = s->fd->axis;
+    int64_t row = axis[2].total * s->real_bytes;
+    for (int64_t y = 0; y < axis[1].total; y++) {
+        bool all = fd_free_node(&axis[0], plane) || fd_free_node(&axis[1], y);
+        for (int64_t z = 0; z < axis[2].total; z += all || axis[2].total == 1 ? 1 : axis[2].total - 1)
+            if (all || fd_free_node(&axis[2], z))
+                memset(whole + y * row + z * s->real_bytes, 0, (size_t)s->real_bytes);
+    }
+}
+
 static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t count, char *out,
                               const char *in)
 {
@@ -217,8 +230,10 @@ static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t 
         if (status != UNDA_OK)
             break;
         crop(s, whole, out ? out + i * bytes : NULL, in ? in + i * bytes : NULL);
-        if (in)
+        if (in) {
+            zero_free(s, plane, whole);
             status = fd_engine(s)->planes(s, array, plane, 1, NULL, whole);
+        }
     }
     array_free(whole);
     return status;

@@ -230,7 +230,7 @@ static struct scalar_whole_args whole(const unda_solver *s, gpu_ptr p)
 static unda_status launch_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p)
 {
     struct scalar_whole_args a = whole(s, p);
-    struct gpu_shape shape = {{4 * gpu_info(tables(s)->gpu)->num_sm, 1, 1}, {BLOCK, 1, 1}, 0};
+    struct gpu_shape shape = {{16 * gpu_info(tables(s)->gpu)->num_sm, 1, 1}, {BLOCK, 1, 1}, 0};
     return gpu_launch(kernel, tables(s)->stream, &shape, &a, sizeof a);
 }
 

@@ -1,5 +1,6 @@
 /* points.cu: what happens at single nodes of a grid: sources, receivers, whole arrays checked or halved.
- * One thread a node or value; one warp a sample of a receiver. All bound by latency or one read of the state.
+ * One thread a node or value, one warp a sample of a receiver, one block a row. All bound by latency or one read
+ * of the state.
  * Define: REAL. */
 #include "fd/scalar_args.h"
 
@@ -53,18 +54,14 @@ extern "C" __global__ void scalar_weigh(const __grid_constant__ scalar_weigh_arg
 
 extern "C" __global__ void scalar_find_bad(const __grid_constant__ scalar_whole_args a)
 {
-    long long step = (long long)gridDim.x * blockDim.x, num = (long long)a.num[0] * a.num[1] * a.num[2];
-    long long least = num, rows = (long long)a.num[0] * a.num[1];
-    long long total = rows * a.pitch;
-    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < total; i += step) {
-        long long row = i / a.pitch;
-        int z = (int)(i % a.pitch);
-        if (z >= a.num[2])
-            continue;
-        REAL value = ((const REAL *)a.p)[row / a.num[1] * a.plane + row % a.num[1] * a.pitch + z];
-        long long index = row * a.num[2] + z;
-        if (!(value - value == 0) && index < least)
-            least = index;
+    long long num = (long long)a.num[0] * a.num[1] * a.num[2], least = num;
+    for (long long row = blockIdx.x; row < (long long)a.num[0] * a.num[1]; row += gridDim.x) {
+        const REAL *p = (const REAL *)a.p + row / a.num[1] * a.plane + row % a.num[1] * a.pitch;
+        for (int z = threadIdx.x; z < a.num[2]; z += blockDim.x) {
+            REAL value = p[z];
+            if (!(value - value == 0) && row * a.num[2] + z < least)
+                least = row * a.num[2] + z;
+        }
     }
     if (least < num)
         atomicMin(a.first, (unsigned long long)least);

@@ -70,11 +70,10 @@ def _conditions(grid: Grid, given: Mapping[str, Any] | None) -> dict[str, str | 
 
 def _slabs(grid: Grid) -> Iterator[tuple[int, int, Block]]:
     """Cut a grid into whole planes of constant x: the first, their number, their nodes."""
-    plane = grid.shape[1] * grid.shape[2]
-    step = max(1, _SLAB // plane)
+    step = max(1, _SLAB // (grid.shape[1] * grid.shape[2]))
     for first in range(0, grid.shape[0], step):
         count = min(step, grid.shape[0] - first)
-        yield first, count, Block(grid, first * plane, (first + count) * plane)
+        yield first, count, grid.slab(first, count)
 
 
 class FD(Simulation):
@@ -377,7 +376,8 @@ class FD(Simulation):
             The time that it is [s].
         **fields : array_like, float or callable
             ``p`` and ``p_previous`` (one step before): values (nx, ny, nz), a number, or f(x, y, z). Without
-            p_previous the wave is one whose dp/dt is 0 now: p + c^2 dt^2 / 2 laplace p.
+            p_previous the wave is one whose dp/dt is 0 now: p + c^2 dt^2 / 2 laplace p. On free sides p
+            is 0, whatever is given there.
 
         Raises
         ------
@@ -398,6 +398,7 @@ class FD(Simulation):
         self._begun = False
         _core.check(lib.unda_solver_clear_state(self._live()))
         if exact is not None:
+            exact = self._bound(exact)
             for array, when in ((now, t), (previous, t - self.dt)):
                 self._write(array, lambda first, count, place, when=when: self._exact(exact, place, when))  # type: ignore[misc]
         elif "p" in fields:
@@ -448,6 +449,7 @@ class FD(Simulation):
             )
         if not callable(exact):
             raise ArgumentError(f"exact is {exact!r}, expected an exact solution")
+        exact = self._bound(exact)
         x, y, z = self.grid.axes()
         found, t = self.get("p"), self.t
         wrong = norm = 0.0
@@ -489,6 +491,13 @@ class FD(Simulation):
                 f"{what} {i} at ({place}) m lies outside the grid, {self.grid.lower} to {self.grid.upper} m"
             )
         return array, None
+
+    def _binder(self) -> Callable[[Any], Any]:
+        grid = self.grid
+        return lambda solution: solution.bind(grid)
+
+    def _bound(self, exact: Any) -> Any:
+        return exact.bind(self.grid) if hasattr(exact, "bind") else exact
 
     def _channels_of(self, fields: Iterable[str] | None) -> Channels:
         return Channels(self.medium, field_names(self.fields if fields is None else fields, self.fields))
