@@ -1,0 +1,181 @@
+"""Absorbing layers of the finite differences: what comes back, and that nothing ever grows.
+
+A packet of waves that repeats itself across (periodic sides) runs into the layer. The same run on a longer
+grid, from which nothing returns in time, holds what was there before: the difference is what came back.
+At 8 cells per wavelength of f0, 20 cells: at most 1 % of the energy at normal incidence, 5 % at 60 degrees.
+Not here: that a run with layers equals the oracle (test_fd_modes.py).
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+import unda
+from fd_cases import Case, differences, run_both
+
+PERIODIC = ("periodic", "periodic")
+WAVELENGTH = 8.0  # of f0, in cells
+BARS = {0: 0.01, 60: 0.05}
+
+
+def packet(angle, x, middle, shape):
+    """A Ricker wavelet in x (angle 0), or a Gaussian of waves under an angle (energy +- 9 % of k_x)."""
+    k = 2 * np.pi / WAVELENGTH
+    if angle == 0:
+        return np.broadcast_to(ricker_in_space(x - middle)[:, None, None], shape).copy()
+    kx = k * np.cos(np.radians(angle))
+    profile = np.exp(-((x - middle) ** 2) / (2 * 20.0**2)) * np.cos(kx * (x - middle))
+    across = np.sin(2 * np.pi * np.arange(shape[1]) / shape[1])
+    return profile[:, None, None] * np.broadcast_to(across[None, :, None], shape)
+
+
+def ricker_in_space(x):
+    a = (np.pi * x / WAVELENGTH) ** 2
+    return (1 - 2 * a) * np.exp(-a)
+
+
+def reflected(angle, layer, order, *, cfl=0.9, dtype="float64"):
+    """Energy that comes back from a layer at xmax over what went there.
+
+    The packet starts from rest: half of it, p/2 with a quarter of the squares, goes either way. The left half
+    goes into another layer, in both runs alike. What turns back at the front of the layer has gone 2 width
+    further than what turns at its end; both are on the grid when the squares are summed.
+    """
+    reach = 28 if angle == 0 else 70  # half a packet
+    n, ny = 2 * layer[0] + 2 * reach, 1 if angle == 0 else 9
+    dy = WAVELENGTH / np.sin(np.radians(angle)) / ny if angle else 1.0
+    fields = []
+    for extra in (0, n):
+        sides = ((40, 0.01), layer), PERIODIC, PERIODIC
+        case = Case((n + extra, ny, 1), sides, order, (1.0, dy, 1.0), contrast=1, cfl=cfl)
+        p = packet(angle, np.arange(n + extra, dtype=float), n - reach, case.shape)
+        sim = case.fd(dtype=dtype)
+        sim.set(p=p)
+        speed = case.c * np.cos(np.radians(angle))
+        sim.step(round((2 * layer[0] + 2 * reach) / (speed * case.dt)))
+        fields.append(sim.get("p"))
+    return ((fields[0] - fields[1][:n]) ** 2).sum() / ((p**2).sum() / 4)
+
+
+@pytest.mark.parametrize("order", [2, 4, 8])
+@pytest.mark.parametrize("angle", BARS)
+def test_little_comes_back_from_twenty_cells(angle, order):
+    """The exact reflection of this layer is 0.012 % at normal incidence and 0.5 % at 60 degrees."""
+    share = reflected(angle, (20, 0.01), order)
+    assert share < BARS[angle] / (10 if angle == 0 else 4)
+    assert reflected(angle, (3, 0.01), order) > BARS[angle]
+
+
+@pytest.mark.parametrize("cfl", [0.2, 0.95])
+def test_the_step_does_not_matter_to_layers(cfl):
+    """Damping is exp(-sigma dt): reflections at other steps are those at 0.9."""
+    usual, other = (reflected(60, (20, 0.01), 4, cfl=one) for one in (0.9, cfl))
+    assert other == pytest.approx(usual, rel=0.3)
+
+
+def test_the_default_is_a_layer_of_twenty_cells_on_every_side():
+    case = Case((12, 11, 10), (((20, 0.01),) * 2,) * 3, 4)
+    medium = unda.Acoustic(rho=1.7, c=case.c)
+    options = {"order": 4, "dt": case.dt, "dtype": "float64", "device": "cpu"}
+    p, q = case.states()
+    fields = []
+    for boundary in ({}, {"boundary": {"*": "absorbing"}}, {"boundary": {"*": unda.Damping()}},
+                     {"boundary": {"xmin": unda.Damping(width=20, R0=0.01), "*": "absorbing"}}):  # fmt: skip
+        sim = unda.FD(case.grid, medium, **options, **boundary)
+        sim.set(p=p, p_previous=q)
+        sim.step(60)
+        fields.append(sim.get("p"))
+    reference = case.reference()
+    reference.set(p, q)
+    reference.step(60)
+    assert np.abs(fields[0] - reference.get()).max() < 1e-12 * np.abs(p).max()
+    assert all(np.array_equal(one, fields[0]) for one in fields[1:])
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5, 8, 13, 21, 34])
+def test_layers_of_any_width_equal_the_oracle(width):
+    """On one side of each axis or on both, corners included: 120 steps, in which all of it is crossed."""
+    other = (max(1, width // 2), 0.1)
+    for sides in ((((width, 0.01), other), ("rigid", (width, 1e-3)), (other, "free")),
+                  ((other, other), ((width, 0.01),) * 2, PERIODIC)):  # fmt: skip
+        case = Case((6, 7, 5), sides, 8 if width % 2 else 4)
+        found, expected = run_both(case, 120)
+        # relative to the start: much of it has left. 120^2/2 eps of some terms, as in test_fd_modes.py
+        scale = np.abs(case.states()[0]).max()
+        for name, one in found.items():
+            assert np.abs(one - expected[name]).max() < 1e-12 * scale, name
+        assert width < 5 or np.abs(expected["p"]).max() < 0.9 * scale
+
+
+def test_wider_layers_and_other_strengths_do_what_they_say():
+    """A wider one reflects less; R0 = 1e-9 in 20 cells is a wall; R0 = 0.9 absorbs little."""
+    shares = [reflected(0, (width, 0.01), 4) for width in (5, 10, 20, 40)]
+    assert all(b < 0.5 * a for a, b in itertools.pairwise(shares))
+    assert reflected(0, (20, 1e-9), 4) > 2 * shares[2]
+    assert reflected(0, (20, 0.9), 4) > 0.5
+
+
+def plane_case(order, widths, seed, flat):
+    sides = ((widths[0], widths[1]), (widths[2], "free"), flat)
+    return Case((31, 27, 1), sides, order, (1.0, 0.8, 1.0), contrast=4.0, cfl=1.0, seed=seed)
+
+
+def check_decay(order, seed, steps, *, flat=PERIODIC, dtype="float64", cfl=0.99, every=100):
+    """Energies of a run from random levels, in a medium that varies fourfold from node to node."""
+    rng = np.random.default_rng(seed)
+    case = plane_case(order, [(int(w), 0.01) for w in rng.integers(4, 21, 3)], seed, flat)
+    sim = case.fd(dt=None, cfl=cfl, dtype=dtype)
+    p, q = case.states()
+    sim.set(p=p, p_previous=q)
+    energies = [sim.energy()]
+    for _ in range(steps // every):
+        sim.step(every)
+        energies.append(sim.energy())
+    return np.array(energies)
+
+
+@pytest.mark.parametrize("flat", [PERIODIC, ("rigid", "rigid")], ids=["periodic", "rigid"])
+@pytest.mark.parametrize("order", [2, 4, 8])
+def test_energy_never_grows_in_two_dimensions(order, flat):
+    """5,000 steps at 0.99 of the limit, corners of two layers, another speed at every node.
+
+    The energy of each step is at most that of the one before (test_fd_energy.py); rounding of 100 steps, seen
+    2/(1 - 0.99^2) = 100 times: 100 sqrt(100) eps = 2e-13 of what is there.
+    """
+    energies = check_decay(order, 3, 5000, flat=flat)
+    assert (np.diff(energies) <= 1e-11 * energies[:-1]).all()
+    assert energies[-1] < 0.5 * energies[0]  # the rest is trapped: random media localise short waves
+
+
+@pytest.mark.parametrize("order", [4, 8])
+def test_energy_never_grows_in_single_precision(order):
+    """Rounding as above, of 2^-24: 6e-5 in a hundred steps at most; 1e-12 of the start is noise."""
+    energies = check_decay(order, 4, 5000, dtype="float32")
+    assert (np.diff(energies) <= 1e-4 * energies[:-1] + 1e-12 * energies[0]).all()
+    assert energies[-1] < 0.5 * energies[0]  # the rest is trapped: random media localise short waves
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("order", [2, 4, 6, 8, 12])
+def test_energy_never_grows_in_100000_steps(order, seed):
+    energies = check_decay(order, seed, 100000, every=500)
+    assert (np.diff(energies) <= 1e-10 * energies[:-1] + 1e-290).all()
+    assert energies[-1] < 0.5 * energies[0]  # the rest is trapped: random media localise short waves
+
+
+def test_above_the_limit_layers_do_not_hide_it():
+    case = Case((9, 8, 10), (((4, 0.01),) * 2,) * 3, 4, contrast=1)
+    sim = case.fd(dt=1.1 * case.dt / 0.9, allow_unstable=True)
+    sim.set(p=case.states()[0])
+    with pytest.raises(unda.UnstableError):
+        for _ in range(100):
+            sim.step(50)
+
+
+def test_differences_see_a_wrong_layer():
+    """A profile with R0 = 0.011 for 0.01 is not equal to rounding."""
+    case = Case((6, 7, 5), (((8, 0.01),) * 2,) * 3, 4)
+    found, _ = run_both(case, 40)
+    _, expected = run_both(case._replace(sides=(((8, 0.011),) * 2,) * 3), 40)
+    assert max(differences(found, expected).values()) > 1e-6
