@@ -312,11 +312,11 @@ def test_constants_stay_constant_in_single_precision(name, order, cfl):
             assert np.abs(sim.get("p") - wanted).max() < 0.02
 
 
-@pytest.mark.parametrize("order", [4, 8])
+@pytest.mark.parametrize("order", [2, 4, 8])
 def test_constants_stay_constant_in_a_varying_medium(order):
-    """Float64: 2^-53 N^2/2 of a sum that is wrong by one unit is 2e-10 at 2,000 steps; float32 as above."""
-    for dtype, bar in (("float64", 1e-9), ("float32", 0.02)):
+    """Float32 as above. Float64: a sum of 25 terms that is wrong by 25 2^-53 drifts by 2000^2/2 times that."""
+    for dtype, level, bar in (("float64", 0.7, 1e-8), *(("float32", one, 0.02) for one in (1.0, 0.7, 0.3))):
         sim = Case((8, 10, 9), BOXES["rigid"], order, contrast=3.0).fd(dtype=dtype)
-        sim.set(p=1.0, p_previous=1.0)
+        sim.set(p=level, p_previous=level)
         sim.step(2000)
-        assert np.abs(sim.get("p") - 1).max() < bar
+        assert np.abs(sim.get("p") - level).max() < bar
