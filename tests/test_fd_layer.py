@@ -26,9 +26,9 @@ def reflected(angle, layer, order, *, wavelength=WAVELENGTH, cfl=0.9, dtype="flo
     """Energy that comes back from a layer at xmax over what went there.
 
     Angle 0: a Ricker wavelet in x. Else a packet of waves, Gaussian in x (energies within 6 % of k_x), whose
-    period across is that of the grid. It starts from rest: half of it, p/2 with a quarter of the squares, goes
-    either way. The left half goes into another layer, in both runs alike. What turns back at the front of
-    the layer has gone 2 width further than what turns at its end; both are then on the grid.
+    period across is that of the grid. It starts from rest: half of it, p/2 with a quarter of the squares,
+    goes either way. The left half goes into another layer, in both runs alike. What turns back at the front
+    of the layer has gone 2 width further than what turns at its end; both are then on the grid.
     """
     radians, spread = np.radians(angle), 2.5 * wavelength
     reach = 28 if angle == 0 else round(3.5 * spread)  # half a packet

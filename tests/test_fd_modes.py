@@ -314,7 +314,7 @@ def test_constants_stay_constant_in_single_precision(name, order, cfl):
 
 @pytest.mark.parametrize("order", [2, 4, 8])
 def test_constants_stay_constant_in_a_varying_medium(order):
-    """Float32 as above. Float64: a sum of 25 terms that is wrong by 25 2^-53 drifts by 2000^2/2 times that."""
+    """Float32 as above. Float64: a sum of 25 terms, wrong by 25 2^-53, drifts by 2000^2/2 times that."""
     for dtype, level, bar in (("float64", 0.7, 1e-8), *(("float32", one, 0.02) for one in (1.0, 0.7, 0.3))):
         sim = Case((8, 10, 9), BOXES["rigid"], order, contrast=3.0).fd(dtype=dtype)
         sim.set(p=level, p_previous=level)
