@@ -23,9 +23,16 @@ ORDERS = pytest.mark.parametrize("order", [2, 4, 6, 8, 12])
 
 
 def random_run(case, steps, every, **options):
-    """Energies of a run from two random levels."""
-    sim = case.fd(**options)
+    """Energies of a run from two random levels.
+
+    The mean of a closed box has W = 0: what rate it has at the start makes it rise for ever, and takes digits
+    from the rest. It is given none.
+    """
+    sim, reference = case.fd(**options), case.reference()
     p, q = case.states()
+    if (reference.loose * reference.g == 1).all():
+        weights = (reference.share / reference.c**2).reshape(case.shape)
+        q += (weights * (p - q)).sum() / weights.sum()
     sim.set(p=p, p_previous=q)
     energies = [sim.energy()]
     for _ in range(steps // every):
@@ -136,7 +143,7 @@ def test_layers_take_energy_from_long_waves_too(layer):
 @ORDERS
 @pytest.mark.parametrize("name", BOXES)
 def test_energy_is_conserved_over_100000_steps(name, order):
-    """sqrt(100000) 10 eps = 7e-13, and the mean of a closed box drifts by as much: 1e-11."""
+    """10 sqrt(100000) eps = 7e-13, and the mean of a closed box, which nothing holds, wanders: 1e-11."""
     energies = random_run(Case((9, 7, 8), BOXES[name], order, contrast=4.0), 100000, 5000)
     assert np.abs(energies / energies[0] - 1).max() < 1e-11
 

@@ -127,14 +127,12 @@ def test_waves_are_read_between_nodes_with_the_error_of_the_window():
 
 def exact_error(case, source, points, *, until, walls=None, every=4, wrong=1.0, **options):
     """Relative L2 error of each trace against the exact wave of `wrong` times the source."""
+    medium, bounds = unda.Acoustic(rho=RHO, c=case.c), (case.grid.lower, case.grid.upper)
     sim = case.fd(**options)
     sim.add_source(source)
     rec = sim.add_receivers(points, ["p"], every=every)
     sim.run(until=until)
-    bounds = (case.grid.lower, case.grid.upper)
-    exact = unda.exact.point_source(
-        unda.Acoustic(rho=RHO, c=case.c), source, walls=walls, bounds=bounds if walls else None
-    )
+    exact = unda.exact.point_source(medium, source, walls=walls, bounds=bounds if walls else None)
     x, y, z = np.asarray(points, float).T[:, :, None]
     expected = wrong * exact(x, y, z, rec.t)["p"]
     return np.sqrt(((rec["p"] - expected) ** 2).sum(1) / (expected**2).sum(1))
@@ -173,6 +171,21 @@ def test_a_source_above_a_wall_of_an_open_grid_has_its_image():
     options = {"until": (30 + 62) / SPEED, "walls": {"zmax": "free"}}
     assert exact_error(case, source, points, **options).max() < 0.03
     assert exact_error(case, source, points, wrong=1.05, **options).min() > 0.03
+
+
+def test_misfit_takes_the_places_of_walls_from_the_grid():
+    """As for a mesh: they are the outermost nodes, not the ends of layers."""
+    case = Case((14, 12, 13), (((5, 0.01), "rigid"), ("rigid", "rigid"), ("rigid", "free")), **CUBE)
+    medium, sim = unda.Acoustic(rho=RHO, c=case.c), case.fd()
+    source = unda.VolumeInjection(np.array([5.3, 6.1, 4.7]) + case.origin, unda.ricker(F0, t0=10.0))
+    sim.add_source(source)
+    rec = sim.add_receivers(np.array([[9.4, 2.2, 7.3], [2.4, 7.7, 9.1]]) + case.origin, ["p"])
+    sim.run(until=12.0)
+    walls = dict(xmax="rigid", ymin="rigid", ymax="rigid", zmin="rigid", zmax="free")
+    exact = unda.exact.point_source(medium, source, walls=walls)
+    placed = unda.exact.point_source(medium, source, walls=walls, bounds=(case.grid.lower, case.grid.upper))
+    assert np.array_equal(rec.misfit(exact), rec.misfit(placed))
+    assert rec.misfit(placed).max() < 1
 
 
 @pytest.mark.slow
