@@ -107,6 +107,10 @@ def test_sample_reads_what_receivers_do():
     at_nodes = sim.sample(nodes)
     at_nodes = at_nodes["p"] if isinstance(at_nodes, dict) else np.asarray(at_nodes)
     assert np.array_equal(at_nodes.reshape(-1), sim.get("p")[1:-1:3, 1:-1:3, 1:-1:3].reshape(-1))
+    beside = nodes + 1e-7  # not on a node: only what is closer than 1e-9 cells is
+    found = sim.sample(beside)
+    found = found["p"] if isinstance(found, dict) else np.asarray(found)
+    assert np.abs(found.reshape(-1) - reference.sample(beside)).max() < 1e-13 * np.abs(expected).max()
 
 
 def test_waves_are_read_between_nodes_with_the_error_of_the_window():
