@@ -51,8 +51,9 @@ static unda_status check(const unda_solver_options *o)
         FAIL(UNDA_ERR_ARG, "kernel is %d, expected %d (auto) or %d (step)", o->kernel, UNDA_KERNEL_AUTO,
              UNDA_KERNEL_STEP);
     if (o->plan[0] < 0 || o->plan[0] > 16 || o->plan[1] < 0)
-        FAIL(UNDA_ERR_ARG, "plan is {%d, %d}, expected {rows of a block, 0..16; planes it marches over, >= 0}",
-             o->plan[0], o->plan[1]);
+        FAIL(UNDA_ERR_ARG,
+             "plan is {%d, %d}, expected {rows of a block, 0..16; planes it marches over, >= 0}", o->plan[0],
+             o->plan[1]);
     if (!o->boundary)
         FAIL(UNDA_ERR_ARG, "boundary is NULL, expected [6]");
     for (int a = 0; a < 3; a++)

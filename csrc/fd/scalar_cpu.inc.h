@@ -26,7 +26,8 @@ DEVICE void PRECISION(step_row_)(const struct PRECISION(row_) * r, int half, int
                 sum = scalar_pair(r->weight[a][m], now[z - m * r->stride[a]], now[z + m * r->stride[a]], sum);
         if (split)
             sum = scalar_split(split == 2 ? speed[z] : r->one_speed, sum, now[z]);
-        next[z] = damped ? scalar_advance_damped(sum, next[z], r->damp_xy * damp[z]) : scalar_advance(sum, next[z]);
+        next[z] =
+            damped ? scalar_advance_damped(sum, next[z], r->damp_xy * damp[z]) : scalar_advance(sum, next[z]);
     }
 }
 

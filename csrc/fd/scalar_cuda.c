@@ -150,7 +150,8 @@ static unda_status create(unda_solver *s)
     TRY(allocate(s, t));
     TRY(compile(s, t));
     /* Blocks march over as many planes as leave some eight blocks an SM: they load 2 M planes twice. */
-    int64_t tiles = ((t->pitch * s->real_bytes + 511) / 512) * ((s->fd->axis[1].total + t->tile_y - 1) / t->tile_y);
+    int64_t tiles =
+        ((t->pitch * s->real_bytes + 511) / 512) * ((s->fd->axis[1].total + t->tile_y - 1) / t->tile_y);
     int64_t parts = (8 * gpu_info(t->gpu)->num_sm + tiles - 1) / tiles;
     int64_t chunk = (s->fd->axis[0].total + parts - 1) / parts;
     chunk = s->options.plan[1] ? s->options.plan[1] : chunk < 4 * s->fd->half ? 4 * s->fd->half : chunk;

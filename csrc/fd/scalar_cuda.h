@@ -53,9 +53,9 @@ unda_status scalar_gather(unda_solver *s, int array, int64_t count, const int64_
 unda_status scalar_record(unda_solver *s, struct receiver_group *group);
 unda_status scalar_drive(unda_solver *s, const unda_drive *drive);
 unda_status scalar_reserve(unda_solver *s);
-unda_status scalar_inject(unda_solver *s, gpu_ptr p, int64_t time);      /* after a step */
-unda_status scalar_take(unda_solver *s, gpu_ptr p, int64_t begin);       /* receivers that are due at s->step */
-unda_status scalar_fetch(unda_solver *s, int64_t begin);                 /* after the last step of a call */
+unda_status scalar_inject(unda_solver *s, gpu_ptr p, int64_t time); /* after a step */
+unda_status scalar_take(unda_solver *s, gpu_ptr p, int64_t begin);  /* receivers that are due at s->step */
+unda_status scalar_fetch(unda_solver *s, int64_t begin);            /* after the last step of a call */
 void scalar_points_free(unda_solver *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* scalar_cuda_points.c: sources and receivers of the scalar scheme on a CUDA device.
- * Sources are turned round: each node that they reach has a list of terms, so that no two threads add to one node
- * and the sum has one order. Receivers keep the raw values of their nodes, each once, and are weighed at the end of
- * a call: a kernel that has a node at hand for a moment need not know of the points around it. */
+ * Sources are turned round: each node that they reach has a list of terms, so that no two threads add to one
+ * node and the sum has one order. Receivers keep the raw values of their nodes, each once, and are weighed at
+ * the end of a call: a kernel that has a node at hand for a moment need not know of the points around it. */
 #include "scalar_cuda.h"
 
 #include <stdlib.h>
@@ -150,10 +150,10 @@ static unda_status update_sources(unda_solver *s)
     void *weight = NULL;
     free_sources(t);
     TRY(list_terms(s, &term, &num));
-    unda_status status = num < INT32_MAX ? UNDA_OK
-                                         : error_set(UNDA_ERR_ARG, __FILE__, __LINE__,
-                                                     "sources reach %lld nodes, expected fewer than 2^31",
-                                                     (long long)num);
+    unda_status status =
+        num < INT32_MAX ? UNDA_OK
+                        : error_set(UNDA_ERR_ARG, __FILE__, __LINE__,
+                                    "sources reach %lld nodes, expected fewer than 2^31", (long long)num);
     if (status == UNDA_OK)
         status = array_try(&place, num, sizeof *place, "sources");
     if (status == UNDA_OK)

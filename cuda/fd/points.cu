@@ -1,10 +1,9 @@
 /* points.cu: what happens at single nodes of a grid: sources, receivers, whole arrays checked or halved.
- * One thread a node or value, one warp a sample of a receiver, one block a row. All bound by latency or one read
- * of the state.
- * Define: REAL. */
+ * One thread a node or value, one warp a sample of a receiver, one block a row. All bound by latency or one
+ * read of the state. Define: REAL. */
 #include "fd/scalar_args.h"
 
-#define DEVICE static __device__ __forceinline__
+#define DEVICE       static __device__ __forceinline__
 #define FMA(a, b, c) fma(a, b, c)
 #include "physics/scalar.h"
 

@@ -1,5 +1,6 @@
-/* scalar_args.h: argument structs of the scalar scheme's kernels, shared with csrc/fd/scalar_cuda*.c. Plain types
- * only (common/args.h says why). Arrays of levels are [x][y][z], z fastest, rows `pitch` apart, planes `plane`. */
+/* scalar_args.h: argument structs of the scalar scheme's kernels, shared with csrc/fd/scalar_cuda*.c. Plain
+ * types only (common/args.h says why). Arrays of levels are [x][y][z], z fastest, rows `pitch` apart, planes
+ * `plane`. */
 #ifndef UNDA_SCALAR_ARGS_H
 #define UNDA_SCALAR_ARGS_H
 

@@ -1,15 +1,15 @@
-/* step.cu: one step of the scalar scheme over the whole grid. A block owns TILE_Y rows of 32 vectors along z and
- * marches along x: a thread holds one vector of 16 bytes in 2 HALF + 1 planes, x neighbours in its registers, y and
- * z neighbours from one plane in shared memory (two buffers, one barrier a plane), the loads of the next plane under
- * way meanwhile. Values beyond a side are images, loaded from where they mirror.
- * A node and step: 3 words of memory (4 where c varies), 9 HALF + 2 flop; rows beside the tile come from L2.
+/* step.cu: one step of the scalar scheme over the whole grid. A block owns TILE_Y rows of 32 vectors along z
+ * and marches along x: a thread holds one vector of 16 bytes in 2 HALF + 1 planes, x neighbours in its
+ * registers, y and z neighbours from one plane in shared memory (two buffers, one barrier a plane), the loads
+ * of the next plane under way meanwhile. Values beyond a side are images, loaded from where they mirror. A
+ * node and step: 3 words of memory (4 where c varies), 9 HALF + 2 flop; rows beside the tile come from L2.
  * Defines: REAL, HALF, SPLIT (0 folded, 1 one speed, 2 speeds of nodes), DAMP (1: layers), TILE_Y. */
 #include "fd/scalar_args.h"
 
 #if !defined(REAL) || !defined(HALF) || !defined(SPLIT) || !defined(DAMP) || !defined(TILE_Y)
 #error "step.cu needs REAL, HALF, SPLIT, DAMP and TILE_Y"
 #endif
-#define DEVICE static __device__ __forceinline__
+#define DEVICE       static __device__ __forceinline__
 #define FMA(a, b, c) fma(a, b, c)
 #include "physics/scalar.h"
 
@@ -84,7 +84,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) scalar_step(const __grid_c
     const int lane = threadIdx.x, row = threadIdx.y, thread = row * 32 + lane;
     const int z0 = blockIdx.x * TILE_Z, y0 = blockIdx.y * TILE_Y, z = z0 + lane * WIDTH, y = y0 + row;
     const int begin = blockIdx.z * a.chunk, end = begin + a.chunk < a.num[0] ? begin + a.chunk : a.num[0];
-    const int row_end = z0 + TILE_Z < a.num[2] ? z0 + TILE_Z : a.num[2]; /* of the nodes of this tile's rows */
+    const int row_end =
+        z0 + TILE_Z < a.num[2] ? z0 + TILE_Z : a.num[2]; /* of the nodes of this tile's rows */
     const REAL *p = (const REAL *)a.p;
     const bool store = y < a.num[1] && z < a.num[2];
     const line own = line_of(a, y, z);
@@ -173,7 +174,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) scalar_step(const __grid_c
         vec sum, near[2 * (GHOST / WIDTH) + 1];
 #pragma unroll
         for (int l = 0; l < WIDTH; l++)
-            sum.v[l] = scalar_center(sizeof(REAL) == 4 ? (REAL)a.center32 : (REAL)a.center64, queue[HALF].v[l]);
+            sum.v[l] =
+                scalar_center(sizeof(REAL) == 4 ? (REAL)a.center32 : (REAL)a.center64, queue[HALF].v[l]);
 #pragma unroll
         for (int m = 1; m <= HALF; m++)
 #pragma unroll
