@@ -1,7 +1,7 @@
-"""The CUDA engine of finite differences does what the CPU engine does: on the stand-in driver, or on a device.
+"""The CUDA engine of finite differences does what the CPU engine does: on the stand-in driver, or a device.
 
-The tables cover every pair of settings. Arithmetic is the same operation by operation, so states agree to the
-last bit; samples are summed in another order. Not here: that the CPU engine is right (test_fd_modes.py, ..).
+The tables cover every pair of settings. Arithmetic is the same operation by operation, so states agree to
+the last bit; samples are summed in another order. Not here: that the CPU engine is right (test_fd_modes.py).
 """
 
 import itertools
