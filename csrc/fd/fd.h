@@ -7,7 +7,7 @@
 
 #include "../solver/solver.h"
 
-enum { MAX_HALF = 8, POINT_WIDTH = 8 };
+enum { MAX_HALF = 8, POINT_WIDTH = 8, POINT_NODES = POINT_WIDTH * POINT_WIDTH * POINT_WIDTH };
 
 /* What stands at the outermost node: the sign of images about it; 0 where the axis closes on itself. */
 enum { SIDE_FREE = -1, SIDE_PERIODIC = 0, SIDE_RIGID = 1 };
@@ -87,14 +87,14 @@ void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_byte
 /* layer.c: fills the damp tables. */
 unda_status fd_damping(struct fd *fd, const unda_fd_options *options, double dt);
 
-/* points.c: a point spread over nodes, w(x) w(y) w(z) with images folded in. */
-struct fd_point {
-    int64_t node[3][POINT_WIDTH];  /* along each axis */
-    double weight[3][POINT_WIDTH]; /* 0 beyond the last one */
-};
+/* points.c */
+/* Points of a group of receivers: the nodes around all of them, each once, and what a point takes of these.
+ */
 struct fd_points {
-    int64_t num_point;
-    struct fd_point *point;
+    int64_t num_point, num_node;
+    int64_t *node;  /* [num_node], ascending: place in [total x][total y][total z] */
+    int32_t *index; /* [num_point][8][8][8] into node, along x, y, z; -1: none */
+    double *weight; /* [num_point][3][8]: along each axis */
 };
 struct fd_source {
     int64_t num;
@@ -108,7 +108,9 @@ unda_status fd_points_check(const unda_solver *s, const unda_receivers *receiver
 unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
 void fd_points_free(void *points);
 unda_status fd_sample(unda_solver *s, const unda_receivers *receivers, double *values);
-unda_status fd_sample_point(unda_solver *s, const struct fd_point *point, double *value);
+unda_status fd_record(unda_solver *s, struct receiver_group *group); /* engine.record */
+/* What a point takes of the values of its group's nodes. */
+double fd_weigh(const struct fd_points *points, int64_t point, const double *values);
 
 /* fd_method.c: refuses to go on where the material of some planes is missing. */
 unda_status fd_need_material(const unda_solver *s);

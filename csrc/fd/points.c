@@ -6,8 +6,15 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double RADIUS = 4, SHAPE = 6.31;
+
+/* Weights w(x) w(y) w(z) of a point, images folded in. */
+struct spread {
+    int64_t node[3][POINT_WIDTH];
+    double weight[3][POINT_WIDTH]; /* 0 beyond the last one */
+};
 
 /* Modified Bessel function of the first kind and order 0 (Abramowitz & Stegun 1964, 9.6.12). */
 static double bessel_i0(double x)
@@ -39,7 +46,7 @@ static void add_weight(int64_t *node, double *weight, int64_t at, double value)
 }
 
 /* Weights along one axis. volume: of injection, in units of 1 / h. */
-static void spread(const struct fd_axis *axis, double x, bool volume, int64_t *node, double *weight)
+static void spread_axis(const struct fd_axis *axis, double x, bool volume, int64_t *node, double *weight)
 {
     double place = (x - axis->origin) / axis->h + (double)axis->first, whole = nearbyint(place);
     int64_t base = (int64_t)floor(place) - POINT_WIDTH / 2 + 1;
@@ -73,14 +80,14 @@ static unda_status inside(const struct fd *fd, const double *x, const char *what
     return UNDA_OK;
 }
 
-static void locate(const struct fd *fd, const double *x, bool volume, struct fd_point *point)
+static void locate(const struct fd *fd, const double *x, bool volume, struct spread *point)
 {
     for (int a = 0; a < 3; a++)
-        spread(&fd->axis[a], x[a], volume, point->node[a], point->weight[a]);
+        spread_axis(&fd->axis[a], x[a], volume, point->node[a], point->weight[a]);
 }
 
-/* Calls of the nodes of a point: all (i, j, k) whose three weights are not 0. */
-static int64_t list_nodes(const struct fd *fd, const struct fd_point *p, int64_t *node, double *weight)
+/* The nodes of a point whose three weights are not 0. */
+static int64_t list_nodes(const struct fd *fd, const struct spread *p, int64_t *node, double *weight)
 {
     int64_t num = 0;
     for (int i = 0; i < POINT_WIDTH; i++)
@@ -95,8 +102,6 @@ static int64_t list_nodes(const struct fd *fd, const struct fd_point *p, int64_t
             }
     return num;
 }
-
-enum { MAX_POINT_NODE = POINT_WIDTH * POINT_WIDTH * POINT_WIDTH };
 
 /* ---- sources ---- */
 
@@ -124,10 +129,10 @@ static int by_node(const void *a, const void *b)
 static unda_status fill_source(unda_solver *s, struct fd_source *source, const double *position, double rate)
 {
     const struct fd *fd = s->fd;
-    struct fd_point point;
-    struct pair pair[MAX_POINT_NODE];
-    int64_t node[MAX_POINT_NODE];
-    double weight[MAX_POINT_NODE], speed[MAX_POINT_NODE];
+    struct spread point;
+    struct pair pair[POINT_NODES];
+    int64_t node[POINT_NODES];
+    double weight[POINT_NODES], speed[POINT_NODES];
     locate(fd, position, true, &point);
     source->num = list_nodes(fd, &point, node, weight);
     if (source->num == 0)
@@ -186,47 +191,153 @@ void fd_points_free(void *points)
     struct fd_points *p = points;
     if (!p)
         return;
-    array_free(p->point);
+    array_free(p->node);
+    array_free(p->index);
+    array_free(p->weight);
     array_free(p);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The node at place `at` of a point's cube, -1 where a weight is 0. */
+static int64_t node_of(const struct fd *fd, const struct spread *p, int at)
+{
+    int i = at / (POINT_WIDTH * POINT_WIDTH), j = at / POINT_WIDTH % POINT_WIDTH, k = at % POINT_WIDTH;
+    if (p->weight[0][i] == 0 || p->weight[1][j] == 0 || p->weight[2][k] == 0)
+        return -1;
+    return (p->node[0][i] * fd->axis[1].total + p->node[1][j]) * fd->axis[2].total + p->node[2][k];
+}
+
+/* Each node once, ascending; `all` has room for every node of every point. */
+static unda_status list_points(const struct fd *fd, struct fd_points *p, const unda_receivers *r,
+                               int64_t *all)
+{
+    struct spread spread;
+    int64_t num = 0;
+    for (int64_t i = 0; i < r->num_point; i++) {
+        locate(fd, r->points + 3 * i, false, &spread);
+        memcpy(p->weight + 3 * POINT_WIDTH * i, spread.weight, sizeof spread.weight);
+        for (int k = 0; k < POINT_NODES; k++) {
+            int64_t node = node_of(fd, &spread, k);
+            if (node >= 0)
+                all[num++] = node;
+        }
+    }
+    qsort(all, (size_t)num, sizeof *all, ascending);
+    for (int64_t i = 0; i < num; i++)
+        if (i == 0 || all[i] != all[p->num_node - 1])
+            all[p->num_node++] = all[i];
+    TRY(array_try(&p->node, p->num_node, sizeof *p->node, "receivers"));
+    memcpy(p->node, all, (size_t)p->num_node * sizeof *all);
+    for (int64_t i = 0; i < r->num_point; i++) {
+        locate(fd, r->points + 3 * i, false, &spread);
+        for (int k = 0; k < POINT_NODES; k++) {
+            int64_t node = node_of(fd, &spread, k);
+            const int64_t *at = bsearch(&node, all, (size_t)p->num_node, sizeof *all, ascending);
+            p->index[POINT_NODES * i + k] = at ? (int32_t)(at - all) : -1;
+        }
+    }
+    return UNDA_OK;
+}
+
+static unda_status fill_points(const struct fd *fd, struct fd_points *p, const unda_receivers *r)
+{
+    int64_t *all;
+    if (r->num_point > INT32_MAX / POINT_NODES)
+        FAIL(UNDA_ERR_ARG, "receivers: %lld points, expected at most %d a group", (long long)r->num_point,
+             INT32_MAX / POINT_NODES);
+    p->num_point = r->num_point;
+    TRY(array_try(&p->index, POINT_NODES * r->num_point, sizeof *p->index, "receivers"));
+    TRY(array_try(&p->weight, 3 * POINT_WIDTH * r->num_point, sizeof *p->weight, "receivers"));
+    TRY(array_try(&all, POINT_NODES * r->num_point, sizeof *all, "receivers"));
+    unda_status status = list_points(fd, p, r, all);
+    array_free(all);
+    return status;
 }
 
 unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *r)
 {
     struct fd_points *p;
     TRY(array_try(&p, 1, sizeof *p, "receivers"));
-    unda_status status = array_try(&p->point, r->num_point, sizeof *p->point, "receivers");
+    unda_status status = fill_points(s->fd, p, r);
     if (status != UNDA_OK) {
         fd_points_free(p);
         return status;
     }
-    p->num_point = r->num_point;
-    for (int64_t i = 0; i < r->num_point; i++)
-        locate(s->fd, r->points + 3 * i, false, &p->point[i]);
     *points = p;
     return UNDA_OK;
 }
 
-unda_status fd_sample_point(unda_solver *s, const struct fd_point *point, double *out)
+/* The operations of kernel scalar_weigh in cuda/fd/points.cu, one by one: the same bits. */
+double fd_weigh(const struct fd_points *points, int64_t point, const double *values)
 {
-    int64_t node[MAX_POINT_NODE];
-    double weight[MAX_POINT_NODE], value[MAX_POINT_NODE], sum = 0;
-    int64_t num = list_nodes(s->fd, point, node, weight);
-    TRY(fd_engine(s)->gather(s, FD_P, num, node, value));
-    for (int64_t k = 0; k < num; k++)
-        sum += weight[k] * value[k];
-    *out = sum;
+    const double *weight = points->weight + 3 * POINT_WIDTH * point;
+    double sum[32] = {0};
+    for (int line = 0; line < POINT_WIDTH * POINT_WIDTH; line++) {
+        const int32_t *index = points->index + POINT_NODES * point + POINT_WIDTH * line;
+        double part = 0;
+        for (int k = 0; k < POINT_WIDTH; k++)
+            if (index[k] >= 0)
+                part = fma(weight[2 * POINT_WIDTH + k], values[index[k]], part);
+        sum[line % 32] =
+            fma(weight[line / POINT_WIDTH] * weight[POINT_WIDTH + line % POINT_WIDTH], part, sum[line % 32]);
+    }
+    for (int half = 16; half > 0; half /= 2)
+        for (int lane = 0; lane < half; lane++)
+            sum[lane] += sum[lane + half];
+    return sum[0];
+}
+
+/* Values of all nodes of a group now. */
+static unda_status gather_points(unda_solver *s, const struct fd_points *points, double **values)
+{
+    TRY(array_try(values, points->num_node, sizeof **values, "receivers"));
+    unda_status status = fd_engine(s)->gather(s, FD_P, points->num_node, points->node, *values);
+    if (status != UNDA_OK)
+        array_free(*values);
+    return status;
+}
+
+/* Sample of one group at once: when it is added, or the state was set. */
+unda_status fd_record(unda_solver *s, struct receiver_group *group)
+{
+    double *values;
+    TRY(gather_points(s, group->points, &values));
+    for (int64_t i = 0; i < group->num_point; i++) {
+        double value = fd_weigh(group->points, i, values);
+        for (int32_t f = 0; f < group->num_field; f++) {
+            int64_t at = (group->held * group->num_point + i) * group->num_field + f;
+            if (s->real_bytes == 4)
+                ((float *)group->samples)[at] = (float)value;
+            else
+                ((double *)group->samples)[at] = value;
+        }
+    }
+    group->held++;
+    array_free(values);
+    return UNDA_OK;
+}
+
+static unda_status sample(unda_solver *s, struct fd_points *points, const unda_receivers *r, double *out)
+{
+    double *values;
+    TRY(gather_points(s, points, &values));
+    for (int64_t i = 0; i < r->num_point; i++)
+        for (int32_t f = 0; f < r->num_field; f++)
+            out[i * r->num_field + f] = fd_weigh(points, i, values);
+    array_free(values);
     return UNDA_OK;
 }
 
 unda_status fd_sample(unda_solver *s, const unda_receivers *r, double *values)
 {
-    for (int64_t i = 0; i < r->num_point; i++) {
-        struct fd_point point;
-        double value;
-        locate(s->fd, r->points + 3 * i, false, &point);
-        TRY(fd_sample_point(s, &point, &value));
-        for (int32_t f = 0; f < r->num_field; f++)
-            values[i * r->num_field + f] = value;
-    }
-    return UNDA_OK;
+    void *points;
+    TRY(fd_points_new(s, &points, r));
+    unda_status status = sample(s, points, r, values);
+    fd_points_free(points);
+    return status;
 }

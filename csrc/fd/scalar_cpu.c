@@ -1,5 +1,9 @@
 /* scalar_cpu.c: the CPU engine of the scalar scheme: arrays with ghosts, OpenMP over blocks of rows, points.
- * Results do not depend on the number of threads. Not here: the rows (scalar_cpu.inc.h). */
+ * Kernel step takes one level after the other. Kernel tiled marches over the planes of x with `depth` levels
+ * at once, each M + 1 planes behind the one before it, so that a plane takes all of them while it is in the
+ * cache; the levels of one front depend on earlier fronts alone, hence one barrier a front (a wavefront:
+ * Lamport 1974). Every node sees the same operations either way, and results do not depend on the number of
+ * threads. Not here: the rows (scalar_cpu.inc.h). */
 #include "scalar_cpu.h"
 
 #include "../base/parallel.h"
@@ -46,6 +50,26 @@ static void lay_out(const unda_solver *s, struct scalar_cpu *t)
     t->count = t->stride[0] * (fd->axis[0].total + 2 * half);
 }
 
+enum { FRONT_BYTES = 12 << 20, MAX_DEPTH = 8 };
+
+/* Levels of a time tile: the planes of a front, two levels of each and the speeds, shall stay in a shared
+ * cache of common size. Grids that fit there anyway gain nothing. */
+static int choose_depth(const unda_solver *s, const struct scalar_cpu *t)
+{
+    const struct fd *fd = s->fd;
+    int64_t plane = t->stride[0] * s->real_bytes * (fd->uniform ? 2 : 3), gap = fd->half + 1;
+    if (s->options.kernel == UNDA_KERNEL_STEP || fd->axis[0].side[0] == SIDE_PERIODIC)
+        return 1;
+    if (s->options.plan[0])
+        return s->options.plan[0];
+    if (s->options.kernel == UNDA_KERNEL_AUTO && plane * fd->axis[0].total < FRONT_BYTES)
+        return 1;
+    int64_t depth = (FRONT_BYTES / plane - 2 * fd->half) / gap;
+    return (int)(depth < 2           ? (s->options.kernel == UNDA_KERNEL_TILED ? 2 : 1)
+                 : depth < MAX_DEPTH ? depth
+                                     : MAX_DEPTH);
+}
+
 static unda_status forecast(unda_solver *s)
 {
     struct scalar_cpu t = {0};
@@ -66,6 +90,7 @@ static unda_status create(unda_solver *s)
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
     lay_out(s, t);
+    t->depth = choose_depth(s, t);
     for (int i = 0; i < 2; i++)
         TRY(array_try(&t->p[i], t->count, s->real_bytes, "state"));
     if (!fd->uniform)
@@ -82,6 +107,15 @@ static unda_status create(unda_solver *s)
     return UNDA_OK;
 }
 
+static void free_samples(struct scalar_cpu *t)
+{
+    for (int32_t g = 0; g < t->num_samples; g++)
+        array_free(t->samples[g].values);
+    array_free(t->samples);
+    t->samples = NULL;
+    t->num_samples = 0;
+}
+
 static void destroy(unda_solver *s)
 {
     struct scalar_cpu *t = tables(s);
@@ -93,6 +127,7 @@ static void destroy(unda_solver *s)
     }
     array_free(t->speed);
     array_free(t->amplitude);
+    free_samples(t);
     array_free(t);
     s->data = NULL;
 }
@@ -107,22 +142,6 @@ static int64_t place(const unda_solver *s, int64_t x, int64_t y, int64_t z)
 {
     const struct scalar_cpu *t = tables(s);
     return t->origin + x * t->stride[0] + y * t->stride[1] + z;
-}
-
-/* Fills the ghosts of p[which]. */
-static void fill_ghosts(unda_solver *s, int which)
-{
-    const struct fd *fd = s->fd;
-    struct scalar_cpu *t = tables(s);
-#pragma omp parallel num_threads(s->threads)
-    {
-#pragma omp for schedule(static)
-        for (int64_t x = 0; x < fd->axis[0].total; x++)
-            code(s)->plane_ghosts(fd, t, which, x);
-#pragma omp for schedule(static)
-        for (int64_t m = 0; m < 2 * fd->half; m++)
-            code(s)->ghost_plane(fd, t, which, m < fd->half ? -1 - m : fd->axis[0].total + m - fd->half);
-    }
 }
 
 static unda_status planes(unda_solver *s, int array, int64_t first, int64_t count, void *out, const void *in)
@@ -157,84 +176,122 @@ static unda_status clear(unda_solver *s)
     return UNDA_OK;
 }
 
-/* First by planes, so that the index does not depend on threads. */
+/* The first node in the order of [x][y][z], whatever the threads. */
 static unda_status find_bad(unda_solver *s, int64_t *index)
 {
     const struct fd_axis *axis = s->fd->axis;
-    const void *p = tables(s)->p[0];
-    int64_t plane = axis[1].total * axis[2].total, first = s->fd->num_node;
+    const char *p = tables(s)->p[0];
+    int64_t rows = axis[0].total * axis[1].total, num = axis[2].total, first = s->fd->num_node;
 #pragma omp parallel for schedule(static) num_threads(s->threads) reduction(min : first)
-    for (int64_t x = 0; x < axis[0].total; x++)
-        for (int64_t i = 0; i < plane; i++) {
-            int64_t at = x * plane + i;
-            if (!isfinite(get(s, p, place(s, x, i / axis[2].total, i % axis[2].total))) && at < first)
-                first = at;
-        }
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t at = place(s, row / axis[1].total, row % axis[1].total, 0);
+        int64_t found = code(s)->find_bad(p + at * s->real_bytes, num);
+        if (found < num && row * num + found < first)
+            first = row * num + found;
+    }
     *index = first < s->fd->num_node ? first : -1;
     return UNDA_OK;
 }
 
-/* ---- steps ---- */
+/* ---- points ---- */
 
-enum { BLOCK_X = 8, BLOCK_Y = 16 }; /* nodes of a block: its rows and their neighbours stay in the cache */
-
-static void step_rows(unda_solver *s)
+/* The part of an ascending list of nodes that lies in rows [begin, end) of plane x. */
+static int64_t part_of(const unda_solver *s, int64_t num, const int64_t *node, int64_t x, int64_t begin,
+                       int64_t end, int64_t *first)
 {
-    const struct fd_axis *axis = s->fd->axis;
-    int64_t num[2] = {(axis[0].total + BLOCK_X - 1) / BLOCK_X, (axis[1].total + BLOCK_Y - 1) / BLOCK_Y};
-#pragma omp parallel for schedule(static) num_threads(s->threads)
-    for (int64_t block = 0; block < num[0] * num[1]; block++) {
-        int64_t begin[2] = {block % num[0] * BLOCK_X, block / num[0] * BLOCK_Y}, end[2];
-        end[0] = begin[0] + BLOCK_X < axis[0].total ? begin[0] + BLOCK_X : axis[0].total;
-        end[1] = begin[1] + BLOCK_Y < axis[1].total ? begin[1] + BLOCK_Y : axis[1].total;
-        code(s)->rows(s->fd, tables(s), begin, end);
+    int64_t bound[2] = {(x * s->fd->axis[1].total + begin) * s->fd->axis[2].total,
+                        (x * s->fd->axis[1].total + end) * s->fd->axis[2].total};
+    for (int i = 0; i < 2; i++) {
+        int64_t low = 0, high = num;
+        while (low < high) {
+            int64_t middle = low + (high - low) / 2;
+            if (node[middle] < bound[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        bound[i] = low;
     }
+    *first = bound[0];
+    return bound[1] - bound[0];
 }
 
-static void inject(unda_solver *s, int64_t time)
+static int64_t place_of(const unda_solver *s, int64_t node)
 {
-    struct scalar_cpu *t = tables(s);
     const struct fd_axis *y = &s->fd->axis[1], *z = &s->fd->axis[2];
+    return place(s, node / z->total / y->total, node / z->total % y->total, node % z->total);
+}
+
+/* Adds the sources of step number `time` of the call to those rows. */
+static void inject(unda_solver *s, void *p, int64_t time, int64_t x, int64_t begin, int64_t end)
+{
     for (int32_t i = 0; i < s->num_source; i++) {
         const struct fd_source *source = fd_source(s, i);
-        double amplitude = t->amplitude[time * s->num_source + i];
-        for (int64_t k = 0; k < source->num; k++) {
-            int64_t node = source->node[k];
-            int64_t at = place(s, node / z->total / y->total, node / z->total % y->total, node % z->total);
-            double w = source->weight[k], old = get(s, t->p[1], at);
-            put(s, t->p[1], at,
+        double amplitude = tables(s)->amplitude[time * s->num_source + i];
+        int64_t first, count = part_of(s, source->num, source->node, x, begin, end, &first);
+        for (int64_t k = first; k < first + count; k++) {
+            int64_t at = place_of(s, source->node[k]);
+            double w = source->weight[k], old = get(s, p, at);
+            put(s, p, at,
                 s->real_bytes == 4 ? fmaf((float)w, (float)amplitude, (float)old) : fma(w, amplitude, old));
         }
     }
 }
 
-static void swap(struct scalar_cpu *t)
+/* Keeps what receivers need of those rows, which are at the given step; the call began at `start`. */
+static void keep_samples(unda_solver *s, const void *p, int64_t step, int64_t start, int64_t x, int64_t begin,
+                         int64_t end)
 {
-    void *kept = t->p[0];
-    t->p[0] = t->p[1];
-    t->p[1] = kept;
+    for (int32_t g = 0; g < s->num_group; g++) {
+        const struct receiver_group *group = s->groups[g];
+        const struct fd_points *points = group->points;
+        if (!receiver_due(group, step))
+            continue;
+        int64_t sample = (step - group->first) / group->every - (start - group->first) / group->every - 1;
+        int64_t first, count = part_of(s, points->num_node, points->node, x, begin, end, &first);
+        double *values = tables(s)->samples[g].values + sample * points->num_node;
+        for (int64_t k = first; k < first + count; k++)
+            values[k] = get(s, p, place_of(s, points->node[k]));
+    }
 }
 
-/* Ghosts of both levels follow the state, so nothing is filled before the first step but after each. */
-static unda_status record(unda_solver *s, struct receiver_group *group)
+static void weigh_samples(unda_solver *s, int64_t start)
 {
-    const struct fd_points *points = group->points;
-    const void *p = tables(s)->p[0];
-    for (int64_t i = 0; i < group->num_point; i++) {
-        const struct fd_point *point = &points->point[i];
-        double sum = 0;
-        for (int a = 0; a < POINT_WIDTH; a++)
-            for (int b = 0; b < POINT_WIDTH; b++)
-                for (int c = 0; c < POINT_WIDTH; c++) {
-                    double w = point->weight[0][a] * point->weight[1][b] * point->weight[2][c];
-                    if (w != 0)
-                        sum +=
-                            w * get(s, p, place(s, point->node[0][a], point->node[1][b], point->node[2][c]));
-                }
-        for (int32_t f = 0; f < group->num_field; f++)
-            put(s, group->samples, (group->held * group->num_point + i) * group->num_field + f, sum);
+    for (int32_t g = 0; g < s->num_group; g++) {
+        struct receiver_group *group = s->groups[g];
+        const struct fd_points *points = group->points;
+        int64_t count = (s->step - group->first) / group->every - (start - group->first) / group->every;
+        const double *values = tables(s)->samples[g].values;
+#pragma omp parallel for schedule(static) num_threads(s->threads)
+        for (int64_t i = 0; i < count * group->num_point; i++) {
+            double value =
+                fd_weigh(points, i % group->num_point, values + i / group->num_point * points->num_node);
+            for (int32_t f = 0; f < group->num_field; f++)
+                put(s, group->samples, (group->held * group->num_point + i) * group->num_field + f, value);
+        }
+        group->held += count;
     }
-    group->held++;
+}
+
+/* Room for the samples of max_step steps. */
+static unda_status reserve_samples(unda_solver *s)
+{
+    struct scalar_cpu *t = tables(s);
+    bool enough = t->num_samples == s->num_group && t->point_version == s->point_version;
+    for (int32_t g = 0; g < s->num_group && enough; g++)
+        enough = t->samples[g].room >= s->max_step / s->groups[g]->every + 1;
+    if (enough)
+        return UNDA_OK;
+    free_samples(t);
+    TRY(array_try(&t->samples, s->num_group, sizeof *t->samples, "receiver samples"));
+    t->num_samples = s->num_group;
+    for (int32_t g = 0; g < s->num_group; g++) {
+        const struct fd_points *points = s->groups[g]->points;
+        t->samples[g].room = s->max_step / s->groups[g]->every + 1;
+        TRY(array_try(&t->samples[g].values, t->samples[g].room * points->num_node, sizeof(double),
+                      "receiver samples"));
+    }
+    t->point_version = s->point_version;
     return UNDA_OK;
 }
 
@@ -243,6 +300,7 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
     struct scalar_cpu *t = tables(s);
     int64_t count = drive->num_time * s->num_source;
     TRY(fd_need_material(s));
+    TRY(reserve_samples(s));
     if (count > t->amplitude_room) {
         array_free(t->amplitude);
         t->amplitude = NULL;
@@ -255,19 +313,75 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
     return UNDA_OK;
 }
 
+/* ---- steps ---- */
+
+enum { BLOCK_Y = 32 }; /* rows of a block: they and their neighbours stay in the cache */
+
+/* Rows [begin, end) of plane x from step `time` of the call to the next, with all that belongs to them. */
+static void advance(unda_solver *s, int64_t time, int64_t start, int64_t x, int64_t block)
+{
+    struct scalar_cpu *t = tables(s);
+    int64_t begin = block * BLOCK_Y, end = begin + BLOCK_Y;
+    end = end < s->fd->axis[1].total ? end : s->fd->axis[1].total;
+    void *next = t->p[(time + 1) % 2];
+    code(s)->rows(s->fd, t, t->p[time % 2], next, x, begin, end);
+    inject(s, next, time, x, begin, end);
+    code(s)->ghosts(s->fd, t, next, x, begin, end);
+    keep_samples(s, next, start + time + 1, start, x, begin, end);
+}
+
+/* `depth` steps, from step `time` of the call on. */
+static void advance_tile(unda_solver *s, int64_t time, int64_t start, int64_t depth)
+{
+    const struct fd_axis *axis = s->fd->axis;
+    int64_t gap = s->fd->half + 1, num_block = (axis[1].total + BLOCK_Y - 1) / BLOCK_Y;
+#pragma omp parallel num_threads(s->threads)
+    if (depth == 1) {
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < axis[0].total * num_block; i++)
+            advance(s, time, start, i / num_block, i % num_block);
+    } else {
+        for (int64_t front = 0; front < axis[0].total + (depth - 1) * gap; front++) {
+#pragma omp for schedule(static)
+            for (int64_t i = 0; i < depth * num_block; i++) {
+                int64_t level = i % depth, x = front - level * gap;
+                if (x >= 0 && x < axis[0].total)
+                    advance(s, time + level, start, x, i / depth);
+            }
+        }
+    }
+}
+
+/* The state may have been set: its ghosts are not there yet. */
+static void fill_ghosts(unda_solver *s)
+{
+    const struct fd_axis *axis = s->fd->axis;
+#pragma omp parallel for schedule(static) num_threads(s->threads)
+    for (int64_t x = 0; x < axis[0].total; x++)
+        code(s)->ghosts(s->fd, tables(s), tables(s)->p[0], x, 0, axis[1].total);
+}
+
+static void swap(struct scalar_cpu *t)
+{
+    void *kept = t->p[0];
+    t->p[0] = t->p[1];
+    t->p[1] = kept;
+}
+
 static unda_status run(unda_solver *s, int64_t num_step)
 {
-    fill_ghosts(s, 0); /* the state may have been set */
-    for (int64_t i = 0; i < num_step; i++) {
-        step_rows(s);
-        inject(s, i);
-        swap(tables(s));
-        fill_ghosts(s, 0);
-        s->step++;
-        for (int32_t g = 0; g < s->num_group; g++)
-            if (receiver_due(s->groups[g], s->step))
-                TRY(record(s, s->groups[g]));
+    struct scalar_cpu *t = tables(s);
+    int64_t start = s->step;
+    fill_ghosts(s);
+    for (int64_t done = 0; done < num_step;) {
+        int64_t depth = num_step - done < t->depth ? num_step - done : t->depth;
+        advance_tile(s, done, start, depth);
+        done += depth;
     }
+    if (num_step % 2)
+        swap(t);
+    s->step += num_step;
+    weigh_samples(s, start);
     return UNDA_OK;
 }
 
@@ -276,21 +390,31 @@ static unda_status rest(unda_solver *s)
 {
     struct scalar_cpu *t = tables(s);
     memset(t->p[1], 0, (size_t)(t->count * s->real_bytes));
-    fill_ghosts(s, 0);
-    step_rows(s);
+    fill_ghosts(s);
+#pragma omp parallel for schedule(static) num_threads(s->threads)
+    for (int64_t x = 0; x < s->fd->axis[0].total; x++)
+        code(s)->rows(s->fd, t, t->p[0], t->p[1], x, 0, s->fd->axis[1].total);
     for (int64_t i = 0; i < t->count; i++)
         put(s, t->p[1], i, 0.5 * get(s, t->p[1], i));
     return UNDA_OK;
 }
 
+static void describe(const unda_solver *s, unda_solver_info *info)
+{
+    info->kernel = tables(s)->depth > 1 ? UNDA_KERNEL_TILED : UNDA_KERNEL_STEP;
+    info->plan[0] = tables(s)->depth;
+}
+
 const struct fd_engine fd_scalar_cpu = {.base = {.name = "cpu",
                                                  .create = create,
                                                  .destroy = destroy,
-                                                 .record = record,
+                                                 .record = fd_record,
                                                  .drive = drive,
                                                  .run = run,
                                                  .find_bad = find_bad,
-                                                 .forecast = forecast},
+                                                 .reserve = reserve_samples,
+                                                 .forecast = forecast,
+                                                 .describe = describe},
                                         .planes = planes,
                                         .gather = gather,
                                         .clear = clear,

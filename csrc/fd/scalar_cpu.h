@@ -5,6 +5,12 @@
 
 #include "fd.h"
 
+/* Raw values of the nodes of a group of receivers in one call. */
+struct scalar_samples {
+    double *values; /* [room][num_node] */
+    int64_t room;
+};
+
 /* Arrays [x][y][z] have M ghost nodes on every side: images of nodes inside. REAL. */
 struct scalar_cpu {
     int64_t stride[3], origin, count; /* origin: of node (0, 0, 0); count: values of an array */
@@ -13,19 +19,25 @@ struct scalar_cpu {
     void *damp[3];                    /* g along each axis */
     uint8_t *damped[3];               /* which of them are not 1 */
     bool damped_z;                    /* whether any along z is */
+    int depth;                        /* steps of a time tile; 1: kernel step */
     double *amplitude;                /* [time][source] */
     int64_t amplitude_room;
+    struct scalar_samples *samples; /* of each group */
+    int32_t num_samples;
+    int64_t point_version; /* of the solver's points that they hold */
 };
 
-/* Steps nodes [begin, end) of x and y, all z. */
-typedef void (*scalar_rows)(const struct fd *fd, const struct scalar_cpu *t, const int64_t *begin,
-                            const int64_t *end);
-/* Ghosts of p[which]: of rows of one plane, beside it in z and y; then of planes, beside the grid in x. */
-typedef void (*scalar_ghosts)(const struct fd *fd, const struct scalar_cpu *t, int which, int64_t x);
+/* Rows [begin, end) of plane x, all z: the next level over the one before. */
+typedef void (*scalar_rows)(const struct fd *fd, const struct scalar_cpu *t, const void *now, void *next,
+                            int64_t x, int64_t begin, int64_t end);
+/* Every ghost that is an image of these rows. */
+typedef void (*scalar_ghosts)(const struct fd *fd, const struct scalar_cpu *t, void *p, int64_t x,
+                              int64_t begin, int64_t end);
 
 struct scalar_cpu_code {
     scalar_rows rows;
-    scalar_ghosts plane_ghosts, ghost_plane;
+    scalar_ghosts ghosts;
+    int64_t (*find_bad)(const void *row, int64_t num);
 };
 extern const struct scalar_cpu_code scalar_cpu_f32, scalar_cpu_f64;
 

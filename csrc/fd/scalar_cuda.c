@@ -310,7 +310,7 @@ static unda_status rest(unda_solver *s)
 const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
                                                   .create = create,
                                                   .destroy = destroy,
-                                                  .record = scalar_record,
+                                                  .record = fd_record,
                                                   .drive = scalar_drive,
                                                   .run = run,
                                                   .find_bad = find_bad,

@@ -50,7 +50,6 @@ static inline int64_t scalar_place(const unda_solver *s, int64_t node)
 
 /* scalar_cuda_points.c */
 unda_status scalar_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);
-unda_status scalar_record(unda_solver *s, struct receiver_group *group);
 unda_status scalar_drive(unda_solver *s, const unda_drive *drive);
 unda_status scalar_reserve(unda_solver *s);
 unda_status scalar_inject(unda_solver *s, gpu_ptr p, int64_t time); /* after a step */

@@ -221,25 +221,6 @@ unda_status scalar_inject(unda_solver *s, gpu_ptr p, int64_t time)
 
 /* ---- receivers ---- */
 
-/* Sample of one group at once, on the host: when it is added. */
-unda_status scalar_record(unda_solver *s, struct receiver_group *group)
-{
-    const struct fd_points *points = group->points;
-    for (int64_t i = 0; i < group->num_point; i++) {
-        double value;
-        TRY(fd_sample_point(s, &points->point[i], &value));
-        for (int32_t f = 0; f < group->num_field; f++) {
-            int64_t at = (group->held * group->num_point + i) * group->num_field + f;
-            if (s->real_bytes == 4)
-                ((float *)group->samples)[at] = (float)value;
-            else
-                ((double *)group->samples)[at] = value;
-        }
-    }
-    group->held++;
-    return UNDA_OK;
-}
-
 static void free_groups(struct scalar_cuda *t)
 {
     for (int32_t i = 0; i < t->num_group; i++) {
@@ -254,76 +235,23 @@ static void free_groups(struct scalar_cuda *t)
     t->group_version = -1;
 }
 
-enum { POINT_NODES = POINT_WIDTH * POINT_WIDTH * POINT_WIDTH };
-
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The node at (i, j, k) of a point, -1 where a weight is 0. */
-static int64_t node_of(const struct fd *fd, const struct fd_point *p, int at)
-{
-    int i = at / (POINT_WIDTH * POINT_WIDTH), j = at / POINT_WIDTH % POINT_WIDTH, k = at % POINT_WIDTH;
-    if (p->weight[0][i] == 0 || p->weight[1][j] == 0 || p->weight[2][k] == 0)
-        return -1;
-    return (p->node[0][i] * fd->axis[1].total + p->node[1][j]) * fd->axis[2].total + p->node[2][k];
-}
-
-static unda_status upload_group(unda_solver *s, const struct receiver_group *group, struct scalar_group *g,
-                                int64_t *place, int32_t *node, double *weight)
+static unda_status new_group(unda_solver *s, const struct receiver_group *group, struct scalar_group *g)
 {
     struct scalar_cuda *t = tables(s);
     const struct fd_points *points = group->points;
-    int64_t num = 0, count = 0;
-    for (int64_t i = 0; i < group->num_point; i++)
-        for (int k = 0; k < POINT_NODES; k++) {
-            int64_t found = node_of(s->fd, &points->point[i], k);
-            if (found >= 0)
-                place[num++] = found;
-        }
-    qsort(place, (size_t)num, sizeof *place, ascending);
-    for (int64_t i = 0; i < num; i++)
-        if (i == 0 || place[i] != place[count - 1])
-            place[count++] = place[i];
-    g->num_node = count;
-    for (int64_t i = 0; i < group->num_point; i++) {
-        memcpy(weight + 3 * POINT_WIDTH * i, points->point[i].weight, sizeof points->point[i].weight);
-        for (int k = 0; k < POINT_NODES; k++) {
-            int64_t found = node_of(s->fd, &points->point[i], k);
-            const int64_t *at =
-                found < 0 ? NULL : bsearch(&found, place, (size_t)count, sizeof *place, ascending);
-            node[POINT_NODES * i + k] = at ? (int32_t)(at - place) : -1;
-        }
-    }
-    for (int64_t i = 0; i < count; i++)
-        place[i] = scalar_place(s, place[i]);
-    TRY(gpu_alloc_copy(t->stream, &g->place, place, 8 * count, "receivers"));
-    TRY(gpu_alloc_copy(t->stream, &g->node, node, 4 * POINT_NODES * group->num_point, "receivers"));
-    TRY(gpu_alloc_copy(t->stream, &g->weight, weight, 8 * 3 * POINT_WIDTH * group->num_point, "receivers"));
+    int64_t *place, num = points->num_point;
+    g->num_node = points->num_node;
     g->room = s->max_step / group->every + 2;
-    TRY(gpu_alloc(t->gpu, &g->values, g->room * count * s->real_bytes, "receiver samples"));
-    return gpu_alloc(t->gpu, &g->out, g->room * group->num_point * group->num_field * s->real_bytes,
-                     "receiver samples");
-}
-
-static unda_status new_group(unda_solver *s, const struct receiver_group *group, struct scalar_group *g)
-{
-    int64_t *place = NULL, num = POINT_NODES * group->num_point;
-    int32_t *node = NULL;
-    double *weight = NULL;
-    unda_status status = array_try(&place, num, sizeof *place, "receivers");
-    if (status == UNDA_OK)
-        status = array_try(&node, num, sizeof *node, "receivers");
-    if (status == UNDA_OK)
-        status = array_try(&weight, 3 * POINT_WIDTH * group->num_point, sizeof *weight, "receivers");
-    if (status == UNDA_OK)
-        status = upload_group(s, group, g, place, node, weight);
+    TRY(array_try(&place, points->num_node, sizeof *place, "receivers"));
+    for (int64_t i = 0; i < points->num_node; i++)
+        place[i] = scalar_place(s, points->node[i]);
+    unda_status status = gpu_alloc_copy(t->stream, &g->place, place, 8 * points->num_node, "receivers");
     array_free(place);
-    array_free(node);
-    array_free(weight);
-    return status;
+    TRY(status);
+    TRY(gpu_alloc_copy(t->stream, &g->node, points->index, 4 * POINT_NODES * num, "receivers"));
+    TRY(gpu_alloc_copy(t->stream, &g->weight, points->weight, 8 * 3 * POINT_WIDTH * num, "receivers"));
+    TRY(gpu_alloc(t->gpu, &g->values, g->room * points->num_node * s->real_bytes, "receiver samples"));
+    return gpu_alloc(t->gpu, &g->out, g->room * num * group->num_field * s->real_bytes, "receiver samples");
 }
 
 static unda_status update_groups(unda_solver *s)

@@ -35,8 +35,12 @@ _CODES = {
     "periodic": lib.UNDA_BOUNDARY_PERIODIC,
 }
 _SCHEMES = ("scalar",)
-_KERNELS = {"auto": lib.UNDA_KERNEL_AUTO, "step": lib.UNDA_KERNEL_STEP}
-_PLAN = ("rows", "planes")
+_KERNELS = {
+    "auto": lib.UNDA_KERNEL_AUTO,
+    "step": lib.UNDA_KERNEL_STEP,
+    "tiled": lib.UNDA_KERNEL_TILED,
+}
+_PLANS = {"cpu": ("depth",), "cuda": ("rows", "planes")}
 _SLAB = 2**20  # nodes worked on at a time in Python
 
 
@@ -106,10 +110,12 @@ class FD(Simulation):
         As for `DG`.
     threads : int, optional
         CPU threads; all that the process may use if omitted.
-    kernel : {"auto", "step"}
-        "step": one step of the whole grid after the other.
+    kernel : {"auto", "step", "tiled"}
+        "step": one step of the whole grid after the other. "tiled", on the CPU and where x is not periodic:
+        several steps of planes of x while they are in the cache. Both give the same bits.
     kernel_options : dict of str to int, optional
-        Parts of the plan to fix: rows (along y, of a block), planes (of x, that it marches over). CUDA only.
+        Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
+        marches over). "tiled": depth (steps at once).
     allow_unstable : bool
         Accept a dt above the stable limit.
 
@@ -147,7 +153,6 @@ class FD(Simulation):
 
     grid: Grid
     order: int
-    _plan_names = _PLAN
     _sides: dict[str, str | Damping]
 
     def __init__(
@@ -250,7 +255,7 @@ class FD(Simulation):
             dt=0.0 if dt is None else number("dt", dt, "s", positive=True),
             material=material,
             boundary=np.array([_CODES[word] for word in words], np.int32),
-            plan=plan(kernel_options, _PLAN),
+            plan=plan(kernel_options, _PLANS["cpu" if chosen == "cpu" else "cuda"]),
             fd=grid_options,
         )
         return options, grid_options, sides, chosen
@@ -303,6 +308,10 @@ class FD(Simulation):
 
     def _size(self) -> tuple[int, str]:
         return self.grid.num_node, "cell"
+
+    def _plan(self, info: Any) -> dict[str, int]:
+        names = _PLANS["cuda" if info.on_gpu else "cpu"]
+        return dict(zip(names, map(int, info.plan), strict=False))
 
     def _about(self) -> str:
         shape = " x ".join(map(str, self.grid.shape))

@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 PLAN = ("rows", "cols", "tile", "blocks", "unroll_volume", "unroll_lift")
-KERNELS = ("auto", "fused", "node", "step")  # in the order of unda_kernel
+KERNELS = ("auto", "fused", "node", "step", "tiled")  # in the order of unda_kernel
 PRECISIONS = ("float32", "float64")
 _CHUNK_SECONDS = 0.3
 _CHUNK_BYTES = 64e6
@@ -220,8 +220,6 @@ class Simulation:
         self._blown: tuple[int, int] | None = None  # steps of a blow-up and of the last good state
         _alive.add(self)
 
-    _plan_names: tuple[str, ...] = PLAN
-
     def _resolved(self, device: str) -> dict[str, Any]:
         """Return the part of the configuration that the library decided."""
         info = self._info()
@@ -230,8 +228,8 @@ class Simulation:
             "dt": self.dt,
             "device": device,
             **device_info(device),
-            "kernel": KERNELS[info.kernel] if info.on_gpu else None,
-            "kernel_options": self._plan(info) if info.on_gpu else None,
+            "kernel": KERNELS[info.kernel] if info.kernel else None,
+            "kernel_options": self._plan(info) if info.kernel else None,
             "threads": int(info.threads),
             "version": _core.version(),
             "source_hash": _core.text(lib.unda_source_hash()),
@@ -240,7 +238,7 @@ class Simulation:
         }
 
     def _plan(self, info: Any) -> dict[str, int]:
-        return dict(zip(self._plan_names, map(int, info.plan), strict=False))
+        return dict(zip(PLAN, map(int, info.plan), strict=True))
 
     def _info(self) -> Any:
         if self._handle is None:
@@ -663,11 +661,13 @@ class Simulation:
         self.close()
 
     def _engine(self) -> str:
+        where = f"{self.config['device']} ({self.config['device_name']})"
+        if self.config["device"] == "cpu":
+            where = f"cpu with {self.config['threads']} threads"
         if self.config["kernel"] is None:
-            return f"cpu with {self.config['threads']} threads"
-        plan = ", ".join(map(str, (self.config["kernel_options"] or {}).values()))
-        device = f"{self.config['device']} ({self.config['device_name']})"
-        return f"{device}, kernel {self.config['kernel']} {{{plan}}}"
+            return where
+        plan = ", ".join(map(str, self.config["kernel_options"].values()))
+        return f"{where}, kernel {self.config['kernel']} {{{plan}}}"
 
     def _about(self) -> str:
         """Return what stands in brackets after the name."""

@@ -1,0 +1,88 @@
+"""The kernels of the finite differences have the same bits, however many threads and steps at a time.
+
+On the CPU `step` and `tiled`, on CUDA `step`. Grids that no tile divides, every kind of side, sources and
+receivers inside tiles. Not here: that these bits are right (test_fd_modes.py, test_fd_points.py).
+"""
+
+import cuda_device
+import numpy as np
+import pytest
+import unda
+from fd_cases import Case, any_case
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+REAL = cuda_device.prepare()
+SOME = settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+FEW = settings(SOME, max_examples=100 if REAL else 4)
+LAYER = (5, 0.01)
+CASES = {
+    "closed": Case((37, 21, 53), (("free", "rigid"), ("rigid", "rigid"), ("rigid", "free")), 4),
+    "layers": Case((21, 33, 47), ((LAYER, LAYER), (LAYER, "rigid"), (LAYER, "free")), 8),
+    "periodic": Case((26, 19, 31), (("periodic", "periodic"),) * 3, 6, contrast=1),
+    "mixed": Case((33, 18, 40), ((LAYER, "free"), ("periodic", "periodic"), ("rigid", LAYER)), 2, contrast=1),
+}
+
+
+def run(case, chunks, *, every=3, **options):
+    """Both levels and the traces after chunks of steps, with two sources and five receivers."""
+    sim = case.fd(**options)
+    p, q = case.states()
+    sim.set(p=p, p_previous=q)
+    for place in case.points(2, seed=7):
+        sim.add_source(unda.VolumeInjection(place, unda.ricker(0.04 / case.dt, t0=12 * case.dt)))
+    rec = sim.add_receivers(case.points(5), ["p"], every=every)
+    for n in chunks:
+        sim.step(n)
+    return sim.get("p"), sim.get("p_previous"), rec["p"]
+
+
+def same(first, second):
+    return all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+
+
+def tiled(case):
+    """The kernel that takes several steps at once, where it can: not along a periodic axis."""
+    return "step" if case.sides[0][0] == "periodic" else "tiled"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", CASES)
+def test_cpu_kernels_have_the_same_bits(name, dtype):
+    """Those of one step at a time; another bit is seen."""
+    case, depth = CASES[name], {"depth": 5}
+    step = run(case, [47], kernel="step", threads=1, dtype=dtype)
+    assert same(run(case, [47], kernel=tiled(case), threads=1, dtype=dtype), step)
+    assert same(run(case, [47], kernel="auto", threads=2, dtype=dtype), step)
+    options = {"kernel": tiled(case), "kernel_options": depth}
+    assert same(run(case, [1, 13, 2, 31], threads=2, dtype=dtype, **options), step)
+    assert not same(run(case, [46], kernel="step", threads=1, dtype=dtype), step)
+
+
+@SOME
+@given(
+    case=any_case(least=3, most=40), n=st.integers(1, 40), every=st.integers(1, 5), depth=st.integers(2, 9)
+)
+def test_cpu_kernels_have_the_same_bits_on_random_grids(case, n, every, depth):
+    step = run(case, [n], every=every, kernel="step", dtype="float32")
+    options = {"kernel": tiled(case), "kernel_options": {"depth": depth}}
+    assert same(run(case, [n], every=every, dtype="float32", **options), step)
+
+
+@FEW
+@given(case=any_case(least=3, most=30 if REAL else 9), n=st.integers(1, 12), every=st.integers(1, 5))
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_cuda_kernels_have_the_bits_of_the_cpu(dtype, case, n, every):
+    cpu = run(case, [n], every=every, dtype=dtype)
+    assert same(run(case, [n], every=every, kernel="step", dtype=dtype, device="cuda"), cpu)
+
+
+@pytest.mark.parametrize("kernel", ["fused", "node", "soup"])
+def test_kernels_of_other_methods_are_refused(kernel):
+    with pytest.raises(unda.ArgumentError, match="kernel"):
+        CASES["closed"].fd(kernel=kernel)
+
+
+def test_a_tile_does_not_close_on_itself():
+    with pytest.raises(unda.ArgumentError, match="periodic"):
+        CASES["periodic"].fd(kernel="tiled")
