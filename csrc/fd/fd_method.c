@@ -51,8 +51,9 @@ static unda_status check(const unda_solver_options *o)
     if (o->kernel != UNDA_KERNEL_AUTO && o->kernel != UNDA_KERNEL_STEP && !tiled)
         FAIL(UNDA_ERR_ARG, "kernel is %d, expected %d (auto), %d (step) or, on the CPU, %d (tiled)",
              o->kernel, UNDA_KERNEL_AUTO, UNDA_KERNEL_STEP, UNDA_KERNEL_TILED);
-    if (tiled && o->boundary && o->boundary[0] == UNDA_BOUNDARY_PERIODIC)
-        FAIL(UNDA_ERR_ARG, "kernel tiled marches along x, which is periodic; expected kernel step");
+    if (tiled && o->boundary &&
+        (o->boundary[0] == UNDA_BOUNDARY_PERIODIC || o->boundary[2] == UNDA_BOUNDARY_PERIODIC))
+        FAIL(UNDA_ERR_ARG, "x or y is periodic, along which kernel tiled marches; expected kernel step");
     if (o->plan[0] < 0 || o->plan[0] > 16 || o->plan[1] < 0)
         FAIL(UNDA_ERR_ARG, "plan is {%d, %d}, expected 0..16 rows of a block or steps of a tile, >= 0 planes",
              o->plan[0], o->plan[1]);

@@ -1,9 +1,11 @@
 /* scalar_cpu.c: the CPU engine of the scalar scheme: arrays with ghosts, OpenMP over blocks of rows, points.
- * Kernel step takes one level after the other. Kernel tiled marches over the planes of x with `depth` levels
- * at once, each M + 1 planes behind the one before it, so that a plane takes all of them while it is in the
- * cache; the levels of one front depend on earlier fronts alone, hence one barrier a front (a wavefront:
- * Lamport 1974). Every node sees the same operations either way, and results do not depend on the number of
- * threads. Not here: the rows (scalar_cpu.inc.h). */
+ * Kernel step takes one level after the other. Kernel tiled (time skewing: Wolf & Lam 1991) takes `depth`
+ * levels of what is in a core's cache: a block of rows marches along x, and at each front takes level after
+ * level, each M planes and M rows behind the one before. It then needs nothing of the blocks above, and of
+ * the one below only planes that this passed: that runs one front ahead, all blocks at once. Two arrays are
+ * enough, since what a block overwrites lies M rows below all that the next one still reads. Every node sees
+ * the same operations either way, and results do not depend on the number of threads. Not here: the rows
+ * (scalar_cpu.inc.h). */
 #include "scalar_cpu.h"
 
 #include "../base/parallel.h"
@@ -50,24 +52,24 @@ static void lay_out(const unda_solver *s, struct scalar_cpu *t)
     t->count = t->stride[0] * (fd->axis[0].total + 2 * half);
 }
 
-enum { FRONT_BYTES = 12 << 20, MAX_DEPTH = 8 };
+enum { TILE_BYTES = 768 << 10, MAX_DEPTH = 8, BLOCK_Y = 16 };
 
-/* Levels of a time tile: the planes of a front, two levels of each and the speeds, shall stay in a shared
- * cache of common size. Grids that fit there anyway gain nothing. */
-static int choose_depth(const unda_solver *s, const struct scalar_cpu *t)
+/* Levels of a time tile: the planes of a front, two levels of each and the speeds, shall stay in a core's
+ * cache of common size. Small grids stay there anyway; tiles do not close on themselves. */
+static void choose_tile(const unda_solver *s, struct scalar_cpu *t)
 {
     const struct fd *fd = s->fd;
-    int64_t plane = t->stride[0] * s->real_bytes * (fd->uniform ? 2 : 3), gap = fd->half + 1;
-    if (s->options.kernel == UNDA_KERNEL_STEP || fd->axis[0].side[0] == SIDE_PERIODIC)
-        return 1;
-    if (s->options.plan[0])
-        return s->options.plan[0];
-    if (s->options.kernel == UNDA_KERNEL_AUTO && plane * fd->axis[0].total < FRONT_BYTES)
-        return 1;
-    int64_t depth = (FRONT_BYTES / plane - 2 * fd->half) / gap;
-    return (int)(depth < 2           ? (s->options.kernel == UNDA_KERNEL_TILED ? 2 : 1)
-                 : depth < MAX_DEPTH ? depth
-                                     : MAX_DEPTH);
+    int64_t half = fd->half, row = t->stride[1] * s->real_bytes * (fd->uniform ? 2 : 3);
+    bool small =
+        s->options.kernel == UNDA_KERNEL_AUTO && row * fd->axis[1].total * fd->axis[0].total < TILE_BYTES;
+    t->block_y = s->options.plan[1] ? s->options.plan[1] : BLOCK_Y;
+    t->depth = s->options.plan[0] ? s->options.plan[0] : MAX_DEPTH;
+    while (!s->options.plan[0] && t->depth > 2 &&
+           row * (t->depth * half + 2 * half + 1) * (t->block_y + (t->depth + 1) * half) > TILE_BYTES)
+        t->depth--;
+    if (small || s->options.kernel == UNDA_KERNEL_STEP || fd->axis[0].side[0] == SIDE_PERIODIC ||
+        fd->axis[1].side[0] == SIDE_PERIODIC)
+        t->depth = 1;
 }
 
 static unda_status forecast(unda_solver *s)
@@ -90,7 +92,7 @@ static unda_status create(unda_solver *s)
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
     lay_out(s, t);
-    t->depth = choose_depth(s, t);
+    choose_tile(s, t);
     for (int i = 0; i < 2; i++)
         TRY(array_try(&t->p[i], t->count, s->real_bytes, "state"));
     if (!fd->uniform)
@@ -315,15 +317,15 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
 
 /* ---- steps ---- */
 
-enum { BLOCK_Y = 32 }; /* rows of a block: they and their neighbours stay in the cache */
-
 /* Rows [begin, end) of plane x from step `time` of the call to the next, with all that belongs to them. */
-static void advance(unda_solver *s, int64_t time, int64_t start, int64_t x, int64_t block)
+static void advance(unda_solver *s, int64_t time, int64_t start, int64_t x, int64_t begin, int64_t end)
 {
     struct scalar_cpu *t = tables(s);
-    int64_t begin = block * BLOCK_Y, end = begin + BLOCK_Y;
-    end = end < s->fd->axis[1].total ? end : s->fd->axis[1].total;
     void *next = t->p[(time + 1) % 2];
+    begin = begin > 0 ? begin : 0;
+    end = end < s->fd->axis[1].total ? end : s->fd->axis[1].total;
+    if (x < 0 || x >= s->fd->axis[0].total || begin >= end)
+        return;
     code(s)->rows(s->fd, t, t->p[time % 2], next, x, begin, end);
     inject(s, next, time, x, begin, end);
     code(s)->ghosts(s->fd, t, next, x, begin, end);
@@ -333,21 +335,23 @@ static void advance(unda_solver *s, int64_t time, int64_t start, int64_t x, int6
 /* `depth` steps, from step `time` of the call on. */
 static void advance_tile(unda_solver *s, int64_t time, int64_t start, int64_t depth)
 {
-    const struct fd_axis *axis = s->fd->axis;
-    int64_t gap = s->fd->half + 1, num_block = (axis[1].total + BLOCK_Y - 1) / BLOCK_Y;
+    const struct scalar_cpu *t = tables(s);
+    int64_t num_x = s->fd->axis[0].total, num_y = s->fd->axis[1].total, half = s->fd->half, rows = t->block_y;
+    int64_t num_block = (num_y + rows - 1) / rows;
 #pragma omp parallel num_threads(s->threads)
     if (depth == 1) {
 #pragma omp for schedule(static)
-        for (int64_t i = 0; i < axis[0].total * num_block; i++)
-            advance(s, time, start, i / num_block, i % num_block);
+        for (int64_t i = 0; i < num_x * num_block; i++)
+            advance(s, time, start, i % num_x, i / num_x * rows, i / num_x * rows + rows);
     } else {
-        for (int64_t front = 0; front < axis[0].total + (depth - 1) * gap; front++) {
+        for (int64_t front = 0; front < num_x + (depth - 1) * half + num_block - 1; front++) {
 #pragma omp for schedule(static)
-            for (int64_t i = 0; i < depth * num_block; i++) {
-                int64_t level = i % depth, x = front - level * gap;
-                if (x >= 0 && x < axis[0].total)
-                    advance(s, time + level, start, x, i / depth);
-            }
+            for (int64_t block = 0; block < num_block; block++)
+                for (int64_t level = 0; level < depth; level++) {
+                    int64_t begin = block == 0 ? 0 : block * rows - level * half;
+                    int64_t end = block == num_block - 1 ? num_y : (block + 1) * rows - level * half;
+                    advance(s, time + level, start, front - block - level * half, begin, end);
+                }
         }
     }
 }
@@ -403,6 +407,7 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 {
     info->kernel = tables(s)->depth > 1 ? UNDA_KERNEL_TILED : UNDA_KERNEL_STEP;
     info->plan[0] = tables(s)->depth;
+    info->plan[1] = tables(s)->block_y;
 }
 
 const struct fd_engine fd_scalar_cpu = {.base = {.name = "cpu",

@@ -19,7 +19,7 @@ struct scalar_cpu {
     void *damp[3];                    /* g along each axis */
     uint8_t *damped[3];               /* which of them are not 1 */
     bool damped_z;                    /* whether any along z is */
-    int depth;                        /* steps of a time tile; 1: kernel step */
+    int depth, block_y;               /* steps of a time tile (1: kernel step), rows of a block */
     double *amplitude;                /* [time][source] */
     int64_t amplitude_room;
     struct scalar_samples *samples; /* of each group */

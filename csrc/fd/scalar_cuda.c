@@ -136,6 +136,20 @@ static unda_status upload_damp(unda_solver *s, struct scalar_cuda *t)
     return UNDA_OK;
 }
 
+/* Planes that a block marches over: few enough that blocks near each other read the same rows at about the
+ * same time, from L2 (measured: benchmarks/NOTES.md), and that there are some eight blocks an SM; at least 4
+ * M, since each loads 2 M planes that others load as well. */
+static int choose_chunk(const unda_solver *s, const struct scalar_cuda *t)
+{
+    int64_t num = s->fd->axis[0].total, least = 4 * s->fd->half, most = num < 64 ? num : 64;
+    int64_t tiles =
+        ((t->pitch * s->real_bytes + 511) / 512) * ((s->fd->axis[1].total + t->tile_y - 1) / t->tile_y);
+    int64_t chunk = num * tiles / (8 * gpu_info(t->gpu)->num_sm) + 1;
+    chunk = chunk < least ? least : chunk;
+    chunk = s->options.plan[1] ? s->options.plan[1] : chunk < most ? chunk : most;
+    return (int)(chunk < num ? chunk : num);
+}
+
 static unda_status create(unda_solver *s)
 {
     struct scalar_cuda *t;
@@ -149,13 +163,7 @@ static unda_status create(unda_solver *s)
     TRY(gpu_stream_new(&t->stream, t->gpu));
     TRY(allocate(s, t));
     TRY(compile(s, t));
-    /* Blocks march over as many planes as leave some eight blocks an SM: they load 2 M planes twice. */
-    int64_t tiles =
-        ((t->pitch * s->real_bytes + 511) / 512) * ((s->fd->axis[1].total + t->tile_y - 1) / t->tile_y);
-    int64_t parts = (8 * gpu_info(t->gpu)->num_sm + tiles - 1) / tiles;
-    int64_t chunk = (s->fd->axis[0].total + parts - 1) / parts;
-    chunk = s->options.plan[1] ? s->options.plan[1] : chunk < 4 * s->fd->half ? 4 * s->fd->half : chunk;
-    t->chunk = (int)(chunk < s->fd->axis[0].total ? chunk : s->fd->axis[0].total);
+    t->chunk = choose_chunk(s, t);
     s->num_launch = 1;
     return upload_damp(s, t);
 }

@@ -7,7 +7,7 @@
 #include "fd.h"
 #include "fd/scalar_args.h"
 
-enum { BLOCK = 256, TILE_Y = 8 };
+enum { BLOCK = 256, TILE_Y = 4 };
 #define POINTER(address) ((void *)(uintptr_t)(address))
 
 /* A group of receivers on the device. */

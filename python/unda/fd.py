@@ -40,7 +40,7 @@ _KERNELS = {
     "step": lib.UNDA_KERNEL_STEP,
     "tiled": lib.UNDA_KERNEL_TILED,
 }
-_PLANS = {"cpu": ("depth",), "cuda": ("rows", "planes")}
+_PLANS = {"cpu": ("depth", "rows"), "cuda": ("rows", "planes")}
 _SLAB = 2**20  # nodes worked on at a time in Python
 
 
@@ -111,11 +111,11 @@ class FD(Simulation):
     threads : int, optional
         CPU threads; all that the process may use if omitted.
     kernel : {"auto", "step", "tiled"}
-        "step": one step of the whole grid after the other. "tiled", on the CPU and where x is not periodic:
-        several steps of planes of x while they are in the cache. Both give the same bits.
+        "step": one step of the whole grid after the other. "tiled", on the CPU and where x and y are not
+        periodic: several steps of what is in the cache. Both give the same bits.
     kernel_options : dict of str to int, optional
         Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
-        marches over). "tiled": depth (steps at once).
+        marches over). On the CPU: depth (steps at once), rows (of a block).
     allow_unstable : bool
         Accept a dt above the stable limit.
 
