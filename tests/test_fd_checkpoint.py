@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import unda
 
+pytestmark = pytest.mark.gpu_or_stand_in
 cuda_device.prepare()
 GRID = unda.Grid((14, 11, 9), (10.0, 12.0, 9.0), origin=(5.0, -7.0, 1e3))
 

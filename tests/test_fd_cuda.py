@@ -12,6 +12,7 @@ import pytest
 import unda
 from test_cuda_engine import pairwise
 
+pytestmark = pytest.mark.gpu_or_stand_in
 REAL = cuda_device.prepare()
 STEPS = 60 if REAL else 7
 #: Receivers: sums of 512 products in float64, then rounded.
@@ -85,6 +86,15 @@ def test_the_engines_agree(case):
         assert found["p"].shape == expected["p"].shape == (len(found.points), 1 + STEPS // found.every)
         assert np.abs(found["p"] - expected["p"]).max() <= SAMPLES[case["dtype"]] * size
     assert gpu.energy() == cpu.energy()
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("case", CASES[::5], ids=lambda case: "-".join(str(value) for value in case.values()))
+def test_a_few_for_the_sanitizer(case):
+    sim, _ = make({key: value for key, value in case.items() if key != "axis"}, "cuda", case["axis"])
+    sim.step(5)
+    sim.set(p=sim.get("p"))
+    assert np.isfinite(sim.energy())
 
 
 def test_a_wave_at_rest_starts_the_same():

@@ -69,6 +69,7 @@ def test_cpu_kernels_have_the_same_bits_on_random_grids(case, n, every, depth):
     assert same(run(case, [n], every=every, dtype="float32", **options), step)
 
 
+@pytest.mark.gpu_or_stand_in
 @FEW
 @given(case=any_case(least=3, most=30 if REAL else 9), n=st.integers(1, 12), every=st.integers(1, 5))
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
