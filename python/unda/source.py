@@ -1,6 +1,7 @@
 """Sources: where a wave comes from and what is injected there.
 
-Not here: the function of time (timefunction.py), interpolation into an element (csrc/solver).
+Not here: the function of time (timefunction.py), interpolation into an element (csrc/dg/points.c) or onto
+a grid (csrc/fd/points.c).
 Next: exact/point.py, the wave that a source makes in a homogeneous medium.
 """
 
