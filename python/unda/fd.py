@@ -231,6 +231,7 @@ class FD(Simulation):
         sides = _conditions(grid, boundary)
         layers = [one if isinstance(one, Damping) else None for one in sides.values()]
         words = ["absorbing" if isinstance(one, Damping) else one for one in sides.values()]
+        medium.on(grid.slab(0))  # refuses what does not fit the grid
         try:
             material = np.array(list(medium.scalar().values()))
         except ArgumentError:
@@ -363,9 +364,12 @@ class FD(Simulation):
 
     def _write_field(self, name: str, value: Any, array: int) -> None:
         if not callable(value):
-            shape = np.shape(value)
-            if shape and shape != self.grid.shape:
-                raise ArgumentError(f"{name} has shape {shape}, expected {self.grid.shape}")
+            try:
+                value = np.asarray(value)
+            except ValueError as error:
+                raise ArgumentError(f"{name} is not an array of numbers: {error}") from None
+            if value.ndim and value.shape != self.grid.shape:
+                raise ArgumentError(f"{name} has shape {value.shape}, expected {self.grid.shape}")
 
         def part(first: int, count: int, place: list[np.ndarray]) -> np.ndarray:
             given = value if callable(value) or np.ndim(value) == 0 else value[first : first + count]

@@ -488,8 +488,8 @@ class Simulation:
         Raises
         ------
         UnstableError
-            If the state is no longer finite; the last good one is there again, to be read. `set` or
-            `reset` starts anew.
+            If the state is no longer finite; on a mesh the last good one is there again, to be read. `set`
+            or `reset` starts anew.
         """
         n = integer("n", n, 0)
         self._live()
