@@ -206,13 +206,14 @@ typedef enum unda_precision { UNDA_FLOAT32 = 0, UNDA_FLOAT64 = 1 } unda_precisio
 typedef enum unda_flux { UNDA_UPWIND = 0, UNDA_CENTRAL = 1 } unda_flux;
 typedef enum unda_integrator { UNDA_LSRK4 = 0, UNDA_AB3 = 1 } unda_integrator;
 /* DG, CUDA: fused or node. FD: step, one step of the whole grid after the other; tiled, several steps of
- * planes that are in the cache (CPU). */
+ * planes that are in the cache (CPU); diamond, many steps in towers of diamonds (CUDA). */
 typedef enum unda_kernel {
     UNDA_KERNEL_AUTO = 0,
     UNDA_KERNEL_FUSED = 1,
     UNDA_KERNEL_NODE = 2,
     UNDA_KERNEL_STEP = 3,
-    UNDA_KERNEL_TILED = 4
+    UNDA_KERNEL_TILED = 4,
+    UNDA_KERNEL_DIAMOND = 5
 } unda_kernel;
 enum { UNDA_DEVICE_CPU = -1 };
 
@@ -260,7 +261,8 @@ typedef struct unda_solver_options {
     int32_t no_graph;   /* 1: launch kernels one by one instead of as CUDA graphs */
     int32_t plan[6];    /* kernel fused: {rows, elements a thread, elements a block, blocks an SM, columns of
                            the volume and of the lift product unrolled}; node: only elements a block; step: {rows
-                           a block, planes it marches over} (CUDA); tiled: {steps of a tile}; 0: table */
+                           a block, planes it marches over} (CUDA); tiled: {steps of a tile}; diamond:
+                           {0, 0, half widths, their unit, steps of a launch}; 0: table */
     double dt;          /* [s]; 0: cfl times the stable limit */
     double cfl;         /* 0: 0.9 */
     const double *material;    /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs

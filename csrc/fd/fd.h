@@ -76,6 +76,14 @@ static inline bool fd_free_node(const struct fd_axis *axis, int64_t i)
     return (i == 0 && axis->side[0] == SIDE_FREE) || (i == axis->total - 1 && axis->side[1] == SIDE_FREE);
 }
 
+static inline bool fd_has_layers(const struct fd *fd)
+{
+    for (int a = 0; a < 3; a++)
+        if (fd->axis[a].total > fd->axis[a].num)
+            return true;
+    return false;
+}
+
 /* stencil.c */
 /* Weights of h^2 d^2/dx^2: [0] the centre, [m] each of the pair at distance m. */
 void fd_second_difference(int half, double *weight);

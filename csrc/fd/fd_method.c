@@ -48,9 +48,12 @@ static unda_status check(const unda_solver_options *o)
     if (!(isfinite(f->speed_max) && f->speed_max > 0))
         FAIL(UNDA_ERR_ARG, "speed_max is %g, expected a finite number > 0", f->speed_max);
     bool tiled = o->kernel == UNDA_KERNEL_TILED && o->device == UNDA_DEVICE_CPU;
-    if (o->kernel != UNDA_KERNEL_AUTO && o->kernel != UNDA_KERNEL_STEP && !tiled)
-        FAIL(UNDA_ERR_ARG, "kernel is %d, expected %d (auto), %d (step) or, on the CPU, %d (tiled)",
-             o->kernel, UNDA_KERNEL_AUTO, UNDA_KERNEL_STEP, UNDA_KERNEL_TILED);
+    bool diamond = o->kernel == UNDA_KERNEL_DIAMOND && o->device != UNDA_DEVICE_CPU;
+    if (o->kernel != UNDA_KERNEL_AUTO && o->kernel != UNDA_KERNEL_STEP && !tiled && !diamond)
+        FAIL(UNDA_ERR_ARG, "kernel is %d, expected %d (auto), %d (step) or %d (%s)", o->kernel,
+             UNDA_KERNEL_AUTO, UNDA_KERNEL_STEP,
+             o->device == UNDA_DEVICE_CPU ? UNDA_KERNEL_TILED : UNDA_KERNEL_DIAMOND,
+             o->device == UNDA_DEVICE_CPU ? "tiled" : "diamond");
     if (tiled && o->boundary &&
         (o->boundary[0] == UNDA_BOUNDARY_PERIODIC || o->boundary[2] == UNDA_BOUNDARY_PERIODIC))
         FAIL(UNDA_ERR_ARG, "x or y is periodic, along which kernel tiled marches; expected kernel step");

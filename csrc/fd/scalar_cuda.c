@@ -1,6 +1,6 @@
 /* scalar_cuda.c: the CUDA engine of the scalar scheme, host side: arrays, kernels, steps.
  * Not here: sources and receivers (scalar_cuda_points.c). Next: cuda/fd/step.cu. */
-#include "scalar_cuda.h"
+#include "diamond.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,28 +15,62 @@ struct array {
 };
 enum { NUM_ARRAY = 7 };
 
-/* Rows begin at 128 bytes. */
+/* Which kernel, and where nodes stand: rows begin at 128 bytes; kernel diamond works in a margin beside the
+ * grid. */
+static unda_status lay_out(const unda_solver *s, struct scalar_cuda *t)
+{
+    const struct fd *fd = s->fd;
+    int64_t unit = 128 / s->real_bytes, words = fd->axis[2].total;
+    const char *why = diamond_choose(s, &t->diamond.tile);
+    t->many = s->options.kernel == UNDA_KERNEL_DIAMOND;
+    if (t->many && why)
+        FAIL(UNDA_ERR_ARG, "kernel diamond cannot run this: %s; expected kernel step", why);
+    if (t->many) {
+        diamond_padding(s, &t->diamond.tile, &t->pad_x, &t->pad_y);
+        words += fd->half + 1;
+    }
+    t->pitch = (words + unit - 1) / unit * unit;
+    t->plane = t->pitch * (fd->axis[1].total + 2 * t->pad_y);
+    return UNDA_OK;
+}
+
+/* Factors of layers beside the grid: tiles read so far, and multiply what nobody sees. */
+static int64_t damp_margin(const struct scalar_cuda *t)
+{
+    return t->many ? 2 * (t->pad_x > t->pad_y ? t->pad_x : t->pad_y) : 0;
+}
+
 static void list_arrays(const unda_solver *s, struct scalar_cuda *t, struct array list[NUM_ARRAY])
 {
     const struct fd *fd = s->fd;
-    int64_t unit = 128 / s->real_bytes, real = s->real_bytes;
-    t->pitch = (fd->axis[2].total + unit - 1) / unit * unit;
-    t->plane = t->pitch * fd->axis[1].total;
-    int64_t level = t->plane * fd->axis[0].total * real;
-    const struct array all[NUM_ARRAY] = {{&t->p[0], level, "state"},
-                                         {&t->p[1], level, "state"},
-                                         {&t->speed, fd->uniform ? 0 : level, "speeds"},
-                                         {&t->damp[0], fd->axis[0].total * real, "layers"},
-                                         {&t->damp[1], fd->axis[1].total * real, "layers"},
-                                         {&t->damp[2], t->pitch * real, "layers"},
+    int64_t real = s->real_bytes, level = t->plane * (fd->axis[0].total + 2 * t->pad_x) * real;
+    int64_t margin = 2 * damp_margin(t);
+    const struct array all[NUM_ARRAY] = {{&t->memory[0], level, "state"},
+                                         {&t->memory[1], level, "state"},
+                                         {&t->memory[2], fd->uniform ? 0 : level, "speeds"},
+                                         {&t->damp_memory[0], (fd->axis[0].total + margin) * real, "layers"},
+                                         {&t->damp_memory[1], (fd->axis[1].total + margin) * real, "layers"},
+                                         {&t->damp_memory[2], (t->pitch + margin) * real, "layers"},
                                          {&t->bad, 8, "finite check"}};
     memcpy(list, all, sizeof all);
+}
+
+/* Addresses of node (0, 0, 0). */
+static void place_arrays(const unda_solver *s, struct scalar_cuda *t)
+{
+    gpu_ptr origin = (gpu_ptr)((t->pad_x * t->plane + t->pad_y * t->pitch) * s->real_bytes);
+    t->p[0] = t->memory[0] + origin;
+    t->p[1] = t->memory[1] + origin;
+    t->speed = s->fd->uniform ? 0 : t->memory[2] + origin;
+    for (int a = 0; a < 3; a++)
+        t->damp[a] = t->damp_memory[a] + (gpu_ptr)(damp_margin(t) * s->real_bytes);
 }
 
 static unda_status forecast(unda_solver *s)
 {
     struct scalar_cuda t = {0};
     struct array list[NUM_ARRAY];
+    TRY(lay_out(s, &t));
     list_arrays(s, &t, list);
     s->device_bytes = 0;
     for (int i = 0; i < NUM_ARRAY; i++)
@@ -65,14 +99,6 @@ static unda_status allocate(unda_solver *s, struct scalar_cuda *t)
     return gpu_sync(t->stream);
 }
 
-static bool has_layers(const struct fd *fd)
-{
-    for (int a = 0; a < 3; a++)
-        if (fd->axis[a].total > fd->axis[a].num)
-            return true;
-    return false;
-}
-
 enum { NUM_OPTION = 5, OPTION_BYTES = 32 };
 
 /* The defines of the step. */
@@ -82,7 +108,7 @@ static void defines(const unda_solver *s, bool split, int tile_y, char text[NUM_
     snprintf(text[0], OPTION_BYTES, "-DREAL=%s", s->real_bytes == 4 ? "float" : "double");
     snprintf(text[1], OPTION_BYTES, "-DHALF=%d", s->fd->half);
     snprintf(text[2], OPTION_BYTES, "-DSPLIT=%d", !split ? 0 : s->fd->uniform ? 1 : 2);
-    snprintf(text[3], OPTION_BYTES, "-DDAMP=%d", has_layers(s->fd));
+    snprintf(text[3], OPTION_BYTES, "-DDAMP=%d", fd_has_layers(s->fd));
     snprintf(text[4], OPTION_BYTES, "-DTILE_Y=%d", tile_y);
     for (int i = 0; i < NUM_OPTION; i++)
         options[i] = text[i];
@@ -109,6 +135,8 @@ static unda_status compile(unda_solver *s, struct scalar_cuda *t)
 
 static unda_status compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
 {
+    if (s->options.kernel == UNDA_KERNEL_DIAMOND)
+        return diamond_compile_only(s, compute_capability, resources);
     char text[NUM_OPTION][OPTION_BYTES];
     const char *options[NUM_OPTION];
     defines(s, !s->fd->uniform, TILE_Y, text, options);
@@ -120,16 +148,21 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
 
 static unda_status upload_damp(unda_solver *s, struct scalar_cuda *t)
 {
+    int64_t margin = damp_margin(t);
     for (int a = 0; a < 3; a++) {
         int64_t num = s->fd->axis[a].total;
-        char *real;
-        TRY(array_try(&real, num, s->real_bytes, "layers"));
-        for (int64_t i = 0; i < num; i++)
+        void *real;
+        TRY(array_try(&real, num + 2 * margin, s->real_bytes, "layers"));
+        for (int64_t i = 0; i < num + 2 * margin; i++) {
+            bool inside = i >= margin && i < margin + num;
+            double damp = inside ? s->fd->axis[a].damp[i - margin] : 1;
             if (s->real_bytes == 4)
-                ((float *)real)[i] = (float)s->fd->axis[a].damp[i];
+                ((float *)real)[i] = (float)damp;
             else
-                ((double *)real)[i] = s->fd->axis[a].damp[i];
-        unda_status status = gpu_upload(t->stream, t->damp[a], real, num * s->real_bytes);
+                ((double *)real)[i] = damp;
+        }
+        unda_status status =
+            gpu_upload(t->stream, t->damp_memory[a], real, (num + 2 * margin) * s->real_bytes);
         array_free(real);
         TRY(status);
     }
@@ -161,8 +194,12 @@ static unda_status create(unda_solver *s)
     fork_mark();
     TRY(gpu_open(&t->gpu, s->options.device));
     TRY(gpu_stream_new(&t->stream, t->gpu));
+    TRY(lay_out(s, t));
     TRY(allocate(s, t));
+    place_arrays(s, t);
     TRY(compile(s, t));
+    if (t->many)
+        TRY(diamond_create(s, &t->diamond));
     t->chunk = choose_chunk(s, t);
     s->num_launch = 1;
     return upload_damp(s, t);
@@ -174,6 +211,8 @@ static void destroy(unda_solver *s)
     if (t->gpu) {
         struct array list[NUM_ARRAY];
         scalar_points_free(s);
+        if (t->many)
+            diamond_free(s, &t->diamond);
         list_arrays(s, t, list);
         for (int i = 0; i < NUM_ARRAY; i++)
             gpu_free(t->gpu, *list[i].ptr);
@@ -189,9 +228,13 @@ static void destroy(unda_solver *s)
 
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
-    info->kernel = UNDA_KERNEL_STEP;
+    const struct diamond_tile *tile = &tables(s)->diamond.tile;
+    info->kernel = tables(s)->many ? UNDA_KERNEL_DIAMOND : UNDA_KERNEL_STEP;
     info->plan[0] = tables(s)->tile_y;
     info->plan[1] = tables(s)->chunk;
+    info->plan[2] = tables(s)->many ? tile->dts : 0;
+    info->plan[3] = tables(s)->many ? tile->step : 0;
+    info->plan[4] = tables(s)->many ? tile->levels : 0;
 }
 
 /* ---- state ---- */
@@ -205,14 +248,14 @@ static unda_status planes(unda_solver *s, int array, int64_t first, int64_t coun
     for (int64_t i = 0; i < count; i++) {
         gpu_ptr plane = base + (gpu_ptr)((first + i) * t->plane * real);
         if (out)
-            TRY(gpu_download(t->stream, staging, plane, t->plane * real));
+            TRY(gpu_download(t->stream, staging, plane, num_y * t->pitch * real));
         for (int64_t y = 0; y < num_y; y++)
             if (out)
                 memcpy((char *)out + (i * num_y + y) * row, staging + y * t->pitch * real, (size_t)row);
             else
                 memcpy(staging + y * t->pitch * real, (const char *)in + (i * num_y + y) * row, (size_t)row);
         if (in)
-            TRY(gpu_upload(t->stream, plane, staging, t->plane * real));
+            TRY(gpu_upload(t->stream, plane, staging, num_y * t->pitch * real));
     }
     return UNDA_OK;
 }
@@ -220,9 +263,9 @@ static unda_status planes(unda_solver *s, int array, int64_t first, int64_t coun
 static unda_status clear(unda_solver *s)
 {
     struct scalar_cuda *t = tables(s);
-    int64_t bytes = t->plane * s->fd->axis[0].total * s->real_bytes;
-    TRY(gpu_zero_async(t->stream, t->p[0], bytes));
-    TRY(gpu_zero_async(t->stream, t->p[1], bytes));
+    int64_t bytes = t->plane * (s->fd->axis[0].total + 2 * t->pad_x) * s->real_bytes;
+    TRY(gpu_zero_async(t->stream, t->memory[0], bytes));
+    TRY(gpu_zero_async(t->stream, t->memory[1], bytes));
     return gpu_sync(t->stream);
 }
 
@@ -288,20 +331,48 @@ static unda_status launch_step(unda_solver *s)
     return gpu_launch(&t->step, t->stream, &shape, &a, sizeof a);
 }
 
-static unda_status run(unda_solver *s, int64_t num_step)
+static void swap(struct scalar_cuda *t)
+{
+    gpu_ptr kept = t->p[0];
+    t->p[0] = t->p[1];
+    t->p[1] = kept;
+}
+
+/* One step of the whole grid after the other. */
+static unda_status run_steps(unda_solver *s, int64_t num_step)
 {
     struct scalar_cuda *t = tables(s);
     int64_t begin = s->step;
     for (int64_t i = 0; i < num_step; i++) {
         TRY(launch_step(s));
-        gpu_ptr next = t->p[1];
-        TRY(scalar_inject(s, next, i));
-        t->p[1] = t->p[0];
-        t->p[0] = next;
+        swap(t);
+        TRY(scalar_inject(s, t->p[0], i));
         s->step++;
-        TRY(scalar_take(s, next, begin));
+        TRY(scalar_take(s, t->p[0], begin));
     }
-    TRY(gpu_sync(t->stream));
+    return UNDA_OK;
+}
+
+static unda_status run_diamonds(unda_solver *s, int64_t num_step)
+{
+    struct scalar_cuda *t = tables(s);
+    int64_t begin = s->step;
+    for (int64_t done = 0; done < num_step;) {
+        int64_t levels = num_step - done < t->diamond.tile.levels ? num_step - done : t->diamond.tile.levels;
+        TRY(diamond_run(s, &t->diamond, done, begin, levels));
+        if (levels % 2)
+            swap(t);
+        done += levels;
+        s->step += levels;
+    }
+    return UNDA_OK;
+}
+
+static unda_status run(unda_solver *s, int64_t num_step)
+{
+    int64_t begin = s->step;
+    TRY(tables(s)->many ? run_diamonds(s, num_step) : run_steps(s, num_step));
+    TRY(gpu_sync(tables(s)->stream));
     return scalar_fetch(s, begin);
 }
 
@@ -309,10 +380,18 @@ static unda_status run(unda_solver *s, int64_t num_step)
 static unda_status rest(unda_solver *s)
 {
     struct scalar_cuda *t = tables(s);
-    TRY(gpu_zero_async(t->stream, t->p[1], t->plane * s->fd->axis[0].total * s->real_bytes));
+    TRY(gpu_zero_async(t->stream,
+                       t->p[1] - (gpu_ptr)((t->pad_x * t->plane + t->pad_y * t->pitch) * s->real_bytes),
+                       t->plane * (s->fd->axis[0].total + 2 * t->pad_x) * s->real_bytes));
     TRY(launch_step(s));
     TRY(launch_whole(s, &t->halve, t->p[1]));
     return gpu_sync(t->stream);
+}
+
+static unda_status reserve(unda_solver *s)
+{
+    TRY(scalar_reserve(s));
+    return tables(s)->many ? diamond_reserve(s, &tables(s)->diamond) : UNDA_OK;
 }
 
 const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
@@ -322,7 +401,7 @@ const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
                                                   .drive = scalar_drive,
                                                   .run = run,
                                                   .find_bad = find_bad,
-                                                  .reserve = scalar_reserve,
+                                                  .reserve = reserve,
                                                   .forecast = forecast,
                                                   .describe = describe,
                                                   .compile = compile_only},

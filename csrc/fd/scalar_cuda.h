@@ -17,15 +17,33 @@ struct scalar_group {
     int64_t num_node, room;      /* room: samples */
 };
 
+/* The tile of kernel diamond (cuda/fd/diamond.cu). */
+struct diamond_tile {
+    int dts, step, zb, old, unroll, chunk, variable;
+    int num_zb, levels, shared_bytes;
+};
+struct diamond {
+    struct diamond_tile tile;
+    struct gpu_module *module;
+    struct gpu_kernel kernel, mark_kernel;
+    gpu_ptr progress; /* ticket, then [tower] */
+    gpu_ptr mark, source_first, source_z, source_id, source_weight;
+    gpu_ptr cell_first, cell_z, cell_id, cell_group, group;
+    int64_t num_cell, version; /* version: of the solver's points that the lists hold */
+};
+
 struct scalar_cuda {
     struct gpu *gpu;
     struct gpu_stream *stream;
     struct gpu_module *step_module, *point_module;
     struct gpu_kernel step, inject, gather, weigh, find_bad, halve;
-    int64_t pitch, plane; /* nodes from row to row, plane to plane */
+    int64_t pitch, plane, pad_x, pad_y; /* nodes from row to row, plane to plane; beside the grid */
     int tile_y, chunk;
-    gpu_ptr p[2], speed, damp[3], bad; /* p[0] now, p[1] one step back */
-    void *staging;                     /* host: one plane */
+    gpu_ptr memory[3], damp_memory[3]; /* of p, p, speed; of damp */
+    gpu_ptr p[2], speed, damp[3], bad; /* at node (0, 0, 0); p[0] now, p[1] one step back */
+    bool many;                         /* kernel diamond */
+    struct diamond diamond;
+    void *staging; /* host: one plane */
     /* Sources: nodes and their terms. */
     gpu_ptr source_place, source_first, source_number, source_weight, amplitude;
     int64_t num_source_node, amplitude_bytes, source_version;
@@ -55,6 +73,15 @@ unda_status scalar_reserve(unda_solver *s);
 unda_status scalar_inject(unda_solver *s, gpu_ptr p, int64_t time); /* after a step */
 unda_status scalar_take(unda_solver *s, gpu_ptr p, int64_t begin);  /* receivers that are due at s->step */
 unda_status scalar_fetch(unda_solver *s, int64_t begin);            /* after the last step of a call */
+/* Samples that a group has had from step `begin` to `step`. */
+int64_t scalar_samples_since(const struct receiver_group *group, int64_t begin, int64_t step);
+struct scalar_term {
+    int64_t node;
+    int32_t source;
+    double weight;
+};
+/* Terms of all sources by node, then by source; array_free. */
+unda_status scalar_list_terms(const unda_solver *s, struct scalar_term **terms, int64_t *num);
 void scalar_points_free(unda_solver *s);
 
 #endif

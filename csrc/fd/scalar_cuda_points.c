@@ -84,38 +84,31 @@ static void free_sources(struct scalar_cuda *t)
     t->source_version = -1;
 }
 
-struct term {
-    int64_t node;
-    int32_t source;
-    double weight;
-};
-
 static int by_node(const void *a, const void *b)
 {
-    const struct term *x = a, *y = b;
+    const struct scalar_term *x = a, *y = b;
     if (x->node != y->node)
         return (x->node > y->node) - (x->node < y->node);
     return (x->source > y->source) - (x->source < y->source);
 }
 
-/* Terms by node, then by source. */
-static unda_status list_terms(const unda_solver *s, struct term **out, int64_t *num)
+unda_status scalar_list_terms(const unda_solver *s, struct scalar_term **out, int64_t *num)
 {
     int64_t count = 0;
-    struct term *term;
+    struct scalar_term *term;
     for (int32_t i = 0; i < s->num_source; i++)
         count += fd_source(s, i)->num;
     TRY(array_try(&term, count, sizeof *term, "sources"));
     *num = 0;
     for (int32_t i = 0; i < s->num_source; i++)
         for (int64_t k = 0; k < fd_source(s, i)->num; k++)
-            term[(*num)++] = (struct term){fd_source(s, i)->node[k], i, fd_source(s, i)->weight[k]};
+            term[(*num)++] = (struct scalar_term){fd_source(s, i)->node[k], i, fd_source(s, i)->weight[k]};
     qsort(term, (size_t)count, sizeof *term, by_node);
     *out = term;
     return UNDA_OK;
 }
 
-static unda_status upload_terms(unda_solver *s, const struct term *term, int64_t num, int64_t *place,
+static unda_status upload_terms(unda_solver *s, const struct scalar_term *term, int64_t num, int64_t *place,
                                 int32_t *first, int32_t *number, void *weight)
 {
     struct scalar_cuda *t = tables(s);
@@ -144,12 +137,12 @@ static unda_status update_sources(unda_solver *s)
     struct scalar_cuda *t = tables(s);
     if (t->source_version == s->point_version)
         return UNDA_OK;
-    struct term *term;
+    struct scalar_term *term;
     int64_t num, *place = NULL;
     int32_t *first = NULL, *number = NULL;
     void *weight = NULL;
     free_sources(t);
-    TRY(list_terms(s, &term, &num));
+    TRY(scalar_list_terms(s, &term, &num));
     unda_status status =
         num < INT32_MAX ? UNDA_OK
                         : error_set(UNDA_ERR_ARG, __FILE__, __LINE__,
@@ -276,10 +269,9 @@ unda_status scalar_reserve(unda_solver *s)
     return update_groups(s);
 }
 
-/* Samples that a group has had since step `begin`. */
-static int64_t samples_since(const unda_solver *s, const struct receiver_group *group, int64_t begin)
+int64_t scalar_samples_since(const struct receiver_group *group, int64_t begin, int64_t step)
 {
-    return (s->step - group->first) / group->every - (begin - group->first) / group->every;
+    return (step - group->first) / group->every - (begin - group->first) / group->every;
 }
 
 unda_status scalar_take(unda_solver *s, gpu_ptr p, int64_t begin)
@@ -289,7 +281,7 @@ unda_status scalar_take(unda_solver *s, gpu_ptr p, int64_t begin)
         struct scalar_group *g = &t->groups[i];
         if (!receiver_due(s->groups[i], s->step))
             continue;
-        int64_t sample = samples_since(s, s->groups[i], begin) - 1;
+        int64_t sample = scalar_samples_since(s->groups[i], begin, s->step) - 1;
         gpu_ptr values = g->values + (gpu_ptr)(sample * g->num_node * s->real_bytes);
         TRY(gather_places(s, p, g->num_node, g->place, values));
     }
@@ -318,7 +310,7 @@ unda_status scalar_fetch(unda_solver *s, int64_t begin)
 {
     for (int32_t i = 0; i < s->num_group; i++) {
         struct receiver_group *group = s->groups[i];
-        int64_t count = samples_since(s, group, begin);
+        int64_t count = scalar_samples_since(group, begin, s->step);
         if (count > 0 && group->num_point > 0)
             TRY(weigh(s, group, &tables(s)->groups[i], count));
         group->held += count;

@@ -504,7 +504,7 @@ __cluster_dims__(NUM_ZB, 1, 1)
                 wait_ghosts(t);
             if (follow == n && speaker && rank == 0)
                 publish(a.progress + index, n);
-            if ((mark & MARK_CELL) && a.every && n >= a.due && (n - a.due) % a.every == 0)
+            if (mark & MARK_CELL)
                 record_cells(a, t, (const REAL *)memory, cur, z0, count, n), wait_part();
             if (far)
                 put_mirror(a, t, cur);
@@ -564,7 +564,7 @@ __cluster_dims__(NUM_ZB, 1, 1)
         copy_wait<0>();
         wait_ghosts(t);
         wait_block();
-        if ((mark & MARK_CELL) && a.every && n >= a.due && (n - a.due) % a.every == 0)
+        if (mark & MARK_CELL)
             record_cells(a, t, (const REAL *)memory, level[1], z0, count, n);
         if (speaker && rank == 0)
             publish(a.progress + index, DONE);

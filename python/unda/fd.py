@@ -39,8 +39,9 @@ _KERNELS = {
     "auto": lib.UNDA_KERNEL_AUTO,
     "step": lib.UNDA_KERNEL_STEP,
     "tiled": lib.UNDA_KERNEL_TILED,
+    "diamond": lib.UNDA_KERNEL_DIAMOND,
 }
-_PLANS = {"cpu": ("depth", "rows"), "cuda": ("rows", "planes")}
+_PLANS = {"cpu": ("depth", "rows"), "cuda": ("rows", "planes", "dts", "step", "levels")}
 _SLAB = 2**20  # nodes worked on at a time in Python
 
 
@@ -110,9 +111,11 @@ class FD(Simulation):
         As for `DG`.
     threads : int, optional
         CPU threads; all that the process may use if omitted.
-    kernel : {"auto", "step", "tiled"}
+    kernel : {"auto", "step", "tiled", "diamond"}
         "step": one step of the whole grid after the other. "tiled", on the CPU and where x and y are not
-        periodic: several steps of what is in the cache. Both give the same bits.
+        periodic: several steps of what is in the cache. "diamond", on CUDA devices up to order 8 and where
+        nothing is periodic: many steps in towers of diamonds (Perepelkina & Levchenko 2015). All give the
+        same bits.
     kernel_options : dict of str to int, optional
         Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
         marches over). On the CPU: depth (steps at once), rows (of a block).

@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 PLAN = ("rows", "cols", "tile", "blocks", "unroll_volume", "unroll_lift")
-KERNELS = ("auto", "fused", "node", "step", "tiled")  # in the order of unda_kernel
+KERNELS = ("auto", "fused", "node", "step", "tiled", "diamond")  # in the order of unda_kernel
 PRECISIONS = ("float32", "float64")
 _CHUNK_SECONDS = 0.3
 _CHUNK_BYTES = 64e6
