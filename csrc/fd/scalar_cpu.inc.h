@@ -109,14 +109,15 @@ static void PRECISION(scalar_ghosts_)(const struct fd *fd, const struct scalar_c
     const struct fd_axis *axis = fd->axis;
     int64_t num = axis[2].total;
     REAL *plane = (REAL *)p + t->origin + x * t->stride[0];
-    for (int64_t y = begin; y < end; y++)
-        for (int m = 1; m <= fd->half; m++) {
-            int low, high;
+    for (int m = 1; m <= fd->half; m++) {
+        int low, high;
+        int64_t i = fd_image(&axis[2], -m, &low), j = fd_image(&axis[2], num - 1 + m, &high);
+        for (int64_t y = begin; y < end; y++) {
             REAL *row = plane + y * t->stride[1];
-            int64_t i = fd_image(&axis[2], -m, &low), j = fd_image(&axis[2], num - 1 + m, &high);
             row[-m] = (REAL)low * row[i];
             row[num - 1 + m] = (REAL)high * row[j];
         }
+    }
     for (int m = 1; m <= fd->half; m++)
         for (int side = 0; side < 2; side++) {
             int sign;
