@@ -136,6 +136,7 @@ MUTATIONS = [
     ("csrc/fd/stencil.c", "(m % 2 ? 2 : -2) * ratio", "(m % 2 ? 2 : -2.0001) * ratio"),
     ("csrc/fd/stencil.c", "weight[0] -= 2 * weight[m]", "weight[0] -= weight[m]"),
     ("csrc/fd/stencil.c", "top -= (m % 2 ? -2 : 2)", "top += (m % 2 ? -2 : 2)"),
+    ("csrc/fd/stencil.c", "fd->split = !fd->uniform || dt < 0.1", "fd->split = !fd->uniform || dt < 0.0"),
     ("csrc/fd/stencil.c", "round_weights(fd->half, fd->weight[a], unit);", ";"),
     ("csrc/fd/stencil.c", "double scale = least / fd->axis[a].h", "double scale = 1"),
     ("csrc/fd/layer.c", "rate * depth * depth", "rate * depth"),
