@@ -231,7 +231,7 @@ class FD(Simulation):
         sides = _conditions(grid, boundary)
         layers = [one if isinstance(one, Damping) else None for one in sides.values()]
         words = ["absorbing" if isinstance(one, Damping) else one for one in sides.values()]
-        medium.on(grid.slab(0))  # refuses what does not fit the grid
+        medium.on(Block(grid, 0, 1))  # refuses what does not fit the grid
         try:
             material = np.array(list(medium.scalar().values()))
         except ArgumentError:
