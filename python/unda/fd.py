@@ -186,7 +186,11 @@ class FD(Simulation):
         )
         self.fields = ("p",)
         if not grid_options.uniform:
-            self._give_material()
+            try:
+                self._give_material()
+            except BaseException:
+                self.close()
+                raise
         self.config = {
             "method": "FD",
             "scheme": scheme,
