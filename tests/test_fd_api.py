@@ -53,6 +53,12 @@ def test_media_that_do_not_fit_are_refused(medium, message):
         make(medium=medium)
 
 
+@pytest.mark.parametrize("shape", [(30_000,) * 3, (2_000_000_000, 2_000_000_000, 2)])
+def test_grids_beyond_memory_are_refused_by_size(shape):
+    with pytest.raises((unda.OutOfMemoryError, unda.ArgumentError), match=r"GB on the host|expected"):
+        make(grid=unda.Grid(shape, 1.0))
+
+
 def test_a_mesh_is_no_grid():
     with pytest.raises(unda.ArgumentError, match=r"expected an unda\.Grid"):
         make(grid=unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1)))

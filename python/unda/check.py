@@ -57,7 +57,8 @@ class Report:
             f"  {tag}: {nodes:.1f} nodes in the shortest wavelength"
             for tag, nodes in self.nodes_per_wavelength.items()
         ]
-        lines.append("smallest stable time steps:")
+        if self.worst_cells:
+            lines.append("smallest stable time steps:")
         lines += [
             f"  cell {cell}: {dt:.3g} s, quality {quality:.2f}" for cell, dt, quality in self.worst_cells
         ]

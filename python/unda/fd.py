@@ -189,7 +189,11 @@ class FD(Simulation):
         )
         self.fields = ("p",)
         if not grid_options.uniform:
-            self._give_material()
+            try:
+                self._give_material()
+            except BaseException:
+                self.close()
+                raise
         self.config = {
             "method": "FD",
             "scheme": scheme,
@@ -234,7 +238,7 @@ class FD(Simulation):
         sides = _conditions(grid, boundary)
         layers = [one if isinstance(one, Damping) else None for one in sides.values()]
         words = ["absorbing" if isinstance(one, Damping) else one for one in sides.values()]
-        medium.on(grid.slab(0))  # refuses what does not fit the grid
+        medium.on(Block(grid, 0, 1))  # refuses what does not fit the grid
         try:
             material = np.array(list(medium.scalar().values()))
         except ArgumentError:

@@ -675,7 +675,7 @@ class Simulation:
 
     def __repr__(self) -> str:
         name = type(self).__name__
-        if self._handle is None:
+        if self._handle is None or not hasattr(self, "config"):
             return f"{name}(closed)"
         if self._process != os.getpid():
             return f"{name}(of process {self._process})"
