@@ -7,20 +7,21 @@
 
 /* ---- the tile ---- */
 
-/* By half the order: what was fastest on an H200 (benchmarks/NOTES.md). `width`: cells along z that one block
- * holds at most. variable: how c comes, 1 through L2, 2 in registers. */
-static const struct diamond_tile constant32[] = {{7, 1, 224, 1, 2, 14, 0, 0, 0, 0},
+/* What was fastest on an H200 (benchmarks/NOTES.md), by half the order: float32 with one c, with c of each
+ * node, float64. {DTS, STEP, cells along z of a block at most, OLD, UNROLL, CHUNK, how c comes: 1 through L2,
+ * 2 in registers}, see cuda/fd/diamond.cu. */
+static const struct diamond_tile tiles[3][4] = {{{7, 1, 224, 1, 2, 14, 0, 0, 0, 0},
                                                  {3, 2, 256, 1, 2, 12, 0, 0, 0, 0},
                                                  {2, 3, 192, 0, 2, 6, 0, 0, 0, 0},
-                                                 {3, 2, 160, 0, 1, 6, 0, 0, 0, 0}};
-static const struct diamond_tile variable32[] = {{5, 1, 256, 1, 2, 6, 2, 0, 0, 0},
+                                                 {3, 2, 160, 0, 1, 6, 0, 0, 0, 0}},
+                                                {{5, 1, 256, 1, 2, 6, 2, 0, 0, 0},
                                                  {3, 2, 256, 0, 1, 6, 2, 0, 0, 0},
                                                  {2, 3, 192, 0, 1, 6, 2, 0, 0, 0},
-                                                 {3, 2, 160, 0, 1, 6, 1, 0, 0, 0}};
-static const struct diamond_tile both64[] = {{5, 1, 160, 1, 2, 6, 1, 0, 0, 0},
-                                             {2, 2, 160, 0, 1, 6, 1, 0, 0, 0},
-                                             {2, 3, 96, 0, 1, 6, 1, 0, 0, 0},
-                                             {2, 2, 128, 0, 1, 6, 1, 0, 0, 0}};
+                                                 {3, 2, 160, 0, 1, 6, 1, 0, 0, 0}},
+                                                {{5, 1, 160, 1, 2, 6, 1, 0, 0, 0},
+                                                 {2, 2, 160, 0, 1, 6, 1, 0, 0, 0},
+                                                 {2, 3, 96, 0, 1, 6, 1, 0, 0, 0},
+                                                 {2, 2, 128, 0, 1, 6, 1, 0, 0, 0}}};
 enum { MAX_DIAMOND_HALF = 4, MAX_CLUSTER = 8, NUM_LEVEL = 256 };
 
 /* As in cuda/fd/diamond_tile.h. */
@@ -57,7 +58,7 @@ const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
         return why;
     int half = s->fd->half;
     const int32_t *plan = s->options.plan;
-    *tile = (s->real_bytes == 8 ? both64 : s->fd->uniform ? constant32 : variable32)[half - 1];
+    *tile = tiles[s->real_bytes == 8 ? 2 : !s->fd->uniform][half - 1];
     tile->variable = s->fd->uniform ? 0 : tile->variable;
     if (plan[2])
         tile->dts = plan[2];
