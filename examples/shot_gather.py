@@ -47,7 +47,10 @@ def shot(h, f0, until, film=None, frames=50):
     """Run the model; returns the simulation and its line of receivers."""
     grid = unda.Grid((int(4000 / h) + 1, 1, int(2000 / h) + 1), h, origin=(0, 0, -2000))
     sim = unda.FD(
-        grid, unda.Acoustic(rho=1000.0, c=speed), order=8, boundary={"zmax": "free", "*": "absorbing"}
+        grid,
+        unda.Acoustic(rho=1000.0, c=speed),
+        order=8,
+        boundary={"zmax": "free", "*": unda.Damping(width=40)},
     )
     sim.add_source(unda.VolumeInjection((1400, 0, -50), unda.ricker(f0)))
     x = np.arange(100, 3901, 50.0)
