@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _core, grid_check
+from . import _core, grid_check, grid_plane
 from ._check import field_names, field_values, flag, integer, number
 from ._core import ffi, lib
 from .check import Report
@@ -21,6 +21,7 @@ from .grid import Block, Grid
 from .layer import Damping
 from .limits import choose_device, device_limits, device_number
 from .medium import Acoustic, Medium
+from .plotting import Plane
 from .receiver import Channels
 from .simulation import PRECISIONS, Simulation, alone, choice, forecast, node_values, plan, precision
 from .source import Source, VolumeInjection
@@ -557,18 +558,5 @@ class FD(Simulation):
         points = sum(len(receivers.points) / receivers.every for receivers in self._receivers)
         return int(max(1, min(64e6 / (8 * (len(self._sources) + 512 * points + 1)), 100_000)))
 
-    def _slice(self, field: str, axis: int, value: float, num: int) -> tuple[Any, Any, np.ndarray]:
-        low, high, h = self.grid.lower[axis], self.grid.upper[axis], self.grid.spacing[axis]
-        if not low - 0.5 * h <= value <= high + 0.5 * h:
-            raise ArgumentError(f"{'xyz'[axis]} is {value} m, expected {low} to {high} m: on the grid")
-        across, up = (i for i in range(3) if i != axis)
-        at = int(np.clip(np.rint((value - low) / h), 0, self.grid.shape[axis] - 1))
-        if axis == 0:
-            plane = np.empty((1, *self.grid.shape[1:]), self.dtype)
-            to = _core.pointer(plane, writable=True)
-            _core.check(lib.unda_solver_read(self._live(), self._arrays(field), at, 1, to))
-            values = plane[0]
-        else:
-            values = self.get(field).take(at, axis=axis)
-        axes = self.grid.axes()
-        return axes[across], axes[up], values.T
+    def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
+        return grid_plane.plane(self, field, axis, value)
