@@ -97,7 +97,7 @@ def plot_slice(
     under = background_values(sim, plane, background)
     values = plane.read()
     top = number("vmax", np.nanmax(np.abs(values)) or 1.0 if vmax is None else vmax, positive=True)
-    ax = ax or plt.subplots()[1]
+    ax = ax or plt.subplots(layout="constrained")[1]
     draw(ax, plane, values, top, f"{field} [{sim.medium.traces[field]}]", under)
     ax.set_title(f"{field} at {plane.normal} = {plane.place:g} m, t = {sim.t:.4g} s")
     return ax
