@@ -7,6 +7,7 @@ Sets up a problem and holds its state, plane by plane. Not here: running it (sim
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,20 @@ from .check import Report
 from .errors import ArgumentError, UnstableError
 from .grid import Block, Grid
 from .layer import Damping
-from .limits import choose_device, device_limits, device_number
+from .limits import device_limits
 from .medium import Acoustic, Medium
 from .plotting import Plane
 from .receiver import Channels
-from .simulation import PRECISIONS, Simulation, alone, choice, forecast, node_values, plan, precision
+from .simulation import (
+    PRECISIONS,
+    Simulation,
+    alone,
+    choice,
+    common_options,
+    forecast,
+    node_values,
+    plan,
+)
 from .source import Source, VolumeInjection
 
 __all__ = ["FD"]
@@ -248,17 +258,13 @@ class FD(Simulation):
             layer=[one.width if one else 0 for one in layers],
             reflection=[one.R0 if one else 0.0 for one in layers],
         )  # fmt: skip
-        chosen = choose_device() if isinstance(device, str) and device == "auto" else device
+        common, chosen = common_options(dtype=dtype, device=device, threads=threads, dt=dt, cfl=cfl)
         options = _core.new_struct(
             "unda_solver_options",
+            **common,
             method=lib.UNDA_FD,
             physics=lib.UNDA_ACOUSTIC,
-            precision=precision(dtype),
-            device=device_number(chosen),
-            threads=0 if threads is None else integer("threads", threads, 0, 4096),
             kernel=_KERNELS[list(_KERNELS)[choice("kernel", kernel, list(_KERNELS))]],
-            cfl=number("cfl", cfl, positive=True),
-            dt=0.0 if dt is None else number("dt", dt, "s", positive=True),
             material=material,
             boundary=np.array([_CODES[word] for word in words], np.int32),
             plan=plan(kernel_options, _PLANS["cpu" if chosen == "cpu" else "cuda"]),
@@ -418,7 +424,7 @@ class FD(Simulation):
         if exact is not None:
             exact = self._bound(exact)
             for array, when in ((now, t), (previous, t - self.dt)):
-                self._write(array, lambda first, count, place, when=when: self._exact(exact, place, when))  # type: ignore[misc]
+                self._write(array, partial(self._exact, exact, when))
         elif "p" in fields:
             self._write_field("p", fields["p"], now)
             if "p_previous" in fields:
@@ -427,7 +433,10 @@ class FD(Simulation):
                 _core.check(lib.unda_solver_rest(self._live()))
         self._begin_at(t)
 
-    def _exact(self, exact: Callable[..., Any], place: list[np.ndarray], t: float) -> np.ndarray:
+    def _exact(
+        self, exact: Callable[..., Any], t: float, first: int, count: int, place: list[np.ndarray]
+    ) -> np.ndarray:
+        """Return p of an exact solution at the nodes of a slab."""
         found = exact(*place, t)
         if not isinstance(found, Mapping) or "p" not in found:
             raise ArgumentError("the exact solution gave no p")

@@ -23,7 +23,7 @@ from ._core import ffi, lib
 from ._run_control import Alone, Interruptible, Progress
 from .errors import ArgumentError, ForkError, OutOfMemoryError, UnstableError
 from .incident import PlaneWave
-from .limits import device_info
+from .limits import choose_device, device_info, device_number
 from .medium import Medium
 from .pictures import Pictures
 from .receiver import Channels, Receivers
@@ -36,6 +36,7 @@ __all__ = [
     "Simulation",
     "alone",
     "choice",
+    "common_options",
     "forecast",
     "node_values",
     "plan",
@@ -90,6 +91,20 @@ def plan(options: Mapping[str, int] | None, names: Sequence[str]) -> list[int]:
     if unknown:
         raise ArgumentError(f"kernel_options has {unknown}; there are {list(names)}")
     return [integer(name, options.get(name, 0), 0, 2**31 - 1) for name in names]
+
+
+def common_options(
+    *, dtype: Any, device: Any, threads: int | None, dt: float | None, cfl: float
+) -> tuple[dict[str, Any], str]:
+    """Return the options of the library that every method has, and the device."""
+    chosen = choose_device() if isinstance(device, str) and device == "auto" else device
+    return {
+        "precision": precision(dtype),
+        "device": device_number(chosen),
+        "threads": 0 if threads is None else integer("threads", threads, 0, 4096),
+        "cfl": number("cfl", cfl, positive=True),
+        "dt": 0.0 if dt is None else number("dt", dt, "s", positive=True),
+    }, chosen
 
 
 def forecast(mesh: Any, options: Any) -> dict[str, int]:
@@ -302,7 +317,7 @@ class Simulation(Pictures):
         Raises
         ------
         ArgumentError
-            On the CPU.
+            On the CPU, and by methods that time no kernels one by one (`FD`).
         """
         found = self._kernel_seconds(runs)
         found["stage"] |= self.rate(found["stage"]["seconds"])
