@@ -152,7 +152,7 @@ MUTATIONS = [
     ("csrc/fd/scalar_cpu.c", "block * rows - level * half", "block * rows - level"),
     ("csrc/fd/scalar_cpu.c", "inject(s, next, time, x", "inject(s, next, 0, x"),
     ("csrc/fd/scalar_cpu.inc.h", "if (fd_image(&axis[0], beyond, &sign) == x)", "if (beyond == x)"),
-    ("csrc/fd/scalar_cuda_points.c", "return (x->source > y->source) -", "return (y->source > x->source) -"),
+    ("csrc/fd/scalar_cuda_points.c", "return (x->source > y", "return 2 + (x->source > y"),
     ("cuda/physics/scalar.h", "damp * FMA(-damp, old, sum)", "damp * (sum - old)"),
     ("cuda/fd/step.cu", "image(a, 2, tip_z, tip[job].sign)", "tip_z"),
     ("cuda/fd/step.cu", "x & 1", "0"),

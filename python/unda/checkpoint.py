@@ -304,7 +304,7 @@ def _outer_data(sim: Any) -> dict[str, Any]:
 
 
 def save(sim: Any, path: Any) -> None:
-    """Write a simulation, see `DG.save`."""
+    """Write a simulation, see `sim.save`."""
     history = ffi.new("int32_t *")
     _core.check(lib.unda_solver_get_history(sim._live(), history))
     header = {
@@ -323,7 +323,7 @@ def save(sim: Any, path: Any) -> None:
 
 
 def load(path: Any, *, device: str | None = None) -> Any:
-    """Make the simulation again that `DG.save` wrote; it continues as if it had never stopped.
+    """Make the simulation again that `sim.save` wrote; it continues as if it had never stopped.
 
     Parameters
     ----------

@@ -7,22 +7,33 @@ Sets up a problem and holds its state, plane by plane. Not here: running it (sim
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _core, grid_check
+from . import _core, grid_check, grid_plane
 from ._check import field_names, field_values, flag, integer, number
 from ._core import ffi, lib
 from .check import Report
 from .errors import ArgumentError, UnstableError
 from .grid import Block, Grid
 from .layer import Damping
-from .limits import choose_device, device_limits, device_number
+from .limits import device_limits
 from .medium import Acoustic, Medium
+from .plotting import Plane
 from .receiver import Channels
-from .simulation import PRECISIONS, Simulation, alone, choice, forecast, node_values, plan, precision
+from .simulation import (
+    PRECISIONS,
+    Simulation,
+    alone,
+    choice,
+    common_options,
+    forecast,
+    node_values,
+    plan,
+)
 from .source import Source, VolumeInjection
 
 __all__ = ["FD"]
@@ -250,17 +261,13 @@ class FD(Simulation):
             layer=[one.width if one else 0 for one in layers],
             reflection=[one.R0 if one else 0.0 for one in layers],
         )  # fmt: skip
-        chosen = choose_device() if isinstance(device, str) and device == "auto" else device
+        common, chosen = common_options(dtype=dtype, device=device, threads=threads, dt=dt, cfl=cfl)
         options = _core.new_struct(
             "unda_solver_options",
+            **common,
             method=lib.UNDA_FD,
             physics=lib.UNDA_ACOUSTIC,
-            precision=precision(dtype),
-            device=device_number(chosen),
-            threads=0 if threads is None else integer("threads", threads, 0, 4096),
             kernel=_KERNELS[list(_KERNELS)[choice("kernel", kernel, list(_KERNELS))]],
-            cfl=number("cfl", cfl, positive=True),
-            dt=0.0 if dt is None else number("dt", dt, "s", positive=True),
             material=material,
             boundary=np.array([_CODES[word] for word in words], np.int32),
             plan=plan(kernel_options, _PLANS["cpu" if chosen == "cpu" else "cuda"]),
@@ -420,7 +427,7 @@ class FD(Simulation):
         if exact is not None:
             exact = self._bound(exact)
             for array, when in ((now, t), (previous, t - self.dt)):
-                self._write(array, lambda first, count, place, when=when: self._exact(exact, place, when))  # type: ignore[misc]
+                self._write(array, partial(self._exact, exact, when))
         elif "p" in fields:
             self._write_field("p", fields["p"], now)
             if "p_previous" in fields:
@@ -429,7 +436,10 @@ class FD(Simulation):
                 _core.check(lib.unda_solver_rest(self._live()))
         self._begin_at(t)
 
-    def _exact(self, exact: Callable[..., Any], place: list[np.ndarray], t: float) -> np.ndarray:
+    def _exact(
+        self, exact: Callable[..., Any], t: float, first: int, count: int, place: list[np.ndarray]
+    ) -> np.ndarray:
+        """Return p of an exact solution at the nodes of a slab."""
         found = exact(*place, t)
         if not isinstance(found, Mapping) or "p" not in found:
             raise ArgumentError("the exact solution gave no p")
@@ -560,18 +570,5 @@ class FD(Simulation):
         points = sum(len(receivers.points) / receivers.every for receivers in self._receivers)
         return int(max(1, min(64e6 / (8 * (len(self._sources) + 512 * points + 1)), 100_000)))
 
-    def _slice(self, field: str, axis: int, value: float, num: int) -> tuple[Any, Any, np.ndarray]:
-        low, high, h = self.grid.lower[axis], self.grid.upper[axis], self.grid.spacing[axis]
-        if not low - 0.5 * h <= value <= high + 0.5 * h:
-            raise ArgumentError(f"{'xyz'[axis]} is {value} m, expected {low} to {high} m: on the grid")
-        across, up = (i for i in range(3) if i != axis)
-        at = int(np.clip(np.rint((value - low) / h), 0, self.grid.shape[axis] - 1))
-        if axis == 0:
-            plane = np.empty((1, *self.grid.shape[1:]), self.dtype)
-            to = _core.pointer(plane, writable=True)
-            _core.check(lib.unda_solver_read(self._live(), self._arrays(field), at, 1, to))
-            values = plane[0]
-        else:
-            values = self.get(field).take(at, axis=axis)
-        axes = self.grid.axes()
-        return axes[across], axes[up], values.T
+    def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
+        return grid_plane.plane(self, field, axis, value)
