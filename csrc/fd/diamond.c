@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the tile ---- */
 
@@ -67,6 +68,8 @@ const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
     int64_t nz = s->fd->axis[2].total;
     tile->num_zb = (int)((nz + tile->zb - 1) / tile->zb);
     tile->zb = (int)((nz + tile->num_zb - 1) / tile->num_zb);
+    if (tile->num_zb > 1 && half > 2 && tile->variable)
+        tile->variable = 1; /* or registers spill */
     tile->levels = plan[4] ? plan[4] : NUM_LEVEL;
     if (tile->dts < 2 || half % tile->step || 2 * tile->step < half)
         return "dts is below 2, or step does not divide half the order or is less than half of it";
@@ -149,17 +152,21 @@ unda_status diamond_create(unda_solver *s, struct diamond *d)
     TRY(gpu_kernel_get(&d->mark_kernel, d->module, "fd_diamond_mark", 0));
     s->compile_seconds += clock_seconds() - begin;
     d->version = -1;
+    TRY(array_try(&d->due_host, d->tile.levels + 1, 1, "receivers"));
+    TRY(gpu_alloc(t->gpu, &d->due, d->tile.levels + 1, "receivers"));
     return gpu_alloc(t->gpu, &d->progress, 4 * (num_tower(s, &d->tile, d->tile.levels) + 1), "towers");
 }
 
 static void free_lists(struct scalar_cuda *t, struct diamond *d)
 {
     gpu_ptr *all[] = {&d->mark,       &d->source_first, &d->source_z, &d->source_id,  &d->source_weight,
-                      &d->cell_first, &d->cell_z,       &d->cell_id,  &d->cell_group, &d->group};
+                      &d->cell_first, &d->cell_z,       &d->cell_id,  &d->cell_group, &d->sample};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         gpu_free(t->gpu, *all[i]);
         *all[i] = 0;
     }
+    array_free(d->sample_host);
+    d->sample_host = NULL;
     d->version = -1;
 }
 
@@ -167,6 +174,8 @@ void diamond_free(unda_solver *s, struct diamond *d)
 {
     free_lists(tables(s), d);
     gpu_free(tables(s)->gpu, d->progress);
+    gpu_free(tables(s)->gpu, d->due);
+    array_free(d->due_host);
     gpu_module_free(d->module);
 }
 
@@ -263,7 +272,9 @@ static unda_status fill_cells(unda_solver *s, struct diamond *d, struct cell *ce
     }
     TRY(upload_columns(s, num, node, &d->cell_first, &d->cell_z));
     TRY(gpu_alloc_copy(t->stream, &d->cell_id, id, 4 * num, "receivers"));
-    TRY(gpu_alloc(t->gpu, &d->group, (int64_t)sizeof(struct diamond_group) * s->num_group, "receivers"));
+    int64_t samples = s->num_group * (int64_t)(d->tile.levels + 1);
+    TRY(array_try(&d->sample_host, samples, sizeof(gpu_ptr), "receivers"));
+    TRY(gpu_alloc(t->gpu, &d->sample, (int64_t)sizeof(gpu_ptr) * samples, "receivers"));
     return gpu_alloc_copy(t->stream, &d->cell_group, group, 4 * num, "receivers");
 }
 
@@ -291,23 +302,25 @@ static unda_status list_cells(unda_solver *s, struct diamond *d)
     return status;
 }
 
-/* When and where each group records in the next launch, whose levels are counted from s->step. */
-static unda_status upload_groups(unda_solver *s, struct diamond *d, int64_t begin)
+/* Where the samples of the next launch go, whose levels are counted from s->step. */
+static unda_status upload_samples(unda_solver *s, struct diamond *d, int64_t begin, int64_t levels)
 {
     struct scalar_cuda *t = tables(s);
+    memset(d->due_host, 0, (size_t)levels + 1);
+    memset(d->sample_host, 0, sizeof(gpu_ptr) * (size_t)(s->num_group * (levels + 1)));
     for (int32_t g = 0; g < s->num_group; g++) {
         const struct receiver_group *group = s->groups[g];
-        int64_t since = (s->step - group->first) % group->every, due = group->every - since;
         int64_t sample = scalar_samples_since(group, begin, s->step);
-        struct diamond_group one = {
-            .values =
-                POINTER(t->groups[g].values + (gpu_ptr)(sample * t->groups[g].num_node * s->real_bytes)),
-            .num_node = t->groups[g].num_node,
-            .due = (int)due,
-            .every = (int)group->every};
-        TRY(gpu_upload(t->stream, d->group + (gpu_ptr)(sizeof one * (size_t)g), &one, sizeof one));
+        int64_t due = group->every - (s->step - group->first) % group->every;
+        for (int64_t level = due; level <= levels; level += group->every, sample++) {
+            d->due_host[level] = 1;
+            d->sample_host[level * s->num_group + g] =
+                t->groups[g].values + (gpu_ptr)(sample * t->groups[g].num_node * s->real_bytes);
+        }
     }
-    return UNDA_OK;
+    TRY(gpu_upload(t->stream, d->sample, d->sample_host,
+                   (int64_t)sizeof(gpu_ptr) * s->num_group * (levels + 1)));
+    return gpu_upload(t->stream, d->due, d->due_host, levels + 1);
 }
 
 /* ---- launches ---- */
@@ -330,14 +343,16 @@ static struct diamond_args arguments(const unda_solver *s, const struct diamond 
                              .cell_z = POINTER(d->cell_z),
                              .cell_id = POINTER(d->cell_id),
                              .cell_group = POINTER(d->cell_group),
-                             .group = POINTER(d->group),
+                             .sample = POINTER(d->sample),
+                             .due = POINTER(d->due),
                              .ticket = POINTER(d->progress),
                              .progress = POINTER(d->progress + 4),
                              .nx = (int)fd->axis[0].total,
                              .ny = (int)fd->axis[1].total,
                              .nz = (int)fd->axis[2].total,
                              .num_row = (int)num_row(s, &d->tile),
-                             .num_source = s->num_source};
+                             .num_source = s->num_source,
+                             .num_group = s->num_group};
     a.w[0] = fd->center;
     for (int axis = 0; axis < 3; axis++) {
         for (int m = 1; m <= fd->half; m++)
@@ -391,7 +406,7 @@ unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t
     a.num_tower = (int)towers;
     a.amplitude = POINTER(t->amplitude + (gpu_ptr)(time * s->num_source * s->real_bytes));
     if (s->num_group)
-        TRY(upload_groups(s, d, begin));
+        TRY(upload_samples(s, d, begin, levels));
     most = most < 1 ? 1 : most;
     TRY(gpu_zero_async(t->stream, d->progress, 4 * (towers + 1)));
     struct gpu_shape shape = {{d->tile.num_zb * (towers < most ? towers : most), 1, 1},

@@ -34,10 +34,10 @@ static unda_status lay_out(const unda_solver *s, struct scalar_cuda *t)
     return UNDA_OK;
 }
 
-/* Factors of layers beside the grid: tiles read so far, and multiply what nobody sees. */
+/* Factors of layers beside the grid, in whole vectors: tiles read so far, and multiply what nobody sees. */
 static int64_t damp_margin(const struct scalar_cuda *t)
 {
-    return t->many ? 2 * (t->pad_x > t->pad_y ? t->pad_x : t->pad_y) : 0;
+    return t->many ? (2 * (t->pad_x > t->pad_y ? t->pad_x : t->pad_y) + 31) / 32 * 32 : 0;
 }
 
 static void list_arrays(const unda_solver *s, struct scalar_cuda *t, struct array list[NUM_ARRAY])

@@ -28,7 +28,10 @@ struct diamond {
     struct gpu_kernel kernel, mark_kernel;
     gpu_ptr progress; /* ticket, then [tower] */
     gpu_ptr mark, source_first, source_z, source_id, source_weight;
-    gpu_ptr cell_first, cell_z, cell_id, cell_group, group;
+    gpu_ptr cell_first, cell_z, cell_id, cell_group;
+    gpu_ptr sample, due; /* [levels + 1][group]: where values go; [levels + 1]: whether there are any */
+    gpu_ptr *sample_host;
+    unsigned char *due_host;
     int64_t num_cell, version; /* version: of the solver's points that the lists hold */
 };
 

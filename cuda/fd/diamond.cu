@@ -483,7 +483,7 @@ __cluster_dims__(NUM_ZB, 1, 1)
 
         /* Level n -> n + 1: the halo is here, the block meets, recorded cells, images, then the tile. The two
          * levels take turns, so that their registers and slots are known when this is compiled. */
-        auto step = [&](auto turn, tile_registers &now, tile_registers &made) {
+        auto step = [&](auto turn, tile_registers &now, tile_registers &made) __attribute__((always_inline)) {
             constexpr int CUR = decltype(turn)::value;
             REAL *cur = level[CUR], *old = level[1 - CUR];
             bool far = outside(a, t);
@@ -504,7 +504,7 @@ __cluster_dims__(NUM_ZB, 1, 1)
                 wait_ghosts(t);
             if (follow == n && speaker && rank == 0)
                 publish(a.progress + index, n);
-            if (mark & MARK_CELL)
+            if ((mark & MARK_CELL) && a.due[n])
                 record_cells(a, t, (const REAL *)memory, cur, z0, count, n), wait_part();
             if (far)
                 put_mirror(a, t, cur);
@@ -564,7 +564,7 @@ __cluster_dims__(NUM_ZB, 1, 1)
         copy_wait<0>();
         wait_ghosts(t);
         wait_block();
-        if (mark & MARK_CELL)
+        if ((mark & MARK_CELL) && a.due[n])
             record_cells(a, t, (const REAL *)memory, level[1], z0, count, n);
         if (speaker && rank == 0)
             publish(a.progress + index, DONE);

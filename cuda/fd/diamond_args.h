@@ -3,12 +3,6 @@
 #define UNDA_DIAMOND_ARGS_H
 
 /* Levels are counted within a launch: 0 is the present one. Columns of cells are numbered x ny + y. */
-/* A group of receivers: levels due, due + every, ... are its samples. */
-struct diamond_group {
-    void *values; /* [sample][num_node] */
-    long long num_node;
-    int due, every;
-};
 
 struct diamond_args {
     void *p[2];    /* at cell (0, 0, 0): level -1, on return 1, 3, ...; level 0, on return 2, 4, ... */
@@ -22,12 +16,14 @@ struct diamond_args {
     const void *source_w, *amplitude;         /* of an entry; [level - 1][num_source] */
     const int *cell_first;                    /* the same for recorded cells: */
     const int *cell_z, *cell_id, *cell_group; /* where they stand in a sample of which group */
-    const struct diamond_group *group;
-    int *ticket;   /* 0 before a launch */
-    int *progress; /* [num_tower]: 0 before a launch */
+    void *const
+        *sample; /* [num_level + 1][num_group]: values of a group's sample; NULL: none at that level */
+    const unsigned char *due; /* [num_level + 1]: levels that some group records */
+    int *ticket;              /* 0 before a launch */
+    int *progress;            /* [num_tower]: 0 before a launch */
     int nx, ny, nz, num_level;
     int num_row, num_tower; /* towers a stage; in all */
-    int num_source;
+    int num_source, num_group;
     int layer[2][2]; /* x, y: cells outside [layer[a][0], layer[a][1]) have g < 1 */
     int unused;
     double sign[3][2]; /* of the image behind a side: -1 free, 1 rigid */

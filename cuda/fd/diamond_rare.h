@@ -57,6 +57,7 @@ static __device__ __noinline__ void add_sources(const diamond_args &a, place t, 
 static __device__ __noinline__ void record_cells(const diamond_args &a, place t, const REAL *memory,
                                                  REAL *level, int z0, int count, int produced)
 {
+    void *const *sample = a.sample + produced * a.num_group;
     int lane = threadIdx.x % 32;
     /* A warp takes every THREADS / 32-nd row, a lane looks up a column of it. */
     for (int j = threadIdx.x / 32; j < ROWS; j += THREADS / 32)
@@ -70,10 +71,9 @@ static __device__ __noinline__ void record_cells(const diamond_args &a, place t,
                 int from = __shfl_sync(0xffffffffu, first, l), end = __shfl_sync(0xffffffffu, last, l);
                 for (int i = from + lane; i < end; i += 32) {
                     int z = a.cell_z[i] - z0;
-                    const diamond_group g = a.group[a.cell_group[i]];
-                    if (z >= 0 && z < count && produced >= g.due && (produced - g.due) % g.every == 0)
-                        ((REAL *)g.values)[(produced - g.due) / g.every * g.num_node + a.cell_id[i]] =
-                            memory[cell_of(t, level, j, c0 + l) - t.own + M + z];
+                    REAL *to = (REAL *)sample[a.cell_group[i]];
+                    if (z >= 0 && z < count && to)
+                        to[a.cell_id[i]] = memory[cell_of(t, level, j, c0 + l) - t.own + M + z];
                 }
             }
         }

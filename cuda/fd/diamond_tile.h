@@ -15,6 +15,7 @@ enum {
     DONE = 0x7fffffff
 };
 static_assert(2 * STEP >= M, "rows of fewer than M columns");
+static_assert(UNROLL == 2 || !OLD, "level n - 1 is in the registers that a lone copy of the code overwrites");
 static_assert(M % STEP == 0, "steeper edges than M columns in M rows need levels that are gone");
 
 /* ---- the tile ---- */

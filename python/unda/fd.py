@@ -566,9 +566,11 @@ class FD(Simulation):
         return self.medium.speed_max(self.grid)
 
     def _room(self) -> int:
-        """Return the steps of which 64 MB hold the sampled data; receivers take 512 nodes each."""
+        """Return the steps whose samples fit 64 MB, on a device 512 MB; receivers take 512 nodes each."""
         points = sum(len(receivers.points) / receivers.every for receivers in self._receivers)
-        return int(max(1, min(64e6 / (8 * (len(self._sources) + 512 * points + 1)), 100_000)))
+        most = 512e6 if self._info().on_gpu else 64e6
+        step = self.dtype.itemsize * 512 * points + 8 * (len(self._sources) + 1)
+        return int(max(1, min(most / step, 100_000)))
 
     def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
         return grid_plane.plane(self, field, axis, value)

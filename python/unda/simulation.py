@@ -554,9 +554,15 @@ class Simulation(Pictures):
         return int(max(1, min(room, 100_000)))
 
     def _chunk(self, left: int) -> int:
-        """Return the steps to run at once: about 0.3 s of work."""
+        """Return the steps to run at once: about 0.3 s of work, in whole launches."""
         n = max(1, int(self._rate * _CHUNK_SECONDS)) if self._rate else 8
-        return min(n, left, self._room())
+        launch = self._launch_steps
+        return min(max(n // launch, 1) * launch, left, self._room())
+
+    @property
+    def _launch_steps(self) -> int:
+        """Steps that one launch of the kernel takes where it takes many; fewer would cost almost as much."""
+        return max(1, (self.config["kernel_options"] or {}).get("levels", 1))
 
     def _steps_to(self, until: float | None, steps: int | None) -> int:
         """Return the steps that `run` is to do."""
@@ -600,7 +606,8 @@ class Simulation(Pictures):
         UnstableError
             See `step`.
         KeyboardInterrupt
-            After Ctrl-C, once the present chunk (at most about 0.3 s) is done; the simulation is whole.
+            After Ctrl-C, once the present chunk (about 0.3 s, or one launch of a kernel that takes many
+            steps) is done; the simulation is whole.
         """
         steps = self._steps_to(until, steps)
         every = None if every is None else integer("every", every, 1)
