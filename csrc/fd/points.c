@@ -38,10 +38,13 @@ static void add_weight(int64_t *node, double *weight, int64_t at, double value)
     weight[i] += value;
 }
 
-/* Weights along one axis. volume: of injection, in units of 1 / h. */
-static void spread(const struct fd_axis *axis, double x, bool volume, int64_t *node, double *weight)
+/* Weights of a field along axis a. volume: of injection, in units of 1 / h. */
+static void spread(const struct fd *fd, int f, int a, double x, bool volume, int64_t *node, double *weight)
 {
-    double place = (x - axis->origin) / axis->h + (double)axis->first, whole = nearbyint(place);
+    const struct fd_axis *axis = &fd->axis[a];
+    const struct fd_field *field = &fd->field[f];
+    double half = axis->total > 1 ? 0.5 * field->half[a] : 0;
+    double place = (x - axis->origin) / axis->h + (double)axis->first - half, whole = nearbyint(place);
     int64_t base = (int64_t)floor(place) - POINT_WIDTH / 2 + 1;
     bool on_node = fabs(place - whole) < 1e-9 || axis->total == 1;
     for (int i = 0; i < POINT_WIDTH; i++) {
@@ -50,11 +53,11 @@ static void spread(const struct fd_axis *axis, double x, bool volume, int64_t *n
     }
     for (int i = 0; i < (on_node ? 1 : POINT_WIDTH); i++) {
         int sign;
-        int64_t raw = on_node ? (int64_t)whole : base + i, at = fd_image(axis, raw, &sign);
-        double value = on_node ? 1 : kaiser_sinc(place - (double)raw);
-        int side = at == 0 ? axis->side[0] : at == axis->total - 1 ? axis->side[1] : SIDE_PERIODIC;
-        if (volume && axis->total > 1 && side != SIDE_PERIODIC)
-            value *= 1 + side; /* half a cell at a rigid side; a free node stays 0 */
+        int64_t raw = on_node ? (int64_t)whole : base + i;
+        int64_t at = fd_mirror(axis, field->half[a], field->sign[a], raw, &sign);
+        double value = on_node ? 1 : kaiser_sinc(place - (double)raw), share = fd_share(fd, f, a, at);
+        if (volume)
+            value = share > 0 ? value / share : 0; /* half a cell at a rigid side; what is pinned stays 0 */
         if (value != 0)
             add_weight(node, weight, at, sign * value);
     }
@@ -73,10 +76,10 @@ static unda_status inside(const struct fd *fd, const double *x, const char *what
     return UNDA_OK;
 }
 
-static void locate(const struct fd *fd, const double *x, bool volume, struct fd_point *point)
+static void locate(const struct fd *fd, int f, const double *x, bool volume, struct fd_point *point)
 {
     for (int a = 0; a < 3; a++)
-        spread(&fd->axis[a], x[a], volume, point->node[a], point->weight[a]);
+        spread(fd, f, a, x[a], volume, point->node[a], point->weight[a]);
 }
 
 /* Calls of the nodes of a point: all (i, j, k) whose three weights are not 0. */
@@ -121,32 +124,57 @@ static int by_node(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-static unda_status fill_source(unda_solver *s, struct fd_source *source, const double *position, double rate)
+/* Nodes and weights of one field behind those that are there. */
+static unda_status add_field(unda_solver *s, struct fd_source *source, int f, const double *position,
+                             const double *rates)
 {
     const struct fd *fd = s->fd;
     struct fd_point point;
     struct pair pair[MAX_POINT_NODE];
-    int64_t node[MAX_POINT_NODE];
-    double weight[MAX_POINT_NODE], speed[MAX_POINT_NODE];
-    locate(fd, position, true, &point);
-    source->num = list_nodes(fd, &point, node, weight);
-    if (source->num == 0)
+    int64_t node[MAX_POINT_NODE], num;
+    double weight[MAX_POINT_NODE], volume = fd->axis[0].h * fd->axis[1].h * fd->axis[2].h;
+    locate(fd, f, position, true, &point);
+    num = list_nodes(fd, &point, node, weight);
+    for (int64_t i = 0; i < num; i++)
+        pair[i] = (struct pair){node[i], weight[i]};
+    qsort(pair, (size_t)num, sizeof *pair, by_node);
+    for (int64_t i = 0; i < num; i++) {
+        source->node[source->num + i] = pair[i].node;
+        source->weight[source->num + i] = pair[i].weight / volume;
+    }
+    TRY(fd->scheme->inject(s, rates, f, num, source->node + source->num, source->weight + source->num));
+    for (int64_t i = 0; i < num; i++)
+        if (source->weight[source->num + i] != 0) { /* else the source does not drive this field */
+            source->num += num;
+            break;
+        }
+    return UNDA_OK;
+}
+
+static bool drives(const struct fd *fd, const double *rates, int f)
+{
+    return rates[f] != 0 || (fd->scheme->num_rate_more && rates[fd->num_field] != 0);
+}
+
+static unda_status fill_source(unda_solver *s, struct fd_source *source, const double *position,
+                               const double *rates)
+{
+    const struct fd *fd = s->fd;
+    int num = 0;
+    for (int f = 0; f < fd->num_field; f++)
+        num += drives(fd, rates, f);
+    TRY(array_try(&source->node, (int64_t)num * MAX_POINT_NODE, sizeof(int64_t), "source"));
+    TRY(array_try(&source->weight, (int64_t)num * MAX_POINT_NODE, sizeof(double), "source"));
+    for (int f = 0; f < fd->num_field; f++) {
+        source->first[f] = source->num;
+        if (drives(fd, rates, f))
+            TRY(add_field(s, source, f, position, rates));
+    }
+    for (int f = fd->num_field; f <= FD_MAX_FIELD; f++)
+        source->first[f] = source->num;
+    if (num > 0 && source->num == 0)
         FAIL(UNDA_ERR_ARG, "the source at (%g, %g, %g) m stands on a free side, where p stays 0", position[0],
              position[1], position[2]);
-    for (int64_t i = 0; i < source->num; i++)
-        pair[i] = (struct pair){node[i], weight[i]};
-    qsort(pair, (size_t)source->num, sizeof *pair, by_node);
-    TRY(array_try(&source->node, source->num, sizeof(int64_t), "source"));
-    TRY(array_try(&source->weight, source->num, sizeof(double), "source"));
-    for (int64_t i = 0; i < source->num; i++)
-        source->node[i] = pair[i].node;
-    if (!fd->uniform)
-        TRY(fd_engine(s)->gather(s, FD_SPEED, source->num, source->node, speed));
-    double volume = fd->axis[0].h * fd->axis[1].h * fd->axis[2].h;
-    for (int64_t i = 0; i < source->num; i++) {
-        double square = fd->uniform ? fd->c * fd->c : speed[i] / fd->speed_unit;
-        source->weight[i] = rate * square * pair[i].weight / volume;
-    }
     return UNDA_OK;
 }
 
@@ -154,13 +182,14 @@ unda_status fd_source_new(unda_solver *s, void **out, int64_t elem, const double
                           const double *rates)
 {
     (void)elem;
-    if (!isfinite(rates[0]))
-        FAIL(UNDA_ERR_ARG, "rate 0 of the source is %g, expected a finite number", rates[0]);
+    for (int i = 0; i < s->fd->num_field + s->fd->scheme->num_rate_more; i++)
+        if (!isfinite(rates[i]))
+            FAIL(UNDA_ERR_ARG, "rate %d of the source is %g, expected a finite number", i, rates[i]);
     TRY(fd_need_material(s));
     TRY(inside(s->fd, position, "source", s->num_source));
     struct fd_source *source;
     TRY(array_try(&source, 1, sizeof *source, "source"));
-    unda_status status = fill_source(s, source, position, rates[0]);
+    unda_status status = fill_source(s, source, position, rates);
     if (status != UNDA_OK) {
         fd_source_free(source);
         return status;
@@ -174,8 +203,9 @@ unda_status fd_source_new(unda_solver *s, void **out, int64_t elem, const double
 unda_status fd_points_check(const unda_solver *s, const unda_receivers *r)
 {
     for (int32_t i = 0; i < r->num_field; i++)
-        if (r->fields[i] != 0)
-            FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0: the scalar scheme has p only", r->fields[i]);
+        if (r->fields[i] < 0 || r->fields[i] >= s->fd->num_field)
+            FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0..%d: the %s scheme has values only",
+                 r->fields[i], s->fd->num_field - 1, s->fd->scheme->name);
     for (int64_t i = 0; i < r->num_point; i++)
         TRY(inside(s->fd, r->points + 3 * i, "receiver", i));
     return UNDA_OK;
@@ -186,6 +216,7 @@ void fd_points_free(void *points)
     struct fd_points *p = points;
     if (!p)
         return;
+    array_free(p->field);
     array_free(p->point);
     array_free(p);
 }
@@ -194,24 +225,30 @@ unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *r
 {
     struct fd_points *p;
     TRY(array_try(&p, 1, sizeof *p, "receivers"));
-    unda_status status = array_try(&p->point, r->num_point, sizeof *p->point, "receivers");
+    unda_status status = array_try(&p->point, r->num_point * r->num_field, sizeof *p->point, "receivers");
+    if (status == UNDA_OK)
+        status = array_try(&p->field, r->num_field, sizeof *p->field, "receivers");
     if (status != UNDA_OK) {
         fd_points_free(p);
         return status;
     }
     p->num_point = r->num_point;
-    for (int64_t i = 0; i < r->num_point; i++)
-        locate(s->fd, r->points + 3 * i, false, &p->point[i]);
+    p->num_field = r->num_field;
+    for (int32_t f = 0; f < r->num_field; f++) {
+        p->field[f] = r->fields[f];
+        for (int64_t i = 0; i < r->num_point; i++)
+            locate(s->fd, r->fields[f], r->points + 3 * i, false, &p->point[i * r->num_field + f]);
+    }
     *points = p;
     return UNDA_OK;
 }
 
-unda_status fd_sample_point(unda_solver *s, const struct fd_point *point, double *out)
+unda_status fd_sample_point(unda_solver *s, int field, const struct fd_point *point, double *out)
 {
     int64_t node[MAX_POINT_NODE];
     double weight[MAX_POINT_NODE], value[MAX_POINT_NODE], sum = 0;
     int64_t num = list_nodes(s->fd, point, node, weight);
-    TRY(fd_engine(s)->gather(s, FD_P, num, node, value));
+    TRY(fd_engine(s)->gather(s, field, num, node, value));
     for (int64_t k = 0; k < num; k++)
         sum += weight[k] * value[k];
     *out = sum;
@@ -220,13 +257,11 @@ unda_status fd_sample_point(unda_solver *s, const struct fd_point *point, double
 
 unda_status fd_sample(unda_solver *s, const unda_receivers *r, double *values)
 {
-    for (int64_t i = 0; i < r->num_point; i++) {
-        struct fd_point point;
-        double value;
-        locate(s->fd, r->points + 3 * i, false, &point);
-        TRY(fd_sample_point(s, &point, &value));
-        for (int32_t f = 0; f < r->num_field; f++)
-            values[i * r->num_field + f] = value;
-    }
+    for (int64_t i = 0; i < r->num_point; i++)
+        for (int32_t f = 0; f < r->num_field; f++) {
+            struct fd_point point;
+            locate(s->fd, r->fields[f], r->points + 3 * i, false, &point);
+            TRY(fd_sample_point(s, r->fields[f], &point, &values[i * r->num_field + f]));
+        }
     return UNDA_OK;
 }

@@ -61,21 +61,21 @@ CLONES static void PRECISION(scalar_rows_)(const struct fd *fd, const struct sca
                                            const int64_t *begin, const int64_t *end)
 {
     struct PRECISION(row_) r = {.num = fd->axis[2].total,
-                                .stride = {t->stride[0], t->stride[1], t->stride[2]},
+                                .stride = {t->base.stride[0], t->base.stride[1], t->base.stride[2]},
                                 .center = (REAL)fd->center,
                                 .one_speed = (REAL)fd->speed,
                                 .damp = t->damp[2]};
     for (int a = 0; a < 3; a++)
         for (int m = 1; m <= fd->half; m++)
             r.weight[a][m] = (REAL)fd->weight[a][m];
-    int split = !fd->split ? 0 : t->speed ? 2 : 1;
+    int split = !fd->split ? 0 : t->base.material[0] ? 2 : 1;
     for (int64_t x = begin[0]; x < end[0]; x++)
         for (int64_t y = begin[1]; y < end[1]; y++) {
-            int64_t at = t->origin + x * t->stride[0] + y * t->stride[1];
+            int64_t at = t->base.origin + x * t->base.stride[0] + y * t->base.stride[1];
             int damped = t->damped_z || t->damped[0][x] || t->damped[1][y];
-            r.next = (REAL *)t->p[1] + at;
-            r.now = (const REAL *)t->p[0] + at;
-            r.speed = t->speed ? (const REAL *)t->speed + at : NULL;
+            r.next = (REAL *)t->base.array[1] + at;
+            r.now = (const REAL *)t->base.array[0] + at;
+            r.speed = t->base.material[0] ? (const REAL *)t->base.material[0] + at : NULL;
             r.damp_xy = ((const REAL *)t->damp[0])[x] * ((const REAL *)t->damp[1])[y];
             switch (fd->half) {
             case 1:
@@ -96,43 +96,5 @@ CLONES static void PRECISION(scalar_rows_)(const struct fd *fd, const struct sca
         }
 }
 
-/* A row's ghosts in z, then the rows of ghosts in y. */
-static void PRECISION(plane_ghosts_)(const struct fd *fd, const struct scalar_cpu *t, int which, int64_t x)
-{
-    const struct fd_axis *ay = &fd->axis[1], *az = &fd->axis[2];
-    REAL *plane = (REAL *)t->p[which] + t->origin + x * t->stride[0];
-    for (int64_t y = 0; y < ay->total; y++) {
-        REAL *row = plane + y * t->stride[1];
-        for (int m = 1; m <= fd->half; m++) {
-            int low, high;
-            int64_t i = fd_image(az, -m, &low), j = fd_image(az, az->total - 1 + m, &high);
-            row[-m] = (REAL)low * row[i];
-            row[az->total - 1 + m] = (REAL)high * row[j];
-        }
-    }
-    for (int m = 1; m <= fd->half; m++)
-        for (int side = 0; side < 2; side++) {
-            int sign;
-            int64_t ghost = side ? ay->total - 1 + m : -m;
-            const REAL *from = plane + fd_image(ay, ghost, &sign) * t->stride[1];
-            REAL *to = plane + ghost * t->stride[1];
-            for (int64_t z = 0; z < az->total; z++)
-                to[z] = (REAL)sign * from[z];
-        }
-}
-
-/* Plane x beyond the grid. */
-static void PRECISION(ghost_plane_)(const struct fd *fd, const struct scalar_cpu *t, int which, int64_t x)
-{
-    int sign;
-    const REAL *from =
-        (const REAL *)t->p[which] + t->origin + fd_image(&fd->axis[0], x, &sign) * t->stride[0];
-    REAL *to = (REAL *)t->p[which] + t->origin + x * t->stride[0];
-    for (int64_t y = 0; y < fd->axis[1].total; y++)
-        for (int64_t z = 0; z < fd->axis[2].total; z++)
-            to[y * t->stride[1] + z] = (REAL)sign * from[y * t->stride[1] + z];
-}
-
-const struct scalar_cpu_code PRECISION(scalar_cpu_) = {PRECISION(scalar_rows_), PRECISION(plane_ghosts_),
-                                                       PRECISION(ghost_plane_)};
+const struct scalar_cpu_code PRECISION(scalar_cpu_) = {PRECISION(scalar_rows_)};
 #undef FMA

@@ -227,7 +227,7 @@ unda_status scalar_record(unda_solver *s, struct receiver_group *group)
     const struct fd_points *points = group->points;
     for (int64_t i = 0; i < group->num_point; i++) {
         double value;
-        TRY(fd_sample_point(s, &points->point[i], &value));
+        TRY(fd_sample_point(s, FD_P, &points->point[i * points->num_field], &value));
         for (int32_t f = 0; f < group->num_field; f++) {
             int64_t at = (group->held * group->num_point + i) * group->num_field + f;
             if (s->real_bytes == 4)
@@ -279,7 +279,7 @@ static unda_status upload_group(unda_solver *s, const struct receiver_group *gro
     int64_t num = 0, count = 0;
     for (int64_t i = 0; i < group->num_point; i++)
         for (int k = 0; k < POINT_NODES; k++) {
-            int64_t found = node_of(s->fd, &points->point[i], k);
+            int64_t found = node_of(s->fd, &points->point[i * points->num_field], k);
             if (found >= 0)
                 place[num++] = found;
         }
@@ -289,9 +289,10 @@ static unda_status upload_group(unda_solver *s, const struct receiver_group *gro
             place[count++] = place[i];
     g->num_node = count;
     for (int64_t i = 0; i < group->num_point; i++) {
-        memcpy(weight + 3 * POINT_WIDTH * i, points->point[i].weight, sizeof points->point[i].weight);
+        memcpy(weight + 3 * POINT_WIDTH * i, points->point[i * points->num_field].weight,
+               sizeof points->point[i * points->num_field].weight);
         for (int k = 0; k < POINT_NODES; k++) {
-            int64_t found = node_of(s->fd, &points->point[i], k);
+            int64_t found = node_of(s->fd, &points->point[i * points->num_field], k);
             const int64_t *at =
                 found < 0 ? NULL : bsearch(&found, place, (size_t)count, sizeof *place, ascending);
             node[POINT_NODES * i + k] = at ? (int32_t)(at - place) : -1;

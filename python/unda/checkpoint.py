@@ -183,7 +183,7 @@ def _put_receivers(group: Any, receivers: Receivers) -> None:
     about = {
         "fields": list(receivers.fields), "units": receivers.units, "every": receivers.every,
         "name": receivers.name, "dt": receivers._dt, "t0": receivers._t0,
-        "step": receivers._step, "config": receivers.config,
+        "step": receivers._step, "config": receivers.config, "lags": receivers._lags,
     }  # fmt: skip
     group.attrs["receivers"] = json.dumps(about)
     group["points"] = receivers.points
@@ -197,7 +197,7 @@ def _get_receivers(group: Any, dtype: Any) -> Receivers:
     receivers = Receivers(
         points, fields, units=_entry(about, "units", dict, path), every=_entry(about, "every", int, path),
         dt=_entry(about, "dt", float, path), dtype=np.dtype(dtype), config=about.get("config", {}),
-        name=about.get("name"),
+        name=about.get("name"), lags=about.get("lags"),
     )  # fmt: skip
     receivers.clear(_entry(about, "t0", float, path), _entry(about, "step", int, path))
     receivers.append(_array(group, "samples", dtype, (None, len(points), len(fields))))

@@ -1,0 +1,42 @@
+/* staggered_maxwell.h: electric and magnetic field on the staggered grid (Yee 1966):
+ *     mu H_t = -curl E (first pass), eps E_t = curl H - sigma E (second pass, sigma E as the mean of both
+ * times). eps, mu and sigma at nodes, E_i half a cell on along i, H_i along the other two. eps and sigma of
+ * E_i: arithmetic means of the two nodes beside it. mu of H_i: arithmetic mean of the four nodes around it:
+ * it counts the flux through the face that they share, and of the two fields H is what is continuous there.
+ */
+#include "physics/staggered.h"
+
+#define MAXWELL_FIELDS   6 /* ex ey ez hx hy hz */
+#define MAXWELL_MATERIAL 3 /* eps, mu, sigma dt / 2 */
+
+enum { /* of the passes */
+       FN(first0) = 3,
+       FN(count0) = 3,
+       FN(terms0) = 6,
+       FN(first1) = 0,
+       FN(count1) = 3,
+       FN(terms1) = 6
+};
+TABLE unsigned char FN(stagger)[] = {1, 2, 4, 6, 5, 3};
+TABLE struct staggered_term FN(terms)[] = {{3, 1, 2}, {3, 2, 1}, {4, 2, 0}, {4, 0, 2}, {5, 0, 1}, {5, 1, 0},
+                                           {0, 1, 5}, {0, 2, 4}, {1, 2, 3}, {1, 0, 5}, {2, 0, 4}, {2, 1, 3}};
+
+DEVICE REAL FN(flux)(const REAL *mu, PLACE one, PLACE other)
+{
+    return 4 / ((mu[0] + mu[one + other]) + (mu[one] + mu[other]));
+}
+DEVICE void FN(pass0)(REAL *f, const REAL *d, const REAL *const *medium, PLACE at, const PLACE *step)
+{
+    const REAL *mu = medium[1] + at;
+    f[0] -= FN(flux)(mu, step[1], step[2]) * (d[0] - d[1]);
+    f[1] -= FN(flux)(mu, step[0], step[2]) * (d[2] - d[3]);
+    f[2] -= FN(flux)(mu, step[0], step[1]) * (d[4] - d[5]);
+}
+DEVICE void FN(pass1)(REAL *f, const REAL *d, const REAL *const *medium, PLACE at, const PLACE *step)
+{
+    const REAL *eps = medium[0] + at, *loss = medium[2] + at;
+    for (int i = 0; i < 3; i++) {
+        REAL eps2 = eps[0] + eps[step[i]], loss2 = loss[0] + loss[step[i]];
+        f[i] = ((eps2 - loss2) * f[i] + 2 * (d[2 * i] - d[2 * i + 1])) / (eps2 + loss2);
+    }
+}
