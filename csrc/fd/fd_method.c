@@ -222,6 +222,31 @@ static void zero_pinned(const unda_solver *s, int field, int64_t plane, char *wh
     }
 }
 
+static void copy_signed(const unda_solver *s, void *array, int64_t to, int64_t from, int sign)
+{
+    if (s->real_bytes == 4)
+        ((float *)array)[to] = (float)sign * ((float *)array)[from];
+    else
+        ((double *)array)[to] = sign * ((double *)array)[from];
+}
+
+/* Half a cell beyond a wall a field is an image, whatever an engine has there; sign: of the plane. */
+static void fill_images(const unda_solver *s, int field, int sign, void *whole)
+{
+    const struct fd_axis *ay = &s->fd->axis[1], *az = &s->fd->axis[2];
+    const struct fd_field *f = &s->fd->field[field];
+    for (int64_t y = 0; y < ay->total; y++)
+        for (int64_t z = 0; z < az->total; z++) {
+            int sign_y, sign_z;
+            int64_t j = fd_mirror(ay, f->half[1], f->sign[1], y, &sign_y);
+            int64_t k = fd_mirror(az, f->half[2], f->sign[2], z, &sign_z);
+            if (j != y || k != z)
+                copy_signed(s, whole, y * az->total + z, j * az->total + k, sign_y * sign_z);
+        }
+    for (int64_t i = 0; i < ay->total * az->total && sign < 0; i++)
+        copy_signed(s, whole, i, i, sign);
+}
+
 static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t count, char *out,
                               const char *in)
 {
@@ -232,13 +257,18 @@ static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t 
     TRY(array_try(&whole, axis[1].total * axis[2].total, s->real_bytes, "planes"));
     unda_status status = UNDA_OK;
     for (int64_t i = 0; i < count && status == UNDA_OK; i++) {
-        int64_t plane = axis[0].first + first + i;
-        status = fd_engine(s)->planes(s, array, plane, 1, whole, NULL);
+        int64_t plane = axis[0].first + first + i, from = plane;
+        int field = array < s->fd->num_field ? array : 0, sign = 1;
+        if (out)
+            from = fd_mirror(&axis[0], s->fd->field[field].half[0], s->fd->field[field].sign[0], plane, &sign);
+        status = fd_engine(s)->planes(s, array, from, 1, whole, NULL);
         if (status != UNDA_OK)
             break;
+        if (out)
+            fill_images(s, field, sign, whole);
         crop(s, whole, out ? out + i * bytes : NULL, in ? in + i * bytes : NULL);
         if (in) {
-            zero_pinned(s, array < s->fd->num_field ? array : 0, plane, whole);
+            zero_pinned(s, field, plane, whole);
             status = fd_engine(s)->planes(s, array, plane, 1, NULL, whole);
         }
     }
