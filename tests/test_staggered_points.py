@@ -79,11 +79,14 @@ def test_explosions_and_pressures_are_reciprocal_in_solids():
 # ---- exact solutions ----
 
 
-def trace_errors(medium, source, fields, place, shape, steps_per=0.25, order=8, **options):
-    """Relative L2 errors of traces beside a source in a box of layers, 8 nodes in the shortest wavelength."""
+def trace_errors(medium, source, fields, place, shape, cfl=0.45, order=8, **options):
+    """Relative L2 errors of traces beside a source in a box of layers, 8 nodes in the shortest wavelength.
+
+    What is left at 0.45 of the limit is the error of the step in time: 0.1 to 0.5 %.
+    """
     f0 = source.f.fmax / 2.5
     grid = unda.Grid(shape, 1.0)
-    sim = unda.FD(grid, medium, scheme="staggered", order=order, cfl=steps_per, device="cpu",
+    sim = unda.FD(grid, medium, scheme="staggered", order=order, cfl=cfl, device="cpu",
                   boundary={"*": unda.CPML(width=10, f0=f0)}, **options)  # fmt: skip
     sim.add_source(source)
     rec = sim.add_receivers([place], fields)
@@ -93,14 +96,14 @@ def trace_errors(medium, source, fields, place, shape, steps_per=0.25, order=8, 
     return {name: float(rec.misfit(exact, fields=(name,))[0]) for name in fields}
 
 
-SOURCE, PLACE = (8.3, 11.1, 9.8), (30.7, 14.6, 13.2)  # 23 nodes apart: 1.15 wavelengths of f0
+SOURCE, PLACE = (6.3, 9.1, 7.8), (28.7, 12.6, 11.2)  # 23 nodes apart: 1.15 wavelengths of f0
 
 
 def test_acoustic_waves_of_a_volume():
     medium = unda.Acoustic(rho=1.2, c=2.0)
     source = unda.VolumeInjection(SOURCE, unda.ricker(2.0 / 20))
-    errors = trace_errors(medium, source, ("p", "vx", "vy", "vz"), PLACE, (39, 24, 24))
-    assert max(errors.values()) < 0.02, errors
+    errors = trace_errors(medium, source, ("p", "vx", "vy", "vz"), PLACE, (35, 20, 20))
+    assert max(errors.values()) < 0.01, errors
 
 
 @pytest.mark.parametrize("kind", ["force", "moment", "volume"])
@@ -114,15 +117,15 @@ def test_elastic_waves(kind):
         "volume": unda.VolumeInjection(SOURCE, unda.ricker(3.4 / 20)),
     }[kind]
     fields = ("vx", "vy", "vz", "sxx", "szz", "sxy")
-    errors = trace_errors(medium, source, fields, PLACE, (39, 24, 24))
-    assert max(errors.values()) < 0.02, errors
+    errors = trace_errors(medium, source, fields, PLACE, (35, 20, 20))
+    assert max(errors.values()) < 0.01, errors
 
 
 def test_waves_of_a_dipole():
     medium = unda.Maxwell(eps=1.5, mu=1 / (1.5 * 4.0))
     source = unda.CurrentDipole(SOURCE, unda.ricker(2.0 / 20), (0.3, -0.5, 0.8))
-    errors = trace_errors(medium, source, medium.fields, PLACE, (39, 24, 24))
-    assert max(errors.values()) < 0.02, errors
+    errors = trace_errors(medium, source, medium.fields, PLACE, (35, 20, 20))
+    assert max(errors.values()) < 0.01, errors
 
 
 # ---- places and times ----

@@ -12,6 +12,7 @@
 #define REAL   double
 #define PLACE  int64_t
 #define TABLE  static const
+#define UNROLL
 
 /* Mean over the corners that a field takes of one material. */
 static double mean(const staggered_corners corner, unsigned char stagger, int which)
