@@ -21,7 +21,9 @@ def strip(width, length, place, until, layers, order=4, **layer):
                     boundary={"*": unda.CPML(width=layers, f0=F0, **layer)})  # fmt: skip
     x, z = H * place[0], H * place[1]
     angle = np.deg2rad(135.0)
-    sim.add_source(unda.PointForce((x, 0.0, z), unda.ricker(F0, t0=1.2 / F0), (np.cos(angle), 0.0, np.sin(angle))))
+    sim.add_source(
+        unda.PointForce((x, 0.0, z), unda.ricker(F0, t0=1.2 / F0), (np.cos(angle), 0.0, np.sin(angle)))
+    )
     points = [(x, 0.0, z + H * one) for one in AWAY if place[1] + one < length]
     rec = sim.add_receivers(points, ["vx", "vz"])
     sim.run(until=until)
@@ -87,23 +89,23 @@ def test_every_axis_and_side_absorbs_alike(physics, order):
 
 
 def strata(physics, shape):
-    """Three beds along z, of elastic ones the lowest a fluid."""
+    """Three beds along z.
+
+    None of them a fluid: so thin a plate of fluid and solid guides waves whose phase goes the other way than their
+    energy, which grow in any matched layer (Becache, Fauqueux & Joly 2003) unless kappa or f0 shifts them.
+    """
     bed = np.broadcast_to(np.arange(shape[2]) * 3 // shape[2], shape)
     one, two = np.choose(bed, [1.0, 1.5, 2.0]), np.choose(bed, [1.4, 2.0, 1.6])
     if physics == "acoustic":
         return unda.Acoustic(rho=one, c=two)
     if physics == "maxwell":
         return unda.Maxwell(eps=one, mu=1 / two)
-    return unda.Elastic(rho=one, vp=two, vs=np.choose(bed, [0.0, 1.0, 0.9]))
+    return unda.Elastic(rho=one, vp=two, vs=np.choose(bed, [0.7, 1.0, 0.9]))
 
 
 @pytest.mark.parametrize("physics", WALLS)
 def test_waves_leave_and_nothing_comes_back(physics):
-    """Of a source in a medium of random strata, layers on five sides and a wall: its waves are gone for good.
-
-    Not in noise from node to node: waves of two nodes, caught at a free surface, grow there within layers of small
-    alpha (0.02 in energy after 100 steps of 0.25); kappa = 3 or f0 three times as large absorb them.
-    """
+    """Of a source in a medium of strata, layers on five sides and a wall: its waves are gone for good."""
     shape = (12, 11, 13)
     layer = unda.CPML(width=8, f0=0.1)
     sides = {"zmax": WALLS[physics][0], "*": layer}
@@ -143,7 +145,10 @@ def test_a_state_with_its_layers_continues_bit_for_bit():
     for physics in WALLS:
         rng = np.random.default_rng(1)
         medium = random_medium(physics, shape, rng)
-        options = {"boundary": {"zmax": WALLS[physics][0], "*": unda.CPML(width=3, f0=0.1)}, "dtype": "float32"}
+        options = {
+            "boundary": {"zmax": WALLS[physics][0], "*": unda.CPML(width=3, f0=0.1)},
+            "dtype": "float32",
+        }
         sim = staggered(unda.Grid(shape, 1.0), medium, **options)
         sim.set(**random_state(physics, shape, rng))
         sim.step(7)

@@ -7,6 +7,7 @@ Sets up a problem and holds its state, plane by plane. Not here: running it (sim
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ._core import ffi, lib
 from .check import Report
 from .errors import ArgumentError, UnstableError
 from .fd_scheme import Scalar, scheme_of
+from .fd_sides import SIDES, code_of, conditions, frequency_of
 from .grid import Block, Grid
 from .layer import CPML, Damping
 from .limits import choose_device, device_limits, device_number
@@ -28,50 +30,9 @@ from .source import Source
 
 __all__ = ["FD"]
 
-_SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 _KERNELS = {"auto": lib.UNDA_KERNEL_AUTO, "step": lib.UNDA_KERNEL_STEP}
 _PLAN = ("rows", "planes")
 _SLAB = 2**20  # nodes worked on at a time in Python
-
-
-def _conditions(grid: Grid, scheme: Scalar, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Read the `boundary` keyword: a word or a layer for each of the six sides."""
-    if given is not None and not isinstance(given, Mapping):
-        raise ArgumentError(f"boundary is {given!r}, expected a dict of sides, '*' for the rest")
-    given = dict({"*": "absorbing"} if given is None else given)
-    rest = given.pop("*", None)
-    unknown = [name for name in given if name not in _SIDES]
-    if unknown:
-        raise ArgumentError(f"boundary names {unknown}; a grid has {list(_SIDES)}")
-    found: dict[str, Any] = {}
-    for i, name in enumerate(_SIDES):
-        flat = grid.shape[i // 2] == 1 and name not in given  # a problem in fewer dimensions
-        condition = "periodic" if flat else given.get(name, rest)
-        if not isinstance(condition, scheme.layer) and condition not in scheme.conditions:
-            raise ArgumentError(
-                f"boundary {name!r} has condition {condition!r}; expected one of {list(scheme.conditions)}, "
-                f"a layer such as unda.{scheme.layer.__name__}, or '*' for the rest"
-            )
-        found[name] = scheme.layer() if condition == "absorbing" else condition
-    for low, high in zip(_SIDES[::2], _SIDES[1::2], strict=True):
-        if (found[low] == "periodic") != (found[high] == "periodic"):
-            raise ArgumentError(
-                f"boundary {low!r} is {found[low]!r}, {high!r} is {found[high]!r}; "
-                "expected periodic for both or none"
-            )
-    return found
-
-
-def _code(side: Any) -> int:
-    """Return unda_boundary of a side."""
-    return int(getattr(lib, f"UNDA_BOUNDARY_{side.upper() if isinstance(side, str) else 'ABSORBING'}"))
-
-
-def _frequency(side: Any, speed: float, h: float) -> float:
-    """Return f0 of a layer, by default that of which a wavelength has 20 nodes."""
-    if not isinstance(side, CPML):
-        return 0.0
-    return speed / (20.0 * h) if side.f0 is None else side.f0
 
 
 def _slabs(grid: Grid) -> Iterator[tuple[int, int, Block]]:
@@ -105,10 +66,10 @@ class FD(Simulation):
     scheme : {"scalar", "staggered"}
     boundary : dict of str to str, Damping or CPML, optional
         Condition at "xmin", "xmax", "ymin", "ymax", "zmin", "zmax"; "*" is the rest; "absorbing"
-        everywhere if omitted, but an axis of one node is periodic: a problem in two dimensions. Walls stand
-        at the outermost nodes, which are mirrors: "free" (p, or the traction, is 0), "rigid"; elastic "fixed",
-        "symmetry"; Maxwell "pec", "pmc". "periodic" (both sides of an axis; the period is n times the
-        spacing), "absorbing" or a `Damping` (scalar), a `CPML` (staggered): a layer outside the grid.
+        everywhere if omitted, but an axis of one node is periodic: a problem in two dimensions. Walls
+        stand at the outermost nodes, which are mirrors: "free" (p, or the traction, is 0), "rigid"; elastic
+        "fixed", "symmetry"; Maxwell "pec", "pmc". "periodic" (both sides of an axis; the period is n times
+        the spacing), "absorbing" or a `Damping` (scalar), a `CPML` (staggered): a layer outside the grid.
     dt : float, optional
         Time step [s]; by default `cfl` times the stable limit.
     cfl : float
@@ -236,7 +197,7 @@ class FD(Simulation):
         order = integer("order", order, 2, 16)
         if order % 2:
             raise ArgumentError(f"order is {order}, expected an even number")
-        sides = _conditions(grid, kind, boundary)
+        sides = conditions(grid, kind, boundary)
         layers = [one if isinstance(one, (Damping, CPML)) else None for one in sides.values()]
         try:
             material = np.array(list(medium.scalar().values())) if kind.name == "scalar" else None
@@ -249,7 +210,7 @@ class FD(Simulation):
             speed_max=fastest, layer=[one.width if one else 0 for one in layers],
             reflection=[one.R0 if one else 0.0 for one in layers],
             stretch=[one.kappa if isinstance(one, CPML) else 1.0 for one in layers],
-            frequency=[_frequency(one, fastest, grid.spacing[i // 2]) for i, one in enumerate(layers)],
+            frequency=[frequency_of(one, fastest, grid.spacing[i // 2]) for i, one in enumerate(layers)],
         )  # fmt: skip
         chosen = choose_device() if isinstance(device, str) and device == "auto" else device
         options = _core.new_struct(
@@ -263,7 +224,7 @@ class FD(Simulation):
             cfl=number("cfl", cfl, positive=True),
             dt=0.0 if dt is None else number("dt", dt, "s", positive=True),
             material=material,
-            boundary=np.array([_code(side) for side in sides.values()], np.int32),
+            boundary=np.array([code_of(side) for side in sides.values()], np.int32),
             plan=plan(kernel_options, _PLAN),
             fd=grid_options,
         )
@@ -385,7 +346,7 @@ class FD(Simulation):
         """Return where a field stands along x, y, z [m]; what is but an image beyond a wall on the wall."""
         axes = list(self.grid.axes(self._scheme.offset(name)))
         for i, (axis, last) in enumerate(zip(axes, self.grid.upper, strict=True)):
-            side = self._sides[_SIDES[2 * i + 1]]
+            side = self._sides[SIDES[2 * i + 1]]
             if isinstance(side, str) and side != "periodic":
                 axes[i] = np.minimum(axis, last)
         return axes
@@ -421,9 +382,10 @@ class FD(Simulation):
         t : float
             The time that it is [s].
         **fields : array_like, float or callable
-            ``p`` and ``p_previous`` (one step before), staggered any fields, at their places (`coordinates_of`)
-            and times: values (nx, ny, nz), a number, or f(x, y, z); the others are 0. Without p_previous, or
-            v (H), the wave is one whose dp/dt, or v, is 0 now. What a wall holds at 0 is 0, whatever is given.
+            ``p`` and ``p_previous`` (one step before), staggered any fields, at their places
+            (`coordinates_of`) and times: values (nx, ny, nz), a number, or f(x, y, z); the others are 0.
+            Without p_previous, or v (H), the wave is one whose dp/dt, or v, is 0 now. What a wall holds at 0
+            is 0, whatever is given.
 
         Raises
         ------
@@ -446,8 +408,7 @@ class FD(Simulation):
         if exact is not None:
             exact = self._bound(exact)
             for name in names:
-                when, field = t + self._scheme.lag(name) * self.dt, name.partition("_")[0]
-                self._write(name, lambda first, count, place, field=field, when=when: self._exact(exact, field, place, when))  # type: ignore[misc]  # fmt: skip
+                self._write(name, partial(self._exact, exact, name, t))
         elif fields:
             for name, value in fields.items():
                 self._write_field(name, value)
@@ -455,8 +416,11 @@ class FD(Simulation):
                 _core.check(lib.unda_solver_rest(self._live()))
         self._begin_at(t)
 
-    def _exact(self, exact: Callable[..., Any], field: str, place: list[np.ndarray], t: float) -> np.ndarray:
-        found = exact(*place, t)
+    def _exact(
+        self, exact: Callable[..., Any], name: str, t: float, first: int, count: int, place: list[np.ndarray]
+    ) -> np.ndarray:
+        field, _, _ = name.partition("_")  # of p_previous: p
+        found = exact(*place, t + self._scheme.lag(name) * self.dt)
         if not isinstance(found, Mapping) or field not in found:
             raise ArgumentError(f"the exact solution gave no {field}")
         return node_values(field, found[field], place, self.dtype)

@@ -46,6 +46,8 @@ class Scalar:
     layer: type[Damping] | type[CPML] = Damping
     conditions: tuple[str, ...] = ("absorbing", "rigid", "free", "periodic")
 
+    medium: Medium
+
     def __init__(self, medium: Medium) -> None:
         if not isinstance(medium, Acoustic):
             raise ArgumentError(f"medium is {medium!r}, expected unda.Acoustic: the scalar scheme")
@@ -97,7 +99,7 @@ class Staggered(Scalar):
         return -0.5 if name[0] in "vh" and len(name) == 2 else 0.0
 
     def terms(self, source: Source, grid: Grid, node: int, dt: float) -> _Terms:
-        """Forces at t, moments by their increase, volumes and currents in the middle of the step."""
+        """Return forces at t, increases of moments, volumes and currents in the middle of the step."""
         source.rates(self.medium, node, grid)  # refuses what the medium there does not bear
         rates = np.zeros(len(self.fields) + 1)
         f = wrap(source.f, dt)

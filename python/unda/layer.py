@@ -85,6 +85,12 @@ class CPML:
     >>> import unda
     >>> unda.CPML(width=10, f0=7.0)
     CPML(width=10, f0=7.0, R0=1e-06, kappa=1.0)
+
+    Notes
+    -----
+    Waves whose phase and energy travel opposite ways grow in any such layer (Becache, Fauqueux & Joly
+    2003): those that a plate of a few nodes guides, such as a fluid on a solid under a free surface, and
+    those of two nodes in a medium of noise. kappa = 3, or f0 three times as large, absorbs them.
     """
 
     width: int = 10
