@@ -101,7 +101,7 @@ struct fd_engine {
     /* Planes of constant x of a slab; NULL where there are none. */
     unda_status (*slab)(unda_solver *s, int slab, int64_t first, int64_t count, void *out, const void *in);
 };
-extern const struct fd_engine fd_scalar_cpu, fd_scalar_cuda, fd_staggered_cpu;
+extern const struct fd_engine fd_scalar_cpu, fd_scalar_cuda, fd_staggered_cpu, fd_staggered_cuda;
 
 static inline const struct fd_engine *fd_engine(const unda_solver *s)
 {

@@ -1,10 +1,23 @@
-/* scalar_cuda.c: the CUDA engine of the scalar scheme, host side: arrays, kernels, steps.
- * Not here: sources and receivers (scalar_cuda_points.c). Next: cuda/fd/step.cu. */
-#include "scalar_cuda.h"
+/* scalar_cuda.c: the CUDA engine of the scalar scheme, host side: kernels, steps.
+ * Not here: planes (fd_cuda.c), sources and receivers (fd_cuda_points.c). Next: cuda/fd/step.cu. */
+#include "fd_cuda.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct scalar_cuda {
+    struct fd_cuda base; /* array[0] now, array[1] one step back */
+    struct gpu_module *step_module;
+    struct gpu_kernel step;
+    int tile_y, chunk;
+    gpu_ptr damp[3];
+};
+
+static struct scalar_cuda *tables(const unda_solver *s)
+{
+    return s->data;
+}
 
 /* ---- set-up ---- */
 
@@ -20,16 +33,16 @@ static void list_arrays(const unda_solver *s, struct scalar_cuda *t, struct arra
 {
     const struct fd *fd = s->fd;
     int64_t unit = 128 / s->real_bytes, real = s->real_bytes;
-    t->pitch = (fd->axis[2].total + unit - 1) / unit * unit;
-    t->plane = t->pitch * fd->axis[1].total;
-    int64_t level = t->plane * fd->axis[0].total * real;
-    const struct array all[NUM_ARRAY] = {{&t->p[0], level, "state"},
-                                         {&t->p[1], level, "state"},
-                                         {&t->speed, fd->uniform ? 0 : level, "speeds"},
+    t->base.pitch = (fd->axis[2].total + unit - 1) / unit * unit;
+    t->base.plane = t->base.pitch * fd->axis[1].total;
+    int64_t level = t->base.plane * fd->axis[0].total * real;
+    const struct array all[NUM_ARRAY] = {{&t->base.array[0], level, "state"},
+                                         {&t->base.array[1], level, "state"},
+                                         {&t->base.material[0], fd->uniform ? 0 : level, "speeds"},
                                          {&t->damp[0], fd->axis[0].total * real, "layers"},
                                          {&t->damp[1], fd->axis[1].total * real, "layers"},
-                                         {&t->damp[2], t->pitch * real, "layers"},
-                                         {&t->bad, 8, "finite check"}};
+                                         {&t->damp[2], t->base.pitch * real, "layers"},
+                                         {&t->base.bad, 8, "finite check"}};
     memcpy(list, all, sizeof all);
 }
 
@@ -41,7 +54,7 @@ static unda_status forecast(unda_solver *s)
     s->device_bytes = 0;
     for (int i = 0; i < NUM_ARRAY; i++)
         s->device_bytes += list[i].bytes;
-    s->host_bytes = t.plane * s->real_bytes;
+    s->host_bytes = t.base.plane * s->real_bytes;
     return UNDA_OK;
 }
 
@@ -50,19 +63,19 @@ static unda_status allocate(unda_solver *s, struct scalar_cuda *t)
     struct array list[NUM_ARRAY];
     int64_t free_bytes;
     list_arrays(s, t, list);
-    TRY(gpu_memory_free(t->gpu, &free_bytes));
+    TRY(gpu_memory_free(t->base.gpu, &free_bytes));
     if (s->device_bytes > free_bytes)
         FAIL(UNDA_ERR_DEVICE_MEMORY,
              "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)",
-             (long long)s->device_bytes, (long long)free_bytes, (long long)gpu_info(t->gpu)->total_bytes,
-             s->options.device, gpu_info(t->gpu)->name);
-    TRY(array_try(&t->staging, t->plane, s->real_bytes, "planes"));
+             (long long)s->device_bytes, (long long)free_bytes, (long long)gpu_info(t->base.gpu)->total_bytes,
+             s->options.device, gpu_info(t->base.gpu)->name);
+    TRY(array_try(&t->base.staging, t->base.plane, s->real_bytes, "planes"));
     for (int i = 0; i < NUM_ARRAY; i++)
         if (list[i].bytes) {
-            TRY(gpu_alloc(t->gpu, list[i].ptr, list[i].bytes, list[i].what));
-            TRY(gpu_zero_async(t->stream, *list[i].ptr, list[i].bytes));
+            TRY(gpu_alloc(t->base.gpu, list[i].ptr, list[i].bytes, list[i].what));
+            TRY(gpu_zero_async(t->base.stream, *list[i].ptr, list[i].bytes));
         }
-    return gpu_sync(t->stream);
+    return gpu_sync(t->base.stream);
 }
 
 static bool has_layers(const struct fd *fd)
@@ -94,15 +107,10 @@ static unda_status compile(unda_solver *s, struct scalar_cuda *t)
     const char *options[NUM_OPTION];
     double begin = clock_seconds();
     defines(s, s->fd->split, t->tile_y, text, options);
-    struct gpu_source step = {"fd/step.cu", options, NUM_OPTION}, points = {"fd/points.cu", options, 1};
-    TRY(gpu_module_new(&t->step_module, t->gpu, &step));
+    struct gpu_source step = {"fd/step.cu", options, NUM_OPTION};
+    TRY(gpu_module_new(&t->step_module, t->base.gpu, &step));
     TRY(gpu_kernel_get(&t->step, t->step_module, "scalar_step", 0));
-    TRY(gpu_module_new(&t->point_module, t->gpu, &points));
-    TRY(gpu_kernel_get(&t->inject, t->point_module, "scalar_inject", 0));
-    TRY(gpu_kernel_get(&t->gather, t->point_module, "scalar_gather", 0));
-    TRY(gpu_kernel_get(&t->weigh, t->point_module, "scalar_weigh", 0));
-    TRY(gpu_kernel_get(&t->find_bad, t->point_module, "scalar_find_bad", 0));
-    TRY(gpu_kernel_get(&t->halve, t->point_module, "scalar_halve", 0));
+    TRY(fd_cuda_compile(s, options));
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;
 }
@@ -120,19 +128,8 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
 
 static unda_status upload_damp(unda_solver *s, struct scalar_cuda *t)
 {
-    for (int a = 0; a < 3; a++) {
-        int64_t num = s->fd->axis[a].total;
-        char *real;
-        TRY(array_try(&real, num, s->real_bytes, "layers"));
-        for (int64_t i = 0; i < num; i++)
-            if (s->real_bytes == 4)
-                ((float *)real)[i] = (float)s->fd->axis[a].damp[i];
-            else
-                ((double *)real)[i] = s->fd->axis[a].damp[i];
-        unda_status status = gpu_upload(t->stream, t->damp[a], real, num * s->real_bytes);
-        array_free(real);
-        TRY(status);
-    }
+    for (int a = 0; a < 3; a++)
+        TRY(fd_cuda_reals(s, t->damp[a], s->fd->axis[a].damp, s->fd->axis[a].total));
     return UNDA_OK;
 }
 
@@ -142,17 +139,17 @@ static unda_status create(unda_solver *s)
     TRY(forecast(s));
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
-    t->source_version = t->group_version = -1;
+    t->base.source_version = t->base.group_version = -1;
     t->tile_y = s->options.plan[0] ? s->options.plan[0] : TILE_Y;
     fork_mark();
-    TRY(gpu_open(&t->gpu, s->options.device));
-    TRY(gpu_stream_new(&t->stream, t->gpu));
+    TRY(gpu_open(&t->base.gpu, s->options.device));
+    TRY(gpu_stream_new(&t->base.stream, t->base.gpu));
     TRY(allocate(s, t));
     TRY(compile(s, t));
     /* Blocks march over as many planes as leave some eight blocks an SM: they load 2 M planes twice. */
     int64_t tiles =
-        ((t->pitch * s->real_bytes + 511) / 512) * ((s->fd->axis[1].total + t->tile_y - 1) / t->tile_y);
-    int64_t parts = (8 * gpu_info(t->gpu)->num_sm + tiles - 1) / tiles;
+        ((t->base.pitch * s->real_bytes + 511) / 512) * ((s->fd->axis[1].total + t->tile_y - 1) / t->tile_y);
+    int64_t parts = (8 * gpu_info(t->base.gpu)->num_sm + tiles - 1) / tiles;
     int64_t chunk = (s->fd->axis[0].total + parts - 1) / parts;
     chunk = s->options.plan[1] ? s->options.plan[1] : chunk < 4 * s->fd->half ? 4 * s->fd->half : chunk;
     t->chunk = (int)(chunk < s->fd->axis[0].total ? chunk : s->fd->axis[0].total);
@@ -163,18 +160,18 @@ static unda_status create(unda_solver *s)
 static void destroy(unda_solver *s)
 {
     struct scalar_cuda *t = tables(s);
-    if (t->gpu) {
+    if (t->base.gpu) {
         struct array list[NUM_ARRAY];
-        scalar_points_free(s);
+        fd_cuda_points_free(s);
         list_arrays(s, t, list);
         for (int i = 0; i < NUM_ARRAY; i++)
-            gpu_free(t->gpu, *list[i].ptr);
+            gpu_free(t->base.gpu, *list[i].ptr);
         gpu_module_free(t->step_module);
-        gpu_module_free(t->point_module);
-        gpu_stream_free(t->stream);
-        gpu_close(t->gpu);
+        gpu_module_free(t->base.point_module);
+        gpu_stream_free(t->base.stream);
+        gpu_close(t->base.gpu);
     }
-    array_free(t->staging);
+    array_free(t->base.staging);
     array_free(t);
     s->data = NULL;
 }
@@ -188,62 +185,13 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 
 /* ---- state ---- */
 
-static unda_status planes(unda_solver *s, int array, int64_t first, int64_t count, void *out, const void *in)
-{
-    struct scalar_cuda *t = tables(s);
-    int64_t real = s->real_bytes, num_y = s->fd->axis[1].total, row = s->fd->axis[2].total * real;
-    gpu_ptr base = array == FD_SPEED ? t->speed : t->p[array == FD_PREVIOUS];
-    char *staging = t->staging;
-    for (int64_t i = 0; i < count; i++) {
-        gpu_ptr plane = base + (gpu_ptr)((first + i) * t->plane * real);
-        if (out)
-            TRY(gpu_download(t->stream, staging, plane, t->plane * real));
-        for (int64_t y = 0; y < num_y; y++)
-            if (out)
-                memcpy((char *)out + (i * num_y + y) * row, staging + y * t->pitch * real, (size_t)row);
-            else
-                memcpy(staging + y * t->pitch * real, (const char *)in + (i * num_y + y) * row, (size_t)row);
-        if (in)
-            TRY(gpu_upload(t->stream, plane, staging, t->plane * real));
-    }
-    return UNDA_OK;
-}
-
 static unda_status clear(unda_solver *s)
 {
     struct scalar_cuda *t = tables(s);
-    int64_t bytes = t->plane * s->fd->axis[0].total * s->real_bytes;
-    TRY(gpu_zero_async(t->stream, t->p[0], bytes));
-    TRY(gpu_zero_async(t->stream, t->p[1], bytes));
-    return gpu_sync(t->stream);
-}
-
-static struct scalar_whole_args whole(const unda_solver *s, gpu_ptr p)
-{
-    const struct scalar_cuda *t = tables(s);
-    struct scalar_whole_args a = {
-        .p = POINTER(p), .first = POINTER(t->bad), .plane = t->plane, .pitch = (int)t->pitch};
-    for (int i = 0; i < 3; i++)
-        a.num[i] = (int)s->fd->axis[i].total;
-    return a;
-}
-
-static unda_status launch_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p)
-{
-    struct scalar_whole_args a = whole(s, p);
-    struct gpu_shape shape = {{16 * gpu_info(tables(s)->gpu)->num_sm, 1, 1}, {BLOCK, 1, 1}, 0};
-    return gpu_launch(kernel, tables(s)->stream, &shape, &a, sizeof a);
-}
-
-static unda_status find_bad(unda_solver *s, int64_t *index)
-{
-    struct scalar_cuda *t = tables(s);
-    uint64_t none = UINT64_MAX, found;
-    TRY(gpu_upload(t->stream, t->bad, &none, sizeof none));
-    TRY(launch_whole(s, &t->find_bad, t->p[0]));
-    TRY(gpu_download(t->stream, &found, t->bad, sizeof found));
-    *index = found == none ? -1 : (int64_t)found;
-    return UNDA_OK;
+    int64_t bytes = t->base.plane * s->fd->axis[0].total * s->real_bytes;
+    TRY(gpu_zero_async(t->base.stream, t->base.array[0], bytes));
+    TRY(gpu_zero_async(t->base.stream, t->base.array[1], bytes));
+    return gpu_sync(t->base.stream);
 }
 
 /* ---- steps ---- */
@@ -252,11 +200,11 @@ static unda_status launch_step(unda_solver *s)
 {
     const struct fd *fd = s->fd;
     struct scalar_cuda *t = tables(s);
-    struct scalar_args a = {.p = POINTER(t->p[0]),
-                            .q = POINTER(t->p[1]),
-                            .speed = POINTER(t->speed),
-                            .plane = t->plane,
-                            .pitch = (int)t->pitch,
+    struct scalar_args a = {.p = POINTER(t->base.array[0]),
+                            .q = POINTER(t->base.array[1]),
+                            .speed = POINTER(t->base.material[0]),
+                            .plane = t->base.plane,
+                            .pitch = (int)t->base.pitch,
                             .chunk = t->chunk,
                             .center32 = (float)fd->center,
                             .center64 = fd->center,
@@ -277,7 +225,7 @@ static unda_status launch_step(unda_solver *s)
                                (a.num[0] + t->chunk - 1) / t->chunk},
                               {32, t->tile_y, 1},
                               0};
-    return gpu_launch(&t->step, t->stream, &shape, &a, sizeof a);
+    return gpu_launch(&t->step, t->base.stream, &shape, &a, sizeof a);
 }
 
 static unda_status run(unda_solver *s, int64_t num_step)
@@ -286,39 +234,39 @@ static unda_status run(unda_solver *s, int64_t num_step)
     int64_t begin = s->step;
     for (int64_t i = 0; i < num_step; i++) {
         TRY(launch_step(s));
-        gpu_ptr next = t->p[1];
-        TRY(scalar_inject(s, next, i));
-        t->p[1] = t->p[0];
-        t->p[0] = next;
+        gpu_ptr next = t->base.array[1];
+        TRY(fd_cuda_inject(s, 0, next, i));
+        t->base.array[1] = t->base.array[0];
+        t->base.array[0] = next;
         s->step++;
-        TRY(scalar_take(s, next, begin));
+        TRY(fd_cuda_take(s, begin));
     }
-    TRY(gpu_sync(t->stream));
-    return scalar_fetch(s, begin);
+    TRY(gpu_sync(t->base.stream));
+    return fd_cuda_fetch(s, begin);
 }
 
 /* See scalar_cpu.c. */
 static unda_status rest(unda_solver *s)
 {
     struct scalar_cuda *t = tables(s);
-    TRY(gpu_zero_async(t->stream, t->p[1], t->plane * s->fd->axis[0].total * s->real_bytes));
+    TRY(gpu_zero_async(t->base.stream, t->base.array[1], t->base.plane * s->fd->axis[0].total * s->real_bytes));
     TRY(launch_step(s));
-    TRY(launch_whole(s, &t->halve, t->p[1]));
-    return gpu_sync(t->stream);
+    TRY(fd_cuda_whole(s, &t->base.halve, t->base.array[1]));
+    return gpu_sync(t->base.stream);
 }
 
 const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
                                                   .create = create,
                                                   .destroy = destroy,
-                                                  .record = scalar_record,
-                                                  .drive = scalar_drive,
+                                                  .record = fd_cuda_record,
+                                                  .drive = fd_cuda_drive,
                                                   .run = run,
-                                                  .find_bad = find_bad,
-                                                  .reserve = scalar_reserve,
+                                                  .find_bad = fd_cuda_find_bad,
+                                                  .reserve = fd_cuda_reserve,
                                                   .forecast = forecast,
                                                   .describe = describe,
                                                   .compile = compile_only},
-                                         .planes = planes,
-                                         .gather = scalar_gather,
+                                         .planes = fd_cuda_planes,
+                                         .gather = fd_cuda_gather,
                                          .clear = clear,
                                          .rest = rest};

@@ -31,8 +31,7 @@ static unda_status check(const unda_solver_options *o)
 
 static const struct engine *engine(const unda_solver_options *o)
 {
-    (void)o;
-    return &fd_staggered_cpu.base;
+    return o->device == UNDA_DEVICE_CPU ? &fd_staggered_cpu.base : &fd_staggered_cuda.base;
 }
 
 static void place_fields(struct fd *fd, const int32_t *boundary)

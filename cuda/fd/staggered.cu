@@ -4,6 +4,7 @@
  * of the block keep them. Ghosts beyond the sides are filled between passes by staggered_ghosts, so no thread here
  * knows of images. A node and step: elastic 30 words of memory, p-v 12, Maxwell 18 to 20.
  * Defines: REAL, HALF, STAGGERED, LAYERS (1: any), TILE_Y. */
+#include "fd/scalar_args.h"
 #include "fd/staggered_args.h"
 
 #if !defined(REAL) || !defined(HALF) || !defined(STAGGERED) || !defined(LAYERS) || !defined(TILE_Y)
@@ -172,4 +173,13 @@ extern "C" __global__ void staggered_ghosts(const __grid_constant__ staggered_gh
             line[k * step[axis]] = (REAL)sign * line[from * step[axis]];
         }
     }
+}
+
+/* What fields of half steps gain in dt becomes what they are half a step before they vanish. */
+extern "C" __global__ void staggered_turn(const __grid_constant__ scalar_whole_args a)
+{
+    long long step = (long long)gridDim.x * blockDim.x, total = (long long)a.num[0] * a.num[1] * a.num[2];
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < total; i += step)
+        ((REAL *)a.p)[i / a.num[2] / a.num[1] * a.plane + i / a.num[2] % a.num[1] * a.pitch + i % a.num[2]] *=
+            (REAL)-0.5;
 }

@@ -1,13 +1,13 @@
-/* scalar_cuda_points.c: sources and receivers of the scalar scheme on a CUDA device.
+/* fd_cuda_points.c: sources and receivers of all schemes on a CUDA device.
  * Sources are turned round: each node that they reach has a list of terms, so that no two threads add to one
  * node and the sum has one order. Receivers keep the raw values of their nodes, each once, and are weighed at
  * the end of a call: a kernel that has a node at hand for a moment need not know of the points around it. */
-#include "scalar_cuda.h"
+#include "fd_cuda.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static unda_status grow(struct scalar_cuda *t, gpu_ptr *ptr, int64_t *held, int64_t bytes, const char *what)
+static unda_status grow(struct fd_cuda *t, gpu_ptr *ptr, int64_t *held, int64_t bytes, const char *what)
 {
     if (bytes <= *held)
         return UNDA_OK;
@@ -30,12 +30,12 @@ static unda_status gather_places(unda_solver *s, gpu_ptr p, int64_t count, gpu_p
 {
     struct scalar_gather_args a = {POINTER(p), POINTER(place), POINTER(values), count};
     struct gpu_shape shape = threads(count);
-    return count ? gpu_launch(&tables(s)->gather, tables(s)->stream, &shape, &a, sizeof a) : UNDA_OK;
+    return count ? gpu_launch(&fd_cuda(s)->gather, fd_cuda(s)->stream, &shape, &a, sizeof a) : UNDA_OK;
 }
 
 static unda_status gather_into(unda_solver *s, gpu_ptr p, int64_t count, const int64_t *place, void *real)
 {
-    struct scalar_cuda *t = tables(s);
+    struct fd_cuda *t = fd_cuda(s);
     gpu_ptr list = 0, values = 0;
     unda_status status = gpu_alloc_copy(t->stream, &list, place, 8 * count, "nodes");
     if (status == UNDA_OK)
@@ -49,9 +49,9 @@ static unda_status gather_into(unda_solver *s, gpu_ptr p, int64_t count, const i
     return status;
 }
 
-unda_status scalar_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
+unda_status fd_cuda_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
 {
-    struct scalar_cuda *t = tables(s);
+    struct fd_cuda *t = fd_cuda(s);
     int64_t *place;
     void *real;
     TRY(array_try(&place, count, sizeof *place, "nodes"));
@@ -61,9 +61,8 @@ unda_status scalar_gather(unda_solver *s, int array, int64_t count, const int64_
         return status;
     }
     for (int64_t i = 0; i < count; i++)
-        place[i] = scalar_place(s, node[i]);
-    gpu_ptr p = array == FD_SPEED ? t->speed : t->p[array == FD_PREVIOUS];
-    status = gather_into(s, p, count, place, real);
+        place[i] = fd_cuda_place(s, node[i]);
+    status = gather_into(s, fd_cuda_array(t, array), count, place, real);
     for (int64_t i = 0; i < count && status == UNDA_OK; i++)
         values[i] = s->real_bytes == 4 ? (double)((float *)real)[i] : ((double *)real)[i];
     array_free(real);
@@ -73,14 +72,15 @@ unda_status scalar_gather(unda_solver *s, int array, int64_t count, const int64_
 
 /* ---- sources ---- */
 
-static void free_sources(struct scalar_cuda *t)
+static void free_sources(struct fd_cuda *t)
 {
-    gpu_ptr *all[] = {&t->source_place, &t->source_first, &t->source_number, &t->source_weight};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        gpu_free(t->gpu, *all[i]);
-        *all[i] = 0;
+    for (int f = 0; f < FD_MAX_FIELD; f++) {
+        struct fd_cuda_sources *list = &t->source[f];
+        gpu_ptr all[] = {list->place, list->first, list->number, list->weight};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            gpu_free(t->gpu, all[i]);
+        *list = (struct fd_cuda_sources){0};
     }
-    t->num_source_node = 0;
     t->source_version = -1;
 }
 
@@ -99,30 +99,31 @@ static int by_node(const void *a, const void *b)
 }
 
 /* Terms by node, then by source. */
-static unda_status list_terms(const unda_solver *s, struct term **out, int64_t *num)
+static unda_status list_terms(const unda_solver *s, int f, struct term **out, int64_t *num)
 {
     int64_t count = 0;
     struct term *term;
     for (int32_t i = 0; i < s->num_source; i++)
-        count += fd_source(s, i)->num;
+        count += fd_source(s, i)->first[f + 1] - fd_source(s, i)->first[f];
     TRY(array_try(&term, count, sizeof *term, "sources"));
     *num = 0;
     for (int32_t i = 0; i < s->num_source; i++)
-        for (int64_t k = 0; k < fd_source(s, i)->num; k++)
+        for (int64_t k = fd_source(s, i)->first[f]; k < fd_source(s, i)->first[f + 1]; k++)
             term[(*num)++] = (struct term){fd_source(s, i)->node[k], i, fd_source(s, i)->weight[k]};
     qsort(term, (size_t)count, sizeof *term, by_node);
     *out = term;
     return UNDA_OK;
 }
 
-static unda_status upload_terms(unda_solver *s, const struct term *term, int64_t num, int64_t *place,
+static unda_status upload_terms(unda_solver *s, int f, const struct term *term, int64_t num, int64_t *place,
                                 int32_t *first, int32_t *number, void *weight)
 {
-    struct scalar_cuda *t = tables(s);
+    struct fd_cuda *t = fd_cuda(s);
+    struct fd_cuda_sources *list = &t->source[f];
     int64_t node = 0;
     for (int64_t i = 0; i < num; i++) {
         if (i == 0 || term[i].node != term[i - 1].node) {
-            place[node] = scalar_place(s, term[i].node);
+            place[node] = fd_cuda_place(s, term[i].node);
             first[node++] = (int32_t)i;
         }
         number[i] = term[i].source;
@@ -132,28 +133,28 @@ static unda_status upload_terms(unda_solver *s, const struct term *term, int64_t
             ((double *)weight)[i] = term[i].weight;
     }
     first[node] = (int32_t)num;
-    t->num_source_node = node;
-    TRY(gpu_alloc_copy(t->stream, &t->source_place, place, 8 * node, "sources"));
-    TRY(gpu_alloc_copy(t->stream, &t->source_first, first, 4 * (node + 1), "sources"));
-    TRY(gpu_alloc_copy(t->stream, &t->source_number, number, 4 * num, "sources"));
-    return gpu_alloc_copy(t->stream, &t->source_weight, weight, num * s->real_bytes, "sources");
+    list->num_node = node;
+    TRY(gpu_alloc_copy(t->stream, &list->place, place, 8 * node, "sources"));
+    TRY(gpu_alloc_copy(t->stream, &list->first, first, 4 * (node + 1), "sources"));
+    TRY(gpu_alloc_copy(t->stream, &list->number, number, 4 * num, "sources"));
+    return gpu_alloc_copy(t->stream, &list->weight, weight, num * s->real_bytes, "sources");
 }
 
-static unda_status update_sources(unda_solver *s)
+static unda_status update_field(unda_solver *s, int f)
 {
-    struct scalar_cuda *t = tables(s);
-    if (t->source_version == s->point_version)
-        return UNDA_OK;
     struct term *term;
     int64_t num, *place = NULL;
     int32_t *first = NULL, *number = NULL;
     void *weight = NULL;
-    free_sources(t);
-    TRY(list_terms(s, &term, &num));
+    TRY(list_terms(s, f, &term, &num));
     unda_status status =
         num < INT32_MAX ? UNDA_OK
                         : error_set(UNDA_ERR_ARG, __FILE__, __LINE__,
                                     "sources reach %lld nodes, expected fewer than 2^31", (long long)num);
+    if (status != UNDA_OK || num == 0) {
+        array_free(term);
+        return status;
+    }
     if (status == UNDA_OK)
         status = array_try(&place, num, sizeof *place, "sources");
     if (status == UNDA_OK)
@@ -163,20 +164,30 @@ static unda_status update_sources(unda_solver *s)
     if (status == UNDA_OK)
         status = array_try(&weight, num, s->real_bytes, "sources");
     if (status == UNDA_OK)
-        status = upload_terms(s, term, num, place, first, number, weight);
+        status = upload_terms(s, f, term, num, place, first, number, weight);
     array_free(term);
     array_free(place);
     array_free(first);
     array_free(number);
     array_free(weight);
-    if (status == UNDA_OK)
-        t->source_version = s->point_version;
     return status;
+}
+
+static unda_status update_sources(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    if (t->source_version == s->point_version)
+        return UNDA_OK;
+    free_sources(t);
+    for (int f = 0; f < s->fd->num_field; f++)
+        TRY(update_field(s, f));
+    t->source_version = s->point_version;
+    return UNDA_OK;
 }
 
 static unda_status reserve_amplitudes(unda_solver *s, int64_t num_time)
 {
-    struct scalar_cuda *t = tables(s);
+    struct fd_cuda *t = fd_cuda(s);
     int64_t count = num_time * s->num_source;
     TRY(update_sources(s));
     if (count > t->amplitude_count) {
@@ -189,9 +200,9 @@ static unda_status reserve_amplitudes(unda_solver *s, int64_t num_time)
     return grow(t, &t->amplitude, &t->amplitude_bytes, count * s->real_bytes, "source amplitudes");
 }
 
-unda_status scalar_drive(unda_solver *s, const unda_drive *drive)
+unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive)
 {
-    struct scalar_cuda *t = tables(s);
+    struct fd_cuda *t = fd_cuda(s);
     int64_t count = drive->num_time * s->num_source;
     TRY(fd_need_material(s));
     TRY(reserve_amplitudes(s, drive->num_time));
@@ -203,46 +214,46 @@ unda_status scalar_drive(unda_solver *s, const unda_drive *drive)
     return count ? gpu_upload(t->stream, t->amplitude, t->amplitude_real, count * s->real_bytes) : UNDA_OK;
 }
 
-unda_status scalar_inject(unda_solver *s, gpu_ptr p, int64_t time)
+unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time)
 {
-    struct scalar_cuda *t = tables(s);
-    if (t->num_source_node == 0)
+    struct fd_cuda *t = fd_cuda(s);
+    const struct fd_cuda_sources *list = &t->source[f];
+    if (list->num_node == 0)
         return UNDA_OK;
     struct scalar_inject_args a = {POINTER(p),
-                                   POINTER(t->source_place),
-                                   POINTER(t->source_first),
-                                   POINTER(t->source_number),
-                                   POINTER(t->source_weight),
+                                   POINTER(list->place),
+                                   POINTER(list->first),
+                                   POINTER(list->number),
+                                   POINTER(list->weight),
                                    POINTER(t->amplitude + (gpu_ptr)(time * s->num_source * s->real_bytes)),
-                                   t->num_source_node};
-    struct gpu_shape shape = threads(t->num_source_node);
+                                   list->num_node};
+    struct gpu_shape shape = threads(list->num_node);
     return gpu_launch(&t->inject, t->stream, &shape, &a, sizeof a);
 }
 
 /* ---- receivers ---- */
 
 /* Sample of one group at once, on the host: when it is added. */
-unda_status scalar_record(unda_solver *s, struct receiver_group *group)
+unda_status fd_cuda_record(unda_solver *s, struct receiver_group *group)
 {
     const struct fd_points *points = group->points;
-    for (int64_t i = 0; i < group->num_point; i++) {
+    for (int64_t i = 0; i < group->num_point * group->num_field; i++) {
         double value;
-        TRY(fd_sample_point(s, FD_P, &points->point[i * points->num_field], &value));
-        for (int32_t f = 0; f < group->num_field; f++) {
-            int64_t at = (group->held * group->num_point + i) * group->num_field + f;
-            if (s->real_bytes == 4)
-                ((float *)group->samples)[at] = (float)value;
-            else
-                ((double *)group->samples)[at] = value;
-        }
+        TRY(fd_sample_point(s, points->field[i % group->num_field], &points->point[i], &value));
+        int64_t at = group->held * group->num_point * group->num_field + i;
+        if (s->real_bytes == 4)
+            ((float *)group->samples)[at] = (float)value;
+        else
+            ((double *)group->samples)[at] = value;
     }
     group->held++;
     return UNDA_OK;
 }
 
-static void free_groups(struct scalar_cuda *t)
+static void free_groups(struct fd_cuda *t)
 {
     for (int32_t i = 0; i < t->num_group; i++) {
+        array_free(t->groups[i].host);
         gpu_ptr all[] = {t->groups[i].place, t->groups[i].node, t->groups[i].weight, t->groups[i].values,
                          t->groups[i].out};
         for (size_t k = 0; k < sizeof all / sizeof *all; k++)
@@ -271,15 +282,15 @@ static int64_t node_of(const struct fd *fd, const struct fd_point *p, int at)
     return (p->node[0][i] * fd->axis[1].total + p->node[1][j]) * fd->axis[2].total + p->node[2][k];
 }
 
-static unda_status upload_group(unda_solver *s, const struct receiver_group *group, struct scalar_group *g,
+static unda_status upload_group(unda_solver *s, const struct receiver_group *group, struct fd_cuda_group *g,
                                 int64_t *place, int32_t *node, double *weight)
 {
-    struct scalar_cuda *t = tables(s);
+    struct fd_cuda *t = fd_cuda(s);
     const struct fd_points *points = group->points;
     int64_t num = 0, count = 0;
     for (int64_t i = 0; i < group->num_point; i++)
         for (int k = 0; k < POINT_NODES; k++) {
-            int64_t found = node_of(s->fd, &points->point[i * points->num_field], k);
+            int64_t found = node_of(s->fd, &points->point[i * points->num_field + g->column], k);
             if (found >= 0)
                 place[num++] = found;
         }
@@ -289,27 +300,27 @@ static unda_status upload_group(unda_solver *s, const struct receiver_group *gro
             place[count++] = place[i];
     g->num_node = count;
     for (int64_t i = 0; i < group->num_point; i++) {
-        memcpy(weight + 3 * POINT_WIDTH * i, points->point[i * points->num_field].weight,
-               sizeof points->point[i * points->num_field].weight);
+        memcpy(weight + 3 * POINT_WIDTH * i, points->point[i * points->num_field + g->column].weight,
+               sizeof points->point[i * points->num_field + g->column].weight);
         for (int k = 0; k < POINT_NODES; k++) {
-            int64_t found = node_of(s->fd, &points->point[i * points->num_field], k);
+            int64_t found = node_of(s->fd, &points->point[i * points->num_field + g->column], k);
             const int64_t *at =
                 found < 0 ? NULL : bsearch(&found, place, (size_t)count, sizeof *place, ascending);
             node[POINT_NODES * i + k] = at ? (int32_t)(at - place) : -1;
         }
     }
     for (int64_t i = 0; i < count; i++)
-        place[i] = scalar_place(s, place[i]);
+        place[i] = fd_cuda_place(s, place[i]);
     TRY(gpu_alloc_copy(t->stream, &g->place, place, 8 * count, "receivers"));
     TRY(gpu_alloc_copy(t->stream, &g->node, node, 4 * POINT_NODES * group->num_point, "receivers"));
     TRY(gpu_alloc_copy(t->stream, &g->weight, weight, 8 * 3 * POINT_WIDTH * group->num_point, "receivers"));
     g->room = s->max_step / group->every + 2;
     TRY(gpu_alloc(t->gpu, &g->values, g->room * count * s->real_bytes, "receiver samples"));
-    return gpu_alloc(t->gpu, &g->out, g->room * group->num_point * group->num_field * s->real_bytes,
-                     "receiver samples");
+    TRY(array_try(&g->host, g->room * group->num_point, s->real_bytes, "receiver samples"));
+    return gpu_alloc(t->gpu, &g->out, g->room * group->num_point * s->real_bytes, "receiver samples");
 }
 
-static unda_status new_group(unda_solver *s, const struct receiver_group *group, struct scalar_group *g)
+static unda_status new_group(unda_solver *s, const struct receiver_group *group, struct fd_cuda_group *g)
 {
     int64_t *place = NULL, num = POINT_NODES * group->num_point;
     int32_t *node = NULL;
@@ -329,21 +340,27 @@ static unda_status new_group(unda_solver *s, const struct receiver_group *group,
 
 static unda_status update_groups(unda_solver *s)
 {
-    struct scalar_cuda *t = tables(s);
+    struct fd_cuda *t = fd_cuda(s);
     if (t->group_version == s->point_version && t->group_step >= s->max_step)
         return UNDA_OK;
     free_groups(t);
-    TRY(array_try(&t->groups, s->num_group, sizeof *t->groups, "receivers"));
-    for (int32_t i = 0; i < s->num_group; i++) {
-        t->num_group = i + 1;
-        TRY(new_group(s, s->groups[i], &t->groups[i]));
-    }
+    int32_t num = 0;
+    for (int32_t i = 0; i < s->num_group; i++)
+        num += s->groups[i]->num_field;
+    TRY(array_try(&t->groups, num, sizeof *t->groups, "receivers"));
+    for (int32_t i = 0; i < s->num_group; i++)
+        for (int32_t column = 0; column < s->groups[i]->num_field; column++) {
+            struct fd_cuda_group *g = &t->groups[t->num_group++];
+            g->group = i;
+            g->column = column;
+            TRY(new_group(s, s->groups[i], g));
+        }
     t->group_version = s->point_version;
     t->group_step = s->max_step;
     return UNDA_OK;
 }
 
-unda_status scalar_reserve(unda_solver *s)
+unda_status fd_cuda_reserve(unda_solver *s)
 {
     TRY(reserve_amplitudes(s, s->max_step));
     return update_groups(s);
@@ -355,24 +372,39 @@ static int64_t samples_since(const unda_solver *s, const struct receiver_group *
     return (s->step - group->first) / group->every - (begin - group->first) / group->every;
 }
 
-unda_status scalar_take(unda_solver *s, gpu_ptr p, int64_t begin)
+/* Receivers that are due at s->step; begin: the step at which the call began. */
+unda_status fd_cuda_take(unda_solver *s, int64_t begin)
 {
-    struct scalar_cuda *t = tables(s);
-    for (int32_t i = 0; i < s->num_group; i++) {
-        struct scalar_group *g = &t->groups[i];
-        if (!receiver_due(s->groups[i], s->step))
+    struct fd_cuda *t = fd_cuda(s);
+    for (int32_t i = 0; i < t->num_group; i++) {
+        struct fd_cuda_group *g = &t->groups[i];
+        const struct receiver_group *group = s->groups[g->group];
+        const struct fd_points *points = group->points;
+        if (!receiver_due(group, s->step))
             continue;
-        int64_t sample = samples_since(s, s->groups[i], begin) - 1;
+        int64_t sample = samples_since(s, group, begin) - 1;
         gpu_ptr values = g->values + (gpu_ptr)(sample * g->num_node * s->real_bytes);
-        TRY(gather_places(s, p, g->num_node, g->place, values));
+        TRY(gather_places(s, fd_cuda_array(t, points->field[g->column]), g->num_node, g->place, values));
     }
     return UNDA_OK;
 }
 
-static unda_status weigh(unda_solver *s, struct receiver_group *group, const struct scalar_group *g,
+static void interleave(const unda_solver *s, struct receiver_group *group, const struct fd_cuda_group *g,
+                       int64_t count)
+{
+    for (int64_t i = 0; i < count * group->num_point; i++) {
+        int64_t at = (group->held * group->num_point + i) * group->num_field + g->column;
+        if (s->real_bytes == 4)
+            ((float *)group->samples)[at] = ((float *)g->host)[i];
+        else
+            ((double *)group->samples)[at] = ((double *)g->host)[i];
+    }
+}
+
+static unda_status weigh(unda_solver *s, struct receiver_group *group, const struct fd_cuda_group *g,
                          int64_t count)
 {
-    struct scalar_cuda *t = tables(s);
+    struct fd_cuda *t = fd_cuda(s);
     struct scalar_weigh_args a = {.values = POINTER(g->values),
                                   .node = POINTER(g->node),
                                   .weight = POINTER(g->weight),
@@ -380,28 +412,31 @@ static unda_status weigh(unda_solver *s, struct receiver_group *group, const str
                                   .num_sample = count,
                                   .num_point = group->num_point,
                                   .num_node = g->num_node,
-                                  .num_field = group->num_field};
+                                  .num_field = 1};
     struct gpu_shape shape = threads(32 * count * group->num_point);
-    int64_t sample = group->num_point * group->num_field * s->real_bytes;
     TRY(gpu_launch(&t->weigh, t->stream, &shape, &a, sizeof a));
-    return gpu_download(t->stream, (char *)group->samples + group->held * sample, g->out, count * sample);
-}
-
-unda_status scalar_fetch(unda_solver *s, int64_t begin)
-{
-    for (int32_t i = 0; i < s->num_group; i++) {
-        struct receiver_group *group = s->groups[i];
-        int64_t count = samples_since(s, group, begin);
-        if (count > 0 && group->num_point > 0)
-            TRY(weigh(s, group, &tables(s)->groups[i], count));
-        group->held += count;
-    }
+    TRY(gpu_download(t->stream, g->host, g->out, count * group->num_point * s->real_bytes));
+    interleave(s, group, g, count);
     return UNDA_OK;
 }
 
-void scalar_points_free(unda_solver *s)
+unda_status fd_cuda_fetch(unda_solver *s, int64_t begin)
 {
-    struct scalar_cuda *t = tables(s);
+    struct fd_cuda *t = fd_cuda(s);
+    for (int32_t i = 0; i < t->num_group; i++) {
+        struct receiver_group *group = s->groups[t->groups[i].group];
+        int64_t count = samples_since(s, group, begin);
+        if (count > 0 && group->num_point > 0)
+            TRY(weigh(s, group, &t->groups[i], count));
+    }
+    for (int32_t i = 0; i < s->num_group; i++)
+        s->groups[i]->held += samples_since(s, s->groups[i], begin);
+    return UNDA_OK;
+}
+
+void fd_cuda_points_free(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
     free_sources(t);
     free_groups(t);
     gpu_free(t->gpu, t->amplitude);

@@ -1,0 +1,389 @@
+/* staggered_cuda.c: the CUDA engine of the staggered schemes, host side: arrays, memory of the layers, two passes.
+ * Not here: planes (fd_cuda.c), sources and receivers (fd_cuda_points.c). Next: cuda/fd/staggered.cu. */
+#include "fd_cuda.h"
+#include "staggered.h"
+
+#include "fd/staggered_args.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct staggered_cuda {
+    struct fd_cuda base;
+    struct gpu_module *module;
+    struct gpu_kernel pass[2], ghosts, turn;
+    gpu_ptr slab[2 * FD_MAX_TERM], table[3][2][3];
+    int64_t count, material_version; /* values of an array; whose ghosts are there */
+    int tile_y, chunk;
+};
+
+static struct staggered_cuda *tables(const unda_solver *s)
+{
+    return s->data;
+}
+
+/* ---- set-up ---- */
+
+static int64_t slab_count(const struct fd_slab *slab)
+{
+    return slab->num[0] * slab->num[1] * slab->num[2];
+}
+
+/* Rows begin at 128 bytes; ghosts on every side. */
+static void lay_out(const unda_solver *s, struct staggered_cuda *t)
+{
+    const struct fd *fd = s->fd;
+    int64_t unit = 128 / s->real_bytes;
+    t->base.pitch = (unit + fd->axis[2].total + fd->half + unit - 1) / unit * unit;
+    t->base.plane = t->base.pitch * (fd->axis[1].total + 2 * fd->half);
+    t->base.origin = fd->half * t->base.plane + fd->half * t->base.pitch + unit;
+    t->count = t->base.plane * (fd->axis[0].total + 2 * fd->half);
+}
+
+static unda_status forecast(unda_solver *s)
+{
+    const struct fd *fd = s->fd;
+    struct staggered_cuda t = {0};
+    lay_out(s, &t);
+    int64_t count = (fd->num_field + fd->num_material) * t.count;
+    for (int i = 0; i < fd->num_slab; i++)
+        count += slab_count(&fd->slab[i]);
+    count += 6 * (fd->axis[0].total + fd->axis[1].total + fd->axis[2].total);
+    s->device_bytes = count * s->real_bytes + 8;
+    s->host_bytes = t.base.plane * s->real_bytes;
+    return UNDA_OK;
+}
+
+static unda_status zeros(unda_solver *s, gpu_ptr *ptr, int64_t count, const char *what)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    TRY(gpu_alloc(t->gpu, ptr, count * s->real_bytes, what));
+    return gpu_zero_async(t->stream, *ptr, count * s->real_bytes);
+}
+
+static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
+{
+    const struct fd *fd = s->fd;
+    int64_t free_bytes;
+    TRY(gpu_memory_free(t->base.gpu, &free_bytes));
+    if (s->device_bytes > free_bytes)
+        FAIL(UNDA_ERR_DEVICE_MEMORY,
+             "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)",
+             (long long)s->device_bytes, (long long)free_bytes, (long long)gpu_info(t->base.gpu)->total_bytes,
+             s->options.device, gpu_info(t->base.gpu)->name);
+    TRY(array_try(&t->base.staging, t->base.plane, s->real_bytes, "planes"));
+    TRY(gpu_alloc(t->base.gpu, &t->base.bad, 8, "finite check"));
+    for (int f = 0; f < fd->num_field; f++)
+        TRY(zeros(s, &t->base.array[f], t->count, "state"));
+    for (int i = 0; i < fd->num_material; i++)
+        TRY(zeros(s, &t->base.material[i], t->count, "materials"));
+    for (int i = 0; i < fd->num_slab; i++)
+        TRY(zeros(s, &t->slab[i], slab_count(&fd->slab[i]), "layers"));
+    for (int a = 0; a < 3; a++)
+        for (int half = 0; half < 2; half++) {
+            const struct fd_cpml *cpml = &fd->axis[a].cpml[half];
+            const double *from[] = {cpml->b, cpml->a, cpml->k};
+            for (int i = 0; i < 3; i++) {
+                TRY(zeros(s, &t->table[a][half][i], fd->axis[a].total, "layers"));
+                TRY(fd_cuda_reals(s, t->table[a][half][i], from[i], fd->axis[a].total));
+            }
+        }
+    return gpu_sync(t->base.stream);
+}
+
+enum { NUM_OPTION = 5, OPTION_BYTES = 64 };
+
+static void defines(const unda_solver *s, int tile_y, char text[NUM_OPTION][OPTION_BYTES],
+                    const char *options[NUM_OPTION])
+{
+    snprintf(text[0], OPTION_BYTES, "-DREAL=%s", s->real_bytes == 4 ? "float" : "double");
+    snprintf(text[1], OPTION_BYTES, "-DHALF=%d", s->fd->half);
+    snprintf(text[2], OPTION_BYTES, "-DSTAGGERED=\"%s\"", s->fd->physics->header);
+    snprintf(text[3], OPTION_BYTES, "-DLAYERS=%d", s->fd->num_slab > 0);
+    snprintf(text[4], OPTION_BYTES, "-DTILE_Y=%d", tile_y);
+    for (int i = 0; i < NUM_OPTION; i++)
+        options[i] = text[i];
+}
+
+static unda_status compile(unda_solver *s, struct staggered_cuda *t)
+{
+    char text[NUM_OPTION][OPTION_BYTES];
+    const char *options[NUM_OPTION];
+    double begin = clock_seconds();
+    defines(s, t->tile_y, text, options);
+    struct gpu_source source = {"fd/staggered.cu", options, NUM_OPTION};
+    TRY(gpu_module_new(&t->module, t->base.gpu, &source));
+    TRY(gpu_kernel_get(&t->pass[0], t->module, "staggered_pass0", 0));
+    TRY(gpu_kernel_get(&t->pass[1], t->module, "staggered_pass1", 0));
+    TRY(gpu_kernel_get(&t->ghosts, t->module, "staggered_ghosts", 0));
+    TRY(gpu_kernel_get(&t->turn, t->module, "staggered_turn", 0));
+    TRY(fd_cuda_compile(s, options));
+    s->compile_seconds += clock_seconds() - begin;
+    return UNDA_OK;
+}
+
+static unda_status compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
+{
+    char text[NUM_OPTION][OPTION_BYTES];
+    const char *options[NUM_OPTION];
+    defines(s, TILE_Y, text, options);
+    struct gpu_source source = {"fd/staggered.cu", options, NUM_OPTION};
+    TRY(gpu_compile_only(&source, "staggered_pass1", compute_capability, resources));
+    resources->threads = 32 * TILE_Y;
+    return UNDA_OK;
+}
+
+/* Blocks march over as many planes as leave some eight blocks an SM: they load 2 M - 1 planes twice. */
+static int choose_chunk(const unda_solver *s, const struct staggered_cuda *t)
+{
+    const struct fd_axis *axis = s->fd->axis;
+    int64_t tiles = ((axis[2].total + 31) / 32) * ((axis[1].total + t->tile_y - 1) / t->tile_y);
+    int64_t parts = (8 * gpu_info(t->base.gpu)->num_sm + tiles - 1) / tiles;
+    int64_t chunk = (axis[0].total + parts - 1) / parts;
+    chunk = s->options.plan[1] ? s->options.plan[1] : chunk < 8 * s->fd->half ? 8 * s->fd->half : chunk;
+    return (int)(chunk < axis[0].total ? chunk : axis[0].total);
+}
+
+static unda_status create(unda_solver *s)
+{
+    struct staggered_cuda *t;
+    TRY(forecast(s));
+    TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
+    s->data = t;
+    t->base.source_version = t->base.group_version = -1;
+    t->tile_y = s->options.plan[0] ? s->options.plan[0] : TILE_Y;
+    fork_mark();
+    TRY(gpu_open(&t->base.gpu, s->options.device));
+    TRY(gpu_stream_new(&t->base.stream, t->base.gpu));
+    lay_out(s, t);
+    TRY(allocate(s, t));
+    TRY(compile(s, t));
+    t->chunk = choose_chunk(s, t);
+    s->num_launch = 2 + 3 * s->fd->num_field;
+    return UNDA_OK;
+}
+
+static void destroy(unda_solver *s)
+{
+    struct staggered_cuda *t = tables(s);
+    if (t->base.gpu) {
+        fd_cuda_points_free(s);
+        for (int f = 0; f < FD_MAX_FIELD; f++)
+            gpu_free(t->base.gpu, t->base.array[f]);
+        for (int i = 0; i < FD_MAX_MATERIAL; i++)
+            gpu_free(t->base.gpu, t->base.material[i]);
+        for (int i = 0; i < 2 * FD_MAX_TERM; i++)
+            gpu_free(t->base.gpu, t->slab[i]);
+        for (int i = 0; i < 18; i++)
+            gpu_free(t->base.gpu, t->table[i / 6][i / 3 % 2][i % 3]);
+        gpu_free(t->base.gpu, t->base.bad);
+        gpu_module_free(t->module);
+        gpu_module_free(t->base.point_module);
+        gpu_stream_free(t->base.stream);
+        gpu_close(t->base.gpu);
+    }
+    array_free(t->base.staging);
+    array_free(t);
+    s->data = NULL;
+}
+
+static void describe(const unda_solver *s, unda_solver_info *info)
+{
+    info->kernel = UNDA_KERNEL_STEP;
+    info->plan[0] = tables(s)->tile_y;
+    info->plan[1] = tables(s)->chunk;
+}
+
+/* ---- state ---- */
+
+static unda_status clear_slabs(unda_solver *s)
+{
+    for (int i = 0; i < s->fd->num_slab; i++)
+        TRY(gpu_zero_async(fd_cuda(s)->stream, tables(s)->slab[i],
+                           slab_count(&s->fd->slab[i]) * s->real_bytes));
+    return gpu_sync(fd_cuda(s)->stream);
+}
+
+static unda_status clear(unda_solver *s)
+{
+    for (int f = 0; f < s->fd->num_field; f++)
+        TRY(gpu_zero_async(fd_cuda(s)->stream, fd_cuda(s)->array[f], tables(s)->count * s->real_bytes));
+    return clear_slabs(s);
+}
+
+static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
+{
+    const struct fd_slab *slab = &s->fd->slab[number];
+    int64_t plane = slab->num[1] * slab->num[2] * s->real_bytes;
+    gpu_ptr at = tables(s)->slab[number] + (gpu_ptr)(first * plane);
+    if (count == 0)
+        return UNDA_OK;
+    return out ? gpu_download(fd_cuda(s)->stream, out, at, count * plane)
+               : gpu_upload(fd_cuda(s)->stream, at, in, count * plane);
+}
+
+/* ---- steps ---- */
+
+/* Images along z, then y with those, then x. */
+static unda_status fill_ghosts(unda_solver *s, gpu_ptr array, const struct fd_field *field)
+{
+    const struct fd *fd = s->fd;
+    struct fd_cuda *t = fd_cuda(s);
+    for (int axis = 2; axis >= 0; axis--) {
+        struct staggered_ghost_args a = {.field = POINTER(array),
+                                         .plane = t->plane,
+                                         .origin = t->origin,
+                                         .pitch = (int)t->pitch,
+                                         .axis = axis,
+                                         .half = field->half[axis],
+                                         .sign = {field->sign[axis][0], field->sign[axis][1]},
+                                         .stencil = fd->half};
+        int64_t lines = 1;
+        for (int i = 0; i < 3; i++) {
+            a.num[i] = (int)fd->axis[i].total;
+            lines *= i == axis ? 1 : fd->axis[i].total + 2 * fd->half;
+        }
+        struct gpu_shape shape = {{(lines + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
+        TRY(gpu_launch(&tables(s)->ghosts, t->stream, &shape, &a, sizeof a));
+    }
+    return UNDA_OK;
+}
+
+static unda_status fill_pass(unda_solver *s, int pass)
+{
+    const struct staggered *p = s->fd->physics;
+    for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
+        TRY(fill_ghosts(s, fd_cuda(s)->array[f], &s->fd->field[f]));
+    return UNDA_OK;
+}
+
+/* Materials go on evenly beyond sides. */
+static unda_status fill_materials(unda_solver *s)
+{
+    struct fd_field even = {0};
+    if (tables(s)->material_version == s->fd->material_version)
+        return UNDA_OK;
+    for (int a = 0; a < 3; a++)
+        for (int side = 0; side < 2; side++)
+            even.sign[a][side] = s->fd->axis[a].side[side] != SIDE_PERIODIC;
+    for (int i = 0; i < s->fd->num_material; i++)
+        TRY(fill_ghosts(s, fd_cuda(s)->material[i], &even));
+    tables(s)->material_version = s->fd->material_version;
+    return UNDA_OK;
+}
+
+static int pinned_sides(const struct fd *fd, int f)
+{
+    int sides = 0;
+    for (int a = 0; a < 3; a++) {
+        sides |= fd_pinned(fd, f, a, 0) << (2 * a);
+        sides |= fd_pinned(fd, f, a, fd->axis[a].total - 1) << (2 * a + 1);
+    }
+    return sides;
+}
+
+static void fill_layers(const unda_solver *s, struct staggered_args *a)
+{
+    const struct fd *fd = s->fd;
+    const struct staggered *p = fd->physics;
+    for (int term = 0; term < p->num_term[0] + p->num_term[1]; term++)
+        for (int side = 0; side < 2; side++) {
+            int number = fd->slab_of[term][side];
+            if (number < 0)
+                continue;
+            const struct fd_slab *slab = &fd->slab[number];
+            int half = staggered_half(p, p->term[term].target, slab->axis);
+            a->memory[term][side] = POINTER(tables(s)->slab[number]);
+            a->begin[slab->axis][half][side] = (int)slab->begin;
+            a->count[slab->axis][side] = (int)slab->count;
+        }
+    for (int i = 0; i < 18; i++)
+        a->table[i / 6][i / 3 % 2][i % 3] = POINTER(tables(s)->table[i / 6][i / 3 % 2][i % 3]);
+}
+
+static unda_status launch_pass(unda_solver *s, int pass)
+{
+    const struct fd *fd = s->fd;
+    struct staggered_cuda *t = tables(s);
+    struct staggered_args a = {.plane = t->base.plane,
+                               .origin = t->base.origin,
+                               .pitch = (int)t->base.pitch,
+                               .chunk = t->chunk};
+    for (int f = 0; f < fd->num_field; f++) {
+        a.field[f] = POINTER(t->base.array[f]);
+        a.pinned[f] = pinned_sides(fd, f);
+    }
+    for (int i = 0; i < fd->num_material; i++)
+        a.material[i] = POINTER(t->base.material[i]);
+    fill_layers(s, &a);
+    for (int i = 0; i < 3; i++) {
+        a.num[i] = (int)fd->axis[i].total;
+        for (int m = 1; m <= fd->half; m++) {
+            a.weight32[i * (FD_MAX_HALF + 1) + m] = (float)fd->step_weight[i][m];
+            a.weight64[i * (FD_MAX_HALF + 1) + m] = fd->step_weight[i][m];
+        }
+    }
+    struct gpu_shape shape = {{(a.num[2] + 31) / 32, (a.num[1] + t->tile_y - 1) / t->tile_y,
+                               (a.num[0] + t->chunk - 1) / t->chunk},
+                              {32, t->tile_y, 1},
+                              0};
+    return gpu_launch(&t->pass[pass], t->base.stream, &shape, &a, sizeof a);
+}
+
+static unda_status step_pass(unda_solver *s, int pass, int64_t time)
+{
+    const struct staggered *p = s->fd->physics;
+    TRY(launch_pass(s, pass));
+    for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
+        TRY(fd_cuda_inject(s, f, fd_cuda(s)->array[f], time));
+    return fill_pass(s, pass);
+}
+
+static unda_status run(unda_solver *s, int64_t num_step)
+{
+    int64_t begin = s->step;
+    TRY(fill_materials(s));
+    TRY(fill_pass(s, 0)); /* the state may have been set */
+    TRY(fill_pass(s, 1));
+    for (int64_t i = 0; i < num_step; i++) {
+        TRY(step_pass(s, 0, i));
+        TRY(step_pass(s, 1, i));
+        s->step++;
+        TRY(fd_cuda_take(s, begin));
+    }
+    TRY(gpu_sync(fd_cuda(s)->stream));
+    return fd_cuda_fetch(s, begin);
+}
+
+/* See staggered_cpu.c. */
+static unda_status rest(unda_solver *s)
+{
+    const struct staggered *p = s->fd->physics;
+    struct fd_cuda *t = fd_cuda(s);
+    TRY(fd_need_material(s));
+    TRY(fill_materials(s));
+    TRY(fill_pass(s, 1));
+    for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
+        TRY(gpu_zero_async(t->stream, t->array[f], tables(s)->count * s->real_bytes));
+    TRY(launch_pass(s, 0));
+    for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
+        TRY(fd_cuda_whole(s, &tables(s)->turn, t->array[f]));
+    return clear_slabs(s);
+}
+
+const struct fd_engine fd_staggered_cuda = {.base = {.name = "cuda",
+                                                     .create = create,
+                                                     .destroy = destroy,
+                                                     .record = fd_cuda_record,
+                                                     .drive = fd_cuda_drive,
+                                                     .run = run,
+                                                     .find_bad = fd_cuda_find_bad,
+                                                     .reserve = fd_cuda_reserve,
+                                                     .forecast = forecast,
+                                                     .describe = describe,
+                                                     .compile = compile_only},
+                                            .planes = fd_cuda_planes,
+                                            .gather = fd_cuda_gather,
+                                            .clear = clear,
+                                            .rest = rest,
+                                            .slab = slab};

@@ -1,0 +1,118 @@
+"""The CUDA engine of the staggered schemes does what the CPU engine does: on the stand-in driver, or on a device.
+
+The table covers every pair of settings. Both sum in one order, but what is contracted to a fused multiply-add is the
+compiler's choice: equal to rounding. Not here: that the CPU engine is right (test_staggered_modes.py, ..).
+"""
+
+import cuda_device
+import numpy as np
+import pytest
+import unda
+from staggered_cases import WALLS, random_medium
+from test_cuda_engine import pairwise
+
+REAL = cuda_device.prepare()
+STEPS = 60 if REAL else 7
+#: Some 20 roundings a node and step, by chance of either sign; the largest of all nodes.
+BARS = {"float32": 3e-6, "float64": 1e-14}
+
+SETTINGS = {
+    "physics": ("acoustic", "elastic", "maxwell"),
+    "order": (2, 4, 6, 8),
+    "dtype": ("float32", "float64"),
+    "low": ("wall", "other", "layer"),
+    "high": ("wall", "other", "layer"),
+    "third": ("periodic", "wall", "layer"),
+    "shape": ((13, 9, 35), (24, 1, 40), (3, 20, 33), (7, 6, 5)),
+}
+
+
+def make(case, device, axis):
+    """A simulation of random fields, with sources and receivers among the nodes."""
+    rng = np.random.default_rng(7)
+    shape, physics = case["shape"], case["physics"]
+    grid = unda.Grid(shape, (10.0, 12.0, 9.0), origin=(4e5, -3.0, -1e3))
+    walls = WALLS[physics]
+    words = {"wall": walls[0], "other": walls[-1], "layer": unda.CPML(width=3, f0=0.01), "periodic": "periodic"}
+    sides = {}
+    for i, name in enumerate("xyz"):
+        flat = shape[i] == 1
+        pair = ("periodic",) * 2 if flat else (case["third"],) * 2 if i == axis else (case["low"], case["high"])
+        for side, word in zip(("min", "max"), pair, strict=True):
+            sides[name + side] = words[word]
+    sim = unda.FD(grid, random_medium(physics, shape, rng, lossless=False), scheme="staggered", order=case["order"],
+                  dtype=case["dtype"], boundary=sides, device=device, cfl=0.7)  # fmt: skip
+    sim.set(**{name: rng.uniform(-1, 1, shape) for name in sim.fields})
+    low, high = np.array(grid.lower), np.array(grid.upper)
+    inside = [low + f * (high - low) for f in (0.31, 0.47, 0.52, 0.9)]
+    f = unda.ricker(0.01, t0=0.0)
+    kinds = {
+        "acoustic": lambda place: unda.VolumeInjection(place, f),
+        "elastic": lambda place: unda.PointForce(place, f, (1, 2, 3)),
+        "maxwell": lambda place: unda.CurrentDipole(place, f, (1, 2, 3)),
+    }
+    for place in inside[:2]:
+        sim.add_source(kinds[physics](place))
+    rec = [
+        sim.add_receivers(np.array([*inside, low, high])),
+        sim.add_receivers(np.array(inside[2:]), sim.fields[1:3], every=3),
+    ]
+    return sim, rec
+
+
+CASES = [{**case, "axis": i % 3} for i, case in enumerate(pairwise(SETTINGS))]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(str(value) for value in case.values()))
+def test_the_engines_agree(case):
+    case = dict(case)
+    axis = case.pop("axis")
+    (cpu, cpu_rec), (gpu, gpu_rec) = (make(case, device, axis) for device in ("cpu", "cuda"))
+    bar = BARS[case["dtype"]] * (1 if not REAL else 10)
+    for sim in (cpu, gpu):
+        sim.step(3)
+        sim.step(STEPS - 3)
+    found, expected = gpu._whole_state(), cpu._whole_state()
+    assert list(found) == list(expected)
+    scale = max(np.abs(one).max() for one in expected.values())
+    for name in cpu.fields:
+        size = max(np.abs(cpu.get(name)).max(), 0.01 * scale)
+        assert np.isfinite(cpu.get(name)).all() and np.abs(gpu.get(name) - cpu.get(name)).max() <= bar * size, name
+    for array in list(expected)[len(cpu.fields) :]:
+        assert np.abs(found[array] - expected[array]).max(initial=0) <= bar * scale
+    for one, other in zip(gpu_rec, cpu_rec, strict=True):
+        assert one.num_sample == other.num_sample == 1 + STEPS // one.every
+        for name in one.fields:
+            assert np.abs(one[name] - other[name]).max() <= 3 * bar * max(np.abs(other[name]).max(), 0.01 * scale)
+    assert gpu.energy() == pytest.approx(cpu.energy(), rel=100 * bar)
+
+
+@pytest.mark.parametrize("physics", WALLS)
+def test_a_wave_at_rest_starts_the_same(physics):
+    case = {key: values[0] for key, values in SETTINGS.items()} | {"physics": physics, "dtype": "float64"}
+    states = []
+    for device in ("cpu", "cuda"):
+        sim, _ = make(case, device, 0)
+        name = {"acoustic": "p", "elastic": "sxx", "maxwell": "ex"}[physics]
+        sim.set(**{name: sim.get(name)})
+        states.append(np.stack([sim.get(one) for one in sim.fields]))
+    assert np.abs(states[0] - states[1]).max() <= 1e-14 * np.abs(states[1]).max()
+
+
+def test_the_forecast_is_what_is_taken():
+    for device in ("cpu", "cuda"):
+        grid, medium = unda.Grid((12, 11, 10), 10.0), unda.Elastic(rho=1.0, vp=2.0, vs=1.0)
+        sim = unda.FD(grid, medium, scheme="staggered", device=device)
+        assert unda.FD.forecast(grid, medium, scheme="staggered", device=device) == sim.memory
+
+
+def test_a_blow_up_is_found_in_its_field():
+    grid = unda.Grid((9, 8, 7), 10.0)
+    medium = unda.Elastic(rho=1000.0, vp=1500.0, vs=700.0)
+    sim = unda.FD(grid, medium, scheme="staggered", boundary={"*": "free"}, device="cuda")
+    vz = np.zeros(grid.shape, np.float32)
+    vz[4, 5, 3] = 3e38
+    sim.set(vz=vz)
+    with pytest.raises(unda.UnstableError) as caught:
+        sim.step(1)
+    assert caught.value.field in ("sxx", "szz")
