@@ -64,3 +64,11 @@ def random_state(physics, shape, rng, fluid=True):
 def staggered(grid, medium, **options):
     given = {"dtype": "float64", "device": "cpu", "scheme": "staggered"} | options
     return unda.FD(grid, medium, **given)
+
+
+def source_of(physics, place, f, direction):
+    """A volume, a force or a current."""
+    if physics == "acoustic":
+        return unda.VolumeInjection(place, f)
+    kind = unda.PointForce if physics == "elastic" else unda.CurrentDipole
+    return kind(place, f, direction)

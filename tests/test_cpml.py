@@ -1,13 +1,14 @@
 """Perfectly matched layers return little, at normal and grazing incidence, and never give energy.
 
 Against a run on a grid so large that nothing returns (Komatitsch & Martin 2007), in two dimensions: 10 nodes,
-h = 10 m, cp = 3300 m/s, f0 = 7 Hz, a strip 81 nodes wide and 170 long. Not here: sources (test_staggered_points.py).
+h = 10 m, cp = 3300 m/s, f0 = 7 Hz, a strip 81 nodes wide and 170 long. Not here: sources
+(test_staggered_points.py).
 """
 
 import numpy as np
 import pytest
 import unda
-from staggered_cases import WALLS, random_medium, random_state, staggered
+from staggered_cases import WALLS, random_medium, random_state, source_of, staggered
 
 F0, H = 7.0, 10.0
 STEEL = unda.Elastic(rho=2800.0, vp=3300.0, vs=3300.0 / 1.732)
@@ -69,10 +70,7 @@ def test_every_axis_and_side_absorbs_alike(physics, order):
     for axis in range(3):
         direction = np.eye(3)[axis]
         middle = np.full(3, 8.0)
-        f = unda.ricker(0.05)
-        source = {"acoustic": lambda: unda.VolumeInjection(middle, f),
-                  "elastic": lambda: unda.PointForce(middle, f, direction),
-                  "maxwell": lambda: unda.CurrentDipole(middle, f, direction)}[physics]()  # fmt: skip
+        source = source_of(physics, middle, unda.ricker(0.05), direction)
         sim = staggered(grid, medium, order=order, boundary={"*": unda.CPML(width=8, f0=0.05)})
         sim.add_source(source)
         name = {"acoustic": "p", "elastic": f"v{'xyz'[axis]}", "maxwell": f"e{'xyz'[axis]}"}[physics]
@@ -91,8 +89,9 @@ def test_every_axis_and_side_absorbs_alike(physics, order):
 def strata(physics, shape):
     """Three beds along z.
 
-    None of them a fluid: so thin a plate of fluid and solid guides waves whose phase goes the other way than their
-    energy, which grow in any matched layer (Becache, Fauqueux & Joly 2003) unless kappa or f0 shifts them.
+    None of them a fluid: so thin a plate of fluid and solid guides waves whose phase goes the other way
+    than their energy, which grow in any matched layer (Becache, Fauqueux & Joly 2003) unless kappa or f0
+    shifts them.
     """
     bed = np.broadcast_to(np.arange(shape[2]) * 3 // shape[2], shape)
     one, two = np.choose(bed, [1.0, 1.5, 2.0]), np.choose(bed, [1.4, 2.0, 1.6])
@@ -111,10 +110,7 @@ def test_waves_leave_and_nothing_comes_back(physics):
     sides = {"zmax": WALLS[physics][0], "*": layer}
     medium = strata(physics, shape)
     sim = staggered(unda.Grid(shape, 1.0), medium, boundary=sides, cfl=0.8)
-    place, f = (5.2, 4.9, 6.7), unda.ricker(0.06)
-    sim.add_source({"acoustic": lambda: unda.VolumeInjection(place, f),
-                    "elastic": lambda: unda.PointForce(place, f, (1, 1, 1)),
-                    "maxwell": lambda: unda.CurrentDipole(place, f, (1, 1, 1))}[physics]())  # fmt: skip
+    sim.add_source(source_of(physics, (5.2, 4.9, 6.7), unda.ricker(0.06), (1, 1, 1)))
     found = []
     for _ in range(8):
         sim.run(until=sim.t + 25.0)
@@ -164,7 +160,7 @@ def test_a_state_with_its_layers_continues_bit_for_bit():
 
 
 def test_memory_is_kept_in_the_layers_only():
-    """Two words of memory along each axis per layer node for acoustic waves, six for elastic ones, four for Maxwell."""
+    """Words of memory along each axis per layer node: acoustic two, elastic six, Maxwell four."""
     words = {"acoustic": 2, "elastic": 6, "maxwell": 4}
     for physics, count in words.items():
         medium = random_medium(physics, (9, 8, 10), np.random.default_rng(1))

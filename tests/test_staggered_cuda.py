@@ -1,14 +1,15 @@
-"""The CUDA engine of the staggered schemes does what the CPU engine does: on the stand-in driver, or on a device.
+"""The CUDA engine of the staggered schemes does what the CPU engine does: on the stand-in, or on a device.
 
-The table covers every pair of settings. Both sum in one order, but what is contracted to a fused multiply-add is the
-compiler's choice: equal to rounding. Not here: that the CPU engine is right (test_staggered_modes.py, ..).
+The table covers every pair of settings. Both sum in one order, but what is contracted to a fused
+multiply-add is the compiler's choice: equal to rounding. Not here: that the CPU engine is right
+(test_staggered_modes.py, ..).
 """
 
 import cuda_device
 import numpy as np
 import pytest
 import unda
-from staggered_cases import WALLS, random_medium
+from staggered_cases import WALLS, random_medium, source_of
 from test_cuda_engine import pairwise
 
 REAL = cuda_device.prepare()
@@ -33,26 +34,28 @@ def make(case, device, axis):
     shape, physics = case["shape"], case["physics"]
     grid = unda.Grid(shape, (10.0, 12.0, 9.0), origin=(4e5, -3.0, -1e3))
     walls = WALLS[physics]
-    words = {"wall": walls[0], "other": walls[-1], "layer": unda.CPML(width=3, f0=0.01), "periodic": "periodic"}
+    words = {
+        "wall": walls[0],
+        "other": walls[-1],
+        "layer": unda.CPML(width=3, f0=0.01),
+        "periodic": "periodic",
+    }
     sides = {}
     for i, name in enumerate("xyz"):
         flat = shape[i] == 1
-        pair = ("periodic",) * 2 if flat else (case["third"],) * 2 if i == axis else (case["low"], case["high"])
+        pair = (
+            ("periodic",) * 2 if flat else (case["third"],) * 2 if i == axis else (case["low"], case["high"])
+        )
         for side, word in zip(("min", "max"), pair, strict=True):
             sides[name + side] = words[word]
-    sim = unda.FD(grid, random_medium(physics, shape, rng, lossless=False), scheme="staggered", order=case["order"],
-                  dtype=case["dtype"], boundary=sides, device=device, cfl=0.7)  # fmt: skip
+    medium = random_medium(physics, shape, rng, lossless=False)
+    options = {"order": case["order"], "dtype": case["dtype"], "boundary": sides, "cfl": 0.7}
+    sim = unda.FD(grid, medium, scheme="staggered", device=device, **options)
     sim.set(**{name: rng.uniform(-1, 1, shape) for name in sim.fields})
     low, high = np.array(grid.lower), np.array(grid.upper)
     inside = [low + f * (high - low) for f in (0.31, 0.47, 0.52, 0.9)]
-    f = unda.ricker(0.01, t0=0.0)
-    kinds = {
-        "acoustic": lambda place: unda.VolumeInjection(place, f),
-        "elastic": lambda place: unda.PointForce(place, f, (1, 2, 3)),
-        "maxwell": lambda place: unda.CurrentDipole(place, f, (1, 2, 3)),
-    }
     for place in inside[:2]:
-        sim.add_source(kinds[physics](place))
+        sim.add_source(source_of(physics, place, unda.ricker(0.01, t0=0.0), (1, 2, 3)))
     rec = [
         sim.add_receivers(np.array([*inside, low, high])),
         sim.add_receivers(np.array(inside[2:]), sim.fields[1:3], every=3),
@@ -77,13 +80,17 @@ def test_the_engines_agree(case):
     scale = max(np.abs(one).max() for one in expected.values())
     for name in cpu.fields:
         size = max(np.abs(cpu.get(name)).max(), 0.01 * scale)
-        assert np.isfinite(cpu.get(name)).all() and np.abs(gpu.get(name) - cpu.get(name)).max() <= bar * size, name
+        assert (
+            np.isfinite(cpu.get(name)).all() and np.abs(gpu.get(name) - cpu.get(name)).max() <= bar * size
+        ), name
     for array in list(expected)[len(cpu.fields) :]:
         assert np.abs(found[array] - expected[array]).max(initial=0) <= bar * scale
     for one, other in zip(gpu_rec, cpu_rec, strict=True):
         assert one.num_sample == other.num_sample == 1 + STEPS // one.every
         for name in one.fields:
-            assert np.abs(one[name] - other[name]).max() <= 3 * bar * max(np.abs(other[name]).max(), 0.01 * scale)
+            assert np.abs(one[name] - other[name]).max() <= 3 * bar * max(
+                np.abs(other[name]).max(), 0.01 * scale
+            )
     assert gpu.energy() == pytest.approx(cpu.energy(), rel=100 * bar)
 
 

@@ -1,7 +1,8 @@
 """Staggered schemes turn every mode with the numerical frequency, hold up to the limit, keep P and S apart.
 
-On a grid d/dx of exp(i k x) is i d, d = 2/h sum D_m sin((m - 1/2) k h) (Levander 1988), so plane waves and the modes
-of boxes are exact eigenvectors: sin(W dt/2) = c |d| dt/2, P polarised along d, S across it (verification.md V31).
+On a grid d/dx of exp(i k x) is i d, d = 2/h sum D_m sin((m - 1/2) k h) (Levander 1988), so plane waves and
+modes of boxes are exact eigenvectors: sin(W dt/2) = c |d| dt/2, P polarised along d, S across it
+(verification.md V31).
 Not here: energy (test_staggered_energy.py), points, layers.
 """
 
@@ -14,14 +15,16 @@ SHAPE, SPACING = (10, 8, 12), (1.0, 0.8, 1.3)
 GRID = unda.Grid(SHAPE, SPACING, origin=(-2.0, 5.0, 0.5))
 STEPS = 1000
 PERIODIC = {"*": "periodic"}
-#: eps for each of some 10 terms, in 1000^2/2 sums of them if all had one sign; far below what a coefficient wrong
-#: in its ninth digit does.
+#: eps for each of some 10 terms, in 1000^2/2 sums of them if all had one sign; far below what a coefficient
+#: wrong in its ninth digit does.
 BAR = 1e-10
 MEDIA = {
     "acoustic": unda.Acoustic(rho=1.7, c=1.3),
     "elastic": unda.Elastic(rho=1.7, vp=1.3, vs=0.6),
     "maxwell": unda.Maxwell(eps=1.7, mu=1 / (1.7 * 1.3**2)),
 }
+KINDS = (("acoustic", "P"), ("elastic", "P"), ("elastic", "S"), ("maxwell", "S"))
+WAVES = (((2, 0, 0), 0.9), ((0, 3, 0), 0.4), ((0, 0, 5), 0.9), ((1, -2, 3), 0.4), ((4, 3, -5), 0.9))
 PAIRS = {"sxx": (0, 0), "syy": (1, 1), "szz": (2, 2), "syz": (1, 2), "sxz": (0, 2), "sxy": (0, 1)}
 
 
@@ -61,10 +64,10 @@ def fields_of(sim, amplitude, phase):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("physics, kind", [("acoustic", "P"), ("elastic", "P"), ("elastic", "S"), ("maxwell", "S")])
+@pytest.mark.parametrize("physics, kind", KINDS)
 def test_plane_waves_have_the_numerical_frequency(physics, kind, order):
     """Along every axis and across all; long and short; at two steps."""
-    for numbers, cfl in (((2, 0, 0), 0.9), ((0, 3, 0), 0.4), ((0, 0, 5), 0.9), ((1, -2, 3), 0.4), ((4, 3, -5), 0.9)):
+    for numbers, cfl in WAVES:
         k = 2 * np.pi * np.array(numbers) / (np.array(SHAPE) * SPACING)
         sim = staggered(GRID, MEDIA[physics], order=order, boundary=PERIODIC, cfl=cfl)
         amplitude, w = plane_wave(MEDIA[physics], order, k, sim.dt, kind)
@@ -89,7 +92,7 @@ def factor(word, k, x):
 
 
 def box_mode(sim, order, numbers, words, q, kind):
-    """Mode with f_i ~ `words` of axis i; the field half a cell on along i has the other one. Walls at both ends."""
+    """Mode with f_i ~ `words` of axis i, the other word half a cell on along i. Walls at both ends."""
     physics = sim.medium.physics
     length = (np.array(SHAPE) - 1) * SPACING
     k = np.pi * np.array(numbers) / length
@@ -139,7 +142,8 @@ def test_elastic_boxes_on_rollers(kind, order):
     scale = sim.dt / (2 * np.sin(0.5 * w * sim.dt))
 
     def state(t):
-        made = {name: q[i] * np.cos(w * (t - 0.5 * sim.dt)) * shape(name, (i,)) for i, name in enumerate(("vx", "vy", "vz"))}
+        moving = np.cos(w * (t - 0.5 * sim.dt))
+        made = {name: q[i] * moving * shape(name, (i,)) for i, name in enumerate(("vx", "vy", "vz"))}
         for name, (i, j) in PAIRS.items():
             strain = lam * (d @ q) + 2 * mu * d[i] * q[i] if i == j else -mu * (d[i] * q[j] + d[j] * q[i])
             made[name] = scale * strain * np.sin(w * t) * shape(name, () if i == j else (i, j))
@@ -215,7 +219,7 @@ def test_a_constant_state_stays():
 
 
 def test_the_scheme_of_order_two_is_the_scalar_one():
-    """C of order 2 is D D: p of both is the same to rounding, in any c, with free and rigid sides, from rest."""
+    """C of order 2 is D D: p of both is the same to rounding, in any c, free and rigid sides, from rest."""
     rng = np.random.default_rng(5)
     medium = unda.Acoustic(rho=1.7, c=rng.uniform(1, 2, SHAPE))
     sides = boundary(("free", "rigid"), ("rigid", "rigid"), ("periodic", "periodic"))
@@ -224,7 +228,8 @@ def test_the_scheme_of_order_two_is_the_scalar_one():
     found = []
     for scheme in ("scalar", "staggered"):
         dt = 0.9 * stable_step(2, SPACING, 2.0)
-        sim = unda.FD(GRID, medium, scheme=scheme, order=2, boundary=sides, dt=dt, dtype="float64", device="cpu")
+        sim = unda.FD(GRID, medium, scheme=scheme, order=2, boundary=sides, dt=dt, dtype="float64",
+                      device="cpu")  # fmt: skip
         sim.add_source(unda.VolumeInjection((1.23, 8.1, 6.4), unda.smooth_bump(20 * dt, t0=5 * dt)))
         sim.set(p=p)
         sim.step(200)

@@ -1,4 +1,4 @@
-"""Point sources and receivers of the staggered schemes: reciprocity to rounding, exact solutions, places and times.
+"""Point sources and receivers of the staggered schemes: reciprocal to rounding, exact, at their places.
 
 Not here: the weights of points (test_fd_points.py).
 """
@@ -68,7 +68,8 @@ def test_currents_and_electric_fields_are_reciprocal(sides, lossless, monkeypatc
 def test_explosions_and_pressures_are_reciprocal_in_solids():
     """Volume q at A, pressure at B, each node with its own bulk modulus.
 
-    Exact where all normal stresses are folded alike: not within four nodes of a free surface, where some are odd.
+    Exact where all normal stresses are folded alike: not within four nodes of a free surface, where some are
+    odd.
     """
     sides = (("symmetry", "fixed"), PERIODIC, ("symmetry", "fixed"))
     one = run("elastic", sides, unda.VolumeInjection(ONE, BUMP), OTHER, ("pressure",))["pressure"]

@@ -1,7 +1,7 @@
 """The free surface of the elastic scheme: Rayleigh waves have their speed, Lamb's problem its trace.
 
-Stresses imaged, velocities imaged evenly: of second order at any order, 1 % at 10 nodes a wavelength. Not here:
-energy and reciprocity with free surfaces (test_staggered_energy.py, test_staggered_points.py).
+Stresses imaged, velocities imaged evenly: of second order at any order, 1 % at 10 nodes a wavelength. Not
+here: energy and reciprocity with free surfaces (test_staggered_energy.py, test_staggered_points.py).
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ SPEED = 0.9194016867619662  # of Rayleigh waves for vp = sqrt(3) vs
 def test_rayleigh_waves_have_their_speed(axis, order, bar):
     """A period of 10 nodes along x or y, eight wavelengths deep; the phase after 20 periods.
 
-    Errors of space alone: -0.83, 0.48, 0.48 % for orders 2, 4, 8; the small step in time adds less than 0.02 %.
+    Errors of space alone: -0.83, 0.48, 0.48 % for orders 2, 4, 8; the step in time adds less than 0.02 %.
     """
     num, depth = 10, 60
     shape = (num, 1, depth) if axis == 0 else (1, num, depth)
@@ -51,7 +51,7 @@ def test_rayleigh_waves_have_their_speed(axis, order, bar):
 def test_lambs_problem(direction):
     """A force on the surface, traces 0.8 wavelengths away, on it and below, 30 nodes a wavelength: 7 %.
 
-    The surface is of second order: 0.2 % of the speed at 15 nodes a wavelength (twice f0), 2 % of a cycle there.
+    The surface is of second order: 0.2 % of the speed at 15 nodes a wavelength (twice f0), 2 % of a cycle.
     """
     f0 = 1.0 / 30
     grid = unda.Grid((33, 17, 21), 1.0, origin=(-4.0, -8.0, -20.0))

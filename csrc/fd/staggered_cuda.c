@@ -1,5 +1,6 @@
-/* staggered_cuda.c: the CUDA engine of the staggered schemes, host side: arrays, memory of the layers, two passes.
- * Not here: planes (fd_cuda.c), sources and receivers (fd_cuda_points.c). Next: cuda/fd/staggered.cu. */
+/* staggered_cuda.c: the CUDA engine of the staggered schemes, host side: arrays, memory of the layers, two
+ * passes. Not here: planes (fd_cuda.c), sources and receivers (fd_cuda_points.c). Next: cuda/fd/staggered.cu.
+ */
 #include "fd_cuda.h"
 #include "staggered.h"
 
@@ -159,7 +160,7 @@ static unda_status create(unda_solver *s)
     TRY(allocate(s, t));
     TRY(compile(s, t));
     t->chunk = choose_chunk(s, t);
-    s->num_launch = 2 + 3 * s->fd->num_field;
+    s->num_launch = 2 + 3 * s->fd->num_field; /* at most */
     return UNDA_OK;
 }
 
@@ -224,12 +225,14 @@ static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count
 
 /* ---- steps ---- */
 
-/* Images along z, then y with those, then x. */
-static unda_status fill_ghosts(unda_solver *s, gpu_ptr array, const struct fd_field *field)
+/* Images along z, then y with those, then x, of the axes (bits) that are wanted. */
+static unda_status fill_ghosts(unda_solver *s, gpu_ptr array, const struct fd_field *field, int axes)
 {
     const struct fd *fd = s->fd;
     struct fd_cuda *t = fd_cuda(s);
     for (int axis = 2; axis >= 0; axis--) {
+        if (!(axes >> axis & 1))
+            continue;
         struct staggered_ghost_args a = {.field = POINTER(array),
                                          .plane = t->plane,
                                          .origin = t->origin,
@@ -249,11 +252,16 @@ static unda_status fill_ghosts(unda_solver *s, gpu_ptr array, const struct fd_fi
     return UNDA_OK;
 }
 
+/* Only along axes that the field is differenced along, or half a cell on: there its last place is an image. */
 static unda_status fill_pass(unda_solver *s, int pass)
 {
     const struct staggered *p = s->fd->physics;
-    for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
-        TRY(fill_ghosts(s, fd_cuda(s)->array[f], &s->fd->field[f]));
+    for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++) {
+        int axes = p->stagger[f];
+        for (int term = 0; term < p->num_term[0] + p->num_term[1]; term++)
+            axes |= (p->term[term].source == f) << p->term[term].axis;
+        TRY(fill_ghosts(s, fd_cuda(s)->array[f], &s->fd->field[f], axes));
+    }
     return UNDA_OK;
 }
 
@@ -267,7 +275,7 @@ static unda_status fill_materials(unda_solver *s)
         for (int side = 0; side < 2; side++)
             even.sign[a][side] = s->fd->axis[a].side[side] != SIDE_PERIODIC;
     for (int i = 0; i < s->fd->num_material; i++)
-        TRY(fill_ghosts(s, fd_cuda(s)->material[i], &even));
+        TRY(fill_ghosts(s, fd_cuda(s)->material[i], &even, 7));
     tables(s)->material_version = s->fd->material_version;
     return UNDA_OK;
 }
@@ -305,10 +313,8 @@ static unda_status launch_pass(unda_solver *s, int pass)
 {
     const struct fd *fd = s->fd;
     struct staggered_cuda *t = tables(s);
-    struct staggered_args a = {.plane = t->base.plane,
-                               .origin = t->base.origin,
-                               .pitch = (int)t->base.pitch,
-                               .chunk = t->chunk};
+    struct staggered_args a = {
+        .plane = t->base.plane, .origin = t->base.origin, .pitch = (int)t->base.pitch, .chunk = t->chunk};
     for (int f = 0; f < fd->num_field; f++) {
         a.field[f] = POINTER(t->base.array[f]);
         a.pinned[f] = pinned_sides(fd, f);
@@ -323,10 +329,10 @@ static unda_status launch_pass(unda_solver *s, int pass)
             a.weight64[i * (FD_MAX_HALF + 1) + m] = fd->step_weight[i][m];
         }
     }
-    struct gpu_shape shape = {{(a.num[2] + 31) / 32, (a.num[1] + t->tile_y - 1) / t->tile_y,
-                               (a.num[0] + t->chunk - 1) / t->chunk},
-                              {32, t->tile_y, 1},
-                              0};
+    struct gpu_shape shape = {
+        {(a.num[2] + 31) / 32, (a.num[1] + t->tile_y - 1) / t->tile_y, (a.num[0] + t->chunk - 1) / t->chunk},
+        {32, t->tile_y, 1},
+        0};
     return gpu_launch(&t->pass[pass], t->base.stream, &shape, &a, sizeof a);
 }
 

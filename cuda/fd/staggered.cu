@@ -1,9 +1,9 @@
-/* staggered.cu: the two passes of a step of the staggered schemes, for every physics (STAGGERED, its header in
- * cuda/physics). A block owns TILE_Y rows of 32 places along z and marches along x: a thread holds what is differenced
- * along x in registers, 2 HALF planes of it, and takes neighbours along y and z from the first cache, where the rows
- * of the block keep them. Ghosts beyond the sides are filled between passes by staggered_ghosts, so no thread here
- * knows of images. A node and step: elastic 30 words of memory, p-v 12, Maxwell 18 to 20.
- * Defines: REAL, HALF, STAGGERED, LAYERS (1: any), TILE_Y. */
+/* staggered.cu: the two passes of a step of the staggered schemes, for every physics (STAGGERED, its header
+ * in cuda/physics). A block owns TILE_Y rows of 32 places along z and marches along x: a thread holds what is
+ * differenced along x in registers, 2 HALF planes of it, and takes neighbours along y and z from the first
+ * cache, where the rows of the block keep them. Ghosts beyond the sides are filled between passes by
+ * staggered_ghosts, so no thread here knows of images. A node and step: elastic 30 words of memory, p-v 12,
+ * Maxwell 18 to 20. Defines: REAL, HALF, STAGGERED, LAYERS (1: any), TILE_Y. */
 #include "fd/scalar_args.h"
 #include "fd/staggered_args.h"
 
@@ -50,6 +50,12 @@ constexpr int number_along_x(int first, int term)
 }
 
 #if LAYERS
+/* Whether any term of place i has a layer along this axis. */
+DEVICE bool in_layer(const staggered_args &a, int axis, int i)
+{
+    return i < a.count[axis][0] || i >= a.num[axis] - 1 - a.count[axis][1];
+}
+
 /* psi' = b psi + a d, d' = d / kappa + psi' in the layers of the term's axis (csrc/fd/cpml.c). */
 template <int TERM> DEVICE void absorb(const staggered_args &a, REAL &d, int x, int y, int z)
 {
@@ -93,19 +99,27 @@ template <int PASS> DEVICE void march(const staggered_args &a)
     const PLACE step[3] = {a.plane, a.pitch, 1};
     PLACE at = a.origin + (PLACE)begin * a.plane + (PLACE)y * a.pitch + z;
 
+#if LAYERS
+    const bool deep_yz = in_layer(a, 1, y) || in_layer(a, 2, z);
+#endif
+
     /* [i]: plane x + half_on - HALF + i; the last one is loaded as the block comes to x. */
     REAL queue[along_x][2 * HALF];
     each<0, num_term>([&](auto i) {
         constexpr int term = begin_term + decltype(i)::value;
         if constexpr (terms[term].axis == 0) {
-            const REAL *from = (const REAL *)a.field[terms[term].source] + at + (half_on(term) - HALF - 1) * a.plane;
-            UNROLL for (int j = 1; j < 2 * HALF; j++)
-                queue[number_along_x(begin_term, term)][j] = from[j * a.plane];
+            const REAL *from =
+                (const REAL *)a.field[terms[term].source] + at + (half_on(term) - HALF - 1) * a.plane;
+            UNROLL for (int j = 1; j < 2 * HALF; j++) queue[number_along_x(begin_term, term)][j] =
+                from[j * a.plane];
         }
     });
 
     for (int x = begin; x < end; x++, at += a.plane) {
         REAL d[num_term], f[count];
+#if LAYERS
+        const bool deep = deep_yz || in_layer(a, 0, x);
+#endif
         each<0, num_term>([&](auto i) {
             constexpr int term = begin_term + decltype(i)::value, axis = terms[term].axis;
             const REAL *from = (const REAL *)a.field[terms[term].source] + at + half_on(term) * step[axis];
@@ -114,13 +128,15 @@ template <int PASS> DEVICE void march(const staggered_args &a)
                 REAL(&line)[2 * HALF] = queue[number_along_x(begin_term, term)];
                 UNROLL for (int j = 0; j < 2 * HALF - 1; j++) line[j] = line[j + 1];
                 line[2 * HALF - 1] = from[(HALF - 1) * a.plane];
-                UNROLL for (int m = 1; m <= HALF; m++) sum += weight(a, axis, m) * (line[HALF + m - 1] - line[HALF - m]);
+                UNROLL for (int m = 1; m <= HALF; m++) sum +=
+                    weight(a, axis, m) * (line[HALF + m - 1] - line[HALF - m]);
             } else {
                 UNROLL for (int m = 1; m <= HALF; m++) sum +=
                     weight(a, axis, m) * (from[(m - 1) * step[axis]] - from[-m * step[axis]]);
             }
 #if LAYERS
-            absorb<term>(a, sum, x, y, z);
+            if (deep)
+                absorb<term>(a, sum, x, y, z);
 #endif
             d[decltype(i)::value] = sum;
         });
@@ -134,17 +150,19 @@ template <int PASS> DEVICE void march(const staggered_args &a)
     }
 }
 
-extern "C" __global__ void __launch_bounds__(32 * TILE_Y) staggered_pass0(const __grid_constant__ staggered_args a)
+extern "C" __global__ void __launch_bounds__(32 * TILE_Y)
+    staggered_pass0(const __grid_constant__ staggered_args a)
 {
     march<0>(a);
 }
-extern "C" __global__ void __launch_bounds__(32 * TILE_Y) staggered_pass1(const __grid_constant__ staggered_args a)
+extern "C" __global__ void __launch_bounds__(32 * TILE_Y)
+    staggered_pass1(const __grid_constant__ staggered_args a)
 {
     march<1>(a);
 }
 
-/* Images beyond both sides along one axis, of all lines along it, with the ghosts of the axes after it (which were
- * filled before). One thread a line. */
+/* Images beyond both sides along one axis, of all lines along it, with the ghosts of the axes after it (which
+ * were filled before). One thread a line. */
 extern "C" __global__ void staggered_ghosts(const __grid_constant__ staggered_ghost_args a)
 {
     const int axis = a.axis, one = axis == 0 ? 1 : 0, two = axis == 2 ? 1 : 2, wide = a.stencil;
