@@ -54,8 +54,10 @@ unda_status fd_cuda_planes(unda_solver *s, int array, int64_t first, int64_t cou
 static struct scalar_whole_args whole(const unda_solver *s, gpu_ptr p)
 {
     const struct fd_cuda *t = fd_cuda(s);
-    struct scalar_whole_args a = {
-        .p = POINTER(p + (gpu_ptr)(t->origin * s->real_bytes)), .first = POINTER(t->bad), .plane = t->plane, .pitch = (int)t->pitch};
+    struct scalar_whole_args a = {.p = POINTER(p + (gpu_ptr)(t->origin * s->real_bytes)),
+                                  .first = POINTER(t->bad),
+                                  .plane = t->plane,
+                                  .pitch = (int)t->pitch};
     for (int i = 0; i < 3; i++)
         a.num[i] = (int)s->fd->axis[i].total;
     return a;

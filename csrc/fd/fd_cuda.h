@@ -63,7 +63,8 @@ static inline int64_t fd_cuda_place(const unda_solver *s, int64_t node)
 
 /* fd_cuda.c */
 unda_status fd_cuda_compile(unda_solver *s, const char *const *options);
-unda_status fd_cuda_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out, const void *in);
+unda_status fd_cuda_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out,
+                           const void *in);
 unda_status fd_cuda_find_bad(unda_solver *s, int64_t *index);
 unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p);
 unda_status fd_cuda_reals(unda_solver *s, gpu_ptr to, const double *from, int64_t num); /* in the precision */

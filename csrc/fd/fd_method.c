@@ -260,7 +260,8 @@ static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t 
         int64_t plane = axis[0].first + first + i, from = plane;
         int field = array < s->fd->num_field ? array : 0, sign = 1;
         if (out)
-            from = fd_mirror(&axis[0], s->fd->field[field].half[0], s->fd->field[field].sign[0], plane, &sign);
+            from =
+                fd_mirror(&axis[0], s->fd->field[field].half[0], s->fd->field[field].sign[0], plane, &sign);
         status = fd_engine(s)->planes(s, array, from, 1, whole, NULL);
         if (status != UNDA_OK)
             break;

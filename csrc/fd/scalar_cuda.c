@@ -249,7 +249,8 @@ static unda_status run(unda_solver *s, int64_t num_step)
 static unda_status rest(unda_solver *s)
 {
     struct scalar_cuda *t = tables(s);
-    TRY(gpu_zero_async(t->base.stream, t->base.array[1], t->base.plane * s->fd->axis[0].total * s->real_bytes));
+    TRY(gpu_zero_async(t->base.stream, t->base.array[1],
+                       t->base.plane * s->fd->axis[0].total * s->real_bytes));
     TRY(launch_step(s));
     TRY(fd_cuda_whole(s, &t->base.halve, t->base.array[1]));
     return gpu_sync(t->base.stream);

@@ -2,9 +2,10 @@
  * TABLE, UNROLL, FN(name) and STAGGERED, the header. Loops run along z, where gcc vectorises them. */
 #include STAGGERED
 
-/* Of the fields first .. first + count: all but t, difference, at and num are constants where this is inlined. */
-DEVICE void FN(update)(const struct staggered_cpu *t, void *const *difference, int64_t at, int64_t num, int pass,
-                       int first, int count, int terms)
+/* Of the fields first .. first + count: all but t, difference, at and num are constants where this is
+ * inlined. */
+DEVICE void FN(update)(const struct staggered_cpu *t, void *const *difference, int64_t at, int64_t num,
+                       int pass, int first, int count, int terms)
 {
     const REAL *const medium[FD_MAX_MATERIAL] = {t->base.material[0], t->base.material[1],
                                                  t->base.material[2]};

@@ -252,7 +252,8 @@ static unda_status fill_ghosts(unda_solver *s, gpu_ptr array, const struct fd_fi
     return UNDA_OK;
 }
 
-/* Only along axes that the field is differenced along, or half a cell on: there its last place is an image. */
+/* Only along axes that the field is differenced along, or half a cell on: there its last place is an image.
+ */
 static unda_status fill_pass(unda_solver *s, int pass)
 {
     const struct staggered *p = s->fd->physics;

@@ -26,8 +26,7 @@ TABLE struct staggered_term FN(terms)[] = {{1, 0, 0}, {2, 1, 0}, {3, 2, 0}, {0, 
 DEVICE void FN(pass0)(REAL *f, const REAL *d, const REAL *const *medium, PLACE at, const PLACE *step)
 {
     const REAL *rho = medium[0] + at;
-    UNROLL for (int i = 0; i < 3; i++)
-        f[i] -= d[i] * (2 / (rho[0] + rho[step[i]]));
+    UNROLL for (int i = 0; i < 3; i++) f[i] -= d[i] * (2 / (rho[0] + rho[step[i]]));
 }
 DEVICE void FN(pass1)(REAL *f, const REAL *d, const REAL *const *medium, PLACE at, const PLACE *step)
 {

@@ -26,8 +26,8 @@ TABLE struct staggered_term FN(terms)[] = {{0, 0, 3}, {0, 1, 8}, {0, 2, 7}, {1, 
 DEVICE void FN(pass0)(REAL *f, const REAL *d, const REAL *const *medium, PLACE at, const PLACE *step)
 {
     const REAL *rho = medium[0] + at;
-    UNROLL for (int i = 0; i < 3; i++)
-        f[i] += (d[3 * i] + d[3 * i + 1] + d[3 * i + 2]) * (2 / (rho[0] + rho[step[i]]));
+    UNROLL for (int i = 0; i < 3; i++) f[i] +=
+        (d[3 * i] + d[3 * i + 1] + d[3 * i + 2]) * (2 / (rho[0] + rho[step[i]]));
 }
 
 DEVICE REAL FN(shear)(const REAL *soft, PLACE one, PLACE other)
@@ -38,8 +38,7 @@ DEVICE void FN(pass1)(REAL *f, const REAL *d, const REAL *const *medium, PLACE a
 {
     const REAL *soft = medium[2] + at;
     REAL twice_mu = 2 / soft[0], pressure = medium[1][at] * (d[0] + d[1] + d[2]);
-    UNROLL for (int i = 0; i < 3; i++)
-        f[i] += pressure + twice_mu * d[i];
+    UNROLL for (int i = 0; i < 3; i++) f[i] += pressure + twice_mu * d[i];
     f[3] += FN(shear)(soft, step[1], step[2]) * (d[3] + d[4]);
     f[4] += FN(shear)(soft, step[0], step[2]) * (d[5] + d[6]);
     f[5] += FN(shear)(soft, step[0], step[1]) * (d[7] + d[8]);

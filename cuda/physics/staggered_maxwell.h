@@ -35,7 +35,8 @@ DEVICE void FN(pass0)(REAL *f, const REAL *d, const REAL *const *medium, PLACE a
 DEVICE void FN(pass1)(REAL *f, const REAL *d, const REAL *const *medium, PLACE at, const PLACE *step)
 {
     const REAL *eps = medium[0] + at, *loss = medium[2] + at;
-    UNROLL for (int i = 0; i < 3; i++) {
+    UNROLL for (int i = 0; i < 3; i++)
+    {
         REAL eps2 = eps[0] + eps[step[i]], loss2 = loss[0] + loss[step[i]];
         f[i] = ((eps2 - loss2) * f[i] + 2 * (d[2 * i] - d[2 * i + 1])) / (eps2 + loss2);
     }
