@@ -205,12 +205,15 @@ typedef enum unda_physics { UNDA_ACOUSTIC = 0, UNDA_ELASTIC = 1, UNDA_MAXWELL = 
 typedef enum unda_precision { UNDA_FLOAT32 = 0, UNDA_FLOAT64 = 1 } unda_precision;
 typedef enum unda_flux { UNDA_UPWIND = 0, UNDA_CENTRAL = 1 } unda_flux;
 typedef enum unda_integrator { UNDA_LSRK4 = 0, UNDA_AB3 = 1 } unda_integrator;
-/* DG: fused or node. FD: one step at a time. */
+/* DG, CUDA: fused or node. FD: step, one step of the whole grid after the other; tiled, several steps of
+ * planes that are in the cache (CPU); diamond, many steps in towers of diamonds (CUDA). */
 typedef enum unda_kernel {
     UNDA_KERNEL_AUTO = 0,
     UNDA_KERNEL_FUSED = 1,
     UNDA_KERNEL_NODE = 2,
-    UNDA_KERNEL_STEP = 3
+    UNDA_KERNEL_STEP = 3,
+    UNDA_KERNEL_TILED = 4,
+    UNDA_KERNEL_DIAMOND = 5
 } unda_kernel;
 enum { UNDA_DEVICE_CPU = -1 };
 
@@ -255,13 +258,14 @@ typedef struct unda_solver_options {
     int32_t precision;  /* unda_precision */
     int32_t flux;       /* unda_flux */
     int32_t integrator; /* unda_integrator */
-    int32_t kernel;     /* unda_kernel; CUDA only */
+    int32_t kernel;     /* unda_kernel; DG: CUDA only */
     int32_t device;     /* UNDA_DEVICE_CPU or the index of a CUDA device */
     int32_t threads;    /* CPU threads; 0: all the process may use */
     int32_t no_graph;   /* 1: launch kernels one by one instead of as CUDA graphs */
     int32_t plan[6];    /* kernel fused: {rows, elements a thread, elements a block, blocks an SM, columns of
                            the volume and of the lift product unrolled}; node: only elements a block; step: {rows
-                           a block, planes it marches over}; 0: table */
+                           a block, planes it marches over} (CUDA); tiled: {steps of a tile}; diamond:
+                           {0, 0, half widths, their unit, steps of a launch}; 0: table */
     double dt;          /* [s]; 0: cfl times the stable limit */
     double cfl;         /* 0: 0.9 */
     const double *material;    /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs
@@ -277,7 +281,7 @@ typedef struct unda_solver_info {
     int32_t num_node;  /* nodes an element */
     int32_t num_stage; /* right-hand sides a step of the integrator */
     int32_t on_gpu;
-    int32_t kernel;  /* the unda_kernel in use (CUDA) */
+    int32_t kernel;  /* the unda_kernel in use (DG: CUDA) */
     int32_t plan[6]; /* the tile in use */
     int32_t threads;
     int64_t num_elem;       /* FD: nodes of the user's grid */

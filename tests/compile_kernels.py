@@ -1,12 +1,14 @@
 """Compile kernels with the real NVRTC: cases in, resources out, as JSON on stdin and stdout.
 
 A process of its own, because others in the test run may have chosen the stand-in driver. A case has
-the words of ``unda.DG`` and "architecture". Not here: budgets (test_kernels_compile.py).
+the words of ``unda.DG``, or of ``unda.FD`` with "order", and "architecture". Not here: budgets
+(test_kernels_compile.py).
 """
 
 import json
 import sys
 
+import numpy as np
 from unda import _core, _cuda
 
 NUMBERS = {
@@ -18,10 +20,28 @@ NUMBERS = {
 }
 
 
+def grid_options(case):
+    """Options of finite differences: a grid of 50 nodes an axis, constant c or not, layers or not."""
+    side = _core.lib.UNDA_BOUNDARY_ABSORBING if case["layers"] else _core.lib.UNDA_BOUNDARY_RIGID
+    fd = _core.new_struct(
+        "unda_fd_options", order=case["order"], shape=[50] * 3, spacing=[10.0] * 3, speed_max=1500.0,
+        uniform=int(not case["variable"]), layer=[20] * 6, reflection=[0.01] * 6,
+    )  # fmt: skip
+    return {"method": _core.lib.UNDA_FD, "fd": fd, "boundary": np.full(6, side, np.int32)}
+
+
 def resources(case):
     """Registers, spilled bytes and time of one case."""
+    if "order" in case:
+        given = grid_options(case)  # alive while the library reads it
+        double = int(case["dtype"] == "float64")
+        return compiled(_core.new_struct("unda_solver_options", precision=double, **given), case)
     names = {field: numbers[case[word]] for word, (field, numbers) in NUMBERS.items()}
-    options = _core.new_struct("unda_solver_options", degree=case["degree"], **names)
+    return compiled(_core.new_struct("unda_solver_options", degree=case["degree"], **names), case)
+
+
+def compiled(options, case):
+    """Resources of one architecture."""
     found = _core.new_struct("unda_kernel_resources")
     _core.check(_core.lib.unda_kernel_compile(options, case["architecture"], found))
     fields = ("registers", "spill_bytes", "shared_bytes", "compile_seconds", "cubin_bytes")

@@ -66,6 +66,16 @@ def staggered(grid, medium, **options):
     return unda.FD(grid, medium, **given)
 
 
+def whole_state(sim):
+    """Return all arrays of the state with their layers, by name, then the layers' memory."""
+    lib, made = unda._core.lib, {}
+    for name, (number, shape) in sim._whole().items():
+        made[name] = np.empty(shape, sim.dtype)
+        to = unda._core.pointer(made[name], writable=True)
+        unda._core.check(lib.unda_solver_read(sim._live(), number, 0, shape[0], to))
+    return made
+
+
 def source_of(physics, place, f, direction):
     """A volume, a force or a current."""
     if physics == "acoustic":

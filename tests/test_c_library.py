@@ -39,7 +39,7 @@ def program():
     subprocess.run(make, cwd=ROOT, check=True, capture_output=True)
     kept = {path.relative_to(ROOT / "csrc").with_suffix(".o") for path in (ROOT / "csrc").rglob("*.c")}
     objects = [path for path in BUILD.rglob("*.o") if path.relative_to(BUILD) in kept]
-    sources = [ROOT / "tests" / "c" / name for name in ("library.c", "rig.c", "refusals.c")]
+    sources = [ROOT / "tests" / "c" / name for name in ("library.c", "rig.c", "grid.c", "refusals.c")]
     target = BUILD / f"library.{os.getpid()}"
     flags = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-fopenmp", f"-I{ROOT / 'csrc'}"]
     link = ["-Wl,--wrap=aligned_alloc", "-lm", "-ldl", "-lpthread", "-o", target]
@@ -73,7 +73,7 @@ def succeeds(scenario, device="cpu"):
 
 
 def test_solvers_of_every_kind_live_and_die_cleanly():
-    assert succeeds("lifecycle")["solvers"] == "16"
+    assert succeeds("lifecycle")["solvers"] == "20"
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
@@ -107,7 +107,12 @@ def test_every_function_that_can_fail_is_among_them():
     header = (ROOT / "csrc" / "unda.h").read_text()
     fallible = set(re.findall(r"^UNDA_API unda_status (unda_\w+)\(", header, re.MULTILINE))
     needs_device = {"unda_device_count", "unda_device_get_info"}
-    called = set(re.findall(r"\b(unda_\w+)\(", (ROOT / "tests/c/refusals.c").read_text()))
+    called = set(
+        re.findall(
+            r"\b(unda_\w+)\(",
+            "".join((ROOT / "tests/c" / name).read_text() for name in ("refusals.c", "grid.c")),
+        )
+    )
     assert fallible - needs_device <= called
 
 

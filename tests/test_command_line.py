@@ -126,6 +126,32 @@ def test_the_order_of_errors_ends_where_single_precision_does():
     assert cavity.order([1e-4, 1e-5, 1e-6, 1e-5]) is None
 
 
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_bench_times_finite_differences(tmp_path, monkeypatch, device):
+    """Every combination is a row; the rate is that of the user's cells."""
+    monkeypatch.chdir(tmp_path)
+    command = [
+        "bench",
+        "fd",
+        "--orders",
+        "2,8",
+        "--shape",
+        "12,13,14",
+        "--c",
+        "constant,variable",
+        "--layers",
+    ]
+    assert main([*command, "0,3", "--device", device, "--seconds", "0.001"]) == 0
+    result = json.loads((tmp_path / "bench_fd.json").read_text())
+    cases = {(row["order"], row["c"], row["layers"]) for row in result["rows"]}
+    assert len(cases) == len(result["rows"]) == 8
+    for row in result["rows"]:
+        assert row["gcell_per_second"] == pytest.approx(12 * 13 * 14 / (row["ms"] * 1e6))
+        words = 4 if row["c"] == "variable" else 3
+        assert row["gbytes_per_second"] == pytest.approx(4 * words * row["gcell_per_second"])
+    assert (tmp_path / "bench_fd.png").stat().st_size > 1000
+
+
 @pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_all_of_verify_passes_on_the_device():

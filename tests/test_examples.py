@@ -51,6 +51,13 @@ def test_a_sphere_scatters_as_mie_said(tmp_path):
     assert (tmp_path / "pec_scattering.png").stat().st_size > 20000
 
 
+def test_a_shot_has_its_direct_wave_its_gather_and_its_film(tmp_path):
+    assert "relative error of each trace in water" in run(tmp_path, "shot_gather.py", "--quick")
+    assert (tmp_path / "shot_gather.npz").is_file()
+    assert (tmp_path / "shot_gather.png").stat().st_size > 20000
+    assert (tmp_path / "shot_gather.gif").stat().st_size > 20000
+
+
 def test_unda_can_be_called_from_c(tmp_path):
     library = Path(unda.__file__).parent / "libunda.so"
     source = EXAMPLES / "call_from_c" / "box_mode.c"
@@ -76,7 +83,14 @@ def test_unda_can_be_called_from_c(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    ["first_wave.py", "convergence.py", "parameter_sweep.py", "layered_elastic.py", "pec_scattering.py"],
-)
+    [
+        "first_wave.py",
+        "convergence.py",
+        "parameter_sweep.py",
+        "layered_elastic.py",
+        "pec_scattering.py",
+        "shot_gather.py",
+    ],
+)  # fmt: skip
 def test_in_full(tmp_path, name):
     run(tmp_path, name)

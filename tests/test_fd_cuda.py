@@ -1,7 +1,7 @@
-"""The CUDA engine of finite differences does what the CPU engine does: on the stand-in driver, or on a device.
+"""The CUDA engine of finite differences does what the CPU engine does: on the stand-in driver, or a device.
 
-The tables cover every pair of settings. Arithmetic is the same operation by operation, so states agree to the
-last bit; samples are summed in another order. Not here: that the CPU engine is right (test_fd_modes.py, ..).
+The tables cover every pair of settings. Arithmetic is the same operation by operation, so states agree to
+the last bit; samples are summed in another order. Not here: that the CPU engine is right (test_fd_modes.py).
 """
 
 import itertools
@@ -12,6 +12,7 @@ import pytest
 import unda
 from test_cuda_engine import pairwise
 
+pytestmark = pytest.mark.gpu_or_stand_in
 REAL = cuda_device.prepare()
 STEPS = 60 if REAL else 7
 #: Receivers: sums of 512 products in float64, then rounded.
@@ -85,6 +86,29 @@ def test_the_engines_agree(case):
         assert found["p"].shape == expected["p"].shape == (len(found.points), 1 + STEPS // found.every)
         assert np.abs(found["p"] - expected["p"]).max() <= SAMPLES[case["dtype"]] * size
     assert gpu.energy() == cpu.energy()
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("case", CASES[::5], ids=lambda case: "-".join(str(value) for value in case.values()))
+def test_a_few_for_the_sanitizer(case):
+    sim, _ = make({key: value for key, value in case.items() if key != "axis"}, "cuda", case["axis"])
+    sim.step(5)
+    sim.set(p=sim.get("p"))
+    assert np.isfinite(sim.energy())
+
+
+def test_sources_that_share_nodes_add_up_in_their_order():
+    """Five of very different size at almost one point: in another order the sums round differently."""
+    states = []
+    for device in ("cpu", "cuda"):
+        grid = unda.Grid((17, 16, 15), 10.0)
+        sim = unda.FD(grid, unda.Acoustic(rho=1000.0, c=1500.0), boundary={"*": "rigid"}, device=device)
+        for i, f0 in enumerate((31.0, 17.0, 43.0, 23.0, 11.0)):
+            sim.add_source(unda.VolumeInjection((83.0 + i, 74.0, 71.0 - i), unda.ricker(f0, t0=0.0)))
+        sim.step(6)
+        states.append(sim.get("p"))
+    assert states[0].any()
+    np.testing.assert_array_equal(*states)
 
 
 def test_a_wave_at_rest_starts_the_same():

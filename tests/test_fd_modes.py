@@ -320,3 +320,22 @@ def test_constants_stay_constant_in_a_varying_medium(order):
         sim.set(p=level, p_previous=level)
         sim.step(2000)
         assert np.abs(sim.get("p") - level).max() < bar
+
+
+@pytest.mark.parametrize("order", [2, 8])
+def test_small_steps_keep_their_speed_in_single_precision(order):
+    """A quarter of a period in n = 200 steps: each rounds by 2^-24, which grows like n^1.5. At a fiftieth of
+    the limit weights of c^2 dt^2 / h^2 have too few digits left: the error would be ten times as large."""
+    grid = unda.Grid((13, 13, 1), 10.0)
+    x, y, _ = (axis[:, None, None] if i == 0 else axis[None, :, None] for i, axis in enumerate(grid.axes()))
+    mode = np.cos(np.pi * x / 60) * np.cos(np.pi * y / 60) * np.ones((1, 1, 1))
+    found = []
+    for dtype in ("float32", "float64"):
+        sim = unda.FD(grid, unda.Acoustic(rho=1.0, c=1.0), order=order, cfl=0.02, dtype=dtype, device="cpu",
+                      boundary={"*": "rigid"})  # fmt: skip
+        sim.set(p=mode)
+        n = round(0.9 * 0.25 * 120 / np.sqrt(2) / sim.dt)
+        sim.step(n)
+        found.append(sim.get("p").astype(np.float64))
+    assert 100 < n < 400
+    assert np.abs(found[0] - found[1]).max() < n**1.5 * 2.0**-24

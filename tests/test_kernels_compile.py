@@ -105,6 +105,39 @@ def test_all_kernels_compile_without_spilling(physics, degree, architecture):
     assert spilled(every(degree, architecture, physics), BUDGET) == []
 
 
+#: Of step: values that change once a plane, for one more block an SM (benchmarks/NOTES.md).
+STEP_BUDGET = 24
+#: Above it: order, dtype, c varies, layers.
+STEP_KNOWN = {(4, "float32", True, True): 32}
+
+
+def steps(orders, architecture):
+    """All kernels of a step of finite differences."""
+    names = ("order", "dtype", "variable", "layers")
+    values = itertools.product(orders, ("float32", "float64"), (False, True), (False, True))
+    return [{"architecture": architecture, **dict(zip(names, one, strict=True))} for one in values]
+
+
+def spilled_steps(cases):
+    """Those that spill more than the budget, with what they spill."""
+    known = [STEP_KNOWN.get(tuple(list(case.values())[1:]), STEP_BUDGET) for case in cases]
+    found = zip(cases, known, compile_all(cases), strict=True)
+    return [(case, r["spill_bytes"]) for case, budget, r in found if r["spill_bytes"] > budget]
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("order", [2, 4, 6, 8])
+def test_steps_of_finite_differences_compile_without_spilling(order):
+    assert spilled_steps(steps([order], 90)) == []
+
+
+@needs_nvrtc
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [2, 4, 6, 8])
+def test_steps_compile_for_older_devices(order):
+    assert spilled_steps(steps([order], 80)) == []
+
+
 @needs_nvrtc
 def test_resources_are_those_of_the_kernel():
     case = every(3, 90)[0]

@@ -59,7 +59,7 @@ def test_configuration_pictures_and_files_know_the_fields(tmp_path, medium, sour
     text = (tmp_path / "run.vtu").read_bytes()
     assert all(f'Name="{name}"'.encode() in text for name in (*sim.fields, *medium.parameters))
     for name in (sim.fields[-1], "curl_y"):
-        label = sim.plot_slice(name, y=0.5, num=5).figure.axes[-1].get_ylabel()
+        label = sim.plot_slice(name, y=0.5, num=5).child_axes[-1].get_ylabel()
         assert label == f"{name} [{medium.traces[name]}]"
     assert sim.energy() > 0 and medium.physics in repr(sim)
     assert set(sim.check().nodes_per_wavelength) == {"0"}

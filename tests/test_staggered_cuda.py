@@ -9,7 +9,7 @@ import cuda_device
 import numpy as np
 import pytest
 import unda
-from staggered_cases import WALLS, random_medium, source_of
+from staggered_cases import WALLS, random_medium, source_of, whole_state
 from test_cuda_engine import pairwise
 
 REAL = cuda_device.prepare()
@@ -75,7 +75,7 @@ def test_the_engines_agree(case):
     for sim in (cpu, gpu):
         sim.step(3)
         sim.step(STEPS - 3)
-    found, expected = gpu._whole_state(), cpu._whole_state()
+    found, expected = whole_state(gpu), whole_state(cpu)
     assert list(found) == list(expected)
     scale = max(np.abs(one).max() for one in expected.values())
     for name in cpu.fields:

@@ -8,7 +8,14 @@
 
 #include "../solver/solver.h"
 
-enum { MAX_HALF = 8, POINT_WIDTH = 8, FD_MAX_FIELD = 9, FD_MAX_MATERIAL = 3, FD_MAX_TERM = 18 };
+enum {
+    MAX_HALF = 8,
+    POINT_WIDTH = 8,
+    POINT_NODES = POINT_WIDTH * POINT_WIDTH * POINT_WIDTH,
+    FD_MAX_FIELD = 9,
+    FD_MAX_MATERIAL = 3,
+    FD_MAX_TERM = 18
+};
 
 /* What stands at the outermost node: the sign of images about it; 0 where the axis closes on itself. */
 enum { SIDE_FREE = -1, SIDE_PERIODIC = 0, SIDE_RIGID = 1 };
@@ -156,6 +163,14 @@ static inline bool fd_free_node(const struct fd_axis *axis, int64_t i)
     return (i == 0 && axis->side[0] == SIDE_FREE) || (i == axis->total - 1 && axis->side[1] == SIDE_FREE);
 }
 
+static inline bool fd_has_layers(const struct fd *fd)
+{
+    for (int a = 0; a < 3; a++)
+        if (fd->axis[a].total > fd->axis[a].num)
+            return true;
+    return false;
+}
+
 /* stencil.c */
 /* Weights of h^2 d^2/dx^2: [0] the centre, [m] each of the pair at distance m. */
 void fd_second_difference(int half, double *weight);
@@ -174,16 +189,20 @@ unda_status fd_damping(struct fd *fd, const unda_fd_options *options, double dt)
 unda_status fd_cpml(struct fd *fd, const unda_fd_options *options, double dt);
 void fd_list_slabs(struct fd *fd);
 
-/* points.c: a point spread over nodes, w(x) w(y) w(z) with images folded in. */
-struct fd_point {
-    int64_t node[3][POINT_WIDTH];  /* along each axis */
-    double weight[3][POINT_WIDTH]; /* 0 beyond the last one */
+/* points.c */
+/* Nodes of one field around all points of a group of receivers, each once, and what a point takes of these.
+ */
+struct fd_nodes {
+    int64_t num_node;
+    int64_t *node;  /* [num_node], ascending: place in [total x][total y][total z] */
+    int32_t *index; /* [num_point][8][8][8] into node, along x, y, z; -1: none */
+    double *weight; /* [num_point][3][8]: along each axis */
 };
 struct fd_points {
     int64_t num_point;
     int32_t num_field;
-    int32_t *field;         /* [num_field]: arrays */
-    struct fd_point *point; /* [num_point][num_field] */
+    int32_t *field;         /* [num_field] */
+    struct fd_nodes *nodes; /* [num_field] */
 };
 struct fd_source {
     int64_t num;
@@ -198,7 +217,11 @@ unda_status fd_points_check(const unda_solver *s, const unda_receivers *receiver
 unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
 void fd_points_free(void *points);
 unda_status fd_sample(unda_solver *s, const unda_receivers *receivers, double *values);
-unda_status fd_sample_point(unda_solver *s, int field, const struct fd_point *point, double *value);
+unda_status fd_record(unda_solver *s, struct receiver_group *group); /* engine.record */
+/* What a point takes of the values of its nodes. */
+double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *values);
+/* Samples that a group has had from step `begin` to `step`. */
+int64_t fd_samples_since(const struct receiver_group *group, int64_t begin, int64_t step);
 
 /* fd_method.c: refuses to go on where the material of some planes is missing. */
 unda_status fd_need_material(const unda_solver *s);

@@ -52,6 +52,15 @@ unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t)
     return UNDA_OK;
 }
 
+static void free_samples(struct fd_cpu *t)
+{
+    for (int32_t i = 0; i < t->num_samples; i++)
+        array_free(t->samples[i].values);
+    array_free(t->samples);
+    t->samples = NULL;
+    t->num_samples = 0;
+}
+
 void fd_cpu_free(struct fd_cpu *t)
 {
     for (int i = 0; i < FD_MAX_FIELD; i++)
@@ -59,6 +68,7 @@ void fd_cpu_free(struct fd_cpu *t)
     for (int i = 0; i < FD_MAX_MATERIAL; i++)
         array_free(t->material[i]);
     array_free(t->amplitude);
+    free_samples(t);
 }
 
 static void *array_of(const unda_solver *s, int array)
@@ -125,23 +135,22 @@ unda_status fd_cpu_clear(unda_solver *s)
     return UNDA_OK;
 }
 
-/* First by fields, then planes, so that the index does not depend on threads. */
+/* The first field that has one, there the first place in the order of [x][y][z], whatever the threads. */
 unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index)
 {
     const struct fd_axis *axis = s->fd->axis;
-    int64_t plane = axis[1].total * axis[2].total, none = s->fd->num_node;
+    int64_t rows = axis[0].total * axis[1].total, num = axis[2].total, none = s->fd->num_node;
     *index = -1;
     for (int f = 0; f < s->fd->num_field && *index < 0; f++) {
-        const void *p = array_of(s, f);
+        const char *p = array_of(s, f);
         int64_t first = none;
 #pragma omp parallel for schedule(static) num_threads(s->threads) reduction(min : first)
-        for (int64_t x = 0; x < axis[0].total; x++)
-            for (int64_t i = 0; i < plane; i++) {
-                int64_t at = x * plane + i;
-                double value = fd_cpu_get(s, p, fd_cpu_place(s, x, i / axis[2].total, i % axis[2].total));
-                if (!isfinite(value) && at < first)
-                    first = at;
-            }
+        for (int64_t row = 0; row < rows; row++) {
+            int64_t at = fd_cpu_place(s, row / axis[1].total, row % axis[1].total, 0);
+            int64_t found = code(s)->find_bad(p + at * s->real_bytes, num);
+            if (found < num && row * num + found < first)
+                first = row * num + found;
+        }
         if (first < none)
             *index = f * none + first;
     }
@@ -150,13 +159,34 @@ unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index)
 
 /* ---- points ---- */
 
-void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time)
+/* The part of node[first .. last), ascending, that lies in places [begin, end). */
+static int64_t part_of(const int64_t *node, int64_t first, int64_t last, int64_t begin, int64_t end,
+                       int64_t *from)
 {
-    struct fd_cpu *t = fd_cpu(s);
+    int64_t bound[2] = {begin, end};
+    for (int i = 0; i < 2; i++) {
+        int64_t low = first, high = last;
+        while (low < high) {
+            int64_t middle = low + (high - low) / 2;
+            if (node[middle] < bound[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        bound[i] = low;
+    }
+    *from = bound[0];
+    return bound[1] - bound[0];
+}
+
+void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t begin, int64_t end)
+{
     for (int32_t i = 0; i < s->num_source; i++) {
         const struct fd_source *source = fd_source(s, i);
-        double amplitude = t->amplitude[time * s->num_source + i];
-        for (int64_t k = source->first[f]; k < source->first[f + 1]; k++) {
+        double amplitude = fd_cpu(s)->amplitude[time * s->num_source + i];
+        int64_t first,
+            count = part_of(source->node, source->first[f], source->first[f + 1], begin, end, &first);
+        for (int64_t k = first; k < first + count; k++) {
             int64_t at = fd_cpu_at(s, source->node[k]);
             double w = source->weight[k], old = fd_cpu_get(s, array, at);
             fd_cpu_put(s, array, at,
@@ -166,28 +196,71 @@ void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time)
     }
 }
 
-static double sample(const unda_solver *s, const void *array, const struct fd_point *point)
+static const struct fd_nodes *nodes_of(const unda_solver *s, const struct fd_cpu_samples *samples)
 {
-    double sum = 0;
-    for (int a = 0; a < POINT_WIDTH; a++)
-        for (int b = 0; b < POINT_WIDTH; b++)
-            for (int c = 0; c < POINT_WIDTH; c++) {
-                double w = point->weight[0][a] * point->weight[1][b] * point->weight[2][c];
-                if (w != 0)
-                    sum += w * fd_cpu_get(
-                                   s, array,
-                                   fd_cpu_place(s, point->node[0][a], point->node[1][b], point->node[2][c]));
-            }
-    return sum;
+    const struct fd_points *points = s->groups[samples->group]->points;
+    return &points->nodes[samples->column];
 }
 
-unda_status fd_cpu_record(unda_solver *s, struct receiver_group *group)
+void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t start, int64_t begin,
+                 int64_t end)
 {
-    const struct fd_points *points = group->points;
-    for (int64_t i = 0; i < group->num_point * group->num_field; i++)
-        fd_cpu_put(s, group->samples, group->held * group->num_point * group->num_field + i,
-                   sample(s, array_of(s, points->field[i % group->num_field]), &points->point[i]));
-    group->held++;
+    for (int32_t i = 0; i < fd_cpu(s)->num_samples; i++) {
+        const struct fd_cpu_samples *samples = &fd_cpu(s)->samples[i];
+        const struct receiver_group *group = s->groups[samples->group];
+        const struct fd_nodes *nodes = nodes_of(s, samples);
+        if (((const struct fd_points *)group->points)->field[samples->column] != f ||
+            !receiver_due(group, step))
+            continue;
+        int64_t first, count = part_of(nodes->node, 0, nodes->num_node, begin, end, &first);
+        double *values = samples->values + (fd_samples_since(group, start, step) - 1) * nodes->num_node;
+        for (int64_t k = first; k < first + count; k++)
+            values[k] = fd_cpu_get(s, array, fd_cpu_at(s, nodes->node[k]));
+    }
+}
+
+void fd_cpu_weigh(unda_solver *s, int64_t start)
+{
+    for (int32_t n = 0; n < fd_cpu(s)->num_samples; n++) {
+        const struct fd_cpu_samples *samples = &fd_cpu(s)->samples[n];
+        struct receiver_group *group = s->groups[samples->group];
+        const struct fd_nodes *nodes = nodes_of(s, samples);
+        int64_t count = fd_samples_since(group, start, s->step);
+#pragma omp parallel for schedule(static) num_threads(s->threads)
+        for (int64_t i = 0; i < count * group->num_point; i++)
+            fd_cpu_put(s, group->samples,
+                       (group->held * group->num_point + i) * group->num_field + samples->column,
+                       fd_weigh(nodes, i % group->num_point,
+                                samples->values + i / group->num_point * nodes->num_node));
+    }
+    for (int32_t g = 0; g < s->num_group; g++)
+        s->groups[g]->held += fd_samples_since(s->groups[g], start, s->step);
+}
+
+/* Room for the samples of max_step steps. */
+unda_status fd_cpu_reserve(unda_solver *s)
+{
+    struct fd_cpu *t = fd_cpu(s);
+    int32_t num = 0;
+    for (int32_t g = 0; g < s->num_group; g++)
+        num += s->groups[g]->num_field;
+    bool enough = t->num_samples == num && t->point_version == s->point_version;
+    for (int32_t i = 0; i < num && enough; i++)
+        enough = t->samples[i].room >= s->max_step / s->groups[t->samples[i].group]->every + 1;
+    if (enough)
+        return UNDA_OK;
+    free_samples(t);
+    TRY(array_try(&t->samples, num, sizeof *t->samples, "receiver samples"));
+    for (int32_t g = 0; g < s->num_group; g++)
+        for (int32_t column = 0; column < s->groups[g]->num_field; column++) {
+            struct fd_cpu_samples *samples = &t->samples[t->num_samples++];
+            samples->group = g;
+            samples->column = column;
+            samples->room = s->max_step / s->groups[g]->every + 1;
+            TRY(array_try(&samples->values, samples->room * nodes_of(s, samples)->num_node, sizeof(double),
+                          "receiver samples"));
+        }
+    t->point_version = s->point_version;
     return UNDA_OK;
 }
 
@@ -196,6 +269,7 @@ unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive)
     struct fd_cpu *t = fd_cpu(s);
     int64_t count = drive->num_time * s->num_source;
     TRY(fd_need_material(s));
+    TRY(fd_cpu_reserve(s));
     if (count > t->amplitude_room) {
         array_free(t->amplitude);
         t->amplitude = NULL;

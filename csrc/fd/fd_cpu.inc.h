@@ -1,6 +1,6 @@
-/* fd_cpu.inc.h: ghosts of arrays on the CPU: images of nodes inside; included by csrc/cpu/cpu_*.c, which
- * define REAL and PRECISION(name). A field half a cell on has the image of its last place inside at the last
- * node already. Not here: when they are filled (fd_cpu.c). */
+/* fd_cpu.inc.h: ghosts of arrays on the CPU, which are images of nodes inside; the finite check; included by
+ * csrc/cpu/cpu_*.c, which define REAL and PRECISION(name). A field half a cell on has the image of its last
+ * place inside at the last node already. Not here: when they are filled (fd_cpu.c). */
 
 static void PRECISION(row_ghosts_)(const struct fd_axis *axis, int half, const int32_t *signs, int stencil,
                                    REAL *row)
@@ -48,4 +48,21 @@ static void PRECISION(ghost_plane_)(const struct fd *fd, const struct fd_cpu *t,
             to[y * t->stride[1] + z] = (REAL)sign * from[y * t->stride[1] + z];
 }
 
-const struct fd_cpu_code PRECISION(fd_cpu_) = {PRECISION(plane_ghosts_), PRECISION(ghost_plane_)};
+/* The first of `num` values that is not finite; num if none. */
+static int64_t PRECISION(find_bad_)(const void *row, int64_t num)
+{
+    const REAL *p = row;
+    REAL sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t z = 0; z < num; z++)
+        sum += p[z] * 0; /* 0, or NaN: never folded, NaN counts here */
+    if (sum == 0)
+        return num;
+    for (int64_t z = 0; z < num; z++)
+        if (!isfinite(p[z]))
+            return z;
+    return num;
+}
+
+const struct fd_cpu_code PRECISION(fd_cpu_) = {PRECISION(plane_ghosts_), PRECISION(ghost_plane_),
+                                               PRECISION(find_bad_)};

@@ -34,7 +34,7 @@ unda_status fd_cuda_planes(unda_solver *s, int array, int64_t first, int64_t cou
 {
     struct fd_cuda *t = fd_cuda(s);
     int64_t real = s->real_bytes, num_y = s->fd->axis[1].total, row = s->fd->axis[2].total * real;
-    gpu_ptr base = fd_cuda_array(t, array) + (gpu_ptr)(t->origin * real);
+    gpu_ptr base = fd_cuda_origin(s, fd_cuda_array(t, array));
     char *staging = t->staging;
     for (int64_t i = 0; i < count; i++) {
         gpu_ptr plane = base + (gpu_ptr)((first + i) * t->plane * real);
@@ -54,7 +54,7 @@ unda_status fd_cuda_planes(unda_solver *s, int array, int64_t first, int64_t cou
 static struct scalar_whole_args whole(const unda_solver *s, gpu_ptr p)
 {
     const struct fd_cuda *t = fd_cuda(s);
-    struct scalar_whole_args a = {.p = POINTER(p + (gpu_ptr)(t->origin * s->real_bytes)),
+    struct scalar_whole_args a = {.p = POINTER(fd_cuda_origin(s, p)),
                                   .first = POINTER(t->bad),
                                   .plane = t->plane,
                                   .pitch = (int)t->pitch};

@@ -7,7 +7,7 @@
 #include "fd.h"
 #include "fd/scalar_args.h"
 
-enum { BLOCK = 256, TILE_Y = 8 };
+enum { BLOCK = 256 };
 #define POINTER(address) ((void *)(uintptr_t)(address))
 
 /* One field of a group of receivers on the device. */
@@ -31,7 +31,7 @@ struct fd_cuda {
     struct gpu_stream *stream;
     struct gpu_module *point_module;
     struct gpu_kernel inject, gather, weigh, find_bad, halve;
-    int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; of node (0, 0, 0) */
+    int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
     gpu_ptr array[FD_MAX_FIELD], material[FD_MAX_MATERIAL], bad;
     void *staging; /* host: one plane */
     struct fd_cuda_sources source[FD_MAX_FIELD];
@@ -52,6 +52,11 @@ static inline gpu_ptr fd_cuda_array(const struct fd_cuda *t, int array)
 {
     return array >= FD_MATERIAL ? t->material[array - FD_MATERIAL] : t->array[array];
 }
+/* Address of node (0, 0, 0) of an array. */
+static inline gpu_ptr fd_cuda_origin(const unda_solver *s, gpu_ptr array)
+{
+    return array ? array + (gpu_ptr)(fd_cuda(s)->origin * s->real_bytes) : 0;
+}
 /* Place in an array of the node that counts so in [total x][total y][total z]. */
 static inline int64_t fd_cuda_place(const unda_solver *s, int64_t node)
 {
@@ -71,13 +76,19 @@ unda_status fd_cuda_reals(unda_solver *s, gpu_ptr to, const double *from, int64_
 
 /* fd_cuda_points.c */
 unda_status fd_cuda_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);
-unda_status fd_cuda_record(unda_solver *s, struct receiver_group *group);
 unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive);
 unda_status fd_cuda_reserve(unda_solver *s);
 /* Sources into an array that stands for field f, of a step of the call. */
 unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time);
-unda_status fd_cuda_take(unda_solver *s, int64_t begin);
+unda_status fd_cuda_take(unda_solver *s, int64_t begin);  /* receivers that are due at s->step */
 unda_status fd_cuda_fetch(unda_solver *s, int64_t begin); /* after the last step of a call */
+struct fd_cuda_term {
+    int64_t node;
+    int32_t source;
+    double weight;
+};
+/* Terms of all sources of a field by node, then by source; array_free. */
+unda_status fd_cuda_list_terms(const unda_solver *s, int f, struct fd_cuda_term **terms, int64_t *num);
 void fd_cuda_points_free(unda_solver *s);
 
 #endif

@@ -5,7 +5,6 @@
 #include "fd_cuda.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static unda_status grow(struct fd_cuda *t, gpu_ptr *ptr, int64_t *held, int64_t bytes, const char *what)
 {
@@ -84,39 +83,32 @@ static void free_sources(struct fd_cuda *t)
     t->source_version = -1;
 }
 
-struct term {
-    int64_t node;
-    int32_t source;
-    double weight;
-};
-
 static int by_node(const void *a, const void *b)
 {
-    const struct term *x = a, *y = b;
+    const struct fd_cuda_term *x = a, *y = b;
     if (x->node != y->node)
         return (x->node > y->node) - (x->node < y->node);
     return (x->source > y->source) - (x->source < y->source);
 }
 
-/* Terms by node, then by source. */
-static unda_status list_terms(const unda_solver *s, int f, struct term **out, int64_t *num)
+unda_status fd_cuda_list_terms(const unda_solver *s, int f, struct fd_cuda_term **out, int64_t *num)
 {
     int64_t count = 0;
-    struct term *term;
+    struct fd_cuda_term *term;
     for (int32_t i = 0; i < s->num_source; i++)
         count += fd_source(s, i)->first[f + 1] - fd_source(s, i)->first[f];
     TRY(array_try(&term, count, sizeof *term, "sources"));
     *num = 0;
     for (int32_t i = 0; i < s->num_source; i++)
         for (int64_t k = fd_source(s, i)->first[f]; k < fd_source(s, i)->first[f + 1]; k++)
-            term[(*num)++] = (struct term){fd_source(s, i)->node[k], i, fd_source(s, i)->weight[k]};
+            term[(*num)++] = (struct fd_cuda_term){fd_source(s, i)->node[k], i, fd_source(s, i)->weight[k]};
     qsort(term, (size_t)count, sizeof *term, by_node);
     *out = term;
     return UNDA_OK;
 }
 
-static unda_status upload_terms(unda_solver *s, int f, const struct term *term, int64_t num, int64_t *place,
-                                int32_t *first, int32_t *number, void *weight)
+static unda_status upload_terms(unda_solver *s, int f, const struct fd_cuda_term *term, int64_t num,
+                                int64_t *place, int32_t *first, int32_t *number, void *weight)
 {
     struct fd_cuda *t = fd_cuda(s);
     struct fd_cuda_sources *list = &t->source[f];
@@ -142,11 +134,11 @@ static unda_status upload_terms(unda_solver *s, int f, const struct term *term, 
 
 static unda_status update_field(unda_solver *s, int f)
 {
-    struct term *term;
+    struct fd_cuda_term *term;
     int64_t num, *place = NULL;
     int32_t *first = NULL, *number = NULL;
     void *weight = NULL;
-    TRY(list_terms(s, f, &term, &num));
+    TRY(fd_cuda_list_terms(s, f, &term, &num));
     unda_status status =
         num < INT32_MAX ? UNDA_OK
                         : error_set(UNDA_ERR_ARG, __FILE__, __LINE__,
@@ -233,23 +225,6 @@ unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time)
 
 /* ---- receivers ---- */
 
-/* Sample of one group at once, on the host: when it is added. */
-unda_status fd_cuda_record(unda_solver *s, struct receiver_group *group)
-{
-    const struct fd_points *points = group->points;
-    for (int64_t i = 0; i < group->num_point * group->num_field; i++) {
-        double value;
-        TRY(fd_sample_point(s, points->field[i % group->num_field], &points->point[i], &value));
-        int64_t at = group->held * group->num_point * group->num_field + i;
-        if (s->real_bytes == 4)
-            ((float *)group->samples)[at] = (float)value;
-        else
-            ((double *)group->samples)[at] = value;
-    }
-    group->held++;
-    return UNDA_OK;
-}
-
 static void free_groups(struct fd_cuda *t)
 {
     for (int32_t i = 0; i < t->num_group; i++) {
@@ -265,77 +240,24 @@ static void free_groups(struct fd_cuda *t)
     t->group_version = -1;
 }
 
-enum { POINT_NODES = POINT_WIDTH * POINT_WIDTH * POINT_WIDTH };
-
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The node at (i, j, k) of a point, -1 where a weight is 0. */
-static int64_t node_of(const struct fd *fd, const struct fd_point *p, int at)
-{
-    int i = at / (POINT_WIDTH * POINT_WIDTH), j = at / POINT_WIDTH % POINT_WIDTH, k = at % POINT_WIDTH;
-    if (p->weight[0][i] == 0 || p->weight[1][j] == 0 || p->weight[2][k] == 0)
-        return -1;
-    return (p->node[0][i] * fd->axis[1].total + p->node[1][j]) * fd->axis[2].total + p->node[2][k];
-}
-
-static unda_status upload_group(unda_solver *s, const struct receiver_group *group, struct fd_cuda_group *g,
-                                int64_t *place, int32_t *node, double *weight)
-{
-    struct fd_cuda *t = fd_cuda(s);
-    const struct fd_points *points = group->points;
-    int64_t num = 0, count = 0;
-    for (int64_t i = 0; i < group->num_point; i++)
-        for (int k = 0; k < POINT_NODES; k++) {
-            int64_t found = node_of(s->fd, &points->point[i * points->num_field + g->column], k);
-            if (found >= 0)
-                place[num++] = found;
-        }
-    qsort(place, (size_t)num, sizeof *place, ascending);
-    for (int64_t i = 0; i < num; i++)
-        if (i == 0 || place[i] != place[count - 1])
-            place[count++] = place[i];
-    g->num_node = count;
-    for (int64_t i = 0; i < group->num_point; i++) {
-        memcpy(weight + 3 * POINT_WIDTH * i, points->point[i * points->num_field + g->column].weight,
-               sizeof points->point[i * points->num_field + g->column].weight);
-        for (int k = 0; k < POINT_NODES; k++) {
-            int64_t found = node_of(s->fd, &points->point[i * points->num_field + g->column], k);
-            const int64_t *at =
-                found < 0 ? NULL : bsearch(&found, place, (size_t)count, sizeof *place, ascending);
-            node[POINT_NODES * i + k] = at ? (int32_t)(at - place) : -1;
-        }
-    }
-    for (int64_t i = 0; i < count; i++)
-        place[i] = fd_cuda_place(s, place[i]);
-    TRY(gpu_alloc_copy(t->stream, &g->place, place, 8 * count, "receivers"));
-    TRY(gpu_alloc_copy(t->stream, &g->node, node, 4 * POINT_NODES * group->num_point, "receivers"));
-    TRY(gpu_alloc_copy(t->stream, &g->weight, weight, 8 * 3 * POINT_WIDTH * group->num_point, "receivers"));
-    g->room = s->max_step / group->every + 2;
-    TRY(gpu_alloc(t->gpu, &g->values, g->room * count * s->real_bytes, "receiver samples"));
-    TRY(array_try(&g->host, g->room * group->num_point, s->real_bytes, "receiver samples"));
-    return gpu_alloc(t->gpu, &g->out, g->room * group->num_point * s->real_bytes, "receiver samples");
-}
-
 static unda_status new_group(unda_solver *s, const struct receiver_group *group, struct fd_cuda_group *g)
 {
-    int64_t *place = NULL, num = POINT_NODES * group->num_point;
-    int32_t *node = NULL;
-    double *weight = NULL;
-    unda_status status = array_try(&place, num, sizeof *place, "receivers");
-    if (status == UNDA_OK)
-        status = array_try(&node, num, sizeof *node, "receivers");
-    if (status == UNDA_OK)
-        status = array_try(&weight, 3 * POINT_WIDTH * group->num_point, sizeof *weight, "receivers");
-    if (status == UNDA_OK)
-        status = upload_group(s, group, g, place, node, weight);
+    struct fd_cuda *t = fd_cuda(s);
+    const struct fd_nodes *nodes = &((const struct fd_points *)group->points)->nodes[g->column];
+    int64_t *place, num = group->num_point;
+    g->num_node = nodes->num_node;
+    g->room = s->max_step / group->every + 2;
+    TRY(array_try(&place, nodes->num_node, sizeof *place, "receivers"));
+    for (int64_t i = 0; i < nodes->num_node; i++)
+        place[i] = fd_cuda_place(s, nodes->node[i]);
+    unda_status status = gpu_alloc_copy(t->stream, &g->place, place, 8 * nodes->num_node, "receivers");
     array_free(place);
-    array_free(node);
-    array_free(weight);
-    return status;
+    TRY(status);
+    TRY(gpu_alloc_copy(t->stream, &g->node, nodes->index, 4 * POINT_NODES * num, "receivers"));
+    TRY(gpu_alloc_copy(t->stream, &g->weight, nodes->weight, 8 * 3 * POINT_WIDTH * num, "receivers"));
+    TRY(gpu_alloc(t->gpu, &g->values, g->room * nodes->num_node * s->real_bytes, "receiver samples"));
+    TRY(array_try(&g->host, g->room * num, s->real_bytes, "receiver samples"));
+    return gpu_alloc(t->gpu, &g->out, g->room * num * s->real_bytes, "receiver samples");
 }
 
 static unda_status update_groups(unda_solver *s)
@@ -366,12 +288,6 @@ unda_status fd_cuda_reserve(unda_solver *s)
     return update_groups(s);
 }
 
-/* Samples that a group has had since step `begin`. */
-static int64_t samples_since(const unda_solver *s, const struct receiver_group *group, int64_t begin)
-{
-    return (s->step - group->first) / group->every - (begin - group->first) / group->every;
-}
-
 /* Receivers that are due at s->step; begin: the step at which the call began. */
 unda_status fd_cuda_take(unda_solver *s, int64_t begin)
 {
@@ -382,7 +298,7 @@ unda_status fd_cuda_take(unda_solver *s, int64_t begin)
         const struct fd_points *points = group->points;
         if (!receiver_due(group, s->step))
             continue;
-        int64_t sample = samples_since(s, group, begin) - 1;
+        int64_t sample = fd_samples_since(group, begin, s->step) - 1;
         gpu_ptr values = g->values + (gpu_ptr)(sample * g->num_node * s->real_bytes);
         TRY(gather_places(s, fd_cuda_array(t, points->field[g->column]), g->num_node, g->place, values));
     }
@@ -425,12 +341,12 @@ unda_status fd_cuda_fetch(unda_solver *s, int64_t begin)
     struct fd_cuda *t = fd_cuda(s);
     for (int32_t i = 0; i < t->num_group; i++) {
         struct receiver_group *group = s->groups[t->groups[i].group];
-        int64_t count = samples_since(s, group, begin);
+        int64_t count = fd_samples_since(group, begin, s->step);
         if (count > 0 && group->num_point > 0)
             TRY(weigh(s, group, &t->groups[i], count));
     }
     for (int32_t i = 0; i < s->num_group; i++)
-        s->groups[i]->held += samples_since(s, s->groups[i], begin);
+        s->groups[i]->held += fd_samples_since(s->groups[i], begin, s->step);
     return UNDA_OK;
 }
 

@@ -6,8 +6,15 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double RADIUS = 4, SHAPE = 6.31;
+
+/* Weights w(x) w(y) w(z) of a point, images folded in. */
+struct spread {
+    int64_t node[3][POINT_WIDTH];
+    double weight[3][POINT_WIDTH]; /* 0 beyond the last one */
+};
 
 /* Modified Bessel function of the first kind and order 0 (Abramowitz & Stegun 1964, 9.6.12). */
 static double bessel_i0(double x)
@@ -39,7 +46,8 @@ static void add_weight(int64_t *node, double *weight, int64_t at, double value)
 }
 
 /* Weights of a field along axis a. volume: of injection, in units of 1 / h. */
-static void spread(const struct fd *fd, int f, int a, double x, bool volume, int64_t *node, double *weight)
+static void spread_axis(const struct fd *fd, int f, int a, double x, bool volume, int64_t *node,
+                        double *weight)
 {
     const struct fd_axis *axis = &fd->axis[a];
     const struct fd_field *field = &fd->field[f];
@@ -76,14 +84,14 @@ static unda_status inside(const struct fd *fd, const double *x, const char *what
     return UNDA_OK;
 }
 
-static void locate(const struct fd *fd, int f, const double *x, bool volume, struct fd_point *point)
+static void locate(const struct fd *fd, int f, const double *x, bool volume, struct spread *point)
 {
     for (int a = 0; a < 3; a++)
-        spread(fd, f, a, x[a], volume, point->node[a], point->weight[a]);
+        spread_axis(fd, f, a, x[a], volume, point->node[a], point->weight[a]);
 }
 
-/* Calls of the nodes of a point: all (i, j, k) whose three weights are not 0. */
-static int64_t list_nodes(const struct fd *fd, const struct fd_point *p, int64_t *node, double *weight)
+/* The nodes of a point whose three weights are not 0. */
+static int64_t list_nodes(const struct fd *fd, const struct spread *p, int64_t *node, double *weight)
 {
     int64_t num = 0;
     for (int i = 0; i < POINT_WIDTH; i++)
@@ -98,8 +106,6 @@ static int64_t list_nodes(const struct fd *fd, const struct fd_point *p, int64_t
             }
     return num;
 }
-
-enum { MAX_POINT_NODE = POINT_WIDTH * POINT_WIDTH * POINT_WIDTH };
 
 /* ---- sources ---- */
 
@@ -129,10 +135,10 @@ static unda_status add_field(unda_solver *s, struct fd_source *source, int f, co
                              const double *rates)
 {
     const struct fd *fd = s->fd;
-    struct fd_point point;
-    struct pair pair[MAX_POINT_NODE];
-    int64_t node[MAX_POINT_NODE], num;
-    double weight[MAX_POINT_NODE], volume = fd->axis[0].h * fd->axis[1].h * fd->axis[2].h;
+    struct spread point;
+    struct pair pair[POINT_NODES];
+    int64_t node[POINT_NODES], num;
+    double weight[POINT_NODES], volume = fd->axis[0].h * fd->axis[1].h * fd->axis[2].h;
     locate(fd, f, position, true, &point);
     num = list_nodes(fd, &point, node, weight);
     for (int64_t i = 0; i < num; i++)
@@ -163,8 +169,8 @@ static unda_status fill_source(unda_solver *s, struct fd_source *source, const d
     int num = 0;
     for (int f = 0; f < fd->num_field; f++)
         num += drives(fd, rates, f);
-    TRY(array_try(&source->node, (int64_t)num * MAX_POINT_NODE, sizeof(int64_t), "source"));
-    TRY(array_try(&source->weight, (int64_t)num * MAX_POINT_NODE, sizeof(double), "source"));
+    TRY(array_try(&source->node, (int64_t)num * POINT_NODES, sizeof(int64_t), "source"));
+    TRY(array_try(&source->weight, (int64_t)num * POINT_NODES, sizeof(double), "source"));
     for (int f = 0; f < fd->num_field; f++) {
         source->first[f] = source->num;
         if (drives(fd, rates, f))
@@ -216,52 +222,167 @@ void fd_points_free(void *points)
     struct fd_points *p = points;
     if (!p)
         return;
+    for (int32_t f = 0; p->nodes && f < p->num_field; f++) {
+        array_free(p->nodes[f].node);
+        array_free(p->nodes[f].index);
+        array_free(p->nodes[f].weight);
+    }
+    array_free(p->nodes);
     array_free(p->field);
-    array_free(p->point);
     array_free(p);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The node at place `at` of a point's cube, -1 where a weight is 0. */
+static int64_t node_of(const struct fd *fd, const struct spread *p, int at)
+{
+    int i = at / (POINT_WIDTH * POINT_WIDTH), j = at / POINT_WIDTH % POINT_WIDTH, k = at % POINT_WIDTH;
+    if (p->weight[0][i] == 0 || p->weight[1][j] == 0 || p->weight[2][k] == 0)
+        return -1;
+    return (p->node[0][i] * fd->axis[1].total + p->node[1][j]) * fd->axis[2].total + p->node[2][k];
+}
+
+/* Each node once, ascending; `all` has room for every node of every point. */
+static unda_status list_points(const struct fd *fd, int field, struct fd_nodes *n, const unda_receivers *r,
+                               int64_t *all)
+{
+    struct spread spread;
+    int64_t num = 0;
+    for (int64_t i = 0; i < r->num_point; i++) {
+        locate(fd, field, r->points + 3 * i, false, &spread);
+        memcpy(n->weight + 3 * POINT_WIDTH * i, spread.weight, sizeof spread.weight);
+        for (int k = 0; k < POINT_NODES; k++) {
+            int64_t node = node_of(fd, &spread, k);
+            if (node >= 0)
+                all[num++] = node;
+        }
+    }
+    qsort(all, (size_t)num, sizeof *all, ascending);
+    for (int64_t i = 0; i < num; i++)
+        if (i == 0 || all[i] != all[n->num_node - 1])
+            all[n->num_node++] = all[i];
+    TRY(array_try(&n->node, n->num_node, sizeof *n->node, "receivers"));
+    memcpy(n->node, all, (size_t)n->num_node * sizeof *all);
+    for (int64_t i = 0; i < r->num_point; i++) {
+        locate(fd, field, r->points + 3 * i, false, &spread);
+        for (int k = 0; k < POINT_NODES; k++) {
+            int64_t node = node_of(fd, &spread, k);
+            const int64_t *at = bsearch(&node, all, (size_t)n->num_node, sizeof *all, ascending);
+            n->index[POINT_NODES * i + k] = at ? (int32_t)(at - all) : -1;
+        }
+    }
+    return UNDA_OK;
+}
+
+static unda_status fill_nodes(const struct fd *fd, int field, struct fd_nodes *n, const unda_receivers *r)
+{
+    int64_t *all;
+    TRY(array_try(&n->index, POINT_NODES * r->num_point, sizeof *n->index, "receivers"));
+    TRY(array_try(&n->weight, 3 * POINT_WIDTH * r->num_point, sizeof *n->weight, "receivers"));
+    TRY(array_try(&all, POINT_NODES * r->num_point, sizeof *all, "receivers"));
+    unda_status status = list_points(fd, field, n, r, all);
+    array_free(all);
+    return status;
+}
+
+static unda_status fill_points(const struct fd *fd, struct fd_points *p, const unda_receivers *r)
+{
+    if (r->num_point > INT32_MAX / POINT_NODES)
+        FAIL(UNDA_ERR_ARG, "receivers: %lld points, expected at most %d a group", (long long)r->num_point,
+             INT32_MAX / POINT_NODES);
+    p->num_point = r->num_point;
+    p->num_field = r->num_field;
+    TRY(array_try(&p->field, r->num_field, sizeof *p->field, "receivers"));
+    TRY(array_try(&p->nodes, r->num_field, sizeof *p->nodes, "receivers"));
+    for (int32_t f = 0; f < r->num_field; f++) {
+        p->field[f] = r->fields[f];
+        TRY(fill_nodes(fd, r->fields[f], &p->nodes[f], r));
+    }
+    return UNDA_OK;
 }
 
 unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *r)
 {
     struct fd_points *p;
     TRY(array_try(&p, 1, sizeof *p, "receivers"));
-    unda_status status = array_try(&p->point, r->num_point * r->num_field, sizeof *p->point, "receivers");
-    if (status == UNDA_OK)
-        status = array_try(&p->field, r->num_field, sizeof *p->field, "receivers");
+    unda_status status = fill_points(s->fd, p, r);
     if (status != UNDA_OK) {
         fd_points_free(p);
         return status;
-    }
-    p->num_point = r->num_point;
-    p->num_field = r->num_field;
-    for (int32_t f = 0; f < r->num_field; f++) {
-        p->field[f] = r->fields[f];
-        for (int64_t i = 0; i < r->num_point; i++)
-            locate(s->fd, r->fields[f], r->points + 3 * i, false, &p->point[i * r->num_field + f]);
     }
     *points = p;
     return UNDA_OK;
 }
 
-unda_status fd_sample_point(unda_solver *s, int field, const struct fd_point *point, double *out)
+/* The operations of kernel scalar_weigh in cuda/fd/points.cu, one by one: the same bits. */
+double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *values)
 {
-    int64_t node[MAX_POINT_NODE];
-    double weight[MAX_POINT_NODE], value[MAX_POINT_NODE], sum = 0;
-    int64_t num = list_nodes(s->fd, point, node, weight);
-    TRY(fd_engine(s)->gather(s, field, num, node, value));
-    for (int64_t k = 0; k < num; k++)
-        sum += weight[k] * value[k];
-    *out = sum;
+    const double *weight = nodes->weight + 3 * POINT_WIDTH * point;
+    double sum[32] = {0};
+    for (int line = 0; line < POINT_WIDTH * POINT_WIDTH; line++) {
+        const int32_t *index = nodes->index + POINT_NODES * point + POINT_WIDTH * line;
+        double part = 0;
+        for (int k = 0; k < POINT_WIDTH; k++)
+            if (index[k] >= 0)
+                part = fma(weight[2 * POINT_WIDTH + k], values[index[k]], part);
+        sum[line % 32] =
+            fma(weight[line / POINT_WIDTH] * weight[POINT_WIDTH + line % POINT_WIDTH], part, sum[line % 32]);
+    }
+    for (int half = 16; half > 0; half /= 2)
+        for (int lane = 0; lane < half; lane++)
+            sum[lane] += sum[lane + half];
+    return sum[0];
+}
+
+/* Values of the points now: [point][field]. */
+static unda_status sample_points(unda_solver *s, const struct fd_points *p, double *out)
+{
+    for (int32_t f = 0; f < p->num_field; f++) {
+        const struct fd_nodes *nodes = &p->nodes[f];
+        double *values;
+        TRY(array_try(&values, nodes->num_node, sizeof *values, "receivers"));
+        unda_status status = fd_engine(s)->gather(s, p->field[f], nodes->num_node, nodes->node, values);
+        for (int64_t i = 0; i < p->num_point && status == UNDA_OK; i++)
+            out[i * p->num_field + f] = fd_weigh(nodes, i, values);
+        array_free(values);
+        TRY(status);
+    }
     return UNDA_OK;
+}
+
+/* Sample of one group at once: when it is added, or the state was set. */
+unda_status fd_record(unda_solver *s, struct receiver_group *group)
+{
+    int64_t num = group->num_point * group->num_field;
+    double *values;
+    TRY(array_try(&values, num, sizeof *values, "receivers"));
+    unda_status status = sample_points(s, group->points, values);
+    for (int64_t i = 0; i < num && status == UNDA_OK; i++)
+        if (s->real_bytes == 4)
+            ((float *)group->samples)[group->held * num + i] = (float)values[i];
+        else
+            ((double *)group->samples)[group->held * num + i] = values[i];
+    array_free(values);
+    TRY(status);
+    group->held++;
+    return UNDA_OK;
+}
+
+int64_t fd_samples_since(const struct receiver_group *group, int64_t begin, int64_t step)
+{
+    return (step - group->first) / group->every - (begin - group->first) / group->every;
 }
 
 unda_status fd_sample(unda_solver *s, const unda_receivers *r, double *values)
 {
-    for (int64_t i = 0; i < r->num_point; i++)
-        for (int32_t f = 0; f < r->num_field; f++) {
-            struct fd_point point;
-            locate(s->fd, r->fields[f], r->points + 3 * i, false, &point);
-            TRY(fd_sample_point(s, r->fields[f], &point, &values[i * r->num_field + f]));
-        }
-    return UNDA_OK;
+    void *points;
+    TRY(fd_points_new(s, &points, r));
+    unda_status status = sample_points(s, points, values);
+    fd_points_free(points);
+    return status;
 }

@@ -1,6 +1,11 @@
 /* scalar_cpu.c: the CPU engine of the scalar scheme: OpenMP over blocks of rows.
- * Results do not depend on the number of threads. Not here: arrays and points (fd_cpu.c), the rows
- * (scalar_cpu.inc.h). */
+ * Kernel step takes one level after the other. Kernel tiled (time skewing: Wolf & Lam 1991) takes `depth`
+ * levels of what is in a core's cache: a block of rows marches along x, and at each front takes level after
+ * level, each M planes and M rows behind the one before. It then needs nothing of the blocks above, and of
+ * the one below only planes that this passed: that runs one front ahead, all blocks at once. Two arrays are
+ * enough, since what a block overwrites lies M rows below all that the next one still reads. Every node sees
+ * the same operations either way, and results do not depend on the number of threads. Not here: arrays
+ * and points (fd_cpu.c), the rows (scalar_cpu.inc.h). */
 #include "scalar_cpu.h"
 
 #include "../base/parallel.h"
@@ -16,6 +21,26 @@ static struct scalar_cpu *tables(const unda_solver *s)
 static const struct scalar_cpu_code *code(const unda_solver *s)
 {
     return s->real_bytes == 4 ? &scalar_cpu_f32 : &scalar_cpu_f64;
+}
+
+enum { TILE_BYTES = 768 << 10, MAX_DEPTH = 8, BLOCK_Y = 16 };
+
+/* Levels of a time tile: the planes of a front, two levels of each and the speeds, shall stay in a core's
+ * cache of common size. Small grids stay there anyway; tiles do not close on themselves. */
+static void choose_tile(const unda_solver *s, struct scalar_cpu *t)
+{
+    const struct fd *fd = s->fd;
+    int64_t half = fd->half, row = t->base.stride[1] * s->real_bytes * (fd->uniform ? 2 : 3);
+    bool small =
+        s->options.kernel == UNDA_KERNEL_AUTO && row * fd->axis[1].total * fd->axis[0].total < TILE_BYTES;
+    t->block_y = s->options.plan[1] ? s->options.plan[1] : BLOCK_Y;
+    t->depth = s->options.plan[0] ? s->options.plan[0] : MAX_DEPTH;
+    while (!s->options.plan[0] && t->depth > 2 &&
+           row * (t->depth * half + 2 * half + 1) * (t->block_y + (t->depth + 1) * half) > TILE_BYTES)
+        t->depth--;
+    if (small || s->options.kernel == UNDA_KERNEL_STEP || fd->axis[0].side[0] == SIDE_PERIODIC ||
+        fd->axis[1].side[0] == SIDE_PERIODIC)
+        t->depth = 1;
 }
 
 static unda_status forecast(unda_solver *s)
@@ -38,6 +63,7 @@ static unda_status create(unda_solver *s)
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
     fd_cpu_lay_out(s, &t->base);
+    choose_tile(s, t);
     TRY(fd_cpu_allocate(s, &t->base));
     for (int a = 0; a < 3; a++) {
         TRY(array_try(&t->damp[a], fd->axis[a].total, s->real_bytes, "layers"));
@@ -65,19 +91,54 @@ static void destroy(unda_solver *s)
 
 /* ---- steps ---- */
 
-enum { BLOCK_X = 8, BLOCK_Y = 16 }; /* nodes of a block: its rows and their neighbours stay in the cache */
+/* Rows [begin, end) of plane x from step `time` of the call to the next, with all that belongs to them. */
+static void advance(unda_solver *s, int64_t time, int64_t start, int64_t x, int64_t begin, int64_t end)
+{
+    struct scalar_cpu *t = tables(s);
+    void *next = t->base.array[(time + 1) % 2];
+    int64_t num_y = s->fd->axis[1].total, num_z = s->fd->axis[2].total;
+    begin = begin > 0 ? begin : 0;
+    end = end < num_y ? end : num_y;
+    if (x < 0 || x >= s->fd->axis[0].total || begin >= end)
+        return;
+    int64_t first = (x * num_y + begin) * num_z, last = (x * num_y + end) * num_z;
+    code(s)->rows(s->fd, t, t->base.array[time % 2], next, x, begin, end);
+    fd_cpu_inject(s, next, 0, time, first, last);
+    code(s)->ghosts(s->fd, t, next, x, begin, end);
+    fd_cpu_keep(s, next, 0, start + time + 1, start, first, last);
+}
 
-static void step_rows(unda_solver *s)
+/* `depth` steps, from step `time` of the call on. */
+static void advance_tile(unda_solver *s, int64_t time, int64_t start, int64_t depth)
+{
+    const struct scalar_cpu *t = tables(s);
+    int64_t num_x = s->fd->axis[0].total, num_y = s->fd->axis[1].total, half = s->fd->half, rows = t->block_y;
+    int64_t num_block = (num_y + rows - 1) / rows;
+#pragma omp parallel num_threads(s->threads)
+    if (depth == 1) {
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < num_x * num_block; i++)
+            advance(s, time, start, i % num_x, i / num_x * rows, i / num_x * rows + rows);
+    } else {
+        for (int64_t front = 0; front < num_x + (depth - 1) * half + num_block - 1; front++) {
+#pragma omp for schedule(static)
+            for (int64_t block = 0; block < num_block; block++)
+                for (int64_t level = 0; level < depth; level++) {
+                    int64_t begin = block == 0 ? 0 : block * rows - level * half;
+                    int64_t end = block == num_block - 1 ? num_y : (block + 1) * rows - level * half;
+                    advance(s, time + level, start, front - block - level * half, begin, end);
+                }
+        }
+    }
+}
+
+/* The state may have been set: its ghosts are not there yet. */
+static void fill_ghosts(unda_solver *s)
 {
     const struct fd_axis *axis = s->fd->axis;
-    int64_t num[2] = {(axis[0].total + BLOCK_X - 1) / BLOCK_X, (axis[1].total + BLOCK_Y - 1) / BLOCK_Y};
 #pragma omp parallel for schedule(static) num_threads(s->threads)
-    for (int64_t block = 0; block < num[0] * num[1]; block++) {
-        int64_t begin[2] = {block % num[0] * BLOCK_X, block / num[0] * BLOCK_Y}, end[2];
-        end[0] = begin[0] + BLOCK_X < axis[0].total ? begin[0] + BLOCK_X : axis[0].total;
-        end[1] = begin[1] + BLOCK_Y < axis[1].total ? begin[1] + BLOCK_Y : axis[1].total;
-        code(s)->rows(s->fd, tables(s), begin, end);
-    }
+    for (int64_t x = 0; x < axis[0].total; x++)
+        code(s)->ghosts(s->fd, tables(s), fd_cpu(s)->array[0], x, 0, axis[1].total);
 }
 
 static void swap(struct fd_cpu *t)
@@ -89,42 +150,52 @@ static void swap(struct fd_cpu *t)
 
 static unda_status run(unda_solver *s, int64_t num_step)
 {
-    struct fd_cpu *t = fd_cpu(s);
-    const struct fd_field *p = s->fd->field;
-    fd_cpu_fill_ghosts(s, t->array[0], p); /* the state may have been set */
-    for (int64_t i = 0; i < num_step; i++) {
-        step_rows(s);
-        fd_cpu_inject(s, t->array[1], 0, i);
-        swap(t);
-        fd_cpu_fill_ghosts(s, t->array[0], p);
-        s->step++;
-        for (int32_t g = 0; g < s->num_group; g++)
-            if (receiver_due(s->groups[g], s->step))
-                TRY(fd_cpu_record(s, s->groups[g]));
+    struct scalar_cpu *t = tables(s);
+    int64_t start = s->step;
+    fill_ghosts(s);
+    for (int64_t done = 0; done < num_step;) {
+        int64_t depth = num_step - done < t->depth ? num_step - done : t->depth;
+        advance_tile(s, done, start, depth);
+        done += depth;
     }
+    if (num_step % 2)
+        swap(&t->base);
+    s->step += num_step;
+    fd_cpu_weigh(s, start);
     return UNDA_OK;
 }
 
 /* From p and 0 a step gives 2 p + c^2 dt^2 laplace p: half of it is both the next level and the last. */
 static unda_status rest(unda_solver *s)
 {
-    struct fd_cpu *t = fd_cpu(s);
-    memset(t->array[1], 0, (size_t)(t->count * s->real_bytes));
-    fd_cpu_fill_ghosts(s, t->array[0], s->fd->field);
-    step_rows(s);
-    for (int64_t i = 0; i < t->count; i++)
-        fd_cpu_put(s, t->array[1], i, 0.5 * fd_cpu_get(s, t->array[1], i));
+    struct scalar_cpu *t = tables(s);
+    memset(t->base.array[1], 0, (size_t)(t->base.count * s->real_bytes));
+    fill_ghosts(s);
+#pragma omp parallel for schedule(static) num_threads(s->threads)
+    for (int64_t x = 0; x < s->fd->axis[0].total; x++)
+        code(s)->rows(s->fd, t, t->base.array[0], t->base.array[1], x, 0, s->fd->axis[1].total);
+    for (int64_t i = 0; i < t->base.count; i++)
+        fd_cpu_put(s, t->base.array[1], i, 0.5 * fd_cpu_get(s, t->base.array[1], i));
     return UNDA_OK;
+}
+
+static void describe(const unda_solver *s, unda_solver_info *info)
+{
+    info->kernel = tables(s)->depth > 1 ? UNDA_KERNEL_TILED : UNDA_KERNEL_STEP;
+    info->plan[0] = tables(s)->depth;
+    info->plan[1] = tables(s)->block_y;
 }
 
 const struct fd_engine fd_scalar_cpu = {.base = {.name = "cpu",
                                                  .create = create,
                                                  .destroy = destroy,
-                                                 .record = fd_cpu_record,
+                                                 .record = fd_record,
                                                  .drive = fd_cpu_drive,
                                                  .run = run,
                                                  .find_bad = fd_cpu_find_bad,
-                                                 .forecast = forecast},
+                                                 .reserve = fd_cpu_reserve,
+                                                 .forecast = forecast,
+                                                 .describe = describe},
                                         .planes = fd_cpu_planes,
                                         .gather = fd_cpu_gather,
                                         .clear = fd_cpu_clear,

@@ -10,13 +10,19 @@ struct scalar_cpu {
     void *damp[3];      /* g along each axis */
     uint8_t *damped[3]; /* which of them are not 1 */
     bool damped_z;      /* whether any along z is */
+    int depth, block_y; /* steps of a time tile (1: kernel step), rows of a block */
 };
 
-/* Steps nodes [begin, end) of x and y, all z. */
-typedef void (*scalar_rows)(const struct fd *fd, const struct scalar_cpu *t, const int64_t *begin,
-                            const int64_t *end);
+/* Rows [begin, end) of plane x, all z: the next level over the one before. */
+typedef void (*scalar_rows)(const struct fd *fd, const struct scalar_cpu *t, const void *now, void *next,
+                            int64_t x, int64_t begin, int64_t end);
+/* Every ghost that is an image of these rows. */
+typedef void (*scalar_ghosts)(const struct fd *fd, const struct scalar_cpu *t, void *p, int64_t x,
+                              int64_t begin, int64_t end);
+
 struct scalar_cpu_code {
     scalar_rows rows;
+    scalar_ghosts ghosts;
 };
 extern const struct scalar_cpu_code scalar_cpu_f32, scalar_cpu_f64;
 

@@ -57,8 +57,8 @@ DEVICE void PRECISION(step_row_half_)(const struct PRECISION(row_) * r, int half
         }
 }
 
-CLONES static void PRECISION(scalar_rows_)(const struct fd *fd, const struct scalar_cpu *t,
-                                           const int64_t *begin, const int64_t *end)
+CLONES static void PRECISION(scalar_rows_)(const struct fd *fd, const struct scalar_cpu *t, const void *now,
+                                           void *next, int64_t x, int64_t begin, int64_t end)
 {
     struct PRECISION(row_) r = {.num = fd->axis[2].total,
                                 .stride = {t->base.stride[0], t->base.stride[1], t->base.stride[2]},
@@ -69,32 +69,69 @@ CLONES static void PRECISION(scalar_rows_)(const struct fd *fd, const struct sca
         for (int m = 1; m <= fd->half; m++)
             r.weight[a][m] = (REAL)fd->weight[a][m];
     int split = !fd->split ? 0 : t->base.material[0] ? 2 : 1;
-    for (int64_t x = begin[0]; x < end[0]; x++)
-        for (int64_t y = begin[1]; y < end[1]; y++) {
-            int64_t at = t->base.origin + x * t->base.stride[0] + y * t->base.stride[1];
-            int damped = t->damped_z || t->damped[0][x] || t->damped[1][y];
-            r.next = (REAL *)t->base.array[1] + at;
-            r.now = (const REAL *)t->base.array[0] + at;
-            r.speed = t->base.material[0] ? (const REAL *)t->base.material[0] + at : NULL;
-            r.damp_xy = ((const REAL *)t->damp[0])[x] * ((const REAL *)t->damp[1])[y];
-            switch (fd->half) {
-            case 1:
-                PRECISION(step_row_half_)(&r, 1, split, damped);
-                break;
-            case 2:
-                PRECISION(step_row_half_)(&r, 2, split, damped);
-                break;
-            case 3:
-                PRECISION(step_row_half_)(&r, 3, split, damped);
-                break;
-            case 4:
-                PRECISION(step_row_half_)(&r, 4, split, damped);
-                break;
-            default:
-                PRECISION(step_row_half_)(&r, fd->half, split, damped);
-            }
+    for (int64_t y = begin; y < end; y++) {
+        int64_t at = t->base.origin + x * t->base.stride[0] + y * t->base.stride[1];
+        int damped = t->damped_z || t->damped[0][x] || t->damped[1][y];
+        r.next = (REAL *)next + at;
+        r.now = (const REAL *)now + at;
+        r.speed = t->base.material[0] ? (const REAL *)t->base.material[0] + at : NULL;
+        r.damp_xy = ((const REAL *)t->damp[0])[x] * ((const REAL *)t->damp[1])[y];
+        switch (fd->half) {
+        case 1:
+            PRECISION(step_row_half_)(&r, 1, split, damped);
+            break;
+        case 2:
+            PRECISION(step_row_half_)(&r, 2, split, damped);
+            break;
+        case 3:
+            PRECISION(step_row_half_)(&r, 3, split, damped);
+            break;
+        case 4:
+            PRECISION(step_row_half_)(&r, 4, split, damped);
+            break;
+        default:
+            PRECISION(step_row_half_)(&r, fd->half, split, damped);
+        }
+    }
+}
+
+/* Copies a row of nodes times sign. */
+static void PRECISION(copy_row_)(REAL *to, const REAL *from, int sign, int64_t num)
+{
+    for (int64_t z = 0; z < num; z++)
+        to[z] = (REAL)sign * from[z];
+}
+
+/* What images of these rows stand beside the grid: their own ends in z, rows beyond y, planes beyond x. */
+static void PRECISION(scalar_ghosts_)(const struct fd *fd, const struct scalar_cpu *t, void *p, int64_t x,
+                                      int64_t begin, int64_t end)
+{
+    const struct fd_axis *axis = fd->axis;
+    int64_t num = axis[2].total;
+    REAL *plane = (REAL *)p + t->base.origin + x * t->base.stride[0];
+    for (int m = 1; m <= fd->half; m++) {
+        int low, high;
+        int64_t i = fd_image(&axis[2], -m, &low), j = fd_image(&axis[2], num - 1 + m, &high);
+        for (int64_t y = begin; y < end; y++) {
+            REAL *row = plane + y * t->base.stride[1];
+            row[-m] = (REAL)low * row[i];
+            row[num - 1 + m] = (REAL)high * row[j];
+        }
+    }
+    for (int m = 1; m <= fd->half; m++)
+        for (int side = 0; side < 2; side++) {
+            int sign;
+            int64_t beyond = side ? axis[1].total - 1 + m : -m, y = fd_image(&axis[1], beyond, &sign);
+            if (y >= begin && y < end)
+                PRECISION(copy_row_)(plane + beyond * t->base.stride[1], plane + y * t->base.stride[1], sign,
+                                     num);
+            beyond = side ? axis[0].total - 1 + m : -m;
+            if (fd_image(&axis[0], beyond, &sign) == x)
+                for (y = begin; y < end; y++)
+                    PRECISION(copy_row_)(plane + (beyond - x) * t->base.stride[0] + y * t->base.stride[1],
+                                         plane + y * t->base.stride[1], sign, num);
         }
 }
 
-const struct scalar_cpu_code PRECISION(scalar_cpu_) = {PRECISION(scalar_rows_)};
+const struct scalar_cpu_code PRECISION(scalar_cpu_) = {PRECISION(scalar_rows_), PRECISION(scalar_ghosts_)};
 #undef FMA

@@ -1,23 +1,13 @@
-/* scalar_cuda.c: the CUDA engine of the scalar scheme, host side: kernels, steps.
- * Not here: planes (fd_cuda.c), sources and receivers (fd_cuda_points.c). Next: cuda/fd/step.cu. */
-#include "fd_cuda.h"
+/* scalar_cuda.c: the CUDA engine of the scalar scheme, host side: arrays, kernels, steps.
+ * Not here: planes (fd_cuda.c), sources and receivers (fd_cuda_points.c). Next: cuda/fd/step.cu, diamond.c.
+ */
+#include "diamond.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct scalar_cuda {
-    struct fd_cuda base; /* array[0] now, array[1] one step back */
-    struct gpu_module *step_module;
-    struct gpu_kernel step;
-    int tile_y, chunk;
-    gpu_ptr damp[3];
-};
-
-static struct scalar_cuda *tables(const unda_solver *s)
-{
-    return s->data;
-}
+enum { TILE_Y = 4 };
 
 /* ---- set-up ---- */
 
@@ -28,20 +18,43 @@ struct array {
 };
 enum { NUM_ARRAY = 7 };
 
-/* Rows begin at 128 bytes. */
+/* Which kernel, and where nodes stand: rows begin at 128 bytes; kernel diamond works in a margin beside the
+ * grid. */
+static unda_status lay_out(const unda_solver *s, struct scalar_cuda *t)
+{
+    const struct fd *fd = s->fd;
+    int64_t unit = 128 / s->real_bytes, words = fd->axis[2].total;
+    const char *why = diamond_choose(s, &t->diamond.tile);
+    t->many = s->options.kernel == UNDA_KERNEL_DIAMOND;
+    if (t->many && why)
+        FAIL(UNDA_ERR_ARG, "kernel diamond cannot run this: %s; expected kernel step", why);
+    if (t->many) {
+        diamond_padding(s, &t->diamond.tile, &t->pad_x, &t->pad_y);
+        words += fd->half + 1;
+    }
+    t->base.pitch = (words + unit - 1) / unit * unit;
+    t->base.plane = t->base.pitch * (fd->axis[1].total + 2 * t->pad_y);
+    t->base.origin = t->pad_x * t->base.plane + t->pad_y * t->base.pitch;
+    return UNDA_OK;
+}
+
+/* Factors of layers beside the grid: tiles read so far, and multiply what nobody sees. */
+static int64_t damp_margin(const struct scalar_cuda *t)
+{
+    return t->many ? 2 * (t->pad_x > t->pad_y ? t->pad_x : t->pad_y) : 0;
+}
+
 static void list_arrays(const unda_solver *s, struct scalar_cuda *t, struct array list[NUM_ARRAY])
 {
     const struct fd *fd = s->fd;
-    int64_t unit = 128 / s->real_bytes, real = s->real_bytes;
-    t->base.pitch = (fd->axis[2].total + unit - 1) / unit * unit;
-    t->base.plane = t->base.pitch * fd->axis[1].total;
-    int64_t level = t->base.plane * fd->axis[0].total * real;
+    int64_t real = s->real_bytes, level = t->base.plane * (fd->axis[0].total + 2 * t->pad_x) * real;
+    int64_t margin = 2 * damp_margin(t);
     const struct array all[NUM_ARRAY] = {{&t->base.array[0], level, "state"},
                                          {&t->base.array[1], level, "state"},
                                          {&t->base.material[0], fd->uniform ? 0 : level, "speeds"},
-                                         {&t->damp[0], fd->axis[0].total * real, "layers"},
-                                         {&t->damp[1], fd->axis[1].total * real, "layers"},
-                                         {&t->damp[2], t->base.pitch * real, "layers"},
+                                         {&t->damp_memory[0], (fd->axis[0].total + margin) * real, "layers"},
+                                         {&t->damp_memory[1], (fd->axis[1].total + margin) * real, "layers"},
+                                         {&t->damp_memory[2], (t->base.pitch + margin) * real, "layers"},
                                          {&t->base.bad, 8, "finite check"}};
     memcpy(list, all, sizeof all);
 }
@@ -50,6 +63,7 @@ static unda_status forecast(unda_solver *s)
 {
     struct scalar_cuda t = {0};
     struct array list[NUM_ARRAY];
+    TRY(lay_out(s, &t));
     list_arrays(s, &t, list);
     s->device_bytes = 0;
     for (int i = 0; i < NUM_ARRAY; i++)
@@ -78,14 +92,6 @@ static unda_status allocate(unda_solver *s, struct scalar_cuda *t)
     return gpu_sync(t->base.stream);
 }
 
-static bool has_layers(const struct fd *fd)
-{
-    for (int a = 0; a < 3; a++)
-        if (fd->axis[a].total > fd->axis[a].num)
-            return true;
-    return false;
-}
-
 enum { NUM_OPTION = 5, OPTION_BYTES = 32 };
 
 /* The defines of the step. */
@@ -95,7 +101,7 @@ static void defines(const unda_solver *s, bool split, int tile_y, char text[NUM_
     snprintf(text[0], OPTION_BYTES, "-DREAL=%s", s->real_bytes == 4 ? "float" : "double");
     snprintf(text[1], OPTION_BYTES, "-DHALF=%d", s->fd->half);
     snprintf(text[2], OPTION_BYTES, "-DSPLIT=%d", !split ? 0 : s->fd->uniform ? 1 : 2);
-    snprintf(text[3], OPTION_BYTES, "-DDAMP=%d", has_layers(s->fd));
+    snprintf(text[3], OPTION_BYTES, "-DDAMP=%d", fd_has_layers(s->fd));
     snprintf(text[4], OPTION_BYTES, "-DTILE_Y=%d", tile_y);
     for (int i = 0; i < NUM_OPTION; i++)
         options[i] = text[i];
@@ -117,6 +123,8 @@ static unda_status compile(unda_solver *s, struct scalar_cuda *t)
 
 static unda_status compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
 {
+    if (s->options.kernel == UNDA_KERNEL_DIAMOND)
+        return diamond_compile_only(s, compute_capability, resources);
     char text[NUM_OPTION][OPTION_BYTES];
     const char *options[NUM_OPTION];
     defines(s, !s->fd->uniform, TILE_Y, text, options);
@@ -128,9 +136,33 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
 
 static unda_status upload_damp(unda_solver *s, struct scalar_cuda *t)
 {
-    for (int a = 0; a < 3; a++)
-        TRY(fd_cuda_reals(s, t->damp[a], s->fd->axis[a].damp, s->fd->axis[a].total));
+    int64_t margin = damp_margin(t);
+    for (int a = 0; a < 3; a++) {
+        int64_t num = s->fd->axis[a].total;
+        double *damp;
+        TRY(array_try(&damp, num + 2 * margin, sizeof *damp, "layers"));
+        for (int64_t i = 0; i < num + 2 * margin; i++)
+            damp[i] = i >= margin && i < margin + num ? s->fd->axis[a].damp[i - margin] : 1;
+        unda_status status = fd_cuda_reals(s, t->damp_memory[a], damp, num + 2 * margin);
+        array_free(damp);
+        TRY(status);
+        t->damp[a] = t->damp_memory[a] + (gpu_ptr)(margin * s->real_bytes);
+    }
     return UNDA_OK;
+}
+
+/* Planes that a block marches over: few enough that blocks near each other read the same rows at about the
+ * same time, from L2 (measured: benchmarks/NOTES.md), and that there are some eight blocks an SM; at least 4
+ * M, since each loads 2 M planes that others load as well. */
+static int choose_chunk(const unda_solver *s, const struct scalar_cuda *t)
+{
+    int64_t num = s->fd->axis[0].total, least = 4 * s->fd->half, most = num < 64 ? num : 64;
+    int64_t tiles =
+        ((t->base.pitch * s->real_bytes + 511) / 512) * ((s->fd->axis[1].total + t->tile_y - 1) / t->tile_y);
+    int64_t chunk = num * tiles / (8 * gpu_info(t->base.gpu)->num_sm) + 1;
+    chunk = chunk < least ? least : chunk;
+    chunk = s->options.plan[1] ? s->options.plan[1] : chunk < most ? chunk : most;
+    return (int)(chunk < num ? chunk : num);
 }
 
 static unda_status create(unda_solver *s)
@@ -144,25 +176,24 @@ static unda_status create(unda_solver *s)
     fork_mark();
     TRY(gpu_open(&t->base.gpu, s->options.device));
     TRY(gpu_stream_new(&t->base.stream, t->base.gpu));
+    TRY(lay_out(s, t));
     TRY(allocate(s, t));
     TRY(compile(s, t));
-    /* Blocks march over as many planes as leave some eight blocks an SM: they load 2 M planes twice. */
-    int64_t tiles =
-        ((t->base.pitch * s->real_bytes + 511) / 512) * ((s->fd->axis[1].total + t->tile_y - 1) / t->tile_y);
-    int64_t parts = (8 * gpu_info(t->base.gpu)->num_sm + tiles - 1) / tiles;
-    int64_t chunk = (s->fd->axis[0].total + parts - 1) / parts;
-    chunk = s->options.plan[1] ? s->options.plan[1] : chunk < 4 * s->fd->half ? 4 * s->fd->half : chunk;
-    t->chunk = (int)(chunk < s->fd->axis[0].total ? chunk : s->fd->axis[0].total);
+    if (t->many)
+        TRY(diamond_create(s, &t->diamond));
+    t->chunk = choose_chunk(s, t);
     s->num_launch = 1;
     return upload_damp(s, t);
 }
 
 static void destroy(unda_solver *s)
 {
-    struct scalar_cuda *t = tables(s);
+    struct scalar_cuda *t = scalar_cuda(s);
     if (t->base.gpu) {
         struct array list[NUM_ARRAY];
         fd_cuda_points_free(s);
+        if (t->many)
+            diamond_free(s, &t->diamond);
         list_arrays(s, t, list);
         for (int i = 0; i < NUM_ARRAY; i++)
             gpu_free(t->base.gpu, *list[i].ptr);
@@ -178,17 +209,21 @@ static void destroy(unda_solver *s)
 
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
-    info->kernel = UNDA_KERNEL_STEP;
-    info->plan[0] = tables(s)->tile_y;
-    info->plan[1] = tables(s)->chunk;
+    const struct diamond_tile *tile = &scalar_cuda(s)->diamond.tile;
+    info->kernel = scalar_cuda(s)->many ? UNDA_KERNEL_DIAMOND : UNDA_KERNEL_STEP;
+    info->plan[0] = scalar_cuda(s)->tile_y;
+    info->plan[1] = scalar_cuda(s)->chunk;
+    info->plan[2] = scalar_cuda(s)->many ? tile->dts : 0;
+    info->plan[3] = scalar_cuda(s)->many ? tile->step : 0;
+    info->plan[4] = scalar_cuda(s)->many ? tile->levels : 0;
 }
 
 /* ---- state ---- */
 
 static unda_status clear(unda_solver *s)
 {
-    struct scalar_cuda *t = tables(s);
-    int64_t bytes = t->base.plane * s->fd->axis[0].total * s->real_bytes;
+    struct scalar_cuda *t = scalar_cuda(s);
+    int64_t bytes = t->base.plane * (s->fd->axis[0].total + 2 * t->pad_x) * s->real_bytes;
     TRY(gpu_zero_async(t->base.stream, t->base.array[0], bytes));
     TRY(gpu_zero_async(t->base.stream, t->base.array[1], bytes));
     return gpu_sync(t->base.stream);
@@ -199,10 +234,10 @@ static unda_status clear(unda_solver *s)
 static unda_status launch_step(unda_solver *s)
 {
     const struct fd *fd = s->fd;
-    struct scalar_cuda *t = tables(s);
-    struct scalar_args a = {.p = POINTER(t->base.array[0]),
-                            .q = POINTER(t->base.array[1]),
-                            .speed = POINTER(t->base.material[0]),
+    struct scalar_cuda *t = scalar_cuda(s);
+    struct scalar_args a = {.p = POINTER(fd_cuda_origin(s, t->base.array[0])),
+                            .q = POINTER(fd_cuda_origin(s, t->base.array[1])),
+                            .speed = POINTER(fd_cuda_origin(s, t->base.material[0])),
                             .plane = t->base.plane,
                             .pitch = (int)t->base.pitch,
                             .chunk = t->chunk,
@@ -228,42 +263,76 @@ static unda_status launch_step(unda_solver *s)
     return gpu_launch(&t->step, t->base.stream, &shape, &a, sizeof a);
 }
 
-static unda_status run(unda_solver *s, int64_t num_step)
+static void swap(struct fd_cuda *t)
 {
-    struct scalar_cuda *t = tables(s);
+    gpu_ptr kept = t->array[0];
+    t->array[0] = t->array[1];
+    t->array[1] = kept;
+}
+
+/* One step of the whole grid after the other. */
+static unda_status run_steps(unda_solver *s, int64_t num_step)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
     int64_t begin = s->step;
     for (int64_t i = 0; i < num_step; i++) {
         TRY(launch_step(s));
-        gpu_ptr next = t->base.array[1];
-        TRY(fd_cuda_inject(s, 0, next, i));
-        t->base.array[1] = t->base.array[0];
-        t->base.array[0] = next;
+        swap(&t->base);
+        TRY(fd_cuda_inject(s, 0, t->base.array[0], i));
         s->step++;
         TRY(fd_cuda_take(s, begin));
     }
-    TRY(gpu_sync(t->base.stream));
+    return UNDA_OK;
+}
+
+static unda_status run_diamonds(unda_solver *s, int64_t num_step)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    int64_t begin = s->step;
+    for (int64_t done = 0; done < num_step;) {
+        int64_t levels = num_step - done < t->diamond.tile.levels ? num_step - done : t->diamond.tile.levels;
+        TRY(diamond_run(s, &t->diamond, done, begin, levels));
+        if (levels % 2)
+            swap(&t->base);
+        done += levels;
+        s->step += levels;
+    }
+    return UNDA_OK;
+}
+
+static unda_status run(unda_solver *s, int64_t num_step)
+{
+    int64_t begin = s->step;
+    TRY(scalar_cuda(s)->many ? run_diamonds(s, num_step) : run_steps(s, num_step));
+    TRY(gpu_sync(fd_cuda(s)->stream));
     return fd_cuda_fetch(s, begin);
 }
 
 /* See scalar_cpu.c. */
 static unda_status rest(unda_solver *s)
 {
-    struct scalar_cuda *t = tables(s);
+    struct scalar_cuda *t = scalar_cuda(s);
     TRY(gpu_zero_async(t->base.stream, t->base.array[1],
-                       t->base.plane * s->fd->axis[0].total * s->real_bytes));
+                       t->base.plane * (s->fd->axis[0].total + 2 * t->pad_x) * s->real_bytes));
     TRY(launch_step(s));
     TRY(fd_cuda_whole(s, &t->base.halve, t->base.array[1]));
     return gpu_sync(t->base.stream);
 }
 
+static unda_status reserve(unda_solver *s)
+{
+    TRY(fd_cuda_reserve(s));
+    return scalar_cuda(s)->many ? diamond_reserve(s, &scalar_cuda(s)->diamond) : UNDA_OK;
+}
+
 const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
                                                   .create = create,
                                                   .destroy = destroy,
-                                                  .record = fd_cuda_record,
+                                                  .record = fd_record,
                                                   .drive = fd_cuda_drive,
                                                   .run = run,
                                                   .find_bad = fd_cuda_find_bad,
-                                                  .reserve = fd_cuda_reserve,
+                                                  .reserve = reserve,
                                                   .forecast = forecast,
                                                   .describe = describe,
                                                   .compile = compile_only},

@@ -13,6 +13,9 @@ static unda_status check(const unda_solver_options *o)
     if (f->uniform)
         FAIL(UNDA_ERR_ARG, "uniform is %d, expected 0: the staggered schemes take materials by planes",
              f->uniform);
+    if (o->kernel != UNDA_KERNEL_AUTO && o->kernel != UNDA_KERNEL_STEP)
+        FAIL(UNDA_ERR_ARG, "kernel is %d, expected %d (auto) or %d (step): the staggered schemes", o->kernel,
+             UNDA_KERNEL_AUTO, UNDA_KERNEL_STEP);
     for (int end = 0; end < 6; end++) {
         bool absorbs = o->boundary && o->boundary[end] == UNDA_BOUNDARY_ABSORBING;
         if (absorbs && (!(isfinite(f->stretch[end]) && f->stretch[end] >= 1) ||

@@ -99,6 +99,12 @@ static void destroy(unda_solver *s)
     s->data = NULL;
 }
 
+static void describe(const unda_solver *s, unda_solver_info *info)
+{
+    (void)s;
+    info->kernel = UNDA_KERNEL_STEP;
+}
+
 static unda_status clear(unda_solver *s)
 {
     for (int i = 0; i < s->fd->num_slab; i++)
@@ -161,12 +167,13 @@ static void step_pass(unda_solver *s, int pass, int64_t time)
     pass_rows(s, pass);
     if (time >= 0)
         for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
-            fd_cpu_inject(s, tables(s)->base.array[f], f, time);
+            fd_cpu_inject(s, tables(s)->base.array[f], f, time, 0, s->fd->num_node);
     fill_pass(s, pass);
 }
 
 static unda_status run(unda_solver *s, int64_t num_step)
 {
+    int64_t start = s->step;
     fill_materials(s);
     fill_pass(s, 0); /* the state may have been set */
     fill_pass(s, 1);
@@ -174,10 +181,10 @@ static unda_status run(unda_solver *s, int64_t num_step)
         step_pass(s, 0, i);
         step_pass(s, 1, i);
         s->step++;
-        for (int32_t g = 0; g < s->num_group; g++)
-            if (receiver_due(s->groups[g], s->step))
-                TRY(fd_cpu_record(s, s->groups[g]));
+        for (int f = 0; f < s->fd->num_field; f++)
+            fd_cpu_keep(s, fd_cpu(s)->array[f], f, s->step, start, 0, s->fd->num_node);
     }
+    fd_cpu_weigh(s, start);
     return UNDA_OK;
 }
 
@@ -203,11 +210,13 @@ static unda_status rest(unda_solver *s)
 const struct fd_engine fd_staggered_cpu = {.base = {.name = "cpu",
                                                     .create = create,
                                                     .destroy = destroy,
-                                                    .record = fd_cpu_record,
+                                                    .record = fd_record,
                                                     .drive = fd_cpu_drive,
                                                     .run = run,
                                                     .find_bad = fd_cpu_find_bad,
-                                                    .forecast = forecast},
+                                                    .reserve = fd_cpu_reserve,
+                                                    .forecast = forecast,
+                                                    .describe = describe},
                                            .planes = fd_cpu_planes,
                                            .gather = fd_cpu_gather,
                                            .clear = clear,

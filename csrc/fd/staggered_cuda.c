@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { TILE_Y = 8 };
+
 struct staggered_cuda {
     struct fd_cuda base;
     struct gpu_module *module;
@@ -381,7 +383,7 @@ static unda_status rest(unda_solver *s)
 const struct fd_engine fd_staggered_cuda = {.base = {.name = "cuda",
                                                      .create = create,
                                                      .destroy = destroy,
-                                                     .record = fd_cuda_record,
+                                                     .record = fd_record,
                                                      .drive = fd_cuda_drive,
                                                      .run = run,
                                                      .find_bad = fd_cuda_find_bad,

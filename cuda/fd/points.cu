@@ -25,7 +25,8 @@ extern "C" __global__ void scalar_gather(const __grid_constant__ scalar_gather_a
         ((REAL *)a.values)[i] = ((const REAL *)a.p)[a.place[i]];
 }
 
-/* A point is 64 lines of 8 nodes along z: lane l sums lines l and l + 32, then a fixed tree. */
+/* A point is 64 lines of 8 nodes along z: lane l sums lines l and l + 32, then a fixed tree, as fd_weigh in
+ * csrc/fd/points.c does. */
 extern "C" __global__ void scalar_weigh(const __grid_constant__ scalar_weigh_args a)
 {
     long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
@@ -41,8 +42,8 @@ extern "C" __global__ void scalar_weigh(const __grid_constant__ scalar_weigh_arg
         double part = 0;
         for (int k = 0; k < 8; k++)
             if (node[k] >= 0)
-                part += weight[16 + k] * (double)values[node[k]];
-        sum += weight[line / 8] * weight[8 + line % 8] * part;
+                part = fma(weight[16 + k], (double)values[node[k]], part);
+        sum = fma(weight[line / 8] * weight[8 + line % 8], part, sum);
     }
     for (int offset = 16; offset > 0; offset /= 2)
         sum += __shfl_down_sync(0xffffffffu, sum, offset);

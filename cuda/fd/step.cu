@@ -23,16 +23,22 @@ constexpr int WINDOW = TILE_Y + 2 * HALF;
 constexpr int THREADS = 32 * TILE_Y;
 constexpr int ROW_JOBS = (2 * HALF + TILE_Y - 1) / TILE_Y;            /* ghost vectors a thread */
 constexpr int END_JOBS = (2 * HALF * TILE_Y + THREADS - 1) / THREADS; /* ghost values a thread */
+/* Blocks an SM: as many as the registers allow that hold the planes and what is on the way, for what is on
+ * the way from memory is what limits the speed. */
+constexpr int MIN_BLOCKS = (HALF * sizeof(REAL) <= 8    ? 1024
+                            : HALF * sizeof(REAL) <= 16 ? 640
+                                                        : 384) /
+                           THREADS;
 
 struct __align__(16) vec {
     REAL v[WIDTH];
 };
 
-DEVICE REAL weight(const scalar_args &a, int axis, int m)
-{
-    return sizeof(REAL) == 4 ? (REAL)a.weight32[axis * (FD_MAX_HALF + 1) + m]
-                             : (REAL)a.weight64[axis * (FD_MAX_HALF + 1) + m];
-}
+/* Operands from the constant bank, in REAL there. */
+#define CONSTANT(name) (sizeof(REAL) == 4 ? (REAL)a.name##32 : (REAL)a.name##64)
+#define WEIGHT(axis, m)                                                                                      \
+    (sizeof(REAL) == 4 ? (REAL)a.weight32[(axis) * (FD_MAX_HALF + 1) + (m)]                                  \
+                       : (REAL)a.weight64[(axis) * (FD_MAX_HALF + 1) + (m)])
 
 /* The node whose value times sign stands at i, as fd_image in csrc/fd/fd.h. */
 DEVICE int image(const scalar_args &a, int axis, int i, REAL &sign)
@@ -49,12 +55,15 @@ DEVICE int image(const scalar_args &a, int axis, int i, REAL &sign)
     return i;
 }
 
+/* Images are rare: whether this is one is the same for a warp. */
 DEVICE vec load(const REAL *from, REAL sign)
 {
     vec found = *(const vec *)from;
+    if (sign != 1) {
 #pragma unroll
-    for (int l = 0; l < WIDTH; l++)
-        found.v[l] *= sign;
+        for (int l = 0; l < WIDTH; l++)
+            found.v[l] *= sign;
+    }
     return found;
 }
 
@@ -78,7 +87,8 @@ DEVICE vec load_line(const REAL *plane, const line &line, REAL sign)
     return line.at < 0 ? none : load(plane + line.at, sign * line.sign);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) scalar_step(const __grid_constant__ scalar_args a)
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    scalar_step(const __grid_constant__ scalar_args a)
 {
     __shared__ __align__(16) REAL window[2][WINDOW][ROW];
     const int lane = threadIdx.x, row = threadIdx.y, thread = row * 32 + lane;
@@ -129,18 +139,28 @@ extern "C" __global__ void __launch_bounds__(THREADS) scalar_step(const __grid_c
     /* What the next plane needs, loaded one plane ahead. */
     vec front, old = {}, side[ROW_JOBS];
     REAL value[END_JOBS];
+#if SPLIT == 2
+    vec next_speed = {};
+#endif
     auto fetch = [&](int x) {
         REAL sign = 1;
-        int ahead = image(a, 0, x + HALF, sign);
+        int ahead = x + HALF;
+        if (ahead >= a.num[0])
+            ahead = image(a, 0, ahead, sign);
+        long long at = x * a.plane;
         front = load_line(p + ahead * a.plane, own, sign);
         if (store)
-            old = *(const vec *)((const REAL *)a.q + x * a.plane + own.at);
+            old = *(const vec *)((const REAL *)a.q + at + own.at);
+#if SPLIT == 2
+        if (store)
+            next_speed = *(const vec *)((const REAL *)a.speed + at + own.at);
+#endif
 #pragma unroll
         for (int job = 0; job < ROW_JOBS; job++)
-            side[job] = load_line(p + x * a.plane, beside[job], 1);
+            side[job] = load_line(p + at, beside[job], 1);
 #pragma unroll
         for (int job = 0; job < END_JOBS; job++)
-            value[job] = tip[job].at < 0 ? (REAL)0 : tip[job].sign * p[x * a.plane + tip[job].at];
+            value[job] = tip[job].at < 0 ? (REAL)0 : tip[job].sign * p[at + tip[job].at];
     };
     fetch(begin);
 
@@ -150,15 +170,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) scalar_step(const __grid_c
         for (int i = 0; i < 2 * HALF; i++)
             queue[i] = queue[i + 1];
         queue[2 * HALF] = front;
-        vec previous = old;
+        const vec center = queue[HALF], previous = old;
+#if SPLIT == 2
+        const vec speed = next_speed;
+#endif
 
         REAL *mine = &now[HALF + row][GHOST + lane * WIDTH];
         if (z + WIDTH <= a.num[2])
-            *(vec *)mine = queue[HALF];
+            *(vec *)mine = center;
         else /* images of the last nodes stand behind them */
             for (int l = 0; l < WIDTH; l++)
                 if (z + l < a.num[2])
-                    mine[l] = queue[HALF].v[l];
+                    mine[l] = center.v[l];
 #pragma unroll
         for (int job = 0; job < ROW_JOBS; job++)
             if (beside[job].at >= 0)
@@ -174,42 +197,42 @@ extern "C" __global__ void __launch_bounds__(THREADS) scalar_step(const __grid_c
         vec sum, near[2 * (GHOST / WIDTH) + 1];
 #pragma unroll
         for (int l = 0; l < WIDTH; l++)
-            sum.v[l] =
-                scalar_center(sizeof(REAL) == 4 ? (REAL)a.center32 : (REAL)a.center64, queue[HALF].v[l]);
+            sum.v[l] = scalar_center(CONSTANT(center), center.v[l]);
 #pragma unroll
         for (int m = 1; m <= HALF; m++)
 #pragma unroll
             for (int l = 0; l < WIDTH; l++)
-                sum.v[l] = scalar_pair(weight(a, 0, m), queue[HALF - m].v[l], queue[HALF + m].v[l], sum.v[l]);
+                sum.v[l] = scalar_pair(WEIGHT(0, m), queue[HALF - m].v[l], queue[HALF + m].v[l], sum.v[l]);
 #pragma unroll
         for (int m = 1; m <= HALF; m++) {
             vec low = *(const vec *)(mine - m * ROW), high = *(const vec *)(mine + m * ROW);
 #pragma unroll
             for (int l = 0; l < WIDTH; l++)
-                sum.v[l] = scalar_pair(weight(a, 1, m), low.v[l], high.v[l], sum.v[l]);
+                sum.v[l] = scalar_pair(WEIGHT(1, m), low.v[l], high.v[l], sum.v[l]);
         }
 #pragma unroll
         for (int i = 0; i < 2 * (GHOST / WIDTH) + 1; i++)
             near[i] = *(const vec *)(mine - GHOST + i * WIDTH);
-        const REAL *line = near[0].v + GHOST;
 #pragma unroll
         for (int m = 1; m <= HALF; m++)
 #pragma unroll
-            for (int l = 0; l < WIDTH; l++)
-                sum.v[l] = scalar_pair(weight(a, 2, m), line[l - m], line[l + m], sum.v[l]);
+            for (int l = 0; l < WIDTH; l++) {
+                constexpr int W = WIDTH;
+                const int low = GHOST + l - m, high = GHOST + l + m;
+                sum.v[l] =
+                    scalar_pair(WEIGHT(2, m), near[low / W].v[low % W], near[high / W].v[high % W], sum.v[l]);
+            }
         if (!store)
             continue;
         long long at = x * a.plane + own.at;
 #if SPLIT == 1
 #pragma unroll
         for (int l = 0; l < WIDTH; l++)
-            sum.v[l] = scalar_split(sizeof(REAL) == 4 ? (REAL)a.speed32 : (REAL)a.speed64, sum.v[l],
-                                    queue[HALF].v[l]);
+            sum.v[l] = scalar_split(CONSTANT(speed), sum.v[l], center.v[l]);
 #elif SPLIT == 2
-        vec speed = *(const vec *)((const REAL *)a.speed + at);
 #pragma unroll
         for (int l = 0; l < WIDTH; l++)
-            sum.v[l] = scalar_split(speed.v[l], sum.v[l], queue[HALF].v[l]);
+            sum.v[l] = scalar_split(speed.v[l], sum.v[l], center.v[l]);
 #endif
 #if DAMP
         REAL damp_xy = ((const REAL *)a.damp[0])[x] * damp_y;

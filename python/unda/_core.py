@@ -34,6 +34,7 @@ _STRUCTS = (
     "unda_mesh_info",
     "unda_mesh_arrays",
     "unda_element_arrays",
+    "unda_fd_options",
     "unda_solver_options",
     "unda_solver_info",
     "unda_receivers",

@@ -27,7 +27,7 @@ _SPAN = 1e3  # of time steps, between the median cell and the worst
 
 @dataclass
 class Report:
-    """What `DG.check` found; prints as text, true where there is no warning.
+    """What `sim.check` found; prints as text, true where there is no warning.
 
     Attributes
     ----------
@@ -57,7 +57,8 @@ class Report:
             f"  {tag}: {nodes:.1f} nodes in the shortest wavelength"
             for tag, nodes in self.nodes_per_wavelength.items()
         ]
-        lines.append("smallest stable time steps:")
+        if self.worst_cells:
+            lines.append("smallest stable time steps:")
         lines += [
             f"  cell {cell}: {dt:.3g} s, quality {quality:.2f}" for cell, dt, quality in self.worst_cells
         ]
@@ -66,7 +67,7 @@ class Report:
 
 
 def check(sim: Any) -> Report:
-    """Look at a simulation, see `DG.check`."""
+    """Look at a simulation, see `sim.check`."""
     report = Report()
     functions = [f for _, f in sim._sources] + [wrap(wave.f, sim.dt) for wave, *_ in sim._waves]
     known = [f.fmax for f in functions if f.fmax]

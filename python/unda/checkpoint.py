@@ -20,7 +20,9 @@ from ._check import file_path
 from ._core import ffi, lib
 from .errors import ArgumentError, FileError
 from .exact import from_config as solution_from_config
+from .grid import Grid
 from .incident import PlaneWave
+from .layer import CPML, Damping
 from .limits import device_number
 from .medium import Acoustic, Elastic, Maxwell
 from .mesh import Mesh
@@ -261,31 +263,58 @@ def _get_mesh(group: Any) -> Mesh:
     )  # fmt: skip
 
 
-def save(sim: Any, path: Any) -> None:
-    """Write a simulation, see `DG.save`."""
-    history = ffi.new("int32_t *")
-    _core.check(lib.unda_solver_get_history(sim._live(), history))
+def _put_cells(file: Any, sim: Any, levels: int) -> None:
+    """Write mesh, materials, state and as many levels of the integrator's history."""
+    _put_mesh(file.create_group("mesh"), sim.mesh)
+    file["material"] = sim._material
+    file["state"] = sim._read(lib.UNDA_STATE)
+    for name in _HISTORY[:levels]:
+        file[name] = sim._read(getattr(lib, name))
+
+
+def _put_nodes(file: Any, sim: Any, _levels: int) -> None:
+    """Write materials and state of a grid, with layers and their memory, slab by slab."""
+    try:
+        file["material"] = np.array(list(sim.medium.scalar().values()))
+    except ArgumentError:
+        shape = (*sim.grid.shape, len(sim.medium.parameters))
+        material = file.create_dataset("material", shape, np.float64)
+        for i in range(shape[0]):
+            material[i] = sim.medium.on(sim.grid.slab(i)).reshape(shape[1:])
+    for name, (number, shape) in sim._whole().items():
+        array = file.create_dataset(name, shape, sim.dtype)
+        plane = np.empty((1, *shape[1:]), sim.dtype)
+        for i in range(shape[0]):
+            to = _core.pointer(plane, writable=True)
+            _core.check(lib.unda_solver_read(sim._live(), number, i, 1, to))
+            array[i] = plane[0]
+
+
+def _outer_data(sim: Any) -> dict[str, Any]:
     exact = {}
-    for name, solution in sim._boundaries.exact.items():
+    for name, solution in sim._boundaries.exact.items() if sim.config["method"] == "DG" else ():
         if not hasattr(solution, "to_config"):
             raise ArgumentError(
                 f"the data of boundary {name!r} are a plain callable and cannot be saved; an unda.exact "
                 "solution of unda.sampled time functions can"
             )
         exact[name] = solution.to_config()
+    return exact
+
+
+def save(sim: Any, path: Any) -> None:
+    """Write a simulation, see `sim.save`."""
+    history = ffi.new("int32_t *")
+    _core.check(lib.unda_solver_get_history(sim._live(), history))
     header = {
         "config": sim.config, "physics": sim.medium.physics, "start": sim._start,
-        "step": sim.step_count, "history": history[0], "exact": exact,
+        "step": sim.step_count, "history": history[0], "exact": _outer_data(sim),
         "sources": [source.to_config() for source, *_ in (*sim._sources, *sim._waves)],
     }  # fmt: skip
 
     def fill(file: Any) -> None:
         file.attrs["simulation"] = json.dumps(header)
-        _put_mesh(file.create_group("mesh"), sim.mesh)
-        file["material"] = sim._material
-        file["state"] = sim._read(lib.UNDA_STATE)
-        for name in _HISTORY[: history[0]]:
-            file[name] = sim._read(getattr(lib, name))
+        (_put_cells if sim.config["method"] == "DG" else _put_nodes)(file, sim, history[0])
         for i, receivers in enumerate(sim._receivers):
             _put_receivers(file.create_group(f"receivers/{i}"), receivers)
 
@@ -293,7 +322,7 @@ def save(sim: Any, path: Any) -> None:
 
 
 def load(path: Any, *, device: str | None = None) -> Any:
-    """Make the simulation again that `DG.save` wrote; it continues as if it had never stopped.
+    """Make the simulation again that `sim.save` wrote; it continues as if it had never stopped.
 
     Parameters
     ----------
@@ -304,7 +333,7 @@ def load(path: Any, *, device: str | None = None) -> Any:
 
     Returns
     -------
-    DG
+    DG or FD
         With its state, clock, sources and receivers (``sim.receivers``, samples included).
 
     Raises
@@ -320,44 +349,89 @@ def load(path: Any, *, device: str | None = None) -> Any:
     >>> sim.save("run.h5")  # doctest: +SKIP
     >>> again = unda.load("run.h5")  # doctest: +SKIP
     """
-    from .dg import DG
-
     with _open(path, "simulation") as file:
         header = _header(file, "simulation")
         config = _entry(header, "config", dict, path)
-        mesh = _get_mesh(file["mesh"])
-        if mesh.hash != config.get("mesh"):
-            raise FileError(f"{path}: mesh has hash {mesh.hash}, expected {config.get('mesh')!r}")
-        mesh.origin = _entry(config, "mesh_origin", dict, path)
-        physics = _entry(header, "physics", str, path)
-        if physics not in _MEDIA:
-            raise FileError(f"{path}: physics is {physics!r}, expected one of {list(_MEDIA)}")
-        kind = _MEDIA[physics]
-        material = _array(file, "material", np.float64, (mesh.num_elem, len(kind.parameters)))
-        exact = _entry(header, "exact", dict, path)
-        made = {json.dumps(c): solution_from_config(c) for c in exact.values()}
-        boundary = {
-            name: made[json.dumps(exact[name])] if name in exact else word
-            for name, word in _entry(config, "boundary", dict, path).items()
-        }
         target = _entry(config, "device", str, path) if device is None else device
         if target != "auto":
             device_number(target)
+        common = {
+            "dt": _entry(config, "dt", float, path), "cfl": _entry(config, "cfl", float, path),
+            "threads": config.get("threads") if target == "cpu" == config["device"] else None,
+            "dtype": _entry(config, "dtype", str, path), "device": target, "allow_unstable": True,
+        }  # fmt: skip
         same = target.partition(":")[0] == config["device"].partition(":")[0] != "cpu"
-        sim = DG(
-            mesh, kind(**dict(zip(kind.parameters, material.T.copy(), strict=True))),
-            degree=_entry(config, "degree", int, path), boundary=boundary,
-            flux=_entry(config, "flux", str, path),
-            integrator=_entry(config, "integrator", str, path),
-            dt=_entry(config, "dt", float, path), cfl=_entry(config, "cfl", float, path),
-            threads=config.get("threads") if target == "cpu" == config["device"] else None,
-            dtype=_entry(config, "dtype", str, path),
-            device=target, allow_unstable=True,
-            kernel=config["kernel"] if same else "auto",
-            kernel_options=config["kernel_options"] if same and config["kernel"] == "fused" else None,
-        )  # fmt: skip
+        method = _entry(config, "method", str, path)
+        if method not in _METHODS:
+            raise FileError(f"{path}: method is {method!r}, expected one of {list(_METHODS)}")
+        sim = _METHODS[method](file, header, config, common, same)
         _restore(sim, file, header)
     return sim
+
+
+def _load_dg(file: Any, header: dict[str, Any], config: dict[str, Any], common: Any, same: bool) -> Any:
+    """Make the simulation on a mesh that a file describes; same: on the kind of device where it ran."""
+    from .dg import DG
+
+    path = file.filename
+    mesh = _get_mesh(file["mesh"])
+    if mesh.hash != config.get("mesh"):
+        raise FileError(f"{path}: mesh has hash {mesh.hash}, expected {config.get('mesh')!r}")
+    mesh.origin = _entry(config, "mesh_origin", dict, path)
+    physics = _entry(header, "physics", str, path)
+    if physics not in _MEDIA:
+        raise FileError(f"{path}: physics is {physics!r}, expected one of {list(_MEDIA)}")
+    kind = _MEDIA[physics]
+    material = _array(file, "material", np.float64, (mesh.num_elem, len(kind.parameters)))
+    exact = _entry(header, "exact", dict, path)
+    made = {json.dumps(c): solution_from_config(c) for c in exact.values()}
+    boundary = {
+        name: made[json.dumps(exact[name])] if name in exact else word
+        for name, word in _entry(config, "boundary", dict, path).items()
+    }
+    return DG(
+        mesh, kind(**dict(zip(kind.parameters, material.T.copy(), strict=True))),
+        degree=_entry(config, "degree", int, path), boundary=boundary,
+        flux=_entry(config, "flux", str, path), integrator=_entry(config, "integrator", str, path),
+        kernel=config["kernel"] if same else "auto",
+        kernel_options=config["kernel_options"] if same and config["kernel"] == "fused" else None,
+        **common,
+    )  # fmt: skip
+
+
+def _load_fd(file: Any, header: dict[str, Any], config: dict[str, Any], common: Any, same: bool) -> Any:
+    """Make the simulation on a grid that a file describes."""
+    from .fd import FD
+
+    path = file.filename
+    grid = Grid(**_entry(config, "grid", dict, path))
+    physics = _entry(header, "physics", str, path)
+    if physics not in _MEDIA:
+        raise FileError(f"{path}: physics is {physics!r}, expected one of {list(_MEDIA)}")
+    kind, scheme = _MEDIA[physics], _entry(config, "scheme", str, path)
+    if scheme not in _LAYERS:
+        raise FileError(f"{path}: scheme is {scheme!r}, expected one of {list(_LAYERS)}")
+    data, num = file.get("material"), len(kind.parameters)
+    uniform = data is not None and len(data.shape) == 1
+    values = _array(file, "material", np.float64, (num,) if uniform else (*grid.shape, num))
+    material = {name: float(values[i]) if uniform else values[..., i].copy()
+                for i, name in enumerate(kind.parameters)}  # fmt: skip
+    if scheme == "scalar":  # one number
+        material["rho"] = float(values.flat[0])
+    boundary = {
+        name: _LAYERS[scheme](**one) if isinstance(one, dict) else one
+        for name, one in _entry(config, "boundary", dict, path).items()
+    }
+    return FD(
+        grid, kind(**material),
+        order=_entry(config, "order", int, path), scheme=scheme,
+        boundary=boundary, kernel=config["kernel"] if same else "auto",
+        kernel_options=config["kernel_options"] if same else None, **common,
+    )  # fmt: skip
+
+
+_LAYERS: dict[str, type[Damping] | type[CPML]] = {"scalar": Damping, "staggered": CPML}
+_METHODS = {"DG": _load_dg, "FD": _load_fd}
 
 
 def _restore(sim: Any, file: Any, header: dict[str, Any]) -> None:
@@ -377,8 +451,14 @@ def _restore(sim: Any, file: Any, header: dict[str, Any]) -> None:
         made = sim.add_receivers(saved.points, saved.fields, every=saved.every, name=saved.name)
         made.clear(saved._t0, saved._step)
         made.append(saved._all())
-    shape = (sim.mesh.num_elem, sim.num_node, len(sim.fields))
-    for name in ("UNDA_STATE", *_HISTORY[:history]):
-        q = _array(file, name if name != "UNDA_STATE" else "state", sim.dtype, shape)
-        _core.check(lib.unda_solver_write(handle, getattr(lib, name), 0, len(q), _core.pointer(q)))
+    arrays: dict[str, tuple[int, tuple[int, ...]]]
+    if sim.config["method"] == "DG":
+        cells = (sim.mesh.num_elem, sim.num_node, len(sim.fields))
+        arrays = {name if name != "UNDA_STATE" else "state": (getattr(lib, name), cells)
+                  for name in ("UNDA_STATE", *_HISTORY[:history])}  # fmt: skip
+    else:
+        arrays = sim._whole()
+    for name, (number, shape) in arrays.items():
+        q = _array(file, name, sim.dtype, shape)
+        _core.check(lib.unda_solver_write(handle, number, 0, len(q), _core.pointer(q)))
     _core.check(lib.unda_solver_set_clock(handle, start, step, history))

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._check import flag, integer, number
+from ._check import flag, integer
 from .boundary import Boundaries
 from .errors import ArgumentError
-from .limits import choose_device, device_number
+from .limits import choose_device
 from .medium import Medium
 from .mesh import Mesh
 from .mesh_simulation import MeshSimulation
-from .simulation import KERNELS, PLAN, PRECISIONS, choice, forecast, plan, precision
+from .simulation import KERNELS, PLAN, PRECISIONS, choice, common_options, forecast, plan
 
 __all__ = ["DG"]
 
@@ -169,18 +169,14 @@ class DG(MeshSimulation):
             )
         material = medium.on(mesh)
         boundaries = Boundaries.of(mesh, medium, boundary)
-        chosen = choose_device() if isinstance(device, str) and device == "auto" else device
+        common, chosen = common_options(dtype=dtype, device=device, threads=threads, dt=dt, cfl=cfl)
         options = _core.new_struct(
             "unda_solver_options",
+            **common,
             physics=physics,
             degree=integer("degree", degree, 1, 9),
-            precision=precision(dtype),
             flux=choice("flux", flux, ("upwind", "central")),
             integrator=choice("integrator", integrator, ("lsrk4", "ab3")),
-            device=device_number(chosen),
-            threads=0 if threads is None else integer("threads", threads, 0, 4096),
-            cfl=number("cfl", cfl, positive=True),
-            dt=0.0 if dt is None else number("dt", dt, "s", positive=True),
             material=material,
             boundary=boundaries.codes,
             plan=plan(kernel_options, PLAN),

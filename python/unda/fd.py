@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _core, grid_check
+from . import _core, grid_check, grid_plane
 from ._check import field_names, field_values, flag, integer, number
 from ._core import ffi, lib
 from .check import Report
@@ -22,16 +22,31 @@ from .fd_scheme import Scalar, scheme_of
 from .fd_sides import SIDES, code_of, conditions, frequency_of
 from .grid import Block, Grid
 from .layer import CPML, Damping
-from .limits import choose_device, device_limits, device_number
+from .limits import device_limits
 from .medium import Medium
+from .plotting import Plane
 from .receiver import Channels
-from .simulation import PRECISIONS, Simulation, alone, choice, forecast, node_values, plan, precision
+from .simulation import (
+    PRECISIONS,
+    Simulation,
+    alone,
+    choice,
+    common_options,
+    forecast,
+    node_values,
+    plan,
+)
 from .source import Source
 
 __all__ = ["FD"]
 
-_KERNELS = {"auto": lib.UNDA_KERNEL_AUTO, "step": lib.UNDA_KERNEL_STEP}
-_PLAN = ("rows", "planes")
+_KERNELS = {
+    "auto": lib.UNDA_KERNEL_AUTO,
+    "step": lib.UNDA_KERNEL_STEP,
+    "tiled": lib.UNDA_KERNEL_TILED,
+    "diamond": lib.UNDA_KERNEL_DIAMOND,
+}
+_PLANS = {"cpu": ("depth", "rows"), "cuda": ("rows", "planes", "dts", "step", "levels")}
 _SLAB = 2**20  # nodes worked on at a time in Python
 
 
@@ -81,10 +96,14 @@ class FD(Simulation):
         As for `DG`.
     threads : int, optional
         CPU threads; all that the process may use if omitted.
-    kernel : {"auto", "step"}
-        "step": one step of the whole grid after the other.
+    kernel : {"auto", "step", "tiled", "diamond"}
+        "step": one step of the whole grid after the other. "tiled", on the CPU and where x and y are not
+        periodic: several steps of what is in the cache. "diamond", on CUDA devices up to order 8 and where
+        nothing is periodic: many steps in towers of diamonds (Perepelkina & Levchenko 2015). All give the
+        same bits.
     kernel_options : dict of str to int, optional
-        Parts of the plan to fix: rows (along y, of a block), planes (of x, that it marches over). CUDA only.
+        Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
+        marches over). On the CPU: depth (steps at once), rows (of a block).
     allow_unstable : bool
         Accept a dt above the stable limit.
 
@@ -123,7 +142,6 @@ class FD(Simulation):
 
     grid: Grid
     order: int
-    _plan_names = _PLAN
     _sides: dict[str, Any]
     _scheme: Scalar
 
@@ -158,7 +176,11 @@ class FD(Simulation):
         )
         self.fields = self._scheme.fields
         if not grid_options.uniform:
-            self._give_material()
+            try:
+                self._give_material()
+            except BaseException:
+                self.close()
+                raise
         self.config = {
             "method": "FD",
             "scheme": scheme,
@@ -199,6 +221,7 @@ class FD(Simulation):
             raise ArgumentError(f"order is {order}, expected an even number")
         sides = conditions(grid, kind, boundary)
         layers = [one if isinstance(one, (Damping, CPML)) else None for one in sides.values()]
+        medium.on(Block(grid, 0, 1))  # refuses what does not fit the grid
         try:
             material = np.array(list(medium.scalar().values())) if kind.name == "scalar" else None
         except ArgumentError:
@@ -212,20 +235,16 @@ class FD(Simulation):
             stretch=[one.kappa if isinstance(one, CPML) else 1.0 for one in layers],
             frequency=[frequency_of(one, fastest, grid.spacing[i // 2]) for i, one in enumerate(layers)],
         )  # fmt: skip
-        chosen = choose_device() if isinstance(device, str) and device == "auto" else device
+        common, chosen = common_options(dtype=dtype, device=device, threads=threads, dt=dt, cfl=cfl)
         options = _core.new_struct(
             "unda_solver_options",
+            **common,
             method=lib.UNDA_FD,
             physics=getattr(lib, f"UNDA_{medium.physics.upper()}"),
-            precision=precision(dtype),
-            device=device_number(chosen),
-            threads=0 if threads is None else integer("threads", threads, 0, 4096),
             kernel=_KERNELS[list(_KERNELS)[choice("kernel", kernel, list(_KERNELS))]],
-            cfl=number("cfl", cfl, positive=True),
-            dt=0.0 if dt is None else number("dt", dt, "s", positive=True),
             material=material,
             boundary=np.array([code_of(side) for side in sides.values()], np.int32),
-            plan=plan(kernel_options, _PLAN),
+            plan=plan(kernel_options, _PLANS["cpu" if chosen == "cpu" else "cuda"]),
             fd=grid_options,
         )
         return options, grid_options, sides, kind, chosen
@@ -302,6 +321,10 @@ class FD(Simulation):
     def _size(self) -> tuple[int, str]:
         return self.grid.num_node, "cell"
 
+    def _plan(self, info: Any) -> dict[str, int]:
+        names = _PLANS["cuda" if info.on_gpu else "cpu"]
+        return dict(zip(names, map(int, info.plan), strict=False))
+
     def _about(self) -> str:
         shape = " x ".join(map(str, self.grid.shape))
         padded = " x ".join(map(str, self.padded))
@@ -361,9 +384,12 @@ class FD(Simulation):
 
     def _write_field(self, name: str, value: Any) -> None:
         if not callable(value):
-            shape = np.shape(value)
-            if shape and shape != self.grid.shape:
-                raise ArgumentError(f"{name} has shape {shape}, expected {self.grid.shape}")
+            try:
+                value = np.asarray(value)
+            except ValueError as error:
+                raise ArgumentError(f"{name} is not an array of numbers: {error}") from None
+            if value.ndim and value.shape != self.grid.shape:
+                raise ArgumentError(f"{name} has shape {value.shape}, expected {self.grid.shape}")
 
         def part(first: int, count: int, place: list[np.ndarray]) -> np.ndarray:
             given = value if callable(value) or np.ndim(value) == 0 else value[first : first + count]
@@ -419,6 +445,7 @@ class FD(Simulation):
     def _exact(
         self, exact: Callable[..., Any], name: str, t: float, first: int, count: int, place: list[np.ndarray]
     ) -> np.ndarray:
+        """Return a field of an exact solution at its places of a slab."""
         field, _, _ = name.partition("_")  # of p_previous: p
         found = exact(*place, t + self._scheme.lag(name) * self.dt)
         if not isinstance(found, Mapping) or field not in found:
@@ -434,23 +461,16 @@ class FD(Simulation):
         _core.check(lib.unda_solver_read(self._live(), array, 0, len(out), to))
         return out
 
-    def _whole_state(self) -> dict[int, np.ndarray]:
-        """Return all that a checkpoint must hold: arrays with layers, and memories of these."""
-        made: dict[int, np.ndarray] = {}
-        shape = ffi.new("int64_t[3]")
-        array = int(lib.UNDA_WHOLE)
-        while lib.unda_solver_array_shape(self._live(), array, shape) == lib.UNDA_OK:
-            made[array] = np.empty([int(n) for n in shape], self.dtype)
-            to = _core.pointer(made[array], writable=True)
-            _core.check(lib.unda_solver_read(self._live(), array, 0, len(made[array]), to))
-            array += 1
-        return made
-
-    def _restore_whole(self, state: Mapping[int, np.ndarray]) -> None:
-        """Write what `_whole_state` gave."""
-        for array, values in state.items():
-            part = np.ascontiguousarray(values, self.dtype)
-            _core.check(lib.unda_solver_write(self._live(), array, 0, len(part), _core.pointer(part)))
+    def _whole(self) -> dict[str, tuple[int, tuple[int, ...]]]:
+        """Return number and shape of each array of the state: fields with layers, and memory of these."""
+        made: dict[str, tuple[int, tuple[int, ...]]] = {}
+        shape, names = ffi.new("int64_t[3]"), self._scheme.names
+        while True:
+            number = int(lib.UNDA_WHOLE) + len(made)
+            if lib.unda_solver_array_shape(self._live(), number, shape) != lib.UNDA_OK:
+                return made
+            name = names[len(made)] if len(made) < len(names) else f"layer_{len(made) - len(names)}"
+            made[name] = number, tuple(int(n) for n in shape)
 
     def error(self, exact: Any, *, relative: bool = False) -> dict[str, float]:
         """Return the L2 error of the fields against an exact solution at the present time.
@@ -591,18 +611,5 @@ class FD(Simulation):
         points = sum(len(receivers.points) / receivers.every for receivers in self._receivers)
         return int(max(1, min(64e6 / (8 * (len(self._sources) + 512 * points + 1)), 100_000)))
 
-    def _slice(self, field: str, axis: int, value: float, num: int) -> tuple[Any, Any, np.ndarray]:
-        low, high, h = self.grid.lower[axis], self.grid.upper[axis], self.grid.spacing[axis]
-        if not low - 0.5 * h <= value <= high + 0.5 * h:
-            raise ArgumentError(f"{'xyz'[axis]} is {value} m, expected {low} to {high} m: on the grid")
-        across, up = (i for i in range(3) if i != axis)
-        at = int(np.clip(np.rint((value - low) / h), 0, self.grid.shape[axis] - 1))
-        if axis == 0:
-            plane = np.empty((1, *self.grid.shape[1:]), self.dtype)
-            to = _core.pointer(plane, writable=True)
-            _core.check(lib.unda_solver_read(self._live(), self._arrays(field), at, 1, to))
-            values = plane[0]
-        else:
-            values = self.get(field).take(at, axis=axis)
-        axes = self.grid.axes()
-        return axes[across], axes[up], values.T
+    def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
+        return grid_plane.plane(self, field, axis, value)

@@ -69,6 +69,6 @@ def _units(sim: Any, report: Report) -> None:
     speed = sim.medium.speed_max(sim.grid)
     if report.fmax is not None and size * report.fmax / speed < 0.1:
         report.warnings.append(
-            f"the grid is {size:.3g} m across, a tenth of the wavelength {speed / report.fmax:.3g} m or less: "
-            "are units mixed?"
+            f"the grid is {size:.3g} m across, a tenth of the wavelength {speed / report.fmax:.3g} m or "
+            "less: are units mixed?"
         )

@@ -219,7 +219,7 @@ class Medium:
         return np.zeros(len(values))
 
     def _questions(self, values: Array, size: float) -> list[str]:
-        """Say what looks like mixed units, on a mesh of that size [m]; for `DG.check`."""
+        """Say what looks like mixed units, on a mesh of that size [m]; for `sim.check`."""
         return []
 
     def _rule(self, name: str) -> Rule:
@@ -378,7 +378,7 @@ class Maxwell(Medium):
     sigma : float, dict of str to float, array_like or callable
         Conductivity [S/m]. It takes its share of the stable time step: dt <= 4.6 eps/sigma with
         `lsrk4`, 6/11 eps/sigma with `ab3`, less what the waves need; a larger dt is refused. In metals
-        (copper: 7e-19 s) a "pec" boundary is what is wanted; `DG.check` says where.
+        (copper: 7e-19 s) a "pec" boundary is what is wanted; `sim.check` says where.
 
     Raises
     ------

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core, norms
-from ._check import field_names, flag, number
+from ._check import field_names, flag, integer, number
 from ._core import lib
 from .boundary import Boundaries, OuterData, own_side
 from .check import Report, check
@@ -20,6 +20,7 @@ from .errors import ArgumentError, UnstableError
 from .incident import PlaneWave
 from .limits import device_limits
 from .mesh import Mesh
+from .plotting import Plane
 from .simulation import Simulation, alone, node_values
 from .source import Source
 
@@ -288,18 +289,39 @@ class MeshSimulation(Simulation):
     def _size(self) -> tuple[int, str]:
         return self.mesh.num_elem * self.num_node * len(self.fields), "DOF"
 
-    def _slice(self, field: str, axis: int, value: float, num: int) -> tuple[Any, Any, np.ndarray]:
+    def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
+        num = integer("num", num, 1, 10_000)
         across, up = (i for i in range(3) if i != axis)
-        lower, upper = np.array(self.mesh.lower), np.array(self.mesh.upper)
-        a, b = (np.linspace(lower[i], upper[i], num) for i in (across, up))
+        lower, size = np.array(self.mesh.lower), np.array(self.mesh.upper) - self.mesh.lower
+        middle = (np.arange(num) + 0.5) / num
         points = np.empty((num, num, 3))
         points[..., axis] = value
-        points[..., across], points[..., up] = a[None, :], b[:, None]
-        flat = points.reshape(-1, 3)
-        inside = self.mesh.locate(flat)[0] >= 0
-        values = np.full(len(flat), np.nan)
-        values[inside] = self.sample(flat[inside], [field])[field]
-        return a, b, values.reshape(num, num)
+        points[..., across] = lower[across] + size[across] * middle[None, :]
+        points[..., up] = lower[up] + size[up] * middle[:, None]
+        elem = self.mesh.locate(points.reshape(-1, 3))[0]
+        inside = np.flatnonzero(elem >= 0)
+        if inside.size == 0:
+            low, high = lower[axis], lower[axis] + size[axis]
+            raise ArgumentError(
+                f"{'xyz'[axis]} is {value} m and meets no cell; the mesh goes from {low} to {high} m"
+            )
+        channels, seen, elem = self._channels_of((field,)), points.reshape(-1, 3)[inside], elem[inside]
+
+        def filled(some: np.ndarray) -> np.ndarray:
+            values = np.full(num * num, np.nan)
+            values[inside] = some
+            return values.reshape(num, num)
+
+        def read() -> np.ndarray:
+            with self._guard:
+                return filled(self._sample_at(channels, seen, elem)[:, 0])
+
+        def material(name: str) -> np.ndarray:
+            return filled(self._material[elem, list(self.medium.parameters).index(name)])
+
+        a, b = lower[across], lower[up]
+        extent = float(a), float(a + size[across]), float(b), float(b + size[up])
+        return Plane("xyz"[axis], value, extent, read, material, None)
 
     def _about(self) -> str:
         return (

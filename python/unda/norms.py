@@ -1,6 +1,6 @@
 """Errors of a simulation against exact solutions, integrated by cubature.
 
-Not here: the error of traces (receiver.py), energies (csrc/solver/norm.c).
+Not here: the error of traces (receiver.py), energies (csrc/dg/norm.c).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Simulation: what every method has in common: sources, receivers, running, files.
 
-Drives the C solver chunk by chunk and hands out arrays. Not here: the state of methods on meshes
-(mesh_simulation.py) and on grids (fd.py), numerics (csrc, cuda).
+Drives the C solver chunk by chunk and hands out arrays. Not here: pictures (pictures.py), the state of
+methods on meshes (mesh_simulation.py) and on grids (fd.py), numerics (csrc, cuda).
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from ._core import ffi, lib
 from ._run_control import Alone, Interruptible, Progress
 from .errors import ArgumentError, ForkError, OutOfMemoryError, UnstableError
 from .incident import PlaneWave
-from .limits import device_info
+from .limits import choose_device, device_info, device_number
 from .medium import Medium
+from .pictures import Pictures
 from .receiver import Channels, Receivers
 from .source import Source
 
@@ -35,6 +36,7 @@ __all__ = [
     "Simulation",
     "alone",
     "choice",
+    "common_options",
     "forecast",
     "node_values",
     "plan",
@@ -42,7 +44,7 @@ __all__ = [
 ]
 
 PLAN = ("rows", "cols", "tile", "blocks", "unroll_volume", "unroll_lift")
-KERNELS = ("auto", "fused", "node", "step")  # in the order of unda_kernel
+KERNELS = ("auto", "fused", "node", "step", "tiled", "diamond")  # in the order of unda_kernel
 PRECISIONS = ("float32", "float64")
 _CHUNK_SECONDS = 0.3
 _CHUNK_BYTES = 64e6
@@ -91,6 +93,20 @@ def plan(options: Mapping[str, int] | None, names: Sequence[str]) -> list[int]:
     return [integer(name, options.get(name, 0), 0, 2**31 - 1) for name in names]
 
 
+def common_options(
+    *, dtype: Any, device: Any, threads: int | None, dt: float | None, cfl: float
+) -> tuple[dict[str, Any], str]:
+    """Return the options of the library that every method has, and the device."""
+    chosen = choose_device() if isinstance(device, str) and device == "auto" else device
+    return {
+        "precision": precision(dtype),
+        "device": device_number(chosen),
+        "threads": 0 if threads is None else integer("threads", threads, 0, 4096),
+        "cfl": number("cfl", cfl, positive=True),
+        "dt": 0.0 if dt is None else number("dt", dt, "s", positive=True),
+    }, chosen
+
+
 def forecast(mesh: Any, options: Any) -> dict[str, int]:
     """Return the bytes that a solver with these options would take; mesh: the library's, or NULL."""
     bytes_ = ffi.new("int64_t[2]")
@@ -133,7 +149,7 @@ def node_values(name: str, value: Any, place: Sequence[np.ndarray], dtype: np.dt
     return found
 
 
-class Simulation:
+class Simulation(Pictures):
     """A wave in time; made by a method such as `unda.DG`.
 
     Attributes
@@ -186,10 +202,6 @@ class Simulation:
         """Return what a step advances, and its name: unknowns, "DOF", or nodes, "cell"."""
         raise NotImplementedError
 
-    def _slice(self, field: str, axis: int, value: float, num: int) -> tuple[Any, Any, np.ndarray]:
-        """Return a field (up, across) on a plane of constant x, y or z, and the places along both axes."""
-        raise NotImplementedError
-
     # ---- creation ----
 
     def _start_solver(
@@ -224,8 +236,6 @@ class Simulation:
         self._blown: tuple[int, int] | None = None  # steps of a blow-up and of the last good state
         _alive.add(self)
 
-    _plan_names: tuple[str, ...] = PLAN
-
     def _resolved(self, device: str) -> dict[str, Any]:
         """Return the part of the configuration that the library decided."""
         info = self._info()
@@ -234,8 +244,8 @@ class Simulation:
             "dt": self.dt,
             "device": device,
             **device_info(device),
-            "kernel": KERNELS[info.kernel] if info.on_gpu else None,
-            "kernel_options": self._plan(info) if info.on_gpu else None,
+            "kernel": KERNELS[info.kernel] if info.kernel else None,
+            "kernel_options": self._plan(info) if info.kernel else None,
             "threads": int(info.threads),
             "version": _core.version(),
             "source_hash": _core.text(lib.unda_source_hash()),
@@ -244,7 +254,7 @@ class Simulation:
         }
 
     def _plan(self, info: Any) -> dict[str, int]:
-        return dict(zip(self._plan_names, map(int, info.plan), strict=False))
+        return dict(zip(PLAN, map(int, info.plan), strict=True))
 
     def _info(self) -> Any:
         if self._handle is None:
@@ -311,7 +321,7 @@ class Simulation:
         Raises
         ------
         ArgumentError
-            On the CPU.
+            On the CPU, and by methods that time no kernels one by one (`FD`).
         """
         found = self._kernel_seconds(runs)
         found["stage"] |= self.rate(found["stage"]["seconds"])
@@ -339,7 +349,11 @@ class Simulation:
             Points outside the mesh, unknown fields.
         """
         channels = self._channels_of(fields)
-        array, elem = self._inside(points, "point")
+        values = self._sample_at(channels, *self._inside(points, "point"))
+        return dict(zip(channels.names, values.T, strict=True))
+
+    def _sample_at(self, channels: Channels, array: np.ndarray, elem: np.ndarray | None) -> np.ndarray:
+        """Return (num_point, channels) at points whose cells are known."""
         values = np.empty((len(array), len(channels.numbers)))
         given = _core.new_struct(
             "unda_receivers", num_point=len(array), num_field=len(channels.numbers), points=array, elem=elem,
@@ -347,7 +361,7 @@ class Simulation:
         )  # fmt: skip
         to = _core.pointer(values, writable=True)
         _core.check(lib.unda_solver_sample(self._live(), given, to))
-        return dict(zip(channels.names, channels.combine(values).T, strict=True))
+        return channels.combine(values)
 
     @alone
     def energy(self) -> float:
@@ -494,8 +508,8 @@ class Simulation:
         Raises
         ------
         UnstableError
-            If the state is no longer finite; the last good one is there again, to be read. `set` or
-            `reset` starts anew.
+            If the state is no longer finite; on a mesh the last good one is there again, to be read. `set`
+            or `reset` starts anew.
         """
         n = integer("n", n, 0)
         self._live()
@@ -548,6 +562,18 @@ class Simulation:
         n = max(1, int(self._rate * _CHUNK_SECONDS)) if self._rate else 8
         return min(n, left, self._room())
 
+    def _steps_to(self, until: float | None, steps: int | None) -> int:
+        """Return the steps that `run` is to do."""
+        self._live()
+        if (until is None) == (steps is None):
+            raise ArgumentError("give either until= or steps=")
+        if steps is not None:
+            return integer("steps", steps, 0)
+        far = np.ceil((number("until", until, "s") - self.t) / self.dt - 1e-9)
+        if far <= 0:
+            _core.logger.info("run(until=%g): the time is %g s already", until, self.t)
+        return int(min(max(0.0, far), 2.0**62))
+
     @alone
     def run(
         self,
@@ -580,19 +606,11 @@ class Simulation:
         KeyboardInterrupt
             After Ctrl-C, once the present chunk (at most about 0.3 s) is done; the simulation is whole.
         """
-        if (until is None) == (steps is None):
-            raise ArgumentError("give either until= or steps=")
+        steps = self._steps_to(until, steps)
         every = None if every is None else integer("every", every, 1)
         progress = None if progress is None else flag("progress", progress)
         if callback is not None and not callable(callback):
             raise ArgumentError(f"callback is {callback!r}, expected a callable")
-        if steps is not None:
-            steps = integer("steps", steps, 0)
-        else:
-            far = np.ceil((number("until", until, "s") - self.t) / self.dt - 1e-9)
-            steps = int(min(max(0.0, far), 2.0**62))
-            if steps == 0:
-                _core.logger.info("run(until=%g): the time is %g s already", until, self.t)
         with Interruptible() as interrupted, Progress(self, steps, progress) as bar:
             done = 0
             while done < steps:
@@ -605,21 +623,6 @@ class Simulation:
                     callback(self)
                 if interrupted():
                     break
-
-    def plot_slice(
-        self,
-        field: str,
-        *,
-        x: float | None = None,
-        y: float | None = None,
-        z: float | None = None,
-        ax: Any = None,
-        num: int = 200,
-    ) -> Any:
-        """Draw a field on a plane x, y or z = const [m]; returns the matplotlib axes."""
-        from .plotting import plot_slice
-
-        return plot_slice(self, field, {"x": x, "y": y, "z": z}, ax, num)
 
     # ---- files ----
 
@@ -667,11 +670,13 @@ class Simulation:
         self.close()
 
     def _engine(self) -> str:
+        where = f"{self.config['device']} ({self.config['device_name']})"
+        if self.config["device"] == "cpu":
+            where = f"cpu with {self.config['threads']} threads"
         if self.config["kernel"] is None:
-            return f"cpu with {self.config['threads']} threads"
-        plan = ", ".join(map(str, (self.config["kernel_options"] or {}).values()))
-        device = f"{self.config['device']} ({self.config['device_name']})"
-        return f"{device}, kernel {self.config['kernel']} {{{plan}}}"
+            return where
+        plan = ", ".join(map(str, self.config["kernel_options"].values()))
+        return f"{where}, kernel {self.config['kernel']} {{{plan}}}"
 
     def _about(self) -> str:
         """Return what stands in brackets after the name."""
@@ -679,7 +684,7 @@ class Simulation:
 
     def __repr__(self) -> str:
         name = type(self).__name__
-        if self._handle is None:
+        if self._handle is None or not hasattr(self, "config"):
             return f"{name}(closed)"
         if self._process != os.getpid():
             return f"{name}(of process {self._process})"

@@ -1,6 +1,7 @@
 """Sources: where a wave comes from and what is injected there.
 
-Not here: the function of time (timefunction.py), interpolation into an element (csrc/solver).
+Not here: the function of time (timefunction.py), interpolation into an element (csrc/dg/points.c) or onto
+a grid (csrc/fd/points.c).
 Next: exact/point.py, the wave that a source makes in a homogeneous medium.
 """
 
@@ -171,7 +172,7 @@ class PointForce(Source):
     As every point source of a DG method it is the polynomial of its cell that acts like delta on all of
     the degree; its higher moments are wrong, which fades like those of a multipole. At degree 4 velocities,
     and H of a dipole, are good to 2 % from two cells on (edges of a brick of six); stresses, and E, from
-    two to three, later where f leaves a static field and beside a vertex. `DG.check` names what is nearer.
+    two to three, later where f leaves a static field and beside a vertex. `sim.check` names what is nearer.
 
     Parameters
     ----------

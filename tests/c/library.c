@@ -36,6 +36,13 @@ static unda_status run_lifecycle(void)
             rig_free(&rig);
             TRY_HERE(status);
         }
+    for (int32_t bits = 0; bits < 4; bits++, num_solver++) {
+        struct grid grid = {0};
+        unda_status status = grid_new(&grid, bits & 1, bits >> 1);
+        status = status == UNDA_OK ? grid_use(&grid, 3) : status;
+        grid_free(&grid);
+        TRY_HERE(status);
+    }
     printf("solvers=%d\n", num_solver);
     return UNDA_OK;
 }
@@ -47,10 +54,14 @@ static unda_status run_memory(void)
     int num_failed = 0;
     for (failing = 0; failing == 0 || num_allocation >= failing; failing++) {
         struct rig rig = {0};
+        struct grid grid = {0};
         num_allocation = 0;
         unda_status status = rig_new(&rig, &(unda_solver_options){.degree = 2, .integrator = UNDA_AB3});
         status = status == UNDA_OK ? rig_use(&rig, 2) : status;
         rig_free(&rig);
+        status = status == UNDA_OK ? grid_new(&grid, UNDA_FLOAT32, 0) : status;
+        status = status == UNDA_OK ? grid_use(&grid, 2) : status;
+        grid_free(&grid);
         if (status != UNDA_OK && (status != UNDA_ERR_MEMORY || !strstr(unda_error(), "no memory for ")))
             return status;
         num_failed += status != UNDA_OK;
@@ -63,12 +74,17 @@ static unda_status run_memory(void)
 static unda_status run_steps(void)
 {
     struct rig rig = {0};
+    struct grid grid = {0};
     unda_status status = rig_new(&rig, &(unda_solver_options){.degree = 3});
     status = status == UNDA_OK ? rig_use(&rig, 5) : status;
+    status = status == UNDA_OK ? grid_new(&grid, UNDA_FLOAT32, 0) : status;
+    status = status == UNDA_OK ? grid_use(&grid, 5) : status;
     long before = num_allocation;
     status = status == UNDA_OK ? rig_step(&rig, 5) : status;
+    status = status == UNDA_OK ? grid_step(&grid, 5) : status;
     printf("allocations=%ld\n", num_allocation - before);
     rig_free(&rig);
+    grid_free(&grid);
     return status;
 }
 

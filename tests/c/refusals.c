@@ -331,6 +331,7 @@ unda_status refusals(void)
     refuse_incident(&rig);
     refuse_steps(&rig);
     refuse_settings();
+    TRY_HERE(grid_refusals(rig.solver));
     unda_status status = rig_step(&rig, 1); /* it still runs */
     rig_free(&rig);
     unda_solver_free(NULL);

@@ -36,6 +36,17 @@ unda_status rig_use(struct rig *rig, int64_t num_step);
 unda_status rig_step(struct rig *rig, int64_t num_step);
 void rig_free(struct rig *rig); /* also half built */
 
+/* The same of finite differences: grid.c. */
+struct grid {
+    unda_solver *solver;
+    int32_t group;
+};
+unda_status grid_new(struct grid *grid, int32_t precision, int32_t uniform);
+unda_status grid_use(struct grid *grid, int64_t num_step);
+unda_status grid_step(struct grid *grid, int64_t num_step);
+void grid_free(struct grid *grid);
+unda_status grid_refusals(unda_solver *other); /* other: of another method */
+
 /* refusals.c: calls everything with arguments that must be refused. */
 unda_status refusals(void);
 

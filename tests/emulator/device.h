@@ -10,6 +10,8 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
+#define __noinline__
+#define __cluster_dims__(...)
 #define __shared__ static __attribute__((section("emu_block")))
 
 extern "C" {
@@ -36,6 +38,11 @@ EMU_VECTOR(float, float) EMU_VECTOR(double, double) EMU_VECTOR(int, int)
     template <class... A> inline float NAME(float x, A... more) { return __builtin_##NAME##f(x, more...); } \
     template <class... A> inline float NAME##f(float x, A... more) { return __builtin_##NAME##f(x, more...); }
 EMU_MATH(sqrt) EMU_MATH(fabs) EMU_MATH(floor) EMU_MATH(exp) EMU_MATH(fmin) EMU_MATH(fmax) EMU_MATH(fma)
+#define EMU_ROUNDED(SUFFIX, TYPE, FUSED, FMA)                                                      \
+    inline TYPE __##SUFFIX##add_rn(TYPE x, TYPE y) { return x + y; }                               \
+    inline TYPE __##SUFFIX##mul_rn(TYPE x, TYPE y) { return x * y; }                               \
+    inline TYPE FUSED(TYPE x, TYPE y, TYPE z) { return FMA(x, y, z); }
+EMU_ROUNDED(f, float, __fmaf_rn, __builtin_fmaf) EMU_ROUNDED(d, double, __fma_rn, __builtin_fma)
 template <class T> inline bool isfinite(T x) { return __builtin_isfinite(x); }
 template <class T> inline bool isnan(T x) { return __builtin_isnan(x); }
 template <class A, class B> inline auto min(A a, B b) -> decltype(a + b) { return a < b ? a : b; }
@@ -74,6 +81,13 @@ EMU_SHUFFLE(__shfl_sync, base + (n & (width - 1)), true)
 EMU_SHUFFLE(__shfl_up_sync, lane - n, from >= base)
 EMU_SHUFFLE(__shfl_down_sync, lane + n, from < base + width)
 EMU_SHUFFLE(__shfl_xor_sync, lane ^ n, from < base + width)
+
+inline unsigned __ballot_sync(unsigned mask, int v) {
+    unsigned bits = 0;
+    for (int lane = 0; lane < 32; lane++)
+        bits |= (unsigned)(__shfl_sync(mask, v != 0, lane) != 0) << lane;
+    return bits;
+}
 
 /* ---- the entry that the driver calls: a kernel of unda takes one struct ---- */
 template <auto f> struct emu_entry;

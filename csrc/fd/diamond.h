@@ -1,0 +1,18 @@
+/* diamond.h: the kernel that takes many steps at once, as the CUDA engine of the scalar scheme sees it.
+ * Next: diamond.c; cuda/fd/diamond.cu. */
+#ifndef UNDA_DIAMOND_H
+#define UNDA_DIAMOND_H
+
+#include "fd/diamond_args.h"
+#include "scalar_cuda.h"
+
+/* Why the kernel cannot run a problem, or NULL and its tile. */
+const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile);
+void diamond_padding(const unda_solver *s, const struct diamond_tile *tile, int64_t *pad_x, int64_t *pad_y);
+unda_status diamond_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
+unda_status diamond_create(unda_solver *s, struct diamond *d);
+void diamond_free(unda_solver *s, struct diamond *d);
+unda_status diamond_reserve(unda_solver *s, struct diamond *d);
+unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t begin, int64_t levels);
+
+#endif

@@ -1,0 +1,39 @@
+/* scalar_cuda.h: what the files of the CUDA engine of the scalar scheme share.
+ * Next: scalar_cuda.c (steps), diamond.c (many steps at once), cuda/fd (the kernels). */
+#ifndef UNDA_SCALAR_CUDA_H
+#define UNDA_SCALAR_CUDA_H
+
+#include "fd_cuda.h"
+
+/* The tile of kernel diamond (cuda/fd/diamond.cu). */
+struct diamond_tile {
+    int dts, step, zb, old, unroll, chunk, variable;
+    int num_zb, levels, shared_bytes;
+};
+struct diamond {
+    struct diamond_tile tile;
+    struct gpu_module *module;
+    struct gpu_kernel kernel, mark_kernel;
+    gpu_ptr progress; /* ticket, then [tower] */
+    gpu_ptr mark, source_first, source_z, source_id, source_weight;
+    gpu_ptr cell_first, cell_z, cell_id, cell_group, group;
+    int64_t version; /* of the solver's points that the lists hold */
+};
+
+struct scalar_cuda {
+    struct fd_cuda base; /* array [0] now, [1] one step back: the next one goes there */
+    struct gpu_module *step_module;
+    struct gpu_kernel step;
+    int64_t pad_x, pad_y; /* nodes beside the grid */
+    int tile_y, chunk;
+    gpu_ptr damp_memory[3], damp[3]; /* damp: at node 0 */
+    bool many;                       /* kernel diamond */
+    struct diamond diamond;
+};
+
+static inline struct scalar_cuda *scalar_cuda(const unda_solver *s)
+{
+    return s->data;
+}
+
+#endif

@@ -1,0 +1,593 @@
+/* diamond.cu: many steps of the scalar wave equation at once (DiamondTorre, Levchenko et al. 2016).
+ *
+ * Column c of a tower at level n is y = Y + M n + c, row j is x = X + j: the tower walks M cells along y a
+ * step, so that new(c) = stencil of level n at c .. c + 2M, the rows beside at c + M, and level n - 1 at c +
+ * 2M never looks back. A tile of rows |u| < DTS (in units of STEP rows), 2 STEP (DTS - |u|) columns wide,
+ * then depends on the towers ahead alone, and cells that leave a tile leave it for good: two levels in memory
+ * suffice. Towers of one stage stand 2 HALF apart in x; the next stage is HALF further back and HALF aside.
+ * Words a cell and step: loads and stores of 2M ROWS each, and the tips, over 2 HALF^2 cells.
+ *
+ * A block is a tile times ZB cells along z, one thread a z; NUM_ZB blocks, a cluster, span nz. Shared memory
+ * holds two levels of the tile and its halo: [slot][z], a slot for each row and column. New values replace
+ * level n - 1 a slot of 2M columns lower, values of level n stay in registers for the next tier. The halo of
+ * the next level arrives by asynchronous copies as soon as a row has used that of level n - 1; a second
+ * barrier in the middle of a tier lets the halo of the later rows be late. Behind the sides in z a thread
+ * reads the image in place of the neighbour and multiplies it by its sign within a fused operation that is
+ * there anyway.
+ *
+ * Everything rare goes through shared memory by loops over slots of a thread's own z: images behind the sides
+ * in x and y, sources. Cells outside the grid are computed like all others, and written to the padding: they
+ * are overwritten by images before a cell inside can see them.
+ *
+ * Blocks draw towers by tickets in an order in which every tower comes after those that it needs, and follow
+ * their progress, LAG levels at a time.
+ *
+ * Defines: REAL; ORDER in space; DTS and STEP, the tile (STEP divides ORDER / 2 and is at least half of it);
+ * STRIDE_X and STRIDE_Y [words]; ZB, NUM_ZB; LAYER, 1 if there is an absorbing layer; VARIABLE, 0 if c is
+ * constant, else how k comes: VARIABLE_CACHED, from the L2 cache at every step, or VARIABLE_CARRIED, in
+ * registers while its cell is in the tile; OLD, 1 to keep level n - 1 in registers as well; UNROLL, 2 to have
+ * code for even and odd tiers, 1 where that is too long for the instruction cache; CHUNK, cells in flight at
+ * once. */
+#define VARIABLE_CACHED  1
+#define VARIABLE_CARRIED 2
+#if !defined(REAL) || !defined(ORDER) || !defined(DTS) || !defined(STEP) || !defined(ZB)
+#error                                                                                                       \
+    "diamond.cu needs REAL, ORDER, DTS, STEP, STRIDE_X, STRIDE_Y, ZB, NUM_ZB, LAYER, VARIABLE, OLD, UNROLL, CHUNK"
+#endif
+#include "fd/async.h"
+#include "fd/diamond_args.h"
+#include "fd/diamond_tile.h"
+
+/* What a thread knows of its z, and of its tower. */
+struct place {
+    REAL *own; /* its word of slot 0 of level n0 */
+    REAL *tips;
+    int z; /* threads without a cell: in the padding */
+    int below[M],
+        above[M]; /* from its own word to the neighbours at distance m + 1. Behind a side of the grid: */
+    REAL sign[M]; /* the image, always as `below`, and its sign */
+    REAL gz;
+    int y, x;        /* of column 0 at level n, of row 0 */
+#if NUM_ZB > 1       /* a cell at an end of the block is a ghost of its neighbour in the cluster */
+    bool edge, end;  /* some thread of this warp has such a cell; this thread */
+    int next;        /* from its own word to its own ghost: -M or M */
+    unsigned remote; /* its ghost of level n0, slot 0, over there */
+    unsigned meeting, remote_meeting; /* ghosts of this end are here; those over there */
+    int parity;
+#endif
+};
+
+static __device__ __forceinline__ void put_ghost(const place &t, REAL *level, int slot, REAL v)
+{
+#if NUM_ZB > 1
+    if (t.end)
+        store_remote(t.remote + (unsigned)((level - t.own + slot * PITCH) * sizeof(REAL)), v);
+#endif
+}
+/* The cells at the ends of the block have sent all their ghosts of a level; those of the neighbours are here.
+ * Whoever has sent has also read what the neighbour overwrites next. */
+static __device__ __forceinline__ void send_ghosts(const place &t)
+{
+#if NUM_ZB > 1
+    if (t.end)
+        meeting_arrive(t.remote_meeting);
+#endif
+}
+static __device__ __forceinline__ void wait_ghosts(place &t)
+{
+#if NUM_ZB > 1
+    if (t.end) {
+        meeting_wait(t.meeting, t.parity);
+        t.parity ^= 1;
+    }
+    __syncwarp();
+#endif
+}
+static __device__ __forceinline__ void fetch_ghost(const place &t, REAL *to, const REAL *from)
+{
+#if NUM_ZB > 1
+    if (t.end)
+        copy_async(to + t.next, from + t.next);
+#endif
+}
+
+static __device__ __forceinline__ void wait_part()
+{
+    __syncthreads();
+}
+static __device__ __forceinline__ void wait_block()
+{
+#if NUM_ZB > 1
+    cluster_arrive();
+    cluster_wait();
+#else
+    __syncthreads();
+#endif
+}
+
+/* A thread's word of a cell of the tile; level: as t.own. */
+static __device__ __forceinline__ REAL *cell_of(const place &t, REAL *level, int j, int c)
+{
+    return !in_body(j)     ? t.tips + tip_slot(j, c) * PITCH
+           : is_left(j, c) ? t.tips + (TIPS + j * M + c + half_of(j)) * PITCH
+                           : level + slot_of(j, c) * PITCH;
+}
+/* Asks for the cells of the tips at `from`, the memory of their level at column 0 of row 0. */
+template <int FIRST> static __device__ __forceinline__ void fetch_tips(const place &t, const REAL *from)
+{
+    each<FIRST, FIRST + M>([&](auto row) {
+        constexpr int j = decltype(row)::value;
+        each<first_of(j), last_of(j)>([&](auto column) {
+            constexpr int c = decltype(column)::value;
+            copy_async(t.tips + tip_slot(j, c) * PITCH, from + c * STRIDE_Y + (long long)j * STRIDE_X);
+        });
+    });
+}
+
+#include "fd/diamond_rare.h"
+
+/* ---- one tier ---- */
+typedef REAL tile_registers[ROWS][2 * HALF];
+
+static __device__ __forceinline__ void load_registers(const place &t, tile_registers &d, REAL *level)
+{
+    each<0, ROWS>([&](auto row) {
+        constexpr int j = decltype(row)::value;
+        each<-half_of(j), half_of(j)>([&](auto column) {
+            constexpr int c = decltype(column)::value;
+            d[j][c + HALF] = *cell_of(t, level, j, c);
+        });
+    });
+}
+
+/* What rows J0 .. J1 - 1 as made owe to the neighbours in the cluster. */
+template <int J0, int J1>
+static __device__ __forceinline__ void put_ends(const place &t, REAL *level, REAL *to, tile_registers &o)
+{
+#if NUM_ZB > 1
+    if (t.edge)
+        each<J0, J1>([&](auto row) {
+            constexpr int j = decltype(row)::value, half = half_of(j);
+            each<-half, half>([&](auto column) {
+                constexpr int c = decltype(column)::value;
+                if constexpr (!is_left(j, c))
+                    put_ghost(t, level, slot_of(j, c), o[j][c + HALF]);
+            });
+            each<half, half + 2 * M>([&](auto column) {
+                constexpr int c = decltype(column)::value;
+                fetch_ghost(t, level + slot_of(j, c) * PITCH, to + c * STRIDE_Y + (long long)j * STRIDE_X);
+            });
+        });
+    copy_commit();
+#endif
+}
+
+/* Makes level n + 1 of the tile. d: level n in registers; o: what it becomes (OLD: level n - 1 before). cur,
+ * old: the levels in shared memory; to: memory of level n + 1 at column 0 of row 0. Groups of copies: a row
+ * each, in the middle and at the end those of put_ends. */
+template <bool LAYERED>
+static __device__ __forceinline__ void tier(const diamond_args &a, const place &t, REAL *cur, REAL *old,
+                                            REAL *to, const REAL *k, tile_registers &kk, tile_registers &d,
+                                            tile_registers &o)
+{
+    REAL h[ROWS + 2 * M][2 * HALF + 2 * M]; /* level n: h[row + M][column + HALF] */
+#if VARIABLE == VARIABLE_CACHED
+    /* k, asked for some rows ahead; the L2 cache keeps it while the tile passes */
+    auto fetch_k = [&](auto row) {
+        constexpr int j = decltype(row)::value;
+        if constexpr (in_body(j))
+            each<-half_of(j), half_of(j)>([&](auto column) {
+                constexpr int c = decltype(column)::value;
+                kk[j][c + HALF] = __ldg(k + c * STRIDE_Y + (long long)j * STRIDE_X);
+            });
+    };
+    each<0, K_AHEAD>(fetch_k);
+#elif VARIABLE == VARIABLE_CARRIED
+    /* what enters at the front for the next level */
+    REAL entering[ROWS][M];
+    each<0, ROWS>([&](auto row) {
+        constexpr int j = decltype(row)::value;
+        each<0, M>([&](auto column) {
+            constexpr int c = decltype(column)::value;
+            entering[j][c] = __ldg(k + (half_of(j) + c) * STRIDE_Y + (long long)j * STRIDE_X);
+        });
+    });
+#endif
+    each<-M, ROWS + M>([&](auto row) {
+        constexpr int next = decltype(row)::value, j = next - M; /* j: the row to be made */
+        if constexpr (j == SPLIT) {
+            put_ends<0, SPLIT>(t, old, to, o);
+            copy_wait<SPLIT + (NUM_ZB > 1)>();
+            __syncthreads();
+        }
+        each<first_of(next), last_of(next)>([&](auto column) {
+            constexpr int c = decltype(column)::value;
+            if constexpr (!in_body(next))
+                h[next + M][c + HALF] = t.tips[tip_slot(next, c) * PITCH];
+            else if constexpr (c < half_of(next))
+                h[next + M][c + HALF] = d[next][c + HALF];
+            else
+                h[next + M][c + HALF] = cur[slot_of(next, c) * PITCH];
+        });
+        if constexpr (j >= 0) {
+            constexpr int half = half_of(j);
+#if VARIABLE == VARIABLE_CACHED
+            fetch_k(number<j + K_AHEAD>());
+#endif
+            REAL gx = 1;
+            if (LAYERED)
+                gx = ((const REAL *)a.gx)[t.x + j];
+            /* CHUNK cells side by side: their chains of operations hide each other's latency */
+            each<0, (2 * half + CHUNK - 1) / CHUNK>([&](auto chunk) {
+                constexpr int c0 = -half + decltype(chunk)::value * CHUNK,
+                              c1 = c0 + CHUNK < half ? c0 + CHUNK : half;
+                REAL acc[CHUNK], before[CHUNK], below[CHUNK][M], above[CHUNK][M];
+                each<c0, c1>([&](auto column) {
+                    constexpr int c = decltype(column)::value;
+                    const REAL *centre = cur + slot_of(j, c + M) * PITCH;
+#pragma unroll
+                    for (int m = 0; m < M; m++) {
+                        below[c - c0][m] = centre[t.below[m]];
+                        above[c - c0][m] = centre[t.above[m]];
+                    }
+                    before[c - c0] = OLD && c + 2 * M < half ? o[j][c + (c + 2 * M < half) * 2 * M + HALF]
+                                                             : old[slot_of(j, c + 2 * M) * PITCH];
+                });
+                each<c0, c1>([&](auto column) {
+                    constexpr int c = decltype(column)::value, i = c + M + HALF; /* of the cell itself */
+                    acc[c - c0] = mul(weight(a, 0), h[j + M][i]);
+                });
+                each<1, M + 1>([&](auto distance) {
+                    constexpr int m = decltype(distance)::value;
+                    each<c0, c1>([&](auto column) {
+                        constexpr int c = decltype(column)::value, i = c + M + HALF;
+                        acc[c - c0] = madd(weight(a, m), add(h[j + M + m][i], h[j + M - m][i]), acc[c - c0]);
+                    });
+                });
+                each<1, M + 1>([&](auto distance) {
+                    constexpr int m = decltype(distance)::value;
+                    each<c0, c1>([&](auto column) {
+                        constexpr int c = decltype(column)::value, i = c + M + HALF;
+                        acc[c - c0] =
+                            madd(weight(a, M + m), add(h[j + M][i + m], h[j + M][i - m]), acc[c - c0]);
+                    });
+                });
+                each<1, M + 1>([&](auto distance) {
+                    constexpr int m = decltype(distance)::value;
+                    each<c0, c1>([&](auto column) {
+                        constexpr int c = decltype(column)::value;
+                        acc[c - c0] = madd(weight(a, 2 * M + m),
+                                           madd(t.sign[m - 1], below[c - c0][m - 1], above[c - c0][m - 1]),
+                                           acc[c - c0]);
+                    });
+                });
+                each<c0, c1>([&](auto column) {
+                    constexpr int c = decltype(column)::value;
+                    REAL v = acc[c - c0], last = before[c - c0];
+#if VARIABLE
+                    REAL p = h[j + M][c + M + HALF];
+                    v = madd(kk[j][c + HALF], v, add(p, p));
+#endif
+                    if (LAYERED) {
+                        REAL g = mul(mul(gx, __ldg((const REAL *)a.gy + t.y + M + c)), t.gz);
+                        v = mul(g, madd(-g, last, v));
+                    } else if (LAYER)
+                        v = mul(t.gz, madd(-t.gz, last, v));
+                    else
+                        v = add(v, -last);
+                    o[j][c + HALF] = v;
+                    *cell_of(t, old, j, c) = v;
+                    if constexpr (c < 2 * M - half)
+                        to[c * STRIDE_Y + (long long)j * STRIDE_X] = v;
+                });
+            });
+            each<half, half + 2 * M>([&](auto column) {
+                constexpr int c = decltype(column)::value;
+                copy_async(old + slot_of(j, c) * PITCH, to + c * STRIDE_Y + (long long)j * STRIDE_X);
+            });
+            if constexpr (j == 0)
+                fetch_tips<-M>(t, to);
+            if constexpr (j == ROWS - 1)
+                fetch_tips<ROWS>(t, to);
+            copy_commit();
+        }
+    });
+    put_ends<SPLIT, ROWS>(t, old, to, o);
+#if VARIABLE == VARIABLE_CARRIED
+    each<0, ROWS>([&](auto row) { /* k moves with the cells: M columns back */
+                                  constexpr int j = decltype(row)::value, half = half_of(j);
+                                  each<-half, half>([&](auto column) {
+                                      constexpr int c = decltype(column)::value;
+                                      if constexpr (c + M < half)
+                                          kk[j][c + HALF] = kk[j][c + M + HALF];
+                                      else
+                                          kk[j][c + HALF] = entering[j][c + M - half];
+                                  });
+    });
+#endif
+}
+
+/* ---- towers ---- */
+/* Where tower `index` stands at level 0, and the levels [begin, end) from which it makes cells of the grid;
+ * -> whether there are any. */
+static __device__ bool tower_range(const diamond_args &a, int index, place &t, int &begin, int &end)
+{
+    int stage = index / a.num_row, row = index % a.num_row;
+    t.x = row * 2 * HALF - stage % 2 * HALF;
+    t.y = a.ny - M - stage * HALF;
+    int y = t.y + M; /* of column 0 of the new level 1 */
+    begin = y + HALF > 0 ? 0 : (-(y + HALF)) / M + 1;
+    end = y - HALF >= a.ny ? 0 : (a.ny - 1 - y + HALF) / M + 1;
+    if (end > a.num_level)
+        end = a.num_level;
+    return begin < end && t.x < a.nx && t.x + ROWS > 0;
+}
+/* A call, so that only one thread pays for the fence. */
+static __device__ __noinline__ void publish(int *progress, int level)
+{
+    store_release(progress, level);
+}
+/* Waits until the towers ahead, on both sides and in line, have made `level`. */
+static __device__ __noinline__ void wait_ahead(const diamond_args &a, int index, int level)
+{
+    int stage = index / a.num_row, row = index % a.num_row;
+    int beside = stage % 2 ? row - 1 : row + 1;
+    for (int i = 0; i < 3; i++) {
+        int other = i == 0   ? index - a.num_row
+                    : i == 1 ? index - a.num_row - row + beside
+                             : index - 2 * a.num_row;
+        if (other < 0 || (i == 1 && (beside < 0 || beside >= a.num_row)))
+            continue;
+        while (load_acquire(a.progress + other) < level)
+            ;
+    }
+}
+
+static __device__ __noinline__ void load_tower(const diamond_args &a, place t, int n, long long at, REAL *cur,
+                                               REAL *old)
+{
+    const REAL *now = (const REAL *)a.p[(n + 1) & 1] + at, *before = (const REAL *)a.p[n & 1] + at;
+    each<-M, ROWS + M>([&](auto row) {
+        constexpr int j = decltype(row)::value;
+        each<first_of(j), last_of(j)>([&](auto column) {
+            constexpr int c = decltype(column)::value;
+            const long long far = c * STRIDE_Y + (long long)j * STRIDE_X;
+            copy_async(cell_of(t, cur, j, c), now + far);
+            if constexpr (in_body(j)) {
+                fetch_ghost(t, cell_of(t, cur, j, c), now + far);
+                /* column c of level n is column c + M of level n - 1 */
+                if constexpr (c + M >= first_of(j) + 2 * M && c + M < last_of(j))
+                    copy_async(cell_of(t, old, j, c + M), before + far);
+            }
+        });
+    });
+    copy_commit();
+    copy_wait<0>();
+}
+/* What the tiers have not stored: level n or n - 1 at the end of the last tower time. */
+static __device__ __noinline__ void store_tower(place t, REAL *level, REAL *to)
+{
+    each<0, ROWS>([&](auto row) {
+        constexpr int j = decltype(row)::value;
+        each<2 * M - half_of(j), half_of(j)>([&](auto column) {
+            constexpr int c = decltype(column)::value;
+            to[c * STRIDE_Y + (long long)j * STRIDE_X] = *cell_of(t, level, j, c);
+        });
+    });
+}
+
+extern "C" __global__ void
+#if NUM_ZB > 1
+__cluster_dims__(NUM_ZB, 1, 1)
+#endif
+    __launch_bounds__(THREADS, 1) fd_diamond(const __grid_constant__ diamond_args a)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    __shared__ int ticket;
+    int rank = 0;
+#if NUM_ZB > 1
+    rank = cluster_rank();
+#endif
+    const int thread = threadIdx.x, z0 = rank * ZB, count = a.nz - z0 < ZB ? a.nz - z0 : ZB;
+    const bool has_cell = thread < count;
+    const bool speaker = thread == THREADS / 64 * 32; /* a thread that has no end to serve, if possible */
+    place t;
+    t.z = has_cell ? z0 + thread : a.nz + M;
+    t.own = (REAL *)memory + (has_cell ? M + thread : ZB + 2 * M);
+    t.tips = t.own + 2 * SLOTS * PITCH;
+    t.gz = LAYER && has_cell ? ((const REAL *)a.gz)[t.z] : (REAL)1;
+#pragma unroll
+    for (int m = 1; m <= M; m++) {
+        t.below[m - 1] = has_cell ? -m : 0;
+        t.above[m - 1] = has_cell ? m : 0;
+        t.sign[m - 1] = 1;
+        if (has_cell && t.z < m) {
+            t.below[m - 1] = m - 2 * t.z;
+            t.sign[m - 1] = (REAL)a.sign[2][0];
+        } else if (has_cell && t.z + m >= a.nz) {
+            t.below[m - 1] = 2 * (a.nz - 1 - t.z) - m;
+            t.above[m - 1] = -m;
+            t.sign[m - 1] = (REAL)a.sign[2][1];
+        }
+    }
+#if NUM_ZB > 1
+    {
+        bool low = rank > 0 && thread < M, high = z0 + count < a.nz && has_cell && thread >= count - M;
+        t.end = low || high;
+        t.edge = __ballot_sync(0xffffffffu, t.end) != 0;
+        t.next = low ? -M : M;
+        /* cell i of M at the low end is ghost ZB + i of the block below; at the high end ghost i - M of the
+         * next */
+        int word = low ? M + ZB + thread : M + thread - count;
+        t.remote = remote_address(shared_address(memory), low    ? rank - 1
+                                                          : high ? rank + 1
+                                                                 : rank) +
+                   (unsigned)(word * sizeof(REAL));
+        __shared__ __align__(8) unsigned long long meeting[2]; /* low, high end */
+        if (thread < 2)
+            meeting_new(shared_address(meeting + thread), M);
+        t.meeting = shared_address(meeting + high);
+        t.remote_meeting = remote_address(shared_address(meeting + low), low    ? rank - 1
+                                                                         : high ? rank + 1
+                                                                                : rank);
+        t.parity = 0;
+    }
+#endif
+
+    for (;;) {
+        wait_block(); /* shared memory is free */
+        if (speaker && rank == 0) {
+            int drawn = atomicAdd(a.ticket, 1);
+            ticket = drawn;
+#if NUM_ZB > 1
+            for (int r = 1; r < NUM_ZB; r++)
+                store_remote(remote_address(shared_address(&ticket), r), drawn);
+#endif
+        }
+        wait_block();
+        const int index = ticket;
+        if (index >= a.num_tower)
+            break;
+        int begin, end;
+        if (!tower_range(a, index, t, begin, end)) {
+            if (speaker && rank == 0)
+                publish(a.progress + index, DONE);
+            continue;
+        }
+        const int tile = t.x / HALF + 1;
+        REAL *level[2] = {t.own, t.own + SLOTS * PITCH};
+        int n = begin;
+        t.y += M * n;
+        long long at = (long long)t.y * STRIDE_Y + (long long)t.x * STRIDE_X + t.z;
+        int follow = n;
+        if (speaker)
+            wait_ahead(a, index, n + LAG < a.num_level ? n + LAG : a.num_level);
+        __syncthreads();
+        load_tower(a, t, n, at, level[0], level[1]);
+
+        tile_registers d, o, kk;
+        load_registers(t, d, level[0]);
+#if VARIABLE == VARIABLE_CARRIED
+        each<0, ROWS>([&](auto row) {
+            constexpr int j = decltype(row)::value;
+            each<-half_of(j), half_of(j)>([&](auto column) {
+                constexpr int c = decltype(column)::value;
+                kk[j][c + HALF] =
+                    __ldg((const REAL *)a.k + at + (c + M) * STRIDE_Y + (long long)j * STRIDE_X);
+            });
+        });
+#endif
+        load_registers(t, o, level[1]);
+        bool reload = false, keep = false;
+        int mark = 0;
+
+        /* Level n -> n + 1: the halo is here, the block meets, recorded cells, images, then the tile. The two
+         * levels take turns, so that their registers and slots are known when this is compiled. */
+        auto step = [&](auto turn, tile_registers &now, tile_registers &made) {
+            constexpr int CUR = decltype(turn)::value;
+            REAL *cur = level[CUR], *old = level[1 - CUR];
+            bool far = outside(a, t);
+            if (n - follow == LAG) {
+                follow = n;
+                if (speaker)
+                    wait_ahead(a, index, n + LAG < a.num_level ? n + LAG : a.num_level);
+            }
+            if (far)
+                copy_wait<0>();
+            else
+                copy_wait<(SPLIT + M < ROWS ? ROWS - SPLIT - M : 0) + (NUM_ZB > 1)>();
+            if (NUM_ZB == 1 || follow != n)
+                wait_part();
+            else
+                wait_block();
+            if (n != begin)
+                wait_ghosts(t);
+            if (follow == n && speaker && rank == 0)
+                publish(a.progress + index, n);
+            if (mark & MARK_CELL)
+                record_cells(a, t, (const REAL *)memory, cur, z0, count, n), wait_part();
+            if (far)
+                put_mirror(a, t, cur);
+            if (far || reload)
+                load_registers(t, now, cur);
+            mark = a.mark ? a.mark[tile * (a.ny + 2 * HALF) + t.y + M + HALF] : 0;
+            at += (long long)M * STRIDE_Y;
+            REAL *to = (REAL *)a.p[n & 1] + at;
+            const REAL *k = VARIABLE ? (const REAL *)a.k + at : (const REAL *)0;
+            keep = n + 1 < end;
+            bool layered = LAYER && (t.y + M - HALF < a.layer[1][0] || t.y + M + HALF > a.layer[1][1] ||
+                                     t.x < a.layer[0][0] || t.x + ROWS > a.layer[0][1]);
+            if (LAYER && layered)
+                tier<LAYER>(a, t, cur, old, to, k, kk, now, made);
+            else
+                tier<false>(a, t, cur, old, to, k, kk, now, made);
+            t.y += M;
+            n++;
+            reload = mark & MARK_SOURCE;
+            if (reload)
+                add_sources(a, t, old, to, n);
+            send_ghosts(t);
+        };
+#if UNROLL == 1
+        do {
+            step(number<0>(), d, o);
+            REAL *swap = level[0];
+            level[0] = level[1], level[1] = swap;
+            each<0, ROWS>([&](auto row) {
+                constexpr int j = decltype(row)::value;
+                each<-half_of(j), half_of(j)>([&](auto column) {
+                    constexpr int c = decltype(column)::value;
+                    d[j][c + HALF] = o[j][c + HALF];
+                });
+            });
+        } while (keep);
+        REAL *swap = level[0];
+        level[0] = level[1], level[1] = swap;
+#else
+        for (;;) {
+            step(number<0>(), d, o);
+            if (!keep)
+                break;
+            step(number<1>(), o, d);
+            if (!keep) {
+                REAL *swap = level[0];
+                level[0] = level[1], level[1] = swap;
+                break;
+            }
+        }
+#endif
+        /* now level[1] holds level n, level[0] holds n - 1 */
+        if (end == a.num_level) {
+            store_tower(t, level[1], (REAL *)a.p[(n + 1) & 1] + at);
+            store_tower(t, level[0], (REAL *)a.p[n & 1] + at - (long long)M * STRIDE_Y);
+        }
+        copy_wait<0>();
+        wait_ghosts(t);
+        wait_block();
+        if (mark & MARK_CELL)
+            record_cells(a, t, (const REAL *)memory, level[1], z0, count, n);
+        if (speaker && rank == 0)
+            publish(a.progress + index, DONE);
+    }
+}
+
+/* Which tiles hold sources or recorded cells: byte [tile][y + HALF] of a tile of new values whose column 0 is
+ * y and whose row 0 is x = HALF (tile - 1). */
+extern "C" __global__ void fd_diamond_mark(const __grid_constant__ diamond_args a)
+{
+    int y = (int)(blockIdx.x * blockDim.x + threadIdx.x) - HALF, tile = blockIdx.y, mark = 0;
+    if (y >= a.ny + HALF)
+        return;
+    for (int j = 0; j < ROWS; j++)
+        for (int c = -half_of(j); c < half_of(j); c++) {
+            int x = (tile - 1) * HALF + j;
+            if (x < 0 || x >= a.nx || y + c < 0 || y + c >= a.ny)
+                continue;
+            long long column = (long long)x * a.ny + y + c;
+            if (a.source_first && a.source_first[column] < a.source_first[column + 1])
+                mark |= MARK_SOURCE;
+            if (a.cell_first && a.cell_first[column] < a.cell_first[column + 1])
+                mark |= MARK_CELL;
+        }
+    ((unsigned char *)a.mark)[(long long)tile * (a.ny + 2 * HALF) + y + HALF] = (unsigned char)mark;
+}

@@ -1,0 +1,80 @@
+/* diamond_rare.h: what few tiles of diamond.cu need: images behind the sides in x and y, sources, recorded
+ * cells. All of it by loops over slots in shared memory. */
+/* ---- images behind sides x and y, in level n ---- */
+static __device__ bool outside(const diamond_args &a, const place &t)
+{
+    return t.y < HALF || t.y + HALF + 2 * M > a.ny || t.x < M || t.x + ROWS + M > a.nx;
+}
+static __device__ __noinline__ void put_mirror(const diamond_args &a, place t, REAL *level)
+{
+    for (int side = 0; side < 2; side++) {
+        int wall = (side ? a.ny - 1 : 0) - t.y, out = side ? 1 : -1;
+        REAL sign = (REAL)a.sign[1][side];
+        if (wall + M >= -HALF && wall - M < HALF + 2 * M)
+            for (int j = 0; j < ROWS; j++)
+                for (int m = 1; m <= M; m++) {
+                    int ghost = wall + out * m, from = wall - out * m;
+                    if (ghost >= first_of(j) && ghost < last_of(j) && from >= first_of(j) &&
+                        from < last_of(j))
+                        *cell_of(t, level, j, ghost) = mul(sign, *cell_of(t, level, j, from));
+                }
+        wall = (side ? a.nx - 1 : 0) - t.x;
+        sign = (REAL)a.sign[0][side];
+        for (int m = 1; m <= M; m++) {
+            int ghost = wall + out * m, from = wall - out * m;
+            if (ghost < -M || ghost >= ROWS + M || from < -M || from >= ROWS + M)
+                continue;
+            int c0 = first_of(ghost), c1 = last_of(ghost), d0 = first_of(from), d1 = last_of(from);
+            for (int c = c0 > d0 ? c0 : d0; c < (c1 < d1 ? c1 : d1); c++)
+                *cell_of(t, level, ghost, c) = mul(sign, *cell_of(t, level, from, c));
+        }
+    }
+}
+
+/* ---- sources and records, in the level that was made ---- */
+static __device__ __noinline__ void add_sources(const diamond_args &a, place t, REAL *level, REAL *to,
+                                                int produced)
+{
+    const REAL *amplitude = (const REAL *)a.amplitude + (long long)(produced - 1) * a.num_source;
+    for (int j = 0; j < ROWS; j++)
+        for (int c = -half_of(j); c < half_of(j); c++) {
+            int y = t.y + c, x = t.x + j;
+            if (x < 0 || x >= a.nx || y < 0 || y >= a.ny)
+                continue;
+            long long column = (long long)x * a.ny + y;
+            for (int i = a.source_first[column]; i < a.source_first[column + 1]; i++)
+                if (a.source_z[i] == t.z) {
+                    REAL *cell = cell_of(t, level, j, c), *far = to + c * STRIDE_Y + (long long)j * STRIDE_X;
+                    REAL v = madd(((const REAL *)a.source_w)[i], amplitude[a.source_id[i]], *cell);
+                    *cell = v;
+                    if (!is_left(j, c))
+                        put_ghost(t, level, slot_of(j, c), v);
+                    if (c < 2 * M - half_of(j))
+                        *far = v;
+                }
+        }
+}
+static __device__ __noinline__ void record_cells(const diamond_args &a, place t, const REAL *memory,
+                                                 REAL *level, int z0, int count, int produced)
+{
+    int lane = threadIdx.x % 32;
+    /* A warp takes every THREADS / 32-nd row, a lane looks up a column of it. */
+    for (int j = threadIdx.x / 32; j < ROWS; j += THREADS / 32)
+        for (int c0 = -half_of(j); c0 < half_of(j); c0 += 32) {
+            int c = c0 + lane, y = t.y + c, x = t.x + j, first = 0, last = 0;
+            if (c < half_of(j) && x >= 0 && x < a.nx && y >= 0 && y < a.ny) {
+                first = a.cell_first[(long long)x * a.ny + y];
+                last = a.cell_first[(long long)x * a.ny + y + 1];
+            }
+            for (int l = 0; l < 32 && c0 + l < half_of(j); l++) {
+                int from = __shfl_sync(0xffffffffu, first, l), end = __shfl_sync(0xffffffffu, last, l);
+                for (int i = from + lane; i < end; i += 32) {
+                    int z = a.cell_z[i] - z0;
+                    const diamond_group g = a.group[a.cell_group[i]];
+                    if (z >= 0 && z < count && produced >= g.due && (produced - g.due) % g.every == 0)
+                        ((REAL *)g.values)[(produced - g.due) / g.every * g.num_node + a.cell_id[i]] =
+                            memory[cell_of(t, level, j, c0 + l) - t.own + M + z];
+                }
+            }
+        }
+}

@@ -1,0 +1,113 @@
+/* diamond_tile.h: the tile of diamond.cu: rows and columns, slots in shared memory, loops over them that are
+ * unrolled, arithmetic. Next: diamond_rare.h. */
+enum {
+    M = ORDER / 2,
+    HALF = STEP * DTS,
+    ROWS = STEP * (2 * DTS - 1),
+    THREADS = (ZB + 31) / 32 * 32,
+    PITCH = ZB + 2 * M + 1, /* ghosts on both sides, and a word for threads without a cell */
+    SLOTS = 2 * HALF * HALF + M * ROWS,
+    SPLIT = (ROWS - M + 1) / 2, /* rows before the second barrier of a tier */
+    LAG = 16,                   /* levels between two looks at the towers ahead */
+    K_AHEAD = 3,                /* rows */
+    MARK_SOURCE = 1,
+    MARK_CELL = 2,
+    DONE = 0x7fffffff
+};
+static_assert(2 * STEP >= M, "rows of fewer than M columns");
+static_assert(M % STEP == 0, "steeper edges than M columns in M rows need levels that are gone");
+
+/* ---- the tile ---- */
+static __device__ __forceinline__ constexpr int half_of(int j)
+{
+    int u = j / STEP - (DTS - 1);
+    return STEP * (DTS - (u < 0 ? -u : u));
+}
+/* Rows -M .. -1 and ROWS .. ROWS + M - 1, the tips, are only looked at: as wide as any row within M. */
+static __device__ __forceinline__ constexpr int tip_half(int j)
+{
+    int near = (j < 0 ? j : ROWS - 1 - j) + M;
+    return near > STEP * (DTS - 1) ? HALF : half_of(near);
+}
+static __device__ __forceinline__ constexpr bool in_body(int j)
+{
+    return j >= 0 && j < ROWS;
+}
+static __device__ __forceinline__ constexpr int first_of(int j)
+{
+    return in_body(j) ? -half_of(j) : M - tip_half(j);
+}
+static __device__ __forceinline__ constexpr int last_of(int j)
+{
+    return in_body(j) ? half_of(j) + 2 * M : M + tip_half(j);
+}
+static __device__ __forceinline__ constexpr int units_before(int u)
+{
+    int left = 2 * DTS - 1 - u;
+    return u <= DTS ? u * (u + 1) / 2 : DTS * DTS - left * (left + 1) / 2;
+}
+static __device__ __forceinline__ constexpr int tip_cells(int first, int j)
+{
+    int n = 0;
+    for (int i = first; i < j; i++)
+        n += 2 * tip_half(i);
+    return n;
+}
+enum { TIPS = 2 * tip_cells(-M, 0), SHARED = (2 * SLOTS + TIPS + M * ROWS) * PITCH };
+/* The first M columns of a row are not looked at by other z, nor as level n - 1: one level of them is enough.
+ */
+static __device__ __forceinline__ constexpr bool is_left(int j, int c)
+{
+    return c < M - half_of(j);
+}
+
+static __device__ __forceinline__ constexpr int slot_of(int j, int c)
+{
+    return 2 * STEP * STEP * units_before(j / STEP) + j % STEP * 2 * half_of(j) + M * j + c + half_of(j) - M;
+}
+static __device__ __forceinline__ constexpr int tip_slot(int j, int c)
+{
+    return (j < 0 ? tip_cells(-M, j) : TIPS / 2 + tip_cells(ROWS, j)) + c + tip_half(j) - M;
+}
+
+/* f(i) for i = FIRST .. END - 1, each a constant: #pragma unroll gives up on bodies of this size. */
+template <int I> struct number {
+    static constexpr int value = I;
+};
+template <int FIRST, int END, class F> static __device__ __forceinline__ void each(const F &f)
+{
+    if constexpr (FIRST < END) {
+        f(number<FIRST>());
+        each<FIRST + 1, END>(f);
+    }
+}
+
+/* ---- arithmetic: the same in every kernel ---- */
+static __device__ __forceinline__ float add(float x, float y)
+{
+    return __fadd_rn(x, y);
+}
+static __device__ __forceinline__ float mul(float x, float y)
+{
+    return __fmul_rn(x, y);
+}
+static __device__ __forceinline__ float madd(float x, float y, float z)
+{
+    return __fmaf_rn(x, y, z);
+}
+static __device__ __forceinline__ double add(double x, double y)
+{
+    return __dadd_rn(x, y);
+}
+static __device__ __forceinline__ double mul(double x, double y)
+{
+    return __dmul_rn(x, y);
+}
+static __device__ __forceinline__ double madd(double x, double y, double z)
+{
+    return __fma_rn(x, y, z);
+}
+static __device__ __forceinline__ REAL weight(const diamond_args &a, int i)
+{
+    return sizeof(REAL) == 4 ? (REAL)a.w_float[i] : (REAL)a.w[i];
+}

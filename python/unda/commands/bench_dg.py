@@ -1,0 +1,225 @@
+"""Time DG on a device, degree by degree, against what the device can do.
+
+The case is fair, and alike for all physics: a perturbed, randomly numbered, non-periodic mesh, four
+materials, one source, 100 receivers, whole steps by the clock on the wall after warm-up. Not here: the
+kernels (cuda/dg).
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..dg import DG
+from ..errors import ArgumentError
+from ..limits import choose_device, device_limits
+from ..medium import Acoustic, Elastic, Maxwell, Medium
+from ..mesh import Mesh, box_mesh
+from ..source import CurrentDipole, Source, VolumeInjection
+from ..timefunction import ricker
+from .measuring import heading, integers, positive, save, words
+
+__all__ = ["arguments", "measure", "run"]
+
+PHYSICS = ("acoustic", "elastic", "maxwell")
+_GPU_NODES = {"acoustic": 16e6, "elastic": 4e6, "maxwell": 4e6}  # at least, by default
+
+_COLUMNS = (
+    ("N", "degree", "d"), ("kernel", "kernel", "s"), ("elements", "num_elem", "d"),
+    ("ms/step", "ms", ".4g"), ("GDOF/s", "gdof_per_second", ".3g"), ("GFLOP/s", "gflops", ".0f"),
+    ("GB/s", "gbytes_per_second", ".0f"), ("% of limit", "percent_of_limit", ".1f"),
+    ("sim s/s", "simulated_per_second", ".3g"),
+)  # fmt: skip
+
+
+def _physics(text: str) -> list[str]:
+    return list(PHYSICS) if text == "all" else words(*PHYSICS)(text).split(",")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "--physics", type=_physics, default="acoustic", help="acoustic,elastic,maxwell or all"
+    )
+    parser.add_argument("--degrees", type=integers, default="1:8", help="1:8 or 3,5")
+    parser.add_argument("--kernels", type=words("fused", "node"), default="fused", help="fused,node (CUDA)")
+    parser.add_argument(
+        "--dtype", type=words("float32", "float64"), default="float32", help="float32,float64"
+    )
+    parser.add_argument("--integrator", type=words("ab3", "lsrk4"), default="ab3", help="ab3,lsrk4")
+    parser.add_argument("--flux", choices=["upwind", "central"], default="upwind")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--threads", type=int, help="CPU threads")
+    parser.add_argument("--nodes", type=positive, help="at least (16e6 acoustic, else 4e6; 2e5 on a CPU)")
+    parser.add_argument(
+        "--steps", type=lambda text: int(positive(text)) or 1, default=1000, help="steps timed, at most"
+    )
+    parser.add_argument("--seconds", type=positive, help="of a measurement, at most about")
+    parser.add_argument(
+        "-o", "--output", type=Path, default=Path("bench_dg_PHYSICS.json"),
+        help="JSON file, a PNG goes beside it; the word PHYSICS becomes the physics (%(default)s)",
+    )  # fmt: skip
+
+
+def _mesh(nodes: float, num_node: int) -> Mesh:
+    """Return a perturbed box with at least that many nodes, its cells in random order."""
+    n = int(np.ceil((nodes / num_node / 6) ** (1 / 3)))
+    box = box_mesh((0, 0, 0), (1, 1, 1), (n, n, n), perturb=0.2, seed=1)
+    cells = np.random.default_rng(2).permutation(box.cells)
+    return Mesh(box.vertices, cells)
+
+
+def _problem(physics: str, mesh: Mesh) -> tuple[Medium, Source, str, str]:
+    """Return four materials, a source, the condition of the walls, and a field to begin with and record."""
+    kind = np.arange(mesh.num_elem) % 4
+    place, f = (0.31, 0.42, 0.53), ricker(3.0)
+    if physics == "acoustic":
+        return Acoustic(rho=1 + 0.3 * kind, c=1 + 0.1 * kind), VolumeInjection(place, f), "free", "p"
+    if physics == "elastic":
+        solid = Elastic(rho=1 + 0.3 * kind, vp=1.8 + 0.1 * kind, vs=1 + 0.1 * kind)
+        return solid, VolumeInjection(place, f), "free", "vz"
+    return Maxwell(eps=1 + 0.3 * kind, mu=1 + 0.1 * kind), CurrentDipole(place, f, (1, 2, 3)), "pec", "ez"
+
+
+def _simulation(mesh: Mesh, physics: str, case: dict[str, Any], device: str, threads: int | None) -> DG:
+    """Return the fair case, with a state that is not zero."""
+    medium, source, wall, field = _problem(physics, mesh)
+    sim = DG(mesh, medium, boundary={"*": wall}, device=device, threads=threads, **case)
+    random = np.random.default_rng(3)
+    state: dict[str, Any] = {field: lambda x, y, z: np.sin(7 * x + 3 * y) * np.cos(4 * z)}
+    sim.set(**state)
+    sim.add_source(source)
+    sim.add_receivers(random.uniform(0.1, 0.9, (100, 3)), [field])
+    return sim
+
+
+def measure(
+    mesh: Mesh,
+    case: dict[str, Any],
+    *,
+    physics: str = "acoustic",
+    device: str,
+    limits: dict[str, float],
+    steps: int = 1000,
+    seconds: float = 20.0,
+    threads: int | None = None,
+) -> dict[str, Any]:
+    """Time one case; a row of the table.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    case : dict
+        Keywords of `DG`: degree, dtype, flux, integrator, kernel.
+    physics : {"acoustic", "elastic", "maxwell"}
+    device : str
+    limits : dict
+        Of `device_limits`, from this run.
+    steps, seconds : int, float
+        Steps timed: at most so many, at most about so long [s].
+    threads : int, optional
+        CPU threads.
+
+    Returns
+    -------
+    dict
+        The case, ``num_elem``, ``num_node``, ``steps``, ``ms`` (a step), ``gdof_per_second`` (of a
+        stage: ab3 a step), ``gflops``, ``gbytes_per_second``, ``percent_of_limit``,
+        ``simulated_per_second``, ``setup_seconds``, ``compile_seconds``, ``kernel_options``.
+    """
+    begin = time.perf_counter()
+    with _simulation(mesh, physics, case, device, threads) as sim:
+        setup = time.perf_counter() - begin
+        sim.step(4)
+        begin = time.perf_counter()
+        sim.step(4)
+        guess = (time.perf_counter() - begin) / 4
+        count = int(np.clip(seconds / guess, 2, steps))
+        sim.step(min(count, 20))
+        begin = time.perf_counter()
+        sim.step(count)
+        step = (time.perf_counter() - begin) / count
+        info = sim._info()
+        return {
+            **case,
+            "num_elem": mesh.num_elem,
+            "num_node": sim.num_node,
+            "steps": count,
+            "ms": 1e3 * step,
+            **sim.rate(step / info.num_stage, limits),
+            "simulated_per_second": sim.dt / step,
+            "setup_seconds": setup,
+            "compile_seconds": info.compile_seconds,
+            "kernel": sim.config["kernel"] or "cpu",
+            "kernel_options": sim.config["kernel_options"],
+        }
+
+
+def _draw(path: Path, result: dict[str, Any]) -> None:
+    """Draw rate and fraction of the limit over the degree."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    kinds = list(dict.fromkeys((r["integrator"], r["dtype"], r["kernel"]) for r in result["rows"]))
+    for kind in kinds:
+        rows = [r for r in result["rows"] if (r["integrator"], r["dtype"], r["kernel"]) == kind]
+        degrees = [r["degree"] for r in rows]
+        axes[0].plot(degrees, [r["gdof_per_second"] for r in rows], "o-", label=" ".join(kind))
+        axes[1].plot(degrees, [r["percent_of_limit"] for r in rows], "o-")
+    axes[0].set(xlabel="degree N", ylabel="GDOF/s a stage", ylim=(0, None))
+    axes[1].set(xlabel="degree N", ylabel="% of the measured limit", ylim=(0, 100))
+    axes[0].legend(fontsize="small")
+    figure.suptitle(f"DG {result['physics']}, {result['device']}", fontsize="medium")
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, print a line as soon as it is known, keep what is done."""
+    if not args.degrees or not all(1 <= n <= 9 for n in args.degrees):
+        raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to 9")
+    if len(args.physics) > 1 and "PHYSICS" not in args.output.name:
+        raise ArgumentError(f"output is {args.output}, expected a name with PHYSICS in it, for each of them")
+    device = choose_device() if args.device == "auto" else args.device
+    limits = device_limits(device, threads=args.threads)
+    about = heading(device, limits, args.threads)
+    for physics in args.physics:
+        result: dict[str, Any] = {
+            "benchmark": "dg", "physics": physics, **about, "flux": args.flux, "rows": [],
+        }  # fmt: skip
+        output = args.output.with_name(args.output.name.replace("PHYSICS", physics))
+        print(f"{physics}\n" + " ".join(f"{title:>10}" for title, _, _ in _COLUMNS))
+        for row in _rows(args, physics, device, limits):
+            result["rows"].append(row)
+            print(" ".join(f"{row[key]:>10{form}}" for _, key, form in _COLUMNS), flush=True)
+            save(output, result)
+        _draw(output.with_suffix(".png"), result)
+        print(f"wrote {output} and {output.with_suffix('.png')}")
+    return 0
+
+
+def _rows(
+    args: argparse.Namespace, physics: str, device: str, limits: dict[str, float]
+) -> Iterator[dict[str, Any]]:
+    """Measure every degree, precision, integrator and kernel."""
+    on_gpu = device != "cpu"
+    for degree in args.degrees:
+        num_node = (degree + 1) * (degree + 2) * (degree + 3) // 6
+        mesh = _mesh(args.nodes or (_GPU_NODES[physics] if on_gpu else 2e5), num_node)
+        for dtype, integrator, kernel in product(
+            args.dtype.split(","), args.integrator.split(","), args.kernels.split(",") if on_gpu else ["auto"]
+        ):
+            case = {"degree": degree, "dtype": dtype, "integrator": integrator, "flux": args.flux,
+                    "kernel": kernel}  # fmt: skip
+            yield measure(mesh, case, physics=physics, device=device, limits=limits, steps=args.steps,
+                          seconds=args.seconds or (20.0 if on_gpu else 3.0),
+                          threads=args.threads)  # fmt: skip

@@ -1,0 +1,82 @@
+"""What the benchmarks of all methods share: words of the command line, the head of a result, its file.
+
+Not here: what is timed (bench_dg.py, bench_fd.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .. import _cuda
+from ..limits import device_info
+
+__all__ = ["heading", "integers", "positive", "save", "words"]
+
+
+def integers(text: str) -> list[int]:
+    """Return the integers of "1:8" or "3,5"."""
+    if ":" in text:
+        first, last = text.split(":")
+        return list(range(int(first), int(last) + 1))
+    return [int(word) for word in text.split(",")]
+
+
+def positive(text: str) -> float:
+    """Return a number above 0."""
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return value
+
+
+def words(*known: str) -> Callable[[str], str]:
+    """Accept some of these words, with commas."""
+
+    def check(text: str) -> str:
+        unknown = [word for word in text.split(",") if word not in known]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"{', '.join(unknown)} is none of {', '.join(known)}")
+        return text
+
+    return check
+
+
+def _commit() -> str | None:
+    """Return the commit of the checkout that this runs from, with + where files differ from it."""
+    if "UNDA_COMMIT" in os.environ:  # a copy without its history
+        return os.environ["UNDA_COMMIT"]
+    root = str(_cuda.package_dir().parent.parent)
+    command = ["git", "-C", root, "describe", "--always", "--abbrev=12", "--dirty=+"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def save(path: Path, result: dict[str, Any]) -> None:
+    """Write a result so that the name holds the old file or the whole new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".tmp")
+    partial.write_text(json.dumps(result, indent=1) + "\n")
+    partial.replace(path)
+
+
+def heading(device: str, limits: dict[str, float], threads: int | None) -> dict[str, Any]:
+    """Print what the device can do; return where, when and of what the result is."""
+    about = device_info(device)
+    print(
+        f"{about['device_name']}: copy {limits['copy'] / 1e9:.0f} GB/s, FMA "
+        f"{limits['fma32'] / 1e9:.0f} GFLOP/s float32, {limits['fma64'] / 1e9:.0f} float64"
+    )
+    return {
+        "device": about["device_name"], "driver": about["driver"], "nvrtc": about.get("nvrtc"),
+        "commit": _commit(), "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "threads": None if device != "cpu" else threads or len(os.sched_getaffinity(0)), "limits": limits,
+    }  # fmt: skip

@@ -1,0 +1,67 @@
+"""A plane of nodes of a grid: what pictures of finite differences show.
+
+Not here: drawing it (plotting.py), grids (grid.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._core import lib
+from .errors import ArgumentError
+from .plotting import Plane
+
+__all__ = ["plane"]
+
+_SLAB = 2**20  # nodes held at a time
+
+
+def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
+    """Return the nodes nearest to a plane of constant x, y or z, see `Simulation._plane`."""
+    grid, array = sim.grid, sim._arrays(field)
+    low, high, h = grid.lower, grid.upper, grid.spacing
+    if not low[axis] - 0.5 * h[axis] <= value <= high[axis] + 0.5 * h[axis]:
+        raise ArgumentError(
+            f"{'xyz'[axis]} is {value} m, expected {low[axis]} to {high[axis]} m: on the grid"
+        )
+    at = int(np.clip(np.rint((value - low[axis]) / h[axis]), 0, grid.shape[axis] - 1))
+
+    def nodes(first: int, count: int) -> np.ndarray:
+        out = np.empty((count, *grid.shape[1:]), sim.dtype)
+        to = _core.pointer(out, writable=True)
+        _core.check(lib.unda_solver_read(sim._live(), array, first, count, to))
+        return out
+
+    def parameter(first: int, count: int, name: str) -> np.ndarray:
+        block = grid.slab(first, count)
+        values: np.ndarray = sim.medium.on(block)[:, list(sim.medium.parameters).index(name)]
+        return values.reshape(block.shape)
+
+    def read() -> np.ndarray:
+        with sim._guard:
+            return _cut(grid, axis, at, nodes)
+
+    across, up = (i for i in range(3) if i != axis)
+    extent = (
+        low[across] - 0.5 * h[across], high[across] + 0.5 * h[across],
+        low[up] - 0.5 * h[up], high[up] + 0.5 * h[up],
+    )  # fmt: skip
+    return Plane(
+        "xyz"[axis], low[axis] + at * h[axis], extent, read,
+        lambda name: _cut(grid, axis, at, lambda first, count: parameter(first, count, name)),
+        (grid.shape[across], grid.shape[up]),
+    )  # fmt: skip
+
+
+def _cut(grid: Any, axis: int, at: int, values: Callable[[int, int], np.ndarray]) -> np.ndarray:
+    """Return plane number `at` (up, across) of values(first, count), whole planes of x."""
+    if axis == 0:
+        return values(at, 1)[0].T
+    nx, ny, nz = grid.shape
+    step = max(1, _SLAB // (ny * nz))
+    slabs = (values(first, min(step, nx - first)).take(at, axis=axis) for first in range(0, nx, step))
+    return np.concatenate(list(slabs)).T

@@ -1,0 +1,197 @@
+/* grid.c: a small problem of finite differences: layers, a free and a rigid side, two sources, receivers; and
+ * its refusals. Not here: what is checked about it (library.c). Next: rig.h. */
+#include "rig.h"
+
+#include <math.h>
+
+enum { NX = 6, NY = 5, NZ = 4, NUM_NODE = NX * NY * NZ };
+
+static const int32_t sides[6] = {UNDA_BOUNDARY_ABSORBING, UNDA_BOUNDARY_RIGID, UNDA_BOUNDARY_FREE,
+                                 UNDA_BOUNDARY_ABSORBING, UNDA_BOUNDARY_RIGID, UNDA_BOUNDARY_FREE};
+static const unda_fd_options fine_grid = {.size_bytes = sizeof fine_grid,
+                                          .order = 4,
+                                          .shape = {NX, NY, NZ},
+                                          .spacing = {10, 11, 12},
+                                          .speed_max = 2000,
+                                          .layer = {2, 0, 0, 3, 0, 0},
+                                          .reflection = {0.01, 0, 0, 0.01, 0, 0}};
+
+unda_status grid_new(struct grid *grid, int32_t precision, int32_t uniform)
+{
+    static const double material[2] = {1000, 2000};
+    double varying[NY * NZ][2];
+    unda_fd_options fd = fine_grid;
+    fd.uniform = uniform;
+    const unda_solver_options options = {.size_bytes = sizeof options,
+                                         .method = UNDA_FD,
+                                         .precision = precision,
+                                         .device = rig_device,
+                                         .threads = 2,
+                                         .material = uniform ? material : NULL,
+                                         .boundary = sides,
+                                         .fd = &fd};
+    int64_t host, device;
+    TRY_HERE(unda_solver_forecast(NULL, &options, &host, &device));
+    TRY_HERE(unda_solver_new(&grid->solver, NULL, &options));
+    for (int i = 0; i < NY * NZ; i++) {
+        varying[i][0] = 1000;
+        varying[i][1] = 1500 + i;
+    }
+    for (int i = 0; i < NX && !uniform; i++)
+        TRY_HERE(unda_solver_set_material(grid->solver, i, 1, varying[0]));
+    return UNDA_OK;
+}
+
+unda_status grid_step(struct grid *grid, int64_t num_step)
+{
+    static const double amplitudes[2 * MAX_STEP] = {1, 2};
+    const unda_drive drive = {.size_bytes = sizeof drive, .num_time = num_step, .amplitudes = amplitudes};
+    double samples[2 * (MAX_STEP + 2)];
+    int64_t num_sample;
+    TRY_HERE(unda_solver_step(grid->solver, num_step, &drive));
+    return unda_solver_take_samples(grid->solver, grid->group, MAX_STEP + 2, samples, &num_sample);
+}
+
+unda_status grid_use(struct grid *grid, int64_t num_step)
+{
+    static const double points[2][3] = {{12, 23, 31}, {49, 1, 0}}, rate = 1000;
+    static const int32_t field = 0;
+    double state[NUM_NODE], energy, values[2];
+    const unda_receivers receivers = {.size_bytes = sizeof receivers,
+                                      .num_point = 2,
+                                      .every = 2,
+                                      .num_field = 1,
+                                      .points = points[0],
+                                      .fields = &field};
+    unda_solver_info info = {.size_bytes = sizeof info};
+    int32_t source;
+    for (int i = 0; i < 2; i++)
+        TRY_HERE(unda_solver_add_source(grid->solver, -1, points[i], &rate, &source));
+    TRY_HERE(unda_solver_add_receivers(grid->solver, &receivers, &grid->group));
+    TRY_HERE(unda_solver_reserve(grid->solver, MAX_STEP));
+    TRY_HERE(unda_solver_clear_state(grid->solver));
+    memset(state, 0, sizeof state);
+    TRY_HERE(unda_solver_write(grid->solver, UNDA_FIELD, 0, NX, state));
+    TRY_HERE(unda_solver_rest(grid->solver));
+    TRY_HERE(grid_step(grid, num_step));
+    TRY_HERE(unda_solver_read(grid->solver, UNDA_FIELD + 1, 1, 2, state));
+    TRY_HERE(unda_solver_energy(grid->solver, &energy));
+    TRY_HERE(unda_solver_sample(grid->solver, &receivers, values));
+    TRY_HERE(unda_solver_get_info(grid->solver, &info));
+    return info.num_elem == NUM_NODE && info.padded[0] == NX + 3 ? UNDA_OK : UNDA_ERR_INTERNAL;
+}
+
+void grid_free(struct grid *grid)
+{
+    unda_solver_free(grid->solver);
+}
+
+/* ---- refusals ---- */
+
+#define CALL(call) printf("%s=%d %s\n", #call, (call), unda_error())
+
+static void refuse_grids(void)
+{
+    static const double material[2] = {1000, 2000};
+    static const int32_t half[6] = {UNDA_BOUNDARY_PERIODIC}, exact[6] = {UNDA_BOUNDARY_EXACT};
+    unda_solver *solver = NULL;
+    unda_fd_options fd = fine_grid;
+    fd.uniform = 1;
+    const unda_solver_options fine = {.size_bytes = sizeof fine,
+                                      .method = UNDA_FD,
+                                      .device = UNDA_DEVICE_CPU,
+                                      .material = material,
+                                      .boundary = sides,
+                                      .fd = &fd};
+#define OPTIONS(assignment)                                                                                  \
+    do {                                                                                                     \
+        unda_solver_options o = fine;                                                                        \
+        o.assignment;                                                                                        \
+        printf("options." #assignment "=%d %s\n", unda_solver_new(&solver, NULL, &o), unda_error());         \
+    } while (0)
+#define GRID(assignment)                                                                                     \
+    do {                                                                                                     \
+        unda_fd_options kept = fd;                                                                           \
+        fd.assignment;                                                                                       \
+        printf("options.fd." #assignment "=%d %s\n", unda_solver_new(&solver, NULL, &fine), unda_error());   \
+        fd = kept;                                                                                           \
+    } while (0)
+    OPTIONS(fd = NULL);
+    OPTIONS(boundary = NULL);
+    OPTIONS(boundary = half);
+    OPTIONS(boundary = exact);
+    OPTIONS(material = NULL);
+    OPTIONS(physics = UNDA_ELASTIC);
+    OPTIONS(kernel = UNDA_KERNEL_FUSED);
+    OPTIONS(plan[0] = -1);
+    OPTIONS(dt = NAN);
+    GRID(size_bytes = 0);
+    GRID(scheme = 9);
+    GRID(order = 3);
+    GRID(order = 18);
+    GRID(shape[1] = 0);
+    GRID(shape[2] = INT64_MAX);
+    GRID(spacing[0] = 0);
+    GRID(spacing[0] = NAN);
+    GRID(origin[0] = INFINITY);
+    GRID(speed_max = 0);
+    GRID(speed_max = 1999);
+    GRID(layer[0] = 0);
+    GRID(layer[0] = INT64_MAX);
+    GRID(reflection[0] = 1);
+    GRID(reflection[0] = NAN);
+#undef GRID
+#undef OPTIONS
+    printf("untouched=%d\n", solver == NULL);
+}
+
+static void refuse_uses(unda_solver *solver, unda_solver *other)
+{
+    static double values[4 * NUM_NODE], outside[3] = {-1}, rate = 1, nan = NAN;
+    static const double two_densities[2 * 2 * NY * NZ] = {1, 1, 2, 1}, point[3] = {12, 23, 31};
+    int32_t index, unknown = 1;
+    unda_receivers receivers = {.size_bytes = sizeof receivers,
+                                .num_point = 1,
+                                .every = 1,
+                                .num_field = 1,
+                                .points = point,
+                                .fields = &unknown};
+    const unda_drive drive = {.size_bytes = sizeof drive, .num_time = 1};
+    CALL(unda_solver_clear_state(NULL));
+    CALL(unda_solver_clear_state(other)); /* DG */
+    CALL(unda_solver_rest(NULL));
+    CALL(unda_solver_rest(other));
+    CALL(unda_solver_set_material(NULL, 0, 1, values));
+    CALL(unda_solver_set_material(other, 0, 1, values));
+    CALL(unda_solver_set_material(solver, 0, 1, NULL));
+    CALL(unda_solver_set_material(solver, -1, 1, two_densities));
+    CALL(unda_solver_set_material(solver, 0, NX + 1, two_densities));
+    CALL(unda_solver_set_material(solver, 0, 1, two_densities));
+    CALL(unda_solver_set_material(solver, 0, 1, values)); /* zeros */
+    CALL(unda_solver_read(solver, UNDA_STATE, 0, 1, values));
+    CALL(unda_solver_read(solver, UNDA_FIELD + 2, 0, 1, values));
+    CALL(unda_solver_read(solver, UNDA_FIELD, 0, NX + 1, values));
+    CALL(unda_solver_read(solver, UNDA_WHOLE, 0, NX + 4, values));
+    CALL(unda_solver_element_dt(solver, values));
+    CALL(unda_solver_coordinates(solver, values));
+    CALL(unda_solver_exact_points(solver, values, NULL));
+    CALL(unda_solver_rhs(solver, &drive));
+    CALL(unda_solver_add_source(solver, -1, outside, &rate, &index));
+    CALL(unda_solver_add_source(solver, -1, point, &nan, &index));
+    CALL(unda_solver_add_receivers(solver, &receivers, &index));
+    receivers.points = outside;
+    unknown = 0;
+    CALL(unda_solver_add_receivers(solver, &receivers, &index));
+    CALL(unda_solver_profile(solver, 1, &(unda_profile){.size_bytes = sizeof(unda_profile)}));
+}
+
+unda_status grid_refusals(unda_solver *other)
+{
+    struct grid grid = {0};
+    refuse_grids();
+    TRY_HERE(grid_new(&grid, UNDA_FLOAT64, 0));
+    refuse_uses(grid.solver, other);
+    unda_status status = grid_use(&grid, 1); /* it still runs */
+    grid_free(&grid);
+    return status;
+}
