@@ -78,7 +78,6 @@ const dg_cpu_block PRECISION(dg_cpu_blocks_)[3][2] = {
 #include "../fd/scalar_cpu.inc.h"
 
 #define TABLE     static const __attribute__((unused))
-#define PLACE     int64_t
 #define UNROLL    _Pragma("GCC unroll 9")
 #define FN(name)  PRECISION(staggered_acoustic_##name##_)
 #define STAGGERED "physics/staggered_acoustic.h"

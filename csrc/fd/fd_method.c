@@ -400,6 +400,18 @@ static void material_plane(const unda_solver *s, const double *material, int whi
         }
 }
 
+static void note_whether_it_varies(const unda_solver *s, int which, const void *plane)
+{
+    struct fd *fd = s->fd;
+    int64_t num = fd->axis[1].total * fd->axis[2].total;
+    for (int64_t i = 0; i < num && !fd->varies[which]; i++) {
+        double value = s->real_bytes == 4 ? (double)((const float *)plane)[i] : ((const double *)plane)[i];
+        if (fd->material_version == 0 && i == 0)
+            fd->material_first[which] = value;
+        fd->varies[which] = value != fd->material_first[which];
+    }
+}
+
 /* Fills all planes that a plane of the user's stands for: its own, and the layers' beyond the first and the
  * last. */
 static unda_status set_plane(unda_solver *s, int64_t user, const double *material, void *plane)
@@ -411,6 +423,7 @@ static unda_status set_plane(unda_solver *s, int64_t user, const double *materia
     for (int which = 0; which < fd->num_material; which++)
         for (int64_t i = from; i < to; i++) {
             material_plane(s, material, which, i, plane);
+            note_whether_it_varies(s, which, plane);
             TRY(fd_engine(s)->planes(s, FD_MATERIAL + which, i, 1, NULL, plane));
         }
     fd->num_given += !fd->given[user];

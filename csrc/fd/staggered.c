@@ -16,6 +16,12 @@ static unda_status check(const unda_solver_options *o)
     if (o->kernel != UNDA_KERNEL_AUTO && o->kernel != UNDA_KERNEL_STEP)
         FAIL(UNDA_ERR_ARG, "kernel is %d, expected %d (auto) or %d (step): the staggered schemes", o->kernel,
              UNDA_KERNEL_AUTO, UNDA_KERNEL_STEP);
+    if (o->device != UNDA_DEVICE_CPU) {
+        int most = o->precision == UNDA_FLOAT32 ? 4 : 2, width = o->plan[2];
+        if (width < 0 || width > most || width == 3 || o->plan[3] < 0 || o->plan[3] > 16)
+            FAIL(UNDA_ERR_ARG, "plan has width %d and %d blocks an SM, expected 0, 1, 2 .. %d and 0..16",
+                 width, o->plan[3], most);
+    }
     for (int end = 0; end < 6; end++) {
         bool absorbs = o->boundary && o->boundary[end] == UNDA_BOUNDARY_ABSORBING;
         if (absorbs && (!(isfinite(f->stretch[end]) && f->stretch[end] >= 1) ||

@@ -6,18 +6,29 @@
 
 #include "fd/staggered_args.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { TILE_Y = 8 };
+enum { TILE_Y = 8, CONSTANT_REALS = 8 };
+
+/* Rows of a block, places of a thread along z, blocks an SM. */
+struct staggered_tile {
+    int rows, width, blocks;
+};
+
+static_assert(sizeof(struct staggered_args) == STAGGERED_ARGS_BYTES, "host and device disagree");
+static_assert(sizeof(struct staggered_ghost_args) == STAGGERED_GHOST_BYTES, "host and device disagree");
 
 struct staggered_cuda {
     struct fd_cuda base;
     struct gpu_module *module;
     struct gpu_kernel pass[2], ghosts, turn;
     gpu_ptr slab[2 * FD_MAX_TERM], table[3][2][3];
+    gpu_ptr constant;                /* [material][CONSTANT_REALS]: of those that are the same everywhere */
     int64_t count, material_version; /* values of an array; whose ghosts are there */
-    int tile_y, chunk;
+    struct staggered_tile tile;
+    int chunk;
 };
 
 static struct staggered_cuda *tables(const unda_solver *s)
@@ -51,6 +62,7 @@ static unda_status forecast(unda_solver *s)
     int64_t count = (fd->num_field + fd->num_material) * t.count;
     for (int i = 0; i < fd->num_slab; i++)
         count += slab_count(&fd->slab[i]);
+    count += FD_MAX_MATERIAL * CONSTANT_REALS;
     count += 6 * (fd->axis[0].total + fd->axis[1].total + fd->axis[2].total);
     s->device_bytes = count * s->real_bytes + 8;
     s->host_bytes = t.base.plane * s->real_bytes;
@@ -82,6 +94,7 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
         TRY(zeros(s, &t->base.material[i], t->count, "materials"));
     for (int i = 0; i < fd->num_slab; i++)
         TRY(zeros(s, &t->slab[i], slab_count(&fd->slab[i]), "layers"));
+    TRY(zeros(s, &t->constant, FD_MAX_MATERIAL * CONSTANT_REALS, "materials"));
     for (int a = 0; a < 3; a++)
         for (int half = 0; half < 2; half++) {
             const struct fd_cpml *cpml = &fd->axis[a].cpml[half];
@@ -94,16 +107,31 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
     return gpu_sync(t->base.stream);
 }
 
-enum { NUM_OPTION = 5, OPTION_BYTES = 64 };
+/* What the registers of an SM hold: the planes of a thread grow with the order, and with its width. */
+static struct staggered_tile choose_tile(const unda_solver *s)
+{
+    const int32_t *plan = s->options.plan;
+    int bytes = s->fd->half * s->real_bytes, width = bytes <= 8 ? 16 / s->real_bytes : bytes <= 16 ? 2 : 1;
+    struct staggered_tile tile = {plan[0] ? plan[0] : TILE_Y, plan[2] ? plan[2] : width, plan[3]};
+    int threads = 65536 / (s->fd->num_field > 6 ? 128 : 96); /* of so many registers */
+    if (!tile.blocks)
+        tile.blocks = threads / (32 * tile.rows) > 1 ? threads / (32 * tile.rows) : 1;
+    return tile;
+}
 
-static void defines(const unda_solver *s, int tile_y, char text[NUM_OPTION][OPTION_BYTES],
-                    const char *options[NUM_OPTION])
+enum { NUM_OPTION = 8, OPTION_BYTES = 64 };
+
+static void defines(const unda_solver *s, const struct staggered_tile *tile, int64_t pitch,
+                    char text[NUM_OPTION][OPTION_BYTES], const char *options[NUM_OPTION])
 {
     snprintf(text[0], OPTION_BYTES, "-DREAL=%s", s->real_bytes == 4 ? "float" : "double");
     snprintf(text[1], OPTION_BYTES, "-DHALF=%d", s->fd->half);
     snprintf(text[2], OPTION_BYTES, "-DSTAGGERED=\"%s\"", s->fd->physics->header);
     snprintf(text[3], OPTION_BYTES, "-DLAYERS=%d", s->fd->num_slab > 0);
-    snprintf(text[4], OPTION_BYTES, "-DTILE_Y=%d", tile_y);
+    snprintf(text[4], OPTION_BYTES, "-DTILE_Y=%d", tile->rows);
+    snprintf(text[5], OPTION_BYTES, "-DWIDTH=%d", tile->width);
+    snprintf(text[6], OPTION_BYTES, "-DMIN_BLOCKS=%d", tile->blocks);
+    snprintf(text[7], OPTION_BYTES, "-DPITCH=%lld", (long long)pitch);
     for (int i = 0; i < NUM_OPTION; i++)
         options[i] = text[i];
 }
@@ -113,7 +141,7 @@ static unda_status compile(unda_solver *s, struct staggered_cuda *t)
     char text[NUM_OPTION][OPTION_BYTES];
     const char *options[NUM_OPTION];
     double begin = clock_seconds();
-    defines(s, t->tile_y, text, options);
+    defines(s, &t->tile, t->base.pitch, text, options);
     struct gpu_source source = {"fd/staggered.cu", options, NUM_OPTION};
     TRY(gpu_module_new(&t->module, t->base.gpu, &source));
     TRY(gpu_kernel_get(&t->pass[0], t->module, "staggered_pass0", 0));
@@ -129,10 +157,19 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
 {
     char text[NUM_OPTION][OPTION_BYTES];
     const char *options[NUM_OPTION];
-    defines(s, TILE_Y, text, options);
+    struct staggered_cuda t = {0};
+    struct staggered_tile tile = choose_tile(s);
+    lay_out(s, &t);
+    defines(s, &tile, t.base.pitch, text, options);
     struct gpu_source source = {"fd/staggered.cu", options, NUM_OPTION};
+    unda_kernel_resources other = *resources;
+    TRY(gpu_compile_only(&source, "staggered_pass0", compute_capability, &other));
     TRY(gpu_compile_only(&source, "staggered_pass1", compute_capability, resources));
-    resources->threads = 32 * TILE_Y;
+    if (other.registers > resources->registers)
+        resources->registers = other.registers;
+    if (other.spill_bytes > resources->spill_bytes)
+        resources->spill_bytes = other.spill_bytes;
+    resources->threads = 32 * tile.rows;
     return UNDA_OK;
 }
 
@@ -140,7 +177,8 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
 static int choose_chunk(const unda_solver *s, const struct staggered_cuda *t)
 {
     const struct fd_axis *axis = s->fd->axis;
-    int64_t tiles = ((axis[2].total + 31) / 32) * ((axis[1].total + t->tile_y - 1) / t->tile_y);
+    int64_t rows = t->tile.rows, places = 32 * t->tile.width;
+    int64_t tiles = ((axis[2].total + places - 1) / places) * ((axis[1].total + rows - 1) / rows);
     int64_t parts = (8 * gpu_info(t->base.gpu)->num_sm + tiles - 1) / tiles;
     int64_t chunk = (axis[0].total + parts - 1) / parts;
     chunk = s->options.plan[1] ? s->options.plan[1] : chunk < 8 * s->fd->half ? 8 * s->fd->half : chunk;
@@ -154,7 +192,7 @@ static unda_status create(unda_solver *s)
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
     t->base.source_version = t->base.group_version = -1;
-    t->tile_y = s->options.plan[0] ? s->options.plan[0] : TILE_Y;
+    t->tile = choose_tile(s);
     fork_mark();
     TRY(gpu_open(&t->base.gpu, s->options.device));
     TRY(gpu_stream_new(&t->base.stream, t->base.gpu));
@@ -162,7 +200,7 @@ static unda_status create(unda_solver *s)
     TRY(allocate(s, t));
     TRY(compile(s, t));
     t->chunk = choose_chunk(s, t);
-    s->num_launch = 2 + 3 * s->fd->num_field; /* at most */
+    s->num_launch = 2 + 3 + 3; /* two passes, ghosts of each along three axes */
     return UNDA_OK;
 }
 
@@ -179,6 +217,7 @@ static void destroy(unda_solver *s)
             gpu_free(t->base.gpu, t->slab[i]);
         for (int i = 0; i < 18; i++)
             gpu_free(t->base.gpu, t->table[i / 6][i / 3 % 2][i % 3]);
+        gpu_free(t->base.gpu, t->constant);
         gpu_free(t->base.gpu, t->base.bad);
         gpu_module_free(t->module);
         gpu_module_free(t->base.point_module);
@@ -193,8 +232,10 @@ static void destroy(unda_solver *s)
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
     info->kernel = UNDA_KERNEL_STEP;
-    info->plan[0] = tables(s)->tile_y;
+    info->plan[0] = tables(s)->tile.rows;
     info->plan[1] = tables(s)->chunk;
+    info->plan[2] = tables(s)->tile.width;
+    info->plan[3] = tables(s)->tile.blocks;
 }
 
 /* ---- state ---- */
@@ -227,29 +268,35 @@ static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count
 
 /* ---- steps ---- */
 
-/* Images along z, then y with those, then x, of the axes (bits) that are wanted. */
-static unda_status fill_ghosts(unda_solver *s, gpu_ptr array, const struct fd_field *field, int axes)
+/* Images of the fields that want them (bits: axes) along z, then y with those, then x. */
+static unda_status fill_ghosts(unda_solver *s, int num, const gpu_ptr *array, const struct fd_field *field,
+                               const int *axes)
 {
     const struct fd *fd = s->fd;
     struct fd_cuda *t = fd_cuda(s);
     for (int axis = 2; axis >= 0; axis--) {
-        if (!(axes >> axis & 1))
-            continue;
-        struct staggered_ghost_args a = {.field = POINTER(array),
-                                         .plane = t->plane,
+        struct staggered_ghost_args a = {.plane = t->plane,
                                          .origin = t->origin,
                                          .pitch = (int)t->pitch,
                                          .axis = axis,
-                                         .half = field->half[axis],
-                                         .sign = {field->sign[axis][0], field->sign[axis][1]},
                                          .stencil = fd->half};
-        int64_t lines = 1;
+        int64_t lines = 1, count = 0;
         for (int i = 0; i < 3; i++) {
             a.num[i] = (int)fd->axis[i].total;
             lines *= i == axis ? 1 : fd->axis[i].total + 2 * fd->half;
         }
-        struct gpu_shape shape = {{(lines + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
-        TRY(gpu_launch(&tables(s)->ghosts, t->stream, &shape, &a, sizeof a));
+        for (int f = 0; f < num; f++) {
+            if (!(axes[f] >> axis & 1))
+                continue;
+            a.field[count] = POINTER(array[f]);
+            a.half[count] = field[f].half[axis];
+            for (int side = 0; side < 2; side++)
+                a.sign[count][side] = field[f].sign[axis][side];
+            count++;
+        }
+        struct gpu_shape shape = {{(lines + BLOCK - 1) / BLOCK, count, 1}, {BLOCK, 1, 1}, 0};
+        if (count)
+            TRY(gpu_launch(&tables(s)->ghosts, t->stream, &shape, &a, sizeof a));
     }
     return UNDA_OK;
 }
@@ -259,26 +306,38 @@ static unda_status fill_ghosts(unda_solver *s, gpu_ptr array, const struct fd_fi
 static unda_status fill_pass(unda_solver *s, int pass)
 {
     const struct staggered *p = s->fd->physics;
-    for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++) {
-        int axes = p->stagger[f];
+    int axes[FD_MAX_FIELD], first = p->first[pass];
+    for (int i = 0; i < p->count[pass]; i++) {
+        axes[i] = p->stagger[first + i];
         for (int term = 0; term < p->num_term[0] + p->num_term[1]; term++)
-            axes |= (p->term[term].source == f) << p->term[term].axis;
-        TRY(fill_ghosts(s, fd_cuda(s)->array[f], &s->fd->field[f], axes));
+            axes[i] |= (p->term[term].source == first + i) << p->term[term].axis;
     }
-    return UNDA_OK;
+    return fill_ghosts(s, p->count[pass], fd_cuda(s)->array + first, s->fd->field + first, axes);
+}
+
+static unda_status upload_constants(unda_solver *s)
+{
+    float single[FD_MAX_MATERIAL * CONSTANT_REALS];
+    double both[FD_MAX_MATERIAL * CONSTANT_REALS];
+    for (int i = 0; i < FD_MAX_MATERIAL * CONSTANT_REALS; i++) {
+        both[i] = s->fd->material_first[i / CONSTANT_REALS];
+        single[i] = (float)both[i];
+    }
+    return gpu_upload(fd_cuda(s)->stream, tables(s)->constant, s->real_bytes == 4 ? (void *)single : both,
+                      FD_MAX_MATERIAL * CONSTANT_REALS * s->real_bytes);
 }
 
 /* Materials go on evenly beyond sides. */
 static unda_status fill_materials(unda_solver *s)
 {
-    struct fd_field even = {0};
+    struct fd_field even[FD_MAX_MATERIAL] = {{{0}, {{0}}}};
+    const int axes[FD_MAX_MATERIAL] = {7, 7, 7};
     if (tables(s)->material_version == s->fd->material_version)
         return UNDA_OK;
-    for (int a = 0; a < 3; a++)
-        for (int side = 0; side < 2; side++)
-            even.sign[a][side] = s->fd->axis[a].side[side] != SIDE_PERIODIC;
-    for (int i = 0; i < s->fd->num_material; i++)
-        TRY(fill_ghosts(s, fd_cuda(s)->material[i], &even, 7));
+    for (int i = 0; i < 6 * s->fd->num_material; i++)
+        even[i / 6].sign[i / 2 % 3][i % 2] = s->fd->axis[i / 2 % 3].side[i % 2] != SIDE_PERIODIC;
+    TRY(fill_ghosts(s, s->fd->num_material, fd_cuda(s)->material, even, axes));
+    TRY(upload_constants(s));
     tables(s)->material_version = s->fd->material_version;
     return UNDA_OK;
 }
@@ -297,6 +356,8 @@ static void fill_layers(const unda_solver *s, struct staggered_args *a)
 {
     const struct fd *fd = s->fd;
     const struct staggered *p = fd->physics;
+    for (int i = 0; i < 6; i++) /* where there is no slab nothing lies behind its beginning */
+        a->begin[i / 2][i % 2][1] = INT32_MAX;
     for (int term = 0; term < p->num_term[0] + p->num_term[1]; term++)
         for (int side = 0; side < 2; side++) {
             int number = fd->slab_of[term][side];
@@ -316,14 +377,16 @@ static unda_status launch_pass(unda_solver *s, int pass)
 {
     const struct fd *fd = s->fd;
     struct staggered_cuda *t = tables(s);
-    struct staggered_args a = {
-        .plane = t->base.plane, .origin = t->base.origin, .pitch = (int)t->base.pitch, .chunk = t->chunk};
+    struct staggered_args a = {.plane = t->base.plane, .origin = t->base.origin, .chunk = t->chunk};
     for (int f = 0; f < fd->num_field; f++) {
         a.field[f] = POINTER(t->base.array[f]);
         a.pinned[f] = pinned_sides(fd, f);
     }
-    for (int i = 0; i < fd->num_material; i++)
-        a.material[i] = POINTER(t->base.material[i]);
+    for (int i = 0; i < fd->num_material; i++) {
+        gpu_ptr constant = t->constant + (gpu_ptr)(i * CONSTANT_REALS * s->real_bytes);
+        a.vary[i] = fd->varies[i];
+        a.material[i] = POINTER(fd->varies[i] ? t->base.material[i] : constant);
+    }
     fill_layers(s, &a);
     for (int i = 0; i < 3; i++) {
         a.num[i] = (int)fd->axis[i].total;
@@ -332,10 +395,11 @@ static unda_status launch_pass(unda_solver *s, int pass)
             a.weight64[i * (FD_MAX_HALF + 1) + m] = fd->step_weight[i][m];
         }
     }
-    struct gpu_shape shape = {
-        {(a.num[2] + 31) / 32, (a.num[1] + t->tile_y - 1) / t->tile_y, (a.num[0] + t->chunk - 1) / t->chunk},
-        {32, t->tile_y, 1},
-        0};
+    int places = 32 * t->tile.width, rows = t->tile.rows;
+    struct gpu_shape shape = {{(a.num[2] + places - 1) / places, (a.num[1] + rows - 1) / rows,
+                               (a.num[0] + t->chunk - 1) / t->chunk},
+                              {32, rows, 1},
+                              0};
     return gpu_launch(&t->pass[pass], t->base.stream, &shape, &a, sizeof a);
 }
 

@@ -10,7 +10,6 @@
 
 #define DEVICE static inline __attribute__((unused))
 #define REAL   double
-#define PLACE  int64_t
 #define TABLE  static const
 #define UNROLL
 

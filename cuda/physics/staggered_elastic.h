@@ -14,32 +14,32 @@ enum { /* of the passes */
        FN(first0) = 0,
        FN(count0) = 3,
        FN(terms0) = 9,
+       FN(needs0) = 4,
        FN(first1) = 3,
        FN(count1) = 6,
-       FN(terms1) = 9
+       FN(terms1) = 9,
+       FN(needs1) = 8
 };
 TABLE unsigned char FN(stagger)[] = {1, 2, 4, 0, 0, 0, 6, 5, 3};
 TABLE struct staggered_term FN(terms)[] = {{0, 0, 3}, {0, 1, 8}, {0, 2, 7}, {1, 0, 8}, {1, 1, 4}, {1, 2, 6},
                                            {2, 0, 7}, {2, 1, 6}, {2, 2, 5}, {3, 0, 0}, {4, 1, 1}, {5, 2, 2},
                                            {6, 2, 1}, {6, 1, 2}, {7, 2, 0}, {7, 0, 2}, {8, 1, 0}, {8, 0, 1}};
+TABLE struct staggered_need FN(needs)[] = {{0, 0}, {0, 1}, {0, 2}, {0, 4}, {1, 0}, {2, 0},
+                                           {2, 1}, {2, 2}, {2, 3}, {2, 4}, {2, 5}, {2, 6}};
 
-DEVICE void FN(pass0)(REAL *f, const REAL *d, const REAL *const *medium, PLACE at, const PLACE *step)
+DEVICE void FN(pass0)(REAL *f, const REAL *d, const REAL *m)
 {
-    const REAL *rho = medium[0] + at;
     UNROLL for (int i = 0; i < 3; i++) f[i] +=
-        (d[3 * i] + d[3 * i + 1] + d[3 * i + 2]) * (2 / (rho[0] + rho[step[i]]));
+        (d[3 * i] + d[3 * i + 1] + d[3 * i + 2]) * DIVIDE((REAL)2, m[0] + m[1 + i]);
 }
 
-DEVICE REAL FN(shear)(const REAL *soft, PLACE one, PLACE other)
+/* m: lambda, then 1 / mu here and one on along x, y, xy, z, xz, yz. */
+DEVICE void FN(pass1)(REAL *f, const REAL *d, const REAL *m)
 {
-    return 4 / ((soft[0] + soft[one + other]) + (soft[one] + soft[other]));
-}
-DEVICE void FN(pass1)(REAL *f, const REAL *d, const REAL *const *medium, PLACE at, const PLACE *step)
-{
-    const REAL *soft = medium[2] + at;
-    REAL twice_mu = 2 / soft[0], pressure = medium[1][at] * (d[0] + d[1] + d[2]);
+    const REAL *soft = m + 1;
+    REAL twice_mu = DIVIDE((REAL)2, soft[0]), pressure = m[0] * (d[0] + d[1] + d[2]);
     UNROLL for (int i = 0; i < 3; i++) f[i] += pressure + twice_mu * d[i];
-    f[3] += FN(shear)(soft, step[1], step[2]) * (d[3] + d[4]);
-    f[4] += FN(shear)(soft, step[0], step[2]) * (d[5] + d[6]);
-    f[5] += FN(shear)(soft, step[0], step[1]) * (d[7] + d[8]);
+    f[3] += DIVIDE((REAL)4, (soft[0] + soft[6]) + (soft[2] + soft[4])) * (d[3] + d[4]);
+    f[4] += DIVIDE((REAL)4, (soft[0] + soft[5]) + (soft[1] + soft[4])) * (d[5] + d[6]);
+    f[5] += DIVIDE((REAL)4, (soft[0] + soft[3]) + (soft[1] + soft[2])) * (d[7] + d[8]);
 }

@@ -46,7 +46,6 @@ _KERNELS = {
     "tiled": lib.UNDA_KERNEL_TILED,
     "diamond": lib.UNDA_KERNEL_DIAMOND,
 }
-_PLANS = {"cpu": ("depth", "rows"), "cuda": ("rows", "planes", "dts", "step", "levels")}
 _SLAB = 2**20  # nodes worked on at a time in Python
 
 
@@ -97,13 +96,14 @@ class FD(Simulation):
     threads : int, optional
         CPU threads; all that the process may use if omitted.
     kernel : {"auto", "step", "tiled", "diamond"}
-        "step": one step of the whole grid after the other. "tiled", on the CPU and where x and y are not
-        periodic: several steps of what is in the cache. "diamond", on CUDA devices up to order 8 and where
-        nothing is periodic: many steps in towers of diamonds (Perepelkina & Levchenko 2015). All give the
-        same bits.
+        "step": one step of the whole grid after the other. For the scalar scheme also "tiled", on the CPU and
+        where x and y are not periodic: several steps of what is in the cache; "diamond", on CUDA devices up
+        to order 8 and where nothing is periodic: many steps in towers of diamonds (Perepelkina & Levchenko
+        2015). All give the same bits.
     kernel_options : dict of str to int, optional
         Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
-        marches over). On the CPU: depth (steps at once), rows (of a block).
+        marches over); staggered: width (places along z of a thread), blocks (an SM shall hold), too. Scalar
+        scheme on the CPU: depth (steps at once), rows (of a block).
     allow_unstable : bool
         Accept a dt above the stable limit.
 
@@ -244,7 +244,7 @@ class FD(Simulation):
             kernel=_KERNELS[list(_KERNELS)[choice("kernel", kernel, list(_KERNELS))]],
             material=material,
             boundary=np.array([code_of(side) for side in sides.values()], np.int32),
-            plan=plan(kernel_options, _PLANS["cpu" if chosen == "cpu" else "cuda"]),
+            plan=plan(kernel_options, kind.plans["cpu" if chosen == "cpu" else "cuda"]),
             fd=grid_options,
         )
         return options, grid_options, sides, kind, chosen
@@ -322,7 +322,7 @@ class FD(Simulation):
         return self.grid.num_node, "cell"
 
     def _plan(self, info: Any) -> dict[str, int]:
-        names = _PLANS["cuda" if info.on_gpu else "cpu"]
+        names = self._scheme.plans["cuda" if info.on_gpu else "cpu"]
         return dict(zip(names, map(int, info.plan), strict=False))
 
     def _about(self) -> str:

@@ -6,7 +6,7 @@ Not here: setting up and holding a simulation (fd.py), numerics (csrc/fd, cuda/f
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class Scalar:
         The class of its absorbing layers.
     conditions : tuple of str
         Words for sides.
+    plans : dict of str to tuple of str
+        Names of the parts of the plan on "cpu" and "cuda".
     """
 
     name, code = "scalar", int(lib.UNDA_SCALAR)
@@ -45,6 +47,10 @@ class Scalar:
     names: tuple[str, ...] = ("p", "p_previous")
     layer: type[Damping] | type[CPML] = Damping
     conditions: tuple[str, ...] = ("absorbing", "rigid", "free", "periodic")
+    plans: ClassVar[dict[str, tuple[str, ...]]] = {
+        "cpu": ("depth", "rows"),
+        "cuda": ("rows", "planes", "dts", "step", "levels"),
+    }
 
     medium: Medium
 
@@ -77,6 +83,7 @@ class Staggered(Scalar):
 
     name, code = "staggered", int(lib.UNDA_STAGGERED)
     layer = CPML
+    plans: ClassVar[dict[str, tuple[str, ...]]] = {"cpu": (), "cuda": ("rows", "planes", "width", "blocks")}
 
     def __init__(self, medium: Medium) -> None:
         if not isinstance(medium, Medium):
