@@ -184,3 +184,41 @@ def test_moments_beside_a_fluid_leave_no_shear_in_it():
     sxx, syy, szz, syz = (sim.get(name)[:, :, 6:] for name in ("sxx", "syy", "szz", "syz"))
     assert np.abs(sxx).max() > 1e-3
     assert np.abs(sxx - syy).max() < 1e-12 and np.abs(sxx - szz).max() < 1e-12 and (syz == 0).all()
+
+
+# ---- around them ----
+
+
+def test_a_plane_is_drawn_where_its_field_stands():
+    sim = staggered(GRID, unda.Elastic(rho=1.0, vp=2.0, vs=1.0), boundary={"*": "periodic"})
+    sim.set(vx=lambda x, y, z: x + 0 * y + 10 * z)
+    for name, half in (("vx", 0.5), ("szz", 0.0)):
+        plane = sim._plane(name, 0, 6.9, 200)
+        assert plane.place == 3.0 + (4 if half == 0 else 3) + half
+        left = sim._plane(name, 1, -1.2, 200).extent[0]
+        assert left == 3.0 - 0.5 + half
+    values = sim._plane("vx", 0, 6.9, 200).read()
+    assert np.allclose(values, 6.5 + 10 * GRID.axes()[2][:, None], rtol=1e-6)
+
+
+def test_room_for_samples_counts_every_field():
+    """Each field has its own nodes: nine fields take nine times the room."""
+    rooms = []
+    for fields in (["vx"], None):
+        sim = staggered(GRID, unda.Elastic(rho=1.0, vp=2.0, vs=1.0), boundary={"*": "periodic"})
+        sim.add_receivers(np.tile(ONE, (40, 1)), fields)
+        rooms.append(sim._room())
+    assert 8.5 < rooms[0] / rooms[1] < 9.5
+
+
+def test_a_source_on_a_side_that_holds_it_is_refused():
+    medium = unda.Elastic(rho=1.0, vp=2.0, vs=1.0)
+    sim = staggered(GRID, medium, boundary={"*": "fixed"})
+    with pytest.raises(unda.ArgumentError, match="holds what it drives at 0"):
+        sim.add_source(unda.PointForce((3.0, 1.2, 3.6), BUMP, (0, 1, 0)))
+
+
+@pytest.mark.parametrize("kernel", ["tiled", "diamond"])
+def test_kernels_of_the_scalar_scheme_are_refused(kernel):
+    with pytest.raises(unda.ArgumentError, match="kernel is"):
+        staggered(GRID, unda.Acoustic(rho=1.0, c=1.0), kernel=kernel)

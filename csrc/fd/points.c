@@ -179,8 +179,8 @@ static unda_status fill_source(unda_solver *s, struct fd_source *source, const d
     for (int f = fd->num_field; f <= FD_MAX_FIELD; f++)
         source->first[f] = source->num;
     if (num > 0 && source->num == 0)
-        FAIL(UNDA_ERR_ARG, "the source at (%g, %g, %g) m stands on a free side, where p stays 0", position[0],
-             position[1], position[2]);
+        FAIL(UNDA_ERR_ARG, "the source at (%g, %g, %g) m stands on a side that holds what it drives at 0",
+             position[0], position[1], position[2]);
     return UNDA_OK;
 }
 

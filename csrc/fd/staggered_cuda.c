@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TILE_Y = 8, CONSTANT_REALS = 8 };
+enum { CONSTANT_REALS = 8 };
 
 /* Rows of a block, places of a thread along z, blocks an SM. */
 struct staggered_tile {
@@ -107,16 +107,24 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
     return gpu_sync(t->base.stream);
 }
 
-/* What the registers of an SM hold: the planes of a thread grow with the order, and with its width. */
+/* The widest that leave a thread's planes in its registers, warps an SM as many as these allow. */
 static struct staggered_tile choose_tile(const unda_solver *s)
 {
     const int32_t *plan = s->options.plan;
-    int bytes = s->fd->half * s->real_bytes, width = bytes <= 8 ? 16 / s->real_bytes : bytes <= 16 ? 2 : 1;
-    struct staggered_tile tile = {plan[0] ? plan[0] : TILE_Y, plan[2] ? plan[2] : width, plan[3]};
-    int threads = 65536 / (s->fd->num_field > 6 ? 128 : 96); /* of so many registers */
-    if (!tile.blocks)
-        tile.blocks = threads / (32 * tile.rows) > 1 ? threads / (32 * tile.rows) : 1;
-    return tile;
+    int real = (int)s->real_bytes, half = s->fd->half, words = half * real / 4, num = s->fd->num_field;
+    int bytes = words <= 2 ? 16 : words <= 4 ? 8 : real, warps = words <= 8 ? 16 : 12;
+    if (num <= 4) {
+        bytes = half <= 4 ? 16 : 8;
+        warps = words <= 2 && real == 4 ? 24 : 16;
+    } else if (num > 6) {
+        bytes = real == 8 ? 8 : bytes;
+        warps = bytes == 16 || words > 4 ? 12 : 16;
+    }
+    int rows = warps % 12 ? 8 : 12, num_y = (int)s->fd->axis[1].total;
+    rows = plan[0] ? plan[0] : rows < num_y ? rows : num_y;
+    int width = plan[2] ? plan[2] : (bytes < real ? real : bytes) / real;
+    int blocks = plan[3] ? plan[3] : warps < rows ? 1 : warps / rows;
+    return (struct staggered_tile){rows, width, blocks};
 }
 
 enum { NUM_OPTION = 8, OPTION_BYTES = 64 };
@@ -192,10 +200,10 @@ static unda_status create(unda_solver *s)
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
     t->base.source_version = t->base.group_version = -1;
-    t->tile = choose_tile(s);
     fork_mark();
     TRY(gpu_open(&t->base.gpu, s->options.device));
     TRY(gpu_stream_new(&t->base.stream, t->base.gpu));
+    t->tile = choose_tile(s);
     lay_out(s, t);
     TRY(allocate(s, t));
     TRY(compile(s, t));

@@ -607,9 +607,10 @@ class FD(Simulation):
         return self.medium.speed_max(self.grid)
 
     def _room(self) -> int:
-        """Return the steps of which 64 MB hold the sampled data; receivers take 512 nodes each."""
-        points = sum(len(receivers.points) / receivers.every for receivers in self._receivers)
-        return int(max(1, min(64e6 / (8 * (len(self._sources) + 512 * points + 1)), 100_000)))
+        """Return the steps of which 64 MB hold the sampled data; each field of a receiver takes 512 nodes."""
+        groups = zip(self._receivers, self._channels, strict=True)
+        values = sum(len(one.points) * len(channels.numbers) / one.every for one, channels in groups)
+        return int(max(1, min(64e6 / (8 * (len(self._sources) + 512 * values + 1)), 100_000)))
 
     def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
         return grid_plane.plane(self, field, axis, value)
