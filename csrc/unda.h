@@ -265,7 +265,7 @@ typedef struct unda_solver_options {
     int32_t plan[6];    /* kernel fused: {rows, elements a thread, elements a block, blocks an SM, columns of
                            the volume and of the lift product unrolled}; node: only elements a block; step: {rows
                            a block, planes it marches over; staggered: places of a thread along z,
-                           blocks an SM} (CUDA); tiled: {steps of a tile}; diamond:
+                           blocks an SM, threads along z} (CUDA); tiled: {steps of a tile}; diamond:
                            {0, 0, half widths, their unit, steps of a launch}; 0: table */
     double dt;          /* [s]; 0: cfl times the stable limit */
     double cfl;         /* 0: 0.9 */

@@ -103,13 +103,31 @@ def test_the_engines_agree(case):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("width", [1, 2, 4])
 def test_blocks_away_from_sides_and_layers_agree(physics, dtype, width):
-    """Tiles of 2 rows, 3 planes and 32 widths of places: of 9 x 13 x 3 widths the middle ones."""
+    """Tiles of 2 rows, 3 planes and 16 widths of places: of 9 x 13 x 3 widths the middle ones."""
     if width == 4 and dtype == "float64":
         pytest.skip("a thread loads 16 bytes at most")
-    shape = (13, 9, 32 * 3 * width)
+    shape = (13, 9, 16 * 3 * width)
     case = {"physics": physics, "order": 4, "dtype": dtype, "shape": shape}
     case |= {"low": "wall", "high": "layer", "third": "periodic"}
-    agree(case, 1, kernel_options={"rows": 2, "planes": 3, "width": width, "blocks": 1})
+    agree(case, 1, kernel_options={"rows": 2, "planes": 3, "width": width, "blocks": 1, "lanes": 16})
+
+
+@pytest.mark.parametrize("wrong", [{"width": 3}, {"lanes": 8}, {"rows": 40, "lanes": 32}, {"blocks": 17}])
+def test_tiles_that_no_block_has_are_refused(wrong):
+    medium = unda.Acoustic(rho=1.0, c=1.0)
+    with pytest.raises(unda.ArgumentError, match="plan has"):
+        unda.FD(unda.Grid((9, 8, 7), 1.0), medium, scheme="staggered", device="cuda", kernel_options=wrong)
+
+
+def test_a_saved_run_keeps_its_tiles(tmp_path):
+    medium, tile = (
+        unda.Acoustic(rho=1.0, c=1.0),
+        {"rows": 24, "planes": 5, "width": 2, "blocks": 1, "lanes": 16},
+    )
+    grid = unda.Grid((9, 8, 7), 1.0)
+    sim = unda.FD(grid, medium, scheme="staggered", device="cuda", kernel_options=tile)
+    sim.save(tmp_path / "run.h5")
+    assert unda.load(tmp_path / "run.h5").config["kernel_options"] == tile
 
 
 MEDIA = {

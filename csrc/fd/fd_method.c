@@ -71,9 +71,10 @@ static unda_status check(const unda_solver_options *o)
     if (tiled && o->boundary &&
         (o->boundary[0] == UNDA_BOUNDARY_PERIODIC || o->boundary[2] == UNDA_BOUNDARY_PERIODIC))
         FAIL(UNDA_ERR_ARG, "x or y is periodic, along which kernel tiled marches; expected kernel step");
-    if (o->plan[0] < 0 || o->plan[0] > 16 || o->plan[1] < 0)
-        FAIL(UNDA_ERR_ARG, "plan is {%d, %d}, expected 0..16 rows of a block or steps of a tile, >= 0 planes",
-             o->plan[0], o->plan[1]);
+    int most = f->scheme == UNDA_STAGGERED ? 64 : 16;
+    if (o->plan[0] < 0 || o->plan[0] > most || o->plan[1] < 0)
+        FAIL(UNDA_ERR_ARG, "plan is {%d, %d}, expected 0..%d rows of a block or steps of a tile, >= 0 planes",
+             o->plan[0], o->plan[1], most);
     if (!o->boundary)
         FAIL(UNDA_ERR_ARG, "boundary is NULL, expected [6]");
     for (int a = 0; a < 3; a++)

@@ -7,6 +7,19 @@
 
 #include <math.h>
 
+static unda_status check_plan(const unda_solver_options *o)
+{
+    int rows = o->plan[0], width = o->plan[2], blocks = o->plan[3], lanes = o->plan[4];
+    int most = o->precision == UNDA_FLOAT32 ? 4 : 2;
+    if (width < 0 || width > most || width == 3 || blocks < 0 || blocks > 16 ||
+        (lanes != 0 && lanes != 16 && lanes != 32) || rows * (lanes ? lanes : 16) > 1024)
+        FAIL(UNDA_ERR_ARG,
+             "plan has %d rows of %d lanes, width %d, %d blocks an SM, expected 16 or 32 lanes, up to 1024 "
+             "threads, width 1, 2 .. %d, up to 16 blocks; 0: chosen",
+             rows, lanes, width, blocks, most);
+    return UNDA_OK;
+}
+
 static unda_status check(const unda_solver_options *o)
 {
     const unda_fd_options *f = o->fd;
@@ -16,12 +29,7 @@ static unda_status check(const unda_solver_options *o)
     if (o->kernel != UNDA_KERNEL_AUTO && o->kernel != UNDA_KERNEL_STEP)
         FAIL(UNDA_ERR_ARG, "kernel is %d, expected %d (auto) or %d (step): the staggered schemes", o->kernel,
              UNDA_KERNEL_AUTO, UNDA_KERNEL_STEP);
-    if (o->device != UNDA_DEVICE_CPU) {
-        int most = o->precision == UNDA_FLOAT32 ? 4 : 2, width = o->plan[2];
-        if (width < 0 || width > most || width == 3 || o->plan[3] < 0 || o->plan[3] > 16)
-            FAIL(UNDA_ERR_ARG, "plan has width %d and %d blocks an SM, expected 0, 1, 2 .. %d and 0..16",
-                 width, o->plan[3], most);
-    }
+    TRY(check_plan(o));
     for (int end = 0; end < 6; end++) {
         bool absorbs = o->boundary && o->boundary[end] == UNDA_BOUNDARY_ABSORBING;
         if (absorbs && (!(isfinite(f->stretch[end]) && f->stretch[end] >= 1) ||
@@ -83,14 +91,16 @@ static unda_status prepare(unda_solver *s, const unda_solver_options *o)
     return fd_cpml(fd, o->fd, s->dt);
 }
 
-/* Each pass reads the other's fields and its materials, reads and writes its own. */
+/* Each pass reads the other's fields and its materials that vary, reads and writes its own. */
 static void info(const unda_solver *s, unda_solver_info *info)
 {
     const struct fd *fd = s->fd;
     const struct staggered *p = fd->physics;
-    int32_t terms = p->num_term[0] + p->num_term[1];
+    int32_t terms = p->num_term[0] + p->num_term[1], materials = 0;
+    for (int i = 0; i < fd->num_material; i++)
+        materials += fd->varies[i];
     info->flops = terms * (3 * fd->half - 1) + 4 * terms;
-    info->bytes_per_elem = (3 * p->num_field + p->num_material) * s->real_bytes;
+    info->bytes_per_elem = (3 * p->num_field + materials) * s->real_bytes;
 }
 
 static int32_t num_array(const struct fd *fd)

@@ -12,9 +12,9 @@
 
 enum { CONSTANT_REALS = 8 };
 
-/* Rows of a block, places of a thread along z, blocks an SM. */
+/* Rows of a block and threads along them, places of a thread along z, blocks an SM. */
 struct staggered_tile {
-    int rows, width, blocks;
+    int rows, lanes, width, blocks;
 };
 
 static_assert(sizeof(struct staggered_args) == STAGGERED_ARGS_BYTES, "host and device disagree");
@@ -107,6 +107,13 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
     return gpu_sync(t->base.stream);
 }
 
+/* Threads along a row of a block: of those that are left over behind the last place, fewest. */
+static int lanes_along(int64_t num, int width)
+{
+    int64_t threads = (num + width - 1) / width;
+    return (threads + 15) / 16 * 16 < (threads + 31) / 32 * 32 ? 16 : 32;
+}
+
 /* The widest that leave a thread's planes in its registers, warps an SM as many as these allow. */
 static struct staggered_tile choose_tile(const unda_solver *s)
 {
@@ -120,14 +127,15 @@ static struct staggered_tile choose_tile(const unda_solver *s)
         bytes = real == 8 ? 8 : bytes;
         warps = bytes == 16 || words > 4 ? 12 : 16;
     }
-    int rows = warps % 12 ? 8 : 12, num_y = (int)s->fd->axis[1].total;
-    rows = plan[0] ? plan[0] : rows < num_y ? rows : num_y;
     int width = plan[2] ? plan[2] : (bytes < real ? real : bytes) / real;
-    int blocks = plan[3] ? plan[3] : warps < rows ? 1 : warps / rows;
-    return (struct staggered_tile){rows, width, blocks};
+    int lanes = plan[4] ? plan[4] : plan[0] > 32 ? 16 : lanes_along(s->fd->axis[2].total, width);
+    int64_t rows = 32 * (warps % 12 ? 8 : 12) / lanes, num_y = s->fd->axis[1].total;
+    rows = plan[0] ? plan[0] : rows < num_y ? rows : num_y;
+    int blocks = 32 * warps / (lanes * (int)rows);
+    return (struct staggered_tile){(int)rows, lanes, width, plan[3] ? plan[3] : blocks > 1 ? blocks : 1};
 }
 
-enum { NUM_OPTION = 8, OPTION_BYTES = 64 };
+enum { NUM_OPTION = 9, OPTION_BYTES = 64 };
 
 static void defines(const unda_solver *s, const struct staggered_tile *tile, int64_t pitch,
                     char text[NUM_OPTION][OPTION_BYTES], const char *options[NUM_OPTION])
@@ -140,6 +148,7 @@ static void defines(const unda_solver *s, const struct staggered_tile *tile, int
     snprintf(text[5], OPTION_BYTES, "-DWIDTH=%d", tile->width);
     snprintf(text[6], OPTION_BYTES, "-DMIN_BLOCKS=%d", tile->blocks);
     snprintf(text[7], OPTION_BYTES, "-DPITCH=%lld", (long long)pitch);
+    snprintf(text[8], OPTION_BYTES, "-DLANES=%d", tile->lanes);
     for (int i = 0; i < NUM_OPTION; i++)
         options[i] = text[i];
 }
@@ -177,20 +186,23 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
         resources->registers = other.registers;
     if (other.spill_bytes > resources->spill_bytes)
         resources->spill_bytes = other.spill_bytes;
-    resources->threads = 32 * tile.rows;
+    resources->threads = tile.lanes * tile.rows;
     return UNDA_OK;
 }
 
-/* Blocks march over as many planes as leave some eight blocks an SM: they load 2 M - 1 planes twice. */
+/* Planes that a block marches over: few enough that blocks side by side read the same rows at about the same
+ * time, and that the last blocks to run are few; at least 8 M, as each loads 2 M - 1 that others load, too.
+ */
 static int choose_chunk(const unda_solver *s, const struct staggered_cuda *t)
 {
     const struct fd_axis *axis = s->fd->axis;
-    int64_t rows = t->tile.rows, places = 32 * t->tile.width;
+    int64_t rows = t->tile.rows, places = t->tile.lanes * t->tile.width, num = axis[0].total;
     int64_t tiles = ((axis[2].total + places - 1) / places) * ((axis[1].total + rows - 1) / rows);
-    int64_t parts = (8 * gpu_info(t->base.gpu)->num_sm + tiles - 1) / tiles;
-    int64_t chunk = (axis[0].total + parts - 1) / parts;
-    chunk = s->options.plan[1] ? s->options.plan[1] : chunk < 8 * s->fd->half ? 8 * s->fd->half : chunk;
-    return (int)(chunk < axis[0].total ? chunk : axis[0].total);
+    int64_t parts = (8 * gpu_info(t->base.gpu)->num_sm + tiles - 1) / tiles, least = 8 * s->fd->half;
+    parts = parts > (num + 47) / 48 ? parts : (num + 47) / 48;
+    int64_t chunk = (num + parts - 1) / parts;
+    chunk = s->options.plan[1] ? s->options.plan[1] : chunk < least ? least : chunk;
+    return (int)(chunk < num ? chunk : num);
 }
 
 static unda_status create(unda_solver *s)
@@ -244,6 +256,7 @@ static void describe(const unda_solver *s, unda_solver_info *info)
     info->plan[1] = tables(s)->chunk;
     info->plan[2] = tables(s)->tile.width;
     info->plan[3] = tables(s)->tile.blocks;
+    info->plan[4] = tables(s)->tile.lanes;
 }
 
 /* ---- state ---- */
@@ -403,10 +416,10 @@ static unda_status launch_pass(unda_solver *s, int pass)
             a.weight64[i * (FD_MAX_HALF + 1) + m] = fd->step_weight[i][m];
         }
     }
-    int places = 32 * t->tile.width, rows = t->tile.rows;
+    int places = t->tile.lanes * t->tile.width, rows = t->tile.rows;
     struct gpu_shape shape = {{(a.num[2] + places - 1) / places, (a.num[1] + rows - 1) / rows,
                                (a.num[0] + t->chunk - 1) / t->chunk},
-                              {32, rows, 1},
+                              {t->tile.lanes, rows, 1},
                               0};
     return gpu_launch(&t->pass[pass], t->base.stream, &shape, &a, sizeof a);
 }

@@ -1,17 +1,17 @@
 /* staggered.cu: the two passes of a step of the staggered schemes, for every physics (STAGGERED, its header
- * in cuda/physics). A block owns TILE_Y rows of 32 WIDTH places along z and marches along x: a thread holds
- * what is differenced along x in registers, 2 HALF planes of its WIDTH places, and takes neighbours along y
- * and z from the first cache, where the rows of the block keep them. Ghosts beyond the sides are filled
- * between passes by staggered_ghosts, so no thread here knows of images; blocks away from sides and layers
- * run code that knows of neither. No barriers. A node and step: elastic 30 words of memory, p-v 14, Maxwell
- * 21, one less for each material that is the same everywhere. Defines: REAL, HALF, STAGGERED, LAYERS (1:
- * any), TILE_Y, WIDTH (up to 16 bytes), MIN_BLOCKS (an SM). */
+ * in cuda/physics). A block owns TILE_Y rows of LANES WIDTH places along z and marches along x: a thread
+ * holds what is differenced along x in registers, 2 HALF planes of its WIDTH places, and takes neighbours
+ * along y and z from the first cache, where the rows of the block keep them. Ghosts beyond the sides are
+ * filled between passes by staggered_ghosts, so no thread here knows of images; blocks away from sides and
+ * layers run code that knows of neither. No barriers. A node and step: elastic 30 words of memory, p-v 14,
+ * Maxwell 21, one less for each material that is the same everywhere. Defines: REAL, HALF, STAGGERED, LAYERS
+ * (1: any), TILE_Y, LANES, WIDTH (up to 16 bytes), MIN_BLOCKS (an SM), PITCH. */
 #include "fd/scalar_args.h"
 #include "fd/staggered_args.h"
 
 #if !defined(REAL) || !defined(HALF) || !defined(STAGGERED) || !defined(LAYERS) || !defined(TILE_Y) ||       \
-    !defined(WIDTH) || !defined(MIN_BLOCKS) || !defined(PITCH)
-#error "staggered.cu needs REAL, HALF, STAGGERED, LAYERS, TILE_Y, WIDTH and MIN_BLOCKS"
+    !defined(WIDTH) || !defined(MIN_BLOCKS) || !defined(PITCH) || !defined(LANES)
+#error "staggered.cu needs REAL, HALF, STAGGERED, LAYERS, TILE_Y, LANES, WIDTH, MIN_BLOCKS and PITCH"
 #endif
 #define DEVICE   static __device__ __forceinline__
 #define TABLE    constexpr
@@ -33,7 +33,7 @@ static_assert(sizeof(struct staggered_args) == STAGGERED_ARGS_BYTES, "host and d
 static_assert(sizeof(struct staggered_ghost_args) == STAGGERED_GHOST_BYTES, "host and device disagree");
 static_assert(WIDTH * sizeof(REAL) <= 16, "a thread loads 16 bytes at most");
 
-constexpr int TILE_Z = 32 * WIDTH, THREADS = 32 * TILE_Y;
+constexpr int TILE_Z = LANES * WIDTH, THREADS = LANES * TILE_Y;
 constexpr int REACH = (HALF + WIDTH - 1) / WIDTH; /* vectors beside one that a difference along z needs */
 
 struct __align__(WIDTH * sizeof(REAL)) vec {

@@ -83,7 +83,9 @@ class Staggered(Scalar):
 
     name, code = "staggered", int(lib.UNDA_STAGGERED)
     layer = CPML
-    plans: ClassVar[dict[str, tuple[str, ...]]] = {"cpu": (), "cuda": ("rows", "planes", "width", "blocks")}
+    plans: ClassVar[dict[str, tuple[str, ...]]] = {
+        "cpu": (), "cuda": ("rows", "planes", "width", "blocks", "lanes"),
+    }  # fmt: skip
 
     def __init__(self, medium: Medium) -> None:
         if not isinstance(medium, Medium):
