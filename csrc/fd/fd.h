@@ -160,6 +160,20 @@ static inline double fd_share(const struct fd *fd, int f, int a, int64_t i)
     return fd_pinned(fd, f, a, i) ? 0 : i == 0 || i == last ? 0.5 : 1;
 }
 
+static inline int64_t fd_slab_count(const struct fd_slab *slab)
+{
+    return slab->num[0] * slab->num[1] * slab->num[2];
+}
+
+/* How materials go on beyond sides: evenly. */
+static inline struct fd_field fd_even_field(const struct fd *fd)
+{
+    struct fd_field even = {{0}, {{0}}};
+    for (int i = 0; i < 6; i++)
+        even.sign[i / 2][i % 2] = fd->axis[i / 2].side[i % 2] != SIDE_PERIODIC;
+    return even;
+}
+
 static inline bool fd_free_node(const struct fd_axis *axis, int64_t i)
 {
     return (i == 0 && axis->side[0] == SIDE_FREE) || (i == axis->total - 1 && axis->side[1] == SIDE_FREE);

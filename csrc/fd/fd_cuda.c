@@ -16,6 +16,33 @@ unda_status fd_cuda_compile(unda_solver *s, const char *const *options)
     return gpu_kernel_get(&t->halve, t->point_module, "scalar_halve", 0);
 }
 
+unda_status fd_cuda_check_memory(const unda_solver *s)
+{
+    const struct fd_cuda *t = fd_cuda(s);
+    int64_t free_bytes;
+    TRY(gpu_memory_free(t->gpu, &free_bytes));
+    if (s->device_bytes > free_bytes)
+        FAIL(UNDA_ERR_DEVICE_MEMORY,
+             "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)",
+             (long long)s->device_bytes, (long long)free_bytes, (long long)gpu_info(t->gpu)->total_bytes,
+             s->options.device, gpu_info(t->gpu)->name);
+    return UNDA_OK;
+}
+
+void fd_cuda_close(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    fd_cuda_points_free(s);
+    for (int f = 0; f < FD_MAX_FIELD; f++)
+        gpu_free(t->gpu, t->array[f]);
+    for (int i = 0; i < FD_MAX_MATERIAL; i++)
+        gpu_free(t->gpu, t->material[i]);
+    gpu_free(t->gpu, t->bad);
+    gpu_module_free(t->point_module);
+    gpu_stream_free(t->stream);
+    gpu_close(t->gpu);
+}
+
 unda_status fd_cuda_reals(unda_solver *s, gpu_ptr to, const double *from, int64_t num)
 {
     char *real;

@@ -67,6 +67,8 @@ static inline int64_t fd_cuda_place(const unda_solver *s, int64_t node)
 }
 
 /* fd_cuda.c */
+unda_status fd_cuda_check_memory(const unda_solver *s); /* whether s->device_bytes are free */
+void fd_cuda_close(unda_solver *s);                     /* frees what is in struct fd_cuda on the device */
 unda_status fd_cuda_compile(unda_solver *s, const char *const *options);
 unda_status fd_cuda_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out,
                            const void *in);

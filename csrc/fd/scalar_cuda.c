@@ -75,14 +75,8 @@ static unda_status forecast(unda_solver *s)
 static unda_status allocate(unda_solver *s, struct scalar_cuda *t)
 {
     struct array list[NUM_ARRAY];
-    int64_t free_bytes;
     list_arrays(s, t, list);
-    TRY(gpu_memory_free(t->base.gpu, &free_bytes));
-    if (s->device_bytes > free_bytes)
-        FAIL(UNDA_ERR_DEVICE_MEMORY,
-             "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)",
-             (long long)s->device_bytes, (long long)free_bytes, (long long)gpu_info(t->base.gpu)->total_bytes,
-             s->options.device, gpu_info(t->base.gpu)->name);
+    TRY(fd_cuda_check_memory(s));
     TRY(array_try(&t->base.staging, t->base.plane, s->real_bytes, "planes"));
     for (int i = 0; i < NUM_ARRAY; i++)
         if (list[i].bytes) {
@@ -190,17 +184,12 @@ static void destroy(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     if (t->base.gpu) {
-        struct array list[NUM_ARRAY];
-        fd_cuda_points_free(s);
         if (t->many)
             diamond_free(s, &t->diamond);
-        list_arrays(s, t, list);
-        for (int i = 0; i < NUM_ARRAY; i++)
-            gpu_free(t->base.gpu, *list[i].ptr);
+        for (int a = 0; a < 3; a++)
+            gpu_free(t->base.gpu, t->damp_memory[a]);
         gpu_module_free(t->step_module);
-        gpu_module_free(t->base.point_module);
-        gpu_stream_free(t->base.stream);
-        gpu_close(t->base.gpu);
+        fd_cuda_close(s);
     }
     array_free(t->base.staging);
     array_free(t);

@@ -19,11 +19,6 @@ static const struct staggered_cpu_code *code(const unda_solver *s)
     return s->real_bytes == 4 ? &staggered_cpu_f32 : &staggered_cpu_f64;
 }
 
-static int64_t slab_count(const struct fd_slab *slab)
-{
-    return slab->num[0] * slab->num[1] * slab->num[2];
-}
-
 static void lay_out(const unda_solver *s, struct staggered_cpu *t)
 {
     const struct fd *fd = s->fd;
@@ -41,7 +36,7 @@ static unda_status forecast(unda_solver *s)
     lay_out(s, &t);
     int64_t count = (fd->num_field + fd->num_material) * t.base.count;
     for (int i = 0; i < fd->num_slab; i++)
-        count += slab_count(&fd->slab[i]);
+        count += fd_slab_count(&fd->slab[i]);
     int64_t total = fd->axis[0].total + fd->axis[1].total + fd->axis[2].total;
     s->host_bytes = count * s->real_bytes + total * 6 * (s->real_bytes + 8);
     s->device_bytes = 0;
@@ -70,7 +65,7 @@ static unda_status create(unda_solver *s)
     TRY(fd_cpu_allocate(s, &t->base));
     TRY(array_try(&t->scratch, s->threads * t->scratch_bytes, 1, "rows"));
     for (int i = 0; i < fd->num_slab; i++)
-        TRY(array_try(&t->slab[i], slab_count(&fd->slab[i]), s->real_bytes, "layers"));
+        TRY(array_try(&t->slab[i], fd_slab_count(&fd->slab[i]), s->real_bytes, "layers"));
     for (int a = 0; a < 3; a++) {
         TRY(reals(s, &t->weight[a], fd->step_weight[a], MAX_HALF + 1));
         for (int half = 0; half < 2; half++) {
@@ -108,7 +103,7 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 static unda_status clear(unda_solver *s)
 {
     for (int i = 0; i < s->fd->num_slab; i++)
-        memset(tables(s)->slab[i], 0, (size_t)(slab_count(&s->fd->slab[i]) * s->real_bytes));
+        memset(tables(s)->slab[i], 0, (size_t)(fd_slab_count(&s->fd->slab[i]) * s->real_bytes));
     return fd_cpu_clear(s);
 }
 
@@ -133,16 +128,12 @@ static void fill_pass(unda_solver *s, int pass)
         fd_cpu_fill_ghosts(s, tables(s)->base.array[f], &s->fd->field[f]);
 }
 
-/* Materials go on evenly beyond sides. */
 static void fill_materials(unda_solver *s)
 {
     struct staggered_cpu *t = tables(s);
-    struct fd_field even = {0};
+    struct fd_field even = fd_even_field(s->fd);
     if (t->material_version == s->fd->material_version)
         return;
-    for (int a = 0; a < 3; a++)
-        for (int side = 0; side < 2; side++)
-            even.sign[a][side] = s->fd->axis[a].side[side] != SIDE_PERIODIC;
     for (int i = 0; i < s->fd->num_material; i++)
         fd_cpu_fill_ghosts(s, t->base.material[i], &even);
     t->material_version = s->fd->material_version;
@@ -203,7 +194,7 @@ static unda_status rest(unda_solver *s)
         for (int64_t i = 0; i < t->count; i++)
             fd_cpu_put(s, t->array[f], i, -0.5 * fd_cpu_get(s, t->array[f], i));
     for (int i = 0; i < s->fd->num_slab; i++)
-        memset(tables(s)->slab[i], 0, (size_t)(slab_count(&s->fd->slab[i]) * s->real_bytes));
+        memset(tables(s)->slab[i], 0, (size_t)(fd_slab_count(&s->fd->slab[i]) * s->real_bytes));
     return UNDA_OK;
 }
 

@@ -38,11 +38,6 @@ static struct staggered_cuda *tables(const unda_solver *s)
 
 /* ---- set-up ---- */
 
-static int64_t slab_count(const struct fd_slab *slab)
-{
-    return slab->num[0] * slab->num[1] * slab->num[2];
-}
-
 /* Rows begin at 128 bytes; ghosts on every side. */
 static void lay_out(const unda_solver *s, struct staggered_cuda *t)
 {
@@ -61,7 +56,7 @@ static unda_status forecast(unda_solver *s)
     lay_out(s, &t);
     int64_t count = (fd->num_field + fd->num_material) * t.count;
     for (int i = 0; i < fd->num_slab; i++)
-        count += slab_count(&fd->slab[i]);
+        count += fd_slab_count(&fd->slab[i]);
     count += FD_MAX_MATERIAL * CONSTANT_REALS;
     count += 6 * (fd->axis[0].total + fd->axis[1].total + fd->axis[2].total);
     s->device_bytes = count * s->real_bytes + 8;
@@ -79,13 +74,7 @@ static unda_status zeros(unda_solver *s, gpu_ptr *ptr, int64_t count, const char
 static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
 {
     const struct fd *fd = s->fd;
-    int64_t free_bytes;
-    TRY(gpu_memory_free(t->base.gpu, &free_bytes));
-    if (s->device_bytes > free_bytes)
-        FAIL(UNDA_ERR_DEVICE_MEMORY,
-             "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)",
-             (long long)s->device_bytes, (long long)free_bytes, (long long)gpu_info(t->base.gpu)->total_bytes,
-             s->options.device, gpu_info(t->base.gpu)->name);
+    TRY(fd_cuda_check_memory(s));
     TRY(array_try(&t->base.staging, t->base.plane, s->real_bytes, "planes"));
     TRY(gpu_alloc(t->base.gpu, &t->base.bad, 8, "finite check"));
     for (int f = 0; f < fd->num_field; f++)
@@ -93,7 +82,7 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
     for (int i = 0; i < fd->num_material; i++)
         TRY(zeros(s, &t->base.material[i], t->count, "materials"));
     for (int i = 0; i < fd->num_slab; i++)
-        TRY(zeros(s, &t->slab[i], slab_count(&fd->slab[i]), "layers"));
+        TRY(zeros(s, &t->slab[i], fd_slab_count(&fd->slab[i]), "layers"));
     TRY(zeros(s, &t->constant, FD_MAX_MATERIAL * CONSTANT_REALS, "materials"));
     for (int a = 0; a < 3; a++)
         for (int half = 0; half < 2; half++) {
@@ -228,21 +217,13 @@ static void destroy(unda_solver *s)
 {
     struct staggered_cuda *t = tables(s);
     if (t->base.gpu) {
-        fd_cuda_points_free(s);
-        for (int f = 0; f < FD_MAX_FIELD; f++)
-            gpu_free(t->base.gpu, t->base.array[f]);
-        for (int i = 0; i < FD_MAX_MATERIAL; i++)
-            gpu_free(t->base.gpu, t->base.material[i]);
         for (int i = 0; i < 2 * FD_MAX_TERM; i++)
             gpu_free(t->base.gpu, t->slab[i]);
         for (int i = 0; i < 18; i++)
             gpu_free(t->base.gpu, t->table[i / 6][i / 3 % 2][i % 3]);
         gpu_free(t->base.gpu, t->constant);
-        gpu_free(t->base.gpu, t->base.bad);
         gpu_module_free(t->module);
-        gpu_module_free(t->base.point_module);
-        gpu_stream_free(t->base.stream);
-        gpu_close(t->base.gpu);
+        fd_cuda_close(s);
     }
     array_free(t->base.staging);
     array_free(t);
@@ -265,7 +246,7 @@ static unda_status clear_slabs(unda_solver *s)
 {
     for (int i = 0; i < s->fd->num_slab; i++)
         TRY(gpu_zero_async(fd_cuda(s)->stream, tables(s)->slab[i],
-                           slab_count(&s->fd->slab[i]) * s->real_bytes));
+                           fd_slab_count(&s->fd->slab[i]) * s->real_bytes));
     return gpu_sync(fd_cuda(s)->stream);
 }
 
@@ -348,15 +329,13 @@ static unda_status upload_constants(unda_solver *s)
                       FD_MAX_MATERIAL * CONSTANT_REALS * s->real_bytes);
 }
 
-/* Materials go on evenly beyond sides. */
 static unda_status fill_materials(unda_solver *s)
 {
-    struct fd_field even[FD_MAX_MATERIAL] = {{{0}, {{0}}}};
+    const struct fd_field even[FD_MAX_MATERIAL] = {fd_even_field(s->fd), fd_even_field(s->fd),
+                                                   fd_even_field(s->fd)};
     const int axes[FD_MAX_MATERIAL] = {7, 7, 7};
     if (tables(s)->material_version == s->fd->material_version)
         return UNDA_OK;
-    for (int i = 0; i < 6 * s->fd->num_material; i++)
-        even[i / 6].sign[i / 2 % 3][i % 2] = s->fd->axis[i / 2 % 3].side[i % 2] != SIDE_PERIODIC;
     TRY(fill_ghosts(s, s->fd->num_material, fd_cuda(s)->material, even, axes));
     TRY(upload_constants(s));
     tables(s)->material_version = s->fd->material_version;
