@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 5 };
+enum { UNDA_ABI = 6 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -200,7 +200,7 @@ UNDA_API unda_status unda_element_cubature(int32_t shape, int32_t degree, int64_
 typedef struct unda_solver unda_solver;
 
 typedef enum unda_method { UNDA_DG = 0, UNDA_FD = 1 } unda_method;
-typedef enum unda_scheme { UNDA_SCALAR = 0 } unda_scheme;
+typedef enum unda_scheme { UNDA_SCALAR = 0, UNDA_STAGGERED = 1 } unda_scheme;
 typedef enum unda_physics { UNDA_ACOUSTIC = 0, UNDA_ELASTIC = 1, UNDA_MAXWELL = 2 } unda_physics;
 typedef enum unda_precision { UNDA_FLOAT32 = 0, UNDA_FLOAT64 = 1 } unda_precision;
 typedef enum unda_flux { UNDA_UPWIND = 0, UNDA_CENTRAL = 1 } unda_flux;
@@ -244,6 +244,9 @@ typedef struct unda_fd_options {
     int32_t reserved;     /* 0 */
     int64_t layer[6];     /* nodes of the layers at xmin xmax ymin ymax zmin zmax, where these absorb */
     double reflection[6]; /* amplitude left after the way through a layer and back, at normal incidence */
+    double stretch[6];    /* staggered: kappa at the end of a layer, >= 1 */
+    double
+        frequency[6]; /* staggered: main frequency f0 of the waves [Hz]; 0: the layer shifts no frequency */
 } unda_fd_options;
 
 /* All arrays are copied. */
@@ -261,7 +264,8 @@ typedef struct unda_solver_options {
     int32_t no_graph;   /* 1: launch kernels one by one instead of as CUDA graphs */
     int32_t plan[6];    /* kernel fused: {rows, elements a thread, elements a block, blocks an SM, columns of
                            the volume and of the lift product unrolled}; node: only elements a block; step: {rows
-                           a block, planes it marches over} (CUDA); tiled: {steps of a tile}; diamond:
+                           a block, planes it marches over; staggered: places of a thread along z,
+                           blocks an SM, threads along z} (CUDA); tiled: {steps of a tile}; diamond:
                            {0, 0, half widths, their unit, steps of a launch}; 0: table */
     double dt;          /* [s]; 0: cfl times the stable limit */
     double cfl;         /* 0: 0.9 */
@@ -318,7 +322,8 @@ typedef enum unda_array {
     UNDA_HISTORY2 = 3, /* ab3: two steps back */
     /* FD, planes of constant x: */
     UNDA_FIELD = 16, /* + f: field f at the user's nodes, [count][ny][nz]; scalar: p, then p one step back */
-    UNDA_WHOLE = 32  /* + f: the same with layers, [count][padded y][padded z] */
+    UNDA_WHOLE = 32  /* + f: the same with layers, [count][padded y][padded z]; staggered: then the memory of
+                        the layers, see unda_solver_array_shape */
 } unda_array;
 /* Elements [first, first + count) of one array as [count][num_node][num_field], or such planes, in the
  * solver's precision. */
@@ -328,8 +333,12 @@ UNDA_API unda_status unda_solver_write(unda_solver *solver, int32_t array, int64
                                        const void *values);
 /* FD: sets the whole state to zero, layers included. */
 UNDA_API unda_status unda_solver_clear_state(unda_solver *solver);
+/* Shape of array UNDA_WHOLE + f, which is read and written in planes of its first axis. UNDA_ERR_ARG where
+ * there is none: how to find their number. */
+UNDA_API unda_status unda_solver_array_shape(unda_solver *solver, int32_t array, int64_t *shape); /* [3] */
 /* FD, scalar: sets the level one step back to that of a wave whose time derivative is zero now, to second
- * order: p + c^2 dt^2 / 2 laplace p. */
+ * order: p + c^2 dt^2 / 2 laplace p. Staggered: sets the fields of half steps (v, H) so that they vanish now.
+ */
 UNDA_API unda_status unda_solver_rest(unda_solver *solver);
 /* FD: materials of the user's nodes in planes [first, first + count) of constant x, as [count][ny][nz]
  * [num_material]; layers continue them. All planes must be given before the first step, and once given may be
@@ -344,7 +353,11 @@ UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t 
  * field's unit / s per unit of f and per m3. Gives its place in unda_drive.amplitudes.
  * FD: elem is ignored; the point is spread over 8 nodes an axis (Hicks 2002). scalar: in each step
  * p += rates[0] c^2 / (node volume) a, with c of each node and a the amplitude of the step: rates[0] = rho
- * and a = dt (q(t + dt/2) - q(t - dt/2)) inject the volume rate q. */
+ * and a = dt (q(t + dt/2) - q(t - dt/2)) inject the volume rate q.
+ * staggered: rates [num_field + 1], of a unit of amplitude: forces (v, divided by rho), stresses (as they
+ * are), minus currents (E, divided by eps + sigma dt / 2), and last a volume: p gains its bulk modulus times
+ * that, each normal stress loses it; all with the material of each node. Amplitudes of a step from t: dt f(t)
+ * of a force, M(t + dt) - M(t) of a moment, dt q(t + dt/2) of a volume rate, dt j(t + dt/2) of a current. */
 UNDA_API unda_status unda_solver_add_source(unda_solver *solver, int64_t elem, const double *position,
                                             const double *rates, int32_t *index);
 /* An incident wave at num_face faces: face[i] (0..3, opposite that vertex in the order of cells) of element

@@ -22,12 +22,25 @@ NUMBERS = {
 
 def grid_options(case):
     """Options of finite differences: a grid of 50 nodes an axis, constant c or not, layers or not."""
+    if "physics" in case:
+        return staggered_options(case)
     side = _core.lib.UNDA_BOUNDARY_ABSORBING if case["layers"] else _core.lib.UNDA_BOUNDARY_RIGID
     fd = _core.new_struct(
         "unda_fd_options", order=case["order"], shape=[50] * 3, spacing=[10.0] * 3, speed_max=1500.0,
         uniform=int(not case["variable"]), layer=[20] * 6, reflection=[0.01] * 6,
     )  # fmt: skip
     return {"method": _core.lib.UNDA_FD, "fd": fd, "boundary": np.full(6, side, np.int32)}
+
+
+def staggered_options(case):
+    """The same of staggered schemes; periodic without layers."""
+    side = _core.lib.UNDA_BOUNDARY_ABSORBING if case["layers"] else _core.lib.UNDA_BOUNDARY_PERIODIC
+    fd = _core.new_struct(
+        "unda_fd_options", scheme=_core.lib.UNDA_STAGGERED, order=case["order"], shape=[50] * 3,
+        spacing=[10.0] * 3, speed_max=1500.0, layer=[10] * 6, reflection=[1e-6] * 6, stretch=[1.0] * 6,
+    )  # fmt: skip
+    physics = NUMBERS["physics"][1][case["physics"]]
+    return {"method": _core.lib.UNDA_FD, "physics": physics, "fd": fd, "boundary": np.full(6, side, np.int32)}
 
 
 def resources(case):

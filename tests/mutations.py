@@ -26,6 +26,11 @@ FD_SEEN_BY = [
     "test_fd_modes", "test_fd_cuda", "test_fd_points", "test_fd_energy", "test_fd_layer", "test_fd_kernels",
 ]  # fmt: skip
 
+STAGGERED_SEEN_BY = [
+    "test_staggered_cuda", "test_staggered_energy", "test_staggered_points", "test_cpml",
+    "test_staggered_modes", "test_staggered_surface",
+]  # fmt: skip
+
 # file, what stands there (once), what stands there instead
 MUTATIONS = [
     # the equations
@@ -141,23 +146,46 @@ MUTATIONS = [
     ("csrc/fd/stencil.c", "double scale = least / fd->axis[a].h", "double scale = 1"),
     ("csrc/fd/layer.c", "rate * depth * depth", "rate * depth"),
     ("csrc/fd/layer.c", "1.5 * fd->speed_max", "0.5 * fd->speed_max"),
-    ("csrc/fd/points.c", "value *= 1 + side", "value *= 1"),
+    ("csrc/fd/points.c", "share > 0 ? value / share : 0", "share > 0 ? value : 0"),
     ("csrc/fd/points.c", "SHAPE = 6.31", "SHAPE = 3.0"),
-    ("csrc/fd/points.c", "rate * square * pair[i].weight / volume", "rate * square * weight[i] / volume"),
+    ("csrc/fd/points.c", "= pair[i].weight / volume", "= weight[i] / volume"),
     ("csrc/fd/energy.c", "* half_at_rigid(&fd->axis[2], z)", "* 1"),
     ("csrc/fd/energy.c", "double layer = 0.5 *", "double layer = 0 *"),
-    ("csrc/fd/fd.h", "*sign *= axis->side[i > last]", "*sign *= axis->side[0]"),
-    ("csrc/fd/fd_method.c", "zero_free(s, plane, whole);", ";"),
+    ("csrc/fd/fd.h", "*sign *= signs[i >= 0]", "*sign *= signs[0]"),
+    ("csrc/fd/fd_method.c", "zero_pinned(s, field, plane, whole);", ";"),
     ("csrc/fd/fd_method.c", "user == x->num - 1 ? x->total", "user == x->num ? x->total"),
     ("csrc/fd/scalar_cpu.c", "block * rows - level * half", "block * rows - level"),
-    ("csrc/fd/scalar_cpu.c", "inject(s, next, time, x", "inject(s, next, 0, x"),
+    ("csrc/fd/scalar_cpu.c", "inject(s, next, 0, time, first", "inject(s, next, 0, 0, first"),
     ("csrc/fd/scalar_cpu.inc.h", "if (fd_image(&axis[0], beyond, &sign) == x)", "if (beyond == x)"),
-    ("csrc/fd/scalar_cuda_points.c", "return (x->source > y", "return 2 + (x->source > y"),
+    ("csrc/fd/fd_cuda_points.c", "return (x->source > y", "return 2 + (x->source > y"),
     ("cuda/physics/scalar.h", "damp * FMA(-damp, old, sum)", "damp * (sum - old)"),
     ("cuda/fd/step.cu", "image(a, 2, tip_z, tip[job].sign)", "tip_z"),
     ("cuda/fd/step.cu", "x & 1", "0"),
     ("cuda/fd/step.cu", "if (ahead >= a.num[0])", "if (ahead > a.num[0])"),
     ("cuda/fd/points.cu", "k < a.first[i + 1]", "k < a.first[i] + 1"),
+    # staggered schemes
+    ("cuda/physics/staggered_acoustic.h", "m[0] + m[1 + i]", "m[0] + m[0]"),
+    ("cuda/physics/staggered_elastic.h", "(soft[0] + soft[6])", "(soft[0] + soft[5])"),
+    ("cuda/physics/staggered_elastic.h", "{8, 1, 0}, {8, 0, 1}", "{8, 0, 0}, {8, 1, 1}"),
+    ("cuda/physics/staggered_maxwell.h", "(mu[0] + mu[6])", "(mu[0] + mu[5])"),
+    ("cuda/physics/staggered_maxwell.h", "(eps2 - loss2) * f[i]", "eps2 * f[i]"),
+    ("csrc/fd/cpml.c", "-1.5 * fd->speed_max", "-0.5 * fd->speed_max"),
+    ("csrc/fd/cpml.c", "(double)i + 0.5 * half", "(double)i"),
+    ("csrc/fd/cpml.c", "axis->first + axis->num - half", "axis->first + axis->num"),
+    ("csrc/fd/staggered_physics.c", "field == 1 + axis ? -p : p", "field == 1 + axis ? p : p"),
+    ("csrc/fd/staggered_physics.c", "mu > 0 ? 2 * mu * lambda / (lambda + 2 * mu)", "mu > 0 ? lambda"),
+    ("csrc/fd/staggered_physics.c", "(num_normal * corner[0][1]", "(3 * corner[0][1]"),
+    ("csrc/fd/staggered_physics.c", "double moment = fluid ?", "double moment = false ?"),
+    ("csrc/fd/staggered_physics.c", "(maxwell_inertia(corner, field) + loss)", "1"),
+    ("csrc/fd/staggered.c", "at[a] + (corner >> a & 1)", "at[a]"),
+    ("csrc/fd/staggered_rows.inc.h", "table[1] + first", "table[0] + first"),
+    ("csrc/fd/staggered_cpu.c", "i, -0.5 *", "i, 0.5 *"),
+    ("csrc/fd/fd_method.c", "value != fd->material_first[which]", "false"),
+    ("cuda/fd/staggered.cu", "m[WIDTH - 1] = from[WIDTH]", "m[WIDTH - 1] = from[0]"),
+    ("cuda/fd/staggered.cu", "end > a.num[axis] - 1 - a.count[axis][1]", "end > a.num[axis] + 1"),
+    ("cuda/fd/staggered.cu", "int low = a.count[axis][0] > 1 ? a.count[axis][0] : 1", "int low = 1"),
+    ("cuda/fd/staggered.cu", "end >= a.num[axis] - a.count[axis][1]", "end > a.num[axis] - a.count[axis][1]"),
+    ("cuda/fd/staggered.cu", "if (z + k < a.num[2]) to[k]", "to[k]"),
     # Python
     ("python/unda/boundary.py", "if f is solution]", "if f is not solution]"),
     ("python/unda/source.py", "{\"p\": rho * c**2}", "{\"p\": rho * c}"),
@@ -176,6 +204,8 @@ def failing(copy: Path, path: str = "") -> str:
     """The first test that fails in a copy with a fault in `path`, or what the build says; "" if all pass."""
     environment = {**os.environ, "PYTHONPATH": str(copy / "python"), "OMP_NUM_THREADS": "1"}
     seen_by = FD_SEEN_BY if "/fd/" in path or "scalar.h" in path else SEEN_BY
+    if "staggered" in path or "cpml" in path or "fd_method" in path:
+        seen_by = [*STAGGERED_SEEN_BY, *(FD_SEEN_BY if "fd_method" in path else [])]
     build = ["make", "-s", "lib", f"PY={sys.executable}"]
     done = subprocess.run(build, cwd=copy, env=environment, capture_output=True, text=True)
     if done.returncode:

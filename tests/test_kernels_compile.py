@@ -138,6 +138,36 @@ def test_steps_compile_for_older_devices(order):
     assert spilled_steps(steps([order], 80)) == []
 
 
+#: Of staggered passes, as STEP_KNOWN: order, dtype of the largest order, which has 16 planes in registers.
+STAGGERED_KNOWN = {(16, "float64"): 96}
+
+
+def spilled_passes(physics, orders, layers):
+    """Both passes of the staggered schemes: those that spill more than the budget, with what they spill."""
+    values = itertools.product(orders, ("float32", "float64"), layers)
+    cases = [
+        {"architecture": 90, "physics": physics, "order": order, "dtype": dtype, "layers": layer}
+        for order, dtype, layer in values
+    ]
+    known = [STAGGERED_KNOWN.get((case["order"], case["dtype"]), STEP_BUDGET) for case in cases]
+    found = zip(cases, known, compile_all(cases), strict=True)
+    return [(case, r["spill_bytes"]) for case, budget, r in found if r["spill_bytes"] > budget]
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("physics", ["acoustic", "elastic", "maxwell"])
+def test_staggered_passes_compile_without_spilling(physics):
+    assert spilled_passes(physics, [4], [True]) == []
+
+
+@needs_nvrtc
+@pytest.mark.slow
+@pytest.mark.parametrize("physics", ["acoustic", "elastic", "maxwell"])
+@pytest.mark.parametrize("order", [2, 4, 6, 8, 16])
+def test_staggered_passes_of_all_orders_compile_without_spilling(physics, order):
+    assert spilled_passes(physics, [order], [False, True]) == []
+
+
 @needs_nvrtc
 def test_resources_are_those_of_the_kernel():
     case = every(3, 90)[0]

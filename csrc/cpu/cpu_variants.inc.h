@@ -3,6 +3,7 @@
 #include "../base/parallel.h"
 #include "../dg/dg_cpu.h"
 #include "../fd/scalar_cpu.h"
+#include "../fd/staggered_cpu.h"
 
 #include "common/index.h"
 
@@ -73,4 +74,30 @@ const dg_cpu_block PRECISION(dg_cpu_blocks_)[3][2] = {
     {PRECISION(elastic_upwind_block_stage_), PRECISION(elastic_central_block_stage_)},
     {PRECISION(maxwell_upwind_block_stage_), PRECISION(maxwell_central_block_stage_)}};
 
+#include "../fd/fd_cpu.inc.h"
 #include "../fd/scalar_cpu.inc.h"
+
+#define TABLE     static const __attribute__((unused))
+#define UNROLL    _Pragma("GCC unroll 9")
+#define FN(name)  PRECISION(staggered_acoustic_##name##_)
+#define STAGGERED "physics/staggered_acoustic.h"
+#include "../fd/staggered_cpu.inc.h"
+#undef FN
+#undef STAGGERED
+#define FN(name)  PRECISION(staggered_elastic_##name##_)
+#define STAGGERED "physics/staggered_elastic.h"
+#include "../fd/staggered_cpu.inc.h"
+#undef FN
+#undef STAGGERED
+#define FN(name)  PRECISION(staggered_maxwell_##name##_)
+#define STAGGERED "physics/staggered_maxwell.h"
+#include "../fd/staggered_cpu.inc.h"
+#undef FN
+#undef STAGGERED
+#include "../fd/staggered_rows.inc.h"
+
+const struct staggered_cpu_code PRECISION(staggered_cpu_) = {
+    PRECISION(staggered_row_),
+    {{PRECISION(staggered_acoustic_row0_), PRECISION(staggered_acoustic_row1_)}, /* by unda_physics */
+     {PRECISION(staggered_elastic_row0_), PRECISION(staggered_elastic_row1_)},
+     {PRECISION(staggered_maxwell_row0_), PRECISION(staggered_maxwell_row1_)}}};

@@ -1,5 +1,5 @@
 /* diamond.c: the kernel that takes many steps at once, host side: which tile, padding, tables, launches.
- * Not here: the kernel (cuda/fd/diamond.cu), sources and receivers as such (scalar_cuda_points.c). */
+ * Not here: the kernel (cuda/fd/diamond.cu), sources and receivers as such (fd_cuda_points.c). */
 #include "diamond.h"
 
 #include <stdio.h>
@@ -141,28 +141,28 @@ static int64_t num_tower(const unda_solver *s, const struct diamond_tile *tile, 
 
 unda_status diamond_create(unda_solver *s, struct diamond *d)
 {
-    struct scalar_cuda *t = tables(s);
+    struct scalar_cuda *t = scalar_cuda(s);
     char text[NUM_OPTION][OPTION_BYTES];
     const char *options[NUM_OPTION];
     double begin = clock_seconds();
-    defines(s, &d->tile, t->pitch, t->plane, text, options);
+    defines(s, &d->tile, t->base.pitch, t->base.plane, text, options);
     struct gpu_source source = {"fd/diamond.cu", options, NUM_OPTION};
-    TRY(gpu_module_new(&d->module, t->gpu, &source));
+    TRY(gpu_module_new(&d->module, t->base.gpu, &source));
     TRY(gpu_kernel_get(&d->kernel, d->module, "fd_diamond", d->tile.shared_bytes));
     TRY(gpu_kernel_get(&d->mark_kernel, d->module, "fd_diamond_mark", 0));
     s->compile_seconds += clock_seconds() - begin;
     d->version = -1;
     TRY(array_try(&d->due_host, d->tile.levels + 1, 1, "receivers"));
-    TRY(gpu_alloc(t->gpu, &d->due, d->tile.levels + 1, "receivers"));
-    return gpu_alloc(t->gpu, &d->progress, 4 * (num_tower(s, &d->tile, d->tile.levels) + 1), "towers");
+    TRY(gpu_alloc(t->base.gpu, &d->due, d->tile.levels + 1, "receivers"));
+    return gpu_alloc(t->base.gpu, &d->progress, 4 * (num_tower(s, &d->tile, d->tile.levels) + 1), "towers");
 }
 
-static void free_lists(struct scalar_cuda *t, struct diamond *d)
+static void free_lists(unda_solver *s, struct diamond *d)
 {
     gpu_ptr *all[] = {&d->mark,       &d->source_first, &d->source_z, &d->source_id,  &d->source_weight,
                       &d->cell_first, &d->cell_z,       &d->cell_id,  &d->cell_group, &d->sample};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        gpu_free(t->gpu, *all[i]);
+        gpu_free(fd_cuda(s)->gpu, *all[i]);
         *all[i] = 0;
     }
     array_free(d->sample_host);
@@ -172,9 +172,9 @@ static void free_lists(struct scalar_cuda *t, struct diamond *d)
 
 void diamond_free(unda_solver *s, struct diamond *d)
 {
-    free_lists(tables(s), d);
-    gpu_free(tables(s)->gpu, d->progress);
-    gpu_free(tables(s)->gpu, d->due);
+    free_lists(s, d);
+    gpu_free(fd_cuda(s)->gpu, d->progress);
+    gpu_free(fd_cuda(s)->gpu, d->due);
     array_free(d->due_host);
     gpu_module_free(d->module);
 }
@@ -185,7 +185,7 @@ void diamond_free(unda_solver *s, struct diamond *d)
 static unda_status upload_columns(unda_solver *s, int64_t num, const int64_t *node, gpu_ptr *first,
                                   gpu_ptr *z)
 {
-    struct scalar_cuda *t = tables(s);
+    struct scalar_cuda *t = scalar_cuda(s);
     int64_t num_z = s->fd->axis[2].total, columns = s->fd->axis[0].total * s->fd->axis[1].total;
     int32_t *begin, *depth = NULL;
     TRY(array_try(&begin, columns + 1, sizeof *begin, "columns"));
@@ -199,10 +199,10 @@ static unda_status upload_columns(unda_solver *s, int64_t num, const int64_t *no
         }
         for (; column <= columns; column++)
             begin[column] = (int32_t)num;
-        status = gpu_alloc_copy(t->stream, first, begin, 4 * (columns + 1), "columns");
+        status = gpu_alloc_copy(t->base.stream, first, begin, 4 * (columns + 1), "columns");
     }
     if (status == UNDA_OK)
-        status = gpu_alloc_copy(t->stream, z, depth, 4 * num, "columns");
+        status = gpu_alloc_copy(t->base.stream, z, depth, 4 * num, "columns");
     array_free(begin);
     array_free(depth);
     return status;
@@ -210,12 +210,12 @@ static unda_status upload_columns(unda_solver *s, int64_t num, const int64_t *no
 
 static unda_status list_sources(unda_solver *s, struct diamond *d)
 {
-    struct scalar_cuda *t = tables(s);
-    struct scalar_term *term;
+    struct scalar_cuda *t = scalar_cuda(s);
+    struct fd_cuda_term *term;
     int64_t num, *node = NULL;
     int32_t *id = NULL;
     void *weight = NULL;
-    TRY(scalar_list_terms(s, &term, &num));
+    TRY(fd_cuda_list_terms(s, 0, &term, &num));
     unda_status status = array_try(&node, num, sizeof *node, "sources");
     if (status == UNDA_OK)
         status = array_try(&id, num, sizeof *id, "sources");
@@ -232,14 +232,20 @@ static unda_status list_sources(unda_solver *s, struct diamond *d)
     if (status == UNDA_OK)
         status = upload_columns(s, num, node, &d->source_first, &d->source_z);
     if (status == UNDA_OK)
-        status = gpu_alloc_copy(t->stream, &d->source_id, id, 4 * num, "sources");
+        status = gpu_alloc_copy(t->base.stream, &d->source_id, id, 4 * num, "sources");
     if (status == UNDA_OK)
-        status = gpu_alloc_copy(t->stream, &d->source_weight, weight, num * s->real_bytes, "sources");
+        status = gpu_alloc_copy(t->base.stream, &d->source_weight, weight, num * s->real_bytes, "sources");
     array_free(term);
     array_free(node);
     array_free(id);
     array_free(weight);
     return status;
+}
+
+static const struct fd_nodes *nodes_of(const unda_solver *s, int32_t g)
+{
+    const struct fd_cuda_group *group = &fd_cuda(s)->groups[g];
+    return &((const struct fd_points *)s->groups[group->group]->points)->nodes[group->column];
 }
 
 struct cell {
@@ -257,12 +263,12 @@ static int by_node(const void *a, const void *b)
 static unda_status fill_cells(unda_solver *s, struct diamond *d, struct cell *cell, int64_t *node,
                               int32_t *id, int32_t *group)
 {
-    struct scalar_cuda *t = tables(s);
+    struct scalar_cuda *t = scalar_cuda(s);
     int64_t num = 0;
-    for (int32_t g = 0; g < s->num_group; g++) {
-        const struct fd_points *points = s->groups[g]->points;
-        for (int64_t i = 0; i < points->num_node; i++)
-            cell[num++] = (struct cell){points->node[i], (int32_t)i, g};
+    for (int32_t g = 0; g < t->base.num_group; g++) {
+        const struct fd_nodes *nodes = nodes_of(s, g);
+        for (int64_t i = 0; i < nodes->num_node; i++)
+            cell[num++] = (struct cell){nodes->node[i], (int32_t)i, g};
     }
     qsort(cell, (size_t)num, sizeof *cell, by_node);
     for (int64_t i = 0; i < num; i++) {
@@ -271,11 +277,11 @@ static unda_status fill_cells(unda_solver *s, struct diamond *d, struct cell *ce
         group[i] = cell[i].group;
     }
     TRY(upload_columns(s, num, node, &d->cell_first, &d->cell_z));
-    TRY(gpu_alloc_copy(t->stream, &d->cell_id, id, 4 * num, "receivers"));
-    int64_t samples = s->num_group * (int64_t)(d->tile.levels + 1);
+    TRY(gpu_alloc_copy(t->base.stream, &d->cell_id, id, 4 * num, "receivers"));
+    int64_t samples = t->base.num_group * (int64_t)(d->tile.levels + 1);
     TRY(array_try(&d->sample_host, samples, sizeof(gpu_ptr), "receivers"));
-    TRY(gpu_alloc(t->gpu, &d->sample, (int64_t)sizeof(gpu_ptr) * samples, "receivers"));
-    return gpu_alloc_copy(t->stream, &d->cell_group, group, 4 * num, "receivers");
+    TRY(gpu_alloc(t->base.gpu, &d->sample, (int64_t)sizeof(gpu_ptr) * samples, "receivers"));
+    return gpu_alloc_copy(t->base.stream, &d->cell_group, group, 4 * num, "receivers");
 }
 
 static unda_status list_cells(unda_solver *s, struct diamond *d)
@@ -283,9 +289,8 @@ static unda_status list_cells(unda_solver *s, struct diamond *d)
     struct cell *cell = NULL;
     int64_t *node = NULL, num = 0;
     int32_t *id = NULL, *group = NULL;
-    for (int32_t g = 0; g < s->num_group; g++)
-        num += ((const struct fd_points *)s->groups[g]->points)->num_node;
-    d->num_cell = num;
+    for (int32_t g = 0; g < fd_cuda(s)->num_group; g++)
+        num += nodes_of(s, g)->num_node;
     unda_status status = array_try(&cell, num, sizeof *cell, "receivers");
     if (status == UNDA_OK)
         status = array_try(&node, num, sizeof *node, "receivers");
@@ -305,21 +310,22 @@ static unda_status list_cells(unda_solver *s, struct diamond *d)
 /* Where the samples of the next launch go, whose levels are counted from s->step. */
 static unda_status upload_samples(unda_solver *s, struct diamond *d, int64_t begin, int64_t levels)
 {
-    struct scalar_cuda *t = tables(s);
+    struct fd_cuda *t = fd_cuda(s);
+    int64_t bytes = (int64_t)sizeof(gpu_ptr) * t->num_group * (levels + 1);
     memset(d->due_host, 0, (size_t)levels + 1);
-    memset(d->sample_host, 0, sizeof(gpu_ptr) * (size_t)(s->num_group * (levels + 1)));
-    for (int32_t g = 0; g < s->num_group; g++) {
-        const struct receiver_group *group = s->groups[g];
-        int64_t sample = scalar_samples_since(group, begin, s->step);
+    memset(d->sample_host, 0, (size_t)bytes);
+    for (int32_t g = 0; g < t->num_group; g++) {
+        const struct fd_cuda_group *field = &t->groups[g];
+        const struct receiver_group *group = s->groups[field->group];
+        int64_t sample = fd_samples_since(group, begin, s->step);
         int64_t due = group->every - (s->step - group->first) % group->every;
         for (int64_t level = due; level <= levels; level += group->every, sample++) {
             d->due_host[level] = 1;
-            d->sample_host[level * s->num_group + g] =
-                t->groups[g].values + (gpu_ptr)(sample * t->groups[g].num_node * s->real_bytes);
+            d->sample_host[level * t->num_group + g] =
+                field->values + (gpu_ptr)(sample * field->num_node * s->real_bytes);
         }
     }
-    TRY(gpu_upload(t->stream, d->sample, d->sample_host,
-                   (int64_t)sizeof(gpu_ptr) * s->num_group * (levels + 1)));
+    TRY(gpu_upload(t->stream, d->sample, d->sample_host, bytes));
     return gpu_upload(t->stream, d->due, d->due_host, levels + 1);
 }
 
@@ -327,32 +333,33 @@ static unda_status upload_samples(unda_solver *s, struct diamond *d, int64_t beg
 
 static struct diamond_args arguments(const unda_solver *s, const struct diamond *d)
 {
-    const struct scalar_cuda *t = tables(s);
+    const struct scalar_cuda *t = scalar_cuda(s);
     const struct fd *fd = s->fd;
-    struct diamond_args a = {.p = {POINTER(t->p[1]), POINTER(t->p[0])},
-                             .k = POINTER(t->speed),
-                             .gx = POINTER(t->damp[0]),
-                             .gy = POINTER(t->damp[1]),
-                             .gz = POINTER(t->damp[2]),
-                             .mark = POINTER(d->mark),
-                             .source_first = POINTER(d->source_first),
-                             .source_z = POINTER(d->source_z),
-                             .source_id = POINTER(d->source_id),
-                             .source_w = POINTER(d->source_weight),
-                             .cell_first = POINTER(d->cell_first),
-                             .cell_z = POINTER(d->cell_z),
-                             .cell_id = POINTER(d->cell_id),
-                             .cell_group = POINTER(d->cell_group),
-                             .sample = POINTER(d->sample),
-                             .due = POINTER(d->due),
-                             .ticket = POINTER(d->progress),
-                             .progress = POINTER(d->progress + 4),
-                             .nx = (int)fd->axis[0].total,
-                             .ny = (int)fd->axis[1].total,
-                             .nz = (int)fd->axis[2].total,
-                             .num_row = (int)num_row(s, &d->tile),
-                             .num_source = s->num_source,
-                             .num_group = s->num_group};
+    struct diamond_args a = {
+        .p = {POINTER(fd_cuda_origin(s, t->base.array[1])), POINTER(fd_cuda_origin(s, t->base.array[0]))},
+        .k = POINTER(fd_cuda_origin(s, t->base.material[0])),
+        .gx = POINTER(t->damp[0]),
+        .gy = POINTER(t->damp[1]),
+        .gz = POINTER(t->damp[2]),
+        .mark = POINTER(d->mark),
+        .source_first = POINTER(d->source_first),
+        .source_z = POINTER(d->source_z),
+        .source_id = POINTER(d->source_id),
+        .source_w = POINTER(d->source_weight),
+        .cell_first = POINTER(d->cell_first),
+        .cell_z = POINTER(d->cell_z),
+        .cell_id = POINTER(d->cell_id),
+        .cell_group = POINTER(d->cell_group),
+        .sample = POINTER(d->sample),
+        .due = POINTER(d->due),
+        .ticket = POINTER(d->progress),
+        .progress = POINTER(d->progress + 4),
+        .nx = (int)fd->axis[0].total,
+        .ny = (int)fd->axis[1].total,
+        .nz = (int)fd->axis[2].total,
+        .num_row = (int)num_row(s, &d->tile),
+        .num_source = s->num_source,
+        .num_group = t->base.num_group};
     a.w[0] = fd->center;
     for (int axis = 0; axis < 3; axis++) {
         for (int m = 1; m <= fd->half; m++)
@@ -372,19 +379,19 @@ static struct diamond_args arguments(const unda_solver *s, const struct diamond 
 /* Lists of sources and recorded cells, and which tiles have any, when these changed. */
 static unda_status update_lists(unda_solver *s, struct diamond *d)
 {
-    struct scalar_cuda *t = tables(s);
+    struct scalar_cuda *t = scalar_cuda(s);
     int64_t width = d->tile.step * d->tile.dts, rows = 2 * num_row(s, &d->tile) + 1;
     int64_t columns = s->fd->axis[1].total + 2 * width;
     if (d->version == s->point_version)
         return UNDA_OK;
-    free_lists(t, d);
+    free_lists(s, d);
     if (s->num_source || s->num_group) {
         TRY(list_sources(s, d));
         TRY(list_cells(s, d));
-        TRY(gpu_alloc(t->gpu, &d->mark, rows * columns, "tiles"));
+        TRY(gpu_alloc(t->base.gpu, &d->mark, rows * columns, "tiles"));
         struct diamond_args a = arguments(s, d);
         struct gpu_shape shape = {{(columns + 127) / 128, rows, 1}, {128, 1, 1}, 0};
-        TRY(gpu_launch(&d->mark_kernel, t->stream, &shape, &a, sizeof a));
+        TRY(gpu_launch(&d->mark_kernel, t->base.stream, &shape, &a, sizeof a));
     }
     d->version = s->point_version;
     return UNDA_OK;
@@ -398,19 +405,19 @@ unda_status diamond_reserve(unda_solver *s, struct diamond *d)
 /* `levels` steps at once, from step `time` of the call that began at step `begin`. */
 unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t begin, int64_t levels)
 {
-    struct scalar_cuda *t = tables(s);
+    struct scalar_cuda *t = scalar_cuda(s);
     TRY(update_lists(s, d));
     struct diamond_args a = arguments(s, d);
-    int64_t towers = num_tower(s, &d->tile, levels), most = gpu_info(t->gpu)->num_sm / d->tile.num_zb;
+    int64_t towers = num_tower(s, &d->tile, levels), most = gpu_info(t->base.gpu)->num_sm / d->tile.num_zb;
     a.num_level = (int)levels;
     a.num_tower = (int)towers;
-    a.amplitude = POINTER(t->amplitude + (gpu_ptr)(time * s->num_source * s->real_bytes));
+    a.amplitude = POINTER(t->base.amplitude + (gpu_ptr)(time * s->num_source * s->real_bytes));
     if (s->num_group)
         TRY(upload_samples(s, d, begin, levels));
     most = most < 1 ? 1 : most;
-    TRY(gpu_zero_async(t->stream, d->progress, 4 * (towers + 1)));
+    TRY(gpu_zero_async(t->base.stream, d->progress, 4 * (towers + 1)));
     struct gpu_shape shape = {{d->tile.num_zb * (towers < most ? towers : most), 1, 1},
                               {(d->tile.zb + 31) / 32 * 32, 1, 1},
                               d->tile.shared_bytes};
-    return gpu_launch(&d->kernel, t->stream, &shape, &a, sizeof a);
+    return gpu_launch(&d->kernel, t->base.stream, &shape, &a, sizeof a);
 }

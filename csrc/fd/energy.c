@@ -7,62 +7,6 @@
  */
 #include "fd.h"
 
-/* Planes of p_, by their number. */
-struct window {
-    int64_t plane[2 * MAX_HALF + 1];
-    double *values[2 * MAX_HALF + 1];
-    int num;
-    void *raw; /* one plane as the engine has it */
-};
-
-static void window_free(struct window *w)
-{
-    for (int i = 0; i < w->num; i++)
-        array_free(w->values[i]);
-    array_free(w->raw);
-}
-
-static unda_status window_new(const unda_solver *s, struct window *w, int num)
-{
-    int64_t count = s->fd->axis[1].total * s->fd->axis[2].total;
-    w->num = num;
-    TRY(array_try(&w->raw, count, s->real_bytes, "planes"));
-    for (int i = 0; i < num; i++) {
-        w->plane[i] = -1;
-        TRY(array_try(&w->values[i], count, sizeof(double), "planes"));
-    }
-    return UNDA_OK;
-}
-
-/* *values[i] is plane number plane[i] of an array, num of them at most as many as the window has; those that
- * are there already are not read again. */
-static unda_status window_read(unda_solver *s, struct window *w, int array, int num, const int64_t *plane,
-                               const double **values)
-{
-    int64_t count = s->fd->axis[1].total * s->fd->axis[2].total;
-    bool wanted[2 * MAX_HALF + 1] = {false};
-    for (int i = 0; i < num; i++)
-        for (int slot = 0; slot < w->num; slot++)
-            wanted[slot] |= w->plane[slot] == plane[i];
-    for (int i = 0; i < num; i++) {
-        int slot = 0;
-        while (slot < w->num && w->plane[slot] != plane[i])
-            slot++;
-        if (slot == w->num) {
-            for (slot = 0; wanted[slot];)
-                slot++;
-            wanted[slot] = true;
-            w->plane[slot] = plane[i];
-            TRY(fd_engine(s)->planes(s, array, plane[i], 1, w->raw, NULL));
-            for (int64_t k = 0; k < count; k++)
-                w->values[slot][k] =
-                    s->real_bytes == 4 ? (double)((float *)w->raw)[k] : ((double *)w->raw)[k];
-        }
-        values[i] = w->values[slot];
-    }
-    return UNDA_OK;
-}
-
 static double half_at_rigid(const struct fd_axis *axis, int64_t i)
 {
     bool low = i == 0 && axis->side[0] == SIDE_RIGID;
@@ -109,8 +53,8 @@ static double plane_energy(const struct fd *fd, const struct planes *p, int64_t 
     return total;
 }
 
-static unda_status sum_planes(unda_solver *s, struct window *now, struct window *old, struct window *speed,
-                              double *total)
+static unda_status sum_planes(unda_solver *s, struct fd_window *now, struct fd_window *old,
+                              struct fd_window *speed, double *total)
 {
     const struct fd *fd = s->fd;
     for (int64_t x = 0; x < fd->axis[0].total; x++) {
@@ -118,32 +62,32 @@ static unda_status sum_planes(unda_solver *s, struct window *now, struct window 
         int64_t plane[2 * MAX_HALF + 1];
         for (int m = -fd->half; m <= fd->half; m++)
             plane[fd->half + m] = fd_image(&fd->axis[0], x + m, &p.sign[fd->half + m]);
-        TRY(window_read(s, old, FD_PREVIOUS, 2 * fd->half + 1, plane, p.old));
-        TRY(window_read(s, now, FD_P, 1, &x, &p.now));
+        TRY(fd_window_read(s, old, FD_PREVIOUS, 2 * fd->half + 1, plane, p.old));
+        TRY(fd_window_read(s, now, FD_P, 1, &x, &p.now));
         if (!fd->uniform)
-            TRY(window_read(s, speed, FD_SPEED, 1, &x, &p.speed));
+            TRY(fd_window_read(s, speed, FD_SPEED, 1, &x, &p.speed));
         *total += half_at_rigid(&fd->axis[0], x) * plane_energy(fd, &p, x);
     }
     return UNDA_OK;
 }
 
-unda_status fd_energy(unda_solver *s, double *energy)
+unda_status fd_scalar_energy(unda_solver *s, double *energy)
 {
     const struct fd *fd = s->fd;
-    struct window now = {0}, old = {0}, speed = {0};
+    struct fd_window now = {0}, old = {0}, speed = {0};
     double total = 0, least = fd->axis[0].h;
     for (int a = 1; a < 3; a++)
         least = fd->axis[a].h < least ? fd->axis[a].h : least;
-    unda_status status = window_new(s, &now, 1);
+    unda_status status = fd_window_new(s, &now, 1);
     if (status == UNDA_OK)
-        status = window_new(s, &old, 2 * fd->half + 1);
+        status = fd_window_new(s, &old, 2 * fd->half + 1);
     if (status == UNDA_OK)
-        status = window_new(s, &speed, 1);
+        status = fd_window_new(s, &speed, 1);
     if (status == UNDA_OK)
         status = sum_planes(s, &now, &old, &speed, &total);
-    window_free(&now);
-    window_free(&old);
-    window_free(&speed);
+    fd_window_free(&now);
+    fd_window_free(&old);
+    fd_window_free(&speed);
     TRY(status);
     *energy = total * fd->axis[0].h * fd->axis[1].h * fd->axis[2].h / (2 * fd->rho * least * least);
     return UNDA_OK;

@@ -1,13 +1,21 @@
-/* fd.h: finite differences on regular grids: axes with their layers and sides, weights, points; what an
- * engine offers besides. Nodes are counted with layers ("padded") unless said otherwise, z fastest. Next:
- * fd_method.c (options, state in the user's numbering), stencil.c (weights, stable step), layer.c, points.c,
- * energy.c; scalar_cpu.c and scalar_cuda.c, the engines. */
+/* fd.h: finite differences on regular grids: axes with their layers and sides, fields, weights, points; what
+ * a scheme and its engines offer. Nodes are counted with layers ("padded") unless said otherwise, z fastest.
+ * Next: fd_method.c (options, state in the user's numbering), scalar.c and staggered.c (the schemes),
+ * stencil.c (weights, stable step), layer.c, cpml.c, points.c, energy.c; scalar_cpu.c .. staggered_cpu.c, the
+ * engines. */
 #ifndef UNDA_FD_H
 #define UNDA_FD_H
 
 #include "../solver/solver.h"
 
-enum { MAX_HALF = 8, POINT_WIDTH = 8, POINT_NODES = POINT_WIDTH * POINT_WIDTH * POINT_WIDTH };
+enum {
+    MAX_HALF = 8,
+    POINT_WIDTH = 8,
+    POINT_NODES = POINT_WIDTH * POINT_WIDTH * POINT_WIDTH,
+    FD_MAX_FIELD = 9,
+    FD_MAX_MATERIAL = 3,
+    FD_MAX_TERM = 18
+};
 
 /* What stands at the outermost node: the sign of images about it; 0 where the axis closes on itself. */
 enum { SIDE_FREE = -1, SIDE_PERIODIC = 0, SIDE_RIGID = 1 };
@@ -18,16 +26,43 @@ struct fd_axis {
     int64_t total; /* nodes with layers; a layer ends in a free node */
     int32_t side[2];
     double h, origin; /* of the user's node 0 [m] */
-    double *damp;     /* [total]: g of the layers, 1 elsewhere (layer.c) */
+    double *damp;     /* [total]: g of the layers, 1 elsewhere (layer.c); scalar */
+    struct fd_cpml {
+        double *b, *a, *k; /* [total] at nodes, and half a cell on (cpml.c); staggered */
+    } cpml[2];
+};
+
+/* Where a field stands and what its images are. */
+struct fd_field {
+    int32_t half[3];    /* 1: half a cell on along that axis */
+    int32_t sign[3][2]; /* of images beyond each side; 0 where the axis closes on itself */
+};
+
+/* Memory of one difference (term) in one layer: [x][y][z], `count` nodes along the layer's axis from `begin`.
+ */
+struct fd_slab {
+    int32_t term, axis;
+    int64_t begin, count, num[3];
 };
 
 struct fd {
-    int32_t scheme, half, uniform;
+    const struct fd_scheme *scheme;
+    int32_t half, uniform, num_field, num_material; /* arrays of an engine: fields, of material */
     struct fd_axis axis[3];
+    struct fd_field field[FD_MAX_FIELD];
     int64_t num_node; /* with layers */
     double speed_max, rho, c;
     int64_t num_given; /* planes of material; */
     uint8_t *given;    /* [axis[0].num]: which */
+    int64_t material_version;
+    double material_first[FD_MAX_MATERIAL]; /* as an engine has it, of the first plane given; */
+    bool varies[FD_MAX_MATERIAL];           /* whether it was ever another anywhere */
+    /* Of the staggered schemes (staggered.c): */
+    const struct staggered *physics;
+    double step_weight[3][MAX_HALF + 1]; /* dt D_m / h of each axis; [0] is not used */
+    double half_dt;
+    int32_t num_slab, slab_of[FD_MAX_TERM][2]; /* slab of a term at either side, or -1 */
+    struct fd_slab slab[2 * FD_MAX_TERM];
     /* Of the scalar scheme, for the step dt (stencil.c): weights of the pairs at distance m along each axis,
      * rounded so that they and the centre sum exactly in the solver's precision. */
     int32_t split;                  /* 1: p_tt / c^2 first, then times `speed`: cuda/physics/scalar.h */
@@ -36,8 +71,33 @@ struct fd {
     double speed, speed_unit; /* c^2 dt^2 / h_min^2 where uniform; dt^2 / h_min^2 */
 };
 
-/* Arrays of an engine. */
-enum { FD_P, FD_PREVIOUS, FD_SPEED };
+/* Arrays of an engine: fields (staggered), or levels (scalar); materials from FD_MATERIAL on. */
+enum { FD_P, FD_PREVIOUS, FD_MATERIAL = 64, FD_SPEED = FD_MATERIAL };
+
+/* A scheme: what fd_method.c leaves to it. */
+struct fd_scheme {
+    const char *name;
+    int32_t end_node; /* 1: a layer ends with a node more, where the field is 0 */
+    unda_status (*check)(const unda_solver_options *options);
+    const struct engine *(*engine)(const unda_solver_options *options);
+    /* Fields, the stable step; then, with dt known, weights and layers. */
+    unda_status (*sizes)(unda_solver *s, const unda_solver_options *options);
+    unda_status (*prepare)(unda_solver *s, const unda_solver_options *options);
+    void (*info)(const unda_solver *s, unda_solver_info *info);
+    int32_t (*num_array)(const struct fd *fd); /* of the state */
+    int32_t (*num_parameter)(const struct fd *fd);
+    /* Refuses a node's material; then what is kept of it in an array of an engine. num_free: free sides that
+     * the node lies on. */
+    unda_status (*check_material)(struct fd *fd, const double *material);
+    double (*material)(const struct fd *fd, const double *material, int which, int num_free);
+    /* What a unit of amplitude adds to field f at nodes: multiplies weights, which have the volume in them.
+     */
+    int32_t num_rate_more; /* rates of a source beyond one for each field */
+    unda_status (*inject)(unda_solver *s, const double *rates, int f, int64_t num, const int64_t *node,
+                          double *weight);
+    unda_status (*energy)(unda_solver *s, double *energy);
+};
+extern const struct fd_scheme fd_scalar, fd_staggered;
 
 struct fd_engine {
     struct engine base; /* first: an engine of FD is one of these */
@@ -47,28 +107,71 @@ struct fd_engine {
     unda_status (*gather)(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);
     unda_status (*clear)(unda_solver *s);
     unda_status (*rest)(unda_solver *s); /* see unda_solver_rest */
+    /* Planes of constant x of a slab; NULL where there are none. */
+    unda_status (*slab)(unda_solver *s, int slab, int64_t first, int64_t count, void *out, const void *in);
 };
-extern const struct fd_engine fd_scalar_cpu, fd_scalar_cuda;
+extern const struct fd_engine fd_scalar_cpu, fd_scalar_cuda, fd_staggered_cpu, fd_staggered_cuda;
 
 static inline const struct fd_engine *fd_engine(const unda_solver *s)
 {
     return (const struct fd_engine *)s->engine;
 }
 
-/* The node whose value, times *sign, stands at place i beyond the sides: images about the outermost nodes. */
-static inline int64_t fd_image(const struct fd_axis *axis, int64_t i, int *sign)
+/* The place whose value, times *sign, stands at place i beyond the sides: images about the outermost nodes,
+ * of places at nodes or (half) half a cell on, of which the last one lies outside and is an image, too. */
+static inline int64_t fd_mirror(const struct fd_axis *axis, int half, const int32_t *signs, int64_t i,
+                                int *sign)
 {
     int64_t last = axis->total - 1;
     *sign = 1;
     if (last == 0)
         return 0;
-    if (axis->side[0] == SIDE_PERIODIC)
+    if (signs[0] == SIDE_PERIODIC)
         return (i % axis->total + axis->total) % axis->total;
-    while (i < 0 || i > last) {
-        *sign *= axis->side[i > last];
-        i = i < 0 ? -i : 2 * last - i;
+    while (i < 0 || i > last - half) {
+        *sign *= signs[i >= 0];
+        i = (i < 0 ? 0 : 2 * last) - half - i;
     }
     return i;
+}
+static inline int64_t fd_image(const struct fd_axis *axis, int64_t i, int *sign)
+{
+    return fd_mirror(axis, 0, axis->side, i, sign);
+}
+
+/* On a side about which a field at nodes is odd it is 0 for good. */
+static inline bool fd_pinned(const struct fd *fd, int f, int a, int64_t i)
+{
+    const struct fd_field *field = &fd->field[f];
+    int64_t last = fd->axis[a].total - 1;
+    return !field->half[a] && ((i == 0 && field->sign[a][0] < 0) || (i == last && field->sign[a][1] < 0));
+}
+
+/* Part of the cell of place i that lies inside: half at nodes on sides; nothing beyond them or where pinned.
+ */
+static inline double fd_share(const struct fd *fd, int f, int a, int64_t i)
+{
+    const struct fd_field *field = &fd->field[f];
+    int64_t last = fd->axis[a].total - 1;
+    if (last == 0 || field->sign[a][0] == SIDE_PERIODIC)
+        return 1;
+    if (field->half[a])
+        return i < last;
+    return fd_pinned(fd, f, a, i) ? 0 : i == 0 || i == last ? 0.5 : 1;
+}
+
+static inline int64_t fd_slab_count(const struct fd_slab *slab)
+{
+    return slab->num[0] * slab->num[1] * slab->num[2];
+}
+
+/* How materials go on beyond sides: evenly. */
+static inline struct fd_field fd_even_field(const struct fd *fd)
+{
+    struct fd_field even = {{0}, {{0}}};
+    for (int i = 0; i < 6; i++)
+        even.sign[i / 2][i % 2] = fd->axis[i / 2].side[i % 2] != SIDE_PERIODIC;
+    return even;
 }
 
 static inline bool fd_free_node(const struct fd_axis *axis, int64_t i)
@@ -91,23 +194,37 @@ void fd_second_difference(int half, double *weight);
 double fd_scalar_stable(const struct fd *fd);
 /* What depends on dt. */
 void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_bytes);
+/* Weights of h d/dx half a cell away: [m] of the pair at distance m - 1/2. */
+void fd_staggered_difference(int half, double *weight);
+double fd_staggered_stable(const struct fd *fd);
 
 /* layer.c: fills the damp tables. */
 unda_status fd_damping(struct fd *fd, const unda_fd_options *options, double dt);
 
+/* cpml.c: fills the cpml tables and lists the slabs. */
+unda_status fd_cpml(struct fd *fd, const unda_fd_options *options, double dt);
+void fd_list_slabs(struct fd *fd);
+
 /* points.c */
-/* Points of a group of receivers: the nodes around all of them, each once, and what a point takes of these.
+/* Nodes of one field around all points of a group of receivers, each once, and what a point takes of these.
  */
-struct fd_points {
-    int64_t num_point, num_node;
+struct fd_nodes {
+    int64_t num_node;
     int64_t *node;  /* [num_node], ascending: place in [total x][total y][total z] */
     int32_t *index; /* [num_point][8][8][8] into node, along x, y, z; -1: none */
     double *weight; /* [num_point][3][8]: along each axis */
 };
+struct fd_points {
+    int64_t num_point;
+    int32_t num_field;
+    int32_t *field;         /* [num_field] */
+    struct fd_nodes *nodes; /* [num_field] */
+};
 struct fd_source {
     int64_t num;
-    int64_t *node;  /* [num], ascending: place in [total x][total y][total z] */
-    double *weight; /* [num]: added to p for each unit of amplitude */
+    int64_t *node;  /* [num], ascending of each field: place in [total x][total y][total z] */
+    double *weight; /* [num]: added to the field for each unit of amplitude */
+    int64_t first[FD_MAX_FIELD + 1]; /* where the nodes of each field begin */
 };
 unda_status fd_source_new(unda_solver *s, void **source, int64_t elem, const double *position,
                           const double *rates);
@@ -117,14 +234,31 @@ unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *r
 void fd_points_free(void *points);
 unda_status fd_sample(unda_solver *s, const unda_receivers *receivers, double *values);
 unda_status fd_record(unda_solver *s, struct receiver_group *group); /* engine.record */
-/* What a point takes of the values of its group's nodes. */
-double fd_weigh(const struct fd_points *points, int64_t point, const double *values);
+/* What a point takes of the values of its nodes. */
+double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *values);
+/* Samples that a group has had from step `begin` to `step`. */
+int64_t fd_samples_since(const struct receiver_group *group, int64_t begin, int64_t step);
 
 /* fd_method.c: refuses to go on where the material of some planes is missing. */
 unda_status fd_need_material(const unda_solver *s);
 
-/* energy.c */
-unda_status fd_energy(unda_solver *s, double *energy);
+/* energy.c, staggered_energy.c */
+unda_status fd_scalar_energy(unda_solver *s, double *energy);
+unda_status fd_staggered_energy(unda_solver *s, double *energy);
+
+/* window.c: planes of an array around the one at work, in float64. */
+struct fd_window {
+    int64_t plane[2 * MAX_HALF + 1];
+    double *values[2 * MAX_HALF + 1];
+    int num;
+    void *raw; /* one plane as the engine has it */
+};
+unda_status fd_window_new(const unda_solver *s, struct fd_window *window, int num);
+void fd_window_free(struct fd_window *window);
+/* values[i] is plane number plane[i], num of them, at most as many as the window has; those that are there
+ * already are not read again. */
+unda_status fd_window_read(unda_solver *s, struct fd_window *window, int array, int num, const int64_t *plane,
+                           const double **values);
 
 static inline const struct fd_source *fd_source(const unda_solver *s, int32_t i)
 {

@@ -1,5 +1,6 @@
 /* fd_method.c: finite differences as a method of the solver: options, axes, materials and state in the user's
- * numbering. Not here: weights (stencil.c), layers (layer.c), points (points.c), steps (the engines). */
+ * numbering. Not here: what is particular to a scheme (scalar.c, staggered.c), points (points.c), steps (the
+ * engines). */
 #include "fd.h"
 
 #include <math.h>
@@ -7,6 +8,18 @@
 #include <string.h>
 
 /* ---- creation ---- */
+
+static const struct fd_scheme *const schemes[] = {
+    [UNDA_SCALAR] = &fd_scalar, [UNDA_STAGGERED] = &fd_staggered};
+enum { NUM_SCHEME = sizeof schemes / sizeof *schemes };
+
+/* Bits 1 << unda_boundary, by unda_physics. */
+enum { EVERYWHERE = 1 << UNDA_BOUNDARY_ABSORBING | 1 << UNDA_BOUNDARY_PERIODIC };
+static const uint32_t fd_conditions[] = {
+    [UNDA_ACOUSTIC] = EVERYWHERE | 1 << UNDA_BOUNDARY_FREE | 1 << UNDA_BOUNDARY_RIGID,
+    [UNDA_ELASTIC] =
+        EVERYWHERE | 1 << UNDA_BOUNDARY_FREE | 1 << UNDA_BOUNDARY_FIXED | 1 << UNDA_BOUNDARY_SYMMETRY,
+    [UNDA_MAXWELL] = EVERYWHERE | 1 << UNDA_BOUNDARY_PEC | 1 << UNDA_BOUNDARY_PMC};
 
 static unda_status check_axis(const unda_solver_options *o, int a)
 {
@@ -20,10 +33,10 @@ static unda_status check_axis(const unda_solver_options *o, int a)
              f->spacing[a], f->origin[a]);
     for (int side = 0; side < 2; side++) {
         int32_t condition = o->boundary[2 * a + side];
-        if (condition != UNDA_BOUNDARY_ABSORBING && condition != UNDA_BOUNDARY_RIGID &&
-            condition != UNDA_BOUNDARY_FREE && condition != UNDA_BOUNDARY_PERIODIC)
-            FAIL(UNDA_ERR_ARG, "boundary %c%s is %d, expected absorbing, rigid, free or periodic", name,
-                 side ? "max" : "min", condition);
+        uint32_t known = fd_conditions[o->physics];
+        if (condition < 0 || condition > 31 || !(known >> condition & 1))
+            FAIL(UNDA_ERR_ARG, "boundary %c%s is %d, expected a condition of physics %d (bits %#x)", name,
+                 side ? "max" : "min", condition, o->physics, known);
         int64_t layer = f->layer[2 * a + side];
         double reflection = f->reflection[2 * a + side];
         if (condition == UNDA_BOUNDARY_ABSORBING &&
@@ -40,9 +53,10 @@ static unda_status check(const unda_solver_options *o)
 {
     const unda_fd_options *f = o->fd;
     CHECK_SIZE(f, unda_fd_options);
-    if (o->physics != UNDA_ACOUSTIC || f->scheme != UNDA_SCALAR)
-        FAIL(UNDA_ERR_ARG, "physics is %d, scheme %d, expected acoustic (%d) and scalar (%d)", o->physics,
-             f->scheme, UNDA_ACOUSTIC, UNDA_SCALAR);
+    if (f->scheme < 0 || f->scheme >= NUM_SCHEME || o->physics < 0 || o->physics > UNDA_MAXWELL)
+        FAIL(UNDA_ERR_ARG, "physics is %d, scheme %d, expected 0..%d and 0..%d", o->physics, f->scheme,
+             UNDA_MAXWELL, NUM_SCHEME - 1);
+    TRY(schemes[f->scheme]->check(o));
     if (f->order < 2 || f->order > 2 * MAX_HALF || f->order % 2)
         FAIL(UNDA_ERR_ARG, "order is %d, expected an even number, 2..%d", f->order, 2 * MAX_HALF);
     if (!(isfinite(f->speed_max) && f->speed_max > 0))
@@ -57,9 +71,10 @@ static unda_status check(const unda_solver_options *o)
     if (tiled && o->boundary &&
         (o->boundary[0] == UNDA_BOUNDARY_PERIODIC || o->boundary[2] == UNDA_BOUNDARY_PERIODIC))
         FAIL(UNDA_ERR_ARG, "x or y is periodic, along which kernel tiled marches; expected kernel step");
-    if (o->plan[0] < 0 || o->plan[0] > 16 || o->plan[1] < 0)
-        FAIL(UNDA_ERR_ARG, "plan is {%d, %d}, expected 0..16 rows of a block or steps of a tile, >= 0 planes",
-             o->plan[0], o->plan[1]);
+    int most = f->scheme == UNDA_STAGGERED ? 64 : 16;
+    if (o->plan[0] < 0 || o->plan[0] > most || o->plan[1] < 0)
+        FAIL(UNDA_ERR_ARG, "plan is {%d, %d}, expected 0..%d rows of a block or steps of a tile, >= 0 planes",
+             o->plan[0], o->plan[1], most);
     if (!o->boundary)
         FAIL(UNDA_ERR_ARG, "boundary is NULL, expected [6]");
     for (int a = 0; a < 3; a++)
@@ -67,16 +82,18 @@ static unda_status check(const unda_solver_options *o)
     return UNDA_OK;
 }
 
-static void fill_axis(struct fd_axis *axis, const unda_solver_options *o, int a)
+static void fill_axis(const struct fd *fd, struct fd_axis *axis, const unda_solver_options *o, int a)
 {
     const unda_fd_options *f = o->fd;
     int64_t layer[2];
     for (int side = 0; side < 2; side++) {
         int32_t condition = o->boundary[2 * a + side];
-        layer[side] = condition == UNDA_BOUNDARY_ABSORBING ? f->layer[2 * a + side] + 1 : 0;
+        bool absorbs = condition == UNDA_BOUNDARY_ABSORBING;
+        layer[side] = absorbs ? f->layer[2 * a + side] + fd->scheme->end_node : 0;
         axis->side[side] = condition == UNDA_BOUNDARY_PERIODIC ? SIDE_PERIODIC
-                           : condition == UNDA_BOUNDARY_RIGID  ? SIDE_RIGID
-                                                               : SIDE_FREE;
+                           : condition == UNDA_BOUNDARY_FREE || (absorbs && fd->scheme->end_node)
+                               ? SIDE_FREE
+                               : SIDE_RIGID;
     }
     axis->num = f->shape[a];
     axis->first = layer[0];
@@ -87,7 +104,8 @@ static void fill_axis(struct fd_axis *axis, const unda_solver_options *o, int a)
 
 static const struct engine *engine(const unda_solver_options *o)
 {
-    return o->device == UNDA_DEVICE_CPU ? &fd_scalar_cpu.base : &fd_scalar_cuda.base;
+    const unda_fd_options *f = o->fd;
+    return f && f->scheme > 0 && f->scheme < NUM_SCHEME ? schemes[f->scheme]->engine(o) : fd_scalar.engine(o);
 }
 
 static unda_status sizes(unda_solver *s, const unda_solver_options *o)
@@ -96,36 +114,21 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
     TRY(array_try(&s->fd, 1, sizeof *s->fd, "FD tables"));
     struct fd *fd = s->fd;
     double nodes = 1;
-    fd->scheme = o->fd->scheme;
+    fd->scheme = schemes[o->fd->scheme];
     fd->half = o->fd->order / 2;
     fd->uniform = o->fd->uniform;
     fd->speed_max = o->fd->speed_max;
     fd->num_node = 1;
     for (int a = 0; a < 3; a++) {
-        fill_axis(&fd->axis[a], o, a);
+        fill_axis(fd, &fd->axis[a], o, a);
         nodes *= (double)fd->axis[a].total;
         if (nodes > 0x1p59)
             FAIL(UNDA_ERR_ARG, "the grid has %g nodes with its layers, expected at most 2^59", nodes);
         fd->num_node *= fd->axis[a].total;
     }
-    s->dt_stable = fd_scalar_stable(fd);
+    TRY(fd->scheme->sizes(s, o));
     if (!isfinite(s->dt_stable))
         FAIL(UNDA_ERR_ARG, "the grid has one node along each axis, expected more along one at least");
-    return UNDA_OK;
-}
-
-/* Keeps rho, which is one number, and c where it is. */
-static unda_status keep_material(struct fd *fd, const double *material)
-{
-    double rho = material[0], c = material[1];
-    if (!(isfinite(rho) && rho > 0) || !(isfinite(c) && c > 0) || c > fd->speed_max * (1 + 1e-12))
-        FAIL(UNDA_ERR_ARG, "material has rho = %g, c = %g, expected rho > 0, 0 < c <= speed_max = %g", rho, c,
-             fd->speed_max);
-    if (fd->rho != 0 && fd->rho != rho)
-        FAIL(UNDA_ERR_ARG, "material has rho = %g and rho = %g, expected one density: the scalar scheme",
-             fd->rho, rho);
-    fd->rho = rho;
-    fd->c = c;
     return UNDA_OK;
 }
 
@@ -137,22 +140,27 @@ static unda_status create(unda_solver *s, const unda_solver_options *o)
         return array_try(&fd->given, fd->axis[0].num, 1, "materials");
     if (!o->material)
         FAIL(UNDA_ERR_ARG, "material is NULL, expected one value of each parameter (uniform)");
-    return keep_material(fd, o->material);
+    return fd->scheme->check_material(fd, o->material);
 }
 
 /* dt is known: the rest of the tables. */
 static unda_status prepare(unda_solver *s, const unda_solver_options *o)
 {
-    fd_scalar_weights(s->fd, s->dt, s->dt_stable, s->real_bytes);
-    return fd_damping(s->fd, o->fd, s->dt);
+    return s->fd->scheme->prepare(s, o);
 }
 
 static void destroy(unda_solver *s)
 {
     if (!s->fd)
         return;
-    for (int a = 0; a < 3; a++)
+    for (int a = 0; a < 3; a++) {
         array_free(s->fd->axis[a].damp);
+        for (int half = 0; half < 2; half++) {
+            array_free(s->fd->axis[a].cpml[half].b);
+            array_free(s->fd->axis[a].cpml[half].a);
+            array_free(s->fd->axis[a].cpml[half].k);
+        }
+    }
     array_free(s->fd->given);
     array_free(s->fd);
     s->fd = NULL;
@@ -161,14 +169,12 @@ static void destroy(unda_solver *s)
 static void info(const unda_solver *s, unda_solver_info *info)
 {
     const struct fd *fd = s->fd;
-    info->num_field = 1;
+    info->num_field = fd->num_field;
     info->num_node = 1;
     info->num_elem = fd->axis[0].num * fd->axis[1].num * fd->axis[2].num;
     for (int a = 0; a < 3; a++)
         info->padded[a] = fd->axis[a].total;
-    info->flops =
-        9 * fd->half + 2 + (fd->split ? 3 : 0); /* 3 M pairs: add, multiply-add; centre; old level */
-    info->bytes_per_elem = (fd->uniform ? 3 : 4) * s->real_bytes; /* p, p_ read, p' written; speed */
+    fd->scheme->info(s, info);
 }
 
 /* ---- times ---- */
@@ -209,17 +215,43 @@ static void crop(const unda_solver *s, char *whole, char *out, const char *in)
     }
 }
 
-/* What stands on free sides is zero, whatever is written there. */
-static void zero_free(const unda_solver *s, int64_t plane, char *whole)
+/* What is odd about a side is zero there, whatever is written. */
+static void zero_pinned(const unda_solver *s, int field, int64_t plane, char *whole)
 {
-    const struct fd_axis *axis = s->fd->axis;
+    const struct fd *fd = s->fd;
+    const struct fd_axis *axis = fd->axis;
     int64_t row = axis[2].total * s->real_bytes;
     for (int64_t y = 0; y < axis[1].total; y++) {
-        bool all = fd_free_node(&axis[0], plane) || fd_free_node(&axis[1], y);
+        bool all = fd_pinned(fd, field, 0, plane) || fd_pinned(fd, field, 1, y);
         for (int64_t z = 0; z < axis[2].total; z += all || axis[2].total == 1 ? 1 : axis[2].total - 1)
-            if (all || fd_free_node(&axis[2], z))
+            if (all || fd_pinned(fd, field, 2, z))
                 memset(whole + y * row + z * s->real_bytes, 0, (size_t)s->real_bytes);
     }
+}
+
+static void copy_signed(const unda_solver *s, void *array, int64_t to, int64_t from, int sign)
+{
+    if (s->real_bytes == 4)
+        ((float *)array)[to] = (float)sign * ((float *)array)[from];
+    else
+        ((double *)array)[to] = sign * ((double *)array)[from];
+}
+
+/* Half a cell beyond a wall a field is an image, whatever an engine has there; sign: of the plane. */
+static void fill_images(const unda_solver *s, int field, int sign, void *whole)
+{
+    const struct fd_axis *ay = &s->fd->axis[1], *az = &s->fd->axis[2];
+    const struct fd_field *f = &s->fd->field[field];
+    for (int64_t y = 0; y < ay->total; y++)
+        for (int64_t z = 0; z < az->total; z++) {
+            int sign_y, sign_z;
+            int64_t j = fd_mirror(ay, f->half[1], f->sign[1], y, &sign_y);
+            int64_t k = fd_mirror(az, f->half[2], f->sign[2], z, &sign_z);
+            if (j != y || k != z)
+                copy_signed(s, whole, y * az->total + z, j * az->total + k, sign_y * sign_z);
+        }
+    for (int64_t i = 0; i < ay->total * az->total && sign < 0; i++)
+        copy_signed(s, whole, i, i, sign);
 }
 
 static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t count, char *out,
@@ -232,13 +264,19 @@ static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t 
     TRY(array_try(&whole, axis[1].total * axis[2].total, s->real_bytes, "planes"));
     unda_status status = UNDA_OK;
     for (int64_t i = 0; i < count && status == UNDA_OK; i++) {
-        int64_t plane = axis[0].first + first + i;
-        status = fd_engine(s)->planes(s, array, plane, 1, whole, NULL);
+        int64_t plane = axis[0].first + first + i, from = plane;
+        int field = array < s->fd->num_field ? array : 0, sign = 1;
+        if (out)
+            from =
+                fd_mirror(&axis[0], s->fd->field[field].half[0], s->fd->field[field].sign[0], plane, &sign);
+        status = fd_engine(s)->planes(s, array, from, 1, whole, NULL);
         if (status != UNDA_OK)
             break;
+        if (out)
+            fill_images(s, field, sign, whole);
         crop(s, whole, out ? out + i * bytes : NULL, in ? in + i * bytes : NULL);
         if (in) {
-            zero_free(s, plane, whole);
+            zero_pinned(s, field, plane, whole);
             status = fd_engine(s)->planes(s, array, plane, 1, NULL, whole);
         }
     }
@@ -249,19 +287,25 @@ static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t 
 static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
                         const void *in)
 {
-    static const int arrays[] = {FD_P, FD_PREVIOUS};
-    if (array == UNDA_FIELD || array == UNDA_FIELD + 1)
-        return move_field(s, arrays[array - UNDA_FIELD], first, count, out, in);
-    if (array != UNDA_WHOLE && array != UNDA_WHOLE + 1)
+    const struct fd *fd = s->fd;
+    int num = fd->scheme->num_array(fd), slab = array - UNDA_WHOLE - num;
+    if (array >= UNDA_FIELD && array < UNDA_FIELD + num)
+        return move_field(s, array - UNDA_FIELD, first, count, out, in);
+    if (slab >= 0 && slab < fd->num_slab) {
+        TRY(check_planes(first, count, fd->slab[slab].num[0]));
+        return fd_engine(s)->slab(s, slab, first, count, out, in);
+    }
+    if (array < UNDA_WHOLE || slab >= 0)
         FAIL(UNDA_ERR_ARG, "array is %d, expected one of unda_array that this solver has", array);
-    TRY(check_planes(first, count, s->fd->axis[0].total));
-    return fd_engine(s)->planes(s, arrays[array - UNDA_WHOLE], first, count, out, in);
+    TRY(check_planes(first, count, fd->axis[0].total));
+    return fd_engine(s)->planes(s, array - UNDA_WHOLE, first, count, out, in);
 }
 
 static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
 {
     const struct fd_axis *axis = s->fd->axis;
-    int64_t rest = index, node[3];
+    int64_t rest = index % s->fd->num_node, node[3];
+    blowup->field = (int32_t)(index / s->fd->num_node);
     for (int a = 2; a >= 0; a--) {
         node[a] = rest % axis[a].total - axis[a].first;
         rest /= axis[a].total;
@@ -301,6 +345,27 @@ unda_status unda_solver_rest(unda_solver *s)
     return solver_leave(s, status);
 }
 
+static unda_status array_shape(const unda_solver *s, int32_t array, int64_t *shape)
+{
+    TRY(need_fd(s));
+    const struct fd *fd = s->fd;
+    int number = array - UNDA_WHOLE, num = fd->scheme->num_array(fd);
+    if (number < 0 || number >= num + fd->num_slab)
+        FAIL(UNDA_ERR_ARG, "array is %d, expected %d..%d", array, UNDA_WHOLE,
+             UNDA_WHOLE + num + fd->num_slab - 1);
+    for (int a = 0; a < 3; a++)
+        shape[a] = number < num ? fd->axis[a].total : fd->slab[number - num].num[a];
+    return UNDA_OK;
+}
+
+unda_status unda_solver_array_shape(unda_solver *s, int32_t array, int64_t *shape)
+{
+    if (!shape)
+        FAIL(UNDA_ERR_ARG, "shape is NULL, expected [3]");
+    TRY(solver_enter(s));
+    return solver_leave(s, array_shape(s, array, shape));
+}
+
 /* ---- materials ---- */
 
 unda_status fd_need_material(const unda_solver *s)
@@ -318,35 +383,53 @@ static int64_t nearest(const struct fd_axis *axis, int64_t i)
     return at < 0 ? 0 : at >= axis->num ? axis->num - 1 : at;
 }
 
-/* The plane of c^2 dt^2 / h^2 with its layers. */
-static unda_status speed_plane(unda_solver *s, const double *material, void *plane)
+/* One array's plane x, with its layers; material: of the user's plane that it takes from. */
+static void material_plane(const unda_solver *s, const double *material, int which, int64_t x, void *plane)
 {
-    struct fd *fd = s->fd;
-    const struct fd_axis *y = &fd->axis[1], *z = &fd->axis[2];
-    for (int64_t i = 0; i < y->num * z->num; i++)
-        TRY(keep_material(fd, material + 2 * i));
-    for (int64_t j = 0; j < y->total; j++)
-        for (int64_t k = 0; k < z->total; k++) {
-            double c = material[2 * (nearest(y, j) * z->num + nearest(z, k)) + 1];
-            double speed = c * c * fd->speed_unit;
+    const struct fd *fd = s->fd;
+    const struct fd_axis *ay = &fd->axis[1], *az = &fd->axis[2];
+    int32_t num = fd->scheme->num_parameter(fd);
+    for (int64_t y = 0; y < ay->total; y++)
+        for (int64_t z = 0; z < az->total; z++) {
+            int num_free = fd_free_node(&fd->axis[0], x) + fd_free_node(ay, y) + fd_free_node(az, z);
+            const double *one = material + num * (nearest(ay, y) * az->num + nearest(az, z));
+            double value = fd->scheme->material(fd, one, which, num_free);
             if (s->real_bytes == 4)
-                ((float *)plane)[j * z->total + k] = (float)speed;
+                ((float *)plane)[y * az->total + z] = (float)value;
             else
-                ((double *)plane)[j * z->total + k] = speed;
+                ((double *)plane)[y * az->total + z] = value;
         }
-    return UNDA_OK;
 }
 
-/* Copies a plane to all that it stands for: its own, and the layers' beyond the first and the last. */
-static unda_status set_plane(unda_solver *s, int64_t user, const void *plane)
+static void note_whether_it_varies(const unda_solver *s, int which, const void *plane)
 {
-    const struct fd_axis *x = &s->fd->axis[0];
+    struct fd *fd = s->fd;
+    int64_t num = fd->axis[1].total * fd->axis[2].total;
+    for (int64_t i = 0; i < num && !fd->varies[which]; i++) {
+        double value = s->real_bytes == 4 ? (double)((const float *)plane)[i] : ((const double *)plane)[i];
+        if (fd->material_version == 0 && i == 0)
+            fd->material_first[which] = value;
+        fd->varies[which] = value != fd->material_first[which];
+    }
+}
+
+/* Fills all planes that a plane of the user's stands for: its own, and the layers' beyond the first and the
+ * last. */
+static unda_status set_plane(unda_solver *s, int64_t user, const double *material, void *plane)
+{
+    struct fd *fd = s->fd;
+    const struct fd_axis *x = &fd->axis[0];
     int64_t from = user == 0 ? 0 : x->first + user;
     int64_t to = user == x->num - 1 ? x->total : x->first + user + 1;
-    for (int64_t i = from; i < to; i++)
-        TRY(fd_engine(s)->planes(s, FD_SPEED, i, 1, NULL, plane));
-    s->fd->num_given += !s->fd->given[user];
-    s->fd->given[user] = 1;
+    for (int which = 0; which < fd->num_material; which++)
+        for (int64_t i = from; i < to; i++) {
+            material_plane(s, material, which, i, plane);
+            note_whether_it_varies(s, which, plane);
+            TRY(fd_engine(s)->planes(s, FD_MATERIAL + which, i, 1, NULL, plane));
+        }
+    fd->num_given += !fd->given[user];
+    fd->given[user] = 1;
+    fd->material_version++;
     return UNDA_OK;
 }
 
@@ -361,9 +444,13 @@ static unda_status set_material(unda_solver *s, int64_t first, int64_t count, co
     TRY(array_try(&plane, axis[1].total * axis[2].total, s->real_bytes, "materials"));
     unda_status status = UNDA_OK;
     for (int64_t i = 0; i < count && status == UNDA_OK; i++) {
-        status = speed_plane(s, material + 2 * i * axis[1].num * axis[2].num, plane);
+        int32_t num = s->fd->scheme->num_parameter(s->fd);
+        int64_t nodes = axis[1].num * axis[2].num;
+        const double *given = material + num * nodes * i;
+        for (int64_t k = 0; k < nodes && status == UNDA_OK; k++)
+            status = s->fd->scheme->check_material(s->fd, given + num * k);
         if (status == UNDA_OK)
-            status = set_plane(s, first + i, plane);
+            status = set_plane(s, first + i, given, plane);
     }
     array_free(plane);
     return status;
@@ -375,6 +462,11 @@ unda_status unda_solver_set_material(unda_solver *s, int64_t first, int64_t coun
         FAIL(UNDA_ERR_ARG, "material is NULL");
     TRY(solver_enter(s));
     return solver_leave(s, set_material(s, first, count, material));
+}
+
+static unda_status energy(unda_solver *s, double *energy)
+{
+    return s->fd->scheme->energy(s, energy);
 }
 
 const struct method fd_method = {.name = "FD",
@@ -393,5 +485,5 @@ const struct method fd_method = {.name = "FD",
                                  .points_new = fd_points_new,
                                  .points_free = fd_points_free,
                                  .sample = fd_sample,
-                                 .energy = fd_energy,
+                                 .energy = energy,
                                  .blown_up = blown_up};

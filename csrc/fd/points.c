@@ -45,10 +45,14 @@ static void add_weight(int64_t *node, double *weight, int64_t at, double value)
     weight[i] += value;
 }
 
-/* Weights along one axis. volume: of injection, in units of 1 / h. */
-static void spread_axis(const struct fd_axis *axis, double x, bool volume, int64_t *node, double *weight)
+/* Weights of a field along axis a. volume: of injection, in units of 1 / h. */
+static void spread_axis(const struct fd *fd, int f, int a, double x, bool volume, int64_t *node,
+                        double *weight)
 {
-    double place = (x - axis->origin) / axis->h + (double)axis->first, whole = nearbyint(place);
+    const struct fd_axis *axis = &fd->axis[a];
+    const struct fd_field *field = &fd->field[f];
+    double half = axis->total > 1 ? 0.5 * field->half[a] : 0;
+    double place = (x - axis->origin) / axis->h + (double)axis->first - half, whole = nearbyint(place);
     int64_t base = (int64_t)floor(place) - POINT_WIDTH / 2 + 1;
     bool on_node = fabs(place - whole) < 1e-9 || axis->total == 1;
     for (int i = 0; i < POINT_WIDTH; i++) {
@@ -57,11 +61,11 @@ static void spread_axis(const struct fd_axis *axis, double x, bool volume, int64
     }
     for (int i = 0; i < (on_node ? 1 : POINT_WIDTH); i++) {
         int sign;
-        int64_t raw = on_node ? (int64_t)whole : base + i, at = fd_image(axis, raw, &sign);
-        double value = on_node ? 1 : kaiser_sinc(place - (double)raw);
-        int side = at == 0 ? axis->side[0] : at == axis->total - 1 ? axis->side[1] : SIDE_PERIODIC;
-        if (volume && axis->total > 1 && side != SIDE_PERIODIC)
-            value *= 1 + side; /* half a cell at a rigid side; a free node stays 0 */
+        int64_t raw = on_node ? (int64_t)whole : base + i;
+        int64_t at = fd_mirror(axis, field->half[a], field->sign[a], raw, &sign);
+        double value = on_node ? 1 : kaiser_sinc(place - (double)raw), share = fd_share(fd, f, a, at);
+        if (volume)
+            value = share > 0 ? value / share : 0; /* half a cell at a rigid side; what is pinned stays 0 */
         if (value != 0)
             add_weight(node, weight, at, sign * value);
     }
@@ -80,10 +84,10 @@ static unda_status inside(const struct fd *fd, const double *x, const char *what
     return UNDA_OK;
 }
 
-static void locate(const struct fd *fd, const double *x, bool volume, struct spread *point)
+static void locate(const struct fd *fd, int f, const double *x, bool volume, struct spread *point)
 {
     for (int a = 0; a < 3; a++)
-        spread_axis(&fd->axis[a], x[a], volume, point->node[a], point->weight[a]);
+        spread_axis(fd, f, a, x[a], volume, point->node[a], point->weight[a]);
 }
 
 /* The nodes of a point whose three weights are not 0. */
@@ -126,32 +130,57 @@ static int by_node(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-static unda_status fill_source(unda_solver *s, struct fd_source *source, const double *position, double rate)
+/* Nodes and weights of one field behind those that are there. */
+static unda_status add_field(unda_solver *s, struct fd_source *source, int f, const double *position,
+                             const double *rates)
 {
     const struct fd *fd = s->fd;
     struct spread point;
     struct pair pair[POINT_NODES];
-    int64_t node[POINT_NODES];
-    double weight[POINT_NODES], speed[POINT_NODES];
-    locate(fd, position, true, &point);
-    source->num = list_nodes(fd, &point, node, weight);
-    if (source->num == 0)
-        FAIL(UNDA_ERR_ARG, "the source at (%g, %g, %g) m stands on a free side, where p stays 0", position[0],
-             position[1], position[2]);
-    for (int64_t i = 0; i < source->num; i++)
+    int64_t node[POINT_NODES], num;
+    double weight[POINT_NODES], volume = fd->axis[0].h * fd->axis[1].h * fd->axis[2].h;
+    locate(fd, f, position, true, &point);
+    num = list_nodes(fd, &point, node, weight);
+    for (int64_t i = 0; i < num; i++)
         pair[i] = (struct pair){node[i], weight[i]};
-    qsort(pair, (size_t)source->num, sizeof *pair, by_node);
-    TRY(array_try(&source->node, source->num, sizeof(int64_t), "source"));
-    TRY(array_try(&source->weight, source->num, sizeof(double), "source"));
-    for (int64_t i = 0; i < source->num; i++)
-        source->node[i] = pair[i].node;
-    if (!fd->uniform)
-        TRY(fd_engine(s)->gather(s, FD_SPEED, source->num, source->node, speed));
-    double volume = fd->axis[0].h * fd->axis[1].h * fd->axis[2].h;
-    for (int64_t i = 0; i < source->num; i++) {
-        double square = fd->uniform ? fd->c * fd->c : speed[i] / fd->speed_unit;
-        source->weight[i] = rate * square * pair[i].weight / volume;
+    qsort(pair, (size_t)num, sizeof *pair, by_node);
+    for (int64_t i = 0; i < num; i++) {
+        source->node[source->num + i] = pair[i].node;
+        source->weight[source->num + i] = pair[i].weight / volume;
     }
+    TRY(fd->scheme->inject(s, rates, f, num, source->node + source->num, source->weight + source->num));
+    for (int64_t i = 0; i < num; i++)
+        if (source->weight[source->num + i] != 0) { /* else the source does not drive this field */
+            source->num += num;
+            break;
+        }
+    return UNDA_OK;
+}
+
+static bool drives(const struct fd *fd, const double *rates, int f)
+{
+    return rates[f] != 0 || (fd->scheme->num_rate_more && rates[fd->num_field] != 0);
+}
+
+static unda_status fill_source(unda_solver *s, struct fd_source *source, const double *position,
+                               const double *rates)
+{
+    const struct fd *fd = s->fd;
+    int num = 0;
+    for (int f = 0; f < fd->num_field; f++)
+        num += drives(fd, rates, f);
+    TRY(array_try(&source->node, (int64_t)num * POINT_NODES, sizeof(int64_t), "source"));
+    TRY(array_try(&source->weight, (int64_t)num * POINT_NODES, sizeof(double), "source"));
+    for (int f = 0; f < fd->num_field; f++) {
+        source->first[f] = source->num;
+        if (drives(fd, rates, f))
+            TRY(add_field(s, source, f, position, rates));
+    }
+    for (int f = fd->num_field; f <= FD_MAX_FIELD; f++)
+        source->first[f] = source->num;
+    if (num > 0 && source->num == 0)
+        FAIL(UNDA_ERR_ARG, "the source at (%g, %g, %g) m stands on a side that holds what it drives at 0",
+             position[0], position[1], position[2]);
     return UNDA_OK;
 }
 
@@ -159,13 +188,14 @@ unda_status fd_source_new(unda_solver *s, void **out, int64_t elem, const double
                           const double *rates)
 {
     (void)elem;
-    if (!isfinite(rates[0]))
-        FAIL(UNDA_ERR_ARG, "rate 0 of the source is %g, expected a finite number", rates[0]);
+    for (int i = 0; i < s->fd->num_field + s->fd->scheme->num_rate_more; i++)
+        if (!isfinite(rates[i]))
+            FAIL(UNDA_ERR_ARG, "rate %d of the source is %g, expected a finite number", i, rates[i]);
     TRY(fd_need_material(s));
     TRY(inside(s->fd, position, "source", s->num_source));
     struct fd_source *source;
     TRY(array_try(&source, 1, sizeof *source, "source"));
-    unda_status status = fill_source(s, source, position, rates[0]);
+    unda_status status = fill_source(s, source, position, rates);
     if (status != UNDA_OK) {
         fd_source_free(source);
         return status;
@@ -179,8 +209,9 @@ unda_status fd_source_new(unda_solver *s, void **out, int64_t elem, const double
 unda_status fd_points_check(const unda_solver *s, const unda_receivers *r)
 {
     for (int32_t i = 0; i < r->num_field; i++)
-        if (r->fields[i] != 0)
-            FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0: the scalar scheme has p only", r->fields[i]);
+        if (r->fields[i] < 0 || r->fields[i] >= s->fd->num_field)
+            FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0..%d: the %s scheme has values only",
+                 r->fields[i], s->fd->num_field - 1, s->fd->scheme->name);
     for (int64_t i = 0; i < r->num_point; i++)
         TRY(inside(s->fd, r->points + 3 * i, "receiver", i));
     return UNDA_OK;
@@ -191,9 +222,13 @@ void fd_points_free(void *points)
     struct fd_points *p = points;
     if (!p)
         return;
-    array_free(p->node);
-    array_free(p->index);
-    array_free(p->weight);
+    for (int32_t f = 0; p->nodes && f < p->num_field; f++) {
+        array_free(p->nodes[f].node);
+        array_free(p->nodes[f].index);
+        array_free(p->nodes[f].weight);
+    }
+    array_free(p->nodes);
+    array_free(p->field);
     array_free(p);
 }
 
@@ -213,14 +248,14 @@ static int64_t node_of(const struct fd *fd, const struct spread *p, int at)
 }
 
 /* Each node once, ascending; `all` has room for every node of every point. */
-static unda_status list_points(const struct fd *fd, struct fd_points *p, const unda_receivers *r,
+static unda_status list_points(const struct fd *fd, int field, struct fd_nodes *n, const unda_receivers *r,
                                int64_t *all)
 {
     struct spread spread;
     int64_t num = 0;
     for (int64_t i = 0; i < r->num_point; i++) {
-        locate(fd, r->points + 3 * i, false, &spread);
-        memcpy(p->weight + 3 * POINT_WIDTH * i, spread.weight, sizeof spread.weight);
+        locate(fd, field, r->points + 3 * i, false, &spread);
+        memcpy(n->weight + 3 * POINT_WIDTH * i, spread.weight, sizeof spread.weight);
         for (int k = 0; k < POINT_NODES; k++) {
             int64_t node = node_of(fd, &spread, k);
             if (node >= 0)
@@ -229,34 +264,46 @@ static unda_status list_points(const struct fd *fd, struct fd_points *p, const u
     }
     qsort(all, (size_t)num, sizeof *all, ascending);
     for (int64_t i = 0; i < num; i++)
-        if (i == 0 || all[i] != all[p->num_node - 1])
-            all[p->num_node++] = all[i];
-    TRY(array_try(&p->node, p->num_node, sizeof *p->node, "receivers"));
-    memcpy(p->node, all, (size_t)p->num_node * sizeof *all);
+        if (i == 0 || all[i] != all[n->num_node - 1])
+            all[n->num_node++] = all[i];
+    TRY(array_try(&n->node, n->num_node, sizeof *n->node, "receivers"));
+    memcpy(n->node, all, (size_t)n->num_node * sizeof *all);
     for (int64_t i = 0; i < r->num_point; i++) {
-        locate(fd, r->points + 3 * i, false, &spread);
+        locate(fd, field, r->points + 3 * i, false, &spread);
         for (int k = 0; k < POINT_NODES; k++) {
             int64_t node = node_of(fd, &spread, k);
-            const int64_t *at = bsearch(&node, all, (size_t)p->num_node, sizeof *all, ascending);
-            p->index[POINT_NODES * i + k] = at ? (int32_t)(at - all) : -1;
+            const int64_t *at = bsearch(&node, all, (size_t)n->num_node, sizeof *all, ascending);
+            n->index[POINT_NODES * i + k] = at ? (int32_t)(at - all) : -1;
         }
     }
     return UNDA_OK;
 }
 
-static unda_status fill_points(const struct fd *fd, struct fd_points *p, const unda_receivers *r)
+static unda_status fill_nodes(const struct fd *fd, int field, struct fd_nodes *n, const unda_receivers *r)
 {
     int64_t *all;
+    TRY(array_try(&n->index, POINT_NODES * r->num_point, sizeof *n->index, "receivers"));
+    TRY(array_try(&n->weight, 3 * POINT_WIDTH * r->num_point, sizeof *n->weight, "receivers"));
+    TRY(array_try(&all, POINT_NODES * r->num_point, sizeof *all, "receivers"));
+    unda_status status = list_points(fd, field, n, r, all);
+    array_free(all);
+    return status;
+}
+
+static unda_status fill_points(const struct fd *fd, struct fd_points *p, const unda_receivers *r)
+{
     if (r->num_point > INT32_MAX / POINT_NODES)
         FAIL(UNDA_ERR_ARG, "receivers: %lld points, expected at most %d a group", (long long)r->num_point,
              INT32_MAX / POINT_NODES);
     p->num_point = r->num_point;
-    TRY(array_try(&p->index, POINT_NODES * r->num_point, sizeof *p->index, "receivers"));
-    TRY(array_try(&p->weight, 3 * POINT_WIDTH * r->num_point, sizeof *p->weight, "receivers"));
-    TRY(array_try(&all, POINT_NODES * r->num_point, sizeof *all, "receivers"));
-    unda_status status = list_points(fd, p, r, all);
-    array_free(all);
-    return status;
+    p->num_field = r->num_field;
+    TRY(array_try(&p->field, r->num_field, sizeof *p->field, "receivers"));
+    TRY(array_try(&p->nodes, r->num_field, sizeof *p->nodes, "receivers"));
+    for (int32_t f = 0; f < r->num_field; f++) {
+        p->field[f] = r->fields[f];
+        TRY(fill_nodes(fd, r->fields[f], &p->nodes[f], r));
+    }
+    return UNDA_OK;
 }
 
 unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *r)
@@ -273,12 +320,12 @@ unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *r
 }
 
 /* The operations of kernel scalar_weigh in cuda/fd/points.cu, one by one: the same bits. */
-double fd_weigh(const struct fd_points *points, int64_t point, const double *values)
+double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *values)
 {
-    const double *weight = points->weight + 3 * POINT_WIDTH * point;
+    const double *weight = nodes->weight + 3 * POINT_WIDTH * point;
     double sum[32] = {0};
     for (int line = 0; line < POINT_WIDTH * POINT_WIDTH; line++) {
-        const int32_t *index = points->index + POINT_NODES * point + POINT_WIDTH * line;
+        const int32_t *index = nodes->index + POINT_NODES * point + POINT_WIDTH * line;
         double part = 0;
         for (int k = 0; k < POINT_WIDTH; k++)
             if (index[k] >= 0)
@@ -292,52 +339,50 @@ double fd_weigh(const struct fd_points *points, int64_t point, const double *val
     return sum[0];
 }
 
-/* Values of all nodes of a group now. */
-static unda_status gather_points(unda_solver *s, const struct fd_points *points, double **values)
+/* Values of the points now: [point][field]. */
+static unda_status sample_points(unda_solver *s, const struct fd_points *p, double *out)
 {
-    TRY(array_try(values, points->num_node, sizeof **values, "receivers"));
-    unda_status status = fd_engine(s)->gather(s, FD_P, points->num_node, points->node, *values);
-    if (status != UNDA_OK)
-        array_free(*values);
-    return status;
+    for (int32_t f = 0; f < p->num_field; f++) {
+        const struct fd_nodes *nodes = &p->nodes[f];
+        double *values;
+        TRY(array_try(&values, nodes->num_node, sizeof *values, "receivers"));
+        unda_status status = fd_engine(s)->gather(s, p->field[f], nodes->num_node, nodes->node, values);
+        for (int64_t i = 0; i < p->num_point && status == UNDA_OK; i++)
+            out[i * p->num_field + f] = fd_weigh(nodes, i, values);
+        array_free(values);
+        TRY(status);
+    }
+    return UNDA_OK;
 }
 
 /* Sample of one group at once: when it is added, or the state was set. */
 unda_status fd_record(unda_solver *s, struct receiver_group *group)
 {
+    int64_t num = group->num_point * group->num_field;
     double *values;
-    TRY(gather_points(s, group->points, &values));
-    for (int64_t i = 0; i < group->num_point; i++) {
-        double value = fd_weigh(group->points, i, values);
-        for (int32_t f = 0; f < group->num_field; f++) {
-            int64_t at = (group->held * group->num_point + i) * group->num_field + f;
-            if (s->real_bytes == 4)
-                ((float *)group->samples)[at] = (float)value;
-            else
-                ((double *)group->samples)[at] = value;
-        }
-    }
-    group->held++;
+    TRY(array_try(&values, num, sizeof *values, "receivers"));
+    unda_status status = sample_points(s, group->points, values);
+    for (int64_t i = 0; i < num && status == UNDA_OK; i++)
+        if (s->real_bytes == 4)
+            ((float *)group->samples)[group->held * num + i] = (float)values[i];
+        else
+            ((double *)group->samples)[group->held * num + i] = values[i];
     array_free(values);
+    TRY(status);
+    group->held++;
     return UNDA_OK;
 }
 
-static unda_status sample(unda_solver *s, struct fd_points *points, const unda_receivers *r, double *out)
+int64_t fd_samples_since(const struct receiver_group *group, int64_t begin, int64_t step)
 {
-    double *values;
-    TRY(gather_points(s, points, &values));
-    for (int64_t i = 0; i < r->num_point; i++)
-        for (int32_t f = 0; f < r->num_field; f++)
-            out[i * r->num_field + f] = fd_weigh(points, i, values);
-    array_free(values);
-    return UNDA_OK;
+    return (step - group->first) / group->every - (begin - group->first) / group->every;
 }
 
 unda_status fd_sample(unda_solver *s, const unda_receivers *r, double *values)
 {
     void *points;
     TRY(fd_points_new(s, &points, r));
-    unda_status status = sample(s, points, r, values);
+    unda_status status = sample_points(s, points, values);
     fd_points_free(points);
     return status;
 }

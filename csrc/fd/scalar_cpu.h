@@ -1,30 +1,16 @@
 /* scalar_cpu.h: what the files of the CPU engine of the scalar scheme share.
- * Next: scalar_cpu.c (arrays, threads), scalar_cpu.inc.h (rows). */
+ * Next: scalar_cpu.c (threads), scalar_cpu.inc.h (rows). */
 #ifndef UNDA_SCALAR_CPU_H
 #define UNDA_SCALAR_CPU_H
 
-#include "fd.h"
+#include "fd_cpu.h"
 
-/* Raw values of the nodes of a group of receivers in one call. */
-struct scalar_samples {
-    double *values; /* [room][num_node] */
-    int64_t room;
-};
-
-/* Arrays [x][y][z] have M ghost nodes on every side: images of nodes inside. REAL. */
 struct scalar_cpu {
-    int64_t stride[3], origin, count; /* origin: of node (0, 0, 0); count: values of an array */
-    void *p[2];                       /* [0] now, [1] one step back: the next one goes there */
-    void *speed;                      /* NULL where uniform */
-    void *damp[3];                    /* g along each axis */
-    uint8_t *damped[3];               /* which of them are not 1 */
-    bool damped_z;                    /* whether any along z is */
-    int depth, block_y;               /* steps of a time tile (1: kernel step), rows of a block */
-    double *amplitude;                /* [time][source] */
-    int64_t amplitude_room;
-    struct scalar_samples *samples; /* of each group */
-    int32_t num_samples;
-    int64_t point_version; /* of the solver's points that they hold */
+    struct fd_cpu base; /* array [0] now, [1] one step back: the next one goes there */
+    void *damp[3];      /* g along each axis */
+    uint8_t *damped[3]; /* which of them are not 1 */
+    bool damped_z;      /* whether any along z is */
+    int depth, block_y; /* steps of a time tile (1: kernel step), rows of a block */
 };
 
 /* Rows [begin, end) of plane x, all z: the next level over the one before. */
@@ -37,7 +23,6 @@ typedef void (*scalar_ghosts)(const struct fd *fd, const struct scalar_cpu *t, v
 struct scalar_cpu_code {
     scalar_rows rows;
     scalar_ghosts ghosts;
-    int64_t (*find_bad)(const void *row, int64_t num);
 };
 extern const struct scalar_cpu_code scalar_cpu_f32, scalar_cpu_f64;
 

@@ -61,20 +61,20 @@ CLONES static void PRECISION(scalar_rows_)(const struct fd *fd, const struct sca
                                            void *next, int64_t x, int64_t begin, int64_t end)
 {
     struct PRECISION(row_) r = {.num = fd->axis[2].total,
-                                .stride = {t->stride[0], t->stride[1], t->stride[2]},
+                                .stride = {t->base.stride[0], t->base.stride[1], t->base.stride[2]},
                                 .center = (REAL)fd->center,
                                 .one_speed = (REAL)fd->speed,
                                 .damp = t->damp[2]};
     for (int a = 0; a < 3; a++)
         for (int m = 1; m <= fd->half; m++)
             r.weight[a][m] = (REAL)fd->weight[a][m];
-    int split = !fd->split ? 0 : t->speed ? 2 : 1;
+    int split = !fd->split ? 0 : t->base.material[0] ? 2 : 1;
     for (int64_t y = begin; y < end; y++) {
-        int64_t at = t->origin + x * t->stride[0] + y * t->stride[1];
+        int64_t at = t->base.origin + x * t->base.stride[0] + y * t->base.stride[1];
         int damped = t->damped_z || t->damped[0][x] || t->damped[1][y];
         r.next = (REAL *)next + at;
         r.now = (const REAL *)now + at;
-        r.speed = t->speed ? (const REAL *)t->speed + at : NULL;
+        r.speed = t->base.material[0] ? (const REAL *)t->base.material[0] + at : NULL;
         r.damp_xy = ((const REAL *)t->damp[0])[x] * ((const REAL *)t->damp[1])[y];
         switch (fd->half) {
         case 1:
@@ -108,12 +108,12 @@ static void PRECISION(scalar_ghosts_)(const struct fd *fd, const struct scalar_c
 {
     const struct fd_axis *axis = fd->axis;
     int64_t num = axis[2].total;
-    REAL *plane = (REAL *)p + t->origin + x * t->stride[0];
+    REAL *plane = (REAL *)p + t->base.origin + x * t->base.stride[0];
     for (int m = 1; m <= fd->half; m++) {
         int low, high;
         int64_t i = fd_image(&axis[2], -m, &low), j = fd_image(&axis[2], num - 1 + m, &high);
         for (int64_t y = begin; y < end; y++) {
-            REAL *row = plane + y * t->stride[1];
+            REAL *row = plane + y * t->base.stride[1];
             row[-m] = (REAL)low * row[i];
             row[num - 1 + m] = (REAL)high * row[j];
         }
@@ -123,31 +123,15 @@ static void PRECISION(scalar_ghosts_)(const struct fd *fd, const struct scalar_c
             int sign;
             int64_t beyond = side ? axis[1].total - 1 + m : -m, y = fd_image(&axis[1], beyond, &sign);
             if (y >= begin && y < end)
-                PRECISION(copy_row_)(plane + beyond * t->stride[1], plane + y * t->stride[1], sign, num);
+                PRECISION(copy_row_)(plane + beyond * t->base.stride[1], plane + y * t->base.stride[1], sign,
+                                     num);
             beyond = side ? axis[0].total - 1 + m : -m;
             if (fd_image(&axis[0], beyond, &sign) == x)
                 for (y = begin; y < end; y++)
-                    PRECISION(copy_row_)(plane + (beyond - x) * t->stride[0] + y * t->stride[1],
-                                         plane + y * t->stride[1], sign, num);
+                    PRECISION(copy_row_)(plane + (beyond - x) * t->base.stride[0] + y * t->base.stride[1],
+                                         plane + y * t->base.stride[1], sign, num);
         }
 }
 
-/* The first of `num` values that is not finite; num if none. */
-static int64_t PRECISION(find_bad_)(const void *row, int64_t num)
-{
-    const REAL *p = row;
-    REAL sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t z = 0; z < num; z++)
-        sum += p[z] * 0; /* 0, or NaN: never folded, NaN counts here */
-    if (sum == 0)
-        return num;
-    for (int64_t z = 0; z < num; z++)
-        if (!isfinite(p[z]))
-            return z;
-    return num;
-}
-
-const struct scalar_cpu_code PRECISION(scalar_cpu_) = {PRECISION(scalar_rows_), PRECISION(scalar_ghosts_),
-                                                       PRECISION(find_bad_)};
+const struct scalar_cpu_code PRECISION(scalar_cpu_) = {PRECISION(scalar_rows_), PRECISION(scalar_ghosts_)};
 #undef FMA

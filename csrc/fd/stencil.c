@@ -82,3 +82,31 @@ void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_byte
             fd->center -= 2 * fd->weight[a][m];
     }
 }
+
+/* D_m = (-1)^(m-1) ((2M-1)!!)^2 / (2^(2M-2) (M+m-1)! (M-m)! (2m-1)^2): exact on polynomials of degree 2M
+ * (Fornberg 1988); 1; 9/8, -1/24; .. */
+void fd_staggered_difference(int half, double *weight)
+{
+    for (int m = 1; m <= half; m++) {
+        double square = 2 * m - 1, product = 1;
+        /* prod_(j != m) (2j-1)^2 / ((2j-1)^2 - (2m-1)^2): Lagrange in the squares of the distances. */
+        for (int j = 1; j <= half; j++)
+            if (j != m)
+                product *= (2.0 * j - 1) * (2.0 * j - 1) / ((2.0 * j - 1) * (2.0 * j - 1) - square * square);
+        weight[m] = product / square;
+    }
+}
+
+/* A mode turns by sin(w dt / 2) = (c dt / 2) |d|, d_a = (2 / h_a) sum_m D_m sin((m - 1/2) k_a h_a), largest
+ * at k_a h_a = pi, where all terms have one sign. */
+double fd_staggered_stable(const struct fd *fd)
+{
+    double weight[MAX_HALF + 1], top = 0, sum = 0;
+    fd_staggered_difference(fd->half, weight);
+    for (int m = 1; m <= fd->half; m++)
+        top += fabs(weight[m]);
+    for (int a = 0; a < 3; a++)
+        if (fd->axis[a].total > 1)
+            sum += 1 / (fd->axis[a].h * fd->axis[a].h);
+    return sum > 0 ? 1 / (fd->speed_max * top * sqrt(sum)) : INFINITY;
+}

@@ -30,7 +30,7 @@ from .far_field import FarField
 from .fd import FD
 from .grid import Grid
 from .incident import PlaneWave
-from .layer import Damping
+from .layer import CPML, Damping
 from .limits import device_limits, devices
 from .medium import EPS0, MU0, Acoustic, Elastic, Maxwell
 from .mesh import Mesh, box_mesh, read_mesh
@@ -43,6 +43,7 @@ from .timefunction import gaussian, ricker, sampled, smooth_bump
 __version__ = _version()
 
 __all__ = [
+    "CPML",
     "DG",
     "EPS0",
     "FD",

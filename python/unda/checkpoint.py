@@ -22,7 +22,7 @@ from .errors import ArgumentError, FileError
 from .exact import from_config as solution_from_config
 from .grid import Grid
 from .incident import PlaneWave
-from .layer import Damping
+from .layer import CPML, Damping
 from .limits import device_number
 from .medium import Acoustic, Elastic, Maxwell
 from .mesh import Mesh
@@ -34,7 +34,6 @@ __all__ = ["load", "load_receivers", "save", "save_receivers"]
 _VERSION = 1
 _MEDIA = {kind.physics: kind for kind in (Acoustic, Elastic, Maxwell)}
 _HISTORY = ("UNDA_HISTORY1", "UNDA_HISTORY2")
-_LEVELS = ("p", "p_previous")
 
 
 # ---- files ----
@@ -186,7 +185,7 @@ def _put_receivers(group: Any, receivers: Receivers) -> None:
     about = {
         "fields": list(receivers.fields), "units": receivers.units, "every": receivers.every,
         "name": receivers.name, "dt": receivers._dt, "t0": receivers._t0,
-        "step": receivers._step, "config": receivers.config,
+        "step": receivers._step, "config": receivers.config, "lags": receivers._lags,
     }  # fmt: skip
     group.attrs["receivers"] = json.dumps(about)
     group["points"] = receivers.points
@@ -200,7 +199,7 @@ def _get_receivers(group: Any, dtype: Any) -> Receivers:
     receivers = Receivers(
         points, fields, units=_entry(about, "units", dict, path), every=_entry(about, "every", int, path),
         dt=_entry(about, "dt", float, path), dtype=np.dtype(dtype), config=about.get("config", {}),
-        name=about.get("name"),
+        name=about.get("name"), lags=about.get("lags"),
     )  # fmt: skip
     receivers.clear(_entry(about, "t0", float, path), _entry(about, "step", int, path))
     receivers.append(_array(group, "samples", dtype, (None, len(points), len(fields))))
@@ -274,7 +273,7 @@ def _put_cells(file: Any, sim: Any, levels: int) -> None:
 
 
 def _put_nodes(file: Any, sim: Any, _levels: int) -> None:
-    """Write materials and both levels of a grid, with layers, slab by slab."""
+    """Write materials and state of a grid, with layers and their memory, slab by slab."""
     try:
         file["material"] = np.array(list(sim.medium.scalar().values()))
     except ArgumentError:
@@ -282,13 +281,13 @@ def _put_nodes(file: Any, sim: Any, _levels: int) -> None:
         material = file.create_dataset("material", shape, np.float64)
         for i in range(shape[0]):
             material[i] = sim.medium.on(sim.grid.slab(i)).reshape(shape[1:])
-    for number, name in enumerate(_LEVELS):
-        level = file.create_dataset(name, sim.padded, sim.dtype)
-        plane = np.empty((1, *sim.padded[1:]), sim.dtype)
-        for i in range(sim.padded[0]):
+    for name, (number, shape) in sim._whole().items():
+        array = file.create_dataset(name, shape, sim.dtype)
+        plane = np.empty((1, *shape[1:]), sim.dtype)
+        for i in range(shape[0]):
             to = _core.pointer(plane, writable=True)
-            _core.check(lib.unda_solver_read(sim._live(), lib.UNDA_WHOLE + number, i, 1, to))
-            level[i] = plane[0]
+            _core.check(lib.unda_solver_read(sim._live(), number, i, 1, to))
+            array[i] = plane[0]
 
 
 def _outer_data(sim: Any) -> dict[str, Any]:
@@ -406,21 +405,32 @@ def _load_fd(file: Any, header: dict[str, Any], config: dict[str, Any], common: 
 
     path = file.filename
     grid = Grid(**_entry(config, "grid", dict, path))
-    data = file.get("material")
+    physics = _entry(header, "physics", str, path)
+    if physics not in _MEDIA:
+        raise FileError(f"{path}: physics is {physics!r}, expected one of {list(_MEDIA)}")
+    kind, scheme = _MEDIA[physics], _entry(config, "scheme", str, path)
+    if scheme not in _LAYERS:
+        raise FileError(f"{path}: scheme is {scheme!r}, expected one of {list(_LAYERS)}")
+    data, num = file.get("material"), len(kind.parameters)
     uniform = data is not None and len(data.shape) == 1
-    rho, c = np.moveaxis(_array(file, "material", np.float64, (2,) if uniform else (*grid.shape, 2)), -1, 0)
+    values = _array(file, "material", np.float64, (num,) if uniform else (*grid.shape, num))
+    material = {name: float(values[i]) if uniform else values[..., i].copy()
+                for i, name in enumerate(kind.parameters)}  # fmt: skip
+    if scheme == "scalar":  # one number
+        material["rho"] = float(values.flat[0])
     boundary = {
-        name: Damping(**one) if isinstance(one, dict) else one
+        name: _LAYERS[scheme](**one) if isinstance(one, dict) else one
         for name, one in _entry(config, "boundary", dict, path).items()
     }
     return FD(
-        grid, Acoustic(rho=float(rho.flat[0]), c=float(c) if uniform else c.copy()),
-        order=_entry(config, "order", int, path), scheme=_entry(config, "scheme", str, path),
+        grid, kind(**material),
+        order=_entry(config, "order", int, path), scheme=scheme,
         boundary=boundary, kernel=config["kernel"] if same else "auto",
         kernel_options=config["kernel_options"] if same else None, **common,
     )  # fmt: skip
 
 
+_LAYERS: dict[str, type[Damping] | type[CPML]] = {"scalar": Damping, "staggered": CPML}
 _METHODS = {"DG": _load_dg, "FD": _load_fd}
 
 
@@ -441,14 +451,14 @@ def _restore(sim: Any, file: Any, header: dict[str, Any]) -> None:
         made = sim.add_receivers(saved.points, saved.fields, every=saved.every, name=saved.name)
         made.clear(saved._t0, saved._step)
         made.append(saved._all())
+    arrays: dict[str, tuple[int, tuple[int, ...]]]
     if sim.config["method"] == "DG":
-        shape: tuple[int, ...] = (sim.mesh.num_elem, sim.num_node, len(sim.fields))
-        arrays = {name if name != "UNDA_STATE" else "state": getattr(lib, name)
+        cells = (sim.mesh.num_elem, sim.num_node, len(sim.fields))
+        arrays = {name if name != "UNDA_STATE" else "state": (getattr(lib, name), cells)
                   for name in ("UNDA_STATE", *_HISTORY[:history])}  # fmt: skip
     else:
-        shape = sim.padded
-        arrays = {name: lib.UNDA_WHOLE + i for i, name in enumerate(_LEVELS)}
-    for name, number in arrays.items():
+        arrays = sim._whole()
+    for name, (number, shape) in arrays.items():
         q = _array(file, name, sim.dtype, shape)
         _core.check(lib.unda_solver_write(handle, number, 0, len(q), _core.pointer(q)))
     _core.check(lib.unda_solver_set_clock(handle, start, step, history))

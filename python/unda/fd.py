@@ -18,10 +18,12 @@ from ._check import field_names, field_values, flag, integer, number
 from ._core import ffi, lib
 from .check import Report
 from .errors import ArgumentError, UnstableError
+from .fd_scheme import Scalar, scheme_of
+from .fd_sides import SIDES, code_of, conditions, frequency_of
 from .grid import Block, Grid
-from .layer import Damping
+from .layer import CPML, Damping
 from .limits import device_limits
-from .medium import Acoustic, Medium
+from .medium import Medium
 from .plotting import Plane
 from .receiver import Channels
 from .simulation import (
@@ -34,54 +36,17 @@ from .simulation import (
     node_values,
     plan,
 )
-from .source import Source, VolumeInjection
+from .source import Source
 
 __all__ = ["FD"]
 
-_SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
-_CODES = {
-    "absorbing": lib.UNDA_BOUNDARY_ABSORBING,
-    "rigid": lib.UNDA_BOUNDARY_RIGID,
-    "free": lib.UNDA_BOUNDARY_FREE,
-    "periodic": lib.UNDA_BOUNDARY_PERIODIC,
-}
-_SCHEMES = ("scalar",)
 _KERNELS = {
     "auto": lib.UNDA_KERNEL_AUTO,
     "step": lib.UNDA_KERNEL_STEP,
     "tiled": lib.UNDA_KERNEL_TILED,
     "diamond": lib.UNDA_KERNEL_DIAMOND,
 }
-_PLANS = {"cpu": ("depth", "rows"), "cuda": ("rows", "planes", "dts", "step", "levels")}
 _SLAB = 2**20  # nodes worked on at a time in Python
-
-
-def _conditions(grid: Grid, given: Mapping[str, Any] | None) -> dict[str, str | Damping]:
-    """Read the `boundary` keyword: a word or a layer for each of the six sides."""
-    if given is not None and not isinstance(given, Mapping):
-        raise ArgumentError(f"boundary is {given!r}, expected a dict of sides, '*' for the rest")
-    given = dict({"*": "absorbing"} if given is None else given)
-    rest = given.pop("*", None)
-    unknown = [name for name in given if name not in _SIDES]
-    if unknown:
-        raise ArgumentError(f"boundary names {unknown}; a grid has {list(_SIDES)}")
-    found: dict[str, str | Damping] = {}
-    for i, name in enumerate(_SIDES):
-        flat = grid.shape[i // 2] == 1 and name not in given  # a problem in fewer dimensions
-        condition = "periodic" if flat else given.get(name, rest)
-        if not isinstance(condition, Damping) and condition not in _CODES:
-            raise ArgumentError(
-                f"boundary {name!r} has condition {condition!r}; expected one of {list(_CODES)}, "
-                "a layer such as unda.Damping, or '*' for the rest"
-            )
-        found[name] = Damping() if condition == "absorbing" else condition
-    for low, high in zip(_SIDES[::2], _SIDES[1::2], strict=True):
-        if (found[low] == "periodic") != (found[high] == "periodic"):
-            raise ArgumentError(
-                f"boundary {low!r} is {found[low]!r}, {high!r} is {found[high]!r}; "
-                "expected periodic for both or none"
-            )
-    return found
 
 
 def _slabs(grid: Grid) -> Iterator[tuple[int, int, Block]]:
@@ -98,19 +63,27 @@ class FD(Simulation):
     ``scheme="scalar"``: the pressure of an acoustic medium of constant density, p_tt = c^2 laplace p +
     rho c^2 q_t delta, of order 2 in time and any even order in space (Perepelkina & Levchenko 2015).
 
+    ``scheme="staggered"``: all fields, of acoustic, elastic (Virieux 1986, Levander 1988) and Maxwell's
+    equations (Yee 1966), each at its own place: v_i and E_i half a cell on along i, s_ij along i and j, H_i
+    along the other two, p, s_ii and the medium at the nodes; v and H half a step before the time of the
+    simulation, see `coordinates_of` and ``rec.times``.
+
     Parameters
     ----------
     grid : Grid
-    medium : Acoustic
-        c constant or given at each node (array of the grid's shape, or a function); rho one number.
+    medium : Acoustic, Elastic or Maxwell
+        Parameters constant or given at each node (array of the grid's shape, or a function). Scalar:
+        Acoustic, rho one number. Between nodes the staggered scheme takes arithmetic means of rho, eps, mu
+        (Maxwell) and sigma, harmonic ones of the shear modulus; vs may be 0.
     order : int
         Of the differences in space: even, 2 to 16.
-    scheme : {"scalar"}
-    boundary : dict of str to str or Damping, optional
+    scheme : {"scalar", "staggered"}
+    boundary : dict of str to str, Damping or CPML, optional
         Condition at "xmin", "xmax", "ymin", "ymax", "zmin", "zmax"; "*" is the rest; "absorbing"
-        everywhere if omitted, but an axis of one node is periodic: a problem in two dimensions. "free"
-        (p = 0 at the outermost nodes), "rigid" (they are mirrors), "periodic" (both sides of an axis; the
-        period is n times the spacing), "absorbing" or a `Damping`: a layer outside the grid.
+        everywhere if omitted, but an axis of one node is periodic: a problem in two dimensions. Walls
+        stand at the outermost nodes, which are mirrors: "free" (p, or the traction, is 0), "rigid"; elastic
+        "fixed", "symmetry"; Maxwell "pec", "pmc". "periodic" (both sides of an axis; the period is n times
+        the spacing), "absorbing" or a `Damping` (scalar), a `CPML` (staggered): a layer outside the grid.
     dt : float, optional
         Time step [s]; by default `cfl` times the stable limit.
     cfl : float
@@ -123,13 +96,14 @@ class FD(Simulation):
     threads : int, optional
         CPU threads; all that the process may use if omitted.
     kernel : {"auto", "step", "tiled", "diamond"}
-        "step": one step of the whole grid after the other. "tiled", on the CPU and where x and y are not
-        periodic: several steps of what is in the cache. "diamond", on CUDA devices up to order 8 and where
-        nothing is periodic: many steps in towers of diamonds (Perepelkina & Levchenko 2015). All give the
-        same bits.
+        "step": one step of the whole grid after the other. For the scalar scheme also "tiled", on the CPU and
+        where x and y are not periodic: several steps of what is in the cache; "diamond", on CUDA devices up
+        to order 8 and where nothing is periodic: many steps in towers of diamonds (Perepelkina & Levchenko
+        2015). All give the same bits.
     kernel_options : dict of str to int, optional
         Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
-        marches over). On the CPU: depth (steps at once), rows (of a block).
+        marches over); staggered: width (places of a thread along z), lanes (16 or 32 threads along z), blocks
+        (that an SM shall hold), too. Scalar scheme on the CPU: depth (steps at once), rows (of a block).
     allow_unstable : bool
         Accept a dt above the stable limit.
 
@@ -148,7 +122,8 @@ class FD(Simulation):
 
     Notes
     -----
-    The step is stable up to 2 / (c sqrt(S sum 1/h^2)), S = 4, 16/3, 6.0444, 6.5016 for orders 2, 4, 6, 8.
+    The step is stable up to 2 / (c sqrt(S sum 1/h^2)), S = 4, 16/3, 6.0444, 6.5016 for orders 2, 4, 6, 8;
+    staggered up to 1 / (c D sqrt(sum 1/h^2)), D = 1, 1.1667, 1.2417, 1.2863.
     From order 6 on what is left of the error comes from the step in time: a phase error of
     (2 pi f dt)^2 / 24.
 
@@ -167,7 +142,8 @@ class FD(Simulation):
 
     grid: Grid
     order: int
-    _sides: dict[str, str | Damping]
+    _sides: dict[str, Any]
+    _scheme: Scalar
 
     def __init__(
         self,
@@ -189,7 +165,7 @@ class FD(Simulation):
     ) -> None:
         if dt is not None and sample_dt is not None:
             raise ArgumentError("give dt or sample_dt, not both")
-        options, grid_options, self._sides, chosen = self._options(
+        options, grid_options, self._sides, self._scheme, chosen = self._options(
             grid, medium, order=order, scheme=scheme, boundary=boundary, dt=dt, cfl=cfl, dtype=dtype,
             device=device, threads=threads, kernel=kernel, kernel_options=kernel_options,
         )  # fmt: skip
@@ -198,7 +174,7 @@ class FD(Simulation):
         self._start_solver(
             medium, options, sample_dt=sample_dt, allow_unstable=flag("allow_unstable", allow_unstable)
         )
-        self.fields = ("p",)
+        self.fields = self._scheme.fields
         if not grid_options.uniform:
             try:
                 self._give_material()
@@ -215,8 +191,7 @@ class FD(Simulation):
             "allow_unstable": allow_unstable,
             "grid": grid.to_config(),
             "boundary": {
-                name: one.to_config() if isinstance(one, Damping) else one
-                for name, one in self._sides.items()
+                name: one if isinstance(one, str) else one.to_config() for name, one in self._sides.items()
             },
             **self._resolved(chosen),
         }
@@ -236,44 +211,43 @@ class FD(Simulation):
         threads: int | None = None,
         kernel: str = "auto",
         kernel_options: Mapping[str, int] | None = None,
-    ) -> tuple[Any, Any, dict[str, str | Damping], str]:
-        """Return the library's options, those of the grid (to be kept alive), the sides and the device."""
+    ) -> tuple[Any, Any, dict[str, Any], Scalar, str]:
+        """Return the library's options, those of the grid (to be kept alive), sides, scheme and device."""
         if not isinstance(grid, Grid):
             raise ArgumentError(f"grid is {grid!r}, expected an unda.Grid")
-        if not isinstance(medium, Acoustic):
-            raise ArgumentError(f"medium is {medium!r}, expected unda.Acoustic: the scalar scheme")
-        choice("scheme", scheme, _SCHEMES)
+        kind = scheme_of(scheme, medium)
         order = integer("order", order, 2, 16)
         if order % 2:
             raise ArgumentError(f"order is {order}, expected an even number")
-        sides = _conditions(grid, boundary)
-        layers = [one if isinstance(one, Damping) else None for one in sides.values()]
-        words = ["absorbing" if isinstance(one, Damping) else one for one in sides.values()]
+        sides = conditions(grid, kind, boundary)
+        layers = [one if isinstance(one, (Damping, CPML)) else None for one in sides.values()]
         medium.on(Block(grid, 0, 1))  # refuses what does not fit the grid
         try:
-            material = np.array(list(medium.scalar().values()))
+            material = np.array(list(medium.scalar().values())) if kind.name == "scalar" else None
         except ArgumentError:
             material = None
+        fastest = medium.speed_max(grid) if material is None else float(material[1])
         grid_options = _core.new_struct(
-            "unda_fd_options", scheme=lib.UNDA_SCALAR, order=order, shape=list(grid.shape),
+            "unda_fd_options", scheme=kind.code, order=order, shape=list(grid.shape),
             spacing=list(grid.spacing), origin=list(grid.origin), uniform=int(material is not None),
-            speed_max=medium.speed_max(grid) if material is None else float(material[1]),
-            layer=[one.width if one else 0 for one in layers],
+            speed_max=fastest, layer=[one.width if one else 0 for one in layers],
             reflection=[one.R0 if one else 0.0 for one in layers],
+            stretch=[one.kappa if isinstance(one, CPML) else 1.0 for one in layers],
+            frequency=[frequency_of(one, fastest, grid.spacing[i // 2]) for i, one in enumerate(layers)],
         )  # fmt: skip
         common, chosen = common_options(dtype=dtype, device=device, threads=threads, dt=dt, cfl=cfl)
         options = _core.new_struct(
             "unda_solver_options",
             **common,
             method=lib.UNDA_FD,
-            physics=lib.UNDA_ACOUSTIC,
+            physics=getattr(lib, f"UNDA_{medium.physics.upper()}"),
             kernel=_KERNELS[list(_KERNELS)[choice("kernel", kernel, list(_KERNELS))]],
             material=material,
-            boundary=np.array([_CODES[word] for word in words], np.int32),
-            plan=plan(kernel_options, _PLANS["cpu" if chosen == "cpu" else "cuda"]),
+            boundary=np.array([code_of(side) for side in sides.values()], np.int32),
+            plan=plan(kernel_options, kind.plans["cpu" if chosen == "cpu" else "cuda"]),
             fd=grid_options,
         )
-        return options, grid_options, sides, chosen
+        return options, grid_options, sides, kind, chosen
 
     @classmethod
     def forecast(cls, grid: Grid, medium: Medium, **keywords: Any) -> dict[str, int]:
@@ -321,11 +295,34 @@ class FD(Simulation):
         """Coordinates of the nodes (nx, ny, nz, 3) [m]."""
         return np.stack(np.meshgrid(*self.grid.axes(), indexing="ij"), axis=-1)
 
+    def coordinates_of(self, name: str) -> np.ndarray:
+        """Return where a field stands (nx, ny, nz, 3) [m]: staggered, up to half a cell from the nodes.
+
+        Parameters
+        ----------
+        name : str
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such field.
+
+        Examples
+        --------
+        >>> import unda
+        >>> sim = unda.FD(unda.Grid((5, 4, 3), 10.0), unda.Acoustic(rho=1.0, c=1.0), scheme="staggered")
+        >>> sim.coordinates_of("vx")[0, 0, 0].tolist()
+        [5.0, 0.0, 0.0]
+        """
+        self._arrays(name)
+        axes = self.grid.axes(self._scheme.offset(name))
+        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+
     def _size(self) -> tuple[int, str]:
         return self.grid.num_node, "cell"
 
     def _plan(self, info: Any) -> dict[str, int]:
-        names = _PLANS["cuda" if info.on_gpu else "cpu"]
+        names = self._scheme.plans["cuda" if info.on_gpu else "cpu"]
         return dict(zip(names, map(int, info.plan), strict=False))
 
     def _about(self) -> str:
@@ -365,18 +362,27 @@ class FD(Simulation):
     # ---- state ----
 
     def _arrays(self, name: str) -> int:
-        (name,) = field_names((name,), ("p", "p_previous"))
-        return int(lib.UNDA_FIELD) + (name == "p_previous")
+        (name,) = field_names((name,), self._scheme.names)
+        return int(lib.UNDA_FIELD) + self._scheme.names.index(name)
 
-    def _write(self, array: int, value: Callable[[int, int, list[np.ndarray]], np.ndarray]) -> None:
-        """Write a field slab by slab; value(first, count, place) gives its nodes."""
-        x, y, z = self.grid.axes()
+    def _axes(self, name: str) -> list[np.ndarray]:
+        """Return where a field stands along x, y, z [m]; what is but an image beyond a wall on the wall."""
+        axes = list(self.grid.axes(self._scheme.offset(name)))
+        for i, (axis, last) in enumerate(zip(axes, self.grid.upper, strict=True)):
+            side = self._sides[SIDES[2 * i + 1]]
+            if isinstance(side, str) and side != "periodic":
+                axes[i] = np.minimum(axis, last)
+        return axes
+
+    def _write(self, name: str, value: Callable[[int, int, list[np.ndarray]], np.ndarray]) -> None:
+        """Write a field slab by slab; value(first, count, place) gives its values."""
+        array, (x, y, z) = self._arrays(name), self._axes(name)
         for first, count, _ in _slabs(self.grid):
             place = [x[first : first + count, None, None], y[None, :, None], z[None, None, :]]
             part = np.ascontiguousarray(value(first, count, place))
             _core.check(lib.unda_solver_write(self._live(), array, first, count, _core.pointer(part)))
 
-    def _write_field(self, name: str, value: Any, array: int) -> None:
+    def _write_field(self, name: str, value: Any) -> None:
         if not callable(value):
             try:
                 value = np.asarray(value)
@@ -389,7 +395,7 @@ class FD(Simulation):
             given = value if callable(value) or np.ndim(value) == 0 else value[first : first + count]
             return node_values(name, given, place, self.dtype)
 
-        self._write(array, part)
+        self._write(name, part)
 
     @alone
     def set(self, exact: Callable[..., Any] | None = None, *, t: float = 0.0, **fields: Any) -> None:
@@ -398,22 +404,24 @@ class FD(Simulation):
         Parameters
         ----------
         exact : exact solution, optional
-            Gives p at t and at t - dt.
+            Gives each field at its place and time: p at t and at t - dt; staggered v and H at t - dt/2.
         t : float
             The time that it is [s].
         **fields : array_like, float or callable
-            ``p`` and ``p_previous`` (one step before): values (nx, ny, nz), a number, or f(x, y, z). Without
-            p_previous the wave is one whose dp/dt is 0 now: p + c^2 dt^2 / 2 laplace p. On free sides p
-            is 0, whatever is given there.
+            ``p`` and ``p_previous`` (one step before), staggered any fields, at their places
+            (`coordinates_of`) and times: values (nx, ny, nz), a number, or f(x, y, z); the others are 0.
+            Without p_previous, or v (H), the wave is one whose dp/dt, or v, is 0 now. What a wall holds at 0
+            is 0, whatever is given.
 
         Raises
         ------
         ArgumentError
             Unknown fields, wrong shapes, values that are not finite.
         """
-        unknown = sorted(set(fields) - {"p", "p_previous"})
+        names = self._scheme.names
+        unknown = sorted(set(fields) - set(names))
         if unknown:
-            raise ArgumentError(f"no fields {unknown}; there are ['p', 'p_previous']")
+            raise ArgumentError(f"no fields {unknown}; there are {list(names)}")
         if exact is not None and fields:
             raise ArgumentError("give an exact solution or fields, not both")
         if exact is not None and not callable(exact):
@@ -421,52 +429,63 @@ class FD(Simulation):
         if "p_previous" in fields and "p" not in fields:
             raise ArgumentError("p_previous is given without p")
         t = number("t", t, "s")
-        now, previous = int(lib.UNDA_FIELD), int(lib.UNDA_FIELD) + 1
         self._begun = False
         _core.check(lib.unda_solver_clear_state(self._live()))
         if exact is not None:
             exact = self._bound(exact)
-            for array, when in ((now, t), (previous, t - self.dt)):
-                self._write(array, partial(self._exact, exact, when))
-        elif "p" in fields:
-            self._write_field("p", fields["p"], now)
-            if "p_previous" in fields:
-                self._write_field("p_previous", fields["p_previous"], previous)
-            else:
+            for name in names:
+                self._write(name, partial(self._exact, exact, name, t))
+        elif fields:
+            for name, value in fields.items():
+                self._write_field(name, value)
+            if not any(self._scheme.lag(name) for name in fields):
                 _core.check(lib.unda_solver_rest(self._live()))
         self._begin_at(t)
 
     def _exact(
-        self, exact: Callable[..., Any], t: float, first: int, count: int, place: list[np.ndarray]
+        self, exact: Callable[..., Any], name: str, t: float, first: int, count: int, place: list[np.ndarray]
     ) -> np.ndarray:
-        """Return p of an exact solution at the nodes of a slab."""
-        found = exact(*place, t)
-        if not isinstance(found, Mapping) or "p" not in found:
-            raise ArgumentError("the exact solution gave no p")
-        return node_values("p", found["p"], place, self.dtype)
+        """Return a field of an exact solution at its places of a slab."""
+        field, _, _ = name.partition("_")  # of p_previous: p
+        found = exact(*place, t + self._scheme.lag(name) * self.dt)
+        if not isinstance(found, Mapping) or field not in found:
+            raise ArgumentError(f"the exact solution gave no {field}")
+        return node_values(field, found[field], place, self.dtype)
 
     @alone
     def get(self, name: str) -> np.ndarray:
-        """Return ``p`` or ``p_previous`` (nx, ny, nz)."""
+        """Return a field, or ``p_previous`` (nx, ny, nz), at its places and time, see `coordinates_of`."""
         array = self._arrays(name)
         out = np.empty(self.grid.shape, self.dtype)
         to = _core.pointer(out, writable=True)
         _core.check(lib.unda_solver_read(self._live(), array, 0, len(out), to))
         return out
 
+    def _whole(self) -> dict[str, tuple[int, tuple[int, ...]]]:
+        """Return number and shape of each array of the state: fields with layers, and memory of these."""
+        made: dict[str, tuple[int, tuple[int, ...]]] = {}
+        shape, names = ffi.new("int64_t[3]"), self._scheme.names
+        while True:
+            number = int(lib.UNDA_WHOLE) + len(made)
+            if lib.unda_solver_array_shape(self._live(), number, shape) != lib.UNDA_OK:
+                return made
+            name = names[len(made)] if len(made) < len(names) else f"layer_{len(made) - len(names)}"
+            made[name] = number, tuple(int(n) for n in shape)
+
     def error(self, exact: Any, *, relative: bool = False) -> dict[str, float]:
-        """Return the L2 error of p against an exact solution at the present time.
+        """Return the L2 error of the fields against an exact solution at the present time.
 
         Parameters
         ----------
         exact : exact solution
         relative : bool
-            Divide by the exact norm.
+            Divide by the exact norm of the fields that belong together: p; v; stresses; E; H.
 
         Returns
         -------
         dict of str to float
-            sqrt(sum (p - p_exact)^2 V) over the user's nodes, V the product of the spacings.
+            For each field sqrt(sum (q - q_exact)^2 V) over the user's places inside, each at its time, V
+            the product of the spacings.
 
         Raises
         ------
@@ -480,19 +499,35 @@ class FD(Simulation):
         if not callable(exact):
             raise ArgumentError(f"exact is {exact!r}, expected an exact solution")
         exact = self._bound(exact)
-        x, y, z = self.grid.axes()
-        found, t = self.get("p"), self.t
+        wrong, norm = {}, {}
+        for name in self.fields:
+            wrong[name], norm[name] = self._square_error(name, exact)
+        if not flag("relative", relative):
+            return {name: float(np.sqrt(one * np.prod(self.grid.spacing))) for name, one in wrong.items()}
+        made = {}
+        for group in self.medium.field_groups.values():
+            whole = sum(norm.get(name, 0.0) for name in group)
+            for name in (one for one in group if one in wrong):
+                made[name] = float(np.sqrt(wrong[name] / whole)) if whole > 0 else np.inf
+        return {name: made[name] for name in self.fields}
+
+    def _square_error(self, name: str, exact: Any) -> tuple[float, float]:
+        """Return sums of (q - q_exact)^2 and of q_exact^2."""
+        x, y, z = self._axes(name)
+        found, t = self.get(name), self.t + self._scheme.lag(name) * self.dt
+        inside = [axis < np.inf for axis in (x, y, z)]
+        for i, (axis, half) in enumerate(zip((x, y, z), self._scheme.offset(name), strict=True)):
+            if half and self._axes(name)[i][-1] == self.grid.upper[i] and len(axis) > 1:
+                inside[i] = np.arange(len(axis)) < len(axis) - 1  # an image beyond a wall
         wrong = norm = 0.0
         for first, count, _ in _slabs(self.grid):
-            place = np.broadcast_arrays(
-                x[first : first + count, None, None], y[None, :, None], z[None, None, :]
-            )
-            values = field_values(exact(*place, t), ("p",), place[0].shape, "the exact solution")["p"]
-            wrong += float(((found[first : first + count] - values) ** 2).sum())
-            norm += float((np.asarray(values) ** 2).sum())
-        if flag("relative", relative):
-            return {"p": float(np.sqrt(wrong / norm)) if norm > 0 else np.inf}
-        return {"p": float(np.sqrt(wrong * np.prod(self.grid.spacing)))}
+            part = slice(first, first + count)
+            place = np.broadcast_arrays(x[part, None, None], y[None, :, None], z[None, None, :])
+            here = inside[0][part, None, None] & inside[1][:, None] & inside[2]
+            values = field_values(exact(*place, t), (name,), place[0].shape, "the exact solution")[name]
+            wrong += float((((found[part] - values) ** 2)[here]).sum())
+            norm += float((np.asarray(values)[here] ** 2).sum())
+        return wrong, norm
 
     def check(self) -> Report:
         """Look for what often goes wrong, before the first step.
@@ -530,16 +565,21 @@ class FD(Simulation):
         return exact.bind(self.grid) if hasattr(exact, "bind") else exact
 
     def _channels_of(self, fields: Iterable[str] | None) -> Channels:
-        return Channels(self.medium, field_names(self.fields if fields is None else fields, self.fields))
+        values = [
+            name
+            for name, one in self.medium.derived.items()
+            if all(field in self.fields and not derivative for _, field, derivative in one.terms)
+        ]
+        known = (*self.fields, *values)
+        return Channels(self.medium, field_names(self.fields if fields is None else fields, known))
+
+    def _lags(self) -> dict[str, float]:
+        return {name: self._scheme.lag(name) * self.dt for name in self.fields if self._scheme.lag(name)}
 
     def _source_terms(self, source: Source, elem: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
-        if not isinstance(source, VolumeInjection):
-            source.check_physics(self.medium)
-            raise ArgumentError(f"source is {source!r}, expected a VolumeInjection: the scalar scheme")
-        f, dt = source.time_function(self.dt), self.dt
-        rho = self.medium.on(Block(self.grid, 0, 1))[0, 0]
-        # dt^2 q_t, centred: exact in the sense that the scheme equals the staggered one.
-        return np.array([rho]), lambda t: dt * (f(t + 0.5 * dt) - f(t - 0.5 * dt))
+        index = np.rint(self.grid.locate([source.position])[0]).astype(int)
+        node = int(np.ravel_multi_index(tuple(index), self.grid.shape))
+        return self._scheme.terms(source, self.grid, node, self.dt)
 
     def _blown_up(self, message: str) -> UnstableError:
         blowup = _core.new_struct("unda_blowup")
@@ -548,7 +588,7 @@ class FD(Simulation):
         when = self._start + int(blowup.step) * self.dt
         node = int(blowup.elem)
         common = {"step": int(blowup.step), "last_good_step": int(blowup.last_good_step), "time": when,
-                  "field": "p", "node": 0, "element": node}  # fmt: skip
+                  "field": self.fields[int(blowup.field)], "node": 0, "element": node}  # fmt: skip
         if node < 0:
             return UnstableError(f"{message} in a layer, t = {when:.6g} s", **common)
         index = tuple(int(i) for i in np.unravel_index(node, self.grid.shape))
@@ -556,7 +596,8 @@ class FD(Simulation):
         place = tuple(o + i * h for o, i, h in parts)
         values = self.medium.on(Block(self.grid, node, node + 1))[0]
         material = dict(zip(self.medium.parameters, map(float, values), strict=True))
-        local_cfl = self.dt / self.dt_stable * material["c"] / self._speed_max()
+        fastest = float(self.medium._speeds(values[None]).max())
+        local_cfl = self.dt / self.dt_stable * fastest / self._speed_max()
         return UnstableError(
             f"{message} {index} at {place} m, {material}, t = {when:.6g} s, local CFL number {local_cfl:.3g}",
             **common, coordinates=place, material=material, local_cfl=local_cfl,
@@ -566,10 +607,11 @@ class FD(Simulation):
         return self.medium.speed_max(self.grid)
 
     def _room(self) -> int:
-        """Return the steps whose samples fit 64 MB, on a device 512 MB; receivers take 512 nodes each."""
-        points = sum(len(receivers.points) / receivers.every for receivers in self._receivers)
+        """Return the steps whose samples fit 64 MB, on a device 512 MB; a field of a receiver takes 512 nodes."""
+        groups = zip(self._receivers, self._channels, strict=True)
+        values = sum(len(one.points) * len(channels.numbers) / one.every for one, channels in groups)
         most = 512e6 if self._info().on_gpu else 64e6
-        step = self.dtype.itemsize * 512 * points + 8 * (len(self._sources) + 1)
+        step = self.dtype.itemsize * 512 * values + 8 * (len(self._sources) + 1)
         return int(max(1, min(most / step, 100_000)))
 
     def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:

@@ -21,14 +21,15 @@ _SLAB = 2**20  # nodes held at a time
 
 
 def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
-    """Return the nodes nearest to a plane of constant x, y or z, see `Simulation._plane`."""
+    """Return a field's places nearest to a plane of constant x, y or z, see `Simulation._plane`."""
     grid, array = sim.grid, sim._arrays(field)
     low, high, h = grid.lower, grid.upper, grid.spacing
+    corner = [x + half * step for x, half, step in zip(low, sim._scheme.offset(field), h, strict=True)]
     if not low[axis] - 0.5 * h[axis] <= value <= high[axis] + 0.5 * h[axis]:
         raise ArgumentError(
             f"{'xyz'[axis]} is {value} m, expected {low[axis]} to {high[axis]} m: on the grid"
         )
-    at = int(np.clip(np.rint((value - low[axis]) / h[axis]), 0, grid.shape[axis] - 1))
+    at = int(np.clip(np.rint((value - corner[axis]) / h[axis]), 0, grid.shape[axis] - 1))
 
     def nodes(first: int, count: int) -> np.ndarray:
         out = np.empty((count, *grid.shape[1:]), sim.dtype)
@@ -47,11 +48,11 @@ def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
 
     across, up = (i for i in range(3) if i != axis)
     extent = (
-        low[across] - 0.5 * h[across], high[across] + 0.5 * h[across],
-        low[up] - 0.5 * h[up], high[up] + 0.5 * h[up],
+        corner[across] - 0.5 * h[across], corner[across] + (grid.shape[across] - 0.5) * h[across],
+        corner[up] - 0.5 * h[up], corner[up] + (grid.shape[up] - 0.5) * h[up],
     )  # fmt: skip
     return Plane(
-        "xyz"[axis], low[axis] + at * h[axis], extent, read,
+        "xyz"[axis], corner[axis] + at * h[axis], extent, read,
         lambda name: _cut(grid, axis, at, lambda first, count: parameter(first, count, name)),
         (grid.shape[across], grid.shape[up]),
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """Absorbing layers around a grid: what `boundary=` of a finite-difference method takes besides words.
 
-Not here: what a layer does to the wave (csrc/fd/layer.c).
+Not here: what a layer does to the wave (csrc/fd/layer.c, csrc/fd/cpml.c).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ._check import integer, number
 from .errors import ArgumentError
 
-__all__ = ["Damping"]
+__all__ = ["CPML", "Damping"]
 
 
 @dataclass(frozen=True)
@@ -54,3 +54,61 @@ class Damping:
     def to_config(self) -> dict[str, float]:
         """Return a JSON-able dict; ``Damping(**...)`` is the layer again."""
         return {"width": self.width, "R0": self.R0}
+
+
+@dataclass(frozen=True)
+class CPML:
+    """A perfectly matched layer outside the grid, for staggered schemes (Komatitsch & Martin 2007).
+
+    Convolutional and unsplit; profiles of the second degree, see csrc/fd/cpml.c. With 10 nodes and 8 nodes in
+    the shortest wavelength it returns less than 0.03 % of a trace, 0.2 % at grazing incidence over 170 nodes.
+
+    Parameters
+    ----------
+    width : int
+        Nodes of the layer, at least 1.
+    f0 : float, optional
+        Main frequency of the waves [Hz]; by default that of which a wavelength has 20 nodes.
+    R0 : float, optional
+        Amplitude left after the way through the layer and back at normal incidence, between 0 and 1; by
+        default 1e-6, in layers of less than 10 nodes 1e-5, of less than 8 1e-4.
+    kappa : float
+        How much coordinates are stretched at the end of the layer, at least 1: more helps at grazing
+        incidence and costs nodes.
+
+    Raises
+    ------
+    ArgumentError
+
+    Examples
+    --------
+    >>> import unda
+    >>> unda.CPML(width=10, f0=7.0)
+    CPML(width=10, f0=7.0, R0=1e-06, kappa=1.0)
+
+    Notes
+    -----
+    Waves whose phase and energy travel opposite ways grow in any such layer (Becache, Fauqueux & Joly
+    2003): those that a plate of a few nodes guides, such as a fluid on a solid under a free surface, and
+    those of two nodes in a medium of noise. kappa = 3, or f0 three times as large, absorbs them.
+    """
+
+    width: int = 10
+    f0: float | None = None
+    R0: float | None = None
+    kappa: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "width", integer("width", self.width, 1, 2**28))
+        if self.f0 is not None:
+            object.__setattr__(self, "f0", number("f0", self.f0, "Hz", positive=True))
+        least = 1e-6 if self.width >= 10 else 1e-5 if self.width >= 8 else 1e-4
+        given = least if self.R0 is None else self.R0
+        object.__setattr__(self, "R0", number("R0", given, positive=True))
+        object.__setattr__(self, "kappa", number("kappa", self.kappa, positive=True))
+        if given >= 1.0 or self.kappa < 1.0:
+            raise ArgumentError(f"R0 is {given}, kappa is {self.kappa}; expected 0 < R0 < 1 and kappa >= 1")
+
+    def to_config(self) -> dict[str, float | None]:
+        """Return a JSON-able dict; ``CPML(**...)`` is the layer again."""
+        return {"width": self.width, "f0": self.f0, "R0": self.R0, "kappa": self.kappa}

@@ -98,6 +98,7 @@ class Receivers:
         dtype: np.dtype,
         config: dict[str, Any],
         name: str | None = None,
+        lags: Mapping[str, float] | None = None,
     ) -> None:
         self.points = points
         self.fields = fields
@@ -106,6 +107,7 @@ class Receivers:
         self.name = name
         self.config = config
         self._dt = dt
+        self._lags = {field: lag for field, lag in (lags or {}).items() if field in fields}
         self._dtype = dtype
         self._bind: Callable[[Any], Any] | None = None
         self.clear(0.0, 0)
@@ -138,9 +140,9 @@ class Receivers:
         return self._t0 + (self._step + self.every * np.arange(self.num_sample)) * self._dt
 
     def times(self, name: str) -> np.ndarray:
-        """Return the times at which a field was recorded (num_sample,) [s]."""
+        """Return the times at which a field was recorded (num_sample,) [s]; staggered: t - dt/2 for v, H."""
         self._index(name)
-        return self.t
+        return self.t + self._lags.get(name, 0.0)
 
     def _index(self, name: str) -> int:
         if not isinstance(name, str) or name not in self.fields:
@@ -199,7 +201,7 @@ class Receivers:
             )
         weight = np.full(self.num_sample, dt)
         weight[[0, -1]] *= 0.5
-        phase = weight[:, None] * np.exp(2j * np.pi * np.outer(self.t, np.atleast_1d(f)))
+        phase = weight[:, None] * np.exp(2j * np.pi * np.outer(self.times(name), np.atleast_1d(f)))
         made = self._all()[:, :, column].T.astype(np.float64) @ phase
         return made if f.ndim else made[:, 0]
 
@@ -260,10 +262,14 @@ class Receivers:
             other = self._bind(other)
         x, y, z = (self.points[:, i, None] for i in range(3))
         shape = (len(self.points), self.num_sample)
-        values = other(x, y, z, self.t[None, :])
-        if isinstance(getattr(other, "medium", None), Medium) and isinstance(values, Mapping):
-            values = {**values, **_derived(other.medium, values, fields)}
-        return field_values(values, fields, shape, "the exact solution")
+        found = {}
+        for lag in {self._lags.get(field, 0.0) for field in fields}:
+            part = tuple(field for field in fields if self._lags.get(field, 0.0) == lag)
+            values = other(x, y, z, self.t[None, :] + lag)
+            if isinstance(getattr(other, "medium", None), Medium) and isinstance(values, Mapping):
+                values = {**values, **_derived(other.medium, values, part)}
+            found.update(field_values(values, part, shape, "the exact solution"))
+        return found
 
     def save(self, path: Any) -> None:
         """Write points, samples, times and configuration to an HDF5 file for `unda.load_receivers`.

@@ -188,6 +188,10 @@ class Simulation(Pictures):
         """Return what receivers of these fields take."""
         return Channels(self.medium, fields)
 
+    def _lags(self) -> dict[str, float]:
+        """Return of fields that are not of the time of the simulation how much later they are [s]."""
+        return {}
+
     def _add_wave(self, source: PlaneWave) -> None:
         raise ArgumentError(f"{type(self).__name__} takes no plane waves")
 
@@ -442,7 +446,7 @@ class Simulation(Pictures):
         _core.check(lib.unda_solver_add_receivers(self._live(), given, group))
         receivers = Receivers(
             array, channels.names, units=self.medium.traces, every=every, dt=self.dt, dtype=self.dtype,
-            config=self.config, name=name,
+            config=self.config, name=name, lags=self._lags(),
         )  # fmt: skip
         receivers._bind = self._binder()
         receivers.clear(self._start, self.step_count)

@@ -42,11 +42,59 @@ unda_status grid_new(struct grid *grid, int32_t precision, int32_t uniform)
     return UNDA_OK;
 }
 
+unda_status grid_new_staggered(struct grid *grid, int32_t precision)
+{
+    static const int32_t walls[6] = {UNDA_BOUNDARY_ABSORBING, UNDA_BOUNDARY_FIXED,    UNDA_BOUNDARY_FREE,
+                                     UNDA_BOUNDARY_ABSORBING, UNDA_BOUNDARY_SYMMETRY, UNDA_BOUNDARY_FREE};
+    double material[NY * NZ][3];
+    unda_fd_options fd = fine_grid;
+    fd.scheme = UNDA_STAGGERED;
+    for (int end = 0; end < 6; end++)
+        fd.stretch[end] = 1;
+    const unda_solver_options options = {.size_bytes = sizeof options,
+                                         .method = UNDA_FD,
+                                         .physics = UNDA_ELASTIC,
+                                         .precision = precision,
+                                         .device = rig_device,
+                                         .threads = 2,
+                                         .boundary = walls,
+                                         .fd = &fd};
+    int64_t host, device;
+    grid->staggered = 1;
+    TRY_HERE(unda_solver_forecast(NULL, &options, &host, &device));
+    TRY_HERE(unda_solver_new(&grid->solver, NULL, &options));
+    for (int i = 0; i < NY * NZ; i++) {
+        material[i][0] = 1000;
+        material[i][1] = 1500 + i;
+        material[i][2] = i < NZ ? 0 : 800; /* a fluid at y = 0 */
+    }
+    for (int i = 0; i < NX; i++)
+        TRY_HERE(unda_solver_set_material(grid->solver, i, 1, material[0]));
+    return UNDA_OK;
+}
+
+/* The memory of the layers, out and in again. */
+static unda_status move_layers(unda_solver *solver)
+{
+    enum { ROOM = 1000, NUM_FIELD = 9 };
+    double values[ROOM];
+    int64_t shape[3];
+    int num = 0;
+    while (unda_solver_array_shape(solver, UNDA_WHOLE + NUM_FIELD + num, shape) == UNDA_OK) {
+        int32_t array = UNDA_WHOLE + NUM_FIELD + num++;
+        if (shape[0] * shape[1] * shape[2] > ROOM)
+            return UNDA_ERR_INTERNAL;
+        TRY_HERE(unda_solver_read(solver, array, 0, shape[0], values));
+        TRY_HERE(unda_solver_write(solver, array, 1, shape[0] - 1, values));
+    }
+    return num == 12 ? UNDA_OK : UNDA_ERR_INTERNAL; /* six differences along x, six along y */
+}
+
 unda_status grid_step(struct grid *grid, int64_t num_step)
 {
     static const double amplitudes[2 * MAX_STEP] = {1, 2};
     const unda_drive drive = {.size_bytes = sizeof drive, .num_time = num_step, .amplitudes = amplitudes};
-    double samples[2 * (MAX_STEP + 2)];
+    double samples[4 * (MAX_STEP + 2)];
     int64_t num_sample;
     TRY_HERE(unda_solver_step(grid->solver, num_step, &drive));
     return unda_solver_take_samples(grid->solver, grid->group, MAX_STEP + 2, samples, &num_sample);
@@ -54,19 +102,19 @@ unda_status grid_step(struct grid *grid, int64_t num_step)
 
 unda_status grid_use(struct grid *grid, int64_t num_step)
 {
-    static const double points[2][3] = {{12, 23, 31}, {49, 1, 0}}, rate = 1000;
-    static const int32_t field = 0;
-    double state[NUM_NODE], energy, values[2];
+    static const double points[2][3] = {{12, 23, 31}, {49, 1, 0}}, rates[10] = {1000};
+    static const int32_t fields[2] = {0, 4};
+    double state[NUM_NODE], energy, values[4];
     const unda_receivers receivers = {.size_bytes = sizeof receivers,
                                       .num_point = 2,
                                       .every = 2,
-                                      .num_field = 1,
+                                      .num_field = grid->staggered ? 2 : 1,
                                       .points = points[0],
-                                      .fields = &field};
+                                      .fields = fields};
     unda_solver_info info = {.size_bytes = sizeof info};
     int32_t source;
     for (int i = 0; i < 2; i++)
-        TRY_HERE(unda_solver_add_source(grid->solver, -1, points[i], &rate, &source));
+        TRY_HERE(unda_solver_add_source(grid->solver, -1, points[i], rates, &source));
     TRY_HERE(unda_solver_add_receivers(grid->solver, &receivers, &grid->group));
     TRY_HERE(unda_solver_reserve(grid->solver, MAX_STEP));
     TRY_HERE(unda_solver_clear_state(grid->solver));
@@ -78,7 +126,10 @@ unda_status grid_use(struct grid *grid, int64_t num_step)
     TRY_HERE(unda_solver_energy(grid->solver, &energy));
     TRY_HERE(unda_solver_sample(grid->solver, &receivers, values));
     TRY_HERE(unda_solver_get_info(grid->solver, &info));
-    return info.num_elem == NUM_NODE && info.padded[0] == NX + 3 ? UNDA_OK : UNDA_ERR_INTERNAL;
+    if (grid->staggered)
+        TRY_HERE(move_layers(grid->solver));
+    return info.num_elem == NUM_NODE && info.padded[0] == NX + (grid->staggered ? 2 : 3) ? UNDA_OK
+                                                                                         : UNDA_ERR_INTERNAL;
 }
 
 void grid_free(struct grid *grid)

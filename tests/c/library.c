@@ -70,6 +70,34 @@ static unda_status run_memory(void)
     return UNDA_OK;
 }
 
+/* The same of the staggered schemes (a third of the allocations where modules are loaded each time); then
+ * what a step of them allocates. */
+static unda_status run_staggered(void)
+{
+    int num_failed = 0, stride = rig_device < 0 ? 1 : 3;
+    int failed = 1;
+    for (failing = 0; failed; failing += stride) {
+        struct grid grid = {0};
+        num_allocation = 0;
+        unda_status status = grid_new_staggered(&grid, UNDA_FLOAT32);
+        status = status == UNDA_OK ? grid_use(&grid, 2) : status;
+        grid_free(&grid);
+        if (status != UNDA_OK && (status != UNDA_ERR_MEMORY || !strstr(unda_error(), "no memory for ")))
+            return status;
+        failed = num_allocation > failing;
+        num_failed += status != UNDA_OK;
+    }
+    failing = -1;
+    struct grid grid = {0};
+    unda_status status = grid_new_staggered(&grid, UNDA_FLOAT64);
+    status = status == UNDA_OK ? grid_use(&grid, 5) : status;
+    long before = num_allocation;
+    status = status == UNDA_OK ? grid_step(&grid, 5) : status;
+    printf("failed=%d\nallocations=%ld\n", num_failed, num_allocation - before);
+    grid_free(&grid);
+    return status;
+}
+
 /* What a step allocates once it has run with as many steps. */
 static unda_status run_steps(void)
 {
@@ -137,8 +165,9 @@ static const struct {
     const char *name;
     unda_status (*run)(void);
 } scenarios[] = {
-    {"lifecycle", run_lifecycle}, {"memory", run_memory},   {"steps", run_steps}, {"unstable", run_unstable},
-    {"refusals", refusals},       {"overrun", run_overrun}, {"leak", run_leak},   {"overflow", run_overflow},
+    {"lifecycle", run_lifecycle}, {"memory", run_memory},     {"staggered", run_staggered},
+    {"steps", run_steps},         {"unstable", run_unstable}, {"refusals", refusals},
+    {"overrun", run_overrun},     {"leak", run_leak},         {"overflow", run_overflow},
 };
 
 int main(int argc, char **argv)

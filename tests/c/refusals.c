@@ -156,6 +156,23 @@ static void refuse_questions(unda_solver *solver)
     CALL(unda_solver_profile(solver, 1, &profile)); /* CUDA only */
 }
 
+/* Of FD, asked of a DG solver. */
+static void refuse_grids(unda_solver *solver)
+{
+    double material[2] = {1, 1};
+    int64_t shape[3];
+    CALL(unda_solver_clear_state(NULL));
+    CALL(unda_solver_clear_state(solver));
+    CALL(unda_solver_rest(NULL));
+    CALL(unda_solver_rest(solver));
+    CALL(unda_solver_set_material(NULL, 0, 1, material));
+    CALL(unda_solver_set_material(solver, 0, 1, NULL));
+    CALL(unda_solver_set_material(solver, 0, 1, material));
+    CALL(unda_solver_array_shape(NULL, UNDA_WHOLE, shape));
+    CALL(unda_solver_array_shape(solver, UNDA_WHOLE, NULL));
+    CALL(unda_solver_array_shape(solver, UNDA_WHOLE, shape));
+}
+
 static void refuse_state(unda_solver *solver)
 {
     double values[4] = {0};
@@ -308,6 +325,7 @@ unda_status refusals(void)
     refuse_elements();
     refuse_options(&rig);
     refuse_questions(rig.solver);
+    refuse_grids(rig.solver);
     refuse_state(rig.solver);
     refuse_points(rig.solver);
     refuse_incident(&rig);

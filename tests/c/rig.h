@@ -39,9 +39,10 @@ void rig_free(struct rig *rig); /* also half built */
 /* The same of finite differences: grid.c. */
 struct grid {
     unda_solver *solver;
-    int32_t group;
+    int32_t group, staggered;
 };
 unda_status grid_new(struct grid *grid, int32_t precision, int32_t uniform);
+unda_status grid_new_staggered(struct grid *grid, int32_t precision); /* elastic */
 unda_status grid_use(struct grid *grid, int64_t num_step);
 unda_status grid_step(struct grid *grid, int64_t num_step);
 void grid_free(struct grid *grid);

@@ -43,6 +43,7 @@ EMU_MATH(sqrt) EMU_MATH(fabs) EMU_MATH(floor) EMU_MATH(exp) EMU_MATH(fmin) EMU_M
     inline TYPE __##SUFFIX##mul_rn(TYPE x, TYPE y) { return x * y; }                               \
     inline TYPE FUSED(TYPE x, TYPE y, TYPE z) { return FMA(x, y, z); }
 EMU_ROUNDED(f, float, __fmaf_rn, __builtin_fmaf) EMU_ROUNDED(d, double, __fma_rn, __builtin_fma)
+inline float __fdividef(float x, float y) { return x / y; }
 template <class T> inline bool isfinite(T x) { return __builtin_isfinite(x); }
 template <class T> inline bool isnan(T x) { return __builtin_isnan(x); }
 template <class A, class B> inline auto min(A a, B b) -> decltype(a + b) { return a < b ? a : b; }

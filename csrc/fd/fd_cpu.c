@@ -1,0 +1,283 @@
+/* fd_cpu.c: arrays with ghosts on the CPU, their planes, single nodes, sources and receivers, for all
+ * schemes. Results do not depend on the number of threads. Not here: ghosts (fd_cpu.inc.h), steps (the
+ * engines). */
+#include "fd_cpu.h"
+
+#include "../base/parallel.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct fd_cpu_code *code(const unda_solver *s)
+{
+    return s->real_bytes == 4 ? &fd_cpu_f32 : &fd_cpu_f64;
+}
+
+double fd_cpu_get(const unda_solver *s, const void *array, int64_t at)
+{
+    return s->real_bytes == 4 ? (double)((const float *)array)[at] : ((const double *)array)[at];
+}
+
+void fd_cpu_put(const unda_solver *s, void *array, int64_t at, double value)
+{
+    if (s->real_bytes == 4)
+        ((float *)array)[at] = (float)value;
+    else
+        ((double *)array)[at] = value;
+}
+
+/* ---- arrays ---- */
+
+/* Rows begin at 64 bytes; an odd number of these a row keeps neighbouring rows in different sets of the
+ * cache. */
+void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t)
+{
+    const struct fd *fd = s->fd;
+    int64_t unit = 64 / s->real_bytes, half = fd->half;
+    int64_t row = (unit + fd->axis[2].total + half + unit - 1) / unit;
+    t->stride[2] = 1;
+    t->stride[1] = (row | 1) * unit;
+    t->stride[0] = t->stride[1] * (fd->axis[1].total + 2 * half);
+    t->origin = half * t->stride[0] + half * t->stride[1] + unit;
+    t->count = t->stride[0] * (fd->axis[0].total + 2 * half);
+}
+
+unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t)
+{
+    const struct fd *fd = s->fd;
+    for (int i = 0; i < fd->scheme->num_array(fd); i++)
+        TRY(array_try(&t->array[i], t->count, s->real_bytes, "state"));
+    for (int i = 0; i < fd->num_material; i++)
+        TRY(array_try(&t->material[i], t->count, s->real_bytes, "materials"));
+    return UNDA_OK;
+}
+
+static void free_samples(struct fd_cpu *t)
+{
+    for (int32_t i = 0; i < t->num_samples; i++)
+        array_free(t->samples[i].values);
+    array_free(t->samples);
+    t->samples = NULL;
+    t->num_samples = 0;
+}
+
+void fd_cpu_free(struct fd_cpu *t)
+{
+    for (int i = 0; i < FD_MAX_FIELD; i++)
+        array_free(t->array[i]);
+    for (int i = 0; i < FD_MAX_MATERIAL; i++)
+        array_free(t->material[i]);
+    array_free(t->amplitude);
+    free_samples(t);
+}
+
+static void *array_of(const unda_solver *s, int array)
+{
+    struct fd_cpu *t = fd_cpu(s);
+    return array >= FD_MATERIAL ? t->material[array - FD_MATERIAL] : t->array[array];
+}
+
+int64_t fd_cpu_place(const unda_solver *s, int64_t x, int64_t y, int64_t z)
+{
+    const struct fd_cpu *t = fd_cpu(s);
+    return t->origin + x * t->stride[0] + y * t->stride[1] + z;
+}
+
+int64_t fd_cpu_at(const unda_solver *s, int64_t node)
+{
+    const struct fd_axis *y = &s->fd->axis[1], *z = &s->fd->axis[2];
+    return fd_cpu_place(s, node / z->total / y->total, node / z->total % y->total, node % z->total);
+}
+
+/* Planes from one past the last place inside: a field half a cell on has an image there already. */
+void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *field)
+{
+    const struct fd *fd = s->fd;
+    int64_t num = fd->axis[0].total;
+    int64_t first = num - (field->half[0] && field->sign[0][0] != SIDE_PERIODIC), last = num + fd->half;
+#pragma omp parallel num_threads(s->threads)
+    {
+#pragma omp for schedule(static)
+        for (int64_t x = 0; x < num; x++)
+            code(s)->plane_ghosts(fd, fd_cpu(s), array, field, x);
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < fd->half + last - first; i++)
+            code(s)->ghost_plane(fd, fd_cpu(s), array, field, i < fd->half ? -1 - i : first + i - fd->half);
+    }
+}
+
+unda_status fd_cpu_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out, const void *in)
+{
+    int64_t num_y = s->fd->axis[1].total, bytes = s->fd->axis[2].total * s->real_bytes;
+    char *base = array_of(s, array);
+    for (int64_t i = 0; i < count * num_y; i++) {
+        char *row = base + fd_cpu_place(s, first + i / num_y, i % num_y, 0) * s->real_bytes;
+        if (out)
+            memcpy((char *)out + i * bytes, row, (size_t)bytes);
+        else
+            memcpy(row, (const char *)in + i * bytes, (size_t)bytes);
+    }
+    return UNDA_OK;
+}
+
+unda_status fd_cpu_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
+{
+    for (int64_t i = 0; i < count; i++)
+        values[i] = fd_cpu_get(s, array_of(s, array), fd_cpu_at(s, node[i]));
+    return UNDA_OK;
+}
+
+unda_status fd_cpu_clear(unda_solver *s)
+{
+    struct fd_cpu *t = fd_cpu(s);
+    for (int i = 0; i < s->fd->scheme->num_array(s->fd); i++)
+        memset(t->array[i], 0, (size_t)(t->count * s->real_bytes));
+    return UNDA_OK;
+}
+
+/* The first field that has one, there the first place in the order of [x][y][z], whatever the threads. */
+unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index)
+{
+    const struct fd_axis *axis = s->fd->axis;
+    int64_t rows = axis[0].total * axis[1].total, num = axis[2].total, none = s->fd->num_node;
+    *index = -1;
+    for (int f = 0; f < s->fd->num_field && *index < 0; f++) {
+        const char *p = array_of(s, f);
+        int64_t first = none;
+#pragma omp parallel for schedule(static) num_threads(s->threads) reduction(min : first)
+        for (int64_t row = 0; row < rows; row++) {
+            int64_t at = fd_cpu_place(s, row / axis[1].total, row % axis[1].total, 0);
+            int64_t found = code(s)->find_bad(p + at * s->real_bytes, num);
+            if (found < num && row * num + found < first)
+                first = row * num + found;
+        }
+        if (first < none)
+            *index = f * none + first;
+    }
+    return UNDA_OK;
+}
+
+/* ---- points ---- */
+
+/* The part of node[first .. last), ascending, that lies in places [begin, end). */
+static int64_t part_of(const int64_t *node, int64_t first, int64_t last, int64_t begin, int64_t end,
+                       int64_t *from)
+{
+    int64_t bound[2] = {begin, end};
+    for (int i = 0; i < 2; i++) {
+        int64_t low = first, high = last;
+        while (low < high) {
+            int64_t middle = low + (high - low) / 2;
+            if (node[middle] < bound[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        bound[i] = low;
+    }
+    *from = bound[0];
+    return bound[1] - bound[0];
+}
+
+void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t begin, int64_t end)
+{
+    for (int32_t i = 0; i < s->num_source; i++) {
+        const struct fd_source *source = fd_source(s, i);
+        double amplitude = fd_cpu(s)->amplitude[time * s->num_source + i];
+        int64_t first,
+            count = part_of(source->node, source->first[f], source->first[f + 1], begin, end, &first);
+        for (int64_t k = first; k < first + count; k++) {
+            int64_t at = fd_cpu_at(s, source->node[k]);
+            double w = source->weight[k], old = fd_cpu_get(s, array, at);
+            fd_cpu_put(s, array, at,
+                       s->real_bytes == 4 ? fmaf((float)w, (float)amplitude, (float)old)
+                                          : fma(w, amplitude, old));
+        }
+    }
+}
+
+static const struct fd_nodes *nodes_of(const unda_solver *s, const struct fd_cpu_samples *samples)
+{
+    const struct fd_points *points = s->groups[samples->group]->points;
+    return &points->nodes[samples->column];
+}
+
+void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t start, int64_t begin,
+                 int64_t end)
+{
+    for (int32_t i = 0; i < fd_cpu(s)->num_samples; i++) {
+        const struct fd_cpu_samples *samples = &fd_cpu(s)->samples[i];
+        const struct receiver_group *group = s->groups[samples->group];
+        const struct fd_nodes *nodes = nodes_of(s, samples);
+        if (((const struct fd_points *)group->points)->field[samples->column] != f ||
+            !receiver_due(group, step))
+            continue;
+        int64_t first, count = part_of(nodes->node, 0, nodes->num_node, begin, end, &first);
+        double *values = samples->values + (fd_samples_since(group, start, step) - 1) * nodes->num_node;
+        for (int64_t k = first; k < first + count; k++)
+            values[k] = fd_cpu_get(s, array, fd_cpu_at(s, nodes->node[k]));
+    }
+}
+
+void fd_cpu_weigh(unda_solver *s, int64_t start)
+{
+    for (int32_t n = 0; n < fd_cpu(s)->num_samples; n++) {
+        const struct fd_cpu_samples *samples = &fd_cpu(s)->samples[n];
+        struct receiver_group *group = s->groups[samples->group];
+        const struct fd_nodes *nodes = nodes_of(s, samples);
+        int64_t count = fd_samples_since(group, start, s->step);
+#pragma omp parallel for schedule(static) num_threads(s->threads)
+        for (int64_t i = 0; i < count * group->num_point; i++)
+            fd_cpu_put(s, group->samples,
+                       (group->held * group->num_point + i) * group->num_field + samples->column,
+                       fd_weigh(nodes, i % group->num_point,
+                                samples->values + i / group->num_point * nodes->num_node));
+    }
+    for (int32_t g = 0; g < s->num_group; g++)
+        s->groups[g]->held += fd_samples_since(s->groups[g], start, s->step);
+}
+
+/* Room for the samples of max_step steps. */
+unda_status fd_cpu_reserve(unda_solver *s)
+{
+    struct fd_cpu *t = fd_cpu(s);
+    int32_t num = 0;
+    for (int32_t g = 0; g < s->num_group; g++)
+        num += s->groups[g]->num_field;
+    bool enough = t->num_samples == num && t->point_version == s->point_version;
+    for (int32_t i = 0; i < num && enough; i++)
+        enough = t->samples[i].room >= s->max_step / s->groups[t->samples[i].group]->every + 1;
+    if (enough)
+        return UNDA_OK;
+    free_samples(t);
+    TRY(array_try(&t->samples, num, sizeof *t->samples, "receiver samples"));
+    for (int32_t g = 0; g < s->num_group; g++)
+        for (int32_t column = 0; column < s->groups[g]->num_field; column++) {
+            struct fd_cpu_samples *samples = &t->samples[t->num_samples++];
+            samples->group = g;
+            samples->column = column;
+            samples->room = s->max_step / s->groups[g]->every + 1;
+            TRY(array_try(&samples->values, samples->room * nodes_of(s, samples)->num_node, sizeof(double),
+                          "receiver samples"));
+        }
+    t->point_version = s->point_version;
+    return UNDA_OK;
+}
+
+unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive)
+{
+    struct fd_cpu *t = fd_cpu(s);
+    int64_t count = drive->num_time * s->num_source;
+    TRY(fd_need_material(s));
+    TRY(fd_cpu_reserve(s));
+    if (count > t->amplitude_room) {
+        array_free(t->amplitude);
+        t->amplitude = NULL;
+        t->amplitude_room = 0;
+        TRY(array_try(&t->amplitude, count, sizeof(double), "source amplitudes"));
+        t->amplitude_room = count;
+    }
+    if (count)
+        memcpy(t->amplitude, drive->amplitudes, (size_t)count * sizeof(double));
+    return UNDA_OK;
+}

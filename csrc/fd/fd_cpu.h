@@ -1,0 +1,66 @@
+/* fd_cpu.h: what the CPU engines of all schemes share: arrays with ghosts, points.
+ * Next: fd_cpu.c, fd_cpu.inc.h (ghosts); scalar_cpu.c, staggered_cpu.c (the engines). */
+#ifndef UNDA_FD_CPU_H
+#define UNDA_FD_CPU_H
+
+#include "fd.h"
+
+/* Raw values of the nodes around the points of one field of a group of receivers, in one call. */
+struct fd_cpu_samples {
+    int32_t group, column;
+    double *values; /* [room][num_node] */
+    int64_t room;
+};
+
+/* Arrays [x][y][z] of REAL have M ghost nodes on every side: images of nodes inside. First in an engine's
+ * tables. */
+struct fd_cpu {
+    int64_t stride[3], origin, count; /* origin: of node (0, 0, 0); count: values of an array */
+    void *array[FD_MAX_FIELD];        /* of the state */
+    void *material[FD_MAX_MATERIAL];
+    double *amplitude; /* [time][source] */
+    int64_t amplitude_room;
+    struct fd_cpu_samples *samples; /* of each field of each group */
+    int32_t num_samples;
+    int64_t point_version; /* of the solver's points that they hold */
+};
+
+/* Ghosts of an array: of rows of one plane, beside it in z and y; then of planes, beside the grid in x. */
+typedef void (*fd_ghosts)(const struct fd *fd, const struct fd_cpu *t, void *array,
+                          const struct fd_field *field, int64_t x);
+struct fd_cpu_code {
+    fd_ghosts plane_ghosts, ghost_plane;
+    int64_t (*find_bad)(const void *row, int64_t num);
+};
+extern const struct fd_cpu_code fd_cpu_f32, fd_cpu_f64;
+
+static inline struct fd_cpu *fd_cpu(const unda_solver *s)
+{
+    return s->data;
+}
+
+double fd_cpu_get(const unda_solver *s, const void *array, int64_t at);
+void fd_cpu_put(const unda_solver *s, void *array, int64_t at, double value);
+int64_t fd_cpu_place(const unda_solver *s, int64_t x, int64_t y, int64_t z);
+int64_t fd_cpu_at(const unda_solver *s, int64_t node); /* of the node that counts so in [total x][y][z] */
+void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t);
+unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t);
+void fd_cpu_free(struct fd_cpu *t);
+void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *field);
+/* Adds the sources of step number `time` of the call to places [begin, end) of field f, counted in [total
+ * x][total y][total z]. */
+void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t begin, int64_t end);
+/* Keeps what receivers need of those places, which are at the given step; the call began at `start`. */
+void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t start, int64_t begin,
+                 int64_t end);
+void fd_cpu_weigh(unda_solver *s, int64_t start); /* samples of the call that ends */
+
+/* Of struct fd_engine. */
+unda_status fd_cpu_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out, const void *in);
+unda_status fd_cpu_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);
+unda_status fd_cpu_clear(unda_solver *s);
+unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index);
+unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive);
+unda_status fd_cpu_reserve(unda_solver *s);
+
+#endif

@@ -1,0 +1,114 @@
+/* fd_cuda.c: planes and whole arrays on a CUDA device, for all schemes; kernels of single nodes.
+ * Not here: sources and receivers (fd_cuda_points.c), steps (scalar_cuda.c, staggered_cuda.c). */
+#include "fd_cuda.h"
+
+#include <string.h>
+
+unda_status fd_cuda_compile(unda_solver *s, const char *const *options)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    struct gpu_source points = {"fd/points.cu", options, 1};
+    TRY(gpu_module_new(&t->point_module, t->gpu, &points));
+    TRY(gpu_kernel_get(&t->inject, t->point_module, "scalar_inject", 0));
+    TRY(gpu_kernel_get(&t->gather, t->point_module, "scalar_gather", 0));
+    TRY(gpu_kernel_get(&t->weigh, t->point_module, "scalar_weigh", 0));
+    TRY(gpu_kernel_get(&t->find_bad, t->point_module, "scalar_find_bad", 0));
+    return gpu_kernel_get(&t->halve, t->point_module, "scalar_halve", 0);
+}
+
+unda_status fd_cuda_check_memory(const unda_solver *s)
+{
+    const struct fd_cuda *t = fd_cuda(s);
+    int64_t free_bytes;
+    TRY(gpu_memory_free(t->gpu, &free_bytes));
+    if (s->device_bytes > free_bytes)
+        FAIL(UNDA_ERR_DEVICE_MEMORY,
+             "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)",
+             (long long)s->device_bytes, (long long)free_bytes, (long long)gpu_info(t->gpu)->total_bytes,
+             s->options.device, gpu_info(t->gpu)->name);
+    return UNDA_OK;
+}
+
+void fd_cuda_close(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    fd_cuda_points_free(s);
+    for (int f = 0; f < FD_MAX_FIELD; f++)
+        gpu_free(t->gpu, t->array[f]);
+    for (int i = 0; i < FD_MAX_MATERIAL; i++)
+        gpu_free(t->gpu, t->material[i]);
+    gpu_free(t->gpu, t->bad);
+    gpu_module_free(t->point_module);
+    gpu_stream_free(t->stream);
+    gpu_close(t->gpu);
+}
+
+unda_status fd_cuda_reals(unda_solver *s, gpu_ptr to, const double *from, int64_t num)
+{
+    char *real;
+    TRY(array_try(&real, num, s->real_bytes, "tables"));
+    for (int64_t i = 0; i < num; i++)
+        if (s->real_bytes == 4)
+            ((float *)real)[i] = (float)from[i];
+        else
+            ((double *)real)[i] = from[i];
+    unda_status status = gpu_upload(fd_cuda(s)->stream, to, real, num * s->real_bytes);
+    array_free(real);
+    return status;
+}
+
+unda_status fd_cuda_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out, const void *in)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    int64_t real = s->real_bytes, num_y = s->fd->axis[1].total, row = s->fd->axis[2].total * real;
+    gpu_ptr base = fd_cuda_origin(s, fd_cuda_array(t, array));
+    char *staging = t->staging;
+    for (int64_t i = 0; i < count; i++) {
+        gpu_ptr plane = base + (gpu_ptr)((first + i) * t->plane * real);
+        int64_t bytes = ((num_y - 1) * t->pitch + s->fd->axis[2].total) * real; /* first to last node */
+        TRY(gpu_download(t->stream, staging, plane, bytes)); /* what is between rows stays as it is */
+        for (int64_t y = 0; y < num_y; y++)
+            if (out)
+                memcpy((char *)out + (i * num_y + y) * row, staging + y * t->pitch * real, (size_t)row);
+            else
+                memcpy(staging + y * t->pitch * real, (const char *)in + (i * num_y + y) * row, (size_t)row);
+        if (in)
+            TRY(gpu_upload(t->stream, plane, staging, bytes));
+    }
+    return UNDA_OK;
+}
+
+static struct scalar_whole_args whole(const unda_solver *s, gpu_ptr p)
+{
+    const struct fd_cuda *t = fd_cuda(s);
+    struct scalar_whole_args a = {.p = POINTER(fd_cuda_origin(s, p)),
+                                  .first = POINTER(t->bad),
+                                  .plane = t->plane,
+                                  .pitch = (int)t->pitch};
+    for (int i = 0; i < 3; i++)
+        a.num[i] = (int)s->fd->axis[i].total;
+    return a;
+}
+
+unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p)
+{
+    struct scalar_whole_args a = whole(s, p);
+    struct gpu_shape shape = {{16 * gpu_info(fd_cuda(s)->gpu)->num_sm, 1, 1}, {BLOCK, 1, 1}, 0};
+    return gpu_launch(kernel, fd_cuda(s)->stream, &shape, &a, sizeof a);
+}
+
+/* First by fields, then planes. */
+unda_status fd_cuda_find_bad(unda_solver *s, int64_t *index)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    *index = -1;
+    for (int f = 0; f < s->fd->num_field && *index < 0; f++) {
+        uint64_t none = UINT64_MAX, found;
+        TRY(gpu_upload(t->stream, t->bad, &none, sizeof none));
+        TRY(fd_cuda_whole(s, &t->find_bad, t->array[f]));
+        TRY(gpu_download(t->stream, &found, t->bad, sizeof found));
+        if (found != none)
+            *index = f * s->fd->num_node + (int64_t)found;
+    }
+    return UNDA_OK;
+}

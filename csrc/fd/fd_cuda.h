@@ -1,0 +1,96 @@
+/* fd_cuda.h: what the CUDA engines of all schemes share: arrays, single nodes, sources, receivers.
+ * Next: fd_cuda.c, fd_cuda_points.c; scalar_cuda.c, staggered_cuda.c (the engines), cuda/fd (the kernels). */
+#ifndef UNDA_FD_CUDA_H
+#define UNDA_FD_CUDA_H
+
+#include "../gpu/gpu.h"
+#include "fd.h"
+#include "fd/scalar_args.h"
+
+enum { BLOCK = 256 };
+#define POINTER(address) ((void *)(uintptr_t)(address))
+
+/* One field of a group of receivers on the device. */
+struct fd_cuda_group {
+    int32_t group, column;
+    gpu_ptr place, node, weight; /* nodes of all points, each once; which are a point's; weights of axes */
+    gpu_ptr values, out;         /* [sample][node], [sample][point] of one call */
+    void *host;                  /* [sample][point] */
+    int64_t num_node, room;      /* room: samples */
+};
+
+/* Sources of a field: nodes and their terms. */
+struct fd_cuda_sources {
+    gpu_ptr place, first, number, weight;
+    int64_t num_node;
+};
+
+/* First in an engine's tables. */
+struct fd_cuda {
+    struct gpu *gpu;
+    struct gpu_stream *stream;
+    struct gpu_module *point_module;
+    struct gpu_kernel inject, gather, weigh, find_bad, halve;
+    int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
+    gpu_ptr array[FD_MAX_FIELD], material[FD_MAX_MATERIAL], bad;
+    void *staging; /* host: one plane */
+    struct fd_cuda_sources source[FD_MAX_FIELD];
+    gpu_ptr amplitude;
+    int64_t amplitude_bytes, source_version;
+    void *amplitude_real; /* host */
+    int64_t amplitude_count;
+    struct fd_cuda_group *groups;
+    int32_t num_group;
+    int64_t group_version, group_step; /* of the solver's points and reserved steps that they hold */
+};
+
+static inline struct fd_cuda *fd_cuda(const unda_solver *s)
+{
+    return s->data;
+}
+static inline gpu_ptr fd_cuda_array(const struct fd_cuda *t, int array)
+{
+    return array >= FD_MATERIAL ? t->material[array - FD_MATERIAL] : t->array[array];
+}
+/* Address of node (0, 0, 0) of an array. */
+static inline gpu_ptr fd_cuda_origin(const unda_solver *s, gpu_ptr array)
+{
+    return array ? array + (gpu_ptr)(fd_cuda(s)->origin * s->real_bytes) : 0;
+}
+/* Place in an array of the node that counts so in [total x][total y][total z]. */
+static inline int64_t fd_cuda_place(const unda_solver *s, int64_t node)
+{
+    const struct fd_axis *y = &s->fd->axis[1], *z = &s->fd->axis[2];
+    int64_t row = node / z->total;
+    return fd_cuda(s)->origin + row / y->total * fd_cuda(s)->plane + row % y->total * fd_cuda(s)->pitch +
+           node % z->total;
+}
+
+/* fd_cuda.c */
+unda_status fd_cuda_check_memory(const unda_solver *s); /* whether s->device_bytes are free */
+void fd_cuda_close(unda_solver *s);                     /* frees what is in struct fd_cuda on the device */
+unda_status fd_cuda_compile(unda_solver *s, const char *const *options);
+unda_status fd_cuda_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out,
+                           const void *in);
+unda_status fd_cuda_find_bad(unda_solver *s, int64_t *index);
+unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p);
+unda_status fd_cuda_reals(unda_solver *s, gpu_ptr to, const double *from, int64_t num); /* in the precision */
+
+/* fd_cuda_points.c */
+unda_status fd_cuda_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);
+unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive);
+unda_status fd_cuda_reserve(unda_solver *s);
+/* Sources into an array that stands for field f, of a step of the call. */
+unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time);
+unda_status fd_cuda_take(unda_solver *s, int64_t begin);  /* receivers that are due at s->step */
+unda_status fd_cuda_fetch(unda_solver *s, int64_t begin); /* after the last step of a call */
+struct fd_cuda_term {
+    int64_t node;
+    int32_t source;
+    double weight;
+};
+/* Terms of all sources of a field by node, then by source; array_free. */
+unda_status fd_cuda_list_terms(const unda_solver *s, int f, struct fd_cuda_term **terms, int64_t *num);
+void fd_cuda_points_free(unda_solver *s);
+
+#endif

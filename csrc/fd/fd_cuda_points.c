@@ -1,0 +1,360 @@
+/* fd_cuda_points.c: sources and receivers of all schemes on a CUDA device.
+ * Sources are turned round: each node that they reach has a list of terms, so that no two threads add to one
+ * node and the sum has one order. Receivers keep the raw values of their nodes, each once, and are weighed at
+ * the end of a call: a kernel that has a node at hand for a moment need not know of the points around it. */
+#include "fd_cuda.h"
+
+#include <stdlib.h>
+
+static unda_status grow(struct fd_cuda *t, gpu_ptr *ptr, int64_t *held, int64_t bytes, const char *what)
+{
+    if (bytes <= *held)
+        return UNDA_OK;
+    gpu_free(t->gpu, *ptr);
+    *ptr = 0;
+    *held = 0;
+    TRY(gpu_alloc(t->gpu, ptr, bytes, what));
+    *held = bytes;
+    return UNDA_OK;
+}
+
+static struct gpu_shape threads(int64_t count)
+{
+    return (struct gpu_shape){{(count + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
+}
+
+/* ---- values at nodes, at once ---- */
+
+static unda_status gather_places(unda_solver *s, gpu_ptr p, int64_t count, gpu_ptr place, gpu_ptr values)
+{
+    struct scalar_gather_args a = {POINTER(p), POINTER(place), POINTER(values), count};
+    struct gpu_shape shape = threads(count);
+    return count ? gpu_launch(&fd_cuda(s)->gather, fd_cuda(s)->stream, &shape, &a, sizeof a) : UNDA_OK;
+}
+
+static unda_status gather_into(unda_solver *s, gpu_ptr p, int64_t count, const int64_t *place, void *real)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    gpu_ptr list = 0, values = 0;
+    unda_status status = gpu_alloc_copy(t->stream, &list, place, 8 * count, "nodes");
+    if (status == UNDA_OK)
+        status = gpu_alloc(t->gpu, &values, count * s->real_bytes, "nodes");
+    if (status == UNDA_OK)
+        status = gather_places(s, p, count, list, values);
+    if (status == UNDA_OK && count)
+        status = gpu_download(t->stream, real, values, count * s->real_bytes);
+    gpu_free(t->gpu, list);
+    gpu_free(t->gpu, values);
+    return status;
+}
+
+unda_status fd_cuda_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    int64_t *place;
+    void *real;
+    TRY(array_try(&place, count, sizeof *place, "nodes"));
+    unda_status status = array_try(&real, count, s->real_bytes, "nodes");
+    if (status != UNDA_OK) {
+        array_free(place);
+        return status;
+    }
+    for (int64_t i = 0; i < count; i++)
+        place[i] = fd_cuda_place(s, node[i]);
+    status = gather_into(s, fd_cuda_array(t, array), count, place, real);
+    for (int64_t i = 0; i < count && status == UNDA_OK; i++)
+        values[i] = s->real_bytes == 4 ? (double)((float *)real)[i] : ((double *)real)[i];
+    array_free(real);
+    array_free(place);
+    return status;
+}
+
+/* ---- sources ---- */
+
+static void free_sources(struct fd_cuda *t)
+{
+    for (int f = 0; f < FD_MAX_FIELD; f++) {
+        struct fd_cuda_sources *list = &t->source[f];
+        gpu_ptr all[] = {list->place, list->first, list->number, list->weight};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            gpu_free(t->gpu, all[i]);
+        *list = (struct fd_cuda_sources){0};
+    }
+    t->source_version = -1;
+}
+
+static int by_node(const void *a, const void *b)
+{
+    const struct fd_cuda_term *x = a, *y = b;
+    if (x->node != y->node)
+        return (x->node > y->node) - (x->node < y->node);
+    return (x->source > y->source) - (x->source < y->source);
+}
+
+unda_status fd_cuda_list_terms(const unda_solver *s, int f, struct fd_cuda_term **out, int64_t *num)
+{
+    int64_t count = 0;
+    struct fd_cuda_term *term;
+    for (int32_t i = 0; i < s->num_source; i++)
+        count += fd_source(s, i)->first[f + 1] - fd_source(s, i)->first[f];
+    TRY(array_try(&term, count, sizeof *term, "sources"));
+    *num = 0;
+    for (int32_t i = 0; i < s->num_source; i++)
+        for (int64_t k = fd_source(s, i)->first[f]; k < fd_source(s, i)->first[f + 1]; k++)
+            term[(*num)++] = (struct fd_cuda_term){fd_source(s, i)->node[k], i, fd_source(s, i)->weight[k]};
+    qsort(term, (size_t)count, sizeof *term, by_node);
+    *out = term;
+    return UNDA_OK;
+}
+
+static unda_status upload_terms(unda_solver *s, int f, const struct fd_cuda_term *term, int64_t num,
+                                int64_t *place, int32_t *first, int32_t *number, void *weight)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    struct fd_cuda_sources *list = &t->source[f];
+    int64_t node = 0;
+    for (int64_t i = 0; i < num; i++) {
+        if (i == 0 || term[i].node != term[i - 1].node) {
+            place[node] = fd_cuda_place(s, term[i].node);
+            first[node++] = (int32_t)i;
+        }
+        number[i] = term[i].source;
+        if (s->real_bytes == 4)
+            ((float *)weight)[i] = (float)term[i].weight;
+        else
+            ((double *)weight)[i] = term[i].weight;
+    }
+    first[node] = (int32_t)num;
+    list->num_node = node;
+    TRY(gpu_alloc_copy(t->stream, &list->place, place, 8 * node, "sources"));
+    TRY(gpu_alloc_copy(t->stream, &list->first, first, 4 * (node + 1), "sources"));
+    TRY(gpu_alloc_copy(t->stream, &list->number, number, 4 * num, "sources"));
+    return gpu_alloc_copy(t->stream, &list->weight, weight, num * s->real_bytes, "sources");
+}
+
+static unda_status update_field(unda_solver *s, int f)
+{
+    struct fd_cuda_term *term;
+    int64_t num, *place = NULL;
+    int32_t *first = NULL, *number = NULL;
+    void *weight = NULL;
+    TRY(fd_cuda_list_terms(s, f, &term, &num));
+    unda_status status =
+        num < INT32_MAX ? UNDA_OK
+                        : error_set(UNDA_ERR_ARG, __FILE__, __LINE__,
+                                    "sources reach %lld nodes, expected fewer than 2^31", (long long)num);
+    if (status != UNDA_OK || num == 0) {
+        array_free(term);
+        return status;
+    }
+    if (status == UNDA_OK)
+        status = array_try(&place, num, sizeof *place, "sources");
+    if (status == UNDA_OK)
+        status = array_try(&first, num + 1, sizeof *first, "sources");
+    if (status == UNDA_OK)
+        status = array_try(&number, num, sizeof *number, "sources");
+    if (status == UNDA_OK)
+        status = array_try(&weight, num, s->real_bytes, "sources");
+    if (status == UNDA_OK)
+        status = upload_terms(s, f, term, num, place, first, number, weight);
+    array_free(term);
+    array_free(place);
+    array_free(first);
+    array_free(number);
+    array_free(weight);
+    return status;
+}
+
+static unda_status update_sources(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    if (t->source_version == s->point_version)
+        return UNDA_OK;
+    free_sources(t);
+    for (int f = 0; f < s->fd->num_field; f++)
+        TRY(update_field(s, f));
+    t->source_version = s->point_version;
+    return UNDA_OK;
+}
+
+static unda_status reserve_amplitudes(unda_solver *s, int64_t num_time)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    int64_t count = num_time * s->num_source;
+    TRY(update_sources(s));
+    if (count > t->amplitude_count) {
+        array_free(t->amplitude_real);
+        t->amplitude_real = NULL;
+        t->amplitude_count = 0;
+        TRY(array_try(&t->amplitude_real, count, s->real_bytes, "source amplitudes"));
+        t->amplitude_count = count;
+    }
+    return grow(t, &t->amplitude, &t->amplitude_bytes, count * s->real_bytes, "source amplitudes");
+}
+
+unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    int64_t count = drive->num_time * s->num_source;
+    TRY(fd_need_material(s));
+    TRY(reserve_amplitudes(s, drive->num_time));
+    for (int64_t i = 0; i < count; i++)
+        if (s->real_bytes == 4)
+            ((float *)t->amplitude_real)[i] = (float)drive->amplitudes[i];
+        else
+            ((double *)t->amplitude_real)[i] = drive->amplitudes[i];
+    return count ? gpu_upload(t->stream, t->amplitude, t->amplitude_real, count * s->real_bytes) : UNDA_OK;
+}
+
+unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    const struct fd_cuda_sources *list = &t->source[f];
+    if (list->num_node == 0)
+        return UNDA_OK;
+    struct scalar_inject_args a = {POINTER(p),
+                                   POINTER(list->place),
+                                   POINTER(list->first),
+                                   POINTER(list->number),
+                                   POINTER(list->weight),
+                                   POINTER(t->amplitude + (gpu_ptr)(time * s->num_source * s->real_bytes)),
+                                   list->num_node};
+    struct gpu_shape shape = threads(list->num_node);
+    return gpu_launch(&t->inject, t->stream, &shape, &a, sizeof a);
+}
+
+/* ---- receivers ---- */
+
+static void free_groups(struct fd_cuda *t)
+{
+    for (int32_t i = 0; i < t->num_group; i++) {
+        array_free(t->groups[i].host);
+        gpu_ptr all[] = {t->groups[i].place, t->groups[i].node, t->groups[i].weight, t->groups[i].values,
+                         t->groups[i].out};
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+            gpu_free(t->gpu, all[k]);
+    }
+    array_free(t->groups);
+    t->groups = NULL;
+    t->num_group = 0;
+    t->group_version = -1;
+}
+
+static unda_status new_group(unda_solver *s, const struct receiver_group *group, struct fd_cuda_group *g)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    const struct fd_nodes *nodes = &((const struct fd_points *)group->points)->nodes[g->column];
+    int64_t *place, num = group->num_point;
+    g->num_node = nodes->num_node;
+    g->room = s->max_step / group->every + 2;
+    TRY(array_try(&place, nodes->num_node, sizeof *place, "receivers"));
+    for (int64_t i = 0; i < nodes->num_node; i++)
+        place[i] = fd_cuda_place(s, nodes->node[i]);
+    unda_status status = gpu_alloc_copy(t->stream, &g->place, place, 8 * nodes->num_node, "receivers");
+    array_free(place);
+    TRY(status);
+    TRY(gpu_alloc_copy(t->stream, &g->node, nodes->index, 4 * POINT_NODES * num, "receivers"));
+    TRY(gpu_alloc_copy(t->stream, &g->weight, nodes->weight, 8 * 3 * POINT_WIDTH * num, "receivers"));
+    TRY(gpu_alloc(t->gpu, &g->values, g->room * nodes->num_node * s->real_bytes, "receiver samples"));
+    TRY(array_try(&g->host, g->room * num, s->real_bytes, "receiver samples"));
+    return gpu_alloc(t->gpu, &g->out, g->room * num * s->real_bytes, "receiver samples");
+}
+
+static unda_status update_groups(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    if (t->group_version == s->point_version && t->group_step >= s->max_step)
+        return UNDA_OK;
+    free_groups(t);
+    int32_t num = 0;
+    for (int32_t i = 0; i < s->num_group; i++)
+        num += s->groups[i]->num_field;
+    TRY(array_try(&t->groups, num, sizeof *t->groups, "receivers"));
+    for (int32_t i = 0; i < s->num_group; i++)
+        for (int32_t column = 0; column < s->groups[i]->num_field; column++) {
+            struct fd_cuda_group *g = &t->groups[t->num_group++];
+            g->group = i;
+            g->column = column;
+            TRY(new_group(s, s->groups[i], g));
+        }
+    t->group_version = s->point_version;
+    t->group_step = s->max_step;
+    return UNDA_OK;
+}
+
+unda_status fd_cuda_reserve(unda_solver *s)
+{
+    TRY(reserve_amplitudes(s, s->max_step));
+    return update_groups(s);
+}
+
+/* Receivers that are due at s->step; begin: the step at which the call began. */
+unda_status fd_cuda_take(unda_solver *s, int64_t begin)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    for (int32_t i = 0; i < t->num_group; i++) {
+        struct fd_cuda_group *g = &t->groups[i];
+        const struct receiver_group *group = s->groups[g->group];
+        const struct fd_points *points = group->points;
+        if (!receiver_due(group, s->step))
+            continue;
+        int64_t sample = fd_samples_since(group, begin, s->step) - 1;
+        gpu_ptr values = g->values + (gpu_ptr)(sample * g->num_node * s->real_bytes);
+        TRY(gather_places(s, fd_cuda_array(t, points->field[g->column]), g->num_node, g->place, values));
+    }
+    return UNDA_OK;
+}
+
+static void interleave(const unda_solver *s, struct receiver_group *group, const struct fd_cuda_group *g,
+                       int64_t count)
+{
+    for (int64_t i = 0; i < count * group->num_point; i++) {
+        int64_t at = (group->held * group->num_point + i) * group->num_field + g->column;
+        if (s->real_bytes == 4)
+            ((float *)group->samples)[at] = ((float *)g->host)[i];
+        else
+            ((double *)group->samples)[at] = ((double *)g->host)[i];
+    }
+}
+
+static unda_status weigh(unda_solver *s, struct receiver_group *group, const struct fd_cuda_group *g,
+                         int64_t count)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    struct scalar_weigh_args a = {.values = POINTER(g->values),
+                                  .node = POINTER(g->node),
+                                  .weight = POINTER(g->weight),
+                                  .out = POINTER(g->out),
+                                  .num_sample = count,
+                                  .num_point = group->num_point,
+                                  .num_node = g->num_node,
+                                  .num_field = 1};
+    struct gpu_shape shape = threads(32 * count * group->num_point);
+    TRY(gpu_launch(&t->weigh, t->stream, &shape, &a, sizeof a));
+    TRY(gpu_download(t->stream, g->host, g->out, count * group->num_point * s->real_bytes));
+    interleave(s, group, g, count);
+    return UNDA_OK;
+}
+
+unda_status fd_cuda_fetch(unda_solver *s, int64_t begin)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    for (int32_t i = 0; i < t->num_group; i++) {
+        struct receiver_group *group = s->groups[t->groups[i].group];
+        int64_t count = fd_samples_since(group, begin, s->step);
+        if (count > 0 && group->num_point > 0)
+            TRY(weigh(s, group, &t->groups[i], count));
+    }
+    for (int32_t i = 0; i < s->num_group; i++)
+        s->groups[i]->held += fd_samples_since(s->groups[i], begin, s->step);
+    return UNDA_OK;
+}
+
+void fd_cuda_points_free(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    free_sources(t);
+    free_groups(t);
+    gpu_free(t->gpu, t->amplitude);
+    array_free(t->amplitude_real);
+}

@@ -1,0 +1,108 @@
+/* scalar.c: the scalar scheme as one of fd_scheme: p_tt = c^2 laplace p of one density, two levels of p.
+ * Not here: steps (scalar_cpu.c, scalar_cuda.c), weights (stencil.c), layers (layer.c). */
+#include "fd.h"
+
+#include <math.h>
+
+static unda_status check(const unda_solver_options *o)
+{
+    if (o->physics != UNDA_ACOUSTIC)
+        FAIL(UNDA_ERR_ARG, "physics is %d, expected acoustic (%d): the scalar scheme", o->physics,
+             UNDA_ACOUSTIC);
+    return UNDA_OK;
+}
+
+static const struct engine *engine(const unda_solver_options *o)
+{
+    return o->device == UNDA_DEVICE_CPU ? &fd_scalar_cpu.base : &fd_scalar_cuda.base;
+}
+
+static unda_status sizes(unda_solver *s, const unda_solver_options *o)
+{
+    (void)o;
+    struct fd *fd = s->fd;
+    fd->num_field = 1;
+    fd->num_material = !fd->uniform;
+    for (int a = 0; a < 3; a++)
+        for (int side = 0; side < 2; side++)
+            fd->field[0].sign[a][side] = fd->axis[a].side[side];
+    s->dt_stable = fd_scalar_stable(fd);
+    return UNDA_OK;
+}
+
+static unda_status prepare(unda_solver *s, const unda_solver_options *o)
+{
+    fd_scalar_weights(s->fd, s->dt, s->dt_stable, s->real_bytes);
+    return fd_damping(s->fd, o->fd, s->dt);
+}
+
+static void info(const unda_solver *s, unda_solver_info *info)
+{
+    const struct fd *fd = s->fd;
+    info->flops =
+        9 * fd->half + 2 + (fd->split ? 3 : 0); /* 3 M pairs: add, multiply-add; centre; old level */
+    info->bytes_per_elem = (fd->uniform ? 3 : 4) * s->real_bytes; /* p, p_ read, p' written; speed */
+}
+
+static int32_t num_array(const struct fd *fd)
+{
+    (void)fd;
+    return 2;
+}
+
+static int32_t num_parameter(const struct fd *fd)
+{
+    (void)fd;
+    return 2;
+}
+
+/* Keeps rho, which is one number, and c where it is. */
+static unda_status check_material(struct fd *fd, const double *material)
+{
+    double rho = material[0], c = material[1];
+    if (!(isfinite(rho) && rho > 0) || !(isfinite(c) && c > 0) || c > fd->speed_max * (1 + 1e-12))
+        FAIL(UNDA_ERR_ARG, "material has rho = %g, c = %g, expected rho > 0, 0 < c <= speed_max = %g", rho, c,
+             fd->speed_max);
+    if (fd->rho != 0 && fd->rho != rho)
+        FAIL(UNDA_ERR_ARG, "material has rho = %g and rho = %g, expected one density: the scalar scheme",
+             fd->rho, rho);
+    fd->rho = rho;
+    fd->c = c;
+    return UNDA_OK;
+}
+
+static double material(const struct fd *fd, const double *material, int which, int num_free)
+{
+    (void)which;
+    (void)num_free;
+    return material[1] * material[1] * fd->speed_unit;
+}
+
+/* c^2 of each node: so reciprocity is exact. */
+static unda_status inject(unda_solver *s, const double *rates, int f, int64_t num, const int64_t *node,
+                          double *weight)
+{
+    (void)f;
+    const struct fd *fd = s->fd;
+    double *speed;
+    TRY(array_try(&speed, num, sizeof *speed, "source"));
+    unda_status status = fd->uniform ? UNDA_OK : fd_engine(s)->gather(s, FD_SPEED, num, node, speed);
+    for (int64_t i = 0; i < num && status == UNDA_OK; i++)
+        weight[i] *= rates[0] * (fd->uniform ? fd->c * fd->c : speed[i] / fd->speed_unit);
+    array_free(speed);
+    return status;
+}
+
+const struct fd_scheme fd_scalar = {.name = "scalar",
+                                    .end_node = 1,
+                                    .check = check,
+                                    .engine = engine,
+                                    .sizes = sizes,
+                                    .prepare = prepare,
+                                    .info = info,
+                                    .num_array = num_array,
+                                    .num_parameter = num_parameter,
+                                    .check_material = check_material,
+                                    .material = material,
+                                    .inject = inject,
+                                    .energy = fd_scalar_energy};

@@ -1,0 +1,214 @@
+/* staggered.c: the staggered schemes as one of fd_scheme: two passes a step, fields of half steps (v, H) from
+ * t - dt/2 to t + dt/2, then those of whole steps (p, stress, E) from t to t + dt. One code for all physics.
+ * Not here: what a physics is (staggered_physics.c), steps (the engines), layers (cpml.c). */
+#include "staggered.h"
+
+#include "../solver/physics.h"
+
+#include <math.h>
+
+static unda_status check_plan(const unda_solver_options *o)
+{
+    int rows = o->plan[0], width = o->plan[2], blocks = o->plan[3], lanes = o->plan[4];
+    int most = o->precision == UNDA_FLOAT32 ? 4 : 2;
+    if (width < 0 || width > most || width == 3 || blocks < 0 || blocks > 16 ||
+        (lanes != 0 && lanes != 16 && lanes != 32) || rows * (lanes ? lanes : 16) > 1024)
+        FAIL(UNDA_ERR_ARG,
+             "plan has %d rows of %d lanes, width %d, %d blocks an SM, expected 16 or 32 lanes, up to 1024 "
+             "threads, width 1, 2 .. %d, up to 16 blocks; 0: chosen",
+             rows, lanes, width, blocks, most);
+    return UNDA_OK;
+}
+
+static unda_status check(const unda_solver_options *o)
+{
+    const unda_fd_options *f = o->fd;
+    if (f->uniform)
+        FAIL(UNDA_ERR_ARG, "uniform is %d, expected 0: the staggered schemes take materials by planes",
+             f->uniform);
+    if (o->kernel != UNDA_KERNEL_AUTO && o->kernel != UNDA_KERNEL_STEP)
+        FAIL(UNDA_ERR_ARG, "kernel is %d, expected %d (auto) or %d (step): the staggered schemes", o->kernel,
+             UNDA_KERNEL_AUTO, UNDA_KERNEL_STEP);
+    TRY(check_plan(o));
+    for (int end = 0; end < 6; end++) {
+        bool absorbs = o->boundary && o->boundary[end] == UNDA_BOUNDARY_ABSORBING;
+        if (absorbs && (!(isfinite(f->stretch[end]) && f->stretch[end] >= 1) ||
+                        !(isfinite(f->frequency[end]) && f->frequency[end] >= 0)))
+            FAIL(UNDA_ERR_ARG,
+                 "layer %d has stretch %g and frequency %g, expected finite numbers >= 1 and >= 0", end,
+                 f->stretch[end], f->frequency[end]);
+        bool mirror =
+            o->boundary && !absorbs && o->boundary[end] != UNDA_BOUNDARY_PERIODIC && f->shape[end / 2] == 1;
+        if (mirror)
+            FAIL(UNDA_ERR_ARG, "shape along %c is 1, expected at least 2 between its sides, or periodic ones",
+                 "xyz"[end / 2]);
+    }
+    return UNDA_OK;
+}
+
+static const struct engine *engine(const unda_solver_options *o)
+{
+    return o->device == UNDA_DEVICE_CPU ? &fd_staggered_cpu.base : &fd_staggered_cuda.base;
+}
+
+static void place_fields(struct fd *fd, const int32_t *boundary)
+{
+    const struct staggered *p = fd->physics;
+    fd->num_field = p->num_field;
+    for (int f = 0; f < p->num_field; f++)
+        for (int a = 0; a < 3; a++) {
+            fd->field[f].half[a] = staggered_half(p, f, a);
+            for (int side = 0; side < 2; side++) {
+                int32_t condition = boundary[2 * a + side];
+                fd->field[f].sign[a][side] =
+                    condition == UNDA_BOUNDARY_PERIODIC
+                        ? SIDE_PERIODIC
+                        : p->parity(condition == UNDA_BOUNDARY_ABSORBING ? p->outer : condition, f, a);
+            }
+        }
+}
+
+static unda_status sizes(unda_solver *s, const unda_solver_options *o)
+{
+    struct fd *fd = s->fd;
+    fd->physics = staggered_physics[o->physics];
+    fd->num_material = fd->physics->num_material;
+    place_fields(fd, o->boundary);
+    fd_list_slabs(fd);
+    s->dt_stable = fd_staggered_stable(fd);
+    return UNDA_OK;
+}
+
+static unda_status prepare(unda_solver *s, const unda_solver_options *o)
+{
+    struct fd *fd = s->fd;
+    double weight[MAX_HALF + 1];
+    fd_staggered_difference(fd->half, weight);
+    fd->half_dt = 0.5 * s->dt;
+    for (int a = 0; a < 3; a++)
+        for (int m = 1; m <= fd->half; m++)
+            fd->step_weight[a][m] = s->dt * weight[m] / fd->axis[a].h;
+    return fd_cpml(fd, o->fd, s->dt);
+}
+
+/* Each pass reads the other's fields and its materials that vary, reads and writes its own. */
+static void info(const unda_solver *s, unda_solver_info *info)
+{
+    const struct fd *fd = s->fd;
+    const struct staggered *p = fd->physics;
+    int32_t terms = p->num_term[0] + p->num_term[1], materials = 0;
+    for (int i = 0; i < fd->num_material; i++)
+        materials += fd->varies[i];
+    info->flops = terms * (3 * fd->half - 1) + 4 * terms;
+    info->bytes_per_elem = (3 * p->num_field + materials) * s->real_bytes;
+}
+
+static int32_t num_array(const struct fd *fd)
+{
+    return fd->physics->num_field;
+}
+
+static int32_t num_parameter(const struct fd *fd)
+{
+    return fd->physics->num_parameter;
+}
+
+static int physics_number(const struct fd *fd)
+{
+    int i = 0;
+    while (staggered_physics[i] != fd->physics)
+        i++;
+    return i;
+}
+
+static unda_status check_material(struct fd *fd, const double *material)
+{
+    const struct physics *physics = physics_table[physics_number(fd)];
+    double speed[MAX_WAVE], impedance[MAX_WAVE];
+    const char *reason = physics->refuse(material);
+    if (reason)
+        FAIL(UNDA_ERR_ARG, "material is %g, %g, ..: %s", material[0], material[1], reason);
+    physics->waves(material, speed, impedance);
+    if (speed[0] > fd->speed_max * (1 + 1e-12))
+        FAIL(UNDA_ERR_ARG, "material has waves of %g m/s, expected at most speed_max = %g", speed[0],
+             fd->speed_max);
+    return UNDA_OK;
+}
+
+static double material(const struct fd *fd, const double *material, int which, int num_free)
+{
+    return fd->physics->material(fd, material, which, num_free);
+}
+
+/* ---- sources ---- */
+
+/* The node one on along the axes of a corner. */
+static int64_t corner_node(const struct fd *fd, int64_t node, int corner, int *num_free)
+{
+    const struct fd_axis *axis = fd->axis;
+    int64_t at[3] = {node / axis[2].total / axis[1].total, node / axis[2].total % axis[1].total,
+                     node % axis[2].total};
+    *num_free = 0;
+    for (int a = 0; a < 3; a++) {
+        *num_free += fd_free_node(&axis[a], at[a]);
+        at[a] = (at[a] + (corner >> a & 1)) % axis[a].total; /* periodic: closed; else within */
+    }
+    return (at[0] * axis[1].total + at[1]) * axis[2].total + at[2];
+}
+
+static unda_status gather_corners(unda_solver *s, int f, int64_t num, const int64_t *node,
+                                  staggered_corners *corners, int64_t *place, double *values)
+{
+    const struct staggered *p = s->fd->physics;
+    for (int c = 0; c < 8; c++) {
+        int num_free;
+        if (!staggered_corner(p, f, c))
+            continue;
+        for (int64_t i = 0; i < num; i++)
+            place[i] = corner_node(s->fd, node[i], c, &num_free);
+        for (int which = 0; which < p->num_material; which++) {
+            TRY(fd_engine(s)->gather(s, FD_MATERIAL + which, num, place, values));
+            for (int64_t i = 0; i < num; i++)
+                corners[i][c][which] = values[i];
+        }
+    }
+    return UNDA_OK;
+}
+
+static unda_status inject(unda_solver *s, const double *rates, int f, int64_t num, const int64_t *node,
+                          double *weight)
+{
+    staggered_corners *corners;
+    int64_t *place = NULL;
+    double *values = NULL;
+    TRY(array_try(&corners, num, sizeof *corners, "source"));
+    unda_status status = array_try(&place, num, sizeof *place, "source");
+    if (status == UNDA_OK)
+        status = array_try(&values, num, sizeof *values, "source");
+    if (status == UNDA_OK)
+        status = gather_corners(s, f, num, node, corners, place, values);
+    for (int64_t i = 0; i < num && status == UNDA_OK; i++) {
+        int num_free;
+        corner_node(s->fd, node[i], 0, &num_free);
+        weight[i] *=
+            s->fd->physics->gain((const double(*)[FD_MAX_MATERIAL])corners[i], f, rates, 3 - num_free);
+    }
+    array_free(corners);
+    array_free(place);
+    array_free(values);
+    return status;
+}
+
+const struct fd_scheme fd_staggered = {.name = "staggered",
+                                       .check = check,
+                                       .engine = engine,
+                                       .sizes = sizes,
+                                       .prepare = prepare,
+                                       .info = info,
+                                       .num_array = num_array,
+                                       .num_parameter = num_parameter,
+                                       .check_material = check_material,
+                                       .material = material,
+                                       .num_rate_more = 1,
+                                       .inject = inject,
+                                       .energy = fd_staggered_energy};

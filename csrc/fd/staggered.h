@@ -1,0 +1,50 @@
+/* staggered.h: what the host must know of a physics on the staggered grid. The equations are in
+ * cuda/physics/staggered_NAME.h; the table of all is in staggered_physics.c. */
+#ifndef UNDA_FD_STAGGERED_H
+#define UNDA_FD_STAGGERED_H
+
+#include "fd.h"
+
+#include "physics/staggered.h"
+
+/* Materials of the eight nodes around a place: [bits 1 2 4: one on along x y z]. */
+typedef double staggered_corners[8][FD_MAX_MATERIAL];
+
+struct staggered {
+    const char *name, *header;
+    int32_t num_field, num_material, num_parameter;
+    int32_t first[2], count[2],
+        num_term[2];                   /* fields and terms of the passes: the half steps, the whole ones */
+    const struct staggered_term *term; /* those of pass 0, then those of pass 1 */
+    const unsigned char *stagger;      /* [num_field] bits 1 2 4 */
+    /* Sign of a field's images about a side. */
+    int (*parity)(int32_t condition, int field, int axis);
+    int32_t half_sign,
+        curl;         /* of what pass 0 adds; 1: of two terms of a field the second one is taken away */
+    int32_t stresses; /* 1: fields 3, 4, 5 are normal stresses, whose energy is not the sum of theirs */
+    int32_t outer;    /* the condition behind a layer: fields of half steps 0 */
+    /* What is kept of a node's material. */
+    double (*material)(const struct fd *fd, const double *material, int which, int num_free);
+    /* The field's share of the energy at a place, per volume; `other`: all fields there (for normal
+     * stresses). */
+    double (*inertia)(const staggered_corners corner, int field);
+    /* Its gain from a source of these rates. num_normal: normal stresses that are not held at 0 there. */
+    double (*gain)(const staggered_corners corner, int field, const double *rates, int num_normal);
+};
+extern const struct staggered *const staggered_physics[]; /* by unda_physics */
+
+static inline int staggered_pass(const struct staggered *p, int field)
+{
+    return field >= p->first[1] && field < p->first[1] + p->count[1];
+}
+static inline int staggered_half(const struct staggered *p, int field, int axis)
+{
+    return p->stagger[field] >> axis & 1;
+}
+/* Corners that a field's coefficient takes: those half a cell to both sides. */
+static inline bool staggered_corner(const struct staggered *p, int field, int corner)
+{
+    return (corner & ~p->stagger[field]) == 0;
+}
+
+#endif

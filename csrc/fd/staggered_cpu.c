@@ -1,0 +1,215 @@
+/* staggered_cpu.c: the CPU engine of the staggered schemes: memory of the layers, OpenMP over rows, two
+ * passes. Results do not depend on the number of threads. Not here: arrays and points (fd_cpu.c), the rows
+ * (staggered_rows.inc.h). */
+#include "staggered_cpu.h"
+
+#include "../base/parallel.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+static struct staggered_cpu *tables(const unda_solver *s)
+{
+    return s->data;
+}
+
+static const struct staggered_cpu_code *code(const unda_solver *s)
+{
+    return s->real_bytes == 4 ? &staggered_cpu_f32 : &staggered_cpu_f64;
+}
+
+static void lay_out(const unda_solver *s, struct staggered_cpu *t)
+{
+    const struct fd *fd = s->fd;
+    fd_cpu_lay_out(s, &t->base);
+    int terms = fd->physics->num_term[0] > fd->physics->num_term[1] ? fd->physics->num_term[0]
+                                                                    : fd->physics->num_term[1];
+    t->scratch_row = (fd->axis[2].total * s->real_bytes + 127) / 128 * 128 + 64;
+    t->scratch_bytes = terms * t->scratch_row;
+}
+
+static unda_status forecast(unda_solver *s)
+{
+    const struct fd *fd = s->fd;
+    struct staggered_cpu t = {0};
+    lay_out(s, &t);
+    int64_t count = (fd->num_field + fd->num_material) * t.base.count;
+    for (int i = 0; i < fd->num_slab; i++)
+        count += fd_slab_count(&fd->slab[i]);
+    int64_t total = fd->axis[0].total + fd->axis[1].total + fd->axis[2].total;
+    s->host_bytes = count * s->real_bytes + total * 6 * (s->real_bytes + 8);
+    s->device_bytes = 0;
+    return UNDA_OK;
+}
+
+static unda_status reals(const unda_solver *s, void **out, const double *from, int64_t num)
+{
+    TRY(array_try(out, num, s->real_bytes, "tables"));
+    for (int64_t i = 0; i < num; i++)
+        fd_cpu_put(s, *out, i, from[i]);
+    return UNDA_OK;
+}
+
+static unda_status create(unda_solver *s)
+{
+    const struct fd *fd = s->fd;
+    struct staggered_cpu *t;
+    TRY(forecast(s));
+    fork_mark();
+    s->threads = parallel_threads(s->options.threads);
+    TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
+    s->data = t;
+    t->physics = s->options.physics;
+    lay_out(s, t);
+    TRY(fd_cpu_allocate(s, &t->base));
+    TRY(array_try(&t->scratch, s->threads * t->scratch_bytes, 1, "rows"));
+    for (int i = 0; i < fd->num_slab; i++)
+        TRY(array_try(&t->slab[i], fd_slab_count(&fd->slab[i]), s->real_bytes, "layers"));
+    for (int a = 0; a < 3; a++) {
+        TRY(reals(s, &t->weight[a], fd->step_weight[a], MAX_HALF + 1));
+        for (int half = 0; half < 2; half++) {
+            const struct fd_cpml *cpml = &fd->axis[a].cpml[half];
+            const double *from[] = {cpml->b, cpml->a, cpml->k};
+            for (int i = 0; i < 3; i++)
+                TRY(reals(s, &t->table[a][half][i], from[i], fd->axis[a].total));
+        }
+    }
+    return UNDA_OK;
+}
+
+static void destroy(unda_solver *s)
+{
+    struct staggered_cpu *t = tables(s);
+    for (int i = 0; i < 2 * FD_MAX_TERM; i++)
+        array_free(t->slab[i]);
+    for (int a = 0; a < 3; a++) {
+        array_free(t->weight[a]);
+        for (int i = 0; i < 6; i++)
+            array_free(t->table[a][i / 3][i % 3]);
+    }
+    array_free(t->scratch);
+    fd_cpu_free(&t->base);
+    array_free(t);
+    s->data = NULL;
+}
+
+static void describe(const unda_solver *s, unda_solver_info *info)
+{
+    (void)s;
+    info->kernel = UNDA_KERNEL_STEP;
+}
+
+static unda_status clear(unda_solver *s)
+{
+    for (int i = 0; i < s->fd->num_slab; i++)
+        memset(tables(s)->slab[i], 0, (size_t)(fd_slab_count(&s->fd->slab[i]) * s->real_bytes));
+    return fd_cpu_clear(s);
+}
+
+static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
+{
+    const struct fd_slab *slab = &s->fd->slab[number];
+    size_t plane = (size_t)(slab->num[1] * slab->num[2] * s->real_bytes);
+    char *at = (char *)tables(s)->slab[number] + (size_t)first * plane;
+    if (out)
+        memcpy(out, at, (size_t)count * plane);
+    else
+        memcpy(at, in, (size_t)count * plane);
+    return UNDA_OK;
+}
+
+/* ---- steps ---- */
+
+static void fill_pass(unda_solver *s, int pass)
+{
+    const struct staggered *p = s->fd->physics;
+    for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
+        fd_cpu_fill_ghosts(s, tables(s)->base.array[f], &s->fd->field[f]);
+}
+
+static void fill_materials(unda_solver *s)
+{
+    struct staggered_cpu *t = tables(s);
+    struct fd_field even = fd_even_field(s->fd);
+    if (t->material_version == s->fd->material_version)
+        return;
+    for (int i = 0; i < s->fd->num_material; i++)
+        fd_cpu_fill_ghosts(s, t->base.material[i], &even);
+    t->material_version = s->fd->material_version;
+}
+
+static void pass_rows(unda_solver *s, int pass)
+{
+    struct staggered_cpu *t = tables(s);
+    int64_t num_x = s->fd->axis[0].total, num_y = s->fd->axis[1].total;
+#pragma omp parallel num_threads(s->threads)
+    {
+        char *scratch = t->scratch + omp_get_thread_num() * t->scratch_bytes;
+#pragma omp for schedule(static)
+        for (int64_t row = 0; row < num_x * num_y; row++)
+            code(s)->row(s->fd, t, pass, row / num_y, row % num_y, scratch);
+    }
+}
+
+static void step_pass(unda_solver *s, int pass, int64_t time)
+{
+    const struct staggered *p = s->fd->physics;
+    pass_rows(s, pass);
+    if (time >= 0)
+        for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
+            fd_cpu_inject(s, tables(s)->base.array[f], f, time, 0, s->fd->num_node);
+    fill_pass(s, pass);
+}
+
+static unda_status run(unda_solver *s, int64_t num_step)
+{
+    int64_t start = s->step;
+    fill_materials(s);
+    fill_pass(s, 0); /* the state may have been set */
+    fill_pass(s, 1);
+    for (int64_t i = 0; i < num_step; i++) {
+        step_pass(s, 0, i);
+        step_pass(s, 1, i);
+        s->step++;
+        for (int f = 0; f < s->fd->num_field; f++)
+            fd_cpu_keep(s, fd_cpu(s)->array[f], f, s->step, start, 0, s->fd->num_node);
+    }
+    fd_cpu_weigh(s, start);
+    return UNDA_OK;
+}
+
+/* From 0 a pass gives the fields of half steps what they gain in dt: minus half of it half a step back. */
+static unda_status rest(unda_solver *s)
+{
+    const struct staggered *p = s->fd->physics;
+    struct fd_cpu *t = fd_cpu(s);
+    TRY(fd_need_material(s));
+    fill_materials(s);
+    fill_pass(s, 1);
+    for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
+        memset(t->array[f], 0, (size_t)(t->count * s->real_bytes));
+    step_pass(s, 0, -1);
+    for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
+        for (int64_t i = 0; i < t->count; i++)
+            fd_cpu_put(s, t->array[f], i, -0.5 * fd_cpu_get(s, t->array[f], i));
+    for (int i = 0; i < s->fd->num_slab; i++)
+        memset(tables(s)->slab[i], 0, (size_t)(fd_slab_count(&s->fd->slab[i]) * s->real_bytes));
+    return UNDA_OK;
+}
+
+const struct fd_engine fd_staggered_cpu = {.base = {.name = "cpu",
+                                                    .create = create,
+                                                    .destroy = destroy,
+                                                    .record = fd_record,
+                                                    .drive = fd_cpu_drive,
+                                                    .run = run,
+                                                    .find_bad = fd_cpu_find_bad,
+                                                    .reserve = fd_cpu_reserve,
+                                                    .forecast = forecast,
+                                                    .describe = describe},
+                                           .planes = fd_cpu_planes,
+                                           .gather = fd_cpu_gather,
+                                           .clear = clear,
+                                           .rest = rest,
+                                           .slab = slab};

@@ -1,0 +1,33 @@
+/* staggered_cpu.h: what the files of the CPU engine of the staggered schemes share.
+ * Next: staggered_cpu.c (arrays, threads), staggered_rows.inc.h (rows), staggered_cpu.inc.h (each physics).
+ */
+#ifndef UNDA_STAGGERED_CPU_H
+#define UNDA_STAGGERED_CPU_H
+
+#include "fd_cpu.h"
+#include "staggered.h"
+
+struct staggered_cpu {
+    struct fd_cpu base;
+    void *slab[2 * FD_MAX_TERM]; /* memory of the layers, [x][y][z] REAL */
+    void *table[3][2][3];        /* b, a, 1 / kappa along each axis at nodes and half a cell on, REAL */
+    void *weight[3];             /* dt D_m / h along each axis: [m], REAL */
+    char *scratch;               /* differences of the row at work, of each thread */
+    int64_t scratch_row, scratch_bytes;
+    int64_t material_version; /* whose ghosts are there */
+    int physics;
+};
+
+/* Fields of one pass in one row, from the differences of its terms; num nodes from `at` on. */
+typedef void (*staggered_update)(const struct staggered_cpu *t, void *const *difference, int64_t at,
+                                 int64_t num);
+/* Row (x, y) of a pass: differences, layers, update. */
+typedef void (*staggered_row)(const struct fd *fd, const struct staggered_cpu *t, int pass, int64_t x,
+                              int64_t y, char *scratch);
+struct staggered_cpu_code {
+    staggered_row row;
+    staggered_update update[3][2];
+};
+extern const struct staggered_cpu_code staggered_cpu_f32, staggered_cpu_f64;
+
+#endif

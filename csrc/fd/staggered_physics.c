@@ -1,0 +1,206 @@
+/* staggered_physics.c: the table of physics on the staggered grid: parities at sides, materials, energies.
+ * A side at the outermost nodes is a mirror: every field goes on evenly or oddly, the two of a difference
+ * across it with opposite signs, so that with half a cell's weight for nodes on the side the differences are
+ * each other's adjoint: energy is conserved and reciprocity exact. For the free side of an elastic medium
+ * this is Levander's (1988) imaging of the stresses with velocities imaged evenly. */
+#include "staggered.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#define DEVICE static inline __attribute__((unused))
+#define REAL   double
+#define TABLE  static const
+#define UNROLL
+
+/* Mean over the corners that a field takes of one material. */
+static double mean(const staggered_corners corner, unsigned char stagger, int which)
+{
+    double sum = 0;
+    int num = 0;
+    for (int c = 0; c < 8; c++)
+        if ((c & ~stagger) == 0) {
+            sum += corner[c][which];
+            num++;
+        }
+    return sum / num;
+}
+
+/* ---- acoustic ---- */
+
+#define FN(name) acoustic_##name
+#include "physics/staggered_acoustic.h"
+
+/* Free: p is odd, and the gradient along the side with it. */
+static int acoustic_parity(int32_t condition, int field, int axis)
+{
+    int p = condition == UNDA_BOUNDARY_FREE ? -1 : 1;
+    return field == 1 + axis ? -p : p;
+}
+
+static double acoustic_material(const struct fd *fd, const double *m, int which, int num_free)
+{
+    (void)fd;
+    (void)num_free;
+    return which == 0 ? m[0] : m[0] * m[1] * m[1];
+}
+
+static double acoustic_inertia(const staggered_corners corner, int field)
+{
+    return field == 0 ? 1 / corner[0][1] : mean(corner, acoustic_stagger[field], 0);
+}
+
+static double acoustic_gain(const staggered_corners corner, int field, const double *rates, int num_normal)
+{
+    (void)num_normal;
+    if (field == 0)
+        return rates[0] + corner[0][1] * rates[ACOUSTIC_FIELDS];
+    return rates[field] / acoustic_inertia(corner, field);
+}
+
+static const struct staggered acoustic = {.name = "acoustic",
+                                          .header = "physics/staggered_acoustic.h",
+                                          .num_field = ACOUSTIC_FIELDS,
+                                          .num_material = ACOUSTIC_MATERIAL,
+                                          .num_parameter = 2,
+                                          .first = {acoustic_first0, acoustic_first1},
+                                          .count = {acoustic_count0, acoustic_count1},
+                                          .num_term = {acoustic_terms0, acoustic_terms1},
+                                          .term = acoustic_terms,
+                                          .stagger = acoustic_stagger,
+                                          .parity = acoustic_parity,
+                                          .half_sign = -1,
+                                          .outer = UNDA_BOUNDARY_RIGID,
+                                          .material = acoustic_material,
+                                          .inertia = acoustic_inertia,
+                                          .gain = acoustic_gain};
+
+/* ---- elastic ---- */
+
+#undef FN
+#define FN(name) elastic_##name
+#include "physics/staggered_elastic.h"
+
+/* How many of a stress's two axes are this one. */
+static int along(int field, int axis)
+{
+    static const int axes[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {0, 2}, {0, 1}};
+    return (axes[field - 3][0] == axis) + (axes[field - 3][1] == axis);
+}
+
+/* Free: the traction is odd. Fixed: the velocity. Symmetry: the normal velocity and the shear traction. */
+static int elastic_parity(int32_t condition, int field, int axis)
+{
+    bool velocity = field < 3, normal = field == axis;
+    switch (condition) {
+    case UNDA_BOUNDARY_FREE:
+        return velocity || along(field, axis) == 0 ? 1 : -1;
+    case UNDA_BOUNDARY_FIXED:
+        return velocity || (field >= 6 && along(field, axis) == 0) ? -1 : 1;
+    default:
+        return velocity ? (normal ? -1 : 1) : along(field, axis) == 1 ? -1 : 1;
+    }
+}
+
+/* On a free side the normal stress stays 0: the strain rate along it, -lambda / (lambda + 2 mu) times the
+ * others' sum, leaves of lambda 2 mu lambda / (lambda + 2 mu); on an edge of two sides the same again.
+ * Velocities there are even, so that the difference of the normal one is 0 by itself. */
+static double elastic_material(const struct fd *fd, const double *m, int which, int num_free)
+{
+    (void)fd;
+    double mu = m[0] * m[2] * m[2], lambda = m[0] * m[1] * m[1] - 2 * mu;
+    for (int i = 0; i < num_free; i++)
+        lambda = mu > 0 ? 2 * mu * lambda / (lambda + 2 * mu) : 0;
+    return which == 0 ? m[0] : which == 1 ? lambda : mu > 0 ? 1 / mu : INFINITY;
+}
+
+static double elastic_inertia(const staggered_corners corner, int field)
+{
+    if (field < 3)
+        return mean(corner, elastic_stagger[field], 0);
+    double soft = mean(corner, elastic_stagger[field], 2);
+    return isinf(soft) ? 0 : soft; /* shear; of normal stresses see staggered_energy.c */
+}
+
+/* A fluid bears no shear: of a moment that reaches into one its nodes take the isotropic part. */
+static double elastic_gain(const staggered_corners corner, int field, const double *rates, int num_normal)
+{
+    if (field < 3)
+        return rates[field] / elastic_inertia(corner, field);
+    bool fluid = isinf(mean(corner, elastic_stagger[field], 2));
+    if (field >= 6)
+        return fluid ? 0 : rates[field];
+    double bulk = (num_normal * corner[0][1] + 2 / corner[0][2]) / 3;
+    double moment = fluid ? (rates[3] + rates[4] + rates[5]) / 3 : rates[field];
+    return moment - bulk * rates[ELASTIC_FIELDS];
+}
+
+static const struct staggered elastic = {.name = "elastic",
+                                         .header = "physics/staggered_elastic.h",
+                                         .num_field = ELASTIC_FIELDS,
+                                         .num_material = ELASTIC_MATERIAL,
+                                         .num_parameter = 3,
+                                         .first = {elastic_first0, elastic_first1},
+                                         .count = {elastic_count0, elastic_count1},
+                                         .num_term = {elastic_terms0, elastic_terms1},
+                                         .term = elastic_terms,
+                                         .stagger = elastic_stagger,
+                                         .parity = elastic_parity,
+                                         .half_sign = 1,
+                                         .stresses = 1,
+                                         .outer = UNDA_BOUNDARY_FIXED,
+                                         .material = elastic_material,
+                                         .inertia = elastic_inertia,
+                                         .gain = elastic_gain};
+
+/* ---- Maxwell ---- */
+
+#undef FN
+#define FN(name) maxwell_##name
+#include "physics/staggered_maxwell.h"
+
+/* PEC: the tangential E and the normal H are odd; PMC: the others. */
+static int maxwell_parity(int32_t condition, int field, int axis)
+{
+    bool electric = field < 3, normal = field % 3 == axis;
+    return (electric == normal ? 1 : -1) * (condition == UNDA_BOUNDARY_PMC ? -1 : 1);
+}
+
+static double maxwell_material(const struct fd *fd, const double *m, int which, int num_free)
+{
+    (void)num_free;
+    return which == 2 ? m[2] * fd->half_dt : m[which];
+}
+
+static double maxwell_inertia(const staggered_corners corner, int field)
+{
+    return mean(corner, maxwell_stagger[field], field >= 3);
+}
+
+static double maxwell_gain(const staggered_corners corner, int field, const double *rates, int num_normal)
+{
+    (void)num_normal;
+    double loss = field < 3 ? mean(corner, maxwell_stagger[field], 2) : 0;
+    return rates[field] / (maxwell_inertia(corner, field) + loss);
+}
+
+static const struct staggered maxwell = {.name = "maxwell",
+                                         .header = "physics/staggered_maxwell.h",
+                                         .num_field = MAXWELL_FIELDS,
+                                         .num_material = MAXWELL_MATERIAL,
+                                         .num_parameter = 3,
+                                         .first = {maxwell_first0, maxwell_first1},
+                                         .count = {maxwell_count0, maxwell_count1},
+                                         .num_term = {maxwell_terms0, maxwell_terms1},
+                                         .term = maxwell_terms,
+                                         .stagger = maxwell_stagger,
+                                         .parity = maxwell_parity,
+                                         .half_sign = -1,
+                                         .curl = 1,
+                                         .outer = UNDA_BOUNDARY_PEC,
+                                         .material = maxwell_material,
+                                         .inertia = maxwell_inertia,
+                                         .gain = maxwell_gain};
+
+const struct staggered *const staggered_physics[] = {
+    [UNDA_ACOUSTIC] = &acoustic, [UNDA_ELASTIC] = &elastic, [UNDA_MAXWELL] = &maxwell};

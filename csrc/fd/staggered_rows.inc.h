@@ -1,0 +1,120 @@
+/* staggered_rows.inc.h: rows of the staggered schemes on the CPU, for all physics: each term's differences
+ * along the row, what the layers make of them, the physics' update of all fields. The differences of a row
+ * stay in the first cache. The includer defines REAL, DEVICE and PRECISION(name). */
+
+/* Backward differences of num places from `from` on; forward ones are those of one place on. */
+DEVICE void PRECISION(difference_)(int half, int64_t num, const REAL *from, int64_t stride,
+                                   const REAL *restrict weight, REAL *restrict out)
+{
+#pragma omp simd
+    for (int64_t z = 0; z < num; z++) {
+        REAL sum = 0;
+#pragma GCC unroll 8
+        for (int m = 1; m <= half; m++)
+            sum += weight[m] * (from[z + (m - 1) * stride] - from[z - m * stride]);
+        out[z] = sum;
+    }
+}
+
+CLONES static void PRECISION(differences_)(int half, int64_t num, const REAL *from, int64_t stride,
+                                           const REAL *weight, REAL *out)
+{
+    switch (half) {
+    case 1:
+        PRECISION(difference_)(1, num, from, stride, weight, out);
+        break;
+    case 2:
+        PRECISION(difference_)(2, num, from, stride, weight, out);
+        break;
+    case 3:
+        PRECISION(difference_)(3, num, from, stride, weight, out);
+        break;
+    case 4:
+        PRECISION(difference_)(4, num, from, stride, weight, out);
+        break;
+    default:
+        PRECISION(difference_)(half, num, from, stride, weight, out);
+    }
+}
+
+/* psi' = b psi + a d, d' = d / kappa + psi'; the step in the tables is 0 where all places have the same
+ * depth. */
+CLONES static void PRECISION(absorb_)(REAL *restrict d, REAL *restrict psi, const REAL *b, const REAL *a,
+                                      const REAL *k, int64_t step, int64_t num)
+{
+    if (step)
+#pragma omp simd
+        for (int64_t i = 0; i < num; i++) {
+            psi[i] = b[i] * psi[i] + a[i] * d[i];
+            d[i] = k[i] * d[i] + psi[i];
+        }
+    else {
+        REAL b0 = b[0], a0 = a[0], k0 = k[0];
+#pragma omp simd
+        for (int64_t i = 0; i < num; i++) {
+            psi[i] = b0 * psi[i] + a0 * d[i];
+            d[i] = k0 * d[i] + psi[i];
+        }
+    }
+}
+
+static void PRECISION(absorb_row_)(const struct fd *fd, const struct staggered_cpu *t, int term, int64_t x,
+                                   int64_t y, REAL *d)
+{
+    for (int side = 0; side < 2; side++) {
+        if (fd->slab_of[term][side] < 0)
+            continue;
+        const struct fd_slab *slab = &fd->slab[fd->slab_of[term][side]];
+        int half = staggered_half(fd->physics, fd->physics->term[term].target, slab->axis);
+        int64_t at[3] = {x, y, slab->begin}, first = slab->begin;
+        if (slab->axis < 2) {
+            first = at[slab->axis];
+            at[slab->axis] -= slab->begin;
+            at[2] = 0;
+            if (at[slab->axis] < 0 || at[slab->axis] >= slab->count)
+                continue;
+        } else
+            at[2] = 0;
+        REAL *psi = (REAL *)t->slab[fd->slab_of[term][side]] + (at[0] * slab->num[1] + at[1]) * slab->num[2];
+        const REAL *const *table = (const REAL *const *)t->table[slab->axis][half];
+        PRECISION(absorb_)(slab->axis == 2 ? d + first : d, psi, table[0] + first, table[1] + first,
+                           table[2] + first, slab->axis == 2, slab->num[2]);
+    }
+}
+
+/* On sides about which a field is odd it stays 0. */
+static void PRECISION(pin_row_)(const struct fd *fd, const struct staggered_cpu *t, int field, int64_t x,
+                                int64_t y, int64_t at)
+{
+    REAL *row = (REAL *)t->base.array[field] + at;
+    int64_t last = fd->axis[2].total - 1;
+    if (fd_pinned(fd, field, 0, x) || fd_pinned(fd, field, 1, y))
+        memset(row, 0, (size_t)(last + 1) * sizeof *row);
+    if (fd_pinned(fd, field, 2, 0))
+        row[0] = 0;
+    if (fd_pinned(fd, field, 2, last))
+        row[last] = 0;
+}
+
+static void PRECISION(staggered_row_)(const struct fd *fd, const struct staggered_cpu *t, int pass, int64_t x,
+                                      int64_t y, char *scratch)
+{
+    const struct staggered *p = fd->physics;
+    void *difference[FD_MAX_TERM];
+    int64_t num = fd->axis[2].total;
+    int64_t at = t->base.origin + x * t->base.stride[0] + y * t->base.stride[1];
+    for (int i = 0; i < p->num_term[pass]; i++) {
+        int number = pass * p->num_term[0] + i;
+        const struct staggered_term *term = &p->term[number];
+        int64_t stride = t->base.stride[term->axis];
+        int64_t from = at + (staggered_half(p, term->target, term->axis) ? stride : 0);
+        REAL *d = (REAL *)(scratch + i * t->scratch_row);
+        PRECISION(differences_)(fd->half, num, (const REAL *)t->base.array[term->source] + from, stride,
+                                t->weight[term->axis], d);
+        PRECISION(absorb_row_)(fd, t, number, x, y, d);
+        difference[i] = d;
+    }
+    PRECISION(staggered_cpu_).update[t->physics][pass](t, difference, at, num);
+    for (int i = 0; i < p->count[pass]; i++)
+        PRECISION(pin_row_)(fd, t, p->first[pass] + i, x, y, at);
+}

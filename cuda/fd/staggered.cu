@@ -1,0 +1,341 @@
+/* staggered.cu: the two passes of a step of the staggered schemes, for every physics (STAGGERED, its header
+ * in cuda/physics). A block owns TILE_Y rows of LANES WIDTH places along z and marches along x: a thread
+ * holds what is differenced along x in registers, 2 HALF planes of its WIDTH places, and takes neighbours
+ * along y and z from the first cache, where the rows of the block keep them. Ghosts beyond the sides are
+ * filled between passes by staggered_ghosts, so no thread here knows of images; blocks away from sides and
+ * layers run code that knows of neither. No barriers. A node and step: elastic 30 words of memory, p-v 14,
+ * Maxwell 21, one less for each material that is the same everywhere. Defines: REAL, HALF, STAGGERED, LAYERS
+ * (1: any), TILE_Y, LANES, WIDTH (up to 16 bytes), MIN_BLOCKS (an SM), PITCH. */
+#include "fd/scalar_args.h"
+#include "fd/staggered_args.h"
+
+#if !defined(REAL) || !defined(HALF) || !defined(STAGGERED) || !defined(LAYERS) || !defined(TILE_Y) ||       \
+    !defined(WIDTH) || !defined(MIN_BLOCKS) || !defined(PITCH) || !defined(LANES)
+#error "staggered.cu needs REAL, HALF, STAGGERED, LAYERS, TILE_Y, LANES, WIDTH, MIN_BLOCKS and PITCH"
+#endif
+#define DEVICE   static __device__ __forceinline__
+#define TABLE    constexpr
+#define UNROLL   _Pragma("unroll")
+#define FN(name) name
+
+DEVICE float quotient(float a, float b)
+{
+    return __fdividef(a, b); /* 2 units in the last place; 0 of infinite b */
+}
+DEVICE double quotient(double a, double b)
+{
+    return a / b;
+}
+#define DIVIDE(a, b) quotient(a, b)
+#include STAGGERED
+
+static_assert(sizeof(struct staggered_args) == STAGGERED_ARGS_BYTES, "host and device disagree");
+static_assert(sizeof(struct staggered_ghost_args) == STAGGERED_GHOST_BYTES, "host and device disagree");
+static_assert(WIDTH * sizeof(REAL) <= 16, "a thread loads 16 bytes at most");
+
+constexpr int TILE_Z = LANES * WIDTH, THREADS = LANES * TILE_Y;
+constexpr int REACH = (HALF + WIDTH - 1) / WIDTH; /* vectors beside one that a difference along z needs */
+
+struct __align__(WIDTH * sizeof(REAL)) vec {
+    REAL v[WIDTH];
+};
+DEVICE vec load(const REAL *from)
+{
+    return *(const vec *)from;
+}
+
+template <int N> struct number {
+    static constexpr int value = N;
+};
+/* f(number<I>()) for I = FIRST .. END - 1: what it indexes with is a constant. */
+template <int FIRST, int END, class F> DEVICE void each(F &&f)
+{
+    if constexpr (FIRST < END) {
+        f(number<FIRST>());
+        each<FIRST + 1, END>(f);
+    }
+}
+
+DEVICE REAL weight(const staggered_args &a, int axis, int m)
+{
+    return sizeof(REAL) == 4 ? (REAL)a.weight32[axis * (FD_MAX_HALF + 1) + m]
+                             : (REAL)a.weight64[axis * (FD_MAX_HALF + 1) + m];
+}
+
+/* Fields, terms and needs of a pass. */
+template <int PASS> struct of_pass {
+    static constexpr int first = PASS ? first1 : first0, count = PASS ? count1 : count0;
+    static constexpr int term = PASS ? terms0 : 0, num_term = PASS ? terms1 : terms0;
+    static constexpr int need = PASS ? needs0 : 0, num_need = PASS ? needs1 : needs0;
+};
+/* 1 if the place where a term stands is half a cell on along its axis. */
+constexpr int half_on(int term)
+{
+    return stagger[terms[term].target] >> terms[term].axis & 1;
+}
+/* Which of the pass's terms along its axis this is; their number, of `end`. */
+constexpr int number_along(int axis, int first, int end)
+{
+    int n = 0;
+    for (int i = first; i < end; i++)
+        n += terms[i].axis == axis;
+    return n;
+}
+
+/* ---- differences ---- */
+
+template <int TERM>
+DEVICE void difference(const staggered_args &a, long long at, REAL (*queue)[2 * HALF][WIDTH], REAL *d)
+{
+    constexpr int axis = terms[TERM].axis, on = half_on(TERM);
+    constexpr int first = TERM < terms0 ? 0 : terms0;
+    const REAL *from = (const REAL *)a.field[terms[TERM].source] + at;
+    UNROLL for (int k = 0; k < WIDTH; k++) d[k] = 0;
+    if constexpr (axis == 0) { /* [i]: plane x + on - HALF + i; the last one is loaded now */
+        REAL(&line)[2 * HALF][WIDTH] = queue[number_along(0, first, TERM)];
+        vec last = load(from + (on + HALF - 1) * a.plane);
+        UNROLL for (int k = 0; k < WIDTH; k++)
+        {
+            UNROLL for (int j = 0; j < 2 * HALF - 1; j++) line[j][k] = line[j + 1][k];
+            line[2 * HALF - 1][k] = last.v[k];
+            UNROLL for (int m = 1; m <= HALF; m++) d[k] +=
+                weight(a, 0, m) * (line[HALF + m - 1][k] - line[HALF - m][k]);
+        }
+    } else if constexpr (axis == 1) {
+        UNROLL for (int m = 1; m <= HALF; m++)
+        {
+            vec high = load(from + (on + m - 1) * (PITCH)), low = load(from + (on - m) * (PITCH));
+            UNROLL for (int k = 0; k < WIDTH; k++) d[k] += weight(a, 1, m) * (high.v[k] - low.v[k]);
+        }
+    } else {
+        REAL line[(2 * REACH + 1) * WIDTH];
+        UNROLL for (int j = 0; j <= 2 * REACH; j++)
+        {
+            vec part = load(from + (j - REACH) * WIDTH);
+            UNROLL for (int k = 0; k < WIDTH; k++) line[j * WIDTH + k] = part.v[k];
+        }
+        UNROLL for (int k = 0; k < WIDTH; k++) UNROLL for (int m = 1; m <= HALF; m++) d[k] +=
+            weight(a, 2, m) * (line[REACH * WIDTH + k + on + m - 1] - line[REACH * WIDTH + k + on - m]);
+    }
+}
+
+/* ---- materials ---- */
+
+template <int NEED> DEVICE void material(const staggered_args &a, long long at, REAL *m)
+{
+    constexpr int which = needs[NEED].material, bits = needs[NEED].bits;
+    const long long place = at + (bits & 1) * a.plane + (bits >> 1 & 1) * (PITCH);
+    const REAL *from = (const REAL *)a.material[which] + a.vary[which] * place;
+    vec here = load(from);
+    if constexpr (bits & 4) {
+        UNROLL for (int k = 0; k < WIDTH - 1; k++) m[k] = here.v[k + 1];
+        m[WIDTH - 1] = from[WIDTH];
+    } else {
+        UNROLL for (int k = 0; k < WIDTH; k++) m[k] = here.v[k];
+    }
+}
+
+/* ---- sides and layers ---- */
+
+/* Whether places from .. end - 1 of an axis have a layer or an outermost node among them, or go beyond. */
+DEVICE bool at_side(const staggered_args &a, int axis, int from, int end)
+{
+    int low = a.count[axis][0] > 1 ? a.count[axis][0] : 1;
+    return from < low || end > a.num[axis] - 1 - a.count[axis][1];
+}
+
+#if LAYERS
+/* Places from .. end - 1 along an axis against the layer at one side: whether any term has it there. */
+DEVICE bool in_layer(const staggered_args &a, int axis, int side, int from, int end)
+{
+    return side ? end >= a.num[axis] - a.count[axis][1] : from < a.count[axis][0];
+}
+
+/* psi' = b psi + a d, d' = d / kappa + psi' in the layer at one side of an axis (csrc/fd/cpml.c), of all
+ * terms that are differenced along it. */
+template <int PASS, int AXIS>
+DEVICE void absorb(const staggered_args &a, int side, REAL (*d)[WIDTH], int x, int y, int z)
+{
+    using p = of_pass<PASS>;
+    constexpr int num = number_along(AXIS, p::term, p::term + p::num_term);
+    const int count = a.count[AXIS][side], at = AXIS == 0 ? x : AXIS == 1 ? y : z;
+    REAL *memory[num], psi[num][WIDTH];
+    each<p::term, p::term + p::num_term>([&](auto i) {
+        constexpr int term = decltype(i)::value, n = number_along(AXIS, p::term, term);
+        if constexpr (terms[term].axis == AXIS) {
+            int depth = at - a.begin[AXIS][half_on(term)][side];
+            long long first = AXIS == 0   ? ((long long)depth * a.num[1] + y) * a.num[2] + z
+                              : AXIS == 1 ? ((long long)x * count + depth) * a.num[2] + z
+                                          : ((long long)x * a.num[1] + y) * count + depth;
+            memory[n] = (REAL *)a.memory[term][side] + first;
+            UNROLL for (int k = 0; k < WIDTH; k++)
+            {
+                bool inside = (unsigned)(depth + (AXIS == 2 ? k : 0)) < (unsigned)count && z + k < a.num[2];
+                psi[n][k] = inside ? memory[n][k] : (REAL)0;
+            }
+        }
+    });
+    each<p::term, p::term + p::num_term>([&](auto i) {
+        constexpr int term = decltype(i)::value, n = number_along(AXIS, p::term, term);
+        if constexpr (terms[term].axis == AXIS) {
+            int depth = at - a.begin[AXIS][half_on(term)][side];
+            const void *const *table = a.table[AXIS][half_on(term)];
+            UNROLL for (int k = 0; k < WIDTH; k++)
+            {
+                int on = AXIS == 2 ? k : 0;
+                REAL &one = d[term - p::term][k];
+                if ((unsigned)(depth + on) < (unsigned)count && z + k < a.num[2]) {
+                    REAL value = ((const REAL *)table[0])[at + on] * psi[n][k] +
+                                 ((const REAL *)table[1])[at + on] * one;
+                    memory[n][k] = value;
+                    one = ((const REAL *)table[2])[at + on] * one + value;
+                }
+            }
+        }
+    });
+}
+#endif
+
+/* ---- passes ---- */
+
+/* EDGE: whether the block has sides or layers. */
+template <int PASS, bool EDGE>
+DEVICE void march(const staggered_args &a, int y, int z, const int begin, const int end)
+{
+    using p = of_pass<PASS>;
+    long long at = a.origin + (long long)begin * a.plane + (long long)y * (PITCH) + z;
+    REAL queue[number_along(0, p::term, p::term + p::num_term)][2 * HALF][WIDTH];
+    each<p::term, p::term + p::num_term>([&](auto i) {
+        constexpr int term = decltype(i)::value;
+        if constexpr (terms[term].axis == 0) {
+            const REAL *from =
+                (const REAL *)a.field[terms[term].source] + at + (half_on(term) - HALF - 1) * a.plane;
+            UNROLL for (int j = 1; j < 2 * HALF; j++)
+            {
+                vec one = load(from + j * a.plane);
+                UNROLL for (int k = 0; k < WIDTH; k++) queue[number_along(0, p::term, term)][j][k] = one.v[k];
+            }
+        }
+    });
+#pragma unroll 1
+    for (int x = begin; x < end; x++, at += a.plane) {
+        REAL d[p::num_term][WIDTH], m[p::num_need][WIDTH];
+        vec field[p::count];
+        each<0, p::num_term>([&](auto i) {
+            constexpr int n = decltype(i)::value;
+            difference<p::term + n>(a, at, queue, d[n]);
+        });
+        UNROLL for (int i = 0; i < p::count; i++) field[i] = load((const REAL *)a.field[p::first + i] + at);
+        each<0, p::num_need>([&](auto i) {
+            constexpr int n = decltype(i)::value;
+            material<p::need + n>(a, at, m[n]);
+        });
+#if LAYERS
+        if constexpr (EDGE) {
+#pragma unroll 1
+            for (int side = 0; side < 2; side++) {
+                if (in_layer(a, 2, side, z, z + WIDTH))
+                    absorb<PASS, 2>(a, side, d, x, y, z);
+                if (in_layer(a, 1, side, y, y + 1))
+                    absorb<PASS, 1>(a, side, d, x, y, z);
+                if (in_layer(a, 0, side, x, x + 1))
+                    absorb<PASS, 0>(a, side, d, x, y, z);
+            }
+        }
+#endif
+        UNROLL for (int k = 0; k < WIDTH; k++)
+        {
+            REAL f[p::count], e[p::num_term], c[p::num_need];
+            UNROLL for (int i = 0; i < p::count; i++) f[i] = field[i].v[k];
+            UNROLL for (int i = 0; i < p::num_term; i++) e[i] = d[i][k];
+            UNROLL for (int i = 0; i < p::num_need; i++) c[i] = m[i][k];
+            if constexpr (PASS == 0)
+                pass0(f, e, c);
+            else
+                pass1(f, e, c);
+            if constexpr (EDGE) { /* sides where a field is held at 0 */
+                int sides = (x == 0) | (x == a.num[0] - 1) << 1 | (y == 0) << 2 | (y == a.num[1] - 1) << 3 |
+                            (z + k == 0) << 4 | (z + k == a.num[2] - 1) << 5;
+                UNROLL for (int i = 0; i < p::count; i++) if (sides & a.pinned[p::first + i]) f[i] = 0;
+            }
+            UNROLL for (int i = 0; i < p::count; i++) field[i].v[k] = f[i];
+        }
+        UNROLL for (int i = 0; i < p::count; i++)
+        {
+            REAL *to = (REAL *)a.field[p::first + i] + at;
+            if (!EDGE || z + WIDTH <= a.num[2])
+                *(vec *)to = field[i];
+            else /* the rest are ghosts */
+                UNROLL for (int k = 0; k < WIDTH; k++) if (z + k < a.num[2]) to[k] = field[i].v[k];
+        }
+    }
+}
+
+template <int PASS> DEVICE void pass(const staggered_args &a)
+{
+    const int first_y = blockIdx.y * TILE_Y, first_z = blockIdx.x * TILE_Z;
+    const int y = first_y + threadIdx.y, z = first_z + threadIdx.x * WIDTH;
+    const int begin = blockIdx.z * a.chunk, end = begin + a.chunk < a.num[0] ? begin + a.chunk : a.num[0];
+    if (y >= a.num[1] || z >= a.num[2])
+        return;
+    if (at_side(a, 0, begin, end) || at_side(a, 1, first_y, first_y + TILE_Y) ||
+        at_side(a, 2, first_z, first_z + TILE_Z))
+        march<PASS, true>(a, y, z, begin, end);
+    else
+        march<PASS, false>(a, y, z, begin, end);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    staggered_pass0(const __grid_constant__ staggered_args a)
+{
+    pass<0>(a);
+}
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    staggered_pass1(const __grid_constant__ staggered_args a)
+{
+    pass<1>(a);
+}
+
+/* ---- ghosts ---- */
+
+/* Images beyond both sides along one axis, of all lines along it, with the ghosts of the axes after it (which
+ * were filled before). One thread a line, one y of the launch a field. */
+extern "C" __global__ void staggered_ghosts(const __grid_constant__ staggered_ghost_args a)
+{
+    const int axis = a.axis, one = axis == 0 ? 1 : 0, two = axis == 2 ? 1 : 2, wide = a.stencil;
+    const int half = a.half[blockIdx.y], *signs = a.sign[blockIdx.y];
+    const long long step[3] = {a.plane, a.pitch, 1};
+    const int more_one = one > axis ? wide : 0, more_two = two > axis ? wide : 0;
+    const long long num_two = a.num[two] + 2 * more_two, num = (a.num[one] + 2 * more_one) * num_two;
+    const int last = a.num[axis] - 1;
+    const bool closed = signs[0] == 0;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < num;
+         i += (long long)gridDim.x * blockDim.x) {
+        REAL *line = (REAL *)a.field[blockIdx.y] + a.origin + (i / num_two - more_one) * step[one] +
+                     (i % num_two - more_two) * step[two];
+        for (int k = -wide; k <= last + wide; k++) {
+            if (k == 0)
+                k = last + (closed || last == 0 || !half);
+            int from = k, sign = 1;
+            if (last == 0)
+                from = 0;
+            else if (closed)
+                from = (k % (last + 1) + last + 1) % (last + 1);
+            else
+                while (from < 0 || from > last - half) {
+                    sign *= signs[from >= 0];
+                    from = (from < 0 ? 0 : 2 * last) - half - from;
+                }
+            line[k * step[axis]] = (REAL)sign * line[from * step[axis]];
+        }
+    }
+}
+
+/* What fields of half steps gain in dt becomes what they are half a step before they vanish. */
+extern "C" __global__ void staggered_turn(const __grid_constant__ scalar_whole_args a)
+{
+    long long step = (long long)gridDim.x * blockDim.x, total = (long long)a.num[0] * a.num[1] * a.num[2];
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < total; i += step)
+        ((REAL *)a.p)[i / a.num[2] / a.num[1] * a.plane + i / a.num[2] % a.num[1] * a.pitch + i % a.num[2]] *=
+            (REAL)-0.5;
+}

@@ -1,0 +1,39 @@
+/* staggered_args.h: argument structs of the staggered schemes' kernels, shared with
+ * csrc/fd/staggered_cuda.c. Plain types only (common/args.h says why). Arrays of fields and materials are
+ * [x][y][z] with HALF ghosts on every side, rows `pitch` apart, planes `plane`, node (0, 0, 0) at `origin`.
+ */
+#ifndef UNDA_STAGGERED_ARGS_H
+#define UNDA_STAGGERED_ARGS_H
+
+#define FD_MAX_HALF 8
+
+struct staggered_args {
+    void *field[9];
+    const void *material[3];
+    void *memory[18][2]; /* of a term at either side: [x][y][z] of its slab; NULL where there is none */
+    const void *table[3][2][3]; /* b, a, 1 / kappa along each axis, at nodes and half a cell on */
+    long long plane, origin;
+    long long vary[3]; /* 0: the material is the same everywhere and stands in a few places only; else 1 */
+    int pitch, num[3];
+    int begin[3][2][2]; /* slabs along each axis: of terms at nodes and half a cell on, at either side */
+    int count[3][2];    /* their nodes */
+    int chunk;          /* planes of x that a block marches over */
+    int pinned[9];      /* sides where a field is held at 0: bits 1 << (2 axis + side) */
+    float weight32[3 * (FD_MAX_HALF + 1)]; /* dt D_m / h; the REAL ones are used */
+    int unused;
+    double weight64[3 * (FD_MAX_HALF + 1)];
+};
+
+/* Ghosts of some fields along one axis: places beyond its sides are images (csrc/fd/fd.h, fd_mirror). */
+struct staggered_ghost_args {
+    void *field[9];
+    long long plane, origin;
+    int half[9], sign[9][2];
+    int pitch, num[3];
+    int axis, stencil;
+    int unused;
+};
+
+enum { STAGGERED_ARGS_BYTES = 1024, STAGGERED_GHOST_BYTES = 224 };
+
+#endif

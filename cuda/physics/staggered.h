@@ -1,0 +1,21 @@
+/* staggered.h: what the staggered schemes of all physics share. Fields stand at nodes or half a cell on along
+ * some axes: bits 1, 2, 4 of `stagger` for x, y, z. A term is a difference of one field along an axis, wanted
+ * where another one stands: forward (of the nodes i, i + 1) if that one is half a cell on along the axis,
+ * else backward. h d/dx = sum_m D_m (f_(+m) - f_(1-m)) forward, sum_m D_m (f_(m-1) - f_(-m)) backward. A need
+ * is a material at a node beside the place: the one itself, or one on along the axes of its bits. */
+#ifndef UNDA_STAGGERED_H
+#define UNDA_STAGGERED_H
+
+struct staggered_term {
+    signed char target, axis, source;
+};
+struct staggered_need {
+    signed char material, bits;
+};
+enum { STAGGERED_MAX_NEED = 8 }; /* of a pass */
+
+#ifndef DIVIDE /* what divides materials, whose last bit does not matter */
+#define DIVIDE(a, b) ((a) / (b))
+#endif
+
+#endif

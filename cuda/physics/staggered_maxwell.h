@@ -1,0 +1,44 @@
+/* staggered_maxwell.h: electric and magnetic field on the staggered grid (Yee 1966):
+ *     mu H_t = -curl E (first pass), eps E_t = curl H - sigma E (second pass, sigma E as the mean of both
+ * times). eps, mu and sigma at nodes, E_i half a cell on along i, H_i along the other two. eps and sigma of
+ * E_i: arithmetic means of the two nodes beside it. mu of H_i: arithmetic mean of the four nodes around it:
+ * it counts the flux through the face that they share, and of the two fields H is what is continuous there.
+ */
+#include "physics/staggered.h"
+
+#define MAXWELL_FIELDS   6 /* ex ey ez hx hy hz */
+#define MAXWELL_MATERIAL 3 /* eps, mu, sigma dt / 2 */
+
+enum { /* of the passes */
+       FN(first0) = 3,
+       FN(count0) = 3,
+       FN(terms0) = 6,
+       FN(needs0) = 7,
+       FN(first1) = 0,
+       FN(count1) = 3,
+       FN(terms1) = 6,
+       FN(needs1) = 8
+};
+TABLE unsigned char FN(stagger)[] = {1, 2, 4, 6, 5, 3};
+TABLE struct staggered_term FN(terms)[] = {{3, 1, 2}, {3, 2, 1}, {4, 2, 0}, {4, 0, 2}, {5, 0, 1}, {5, 1, 0},
+                                           {0, 1, 5}, {0, 2, 4}, {1, 2, 3}, {1, 0, 5}, {2, 0, 4}, {2, 1, 3}};
+TABLE struct staggered_need FN(needs)[] = {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}, {1, 5}, {1, 6}, {0, 0},
+                                           {0, 1}, {0, 2}, {0, 4}, {2, 0}, {2, 1}, {2, 2}, {2, 4}};
+
+/* mu: here and one on along x, y, xy, z, xz, yz. */
+DEVICE void FN(pass0)(REAL *f, const REAL *d, const REAL *mu)
+{
+    f[0] -= DIVIDE((REAL)4, (mu[0] + mu[6]) + (mu[2] + mu[4])) * (d[0] - d[1]);
+    f[1] -= DIVIDE((REAL)4, (mu[0] + mu[5]) + (mu[1] + mu[4])) * (d[2] - d[3]);
+    f[2] -= DIVIDE((REAL)4, (mu[0] + mu[3]) + (mu[1] + mu[2])) * (d[4] - d[5]);
+}
+/* m: eps, then sigma dt / 2, each here and one on along x, y, z. */
+DEVICE void FN(pass1)(REAL *f, const REAL *d, const REAL *m)
+{
+    const REAL *eps = m, *loss = m + 4;
+    UNROLL for (int i = 0; i < 3; i++)
+    {
+        REAL eps2 = eps[0] + eps[1 + i], loss2 = loss[0] + loss[1 + i];
+        f[i] = DIVIDE((eps2 - loss2) * f[i] + 2 * (d[2 * i] - d[2 * i + 1]), eps2 + loss2);
+    }
+}

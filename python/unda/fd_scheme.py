@@ -1,0 +1,137 @@
+"""Schemes of finite differences as `FD` sees them: fields, their places and times, sides, sources.
+
+Not here: setting up and holding a simulation (fd.py), numerics (csrc/fd, cuda/fd).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ._core import lib
+from .errors import ArgumentError
+from .grid import Block, Grid
+from .layer import CPML, Damping
+from .medium import Acoustic, Medium
+from .source import CurrentDipole, MomentTensor, PointForce, Source, VolumeInjection
+from .timefunction import wrap
+
+__all__ = ["Scalar", "Staggered", "scheme_of"]
+
+_Terms = tuple[np.ndarray, Callable[[np.ndarray], Any]]
+
+
+class Scalar:
+    """p of an acoustic medium of one density, at nodes and whole steps, and p one step before.
+
+    Attributes
+    ----------
+    name : str
+    code : int
+        unda_scheme.
+    fields : tuple of str
+    names : tuple of str
+        Of the arrays of the state.
+    layer : type
+        The class of its absorbing layers.
+    conditions : tuple of str
+        Words for sides.
+    plans : dict of str to tuple of str
+        Names of the parts of the plan on "cpu" and "cuda".
+    """
+
+    name, code = "scalar", int(lib.UNDA_SCALAR)
+    fields: tuple[str, ...] = ("p",)
+    names: tuple[str, ...] = ("p", "p_previous")
+    layer: type[Damping] | type[CPML] = Damping
+    conditions: tuple[str, ...] = ("absorbing", "rigid", "free", "periodic")
+    plans: ClassVar[dict[str, tuple[str, ...]]] = {
+        "cpu": ("depth", "rows"),
+        "cuda": ("rows", "planes", "dts", "step", "levels"),
+    }
+
+    medium: Medium
+
+    def __init__(self, medium: Medium) -> None:
+        if not isinstance(medium, Acoustic):
+            raise ArgumentError(f"medium is {medium!r}, expected unda.Acoustic: the scalar scheme")
+        self.medium = medium
+
+    def offset(self, name: str) -> tuple[float, float, float]:
+        """Return how far from the nodes a field stands [cells]."""
+        return (0.0, 0.0, 0.0)
+
+    def lag(self, name: str) -> float:
+        """Return how many steps the time of a field is after that of the simulation: -1/2 or 0."""
+        return -1.0 if name == "p_previous" else 0.0
+
+    def terms(self, source: Source, grid: Grid, node: int, dt: float) -> _Terms:
+        """Return rates for the library and the amplitude of steps that begin at given times."""
+        source.check_physics(self.medium)
+        if not isinstance(source, VolumeInjection):
+            raise ArgumentError(f"source is {source!r}, expected a VolumeInjection: the scalar scheme")
+        f = source.time_function(dt)
+        rho = self.medium.on(Block(grid, 0, 1))[0, 0]
+        # dt^2 q_t, centred: exact in the sense that the scheme equals the staggered one.
+        return np.array([rho]), lambda t: dt * (f(t + 0.5 * dt) - f(t - 0.5 * dt))
+
+
+class Staggered(Scalar):
+    """All fields of any medium, each at its place of the staggered grid; v and H at half steps."""
+
+    name, code = "staggered", int(lib.UNDA_STAGGERED)
+    layer = CPML
+    plans: ClassVar[dict[str, tuple[str, ...]]] = {
+        "cpu": (), "cuda": ("rows", "planes", "width", "blocks", "lanes"),
+    }  # fmt: skip
+
+    def __init__(self, medium: Medium) -> None:
+        if not isinstance(medium, Medium):
+            raise ArgumentError(f"medium is {medium!r}, expected one such as unda.Elastic")
+        self.medium = medium
+        self.fields = self.names = tuple(medium.fields)
+        self.conditions = (*medium.boundaries, "periodic")
+
+    def offset(self, name: str) -> tuple[float, float, float]:
+        """v_i and E_i half a cell on along i, s_ij along i and j, H_i along the other two."""
+        axes = name[1:] if len(name) == 2 or len(name) == 3 else ""
+        halves = [0.5 * (axes.count(axis) == 1) for axis in "xyz"]
+        if name[0] == "h":
+            halves = [0.5 - half for half in halves]
+        x, y, z = halves if axes else (0.0, 0.0, 0.0)
+        return x, y, z
+
+    def lag(self, name: str) -> float:
+        """V and H are half a step behind."""
+        return -0.5 if name[0] in "vh" and len(name) == 2 else 0.0
+
+    def terms(self, source: Source, grid: Grid, node: int, dt: float) -> _Terms:
+        """Return forces at t, increases of moments, volumes and currents in the middle of the step."""
+        source.rates(self.medium, node, grid)  # refuses what the medium there does not bear
+        rates = np.zeros(len(self.fields) + 1)
+        f = wrap(source.f, dt)
+        if isinstance(source, PointForce):
+            rates[:3] = source.direction
+            return rates, lambda t: dt * f(t)
+        if isinstance(source, MomentTensor):
+            pairs = {"sxx": (0, 0), "syy": (1, 1), "szz": (2, 2), "syz": (1, 2), "sxz": (0, 2), "sxy": (0, 1)}
+            for name, pair in pairs.items():
+                rates[self.fields.index(name)] = -source.moment[pair]
+            return rates, lambda t: f(t + dt) - f(t)
+        if isinstance(source, CurrentDipole):
+            rates[:3] = [-one for one in source.direction]
+        elif isinstance(source, VolumeInjection):
+            rates[-1] = 1.0
+        else:
+            raise ArgumentError(f"source is {source!r}, expected one of unda's point sources")
+        return rates, lambda t: dt * f(t + 0.5 * dt)
+
+
+def scheme_of(name: Any, medium: Medium) -> Scalar:
+    """Return the scheme of that name for a medium."""
+    kinds = {kind.name: kind for kind in (Scalar, Staggered)}
+    if not isinstance(name, str) or name not in kinds:
+        raise ArgumentError(f"scheme is {name!r}, expected one of {list(kinds)}")
+    return kinds[name](medium)

@@ -1,0 +1,59 @@
+"""What stands at the six sides of a grid: conditions and layers, as `FD` is given them.
+
+Not here: layers themselves (layer.py), what a scheme knows (fd_scheme.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ._core import lib
+from .errors import ArgumentError
+from .fd_scheme import Scalar
+from .grid import Grid
+from .layer import CPML
+
+__all__ = ["SIDES", "code_of", "conditions", "frequency_of"]
+
+SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
+
+
+def conditions(grid: Grid, scheme: Scalar, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Read the `boundary` keyword: a word or a layer for each of the six sides."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ArgumentError(f"boundary is {given!r}, expected a dict of sides, '*' for the rest")
+    given = dict({"*": "absorbing"} if given is None else given)
+    rest = given.pop("*", None)
+    unknown = [name for name in given if name not in SIDES]
+    if unknown:
+        raise ArgumentError(f"boundary names {unknown}; a grid has {list(SIDES)}")
+    found: dict[str, Any] = {}
+    for i, name in enumerate(SIDES):
+        flat = grid.shape[i // 2] == 1 and name not in given  # a problem in fewer dimensions
+        condition = "periodic" if flat else given.get(name, rest)
+        if not isinstance(condition, scheme.layer) and condition not in scheme.conditions:
+            raise ArgumentError(
+                f"boundary {name!r} has condition {condition!r}; expected one of {list(scheme.conditions)}, "
+                f"a layer such as unda.{scheme.layer.__name__}, or '*' for the rest"
+            )
+        found[name] = scheme.layer() if condition == "absorbing" else condition
+    for low, high in zip(SIDES[::2], SIDES[1::2], strict=True):
+        if (found[low] == "periodic") != (found[high] == "periodic"):
+            raise ArgumentError(
+                f"boundary {low!r} is {found[low]!r}, {high!r} is {found[high]!r}; "
+                "expected periodic for both or none"
+            )
+    return found
+
+
+def code_of(side: Any) -> int:
+    """Return unda_boundary of a side."""
+    return int(getattr(lib, f"UNDA_BOUNDARY_{side.upper() if isinstance(side, str) else 'ABSORBING'}"))
+
+
+def frequency_of(side: Any, speed: float, h: float) -> float:
+    """Return f0 of a layer, by default that of which a wavelength has 20 nodes."""
+    if not isinstance(side, CPML):
+        return 0.0
+    return speed / (20.0 * h) if side.f0 is None else side.f0

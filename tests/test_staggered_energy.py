@@ -1,0 +1,164 @@
+"""The staggered schemes conserve their discrete energy (verification.md V36), in any medium and any walls.
+
+E = V/2 sum [rho v(t - dt/2) v(t + dt/2) + s : S : s]: exact with half cells at nodes on walls, free surfaces
+and fluids included. Not here: point sources (test_staggered_points.py), layers (test_cpml.py).
+"""
+
+import numpy as np
+import pytest
+import unda
+from staggered_cases import HALF_STEP, ORDERS, WALLS, boundary, random_medium, random_state, staggered
+
+SHAPE, SPACING = (9, 7, 10), (1.0, 0.8, 1.3)
+GRID = unda.Grid(SHAPE, SPACING)
+PERIODIC = ("periodic", "periodic")
+BOXES = [
+    (physics, sides)
+    for physics, walls in WALLS.items()
+    for sides in (
+        (PERIODIC,) * 3,
+        ((walls[0], walls[1]), (walls[-1], walls[0]), PERIODIC),
+        ((walls[0],) * 2, PERIODIC, (walls[0], walls[-1])),
+        ((walls[1], walls[-1]), (walls[0],) * 2, (walls[-1], walls[0])),
+        ((walls[0],) * 2,) * 3,
+    )
+]
+
+
+def box(physics, sides, order, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    medium = random_medium(physics, SHAPE, rng)
+    sim = staggered(GRID, medium, order=order, boundary=boundary(*sides), **options)
+    return sim, random_state(physics, SHAPE, rng)
+
+
+def energies(sim, steps, every):
+    found = [sim.energy()]
+    for _ in range(steps // every):
+        sim.step(every)
+        found.append(sim.energy())
+    return np.array(found)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("physics, sides", BOXES)
+def test_energy_is_conserved_in_any_medium(physics, sides, order):
+    """1,000 steps in float64 at 0.9 of the limit: 10 sqrt(1000) eps = 7e-14 by chance, the bar is 1e-12.
+
+    The step is that of the fastest node; means of densities may be half of one, so 0.7 of the limit.
+    """
+    sim, state = box(physics, sides, order, cfl=0.7)
+    sim.set(**state)
+    found = energies(sim, 1000, 200)
+    assert found[0] > 0 and np.abs(found / found[0] - 1).max() < 1e-12
+    assert any(np.abs(sim.get(name) - state[name]).max() > 0.1 for name in state)
+
+
+def test_conductors_take_energy():
+    """sigma E^2 is lost in every step, and nothing is gained."""
+    rng = np.random.default_rng(1)
+    medium = random_medium("maxwell", SHAPE, rng, lossless=False)
+    sim = staggered(GRID, medium, boundary={"*": "pec"}, cfl=0.7)
+    sim.set(**random_state("maxwell", SHAPE, rng))
+    found = energies(sim, 200, 1)
+    assert (np.diff(found) <= 1e-13 * found[0]).all() and found[-1] < 0.3 * found[0]  # the rest is static H
+
+
+def test_conduction_has_the_numerical_rate():
+    """Uniform E in a conductor without walls: E falls by (eps - sigma dt/2)/(eps + sigma dt/2) each step."""
+    sim = staggered(GRID, unda.Maxwell(eps=2.0, mu=1.0, sigma=0.7), boundary={"*": "periodic"})
+    sim.set(ex=3.0, hx=0.0)
+    sim.step(100)
+    ratio = (2.0 - 0.35 * sim.dt) / (2.0 + 0.35 * sim.dt)
+    assert np.allclose(sim.get("ex"), 3.0 * ratio**100, rtol=1e-13, atol=0)
+
+
+def test_energy_is_the_one_of_the_textbook():
+    """Of constants: volume (up to walls at the nodes, n h if periodic) times the density of energy."""
+    volume = np.prod((np.array(SHAPE) - 1) * SPACING)
+    sim = staggered(GRID, unda.Acoustic(rho=2.0, c=3.0), boundary={"*": "rigid"})
+    sim.set(p=5.0, vx=0.0)
+    assert sim.energy() == pytest.approx(volume * 25 / (2 * 2 * 9), rel=1e-12)
+    medium = unda.Elastic(rho=2.0, vp=3.0, vs=1.5)
+    sim = staggered(GRID, medium, boundary={"*": "periodic"})
+    stress = np.array([[1.0, 0.3, -0.2], [0.3, -2.0, 0.7], [-0.2, 0.7, 0.4]])
+    names = {"sxx": (0, 0), "syy": (1, 1), "szz": (2, 2), "syz": (1, 2), "sxz": (0, 2), "sxy": (0, 1)}
+    velocity = dict(vx=1.0, vy=2.0, vz=-3.0)
+    sim.set(**{name: stress[pair] for name, pair in names.items()}, **velocity)
+    mu, lam = 4.5, 2 * 9 - 9.0
+    strain = (stress - lam / (3 * lam + 2 * mu) * np.trace(stress) * np.eye(3)) / (2 * mu)
+    density = 0.5 * (stress * strain).sum() + 0.5 * 2.0 * 14.0
+    assert sim.energy() == pytest.approx(np.prod(SHAPE) * np.prod(SPACING) * density, rel=1e-12)
+
+
+@pytest.mark.parametrize("physics", WALLS)
+def test_time_runs_back(physics):
+    """With fields of half steps reversed, taken from their other side of t, 100 steps lead back."""
+    walls = WALLS[physics]
+    sim, state = box(physics, ((walls[0], walls[1]), PERIODIC, (walls[1], walls[0])), 4, cfl=0.7)
+    sim.set(**state)
+    start = {name: sim.get(name) for name in sim.fields}
+    sim.step(100)
+    there = {name: sim.get(name) for name in sim.fields}
+    sim.step(1)  # v at t + dt/2
+    back = {name: -sim.get(name) if name in HALF_STEP[physics] else there[name] for name in sim.fields}
+    sim.set(**back)
+    sim.step(100)
+    for name in (one for one in sim.fields if one not in HALF_STEP[physics]):
+        assert np.abs(sim.get(name) - start[name]).max() < 1e-11 * np.abs(there[name]).max(), name
+        assert np.abs(there[name] - start[name]).max() > 0.1
+
+
+def test_single_precision_keeps_it_to_its_rounding():
+    """10 sqrt(1000) 2^-24 = 2e-5 if by chance."""
+    for physics in WALLS:
+        sides = BOXES[1][1] if physics == "acoustic" else ((WALLS[physics][0],) * 2,) * 3
+        sim, state = box(physics, sides, 4, cfl=0.7, dtype="float32")
+        sim.set(**state)
+        found = energies(sim, 1000, 100)
+        assert np.abs(found / found[0] - 1).max() < 2e-4
+
+
+@pytest.mark.parametrize("physics", WALLS)
+def test_what_walls_hold_at_zero_stays(physics):
+    """Of any state given; and a field half a cell beyond a wall is the image of the one before."""
+    for side in WALLS[physics]:
+        sim, state = box(physics, ((side,) * 2,) * 3, 4, cfl=0.7)
+        sim.set(**state)
+        sim.step(20)
+        odd = {"rigid": "vz", "symmetry": "syz", "pmc": "hx"}.get(side)
+        if odd:
+            found = sim.get(odd)
+            assert (found[:, :, -1] == -found[:, :, -2]).all() and np.abs(found[:, :, -1]).max() > 0
+            continue
+        found = sim.get({"free": "p" if physics == "acoustic" else "szz", "fixed": "vx", "pec": "ex"}[side])
+        assert (found[:, :, [0, -1]] == 0).all() and np.abs(found).max() > 0
+
+
+def test_a_free_fluid_and_a_free_solid_are_one_scheme():
+    """vs = 0 is the acoustic scheme: p = -sxx = -syy = -szz to rounding, with a free surface."""
+    rng = np.random.default_rng(2)
+    rho, c = rng.uniform(1, 3, SHAPE), rng.uniform(1, 2, SHAPE)
+    runs = {}
+    p = rng.standard_normal(SHAPE)
+    p[:, :, -1] = 0
+    for medium in (unda.Acoustic(rho=rho, c=c), unda.Elastic(rho=rho, vp=c, vs=0.0)):
+        wall = "rigid" if medium.physics == "acoustic" else "symmetry"
+        sides = boundary(PERIODIC, PERIODIC, (wall, "free"))
+        sim = staggered(GRID, medium, boundary=sides, cfl=0.7)
+        names = ("p",) if medium.physics == "acoustic" else ("sxx", "syy", "szz")
+        sim.set(**{name: p if name == "p" else -p for name in names})
+        sim.step(100)
+        runs[medium.physics] = [sim.get("p")] if names == ("p",) else [-sim.get(name) for name in names]
+    for stress in runs["elastic"]:
+        assert np.abs(stress - runs["acoustic"][0]).max() < 1e-12 * np.abs(runs["acoustic"][0]).max()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("physics, sides", BOXES)
+def test_energy_is_conserved_over_100000_steps(physics, sides):
+    """10 sqrt(100000) eps = 7e-13 by chance."""
+    sim, state = box(physics, sides, 4, cfl=0.7)
+    sim.set(**state)
+    found = energies(sim, 100_000, 20_000)
+    assert np.abs(found / found[0] - 1).max() < 1e-11
