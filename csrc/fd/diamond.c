@@ -61,6 +61,8 @@ const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
     const int32_t *plan = s->options.plan;
     *tile = tiles[s->real_bytes == 8 ? 2 : !s->fd->uniform][half - 1];
     tile->variable = s->fd->uniform ? 0 : tile->variable;
+    if (fd_has_layers(s->fd) && !tile->old)
+        tile->unroll = 1; /* two copies of the code for layers are more than the instruction cache holds */
     if (plan[2])
         tile->dts = plan[2];
     if (plan[3])
