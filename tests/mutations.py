@@ -185,7 +185,6 @@ MUTATIONS = [
     ("cuda/fd/staggered.cu", "end > a.num[axis] - 1 - a.count[axis][1]", "end > a.num[axis] + 1"),
     ("cuda/fd/staggered.cu", "int low = a.count[axis][0] > 1 ? a.count[axis][0] : 1", "int low = 1"),
     ("cuda/fd/staggered.cu", "end >= a.num[axis] - a.count[axis][1]", "end > a.num[axis] - a.count[axis][1]"),
-    ("cuda/fd/staggered.cu", "if (z + k < a.num[2]) to[k]", "to[k]"),
     # Python
     ("python/unda/boundary.py", "if f is solution]", "if f is not solution]"),
     ("python/unda/source.py", "{\"p\": rho * c**2}", "{\"p\": rho * c}"),

@@ -55,8 +55,8 @@ struct fd {
     int64_t num_given; /* planes of material; */
     uint8_t *given;    /* [axis[0].num]: which */
     int64_t material_version;
-    double material_first[FD_MAX_MATERIAL]; /* as an engine has it, of the first plane given; */
-    bool varies[FD_MAX_MATERIAL];           /* whether it was ever another anywhere */
+    double material_first[FD_MAX_MATERIAL]; /* as an engine has it, at the first node given; */
+    bool have_first[FD_MAX_MATERIAL], varies[FD_MAX_MATERIAL]; /* varies: ever another anywhere */
     /* Of the staggered schemes (staggered.c): */
     const struct staggered *physics;
     double step_weight[3][MAX_HALF + 1]; /* dt D_m / h of each axis; [0] is not used */

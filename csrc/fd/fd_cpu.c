@@ -59,6 +59,7 @@ static void free_samples(struct fd_cpu *t)
     array_free(t->samples);
     t->samples = NULL;
     t->num_samples = 0;
+    t->point_version = -1;
 }
 
 void fd_cpu_free(struct fd_cpu *t)

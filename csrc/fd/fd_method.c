@@ -407,8 +407,9 @@ static void note_whether_it_varies(const unda_solver *s, int which, const void *
     int64_t num = fd->axis[1].total * fd->axis[2].total;
     for (int64_t i = 0; i < num && !fd->varies[which]; i++) {
         double value = s->real_bytes == 4 ? (double)((const float *)plane)[i] : ((const double *)plane)[i];
-        if (fd->material_version == 0 && i == 0)
+        if (!fd->have_first[which])
             fd->material_first[which] = value;
+        fd->have_first[which] = true;
         fd->varies[which] = value != fd->material_first[which];
     }
 }

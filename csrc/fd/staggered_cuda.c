@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CONSTANT_REALS = 8 };
-
 /* Rows of a block and threads along them, places of a thread along z, blocks an SM. */
 struct staggered_tile {
     int rows, lanes, width, blocks;
@@ -25,7 +23,6 @@ struct staggered_cuda {
     struct gpu_module *module;
     struct gpu_kernel pass[2], ghosts, turn;
     gpu_ptr slab[2 * FD_MAX_TERM], table[3][2][3];
-    gpu_ptr constant;                /* [material][CONSTANT_REALS]: of those that are the same everywhere */
     int64_t count, material_version; /* values of an array; whose ghosts are there */
     struct staggered_tile tile;
     int chunk;
@@ -57,7 +54,6 @@ static unda_status forecast(unda_solver *s)
     int64_t count = (fd->num_field + fd->num_material) * t.count;
     for (int i = 0; i < fd->num_slab; i++)
         count += fd_slab_count(&fd->slab[i]);
-    count += FD_MAX_MATERIAL * CONSTANT_REALS;
     count += 6 * (fd->axis[0].total + fd->axis[1].total + fd->axis[2].total);
     s->device_bytes = count * s->real_bytes + 8;
     s->host_bytes = t.base.plane * s->real_bytes;
@@ -83,7 +79,6 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
         TRY(zeros(s, &t->base.material[i], t->count, "materials"));
     for (int i = 0; i < fd->num_slab; i++)
         TRY(zeros(s, &t->slab[i], fd_slab_count(&fd->slab[i]), "layers"));
-    TRY(zeros(s, &t->constant, FD_MAX_MATERIAL * CONSTANT_REALS, "materials"));
     for (int a = 0; a < 3; a++)
         for (int half = 0; half < 2; half++) {
             const struct fd_cpml *cpml = &fd->axis[a].cpml[half];
@@ -221,7 +216,6 @@ static void destroy(unda_solver *s)
             gpu_free(t->base.gpu, t->slab[i]);
         for (int i = 0; i < 18; i++)
             gpu_free(t->base.gpu, t->table[i / 6][i / 3 % 2][i % 3]);
-        gpu_free(t->base.gpu, t->constant);
         gpu_module_free(t->module);
         fd_cuda_close(s);
     }
@@ -317,18 +311,6 @@ static unda_status fill_pass(unda_solver *s, int pass)
     return fill_ghosts(s, p->count[pass], fd_cuda(s)->array + first, s->fd->field + first, axes);
 }
 
-static unda_status upload_constants(unda_solver *s)
-{
-    float single[FD_MAX_MATERIAL * CONSTANT_REALS];
-    double both[FD_MAX_MATERIAL * CONSTANT_REALS];
-    for (int i = 0; i < FD_MAX_MATERIAL * CONSTANT_REALS; i++) {
-        both[i] = s->fd->material_first[i / CONSTANT_REALS];
-        single[i] = (float)both[i];
-    }
-    return gpu_upload(fd_cuda(s)->stream, tables(s)->constant, s->real_bytes == 4 ? (void *)single : both,
-                      FD_MAX_MATERIAL * CONSTANT_REALS * s->real_bytes);
-}
-
 static unda_status fill_materials(unda_solver *s)
 {
     const struct fd_field even[FD_MAX_MATERIAL] = {fd_even_field(s->fd), fd_even_field(s->fd),
@@ -337,7 +319,6 @@ static unda_status fill_materials(unda_solver *s)
     if (tables(s)->material_version == s->fd->material_version)
         return UNDA_OK;
     TRY(fill_ghosts(s, s->fd->num_material, fd_cuda(s)->material, even, axes));
-    TRY(upload_constants(s));
     tables(s)->material_version = s->fd->material_version;
     return UNDA_OK;
 }
@@ -383,9 +364,8 @@ static unda_status launch_pass(unda_solver *s, int pass)
         a.pinned[f] = pinned_sides(fd, f);
     }
     for (int i = 0; i < fd->num_material; i++) {
-        gpu_ptr constant = t->constant + (gpu_ptr)(i * CONSTANT_REALS * s->real_bytes);
         a.vary[i] = fd->varies[i];
-        a.material[i] = POINTER(fd->varies[i] ? t->base.material[i] : constant);
+        a.material[i] = POINTER(t->base.material[i]);
     }
     fill_layers(s, &a);
     for (int i = 0; i < 3; i++) {

@@ -43,6 +43,23 @@ DEVICE vec load(const REAL *from)
 {
     return *(const vec *)from;
 }
+/* Intrinsics, because the compiler takes a struct's store apart. */
+DEVICE void store(float *to, const float (&v)[4])
+{
+    __stcg((float4 *)to, make_float4(v[0], v[1], v[2], v[3]));
+}
+DEVICE void store(float *to, const float (&v)[2])
+{
+    __stcg((float2 *)to, make_float2(v[0], v[1]));
+}
+DEVICE void store(double *to, const double (&v)[2])
+{
+    __stcg((double2 *)to, make_double2(v[0], v[1]));
+}
+template <class T> DEVICE void store(T *to, const T (&v)[1])
+{
+    __stcg(to, v[0]);
+}
 
 template <int N> struct number {
     static constexpr int value = N;
@@ -124,8 +141,8 @@ DEVICE void difference(const staggered_args &a, long long at, REAL (*queue)[2 * 
 template <int NEED> DEVICE void material(const staggered_args &a, long long at, REAL *m)
 {
     constexpr int which = needs[NEED].material, bits = needs[NEED].bits;
-    const long long place = at + (bits & 1) * a.plane + (bits >> 1 & 1) * (PITCH);
-    const REAL *from = (const REAL *)a.material[which] + a.vary[which] * place;
+    const REAL *from = (const REAL *)a.material[which] + (a.vary[which] ? at : a.origin) +
+                       (bits & 1) * a.plane + (bits >> 1 & 1) * (PITCH);
     vec here = load(from);
     if constexpr (bits & 4) {
         UNROLL for (int k = 0; k < WIDTH - 1; k++) m[k] = here.v[k + 1];
@@ -263,10 +280,7 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
         UNROLL for (int i = 0; i < p::count; i++)
         {
             REAL *to = (REAL *)a.field[p::first + i] + at;
-            if (!EDGE || z + WIDTH <= a.num[2])
-                *(vec *)to = field[i];
-            else /* the rest are ghosts */
-                UNROLL for (int k = 0; k < WIDTH; k++) if (z + k < a.num[2]) to[k] = field[i].v[k];
+            store(to, field[i].v); /* behind the last place: into ghosts, which are filled afterwards */
         }
     }
 }
@@ -304,15 +318,16 @@ extern "C" __global__ void staggered_ghosts(const __grid_constant__ staggered_gh
 {
     const int axis = a.axis, one = axis == 0 ? 1 : 0, two = axis == 2 ? 1 : 2, wide = a.stencil;
     const int half = a.half[blockIdx.y], *signs = a.sign[blockIdx.y];
-    const long long step[3] = {a.plane, a.pitch, 1};
+    const long long step = axis == 0 ? a.plane : axis == 1 ? a.pitch : 1;
+    const long long step_one = axis == 0 ? a.pitch : a.plane, step_two = axis == 2 ? a.pitch : 1;
     const int more_one = one > axis ? wide : 0, more_two = two > axis ? wide : 0;
     const long long num_two = a.num[two] + 2 * more_two, num = (a.num[one] + 2 * more_one) * num_two;
     const int last = a.num[axis] - 1;
     const bool closed = signs[0] == 0;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < num;
          i += (long long)gridDim.x * blockDim.x) {
-        REAL *line = (REAL *)a.field[blockIdx.y] + a.origin + (i / num_two - more_one) * step[one] +
-                     (i % num_two - more_two) * step[two];
+        REAL *line = (REAL *)a.field[blockIdx.y] + a.origin + (i / num_two - more_one) * step_one +
+                     (i % num_two - more_two) * step_two;
         for (int k = -wide; k <= last + wide; k++) {
             if (k == 0)
                 k = last + (closed || last == 0 || !half);
@@ -326,7 +341,7 @@ extern "C" __global__ void staggered_ghosts(const __grid_constant__ staggered_gh
                     sign *= signs[from >= 0];
                     from = (from < 0 ? 0 : 2 * last) - half - from;
                 }
-            line[k * step[axis]] = (REAL)sign * line[from * step[axis]];
+            line[k * step] = (REAL)sign * line[from * step];
         }
     }
 }
