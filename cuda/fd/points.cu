@@ -52,15 +52,30 @@ extern "C" __global__ void scalar_weigh(const __grid_constant__ scalar_weigh_arg
             ((REAL *)a.out)[warp * a.num_field + f] = (REAL)sum;
 }
 
+/* FOUR rows a block at a time: it is loads under way that the rate depends on. */
 extern "C" __global__ void scalar_find_bad(const __grid_constant__ scalar_whole_args a)
 {
-    long long num = (long long)a.num[0] * a.num[1] * a.num[2], least = num;
-    for (long long row = blockIdx.x; row < (long long)a.num[0] * a.num[1]; row += gridDim.x) {
-        const REAL *p = (const REAL *)a.p + row / a.num[1] * a.plane + row % a.num[1] * a.pitch;
+    enum { FOUR = 4 };
+    const long long rows = (long long)a.num[0] * a.num[1], num = rows * a.num[2];
+    long long least = num;
+    for (long long row = (long long)blockIdx.x * FOUR; row < rows; row += (long long)gridDim.x * FOUR) {
+        const REAL *p[FOUR];
+#pragma unroll
+        for (int i = 0; i < FOUR; i++) {
+            long long one = row + i < rows ? row + i : row;
+            p[i] = (const REAL *)a.p + one / a.num[1] * a.plane + one % a.num[1] * a.pitch;
+        }
         for (int z = threadIdx.x; z < a.num[2]; z += blockDim.x) {
-            REAL value = p[z];
-            if (!(value - value == 0) && row * a.num[2] + z < least)
-                least = row * a.num[2] + z;
+            REAL value[FOUR];
+#pragma unroll
+            for (int i = 0; i < FOUR; i++)
+                value[i] = p[i][z];
+#pragma unroll
+            for (int i = 0; i < FOUR; i++) {
+                long long at = (row + i < rows ? row + i : row) * a.num[2] + z;
+                if (!(value[i] - value[i] == 0) && at < least)
+                    least = at;
+            }
         }
     }
     if (least < num)

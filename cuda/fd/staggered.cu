@@ -2,7 +2,7 @@
  * in cuda/physics). A block owns TILE_Y rows of LANES WIDTH places along z and marches along x: a thread
  * holds what is differenced along x in registers, 2 HALF planes of its WIDTH places, and takes neighbours
  * along y and z from the first cache, where the rows of the block keep them. Ghosts beyond the sides are
- * filled between passes by staggered_ghosts, so no thread here knows of images; blocks away from sides and
+ * filled between passes by staggered_ghosts, so no thread here knows of images; warps away from sides and
  * layers run code that knows of neither. No barriers. A node and step: elastic 30 words of memory, p-v 14,
  * Maxwell 21, one less for each material that is the same everywhere. Defines: REAL, HALF, STAGGERED, LAYERS
  * (1: any), TILE_Y, LANES, WIDTH (up to 16 bytes), MIN_BLOCKS (an SM), PITCH. */
@@ -34,6 +34,7 @@ static_assert(sizeof(struct staggered_ghost_args) == STAGGERED_GHOST_BYTES, "hos
 static_assert(WIDTH * sizeof(REAL) <= 16, "a thread loads 16 bytes at most");
 
 constexpr int TILE_Z = LANES * WIDTH, THREADS = LANES * TILE_Y;
+constexpr int WARP_Y = LANES < 32 && 32 % LANES == 0 && TILE_Y % (32 / LANES) == 0 ? 32 / LANES : 1;
 constexpr int REACH = (HALF + WIDTH - 1) / WIDTH; /* vectors beside one that a difference along z needs */
 
 struct __align__(WIDTH * sizeof(REAL)) vec {
@@ -285,18 +286,24 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
     }
 }
 
+/* Code for sides and layers runs where a warp has any, along x for those planes only. */
 template <int PASS> DEVICE void pass(const staggered_args &a)
 {
-    const int first_y = blockIdx.y * TILE_Y, first_z = blockIdx.x * TILE_Z;
-    const int y = first_y + threadIdx.y, z = first_z + threadIdx.x * WIDTH;
+    const int first_z = blockIdx.x * TILE_Z, z = first_z + threadIdx.x * WIDTH;
+    const int y = blockIdx.y * TILE_Y + threadIdx.y, warp_y = y - threadIdx.y % WARP_Y;
     const int begin = blockIdx.z * a.chunk, end = begin + a.chunk < a.num[0] ? begin + a.chunk : a.num[0];
     if (y >= a.num[1] || z >= a.num[2])
         return;
-    if (at_side(a, 0, begin, end) || at_side(a, 1, first_y, first_y + TILE_Y) ||
-        at_side(a, 2, first_z, first_z + TILE_Z))
-        march<PASS, true>(a, y, z, begin, end);
-    else
-        march<PASS, false>(a, y, z, begin, end);
+    const bool beside = at_side(a, 1, warp_y, warp_y + WARP_Y) || at_side(a, 2, first_z, first_z + TILE_Z);
+    for (int from = begin, to; from < end; from = to) {
+        const bool edge = beside || at_side(a, 0, from, from + 1);
+        for (to = from + 1; to < end && edge == (beside || at_side(a, 0, to, to + 1));)
+            to++;
+        if (edge)
+            march<PASS, true>(a, y, z, from, to);
+        else
+            march<PASS, false>(a, y, z, from, to);
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
