@@ -112,6 +112,13 @@ def test_blocks_away_from_sides_and_layers_agree(physics, dtype, width):
     agree(case, 1, kernel_options={"rows": 2, "planes": 3, "width": width, "blocks": 1, "lanes": 16})
 
 
+def test_warps_that_have_parts_of_rows_agree():
+    """18 lanes of 4 places, 5 rows: three warps, with layers in some of their rows only."""
+    case = {"physics": "elastic", "order": 4, "dtype": "float32", "shape": (11, 23, 75)}
+    case |= {"low": "layer", "high": "layer", "third": "wall"}
+    agree(case, 1, kernel_options={"rows": 5, "planes": 4, "width": 4, "blocks": 1, "lanes": 18})
+
+
 @pytest.mark.parametrize("wrong", [{"width": 3}, {"lanes": 8}, {"rows": 40, "lanes": 32}, {"blocks": 17}])
 def test_tiles_that_no_block_has_are_refused(wrong):
     medium = unda.Acoustic(rho=1.0, c=1.0)

@@ -91,11 +91,24 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
     return gpu_sync(t->base.stream);
 }
 
-/* Threads along a row of a block: of those that are left over behind the last place, fewest. */
-static int lanes_along(int64_t num, int width)
+/* Part of the threads of all blocks that have places, if rows of `num` threads are cut into lanes. */
+static double threads_used(int64_t num, int64_t num_y, int lanes, int rows)
 {
-    int64_t threads = (num + width - 1) / width;
-    return (threads + 15) / 16 * 16 < (threads + 31) / 32 * 32 ? 16 : 32;
+    int64_t along = (num + lanes - 1) / lanes * lanes, beside = (num_y + rows - 1) / rows * rows;
+    int warps = (lanes * rows + 31) / 32;
+    return (double)num / (double)along * (double)num_y / (double)beside * lanes * rows / (32.0 * warps);
+}
+
+/* Lanes, of an even number so that rows begin at sectors of memory, which leave the fewest threads idle in
+ * blocks of so many. */
+static int choose_lanes(int64_t num, int64_t num_y, int threads)
+{
+    int best = 32;
+    for (int lanes = 30; lanes >= 16; lanes -= 2)
+        if (threads_used(num, num_y, lanes, threads / lanes) >
+            1.01 * threads_used(num, num_y, best, threads / best))
+            best = lanes;
+    return best;
 }
 
 /* The widest that leave a thread's planes in its registers, warps an SM as many as these allow. */
@@ -112,10 +125,12 @@ static struct staggered_tile choose_tile(const unda_solver *s)
         warps = bytes == 16 || words > 4 ? 12 : 16;
     }
     int width = plan[2] ? plan[2] : (bytes < real ? real : bytes) / real;
-    int lanes = plan[4] ? plan[4] : plan[0] > 32 ? 16 : lanes_along(s->fd->axis[2].total, width);
-    int64_t rows = 32 * (warps % 12 ? 8 : 12) / lanes, num_y = s->fd->axis[1].total;
+    int64_t num_y = s->fd->axis[1].total, num_z = (s->fd->axis[2].total + width - 1) / width;
+    int threads = 32 * (warps % 12 ? 8 : 12);
+    int lanes = plan[4] ? plan[4] : plan[0] > 32 ? 16 : choose_lanes(num_z, num_y, threads);
+    int64_t rows = threads / lanes;
     rows = plan[0] ? plan[0] : rows < num_y ? rows : num_y;
-    int blocks = 32 * warps / (lanes * (int)rows);
+    int blocks = warps / ((lanes * (int)rows + 31) / 32);
     return (struct staggered_tile){(int)rows, lanes, width, plan[3] ? plan[3] : blocks > 1 ? blocks : 1};
 }
 
@@ -290,7 +305,8 @@ static unda_status fill_ghosts(unda_solver *s, int num, const gpu_ptr *array, co
                 a.sign[count][side] = field[f].sign[axis][side];
             count++;
         }
-        struct gpu_shape shape = {{(lines + BLOCK - 1) / BLOCK, count, 1}, {BLOCK, 1, 1}, 0};
+        struct gpu_shape shape = {
+            {(lines * (2 * fd->half + 1) + BLOCK - 1) / BLOCK, count, 1}, {BLOCK, 1, 1}, 0};
         if (count)
             TRY(gpu_launch(&tables(s)->ghosts, t->stream, &shape, &a, sizeof a));
     }

@@ -34,7 +34,6 @@ static_assert(sizeof(struct staggered_ghost_args) == STAGGERED_GHOST_BYTES, "hos
 static_assert(WIDTH * sizeof(REAL) <= 16, "a thread loads 16 bytes at most");
 
 constexpr int TILE_Z = LANES * WIDTH, THREADS = LANES * TILE_Y;
-constexpr int WARP_Y = LANES < 32 && 32 % LANES == 0 && TILE_Y % (32 / LANES) == 0 ? 32 / LANES : 1;
 constexpr int REACH = (HALF + WIDTH - 1) / WIDTH; /* vectors beside one that a difference along z needs */
 
 struct __align__(WIDTH * sizeof(REAL)) vec {
@@ -290,11 +289,13 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
 template <int PASS> DEVICE void pass(const staggered_args &a)
 {
     const int first_z = blockIdx.x * TILE_Z, z = first_z + threadIdx.x * WIDTH;
-    const int y = blockIdx.y * TILE_Y + threadIdx.y, warp_y = y - threadIdx.y % WARP_Y;
+    const int first_y = blockIdx.y * TILE_Y, y = first_y + threadIdx.y;
+    const int warp = (threadIdx.y * LANES + threadIdx.x) / 32 * 32; /* its first thread, the rows it has: */
+    const int warp_y = first_y + warp / LANES, warp_end = first_y + (warp + 31) / LANES + 1;
     const int begin = blockIdx.z * a.chunk, end = begin + a.chunk < a.num[0] ? begin + a.chunk : a.num[0];
     if (y >= a.num[1] || z >= a.num[2])
         return;
-    const bool beside = at_side(a, 1, warp_y, warp_y + WARP_Y) || at_side(a, 2, first_z, first_z + TILE_Z);
+    const bool beside = at_side(a, 1, warp_y, warp_end) || at_side(a, 2, first_z, first_z + TILE_Z);
     for (int from = begin, to; from < end; from = to) {
         const bool edge = beside || at_side(a, 0, from, from + 1);
         for (to = from + 1; to < end && edge == (beside || at_side(a, 0, to, to + 1));)
@@ -320,36 +321,38 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 /* ---- ghosts ---- */
 
 /* Images beyond both sides along one axis, of all lines along it, with the ghosts of the axes after it (which
- * were filled before). One thread a line, one y of the launch a field. */
+ * were filled before). One thread a ghost, those of a line side by side along z, else one of each line; one y
+ * of the launch a field. */
 extern "C" __global__ void staggered_ghosts(const __grid_constant__ staggered_ghost_args a)
 {
     const int axis = a.axis, one = axis == 0 ? 1 : 0, two = axis == 2 ? 1 : 2, wide = a.stencil;
     const int half = a.half[blockIdx.y], *signs = a.sign[blockIdx.y];
-    const long long step = axis == 0 ? a.plane : axis == 1 ? a.pitch : 1;
-    const long long step_one = axis == 0 ? a.pitch : a.plane, step_two = axis == 2 ? a.pitch : 1;
-    const int more_one = one > axis ? wide : 0, more_two = two > axis ? wide : 0;
+    const long long step[3] = {a.plane, a.pitch, 1};
+    const int more_one = one > axis ? wide : 0, more_two = two > axis ? wide : 0, ghosts = 2 * wide + 1;
     const long long num_two = a.num[two] + 2 * more_two, num = (a.num[one] + 2 * more_one) * num_two;
     const int last = a.num[axis] - 1;
-    const bool closed = signs[0] == 0;
-    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < num;
+    const bool closed = signs[0] == 0,
+               last_too = half && !closed && last > 0; /* the last place is an image */
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < num * ghosts;
          i += (long long)gridDim.x * blockDim.x) {
-        REAL *line = (REAL *)a.field[blockIdx.y] + a.origin + (i / num_two - more_one) * step_one +
-                     (i % num_two - more_two) * step_two;
-        for (int k = -wide; k <= last + wide; k++) {
-            if (k == 0)
-                k = last + (closed || last == 0 || !half);
-            int from = k, sign = 1;
-            if (last == 0)
-                from = 0;
-            else if (closed)
-                from = (k % (last + 1) + last + 1) % (last + 1);
-            else
-                while (from < 0 || from > last - half) {
-                    sign *= signs[from >= 0];
-                    from = (from < 0 ? 0 : 2 * last) - half - from;
-                }
-            line[k * step] = (REAL)sign * line[from * step];
-        }
+        const int ghost = (int)(axis == 2 ? i % ghosts : i / num);
+        const long long at = axis == 2 ? i / ghosts : i % num;
+        const int k = ghost < wide ? ghost - wide : last + ghost - wide;
+        if (k == last && !last_too)
+            continue;
+        REAL *line = (REAL *)a.field[blockIdx.y] + a.origin + (at / num_two - more_one) * step[one] +
+                     (at % num_two - more_two) * step[two];
+        int from = k, sign = 1;
+        if (last == 0)
+            from = 0;
+        else if (closed)
+            from = (k % (last + 1) + last + 1) % (last + 1);
+        else
+            while (from < 0 || from > last - half) {
+                sign *= signs[from >= 0];
+                from = (from < 0 ? 0 : 2 * last) - half - from;
+            }
+        line[k * step[axis]] = (REAL)sign * line[from * step[axis]];
     }
 }
 

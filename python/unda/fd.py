@@ -102,7 +102,7 @@ class FD(Simulation):
         2015). All give the same bits.
     kernel_options : dict of str to int, optional
         Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
-        marches over); staggered: width (places of a thread along z), lanes (16 or 32 threads along z), blocks
+        marches over); staggered: width (places of a thread along z), lanes (16 to 64 threads along z), blocks
         (that an SM shall hold), too. Scalar scheme on the CPU: depth (steps at once), rows (of a block).
     allow_unstable : bool
         Accept a dt above the stable limit.
