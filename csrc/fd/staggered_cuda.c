@@ -99,12 +99,12 @@ static double threads_used(int64_t num, int64_t num_y, int lanes, int rows)
     return (double)num / (double)along * (double)num_y / (double)beside * lanes * rows / (32.0 * warps);
 }
 
-/* Lanes, of an even number so that rows begin at sectors of memory, which leave the fewest threads idle in
- * blocks of so many. */
+/* Lanes which leave the fewest threads idle in blocks of so many; rows of other than whole 128 bytes were
+ * slower by 10 % (benchmarks/NOTES.md). */
 static int choose_lanes(int64_t num, int64_t num_y, int threads)
 {
     int best = 32;
-    for (int lanes = 30; lanes >= 16; lanes -= 2)
+    for (int lanes = 24; lanes >= 16; lanes -= 8)
         if (threads_used(num, num_y, lanes, threads / lanes) >
             1.01 * threads_used(num, num_y, best, threads / best))
             best = lanes;
