@@ -52,7 +52,7 @@ struct fd {
     struct fd_field field[FD_MAX_FIELD];
     int64_t num_node; /* with layers */
     double speed_max, rho, c;
-    int64_t num_given; /* planes of material; */
+    int64_t num_given; /* planes whose material is given */
     uint8_t *given;    /* [axis[0].num]: which */
     int64_t material_version;
     double material_first[FD_MAX_MATERIAL]; /* as an engine has it, at the first node given; */
