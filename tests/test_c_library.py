@@ -85,7 +85,7 @@ def test_any_allocation_may_fail(device):
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_any_allocation_of_a_staggered_scheme_may_fail_and_a_step_makes_none(device):
     found = succeeds("staggered", device)
-    assert int(found["failed"]) > 50 and found["allocations"] == "0"
+    assert int(found["failed"]) > 20 and found["allocations"] == "0"
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

@@ -56,7 +56,7 @@ unda_status grid_new_staggered(struct grid *grid, int32_t precision)
                                          .physics = UNDA_ELASTIC,
                                          .precision = precision,
                                          .device = rig_device,
-                                         .threads = 2,
+                                         .threads = 1, /* no waiting for one that others keep from its core */
                                          .boundary = walls,
                                          .fd = &fd};
     int64_t host, device;

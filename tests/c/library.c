@@ -70,11 +70,11 @@ static unda_status run_memory(void)
     return UNDA_OK;
 }
 
-/* The same of the staggered schemes (a third of the allocations where modules are loaded each time); then
+/* The same of the staggered schemes (every seventh allocation where modules are loaded each time); then
  * what a step of them allocates. */
 static unda_status run_staggered(void)
 {
-    int num_failed = 0, stride = rig_device < 0 ? 1 : 3;
+    int num_failed = 0, stride = rig_device < 0 ? 1 : 7;
     int failed = 1;
     for (failing = 0; failed; failing += stride) {
         struct grid grid = {0};
