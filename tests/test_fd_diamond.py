@@ -31,6 +31,7 @@ SETTINGS = {
     "low": ("free", "rigid", "layer"),
     "high": ("rigid", "free", "layer"),
     "levels": (1, 4, 7, 0),
+    "fewest": (1, 5),
 }
 CASES = pairwise(SETTINGS)
 #: Tiles that g++ needs long for are left to devices.
@@ -48,7 +49,8 @@ def run(case, kernel, *, shape=None, options=None, steps=(3, 9)):
         for side, word in (("min", case["low"]), ("max", case["high"])):
             sides[name + side] = unda.Damping(3) if word == "layer" else word
     c = rng.uniform(1000, 2000, shape) if case["medium"] == "varying" else 2000.0
-    options = {"dts": dts, "step": step, "levels": case["levels"]} if options is None else options
+    if options is None:
+        options = {"dts": dts, "step": step, "levels": case["levels"], "fewest": case["fewest"]}
     sim = unda.FD(
         grid, unda.Acoustic(rho=1000.0, c=c), order=order, dtype=case["dtype"], boundary=sides, device="cuda",
         kernel=kernel, kernel_options=options if kernel == "diamond" else None,
