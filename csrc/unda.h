@@ -262,16 +262,17 @@ typedef struct unda_solver_options {
     int32_t device;     /* UNDA_DEVICE_CPU or the index of a CUDA device */
     int32_t threads;    /* CPU threads; 0: all the process may use */
     int32_t no_graph;   /* 1: launch kernels one by one instead of as CUDA graphs */
-    int32_t plan[12];   /* kernel fused: {rows, elements a thread, elements a block, blocks an SM, columns of
-                           the volume and of the lift product unrolled}; node: only elements a block; step: {rows
-                           a block, planes it marches over; staggered: places of a thread along z,
-                           blocks an SM, threads along z} (CUDA); tiled: {steps of a tile}; diamond: {as step,
-                           as step, half widths, their unit, steps of a launch, fewest steps of one: fewer are
-                           taken as by step, nodes along z a block at most, level n - 1 in 1: shared memory,
-                           2: registers, copies of the code: 1 or 2, cells in flight, c of each node through
-                           1: the L2 cache, 2: registers}; 0: table */
-    double dt;          /* [s]; 0: cfl times the stable limit */
-    double cfl;         /* 0: 0.9 */
+    int32_t
+        plan[12]; /* kernel fused: {rows, elements a thread, elements a block, blocks an SM, columns of
+                     the volume and of the lift product unrolled}; node: only elements a block; step: {rows
+                     a block, planes it marches over; staggered: places of a thread along z,
+                     blocks an SM, threads along z} (CUDA); tiled: {steps of a tile}; diamond: {as step,
+                     as step, half widths, their unit, steps of a launch, fewest steps of one: fewer are
+                     taken as by step, nodes along z a block at most, level n - 1 in 1: shared memory,
+                     2: registers, copies of the code: 1 or 2, cells in flight, c of each node through
+                     1: the L2 cache, 2: registers}; 0: table */
+    double dt;    /* [s]; 0: cfl times the stable limit */
+    double cfl;   /* 0: 0.9 */
     const double *material;    /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs
                                   (0: a fluid); Maxwell eps [F/m], mu [H/m], sigma [S/m]. FD: [num_material] */
     const int32_t *boundary;   /* [num_boundary] unda_boundary (ignored for periodic ones); FD: [6] */
@@ -285,10 +286,10 @@ typedef struct unda_solver_info {
     int32_t num_node;  /* nodes an element */
     int32_t num_stage; /* right-hand sides a step of the integrator */
     int32_t on_gpu;
-    int32_t kernel;  /* the unda_kernel in use (DG: CUDA) */
+    int32_t kernel;   /* the unda_kernel in use (DG: CUDA) */
     int32_t plan[12]; /* the tile in use */
     int32_t threads;
-    int32_t spill_bytes;    /* FD, CUDA: local memory a thread of the kernel in use */
+    int32_t spill_bytes; /* FD, CUDA: local memory a thread of the kernel in use */
     int32_t reserved;
     int64_t num_elem;       /* FD: nodes of the user's grid */
     int64_t padded[3];      /* FD: nodes along x, y, z with layers */

@@ -129,13 +129,13 @@ static int64_t num_row(const unda_solver *s, const struct diamond_tile *tile)
     return (s->fd->axis[0].total - 1 + width) / (2 * width) + 1;
 }
 
-/* Where "auto" takes the kernel. Towers of a stage do not wait for each other, so one that has a block for each
- * SM keeps the device busy; in a tower the next stage has to be behind (LAG of diamond_tile.h) for a small part
- * of its way along y; most threads have a cell. Measured on Hopper, whose blocks have the shared memory and, for
- * z that is cut, clusters; with more than two of them at orders 2 and 4 in single precision only. */
+/* Where "auto" takes the kernel. Towers of a stage do not wait for each other, so one with a block for each
+ * SM keeps the device busy; a tower is long against its way into the grid and out, and the lag of the next
+ * stage; most threads have a cell. Measured on Hopper, whose blocks have the shared memory and, where z is
+ * cut, clusters; of more than two blocks at orders 2 and 4 in single precision only. */
 bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile)
 {
-    enum { NUM_SM = 132, LEAST_LEVELS = 64, HOPPER = 90 };
+    enum { NUM_SM = 132, LEAST_LEVELS = 128, HOPPER = 90 };
     int half = s->fd->half, zb = s->options.plan[ZB_PART] ? s->options.plan[ZB_PART] : in_table(s).zb;
     if (num_row(s, tile) * tile->num_zb < NUM_SM || s->fd->axis[1].total < LEAST_LEVELS * half ||
         2 * tile->zb < zb || (tile->num_zb > 2 && (half > 2 || s->real_bytes == 8)))
@@ -205,6 +205,10 @@ unda_status diamond_create(unda_solver *s, struct diamond *d)
     char text[NUM_OPTION][OPTION_BYTES];
     const char *options[NUM_OPTION];
     double begin = clock_seconds();
+    if (d->tile.shared_bytes > gpu_info(t->base.gpu)->shared_bytes)
+        FAIL(UNDA_ERR_ARG,
+             "a tile takes %d bytes of shared memory, the device has %lld; expected less dts or zb",
+             d->tile.shared_bytes, (long long)gpu_info(t->base.gpu)->shared_bytes);
     defines(s, &d->tile, t->base.pitch, t->base.plane, text, options);
     struct gpu_source source = {"fd/diamond.cu", options, NUM_OPTION};
     TRY(gpu_module_new(&d->module, t->base.gpu, &source));

@@ -100,10 +100,10 @@ class FD(Simulation):
         where x and y are not periodic: several steps of what is in the cache; "diamond", on CUDA devices up
         to order 8 and where nothing is periodic: many steps in towers of diamonds (Perepelkina & Levchenko
         2015), and the last few of a call, or calls of a few, as "step" does. All give the same bits. "auto"
-        is "step", and "diamond" on devices of compute capability 9 or more where the grid is large enough:
-        nx of some 1850 nodes where nz is 112 to 224, 620 where nz is 900 (order 2; towers in rows times
-        blocks along z are at least 132, the SMs of an H200), ny at least 32 nodes times the order; with
-        orders 6 and 8 and float64 z of two blocks at most.
+        is "step", but "diamond" on devices of compute capability 9 or more where the grid, with its layers,
+        is large: towers side by side in x times blocks along z at least 132, the SMs of an H200 (at order 2
+        nx of 1830 where nz is 112 to 224, of 600 where nz is 600), ny at least 64 times the order, and z of
+        at most two blocks at orders 6 and 8 and in float64.
     kernel_options : dict of str to int, optional
         Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
         marches over); staggered: width (places of a thread along z), lanes (16 or 32 threads along z), blocks

@@ -215,14 +215,16 @@ def tuned_grid(
         _core.logger.info("tune=True: there is nothing to choose on the CPU")
         return kernel, fixed
     memory = _Memory(_grid_key(method, grid, medium, device, kernel, fixed, keywords))
-    fixed, keywords = dict(fixed or {}), {**keywords, "device": device}
+    fixed = {name: value for name, value in (fixed or {}).items() if value}  # 0: not fixed
+    keywords = {**keywords, "device": device}
+    kernels = ("step", "diamond") if kernel == "auto" and keywords["scheme"] == "scalar" else (kernel,)
     known = memory.recall(method, grid, medium, keywords)
-    if known is not None:
+    if known and known[0] in kernels and fixed.items() <= (known[1] or {}).items():
         return known
     scratch = _Scratch(method, grid, medium, keywords)
     search = _Search(scratch.measure)
     best, first, choice = math.inf, math.inf, (kernel, fixed)
-    for one in ("step", "diamond") if kernel == "auto" and keywords["scheme"] == "scalar" else (kernel,):
+    for one in kernels:
         begin, plan = scratch.begin(one, fixed, search if one == "diamond" != kernel else None)
         seconds, plan = search.climb(one, begin, plan, lambda at: _near(at, fixed, scratch.num_z))
         if seconds < best:
@@ -272,7 +274,7 @@ class _Scratch:
         self.num_z, self.spill, self.most_spill = 0, 0, math.inf
 
     def begin(self, kernel: str, fixed: Plan, search: _Search | None) -> tuple[float, Plan]:
-        """Measure the table's plan of a kernel; a failure is the simulation's, or with a search, no candidate."""
+        """Measure the table's plan of a kernel; a failure is raised, or with a search, no candidate."""
         self.most_spill = math.inf
         found = (search.seconds if search else self.measure)(kernel, fixed)
         self.most_spill = max(_SPILL_BYTES, self.spill)
@@ -301,7 +303,7 @@ def _near(plan: Plan, fixed: Mapping[str, int], num_z: int) -> Iterator[Plan]:
     """Yield plans beside one that leave alone what is fixed."""
     for change in _diamonds(plan, num_z) if "dts" in plan else _blocks(plan):
         other = {**plan, **change}
-        if min(change.values()) >= 1 and all(other[name] == plan[name] for name in fixed):
+        if min(change.values()) >= 1 and all(other.get(name) == plan.get(name) for name in fixed):
             yield other
 
 

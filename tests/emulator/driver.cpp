@@ -242,6 +242,10 @@ API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int threads
     *blocks = std::min(2048 / threads, shared ? (int)(shared_limit / shared) : 32);
     return 0;
 }
+/* For tests: how many kernels ran so far. */
+API emu_num_launch() {
+    return num_launch;
+}
 API cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *s, void **parameters, void **extra) {
     IN_CONTEXT;
