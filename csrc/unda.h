@@ -262,17 +262,16 @@ typedef struct unda_solver_options {
     int32_t device;     /* UNDA_DEVICE_CPU or the index of a CUDA device */
     int32_t threads;    /* CPU threads; 0: all the process may use */
     int32_t no_graph;   /* 1: launch kernels one by one instead of as CUDA graphs */
-    int32_t
-        plan[12]; /* kernel fused: {rows, elements a thread, elements a block, blocks an SM, columns of
-                     the volume and of the lift product unrolled}; node: only elements a block; step: {rows
-                     a block, planes it marches over; staggered: places of a thread along z,
-                     blocks an SM, threads along z} (CUDA); tiled: {steps of a tile}; diamond: {as step,
-                     as step, half widths, their unit, steps of a launch, fewest steps of one: fewer are
-                     taken as by step, nodes along z a block at most, level n - 1 in 1: shared memory,
-                     2: registers, copies of the code: 1 or 2, cells in flight, c of each node through
-                     1: the L2 cache, 2: registers}; 0: table */
-    double dt;    /* [s]; 0: cfl times the stable limit */
-    double cfl;   /* 0: 0.9 */
+    /* Plan of the kernel; 0: the table's. fused: rows, elements a thread, elements a block, blocks an SM,
+     * columns of the volume and of the lift product unrolled; node: [2] elements a block; tiled: steps of a
+     * tile; step on CUDA devices: rows a block, planes it marches over; staggered also: places of a thread
+     * along z, blocks an SM, threads along z; diamond: as step, half widths, their unit, steps of a launch,
+     * fewest of one (fewer are taken as by step), nodes along z a block at most, level n - 1 in 1 shared
+     * memory or 2 registers, copies of the code, cells in flight, c of each node through 1 the L2 cache or 2
+     * registers. */
+    int32_t plan[12];
+    double dt;                 /* [s]; 0: cfl times the stable limit */
+    double cfl;                /* 0: 0.9 */
     const double *material;    /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs
                                   (0: a fluid); Maxwell eps [F/m], mu [H/m], sigma [S/m]. FD: [num_material] */
     const int32_t *boundary;   /* [num_boundary] unda_boundary (ignored for periodic ones); FD: [6] */

@@ -6,6 +6,8 @@ Not here: that these bits are right (test_fd_modes.py), other kernels (test_fd_k
 
 import ctypes
 import os
+import subprocess
+import sys
 
 import cuda_device
 import numpy as np
@@ -195,6 +197,35 @@ def auto(shape, *, order=2, dtype="float32", side="rigid", **options):
 )
 def test_auto_is_diamond_where_the_grid_is_large_enough(shape, options, diamond):
     assert auto(shape, **options) == diamond
+
+
+LARGE = """
+import unda
+options = {"order": 2, "boundary": {"*": "rigid"}, "device": "cuda"}
+options["kernel_options"] = {"dts": 2, "step": 1, "zb": 32}
+made = [
+    unda.FD.forecast(unda.Grid(SHAPE, 10.0), unda.Acoustic(rho=1.0, c=1.0), kernel=kernel, **options)
+    for kernel in ("auto", "step", "diamond")
+]
+print("step" if made[0] == made[1] else "diamond" if made[0] == made[2] else made)
+"""
+
+
+@pytest.mark.parametrize(
+    ("environment", "kernel"),
+    [
+        ({"UNDA_EMULATOR_CAPABILITY": "9"}, "diamond"),
+        ({"UNDA_EMULATOR_CAPABILITY": "8"}, "step"),
+        ({"UNDA_LIBCUDA": "/absent"}, "diamond"),
+    ],
+)
+@pytest.mark.skipif(REAL, reason="devices of the stand-in")
+def test_auto_is_step_on_older_devices_and_a_forecast_needs_none(environment, kernel):
+    done = subprocess.run(
+        [sys.executable, "-c", LARGE.replace("SHAPE", str(SMALLEST))], env={**os.environ, **environment},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.strip() == kernel, done.stderr
 
 
 def test_auto_makes_the_kernel_that_the_forecast_has():
