@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 6 };
+enum { UNDA_ABI = 7 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -262,13 +262,16 @@ typedef struct unda_solver_options {
     int32_t device;     /* UNDA_DEVICE_CPU or the index of a CUDA device */
     int32_t threads;    /* CPU threads; 0: all the process may use */
     int32_t no_graph;   /* 1: launch kernels one by one instead of as CUDA graphs */
-    int32_t plan[6];    /* kernel fused: {rows, elements a thread, elements a block, blocks an SM, columns of
-                           the volume and of the lift product unrolled}; node: only elements a block; step: {rows
-                           a block, planes it marches over; staggered: places of a thread along z,
-                           blocks an SM, threads along z} (CUDA); tiled: {steps of a tile}; diamond:
-                           {0, 0, half widths, their unit, steps of a launch}; 0: table */
-    double dt;          /* [s]; 0: cfl times the stable limit */
-    double cfl;         /* 0: 0.9 */
+    /* Plan of the kernel; 0: the table's. fused: rows, elements a thread, elements a block, blocks an SM,
+     * columns of the volume and of the lift product unrolled; node: [2] elements a block; tiled: steps of a
+     * tile; step on CUDA devices: rows a block, planes it marches over; staggered also: places of a thread
+     * along z, blocks an SM, threads along z; diamond: as step, half widths, their unit, steps of a launch,
+     * fewest of one (fewer are taken as by step), nodes along z a block at most, level n - 1 in 1 shared
+     * memory or 2 registers, copies of the code, cells in flight, c of each node through 1 the L2 cache or 2
+     * registers. */
+    int32_t plan[12];
+    double dt;                 /* [s]; 0: cfl times the stable limit */
+    double cfl;                /* 0: 0.9 */
     const double *material;    /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs
                                   (0: a fluid); Maxwell eps [F/m], mu [H/m], sigma [S/m]. FD: [num_material] */
     const int32_t *boundary;   /* [num_boundary] unda_boundary (ignored for periodic ones); FD: [6] */
@@ -282,9 +285,11 @@ typedef struct unda_solver_info {
     int32_t num_node;  /* nodes an element */
     int32_t num_stage; /* right-hand sides a step of the integrator */
     int32_t on_gpu;
-    int32_t kernel;  /* the unda_kernel in use (DG: CUDA) */
-    int32_t plan[6]; /* the tile in use */
+    int32_t kernel;   /* the unda_kernel in use (DG: CUDA) */
+    int32_t plan[12]; /* the tile in use */
     int32_t threads;
+    int32_t spill_bytes; /* FD, CUDA: local memory a thread of the kernel in use */
+    int32_t reserved;
     int64_t num_elem;       /* FD: nodes of the user's grid */
     int64_t padded[3];      /* FD: nodes along x, y, z with layers */
     int64_t num_exact;      /* face nodes that need exact data: outer states, then incident waves */

@@ -4,6 +4,11 @@ On the stand-in few small grids (each is a compilation), on a device many. Cases
 Not here: that these bits are right (test_fd_modes.py), other kernels (test_fd_kernels.py).
 """
 
+import ctypes
+import os
+import subprocess
+import sys
+
 import cuda_device
 import numpy as np
 import pytest
@@ -32,13 +37,14 @@ SETTINGS = {
     "high": ("rigid", "free", "layer"),
     "levels": (1, 4, 7, 0),
 }
-CASES = pairwise(SETTINGS)
+#: Launches of fewer than 5 levels are steps in half of the cases.
+CASES = [{**case, "fewest": (1, 5)[i // 2 % 2]} for i, case in enumerate(pairwise(SETTINGS))]
 #: Tiles that g++ needs long for are left to devices.
 FEW = [case for case in CASES if case["tile"] != (8, 2, 4)][::2]
 
 
-def run(case, kernel, *, shape=None, options=None, steps=(3, 9)):
-    """Both levels and all traces of random fields with three sources and two groups of receivers."""
+def make(case, kernel, *, shape=None, options=None):
+    """A simulation of random fields, and where its random numbers stand."""
     order, dts, step = case["tile"]
     shape = shape or case["shape"]
     rng = np.random.default_rng(11)
@@ -48,14 +54,21 @@ def run(case, kernel, *, shape=None, options=None, steps=(3, 9)):
         for side, word in (("min", case["low"]), ("max", case["high"])):
             sides[name + side] = unda.Damping(3) if word == "layer" else word
     c = rng.uniform(1000, 2000, shape) if case["medium"] == "varying" else 2000.0
-    options = {"dts": dts, "step": step, "levels": case["levels"]} if options is None else options
+    if options is None:
+        options = {"dts": dts, "step": step, "levels": case["levels"], "fewest": case["fewest"]}
     sim = unda.FD(
         grid, unda.Acoustic(rho=1000.0, c=c), order=order, dtype=case["dtype"], boundary=sides, device="cuda",
         kernel=kernel, kernel_options=options if kernel == "diamond" else None,
     )  # fmt: skip
     p, before = rng.uniform(-1, 1, (2, *shape))
     sim.set(p=p, p_previous=before)
-    size = np.array(grid.size)
+    return sim, rng
+
+
+def run(case, kernel, *, shape=None, options=None, steps=(3, 9)):
+    """Both levels and all traces of random fields with three sources and two groups of receivers."""
+    sim, rng = make(case, kernel, shape=shape, options=options)
+    size = np.array(sim.grid.size)
     for place, f0 in zip(rng.uniform(0.1, 0.9, (3, 3)), (20.0, 30.0, 40.0), strict=True):
         sim.add_source(unda.VolumeInjection(place * size, unda.ricker(f0, t0=0.0)))
     every = sim.add_receivers(rng.uniform(0, 1, (5, 3)) * size, ["p"])
@@ -89,6 +102,149 @@ def test_it_has_the_bits_of_step(case):
 def test_another_step_is_seen():
     case = CASES[0]
     assert not same(run(case, "diamond", steps=(3, 8)), run(case, "step"))
+
+
+#: Few of them are one launch: layers, sources and receivers of every third step all the same.
+MIXED = {
+    "tile": (2, 2, 1),
+    "shape": (19, 23, 21),
+    "dtype": "float32",
+    "medium": "varying",
+    "low": "free",
+    "high": "layer",
+    "levels": 32,
+    "fewest": 0,
+}
+
+
+@pytest.mark.parametrize("steps", [(3, 300), (17, 1, 40, 2, 35)])
+def test_launches_and_steps_mix(steps):
+    options = {"dts": 2, "step": 1, "levels": 32}  # and fewest of the table: 16
+    found = run(MIXED, "diamond", options=options, steps=steps)
+    assert found[3].shape[1] == 1 + sum(steps) // 3 and found[3].any()
+    assert same(found, run(MIXED, "step", steps=steps))
+
+
+@pytest.mark.parametrize(
+    ("given", "steps", "launches"),
+    [
+        ({}, 3, 3),
+        ({}, 15, 15),
+        ({}, 16, 1),
+        ({}, 32, 1),
+        ({}, 32 + 15, 1 + 15),
+        ({}, 32 + 16, 2),
+        ({"fewest": 2}, 32 + 1 + 2, 2),
+        ({"fewest": 5}, 4, 4),
+        ({"levels": 8}, 8, 1),
+        ({"levels": 8}, 8 + 7, 1 + 7),
+    ],
+)
+@pytest.mark.skipif(REAL, reason="the stand-in counts launches")
+def test_few_levels_are_taken_step_by_step(given, steps, launches):
+    sim, _ = make(MIXED, "diamond", options={"dts": 2, "step": 1, "levels": 32, **given})
+    driver = ctypes.CDLL(os.environ["UNDA_LIBCUDA"])
+    sim.step(0)
+    before = driver.emu_num_launch()
+    sim._advance(steps)
+    assert driver.emu_num_launch() - before == launches + 2, "and the search for what is not finite"
+
+
+@pytest.mark.parametrize("order", [2, 4, 6, 8])
+def test_the_fewest_levels_of_a_launch_are_those_that_pay(order):
+    """A launch of few levels took 97 to 210 ms on an H200, a step 6 to 10.8."""
+    options = {"dts": 2, "step": max(1, order // 4) if order != 6 else 3}
+    sim, _ = make({**MIXED, "tile": (order, 2, 1)}, "diamond", options=options)
+    assert sim.config["kernel_options"]["levels"] == 256
+    assert sim.config["kernel_options"]["fewest"] == {2: 16, 4: 17, 6: 22, 8: 28}[order]
+
+
+# ---- what "auto" is
+
+
+SMALLEST = (131 * 4 - 1, 128, 16)  # 132 towers 4 wide in a row, 128 levels along y, half of 32 threads
+
+
+def auto(shape, *, order=2, dtype="float32", side="rigid", **options):
+    """Whether "auto" is diamond, by the memory that it takes; the tile is 4 wide, of 32 threads."""
+    grid, medium = unda.Grid(shape, 10.0), unda.Acoustic(rho=1.0, c=1.0)
+    given = {"order": order, "dtype": dtype, "device": "cuda", "boundary": {"*": side}, **options}
+    given["kernel_options"] = {
+        "dts": 2,
+        "step": max(1, order // 4),
+        "zb": 32,
+        **options.get("kernel_options", {}),
+    }
+    found = unda.FD.forecast(grid, medium, kernel="auto", **given)
+    step = unda.FD.forecast(grid, medium, kernel="step", **given)
+    if found == step:
+        return False
+    assert found == unda.FD.forecast(grid, medium, kernel="diamond", **given)
+    return True
+
+
+@pytest.mark.parametrize(
+    ("shape", "options", "diamond"),
+    [
+        (SMALLEST, {}, True),
+        ((522, 128, 16), {}, False),
+        ((523, 127, 16), {}, False),
+        ((523, 128, 15), {}, False),
+        (SMALLEST, {"side": "free"}, True),
+        (SMALLEST, {"side": "absorbing"}, True),
+        (SMALLEST, {"side": "periodic"}, False),
+        (SMALLEST, {"dtype": "float64"}, True),
+        (SMALLEST, {"order": 10}, False),
+        (SMALLEST, {"kernel_options": {"dts": 1000}}, False),
+        ((523, 128, 96), {}, True),
+        ((523, 128, 96), {"dtype": "float64"}, False),
+        ((523, 512, 64), {"order": 8}, True),
+        ((523, 512, 65), {"order": 8}, False),
+        ((523, 511, 64), {"order": 8}, False),
+    ],
+)
+def test_auto_is_diamond_where_the_grid_is_large_enough(shape, options, diamond):
+    assert auto(shape, **options) == diamond
+
+
+LARGE = """
+import unda
+options = {"order": 2, "boundary": {"*": "rigid"}, "device": "cuda"}
+options["kernel_options"] = {"dts": 2, "step": 1, "zb": 32}
+made = [
+    unda.FD.forecast(unda.Grid(SHAPE, 10.0), unda.Acoustic(rho=1.0, c=1.0), kernel=kernel, **options)
+    for kernel in ("auto", "step", "diamond")
+]
+print("step" if made[0] == made[1] else "diamond" if made[0] == made[2] else made)
+"""
+
+
+@pytest.mark.parametrize(
+    ("environment", "kernel"),
+    [
+        ({"UNDA_EMULATOR_CAPABILITY": "9"}, "diamond"),
+        ({"UNDA_EMULATOR_CAPABILITY": "8"}, "step"),
+        ({"UNDA_LIBCUDA": "/absent"}, "diamond"),
+    ],
+)
+@pytest.mark.skipif(REAL, reason="devices of the stand-in")
+def test_auto_is_step_on_older_devices_and_a_forecast_needs_none(environment, kernel):
+    done = subprocess.run(
+        [sys.executable, "-c", LARGE.replace("SHAPE", str(SMALLEST))], env={**os.environ, **environment},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.strip() == kernel, done.stderr
+
+
+def test_auto_makes_the_kernel_that_the_forecast_has():
+    for shape, kernel in ((SMALLEST, "diamond"), ((522, 128, 16), "step")):
+        grid, medium = unda.Grid(shape, 10.0), unda.Acoustic(rho=1.0, c=1.0)
+        given = {"order": 2, "boundary": {"*": "rigid"}, "device": "cuda"}
+        given["kernel_options"] = {"dts": 2, "step": 1, "zb": 32}
+        sim = unda.FD(grid, medium, **given)
+        assert sim.config["kernel"] == kernel
+        assert sim.memory == unda.FD.forecast(grid, medium, **given)
+        assert ("dts" in sim.config["kernel_options"]) == (kernel == "diamond")
 
 
 TALL = pairwise(
@@ -132,6 +288,15 @@ def test_random_grids(seed):
         ({"order": 10}, "order is above 8"),
         ({"order": 8, "kernel_options": {"dts": 2, "step": 3}}, "step does not divide"),
         ({"order": 8, "shape": (4, 20, 20)}, "narrower"),
+        ({"kernel_options": {"dts": 1}}, "dts is not within 2..64"),
+        ({"kernel_options": {"levels": 2**30}}, "levels is not within"),
+        ({"kernel_options": {"zb": 2000}}, "zb is not within"),
+        ({"kernel_options": {"old": 3}}, "old is not 1 or 2"),
+        ({"kernel_options": {"unroll": 3}}, "unroll is not 1 or 2"),
+        ({"kernel_options": {"old": 2, "unroll": 1}}, "takes unroll 2"),
+        ({"kernel_options": {"variable": 3}}, "variable is not 1 or 2"),
+        ({"kernel_options": {"dts": 40}}, "bytes of shared memory"),
+        ({"kernel_options": {"zb": 1}}, "z has too many nodes"),
     ],
 )
 def test_what_it_cannot_run_is_refused(options, message):

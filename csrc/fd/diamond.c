@@ -11,19 +11,24 @@
 /* What was fastest on an H200 (benchmarks/NOTES.md), by half the order: float32 with one c, with c of each
  * node, float64. {DTS, STEP, cells along z of a block at most, OLD, UNROLL, CHUNK, how c comes: 1 through L2,
  * 2 in registers}, see cuda/fd/diamond.cu. */
-static const struct diamond_tile tiles[3][4] = {{{7, 1, 224, 1, 2, 14, 0, 0, 0, 0},
-                                                 {3, 2, 256, 1, 2, 12, 0, 0, 0, 0},
-                                                 {2, 3, 192, 0, 2, 6, 0, 0, 0, 0},
-                                                 {3, 2, 160, 0, 1, 6, 0, 0, 0, 0}},
-                                                {{5, 1, 256, 1, 2, 6, 2, 0, 0, 0},
-                                                 {3, 2, 256, 0, 1, 6, 2, 0, 0, 0},
-                                                 {2, 3, 192, 0, 1, 6, 2, 0, 0, 0},
-                                                 {3, 2, 160, 0, 1, 6, 1, 0, 0, 0}},
-                                                {{5, 1, 160, 1, 2, 6, 1, 0, 0, 0},
-                                                 {2, 2, 160, 0, 1, 6, 1, 0, 0, 0},
-                                                 {2, 3, 96, 0, 1, 6, 1, 0, 0, 0},
-                                                 {2, 2, 128, 0, 1, 6, 1, 0, 0, 0}}};
+static const struct diamond_tile tiles[3][4] = {{{7, 1, 224, 1, 2, 14, 0, 0, 0, 0, 0},
+                                                 {3, 2, 256, 1, 2, 12, 0, 0, 0, 0, 0},
+                                                 {2, 3, 192, 0, 2, 6, 0, 0, 0, 0, 0},
+                                                 {3, 2, 160, 0, 1, 6, 0, 0, 0, 0, 0}},
+                                                {{5, 1, 256, 1, 2, 6, 2, 0, 0, 0, 0},
+                                                 {3, 2, 256, 0, 1, 6, 2, 0, 0, 0, 0},
+                                                 {2, 3, 192, 0, 1, 6, 2, 0, 0, 0, 0},
+                                                 {3, 2, 160, 0, 1, 6, 1, 0, 0, 0, 0}},
+                                                {{5, 1, 160, 1, 2, 6, 1, 0, 0, 0, 0},
+                                                 {2, 2, 160, 0, 1, 6, 1, 0, 0, 0, 0},
+                                                 {2, 3, 96, 0, 1, 6, 1, 0, 0, 0, 0},
+                                                 {2, 2, 128, 0, 1, 6, 1, 0, 0, 0, 0}}};
 enum { MAX_DIAMOND_HALF = 4, MAX_CLUSTER = 8, NUM_LEVEL = 256 };
+
+/* Steps, by half the order, from which on a launch takes less time than the steps one by one: the towers of
+ * few levels are as many and wait for each other as often. On an H200, 1.6e9 cells: order 2, 97 ms for 8
+ * levels, 110 for 64, a step 6; order 4: 100, 216, 7; order 8: 210, 466, 10.8; order 6 lies in between. */
+static const int fewest[MAX_DIAMOND_HALF] = {16, 17, 22, 28};
 
 /* As in cuda/fd/diamond_tile.h. */
 static int64_t shared_words(const struct diamond_tile *t, int half)
@@ -52,33 +57,92 @@ static const char *refusal(const unda_solver *s)
     return NULL;
 }
 
+static struct diamond_tile in_table(const unda_solver *s)
+{
+    struct diamond_tile tile = tiles[s->real_bytes == 8 ? 2 : !s->fd->uniform][s->fd->half - 1];
+    if (fd_has_layers(s->fd) && !tile.old)
+        tile.unroll = 1; /* two copies of the code for layers are more than the instruction cache holds */
+    tile.levels = NUM_LEVEL;
+    return tile;
+}
+
+/* Parts of the tile that options fix, at unda_solver_options.plan[first + i]. */
+enum { FIRST_PART = 2, ZB_PART = 6, OLD_PART, UNROLL_PART, CHUNK_PART, VARIABLE_PART, END_PART };
+
+static const char *fix(const unda_solver *s, struct diamond_tile *tile)
+{
+    const int32_t *plan = s->options.plan;
+    int old = 1 + tile->old, unroll = plan[UNROLL_PART];
+    const struct {
+        int *value, least, most;
+        const char *wrong;
+    } part[END_PART - FIRST_PART] = {{&tile->dts, 2, 64, "dts is not within 2..64"},
+                                     {&tile->step, 1, MAX_DIAMOND_HALF, "step is not within 1..4"},
+                                     {&tile->levels, 1, 65535, "levels is not within 1..65535"},
+                                     {&tile->fewest, 1, INT32_MAX, "fewest is negative"},
+                                     {&tile->zb, 1, 1024, "zb is not within 1..1024"},
+                                     {&old, 1, 2, "old is not 1 or 2"},
+                                     {&tile->unroll, 1, 2, "unroll is not 1 or 2"},
+                                     {&tile->chunk, 1, 1024, "chunk is not within 1..1024"},
+                                     {&tile->variable, 1, 2, "variable is not 1 or 2"}};
+    for (int i = FIRST_PART; i < END_PART; i++)
+        if (plan[i]) {
+            if (plan[i] < part[i - FIRST_PART].least || plan[i] > part[i - FIRST_PART].most)
+                return part[i - FIRST_PART].wrong;
+            *part[i - FIRST_PART].value = plan[i];
+        }
+    if (unroll == 1 && plan[OLD_PART] == 2)
+        return "old is 2, which takes unroll 2";
+    tile->old = old == 2 && unroll != 1;
+    tile->unroll = tile->old ? 2 : tile->unroll;
+    tile->variable = s->fd->uniform ? 0 : tile->variable;
+    return NULL;
+}
+
 const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
 {
     const char *why = refusal(s);
     if (why)
         return why;
     int half = s->fd->half;
-    const int32_t *plan = s->options.plan;
-    *tile = tiles[s->real_bytes == 8 ? 2 : !s->fd->uniform][half - 1];
-    tile->variable = s->fd->uniform ? 0 : tile->variable;
-    if (fd_has_layers(s->fd) && !tile->old)
-        tile->unroll = 1; /* two copies of the code for layers are more than the instruction cache holds */
-    if (plan[2])
-        tile->dts = plan[2];
-    if (plan[3])
-        tile->step = plan[3];
     int64_t nz = s->fd->axis[2].total;
+    *tile = in_table(s);
+    if ((why = fix(s, tile)))
+        return why;
     tile->num_zb = (int)((nz + tile->zb - 1) / tile->zb);
     tile->zb = (int)((nz + tile->num_zb - 1) / tile->num_zb);
-    if (tile->num_zb > 1 && half > 2 && tile->variable)
+    if (tile->num_zb > 1 && half > 2 && tile->variable && !s->options.plan[VARIABLE_PART])
         tile->variable = 1; /* or registers spill */
-    tile->levels = plan[4] ? plan[4] : NUM_LEVEL;
-    if (tile->dts < 2 || half % tile->step || 2 * tile->step < half)
-        return "dts is below 2, or step does not divide half the order or is less than half of it";
+    if (!tile->fewest)
+        tile->fewest = tile->levels < fewest[half - 1] ? tile->levels : fewest[half - 1];
+    if (half % tile->step || 2 * tile->step < half)
+        return "step does not divide half the order or is less than half of it";
     if (tile->num_zb > MAX_CLUSTER || nz - (int64_t)(tile->num_zb - 1) * tile->zb < 2 * half)
         return "z has too many nodes, or too few are left for the last block";
     tile->shared_bytes = (int)(shared_words(tile, half) * s->real_bytes);
     return NULL;
+}
+
+static int64_t num_row(const unda_solver *s, const struct diamond_tile *tile)
+{
+    int64_t width = tile->step * tile->dts;
+    return (s->fd->axis[0].total - 1 + width) / (2 * width) + 1;
+}
+
+/* Where "auto" takes the kernel. Towers of a stage do not wait for each other, so one with a block for each
+ * SM keeps the device busy; a tower is long against its way into the grid and out, and the lag of the next
+ * stage; most threads have a cell. Measured on Hopper, whose blocks have the shared memory and, where z is
+ * cut, clusters; of more than two blocks at orders 2 and 4 in single precision only. */
+bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile)
+{
+    enum { NUM_SM = 132, LEAST_LEVELS = 128, HOPPER = 90 };
+    int half = s->fd->half, zb = s->options.plan[ZB_PART] ? s->options.plan[ZB_PART] : in_table(s).zb;
+    if (num_row(s, tile) * tile->num_zb < NUM_SM || s->fd->axis[1].total < LEAST_LEVELS * half ||
+        2 * tile->zb < zb || (tile->num_zb > 2 && (half > 2 || s->real_bytes == 8)))
+        return false;
+    unda_device_info info = {.size_bytes = sizeof info};
+    return unda_device_get_info(s->options.device, &info) != UNDA_OK || /* a forecast without a device */
+           (info.compute_capability >= HOPPER && info.shared_bytes >= tile->shared_bytes);
 }
 
 /* Nodes beside the grid that tiles read and write. */
@@ -129,12 +193,6 @@ unda_status diamond_compile_only(unda_solver *s, int compute_capability, unda_ke
     return UNDA_OK;
 }
 
-static int64_t num_row(const unda_solver *s, const struct diamond_tile *tile)
-{
-    int64_t width = tile->step * tile->dts;
-    return (s->fd->axis[0].total - 1 + width) / (2 * width) + 1;
-}
-
 static int64_t num_tower(const unda_solver *s, const struct diamond_tile *tile, int64_t levels)
 {
     int64_t width = tile->step * tile->dts, half = s->fd->half;
@@ -147,6 +205,10 @@ unda_status diamond_create(unda_solver *s, struct diamond *d)
     char text[NUM_OPTION][OPTION_BYTES];
     const char *options[NUM_OPTION];
     double begin = clock_seconds();
+    if (d->tile.shared_bytes > gpu_info(t->base.gpu)->shared_bytes)
+        FAIL(UNDA_ERR_ARG,
+             "a tile takes %d bytes of shared memory, the device has %lld; expected less dts or zb",
+             d->tile.shared_bytes, (long long)gpu_info(t->base.gpu)->shared_bytes);
     defines(s, &d->tile, t->base.pitch, t->base.plane, text, options);
     struct gpu_source source = {"fd/diamond.cu", options, NUM_OPTION};
     TRY(gpu_module_new(&d->module, t->base.gpu, &source));

@@ -8,6 +8,8 @@
 
 /* Why the kernel cannot run a problem, or NULL and its tile. */
 const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile);
+/* Whether a tile that can run is worth its padding and its compilation. */
+bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile);
 void diamond_padding(const unda_solver *s, const struct diamond_tile *tile, int64_t *pad_x, int64_t *pad_y);
 unda_status diamond_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
 unda_status diamond_create(unda_solver *s, struct diamond *d);

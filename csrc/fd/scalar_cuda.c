@@ -25,7 +25,8 @@ static unda_status lay_out(const unda_solver *s, struct scalar_cuda *t)
     const struct fd *fd = s->fd;
     int64_t unit = 128 / s->real_bytes, words = fd->axis[2].total;
     const char *why = diamond_choose(s, &t->diamond.tile);
-    t->many = s->options.kernel == UNDA_KERNEL_DIAMOND;
+    t->many = s->options.kernel == UNDA_KERNEL_DIAMOND ||
+              (s->options.kernel == UNDA_KERNEL_AUTO && !why && diamond_pays(s, &t->diamond.tile));
     if (t->many && why)
         FAIL(UNDA_ERR_ARG, "kernel diamond cannot run this: %s; expected kernel step", why);
     if (t->many) {
@@ -198,13 +199,14 @@ static void destroy(unda_solver *s)
 
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
-    const struct diamond_tile *tile = &scalar_cuda(s)->diamond.tile;
-    info->kernel = scalar_cuda(s)->many ? UNDA_KERNEL_DIAMOND : UNDA_KERNEL_STEP;
-    info->plan[0] = scalar_cuda(s)->tile_y;
-    info->plan[1] = scalar_cuda(s)->chunk;
-    info->plan[2] = scalar_cuda(s)->many ? tile->dts : 0;
-    info->plan[3] = scalar_cuda(s)->many ? tile->step : 0;
-    info->plan[4] = scalar_cuda(s)->many ? tile->levels : 0;
+    const struct scalar_cuda *t = scalar_cuda(s);
+    const struct diamond_tile *tile = &t->diamond.tile;
+    const int plan[] = {t->tile_y, t->chunk,      tile->dts,    tile->step,  tile->levels,  tile->fewest,
+                        tile->zb,  1 + tile->old, tile->unroll, tile->chunk, tile->variable};
+    info->kernel = t->many ? UNDA_KERNEL_DIAMOND : UNDA_KERNEL_STEP;
+    info->spill_bytes = t->many ? t->diamond.kernel.spill_bytes : t->step.spill_bytes;
+    for (size_t i = 0; i < (t->many ? sizeof plan / sizeof *plan : 2); i++)
+        info->plan[i] = plan[i];
 }
 
 /* ---- state ---- */
@@ -259,27 +261,29 @@ static void swap(struct fd_cuda *t)
     t->array[1] = kept;
 }
 
-/* One step of the whole grid after the other. */
-static unda_status run_steps(unda_solver *s, int64_t num_step)
+/* One step of the whole grid after the other, of a call that began at step `begin`. */
+static unda_status run_steps(unda_solver *s, int64_t begin, int64_t num_step)
 {
     struct scalar_cuda *t = scalar_cuda(s);
-    int64_t begin = s->step;
     for (int64_t i = 0; i < num_step; i++) {
         TRY(launch_step(s));
         swap(&t->base);
-        TRY(fd_cuda_inject(s, 0, t->base.array[0], i));
+        TRY(fd_cuda_inject(s, 0, t->base.array[0], s->step - begin));
         s->step++;
         TRY(fd_cuda_take(s, begin));
     }
     return UNDA_OK;
 }
 
-static unda_status run_diamonds(unda_solver *s, int64_t num_step)
+/* Many steps at once, and what is left one by one if a launch is not worth it. */
+static unda_status run_diamonds(unda_solver *s, int64_t begin, int64_t num_step)
 {
     struct scalar_cuda *t = scalar_cuda(s);
-    int64_t begin = s->step;
     for (int64_t done = 0; done < num_step;) {
-        int64_t levels = num_step - done < t->diamond.tile.levels ? num_step - done : t->diamond.tile.levels;
+        int64_t left = num_step - done;
+        int64_t levels = left < t->diamond.tile.levels ? left : t->diamond.tile.levels;
+        if (left < t->diamond.tile.fewest)
+            return run_steps(s, begin, left);
         TRY(diamond_run(s, &t->diamond, done, begin, levels));
         if (levels % 2)
             swap(&t->base);
@@ -292,7 +296,7 @@ static unda_status run_diamonds(unda_solver *s, int64_t num_step)
 static unda_status run(unda_solver *s, int64_t num_step)
 {
     int64_t begin = s->step;
-    TRY(scalar_cuda(s)->many ? run_diamonds(s, num_step) : run_steps(s, num_step));
+    TRY(scalar_cuda(s)->many ? run_diamonds(s, begin, num_step) : run_steps(s, begin, num_step));
     TRY(gpu_sync(fd_cuda(s)->stream));
     return fd_cuda_fetch(s, begin);
 }

@@ -8,7 +8,8 @@
 /* The tile of kernel diamond (cuda/fd/diamond.cu). */
 struct diamond_tile {
     int dts, step, zb, old, unroll, chunk, variable;
-    int num_zb, levels, shared_bytes;
+    int num_zb, shared_bytes;
+    int levels, fewest; /* steps of a launch: at most; fewer at the end of a call are taken one by one */
 };
 struct diamond {
     struct diamond_tile tile;

@@ -242,6 +242,9 @@ static void destroy(unda_solver *s)
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
     info->kernel = UNDA_KERNEL_STEP;
+    for (int i = 0; i < 2; i++)
+        if (tables(s)->pass[i].spill_bytes > info->spill_bytes)
+            info->spill_bytes = tables(s)->pass[i].spill_bytes;
     info->plan[0] = tables(s)->tile.rows;
     info->plan[1] = tables(s)->chunk;
     info->plan[2] = tables(s)->tile.width;

@@ -32,11 +32,11 @@ def kernel_dir() -> Path:
 
 def cache_dir() -> str:
     """Return the folder of compiled kernels, "" where it is switched off."""
+    if os.environ.get("UNDA_CACHE") == "0":
+        return ""
     chosen = os.environ.get("UNDA_CACHE_DIR")
     if chosen is not None:
         return chosen
-    if os.environ.get("UNDA_CACHE") == "0":
-        return ""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return str(Path(base) / "unda")
 

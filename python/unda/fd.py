@@ -22,7 +22,7 @@ from .fd_scheme import Scalar, scheme_of
 from .fd_sides import SIDES, code_of, conditions, frequency_of
 from .grid import Block, Grid
 from .layer import CPML, Damping
-from .limits import device_limits
+from .limits import choose_device, device_limits
 from .medium import Medium
 from .plotting import Plane
 from .receiver import Channels
@@ -99,11 +99,24 @@ class FD(Simulation):
         "step": one step of the whole grid after the other. For the scalar scheme also "tiled", on the CPU and
         where x and y are not periodic: several steps of what is in the cache; "diamond", on CUDA devices up
         to order 8 and where nothing is periodic: many steps in towers of diamonds (Perepelkina & Levchenko
-        2015). All give the same bits.
+        2015), and the last few of a call, or calls of a few, as "step" does. All give the same bits. "auto"
+        is "step", but "diamond" on devices of compute capability 9 or more where the grid, with its layers,
+        is large: towers side by side in x times blocks along z at least 132, the SMs of an H200 (at order 2
+        nx of 1830 where nz is 112 to 224, of 600 where nz is 600), ny at least 64 times the order, and z of
+        at most two blocks at orders 6 and 8 and in float64.
     kernel_options : dict of str to int, optional
         Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
         marches over); staggered: width (places of a thread along z), lanes (16 to 64 threads along z), blocks
         (that an SM shall hold), too. Scalar scheme on the CPU: depth (steps at once), rows (of a block).
+        "diamond": levels (steps of a launch), fewest (of one: fewer are taken one by one), dts and step (half
+        the width of a diamond is dts times step; step divides order / 2 and is at least half of it), zb
+        (nodes along z, of a block, at most), old (the level before in 1: shared memory, 2: registers), unroll
+        (1 or 2 copies of the code), chunk (cells in flight), variable (c of each node through 1: the L2
+        cache, 2: registers). ``config["kernel_options"]`` is the whole plan.
+    tune : bool
+        Measure kernels, unless one is given, and plans near the table's on this grid and device, unless that
+        was done before: some minutes; what `kernel_options` has stays. The winner is printed, and remembered
+        beside the compiled kernels. Results do not depend on it. CUDA only; nothing on the CPU.
     allow_unstable : bool
         Accept a dt above the stable limit.
 
@@ -161,8 +174,18 @@ class FD(Simulation):
         threads: int | None = None,
         kernel: str = "auto",
         kernel_options: Mapping[str, int] | None = None,
+        tune: bool = False,
         allow_unstable: bool = False,
     ) -> None:
+        if flag("tune", tune):
+            from .tune import tuned_grid
+
+            device = choose_device() if isinstance(device, str) and device == "auto" else device
+            kernel, kernel_options = tuned_grid(
+                type(self), grid, medium, device, kernel, kernel_options, order=order, scheme=scheme,
+                boundary=boundary, dt=dt, cfl=cfl, sample_dt=sample_dt, dtype=dtype,
+                allow_unstable=allow_unstable,
+            )  # fmt: skip
         if dt is not None and sample_dt is not None:
             raise ArgumentError("give dt or sample_dt, not both")
         options, grid_options, self._sides, self._scheme, chosen = self._options(
@@ -270,7 +293,7 @@ class FD(Simulation):
         >>> 9e9 < unda.FD.forecast(grid, medium, device="cpu")["host"] < 11e9
         True
         """
-        for name in ("sample_dt", "allow_unstable"):  # do not matter
+        for name in ("sample_dt", "allow_unstable", "tune"):  # do not matter
             keywords.pop(name, None)
         options, grid_options, *_ = cls._options(grid, medium, **keywords)
         found = forecast(ffi.NULL, options)
@@ -323,7 +346,8 @@ class FD(Simulation):
 
     def _plan(self, info: Any) -> dict[str, int]:
         names = self._scheme.plans["cuda" if info.on_gpu else "cpu"]
-        return dict(zip(names, map(int, info.plan), strict=False))
+        found = dict(zip(names, map(int, info.plan), strict=False))
+        return {name: part for name, part in found.items() if part} if info.on_gpu else found
 
     def _about(self) -> str:
         shape = " x ".join(map(str, self.grid.shape))

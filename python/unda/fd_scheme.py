@@ -49,8 +49,10 @@ class Scalar:
     conditions: tuple[str, ...] = ("absorbing", "rigid", "free", "periodic")
     plans: ClassVar[dict[str, tuple[str, ...]]] = {
         "cpu": ("depth", "rows"),
-        "cuda": ("rows", "planes", "dts", "step", "levels"),
-    }
+        "cuda": (
+            "rows", "planes", "dts", "step", "levels", "fewest", "zb", "old", "unroll", "chunk", "variable",
+        ),
+    }  # fmt: skip
 
     medium: Medium
 

@@ -254,7 +254,7 @@ class Simulation(Pictures):
         }
 
     def _plan(self, info: Any) -> dict[str, int]:
-        return dict(zip(PLAN, map(int, info.plan), strict=True))
+        return dict(zip(PLAN, map(int, info.plan), strict=False))
 
     def _info(self) -> Any:
         if self._handle is None:

@@ -1,7 +1,7 @@
 """Choose kernel and tile by measuring them once on the user's device; the winner is remembered.
 
-From the table's tile, one part after the other is changed while that is faster. Not here: the table
-(csrc/dg/dg_kernels.c), the kernels (cuda/).
+From the table's tile, one part after the other is changed while that is faster. Not here: the tables
+(csrc/dg/dg_kernels.c, csrc/fd/diamond.c), the kernels (cuda/).
 """
 
 from __future__ import annotations
@@ -9,21 +9,27 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from . import _core, _cuda
 from ._core import lib
 from .errors import DeviceLostError, Error
+from .grid import Block
 from .limits import device_info
-from .simulation import PLAN
+from .simulation import PLAN, PRECISIONS
 
-__all__ = ["tuned"]
+__all__ = ["tuned", "tuned_grid"]
 
-Choice = tuple[str, dict[str, int] | None]
+Plan = dict[str, int]
+Choice = tuple[str, Plan | None]
 
-# Other values to try of each part of a tile.
+# Other values to try of each part of a tile of DG.
 _OTHERS = {
     "rows": lambda n: (n - 1, n + 1),
     "cols": lambda n: (n // 2, 2 * n),
@@ -31,71 +37,57 @@ _OTHERS = {
     "blocks": lambda n: (n - 1, n + 1, 2 * n),
 }
 _RUNS = 10  # launches of each candidate
+_STEPS = 40  # of each candidate on a grid, where a launch is one
+_MOST_LEVELS = 512  # of a launch: more would hardly listen to Ctrl-C
+_SPILL_BYTES = 32  # of a thread; a vector or two may be worth it
 
 
-def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[str, Any]) -> Choice:
-    """Return (kernel, kernel_options) for a method's other keywords on a device."""
-    if device == "cpu":
-        _core.logger.info("tune=True: there is nothing to choose on the CPU")
-        return "auto", None
-    key = _key(mesh, medium, device, keywords)
-    known = _remembered().get(key)
-    if known is not None:
-        return known["kernel"], known["kernel_options"]
+class _Memory:
+    """What was chosen under a key, in a file beside the compiled kernels.
 
-    def seconds(choice: Choice) -> tuple[float, dict[str, int]]:
-        kernel, options = choice
+    A file that cannot be read, or holds something else, is no memory; one that cannot be written is none
+    either, and a warning.
+    """
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def recall(self, method: Any, domain: Any, medium: Any, keywords: Mapping[str, Any]) -> Choice | None:
+        """Return what is remembered, if a simulation of this kind takes it."""
+        found = _remembered().get(self.key)
+        if not isinstance(found, dict) or not isinstance(found.get("kernel"), str):
+            return None
+        kernel, options = found["kernel"], found.get("kernel_options")
+        if options is not None and not (
+            isinstance(options, dict) and all(type(value) is int for value in options.values())
+        ):
+            return None
         try:
-            with method(
-                mesh, medium, device=device, kernel=kernel, kernel_options=options, **keywords
-            ) as sim:
-                return sim._kernel_seconds(_RUNS)["stage"]["seconds"], sim.config["kernel_options"]
-        except DeviceLostError:
-            raise
-        except Error as error:  # does not fit the device
-            _core.logger.debug("tune: %s: %s", choice, error)
-            return math.inf, {}
+            method.forecast(domain, medium, kernel=kernel, kernel_options=options, **keywords)
+        except Error as error:
+            _core.logger.info("tune: what is remembered of %s is of no use: %s", self.key, error)
+            return None
+        return kernel, options
 
-    first, plan = seconds(("fused", None))
-    best, tried = first, {tuple(plan.values())}
-    found = True
-    while found:
-        found = False
-        for other in _changed(plan):
-            if tuple(other.values()) in tried:
-                continue
-            tried.add(tuple(other.values()))
-            time, _ = seconds(("fused", other))
-            if time < 0.99 * best:
-                best, plan, found = time, other, True
-                break
-    node, _ = seconds(("node", None))
-    kernel, options = ("node", None) if node < best else ("fused", plan)
-    best = min(best, node)
-    print(
-        f"unda: tuned on {key}: kernel {kernel} {options or ''}, {best * 1e6:.3g} us a stage, "
-        f"{first / best:.2f} times the table's; {len(tried) + 1} candidates"
-    )
-    _remember(key, {"kernel": kernel, "kernel_options": options, "seconds": best})
-    return kernel, options
-
-
-def _changed(plan: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    for name, others in _OTHERS.items():
-        for value in others(plan[name]):
-            if value >= 1:
-                yield {part: value if part == name else plan[part] for part in PLAN}
-
-
-def _key(mesh: Any, medium: Any, device: str, keywords: Mapping[str, Any]) -> str:
-    """Name what the best choice depends on; the size of the mesh within a factor of four."""
-    info = device_info(device)
-    size = 4 ** round(math.log(mesh.num_elem, 4))
-    return ", ".join([
-        info["device_name"], f"NVRTC {info['nvrtc']}", medium.physics, f"degree {keywords['degree']}",
-        str(keywords["dtype"]), keywords["flux"], keywords["integrator"], f"about {size} cells",
-        _core.text(lib.unda_source_hash())[:12],
-    ])  # fmt: skip
+    def keep(self, choice: Choice, seconds: float) -> None:
+        """Add a choice to the file, which is whole at any time."""
+        file = _file()
+        if file is None:
+            return
+        entry = {"kernel": choice[0], "kernel_options": choice[1], "seconds": seconds}
+        partial = None
+        try:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            number, partial = tempfile.mkstemp(prefix=f"{file.name}.", dir=file.parent)
+            with open(number, "w", encoding="utf-8") as out:
+                json.dump({**_remembered(), self.key: entry}, out, indent=1)
+                out.flush()
+                os.fsync(out.fileno())
+            os.replace(partial, file)
+        except OSError as error:
+            _core.logger.warning("%s cannot be written: %s", file, error)
+            if partial is not None:
+                Path(partial).unlink(missing_ok=True)
 
 
 def _file() -> Path | None:
@@ -106,20 +98,242 @@ def _file() -> Path | None:
 def _remembered() -> dict[str, Any]:
     file = _file()
     try:
-        found = json.loads(file.read_text()) if file else {}
-    except (OSError, ValueError):
+        found = json.loads(file.read_text(encoding="utf-8")) if file else {}
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
-def _remember(key: str, choice: dict[str, Any]) -> None:
-    file = _file()
-    if file is None:
-        return
-    partial = file.with_name(f"tuned.{os.getpid()}.tmp")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps({**_remembered(), key: choice}, indent=1))
-        partial.replace(file)
-    except OSError as error:
-        _core.logger.warning("%s cannot be written: %s", file, error)
+class _Search:
+    """Times candidates, each once; remembers how many there were."""
+
+    def __init__(self, measure: Callable[[str, Plan | None], tuple[float, Plan]]) -> None:
+        self.measure = measure
+        self.num = 0
+
+    def seconds(self, kernel: str, plan: Plan | None) -> tuple[float, Plan]:
+        """Return the time of a candidate and its whole plan; infinity for one that the device refuses."""
+        self.num += 1
+        try:
+            return self.measure(kernel, plan)
+        except DeviceLostError:
+            raise
+        except Error as error:
+            _core.logger.debug("tune: %s %s: %s", kernel, plan, error)
+            return math.inf, {}
+
+    def climb(
+        self, kernel: str, best: float, plan: Plan, near: Callable[[Plan], Iterator[Plan]]
+    ) -> tuple[float, Plan]:
+        """Go from a plan to a faster one beside it until there is none."""
+        tried = {tuple(sorted(plan.items()))}
+        found = bool(plan)
+        while found:
+            found = False
+            for other in near(plan):
+                name = tuple(sorted(other.items()))
+                if name in tried:
+                    continue
+                tried.add(name)
+                seconds, whole = self.seconds(kernel, other)
+                tried.add(tuple(sorted(whole.items())))
+                if seconds < 0.99 * best:
+                    best, plan, found = seconds, whole, True
+                    break
+        return best, plan
+
+
+def _announce(key: str, choice: Choice, best: float, first: float, num: int, what: str) -> None:
+    print(
+        f"unda: tuned on {key}: kernel {choice[0]} {choice[1] or ''}, {best * 1e6:.3g} us a {what}, "
+        f"{first / best:.2f} times the table's; {num} candidates"
+    )
+
+
+def _where(device: str) -> list[str]:
+    info = device_info(device)
+    return [info["device_name"], f"driver {info['driver']}", f"NVRTC {info['nvrtc']}"]
+
+
+def _source() -> str:
+    return _core.text(lib.unda_source_hash())[:12]
+
+
+# ---- meshes
+
+
+def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[str, Any]) -> Choice:
+    """Return (kernel, kernel_options) for a method's other keywords on a device."""
+    if device == "cpu":
+        _core.logger.info("tune=True: there is nothing to choose on the CPU")
+        return "auto", None
+    memory = _Memory(_mesh_key(mesh, medium, device, keywords))
+    known = memory.recall(method, mesh, medium, {**keywords, "device": device})
+    if known is not None:
+        return known
+
+    def measure(kernel: str, options: Plan | None) -> tuple[float, Plan]:
+        with method(mesh, medium, device=device, kernel=kernel, kernel_options=options, **keywords) as sim:
+            return sim._kernel_seconds(_RUNS)["stage"]["seconds"], sim.config["kernel_options"]
+
+    search = _Search(measure)
+    first, plan = search.seconds("fused", None)
+    best, plan = search.climb("fused", first, plan, _changed)
+    node, _ = search.seconds("node", None)
+    choice: Choice = ("node", None) if node < best else ("fused", plan)
+    best = min(best, node)
+    _announce(memory.key, choice, best, first, search.num, "stage")
+    memory.keep(choice, best)
+    return choice
+
+
+def _changed(plan: Mapping[str, int]) -> Iterator[Plan]:
+    for name, others in _OTHERS.items():
+        for value in others(plan[name]):
+            if value >= 1:
+                yield {part: value if part == name else plan[part] for part in PLAN}
+
+
+def _mesh_key(mesh: Any, medium: Any, device: str, keywords: Mapping[str, Any]) -> str:
+    """Name what the best choice depends on; the size of the mesh within a factor of four."""
+    size = 4 ** round(math.log(mesh.num_elem, 4))
+    return ", ".join([
+        *_where(device), medium.physics, f"degree {keywords['degree']}", str(keywords["dtype"]),
+        keywords["flux"], keywords["integrator"], f"about {size} cells", _source(),
+    ])  # fmt: skip
+
+
+# ---- grids
+
+
+def tuned_grid(
+    method: Any, grid: Any, medium: Any, device: str, kernel: str, fixed: Mapping[str, int] | None,
+    **keywords: Any,
+) -> tuple[str, Mapping[str, int] | None]:  # fmt: skip
+    """Return (kernel, kernel_options) for `FD` on a device; what the user fixed stays."""
+    if device == "cpu":
+        _core.logger.info("tune=True: there is nothing to choose on the CPU")
+        return kernel, fixed
+    memory = _Memory(_grid_key(method, grid, medium, device, kernel, fixed, keywords))
+    fixed = {name: value for name, value in (fixed or {}).items() if value}  # 0: not fixed
+    keywords = {**keywords, "device": device}
+    kernels = ("step", "diamond") if kernel == "auto" and keywords["scheme"] == "scalar" else (kernel,)
+    known = memory.recall(method, grid, medium, keywords)
+    if known and known[0] in kernels and fixed.items() <= (known[1] or {}).items():
+        return known
+    scratch = _Scratch(method, grid, medium, keywords)
+    search = _Search(scratch.measure)
+    best, first, choice = math.inf, math.inf, (kernel, fixed)
+    for one in kernels:
+        begin, plan = scratch.begin(one, fixed, search if one == "diamond" != kernel else None)
+        seconds, plan = search.climb(one, begin, plan, lambda at: _near(at, fixed, scratch.num_z))
+        if seconds < best:
+            best, first, choice = seconds, begin, (one, {**plan, **fixed})
+    _announce(memory.key, choice, best, first, search.num, "step")
+    memory.keep(choice, best)
+    return choice
+
+
+def _grid_key(
+    method: Any, grid: Any, medium: Any, device: str, kernel: str, fixed: Mapping[str, int] | None,
+    keywords: Mapping[str, Any],
+) -> str:  # fmt: skip
+    """Name what the best choice depends on; refuses what `FD` would refuse."""
+    given = {name: keywords[name] for name in keywords if name not in ("sample_dt", "allow_unstable")}
+    options, grid_options, sides, scheme, _ = method._options(
+        grid, medium, device=device, kernel=kernel, kernel_options=fixed, **given
+    )
+    layers = [int(width) for width in grid_options.layer]
+    periodic = [name for name, side in sides.items() if side == "periodic"]
+    return ", ".join([
+        *_where(device), f"FD {scheme.name}", medium.physics, f"order {grid_options.order}",
+        PRECISIONS[options.precision], "constant" if grid_options.uniform else "variable",
+        f"layers {layers}", f"periodic {periodic}", " x ".join(map(str, grid.shape)),
+        f"kernel {kernel}", f"fixed {dict(sorted((fixed or {}).items()))}", _source(),
+    ])  # fmt: skip
+
+
+class _Scratch:
+    """Simulations that are only timed: at rest, in the material of the first node, which is given quickly.
+
+    Attributes
+    ----------
+    num_z : int
+        Nodes along z with layers.
+    """
+
+    def __init__(self, method: Any, grid: Any, medium: Any, keywords: Mapping[str, Any]) -> None:
+        class Timed(method):  # type: ignore[misc]
+            def _give_material(self) -> None:
+                node = self.medium.on(Block(self.grid, 0, 1))
+                plane = np.repeat(node, self.grid.shape[1] * self.grid.shape[2], axis=0)
+                for x in range(self.grid.shape[0]):
+                    _core.check(lib.unda_solver_set_material(self._handle, x, 1, _core.pointer(plane)))
+
+        self.make = lambda **more: Timed(grid, medium, **keywords, **more)
+        self.num_z, self.spill, self.most_spill = 0, 0, math.inf
+
+    def begin(self, kernel: str, fixed: Plan, search: _Search | None) -> tuple[float, Plan]:
+        """Measure the table's plan of a kernel; a failure is raised, or with a search, no candidate."""
+        self.most_spill = math.inf
+        found = (search.seconds if search else self.measure)(kernel, fixed)
+        self.most_spill = max(_SPILL_BYTES, self.spill)
+        return found
+
+    def measure(self, kernel: str, options: Plan | None) -> tuple[float, Plan]:
+        """Return the seconds of a step and the whole plan; infinity if registers spill."""
+        with self.make(kernel=kernel, kernel_options=options) as sim:
+            self.num_z, self.spill = sim.padded[2], int(sim._info().spill_bytes)
+            if self.spill > self.most_spill:
+                _core.logger.debug("tune: %s %s: spills %d bytes", kernel, options, self.spill)
+                return math.inf, {}
+            return _step_seconds(sim), sim.config["kernel_options"]
+
+
+def _step_seconds(sim: Any) -> float:
+    """Time the steps of a launch, or some, after as many to load the code."""
+    num = sim._launch_steps if sim._launch_steps > 1 else _STEPS
+    sim._advance(num)
+    begin = time.perf_counter()
+    sim._advance(num)
+    return (time.perf_counter() - begin) / num
+
+
+def _near(plan: Plan, fixed: Mapping[str, int], num_z: int) -> Iterator[Plan]:
+    """Yield plans beside one that leave alone what is fixed."""
+    for change in _diamonds(plan, num_z) if "dts" in plan else _blocks(plan):
+        other = {**plan, **change}
+        if min(change.values()) >= 1 and all(other.get(name) == plan.get(name) for name in fixed):
+            yield other
+
+
+def _blocks(plan: Plan) -> Iterator[Plan]:
+    """Yield other blocks of kernel step."""
+    for name in ("rows", "planes", "width"):
+        if name in plan:
+            yield {name: plan[name] // 2}
+            yield {name: 2 * plan[name]}
+    if "lanes" in plan:
+        yield {"lanes": 48 - plan["lanes"]}
+        yield {"blocks": plan["blocks"] - 1}
+        yield {"blocks": plan["blocks"] + 1}
+
+
+def _diamonds(plan: Plan, num_z: int) -> Iterator[Plan]:
+    """Yield other diamonds: as wide in other steps, one step wider, cut otherwise along z, other code."""
+    dts, step, num = plan["dts"], plan["step"], -(-num_z // plan["zb"])
+    yield {"dts": dts - 1}
+    yield {"dts": dts + 1}
+    yield {"dts": dts // 2, "step": 2 * step}
+    yield {"dts": 2 * dts, "step": step // 2}
+    for blocks in (num - 1, num + 1):
+        if blocks:
+            yield {"zb": -(-num_z // blocks)}
+    yield {"old": 1} if plan["old"] == 2 else {"old": 2, "unroll": 2}
+    yield {"unroll": 3 - plan["unroll"], "old": 1}
+    yield {"chunk": plan["chunk"] // 2}
+    yield {"chunk": 2 * plan["chunk"]}
+    if "variable" in plan:
+        yield {"variable": 3 - plan["variable"]}
+    yield {"levels": plan["levels"] // 2}
+    yield {"levels": min(2 * plan["levels"], max(_MOST_LEVELS, plan["levels"]))}

@@ -1,7 +1,7 @@
 /* driver.cpp: a stand-in for libcuda on the CPU, for tests. Device memory is mapped but inaccessible outside launches
  * and copies, ends at an inaccessible page and starts as NaN; queued work runs only when someone waits for it.
- * Environment: UNDA_EMULATOR_MEMORY [bytes], _DEVICES, _VERSION, _REFUSE=1 (no cubin fits), _FAIL_LAUNCH=n (the n-th
- * launch is an illegal address), _SEED.
+ * Environment: UNDA_EMULATOR_MEMORY [bytes], _DEVICES, _VERSION, _CAPABILITY (9 for 9.0), _REFUSE=1 (no cubin fits),
+ * _FAIL_LAUNCH=n (the n-th launch is an illegal address), _SEED.
  * Next: block.cpp (running a launch), nvrtc.cpp. */
 #include "runtime.h"
 
@@ -103,7 +103,7 @@ API cuDeviceGetName(char *name, int bytes, int) { ENTER; snprintf(name, bytes, "
 API cuDeviceTotalMem_v2(size_t *bytes, int) { ENTER; *bytes = total_bytes(); return 0; }
 API cuDeviceGetAttribute(int *value, int which, int) {
     ENTER;
-    return look_up({{16, 2}, {38, 1 << 20}, {75, 9}, {76, 0}, {97, (int)shared_limit}}, which, value);
+    return look_up({{16, 2}, {38, 1 << 20}, {75, (int)setting("CAPABILITY", 9)}, {76, 0}, {97, (int)shared_limit}}, which, value);
 }
 API cuDevicePrimaryCtxRetain(void **c, int d) { ENTER; *c = &device_tag[d]; return 0; }
 API cuCtxPushCurrent_v2(void *c) { ENTER; contexts.push_back(c); return c ? 0 : INVALID_CONTEXT; }
@@ -241,6 +241,10 @@ API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int threads
     IN_CONTEXT;
     *blocks = std::min(2048 / threads, shared ? (int)(shared_limit / shared) : 32);
     return 0;
+}
+/* For tests: how many kernels ran so far. */
+API emu_num_launch() {
+    return num_launch;
 }
 API cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *s, void **parameters, void **extra) {
