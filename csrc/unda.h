@@ -266,7 +266,7 @@ typedef struct unda_solver_options {
                            the volume and of the lift product unrolled}; node: only elements a block; step: {rows
                            a block, planes it marches over; staggered: places of a thread along z,
                            blocks an SM, threads along z} (CUDA); tiled: {steps of a tile}; diamond:
-                           {0, 0, half widths, their unit, steps of a launch}; 0: table */
+                           {0, 0, half widths, their unit, steps of a launch, SMs to occupy}; 0: table */
     double dt;          /* [s]; 0: cfl times the stable limit */
     double cfl;         /* 0: 0.9 */
     const double *material;    /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs

@@ -205,6 +205,7 @@ static void describe(const unda_solver *s, unda_solver_info *info)
     info->plan[2] = scalar_cuda(s)->many ? tile->dts : 0;
     info->plan[3] = scalar_cuda(s)->many ? tile->step : 0;
     info->plan[4] = scalar_cuda(s)->many ? tile->levels : 0;
+    info->plan[5] = scalar_cuda(s)->many ? diamond_sms(s, &scalar_cuda(s)->diamond) : 0;
 }
 
 /* ---- state ---- */

@@ -103,7 +103,9 @@ class FD(Simulation):
     kernel_options : dict of str to int, optional
         Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
         marches over); staggered: width (places of a thread along z), lanes (16 or 32 threads along z), blocks
-        (that an SM shall hold), too. Scalar scheme on the CPU: depth (steps at once), rows (of a block).
+        (that an SM shall hold), too. "diamond": dts and step (a tile reaches dts * step cells each way), levels
+        (steps of a launch), sms (multiprocessors to occupy). Scalar scheme on the CPU: depth (steps at
+        once), rows (of a block).
     allow_unstable : bool
         Accept a dt above the stable limit.
 

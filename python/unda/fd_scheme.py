@@ -49,7 +49,7 @@ class Scalar:
     conditions: tuple[str, ...] = ("absorbing", "rigid", "free", "periodic")
     plans: ClassVar[dict[str, tuple[str, ...]]] = {
         "cpu": ("depth", "rows"),
-        "cuda": ("rows", "planes", "dts", "step", "levels"),
+        "cuda": ("rows", "planes", "dts", "step", "levels", "sms"),
     }
 
     medium: Medium
