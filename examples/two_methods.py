@@ -15,15 +15,23 @@ import unda
 from scipy.interpolate import CubicSpline
 
 SIZE = 600.0  # m
-RHO, VP, VS = np.array([2400.0, 2000.0]), np.array([3200.0, 2200.0]), np.array([1800.0, 1200.0])  # below, above
+RHO, VP, VS = (
+    np.array([2400.0, 2000.0]),
+    np.array([3200.0, 2200.0]),
+    np.array([1800.0, 1200.0]),
+)  # below, above
 SIDES = {"zmax": "free", "*": "symmetry"}
 SOURCE, DIRECTION = (213.0, 247.0, 437.0), (1.0, 2.0, 3.0)
-PLACES = [(371.0, 333.0, 563.0), (431.0, 283.0, 421.0), (333.0, 391.0, 137.0)]  # the last: below the interface
+PLACES = [
+    (371.0, 333.0, 563.0),
+    (431.0, 283.0, 421.0),
+    (333.0, 391.0, 137.0),
+]  # the last: below the interface
 FIELDS = ("vx", "vy", "vz")
 
 
 def layered(values):
-    """The interface is in the middle: between cells of the mesh, halfway between nodes of the grid.
+    """Return a parameter of two layers: the interface is between cells of the mesh, halfway between nodes.
 
     There the staggered scheme has only v_z, s_xz and s_yz, and takes the mean of both densities and the
     harmonic mean of both shear moduli: its interface lies where the mesh has it.
@@ -65,7 +73,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
-    f0, until, cells, degree, nodes = (3.0, 0.75, 4, 4, 36) if quick else (5.0, 0.75, 6, 5, 76)
+    f0, until, cells, degree, nodes = (3.0, 0.9, 4, 5, 40) if quick else (5.0, 0.8, 6, 5, 76)
     dg, dg_seconds = galerkin(cells, degree, f0, until)
     fd, fd_seconds = differences(nodes, 8, f0, until)
     print(f"DG {dg_seconds:.1f} s, FD {fd_seconds:.1f} s")
@@ -99,7 +107,7 @@ def draw(t, one, other, misfit, name):
         place = ", ".join(f"{x:g}" for x in PLACES[i])
         ax.set(title=f"({place}) m: misfit {100 * misfit[i]:.2f} %", ylabel="velocity", yticks=[])
     axes[0].legend(fontsize="small", ncols=5, loc="lower left")
-    axes[-1].set(xlabel="t [s]", xlim=(t[0], t[-1]))
+    axes[-1].set(xlabel="t [s]", xlim=(0.3 * t[-1], t[-1]))
     figure.savefig(name, dpi=110)
     print("wrote", name)
 

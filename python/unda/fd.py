@@ -103,9 +103,9 @@ class FD(Simulation):
     kernel_options : dict of str to int, optional
         Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
         marches over); staggered: width (places of a thread along z), lanes (16 or 32 threads along z), blocks
-        (that an SM shall hold), too. "diamond": dts and step (a tile reaches dts * step cells each way), levels
-        (steps of a launch), sms (multiprocessors to occupy). Scalar scheme on the CPU: depth (steps at
-        once), rows (of a block).
+        (that an SM shall hold), too. "diamond": dts and step (a tile reaches dts * step cells each way),
+        levels (steps of a launch), sms (multiprocessors to occupy). Scalar scheme on the CPU: depth (steps
+        at once), rows (of a block).
     allow_unstable : bool
         Accept a dt above the stable limit.
 
@@ -609,7 +609,7 @@ class FD(Simulation):
         return self.medium.speed_max(self.grid)
 
     def _room(self) -> int:
-        """Return the steps whose samples fit 64 MB, on a device 512 MB; a field of a receiver takes 512 nodes."""
+        """Return the steps whose samples fit 64 MB, on a device 512 MB; a receiver's field takes 512 nodes."""
         groups = zip(self._receivers, self._channels, strict=True)
         values = sum(len(one.points) * len(channels.numbers) / one.every for one, channels in groups)
         most = 512e6 if self._info().on_gpu else 64e6

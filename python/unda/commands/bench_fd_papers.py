@@ -41,7 +41,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="of Levchenko et al. 2016, kernel diamond (CUDA): roofline with DTS; multiprocessors; order/DTS",
     )  # fmt: skip
     parser.add_argument(
-        "--dts", type=integers, help="1,2,4: of figures 7 and 11, 1 is kernel step (1, 2, .. while there is room)"
+        "--dts",
+        type=integers,
+        help="1,2,4: of figures 7 and 11, 1 is kernel step (1, 2, .. while there is room)",
     )
 
 

@@ -1,4 +1,4 @@
-"""The fair case of finite differences: a grid with its sides, one source, receivers, a state that is not zero.
+"""The fair case of finite differences: a grid with its sides, a source, receivers, a state that is not zero.
 
 Not here: which cases are timed (bench_fd.py, bench_fd_papers.py).
 """
@@ -42,7 +42,7 @@ _ABOUT: dict[str, tuple[str, str, tuple[str, ...], str, str]] = {
 
 
 def _spread(plane: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return one plane (1, ny, nz) at each x (n, 1, 1): billions of numbers of their own would take minutes."""
+    """Return one plane (1, ny, nz) at each x (n, 1, 1): billions of random numbers take minutes."""
     return np.broadcast_to(plane, (len(x), *plane.shape[1:]))
 
 
