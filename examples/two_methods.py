@@ -106,7 +106,7 @@ def draw(t, one, other, misfit, name):
                     label="10 x difference" if j == 2 else None)  # fmt: skip
         place = ", ".join(f"{x:g}" for x in PLACES[i])
         ax.set(title=f"({place}) m: misfit {100 * misfit[i]:.2f} %", ylabel="velocity", yticks=[])
-    axes[0].legend(fontsize="small", ncols=5, loc="lower left")
+    figure.legend(*axes[0].get_legend_handles_labels(), fontsize="small", ncols=5, loc="outside upper center")
     axes[-1].set(xlabel="t [s]", xlim=(0.3 * t[-1], t[-1]))
     figure.savefig(name, dpi=110)
     print("wrote", name)

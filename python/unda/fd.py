@@ -609,7 +609,7 @@ class FD(Simulation):
         return self.medium.speed_max(self.grid)
 
     def _room(self) -> int:
-        """Return the steps whose samples fit 64 MB, on a device 512 MB; a receiver's field takes 512 nodes."""
+        """Return the steps whose samples fit 64 MB, on a device 512 MB; a field has 512 nodes a receiver."""
         groups = zip(self._receivers, self._channels, strict=True)
         values = sum(len(one.points) * len(channels.numbers) / one.every for one, channels in groups)
         most = 512e6 if self._info().on_gpu else 64e6

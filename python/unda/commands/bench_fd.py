@@ -103,16 +103,17 @@ def _draw(path: Path, result: dict[str, Any]) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")
-    for label in dict.fromkeys(map(_label, result["rows"])):
+    figure, ax = plt.subplots(figsize=(10, 4), layout="constrained")
+    colors = plt.get_cmap("tab20").colors
+    for i, label in enumerate(dict.fromkeys(map(_label, result["rows"]))):
         rows = [row for row in result["rows"] if _label(row) == label]
-        ax.plot([row["order"] for row in rows], [row["gcell_per_second"] for row in rows], "o-", label=label)
+        ax.plot([row["order"] for row in rows], [row["gcell_per_second"] for row in rows], "o-", label=label,
+                color=colors[i % len(colors)])  # fmt: skip
     shape = " x ".join(map(str, result["rows"][0]["shape"]))
-    ax.set(
-        xlabel="order in space", ylabel="Gcell/s", ylim=(0, None), title=f"{shape} cells, {result['device']}"
-    )
+    ax.set(xlabel="order in space", ylabel="Gcell/s", ylim=(0, None))
+    figure.suptitle(f"{shape} cells, {result['device']}", fontsize="medium")
     ax.set_xticks(sorted({row["order"] for row in result["rows"]}))
-    figure.legend(fontsize="small", loc="outside right upper")
+    figure.legend(fontsize="small", loc="outside right center")
     figure.savefig(path, dpi=120)
     plt.close(figure)
 

@@ -176,8 +176,8 @@ _Columns = Sequence[tuple[str, str, str]]
 _TILES: _Columns = (
     ("order", "order", "d"), ("DTS", "dts", "d"), ("kernel", "kernel", "s"), ("ms/step", "ms", ".4g"),
     ("Gcell/s", "gcell_per_second", ".4g"), ("words/cell", "words_per_cell", ".3g"),
-    ("flop/byte", "flops_per_byte", ".3g"), ("GFLOP/s", "gflops", ".0f"),
-    ("roofline", "roofline_gflops", ".0f"), ("% of it", "percent_of_roofline", ".1f"),
+    ("flop/byte", "flops_per_byte", ".3g"), ("GFLOP/s", "gflops", ".4g"),
+    ("roofline", "roofline_gflops", ".4g"), ("% of it", "percent_of_roofline", ".1f"),
 )  # fmt: skip
 _KINDS: dict[str, tuple[Callable[..., Iterator[dict[str, Any]]], _Columns]] = {
     "komatitsch2010": (_komatitsch, (
@@ -208,10 +208,9 @@ def _draw_komatitsch(ax: Any, rows: list[dict[str, Any]], limits: dict[str, floa
 def _draw_roofline(ax: Any, rows: list[dict[str, Any]], limits: dict[str, float]) -> None:
     most = max(row["flops_per_byte"] for row in rows)
     ridge = limits["fma32"] / limits["copy"]
-    x = [0.5 * min(row["flops_per_byte"] for row in rows), ridge, 2 * max(most, ridge)]
-    ax.loglog(
-        x, [min(limits["fma32"], one * limits["copy"]) / 1e9 for one in sorted(x)], "k-", label="limits"
-    )
+    least = min(row["flops_per_byte"] for row in rows)
+    x = [0.5 * min(least, ridge), ridge, 2 * max(most, ridge)]
+    ax.loglog(x, [min(limits["fma32"], one * limits["copy"]) / 1e9 for one in x], "k-", label="limits")
     for order in dict.fromkeys(row["order"] for row in rows):
         part = [row for row in rows if row["order"] == order]
         ax.plot([row["flops_per_byte"] for row in part], [row["gflops"] for row in part], "o-",
