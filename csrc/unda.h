@@ -268,7 +268,7 @@ typedef struct unda_solver_options {
      * along z, blocks an SM, threads along z; diamond: as step, half widths, their unit, steps of a launch,
      * fewest of one (fewer are taken as by step), nodes along z a block at most, level n - 1 in 1 shared
      * memory or 2 registers, copies of the code, cells in flight, c of each node through 1 the L2 cache or 2
-     * registers. */
+     * registers, SMs to occupy. */
     int32_t plan[12];
     double dt;                 /* [s]; 0: cfl times the stable limit */
     double cfl;                /* 0: 0.9 */

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import unda
 
@@ -58,6 +59,17 @@ def test_a_shot_has_its_direct_wave_its_gather_and_its_film(tmp_path):
     assert (tmp_path / "shot_gather.gif").stat().st_size > 20000
 
 
+def test_two_methods_have_the_same_traces(tmp_path):
+    assert run(tmp_path, "two_methods.py", "--quick").count("misfit") == 3
+    with np.load(tmp_path / "two_methods.npz") as found:
+        dg, fd, misfit = found["dg"], found["fd"], found["misfit"]
+    assert (misfit < 0.02).all()
+    # what is compared is a wave, and a node or a step aside would be seen
+    late = np.sqrt(((dg[:, :, 3:] - fd[:, :, :-3]) ** 2).sum((1, 2)) / (dg**2).sum((1, 2)))
+    assert (late > 0.02).all()
+    assert (tmp_path / "two_methods.png").stat().st_size > 50000
+
+
 def test_unda_can_be_called_from_c(tmp_path):
     library = Path(unda.__file__).parent / "libunda.so"
     source = EXAMPLES / "call_from_c" / "box_mode.c"
@@ -90,6 +102,7 @@ def test_unda_can_be_called_from_c(tmp_path):
         "layered_elastic.py",
         "pec_scattering.py",
         "shot_gather.py",
+        "two_methods.py",
     ],
 )  # fmt: skip
 def test_in_full(tmp_path, name):

@@ -99,6 +99,14 @@ def test_it_has_the_bits_of_step(case):
     assert same(run(case, "diamond"), step)
 
 
+def test_the_number_of_multiprocessors_does_not_matter():
+    case = CASES[0]
+    _, dts, step = case["tile"]
+    options = {"dts": dts, "step": step, "levels": case["levels"], "fewest": 1}
+    one, all_of_them = (run(case, "diamond", options={**options, **sms}) for sms in ({"sms": 1}, {}))
+    assert same(one, all_of_them)
+
+
 def test_another_step_is_seen():
     case = CASES[0]
     assert not same(run(case, "diamond", steps=(3, 8)), run(case, "step"))

@@ -67,7 +67,16 @@ static struct diamond_tile in_table(const unda_solver *s)
 }
 
 /* Parts of the tile that options fix, at unda_solver_options.plan[first + i]. */
-enum { FIRST_PART = 2, ZB_PART = 6, OLD_PART, UNROLL_PART, CHUNK_PART, VARIABLE_PART, END_PART };
+enum {
+    FIRST_PART = 2,
+    ZB_PART = 6,
+    OLD_PART,
+    UNROLL_PART,
+    CHUNK_PART,
+    VARIABLE_PART,
+    END_PART,
+    SMS_PART = END_PART
+};
 
 static const char *fix(const unda_solver *s, struct diamond_tile *tile)
 {
@@ -466,19 +475,26 @@ unda_status diamond_reserve(unda_solver *s, struct diamond *d)
     return update_lists(s, d);
 }
 
+/* SMs that towers may occupy: those of the plan, at least the blocks of one tower. */
+int diamond_sms(const unda_solver *s, const struct diamond *d)
+{
+    int num = gpu_info(fd_cuda(s)->gpu)->num_sm, wanted = s->options.plan[SMS_PART];
+    num = wanted && wanted < num ? wanted : num;
+    return num < d->tile.num_zb ? d->tile.num_zb : num;
+}
+
 /* `levels` steps at once, from step `time` of the call that began at step `begin`. */
 unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t begin, int64_t levels)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     TRY(update_lists(s, d));
     struct diamond_args a = arguments(s, d);
-    int64_t towers = num_tower(s, &d->tile, levels), most = gpu_info(t->base.gpu)->num_sm / d->tile.num_zb;
+    int64_t towers = num_tower(s, &d->tile, levels), most = diamond_sms(s, d) / d->tile.num_zb;
     a.num_level = (int)levels;
     a.num_tower = (int)towers;
     a.amplitude = POINTER(t->base.amplitude + (gpu_ptr)(time * s->num_source * s->real_bytes));
     if (s->num_group)
         TRY(upload_samples(s, d, begin, levels));
-    most = most < 1 ? 1 : most;
     TRY(gpu_zero_async(t->base.stream, d->progress, 4 * (towers + 1)));
     struct gpu_shape shape = {{d->tile.num_zb * (towers < most ? towers : most), 1, 1},
                               {(d->tile.zb + 31) / 32 * 32, 1, 1},

@@ -14,6 +14,7 @@ void diamond_padding(const unda_solver *s, const struct diamond_tile *tile, int6
 unda_status diamond_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
 unda_status diamond_create(unda_solver *s, struct diamond *d);
 void diamond_free(unda_solver *s, struct diamond *d);
+int diamond_sms(const unda_solver *s, const struct diamond *d);
 unda_status diamond_reserve(unda_solver *s, struct diamond *d);
 unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t begin, int64_t levels);
 

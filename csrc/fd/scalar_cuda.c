@@ -201,8 +201,9 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 {
     const struct scalar_cuda *t = scalar_cuda(s);
     const struct diamond_tile *tile = &t->diamond.tile;
-    const int plan[] = {t->tile_y, t->chunk,      tile->dts,    tile->step,  tile->levels,  tile->fewest,
-                        tile->zb,  1 + tile->old, tile->unroll, tile->chunk, tile->variable};
+    const int plan[] = {t->tile_y,    t->chunk,     tile->dts,      tile->step,
+                        tile->levels, tile->fewest, tile->zb,       1 + tile->old,
+                        tile->unroll, tile->chunk,  tile->variable, diamond_sms(s, &t->diamond)};
     info->kernel = t->many ? UNDA_KERNEL_DIAMOND : UNDA_KERNEL_STEP;
     info->spill_bytes = t->many ? t->diamond.kernel.spill_bytes : t->step.spill_bytes;
     for (size_t i = 0; i < (t->many ? sizeof plan / sizeof *plan : 2); i++)

@@ -112,7 +112,7 @@ class FD(Simulation):
         the width of a diamond is dts times step; step divides order / 2 and is at least half of it), zb
         (nodes along z, of a block, at most), old (the level before in 1: shared memory, 2: registers), unroll
         (1 or 2 copies of the code), chunk (cells in flight), variable (c of each node through 1: the L2
-        cache, 2: registers). ``config["kernel_options"]`` is the whole plan.
+        cache, 2: registers), sms (multiprocessors to occupy). ``config["kernel_options"]`` is the whole plan.
     tune : bool
         Measure kernels, unless one is given, and plans near the table's on this grid and device, unless that
         was done before: some minutes; what `kernel_options` has stays. The winner is printed, and remembered
@@ -631,7 +631,7 @@ class FD(Simulation):
         return self.medium.speed_max(self.grid)
 
     def _room(self) -> int:
-        """Return the steps whose samples fit 64 MB, on a device 512 MB; a field of a receiver takes 512 nodes."""
+        """Return the steps whose samples fit 64 MB, on a device 512 MB; a field has 512 nodes a receiver."""
         groups = zip(self._receivers, self._channels, strict=True)
         values = sum(len(one.points) * len(channels.numbers) / one.every for one, channels in groups)
         most = 512e6 if self._info().on_gpu else 64e6

@@ -51,6 +51,7 @@ class Scalar:
         "cpu": ("depth", "rows"),
         "cuda": (
             "rows", "planes", "dts", "step", "levels", "fewest", "zb", "old", "unroll", "chunk", "variable",
+            "sms",
         ),
     }  # fmt: skip
 

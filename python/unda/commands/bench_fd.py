@@ -2,60 +2,65 @@
 
 The case is fair: the whole grid with its sides, one source, 1,000 receivers at every fourth step, random
 numbers as the first state, whole steps by the clock on the wall after warm-up; cells are those of the user's
-grid, layers come on top. Not here: the kernels (cuda/fd).
+grid, layers come on top. Not here: the case (fd_case.py), those of papers (bench_fd_papers.py), the kernels
+(cuda/fd).
 """
 
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ..fd import FD
-from ..grid import Grid
-from ..layer import Damping
+from ..errors import ArgumentError
 from ..limits import choose_device, device_limits
-from ..medium import Acoustic
-from ..source import VolumeInjection
-from ..timefunction import ricker
+from . import bench_fd_papers
+from .fd_case import MEDIA, measure
 from .measuring import heading, integers, positive, save, words
 
 __all__ = ["arguments", "measure", "run"]
 
 _COLUMNS = (
-    ("order", "order", "d"), ("dtype", "dtype", "s"), ("c", "c", "s"), ("layers", "layers", "d"),
-    ("kernel", "kernel", "s"), ("ms/step", "ms", ".4g"), ("Gcell/s", "gcell_per_second", ".4g"),
-    ("GFLOP/s", "gflops", ".0f"), ("GB/s", "gbytes_per_second", ".0f"),
-    ("% of limit", "percent_of_limit", ".1f"),
+    ("physics", "physics", "s"), ("order", "order", "d"), ("dtype", "dtype", "s"), ("varies", "varies", "s"),
+    ("layers", "layers", "d"), ("kernel", "kernel", "s"), ("ms/step", "ms", ".4g"),
+    ("Gcell/s", "gcell_per_second", ".4g"), ("GFLOP/s", "gflops", ".0f"),
+    ("GB/s", "gbytes_per_second", ".0f"), ("% of limit", "percent_of_limit", ".1f"),
 )  # fmt: skip
+_PHYSICS = ("acoustic", "elastic", "maxwell")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--orders", type=integers, default="2,4,6,8", help="2,4,6,8")
+    parser.add_argument("--scheme", choices=("scalar", "staggered"), default="scalar")
     parser.add_argument(
-        "--shape", type=integers, help="nodes nx,ny,nz (1152,1152,1152; 256,256,256 on a CPU)"
+        "--physics", type=words(*_PHYSICS), default="acoustic,elastic,maxwell", help="of scheme staggered"
     )
+    parser.add_argument("--orders", type=integers, help="2,4,6,8")
+    parser.add_argument(
+        "--shape", type=integers,
+        help="nodes nx,ny,nz (1152,1152,1152; 256,256,256 on a CPU; staggered 512, 128)",
+    )  # fmt: skip
     parser.add_argument(
         "--kernels",
         type=words("step", "tiled", "diamond"),
         default="step",
-        help="step,tiled (CPU),diamond (CUDA)",
+        help="step; scalar also tiled (CPU), diamond (CUDA)",
     )
     parser.add_argument(
-        "--c", type=words("constant", "variable"), default="constant", help="constant,variable"
-    )
+        "--c", type=words("constant", "variable"), default="constant",
+        help="constant,variable: the medium at each node; of Maxwell's eps alone, then eps, mu and sigma",
+    )  # fmt: skip
     parser.add_argument(
-        "--layers", type=integers, default="0", help="0,20: nodes of absorbing layers on five sides; 0: walls"
-    )
+        "--layers", type=integers, default="0",
+        help="0,20: nodes of absorbing layers (staggered: CPML) on five sides under a free (Maxwell: pec) "
+        "top; 0: walls",
+    )  # fmt: skip
     parser.add_argument(
         "--dtype", type=words("float32", "float64"), default="float32", help="float32,float64"
     )
+    bench_fd_papers.arguments(parser)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--threads", type=int, help="CPU threads")
     parser.add_argument("--seconds", type=positive, default=3.0, help="of a measurement, at most about")
@@ -65,97 +70,30 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def _spread(plane: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return one plane (1, ny, nz) at each x (n, 1, 1): billions of numbers of their own would take minutes."""
-    return np.broadcast_to(plane, (len(x), *plane.shape[1:]))
-
-
-def _simulation(shape: tuple[int, ...], case: dict[str, Any], device: str, threads: int | None) -> FD:
-    """Return the fair case, with a state that is not zero."""
-    grid = Grid(shape, 10.0)
-    medium = Acoustic(rho=1000.0, c=1500.0)
-    if case["c"] == "variable":
-        plane = 1500.0 + 500.0 * np.sin(0.03 * np.arange(shape[1] * shape[2], dtype=np.float32))
-        medium = Acoustic(rho=1000.0, c=np.broadcast_to(plane.reshape(1, *shape[1:]), shape))
-    layer = Damping(width=case["layers"]) if case["layers"] else "rigid"
-    boundary = {"zmax": "free" if case["layers"] else "rigid", "*": layer}
-    sim = FD(
-        grid, medium, order=case["order"], dtype=case["dtype"], kernel=case["kernel"], boundary=boundary,
-        device=device, threads=threads,
-    )  # fmt: skip
-    random = np.random.default_rng(3)
-    plane = random.uniform(-1, 1, shape[1:]).astype(np.float32)
-    sim.set(p=lambda x, y, z: _spread(plane[None], x))
-    size = np.array(grid.size)
-    sim.add_source(VolumeInjection(0.47 * size, ricker(10.0)))
-    sim.add_receivers(random.uniform(0.05, 0.95, (1000, 3)) * size, ["p"], every=4)
-    return sim
-
-
-def measure(
-    shape: tuple[int, ...],
-    case: dict[str, Any],
-    *,
-    device: str,
-    limits: dict[str, float],
-    seconds: float = 3.0,
-    threads: int | None = None,
-) -> dict[str, Any]:
-    """Time one case; a row of the table.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Nodes of the user's grid.
-    case : dict
-        order, dtype, kernel; c ("constant" or "variable"); layers (nodes, 0: walls).
-    device : str
-    limits : dict
-        Of `device_limits`, from this run.
-    seconds : float
-        About so long [s].
-    threads : int, optional
-        CPU threads.
-
-    Returns
-    -------
-    dict
-        The case, ``shape``, ``steps``, ``ms`` (a step), what `FD.rate` gives, ``setup_seconds``,
-        ``compile_seconds``, ``kernel_options``.
-    """
-    begin = time.perf_counter()
-    with _simulation(shape, case, device, threads) as sim:
-        setup = time.perf_counter() - begin
-        launch = sim._launch_steps
-        sim.step(max(8, launch))
-        begin = time.perf_counter()
-        sim.step(max(8, launch))
-        guess = (time.perf_counter() - begin) / max(8, launch)
-        count = max(int(np.clip(seconds / guess, 8, 10_000)) // launch, 1) * launch
-        begin = time.perf_counter()
-        sim.step(count)
-        step = (time.perf_counter() - begin) / count
-        return {
-            **case,
-            "shape": list(shape),
-            "steps": count,
-            "ms": 1e3 * step,
-            **sim.rate(step, limits),
-            "setup_seconds": setup,
-            "compile_seconds": sim._info().compile_seconds,
-            "kernel": sim.config["kernel"],
-            "kernel_options": sim.config["kernel_options"],
-        }
+def _media(physics: str, c: str) -> tuple[str, ...]:
+    return ("constant",) if c == "constant" else MEDIA[physics]
 
 
 def _rows(args: argparse.Namespace, device: str, limits: dict[str, float]) -> Iterator[dict[str, Any]]:
     """Measure every combination."""
-    shape = tuple(args.shape or ([256] * 3 if device == "cpu" else [1152] * 3))
-    for order, dtype, c, layers, kernel in product(
-        args.orders, args.dtype.split(","), args.c.split(","), args.layers, args.kernels.split(",")
-    ):
-        case = {"order": order, "dtype": dtype, "c": c, "layers": layers, "kernel": kernel}
-        yield measure(shape, case, device=device, limits=limits, seconds=args.seconds, threads=args.threads)
+    scalar = args.scheme == "scalar"
+    size = (256 if scalar else 128) if device == "cpu" else (1152 if scalar else 512)
+    for physics, order, dtype, c, layers, kernel in product(
+        ["scalar"] if scalar else args.physics.split(","), args.orders or (2, 4, 6, 8),
+        args.dtype.split(","), args.c.split(","), args.layers, args.kernels.split(","),
+    ):  # fmt: skip
+        for varies in _media(physics, c):
+            case = {"physics": physics, "order": order, "dtype": dtype, "c": c, "varies": varies,
+                    "layers": layers, "kernel": kernel}  # fmt: skip
+            yield measure(args.shape or [size] * 3, case, device=device, limits=limits,
+                          seconds=args.seconds, threads=args.threads)  # fmt: skip
+
+
+def _label(row: dict[str, Any]) -> str:
+    """Return what a row is, but for its order."""
+    varies = "one material" if row["varies"] == "constant" else f"{row['varies'].replace(' ', ', ')} vary"
+    layers = f", layers of {row['layers']}" if row["layers"] else ""
+    return f"{row['physics']}, {row['kernel']}, {row['dtype']}, {varies}{layers}"
 
 
 def _draw(path: Path, result: dict[str, Any]) -> None:
@@ -165,35 +103,38 @@ def _draw(path: Path, result: dict[str, Any]) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
-    words_ = ("kernel", "dtype", "c", "layers")
-    kinds = list(dict.fromkeys(tuple(row[word] for word in words_) for row in result["rows"]))
-    for kind in kinds:
-        rows = [row for row in result["rows"] if tuple(row[word] for word in words_) == kind]
-        kernel, dtype, c, layers = kind
-        label = f"{kernel}, {dtype}, {c} c" + (f", layers of {layers}" if layers else "")
-        ax.plot([row["order"] for row in rows], [row["gcell_per_second"] for row in rows], "o-", label=label)
+    figure, ax = plt.subplots(figsize=(10, 4), layout="constrained")
+    colors = plt.get_cmap("tab20").colors
+    for i, label in enumerate(dict.fromkeys(map(_label, result["rows"]))):
+        rows = [row for row in result["rows"] if _label(row) == label]
+        ax.plot([row["order"] for row in rows], [row["gcell_per_second"] for row in rows], "o-", label=label,
+                color=colors[i % len(colors)])  # fmt: skip
     shape = " x ".join(map(str, result["rows"][0]["shape"]))
-    ax.set(
-        xlabel="order in space", ylabel="Gcell/s", ylim=(0, None), title=f"{shape} cells, {result['device']}"
-    )
+    ax.set(xlabel="order in space", ylabel="Gcell/s", ylim=(0, None))
+    figure.suptitle(f"{shape} cells, {result['device']}", fontsize="medium")
     ax.set_xticks(sorted({row["order"] for row in result["rows"]}))
-    ax.legend(fontsize="small")
+    figure.legend(fontsize="small", loc="outside right center")
     figure.savefig(path, dpi=120)
     plt.close(figure)
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print a line as soon as it is known, keep what is done."""
+    if args.shape and len(args.shape) != 3:
+        raise ArgumentError(f"shape is {args.shape}, expected nx,ny,nz")
+    if args.case or args.figure:
+        return bench_fd_papers.run(args)
+    if args.scheme == "staggered" and args.kernels != "step":
+        raise ArgumentError(f"kernels are {args.kernels}, expected step: scheme staggered has no others")
     device = choose_device() if args.device == "auto" else args.device
     limits = device_limits(device, threads=args.threads)
     result: dict[str, Any] = {
-        "benchmark": "fd", **heading(device, limits, args.threads), "scheme": "scalar", "rows": []
+        "benchmark": "fd", **heading(device, limits, args.threads), "scheme": args.scheme, "rows": []
     }  # fmt: skip
-    print(" ".join(f"{title:>10}" for title, _, _ in _COLUMNS))
+    print(" ".join(f"{title:>12}" for title, _, _ in _COLUMNS))
     for row in _rows(args, device, limits):
         result["rows"].append(row)
-        print(" ".join(f"{row[key]:>10{form}}" for _, key, form in _COLUMNS), flush=True)
+        print(" ".join(f"{row[key]:>12{form}}" for _, key, form in _COLUMNS), flush=True)
         save(args.output, result)
     _draw(args.output.with_suffix(".png"), result)
     print(f"wrote {args.output} and {args.output.with_suffix('.png')}")

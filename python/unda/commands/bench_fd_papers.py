@@ -1,0 +1,288 @@
+"""Cases and figures of papers, measured on this machine's devices.
+
+- komatitsch2010: elastic waves, order 4, 384 x 328 x 52 cells of which 10 on five sides are CPML, a free top,
+  another material at each node: on one CPU core, on all, and on a GPU, where Komatitsch et al. (2010;
+  Michéa & Komatitsch 2010) were 44 times as fast as on a core, and 55 times with layers of 16. Here layers
+  lie outside the user's grid, which is smaller by them, so that all nodes together are the paper's;
+  rates are of all of these.
+- figures of Levchenko, Perepelkina & Zakirov (2016), kernel diamond: 7, the roofline with growing DTS; 10,
+  the rate with the multiprocessors that towers occupy; 11, the rate with order and DTS.
+
+Not here: the case that is timed (fd_case.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import ArgumentError, DeviceError
+from ..limits import choose_device, device_limits
+from .fd_case import measure
+from .measuring import heading, integers, save
+
+__all__ = ["arguments", "run", "tile_words"]
+
+_Measure = Callable[..., dict[str, Any]]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "--case", choices=("komatitsch2010",),
+        help="elastic, order 4, 384 x 328 x 52 cells of which 10 (and 16) on five sides are CPML: one CPU "
+        "core, all cores, and the CUDA device",
+    )  # fmt: skip
+    parser.add_argument(
+        "--figure", type=int, choices=(7, 10, 11),
+        help="of Levchenko et al. 2016, kernel diamond (CUDA): roofline with DTS; multiprocessors; order/DTS",
+    )  # fmt: skip
+    parser.add_argument(
+        "--dts",
+        type=integers,
+        help="1,2,4: of figures 7 and 11, 1 is kernel step (1, 2, .. while there is room)",
+    )
+
+
+# ---- komatitsch2010 ----
+
+#: Nodes of CPML on each of five sides, and how much faster their GPU was than one core of their CPU.
+_PAPER = {10: 44.0, 16: 55.0}
+_CELLS = (384, 328, 52)
+
+
+def _komatitsch(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, Any]]:
+    """Time each device with each layer; the layers lie within the cells, as in the paper."""
+    cells = args.shape or _CELLS
+    cores = args.threads or len(os.sched_getaffinity(0))
+    places: list[tuple[str, int | None]] = [("cpu", 1)] + [("cpu", cores)] * (cores > 1)
+    device = choose_device() if args.device == "auto" else args.device
+    places += [(device, None)] * (device != "cpu")
+    for layer, paper in _PAPER.items():
+        if min(cells[0], cells[1]) <= 2 * layer or cells[2] <= layer:
+            raise ArgumentError(f"shape is {tuple(cells)}, expected more cells than layers of {layer} take")
+        inside = (cells[0] - 2 * layer, cells[1] - 2 * layer, cells[2] - layer)
+        alone = None
+        for place, threads in places:
+            case = {"physics": "elastic", "order": 4, "dtype": "float32", "c": "variable",
+                    "varies": "rho vp vs", "layers": layer, "kernel": "step"}  # fmt: skip
+            row = time(inside, case, device=place, threads=threads, receivers=10)
+            cells_done = row["padded"][0] * row["padded"][1] * row["padded"][2]
+            alone = row["ms"] if alone is None else alone
+            yield {
+                **row,
+                "device": place,
+                "threads": threads,
+                "where": place if threads is None else f"cpu, {threads}",
+                "gcell_per_second": cells_done / row["ms"] / 1e6,
+                "over_one_core": alone / row["ms"],
+                "paper_gpu_over_one_core": paper,
+            }
+
+
+# ---- figures of Levchenko et al. ----
+
+
+def tile_words(order: int, dts: int, step: int) -> float:
+    """Return the words that a tile of kernel diamond must move for a cell and step.
+
+    Parameters
+    ----------
+    order : int
+        2 M.
+    dts, step : int
+        The tile, as in cuda/fd/diamond.cu: it walks M cells along y a step, so that M cells of two levels
+        come and go for each of its step (2 dts - 1) rows; M rows on both sides are looked at.
+
+    Examples
+    --------
+    >>> tile_words(order=2, dts=4, step=1)
+    1.0
+    """
+    half = order // 2
+    width, rows = step * dts, step * (2 * dts - 1)
+    tips = sum(4 * min(step * (1 + i // step), width) for i in range(half))
+    return (4 * half * rows + tips) / (2 * width**2)
+
+
+#: STEP of the tile by order: divides M, at least M / 2.
+_STEP = {2: 1, 4: 2, 6: 3, 8: 2}
+_LEVELS = 96
+
+
+def _case(order: int, kernel: str) -> dict[str, Any]:
+    return {"physics": "scalar", "order": order, "dtype": "float32", "c": "constant", "varies": "constant",
+            "layers": 0, "kernel": kernel}  # fmt: skip
+
+
+def _tiles(orders: Iterable[int], args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, Any]]:
+    """Time kernel step (DTS 1) and diamonds of DTS 2, 3, ... until one has no room; with their intensity."""
+    shape = args.shape or (1152, 1152, 1152)
+    for order in orders:
+        for dts in args.dts or range(1, 17):
+            kernel = "diamond" if dts > 1 else "step"
+            options = {"dts": dts, "step": _STEP[order]} if dts > 1 else None
+            try:
+                row = time(shape, _case(order, kernel), options=options)
+            except (ArgumentError, DeviceError) as error:
+                if "shared memory" not in str(error):
+                    raise
+                break
+            size = 4  # float32
+            words = tile_words(order, dts, _STEP[order]) if dts > 1 else row["bytes_per_cell"] / size
+            intensity = row["flops_per_cell"] / (size * words)
+            limit = min(args.limits["fma32"], intensity * args.limits["copy"]) / 1e9
+            yield {
+                **row,
+                "dts": dts,
+                "words_per_cell": words,
+                "flops_per_byte": intensity,
+                "roofline_gflops": limit,
+                "percent_of_roofline": 100 * row["gflops"] / limit,
+            }
+
+
+def _figure7(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, Any]]:
+    return _tiles(args.orders or (2,), args, time)
+
+
+def _figure11(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, Any]]:
+    return _tiles(args.orders or (2, 4, 6, 8), args, time)
+
+
+def _figure10(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, Any]]:
+    """Time one grid, of one block along z, on 1, 2, 4, ... and all multiprocessors."""
+    shape = args.shape or (1152, 1152, 160)
+    for order in args.orders or (2,):
+        sms, before, first = 1, 0, None
+        while True:
+            options = {"sms": sms, "levels": _LEVELS}
+            row = time(shape, _case(order, "diamond"), options=options)
+            found = row["kernel_options"]["sms"]  # at least the blocks of a tower, at most what there is
+            first = first or {**row, "sms": found}
+            if found != before:
+                yield {**row, "sms": found, "speedup": first["ms"] / row["ms"], "ideal": found / first["sms"]}
+            if found < sms:
+                break
+            sms, before = 2 * found, found
+
+
+# ---- tables and pictures ----
+
+_Columns = Sequence[tuple[str, str, str]]
+_TILES: _Columns = (
+    ("order", "order", "d"), ("DTS", "dts", "d"), ("kernel", "kernel", "s"), ("ms/step", "ms", ".4g"),
+    ("Gcell/s", "gcell_per_second", ".4g"), ("words/cell", "words_per_cell", ".3g"),
+    ("flop/byte", "flops_per_byte", ".3g"), ("GFLOP/s", "gflops", ".4g"),
+    ("roofline", "roofline_gflops", ".4g"), ("% of it", "percent_of_roofline", ".1f"),
+)  # fmt: skip
+_KINDS: dict[str, tuple[Callable[..., Iterator[dict[str, Any]]], _Columns]] = {
+    "komatitsch2010": (_komatitsch, (
+        ("device", "where", "s"), ("layers", "layers", "d"), ("ms/step", "ms", ".4g"),
+        ("Gcell/s", "gcell_per_second", ".4g"), ("over 1 core", "over_one_core", ".1f"),
+        ("paper's GPU", "paper_gpu_over_one_core", ".0f"),
+    )),
+    "figure7": (_figure7, _TILES),
+    "figure10": (_figure10, (
+        ("order", "order", "d"), ("SMs", "sms", "d"), ("ms/step", "ms", ".4g"),
+        ("Gcell/s", "gcell_per_second", ".4g"), ("speedup", "speedup", ".3g"), ("ideal", "ideal", ".3g"),
+    )),
+    "figure11": (_figure11, _TILES),
+}  # fmt: skip
+
+
+def _draw_komatitsch(ax: Any, rows: list[dict[str, Any]], limits: dict[str, float]) -> None:
+    names = [f"{row['where']}\nCPML {row['layers']}" for row in rows]
+    bars = ax.bar(names, [row["over_one_core"] for row in rows])
+    ax.bar_label(bars, fmt="%.1f")
+    for i, row in enumerate(rows):
+        if row["threads"] is None:
+            ax.plot([i - 0.4, i + 0.4], [row["paper_gpu_over_one_core"]] * 2, "k--")
+    ax.set(ylabel="times as fast as one core (dashed: paper's GPU)")
+    ax.set_yscale("log")
+
+
+def _draw_roofline(ax: Any, rows: list[dict[str, Any]], limits: dict[str, float]) -> None:
+    most = max(row["flops_per_byte"] for row in rows)
+    ridge = limits["fma32"] / limits["copy"]
+    least = min(row["flops_per_byte"] for row in rows)
+    x = [0.5 * min(least, ridge), ridge, 2 * max(most, ridge)]
+    ax.loglog(x, [min(limits["fma32"], one * limits["copy"]) / 1e9 for one in x], "k-", label="limits")
+    for order in dict.fromkeys(row["order"] for row in rows):
+        part = [row for row in rows if row["order"] == order]
+        ax.plot([row["flops_per_byte"] for row in part], [row["gflops"] for row in part], "o-",
+                label=f"order {order}, DTS 1 to {part[-1]['dts']}")  # fmt: skip
+    ax.set(xlabel="flops over compulsory bytes", ylabel="GFLOP/s")
+    ax.legend(fontsize="small")
+
+
+def _draw_scaling(ax: Any, rows: list[dict[str, Any]], limits: dict[str, float]) -> None:
+    for order in dict.fromkeys(row["order"] for row in rows):
+        part = [row for row in rows if row["order"] == order]
+        sms, rate = [row["sms"] for row in part], [row["gcell_per_second"] for row in part]
+        line = ax.loglog(sms, rate, "o-", label=f"order {order}")[0]
+        ax.plot(sms, [rate[0] * one / sms[0] for one in sms], "--", color=line.get_color(), lw=0.8)
+    ax.set(xlabel="multiprocessors (dashed: in proportion)", ylabel="Gcell/s")
+    ax.legend(fontsize="small")
+
+
+def _draw_tiles(ax: Any, rows: list[dict[str, Any]], limits: dict[str, float]) -> None:
+    names = [f"{row['order']}/{row['dts']}" for row in rows]
+    ax.plot(names, [row["gcell_per_second"] for row in rows], "o-", label="measured")
+    roof = [row["roofline_gflops"] / row["flops_per_cell"] for row in rows]
+    ax.plot(names, roof, "k_", label="limits of this device")
+    ax.set(xlabel="order/DTS (DTS 1: kernel step)", ylabel="Gcell/s", ylim=(0, None))
+    ax.tick_params(axis="x", labelrotation=60)
+    ax.legend(fontsize="small")
+
+
+_DRAW = {"komatitsch2010": _draw_komatitsch, "figure7": _draw_roofline, "figure10": _draw_scaling,
+         "figure11": _draw_tiles}  # fmt: skip
+
+
+def _picture(path: Path, kind: str, result: dict[str, Any]) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
+    _DRAW[kind](ax, result["rows"], result["limits"])
+    ax.set_title(f"{kind}, {result['device']}", fontsize="medium")
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, print a line as soon as it is known, keep what is done."""
+    if args.case and args.figure:
+        raise ArgumentError("give --case or --figure, not both")
+    kind = args.case or f"figure{args.figure}"
+    device = choose_device() if args.device == "auto" else args.device
+    if args.figure and device == "cpu":
+        raise ArgumentError("device is cpu: kernel diamond, whose figures these are, needs a CUDA device")
+    rows, columns = _KINDS[kind]
+    limits = device_limits(device, threads=args.threads)
+    result: dict[str, Any] = {
+        "benchmark": "fd", **heading(device, limits, args.threads), "case": kind, "rows": []
+    }  # fmt: skip
+    known = {device: limits}
+
+    def time(shape: Sequence[int], case: dict[str, Any], **keywords: Any) -> dict[str, Any]:
+        place = keywords.pop("device", device)
+        if place not in known:
+            known[place] = device_limits(place)
+        return measure(shape, case, device=place, limits=known[place], seconds=args.seconds, **keywords)
+
+    args.limits = limits
+    print(" ".join(f"{title:>12}" for title, _, _ in columns))
+    for row in rows(args, time):
+        result["rows"].append(row)
+        print(" ".join(f"{row[key]:>12{form}}" for _, key, form in columns), flush=True)
+        save(args.output, result)
+    _picture(args.output.with_suffix(".png"), kind, result)
+    print(f"wrote {args.output} and {args.output.with_suffix('.png')}")
+    return 0

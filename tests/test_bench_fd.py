@@ -1,0 +1,142 @@
+"""``unda bench fd`` times the staggered schemes, a paper's case and a paper's figures as it says.
+
+Not here: the scalar case, other benchmarks (test_command_line.py).
+"""
+
+import json
+from fractions import Fraction
+
+import cuda_device
+import pytest
+from unda.__main__ import main
+from unda.commands import bench_fd_papers, fd_case
+from unda.commands.bench_fd_papers import tile_words
+
+REAL = cuda_device.prepare()
+FIELDS = {"acoustic": 4, "elastic": 9, "maxwell": 6}
+VARYING = {"constant": 0, "rho c": 2, "rho vp vs": 3, "eps": 1, "eps mu sigma": 3}
+
+
+def bench(folder, *words, seconds="0.001"):
+    path = folder / "result.json"
+    assert main(["bench", "fd", *words, "--seconds", seconds, "-o", str(path)]) == 0
+    result = json.loads(path.read_text())
+    for key in ("device", "driver", "date", "commit", "limits"):
+        assert key in result
+    assert path.with_suffix(".png").stat().st_size > 5000
+    return result["rows"]
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu_or_stand_in)])
+def test_staggered_schemes_have_a_row_for_each_medium_and_layer(tmp_path, device):
+    rows = bench(
+        tmp_path, "--scheme", "staggered", "--orders", "4", "--shape", "12,13,14", "--c",
+        "constant,variable", "--layers", "0,3", "--device", device,
+    )  # fmt: skip
+    kinds = {(row["physics"], row["varies"], row["layers"]) for row in rows}
+    assert len(kinds) == len(rows) == 2 * (2 + 2 + 3)
+    for row in rows:
+        assert row["gcell_per_second"] == pytest.approx(12 * 13 * 14 / (row["ms"] * 1e6))
+        # each field is written once, read in both passes; so are materials that vary
+        words = 3 * FIELDS[row["physics"]] + VARYING[row["varies"]]
+        if (row["physics"], row["varies"], row["layers"]) == ("elastic", "constant", 3):
+            words += 1  # lambda is another on the free top
+        assert row["bytes_per_cell"] == 4 * words
+        assert row["padded"] == ([18, 19, 17] if row["layers"] else row["shape"])
+
+
+@pytest.mark.parametrize("physics", fd_case.MEDIA)
+def test_the_case_has_a_state_a_source_and_receivers(physics):
+    case = {"physics": physics, "order": 4, "dtype": "float64", "varies": fd_case.MEDIA[physics][-1],
+            "layers": 3, "kernel": "step"}  # fmt: skip
+    with fd_case.simulation((14, 15, 16), case, "cpu", receivers=7) as sim:
+        (rec,) = sim._receivers
+        sim.step(8)
+        assert len(rec.t) == 3 and len(rec.points) == 7
+        assert all(abs(rec[name]).max() > 0 for name in rec.fields)
+
+
+def test_the_paper_counts_its_layers_among_the_cells(tmp_path):
+    rows = bench(tmp_path, "--case", "komatitsch2010", "--shape", "36,34,20", "--threads", "2", "--device",
+                 "cpu", seconds="0.1")  # fmt: skip
+    assert [(row["where"], row["layers"]) for row in rows] == [
+        ("cpu, 1", 10), ("cpu, 2", 10), ("cpu, 1", 16), ("cpu, 2", 16)
+    ]  # fmt: skip
+    for row in rows:
+        assert row["padded"] == [36, 34, 20]
+        assert row["gcell_per_second"] == pytest.approx(36 * 34 * 20 / row["ms"] / 1e6)
+        assert row["paper_gpu_over_one_core"] == {10: 44, 16: 55}[row["layers"]]
+    for one, other in (rows[:2], rows[2:]):
+        assert one["over_one_core"] == 1
+        assert other["over_one_core"] == pytest.approx(one["ms"] / other["ms"])
+    assert bench_fd_papers._CELLS == (384, 328, 52)
+
+
+@pytest.mark.gpu_or_stand_in
+def test_the_paper_is_timed_on_the_device_too(tmp_path):
+    rows = bench(tmp_path, "--case", "komatitsch2010", "--shape", "36,34,20", "--threads", "1", "--device",
+                 "cuda")  # fmt: skip
+    assert [row["device"] for row in rows] == ["cpu", "cuda", "cpu", "cuda"]
+
+
+def walked(order, dts, step):
+    """Words a cell of a tile that walks M columns along y a step, by counting the cells of its rows."""
+    half = order // 2
+    rows = [2 * step * (dts - abs(j // step - (dts - 1))) for j in range(step * (2 * dts - 1))]
+    beside = [max(rows[: half - i] or rows) if half - i <= len(rows) else max(rows) for i in range(half)]
+    moved = sum(4 * half for _ in rows) + 2 * sum(beside)
+    return Fraction(moved, sum(rows))
+
+
+@pytest.mark.parametrize(("order", "step"), [(2, 1), (4, 1), (4, 2), (6, 3), (8, 2), (8, 4)])
+def test_intensity_is_that_of_the_cells_of_a_tile(order, step):
+    for dts in range(2, 9):
+        assert tile_words(order, dts, step) == pytest.approx(float(walked(order, dts, step)))
+    # far below the three words of a step of the whole grid, and as 1 / DTS
+    assert tile_words(order, 64, step) == pytest.approx(tile_words(order, 32, step) / 2, rel=0.03)
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("figure", [7, 11])
+def test_figures_of_tiles_lie_on_the_roofline_of_the_device(tmp_path, figure):
+    rows = bench(tmp_path, "--figure", str(figure), "--orders", "2", "--dts", "1,2", "--shape", "20,21,12",
+                 "--device", "cuda")  # fmt: skip
+    assert [(row["kernel"], row["dts"]) for row in rows] == [("step", 1), ("diamond", 2)]
+    assert [row["words_per_cell"] for row in rows] == pytest.approx([3, 2])
+    for row in rows:
+        assert row["kernel_options"]["dts"] == (row["dts"] if row["dts"] > 1 else 0)
+        assert row["flops_per_byte"] == pytest.approx(row["flops_per_cell"] / 4 / row["words_per_cell"])
+        share = row["gflops"] / row["roofline_gflops"]
+        assert row["percent_of_roofline"] == pytest.approx(100 * share)
+
+
+@pytest.mark.gpu_or_stand_in
+def test_a_tile_without_room_ends_its_order(tmp_path):
+    rows = bench(tmp_path, "--figure", "7", "--dts", "2,64,3", "--shape", "20,21,12", "--device", "cuda")
+    assert [row["dts"] for row in rows] == [2]
+
+
+@pytest.mark.gpu_or_stand_in
+def test_the_figure_of_scaling_occupies_more_and_more_multiprocessors(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench_fd_papers, "_LEVELS", 4)
+    rows = bench(tmp_path, "--figure", "10", "--shape", "20,21,12", "--device", "cuda")
+    sms = [row["sms"] for row in rows]
+    assert sms[0] == 1 and len(sms) >= 2 and sms == sorted(set(sms))
+    assert [row["ideal"] for row in rows] == sms
+    for row in rows:
+        assert row["speedup"] == pytest.approx(rows[0]["ms"] / row["ms"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--figure 7", "needs a CUDA device"),
+        ("--figure 7 --case komatitsch2010", "not both"),
+        ("--case komatitsch2010 --shape 20,40,40", "more cells"),
+        ("--scheme staggered --kernels diamond", "no others"),
+        ("--shape 20,20", "expected nx,ny,nz"),
+    ],
+)
+def test_what_cannot_be_timed_is_refused(words, message, capsys):
+    assert main(["bench", "fd", "--device", "cpu", *words.split()]) == 2
+    assert message in capsys.readouterr().err
