@@ -51,7 +51,7 @@ def run(sim, f0, until):
 def galerkin(cells, degree, f0, until):
     mesh = unda.box_mesh((0, 0, 0), (SIZE,) * 3, (cells,) * 3)  # an even number: a face at the interface
     medium = unda.Elastic(rho=layered(RHO), vp=layered(VP), vs=layered(VS))
-    with unda.DG(mesh, medium, degree=degree, boundary=SIDES, integrator="ab3") as sim:
+    with unda.DG(mesh, medium, degree=degree, boundary=SIDES) as sim:
         print(sim)
         return run(sim, f0, until)
 
