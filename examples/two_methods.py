@@ -59,7 +59,7 @@ def galerkin(cells, degree, f0, until):
 def differences(nodes, order, f0, until):
     grid = unda.Grid((nodes,) * 3, SIZE / (nodes - 1))  # an even number: none at the interface
     medium = unda.Elastic(rho=layered(RHO), vp=layered(VP), vs=layered(VS))
-    with unda.FD(grid, medium, scheme="staggered", order=order, cfl=0.6, boundary=SIDES) as sim:
+    with unda.FD(grid, medium, scheme="staggered", order=order, cfl=0.8, boundary=SIDES) as sim:
         print(sim)
         return run(sim, f0, until)
 
@@ -73,7 +73,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
-    f0, until, cells, degree, nodes = (3.0, 0.9, 4, 5, 40) if quick else (5.0, 0.8, 6, 5, 76)
+    f0, until, cells, degree, nodes = (3.0, 0.8, 4, 5, 34) if quick else (5.0, 0.8, 6, 5, 76)
     dg, dg_seconds = galerkin(cells, degree, f0, until)
     fd, fd_seconds = differences(nodes, 8, f0, until)
     print(f"DG {dg_seconds:.1f} s, FD {fd_seconds:.1f} s")

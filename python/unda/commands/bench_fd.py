@@ -104,7 +104,7 @@ def _draw(path: Path, result: dict[str, Any]) -> None:
     import matplotlib.pyplot as plt
 
     figure, ax = plt.subplots(figsize=(10, 4), layout="constrained")
-    colors = plt.get_cmap("tab20").colors
+    colors = [plt.get_cmap("tab20")(i) for i in range(20)]
     for i, label in enumerate(dict.fromkeys(map(_label, result["rows"]))):
         rows = [row for row in result["rows"] if _label(row) == label]
         ax.plot([row["order"] for row in rows], [row["gcell_per_second"] for row in rows], "o-", label=label,
