@@ -61,7 +61,7 @@ class FD(Simulation):
     """Finite differences on a regular grid.
 
     ``scheme="scalar"``: the pressure of an acoustic medium of constant density, p_tt = c^2 laplace p +
-    rho c^2 q_t delta, of order 2 in time and any even order in space (Perepelkina & Levchenko 2015).
+    rho c^2 q_t delta, of order 2 in time and any even order in space (Levchenko et al. 2016).
 
     ``scheme="staggered"``: all fields, of acoustic, elastic (Virieux 1986, Levander 1988) and Maxwell's
     equations (Yee 1966), each at its own place: v_i and E_i half a cell on along i, s_ij along i and j, H_i
@@ -98,9 +98,9 @@ class FD(Simulation):
     kernel : {"auto", "step", "tiled", "diamond"}
         "step": one step of the whole grid after the other. For the scalar scheme also "tiled", on the CPU and
         where x and y are not periodic: several steps of what is in the cache; "diamond", on CUDA devices up
-        to order 8 and where nothing is periodic: many steps in towers of diamonds (Perepelkina & Levchenko
-        2015), and the last few of a call, or calls of a few, as "step" does. All give the same bits. "auto"
-        is "step", but "diamond" on devices of compute capability 9 or more where the grid, with its layers,
+        to order 8 and where nothing is periodic: many steps in towers of diamonds (Levchenko, Perepelkina &
+        Zakirov 2016), and the last few of a call, or calls of a few, as "step" does. All give the same bits.
+        "auto" is "step", but "diamond" on devices of compute capability 9 or more where the grid, with its layers,
         is large: towers side by side in x times blocks along z at least 132, the SMs of an H200 (at order 2
         nx of 1830 where nz is 112 to 224, of 600 where nz is 600), ny at least 64 times the order, and z of
         at most two blocks at orders 6 and 8 and in float64.
