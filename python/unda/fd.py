@@ -100,8 +100,8 @@ class FD(Simulation):
         where x and y are not periodic: several steps of what is in the cache; "diamond", on CUDA devices up
         to order 8 and where nothing is periodic: many steps in towers of diamonds (Levchenko, Perepelkina &
         Zakirov 2016), and the last few of a call, or calls of a few, as "step" does. All give the same bits.
-        "auto" is "step", but "diamond" on devices of compute capability 9 or more where the grid, with its layers,
-        is large: towers side by side in x times blocks along z at least 132, the SMs of an H200 (at order 2
+        "auto" is "step", but "diamond" on devices of compute capability 9 or more where the grid, with its
+        layers, is large: towers side by side in x times blocks along z at least 132, the SMs of an H200 (at order 2
         nx of 1830 where nz is 112 to 224, of 600 where nz is 600), ny at least 64 times the order, and z of
         at most two blocks at orders 6 and 8 and in float64.
     kernel_options : dict of str to int, optional
