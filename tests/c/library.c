@@ -47,25 +47,55 @@ static unda_status run_lifecycle(void)
     return UNDA_OK;
 }
 
-/* The whole work again and again, the n-th allocation failing, until none is left to fail. What can do
- * without (the cache of kernels) may go on. */
+static unda_status use_rig(void)
+{
+    struct rig rig = {0};
+    unda_status status = rig_new(&rig, &(unda_solver_options){.degree = 2, .integrator = UNDA_AB3});
+    status = status == UNDA_OK ? rig_use(&rig, 2) : status;
+    rig_free(&rig);
+    return status;
+}
+
+static unda_status use_grid(void)
+{
+    struct grid grid = {0};
+    unda_status status = grid_new(&grid, UNDA_FLOAT32, 0);
+    status = status == UNDA_OK ? grid_use(&grid, 2) : status;
+    grid_free(&grid);
+    return status;
+}
+
+static unda_status use_staggered(void)
+{
+    struct grid grid = {0};
+    unda_status status = grid_new_staggered(&grid, UNDA_FLOAT32);
+    status = status == UNDA_OK ? grid_use(&grid, 2) : status;
+    grid_free(&grid);
+    return status;
+}
+
+/* The whole work again and again, the n-th allocation failing (n = 0, stride, ..), until none is left to
+ * fail. What can do without (the cache of kernels) may go on. */
+static unda_status fail_each(unda_status (*work)(void), int stride, int *num_failed)
+{
+    int left = 1;
+    for (failing = 0; left; failing += stride) {
+        num_allocation = 0;
+        unda_status status = work();
+        if (status != UNDA_OK && (status != UNDA_ERR_MEMORY || !strstr(unda_error(), "no memory for ")))
+            return status;
+        left = num_allocation > failing;
+        *num_failed += status != UNDA_OK;
+    }
+    failing = -1;
+    return UNDA_OK;
+}
+
 static unda_status run_memory(void)
 {
     int num_failed = 0;
-    for (failing = 0; failing == 0 || num_allocation >= failing; failing++) {
-        struct rig rig = {0};
-        struct grid grid = {0};
-        num_allocation = 0;
-        unda_status status = rig_new(&rig, &(unda_solver_options){.degree = 2, .integrator = UNDA_AB3});
-        status = status == UNDA_OK ? rig_use(&rig, 2) : status;
-        rig_free(&rig);
-        status = status == UNDA_OK ? grid_new(&grid, UNDA_FLOAT32, 0) : status;
-        status = status == UNDA_OK ? grid_use(&grid, 2) : status;
-        grid_free(&grid);
-        if (status != UNDA_OK && (status != UNDA_ERR_MEMORY || !strstr(unda_error(), "no memory for ")))
-            return status;
-        num_failed += status != UNDA_OK;
-    }
+    TRY_HERE(fail_each(use_rig, 1, &num_failed));
+    TRY_HERE(fail_each(use_grid, 1, &num_failed));
     printf("failed=%d\n", num_failed);
     return UNDA_OK;
 }
@@ -74,20 +104,8 @@ static unda_status run_memory(void)
  * what a step of them allocates. */
 static unda_status run_staggered(void)
 {
-    int num_failed = 0, stride = rig_device < 0 ? 1 : 7;
-    int failed = 1;
-    for (failing = 0; failed; failing += stride) {
-        struct grid grid = {0};
-        num_allocation = 0;
-        unda_status status = grid_new_staggered(&grid, UNDA_FLOAT32);
-        status = status == UNDA_OK ? grid_use(&grid, 2) : status;
-        grid_free(&grid);
-        if (status != UNDA_OK && (status != UNDA_ERR_MEMORY || !strstr(unda_error(), "no memory for ")))
-            return status;
-        failed = num_allocation > failing;
-        num_failed += status != UNDA_OK;
-    }
-    failing = -1;
+    int num_failed = 0;
+    TRY_HERE(fail_each(use_staggered, rig_device < 0 ? 1 : 7, &num_failed));
     struct grid grid = {0};
     unda_status status = grid_new_staggered(&grid, UNDA_FLOAT64);
     status = status == UNDA_OK ? grid_use(&grid, 5) : status;
