@@ -194,6 +194,15 @@ def test_a_truncated_file_is_a_mesh_error(kind, tmp_path):
             read_mesh(written(tmp_path, content[:length]))
 
 
+def test_a_block_of_more_elements_than_the_file_has_is_refused_at_once(tmp_path):
+    """A count that is believed is allocated: 2^24 of them take gigabytes."""
+    content = bytearray(CONTENT["tiny_41_binary"])
+    head = content.index(b"$Elements") + len(b"$Elements\n") + 4 * 8
+    content[head + 3 * 4 + 3] = 1  # the fourth byte of the first block's count
+    with pytest.raises(MeshError, match="one of its blocks has"):
+        read_mesh(written(tmp_path, bytes(content)))
+
+
 @settings(
     max_examples=400,
     deadline=2000,

@@ -94,6 +94,8 @@ def _scan(path: Path) -> dict[tuple[int, int], str]:
                     raise MeshError(f"node number {twice[0]} stands there twice")
             elif not binary:
                 _check_elements(file, version, counts, nodes)
+            elif version == "4.1":
+                _check_blocks(file, width, counts)
     return names
 
 
@@ -127,6 +129,24 @@ def _check_elements(file: Any, version: str, counts: list[int], nodes: np.ndarra
         raise MeshError(
             f"elements name {len(unknown)} nodes that are not in the file, the first {unknown[0]}"
         )
+
+
+def _check_blocks(file: Any, width: int, counts: list[int]) -> None:
+    """Refuse blocks of $Elements, of a binary file of format 4.1, that have more elements than it has."""
+    from meshio._common import num_nodes_per_cell
+    from meshio.gmsh.common import _gmsh_to_meshio_type
+
+    left = counts[1]
+    for _ in range(counts[0]):
+        kind = int(_numbers(file, "i4", 3, text=False)[2])
+        num = int(_numbers(file, f"u{width}", 1, text=False)[0])
+        left -= num
+        if left < 0:
+            raise MeshError(f"$Elements declares {counts[1]} elements; one of its blocks has {num}")
+        name = _gmsh_to_meshio_type.get(kind)
+        if name not in num_nodes_per_cell:
+            return  # meshio says so
+        file.seek(num * (1 + num_nodes_per_cell[name]) * width, 1)
 
 
 def _format(readline: Any, read: Any) -> tuple[str, bool, int]:
