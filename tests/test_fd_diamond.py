@@ -54,7 +54,7 @@ def make(case, kernel, *, shape=None, options=None):
         for side, word in (("min", case["low"]), ("max", case["high"])):
             sides[name + side] = unda.Damping(3) if word == "layer" else word
     c = rng.uniform(1000, 2000, shape) if case["medium"] == "varying" else 2000.0
-    if options is None:
+    if options is None and kernel == "diamond":
         options = {"dts": dts, "step": step, "levels": case["levels"], "fewest": case["fewest"]}
     sim = unda.FD(
         grid, unda.Acoustic(rho=1000.0, c=c), order=order, dtype=case["dtype"], boundary=sides, device="cuda",
@@ -272,9 +272,21 @@ def test_tall_grids_are_cut_along_z(case):
     shape = (53, 61, case["nz"])
     case = {**case, "tile": (case["order"], 0, 0), "dtype": "float32", "high": case["low"], "levels": 0}
     assert same(
-        run(case, "diamond", shape=shape, options={}, steps=(33,)),
+        run(case, "diamond", shape=shape, options={"fewest": 1}, steps=(33,)),
         run(case, "step", shape=shape, steps=(33,)),
     )
+
+
+@pytest.mark.gpu
+@pytest.mark.sanitize
+@pytest.mark.parametrize(
+    ("shape", "options"), [((19, 23, 21), {"levels": 7}), ((23, 21, 40), {"levels": 7, "zb": 16})]
+)
+def test_two_for_the_sanitizer(shape, options):
+    """One block along z, and a cluster of three."""
+    options = {"dts": 2, "step": 1, "fewest": 1, **options}
+    found = run(MIXED, "diamond", shape=shape, options=options, steps=(9,))
+    assert same(found, run(MIXED, "step", shape=shape, steps=(9,)))
 
 
 @pytest.mark.gpu
@@ -285,7 +297,7 @@ def test_random_grids(seed):
     case = {name: values[rng.integers(len(values))] for name, values in SETTINGS.items()}
     shape = tuple(int(n) for n in rng.integers(9, 150, 3))
     steps = (int(rng.integers(1, 60)), 5)
-    found = run(case, "diamond", shape=shape, options={}, steps=steps)
+    found = run(case, "diamond", shape=shape, options={"fewest": 1}, steps=steps)
     assert same(found, run(case, "step", shape=shape, steps=steps))
 
 

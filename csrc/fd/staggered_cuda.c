@@ -35,14 +35,16 @@ static struct staggered_cuda *tables(const unda_solver *s)
 
 /* ---- set-up ---- */
 
-/* Rows begin at 128 bytes; ghosts on every side. */
+/* Ghosts on every side. Rows begin at 128 bytes where the user's grid does, so that layers have tiles of their
+ * own. */
 static void lay_out(const unda_solver *s, struct staggered_cuda *t)
 {
     const struct fd *fd = s->fd;
-    int64_t unit = 128 / s->real_bytes;
-    t->base.pitch = (unit + fd->axis[2].total + fd->half + unit - 1) / unit * unit;
+    int64_t unit = 128 / s->real_bytes, layer = fd->axis[2].first;
+    int64_t before = (fd->half + layer + unit - 1) / unit * unit - layer;
+    t->base.pitch = (before + fd->axis[2].total + fd->half + unit - 1) / unit * unit;
     t->base.plane = t->base.pitch * (fd->axis[1].total + 2 * fd->half);
-    t->base.origin = fd->half * t->base.plane + fd->half * t->base.pitch + unit;
+    t->base.origin = fd->half * t->base.plane + fd->half * t->base.pitch + before;
     t->count = t->base.plane * (fd->axis[0].total + 2 * fd->half);
 }
 
@@ -91,47 +93,19 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
     return gpu_sync(t->base.stream);
 }
 
-/* Part of the threads of all blocks that have places, if rows of `num` threads are cut into lanes. */
-static double threads_used(int64_t num, int64_t num_y, int lanes, int rows)
-{
-    int64_t along = (num + lanes - 1) / lanes * lanes, beside = (num_y + rows - 1) / rows * rows;
-    int warps = (lanes * rows + 31) / 32;
-    return (double)num / (double)along * (double)num_y / (double)beside * lanes * rows / (32.0 * warps);
-}
-
-/* Lanes which leave the fewest threads idle in blocks of so many; rows of other than whole 128 bytes were
- * slower by 10 % (benchmarks/NOTES.md). */
-static int choose_lanes(int64_t num, int64_t num_y, int threads)
-{
-    int best = 32;
-    for (int lanes = 24; lanes >= 16; lanes -= 8)
-        if (threads_used(num, num_y, lanes, threads / lanes) >
-            1.01 * threads_used(num, num_y, best, threads / best))
-            best = lanes;
-    return best;
-}
-
-/* The widest that leave a thread's planes in its registers, warps an SM as many as these allow. */
+/* 8 bytes a thread: so few places that their planes stay in L1 until they are differenced along y and z. Blocks
+ * of 256 threads, as many an SM as the registers allow that hold 2 M planes (benchmarks/NOTES.md). */
 static struct staggered_tile choose_tile(const unda_solver *s)
 {
     const int32_t *plan = s->options.plan;
-    int real = (int)s->real_bytes, half = s->fd->half, words = half * real / 4, num = s->fd->num_field;
-    int bytes = words <= 2 ? 16 : words <= 4 ? 8 : real, warps = words <= 8 ? 16 : 12;
-    if (num <= 4) {
-        bytes = half <= 4 ? 16 : 8;
-        warps = words <= 2 && real == 4 ? 24 : 16;
-    } else if (num > 6) {
-        bytes = real == 8 ? 8 : bytes;
-        warps = bytes == 16 || words > 4 ? 12 : 16;
-    }
-    int width = plan[2] ? plan[2] : (bytes < real ? real : bytes) / real;
-    int64_t num_y = s->fd->axis[1].total, num_z = (s->fd->axis[2].total + width - 1) / width;
-    int threads = 32 * (warps % 12 ? 8 : 12);
-    int lanes = plan[4] ? plan[4] : plan[0] > 32 ? 16 : choose_lanes(num_z, num_y, threads);
-    int64_t rows = threads / lanes;
-    rows = plan[0] ? plan[0] : rows < num_y ? rows : num_y;
-    int blocks = warps / ((lanes * (int)rows + 31) / 32);
-    return (struct staggered_tile){(int)rows, lanes, width, plan[3] ? plan[3] : blocks > 1 ? blocks : 1};
+    int half = s->fd->half, num = s->fd->num_field, real = (int)s->real_bytes;
+    int threads = num > 6 && half > 3 ? 384 : 256;
+    int blocks = num <= 4 ? (half <= 4 ? 3 : 2) : num <= 6 ? (half * real <= 8 ? 3 : 2) : half <= 3 ? 2 : 1;
+    int width = plan[2] ? plan[2] : half > 5 && num > 4 ? 1 : 8 / real;
+    int64_t num_y = s->fd->axis[1].total;
+    int lanes = plan[4] ? plan[4] : 32;
+    int64_t rows = plan[0] ? plan[0] : threads / lanes < num_y ? threads / lanes : num_y;
+    return (struct staggered_tile){(int)rows, lanes, width, plan[3] ? plan[3] : blocks};
 }
 
 enum { NUM_OPTION = 9, OPTION_BYTES = 64 };
@@ -190,15 +164,16 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
 }
 
 /* Planes that a block marches over: few enough that blocks side by side read the same rows at about the same
- * time, and that the last blocks to run are few; at least 8 M, as each loads 2 M - 1 that others load, too.
- */
+ * time, and that the last blocks to run are few, with layers fewer, where some take longer; at least 8 M, as
+ * each loads 2 M - 1 that others load, too. */
 static int choose_chunk(const unda_solver *s, const struct staggered_cuda *t)
 {
     const struct fd_axis *axis = s->fd->axis;
     int64_t rows = t->tile.rows, places = t->tile.lanes * t->tile.width, num = axis[0].total;
     int64_t tiles = ((axis[2].total + places - 1) / places) * ((axis[1].total + rows - 1) / rows);
     int64_t parts = (8 * gpu_info(t->base.gpu)->num_sm + tiles - 1) / tiles, least = 8 * s->fd->half;
-    parts = parts > (num + 47) / 48 ? parts : (num + 47) / 48;
+    int64_t most = s->fd->num_slab ? 24 : 48;
+    parts = parts > (num + most - 1) / most ? parts : (num + most - 1) / most;
     int64_t chunk = (num + parts - 1) / parts;
     chunk = s->options.plan[1] ? s->options.plan[1] : chunk < least ? least : chunk;
     return (int)(chunk < num ? chunk : num);
@@ -219,7 +194,7 @@ static unda_status create(unda_solver *s)
     TRY(allocate(s, t));
     TRY(compile(s, t));
     t->chunk = choose_chunk(s, t);
-    s->num_launch = 2 + 3 + 3; /* two passes, ghosts of each along three axes */
+    s->num_launch = 2 + 2; /* two passes, ghosts of each */
     return UNDA_OK;
 }
 
@@ -282,38 +257,31 @@ static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count
 
 /* ---- steps ---- */
 
-/* Images of the fields that want them (bits: axes) along z, then y with those, then x. */
+/* Images of the fields along the axes (bits) that want them. */
 static unda_status fill_ghosts(unda_solver *s, int num, const gpu_ptr *array, const struct fd_field *field,
                                const int *axes)
 {
     const struct fd *fd = s->fd;
     struct fd_cuda *t = fd_cuda(s);
-    for (int axis = 2; axis >= 0; axis--) {
-        struct staggered_ghost_args a = {.plane = t->plane,
-                                         .origin = t->origin,
-                                         .pitch = (int)t->pitch,
-                                         .axis = axis,
-                                         .stencil = fd->half};
-        int64_t lines = 1, count = 0;
-        for (int i = 0; i < 3; i++) {
-            a.num[i] = (int)fd->axis[i].total;
-            lines *= i == axis ? 1 : fd->axis[i].total + 2 * fd->half;
-        }
-        for (int f = 0; f < num; f++) {
-            if (!(axes[f] >> axis & 1))
-                continue;
-            a.field[count] = POINTER(array[f]);
-            a.half[count] = field[f].half[axis];
+    struct staggered_ghost_args a = {.plane = t->plane, .origin = t->origin};
+    int64_t jobs = 0, ghosts = 2 * fd->half + 1, rows = ghosts * (fd->axis[1].total + 2 * fd->half);
+    rows = rows > ghosts * fd->axis[0].total ? rows : ghosts * fd->axis[0].total;
+    for (int axis = 0; axis < 3; axis++)
+        a.num[axis] = (int)fd->axis[axis].total;
+    for (int f = 0; f < num; f++) {
+        a.field[f] = POINTER(array[f]);
+        for (int axis = 0; axis < 3; axis++) {
+            a.half[f] |= field[f].half[axis] << axis;
             for (int side = 0; side < 2; side++)
-                a.sign[count][side] = field[f].sign[axis][side];
-            count++;
+                a.sign[f][axis][side] = field[f].sign[axis][side];
+            if (axes[f] >> axis & 1) {
+                a.job_field[jobs] = (signed char)f;
+                a.job_axis[jobs++] = (signed char)axis;
+            }
         }
-        struct gpu_shape shape = {
-            {(lines * (2 * fd->half + 1) + BLOCK - 1) / BLOCK, count, 1}, {BLOCK, 1, 1}, 0};
-        if (count)
-            TRY(gpu_launch(&tables(s)->ghosts, t->stream, &shape, &a, sizeof a));
     }
-    return UNDA_OK;
+    struct gpu_shape shape = {{rows, jobs, 1}, {BLOCK, 1, 1}, 0};
+    return gpu_launch(&tables(s)->ghosts, t->stream, &shape, &a, sizeof a);
 }
 
 /* Only along axes that the field is differenced along, or half a cell on: there its last place is an image.
@@ -373,6 +341,24 @@ static void fill_layers(const unda_solver *s, struct staggered_args *a)
         a->table[i / 6][i / 3 % 2][i % 3] = POINTER(tables(s)->table[i / 6][i / 3 % 2][i % 3]);
 }
 
+/* Whole tiles from where the user's grid begins, which is at 128 bytes; what is left on either side apart. */
+static void cut_strips(const struct fd *fd, const struct staggered_tile *tile, struct staggered_strip strip[3])
+{
+    int places = tile->lanes * tile->width, total = (int)fd->axis[2].total;
+    int low = (int)fd->axis[2].first % places, high = (total - low) % places;
+    const int width[3] = {low, high, total - low - high};
+    for (int i = 0; i < 3; i++) {
+        int lanes = i < 2 ? 1 : tile->lanes;
+        while (i < 2 && lanes * tile->width < width[i])
+            lanes *= 2;
+        lanes = lanes < tile->lanes ? lanes : tile->lanes;
+        int rows = tile->lanes * tile->rows / lanes, across = (width[i] + lanes * tile->width - 1) / (lanes * tile->width);
+        int begin = i == 0 ? low - lanes * tile->width : i == 1 ? total - high : low;
+        int64_t along = (fd->axis[1].total + rows - 1) / rows;
+        strip[i] = (struct staggered_strip){begin, lanes, across, (int)(across * along)};
+    }
+}
+
 static unda_status launch_pass(unda_solver *s, int pass)
 {
     const struct fd *fd = s->fd;
@@ -394,11 +380,10 @@ static unda_status launch_pass(unda_solver *s, int pass)
             a.weight64[i * (FD_MAX_HALF + 1) + m] = fd->step_weight[i][m];
         }
     }
-    int places = t->tile.lanes * t->tile.width, rows = t->tile.rows;
-    struct gpu_shape shape = {{(a.num[2] + places - 1) / places, (a.num[1] + rows - 1) / rows,
-                               (a.num[0] + t->chunk - 1) / t->chunk},
-                              {t->tile.lanes, rows, 1},
-                              0};
+    struct gpu_shape shape = {{0, 1, (a.num[0] + t->chunk - 1) / t->chunk}, {t->tile.lanes, t->tile.rows, 1}, 0};
+    cut_strips(fd, &t->tile, a.strip);
+    for (int i = 0; i < 3; i++)
+        shape.grid[0] += a.strip[i].blocks;
     return gpu_launch(&t->pass[pass], t->base.stream, &shape, &a, sizeof a);
 }
 

@@ -70,15 +70,6 @@ template <int N> static __device__ __forceinline__ void load_constant(REAL *to, 
     }
 }
 
-static __device__ __forceinline__ void prefetch_l2(const void *address)
-{
-#ifdef __CUDACC__
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
-#else
-    (void)address;
-#endif
-}
-
 template <int N> static __device__ __forceinline__ void store_vector(REAL *to, const REAL *from)
 {
     constexpr int STEP = 16 / sizeof(REAL);

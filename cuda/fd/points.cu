@@ -52,28 +52,40 @@ extern "C" __global__ void scalar_weigh(const __grid_constant__ scalar_weigh_arg
             ((REAL *)a.out)[warp * a.num_field + f] = (REAL)sum;
 }
 
-/* FOUR rows a block at a time: it is loads under way that the rate depends on. */
-extern "C" __global__ void scalar_find_bad(const __grid_constant__ scalar_whole_args a)
+/* Vectors of whole planes, what is between rows as well, and looks twice at those with such a value. A block
+ * has PART of a thread's vectors under way. */
+extern "C" __global__ void __launch_bounds__(256) scalar_find_bad(const __grid_constant__ scalar_whole_args a)
 {
-    enum { FOUR = 4 };
-    const long long rows = (long long)a.num[0] * a.num[1], num = rows * a.num[2];
+    enum { PART = 8, WIDTH = 16 / sizeof(REAL) };
+    struct __align__(16) vec {
+        REAL v[WIDTH];
+    };
+    const int before = (int)((unsigned long long)a.p % sizeof(vec) / sizeof(REAL)); /* since the last whole one */
+    const int vectors = a.num[1] * (a.pitch / WIDTH), size = PART * blockDim.x, parts = (vectors + size - 1) / size;
+    const long long num = (long long)a.num[0] * a.num[1] * a.num[2];
     long long least = num;
-    for (long long row = (long long)blockIdx.x * FOUR; row < rows; row += (long long)gridDim.x * FOUR) {
-        const REAL *p[FOUR];
+    for (long long item = blockIdx.x; item < (long long)parts * a.num[0]; item += gridDim.x) {
+        const int x = (int)(item / parts), begin = (int)(item % parts) * size + threadIdx.x;
+        const vec *plane = (const vec *)((const REAL *)a.p - before + x * a.plane);
+        vec part[PART];
 #pragma unroll
-        for (int i = 0; i < FOUR; i++) {
-            long long one = row + i < rows ? row + i : row;
-            p[i] = (const REAL *)a.p + one / a.num[1] * a.plane + one % a.num[1] * a.pitch;
+        for (int i = 0; i < PART; i++) {
+            const int at = begin + i * blockDim.x;
+            part[i] = plane[at < vectors ? at : 0];
         }
-        for (int z = threadIdx.x; z < a.num[2]; z += blockDim.x) {
-            REAL value[FOUR];
 #pragma unroll
-            for (int i = 0; i < FOUR; i++)
-                value[i] = p[i][z];
+        for (int i = 0; i < PART; i++) {
+            REAL none = 0;
 #pragma unroll
-            for (int i = 0; i < FOUR; i++) {
-                long long at = (row + i < rows ? row + i : row) * a.num[2] + z;
-                if (!(value[i] - value[i] == 0) && at < least)
+            for (int l = 0; l < WIDTH; l++)
+                none += part[i].v[l] - part[i].v[l]; /* 0 or NaN */
+            if (none == 0)
+                continue;
+            const int first = begin + i * blockDim.x < vectors ? (begin + i * (int)blockDim.x) * WIDTH : 0;
+            for (int l = 0; l < WIDTH; l++) {
+                const int y = (first + l) / a.pitch, z = (first + l) % a.pitch - before;
+                const long long at = ((long long)x * a.num[1] + y) * a.num[2] + z;
+                if (z >= 0 && z < a.num[2] && !(part[i].v[l] - part[i].v[l] == 0) && at < least)
                     least = at;
             }
         }

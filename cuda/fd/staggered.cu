@@ -6,6 +6,7 @@
  * layers run code that knows of neither. No barriers. A node and step: elastic 30 words of memory, p-v 14,
  * Maxwell 21, one less for each material that is the same everywhere. Defines: REAL, HALF, STAGGERED, LAYERS
  * (1: any), TILE_Y, LANES, WIDTH (up to 16 bytes), MIN_BLOCKS (an SM), PITCH. */
+#include "common/prefetch.h"
 #include "fd/scalar_args.h"
 #include "fd/staggered_args.h"
 
@@ -33,7 +34,7 @@ static_assert(sizeof(struct staggered_args) == STAGGERED_ARGS_BYTES, "host and d
 static_assert(sizeof(struct staggered_ghost_args) == STAGGERED_GHOST_BYTES, "host and device disagree");
 static_assert(WIDTH * sizeof(REAL) <= 16, "a thread loads 16 bytes at most");
 
-constexpr int TILE_Z = LANES * WIDTH, THREADS = LANES * TILE_Y;
+constexpr int THREADS = LANES * TILE_Y;
 constexpr int REACH = (HALF + WIDTH - 1) / WIDTH; /* vectors beside one that a difference along z needs */
 
 struct __align__(WIDTH * sizeof(REAL)) vec {
@@ -168,6 +169,31 @@ DEVICE bool in_layer(const staggered_args &a, int axis, int side, int from, int 
     return side ? end >= a.num[axis] - a.count[axis][1] : from < a.count[axis][0];
 }
 
+/* Place in the memory of a layer. */
+template <int AXIS>
+DEVICE long long slab_place(const staggered_args &a, int side, int depth, int x, int y, int z)
+{
+    return AXIS == 0   ? ((long long)depth * a.num[1] + y) * a.num[2] + z
+           : AXIS == 1 ? ((long long)x * a.count[1][side] + depth) * a.num[2] + z
+                       : ((long long)x * a.num[1] + y) * a.count[2][side] + depth;
+}
+
+/* Asks for the memories of plane x, which is the next one. */
+template <int PASS, int AXIS> DEVICE void absorb_soon(const staggered_args &a, int side, int x, int y, int z)
+{
+    using p = of_pass<PASS>;
+    const int at = AXIS == 0 ? x : AXIS == 1 ? y : z;
+    each<p::term, p::term + p::num_term>([&](auto i) {
+        constexpr int term = decltype(i)::value;
+        if constexpr (terms[term].axis == AXIS) {
+            int depth = at - a.begin[AXIS][half_on(term)][side];
+            depth = AXIS == 2 && depth < 0 ? 0 : depth;
+            if ((unsigned)depth < (unsigned)a.count[AXIS][side])
+                prefetch_l2((const REAL *)a.memory[term][side] + slab_place<AXIS>(a, side, depth, x, y, z));
+        }
+    });
+}
+
 /* psi' = b psi + a d, d' = d / kappa + psi' in the layer at one side of an axis (csrc/fd/cpml.c), of all
  * terms that are differenced along it. */
 template <int PASS, int AXIS>
@@ -181,13 +207,10 @@ DEVICE void absorb(const staggered_args &a, int side, REAL (*d)[WIDTH], int x, i
         constexpr int term = decltype(i)::value, n = number_along(AXIS, p::term, term);
         if constexpr (terms[term].axis == AXIS) {
             int depth = at - a.begin[AXIS][half_on(term)][side];
-            long long first = AXIS == 0   ? ((long long)depth * a.num[1] + y) * a.num[2] + z
-                              : AXIS == 1 ? ((long long)x * count + depth) * a.num[2] + z
-                                          : ((long long)x * a.num[1] + y) * count + depth;
-            memory[n] = (REAL *)a.memory[term][side] + first;
+            memory[n] = (REAL *)a.memory[term][side] + slab_place<AXIS>(a, side, depth, x, y, z);
             UNROLL for (int k = 0; k < WIDTH; k++)
             {
-                bool inside = (unsigned)(depth + (AXIS == 2 ? k : 0)) < (unsigned)count && z + k < a.num[2];
+                bool inside = (unsigned)(depth + (AXIS == 2 ? k : 0)) < (unsigned)count && (unsigned)(z + k) < (unsigned)a.num[2];
                 psi[n][k] = inside ? memory[n][k] : (REAL)0;
             }
         }
@@ -201,7 +224,7 @@ DEVICE void absorb(const staggered_args &a, int side, REAL (*d)[WIDTH], int x, i
             {
                 int on = AXIS == 2 ? k : 0;
                 REAL &one = d[term - p::term][k];
-                if ((unsigned)(depth + on) < (unsigned)count && z + k < a.num[2]) {
+                if ((unsigned)(depth + on) < (unsigned)count && (unsigned)(z + k) < (unsigned)a.num[2]) {
                     REAL value = ((const REAL *)table[0])[at + on] * psi[n][k] +
                                  ((const REAL *)table[1])[at + on] * one;
                     memory[n][k] = value;
@@ -238,6 +261,19 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
     for (int x = begin; x < end; x++, at += a.plane) {
         REAL d[p::num_term][WIDTH], m[p::num_need][WIDTH];
         vec field[p::count];
+#if LAYERS
+        if constexpr (EDGE) {
+#pragma unroll 1
+            for (int side = 0; side < 2; side++) {
+                if (in_layer(a, 2, side, z, z + WIDTH) && x + 1 < end)
+                    absorb_soon<PASS, 2>(a, side, x + 1, y, z);
+                if (in_layer(a, 1, side, y, y + 1) && x + 1 < end)
+                    absorb_soon<PASS, 1>(a, side, x + 1, y, z);
+                if (in_layer(a, 0, side, x + 1, x + 2) && x + 1 < end)
+                    absorb_soon<PASS, 0>(a, side, x + 1, y, z);
+            }
+        }
+#endif
         each<0, p::num_term>([&](auto i) {
             constexpr int n = decltype(i)::value;
             difference<p::term + n>(a, at, queue, d[n]);
@@ -280,22 +316,28 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
         UNROLL for (int i = 0; i < p::count; i++)
         {
             REAL *to = (REAL *)a.field[p::first + i] + at;
-            store(to, field[i].v); /* behind the last place: into ghosts, which are filled afterwards */
+            store(to, field[i].v); /* beyond the row: into ghosts, which are filled afterwards */
         }
     }
 }
 
-/* Code for sides and layers runs where a warp has any, along x for those planes only. */
+/* A block of strip `i` of the grid: see staggered_args.h. Code for sides and layers runs where a warp has any,
+ * along x for those planes only; chunks at sides first: they take long, and what runs last should not. */
 template <int PASS> DEVICE void pass(const staggered_args &a)
 {
-    const int first_z = blockIdx.x * TILE_Z, z = first_z + threadIdx.x * WIDTH;
-    const int first_y = blockIdx.y * TILE_Y, y = first_y + threadIdx.y;
-    const int warp = (threadIdx.y * LANES + threadIdx.x) / 32 * 32; /* its first thread, the rows it has: */
-    const int warp_y = first_y + warp / LANES, warp_end = first_y + (warp + 31) / LANES + 1;
-    const int begin = blockIdx.z * a.chunk, end = begin + a.chunk < a.num[0] ? begin + a.chunk : a.num[0];
-    if (y >= a.num[1] || z >= a.num[2])
+    int block = blockIdx.x, strip = 0;
+    while (block >= a.strip[strip].blocks)
+        block -= a.strip[strip++].blocks;
+    const int lanes = a.strip[strip].lanes, across = a.strip[strip].across, rows = THREADS / lanes;
+    const int first_z = a.strip[strip].begin + block % across * lanes * WIDTH, first_y = block / across * rows;
+    const int thread = threadIdx.y * LANES + threadIdx.x, warp = thread / 32 * 32; /* its first thread */
+    const int y = first_y + thread / lanes, z = first_z + thread % lanes * WIDTH;
+    const int chunk = blockIdx.z == 0 ? gridDim.z - 1 : blockIdx.z - 1;
+    const int begin = chunk * a.chunk, end = begin + a.chunk < a.num[0] ? begin + a.chunk : a.num[0];
+    if (thread / lanes >= rows || y >= a.num[1] || z >= a.num[2] || z + WIDTH <= 0)
         return;
-    const bool beside = at_side(a, 1, warp_y, warp_end) || at_side(a, 2, first_z, first_z + TILE_Z);
+    const bool beside = at_side(a, 1, first_y + warp / lanes, first_y + (warp + 31) / lanes + 1) ||
+                        at_side(a, 2, first_z, first_z + lanes * WIDTH);
     for (int from = begin, to; from < end; from = to) {
         const bool edge = beside || at_side(a, 0, from, from + 1);
         for (to = from + 1; to < end && edge == (beside || at_side(a, 0, to, to + 1));)
@@ -320,39 +362,71 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 
 /* ---- ghosts ---- */
 
-/* Images beyond both sides along one axis, of all lines along it, with the ghosts of the axes after it (which
- * were filled before). One thread a ghost, those of a line side by side along z, else one of each line; one y
- * of the launch a field. */
-extern "C" __global__ void staggered_ghosts(const __grid_constant__ staggered_ghost_args a)
+/* The place whose value times sign stands at i: fd_mirror in csrc/fd/fd.h. */
+DEVICE int mirror(const staggered_ghost_args &a, int field, int axis, int i, int &sign)
 {
-    const int axis = a.axis, one = axis == 0 ? 1 : 0, two = axis == 2 ? 1 : 2, wide = a.stencil;
-    const int half = a.half[blockIdx.y], *signs = a.sign[blockIdx.y];
-    const long long step[3] = {a.plane, a.pitch, 1};
-    const int more_one = one > axis ? wide : 0, more_two = two > axis ? wide : 0, ghosts = 2 * wide + 1;
-    const long long num_two = a.num[two] + 2 * more_two, num = (a.num[one] + 2 * more_one) * num_two;
-    const int last = a.num[axis] - 1;
-    const bool closed = signs[0] == 0,
-               last_too = half && !closed && last > 0; /* the last place is an image */
-    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < num * ghosts;
-         i += (long long)gridDim.x * blockDim.x) {
-        const int ghost = (int)(axis == 2 ? i % ghosts : i / num);
-        const long long at = axis == 2 ? i / ghosts : i % num;
-        const int k = ghost < wide ? ghost - wide : last + ghost - wide;
-        if (k == last && !last_too)
-            continue;
-        REAL *line = (REAL *)a.field[blockIdx.y] + a.origin + (at / num_two - more_one) * step[one] +
-                     (at % num_two - more_two) * step[two];
-        int from = k, sign = 1;
-        if (last == 0)
-            from = 0;
-        else if (closed)
-            from = (k % (last + 1) + last + 1) % (last + 1);
-        else
-            while (from < 0 || from > last - half) {
-                sign *= signs[from >= 0];
-                from = (from < 0 ? 0 : 2 * last) - half - from;
-            }
-        line[k * step[axis]] = (REAL)sign * line[from * step[axis]];
+    const int last = a.num[axis] - 1, half = a.half[field] >> axis & 1;
+    if (i >= 0 && i < last)
+        return i;
+    if (last == 0)
+        return 0;
+    if (a.sign[field][axis][0] == 0)
+        return (i % (last + 1) + last + 1) % (last + 1);
+    while (i < 0 || i > last - half) {
+        sign *= a.sign[field][axis][i >= 0];
+        i = (i < 0 ? 0 : 2 * last) - half - i;
+    }
+    return i;
+}
+
+/* Images beyond both sides along one axis, of one field: blockIdx.y says of which. Beyond sides along z of
+ * all x and y inside, along y with the ghosts of z, along x with all: together all ghosts, each from a place
+ * inside, so that none waits for others. A block has one plane of x, or a row along z of a ghost plane. */
+extern "C" __global__ void __launch_bounds__(256) staggered_ghosts(const __grid_constant__ staggered_ghost_args a)
+{
+    constexpr int GHOSTS = 2 * HALF + 1; /* with the last place, an image if it is half a cell on */
+    const int field = a.job_field[blockIdx.y], axis = a.job_axis[blockIdx.y], thread = threadIdx.x;
+    const int last = a.num[axis] - 1, row = blockIdx.x;
+    const bool last_too = (a.half[field] >> axis & 1) && a.sign[field][axis][0] != 0 && last > 0;
+    const int rows = axis == 0 ? GHOSTS * (a.num[1] + 2 * HALF) : axis == 1 ? GHOSTS * a.num[0] : a.num[0];
+    REAL *p = (REAL *)a.field[field] + a.origin;
+    auto ghost = [&](int number) { return number < HALF ? number - HALF : last + number - HALF; };
+    int sign = 1;
+    if (row >= rows)
+        return;
+    if (axis == 2) {
+        __shared__ int image[GHOSTS], odd[GHOSTS]; /* along z */
+        if (thread < GHOSTS) {
+            odd[thread] = 1;
+            image[thread] = mirror(a, field, 2, ghost(thread), odd[thread]);
+        }
+        __syncthreads();
+        const REAL *__restrict__ from = p + mirror(a, field, 0, row, sign) * a.plane;
+        REAL *__restrict__ to = p + row * a.plane; /* what is written is not read */
+#pragma unroll 4
+        for (int i = thread; i < a.num[1] * GHOSTS; i += 256) {
+            const int y = i / GHOSTS, number = i - y * GHOSTS;
+            int both = sign * odd[number];
+            const int line = mirror(a, field, 1, y, both) * (PITCH);
+            if (number != HALF || last_too)
+                to[y * (PITCH) + ghost(number)] = (REAL)both * from[line + image[number]];
+        }
+    } else {
+        const int number = row % GHOSTS, other = row / GHOSTS, end = a.num[2] - 1;
+        const int x = axis == 0 ? ghost(number) : other, y = axis == 0 ? other - HALF : ghost(number);
+        if (number == HALF && !last_too)
+            return;
+        const int from_x = mirror(a, field, 0, x, sign), from_y = mirror(a, field, 1, y, sign);
+        const REAL *__restrict__ from = p + from_x * a.plane + (long long)from_y * (PITCH);
+        REAL *__restrict__ to = p + x * a.plane + (long long)y * (PITCH);
+#pragma unroll 4
+        for (int z = thread; z < end; z += 256)
+            to[z] = (REAL)sign * from[z];
+        if (thread < GHOSTS) {
+            const int z = thread < HALF ? thread - HALF : end + thread - HALF;
+            const int from_z = mirror(a, field, 2, z, sign);
+            to[z] = (REAL)sign * from[from_z];
+        }
     }
 }
 

@@ -7,6 +7,12 @@
 
 #define FD_MAX_HALF 8
 
+/* Blocks of a strip along z: `across` of them side by side, each of lanes threads along z and as many rows as
+ * its threads make. Layers and what is left over at the end of rows have strips of their own, of few lanes. */
+struct staggered_strip {
+    int begin, lanes, across, blocks;
+};
+
 struct staggered_args {
     void *field[9];
     const void *material[3];
@@ -17,6 +23,7 @@ struct staggered_args {
     int pitch, num[3];
     int begin[3][2][2]; /* slabs along each axis: of terms at nodes and half a cell on, at either side */
     int count[3][2];    /* their nodes */
+    struct staggered_strip strip[3];
     int chunk;          /* planes of x that a block marches over */
     int pinned[9];      /* sides where a field is held at 0: bits 1 << (2 axis + side) */
     float weight32[3 * (FD_MAX_HALF + 1)]; /* dt D_m / h; the REAL ones are used */
@@ -24,16 +31,14 @@ struct staggered_args {
     double weight64[3 * (FD_MAX_HALF + 1)];
 };
 
-/* Ghosts of some fields along one axis: places beyond its sides are images (csrc/fd/fd.h, fd_mirror). */
+/* Ghosts of fields: places beyond sides are images (csrc/fd/fd.h, fd_mirror). A job is a field and an axis. */
 struct staggered_ghost_args {
     void *field[9];
     long long plane, origin;
-    int half[9], sign[9][2];
-    int pitch, num[3];
-    int axis, stencil;
-    int unused;
+    int num[3], sign[9][3][2], half[9]; /* bits: axes along which the field is half a cell on */
+    signed char job_field[27], job_axis[27], unused[2];
 };
 
-enum { STAGGERED_ARGS_BYTES = 1024, STAGGERED_GHOST_BYTES = 224 };
+enum { STAGGERED_ARGS_BYTES = 1072, STAGGERED_GHOST_BYTES = 408 };
 
 #endif
