@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILE_Y = 4 };
+enum { TILE_Y = 8 };
 
 /* ---- set-up ---- */
 
@@ -87,7 +87,7 @@ static unda_status allocate(unda_solver *s, struct scalar_cuda *t)
     return gpu_sync(t->base.stream);
 }
 
-enum { NUM_OPTION = 7, OPTION_BYTES = 32 };
+enum { NUM_OPTION = 5, OPTION_BYTES = 32 };
 
 /* The defines of the step. */
 static void defines(const unda_solver *s, bool split, int tile_y, char text[NUM_OPTION][OPTION_BYTES],
@@ -98,11 +98,6 @@ static void defines(const unda_solver *s, bool split, int tile_y, char text[NUM_
     snprintf(text[2], OPTION_BYTES, "-DSPLIT=%d", !split ? 0 : s->fd->uniform ? 1 : 2);
     snprintf(text[3], OPTION_BYTES, "-DDAMP=%d", fd_has_layers(s->fd));
     snprintf(text[4], OPTION_BYTES, "-DTILE_Y=%d", tile_y);
-    snprintf(text[5], OPTION_BYTES, "-DAHEAD=%s", getenv("T_AHEAD") ? getenv("T_AHEAD") : "0");
-    if (getenv("T_WARPS"))
-        snprintf(text[6], OPTION_BYTES, "-DWARPS=%s", getenv("T_WARPS"));
-    else
-        snprintf(text[6], OPTION_BYTES, "-DNOTHING=1");
     for (int i = 0; i < NUM_OPTION; i++)
         options[i] = text[i];
 }

@@ -21,7 +21,7 @@ static_assert(sizeof(struct staggered_ghost_args) == STAGGERED_GHOST_BYTES, "hos
 struct staggered_cuda {
     struct fd_cuda base;
     struct gpu_module *module;
-    struct gpu_kernel pass[2], ghosts, turn;
+    struct gpu_kernel pass[2], layers[2], ghosts, turn;
     gpu_ptr slab[2 * FD_MAX_TERM], table[3][2][3];
     int64_t count, material_version; /* values of an array; whose ghosts are there */
     struct staggered_tile tile;
@@ -35,8 +35,8 @@ static struct staggered_cuda *tables(const unda_solver *s)
 
 /* ---- set-up ---- */
 
-/* Ghosts on every side. Rows begin at 128 bytes where the user's grid does, so that layers have tiles of their
- * own. */
+/* Ghosts on every side. Rows begin at 128 bytes where the user's grid does, so that layers have tiles of
+ * their own. */
 static void lay_out(const unda_solver *s, struct staggered_cuda *t)
 {
     const struct fd *fd = s->fd;
@@ -93,14 +93,14 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
     return gpu_sync(t->base.stream);
 }
 
-/* 8 bytes a thread: so few places that their planes stay in L1 until they are differenced along y and z. Blocks
- * of 256 threads, as many an SM as the registers allow that hold 2 M planes (benchmarks/NOTES.md). */
+/* 8 bytes a thread: so few places that their planes stay in L1 until they are differenced along y and z.
+ * Blocks of 256 threads, as many an SM as the registers allow that hold 2 M planes (benchmarks/NOTES.md). */
 static struct staggered_tile choose_tile(const unda_solver *s)
 {
     const int32_t *plan = s->options.plan;
     int half = s->fd->half, num = s->fd->num_field, real = (int)s->real_bytes;
     int threads = num > 6 && half > 3 ? 384 : 256;
-    int blocks = num <= 4 ? (half <= 4 ? 3 : 2) : num <= 6 ? (half * real <= 8 ? 3 : 2) : half <= 3 ? 2 : 1;
+    int blocks = num <= 4 && half <= 4 ? 3 : num <= 6 || half <= 3 ? 2 : 1;
     int width = plan[2] ? plan[2] : half > 5 && num > 4 ? 1 : 8 / real;
     int64_t num_y = s->fd->axis[1].total;
     int lanes = plan[4] ? plan[4] : 32;
@@ -136,6 +136,10 @@ static unda_status compile(unda_solver *s, struct staggered_cuda *t)
     TRY(gpu_module_new(&t->module, t->base.gpu, &source));
     TRY(gpu_kernel_get(&t->pass[0], t->module, "staggered_pass0", 0));
     TRY(gpu_kernel_get(&t->pass[1], t->module, "staggered_pass1", 0));
+    if (s->fd->num_slab) {
+        TRY(gpu_kernel_get(&t->layers[0], t->module, "staggered_layers0", 0));
+        TRY(gpu_kernel_get(&t->layers[1], t->module, "staggered_layers1", 0));
+    }
     TRY(gpu_kernel_get(&t->ghosts, t->module, "staggered_ghosts", 0));
     TRY(gpu_kernel_get(&t->turn, t->module, "staggered_turn", 0));
     TRY(fd_cuda_compile(s, options));
@@ -152,20 +156,24 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
     lay_out(s, &t);
     defines(s, &tile, t.base.pitch, text, options);
     struct gpu_source source = {"fd/staggered.cu", options, NUM_OPTION};
-    unda_kernel_resources other = *resources;
-    TRY(gpu_compile_only(&source, "staggered_pass0", compute_capability, &other));
-    TRY(gpu_compile_only(&source, "staggered_pass1", compute_capability, resources));
-    if (other.registers > resources->registers)
-        resources->registers = other.registers;
-    if (other.spill_bytes > resources->spill_bytes)
-        resources->spill_bytes = other.spill_bytes;
+    const char *const name[] = {"staggered_pass0", "staggered_pass1", "staggered_layers0",
+                                "staggered_layers1"};
+    unda_kernel_resources most = {0};
+    for (int i = 0; i < (s->fd->num_slab ? 4 : 2); i++) {
+        TRY(gpu_compile_only(&source, name[i], compute_capability, resources));
+        most.registers = most.registers > resources->registers ? most.registers : resources->registers;
+        most.spill_bytes =
+            most.spill_bytes > resources->spill_bytes ? most.spill_bytes : resources->spill_bytes;
+    }
+    resources->registers = most.registers;
+    resources->spill_bytes = most.spill_bytes;
     resources->threads = tile.lanes * tile.rows;
     return UNDA_OK;
 }
 
 /* Planes that a block marches over: few enough that blocks side by side read the same rows at about the same
- * time, and that the last blocks to run are few, with layers fewer, where some take longer; at least 8 M, as
- * each loads 2 M - 1 that others load, too. */
+ * time, and that the last blocks to run are few, fewer in layers, which take longer; at least 8 M, as each
+ * loads 2 M - 1 that others load, too. */
 static int choose_chunk(const unda_solver *s, const struct staggered_cuda *t)
 {
     const struct fd_axis *axis = s->fd->axis;
@@ -194,7 +202,7 @@ static unda_status create(unda_solver *s)
     TRY(allocate(s, t));
     TRY(compile(s, t));
     t->chunk = choose_chunk(s, t);
-    s->num_launch = 2 + 2; /* two passes, ghosts of each */
+    s->num_launch = s->fd->num_slab ? 2 + 2 + 2 : 2 + 2; /* two passes, their layers, ghosts of each */
     return UNDA_OK;
 }
 
@@ -341,22 +349,76 @@ static void fill_layers(const unda_solver *s, struct staggered_args *a)
         a->table[i / 6][i / 3 % 2][i % 3] = POINTER(tables(s)->table[i / 6][i / 3 % 2][i % 3]);
 }
 
-/* Whole tiles from where the user's grid begins, which is at 128 bytes; what is left on either side apart. */
-static void cut_strips(const struct fd *fd, const struct staggered_tile *tile, struct staggered_strip strip[3])
+/* Adds a box to those of a launch, if it has places; returns their number. Along z whole tiles from where
+ * the user's grid begins, which is at 128 bytes; fewer lanes where few suffice. */
+static int add_box(const struct fd *fd, const struct staggered_cuda *t, struct staggered_box *boxes, int num,
+                   const int64_t begin[3], const int64_t end[3])
 {
-    int places = tile->lanes * tile->width, total = (int)fd->axis[2].total;
-    int low = (int)fd->axis[2].first % places, high = (total - low) % places;
-    const int width[3] = {low, high, total - low - high};
-    for (int i = 0; i < 3; i++) {
-        int lanes = i < 2 ? 1 : tile->lanes;
-        while (i < 2 && lanes * tile->width < width[i])
-            lanes *= 2;
-        lanes = lanes < tile->lanes ? lanes : tile->lanes;
-        int rows = tile->lanes * tile->rows / lanes, across = (width[i] + lanes * tile->width - 1) / (lanes * tile->width);
-        int begin = i == 0 ? low - lanes * tile->width : i == 1 ? total - high : low;
-        int64_t along = (fd->axis[1].total + rows - 1) / rows;
-        strip[i] = (struct staggered_strip){begin, lanes, across, (int)(across * along)};
+    const struct staggered_tile *tile = &t->tile;
+    struct staggered_box *box = &boxes[num];
+    int64_t first = fd->axis[2].first, places;
+    int lanes = 1;
+    while (lanes < tile->lanes && lanes * tile->width < end[2] - begin[2])
+        lanes *= 2;
+    lanes = lanes < tile->lanes ? lanes : tile->lanes;
+    places = lanes * tile->width;
+    for (int a = 0; a < 3; a++) {
+        box->begin[a] = (int)begin[a];
+        box->end[a] = (int)end[a];
+        if (begin[a] >= end[a])
+            return num;
     }
+    if (begin[2] < first)
+        box->begin[2] = (int)(first - (first - begin[2] + places - 1) / places * places);
+    int rows = tile->lanes * tile->rows / lanes;
+    box->lanes = lanes;
+    box->across = (int)((end[2] - box->begin[2] + places - 1) / places);
+    box->along = (int)((end[1] - begin[1] + rows - 1) / rows);
+    box->blocks = (int)(box->across * box->along * ((end[0] - begin[0] + t->chunk - 1) / t->chunk));
+    return num + 1;
+}
+
+/* The user's grid, or the layers around it: beyond x all, beyond y what is left, then beyond z. */
+static int cut_boxes(const struct fd *fd, const struct staggered_cuda *t, bool layers,
+                     struct staggered_box box[STAGGERED_MAX_BOX])
+{
+    int num = 0;
+    int64_t begin[3] = {0, 0, 0}, end[3] = {fd->axis[0].total, fd->axis[1].total, fd->axis[2].total};
+    for (int a = 0; a < 3; a++) {
+        int64_t low = fd->axis[a].first, high = low + fd->axis[a].num, all = end[a];
+        int64_t whole = a == 2 ? t->tile.width : 1; /* a vector with places of both is the layer's */
+        if (high < all)                             /* which begins half a cell before its first node */
+            high = low + (fd->axis[a].num - 1) / whole * whole;
+        if (layers) {
+            end[a] = low;
+            num = add_box(fd, t, box, num, begin, end);
+            begin[a] = high;
+            end[a] = all;
+            num = add_box(fd, t, box, num, begin, end);
+        }
+        begin[a] = low;
+        end[a] = high;
+    }
+    if (!layers) { /* what whole tiles leave over has lanes of its own */
+        int64_t places = t->tile.lanes * t->tile.width, all = end[2];
+        end[2] = begin[2] + (all - begin[2]) / places * places;
+        num = add_box(fd, t, box, num, begin, end);
+        begin[2] = end[2];
+        end[2] = all;
+        num = add_box(fd, t, box, num, begin, end);
+    }
+    return num;
+}
+
+static unda_status launch_boxes(unda_solver *s, const struct gpu_kernel *kernel, struct staggered_args *a,
+                                bool layers)
+{
+    const struct staggered_cuda *t = tables(s);
+    struct gpu_shape shape = {{0, 1, 1}, {t->tile.lanes, t->tile.rows, 1}, 0};
+    int num = cut_boxes(s->fd, t, layers, a->box);
+    for (int i = 0; i < num; i++)
+        shape.grid[0] += a->box[i].blocks;
+    return num ? gpu_launch(kernel, t->base.stream, &shape, a, sizeof *a) : UNDA_OK;
 }
 
 static unda_status launch_pass(unda_solver *s, int pass)
@@ -380,11 +442,8 @@ static unda_status launch_pass(unda_solver *s, int pass)
             a.weight64[i * (FD_MAX_HALF + 1) + m] = fd->step_weight[i][m];
         }
     }
-    struct gpu_shape shape = {{0, 1, (a.num[0] + t->chunk - 1) / t->chunk}, {t->tile.lanes, t->tile.rows, 1}, 0};
-    cut_strips(fd, &t->tile, a.strip);
-    for (int i = 0; i < 3; i++)
-        shape.grid[0] += a.strip[i].blocks;
-    return gpu_launch(&t->pass[pass], t->base.stream, &shape, &a, sizeof a);
+    TRY(launch_boxes(s, &t->pass[pass], &a, false));
+    return fd->num_slab ? launch_boxes(s, &t->layers[pass], &a, true) : UNDA_OK;
 }
 
 static unda_status step_pass(unda_solver *s, int pass, int64_t time)

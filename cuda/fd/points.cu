@@ -60,8 +60,10 @@ extern "C" __global__ void __launch_bounds__(256) scalar_find_bad(const __grid_c
     struct __align__(16) vec {
         REAL v[WIDTH];
     };
-    const int before = (int)((unsigned long long)a.p % sizeof(vec) / sizeof(REAL)); /* since the last whole one */
-    const int vectors = a.num[1] * (a.pitch / WIDTH), size = PART * blockDim.x, parts = (vectors + size - 1) / size;
+    const int before =
+        (int)((unsigned long long)a.p % sizeof(vec) / sizeof(REAL)); /* since the last whole one */
+    const int vectors = a.num[1] * (a.pitch / WIDTH), size = PART * blockDim.x,
+              parts = (vectors + size - 1) / size;
     const long long num = (long long)a.num[0] * a.num[1] * a.num[2];
     long long least = num;
     for (long long item = blockIdx.x; item < (long long)parts * a.num[0]; item += gridDim.x) {

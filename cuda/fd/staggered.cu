@@ -1,11 +1,12 @@
 /* staggered.cu: the two passes of a step of the staggered schemes, for every physics (STAGGERED, its header
- * in cuda/physics). A block owns TILE_Y rows of LANES WIDTH places along z and marches along x: a thread
- * holds what is differenced along x in registers, 2 HALF planes of its WIDTH places, and takes neighbours
- * along y and z from the first cache, where the rows of the block keep them. Ghosts beyond the sides are
- * filled between passes by staggered_ghosts, so no thread here knows of images; warps away from sides and
- * layers run code that knows of neither. No barriers. A node and step: elastic 30 words of memory, p-v 14,
- * Maxwell 21, one less for each material that is the same everywhere. Defines: REAL, HALF, STAGGERED, LAYERS
- * (1: any), TILE_Y, LANES, WIDTH (up to 16 bytes), MIN_BLOCKS (an SM), PITCH. */
+ * in cuda/physics). A block owns rows of WIDTH places a thread along z and marches along x: a thread holds
+ * what is differenced along x in registers, 2 HALF planes of its WIDTH places, and takes neighbours along y
+ * and z from the first cache, where the rows of the block keep them. Ghosts beyond the sides are filled
+ * between passes by staggered_ghosts, so no thread here knows of images; warps away from sides run code that
+ * knows of none, and layers have kernels of their own. No barriers. A node and step: elastic 30 words of
+ * memory, p-v 14, Maxwell 21, one less for each material that is the same everywhere. Defines: REAL, HALF,
+ * STAGGERED, LAYERS (1: any), TILE_Y and LANES (threads of a block), WIDTH (up to 16 bytes), MIN_BLOCKS (an
+ * SM), PITCH. */
 #include "common/prefetch.h"
 #include "fd/scalar_args.h"
 #include "fd/staggered_args.h"
@@ -155,11 +156,10 @@ template <int NEED> DEVICE void material(const staggered_args &a, long long at, 
 
 /* ---- sides and layers ---- */
 
-/* Whether places from .. end - 1 of an axis have a layer or an outermost node among them, or go beyond. */
+/* Whether places from .. end - 1 of an axis have an outermost node among them, or go beyond. */
 DEVICE bool at_side(const staggered_args &a, int axis, int from, int end)
 {
-    int low = a.count[axis][0] > 1 ? a.count[axis][0] : 1;
-    return from < low || end > a.num[axis] - 1 - a.count[axis][1];
+    return from < 1 || end > a.num[axis] - 1;
 }
 
 #if LAYERS
@@ -210,7 +210,8 @@ DEVICE void absorb(const staggered_args &a, int side, REAL (*d)[WIDTH], int x, i
             memory[n] = (REAL *)a.memory[term][side] + slab_place<AXIS>(a, side, depth, x, y, z);
             UNROLL for (int k = 0; k < WIDTH; k++)
             {
-                bool inside = (unsigned)(depth + (AXIS == 2 ? k : 0)) < (unsigned)count && (unsigned)(z + k) < (unsigned)a.num[2];
+                bool inside = (unsigned)(depth + (AXIS == 2 ? k : 0)) < (unsigned)count &&
+                              (unsigned)(z + k) < (unsigned)a.num[2];
                 psi[n][k] = inside ? memory[n][k] : (REAL)0;
             }
         }
@@ -238,8 +239,8 @@ DEVICE void absorb(const staggered_args &a, int side, REAL (*d)[WIDTH], int x, i
 
 /* ---- passes ---- */
 
-/* EDGE: whether the block has sides or layers. */
-template <int PASS, bool EDGE>
+/* EDGE: whether there are sides among the places; LAYERED: whether they are in layers. */
+template <int PASS, bool EDGE, bool LAYERED>
 DEVICE void march(const staggered_args &a, int y, int z, const int begin, const int end)
 {
     using p = of_pass<PASS>;
@@ -262,14 +263,14 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
         REAL d[p::num_term][WIDTH], m[p::num_need][WIDTH];
         vec field[p::count];
 #if LAYERS
-        if constexpr (EDGE) {
+        if constexpr (LAYERED) {
 #pragma unroll 1
-            for (int side = 0; side < 2; side++) {
-                if (in_layer(a, 2, side, z, z + WIDTH) && x + 1 < end)
+            for (int side = 0; side < 2 && x + 1 < end; side++) {
+                if (in_layer(a, 2, side, z, z + WIDTH))
                     absorb_soon<PASS, 2>(a, side, x + 1, y, z);
-                if (in_layer(a, 1, side, y, y + 1) && x + 1 < end)
+                if (in_layer(a, 1, side, y, y + 1))
                     absorb_soon<PASS, 1>(a, side, x + 1, y, z);
-                if (in_layer(a, 0, side, x + 1, x + 2) && x + 1 < end)
+                if (in_layer(a, 0, side, x + 1, x + 2))
                     absorb_soon<PASS, 0>(a, side, x + 1, y, z);
             }
         }
@@ -284,7 +285,7 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
             material<p::need + n>(a, at, m[n]);
         });
 #if LAYERS
-        if constexpr (EDGE) {
+        if constexpr (LAYERED) {
 #pragma unroll 1
             for (int side = 0; side < 2; side++) {
                 if (in_layer(a, 2, side, z, z + WIDTH))
@@ -321,44 +322,54 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
     }
 }
 
-/* A block of strip `i` of the grid: see staggered_args.h. Code for sides and layers runs where a warp has any,
- * along x for those planes only; chunks at sides first: they take long, and what runs last should not. */
-template <int PASS> DEVICE void pass(const staggered_args &a)
+/* A block of a box of the grid, see staggered_args.h. Code for sides runs where a warp has any, along x for
+ * those planes only; layers have kernels of their own, since the code for both in one holds more registers,
+ * and then fewer loads are under way (benchmarks/NOTES.md). */
+template <int PASS, bool LAYERED> DEVICE void pass(const staggered_args &a)
 {
-    int block = blockIdx.x, strip = 0;
-    while (block >= a.strip[strip].blocks)
-        block -= a.strip[strip++].blocks;
-    const int lanes = a.strip[strip].lanes, across = a.strip[strip].across, rows = THREADS / lanes;
-    const int first_z = a.strip[strip].begin + block % across * lanes * WIDTH, first_y = block / across * rows;
-    const int thread = threadIdx.y * LANES + threadIdx.x, warp = thread / 32 * 32; /* its first thread */
+    int block = blockIdx.x, number = 0;
+    while (block >= a.box[number].blocks)
+        block -= a.box[number++].blocks;
+    const staggered_box &box = a.box[number];
+    const int lanes = box.lanes, rows = THREADS / lanes, thread = threadIdx.y * LANES + threadIdx.x;
+    const int across = box.across, along = box.along, first_row = thread / 32 * 32 / lanes;
+    const int first_z = box.begin[2] + block % across * lanes * WIDTH;
+    const int first_y = box.begin[1] + block / across % along * rows;
     const int y = first_y + thread / lanes, z = first_z + thread % lanes * WIDTH;
-    const int chunk = blockIdx.z == 0 ? gridDim.z - 1 : blockIdx.z - 1;
-    const int begin = chunk * a.chunk, end = begin + a.chunk < a.num[0] ? begin + a.chunk : a.num[0];
-    if (thread / lanes >= rows || y >= a.num[1] || z >= a.num[2] || z + WIDTH <= 0)
+    const int begin = box.begin[0] + block / across / along * a.chunk;
+    const int end = begin + a.chunk < box.end[0] ? begin + a.chunk : box.end[0];
+    if (thread / lanes >= rows || y >= box.end[1] || z >= box.end[2] || z + WIDTH <= 0)
         return;
-    const bool beside = at_side(a, 1, first_y + warp / lanes, first_y + (warp + 31) / lanes + 1) ||
-                        at_side(a, 2, first_z, first_z + lanes * WIDTH);
-    for (int from = begin, to; from < end; from = to) {
-        const bool edge = beside || at_side(a, 0, from, from + 1);
-        for (to = from + 1; to < end && edge == (beside || at_side(a, 0, to, to + 1));)
-            to++;
-        if (edge)
-            march<PASS, true>(a, y, z, from, to);
-        else
-            march<PASS, false>(a, y, z, from, to);
+    if constexpr (LAYERED)
+        march<PASS, true, true>(a, y, z, begin, end);
+    else {
+        const int end_row = (thread / 32 * 32 + 31) / lanes + 1; /* rows of the warp */
+        const bool beside = at_side(a, 1, first_y + first_row, first_y + end_row) ||
+                            at_side(a, 2, first_z, first_z + lanes * WIDTH);
+        for (int from = begin, to; from < end; from = to) {
+            const bool edge = beside || at_side(a, 0, from, from + 1);
+            for (to = from + 1; to < end && edge == (beside || at_side(a, 0, to, to + 1));)
+                to++;
+            if (edge)
+                march<PASS, true, false>(a, y, z, from, to);
+            else
+                march<PASS, false, false>(a, y, z, from, to);
+        }
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
-    staggered_pass0(const __grid_constant__ staggered_args a)
-{
-    pass<0>(a);
-}
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
-    staggered_pass1(const __grid_constant__ staggered_args a)
-{
-    pass<1>(a);
-}
+#define KERNEL(name, PASS, LAYERED)                                                                          \
+    extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)                                        \
+        name(const __grid_constant__ staggered_args a)                                                       \
+    {                                                                                                        \
+        pass<PASS, LAYERED>(a);                                                                              \
+    }
+KERNEL(staggered_pass0, 0, false)
+KERNEL(staggered_pass1, 1, false)
+#if LAYERS
+KERNEL(staggered_layers0, 0, true)
+KERNEL(staggered_layers1, 1, true)
+#endif
 
 /* ---- ghosts ---- */
 
@@ -382,7 +393,8 @@ DEVICE int mirror(const staggered_ghost_args &a, int field, int axis, int i, int
 /* Images beyond both sides along one axis, of one field: blockIdx.y says of which. Beyond sides along z of
  * all x and y inside, along y with the ghosts of z, along x with all: together all ghosts, each from a place
  * inside, so that none waits for others. A block has one plane of x, or a row along z of a ghost plane. */
-extern "C" __global__ void __launch_bounds__(256) staggered_ghosts(const __grid_constant__ staggered_ghost_args a)
+extern "C" __global__ void __launch_bounds__(256)
+    staggered_ghosts(const __grid_constant__ staggered_ghost_args a)
 {
     constexpr int GHOSTS = 2 * HALF + 1; /* with the last place, an image if it is half a cell on */
     const int field = a.job_field[blockIdx.y], axis = a.job_axis[blockIdx.y], thread = threadIdx.x;

@@ -7,11 +7,13 @@
 
 #define FD_MAX_HALF 8
 
-/* Blocks of a strip along z: `across` of them side by side, each of lanes threads along z and as many rows as
- * its threads make. Layers and what is left over at the end of rows have strips of their own, of few lanes. */
-struct staggered_strip {
-    int begin, lanes, across, blocks;
+/* A part of the grid: `across` blocks along z, each of `lanes` threads and as many rows as its threads make,
+ * `along` blocks along y. It may begin before the grid, so that blocks' rows begin at whole lines of memory.
+ */
+struct staggered_box {
+    int begin[3], end[3], lanes, across, along, blocks;
 };
+enum { STAGGERED_MAX_BOX = 6 };
 
 struct staggered_args {
     void *field[9];
@@ -23,15 +25,16 @@ struct staggered_args {
     int pitch, num[3];
     int begin[3][2][2]; /* slabs along each axis: of terms at nodes and half a cell on, at either side */
     int count[3][2];    /* their nodes */
-    struct staggered_strip strip[3];
-    int chunk;          /* planes of x that a block marches over */
-    int pinned[9];      /* sides where a field is held at 0: bits 1 << (2 axis + side) */
+    struct staggered_box box[STAGGERED_MAX_BOX];
+    int chunk;                             /* planes of x that a block marches over */
+    int pinned[9];                         /* sides where a field is held at 0: bits 1 << (2 axis + side) */
     float weight32[3 * (FD_MAX_HALF + 1)]; /* dt D_m / h; the REAL ones are used */
     int unused;
     double weight64[3 * (FD_MAX_HALF + 1)];
 };
 
-/* Ghosts of fields: places beyond sides are images (csrc/fd/fd.h, fd_mirror). A job is a field and an axis. */
+/* Ghosts of fields: places beyond sides are images (csrc/fd/fd.h, fd_mirror). A job is a field and an axis.
+ */
 struct staggered_ghost_args {
     void *field[9];
     long long plane, origin;
@@ -39,6 +42,6 @@ struct staggered_ghost_args {
     signed char job_field[27], job_axis[27], unused[2];
 };
 
-enum { STAGGERED_ARGS_BYTES = 1072, STAGGERED_GHOST_BYTES = 408 };
+enum { STAGGERED_ARGS_BYTES = 1264, STAGGERED_GHOST_BYTES = 408 };
 
 #endif

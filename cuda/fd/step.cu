@@ -1,9 +1,11 @@
 /* step.cu: one step of the scalar scheme over the whole grid. A block owns TILE_Y rows of 32 vectors along z
  * and marches along x: a thread holds one vector of 16 bytes in 2 HALF + 1 planes, x neighbours in its
- * registers, y and z neighbours from one plane in shared memory (two buffers, one barrier a plane), the loads
- * of the next plane under way meanwhile. Values beyond a side are images, loaded from where they mirror. A
- * node and step: 3 words of memory (4 where c varies), 9 HALF + 2 flop; rows beside the tile come from L2.
- * Defines: REAL, HALF, SPLIT (0 folded, 1 one speed, 2 speeds of nodes), DAMP (1: layers), TILE_Y. */
+ * registers, y and z neighbours from one plane in shared memory (two buffers, one barrier a plane). While a
+ * plane is computed, what the next one needs comes to registers and (rows beside the tile) to shared memory,
+ * and what the one after it needs comes to L2. Values beyond a side are images, loaded from where they
+ * mirror; blocks away from sides run code that knows of none. A node and step: 3 words of memory (4 where c
+ * varies), 9 HALF + 2 flop; rows beside the tile come from L2. Defines: REAL, HALF, SPLIT (0 folded, 1 one
+ * speed, 2 speeds of nodes), DAMP (1: layers), TILE_Y. */
 #include "common/prefetch.h"
 #include "fd/async.h"
 #include "fd/scalar_args.h"
@@ -26,16 +28,15 @@ constexpr int WINDOW = TILE_Y + 2 * HALF;
 constexpr int THREADS = 32 * TILE_Y;
 constexpr int ROW_JOBS = (2 * HALF + TILE_Y - 1) / TILE_Y;            /* ghost vectors a thread */
 constexpr int END_JOBS = (2 * HALF * TILE_Y + THREADS - 1) / THREADS; /* ghost values a thread */
-/* Blocks an SM: as many as the registers allow that hold the planes and what is on the way, for what is on
- * the way from memory is what limits the speed. */
-#ifdef WARPS
-constexpr int MIN_BLOCKS = WARPS / TILE_Y;
-#else
-constexpr int MIN_BLOCKS = (HALF * sizeof(REAL) <= 8    ? 1024
-                            : HALF * sizeof(REAL) <= 16 ? 640
-                                                        : 384) /
-                           THREADS;
-#endif
+/* Warps an SM: as many as the registers allow that hold the planes and what is on the way, for what is on the
+ * way from memory is what limits the speed. */
+constexpr int WORDS = HALF * sizeof(REAL) / 4;
+constexpr int WARPS = WORDS <= 1                     ? 32
+                      : WORDS <= 2                   ? (SPLIT == 2 ? 24 : 32)
+                      : WORDS <= 4 - (DAMP || SPLIT) ? 24
+                      : WORDS <= 5                   ? 16
+                                                     : 8;
+constexpr int MIN_BLOCKS = WARPS > TILE_Y ? WARPS / TILE_Y : 1;
 
 struct __align__(16) vec {
     REAL v[WIDTH];
@@ -132,7 +133,8 @@ template <bool EDGE> DEVICE void march(const scalar_args &a, REAL (*window)[WIND
     };
     vec queue[2 * HALF + 1]; /* planes x - HALF .. x + HALF */
     UNROLL for (int i = 0; i < 2 * HALF; i++) queue[i + 1] = plane(begin - HALF + i);
-    /* What the next plane needs: on its way while this one is computed, what comes after it on its way to L2. */
+    /* What the next plane needs: on its way while this one is computed, what comes after it on its way to L2.
+     */
     vec front, old = {};
     REAL value[END_JOBS];
 #if SPLIT == 2
