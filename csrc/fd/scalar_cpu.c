@@ -26,25 +26,42 @@ static const struct scalar_cpu_code *code(const unda_solver *s)
     return s->real_bytes == 4 ? &scalar_cpu_f32 : &scalar_cpu_f64;
 }
 
-enum { TILE_BYTES = 768 << 10, MAX_DEPTH = 8, BLOCK_Y = 16 };
+/* What a core is given to work on: the planes around one in kernel step in its own cache of 1 MB, the tile of
+ * all levels partly in the shared one. Measured: benchmarks/NOTES.md. */
+enum { STEP_BYTES = 600 << 10, TILE_BYTES = 15 << 17, MAX_DEPTH = 8, STEP_Y = 32, TILE_Y = 16 };
 
-/* Levels of a time tile: the planes of a front, two levels of each and the speeds, shall stay in a core's
- * cache of common size. Small grids stay there anyway; tiles do not close on themselves. */
+/* Bytes that a front has around it: both levels, and the speeds of nodes. */
+static int64_t front_bytes(const unda_solver *s, int64_t row_bytes, int64_t depth, int64_t rows)
+{
+    int64_t half = s->fd->half;
+    int64_t planes = 2 * ((depth + 1) * half + 1) + (s->fd->uniform ? 0 : (depth - 1) * half + 1);
+    return planes * (rows + (depth + 1) * half) * row_bytes;
+}
+
+/* Where the choice is free: small grids stay in the cache anyway, and a tile that no cache holds is in vain.
+ * Tiles do not close on themselves. */
 static void choose_tile(const unda_solver *s, struct scalar_cpu *t)
 {
     const struct fd *fd = s->fd;
-    int64_t half = fd->half, row = t->base.stride[1] * s->real_bytes * (fd->uniform ? 2 : 3);
-    bool small =
-        s->options.kernel == UNDA_KERNEL_AUTO && row * fd->axis[1].total * fd->axis[0].total < TILE_BYTES;
-    t->block_y = s->options.plan[1] ? s->options.plan[1] : BLOCK_Y;
-    t->depth = s->options.plan[0] ? s->options.plan[0] : MAX_DEPTH;
-    while (!s->options.plan[0] && t->depth > 2 &&
-           row * (t->depth * half + 2 * half + 1) * (t->block_y + (t->depth + 1) * half) > TILE_BYTES)
-        t->depth--;
-    if (small || s->options.kernel == UNDA_KERNEL_STEP || fd->axis[0].side[0] == SIDE_PERIODIC ||
-        fd->axis[1].side[0] == SIDE_PERIODIC)
-        t->depth = 1;
-    t->num_block = (fd->axis[1].total + t->block_y - 1) / t->block_y;
+    int64_t half = fd->half, num_y = fd->axis[1].total, row_bytes = t->base.stride[1] * s->real_bytes;
+    bool vain = row_bytes * (fd->uniform ? 2 : 3) * num_y * fd->axis[0].total < TILE_BYTES ||
+                front_bytes(s, row_bytes, 2, TILE_Y) > TILE_BYTES;
+    bool step = (s->options.kernel == UNDA_KERNEL_AUTO && vain) || s->options.kernel == UNDA_KERNEL_STEP ||
+                fd->axis[0].side[0] == SIDE_PERIODIC || fd->axis[1].side[0] == SIDE_PERIODIC;
+    int64_t rows = step ? STEP_Y : TILE_Y, depth = step ? 1 : MAX_DEPTH;
+    if (step)
+        while (rows > 8 && (2 * half + 1) * (rows + 2 * half) * row_bytes > STEP_BYTES)
+            rows /= 2;
+    else { /* as many blocks for each thread */
+        int64_t num_block = (num_y + rows - 1) / rows;
+        num_block = (num_block + s->threads - 1) / s->threads * s->threads;
+        rows = (num_y + num_block - 1) / num_block;
+    }
+    t->block_y = s->options.plan[1] ? s->options.plan[1] : (int)rows;
+    while (depth > 2 && front_bytes(s, row_bytes, depth, t->block_y) > TILE_BYTES)
+        depth--;
+    t->depth = s->options.plan[0] && !step ? s->options.plan[0] : (int)depth;
+    t->num_block = (num_y + t->block_y - 1) / t->block_y;
 }
 
 static unda_status forecast(unda_solver *s)

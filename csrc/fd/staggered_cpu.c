@@ -146,9 +146,11 @@ static void pass_rows(unda_solver *s, int pass)
 #pragma omp parallel num_threads(s->threads)
     {
         char *scratch = t->scratch + omp_get_thread_num() * t->scratch_bytes;
+        uint32_t kept = parallel_flush();
 #pragma omp for schedule(static)
         for (int64_t row = 0; row < num_x * num_y; row++)
             code(s)->row(s->fd, t, pass, row / num_y, row % num_y, scratch);
+        parallel_restore(kept);
     }
 }
 
