@@ -76,6 +76,19 @@ def test_cpu_kernels_have_the_same_bits_on_random_grids(case, n, every, depth, r
     assert same(run(case, [n], every=every, dtype="float32", **options), step)
 
 
+def test_blocks_wait_for_each_other_where_threads_are_interrupted():
+    """More threads than processors: some stop in the midst of a front, and the next block must, too."""
+    case = CASES["closed"]._replace(shape=(400, 60, 40))
+    p, _ = case.states()
+    found = []
+    for options in ({"kernel": "step"}, {"kernel": "tiled", "kernel_options": {"rows": 5, "depth": 6}}):
+        sim = case.fd(dtype="float32", threads=6, **options)
+        sim.set(p=p, p_previous=p)
+        sim.step(60)
+        found.append(sim.get("p"))
+    assert np.array_equal(*found)
+
+
 @pytest.mark.parametrize("order", [4, 8, 16])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_rows_of_every_length_are_whole_vectors_and_a_rest(dtype, order):
