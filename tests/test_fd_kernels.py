@@ -4,6 +4,8 @@ On the CPU `step` and `tiled`, on CUDA `step`. Grids that no tile divides, every
 receivers inside tiles. Not here: that these bits are right (test_fd_modes.py, test_fd_points.py).
 """
 
+import platform
+
 import cuda_device
 import numpy as np
 import pytest
@@ -61,12 +63,66 @@ def test_cpu_kernels_have_the_same_bits(name, dtype):
 
 @SOME
 @given(
-    case=any_case(least=3, most=40), n=st.integers(1, 40), every=st.integers(1, 5), depth=st.integers(2, 9)
+    case=any_case(least=3, most=40),
+    n=st.integers(1, 40),
+    every=st.integers(1, 5),
+    depth=st.integers(2, 9),
+    rows=st.integers(1, 20),
+    threads=st.integers(1, 3),
 )
-def test_cpu_kernels_have_the_same_bits_on_random_grids(case, n, every, depth):
+def test_cpu_kernels_have_the_same_bits_on_random_grids(case, n, every, depth, rows, threads):
     step = run(case, [n], every=every, kernel="step", dtype="float32")
-    options = {"kernel": tiled(case), "kernel_options": {"depth": depth}}
+    options = {"kernel": tiled(case), "kernel_options": {"depth": depth, "rows": rows}, "threads": threads}
     assert same(run(case, [n], every=every, dtype="float32", **options), step)
+
+
+def test_blocks_wait_for_each_other_where_threads_are_interrupted():
+    """More threads than processors: some stop in the midst of a front, and the next block must, too."""
+    case = CASES["closed"]._replace(shape=(400, 60, 40))
+    p, _ = case.states()
+    found = []
+    for options in ({"kernel": "step"}, {"kernel": "tiled", "kernel_options": {"rows": 5, "depth": 6}}):
+        sim = case.fd(dtype="float32", threads=6, **options)
+        sim.set(p=p, p_previous=p)
+        sim.step(60)
+        found.append(sim.get("p"))
+    assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("order", [4, 8, 16])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_of_every_length_are_whole_vectors_and_a_rest(dtype, order):
+    """A row of n nodes between rigid sides is half the period of 2 (n - 1): the same bits."""
+    for n in range(2, 36):
+        axes = ("rigid", "rigid"), ("rigid", "rigid")
+        row = Case((3, 4, n), (*axes, ("rigid", "rigid")), order, contrast=1)
+        period = row._replace(shape=(3, 4, 2 * n - 2), sides=(*axes, ("periodic", "periodic")))
+        p = np.random.default_rng(n).standard_normal((3, 4, n))
+        found, expected = row.fd(dtype=dtype), period.fd(dtype=dtype)
+        found.set(p=p, p_previous=p)
+        mirrored = np.concatenate([p, p[:, :, -2:0:-1]], axis=2)
+        expected.set(p=mirrored, p_previous=mirrored)
+        found.step(7)
+        expected.step(7)
+        assert np.array_equal(found.get("p"), expected.get("p")[:, :, :n]), n
+        assert np.abs(found.get("p") - p).max() > 0.1
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="only there are they flushed")
+@pytest.mark.parametrize("kernel", ["step", "tiled"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_steps_take_subnormal_numbers_for_zero_and_nothing_else_does(dtype, kernel):
+    """In all threads and in no step's neighbourhood: NumPy has them before and after."""
+    tiny = np.finfo(dtype).tiny
+    case = CASES["closed"]._replace(sides=(("rigid", "rigid"),) * 3)
+    sim = case.fd(dtype=dtype, kernel=kernel, threads=2, kernel_options={"rows": 3})
+    for amplitude, moves in ((0.001 * tiny, False), (1000 * tiny, True)):
+        p = np.random.default_rng(1).uniform(0.5, 1, case.shape) * amplitude
+        sim.set(p=p, p_previous=p)
+        assert sim.get("p").all()
+        sim.step(4)
+        assert sim.get("p").any() == moves
+        assert np.array([tiny], dtype) * np.array([0.5], dtype) > 0
 
 
 @pytest.mark.gpu_or_stand_in

@@ -1,4 +1,5 @@
-/* parallel.h: threads and vectors on the CPU: how many, and which instruction sets functions are built for.
+/* parallel.h: threads and vectors on the CPU: how many, which instruction sets functions are built for, and
+ * what they make of subnormal numbers.
  * Not here: the loops themselves (*_cpu.inc.h). */
 #ifndef UNDA_PARALLEL_H
 #define UNDA_PARALLEL_H
@@ -14,5 +15,10 @@
 
 /* Threads this process may use (its affinity mask and OMP_NUM_THREADS), or `wanted` if positive. */
 int32_t parallel_threads(int32_t wanted);
+
+/* From here on, this thread takes subnormal numbers for 0, where its processor can: each costs some hundred
+ * cycles otherwise, and every wave is rimmed by them. Returns what parallel_restore needs to end that. */
+uint32_t parallel_flush(void);
+void parallel_restore(uint32_t kept);
 
 #endif

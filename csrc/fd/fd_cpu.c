@@ -28,13 +28,13 @@ void fd_cpu_put(const unda_solver *s, void *array, int64_t at, double value)
 
 /* ---- arrays ---- */
 
-/* Rows begin at 64 bytes; an odd number of these a row keeps neighbouring rows in different sets of the
- * cache. */
+/* Rows begin at 64 bytes and have room for whole vectors of nodes and their neighbours; an odd number of 64
+ * bytes a row keeps neighbouring rows in different sets of the cache. */
 void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t)
 {
     const struct fd *fd = s->fd;
     int64_t unit = 64 / s->real_bytes, half = fd->half;
-    int64_t row = (unit + fd->axis[2].total + half + unit - 1) / unit;
+    int64_t row = 1 + (fd->axis[2].total + unit - 1) / unit + (half + unit - 1) / unit;
     t->stride[2] = 1;
     t->stride[1] = (row | 1) * unit;
     t->stride[0] = t->stride[1] * (fd->axis[1].total + 2 * half);

@@ -2,15 +2,18 @@
  * Kernel step takes one level after the other. Kernel tiled (time skewing: Wolf & Lam 1991) takes `depth`
  * levels of what is in a core's cache: a block of rows marches along x, and at each front takes level after
  * level, each M planes and M rows behind the one before. It then needs nothing of the blocks above, and of
- * the one below only planes that this passed: that runs one front ahead, all blocks at once. Two arrays are
- * enough, since what a block overwrites lies M rows below all that the next one still reads. Every node sees
- * the same operations either way, and results do not depend on the number of threads. Not here: arrays
- * and points (fd_cpu.c), the rows (scalar_cpu.inc.h). */
+ * the one below only planes that this passed. A thread takes a block from end to end, since its planes would
+ * leave the cache meanwhile if others came between, and waits only where the block below is not far enough.
+ * Two arrays are enough, since what a block overwrites lies M rows below all that the next one still reads.
+ * Every node sees the same operations either way, and results do not depend on the number of threads. Not
+ * here: arrays and points (fd_cpu.c), the rows (scalar_cpu.inc.h). */
 #include "scalar_cpu.h"
 
 #include "../base/parallel.h"
 
 #include <math.h>
+#include <omp.h>
+#include <sched.h>
 #include <string.h>
 
 static struct scalar_cpu *tables(const unda_solver *s)
@@ -23,24 +26,42 @@ static const struct scalar_cpu_code *code(const unda_solver *s)
     return s->real_bytes == 4 ? &scalar_cpu_f32 : &scalar_cpu_f64;
 }
 
-enum { TILE_BYTES = 768 << 10, MAX_DEPTH = 8, BLOCK_Y = 16 };
+/* What a core is given to work on: the planes around one in kernel step in its own cache of 1 MB, the tile of
+ * all levels partly in the shared one. Measured: benchmarks/NOTES.md. */
+enum { STEP_BYTES = 600 << 10, TILE_BYTES = 15 << 17, MAX_DEPTH = 8, STEP_Y = 32, TILE_Y = 16 };
 
-/* Levels of a time tile: the planes of a front, two levels of each and the speeds, shall stay in a core's
- * cache of common size. Small grids stay there anyway; tiles do not close on themselves. */
+/* Bytes that a front has around it: both levels, and the speeds of nodes. */
+static int64_t front_bytes(const unda_solver *s, int64_t row_bytes, int64_t depth, int64_t rows)
+{
+    int64_t half = s->fd->half;
+    int64_t planes = 2 * ((depth + 1) * half + 1) + (s->fd->uniform ? 0 : (depth - 1) * half + 1);
+    return planes * (rows + (depth + 1) * half) * row_bytes;
+}
+
+/* Where the choice is free: small grids stay in the cache anyway, and a tile that no cache holds is in vain.
+ * Tiles do not close on themselves. */
 static void choose_tile(const unda_solver *s, struct scalar_cpu *t)
 {
     const struct fd *fd = s->fd;
-    int64_t half = fd->half, row = t->base.stride[1] * s->real_bytes * (fd->uniform ? 2 : 3);
-    bool small =
-        s->options.kernel == UNDA_KERNEL_AUTO && row * fd->axis[1].total * fd->axis[0].total < TILE_BYTES;
-    t->block_y = s->options.plan[1] ? s->options.plan[1] : BLOCK_Y;
-    t->depth = s->options.plan[0] ? s->options.plan[0] : MAX_DEPTH;
-    while (!s->options.plan[0] && t->depth > 2 &&
-           row * (t->depth * half + 2 * half + 1) * (t->block_y + (t->depth + 1) * half) > TILE_BYTES)
-        t->depth--;
-    if (small || s->options.kernel == UNDA_KERNEL_STEP || fd->axis[0].side[0] == SIDE_PERIODIC ||
-        fd->axis[1].side[0] == SIDE_PERIODIC)
-        t->depth = 1;
+    int64_t half = fd->half, num_y = fd->axis[1].total, row_bytes = t->base.stride[1] * s->real_bytes;
+    bool vain = row_bytes * (fd->uniform ? 2 : 3) * num_y * fd->axis[0].total < TILE_BYTES ||
+                front_bytes(s, row_bytes, 2, TILE_Y) > TILE_BYTES;
+    bool step = (s->options.kernel == UNDA_KERNEL_AUTO && vain) || s->options.kernel == UNDA_KERNEL_STEP ||
+                fd->axis[0].side[0] == SIDE_PERIODIC || fd->axis[1].side[0] == SIDE_PERIODIC;
+    int64_t rows = step ? STEP_Y : TILE_Y, depth = step ? 1 : MAX_DEPTH;
+    if (step)
+        while (rows > 8 && (2 * half + 1) * (rows + 2 * half) * row_bytes > STEP_BYTES)
+            rows /= 2;
+    else { /* as many blocks for each thread */
+        int64_t num_block = (num_y + rows - 1) / rows;
+        num_block = (num_block + s->threads - 1) / s->threads * s->threads;
+        rows = (num_y + num_block - 1) / num_block;
+    }
+    t->block_y = s->options.plan[1] ? s->options.plan[1] : (int)rows;
+    while (depth > 2 && front_bytes(s, row_bytes, depth, t->block_y) > TILE_BYTES)
+        depth--;
+    t->depth = s->options.plan[0] && !step ? s->options.plan[0] : (int)depth;
+    t->num_block = (num_y + t->block_y - 1) / t->block_y;
 }
 
 static unda_status forecast(unda_solver *s)
@@ -64,9 +85,10 @@ static unda_status create(unda_solver *s)
     s->data = t;
     fd_cpu_lay_out(s, &t->base);
     choose_tile(s, t);
+    TRY(array_try(&t->passed, t->num_block, sizeof *t->passed, "time tiles"));
     TRY(fd_cpu_allocate(s, &t->base));
     for (int a = 0; a < 3; a++) {
-        TRY(array_try(&t->damp[a], fd->axis[a].total, s->real_bytes, "layers"));
+        TRY(array_try(&t->damp[a], a < 2 ? fd->axis[a].total : t->base.stride[1], s->real_bytes, "layers"));
         TRY(array_try(&t->damped[a], fd->axis[a].total, 1, "layers"));
         for (int64_t i = 0; i < fd->axis[a].total; i++) {
             fd_cpu_put(s, t->damp[a], i, fd->axis[a].damp[i]);
@@ -84,6 +106,7 @@ static void destroy(unda_solver *s)
         array_free(t->damp[a]);
         array_free(t->damped[a]);
     }
+    array_free(t->passed);
     fd_cpu_free(&t->base);
     array_free(t);
     s->data = NULL;
@@ -108,27 +131,40 @@ static void advance(unda_solver *s, int64_t time, int64_t start, int64_t x, int6
     fd_cpu_keep(s, next, 0, start + time + 1, start, first, last);
 }
 
-/* `depth` steps, from step `time` of the call on. */
+/* `depth` steps of a block, from step `time` of the call on. */
+static void advance_block(unda_solver *s, int64_t time, int64_t start, int64_t depth, int64_t block)
+{
+    struct scalar_cpu *t = tables(s);
+    int64_t num_x = s->fd->axis[0].total, num_y = s->fd->axis[1].total, half = s->fd->half, rows = t->block_y;
+    for (int64_t front = 0; front < num_x + (depth - 1) * half; front++) {
+        while (block > 0 && atomic_load_explicit(&t->passed[block - 1], memory_order_acquire) <= front)
+            sched_yield();
+        for (int64_t level = 0; level < depth; level++) {
+            int64_t begin = block == 0 ? 0 : block * rows - level * half;
+            int64_t end = block == t->num_block - 1 ? num_y : (block + 1) * rows - level * half;
+            advance(s, time + level, start, front - level * half, begin, end);
+        }
+        atomic_store_explicit(&t->passed[block], front + 1, memory_order_release);
+    }
+}
+
 static void advance_tile(unda_solver *s, int64_t time, int64_t start, int64_t depth)
 {
-    const struct scalar_cpu *t = tables(s);
-    int64_t num_x = s->fd->axis[0].total, num_y = s->fd->axis[1].total, half = s->fd->half, rows = t->block_y;
-    int64_t num_block = (num_y + rows - 1) / rows;
+    struct scalar_cpu *t = tables(s);
+    int64_t num_x = s->fd->axis[0].total, rows = t->block_y;
+    for (int64_t block = 0; block < t->num_block; block++)
+        atomic_store(&t->passed[block], 0);
 #pragma omp parallel num_threads(s->threads)
-    if (depth == 1) {
+    {
+        uint32_t kept = parallel_flush();
+        if (depth == 1) {
 #pragma omp for schedule(static)
-        for (int64_t i = 0; i < num_x * num_block; i++)
-            advance(s, time, start, i % num_x, i / num_x * rows, i / num_x * rows + rows);
-    } else {
-        for (int64_t front = 0; front < num_x + (depth - 1) * half + num_block - 1; front++) {
-#pragma omp for schedule(static)
-            for (int64_t block = 0; block < num_block; block++)
-                for (int64_t level = 0; level < depth; level++) {
-                    int64_t begin = block == 0 ? 0 : block * rows - level * half;
-                    int64_t end = block == num_block - 1 ? num_y : (block + 1) * rows - level * half;
-                    advance(s, time + level, start, front - block - level * half, begin, end);
-                }
-        }
+            for (int64_t i = 0; i < num_x * t->num_block; i++)
+                advance(s, time, start, i % num_x, i / num_x * rows, i / num_x * rows + rows);
+        } else
+            for (int64_t block = omp_get_thread_num(); block < t->num_block; block += omp_get_num_threads())
+                advance_block(s, time, start, depth, block);
+        parallel_restore(kept);
     }
 }
 

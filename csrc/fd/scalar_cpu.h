@@ -5,12 +5,16 @@
 
 #include "fd_cpu.h"
 
+#include <stdatomic.h>
+
 struct scalar_cpu {
     struct fd_cpu base; /* array [0] now, [1] one step back: the next one goes there */
-    void *damp[3];      /* g along each axis */
+    void *damp[3];      /* g along each axis; along z, of whole vectors of nodes */
     uint8_t *damped[3]; /* which of them are not 1 */
     bool damped_z;      /* whether any along z is */
     int depth, block_y; /* steps of a time tile (1: kernel step), rows of a block */
+    int64_t num_block;
+    _Atomic int64_t *passed; /* [num_block]: planes that the front of a block has left behind */
 };
 
 /* Rows [begin, end) of plane x, all z: the next level over the one before. */

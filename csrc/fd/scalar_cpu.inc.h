@@ -7,17 +7,18 @@
 struct PRECISION(row_) {
     REAL *next; /* p_old before */
     const REAL *now, *speed, *damp;
-    int64_t num, stride[3];
+    int64_t num_vector, stride[3];
     REAL weight[3][MAX_HALF + 1], center, one_speed, damp_xy;
 };
 
-/* half, split (0, 1: one speed, 2: speeds of nodes) and damped are constants where this is inlined. */
+/* Whole vectors, into the room behind a row: what stands there is no node and no ghost that stays. half,
+ * split (0, 1: one speed, 2: speeds of nodes) and damped are constants where this is inlined. */
 DEVICE void PRECISION(step_row_)(const struct PRECISION(row_) * r, int half, int split, int damped)
 {
     REAL *restrict next = r->next;
     const REAL *restrict now = r->now, *restrict speed = r->speed, *restrict damp = r->damp;
 #pragma omp simd
-    for (int64_t z = 0; z < r->num; z++) {
+    for (int64_t z = 0; z < r->num_vector * LANES; z++) {
         REAL sum = scalar_center(r->center, now[z]);
 #pragma GCC unroll 3
         for (int a = 0; a < 3; a++)
@@ -60,7 +61,7 @@ DEVICE void PRECISION(step_row_half_)(const struct PRECISION(row_) * r, int half
 CLONES static void PRECISION(scalar_rows_)(const struct fd *fd, const struct scalar_cpu *t, const void *now,
                                            void *next, int64_t x, int64_t begin, int64_t end)
 {
-    struct PRECISION(row_) r = {.num = fd->axis[2].total,
+    struct PRECISION(row_) r = {.num_vector = (fd->axis[2].total + LANES - 1) / LANES,
                                 .stride = {t->base.stride[0], t->base.stride[1], t->base.stride[2]},
                                 .center = (REAL)fd->center,
                                 .one_speed = (REAL)fd->speed,
@@ -109,13 +110,18 @@ static void PRECISION(scalar_ghosts_)(const struct fd *fd, const struct scalar_c
     const struct fd_axis *axis = fd->axis;
     int64_t num = axis[2].total;
     REAL *plane = (REAL *)p + t->base.origin + x * t->base.stride[0];
-    for (int m = 1; m <= fd->half; m++) {
-        int low, high;
-        int64_t i = fd_image(&axis[2], -m, &low), j = fd_image(&axis[2], num - 1 + m, &high);
-        for (int64_t y = begin; y < end; y++) {
-            REAL *row = plane + y * t->base.stride[1];
-            row[-m] = (REAL)low * row[i];
-            row[num - 1 + m] = (REAL)high * row[j];
+    int64_t image[2 * MAX_HALF];
+    REAL signs[2 * MAX_HALF];
+    for (int i = 0; i < 2 * fd->half; i++) {
+        int sign;
+        image[i] = fd_image(&axis[2], i < fd->half ? i - fd->half : num + i - fd->half, &sign);
+        signs[i] = (REAL)sign;
+    }
+    for (int64_t y = begin; y < end; y++) {
+        REAL *row = plane + y * t->base.stride[1];
+        for (int i = 0; i < fd->half; i++) {
+            row[i - fd->half] = signs[i] * row[image[i]];
+            row[num + i] = signs[fd->half + i] * row[image[fd->half + i]];
         }
     }
     for (int m = 1; m <= fd->half; m++)

@@ -139,16 +139,25 @@ static void fill_materials(unda_solver *s)
     t->material_version = s->fd->material_version;
 }
 
+/* Blocks of rows march along x, so that the planes around one stay in a core's cache. */
+enum { BLOCK_Y = 16 };
+
 static void pass_rows(unda_solver *s, int pass)
 {
     struct staggered_cpu *t = tables(s);
     int64_t num_x = s->fd->axis[0].total, num_y = s->fd->axis[1].total;
+    int64_t num_block = (num_y + BLOCK_Y - 1) / BLOCK_Y;
 #pragma omp parallel num_threads(s->threads)
     {
         char *scratch = t->scratch + omp_get_thread_num() * t->scratch_bytes;
+        uint32_t kept = parallel_flush();
 #pragma omp for schedule(static)
-        for (int64_t row = 0; row < num_x * num_y; row++)
-            code(s)->row(s->fd, t, pass, row / num_y, row % num_y, scratch);
+        for (int64_t i = 0; i < num_x * num_block; i++) {
+            int64_t first = i / num_x * BLOCK_Y, last = first + BLOCK_Y < num_y ? first + BLOCK_Y : num_y;
+            for (int64_t y = first; y < last; y++)
+                code(s)->row(s->fd, t, pass, i % num_x, y, scratch);
+        }
+        parallel_restore(kept);
     }
 }
 
