@@ -191,6 +191,22 @@ def test_moments_beside_a_fluid_leave_no_shear_in_it():
     assert np.abs(sxx - syy).max() < 1e-12 and np.abs(sxx - szz).max() < 1e-12 and (syz == 0).all()
 
 
+def test_a_volume_on_a_free_surface_strains_it_as_one_without_normal_stress():
+    """An added volume is a strain of a third along each axis. Inside each normal stress takes lambda + 2 mu/3
+    of it; at a node of the surface, where szz is 0 and the cell a half, the others take twice
+    2 (lambda' + mu)/3, with lambda' = 2 mu lambda/(lambda + 2 mu)."""
+    medium, sides = unda.Elastic(rho=2.0, vp=3.0, vs=1.0), {"zmax": "free", "zmin": "fixed", "*": "periodic"}
+    mu, lam = 2.0, 14.0
+    plane = 2 * mu * lam / (lam + 2 * mu)
+    for node, wanted in (((6, 5, 6), lam + 2 * mu / 3), ((6, 5, 11), 4 * (plane + mu) / 3)):
+        sim = staggered(unda.Grid((13, 12, 12), 1.0), medium, boundary=sides, cfl=0.5)
+        sim.add_source(unda.VolumeInjection(node, lambda t: 1.0 + 0 * t))
+        sim.step(1)
+        for name in ("sxx", "syy"):
+            assert sim.get(name)[node] == pytest.approx(-wanted * sim.dt, rel=1e-12)
+        assert sim.get("szz")[node] == pytest.approx(-wanted * sim.dt if node[2] == 6 else 0, rel=1e-12)
+
+
 # ---- around them ----
 
 
