@@ -28,7 +28,7 @@ FD_SEEN_BY = [
 
 STAGGERED_SEEN_BY = [
     "test_staggered_cuda", "test_staggered_energy", "test_staggered_points", "test_cpml",
-    "test_staggered_modes", "test_staggered_surface",
+    "test_staggered_modes", "test_staggered_surface", "test_fd_interface",
 ]  # fmt: skip
 
 # file, what stands there (once), what stands there instead

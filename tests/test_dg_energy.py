@@ -141,7 +141,7 @@ def check_losses(name, periods):
 
 @pytest.mark.parametrize("name", BOXES)
 def test_central_flux_loses_only_what_lsrk4_damps(name):
-    check_losses(name, 5)
+    check_losses(name, 2)
 
 
 @pytest.mark.slow

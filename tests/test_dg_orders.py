@@ -24,8 +24,19 @@ TWINS = (
     "layers of fluid",
     "magnetic cavity",
 )
+# Degrees 4 and 5, the dearest, by turns: what is of a degree is in all problems of a physics.
+WAVES = ("sound", "P and S waves", "light")
+TURNS = [name for name in PROBLEMS if name not in TWINS + WAVES]
+
+
+def waits(name, degree):
+    """Say whether a case is of the slow tier."""
+    late = degree in (4, 5) and name in TURNS and degree != 4 + TURNS.index(name) % 2
+    return degree > 5 or name in TWINS or late
+
+
 CASES = [
-    pytest.param(name, degree, marks=[pytest.mark.slow] if degree > 5 or name in TWINS else [])
+    pytest.param(name, degree, marks=[pytest.mark.slow] * waits(name, degree))
     for name in PROBLEMS for degree in range(1, 9)
 ]  # fmt: skip
 

@@ -120,9 +120,14 @@ def growth(mesh, medium, steps, **options):
     return sim.energy() / before
 
 
-@pytest.mark.parametrize("boundary", ["rigid", "free", "absorbing"])
-@pytest.mark.parametrize("flux", ["upwind", "central"])
-@pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
+#: All pairs of two.
+LIMITED = [
+    ("lsrk4", "upwind", "rigid"), ("ab3", "central", "rigid"), ("lsrk4", "central", "free"),
+    ("ab3", "upwind", "free"), ("lsrk4", "central", "absorbing"), ("ab3", "upwind", "absorbing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("integrator, flux, boundary", LIMITED)
 def test_the_limit_holds_for_layers_of_flat_cells_of_unlike_media(integrator, flux, boundary):
     """An impedance that jumps, and a wall, hold the step back more than a neighbour of one's own kind."""
     options = {"integrator": integrator, "flux": flux, "boundary": {"*": boundary}, "cfl": 1.0}

@@ -63,8 +63,16 @@ def fields_of(sim, amplitude, phase):
     }
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("physics, kind", KINDS)
+#: Elastic waves by turns: boxes have both kinds at every order.
+TRAVELLING = [
+    (physics, kind, order)
+    for physics, kind in KINDS
+    for order in ORDERS
+    if physics != "elastic" or (kind == "P") == (order in (2, 6, 12))
+]
+
+
+@pytest.mark.parametrize("physics, kind, order", TRAVELLING)
 def test_plane_waves_have_the_numerical_frequency(physics, kind, order):
     """Along every axis and across all; long and short; at two steps."""
     for numbers, cfl in WAVES:
@@ -189,7 +197,8 @@ def run_and_compare(sim, state):
 def test_the_stable_step_is_the_documented_one(physics, order):
     """dt = 1/(c sum |D_m| sqrt(sum 1/h^2)); at 0.99 of it noise stays, at 1.01 it is seen to blow up.
 
-    Of the shortest wave along all axes, which is there: the shape is even along each.
+    Of the shortest wave along all axes, which is there: the shape is even along each. It grows by 28 % a
+    step, and 3e38, the end of float32, is 88 = ln(3e38) / 0.28 = 320 steps away.
     """
     rng = np.random.default_rng(3)
     limit = stable_step(order, SPACING, 1.3)
@@ -201,11 +210,12 @@ def test_the_stable_step_is_the_documented_one(physics, order):
     sim.step(1000)
     assert max(np.abs(sim.get(name)).max() for name in sim.fields) < 100
     sim = staggered(
-        GRID, MEDIA[physics], order=order, boundary=PERIODIC, dt=1.01 * limit, allow_unstable=True
-    )
+        GRID, MEDIA[physics], order=order, boundary=PERIODIC, dt=1.01 * limit, allow_unstable=True,
+        dtype="float32",
+    )  # fmt: skip
     sim.set(**start)
     with pytest.raises(unda.UnstableError):
-        sim.step(6000)
+        sim.step(1000)
 
 
 def test_a_constant_state_stays():

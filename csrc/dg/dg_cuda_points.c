@@ -81,18 +81,6 @@ static unda_status update_sources(unda_solver *s, struct dg_cuda *t)
     return status;
 }
 
-static unda_status grow(struct dg_cuda *t, gpu_ptr *ptr, int64_t *held, int64_t bytes, const char *what)
-{
-    if (bytes <= *held)
-        return UNDA_OK;
-    gpu_free(t->gpu, *ptr);
-    *ptr = 0;
-    *held = 0;
-    TRY(gpu_alloc(t->gpu, ptr, bytes, what));
-    *held = bytes;
-    return UNDA_OK;
-}
-
 static unda_status reserve_drive(unda_solver *s, int64_t num_time)
 {
     struct dg_cuda *t = tables(s);
@@ -107,8 +95,8 @@ static unda_status reserve_drive(unda_solver *s, int64_t num_time)
         TRY(array_try(&t->sorted, num, sizeof *t->sorted, "source amplitudes"));
         t->sorted_count = num;
     }
-    TRY(grow(t, &t->amplitude, &t->amplitude_bytes, num * s->real_bytes, "source amplitudes"));
-    return grow(t, &t->exact, &t->exact_bytes, num_exact * s->real_bytes, "exact data");
+    TRY(gpu_grow(t->gpu, &t->amplitude, &t->amplitude_bytes, num * s->real_bytes, "source amplitudes"));
+    return gpu_grow(t->gpu, &t->exact, &t->exact_bytes, num_exact * s->real_bytes, "exact data");
 }
 
 unda_status points_drive(unda_solver *s, const unda_drive *drive)

@@ -6,18 +6,6 @@
 
 #include <stdlib.h>
 
-static unda_status grow(struct fd_cuda *t, gpu_ptr *ptr, int64_t *held, int64_t bytes, const char *what)
-{
-    if (bytes <= *held)
-        return UNDA_OK;
-    gpu_free(t->gpu, *ptr);
-    *ptr = 0;
-    *held = 0;
-    TRY(gpu_alloc(t->gpu, ptr, bytes, what));
-    *held = bytes;
-    return UNDA_OK;
-}
-
 static struct gpu_shape threads(int64_t count)
 {
     return (struct gpu_shape){{(count + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
@@ -189,7 +177,7 @@ static unda_status reserve_amplitudes(unda_solver *s, int64_t num_time)
         TRY(array_try(&t->amplitude_real, count, s->real_bytes, "source amplitudes"));
         t->amplitude_count = count;
     }
-    return grow(t, &t->amplitude, &t->amplitude_bytes, count * s->real_bytes, "source amplitudes");
+    return gpu_grow(t->gpu, &t->amplitude, &t->amplitude_bytes, count * s->real_bytes, "source amplitudes");
 }
 
 unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive)

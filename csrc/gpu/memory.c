@@ -33,6 +33,18 @@ unda_status gpu_alloc(struct gpu *gpu, gpu_ptr *ptr, int64_t bytes, const char *
     return cuda_status(result, "cuMemAlloc", __FILE__, __LINE__);
 }
 
+unda_status gpu_grow(struct gpu *gpu, gpu_ptr *ptr, int64_t *held, int64_t bytes, const char *what)
+{
+    if (bytes <= *held)
+        return UNDA_OK;
+    gpu_free(gpu, *ptr);
+    *ptr = 0;
+    *held = 0;
+    TRY(gpu_alloc(gpu, ptr, bytes, what));
+    *held = bytes;
+    return UNDA_OK;
+}
+
 void gpu_free(struct gpu *gpu, gpu_ptr ptr)
 {
     if (!ptr || !gpu_try_enter(gpu))

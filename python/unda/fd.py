@@ -6,7 +6,7 @@ Sets up a problem and holds its state, plane by plane. Not here: running it (sim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -558,6 +558,35 @@ class FD(Simulation):
             wrong += float((((found[part] - values) ** 2)[here]).sum())
             norm += float((np.asarray(values)[here] ** 2).sum())
         return wrong, norm
+
+    @alone
+    def write_vti(self, path: Any, fields: Sequence[str] | None = None) -> None:
+        """Write fields for ParaView (VTI, a regular grid).
+
+        Parameters
+        ----------
+        path : str or Path
+        fields : sequence of str, optional
+            All if omitted.
+
+        Raises
+        ------
+        ArgumentError, FileError
+
+        Notes
+        -----
+        Point data: fields as `get` has them, and the parameters of a medium that varies. A staggered field
+        stands at the numbers of its nodes; field data offset_NAME say how far from these it is along x, y, z
+        [cells] and in time [steps]. Other field data: TimeValue [s], and ``sim.config`` as the bytes of a
+        JSON text.
+
+        Examples
+        --------
+        >>> sim.write_vti("wave.vti")  # doctest: +SKIP
+        """
+        from .vti import write_vti
+
+        write_vti(self, path, fields)
 
     def check(self) -> Report:
         """Look for what often goes wrong, before the first step.

@@ -135,6 +135,7 @@ class _Radial:
         self._functions = {2: f}  # by order of differentiation of h
         self._r, self._t, self._vp, self._vs = r, t, vp, vs
         self._known: dict[tuple[float, int], Array] = {}
+        self._powers: dict[tuple[int, float, int], Array] = {}
 
     def _signal(self, c: float, order: int) -> Array:
         """Return the order-th derivative of h at t - r/c."""
@@ -151,18 +152,24 @@ class _Radial:
     def _power(self, n: int, c: float, first: int) -> Array:
         """Return D^n of g(t - r/c)/r, g the first-th derivative of h.
 
-        D^n = sum_k a_nk (-1/c)^k g^(k) r^(k - 2n - 1), by D (g^(k) r^-m) = -g^(k+1) r^(-m-1)/c -
-        m g^(k) r^(-m-2).
+        D^n = r^(-2n - 1) sum_k a_nk g^(k) (-r/c)^k, by D (g^(k) r^-m) = -g^(k+1) r^(-m-1)/c -
+        m g^(k) r^(-m-2); the sum by Horner's rule.
         """
+        if (n, c, first) in self._powers:
+            return self._powers[n, c, first]
         coefficients = [1.0]
         for step in range(n):
             powers = [2 * step + 1 - k for k in range(step + 1)]
             old = [-m * a for m, a in zip(powers, coefficients, strict=True)]
             coefficients = [a + b for a, b in zip([*old, 0.0], [0.0, *coefficients], strict=True)]
-        total = np.zeros(np.broadcast_shapes(self._r.shape, self._t.shape))
-        for k, a in enumerate(coefficients):
-            total = total + a * (-1.0 / c) ** k * self._signal(c, first + k) * self._r ** (k - 2 * n - 1)
-        return total
+        total, delay = coefficients[n] * self._signal(c, first + n), -self._r / c
+        for k in reversed(range(n)):
+            total = total * delay + coefficients[k] * self._signal(c, first + k)
+        inverse = 1.0 / self._r
+        for _ in range(n):
+            inverse = inverse / self._r**2
+        self._powers[n, c, first] = total * inverse
+        return self._powers[n, c, first]
 
     def laplace_chi_p(self) -> Array:
         """Return laplace chi_vp = f''(t - r/vp)/(vp^4 r)."""
