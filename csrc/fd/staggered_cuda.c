@@ -70,7 +70,7 @@ static unda_status zeros(unda_solver *s, gpu_ptr *ptr, int64_t count, const char
 static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
 {
     const struct fd *fd = s->fd;
-    TRY(fd_cuda_check_memory(s));
+    TRY(fd_cuda_check_memory(s, ""));
     TRY(array_try(&t->base.staging, t->base.plane, s->real_bytes, "planes"));
     TRY(gpu_alloc(t->base.gpu, &t->base.bad, 8, "finite check"));
     for (int f = 0; f < fd->num_field; f++)

@@ -51,6 +51,14 @@ unda_status gpu_download(struct gpu_stream *stream, void *to, gpu_ptr from, int6
 unda_status gpu_upload_async(struct gpu_stream *stream, gpu_ptr to, const void *from, int64_t bytes);
 unda_status gpu_download_async(struct gpu_stream *stream, void *to, gpu_ptr from, int64_t bytes);
 unda_status gpu_copy_async(struct gpu_stream *stream, gpu_ptr to, gpu_ptr from, int64_t bytes);
+/* The same of `num` parts of `bytes`, which begin `from_step` and `to_step` bytes apart, below 2^31. Parts of
+ * gpu_copy_parts_async may not overlap. */
+unda_status gpu_upload_parts_async(struct gpu_stream *stream, gpu_ptr to, int64_t to_step, const void *from,
+                                   int64_t from_step, int64_t bytes, int64_t num);
+unda_status gpu_download_parts_async(struct gpu_stream *stream, void *to, int64_t to_step, gpu_ptr from,
+                                     int64_t from_step, int64_t bytes, int64_t num);
+unda_status gpu_copy_parts_async(struct gpu_stream *stream, gpu_ptr to, int64_t to_step, gpu_ptr from,
+                                 int64_t from_step, int64_t bytes, int64_t num);
 unda_status gpu_zero_async(struct gpu_stream *stream, gpu_ptr to, int64_t bytes);
 
 /* ---- streams, events, graphs ---- */

@@ -1,4 +1,4 @@
-/* step.cu: one step of the scalar scheme over the whole grid. A block owns TILE_Y rows of 32 vectors along z
+/* step.cu: one step of the scalar scheme over rows of y of the grid. A block owns TILE_Y rows of 32 vectors along z
  * and marches along x: a thread holds one vector of 16 bytes in 2 HALF + 1 planes, x neighbours in its
  * registers, y and z neighbours from one plane in shared memory (two buffers, one barrier a plane), the loads
  * of the next plane under way meanwhile. Values beyond a side are images, loaded from where they mirror. A
@@ -13,7 +13,7 @@
 #define FMA(a, b, c) fma(a, b, c)
 #include "physics/scalar.h"
 
-static_assert(sizeof(struct scalar_args) == 456, "host and device disagree on scalar_args");
+static_assert(sizeof(struct scalar_args) == 464, "host and device disagree on scalar_args");
 
 constexpr int WIDTH = 16 / sizeof(REAL);
 constexpr int TILE_Z = 32 * WIDTH;
@@ -76,7 +76,7 @@ struct line {
 DEVICE line line_of(const scalar_args &a, int y, int z)
 {
     line found = {-1, (REAL)1};
-    if (y < a.num[1] + HALF && z < a.num[2])
+    if (y < a.end + HALF && z < a.num[2])
         found.at = image(a, 1, y, found.sign) * a.pitch + z;
     return found;
 }
@@ -92,12 +92,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 {
     __shared__ __align__(16) REAL window[2][WINDOW][ROW];
     const int lane = threadIdx.x, row = threadIdx.y, thread = row * 32 + lane;
-    const int z0 = blockIdx.x * TILE_Z, y0 = blockIdx.y * TILE_Y, z = z0 + lane * WIDTH, y = y0 + row;
+    const int z0 = blockIdx.x * TILE_Z, y0 = a.first + blockIdx.y * TILE_Y, z = z0 + lane * WIDTH, y = y0 + row;
     const int begin = blockIdx.z * a.chunk, end = begin + a.chunk < a.num[0] ? begin + a.chunk : a.num[0];
     const int row_end =
         z0 + TILE_Z < a.num[2] ? z0 + TILE_Z : a.num[2]; /* of the nodes of this tile's rows */
     const REAL *p = (const REAL *)a.p;
-    const bool store = y < a.num[1] && z < a.num[2];
+    const bool store = y < a.end && z < a.num[2];
     const line own = line_of(a, y, z);
 
     line beside[ROW_JOBS];
@@ -119,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         tip[job].at = -1;
         tip[job].sign = 1;
         tip_at[job] = (HALF + tip_row) * ROW + GHOST + tip_z - z0;
-        if (tip_row < TILE_Y && y0 + tip_row < a.num[1])
+        if (tip_row < TILE_Y && y0 + tip_row < a.end)
             tip[job].at = (y0 + tip_row) * a.pitch + image(a, 2, tip_z, tip[job].sign);
     }
 #if DAMP
