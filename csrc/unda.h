@@ -270,7 +270,8 @@ typedef struct unda_solver_options {
      * along z, blocks an SM, threads along z; diamond: as step, half widths, their unit, steps of a launch,
      * fewest of one (fewer are taken as by step), nodes along z a block at most, level n - 1 in 1 shared
      * memory or 2 registers, copies of the code, cells in flight, c of each node through 1 the L2 cache or 2
-     * registers, SMs to occupy. */
+     * registers, SMs to occupy. With a window the steps of a pass stand where those of a launch do; for step,
+     * too. */
     int32_t plan[12];
     double dt;                 /* [s]; 0: cfl times the stable limit */
     double cfl;                /* 0: 0.9 */
@@ -290,7 +291,7 @@ typedef struct unda_solver_info {
     int32_t kernel;   /* the unda_kernel in use (DG: CUDA) */
     int32_t plan[12]; /* the tile in use */
     int32_t threads;
-    int32_t spill_bytes; /* FD, CUDA: local memory a thread of the kernel in use */
+    int32_t spill_bytes;    /* FD, CUDA: local memory a thread of the kernel in use */
     int32_t window;         /* FD: rows of y that enter the device at once; 0: all of it is there */
     int64_t num_elem;       /* FD: nodes of the user's grid */
     int64_t padded[3];      /* FD: nodes along x, y, z with layers */

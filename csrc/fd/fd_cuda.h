@@ -13,11 +13,11 @@ enum { BLOCK = 256 };
 /* One field of a group of receivers on the device. */
 struct fd_cuda_group {
     int32_t group, column;
-    gpu_ptr place, row;          /* nodes of all points, each once; row: of y, see by_row */
-    gpu_ptr node, weight;        /* which are a point's; weights of axes */
-    gpu_ptr values, out;         /* [sample][node], [sample][point] of one call */
-    void *host;                  /* [sample][point] */
-    int64_t num_node, room;      /* room: samples */
+    gpu_ptr place, row;     /* nodes of all points, each once; row: of y, see by_row */
+    gpu_ptr node, weight;   /* which are a point's; weights of axes */
+    gpu_ptr values, out;    /* [sample][node], [sample][point] of one call */
+    void *host;             /* [sample][point] */
+    int64_t num_node, room; /* room: samples */
 };
 
 /* Sources of a field: nodes and their terms. */
@@ -36,7 +36,7 @@ struct fd_cuda {
     gpu_ptr array[FD_MAX_FIELD], material[FD_MAX_MATERIAL], bad;
     void *staging; /* host: one plane */
     struct fd_cuda_sources source[FD_MAX_FIELD];
-    bool by_row;                      /* points are looked for in rows of y from first_row to end_row - 1 alone */
+    bool by_row; /* points are looked for in rows of y from first_row to end_row - 1 alone */
     int32_t first_row, end_row;
     gpu_ptr amplitude;
     int64_t amplitude_bytes, source_version;

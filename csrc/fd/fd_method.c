@@ -74,8 +74,8 @@ static unda_status check(const unda_solver_options *o)
     if (f->window < -1)
         FAIL(UNDA_ERR_ARG, "window is %d, expected rows of y, 0 (none) or -1 (auto)", f->window);
     if (f->window > 0 && (f->scheme != UNDA_SCALAR || o->device == UNDA_DEVICE_CPU))
-        FAIL(UNDA_ERR_ARG, "window is %d, expected 0 or -1: only the scalar scheme on CUDA devices has windows",
-             f->window);
+        FAIL(UNDA_ERR_ARG,
+             "window is %d, expected 0 or -1: only the scalar scheme on CUDA devices has windows", f->window);
     int most = f->scheme == UNDA_STAGGERED ? 64 : 16;
     if (o->plan[0] < 0 || o->plan[0] > most || o->plan[1] < 0)
         FAIL(UNDA_ERR_ARG, "plan is {%d, %d}, expected 0..%d rows of a block or steps of a tile, >= 0 planes",

@@ -252,7 +252,8 @@ static unda_status clear(unda_solver *s)
 
 static unda_status planes(unda_solver *s, int array, int64_t first, int64_t count, void *out, const void *in)
 {
-    return (scalar_cuda(s)->streamed.slab ? streamed_planes : fd_cuda_planes)(s, array, first, count, out, in);
+    return (scalar_cuda(s)->streamed.slab ? streamed_planes : fd_cuda_planes)(s, array, first, count, out,
+                                                                              in);
 }
 
 static unda_status gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
@@ -341,8 +342,7 @@ static unda_status run_diamonds(unda_solver *s, int64_t begin, int64_t num_step)
         int64_t levels = left < t->diamond.tile.levels ? left : t->diamond.tile.levels;
         if (left < t->diamond.tile.fewest)
             return run_steps(s, begin, left);
-        TRY(diamond_run(s, &t->diamond, done, begin, levels, 0,
-                        diamond_stages(s, &t->diamond.tile, levels)));
+        TRY(diamond_run(s, &t->diamond, done, begin, levels, 0, diamond_stages(s, &t->diamond.tile, levels)));
         if (levels % 2)
             swap(&t->base);
         done += levels;

@@ -1,5 +1,6 @@
 /* scalar_cuda.h: what the files of the CUDA engine of the scalar scheme share.
- * Next: scalar_cuda.c (steps), diamond.c (many steps at once), streamed.c (large grids), cuda/fd (the kernels). */
+ * Next: scalar_cuda.c (steps), diamond.c (many steps at once), streamed.c (large grids), cuda/fd (the
+ * kernels). */
 #ifndef UNDA_SCALAR_CUDA_H
 #define UNDA_SCALAR_CUDA_H
 

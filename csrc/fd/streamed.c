@@ -1,12 +1,12 @@
 /* streamed.c: grids larger than the device's memory. The state lies in page-locked host memory, and a window
- * of rows of y passes over the grid (the calculation window of Levchenko et al. 2016): rows come to the device
- * and go once in `levels` steps.
+ * of rows of y passes over the grid (the calculation window of Levchenko et al. 2016): rows come to the
+ * device and go once in `levels` steps.
  *
- * Slabs of rows enter at the high end of y. Window w takes rows [front(w), front(w - 1)) + M (n + 1) from level
- * n to the next, front(w) = num_y - M - (w + 1) slab: M rows higher at each level, so it reads no row below
- * front(w). Level n of the rows above is there: the windows before have put level n + 2 in its place only
- * from front(w - 1) + M (n + 2) on. So two arrays suffice, and rows from front(w) + M levels on are done.
- * Towers of kernel diamond lean the same way; a stage reaches `reach` rows further.
+ * Slabs of rows enter at the high end of y. Window w takes rows [front(w), front(w - 1)) + M (n + 1) from
+ * level n to the next, front(w) = num_y - M - (w + 1) slab: M rows higher at each level, so it reads no row
+ * below front(w). Level n of the rows above is there: the windows before have put level n + 2 in its place
+ * only from front(w - 1) + M (n + 2) on. So two arrays suffice, and rows from front(w) + M levels on are
+ * done. Towers of kernel diamond lean the same way; a stage reaches `reach` rows further.
  *
  * While a window is at work, the slab of the next one comes and what the one before finished goes, on streams
  * of their own; then all three meet. The device holds `rows` rows from `low` on; when the next slab lies
@@ -84,15 +84,16 @@ static unda_status fill_plan(const unda_solver *s, struct scalar_cuda *t, int64_
     int64_t half = s->fd->half, unit = w->reach > 0 ? w->reach : 1, given = s->options.plan[LEVELS_PART];
     bool chosen = s->fd->window < 0;
     room = room >= all ? all : chosen ? rounded(room) : room;
-    w->slab = chosen ? most(room / 16 / unit, 1) * unit : (s->fd->window + unit - 1) / unit * unit;
+    w->slab = chosen ? most(room / 16 / unit, 1) * unit
+                     : (least(s->fd->window, s->fd->axis[1].total) + unit - 1) / unit * unit;
     w->levels = given ? given : MOST_LEVELS;
     if (room < all) {
         int64_t fit = (room - w->reach - 4 * w->slab) / half - 2;
         if (room < 0 || fit < 1)
             FAIL(UNDA_ERR_DEVICE_MEMORY,
                  "a window with slabs of %lld rows takes %lld rows at least, %lld fit on device %d",
-                 (long long)w->slab, (long long)(4 * w->slab + w->reach + 3 * half),
-                 (long long)most(room, 0), s->options.device);
+                 (long long)w->slab, (long long)(4 * w->slab + w->reach + 3 * half), (long long)most(room, 0),
+                 s->options.device);
         w->levels = least(w->levels, chosen && !given ? least(fit, most(room / (2 * half), 1)) : fit);
     }
     w->rows = least(all, chosen ? room : rows_of_window(s->fd, w) + w->slab);
@@ -337,11 +338,11 @@ unda_status streamed_run(unda_solver *s, const struct streamed_pass *pass)
     for (int64_t i = 0; i <= num; i++) {
         TRY(make_room(s, i, levels));
         aim(t, t->base.pitch * s->real_bytes, w->low);
-        if (i < num)
-            TRY(pass->work(s, pass, i));
         TRY(move(s, most(0, front(s, i + 1)), most(0, front(s, i)), true));
         if (i > 0)
             TRY(move(s, done_from(s, i - 1, levels), i > 1 ? done_from(s, i - 2, levels) : num_y, false));
+        if (i < num) /* last: more launches than a stream takes at once would keep the copies waiting */
+            TRY(pass->work(s, pass, i));
         TRY(gpu_sync(w->up));
         TRY(gpu_sync(w->down));
         TRY(gpu_sync(t->base.stream));

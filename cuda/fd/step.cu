@@ -1,9 +1,10 @@
-/* step.cu: one step of the scalar scheme over rows of y of the grid. A block owns TILE_Y rows of 32 vectors along z
- * and marches along x: a thread holds one vector of 16 bytes in 2 HALF + 1 planes, x neighbours in its
- * registers, y and z neighbours from one plane in shared memory (two buffers, one barrier a plane), the loads
- * of the next plane under way meanwhile. Values beyond a side are images, loaded from where they mirror. A
- * node and step: 3 words of memory (4 where c varies), 9 HALF + 2 flop; rows beside the tile come from L2.
- * Defines: REAL, HALF, SPLIT (0 folded, 1 one speed, 2 speeds of nodes), DAMP (1: layers), TILE_Y. */
+/* step.cu: one step of the scalar scheme over rows of y of the grid. A block owns TILE_Y rows of 32 vectors
+ * along z and marches along x: a thread holds one vector of 16 bytes in 2 HALF + 1 planes, x neighbours in
+ * its registers, y and z neighbours from one plane in shared memory (two buffers, one barrier a plane), the
+ * loads of the next plane under way meanwhile. Values beyond a side are images, loaded from where they
+ * mirror. A node and step: 3 words of memory (4 where c varies), 9 HALF + 2 flop; rows beside the tile come
+ * from L2. Defines: REAL, HALF, SPLIT (0 folded, 1 one speed, 2 speeds of nodes), DAMP (1: layers), TILE_Y.
+ */
 #include "fd/scalar_args.h"
 
 #if !defined(REAL) || !defined(HALF) || !defined(SPLIT) || !defined(DAMP) || !defined(TILE_Y)
@@ -92,7 +93,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 {
     __shared__ __align__(16) REAL window[2][WINDOW][ROW];
     const int lane = threadIdx.x, row = threadIdx.y, thread = row * 32 + lane;
-    const int z0 = blockIdx.x * TILE_Z, y0 = a.first + blockIdx.y * TILE_Y, z = z0 + lane * WIDTH, y = y0 + row;
+    const int z0 = blockIdx.x * TILE_Z, y0 = a.first + blockIdx.y * TILE_Y, z = z0 + lane * WIDTH,
+              y = y0 + row;
     const int begin = blockIdx.z * a.chunk, end = begin + a.chunk < a.num[0] ? begin + a.chunk : a.num[0];
     const int row_end =
         z0 + TILE_Z < a.num[2] ? z0 + TILE_Z : a.num[2]; /* of the nodes of this tile's rows */

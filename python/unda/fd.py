@@ -46,15 +46,6 @@ _KERNELS = {
     "tiled": lib.UNDA_KERNEL_TILED,
     "diamond": lib.UNDA_KERNEL_DIAMOND,
 }
-def _window(given: Any) -> int:
-    """Return what the library calls a window: rows, 0 for none, -1 for "auto"."""
-    if given is None or given == "auto":
-        return 0 if given is None else -1
-    if isinstance(given, str):
-        raise ArgumentError(f"window is {given!r}, expected 'auto', None or a number of rows")
-    return integer("window", given, 1, 2**31 - 1)
-
-
 _SLAB = 2**20  # nodes worked on at a time in Python
 
 
@@ -64,6 +55,15 @@ def _slabs(grid: Grid) -> Iterator[tuple[int, int, Block]]:
     for first in range(0, grid.shape[0], step):
         count = min(step, grid.shape[0] - first)
         yield first, count, grid.slab(first, count)
+
+
+def _window(given: Any) -> int:
+    """Return what the library calls a window: rows, 0 for none, -1 for "auto"."""
+    if given is None or given == "auto":
+        return 0 if given is None else -1
+    if isinstance(given, str):
+        raise ArgumentError(f"window is {given!r}, expected 'auto', None or a number of rows")
+    return integer("window", given, 1, 2**31 - 1)
 
 
 class FD(Simulation):
@@ -272,8 +272,8 @@ class FD(Simulation):
         fastest = medium.speed_max(grid) if material is None else float(material[1])
         grid_options = _core.new_struct(
             "unda_fd_options", scheme=kind.code, order=order, shape=list(grid.shape),
-            spacing=list(grid.spacing), origin=list(grid.origin), uniform=int(material is not None), window=_window(window),
-            speed_max=fastest, layer=[one.width if one else 0 for one in layers],
+            spacing=list(grid.spacing), origin=list(grid.origin), uniform=int(material is not None),
+            window=_window(window), speed_max=fastest, layer=[one.width if one else 0 for one in layers],
             reflection=[one.R0 if one else 0.0 for one in layers],
             stretch=[one.kappa if isinstance(one, CPML) else 1.0 for one in layers],
             frequency=[frequency_of(one, fastest, grid.spacing[i // 2]) for i, one in enumerate(layers)],
