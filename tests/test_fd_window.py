@@ -26,7 +26,7 @@ SETTINGS = {
     "low": ("free", "rigid", "layer"),
     "high": ("rigid", "layer", "free"),
     "other": ("periodic", "rigid"),
-    "shape": ((5, 33, 18), (9, 13, 4), (1, 40, 7), (3, 2, 35)),
+    "shape": ((5, 33, 18), (9, 13, 4), (1, 40, 7), (3, 4, 35)),
     "window": (1, 3, 7, 64),
     "levels": (1, 2, 5, 40),
 }
@@ -153,7 +153,7 @@ def test_towers_in_windows_have_the_bits_of_steps(case):
     tile = TILES[case["order"]]
     sim = compare(case, "diamond", fewest=min(3, case["levels"]), steps=(9, 2, 14), **tile)
     unit = tile["dts"] * tile["step"]
-    assert sim.config["window"] == -(-case["window"] // unit) * unit
+    assert sim.config["window"] == -(-min(case["window"], sim.padded[1]) // unit) * unit
     assert sim.config["kernel"] == "diamond"
 
 

@@ -279,8 +279,7 @@ static unda_status launch_step(unda_solver *s, int64_t first, int64_t end)
                             .plane = t->base.plane,
                             .pitch = (int)t->base.pitch,
                             .chunk = t->chunk,
-                            .first = (int)first,
-                            .end = (int)end,
+                            .wall = {(int)-first, (int)(fd->axis[1].total - 1 - first)},
                             .center32 = (float)fd->center,
                             .center64 = fd->center,
                             .speed32 = (float)fd->speed,
@@ -295,8 +294,10 @@ static unda_status launch_step(unda_solver *s, int64_t first, int64_t end)
             a.weight64[i * (FD_MAX_HALF + 1) + m] = fd->weight[i][m];
         }
     }
+    a.damp[1] = POINTER(t->damp[1] + (gpu_ptr)(first * s->real_bytes));
+    a.num[1] = (int)(end - first);
     int tile_z = 512 / s->real_bytes;
-    struct gpu_shape shape = {{(a.num[2] + tile_z - 1) / tile_z, (end - first + t->tile_y - 1) / t->tile_y,
+    struct gpu_shape shape = {{(a.num[2] + tile_z - 1) / tile_z, (a.num[1] + t->tile_y - 1) / t->tile_y,
                                (a.num[0] + t->chunk - 1) / t->chunk},
                               {32, t->tile_y, 1},
                               0};

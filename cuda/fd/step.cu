@@ -1,4 +1,4 @@
-/* step.cu: one step of the scalar scheme over rows of y of the grid. A block owns TILE_Y rows of 32 vectors
+/* step.cu: one step of the scalar scheme over the grid, or rows of y. A block owns TILE_Y rows of 32 vectors
  * along z and marches along x: a thread holds one vector of 16 bytes in 2 HALF + 1 planes, x neighbours in
  * its registers, y and z neighbours from one plane in shared memory (two buffers, one barrier a plane), the
  * loads of the next plane under way meanwhile. Values beyond a side are images, loaded from where they
@@ -44,14 +44,14 @@ struct __align__(16) vec {
 /* The node whose value times sign stands at i, as fd_image in csrc/fd/fd.h. */
 DEVICE int image(const scalar_args &a, int axis, int i, REAL &sign)
 {
-    int num = a.num[axis], last = num - 1;
-    if (last == 0)
-        return 0;
+    int first = axis == 1 ? a.wall[0] : 0, last = axis == 1 ? a.wall[1] : a.num[axis] - 1;
+    if (last == first)
+        return first;
     if (a.side[axis][0] == 0)
-        return (i % num + num) % num;
-    while (i < 0 || i > last) {
+        return (i % (last + 1) + last + 1) % (last + 1);
+    while (i < first || i > last) {
         sign = sign * (REAL)a.side[axis][i > last];
-        i = i < 0 ? -i : 2 * last - i;
+        i = 2 * (i < first ? first : last) - i;
     }
     return i;
 }
@@ -77,8 +77,8 @@ struct line {
 DEVICE line line_of(const scalar_args &a, int y, int z)
 {
     line found = {-1, (REAL)1};
-    if (y < a.end + HALF && z < a.num[2])
-        found.at = image(a, 1, y, found.sign) * a.pitch + z;
+    if (y < a.num[1] + HALF && z < a.num[2])
+        found.at = (image(a, 1, y, found.sign) - a.wall[0]) * a.pitch + z;
     return found;
 }
 
@@ -93,13 +93,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 {
     __shared__ __align__(16) REAL window[2][WINDOW][ROW];
     const int lane = threadIdx.x, row = threadIdx.y, thread = row * 32 + lane;
-    const int z0 = blockIdx.x * TILE_Z, y0 = a.first + blockIdx.y * TILE_Y, z = z0 + lane * WIDTH,
-              y = y0 + row;
+    const int z0 = blockIdx.x * TILE_Z, y0 = blockIdx.y * TILE_Y, z = z0 + lane * WIDTH, y = y0 + row;
     const int begin = blockIdx.z * a.chunk, end = begin + a.chunk < a.num[0] ? begin + a.chunk : a.num[0];
     const int row_end =
         z0 + TILE_Z < a.num[2] ? z0 + TILE_Z : a.num[2]; /* of the nodes of this tile's rows */
     const REAL *p = (const REAL *)a.p;
-    const bool store = y < a.end && z < a.num[2];
+    const bool store = y < a.num[1] && z < a.num[2];
     const line own = line_of(a, y, z);
 
     line beside[ROW_JOBS];
@@ -121,8 +120,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         tip[job].at = -1;
         tip[job].sign = 1;
         tip_at[job] = (HALF + tip_row) * ROW + GHOST + tip_z - z0;
-        if (tip_row < TILE_Y && y0 + tip_row < a.end)
-            tip[job].at = (y0 + tip_row) * a.pitch + image(a, 2, tip_z, tip[job].sign);
+        if (tip_row < TILE_Y && y0 + tip_row < a.num[1])
+            tip[job].at = (y0 + tip_row - a.wall[0]) * a.pitch + image(a, 2, tip_z, tip[job].sign);
     }
 #if DAMP
     REAL damp_y = store ? ((const REAL *)a.damp[1])[y] : (REAL)1;
