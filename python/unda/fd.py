@@ -304,7 +304,8 @@ class FD(Simulation):
         Returns
         -------
         dict of str to int
-            Bytes of tables and state on the "host" and on the "device": what ``sim.memory`` would be.
+            Bytes of tables and state on the "host" and on the "device": what ``sim.memory`` would be. With
+            ``window="auto"`` that depends on the device's free memory; without a device all is on it.
 
         Examples
         --------
