@@ -39,12 +39,18 @@ static int64_t most(int64_t a, int64_t b)
 
 /* ---- the plan ---- */
 
-enum { MOST_LEVELS = 256 };
+enum { MOST_LEVELS = 256, MOST_GIVEN = 65535 };
 
-/* Rows of one window: it, the slab that comes, the one that goes, and what lies between. */
+/* Rows beyond those that are done which are read (2 M), or go meanwhile. */
+static int64_t rows_above(const struct fd *fd, const struct streamed *w)
+{
+    return most(2 * fd->half, w->slab);
+}
+
+/* Rows for one window: its own slab and the next, what they lean over, and those above. */
 static int64_t rows_of_window(const struct fd *fd, const struct streamed *w)
 {
-    return 3 * w->slab + w->reach + fd->half * (w->levels + 2);
+    return 2 * w->slab + w->reach + fd->half * w->levels + rows_above(fd, w);
 }
 
 static const char *refusal(const unda_solver *s, const struct scalar_cuda *t)
@@ -76,13 +82,16 @@ static int64_t rounded(int64_t rows)
     return rows / unit * unit;
 }
 
-/* The more levels, the less is moved for each; half of the rows for what they lean over, so that the window
- * advances a good way before rows have to move up. */
+/* The more levels, the less is moved for each. Some rows more than a window needs, so that it advances a good
+ * way before they have to move up: as many as the levels lean over. */
 static unda_status fill_plan(const unda_solver *s, struct scalar_cuda *t, int64_t room, int64_t all)
 {
     struct streamed *w = &t->streamed;
     int64_t half = s->fd->half, unit = w->reach > 0 ? w->reach : 1, given = s->options.plan[LEVELS_PART];
     bool chosen = s->fd->window < 0;
+    if (given < 0 || given > MOST_GIVEN)
+        FAIL(UNDA_ERR_ARG, "plan[%d] is %lld levels, expected 0..%d", LEVELS_PART, (long long)given,
+             MOST_GIVEN);
     room = room >= all ? all : chosen ? rounded(room) : room;
     w->slab = chosen ? most(room / 16 / unit, 1) * unit
                      : (least(s->fd->window, s->fd->axis[1].total) + unit - 1) / unit * unit;
@@ -96,7 +105,7 @@ static unda_status fill_plan(const unda_solver *s, struct scalar_cuda *t, int64_
                  s->options.device);
         w->levels = least(w->levels, chosen && !given ? least(fit, most(room / (2 * half), 1)) : fit);
     }
-    w->rows = least(all, chosen ? room : rows_of_window(s->fd, w) + w->slab);
+    w->rows = chosen ? room : least(room, rows_of_window(s->fd, w) + most(w->slab, half * w->levels));
     return UNDA_OK;
 }
 
@@ -277,9 +286,8 @@ static int64_t done_from(const unda_solver *s, int64_t window, int64_t levels)
 static int64_t needed_to(const unda_solver *s, int64_t window, int64_t levels)
 {
     const struct scalar_cuda *t = scalar_cuda(s);
-    int64_t half = s->fd->half, ahead = most(2 * half, t->streamed.slab);
-    return least(s->fd->axis[1].total + t->pad_y,
-                 front(s, window - 1) + t->streamed.reach + half * levels + ahead);
+    return least(s->fd->axis[1].total + t->pad_y, front(s, window - 1) + t->streamed.reach +
+                                                      s->fd->half * levels + rows_above(s->fd, &t->streamed));
 }
 
 static gpu_ptr device_row(const struct scalar_cuda *t, int array, int64_t x, int64_t y, int64_t real)
