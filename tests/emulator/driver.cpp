@@ -153,6 +153,8 @@ API cuMemcpy2DAsync_v2(const copy_2d *given, void *s) {
             return INVALID_VALUE;
         side->host = device ? (char *)side->device : side->host;
     }
+    if (c.from.kind == c.to.kind && c.from.device < c.to.device + c.width && c.to.device < c.from.device + c.width)
+        return INVALID_VALUE; /* parts overlap */
     return add(s, [=] {
         for (size_t i = 0; i < c.height; i++)
             memcpy(c.to.host + i * c.to.pitch, c.from.host + i * c.from.pitch, c.width);
