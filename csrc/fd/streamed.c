@@ -319,9 +319,13 @@ static unda_status make_room(unda_solver *s, int64_t window, int64_t levels)
     struct scalar_cuda *t = scalar_cuda(s);
     struct streamed *w = &t->streamed;
     int64_t lowest = -t->pad_y, top = needed_to(s, window, levels), real = s->real_bytes;
-    if (most(lowest, front(s, window + 1)) >= w->low)
+    int64_t wanted = most(lowest, front(s, window + 1));
+    if (wanted >= w->low)
         return UNDA_OK;
     int64_t low = most(lowest, top - w->rows), up = w->low - low;
+    if (low > wanted)
+        FAIL(UNDA_ERR_INTERNAL, "window %lld takes rows %lld to %lld, the device holds %lld",
+             (long long)window, (long long)wanted, (long long)top - 1, (long long)w->rows);
     int64_t bottom = most(w->low, front(s, window)), planes = s->fd->axis[0].total + 2 * t->pad_x;
     for (int64_t end = top; end > bottom; end -= up) {
         int64_t first = most(bottom, end - up), plane = t->base.plane * real;
