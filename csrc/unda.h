@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 7 };
+enum { UNDA_ABI = 8 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -241,7 +241,9 @@ typedef struct unda_fd_options {
     double speed_max;     /* of all waves anywhere [m/s]: the stable step and the layers follow from it */
     int32_t uniform;      /* 1: one material everywhere, in unda_solver_options.material; 0: see
                              unda_solver_set_material */
-    int32_t reserved;     /* 0 */
+    int32_t window;       /* CUDA, scalar: rows of y that enter the device at once, the state being in host
+                             memory and a window of it on the device; 0: all of it on the device; -1: as for 0,
+                             or if that does not fit, in rows as the free memory suggests */
     int64_t layer[6];     /* nodes of the layers at xmin xmax ymin ymax zmin zmax, where these absorb */
     double reflection[6]; /* amplitude left after the way through a layer and back, at normal incidence */
     double stretch[6];    /* staggered: kappa at the end of a layer, >= 1 */
@@ -268,7 +270,8 @@ typedef struct unda_solver_options {
      * along z, blocks an SM, threads along z; diamond: as step, half widths, their unit, steps of a launch,
      * fewest of one (fewer are taken as by step), nodes along z a block at most, level n - 1 in 1 shared
      * memory or 2 registers, copies of the code, cells in flight, c of each node through 1 the L2 cache or 2
-     * registers, SMs to occupy. */
+     * registers, SMs to occupy. With a window the steps of a pass stand where those of a launch do; for step,
+     * too. */
     int32_t plan[12];
     double dt;                 /* [s]; 0: cfl times the stable limit */
     double cfl;                /* 0: 0.9 */
@@ -288,8 +291,8 @@ typedef struct unda_solver_info {
     int32_t kernel;   /* the unda_kernel in use (DG: CUDA) */
     int32_t plan[12]; /* the tile in use */
     int32_t threads;
-    int32_t spill_bytes; /* FD, CUDA: local memory a thread of the kernel in use */
-    int32_t reserved;
+    int32_t spill_bytes;    /* FD, CUDA: local memory a thread of the kernel in use */
+    int32_t window;         /* FD: rows of y that enter the device at once; 0: all of it is there */
     int64_t num_elem;       /* FD: nodes of the user's grid */
     int64_t padded[3];      /* FD: nodes along x, y, z with layers */
     int64_t num_exact;      /* face nodes that need exact data: outer states, then incident waves */

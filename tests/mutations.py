@@ -24,6 +24,7 @@ SEEN_BY = [
 # the same of what belongs to finite differences
 FD_SEEN_BY = [
     "test_fd_modes", "test_fd_cuda", "test_fd_points", "test_fd_energy", "test_fd_layer", "test_fd_kernels",
+    "test_fd_window",
 ]  # fmt: skip
 
 STAGGERED_SEEN_BY = [
@@ -163,6 +164,27 @@ MUTATIONS = [
     ("cuda/fd/step.cu", "x & 1", "0"),
     ("cuda/fd/step.cu", "if (ahead >= a.num[0])", "if (ahead > a.num[0])"),
     ("cuda/fd/points.cu", "k < a.first[i + 1]", "k < a.first[i] + 1"),
+    # windows
+    ("csrc/fd/streamed.c", "return 2 * w->slab + w->reach", "return w->reach"),
+    ("csrc/fd/streamed.c", "- (window + 1) * scalar_cuda", "- window * scalar_cuda"),
+    ("csrc/fd/streamed.c", "front(s, window) + lean)", "front(s, window) + lean + 1)"),
+    ("csrc/fd/streamed.c", "front(s, window) + w->reach + s", "front(s, window) + s"),
+    ("csrc/fd/streamed.c", "w->reach + s->fd->half * levels", "w->reach + s->fd->half * (levels - 1)"),
+    ("csrc/fd/streamed.c", "levels + rows_above(s->fd, &t->streamed)", "levels"),
+    ("csrc/fd/streamed.c", "most(bottom, end - up)", "most(bottom, end - 2 * up)"),
+    ("csrc/fd/streamed.c", "(up ? num_array(s) : 2)", "2"),
+    ("csrc/fd/streamed.c", "most(0, front(s, i)), true", "most(0, front(s, i) - 1), true"),
+    ("csrc/fd/streamed.c", "found < num_z && row * num_z + found < first", "found < num_z"),
+    ("csrc/fd/streamed.c", "i > 1 ? done_from(s, i - 2, levels)", "i > 1 ? done_from(s, i - 1, levels)"),
+    ("csrc/fd/streamed.c", "0.5 * fd_cpu_get", "1.0 * fd_cpu_get"),
+    ("csrc/fd/streamed.c", "other_bytes + all * bytes <= free", "all > 0"),
+    ("csrc/fd/scalar_cuda.c", "2)\n            streamed_swap", "3)\n            streamed_swap"),
+    ("csrc/fd/scalar_cuda.c", "    s->step = start;\n", ""),
+    ("csrc/fd/scalar_cuda.c", "t->damp[1] + (gpu_ptr)(first *", "t->damp[1] + (gpu_ptr)(0 *"),
+    ("csrc/fd/diamond.c", "(int)(rows * first)", "0"),
+    ("csrc/fd/fd_cuda_points.c", "axis[2].total % s->fd->axis[1].total", "axis[2].total"),
+    ("cuda/fd/points.cu", "rows.row[i] >= rows.end", "rows.row[i] > rows.end"),
+    ("cuda/fd/step.cu", "found.sign) - a.wall[0])", "found.sign))"),
     # staggered schemes
     ("cuda/physics/staggered_acoustic.h", "m[0] + m[1 + i]", "m[0] + m[0]"),
     ("cuda/physics/staggered_elastic.h", "(soft[0] + soft[6])", "(soft[0] + soft[5])"),
@@ -205,6 +227,8 @@ def failing(copy: Path, path: str = "") -> str:
     seen_by = FD_SEEN_BY if "/fd/" in path or "scalar.h" in path else SEEN_BY
     if "staggered" in path or "cpml" in path or "fd_method" in path:
         seen_by = [*STAGGERED_SEEN_BY, *(FD_SEEN_BY if "fd_method" in path else [])]
+    if "streamed" in path:
+        seen_by = ["test_fd_window"]
     build = ["make", "-s", "lib", f"PY={sys.executable}"]
     done = subprocess.run(build, cwd=copy, env=environment, capture_output=True, text=True)
     if done.returncode:

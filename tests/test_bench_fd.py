@@ -5,11 +5,12 @@ Not here: the scalar case, other benchmarks (test_command_line.py).
 
 import json
 from fractions import Fraction
+from functools import partial
 
 import cuda_device
 import pytest
 from unda.__main__ import main
-from unda.commands import bench_fd_papers, fd_case
+from unda.commands import bench_fd, bench_fd_papers, fd_case
 from unda.commands.bench_fd_papers import tile_words
 
 REAL = cuda_device.prepare()
@@ -55,6 +56,19 @@ def test_staggered_schemes_have_a_row_for_each_medium_and_layer(tmp_path, device
             words += 1  # lambda is another on the free top
         assert row["bytes_per_cell"] == 4 * words
         assert row["padded"] == ([18, 19, 17] if row["layers"] else row["shape"])
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize(("word", "rows"), [("3", 3), ("auto", None), ("none", None)])
+def test_a_row_says_what_window_there_was(tmp_path, monkeypatch, word, rows):
+    few = partial(fd_case.measure, options={"levels": 8}, receivers=2)  # the stand-in takes its time
+    monkeypatch.setattr(bench_fd, "measure", few)
+    (row,) = bench(
+        tmp_path, "--orders", "4", "--shape", "4,17,9", "--device", "cuda", "--window", word
+    )  # fmt: skip
+    assert row["window"] == rows and row["kernel_options"].get("levels", 0) == (8 if rows else 0)
+    state = 2 * 4 * 4 * 17 * 32  # two levels, rows of 128 bytes
+    assert (row["host_bytes"] if rows else row["device_bytes"]) >= state > 4 * 17 * 9
 
 
 @pytest.mark.parametrize("physics", fd_case.MEDIA)

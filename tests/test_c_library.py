@@ -88,6 +88,11 @@ def test_any_allocation_of_a_staggered_scheme_may_fail_and_a_step_makes_none(dev
     assert int(found["failed"]) > 20 and found["allocations"] == "0"
 
 
+def test_any_allocation_of_a_grid_in_host_memory_may_fail_and_a_step_makes_none():
+    found = succeeds("window", "cuda")
+    assert int(found["failed"]) > 10 and found["allocations"] == "0"
+
+
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_a_step_allocates_nothing(device):
     assert succeeds("steps", device)["allocations"] == "0"

@@ -202,10 +202,21 @@ unda_status diamond_compile_only(unda_solver *s, int compute_capability, unda_ke
     return UNDA_OK;
 }
 
+/* Rows of y that a tile reaches beyond its middle; so far is a stage of towers behind the one before. */
+int64_t diamond_reach(const struct diamond_tile *tile)
+{
+    return tile->step * tile->dts;
+}
+
+int64_t diamond_stages(const unda_solver *s, const struct diamond_tile *tile, int64_t levels)
+{
+    int64_t width = diamond_reach(tile), half = s->fd->half;
+    return (s->fd->axis[1].total - half + width + half * levels + width - 1) / width;
+}
+
 static int64_t num_tower(const unda_solver *s, const struct diamond_tile *tile, int64_t levels)
 {
-    int64_t width = tile->step * tile->dts, half = s->fd->half;
-    return num_row(s, tile) * ((s->fd->axis[1].total - half + width + half * levels + width - 1) / width);
+    return num_row(s, tile) * diamond_stages(s, tile, levels);
 }
 
 unda_status diamond_create(unda_solver *s, struct diamond *d)
@@ -483,19 +494,25 @@ int diamond_sms(const unda_solver *s, const struct diamond *d)
     return num < d->tile.num_zb ? d->tile.num_zb : num;
 }
 
-/* `levels` steps at once, from step `time` of the call that began at step `begin`. */
-unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t begin, int64_t levels)
+/* Stages [first, end) of `levels` steps at once, from step `time` of the call that began at step `begin`;
+ * those before are done. */
+unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t begin, int64_t levels,
+                        int64_t first, int64_t end)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     TRY(update_lists(s, d));
     struct diamond_args a = arguments(s, d);
-    int64_t towers = num_tower(s, &d->tile, levels), most = diamond_sms(s, d) / d->tile.num_zb;
+    int64_t rows = num_row(s, &d->tile), towers = rows * (end - first);
+    int64_t most = diamond_sms(s, d) / d->tile.num_zb;
     a.num_level = (int)levels;
-    a.num_tower = (int)towers;
+    a.first_tower = (int)(rows * first);
+    a.num_tower = (int)(rows * end);
     a.amplitude = POINTER(t->base.amplitude + (gpu_ptr)(time * s->num_source * s->real_bytes));
-    if (s->num_group)
+    if (s->num_group && first == 0)
         TRY(upload_samples(s, d, begin, levels));
-    TRY(gpu_zero_async(t->base.stream, d->progress, 4 * (towers + 1)));
+    /* the ticket, and before the first stage the progress of all towers */
+    TRY(gpu_zero_async(t->base.stream, d->progress,
+                       4 * (first == 0 ? num_tower(s, &d->tile, levels) + 1 : 1)));
     struct gpu_shape shape = {{d->tile.num_zb * (towers < most ? towers : most), 1, 1},
                               {(d->tile.zb + 31) / 32 * 32, 1, 1},
                               d->tile.shared_bytes};

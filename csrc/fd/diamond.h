@@ -16,6 +16,9 @@ unda_status diamond_create(unda_solver *s, struct diamond *d);
 void diamond_free(unda_solver *s, struct diamond *d);
 int diamond_sms(const unda_solver *s, const struct diamond *d);
 unda_status diamond_reserve(unda_solver *s, struct diamond *d);
-unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t begin, int64_t levels);
+int64_t diamond_reach(const struct diamond_tile *tile);
+int64_t diamond_stages(const unda_solver *s, const struct diamond_tile *tile, int64_t levels);
+unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t begin, int64_t levels,
+                        int64_t first, int64_t end);
 
 #endif

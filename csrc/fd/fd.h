@@ -51,6 +51,7 @@ struct fd {
     struct fd_axis axis[3];
     struct fd_field field[FD_MAX_FIELD];
     int64_t num_node; /* with layers */
+    int32_t window;   /* see unda_fd_options */
     double speed_max, rho, c;
     int64_t num_given; /* planes whose material is given */
     uint8_t *given;    /* [axis[0].num]: which */

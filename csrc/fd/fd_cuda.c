@@ -16,16 +16,16 @@ unda_status fd_cuda_compile(unda_solver *s, const char *const *options)
     return gpu_kernel_get(&t->halve, t->point_module, "scalar_halve", 0);
 }
 
-unda_status fd_cuda_check_memory(const unda_solver *s)
+unda_status fd_cuda_check_memory(const unda_solver *s, const char *more)
 {
     const struct fd_cuda *t = fd_cuda(s);
     int64_t free_bytes;
     TRY(gpu_memory_free(t->gpu, &free_bytes));
     if (s->device_bytes > free_bytes)
         FAIL(UNDA_ERR_DEVICE_MEMORY,
-             "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)",
+             "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)%s",
              (long long)s->device_bytes, (long long)free_bytes, (long long)gpu_info(t->gpu)->total_bytes,
-             s->options.device, gpu_info(t->gpu)->name);
+             s->options.device, gpu_info(t->gpu)->name, more);
     return UNDA_OK;
 }
 

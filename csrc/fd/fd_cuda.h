@@ -13,15 +13,16 @@ enum { BLOCK = 256 };
 /* One field of a group of receivers on the device. */
 struct fd_cuda_group {
     int32_t group, column;
-    gpu_ptr place, node, weight; /* nodes of all points, each once; which are a point's; weights of axes */
-    gpu_ptr values, out;         /* [sample][node], [sample][point] of one call */
-    void *host;                  /* [sample][point] */
-    int64_t num_node, room;      /* room: samples */
+    gpu_ptr place, row;     /* nodes of all points, each once; row: of y, see by_row */
+    gpu_ptr node, weight;   /* which are a point's; weights of axes */
+    gpu_ptr values, out;    /* [sample][node], [sample][point] of one call */
+    void *host;             /* [sample][point] */
+    int64_t num_node, room; /* room: samples */
 };
 
 /* Sources of a field: nodes and their terms. */
 struct fd_cuda_sources {
-    gpu_ptr place, first, number, weight;
+    gpu_ptr place, row, first, number, weight;
     int64_t num_node;
 };
 
@@ -35,6 +36,8 @@ struct fd_cuda {
     gpu_ptr array[FD_MAX_FIELD], material[FD_MAX_MATERIAL], bad;
     void *staging; /* host: one plane */
     struct fd_cuda_sources source[FD_MAX_FIELD];
+    bool by_row; /* points are looked for in rows of y from first_row to end_row - 1 alone */
+    int32_t first_row, end_row;
     gpu_ptr amplitude;
     int64_t amplitude_bytes, source_version;
     void *amplitude_real; /* host */
@@ -67,8 +70,9 @@ static inline int64_t fd_cuda_place(const unda_solver *s, int64_t node)
 }
 
 /* fd_cuda.c */
-unda_status fd_cuda_check_memory(const unda_solver *s); /* whether s->device_bytes are free */
-void fd_cuda_close(unda_solver *s);                     /* frees what is in struct fd_cuda on the device */
+/* Whether s->device_bytes are free; more: ends the message. */
+unda_status fd_cuda_check_memory(const unda_solver *s, const char *more);
+void fd_cuda_close(unda_solver *s); /* frees what is in struct fd_cuda on the device */
 unda_status fd_cuda_compile(unda_solver *s, const char *const *options);
 unda_status fd_cuda_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out,
                            const void *in);

@@ -13,9 +13,16 @@ static struct gpu_shape threads(int64_t count)
 
 /* ---- values at nodes, at once ---- */
 
-static unda_status gather_places(unda_solver *s, gpu_ptr p, int64_t count, gpu_ptr place, gpu_ptr values)
+static struct scalar_rows rows_of(const struct fd_cuda *t, gpu_ptr row)
 {
-    struct scalar_gather_args a = {POINTER(p), POINTER(place), POINTER(values), count};
+    return (struct scalar_rows){POINTER(row), t->first_row, t->end_row};
+}
+
+static unda_status gather_places(unda_solver *s, gpu_ptr p, int64_t count, gpu_ptr place, gpu_ptr row,
+                                 gpu_ptr values)
+{
+    struct scalar_gather_args a = {POINTER(p), POINTER(place), POINTER(values), count,
+                                   rows_of(fd_cuda(s), row)};
     struct gpu_shape shape = threads(count);
     return count ? gpu_launch(&fd_cuda(s)->gather, fd_cuda(s)->stream, &shape, &a, sizeof a) : UNDA_OK;
 }
@@ -28,7 +35,7 @@ static unda_status gather_into(unda_solver *s, gpu_ptr p, int64_t count, const i
     if (status == UNDA_OK)
         status = gpu_alloc(t->gpu, &values, count * s->real_bytes, "nodes");
     if (status == UNDA_OK)
-        status = gather_places(s, p, count, list, values);
+        status = gather_places(s, p, count, list, 0, values);
     if (status == UNDA_OK && count)
         status = gpu_download(t->stream, real, values, count * s->real_bytes);
     gpu_free(t->gpu, list);
@@ -57,13 +64,28 @@ unda_status fd_cuda_gather(unda_solver *s, int array, int64_t count, const int64
     return status;
 }
 
+/* Rows of y of nodes, where points are looked for by these. */
+static unda_status upload_rows(unda_solver *s, gpu_ptr *ptr, int64_t num, const int64_t *node)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    int32_t *row;
+    if (!t->by_row)
+        return UNDA_OK;
+    TRY(array_try(&row, num, sizeof *row, "points"));
+    for (int64_t i = 0; i < num; i++)
+        row[i] = (int32_t)(node[i] / s->fd->axis[2].total % s->fd->axis[1].total);
+    unda_status status = gpu_alloc_copy(t->stream, ptr, row, (int64_t)sizeof *row * num, "points");
+    array_free(row);
+    return status;
+}
+
 /* ---- sources ---- */
 
 static void free_sources(struct fd_cuda *t)
 {
     for (int f = 0; f < FD_MAX_FIELD; f++) {
         struct fd_cuda_sources *list = &t->source[f];
-        gpu_ptr all[] = {list->place, list->first, list->number, list->weight};
+        gpu_ptr all[] = {list->place, list->row, list->first, list->number, list->weight};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             gpu_free(t->gpu, all[i]);
         *list = (struct fd_cuda_sources){0};
@@ -103,7 +125,7 @@ static unda_status upload_terms(unda_solver *s, int f, const struct fd_cuda_term
     int64_t node = 0;
     for (int64_t i = 0; i < num; i++) {
         if (i == 0 || term[i].node != term[i - 1].node) {
-            place[node] = fd_cuda_place(s, term[i].node);
+            place[node] = term[i].node;
             first[node++] = (int32_t)i;
         }
         number[i] = term[i].source;
@@ -114,6 +136,9 @@ static unda_status upload_terms(unda_solver *s, int f, const struct fd_cuda_term
     }
     first[node] = (int32_t)num;
     list->num_node = node;
+    TRY(upload_rows(s, &list->row, node, place));
+    for (int64_t i = 0; i < node; i++)
+        place[i] = fd_cuda_place(s, place[i]);
     TRY(gpu_alloc_copy(t->stream, &list->place, place, 8 * node, "sources"));
     TRY(gpu_alloc_copy(t->stream, &list->first, first, 4 * (node + 1), "sources"));
     TRY(gpu_alloc_copy(t->stream, &list->number, number, 4 * num, "sources"));
@@ -206,7 +231,8 @@ unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time)
                                    POINTER(list->number),
                                    POINTER(list->weight),
                                    POINTER(t->amplitude + (gpu_ptr)(time * s->num_source * s->real_bytes)),
-                                   list->num_node};
+                                   list->num_node,
+                                   rows_of(t, list->row)};
     struct gpu_shape shape = threads(list->num_node);
     return gpu_launch(&t->inject, t->stream, &shape, &a, sizeof a);
 }
@@ -217,8 +243,8 @@ static void free_groups(struct fd_cuda *t)
 {
     for (int32_t i = 0; i < t->num_group; i++) {
         array_free(t->groups[i].host);
-        gpu_ptr all[] = {t->groups[i].place, t->groups[i].node, t->groups[i].weight, t->groups[i].values,
-                         t->groups[i].out};
+        gpu_ptr all[] = {t->groups[i].place,  t->groups[i].row,    t->groups[i].node,
+                         t->groups[i].weight, t->groups[i].values, t->groups[i].out};
         for (size_t k = 0; k < sizeof all / sizeof *all; k++)
             gpu_free(t->gpu, all[k]);
     }
@@ -241,6 +267,7 @@ static unda_status new_group(unda_solver *s, const struct receiver_group *group,
     unda_status status = gpu_alloc_copy(t->stream, &g->place, place, 8 * nodes->num_node, "receivers");
     array_free(place);
     TRY(status);
+    TRY(upload_rows(s, &g->row, nodes->num_node, nodes->node));
     TRY(gpu_alloc_copy(t->stream, &g->node, nodes->index, 4 * POINT_NODES * num, "receivers"));
     TRY(gpu_alloc_copy(t->stream, &g->weight, nodes->weight, 8 * 3 * POINT_WIDTH * num, "receivers"));
     TRY(gpu_alloc(t->gpu, &g->values, g->room * nodes->num_node * s->real_bytes, "receiver samples"));
@@ -288,7 +315,8 @@ unda_status fd_cuda_take(unda_solver *s, int64_t begin)
             continue;
         int64_t sample = fd_samples_since(group, begin, s->step) - 1;
         gpu_ptr values = g->values + (gpu_ptr)(sample * g->num_node * s->real_bytes);
-        TRY(gather_places(s, fd_cuda_array(t, points->field[g->column]), g->num_node, g->place, values));
+        TRY(gather_places(s, fd_cuda_array(t, points->field[g->column]), g->num_node, g->place, g->row,
+                          values));
     }
     return UNDA_OK;
 }

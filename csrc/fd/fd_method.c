@@ -71,6 +71,11 @@ static unda_status check(const unda_solver_options *o)
     if (tiled && o->boundary &&
         (o->boundary[0] == UNDA_BOUNDARY_PERIODIC || o->boundary[2] == UNDA_BOUNDARY_PERIODIC))
         FAIL(UNDA_ERR_ARG, "x or y is periodic, along which kernel tiled marches; expected kernel step");
+    if (f->window < -1)
+        FAIL(UNDA_ERR_ARG, "window is %d, expected rows of y, 0 (none) or -1 (auto)", f->window);
+    if (f->window > 0 && (f->scheme != UNDA_SCALAR || o->device == UNDA_DEVICE_CPU))
+        FAIL(UNDA_ERR_ARG,
+             "window is %d, expected 0 or -1: only the scalar scheme on CUDA devices has windows", f->window);
     int most = f->scheme == UNDA_STAGGERED ? 64 : 16;
     if (o->plan[0] < 0 || o->plan[0] > most || o->plan[1] < 0)
         FAIL(UNDA_ERR_ARG, "plan is {%d, %d}, expected 0..%d rows of a block or steps of a tile, >= 0 planes",
@@ -118,6 +123,7 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
     fd->half = o->fd->order / 2;
     fd->uniform = o->fd->uniform;
     fd->speed_max = o->fd->speed_max;
+    fd->window = o->fd->window;
     fd->num_node = 1;
     for (int a = 0; a < 3; a++) {
         fill_axis(fd, &fd->axis[a], o, a);

@@ -2,6 +2,7 @@
  * Not here: planes (fd_cuda.c), sources and receivers (fd_cuda_points.c). Next: cuda/fd/step.cu, diamond.c.
  */
 #include "diamond.h"
+#include "streamed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,25 +61,43 @@ static void list_arrays(const unda_solver *s, struct scalar_cuda *t, struct arra
     memcpy(list, all, sizeof all);
 }
 
+static int64_t device_bytes(const unda_solver *s, struct scalar_cuda *t)
+{
+    struct array list[NUM_ARRAY];
+    int64_t bytes = 0;
+    list_arrays(s, t, list);
+    for (int i = 0; i < NUM_ARRAY; i++)
+        bytes += list[i].bytes;
+    return bytes;
+}
+
+/* Where everything will be, and what it takes. */
+static unda_status plan(unda_solver *s, struct scalar_cuda *t)
+{
+    TRY(lay_out(s, t));
+    int64_t level = t->base.plane * (s->fd->axis[0].total + 2 * t->pad_x) * s->real_bytes;
+    TRY(streamed_choose(s, t, device_bytes(s, t) - (s->fd->uniform ? 2 : 3) * level));
+    s->device_bytes = device_bytes(s, t);
+    s->host_bytes = t->streamed.slab ? streamed_host_bytes(s, t) : t->base.plane * s->real_bytes;
+    return UNDA_OK;
+}
+
 static unda_status forecast(unda_solver *s)
 {
     struct scalar_cuda t = {0};
-    struct array list[NUM_ARRAY];
-    TRY(lay_out(s, &t));
-    list_arrays(s, &t, list);
-    s->device_bytes = 0;
-    for (int i = 0; i < NUM_ARRAY; i++)
-        s->device_bytes += list[i].bytes;
-    s->host_bytes = t.base.plane * s->real_bytes;
-    return UNDA_OK;
+    return plan(s, &t);
 }
 
 static unda_status allocate(unda_solver *s, struct scalar_cuda *t)
 {
     struct array list[NUM_ARRAY];
     list_arrays(s, t, list);
-    TRY(fd_cuda_check_memory(s));
-    TRY(array_try(&t->base.staging, t->base.plane, s->real_bytes, "planes"));
+    char more[128] = "";
+    if (t->streamed.why_not)
+        snprintf(more, sizeof more, "; no window of it: %s", t->streamed.why_not);
+    TRY(fd_cuda_check_memory(s, more));
+    if (!t->streamed.slab)
+        TRY(array_try(&t->base.staging, t->base.plane, s->real_bytes, "planes"));
     for (int i = 0; i < NUM_ARRAY; i++)
         if (list[i].bytes) {
             TRY(gpu_alloc(t->base.gpu, list[i].ptr, list[i].bytes, list[i].what));
@@ -152,8 +171,8 @@ static unda_status upload_damp(unda_solver *s, struct scalar_cuda *t)
 static int choose_chunk(const unda_solver *s, const struct scalar_cuda *t)
 {
     int64_t num = s->fd->axis[0].total, least = 4 * s->fd->half, most = num < 64 ? num : 64;
-    int64_t tiles =
-        ((t->base.pitch * s->real_bytes + 511) / 512) * ((s->fd->axis[1].total + t->tile_y - 1) / t->tile_y);
+    int64_t rows = t->streamed.slab ? t->streamed.slab : s->fd->axis[1].total;
+    int64_t tiles = ((t->base.pitch * s->real_bytes + 511) / 512) * ((rows + t->tile_y - 1) / t->tile_y);
     int64_t chunk = num * tiles / (8 * gpu_info(t->base.gpu)->num_sm) + 1;
     chunk = chunk < least ? least : chunk;
     chunk = s->options.plan[1] ? s->options.plan[1] : chunk < most ? chunk : most;
@@ -163,16 +182,17 @@ static int choose_chunk(const unda_solver *s, const struct scalar_cuda *t)
 static unda_status create(unda_solver *s)
 {
     struct scalar_cuda *t;
-    TRY(forecast(s));
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
+    TRY(plan(s, t));
     t->base.source_version = t->base.group_version = -1;
     t->tile_y = s->options.plan[0] ? s->options.plan[0] : TILE_Y;
     fork_mark();
     TRY(gpu_open(&t->base.gpu, s->options.device));
     TRY(gpu_stream_new(&t->base.stream, t->base.gpu));
-    TRY(lay_out(s, t));
     TRY(allocate(s, t));
+    if (t->streamed.slab)
+        TRY(streamed_create(s));
     TRY(compile(s, t));
     if (t->many)
         TRY(diamond_create(s, &t->diamond));
@@ -187,6 +207,7 @@ static void destroy(unda_solver *s)
     if (t->base.gpu) {
         if (t->many)
             diamond_free(s, &t->diamond);
+        streamed_free(s);
         for (int a = 0; a < 3; a++)
             gpu_free(t->base.gpu, t->damp_memory[a]);
         gpu_module_free(t->step_module);
@@ -204,10 +225,13 @@ static void describe(const unda_solver *s, unda_solver_info *info)
     const int plan[] = {t->tile_y,    t->chunk,     tile->dts,      tile->step,
                         tile->levels, tile->fewest, tile->zb,       1 + tile->old,
                         tile->unroll, tile->chunk,  tile->variable, diamond_sms(s, &t->diamond)};
+    info->window = (int32_t)t->streamed.slab;
     info->kernel = t->many ? UNDA_KERNEL_DIAMOND : UNDA_KERNEL_STEP;
     info->spill_bytes = t->many ? t->diamond.kernel.spill_bytes : t->step.spill_bytes;
     for (size_t i = 0; i < (t->many ? sizeof plan / sizeof *plan : 2); i++)
         info->plan[i] = plan[i];
+    if (t->streamed.slab)
+        info->plan[LEVELS_PART] = (int32_t)t->streamed.levels;
 }
 
 /* ---- state ---- */
@@ -216,14 +240,36 @@ static unda_status clear(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     int64_t bytes = t->base.plane * (s->fd->axis[0].total + 2 * t->pad_x) * s->real_bytes;
+    if (t->streamed.slab) {
+        streamed_clear(s, FD_P);
+        streamed_clear(s, FD_PREVIOUS);
+        return UNDA_OK;
+    }
     TRY(gpu_zero_async(t->base.stream, t->base.array[0], bytes));
     TRY(gpu_zero_async(t->base.stream, t->base.array[1], bytes));
     return gpu_sync(t->base.stream);
 }
 
+static unda_status planes(unda_solver *s, int array, int64_t first, int64_t count, void *out, const void *in)
+{
+    return (scalar_cuda(s)->streamed.slab ? streamed_planes : fd_cuda_planes)(s, array, first, count, out,
+                                                                              in);
+}
+
+static unda_status gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
+{
+    return (scalar_cuda(s)->streamed.slab ? streamed_gather : fd_cuda_gather)(s, array, count, node, values);
+}
+
+static unda_status find_bad(unda_solver *s, int64_t *index)
+{
+    return (scalar_cuda(s)->streamed.slab ? streamed_find_bad : fd_cuda_find_bad)(s, index);
+}
+
 /* ---- steps ---- */
 
-static unda_status launch_step(unda_solver *s)
+/* Rows [first, end) of y. */
+static unda_status launch_step(unda_solver *s, int64_t first, int64_t end)
 {
     const struct fd *fd = s->fd;
     struct scalar_cuda *t = scalar_cuda(s);
@@ -233,6 +279,7 @@ static unda_status launch_step(unda_solver *s)
                             .plane = t->base.plane,
                             .pitch = (int)t->base.pitch,
                             .chunk = t->chunk,
+                            .wall = {(int)-first, (int)(fd->axis[1].total - 1 - first)},
                             .center32 = (float)fd->center,
                             .center64 = fd->center,
                             .speed32 = (float)fd->speed,
@@ -247,6 +294,8 @@ static unda_status launch_step(unda_solver *s)
             a.weight64[i * (FD_MAX_HALF + 1) + m] = fd->weight[i][m];
         }
     }
+    a.damp[1] = POINTER(t->damp[1] + (gpu_ptr)(first * s->real_bytes));
+    a.num[1] = (int)(end - first);
     int tile_z = 512 / s->real_bytes;
     struct gpu_shape shape = {{(a.num[2] + tile_z - 1) / tile_z, (a.num[1] + t->tile_y - 1) / t->tile_y,
                                (a.num[0] + t->chunk - 1) / t->chunk},
@@ -262,17 +311,26 @@ static void swap(struct fd_cuda *t)
     t->array[1] = kept;
 }
 
-/* One step of the whole grid after the other, of a call that began at step `begin`. */
-static unda_status run_steps(unda_solver *s, int64_t begin, int64_t num_step)
+/* One step of these rows, if there are any, of a call that began at step `begin`. */
+static unda_status take_step(unda_solver *s, int64_t begin, int64_t first, int64_t end)
 {
     struct scalar_cuda *t = scalar_cuda(s);
-    for (int64_t i = 0; i < num_step; i++) {
-        TRY(launch_step(s));
-        swap(&t->base);
+    t->base.first_row = (int32_t)first;
+    t->base.end_row = (int32_t)end;
+    if (first < end)
+        TRY(launch_step(s, first, end));
+    swap(&t->base);
+    if (first < end)
         TRY(fd_cuda_inject(s, 0, t->base.array[0], s->step - begin));
-        s->step++;
-        TRY(fd_cuda_take(s, begin));
-    }
+    s->step++;
+    return first < end ? fd_cuda_take(s, begin) : UNDA_OK;
+}
+
+/* One step of the whole grid after the other. */
+static unda_status run_steps(unda_solver *s, int64_t begin, int64_t num_step)
+{
+    for (int64_t i = 0; i < num_step; i++)
+        TRY(take_step(s, begin, 0, s->fd->axis[1].total));
     return UNDA_OK;
 }
 
@@ -285,7 +343,7 @@ static unda_status run_diamonds(unda_solver *s, int64_t begin, int64_t num_step)
         int64_t levels = left < t->diamond.tile.levels ? left : t->diamond.tile.levels;
         if (left < t->diamond.tile.fewest)
             return run_steps(s, begin, left);
-        TRY(diamond_run(s, &t->diamond, done, begin, levels));
+        TRY(diamond_run(s, &t->diamond, done, begin, levels, 0, diamond_stages(s, &t->diamond.tile, levels)));
         if (levels % 2)
             swap(&t->base);
         done += levels;
@@ -294,21 +352,74 @@ static unda_status run_diamonds(unda_solver *s, int64_t begin, int64_t num_step)
     return UNDA_OK;
 }
 
+static unda_status step_window(unda_solver *s, const struct streamed_pass *pass, int64_t window)
+{
+    unda_status status = UNDA_OK;
+    int64_t start = s->step;
+    for (int64_t n = 0; n < pass->levels && status == UNDA_OK; n++) {
+        int64_t first, end;
+        streamed_rows(s, window, n, &first, &end);
+        status = take_step(s, pass->begin, first, end);
+    }
+    s->step = start;
+    return status;
+}
+
+static unda_status diamond_window(unda_solver *s, const struct streamed_pass *pass, int64_t window)
+{
+    struct diamond *d = &scalar_cuda(s)->diamond;
+    int64_t stages = scalar_cuda(s)->streamed.slab / diamond_reach(&d->tile), first = window * stages;
+    int64_t all = diamond_stages(s, &d->tile, pass->levels);
+    return diamond_run(s, d, pass->time, pass->begin, pass->levels, first,
+                       first + stages < all ? first + stages : all);
+}
+
+static unda_status run_streamed(unda_solver *s, int64_t begin, int64_t num_step)
+{
+    const struct scalar_cuda *t = scalar_cuda(s);
+    for (int64_t done = 0; done < num_step;) {
+        int64_t left = num_step - done, levels = left < t->streamed.levels ? left : t->streamed.levels;
+        bool many = t->many && left >= t->diamond.tile.fewest;
+        struct streamed_pass pass = {levels, done, begin, many ? diamond_window : step_window};
+        TRY(streamed_run(s, &pass));
+        if (levels % 2)
+            streamed_swap(s);
+        done += levels;
+        s->step += levels;
+    }
+    return UNDA_OK;
+}
+
 static unda_status run(unda_solver *s, int64_t num_step)
 {
+    const struct scalar_cuda *t = scalar_cuda(s);
     int64_t begin = s->step;
-    TRY(scalar_cuda(s)->many ? run_diamonds(s, begin, num_step) : run_steps(s, begin, num_step));
+    TRY((t->streamed.slab ? run_streamed : t->many ? run_diamonds : run_steps)(s, begin, num_step));
     TRY(gpu_sync(fd_cuda(s)->stream));
     return fd_cuda_fetch(s, begin);
+}
+
+static unda_status rest_window(unda_solver *s, const struct streamed_pass *pass, int64_t window)
+{
+    (void)pass;
+    int64_t first, end;
+    streamed_rows(s, window, 0, &first, &end);
+    return first < end ? launch_step(s, first, end) : UNDA_OK;
 }
 
 /* See scalar_cpu.c. */
 static unda_status rest(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
+    if (t->streamed.slab) {
+        streamed_clear(s, FD_PREVIOUS);
+        TRY(streamed_run(s, &(struct streamed_pass){.levels = 1, .work = rest_window}));
+        streamed_halve(s, FD_PREVIOUS);
+        return UNDA_OK;
+    }
     TRY(gpu_zero_async(t->base.stream, t->base.array[1],
                        t->base.plane * (s->fd->axis[0].total + 2 * t->pad_x) * s->real_bytes));
-    TRY(launch_step(s));
+    TRY(launch_step(s, 0, s->fd->axis[1].total));
     TRY(fd_cuda_whole(s, &t->base.halve, t->base.array[1]));
     return gpu_sync(t->base.stream);
 }
@@ -325,12 +436,12 @@ const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
                                                   .record = fd_record,
                                                   .drive = fd_cuda_drive,
                                                   .run = run,
-                                                  .find_bad = fd_cuda_find_bad,
+                                                  .find_bad = find_bad,
                                                   .reserve = reserve,
                                                   .forecast = forecast,
                                                   .describe = describe,
                                                   .compile = compile_only},
-                                         .planes = fd_cuda_planes,
-                                         .gather = fd_cuda_gather,
+                                         .planes = planes,
+                                         .gather = gather,
                                          .clear = clear,
                                          .rest = rest};

@@ -1,9 +1,12 @@
 /* scalar_cuda.h: what the files of the CUDA engine of the scalar scheme share.
- * Next: scalar_cuda.c (steps), diamond.c (many steps at once), cuda/fd (the kernels). */
+ * Next: scalar_cuda.c (steps), diamond.c (many steps at once), streamed.c (large grids), cuda/fd (the
+ * kernels). */
 #ifndef UNDA_SCALAR_CUDA_H
 #define UNDA_SCALAR_CUDA_H
 
 #include "fd_cuda.h"
+
+enum { LEVELS_PART = 4 }; /* of unda_solver_options.plan: steps of a launch or a pass */
 
 /* The tile of kernel diamond (cuda/fd/diamond.cu). */
 struct diamond_tile {
@@ -24,6 +27,18 @@ struct diamond {
     int64_t version; /* of the solver's points that the lists hold */
 };
 
+/* The state in host memory, a window of rows of y on the device (streamed.c). */
+struct streamed {
+    int64_t slab;      /* rows that come at once; 0: the whole state is on the device */
+    int64_t levels;    /* steps of a pass, at most */
+    int64_t rows, low; /* rows on the device; the lowest of them */
+    int64_t reach;     /* rows that a stage of towers reaches beyond its middle; 0: kernel step */
+    void *host[3];     /* [total x][total y][pitch]: p, one level back, speeds */
+    gpu_ptr memory[3]; /* the same on the device, where the arrays of struct fd_cuda are aimed */
+    struct gpu_stream *up, *down;
+    const char *why_not; /* refused although the state does not fit */
+};
+
 struct scalar_cuda {
     struct fd_cuda base; /* array [0] now, [1] one step back: the next one goes there */
     struct gpu_module *step_module;
@@ -33,6 +48,7 @@ struct scalar_cuda {
     gpu_ptr damp_memory[3], damp[3]; /* damp: at node 0 */
     bool many;                       /* kernel diamond */
     struct diamond diamond;
+    struct streamed streamed;
 };
 
 static inline struct scalar_cuda *scalar_cuda(const unda_solver *s)

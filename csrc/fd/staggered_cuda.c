@@ -72,7 +72,7 @@ static unda_status zeros(unda_solver *s, gpu_ptr *ptr, int64_t count, const char
 static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
 {
     const struct fd *fd = s->fd;
-    TRY(fd_cuda_check_memory(s));
+    TRY(fd_cuda_check_memory(s, ""));
     TRY(array_try(&t->base.staging, t->base.plane, s->real_bytes, "planes"));
     TRY(gpu_alloc(t->base.gpu, &t->base.bad, 8, "finite check"));
     for (int f = 0; f < fd->num_field; f++)
@@ -156,17 +156,7 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
     lay_out(s, &t);
     defines(s, &tile, t.base.pitch, text, options);
     struct gpu_source source = {"fd/staggered.cu", options, NUM_OPTION};
-    const char *const name[] = {"staggered_pass0", "staggered_pass1", "staggered_layers0",
-                                "staggered_layers1"};
-    unda_kernel_resources most = {0};
-    for (int i = 0; i < (s->fd->num_slab ? 4 : 2); i++) {
-        TRY(gpu_compile_only(&source, name[i], compute_capability, resources));
-        most.registers = most.registers > resources->registers ? most.registers : resources->registers;
-        most.spill_bytes =
-            most.spill_bytes > resources->spill_bytes ? most.spill_bytes : resources->spill_bytes;
-    }
-    resources->registers = most.registers;
-    resources->spill_bytes = most.spill_bytes;
+    TRY(gpu_compile_only(&source, "staggered_", compute_capability, resources));
     resources->threads = tile.lanes * tile.rows;
     return UNDA_OK;
 }

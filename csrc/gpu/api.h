@@ -17,6 +17,20 @@ enum {
     CUDA_MISSING = -2 /* not called: the library lacks the function */
 };
 
+/* CUDA_MEMCPY2D: `height` parts of `width` bytes, each `pitch` after the one before. */
+struct cuda_copy {
+    struct cuda_copy_side {
+        size_t x, y;
+        int32_t kind; /* CUDA_HOST, CUDA_DEVICE */
+        const void *host;
+        uint64_t device;
+        void *array;
+        size_t pitch;
+    } from, to;
+    size_t width, height;
+};
+enum { CUDA_HOST = 1, CUDA_DEVICE = 2 };
+
 #define MEMBER(name, symbol, arguments) int(*name) arguments;
 struct cuda_api {
     CUDA_LIST(MEMBER)

@@ -23,6 +23,7 @@
     X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *))                     \
     X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *))                           \
     X(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, (uint64_t, uint64_t, size_t, void *))                         \
+    X(cuMemcpy2DAsync, cuMemcpy2DAsync_v2, (const struct cuda_copy *, void *))                               \
     X(cuMemsetD8Async, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *))                           \
     X(cuStreamCreate, cuStreamCreate, (void **, unsigned))                                                   \
     X(cuStreamDestroy, cuStreamDestroy_v2, (void *))                                                         \

@@ -53,6 +53,14 @@ unda_status gpu_download(struct gpu_stream *stream, void *to, gpu_ptr from, int6
 unda_status gpu_upload_async(struct gpu_stream *stream, gpu_ptr to, const void *from, int64_t bytes);
 unda_status gpu_download_async(struct gpu_stream *stream, void *to, gpu_ptr from, int64_t bytes);
 unda_status gpu_copy_async(struct gpu_stream *stream, gpu_ptr to, gpu_ptr from, int64_t bytes);
+/* The same of `num` parts of `bytes`, which begin `from_step` and `to_step` bytes apart, below 2^31. Parts of
+ * gpu_copy_parts_async may not overlap. */
+unda_status gpu_upload_parts_async(struct gpu_stream *stream, gpu_ptr to, int64_t to_step, const void *from,
+                                   int64_t from_step, int64_t bytes, int64_t num);
+unda_status gpu_download_parts_async(struct gpu_stream *stream, void *to, int64_t to_step, gpu_ptr from,
+                                     int64_t from_step, int64_t bytes, int64_t num);
+unda_status gpu_copy_parts_async(struct gpu_stream *stream, gpu_ptr to, int64_t to_step, gpu_ptr from,
+                                 int64_t from_step, int64_t bytes, int64_t num);
 unda_status gpu_zero_async(struct gpu_stream *stream, gpu_ptr to, int64_t bytes);
 
 /* ---- streams, events, graphs ---- */
@@ -110,7 +118,7 @@ unda_status gpu_launch(const struct gpu_kernel *kernel, struct gpu_stream *strea
 unda_status gpu_occupancy(const struct gpu_kernel *kernel, int threads, int shared_bytes, int *blocks);
 
 /* Compiles without a device and without the cache and fills resources (registers, spills and static shared
- * memory as the assembler states them) of one kernel. */
+ * memory as the assembler states them) of one kernel, or the most of all whose names begin so: "name_". */
 unda_status gpu_compile_only(const struct gpu_source *source, const char *kernel, int compute_capability,
                              unda_kernel_resources *resources);
 

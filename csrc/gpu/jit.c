@@ -144,21 +144,29 @@ static int number_before(const char *begin, const char *end, const char *unit)
     return atoi(word);
 }
 
-/* Reads the assembler's statement on one kernel, which runs from its "Compiling entry function" to the next.
- */
+/* Reads the assembler's statement on one kernel, which runs from its "Compiling entry function" to the next, or
+ * on all whose names begin so if it ends in an underscore: the most of each number. */
 static unda_status read_statement(const char *log, const char *kernel, unda_kernel_resources *resources)
 {
     struct text head = {0};
-    text_add(&head, "Compiling entry function '%s'", kernel);
+    bool all = kernel[strlen(kernel) - 1] == '_';
+    text_add(&head, "Compiling entry function '%s%s", kernel, all ? "" : "'");
     const char *begin = strstr(log, text_of(&head));
-    text_clear(&head);
-    if (!begin)
+    if (!begin) {
+        text_clear(&head);
         FAIL(UNDA_ERR_COMPILE, "no kernel %s was compiled; the compiler said: %.400s", kernel, log);
-    const char *next = strstr(begin + 1, "Compiling entry function");
-    const char *end = next ? next : begin + strlen(begin);
-    resources->registers = number_before(begin, end, " registers");
-    resources->spill_bytes = number_before(begin, end, " bytes stack frame");
-    resources->shared_bytes = number_before(begin, end, " bytes smem");
+    }
+    while (begin) {
+        const char *next = strstr(begin + 1, "Compiling entry function");
+        const char *end = next ? next : begin + strlen(begin);
+        int found[3] = {number_before(begin, end, " registers"), number_before(begin, end, " bytes stack frame"),
+                        number_before(begin, end, " bytes smem")};
+        int32_t *most[3] = {&resources->registers, &resources->spill_bytes, &resources->shared_bytes};
+        for (int i = 0; i < 3; i++)
+            *most[i] = found[i] > *most[i] ? found[i] : *most[i];
+        begin = strstr(begin + 1, text_of(&head));
+    }
+    text_clear(&head);
     return UNDA_OK;
 }
 

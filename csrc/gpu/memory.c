@@ -124,6 +124,46 @@ unda_status gpu_copy_async(struct gpu_stream *stream, gpu_ptr to, gpu_ptr from, 
     return gpu_leave_with(stream->gpu, CU(cuMemcpyDtoDAsync, to, from, (size_t)bytes, stream->handle));
 }
 
+/* ---- parts ---- */
+
+static struct cuda_copy_side on_host(const void *at, int64_t step)
+{
+    return (struct cuda_copy_side){.kind = CUDA_HOST, .host = at, .pitch = (size_t)step};
+}
+
+static struct cuda_copy_side on_device(gpu_ptr at, int64_t step)
+{
+    return (struct cuda_copy_side){.kind = CUDA_DEVICE, .device = at, .pitch = (size_t)step};
+}
+
+static unda_status copy_parts(struct gpu_stream *stream, struct cuda_copy_side to, struct cuda_copy_side from,
+                              int64_t bytes, int64_t num)
+{
+    struct cuda_copy copy = {from, to, (size_t)bytes, (size_t)num};
+    if (bytes == 0 || num == 0)
+        return gpu_check();
+    TRY(gpu_enter(stream->gpu));
+    return gpu_leave_with(stream->gpu, CU(cuMemcpy2DAsync, &copy, stream->handle));
+}
+
+unda_status gpu_upload_parts_async(struct gpu_stream *stream, gpu_ptr to, int64_t to_step, const void *from,
+                                   int64_t from_step, int64_t bytes, int64_t num)
+{
+    return copy_parts(stream, on_device(to, to_step), on_host(from, from_step), bytes, num);
+}
+
+unda_status gpu_download_parts_async(struct gpu_stream *stream, void *to, int64_t to_step, gpu_ptr from,
+                                     int64_t from_step, int64_t bytes, int64_t num)
+{
+    return copy_parts(stream, on_host(to, to_step), on_device(from, from_step), bytes, num);
+}
+
+unda_status gpu_copy_parts_async(struct gpu_stream *stream, gpu_ptr to, int64_t to_step, gpu_ptr from,
+                                 int64_t from_step, int64_t bytes, int64_t num)
+{
+    return copy_parts(stream, on_device(to, to_step), on_device(from, from_step), bytes, num);
+}
+
 unda_status gpu_zero_async(struct gpu_stream *stream, gpu_ptr to, int64_t bytes)
 {
     if (bytes == 0)

@@ -437,7 +437,7 @@ __cluster_dims__(NUM_ZB, 1, 1)
     for (;;) {
         wait_block(); /* shared memory is free */
         if (speaker && rank == 0) {
-            int drawn = atomicAdd(a.ticket, 1);
+            int drawn = a.first_tower + atomicAdd(a.ticket, 1);
             ticket = drawn;
 #if NUM_ZB > 1
             for (int r = 1; r < NUM_ZB; r++)

@@ -24,8 +24,8 @@ struct diamond_args {
     int nx, ny, nz, num_level;
     int num_row, num_tower; /* towers a stage; in all */
     int num_source, num_group;
-    int layer[2][2]; /* x, y: cells outside [layer[a][0], layer[a][1]) have g < 1 */
-    int unused;
+    int layer[2][2];   /* x, y: cells outside [layer[a][0], layer[a][1]) have g < 1 */
+    int first_tower;   /* those before it have been taken, and their progress says so */
     double sign[3][2]; /* of the image behind a side: -1 free, 1 rigid */
     double w[13];      /* centre, then x at distance 1 ... M, y, z */
     float w_float[13]; /* the same */

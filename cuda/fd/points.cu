@@ -7,10 +7,15 @@
 #define FMA(a, b, c) fma(a, b, c)
 #include "physics/scalar.h"
 
+DEVICE bool outside(const scalar_rows &rows, long long i)
+{
+    return rows.row && (rows.row[i] < rows.begin || rows.row[i] >= rows.end);
+}
+
 extern "C" __global__ void scalar_inject(const __grid_constant__ scalar_inject_args a)
 {
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= a.num_node)
+    if (i >= a.num_node || outside(a.rows, i))
         return;
     REAL *p = (REAL *)a.p + a.place[i], sum = *p;
     for (int k = a.first[i]; k < a.first[i + 1]; k++)
@@ -21,7 +26,7 @@ extern "C" __global__ void scalar_inject(const __grid_constant__ scalar_inject_a
 extern "C" __global__ void scalar_gather(const __grid_constant__ scalar_gather_args a)
 {
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < a.num)
+    if (i < a.num && !outside(a.rows, i))
         ((REAL *)a.values)[i] = ((const REAL *)a.p)[a.place[i]];
 }
 

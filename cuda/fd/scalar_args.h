@@ -16,9 +16,16 @@ struct scalar_args {
     int pitch, num[3];
     int side[3][2]; /* sign of images: -1 free, 1 rigid, 0 periodic */
     int chunk;      /* planes of x a block marches over */
+    int wall[2];    /* sides of y: rows count from the first to step, at damp[1]; num[1]: rows to step */
     int unused;
     float weight32[3 * (FD_MAX_HALF + 1)], center32, speed32; /* the REAL ones are used */
     double weight64[3 * (FD_MAX_HALF + 1)], center64, speed64;
+};
+
+/* Of nodes in a list those in rows [begin, end) of y. */
+struct scalar_rows {
+    const int *row; /* [node]; NULL: all nodes */
+    int begin, end;
 };
 
 /* Sources: each node that any of them reaches has a run of terms, in the order of the sources. */
@@ -30,6 +37,7 @@ struct scalar_inject_args {
     const void *weight;
     const void *amplitude; /* [source], of this step */
     long long num_node;
+    struct scalar_rows rows;
 };
 
 /* Values at a list of places. */
@@ -38,6 +46,7 @@ struct scalar_gather_args {
     const long long *place; /* [num] */
     void *values;           /* [num] */
     long long num;
+    struct scalar_rows rows;
 };
 
 /* Points from the values of nodes around them. */

@@ -1,4 +1,4 @@
-/* step.cu: one step of the scalar scheme over the whole grid. A block owns TILE_Y rows of 32 vectors along z
+/* step.cu: one step of the scalar scheme over the grid, or rows of y. A block owns TILE_Y rows of 32 vectors along z
  * and marches along x: a thread holds one vector of 16 bytes in 2 HALF + 1 planes, x neighbours in its
  * registers, y and z neighbours from one plane in shared memory (two buffers, one barrier a plane). While a
  * plane is computed, what the next one needs comes to registers and (rows beside the tile) to shared memory,
@@ -18,7 +18,7 @@
 #define FMA(a, b, c) fma(a, b, c)
 #include "physics/scalar.h"
 
-static_assert(sizeof(struct scalar_args) == 456, "host and device disagree on scalar_args");
+static_assert(sizeof(struct scalar_args) == 464, "host and device disagree on scalar_args");
 
 constexpr int WIDTH = 16 / sizeof(REAL);
 constexpr int TILE_Z = 32 * WIDTH;
@@ -51,14 +51,14 @@ struct __align__(16) vec {
 /* The node whose value stands at i, as fd_image in csrc/fd/fd.h; `odd` changes where its sign does. */
 DEVICE int image(const scalar_args &a, int axis, int i, bool &odd)
 {
-    int num = a.num[axis], last = num - 1;
-    if (last == 0)
-        return 0;
+    const int first = axis == 1 ? a.wall[0] : 0, last = axis == 1 ? a.wall[1] : a.num[axis] - 1;
+    if (last == first)
+        return first;
     if (a.side[axis][0] == 0)
-        return (i % num + num) % num;
-    while (i < 0 || i > last) {
+        return (i % (last + 1) + last + 1) % (last + 1);
+    while (i < first || i > last) {
         odd ^= a.side[axis][i > last] < 0;
-        i = i < 0 ? -i : 2 * last - i;
+        i = 2 * (i < first ? first : last) - i;
     }
     return i;
 }
@@ -75,7 +75,7 @@ DEVICE vec load(const REAL *from)
 /* Where the row at y stands in a plane from z on, or -1 where nothing needs it. */
 DEVICE int row_of(const scalar_args &a, int y, int z, bool &odd)
 {
-    return y < a.num[1] + HALF && z < a.num[2] ? image(a, 1, y, odd) * a.pitch + z : -1;
+    return y < a.num[1] + HALF && z < a.num[2] ? (image(a, 1, y, odd) - a.wall[0]) * a.pitch + z : -1;
 }
 
 /* A block's planes. EDGE: whether some of its threads are beyond sides, or some rows images along y. */
@@ -110,7 +110,7 @@ template <bool EDGE> DEVICE void march(const scalar_args &a, REAL (*window)[WIND
         tip_odd[job] = false;
         tip_to[job] = (HALF + tip_row) * ROW + GHOST + tip_z - z0;
         if (tip_row < TILE_Y && y0 + tip_row < a.num[1])
-            tip[job] = (y0 + tip_row) * a.pitch + image(a, 2, tip_z, tip_odd[job]);
+            tip[job] = (y0 + tip_row - a.wall[0]) * a.pitch + image(a, 2, tip_z, tip_odd[job]);
     }
 #if DAMP
     REAL damp_y = store ? ((const REAL *)a.damp[1])[y] : (REAL)1;

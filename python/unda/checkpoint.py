@@ -426,7 +426,8 @@ def _load_fd(file: Any, header: dict[str, Any], config: dict[str, Any], common: 
         grid, kind(**material),
         order=_entry(config, "order", int, path), scheme=scheme,
         boundary=boundary, kernel=config["kernel"] if same else "auto",
-        kernel_options=config["kernel_options"] if same else None, **common,
+        kernel_options=config["kernel_options"] if same else None,
+        window=(config.get("window") if same else None) or "auto", **common,
     )  # fmt: skip
 
 

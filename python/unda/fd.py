@@ -57,6 +57,15 @@ def _slabs(grid: Grid) -> Iterator[tuple[int, int, Block]]:
         yield first, count, grid.slab(first, count)
 
 
+def _window(given: Any) -> int:
+    """Return what the library calls a window: rows, 0 for none, -1 for "auto"."""
+    if given is None or given == "auto":
+        return 0 if given is None else -1
+    if isinstance(given, str):
+        raise ArgumentError(f"window is {given!r}, expected 'auto', None or a number of rows")
+    return integer("window", given, 1, 2**31 - 1)
+
+
 class FD(Simulation):
     """Finite differences on a regular grid.
 
@@ -114,6 +123,14 @@ class FD(Simulation):
         (nodes along z, of a block, at most), old (the level before in 1: shared memory, 2: registers), unroll
         (1 or 2 copies of the code), chunk (cells in flight), variable (c of each node through 1: the L2
         cache, 2: registers), sms (multiprocessors to occupy). ``config["kernel_options"]`` is the whole plan.
+    window : "auto", None or int
+        For grids larger than the device's memory (scalar scheme on CUDA devices): the state stays in
+        page-locked memory of the host, and a window of rows of y passes over the grid, while rows come and
+        go: each once in as many steps as fit, 256 at most or "levels" of `kernel_options` (Levchenko et al.
+        2016). A number: so many rows come at once (kernel "diamond": rounded up to whole stages of towers);
+        "auto": only where the device's free memory does not hold the state; None: never. The same bits. Long
+        calls pay: each goes over the whole grid. Not along a periodic y, or one of one node.
+        ``config["window"]`` is the number of rows in use.
     tune : bool
         Measure kernels, unless one is given, and plans near the table's on this grid and device, unless that
         was done before: some minutes; what `kernel_options` has stays. The winner is printed, and remembered
@@ -180,6 +197,7 @@ class FD(Simulation):
         threads: int | None = None,
         kernel: str = "auto",
         kernel_options: Mapping[str, int] | None = None,
+        window: str | int | None = "auto",
         tune: bool = False,
         allow_unstable: bool = False,
     ) -> None:
@@ -190,13 +208,13 @@ class FD(Simulation):
             kernel, kernel_options = tuned_grid(
                 type(self), grid, medium, device, kernel, kernel_options, order=order, scheme=scheme,
                 boundary=boundary, dt=dt, cfl=cfl, sample_dt=sample_dt, dtype=dtype,
-                allow_unstable=allow_unstable,
+                allow_unstable=allow_unstable, window=window,
             )  # fmt: skip
         if dt is not None and sample_dt is not None:
             raise ArgumentError("give dt or sample_dt, not both")
         options, grid_options, self._sides, self._scheme, chosen = self._options(
             grid, medium, order=order, scheme=scheme, boundary=boundary, dt=dt, cfl=cfl, dtype=dtype,
-            device=device, threads=threads, kernel=kernel, kernel_options=kernel_options,
+            device=device, threads=threads, kernel=kernel, kernel_options=kernel_options, window=window,
         )  # fmt: skip
         self.grid, self.order = grid, int(grid_options.order)
         self.dtype = np.dtype(PRECISIONS[options.precision])
@@ -223,6 +241,7 @@ class FD(Simulation):
                 name: one if isinstance(one, str) else one.to_config() for name, one in self._sides.items()
             },
             **self._resolved(chosen),
+            "window": int(self._info().window) or None,
         }
 
     @staticmethod
@@ -240,6 +259,7 @@ class FD(Simulation):
         threads: int | None = None,
         kernel: str = "auto",
         kernel_options: Mapping[str, int] | None = None,
+        window: str | int | None = "auto",
     ) -> tuple[Any, Any, dict[str, Any], Scalar, str]:
         """Return the library's options, those of the grid (to be kept alive), sides, scheme and device."""
         if not isinstance(grid, Grid):
@@ -259,7 +279,7 @@ class FD(Simulation):
         grid_options = _core.new_struct(
             "unda_fd_options", scheme=kind.code, order=order, shape=list(grid.shape),
             spacing=list(grid.spacing), origin=list(grid.origin), uniform=int(material is not None),
-            speed_max=fastest, layer=[one.width if one else 0 for one in layers],
+            window=_window(window), speed_max=fastest, layer=[one.width if one else 0 for one in layers],
             reflection=[one.R0 if one else 0.0 for one in layers],
             stretch=[one.kappa if isinstance(one, CPML) else 1.0 for one in layers],
             frequency=[frequency_of(one, fastest, grid.spacing[i // 2]) for i, one in enumerate(layers)],
@@ -290,7 +310,8 @@ class FD(Simulation):
         Returns
         -------
         dict of str to int
-            Bytes of tables and state on the "host" and on the "device": what ``sim.memory`` would be.
+            Bytes of tables and state on the "host" and on the "device": what ``sim.memory`` would be. With
+            ``window="auto"`` that depends on the device's free memory; without a device all is on it.
 
         Examples
         --------

@@ -249,7 +249,8 @@ def _grid_key(
         *_where(device), f"FD {scheme.name}", medium.physics, f"order {grid_options.order}",
         PRECISIONS[options.precision], "constant" if grid_options.uniform else "variable",
         f"layers {layers}", f"periodic {periodic}", " x ".join(map(str, grid.shape)),
-        f"kernel {kernel}", f"fixed {dict(sorted((fixed or {}).items()))}", _source(),
+        f"window {grid_options.window}", f"kernel {kernel}",
+        f"fixed {dict(sorted((fixed or {}).items()))}", _source(),
     ])  # fmt: skip
 
 

@@ -22,6 +22,7 @@ unda_status grid_new(struct grid *grid, int32_t precision, int32_t uniform)
     double varying[NY * NZ][2];
     unda_fd_options fd = fine_grid;
     fd.uniform = uniform;
+    fd.window = grid->window;
     const unda_solver_options options = {.size_bytes = sizeof options,
                                          .method = UNDA_FD,
                                          .precision = precision,
@@ -191,6 +192,8 @@ static void refuse_grids(void)
     GRID(layer[0] = INT64_MAX);
     GRID(reflection[0] = 1);
     GRID(reflection[0] = NAN);
+    GRID(window = -2);
+    GRID(window = 1); /* on the CPU */
 #undef GRID
 #undef OPTIONS
     printf("untouched=%d\n", solver == NULL);

@@ -65,6 +65,15 @@ static unda_status use_grid(void)
     return status;
 }
 
+static unda_status use_window(void)
+{
+    struct grid grid = {.window = 2};
+    unda_status status = grid_new(&grid, UNDA_FLOAT64, 0);
+    status = status == UNDA_OK ? grid_use(&grid, 3) : status;
+    grid_free(&grid);
+    return status;
+}
+
 static unda_status use_staggered(void)
 {
     struct grid grid = {0};
@@ -108,6 +117,21 @@ static unda_status run_staggered(void)
     TRY_HERE(fail_each(use_staggered, rig_device < 0 ? 1 : 7, &num_failed));
     struct grid grid = {0};
     unda_status status = grid_new_staggered(&grid, UNDA_FLOAT64);
+    status = status == UNDA_OK ? grid_use(&grid, 5) : status;
+    long before = num_allocation;
+    status = status == UNDA_OK ? grid_step(&grid, 5) : status;
+    printf("failed=%d\nallocations=%ld\n", num_failed, num_allocation - before);
+    grid_free(&grid);
+    return status;
+}
+
+/* The same of a grid in host memory. */
+static unda_status run_window(void)
+{
+    int num_failed = 0;
+    TRY_HERE(fail_each(use_window, 7, &num_failed));
+    struct grid grid = {.window = 1};
+    unda_status status = grid_new(&grid, UNDA_FLOAT32, 1);
     status = status == UNDA_OK ? grid_use(&grid, 5) : status;
     long before = num_allocation;
     status = status == UNDA_OK ? grid_step(&grid, 5) : status;
@@ -183,9 +207,10 @@ static const struct {
     const char *name;
     unda_status (*run)(void);
 } scenarios[] = {
-    {"lifecycle", run_lifecycle}, {"memory", run_memory},     {"staggered", run_staggered},
-    {"steps", run_steps},         {"unstable", run_unstable}, {"refusals", refusals},
-    {"overrun", run_overrun},     {"leak", run_leak},         {"overflow", run_overflow},
+    {"lifecycle", run_lifecycle}, {"memory", run_memory},   {"staggered", run_staggered},
+    {"window", run_window},       {"steps", run_steps},     {"unstable", run_unstable},
+    {"refusals", refusals},       {"overrun", run_overrun}, {"leak", run_leak},
+    {"overflow", run_overflow},
 };
 
 int main(int argc, char **argv)

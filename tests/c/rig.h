@@ -40,6 +40,7 @@ void rig_free(struct rig *rig); /* also half built */
 struct grid {
     unda_solver *solver;
     int32_t group, staggered;
+    int32_t window; /* of unda_fd_options */
 };
 unda_status grid_new(struct grid *grid, int32_t precision, int32_t uniform);
 unda_status grid_new_staggered(struct grid *grid, int32_t precision); /* elastic */

@@ -141,6 +141,26 @@ API cuMemcpyDtoHAsync_v2(void *to, u64 from, size_t n, void *s) { return copy(in
 API cuMemcpyDtoDAsync_v2(u64 to, u64 from, size_t n, void *s) {
     return copy(inside(from, n) && inside(to, n), (void *)to, (void *)from, n, s);
 }
+struct copy_side { size_t x, y; int kind; char *host; u64 device; void *array; size_t pitch; };
+struct copy_2d { copy_side from, to; size_t width, height; };
+API cuMemcpy2DAsync_v2(const copy_2d *given, void *s) {
+    IN_CONTEXT;
+    copy_2d c = *given;
+    for (copy_side *side : {&c.from, &c.to}) {
+        bool device = side->kind == 2;
+        if ((!device && side->kind != 1) || side->x || side->y || side->pitch < c.width || side->pitch > INT32_MAX ||
+            (device && !inside(side->device, (c.height - 1) * side->pitch + c.width)))
+            return INVALID_VALUE;
+        side->host = device ? (char *)side->device : side->host;
+    }
+    if (c.from.kind == c.to.kind && c.from.device < c.to.device + c.width && c.to.device < c.from.device + c.width)
+        return INVALID_VALUE; /* parts overlap */
+    return add(s, [=] {
+        for (size_t i = 0; i < c.height; i++)
+            memcpy(c.to.host + i * c.to.pitch, c.from.host + i * c.from.pitch, c.width);
+        return 0;
+    });
+}
 API cuMemsetD8Async(u64 to, unsigned char value, size_t bytes, void *s) {
     IN_CONTEXT;
     return inside(to, bytes) ? add(s, [=] { return memset((void *)to, value, bytes), 0; }) : (int)INVALID_VALUE;

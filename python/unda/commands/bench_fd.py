@@ -60,6 +60,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dtype", type=words("float32", "float64"), default="float32", help="float32,float64"
     )
+    parser.add_argument(
+        "--window", default="auto", metavar="ROWS",
+        help="rows of y that come at once, the state being in host memory; auto: where it has to be; none",
+    )  # fmt: skip
     bench_fd_papers.arguments(parser)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--threads", type=int, help="CPU threads")
@@ -68,6 +72,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", type=Path, default=Path("bench_fd.json"),
         help="JSON file, a PNG goes beside it (%(default)s)",
     )  # fmt: skip
+
+
+def _window(word: str) -> str | int | None:
+    return int(word) if word.isdecimal() else None if word == "none" else word
 
 
 def _media(physics: str, c: str) -> tuple[str, ...]:
@@ -86,7 +94,8 @@ def _rows(args: argparse.Namespace, device: str, limits: dict[str, float]) -> It
             case = {"physics": physics, "order": order, "dtype": dtype, "c": c, "varies": varies,
                     "layers": layers, "kernel": kernel}  # fmt: skip
             yield measure(args.shape or [size] * 3, case, device=device, limits=limits,
-                          seconds=args.seconds, threads=args.threads)  # fmt: skip
+                          seconds=args.seconds, threads=args.threads,
+                          window=_window(args.window))  # fmt: skip
 
 
 def _label(row: dict[str, Any]) -> str:

@@ -77,6 +77,7 @@ def simulation(
     threads: int | None = None,
     options: Mapping[str, int] | None = None,
     receivers: int = 1000,
+    window: str | int | None = "auto",
 ) -> FD:
     """Return the fair case, with a state that is not zero.
 
@@ -95,6 +96,8 @@ def simulation(
         Parts of the plan.
     receivers : int
         Their number.
+    window : "auto", None or int
+        Rows that come at once to a device that does not hold the state.
     """
     physics = case["physics"]
     _, first, fields, wall, top = _ABOUT[physics]
@@ -105,7 +108,7 @@ def simulation(
         grid, _medium(physics, case["varies"], shape), order=case["order"], dtype=case["dtype"],
         scheme="scalar" if physics == "scalar" else "staggered", kernel=case["kernel"], device=device,
         boundary={"zmax": top if case["layers"] else wall, "*": layer}, threads=threads,
-        kernel_options=options,
+        kernel_options=options, window=window,
     )  # fmt: skip
     random = np.random.default_rng(3)
     plane = random.uniform(-1, 1, shape[1:]).astype(np.float32)
@@ -127,12 +130,13 @@ def measure(
     threads: int | None = None,
     options: Mapping[str, int] | None = None,
     receivers: int = 1000,
+    window: str | int | None = "auto",
 ) -> dict[str, Any]:
     """Time one case; a row of the table.
 
     Parameters
     ----------
-    shape, case, device, threads, options, receivers
+    shape, case, device, threads, options, receivers, window
         As for `simulation`.
     limits : dict
         Of `device_limits`, from this run.
@@ -143,10 +147,13 @@ def measure(
     -------
     dict
         The case, ``shape``, ``steps``, ``ms`` (a step), what `FD.rate` gives, ``setup_seconds``,
-        ``compile_seconds``, ``kernel_options``.
+        ``compile_seconds``, ``kernel_options``,
+        ``window``, ``host_bytes``, ``device_bytes``.
     """
     begin = time.perf_counter()
-    with simulation(shape, case, device, threads=threads, options=options, receivers=receivers) as sim:
+    with simulation(
+        shape, case, device, threads=threads, options=options, receivers=receivers, window=window
+    ) as sim:
         setup = time.perf_counter() - begin
         launch = sim._launch_steps
         sim.step(max(8, launch))
@@ -171,4 +178,7 @@ def measure(
             "compile_seconds": info.compile_seconds,
             "kernel": sim.config["kernel"],
             "kernel_options": sim.config["kernel_options"],
+            "window": sim.config["window"],
+            "host_bytes": sim.memory["host"],
+            "device_bytes": sim.memory["device"],
         }

@@ -1,0 +1,371 @@
+/* streamed.c: grids larger than the device's memory. The state lies in page-locked host memory, and a window
+ * of rows of y passes over the grid (the calculation window of Levchenko et al. 2016): rows come to the
+ * device and go once in `levels` steps.
+ *
+ * Slabs of rows enter at the high end of y. Window w takes rows [front(w), front(w - 1)) + M (n + 1) from
+ * level n to the next, front(w) = num_y - M - (w + 1) slab: M rows higher at each level, so it reads no row
+ * below front(w). Level n of the rows above is there: the windows before have put level n + 2 in its place
+ * only from front(w - 1) + M (n + 2) on. So two arrays suffice, and rows from front(w) + M levels on are
+ * done. Towers of kernel diamond lean the same way; a stage reaches `reach` rows further.
+ *
+ * While a window is at work, the slab of the next one comes and what the one before finished goes, on streams
+ * of their own; then all three meet. The device holds `rows` rows from `low` on; when the next slab lies
+ * below, what is still needed moves up within the arrays.
+ *
+ * Not here: what is done with a window (scalar_cuda.c, diamond.c). */
+#include "streamed.h"
+
+#include "../base/parallel.h"
+#include "diamond.h"
+#include "fd_cpu.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static int num_array(const unda_solver *s)
+{
+    return s->fd->uniform ? 2 : 3;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- the plan ---- */
+
+enum { MOST_LEVELS = 256, MOST_GIVEN = 65535 };
+
+/* Rows beyond those that are done which are read (2 M), or go meanwhile. */
+static int64_t rows_above(const struct fd *fd, const struct streamed *w)
+{
+    return most(2 * fd->half, w->slab);
+}
+
+/* Rows for one window: its own slab and the next, what they lean over, and those above. */
+static int64_t rows_of_window(const struct fd *fd, const struct streamed *w)
+{
+    return 2 * w->slab + w->reach + fd->half * w->levels + rows_above(fd, w);
+}
+
+static const char *refusal(const unda_solver *s, const struct scalar_cuda *t)
+{
+    const struct fd_axis *y = &s->fd->axis[1];
+    if (y->total == 1)
+        return "y, along which it passes, has one node";
+    if (y->side[0] == SIDE_PERIODIC)
+        return "y, along which it passes, is periodic";
+    if (t->base.pitch * (y->total + 2 * t->pad_y) * s->real_bytes > INT32_MAX)
+        return "a plane of y and z has 2^31 bytes or more";
+    return NULL;
+}
+
+/* Bytes that a window may take: an eighth is left for sources and receivers. INT64_MAX / 2: no device. */
+static int64_t free_bytes(const unda_solver *s)
+{
+    unda_device_info info = {.size_bytes = sizeof info};
+    return unda_device_get_info(s->options.device, &info) == UNDA_OK ? info.free_bytes : INT64_MAX / 2;
+}
+
+/* Fewer rows than there is room for, so that a little more or less makes no other kernel: its strides are
+ * constants. */
+static int64_t rounded(int64_t rows)
+{
+    int64_t unit = 1;
+    while (unit * 32 < rows)
+        unit *= 2;
+    return rows / unit * unit;
+}
+
+/* The more levels, the less is moved for each. Some rows more than a window needs, so that it advances a good
+ * way before they have to move up: as many as the levels lean over. */
+static unda_status fill_plan(const unda_solver *s, struct scalar_cuda *t, int64_t room, int64_t all)
+{
+    struct streamed *w = &t->streamed;
+    int64_t half = s->fd->half, unit = w->reach > 0 ? w->reach : 1, given = s->options.plan[LEVELS_PART];
+    bool chosen = s->fd->window < 0;
+    if (given < 0 || given > MOST_GIVEN)
+        FAIL(UNDA_ERR_ARG, "plan[%d] is %lld levels, expected 0..%d", LEVELS_PART, (long long)given,
+             MOST_GIVEN);
+    room = room >= all ? all : chosen ? rounded(room) : room;
+    w->slab = chosen ? most(room / 16 / unit, 1) * unit
+                     : (least(s->fd->window, s->fd->axis[1].total) + unit - 1) / unit * unit;
+    w->levels = given ? given : MOST_LEVELS;
+    if (room < all) {
+        int64_t fit = (room - w->reach - 4 * w->slab) / half - 2;
+        if (room < 0 || fit < 1)
+            FAIL(UNDA_ERR_DEVICE_MEMORY,
+                 "a window with slabs of %lld rows takes %lld rows at least, %lld fit on device %d",
+                 (long long)w->slab, (long long)(4 * w->slab + w->reach + 3 * half), (long long)most(room, 0),
+                 s->options.device);
+        w->levels = least(w->levels, chosen && !given ? least(fit, most(room / (2 * half), 1)) : fit);
+    }
+    w->rows = chosen ? room : least(room, rows_of_window(s->fd, w) + most(w->slab, half * w->levels));
+    return UNDA_OK;
+}
+
+unda_status streamed_choose(unda_solver *s, struct scalar_cuda *t, int64_t other_bytes)
+{
+    int64_t all = s->fd->axis[1].total + 2 * t->pad_y;
+    int64_t bytes = num_array(s) * (s->fd->axis[0].total + 2 * t->pad_x) * t->base.pitch * s->real_bytes;
+    if (s->fd->window == 0)
+        return UNDA_OK;
+    int64_t free = free_bytes(s);
+    if (s->fd->window < 0 && other_bytes + all * bytes <= free)
+        return UNDA_OK;
+    const char *why = refusal(s, t);
+    t->streamed.why_not = why;
+    if (why && s->fd->window < 0)
+        return UNDA_OK;
+    if (why)
+        FAIL(UNDA_ERR_ARG, "window is %d, expected 0: %s", s->fd->window, why);
+    t->streamed.reach = t->many ? diamond_reach(&t->diamond.tile) : 0;
+    TRY(fill_plan(s, t, (free / 8 * 7 - other_bytes) / bytes, all));
+    t->base.plane = t->base.pitch * t->streamed.rows;
+    t->base.origin = t->pad_x * t->base.plane;
+    t->base.by_row = true;
+    if (t->many) {
+        t->diamond.tile.levels = (int)t->streamed.levels;
+        t->diamond.tile.fewest = (int)least(t->diamond.tile.fewest, t->streamed.levels);
+    }
+    return UNDA_OK;
+}
+
+/* ---- the state on the host ---- */
+
+static int64_t host_plane(const unda_solver *s, const struct scalar_cuda *t)
+{
+    return s->fd->axis[1].total * t->base.pitch * s->real_bytes;
+}
+
+int64_t streamed_host_bytes(const unda_solver *s, const struct scalar_cuda *t)
+{
+    return num_array(s) * s->fd->axis[0].total * host_plane(s, t);
+}
+
+static int number_of(int array)
+{
+    return array >= FD_MATERIAL ? 2 : array;
+}
+
+static char *host_row(const unda_solver *s, int array, int64_t x, int64_t y)
+{
+    const struct scalar_cuda *t = scalar_cuda(s);
+    return (char *)t->streamed.host[number_of(array)] + x * host_plane(s, t) +
+           y * t->base.pitch * s->real_bytes;
+}
+
+void streamed_clear(unda_solver *s, int array)
+{
+    int32_t num_thread = parallel_threads(s->options.threads);
+    size_t bytes = (size_t)host_plane(s, scalar_cuda(s));
+#pragma omp parallel for schedule(static) num_threads(num_thread)
+    for (int64_t x = 0; x < s->fd->axis[0].total; x++)
+        memset(host_row(s, array, x, 0), 0, bytes);
+}
+
+unda_status streamed_create(unda_solver *s)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    struct streamed *w = &t->streamed;
+    int64_t there = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
+    if (s->host_bytes > there)
+        FAIL(UNDA_ERR_MEMORY, "the state needs %lld bytes of host memory, there are %lld",
+             (long long)s->host_bytes, (long long)there);
+    for (int i = 0; i < num_array(s); i++) {
+        TRY(gpu_host_alloc(t->base.gpu, &w->host[i], s->host_bytes / num_array(s), "state"));
+        streamed_clear(s, i < 2 ? i : FD_SPEED);
+    }
+    TRY(gpu_stream_new(&w->up, t->base.gpu));
+    TRY(gpu_stream_new(&w->down, t->base.gpu));
+    for (int i = 0; i < num_array(s); i++)
+        w->memory[i] = fd_cuda_array(&t->base, i < 2 ? i : FD_SPEED);
+    return UNDA_OK;
+}
+
+/* The engine's arrays as if they began at row 0. */
+static void aim(struct scalar_cuda *t, int64_t row_bytes, int64_t low)
+{
+    gpu_ptr *all[] = {&t->base.array[0], &t->base.array[1], &t->base.material[0]};
+    for (int i = 0; i < 3; i++)
+        *all[i] = t->streamed.memory[i] ? t->streamed.memory[i] - (gpu_ptr)(low * row_bytes) : 0;
+}
+
+void streamed_free(unda_solver *s)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    struct streamed *w = &t->streamed;
+    if (w->memory[0])
+        aim(t, 0, 0);
+    for (int i = 0; i < 3; i++)
+        gpu_host_free(t->base.gpu, w->host[i]);
+    gpu_stream_free(w->up);
+    gpu_stream_free(w->down);
+}
+
+unda_status streamed_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out,
+                            const void *in)
+{
+    int64_t num_y = s->fd->axis[1].total;
+    size_t bytes = (size_t)(s->fd->axis[2].total * s->real_bytes);
+    for (int64_t i = 0; i < count * num_y; i++) {
+        char *row = host_row(s, array, first + i / num_y, i % num_y);
+        if (out)
+            memcpy((char *)out + (size_t)i * bytes, row, bytes);
+        else
+            memcpy(row, (const char *)in + (size_t)i * bytes, bytes);
+    }
+    return UNDA_OK;
+}
+
+unda_status streamed_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
+{
+    int64_t num_y = s->fd->axis[1].total, num_z = s->fd->axis[2].total;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t line = node[i] / num_z;
+        values[i] = fd_cpu_get(s, host_row(s, array, line / num_y, line % num_y), node[i] % num_z);
+    }
+    return UNDA_OK;
+}
+
+unda_status streamed_find_bad(unda_solver *s, int64_t *index)
+{
+    const struct fd_cpu_code *code = s->real_bytes == 4 ? &fd_cpu_f32 : &fd_cpu_f64;
+    int64_t num_y = s->fd->axis[1].total, num_z = s->fd->axis[2].total, first = s->fd->num_node;
+    int64_t rows = s->fd->axis[0].total * num_y;
+    int32_t num_thread = parallel_threads(s->options.threads);
+#pragma omp parallel for schedule(static) num_threads(num_thread) reduction(min : first)
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t found = code->find_bad(host_row(s, FD_P, row / num_y, row % num_y), num_z);
+        if (found < num_z && row * num_z + found < first)
+            first = row * num_z + found;
+    }
+    *index = first < s->fd->num_node ? first : -1;
+    return UNDA_OK;
+}
+
+void streamed_halve(unda_solver *s, int array)
+{
+    int64_t num_y = s->fd->axis[1].total, rows = s->fd->axis[0].total * num_y;
+    int32_t num_thread = parallel_threads(s->options.threads);
+#pragma omp parallel for schedule(static) num_threads(num_thread)
+    for (int64_t row = 0; row < rows; row++)
+        for (int64_t z = 0; z < s->fd->axis[2].total; z++) {
+            char *to = host_row(s, array, row / num_y, row % num_y);
+            fd_cpu_put(s, to, z, 0.5 * fd_cpu_get(s, to, z));
+        }
+}
+
+/* ---- passes ---- */
+
+static int64_t front(const unda_solver *s, int64_t window)
+{
+    return s->fd->axis[1].total - s->fd->half - (window + 1) * scalar_cuda(s)->streamed.slab;
+}
+
+void streamed_rows(const unda_solver *s, int64_t window, int64_t n, int64_t *first, int64_t *end)
+{
+    int64_t lean = s->fd->half * (n + 1);
+    *first = most(0, front(s, window) + lean);
+    *end = least(s->fd->axis[1].total, front(s, window - 1) + lean);
+}
+
+/* Rows that are done once window `window` is, of the levels of a pass. */
+static int64_t done_from(const unda_solver *s, int64_t window, int64_t levels)
+{
+    const struct streamed *w = &scalar_cuda(s)->streamed;
+    return most(0, least(s->fd->axis[1].total, front(s, window) + w->reach + s->fd->half * levels));
+}
+
+/* What lies above is needed no more while this window is at work. */
+static int64_t needed_to(const unda_solver *s, int64_t window, int64_t levels)
+{
+    const struct scalar_cuda *t = scalar_cuda(s);
+    return least(s->fd->axis[1].total + t->pad_y, front(s, window - 1) + t->streamed.reach +
+                                                      s->fd->half * levels + rows_above(s->fd, &t->streamed));
+}
+
+static gpu_ptr device_row(const struct scalar_cuda *t, int array, int64_t x, int64_t y, int64_t real)
+{
+    return t->streamed.memory[array] +
+           (gpu_ptr)((x * t->base.plane + (y - t->streamed.low) * t->base.pitch) * real);
+}
+
+/* Rows [first, end) of the grid, to the device or back. */
+static unda_status move(unda_solver *s, int64_t first, int64_t end, bool up)
+{
+    const struct scalar_cuda *t = scalar_cuda(s);
+    const struct streamed *w = &t->streamed;
+    int64_t real = s->real_bytes, row = t->base.pitch * real, plane = t->base.plane * real;
+    for (int i = 0; i < (up ? num_array(s) : 2) && first < end; i++) {
+        gpu_ptr device = device_row(t, i, t->pad_x, first, real);
+        char *host = (char *)w->host[i] + first * row;
+        int64_t bytes = (end - first) * row, num = s->fd->axis[0].total;
+        TRY(up ? gpu_upload_parts_async(w->up, device, plane, host, host_plane(s, t), bytes, num)
+               : gpu_download_parts_async(w->down, host, host_plane(s, t), device, plane, bytes, num));
+    }
+    return UNDA_OK;
+}
+
+/* Makes room for the slab of the next window: rows move up, from the highest, in parts that do not overlap
+ * where they go. */
+static unda_status make_room(unda_solver *s, int64_t window, int64_t levels)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    struct streamed *w = &t->streamed;
+    int64_t lowest = -t->pad_y, top = needed_to(s, window, levels), real = s->real_bytes;
+    int64_t wanted = most(lowest, front(s, window + 1));
+    if (wanted >= w->low)
+        return UNDA_OK;
+    int64_t low = most(lowest, top - w->rows), up = w->low - low;
+    if (low > wanted)
+        FAIL(UNDA_ERR_INTERNAL, "window %lld takes rows %lld to %lld, the device holds %lld",
+             (long long)window, (long long)wanted, (long long)top - 1, (long long)w->rows);
+    int64_t bottom = most(w->low, front(s, window)), planes = s->fd->axis[0].total + 2 * t->pad_x;
+    for (int64_t end = top; end > bottom; end -= up) {
+        int64_t first = most(bottom, end - up), plane = t->base.plane * real;
+        for (int i = 0; i < num_array(s); i++)
+            TRY(gpu_copy_parts_async(t->base.stream, device_row(t, i, 0, first + up, real), plane,
+                                     device_row(t, i, 0, first, real), plane,
+                                     (end - first) * t->base.pitch * real, planes));
+    }
+    w->low = low;
+    return gpu_sync(t->base.stream);
+}
+
+unda_status streamed_run(unda_solver *s, const struct streamed_pass *pass)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    struct streamed *w = &t->streamed;
+    int64_t half = s->fd->half, num_y = s->fd->axis[1].total, levels = pass->levels;
+    int64_t num = (num_y - half + half * levels + w->reach + w->slab - 1) / w->slab;
+    w->low = most(-t->pad_y, needed_to(s, 0, levels) - w->rows);
+    TRY(move(s, most(0, front(s, 0)), num_y, true));
+    TRY(gpu_sync(w->up));
+    for (int64_t i = 0; i <= num; i++) {
+        TRY(make_room(s, i, levels));
+        aim(t, t->base.pitch * s->real_bytes, w->low);
+        TRY(move(s, most(0, front(s, i + 1)), most(0, front(s, i)), true));
+        if (i > 0)
+            TRY(move(s, done_from(s, i - 1, levels), i > 1 ? done_from(s, i - 2, levels) : num_y, false));
+        if (i < num) /* last: more launches than a stream takes at once would keep the copies waiting */
+            TRY(pass->work(s, pass, i));
+        TRY(gpu_sync(w->up));
+        TRY(gpu_sync(w->down));
+        TRY(gpu_sync(t->base.stream));
+    }
+    return UNDA_OK;
+}
+
+void streamed_swap(unda_solver *s)
+{
+    struct streamed *w = &scalar_cuda(s)->streamed;
+    void *kept = w->host[0];
+    w->host[0] = w->host[1];
+    w->host[1] = kept;
+}
