@@ -144,8 +144,8 @@ static int number_before(const char *begin, const char *end, const char *unit)
     return atoi(word);
 }
 
-/* Reads the assembler's statement on one kernel, which runs from its "Compiling entry function" to the next, or
- * on all whose names begin so if it ends in an underscore: the most of each number. */
+/* Reads the assembler's statement on one kernel, which runs from its "Compiling entry function" to the next,
+ * or on all whose names begin so if it ends in an underscore: the most of each number. */
 static unda_status read_statement(const char *log, const char *kernel, unda_kernel_resources *resources)
 {
     struct text head = {0};
@@ -159,7 +159,8 @@ static unda_status read_statement(const char *log, const char *kernel, unda_kern
     while (begin) {
         const char *next = strstr(begin + 1, "Compiling entry function");
         const char *end = next ? next : begin + strlen(begin);
-        int found[3] = {number_before(begin, end, " registers"), number_before(begin, end, " bytes stack frame"),
+        int found[3] = {number_before(begin, end, " registers"),
+                        number_before(begin, end, " bytes stack frame"),
                         number_before(begin, end, " bytes smem")};
         int32_t *most[3] = {&resources->registers, &resources->spill_bytes, &resources->shared_bytes};
         for (int i = 0; i < 3; i++)
