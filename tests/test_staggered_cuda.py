@@ -120,6 +120,15 @@ def test_blocks_away_from_sides_and_layers_agree(physics, dtype, width):
     agree(case, 1, kernel_options={"rows": 2, "planes": 2, "width": width, "blocks": 1, "lanes": 16})
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("physics", WALLS)
+def test_one_of_each_for_the_sanitizer(physics):
+    case = {"physics": physics, "order": 4, "dtype": "float32", "shape": (13, 9, 35)}
+    sim, _ = make(case | {"low": "layer", "high": "wall", "third": "layer"}, "cuda", 1)
+    sim.step(5)
+    assert np.isfinite(sim.energy())
+
+
 def test_warps_that_have_parts_of_rows_agree():
     """18 lanes of 4 places, 5 rows: three warps, with layers in some of their rows only."""
     case = {"physics": "elastic", "order": 4, "dtype": "float32", "shape": (11, 23, 75)}
