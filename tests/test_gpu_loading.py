@@ -149,6 +149,7 @@ def test_copies_zeroing_and_events_keep_their_order():
     ("kernel", "cause"),
     [
         ("overrun", "is not device memory"),
+        ("misaligned", "a vector is not aligned"),
         ("missed_barrier", "barrier: thread 0 waits for its block (line"),
         ("divergent_barrier", "divergent or missed barrier"),
         ("half_shuffle", "thread 0 waits for its warp"),

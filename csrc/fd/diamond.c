@@ -38,7 +38,7 @@ static int64_t shared_words(const struct diamond_tile *t, int half)
         int64_t reach = t->step * (1 + i / t->step);
         tips += 4 * (reach < width ? reach : width);
     }
-    return (2 * (2 * width * width + half * rows) + tips + half * rows) * (t->zb + 2 * half + 1);
+    return (2 * (2 * width * width + half * rows) + tips + half * rows) * ((t->zb + 31) / 32 * 32 + 2 * half);
 }
 
 static const char *refusal(const unda_solver *s)

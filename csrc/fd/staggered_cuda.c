@@ -18,11 +18,14 @@ struct staggered_tile {
 static_assert(sizeof(struct staggered_args) == STAGGERED_ARGS_BYTES, "host and device disagree");
 static_assert(sizeof(struct staggered_ghost_args) == STAGGERED_GHOST_BYTES, "host and device disagree");
 
+enum { SAME = 8 }; /* two vectors */
+
 struct staggered_cuda {
     struct fd_cuda base;
     struct gpu_module *module;
     struct gpu_kernel pass[2], layers[2], ghosts, turn;
     gpu_ptr slab[2 * FD_MAX_TERM], table[3][2][3];
+    gpu_ptr same[FD_MAX_MATERIAL];   /* a material that is the same everywhere, SAME times */
     int64_t count, material_version; /* values of an array; whose ghosts are there */
     struct staggered_tile tile;
     int chunk;
@@ -53,7 +56,7 @@ static unda_status forecast(unda_solver *s)
     const struct fd *fd = s->fd;
     struct staggered_cuda t = {0};
     lay_out(s, &t);
-    int64_t count = (fd->num_field + fd->num_material) * t.count;
+    int64_t count = (fd->num_field + fd->num_material) * t.count + fd->num_material * SAME;
     for (int i = 0; i < fd->num_slab; i++)
         count += fd_slab_count(&fd->slab[i]);
     count += 6 * (fd->axis[0].total + fd->axis[1].total + fd->axis[2].total);
@@ -77,8 +80,10 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
     TRY(gpu_alloc(t->base.gpu, &t->base.bad, 8, "finite check"));
     for (int f = 0; f < fd->num_field; f++)
         TRY(zeros(s, &t->base.array[f], t->count, "state"));
-    for (int i = 0; i < fd->num_material; i++)
+    for (int i = 0; i < fd->num_material; i++) {
         TRY(zeros(s, &t->base.material[i], t->count, "materials"));
+        TRY(zeros(s, &t->same[i], SAME, "materials"));
+    }
     for (int i = 0; i < fd->num_slab; i++)
         TRY(zeros(s, &t->slab[i], fd_slab_count(&fd->slab[i]), "layers"));
     for (int a = 0; a < 3; a++)
@@ -204,6 +209,8 @@ static void destroy(unda_solver *s)
             gpu_free(t->base.gpu, t->slab[i]);
         for (int i = 0; i < 18; i++)
             gpu_free(t->base.gpu, t->table[i / 6][i / 3 % 2][i % 3]);
+        for (int i = 0; i < FD_MAX_MATERIAL; i++)
+            gpu_free(t->base.gpu, t->same[i]);
         gpu_module_free(t->module);
         fd_cuda_close(s);
     }
@@ -304,6 +311,13 @@ static unda_status fill_materials(unda_solver *s)
     if (tables(s)->material_version == s->fd->material_version)
         return UNDA_OK;
     TRY(fill_ghosts(s, s->fd->num_material, fd_cuda(s)->material, even, axes));
+    for (int i = 0; i < s->fd->num_material; i++) {
+        char one[8], all[SAME * 8];
+        TRY(gpu_download(fd_cuda(s)->stream, one, fd_cuda_origin(s, fd_cuda(s)->material[i]), s->real_bytes));
+        for (int k = 0; k < SAME; k++)
+            memcpy(all + k * s->real_bytes, one, (size_t)s->real_bytes);
+        TRY(gpu_upload(fd_cuda(s)->stream, tables(s)->same[i], all, SAME * s->real_bytes));
+    }
     tables(s)->material_version = s->fd->material_version;
     return UNDA_OK;
 }
@@ -422,7 +436,7 @@ static unda_status launch_pass(unda_solver *s, int pass)
     }
     for (int i = 0; i < fd->num_material; i++) {
         a.vary[i] = fd->varies[i];
-        a.material[i] = POINTER(t->base.material[i]);
+        a.material[i] = POINTER(fd->varies[i] ? t->base.material[i] : t->same[i]);
     }
     fill_layers(s, &a);
     for (int i = 0; i < 3; i++) {

@@ -393,7 +393,7 @@ __cluster_dims__(NUM_ZB, 1, 1)
     const bool speaker = thread == THREADS / 64 * 32; /* a thread that has no end to serve, if possible */
     place t;
     t.z = has_cell ? z0 + thread : a.nz + M;
-    t.own = (REAL *)memory + (has_cell ? M + thread : ZB + 2 * M);
+    t.own = (REAL *)memory + (has_cell ? M + thread : 2 * M + thread); /* behind the ghosts */
     t.tips = t.own + 2 * SLOTS * PITCH;
     t.gz = LAYER && has_cell ? ((const REAL *)a.gz)[t.z] : (REAL)1;
 #pragma unroll

@@ -5,7 +5,7 @@ enum {
     HALF = STEP * DTS,
     ROWS = STEP * (2 * DTS - 1),
     THREADS = (ZB + 31) / 32 * 32,
-    PITCH = ZB + 2 * M + 1, /* ghosts on both sides, and a word for threads without a cell */
+    PITCH = (ZB + 31) / 32 * 32 + 2 * M, /* a word a thread, ghosts on both sides of those with cells */
     SLOTS = 2 * HALF * HALF + M * ROWS,
     SPLIT = (ROWS - M + 1) / 2, /* rows before the second barrier of a tier */
     LAG = 16,                   /* levels between two looks at the towers ahead */

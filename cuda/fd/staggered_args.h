@@ -21,7 +21,7 @@ struct staggered_args {
     void *memory[18][2]; /* of a term at either side: [x][y][z] of its slab; NULL where there is none */
     const void *table[3][2][3]; /* b, a, 1 / kappa along each axis, at nodes and half a cell on */
     long long plane, origin;
-    long long vary[3]; /* 0: the material is the same everywhere, read at one place; else 1 */
+    long long vary[3]; /* 0: the material is the same everywhere and stands there some times; else 1 */
     int pitch, num[3];
     int begin[3][2][2]; /* slabs along each axis: of terms at nodes and half a cell on, at either side */
     int count[3][2];    /* their nodes */

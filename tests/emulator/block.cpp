@@ -45,7 +45,11 @@ sigjmp_buf escape;
     va_end(list);
     siglongjmp(escape, result);
 }
-void on_signal(int, siginfo_t *info, void *) { fault(ILLEGAL_ADDRESS, "%p is not device memory", info->si_addr); }
+void on_signal(int number, siginfo_t *info, void *) {
+    if (number == SIGILL) /* compile.sh asks for it */
+        fault(ILLEGAL_ADDRESS, "a vector is not aligned");
+    fault(ILLEGAL_ADDRESS, "%p is not device memory", info->si_addr);
+}
 
 /* ---- in a thread ---- */
 const unsigned long long *wait(unsigned mask, unsigned long long value, int line) {
@@ -172,16 +176,18 @@ int emu_run(const emu_launch &launch, char *detail, unsigned long bytes) {
     void *dynamic = room + ((pages - launch.dynamic_bytes) & ~(size_t)15);
     runtime = {{}, {}, launch.block, launch.grid, dynamic, wait};
     *launch.kernel->slot = &runtime;
-    struct sigaction ours = {}, before;
+    struct sigaction ours = {}, before[2];
     ours.sa_sigaction = on_signal;
     ours.sa_flags = SA_SIGINFO;
-    sigaction(SIGSEGV, &ours, &before);
+    sigaction(SIGSEGV, &ours, &before[0]);
+    sigaction(SIGILL, &ours, &before[1]);
     int result = sigsetjmp(escape, 1);
     if (result == 0)
         run_blocks(launch.grid);
     else
         snprintf(detail, bytes, "%s", message);
-    sigaction(SIGSEGV, &before, nullptr);
+    sigaction(SIGSEGV, &before[0], nullptr);
+    sigaction(SIGILL, &before[1], nullptr);
     munmap(room, pages + PAGE);
     return result;
 }

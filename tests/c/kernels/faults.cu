@@ -12,6 +12,15 @@ extern "C" __global__ void overrun(struct fault_args args)
         args.to[args.count] = 1;
 }
 
+/* Two values at once from where no two begin. */
+extern "C" __global__ void misaligned(struct fault_args args)
+{
+    struct __align__(16) pair {
+        double first, second;
+    };
+    args.to[threadIdx.x] = ((const pair *)(args.from + 1))->first;
+}
+
 /* Half of the threads go past the barrier. */
 extern "C" __global__ void missed_barrier(struct fault_args args)
 {
