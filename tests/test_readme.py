@@ -141,6 +141,22 @@ def test_another_result_makes_another_table(tmp_path):
     assert readme_table.table([]) == readme_table.NOTHING
 
 
+def test_finite_differences_have_columns_of_orders(tmp_path):
+    row = {"physics": "elastic", "order": 4, "dtype": "float32", "kernel": "step", "varies": "constant",
+           "layers": 0, "gcell_per_second": 27.23, "percent_of_limit": 71.2}  # fmt: skip
+    rows = [row, row | {"order": 8}, row | {"varies": "rho vp vs", "layers": 10, "gcell_per_second": 19.4}]
+    found = {word: value for word, value in result().items() if word != "physics"}
+    (tmp_path / "a.json").write_text(json.dumps(found | {"benchmark": "fd", "rows": rows}))
+    lines = readme_table.table(readme_table.read_results(tmp_path)).splitlines()
+    assert lines[0] == "Finite differences, a device, driver 1.2, 2026-01-02:"
+    assert lines[2:] == [
+        "| Gcell/s (of the limit) | order 4 | order 8 |",
+        "|---|---|---|",
+        "| elastic float32 step | 27.2 (71 %) | 27.2 (71 %) |",
+        "| elastic float32 step (rho vp vs vary) layers of 10 | 19.4 (71 %) |  |",
+    ]
+
+
 def test_each_physics_has_its_own_table_in_the_order_of_the_files(tmp_path):
     (tmp_path / "b_elastic_ab3.json").write_text(json.dumps(result(physics="elastic")))
     (tmp_path / "b_acoustic_ab3.json").write_text(json.dumps(result()))

@@ -27,8 +27,9 @@ enum { MAX_DIAMOND_HALF = 4, MAX_CLUSTER = 8, NUM_LEVEL = 256 };
 
 /* Steps, by half the order, from which on a launch takes less time than the steps one by one: the towers of
  * few levels are as many and wait for each other as often. On an H200, 1.6e9 cells: order 2, 97 ms for 8
- * levels, 110 for 64, a step 6; order 4: 100, 216, 7; order 8: 210, 466, 10.8; order 6 lies in between. */
-static const int fewest[MAX_DIAMOND_HALF] = {16, 17, 22, 28};
+ * levels, 110 for 64, a step 4.7; order 4: 100, 216, 4.9; order 8: 210, 466, 5.9; order 6 lies in between, a
+ * step 5.4. */
+static const int fewest[MAX_DIAMOND_HALF] = {22, 30, 62, 128};
 
 /* As in cuda/fd/diamond_tile.h. */
 static int64_t shared_words(const struct diamond_tile *t, int half)
@@ -140,14 +141,16 @@ static int64_t num_row(const unda_solver *s, const struct diamond_tile *tile)
 
 /* Where "auto" takes the kernel. Towers of a stage do not wait for each other, so one with a block for each
  * SM keeps the device busy; a tower is long against its way into the grid and out, and the lag of the next
- * stage; most threads have a cell. Measured on Hopper, whose blocks have the shared memory and, where z is
- * cut, clusters; of more than two blocks at orders 2 and 4 in single precision only. */
+ * stage; most threads have a cell. Not at order 8, where steps one by one are as fast (258 to 250 Gcell/s).
+ * Measured on Hopper, whose blocks have the shared memory and, where z is cut, clusters; of more than two
+ * blocks at orders 2 and 4 in single precision only. */
 bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile)
 {
     enum { NUM_SM = 132, LEAST_LEVELS = 128, HOPPER = 90 };
     int half = s->fd->half, zb = s->options.plan[ZB_PART] ? s->options.plan[ZB_PART] : in_table(s).zb;
-    if (num_row(s, tile) * tile->num_zb < NUM_SM || s->fd->axis[1].total < LEAST_LEVELS * half ||
-        2 * tile->zb < zb || (tile->num_zb > 2 && (half > 2 || s->real_bytes == 8)))
+    if (half == MAX_DIAMOND_HALF || num_row(s, tile) * tile->num_zb < NUM_SM ||
+        s->fd->axis[1].total < LEAST_LEVELS * half || 2 * tile->zb < zb ||
+        (tile->num_zb > 2 && (half > 2 || s->real_bytes == 8)))
         return false;
     unda_device_info info = {.size_bytes = sizeof info};
     return unda_device_get_info(s->options.device, &info) != UNDA_OK || /* a forecast without a device */

@@ -113,7 +113,7 @@ class FD(Simulation):
         cache; on CUDA devices "step", but "diamond" on those of compute capability 9 or more where the grid,
         with its layers, is large: towers side by side in x times blocks along z at least 132, the SMs of an
         H200 (at order 2 nx of 1830 where nz is 112 to 224, of 600 where nz is 600), ny at least 64 times the
-        order, and z of at most two blocks at orders 6 and 8 and in float64.
+        order, and z of at most two blocks at order 6 and in float64; not at order 8, where "step" is as fast.
     kernel_options : dict of str to int, optional
         Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
         marches over); staggered: width (places of a thread along z), lanes (16 to 64 threads along z), blocks

@@ -119,7 +119,8 @@ def _draw(path: Path, result: dict[str, Any]) -> None:
         ax.plot([row["order"] for row in rows], [row["gcell_per_second"] for row in rows], "o-", label=label,
                 color=colors[i % len(colors)])  # fmt: skip
     shape = " x ".join(map(str, result["rows"][0]["shape"]))
-    ax.set(xlabel="order in space", ylabel="Gcell/s", ylim=(0, None))
+    ax.set(xlabel="order in space", ylabel="Gcell/s")
+    ax.set_ylim(0, 1.06 * max(row["gcell_per_second"] for row in result["rows"]))
     figure.suptitle(f"{shape} cells, {result['device']}", fontsize="medium")
     ax.set_xticks(sorted({row["order"] for row in result["rows"]}))
     figure.legend(fontsize="small", loc="outside right center")
