@@ -10,13 +10,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import unda
+from unda.commands.measuring import heading
+from unda.limits import device_limits
 
 H, C, F0 = 10.0, 1500.0, 10.0
 
@@ -100,7 +101,7 @@ def main() -> None:
         )  # fmt: skip
     result = {
         "benchmark": "compare_devito", "unda": unda.__version__, "devito": devito.__version__,
-        "processor": platform.processor() or platform.machine(), "threads": threads, "rows_devito": rows,
+        **heading("cpu", device_limits("cpu", threads=threads), threads), "rows_devito": rows,
     }  # fmt: skip
     args.output.write_text(json.dumps(result, indent=1) + "\n")
 
