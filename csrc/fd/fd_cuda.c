@@ -62,20 +62,17 @@ unda_status fd_cuda_planes(unda_solver *s, int array, int64_t first, int64_t cou
     struct fd_cuda *t = fd_cuda(s);
     int64_t real = s->real_bytes, num_y = s->fd->axis[1].total, row = s->fd->axis[2].total * real;
     gpu_ptr base = fd_cuda_origin(s, fd_cuda_array(t, array));
-    char *staging = t->staging;
     for (int64_t i = 0; i < count; i++) {
         gpu_ptr plane = base + (gpu_ptr)((first + i) * t->plane * real);
-        int64_t bytes = ((num_y - 1) * t->pitch + s->fd->axis[2].total) * real; /* first to last node */
-        TRY(gpu_download(t->stream, staging, plane, bytes)); /* what is between rows stays as it is */
-        for (int64_t y = 0; y < num_y; y++)
-            if (out)
-                memcpy((char *)out + (i * num_y + y) * row, staging + y * t->pitch * real, (size_t)row);
-            else
-                memcpy(staging + y * t->pitch * real, (const char *)in + (i * num_y + y) * row, (size_t)row);
+        int64_t at = i * num_y * row; /* rows without what is between them */
         if (in)
-            TRY(gpu_upload(t->stream, plane, staging, bytes));
+            TRY(gpu_upload_parts_async(t->stream, plane, t->pitch * real, (const char *)in + at, row, row,
+                                       num_y));
+        else
+            TRY(gpu_download_parts_async(t->stream, (char *)out + at, row, plane, t->pitch * real, row,
+                                         num_y));
     }
-    return UNDA_OK;
+    return gpu_sync(t->stream);
 }
 
 static struct scalar_whole_args whole(const unda_solver *s, gpu_ptr p)

@@ -34,7 +34,6 @@ struct fd_cuda {
     struct gpu_kernel inject, gather, weigh, find_bad, halve;
     int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
     gpu_ptr array[FD_MAX_FIELD], material[FD_MAX_MATERIAL], bad;
-    void *staging; /* host: one plane */
     struct fd_cuda_sources source[FD_MAX_FIELD];
     bool by_row; /* points are looked for in rows of y from first_row to end_row - 1 alone */
     int32_t first_row, end_row;

@@ -96,8 +96,6 @@ static unda_status allocate(unda_solver *s, struct scalar_cuda *t)
     if (t->streamed.why_not)
         snprintf(more, sizeof more, "; no window of it: %s", t->streamed.why_not);
     TRY(fd_cuda_check_memory(s, more));
-    if (!t->streamed.slab)
-        TRY(array_try(&t->base.staging, t->base.plane, s->real_bytes, "planes"));
     for (int i = 0; i < NUM_ARRAY; i++)
         if (list[i].bytes) {
             TRY(gpu_alloc(t->base.gpu, list[i].ptr, list[i].bytes, list[i].what));
@@ -213,7 +211,6 @@ static void destroy(unda_solver *s)
         gpu_module_free(t->step_module);
         fd_cuda_close(s);
     }
-    array_free(t->base.staging);
     array_free(t);
     s->data = NULL;
 }

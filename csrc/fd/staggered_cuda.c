@@ -61,7 +61,7 @@ static unda_status forecast(unda_solver *s)
         count += fd_slab_count(&fd->slab[i]);
     count += 6 * (fd->axis[0].total + fd->axis[1].total + fd->axis[2].total);
     s->device_bytes = count * s->real_bytes + 8;
-    s->host_bytes = t.base.plane * s->real_bytes;
+    s->host_bytes = t.base.plane * s->real_bytes; /* a plane on its way (fd_method.c) */
     return UNDA_OK;
 }
 
@@ -76,7 +76,6 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
 {
     const struct fd *fd = s->fd;
     TRY(fd_cuda_check_memory(s, ""));
-    TRY(array_try(&t->base.staging, t->base.plane, s->real_bytes, "planes"));
     TRY(gpu_alloc(t->base.gpu, &t->base.bad, 8, "finite check"));
     for (int f = 0; f < fd->num_field; f++)
         TRY(zeros(s, &t->base.array[f], t->count, "state"));
@@ -214,7 +213,6 @@ static void destroy(unda_solver *s)
         gpu_module_free(t->module);
         fd_cuda_close(s);
     }
-    array_free(t->base.staging);
     array_free(t);
     s->data = NULL;
 }

@@ -49,7 +49,7 @@ void gpu_host_free(struct gpu *gpu, void *memory);
 /* After the stream's earlier work; done on return. Addresses may be ptr + offset. */
 unda_status gpu_upload(struct gpu_stream *stream, gpu_ptr to, const void *from, int64_t bytes);
 unda_status gpu_download(struct gpu_stream *stream, void *to, gpu_ptr from, int64_t bytes);
-/* Only queued: host memory must be page-locked and untouched until gpu_sync. */
+/* Only queued: host memory must be untouched until gpu_sync; the caller waits unless it is page-locked. */
 unda_status gpu_upload_async(struct gpu_stream *stream, gpu_ptr to, const void *from, int64_t bytes);
 unda_status gpu_download_async(struct gpu_stream *stream, void *to, gpu_ptr from, int64_t bytes);
 unda_status gpu_copy_async(struct gpu_stream *stream, gpu_ptr to, gpu_ptr from, int64_t bytes);
