@@ -25,7 +25,6 @@ struct staggered_cuda {
     struct gpu_module *module;
     struct gpu_kernel pass[2], layers[2], ghosts, turn;
     gpu_ptr slab[2 * FD_MAX_TERM], table[3][2][3];
-    gpu_ptr same[FD_MAX_MATERIAL];   /* a material that is the same everywhere, SAME times */
     int64_t count, material_version; /* values of an array; whose ghosts are there */
     struct staggered_tile tile;
     int chunk;
@@ -56,7 +55,7 @@ static unda_status forecast(unda_solver *s)
     const struct fd *fd = s->fd;
     struct staggered_cuda t = {0};
     lay_out(s, &t);
-    int64_t count = (fd->num_field + fd->num_material) * t.count + fd->num_material * SAME;
+    int64_t count = (fd->num_field + fd->num_material) * t.count;
     for (int i = 0; i < fd->num_slab; i++)
         count += fd_slab_count(&fd->slab[i]);
     count += 6 * (fd->axis[0].total + fd->axis[1].total + fd->axis[2].total);
@@ -79,10 +78,8 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
     TRY(gpu_alloc(t->base.gpu, &t->base.bad, 8, "finite check"));
     for (int f = 0; f < fd->num_field; f++)
         TRY(zeros(s, &t->base.array[f], t->count, "state"));
-    for (int i = 0; i < fd->num_material; i++) {
+    for (int i = 0; i < fd->num_material; i++)
         TRY(zeros(s, &t->base.material[i], t->count, "materials"));
-        TRY(zeros(s, &t->same[i], SAME, "materials"));
-    }
     for (int i = 0; i < fd->num_slab; i++)
         TRY(zeros(s, &t->slab[i], fd_slab_count(&fd->slab[i]), "layers"));
     for (int a = 0; a < 3; a++)
@@ -208,8 +205,6 @@ static void destroy(unda_solver *s)
             gpu_free(t->base.gpu, t->slab[i]);
         for (int i = 0; i < 18; i++)
             gpu_free(t->base.gpu, t->table[i / 6][i / 3 % 2][i % 3]);
-        for (int i = 0; i < FD_MAX_MATERIAL; i++)
-            gpu_free(t->base.gpu, t->same[i]);
         gpu_module_free(t->module);
         fd_cuda_close(s);
     }
@@ -301,6 +296,23 @@ static unda_status fill_pass(unda_solver *s, int pass)
     return fill_ghosts(s, p->count[pass], fd_cuda(s)->array + first, s->fd->field + first, axes);
 }
 
+/* A material that is the same everywhere shall be so for two vectors from where vectors begin, at any place
+ * one on along x or y, too, however short rows are. */
+static unda_status repeat(unda_solver *s, gpu_ptr material)
+{
+    const struct fd_cuda *t = fd_cuda(s);
+    int64_t real = s->real_bytes, same = t->origin + s->fd->axis[2].first;
+    char one[8], all[SAME * 8];
+    TRY(gpu_download(t->stream, one, material + (gpu_ptr)(same * real), real));
+    for (int k = 0; k < SAME; k++)
+        memcpy(all + k * real, one, (size_t)real);
+    for (int i = 0; i < 4; i++)
+        TRY(gpu_upload(t->stream,
+                       material + (gpu_ptr)((same + (i & 1) * t->plane + (i >> 1) * t->pitch) * real), all,
+                       SAME * real));
+    return UNDA_OK;
+}
+
 static unda_status fill_materials(unda_solver *s)
 {
     const struct fd_field even[FD_MAX_MATERIAL] = {fd_even_field(s->fd), fd_even_field(s->fd),
@@ -309,13 +321,9 @@ static unda_status fill_materials(unda_solver *s)
     if (tables(s)->material_version == s->fd->material_version)
         return UNDA_OK;
     TRY(fill_ghosts(s, s->fd->num_material, fd_cuda(s)->material, even, axes));
-    for (int i = 0; i < s->fd->num_material; i++) {
-        char one[8], all[SAME * 8];
-        TRY(gpu_download(fd_cuda(s)->stream, one, fd_cuda_origin(s, fd_cuda(s)->material[i]), s->real_bytes));
-        for (int k = 0; k < SAME; k++)
-            memcpy(all + k * s->real_bytes, one, (size_t)s->real_bytes);
-        TRY(gpu_upload(fd_cuda(s)->stream, tables(s)->same[i], all, SAME * s->real_bytes));
-    }
+    for (int i = 0; i < s->fd->num_material; i++)
+        if (!s->fd->varies[i])
+            TRY(repeat(s, fd_cuda(s)->material[i]));
     tables(s)->material_version = s->fd->material_version;
     return UNDA_OK;
 }
@@ -427,14 +435,17 @@ static unda_status launch_pass(unda_solver *s, int pass)
 {
     const struct fd *fd = s->fd;
     struct staggered_cuda *t = tables(s);
-    struct staggered_args a = {.plane = t->base.plane, .origin = t->base.origin, .chunk = t->chunk};
+    struct staggered_args a = {.plane = t->base.plane,
+                               .origin = t->base.origin,
+                               .same = t->base.origin + fd->axis[2].first,
+                               .chunk = t->chunk};
     for (int f = 0; f < fd->num_field; f++) {
         a.field[f] = POINTER(t->base.array[f]);
         a.pinned[f] = pinned_sides(fd, f);
     }
     for (int i = 0; i < fd->num_material; i++) {
         a.vary[i] = fd->varies[i];
-        a.material[i] = POINTER(fd->varies[i] ? t->base.material[i] : t->same[i]);
+        a.material[i] = POINTER(t->base.material[i]);
     }
     fill_layers(s, &a);
     for (int i = 0; i < 3; i++) {

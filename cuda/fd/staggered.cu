@@ -143,8 +143,8 @@ DEVICE void difference(const staggered_args &a, long long at, REAL (*queue)[2 * 
 template <int NEED> DEVICE void material(const staggered_args &a, long long at, REAL *m)
 {
     constexpr int which = needs[NEED].material, bits = needs[NEED].bits;
-    const long long place = at + (bits & 1) * a.plane + (bits >> 1 & 1) * (PITCH);
-    const REAL *from = (const REAL *)a.material[which] + (a.vary[which] ? place : 0);
+    const REAL *from = (const REAL *)a.material[which] + (a.vary[which] ? at : a.same) +
+                       (bits & 1) * a.plane + (bits >> 1 & 1) * (PITCH);
     vec here = load(from);
     if constexpr (bits & 4) {
         UNROLL for (int k = 0; k < WIDTH - 1; k++) m[k] = here.v[k + 1];

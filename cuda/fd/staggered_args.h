@@ -21,7 +21,9 @@ struct staggered_args {
     void *memory[18][2]; /* of a term at either side: [x][y][z] of its slab; NULL where there is none */
     const void *table[3][2][3]; /* b, a, 1 / kappa along each axis, at nodes and half a cell on */
     long long plane, origin;
-    long long vary[3]; /* 0: the material is the same everywhere and stands there some times; else 1 */
+    long long
+        vary[3]; /* 0: the material is the same everywhere, read at `same`, where vectors begin; else 1 */
+    long long same;
     int pitch, num[3];
     int begin[3][2][2]; /* slabs along each axis: of terms at nodes and half a cell on, at either side */
     int count[3][2];    /* their nodes */
@@ -42,6 +44,6 @@ struct staggered_ghost_args {
     signed char job_field[27], job_axis[27], unused[2];
 };
 
-enum { STAGGERED_ARGS_BYTES = 1264, STAGGERED_GHOST_BYTES = 408 };
+enum { STAGGERED_ARGS_BYTES = 1272, STAGGERED_GHOST_BYTES = 408 };
 
 #endif
