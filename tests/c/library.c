@@ -109,6 +109,17 @@ static unda_status run_memory(void)
     return UNDA_OK;
 }
 
+/* What a step of a grid allocates, beside what failed; frees the grid. */
+static unda_status count_allocations(struct grid *grid, unda_status status, int num_failed)
+{
+    status = status == UNDA_OK ? grid_use(grid, 5) : status;
+    long before = num_allocation;
+    status = status == UNDA_OK ? grid_step(grid, 5) : status;
+    printf("failed=%d\nallocations=%ld\n", num_failed, num_allocation - before);
+    grid_free(grid);
+    return status;
+}
+
 /* The same of the staggered schemes (every seventh allocation where modules are loaded each time); then
  * what a step of them allocates. */
 static unda_status run_staggered(void)
@@ -116,13 +127,7 @@ static unda_status run_staggered(void)
     int num_failed = 0;
     TRY_HERE(fail_each(use_staggered, rig_device < 0 ? 1 : 7, &num_failed));
     struct grid grid = {0};
-    unda_status status = grid_new_staggered(&grid, UNDA_FLOAT64);
-    status = status == UNDA_OK ? grid_use(&grid, 5) : status;
-    long before = num_allocation;
-    status = status == UNDA_OK ? grid_step(&grid, 5) : status;
-    printf("failed=%d\nallocations=%ld\n", num_failed, num_allocation - before);
-    grid_free(&grid);
-    return status;
+    return count_allocations(&grid, grid_new_staggered(&grid, UNDA_FLOAT64), num_failed);
 }
 
 /* The same of a grid in host memory. */
@@ -131,13 +136,7 @@ static unda_status run_window(void)
     int num_failed = 0;
     TRY_HERE(fail_each(use_window, 7, &num_failed));
     struct grid grid = {.window = 1};
-    unda_status status = grid_new(&grid, UNDA_FLOAT32, 1);
-    status = status == UNDA_OK ? grid_use(&grid, 5) : status;
-    long before = num_allocation;
-    status = status == UNDA_OK ? grid_step(&grid, 5) : status;
-    printf("failed=%d\nallocations=%ld\n", num_failed, num_allocation - before);
-    grid_free(&grid);
-    return status;
+    return count_allocations(&grid, grid_new(&grid, UNDA_FLOAT32, 1), num_failed);
 }
 
 /* What a step allocates once it has run with as many steps. */
