@@ -507,7 +507,7 @@ __cluster_dims__(NUM_ZB, 1, 1)
             if ((mark & MARK_CELL) && a.due[n])
                 record_cells(a, t, (const REAL *)memory, cur, z0, count, n), wait_part();
             if (far)
-                put_mirror(a, t, cur);
+                put_mirror(a, t, cur), wait_part();
             if (far || reload)
                 load_registers(t, now, cur);
             mark = a.mark ? a.mark[tile * (a.ny + 2 * HALF) + t.y + M + HALF] : 0;
