@@ -3,17 +3,11 @@
  */
 #include "fd_cuda.h"
 #include "staggered.h"
-
-#include "fd/staggered_args.h"
+#include "staggered_boxes.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Rows of a block and threads along them, places of a thread along z, blocks an SM. */
-struct staggered_tile {
-    int rows, lanes, width, blocks;
-};
 
 static_assert(sizeof(struct staggered_args) == STAGGERED_ARGS_BYTES, "host and device disagree");
 static_assert(sizeof(struct staggered_ghost_args) == STAGGERED_GHOST_BYTES, "host and device disagree");
@@ -27,7 +21,8 @@ struct staggered_cuda {
     gpu_ptr slab[2 * FD_MAX_TERM], table[3][2][3];
     int64_t count, material_version; /* values of an array; whose ghosts are there */
     struct staggered_tile tile;
-    int chunk;
+    struct gpu_stream *beside; /* of layers, while the grid is at work */
+    struct gpu_event *before, *after;
 };
 
 static struct staggered_cuda *tables(const unda_solver *s)
@@ -50,6 +45,19 @@ static void lay_out(const unda_solver *s, struct staggered_cuda *t)
     t->count = t->base.plane * (fd->axis[0].total + 2 * fd->half);
 }
 
+/* Values of the memory of a layer on the device: rows along x and y as those of arrays. */
+static int64_t slab_count(const unda_solver *s, const struct staggered_cuda *t, int number)
+{
+    const struct fd_slab *slab = &s->fd->slab[number];
+    return slab->num[0] * slab->num[1] * (slab->axis == 2 ? slab->num[2] : t->base.pitch);
+}
+
+/* From the beginning of a slab's row to z = 0. */
+static int64_t slab_origin(const unda_solver *s, const struct staggered_cuda *t, int number)
+{
+    return s->fd->slab[number].axis == 2 ? 0 : t->base.origin % t->base.pitch;
+}
+
 static unda_status forecast(unda_solver *s)
 {
     const struct fd *fd = s->fd;
@@ -57,7 +65,7 @@ static unda_status forecast(unda_solver *s)
     lay_out(s, &t);
     int64_t count = (fd->num_field + fd->num_material) * t.count;
     for (int i = 0; i < fd->num_slab; i++)
-        count += fd_slab_count(&fd->slab[i]);
+        count += slab_count(s, &t, i);
     count += 6 * (fd->axis[0].total + fd->axis[1].total + fd->axis[2].total);
     s->device_bytes = count * s->real_bytes + 8;
     s->host_bytes = t.base.plane * s->real_bytes; /* a plane on its way (fd_method.c) */
@@ -81,7 +89,7 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
     for (int i = 0; i < fd->num_material; i++)
         TRY(zeros(s, &t->base.material[i], t->count, "materials"));
     for (int i = 0; i < fd->num_slab; i++)
-        TRY(zeros(s, &t->slab[i], fd_slab_count(&fd->slab[i]), "layers"));
+        TRY(zeros(s, &t->slab[i], slab_count(s, t, i), "layers"));
     for (int a = 0; a < 3; a++)
         for (int half = 0; half < 2; half++) {
             const struct fd_cpml *cpml = &fd->axis[a].cpml[half];
@@ -92,21 +100,6 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
             }
         }
     return gpu_sync(t->base.stream);
-}
-
-/* 8 bytes a thread: so few places that their planes stay in L1 until they are differenced along y and z.
- * Blocks of 256 threads, as many an SM as the registers allow that hold 2 M planes (benchmarks/NOTES.md). */
-static struct staggered_tile choose_tile(const unda_solver *s)
-{
-    const int32_t *plan = s->options.plan;
-    int half = s->fd->half, num = s->fd->num_field, real = (int)s->real_bytes;
-    int threads = num > 6 && half > 3 ? 384 : 256;
-    int blocks = num <= 4 && half <= 4 ? 3 : num <= 6 || half <= 3 ? 2 : 1;
-    int width = plan[2] ? plan[2] : half > 5 && num > 4 ? 1 : 8 / real;
-    int64_t num_y = s->fd->axis[1].total;
-    int lanes = plan[4] ? plan[4] : 32;
-    int64_t rows = plan[0] ? plan[0] : threads / lanes < num_y ? threads / lanes : num_y;
-    return (struct staggered_tile){(int)rows, lanes, width, plan[3] ? plan[3] : blocks};
 }
 
 enum { NUM_OPTION = 9, OPTION_BYTES = 64 };
@@ -153,29 +146,13 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
     char text[NUM_OPTION][OPTION_BYTES];
     const char *options[NUM_OPTION];
     struct staggered_cuda t = {0};
-    struct staggered_tile tile = choose_tile(s);
+    struct staggered_tile tile = staggered_choose_tile(s);
     lay_out(s, &t);
     defines(s, &tile, t.base.pitch, text, options);
     struct gpu_source source = {"fd/staggered.cu", options, NUM_OPTION};
     TRY(gpu_compile_only(&source, "staggered_", compute_capability, resources));
     resources->threads = tile.lanes * tile.rows;
     return UNDA_OK;
-}
-
-/* Planes that a block marches over: few enough that blocks side by side read the same rows at about the same
- * time, and that the last blocks to run are few, fewer in layers, which take longer; at least 8 M, as each
- * loads 2 M - 1 that others load, too. */
-static int choose_chunk(const unda_solver *s, const struct staggered_cuda *t)
-{
-    const struct fd_axis *axis = s->fd->axis;
-    int64_t rows = t->tile.rows, places = t->tile.lanes * t->tile.width, num = axis[0].total;
-    int64_t tiles = ((axis[2].total + places - 1) / places) * ((axis[1].total + rows - 1) / rows);
-    int64_t parts = (8 * gpu_info(t->base.gpu)->num_sm + tiles - 1) / tiles, least = 8 * s->fd->half;
-    int64_t most = s->fd->num_slab ? 24 : 48;
-    parts = parts > (num + most - 1) / most ? parts : (num + most - 1) / most;
-    int64_t chunk = (num + parts - 1) / parts;
-    chunk = s->options.plan[1] ? s->options.plan[1] : chunk < least ? least : chunk;
-    return (int)(chunk < num ? chunk : num);
 }
 
 static unda_status create(unda_solver *s)
@@ -188,11 +165,13 @@ static unda_status create(unda_solver *s)
     fork_mark();
     TRY(gpu_open(&t->base.gpu, s->options.device));
     TRY(gpu_stream_new(&t->base.stream, t->base.gpu));
-    t->tile = choose_tile(s);
+    TRY(gpu_stream_new(&t->beside, t->base.gpu));
+    TRY(gpu_event_new(&t->before, t->base.gpu));
+    TRY(gpu_event_new(&t->after, t->base.gpu));
+    t->tile = staggered_choose_tile(s);
     lay_out(s, t);
     TRY(allocate(s, t));
     TRY(compile(s, t));
-    t->chunk = choose_chunk(s, t);
     s->num_launch = s->fd->num_slab ? 2 + 2 + 2 : 2 + 2; /* two passes, their layers, ghosts of each */
     return UNDA_OK;
 }
@@ -206,6 +185,9 @@ static void destroy(unda_solver *s)
         for (int i = 0; i < 18; i++)
             gpu_free(t->base.gpu, t->table[i / 6][i / 3 % 2][i % 3]);
         gpu_module_free(t->module);
+        gpu_event_free(t->before);
+        gpu_event_free(t->after);
+        gpu_stream_free(t->beside);
         fd_cuda_close(s);
     }
     array_free(t);
@@ -219,7 +201,7 @@ static void describe(const unda_solver *s, unda_solver_info *info)
         if (tables(s)->pass[i].spill_bytes > info->spill_bytes)
             info->spill_bytes = tables(s)->pass[i].spill_bytes;
     info->plan[0] = tables(s)->tile.rows;
-    info->plan[1] = tables(s)->chunk;
+    info->plan[1] = staggered_choose_planes(s, false);
     info->plan[2] = tables(s)->tile.width;
     info->plan[3] = tables(s)->tile.blocks;
     info->plan[4] = tables(s)->tile.lanes;
@@ -231,7 +213,7 @@ static unda_status clear_slabs(unda_solver *s)
 {
     for (int i = 0; i < s->fd->num_slab; i++)
         TRY(gpu_zero_async(fd_cuda(s)->stream, tables(s)->slab[i],
-                           fd_slab_count(&s->fd->slab[i]) * s->real_bytes));
+                           slab_count(s, tables(s), i) * s->real_bytes));
     return gpu_sync(fd_cuda(s)->stream);
 }
 
@@ -245,12 +227,14 @@ static unda_status clear(unda_solver *s)
 static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
 {
     const struct fd_slab *slab = &s->fd->slab[number];
-    int64_t plane = slab->num[1] * slab->num[2] * s->real_bytes;
-    gpu_ptr at = tables(s)->slab[number] + (gpu_ptr)(first * plane);
-    if (count == 0)
-        return UNDA_OK;
-    return out ? gpu_download(fd_cuda(s)->stream, out, at, count * plane)
-               : gpu_upload(fd_cuda(s)->stream, at, in, count * plane);
+    struct staggered_cuda *t = tables(s);
+    int64_t real = s->real_bytes, row = slab->num[2] * real, num = count * slab->num[1];
+    int64_t step = slab->axis == 2 ? row : t->base.pitch * real;
+    gpu_ptr at =
+        t->slab[number] + (gpu_ptr)(slab_origin(s, t, number) * real + first * slab->num[1] * step);
+    TRY(out ? gpu_download_parts_async(t->base.stream, out, row, at, step, row, num)
+            : gpu_upload_parts_async(t->base.stream, at, step, in, row, row, num));
+    return gpu_sync(t->base.stream);
 }
 
 /* ---- steps ---- */
@@ -351,7 +335,9 @@ static void fill_layers(const unda_solver *s, struct staggered_args *a)
                 continue;
             const struct fd_slab *slab = &fd->slab[number];
             int half = staggered_half(p, p->term[term].target, slab->axis);
-            a->memory[term][side] = POINTER(tables(s)->slab[number]);
+            a->memory[term][side] =
+                POINTER(tables(s)->slab[number] +
+                        (gpu_ptr)(slab_origin(s, tables(s), number) * s->real_bytes));
             a->begin[slab->axis][half][side] = (int)slab->begin;
             a->count[slab->axis][side] = (int)slab->count;
         }
@@ -359,76 +345,31 @@ static void fill_layers(const unda_solver *s, struct staggered_args *a)
         a->table[i / 6][i / 3 % 2][i % 3] = POINTER(tables(s)->table[i / 6][i / 3 % 2][i % 3]);
 }
 
-/* Adds a box to those of a launch, if it has places; returns their number. Along z whole tiles from where
- * the user's grid begins, which is at 128 bytes; fewer lanes where few suffice. */
-static int add_box(const struct fd *fd, const struct staggered_cuda *t, struct staggered_box *boxes, int num,
-                   const int64_t begin[3], const int64_t end[3])
-{
-    const struct staggered_tile *tile = &t->tile;
-    struct staggered_box *box = &boxes[num];
-    int64_t first = fd->axis[2].first, places;
-    int lanes = 1;
-    while (lanes < tile->lanes && lanes * tile->width < end[2] - begin[2])
-        lanes *= 2;
-    lanes = lanes < tile->lanes ? lanes : tile->lanes;
-    places = lanes * tile->width;
-    for (int a = 0; a < 3; a++) {
-        box->begin[a] = (int)begin[a];
-        box->end[a] = (int)end[a];
-        if (begin[a] >= end[a])
-            return num;
-    }
-    if (begin[2] < first)
-        box->begin[2] = (int)(first - (first - begin[2] + places - 1) / places * places);
-    int rows = tile->lanes * tile->rows / lanes;
-    box->lanes = lanes;
-    box->across = (int)((end[2] - box->begin[2] + places - 1) / places);
-    box->along = (int)((end[1] - begin[1] + rows - 1) / rows);
-    box->blocks = (int)(box->across * box->along * ((end[0] - begin[0] + t->chunk - 1) / t->chunk));
-    return num + 1;
-}
-
-/* The user's grid, or the layers around it: beyond x all, beyond y what is left, then beyond z. */
-static int cut_boxes(const struct fd *fd, const struct staggered_cuda *t, bool layers,
-                     struct staggered_box box[STAGGERED_MAX_BOX])
-{
-    int num = 0;
-    int64_t begin[3] = {0, 0, 0}, end[3] = {fd->axis[0].total, fd->axis[1].total, fd->axis[2].total};
-    for (int a = 0; a < 3; a++) {
-        int64_t low = fd->axis[a].first, high = low + fd->axis[a].num, all = end[a];
-        int64_t whole = a == 2 ? t->tile.width : 1; /* a vector with places of both is the layer's */
-        if (high < all)                             /* which begins half a cell before its first node */
-            high = low + (fd->axis[a].num - 1) / whole * whole;
-        if (layers) {
-            end[a] = low;
-            num = add_box(fd, t, box, num, begin, end);
-            begin[a] = high;
-            end[a] = all;
-            num = add_box(fd, t, box, num, begin, end);
-        }
-        begin[a] = low;
-        end[a] = high;
-    }
-    if (!layers) { /* what whole tiles leave over has lanes of its own */
-        int64_t places = t->tile.lanes * t->tile.width, all = end[2];
-        end[2] = begin[2] + (all - begin[2]) / places * places;
-        num = add_box(fd, t, box, num, begin, end);
-        begin[2] = end[2];
-        end[2] = all;
-        num = add_box(fd, t, box, num, begin, end);
-    }
-    return num;
-}
-
-static unda_status launch_boxes(unda_solver *s, const struct gpu_kernel *kernel, struct staggered_args *a,
-                                bool layers)
+static unda_status launch_boxes(unda_solver *s, int pass, struct staggered_args *a, bool layers,
+                                struct gpu_stream *stream)
 {
     const struct staggered_cuda *t = tables(s);
     struct gpu_shape shape = {{0, 1, 1}, {t->tile.lanes, t->tile.rows, 1}, 0};
-    int num = cut_boxes(s->fd, t, layers, a->box);
+    int num = staggered_cut(s, &t->tile, layers, a->box);
     for (int i = 0; i < num; i++)
         shape.grid[0] += a->box[i].blocks;
-    return num ? gpu_launch(kernel, t->base.stream, &shape, a, sizeof *a) : UNDA_OK;
+    return num ? gpu_launch(layers ? &t->layers[pass] : &t->pass[pass], stream, &shape, a, sizeof *a)
+               : UNDA_OK;
+}
+
+/* The grid and its layers write different places and read what neither writes: both at once, layers first,
+ * since they take longer a place. */
+static unda_status launch_both(unda_solver *s, int pass, struct staggered_args *a)
+{
+    struct staggered_cuda *t = tables(s);
+    if (s->fd->num_slab == 0)
+        return launch_boxes(s, pass, a, false, t->base.stream);
+    TRY(gpu_event_record(t->before, t->base.stream));
+    TRY(gpu_stream_wait(t->beside, t->before));
+    TRY(launch_boxes(s, pass, a, true, t->beside));
+    TRY(gpu_event_record(t->after, t->beside));
+    TRY(launch_boxes(s, pass, a, false, t->base.stream));
+    return gpu_stream_wait(t->base.stream, t->after);
 }
 
 static unda_status launch_pass(unda_solver *s, int pass)
@@ -437,8 +378,7 @@ static unda_status launch_pass(unda_solver *s, int pass)
     struct staggered_cuda *t = tables(s);
     struct staggered_args a = {.plane = t->base.plane,
                                .origin = t->base.origin,
-                               .same = t->base.origin + fd->axis[2].first,
-                               .chunk = t->chunk};
+                               .same = t->base.origin + fd->axis[2].first};
     for (int f = 0; f < fd->num_field; f++) {
         a.field[f] = POINTER(t->base.array[f]);
         a.pinned[f] = pinned_sides(fd, f);
@@ -455,8 +395,7 @@ static unda_status launch_pass(unda_solver *s, int pass)
             a.weight64[i * (FD_MAX_HALF + 1) + m] = fd->step_weight[i][m];
         }
     }
-    TRY(launch_boxes(s, &t->pass[pass], &a, false));
-    return fd->num_slab ? launch_boxes(s, &t->layers[pass], &a, true) : UNDA_OK;
+    return launch_both(s, pass, &a);
 }
 
 static unda_status step_pass(unda_solver *s, int pass, int64_t time)

@@ -28,6 +28,7 @@
     X(cuStreamCreate, cuStreamCreate, (void **, unsigned))                                                   \
     X(cuStreamDestroy, cuStreamDestroy_v2, (void *))                                                         \
     X(cuStreamSynchronize, cuStreamSynchronize, (void *))                                                    \
+    X(cuStreamWaitEvent, cuStreamWaitEvent, (void *, void *, unsigned))                                      \
     X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (void *, int))                                          \
     X(cuStreamEndCapture, cuStreamEndCapture, (void *, void **))                                             \
     X(cuEventCreate, cuEventCreate, (void **, unsigned))                                                     \

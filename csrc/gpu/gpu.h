@@ -71,6 +71,8 @@ unda_status gpu_sync(struct gpu_stream *stream); /* errors of queued work surfac
 unda_status gpu_event_new(struct gpu_event **event, struct gpu *gpu);
 void gpu_event_free(struct gpu_event *event);
 unda_status gpu_event_record(struct gpu_event *event, struct gpu_stream *stream);
+/* What is queued on the stream from now on begins after the event as recorded last, on whichever stream. */
+unda_status gpu_stream_wait(struct gpu_stream *stream, struct gpu_event *event);
 /* Waits for `end`; time between the two [s]. */
 unda_status gpu_event_seconds(struct gpu_event *begin, struct gpu_event *end, double *seconds);
 /* What is queued on the stream between begin and end goes into the graph instead of to the device. On failure

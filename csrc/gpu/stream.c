@@ -1,4 +1,4 @@
-/* stream.c: streams, events for timing, and graphs captured from a stream.
+/* stream.c: streams, events for order and timing, and graphs captured from a stream.
  * Events are the driver's handles under another name; a graph is kept instantiated only.
  * Next: launch.c (what goes into a stream). */
 #include "internal.h"
@@ -87,6 +87,12 @@ unda_status gpu_event_record(struct gpu_event *event, struct gpu_stream *stream)
 {
     TRY(gpu_enter(event->gpu));
     return gpu_leave_with(event->gpu, CU(cuEventRecord, event->handle, stream->handle));
+}
+
+unda_status gpu_stream_wait(struct gpu_stream *stream, struct gpu_event *event)
+{
+    TRY(gpu_enter(event->gpu));
+    return gpu_leave_with(event->gpu, CU(cuStreamWaitEvent, stream->handle, event->handle, 0));
 }
 
 unda_status gpu_event_seconds(struct gpu_event *begin, struct gpu_event *end, double *seconds)

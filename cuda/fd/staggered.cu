@@ -169,12 +169,12 @@ DEVICE bool in_layer(const staggered_args &a, int axis, int side, int from, int 
     return side ? end >= a.num[axis] - a.count[axis][1] : from < a.count[axis][0];
 }
 
-/* Place in the memory of a layer. */
+/* Place in the memory of a layer: along x and y in rows as those of arrays, so that vectors are whole. */
 template <int AXIS>
 DEVICE long long slab_place(const staggered_args &a, int side, int depth, int x, int y, int z)
 {
-    return AXIS == 0   ? ((long long)depth * a.num[1] + y) * a.num[2] + z
-           : AXIS == 1 ? ((long long)x * a.count[1][side] + depth) * a.num[2] + z
+    return AXIS == 0   ? ((long long)depth * a.num[1] + y) * (PITCH) + z
+           : AXIS == 1 ? ((long long)x * a.count[1][side] + depth) * (PITCH) + z
                        : ((long long)x * a.num[1] + y) * a.count[2][side] + depth;
 }
 
@@ -195,25 +195,26 @@ template <int PASS, int AXIS> DEVICE void absorb_soon(const staggered_args &a, i
 }
 
 /* psi' = b psi + a d, d' = d / kappa + psi' in the layer at one side of an axis (csrc/fd/cpml.c), of all
- * terms that are differenced along it. */
+ * terms that are differenced along it. Along z each place has its own depth. */
 template <int PASS, int AXIS>
 DEVICE void absorb(const staggered_args &a, int side, REAL (*d)[WIDTH], int x, int y, int z)
 {
     using p = of_pass<PASS>;
     constexpr int num = number_along(AXIS, p::term, p::term + p::num_term);
     const int count = a.count[AXIS][side], at = AXIS == 0 ? x : AXIS == 1 ? y : z;
-    REAL *memory[num], psi[num][WIDTH];
+    REAL *memory[num];
+    vec psi[num];
     each<p::term, p::term + p::num_term>([&](auto i) {
         constexpr int term = decltype(i)::value, n = number_along(AXIS, p::term, term);
         if constexpr (terms[term].axis == AXIS) {
             int depth = at - a.begin[AXIS][half_on(term)][side];
             memory[n] = (REAL *)a.memory[term][side] + slab_place<AXIS>(a, side, depth, x, y, z);
-            UNROLL for (int k = 0; k < WIDTH; k++)
-            {
-                bool inside = (unsigned)(depth + (AXIS == 2 ? k : 0)) < (unsigned)count &&
-                              (unsigned)(z + k) < (unsigned)a.num[2];
-                psi[n][k] = inside ? memory[n][k] : (REAL)0;
-            }
+            if constexpr (AXIS < 2) {
+                if ((unsigned)depth < (unsigned)count)
+                    psi[n] = load(memory[n]);
+            } else
+                UNROLL for (int k = 0; k < WIDTH; k++) if ((unsigned)(depth + k) < (unsigned)count)
+                    psi[n].v[k] = memory[n][k];
         }
     });
     each<p::term, p::term + p::num_term>([&](auto i) {
@@ -224,13 +225,18 @@ DEVICE void absorb(const staggered_args &a, int side, REAL (*d)[WIDTH], int x, i
             UNROLL for (int k = 0; k < WIDTH; k++)
             {
                 int on = AXIS == 2 ? k : 0;
-                REAL &one = d[term - p::term][k];
-                if ((unsigned)(depth + on) < (unsigned)count && (unsigned)(z + k) < (unsigned)a.num[2]) {
-                    REAL value = ((const REAL *)table[0])[at + on] * psi[n][k] +
-                                 ((const REAL *)table[1])[at + on] * one;
-                    memory[n][k] = value;
+                REAL &one = d[term - p::term][k], &value = psi[n].v[k];
+                if ((unsigned)(depth + on) < (unsigned)count) {
+                    value =
+                        ((const REAL *)table[0])[at + on] * value + ((const REAL *)table[1])[at + on] * one;
                     one = ((const REAL *)table[2])[at + on] * one + value;
+                    if (AXIS == 2)
+                        memory[n][k] = value;
                 }
+            }
+            if constexpr (AXIS < 2) {
+                if ((unsigned)depth < (unsigned)count)
+                    store(memory[n], psi[n].v);
             }
         }
     });
@@ -336,8 +342,8 @@ template <int PASS, bool LAYERED> DEVICE void pass(const staggered_args &a)
     const int first_z = box.begin[2] + block % across * lanes * WIDTH;
     const int first_y = box.begin[1] + block / across % along * rows;
     const int y = first_y + thread / lanes, z = first_z + thread % lanes * WIDTH;
-    const int begin = box.begin[0] + block / across / along * a.chunk;
-    const int end = begin + a.chunk < box.end[0] ? begin + a.chunk : box.end[0];
+    const int begin = box.begin[0] + block / across / along * box.planes;
+    const int end = begin + box.planes < box.end[0] ? begin + box.planes : box.end[0];
     if (thread / lanes >= rows || y >= box.end[1] || z >= box.end[2] || z + WIDTH <= 0)
         return;
     if constexpr (LAYERED)

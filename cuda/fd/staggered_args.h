@@ -8,17 +8,18 @@
 #define FD_MAX_HALF 8
 
 /* A part of the grid: `across` blocks along z, each of `lanes` threads and as many rows as its threads make,
- * `along` blocks along y. It may begin before the grid, so that blocks' rows begin at whole lines of memory.
- */
+ * `along` blocks along y; a block marches over `planes` of x. It may begin before the grid, so that blocks'
+ * rows begin at whole lines of memory. */
 struct staggered_box {
-    int begin[3], end[3], lanes, across, along, blocks;
+    int begin[3], end[3], lanes, across, along, planes, blocks;
 };
 enum { STAGGERED_MAX_BOX = 6 };
 
 struct staggered_args {
     void *field[9];
     const void *material[3];
-    void *memory[18][2]; /* of a term at either side: [x][y][z] of its slab; NULL where there is none */
+    void *memory[18][2]; /* of a term at either side: [x][y][z] of its slab, rows of slabs along x and y as the
+                          * arrays' (z = 0 is meant), those of slabs along z dense; NULL where there is none */
     const void *table[3][2][3]; /* b, a, 1 / kappa along each axis, at nodes and half a cell on */
     long long plane, origin;
     long long
@@ -28,10 +29,8 @@ struct staggered_args {
     int begin[3][2][2]; /* slabs along each axis: of terms at nodes and half a cell on, at either side */
     int count[3][2];    /* their nodes */
     struct staggered_box box[STAGGERED_MAX_BOX];
-    int chunk;                             /* planes of x that a block marches over */
     int pinned[9];                         /* sides where a field is held at 0: bits 1 << (2 axis + side) */
     float weight32[3 * (FD_MAX_HALF + 1)]; /* dt D_m / h; the REAL ones are used */
-    int unused;
     double weight64[3 * (FD_MAX_HALF + 1)];
 };
 
@@ -44,6 +43,6 @@ struct staggered_ghost_args {
     signed char job_field[27], job_axis[27], unused[2];
 };
 
-enum { STAGGERED_ARGS_BYTES = 1272, STAGGERED_GHOST_BYTES = 408 };
+enum { STAGGERED_ARGS_BYTES = 1288, STAGGERED_GHOST_BYTES = 408 };
 
 #endif

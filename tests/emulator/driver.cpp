@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -33,10 +34,10 @@ enum {
 const size_t page = 4096, shared_limit = 232448;
 typedef uint64_t u64;
 typedef std::function<int()> work;
-typedef std::vector<work> graph;
+typedef std::deque<work> graph;
 struct memory { char *map; size_t map_bytes, bytes; };
 struct stream { graph queue; bool capturing; };
-struct event { void *where; bool done; double time; };
+struct event { void *where; long recorded, done; double time; }; /* recorded, done: how many times */
 struct module { void *handle; int file; };
 
 std::recursive_mutex mutex;
@@ -59,13 +60,16 @@ void protect(int how) {
     for (auto &m : memories)
         mprotect(m.second.map + page, m.second.map_bytes - 2 * page, how);
 }
+void run_one(stream &s) {
+    work first = std::move(s.queue.front());
+    s.queue.pop_front();
+    sticky = sticky ? sticky : first();
+}
 /* Runs what is queued, with device memory open. */
 int run(stream &s) {
-    graph queue;
-    queue.swap(s.queue);
     protect(PROT_READ | PROT_WRITE);
-    for (auto &w : queue)
-        sticky = sticky ? sticky : w();
+    while (!s.queue.empty())
+        run_one(s);
     protect(PROT_NONE);
     return sticky;
 }
@@ -206,14 +210,34 @@ API cuEventCreate(void **e, unsigned) { IN_CONTEXT; *e = new event(); return 0; 
 API cuEventDestroy_v2(void *e) { IN_CONTEXT; int result = run_all(); delete (event *)e; return result; }
 API cuEventRecord(void *handle, void *s) {
     IN_CONTEXT;
-    event *e = &(*(event *)handle = {s, false, 0});
-    return num_capture ? (int)CAPTURE_UNSUPPORTED : add(s, [=] { return e->time = seconds(), e->done = true, 0; });
+    event *e = (event *)handle;
+    if (num_capture)
+        return CAPTURE_UNSUPPORTED;
+    e->where = s, e->recorded++;
+    return add(s, [=] { return e->time = seconds(), e->done++, 0; });
 }
-API cuEventSynchronize(void *e) { IN_CONTEXT; return ((event *)e)->done ? 0 : cuStreamSynchronize(((event *)e)->where); }
-API cuEventElapsedTime(float *ms, void *a, void *b) {
+/* The other stream is run as far as it was queued when the event was recorded. */
+API cuStreamWaitEvent(void *s, void *handle, unsigned) {
     IN_CONTEXT;
-    *ms = (float)(1e3 * (((event *)b)->time - ((event *)a)->time));
-    return ((event *)a)->done && ((event *)b)->done ? 0 : NOT_READY;
+    event *e = (event *)handle;
+    void *where = e->where;
+    long wanted = e->recorded;
+    return add(s, [=] {
+        while (e->done < wanted && streams.count(where) && !streams[where].queue.empty() && !sticky)
+            run_one(streams[where]);
+        return 0;
+    });
+}
+API cuEventSynchronize(void *handle) {
+    IN_CONTEXT;
+    event *e = (event *)handle;
+    return e->done == e->recorded ? 0 : cuStreamSynchronize(e->where);
+}
+API cuEventElapsedTime(float *ms, void *begin, void *end) {
+    IN_CONTEXT;
+    event *a = (event *)begin, *b = (event *)end;
+    *ms = (float)(1e3 * (b->time - a->time));
+    return a->done && b->done && a->done == a->recorded && b->done == b->recorded ? 0 : NOT_READY;
 }
 
 /* ---- modules, launches ---- */
