@@ -561,9 +561,9 @@ class Simulation(Pictures):
 
     def _chunk(self, left: int) -> int:
         """Return the steps to run at once: about 0.3 s of work, in whole launches."""
-        n = max(1, int(self._rate * _CHUNK_SECONDS)) if self._rate else 8
-        launch = self._launch_steps
-        return min(max(n // launch, 1) * launch, left, self._room())
+        room, launch = self._room(), self._launch_steps
+        n = min(int(self._rate * _CHUNK_SECONDS) if self._rate else 8, room)
+        return min(max(n // launch, 1) * launch, left, room)
 
     @property
     def _launch_steps(self) -> int:
