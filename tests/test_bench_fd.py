@@ -203,9 +203,17 @@ def test_a_shape_of_one_number_is_a_cube_and_diamonds_have_their_own(tmp_path):
     assert row["shape"] == [12, 12, 12]
     args = argparse.Namespace(shape=None, scheme="scalar")
     for order, shape in fd_case.DIAMOND_SHAPES.items():
-        assert bench_fd._shape(args, "cuda:0", {"kernel": "diamond", "order": order}) == shape
+        case = {"kernel": "diamond", "order": order, "layers": 0}
+        assert bench_fd._shape(args, "cuda:0", case) == shape
+        inside = bench_fd._shape(args, "cuda:0", case | {"layers": 20})
+        layers = {"zmax": "free", "*": unda.Damping(20)}
+        sim = unda.FD.forecast(unda.Grid(inside, 1.0), unda.Acoustic(rho=1.0, c=1.0), boundary=layers,
+                               device="cpu")  # fmt: skip
+        walls = unda.FD.forecast(unda.Grid(shape, 1.0), unda.Acoustic(rho=1.0, c=1.0), device="cpu",
+                                 boundary={"*": "rigid"})  # fmt: skip
+        assert sim == walls  # as many nodes along each axis, with their layers
         assert np.prod(shape) == pytest.approx(1.6e9, rel=0.02)
-    assert bench_fd._shape(args, "cuda:0", {"kernel": "step", "order": 2}) == (1152, 1152, 1152)
+    assert bench_fd._shape(args, "cuda:0", {"kernel": "step", "order": 2, "layers": 20}) == (1152, 1152, 1152)
 
 
 def test_rows_are_added_to_a_result_of_the_same_machine_alone(tmp_path, capsys):

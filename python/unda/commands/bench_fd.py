@@ -104,8 +104,10 @@ def _media(physics: str, c: str) -> tuple[str, ...]:
 def _shape(args: argparse.Namespace, device: str, case: dict[str, Any]) -> Sequence[int]:
     if args.shape:
         return list(args.shape)
-    if case["kernel"] == "diamond":
-        return DIAMOND_SHAPES[case["order"]]
+    if case["kernel"] == "diamond":  # these with their layers, which end in a node more, on five sides
+        beside = case["layers"] + 1 if case["layers"] else 0
+        nx, ny, nz = DIAMOND_SHAPES[case["order"]]
+        return nx - 2 * beside, ny - 2 * beside, nz - beside
     size = (256, 1152) if args.scheme == "scalar" else (128, 512)
     return (size[device != "cpu"],) * 3
 
