@@ -19,26 +19,45 @@ NOTHING = "Nothing has been measured with this version yet.\n"
 
 
 class Form(NamedTuple):
-    """What a method's rows hold: the column's word and how it is headed, the rate, what tells lines apart."""
+    """What rows hold: the column's word and head, the rate, what tells lines apart; what it is a part of."""
 
     column: str
     head: str
     rate: str
     unit: str
     words: tuple[str, ...]
+    part: str = "percent_of_limit"
+    share: str = "({:.0f} %)"
+    of: str = "of the limit"
+    title: str = "finite differences"
 
 
+TILES = Form(
+    "dts", "DTS ", "gcell_per_second", "Gcell/s", ("order",), "percent_of_roofline", of="of the roofline",
+    title="kernel diamond, one c, tile by tile (DTS 1: kernel step)",
+)  # fmt: skip
 FORMS = {
     "dg": Form("degree", "N = ", "gdof_per_second", "GDOF/s", ("integrator", "dtype", "kernel")),
     "fd": Form(
-        "order", "order ", "gcell_per_second", "Gcell/s", ("physics", "dtype", "kernel", "varies", "layers")
+        "order", "order ", "gcell_per_second", "Gcell/s",
+        ("physics", "dtype", "kernel", "varies", "layers", "window", "shape"),
     ),
+    "komatitsch2010": Form(
+        "layers", "CPML of ", "gcell_per_second", "Gcell/s", ("where",), "over_one_core", "({:.3g} x)",
+        "over one core", "the elastic case of Komatitsch et al. (2010)",
+    ),
+    "figure7": TILES,
+    "figure10": Form(
+        "sms", "SMs: ", "gcell_per_second", "Gcell/s", ("order",), "speedup", "({:.3g} x)", "over the first",
+        "kernel diamond, one c, on some multiprocessors",
+    ),
+    "figure11": TILES,
 }  # fmt: skip
 
 
 def form_of(result: dict[str, Any]) -> Form:
     """Return the form of a result's rows."""
-    return FORMS["fd" if result.get("benchmark") == "fd" else "dg"]
+    return FORMS[result.get("case", "fd") if result.get("benchmark") == "fd" else "dg"]
 
 
 def read_results(folder: Path) -> list[dict[str, Any]]:
@@ -46,31 +65,35 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
     machines: dict[Any, dict[str, Any]] = {}
     for path in sorted(folder.glob("*.json")):
         found = json.loads(path.read_text())
-        if found.get("rows") and ("physics" in found or form_of(found) is FORMS["fd"]):
-            found.setdefault("physics", "finite differences")
+        if found.get("rows") and ("physics" in found or found.get("benchmark") == "fd"):
+            found.setdefault("physics", form_of(found).title)
             key = tuple(found.get(word) for word in ("device", "driver", "date", "physics"))
             machines.setdefault(key, {**found, "rows": []})["rows"] += found["rows"]
     return list(machines.values())
 
 
+def _word(name: str, value: Any) -> str:
+    """Return what a line says of a row: constant media and no layers go without saying."""
+    if name == "varies":
+        return "" if value == "constant" else f"({value} vary)"
+    if name in ("layers", "window"):
+        return f"{name} of {value}" if value else ""
+    if name == "shape":  # kernel diamond has its own for each order
+        return f"{value[0]}³" if value and len(set(value)) == 1 else ""
+    return f"order {value}" if name == "order" else str(value)
+
+
 def kind(result: dict[str, Any], row: dict[str, Any]) -> str:
-    """Name the line of a row: constant media and no layers go without saying."""
-    values = {word: row[word] for word in form_of(result).words}
-    if values.get("varies") == "constant":
-        values["varies"] = ""
-    elif "varies" in values:
-        values["varies"] = f"({values['varies']} vary)"
-    if "layers" in values:
-        values["layers"] = f"layers of {values['layers']}" if values["layers"] else ""
-    return " ".join(filter(None, values.values()))
+    """Name the line of a row."""
+    return " ".join(filter(None, (_word(name, row.get(name)) for name in form_of(result).words)))
 
 
 def cell(result: dict[str, Any], name: str, column: int) -> str:
-    """Return the rate and the percentage of the limit in one column."""
+    """Return the rate, and what part it is of something, in one column."""
     form = form_of(result)
     for row in result["rows"]:
         if kind(result, row) == name and row[form.column] == column:
-            return f"{row[form.rate]:.3g} ({row['percent_of_limit']:.0f} %)"
+            return f"{row[form.rate]:.3g} {form.share.format(row[form.part])}"
     return ""
 
 
@@ -81,8 +104,9 @@ def table(results: list[dict[str, Any]]) -> str:
         form = form_of(result)
         columns = sorted({row[form.column] for row in result["rows"]})
         driver = f", driver {result['driver']}" if result["driver"] else ""
-        lines = [f"{result['physics'].capitalize()}, {result['device']}{driver}, {result['date']}:", ""]
-        lines.append(f"| {form.unit} (of the limit) | {' | '.join(f'{form.head}{n}' for n in columns)} |")
+        title = result["physics"][0].upper() + result["physics"][1:]
+        lines = [f"{title}, {result['device']}{driver}, {result['date']}:", ""]
+        lines.append(f"| {form.unit} ({form.of}) | {' | '.join(f'{form.head}{n}' for n in columns)} |")
         lines.append("|---|" + "---|" * len(columns))
         for name in dict.fromkeys(kind(result, row) for row in result["rows"]):
             lines.append(f"| {name} | {' | '.join(cell(result, name, n) for n in columns)} |")

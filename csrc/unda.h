@@ -487,8 +487,8 @@ typedef struct unda_limits {
 /* Measures a device (UNDA_DEVICE_CPU with the given threads, 0 for all) in about a second. */
 UNDA_API unda_status unda_device_limits(int32_t device, int32_t threads, unda_limits *limits);
 
-/* Compiles the kernels of a stage for an architecture (no device needed) and gives the largest resources of
- * them. */
+/* Compiles the kernels of a stage for an architecture (no device needed), puts them into the cache and gives
+ * the largest resources of them. */
 typedef struct unda_kernel_resources {
     int64_t size_bytes;
     int32_t registers, spill_bytes, shared_bytes, threads;

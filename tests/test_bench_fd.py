@@ -3,12 +3,15 @@
 Not here: the scalar case, other benchmarks (test_command_line.py).
 """
 
+import argparse
 import json
 from fractions import Fraction
 from functools import partial
 
 import cuda_device
+import numpy as np
 import pytest
+import unda
 from unda.__main__ import main
 from unda.commands import bench_fd, bench_fd_papers, fd_case
 from unda.commands.bench_fd_papers import tile_words
@@ -166,3 +169,118 @@ def test_the_figure_of_scaling_occupies_more_and_more_multiprocessors(tmp_path, 
 def test_what_cannot_be_timed_is_refused(words, message, capsys):
     assert main(["bench", "fd", "--device", "cpu", *words.split()]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.gpu_or_stand_in
+def test_what_is_timed_are_whole_launches(tmp_path, monkeypatch):
+    called = []
+    take = unda.FD._advance
+    monkeypatch.setattr(unda.FD, "_advance", lambda sim, n: (called.append(n), take(sim, n)))
+    few = partial(fd_case.measure, options={"levels": 6, "fewest": 2}, receivers=2)
+    monkeypatch.setattr(bench_fd, "measure", few)
+    (row,) = bench(
+        tmp_path, "--orders", "2", "--shape", "20,21,12", "--kernels", "diamond", "--device", "cuda",
+        seconds="0.3",
+    )  # fmt: skip
+    assert row["steps"] % 6 == 0 and [n for n in called if n % 6] == []
+    assert row["gcell_per_second"] == pytest.approx(20 * 21 * 12 / (row["ms"] * 1e6))
+
+
+@pytest.mark.gpu_or_stand_in
+def test_chunks_are_whole_launches_where_samples_leave_room_for_some(monkeypatch):
+    case = {"physics": "scalar", "order": 2, "dtype": "float32", "varies": "constant", "layers": 0,
+            "kernel": "diamond"}  # fmt: skip
+    with fd_case.simulation((20, 21, 12), case, "cuda", options={"levels": 6}, receivers=2) as sim:
+        sim._rate = 1e9
+        for room, chunk in ((20, 18), (18, 18), (5, 5), (7, 6)):
+            monkeypatch.setattr(sim, "_room", lambda room=room: room)
+            assert sim._chunk(1000) == chunk
+        assert sim._chunk(3) == 3  # the end of a call
+
+
+def test_a_shape_of_one_number_is_a_cube_and_diamonds_have_their_own(tmp_path):
+    (row,) = bench(tmp_path, "--orders", "2", "--shape", "12", "--device", "cpu")
+    assert row["shape"] == [12, 12, 12]
+    args = argparse.Namespace(shape=None, scheme="scalar")
+    for order, shape in fd_case.DIAMOND_SHAPES.items():
+        case = {"kernel": "diamond", "order": order, "layers": 0}
+        assert bench_fd._shape(args, "cuda:0", case) == shape
+        inside = bench_fd._shape(args, "cuda:0", case | {"layers": 20})
+        layers = {"zmax": "free", "*": unda.Damping(20)}
+        sim = unda.FD.forecast(unda.Grid(inside, 1.0), unda.Acoustic(rho=1.0, c=1.0), boundary=layers,
+                               device="cpu")  # fmt: skip
+        walls = unda.FD.forecast(unda.Grid(shape, 1.0), unda.Acoustic(rho=1.0, c=1.0), device="cpu",
+                                 boundary={"*": "rigid"})  # fmt: skip
+        assert sim == walls  # as many nodes along each axis, with their layers
+        assert np.prod(shape) == pytest.approx(1.6e9, rel=0.02)
+    assert bench_fd._shape(args, "cuda:0", {"kernel": "step", "order": 2, "layers": 20}) == (1152, 1152, 1152)
+
+
+def test_rows_are_added_to_a_result_of_the_same_machine_alone(tmp_path, capsys):
+    words = ("--shape", "12", "--device", "cpu")
+    bench(tmp_path, "--orders", "2", *words)
+    rows = bench(tmp_path, "--orders", "4", *words, "--append")
+    assert [row["order"] for row in rows] == [2, 4]
+    rows = bench(tmp_path, "--orders", "6", *words)
+    assert [row["order"] for row in rows] == [6]
+    path = tmp_path / "result.json"
+    path.write_text(path.read_text().replace('"device": "', '"device": "another ', 1))
+    assert main(["bench", "fd", "--orders", "4", *words, "--append", "-o", str(path)]) == 2
+    assert "to append to it" in capsys.readouterr().err
+
+
+def test_what_is_done_stays_when_a_row_fails(tmp_path, monkeypatch):
+    def fails(shape, case, **keywords):
+        if case["order"] == 6:
+            raise unda.DeviceError("lost")
+        return fd_case.measure(shape, case, **keywords)
+
+    monkeypatch.setattr(bench_fd, "measure", fails)
+    path = tmp_path / "result.json"
+    command = ["bench", "fd", "--orders", "2,4,6,8", "--shape", "12", "--device", "cpu", "--seconds", "0.001"]
+    assert main([*command, "-o", str(path)]) == 2
+    assert [row["order"] for row in json.loads(path.read_text())["rows"]] == [2, 4]
+
+
+def test_a_result_is_drawn_again(tmp_path):
+    bench(tmp_path, "--orders", "2,4", "--shape", "12", "--device", "cpu")
+    png = tmp_path / "result.png"
+    png.unlink()
+    assert main(["bench", "fd", "--draw", str(tmp_path / "result.json")]) == 0
+    assert png.stat().st_size > 5000
+
+
+def test_the_rows_of_figure_11_make_figure_7_too(tmp_path):
+    row = {"order": 2, "dts": 1, "kernel": "step", "gcell_per_second": 325.0, "gflops": 3577.0,
+           "flops_per_byte": 0.9, "roofline_gflops": 3600.0, "flops_per_cell": 11}  # fmt: skip
+    rows = [row, {**row, "dts": 7, "kernel": "diamond", "gcell_per_second": 989.0, "flops_per_byte": 4.8}]
+    path = tmp_path / "eleven.json"
+    limits = {"copy": 4e12, "fma32": 6e13}
+    path.write_text(json.dumps({"case": "figure11", "device": "a device", "limits": limits, "rows": rows}))
+    assert main(["bench", "fd", "--draw", str(path)]) == 0
+    assert main(["bench", "fd", "--draw", str(path), "--figure", "7", "-o", str(tmp_path / "seven")]) == 0
+    pictures = [(tmp_path / name).read_bytes() for name in ("eleven.png", "seven.png")]
+    assert pictures[0] != pictures[1] and min(map(len, pictures)) > 5000
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize(
+    ("words", "before", "more"),  # more: of points and limits; diamonds also step
+    [
+        ("--kernels step", 1, 2),
+        ("--kernels diamond --layers 3", 1, 3),
+        pytest.param("--kernels step,diamond --c variable", 2, 2, marks=pytest.mark.slow),
+        pytest.param("--scheme staggered --physics elastic --layers 3 --c variable", 1, 2,
+                     marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_kernels_compiled_before_are_those_that_rows_take(tmp_path, monkeypatch, words, before, more):
+    kernels = tmp_path / "kernels"
+    monkeypatch.setenv("UNDA_CACHE_DIR", str(kernels))
+    command = ["--device", "cuda", "--orders", "2", "--shape", "20,21,12", *words.split()]
+    assert main(["bench", "fd", *command, "--compile"]) == 0
+    assert len(list(kernels.iterdir())) == before
+    few = {"receivers": 2, "options": {"levels": 8} if "diamond" in words else {}}
+    monkeypatch.setattr(bench_fd, "measure", partial(fd_case.measure, **few))
+    assert len(bench(tmp_path, *command)) == before
+    assert len(list(kernels.iterdir())) == before + more

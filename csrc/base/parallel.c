@@ -3,6 +3,7 @@
 #include "parallel.h"
 
 #include <omp.h>
+#include <string.h>
 #ifdef __SSE__
 #include <xmmintrin.h>
 #endif
@@ -10,6 +11,21 @@
 int32_t parallel_threads(int32_t wanted)
 {
     return wanted > 0 ? wanted : omp_get_max_threads();
+}
+
+int32_t parallel_few(int32_t wanted)
+{
+    enum { FEW = 8 };
+    int32_t threads = parallel_threads(wanted);
+    return threads < FEW ? threads : FEW;
+}
+
+void parallel_copy(void *to, const void *from, int64_t bytes, int32_t threads)
+{
+    enum { PART = 1 << 17 }; /* fewer bytes take less time than to wake a thread */
+#pragma omp parallel for schedule(static) num_threads(threads) if (bytes > 2 * PART)
+    for (int64_t at = 0; at < bytes; at += PART)
+        memcpy((char *)to + at, (const char *)from + at, (size_t)(bytes - at < PART ? bytes - at : PART));
 }
 
 #ifdef __SSE__

@@ -16,6 +16,11 @@
 /* Threads this process may use (its affinity mask and OMP_NUM_THREADS), or `wanted` if positive. */
 int32_t parallel_threads(int32_t wanted);
 
+/* The same, but no more than what the memory keeps busy: for setting up, where each byte is seen once. */
+int32_t parallel_few(int32_t wanted);
+/* memcpy by so many threads, where it is worth it. */
+void parallel_copy(void *to, const void *from, int64_t bytes, int32_t threads);
+
 /* From here on, this thread takes subnormal numbers for 0, where its processor can: each costs some hundred
  * cycles otherwise, and every wave is rimmed by them. Returns what parallel_restore needs to end that. */
 uint32_t parallel_flush(void);

@@ -75,6 +75,11 @@ struct fd {
 /* Arrays of an engine: fields (staggered), or levels (scalar); materials from FD_MATERIAL on. */
 enum { FD_P, FD_PREVIOUS, FD_MATERIAL = 64, FD_SPEED = FD_MATERIAL };
 
+/* Nodes of an array along x, y, z, counted with layers. */
+struct fd_box {
+    int64_t first[3], num[3];
+};
+
 /* A scheme: what fd_method.c leaves to it. */
 struct fd_scheme {
     const char *name;
@@ -102,8 +107,8 @@ extern const struct fd_scheme fd_scalar, fd_staggered;
 
 struct fd_engine {
     struct engine base; /* first: an engine of FD is one of these */
-    /* Whole planes of constant x, [count][total y][total z], out or in. */
-    unda_status (*planes)(unda_solver *s, int array, int64_t first, int64_t count, void *out, const void *in);
+    /* The nodes of a box, [x][y][z], out or in. */
+    unda_status (*box)(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in);
     /* Values at nodes, by their place in [total x][total y][total z]. */
     unda_status (*gather)(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);
     unda_status (*clear)(unda_solver *s);
@@ -116,6 +121,15 @@ extern const struct fd_engine fd_scalar_cpu, fd_scalar_cuda, fd_staggered_cpu, f
 static inline const struct fd_engine *fd_engine(const unda_solver *s)
 {
     return (const struct fd_engine *)s->engine;
+}
+
+/* Whole planes of constant x, [count][total y][total z], out or in. */
+static inline unda_status fd_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out,
+                                    const void *in)
+{
+    const struct fd_axis *axis = s->fd->axis;
+    struct fd_box box = {{first, 0, 0}, {count, axis[1].total, axis[2].total}};
+    return fd_engine(s)->box(s, array, &box, out, in);
 }
 
 /* The place whose value, times *sign, stands at place i beyond the sides: images about the outermost nodes,

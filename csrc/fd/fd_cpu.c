@@ -107,12 +107,15 @@ void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *fiel
     }
 }
 
-unda_status fd_cpu_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out, const void *in)
+unda_status fd_cpu_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in)
 {
-    int64_t num_y = s->fd->axis[1].total, bytes = s->fd->axis[2].total * s->real_bytes;
+    int64_t num_y = box->num[1], bytes = box->num[2] * s->real_bytes;
     char *base = array_of(s, array);
-    for (int64_t i = 0; i < count * num_y; i++) {
-        char *row = base + fd_cpu_place(s, first + i / num_y, i % num_y, 0) * s->real_bytes;
+    int32_t num_thread = parallel_few(s->threads);
+#pragma omp parallel for schedule(static) num_threads(num_thread) if (num_y * bytes > 1 << 18)
+    for (int64_t i = 0; i < box->num[0] * num_y; i++) {
+        int64_t x = box->first[0] + i / num_y, y = box->first[1] + i % num_y;
+        char *row = base + fd_cpu_place(s, x, y, box->first[2]) * s->real_bytes;
         if (out)
             memcpy((char *)out + i * bytes, row, (size_t)bytes);
         else

@@ -56,7 +56,7 @@ void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t
 void fd_cpu_weigh(unda_solver *s, int64_t start); /* samples of the call that ends */
 
 /* Of struct fd_engine. */
-unda_status fd_cpu_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out, const void *in);
+unda_status fd_cpu_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in);
 unda_status fd_cpu_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);
 unda_status fd_cpu_clear(unda_solver *s);
 unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index);

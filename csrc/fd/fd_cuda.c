@@ -2,7 +2,9 @@
  * Not here: sources and receivers (fd_cuda_points.c), steps (scalar_cuda.c, staggered_cuda.c). */
 #include "fd_cuda.h"
 
-#include <string.h>
+#include "../base/parallel.h"
+
+enum { PASSAGE_BYTES = 8 << 20 };
 
 unda_status fd_cuda_compile(unda_solver *s, const char *const *options)
 {
@@ -38,6 +40,7 @@ void fd_cuda_close(unda_solver *s)
     for (int i = 0; i < FD_MAX_MATERIAL; i++)
         gpu_free(t->gpu, t->material[i]);
     gpu_free(t->gpu, t->bad);
+    gpu_host_free(t->gpu, t->passage);
     gpu_module_free(t->point_module);
     gpu_stream_free(t->stream);
     gpu_close(t->gpu);
@@ -57,22 +60,52 @@ unda_status fd_cuda_reals(unda_solver *s, gpu_ptr to, const double *from, int64_
     return status;
 }
 
-unda_status fd_cuda_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out, const void *in)
+/* Bytes of page-locked memory: copies from and to it are several times as fast as others, and a piece of so
+ * many takes longer than its launch. Few where the arrays are small: a sixteenth of one. */
+int64_t fd_cuda_passage_bytes(const unda_solver *s)
+{
+    int64_t row = s->fd->axis[2].total * s->real_bytes, all = s->fd->num_node * s->real_bytes;
+    int64_t most = all / 16 < PASSAGE_BYTES ? all / 16 : PASSAGE_BYTES;
+    return row > most ? row : most;
+}
+
+/* Rows [begin, end) of a box between the device and page-locked memory: those of a plane at once. */
+static unda_status move_rows(unda_solver *s, int array, const struct fd_box *box, int64_t begin, int64_t end,
+                             bool up)
 {
     struct fd_cuda *t = fd_cuda(s);
-    int64_t real = s->real_bytes, num_y = s->fd->axis[1].total, row = s->fd->axis[2].total * real;
+    int64_t real = s->real_bytes, num_y = box->num[1], row = box->num[2] * real, next;
     gpu_ptr base = fd_cuda_origin(s, fd_cuda_array(t, array));
-    for (int64_t i = 0; i < count; i++) {
-        gpu_ptr plane = base + (gpu_ptr)((first + i) * t->plane * real);
-        int64_t at = i * num_y * row; /* rows without what is between them */
-        if (in)
-            TRY(gpu_upload_parts_async(t->stream, plane, t->pitch * real, (const char *)in + at, row, row,
-                                       num_y));
-        else
-            TRY(gpu_download_parts_async(t->stream, (char *)out + at, row, plane, t->pitch * real, row,
-                                         num_y));
+    for (int64_t i = begin; i < end; i = next) {
+        int64_t x = box->first[0] + i / num_y, y = box->first[1] + i % num_y;
+        gpu_ptr at = base + (gpu_ptr)((x * t->plane + y * t->pitch + box->first[2]) * real);
+        char *host = t->passage + (i - begin) * row;
+        next = (i / num_y + 1) * num_y < end ? (i / num_y + 1) * num_y : end;
+        TRY(up ? gpu_upload_parts_async(t->stream, at, t->pitch * real, host, row, row, next - i)
+               : gpu_download_parts_async(t->stream, host, row, at, t->pitch * real, row, next - i));
     }
     return gpu_sync(t->stream);
+}
+
+unda_status fd_cuda_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    int64_t row = box->num[2] * s->real_bytes, num = box->num[0] * box->num[1], next;
+    if (num * row == 0)
+        return UNDA_OK;
+    if (!t->passage)
+        TRY(gpu_host_alloc(t->gpu, &t->passage, fd_cuda_passage_bytes(s), "planes"));
+    int64_t most = fd_cuda_passage_bytes(s) / row;
+    int32_t threads = parallel_few(s->options.threads);
+    for (int64_t i = 0; i < num; i = next) {
+        next = i + most < num ? i + most : num;
+        if (in)
+            parallel_copy(t->passage, (const char *)in + i * row, (next - i) * row, threads);
+        TRY(move_rows(s, array, box, i, next, in));
+        if (out)
+            parallel_copy((char *)out + i * row, t->passage, (next - i) * row, threads);
+    }
+    return UNDA_OK;
 }
 
 static struct scalar_whole_args whole(const unda_solver *s, gpu_ptr p)

@@ -34,6 +34,7 @@ struct fd_cuda {
     struct gpu_kernel inject, gather, weigh, find_bad, halve;
     int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
     gpu_ptr array[FD_MAX_FIELD], material[FD_MAX_MATERIAL], bad;
+    char *passage; /* page-locked: what goes to the device or comes back, in pieces */
     struct fd_cuda_sources source[FD_MAX_FIELD];
     bool by_row; /* points are looked for in rows of y from first_row to end_row - 1 alone */
     int32_t first_row, end_row;
@@ -73,8 +74,8 @@ static inline int64_t fd_cuda_place(const unda_solver *s, int64_t node)
 unda_status fd_cuda_check_memory(const unda_solver *s, const char *more);
 void fd_cuda_close(unda_solver *s); /* frees what is in struct fd_cuda on the device */
 unda_status fd_cuda_compile(unda_solver *s, const char *const *options);
-unda_status fd_cuda_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out,
-                           const void *in);
+int64_t fd_cuda_passage_bytes(const unda_solver *s); /* of page-locked memory */
+unda_status fd_cuda_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in);
 unda_status fd_cuda_find_bad(unda_solver *s, int64_t *index);
 unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p);
 unda_status fd_cuda_reals(unda_solver *s, gpu_ptr to, const double *from, int64_t num); /* in the precision */

@@ -3,6 +3,8 @@
  * engines). */
 #include "fd.h"
 
+#include "../base/parallel.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -207,32 +209,14 @@ static unda_status check_planes(int64_t first, int64_t count, int64_t num)
     return UNDA_OK;
 }
 
-/* The user's part of a plane with layers, out or in. */
-static void crop(const unda_solver *s, char *whole, char *out, const char *in)
+/* The user's part of a plane with layers. */
+static void crop(const unda_solver *s, const char *whole, char *out)
 {
     const struct fd_axis *y = &s->fd->axis[1], *z = &s->fd->axis[2];
-    size_t bytes = (size_t)(z->num * s->real_bytes);
-    for (int64_t j = 0; j < y->num; j++) {
-        char *row = whole + ((y->first + j) * z->total + z->first) * s->real_bytes;
-        if (out)
-            memcpy(out + (size_t)j * bytes, row, bytes);
-        else
-            memcpy(row, in + (size_t)j * bytes, bytes);
-    }
-}
-
-/* What is odd about a side is zero there, whatever is written. */
-static void zero_pinned(const unda_solver *s, int field, int64_t plane, char *whole)
-{
-    const struct fd *fd = s->fd;
-    const struct fd_axis *axis = fd->axis;
-    int64_t row = axis[2].total * s->real_bytes;
-    for (int64_t y = 0; y < axis[1].total; y++) {
-        bool all = fd_pinned(fd, field, 0, plane) || fd_pinned(fd, field, 1, y);
-        for (int64_t z = 0; z < axis[2].total; z += all || axis[2].total == 1 ? 1 : axis[2].total - 1)
-            if (all || fd_pinned(fd, field, 2, z))
-                memset(whole + y * row + z * s->real_bytes, 0, (size_t)s->real_bytes);
-    }
+    int64_t bytes = z->num * s->real_bytes;
+    for (int64_t j = 0; j < y->num; j++)
+        memcpy(out + j * bytes, whole + ((y->first + j) * z->total + z->first) * s->real_bytes,
+               (size_t)bytes);
 }
 
 static void copy_signed(const unda_solver *s, void *array, int64_t to, int64_t from, int sign)
@@ -260,34 +244,65 @@ static void fill_images(const unda_solver *s, int field, int sign, void *whole)
         copy_signed(s, whole, i, i, sign);
 }
 
-static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t count, char *out,
-                              const char *in)
+static unda_status read_field(unda_solver *s, int array, int64_t first, int64_t count, char *out)
 {
     const struct fd_axis *axis = s->fd->axis;
     int64_t bytes = axis[1].num * axis[2].num * s->real_bytes;
+    int field = array < s->fd->num_field ? array : 0;
     char *whole;
-    TRY(check_planes(first, count, axis[0].num));
     TRY(array_try(&whole, axis[1].total * axis[2].total, s->real_bytes, "planes"));
     unda_status status = UNDA_OK;
     for (int64_t i = 0; i < count && status == UNDA_OK; i++) {
-        int64_t plane = axis[0].first + first + i, from = plane;
-        int field = array < s->fd->num_field ? array : 0, sign = 1;
-        if (out)
-            from =
-                fd_mirror(&axis[0], s->fd->field[field].half[0], s->fd->field[field].sign[0], plane, &sign);
-        status = fd_engine(s)->planes(s, array, from, 1, whole, NULL);
+        const struct fd_field *f = &s->fd->field[field];
+        int sign;
+        int64_t from = fd_mirror(&axis[0], f->half[0], f->sign[0], axis[0].first + first + i, &sign);
+        status = fd_planes(s, array, from, 1, whole, NULL);
         if (status != UNDA_OK)
             break;
-        if (out)
-            fill_images(s, field, sign, whole);
-        crop(s, whole, out ? out + i * bytes : NULL, in ? in + i * bytes : NULL);
-        if (in) {
-            zero_pinned(s, field, plane, whole);
-            status = fd_engine(s)->planes(s, array, plane, 1, NULL, whole);
-        }
+        fill_images(s, field, sign, whole);
+        crop(s, whole, out + i * bytes);
     }
     array_free(whole);
     return status;
+}
+
+/* What is odd about a side is zero there, whatever is written: the outermost nodes of a box along `a`. */
+static unda_status zero_pinned(unda_solver *s, int array, const struct fd_box *all, int a)
+{
+    int field = array < s->fd->num_field ? array : 0;
+    for (int side = 0; side < 2; side++) {
+        struct fd_box box = *all;
+        box.first[a] += side ? box.num[a] - 1 : 0;
+        box.num[a] = 1;
+        if (!fd_pinned(s->fd, field, a, box.first[a]))
+            continue;
+        void *zero;
+        TRY(array_try(&zero, box.num[0] * box.num[1] * box.num[2], s->real_bytes, "planes"));
+        unda_status status = fd_engine(s)->box(s, array, &box, NULL, zero);
+        array_free(zero);
+        TRY(status);
+    }
+    return UNDA_OK;
+}
+
+static unda_status write_field(unda_solver *s, int array, int64_t first, int64_t count, const void *in)
+{
+    const struct fd_axis *axis = s->fd->axis;
+    struct fd_box box = {{axis[0].first + first, axis[1].first, axis[2].first},
+                         {count, axis[1].num, axis[2].num}};
+    if (count == 0)
+        return UNDA_OK;
+    TRY(fd_engine(s)->box(s, array, &box, NULL, in));
+    for (int a = 0; a < 3; a++)
+        TRY(zero_pinned(s, array, &box, a));
+    return UNDA_OK;
+}
+
+static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t count, void *out,
+                              const void *in)
+{
+    TRY(check_planes(first, count, s->fd->axis[0].num));
+    return out ? read_field(s, array, first, count, out) : write_field(s, array, first, count, in);
 }
 
 static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
@@ -304,7 +319,7 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
     if (array < UNDA_WHOLE || slab >= 0)
         FAIL(UNDA_ERR_ARG, "array is %d, expected one of unda_array that this solver has", array);
     TRY(check_planes(first, count, fd->axis[0].total));
-    return fd_engine(s)->planes(s, array - UNDA_WHOLE, first, count, out, in);
+    return fd_planes(s, array - UNDA_WHOLE, first, count, out, in);
 }
 
 static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
@@ -389,77 +404,104 @@ static int64_t nearest(const struct fd_axis *axis, int64_t i)
     return at < 0 ? 0 : at >= axis->num ? axis->num - 1 : at;
 }
 
-/* One array's plane x, with its layers; material: of the user's plane that it takes from. */
-static void material_plane(const unda_solver *s, const double *material, int which, int64_t x, void *plane)
+enum { LARGE = 1 << 15 }; /* nodes: with fewer, threads take longer to start */
+
+/* What an engine keeps of one node's material, in its precision. */
+static double kept(const unda_solver *s, const double *material, int which, int num_free)
 {
-    const struct fd *fd = s->fd;
-    const struct fd_axis *ay = &fd->axis[1], *az = &fd->axis[2];
-    int32_t num = fd->scheme->num_parameter(fd);
-    for (int64_t y = 0; y < ay->total; y++)
-        for (int64_t z = 0; z < az->total; z++) {
-            int num_free = fd_free_node(&fd->axis[0], x) + fd_free_node(ay, y) + fd_free_node(az, z);
-            const double *one = material + num * (nearest(ay, y) * az->num + nearest(az, z));
-            double value = fd->scheme->material(fd, one, which, num_free);
-            if (s->real_bytes == 4)
-                ((float *)plane)[y * az->total + z] = (float)value;
-            else
-                ((double *)plane)[y * az->total + z] = value;
-        }
+    double value = s->fd->scheme->material(s->fd, material, which, num_free);
+    return s->real_bytes == 4 ? (double)(float)value : value;
 }
 
-static void note_whether_it_varies(const unda_solver *s, int which, const void *plane)
+/* One array's planes [from, to) with their layers, of the user's from plane `first` on. Notes whether there
+ * is ever another value than the first. */
+static void fill_planes(const unda_solver *s, const double *material, int64_t first, int which, int64_t from,
+                        int64_t to, void *planes)
 {
     struct fd *fd = s->fd;
-    int64_t num = fd->axis[1].total * fd->axis[2].total;
-    for (int64_t i = 0; i < num && !fd->varies[which]; i++) {
-        double value = s->real_bytes == 4 ? (double)((const float *)plane)[i] : ((const double *)plane)[i];
-        if (!fd->have_first[which])
-            fd->material_first[which] = value;
-        fd->have_first[which] = true;
-        fd->varies[which] = value != fd->material_first[which];
+    const struct fd_axis *ax = &fd->axis[0], *ay = &fd->axis[1], *az = &fd->axis[2];
+    int32_t num = fd->scheme->num_parameter(fd), num_thread = parallel_few(s->options.threads);
+    int differ = fd->varies[which];
+    bool large = (to - from) * ay->total * az->total > LARGE;
+    if (!fd->have_first[which])
+        fd->material_first[which] =
+            kept(s, material, which, fd_free_node(ax, from) + fd_free_node(ay, 0) + fd_free_node(az, 0));
+    fd->have_first[which] = true;
+#pragma omp parallel for schedule(dynamic, 64) num_threads(num_thread) reduction(| : differ) if (large)
+    for (int64_t row = 0; row < (to - from) * ay->total; row++) {
+        int64_t x = from + row / ay->total, y = row % ay->total;
+        const double *line = material + num * az->num * ((nearest(ax, x) - first) * ay->num + nearest(ay, y));
+        int num_free = fd_free_node(ax, x) + fd_free_node(ay, y);
+        for (int64_t z = 0; z < az->total; z++) {
+            double value = kept(s, line + num * nearest(az, z), which, num_free + fd_free_node(az, z));
+            differ |= value != fd->material_first[which];
+            if (s->real_bytes == 4)
+                ((float *)planes)[row * az->total + z] = (float)value;
+            else
+                ((double *)planes)[row * az->total + z] = value;
+        }
     }
+    fd->varies[which] = differ;
 }
 
-/* Fills all planes that a plane of the user's stands for: its own, and the layers' beyond the first and the
- * last. */
-static unda_status set_plane(unda_solver *s, int64_t user, const double *material, void *plane)
+/* Refuses the first node that the scheme refuses, whatever the threads: they look for it, then it is looked
+ * at again here, where the message belongs. */
+static unda_status check_materials(const unda_solver *s, int64_t nodes, const double *material)
+{
+    struct fd *fd = s->fd;
+    int32_t num = fd->scheme->num_parameter(fd), num_thread = parallel_few(s->options.threads);
+    int64_t bad = nodes;
+    if (nodes == 0)
+        return UNDA_OK;
+    TRY(fd->scheme->check_material(fd, material));
+#pragma omp parallel for schedule(dynamic, 16384) num_threads(num_thread)                                    \
+    reduction(min : bad) if (nodes > LARGE)
+    for (int64_t k = 1; k < nodes; k++)
+        if (k < bad && fd->scheme->check_material(fd, material + num * k) != UNDA_OK)
+            bad = k;
+    return bad < nodes ? fd->scheme->check_material(fd, material + num * bad) : UNDA_OK;
+}
+
+/* Fills all planes that planes of the user's stand for, `most` at a time: their own, and the layers' beyond
+ * the first and the last. */
+static unda_status set_planes(unda_solver *s, int64_t first, int64_t count, const double *material,
+                              int64_t most, void *planes)
 {
     struct fd *fd = s->fd;
     const struct fd_axis *x = &fd->axis[0];
-    int64_t from = user == 0 ? 0 : x->first + user;
-    int64_t to = user == x->num - 1 ? x->total : x->first + user + 1;
-    for (int which = 0; which < fd->num_material; which++)
-        for (int64_t i = from; i < to; i++) {
-            material_plane(s, material, which, i, plane);
-            note_whether_it_varies(s, which, plane);
-            TRY(fd_engine(s)->planes(s, FD_MATERIAL + which, i, 1, NULL, plane));
+    int64_t from = first == 0 ? 0 : x->first + first;
+    int64_t to = first + count == x->num ? x->total : x->first + first + count;
+    for (int64_t at = from; at < to; at += most)
+        for (int which = 0; which < fd->num_material; which++) {
+            int64_t end = at + most < to ? at + most : to;
+            fill_planes(s, material, first, which, at, end, planes);
+            TRY(fd_planes(s, FD_MATERIAL + which, at, end - at, NULL, planes));
         }
-    fd->num_given += !fd->given[user];
-    fd->given[user] = 1;
+    for (int64_t i = first; i < first + count; i++) {
+        fd->num_given += !fd->given[i];
+        fd->given[i] = 1;
+    }
     fd->material_version++;
     return UNDA_OK;
 }
 
 static unda_status set_material(unda_solver *s, int64_t first, int64_t count, const double *material)
 {
+    enum { MOST_BYTES = 8 << 20 }; /* of planes at a time, but one at least */
     TRY(need_fd(s));
     const struct fd_axis *axis = s->fd->axis;
     if (s->fd->uniform)
         FAIL(UNDA_ERR_ARG, "the material is uniform; expected unda_fd_options.uniform = 0");
     TRY(check_planes(first, count, axis[0].num));
-    void *plane;
-    TRY(array_try(&plane, axis[1].total * axis[2].total, s->real_bytes, "materials"));
-    unda_status status = UNDA_OK;
-    for (int64_t i = 0; i < count && status == UNDA_OK; i++) {
-        int32_t num = s->fd->scheme->num_parameter(s->fd);
-        int64_t nodes = axis[1].num * axis[2].num;
-        const double *given = material + num * nodes * i;
-        for (int64_t k = 0; k < nodes && status == UNDA_OK; k++)
-            status = s->fd->scheme->check_material(s->fd, given + num * k);
-        if (status == UNDA_OK)
-            status = set_plane(s, first + i, given, plane);
-    }
-    array_free(plane);
+    TRY(check_materials(s, count * axis[1].num * axis[2].num, material));
+    if (count == 0)
+        return UNDA_OK;
+    int64_t plane = axis[1].total * axis[2].total, most = MOST_BYTES / (plane * s->real_bytes);
+    most = most < 1 ? 1 : most > axis[0].total ? axis[0].total : most;
+    void *planes;
+    TRY(array_try(&planes, most * plane, s->real_bytes, "materials"));
+    unda_status status = set_planes(s, first, count, material, most, planes);
+    array_free(planes);
     return status;
 }
 

@@ -56,7 +56,7 @@ static int32_t num_parameter(const struct fd *fd)
     return 2;
 }
 
-/* Keeps rho, which is one number, and c where it is. */
+/* Keeps rho, which is one number, and c where it is; after the first node nothing is written. */
 static unda_status check_material(struct fd *fd, const double *material)
 {
     double rho = material[0], c = material[1];
@@ -66,8 +66,10 @@ static unda_status check_material(struct fd *fd, const double *material)
     if (fd->rho != 0 && fd->rho != rho)
         FAIL(UNDA_ERR_ARG, "material has rho = %g and rho = %g, expected one density: the scalar scheme",
              fd->rho, rho);
-    fd->rho = rho;
-    fd->c = c;
+    if (fd->rho == 0)
+        fd->rho = rho;
+    if (fd->uniform)
+        fd->c = c;
     return UNDA_OK;
 }
 

@@ -232,7 +232,7 @@ const struct fd_engine fd_scalar_cpu = {.base = {.name = "cpu",
                                                  .reserve = fd_cpu_reserve,
                                                  .forecast = forecast,
                                                  .describe = describe},
-                                        .planes = fd_cpu_planes,
+                                        .box = fd_cpu_box,
                                         .gather = fd_cpu_gather,
                                         .clear = fd_cpu_clear,
                                         .rest = rest};

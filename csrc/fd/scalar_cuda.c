@@ -78,7 +78,8 @@ static unda_status plan(unda_solver *s, struct scalar_cuda *t)
     int64_t level = t->base.plane * (s->fd->axis[0].total + 2 * t->pad_x) * s->real_bytes;
     TRY(streamed_choose(s, t, device_bytes(s, t) - (s->fd->uniform ? 2 : 3) * level));
     s->device_bytes = device_bytes(s, t);
-    s->host_bytes = t->streamed.slab ? streamed_host_bytes(s, t) : t->base.plane * s->real_bytes;
+    s->host_bytes = t->streamed.slab ? streamed_host_bytes(s, t)
+                                     : t->base.plane * s->real_bytes + fd_cuda_passage_bytes(s);
     return UNDA_OK;
 }
 
@@ -247,10 +248,9 @@ static unda_status clear(unda_solver *s)
     return gpu_sync(t->base.stream);
 }
 
-static unda_status planes(unda_solver *s, int array, int64_t first, int64_t count, void *out, const void *in)
+static unda_status box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in)
 {
-    return (scalar_cuda(s)->streamed.slab ? streamed_planes : fd_cuda_planes)(s, array, first, count, out,
-                                                                              in);
+    return (scalar_cuda(s)->streamed.slab ? streamed_box : fd_cuda_box)(s, array, box, out, in);
 }
 
 static unda_status gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
@@ -438,7 +438,7 @@ const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
                                                   .forecast = forecast,
                                                   .describe = describe,
                                                   .compile = compile_only},
-                                         .planes = planes,
+                                         .box = box,
                                          .gather = gather,
                                          .clear = clear,
                                          .rest = rest};

@@ -68,7 +68,7 @@ static unda_status forecast(unda_solver *s)
         count += slab_count(s, &t, i);
     count += 6 * (fd->axis[0].total + fd->axis[1].total + fd->axis[2].total);
     s->device_bytes = count * s->real_bytes + 8;
-    s->host_bytes = t.base.plane * s->real_bytes; /* a plane on its way (fd_method.c) */
+    s->host_bytes = t.base.plane * s->real_bytes + fd_cuda_passage_bytes(s); /* a plane on its way */
     return UNDA_OK;
 }
 
@@ -450,7 +450,7 @@ const struct fd_engine fd_staggered_cuda = {.base = {.name = "cuda",
                                                      .forecast = forecast,
                                                      .describe = describe,
                                                      .compile = compile_only},
-                                            .planes = fd_cuda_planes,
+                                            .box = fd_cuda_box,
                                             .gather = fd_cuda_gather,
                                             .clear = clear,
                                             .rest = rest,

@@ -208,13 +208,15 @@ void streamed_free(unda_solver *s)
     gpu_stream_free(w->down);
 }
 
-unda_status streamed_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out,
-                            const void *in)
+unda_status streamed_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in)
 {
-    int64_t num_y = s->fd->axis[1].total;
-    size_t bytes = (size_t)(s->fd->axis[2].total * s->real_bytes);
-    for (int64_t i = 0; i < count * num_y; i++) {
-        char *row = host_row(s, array, first + i / num_y, i % num_y);
+    int64_t num_y = box->num[1], real = s->real_bytes;
+    size_t bytes = (size_t)(box->num[2] * real);
+    int32_t num_thread = parallel_few(s->options.threads);
+#pragma omp parallel for schedule(static) num_threads(num_thread) if (num_y * box->num[2] > 1 << 15)
+    for (int64_t i = 0; i < box->num[0] * num_y; i++) {
+        char *row =
+            host_row(s, array, box->first[0] + i / num_y, box->first[1] + i % num_y) + box->first[2] * real;
         if (out)
             memcpy((char *)out + (size_t)i * bytes, row, bytes);
         else

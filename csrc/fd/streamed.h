@@ -24,8 +24,7 @@ void streamed_swap(unda_solver *s); /* the levels, after an odd number of steps 
 void streamed_rows(const unda_solver *s, int64_t window, int64_t n, int64_t *first, int64_t *end);
 
 /* Of struct fd_engine; the level one step back alone. */
-unda_status streamed_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out,
-                            const void *in);
+unda_status streamed_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in);
 unda_status streamed_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);
 unda_status streamed_find_bad(unda_solver *s, int64_t *index);
 void streamed_clear(unda_solver *s, int array);

@@ -119,8 +119,9 @@ unda_status gpu_launch(const struct gpu_kernel *kernel, struct gpu_stream *strea
 /* How many blocks of this shape fit on one SM at once. */
 unda_status gpu_occupancy(const struct gpu_kernel *kernel, int threads, int shared_bytes, int *blocks);
 
-/* Compiles without a device and without the cache and fills resources (registers, spills and static shared
- * memory as the assembler states them) of one kernel, or the most of all whose names begin so: "name_". */
+/* Compiles without a device, puts what it made into the cache all the same, and fills resources (registers,
+ * spills and static shared memory as the assembler states them) of one kernel, or the most of all whose names
+ * begin so: "name_". */
 unda_status gpu_compile_only(const struct gpu_source *source, const char *kernel, int compute_capability,
                              unda_kernel_resources *resources);
 

@@ -190,8 +190,12 @@ unda_status gpu_compile_only(const struct gpu_source *source, const char *kernel
                                    .cubin_bytes = image.size_bytes};
     if (status == UNDA_OK)
         status = read_statement(text_of(&log), kernel, &found);
-    if (status == UNDA_OK)
+    if (status == UNDA_OK) {
+        struct key key;
         *resources = found;
+        cache_key(&key, &sources, source, architecture);
+        cache_write(&key, &image);
+    }
     array_free(image.data);
     text_clear(&log);
     sources_free(&sources);

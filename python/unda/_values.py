@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._check import number
+from ._parallel import ahead
 from .errors import ArgumentError
 from .grid import Block, Grid
 
@@ -58,10 +59,9 @@ class Rule(NamedTuple):
         lows: list[float] = []
         highs: list[float] = []
         count, first = 0, 0
-        for i, part in enumerate(values if values.ndim == 3 else [values]):
-            if part.size == 0:
-                continue
-            low, high = part.min(), part.max()  # NaN if one is
+        parts = list(values) if values.ndim == 3 else [values] * bool(values.size)
+        extents = (map if values.size < _LARGE else ahead)(_extent, parts)
+        for i, (part, (low, high)) in enumerate(zip(parts, extents, strict=True)):
             lows.append(float(low))
             highs.append(float(high))
             if not (self.allows(low) and self.allows(high)):
@@ -248,6 +248,11 @@ class ByNode(Value):
         self.factor = factor
         self.low, self.high = extent  # of the array when it was given
 
+    def extent(self) -> tuple[float, float]:
+        """Return the lowest and the highest value, as the array is now, or raise if one is impossible."""
+        low, high = self.rule.check(self.values)
+        return self.factor * low, self.factor * high
+
     def on(self, mesh: Any) -> NDArray[Any]:
         if not isinstance(mesh, Block):
             raise ArgumentError(
@@ -355,6 +360,13 @@ def accept(rule: Rule, value: Values | Value) -> Value:
     return ByCell(rule, array) if array.ndim == 1 else ByNode(rule, array, extent)
 
 
+_LARGE = 2**20  # values: with fewer, threads take longer to start
+
+
+def _extent(values: NDArray[Any]) -> tuple[Any, Any]:
+    return values.min(), values.max()  # NaN if one is
+
+
 _ARRAYS = "expected real numbers, one a cell, or of shape (nx, ny, nz) on a grid"
 
 
@@ -407,8 +419,8 @@ def _listed(names: Iterable[str]) -> str:
 def _digest(values: NDArray[Any], factor: float) -> dict[str, Any]:
     from hashlib import sha256
 
-    digest = sha256()
-    for part in values if values.ndim == 3 else [values]:
-        digest.update(part.tobytes())
+    # of all planes' hashes: that of one after the other takes minutes for large models
+    planes = values if values.ndim == 3 else [values]
+    hashes = (map if values.size < _LARGE else ahead)(lambda part: sha256(part.tobytes()).digest(), planes)
     scaled = {} if factor == 1.0 else {"factor": factor}
-    return {"shape": list(values.shape), "sha256": digest.hexdigest(), **scaled}
+    return {"shape": list(values.shape), "sha256": sha256(b"".join(hashes)).hexdigest(), **scaled}

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from . import _core, grid_check, grid_plane
 from ._check import field_names, field_values, flag, integer, number
 from ._core import ffi, lib
+from ._parallel import ahead
 from .check import Report
 from .errors import ArgumentError, UnstableError
 from .fd_scheme import Scalar, scheme_of
@@ -328,8 +329,8 @@ class FD(Simulation):
         return found
 
     def _give_material(self) -> None:
-        for first, count, block in _slabs(self.grid):
-            values = self.medium.on(block)
+        tables = self.medium._tables(block for _, _, block in _slabs(self.grid))
+        for (first, count, _), values in zip(_slabs(self.grid), tables, strict=True):
             _core.check(lib.unda_solver_set_material(self._handle, first, count, _core.pointer(values)))
 
     # ---- what it is ----
@@ -425,12 +426,19 @@ class FD(Simulation):
                 axes[i] = np.minimum(axis, last)
         return axes
 
-    def _write(self, name: str, value: Callable[[int, int, list[np.ndarray]], np.ndarray]) -> None:
-        """Write a field slab by slab; value(first, count, place) gives its values."""
+    def _write(
+        self, name: str, value: Callable[[int, int, list[np.ndarray]], np.ndarray], *, called: bool = True
+    ) -> None:
+        """Write a field slab by slab; value(first, count, place) gives its values; called: by the user's."""
         array, (x, y, z) = self._arrays(name), self._axes(name)
-        for first, count, _ in _slabs(self.grid):
+
+        def made(slab: tuple[int, int, Block]) -> np.ndarray:
+            first, count, _ = slab
             place = [x[first : first + count, None, None], y[None, :, None], z[None, None, :]]
-            part = np.ascontiguousarray(value(first, count, place))
+            return np.ascontiguousarray(value(first, count, place))
+
+        parts = (map if called else ahead)(made, _slabs(self.grid))
+        for (first, count, _), part in zip(_slabs(self.grid), parts, strict=True):
             _core.check(lib.unda_solver_write(self._live(), array, first, count, _core.pointer(part)))
 
     def _write_field(self, name: str, value: Any) -> None:
@@ -446,7 +454,7 @@ class FD(Simulation):
             given = value if callable(value) or np.ndim(value) == 0 else value[first : first + count]
             return node_values(name, given, place, self.dtype)
 
-        self._write(name, part)
+        self._write(name, part, called=callable(value))
 
     @alone
     def set(self, exact: Callable[..., Any] | None = None, *, t: float = 0.0, **fields: Any) -> None:

@@ -6,20 +6,22 @@ the equations (cuda/physics/*.h). Next: source.py, which needs a medium to scale
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._values import Array, ByPlace, ByTag, Number, Rule, Value, Values, accept
+from ._parallel import ahead
+from ._values import Array, ByNode, ByPlace, ByTag, Number, Rule, Value, Values, accept
 from .errors import ArgumentError
 from .grid import Block, Grid
 
 __all__ = ["EPS0", "MU0", "Acoustic", "Elastic", "Maxwell", "Medium"]
 
+_Made = TypeVar("_Made")
 _LIGHT = 299792458.0  # [m/s]
 MU0 = 1.25663706127e-6  # [H/m], CODATA 2022 (Mohr et al. 2025)
 EPS0 = 1.0 / (MU0 * _LIGHT**2)  # [F/m], CODATA's 8.8541878188e-12; light has its exact speed
@@ -82,6 +84,7 @@ class Medium:
     parameters: ClassVar[dict[str, str]]
     boundaries: ClassVar[tuple[str, ...]]
     _may_vanish: ClassVar[tuple[str, ...]] = ()  # parameters that may be 0
+    _fastest: ClassVar[str] = ""  # the parameter that is the speed of the fastest wave
 
     def __init__(self, **values: Values | Value) -> None:
         self._values = {name: accept(self._rule(name), value) for name, value in values.items()}
@@ -121,8 +124,8 @@ class Medium:
         if not isinstance(mesh, Grid):
             return self._table(mesh)
         values = np.empty((mesh.num_node, len(self.parameters)))
-        for block in mesh.blocks():
-            values[block.begin : block.end] = self._table(block)
+        for block, table in zip(mesh.blocks(), self._tables(mesh.blocks()), strict=True):
+            values[block.begin : block.end] = table
         return values
 
     def at(self, cell: int, mesh: Any = None) -> dict[str, float]:
@@ -174,11 +177,14 @@ class Medium:
 
     def speed_max(self, mesh: Any) -> float:
         """Return the speed [m/s] of the fastest wave anywhere on a mesh or grid."""
-        return max(float(self._speeds(self._table(part)).max()) for part in self._parts(mesh))
+        fastest = self._values.get(self._fastest)
+        if isinstance(mesh, Grid) and isinstance(fastest, ByNode) and fastest.shape == mesh.shape:
+            return fastest.extent()[1]
+        return max(self._each(self._parts(mesh), lambda table: float(self._speeds(table).max())))
 
     def speed_min(self, mesh: Any) -> float:
         """Return the speed [m/s] of the slowest wave anywhere on a mesh or grid."""
-        return min(float(self._speeds(self._table(part)).min()) for part in self._parts(mesh))
+        return min(self._each(self._parts(mesh), lambda table: float(self._speeds(table).min())))
 
     def to_config(self) -> dict[str, Any]:
         """Return a JSON-able description: numbers and tags as given, arrays by shape and hash."""
@@ -195,6 +201,15 @@ class Medium:
         for i, name in enumerate(self.parameters):
             values[:, i] = self._values[name].on(mesh)
         return values
+
+    def _tables(self, parts: Iterable[Any]) -> Iterator[Array]:
+        """Return the table of each part in turn."""
+        return self._each(parts, lambda table: table)
+
+    def _each(self, parts: Iterable[Any], work: Callable[[Array], _Made]) -> Iterator[_Made]:
+        """Return what `work` makes of the table of each part; by threads, but for functions of the user."""
+        called = any(isinstance(value, ByPlace) for value in self._values.values())
+        return (map if called else ahead)(lambda part: work(self._table(part)), parts)
 
     def _parts(self, mesh: Any) -> Iterable[Any]:
         """Return what `_table` takes, one after the other, until every kind of cell or node was seen."""
@@ -260,6 +275,7 @@ class Acoustic(Medium):
     field_groups: ClassVar[dict[str, tuple[str, ...]]] = {"p": ("p",), "v": ("vx", "vy", "vz")}
     parameters: ClassVar[dict[str, str]] = {"rho": "kg/m3", "c": "m/s"}
     boundaries = ("absorbing", "rigid", "free")
+    _fastest = "c"
 
     def __init__(self, *, rho: Values, c: Values) -> None:
         super().__init__(rho=rho, c=c)
@@ -318,6 +334,7 @@ class Elastic(Medium):
     parameters: ClassVar[dict[str, str]] = {"rho": "kg/m3", "vp": "m/s", "vs": "m/s"}
     boundaries = ("absorbing", "free", "fixed", "symmetry")
     _may_vanish = ("vs",)
+    _fastest = "vp"
 
     def __init__(self, *, rho: Values, vp: Values, vs: Values) -> None:
         super().__init__(rho=rho, vp=vp, vs=vs)
@@ -499,8 +516,9 @@ def _check_known_speeds(vp: Value, vs: Value) -> None:
         return  # `on` says so
     shape = shapes.pop() if shapes else ()
     if len(shape) == 3:
-        for block in Grid(shape, 1.0).blocks():
-            _check_bulk_modulus(partial(_place, block), vp.on(block), vs.on(block))
+        blocks = Grid(shape, 1.0).blocks()
+        for _ in ahead(lambda one: _check_bulk_modulus(partial(_place, one), vp.on(one), vs.on(one)), blocks):
+            pass
     else:
         cells = SimpleNamespace(num_elem=shape[0] if shape else 1)
         place = partial(_place, None) if shape else lambda i: "every cell"
@@ -508,8 +526,9 @@ def _check_known_speeds(vp: Value, vs: Value) -> None:
 
 
 def _check_bulk_modulus(place: Callable[[int], str], vp: NDArray[Any], vs: NDArray[Any]) -> None:
-    vp, vs = vp.astype(np.float64, copy=False), vs.astype(np.float64, copy=False)
-    bad = np.flatnonzero(vp**2 <= 4.0 / 3.0 * vs**2)
+    fast, slow = np.square(vp, dtype=np.float64), np.square(vs, dtype=np.float64)
+    slow *= 4.0 / 3.0
+    bad = np.flatnonzero(fast <= slow)
     if len(bad):
         i = int(bad[0])
         raise ArgumentError(

@@ -140,13 +140,15 @@ def node_values(name: str, value: Any, place: Sequence[np.ndarray], dtype: np.dt
         raise ArgumentError(f"{name} is not an array of numbers: {error}") from None
     if value.ndim and value.shape != shape:
         raise ArgumentError(f"{name} has shape {value.shape}, expected {shape}")
-    if value.dtype.kind not in "iuf" or not np.isfinite(value).all():
+    if value.dtype.kind not in "iuf":
         raise ArgumentError(f"{name} has values that are not finite real numbers")
-    with np.errstate(over="ignore"):
-        found = np.broadcast_to(value, shape).astype(dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = value.astype(dtype, copy=False)
     if not np.isfinite(found).all():
-        raise ArgumentError(f"{name} has values beyond the range of {dtype}")
-    return found
+        finite = np.isfinite(value).all()
+        what = f"beyond the range of {dtype}" if finite else "that are not finite real numbers"
+        raise ArgumentError(f"{name} has values {what}")
+    return np.broadcast_to(found, shape)
 
 
 class Simulation(Pictures):
@@ -559,9 +561,9 @@ class Simulation(Pictures):
 
     def _chunk(self, left: int) -> int:
         """Return the steps to run at once: about 0.3 s of work, in whole launches."""
-        n = max(1, int(self._rate * _CHUNK_SECONDS)) if self._rate else 8
-        launch = self._launch_steps
-        return min(max(n // launch, 1) * launch, left, self._room())
+        room, launch = self._room(), self._launch_steps
+        n = min(int(self._rate * _CHUNK_SECONDS) if self._rate else 8, room)
+        return min(max(n // launch, 1) * launch, left, room)
 
     @property
     def _launch_steps(self) -> int:

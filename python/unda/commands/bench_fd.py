@@ -9,16 +9,22 @@ grid, layers come on top. Not here: the case (fd_case.py), those of papers (benc
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import json
+import multiprocessing
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
-from ..limits import choose_device, device_limits
+from ..limits import choose_device, device_info, device_limits
 from . import bench_fd_papers
-from .fd_case import MEDIA, measure
-from .measuring import heading, integers, positive, save, words
+from .fd_case import DIAMOND_SHAPES, MEDIA, compile_kernel, measure
+from .measuring import begun, heading, integers, measured, picture, positive, pyplot, words
 
 __all__ = ["arguments", "measure", "run"]
 
@@ -40,7 +46,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--orders", type=integers, help="2,4,6,8")
     parser.add_argument(
         "--shape", type=integers,
-        help="nodes nx,ny,nz (1152,1152,1152; 256,256,256 on a CPU; staggered 512, 128)",
+        help="nodes nx,ny,nz, or n for n,n,n (1152; kernel diamond: as many with z in one block, by order; "
+        "256 on a CPU; staggered 512, 128)",
     )  # fmt: skip
     parser.add_argument(
         "--kernels",
@@ -62,15 +69,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--window", default="auto", metavar="ROWS",
-        help="rows of y that come at once, the state being in host memory; auto: where it has to be; none",
+        help="112,none: rows of y that come at once, the state in host memory; auto: where it has to be",
     )  # fmt: skip
     bench_fd_papers.arguments(parser)
+    parser.add_argument(
+        "--append",
+        action="store_true",
+        help="add to the rows of the JSON file, of the same device and commit",
+    )
+    parser.add_argument(
+        "--compile", action="store_true",
+        help="only compile the kernels of these rows, side by side, into the cache",
+    )  # fmt: skip
+    parser.add_argument(
+        "--draw", type=Path, metavar="JSON", help="only draw a result again, as PNG beside -o or the JSON"
+    )  # fmt: skip
     parser.add_argument("--device", default="auto")
     parser.add_argument("--threads", type=int, help="CPU threads")
     parser.add_argument("--seconds", type=positive, default=3.0, help="of a measurement, at most about")
     parser.add_argument(
-        "-o", "--output", type=Path, default=Path("bench_fd.json"),
-        help="JSON file, a PNG goes beside it (%(default)s)",
+        "-o", "--output", type=Path,
+        help="JSON file, written row by row; a PNG goes beside it (bench_fd.json)",
     )  # fmt: skip
 
 
@@ -82,70 +101,110 @@ def _media(physics: str, c: str) -> tuple[str, ...]:
     return ("constant",) if c == "constant" else MEDIA[physics]
 
 
-def _rows(args: argparse.Namespace, device: str, limits: dict[str, float]) -> Iterator[dict[str, Any]]:
-    """Measure every combination."""
+def _shape(args: argparse.Namespace, device: str, case: dict[str, Any]) -> Sequence[int]:
+    if args.shape:
+        return list(args.shape)
+    if case["kernel"] == "diamond":  # these with their layers, which end in a node more, on five sides
+        beside = case["layers"] + 1 if case["layers"] else 0
+        nx, ny, nz = DIAMOND_SHAPES[case["order"]]
+        return nx - 2 * beside, ny - 2 * beside, nz - beside
+    size = (256, 1152) if args.scheme == "scalar" else (128, 512)
+    return (size[device != "cpu"],) * 3
+
+
+def _cases(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """List every combination."""
     scalar = args.scheme == "scalar"
-    size = (256 if scalar else 128) if device == "cpu" else (1152 if scalar else 512)
     for physics, order, dtype, c, layers, kernel in product(
         ["scalar"] if scalar else args.physics.split(","), args.orders or (2, 4, 6, 8),
         args.dtype.split(","), args.c.split(","), args.layers, args.kernels.split(","),
     ):  # fmt: skip
         for varies in _media(physics, c):
-            case = {"physics": physics, "order": order, "dtype": dtype, "c": c, "varies": varies,
-                    "layers": layers, "kernel": kernel}  # fmt: skip
-            yield measure(args.shape or [size] * 3, case, device=device, limits=limits,
-                          seconds=args.seconds, threads=args.threads,
-                          window=_window(args.window))  # fmt: skip
+            yield {"physics": physics, "order": order, "dtype": dtype, "c": c, "varies": varies,
+                   "layers": layers, "kernel": kernel}  # fmt: skip
+
+
+def _rows(args: argparse.Namespace, device: str, limits: dict[str, float]) -> Iterator[dict[str, Any]]:
+    """Measure every combination."""
+    for case, window in product(_cases(args), args.window.split(",")):
+        yield measure(_shape(args, device, case), case, device=device, limits=limits, seconds=args.seconds,
+                      threads=args.threads, window=_window(window))  # fmt: skip
+
+
+def _compile(args: argparse.Namespace, device: str) -> int:
+    """Compile the kernels of all rows, each by a process of its own."""
+    if device == "cpu":
+        raise ArgumentError("device is cpu, whose kernels are compiled; expected a CUDA device")
+    jobs: Iterable[bench_fd_papers.Job] = bench_fd_papers.jobs(args)
+    if not (args.case or args.figure):
+        jobs = ((_shape(args, device, case), case, {}) for case in _cases(args))
+    capability = int(device_info(device)["compute_capability"].replace(".", ""))
+    begin = time.perf_counter()
+    cores = len(os.sched_getaffinity(0))
+    with ProcessPoolExecutor(cores, multiprocessing.get_context("spawn")) as pool:
+        made = [pool.submit(compile_kernel, *job, capability) for job in jobs]
+        each = sum(one.result() for one in made)
+    print(f"compiled {len(made)} kernels in {time.perf_counter() - begin:.1f} s, {each:.1f} s of each")
+    return 0
 
 
 def _label(row: dict[str, Any]) -> str:
     """Return what a row is, but for its order."""
     varies = "one material" if row["varies"] == "constant" else f"{row['varies'].replace(' ', ', ')} vary"
     layers = f", layers of {row['layers']}" if row["layers"] else ""
-    return f"{row['physics']}, {row['kernel']}, {row['dtype']}, {varies}{layers}"
+    window = f", window of {row['window']}" if row["window"] else ""
+    cube = f", {row['shape'][0]}³" if len(set(row["shape"])) == 1 else ""
+    return f"{row['physics']}, {row['kernel']}, {row['dtype']}, {varies}{layers}{window}{cube}"
 
 
 def _draw(path: Path, result: dict[str, Any]) -> None:
     """Draw the rate over the order."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     figure, ax = plt.subplots(figsize=(10, 4), layout="constrained")
     colors = [plt.get_cmap("tab20")(i) for i in range(20)]
     for i, label in enumerate(dict.fromkeys(map(_label, result["rows"]))):
         rows = [row for row in result["rows"] if _label(row) == label]
         ax.plot([row["order"] for row in rows], [row["gcell_per_second"] for row in rows], "o-", label=label,
                 color=colors[i % len(colors)])  # fmt: skip
-    shape = " x ".join(map(str, result["rows"][0]["shape"]))
     ax.set(xlabel="order in space", ylabel="Gcell/s")
     ax.set_ylim(0, 1.06 * max(row["gcell_per_second"] for row in result["rows"]))
-    figure.suptitle(f"{shape} cells, {result['device']}", fontsize="medium")
+    figure.suptitle(f"finite differences, {result['device']}", fontsize="medium")
     ax.set_xticks(sorted({row["order"] for row in result["rows"]}))
     figure.legend(fontsize="small", loc="outside right center")
     figure.savefig(path, dpi=120)
     plt.close(figure)
 
 
+def _redraw(args: argparse.Namespace) -> int:
+    """Draw a result that is there already; of figure 11 also figure 7, which has the same rows."""
+    result = json.loads(args.draw.read_text())
+    path = (args.output or args.draw).with_suffix(".png")
+    if "case" in result:
+        bench_fd_papers.draw(path, f"figure{args.figure}" if args.figure else result["case"], result)
+    else:
+        _draw(path, result)
+    print(f"wrote {path}")
+    return 0
+
+
 def run(args: argparse.Namespace) -> int:
     """Measure, print a line as soon as it is known, keep what is done."""
-    if args.shape and len(args.shape) != 3:
-        raise ArgumentError(f"shape is {args.shape}, expected nx,ny,nz")
-    if args.case or args.figure:
-        return bench_fd_papers.run(args)
+    if args.draw:
+        return _redraw(args)
+    if args.shape and len(args.shape) not in (1, 3):
+        raise ArgumentError(f"shape is {args.shape}, expected nx,ny,nz or n")
+    args.shape = args.shape * 3 if args.shape and len(args.shape) == 1 else args.shape
+    args.output = args.output or Path("bench_fd.json")
+    device = choose_device() if args.device == "auto" else args.device
     if args.scheme == "staggered" and args.kernels != "step":
         raise ArgumentError(f"kernels are {args.kernels}, expected step: scheme staggered has no others")
-    device = choose_device() if args.device == "auto" else args.device
+    if args.compile:
+        return _compile(args, device)
+    if args.case or args.figure:
+        return bench_fd_papers.run(args)
     limits = device_limits(device, threads=args.threads)
-    result: dict[str, Any] = {
-        "benchmark": "fd", **heading(device, limits, args.threads), "scheme": args.scheme, "rows": []
-    }  # fmt: skip
-    print(" ".join(f"{title:>12}" for title, _, _ in _COLUMNS))
-    for row in _rows(args, device, limits):
-        result["rows"].append(row)
-        print(" ".join(f"{row[key]:>12{form}}" for _, key, form in _COLUMNS), flush=True)
-        save(args.output, result)
-    _draw(args.output.with_suffix(".png"), result)
-    print(f"wrote {args.output} and {args.output.with_suffix('.png')}")
+    head = {"benchmark": "fd", **heading(device, limits, args.threads), "scheme": args.scheme}
+    result = begun(args.output, head, append=args.append)
+    measured(_rows(args, device, limits), _COLUMNS, args.output, result)
+    picture(partial(_draw, args.output.with_suffix(".png"), result), args.output)
     return 0

@@ -16,17 +16,20 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError, DeviceError
 from ..limits import choose_device, device_limits
-from .fd_case import measure
-from .measuring import heading, integers, save
+from .fd_case import DIAMOND_SHAPES, measure
+from .measuring import begun, heading, integers, measured, picture, pyplot
 
-__all__ = ["arguments", "run", "tile_words"]
+__all__ = ["Job", "arguments", "draw", "jobs", "run", "tile_words"]
 
 _Measure = Callable[..., dict[str, Any]]
+#: What `compile_kernel` takes: shape, case, options.
+Job = tuple[Sequence[int], dict[str, Any], dict[str, int]]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,21 +57,25 @@ _PAPER = {10: 44.0, 16: 55.0}
 _CELLS = (384, 328, 52)
 
 
+def _komatitsch_jobs(args: argparse.Namespace) -> Iterator[Job]:
+    cells = args.shape or _CELLS
+    for layer in _PAPER:
+        if min(cells[0], cells[1]) <= 2 * layer or cells[2] <= layer:
+            raise ArgumentError(f"shape is {tuple(cells)}, expected more cells than layers of {layer} take")
+        case = {"physics": "elastic", "order": 4, "dtype": "float32", "c": "variable",
+                "varies": "rho vp vs", "layers": layer, "kernel": "step"}  # fmt: skip
+        yield (cells[0] - 2 * layer, cells[1] - 2 * layer, cells[2] - layer), case, {}
+
+
 def _komatitsch(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, Any]]:
     """Time each device with each layer; the layers lie within the cells, as in the paper."""
-    cells = args.shape or _CELLS
     cores = args.threads or len(os.sched_getaffinity(0))
     places: list[tuple[str, int | None]] = [("cpu", 1)] + [("cpu", cores)] * (cores > 1)
     device = choose_device() if args.device == "auto" else args.device
     places += [(device, None)] * (device != "cpu")
-    for layer, paper in _PAPER.items():
-        if min(cells[0], cells[1]) <= 2 * layer or cells[2] <= layer:
-            raise ArgumentError(f"shape is {tuple(cells)}, expected more cells than layers of {layer} take")
-        inside = (cells[0] - 2 * layer, cells[1] - 2 * layer, cells[2] - layer)
+    for (inside, case, _), paper in zip(_komatitsch_jobs(args), _PAPER.values(), strict=True):
         alone = None
         for place, threads in places:
-            case = {"physics": "elastic", "order": 4, "dtype": "float32", "c": "variable",
-                    "varies": "rho vp vs", "layers": layer, "kernel": "step"}  # fmt: skip
             row = time(inside, case, device=place, threads=threads, receivers=10)
             cells_done = row["padded"][0] * row["padded"][1] * row["padded"][2]
             alone = row["ms"] if alone is None else alone
@@ -111,6 +118,8 @@ def tile_words(order: int, dts: int, step: int) -> float:
 #: STEP of the tile by order: divides M, at least M / 2.
 _STEP = {2: 1, 4: 2, 6: 3, 8: 2}
 _LEVELS = 96
+_SCALING_SHAPE = (1152, 1152, 160)
+_MOST_WIDTH = 8  # cells, half a diamond, with z in one block
 
 
 def _case(order: int, kernel: str) -> dict[str, Any]:
@@ -118,15 +127,20 @@ def _case(order: int, kernel: str) -> dict[str, Any]:
             "layers": 0, "kernel": kernel}  # fmt: skip
 
 
+def _tile_job(args: argparse.Namespace, order: int, dts: int) -> Job:
+    shape = args.shape or DIAMOND_SHAPES[order]
+    if dts == 1:
+        return shape, _case(order, "step"), {}
+    return shape, _case(order, "diamond"), {"dts": dts, "step": _STEP[order]}
+
+
 def _tiles(orders: Iterable[int], args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, Any]]:
     """Time kernel step (DTS 1) and diamonds of DTS 2, 3, ... until one has no room; with their intensity."""
-    shape = args.shape or (1152, 1152, 1152)
     for order in orders:
         for dts in args.dts or range(1, 17):
-            kernel = "diamond" if dts > 1 else "step"
-            options = {"dts": dts, "step": _STEP[order]} if dts > 1 else None
+            shape, case, options = _tile_job(args, order, dts)
             try:
-                row = time(shape, _case(order, kernel), options=options)
+                row = time(shape, case, options=options)
             except (ArgumentError, DeviceError) as error:
                 if "shared memory" not in str(error):
                     raise
@@ -155,7 +169,7 @@ def _figure11(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, An
 
 def _figure10(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, Any]]:
     """Time one grid, of one block along z, on 1, 2, 4, ... and all multiprocessors."""
-    shape = args.shape or (1152, 1152, 160)
+    shape = args.shape or _SCALING_SHAPE
     for order in args.orders or (2,):
         sms, before, first = 1, 0, None
         while True:
@@ -168,6 +182,19 @@ def _figure10(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, An
             if found < sms:
                 break
             sms, before = 2 * found, found
+
+
+def jobs(args: argparse.Namespace) -> Iterator[Job]:
+    """List the kernels of a case or figure, of the figures of tiles those that have room on an H200."""
+    if args.case:
+        yield from _komatitsch_jobs(args)
+    elif args.figure == 10:
+        for order in args.orders or (2,):
+            yield args.shape or _SCALING_SHAPE, _case(order, "diamond"), {"levels": _LEVELS}
+    elif args.figure:
+        for order in args.orders or ((2,) if args.figure == 7 else tuple(_STEP)):
+            for dts in args.dts or range(1, 1 + _MOST_WIDTH // _STEP[order]):
+                yield _tile_job(args, order, dts)
 
 
 # ---- tables and pictures ----
@@ -243,13 +270,10 @@ _DRAW = {"komatitsch2010": _draw_komatitsch, "figure7": _draw_roofline, "figure1
          "figure11": _draw_tiles}  # fmt: skip
 
 
-def _picture(path: Path, kind: str, result: dict[str, Any]) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
+def draw(path: Path, kind: str, result: dict[str, Any]) -> None:
+    """Draw what `kind` shows of a result."""
+    plt = pyplot()
+    figure, ax = plt.subplots(figsize=(9 if kind == "figure11" else 6.4, 4), layout="constrained")
     _DRAW[kind](ax, result["rows"], result["limits"])
     ax.set_title(f"{kind}, {result['device']}", fontsize="medium")
     figure.savefig(path, dpi=120)
@@ -266,9 +290,8 @@ def run(args: argparse.Namespace) -> int:
         raise ArgumentError("device is cpu: kernel diamond, whose figures these are, needs a CUDA device")
     rows, columns = _KINDS[kind]
     limits = device_limits(device, threads=args.threads)
-    result: dict[str, Any] = {
-        "benchmark": "fd", **heading(device, limits, args.threads), "case": kind, "rows": []
-    }  # fmt: skip
+    head = {"benchmark": "fd", **heading(device, limits, args.threads), "case": kind}
+    result = begun(args.output, head, append=args.append)
     known = {device: limits}
 
     def time(shape: Sequence[int], case: dict[str, Any], **keywords: Any) -> dict[str, Any]:
@@ -278,11 +301,6 @@ def run(args: argparse.Namespace) -> int:
         return measure(shape, case, device=place, limits=known[place], seconds=args.seconds, **keywords)
 
     args.limits = limits
-    print(" ".join(f"{title:>12}" for title, _, _ in columns))
-    for row in rows(args, time):
-        result["rows"].append(row)
-        print(" ".join(f"{row[key]:>12{form}}" for _, key, form in columns), flush=True)
-        save(args.output, result)
-    _picture(args.output.with_suffix(".png"), kind, result)
-    print(f"wrote {args.output} and {args.output.with_suffix('.png')}")
+    measured(rows(args, time), columns, args.output, result)
+    picture(partial(draw, args.output.with_suffix(".png"), kind, result), args.output)
     return 0

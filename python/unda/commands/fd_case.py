@@ -11,15 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from .. import _core, _cuda
+from .._core import lib
 from ..fd import FD
+from ..fd_scheme import Scalar, Staggered
 from ..grid import Grid
 from ..layer import CPML, Damping
 from ..medium import EPS0, MU0, Acoustic, Elastic, Maxwell, Medium
+from ..simulation import plan
 from ..source import CurrentDipole, PointForce, Source, VolumeInjection
 from ..timefunction import ricker
 
-__all__ = ["MEDIA", "measure", "simulation"]
+__all__ = ["DIAMOND_SHAPES", "MEDIA", "compile_kernel", "measure", "simulation"]
 
+#: Some 1.6e9 nodes, z in one block of kernel diamond and x in whole waves of towers, by order.
+DIAMOND_SHAPES = {
+    2: (1841, 3879, 224), 4: (1578, 3960, 256), 6: (1578, 5280, 192), 8: (1578, 6337, 160),
+}  # fmt: skip
 #: Of each physics the parameters that may be another number at each node; the first is "variable".
 MEDIA: dict[str, tuple[str, ...]] = {
     "scalar": ("c",),
@@ -39,11 +47,6 @@ _ABOUT: dict[str, tuple[str, str, tuple[str, ...], str, str]] = {
     "elastic": ("rho vp vs", "sxx", ("vx", "vy", "vz"), "fixed", "free"),
     "maxwell": ("eps mu sigma", "ez", ("ex", "ey", "ez"), "pec", "pec"),
 }
-
-
-def _spread(plane: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return one plane (1, ny, nz) at each x (n, 1, 1): billions of random numbers take minutes."""
-    return np.broadcast_to(plane, (len(x), *plane.shape[1:]))
 
 
 def _medium(physics: str, varies: str, shape: Sequence[int]) -> Medium:
@@ -112,12 +115,63 @@ def simulation(
     )  # fmt: skip
     random = np.random.default_rng(3)
     plane = random.uniform(-1, 1, shape[1:]).astype(np.float32)
-    state: dict[str, Any] = {first: lambda x, y, z: _spread(plane[None], x)}
+    state: dict[str, Any] = {first: np.broadcast_to(plane, tuple(shape))}  # billions would take minutes
     sim.set(**state)
     size = np.array(grid.size)
     sim.add_source(_source(physics, 0.47 * size))
     sim.add_receivers(random.uniform(0.05, 0.95, (receivers, 3)) * size, fields, every=4)
     return sim
+
+
+def compile_kernel(
+    shape: Sequence[int], case: Mapping[str, Any], options: Mapping[str, int], capability: int
+) -> float:
+    """Compile what steps a case into the cache of kernels, without a device; return how long it took [s].
+
+    Parameters
+    ----------
+    shape, case, options
+        As for `simulation`.
+    capability : int
+        Compute capability, 90 for 9.0.
+    """
+    physics, scalar, layers = case["physics"], case["physics"] == "scalar", case["layers"]
+    kind = Scalar if scalar else Staggered
+    wall, top = (getattr(lib, f"UNDA_BOUNDARY_{word.upper()}") for word in _ABOUT[physics][3:])
+    side = lib.UNDA_BOUNDARY_ABSORBING if layers else wall
+    fd = _core.new_struct(
+        "unda_fd_options", scheme=kind.code, order=case["order"], shape=list(shape),
+        spacing=[_SPACING[physics]] * 3, speed_max=1.0, uniform=int(scalar and case["varies"] == "constant"),
+        layer=[layers] * 6, reflection=[0.5] * 6, stretch=[1.0] * 6,
+    )  # fmt: skip
+    made = _core.new_struct(
+        "unda_solver_options", method=lib.UNDA_FD, fd=fd, precision=int(case["dtype"] == "float64"),
+        physics=getattr(lib, f"UNDA_{'ACOUSTIC' if scalar else physics.upper()}"),
+        kernel=getattr(lib, f"UNDA_KERNEL_{case['kernel'].upper()}"),
+        boundary=np.array([side] * 5 + [top if layers else wall], np.int32),
+        plan=plan(options, kind.plans["cuda"]),
+    )  # fmt: skip
+    found = _core.new_struct("unda_kernel_resources")
+    _cuda.prepare()
+    _core.check(lib.unda_kernel_compile(made, capability, found))
+    return float(found.compile_seconds)
+
+
+def _warm_up(sim: FD, seconds: float) -> int:
+    """Step until the pace is known, and return how many steps take about so long: whole launches.
+
+    A launch that is not full takes nearly as long as one that is. The first steps of all have work of their
+    own, which only a long launch hides.
+    """
+    launch = sim._launch_steps
+    few = -(-8 // launch) * launch
+    for _ in range(2):
+        begin = time.perf_counter()
+        sim.step(few)
+        spent = time.perf_counter() - begin
+        if spent > seconds / 4:
+            break
+    return max(int(np.clip(seconds / spent * few, 8, 10_000)) // launch, 1) * launch
 
 
 def measure(
@@ -155,12 +209,7 @@ def measure(
         shape, case, device, threads=threads, options=options, receivers=receivers, window=window
     ) as sim:
         setup = time.perf_counter() - begin
-        launch = sim._launch_steps
-        sim.step(max(8, launch))
-        begin = time.perf_counter()
-        sim.step(max(8, launch))
-        guess = (time.perf_counter() - begin) / max(8, launch)
-        count = max(int(np.clip(seconds / guess, 8, 10_000)) // launch, 1) * launch
+        count = _warm_up(sim, seconds)
         begin = time.perf_counter()
         sim.step(count)
         step = (time.perf_counter() - begin) / count

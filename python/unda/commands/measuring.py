@@ -10,14 +10,15 @@ import datetime
 import json
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from .. import _cuda
+from ..errors import ArgumentError
 from ..limits import device_info
 
-__all__ = ["heading", "integers", "positive", "save", "words"]
+__all__ = ["begun", "heading", "integers", "measured", "picture", "positive", "pyplot", "save", "words"]
 
 
 def integers(text: str) -> list[int]:
@@ -80,3 +81,50 @@ def heading(device: str, limits: dict[str, float], threads: int | None) -> dict[
         "commit": _commit(), "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "threads": None if device != "cpu" else threads or len(os.sched_getaffinity(0)), "limits": limits,
     }  # fmt: skip
+
+
+def begun(path: Path, head: dict[str, Any], *, append: bool) -> dict[str, Any]:
+    """Return a result without rows yet, or to append with those that a file of the same head has."""
+    if not (append and path.exists()):
+        return {**head, "rows": []}
+    found = json.loads(path.read_text())
+    for key in head.keys() - {"limits", "date"}:
+        if found.get(key) != head[key]:
+            raise ArgumentError(
+                f"{path} has {key} {found.get(key)!r}, expected {head[key]!r} to append to it"
+            )
+    return dict(found)
+
+
+def measured(
+    rows: Iterable[dict[str, Any]],
+    columns: Sequence[tuple[str, str, str]],
+    path: Path,
+    result: dict[str, Any],
+) -> None:
+    """Print each row (title, key, format of columns) as soon as it is known, and keep what is done."""
+    print(" ".join(f"{title:>12}" for title, _, _ in columns))
+    for row in rows:
+        result["rows"].append(row)
+        print(" ".join(f"{row[key]:>12{form}}" for _, key, form in columns), flush=True)
+        save(path, result)
+
+
+def pyplot() -> Any:
+    """Return matplotlib.pyplot for files."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    return plt
+
+
+def picture(draw: Callable[[], None], path: Path) -> None:
+    """Draw the PNG beside a result, where matplotlib is installed, and say what was written."""
+    try:
+        draw()
+    except ImportError:
+        print(f"wrote {path}; without matplotlib no PNG: unda bench fd --draw {path} makes it elsewhere")
+    else:
+        print(f"wrote {path} and {path.with_suffix('.png')}")
