@@ -29,7 +29,7 @@ FD_SEEN_BY = [
 
 STAGGERED_SEEN_BY = [
     "test_staggered_cuda", "test_staggered_energy", "test_staggered_points", "test_cpml",
-    "test_staggered_modes", "test_staggered_surface", "test_fd_interface",
+    "test_staggered_modes", "test_staggered_surface", "test_fd_interface", "test_fd_fresnel",
 ]  # fmt: skip
 
 # file, what stands there (once), what stands there instead
@@ -190,7 +190,10 @@ MUTATIONS = [
     ("cuda/physics/staggered_elastic.h", "(soft[0] + soft[6])", "(soft[0] + soft[5])"),
     ("cuda/physics/staggered_elastic.h", "{8, 1, 0}, {8, 0, 1}", "{8, 0, 0}, {8, 1, 1}"),
     ("cuda/physics/staggered_maxwell.h", "(mu[0] + mu[6])", "(mu[0] + mu[5])"),
-    ("cuda/physics/staggered_maxwell.h", "(eps2 - loss2) * f[i]", "eps2 * f[i]"),
+    ("cuda/physics/staggered_maxwell.h", "soft[0] + soft[1 + i]", "soft[0] + soft[0]"),
+    ("cuda/physics/staggered_maxwell.h", "loss[0] + loss[1 + i]", "loss[0] + loss[0]"),
+    ("cuda/physics/staggered_maxwell.h", "soft2 * gain - 2 * loss2", "soft2 * gain - loss2"),
+    ("cuda/physics/staggered_maxwell.h", "soft2 + loss2)", "soft2)"),
     ("csrc/fd/cpml.c", "-1.5 * fd->speed_max", "-0.5 * fd->speed_max"),
     ("csrc/fd/cpml.c", "(double)i + 0.5 * half", "(double)i"),
     ("csrc/fd/cpml.c", "axis->first + axis->num - half", "axis->first + axis->num"),
@@ -198,7 +201,11 @@ MUTATIONS = [
     ("csrc/fd/staggered_physics.c", "mu > 0 ? 2 * mu * lambda / (lambda + 2 * mu)", "mu > 0 ? lambda"),
     ("csrc/fd/staggered_physics.c", "(num_normal * corner[0][1]", "(3 * corner[0][1]"),
     ("csrc/fd/staggered_physics.c", "double moment = fluid ?", "double moment = false ?"),
-    ("csrc/fd/staggered_physics.c", "(maxwell_inertia(corner, field) + loss)", "1"),
+    ("csrc/fd/staggered_physics.c", "0x1p60)) / m[0]", "0x1p60))"),
+    ("csrc/fd/staggered_physics.c", "fmin(m[2] * fd->half_dt / m[0], 0x1p60)", "m[2] * fd->half_dt / m[0]"),
+    ("csrc/fd/staggered_physics.c", "field < 3 ? 1 / mean", "field < 0 ? 1 / mean"),
+    ("csrc/fd/staggered_physics.c", "* inertia * inertia", "* inertia"),
+    ("csrc/fd/staggered_physics.c", "(inertia + loss)", "inertia"),
     ("csrc/fd/staggered.c", "at[a] + (corner >> a & 1)", "at[a]"),
     ("csrc/fd/staggered_rows.inc.h", "table[1] + first", "table[0] + first"),
     ("csrc/fd/staggered_cpu.c", "i, -0.5 *", "i, 0.5 *"),

@@ -166,22 +166,26 @@ static int maxwell_parity(int32_t condition, int field, int axis)
     return (electric == normal ? 1 : -1) * (condition == UNDA_BOUNDARY_PMC ? -1 : 1);
 }
 
+/* sigma dt / (2 eps) beyond 2^60 makes of E -E to the last bit, as 2^60 does, and must not overflow. */
 static double maxwell_material(const struct fd *fd, const double *m, int which, int num_free)
 {
     (void)num_free;
-    return which == 2 ? m[2] * fd->half_dt : m[which];
+    if (which == 1)
+        return m[1];
+    return (which == 0 ? 1 : fmin(m[2] * fd->half_dt / m[0], 0x1p60)) / m[0];
 }
 
 static double maxwell_inertia(const staggered_corners corner, int field)
 {
-    return mean(corner, maxwell_stagger[field], field >= 3);
+    return field < 3 ? 1 / mean(corner, maxwell_stagger[field], 0) : mean(corner, maxwell_stagger[field], 1);
 }
 
 static double maxwell_gain(const staggered_corners corner, int field, const double *rates, int num_normal)
 {
     (void)num_normal;
-    double loss = field < 3 ? mean(corner, maxwell_stagger[field], 2) : 0;
-    return rates[field] / (maxwell_inertia(corner, field) + loss);
+    double inertia = maxwell_inertia(corner, field);
+    double loss = field < 3 ? mean(corner, maxwell_stagger[field], 2) * inertia * inertia : 0;
+    return rates[field] / (inertia + loss);
 }
 
 static const struct staggered maxwell = {.name = "maxwell",

@@ -83,8 +83,10 @@ class FD(Simulation):
     grid : Grid
     medium : Acoustic, Elastic or Maxwell
         Parameters constant or given at each node (array of the grid's shape, or a function). Scalar:
-        Acoustic, rho one number. Between nodes the staggered scheme takes arithmetic means of rho, eps, mu
-        (Maxwell) and sigma, harmonic ones of the shear modulus; vs may be 0.
+        Acoustic, rho one number. Between nodes the staggered scheme takes arithmetic means of rho and mu
+        (Maxwell), harmonic ones of the shear modulus and eps, and sigma as <sigma/eps^2> / <1/eps>^2; vs
+        may be 0. Interfaces lie half a cell from nodes: along the grid they are of second order there (of
+        first between good conductors, sigma > omega eps).
     order : int
         Of the differences in space: even, 2 to 16.
     scheme : {"scalar", "staggered"}
