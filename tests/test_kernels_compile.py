@@ -1,8 +1,8 @@
 """Every kernel compiles with the real NVRTC, without a GPU, and keeps its values in registers.
 
 By default degrees 1, 3, 4 and 8 (elastic and Maxwell: 3 and 6) on sm_90 with a quarter of the settings;
-the slow tier does all, on sm_80 too. Not here: what the kernels compute (test_cuda_engine.py). Next:
-compile_kernels.py.
+of the steps of finite differences orders 4 and 8; the slow tier does all, on sm_80 too. Not here: what the
+kernels compute (test_cuda_engine.py). Next: compile_kernels.py.
 """
 
 import itertools
@@ -123,7 +123,7 @@ def spilled_steps(cases):
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("order", [2, 4, 6, 8])
+@pytest.mark.parametrize("order", [4, 8, *(pytest.param(order, marks=pytest.mark.slow) for order in (2, 6))])
 def test_steps_of_finite_differences_compile_without_spilling(order):
     assert spilled_steps(steps([order], 90)) == []
 

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import platform
 
 import numpy as np
 import pytest
@@ -30,6 +31,22 @@ def test_results_do_not_depend_on_threads_or_chunks(integrator):
             assert np.array_equal(a, b)
     assert traces[0][0].shape == (1, 11)
     assert np.abs(traces[0][0]).max() > 0
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="only there are they flushed")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])
+def test_steps_take_subnormal_numbers_for_zero_and_nothing_else_does(dtype, integrator):
+    """In all threads and in no step's neighbourhood: NumPy has them before and after."""
+    tiny = np.finfo(dtype).tiny
+    sim = unda.DG(box(3), MEDIUM, degree=2, dtype=dtype, integrator=integrator, threads=2)
+    p = sim.get("p")
+    for amplitude, moves in ((0.001 * tiny, False), (1000 * tiny, True)):
+        sim.set(p=np.random.default_rng(1).uniform(0.5, 1, p.shape) * amplitude)
+        assert sim.get("p").all()
+        sim.step(4)
+        assert sim.get("p").any() == moves
+        assert np.array([tiny], dtype) * np.array([0.5], dtype) > 0
 
 
 def test_receivers_outlive_the_simulation_and_pickle():

@@ -255,10 +255,15 @@ static unda_status stage(unda_solver *s, const struct stage *stage)
                         .c2 = s->dt * stage->c2};
     dg_cpu_block block_stage =
         (narrow(s) ? dg_cpu_blocks_f32 : dg_cpu_blocks_f64)[s->options.physics][s->dg->flux];
-#pragma omp parallel for schedule(static) num_threads(s->threads)
-    for (int64_t block = 0; block < t->num_block; block++)
-        block_stage(t, &a, stage->update, block * t->lanes, block,
-                    (char *)t->work + omp_get_thread_num() * t->work_bytes);
+#pragma omp parallel num_threads(s->threads)
+    {
+        uint32_t kept = parallel_flush();
+        void *work = (char *)t->work + omp_get_thread_num() * t->work_bytes;
+#pragma omp for schedule(static)
+        for (int64_t block = 0; block < t->num_block; block++)
+            block_stage(t, &a, stage->update, block * t->lanes, block, work);
+        parallel_restore(kept);
+    }
     return UNDA_OK;
 }
 
