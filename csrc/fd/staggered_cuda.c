@@ -230,8 +230,7 @@ static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count
     struct staggered_cuda *t = tables(s);
     int64_t real = s->real_bytes, row = slab->num[2] * real, num = count * slab->num[1];
     int64_t step = slab->axis == 2 ? row : t->base.pitch * real;
-    gpu_ptr at =
-        t->slab[number] + (gpu_ptr)(slab_origin(s, t, number) * real + first * slab->num[1] * step);
+    gpu_ptr at = t->slab[number] + (gpu_ptr)(slab_origin(s, t, number) * real + first * slab->num[1] * step);
     TRY(out ? gpu_download_parts_async(t->base.stream, out, row, at, step, row, num)
             : gpu_upload_parts_async(t->base.stream, at, step, in, row, row, num));
     return gpu_sync(t->base.stream);
@@ -335,9 +334,8 @@ static void fill_layers(const unda_solver *s, struct staggered_args *a)
                 continue;
             const struct fd_slab *slab = &fd->slab[number];
             int half = staggered_half(p, p->term[term].target, slab->axis);
-            a->memory[term][side] =
-                POINTER(tables(s)->slab[number] +
-                        (gpu_ptr)(slab_origin(s, tables(s), number) * s->real_bytes));
+            a->memory[term][side] = POINTER(tables(s)->slab[number] +
+                                            (gpu_ptr)(slab_origin(s, tables(s), number) * s->real_bytes));
             a->begin[slab->axis][half][side] = (int)slab->begin;
             a->count[slab->axis][side] = (int)slab->count;
         }
@@ -376,9 +374,8 @@ static unda_status launch_pass(unda_solver *s, int pass)
 {
     const struct fd *fd = s->fd;
     struct staggered_cuda *t = tables(s);
-    struct staggered_args a = {.plane = t->base.plane,
-                               .origin = t->base.origin,
-                               .same = t->base.origin + fd->axis[2].first};
+    struct staggered_args a = {
+        .plane = t->base.plane, .origin = t->base.origin, .same = t->base.origin + fd->axis[2].first};
     for (int f = 0; f < fd->num_field; f++) {
         a.field[f] = POINTER(t->base.array[f]);
         a.pinned[f] = pinned_sides(fd, f);

@@ -213,8 +213,8 @@ DEVICE void absorb(const staggered_args &a, int side, REAL (*d)[WIDTH], int x, i
                 if ((unsigned)depth < (unsigned)count)
                     psi[n] = load(memory[n]);
             } else
-                UNROLL for (int k = 0; k < WIDTH; k++) if ((unsigned)(depth + k) < (unsigned)count)
-                    psi[n].v[k] = memory[n][k];
+                UNROLL for (int k = 0; k < WIDTH; k++) if ((unsigned)(depth + k) < (unsigned)count) psi[n]
+                    .v[k] = memory[n][k];
         }
     });
     each<p::term, p::term + p::num_term>([&](auto i) {

@@ -18,8 +18,9 @@ enum { STAGGERED_MAX_BOX = 6 };
 struct staggered_args {
     void *field[9];
     const void *material[3];
-    void *memory[18][2]; /* of a term at either side: [x][y][z] of its slab, rows of slabs along x and y as the
-                          * arrays' (z = 0 is meant), those of slabs along z dense; NULL where there is none */
+    void
+        *memory[18][2]; /* of a term at either side: [x][y][z] of its slab, rows of slabs along x and y as the
+                         * arrays' (z = 0 is meant), those of slabs along z dense; NULL where there is none */
     const void *table[3][2][3]; /* b, a, 1 / kappa along each axis, at nodes and half a cell on */
     long long plane, origin;
     long long
