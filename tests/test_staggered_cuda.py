@@ -200,3 +200,14 @@ def test_a_blow_up_is_found_in_its_field():
     with pytest.raises(unda.UnstableError) as caught:
         sim.step(1)
     assert caught.value.field in ("sxx", "szz")
+
+
+@pytest.mark.skipif(REAL, reason="the stand-in runs its streams in an order of the test's choice")
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("eager", [0, 1, 2])
+def test_layers_beside_the_grid_wait_for_it_and_it_for_them(monkeypatch, eager):
+    """One stream runs as early as it may, the other as late, or both late: that sees both waits of a pass."""
+    monkeypatch.setenv("UNDA_EMULATOR_EAGER", str(eager))
+    case = {"physics": "acoustic", "order": 4, "dtype": "float32", "low": "layer", "high": "layer",
+            "third": "layer", "shape": (13, 9, 35)}  # fmt: skip
+    agree(case, 0)

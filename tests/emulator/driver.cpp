@@ -1,7 +1,8 @@
 /* driver.cpp: a stand-in for libcuda on the CPU, for tests. Device memory is mapped but inaccessible outside launches
  * and copies, ends at an inaccessible page and starts as NaN; queued work runs only when someone waits for it.
  * Environment: UNDA_EMULATOR_MEMORY [bytes], _DEVICES, _VERSION, _CAPABILITY (9 for 9.0), _REFUSE=1 (no cubin fits),
- * _FAIL_LAUNCH=n (the n-th launch is an illegal address), _SEED.
+ * _FAIL_LAUNCH=n (the n-th launch is an illegal address), _EAGER=1 or 2 (every other stream runs at once as far as an
+ * event is recorded), _SEED.
  * Next: block.cpp (running a launch), nvrtc.cpp. */
 #include "runtime.h"
 
@@ -36,7 +37,7 @@ typedef uint64_t u64;
 typedef std::function<int()> work;
 typedef std::deque<work> graph;
 struct memory { char *map; size_t map_bytes, bytes; };
-struct stream { graph queue; bool capturing; };
+struct stream { graph queue; bool capturing; int number; };
 struct event { void *where; long recorded, done; double time; }; /* recorded, done: how many times */
 struct module { void *handle; int file; };
 
@@ -44,7 +45,7 @@ std::recursive_mutex mutex;
 std::map<u64, memory> memories; /* by address */
 std::map<void *, stream> streams;
 size_t used;
-int sticky, num_launch, device_tag[64];
+int sticky, num_stream, num_launch, device_tag[64];
 bool initialised;
 char detail[256] = "emulated error";
 thread_local std::vector<void *> contexts;
@@ -171,7 +172,7 @@ API cuMemsetD8Async(u64 to, unsigned char value, size_t bytes, void *s) {
 }
 
 /* ---- streams, events, graphs ---- */
-API cuStreamCreate(void **s, unsigned) { IN_CONTEXT; *s = malloc(1); streams[*s] = {}; return 0; }
+API cuStreamCreate(void **s, unsigned) { IN_CONTEXT; *s = malloc(1); streams[*s] = {{}, false, num_stream++}; return 0; }
 API cuStreamSynchronize(void *s) {
     IN_CONTEXT;
     return !streams.count(s) ? (int)INVALID_HANDLE : streams[s].capturing ? (int)CAPTURE_UNSUPPORTED : run(streams[s]);
@@ -214,7 +215,10 @@ API cuEventRecord(void *handle, void *s) {
     if (num_capture)
         return CAPTURE_UNSUPPORTED;
     e->where = s, e->recorded++;
-    return add(s, [=] { return e->time = seconds(), e->done++, 0; });
+    int result = add(s, [=] { return e->time = seconds(), e->done++, 0; });
+    if (result == 0 && setting("EAGER", 0) == 1 + streams[s].number % 2) /* as early as it may, else as late */
+        run(streams[s]);
+    return result;
 }
 /* The other stream is run as far as it was queued when the event was recorded. */
 API cuStreamWaitEvent(void *s, void *handle, unsigned) {
