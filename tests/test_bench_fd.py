@@ -266,6 +266,16 @@ def test_the_rows_of_figure_11_make_figure_7_too(tmp_path):
 
 
 @pytest.mark.gpu_or_stand_in
+def test_kernels_are_compiled_again_and_stated_again(tmp_path, monkeypatch):
+    """NVRTC has a cache of its own from 12.9 on, and states no registers of what is in it."""
+    monkeypatch.setenv("UNDA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("UNDA_EMULATOR_NVRTC_CACHE", str(tmp_path / "nvrtc"))
+    for _ in range(2):
+        command = ["--device", "cuda", "--orders", "2", "--shape", "20,21,12", "--kernels", "step"]
+        assert main(["bench", "fd", *command, "--compile"]) == 0
+
+
+@pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
     ("words", "before", "more"),  # more: of points and limits; diamonds also step
     [

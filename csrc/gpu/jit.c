@@ -79,8 +79,10 @@ static unda_status read_image(void *program, struct image *image)
 }
 
 /* The options that every kernel gets; those of the source follow. -v makes the assembler state registers and
- * spills. result is NVRTC's: the log says why it is not 0. */
-static unda_status run_compiler(void *program, const struct gpu_source *source, int architecture, int *result)
+ * spills, which it does not of code that NVRTC, from 12.9 on, has in a cache of its own: stated. result is
+ * NVRTC's: the log says why it is not 0. */
+static unda_status run_compiler(void *program, const struct gpu_source *source, int architecture, bool stated,
+                                int *result)
 {
     char target[32];
     const char *fixed[] = {
@@ -88,21 +90,24 @@ static unda_status run_compiler(void *program, const struct gpu_source *source, 
         "--fmad=true", "--ptxas-options=-v"};
     enum { NUM_FIXED = sizeof fixed / sizeof *fixed };
     const char **options;
+    int num = NUM_FIXED + source->num_option;
     snprintf(target, sizeof target, "--gpu-architecture=sm_%d", architecture);
-    TRY(array_try(&options, NUM_FIXED + source->num_option, sizeof *options, "options"));
+    TRY(array_try(&options, num + 1, sizeof *options, "options"));
     memcpy(options, fixed, sizeof fixed);
     for (int i = 0; i < source->num_option; i++)
         options[NUM_FIXED + i] = source->options[i];
-    *result = NVRTC_RESULT(nvrtcCompileProgram, program, NUM_FIXED + source->num_option, options);
+    if (stated && nvrtc.version >= 12090)
+        options[num++] = "--no-cache";
+    *result = NVRTC_RESULT(nvrtcCompileProgram, program, num, options);
     array_free(options);
     return UNDA_OK;
 }
 
 static unda_status compile_program(void *program, const struct gpu_source *source, int architecture,
-                                   struct image *image, struct text *log)
+                                   struct image *image, bool stated, struct text *log)
 {
     int result = 0;
-    TRY(run_compiler(program, source, architecture, &result));
+    TRY(run_compiler(program, source, architecture, stated, &result));
     TRY(read_log(program, log));
     if (result != 0) {
         char line[512];
@@ -122,7 +127,7 @@ unda_status jit_compile(const struct sources *sources, const struct gpu_source *
     TRY(NVRTC(nvrtcCreateProgram, &program, text_of(&sources->program), text_of(&sources->path),
               sources->num_header, (const char *const *)sources->header_text,
               (const char *const *)sources->header_name));
-    unda_status status = compile_program(program, source, architecture, image, log ? log : &own);
+    unda_status status = compile_program(program, source, architecture, image, log, log ? log : &own);
     (void)NVRTC_RESULT(nvrtcDestroyProgram, &program);
     text_clear(&own);
     return status;

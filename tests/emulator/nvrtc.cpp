@@ -1,5 +1,6 @@
 /* nvrtc.cpp: a stand-in for libnvrtc: compiles kernels for the CPU with g++ (compile.sh) into a shared library, which
- * driver.cpp loads as if it were a cubin. UNDA_EMULATOR_NVRTC is the major version.
+ * driver.cpp loads as if it were a cubin. UNDA_EMULATOR_NVRTC is the major version,
+ * UNDA_EMULATOR_NVRTC_CACHE the folder of a cache as NVRTC has one from 12.9 on.
  * EMULATOR_DIR: this folder, set when it is built. Next: compile.sh, device.h. */
 #include <cstdlib>
 #include <cstring>
@@ -47,10 +48,22 @@ API nvrtcDestroyProgram(void **p) {
     return delete (folder *)*p, 0;
 }
 API nvrtcCompileProgram(void *p, int count, const char *const *options) {
-    std::string command = EMULATOR_DIR "/compile.sh " + ((folder *)p)->string();
-    for (int i = 0; i < count; i++) /* but for the defines options mean nothing here */
-        command += strncmp(options[i], "-D", 2) == 0 ? std::string(" '") + options[i] + "'" : "";
-    return system(command.c_str()) ? COMPILATION : 0;
+    std::string command = EMULATOR_DIR "/compile.sh " + ((folder *)p)->string(), defines;
+    bool afresh = false;
+    for (int i = 0; i < count; i++) { /* but for the defines options mean nothing here */
+        afresh |= strcmp(options[i], "--no-cache") == 0;
+        defines += strncmp(options[i], "-D", 2) == 0 ? std::string(" '") + options[i] + "'" : "";
+    }
+    int major, minor, result = nvrtcVersion(&major, &minor) || (afresh && major < 13);
+    result = result || system((command + defines).c_str()) ? COMPILATION : 0;
+    if (const char *cache = getenv("UNDA_EMULATOR_NVRTC_CACHE")) { /* what is in it is not stated again in the log */
+        size_t key = std::hash<std::string>()(read(*(folder *)p / "program.cu") + defines);
+        folder known = folder(cache) / std::to_string(key);
+        if (exists(known) && !afresh)
+            write(*(folder *)p / "log", "");
+        write(known, "");
+    }
+    return result;
 }
 API nvrtcGetCUBINSize(void *p, size_t *bytes) { return *bytes = image(p).size(), 0; }
 API nvrtcGetCUBIN(void *p, char *out) { return image(p).copy(out, std::string::npos), 0; }
