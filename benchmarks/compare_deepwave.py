@@ -12,6 +12,7 @@ device; ``python benchmarks/compare_deepwave.py --shape 512 -o compare_deepwave.
 from __future__ import annotations
 
 import argparse
+import datetime
 import importlib.util
 import json
 import sys
@@ -23,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import unda
+from unda.commands.measuring import commit
 
 H, F0 = 10.0, 10.0
 RHO, VP, VS = 2000.0, 3000.0, 1700.0
@@ -151,6 +153,7 @@ def main() -> int:
     result: dict[str, Any] = {
         "benchmark": "compare_deepwave", "unda": unda.__version__, "deepwave": version("deepwave"),
         "torch": torch.__version__, "device": unda.devices()["cpu" if args.device == "cpu" else "cuda:0"],
+        "commit": commit(), "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "rows_deepwave": [],
     }  # fmt: skip
     print(f"{'case':>28} {'kernel':>8} {'unda':>9} {'deepwave':>9} {'ratio':>7}  (Gcell/s)")

@@ -66,7 +66,9 @@ def test_both_are_given_the_same_problem(compare, monkeypatch, tmp_path):
     command = ["", "--shape", "24", "--steps", "10", "--repeats", "1", "--device", "cpu", "-o", str(path)]
     monkeypatch.setattr(sys, "argv", command)
     assert compare.main() == 0
-    rows = json.loads(path.read_text())["rows_deepwave"]
+    result = json.loads(path.read_text())
+    assert {"device", "commit", "date"} <= result.keys()
+    rows = result["rows_deepwave"]
     assert [row["case"] for row in rows] == [*compare.CASES, "scalar"]
     for row in rows:
         assert row["ratio"] == pytest.approx(row["unda"] / row["deepwave"])

@@ -18,7 +18,18 @@ from .. import _cuda
 from ..errors import ArgumentError
 from ..limits import device_info
 
-__all__ = ["begun", "heading", "integers", "measured", "picture", "positive", "pyplot", "save", "words"]
+__all__ = [
+    "begun",
+    "commit",
+    "heading",
+    "integers",
+    "measured",
+    "picture",
+    "positive",
+    "pyplot",
+    "save",
+    "words",
+]
 
 
 def integers(text: str) -> list[int]:
@@ -49,7 +60,7 @@ def words(*known: str) -> Callable[[str], str]:
     return check
 
 
-def _commit() -> str | None:
+def commit() -> str | None:
     """Return the commit of the checkout that this runs from, with + where files differ from it."""
     if "UNDA_COMMIT" in os.environ:  # a copy without its history
         return os.environ["UNDA_COMMIT"]
@@ -78,7 +89,7 @@ def heading(device: str, limits: dict[str, float], threads: int | None) -> dict[
     )
     return {
         "device": about["device_name"], "driver": about["driver"], "nvrtc": about.get("nvrtc"),
-        "commit": _commit(), "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "commit": commit(), "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "threads": None if device != "cpu" else threads or len(os.sched_getaffinity(0)), "limits": limits,
     }  # fmt: skip
 
