@@ -119,8 +119,9 @@ class FD(Simulation):
         order, and z of at most two blocks at order 6 and in float64; not at order 8, where "step" is as fast.
     kernel_options : dict of str to int, optional
         Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
-        marches over); staggered (planes of the grid and of its layers): width (places of a thread along z), lanes (16 to 64 threads along z), blocks
-        (that an SM shall hold), too. Scalar scheme on the CPU: depth (steps at once), rows (of a block).
+        marches over, in the layers of staggered schemes, too); staggered: width (places of a thread along z),
+        lanes (16 to 64 threads along z), blocks (that an SM shall hold), too. Scalar scheme on the CPU: depth
+        (steps at once), rows (of a block).
         "diamond": levels (steps of a launch), fewest (of one: fewer are taken one by one), dts and step (half
         the width of a diamond is dts times step; step divides order / 2 and is at least half of it), zb
         (nodes along z, of a block, at most), old (the level before in 1: shared memory, 2: registers), unroll
