@@ -128,7 +128,7 @@ def test_intensity_is_that_of_the_cells_of_a_tile(order, step):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("figure", [7, 11])
+@pytest.mark.parametrize("figure", [pytest.param(7, marks=pytest.mark.slow), 11])  # 7 takes 11's rows
 def test_figures_of_tiles_lie_on_the_roofline_of_the_device(tmp_path, figure):
     rows = bench(tmp_path, "--figure", str(figure), "--orders", "2", "--dts", "1,2", "--shape", "20,21,12",
                  "--device", "cuda")  # fmt: skip
@@ -280,7 +280,7 @@ def test_kernels_are_compiled_again_and_stated_again(tmp_path, monkeypatch):
     ("words", "before", "more"),  # more: of points and limits; diamonds also step
     [
         ("--kernels step", 1, 2),
-        ("--kernels diamond --layers 3", 1, 3),
+        pytest.param("--kernels diamond --layers 3", 1, 3, marks=pytest.mark.slow),
         pytest.param("--kernels step,diamond --c variable", 2, 2, marks=pytest.mark.slow),
         pytest.param("--scheme staggered --physics elastic --layers 3 --c variable", 1, 2,
                      marks=pytest.mark.slow),

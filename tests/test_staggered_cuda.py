@@ -136,7 +136,9 @@ def test_warps_that_have_parts_of_rows_agree():
     agree(case, 1, kernel_options={"rows": 5, "planes": 4, "width": 4, "blocks": 1, "lanes": 18})
 
 
-@pytest.mark.parametrize("wrong", [{"width": 3}, {"lanes": 8}, {"rows": 40, "lanes": 32}, {"blocks": 17}])
+@pytest.mark.parametrize(
+    "wrong", [{"width": 3}, {"lanes": 8}, {"rows": 40, "lanes": 32}, {"rows": 33}, {"blocks": 17}]
+)
 def test_tiles_that_no_block_has_are_refused(wrong):
     medium = unda.Acoustic(rho=1.0, c=1.0)
     with pytest.raises(unda.ArgumentError, match="plan has"):

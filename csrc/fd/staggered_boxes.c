@@ -18,13 +18,14 @@ struct staggered_tile staggered_choose_tile(const unda_solver *s)
     return (struct staggered_tile){(int)rows, lanes, width, plan[3] ? plan[3] : blocks};
 }
 
-/* So few that blocks side by side read the same rows at about the same time and the last blocks to run are
- * short, and at least 4 M, as each block loads 2 M - 1 planes that others load, too. Layers have few places
- * across: there planes are all that there is to share out. */
+/* 8 M, so that the 2 M - 1 planes which other blocks load, too, are few, and blocks side by side still read
+ * the same rows at about the same time. Half of it in layers: they have few places across, so that planes are
+ * all that there is to share out. */
 int staggered_choose_planes(const unda_solver *s, bool layers)
 {
-    int64_t num = s->fd->axis[0].total, least = (layers ? 4 : 8) * s->fd->half;
-    int64_t planes = s->options.plan[1] ? s->options.plan[1] : least;
+    int64_t num = s->fd->axis[0].total, given = s->options.plan[1];
+    int64_t planes = given ? given : 8 * s->fd->half;
+    planes = layers ? (planes + 1) / 2 : planes;
     return (int)(planes < num ? planes : num);
 }
 

@@ -355,8 +355,8 @@ static unda_status launch_boxes(unda_solver *s, int pass, struct staggered_args 
                : UNDA_OK;
 }
 
-/* The grid and its layers write different places and read what neither writes: both at once, layers first,
- * since they take longer a place. */
+/* The grid and its layers write different places, and neither reads what the other writes: both at once,
+ * layers first, since they take longer a place. */
 static unda_status launch_both(unda_solver *s, int pass, struct staggered_args *a)
 {
     struct staggered_cuda *t = tables(s);
@@ -366,8 +366,9 @@ static unda_status launch_both(unda_solver *s, int pass, struct staggered_args *
     TRY(gpu_stream_wait(t->beside, t->before));
     TRY(launch_boxes(s, pass, a, true, t->beside));
     TRY(gpu_event_record(t->after, t->beside));
-    TRY(launch_boxes(s, pass, a, false, t->base.stream));
-    return gpu_stream_wait(t->base.stream, t->after);
+    unda_status status = launch_boxes(s, pass, a, false, t->base.stream);
+    TRY(gpu_stream_wait(t->base.stream, t->after)); /* also after a failure: whoever waits for one has both */
+    return status;
 }
 
 static unda_status launch_pass(unda_solver *s, int pass)

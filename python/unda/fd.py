@@ -85,8 +85,8 @@ class FD(Simulation):
         Parameters constant or given at each node (array of the grid's shape, or a function). Scalar:
         Acoustic, rho one number. Between nodes the staggered scheme takes arithmetic means of rho and mu
         (Maxwell), harmonic ones of the shear modulus and eps, and sigma as <sigma/eps^2> / <1/eps>^2; vs
-        may be 0. Interfaces lie half a cell from nodes: along the grid they are of second order there (of
-        first between good conductors, sigma > omega eps).
+        may be 0. Interfaces lie half a cell from nodes: along the grid they are of second order there, but
+        for an error of first order in the spacing that grows with (sigma / (omega eps))^2 in conductors.
     order : int
         Of the differences in space: even, 2 to 16.
     scheme : {"scalar", "staggered"}
@@ -119,9 +119,9 @@ class FD(Simulation):
         order, and z of at most two blocks at order 6 and in float64; not at order 8, where "step" is as fast.
     kernel_options : dict of str to int, optional
         Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
-        marches over, in the layers of staggered schemes, too); staggered: width (places of a thread along z),
-        lanes (16 to 64 threads along z), blocks (that an SM shall hold), too. Scalar scheme on the CPU: depth
-        (steps at once), rows (of a block).
+        marches over; in the layers of staggered schemes half as many); staggered: width (places of a thread
+        along z), lanes (16 to 64 threads along z), blocks (that an SM shall hold), too. Scalar scheme on the
+        CPU: depth (steps at once), rows (of a block).
         "diamond": levels (steps of a launch), fewest (of one: fewer are taken one by one), dts and step (half
         the width of a diamond is dts times step; step divides order / 2 and is at least half of it), zb
         (nodes along z, of a block, at most), old (the level before in 1: shared memory, 2: registers), unroll
