@@ -78,9 +78,10 @@ def test_solvers_of_every_kind_live_and_die_cleanly():
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
-def test_any_allocation_may_fail(device):
+@pytest.mark.parametrize("scenario", ["memory", "grid_memory"])
+def test_any_allocation_may_fail(scenario, device):
     """Each failure is reported with what was wanted, and leaks nothing."""
-    assert int(succeeds("memory", device)["failed"]) > 60
+    assert int(succeeds(scenario, device)["failed"]) > 60
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

@@ -104,6 +104,13 @@ static unda_status run_memory(void)
 {
     int num_failed = 0;
     TRY_HERE(fail_each(use_rig, 1, &num_failed));
+    printf("failed=%d\n", num_failed);
+    return UNDA_OK;
+}
+
+static unda_status run_grid_memory(void)
+{
+    int num_failed = 0;
     TRY_HERE(fail_each(use_grid, 1, &num_failed));
     printf("failed=%d\n", num_failed);
     return UNDA_OK;
@@ -120,12 +127,12 @@ static unda_status count_allocations(struct grid *grid, unda_status status, int 
     return status;
 }
 
-/* The same of the staggered schemes (every seventh allocation where modules are loaded each time); then
+/* The same of the staggered schemes (every ninth allocation where modules are loaded each time); then
  * what a step of them allocates. */
 static unda_status run_staggered(void)
 {
     int num_failed = 0;
-    TRY_HERE(fail_each(use_staggered, rig_device < 0 ? 1 : 7, &num_failed));
+    TRY_HERE(fail_each(use_staggered, rig_device < 0 ? 1 : 9, &num_failed));
     struct grid grid = {0};
     return count_allocations(&grid, grid_new_staggered(&grid, UNDA_FLOAT64), num_failed);
 }
@@ -206,10 +213,10 @@ static const struct {
     const char *name;
     unda_status (*run)(void);
 } scenarios[] = {
-    {"lifecycle", run_lifecycle}, {"memory", run_memory},   {"staggered", run_staggered},
-    {"window", run_window},       {"steps", run_steps},     {"unstable", run_unstable},
-    {"refusals", refusals},       {"overrun", run_overrun}, {"leak", run_leak},
-    {"overflow", run_overflow},
+    {"lifecycle", run_lifecycle}, {"memory", run_memory},     {"grid_memory", run_grid_memory},
+    {"staggered", run_staggered}, {"window", run_window},     {"steps", run_steps},
+    {"unstable", run_unstable},   {"refusals", refusals},     {"overrun", run_overrun},
+    {"leak", run_leak},           {"overflow", run_overflow},
 };
 
 int main(int argc, char **argv)
