@@ -141,9 +141,9 @@ static int64_t num_row(const unda_solver *s, const struct diamond_tile *tile)
 
 /* Where "auto" takes the kernel. Towers of a stage do not wait for each other, so one with a block for each
  * SM keeps the device busy; a tower is long against its way into the grid and out, and the lag of the next
- * stage; most threads have a cell. Not at order 8, where steps one by one are as fast (258 to 250 Gcell/s).
- * Measured on Hopper, whose blocks have the shared memory and, where z is cut, clusters; of more than two
- * blocks at orders 2 and 4 in single precision only. */
+ * stage; most threads have a cell. Not at order 8, where steps one by one are as fast (241 to 246 Gcell/s,
+ * benchmarks/results). Measured on Hopper, whose blocks have the shared memory and, where z is cut, clusters;
+ * of more than two blocks at orders 2 and 4 in single precision only. */
 bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile)
 {
     enum { NUM_SM = 132, LEAST_LEVELS = 128, HOPPER = 90 };
