@@ -54,9 +54,9 @@ def timed(monkeypatch, memory):
 def test_the_fastest_of_both_kernels_wins(timed):
     sim = make()
     assert sim.config["kernel"] == "diamond"
-    assert sim.config["kernel_options"]["levels"] == 1, "256 was halved while that was faster"
+    assert sim.config["kernel_options"]["levels"] == 1, "512 was halved while that was faster"
     kernels = [kernel for kernel, _ in timed]
-    assert kernels.count("diamond") == 9 and kernels.count("step") >= 3
+    assert kernels.count("diamond") == 10 and kernels.count("step") >= 3
     assert len({(kernel, *plan.items()) for kernel, plan in timed}) == len(timed), "each once"
 
 
@@ -92,13 +92,13 @@ def test_candidates_that_spill_or_do_not_fit_are_passed_over(timed, monkeypatch)
 
     def spilling(sim):
         found = info(sim)
-        found.spill_bytes = 40 * (found.plan[4] == 64)
+        found.spill_bytes = 40 * (found.plan[4] == 128)
         return found
 
     monkeypatch.setattr(unda.FD, "_info", spilling)
     sim = make(options={"step": 1, "zb": 32}, kernel="diamond", shape=(19, 23, 17))
-    assert sim.config["kernel_options"]["levels"] == 128
-    assert [plan["levels"] for _, plan in timed] == [256, 128], "40 is too wide, 64 spills"
+    assert sim.config["kernel_options"]["levels"] == 256
+    assert [plan["levels"] for _, plan in timed] == [512, 256], "40 is too wide, 128 spills"
 
 
 def test_the_staggered_scheme_is_tuned_too(timed):

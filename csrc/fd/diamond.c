@@ -23,13 +23,13 @@ static const struct diamond_tile tiles[3][4] = {{{7, 1, 224, 1, 2, 14, 0, 0, 0, 
                                                  {2, 2, 160, 0, 1, 6, 1, 0, 0, 0, 0},
                                                  {2, 3, 96, 0, 1, 6, 1, 0, 0, 0, 0},
                                                  {2, 2, 128, 0, 1, 6, 1, 0, 0, 0, 0}}};
-enum { MAX_DIAMOND_HALF = 4, MAX_CLUSTER = 8, NUM_LEVEL = 256 };
+enum { MAX_DIAMOND_HALF = 4, MAX_CLUSTER = 8, LEAST_CUT = 33, NUM_LEVEL = 512 };
 
 /* Steps, by half the order, from which on a launch takes less time than the steps one by one: the towers of
- * few levels are as many and wait for each other as often. On an H200, 1.6e9 cells: order 2, 97 ms for 8
- * levels, 110 for 64, a step 4.7; order 4: 100, 216, 4.9; order 8: 210, 466, 5.9; order 6 lies in between, a
- * step 5.4. */
-static const int fewest[MAX_DIAMOND_HALF] = {22, 30, 62, 128};
+ * few levels are as many and wait for each other as often. On an H200, 1.6e9 cells, 8 and 64 levels: order 2,
+ * 29 and 114 ms, a step 5.1; order 4, 43 and 195, 5.4; order 6, 64 and 294, 6.0; order 8, 139 and 417, 6.6.
+ */
+static const int fewest[MAX_DIAMOND_HALF] = {5, 8, 17, 60};
 
 /* As in cuda/fd/diamond_tile.h. */
 static int64_t shared_words(const struct diamond_tile *t, int half)
@@ -58,15 +58,6 @@ static const char *refusal(const unda_solver *s)
     return NULL;
 }
 
-static struct diamond_tile in_table(const unda_solver *s)
-{
-    struct diamond_tile tile = tiles[s->real_bytes == 8 ? 2 : !s->fd->uniform][s->fd->half - 1];
-    if (fd_has_layers(s->fd) && !tile.old)
-        tile.unroll = 1; /* two copies of the code for layers are more than the instruction cache holds */
-    tile.levels = NUM_LEVEL;
-    return tile;
-}
-
 /* Parts of the tile that options fix, at unda_solver_options.plan[first + i]. */
 enum {
     FIRST_PART = 2,
@@ -78,6 +69,26 @@ enum {
     END_PART,
     SMS_PART = END_PART
 };
+
+/* Taller grids than a block of that tile, float32, one c: whole multiples of 96 threads, three or more a
+ * scheduler, and few blocks, since of clusters of 2, 3, 4, 5, 6, 8 blocks an H200 holds 66, 39, 30, 22, 17,
+ * 15. */
+static const struct diamond_tile tall[2] = {{5, 1, 384, 0, 1, 5, 0, 0, 0, 0, 0},
+                                            {5, 1, 288, 0, 1, 5, 0, 0, 0, 0, 0}};
+
+static struct diamond_tile in_table(const unda_solver *s)
+{
+    const int32_t *plan = s->options.plan;
+    int half = s->fd->half, kind = s->real_bytes == 8 ? 2 : !s->fd->uniform;
+    struct diamond_tile tile = tiles[kind][half - 1];
+    bool free = !plan[FIRST_PART] && !plan[FIRST_PART + 1] && !plan[ZB_PART];
+    if (kind == 0 && half <= 2 && free && s->fd->axis[2].total > tile.zb)
+        tile = tall[half - 1];
+    if (fd_has_layers(s->fd) && !tile.old)
+        tile.unroll = 1; /* two copies of the code for layers are more than the instruction cache holds */
+    tile.levels = NUM_LEVEL;
+    return tile;
+}
 
 static const char *fix(const unda_solver *s, struct diamond_tile *tile)
 {
@@ -121,6 +132,8 @@ const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
         return why;
     tile->num_zb = (int)((nz + tile->zb - 1) / tile->zb);
     tile->zb = (int)((nz + tile->num_zb - 1) / tile->num_zb);
+    if (tile->num_zb > 1)
+        tile->zb = (tile->zb + 3) / 4 * 4; /* ghosts are sent as vectors, those of an end by one warp */
     if (tile->num_zb > 1 && half > 2 && tile->variable && !s->options.plan[VARIABLE_PART])
         tile->variable = 1; /* or registers spill */
     if (!tile->fewest)
@@ -129,6 +142,8 @@ const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
         return "step does not divide half the order or is less than half of it";
     if (tile->num_zb > MAX_CLUSTER || nz - (int64_t)(tile->num_zb - 1) * tile->zb < 2 * half)
         return "z has too many nodes, or too few are left for the last block";
+    if (tile->num_zb > 1 && tile->zb < LEAST_CUT)
+        return "z is cut into blocks of 32 cells or fewer";
     tile->shared_bytes = (int)(shared_words(tile, half) * s->real_bytes);
     return NULL;
 }
@@ -141,16 +156,17 @@ static int64_t num_row(const unda_solver *s, const struct diamond_tile *tile)
 
 /* Where "auto" takes the kernel. Towers of a stage do not wait for each other, so one with a block for each
  * SM keeps the device busy; a tower is long against its way into the grid and out, and the lag of the next
- * stage; most threads have a cell. Not at order 8, where steps one by one are as fast (241 to 246 Gcell/s,
- * benchmarks/results). Measured on Hopper, whose blocks have the shared memory and, where z is cut, clusters;
- * of more than two blocks at orders 2 and 4 in single precision only. */
+ * stage; most threads have a cell. Order 8, one c: 260 Gcell/s by count in long rows of y, 190 to 220 in rows
+ * of 1152, steps one by one 241. Measured on Hopper, whose blocks have the shared memory and, where z is cut,
+ * clusters; of more than two blocks at orders 2 and 4 in single precision only. */
 bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile)
 {
-    enum { NUM_SM = 132, LEAST_LEVELS = 128, HOPPER = 90 };
+    enum { NUM_SM = 132, LEAST_LEVELS = 128, LONG = 1024, HOPPER = 90 };
     int half = s->fd->half, zb = s->options.plan[ZB_PART] ? s->options.plan[ZB_PART] : in_table(s).zb;
-    if (half == MAX_DIAMOND_HALF || num_row(s, tile) * tile->num_zb < NUM_SM ||
-        s->fd->axis[1].total < LEAST_LEVELS * half || 2 * tile->zb < zb ||
-        (tile->num_zb > 2 && (half > 2 || s->real_bytes == 8)))
+    int least = half == MAX_DIAMOND_HALF ? LONG : LEAST_LEVELS;
+    if (num_row(s, tile) * tile->num_zb < NUM_SM || s->fd->axis[1].total < least * half ||
+        2 * tile->zb < zb || (tile->num_zb > 2 && (half > 2 || s->real_bytes == 8)) ||
+        (half == MAX_DIAMOND_HALF && (!s->fd->uniform || s->real_bytes == 8 || tile->num_zb > 1)))
         return false;
     unda_device_info info = {.size_bytes = sizeof info};
     return unda_device_get_info(s->options.device, &info) != UNDA_OK || /* a forecast without a device */
@@ -217,9 +233,10 @@ int64_t diamond_stages(const unda_solver *s, const struct diamond_tile *tile, in
     return (s->fd->axis[1].total - half + width + half * levels + width - 1) / width;
 }
 
-static int64_t num_tower(const unda_solver *s, const struct diamond_tile *tile, int64_t levels)
+/* The progress of each block of each tower. */
+static int64_t num_flag(const unda_solver *s, const struct diamond_tile *tile, int64_t levels)
 {
-    return num_row(s, tile) * diamond_stages(s, tile, levels);
+    return tile->num_zb * num_row(s, tile) * diamond_stages(s, tile, levels);
 }
 
 unda_status diamond_create(unda_solver *s, struct diamond *d)
@@ -241,7 +258,7 @@ unda_status diamond_create(unda_solver *s, struct diamond *d)
     d->version = -1;
     TRY(array_try(&d->due_host, d->tile.levels + 1, 1, "receivers"));
     TRY(gpu_alloc(t->base.gpu, &d->due, d->tile.levels + 1, "receivers"));
-    return gpu_alloc(t->base.gpu, &d->progress, 4 * (num_tower(s, &d->tile, d->tile.levels) + 1), "towers");
+    return gpu_alloc(t->base.gpu, &d->progress, 4 * (num_flag(s, &d->tile, d->tile.levels) + 1), "towers");
 }
 
 static void free_lists(unda_solver *s, struct diamond *d)
@@ -515,7 +532,7 @@ unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t
         TRY(upload_samples(s, d, begin, levels));
     /* the ticket, and before the first stage the progress of all towers */
     TRY(gpu_zero_async(t->base.stream, d->progress,
-                       4 * (first == 0 ? num_tower(s, &d->tile, levels) + 1 : 1)));
+                       4 * (first == 0 ? num_flag(s, &d->tile, levels) + 1 : 1)));
     struct gpu_shape shape = {{d->tile.num_zb * (towers < most ? towers : most), 1, 1},
                               {(d->tile.zb + 31) / 32 * 32, 1, 1},
                               d->tile.shared_bytes};

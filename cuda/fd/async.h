@@ -3,9 +3,10 @@
 #define UNDA_ASYNC_H
 
 #ifndef __CUDACC__ /* the stand-in: a copy is done at once */
-template <class T> static inline void copy_async(T *to, const T *from)
+template <int NUM = 1, class T> static inline void copy_async(T *to, const T *from)
 {
-    *to = *from;
+    for (int i = 0; i < NUM; i++)
+        to[i] = from[i];
 }
 static inline void copy_commit()
 {
@@ -26,10 +27,11 @@ static __device__ __forceinline__ unsigned shared_address(const void *p)
 {
     return (unsigned)__cvta_generic_to_shared(p);
 }
-template <class T> static __device__ __forceinline__ void copy_async(T *to, const T *from)
+/* NUM words, of 4, 8 or 16 bytes and so aligned. */
+template <int NUM = 1, class T> static __device__ __forceinline__ void copy_async(T *to, const T *from)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to)), "l"(from),
-                 "n"(sizeof(T))
+                 "n"(NUM * sizeof(T))
                  : "memory");
 }
 static __device__ __forceinline__ void copy_commit()
@@ -64,36 +66,54 @@ static __device__ __forceinline__ unsigned remote_address(unsigned address, int 
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(address), "r"(rank));
     return r;
 }
-static __device__ __forceinline__ void store_remote(unsigned to, float v)
-{
-    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(to), "f"(v) : "memory");
-}
-static __device__ __forceinline__ void store_remote(unsigned to, double v)
-{
-    asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(to), "d"(v) : "memory");
-}
 static __device__ __forceinline__ void store_remote(unsigned to, int v)
 {
     asm volatile("st.shared::cluster.s32 [%0], %1;" ::"r"(to), "r"(v) : "memory");
 }
-/* Barriers in shared memory on which blocks of a cluster wait for words that neighbours store remotely. */
-static __device__ __forceinline__ void meeting_new(unsigned address, int count)
+/* Meetings: barriers in shared memory that blocks of a cluster pass when so many bytes were stored there. */
+static __device__ __forceinline__ void meeting_expect(unsigned address, int bytes)
 {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address), "r"(count) : "memory");
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes)
+                 : "memory");
 }
-static __device__ __forceinline__ void meeting_arrive(unsigned remote)
+static __device__ __forceinline__ void meeting_new(unsigned address, int bytes)
 {
-    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(remote) : "memory");
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    meeting_expect(address, bytes);
 }
 static __device__ __forceinline__ void meeting_wait(unsigned address, int parity)
 {
     asm volatile("{\n\t.reg .pred done;\n"
                  "again_%=:\n\t"
-                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n\t"
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
                  "@!done bra again_%=;\n\t}" ::"r"(address),
                  "r"(parity)
                  : "memory");
+}
+/* Stores NUM words, at most 16 bytes, into the shared memory of another block, and tells its meeting. Loads
+ * may pass it: what it stores was loaded before. */
+#define STORE_ASYNC "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes."
+template <int NUM>
+static __device__ __forceinline__ void store_async(unsigned to, const float *from, unsigned meeting)
+{
+    if constexpr (NUM == 4)
+        asm volatile(STORE_ASYNC "v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to), "f"(from[0]), "f"(from[1]),
+                     "f"(from[2]), "f"(from[3]), "r"(meeting));
+    else if constexpr (NUM == 2)
+        asm volatile(STORE_ASYNC "v2.f32 [%0], {%1, %2}, [%3];" ::"r"(to), "f"(from[0]), "f"(from[1]),
+                     "r"(meeting));
+    else
+        asm volatile(STORE_ASYNC "f32 [%0], %1, [%2];" ::"r"(to), "f"(from[0]), "r"(meeting));
+}
+template <int NUM>
+static __device__ __forceinline__ void store_async(unsigned to, const double *from, unsigned meeting)
+{
+    if constexpr (NUM == 2)
+        asm volatile(STORE_ASYNC "v2.f64 [%0], {%1, %2}, [%3];" ::"r"(to), "d"(from[0]), "d"(from[1]),
+                     "r"(meeting));
+    else
+        asm volatile(STORE_ASYNC "f64 [%0], %1, [%2];" ::"r"(to), "d"(from[0]), "r"(meeting));
 }
 static __device__ __forceinline__ void cluster_arrive()
 {

@@ -47,49 +47,19 @@ struct place {
         above[M]; /* from its own word to the neighbours at distance m + 1. Behind a side of the grid: */
     REAL sign[M]; /* the image, always as `below`, and its sign */
     REAL gz;
-    int y, x;        /* of column 0 at level n, of row 0 */
-#if NUM_ZB > 1       /* a cell at an end of the block is a ghost of its neighbour in the cluster */
-    bool edge, end;  /* some thread of this warp has such a cell; this thread */
-    int next;        /* from its own word to its own ghost: -M or M */
-    unsigned remote; /* its ghost of level n0, slot 0, over there */
+    int y, x; /* of column 0 at level n, of row 0 */
+#if NUM_ZB > 1
+    bool edge; /* this warp has an end of the block whose cells are ghosts of a neighbour in the cluster */
+    int put;   /* from its own word to the first of the M cells there, */
+    unsigned remote;                  /* to its ghost, level n0, slot 0, */
+    int ghost;                        /* and to the first of the M ghosts at this end; */
+    long long far;                    /* from its own z in memory to that ghost */
     unsigned meeting, remote_meeting; /* ghosts of this end are here; those over there */
-    int parity;
+    unsigned round;                   /* levels sent so far */
 #endif
 };
 
-static __device__ __forceinline__ void put_ghost(const place &t, REAL *level, int slot, REAL v)
-{
-#if NUM_ZB > 1
-    if (t.end)
-        store_remote(t.remote + (unsigned)((level - t.own + slot * PITCH) * sizeof(REAL)), v);
-#endif
-}
-/* The cells at the ends of the block have sent all their ghosts of a level; those of the neighbours are here.
- * Whoever has sent has also read what the neighbour overwrites next. */
-static __device__ __forceinline__ void send_ghosts(const place &t)
-{
-#if NUM_ZB > 1
-    if (t.end)
-        meeting_arrive(t.remote_meeting);
-#endif
-}
-static __device__ __forceinline__ void wait_ghosts(place &t)
-{
-#if NUM_ZB > 1
-    if (t.end) {
-        meeting_wait(t.meeting, t.parity);
-        t.parity ^= 1;
-    }
-    __syncwarp();
-#endif
-}
-static __device__ __forceinline__ void fetch_ghost(const place &t, REAL *to, const REAL *from)
-{
-#if NUM_ZB > 1
-    if (t.end)
-        copy_async(to + t.next, from + t.next);
-#endif
-}
+#include "fd/diamond_ghosts.h"
 
 static __device__ __forceinline__ void wait_part()
 {
@@ -111,6 +81,26 @@ static __device__ __forceinline__ REAL *cell_of(const place &t, REAL *level, int
     return !in_body(j)     ? t.tips + tip_slot(j, c) * PITCH
            : is_left(j, c) ? t.tips + (TIPS + j * M + c + half_of(j)) * PITCH
                            : level + slot_of(j, c) * PITCH;
+}
+/* Row j of the tile in shared memory. */
+struct tile_row {
+    int first, last, edge;
+    REAL *left, *rest;
+    __device__ __forceinline__ bool has(int c) const
+    {
+        return c >= first && c < last;
+    }
+    __device__ __forceinline__ REAL *at(int c) const
+    {
+        return (c < edge ? left : rest) + c * PITCH;
+    }
+};
+static __device__ __forceinline__ tile_row row_of(const place &t, REAL *level, int j)
+{
+    const int half = in_body(j) ? half_of(j) : 0;
+    return {first_of(j), last_of(j), in_body(j) ? M - half : first_of(j),
+            t.tips + (TIPS + j * M + half) * PITCH,
+            in_body(j) ? level + slot_of(j, 0) * PITCH : t.tips + tip_slot(j, 0) * PITCH};
 }
 /* Asks for the cells of the tips at `from`, the memory of their level at column 0 of row 0. */
 template <int FIRST> static __device__ __forceinline__ void fetch_tips(const place &t, const REAL *from)
@@ -140,35 +130,14 @@ static __device__ __forceinline__ void load_registers(const place &t, tile_regis
     });
 }
 
-/* What rows J0 .. J1 - 1 as made owe to the neighbours in the cluster. */
-template <int J0, int J1>
-static __device__ __forceinline__ void put_ends(const place &t, REAL *level, REAL *to, tile_registers &o)
-{
-#if NUM_ZB > 1
-    if (t.edge)
-        each<J0, J1>([&](auto row) {
-            constexpr int j = decltype(row)::value, half = half_of(j);
-            each<-half, half>([&](auto column) {
-                constexpr int c = decltype(column)::value;
-                if constexpr (!is_left(j, c))
-                    put_ghost(t, level, slot_of(j, c), o[j][c + HALF]);
-            });
-            each<half, half + 2 * M>([&](auto column) {
-                constexpr int c = decltype(column)::value;
-                fetch_ghost(t, level + slot_of(j, c) * PITCH, to + c * STRIDE_Y + (long long)j * STRIDE_X);
-            });
-        });
-    copy_commit();
-#endif
-}
-
 /* Makes level n + 1 of the tile. d: level n in registers; o: what it becomes (OLD: level n - 1 before). cur,
- * old: the levels in shared memory; to: memory of level n + 1 at column 0 of row 0. Groups of copies: a row
- * each, in the middle and at the end those of put_ends. */
+ * old: the levels in shared memory; to: memory of level n + 1 at column 0 of row 0; first: ghosts of level n
+ * came with the tower; late: those of level n + 1 are sent when sources are in them. Groups of copies: a row
+ * each, in the middle and at the end those of fetch_ghosts. */
 template <bool LAYERED>
 static __device__ __forceinline__ void tier(const diamond_args &a, const place &t, REAL *cur, REAL *old,
-                                            REAL *to, const REAL *k, tile_registers &kk, tile_registers &d,
-                                            tile_registers &o)
+                                            REAL *to, const REAL *k, bool first, bool late,
+                                            tile_registers &kk, tile_registers &d, tile_registers &o)
 {
     REAL h[ROWS + 2 * M][2 * HALF + 2 * M]; /* level n: h[row + M][column + HALF] */
 #if VARIABLE == VARIABLE_CACHED
@@ -196,7 +165,11 @@ static __device__ __forceinline__ void tier(const diamond_args &a, const place &
     each<-M, ROWS + M>([&](auto row) {
         constexpr int next = decltype(row)::value, j = next - M; /* j: the row to be made */
         if constexpr (j == SPLIT) {
-            put_ends<0, SPLIT>(t, old, to, o);
+            if (!late)
+                send_ghosts<0>(t, old);
+            fetch_ghosts<0>(t, old, to);
+            if (!first)
+                wait_ghosts<1>(t);
             copy_wait<SPLIT + (NUM_ZB > 1)>();
             __syncthreads();
         }
@@ -292,7 +265,9 @@ static __device__ __forceinline__ void tier(const diamond_args &a, const place &
             copy_commit();
         }
     });
-    put_ends<SPLIT, ROWS>(t, old, to, o);
+    if (!late)
+        send_ghosts<1>(t, old);
+    fetch_ghosts<1>(t, old, to);
 #if VARIABLE == VARIABLE_CARRIED
     each<0, ROWS>([&](auto row) { /* k moves with the cells: M columns back */
                                   constexpr int j = decltype(row)::value, half = half_of(j);
@@ -327,53 +302,62 @@ static __device__ __noinline__ void publish(int *progress, int level)
 {
     store_release(progress, level);
 }
-/* Waits until the towers ahead, on both sides and in line, have made `level`. */
-static __device__ __noinline__ void wait_ahead(const diamond_args &a, int index, int level)
+/* A warp waits until the towers ahead, on both sides and in line, have made `level`, here and in the blocks
+ * of which ghosts come; -> the level that all of them have. */
+static __device__ __noinline__ int wait_ahead(const diamond_args &a, int index, int rank, int level)
 {
-    int stage = index / a.num_row, row = index % a.num_row;
-    int beside = stage % 2 ? row - 1 : row + 1;
-    for (int i = 0; i < 3; i++) {
-        int other = i == 0   ? index - a.num_row
-                    : i == 1 ? index - a.num_row - row + beside
-                             : index - 2 * a.num_row;
-        if (other < 0 || (i == 1 && (beside < 0 || beside >= a.num_row)))
-            continue;
-        while (load_acquire(a.progress + other) < level)
-            ;
+    enum { WIDE = NUM_ZB > 1 ? 3 : 1 };
+    int stage = index / a.num_row, row = index % a.num_row, i = threadIdx.x % 32, seen = DONE;
+    int beside = stage % 2 ? row - 1 : row + 1, block = rank + i % WIDE - WIDE / 2;
+    int other = i / WIDE == 0   ? index - a.num_row
+                : i / WIDE == 1 ? index - a.num_row - row + beside
+                                : index - 2 * a.num_row;
+    bool is = i < 3 * WIDE && other >= 0 && block >= 0 && block < NUM_ZB &&
+              (i / WIDE != 1 || (beside >= 0 && beside < a.num_row));
+    if (is)
+        do
+            seen = load_acquire(a.progress + (long long)other * NUM_ZB + block);
+        while (seen < level);
+    for (int width = 16; width > 0; width /= 2) {
+        int there = __shfl_xor_sync(0xffffffffu, seen, width);
+        seen = there < seen ? there : seen;
     }
+    return seen;
 }
 
+/* Loops, not code for each cell: once a tower, instructions come from far, which took longer than all else.
+ */
 static __device__ __noinline__ void load_tower(const diamond_args &a, place t, int n, long long at, REAL *cur,
                                                REAL *old)
 {
     const REAL *now = (const REAL *)a.p[(n + 1) & 1] + at, *before = (const REAL *)a.p[n & 1] + at;
-    each<-M, ROWS + M>([&](auto row) {
-        constexpr int j = decltype(row)::value;
-        each<first_of(j), last_of(j)>([&](auto column) {
-            constexpr int c = decltype(column)::value;
-            const long long far = c * STRIDE_Y + (long long)j * STRIDE_X;
-            copy_async(cell_of(t, cur, j, c), now + far);
-            if constexpr (in_body(j)) {
-                fetch_ghost(t, cell_of(t, cur, j, c), now + far);
-                /* column c of level n is column c + M of level n - 1 */
-                if constexpr (c + M >= first_of(j) + 2 * M && c + M < last_of(j))
-                    copy_async(cell_of(t, old, j, c + M), before + far);
-            }
-        });
-    });
+#pragma unroll 1
+    for (int j = -M; j < ROWS + M; j++) {
+        const tile_row to = row_of(t, cur, j), to_old = row_of(t, old, j);
+        const long long row = (long long)j * STRIDE_X;
+#pragma unroll 2
+        for (int c = to.first; c < to.last; c++) {
+            copy_async(to.at(c), now + row + c * STRIDE_Y);
+            /* column c of level n is column c + M of level n - 1 */
+            if (in_body(j) && c >= to.first + M && c + M < to.last)
+                copy_async(to_old.at(c + M), before + row + c * STRIDE_Y);
+        }
+    }
+    load_ghosts(t, cur, now);
     copy_commit();
     copy_wait<0>();
 }
 /* What the tiers have not stored: level n or n - 1 at the end of the last tower time. */
 static __device__ __noinline__ void store_tower(place t, REAL *level, REAL *to)
 {
-    each<0, ROWS>([&](auto row) {
-        constexpr int j = decltype(row)::value;
-        each<2 * M - half_of(j), half_of(j)>([&](auto column) {
-            constexpr int c = decltype(column)::value;
-            to[c * STRIDE_Y + (long long)j * STRIDE_X] = *cell_of(t, level, j, c);
-        });
-    });
+#pragma unroll 1
+    for (int j = 0; j < ROWS; j++) {
+        const int half = half_of(j);
+        const long long row = (long long)j * STRIDE_X;
+#pragma unroll 4
+        for (int c = 2 * M - half; c < half; c++)
+            to[row + c * STRIDE_Y] = level[slot_of(j, c) * PITCH];
+    }
 }
 
 extern "C" __global__ void
@@ -390,7 +374,8 @@ __cluster_dims__(NUM_ZB, 1, 1)
 #endif
     const int thread = threadIdx.x, z0 = rank * ZB, count = a.nz - z0 < ZB ? a.nz - z0 : ZB;
     const bool has_cell = thread < count;
-    const bool speaker = thread == THREADS / 64 * 32; /* a thread that has no end to serve, if possible */
+    const bool listener = thread / 32 == THREADS / 64; /* a warp that has no end to serve, if possible */
+    const bool speaker = thread == THREADS / 64 * 32;
     place t;
     t.z = has_cell ? z0 + thread : a.nz + M;
     t.own = (REAL *)memory + (has_cell ? M + thread : 2 * M + thread); /* behind the ghosts */
@@ -412,25 +397,27 @@ __cluster_dims__(NUM_ZB, 1, 1)
     }
 #if NUM_ZB > 1
     {
-        bool low = rank > 0 && thread < M, high = z0 + count < a.nz && has_cell && thread >= count - M;
-        t.end = low || high;
-        t.edge = __ballot_sync(0xffffffffu, t.end) != 0;
-        t.next = low ? -M : M;
+        /* a block that is not the last has more than 32 cells, in fours: no warp has both ends, the last M
+         * are in one warp */
+        const int warp = thread / 32;
+        const bool low = rank > 0 && warp == 0, high = z0 + count < a.nz && warp == (count - 1) / 32;
+        const int other = low ? rank - 1 : high ? rank + 1 : rank;
+        const int own = (int)(t.own - (REAL *)memory), ghost = low ? 0 : M + count;
+        t.edge = low || high;
+        t.put = (low ? M : count) - own;
+        t.ghost = ghost - own;
+        t.far = z0 - M + ghost - t.z;
         /* cell i of M at the low end is ghost ZB + i of the block below; at the high end ghost i - M of the
          * next */
-        int word = low ? M + ZB + thread : M + thread - count;
-        t.remote = remote_address(shared_address(memory), low    ? rank - 1
-                                                          : high ? rank + 1
-                                                                 : rank) +
-                   (unsigned)(word * sizeof(REAL));
-        __shared__ __align__(8) unsigned long long meeting[2]; /* low, high end */
-        if (thread < 2)
-            meeting_new(shared_address(meeting + thread), M);
-        t.meeting = shared_address(meeting + high);
-        t.remote_meeting = remote_address(shared_address(meeting + low), low    ? rank - 1
-                                                                         : high ? rank + 1
-                                                                                : rank);
-        t.parity = 0;
+        t.remote =
+            remote_address(shared_address(memory), other) + (unsigned)((low ? M + ZB : 0) * sizeof(REAL));
+        list_ghosts();
+        __shared__ __align__(8) unsigned long long meeting[2][4]; /* low and high end */
+        if (thread < 8)
+            meeting_new(shared_address(&meeting[thread / 4][thread % 4]), part_bytes(thread % 2));
+        t.meeting = shared_address(meeting[high]);
+        t.remote_meeting = remote_address(shared_address(meeting[low]), other);
+        t.round = 0;
     }
 #endif
 
@@ -450,8 +437,8 @@ __cluster_dims__(NUM_ZB, 1, 1)
             break;
         int begin, end;
         if (!tower_range(a, index, t, begin, end)) {
-            if (speaker && rank == 0)
-                publish(a.progress + index, DONE);
+            if (speaker)
+                publish(a.progress + (long long)index * NUM_ZB + rank, DONE);
             continue;
         }
         const int tile = t.x / HALF + 1;
@@ -459,9 +446,9 @@ __cluster_dims__(NUM_ZB, 1, 1)
         int n = begin;
         t.y += M * n;
         long long at = (long long)t.y * STRIDE_Y + (long long)t.x * STRIDE_X + t.z;
-        int follow = n;
-        if (speaker)
-            wait_ahead(a, index, n + LAG < a.num_level ? n + LAG : a.num_level);
+        int follow = n, seen = 0;
+        if (listener)
+            seen = wait_ahead(a, index, rank, n + LAG < a.num_level ? n + LAG : a.num_level);
         __syncthreads();
         load_tower(a, t, n, at, level[0], level[1]);
 
@@ -488,22 +475,20 @@ __cluster_dims__(NUM_ZB, 1, 1)
             REAL *cur = level[CUR], *old = level[1 - CUR];
             bool far = outside(a, t);
             if (n - follow == LAG) {
+                int level = n + LAG < a.num_level ? n + LAG : a.num_level;
                 follow = n;
-                if (speaker)
-                    wait_ahead(a, index, n + LAG < a.num_level ? n + LAG : a.num_level);
+                if (listener && seen < level)
+                    seen = wait_ahead(a, index, rank, level);
             }
             if (far)
                 copy_wait<0>();
             else
                 copy_wait<(SPLIT + M < ROWS ? ROWS - SPLIT - M : 0) + (NUM_ZB > 1)>();
-            if (NUM_ZB == 1 || follow != n)
-                wait_part();
-            else
-                wait_block();
+            wait_part();
             if (n != begin)
-                wait_ghosts(t);
-            if (follow == n && speaker && rank == 0)
-                publish(a.progress + index, n);
+                wait_ghosts<0>(t);
+            if (follow == n && speaker)
+                publish(a.progress + (long long)index * NUM_ZB + rank, n);
             if ((mark & MARK_CELL) && a.due[n])
                 record_cells(a, t, (const REAL *)memory, cur, z0, count, n), wait_part();
             if (far)
@@ -518,15 +503,18 @@ __cluster_dims__(NUM_ZB, 1, 1)
             bool layered = LAYER && (t.y + M - HALF < a.layer[1][0] || t.y + M + HALF > a.layer[1][1] ||
                                      t.x < a.layer[0][0] || t.x + ROWS > a.layer[0][1]);
             if (LAYER && layered)
-                tier<LAYER>(a, t, cur, old, to, k, kk, now, made);
+                tier<LAYER>(a, t, cur, old, to, k, n == begin, mark & MARK_SOURCE, kk, now, made);
             else
-                tier<false>(a, t, cur, old, to, k, kk, now, made);
+                tier<false>(a, t, cur, old, to, k, n == begin, mark & MARK_SOURCE, kk, now, made);
             t.y += M;
             n++;
             reload = mark & MARK_SOURCE;
-            if (reload)
+            if (reload) {
                 add_sources(a, t, old, to, n);
-            send_ghosts(t);
+                send_ghosts<0>(t, old);
+                send_ghosts<1>(t, old);
+            }
+            next_round(t);
         };
 #if UNROLL == 1
         do {
@@ -562,12 +550,13 @@ __cluster_dims__(NUM_ZB, 1, 1)
             store_tower(t, level[0], (REAL *)a.p[n & 1] + at - (long long)M * STRIDE_Y);
         }
         copy_wait<0>();
-        wait_ghosts(t);
-        wait_block();
+        wait_ghosts<0>(t);
+        wait_ghosts<1>(t);
+        wait_part();
         if ((mark & MARK_CELL) && a.due[n])
             record_cells(a, t, (const REAL *)memory, level[1], z0, count, n);
-        if (speaker && rank == 0)
-            publish(a.progress + index, DONE);
+        if (speaker)
+            publish(a.progress + (long long)index * NUM_ZB + rank, DONE);
     }
 }
 

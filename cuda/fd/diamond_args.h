@@ -20,7 +20,7 @@ struct diamond_args {
         *sample; /* [num_level + 1][num_group]: values of a group's sample; NULL: none at that level */
     const unsigned char *due; /* [num_level + 1]: levels that some group records */
     int *ticket;              /* 0 before a launch */
-    int *progress;            /* [num_tower]: 0 before a launch */
+    int *progress;            /* [num_tower][NUM_ZB]: 0 before a launch */
     int nx, ny, nz, num_level;
     int num_row, num_tower; /* towers a stage; in all */
     int num_source, num_group;

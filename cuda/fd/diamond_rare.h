@@ -5,28 +5,50 @@ static __device__ bool outside(const diamond_args &a, const place &t)
 {
     return t.y < HALF || t.y + HALF + 2 * M > a.ny || t.x < M || t.x + ROWS + M > a.nx;
 }
+/* Values are read side by side before one is written: none waits for another. */
 static __device__ __noinline__ void put_mirror(const diamond_args &a, place t, REAL *level)
 {
     for (int side = 0; side < 2; side++) {
-        int wall = (side ? a.ny - 1 : 0) - t.y, out = side ? 1 : -1;
-        REAL sign = (REAL)a.sign[1][side];
-        if (wall + M >= -HALF && wall - M < HALF + 2 * M)
-            for (int j = 0; j < ROWS; j++)
-                for (int m = 1; m <= M; m++) {
-                    int ghost = wall + out * m, from = wall - out * m;
-                    if (ghost >= first_of(j) && ghost < last_of(j) && from >= first_of(j) &&
-                        from < last_of(j))
-                        *cell_of(t, level, j, ghost) = mul(sign, *cell_of(t, level, j, from));
-                }
-        wall = (side ? a.nx - 1 : 0) - t.x;
-        sign = (REAL)a.sign[0][side];
+        const int out = side ? 1 : -1, wall = (side ? a.ny - 1 : 0) - t.y;
+        const REAL sign = (REAL)a.sign[1][side];
+        if (wall + M < -HALF || wall - M >= HALF + 2 * M)
+            continue;
+#pragma unroll 1
+        for (int j = 0; j < ROWS; j++) {
+            const tile_row row = row_of(t, level, j);
+            REAL value[M];
+#pragma unroll
+            for (int m = 1; m <= M; m++)
+                if (row.has(wall - out * m))
+                    value[m - 1] = mul(sign, *row.at(wall - out * m));
+#pragma unroll
+            for (int m = 1; m <= M; m++)
+                if (row.has(wall - out * m) && row.has(wall + out * m))
+                    *row.at(wall + out * m) = value[m - 1];
+        }
+    }
+    for (int side = 0; side < 2; side++) {
+        const int out = side ? 1 : -1, wall = (side ? a.nx - 1 : 0) - t.x;
+        const REAL sign = (REAL)a.sign[0][side];
         for (int m = 1; m <= M; m++) {
-            int ghost = wall + out * m, from = wall - out * m;
+            const int ghost = wall + out * m, from = wall - out * m;
             if (ghost < -M || ghost >= ROWS + M || from < -M || from >= ROWS + M)
                 continue;
-            int c0 = first_of(ghost), c1 = last_of(ghost), d0 = first_of(from), d1 = last_of(from);
-            for (int c = c0 > d0 ? c0 : d0; c < (c1 < d1 ? c1 : d1); c++)
-                *cell_of(t, level, ghost, c) = mul(sign, *cell_of(t, level, from, c));
+            const tile_row to = row_of(t, level, ghost), source = row_of(t, level, from);
+            const int c0 = to.first > source.first ? to.first : source.first,
+                      c1 = to.last < source.last ? to.last : source.last;
+            enum { AT_ONCE = 2 };
+            for (int c = c0; c < c1; c += AT_ONCE) {
+                REAL value[AT_ONCE];
+#pragma unroll
+                for (int i = 0; i < AT_ONCE; i++)
+                    if (c + i < c1)
+                        value[i] = mul(sign, *source.at(c + i));
+#pragma unroll
+                for (int i = 0; i < AT_ONCE; i++)
+                    if (c + i < c1)
+                        *to.at(c + i) = value[i];
+            }
         }
     }
 }
@@ -47,8 +69,6 @@ static __device__ __noinline__ void add_sources(const diamond_args &a, place t, 
                     REAL *cell = cell_of(t, level, j, c), *far = to + c * STRIDE_Y + (long long)j * STRIDE_X;
                     REAL v = madd(((const REAL *)a.source_w)[i], amplitude[a.source_id[i]], *cell);
                     *cell = v;
-                    if (!is_left(j, c))
-                        put_ghost(t, level, slot_of(j, c), v);
                     if (c < 2 * M - half_of(j))
                         *far = v;
                 }
