@@ -1,43 +1,28 @@
 """FD: finite differences on regular grids, scripted.
 
-Sets up a problem and holds its state, plane by plane. Not here: running it (simulation.py), numerics
-(csrc/fd, cuda/fd), grids (grid.py).
+Sets up a problem. Not here: its state (grid_simulation.py), running it (simulation.py), numerics (csrc/fd,
+cuda/fd), grids (grid.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from . import _core, grid_check, grid_plane
-from ._check import field_names, field_values, flag, integer, number
+from . import _core
+from ._check import flag, integer
 from ._core import ffi, lib
-from ._parallel import ahead
-from .check import Report
-from .errors import ArgumentError, UnstableError
+from .errors import ArgumentError
 from .fd_scheme import Scalar, scheme_of
-from .fd_sides import SIDES, code_of, conditions, frequency_of
+from .fd_sides import code_of, conditions, frequency_of
 from .grid import Block, Grid
+from .grid_simulation import GridSimulation
 from .layer import CPML, Damping
-from .limits import choose_device, device_limits
+from .limits import choose_device
 from .medium import Medium
-from .plotting import Plane
-from .receiver import Channels
-from .simulation import (
-    PRECISIONS,
-    Simulation,
-    alone,
-    choice,
-    common_options,
-    forecast,
-    node_values,
-    plan,
-)
-from .source import Source
+from .simulation import PRECISIONS, choice, common_options, forecast, plan
 
 __all__ = ["FD"]
 
@@ -47,15 +32,6 @@ _KERNELS = {
     "tiled": lib.UNDA_KERNEL_TILED,
     "diamond": lib.UNDA_KERNEL_DIAMOND,
 }
-_SLAB = 2**20  # nodes worked on at a time in Python
-
-
-def _slabs(grid: Grid) -> Iterator[tuple[int, int, Block]]:
-    """Cut a grid into whole planes of constant x: the first, their number, their nodes."""
-    step = max(1, _SLAB // (grid.shape[1] * grid.shape[2]))
-    for first in range(0, grid.shape[0], step):
-        count = min(step, grid.shape[0] - first)
-        yield first, count, grid.slab(first, count)
 
 
 def _window(given: Any) -> int:
@@ -67,7 +43,7 @@ def _window(given: Any) -> int:
     return integer("window", given, 1, 2**31 - 1)
 
 
-class FD(Simulation):
+class FD(GridSimulation):
     """Finite differences on a regular grid.
 
     ``scheme="scalar"``: the pressure of an acoustic medium of constant density, p_tt = c^2 laplace p +
@@ -179,11 +155,6 @@ class FD(Simulation):
     >>> rec["p"].shape == (1, len(rec.t))
     True
     """
-
-    grid: Grid
-    order: int
-    _sides: dict[str, Any]
-    _scheme: Scalar
 
     def __init__(
         self,
@@ -330,380 +301,3 @@ class FD(Simulation):
         found = forecast(ffi.NULL, options)
         del grid_options  # alive until here
         return found
-
-    def _give_material(self) -> None:
-        tables = self.medium._tables(block for _, _, block in _slabs(self.grid))
-        for (first, count, _), values in zip(_slabs(self.grid), tables, strict=True):
-            _core.check(lib.unda_solver_set_material(self._handle, first, count, _core.pointer(values)))
-
-    # ---- what it is ----
-
-    @property
-    def padded(self) -> tuple[int, int, int]:
-        """Nodes along x, y, z with layers."""
-        x, y, z = self._info().padded
-        return int(x), int(y), int(z)
-
-    @property
-    def coordinates(self) -> np.ndarray:
-        """Coordinates of the nodes (nx, ny, nz, 3) [m]."""
-        return np.stack(np.meshgrid(*self.grid.axes(), indexing="ij"), axis=-1)
-
-    def coordinates_of(self, name: str) -> np.ndarray:
-        """Return where a field stands (nx, ny, nz, 3) [m]: staggered, up to half a cell from the nodes.
-
-        Parameters
-        ----------
-        name : str
-
-        Raises
-        ------
-        ArgumentError
-            If there is no such field.
-
-        Examples
-        --------
-        >>> import unda
-        >>> sim = unda.FD(unda.Grid((5, 4, 3), 10.0), unda.Acoustic(rho=1.0, c=1.0), scheme="staggered")
-        >>> sim.coordinates_of("vx")[0, 0, 0].tolist()
-        [5.0, 0.0, 0.0]
-        """
-        self._arrays(name)
-        axes = self.grid.axes(self._scheme.offset(name))
-        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-
-    def _size(self) -> tuple[int, str]:
-        return self.grid.num_node, "cell"
-
-    def _plan(self, info: Any) -> dict[str, int]:
-        names = self._scheme.plans["cuda" if info.on_gpu else "cpu"]
-        found = dict(zip(names, map(int, info.plan), strict=False))
-        return {name: part for name, part in found.items() if part} if info.on_gpu else found
-
-    def _about(self) -> str:
-        shape = " x ".join(map(str, self.grid.shape))
-        padded = " x ".join(map(str, self.padded))
-        return f"{self.config['scheme']}, order {self.order}, {shape} nodes, {padded} with layers"
-
-    def rate(self, seconds: float, limits: Mapping[str, float] | None = None) -> dict[str, float]:
-        """Return what one step in so many seconds is against the machine.
-
-        Parameters
-        ----------
-        seconds : float
-            Time of a step [s].
-        limits : dict, optional
-            Of `device_limits`; measured now if omitted.
-
-        Returns
-        -------
-        dict of str to float
-            ``gcell_per_second``, of the user's nodes; ``gflops`` of the method's operations;
-            ``gbytes_per_second`` of the traffic of one step at a time; ``percent_of_limit``: the time that
-            the tighter of copy bandwidth and FMA rate allows step by step, in percent of the time taken:
-            above 100 where several steps share their traffic.
-        """
-        info, num = self._info(), self.grid.num_node
-        limits = device_limits(self.config["device"]) if limits is None else limits
-        fma = limits["fma32" if self.dtype.itemsize == 4 else "fma64"]
-        flops, moved = info.flops * num, info.bytes_per_elem * num
-        return {
-            "gcell_per_second": num / seconds / 1e9,
-            "gflops": flops / seconds / 1e9,
-            "gbytes_per_second": moved / seconds / 1e9,
-            "percent_of_limit": 100 * max(flops / fma, moved / limits["copy"]) / seconds,
-        }
-
-    # ---- state ----
-
-    def _arrays(self, name: str) -> int:
-        (name,) = field_names((name,), self._scheme.names)
-        return int(lib.UNDA_FIELD) + self._scheme.names.index(name)
-
-    def _axes(self, name: str) -> list[np.ndarray]:
-        """Return where a field stands along x, y, z [m]; what is but an image beyond a wall on the wall."""
-        axes = list(self.grid.axes(self._scheme.offset(name)))
-        for i, (axis, last) in enumerate(zip(axes, self.grid.upper, strict=True)):
-            side = self._sides[SIDES[2 * i + 1]]
-            if isinstance(side, str) and side != "periodic":
-                axes[i] = np.minimum(axis, last)
-        return axes
-
-    def _write(
-        self, name: str, value: Callable[[int, int, list[np.ndarray]], np.ndarray], *, called: bool = True
-    ) -> None:
-        """Write a field slab by slab; value(first, count, place) gives its values; called: by the user's."""
-        array, (x, y, z) = self._arrays(name), self._axes(name)
-
-        def made(slab: tuple[int, int, Block]) -> np.ndarray:
-            first, count, _ = slab
-            place = [x[first : first + count, None, None], y[None, :, None], z[None, None, :]]
-            return np.ascontiguousarray(value(first, count, place))
-
-        parts = (map if called else ahead)(made, _slabs(self.grid))
-        for (first, count, _), part in zip(_slabs(self.grid), parts, strict=True):
-            _core.check(lib.unda_solver_write(self._live(), array, first, count, _core.pointer(part)))
-
-    def _write_field(self, name: str, value: Any) -> None:
-        if not callable(value):
-            try:
-                value = np.asarray(value)
-            except ValueError as error:
-                raise ArgumentError(f"{name} is not an array of numbers: {error}") from None
-            if value.ndim and value.shape != self.grid.shape:
-                raise ArgumentError(f"{name} has shape {value.shape}, expected {self.grid.shape}")
-
-        def part(first: int, count: int, place: list[np.ndarray]) -> np.ndarray:
-            given = value if callable(value) or np.ndim(value) == 0 else value[first : first + count]
-            return node_values(name, given, place, self.dtype)
-
-        self._write(name, part, called=callable(value))
-
-    @alone
-    def set(self, exact: Callable[..., Any] | None = None, *, t: float = 0.0, **fields: Any) -> None:
-        """Set the state and the clock; layers are set to zero.
-
-        Parameters
-        ----------
-        exact : exact solution, optional
-            Gives each field at its place and time: p at t and at t - dt; staggered v and H at t - dt/2.
-        t : float
-            The time that it is [s].
-        **fields : array_like, float or callable
-            ``p`` and ``p_previous`` (one step before), staggered any fields, at their places
-            (`coordinates_of`) and times: values (nx, ny, nz), a number, or f(x, y, z); the others are 0.
-            Without p_previous, or v (H), the wave is one whose dp/dt, or v, is 0 now. What a wall holds at 0
-            is 0, whatever is given.
-
-        Raises
-        ------
-        ArgumentError
-            Unknown fields, wrong shapes, values that are not finite.
-        """
-        names = self._scheme.names
-        unknown = sorted(set(fields) - set(names))
-        if unknown:
-            raise ArgumentError(f"no fields {unknown}; there are {list(names)}")
-        if exact is not None and fields:
-            raise ArgumentError("give an exact solution or fields, not both")
-        if exact is not None and not callable(exact):
-            raise ArgumentError(f"exact is {exact!r}, expected an exact solution; fields go by name")
-        if "p_previous" in fields and "p" not in fields:
-            raise ArgumentError("p_previous is given without p")
-        t = number("t", t, "s")
-        self._begun = False
-        _core.check(lib.unda_solver_clear_state(self._live()))
-        if exact is not None:
-            exact = self._bound(exact)
-            for name in names:
-                self._write(name, partial(self._exact, exact, name, t))
-        elif fields:
-            for name, value in fields.items():
-                self._write_field(name, value)
-            if not any(self._scheme.lag(name) for name in fields):
-                _core.check(lib.unda_solver_rest(self._live()))
-        self._begin_at(t)
-
-    def _exact(
-        self, exact: Callable[..., Any], name: str, t: float, first: int, count: int, place: list[np.ndarray]
-    ) -> np.ndarray:
-        """Return a field of an exact solution at its places of a slab."""
-        field, _, _ = name.partition("_")  # of p_previous: p
-        found = exact(*place, t + self._scheme.lag(name) * self.dt)
-        if not isinstance(found, Mapping) or field not in found:
-            raise ArgumentError(f"the exact solution gave no {field}")
-        return node_values(field, found[field], place, self.dtype)
-
-    @alone
-    def get(self, name: str) -> np.ndarray:
-        """Return a field, or ``p_previous`` (nx, ny, nz), at its places and time, see `coordinates_of`."""
-        array = self._arrays(name)
-        out = np.empty(self.grid.shape, self.dtype)
-        to = _core.pointer(out, writable=True)
-        _core.check(lib.unda_solver_read(self._live(), array, 0, len(out), to))
-        return out
-
-    def _whole(self) -> dict[str, tuple[int, tuple[int, ...]]]:
-        """Return number and shape of each array of the state: fields with layers, and memory of these."""
-        made: dict[str, tuple[int, tuple[int, ...]]] = {}
-        shape, names = ffi.new("int64_t[3]"), self._scheme.names
-        while True:
-            number = int(lib.UNDA_WHOLE) + len(made)
-            if lib.unda_solver_array_shape(self._live(), number, shape) != lib.UNDA_OK:
-                return made
-            name = names[len(made)] if len(made) < len(names) else f"layer_{len(made) - len(names)}"
-            made[name] = number, tuple(int(n) for n in shape)
-
-    def error(self, exact: Any, *, relative: bool = False) -> dict[str, float]:
-        """Return the L2 error of the fields against an exact solution at the present time.
-
-        Parameters
-        ----------
-        exact : exact solution
-        relative : bool
-            Divide by the exact norm of the fields that belong together: p; v; stresses; E; H.
-
-        Returns
-        -------
-        dict of str to float
-            For each field sqrt(sum (q - q_exact)^2 V) over the user's places inside, each at its time, V
-            the product of the spacings.
-
-        Raises
-        ------
-        ArgumentError
-            If the solution is singular; compare traces with ``rec.misfit`` then.
-        """
-        if getattr(exact, "singular", False):
-            raise ArgumentError(
-                f"{exact!r} is singular, its L2 norm is infinite; compare traces with rec.misfit"
-            )
-        if not callable(exact):
-            raise ArgumentError(f"exact is {exact!r}, expected an exact solution")
-        exact = self._bound(exact)
-        wrong, norm = {}, {}
-        for name in self.fields:
-            wrong[name], norm[name] = self._square_error(name, exact)
-        if not flag("relative", relative):
-            return {name: float(np.sqrt(one * np.prod(self.grid.spacing))) for name, one in wrong.items()}
-        made = {}
-        for group in self.medium.field_groups.values():
-            whole = sum(norm.get(name, 0.0) for name in group)
-            for name in (one for one in group if one in wrong):
-                made[name] = float(np.sqrt(wrong[name] / whole)) if whole > 0 else np.inf
-        return {name: made[name] for name in self.fields}
-
-    def _square_error(self, name: str, exact: Any) -> tuple[float, float]:
-        """Return sums of (q - q_exact)^2 and of q_exact^2."""
-        x, y, z = self._axes(name)
-        found, t = self.get(name), self.t + self._scheme.lag(name) * self.dt
-        inside = [axis < np.inf for axis in (x, y, z)]
-        for i, (axis, half) in enumerate(zip((x, y, z), self._scheme.offset(name), strict=True)):
-            if half and self._axes(name)[i][-1] == self.grid.upper[i] and len(axis) > 1:
-                inside[i] = np.arange(len(axis)) < len(axis) - 1  # an image beyond a wall
-        wrong = norm = 0.0
-        for first, count, _ in _slabs(self.grid):
-            part = slice(first, first + count)
-            place = np.broadcast_arrays(x[part, None, None], y[None, :, None], z[None, None, :])
-            here = inside[0][part, None, None] & inside[1][:, None] & inside[2]
-            values = field_values(exact(*place, t), (name,), place[0].shape, "the exact solution")[name]
-            wrong += float((((found[part] - values) ** 2)[here]).sum())
-            norm += float((np.asarray(values)[here] ** 2).sum())
-        return wrong, norm
-
-    @alone
-    def write_vti(self, path: Any, fields: Sequence[str] | None = None) -> None:
-        """Write fields for ParaView (VTI, a regular grid).
-
-        Parameters
-        ----------
-        path : str or Path
-        fields : sequence of str, optional
-            All if omitted.
-
-        Raises
-        ------
-        ArgumentError, FileError
-
-        Notes
-        -----
-        Point data: fields as `get` has them, and the parameters of a medium that varies. A staggered field
-        stands at the numbers of its nodes; field data offset_NAME say how far from these it is along x, y, z
-        [cells] and in time [steps]. Other field data: TimeValue [s], and ``sim.config`` as the bytes of a
-        JSON text.
-
-        Examples
-        --------
-        >>> sim.write_vti("wave.vti")  # doctest: +SKIP
-        """
-        from .vti import write_vti
-
-        write_vti(self, path, fields)
-
-    def check(self) -> Report:
-        """Look for what often goes wrong, before the first step.
-
-        Returns
-        -------
-        Report
-            Nodes in the shortest wavelength, and warnings: too few nodes for the order, a phase error of the
-            step in time, thin layers, units that look wrong. Prints as text; true where there is no warning.
-
-        Examples
-        --------
-        >>> print(sim.check())  # doctest: +SKIP
-        """
-        return grid_check.check(self)
-
-    # ---- points ----
-
-    def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, None]:
-        if isinstance(points, (list, tuple)) and len(points) == 0:
-            points = np.empty((0, 3))
-        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
-        for i in np.flatnonzero(~self.grid.contains(array))[:1]:
-            place = ", ".join(f"{x:g}" for x in array[i])
-            raise ArgumentError(
-                f"{what} {i} at ({place}) m lies outside the grid, {self.grid.lower} to {self.grid.upper} m"
-            )
-        return array, None
-
-    def _binder(self) -> Callable[[Any], Any]:
-        grid = self.grid
-        return lambda solution: solution.bind(grid)
-
-    def _bound(self, exact: Any) -> Any:
-        return exact.bind(self.grid) if hasattr(exact, "bind") else exact
-
-    def _channels_of(self, fields: Iterable[str] | None) -> Channels:
-        values = [
-            name
-            for name, one in self.medium.derived.items()
-            if all(field in self.fields and not derivative for _, field, derivative in one.terms)
-        ]
-        known = (*self.fields, *values)
-        return Channels(self.medium, field_names(self.fields if fields is None else fields, known))
-
-    def _lags(self) -> dict[str, float]:
-        return {name: self._scheme.lag(name) * self.dt for name in self.fields if self._scheme.lag(name)}
-
-    def _source_terms(self, source: Source, elem: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
-        index = np.rint(self.grid.locate([source.position])[0]).astype(int)
-        node = int(np.ravel_multi_index(tuple(index), self.grid.shape))
-        return self._scheme.terms(source, self.grid, node, self.dt)
-
-    def _blown_up(self, message: str) -> UnstableError:
-        blowup = _core.new_struct("unda_blowup")
-        _core.check(lib.unda_solver_get_blowup(self._handle, blowup))
-        self._blown = int(blowup.step), int(blowup.last_good_step)
-        when = self._start + int(blowup.step) * self.dt
-        node = int(blowup.elem)
-        common = {"step": int(blowup.step), "last_good_step": int(blowup.last_good_step), "time": when,
-                  "field": self.fields[int(blowup.field)], "node": 0, "element": node}  # fmt: skip
-        if node < 0:
-            return UnstableError(f"{message} in a layer, t = {when:.6g} s", **common)
-        index = tuple(int(i) for i in np.unravel_index(node, self.grid.shape))
-        parts = zip(self.grid.origin, index, self.grid.spacing, strict=True)
-        place = tuple(o + i * h for o, i, h in parts)
-        values = self.medium.on(Block(self.grid, node, node + 1))[0]
-        material = dict(zip(self.medium.parameters, map(float, values), strict=True))
-        fastest = float(self.medium._speeds(values[None]).max())
-        local_cfl = self.dt / self.dt_stable * fastest / self._speed_max()
-        return UnstableError(
-            f"{message} {index} at {place} m, {material}, t = {when:.6g} s, local CFL number {local_cfl:.3g}",
-            **common, coordinates=place, material=material, local_cfl=local_cfl,
-        )  # fmt: skip
-
-    def _speed_max(self) -> float:
-        return self.medium.speed_max(self.grid)
-
-    def _room(self) -> int:
-        """Return the steps whose samples fit 64 MB, on a device 512 MB; a field has 512 nodes a receiver."""
-        groups = zip(self._receivers, self._channels, strict=True)
-        values = sum(len(one.points) * len(channels.numbers) / one.every for one, channels in groups)
-        most = 512e6 if self._info().on_gpu else 64e6
-        step = self.dtype.itemsize * 512 * values + 8 * (len(self._sources) + 1)
-        return int(max(1, min(most / step, 100_000)))
-
-    def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
-        return grid_plane.plane(self, field, axis, value)

@@ -1,6 +1,6 @@
 """Schemes of finite differences as `FD` sees them: fields, their places and times, sides, sources.
 
-Not here: setting up and holding a simulation (fd.py), numerics (csrc/fd, cuda/fd).
+Not here: setting up a simulation (fd.py), its state (grid_simulation.py), numerics (csrc/fd, cuda/fd).
 """
 
 from __future__ import annotations

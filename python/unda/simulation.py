@@ -1,7 +1,7 @@
 """Simulation: what every method has in common: sources, receivers, running, files.
 
 Drives the C solver chunk by chunk and hands out arrays. Not here: pictures (pictures.py), the state of
-methods on meshes (mesh_simulation.py) and on grids (fd.py), numerics (csrc, cuda).
+methods on meshes (mesh_simulation.py) and on grids (grid_simulation.py), numerics (csrc, cuda).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """VTI files (VTK XML, regular grid) for ParaView: what `FD.get` gives, bit for bit.
 
-Not here: meshes (vtu.py), the solver (fd.py).
+Not here: meshes (vtu.py), the state (grid_simulation.py).
 """
 
 from __future__ import annotations
