@@ -88,7 +88,7 @@ def test_the_recipes_name_things_that_the_files_contain():
         "csrc/base/library.c": ["ENTRY(unda_limits)"],
         "python/unda/_core.py": ["_STRUCTS"],
         "python/unda/boundary.py": ["_CODES"],
-        "python/unda/simulation.py": ["KERNELS"],
+        "python/unda/_options.py": ["KERNELS"],
         "cuda/common/index.h": ["BOUNDARY_EXACT"],
         "cuda/physics/acoustic.h": ["face_coefficients", "from_reference", "spread", "NUM_JUMP"],
         "tests/test_cuda_engine.py": ["SETTINGS"],

@@ -1,4 +1,4 @@
-"""Checks of single arguments: numbers and points, with errors that name what was found.
+"""Checks of single arguments: numbers, points, fields, with errors that name what was found.
 
 Not here: arrays for the C library (_core.py), values of a medium (medium.py).
 Next: errors.py, and timefunction.py or source.py for how these are used.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -92,6 +92,27 @@ def field_values(
         if not np.isfinite(arrays[name]).all():
             raise ArgumentError(f"{what} gave a {name} that is not finite everywhere")
     return arrays
+
+
+def node_values(name: str, value: Any, place: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
+    """Return a field at nodes, from an array of their shape, a number or f(x, y, z); finite in dtype."""
+    value = value(*place) if callable(value) else value
+    shape = np.broadcast_shapes(*(x.shape for x in place))
+    try:
+        value = np.asarray(value)
+    except ValueError as error:
+        raise ArgumentError(f"{name} is not an array of numbers: {error}") from None
+    if value.ndim and value.shape != shape:
+        raise ArgumentError(f"{name} has shape {value.shape}, expected {shape}")
+    if value.dtype.kind not in "iuf":
+        raise ArgumentError(f"{name} has values that are not finite real numbers")
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = value.astype(dtype, copy=False)
+    if not np.isfinite(found).all():
+        finite = np.isfinite(value).all()
+        what = f"beyond the range of {dtype}" if finite else "that are not finite real numbers"
+        raise ArgumentError(f"{name} has values {what}")
+    return np.broadcast_to(found, shape)
 
 
 def vector(name: str, value: object, unit: str = "") -> tuple[float, float, float]:

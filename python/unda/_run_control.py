@@ -1,6 +1,6 @@
 """What stands around a run: one thread at a time, Ctrl-C that waits for the end of a chunk, the bar.
 
-Not here: stepping (dg.py).
+Not here: stepping (simulation.py).
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from . import _core
 from .errors import BusyError
 
-__all__ = ["Alone", "Interruptible", "Progress"]
+__all__ = ["Alone", "Interruptible", "Progress", "alone"]
 
 
 class Alone:
@@ -36,6 +37,20 @@ class Alone:
 
     def __exit__(self, *exc: object) -> None:
         self._lock.release()
+
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def alone(method: _Method) -> _Method:
+    """Let one thread at a time into the methods of a simulation."""
+
+    @wraps(method)
+    def guarded(self: Any, *args: Any, **options: Any) -> Any:
+        with self._guard:
+            return method(self, *args, **options)
+
+    return cast(_Method, guarded)
 
 
 class Interruptible:

@@ -12,13 +12,14 @@ import numpy as np
 
 from . import _core
 from ._check import flag, integer
+from ._options import KERNELS, PLAN, PRECISIONS, choice, common_options, plan
 from .boundary import Boundaries
 from .errors import ArgumentError
 from .limits import choose_device
 from .medium import Medium
 from .mesh import Mesh
 from .mesh_simulation import MeshSimulation
-from .simulation import KERNELS, PLAN, PRECISIONS, choice, common_options, forecast, plan
+from .simulation import forecast
 
 __all__ = ["DG"]
 

@@ -14,6 +14,7 @@ import numpy as np
 from . import _core
 from ._check import flag, integer
 from ._core import ffi, lib
+from ._options import PRECISIONS, choice, common_options, plan
 from .errors import ArgumentError
 from .fd_scheme import Scalar, scheme_of
 from .fd_sides import code_of, conditions, frequency_of
@@ -22,7 +23,7 @@ from .grid_simulation import GridSimulation
 from .layer import CPML, Damping
 from .limits import choose_device
 from .medium import Medium
-from .simulation import PRECISIONS, choice, common_options, forecast, plan
+from .simulation import forecast
 
 __all__ = ["FD"]
 

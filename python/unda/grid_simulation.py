@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core, grid_check, grid_plane
-from ._check import field_names, field_values, flag, number
+from ._check import field_names, field_values, flag, node_values, number
 from ._core import ffi, lib
 from ._parallel import ahead
+from ._run_control import alone
 from .check import Report
 from .errors import ArgumentError, UnstableError
 from .fd_scheme import Scalar
@@ -24,7 +25,7 @@ from .grid import Block, Grid
 from .limits import device_limits
 from .plotting import Plane
 from .receiver import Channels
-from .simulation import Simulation, alone, node_values
+from .simulation import Simulation
 from .source import Source
 
 __all__ = ["GridSimulation"]

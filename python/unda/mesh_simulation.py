@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core, norms
-from ._check import field_names, flag, integer, number
+from ._check import field_names, flag, integer, node_values, number
 from ._core import lib
+from ._run_control import alone
 from .boundary import Boundaries, OuterData, own_side
 from .check import Report, check
 from .errors import ArgumentError, UnstableError
@@ -21,7 +22,7 @@ from .incident import PlaneWave
 from .limits import device_limits
 from .mesh import Mesh
 from .plotting import Plane
-from .simulation import Simulation, alone, node_values
+from .simulation import Simulation
 from .source import Source
 
 __all__ = ["MeshSimulation"]

@@ -10,9 +10,8 @@ import os
 import platform
 import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,91 +19,22 @@ from numpy.typing import ArrayLike
 from . import _core
 from ._check import flag, integer, number
 from ._core import ffi, lib
-from ._run_control import Alone, Interruptible, Progress
+from ._options import KERNELS, PLAN
+from ._run_control import Alone, Interruptible, Progress, alone
 from .errors import ArgumentError, ForkError, OutOfMemoryError, UnstableError
 from .incident import PlaneWave
-from .limits import choose_device, device_info, device_number
+from .limits import device_info
 from .medium import Medium
 from .pictures import Pictures
 from .receiver import Channels, Receivers
 from .source import Source
 
-__all__ = [
-    "KERNELS",
-    "PLAN",
-    "PRECISIONS",
-    "Simulation",
-    "alone",
-    "choice",
-    "common_options",
-    "forecast",
-    "node_values",
-    "plan",
-    "precision",
-]
+__all__ = ["Simulation", "forecast"]
 
-PLAN = ("rows", "cols", "tile", "blocks", "unroll_volume", "unroll_lift")
-KERNELS = ("auto", "fused", "node", "step", "tiled", "diamond")  # in the order of unda_kernel
-PRECISIONS = ("float32", "float64")
 _CHUNK_SECONDS = 0.3
 _CHUNK_BYTES = 64e6
 
 _alive: weakref.WeakSet[Simulation] = weakref.WeakSet()
-
-
-def choice(name: str, value: Any, choices: Sequence[str]) -> int:
-    """Return the place of a word among the allowed ones."""
-    if not isinstance(value, str) or value not in choices:
-        raise ArgumentError(f"{name} is {value!r}, expected one of {list(choices)}")
-    return list(choices).index(value)
-
-
-def precision(dtype: Any) -> int:
-    """Return 0 for float32, 1 for float64; any name NumPy has for them."""
-    try:
-        name: Any = np.dtype(dtype).name
-    except Exception:
-        name = dtype
-    return choice("dtype", name, PRECISIONS)
-
-
-_Method = TypeVar("_Method", bound=Callable[..., Any])
-
-
-def alone(method: _Method) -> _Method:
-    """Let one thread at a time into the methods of a simulation."""
-
-    @wraps(method)
-    def guarded(self: Simulation, *args: Any, **options: Any) -> Any:
-        with self._guard:
-            return method(self, *args, **options)
-
-    return cast(_Method, guarded)
-
-
-def plan(options: Mapping[str, int] | None, names: Sequence[str]) -> list[int]:
-    """Return kernel_options as the library takes them: 0 where it chooses."""
-    if options is not None and not isinstance(options, Mapping):
-        raise ArgumentError(f"kernel_options is {options!r}, expected a dict with {list(names)}")
-    options = options or {}
-    unknown = [name for name in options if name not in names]
-    if unknown:
-        raise ArgumentError(f"kernel_options has {unknown}; there are {list(names)}")
-    return [integer(name, options.get(name, 0), 0, 2**31 - 1) for name in names]
-
-
-def common_options(
-    *, dtype: Any, device: Any, threads: int | None, dt: float | None, cfl: float
-) -> tuple[dict[str, Any], str]:
-    """Return the options of the library that every method has, and the device."""
-    chosen = choose_device() if isinstance(device, str) and device == "auto" else device
-    return {
-        "precision": precision(dtype),
-        "device": device_number(chosen),
-        "threads": 0 if threads is None else integer("threads", threads, 0, 4096),
-        "cfl": number("cfl", cfl, positive=True),
-        "dt": 0.0 if dt is None else number("dt", dt, "s", positive=True),
-    }, chosen
 
 
 def forecast(mesh: Any, options: Any) -> dict[str, int]:
@@ -128,27 +58,6 @@ def _new_solver(mesh: Any, options: Any) -> Any:
             f"{error}; the simulation takes {needed['host'] / 1e9:.3g} GB on the host and "
             f"{needed['device'] / 1e9:.3g} GB on the device; living simulations:{listed}"
         ) from None
-
-
-def node_values(name: str, value: Any, place: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
-    """Return a field at nodes, from an array of their shape, a number or f(x, y, z); finite in dtype."""
-    value = value(*place) if callable(value) else value
-    shape = np.broadcast_shapes(*(x.shape for x in place))
-    try:
-        value = np.asarray(value)
-    except ValueError as error:
-        raise ArgumentError(f"{name} is not an array of numbers: {error}") from None
-    if value.ndim and value.shape != shape:
-        raise ArgumentError(f"{name} has shape {value.shape}, expected {shape}")
-    if value.dtype.kind not in "iuf":
-        raise ArgumentError(f"{name} has values that are not finite real numbers")
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = value.astype(dtype, copy=False)
-    if not np.isfinite(found).all():
-        finite = np.isfinite(value).all()
-        what = f"beyond the range of {dtype}" if finite else "that are not finite real numbers"
-        raise ArgumentError(f"{name} has values {what}")
-    return np.broadcast_to(found, shape)
 
 
 class Simulation(Pictures):

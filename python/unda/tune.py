@@ -19,10 +19,10 @@ import numpy as np
 
 from . import _core, _cuda
 from ._core import lib
+from ._options import PLAN, PRECISIONS
 from .errors import DeviceLostError, Error
 from .grid import Block
 from .limits import device_info
-from .simulation import PLAN, PRECISIONS
 
 __all__ = ["tuned", "tuned_grid"]
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from .. import _core, _cuda
 from .._core import lib
+from .._options import plan
 from ..fd import FD
 from ..fd_scheme import Scalar, Staggered
 from ..grid import Grid
 from ..layer import CPML, Damping
 from ..medium import EPS0, MU0, Acoustic, Elastic, Maxwell, Medium
-from ..simulation import plan
 from ..source import CurrentDipole, PointForce, Source, VolumeInjection
 from ..timefunction import ricker
 
