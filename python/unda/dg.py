@@ -19,7 +19,7 @@ from .limits import choose_device
 from .medium import Medium
 from .mesh import Mesh
 from .mesh_simulation import MeshSimulation
-from .simulation import forecast
+from .solver import forecast
 
 __all__ = ["DG"]
 

@@ -23,7 +23,7 @@ from .grid_simulation import GridSimulation
 from .layer import CPML, Damping
 from .limits import choose_device
 from .medium import Medium
-from .simulation import forecast
+from .solver import forecast
 
 __all__ = ["FD"]
 

@@ -1,6 +1,6 @@
 """GridSimulation: the state of a wave on a grid, plane by plane; what FD has and other methods on grids.
 
-Not here: running, sources, receivers (simulation.py), how a method is set up (fd.py).
+Not here: running (simulation.py), sources, receivers (solver.py), how a method is set up (fd.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """MeshSimulation: the state of a wave on a mesh, cell by cell; what DG has and other methods on meshes.
 
-Not here: running, sources, receivers (simulation.py), how a method is set up (dg.py).
+Not here: running (simulation.py), sources, receivers (solver.py), how a method is set up (dg.py).
 """
 
 from __future__ import annotations

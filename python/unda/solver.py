@@ -1,0 +1,317 @@
+"""Solver: the library's solver as Python holds it: made, asked, given sources and receivers, freed.
+
+Not here: running it (simulation.py), its options (_options.py).
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _core
+from ._check import integer, number
+from ._core import ffi, lib
+from ._options import KERNELS, PLAN
+from ._run_control import Alone, alone
+from .errors import ArgumentError, ForkError, OutOfMemoryError
+from .incident import PlaneWave
+from .limits import device_info
+from .medium import Medium
+from .receiver import Channels, Receivers
+from .source import Source
+
+__all__ = ["CHUNK_BYTES", "Solver", "forecast"]
+
+CHUNK_BYTES = 64e6  # of samples in Python's hands at once
+
+_alive: weakref.WeakSet[Solver] = weakref.WeakSet()
+
+
+def forecast(mesh: Any, options: Any) -> dict[str, int]:
+    """Return the bytes that a solver with these options would take; mesh: the library's, or NULL."""
+    bytes_ = ffi.new("int64_t[2]")
+    _core.check(lib.unda_solver_forecast(mesh, options, bytes_, bytes_ + 1))
+    return {"host": int(bytes_[0]), "device": int(bytes_[1])}
+
+
+def _new_solver(mesh: Any, options: Any) -> Any:
+    """Make a solver; say what holds memory where there is none left."""
+    try:
+        return _core.new_object(
+            "unda_solver", lambda out: lib.unda_solver_new(out, mesh, options), lib.unda_solver_free
+        )
+    except OutOfMemoryError as error:
+        needed = forecast(mesh, options)
+        living = [repr(sim) for sim in _alive if sim._handle is not None]
+        listed = "".join(f"\n  {line}" for line in living) or " none"
+        raise OutOfMemoryError(
+            f"{error}; the simulation takes {needed['host'] / 1e9:.3g} GB on the host and "
+            f"{needed['device'] / 1e9:.3g} GB on the device; living simulations:{listed}"
+        ) from None
+
+
+class Solver:
+    """The solver of a simulation, with its sources and receivers."""
+
+    medium: Medium
+    fields: tuple[str, ...]
+    dtype: np.dtype
+    config: dict[str, Any]
+    _handle: Any = None
+
+    # ---- what a method adds ----
+
+    def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return points (n, 3) and their cells, or raise if one is outside."""
+        raise NotImplementedError
+
+    def _source_terms(self, source: Source, elem: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
+        """Return what a point source adds to each field, and its amplitude at the times of a step."""
+        raise NotImplementedError
+
+    def _channels_of(self, fields: Iterable[str] | None) -> Channels:
+        """Return what receivers of these fields take."""
+        return Channels(self.medium, fields)
+
+    def _lags(self) -> dict[str, float]:
+        """Return of fields that are not of the time of the simulation how much later they are [s]."""
+        return {}
+
+    def _add_wave(self, source: PlaneWave) -> None:
+        raise ArgumentError(f"{type(self).__name__} takes no plane waves")
+
+    def _binder(self) -> Callable[[Any], Any] | None:
+        """Return what ties an exact solution to the mesh, without holding the simulation."""
+        return None
+
+    def _about(self) -> str:
+        """Return what stands in brackets after the name."""
+        raise NotImplementedError
+
+    # ---- creation ----
+
+    def _start_solver(
+        self, medium: Medium, options: Any, *, mesh: Any = ffi.NULL, sample_dt: float | None,
+        allow_unstable: bool,
+    ) -> None:  # fmt: skip
+        """Make the C solver with its final time step; mesh: the library's."""
+        self.medium, self.fields = medium, tuple(medium.fields)
+        self._guard = Alone()
+        self._process = os.getpid()
+        self._handle = _new_solver(mesh, options)
+        if sample_dt is not None:
+            sample_dt = number("sample_dt", sample_dt, "s", positive=True)
+            limit = self._info().dt_stable
+            options.dt = sample_dt / max(1.0, np.ceil(sample_dt / (options.cfl * limit) - 1e-9))
+            self.close()
+            self._handle = _new_solver(mesh, options)
+        info = self._info()
+        self.dt, self.dt_stable = float(info.dt), float(info.dt_stable)
+        if self.dt > self.dt_stable * (1 + 1e-12) and not allow_unstable:
+            self.close()
+            raise ArgumentError(
+                f"dt is {self.dt:.6g} s, above the stable limit {self.dt_stable:.6g} s; "
+                "allow_unstable=True takes it all the same"
+            )
+        self._start = 0.0  # time of step 0
+        self._sources: list[Any] = []  # each point source and its time function
+        self._waves: list[Any] = []  # each plane wave, and more
+        self._receivers: list[Receivers] = []
+        self._channels: list[Channels] = []  # of each
+        _alive.add(self)
+
+    def _resolved(self, device: str) -> dict[str, Any]:
+        """Return the part of the configuration that the library decided."""
+        info = self._info()
+        return {
+            "medium": self.medium.to_config(),
+            "dt": self.dt,
+            "device": device,
+            **device_info(device),
+            "kernel": KERNELS[info.kernel] if info.kernel else None,
+            "kernel_options": self._plan(info) if info.kernel else None,
+            "threads": int(info.threads),
+            "version": _core.version(),
+            "source_hash": _core.text(lib.unda_source_hash()),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        }
+
+    def _plan(self, info: Any) -> dict[str, int]:
+        return dict(zip(PLAN, map(int, info.plan), strict=False))
+
+    def _info(self) -> Any:
+        if self._handle is None:
+            raise ArgumentError("this simulation is closed")
+        if self._process != os.getpid():
+            raise ForkError(
+                f"process {os.getpid()} was forked from {self._process}, where this simulation was made; "
+                "use spawn or threads"
+            )
+        info = _core.new_struct("unda_solver_info")
+        _core.check(lib.unda_solver_get_info(self._handle, info))
+        return info
+
+    @property
+    def t(self) -> float:
+        """Present time [s]."""
+        return float(self._info().time)
+
+    @property
+    def step_count(self) -> int:
+        """Steps done."""
+        return int(self._info().step)
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """Bytes of tables and state, on the host and on the device."""
+        info = self._info()
+        return {"host": int(info.host_bytes), "device": int(info.device_bytes)}
+
+    def _live(self) -> Any:
+        self._info()
+        return self._handle
+
+    # ---- sources and receivers ----
+
+    @alone
+    def add_source(self, source: Source | PlaneWave) -> None:
+        """Add a point source or a plane wave; before the first step, and each object once.
+
+        Raises
+        ------
+        ArgumentError
+            Outside the mesh, of another physics, a deviatoric moment in a fluid, added already, or too
+            late: see `reset`. Of plane waves: see `PlaneWave`.
+        """
+        if not isinstance(source, (Source, PlaneWave)):
+            raise ArgumentError(f"source is {source!r}, expected one such as VolumeInjection or PlaneWave")
+        if any(source is other for other, *_ in (*self._sources, *self._waves)):
+            raise ArgumentError("this source was added already; sim.reset(sources=True) forgets it")
+        if self.step_count > 0:
+            raise ArgumentError("sources are added before the first step; sim.reset() starts again")
+        if isinstance(source, PlaneWave):
+            self._add_wave(source)
+        else:
+            self._add_point_source(source)
+
+    def _add_point_source(self, source: Source) -> None:
+        points, elem = self._inside([source.position], "source")
+        rates, amplitude = self._source_terms(source, elem)
+        index, cell = ffi.new("int32_t *"), -1 if elem is None else int(elem[0])
+        given = _core.pointer(points), _core.pointer(rates)
+        _core.check(lib.unda_solver_add_source(self._live(), cell, *given, index))
+        self._sources.append((source, amplitude))
+
+    @alone
+    def add_receivers(
+        self,
+        points: ArrayLike,
+        fields: Iterable[str] | None = None,
+        *,
+        every: int = 1,
+        name: str | None = None,
+    ) -> Receivers:
+        """Record fields at points (n, 3) [m] now and after every `every` steps.
+
+        Parameters
+        ----------
+        points : array_like, shape (n, 3)
+            Where [m].
+        fields : iterable of str, optional
+            Fields, and what the medium derives of them: "divergence", "curl_x", "curl_y", "curl_z" (of v
+            or E) and, in elastic media, "pressure". Derivatives are those of the polynomials in the cell
+            of each point: of one order less than the fields. All fields if omitted.
+        every : int
+            Steps between samples.
+        name : str, optional
+
+        Returns
+        -------
+        Receivers
+
+        Raises
+        ------
+        ArgumentError
+            Points outside the mesh, unknown fields.
+        """
+        array, elem = self._inside(points, "receiver")
+        channels = self._channels_of(fields)
+        every = integer("every", every, 1, 2**31 - 1)
+        if name is not None and not isinstance(name, str):
+            raise ArgumentError(f"name is {name!r}, expected a string")
+        group = ffi.new("int32_t *")
+        given = _core.new_struct(
+            "unda_receivers", num_point=len(array), every=every, num_field=len(channels.numbers),
+            points=array, elem=elem, fields=channels.numbers,
+        )  # fmt: skip
+        _core.check(lib.unda_solver_add_receivers(self._live(), given, group))
+        receivers = Receivers(
+            array, channels.names, units=self.medium.traces, every=every, dt=self.dt, dtype=self.dtype,
+            config=self.config, name=name, lags=self._lags(),
+        )  # fmt: skip
+        receivers._bind = self._binder()
+        receivers.clear(self._start, self.step_count)
+        self._receivers.append(receivers)
+        self._channels.append(channels)
+        self._drain()
+        return receivers
+
+    @property
+    def receivers(self) -> tuple[Receivers, ...]:
+        """All receivers, in the order in which they were added."""
+        return tuple(self._receivers)
+
+    def _drain(self) -> None:
+        """Move recorded samples from the library to the receivers."""
+        count = ffi.new("int64_t *")
+        for i, (receivers, channels) in enumerate(zip(self._receivers, self._channels, strict=True)):
+            shape = (len(receivers.points), len(channels.numbers))
+            most = int(max(1, min(1024, CHUNK_BYTES // (8 * max(1, shape[0] * shape[1])))))
+            count[0] = most
+            while count[0] == most:
+                samples = np.empty((most, *shape), self.dtype)
+                to = _core.pointer(samples, writable=True)
+                _core.check(lib.unda_solver_take_samples(self._live(), i, most, to, count))
+                receivers.append(channels.combine(samples[: count[0]]))
+
+    # ---- end ----
+
+    @alone
+    def close(self) -> None:
+        """Free the solver; receivers stay readable."""
+        if self._handle is not None:
+            ffi.release(self._handle)
+            self._handle = None
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _engine(self) -> str:
+        where = f"{self.config['device']} ({self.config['device_name']})"
+        if self.config["device"] == "cpu":
+            where = f"cpu with {self.config['threads']} threads"
+        if self.config["kernel"] is None:
+            return where
+        plan = ", ".join(map(str, self.config["kernel_options"].values()))
+        return f"{where}, kernel {self.config['kernel']} {{{plan}}}"
+
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        if self._handle is None or not hasattr(self, "config"):
+            return f"{name}(closed)"
+        if self._process != os.getpid():
+            return f"{name}(of process {self._process})"
+        return (
+            f"{name}({self.medium.physics}, {self._about()}, {self.dtype.name}, dt {self.dt:.4g} s, "
+            f"{self._engine()}, {sum(self.memory.values()) / 1e6:.1f} MB, t = {self.t:.6g} s)"
+        )
