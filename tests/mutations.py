@@ -153,8 +153,8 @@ MUTATIONS = [
     ("csrc/fd/energy.c", "* half_at_rigid(&fd->axis[2], z)", "* 1"),
     ("csrc/fd/energy.c", "double layer = 0.5 *", "double layer = 0 *"),
     ("csrc/fd/fd.h", "*sign *= signs[i >= 0]", "*sign *= signs[0]"),
-    ("csrc/fd/fd_method.c", "TRY(zero_pinned(s, array, &box, a));", ";"),
-    ("csrc/fd/fd_method.c", "first + count == x->num ? x->total", "first + count > x->num ? x->total"),
+    ("csrc/fd/state.c", "TRY(zero_pinned(s, array, &box, a));", ";"),
+    ("csrc/fd/material.c", "first + count == x->num ? x->total", "first + count > x->num ? x->total"),
     ("csrc/fd/scalar_cpu.c", "block * rows - level * half", "block * rows - level"),
     ("csrc/fd/scalar_cpu.c", "inject(s, next, 0, time, first", "inject(s, next, 0, 0, first"),
     ("csrc/fd/scalar_cpu.inc.h", "if (fd_image(&axis[0], beyond, &sign) == x)", "if (beyond == x)"),
@@ -209,7 +209,7 @@ MUTATIONS = [
     ("csrc/fd/staggered.c", "at[a] + (corner >> a & 1)", "at[a]"),
     ("csrc/fd/staggered_rows.inc.h", "table[1] + first", "table[0] + first"),
     ("csrc/fd/staggered_cpu.c", "i, -0.5 *", "i, 0.5 *"),
-    ("csrc/fd/fd_method.c", "value != fd->material_first[which]", "false"),
+    ("csrc/fd/material.c", "value != fd->material_first[which]", "false"),
     ("cuda/fd/staggered.cu", "m[WIDTH - 1] = from[WIDTH]", "m[WIDTH - 1] = from[0]"),
     ("cuda/fd/staggered.cu", "from < 1 || end > a.num[axis] - 1", "from < 1 || end > a.num[axis] + 1"),
     ("csrc/fd/staggered_boxes.c", "(fd->axis[a].num - 1) / whole", "fd->axis[a].num / whole"),
@@ -239,8 +239,9 @@ def failing(copy: Path, path: str = "") -> str:
     """The first test that fails in a copy with a fault in `path`, or what the build says; "" if all pass."""
     environment = {**os.environ, "PYTHONPATH": str(copy / "python"), "OMP_NUM_THREADS": "1"}
     seen_by = FD_SEEN_BY if "/fd/" in path or "scalar.h" in path else SEEN_BY
-    if "staggered" in path or "cpml" in path or "fd_method" in path:
-        seen_by = [*STAGGERED_SEEN_BY, *(FD_SEEN_BY if "fd_method" in path else [])]
+    both = path in ("csrc/fd/state.c", "csrc/fd/material.c")
+    if "staggered" in path or "cpml" in path or both:
+        seen_by = [*STAGGERED_SEEN_BY, *(FD_SEEN_BY if both else [])]
     if "streamed" in path:
         seen_by = ["test_fd_window"]
     build = ["make", "-s", "lib", f"PY={sys.executable}"]

@@ -1,8 +1,8 @@
 /* fd.h: finite differences on regular grids: axes with their layers and sides, fields, weights, points; what
  * a scheme and its engines offer. Nodes are counted with layers ("padded") unless said otherwise, z fastest.
- * Next: fd_method.c (options, state in the user's numbering), scalar.c and staggered.c (the schemes),
- * stencil.c (weights, stable step), layer.c, cpml.c, points.c, energy.c; scalar_cpu.c .. staggered_cpu.c, the
- * engines. */
+ * Next: fd_method.c (options), state.c (the state in the user's numbering), material.c, scalar.c and
+ * staggered.c (the schemes), stencil.c (weights, stable step), layer.c, cpml.c, points.c, energy.c;
+ * scalar_cpu.c .. staggered_cpu.c, the engines. */
 #ifndef UNDA_FD_H
 #define UNDA_FD_H
 
@@ -80,7 +80,7 @@ struct fd_box {
     int64_t first[3], num[3];
 };
 
-/* A scheme: what fd_method.c leaves to it. */
+/* A scheme: what fd_method.c and material.c leave to it. */
 struct fd_scheme {
     const char *name;
     int32_t end_node; /* 1: a layer ends with a node more, where the field is 0 */
@@ -254,7 +254,13 @@ double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *value
 /* Samples that a group has had from step `begin` to `step`. */
 int64_t fd_samples_since(const struct receiver_group *group, int64_t begin, int64_t step);
 
-/* fd_method.c: refuses to go on where the material of some planes is missing. */
+/* state.c */
+unda_status fd_check_planes(int64_t first, int64_t count, int64_t num);
+unda_status fd_need(const unda_solver *s); /* refuses solvers of other methods */
+unda_status fd_move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out, const void *in);
+unda_status fd_blown_up(unda_solver *s, int64_t index, unda_blowup *blowup);
+
+/* material.c: refuses to go on where the material of some planes is missing. */
 unda_status fd_need_material(const unda_solver *s);
 
 /* energy.c, staggered_energy.c */

@@ -1,0 +1,129 @@
+/* material.c: materials of nodes: taken plane by plane, checked, continued into the layers and given to the
+ * engine in its precision. Not here: what a scheme keeps of them (scalar.c, staggered.c). */
+#include "fd.h"
+
+#include "../base/parallel.h"
+
+unda_status fd_need_material(const unda_solver *s)
+{
+    if (!s->fd->uniform && s->fd->num_given < s->fd->axis[0].num)
+        FAIL(UNDA_ERR_ARG, "material is given for %lld of %lld planes; expected all before sources and steps",
+             (long long)s->fd->num_given, (long long)s->fd->axis[0].num);
+    return UNDA_OK;
+}
+
+/* The user's node that a node takes its material from: layers continue the outermost one's. */
+static int64_t nearest(const struct fd_axis *axis, int64_t i)
+{
+    int64_t at = i - axis->first;
+    return at < 0 ? 0 : at >= axis->num ? axis->num - 1 : at;
+}
+
+enum { LARGE = 1 << 15 }; /* nodes: with fewer, threads take longer to start */
+
+/* What an engine keeps of one node's material, in its precision. */
+static double kept(const unda_solver *s, const double *material, int which, int num_free)
+{
+    double value = s->fd->scheme->material(s->fd, material, which, num_free);
+    return s->real_bytes == 4 ? (double)(float)value : value;
+}
+
+/* One array's planes [from, to) with their layers, of the user's from plane `first` on. Notes whether there
+ * is ever another value than the first. */
+static void fill_planes(const unda_solver *s, const double *material, int64_t first, int which, int64_t from,
+                        int64_t to, void *planes)
+{
+    struct fd *fd = s->fd;
+    const struct fd_axis *ax = &fd->axis[0], *ay = &fd->axis[1], *az = &fd->axis[2];
+    int32_t num = fd->scheme->num_parameter(fd), num_thread = parallel_few(s->options.threads);
+    int differ = fd->varies[which];
+    bool large = (to - from) * ay->total * az->total > LARGE;
+    if (!fd->have_first[which])
+        fd->material_first[which] =
+            kept(s, material, which, fd_free_node(ax, from) + fd_free_node(ay, 0) + fd_free_node(az, 0));
+    fd->have_first[which] = true;
+#pragma omp parallel for schedule(dynamic, 64) num_threads(num_thread) reduction(| : differ) if (large)
+    for (int64_t row = 0; row < (to - from) * ay->total; row++) {
+        int64_t x = from + row / ay->total, y = row % ay->total;
+        const double *line = material + num * az->num * ((nearest(ax, x) - first) * ay->num + nearest(ay, y));
+        int num_free = fd_free_node(ax, x) + fd_free_node(ay, y);
+        for (int64_t z = 0; z < az->total; z++) {
+            double value = kept(s, line + num * nearest(az, z), which, num_free + fd_free_node(az, z));
+            differ |= value != fd->material_first[which];
+            if (s->real_bytes == 4)
+                ((float *)planes)[row * az->total + z] = (float)value;
+            else
+                ((double *)planes)[row * az->total + z] = value;
+        }
+    }
+    fd->varies[which] = differ;
+}
+
+/* Refuses the first node that the scheme refuses, whatever the threads: they look for it, then it is looked
+ * at again here, where the message belongs. */
+static unda_status check_materials(const unda_solver *s, int64_t nodes, const double *material)
+{
+    struct fd *fd = s->fd;
+    int32_t num = fd->scheme->num_parameter(fd), num_thread = parallel_few(s->options.threads);
+    int64_t bad = nodes;
+    if (nodes == 0)
+        return UNDA_OK;
+    TRY(fd->scheme->check_material(fd, material));
+#pragma omp parallel for schedule(dynamic, 16384) num_threads(num_thread)                                    \
+    reduction(min : bad) if (nodes > LARGE)
+    for (int64_t k = 1; k < nodes; k++)
+        if (k < bad && fd->scheme->check_material(fd, material + num * k) != UNDA_OK)
+            bad = k;
+    return bad < nodes ? fd->scheme->check_material(fd, material + num * bad) : UNDA_OK;
+}
+
+/* Fills all planes that planes of the user's stand for, `most` at a time: their own, and the layers' beyond
+ * the first and the last. */
+static unda_status set_planes(unda_solver *s, int64_t first, int64_t count, const double *material,
+                              int64_t most, void *planes)
+{
+    struct fd *fd = s->fd;
+    const struct fd_axis *x = &fd->axis[0];
+    int64_t from = first == 0 ? 0 : x->first + first;
+    int64_t to = first + count == x->num ? x->total : x->first + first + count;
+    for (int64_t at = from; at < to; at += most)
+        for (int which = 0; which < fd->num_material; which++) {
+            int64_t end = at + most < to ? at + most : to;
+            fill_planes(s, material, first, which, at, end, planes);
+            TRY(fd_planes(s, FD_MATERIAL + which, at, end - at, NULL, planes));
+        }
+    for (int64_t i = first; i < first + count; i++) {
+        fd->num_given += !fd->given[i];
+        fd->given[i] = 1;
+    }
+    fd->material_version++;
+    return UNDA_OK;
+}
+
+static unda_status set_material(unda_solver *s, int64_t first, int64_t count, const double *material)
+{
+    enum { MOST_BYTES = 8 << 20 }; /* of planes at a time, but one at least */
+    TRY(fd_need(s));
+    const struct fd_axis *axis = s->fd->axis;
+    if (s->fd->uniform)
+        FAIL(UNDA_ERR_ARG, "the material is uniform; expected unda_fd_options.uniform = 0");
+    TRY(fd_check_planes(first, count, axis[0].num));
+    TRY(check_materials(s, count * axis[1].num * axis[2].num, material));
+    if (count == 0)
+        return UNDA_OK;
+    int64_t plane = axis[1].total * axis[2].total, most = MOST_BYTES / (plane * s->real_bytes);
+    most = most < 1 ? 1 : most > axis[0].total ? axis[0].total : most;
+    void *planes;
+    TRY(array_try(&planes, most * plane, s->real_bytes, "materials"));
+    unda_status status = set_planes(s, first, count, material, most, planes);
+    array_free(planes);
+    return status;
+}
+
+unda_status unda_solver_set_material(unda_solver *s, int64_t first, int64_t count, const double *material)
+{
+    if (!material)
+        FAIL(UNDA_ERR_ARG, "material is NULL");
+    TRY(solver_enter(s));
+    return solver_leave(s, set_material(s, first, count, material));
+}
