@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 8 };
+enum { UNDA_ABI = 9 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -445,10 +445,11 @@ UNDA_API unda_status unda_solver_energy(unda_solver *solver, double *energy);
  * CUDA only. */
 typedef struct unda_profile {
     int64_t size_bytes;
-    int32_t num_kernel;  /* out */
-    char name[8][32];    /* out */
-    double seconds[8];   /* out: median of one launch [s] */
-    int64_t launches[8]; /* out: a step */
+    int32_t num_kernel;   /* out */
+    char name[8][32];     /* out; "record": receivers */
+    double seconds[8];    /* out: median of one launch [s] */
+    double launches[8];   /* out: a step */
+    double stage_seconds; /* out: all of a stage, without receivers [s] */
 } unda_profile;
 UNDA_API unda_status unda_solver_profile(unda_solver *solver, int64_t num_run, unda_profile *profile);
 

@@ -264,7 +264,9 @@ def test_profile_names_each_kernel_and_keeps_the_state(kernel):
     names = [_core.ffi.string(profile.name[i]).decode() for i in range(profile.num_kernel)]
     parts = {"fused": ["dg_fused"], "node": ["dg_volume", "dg_surface", "dg_update"]}[kernel]
     assert names == [*parts, "record"]
-    assert all(0 < profile.seconds[i] < 10 for i in range(profile.num_kernel))
+    seconds, launches = ([one[i] for i in range(len(names))] for one in (profile.seconds, profile.launches))
+    assert all(0 < one < 10 for one in seconds) and launches == [1] * len(names)
+    assert profile.stage_seconds == pytest.approx(sum(seconds[:-1]), rel=1e-12)
     assert np.array_equal(sim.get("p"), before)
     sim.step(20)
     other, _ = small_simulation("ab3", kernel=kernel)

@@ -335,61 +335,42 @@ static unda_status run(unda_solver *s, int64_t num_step)
 
 /* ---- profile ---- */
 
-static int by_value(const void *a, const void *b)
+struct timed_part {
+    unda_solver *s;
+    const struct stage *stage;
+    int part;
+};
+
+static unda_status queue_part(void *of)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    const struct timed_part *p = of;
+    bool record = p->part == tables(p->s)->launch.num_part;
+    return record ? points_launch_record(p->s) : launch_part(p->s, p->stage, p->part);
 }
 
-/* Median time of one kernel of a stage that leaves the state alone: it goes to the other buffer, the residual
- * to scratch memory. */
-static unda_status time_part(unda_solver *s, const struct stage *stage, int part, double *samples,
-                             int num_run)
-{
-    struct dg_cuda *t = tables(s);
-    struct gpu_event *begin = NULL, *end = NULL;
-    unda_status status = gpu_event_new(&begin, t->gpu);
-    if (status == UNDA_OK)
-        status = gpu_event_new(&end, t->gpu);
-    for (int i = -2; i < num_run && status == UNDA_OK; i++) { /* two to warm up */
-        status = gpu_event_record(begin, t->stream);
-        if (status == UNDA_OK)
-            status = part < t->launch.num_part ? launch_part(s, stage, part) : points_launch_record(s);
-        if (status == UNDA_OK)
-            status = gpu_event_record(end, t->stream);
-        if (status == UNDA_OK)
-            status = gpu_event_seconds(begin, end, &samples[i < 0 ? 0 : i]);
-    }
-    gpu_event_free(begin);
-    gpu_event_free(end);
-    qsort(samples, (size_t)num_run, sizeof *samples, by_value);
-    return status;
-}
-
+/* Each kernel leaves the state alone: it goes to the other buffer, the residual to scratch memory. */
 static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profile)
 {
     struct dg_cuda *t = tables(s);
     bool ab3 = s->options.integrator == UNDA_AB3;
     struct stage stage = {.update = ab3 ? UPDATE_AB3 : UPDATE_LSRK, .r = BUF_SCRATCH, .a = -1, .b = 0.5};
-    double *samples;
     int64_t clock[2] = {0, s->step};
     s->have_good = false;
     t->base_step = s->step - 1; /* record as if one step had been done */
     TRY(points_begin(s));
     TRY(gpu_upload(t->stream, t->clock, clock, sizeof clock));
-    TRY(array_try(&samples, num_run, sizeof *samples, "profile"));
     profile->num_kernel = t->launch.num_part + (t->channels.num_channel > 0);
-    unda_status status = UNDA_OK;
-    for (int part = 0; part < profile->num_kernel && status == UNDA_OK; part++) {
+    for (int part = 0; part < profile->num_kernel; part++) {
         bool record = part == t->launch.num_part;
+        struct timed_part timed = {s, &stage, part};
         snprintf(profile->name[part], sizeof profile->name[part], "%s",
                  record ? "record" : t->launch.part[part]);
         profile->launches[part] = record || ab3 ? 1 : 5;
-        status = time_part(s, &stage, part, samples, (int)num_run);
-        profile->seconds[part] = samples[num_run / 2];
+        TRY(gpu_median_seconds(&(struct gpu_work){t->stream, queue_part, &timed}, num_run,
+                               &profile->seconds[part]));
+        profile->stage_seconds += record ? 0 : profile->seconds[part];
     }
-    array_free(samples);
-    return status;
+    return UNDA_OK;
 }
 
 const struct dg_engine dg_cuda = {.base = {.name = "cuda",

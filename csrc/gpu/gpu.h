@@ -1,7 +1,7 @@
 /* gpu.h: the CUDA engine's host layer: devices, memory, streams, graphs, kernels compiled at run time.
  * Knows nothing of numerics; no CUDA header or library is needed to build, none is touched before the
- * first gpu_open or unda_device_*. Next: api.c (loading), device.c, memory.c, stream.c, launch.c, jit.c,
- * cache.c.
+ * first gpu_open or unda_device_*. Next: api.c (loading), device.c, memory.c, stream.c, timing.c, launch.c,
+ * jit.c, cache.c.
  *
  * Rules
  *   threads   Every function makes the device's primary context current for its own duration, so any
@@ -75,6 +75,14 @@ unda_status gpu_event_record(struct gpu_event *event, struct gpu_stream *stream)
 unda_status gpu_stream_wait(struct gpu_stream *stream, struct gpu_event *event);
 /* Waits for `end`; time between the two [s]. */
 unda_status gpu_event_seconds(struct gpu_event *begin, struct gpu_event *end, double *seconds);
+/* What is to be timed: queue(of) queues it on the stream. */
+struct gpu_work {
+    struct gpu_stream *stream;
+    unda_status (*queue)(void *of);
+    void *of;
+};
+/* The median of num_run times, after two to warm up. */
+unda_status gpu_median_seconds(const struct gpu_work *work, int64_t num_run, double *seconds);
 /* What is queued on the stream between begin and end goes into the graph instead of to the device. On failure
  * in between call gpu_capture_end with graph NULL: it ends the capture and drops it. */
 unda_status gpu_capture_begin(struct gpu_stream *stream);

@@ -243,11 +243,8 @@ unda_status unda_solver_get_history(const unda_solver *s, int32_t *history)
 
 enum { MAX_STEP = 1 << 28 }; /* of one call: stages are counted in 32 bits */
 
-unda_status unda_solver_reserve(unda_solver *s, int64_t max_step)
+unda_status solver_reserve(unda_solver *s, int64_t max_step)
 {
-    if (max_step < 0 || max_step > MAX_STEP)
-        FAIL(UNDA_ERR_ARG, "max_step is %lld, expected 0..%d", (long long)max_step, MAX_STEP);
-    TRY(solver_enter(s));
     int64_t before = s->max_step;
     s->max_step = max_step > before ? max_step : before;
     unda_status status = receivers_reserve(s);
@@ -255,7 +252,15 @@ unda_status unda_solver_reserve(unda_solver *s, int64_t max_step)
         status = s->engine->reserve(s);
     if (status != UNDA_OK)
         s->max_step = before; /* what did not fit is not asked for again */
-    return solver_leave(s, status);
+    return status;
+}
+
+unda_status unda_solver_reserve(unda_solver *s, int64_t max_step)
+{
+    if (max_step < 0 || max_step > MAX_STEP)
+        FAIL(UNDA_ERR_ARG, "max_step is %lld, expected 0..%d", (long long)max_step, MAX_STEP);
+    TRY(solver_enter(s));
+    return solver_leave(s, solver_reserve(s, max_step));
 }
 
 unda_status unda_solver_stage_times(const unda_solver *s, int64_t num_step, double *times, int64_t *num_time)
@@ -354,9 +359,7 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profil
         FAIL(UNDA_ERR_ARG, "num_run is %lld, expected 1..1000000", (long long)num_run);
     if (!s->engine->profile)
         FAIL(UNDA_ERR_ARG, "the %s engine has no kernels to time", s->engine->name);
-    s->max_step = s->max_step > 1 ? s->max_step : 1;
-    TRY(receivers_reserve(s));
-    TRY(s->engine->reserve(s));
+    TRY(solver_reserve(s, 1));
     *profile = (unda_profile){.size_bytes = sizeof *profile};
     return s->engine->profile(s, num_run, profile);
 }

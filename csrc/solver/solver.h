@@ -113,6 +113,8 @@ unda_status receivers_reserve(unda_solver *s);
 bool receiver_due(const struct receiver_group *group, int64_t step);
 
 /* solver.c */
+/* Room for calls of max_step steps: of receivers, then of the engine. */
+unda_status solver_reserve(unda_solver *s, int64_t max_step);
 struct range {
     const char *name;
     size_t offset; /* of an int32_t in unda_solver_options */

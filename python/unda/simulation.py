@@ -269,11 +269,11 @@ class Simulation(Solver, Pictures):
         _core.check(lib.unda_solver_profile(self._live(), runs, profile))
         found = {
             _core.text(profile.name[i]): {
-                "seconds": float(profile.seconds[i]), "launches": int(profile.launches[i])
+                "seconds": float(profile.seconds[i]), "launches": float(profile.launches[i])
             }
             for i in range(profile.num_kernel)
         }  # fmt: skip
-        found["stage"] = {"seconds": sum(k["seconds"] for name, k in found.items() if name != "record")}
+        found["stage"] = {"seconds": float(profile.stage_seconds)}
         return found
 
     @alone

@@ -1,0 +1,40 @@
+/* timing.c: how long work on a stream takes, by events. Not here: what a device can do at best (limits.c),
+ * which work (dg_cuda.c). */
+#include "gpu.h"
+
+#include <stdlib.h>
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static unda_status time_once(const struct gpu_work *work, struct gpu_event *begin, struct gpu_event *end,
+                             double *seconds)
+{
+    TRY(gpu_event_record(begin, work->stream));
+    TRY(work->queue(work->of));
+    TRY(gpu_event_record(end, work->stream));
+    return gpu_event_seconds(begin, end, seconds);
+}
+
+unda_status gpu_median_seconds(const struct gpu_work *work, int64_t num_run, double *seconds)
+{
+    enum { WARM_UP = 2 };
+    struct gpu_event *begin = NULL, *end = NULL;
+    double *sample;
+    TRY(array_try(&sample, num_run, sizeof *sample, "times"));
+    unda_status status = gpu_event_new(&begin, gpu_stream_gpu(work->stream));
+    if (status == UNDA_OK)
+        status = gpu_event_new(&end, gpu_stream_gpu(work->stream));
+    for (int64_t i = -WARM_UP; i < num_run && status == UNDA_OK; i++)
+        status = time_once(work, begin, end, &sample[i < 0 ? 0 : i]);
+    gpu_event_free(begin);
+    gpu_event_free(end);
+    qsort(sample, (size_t)num_run, sizeof *sample, by_value);
+    if (status == UNDA_OK)
+        *seconds = sample[num_run / 2];
+    array_free(sample);
+    return status;
+}
