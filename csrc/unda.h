@@ -441,15 +441,18 @@ UNDA_API unda_status unda_solver_sample(unda_solver *solver, const unda_receiver
 /* Energy integral of the state [J]. */
 UNDA_API unda_status unda_solver_energy(unda_solver *solver, double *energy);
 
-/* Time of each kernel of a stage, by events, num_run times after two to warm up; leaves the state alone.
- * CUDA only. */
+/* Time of each kernel of a stage, or of FD's step, by events, num_run times after two to warm up; leaves the
+ * state alone: FD keeps a copy of it on the device meanwhile, which must fit (UNDA_ERR_DEVICE_MEMORY). CUDA
+ * only, and not of grids that pass through a window. */
 typedef struct unda_profile {
     int64_t size_bytes;
-    int32_t num_kernel;   /* out */
-    char name[8][32];     /* out; "record": receivers */
-    double seconds[8];    /* out: median of one launch [s] */
-    double launches[8];   /* out: a step */
-    double stage_seconds; /* out: all of a stage, without receivers [s] */
+    int32_t num_kernel; /* out */
+    char name[8][32];   /* out; "record": receivers */
+    double seconds[8];  /* out: median of one launch [s]; FD: of their mean where a step has several */
+    double launches[8]; /* out: a step; fewer than 1 of a kernel that takes many steps at once */
+    /* out: all of a stage, or of a step of FD, without receivers [s]. The sum, but of FD on staggered grids
+     * the time of whole steps: grid and layers are at work at once. */
+    double stage_seconds;
 } unda_profile;
 UNDA_API unda_status unda_solver_profile(unda_solver *solver, int64_t num_run, unda_profile *profile);
 

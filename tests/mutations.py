@@ -24,12 +24,13 @@ SEEN_BY = [
 # the same of what belongs to finite differences
 FD_SEEN_BY = [
     "test_fd_modes", "test_fd_cuda", "test_fd_points", "test_fd_energy", "test_fd_layer", "test_fd_kernels",
-    "test_fd_window",
+    "test_fd_window", "test_fd_profile",
 ]  # fmt: skip
 
 STAGGERED_SEEN_BY = [
     "test_staggered_cuda", "test_staggered_energy", "test_staggered_points", "test_cpml",
     "test_staggered_modes", "test_staggered_surface", "test_fd_interface", "test_fd_fresnel",
+    "test_fd_profile",
 ]  # fmt: skip
 
 # file, what stands there (once), what stands there instead
@@ -185,6 +186,11 @@ MUTATIONS = [
     ("csrc/fd/fd_cuda_points.c", "axis[2].total % s->fd->axis[1].total", "axis[2].total"),
     ("cuda/fd/points.cu", "rows.row[i] >= rows.end", "rows.row[i] > rows.end"),
     ("cuda/fd/step.cu", "y, odd) - a.wall[0])", "y, odd))"),
+    # profile
+    ("csrc/fd/fd_cuda_profile.c", "copy(s, what, kept, true)", "copy(s, what, kept, false)"),
+    ("csrc/fd/fd_cuda_profile.c", "/= (double)part->num", "/= 1"),
+    ("csrc/fd/scalar_cuda.c", "1.0 / t->diamond.tile.levels", "1.0"),
+    ("csrc/fd/staggered_cuda.c", "queue_ghosts, 0, 2, 2", "queue_ghosts, 0, 2, 1"),
     # staggered schemes
     ("cuda/physics/staggered_acoustic.h", "m[0] + m[1 + i]", "m[0] + m[0]"),
     ("cuda/physics/staggered_elastic.h", "(soft[0] + soft[6])", "(soft[0] + soft[5])"),

@@ -1,5 +1,6 @@
 /* fd_cuda.h: what the CUDA engines of all schemes share: arrays, single nodes, sources, receivers.
- * Next: fd_cuda.c, fd_cuda_points.c; scalar_cuda.c, staggered_cuda.c (the engines), cuda/fd (the kernels). */
+ * Next: fd_cuda.c, fd_cuda_points.c, fd_cuda_profile.c; scalar_cuda.c, staggered_cuda.c (the engines),
+ * cuda/fd (the kernels). */
 #ifndef UNDA_FD_CUDA_H
 #define UNDA_FD_CUDA_H
 
@@ -87,6 +88,7 @@ unda_status fd_cuda_reserve(unda_solver *s);
 /* Sources into an array that stands for field f, of a step of the call. */
 unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time);
 unda_status fd_cuda_take(unda_solver *s, int64_t begin);  /* receivers that are due at s->step */
+unda_status fd_cuda_take_all(unda_solver *s, int);        /* every group, due or not, as sample 0 of a call */
 unda_status fd_cuda_fetch(unda_solver *s, int64_t begin); /* after the last step of a call */
 struct fd_cuda_term {
     int64_t node;
@@ -96,5 +98,33 @@ struct fd_cuda_term {
 /* Terms of all sources of a field by node, then by source; array_free. */
 unda_status fd_cuda_list_terms(const unda_solver *s, int f, struct fd_cuda_term **terms, int64_t *num);
 void fd_cuda_points_free(unda_solver *s);
+
+/* fd_cuda_profile.c */
+/* All launches of one kernel in a step. */
+#define FD_CUDA_RECORD "record"
+struct fd_cuda_part {
+    const char *name; /* FD_CUDA_RECORD: of receivers, not counted to the step's time */
+    unda_status (*queue)(unda_solver *s, int which);
+    int which;
+    int64_t num;   /* launches that `queue` makes */
+    double a_step; /* launches a step */
+};
+struct fd_cuda_profile {
+    struct fd_cuda_part part[8];
+    int num_part, num_memory;
+    /* A whole step, where its parts are at work at once; else NULL. */
+    unda_status (*step)(unda_solver *s, int);
+    struct fd_cuda_memory {
+        gpu_ptr at;
+        int64_t bytes;
+    } memory[FD_MAX_FIELD + 2 * FD_MAX_TERM]; /* all that parts and steps overwrite, put back afterwards */
+};
+void fd_cuda_add_part(struct fd_cuda_profile *what, struct fd_cuda_part part); /* unless it has no launch */
+void fd_cuda_add_memory(struct fd_cuda_profile *what, gpu_ptr at, int64_t bytes);
+/* Sources, which `inject` puts into all fields that have any, and receivers. */
+void fd_cuda_add_points(const unda_solver *s, struct fd_cuda_profile *what,
+                        unda_status (*inject)(unda_solver *s, int));
+unda_status fd_cuda_profile(unda_solver *s, const struct fd_cuda_profile *what, int64_t num_run,
+                            unda_profile *out);
 
 #endif

@@ -303,21 +303,31 @@ unda_status fd_cuda_reserve(unda_solver *s)
     return update_groups(s);
 }
 
+static unda_status take_sample(unda_solver *s, const struct fd_cuda_group *g, int64_t sample)
+{
+    const struct fd_points *points = s->groups[g->group]->points;
+    gpu_ptr values = g->values + (gpu_ptr)(sample * g->num_node * s->real_bytes);
+    return gather_places(s, fd_cuda_array(fd_cuda(s), points->field[g->column]), g->num_node, g->place,
+                         g->row, values);
+}
+
 /* Receivers that are due at s->step; begin: the step at which the call began. */
 unda_status fd_cuda_take(unda_solver *s, int64_t begin)
 {
     struct fd_cuda *t = fd_cuda(s);
     for (int32_t i = 0; i < t->num_group; i++) {
-        struct fd_cuda_group *g = &t->groups[i];
-        const struct receiver_group *group = s->groups[g->group];
-        const struct fd_points *points = group->points;
-        if (!receiver_due(group, s->step))
-            continue;
-        int64_t sample = fd_samples_since(group, begin, s->step) - 1;
-        gpu_ptr values = g->values + (gpu_ptr)(sample * g->num_node * s->real_bytes);
-        TRY(gather_places(s, fd_cuda_array(t, points->field[g->column]), g->num_node, g->place, g->row,
-                          values));
+        const struct receiver_group *group = s->groups[t->groups[i].group];
+        if (receiver_due(group, s->step))
+            TRY(take_sample(s, &t->groups[i], fd_samples_since(group, begin, s->step) - 1));
     }
+    return UNDA_OK;
+}
+
+unda_status fd_cuda_take_all(unda_solver *s, int which)
+{
+    (void)which;
+    for (int32_t i = 0; i < fd_cuda(s)->num_group; i++)
+        TRY(take_sample(s, &fd_cuda(s)->groups[i], 0));
     return UNDA_OK;
 }
 

@@ -46,10 +46,16 @@ static int64_t damp_margin(const struct scalar_cuda *t)
     return t->many ? (2 * (t->pad_x > t->pad_y ? t->pad_x : t->pad_y) + 31) / 32 * 32 : 0;
 }
 
+/* With what lies beside the grid. */
+static int64_t level_bytes(const unda_solver *s, const struct scalar_cuda *t)
+{
+    return t->base.plane * (s->fd->axis[0].total + 2 * t->pad_x) * s->real_bytes;
+}
+
 static void list_arrays(const unda_solver *s, struct scalar_cuda *t, struct array list[NUM_ARRAY])
 {
     const struct fd *fd = s->fd;
-    int64_t real = s->real_bytes, level = t->base.plane * (fd->axis[0].total + 2 * t->pad_x) * real;
+    int64_t real = s->real_bytes, level = level_bytes(s, t);
     int64_t margin = 2 * damp_margin(t);
     const struct array all[NUM_ARRAY] = {{&t->base.array[0], level, "state"},
                                          {&t->base.array[1], level, "state"},
@@ -75,8 +81,7 @@ static int64_t device_bytes(const unda_solver *s, struct scalar_cuda *t)
 static unda_status plan(unda_solver *s, struct scalar_cuda *t)
 {
     TRY(lay_out(s, t));
-    int64_t level = t->base.plane * (s->fd->axis[0].total + 2 * t->pad_x) * s->real_bytes;
-    TRY(streamed_choose(s, t, device_bytes(s, t) - (s->fd->uniform ? 2 : 3) * level));
+    TRY(streamed_choose(s, t, device_bytes(s, t) - (s->fd->uniform ? 2 : 3) * level_bytes(s, t)));
     s->device_bytes = device_bytes(s, t);
     s->host_bytes = t->streamed.slab ? streamed_host_bytes(s, t)
                                      : t->base.plane * s->real_bytes + fd_cuda_passage_bytes(s);
@@ -237,14 +242,13 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 static unda_status clear(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
-    int64_t bytes = t->base.plane * (s->fd->axis[0].total + 2 * t->pad_x) * s->real_bytes;
     if (t->streamed.slab) {
         streamed_clear(s, FD_P);
         streamed_clear(s, FD_PREVIOUS);
         return UNDA_OK;
     }
-    TRY(gpu_zero_async(t->base.stream, t->base.array[0], bytes));
-    TRY(gpu_zero_async(t->base.stream, t->base.array[1], bytes));
+    TRY(gpu_zero_async(t->base.stream, t->base.array[0], level_bytes(s, t)));
+    TRY(gpu_zero_async(t->base.stream, t->base.array[1], level_bytes(s, t)));
     return gpu_sync(t->base.stream);
 }
 
@@ -414,8 +418,7 @@ static unda_status rest(unda_solver *s)
         streamed_halve(s, FD_PREVIOUS);
         return UNDA_OK;
     }
-    TRY(gpu_zero_async(t->base.stream, t->base.array[1],
-                       t->base.plane * (s->fd->axis[0].total + 2 * t->pad_x) * s->real_bytes));
+    TRY(gpu_zero_async(t->base.stream, t->base.array[1], level_bytes(s, t)));
     TRY(launch_step(s, 0, s->fd->axis[1].total));
     TRY(fd_cuda_whole(s, &t->base.halve, t->base.array[1]));
     return gpu_sync(t->base.stream);
@@ -425,6 +428,50 @@ static unda_status reserve(unda_solver *s)
 {
     TRY(fd_cuda_reserve(s));
     return scalar_cuda(s)->many ? diamond_reserve(s, &scalar_cuda(s)->diamond) : UNDA_OK;
+}
+
+/* ---- profile ---- */
+
+/* Steps without a swap: the later level goes over the earlier one, again and again. */
+static unda_status queue_step(unda_solver *s, int which)
+{
+    (void)which;
+    return launch_step(s, 0, s->fd->axis[1].total);
+}
+
+static unda_status queue_inject(unda_solver *s, int which)
+{
+    (void)which;
+    return fd_cuda_inject(s, 0, fd_cuda(s)->array[1], 0);
+}
+
+static unda_status queue_diamond(unda_solver *s, int which)
+{
+    struct diamond *d = &scalar_cuda(s)->diamond;
+    (void)which;
+    return diamond_run(s, d, 0, s->step, d->tile.levels, 0, diamond_stages(s, &d->tile, d->tile.levels));
+}
+
+static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    struct fd_cuda_profile what = {0};
+    if (t->streamed.slab)
+        FAIL(UNDA_ERR_ARG,
+             "the grid passes through a window of %lld rows at a time, whose kernels are not timed; expected "
+             "all of it on the device",
+             (long long)t->streamed.slab);
+    fd_cuda_add_memory(&what, t->base.array[1], level_bytes(s, t));
+    if (!t->many) {
+        fd_cuda_add_part(&what, (struct fd_cuda_part){"scalar_step", queue_step, 0, 1, 1});
+        fd_cuda_add_points(s, &what, queue_inject);
+    } else { /* sources and receivers are the kernel's */
+        TRY(solver_reserve(s, t->diamond.tile.levels));
+        fd_cuda_add_memory(&what, t->base.array[0], level_bytes(s, t));
+        fd_cuda_add_part(
+            &what, (struct fd_cuda_part){"fd_diamond", queue_diamond, 0, 1, 1.0 / t->diamond.tile.levels});
+    }
+    return fd_cuda_profile(s, &what, num_run, out);
 }
 
 const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
@@ -437,6 +484,7 @@ const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
                                                   .reserve = reserve,
                                                   .forecast = forecast,
                                                   .describe = describe,
+                                                  .profile = profile,
                                                   .compile = compile_only},
                                          .box = box,
                                          .gather = gather,

@@ -371,10 +371,10 @@ static unda_status launch_both(unda_solver *s, int pass, struct staggered_args *
     return status;
 }
 
-static unda_status launch_pass(unda_solver *s, int pass)
+static struct staggered_args arguments(const unda_solver *s)
 {
     const struct fd *fd = s->fd;
-    struct staggered_cuda *t = tables(s);
+    const struct staggered_cuda *t = tables(s);
     struct staggered_args a = {
         .plane = t->base.plane, .origin = t->base.origin, .same = t->base.origin + fd->axis[2].first};
     for (int f = 0; f < fd->num_field; f++) {
@@ -393,16 +393,31 @@ static unda_status launch_pass(unda_solver *s, int pass)
             a.weight64[i * (FD_MAX_HALF + 1) + m] = fd->step_weight[i][m];
         }
     }
+    return a;
+}
+
+static unda_status launch_pass(unda_solver *s, int pass)
+{
+    struct staggered_args a = arguments(s);
     return launch_both(s, pass, &a);
 }
 
-static unda_status step_pass(unda_solver *s, int pass, int64_t time)
+static unda_status inject_pass(unda_solver *s, int pass, int64_t time)
 {
     const struct staggered *p = s->fd->physics;
-    TRY(launch_pass(s, pass));
     for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
         TRY(fd_cuda_inject(s, f, fd_cuda(s)->array[f], time));
-    return fill_pass(s, pass);
+    return UNDA_OK;
+}
+
+static unda_status take_step(unda_solver *s, int64_t time)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        TRY(launch_pass(s, pass));
+        TRY(inject_pass(s, pass, time));
+        TRY(fill_pass(s, pass));
+    }
+    return UNDA_OK;
 }
 
 static unda_status run(unda_solver *s, int64_t num_step)
@@ -412,8 +427,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
     TRY(fill_pass(s, 0)); /* the state may have been set */
     TRY(fill_pass(s, 1));
     for (int64_t i = 0; i < num_step; i++) {
-        TRY(step_pass(s, 0, i));
-        TRY(step_pass(s, 1, i));
+        TRY(take_step(s, i));
         s->step++;
         TRY(fd_cuda_take(s, begin));
     }
@@ -437,6 +451,56 @@ static unda_status rest(unda_solver *s)
     return clear_slabs(s);
 }
 
+/* ---- profile ---- */
+
+/* which: of name below. */
+static unda_status queue_boxes(unda_solver *s, int which)
+{
+    struct staggered_args a = arguments(s);
+    return launch_boxes(s, which / 2, &a, which % 2, fd_cuda(s)->stream);
+}
+
+static unda_status queue_ghosts(unda_solver *s, int which)
+{
+    (void)which;
+    TRY(fill_pass(s, 0));
+    return fill_pass(s, 1);
+}
+
+static unda_status queue_inject(unda_solver *s, int which)
+{
+    (void)which;
+    TRY(inject_pass(s, 0, 0));
+    return inject_pass(s, 1, 0);
+}
+
+static unda_status queue_step(unda_solver *s, int which)
+{
+    (void)which;
+    return take_step(s, 0);
+}
+
+static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
+{
+    static const char *const name[] = {"staggered_pass0", "staggered_layers0", "staggered_pass1",
+                                       "staggered_layers1"};
+    struct staggered_cuda *t = tables(s);
+    struct fd_cuda_profile what = {.step = queue_step};
+    struct staggered_box box[STAGGERED_MAX_BOX];
+    for (int i = 0; i < 4; i++) {
+        bool any = staggered_cut(s, &t->tile, i % 2, box) > 0;
+        fd_cuda_add_part(&what, (struct fd_cuda_part){name[i], queue_boxes, i, any, 1});
+    }
+    fd_cuda_add_part(&what, (struct fd_cuda_part){"staggered_ghosts", queue_ghosts, 0, 2, 2});
+    fd_cuda_add_points(s, &what, queue_inject);
+    for (int f = 0; f < s->fd->num_field; f++)
+        fd_cuda_add_memory(&what, t->base.array[f], t->count * s->real_bytes);
+    for (int i = 0; i < s->fd->num_slab; i++)
+        fd_cuda_add_memory(&what, t->slab[i], slab_count(s, t, i) * s->real_bytes);
+    TRY(fill_materials(s));
+    return fd_cuda_profile(s, &what, num_run, out);
+}
+
 const struct fd_engine fd_staggered_cuda = {.base = {.name = "cuda",
                                                      .create = create,
                                                      .destroy = destroy,
@@ -447,6 +511,7 @@ const struct fd_engine fd_staggered_cuda = {.base = {.name = "cuda",
                                                      .reserve = fd_cuda_reserve,
                                                      .forecast = forecast,
                                                      .describe = describe,
+                                                     .profile = profile,
                                                      .compile = compile_only},
                                             .box = fd_cuda_box,
                                             .gather = fd_cuda_gather,

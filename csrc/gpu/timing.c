@@ -1,5 +1,5 @@
 /* timing.c: how long work on a stream takes, by events. Not here: what a device can do at best (limits.c),
- * which work (dg_cuda.c). */
+ * which work (dg_cuda.c, fd_cuda_profile.c). */
 #include "gpu.h"
 
 #include <stdlib.h>

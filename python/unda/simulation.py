@@ -278,7 +278,7 @@ class Simulation(Solver, Pictures):
 
     @alone
     def profile(self, runs: int = 20) -> dict[str, dict[str, float]]:
-        """Time each CUDA kernel of a stage; the state stays as it is.
+        """Time each CUDA kernel of a stage, or of a step of `FD`; the state stays as it is.
 
         Parameters
         ----------
@@ -288,14 +288,30 @@ class Simulation(Solver, Pictures):
         Returns
         -------
         dict of str to dict
-            For each kernel ``seconds`` (median of a launch) and ``launches`` a step; for "stage",
-            all kernels of one together, also ``gdof_per_second``, ``gflops``, ``gbytes_per_second``
-            (compulsory) and ``percent_of_limit``, of the tighter of the measured limits.
+            For each kernel ``seconds`` (median of a launch) and ``launches`` a step; "record" is that of
+            receivers. For "stage", all kernels of one together but for "record", also ``gdof_per_second``
+            (`FD`: ``gcell_per_second``), ``gflops``, ``gbytes_per_second`` (compulsory) and
+            ``percent_of_limit``, of the tighter of the measured limits, see ``rate`` of the method.
 
         Raises
         ------
         ArgumentError
-            On the CPU, and by methods that time no kernels one by one (`FD`).
+            On the CPU, and where a window passes over the grid (`FD`).
+        OutOfMemoryError
+            If the device has no room for the copy that `FD` keeps of what it overwrites: all fields and the
+            memory of layers; with kernel "step" of the scalar scheme one of the two levels of p.
+
+        Notes
+        -----
+        `FD`: "stage" is a whole step. On staggered grids it is timed as such: the kernels of the grid and of
+        its layers run at the same time. Where a step has several launches of a kernel, ``seconds`` is that of
+        the mean one. Kernel "diamond" is timed with all the levels of its plan, with sources and receivers;
+        its launches are 1 / levels a step.
+
+        Examples
+        --------
+        >>> sim = unda.FD(grid, medium, device="cuda")  # doctest: +SKIP
+        >>> sim.profile()["stage"]["percent_of_limit"]  # doctest: +SKIP
         """
         found = self._kernel_seconds(runs)
         found["stage"] |= self.rate(found["stage"]["seconds"])

@@ -2,7 +2,7 @@
  * and copies, ends at an inaccessible page and starts as NaN; queued work runs only when someone waits for it.
  * Environment: UNDA_EMULATOR_MEMORY [bytes], _DEVICES, _VERSION, _CAPABILITY (9 for 9.0), _REFUSE=1 (no cubin fits),
  * _FAIL_LAUNCH=n (the n-th launch is an illegal address), _EAGER=1 or 2 (every other stream runs at once as far as an
- * event is recorded), _SEED.
+ * event is recorded), _CLOCK=1 (a launch takes a second, all else no time), _SEED.
  * Next: block.cpp (running a launch), nvrtc.cpp. */
 #include "runtime.h"
 
@@ -56,7 +56,10 @@ long setting(const char *name, long otherwise) {
     return value ? atol(value) : otherwise;
 }
 size_t total_bytes() { return (size_t)setting("MEMORY", 256l << 20); }
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double seconds() {
+    auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return setting("CLOCK", 0) ? num_launch : std::chrono::duration<double>(now).count();
+}
 void protect(int how) {
     for (auto &m : memories)
         mprotect(m.second.map + page, m.second.map_bytes - 2 * page, how);
