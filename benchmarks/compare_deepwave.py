@@ -1,7 +1,7 @@
 """Time finite differences on a GPU beside deepwave's: same grids, orders, layers, materials and steps.
 
 Deepwave (github.com/ar4/deepwave) propagates with kernels of its own through PyTorch. Elastic waves of
-order 4 with and without layers of 20, acoustic waves of variable density, the scalar equation; every
+order 4 and the scalar equation with and without layers of 20, acoustic waves of variable density; every
 material is another number at each node. unda's time is of its loop over steps; deepwave sets up within a
 call, so that its time a step is that of a long call less that of a short one, over the steps between. Both
 are the best of some repetitions; cells are those of the user's grid. No gradients: deepwave stores nothing.
@@ -34,7 +34,8 @@ CASES = {  # deepwave's function, unda's scheme, layers
     "elastic": ("elastic", 0),
     "elastic, layers of 20": ("elastic", 20),
     "acoustic, variable density": ("acoustic", 20),
-    "scalar": ("scalar", 20),
+    "scalar": ("scalar", 0),
+    "scalar, layers of 20": ("scalar", 20),
 }
 
 
@@ -136,7 +137,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--shape", type=int, default=512, help="nodes an axis, without layers")
     parser.add_argument("--cases", default=";".join(CASES), help="names with ; between (%(default)s)")
-    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--steps", type=int, default=256)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--device", default="cuda", help="cuda or cpu")
     parser.add_argument("-o", "--output", type=Path, default=Path("compare_deepwave.json"))
