@@ -92,8 +92,10 @@ def cell(result: dict[str, Any], name: str, column: int) -> str:
     """Return the rate, and what part it is of something, in one column."""
     form = form_of(result)
     for row in result["rows"]:
+        share = form.share.format(row[form.part])
         if kind(result, row) == name and row[form.column] == column:
-            return f"{row[form.rate]:.3g} {form.share.format(row[form.part])}"
+            rate = row[form.rate]
+            return f"{rate:.3g} {share}" if rate < 999.5 else f"{rate:.0f} {share}"
     return ""
 
 

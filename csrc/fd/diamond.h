@@ -1,23 +1,34 @@
 /* diamond.h: the kernel that takes many steps at once, as the CUDA engine of the scalar scheme sees it.
- * Next: diamond.c; cuda/fd/diamond.cu. */
+ * Next: diamond_plan.c (which tile), diamond.c (set-up, launches), diamond_points.c; cuda/fd/diamond.cu. */
 #ifndef UNDA_DIAMOND_H
 #define UNDA_DIAMOND_H
 
 #include "fd/diamond_args.h"
 #include "scalar_cuda.h"
 
+/* diamond_plan.c */
 /* Why the kernel cannot run a problem, or NULL and its tile. */
 const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile);
 /* Whether a tile that can run is worth its padding and its compilation. */
 bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile);
 void diamond_padding(const unda_solver *s, const struct diamond_tile *tile, int64_t *pad_x, int64_t *pad_y);
+int64_t diamond_reach(const struct diamond_tile *tile);
+int64_t diamond_rows(const unda_solver *s, const struct diamond_tile *tile);
+int64_t diamond_stages(const unda_solver *s, const struct diamond_tile *tile, int64_t levels);
+int diamond_sms(const unda_solver *s, const struct diamond *d);
+
+/* diamond_points.c */
+unda_status diamond_list_sources(unda_solver *s, struct diamond *d);
+unda_status diamond_list_cells(unda_solver *s, struct diamond *d);
+/* Where samples of the next launch go, whose levels are counted from s->step; the call began at `begin`. */
+unda_status diamond_upload_samples(unda_solver *s, struct diamond *d, int64_t begin, int64_t levels);
+void diamond_free_lists(unda_solver *s, struct diamond *d);
+
+/* diamond.c */
 unda_status diamond_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
 unda_status diamond_create(unda_solver *s, struct diamond *d);
 void diamond_free(unda_solver *s, struct diamond *d);
-int diamond_sms(const unda_solver *s, const struct diamond *d);
 unda_status diamond_reserve(unda_solver *s, struct diamond *d);
-int64_t diamond_reach(const struct diamond_tile *tile);
-int64_t diamond_stages(const unda_solver *s, const struct diamond_tile *tile, int64_t levels);
 unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t begin, int64_t levels,
                         int64_t first, int64_t end);
 

@@ -76,11 +76,10 @@ static __device__ __forceinline__ void meeting_expect(unsigned address, int byte
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes)
                  : "memory");
 }
-static __device__ __forceinline__ void meeting_new(unsigned address, int bytes)
+static __device__ __forceinline__ void meeting_new(unsigned address)
 {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    meeting_expect(address, bytes);
 }
 static __device__ __forceinline__ void meeting_wait(unsigned address, int parity)
 {

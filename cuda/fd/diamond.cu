@@ -414,7 +414,10 @@ __cluster_dims__(NUM_ZB, 1, 1)
         list_ghosts();
         __shared__ __align__(8) unsigned long long meeting[2][4]; /* low and high end */
         if (thread < 8)
-            meeting_new(shared_address(&meeting[thread / 4][thread % 4]), part_bytes(thread % 2));
+            meeting_new(shared_address(&meeting[thread / 4][thread % 4]));
+        __syncthreads();
+        if (thread < 8)
+            meeting_expect(shared_address(&meeting[thread / 4][thread % 4]), part_bytes(thread % 2));
         t.meeting = shared_address(meeting[high]);
         t.remote_meeting = remote_address(shared_address(meeting[low]), other);
         t.round = 0;

@@ -1,0 +1,198 @@
+/* diamond_plan.c: which tile kernel diamond takes, and where it pays. Not here: launches (diamond.c). */
+#include "diamond.h"
+
+/* ---- the tile ---- */
+
+/* What was fastest on an H200 (benchmarks/NOTES.md), by half the order: float32 with one c, with c of each
+ * node, float64. {DTS, STEP, cells along z of a block at most, OLD, UNROLL, CHUNK, how c comes: 1 through L2,
+ * 2 in registers}, see cuda/fd/diamond.cu. */
+static const struct diamond_tile tiles[3][4] = {{{7, 1, 224, 1, 2, 14, 0, 0, 0, 0, 0},
+                                                 {3, 2, 256, 1, 2, 12, 0, 0, 0, 0, 0},
+                                                 {2, 3, 192, 0, 2, 6, 0, 0, 0, 0, 0},
+                                                 {3, 2, 160, 0, 1, 6, 0, 0, 0, 0, 0}},
+                                                {{5, 1, 256, 1, 2, 6, 2, 0, 0, 0, 0},
+                                                 {3, 2, 256, 0, 1, 6, 2, 0, 0, 0, 0},
+                                                 {2, 3, 192, 0, 1, 6, 2, 0, 0, 0, 0},
+                                                 {3, 2, 160, 0, 1, 6, 1, 0, 0, 0, 0}},
+                                                {{5, 1, 160, 1, 2, 6, 1, 0, 0, 0, 0},
+                                                 {2, 2, 160, 0, 1, 6, 1, 0, 0, 0, 0},
+                                                 {2, 3, 96, 0, 1, 6, 1, 0, 0, 0, 0},
+                                                 {2, 2, 128, 0, 1, 6, 1, 0, 0, 0, 0}}};
+enum { MAX_DIAMOND_HALF = 4, MAX_CLUSTER = 8, LEAST_CUT = 33, NUM_LEVEL = 512 };
+
+/* Steps, by half the order, from which on a launch takes less time than the steps one by one: the towers of
+ * few levels are as many and wait for each other as often. On an H200, 1.6e9 cells, 8 and 64 levels: order 2,
+ * 29 and 114 ms, a step 5.1; order 4, 43 and 195, 5.4; order 6, 64 and 294, 6.0; order 8, 139 and 417, 6.6.
+ */
+static const int fewest[MAX_DIAMOND_HALF] = {5, 8, 17, 60};
+
+/* As in cuda/fd/diamond_tile.h. */
+static int64_t shared_words(const struct diamond_tile *t, int half)
+{
+    int64_t width = t->step * t->dts, rows = t->step * (2 * t->dts - 1), tips = 0;
+    for (int i = 0; i < half; i++) {
+        int64_t reach = t->step * (1 + i / t->step);
+        tips += 4 * (reach < width ? reach : width);
+    }
+    return (2 * (2 * width * width + half * rows) + tips + half * rows) * ((t->zb + 31) / 32 * 32 + 2 * half);
+}
+
+static const char *refusal(const unda_solver *s)
+{
+    const struct fd_axis *axis = s->fd->axis;
+    int half = s->fd->half;
+    for (int a = 0; a < 3; a++)
+        if (axis[a].side[0] == SIDE_PERIODIC)
+            return "an axis is periodic";
+    if (half > MAX_DIAMOND_HALF)
+        return "the order is above 8";
+    if (s->fd->split && s->fd->uniform)
+        return "the step is below a tenth of the stable one";
+    if (axis[0].total <= half || axis[1].total <= half || axis[2].total < 2 * half)
+        return "the grid is narrower than the differences";
+    return NULL;
+}
+
+/* Parts of the tile that options fix, at unda_solver_options.plan[first + i]. */
+enum {
+    FIRST_PART = 2,
+    ZB_PART = 6,
+    OLD_PART,
+    UNROLL_PART,
+    CHUNK_PART,
+    VARIABLE_PART,
+    END_PART,
+    SMS_PART = END_PART
+};
+
+/* Taller grids than a block of that tile, float32, one c: whole multiples of 96 threads, three or more a
+ * scheduler, and few blocks, since of clusters of 2, 3, 4, 5, 6, 8 blocks an H200 holds 66, 39, 30, 22, 17,
+ * 15. */
+static const struct diamond_tile tall[2] = {{5, 1, 384, 0, 1, 5, 0, 0, 0, 0, 0},
+                                            {5, 1, 288, 0, 1, 5, 0, 0, 0, 0, 0}};
+
+static struct diamond_tile in_table(const unda_solver *s)
+{
+    const int32_t *plan = s->options.plan;
+    int half = s->fd->half, kind = s->real_bytes == 8 ? 2 : !s->fd->uniform;
+    struct diamond_tile tile = tiles[kind][half - 1];
+    bool free = !plan[FIRST_PART] && !plan[FIRST_PART + 1] && !plan[ZB_PART];
+    if (kind == 0 && half <= 2 && free && s->fd->axis[2].total > tile.zb)
+        tile = tall[half - 1];
+    if (fd_has_layers(s->fd) && !tile.old)
+        tile.unroll = 1; /* two copies of the code for layers are more than the instruction cache holds */
+    tile.levels = NUM_LEVEL;
+    return tile;
+}
+
+static const char *fix(const unda_solver *s, struct diamond_tile *tile)
+{
+    const int32_t *plan = s->options.plan;
+    int old = 1 + tile->old, unroll = plan[UNROLL_PART];
+    const struct {
+        int *value, least, most;
+        const char *wrong;
+    } part[END_PART - FIRST_PART] = {{&tile->dts, 2, 64, "dts is not within 2..64"},
+                                     {&tile->step, 1, MAX_DIAMOND_HALF, "step is not within 1..4"},
+                                     {&tile->levels, 1, 65535, "levels is not within 1..65535"},
+                                     {&tile->fewest, 1, INT32_MAX, "fewest is negative"},
+                                     {&tile->zb, 1, 1024, "zb is not within 1..1024"},
+                                     {&old, 1, 2, "old is not 1 or 2"},
+                                     {&tile->unroll, 1, 2, "unroll is not 1 or 2"},
+                                     {&tile->chunk, 1, 1024, "chunk is not within 1..1024"},
+                                     {&tile->variable, 1, 2, "variable is not 1 or 2"}};
+    for (int i = FIRST_PART; i < END_PART; i++)
+        if (plan[i]) {
+            if (plan[i] < part[i - FIRST_PART].least || plan[i] > part[i - FIRST_PART].most)
+                return part[i - FIRST_PART].wrong;
+            *part[i - FIRST_PART].value = plan[i];
+        }
+    if (unroll == 1 && plan[OLD_PART] == 2)
+        return "old is 2, which takes unroll 2";
+    tile->old = old == 2 && unroll != 1;
+    tile->unroll = tile->old ? 2 : tile->unroll;
+    tile->variable = s->fd->uniform ? 0 : tile->variable;
+    return NULL;
+}
+
+const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
+{
+    const char *why = refusal(s);
+    if (why)
+        return why;
+    int half = s->fd->half;
+    int64_t nz = s->fd->axis[2].total;
+    *tile = in_table(s);
+    if ((why = fix(s, tile)))
+        return why;
+    tile->num_zb = (int)((nz + tile->zb - 1) / tile->zb);
+    tile->zb = (int)((nz + tile->num_zb - 1) / tile->num_zb);
+    if (tile->num_zb > 1)
+        tile->zb = (tile->zb + 3) / 4 * 4; /* ghosts are sent as vectors, those of an end by one warp */
+    if (tile->num_zb > 1 && half > 2 && tile->variable && !s->options.plan[VARIABLE_PART])
+        tile->variable = 1; /* or registers spill */
+    if (!tile->fewest)
+        tile->fewest = tile->levels < fewest[half - 1] ? tile->levels : fewest[half - 1];
+    if (half % tile->step || 2 * tile->step < half)
+        return "step does not divide half the order or is less than half of it";
+    if (tile->num_zb > MAX_CLUSTER || nz - (int64_t)(tile->num_zb - 1) * tile->zb < 2 * half)
+        return "z has too many nodes, or too few are left for the last block";
+    if (tile->num_zb > 1 && tile->zb < LEAST_CUT)
+        return "z is cut into blocks of 32 cells or fewer";
+    tile->shared_bytes = (int)(shared_words(tile, half) * s->real_bytes);
+    return NULL;
+}
+
+/* Towers of a stage. */
+int64_t diamond_rows(const unda_solver *s, const struct diamond_tile *tile)
+{
+    int64_t width = tile->step * tile->dts;
+    return (s->fd->axis[0].total - 1 + width) / (2 * width) + 1;
+}
+
+/* Where "auto" takes the kernel. Towers of a stage do not wait for each other, so one with a block for each
+ * SM keeps the device busy; a tower is long against its way into the grid and out, and the lag of the next
+ * stage; most threads have a cell. Order 8, one c: 260 Gcell/s by count in long rows of y, 190 to 220 in rows
+ * of 1152, steps one by one 241. Measured on Hopper, whose blocks have the shared memory and, where z is cut,
+ * clusters; of more than two blocks at orders 2 and 4 in single precision only. */
+bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile)
+{
+    enum { NUM_SM = 132, LEAST_LEVELS = 128, LONG = 1024, HOPPER = 90 };
+    int half = s->fd->half, zb = s->options.plan[ZB_PART] ? s->options.plan[ZB_PART] : in_table(s).zb;
+    int least = half == MAX_DIAMOND_HALF ? LONG : LEAST_LEVELS;
+    if (diamond_rows(s, tile) * tile->num_zb < NUM_SM || s->fd->axis[1].total < least * half ||
+        2 * tile->zb < zb || (tile->num_zb > 2 && (half > 2 || s->real_bytes == 8)) ||
+        (half == MAX_DIAMOND_HALF && (!s->fd->uniform || s->real_bytes == 8 || tile->num_zb > 1)))
+        return false;
+    unda_device_info info = {.size_bytes = sizeof info};
+    return unda_device_get_info(s->options.device, &info) != UNDA_OK || /* a forecast without a device */
+           (info.compute_capability >= HOPPER && info.shared_bytes >= tile->shared_bytes);
+}
+
+/* Nodes beside the grid that tiles read and write. */
+void diamond_padding(const unda_solver *s, const struct diamond_tile *tile, int64_t *pad_x, int64_t *pad_y)
+{
+    int64_t half = s->fd->half, width = tile->step * tile->dts;
+    *pad_x = 2 * width + half;
+    *pad_y = 2 * width + 2 * half + 1;
+}
+
+/* Rows of y that a tile reaches beyond its middle; so far is a stage of towers behind the one before. */
+int64_t diamond_reach(const struct diamond_tile *tile)
+{
+    return tile->step * tile->dts;
+}
+
+int64_t diamond_stages(const unda_solver *s, const struct diamond_tile *tile, int64_t levels)
+{
+    int64_t width = diamond_reach(tile), half = s->fd->half;
+    return (s->fd->axis[1].total - half + width + half * levels + width - 1) / width;
+}
+
+/* SMs that towers may occupy: those of the plan, at least the blocks of one tower. */
+int diamond_sms(const unda_solver *s, const struct diamond *d)
+{
+    int num = gpu_info(fd_cuda(s)->gpu)->num_sm, wanted = s->options.plan[SMS_PART];
+    num = wanted && wanted < num ? wanted : num;
+    return num < d->tile.num_zb ? d->tile.num_zb : num;
+}

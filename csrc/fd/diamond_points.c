@@ -1,0 +1,169 @@
+/* diamond_points.c: sources and receivers of kernel diamond, listed by column (x, y), since a thread has one
+ * z. Not here: sources and receivers as such (fd_cuda_points.c). */
+#include "diamond.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- lists by column (x, y) ---- */
+
+/* Uploads where each column's entries begin, and their z; nodes ascend. */
+static unda_status upload_columns(unda_solver *s, int64_t num, const int64_t *node, gpu_ptr *first,
+                                  gpu_ptr *z)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    int64_t num_z = s->fd->axis[2].total, columns = s->fd->axis[0].total * s->fd->axis[1].total;
+    int32_t *begin, *depth = NULL;
+    TRY(array_try(&begin, columns + 1, sizeof *begin, "columns"));
+    unda_status status = array_try(&depth, num, sizeof *depth, "columns");
+    if (status == UNDA_OK) {
+        int64_t column = 0;
+        for (int64_t i = 0; i < num; i++) {
+            for (; column <= node[i] / num_z; column++)
+                begin[column] = (int32_t)i;
+            depth[i] = (int32_t)(node[i] % num_z);
+        }
+        for (; column <= columns; column++)
+            begin[column] = (int32_t)num;
+        status = gpu_alloc_copy(t->base.stream, first, begin, 4 * (columns + 1), "columns");
+    }
+    if (status == UNDA_OK)
+        status = gpu_alloc_copy(t->base.stream, z, depth, 4 * num, "columns");
+    array_free(begin);
+    array_free(depth);
+    return status;
+}
+
+unda_status diamond_list_sources(unda_solver *s, struct diamond *d)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    struct fd_cuda_term *term;
+    int64_t num, *node = NULL;
+    int32_t *id = NULL;
+    void *weight = NULL;
+    TRY(fd_cuda_list_terms(s, 0, &term, &num));
+    unda_status status = array_try(&node, num, sizeof *node, "sources");
+    if (status == UNDA_OK)
+        status = array_try(&id, num, sizeof *id, "sources");
+    if (status == UNDA_OK)
+        status = array_try(&weight, num, s->real_bytes, "sources");
+    for (int64_t i = 0; i < num && status == UNDA_OK; i++) {
+        node[i] = term[i].node;
+        id[i] = term[i].source;
+        if (s->real_bytes == 4)
+            ((float *)weight)[i] = (float)term[i].weight;
+        else
+            ((double *)weight)[i] = term[i].weight;
+    }
+    if (status == UNDA_OK)
+        status = upload_columns(s, num, node, &d->source_first, &d->source_z);
+    if (status == UNDA_OK)
+        status = gpu_alloc_copy(t->base.stream, &d->source_id, id, 4 * num, "sources");
+    if (status == UNDA_OK)
+        status = gpu_alloc_copy(t->base.stream, &d->source_weight, weight, num * s->real_bytes, "sources");
+    array_free(term);
+    array_free(node);
+    array_free(id);
+    array_free(weight);
+    return status;
+}
+
+static const struct fd_nodes *nodes_of(const unda_solver *s, int32_t g)
+{
+    const struct fd_cuda_group *group = &fd_cuda(s)->groups[g];
+    return &((const struct fd_points *)s->groups[group->group]->points)->nodes[group->column];
+}
+
+struct cell {
+    int64_t node;
+    int32_t id, group;
+};
+
+static int by_node(const void *a, const void *b)
+{
+    const struct cell *x = a, *y = b;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Nodes that groups of receivers record, by node; one of several groups stands there for each. */
+static unda_status fill_cells(unda_solver *s, struct diamond *d, struct cell *cell, int64_t *node,
+                              int32_t *id, int32_t *group)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    int64_t num = 0;
+    for (int32_t g = 0; g < t->base.num_group; g++) {
+        const struct fd_nodes *nodes = nodes_of(s, g);
+        for (int64_t i = 0; i < nodes->num_node; i++)
+            cell[num++] = (struct cell){nodes->node[i], (int32_t)i, g};
+    }
+    qsort(cell, (size_t)num, sizeof *cell, by_node);
+    for (int64_t i = 0; i < num; i++) {
+        node[i] = cell[i].node;
+        id[i] = cell[i].id;
+        group[i] = cell[i].group;
+    }
+    TRY(upload_columns(s, num, node, &d->cell_first, &d->cell_z));
+    TRY(gpu_alloc_copy(t->base.stream, &d->cell_id, id, 4 * num, "receivers"));
+    int64_t samples = t->base.num_group * (int64_t)(d->tile.levels + 1);
+    TRY(array_try(&d->sample_host, samples, sizeof(gpu_ptr), "receivers"));
+    TRY(gpu_alloc(t->base.gpu, &d->sample, (int64_t)sizeof(gpu_ptr) * samples, "receivers"));
+    return gpu_alloc_copy(t->base.stream, &d->cell_group, group, 4 * num, "receivers");
+}
+
+unda_status diamond_list_cells(unda_solver *s, struct diamond *d)
+{
+    struct cell *cell = NULL;
+    int64_t *node = NULL, num = 0;
+    int32_t *id = NULL, *group = NULL;
+    for (int32_t g = 0; g < fd_cuda(s)->num_group; g++)
+        num += nodes_of(s, g)->num_node;
+    unda_status status = array_try(&cell, num, sizeof *cell, "receivers");
+    if (status == UNDA_OK)
+        status = array_try(&node, num, sizeof *node, "receivers");
+    if (status == UNDA_OK)
+        status = array_try(&id, num, sizeof *id, "receivers");
+    if (status == UNDA_OK)
+        status = array_try(&group, num, sizeof *group, "receivers");
+    if (status == UNDA_OK)
+        status = fill_cells(s, d, cell, node, id, group);
+    array_free(cell);
+    array_free(node);
+    array_free(id);
+    array_free(group);
+    return status;
+}
+
+/* Where the samples of the next launch go, whose levels are counted from s->step. */
+unda_status diamond_upload_samples(unda_solver *s, struct diamond *d, int64_t begin, int64_t levels)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    int64_t bytes = (int64_t)sizeof(gpu_ptr) * t->num_group * (levels + 1);
+    memset(d->due_host, 0, (size_t)levels + 1);
+    memset(d->sample_host, 0, (size_t)bytes);
+    for (int32_t g = 0; g < t->num_group; g++) {
+        const struct fd_cuda_group *field = &t->groups[g];
+        const struct receiver_group *group = s->groups[field->group];
+        int64_t sample = fd_samples_since(group, begin, s->step);
+        int64_t due = group->every - (s->step - group->first) % group->every;
+        for (int64_t level = due; level <= levels; level += group->every, sample++) {
+            d->due_host[level] = 1;
+            d->sample_host[level * t->num_group + g] =
+                field->values + (gpu_ptr)(sample * field->num_node * s->real_bytes);
+        }
+    }
+    TRY(gpu_upload(t->stream, d->sample, d->sample_host, bytes));
+    return gpu_upload(t->stream, d->due, d->due_host, levels + 1);
+}
+
+void diamond_free_lists(unda_solver *s, struct diamond *d)
+{
+    gpu_ptr *all[] = {&d->mark,       &d->source_first, &d->source_z, &d->source_id,  &d->source_weight,
+                      &d->cell_first, &d->cell_z,       &d->cell_id,  &d->cell_group, &d->sample};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        gpu_free(fd_cuda(s)->gpu, *all[i]);
+        *all[i] = 0;
+    }
+    array_free(d->sample_host);
+    d->sample_host = NULL;
+    d->version = -1;
+}
