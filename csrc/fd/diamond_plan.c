@@ -71,13 +71,20 @@ enum {
 static const struct diamond_tile tall[2] = {{5, 1, 384, 0, 1, 5, 0, 0, 0, 0, 0},
                                             {5, 1, 288, 0, 1, 5, 0, 0, 0, 0, 0}};
 
+/* Whether an option leaves a part as it is. */
+static bool left(int32_t given, int part)
+{
+    return given == 0 || given == part;
+}
+
 static struct diamond_tile in_table(const unda_solver *s)
 {
     const int32_t *plan = s->options.plan;
     int half = s->fd->half, kind = s->real_bytes == 8 ? 2 : !s->fd->uniform;
     struct diamond_tile tile = tiles[kind][half - 1];
-    bool free = !plan[FIRST_PART] && !plan[FIRST_PART + 1] && !plan[ZB_PART];
-    if (kind == 0 && half <= 2 && free && s->fd->axis[2].total > tile.zb)
+    if (kind == 0 && half <= 2 && s->fd->axis[2].total > tile.zb &&
+        left(plan[FIRST_PART], tall[half - 1].dts) && left(plan[FIRST_PART + 1], tall[half - 1].step) &&
+        left(plan[ZB_PART], tall[half - 1].zb))
         tile = tall[half - 1];
     if (fd_has_layers(s->fd) && !tile.old)
         tile.unroll = 1; /* two copies of the code for layers are more than the instruction cache holds */
@@ -129,7 +136,7 @@ const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
     tile->zb = (int)((nz + tile->num_zb - 1) / tile->num_zb);
     if (tile->num_zb > 1)
         tile->zb = (tile->zb + 3) / 4 * 4; /* ghosts are sent as vectors, those of an end by one warp */
-    if (tile->num_zb > 1 && half > 2 && tile->variable && !s->options.plan[VARIABLE_PART])
+    if (tile->num_zb > 1 && half > 1 && tile->variable && !s->options.plan[VARIABLE_PART])
         tile->variable = 1; /* or registers spill */
     if (!tile->fewest)
         tile->fewest = tile->levels < fewest[half - 1] ? tile->levels : fewest[half - 1];
@@ -139,7 +146,8 @@ const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
         return "z has too many nodes, or too few are left for the last block";
     if (tile->num_zb > 1 && tile->zb < LEAST_CUT)
         return "z is cut into blocks of 32 cells or fewer";
-    tile->shared_bytes = (int)(shared_words(tile, half) * s->real_bytes);
+    int64_t bytes = shared_words(tile, half) * s->real_bytes;
+    tile->shared_bytes = bytes < INT32_MAX ? (int)bytes : INT32_MAX;
     return NULL;
 }
 
@@ -154,14 +162,16 @@ int64_t diamond_rows(const unda_solver *s, const struct diamond_tile *tile)
  * SM keeps the device busy; a tower is long against its way into the grid and out, and the lag of the next
  * stage; most threads have a cell. Order 8, one c: 260 Gcell/s by count in long rows of y, 190 to 220 in rows
  * of 1152, steps one by one 241. Measured on Hopper, whose blocks have the shared memory and, where z is cut,
- * clusters; of more than two blocks at orders 2 and 4 in single precision only. */
+ * clusters; of more than two blocks at orders 2 and 4 in single precision only, and not with layers and c of
+ * each node (163 for 176 step by step, 552 x 552 x 552). */
 bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile)
 {
     enum { NUM_SM = 132, LEAST_LEVELS = 128, LONG = 1024, HOPPER = 90 };
     int half = s->fd->half, zb = s->options.plan[ZB_PART] ? s->options.plan[ZB_PART] : in_table(s).zb;
     int least = half == MAX_DIAMOND_HALF ? LONG : LEAST_LEVELS;
     if (diamond_rows(s, tile) * tile->num_zb < NUM_SM || s->fd->axis[1].total < least * half ||
-        2 * tile->zb < zb || (tile->num_zb > 2 && (half > 2 || s->real_bytes == 8)) ||
+        2 * tile->zb < zb ||
+        (tile->num_zb > 2 && (half > 2 || s->real_bytes == 8 || (fd_has_layers(s->fd) && !s->fd->uniform))) ||
         (half == MAX_DIAMOND_HALF && (!s->fd->uniform || s->real_bytes == 8 || tile->num_zb > 1)))
         return false;
     unda_device_info info = {.size_bytes = sizeof info};

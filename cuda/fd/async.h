@@ -81,6 +81,8 @@ static __device__ __forceinline__ void meeting_new(unsigned address)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
+/* Acquires for the block alone: what was stored is its own shared memory; for the cluster L1 would be
+ * emptied. */
 static __device__ __forceinline__ void meeting_wait(unsigned address, int parity)
 {
     asm volatile("{\n\t.reg .pred done;\n"

@@ -20,7 +20,7 @@
  * are overwritten by images before a cell inside can see them.
  *
  * Blocks draw towers by tickets in an order in which every tower comes after those that it needs, and follow
- * their progress, LAG levels at a time.
+ * the progress of their blocks, LAG levels at a time or as far as the last look saw.
  *
  * Defines: REAL; ORDER in space; DTS and STEP, the tile (STEP divides ORDER / 2 and is at least half of it);
  * STRIDE_X and STRIDE_Y [words]; ZB, NUM_ZB; LAYER, 1 if there is an absorbing layer; VARIABLE, 0 if c is
@@ -478,10 +478,10 @@ __cluster_dims__(NUM_ZB, 1, 1)
             REAL *cur = level[CUR], *old = level[1 - CUR];
             bool far = outside(a, t);
             if (n - follow == LAG) {
-                int level = n + LAG < a.num_level ? n + LAG : a.num_level;
+                int until = n + LAG < a.num_level ? n + LAG : a.num_level;
                 follow = n;
-                if (listener && seen < level)
-                    seen = wait_ahead(a, index, rank, level);
+                if (listener && seen < until)
+                    seen = wait_ahead(a, index, rank, until);
             }
             if (far)
                 copy_wait<0>();

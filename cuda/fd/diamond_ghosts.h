@@ -1,11 +1,13 @@
 /* diamond_ghosts.h: what blocks of diamond.cu along z, a cluster, tell each other: the cells at their ends
  * are ghosts of the neighbour. Without a cluster nothing of this is there. */
 
-/* Ghosts come in two parts, rows before SPLIT and the others; a part is sent half a tier before it is looked
- * at, by stores that count themselves at the neighbour's meeting: no fence, which would wait for all that
- * the warp has stored to memory (a microsecond, twice a level). Whoever sends a part has read what the
- * neighbour overwrites with its next one. A neighbour may send the next level's before this block has
- * waited, but not those of the level after: meetings of even and odd levels take turns. */
+/* Ghosts are looked at in columns before half + M: a level's later columns are next looked at as level n - 1.
+ * They come in two parts, rows before SPLIT and the others; a part is sent half a tier before it is looked
+ * at, by stores that count themselves at the neighbour's meeting: no fence, which would wait for all that the
+ * warp has stored to memory (a microsecond, twice a level). Whoever sends a part has read what the neighbour
+ * overwrites with its next one; rows that send nothing have no ghosts but those fetched. A neighbour may send
+ * the next level's before this block has waited, but not those of the level after: meetings of even and odd
+ * levels take turns. */
 enum {
     PIECE = M % 4 == 0 && sizeof(REAL) == 4 ? 4
             : M % 2 == 0                    ? 2
@@ -29,7 +31,7 @@ static __device__ __forceinline__ constexpr int num_sent(int part)
 }
 static __device__ __forceinline__ constexpr int num_fetched(int part)
 {
-    return (end_of(part) - begin_of(part)) * 2 * M * ITEMS;
+    return (end_of(part) - begin_of(part)) * M * ITEMS;
 }
 static __device__ __forceinline__ constexpr int part_bytes(int part)
 {
@@ -54,13 +56,13 @@ static __device__ void list_ghosts()
             const int half = half_of(j), num = (2 * half - M) * ITEMS;
             for (int i = threadIdx.x; i < num; i += THREADS)
                 ghosts.sent[part][sent + i] = slot_of(j, M - half + i / ITEMS) * PITCH + i % ITEMS * PIECE;
-            for (int i = threadIdx.x; i < 2 * M * ITEMS; i += THREADS) {
+            for (int i = threadIdx.x; i < M * ITEMS; i += THREADS) {
                 const int c = half + i / ITEMS, piece = i % ITEMS * PIECE;
                 ghosts.fetched[part][fetched + i] = slot_of(j, c) * PITCH + piece;
                 ghosts.from[part][fetched + i] = c * STRIDE_Y + (long long)j * STRIDE_X + piece;
             }
             sent += num;
-            fetched += 2 * M * ITEMS;
+            fetched += M * ITEMS;
         }
     }
 }
@@ -135,7 +137,7 @@ static __device__ __forceinline__ void load_ghosts(const place &t, REAL *level, 
     const int piece = threadIdx.x % 32 % ITEMS * PIECE;
 #pragma unroll 1
     for (int j = 0; j < ROWS; j++)
-        for (int c = M - half_of(j) + threadIdx.x % 32 / ITEMS; c < half_of(j) + 2 * M; c += 32 / ITEMS)
+        for (int c = M - half_of(j) + threadIdx.x % 32 / ITEMS; c < half_of(j) + M; c += 32 / ITEMS)
             copy_async<PIECE>(level + t.ghost + slot_of(j, c) * PITCH + piece,
                               now + t.far + c * STRIDE_Y + (long long)j * STRIDE_X + piece);
 #endif

@@ -1,5 +1,5 @@
 /* diamond_tile.h: the tile of diamond.cu: rows and columns, slots in shared memory, loops over them that are
- * unrolled, arithmetic. Next: diamond_rare.h. */
+ * unrolled, arithmetic. Next: diamond_ghosts.h, diamond_rare.h. */
 enum {
     M = ORDER / 2,
     HALF = STEP * DTS,
@@ -8,7 +8,7 @@ enum {
     PITCH = (ZB + 31) / 32 * 32 + 2 * M, /* a word a thread, ghosts on both sides of those with cells */
     SLOTS = 2 * HALF * HALF + M * ROWS,
     SPLIT = (ROWS - M + 1) / 2, /* rows before the second barrier of a tier */
-    LAG = 16,                   /* levels between two looks at the towers ahead */
+    LAG = 16,                   /* levels, at least, between two looks at the towers ahead */
     K_AHEAD = 3,                /* rows */
     MARK_SOURCE = 1,
     MARK_CELL = 2,

@@ -102,9 +102,10 @@ class FD(GridSimulation):
         CPU: depth (steps at once), rows (of a block).
         "diamond": levels (steps of a launch), fewest (of one: fewer are taken one by one), dts and step (half
         the width of a diamond is dts times step; step divides order / 2 and is at least half of it), zb
-        (nodes along z, of a block, at most), old (the level before in 1: shared memory, 2: registers), unroll
-        (1 or 2 copies of the code), chunk (cells in flight), variable (c of each node through 1: the L2
-        cache, 2: registers), sms (multiprocessors to occupy). ``config["kernel_options"]`` is the whole plan.
+        (nodes along z of a block, at most; where z is cut above 32, and rounded up to fours), old (the level
+        before in 1: shared memory, 2: registers), unroll (1 or 2 copies of the code), chunk (cells in
+        flight), variable (c of each node through 1: the L2 cache, 2: registers), sms (multiprocessors to
+        occupy). ``config["kernel_options"]`` is the whole plan.
     window : "auto", None or int
         For grids larger than the device's memory (scalar scheme on CUDA devices): the state stays in
         page-locked memory of the host, and a window of rows of y passes over the grid, while rows come and
