@@ -135,3 +135,14 @@ def unit_vector(name: str, value: object) -> tuple[float, float, float]:
         raise ArgumentError(f"{name} is {tuple(parts.tolist())}; expected a vector of length > 0")
     x, y, z = (parts / length).tolist()
     return x, y, z
+
+
+def check_state(exact: Any, fields: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Raise unless a state is one exact solution, or values of some of these fields."""
+    unknown = sorted(set(fields) - set(names))
+    if unknown:
+        raise ArgumentError(f"no fields {unknown}; there are {list(names)}")
+    if exact is not None and fields:
+        raise ArgumentError("give an exact solution or fields, not both")
+    if exact is not None and not callable(exact):
+        raise ArgumentError(f"exact is {exact!r}, expected an exact solution; fields go by name")

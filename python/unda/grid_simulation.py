@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core, grid_check, grid_plane
-from ._check import field_names, field_values, flag, node_values, number
+from ._check import check_state, field_names, field_values, flag, node_values, number
 from ._core import ffi, lib
 from ._parallel import ahead
 from ._run_control import alone
@@ -199,13 +199,7 @@ class GridSimulation(Simulation):
             Unknown fields, wrong shapes, values that are not finite.
         """
         names = self._scheme.names
-        unknown = sorted(set(fields) - set(names))
-        if unknown:
-            raise ArgumentError(f"no fields {unknown}; there are {list(names)}")
-        if exact is not None and fields:
-            raise ArgumentError("give an exact solution or fields, not both")
-        if exact is not None and not callable(exact):
-            raise ArgumentError(f"exact is {exact!r}, expected an exact solution; fields go by name")
+        check_state(exact, fields, names)
         if "p_previous" in fields and "p" not in fields:
             raise ArgumentError("p_previous is given without p")
         t = number("t", t, "s")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core, norms
-from ._check import field_names, flag, integer, node_values, number
+from ._check import check_state, field_names, flag, integer, node_values, number
 from ._core import lib
 from ._run_control import alone
 from .boundary import Boundaries, OuterData, own_side
@@ -119,13 +119,7 @@ class MeshSimulation(Simulation):
             Unknown fields, wrong shapes, values that are not finite, shear or unequal normal stresses in
             a fluid (elastic, vs = 0).
         """
-        unknown = sorted(set(fields) - set(self.fields))
-        if unknown:
-            raise ArgumentError(f"no fields {unknown}; there are {list(self.fields)}")
-        if exact is not None and fields:
-            raise ArgumentError("give an exact solution or fields, not both")
-        if exact is not None and not callable(exact):
-            raise ArgumentError(f"exact is {exact!r}, expected an exact solution; fields go by name")
+        check_state(exact, fields, self.fields)
         t = number("t", t, "s")
         x = own_side(exact, self.coordinates)
         place = (x[..., 0], x[..., 1], x[..., 2])
