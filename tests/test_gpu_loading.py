@@ -153,6 +153,7 @@ def test_copies_zeroing_and_events_keep_their_order():
         ("missed_barrier", "barrier: thread 0 waits for its block (line"),
         ("divergent_barrier", "divergent or missed barrier"),
         ("half_shuffle", "thread 0 waits for its warp"),
+        ("ring", "blocks wait for each other"),
     ],
 )
 def test_a_fault_loses_the_device_with_its_first_cause(kernel, cause):
@@ -162,8 +163,9 @@ def test_a_fault_loses_the_device_with_its_first_cause(kernel, cause):
     assert cause in result["cause"] and "restart the process" in result["cause"]
 
 
-def test_a_harmless_kernel_loses_nothing():
-    result = gpu_host.run("fault", "harmless")
+@pytest.mark.parametrize("kernel", ["harmless", "chain"])
+def test_a_harmless_kernel_loses_nothing(kernel):
+    result = gpu_host.run("fault", kernel)
     assert {result["first"].strip(), *(result[f"later{i}"] for i in range(5))} == {"0"}
 
 

@@ -1,6 +1,7 @@
-/* block.cpp: runs a launch: blocks one after the other in random order, each block's threads as fibers that run in
- * random order between the places where they wait. Shared memory starts as NaN in every block. A barrier that some
- * thread misses or passes at another line is a fault, as is a bad address. UNDA_EMULATOR_SEED changes the orders.
+/* block.cpp: runs a launch: blocks in random order, each block's threads as fibers that run in random order between
+ * the places where they wait. A block runs to its end before the next one begins, unless its threads look for what
+ * other blocks do (emu->yield): from there on blocks, and warps of a block, take turns at random. Shared memory starts as NaN in every block. A barrier that some thread misses or passes at another line is a
+ * fault, as are blocks that wait for each other, and a bad address. UNDA_EMULATOR_SEED changes the orders.
  * Next: driver.cpp. */
 #include "fiber.h"
 #include "runtime.h"
@@ -12,13 +13,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <sys/mman.h>
 #include <vector>
 
 namespace {
-enum { ILLEGAL_ADDRESS = 700, LAUNCH_FAILED = 719, MAX_THREAD = 1024, PAGE = 4096, STACK = 256 * 1024 };
+enum { ILLEGAL_ADDRESS = 700, LAUNCH_FAILED = 719, MAX_THREAD = 1024, PAGE = 4096, STACK = 256 * 1024, PATIENCE = 100 };
 enum state { READY, WAITING, DONE };
 struct lane {
     fiber own;
@@ -28,22 +30,46 @@ struct lane {
     unsigned mask; /* of the lanes it waits for; 0: the block */
     unsigned long long value, inbox[32];
 };
+/* A block under way: its threads with their stacks, and its shared memory while others run. */
+struct block {
+    std::vector<lane> lanes{MAX_THREAD};
+    char *stacks;
+    emu_dim index;
+    std::vector<char> fixed, dynamic;
+};
 
 emu_runtime runtime;
 const emu_launch *launch_now;
-std::vector<lane> lanes(MAX_THREAD);
-int num_thread, current;
+std::vector<std::unique_ptr<block>> under_way, idle;
+block *running;
+lane *lanes; /* of the running block */
+int num_thread, current, num_yield;
+bool prepared;
+bool talks; /* a thread of this launch has yielded */
 fiber scheduler;
-char *stacks, message[256];
+char message[256];
 std::mt19937 random_bits;
 sigjmp_buf escape;
 
+/* Memory whose last byte lies before an inaccessible page; stacks have one below each. */
+char *map(size_t bytes) {
+    return (char *)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
 [[noreturn]] void fault(int result, const char *format, ...) {
     va_list list;
     va_start(list, format);
     vsnprintf(message, sizeof message, format, list);
     va_end(list);
     siglongjmp(escape, result);
+}
+char *new_stacks() {
+    char *stacks = map((size_t)MAX_THREAD * STACK);
+    bool good = stacks != MAP_FAILED;
+    for (int t = 0; t < MAX_THREAD && good; t++)
+        good = mprotect(stacks + (size_t)t * STACK, PAGE, PROT_NONE) == 0;
+    if (!good)
+        fault(LAUNCH_FAILED, "no memory for the stacks of another block");
+    return stacks;
 }
 void on_signal(int number, siginfo_t *info, void *) {
     if (number == SIGILL) /* compile.sh asks for it */
@@ -62,6 +88,11 @@ const unsigned long long *wait(unsigned mask, unsigned long long value, int line
     own.value = value;
     fiber_switch(&own.own, &scheduler);
     return own.inbox;
+}
+void yield() {
+    talks = true;
+    num_yield++;
+    fiber_switch(&lanes[current].own, &scheduler); /* and stays ready */
 }
 void thread_main() {
     __sanitizer_finish_switch_fiber(nullptr, &scheduler.low, &scheduler.bytes);
@@ -112,8 +143,35 @@ void release_block() {
         lanes[t].where = READY;
     }
 }
-void start_threads() {
+/* Makes a block the running one: its shared memory in place of the last one's. */
+void resume(block *next) {
+    if (next == running)
+        return;
     const emu_kernel &kernel = *launch_now->kernel;
+    char *dynamic = (char *)runtime.dynamic_shared;
+    if (running) {
+        running->fixed.assign(kernel.shared_begin, kernel.shared_end);
+        running->dynamic.assign(dynamic, dynamic + launch_now->dynamic_bytes);
+    }
+    running = next;
+    lanes = next->lanes.data();
+    runtime.block_idx = next->index;
+    std::copy(next->fixed.begin(), next->fixed.end(), kernel.shared_begin);
+    std::copy(next->dynamic.begin(), next->dynamic.end(), dynamic);
+}
+void start_block(const emu_dim &index) {
+    const emu_kernel &kernel = *launch_now->kernel;
+    if (idle.empty()) {
+        idle.push_back(std::make_unique<block>());
+        idle.back()->stacks = new_stacks();
+    }
+    under_way.push_back(std::move(idle.back()));
+    idle.pop_back();
+    block *b = under_way.back().get();
+    b->index = index;
+    b->fixed.clear();
+    b->dynamic.clear();
+    resume(b);
     std::fill(kernel.shared_begin, kernel.shared_end, '\xff');
     memset(runtime.dynamic_shared, 0xff, launch_now->dynamic_bytes);
     for (int t = 0; t < num_thread; t++) {
@@ -121,24 +179,35 @@ void start_threads() {
         lanes[t].index = {u % x, u / x % y, u / x / y};
         lanes[t].where = READY;
         lanes[t].line = 0;
-        fiber_make(&lanes[t].own, stacks + (size_t)t * STACK + PAGE, STACK - PAGE, thread_main);
+        fiber_make(&lanes[t].own, b->stacks + (size_t)t * STACK + PAGE, STACK - PAGE, thread_main);
     }
 }
-void run_block(std::vector<int> &order) {
-    start_threads();
+/* Runs the running block until it has ended, which it returns, or it is another one's turn; moved: whether a thread
+ * did more than look again. */
+bool run_block(std::vector<int> &order, bool &moved) {
     for (;;) {
         std::shuffle(order.begin(), order.end(), random_bits);
+        int ran = 0;
+        unsigned warps = talks ? (unsigned)random_bits() : ~0u; /* others run ahead, and blocks see it */
+        num_yield = 0;
         for (int t : order)
-            if (lanes[t].where == READY) {
+            if (lanes[t].where == READY && (warps >> t / 32 & 1)) {
                 current = t;
+                ran++;
                 runtime.thread_idx = lanes[t].index;
                 fiber_switch(&scheduler, &lanes[t].own);
             }
+        moved |= ran > num_yield;
         if (release_warps())
             continue;
         if (std::all_of(order.begin(), order.end(), [](int t) { return lanes[t].where == DONE; }))
-            return;
-        release_block();
+            return true;
+        if (std::none_of(order.begin(), order.end(), [](int t) { return lanes[t].where == READY; }))
+            release_block();
+        else if (ran == num_yield)
+            return false;
+        if (talks && random_bits() % 4 == 0)
+            return false;
     }
 }
 void run_blocks(const emu_dim &grid) {
@@ -147,34 +216,48 @@ void run_blocks(const emu_dim &grid) {
     std::iota(blocks.begin(), blocks.end(), 0u);
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(blocks.begin(), blocks.end(), random_bits);
-    for (unsigned b : blocks) {
-        runtime.block_idx = {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y};
-        run_block(order);
+    int in_vain = 0;
+    while (!blocks.empty() || !under_way.empty()) {
+        size_t which = random_bits() % (under_way.size() + (blocks.empty() ? 0 : 1));
+        if (!talks || which == under_way.size()) {
+            unsigned b = blocks.back();
+            blocks.pop_back();
+            which = under_way.size();
+            start_block({b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y});
+        }
+        resume(under_way[which].get());
+        bool moved = false;
+        if (run_block(order, moved)) {
+            idle.push_back(std::move(under_way[which]));
+            under_way.erase(under_way.begin() + (long)which);
+            running = nullptr;
+        }
+        in_vain = moved ? 0 : in_vain + 1;
+        if (blocks.empty() && in_vain > PATIENCE * (int)under_way.size())
+            fault(LAUNCH_FAILED, "%d blocks wait for each other", (int)under_way.size());
     }
-}
-/* Memory whose last byte lies before an inaccessible page; stacks have one below each. */
-char *map(size_t bytes) {
-    return (char *)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 void prepare() {
     const char *seed = getenv("UNDA_EMULATOR_SEED");
     random_bits.seed(seed ? (unsigned)atoi(seed) : 1);
-    stacks = map((size_t)MAX_THREAD * STACK);
-    for (int t = 0; t < MAX_THREAD; t++)
-        mprotect(stacks + (size_t)t * STACK, PAGE, PROT_NONE);
+    prepared = true;
 }
 } // namespace
 
 int emu_run(const emu_launch &launch, char *detail, unsigned long bytes) {
-    if (!stacks)
+    if (!prepared)
         prepare();
+    std::move(under_way.begin(), under_way.end(), std::back_inserter(idle)); /* of a launch that failed */
+    under_way.clear();
+    running = nullptr;
+    talks = false;
     launch_now = &launch;
     num_thread = (int)(launch.block.x * launch.block.y * launch.block.z);
     size_t pages = (launch.dynamic_bytes + PAGE - 1) / PAGE * PAGE;
     char *room = map(pages + PAGE);
     mprotect(room + pages, PAGE, PROT_NONE);
     void *dynamic = room + ((pages - launch.dynamic_bytes) & ~(size_t)15);
-    runtime = {{}, {}, launch.block, launch.grid, dynamic, wait};
+    runtime = {{}, {}, launch.block, launch.grid, dynamic, wait, yield};
     *launch.kernel->slot = &runtime;
     struct sigaction ours = {}, before[2];
     ours.sa_sigaction = on_signal;

@@ -11,7 +11,6 @@
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 #define __noinline__
-#define __cluster_dims__(...)
 #define __shared__ static __attribute__((section("emu_block")))
 
 extern "C" {
@@ -43,6 +42,11 @@ EMU_MATH(sqrt) EMU_MATH(fabs) EMU_MATH(floor) EMU_MATH(exp) EMU_MATH(fmin) EMU_M
     inline TYPE __##SUFFIX##mul_rn(TYPE x, TYPE y) { return x * y; }                               \
     inline TYPE FUSED(TYPE x, TYPE y, TYPE z) { return FMA(x, y, z); }
 EMU_ROUNDED(f, float, __fmaf_rn, __builtin_fmaf) EMU_ROUNDED(d, double, __fma_rn, __builtin_fma)
+template <class T, class F> inline T emu_bits(F x) { T bits; static_assert(sizeof(T) == sizeof(F)); __builtin_memcpy(&bits, &x, sizeof bits); return bits; }
+inline unsigned __float_as_uint(float x) { return emu_bits<unsigned>(x); }
+inline float __uint_as_float(unsigned x) { return emu_bits<float>(x); }
+inline long long __double_as_longlong(double x) { return emu_bits<long long>(x); }
+inline double __longlong_as_double(long long x) { return emu_bits<double>(x); }
 inline float __fdividef(float x, float y) { return x / y; }
 template <class T> inline bool isfinite(T x) { return __builtin_isfinite(x); }
 template <class T> inline bool isnan(T x) { return __builtin_isnan(x); }

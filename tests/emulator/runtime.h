@@ -11,6 +11,7 @@ struct emu_runtime {
     /* Waits for the lanes of mask, whose values [32] it returns, or if mask is 0 for the block: then for
      * how many threads value is not 0. line: of the call in the source. */
     const unsigned long long *(*wait)(unsigned mask, unsigned long long value, int line);
+    void (*yield)(); /* in a loop that waits for another block */
 };
 /* A kernel library exports one, `emu_kernel_NAME`, for each kernel. */
 struct emu_kernel {

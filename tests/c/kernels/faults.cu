@@ -48,6 +48,26 @@ extern "C" __global__ void half_shuffle(struct fault_args args)
         args.to[threadIdx.x] = __shfl_down_sync(0xffffffffu, args.from[threadIdx.x], 1);
 }
 
+/* Each block waits for another one, all around. */
+extern "C" __global__ void ring(struct fault_args args)
+{
+    const volatile double *next = args.to + (blockIdx.x + 1) % gridDim.x;
+    while (threadIdx.x == 0 && *next != 1)
+        emu->yield();
+    __syncthreads();
+    args.to[blockIdx.x] = 1;
+}
+
+/* Each block waits for the one before. */
+extern "C" __global__ void chain(struct fault_args args)
+{
+    const volatile double *before = args.to + blockIdx.x - 1;
+    while (blockIdx.x > 0 && threadIdx.x == 0 && *before != 1)
+        emu->yield();
+    __syncthreads();
+    args.to[blockIdx.x] = 1;
+}
+
 /* Does nothing wrong: the twin of the others. */
 extern "C" __global__ void harmless(struct fault_args args)
 {
