@@ -1,6 +1,6 @@
 """Kernel diamond has the bits of step: every recorded sample and both levels, whatever the tile and the grid.
 
-On the stand-in few small grids (each is a compilation), on a device many. Cases of clusters need a device.
+On the stand-in few small grids (each is a compilation), on a device many.
 Not here: that these bits are right (test_fd_modes.py), other kernels (test_fd_kernels.py).
 """
 
@@ -65,12 +65,16 @@ def make(case, kernel, *, shape=None, options=None):
     return sim, rng
 
 
-def run(case, kernel, *, shape=None, options=None, steps=(3, 9)):
-    """Both levels and all traces of random fields with three sources and two groups of receivers."""
+def run(case, kernel, *, shape=None, options=None, steps=(3, 9), heights=()):
+    """Both levels and all traces of random fields with three sources and two groups of receivers.
+
+    heights: of further sources, as shares of the height of the grid.
+    """
     sim, rng = make(case, kernel, shape=shape, options=options)
     size = np.array(sim.grid.size)
-    for place, f0 in zip(rng.uniform(0.1, 0.9, (3, 3)), (20.0, 30.0, 40.0), strict=True):
-        sim.add_source(unda.VolumeInjection(place * size, unda.ricker(f0, t0=0.0)))
+    places = [*rng.uniform(0.1, 0.9, (3, 3)), *((0.4, 0.6, height) for height in heights)]
+    for i, place in enumerate(places):
+        sim.add_source(unda.VolumeInjection(place * size, unda.ricker(20.0 + 10.0 * i, t0=0.0)))
     every = sim.add_receivers(rng.uniform(0, 1, (5, 3)) * size, ["p"])
     third = sim.add_receivers(np.array([0.5 * size, size]), ["p"], every=3)
     for n in steps:
@@ -105,6 +109,48 @@ def test_the_number_of_multiprocessors_does_not_matter():
     options = {"dts": dts, "step": step, "levels": case["levels"], "fewest": 1}
     one, all_of_them = (run(case, "diamond", options={**options, **sms}) for sms in ({"sms": 1}, {}))
     assert same(one, all_of_them)
+
+
+def cut(tile, zb, nz, **other):
+    """A case whose z is cut into blocks of zb nodes at most."""
+    case = {
+        "tile": tile, "shape": (11, 15, nz), "zb": zb, "dtype": "float32", "medium": "uniform",
+        "low": "free", "high": "rigid", "levels": 5, "fewest": 1, **other,
+    }  # fmt: skip
+    return pytest.param(case, id=f"{tile}-{nz}-{zb}", marks=[pytest.mark.slow] * (tile[0] > 4 and not REAL))
+
+
+@pytest.mark.parametrize(  # blocks of 2, 2, 3, 4, 6 and 8 warps; 4, 2, 3, 2, 2 and 2 of them
+    "case",
+    [
+        cut((2, 2, 1), 36, 127, medium="varying", high="layer"),
+        cut((2, 3, 1), 48, 95, dtype="float64"),
+        cut((4, 2, 2), 100, 259, low="layer"),
+        cut((4, 2, 1), 128, 250, dtype="float64", medium="varying"),
+        cut((2, 2, 1), 192, 380, low="rigid"),
+        cut((2, 2, 1), 256, 500, high="free"),
+        cut((6, 2, 3), 48, 130, medium="varying"),
+        cut((8, 2, 2), 80, 150, low="layer", high="layer"),
+    ],
+)
+def test_blocks_along_z_have_the_bits_of_step(case):
+    """With sources on the cuts; twice, since the stand-in runs blocks in another order."""
+    _, dts, step = case["tile"]
+    options = {"dts": dts, "step": step, "zb": case["zb"], "levels": case["levels"], "fewest": 1}
+    nz, zb = case["shape"][2], make(case, "diamond", options=options)[0].config["kernel_options"]["zb"]
+    heights = np.arange(zb, nz, zb) / nz
+    wanted = run(case, "step", heights=heights)
+    assert same(run(case, "diamond", options=options, heights=heights), wanted)
+    assert same(run(case, "diamond", options=options, heights=heights), wanted)
+
+
+def test_more_blocks_than_run_at_once_share_them():
+    """Nine towers side by side, three blocks each; as few run at once as one tower needs, or one more."""
+    case = {**MIXED, "shape": (31, 19, 111), "levels": 9}
+    wanted = run(case, "step")
+    for sms in (1, 4):
+        options = {"dts": 2, "step": 1, "zb": 40, "levels": 9, "fewest": 1, "sms": sms}
+        assert same(run(case, "diamond", options=options), wanted)
 
 
 def test_another_step_is_seen():
@@ -214,7 +260,9 @@ def auto(shape, *, order=2, dtype="float32", side="rigid", **options):
         ((1047, 4096, 65), {"order": 8, "kernel_options": {"step": 2}}, False),
         ((1047, 4096, 64), {"order": 8, "dtype": "float64", "kernel_options": {"step": 2}}, False),
         ((775, 384, 128), {"order": 6, "kernel_options": {"step": 3}}, True),
-        ((775, 384, 129), {"order": 6, "kernel_options": {"step": 3}}, False),
+        ((775, 384, 129), {"order": 6, "kernel_options": {"step": 3}}, True),
+        ((775, 384, 129), {"order": 6, "side": "absorbing", "kernel_options": {"step": 3}}, False),
+        ((775, 384, 129), {"order": 6, "dtype": "float64", "kernel_options": {"step": 3}}, False),
         ((775, 383, 128), {"order": 6, "kernel_options": {"step": 3}}, False),
     ],
 )
@@ -291,7 +339,7 @@ def test_tall_grids_are_cut_along_z(case):
     ("shape", "options"), [((19, 23, 21), {"levels": 7}), ((23, 21, 127), {"levels": 7, "zb": 48})]
 )
 def test_two_for_the_sanitizer(shape, options):
-    """One block along z, and a cluster of three."""
+    """One block along z, and three."""
     options = {"dts": 2, "step": 1, "fewest": 1, **options}
     found = run(MIXED, "diamond", shape=shape, options=options, steps=(9,))
     assert same(found, run(MIXED, "step", shape=shape, steps=(9,)))
@@ -326,6 +374,11 @@ def test_random_grids(seed):
         ({"kernel_options": {"dts": 40}}, "bytes of shared memory"),
         ({"kernel_options": {"zb": 1}}, "z has too many nodes"),
         ({"kernel_options": {"zb": 10}}, "blocks of 32 cells or fewer"),
+        ({"kernel_options": {"zb": 36}, "shape": (9, 9, 3000)}, "z has too many nodes"),
+        *(
+            [({"kernel_options": {"zb": 36}, "shape": (9, 9, 180)}, "cut into 5 blocks, .* 4 multi")]
+            * (not REAL)
+        ),
     ],
 )
 def test_what_it_cannot_run_is_refused(options, message):

@@ -45,10 +45,17 @@ unda_status diamond_compile_only(unda_solver *s, int compute_capability, unda_ke
     return UNDA_OK;
 }
 
-/* The progress of each block of each tower. */
-static int64_t num_flag(const unda_solver *s, const struct diamond_tile *tile, int64_t levels)
+/* The blocks of all towers. */
+static int64_t num_part(const unda_solver *s, const struct diamond_tile *tile, int64_t levels)
 {
     return tile->num_zb * diamond_rows(s, tile) * diamond_stages(s, tile, levels);
+}
+/* Mail of all blocks that run at once, as cuda/fd/diamond_ghosts.h has it. */
+static int64_t mail_bytes(const unda_solver *s, const struct diamond *d)
+{
+    int64_t width = d->tile.step * d->tile.dts, rows = d->tile.step * (2 * d->tile.dts - 1);
+    int64_t words = s->fd->half * (2 * width * width - s->fd->half * rows) * s->real_bytes / 4;
+    return d->tile.num_zb > 1 ? diamond_sms(s, d) * 4 * words * 8 : 0;
 }
 
 unda_status diamond_create(unda_solver *s, struct diamond *d)
@@ -61,6 +68,12 @@ unda_status diamond_create(unda_solver *s, struct diamond *d)
         FAIL(UNDA_ERR_ARG,
              "a tile takes %d bytes of shared memory, the device has %lld; expected less dts or zb",
              d->tile.shared_bytes, (long long)gpu_info(t->base.gpu)->shared_bytes);
+    if (d->tile.num_zb > gpu_info(t->base.gpu)->num_sm)
+        FAIL(
+            UNDA_ERR_ARG,
+            "z is cut into %d blocks, which wait for each other, the device has %d multiprocessors; expected "
+            "more zb or kernel step",
+            d->tile.num_zb, gpu_info(t->base.gpu)->num_sm);
     defines(s, &d->tile, t->base.pitch, t->base.plane, text, options);
     struct gpu_source source = {"fd/diamond.cu", options, NUM_OPTION};
     TRY(gpu_module_new(&d->module, t->base.gpu, &source));
@@ -70,12 +83,14 @@ unda_status diamond_create(unda_solver *s, struct diamond *d)
     d->version = -1;
     TRY(array_try(&d->due_host, d->tile.levels + 1, 1, "receivers"));
     TRY(gpu_alloc(t->base.gpu, &d->due, d->tile.levels + 1, "receivers"));
-    return gpu_alloc(t->base.gpu, &d->progress, 4 * (num_flag(s, &d->tile, d->tile.levels) + 1), "towers");
+    TRY(gpu_alloc(t->base.gpu, &d->progress, 4 * (2 * num_part(s, &d->tile, d->tile.levels) + 1), "towers"));
+    return mail_bytes(s, d) ? gpu_alloc(t->base.gpu, &d->mail, mail_bytes(s, d), "towers") : UNDA_OK;
 }
 
 void diamond_free(unda_solver *s, struct diamond *d)
 {
     diamond_free_lists(s, d);
+    gpu_free(fd_cuda(s)->gpu, d->mail);
     gpu_free(fd_cuda(s)->gpu, d->progress);
     gpu_free(fd_cuda(s)->gpu, d->due);
     array_free(d->due_host);
@@ -107,6 +122,7 @@ static struct diamond_args arguments(const unda_solver *s, const struct diamond 
         .due = POINTER(d->due),
         .ticket = POINTER(d->progress),
         .progress = POINTER(d->progress + 4),
+        .mail = POINTER(d->mail),
         .nx = (int)fd->axis[0].total,
         .ny = (int)fd->axis[1].total,
         .nz = (int)fd->axis[2].total,
@@ -163,19 +179,21 @@ unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t
     struct scalar_cuda *t = scalar_cuda(s);
     TRY(update_lists(s, d));
     struct diamond_args a = arguments(s, d);
-    int64_t rows = diamond_rows(s, &d->tile), towers = rows * (end - first);
-    int64_t most = diamond_sms(s, d) / d->tile.num_zb;
+    int64_t rows = diamond_rows(s, &d->tile), parts = d->tile.num_zb * rows * (end - first);
+    int64_t most = diamond_sms(s, d);
     a.num_level = (int)levels;
     a.first_tower = (int)(rows * first);
     a.num_tower = (int)(rows * end);
+    a.owner = POINTER(d->progress + (gpu_ptr)(4 * (num_part(s, &d->tile, levels) + 1)));
     a.amplitude = POINTER(t->base.amplitude + (gpu_ptr)(time * s->num_source * s->real_bytes));
     if (s->num_group && first == 0)
         TRY(diamond_upload_samples(s, d, begin, levels));
-    /* the ticket, and before the first stage the progress of all towers */
+    /* the ticket, and before the first stage what is known of all towers */
     TRY(gpu_zero_async(t->base.stream, d->progress,
-                       4 * (first == 0 ? num_flag(s, &d->tile, levels) + 1 : 1)));
-    struct gpu_shape shape = {{d->tile.num_zb * (towers < most ? towers : most), 1, 1},
-                              {(d->tile.zb + 31) / 32 * 32, 1, 1},
-                              d->tile.shared_bytes};
+                       4 * (first == 0 ? 2 * num_part(s, &d->tile, levels) + 1 : 1)));
+    if (d->mail)
+        TRY(gpu_zero_async(t->base.stream, d->mail, mail_bytes(s, d)));
+    struct gpu_shape shape = {
+        {parts < most ? parts : most, 1, 1}, {(d->tile.zb + 31) / 32 * 32, 1, 1}, d->tile.shared_bytes};
     return gpu_launch(&d->kernel, t->base.stream, &shape, &a, sizeof a);
 }

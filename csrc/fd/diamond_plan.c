@@ -18,7 +18,7 @@ static const struct diamond_tile tiles[3][4] = {{{7, 1, 224, 1, 2, 14, 0, 0, 0, 
                                                  {2, 2, 160, 0, 1, 6, 1, 0, 0, 0, 0},
                                                  {2, 3, 96, 0, 1, 6, 1, 0, 0, 0, 0},
                                                  {2, 2, 128, 0, 1, 6, 1, 0, 0, 0, 0}}};
-enum { MAX_DIAMOND_HALF = 4, MAX_CLUSTER = 8, LEAST_CUT = 33, NUM_LEVEL = 512 };
+enum { MAX_DIAMOND_HALF = 4, MAX_NUM_ZB = 64, LEAST_CUT = 33, NUM_LEVEL = 512 };
 
 /* Steps, by half the order, from which on a launch takes less time than the steps one by one: the towers of
  * few levels are as many and wait for each other as often. On an H200, 1.6e9 cells, 8 and 64 levels: order 2,
@@ -65,11 +65,12 @@ enum {
     SMS_PART = END_PART
 };
 
-/* Taller grids than a block of that tile, float32, one c: whole multiples of 96 threads, three or more a
- * scheduler, and few blocks, since of clusters of 2, 3, 4, 5, 6, 8 blocks an H200 holds 66, 39, 30, 22, 17,
- * 15. */
-static const struct diamond_tile tall[2] = {{5, 1, 384, 0, 1, 5, 0, 0, 0, 0, 0},
-                                            {5, 1, 288, 0, 1, 5, 0, 0, 0, 0, 0}};
+/* Grids taller than a block of that tile, float32, one c, by half the order: blocks of 12, 9, 6 and 4
+ * warps; one copy of the code. */
+static const struct diamond_tile tall[MAX_DIAMOND_HALF] = {{5, 1, 384, 0, 1, 5, 0, 0, 0, 0, 0},
+                                                           {5, 1, 288, 0, 1, 5, 0, 0, 0, 0, 0},
+                                                           {2, 3, 192, 0, 1, 6, 0, 0, 0, 0, 0},
+                                                           {3, 2, 128, 0, 1, 8, 0, 0, 0, 0, 0}};
 
 /* Whether an option leaves a part as it is. */
 static bool left(int32_t given, int part)
@@ -82,9 +83,8 @@ static struct diamond_tile in_table(const unda_solver *s)
     const int32_t *plan = s->options.plan;
     int half = s->fd->half, kind = s->real_bytes == 8 ? 2 : !s->fd->uniform;
     struct diamond_tile tile = tiles[kind][half - 1];
-    if (kind == 0 && half <= 2 && s->fd->axis[2].total > tile.zb &&
-        left(plan[FIRST_PART], tall[half - 1].dts) && left(plan[FIRST_PART + 1], tall[half - 1].step) &&
-        left(plan[ZB_PART], tall[half - 1].zb))
+    if (kind == 0 && s->fd->axis[2].total > tile.zb && left(plan[FIRST_PART], tall[half - 1].dts) &&
+        left(plan[FIRST_PART + 1], tall[half - 1].step) && left(plan[ZB_PART], tall[half - 1].zb))
         tile = tall[half - 1];
     if (fd_has_layers(s->fd) && !tile.old)
         tile.unroll = 1; /* two copies of the code for layers are more than the instruction cache holds */
@@ -135,14 +135,14 @@ const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
     tile->num_zb = (int)((nz + tile->zb - 1) / tile->zb);
     tile->zb = (int)((nz + tile->num_zb - 1) / tile->num_zb);
     if (tile->num_zb > 1)
-        tile->zb = (tile->zb + 3) / 4 * 4; /* ghosts are sent as vectors, those of an end by one warp */
+        tile->zb = (tile->zb + 3) / 4 * 4; /* ghosts are fetched as vectors of four words */
     if (tile->num_zb > 1 && half > 1 && tile->variable && !s->options.plan[VARIABLE_PART])
         tile->variable = 1; /* or registers spill */
     if (!tile->fewest)
         tile->fewest = tile->levels < fewest[half - 1] ? tile->levels : fewest[half - 1];
     if (half % tile->step || 2 * tile->step < half)
         return "step does not divide half the order or is less than half of it";
-    if (tile->num_zb > MAX_CLUSTER || nz - (int64_t)(tile->num_zb - 1) * tile->zb < 2 * half)
+    if (tile->num_zb > MAX_NUM_ZB || nz - (int64_t)(tile->num_zb - 1) * tile->zb < 2 * half)
         return "z has too many nodes, or too few are left for the last block";
     if (tile->num_zb > 1 && tile->zb < LEAST_CUT)
         return "z is cut into blocks of 32 cells or fewer";
@@ -161,22 +161,25 @@ int64_t diamond_rows(const unda_solver *s, const struct diamond_tile *tile)
 /* Where "auto" takes the kernel. Towers of a stage do not wait for each other, so one with a block for each
  * SM keeps the device busy; a tower is long against its way into the grid and out, and the lag of the next
  * stage; most threads have a cell. Order 8, one c: 260 Gcell/s by count in long rows of y, 190 to 220 in rows
- * of 1152, steps one by one 241. Measured on Hopper, whose blocks have the shared memory and, where z is cut,
- * clusters; of more than two blocks at orders 2 and 4 in single precision only, and not with layers and c of
- * each node (163 for 176 step by step, 552 x 552 x 552). */
+ * of 1152, steps one by one 241. Measured on Hopper, whose blocks have the shared memory. Where z is in more
+ * than two blocks: 1152 x 1152 x 1152, orders 2 to 8, one c, 762, 441, 326, 188 (steps one by one 315, 297,
+ * 269, 242), with layers 514, 305, 190 (272, 253, 220); layers and c of each node, 552 x 552 x 552, order 4,
+ * 178 (176). */
 bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile)
 {
     enum { NUM_SM = 132, LEAST_LEVELS = 128, LONG = 1024, HOPPER = 90 };
     int half = s->fd->half, zb = s->options.plan[ZB_PART] ? s->options.plan[ZB_PART] : in_table(s).zb;
     int least = half == MAX_DIAMOND_HALF ? LONG : LEAST_LEVELS;
+    bool plain = s->fd->uniform && s->real_bytes == 4, layers = fd_has_layers(s->fd);
     if (diamond_rows(s, tile) * tile->num_zb < NUM_SM || s->fd->axis[1].total < least * half ||
-        2 * tile->zb < zb ||
-        (tile->num_zb > 2 && (half > 2 || s->real_bytes == 8 || (fd_has_layers(s->fd) && !s->fd->uniform))) ||
-        (half == MAX_DIAMOND_HALF && (!s->fd->uniform || s->real_bytes == 8 || tile->num_zb > 1)))
+        2 * tile->zb < zb || (half == MAX_DIAMOND_HALF && (!plain || tile->num_zb > 1)) ||
+        (tile->num_zb > 2 &&
+         (s->real_bytes == 8 || (half > 2 && !plain) || (layers && (half > 2 || !plain)))))
         return false;
     unda_device_info info = {.size_bytes = sizeof info};
     return unda_device_get_info(s->options.device, &info) != UNDA_OK || /* a forecast without a device */
-           (info.compute_capability >= HOPPER && info.shared_bytes >= tile->shared_bytes);
+           (info.compute_capability >= HOPPER && info.shared_bytes >= tile->shared_bytes &&
+            info.num_sm >= tile->num_zb);
 }
 
 /* Nodes beside the grid that tiles read and write. */

@@ -1,4 +1,4 @@
-/* async.h: copies from global to shared memory that take no registers, flags between blocks, clusters. */
+/* async.h: copies from global to shared memory that take no registers; flags and mail between blocks. */
 #ifndef UNDA_ASYNC_H
 #define UNDA_ASYNC_H
 
@@ -14,9 +14,37 @@ static inline void copy_commit()
 template <int LEFT> static inline void copy_wait()
 {
 }
+static inline void look_again()
+{
+    emu->yield();
+}
 static inline int load_acquire(const int *p)
 {
     return *p;
+}
+static inline int load_relaxed(const int *p)
+{
+    return *p;
+}
+static inline void store_relaxed(int *p, int v)
+{
+    *p = v;
+}
+static inline void store_words(unsigned long long *to, unsigned long long v)
+{
+    *to = v;
+}
+static inline void store_words(unsigned long long *to, unsigned long long v, unsigned long long w)
+{
+    to[0] = v, to[1] = w;
+}
+static inline void load_words(unsigned long long (&v)[1], const unsigned long long *from)
+{
+    v[0] = *from;
+}
+static inline void load_words(unsigned long long (&v)[2], const unsigned long long *from)
+{
+    v[0] = from[0], v[1] = from[1];
 }
 static inline void store_release(int *p, int v)
 {
@@ -43,6 +71,10 @@ template <int LEFT> static __device__ __forceinline__ void copy_wait()
 {
     asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
 }
+/* In a loop that waits for other blocks. */
+static __device__ __forceinline__ void look_again()
+{
+}
 static __device__ __forceinline__ int load_acquire(const int *p)
 {
     int v;
@@ -53,76 +85,86 @@ static __device__ __forceinline__ void store_release(int *p, int v)
 {
     asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
 }
-/* ---- clusters ---- */
-static __device__ __forceinline__ int cluster_rank()
+static __device__ __forceinline__ int load_relaxed(const int *p)
 {
-    int r;
-    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
-    return r;
+    int v;
+    asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(p));
+    return v;
 }
-static __device__ __forceinline__ unsigned remote_address(unsigned address, int rank)
+static __device__ __forceinline__ void store_relaxed(int *p, int v)
 {
-    unsigned r;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(address), "r"(rank));
-    return r;
+    asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(p), "r"(v));
 }
-static __device__ __forceinline__ void store_remote(unsigned to, int v)
+/* Eight bytes are there at once, or not at all. */
+static __device__ __forceinline__ void store_words(unsigned long long *to, unsigned long long v)
 {
-    asm volatile("st.shared::cluster.s32 [%0], %1;" ::"r"(to), "r"(v) : "memory");
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(v));
 }
-/* Meetings: barriers in shared memory that blocks of a cluster pass when so many bytes were stored there. */
-static __device__ __forceinline__ void meeting_expect(unsigned address, int bytes)
+static __device__ __forceinline__ void store_words(unsigned long long *to, unsigned long long v,
+                                                   unsigned long long w)
 {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes)
-                 : "memory");
+    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(v), "l"(w));
 }
-static __device__ __forceinline__ void meeting_new(unsigned address)
+static __device__ __forceinline__ void load_words(unsigned long long (&v)[1], const unsigned long long *from)
 {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address) : "memory");
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v[0]) : "l"(from));
 }
-/* Acquires for the block alone: what was stored is its own shared memory; for the cluster L1 would be
- * emptied. */
-static __device__ __forceinline__ void meeting_wait(unsigned address, int parity)
+static __device__ __forceinline__ void load_words(unsigned long long (&v)[2], const unsigned long long *from)
 {
-    asm volatile("{\n\t.reg .pred done;\n"
-                 "again_%=:\n\t"
-                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
-                 "@!done bra again_%=;\n\t}" ::"r"(address),
-                 "r"(parity)
-                 : "memory");
-}
-/* Stores NUM words, at most 16 bytes, into the shared memory of another block, and tells its meeting. Loads
- * may pass it: what it stores was loaded before. */
-#define STORE_ASYNC "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes."
-template <int NUM>
-static __device__ __forceinline__ void store_async(unsigned to, const float *from, unsigned meeting)
-{
-    if constexpr (NUM == 4)
-        asm volatile(STORE_ASYNC "v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to), "f"(from[0]), "f"(from[1]),
-                     "f"(from[2]), "f"(from[3]), "r"(meeting));
-    else if constexpr (NUM == 2)
-        asm volatile(STORE_ASYNC "v2.f32 [%0], {%1, %2}, [%3];" ::"r"(to), "f"(from[0]), "f"(from[1]),
-                     "r"(meeting));
-    else
-        asm volatile(STORE_ASYNC "f32 [%0], %1, [%2];" ::"r"(to), "f"(from[0]), "r"(meeting));
-}
-template <int NUM>
-static __device__ __forceinline__ void store_async(unsigned to, const double *from, unsigned meeting)
-{
-    if constexpr (NUM == 2)
-        asm volatile(STORE_ASYNC "v2.f64 [%0], {%1, %2}, [%3];" ::"r"(to), "d"(from[0]), "d"(from[1]),
-                     "r"(meeting));
-    else
-        asm volatile(STORE_ASYNC "f64 [%0], %1, [%2];" ::"r"(to), "d"(from[0]), "r"(meeting));
-}
-static __device__ __forceinline__ void cluster_arrive()
-{
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-}
-static __device__ __forceinline__ void cluster_wait()
-{
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(v[0]), "=l"(v[1]) : "l"(from));
 }
 #endif
+
+/* ---- words with a tag beside them: whoever finds the tag has the word ---- */
+static __device__ __forceinline__ unsigned long long with_tag(unsigned word, unsigned tag)
+{
+    return (unsigned long long)tag << 32 | word;
+}
+template <int NUM>
+static __device__ __forceinline__ void store_tagged(unsigned long long *to, const float *from, unsigned tag)
+{
+    if constexpr (NUM == 2)
+        store_words(to, with_tag(__float_as_uint(from[0]), tag), with_tag(__float_as_uint(from[1]), tag));
+    else
+        store_words(to, with_tag(__float_as_uint(from[0]), tag));
+}
+template <int NUM>
+static __device__ __forceinline__ void store_tagged(unsigned long long *to, const double *from, unsigned tag)
+{
+    const unsigned long long bits = (unsigned long long)__double_as_longlong(from[0]);
+    store_words(to, with_tag((unsigned)bits, tag), with_tag((unsigned)(bits >> 32), tag));
+}
+/* Looks again until all of v has the tag. */
+template <int NUM>
+static __device__ __forceinline__ void wait_words(unsigned long long (&v)[NUM],
+                                                  const unsigned long long *from, unsigned tag)
+{
+    for (;;) {
+        bool all = true;
+#pragma unroll
+        for (int i = 0; i < NUM; i++)
+            all = all && (unsigned)(v[i] >> 32) == tag;
+        if (all)
+            break;
+        look_again();
+        load_words(v, from);
+    }
+}
+/* v: what has been found at `from`. */
+template <int NUM>
+static __device__ __forceinline__ void take_tagged(float *to, unsigned long long (&v)[NUM],
+                                                   const unsigned long long *from, unsigned tag)
+{
+    wait_words(v, from, tag);
+#pragma unroll
+    for (int i = 0; i < NUM; i++)
+        to[i] = __uint_as_float((unsigned)v[i]);
+}
+template <int NUM>
+static __device__ __forceinline__ void take_tagged(double *to, unsigned long long (&v)[2],
+                                                   const unsigned long long *from, unsigned tag)
+{
+    wait_words(v, from, tag);
+    to[0] = __longlong_as_double((long long)(v[1] << 32 | (v[0] & 0xffffffff)));
+}
 #endif

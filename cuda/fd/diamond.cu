@@ -7,7 +7,7 @@
  * suffice. Towers of one stage stand 2 HALF apart in x; the next stage is HALF further back and HALF aside.
  * Words a cell and step: loads and stores of 2M ROWS each, and the tips, over 2 HALF^2 cells.
  *
- * A block is a tile times ZB cells along z, one thread a z; NUM_ZB blocks, a cluster, span nz. Shared memory
+ * A block is a tile times ZB cells along z, one thread a z; NUM_ZB blocks span nz. Shared memory
  * holds two levels of the tile and its halo: [slot][z], a slot for each row and column. New values replace
  * level n - 1 a slot of 2M columns lower, values of level n stay in registers for the next tier. The halo of
  * the next level arrives by asynchronous copies as soon as a row has used that of level n - 1; a second
@@ -19,8 +19,10 @@
  * in x and y, sources. Cells outside the grid are computed like all others, and written to the padding: they
  * are overwritten by images before a cell inside can see them.
  *
- * Blocks draw towers by tickets in an order in which every tower comes after those that it needs, and follow
- * the progress of their blocks, LAG levels at a time or as far as the last look saw.
+ * Blocks draw towers, or their parts along z, by tickets in an order in which every tower comes after those
+ * that it needs, and follow the progress of their blocks, LAG levels at a time or as far as the last look
+ * saw. Parts of a tower are drawn one after the other: NUM_ZB blocks at once are enough for no one to wait
+ * forever.
  *
  * Defines: REAL; ORDER in space; DTS and STEP, the tile (STEP divides ORDER / 2 and is at least half of it);
  * STRIDE_X and STRIDE_Y [words]; ZB, NUM_ZB; LAYER, 1 if there is an absorbing layer; VARIABLE, 0 if c is
@@ -49,31 +51,16 @@ struct place {
     REAL gz;
     int y, x; /* of column 0 at level n, of row 0 */
 #if NUM_ZB > 1
-    bool edge; /* this warp has an end of the block whose cells are ghosts of a neighbour in the cluster */
-    int put;   /* from its own word to the first of the M cells there, */
-    unsigned remote;                  /* to its ghost, level n0, slot 0, */
-    int ghost;                        /* and to the first of the M ghosts at this end; */
-    long long far;                    /* from its own z in memory to that ghost */
-    unsigned meeting, remote_meeting; /* ghosts of this end are here; those over there */
-    unsigned round;                   /* levels sent so far */
+    int jobs;      /* what this warp does for an end of the block whose cells are ghosts of a neighbour */
+    int put;       /* from its own word to the first of the M cells there, */
+    int ghost;     /* and to the first of the M ghosts; */
+    long long far; /* from its own z in memory to that ghost */
+    unsigned long long *mine, *theirs; /* boxes of this end, and those over there */
+    unsigned tag;                      /* of level n of this tower */
 #endif
 };
 
 #include "fd/diamond_ghosts.h"
-
-static __device__ __forceinline__ void wait_part()
-{
-    __syncthreads();
-}
-static __device__ __forceinline__ void wait_block()
-{
-#if NUM_ZB > 1
-    cluster_arrive();
-    cluster_wait();
-#else
-    __syncthreads();
-#endif
-}
 
 /* A thread's word of a cell of the tile; level: as t.own. */
 static __device__ __forceinline__ REAL *cell_of(const place &t, REAL *level, int j, int c)
@@ -132,13 +119,14 @@ static __device__ __forceinline__ void load_registers(const place &t, tile_regis
 
 /* Makes level n + 1 of the tile. d: level n in registers; o: what it becomes (OLD: level n - 1 before). cur,
  * old: the levels in shared memory; to: memory of level n + 1 at column 0 of row 0; first: ghosts of level n
- * came with the tower; late: those of level n + 1 are sent when sources are in them. Groups of copies: a row
- * each, in the middle and at the end those of fetch_ghosts. */
+ * came with the tower; sends: those of level n + 1 go from here, unless sources come to them; mail: their
+ * first part, asked for. Groups of copies: a row each, in the middle and at the end those of fetch_ghosts. */
 template <bool LAYERED>
-static __device__ __forceinline__ void tier(const diamond_args &a, const place &t, REAL *cur, REAL *old,
-                                            REAL *to, const REAL *k, bool first, bool late,
-                                            tile_registers &kk, tile_registers &d, tile_registers &o)
+static __device__ __forceinline__ void
+tier(const diamond_args &a, const place &t, REAL *cur, REAL *old, REAL *to, const REAL *k, bool first,
+     bool sends, tile_registers &kk, tile_registers &d, tile_registers &o, letters<0> &mail)
 {
+    letters<1> second;
     REAL h[ROWS + 2 * M][2 * HALF + 2 * M]; /* level n: h[row + M][column + HALF] */
 #if VARIABLE == VARIABLE_CACHED
     /* k, asked for some rows ahead; the L2 cache keeps it while the tile passes */
@@ -164,14 +152,19 @@ static __device__ __forceinline__ void tier(const diamond_args &a, const place &
 #endif
     each<-M, ROWS + M>([&](auto row) {
         constexpr int next = decltype(row)::value, j = next - M; /* j: the row to be made */
+        if constexpr (j == SPLIT / 2)
+            if (!first)
+                ask_ghosts<1>(t, second, 0);
+        if constexpr (j == (SPLIT + ROWS) / 2)
+            ask_ghosts<0>(t, mail, 1);
         if constexpr (j == SPLIT) {
-            if (!late)
-                send_ghosts<0>(t, old);
             fetch_ghosts<0>(t, old, to);
             if (!first)
-                wait_ghosts<1>(t);
+                wait_ghosts<1>(t, cur, second, 0);
             copy_wait<SPLIT + (NUM_ZB > 1)>();
             __syncthreads();
+            if (sends)
+                send_ghosts<0>(t, old, 1);
         }
         each<first_of(next), last_of(next)>([&](auto column) {
             constexpr int c = decltype(column)::value;
@@ -265,8 +258,6 @@ static __device__ __forceinline__ void tier(const diamond_args &a, const place &
             copy_commit();
         }
     });
-    if (!late)
-        send_ghosts<1>(t, old);
     fetch_ghosts<1>(t, old, to);
 #if VARIABLE == VARIABLE_CARRIED
     each<0, ROWS>([&](auto row) { /* k moves with the cells: M columns back */
@@ -315,9 +306,11 @@ static __device__ __noinline__ int wait_ahead(const diamond_args &a, int index, 
     bool is = i < 3 * WIDE && other >= 0 && block >= 0 && block < NUM_ZB &&
               (i / WIDE != 1 || (beside >= 0 && beside < a.num_row));
     if (is)
-        do
+        do {
             seen = load_acquire(a.progress + (long long)other * NUM_ZB + block);
-        while (seen < level);
+            if (seen < level)
+                look_again();
+        } while (seen < level);
     for (int width = 16; width > 0; width /= 2) {
         int there = __shfl_xor_sync(0xffffffffu, seen, width);
         seen = there < seen ? there : seen;
@@ -360,25 +353,13 @@ static __device__ __noinline__ void store_tower(place t, REAL *level, REAL *to)
     }
 }
 
-extern "C" __global__ void
-#if NUM_ZB > 1
-__cluster_dims__(NUM_ZB, 1, 1)
-#endif
-    __launch_bounds__(THREADS, 1) fd_diamond(const __grid_constant__ diamond_args a)
+/* A thread's cell along z in block `rank` of a tower, and what it knows of it; -> cells of the block. */
+static __device__ int take_place(const diamond_args &a, place &t, REAL *memory, int rank)
 {
-    extern __shared__ __align__(16) unsigned char memory[];
-    __shared__ int ticket;
-    int rank = 0;
-#if NUM_ZB > 1
-    rank = cluster_rank();
-#endif
     const int thread = threadIdx.x, z0 = rank * ZB, count = a.nz - z0 < ZB ? a.nz - z0 : ZB;
     const bool has_cell = thread < count;
-    const bool listener = thread / 32 == THREADS / 64; /* a warp that has no end to serve, if possible */
-    const bool speaker = thread == THREADS / 64 * 32;
-    place t;
     t.z = has_cell ? z0 + thread : a.nz + M;
-    t.own = (REAL *)memory + (has_cell ? M + thread : 2 * M + thread); /* behind the ghosts */
+    t.own = memory + (has_cell ? M + thread : 2 * M + thread); /* behind the ghosts */
     t.tips = t.own + 2 * SLOTS * PITCH;
     t.gz = LAYER && has_cell ? ((const REAL *)a.gz)[t.z] : (REAL)1;
 #pragma unroll
@@ -396,48 +377,54 @@ __cluster_dims__(NUM_ZB, 1, 1)
         }
     }
 #if NUM_ZB > 1
-    {
-        /* a block that is not the last has more than 32 cells, in fours: no warp has both ends, the last M
-         * are in one warp */
-        const int warp = thread / 32;
-        const bool low = rank > 0 && warp == 0, high = z0 + count < a.nz && warp == (count - 1) / 32;
-        const int other = low ? rank - 1 : high ? rank + 1 : rank;
-        const int own = (int)(t.own - (REAL *)memory), ghost = low ? 0 : M + count;
-        t.edge = low || high;
-        t.put = (low ? M : count) - own;
-        t.ghost = ghost - own;
-        t.far = z0 - M + ghost - t.z;
-        /* cell i of M at the low end is ghost ZB + i of the block below; at the high end ghost i - M of the
-         * next */
-        t.remote =
-            remote_address(shared_address(memory), other) + (unsigned)((low ? M + ZB : 0) * sizeof(REAL));
-        list_ghosts();
-        __shared__ __align__(8) unsigned long long meeting[2][4]; /* low and high end */
-        if (thread < 8)
-            meeting_new(shared_address(&meeting[thread / 4][thread % 4]));
-        __syncthreads();
-        if (thread < 8)
-            meeting_expect(shared_address(&meeting[thread / 4][thread % 4]), part_bytes(thread % 2));
-        t.meeting = shared_address(meeting[high]);
-        t.remote_meeting = remote_address(shared_address(meeting[low]), other);
-        t.round = 0;
-    }
+    const int warp = thread / 32;
+    const bool low = !serves_high(warp), is = low ? rank > 0 : z0 + count < a.nz;
+    const int own = (int)(t.own - memory), ghost = low ? 0 : M + count;
+    t.jobs = is ? jobs_of(warp) : 0;
+    t.put = (low ? M : count) - own;
+    t.ghost = ghost - own;
+    t.far = z0 - M + ghost - t.z;
+    t.mine = a.mail + (blockIdx.x * 2LL + !low) * 2 * BOX;
+#endif
+    return count;
+}
+#if NUM_ZB > 1
+/* Finds the boxes of the neighbour, which may not have begun yet. */
+static __device__ __noinline__ unsigned long long *boxes_of(const diamond_args &a, int index, int other,
+                                                            int end)
+{
+    int owner;
+    while ((owner = load_relaxed(a.owner + (long long)index * NUM_ZB + other)) == 0)
+        look_again();
+    return a.mail + ((owner - 1) * 2LL + end) * 2 * BOX;
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) fd_diamond(const __grid_constant__ diamond_args a)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    __shared__ int ticket;
+    /* a warp that serves no end, if there is one */
+    enum { IDLE = FIRST_SERVANT + 2 * SERVANTS, SPEAKER = IDLE < NUM_WARP ? IDLE : NUM_WARP - 1 };
+    const bool listener = threadIdx.x / 32 == SPEAKER, speaker = threadIdx.x == SPEAKER * 32;
+    place t;
+    int rank = 0, count = take_place(a, t, (REAL *)memory, 0);
+#if NUM_ZB > 1
+    list_ghosts();
 #endif
 
     for (;;) {
-        wait_block(); /* shared memory is free */
-        if (speaker && rank == 0) {
-            int drawn = a.first_tower + atomicAdd(a.ticket, 1);
-            ticket = drawn;
-#if NUM_ZB > 1
-            for (int r = 1; r < NUM_ZB; r++)
-                store_remote(remote_address(shared_address(&ticket), r), drawn);
-#endif
-        }
-        wait_block();
-        const int index = ticket;
+        __syncthreads(); /* shared memory is free */
+        if (speaker)
+            ticket = atomicAdd(a.ticket, 1);
+        __syncthreads();
+        const int index = a.first_tower + ticket / NUM_ZB;
         if (index >= a.num_tower)
             break;
+#if NUM_ZB > 1
+        rank = ticket % NUM_ZB;
+        count = take_place(a, t, (REAL *)memory, rank);
+#endif
         int begin, end;
         if (!tower_range(a, index, t, begin, end)) {
             if (speaker)
@@ -450,10 +437,20 @@ __cluster_dims__(NUM_ZB, 1, 1)
         t.y += M * n;
         long long at = (long long)t.y * STRIDE_Y + (long long)t.x * STRIDE_X + t.z;
         int follow = n, seen = 0;
+#if NUM_ZB > 1
+        if (speaker)
+            store_relaxed(a.owner + (long long)index * NUM_ZB + rank, (int)blockIdx.x + 1);
+        t.tag = (unsigned)index * (unsigned)a.num_level + (unsigned)n;
+#endif
         if (listener)
             seen = wait_ahead(a, index, rank, n + LAG < a.num_level ? n + LAG : a.num_level);
         __syncthreads();
         load_tower(a, t, n, at, level[0], level[1]);
+#if NUM_ZB > 1
+        if (t.jobs & SENDS)
+            t.theirs = serves_high(threadIdx.x / 32) ? boxes_of(a, index, rank + 1, 0)
+                                                     : boxes_of(a, index, rank - 1, 1);
+#endif
 
         tile_registers d, o, kk;
         load_registers(t, d, level[0]);
@@ -470,6 +467,7 @@ __cluster_dims__(NUM_ZB, 1, 1)
         load_registers(t, o, level[1]);
         bool reload = false, keep = false;
         int mark = 0;
+        letters<0> mail;
 
         /* Level n -> n + 1: the halo is here, the block meets, recorded cells, images, then the tile. The two
          * levels take turns, so that their registers and slots are known when this is compiled. */
@@ -487,15 +485,15 @@ __cluster_dims__(NUM_ZB, 1, 1)
                 copy_wait<0>();
             else
                 copy_wait<(SPLIT + M < ROWS ? ROWS - SPLIT - M : 0) + (NUM_ZB > 1)>();
-            wait_part();
-            if (n != begin)
-                wait_ghosts<0>(t);
+            __syncthreads();
             if (follow == n && speaker)
                 publish(a.progress + (long long)index * NUM_ZB + rank, n);
             if ((mark & MARK_CELL) && a.due[n])
-                record_cells(a, t, (const REAL *)memory, cur, z0, count, n), wait_part();
+                record_cells(a, t, (const REAL *)memory, cur, rank * ZB, count, n), __syncthreads();
             if (far)
-                put_mirror(a, t, cur), wait_part();
+                put_mirror(a, t, cur), __syncthreads();
+            if (n != begin && !reload)
+                send_ghosts<1>(t, cur, 0);
             if (far || reload)
                 load_registers(t, now, cur);
             mark = a.mark ? a.mark[tile * (a.ny + 2 * HALF) + t.y + M + HALF] : 0;
@@ -503,21 +501,29 @@ __cluster_dims__(NUM_ZB, 1, 1)
             REAL *to = (REAL *)a.p[n & 1] + at;
             const REAL *k = VARIABLE ? (const REAL *)a.k + at : (const REAL *)0;
             keep = n + 1 < end;
+            const bool sends = keep && !(mark & MARK_SOURCE);
             bool layered = LAYER && (t.y + M - HALF < a.layer[1][0] || t.y + M + HALF > a.layer[1][1] ||
                                      t.x < a.layer[0][0] || t.x + ROWS > a.layer[0][1]);
             if (LAYER && layered)
-                tier<LAYER>(a, t, cur, old, to, k, n == begin, mark & MARK_SOURCE, kk, now, made);
+                tier<LAYER>(a, t, cur, old, to, k, n == begin, sends, kk, now, made, mail);
             else
-                tier<false>(a, t, cur, old, to, k, n == begin, mark & MARK_SOURCE, kk, now, made);
+                tier<false>(a, t, cur, old, to, k, n == begin, sends, kk, now, made, mail);
             t.y += M;
             n++;
             reload = mark & MARK_SOURCE;
             if (reload) {
                 add_sources(a, t, old, to, n);
-                send_ghosts<0>(t, old);
-                send_ghosts<1>(t, old);
+                if (keep && NUM_ZB > 1) {
+                    __syncthreads();
+                    send_ghosts<0>(t, old, 1);
+                    send_ghosts<1>(t, old, 1);
+                }
             }
-            next_round(t);
+            if (keep)
+                wait_ghosts<0>(t, old, mail, 1);
+#if NUM_ZB > 1
+            t.tag++;
+#endif
         };
 #if UNROLL == 1
         do {
@@ -553,11 +559,9 @@ __cluster_dims__(NUM_ZB, 1, 1)
             store_tower(t, level[0], (REAL *)a.p[n & 1] + at - (long long)M * STRIDE_Y);
         }
         copy_wait<0>();
-        wait_ghosts<0>(t);
-        wait_ghosts<1>(t);
-        wait_part();
+        __syncthreads();
         if ((mark & MARK_CELL) && a.due[n])
-            record_cells(a, t, (const REAL *)memory, level[1], z0, count, n);
+            record_cells(a, t, (const REAL *)memory, level[1], rank * ZB, count, n);
         if (speaker)
             publish(a.progress + (long long)index * NUM_ZB + rank, DONE);
     }

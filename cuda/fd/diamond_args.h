@@ -21,6 +21,9 @@ struct diamond_args {
     const unsigned char *due; /* [num_level + 1]: levels that some group records */
     int *ticket;              /* 0 before a launch */
     int *progress;            /* [num_tower][NUM_ZB]: 0 before a launch */
+    int *owner;               /* [num_tower][NUM_ZB]: 1 + the block that has it; 0 before a launch */
+    unsigned long long
+        *mail; /* [block][low and high end][even and odd][words of a level]: 0 before a launch */
     int nx, ny, nz, num_level;
     int num_row, num_tower; /* towers a stage; in all */
     int num_source, num_group;

@@ -1,18 +1,22 @@
-/* diamond_ghosts.h: what blocks of diamond.cu along z, a cluster, tell each other: the cells at their ends
- * are ghosts of the neighbour. Without a cluster nothing of this is there. */
+/* diamond_ghosts.h: what blocks of diamond.cu along z tell each other: the cells at their ends are ghosts of
+ * the neighbour. Where one block spans z nothing of this is there. */
 
 /* Ghosts are looked at in columns before half + M: a level's later columns are next looked at as level n - 1.
- * They come in two parts, rows before SPLIT and the others; a part is sent half a tier before it is looked
- * at, by stores that count themselves at the neighbour's meeting: no fence, which would wait for all that the
- * warp has stored to memory (a microsecond, twice a level). Whoever sends a part has read what the neighbour
- * overwrites with its next one; rows that send nothing have no ghosts but those fetched. A neighbour may send
- * the next level's before this block has waited, but not those of the level after: meetings of even and odd
- * levels take turns. */
+ * They come in two parts, rows before SPLIT and the others, as mail: a word and beside it the tag of its
+ * tower and level, stored at once, so that whoever finds the tag has the word, without a fence, which would
+ * wait for all that the warp has stored to memory (a microsecond, twice a level). Warps that have no such
+ * ends serve them, the work of an end shared by up to three: cells are sent after the barrier behind which
+ * their part is there, and ghosts are put into shared memory before the barrier in front of which they are
+ * needed, asked for some rows before. So a part is under way for half a tier. Each block has boxes for both
+ * ends and for even and odd tags: whoever sends a part of level n + 2 has had that of level n + 1, which was
+ * sent when level n had been taken from its box. Nothing is sent that the neighbour does not wait for, so
+ * boxes are free when a block takes its next tower. */
 enum {
     PIECE = M % 4 == 0 && sizeof(REAL) == 4 ? 4
             : M % 2 == 0                    ? 2
-                                            : 1, /* words at once */
-    ITEMS = M / PIECE         /* of a slot */
+                                            : 1,                         /* words fetched at once */
+    LETTER = sizeof(REAL) == 4 && M % 2 == 0 ? 2 : 1, /* words sent at once, */
+    LETTER_WORDS = LETTER * (int)sizeof(REAL) / 4     /* as so many halves of 32 bits, each with its tag */
 };
 static __device__ __forceinline__ constexpr int begin_of(int part)
 {
@@ -26,90 +30,125 @@ static __device__ __forceinline__ constexpr int num_sent(int part)
 {
     int num = 0;
     for (int j = begin_of(part); j < end_of(part); j++)
-        num += (2 * half_of(j) - M) * ITEMS;
+        num += (2 * half_of(j) - M) * (M / LETTER);
     return num;
 }
 static __device__ __forceinline__ constexpr int num_fetched(int part)
 {
-    return (end_of(part) - begin_of(part)) * M * ITEMS;
+    return (end_of(part) - begin_of(part)) * M * (M / PIECE);
 }
-static __device__ __forceinline__ constexpr int part_bytes(int part)
-{
-    return num_sent(part) * PIECE * (int)sizeof(REAL);
-}
+enum { BOX = (num_sent(0) + num_sent(1)) * LETTER_WORDS }; /* tagged halves of a level */
 
 #if NUM_ZB > 1
-/* What lanes of a warp at an end send, and fetch where cells enter at the front: words from slot 0 of a
- * level, and in memory from column 0 of row 0. */
-static __shared__ struct {
+/* What lanes of a warp send, and fetch where cells enter at the front: words from slot 0 of a level, and in
+ * memory from column 0 of row 0. */
+struct ghost_lists {
     int sent[2][num_sent(1) > num_sent(0) ? num_sent(1) : num_sent(0) + 1];
     int fetched[2][num_fetched(1)];
     long long from[2][num_fetched(1)];
-} ghosts;
-static_assert(ROWS - SPLIT >= SPLIT, "the second part is the longer one");
+};
+__shared__ ghost_lists ghosts;
+static_assert(ROWS - SPLIT >= SPLIT, "the second part has the most rows");
 
 static __device__ void list_ghosts()
 {
     for (int part = 0; part < 2; part++) {
         int sent = 0, fetched = 0;
         for (int j = begin_of(part); j < end_of(part); j++) {
-            const int half = half_of(j), num = (2 * half - M) * ITEMS;
+            const int half = half_of(j), num = (2 * half - M) * (M / LETTER);
             for (int i = threadIdx.x; i < num; i += THREADS)
-                ghosts.sent[part][sent + i] = slot_of(j, M - half + i / ITEMS) * PITCH + i % ITEMS * PIECE;
-            for (int i = threadIdx.x; i < M * ITEMS; i += THREADS) {
-                const int c = half + i / ITEMS, piece = i % ITEMS * PIECE;
+                ghosts.sent[part][sent + i] =
+                    slot_of(j, M - half + i / (M / LETTER)) * PITCH + i % (M / LETTER) * LETTER;
+            for (int i = threadIdx.x; i < M * (M / PIECE); i += THREADS) {
+                const int c = half + i / (M / PIECE), piece = i % (M / PIECE) * PIECE;
                 ghosts.fetched[part][fetched + i] = slot_of(j, c) * PITCH + piece;
                 ghosts.from[part][fetched + i] = c * STRIDE_Y + (long long)j * STRIDE_X + piece;
             }
             sent += num;
-            fetched += M * ITEMS;
+            fetched += M * (M / PIECE);
         }
     }
 }
+/* Where letter i of a part of the level with this tag lies in the boxes of an end. */
+template <int PART> static __device__ __forceinline__ int letter_of(unsigned tag, int i)
+{
+    return (int)(tag % 2) * BOX + ((PART ? num_sent(0) : 0) + i) * LETTER_WORDS;
+}
 #endif
 
-/* Where a part of a level is met: [level is odd][part]. */
-static __device__ __forceinline__ unsigned meeting_of(unsigned first, unsigned round, int part)
+/* Which end a warp serves, and how: bits of place.jobs. Warps that have an end serve only where there are no
+ * others. */
+enum {
+    SENDS = 1,
+    TAKES = 2,
+    FETCHES = 4,
+    NUM_WARP = THREADS / 32,
+    SERVANTS = NUM_WARP < 4   ? 1
+               : NUM_WARP < 8 ? NUM_WARP / 2 - 1
+                              : 3, /* of an end */
+    FIRST_SERVANT = NUM_WARP < 4 ? 0 : 1
+};
+static __device__ __forceinline__ bool serves_high(int warp)
 {
-    return first + 8 * (round % 2 * 2 + part);
+    return warp >= FIRST_SERVANT + SERVANTS;
+}
+static __device__ __forceinline__ int jobs_of(int warp)
+{
+    const int i = warp - FIRST_SERVANT - (serves_high(warp) ? SERVANTS : 0);
+    int jobs = 0;
+    for (int job = 0; job < 3; job++)
+        jobs |= job % SERVANTS == i ? 1 << job : 0;
+    return jobs;
 }
 
-/* The cells of `level` that the neighbour looks at. */
-template <int PART> static __device__ __forceinline__ void send_ghosts(const place &t, const REAL *level)
+/* Sends the cells of `level`, n + ahead, that the neighbour looks at. */
+template <int PART>
+static __device__ __forceinline__ void send_ghosts(const place &t, const REAL *level, int ahead)
 {
 #if NUM_ZB > 1
-    if (!t.edge)
+    if (!(t.jobs & SENDS))
         return;
-    __syncwarp();
-    const unsigned meeting = meeting_of(t.remote_meeting, t.round, PART);
-    const REAL *from = level + t.put;
-    const unsigned to = t.remote + (unsigned)((level - t.own) * (int)sizeof(REAL));
     each<0, (num_sent(PART) + 31) / 32>([&](auto turn) {
         const int i = decltype(turn)::value * 32 + threadIdx.x % 32;
-        if (i < num_sent(PART)) {
-            const int word = ghosts.sent[PART][i];
-            store_async<PIECE>(to + (unsigned)(word * (int)sizeof(REAL)), from + word, meeting);
-        }
+        if (i < num_sent(PART))
+            store_tagged<LETTER>(t.theirs + letter_of<PART>(t.tag + ahead, i),
+                                 level + t.put + ghosts.sent[PART][i], t.tag + ahead);
     });
 #endif
 }
-/* Waits for what neighbours have sent of the level before. */
-template <int PART> static __device__ __forceinline__ void wait_ghosts(const place &t)
+/* What has been found in the boxes of a part, by lanes. */
+template <int PART> struct letters {
+    enum { TURNS = (num_sent(PART) + 31) / 32 };
+    unsigned long long found[TURNS ? TURNS : 1][LETTER_WORDS];
+};
+/* Looks what the neighbour has sent of level n + ahead; whether it was there shows when it is needed. */
+template <int PART>
+static __device__ __forceinline__ void ask_ghosts(const place &t, letters<PART> &mail, int ahead)
 {
 #if NUM_ZB > 1
-    if (!t.edge)
+    if (!(t.jobs & TAKES))
         return;
-    const unsigned round = t.round - 1, meeting = meeting_of(t.meeting, round, PART);
-    meeting_wait(meeting, round / 2 % 2);
-    __syncwarp();
-    if (threadIdx.x % 32 == 0)
-        meeting_expect(meeting, part_bytes(PART)); /* two levels on */
+    each<0, letters<PART>::TURNS>([&](auto turn) {
+        const int i = decltype(turn)::value * 32 + threadIdx.x % 32;
+        if (i < num_sent(PART))
+            load_words(mail.found[decltype(turn)::value], t.mine + letter_of<PART>(t.tag + ahead, i));
+    });
 #endif
 }
-static __device__ __forceinline__ void next_round(place &t)
+/* Puts it into shared memory, as soon as it is there. */
+template <int PART>
+static __device__ __forceinline__ void wait_ghosts(const place &t, REAL *level, letters<PART> &mail,
+                                                   int ahead)
 {
 #if NUM_ZB > 1
-    t.round++;
+    if (!(t.jobs & TAKES))
+        return;
+    each<0, letters<PART>::TURNS>([&](auto turn) {
+        const int i = decltype(turn)::value * 32 + threadIdx.x % 32;
+        if (i < num_sent(PART))
+            take_tagged<LETTER>(level + t.ghost + ghosts.sent[PART][i], mail.found[decltype(turn)::value],
+                                t.mine + letter_of<PART>(t.tag + ahead, i), t.tag + ahead);
+    });
 #endif
 }
 
@@ -118,7 +157,7 @@ template <int PART>
 static __device__ __forceinline__ void fetch_ghosts(const place &t, REAL *level, const REAL *to)
 {
 #if NUM_ZB > 1
-    if (t.edge)
+    if (t.jobs & FETCHES)
         each<0, (num_fetched(PART) + 31) / 32>([&](auto turn) {
             const int i = decltype(turn)::value * 32 + threadIdx.x % 32;
             if (i < num_fetched(PART))
@@ -132,12 +171,13 @@ static __device__ __forceinline__ void fetch_ghosts(const place &t, REAL *level,
 static __device__ __forceinline__ void load_ghosts(const place &t, REAL *level, const REAL *now)
 {
 #if NUM_ZB > 1
-    if (!t.edge)
+    if (!(t.jobs & FETCHES))
         return;
-    const int piece = threadIdx.x % 32 % ITEMS * PIECE;
+    const int piece = threadIdx.x % 32 % (M / PIECE) * PIECE;
 #pragma unroll 1
     for (int j = 0; j < ROWS; j++)
-        for (int c = M - half_of(j) + threadIdx.x % 32 / ITEMS; c < half_of(j) + M; c += 32 / ITEMS)
+        for (int c = M - half_of(j) + threadIdx.x % 32 / (M / PIECE); c < half_of(j) + M;
+             c += 32 / (M / PIECE))
             copy_async<PIECE>(level + t.ghost + slot_of(j, c) * PITCH + piece,
                               now + t.far + c * STRIDE_Y + (long long)j * STRIDE_X + piece);
 #endif

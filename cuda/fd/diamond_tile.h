@@ -7,9 +7,8 @@ enum {
     THREADS = (ZB + 31) / 32 * 32,
     PITCH = (ZB + 31) / 32 * 32 + 2 * M, /* a word a thread, ghosts on both sides of those with cells */
     SLOTS = 2 * HALF * HALF + M * ROWS,
-    SPLIT = (ROWS - M + 1) / 2, /* rows before the second barrier of a tier */
-    LAG = 16,                   /* levels, at least, between two looks at the towers ahead */
-    K_AHEAD = 3,                /* rows */
+    LAG = 16,    /* levels, at least, between two looks at the towers ahead */
+    K_AHEAD = 3, /* rows */
     MARK_SOURCE = 1,
     MARK_CELL = 2,
     DONE = 0x7fffffff
@@ -24,6 +23,23 @@ static __device__ __forceinline__ constexpr int half_of(int j)
     int u = j / STEP - (DTS - 1);
     return STEP * (DTS - (u < 0 ? -u : u));
 }
+static __device__ __forceinline__ constexpr int cells_before(int j)
+{
+    int num = 0;
+    for (int i = 0; i < j; i++)
+        num += 2 * half_of(i);
+    return num;
+}
+static __device__ __forceinline__ constexpr int middle_row()
+{
+    int j = 0;
+    while (2 * cells_before(j + 1) <= cells_before(ROWS))
+        j++;
+    return j;
+}
+/* Rows before the second barrier of a tier. Halos of later rows may be late: of half of the rows; where z is
+ * cut, the cells before and behind are as many, so that both parts of the ghosts have as long to arrive. */
+enum { SPLIT = NUM_ZB == 1 ? (ROWS - M + 1) / 2 : middle_row() };
 /* Rows -M .. -1 and ROWS .. ROWS + M - 1, the tips, are only looked at: as wide as any row within M. */
 static __device__ __forceinline__ constexpr int tip_half(int j)
 {
