@@ -123,7 +123,8 @@ static struct scalar_whole_args whole(const unda_solver *s, gpu_ptr p)
 unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p)
 {
     struct scalar_whole_args a = whole(s, p);
-    struct gpu_shape shape = {{16 * gpu_info(fd_cuda(s)->gpu)->num_sm, 1, 1}, {BLOCK, 1, 1}, 0};
+    int64_t blocks = (s->fd->num_node + BLOCK - 1) / BLOCK, most = 16 * gpu_info(fd_cuda(s)->gpu)->num_sm;
+    struct gpu_shape shape = {{blocks < most ? blocks : most, 1, 1}, {BLOCK, 1, 1}, 0};
     return gpu_launch(kernel, fd_cuda(s)->stream, &shape, &a, sizeof a);
 }
 
