@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 9 };
+enum { UNDA_ABI = 10 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -446,10 +446,10 @@ UNDA_API unda_status unda_solver_energy(unda_solver *solver, double *energy);
  * only, and not of grids that pass through a window. */
 typedef struct unda_profile {
     int64_t size_bytes;
-    int32_t num_kernel; /* out */
-    char name[8][32];   /* out; "record": receivers */
-    double seconds[8];  /* out: median of one launch [s]; FD: of their mean where a step has several */
-    double launches[8]; /* out: a step; fewer than 1 of a kernel that takes many steps at once */
+    int32_t num_kernel;  /* out */
+    char name[12][32];   /* out; "record": receivers */
+    double seconds[12];  /* out: median of one launch [s]; FD: of their mean where a step has several */
+    double launches[12]; /* out: a step; fewer than 1 of a kernel that takes many steps at once */
     /* out: all of a stage, or of a step of FD, without receivers [s]. The sum, but of FD on staggered grids
      * the time of whole steps: grid and layers are at work at once. */
     double stage_seconds;

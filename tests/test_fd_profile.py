@@ -17,8 +17,9 @@ pytestmark = pytest.mark.gpu_or_stand_in
 REAL = cuda_device.prepare()
 RUNS = 2
 LEVELS = 5
-STAGGERED = {"staggered_pass0": 1, "staggered_layers0": 1, "staggered_pass1": 1, "staggered_layers1": 1,
-             "staggered_ghosts": 2}  # fmt: skip
+STAGGERED = {f"staggered_{part}{i}": 1 for i in range(2) for part in ("pass", "walls", "layers")} | {
+    "staggered_ghosts": 2
+}
 #: Launches a step. Receivers: one or two fields at every step, one at every third.
 KERNELS = {
     "scalar": {"scalar_step": 1, "inject": 1, "record": 1 + 1 / 3},
@@ -47,7 +48,7 @@ def scalar(device="cuda", **options):
 
 def staggered(physics):
     """Layers on two sides, a source, receivers of two fields at every step and of one at every third."""
-    rng, grid = np.random.default_rng(3), unda.Grid((5, 4, 6), 10.0)
+    rng, grid = np.random.default_rng(3), unda.Grid((5, 4, 70), 10.0)
     medium = random_medium(physics, grid.shape, rng, lossless=False)
     layer = unda.CPML(width=2, f0=0.01)
     sides = {"xmin": layer, "zmax": layer, "*": WALLS[physics][0]}
@@ -145,12 +146,17 @@ def test_seconds_are_those_of_a_launch_and_of_a_step(monkeypatch, kind):
     ("options", "expected"),
     [
         ({"kernel": "step"}, {"scalar_step": 1}),
-        ({"scheme": "staggered"}, {"staggered_pass0": 1, "staggered_pass1": 1, "staggered_ghosts": 2}),
+        ({"scheme": "staggered"}, {"staggered_walls0": 1, "staggered_walls1": 1, "staggered_ghosts": 2}),
+        (
+            {"scheme": "staggered", "boundary": {"*": unda.CPML(2, f0=20.0)}},
+            {f"staggered_{part}{i}": 1 for i in range(2) for part in ("pass", "layers")},
+        ),
     ],
 )
 def test_what_a_step_does_not_launch_is_not_listed(options, expected):
     medium = unda.Acoustic(rho=1000.0, c=1500.0)
-    sim = unda.FD(unda.Grid((9, 8, 7), 10.0), medium, boundary={"*": "free"}, device="cuda", **options)
+    options = {"boundary": {"*": "free"}} | options
+    sim = unda.FD(unda.Grid((9, 8, 7), 10.0), medium, device="cuda", **options)
     found = sim.profile(1)
     stage = found.pop("stage")
     assert {name: one["launches"] for name, one in found.items()} == expected

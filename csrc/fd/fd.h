@@ -17,8 +17,9 @@ enum {
     FD_MAX_TERM = 18
 };
 
-/* What stands at the outermost node: the sign of images about it; 0 where the axis closes on itself. */
-enum { SIDE_FREE = -1, SIDE_PERIODIC = 0, SIDE_RIGID = 1 };
+/* What stands at the outermost node: the sign of images about it; 0 where the axis closes on itself. Of
+ * fields of the staggered schemes behind a layer: no images, all is 0 there. */
+enum { SIDE_FREE = -1, SIDE_PERIODIC = 0, SIDE_RIGID = 1, SIDE_NOTHING = 2 };
 
 struct fd_axis {
     int64_t num;   /* the user's nodes */
@@ -35,7 +36,7 @@ struct fd_axis {
 /* Where a field stands and what its images are. */
 struct fd_field {
     int32_t half[3];    /* 1: half a cell on along that axis */
-    int32_t sign[3][2]; /* of images beyond each side; 0 where the axis closes on itself */
+    int32_t sign[3][2]; /* of images beyond each side; or SIDE_PERIODIC, SIDE_NOTHING */
 };
 
 /* Memory of one difference (term) in one layer: [x][y][z], `count` nodes along the layer's axis from `begin`.
@@ -133,7 +134,8 @@ static inline unda_status fd_planes(unda_solver *s, int array, int64_t first, in
 }
 
 /* The place whose value, times *sign, stands at place i beyond the sides: images about the outermost nodes,
- * of places at nodes or (half) half a cell on, of which the last one lies outside and is an image, too. */
+ * of places at nodes or (half) half a cell on, of which the last one lies outside and is an image, too.
+ * Behind a layer *sign is 0. */
 static inline int64_t fd_mirror(const struct fd_axis *axis, int half, const int32_t *signs, int64_t i,
                                 int *sign)
 {
@@ -144,6 +146,10 @@ static inline int64_t fd_mirror(const struct fd_axis *axis, int half, const int3
     if (signs[0] == SIDE_PERIODIC)
         return (i % axis->total + axis->total) % axis->total;
     while (i < 0 || i > last - half) {
+        if (signs[i >= 0] == SIDE_NOTHING) {
+            *sign = 0;
+            return i < 0 ? 0 : last - half;
+        }
         *sign *= signs[i >= 0];
         i = (i < 0 ? 0 : 2 * last) - half - i;
     }
@@ -162,8 +168,8 @@ static inline bool fd_pinned(const struct fd *fd, int f, int a, int64_t i)
     return !field->half[a] && ((i == 0 && field->sign[a][0] < 0) || (i == last && field->sign[a][1] < 0));
 }
 
-/* Part of the cell of place i that lies inside: half at nodes on sides; nothing beyond them or where pinned.
- */
+/* Part of the cell of place i that lies inside: half at nodes on sides but for the end of a layer; nothing
+ * beyond them or where pinned. */
 static inline double fd_share(const struct fd *fd, int f, int a, int64_t i)
 {
     const struct fd_field *field = &fd->field[f];
@@ -172,7 +178,9 @@ static inline double fd_share(const struct fd *fd, int f, int a, int64_t i)
         return 1;
     if (field->half[a])
         return i < last;
-    return fd_pinned(fd, f, a, i) ? 0 : i == 0 || i == last ? 0.5 : 1;
+    bool on_side =
+        (i == 0 && field->sign[a][0] != SIDE_NOTHING) || (i == last && field->sign[a][1] != SIDE_NOTHING);
+    return fd_pinned(fd, f, a, i) ? 0 : on_side ? 0.5 : 1;
 }
 
 static inline int64_t fd_slab_count(const struct fd_slab *slab)

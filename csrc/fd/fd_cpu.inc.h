@@ -11,7 +11,7 @@ static void PRECISION(row_ghosts_)(const struct fd_axis *axis, int half, const i
         if (i == 0)
             i = first;
         int64_t from = fd_mirror(axis, half, signs, i, &sign);
-        row[i] = (REAL)sign * row[from];
+        row[i] = sign == 0 ? 0 : (REAL)sign * row[from]; /* 0: behind a layer */
     }
 }
 
@@ -31,7 +31,7 @@ static void PRECISION(plane_ghosts_)(const struct fd *fd, const struct fd_cpu *t
         const REAL *from = plane + fd_mirror(ay, field->half[1], field->sign[1], y, &sign) * t->stride[1];
         REAL *to = plane + y * t->stride[1];
         for (int64_t z = -fd->half; z < az->total + fd->half; z++)
-            to[z] = (REAL)sign * from[z];
+            to[z] = sign == 0 ? 0 : (REAL)sign * from[z];
     }
 }
 
@@ -45,7 +45,7 @@ static void PRECISION(ghost_plane_)(const struct fd *fd, const struct fd_cpu *t,
     REAL *to = (REAL *)array + t->origin + x * t->stride[0];
     for (int64_t y = -fd->half; y < fd->axis[1].total + fd->half; y++)
         for (int64_t z = -fd->half; z < fd->axis[2].total + fd->half; z++)
-            to[y * t->stride[1] + z] = (REAL)sign * from[y * t->stride[1] + z];
+            to[y * t->stride[1] + z] = sign == 0 ? 0 : (REAL)sign * from[y * t->stride[1] + z];
 }
 
 /* The first of `num` values that is not finite; num if none. */

@@ -110,7 +110,7 @@ struct fd_cuda_part {
     double a_step; /* launches a step */
 };
 struct fd_cuda_profile {
-    struct fd_cuda_part part[8];
+    struct fd_cuda_part part[12];
     int num_part, num_memory;
     /* A whole step, where its parts are at work at once; else NULL. */
     unda_status (*step)(unda_solver *s, int);

@@ -60,10 +60,10 @@ static void place_fields(struct fd *fd, const int32_t *boundary)
             fd->field[f].half[a] = staggered_half(p, f, a);
             for (int side = 0; side < 2; side++) {
                 int32_t condition = boundary[2 * a + side];
-                fd->field[f].sign[a][side] =
-                    condition == UNDA_BOUNDARY_PERIODIC
-                        ? SIDE_PERIODIC
-                        : p->parity(condition == UNDA_BOUNDARY_ABSORBING ? p->outer : condition, f, a);
+                fd->field[f].sign[a][side] = condition == UNDA_BOUNDARY_PERIODIC ? SIDE_PERIODIC
+                                             : condition == UNDA_BOUNDARY_ABSORBING
+                                                 ? SIDE_NOTHING
+                                                 : p->parity(condition, f, a);
             }
         }
 }

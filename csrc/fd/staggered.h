@@ -22,7 +22,6 @@ struct staggered {
     int32_t half_sign,
         curl;         /* of what pass 0 adds; 1: of two terms of a field the second one is taken away */
     int32_t stresses; /* 1: fields 3, 4, 5 are normal stresses, whose energy is not the sum of theirs */
-    int32_t outer;    /* the condition behind a layer: fields of half steps 0 */
     /* What is kept of a node's material. */
     double (*material)(const struct fd *fd, const double *material, int which, int num_free);
     /* The field's share of the energy at a place, per volume; `other`: all fields there (for normal

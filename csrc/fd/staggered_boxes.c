@@ -1,6 +1,6 @@
-/* staggered_boxes.c: blocks of the staggered schemes' kernels, and the boxes of the grid that they cover: the
- * user's grid, and the layers around it, which have kernels of their own (cuda/fd/staggered.cu).
- * Not here: launches (staggered_cuda.c). */
+/* staggered_boxes.c: blocks of the staggered schemes' kernels, and the boxes of the grid that they cover:
+ * what knows of no side, and what does, layers and walls, which has kernels of its own
+ * (cuda/fd/staggered.cu). Not here: launches (staggered_cuda.c). */
 #include "staggered_boxes.h"
 
 /* 8 bytes a thread: so few places that their planes stay in L1 until they are differenced along y and z.
@@ -10,22 +10,34 @@ struct staggered_tile staggered_choose_tile(const unda_solver *s)
     const int32_t *plan = s->options.plan;
     int half = s->fd->half, num = s->fd->num_field, real = (int)s->real_bytes;
     int threads = num > 6 && half > 3 ? 384 : 256;
-    int blocks = num <= 4 && half <= 4 ? 3 : num <= 6 || half <= 3 ? 2 : 1;
+    bool few = (num <= 4 && half <= 4) || (num <= 6 && half <= 3 && real == 4);
+    int blocks = few ? 3 : num <= 6 || half <= 3 ? 2 : 1;
     int width = plan[2] ? plan[2] : half > 5 && num > 4 ? 1 : 8 / real;
     int64_t num_y = s->fd->axis[1].total;
     int lanes = plan[4] ? plan[4] : 32;
     int64_t rows = plan[0] ? plan[0] : threads / lanes < num_y ? threads / lanes : num_y;
-    return (struct staggered_tile){(int)rows, lanes, width, plan[3] ? plan[3] : blocks};
+    struct staggered_tile tile = {(int)rows, lanes, width, blocks, {blocks, blocks}};
+    if (num > 4 && half <= 2 && real == 4) { /* measured: benchmarks/NOTES.md */
+        tile.inside[0] = 2;
+        tile.inside[1] = 3;
+    }
+    if (plan[3])
+        tile.blocks = tile.inside[0] = tile.inside[1] = plan[3];
+    return tile;
 }
 
 /* 8 M, so that the 2 M - 1 planes which other blocks load, too, are few, and blocks side by side still read
- * the same rows at about the same time. Half of it in layers: they have few places across, so that planes are
- * all that there is to share out. */
-int staggered_choose_planes(const unda_solver *s, bool layers)
+ * the same rows at about the same time; twice as many where that pays and blocks are still plenty. Half of it
+ * in layers: they have few places across, so that planes are all that there is to share out. */
+int staggered_choose_planes(const unda_solver *s, enum staggered_part part)
 {
-    int64_t num = s->fd->axis[0].total, given = s->options.plan[1];
-    int64_t planes = given ? given : 8 * s->fd->half;
-    planes = layers ? (planes + 1) / 2 : planes;
+    enum { PLENTY = 4096 };
+    struct staggered_tile tile = staggered_choose_tile(s);
+    int64_t num = s->fd->axis[0].total, given = s->options.plan[1], planes = 8 * s->fd->half;
+    int64_t across = s->fd->axis[1].total / tile.rows * (s->fd->axis[2].total / (tile.lanes * tile.width));
+    bool more = s->fd->num_field > 4 && num / (2 * planes) * across >= PLENTY;
+    planes = given ? given : more ? 2 * planes : planes;
+    planes = part == STAGGERED_INSIDE ? planes : (planes + 1) / 2;
     return (int)(planes < num ? planes : num);
 }
 
@@ -74,29 +86,85 @@ static int add_box(const unda_solver *s, const struct staggered_tile *tile, stru
     return num + 1;
 }
 
-/* Layers: beyond x all, beyond y what is left, then beyond z. */
-int staggered_cut(const unda_solver *s, const struct staggered_tile *tile, bool layers,
-                  struct staggered_box box[STAGGERED_MAX_BOX])
+bool staggered_images(const struct fd *fd)
+{
+    return fd->axis[2].side[0] != SIDE_PERIODIC && fd->axis[2].total > 2 * fd->half + 12;
+}
+
+static bool any_pinned(const struct fd *fd, int a, int64_t i)
+{
+    for (int f = 0; f < fd->num_field; f++)
+        if (fd_pinned(fd, f, a, i))
+            return true;
+    return false;
+}
+
+/* The user's places along an axis, or what is no layer's: those begin half a cell before their first node,
+ * and a vector with places of both is the layer's. */
+static void find_user(const unda_solver *s, const struct staggered_tile *tile, int a, int64_t *low,
+                      int64_t *high)
+{
+    const struct fd_axis *axis = &s->fd->axis[a];
+    int64_t whole = a == 2 ? tile->width : 1;
+    *low = axis->first;
+    *high = *low + axis->num;
+    if (*high < axis->total)
+        *high = *low + (axis->num - 1) / whole * whole;
+}
+
+/* Those of them that know of no wall: not held at 0, and along z no images among those around them, whole
+ * strips from where the user's grid begins; none where images along z are ghosts. */
+static void find_inside(const unda_solver *s, const struct staggered_tile *tile, int a, int64_t *low,
+                        int64_t *high)
 {
     const struct fd *fd = s->fd;
-    int num = 0, planes = staggered_choose_planes(s, layers);
-    int64_t begin[3] = {0, 0, 0}, end[3] = {fd->axis[0].total, fd->axis[1].total, fd->axis[2].total};
+    const struct fd_axis *axis = &fd->axis[a];
+    int64_t last = axis->total - 1, strip = tile->lanes * tile->width;
+    find_user(s, tile, a, low, high);
+    if (axis->side[0] == SIDE_PERIODIC)
+        return;
+    bool low_wall = *low == 0, high_wall = *high > last;
+    int64_t end = *high;
+    if (a < 2) {
+        *low += low_wall && any_pinned(fd, a, 0);
+        *high -= high_wall && any_pinned(fd, a, last);
+    } else {
+        *high = high_wall ? *low + (last - 1 - fd->half - *low) / strip * strip : *high;
+        *low += low_wall ? strip : 0;
+    }
+    if (*low >= *high || (a == 2 && (low_wall || high_wall) && !staggered_images(fd)))
+        *low = *high = end;
+}
+
+/* A shell between two boxes: beyond x all, beyond y what is left, then beyond z. The inside: what whole tiles
+ * leave over has lanes of its own. */
+int staggered_cut(const unda_solver *s, const struct staggered_tile *tile, enum staggered_part part,
+                  struct staggered_box box[STAGGERED_MAX_BOX])
+{
+    int num = 0, planes = staggered_choose_planes(s, part);
+    int64_t begin[3], end[3], low, high;
     for (int a = 0; a < 3; a++) {
-        int64_t low = fd->axis[a].first, high = low + fd->axis[a].num, all = end[a];
-        int64_t whole = a == 2 ? tile->width : 1; /* a vector with places of both is the layer's */
-        if (high < all)                           /* which begins half a cell before its first node */
-            high = low + (fd->axis[a].num - 1) / whole * whole;
-        if (layers) {
-            end[a] = low;
-            num = add_box(s, tile, box, num, begin, end, planes);
-            begin[a] = high;
-            end[a] = all;
-            num = add_box(s, tile, box, num, begin, end, planes);
+        if (part == STAGGERED_WALLS)
+            find_user(s, tile, a, &begin[a], &end[a]);
+        else if (part == STAGGERED_INSIDE)
+            find_inside(s, tile, a, &begin[a], &end[a]);
+        else {
+            begin[a] = 0;
+            end[a] = s->fd->axis[a].total;
         }
+    }
+    for (int a = 0; a < 3 && part != STAGGERED_INSIDE; a++) {
+        int64_t all = end[a];
+        (part == STAGGERED_WALLS ? find_inside : find_user)(s, tile, a, &low, &high);
+        end[a] = low;
+        num = add_box(s, tile, box, num, begin, end, planes);
+        begin[a] = high;
+        end[a] = all;
+        num = add_box(s, tile, box, num, begin, end, planes);
         begin[a] = low;
         end[a] = high;
     }
-    if (!layers) { /* what whole tiles leave over has lanes of its own */
+    if (part == STAGGERED_INSIDE) {
         int64_t places = tile->lanes * tile->width, all = end[2];
         end[2] = begin[2] + (all - begin[2]) / places * places;
         num = add_box(s, tile, box, num, begin, end, planes);

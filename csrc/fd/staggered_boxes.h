@@ -6,16 +6,21 @@
 #include "fd.h"
 #include "fd/staggered_args.h"
 
-/* Rows of a block and threads along them, places of a thread along z, blocks an SM. */
+/* Rows of a block and threads along them, places of a thread along z, blocks an SM; of passes inside. */
 struct staggered_tile {
-    int rows, lanes, width, blocks;
+    int rows, lanes, width, blocks, inside[2];
 };
 
 struct staggered_tile staggered_choose_tile(const unda_solver *s);
-/* Planes that a block marches over in the user's grid, or in the layers around it. */
-int staggered_choose_planes(const unda_solver *s, bool layers);
-/* The user's grid, or the layers around it; returns the number of boxes. */
-int staggered_cut(const unda_solver *s, const struct staggered_tile *tile, bool layers,
+/* What knows of no side; places at walls, or with images among those around them; layers. */
+enum staggered_part { STAGGERED_INSIDE, STAGGERED_WALLS, STAGGERED_LAYERS, STAGGERED_PARTS };
+
+/* Planes that a block marches over. */
+int staggered_choose_planes(const unda_solver *s, enum staggered_part part);
+/* Whether passes make the images beyond walls of z themselves: from places beside, which must be inside. */
+bool staggered_images(const struct fd *fd);
+/* The boxes of a part; returns their number. */
+int staggered_cut(const unda_solver *s, const struct staggered_tile *tile, enum staggered_part part,
                   struct staggered_box box[STAGGERED_MAX_BOX]);
 
 #endif

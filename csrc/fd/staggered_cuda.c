@@ -11,19 +11,24 @@
 
 static_assert(sizeof(struct staggered_args) == STAGGERED_ARGS_BYTES, "host and device disagree");
 static_assert(sizeof(struct staggered_ghost_args) == STAGGERED_GHOST_BYTES, "host and device disagree");
+static_assert((int)STAGGERED_NOTHING == (int)SIDE_NOTHING, "host and device disagree");
 
 enum { SAME = 8 }; /* two vectors */
 
 struct staggered_cuda {
     struct fd_cuda base;
     struct gpu_module *module;
-    struct gpu_kernel pass[2], layers[2], ghosts, turn;
+    struct gpu_kernel pass[2][STAGGERED_PARTS], ghosts, turn;
     gpu_ptr slab[2 * FD_MAX_TERM], table[3][2][3];
     int64_t count, material_version; /* values of an array; whose ghosts are there */
     struct staggered_tile tile;
-    struct gpu_stream *beside; /* of layers, while the grid is at work */
+    struct gpu_stream *beside; /* of walls and layers, while the inside is at work */
     struct gpu_event *before, *after;
 };
+
+/* Of the parts of a pass, then those of the next. */
+static const char *const names[] = {"staggered_pass0", "staggered_walls0", "staggered_layers0",
+                                    "staggered_pass1", "staggered_walls1", "staggered_layers1"};
 
 static struct staggered_cuda *tables(const unda_solver *s)
 {
@@ -102,7 +107,7 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
     return gpu_sync(t->base.stream);
 }
 
-enum { NUM_OPTION = 9, OPTION_BYTES = 64 };
+enum { NUM_OPTION = 11, OPTION_BYTES = 64 };
 
 static void defines(const unda_solver *s, const struct staggered_tile *tile, int64_t pitch,
                     char text[NUM_OPTION][OPTION_BYTES], const char *options[NUM_OPTION])
@@ -116,6 +121,8 @@ static void defines(const unda_solver *s, const struct staggered_tile *tile, int
     snprintf(text[6], OPTION_BYTES, "-DMIN_BLOCKS=%d", tile->blocks);
     snprintf(text[7], OPTION_BYTES, "-DPITCH=%lld", (long long)pitch);
     snprintf(text[8], OPTION_BYTES, "-DLANES=%d", tile->lanes);
+    snprintf(text[9], OPTION_BYTES, "-DMIN_BLOCKS0=%d", tile->inside[0]);
+    snprintf(text[10], OPTION_BYTES, "-DMIN_BLOCKS1=%d", tile->inside[1]);
     for (int i = 0; i < NUM_OPTION; i++)
         options[i] = text[i];
 }
@@ -128,12 +135,9 @@ static unda_status compile(unda_solver *s, struct staggered_cuda *t)
     defines(s, &t->tile, t->base.pitch, text, options);
     struct gpu_source source = {"fd/staggered.cu", options, NUM_OPTION};
     TRY(gpu_module_new(&t->module, t->base.gpu, &source));
-    TRY(gpu_kernel_get(&t->pass[0], t->module, "staggered_pass0", 0));
-    TRY(gpu_kernel_get(&t->pass[1], t->module, "staggered_pass1", 0));
-    if (s->fd->num_slab) {
-        TRY(gpu_kernel_get(&t->layers[0], t->module, "staggered_layers0", 0));
-        TRY(gpu_kernel_get(&t->layers[1], t->module, "staggered_layers1", 0));
-    }
+    for (int i = 0; i < 2 * STAGGERED_PARTS; i++)
+        if (i % STAGGERED_PARTS != STAGGERED_LAYERS || s->fd->num_slab)
+            TRY(gpu_kernel_get(&t->pass[i / STAGGERED_PARTS][i % STAGGERED_PARTS], t->module, names[i], 0));
     TRY(gpu_kernel_get(&t->ghosts, t->module, "staggered_ghosts", 0));
     TRY(gpu_kernel_get(&t->turn, t->module, "staggered_turn", 0));
     TRY(fd_cuda_compile(s, options));
@@ -155,6 +159,26 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
     return UNDA_OK;
 }
 
+/* Axes (bits) of fields of a pass that want ghosts: those that the field is differenced along, or half a cell
+ * on (there its last place is an image), if anything is beyond their sides. Returns whether any does. */
+static bool ghost_axes(const unda_solver *s, int pass, int *axes)
+{
+    const struct staggered *p = s->fd->physics;
+    bool any = false;
+    for (int i = 0; i < p->count[pass]; i++) {
+        const struct fd_field *field = &s->fd->field[p->first[pass] + i];
+        axes[i] = p->stagger[p->first[pass] + i];
+        for (int term = 0; term < p->num_term[0] + p->num_term[1]; term++)
+            axes[i] |= (p->term[term].source == p->first[pass] + i) << p->term[term].axis;
+        for (int axis = 0; axis < 3; axis++)
+            if ((field->sign[axis][0] == SIDE_NOTHING && field->sign[axis][1] == SIDE_NOTHING) ||
+                (axis == 2 && staggered_images(s->fd)))
+                axes[i] &= ~(1 << axis);
+        any = any || axes[i];
+    }
+    return any;
+}
+
 static unda_status create(unda_solver *s)
 {
     struct staggered_cuda *t;
@@ -172,7 +196,11 @@ static unda_status create(unda_solver *s)
     lay_out(s, t);
     TRY(allocate(s, t));
     TRY(compile(s, t));
-    s->num_launch = s->fd->num_slab ? 2 + 2 + 2 : 2 + 2; /* two passes, their layers, ghosts of each */
+    int axes[FD_MAX_FIELD];
+    struct staggered_box box[STAGGERED_MAX_BOX];
+    for (int part = 0; part < STAGGERED_PARTS; part++) /* of both passes, then ghosts */
+        s->num_launch += 2 * (staggered_cut(s, &t->tile, part, box) > 0);
+    s->num_launch += ghost_axes(s, 0, axes) + ghost_axes(s, 1, axes);
     return UNDA_OK;
 }
 
@@ -198,10 +226,10 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 {
     info->kernel = UNDA_KERNEL_STEP;
     for (int i = 0; i < 2; i++)
-        if (tables(s)->pass[i].spill_bytes > info->spill_bytes)
-            info->spill_bytes = tables(s)->pass[i].spill_bytes;
+        if (tables(s)->pass[i][STAGGERED_INSIDE].spill_bytes > info->spill_bytes)
+            info->spill_bytes = tables(s)->pass[i][STAGGERED_INSIDE].spill_bytes;
     info->plan[0] = tables(s)->tile.rows;
-    info->plan[1] = staggered_choose_planes(s, false);
+    info->plan[1] = staggered_choose_planes(s, STAGGERED_INSIDE);
     info->plan[2] = tables(s)->tile.width;
     info->plan[3] = tables(s)->tile.blocks;
     info->plan[4] = tables(s)->tile.lanes;
@@ -238,15 +266,16 @@ static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count
 
 /* ---- steps ---- */
 
-/* Images of the fields along the axes (bits) that want them. */
+/* Images of the fields along the axes (bits) that want them; at least one does. */
 static unda_status fill_ghosts(unda_solver *s, int num, const gpu_ptr *array, const struct fd_field *field,
                                const int *axes)
 {
     const struct fd *fd = s->fd;
     struct fd_cuda *t = fd_cuda(s);
     struct staggered_ghost_args a = {.plane = t->plane, .origin = t->origin};
-    int64_t jobs = 0, ghosts = 2 * fd->half + 1, rows = ghosts * (fd->axis[1].total + 2 * fd->half);
-    rows = rows > ghosts * fd->axis[0].total ? rows : ghosts * fd->axis[0].total;
+    int64_t jobs = 0, ghosts = 2 * fd->half + 1, most = 0;
+    const int64_t blocks[3] = {ghosts * (fd->axis[1].total + 2 * fd->half), ghosts * fd->axis[0].total,
+                               fd->axis[0].total};
     for (int axis = 0; axis < 3; axis++)
         a.num[axis] = (int)fd->axis[axis].total;
     for (int f = 0; f < num; f++) {
@@ -258,24 +287,20 @@ static unda_status fill_ghosts(unda_solver *s, int num, const gpu_ptr *array, co
             if (axes[f] >> axis & 1) {
                 a.job_field[jobs] = (signed char)f;
                 a.job_axis[jobs++] = (signed char)axis;
+                most = blocks[axis] > most ? blocks[axis] : most;
             }
         }
     }
-    struct gpu_shape shape = {{rows, jobs, 1}, {BLOCK, 1, 1}, 0};
+    struct gpu_shape shape = {{most, jobs, 1}, {BLOCK, 1, 1}, 0};
     return gpu_launch(&tables(s)->ghosts, t->stream, &shape, &a, sizeof a);
 }
 
-/* Only along axes that the field is differenced along, or half a cell on: there its last place is an image.
- */
 static unda_status fill_pass(unda_solver *s, int pass)
 {
     const struct staggered *p = s->fd->physics;
     int axes[FD_MAX_FIELD], first = p->first[pass];
-    for (int i = 0; i < p->count[pass]; i++) {
-        axes[i] = p->stagger[first + i];
-        for (int term = 0; term < p->num_term[0] + p->num_term[1]; term++)
-            axes[i] |= (p->term[term].source == first + i) << p->term[term].axis;
-    }
+    if (!ghost_axes(s, pass, axes))
+        return UNDA_OK;
     return fill_ghosts(s, p->count[pass], fd_cuda(s)->array + first, s->fd->field + first, axes);
 }
 
@@ -311,12 +336,16 @@ static unda_status fill_materials(unda_solver *s)
     return UNDA_OK;
 }
 
+/* Sides (bits) whose last places are 0 for good. */
 static int pinned_sides(const struct fd *fd, int f)
 {
-    int sides = 0;
+    int sides = 64; /* beyond rows all are 0: behind layers for good, elsewhere until ghosts are filled */
     for (int a = 0; a < 3; a++) {
+        const struct fd_field *field = &fd->field[f];
+        bool beyond =
+            field->half[a] && (field->sign[a][1] == SIDE_NOTHING || (a == 2 && staggered_images(fd)));
         sides |= fd_pinned(fd, f, a, 0) << (2 * a);
-        sides |= fd_pinned(fd, f, a, fd->axis[a].total - 1) << (2 * a + 1);
+        sides |= (beyond || fd_pinned(fd, f, a, fd->axis[a].total - 1)) << (2 * a + 1);
     }
     return sides;
 }
@@ -343,30 +372,28 @@ static void fill_layers(const unda_solver *s, struct staggered_args *a)
         a->table[i / 6][i / 3 % 2][i % 3] = POINTER(tables(s)->table[i / 6][i / 3 % 2][i % 3]);
 }
 
-static unda_status launch_boxes(unda_solver *s, int pass, struct staggered_args *a, bool layers,
-                                struct gpu_stream *stream)
+static unda_status launch_part(unda_solver *s, int pass, enum staggered_part part, struct staggered_args *a,
+                               struct gpu_stream *stream)
 {
     const struct staggered_cuda *t = tables(s);
     struct gpu_shape shape = {{0, 1, 1}, {t->tile.lanes, t->tile.rows, 1}, 0};
-    int num = staggered_cut(s, &t->tile, layers, a->box);
+    int num = staggered_cut(s, &t->tile, part, a->box);
     for (int i = 0; i < num; i++)
         shape.grid[0] += a->box[i].blocks;
-    return num ? gpu_launch(layers ? &t->layers[pass] : &t->pass[pass], stream, &shape, a, sizeof *a)
-               : UNDA_OK;
+    return num ? gpu_launch(&t->pass[pass][part], stream, &shape, a, sizeof *a) : UNDA_OK;
 }
 
-/* The grid and its layers write different places, and neither reads what the other writes: both at once,
- * layers first, since they take longer a place. */
-static unda_status launch_both(unda_solver *s, int pass, struct staggered_args *a)
+/* The parts write different places, and none reads what another writes: all at once, the inside last, since
+ * the others take longer a place. */
+static unda_status launch_parts(unda_solver *s, int pass, struct staggered_args *a)
 {
     struct staggered_cuda *t = tables(s);
-    if (s->fd->num_slab == 0)
-        return launch_boxes(s, pass, a, false, t->base.stream);
     TRY(gpu_event_record(t->before, t->base.stream));
     TRY(gpu_stream_wait(t->beside, t->before));
-    TRY(launch_boxes(s, pass, a, true, t->beside));
+    TRY(launch_part(s, pass, STAGGERED_LAYERS, a, t->beside));
+    TRY(launch_part(s, pass, STAGGERED_WALLS, a, t->beside));
     TRY(gpu_event_record(t->after, t->beside));
-    unda_status status = launch_boxes(s, pass, a, false, t->base.stream);
+    unda_status status = launch_part(s, pass, STAGGERED_INSIDE, a, t->base.stream);
     TRY(gpu_stream_wait(t->base.stream, t->after)); /* also after a failure: whoever waits for one has both */
     return status;
 }
@@ -380,6 +407,9 @@ static struct staggered_args arguments(const unda_solver *s)
     for (int f = 0; f < fd->num_field; f++) {
         a.field[f] = POINTER(t->base.array[f]);
         a.pinned[f] = pinned_sides(fd, f);
+        for (int side = 0; side < 2 && staggered_images(fd); side++)
+            a.image[f][side] =
+                fd->field[f].sign[2][side] == SIDE_NOTHING ? 0 : (signed char)fd->field[f].sign[2][side];
     }
     for (int i = 0; i < fd->num_material; i++) {
         a.vary[i] = fd->varies[i];
@@ -399,7 +429,7 @@ static struct staggered_args arguments(const unda_solver *s)
 static unda_status launch_pass(unda_solver *s, int pass)
 {
     struct staggered_args a = arguments(s);
-    return launch_both(s, pass, &a);
+    return launch_parts(s, pass, &a);
 }
 
 static unda_status inject_pass(unda_solver *s, int pass, int64_t time)
@@ -453,11 +483,11 @@ static unda_status rest(unda_solver *s)
 
 /* ---- profile ---- */
 
-/* which: of name below. */
-static unda_status queue_boxes(unda_solver *s, int which)
+/* which: of names. */
+static unda_status queue_part(unda_solver *s, int which)
 {
     struct staggered_args a = arguments(s);
-    return launch_boxes(s, which / 2, &a, which % 2, fd_cuda(s)->stream);
+    return launch_part(s, which / STAGGERED_PARTS, which % STAGGERED_PARTS, &a, fd_cuda(s)->stream);
 }
 
 static unda_status queue_ghosts(unda_solver *s, int which)
@@ -482,16 +512,15 @@ static unda_status queue_step(unda_solver *s, int which)
 
 static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
 {
-    static const char *const name[] = {"staggered_pass0", "staggered_layers0", "staggered_pass1",
-                                       "staggered_layers1"};
     struct staggered_cuda *t = tables(s);
     struct fd_cuda_profile what = {.step = queue_step};
     struct staggered_box box[STAGGERED_MAX_BOX];
-    for (int i = 0; i < 4; i++) {
-        bool any = staggered_cut(s, &t->tile, i % 2, box) > 0;
-        fd_cuda_add_part(&what, (struct fd_cuda_part){name[i], queue_boxes, i, any, 1});
+    for (int i = 0; i < 2 * STAGGERED_PARTS; i++) {
+        bool any = staggered_cut(s, &t->tile, i % STAGGERED_PARTS, box) > 0;
+        fd_cuda_add_part(&what, (struct fd_cuda_part){names[i], queue_part, i, any, 1});
     }
-    fd_cuda_add_part(&what, (struct fd_cuda_part){"staggered_ghosts", queue_ghosts, 0, 2, 2});
+    int axes[FD_MAX_FIELD], ghosts = ghost_axes(s, 0, axes) + ghost_axes(s, 1, axes);
+    fd_cuda_add_part(&what, (struct fd_cuda_part){"staggered_ghosts", queue_ghosts, 0, ghosts, ghosts});
     fd_cuda_add_points(s, &what, queue_inject);
     for (int f = 0; f < s->fd->num_field; f++)
         fd_cuda_add_memory(&what, t->base.array[f], t->count * s->real_bytes);

@@ -2,7 +2,8 @@
  * A side at the outermost nodes is a mirror: every field goes on evenly or oddly, the two of a difference
  * across it with opposite signs, so that with half a cell's weight for nodes on the side the differences are
  * each other's adjoint: energy is conserved and reciprocity exact. For the free side of an elastic medium
- * this is Levander's (1988) imaging of the stresses with velocities imaged evenly. */
+ * this is Levander's (1988) imaging of the stresses with velocities imaged evenly. Behind a layer all fields
+ * are 0: of the grid that goes on for ever its places are left, so that differences are adjoint, too. */
 #include "staggered.h"
 
 #include <math.h>
@@ -70,7 +71,6 @@ static const struct staggered acoustic = {.name = "acoustic",
                                           .stagger = acoustic_stagger,
                                           .parity = acoustic_parity,
                                           .half_sign = -1,
-                                          .outer = UNDA_BOUNDARY_RIGID,
                                           .material = acoustic_material,
                                           .inertia = acoustic_inertia,
                                           .gain = acoustic_gain};
@@ -148,7 +148,6 @@ static const struct staggered elastic = {.name = "elastic",
                                          .parity = elastic_parity,
                                          .half_sign = 1,
                                          .stresses = 1,
-                                         .outer = UNDA_BOUNDARY_FIXED,
                                          .material = elastic_material,
                                          .inertia = elastic_inertia,
                                          .gain = elastic_gain};
@@ -201,7 +200,6 @@ static const struct staggered maxwell = {.name = "maxwell",
                                          .parity = maxwell_parity,
                                          .half_sign = -1,
                                          .curl = 1,
-                                         .outer = UNDA_BOUNDARY_PEC,
                                          .material = maxwell_material,
                                          .inertia = maxwell_inertia,
                                          .gain = maxwell_gain};

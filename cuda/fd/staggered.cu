@@ -1,19 +1,20 @@
 /* staggered.cu: the two passes of a step of the staggered schemes, for every physics (STAGGERED, its header
  * in cuda/physics). A block owns rows of WIDTH places a thread along z and marches along x: a thread holds
  * what is differenced along x in registers, 2 HALF planes of its WIDTH places, and takes neighbours along y
- * and z from the first cache, where the rows of the block keep them. Ghosts beyond the sides are filled
- * between passes by staggered_ghosts, so no thread here knows of images; warps away from sides run code that
- * knows of none, and layers have kernels of their own. No barriers. A node and step: elastic 30 words of
- * memory, p-v 14, Maxwell 21, one less for each material that is the same everywhere. Defines: REAL, HALF,
- * STAGGERED, LAYERS (1: any), TILE_Y and LANES (threads of a block), WIDTH (up to 16 bytes), MIN_BLOCKS (an
- * SM), PITCH. */
+ * and z from the first cache, where the rows of the block keep them. Ghosts beyond walls of x and y are
+ * filled between passes by staggered_ghosts, images beyond walls of z made from the places beside; behind
+ * layers all is 0. What is at walls and in layers has kernels of its own. No barriers. A node and step:
+ * elastic 30 words of memory, p-v 14, Maxwell 21, one less for each material that is the same everywhere.
+ * Defines: REAL, HALF, STAGGERED, LAYERS (1: any), TILE_Y and LANES (threads of a block), WIDTH (up to 16
+ * bytes), MIN_BLOCKS (an SM), PITCH. */
 #include "common/prefetch.h"
 #include "fd/scalar_args.h"
 #include "fd/staggered_args.h"
 
 #if !defined(REAL) || !defined(HALF) || !defined(STAGGERED) || !defined(LAYERS) || !defined(TILE_Y) ||       \
-    !defined(WIDTH) || !defined(MIN_BLOCKS) || !defined(PITCH) || !defined(LANES)
-#error "staggered.cu needs REAL, HALF, STAGGERED, LAYERS, TILE_Y, LANES, WIDTH, MIN_BLOCKS and PITCH"
+    !defined(WIDTH) || !defined(MIN_BLOCKS) || !defined(MIN_BLOCKS0) || !defined(MIN_BLOCKS1) ||             \
+    !defined(PITCH) || !defined(LANES)
+#error "staggered.cu needs REAL, HALF, STAGGERED, LAYERS, TILE_Y, LANES, WIDTH, MIN_BLOCKS, 0, 1 and PITCH"
 #endif
 #define DEVICE   static __device__ __forceinline__
 #define TABLE    constexpr
@@ -103,8 +104,31 @@ constexpr int number_along(int axis, int first, int end)
 
 /* ---- differences ---- */
 
-template <int TERM>
-DEVICE void difference(const staggered_args &a, long long at, REAL (*queue)[2 * HALF][WIDTH], REAL *d)
+/* Images beyond the walls of z among the places around the vector at z, whose own begin at HERE. A wall at
+ * low z is where vectors begin. */
+template <int FIELD> DEVICE void image(const staggered_args &a, int z, REAL (&line)[(2 * REACH + 1) * WIDTH])
+{
+    constexpr int HERE = REACH * WIDTH, half = stagger[FIELD] >> 2 & 1;
+    const REAL low = a.image[FIELD][0], high = a.image[FIELD][1];
+    const int last = a.num[2] - 1 - z;
+    if (low != 0)
+        each<0, REACH>([&](auto i) {
+            constexpr int side = HERE - decltype(i)::value * WIDTH; /* where place 0 is */
+            if (z == HERE - side)
+                UNROLL for (int j = HERE - HALF; j < side; j++) line[j] = low * line[2 * side - half - j];
+        });
+    if (high != 0)
+        each<0, WIDTH + HALF>([&](auto i) {
+            constexpr int in = decltype(i)::value, side = HERE + in;     /* where the last place is */
+            constexpr int end = HERE + (in < WIDTH ? in : WIDTH) + HALF; /* what places inside reach */
+            if (last == in)
+                UNROLL for (int j = side - half + 1; j < end; j++) line[j] = high * line[2 * side - half - j];
+        });
+}
+
+/* WALLS: see march. */
+template <int TERM, bool WALLS>
+DEVICE void difference(const staggered_args &a, long long at, int z, REAL (*queue)[2 * HALF][WIDTH], REAL *d)
 {
     constexpr int axis = terms[TERM].axis, on = half_on(TERM);
     constexpr int first = TERM < terms0 ? 0 : terms0;
@@ -133,6 +157,8 @@ DEVICE void difference(const staggered_args &a, long long at, REAL (*queue)[2 * 
             vec part = load(from + (j - REACH) * WIDTH);
             UNROLL for (int k = 0; k < WIDTH; k++) line[j * WIDTH + k] = part.v[k];
         }
+        if constexpr (WALLS)
+            image<terms[TERM].source>(a, z, line);
         UNROLL for (int k = 0; k < WIDTH; k++) UNROLL for (int m = 1; m <= HALF; m++) d[k] +=
             weight(a, 2, m) * (line[REACH * WIDTH + k + on + m - 1] - line[REACH * WIDTH + k + on - m]);
     }
@@ -154,13 +180,7 @@ template <int NEED> DEVICE void material(const staggered_args &a, long long at, 
     }
 }
 
-/* ---- sides and layers ---- */
-
-/* Whether places from .. end - 1 of an axis have an outermost node among them, or go beyond. */
-DEVICE bool at_side(const staggered_args &a, int axis, int from, int end)
-{
-    return from < 1 || end > a.num[axis] - 1;
-}
+/* ---- layers ---- */
 
 #if LAYERS
 /* Places from .. end - 1 along an axis against the layer at one side: whether any term has it there. */
@@ -245,8 +265,8 @@ DEVICE void absorb(const staggered_args &a, int side, REAL (*d)[WIDTH], int x, i
 
 /* ---- passes ---- */
 
-/* EDGE: whether there are sides among the places; LAYERED: whether they are in layers. */
-template <int PASS, bool EDGE, bool LAYERED>
+/* WALLS, LAYERED: whether there may be walls among the places or those around them, and layers. */
+template <int PASS, bool WALLS, bool LAYERED>
 DEVICE void march(const staggered_args &a, int y, int z, const int begin, const int end)
 {
     using p = of_pass<PASS>;
@@ -283,7 +303,7 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
 #endif
         each<0, p::num_term>([&](auto i) {
             constexpr int n = decltype(i)::value;
-            difference<p::term + n>(a, at, queue, d[n]);
+            difference<p::term + n, WALLS>(a, at, z, queue, d[n]);
         });
         UNROLL for (int i = 0; i < p::count; i++) field[i] = load((const REAL *)a.field[p::first + i] + at);
         each<0, p::num_need>([&](auto i) {
@@ -313,9 +333,10 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
                 pass0(f, e, c);
             else
                 pass1(f, e, c);
-            if constexpr (EDGE) { /* sides where a field is held at 0 */
+            if constexpr (WALLS) { /* sides where a field is held at 0; 64: beyond the row, all are */
                 int sides = (x == 0) | (x == a.num[0] - 1) << 1 | (y == 0) << 2 | (y == a.num[1] - 1) << 3 |
-                            (z + k == 0) << 4 | (z + k == a.num[2] - 1) << 5;
+                            (z + k == 0) << 4 | (z + k == a.num[2] - 1) << 5 |
+                            ((unsigned)(z + k) >= (unsigned)a.num[2]) << 6;
                 UNROLL for (int i = 0; i < p::count; i++) if (sides & a.pinned[p::first + i]) f[i] = 0;
             }
             UNROLL for (int i = 0; i < p::count; i++) field[i].v[k] = f[i];
@@ -323,63 +344,50 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
         UNROLL for (int i = 0; i < p::count; i++)
         {
             REAL *to = (REAL *)a.field[p::first + i] + at;
-            store(to, field[i].v); /* beyond the row: into ghosts, which are filled afterwards */
+            store(to,
+                  field[i].v); /* 0 beyond the row, into ghosts: behind walls they are filled afterwards */
         }
     }
 }
 
-/* A block of a box of the grid, see staggered_args.h. Code for sides runs where a warp has any, along x for
- * those planes only; layers have kernels of their own, since the code for both in one holds more registers,
- * and then fewer loads are under way (benchmarks/NOTES.md). */
-template <int PASS, bool LAYERED> DEVICE void pass(const staggered_args &a)
+/* A block of a box of the grid, see staggered_args.h. Walls and layers have kernels of their own: codes that
+ * know of them and one that does not, in one kernel, spoil each other's order of loads and arithmetic
+ * (benchmarks/NOTES.md). */
+template <int PASS, bool WALLS, bool LAYERED> DEVICE void pass(const staggered_args &a)
 {
     int block = blockIdx.x, number = 0;
     while (block >= a.box[number].blocks)
         block -= a.box[number++].blocks;
     const staggered_box &box = a.box[number];
     const int lanes = box.lanes, rows = THREADS / lanes, thread = threadIdx.y * LANES + threadIdx.x;
-    const int across = box.across, along = box.along, first_row = thread / 32 * 32 / lanes;
-    const int first_z = box.begin[2] + block % across * lanes * WIDTH;
-    const int first_y = box.begin[1] + block / across % along * rows;
-    const int y = first_y + thread / lanes, z = first_z + thread % lanes * WIDTH;
+    const int across = box.across, along = box.along;
+    const int z = box.begin[2] + (block % across * lanes + thread % lanes) * WIDTH;
+    const int y = box.begin[1] + block / across % along * rows + thread / lanes;
     const int begin = box.begin[0] + block / across / along * box.planes;
     const int end = begin + box.planes < box.end[0] ? begin + box.planes : box.end[0];
-    if (thread / lanes >= rows || y >= box.end[1] || z >= box.end[2] || z + WIDTH <= 0)
-        return;
-    if constexpr (LAYERED)
-        march<PASS, true, true>(a, y, z, begin, end);
-    else {
-        const int end_row = (thread / 32 * 32 + 31) / lanes + 1; /* rows of the warp */
-        const bool beside = at_side(a, 1, first_y + first_row, first_y + end_row) ||
-                            at_side(a, 2, first_z, first_z + lanes * WIDTH);
-        for (int from = begin, to; from < end; from = to) {
-            const bool edge = beside || at_side(a, 0, from, from + 1);
-            for (to = from + 1; to < end && edge == (beside || at_side(a, 0, to, to + 1));)
-                to++;
-            if (edge)
-                march<PASS, true, false>(a, y, z, from, to);
-            else
-                march<PASS, false, false>(a, y, z, from, to);
-        }
-    }
+    if (thread / lanes < rows && y < box.end[1] && z < box.end[2] && z + WIDTH > 0)
+        march<PASS, WALLS, LAYERED>(a, y, z, begin, end);
 }
 
-#define KERNEL(name, PASS, LAYERED)                                                                          \
-    extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)                                        \
+#define KERNEL(name, PASS, WALLS, LAYERED, BLOCKS)                                                           \
+    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)                                            \
         name(const __grid_constant__ staggered_args a)                                                       \
     {                                                                                                        \
-        pass<PASS, LAYERED>(a);                                                                              \
+        pass<PASS, WALLS, LAYERED>(a);                                                                       \
     }
-KERNEL(staggered_pass0, 0, false)
-KERNEL(staggered_pass1, 1, false)
+KERNEL(staggered_pass0, 0, false, false, MIN_BLOCKS0)
+KERNEL(staggered_pass1, 1, false, false, MIN_BLOCKS1)
+KERNEL(staggered_walls0, 0, true, false, MIN_BLOCKS)
+KERNEL(staggered_walls1, 1, true, false, MIN_BLOCKS)
 #if LAYERS
-KERNEL(staggered_layers0, 0, true)
-KERNEL(staggered_layers1, 1, true)
+KERNEL(staggered_layers0, 0, true, true, MIN_BLOCKS)
+KERNEL(staggered_layers1, 1, true, true, MIN_BLOCKS)
 #endif
 
 /* ---- ghosts ---- */
 
-/* The place whose value times sign stands at i: fd_mirror in csrc/fd/fd.h. */
+/* The place whose value times sign stands at i: fd_mirror in csrc/fd/fd.h. sign: 0 behind a layer, where 0
+ * stays for good. */
 DEVICE int mirror(const staggered_ghost_args &a, int field, int axis, int i, int &sign)
 {
     const int last = a.num[axis] - 1, half = a.half[field] >> axis & 1;
@@ -390,6 +398,10 @@ DEVICE int mirror(const staggered_ghost_args &a, int field, int axis, int i, int
     if (a.sign[field][axis][0] == 0)
         return (i % (last + 1) + last + 1) % (last + 1);
     while (i < 0 || i > last - half) {
+        if (a.sign[field][axis][i >= 0] == STAGGERED_NOTHING) {
+            sign = 0;
+            return 0;
+        }
         sign *= a.sign[field][axis][i >= 0];
         i = (i < 0 ? 0 : 2 * last) - half - i;
     }
@@ -426,7 +438,7 @@ extern "C" __global__ void __launch_bounds__(256)
             const int y = i / GHOSTS, number = i - y * GHOSTS;
             int both = sign * odd[number];
             const int line = mirror(a, field, 1, y, both) * (PITCH);
-            if (number != HALF || last_too)
+            if ((number != HALF || last_too) && both != 0)
                 to[y * (PITCH) + ghost(number)] = (REAL)both * from[line + image[number]];
         }
     } else {
@@ -435,6 +447,8 @@ extern "C" __global__ void __launch_bounds__(256)
         if (number == HALF && !last_too)
             return;
         const int from_x = mirror(a, field, 0, x, sign), from_y = mirror(a, field, 1, y, sign);
+        if (sign == 0)
+            return;
         const REAL *__restrict__ from = p + from_x * a.plane + (long long)from_y * (PITCH);
         REAL *__restrict__ to = p + x * a.plane + (long long)y * (PITCH);
 #pragma unroll 4
@@ -443,7 +457,8 @@ extern "C" __global__ void __launch_bounds__(256)
         if (thread < GHOSTS) {
             const int z = thread < HALF ? thread - HALF : end + thread - HALF;
             const int from_z = mirror(a, field, 2, z, sign);
-            to[z] = (REAL)sign * from[from_z];
+            if (sign != 0)
+                to[z] = (REAL)sign * from[from_z];
         }
     }
 }

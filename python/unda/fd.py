@@ -122,11 +122,6 @@ class FD(GridSimulation):
     allow_unstable : bool
         Accept a dt above the stable limit.
 
-    Notes
-    -----
-    On x86 CPUs steps take numbers below the smallest normal one (1.2e-38, 2.2e-308) for 0: the rim of a
-    wave, where they cost a third of the speed.
-
     Attributes
     ----------
     grid, medium
@@ -144,8 +139,12 @@ class FD(GridSimulation):
     -----
     The step is stable up to 2 / (c sqrt(S sum 1/h^2)), S = 4, 16/3, 6.0444, 6.5016 for orders 2, 4, 6, 8;
     staggered up to 1 / (c D sqrt(sum 1/h^2)), D = 1, 1.1667, 1.2417, 1.2863.
-    From order 6 on what is left of the error comes from the step in time: a phase error of
-    (2 pi f dt)^2 / 24.
+    c is that of the fastest wave of the medium; where densities differ a hundredfold from node to node, as
+    of water under air, steps above 0.9 of it may grow, which is reported. From order 6 on what is left of
+    the error comes from the step in time: a phase error of (2 pi f dt)^2 / 24.
+
+    On x86 CPUs steps take numbers below the smallest normal one (1.2e-38, 2.2e-308) for 0: the rim of a
+    wave, where they cost a third of the speed.
 
     Examples
     --------
