@@ -120,6 +120,15 @@ def test_blocks_away_from_sides_and_layers_agree(physics, dtype, width):
     agree(case, 1, kernel_options={"rows": 2, "planes": 2, "width": width, "blocks": 1, "lanes": 16})
 
 
+@pytest.mark.parametrize("physics", WALLS)
+@pytest.mark.parametrize("order, num_z", [(4, 57), (12, 58), (16, 64)])
+def test_blocks_between_two_walls_along_z_agree(physics, order, num_z):
+    """Strips of 16 places: the first and the last one are at walls, and images reach into no other."""
+    case = {"physics": physics, "order": order, "dtype": "float64", "shape": (4, 5, num_z)}
+    case |= {"low": "wall", "high": "other", "third": "wall"}
+    agree(case, 1, kernel_options={"rows": 2, "planes": 2, "width": 1, "blocks": 1, "lanes": 16})
+
+
 @pytest.mark.sanitize
 @pytest.mark.parametrize("physics", WALLS)
 def test_one_of_each_for_the_sanitizer(physics):

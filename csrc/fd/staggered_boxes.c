@@ -17,12 +17,12 @@ struct staggered_tile staggered_choose_tile(const unda_solver *s)
     int lanes = plan[4] ? plan[4] : 32;
     int64_t rows = plan[0] ? plan[0] : threads / lanes < num_y ? threads / lanes : num_y;
     struct staggered_tile tile = {(int)rows, lanes, width, blocks, {blocks, blocks}};
-    if (num > 4 && half <= 2 && real == 4) { /* measured: benchmarks/NOTES.md */
+    if (plan[3] && plan[3] != blocks)
+        tile.blocks = tile.inside[0] = tile.inside[1] = plan[3];
+    else if (num > 4 && half <= 2 && real == 4 && rows * lanes <= threads) { /* benchmarks/NOTES.md */
         tile.inside[0] = 2;
         tile.inside[1] = 3;
     }
-    if (plan[3])
-        tile.blocks = tile.inside[0] = tile.inside[1] = plan[3];
     return tile;
 }
 

@@ -225,9 +225,10 @@ static void destroy(unda_solver *s)
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
     info->kernel = UNDA_KERNEL_STEP;
-    for (int i = 0; i < 2; i++)
-        if (tables(s)->pass[i][STAGGERED_INSIDE].spill_bytes > info->spill_bytes)
-            info->spill_bytes = tables(s)->pass[i][STAGGERED_INSIDE].spill_bytes;
+    for (int i = 0; i < 2 * STAGGERED_PARTS; i++) {
+        int32_t spill = tables(s)->pass[i / STAGGERED_PARTS][i % STAGGERED_PARTS].spill_bytes;
+        info->spill_bytes = spill > info->spill_bytes ? spill : info->spill_bytes;
+    }
     info->plan[0] = tables(s)->tile.rows;
     info->plan[1] = staggered_choose_planes(s, STAGGERED_INSIDE);
     info->plan[2] = tables(s)->tile.width;
@@ -252,6 +253,21 @@ static unda_status clear(unda_solver *s)
     return clear_slabs(s);
 }
 
+/* Half a cell beyond a wall of z, where fields are held at 0, memories of layers are read as the images that
+ * they are on the CPU: about the wall they go on as the field that is differenced. rows: of all z. */
+static void image_slab(const unda_solver *s, const struct fd_slab *slab, int64_t rows, void *out)
+{
+    const struct fd_field *f = &s->fd->field[s->fd->physics->term[slab->term].source];
+    int64_t num = slab->num[2], last = num - 1;
+    int sign;
+    int64_t from = fd_mirror(&s->fd->axis[2], f->half[2], f->sign[2], last, &sign);
+    for (int64_t i = 0; i < rows && from != last; i++)
+        if (s->real_bytes == 4)
+            ((float *)out)[i * num + last] = (float)sign * ((float *)out)[i * num + from];
+        else
+            ((double *)out)[i * num + last] = sign * ((double *)out)[i * num + from];
+}
+
 static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
 {
     const struct fd_slab *slab = &s->fd->slab[number];
@@ -261,7 +277,10 @@ static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count
     gpu_ptr at = t->slab[number] + (gpu_ptr)(slab_origin(s, t, number) * real + first * slab->num[1] * step);
     TRY(out ? gpu_download_parts_async(t->base.stream, out, row, at, step, row, num)
             : gpu_upload_parts_async(t->base.stream, at, step, in, row, row, num));
-    return gpu_sync(t->base.stream);
+    TRY(gpu_sync(t->base.stream));
+    if (out && slab->axis != 2 && staggered_images(s->fd))
+        image_slab(s, slab, num, out);
+    return UNDA_OK;
 }
 
 /* ---- steps ---- */
@@ -390,10 +409,12 @@ static unda_status launch_parts(unda_solver *s, int pass, struct staggered_args 
     struct staggered_cuda *t = tables(s);
     TRY(gpu_event_record(t->before, t->base.stream));
     TRY(gpu_stream_wait(t->beside, t->before));
-    TRY(launch_part(s, pass, STAGGERED_LAYERS, a, t->beside));
-    TRY(launch_part(s, pass, STAGGERED_WALLS, a, t->beside));
+    unda_status status = launch_part(s, pass, STAGGERED_LAYERS, a, t->beside);
+    if (status == UNDA_OK)
+        status = launch_part(s, pass, STAGGERED_WALLS, a, t->beside);
+    if (status == UNDA_OK)
+        status = launch_part(s, pass, STAGGERED_INSIDE, a, t->base.stream);
     TRY(gpu_event_record(t->after, t->beside));
-    unda_status status = launch_part(s, pass, STAGGERED_INSIDE, a, t->base.stream);
     TRY(gpu_stream_wait(t->base.stream, t->after)); /* also after a failure: whoever waits for one has both */
     return status;
 }

@@ -1,6 +1,6 @@
 /* state.c: the state of finite differences in the user's numbering: fields without layers, whole arrays with
  * them, where a run blew up. Not here: what engines have (the engines), materials (material.c). */
-#include "staggered.h"
+#include "fd.h"
 
 #include <string.h>
 
@@ -108,22 +108,6 @@ static unda_status write_field(unda_solver *s, int array, int64_t first, int64_t
     return UNDA_OK;
 }
 
-/* Memories of a layer half a cell beyond a wall of z: images, too, as what they belong to. */
-static unda_status read_slab(unda_solver *s, int number, int64_t first, int64_t count, void *out)
-{
-    const struct fd_slab *slab = &s->fd->slab[number];
-    const struct fd_field *f = &s->fd->field[s->fd->physics->term[slab->term].target];
-    int64_t last = slab->num[2] - 1, rows = count * slab->num[1];
-    int sign;
-    TRY(fd_engine(s)->slab(s, number, first, count, out, NULL));
-    if (slab->axis == 2)
-        return UNDA_OK;
-    int64_t from = fd_mirror(&s->fd->axis[2], f->half[2], f->sign[2], last, &sign);
-    for (int64_t i = 0; i < rows && from != last; i++)
-        copy_signed(s, out, i * (last + 1) + last, i * (last + 1) + from, sign);
-    return UNDA_OK;
-}
-
 static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t count, void *out,
                               const void *in)
 {
@@ -139,8 +123,7 @@ unda_status fd_move(unda_solver *s, int32_t array, int64_t first, int64_t count,
         return move_field(s, array - UNDA_FIELD, first, count, out, in);
     if (slab >= 0 && slab < fd->num_slab) {
         TRY(fd_check_planes(first, count, fd->slab[slab].num[0]));
-        return out ? read_slab(s, slab, first, count, out)
-                   : fd_engine(s)->slab(s, slab, first, count, NULL, in);
+        return fd_engine(s)->slab(s, slab, first, count, out, in);
     }
     if (array < UNDA_WHOLE || slab >= 0)
         FAIL(UNDA_ERR_ARG, "array is %d, expected one of unda_array that this solver has", array);
