@@ -141,6 +141,7 @@ def test_figures_of_tiles_lie_on_the_roofline_of_the_device(tmp_path, figure):
         assert row["percent_of_roofline"] == pytest.approx(100 * share)
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_or_stand_in
 def test_a_tile_without_room_ends_its_order(tmp_path):
     rows = bench(tmp_path, "--figure", "7", "--dts", "2,64,3", "--shape", "20,21,12", "--device", "cuda")

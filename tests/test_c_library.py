@@ -73,18 +73,21 @@ def succeeds(scenario, device="cpu"):
     return dict(pairs)
 
 
+EACH_DEVICE = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.slow)])
+
+
 def test_solvers_of_every_kind_live_and_die_cleanly():
     assert succeeds("lifecycle")["solvers"] == "20"
 
 
-@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@EACH_DEVICE
 @pytest.mark.parametrize("scenario", ["memory", "grid_memory"])
 def test_any_allocation_may_fail(scenario, device):
     """Each failure is reported with what was wanted, and leaks nothing."""
     assert int(succeeds(scenario, device)["failed"]) > 60
 
 
-@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@EACH_DEVICE
 def test_any_allocation_of_a_staggered_scheme_may_fail_and_a_step_makes_none(device):
     found = succeeds("staggered", device)
     assert int(found["failed"]) > 20 and found["allocations"] == "0"
