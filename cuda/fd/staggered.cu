@@ -6,7 +6,7 @@
  * layers all is 0. What is at walls and in layers has kernels of its own. No barriers. A node and step:
  * elastic 30 words of memory, p-v 14, Maxwell 21, one less for each material that is the same everywhere.
  * Defines: REAL, HALF, STAGGERED, LAYERS (1: any), TILE_Y and LANES (threads of a block), WIDTH (up to 16
- * bytes), MIN_BLOCKS (an SM), PITCH. */
+ * bytes), MIN_BLOCKS (an SM; MIN_BLOCKS0 and 1 of the passes inside), PITCH. */
 #include "common/prefetch.h"
 #include "fd/scalar_args.h"
 #include "fd/staggered_args.h"
@@ -344,8 +344,7 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
         UNROLL for (int i = 0; i < p::count; i++)
         {
             REAL *to = (REAL *)a.field[p::first + i] + at;
-            store(to,
-                  field[i].v); /* 0 beyond the row, into ghosts: behind walls they are filled afterwards */
+            store(to, field[i].v); /* beyond the row: into ghosts */
         }
     }
 }
