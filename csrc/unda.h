@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 10 };
+enum { UNDA_ABI = 11 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -249,6 +249,8 @@ typedef struct unda_fd_options {
     double stretch[6];    /* staggered: kappa at the end of a layer, >= 1 */
     double
         frequency[6]; /* staggered: main frequency f0 of the waves [Hz]; 0: the layer shifts no frequency */
+    double dt_stable; /* staggered: what unda_solver_medium_dt found, if the medium is known [s]; 0: the limit
+                         is that of a medium in which all waves are as fast as speed_max */
 } unda_fd_options;
 
 /* All arrays are copied. */
@@ -319,6 +321,11 @@ UNDA_API unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solv
                                           int64_t *host_bytes, int64_t *device_bytes);
 /* DG: stable time step of each element [num_elem] [s]; the solver's limit is the smallest. */
 UNDA_API unda_status unda_solver_element_dt(const unda_solver *solver, double *dt);
+/* FD: a step up to which the scheme is stable in the materials that are given (all of them, by now) [s]: at
+ * most the solver's limit; below it where densities or stiffnesses of neighbours differ much. A bound, a few
+ * per cent below the sharp limit (Collatz 1942, Wielandt 1950: csrc/fd/staggered_stable.c); takes about as
+ * long as two to sixty steps on the CPU. */
+UNDA_API unda_status unda_solver_medium_dt(unda_solver *solver, double *dt);
 /* DG: node coordinates [num_elem][num_node][3] [m]. */
 UNDA_API unda_status unda_solver_coordinates(const unda_solver *solver, double *coordinates);
 

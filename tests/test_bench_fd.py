@@ -128,7 +128,8 @@ def test_intensity_is_that_of_the_cells_of_a_tile(order, step):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("figure", [pytest.param(7, marks=pytest.mark.slow), 11])  # 7 takes 11's rows
+@pytest.mark.slow
+@pytest.mark.parametrize("figure", [7, 11])
 def test_figures_of_tiles_lie_on_the_roofline_of_the_device(tmp_path, figure):
     rows = bench(tmp_path, "--figure", str(figure), "--orders", "2", "--dts", "1,2", "--shape", "20,21,12",
                  "--device", "cuda")  # fmt: skip

@@ -28,6 +28,11 @@ KERNELS = {
     "maxwell": STAGGERED | {"inject": 3, "record": 2 + 1 / 3},
     "diamond": {"fd_diamond": 1 / LEVELS},
 }
+#: One staggered physics launches what the others do.
+EACH_KIND = pytest.mark.parametrize(
+    "kind",
+    [pytest.param(k, marks=[pytest.mark.slow] * (k in ("elastic", "maxwell"))) for k in KERNELS],
+)
 
 
 def scalar(device="cuda", **options):
@@ -83,7 +88,7 @@ def differing(found, expected):
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("kind", KERNELS)
+@EACH_KIND
 def test_the_state_stays_and_so_does_the_run_afterwards(kind):
     (sim, receivers), (other, others) = make(kind), make(kind)
     n = LEVELS if kind == "diamond" else 1
@@ -97,7 +102,7 @@ def test_the_state_stays_and_so_does_the_run_afterwards(kind):
     assert differing(everything(sim, receivers), before) != []
 
 
-@pytest.mark.parametrize("kind", KERNELS)
+@EACH_KIND
 def test_every_kernel_of_a_step_is_listed_with_its_launches(kind):
     sim, _ = make(kind)
     found = sim._kernel_seconds(RUNS)
@@ -111,7 +116,7 @@ def launches_so_far():
 
 
 @pytest.mark.skipif(REAL, reason="the stand-in driver counts launches")
-@pytest.mark.parametrize("kind", KERNELS)
+@EACH_KIND
 def test_as_many_kernels_are_listed_as_steps_launch(kind):
     """Calls of 2 n steps launch what those of n do, and the kernels of n steps more."""
     sim, _ = make(kind)
@@ -126,7 +131,7 @@ def test_as_many_kernels_are_listed_as_steps_launch(kind):
 
 
 @pytest.mark.skipif(REAL, reason="the stand-in driver has a clock of launches")
-@pytest.mark.parametrize("kind", KERNELS)
+@EACH_KIND
 def test_seconds_are_those_of_a_launch_and_of_a_step(monkeypatch, kind):
     """Where each launch takes a second, it takes one, and a step without receivers as many as it has.
 
@@ -185,7 +190,7 @@ def used():
 
 
 @pytest.mark.skipif(REAL, reason="a device of the stand-in that is full")
-@pytest.mark.parametrize("kind", KERNELS)
+@EACH_KIND
 def test_a_state_without_room_for_its_copy_is_refused_and_stays(monkeypatch, kind):
     sim, receivers = make(kind)
     sim._kernel_seconds(1)

@@ -103,6 +103,8 @@ struct fd_scheme {
     unda_status (*inject)(unda_solver *s, const double *rates, int f, int64_t num, const int64_t *node,
                           double *weight);
     unda_status (*energy)(unda_solver *s, double *energy);
+    /* NULL: the one known without the medium holds. */
+    unda_status (*medium_dt)(unda_solver *s, double *dt);
 };
 extern const struct fd_scheme fd_scalar, fd_staggered;
 
@@ -270,6 +272,9 @@ unda_status fd_blown_up(unda_solver *s, int64_t index, unda_blowup *blowup);
 
 /* material.c: refuses to go on where the material of some planes is missing. */
 unda_status fd_need_material(const unda_solver *s);
+
+/* staggered_stable.c: the largest step proved stable in the medium that is given [s]. */
+unda_status fd_staggered_medium_dt(unda_solver *s, double *dt);
 
 /* energy.c, staggered_energy.c */
 unda_status fd_scalar_energy(unda_solver *s, double *energy);

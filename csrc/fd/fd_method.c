@@ -59,6 +59,8 @@ static unda_status check(const unda_solver_options *o)
         FAIL(UNDA_ERR_ARG, "order is %d, expected an even number, 2..%d", f->order, 2 * MAX_HALF);
     if (!(isfinite(f->speed_max) && f->speed_max > 0))
         FAIL(UNDA_ERR_ARG, "speed_max is %g, expected a finite number > 0", f->speed_max);
+    if (!(isfinite(f->dt_stable) && f->dt_stable >= 0))
+        FAIL(UNDA_ERR_ARG, "dt_stable is %g, expected a finite number > 0, or 0", f->dt_stable);
     bool tiled = o->kernel == UNDA_KERNEL_TILED && o->device == UNDA_DEVICE_CPU;
     bool diamond = o->kernel == UNDA_KERNEL_DIAMOND && o->device != UNDA_DEVICE_CPU;
     if (o->kernel != UNDA_KERNEL_AUTO && o->kernel != UNDA_KERNEL_STEP && !tiled && !diamond)
@@ -198,6 +200,21 @@ static void times(const unda_solver *s, int64_t num_step, double *times)
 static unda_status energy(unda_solver *s, double *energy)
 {
     return s->fd->scheme->energy(s, energy);
+}
+
+static unda_status medium_dt(unda_solver *s, double *dt)
+{
+    TRY(fd_need(s));
+    *dt = s->dt_stable;
+    return s->fd->scheme->medium_dt ? s->fd->scheme->medium_dt(s, dt) : UNDA_OK;
+}
+
+unda_status unda_solver_medium_dt(unda_solver *s, double *dt)
+{
+    if (!dt)
+        FAIL(UNDA_ERR_ARG, "dt is NULL");
+    TRY(solver_enter(s));
+    return solver_leave(s, medium_dt(s, dt));
 }
 
 const struct method fd_method = {.name = "FD",

@@ -76,6 +76,8 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
     place_fields(fd, o->boundary);
     fd_list_slabs(fd);
     s->dt_stable = fd_staggered_stable(fd);
+    if (o->fd->dt_stable > 0)
+        s->dt_stable = fmin(s->dt_stable, o->fd->dt_stable);
     return UNDA_OK;
 }
 
@@ -211,4 +213,5 @@ const struct fd_scheme fd_staggered = {.name = "staggered",
                                        .material = material,
                                        .num_rate_more = 1,
                                        .inject = inject,
-                                       .energy = fd_staggered_energy};
+                                       .energy = fd_staggered_energy,
+                                       .medium_dt = fd_staggered_medium_dt};

@@ -17,6 +17,8 @@ struct staggered {
         num_term[2];                   /* fields and terms of the passes: the half steps, the whole ones */
     const struct staggered_term *term; /* those of pass 0, then those of pass 1 */
     const unsigned char *stagger;      /* [num_field] bits 1 2 4 */
+    const struct staggered_need *need; /* those of pass 0, then those of pass 1 */
+    int32_t num_need[2];
     /* Sign of a field's images about a side. */
     int (*parity)(int32_t condition, int field, int axis);
     int32_t half_sign,

@@ -54,6 +54,12 @@ class GridSimulation(Simulation):
         for (first, count, _), values in zip(_slabs(self.grid), tables, strict=True):
             _core.check(lib.unda_solver_set_material(self._handle, first, count, _core.pointer(values)))
 
+    def _medium_dt(self) -> float:
+        """Return a step that is stable in the materials given [s]; at most dt_stable."""
+        dt = ffi.new("double *")
+        _core.check(lib.unda_solver_medium_dt(self._handle, dt))
+        return float(dt[0])
+
     # ---- what it is ----
 
     @property

@@ -135,6 +135,8 @@ static void refuse_questions(unda_solver *solver)
     CALL(unda_solver_get_info(solver, &info));
     CALL(unda_solver_element_dt(NULL, &value));
     CALL(unda_solver_element_dt(solver, NULL));
+    CALL(unda_solver_medium_dt(NULL, &value));
+    CALL(unda_solver_medium_dt(solver, NULL));
     CALL(unda_solver_coordinates(NULL, &value));
     CALL(unda_solver_coordinates(solver, NULL));
     CALL(unda_solver_exact_points(NULL, &value, NULL));

@@ -1,0 +1,384 @@
+/* staggered_stable.c: the step that a staggered scheme may take in a medium of many materials. Twice a pass,
+ * fields of half steps obey u(t + dt) - 2 u(t) + u(t - dt) = -dt^2 A u, A = R D' K D of inverse inertias R,
+ * stiffnesses K and differences D; stable up to dt = 2 / sqrt(rho(A)). The formula of stencil.c takes the
+ * fastest wave of any node; but the mean of two densities, or a far weight of a difference, joins the inertia
+ * of one material to the stiffness of another, and rho(A) may be larger. On waves that alternate from place
+ * to place all weights of a difference have one sign, so |A| is A with |weights|, sums for differences and
+ * even images, and for any x > 0
+ *     rho(A) <= rho(|A|) <= max_i (|A| x)_i / x_i   (Collatz 1942; Wielandt 1950).
+ * x = sqrt(R) makes A's rows those of a symmetric matrix; x = |A| x, again and again, lets the bound sink to
+ * rho(|A|), which is rho(A) but for images of the other sign, negative lambda and curls. Of a curl (Maxwell)
+ * the bound is max R max K times the formula's sum, where R and K vary: exact where either does not.
+ * Layers count without their damping. Plane by plane, with the rows of the CPU engine: x twice in float32 is
+ * all that is kept. */
+#include "../base/parallel.h"
+#include "staggered_cpu.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+enum { MOST_SWEEP = 30, MOST_COUNT = 6 };
+enum { LARGE = 1 << 13 }; /* values of a plane: with fewer, threads take longer to start */
+#define ENOUGH   0.998    /* a sweep that leaves more of the bound is the last one */
+#define ROUNDING 1e-5     /* of float32 in what a sweep finds */
+
+/* Materials of planes x and x + 1, without signs: [ny + 1][nz + 1] each, so that nodes have one on. */
+struct pair {
+    float *values[FD_MAX_MATERIAL];
+    int64_t plane[2];
+    int first; /* which of the two is x */
+};
+
+struct bound {
+    int half, slots, threads, physics;
+    float weight[3][MAX_HALF + 1];             /* |D_m| / h */
+    int64_t row, plane;                        /* values of a row with images along z; of a plane */
+    float *now[MOST_COUNT], *next[MOST_COUNT]; /* x and |A| x: fields of pass 0, [x][y][row] */
+    float *stress[MOST_COUNT];                 /* K D x, fields of pass 1: [slot][y][row] */
+    int64_t slot_plane[2 * MAX_HALF + 1];
+    struct pair medium[2]; /* of each pass */
+    char *raw;             /* a plane as the engine has it */
+    float *scratch;        /* differences of a row, of each thread */
+};
+
+/* Images of all fields are even; none where the axis closes on itself. */
+static int64_t image(const struct fd_axis *axis, int half, int64_t i)
+{
+    int32_t even[2] = {1, 1}, periodic[2] = {SIDE_PERIODIC, SIDE_PERIODIC};
+    int sign;
+    return fd_mirror(axis, half, axis->side[0] == SIDE_PERIODIC ? periodic : even, i, &sign);
+}
+
+static int64_t pair_plane(const struct fd *fd)
+{
+    return (fd->axis[1].total + 1) * (fd->axis[2].total + 1);
+}
+
+static void bound_free(struct bound *b)
+{
+    for (int i = 0; i < MOST_COUNT; i++) {
+        array_free(b->now[i]);
+        array_free(b->next[i]);
+        array_free(b->stress[i]);
+    }
+    for (int i = 0; i < 2 * FD_MAX_MATERIAL; i++)
+        array_free(b->medium[i / FD_MAX_MATERIAL].values[i % FD_MAX_MATERIAL]);
+    array_free(b->raw);
+    array_free(b->scratch);
+    array_free(b);
+}
+
+static unda_status bound_fill(unda_solver *s, struct bound *b)
+{
+    const struct fd *fd = s->fd;
+    const struct staggered *p = fd->physics;
+    double weight[MAX_HALF + 1];
+    fd_staggered_difference(fd->half, weight);
+    b->half = fd->half;
+    b->slots = 2 * fd->half + 1;
+    b->physics = s->options.physics;
+    b->threads = parallel_threads(s->options.threads);
+    b->row = fd->axis[2].total + 2 * fd->half;
+    b->plane = b->row * fd->axis[1].total;
+    for (int a = 0; a < 3; a++)
+        for (int m = 1; m <= fd->half; m++)
+            b->weight[a][m] = fd->axis[a].total > 1 ? (float)(fabs(weight[m]) / fd->axis[a].h) : 0;
+    for (int i = 0; i < p->count[0]; i++) {
+        TRY(array_try(&b->now[i], fd->axis[0].total * b->plane, sizeof(float), "stable step"));
+        TRY(array_try(&b->next[i], fd->axis[0].total * b->plane, sizeof(float), "stable step"));
+    }
+    for (int i = 0; i < p->count[1]; i++)
+        TRY(array_try(&b->stress[i], b->slots * b->plane, sizeof(float), "stable step"));
+    for (int i = 0; i < 2 * fd->num_material; i++)
+        TRY(array_try(&b->medium[i / fd->num_material].values[i % fd->num_material], 2 * pair_plane(fd),
+                      sizeof(float), "stable step"));
+    TRY(array_try(&b->raw, fd->axis[1].total * fd->axis[2].total, s->real_bytes, "stable step"));
+    return array_try(&b->scratch, b->threads * FD_MAX_TERM * b->row, sizeof(float), "stable step");
+}
+
+/* Row y of a field at plane x: of pass 0 anywhere, of pass 1 where a slot has it. */
+static float *row_at(const struct fd *fd, const struct bound *b, int field, int64_t x, int64_t y)
+{
+    const struct staggered *p = fd->physics;
+    if (!staggered_pass(p, field))
+        return b->now[field - p->first[0]] + x * b->plane + y * b->row + b->half;
+    int slot = 0;
+    while (b->slot_plane[slot] != x)
+        slot++;
+    return b->stress[field - p->first[1]] + slot * b->plane + y * b->row + b->half;
+}
+
+CLONES static void add_pairs(float *restrict out, float weight, const float *one, const float *other,
+                             int64_t num)
+{
+#pragma omp simd
+    for (int64_t z = 0; z < num; z++)
+        out[z] += weight * (one[z] + other[z]);
+}
+
+/* sum_m |D_m| / h (the places m - 1/2 to both sides) of a term, for a row. */
+static void differences(const struct fd *fd, const struct bound *b, const struct staggered_term *term,
+                        int64_t x, int64_t y, float *out)
+{
+    int on = staggered_half(fd->physics, term->target, term->axis);
+    const int *half = fd->field[term->source].half;
+    memset(out, 0, (size_t)fd->axis[2].total * sizeof *out);
+    for (int m = 1; m <= b->half; m++) {
+        const float *from[2];
+        for (int low = 0; low < 2; low++) {
+            int64_t at[3] = {x, y, 0};
+            at[term->axis] += low ? on - m : m - 1 + on;
+            from[low] = row_at(fd, b, term->source, image(&fd->axis[0], half[0], at[0]),
+                               image(&fd->axis[1], half[1], at[1])) +
+                        at[2];
+        }
+        add_pairs(out, b->weight[term->axis][m], from[0], from[1], fd->axis[2].total);
+    }
+}
+
+static void fill_row_images(const struct fd *fd, const struct bound *b, int field, float *row)
+{
+    const struct fd_axis *axis = &fd->axis[2];
+    int half = fd->field[field].half[2];
+    for (int64_t i = 1; i <= b->half; i++)
+        row[-i] = row[image(axis, half, -i)];
+    for (int64_t i = axis->total - (axis->side[0] != SIDE_PERIODIC && half); i < axis->total + b->half; i++)
+        row[i] = row[image(axis, half, i)];
+}
+
+CLONES static void drop_signs(float *row, int64_t num)
+{
+#pragma omp simd
+    for (int64_t z = 0; z < num; z++)
+        row[z] = fabsf(row[z]);
+}
+
+/* What a pass makes of fields of 0 and the differences d of its terms at row y, without signs. */
+static void update_row(const struct fd *fd, const struct bound *b, int pass, int64_t y, float *d,
+                       float *const *out)
+{
+    const struct staggered *p = fd->physics;
+    const struct pair *medium = &b->medium[pass];
+    int64_t num = fd->axis[2].total, plane = pair_plane(fd);
+    struct staggered_cpu rows = {.base = {.stride = {medium->first ? -plane : plane, num + 1, 1}}};
+    void *difference[FD_MAX_TERM];
+    for (int i = 0; i < fd->num_material; i++)
+        rows.base.material[i] = medium->values[i] + medium->first * plane + y * (num + 1);
+    for (int i = 0; i < p->num_term[pass]; i++)
+        difference[i] = d + i * b->row;
+    for (int i = 0; i < p->count[pass]; i++) {
+        memset(out[i], 0, (size_t)num * sizeof(float));
+        rows.base.array[p->first[pass] + i] = out[i];
+    }
+    staggered_cpu_f32.update[b->physics][pass](&rows, difference, 0, num);
+    for (int i = 0; i < p->count[pass]; i++)
+        drop_signs(out[i], num);
+}
+
+static unda_status read_material(unda_solver *s, struct bound *b, int which, int64_t x, float *to)
+{
+    const struct fd *fd = s->fd;
+    int64_t num_y = fd->axis[1].total, num_z = fd->axis[2].total;
+    TRY(fd_planes(s, FD_MATERIAL + which, x, 1, b->raw, NULL));
+    for (int64_t y = 0; y <= num_y; y++)
+        for (int64_t z = 0; z <= num_z; z++) {
+            int64_t from = y % num_y * num_z + z % num_z;
+            to[y * (num_z + 1) + z] =
+                (float)fabs(s->real_bytes == 4 ? (double)((float *)b->raw)[from] : ((double *)b->raw)[from]);
+        }
+    return UNDA_OK;
+}
+
+/* Materials of planes x and x + 1, as a pass needs them. */
+static unda_status read_materials(unda_solver *s, struct bound *b, int pass, int64_t x)
+{
+    const struct staggered *p = s->fd->physics;
+    struct pair *medium = &b->medium[pass];
+    const int64_t plane[2] = {x, (x + 1) % s->fd->axis[0].total};
+    if (medium->plane[1 - medium->first] == x)
+        medium->first = 1 - medium->first;
+    for (int on = 0; on < 2; on++) {
+        int slot = on ^ medium->first;
+        bool done[FD_MAX_MATERIAL] = {false};
+        if (medium->plane[slot] == plane[on])
+            continue;
+        for (int i = 0; i < p->num_need[pass]; i++) {
+            int which = p->need[pass * p->num_need[0] + i].material;
+            if (!done[which])
+                TRY(read_material(s, b, which, plane[on], medium->values[which] + slot * pair_plane(s->fd)));
+            done[which] = true;
+        }
+        medium->plane[slot] = plane[on];
+    }
+    return UNDA_OK;
+}
+
+/* Fields of pass 1 of plane x, into a slot that holds none of the planes around `at`. */
+static unda_status stress_plane(unda_solver *s, struct bound *b, int64_t x, int64_t at)
+{
+    const struct fd *fd = s->fd;
+    const struct staggered *p = fd->physics;
+    int slot = 0;
+    for (int i = 0; i < b->slots; i++)
+        if (b->slot_plane[i] == x)
+            return UNDA_OK;
+    for (bool wanted = true; wanted; slot += wanted) {
+        wanted = false;
+        for (int64_t m = -b->half; m <= b->half; m++)
+            for (int half = 0; half < 2; half++)
+                wanted |= b->slot_plane[slot] == image(&fd->axis[0], half, at + m);
+    }
+    TRY(read_materials(s, b, 1, x));
+    b->slot_plane[slot] = x;
+#pragma omp parallel for num_threads(b->threads) if (b->plane > LARGE)
+    for (int64_t y = 0; y < fd->axis[1].total; y++) {
+        float *d = b->scratch + omp_get_thread_num() * FD_MAX_TERM * b->row, *out[MOST_COUNT];
+        for (int i = 0; i < p->num_term[1]; i++)
+            differences(fd, b, &p->term[p->num_term[0] + i], x, y, d + i * b->row);
+        for (int i = 0; i < p->count[1]; i++)
+            out[i] = row_at(fd, b, p->first[1] + i, x, y);
+        update_row(fd, b, 1, y, d, out);
+        for (int i = 0; i < p->count[1]; i++)
+            fill_row_images(fd, b, p->first[1] + i, out[i]);
+    }
+    return UNDA_OK;
+}
+
+/* The largest ratio of a row of |A| x to one of x; |A| x over `scale`, or any other number > 0. */
+CLONES static float compare(float *restrict next, const float *now, float scale, int64_t num)
+{
+    float most = 0;
+#pragma omp simd reduction(max : most)
+    for (int64_t z = 0; z < num; z++) {
+        float ratio = next[z] / now[z], value = next[z] * scale;
+        most = ratio > most ? ratio : most;
+        next[z] = value > 1e-30F ? value : 1e-30F;
+    }
+    return most;
+}
+
+/* Row y of plane x of |A| x, over `largest`; the largest ratio to x. largest = 0: sqrt(R) instead. */
+static float next_row(const struct fd *fd, const struct bound *b, int64_t x, int64_t y, double largest)
+{
+    const struct staggered *p = fd->physics;
+    float *d = b->scratch + omp_get_thread_num() * FD_MAX_TERM * b->row, *out[MOST_COUNT], most = 0;
+    for (int i = 0; i < p->num_term[0]; i++)
+        if (largest > 0)
+            differences(fd, b, &p->term[i], x, y, d + i * b->row);
+        else
+            for (int64_t z = 0; z < fd->axis[2].total; z++)
+                d[i * b->row + z] = 1;
+    for (int i = 0; i < p->count[0]; i++)
+        out[i] = b->next[i] + x * b->plane + y * b->row + b->half;
+    update_row(fd, b, 0, y, d, out);
+    for (int i = 0; i < p->count[0]; i++) {
+        int field = p->first[0] + i;
+        int64_t num[3];
+        for (int a = 0; a < 3; a++)
+            num[a] = fd->axis[a].total - (fd->field[field].half[a] && fd->axis[a].side[0] != SIDE_PERIODIC);
+        if (largest == 0)
+            for (int64_t z = 0; z < num[2]; z++)
+                out[i][z] = sqrtf(out[i][z]);
+        else if (x < num[0] && y < num[1])
+            most = fmaxf(most, compare(out[i], row_at(fd, b, field, x, y), (float)(1 / largest), num[2]));
+        fill_row_images(fd, b, field, out[i]);
+    }
+    return most;
+}
+
+static unda_status sweep(unda_solver *s, struct bound *b, double scale, double *largest)
+{
+    const struct fd *fd = s->fd;
+    float most = 0;
+    for (int i = 0; i < b->slots; i++)
+        b->slot_plane[i] = -1;
+    for (int64_t x = 0; x < fd->axis[0].total; x++) {
+        for (int64_t m = -b->half; m <= b->half && scale > 0; m++)
+            for (int half = 0; half < 2; half++)
+                TRY(stress_plane(s, b, image(&fd->axis[0], half, x + m), x));
+        TRY(read_materials(s, b, 0, x));
+#pragma omp parallel for num_threads(b->threads) reduction(max : most) if (b->plane > LARGE)
+        for (int64_t y = 0; y < fd->axis[1].total; y++)
+            most = fmaxf(most, next_row(fd, b, x, y, scale));
+    }
+    for (int i = 0; i < fd->physics->count[0]; i++) {
+        float *old = b->now[i];
+        b->now[i] = b->next[i];
+        b->next[i] = old;
+    }
+    *largest = most;
+    return UNDA_OK;
+}
+
+/* Sweeps until the bound is the formula's, or sinks no more. */
+static unda_status lower(unda_solver *s, struct bound *b, double formula, double *bound)
+{
+    double last, most;
+    for (int i = 0; i < 4; i++)
+        b->medium[i / 2].plane[i % 2] = -1;
+    TRY(sweep(s, b, 0, &most));
+    *bound = INFINITY;
+    for (int i = 0; i < MOST_SWEEP; i++) {
+        last = *bound;
+        TRY(sweep(s, b, i ? last : formula, &most));
+        *bound = fmin(last, most);
+        if (*bound <= formula * (1 + ROUNDING) || *bound > ENOUGH * last)
+            break;
+    }
+    return UNDA_OK;
+}
+
+/* max R max K of a curl, c^2 in the formula's place. */
+static unda_status curl_bound(unda_solver *s, double formula, double *bound)
+{
+    struct fd_window inverse = {.num = 0}, mu = {.num = 0};
+    double most = 0, least = INFINITY;
+    unda_status status = fd_window_new(s, &inverse, 1);
+    if (status == UNDA_OK)
+        status = fd_window_new(s, &mu, 1);
+    for (int64_t x = 0; x < s->fd->axis[0].total && status == UNDA_OK; x++) {
+        const double *eps, *values;
+        status = fd_window_read(s, &inverse, FD_MATERIAL, 1, &x, &eps);
+        if (status == UNDA_OK)
+            status = fd_window_read(s, &mu, FD_MATERIAL + 1, 1, &x, &values);
+        for (int64_t k = 0; k < s->fd->axis[1].total * s->fd->axis[2].total && status == UNDA_OK; k++) {
+            most = fmax(most, eps[k]);
+            least = fmin(least, values[k]);
+        }
+    }
+    fd_window_free(&inverse);
+    fd_window_free(&mu);
+    *bound = formula * most / least / (s->fd->speed_max * s->fd->speed_max);
+    return status;
+}
+
+static unda_status medium_bound(unda_solver *s, double formula, double *bound)
+{
+    struct bound *b;
+    if (s->fd->physics->curl)
+        return curl_bound(s, formula, bound);
+    TRY(array_try(&b, 1, sizeof *b, "stable step"));
+    unda_status status = bound_fill(s, b);
+    if (status == UNDA_OK)
+        status = lower(s, b, formula, bound);
+    bound_free(b);
+    return status;
+}
+
+unda_status fd_staggered_medium_dt(unda_solver *s, double *dt)
+{
+    const struct fd *fd = s->fd;
+    double top = fd_staggered_stable(fd), formula = 4 / (top * top), found = 0;
+    bool mixed = fd->physics->curl
+                     ? fd->varies[0] && fd->varies[1]
+                     : fd->varies[0] || (fd->physics->stresses && (fd->varies[1] || fd->varies[2]));
+    *dt = top;
+    TRY(fd_need_material(s));
+    if (!mixed)
+        return UNDA_OK;
+    TRY(medium_bound(s, formula, &found));
+    if (found > formula * (1 + ROUNDING))
+        *dt = 2 / sqrt(found);
+    return UNDA_OK;
+}
