@@ -152,12 +152,23 @@ def test_a_tile_without_room_ends_its_order(tmp_path):
 @pytest.mark.gpu_or_stand_in
 def test_the_figure_of_scaling_occupies_more_and_more_multiprocessors(tmp_path, monkeypatch):
     monkeypatch.setattr(bench_fd_papers, "_LEVELS", 4)
-    rows = bench(tmp_path, "--figure", "10", "--shape", "20,21,12", "--device", "cuda")
+    rows = bench(tmp_path, "--figure", "10", "--orders", "4", "--shape", "20,21,12", "--device", "cuda")
     sms = [row["sms"] for row in rows]
     assert sms[0] == 1 and len(sms) >= 2 and sms == sorted(set(sms))
     assert [row["ideal"] for row in rows] == sms
     for row in rows:
         assert row["speedup"] == pytest.approx(rows[0]["ms"] / row["ms"])
+
+
+def test_the_figure_of_scaling_has_a_tower_for_each_multiprocessor():
+    """Of an H200: 132, as wide as the table's tiles."""
+    parser = argparse.ArgumentParser()
+    bench_fd.arguments(parser)
+    found = list(bench_fd_papers.jobs(parser.parse_args(["--figure", "10"])))
+    assert [case["order"] for _, case, _ in found] == [2, 4, 6, 8]
+    for shape, case, _ in found:
+        width = 14 if case["order"] == 2 else 12  # 2 DTS STEP cells
+        assert 131 * width < shape[0] <= 132 * width
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,8 @@ def test_contrast_matters_where_it_should():
     ):
         with simulation(medium, shape, 4) as sim:
             assert sim.dt_stable == pytest.approx(formula(medium.speed_max(sim.grid), 4), rel=1e-12)
+    with simulation(unda.Acoustic(rho=1000 * smooth[:, :1], c=1500 * smooth[:, :1]), (4, 1, 10), 4) as sim:
+        assert sim.dt_stable == pytest.approx(formula(1950.0, 4, (0, 2)), rel=1e-12)
 
 
 def test_curls_take_the_least_of_each_parameter():

@@ -118,7 +118,6 @@ def tile_words(order: int, dts: int, step: int) -> float:
 #: STEP of the tile by order: divides M, at least M / 2.
 _STEP = {2: 1, 4: 2, 6: 3, 8: 2}
 _LEVELS = 96
-_SCALING_SHAPE = (1152, 1152, 160)
 _MOST_WIDTH = 8  # cells, half a diamond, with z in one block
 
 
@@ -167,10 +166,16 @@ def _figure11(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, An
     return _tiles(args.orders or (2, 4, 6, 8), args, time)
 
 
+def _scaling_shape(args: argparse.Namespace, order: int) -> Sequence[int]:
+    """Return a grid with a tower side by side in x for each multiprocessor, one block along z, less of y."""
+    nx, _, nz = DIAMOND_SHAPES[order]
+    return args.shape or (nx, 1152, nz)
+
+
 def _figure10(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, Any]]:
     """Time one grid, of one block along z, on 1, 2, 4, ... and all multiprocessors."""
-    shape = args.shape or _SCALING_SHAPE
-    for order in args.orders or (2,):
+    for order in args.orders or tuple(_STEP):
+        shape = _scaling_shape(args, order)
         sms, before, first = 1, 0, None
         while True:
             options = {"sms": sms, "levels": _LEVELS}
@@ -189,8 +194,8 @@ def jobs(args: argparse.Namespace) -> Iterator[Job]:
     if args.case:
         yield from _komatitsch_jobs(args)
     elif args.figure == 10:
-        for order in args.orders or (2,):
-            yield args.shape or _SCALING_SHAPE, _case(order, "diamond"), {"levels": _LEVELS}
+        for order in args.orders or tuple(_STEP):
+            yield _scaling_shape(args, order), _case(order, "diamond"), {"levels": _LEVELS}
     elif args.figure:
         for order in args.orders or ((2,) if args.figure == 7 else tuple(_STEP)):
             for dts in args.dts or range(1, 1 + _MOST_WIDTH // _STEP[order]):
