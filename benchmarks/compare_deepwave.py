@@ -39,26 +39,32 @@ CASES = {  # deepwave's function, unda's scheme, layers
 }
 
 
-def wave(n: int) -> np.ndarray:
-    """Return what materials vary with, (n, n), between -1 and 1; the same along x."""
-    return np.sin(0.03 * np.arange(n, dtype=np.float32))[:, None] * np.cos(
-        0.05 * np.arange(n, dtype=np.float32)
-    )
+Shape = tuple[int, int, int]
 
 
-def materials(n: int) -> dict[str, np.ndarray]:
-    """Return rho, vp and vs at the nodes (n, n, n), not copied along x."""
+def wave(num_y: int, num_z: int) -> np.ndarray:
+    """Return what materials vary with, (ny, nz), between -1 and 1; the same along x."""
+    y, z = np.arange(num_y, dtype=np.float32), np.arange(num_z, dtype=np.float32)
+    return np.sin(0.03 * y)[:, None] * np.cos(0.05 * z)
+
+
+def materials(shape: Shape) -> dict[str, np.ndarray]:
+    """Return rho, vp and vs at the nodes (nx, ny, nz), not copied along x."""
     means = {"rho": RHO, "vp": VP, "vs": VS}
-    return {
-        name: np.broadcast_to((mean * (1 + 0.2 * wave(n)))[None], (n,) * 3) for name, mean in means.items()
-    }
+    values = 1 + 0.2 * wave(*shape[1:])
+    return {name: np.broadcast_to((mean * values)[None], shape) for name, mean in means.items()}
+
+
+def middle_of(shape: Shape) -> np.ndarray:
+    """Return the node of the source."""
+    return (np.array(shape) - 1) // 2
 
 
 def unda_run(
-    kind: str, n: int, layer: int, kernel: str, device: str, steps: int, repeats: int
+    kind: str, shape: Shape, layer: int, kernel: str, device: str, steps: int, repeats: int
 ) -> dict[str, Any]:
     """Return unda's seconds a step, its step and its plan."""
-    m = materials(n)
+    m = materials(shape)
     media: dict[str, Callable[[], unda.Medium]] = {
         "elastic": lambda: unda.Elastic(**m),
         "acoustic": lambda: unda.Acoustic(rho=m["rho"], c=m["vp"]),
@@ -67,10 +73,10 @@ def unda_run(
     walls = "fixed" if kind == "elastic" else "rigid"
     layers: Any = unda.Damping if kind == "scalar" else unda.CPML
     with unda.FD(
-        unda.Grid((n,) * 3, H), media[kind](), scheme="scalar" if kind == "scalar" else "staggered", order=4,
+        unda.Grid(shape, H), media[kind](), scheme="scalar" if kind == "scalar" else "staggered", order=4,
         dt=DT, boundary={"*": layers(layer) if layer else walls}, device=device, kernel=kernel,
     ) as sim:  # fmt: skip
-        middle = ((n - 1) // 2 * H,) * 3
+        middle = middle_of(shape) * H
         force = unda.PointForce(middle, unda.ricker(F0), (1, 0, 0))
         sim.add_source(force if kind == "elastic" else unda.VolumeInjection(middle, unda.ricker(F0)))
         best = np.inf
@@ -82,13 +88,15 @@ def unda_run(
                 "options": sim.config["kernel_options"]}  # fmt: skip
 
 
-def deepwave_run(kind: str, n: int, layer: int, device: str, steps: int, repeats: int) -> float:
+def deepwave_run(kind: str, shape: Shape, layer: int, device: str, steps: int, repeats: int) -> float:
     """Return deepwave's seconds a step."""
     import deepwave
     import torch
 
-    m = {name: torch.tensor(np.ascontiguousarray(one), device=device) for name, one in materials(n).items()}
-    middle = torch.full((1, 1, 3), (n - 1) // 2, dtype=torch.long, device=device)
+    needed = ("vp",) if kind == "scalar" else ("rho", "vp") if kind == "acoustic" else ("rho", "vp", "vs")
+    given = materials(shape)
+    m = {name: torch.tensor(np.ascontiguousarray(given[name]), device=device) for name in needed}
+    middle = torch.tensor(middle_of(shape)[None, None], device=device)
     common = {"grid_spacing": H, "dt": DT, "accuracy": 4, "pml_width": layer, "pml_freq": F0,
               "max_vel": FASTEST, "storage_mode": "none"}  # fmt: skip
     if kind == "elastic":
@@ -119,6 +127,13 @@ def deepwave_run(kind: str, n: int, layer: int, device: str, steps: int, repeats
     return (long - short) / steps
 
 
+def shape_of(text: str) -> Shape:
+    """Read a shape."""
+    x, *others = (int(one) for one in text.split(","))
+    y, z = others or (x, x)
+    return x, y, z
+
+
 def missing(device: str) -> str | None:
     """Say what is not there, None if nothing."""
     for name in ("torch", "deepwave"):
@@ -135,7 +150,9 @@ def missing(device: str) -> str | None:
 def main() -> int:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--shape", type=int, default=512, help="nodes an axis, without layers")
+    parser.add_argument(
+        "--shape", type=shape_of, default="512", help="nodes nx,ny,nz, or n for n,n,n, without layers (512)"
+    )
     parser.add_argument("--cases", default=";".join(CASES), help="names with ; between (%(default)s)")
     parser.add_argument("--steps", type=int, default=256)
     parser.add_argument("--repeats", type=int, default=3)
@@ -158,7 +175,7 @@ def main() -> int:
         "rows_deepwave": [],
     }  # fmt: skip
     print(f"{'case':>28} {'kernel':>8} {'unda':>9} {'deepwave':>9} {'ratio':>7}  (Gcell/s)")
-    cells = args.shape**3 / 1e9
+    cells = float(np.prod(args.shape)) / 1e9
     for name in args.cases.split(";"):
         kind, layer = CASES[name]
         other = None
@@ -169,7 +186,7 @@ def main() -> int:
                 theirs = deepwave_run(kind, args.shape, layer, args.device, args.steps, args.repeats)
                 other = cells / theirs
             rate = cells / ours.pop("seconds")
-            row = {"case": name, "shape": [args.shape] * 3, "layers": layer, "order": 4, **ours,
+            row = {"case": name, "shape": list(args.shape), "layers": layer, "order": 4, **ours,
                    "unda": rate, "deepwave": other, "ratio": rate / other}  # fmt: skip
             result["rows_deepwave"].append(row)
             print(f"{name:>28} {row['kernel']:>8} {rate:9.4g} {other:9.4g} {rate / other:7.2f}", flush=True)
