@@ -3,40 +3,54 @@
  * (cuda/fd/staggered.cu). Not here: launches (staggered_cuda.c). */
 #include "staggered_boxes.h"
 
+/* Blocks of so many threads that have `all` together. */
+static int share(int all, int threads)
+{
+    enum { MOST = 16 };
+    int blocks = all / threads;
+    return blocks < 1 ? 1 : blocks > MOST ? MOST : blocks;
+}
+
 /* 8 bytes a thread: so few places that their planes stay in L1 until they are differenced along y and z.
- * Blocks of 256 threads, as many an SM as the registers allow that hold 2 M planes (benchmarks/NOTES.md). */
+ * Blocks of 128 threads, which wait for less than larger ones do; as many an SM as the registers allow that
+ * hold 2 M planes (benchmarks/NOTES.md). */
 struct staggered_tile staggered_choose_tile(const unda_solver *s)
 {
+    enum { THREADS = 128 };
     const int32_t *plan = s->options.plan;
     int half = s->fd->half, num = s->fd->num_field, real = (int)s->real_bytes;
-    int threads = num > 6 && half > 3 ? 384 : 256;
     bool few = (num <= 4 && half <= 4) || (num <= 6 && half <= 3 && real == 4);
-    int blocks = few ? 3 : num <= 6 || half <= 3 ? 2 : 1;
+    int all = few ? 768 : num <= 6 || half <= 3 ? 512 : 384; /* threads an SM */
     int width = plan[2] ? plan[2] : half > 5 && num > 4 ? 1 : 8 / real;
     int64_t num_y = s->fd->axis[1].total;
     int lanes = plan[4] ? plan[4] : 32;
-    int64_t rows = plan[0] ? plan[0] : threads / lanes < num_y ? threads / lanes : num_y;
-    struct staggered_tile tile = {(int)rows, lanes, width, blocks, {blocks, blocks}};
+    int rows = plan[0] ? plan[0] : THREADS / lanes < num_y ? THREADS / lanes : (int)num_y;
+    int blocks = share(all, rows * lanes);
+    struct staggered_tile tile = {rows, lanes, width, blocks, {blocks, blocks}};
     if (plan[3] && plan[3] != blocks)
         tile.blocks = tile.inside[0] = tile.inside[1] = plan[3];
-    else if (num > 4 && half <= 2 && real == 4 && rows * lanes <= threads) { /* benchmarks/NOTES.md */
-        tile.inside[0] = 2;
-        tile.inside[1] = 3;
+    else if (num > 4 && half <= 2 && real == 4) { /* benchmarks/NOTES.md */
+        tile.inside[0] = share(512, rows * lanes);
+        tile.inside[1] = share(768, rows * lanes);
     }
     return tile;
 }
 
 /* 8 M, so that the 2 M - 1 planes which other blocks load, too, are few, and blocks side by side still read
- * the same rows at about the same time; twice as many where that pays and blocks are still plenty. Half of it
- * in layers: they have few places across, so that planes are all that there is to share out. */
+ * the same rows at about the same time; of acoustic waves half as many, of others twice where blocks are
+ * still plenty (benchmarks/NOTES.md). Half of it in layers: they have few places across, so that planes are
+ * all that there is to share out. */
 int staggered_choose_planes(const unda_solver *s, enum staggered_part part)
 {
-    enum { PLENTY = 4096 };
+    enum { PLENTY = 8192 };
     struct staggered_tile tile = staggered_choose_tile(s);
     int64_t num = s->fd->axis[0].total, given = s->options.plan[1], planes = 8 * s->fd->half;
     int64_t across = s->fd->axis[1].total / tile.rows * (s->fd->axis[2].total / (tile.lanes * tile.width));
-    bool more = s->fd->num_field > 4 && num / (2 * planes) * across >= PLENTY;
-    planes = given ? given : more ? 2 * planes : planes;
+    if (s->fd->num_field <= 4)
+        planes /= 2;
+    else if (num / (2 * planes) * across >= PLENTY)
+        planes *= 2;
+    planes = given ? given : planes;
     planes = part == STAGGERED_INSIDE ? planes : (planes + 1) / 2;
     return (int)(planes < num ? planes : num);
 }
