@@ -7,6 +7,7 @@ line a kind of row, a column a degree or an order. Numbers are only rounded here
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -72,20 +73,23 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
     return list(machines.values())
 
 
-def _word(name: str, value: Any) -> str:
+def _word(name: str, row: dict[str, Any]) -> str:
     """Return what a line says of a row: constant media and no layers go without saying."""
+    value = row.get(name)
     if name == "varies":
         return "" if value == "constant" else f"({value} vary)"
     if name in ("layers", "window"):
         return f"{name} of {value}" if value else ""
-    if name == "shape":  # kernel diamond has its own for each order
-        return f"{value[0]}³" if value and len(set(value)) == 1 else ""
+    if name == "shape":  # kernel diamond has its own for each order, of as many nodes with their layers
+        if not value:
+            return ""
+        return f"{value[0]}³" if len(set(value)) == 1 else f"{math.prod(row['padded']) / 1e9:.1f}e9 nodes"
     return f"order {value}" if name == "order" else str(value)
 
 
 def kind(result: dict[str, Any], row: dict[str, Any]) -> str:
     """Name the line of a row."""
-    return " ".join(filter(None, (_word(name, row.get(name)) for name in form_of(result).words)))
+    return " ".join(filter(None, (_word(name, row) for name in form_of(result).words)))
 
 
 def cell(result: dict[str, Any], name: str, column: int) -> str:
