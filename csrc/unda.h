@@ -322,9 +322,11 @@ UNDA_API unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solv
 /* DG: stable time step of each element [num_elem] [s]; the solver's limit is the smallest. */
 UNDA_API unda_status unda_solver_element_dt(const unda_solver *solver, double *dt);
 /* FD: a step up to which the scheme is stable in the materials that are given (all of them, by now) [s]: at
- * most the solver's limit; below it where densities or stiffnesses of neighbours differ much. A bound, a few
- * per cent below the sharp limit (Collatz 1942, Wielandt 1950: csrc/fd/staggered_stable.c); takes about as
- * long as two to sixty steps on the CPU. */
+ * most the solver's limit; below it where densities or stiffnesses of neighbours differ much. A bound
+ * (Collatz 1942, Wielandt 1950: csrc/fd/staggered_stable.c), mostly a few per cent below the sharp limit;
+ * more where lambda < 0, and of Maxwell's equations where no node has both the least eps and the least mu.
+ * Takes as long as some steps on the CPU, sixty at most, and for so long 24 bytes of host memory a node, 48
+ * where x is short. */
 UNDA_API unda_status unda_solver_medium_dt(unda_solver *solver, double *dt);
 /* DG: node coordinates [num_elem][num_node][3] [m]. */
 UNDA_API unda_status unda_solver_coordinates(const unda_solver *solver, double *coordinates);

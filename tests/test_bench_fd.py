@@ -33,7 +33,7 @@ def bench(folder, *words, seconds="0.001"):
 
 @pytest.mark.parametrize(
     "device, physics",
-    [("cpu", physics) for physics in FIELDS]
+    [pytest.param("cpu", p, marks=[pytest.mark.slow] * (p == "maxwell")) for p in FIELDS]
     + [  # one physics is enough for the device's rows
         pytest.param(
             "cuda",

@@ -24,14 +24,14 @@ TWINS = (
     "layers of fluid",
     "magnetic cavity",
 )
-# Degrees 4 and 5, the dearest, by turns: what is of a degree is in all problems of a physics.
+# Degrees 4, by turns, and 5 are the dearest: what is of a degree is in all problems of a physics.
 WAVES = ("sound", "P and S waves", "light")
 TURNS = [name for name in PROBLEMS if name not in TWINS + WAVES]
 
 
 def waits(name, degree):
     """Say whether a case is of the slow tier."""
-    late = degree in (4, 5) and name in TURNS and degree != 4 + TURNS.index(name) % 2
+    late = name in TURNS and (degree == 5 or (degree == 4 and TURNS.index(name) % 2 == 1))
     return degree > 5 or name in TWINS or late
 
 

@@ -99,7 +99,7 @@ SETTINGS = [("upwind", "lsrk4"), ("upwind", "ab3"), ("central", "lsrk4"), ("cent
 
 
 @pytest.mark.parametrize(("flux", "integrator"), SETTINGS)
-@pytest.mark.parametrize("degree", [1, 3])
+@pytest.mark.parametrize("degree", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3))])
 @WORDS
 def test_random_states_in_random_media_never_grow(physics, word, degree, flux, integrator):
     found = late_energies(physics, word, degree=degree, seed=degree, flux=flux, integrator=integrator)

@@ -57,7 +57,7 @@ def test_little_comes_back_at_normal_incidence(order):
     assert reflected(0, (3, 0.01), order) > 0.01
 
 
-@pytest.mark.parametrize("order", [2, 4, 8])
+@pytest.mark.parametrize("order", [4, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 8))])
 def test_little_comes_back_at_60_degrees(order):
     """5 % of a Ricker wavelet: at some of its frequencies, with the squares of its spectrum as weights.
 

@@ -98,10 +98,8 @@ def elastic_limit(rho, vp, vs, order):
 
 
 def simulation(medium, shape, order, **options):
-    return unda.FD(
-        unda.Grid(shape, H), medium, order=order, scheme="staggered", dtype="float64",
-        **{"boundary": {"*": "periodic"}, "device": "cpu", "cfl": 1.0, **options},
-    )  # fmt: skip
+    given = {"boundary": {"*": "periodic"}, "device": "cpu", "cfl": 1.0, "dtype": "float64", **options}
+    return unda.FD(unda.Grid(shape, H), medium, order=order, scheme="staggered", **given)
 
 
 def formula(speed, order, axes=range(3)):
@@ -199,6 +197,33 @@ def test_waves_stay_bounded_below_the_limit_and_grow_above(sides):
         noise(sim)
         with pytest.raises(unda.UnstableError):
             sim.step(5000)
+
+
+def test_one_medium_needs_the_formulas_step_whatever_its_sides():
+    """Free nodes have another lambda; spacings differ. Where lambda < 0 the bound takes it for 0."""
+    free = {"*": "free"}
+    with simulation(unda.Elastic(rho=2500.0, vp=4000.0, vs=2300.0), (5, 6, 7), 4, boundary=free) as sim:
+        assert sim.dt_stable == pytest.approx(formula(4000.0, 4), rel=1e-12)
+    with simulation(unda.Elastic(rho=2500.0, vp=2400.0, vs=2000.0), (5, 6, 7), 4, boundary=free) as sim:
+        assert sim.dt_stable == pytest.approx(formula(np.sqrt(2) * 2000.0, 4), rel=1e-3)
+
+
+@pytest.mark.parametrize("shape", [(3, 2, 9), (2, 9, 3), (9, 3, 2)])
+def test_grids_smaller_than_the_stencil_are_bounded(shape):
+    """Order 16 reaches 8 nodes to either side: images of images. Both precisions have the same step."""
+    medium = unda.Elastic(
+        **dict(zip(("rho", "vp", "vs"), (one * np.ones(shape) for one in rough(shape)), strict=True))
+    )
+    steps = []
+    for dtype in ("float64", "float32"):
+        with simulation(medium, shape, 16, boundary={"*": "fixed", "zmax": "free"}, dtype=dtype) as sim:
+            steps.append(sim.dt_stable)
+            noise(sim)
+            sim.step(100)
+            early = sim.energy()
+            sim.step(2000)
+            assert sim.energy() < early * 1.01
+    assert steps[0] == pytest.approx(steps[1], rel=2e-4)
 
 
 def test_a_given_step_above_the_mediums_limit_is_refused():

@@ -163,7 +163,9 @@ def spilled_passes(physics, orders, layers):
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("physics", ["acoustic", "elastic", "maxwell"])
+@pytest.mark.parametrize(
+    "physics", ["elastic", *(pytest.param(one, marks=pytest.mark.slow) for one in ("acoustic", "maxwell"))]
+)
 def test_staggered_passes_compile_without_spilling(physics):
     assert spilled_passes(physics, [4], [True]) == []
 

@@ -9,7 +9,7 @@ import cuda_device
 import numpy as np
 import pytest
 import unda
-from staggered_cases import WALLS, random_medium, source_of, whole_state
+from staggered_cases import WALLS, random_medium, source_of, stable_step, staggered, whole_state
 from test_cuda_engine import pairwise
 
 REAL = cuda_device.prepare()
@@ -97,6 +97,21 @@ def test_the_engines_agree(case):
     case = dict(case)
     axis = case.pop("axis")
     agree(case, axis)
+
+
+def test_a_device_has_the_same_stable_step():
+    """Air beside steel: less than the fastest wave allows, as on the CPU."""
+    shape = (5, 6, 8)
+    steel = np.arange(8) < 4
+    medium = unda.Elastic(
+        **{name: np.where(steel, a, b) * np.ones(shape)
+           for name, a, b in (("rho", 7800.0, 1.2), ("vp", 5900.0, 340.0), ("vs", 3200.0, 0.0))}
+    )  # fmt: skip
+    cpu, cuda = (
+        staggered(unda.Grid(shape, 10.0), medium, order=8, device=device, boundary={"*": "free"}).dt_stable
+        for device in ("cpu", "cuda")
+    )
+    assert cpu == cuda < 0.9 * stable_step(8, (10.0,) * 3, 5900.0)
 
 
 WIDTHS = [

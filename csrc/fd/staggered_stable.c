@@ -1,16 +1,19 @@
-/* staggered_stable.c: the step that a staggered scheme may take in a medium of many materials. Twice a pass,
- * fields of half steps obey u(t + dt) - 2 u(t) + u(t - dt) = -dt^2 A u, A = R D' K D of inverse inertias R,
- * stiffnesses K and differences D; stable up to dt = 2 / sqrt(rho(A)). The formula of stencil.c takes the
- * fastest wave of any node; but the mean of two densities, or a far weight of a difference, joins the inertia
- * of one material to the stiffness of another, and rho(A) may be larger. On waves that alternate from place
- * to place all weights of a difference have one sign, so |A| is A with |weights|, sums for differences and
- * even images, and for any x > 0
+/* staggered_stable.c: the step that a staggered scheme may take in a medium of many materials. From one
+ * half step to the next fields obey u(t + dt) - 2 u(t) + u(t - dt) = -dt^2 A u, A = R D' K D of inverse
+ * inertias R, stiffnesses K and differences D; stable up to dt = 2 / sqrt(rho(A)). The formula of stencil.c
+ * takes the fastest wave of any node; but the mean of two densities, or a far weight of a difference, joins
+ * the inertia of one material to the stiffness of another, and rho(A) may be larger. On waves that alternate
+ * from place to place all weights of a difference have one sign, so |A| is A with |weights|, sums for
+ * differences and even images, and for any x > 0
+ *
  *     rho(A) <= rho(|A|) <= max_i (|A| x)_i / x_i   (Collatz 1942; Wielandt 1950).
- * x = sqrt(R) makes A's rows those of a symmetric matrix; x = |A| x, again and again, lets the bound sink to
- * rho(|A|), which is rho(A) but for images of the other sign, negative lambda and curls. Of a curl (Maxwell)
- * the bound is max R max K times the formula's sum, where R and K vary: exact where either does not.
- * Layers count without their damping. Plane by plane, with the rows of the CPU engine: x twice in float32 is
- * all that is kept. */
+ *
+ * x = sqrt(R) / h_i of v_i makes of A's rows those of a symmetric matrix, all alike in one medium; x = |A| x,
+ * again and again, lets the bound sink to rho(|A|), which is rho(A) but for images of the other sign, zeros
+ * behind layers and periods of odd length. A negative lambda counts as 0: K grows by that. Of a curl
+ * (Maxwell) the bound is max R max K times the formula's sum: exact where either does not vary. Layers count
+ * without their damping. Plane by plane, with the rows of the CPU engine: kept are x twice and 2 M + 1 planes
+ * of K D x, in float32. */
 #include "../base/parallel.h"
 #include "staggered_cpu.h"
 
@@ -23,7 +26,7 @@ enum { LARGE = 1 << 13 }; /* values of a plane: with fewer, threads take longer 
 #define ENOUGH   0.998    /* a sweep that leaves more of the bound is the last one */
 #define ROUNDING 1e-5     /* of float32 in what a sweep finds */
 
-/* Materials of planes x and x + 1, without signs: [ny + 1][nz + 1] each, so that nodes have one on. */
+/* Materials of planes x and x + 1, none below 0: [ny + 1][nz + 1] each, so that nodes have one on. */
 struct pair {
     float *values[FD_MAX_MATERIAL];
     int64_t plane[2];
@@ -32,7 +35,8 @@ struct pair {
 
 struct bound {
     int half, slots, threads, physics;
-    float weight[3][MAX_HALF + 1];             /* |D_m| / h */
+    double least;                              /* spacing [m] */
+    float weight[3][MAX_HALF + 1];             /* |D_m| least / h */
     int64_t row, plane;                        /* values of a row with images along z; of a plane */
     float *now[MOST_COUNT], *next[MOST_COUNT]; /* x and |A| x: fields of pass 0, [x][y][row] */
     float *stress[MOST_COUNT];                 /* K D x, fields of pass 1: [slot][y][row] */
@@ -76,14 +80,15 @@ static unda_status bound_fill(unda_solver *s, struct bound *b)
     double weight[MAX_HALF + 1];
     fd_staggered_difference(fd->half, weight);
     b->half = fd->half;
-    b->slots = 2 * fd->half + 1;
+    b->least = fmin(fd->axis[0].h, fmin(fd->axis[1].h, fd->axis[2].h));
+    b->slots = fd->axis[0].total < 2 * fd->half + 1 ? (int)fd->axis[0].total : 2 * fd->half + 1;
     b->physics = s->options.physics;
     b->threads = parallel_threads(s->options.threads);
     b->row = fd->axis[2].total + 2 * fd->half;
     b->plane = b->row * fd->axis[1].total;
     for (int a = 0; a < 3; a++)
         for (int m = 1; m <= fd->half; m++)
-            b->weight[a][m] = fd->axis[a].total > 1 ? (float)(fabs(weight[m]) / fd->axis[a].h) : 0;
+            b->weight[a][m] = fd->axis[a].total > 1 ? (float)(fabs(weight[m]) * b->least / fd->axis[a].h) : 0;
     for (int i = 0; i < p->count[0]; i++) {
         TRY(array_try(&b->now[i], fd->axis[0].total * b->plane, sizeof(float), "stable step"));
         TRY(array_try(&b->next[i], fd->axis[0].total * b->plane, sizeof(float), "stable step"));
@@ -117,7 +122,7 @@ CLONES static void add_pairs(float *restrict out, float weight, const float *one
         out[z] += weight * (one[z] + other[z]);
 }
 
-/* sum_m |D_m| / h (the places m - 1/2 to both sides) of a term, for a row. */
+/* sum_m |D_m| least / h (the places m - 1/2 to both sides) of a term, for a row. */
 static void differences(const struct fd *fd, const struct bound *b, const struct staggered_term *term,
                         int64_t x, int64_t y, float *out)
 {
@@ -181,12 +186,17 @@ static unda_status read_material(unda_solver *s, struct bound *b, int which, int
     const struct fd *fd = s->fd;
     int64_t num_y = fd->axis[1].total, num_z = fd->axis[2].total;
     TRY(fd_planes(s, FD_MATERIAL + which, x, 1, b->raw, NULL));
-    for (int64_t y = 0; y <= num_y; y++)
-        for (int64_t z = 0; z <= num_z; z++) {
-            int64_t from = y % num_y * num_z + z % num_z;
-            to[y * (num_z + 1) + z] =
-                (float)fabs(s->real_bytes == 4 ? (double)((float *)b->raw)[from] : ((double *)b->raw)[from]);
+#pragma omp parallel for num_threads(b->threads) if (b->plane > LARGE)
+    for (int64_t y = 0; y <= num_y; y++) {
+        int64_t from = (y < num_y ? y : 0) * num_z;
+        float *row = to + y * (num_z + 1);
+        for (int64_t z = 0; z < num_z; z++) {
+            double value =
+                s->real_bytes == 4 ? (double)((float *)b->raw)[from + z] : ((double *)b->raw)[from + z];
+            row[z] = (float)fmax(value, 0);
         }
+        row[num_z] = row[0];
+    }
     return UNDA_OK;
 }
 
@@ -258,7 +268,7 @@ CLONES static float compare(float *restrict next, const float *now, float scale,
     return most;
 }
 
-/* Row y of plane x of |A| x, over `largest`; the largest ratio to x. largest = 0: sqrt(R) instead. */
+/* Row y of plane x of |A| x, over `largest`; the largest ratio to x. largest = 0: sqrt(R) / h_i instead. */
 static float next_row(const struct fd *fd, const struct bound *b, int64_t x, int64_t y, double largest)
 {
     const struct staggered *p = fd->physics;
@@ -279,7 +289,7 @@ static float next_row(const struct fd *fd, const struct bound *b, int64_t x, int
             num[a] = fd->axis[a].total - (fd->field[field].half[a] && fd->axis[a].side[0] != SIDE_PERIODIC);
         if (largest == 0)
             for (int64_t z = 0; z < num[2]; z++)
-                out[i][z] = sqrtf(out[i][z]);
+                out[i][z] = sqrtf(out[i][z]) * (float)(b->least / fd->axis[i].h);
         else if (x < num[0] && y < num[1])
             most = fmaxf(most, compare(out[i], row_at(fd, b, field, x, y), (float)(1 / largest), num[2]));
         fill_row_images(fd, b, field, out[i]);
@@ -314,15 +324,15 @@ static unda_status sweep(unda_solver *s, struct bound *b, double scale, double *
 /* Sweeps until the bound is the formula's, or sinks no more. */
 static unda_status lower(unda_solver *s, struct bound *b, double formula, double *bound)
 {
-    double last, most;
+    double unit = b->least * b->least, last, most;
     for (int i = 0; i < 4; i++)
         b->medium[i / 2].plane[i % 2] = -1;
     TRY(sweep(s, b, 0, &most));
     *bound = INFINITY;
     for (int i = 0; i < MOST_SWEEP; i++) {
         last = *bound;
-        TRY(sweep(s, b, i ? last : formula, &most));
-        *bound = fmin(last, most);
+        TRY(sweep(s, b, (i ? last : formula) * unit, &most));
+        *bound = fmin(last, most / unit);
         if (*bound <= formula * (1 + ROUNDING) || *bound > ENOUGH * last)
             break;
     }
@@ -373,12 +383,11 @@ unda_status fd_staggered_medium_dt(unda_solver *s, double *dt)
     bool mixed = fd->physics->curl
                      ? fd->varies[0] && fd->varies[1]
                      : fd->varies[0] || (fd->physics->stresses && (fd->varies[1] || fd->varies[2]));
-    *dt = top;
     TRY(fd_need_material(s));
     if (!mixed)
         return UNDA_OK;
     TRY(medium_bound(s, formula, &found));
-    if (found > formula * (1 + ROUNDING))
-        *dt = 2 / sqrt(found);
+    if (found > formula * (1 + ROUNDING)) /* the same digits in either precision */
+        *dt = fmin(*dt, top / sqrt(ceil(found / formula * 1e4) * 1e-4));
     return UNDA_OK;
 }

@@ -199,21 +199,21 @@ class FD(GridSimulation):
         )  # fmt: skip
         self.grid, self.order = grid, int(grid_options.order)
         self.dtype = np.dtype(PRECISIONS[options.precision])
-        start = partial(
-            self._start_solver, medium, options, sample_dt=sample_dt,
-            allow_unstable=flag("allow_unstable", allow_unstable),
-        )  # fmt: skip
+        allow = flag("allow_unstable", allow_unstable)
+        start = partial(self._start_solver, medium, options, sample_dt=sample_dt, allow_unstable=allow)
         start()
-        self.fields = self._scheme.fields
+        self.fields, self._uniform_dt = self._scheme.fields, self.dt_stable
         if not grid_options.uniform:
             try:
                 self._give_material()
                 stable = self._medium_dt()
-                if stable < self.dt_stable:
+                if stable < self.dt_stable and dt is None:
                     grid_options.dt_stable = stable
                     self.close()
                     start()
                     self._give_material()
+                self.dt_stable = stable
+                self._refuse_unstable(allow)
             except BaseException:
                 self.close()
                 raise

@@ -48,6 +48,7 @@ class GridSimulation(Simulation):
     order: int
     _sides: dict[str, Any]
     _scheme: Scalar
+    _uniform_dt: float  # the limit of a medium that is as fast everywhere as where it is fastest
 
     def _give_material(self) -> None:
         tables = self.medium._tables(block for _, _, block in _slabs(self.grid))
@@ -406,7 +407,7 @@ class GridSimulation(Simulation):
         values = self.medium.on(Block(self.grid, node, node + 1))[0]
         material = dict(zip(self.medium.parameters, map(float, values), strict=True))
         fastest = float(self.medium._speeds(values[None]).max())
-        local_cfl = self.dt / self.dt_stable * fastest / self._speed_max()
+        local_cfl = self.dt / self._uniform_dt * fastest / self._speed_max()
         return UnstableError(
             f"{message} {index} at {place} m, {material}, t = {when:.6g} s, local CFL number {local_cfl:.3g}",
             **common, coordinates=place, material=material, local_cfl=local_cfl,

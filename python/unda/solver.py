@@ -113,18 +113,22 @@ class Solver:
             self._handle = _new_solver(mesh, options)
         info = self._info()
         self.dt, self.dt_stable = float(info.dt), float(info.dt_stable)
-        if self.dt > self.dt_stable * (1 + 1e-12) and not allow_unstable:
-            self.close()
-            raise ArgumentError(
-                f"dt is {self.dt:.6g} s, above the stable limit {self.dt_stable:.6g} s; "
-                "allow_unstable=True takes it all the same"
-            )
+        self._refuse_unstable(allow_unstable)
         self._start = 0.0  # time of step 0
         self._sources: list[Any] = []  # each point source and its time function
         self._waves: list[Any] = []  # each plane wave, and more
         self._receivers: list[Receivers] = []
         self._channels: list[Channels] = []  # of each
         _alive.add(self)
+
+    def _refuse_unstable(self, allow: bool) -> None:
+        """Raise where dt is above its limit, unless that is allowed."""
+        if self.dt > self.dt_stable * (1 + 1e-12) and not allow:
+            self.close()
+            raise ArgumentError(
+                f"dt is {self.dt:.6g} s, above the stable limit {self.dt_stable:.6g} s; "
+                "allow_unstable=True takes it all the same"
+            )
 
     def _resolved(self, device: str) -> dict[str, Any]:
         """Return the part of the configuration that the library decided."""
