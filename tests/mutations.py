@@ -246,7 +246,6 @@ MUTATIONS = [
     ("csrc/fd/staggered_stable.c", "drop_signs(out[i], num);", ";"),
     ("csrc/fd/staggered_stable.c", "row[num_z] = row[0];", ";"),
     ("csrc/fd/staggered_stable.c", "fmax(value, 0)", "fabs(value)"),
-    ("csrc/fd/staggered_stable.c", "* (float)(b->least / fd->axis[i].h)", ""),
     ("csrc/fd/staggered_stable.c", "most = fmax(most, eps[k]);", "most = eps[k];"),
     ("csrc/fd/staggered_stable.c", "medium->first ? -plane : plane", "plane"),
     ("csrc/fd/staggered_stable.c", "*bound > ENOUGH * last", "true"),
