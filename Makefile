@@ -122,7 +122,7 @@ demo: .venv/demo ## install unda in .venv and run examples/first_wave.py
 
 PYTEST := OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n 2
 
-test: .venv/test ## the default tests (8 to 12 minutes on 2 cores)
+test: .venv/test ## the default tests (7 to 10 minutes on 2 cores)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) $(ARGS)
 
