@@ -142,9 +142,10 @@ class FD(GridSimulation):
     staggered up to 1 / (c D sqrt(sum 1/h^2)), D = 1, 1.1667, 1.2417, 1.2863.
     c is that of the fastest wave of the medium. Where neighbours differ much (water under air, steel beside
     it) the staggered schemes may need smaller steps: the medium's own limit is then bounded from its
-    operator, some per cent below what it is (Collatz 1942, Wielandt 1950; of Maxwell's equations from the
-    least eps and the least mu anywhere). From order 6 on what is left of
-    the error comes from the step in time: a phase error of (2 pi f dt)^2 / 24.
+    operator, mostly a few per cent below what it is (Collatz 1942, Wielandt 1950; of Maxwell's equations from
+    the least eps and the least mu anywhere). That takes some seconds on large grids, and 24 bytes of host
+    memory a node meanwhile. From order 6 on what is left of the error comes from the step in time: a phase
+    error of (2 pi f dt)^2 / 24.
 
     On x86 CPUs steps take numbers below the smallest normal one (1.2e-38, 2.2e-308) for 0: the rim of a
     wave, where they cost a third of the speed.
