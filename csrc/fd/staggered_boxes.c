@@ -26,13 +26,11 @@ struct staggered_tile staggered_choose_tile(const unda_solver *s)
     int lanes = plan[4] ? plan[4] : 32;
     int rows = plan[0] ? plan[0] : THREADS / lanes < num_y ? THREADS / lanes : (int)num_y;
     int blocks = share(all, rows * lanes);
-    struct staggered_tile tile = {rows, lanes, width, blocks, {blocks, blocks}};
+    struct staggered_tile tile = {rows, lanes, width, blocks, blocks};
     if (plan[3] && plan[3] != blocks)
-        tile.blocks = tile.inside[0] = tile.inside[1] = plan[3];
-    else if (num > 4 && half <= 2 && real == 4) { /* benchmarks/NOTES.md */
-        tile.inside[0] = share(512, rows * lanes);
-        tile.inside[1] = share(768, rows * lanes);
-    }
+        tile.blocks = tile.inside = plan[3];
+    else if (half <= 2 && real == 4) /* benchmarks/NOTES.md */
+        tile.inside = share(num <= 4 ? 1024 : num <= 6 ? 640 : 384, rows * lanes);
     return tile;
 }
 
@@ -126,14 +124,13 @@ static void find_user(const unda_solver *s, const struct staggered_tile *tile, i
         *high = *low + (axis->num - 1) / whole * whole;
 }
 
-/* Those of them that know of no wall: not held at 0, and along z no images among those around them, whole
- * strips from where the user's grid begins; none where images along z are ghosts. */
+/* Those of them that are not held at 0 by a wall of x or y; none where images along z are ghosts. */
 static void find_inside(const unda_solver *s, const struct staggered_tile *tile, int a, int64_t *low,
                         int64_t *high)
 {
     const struct fd *fd = s->fd;
     const struct fd_axis *axis = &fd->axis[a];
-    int64_t last = axis->total - 1, strip = tile->lanes * tile->width;
+    int64_t last = axis->total - 1;
     find_user(s, tile, a, low, high);
     if (axis->side[0] == SIDE_PERIODIC)
         return;
@@ -142,12 +139,17 @@ static void find_inside(const unda_solver *s, const struct staggered_tile *tile,
     if (a < 2) {
         *low += low_wall && any_pinned(fd, a, 0);
         *high -= high_wall && any_pinned(fd, a, last);
-    } else {
-        *high = high_wall ? *low + (last - 1 - fd->half - *low) / strip * strip : *high;
-        *low += low_wall ? strip : 0;
     }
     if (*low >= *high || (a == 2 && (low_wall || high_wall) && !staggered_images(fd)))
         *low = *high = end;
+}
+
+void staggered_find_clear(const unda_solver *s, int clear[2])
+{
+    const struct fd_axis *axis = &s->fd->axis[2];
+    bool walls = axis->side[0] != SIDE_PERIODIC;
+    clear[0] = walls && axis->first == 0 ? s->fd->half : INT32_MIN;
+    clear[1] = walls && axis->first + axis->num == axis->total ? (int)axis->total - s->fd->half : INT32_MAX;
 }
 
 /* A shell between two boxes: beyond x all, beyond y what is left, then beyond z. The inside: what whole tiles

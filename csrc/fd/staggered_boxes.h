@@ -6,13 +6,13 @@
 #include "fd.h"
 #include "fd/staggered_args.h"
 
-/* Rows of a block and threads along them, places of a thread along z, blocks an SM; of passes inside. */
+/* Rows of a block and threads along them, places of a thread along z, blocks an SM; of those inside. */
 struct staggered_tile {
-    int rows, lanes, width, blocks, inside[2];
+    int rows, lanes, width, blocks, inside;
 };
 
 struct staggered_tile staggered_choose_tile(const unda_solver *s);
-/* What knows of no side; places at walls, or with images among those around them; layers. */
+/* What knows of no side of x and y, and is in no layer; places at walls of these; layers. */
 enum staggered_part { STAGGERED_INSIDE, STAGGERED_WALLS, STAGGERED_LAYERS, STAGGERED_PARTS };
 
 /* Planes that a block marches over. */
@@ -22,5 +22,8 @@ bool staggered_images(const struct fd *fd);
 /* The boxes of a part; returns their number. */
 int staggered_cut(const unda_solver *s, const struct staggered_tile *tile, enum staggered_part part,
                   struct staggered_box box[STAGGERED_MAX_BOX]);
+/* Places clear[0] .. clear[1] - 1 along z know of no wall: none is held at 0, and there is no image among
+ * those around them. */
+void staggered_find_clear(const unda_solver *s, int clear[2]);
 
 #endif

@@ -107,7 +107,7 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
     return gpu_sync(t->base.stream);
 }
 
-enum { NUM_OPTION = 11, OPTION_BYTES = 64 };
+enum { NUM_OPTION = 10, OPTION_BYTES = 64 };
 
 static void defines(const unda_solver *s, const struct staggered_tile *tile, int64_t pitch,
                     char text[NUM_OPTION][OPTION_BYTES], const char *options[NUM_OPTION])
@@ -121,8 +121,7 @@ static void defines(const unda_solver *s, const struct staggered_tile *tile, int
     snprintf(text[6], OPTION_BYTES, "-DMIN_BLOCKS=%d", tile->blocks);
     snprintf(text[7], OPTION_BYTES, "-DPITCH=%lld", (long long)pitch);
     snprintf(text[8], OPTION_BYTES, "-DLANES=%d", tile->lanes);
-    snprintf(text[9], OPTION_BYTES, "-DMIN_BLOCKS0=%d", tile->inside[0]);
-    snprintf(text[10], OPTION_BYTES, "-DMIN_BLOCKS1=%d", tile->inside[1]);
+    snprintf(text[9], OPTION_BYTES, "-DMIN_BLOCKS_INSIDE=%d", tile->inside);
     for (int i = 0; i < NUM_OPTION; i++)
         options[i] = text[i];
 }
@@ -425,6 +424,7 @@ static struct staggered_args arguments(const unda_solver *s)
     const struct staggered_cuda *t = tables(s);
     struct staggered_args a = {
         .plane = t->base.plane, .origin = t->base.origin, .same = t->base.origin + fd->axis[2].first};
+    staggered_find_clear(s, a.clear);
     for (int f = 0; f < fd->num_field; f++) {
         a.field[f] = POINTER(t->base.array[f]);
         a.pinned[f] = pinned_sides(fd, f);

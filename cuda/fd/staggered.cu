@@ -3,18 +3,18 @@
  * what is differenced along x in registers, 2 HALF planes of its WIDTH places, and takes neighbours along y
  * and z from the first cache, where the rows of the block keep them. Ghosts beyond walls of x and y are
  * filled between passes by staggered_ghosts, images beyond walls of z made from the places beside; behind
- * layers all is 0. What is at walls and in layers has kernels of its own. No barriers. A node and step:
- * elastic 30 words of memory, p-v 14, Maxwell 21, one less for each material that is the same everywhere.
- * Defines: REAL, HALF, STAGGERED, LAYERS (1: any), TILE_Y and LANES (threads of a block), WIDTH (up to 16
- * bytes), MIN_BLOCKS (an SM; MIN_BLOCKS0 and 1 of the passes inside), PITCH. */
+ * layers all is 0. What is at walls of x and y and in layers has kernels of its own. No barriers. A node and
+ * step: elastic 30 words of memory, p-v 14, Maxwell 21, one less for each material that is the same
+ * everywhere. Defines: REAL, HALF, STAGGERED, LAYERS (1: any), TILE_Y and LANES (threads of a block), WIDTH
+ * (up to 16 bytes), MIN_BLOCKS (an SM; MIN_BLOCKS_INSIDE of the passes inside), PITCH. */
 #include "common/prefetch.h"
 #include "fd/scalar_args.h"
 #include "fd/staggered_args.h"
 
 #if !defined(REAL) || !defined(HALF) || !defined(STAGGERED) || !defined(LAYERS) || !defined(TILE_Y) ||       \
-    !defined(WIDTH) || !defined(MIN_BLOCKS) || !defined(MIN_BLOCKS0) || !defined(MIN_BLOCKS1) ||             \
-    !defined(PITCH) || !defined(LANES)
-#error "staggered.cu needs REAL, HALF, STAGGERED, LAYERS, TILE_Y, LANES, WIDTH, MIN_BLOCKS, 0, 1 and PITCH"
+    !defined(WIDTH) || !defined(MIN_BLOCKS) || !defined(MIN_BLOCKS_INSIDE) || !defined(PITCH) ||             \
+    !defined(LANES)
+#error "staggered.cu needs REAL, HALF, STAGGERED, LAYERS, TILE_Y, LANES, WIDTH, MIN_BLOCKS, _INSIDE and PITCH"
 #endif
 #define DEVICE   static __device__ __forceinline__
 #define TABLE    constexpr
@@ -349,10 +349,11 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
     }
 }
 
-/* A block of a box of the grid, see staggered_args.h. Walls and layers have kernels of their own: codes that
- * know of them and one that does not, in one kernel, spoil each other's order of loads and arithmetic
- * (benchmarks/NOTES.md). */
-template <int PASS, bool WALLS, bool LAYERED> DEVICE void pass(const staggered_args &a)
+/* A block of a box of the grid, see staggered_args.h. SHELL: what is at walls of x and y, and layers; else
+ * the strips at walls of z run beside those that know of none, which read the same rows of memory. Codes that
+ * know of walls or layers and one that does not share no loop, and layers no kernel: they spoil each other's
+ * order of loads and arithmetic (benchmarks/NOTES.md). */
+template <int PASS, bool SHELL, bool LAYERED> DEVICE void pass(const staggered_args &a)
 {
     int block = blockIdx.x, number = 0;
     while (block >= a.box[number].blocks)
@@ -360,22 +361,26 @@ template <int PASS, bool WALLS, bool LAYERED> DEVICE void pass(const staggered_a
     const staggered_box &box = a.box[number];
     const int lanes = box.lanes, rows = THREADS / lanes, thread = threadIdx.y * LANES + threadIdx.x;
     const int across = box.across, along = box.along;
-    const int z = box.begin[2] + (block % across * lanes + thread % lanes) * WIDTH;
+    const int strip = box.begin[2] + block % across * lanes * WIDTH, z = strip + thread % lanes * WIDTH;
     const int y = box.begin[1] + block / across % along * rows + thread / lanes;
     const int begin = box.begin[0] + block / across / along * box.planes;
     const int end = begin + box.planes < box.end[0] ? begin + box.planes : box.end[0];
-    if (thread / lanes < rows && y < box.end[1] && z < box.end[2] && z + WIDTH > 0)
-        march<PASS, WALLS, LAYERED>(a, y, z, begin, end);
+    if (thread / lanes >= rows || y >= box.end[1] || z >= box.end[2] || z + WIDTH <= 0)
+        return;
+    if (SHELL || strip < a.clear[0] || strip + lanes * WIDTH > a.clear[1])
+        march<PASS, true, LAYERED>(a, y, z, begin, end);
+    else
+        march<PASS, false, false>(a, y, z, begin, end);
 }
 
-#define KERNEL(name, PASS, WALLS, LAYERED, BLOCKS)                                                           \
+#define KERNEL(name, PASS, SHELL, LAYERED, BLOCKS)                                                           \
     extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)                                            \
         name(const __grid_constant__ staggered_args a)                                                       \
     {                                                                                                        \
-        pass<PASS, WALLS, LAYERED>(a);                                                                       \
+        pass<PASS, SHELL, LAYERED>(a);                                                                       \
     }
-KERNEL(staggered_pass0, 0, false, false, MIN_BLOCKS0)
-KERNEL(staggered_pass1, 1, false, false, MIN_BLOCKS1)
+KERNEL(staggered_pass0, 0, false, false, MIN_BLOCKS_INSIDE)
+KERNEL(staggered_pass1, 1, false, false, MIN_BLOCKS_INSIDE)
 KERNEL(staggered_walls0, 0, true, false, MIN_BLOCKS)
 KERNEL(staggered_walls1, 1, true, false, MIN_BLOCKS)
 #if LAYERS
