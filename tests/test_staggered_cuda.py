@@ -141,7 +141,7 @@ def test_blocks_away_from_sides_and_layers_agree(physics, dtype, width):
     [(4, 49), (4, 64), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((12, 58), (16, 64)))],
 )
 def test_blocks_between_two_walls_along_z_agree(physics, order, num_z):
-    """Strips of 16 places, of 32 where that leaves fewer rows idle (64): images reach into the last two of 49."""
+    """Strips of 16 places, of 32 where fewer rows are idle so (64): images reach into the last two of 49."""
     case = {"physics": physics, "order": order, "dtype": "float64", "shape": (4, 5, num_z)}
     case |= {"low": "wall", "high": "other", "third": "wall"}
     agree(case, 1, kernel_options={"rows": 2, "planes": 2, "width": 1, "blocks": 1, "lanes": 16})
@@ -164,7 +164,15 @@ def test_warps_that_have_parts_of_rows_agree():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"width": 3}, {"lanes": 8}, {"rows": 40, "lanes": 32}, {"rows": 33}, {"blocks": 17}]
+    "wrong",
+    [
+        {"width": 3},
+        {"lanes": 8},
+        {"rows": 40, "lanes": 32},
+        {"rows": 33},
+        {"blocks": 17},
+        {"rows": 16, "lanes": 32, "blocks": 5},
+    ],
 )
 def test_tiles_that_no_block_has_are_refused(wrong):
     medium = unda.Acoustic(rho=1.0, c=1.0)

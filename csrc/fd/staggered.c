@@ -12,10 +12,11 @@ static unda_status check_plan(const unda_solver_options *o)
     int rows = o->plan[0], width = o->plan[2], blocks = o->plan[3], lanes = o->plan[4];
     int most = o->precision == UNDA_FLOAT32 ? 4 : 2;
     if (width < 0 || width > most || width == 3 || blocks < 0 || blocks > 16 ||
-        (lanes != 0 && (lanes < 16 || lanes > 64)) || rows * (lanes ? lanes : 32) > 1024)
+        (lanes != 0 && (lanes < 16 || lanes > 64)) || rows * (lanes ? lanes : 32) > 1024 ||
+        rows * (lanes ? lanes : 32) * blocks > 2048)
         FAIL(UNDA_ERR_ARG,
              "plan has %d rows of %d lanes, width %d, %d blocks an SM, expected 16 to 64 lanes, up to 1024 "
-             "threads, width 1, 2 .. %d, up to 16 blocks; 0: chosen",
+             "threads a block, 2048 an SM, width 1, 2 .. %d, up to 16 blocks; 0: chosen",
              rows, lanes, width, blocks, most);
     return UNDA_OK;
 }

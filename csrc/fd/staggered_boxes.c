@@ -1,6 +1,6 @@
 /* staggered_boxes.c: blocks of the staggered schemes' kernels, and the boxes of the grid that they cover:
  * what knows of no side, and what does, layers and walls, which has kernels of its own
- * (cuda/fd/staggered.cu). Not here: launches (staggered_cuda.c). */
+ * (cuda/fd/staggered.cu). Not here: launches (staggered_launch.c). */
 #include "staggered_boxes.h"
 
 /* Blocks of so many threads that have `all` together. */
@@ -29,7 +29,7 @@ struct staggered_tile staggered_choose_tile(const unda_solver *s)
     struct staggered_tile tile = {rows, lanes, width, blocks, blocks};
     if (plan[3] && plan[3] != blocks)
         tile.blocks = tile.inside = plan[3];
-    else if (half <= 2 && real == 4) /* benchmarks/NOTES.md */
+    else if (real == 4 && half <= (num == 6 ? 3 : 2)) /* benchmarks/NOTES.md */
         tile.inside = share(num <= 4 ? 1024 : num <= 6 ? 640 : 384, rows * lanes);
     return tile;
 }

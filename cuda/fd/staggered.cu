@@ -361,13 +361,14 @@ template <int PASS, bool SHELL, bool LAYERED> DEVICE void pass(const staggered_a
     const staggered_box &box = a.box[number];
     const int lanes = box.lanes, rows = THREADS / lanes, thread = threadIdx.y * LANES + threadIdx.x;
     const int across = box.across, along = box.along;
-    const int strip = box.begin[2] + block % across * lanes * WIDTH, z = strip + thread % lanes * WIDTH;
+    const int strip = block % across * lanes, z = box.begin[2] + (strip + thread % lanes) * WIDTH;
     const int y = box.begin[1] + block / across % along * rows + thread / lanes;
     const int begin = box.begin[0] + block / across / along * box.planes;
     const int end = begin + box.planes < box.end[0] ? begin + box.planes : box.end[0];
     if (thread / lanes >= rows || y >= box.end[1] || z >= box.end[2] || z + WIDTH <= 0)
         return;
-    if (SHELL || strip < a.clear[0] || strip + lanes * WIDTH > a.clear[1])
+    const int from = box.begin[2] + strip * WIDTH;
+    if (SHELL || from < a.clear[0] || from + lanes * WIDTH > a.clear[1])
         march<PASS, true, LAYERED>(a, y, z, begin, end);
     else
         march<PASS, false, false>(a, y, z, begin, end);

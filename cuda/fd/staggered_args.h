@@ -1,5 +1,5 @@
 /* staggered_args.h: argument structs of the staggered schemes' kernels, shared with
- * csrc/fd/staggered_cuda.c. Plain types only (common/args.h says why). Arrays of fields and materials are
+ * csrc/fd/staggered_launch.c. Plain types only (common/args.h says why). Arrays of fields and materials are
  * [x][y][z] with HALF ghosts on every side, rows `pitch` apart, planes `plane`, node (0, 0, 0) at `origin`.
  */
 #ifndef UNDA_STAGGERED_ARGS_H

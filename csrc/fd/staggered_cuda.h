@@ -1,0 +1,43 @@
+/* staggered_cuda.h: what the parts of the staggered schemes' CUDA engine share. Next: staggered_cuda.c
+ * (set-up, state, steps, profile), staggered_launch.c (ghosts and the launches of a pass),
+ * cuda/fd/staggered.cu. */
+#ifndef UNDA_STAGGERED_CUDA_H
+#define UNDA_STAGGERED_CUDA_H
+
+#include "fd_cuda.h"
+#include "staggered.h"
+#include "staggered_boxes.h"
+
+struct staggered_cuda {
+    struct fd_cuda base;
+    struct gpu_module *module;
+    struct gpu_kernel pass[2][STAGGERED_PARTS], ghosts, turn;
+    gpu_ptr slab[2 * FD_MAX_TERM], table[3][2][3];
+    int64_t count, material_version; /* values of an array; whose ghosts are there */
+    struct staggered_tile tile;
+    struct gpu_stream *beside; /* of walls and layers, while the inside is at work */
+    struct gpu_event *before, *after;
+};
+
+static inline struct staggered_cuda *tables(const unda_solver *s)
+{
+    return s->data;
+}
+
+/* From the beginning of a slab's row to z = 0. */
+static inline int64_t staggered_slab_origin(const unda_solver *s, const struct staggered_cuda *t, int number)
+{
+    return s->fd->slab[number].axis == 2 ? 0 : t->base.origin % t->base.pitch;
+}
+
+/* Axes (bits) of fields of a pass that want ghosts: those that the field is differenced along, or half a cell
+ * on (there its last place is an image), if anything is beyond their sides. Returns whether any does. */
+bool staggered_ghost_axes(const unda_solver *s, int pass, int *axes);
+/* Fills ghosts of the fields of a pass; of materials, where these have changed. */
+unda_status staggered_fill_pass(unda_solver *s, int pass);
+unda_status staggered_fill_materials(unda_solver *s);
+/* One part of a pass, or all of them. */
+unda_status staggered_launch_part(unda_solver *s, int pass, enum staggered_part part);
+unda_status staggered_launch_pass(unda_solver *s, int pass);
+
+#endif

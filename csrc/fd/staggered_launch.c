@@ -1,0 +1,206 @@
+/* staggered_launch.c: ghosts and the launches of a pass of the staggered schemes on CUDA devices. Not here:
+ * which blocks there are (staggered_boxes.c), the order of a step (staggered_cuda.c). Next:
+ * cuda/fd/staggered.cu. */
+#include "staggered_cuda.h"
+
+#include <assert.h>
+#include <string.h>
+
+static_assert(sizeof(struct staggered_args) == STAGGERED_ARGS_BYTES, "host and device disagree");
+static_assert(sizeof(struct staggered_ghost_args) == STAGGERED_GHOST_BYTES, "host and device disagree");
+static_assert((int)STAGGERED_NOTHING == (int)SIDE_NOTHING, "host and device disagree");
+
+enum { SAME = 8 }; /* two vectors */
+
+/* ---- ghosts ---- */
+
+bool staggered_ghost_axes(const unda_solver *s, int pass, int *axes)
+{
+    const struct staggered *p = s->fd->physics;
+    bool any = false;
+    for (int i = 0; i < p->count[pass]; i++) {
+        const struct fd_field *field = &s->fd->field[p->first[pass] + i];
+        axes[i] = p->stagger[p->first[pass] + i];
+        for (int term = 0; term < p->num_term[0] + p->num_term[1]; term++)
+            axes[i] |= (p->term[term].source == p->first[pass] + i) << p->term[term].axis;
+        for (int axis = 0; axis < 3; axis++)
+            if ((field->sign[axis][0] == SIDE_NOTHING && field->sign[axis][1] == SIDE_NOTHING) ||
+                (axis == 2 && staggered_images(s->fd)))
+                axes[i] &= ~(1 << axis);
+        any = any || axes[i];
+    }
+    return any;
+}
+
+/* Images of the fields along the axes (bits) that want them; at least one does. */
+static unda_status fill_ghosts(unda_solver *s, int num, const gpu_ptr *array, const struct fd_field *field,
+                               const int *axes)
+{
+    const struct fd *fd = s->fd;
+    struct fd_cuda *t = fd_cuda(s);
+    struct staggered_ghost_args a = {.plane = t->plane, .origin = t->origin};
+    int64_t jobs = 0, ghosts = 2 * fd->half + 1, most = 0;
+    const int64_t blocks[3] = {ghosts * (fd->axis[1].total + 2 * fd->half), ghosts * fd->axis[0].total,
+                               fd->axis[0].total};
+    for (int axis = 0; axis < 3; axis++)
+        a.num[axis] = (int)fd->axis[axis].total;
+    for (int f = 0; f < num; f++) {
+        a.field[f] = POINTER(array[f]);
+        for (int axis = 0; axis < 3; axis++) {
+            a.half[f] |= field[f].half[axis] << axis;
+            for (int side = 0; side < 2; side++)
+                a.sign[f][axis][side] = field[f].sign[axis][side];
+            if (axes[f] >> axis & 1) {
+                a.job_field[jobs] = (signed char)f;
+                a.job_axis[jobs++] = (signed char)axis;
+                most = blocks[axis] > most ? blocks[axis] : most;
+            }
+        }
+    }
+    struct gpu_shape shape = {{most, jobs, 1}, {BLOCK, 1, 1}, 0};
+    return gpu_launch(&tables(s)->ghosts, t->stream, &shape, &a, sizeof a);
+}
+
+unda_status staggered_fill_pass(unda_solver *s, int pass)
+{
+    const struct staggered *p = s->fd->physics;
+    int axes[FD_MAX_FIELD], first = p->first[pass];
+    if (!staggered_ghost_axes(s, pass, axes))
+        return UNDA_OK;
+    return fill_ghosts(s, p->count[pass], fd_cuda(s)->array + first, s->fd->field + first, axes);
+}
+
+/* A material that is the same everywhere shall be so for two vectors from where vectors begin, at any place
+ * one on along x or y, too, however short rows are. */
+static unda_status repeat(unda_solver *s, gpu_ptr material)
+{
+    const struct fd_cuda *t = fd_cuda(s);
+    int64_t real = s->real_bytes, same = t->origin + s->fd->axis[2].first;
+    char one[8], all[SAME * 8];
+    TRY(gpu_download(t->stream, one, material + (gpu_ptr)(same * real), real));
+    for (int k = 0; k < SAME; k++)
+        memcpy(all + k * real, one, (size_t)real);
+    for (int i = 0; i < 4; i++)
+        TRY(gpu_upload(t->stream,
+                       material + (gpu_ptr)((same + (i & 1) * t->plane + (i >> 1) * t->pitch) * real), all,
+                       SAME * real));
+    return UNDA_OK;
+}
+
+unda_status staggered_fill_materials(unda_solver *s)
+{
+    const struct fd_field even[FD_MAX_MATERIAL] = {fd_even_field(s->fd), fd_even_field(s->fd),
+                                                   fd_even_field(s->fd)};
+    const int axes[FD_MAX_MATERIAL] = {7, 7, 7};
+    if (tables(s)->material_version == s->fd->material_version)
+        return UNDA_OK;
+    TRY(fill_ghosts(s, s->fd->num_material, fd_cuda(s)->material, even, axes));
+    for (int i = 0; i < s->fd->num_material; i++)
+        if (!s->fd->varies[i])
+            TRY(repeat(s, fd_cuda(s)->material[i]));
+    tables(s)->material_version = s->fd->material_version;
+    return UNDA_OK;
+}
+
+/* ---- launches ---- */
+
+/* Sides (bits) whose last places are 0 for good. */
+static int pinned_sides(const struct fd *fd, int f)
+{
+    int sides = 64; /* beyond rows all are 0: behind layers for good, elsewhere until ghosts are filled */
+    for (int a = 0; a < 3; a++) {
+        const struct fd_field *field = &fd->field[f];
+        bool beyond =
+            field->half[a] && (field->sign[a][1] == SIDE_NOTHING || (a == 2 && staggered_images(fd)));
+        sides |= fd_pinned(fd, f, a, 0) << (2 * a);
+        sides |= (beyond || fd_pinned(fd, f, a, fd->axis[a].total - 1)) << (2 * a + 1);
+    }
+    return sides;
+}
+
+static void fill_layers(const unda_solver *s, struct staggered_args *a)
+{
+    const struct fd *fd = s->fd;
+    const struct staggered *p = fd->physics;
+    for (int i = 0; i < 6; i++) /* where there is no slab nothing lies behind its beginning */
+        a->begin[i / 2][i % 2][1] = INT32_MAX;
+    for (int term = 0; term < p->num_term[0] + p->num_term[1]; term++)
+        for (int side = 0; side < 2; side++) {
+            int number = fd->slab_of[term][side];
+            if (number < 0)
+                continue;
+            const struct fd_slab *slab = &fd->slab[number];
+            int half = staggered_half(p, p->term[term].target, slab->axis);
+            a->memory[term][side] =
+                POINTER(tables(s)->slab[number] +
+                        (gpu_ptr)(staggered_slab_origin(s, tables(s), number) * s->real_bytes));
+            a->begin[slab->axis][half][side] = (int)slab->begin;
+            a->count[slab->axis][side] = (int)slab->count;
+        }
+    for (int i = 0; i < 18; i++)
+        a->table[i / 6][i / 3 % 2][i % 3] = POINTER(tables(s)->table[i / 6][i / 3 % 2][i % 3]);
+}
+
+static struct staggered_args arguments(const unda_solver *s)
+{
+    const struct fd *fd = s->fd;
+    const struct staggered_cuda *t = tables(s);
+    struct staggered_args a = {
+        .plane = t->base.plane, .origin = t->base.origin, .same = t->base.origin + fd->axis[2].first};
+    staggered_find_clear(s, a.clear);
+    for (int f = 0; f < fd->num_field; f++) {
+        a.field[f] = POINTER(t->base.array[f]);
+        a.pinned[f] = pinned_sides(fd, f);
+        for (int side = 0; side < 2 && staggered_images(fd); side++)
+            a.image[f][side] =
+                fd->field[f].sign[2][side] == SIDE_NOTHING ? 0 : (signed char)fd->field[f].sign[2][side];
+    }
+    for (int i = 0; i < fd->num_material; i++) {
+        a.vary[i] = fd->varies[i];
+        a.material[i] = POINTER(t->base.material[i]);
+    }
+    fill_layers(s, &a);
+    for (int i = 0; i < 3; i++) {
+        a.num[i] = (int)fd->axis[i].total;
+        for (int m = 1; m <= fd->half; m++) {
+            a.weight32[i * (FD_MAX_HALF + 1) + m] = (float)fd->step_weight[i][m];
+            a.weight64[i * (FD_MAX_HALF + 1) + m] = fd->step_weight[i][m];
+        }
+    }
+    return a;
+}
+
+static unda_status launch_part(unda_solver *s, int pass, enum staggered_part part, struct staggered_args *a,
+                               struct gpu_stream *stream)
+{
+    const struct staggered_cuda *t = tables(s);
+    struct gpu_shape shape = {{0, 1, 1}, {t->tile.lanes, t->tile.rows, 1}, 0};
+    int num = staggered_cut(s, &t->tile, part, a->box);
+    for (int i = 0; i < num; i++)
+        shape.grid[0] += a->box[i].blocks;
+    return num ? gpu_launch(&t->pass[pass][part], stream, &shape, a, sizeof *a) : UNDA_OK;
+}
+
+unda_status staggered_launch_part(unda_solver *s, int pass, enum staggered_part part)
+{
+    struct staggered_args a = arguments(s);
+    return launch_part(s, pass, part, &a, fd_cuda(s)->stream);
+}
+
+/* The parts write different places, and none reads what another writes: all at once, the inside last, since
+ * the others take longer a place. */
+unda_status staggered_launch_pass(unda_solver *s, int pass)
+{
+    struct staggered_cuda *t = tables(s);
+    struct staggered_args a = arguments(s);
+    TRY(gpu_event_record(t->before, t->base.stream));
+    TRY(gpu_stream_wait(t->beside, t->before));
+    unda_status status = launch_part(s, pass, STAGGERED_LAYERS, &a, t->beside);
+    if (status == UNDA_OK)
+        status = launch_part(s, pass, STAGGERED_WALLS, &a, t->beside);
+    if (status == UNDA_OK)
+        status = launch_part(s, pass, STAGGERED_INSIDE, &a, t->base.stream);
+    TRY(gpu_event_record(t->after, t->beside));
+    TRY(gpu_stream_wait(t->base.stream, t->after)); /* also after a failure: whoever waits for one has both */
+    return status;
+}
