@@ -231,6 +231,7 @@ def test_a_shape_of_one_number_is_a_cube_and_diamonds_have_their_own(tmp_path):
     assert bench_fd._shape(args, "cuda:0", {"kernel": "step", "order": 2, "layers": 20}) == (1152, 1152, 1152)
 
 
+@pytest.mark.slow
 def test_rows_are_added_to_a_result_of_the_same_machine_alone(tmp_path, capsys):
     words = ("--shape", "12", "--device", "cpu")
     bench(tmp_path, "--orders", "2", *words)
@@ -299,6 +300,7 @@ def test_kernels_are_compiled_again_and_stated_again(tmp_path, monkeypatch):
                      marks=pytest.mark.slow),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_kernels_compiled_before_are_those_that_rows_take(tmp_path, monkeypatch, words, before, more):
     kernels = tmp_path / "kernels"
     monkeypatch.setenv("UNDA_CACHE_DIR", str(kernels))

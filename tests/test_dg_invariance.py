@@ -151,6 +151,7 @@ def plane_wave_errors(dtype):
     return [sim.error(exact, relative=True)["p"] for exact in (right, wrong)]
 
 
+@pytest.mark.slow
 def test_float32_stops_at_its_rounding_and_float64_far_below():
     """A rounding is 6e-8; those of some fifteen steps of five stages add up at random to ten of them."""
     single, double = plane_wave_errors("float32"), plane_wave_errors("float64")

@@ -100,7 +100,9 @@ def pulse_order(degree, c=1.0):
     return np.polyfit(np.log(sizes), np.log(errors), 1)[0], errors
 
 
-@pytest.mark.parametrize("degree", PULSE_CELLS)
+@pytest.mark.parametrize(
+    "degree", [pytest.param(one, marks=[pytest.mark.slow] * (one == 4)) for one in PULSE_CELLS]
+)
 def test_a_spherical_pulse_converges_at_order_n_plus_1(degree):
     slope, errors = pulse_order(degree)
     assert slope > degree + 0.5, errors

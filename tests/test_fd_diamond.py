@@ -117,7 +117,9 @@ def cut(tile, zb, nz, **other):
         "tile": tile, "shape": (11, 15, nz), "zb": zb, "dtype": "float32", "medium": "uniform",
         "low": "free", "high": "rigid", "levels": 5, "fewest": 1, **other,
     }  # fmt: skip
-    return pytest.param(case, id=f"{tile}-{nz}-{zb}", marks=[pytest.mark.slow] * (tile[0] > 4 and not REAL))
+    return pytest.param(
+        case, id=f"{tile}-{nz}-{zb}", marks=[pytest.mark.slow] * ((tile[0] > 4 or nz == 259) and not REAL)
+    )
 
 
 @pytest.mark.parametrize(  # blocks of 2, 2, 3, 4, 6 and 8 warps; 4, 2, 3, 2, 2 and 2 of them
@@ -171,7 +173,9 @@ MIXED = {
 }
 
 
-@pytest.mark.parametrize("steps", [(3, 300), (6, 1, 40, 2, 35)])
+@pytest.mark.parametrize(
+    "steps", [pytest.param((3, 300), marks=[] if REAL else [pytest.mark.slow]), (6, 1, 40, 2, 35)]
+)
 def test_launches_and_steps_mix(steps):
     options = {"dts": 2, "step": 1, "levels": 32}  # and fewest of the table: 5
     found = run(MIXED, "diamond", options=options, steps=steps)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import mutations
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -145,3 +146,9 @@ def test_the_device_targets_make_no_environment_and_use_the_python_they_are_give
         assert ".venv" not in done.stdout and "pip" not in done.stdout
         assert str(checkout.python) in done.stdout
     assert "--require-gpu" in checkout.make("test-gpu", "-n").stdout
+
+
+def test_every_fault_of_make_mutate_can_be_put_in():
+    """What a fault replaces stands once in its file: code that moved takes its faults along."""
+    texts = {path: (ROOT / path).read_text() for path, _, _ in mutations.MUTATIONS}
+    assert [(path, old) for path, old, _ in mutations.MUTATIONS if texts[path].count(old) != 1] == []

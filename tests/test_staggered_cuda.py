@@ -137,14 +137,15 @@ def test_blocks_away_from_sides_and_layers_agree(physics, dtype, width):
 
 @pytest.mark.parametrize("physics", WALLS)
 @pytest.mark.parametrize(
-    "order, num_z",
-    [(4, 49), (4, 64), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((12, 58), (16, 64)))],
-)
-def test_blocks_between_two_walls_along_z_agree(physics, order, num_z):
-    """Strips of 16 places, of 32 where fewer rows are idle so (64): images reach into the last two of 49."""
-    case = {"physics": physics, "order": order, "dtype": "float64", "shape": (4, 5, num_z)}
-    case |= {"low": "wall", "high": "other", "third": "wall"}
-    agree(case, 1, kernel_options={"rows": 2, "planes": 2, "width": 1, "blocks": 1, "lanes": 16})
+    "order, num_z, width",
+    [(4, 49, 1), (4, 64, 1), (4, 198, 4),
+     *(pytest.param(*one, 1, marks=pytest.mark.slow) for one in ((12, 58), (16, 64)))],
+)  # fmt: skip
+def test_blocks_between_two_walls_along_z_agree(physics, order, num_z, width):
+    """Strips of 16 threads, of 32 where fewer rows are idle so (64): images reach into the last two of 49."""
+    case = {"physics": physics, "order": order, "shape": (4, 5, num_z)}
+    case |= {"dtype": "float32" if width == 4 else "float64", "low": "wall", "high": "other", "third": "wall"}
+    agree(case, 1, kernel_options={"rows": 2, "planes": 2, "width": width, "blocks": 1, "lanes": 16})
 
 
 @pytest.mark.sanitize

@@ -100,8 +100,9 @@ class FD(GridSimulation):
     kernel_options : dict of str to int, optional
         Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
         marches over; in the layers of staggered schemes half as many); staggered: width (places of a thread
-        along z), lanes (16 to 64 threads along z), blocks (that an SM shall hold), too. Scalar scheme on the
-        CPU: depth (steps at once), rows (of a block).
+        along z), lanes (16 to 64 threads along z), blocks (that an SM shall hold; the number in
+        ``config["kernel_options"]`` is that of walls and layers, and stands for the library's choice
+        elsewhere), too. Scalar scheme on the CPU: depth (steps at once), rows (of a block).
         "diamond": levels (steps of a launch), fewest (of one: fewer are taken one by one), dts and step (half
         the width of a diamond is dts times step; step divides order / 2 and is at least half of it), zb
         (nodes along z of a block, at most; where z is cut above 32, and rounded up to fours), old (the level
