@@ -175,6 +175,19 @@ def test_misfit_of_pressure_is_against_the_solutions_stress():
     assert rec.misfit(louder, fields=("pressure",)) == pytest.approx([0.2, 0.2])
 
 
+def test_misfit_of_a_component_that_vanishes_is_against_its_vector():
+    """vz of a P wave along x is 0: noise of 1 % of vx there is 1 %, whether vx was recorded or not."""
+    wave = unda.exact.plane_wave(ROCK, k=(3.0, 0.0, 0.0))
+    size = [np.sqrt((trace**2).sum()) for trace in traces(wave, ("vx",))["vx"]]
+    rec = traces(wave, ("vz",))
+    assert not rec["vz"].any() and rec.misfit(wave).tolist() == [0.0, 0.0]
+    rec._parts[0][2, :, 0] = 0.01 * np.array(size)
+    assert rec.misfit(wave) == pytest.approx([0.01, 0.01], rel=1e-12)
+    whole = traces(wave, ("vx", "vy", "vz"))
+    assert rec.misfit(whole, fields=("vz",)) == pytest.approx([0.01, 0.01], rel=1e-12)
+    assert np.isinf(rec.misfit(traces(wave, ("vz",)))).all()  # of that nothing is known but 0
+
+
 def test_misfit_of_derivatives_says_that_exact_solutions_have_none():
     sim = unda.DG(box(1), MEDIUM, degree=2)
     rec = sim.add_receivers([(0.5, 0.6, 0.4)], ["p", "divergence"])

@@ -69,7 +69,7 @@ class Medium:
     derived : dict of str to Derived
         What else can be recorded and sampled at points, made of fields and their derivatives.
     field_groups : dict of str to tuple of str
-        Fields that belong together, whose norms are added.
+        Fields that belong together, whose norms are added: components of one vector or tensor.
     parameters : dict of str to str
         Units of the medium's parameters, in the order of the columns of `on`.
     boundaries : tuple of str
@@ -481,6 +481,13 @@ class Maxwell(Medium):
             wrong = impedance.max() if impedance.max() > 1e5 else impedance.min()
             questions.append(f"sqrt(mu/eps) is {wrong:.3g} ohm: is one of eps and mu relative (eps_r, mu_r)?")
         return questions
+
+
+def group_of(name: str) -> tuple[str, ...]:
+    """Return the components of the vector or tensor that a field, or what is derived of it, is one of."""
+    groups = (group for kind in (Acoustic, Elastic, Maxwell) for group in kind.field_groups.values())
+    derived = (("curl_x", "curl_y", "curl_z"),)
+    return next((group for group in (*groups, *derived) if name in group), (name,))
 
 
 def _mechanical_questions(rho: Array, speed: Array, size: float) -> list[str]:

@@ -5,7 +5,7 @@ They outlive their simulation and pickle without it. Not here: recording (csrc/s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ._check import field_names, field_values
 from .errors import ArgumentError
-from .medium import Medium
+from .medium import Medium, group_of
 
 __all__ = ["Channels", "Receivers"]
 
@@ -219,7 +219,10 @@ class Receivers:
         Returns
         -------
         ndarray, shape (num_point,)
-            sqrt(sum (q - q_other)^2 / sum q_other^2), the worst over the fields.
+            sqrt(sum (q - q_other)^2 / sum |Q_other|^2), the worst over the fields. Q is the vector or tensor
+            that q is a component of (v; stress; E; H; curl): one that vanishes by symmetry is measured by
+            the others, recorded or not. Of other receivers those count that they recorded. inf where Q_other
+            is 0 and q is not.
 
         Raises
         ------
@@ -234,15 +237,17 @@ class Receivers:
         fields = field_names(fields, self.fields)
         expected = self._expected(other, fields)
         worst = np.zeros(len(self.points))
+        square = {field: (trace**2).sum(axis=1) for field, trace in expected.items()}
         for field in fields:
             found = self[field].astype(np.float64)
-            norm = np.sqrt((expected[field] ** 2).sum(axis=1))
+            norm = np.sqrt(sum(square[one] for one in group_of(field) if one in square))
             error = np.sqrt(((found - expected[field]) ** 2).sum(axis=1))
             with np.errstate(divide="ignore", invalid="ignore"):
                 worst = np.maximum(worst, np.where(error == 0, 0.0, error / norm))
         return worst
 
     def _expected(self, other: Any, fields: tuple[str, ...]) -> dict[str, np.ndarray]:
+        """Return what these fields should be, and what else there is of their groups."""
         if isinstance(other, Receivers):
             size = np.abs(self.points).max(initial=0.0)  # rounding of coordinates, nothing else
             if other.points.shape != self.points.shape or not np.allclose(
@@ -255,7 +260,7 @@ class Receivers:
                 raise ArgumentError("the receivers have other sample times")
             if any(field not in other.fields for field in fields):
                 raise ArgumentError(f"the receivers recorded {list(other.fields)}, expected {list(fields)}")
-            return {field: other[field].astype(np.float64) for field in fields}
+            return {field: other[field].astype(np.float64) for field in _wider(fields, other.fields)}
         if not callable(other):
             raise ArgumentError(f"expected an exact solution or receivers, found {other!r}")
         if self._bind is not None and hasattr(other, "bind"):
@@ -268,7 +273,8 @@ class Receivers:
             values = other(x, y, z, self.t[None, :] + lag)
             if isinstance(getattr(other, "medium", None), Medium) and isinstance(values, Mapping):
                 values = {**values, **_derived(other.medium, values, part)}
-            found.update(field_values(values, part, shape, "the exact solution"))
+            wider = _wider(part, values) if isinstance(values, Mapping) else part
+            found.update(field_values(values, wider, shape, "the exact solution"))
         return found
 
     def save(self, path: Any) -> None:
@@ -303,6 +309,12 @@ class Receivers:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_bind": None}
+
+
+def _wider(fields: tuple[str, ...], known: Container[str]) -> tuple[str, ...]:
+    """Return these fields and the known ones of their groups."""
+    groups = dict.fromkeys(one for field in fields for one in group_of(field) if one in known)
+    return tuple(dict.fromkeys((*fields, *groups)))
 
 
 def _derived(medium: Medium, values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
