@@ -338,9 +338,12 @@ typedef enum unda_array {
     UNDA_HISTORY1 = 2, /* ab3: right-hand side one step back */
     UNDA_HISTORY2 = 3, /* ab3: two steps back */
     /* FD, planes of constant x: */
-    UNDA_FIELD = 16, /* + f: field f at the user's nodes, [count][ny][nz]; scalar: p, then p one step back */
-    UNDA_WHOLE = 32  /* + f: the same with layers, [count][padded y][padded z]; staggered: then the memory of
-                        the layers, see unda_solver_array_shape */
+    /* + f: field f at the user's nodes, [count][ny][nz]; scalar: p, then p one step back. Elastic: in fluids
+     * (vs = 0) stresses are taken as they are, and drive v for ever unless normal ones are equal, 0 on free
+     * sides, and shear ones with a fluid among their nodes 0. */
+    UNDA_FIELD = 16,
+    UNDA_WHOLE = 32 /* + f: the same with layers, [count][padded y][padded z]; staggered: then the memory of
+                       the layers, see unda_solver_array_shape */
 } unda_array;
 /* Elements [first, first + count) of one array as [count][num_node][num_field], or such planes, in the
  * solver's precision. */

@@ -21,6 +21,7 @@ from ._core import ffi, lib
 from .errors import ArgumentError, FileError
 from .exact import from_config as solution_from_config
 from .grid import Grid
+from .grid_fluid import refuse_shear
 from .incident import PlaneWave
 from .layer import CPML, Damping
 from .limits import device_number
@@ -462,4 +463,9 @@ def _restore(sim: Any, file: Any, header: dict[str, Any]) -> None:
     for name, (number, shape) in arrays.items():
         q = _array(file, name, sim.dtype, shape)
         _core.check(lib.unda_solver_write(handle, number, 0, len(q), _core.pointer(q)))
+    if sim.config["method"] == "FD" and sim.medium.physics == "elastic":
+        try:
+            refuse_shear(sim)
+        except ArgumentError as error:
+            raise FileError(f"{path}: {error}") from None
     _core.check(lib.unda_solver_set_clock(handle, start, step, history))

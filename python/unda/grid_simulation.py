@@ -6,14 +6,13 @@ Not here: running (simulation.py), sources, receivers (solver.py), how a method 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core, grid_check, grid_plane
-from ._check import check_state, field_names, field_values, flag, node_values, number
+from ._check import check_state, field_names, field_values, flag, number
 from ._core import ffi, lib
 from ._parallel import ahead
 from ._run_control import alone
@@ -22,6 +21,7 @@ from .errors import ArgumentError, UnstableError
 from .fd_scheme import Scalar
 from .fd_sides import SIDES
 from .grid import Block, Grid
+from .grid_state import read_state, slabs
 from .limits import device_limits
 from .plotting import Plane
 from .receiver import Channels
@@ -29,16 +29,6 @@ from .simulation import Simulation
 from .source import Source
 
 __all__ = ["GridSimulation"]
-
-_SLAB = 2**20  # nodes worked on at a time in Python
-
-
-def _slabs(grid: Grid) -> Iterator[tuple[int, int, Block]]:
-    """Cut a grid into whole planes of constant x: the first, their number, their nodes."""
-    step = max(1, _SLAB // (grid.shape[1] * grid.shape[2]))
-    for first in range(0, grid.shape[0], step):
-        count = min(step, grid.shape[0] - first)
-        yield first, count, grid.slab(first, count)
 
 
 class GridSimulation(Simulation):
@@ -50,9 +40,12 @@ class GridSimulation(Simulation):
     _scheme: Scalar
     _uniform_dt: float  # the limit of a medium that is as fast everywhere as where it is fastest
 
+    def _materials(self) -> Iterator[np.ndarray]:
+        """Return the medium's parameters slab by slab, (nodes, parameters)."""
+        return self.medium._tables(block for _, _, block in slabs(self.grid))
+
     def _give_material(self) -> None:
-        tables = self.medium._tables(block for _, _, block in _slabs(self.grid))
-        for (first, count, _), values in zip(_slabs(self.grid), tables, strict=True):
+        for (first, count, _), values in zip(slabs(self.grid), self._materials(), strict=True):
             _core.check(lib.unda_solver_set_material(self._handle, first, count, _core.pointer(values)))
 
     def _medium_dt(self) -> float:
@@ -154,35 +147,12 @@ class GridSimulation(Simulation):
                 axes[i] = np.minimum(axis, last)
         return axes
 
-    def _write(
-        self, name: str, value: Callable[[int, int, list[np.ndarray]], np.ndarray], *, called: bool = True
-    ) -> None:
-        """Write a field slab by slab; value(first, count, place) gives its values; called: by the user's."""
-        array, (x, y, z) = self._arrays(name), self._axes(name)
-
-        def made(slab: tuple[int, int, Block]) -> np.ndarray:
-            first, count, _ = slab
-            place = [x[first : first + count, None, None], y[None, :, None], z[None, None, :]]
-            return np.ascontiguousarray(value(first, count, place))
-
-        parts = (map if called else ahead)(made, _slabs(self.grid))
-        for (first, count, _), part in zip(_slabs(self.grid), parts, strict=True):
+    def _write(self, name: str, parts: Iterable[np.ndarray]) -> None:
+        """Write a field slab by slab."""
+        array = self._arrays(name)
+        whole = ahead(np.ascontiguousarray, parts)
+        for (first, count, _), part in zip(slabs(self.grid), whole, strict=True):
             _core.check(lib.unda_solver_write(self._live(), array, first, count, _core.pointer(part)))
-
-    def _write_field(self, name: str, value: Any) -> None:
-        if not callable(value):
-            try:
-                value = np.asarray(value)
-            except ValueError as error:
-                raise ArgumentError(f"{name} is not an array of numbers: {error}") from None
-            if value.ndim and value.shape != self.grid.shape:
-                raise ArgumentError(f"{name} has shape {value.shape}, expected {self.grid.shape}")
-
-        def part(first: int, count: int, place: list[np.ndarray]) -> np.ndarray:
-            given = value if callable(value) or np.ndim(value) == 0 else value[first : first + count]
-            return node_values(name, given, place, self.dtype)
-
-        self._write(name, part, called=callable(value))
 
     @alone
     def set(self, exact: Callable[..., Any] | None = None, *, t: float = 0.0, **fields: Any) -> None:
@@ -198,40 +168,32 @@ class GridSimulation(Simulation):
             ``p`` and ``p_previous`` (one step before), staggered any fields, at their places
             (`coordinates_of`) and times: values (nx, ny, nz), a number, or f(x, y, z); the others are 0.
             Without p_previous, or v (H), the wave is one whose dp/dt, or v, is 0 now. What a wall holds at 0
-            is 0, whatever is given.
+            is 0, whatever is given: on a free side all normal stresses of a fluid.
 
         Raises
         ------
         ArgumentError
-            Unknown fields, wrong shapes, values that are not finite.
+            Unknown fields, wrong shapes, values that are not finite; in fluids of an elastic medium (vs = 0)
+            normal stresses that differ, and shear stresses at places with one among the nodes around. The
+            state, the clock and the receivers are then as they were, and as well where a function raises.
+
+        Notes
+        -----
+        All is read and checked before any of it is set: what functions and exact solutions give, and arrays
+        of another precision, take memory of their own until then.
         """
         names = self._scheme.names
         check_state(exact, fields, names)
         if "p_previous" in fields and "p" not in fields:
             raise ArgumentError("p_previous is given without p")
         t = number("t", t, "s")
-        self._begun = False
+        state = read_state(self, None if exact is None else self._bound(exact), t, fields)
         _core.check(lib.unda_solver_clear_state(self._live()))
-        if exact is not None:
-            exact = self._bound(exact)
-            for name in names:
-                self._write(name, partial(self._exact, exact, name, t))
-        elif fields:
-            for name, value in fields.items():
-                self._write_field(name, value)
-            if not any(self._scheme.lag(name) for name in fields):
-                _core.check(lib.unda_solver_rest(self._live()))
+        for name in list(state):
+            self._write(name, state.pop(name))
+        if fields and not any(self._scheme.lag(name) for name in fields):
+            _core.check(lib.unda_solver_rest(self._live()))
         self._begin_at(t)
-
-    def _exact(
-        self, exact: Callable[..., Any], name: str, t: float, first: int, count: int, place: list[np.ndarray]
-    ) -> np.ndarray:
-        """Return a field of an exact solution at its places of a slab."""
-        field, _, _ = name.partition("_")  # of p_previous: p
-        found = exact(*place, t + self._scheme.lag(name) * self.dt)
-        if not isinstance(found, Mapping) or field not in found:
-            raise ArgumentError(f"the exact solution gave no {field}")
-        return node_values(field, found[field], place, self.dtype)
 
     @alone
     def get(self, name: str) -> np.ndarray:
@@ -301,7 +263,7 @@ class GridSimulation(Simulation):
             if half and self._axes(name)[i][-1] == self.grid.upper[i] and len(axis) > 1:
                 inside[i] = np.arange(len(axis)) < len(axis) - 1  # an image beyond a wall
         wrong = norm = 0.0
-        for first, count, _ in _slabs(self.grid):
+        for first, count, _ in slabs(self.grid):
             part = slice(first, first + count)
             place = np.broadcast_arrays(x[part, None, None], y[None, :, None], z[None, None, :])
             here = inside[0][part, None, None] & inside[1][:, None] & inside[2]
