@@ -114,6 +114,9 @@ class Value:
         """Return a JSON-able description."""
         raise NotImplementedError
 
+    def refuse_changed(self) -> None:
+        """Raise an ArgumentError if an array that was not copied has other values than when it was given."""
+
     def _several(self, found: str) -> ArgumentError:
         return ArgumentError(f"{self.rule.name} {found}; expected one (a homogeneous medium)")
 
@@ -226,7 +229,7 @@ class ByCell(Value):
         return ByCell(rule, factor * self.values)
 
     def to_config(self) -> Any:
-        return _digest(self.values, 1.0)
+        return {"shape": list(self.shape), "sha256": _digest(self.values)}
 
     def __repr__(self) -> str:
         return f"<{self.values.size} values, {self.values.min():g} to {self.values.max():g}>"
@@ -236,22 +239,25 @@ class ByNode(Value):
     """One number a node of a grid: the user's array (nx, ny, nz), times a factor.
 
     Models are large: the array is neither copied nor converted but block by block, and because
-    others may change it, each block is checked again.
+    others may change it, each block is checked again, and a digest tells whether they have.
     """
 
     def __init__(
-        self, rule: Rule, values: NDArray[Any], extent: tuple[float, float], factor: float = 1.0
+        self, rule: Rule, values: NDArray[Any], extent: tuple[float, float], digest: str, factor: float = 1.0
     ) -> None:
         super().__init__(rule)
         self.values, self.shape = values.view(), values.shape
         self.values.setflags(write=False)
         self.factor = factor
-        self.low, self.high = extent  # of the array when it was given
+        self.low, self.high = extent  # of the array when it was given, and its digest
+        self.digest = digest
 
-    def extent(self) -> tuple[float, float]:
-        """Return the lowest and the highest value, as the array is now, or raise if one is impossible."""
-        low, high = self.rule.check(self.values)
-        return self.factor * low, self.factor * high
+    def refuse_changed(self) -> None:
+        if _digest(self.values) != self.digest:
+            raise ArgumentError(
+                f"{self.rule.name} has changed since the medium was made of it: its array was written to; "
+                "put the old values back, or make another medium of the new ones"
+            )
 
     def on(self, mesh: Any) -> NDArray[Any]:
         if not isinstance(mesh, Block):
@@ -276,10 +282,12 @@ class ByNode(Value):
         return self.low
 
     def times(self, factor: float, rule: Rule) -> Value:
-        return ByNode(rule, self.values, (factor * self.low, factor * self.high), factor * self.factor)
+        extent = factor * self.low, factor * self.high
+        return ByNode(rule, self.values, extent, self.digest, factor * self.factor)
 
     def to_config(self) -> Any:
-        return _digest(self.values, self.factor)
+        scaled = {} if self.factor == 1.0 else {"factor": self.factor}
+        return {"shape": list(self.shape), "sha256": self.digest, **scaled}
 
     def __repr__(self) -> str:
         return f"<{self.values.size} values, {self.low:g} to {self.high:g}>"
@@ -357,7 +365,7 @@ def accept(rule: Rule, value: Values | Value) -> Value:
         return Number(rule, rule.number(rule.name, value))
     array = _real_array(rule.name, value)
     extent = rule.check(array)
-    return ByCell(rule, array) if array.ndim == 1 else ByNode(rule, array, extent)
+    return ByCell(rule, array) if array.ndim == 1 else ByNode(rule, array, extent, _digest(array))
 
 
 _LARGE = 2**20  # values: with fewer, threads take longer to start
@@ -416,11 +424,10 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(repr(name) for name in names) or "none"
 
 
-def _digest(values: NDArray[Any], factor: float) -> dict[str, Any]:
+def _digest(values: NDArray[Any]) -> str:
     from hashlib import sha256
 
     # of all planes' hashes: that of one after the other takes minutes for large models
     planes = values if values.ndim == 3 else [values]
     hashes = (map if values.size < _LARGE else ahead)(lambda part: sha256(part.tobytes()).digest(), planes)
-    scaled = {} if factor == 1.0 else {"factor": factor}
-    return {"shape": list(values.shape), "sha256": sha256(b"".join(hashes)).hexdigest(), **scaled}
+    return sha256(b"".join(hashes)).hexdigest()

@@ -22,6 +22,7 @@ from .errors import ArgumentError, FileError
 from .exact import from_config as solution_from_config
 from .grid import Grid
 from .grid_fluid import refuse_shear
+from .grid_material import slabs
 from .incident import PlaneWave
 from .layer import CPML, Damping
 from .limits import device_number
@@ -275,13 +276,13 @@ def _put_cells(file: Any, sim: Any, levels: int) -> None:
 
 def _put_nodes(file: Any, sim: Any, _levels: int) -> None:
     """Write materials and state of a grid, with layers and their memory, slab by slab."""
-    try:
-        file["material"] = np.array(list(sim.medium.scalar().values()))
-    except ArgumentError:
+    if sim._material.row is not None:
+        file["material"] = sim._material.row
+    else:
         shape = (*sim.grid.shape, len(sim.medium.parameters))
         material = file.create_dataset("material", shape, np.float64)
-        for i in range(shape[0]):
-            material[i] = sim.medium.on(sim.grid.slab(i)).reshape(shape[1:])
+        for (first, count, _), table in zip(slabs(sim.grid), sim._material.tables(), strict=True):
+            material[first : first + count] = table.reshape(count, *shape[1:])
     for name, (number, shape) in sim._whole().items():
         array = file.create_dataset(name, shape, sim.dtype)
         plane = np.empty((1, *shape[1:]), sim.dtype)

@@ -169,6 +169,7 @@ class DG(MeshSimulation):
                 f"DG solves acoustic, elastic and maxwell media; the medium is {medium.physics}"
             )
         material = medium.on(mesh)
+        material.setflags(write=False)
         boundaries = Boundaries.of(mesh, medium, boundary)
         common, chosen = common_options(dtype=dtype, device=device, threads=threads, dt=dt, cfl=cfl)
         options = _core.new_struct(

@@ -20,6 +20,7 @@ from .errors import ArgumentError
 from .fd_scheme import Scalar, scheme_of
 from .fd_sides import code_of, conditions, frequency_of
 from .grid import Block, Grid
+from .grid_material import GridMaterial
 from .grid_simulation import GridSimulation
 from .layer import CPML, Damping
 from .limits import choose_device
@@ -205,6 +206,7 @@ class FD(GridSimulation):
         start = partial(self._start_solver, medium, options, sample_dt=sample_dt, allow_unstable=allow)
         start()
         self.fields, self._uniform_dt = self._scheme.fields, self.dt_stable
+        self._material = GridMaterial(medium, grid)
         if not grid_options.uniform:
             try:
                 self._give_material()

@@ -12,7 +12,7 @@ import numpy as np
 
 from ._core import lib
 from .errors import ArgumentError
-from .grid import Block, Grid
+from .grid_material import GridMaterial
 from .layer import CPML, Damping
 from .medium import Acoustic, Medium
 from .source import CurrentDipole, MomentTensor, PointForce, Source, VolumeInjection
@@ -70,13 +70,13 @@ class Scalar:
         """Return how many steps the time of a field is after that of the simulation: -1/2 or 0."""
         return -1.0 if name == "p_previous" else 0.0
 
-    def terms(self, source: Source, grid: Grid, node: int, dt: float) -> _Terms:
+    def terms(self, source: Source, material: GridMaterial, node: int, dt: float) -> _Terms:
         """Return rates for the library and the amplitude of steps that begin at given times."""
         source.check_physics(self.medium)
         if not isinstance(source, VolumeInjection):
             raise ArgumentError(f"source is {source!r}, expected a VolumeInjection: the scalar scheme")
         f = source.time_function(dt)
-        rho = self.medium.on(Block(grid, 0, 1))[0, 0]
+        rho = material.first[0]
         # dt^2 q_t, centred: exact in the sense that the scheme equals the staggered one.
         return np.array([rho]), lambda t: dt * (f(t + 0.5 * dt) - f(t - 0.5 * dt))
 
@@ -110,9 +110,11 @@ class Staggered(Scalar):
         """V and H are half a step behind."""
         return -0.5 if name[0] in "vh" and len(name) == 2 else 0.0
 
-    def terms(self, source: Source, grid: Grid, node: int, dt: float) -> _Terms:
+    def terms(self, source: Source, material: GridMaterial, node: int, dt: float) -> _Terms:
         """Return forces at t, increases of moments, volumes and currents in the middle of the step."""
-        source.rates(self.medium, node, grid)  # refuses what the medium there does not bear
+        source.check_physics(self.medium)
+        if isinstance(source, MomentTensor) and material.is_fluid(node):
+            source.refuse_shear()
         rates = np.zeros(len(self.fields) + 1)
         f = wrap(source.f, dt)
         if isinstance(source, PointForce):

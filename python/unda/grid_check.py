@@ -37,7 +37,8 @@ def check(sim: Any) -> Report:
 
 def _resolution(sim: Any, report: Report, fmax: float) -> None:
     steps = [h for h, n in zip(sim.grid.spacing, sim.grid.shape, strict=True) if n > 1]
-    shortest = sim.medium.speed_min(sim.grid) / fmax
+    slowest, fastest = sim._material.speeds()
+    shortest = slowest / fmax
     nodes = shortest / max(steps)
     report.nodes_per_wavelength["grid"] = nodes
     least = _NODES.get(sim.order, 3.0)
@@ -52,7 +53,7 @@ def _resolution(sim: Any, report: Report, fmax: float) -> None:
             f"the step in time makes waves of {fmax:g} Hz {100 * phase:.1f} % too fast: lower cfl to "
             f"{sim.config['cfl'] * np.sqrt(_PHASE / phase):.2f}"
         )
-    peak = sim.medium.speed_max(sim.grid) / (fmax / 2.5)  # fmax of a Ricker wavelet is 2.5 times its peak
+    peak = fastest / (fmax / 2.5)  # fmax of a Ricker wavelet is 2.5 times its peak
     for i, (name, one) in enumerate(sim._sides.items()):
         depth = one.width * sim.grid.spacing[i // 2] / peak if isinstance(one, Damping) else np.inf
         if depth < 1.0:
@@ -64,9 +65,8 @@ def _resolution(sim: Any, report: Report, fmax: float) -> None:
 
 def _units(sim: Any, report: Report) -> None:
     size = float(np.linalg.norm(sim.grid.size))
-    corner = sim.medium.on(next(iter(sim.grid.blocks(1))))
-    report.warnings += sim.medium._questions(corner, size)
-    speed = sim.medium.speed_max(sim.grid)
+    report.warnings += sim.medium._questions(sim._material.first[None], size)
+    _, speed = sim._material.speeds()
     if report.fmax is not None and size * report.fmax / speed < 0.1:
         report.warnings.append(
             f"the grid is {size:.3g} m across, a tenth of the wavelength {speed / report.fmax:.3g} m or "

@@ -36,7 +36,7 @@ class Fluids:
 
     def __init__(self, sim: Any, *, layers: bool = False) -> None:
         self._sim, self._sides = sim, list(sim._sides.values())
-        fluid = np.concatenate([table[:, 2] == 0.0 for table in sim._materials()]).reshape(sim.grid.shape)
+        fluid = sim._material.fluid()
         width = [0 if isinstance(side, str) or not layers else side.width for side in self._sides]
         self._first = width[::2]
         self._node = np.pad(fluid, list(zip(width[::2], width[1::2], strict=True)), mode="edge")

@@ -13,11 +13,10 @@ import numpy as np
 from . import _core
 from ._core import lib
 from .errors import ArgumentError
+from .grid_material import slabs
 from .plotting import Plane
 
 __all__ = ["plane"]
-
-_SLAB = 2**20  # nodes held at a time
 
 
 def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
@@ -38,9 +37,9 @@ def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
         return out
 
     def parameter(first: int, count: int, name: str) -> np.ndarray:
-        block = grid.slab(first, count)
-        values: np.ndarray = sim.medium.on(block)[:, list(sim.medium.parameters).index(name)]
-        return values.reshape(block.shape)
+        column = list(sim.medium.parameters).index(name)
+        values: np.ndarray = sim._material.planes(first, count)[..., column]
+        return values
 
     def read() -> np.ndarray:
         with sim._guard:
@@ -62,7 +61,5 @@ def _cut(grid: Any, axis: int, at: int, values: Callable[[int, int], np.ndarray]
     """Return plane number `at` (up, across) of values(first, count), whole planes of x."""
     if axis == 0:
         return values(at, 1)[0].T
-    nx, ny, nz = grid.shape
-    step = max(1, _SLAB // (ny * nz))
-    slabs = (values(first, min(step, nx - first)).take(at, axis=axis) for first in range(0, nx, step))
-    return np.concatenate(list(slabs)).T
+    parts = (values(first, count).take(at, axis=axis) for first, count, _ in slabs(grid))
+    return np.concatenate(list(parts)).T

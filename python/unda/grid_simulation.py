@@ -5,7 +5,7 @@ Not here: running (simulation.py), sources, receivers (solver.py), how a method 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,9 @@ from .check import Report
 from .errors import ArgumentError, UnstableError
 from .fd_scheme import Scalar
 from .fd_sides import SIDES
-from .grid import Block, Grid
-from .grid_state import read_state, slabs
+from .grid import Grid
+from .grid_material import GridMaterial, slabs
+from .grid_state import read_state
 from .limits import device_limits
 from .plotting import Plane
 from .receiver import Channels
@@ -38,14 +39,11 @@ class GridSimulation(Simulation):
     order: int
     _sides: dict[str, Any]
     _scheme: Scalar
+    _material: GridMaterial
     _uniform_dt: float  # the limit of a medium that is as fast everywhere as where it is fastest
 
-    def _materials(self) -> Iterator[np.ndarray]:
-        """Return the medium's parameters slab by slab, (nodes, parameters)."""
-        return self.medium._tables(block for _, _, block in slabs(self.grid))
-
     def _give_material(self) -> None:
-        for (first, count, _), values in zip(slabs(self.grid), self._materials(), strict=True):
+        for (first, count, _), values in zip(slabs(self.grid), self._material.tables(), strict=True):
             _core.check(lib.unda_solver_set_material(self._handle, first, count, _core.pointer(values)))
 
     def _medium_dt(self) -> float:
@@ -351,7 +349,7 @@ class GridSimulation(Simulation):
     def _source_terms(self, source: Source, elem: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
         index = np.rint(self.grid.locate([source.position])[0]).astype(int)
         node = int(np.ravel_multi_index(tuple(index), self.grid.shape))
-        return self._scheme.terms(source, self.grid, node, self.dt)
+        return self._scheme.terms(source, self._material, node, self.dt)
 
     def _blown_up(self, message: str) -> UnstableError:
         blowup = _core.new_struct("unda_blowup")
@@ -366,17 +364,19 @@ class GridSimulation(Simulation):
         index = tuple(int(i) for i in np.unravel_index(node, self.grid.shape))
         parts = zip(self.grid.origin, index, self.grid.spacing, strict=True)
         place = tuple(o + i * h for o, i, h in parts)
-        values = self.medium.on(Block(self.grid, node, node + 1))[0]
+        try:
+            values = self._material.planes(index[0], 1)[0][index[1:]]
+            _, highest = self._material.speeds()
+        except ArgumentError:  # it has changed: what stood there is unknown
+            return UnstableError(
+                f"{message} {index} at {place} m, t = {when:.6g} s", **common, coordinates=place
+            )
         material = dict(zip(self.medium.parameters, map(float, values), strict=True))
-        fastest = float(self.medium._speeds(values[None]).max())
-        local_cfl = self.dt / self._uniform_dt * fastest / self._speed_max()
+        local_cfl = self.dt / self._uniform_dt * float(self.medium._speeds(values[None]).max()) / highest
         return UnstableError(
             f"{message} {index} at {place} m, {material}, t = {when:.6g} s, local CFL number {local_cfl:.3g}",
             **common, coordinates=place, material=material, local_cfl=local_cfl,
         )  # fmt: skip
-
-    def _speed_max(self) -> float:
-        return self.medium.speed_max(self.grid)
 
     def _room(self) -> int:
         """Return the steps whose samples fit 64 MB, on a device 512 MB; a field has 512 nodes a receiver."""

@@ -5,7 +5,7 @@ Not here: writing it (grid_simulation.py), where fields stand (fd_scheme.py), fl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,20 +13,11 @@ import numpy as np
 from ._check import node_values
 from ._parallel import ahead
 from .errors import ArgumentError
-from .grid import Block, Grid
+from .grid import Block
 from .grid_fluid import STRESSES, Fluids
+from .grid_material import slabs
 
-__all__ = ["read_state", "slabs"]
-
-_SLAB = 2**20  # nodes worked on at a time in Python
-
-
-def slabs(grid: Grid) -> Iterator[tuple[int, int, Block]]:
-    """Cut a grid into whole planes of constant x: the first, their number, their nodes."""
-    step = max(1, _SLAB // (grid.shape[1] * grid.shape[2]))
-    for first in range(0, grid.shape[0], step):
-        count = min(step, grid.shape[0] - first)
-        yield first, count, grid.slab(first, count)
+__all__ = ["read_state"]
 
 
 def read_state(

@@ -57,6 +57,9 @@ class Medium:
     On a grid arrays have its shape (nx, ny, nz), functions are called with the nodes, block by
     block, and there are no tags. Models are large: an array on a grid, of any type of real numbers,
     or a memory map is used as it is, not copied, so leave it alone as long as the medium is in use.
+    Digests tell: where a simulation is made, or reads the medium again (to save or to draw it), an array
+    that was written to, or a function that gives other values, is refused. Numbers, dicts and arrays of one
+    value a cell are copied, and simulations on meshes keep what functions gave.
 
     Attributes
     ----------
@@ -179,12 +182,17 @@ class Medium:
         """Return the speed [m/s] of the fastest wave anywhere on a mesh or grid."""
         fastest = self._values.get(self._fastest)
         if isinstance(mesh, Grid) and isinstance(fastest, ByNode) and fastest.shape == mesh.shape:
-            return fastest.extent()[1]
+            return fastest.high
         return max(self._each(self._parts(mesh), lambda table: float(self._speeds(table).max())))
 
     def speed_min(self, mesh: Any) -> float:
         """Return the speed [m/s] of the slowest wave anywhere on a mesh or grid."""
         return min(self._each(self._parts(mesh), lambda table: float(self._speeds(table).min())))
+
+    def _refuse_changed(self) -> None:
+        """Raise an ArgumentError if an array has other values than when the medium was made."""
+        for value in self._values.values():
+            value.refuse_changed()
 
     def to_config(self) -> dict[str, Any]:
         """Return a JSON-able description: numbers and tags as given, arrays by shape and hash."""

@@ -205,7 +205,10 @@ class MeshSimulation(Simulation):
         self._outer = None
 
     def _source_terms(self, source: Source, elem: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
-        rates = source.rates(self.medium, int(elem[0]), self.mesh)
+        source.check_physics(self.medium)
+        # What the solver has: a function of the user's may give other values by now.
+        material = dict(zip(self.medium.parameters, map(float, self._material[elem[0]]), strict=True))
+        rates = source.rates_in(self.medium.physics, **material)
         return np.array([rates.get(name, 0.0) for name in self.fields]), source.time_function(self.dt)
 
     def _binder(self) -> Callable[[Any], Any]:

@@ -78,7 +78,12 @@ class Source:
         {'p': 2250000000.0}
         """
         self.check_physics(medium)
-        return getattr(self, f"_rates_{medium.physics}")(**medium.at(cell, mesh))
+        return self.rates_in(medium.physics, **medium.at(cell, mesh))
+
+    def rates_in(self, physics: str, **material: float) -> dict[str, float]:
+        """Return `rates` where the parameters of the medium are known."""
+        made: dict[str, float] = getattr(self, f"_rates_{physics}")(**material)
+        return made
 
     def check_physics(self, medium: Medium) -> None:
         """Raise an ArgumentError if the source cannot drive the equations of this medium."""
@@ -258,15 +263,20 @@ class MomentTensor(Source):
     def _arguments(self) -> dict[str, Any]:
         return {"moment": self.moment.tolist()}
 
+    def refuse_shear(self) -> None:
+        """Raise an ArgumentError if the moment is not isotropic: what a fluid bears."""
+        m = self.moment
+        deviatoric = np.abs(m - np.trace(m) / 3.0 * np.eye(3)).max()
+        if deviatoric > 1e-12 * np.abs(m).max():
+            raise ArgumentError(
+                f"moment has a deviatoric part of {deviatoric:g} N m at {self.position} m in a fluid "
+                "(vs = 0), which bears no shear; expected a multiple of the identity"
+            )
+
     def _rates_elastic(self, rho: float, vp: float, vs: float) -> dict[str, float]:
         m = self.moment
         if vs == 0.0:
-            deviatoric = np.abs(m - np.trace(m) / 3.0 * np.eye(3)).max()
-            if deviatoric > 1e-12 * np.abs(m).max():
-                raise ArgumentError(
-                    f"moment has a deviatoric part of {deviatoric:g} N m at {self.position} m in a fluid "
-                    "(vs = 0), which bears no shear; expected a multiple of the identity"
-                )
+            self.refuse_shear()
         pairs = {"sxx": (0, 0), "syy": (1, 1), "szz": (2, 2), "syz": (1, 2), "sxz": (0, 2), "sxy": (0, 1)}
         return {field: -float(m[pair]) for field, pair in pairs.items()}
 

@@ -16,7 +16,8 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from ._check import field_names, file_path
-from .errors import ArgumentError, FileError
+from .errors import FileError
+from .grid_material import slabs
 
 __all__ = ["write_vti"]
 
@@ -33,18 +34,14 @@ def _turned(values: np.ndarray) -> Iterator[bytes]:
 
 def _parameters(sim: Any) -> tuple[str, ...]:
     """Return the parameters of a medium that is not the same everywhere."""
-    try:
-        sim.medium.scalar()
-    except ArgumentError:
-        return tuple(sim.medium.parameters)
-    return ()
+    return tuple(sim.medium.parameters) if sim._material.row is None else ()
 
 
 def _parameter(sim: Any, name: str) -> np.ndarray:
     """Return a parameter of the medium at the nodes (nx, ny, nz)."""
     out, number = np.empty(sim.grid.shape, sim.dtype), list(sim.medium.parameters).index(name)
-    for x in range(len(out)):
-        out[x] = sim.medium.on(sim.grid.slab(x, 1))[:, number].reshape(out[x].shape)
+    for (first, count, block), table in zip(slabs(sim.grid), sim._material.tables(), strict=True):
+        out[first : first + count] = table[:, number].reshape(block.shape)
     return out
 
 
