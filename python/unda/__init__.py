@@ -14,6 +14,7 @@ from ._core import version as _version
 from .checkpoint import load, load_receivers
 from .dg import DG
 from .errors import (
+    AccuracyWarning,
     ArgumentError,
     BusyError,
     CompileError,
@@ -24,6 +25,7 @@ from .errors import (
     ForkError,
     MeshError,
     OutOfMemoryError,
+    UndaWarning,
     UnstableError,
 )
 from .far_field import FarField
@@ -48,6 +50,7 @@ __all__ = [
     "EPS0",
     "FD",
     "MU0",
+    "AccuracyWarning",
     "Acoustic",
     "ArgumentError",
     "BusyError",
@@ -70,6 +73,7 @@ __all__ = [
     "PlaneWave",
     "PointForce",
     "Receivers",
+    "UndaWarning",
     "UnstableError",
     "VolumeInjection",
     "box_mesh",

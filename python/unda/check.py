@@ -5,19 +5,22 @@ Not here: what is refused outright (medium.py, mesh.py, dg.py).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from . import silent
 from .errors import ArgumentError
 from .exact import ExactSolution
 from .medium import Medium
-from .timefunction import wrap
+from .timefunction import TimeFunction, wrap
 
 __all__ = ["Report", "check"]
 
 _WORST = 10
+_MANY = 32  # functions of sources: the spectrum of samples takes milliseconds
 _FEW_NODES = 4.0  # in the shortest wavelength: below, the wave is not resolved
 _ON_FACE = 1e-9  # barycentric coordinate
 _NEAR = 2.0  # edges of a brick of six cells, from a source
@@ -40,13 +43,28 @@ class Report:
     worst_cells : list of (int, float, float)
         The ten cells with the smallest stable dt: number, dt [s], quality.
     warnings : list of str
-        What looks wrong.
+        What makes results inexact or wrong; `run` raises it as `AccuracyWarning`.
+    notes : list of str
+        What costs time, or could not be looked at.
     """
 
     nodes_per_wavelength: dict[str, float] = field(default_factory=dict)
     fmax: float | None = None
     worst_cells: list[tuple[int, float, float]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def look_at(self, functions: Sequence[TimeFunction]) -> None:
+        """Find the highest frequency of the sources; where many differ, of some of them."""
+        unlike = list({id(f): f for f in functions}.values())
+        known = [f.fmax for f in unlike[:: -(-len(unlike) // _MANY) or 1]]
+        self.fmax = max((f for f in known if f), default=None)
+        if None in known:
+            unknown = sum(f.fmax is None for f in functions)
+            self.notes.append(
+                f"{unknown} of {len(functions)} sources do not tell their highest frequency: use "
+                "unda.sampled or one of unda's time functions"
+            )
 
     def __bool__(self) -> bool:
         return not self.warnings
@@ -62,6 +80,7 @@ class Report:
         lines += [
             f"  cell {cell}: {dt:.3g} s, quality {quality:.2f}" for cell, dt, quality in self.worst_cells
         ]
+        lines += [f"note: {text}" for text in self.notes]
         lines += [f"warning: {text}" for text in self.warnings] or ["no warnings"]
         return "\n".join(lines)
 
@@ -69,18 +88,12 @@ class Report:
 def check(sim: Any) -> Report:
     """Look at a simulation, see `sim.check`."""
     report = Report()
-    functions = [f for _, f in sim._sources] + [wrap(wave.f, sim.dt) for wave, *_ in sim._waves]
-    known = [f.fmax for f in functions if f.fmax]
-    report.fmax = max(known, default=None)
-    if len(known) < len(functions):
-        report.warnings.append(
-            f"{len(functions) - len(known)} of {len(functions)} sources do not tell their highest "
-            "frequency: use unda.sampled or one of unda's time functions"
-        )
+    report.look_at([f for _, f in sim._sources] + [wrap(wave.f, sim.dt) for wave, *_ in sim._waves])
     _resolution(sim, report)
     _time_steps(sim, report)
     _units(sim, report)
     _places(sim, report)
+    report.warnings += silent.on_mesh(sim)
     _outer_data(sim, report)
     return report
 
@@ -109,14 +122,12 @@ def _time_steps(sim: Any, report: Report) -> None:
     report.worst_cells = [(int(i), float(dt[i]), float(quality[i])) for i in order]
     ratio = float(np.median(dt) / dt.min())
     if ratio > _SPAN:
-        report.warnings.append(
-            f"cell {order[0]} forces a time step {ratio:.0f} times below the median cell's"
-        )
+        report.notes.append(f"cell {order[0]} forces a time step {ratio:.0f} times below the median cell's")
     loss = sim.medium._loss_rates(sim._material)
     share = loss * dt / _REAL_AXIS[sim.config["integrator"]]
     worst = int(np.argmin(dt))
     if share[worst] > 0.5:
-        report.warnings.append(
+        report.notes.append(
             f"conduction in cell {worst} (sigma/eps = {loss[worst]:.3g} 1/s) takes {100 * share[worst]:.0f} "
             "% of the limit of dt, more than the waves: a conductor that good is better a pec boundary"
         )

@@ -442,7 +442,7 @@ def _restore(sim: Any, file: Any, header: dict[str, Any]) -> None:
     path = file.filename
     start, step = _entry(header, "start", float, path), _entry(header, "step", int, path)
     history = _entry(header, "history", int, path)
-    sim._start = start
+    sim._start, sim._given = start, frozenset(sim.fields)
     for config in _entry(header, "sources", list, path):
         kind = PlaneWave if config.get("type") == "PlaneWave" else Source
         sim.add_source(kind.from_config(config))

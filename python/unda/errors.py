@@ -1,4 +1,4 @@
-"""The exceptions of unda, and which status of the C library raises which.
+"""The exceptions and warnings of unda, and which status of the C library raises which.
 
 Every exception is an `unda.Error`. Those that mean what a built-in exception means are that as
 well, so ``except ValueError`` catches a wrong argument. Not here: the raising (``_core.check``).
@@ -6,8 +6,13 @@ well, so ``except ValueError`` catches a wrong argument. Not here: the raising (
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
+
 __all__ = [
     "STATUS_CLASSES",
+    "AccuracyWarning",
     "ArgumentError",
     "BusyError",
     "CompileError",
@@ -19,7 +24,9 @@ __all__ = [
     "InternalError",
     "MeshError",
     "OutOfMemoryError",
+    "UndaWarning",
     "UnstableError",
+    "warn",
 ]
 
 
@@ -151,6 +158,30 @@ class FileError(Error, OSError):
 
 class InternalError(Error, RuntimeError):
     """Something that cannot happen did: a bug in unda."""
+
+
+class UndaWarning(UserWarning):
+    """Base of what unda warns of; filtered by the module `warnings`, as others are."""
+
+
+class AccuracyWarning(UndaWarning):
+    """A run goes on whose result will be inexact, zero or in mixed units; `sim.check` says it beforehand.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("error", AccuracyWarning)  # such a run raises instead  # doctest: +SKIP
+    >>> warnings.simplefilter("ignore", AccuracyWarning)  # doctest: +SKIP
+    """
+
+
+def warn(text: str, category: type[UndaWarning]) -> None:
+    """Warn, pointing at the line outside of unda that called it."""
+    here, level = os.path.dirname(os.path.abspath(__file__)) + os.sep, 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and os.path.abspath(frame.f_code.co_filename).startswith(here):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level + 1)
 
 
 #: The exception of each `unda_status` but ``UNDA_OK``.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from . import silent
 from .check import Report
 from .layer import Damping
 
@@ -22,16 +23,11 @@ _PHASE = 0.01  # of the step in time: (2 pi f dt)^2 / 24
 def check(sim: Any) -> Report:
     """Look at a simulation, see `FD.check`."""
     report = Report()
-    known = [source.time_function(sim.dt).fmax for source, _ in sim._sources]
-    report.fmax = max((f for f in known if f), default=None)
-    if not all(known):
-        report.warnings.append(
-            f"{sum(not f for f in known)} of {len(known)} sources do not tell their highest frequency: use "
-            "unda.sampled or one of unda's time functions"
-        )
+    report.look_at([source.time_function(sim.dt) for source, _ in sim._sources])
     if report.fmax is not None:
         _resolution(sim, report, report.fmax)
     _units(sim, report)
+    report.warnings += silent.on_grid(sim)
     return report
 
 

@@ -191,7 +191,7 @@ class GridSimulation(Simulation):
             self._write(name, state.pop(name))
         if fields and not any(self._scheme.lag(name) for name in fields):
             _core.check(lib.unda_solver_rest(self._live()))
-        self._begin_at(t)
+        self._begin_at(t, self.fields if exact is not None else fields)
 
     @alone
     def get(self, name: str) -> np.ndarray:
@@ -305,8 +305,10 @@ class GridSimulation(Simulation):
         Returns
         -------
         Report
-            Nodes in the shortest wavelength, and warnings: too few nodes for the order, a phase error of the
-            step in time, thin layers, units that look wrong. Prints as text; true where there is no warning.
+            Nodes in the shortest wavelength, and warnings, which `run` raises as `AccuracyWarning`: too few
+            nodes for the order, a phase error of the step in time, thin layers, units that look wrong,
+            receivers that record zero and sources that send nothing by construction. Notes: sources of unknown
+            frequency. Prints as text; true where there is no warning.
 
         Examples
         --------

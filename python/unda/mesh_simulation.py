@@ -135,7 +135,7 @@ class MeshSimulation(Simulation):
         self.medium._check_state(self._material, q, x)
         handle = self._live()
         _core.check(lib.unda_solver_write(handle, lib.UNDA_STATE, 0, len(q), _core.pointer(q)))
-        self._begin_at(t)
+        self._begin_at(t, self.fields if exact is not None else fields)
 
     def get(self, name: str) -> np.ndarray:
         """Return a field (num_elem, num_node), in the user's numbering of cells."""
@@ -178,8 +178,10 @@ class MeshSimulation(Simulation):
         -------
         Report
             Nodes in the shortest wavelength by tag, the ten cells with the smallest time step, and
-            warnings: too few nodes, slivers, units that look wrong, sources on faces, receivers beside
-            sources, exact outer data of another medium. Prints as text; true where there is no warning.
+            warnings, which `run` raises as `AccuracyWarning`: too few nodes, units that look wrong, sources on
+            faces, receivers beside sources, receivers that record zero and sources that send nothing by
+            construction, exact outer data of another medium. Notes: slivers, good conductors, sources of
+            unknown frequency. Prints as text; true where there is no warning.
 
         Examples
         --------
@@ -210,6 +212,10 @@ class MeshSimulation(Simulation):
         material = dict(zip(self.medium.parameters, map(float, self._material[elem[0]]), strict=True))
         rates = source.rates_in(self.medium.physics, **material)
         return np.array([rates.get(name, 0.0) for name in self.fields]), source.time_function(self.dt)
+
+    @property
+    def _outer_given(self) -> bool:
+        return bool(self._boundaries.exact)
 
     def _binder(self) -> Callable[[Any], Any]:
         mesh = self.mesh

@@ -81,6 +81,7 @@ class Receivers:
     >>> import unda
     >>> mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(2, 2, 2))
     >>> sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2)
+    >>> sim.set(p=1.0)
     >>> rec = sim.add_receivers([(0.4, 0.5, 0.6)], fields=["p"])
     >>> sim.run(steps=4)
     >>> rec["p"].shape, len(rec.t)
@@ -182,6 +183,7 @@ class Receivers:
         >>> import unda
         >>> mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(2, 2, 2))
         >>> sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2)
+        >>> sim.set(p=1.0)
         >>> rec = sim.add_receivers([(0.4, 0.5, 0.6)], fields=["p"])
         >>> sim.run(until=1.0)
         >>> rec.spectrum("p", [0.5, 1.0]).shape

@@ -6,8 +6,9 @@ meshes (mesh_simulation.py) and on grids (grid_simulation.py), numerics (csrc, c
 
 from __future__ import annotations
 
+import operator
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from . import _core
 from ._check import flag, integer, number
 from ._core import ffi, lib
 from ._run_control import Interruptible, Progress, alone
-from .errors import ArgumentError, UnstableError
+from .check import Report
+from .errors import AccuracyWarning, ArgumentError, UnstableError, warn
 from .pictures import Pictures
 from .receiver import Channels
 from .solver import CHUNK_BYTES, Solver
@@ -44,6 +46,9 @@ class Simulation(Solver, Pictures):
 
     _rate = 0.0  # steps a second of the last chunk
     _blown: tuple[int, int] | None = None  # steps of a blow-up and of the last good state
+    _given: frozenset[str] = frozenset()  # fields of the state that `set` or a checkpoint gave
+    _looked_at: tuple[Any, ...] = ()  # what `check` saw before the last run
+    _told: frozenset[str] = frozenset()  # what was warned of
 
     # ---- what a method adds ----
 
@@ -54,6 +59,10 @@ class Simulation(Solver, Pictures):
     def _blown_up(self, message: str) -> UnstableError:
         raise NotImplementedError
 
+    def check(self) -> Report:
+        """Look for what often goes wrong, see the method."""
+        raise NotImplementedError
+
     def _size(self) -> tuple[int, str]:
         """Return what a step advances, and its name: unknowns, "DOF", or nodes, "cell"."""
         raise NotImplementedError
@@ -61,6 +70,11 @@ class Simulation(Solver, Pictures):
     def rate(self, seconds: float, limits: Any = None) -> dict[str, float]:
         """Return what one stage in so many seconds is against the machine, see the method."""
         raise NotImplementedError
+
+    @property
+    def _outer_given(self) -> bool:
+        """Whether boundaries have values from outside."""
+        return False
 
     # ---- state ----
 
@@ -109,9 +123,9 @@ class Simulation(Solver, Pictures):
             self._sources, self._waves = [], []
         self.set()
 
-    def _begin_at(self, t: float) -> None:
-        """Start the clock and the receivers: the state is that of time t, step 0."""
-        self._start, self._blown = t, None
+    def _begin_at(self, t: float, given: Iterable[str] = ()) -> None:
+        """Start the clock and the receivers: the state, of these fields, is that of time t, step 0."""
+        self._start, self._blown, self._given = t, None, frozenset(given)
         _core.check(lib.unda_solver_set_clock(self._live(), t, 0, 0))
         for i, receivers in enumerate(self._receivers):
             _core.check(lib.unda_solver_record(self._live(), i))
@@ -119,6 +133,17 @@ class Simulation(Solver, Pictures):
         self._drain()
 
     # ---- running ----
+
+    def _warn(self) -> None:
+        """Warn of what `check` finds, once each; look again where sources, receivers or the state are new."""
+        now = *(one for one, *_ in (*self._sources, *self._waves)), *self._receivers, self._given
+        if len(now) == len(self._looked_at) and all(map(operator.is_, now, self._looked_at)):
+            return
+        for text in self.check().warnings:
+            if text not in self._told:
+                warn(text, AccuracyWarning)
+                self._told |= {text}
+        self._looked_at = now
 
     def _amplitudes(self, times: np.ndarray) -> np.ndarray | None:
         """Sample the point sources (num_time, num_source)."""
@@ -241,12 +266,21 @@ class Simulation(Solver, Pictures):
         KeyboardInterrupt
             After Ctrl-C, once the present chunk (about 0.3 s, or one launch of a kernel that takes many
             steps) is done; the simulation is whole.
+
+        Warns
+        -----
+        AccuracyWarning
+            Before the first step, of what `check` warns of: too few nodes in a wavelength, units that look
+            mixed, thin layers, receivers that record zero by construction. Once each, and again where
+            sources, receivers or the state are new; ``warnings.simplefilter`` makes it an error or silent.
         """
         steps = self._steps_to(until, steps)
         every = None if every is None else integer("every", every, 1)
         progress = None if progress is None else flag("progress", progress)
         if callback is not None and not callable(callback):
             raise ArgumentError(f"callback is {callback!r}, expected a callable")
+        if steps > 0:
+            self._warn()
         with Interruptible() as interrupted, Progress(self, steps, progress) as bar:
             done = 0
             while done < steps:
