@@ -1,8 +1,11 @@
 """Draw docs/ten_lines.png: run the ten lines of README.md and picture what they computed.
 
-Sample run: python docs/picture.py    (needs matplotlib and pillow). Tested by tests/test_readme.py.
+Its metadata say from what it was made: tests/test_readme.py sees when it is out of date.
+
+Sample run: python docs/picture.py    (needs matplotlib and pillow).
 """
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -12,12 +15,23 @@ import unda
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def code():
+    """Return the first Python block of the README."""
+    return re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
+
+
 def ten_lines():
     """Run the first Python block of the README; returns its variables."""
-    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
     variables = {}
-    exec(compile(code, "README.md", "exec"), variables)
+    exec(compile(code(), "README.md", "exec"), variables)
     return variables
+
+
+def made_from(variables):
+    """Return what a picture is made from: a hash of the code, and the largest of each trace [Pa]."""
+    text = code() + Path(__file__).read_text()
+    peaks = " ".join(f"{abs(trace).max():.3g}" for trace in variables["rec"]["p"])
+    return {"Source": f"sha256 {hashlib.sha256(text.encode()).hexdigest()}, peaks {peaks} Pa"}
 
 
 def draw(variables, name):
@@ -33,7 +47,7 @@ def draw(variables, name):
         right.plot(rec.t, exact(*point, rec.t)["p"], "k--", lw=0.8)
     right.set(xlabel="t [s]", ylabel="p [Pa]", title="Receivers (dashed: exact)")
     right.legend()
-    figure.savefig(name, dpi=80, pil_kwargs={"optimize": True})
+    figure.savefig(name, dpi=80, metadata=made_from(variables), pil_kwargs={"optimize": True})
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from unda import _core, errors
-from unda.mesh import box_mesh
+from unda.mesh import Mesh, box_mesh
 
 
 def statuses():
@@ -138,3 +138,18 @@ def test_the_log_of_the_library_reaches_the_logger(caplog):
     with caplog.at_level(logging.DEBUG, logger="unda"):
         _core.drain_log()
     assert not _core.lib.unda_log_pop(_core.ffi.NULL, _core.ffi.NULL, 0)
+
+
+def test_of_many_messages_the_newest_256_are_kept_in_order(caplog, monkeypatch):
+    tets = np.arange(4 * 300).reshape(-1, 4)
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float)
+    apart = (corners + 2.0 * np.arange(300)[:, None, None] * [1, 0, 0]).reshape(-1, 3)
+    _core.drain_log()
+    with monkeypatch.context() as patched, caplog.at_level(logging.WARNING, logger="unda"):
+        patched.setattr(_core, "drain_log", lambda: None)
+        for parts in range(2, 301):  # each mesh of several parts is one message
+            Mesh(apart[: 4 * parts], tets[:parts])
+    with caplog.at_level(logging.WARNING, logger="unda"):
+        _core.drain_log()
+    found = [int(record.getMessage().split(" parts")[0].rpartition(" ")[2]) for record in caplog.records]
+    assert found == list(range(301 - 256, 301))

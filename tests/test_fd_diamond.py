@@ -66,8 +66,9 @@ def make(case, kernel, *, shape=None, options=None):
 
 
 def run(case, kernel, *, shape=None, options=None, steps=(3, 9), heights=()):
-    """Both levels and all traces of random fields with three sources and two groups of receivers.
+    """Both levels and all traces of random fields with three sources and three groups of receivers.
 
+    One group is added after the first of `steps`, which is no multiple of its four steps between samples.
     heights: of further sources, as shares of the height of the grid.
     """
     sim, rng = make(case, kernel, shape=shape, options=options)
@@ -77,9 +78,11 @@ def run(case, kernel, *, shape=None, options=None, steps=(3, 9), heights=()):
         sim.add_source(unda.VolumeInjection(place * size, unda.ricker(20.0 + 10.0 * i, t0=0.0)))
     every = sim.add_receivers(rng.uniform(0, 1, (5, 3)) * size, ["p"])
     third = sim.add_receivers(np.array([0.5 * size, size]), ["p"], every=3)
-    for n in steps:
+    sim.step(steps[0])
+    late = sim.add_receivers(rng.uniform(0, 1, (3, 3)) * size, ["p"], every=4)
+    for n in steps[1:]:
         sim.step(n)
-    return sim.get("p"), sim.get("p_previous"), every["p"], third["p"]
+    return sim.get("p"), sim.get("p_previous"), every["p"], third["p"], late["p"]
 
 
 def same(first, second):

@@ -179,15 +179,13 @@ def test_numpy_files_of_anything_else_are_refused(tmp_path):
         (MODEL[0], r"has shape \(3, 5\); expected one of 3 axes, x, y, z"),
         (MODEL[:0], r"has shape \(0, 3, 5\)"),
         (MODEL * 1j, "numbers of type"),
-        (np.array([{}]), "cannot be mapped"),
     ):
         np.save(path, wrong)
         with pytest.raises(unda.ArgumentError, match=message):
             unda.read_model(path, spacing=1.0)
-    for junk in (b"", b"no numpy", b"\x93NUMPY\x01\x00"):
-        path.write_bytes(junk)
-        with pytest.raises(unda.ArgumentError, match="cannot be mapped"):
-            unda.read_model(path, spacing=1.0)
+    np.save(path, np.array([{}]))
+    with pytest.raises(unda.FileError, match="cannot be mapped"):
+        unda.read_model(path, spacing=1.0)
     np.savez(tmp_path / "model.npz", MODEL)
     with pytest.raises(unda.ArgumentError, match="archive of arrays"):
         unda.read_model(tmp_path / "model.npz", spacing=1.0, format="npy")
@@ -196,6 +194,33 @@ def test_numpy_files_of_anything_else_are_refused(tmp_path):
         unda.ArgumentError, match="got dtype; expected none of them for a file of format 'npy'"
     ):
         unda.read_model(path, spacing=1.0, dtype="<f4")
+
+
+def test_a_damaged_numpy_file_is_refused_whatever_numpy_raises(tmp_path):
+    path = tmp_path / "model.npy"
+    np.save(path, MODEL)
+    whole = path.read_bytes()
+    shape = whole.index(b"(4, 3, 5)")
+    damaged = [b"", b"no numpy", b"\x93NUMPY\x01\x00", whole[:-1], whole[:100]]
+    # what NumPy makes of them: TokenError, OverflowError, SyntaxError, TypeError, ValueError
+    for change in (b"(4, 3, 5(", b"(4,-3, 5)", b"(4,03, 5)", b"(4, 3, {)", b"(9, 9, 9)", b"(4, 3,\n5)"):
+        damaged.append(whole[:shape] + change + whole[shape + 9 :])
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        one = bytearray(whole)
+        one[rng.integers(10, 80)] = rng.integers(256)
+        damaged.append(bytes(one))
+    refused = 0
+    for content in damaged:
+        path.write_bytes(content)
+        try:
+            unda.read_model(path, spacing=1.0)
+        except unda.FileError as error:
+            assert str(path) in str(error) and "expected a .npy file of numbers" in str(error)
+            refused += 1
+        except unda.ArgumentError:
+            pass  # a sound header of another shape or type
+    assert refused > 50
 
 
 # ---- SEG-Y
@@ -315,10 +340,13 @@ def test_traces_beside_a_regular_grid_are_refused_unless_the_spacing_is_given(se
     path, traces = tmp_path / "cube.sgy", traces_of(MODEL)
     astray = cube_headers()
     astray[7][181] += 300  # 3 m
+    little = cube_headers()
+    little[7][181] += 100  # 1 m: 4 % of the step along x, 8 % of that along y
     skew = cube_headers()
     for header in skew:
         header[181] += 40 * (header[193] - 300)
-    for headers, message in ((astray, "has trace 7 "), (skew, "expected a regular rectangular grid")):
+    cases = (astray, "has trace 7 "), (little, "has trace 7 0.9 m"), (skew, "expected a regular rectangular")
+    for headers, message in cases:
         write_segy(segyio, path, traces, headers)
         with pytest.raises(unda.FileError, match=message):
             unda.read_model(path)

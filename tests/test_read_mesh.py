@@ -113,6 +113,19 @@ def test_groups_without_names_go_by_number_and_without_surfaces_there_is_one_bou
     assert mesh.boundary_names == ("1", "2")
 
 
+def test_a_group_that_is_turned_round_is_the_same_group(tmp_path):
+    """Gmsh writes {1, -2} of a group of two entities with a minus on the second."""
+    elements = [
+        (TET, -8, 1, 2, 3, 4), (TRIANGLE, 1, 1, 2, 3), (TRIANGLE, -1, 1, 2, 4),
+        (TRIANGLE, -2, 1, 3, 4), (TRIANGLE, -2, 2, 3, 4),
+    ]  # fmt: skip
+    names = '3 8 "rock"\n2 1 "top"\n2 2 "rest"'
+    mesh = read_mesh(written(tmp_path, msh22(CORNERS, elements, names)))
+    assert mesh.tag_names == {"rock": 8} and mesh.tags.tolist() == [8]
+    assert mesh.boundary_names == ("top", "rest")
+    assert np.bincount(mesh.boundary_ids).tolist() == [2, 2]
+
+
 def test_points_lines_and_unused_nodes_are_dropped(tmp_path):
     nodes = [(9, 9, 9), *CORNERS]
     elements = [(POINT, 1, 1), (LINE, 1, 1, 2), (TET, 1, 2, 3, 4, 5)]

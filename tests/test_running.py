@@ -1,8 +1,11 @@
 """Running: receivers, chunks, blow-up, refusals. Not here: the amplitude of sources (test_dg_sources.py)."""
 
 import json
+import logging
 import pickle
 import platform
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -230,3 +233,20 @@ def test_the_configuration_says_what_the_run_depends_on():
     copied = pickle.loads(pickle.dumps(mesh))
     assert copied.origin == mesh.origin and copied.hash == mesh.hash
     assert unda.Mesh(mesh.vertices, mesh.cells).origin == {"made_by": "arrays"}
+
+
+def test_where_no_one_looks_a_run_logs_a_line_a_minute(monkeypatch, caplog):
+    """By a clock that a step takes 7 s of: after 63 s, 126 s and so on."""
+    now = [0.0]
+    clock = SimpleNamespace(**{**vars(time), "monotonic": lambda: now[0]})
+    monkeypatch.setattr("unda._run_control.time", clock)
+    sim = unda.DG(box(1), MEDIUM, degree=1)
+
+    def tick(sim):
+        now[0] += 7.0
+
+    with caplog.at_level(logging.INFO, logger="unda"):
+        sim.run(steps=40, every=1, callback=tick, progress=False)
+    lines = [record.getMessage() for record in caplog.records]
+    assert [line.split(",")[0] for line in lines] == [f"step {n} of 40" for n in (10, 19, 28, 37)]
+    assert lines[0].endswith("189 s left")

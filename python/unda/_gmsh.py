@@ -246,11 +246,14 @@ def _read_quietly(path: Path) -> Any:
 
 
 def _physical(raw: Any) -> list[np.ndarray]:
-    """Return the physical group of each cell of each block, 0 for none."""
+    """Return the physical group of each cell of each block, 0 for none.
+
+    A group of which an entity is turned round stands there with a minus: it is the same group.
+    """
     groups = raw.cell_data.get("gmsh:physical")
     if groups is None:
         return [np.zeros(len(block.data), np.int64) for block in raw.cells]
-    return [np.asarray(group, np.int64) for group in groups]
+    return [np.abs(np.asarray(group, np.int64)) for group in groups]
 
 
 def _check_straight(raw: Any) -> None:
@@ -295,7 +298,7 @@ def _names(raw: Any, dimension: int, used: np.ndarray) -> dict[str, int]:
     """Return {name: physical group} of one dimension; a group without a name goes by its number."""
     out: dict[str, int] = {}
     for group in np.unique(used).tolist():
-        name = raw.field_data.get((dimension, abs(group)), str(group))
+        name = raw.field_data.get((dimension, group), str(group))
         if name in out:
             logger.info("two groups are named %r: group %d goes by its number", name, group)
             name = str(group)
@@ -356,7 +359,7 @@ def _arrays(raw: Any, *, linearize: bool) -> GmshMesh:
         raise MeshError("a surface uses nodes that no tetrahedron has")
     renumber = np.cumsum(used) - 1
     cells, faces = renumber[cells], renumber[faces]
-    if np.abs(tags).max() > np.iinfo(np.int32).max:
+    if tags.min() < 0 or tags.max() > np.iinfo(np.int32).max:  # |-2^63| is negative
         raise MeshError("a physical group number has more than 31 bits")
     return GmshMesh(
         vertices=points[used],

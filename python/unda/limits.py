@@ -38,7 +38,7 @@ def device_number(device: Any) -> int:
 
 
 def choose_device() -> str:
-    """Return what UNDA_DEVICE says, else "cuda:0" if it can be used, else "cpu"; log why.
+    """Return what UNDA_DEVICE says, else "cuda:0" if it can be used, else "cpu"; log why, once a process.
 
     A device that was lost is no reason for the CPU: DeviceLostError.
     """
@@ -52,9 +52,19 @@ def choose_device() -> str:
     except DeviceLostError:
         raise
     except Error as error:
-        _core.logger.info("device 'auto' is the CPU: %s", error)
+        _say_why("device 'auto' is the CPU: %s", error)
         return "cpu"
     return "cuda:0"
+
+
+_said: set[str] = set()  # reasons for no GPU
+
+
+def _say_why(message: str, error: Error) -> None:
+    """Log a reason for no GPU unless it was logged before."""
+    if str(error) not in _said:
+        _said.add(str(error))
+        _core.logger.info(message, error)
 
 
 def num_devices() -> int:
@@ -99,7 +109,7 @@ def devices() -> dict[str, dict[str, Any]]:
     try:
         names = [f"cuda:{i}" for i in range(num_devices())]
     except Error as error:
-        _core.logger.info("no CUDA device: %s", error)
+        _say_why("no CUDA device: %s", error)
         names = []
     return found | {name: device_info(name) for name in names}
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ._check import file_path, flag, integer, number, vector
-from .errors import ArgumentError
+from .errors import ArgumentError, FileError
 from .grid import Grid
 
 __all__ = ["read_model"]
@@ -82,7 +82,7 @@ def read_model(
         The file has another size, shape or kind of numbers than the arguments say, or an argument
         is missing, or makes no sense for that format.
     FileError
-        A SEG-Y file that cannot be read, or is no regular grid.
+        A NumPy or SEG-Y file that cannot be read, or a SEG-Y file that is no regular grid.
     ImportError
         A SEG-Y file without segyio: ``pip install 'unda[segy]'``.
 
@@ -209,8 +209,10 @@ def _open_npy(path: Path, order: list[int]) -> np.ndarray:
     """Return a memory map of a NumPy file."""
     try:
         stored = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ArgumentError(f"{path} cannot be mapped: {error}; expected a .npy file of numbers") from None
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:  # NumPy parses the header as Python: a damaged one raises almost anything
+        raise FileError(f"{path} cannot be mapped: {error}; expected a .npy file of numbers") from None
     if not isinstance(stored, np.ndarray):
         stored.close()
         raise ArgumentError(f"{path} is an archive of arrays; expected a .npy file of one")

@@ -253,7 +253,8 @@ class Simulation(Solver, Pictures):
         steps : int
             Steps, instead of `until`.
         progress : bool, optional
-            Progress bar; by default on a terminal and in notebooks.
+            Progress bar; by default on a terminal and in notebooks. Without one, a line a minute goes to
+            the logger "unda" at level INFO, which ``logging.basicConfig(level="INFO")`` shows.
         callback : callable, optional
             Called as ``callback(sim)`` after every `every` steps (default: each chunk).
         every : int, optional
