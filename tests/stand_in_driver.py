@@ -83,6 +83,12 @@ def host_program(folder: Path | str, *flags: str) -> Path:
     return _build_once(Path(folder), [*units, *headers], flags, compile_into) / "gpu_host"
 
 
+def compiler_of_the_objects() -> dict[str, str]:
+    """Return the environment in which `make lib` finds the objects of build/lib-c up to date."""
+    flags = (TESTS.parent / "build" / "lib-c" / "flags").read_text()
+    return {"CC": flags.partition(" -std")[0]}
+
+
 def real_nvrtc() -> str | None:
     """Return the path of NVIDIA's compiler, from the pip wheels or /usr/local/cuda, else None."""
     site = Path(sysconfig.get_path("purelib")) / "nvidia"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import mutations
 import pytest
+import stand_in_driver
 
 ROOT = Path(__file__).resolve().parent.parent
 LINE = "apt-get install build-essential git python3-venv"
@@ -43,7 +44,7 @@ class Checkout:
     def make(self, *arguments, fails_at="", **environment):
         """Run make; returns the finished process."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        own = {"NOTES": str(self.notes), "FAILS_AT": fails_at}
+        own = {"NOTES": str(self.notes), "FAILS_AT": fails_at, **stand_in_driver.compiler_of_the_objects()}
         return subprocess.run(
             ["make", *arguments, f"PYTHON={self.python}"],
             cwd=self.folder, env=kept | own | environment,

@@ -29,7 +29,8 @@ def build(kind, folder, target):
     target.mkdir(exist_ok=True)
     done = subprocess.run(
         [sys.executable, "-c", code, str(target)],
-        cwd=folder, capture_output=True, text=True, check=False,
+        cwd=folder, env=os.environ | stand_in_driver.compiler_of_the_objects(),
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return target / done.stdout.splitlines()[-1]
