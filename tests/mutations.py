@@ -282,7 +282,7 @@ MUTATIONS = [
     ("python/unda/grid_fluid.py", 'if side == "free":', 'if side == "fixed":'),
     ("python/unda/grid_fluid.py", "np.roll(found, -1, axis)", "np.roll(found, 1, axis)"),
     ("python/unda/grid_fluid.py", "on[_last(axis)] = found", "on[_first(axis)] = found"),
-    ("python/unda/grid_material.py", "if digest != self._seen[i].digest", "if digest != self._seen[0].digest"),
+    ("python/unda/grid_material.py", "!= self._seen[i].digest", "!= self._seen[0].digest"),
     ("python/unda/_values.py", "if _digest(self.values) != self.digest", "if _digest(self.values) == 0"),
     ("python/unda/norms.py", "2 * sim.degree + 2", "1"),
 ]  # fmt: skip

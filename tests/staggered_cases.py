@@ -61,6 +61,18 @@ def random_state(physics, shape, rng, fluid=True):
     return state
 
 
+def borne(state):
+    """Return a state whose lowest third of z, a fluid, bears its stresses."""
+    fluid = next(iter(state.values())).shape[2] // 3
+    for name in (one for one in state if one[0] == "s"):
+        if name in ("sxx", "syy", "szz"):
+            state[name][:, :, :fluid] = state["sxx"][:, :, :fluid]
+        else:
+            state[name][:, :, :fluid] = 0
+            state[name][:, :, -1] = 0  # periodic along z: beside the fluid
+    return state
+
+
 def staggered(grid, medium, **options):
     given = {"dtype": "float64", "device": "cpu", "scheme": "staggered"} | options
     return unda.FD(grid, medium, **given)
