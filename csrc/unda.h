@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 11 };
+enum { UNDA_ABI = 12 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -365,7 +365,8 @@ UNDA_API unda_status unda_solver_rest(unda_solver *solver);
  * given again. Borrowed. */
 UNDA_API unda_status unda_solver_set_material(unda_solver *solver, int64_t first, int64_t count,
                                               const double *material);
-/* Sets the clock: time = t0 + step * dt. history: how many ab3 history levels are valid (0..2). */
+/* Sets the clock: time = t0 + step * dt. history: how many ab3 history levels are valid (0..2). Drops the
+ * samples of receivers; their next ones are those due after this step. Forgets a blow-up. */
 UNDA_API unda_status unda_solver_set_clock(unda_solver *solver, double t0, int64_t step, int32_t history);
 UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t *history);
 
@@ -407,10 +408,13 @@ typedef struct unda_receivers {
 UNDA_API unda_status unda_solver_add_receivers(unda_solver *solver, const unda_receivers *receivers,
                                                int32_t *group);
 UNDA_API unda_status unda_solver_clear_receivers(unda_solver *solver);
-/* Takes the samples recorded since the last take, at most max_sample, as [sample][point][field] doubles or
- * floats by precision. unda_solver_step refuses to run more steps than the undrained room allows. */
-UNDA_API unda_status unda_solver_take_samples(unda_solver *solver, int32_t group, int64_t max_sample,
-                                              void *samples, int64_t *num_sample);
+/* Takes samples of a group in two halves, so that nothing is lost where a caller is interrupted: drops those
+ * of steps before *step, which the caller has by now, and copies those from there on, at most max_sample, as
+ * [sample][point][field] doubles or floats by precision. These stay until a later call drops them. *step
+ * becomes the step of the first one. samples NULL: only says how many there are. unda_solver_step refuses to
+ * run more steps than the room beside samples that were not dropped allows. */
+UNDA_API unda_status unda_solver_take_samples(unda_solver *solver, int32_t group, int64_t *step,
+                                              int64_t max_sample, void *samples, int64_t *num_sample);
 /* Records sample 0 of a group again (after the state was set, before the first step). */
 UNDA_API unda_status unda_solver_record(unda_solver *solver, int32_t group);
 
@@ -439,7 +443,7 @@ UNDA_API unda_status unda_solver_rhs(unda_solver *solver, const unda_drive *driv
 
 typedef struct unda_blowup {
     int64_t size_bytes;
-    int64_t step; /* steps done when it was seen; the state went bad after last_good_step */
+    int64_t step; /* steps done when it was seen, -1: never; the state went bad after last_good_step */
     int64_t last_good_step;
     int64_t elem; /* first element (lowest number) that is not finite; FD: node of the user's grid, -1 in
                      layers */

@@ -180,6 +180,22 @@ def test_the_limit_holds_for_random_boxes_of_flat_cells(flux):
             assert growth(mesh, medium, 400, **options) <= 1 + 1e-9
 
 
+def test_a_time_that_is_whole_steps_away_but_for_rounding_is_reached_by_as_many():
+    """(until - t) / dt is off by some of its last bits: a step more would end beyond the time."""
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1))
+    sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=1, dt=0.01)
+    rounded_up = 0
+    for n in range(1, 200):
+        now, until = 0.01 * (n - 1), 0.01 * (n + 2)
+        sim.set(t=now)
+        rounded_up += np.ceil((until - sim.t) / sim.dt) == 4
+        sim.run(until=until)
+        assert sim.step_count == 3
+        sim.run(until=until + 1e-5)  # a thousandth of a step is none of rounding
+        assert sim.step_count == 4
+    assert rounded_up > 20
+
+
 def test_after_a_blow_up_only_a_new_start_goes_on():
     sim = unda.DG(box(3), MEDIUM, degree=2, cfl=3.0, allow_unstable=True)
     rec = sim.add_receivers([(500, 500, 500)], ["p"])

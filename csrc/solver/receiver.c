@@ -120,30 +120,56 @@ unda_status unda_solver_clear_receivers(unda_solver *s)
     return solver_leave(s, UNDA_OK);
 }
 
-static unda_status take(unda_solver *s, int32_t index, int64_t max_sample, void *samples, int64_t *num_sample)
+/* Samples of steps from `first` to before `step`. */
+static int64_t num_before(const struct receiver_group *group, int64_t step)
+{
+    return step > group->first ? (step - group->first - 1) / group->every + 1 : 0;
+}
+
+void receivers_set_clock(unda_solver *s)
+{
+    for (int32_t i = 0; i < s->num_group; i++) {
+        s->groups[i]->held = 0;
+        s->groups[i]->taken = num_before(s->groups[i], s->step + 1);
+    }
+}
+
+static void drop(struct receiver_group *group, int64_t num, size_t bytes)
+{
+    char *buffer = group->samples;
+    num = num < group->held ? num : group->held;
+    if (num <= 0)
+        return;
+    memmove(buffer, buffer + (size_t)num * bytes, (size_t)(group->held - num) * bytes);
+    group->held -= num;
+    group->taken += num;
+}
+
+static unda_status take(unda_solver *s, int32_t index, int64_t *step, int64_t max_sample, void *samples,
+                        int64_t *num_sample)
 {
     if (index < 0 || index >= s->num_group)
         FAIL(UNDA_ERR_ARG, "receiver group is %d, expected 0..%d", index, s->num_group - 1);
     struct receiver_group *group = s->groups[index];
-    int64_t count = group->held < max_sample ? group->held : max_sample;
     size_t bytes = (size_t)(group->num_point * group->num_field * s->real_bytes);
-    char *buffer = group->samples;
-    memcpy(samples, buffer, (size_t)count * bytes);
-    memmove(buffer, buffer + (size_t)count * bytes, (size_t)(group->held - count) * bytes);
-    group->held -= count;
-    group->taken += count;
-    *num_sample = count;
+    drop(group, num_before(group, *step) - group->taken, bytes);
+    *step = group->first + group->taken * group->every;
+    *num_sample = group->held;
+    if (samples) {
+        *num_sample = group->held < max_sample ? group->held : max_sample;
+        memcpy(samples, group->samples, (size_t)*num_sample * bytes);
+    }
     return UNDA_OK;
 }
 
-unda_status unda_solver_take_samples(unda_solver *s, int32_t group, int64_t max_sample, void *samples,
-                                     int64_t *num_sample)
+unda_status unda_solver_take_samples(unda_solver *s, int32_t group, int64_t *step, int64_t max_sample,
+                                     void *samples, int64_t *num_sample)
 {
-    if (!samples || !num_sample || max_sample < 0)
-        FAIL(UNDA_ERR_ARG, "samples or num_sample is NULL, or max_sample is %lld, expected >= 0",
+    if (!step || !num_sample || max_sample < 0)
+        FAIL(UNDA_ERR_ARG, "step or num_sample is NULL, or max_sample is %lld, expected >= 0",
              (long long)max_sample);
     TRY(solver_enter(s));
-    return solver_leave(s, take(s, group, max_sample, samples, num_sample));
+    return solver_leave(s, take(s, group, step, max_sample, samples, num_sample));
 }
 
 unda_status unda_solver_record(unda_solver *s, int32_t index)

@@ -227,6 +227,8 @@ unda_status unda_solver_set_clock(unda_solver *s, double t0, int64_t step, int32
     s->step = step;
     s->history = history;
     s->have_good = false;
+    s->blowup = (unda_blowup){0};
+    receivers_set_clock(s);
     return solver_leave(s, UNDA_OK);
 }
 
@@ -376,7 +378,7 @@ unda_status unda_solver_get_blowup(const unda_solver *s, unda_blowup *blowup)
     if (!s)
         FAIL(UNDA_ERR_ARG, "solver is NULL");
     CHECK_SIZE(blowup, unda_blowup);
-    *blowup = s->blowup;
+    *blowup = s->blowup.size_bytes ? s->blowup : (unda_blowup){.step = -1, .last_good_step = -1, .elem = -1};
     blowup->size_bytes = sizeof *blowup;
     return UNDA_OK;
 }

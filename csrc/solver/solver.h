@@ -12,7 +12,7 @@ struct receiver_group {
     int64_t num_point, every, first; /* first: the step of sample 0 */
     int32_t num_field;
     void *points;  /* the method's: where they stand and what they take of the state */
-    int64_t taken; /* samples handed out: the number of the first in the buffer */
+    int64_t taken; /* samples dropped: the number of the first in the buffer */
     int64_t held;  /* samples in the buffer */
     int64_t room;  /* samples the buffer holds */
     void *samples; /* [room][point][field] REAL; the CUDA engine's mirror */
@@ -111,6 +111,7 @@ void sources_free_all(unda_solver *s);
 void receivers_free(unda_solver *s);
 unda_status receivers_reserve(unda_solver *s);
 bool receiver_due(const struct receiver_group *group, int64_t step);
+void receivers_set_clock(unda_solver *s); /* s->step was set: the next samples are those due after it */
 
 /* solver.c */
 /* Room for calls of max_step steps: of receivers, then of the engine. */

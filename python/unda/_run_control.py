@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -22,21 +23,52 @@ __all__ = ["Alone", "Interruptible", "Progress", "alone"]
 
 
 class Alone:
-    """Lets one thread at a time in, as often as it likes; the others get a BusyError at once."""
+    """Lets one thread at a time in, as often as it likes; the others get a BusyError at once.
+
+    A visit ends with ``with alone.visit():``, or with the object that made it, should the handler of a signal
+    raise where it would be ended. No lock: that might be left locked just so.
+    """
 
     def __init__(self) -> None:
-        self._lock, self._process = threading.RLock(), os.getpid()
+        self._process = os.getpid()
+        self._last: _Link = (_nobody, {})
+
+    def visit(self) -> _Visit:
+        """Return the context of one visit."""
+        return _Visit(self)
+
+
+class _Visit:
+    _ended = False
+
+    def __init__(self, alone: Alone) -> None:
+        self._alone, self._thread = alone, threading.get_ident()
 
     def __enter__(self) -> None:
-        if self._lock.acquire(blocking=False):
-            return
-        if self._process == os.getpid():
-            raise BusyError("another thread is using this simulation; give each thread its own")
-        self._lock, self._process = threading.RLock(), os.getpid()  # who held it stayed behind at the fork
-        self._lock.acquire()
+        alone = self._alone
+        if alone._process != os.getpid():  # who was inside stayed behind at the fork
+            alone._process, alone._last = os.getpid(), (_nobody, {})
+        # Visits form a chain: each knows the next, and only one can become that.
+        mine: _Link = (weakref.ref(self), {})
+        link = alone._last
+        while link is not mine:
+            other = link[0]()
+            if other is not None and not other._ended:
+                if other._thread == self._thread:
+                    return
+                raise BusyError("another thread is using this simulation; give each thread its own")
+            link = link[1].setdefault("next", mine)
+        alone._last = mine
 
     def __exit__(self, *exc: object) -> None:
-        self._lock.release()
+        self._ended = True
+
+
+_Link = tuple[Callable[[], "_Visit | None"], dict[str, Any]]
+
+
+def _nobody() -> None:
+    return None
 
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -47,7 +79,7 @@ def alone(method: _Method) -> _Method:
 
     @wraps(method)
     def guarded(self: Any, *args: Any, **options: Any) -> Any:
-        with self._guard:
+        with self._guard.visit():
             return method(self, *args, **options)
 
     return cast(_Method, guarded)
@@ -56,24 +88,39 @@ def alone(method: _Method) -> _Method:
 class Interruptible:
     """Collects Ctrl-C in the main thread and raises it at the end, so that a chunk is finished before.
 
-    A handler of the user's own stays in charge.
+    A handler of the user's own stays in charge. Where the handler of another signal raises so that the end is
+    not reached, Ctrl-C is what it was all the same: who collects it looks whether its run is still going on.
     """
 
     def __enter__(self) -> Callable[[], bool]:
         self._seen = False
-        self._old: Any = None
+        self._frame: Any = None  # where the run goes on that this belongs to
         if threading.current_thread() is threading.main_thread():
-            self._old = signal.getsignal(signal.SIGINT)
-            if self._old is signal.default_int_handler:
-                signal.signal(signal.SIGINT, self._note)
+            here, old = sys._getframe(1), signal.getsignal(signal.SIGINT)
+            left = isinstance(old, Interruptible) and not old._goes_on(here)
+            if old is signal.default_int_handler or left:
+                self._frame = here
+                signal.signal(signal.SIGINT, self)
         return lambda: self._seen
 
-    def _note(self, *_: object) -> None:
-        self._seen = True
+    def _goes_on(self, frame: Any) -> bool:
+        """Say whether the run is among the callers of a frame."""
+        while frame is not None and frame is not self._frame:
+            frame = frame.f_back
+        return frame is not None
+
+    def __call__(self, _: int, frame: Any) -> None:
+        """Handle the signal."""
+        if self._goes_on(frame):
+            self._seen = True
+            return
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        raise KeyboardInterrupt
 
     def __exit__(self, *exc: object) -> None:
-        if self._old is signal.default_int_handler:
-            signal.signal(signal.SIGINT, self._old)
+        if self._frame is not None:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            self._frame = None
         if self._seen and exc[0] is None:
             raise KeyboardInterrupt
 

@@ -204,7 +204,7 @@ def _get_receivers(group: Any, dtype: Any) -> Receivers:
         name=about.get("name"), lags=about.get("lags"),
     )  # fmt: skip
     receivers.clear(_entry(about, "t0", float, path), _entry(about, "step", int, path))
-    receivers.append(_array(group, "samples", dtype, (None, len(points), len(fields))))
+    receivers.put(0, _array(group, "samples", dtype, (None, len(points), len(fields))))
     return receivers
 
 
@@ -453,7 +453,7 @@ def _restore(sim: Any, file: Any, header: dict[str, Any]) -> None:
         _core.check(lib.unda_solver_set_clock(handle, start, saved._step, 0))
         made = sim.add_receivers(saved.points, saved.fields, every=saved.every, name=saved.name)
         made.clear(saved._t0, saved._step)
-        made.append(saved._all())
+        made.put(0, saved._all())
     arrays: dict[str, tuple[int, tuple[int, ...]]]
     if sim.config["method"] == "DG":
         cells = (sim.mesh.num_elem, sim.num_node, len(sim.fields))

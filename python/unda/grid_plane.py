@@ -42,7 +42,7 @@ def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
         return values
 
     def read() -> np.ndarray:
-        with sim._guard:
+        with sim._guard.visit():
             return _cut(grid, axis, at, nodes)
 
     across, up = (i for i in range(3) if i != axis)

@@ -186,6 +186,7 @@ class GridSimulation(Simulation):
             raise ArgumentError("p_previous is given without p")
         t = number("t", t, "s")
         state = read_state(self, None if exact is None else self._bound(exact), t, fields)
+        self._half_set = True
         _core.check(lib.unda_solver_clear_state(self._live()))
         for name in list(state):
             self._write(name, state.pop(name))
@@ -356,7 +357,6 @@ class GridSimulation(Simulation):
     def _blown_up(self, message: str) -> UnstableError:
         blowup = _core.new_struct("unda_blowup")
         _core.check(lib.unda_solver_get_blowup(self._handle, blowup))
-        self._blown = int(blowup.step), int(blowup.last_good_step)
         when = self._start + int(blowup.step) * self.dt
         node = int(blowup.elem)
         common = {"step": int(blowup.step), "last_good_step": int(blowup.last_good_step), "time": when,

@@ -134,6 +134,7 @@ class MeshSimulation(Simulation):
             q[..., i] = node_values(name, fields.get(name, 0.0), place, self.dtype)
         self.medium._check_state(self._material, q, x)
         handle = self._live()
+        self._half_set = True
         _core.check(lib.unda_solver_write(handle, lib.UNDA_STATE, 0, len(q), _core.pointer(q)))
         self._begin_at(t, self.fields if exact is not None else fields)
 
@@ -250,7 +251,6 @@ class MeshSimulation(Simulation):
     def _blown_up(self, message: str) -> UnstableError:
         blowup = _core.new_struct("unda_blowup")
         _core.check(lib.unda_solver_get_blowup(self._handle, blowup))
-        self._blown = int(blowup.step), int(blowup.last_good_step)
         elem = int(blowup.elem)
         place = tuple(float(x) for x in self.mesh.centroids[elem])
         material = dict(zip(self.medium.parameters, map(float, self._material[elem]), strict=True))
@@ -317,7 +317,7 @@ class MeshSimulation(Simulation):
             return values.reshape(num, num)
 
         def read() -> np.ndarray:
-            with self._guard:
+            with self._guard.visit():
                 return filled(self._sample_at(channels, seen, elem)[:, 0])
 
         def material(name: str) -> np.ndarray:

@@ -41,19 +41,18 @@ def movie(
     every = max(1, -(-steps // _FRAMES)) if every is None else integer("every", every, 1)
     plane = chosen_plane(sim, field, coordinates, num)
     under = background_values(sim, plane, background)
-    frames: list[np.ndarray] = []
-    times: list[float] = []
+    seen: list[tuple[np.ndarray, float]] = []  # frames and their times
 
     def keep(sim: Any) -> None:
         values = plane.read()
         thin = tuple(slice(None, None, -(-n // _MOST)) for n in values.shape)
-        frames.append(values[thin].astype(np.float32))
-        times.append(sim.t)
+        seen.append((values[thin].astype(np.float32), sim.t))
 
     keep(sim)
     try:
         sim.run(steps=steps, every=every, callback=keep, progress=progress)
     finally:  # also what was seen before Ctrl-C or a blow-up
+        frames, times = map(list, zip(*seen, strict=True))
         label = f"{field} [{sim.medium.traces[field]}]"
         film = _Film(plane, frames, times, _scale(frames) if top is None else top, label, under, dpi)
         _replaced(path, lambda partial: write(film, partial, fps))

@@ -147,7 +147,7 @@ class Pictures:
         """
         from .movie import movie
 
-        with self._guard:
+        with self._guard.visit():
             steps = self._steps_to(until, steps)
             return movie(
                 self, path, field, {"x": x, "y": y, "z": z}, steps=steps, every=every, fps=fps, dpi=dpi,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._check import field_names, field_values
-from .errors import ArgumentError
+from .errors import ArgumentError, InternalError
 from .medium import Medium, group_of
 
 __all__ = ["Channels", "Receivers"]
@@ -115,25 +115,39 @@ class Receivers:
 
     def clear(self, t0: float, step: int) -> None:
         """Forget all samples; the next one belongs to time t0 + step dt."""
+        self._parts: dict[int, np.ndarray] = {}  # by the number of their first sample; first of all none
         self._t0, self._step = t0, step
-        self._parts: list[np.ndarray] = []
 
-    def append(self, samples: np.ndarray) -> None:
-        """Add samples (num_sample, num_point, num_field)."""
-        if len(samples):
-            self._parts.append(samples)
+    def put(self, first: int, samples: np.ndarray) -> None:
+        """Put samples (num_sample, num_point, num_field) at their place; first: the number of the first.
+
+        Samples that are there may come again, as they do where a handler of a signal came between.
+        """
+        if first > self.num_sample:
+            raise InternalError(f"{self!r} lacks samples {self.num_sample} to {first - 1}")
+        if first + len(samples) > self.num_sample:
+            self._parts[first] = samples
 
     def _all(self) -> np.ndarray:
-        if len(self._parts) != 1:
-            shape = (0, len(self.points), len(self.fields))
-            joined = np.concatenate(self._parts) if self._parts else np.empty(shape, self._dtype)
-            self._parts = [joined]
-        return self._parts[0]
+        parts = dict(self._parts)
+        if len(parts) == 1:
+            return parts[0]
+        whole = np.empty((_end(parts), len(self.points), len(self.fields)), self._dtype)
+        for first, part in parts.items():
+            whole[first : first + len(part)] = part
+        if parts:
+            self._parts = {0: whole}
+        return whole
 
     @property
     def num_sample(self) -> int:
         """Samples so far."""
-        return sum(len(part) for part in self._parts)
+        return _end(self._parts)
+
+    @property
+    def _next(self) -> int:
+        """The step of the sample that comes next."""
+        return self._step + self.every * self.num_sample
 
     @property
     def t(self) -> np.ndarray:
@@ -317,6 +331,12 @@ def _wider(fields: tuple[str, ...], known: Container[str]) -> tuple[str, ...]:
     """Return these fields and the known ones of their groups."""
     groups = dict.fromkeys(one for field in fields for one in group_of(field) if one in known)
     return tuple(dict.fromkeys((*fields, *groups)))
+
+
+def _end(parts: dict[int, np.ndarray]) -> int:
+    """Return the number of samples in parts: they came in order, but what came twice may stand last."""
+    last = next(reversed(parts), 0)
+    return max(len(parts.get(0, ())), last + len(parts.get(last, ())))
 
 
 def _derived(medium: Medium, values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class Simulation(Solver, Pictures):
     """
 
     _rate = 0.0  # steps a second of the last chunk
-    _blown: tuple[int, int] | None = None  # steps of a blow-up and of the last good state
+    _half_set = False  # the state is being set, or that was broken off
     _given: frozenset[str] = frozenset()  # fields of the state that `set` or a checkpoint gave
     _looked_at: tuple[Any, ...] = ()  # what `check` saw before the last run
     _told: frozenset[str] = frozenset()  # what was warned of
@@ -119,18 +119,20 @@ class Simulation(Solver, Pictures):
     def reset(self, sources: bool = False) -> None:
         """Set fields and time to zero and empty the receivers; with `sources`, forget the sources."""
         if sources:
+            self._half_set, self._sources, self._waves = True, [], []
             _core.check(lib.unda_solver_clear_sources(self._live()))
-            self._sources, self._waves = [], []
         self.set()
 
     def _begin_at(self, t: float, given: Iterable[str] = ()) -> None:
         """Start the clock and the receivers: the state, of these fields, is that of time t, step 0."""
-        self._start, self._blown, self._given = t, None, frozenset(given)
+        self._settle()
+        self._start, self._given = t, frozenset(given)
         _core.check(lib.unda_solver_set_clock(self._live(), t, 0, 0))
         for i, receivers in enumerate(self._receivers):
             _core.check(lib.unda_solver_record(self._live(), i))
             receivers.clear(t, 0)
         self._drain()
+        self._half_set = False
 
     # ---- running ----
 
@@ -166,8 +168,7 @@ class Simulation(Solver, Pictures):
             or `reset` starts anew.
         """
         n = integer("n", n, 0)
-        self._live()
-        self._refuse_blown_up()
+        self._refuse_unfit()
         with Interruptible() as interrupted:
             while n > 0 and not interrupted():
                 part = self._chunk(n)
@@ -176,13 +177,30 @@ class Simulation(Solver, Pictures):
                 self._rate = part / max(time.perf_counter() - begin, 1e-6)
                 n -= part
 
-    def _refuse_blown_up(self) -> None:
-        """Raise if the traces go on beyond the state: nothing that follows would fit."""
-        if self._blown is not None:
+    def _refuse_unfit(self) -> None:
+        """Raise if state, clock and traces do not fit: nothing that follows would. Take samples first.
+
+        These may be left from a call that an exception of a signal's handler has ended.
+        """
+        if self._half_set:
             raise ArgumentError(
-                f"the run blew up at step {self._blown[0]} and stands at step {self._blown[1]}; "
+                "set() or reset() did not come to its end, the state is neither the old nor the new one; "
+                "call it again"
+            )
+        self._drain()
+        blowup = _core.new_struct("unda_blowup")
+        _core.check(lib.unda_solver_get_blowup(self._live(), blowup))
+        if blowup.step >= 0:
+            raise ArgumentError(
+                f"the run blew up at step {blowup.step} and stands at step {self.step_count}; "
                 "sim.set(...) or sim.reset() starts again"
             )
+        for i, receivers in enumerate(self._receivers):
+            if not receivers._next - receivers.every <= self.step_count < receivers._next:
+                raise ArgumentError(
+                    f"receivers {i} ({receivers.name!r}) have {receivers.num_sample} samples from step "
+                    f"{receivers._step} on, one every {receivers.every} steps, at step {self.step_count}"
+                )
 
     def _advance(self, n: int) -> None:
         """Run n steps in one call of the library."""
@@ -194,10 +212,14 @@ class Simulation(Solver, Pictures):
         to = _core.pointer(times, writable=True)
         _core.check(lib.unda_solver_stage_times(handle, n, to, count))
         drive = self._drive(times)
-        status = lib.unda_solver_step(self._live(), n, drive)  # their functions may have closed it
-        failure = _core.error_of(status) if status else None
-        if status in (lib.UNDA_OK, lib.UNDA_ERR_UNSTABLE):
-            self._drain()
+        handle = self._live()  # their functions may have closed it
+        status = lib.UNDA_OK  # whatever it is, where a handler of a signal raises before it is known
+        try:
+            status = lib.unda_solver_step(handle, n, drive)
+            failure = _core.error_of(status) if status else None
+        finally:
+            if status in (lib.UNDA_OK, lib.UNDA_ERR_UNSTABLE):
+                self._drain()
         if isinstance(failure, UnstableError):
             raise self._blown_up(str(failure)) from None
         _core.check(status)
@@ -374,5 +396,5 @@ class Simulation(Solver, Pictures):
         """
         from .checkpoint import save
 
-        self._refuse_blown_up()
+        self._refuse_unfit()
         save(self, path)

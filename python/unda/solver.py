@@ -119,6 +119,7 @@ class Solver:
         self._waves: list[Any] = []  # each plane wave, and more
         self._receivers: list[Receivers] = []
         self._channels: list[Channels] = []  # of each
+        self._adding: tuple[Any, Any] = ffi.new("int32_t *", -1), ()  # see _settle
         _alive.add(self)
 
     def _refuse_unstable(self, allow: bool) -> None:
@@ -208,10 +209,12 @@ class Solver:
     def _add_point_source(self, source: Source) -> None:
         points, elem = self._inside([source.position], "source")
         rates, amplitude = self._source_terms(source, elem)
-        index, cell = ffi.new("int32_t *"), -1 if elem is None else int(elem[0])
+        index, cell = ffi.new("int32_t *", -1), -1 if elem is None else int(elem[0])
         given = _core.pointer(points), _core.pointer(rates)
+        self._settle()
+        self._adding = index, ((self._sources, (source, amplitude)),)
         _core.check(lib.unda_solver_add_source(self._live(), cell, *given, index))
-        self._sources.append((source, amplitude))
+        self._settle()
 
     @alone
     def add_receivers(
@@ -250,22 +253,32 @@ class Solver:
         every = integer("every", every, 1, 2**31 - 1)
         if name is not None and not isinstance(name, str):
             raise ArgumentError(f"name is {name!r}, expected a string")
-        group = ffi.new("int32_t *")
+        group = ffi.new("int32_t *", -1)
         given = _core.new_struct(
             "unda_receivers", num_point=len(array), every=every, num_field=len(channels.numbers),
             points=array, elem=elem, fields=channels.numbers,
         )  # fmt: skip
-        _core.check(lib.unda_solver_add_receivers(self._live(), given, group))
         receivers = Receivers(
             array, channels.names, units=self.medium.traces, every=every, dt=self.dt, dtype=self.dtype,
             config=self.config, name=name, lags=self._lags(),
         )  # fmt: skip
         receivers._bind = self._binder()
         receivers.clear(self._start, self.step_count)
-        self._receivers.append(receivers)
-        self._channels.append(channels)
+        self._settle()
+        self._adding = group, ((self._channels, channels), (self._receivers, receivers))
+        _core.check(lib.unda_solver_add_receivers(self._live(), given, group))
         self._drain()
         return receivers
+
+    def _settle(self) -> None:
+        """List what the library was given last, if an exception of a signal's handler came between.
+
+        The library writes the number of what it has taken, which is its place in the lists.
+        """
+        number, entries = self._adding
+        for listed, one in entries:
+            if len(listed) == number[0]:
+                listed.append(one)
 
     @property
     def receivers(self) -> tuple[Receivers, ...]:
@@ -273,17 +286,26 @@ class Solver:
         return tuple(self._receivers)
 
     def _drain(self) -> None:
-        """Move recorded samples from the library to the receivers."""
-        count = ffi.new("int64_t *")
+        """Move recorded samples from the library to the receivers.
+
+        The library keeps samples until later ones are asked for, and each is put where its step belongs: a
+        handler of a signal may raise, or save the simulation, between any two lines.
+        """
+        self._settle()
+        step, count = ffi.new("int64_t *"), ffi.new("int64_t *")
         for i, (receivers, channels) in enumerate(zip(self._receivers, self._channels, strict=True)):
             shape = (len(receivers.points), len(channels.numbers))
-            most = int(max(1, min(1024, CHUNK_BYTES // (8 * max(1, shape[0] * shape[1])))))
-            count[0] = most
-            while count[0] == most:
-                samples = np.empty((most, *shape), self.dtype)
+            most = int(max(1, CHUNK_BYTES // (8 * max(1, shape[0] * shape[1]))))
+            step[0] = receivers._next
+            _core.check(lib.unda_solver_take_samples(self._live(), i, step, 0, ffi.NULL, count))
+            while count[0]:
+                samples = np.empty((min(most, count[0]), *shape), self.dtype)
                 to = _core.pointer(samples, writable=True)
-                _core.check(lib.unda_solver_take_samples(self._live(), i, most, to, count))
-                receivers.append(channels.combine(samples[: count[0]]))
+                _core.check(lib.unda_solver_take_samples(self._live(), i, step, len(samples), to, count))
+                first = (step[0] - receivers._step) // receivers.every
+                receivers.put(first, channels.combine(samples[: count[0]]))
+                step[0] = receivers._next
+                _core.check(lib.unda_solver_take_samples(self._live(), i, step, 0, ffi.NULL, count))
 
     # ---- end ----
 

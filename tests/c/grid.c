@@ -97,9 +97,10 @@ unda_status grid_step(struct grid *grid, int64_t num_step)
     static const double amplitudes[2 * MAX_STEP] = {1, 2};
     const unda_drive drive = {.size_bytes = sizeof drive, .num_time = num_step, .amplitudes = amplitudes};
     double samples[4 * (MAX_STEP + 2)];
-    int64_t num_sample;
+    int64_t num_sample, from = 0, end = INT64_MAX;
     TRY_HERE(unda_solver_step(grid->solver, num_step, &drive));
-    return unda_solver_take_samples(grid->solver, grid->group, MAX_STEP + 2, samples, &num_sample);
+    TRY_HERE(unda_solver_take_samples(grid->solver, grid->group, &from, MAX_STEP + 2, samples, &num_sample));
+    return unda_solver_take_samples(grid->solver, grid->group, &end, 0, NULL, &num_sample);
 }
 
 unda_status grid_use(struct grid *grid, int64_t num_step)

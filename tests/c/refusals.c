@@ -250,11 +250,12 @@ static void refuse_points(unda_solver *solver)
     CALL(unda_solver_record(NULL, 0));
     CALL(unda_solver_record(solver, 9));
     CALL(unda_solver_record(solver, -1));
-    CALL(unda_solver_take_samples(NULL, 0, 1, samples, &count));
-    CALL(unda_solver_take_samples(solver, 9, 1, samples, &count));
-    CALL(unda_solver_take_samples(solver, 0, -1, samples, &count));
-    CALL(unda_solver_take_samples(solver, 0, 1, NULL, &count));
-    CALL(unda_solver_take_samples(solver, 0, 1, samples, NULL));
+    int64_t step = 0;
+    CALL(unda_solver_take_samples(NULL, 0, &step, 1, samples, &count));
+    CALL(unda_solver_take_samples(solver, 9, &step, 1, samples, &count));
+    CALL(unda_solver_take_samples(solver, 0, &step, -1, samples, &count));
+    CALL(unda_solver_take_samples(solver, 0, NULL, 1, samples, &count));
+    CALL(unda_solver_take_samples(solver, 0, &step, 1, samples, NULL));
     printf("untouched=%d\n", index == -7 && count == -7);
 }
 

@@ -69,8 +69,10 @@ unda_status rig_step(struct rig *rig, int64_t num_step)
     TRY_HERE(drive(rig, num_step, &driven));
     TRY_HERE(unda_solver_step(rig->solver, num_step, &driven));
     for (int i = 0; i < 2; i++) {
-        int64_t num_sample;
-        TRY_HERE(unda_solver_take_samples(rig->solver, rig->groups[i], MAX_STEP + 2, samples, &num_sample));
+        int64_t num_sample, from = 0, end = INT64_MAX;
+        TRY_HERE(
+            unda_solver_take_samples(rig->solver, rig->groups[i], &from, MAX_STEP + 2, samples, &num_sample));
+        TRY_HERE(unda_solver_take_samples(rig->solver, rig->groups[i], &end, 0, NULL, &num_sample));
     }
     return UNDA_OK;
 }
