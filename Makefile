@@ -126,7 +126,7 @@ test: .venv/test ## the default tests (7 to 10 minutes on 2 cores)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) $(ARGS)
 
-test-slow: .venv/test ## the slow tests (up to an hour)
+test-slow: .venv/dev ## the slow tests (up to an hour)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) --slow -m slow $(ARGS)
 

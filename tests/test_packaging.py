@@ -153,7 +153,7 @@ def test_the_metadata_names_what_is_required_and_what_is_extra(metadata):
     assert requirements(metadata, "cuda") == {"cuda-toolkit[nvrtc]<14,>=13.0.2"}
     assert requirements(metadata, "cuda12") == {"cuda-toolkit[nvrtc]<13,>=12.4"}
     assert bare(requirements(metadata, "plot")) == {"matplotlib", "pillow"}
-    assert bare(requirements(metadata, "dev")) == {"ruff", "clang-format", "mypy"}
+    assert bare(requirements(metadata, "dev")) == {"ruff", "clang-format", "mypy", "vtk"}
     assert bare(requirements(metadata, "segy")) == {"segyio"}
     for extra in ("cuda", "segy"):
         assert requirements(metadata, extra) <= requirements(metadata, "test")

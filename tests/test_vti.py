@@ -17,7 +17,7 @@ VARYING = unda.Elastic(rho=lambda x, y, z: 1000.0 + x, vp=2000.0, vs=900.0)
 
 
 def read(path):
-    """The attributes of the image, and its arrays by name: of nodes (nx, ny, nz), of the field flat."""
+    """The attributes of the image, and its arrays by name: fields (nx, ny, nz), of the field data flat."""
     text, raw = path.read_bytes().split(b'<AppendedData encoding="raw">\n_', 1)
     tree = ElementTree.fromstring(text.decode() + "</VTKFile>")
     assert tree.attrib == {
@@ -35,7 +35,13 @@ def read(path):
             values = np.frombuffer(raw[start + 8 : end], TYPES[one.get("type")])
             if where == "FieldData":
                 assert int(one.get("NumberOfTuples")) == len(values)
-            made[one.get("Name")] = values if where == "FieldData" else values.reshape(high[::-1] + 1).T
+            if where == "FieldData":
+                made[one.get("Name")] = values
+                continue
+            parts = values.reshape(*(high[::-1] + 1), -1).T
+            for i, part in enumerate(parts):
+                axes = one.get(f"ComponentName{i}", "").lower()
+                made[(one.get("Name").lower() if axes else one.get("Name")) + axes] = part
     assert re.fullmatch(rb"\s*</AppendedData>\s*</VTKFile>\s*", raw[end:])
     return image.attrib, made
 
@@ -88,10 +94,13 @@ def test_where_and_when_staggered_fields_are(tmp_path):
 def test_blocks_of_any_size_make_the_same_file(tmp_path, monkeypatch):
     sim = wave("staggered", VARYING)
     sim.write_vti(tmp_path / "one.vti", fields=["vx"])
+    sim.write_vti(tmp_path / "all.vti")
     monkeypatch.setattr("unda.vti._BLOCK", 1)
     sim.write_vti(tmp_path / "other.vti", fields=["vx"])
     assert (tmp_path / "one.vti").read_bytes() == (tmp_path / "other.vti").read_bytes()
     assert "vy" not in read(tmp_path / "one.vti")[1]
+    sim.write_vti(tmp_path / "other.vti")
+    assert (tmp_path / "all.vti").read_bytes() == (tmp_path / "other.vti").read_bytes()
 
 
 def test_wrong_fields_and_places_are_refused(tmp_path):

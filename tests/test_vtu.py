@@ -41,7 +41,8 @@ def test_fields_read_back_are_the_polynomials(tmp_path, degree, subdivide):
     cells = read.cells_dict["tetra"]
     assert len(cells) == MESH.num_elem * n**3
     assert np.abs(read.point_data["p"] - polynomial(*read.points.T)).max() < 1e-12
-    assert np.abs(read.point_data["vz"] - (read.points[:, 0] - read.points[:, 1])).max() < 1e-12
+    assert np.abs(read.point_data["v"][:, 2] - (read.points[:, 0] - read.points[:, 1])).max() < 1e-12
+    assert not read.point_data["v"][:, :2].any()
     corner = read.points[cells]
     volumes = np.linalg.det(corner[:, 1:] - corner[:, :1]) / 6
     assert volumes.min() > 0 and np.isclose(volumes.sum(), 2.0)

@@ -272,7 +272,7 @@ class GridSimulation(Simulation):
         return wrong, norm
 
     @alone
-    def write_vti(self, path: Any, fields: Sequence[str] | None = None) -> None:
+    def write_vti(self, path: Any, fields: Sequence[str] | None = None, *, series: Any = None) -> None:
         """Write fields for ParaView (VTI, a regular grid).
 
         Parameters
@@ -280,6 +280,9 @@ class GridSimulation(Simulation):
         path : str or Path
         fields : sequence of str, optional
             All if omitted.
+        series : str or Path, optional
+            A .pvd file, which ParaView opens as a series in time: the file is entered there once it is
+            whole, instead of what had its name. One run at a time writes to a series.
 
         Raises
         ------
@@ -287,18 +290,19 @@ class GridSimulation(Simulation):
 
         Notes
         -----
-        Point data: fields as `get` has them, and the parameters of a medium that varies. A staggered field
-        stands at the numbers of its nodes; field data offset_NAME say how far from these it is along x, y, z
-        [cells] and in time [steps]. Other field data: TimeValue [s], and ``sim.config`` as the bytes of a
-        JSON text.
+        Point data: fields as `get` has them, and the parameters of a medium that varies. All of a vector is
+        one array v, E or H, all of the stress a symmetric tensor s with components in VTK's order XX, YY, ZZ,
+        XY, YZ, XZ. A staggered field stands at the numbers of its nodes; field data offset_FIELD say how far
+        from these it is along x, y, z [cells] and in time [steps]. Other field data: TimeValue [s], and
+        ``sim.config`` as the bytes of a JSON text.
 
         Examples
         --------
-        >>> sim.write_vti("wave.vti")  # doctest: +SKIP
+        >>> sim.write_vti("wave_000.vti", series="wave.pvd")  # doctest: +SKIP
         """
         from .vti import write_vti
 
-        write_vti(self, path, fields)
+        write_vti(self, path, fields, series)
 
     def check(self) -> Report:
         """Look for what often goes wrong, before the first step.

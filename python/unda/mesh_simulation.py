@@ -265,8 +265,9 @@ class MeshSimulation(Simulation):
 
     @alone
     def write_vtu(
-        self, path: Any, fields: Sequence[str] | None = None, *, subdivide: int | None = None
-    ) -> None:
+        self, path: Any, fields: Sequence[str] | None = None, *, subdivide: int | None = None,
+        series: Any = None,
+    ) -> None:  # fmt: skip
         """Write fields for ParaView (VTU).
 
         Parameters
@@ -276,6 +277,9 @@ class MeshSimulation(Simulation):
             All if omitted.
         subdivide : int, optional
             Intervals an edge of each cell is cut into; the degree if omitted, 1 for corners only.
+        series : str or Path, optional
+            A .pvd file, which ParaView opens as a series in time: the file is entered there once it is
+            whole, instead of what had its name. One run at a time writes to a series.
 
         Raises
         ------
@@ -283,12 +287,20 @@ class MeshSimulation(Simulation):
 
         Notes
         -----
-        Cell data: element number, tag, materials. Field data: TimeValue [s], and ``sim.config`` as
-        the bytes of a JSON text.
+        Point data: p; vectors v, E, H; the stress s, a symmetric tensor with components in VTK's order XX,
+        YY, ZZ, XY, YZ, XZ; of a vector that is not wanted whole the fields, by their names. Cell data:
+        element number, tag, materials. Field data: TimeValue [s], and ``sim.config`` as the bytes of a JSON
+        text.
+
+        Examples
+        --------
+        >>> def keep(sim):
+        ...     sim.write_vtu(f"wave_{1e3 * sim.t:06.1f}_ms.vtu", series="wave.pvd")
+        >>> sim.run(until=0.5, callback=keep, every=20)  # doctest: +SKIP
         """
         from .vtu import write_vtu
 
-        write_vtu(self, path, fields, subdivide)
+        write_vtu(self, path, fields, subdivide, series)
 
     def _size(self) -> tuple[int, str]:
         return self.mesh.num_elem * self.num_node * len(self.fields), "DOF"

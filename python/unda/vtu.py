@@ -1,31 +1,28 @@
 """VTU files (VTK XML, unstructured grid) for ParaView: the polynomials on small tetrahedra.
 
 Each cell is cut along the lattice of its degree, so that what the polynomials do inside it shows.
-Fields stay discontinuous: no value is shared between cells. Not here: the solver (dg.py).
+Fields stay discontinuous: no value is shared between cells. Not here: what all of VTK's files have in common
+(vtk_xml.py).
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import os
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cache
 from itertools import product
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from . import norms
-from ._check import field_names, file_path, integer
-from .errors import FileError
+from ._check import file_path, integer
+from .vtk_xml import Series, array_head, arrays_of, replacing
 
 __all__ = ["lattice", "write_vtu"]
 
 _TETRA = 10  # VTK_TETRA
-_TYPES = {"f4": "Float32", "f8": "Float64", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
 # Paths along the edges of a cube from corner to corner: each is a tetrahedron (Kuhn 1960).
 _PATHS = [(0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 2, 1), (2, 1, 0), (1, 0, 2)]
 
@@ -68,23 +65,23 @@ def lattice(n: int) -> tuple[np.ndarray, np.ndarray]:
     return x / n, filled
 
 
-def _array(file: Any, name: str, values: np.ndarray) -> None:
-    """Write one DataArray, base64."""
+def _array(
+    file: Any, name: str, values: np.ndarray, components: Sequence[str] = ("",), *, told: bool = False
+) -> None:
+    """Write one DataArray, base64; `told`: how many tuples it has."""
     values = np.ascontiguousarray(values)
-    wide = f' NumberOfComponents="{values.shape[1]}"' if values.ndim == 2 else ""
-    file.write(
-        f'<DataArray Name={quoteattr(name)} type="{_TYPES[values.dtype.str[1:]]}"{wide} format="binary">\n'
-    )
-    file.write(base64.b64encode(np.uint64(values.nbytes).tobytes()).decode())
-    file.write(base64.b64encode(values.tobytes()).decode())
-    file.write("\n</DataArray>\n")
+    head = array_head(name, values.dtype, components, len(values) if told else None)
+    file.write(f'<DataArray {head} format="binary">\n'.encode())
+    file.write(base64.b64encode(np.uint64(values.nbytes).tobytes()))
+    file.write(base64.b64encode(values.tobytes()))
+    file.write(b"\n</DataArray>\n")
 
 
-def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int | None) -> None:
+def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int | None, series: Any) -> None:
     """Write a file, see `DG.write_vtu`."""
-    chosen = field_names(fields, sim.fields)
+    arrays = arrays_of(sim, fields)
     n = sim.degree if subdivide is None else integer("subdivide", subdivide, 1, 32)
-    path = file_path(path)
+    path, entries = file_path(path), Series(series)
     points, cells = lattice(n)
     num_elem, num_point = sim.mesh.num_elem, len(points)
     matrix = norms.interpolation(sim.degree, points)
@@ -96,38 +93,32 @@ def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int 
     x = place.reshape(-1, 3)
     if sim.dtype.itemsize == 4 and np.abs(x).max() < 1e5:
         x = x.astype(np.float32)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(partial, "w", encoding="ascii") as file:
-            file.write(
-                '<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid" version="1.0" '
-                'byte_order="LittleEndian" header_type="UInt64">\n<UnstructuredGrid>\n<FieldData>\n'
-            )
-            _array(file, "TimeValue", np.array([sim.t]))
-            text = json.dumps(sim.config).encode()
-            _array(file, "config", np.frombuffer(text, np.uint8))
-            file.write(
-                f'</FieldData>\n<Piece NumberOfPoints="{len(x)}" NumberOfCells="{len(all_cells)}">\n'
-                "<Points>\n"
-            )
-            _array(file, "Points", x)
-            file.write("</Points>\n<Cells>\n")
-            _array(file, "connectivity", all_cells.astype(np.int64).ravel())
-            _array(file, "offsets", 4 * np.arange(1, len(all_cells) + 1, dtype=np.int64))
-            _array(file, "types", np.full(len(all_cells), _TETRA, np.uint8))
-            file.write("</Cells>\n<PointData>\n")
-            for name in chosen:
-                values = (sim.get(name) @ matrix.T).astype(sim.dtype)
-                _array(file, name, values.ravel())
-            file.write("</PointData>\n<CellData>\n")
-            _array(file, "element", np.repeat(np.arange(num_elem, dtype=np.int64), len(cells)))
-            _array(file, "tag", np.repeat(sim.mesh.tags.astype(np.int32), len(cells)))
-            for i, name in enumerate(sim.medium.parameters):
-                _array(file, name, np.repeat(sim._material[:, i], len(cells)))
-            file.write("</CellData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n")
-        os.replace(partial, path)
-    except OSError as error:
-        raise FileError(f"cannot write {path}: {error}") from None
-    finally:
-        with suppress(OSError):
-            partial.unlink()
+    with replacing(path) as file:
+        file.write(
+            b'<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid" version="1.0" '
+            b'byte_order="LittleEndian" header_type="UInt64">\n<UnstructuredGrid>\n<FieldData>\n'
+        )
+        _array(file, "TimeValue", np.array([sim.t]), told=True)
+        _array(file, "config", np.frombuffer(json.dumps(sim.config).encode(), np.uint8), told=True)
+        file.write(
+            f'</FieldData>\n<Piece NumberOfPoints="{len(x)}" NumberOfCells="{len(all_cells)}">\n'
+            "<Points>\n".encode()
+        )
+        _array(file, "Points", x, "xyz")
+        file.write(b"</Points>\n<Cells>\n")
+        _array(file, "connectivity", all_cells.astype(np.int64).ravel())
+        _array(file, "offsets", 4 * np.arange(1, len(all_cells) + 1, dtype=np.int64))
+        _array(file, "types", np.full(len(all_cells), _TETRA, np.uint8))
+        file.write(b"</Cells>\n<PointData>\n")
+        for name, components in arrays.items():
+            values = np.empty((num_elem * num_point, len(components)), sim.dtype)
+            for i, field in enumerate(components):
+                values[:, i] = (sim.get(field) @ matrix.T).ravel()
+            _array(file, name, values, components)
+        file.write(b"</PointData>\n<CellData>\n")
+        _array(file, "element", np.repeat(np.arange(num_elem, dtype=np.int64), len(cells)))
+        _array(file, "tag", np.repeat(sim.mesh.tags.astype(np.int32), len(cells)))
+        for i, name in enumerate(sim.medium.parameters):
+            _array(file, name, np.repeat(sim._material[:, i], len(cells)))
+        file.write(b"</CellData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n")
+    entries.add(path, sim.t)
