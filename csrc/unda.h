@@ -431,7 +431,8 @@ UNDA_API unda_status unda_solver_exact_points(const unda_solver *solver, double 
 typedef struct unda_drive {
     int64_t size_bytes;
     int64_t num_time;
-    const double *amplitudes; /* [num_time][num_source]; NULL without sources */
+    const double *amplitudes; /* [num_time][num_source]; NULL without sources. UNDA_ERR_ARG where one, or what
+                                 it adds to a field, is beyond the solver's precision */
     const double *exact;      /* [num_time][num_exact][num_field]; NULL where num_exact is 0 */
 } unda_drive;
 

@@ -48,6 +48,7 @@ struct fd_slab {
 
 struct fd {
     const struct fd_scheme *scheme;
+    int32_t single;                                 /* 1: float32 */
     int32_t half, uniform, num_field, num_material; /* arrays of an engine: fields, of material */
     struct fd_axis axis[3];
     struct fd_field field[FD_MAX_FIELD];
@@ -223,6 +224,13 @@ void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_byte
 void fd_staggered_difference(int half, double *weight);
 double fd_staggered_stable(const struct fd *fd);
 
+/* range.c: refuse numbers that are not 0 in float64 and beyond the solver's precision. `what`: in messages.
+ */
+struct physics;
+unda_status fd_check_range(const struct fd *fd, const char *what, int num, const double *values);
+unda_status fd_check_units(const struct fd *fd, const struct physics *physics, const double *material);
+unda_status fd_check_steps(const unda_solver *s);
+
 /* layer.c: fills the damp tables. */
 unda_status fd_damping(struct fd *fd, const unda_fd_options *options, double dt);
 
@@ -249,11 +257,13 @@ struct fd_source {
     int64_t num;
     int64_t *node;  /* [num], ascending of each field: place in [total x][total y][total z] */
     double *weight; /* [num]: added to the field for each unit of amplitude */
+    double most;    /* the largest of them */
     int64_t first[FD_MAX_FIELD + 1]; /* where the nodes of each field begin */
 };
 unda_status fd_source_new(unda_solver *s, void **source, int64_t elem, const double *position,
                           const double *rates);
 void fd_source_free(void *source);
+double fd_source_most(const void *source);
 unda_status fd_points_check(const unda_solver *s, const unda_receivers *receivers);
 unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
 void fd_points_free(void *points);

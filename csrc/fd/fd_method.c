@@ -120,6 +120,7 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
     struct fd *fd = s->fd;
     double nodes = 1;
     fd->scheme = schemes[o->fd->scheme];
+    fd->single = o->precision == UNDA_FLOAT32;
     fd->half = o->fd->order / 2;
     fd->uniform = o->fd->uniform;
     fd->speed_max = o->fd->speed_max;
@@ -133,9 +134,7 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
         fd->num_node *= fd->axis[a].total;
     }
     TRY(fd->scheme->sizes(s, o));
-    if (!isfinite(s->dt_stable))
-        FAIL(UNDA_ERR_ARG, "the grid has one node along each axis, expected more along one at least");
-    return UNDA_OK;
+    return fd_check_steps(s);
 }
 
 static unda_status create(unda_solver *s, const unda_solver_options *o)
@@ -229,6 +228,7 @@ const struct method fd_method = {.name = "FD",
                                  .move = fd_move,
                                  .source_new = fd_source_new,
                                  .source_free = fd_source_free,
+                                 .source_most = fd_source_most,
                                  .points_check = fd_points_check,
                                  .points_new = fd_points_new,
                                  .points_free = fd_points_free,

@@ -119,6 +119,11 @@ void fd_source_free(void *source)
     array_free(made);
 }
 
+double fd_source_most(const void *source)
+{
+    return ((const struct fd_source *)source)->most;
+}
+
 struct pair {
     int64_t node;
     double weight;
@@ -149,6 +154,12 @@ static unda_status add_field(unda_solver *s, struct fd_source *source, int f, co
         source->weight[source->num + i] = pair[i].weight / volume;
     }
     TRY(fd->scheme->inject(s, rates, f, num, source->node + source->num, source->weight + source->num));
+    double most = 0;
+    for (int64_t i = 0; i < num; i++)
+        most = fmax(most, fabs(source->weight[source->num + i]));
+    if (most > 0 || isnan(most))
+        TRY(fd_check_range(fd, "what a unit of the source adds to fields", 1, &most));
+    source->most = fmax(source->most, most);
     for (int64_t i = 0; i < num; i++)
         if (source->weight[source->num + i] != 0) { /* else the source does not drive this field */
             source->num += num;

@@ -2,6 +2,8 @@
  * Not here: steps (scalar_cpu.c, scalar_cuda.c), weights (stencil.c), layers (layer.c). */
 #include "fd.h"
 
+#include "../solver/physics.h"
+
 #include <math.h>
 
 static unda_status check(const unda_solver_options *o)
@@ -33,6 +35,8 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
 static unda_status prepare(unda_solver *s, const unda_solver_options *o)
 {
     fd_scalar_weights(s->fd, s->dt, s->dt_stable, s->real_bytes);
+    if (s->fd->uniform)
+        TRY(fd_check_range(s->fd, "squares of Courant numbers", 1, &s->fd->speed));
     return fd_damping(s->fd, o->fd, s->dt);
 }
 
@@ -70,7 +74,9 @@ static unda_status check_material(struct fd *fd, const double *material)
         fd->rho = rho;
     if (fd->uniform)
         fd->c = c;
-    return UNDA_OK;
+    double speed = fd->uniform ? 1 : c * c * fd->speed_unit;
+    TRY(fd_check_range(fd, "squares of Courant numbers", 1, &speed));
+    return fd_check_units(fd, physics_table[UNDA_ACOUSTIC], material);
 }
 
 static double material(const struct fd *fd, const double *material, int which, int num_free)

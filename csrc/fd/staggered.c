@@ -91,6 +91,9 @@ static unda_status prepare(unda_solver *s, const unda_solver_options *o)
     for (int a = 0; a < 3; a++)
         for (int m = 1; m <= fd->half; m++)
             fd->step_weight[a][m] = s->dt * weight[m] / fd->axis[a].h;
+    for (int a = 0; a < 3; a++)
+        if (fd->axis[a].total > 1)
+            TRY(fd_check_range(fd, "steps over spacings", fd->half, fd->step_weight[a] + 1));
     return fd_cpml(fd, o->fd, s->dt);
 }
 
@@ -135,6 +138,13 @@ static unda_status check_material(struct fd *fd, const double *material)
     if (speed[0] > fd->speed_max * (1 + 1e-12))
         FAIL(UNDA_ERR_ARG, "material has waves of %g m/s, expected at most speed_max = %g", speed[0],
              fd->speed_max);
+    TRY(fd_check_units(fd, physics, material));
+    for (int i = 0; i < fd->num_material; i++) {
+        double kept = fd->physics->material(fd, material, i, 0);
+        bool none = kept == 0 || (isinf(kept) && physics->num_wave > 1 && speed[1] == 0);
+        if (!none && fabs(kept) > 1)
+            TRY(fd_check_range(fd, "coefficients of a material", 1, &kept));
+    }
     return UNDA_OK;
 }
 

@@ -181,9 +181,24 @@ static void update_row(const struct fd *fd, const struct bound *b, int pass, int
         drop_signs(out[i], num);
 }
 
+/* Near 4^k, k an integer: factors of that leave the digits of sums, products and roots alone. */
+static double power_of_four(double x)
+{
+    return ldexp(1, 2 * (int)floor(0.5 * ilogb(x)));
+}
+
+/* What rho, a stiffness (1) or a compliance (2) is divided by, so that float32 holds it in any units. */
+static double unit_of(const struct fd *fd, int which)
+{
+    double rho = power_of_four(fd->material_first[0]),
+           stiffness = rho * power_of_four(fd->speed_max) * power_of_four(fd->speed_max);
+    return which == 0 ? rho : which == 1 ? stiffness : 1 / stiffness;
+}
+
 static unda_status read_material(unda_solver *s, struct bound *b, int which, int64_t x, float *to)
 {
     const struct fd *fd = s->fd;
+    double unit = 1 / unit_of(fd, which);
     int64_t num_y = fd->axis[1].total, num_z = fd->axis[2].total;
     TRY(fd_planes(s, FD_MATERIAL + which, x, 1, b->raw, NULL));
 #pragma omp parallel for num_threads(b->threads) if (b->plane > LARGE)
@@ -193,7 +208,7 @@ static unda_status read_material(unda_solver *s, struct bound *b, int which, int
         for (int64_t z = 0; z < num_z; z++) {
             double value =
                 s->real_bytes == 4 ? (double)((float *)b->raw)[from + z] : ((double *)b->raw)[from + z];
-            row[z] = (float)fmax(value, 0);
+            row[z] = (float)fmax(value * unit, 0);
         }
         row[num_z] = row[0];
     }
@@ -324,7 +339,7 @@ static unda_status sweep(unda_solver *s, struct bound *b, double scale, double *
 /* Sweeps until the bound is the formula's, or sinks no more. */
 static unda_status lower(unda_solver *s, struct bound *b, double formula, double *bound)
 {
-    double unit = b->least * b->least, last, most;
+    double unit = b->least * b->least * unit_of(s->fd, 0) / unit_of(s->fd, 1), last, most;
     for (int i = 0; i < 4; i++)
         b->medium[i / 2].plane[i % 2] = -1;
     TRY(sweep(s, b, 0, &most));

@@ -291,7 +291,7 @@ static unda_status check_drive(const unda_solver *s, int64_t num_time, const und
     s->method->info(s, &info);
     if (info.num_exact && !drive->exact)
         FAIL(UNDA_ERR_ARG, "drive.exact is NULL, expected exact outer data");
-    return UNDA_OK;
+    return sources_check(s, num_time, drive->amplitudes);
 }
 
 static unda_status check_finite(unda_solver *s)

@@ -61,6 +61,8 @@ struct method {
     unda_status (*source_new)(unda_solver *s, void **source, int64_t elem, const double *position,
                               const double *rates);
     void (*source_free)(void *source);
+    double (*source_most)(
+        const void *source); /* NULL, or the most that a unit of amplitude adds to a field */
     /* Refuses points and fields that are not there. */
     unda_status (*points_check)(const unda_solver *s, const unda_receivers *receivers);
     unda_status (*points_new)(unda_solver *s, void **points, const unda_receivers *receivers);
@@ -108,6 +110,7 @@ struct unda_solver {
 
 /* source.c, receiver.c */
 void sources_free_all(unda_solver *s);
+unda_status sources_check(const unda_solver *s, int64_t num_time, const double *amplitudes);
 void receivers_free(unda_solver *s);
 unda_status receivers_reserve(unda_solver *s);
 bool receiver_due(const struct receiver_group *group, int64_t step);

@@ -3,6 +3,7 @@
  * (python/unda/timefunction.py). */
 #include "solver.h"
 
+#include <float.h>
 #include <math.h>
 
 void sources_free_all(unda_solver *s)
@@ -12,6 +13,26 @@ void sources_free_all(unda_solver *s)
     array_free(s->sources);
     s->sources = NULL;
     s->num_source = 0;
+}
+
+/* Amplitudes that a field cannot take would blow the run up, or be lost, far from their cause. */
+unda_status sources_check(const unda_solver *s, int64_t num_time, const double *amplitudes)
+{
+    double most = s->real_bytes == 4 ? FLT_MAX : DBL_MAX;
+    for (int32_t i = 0; i < s->num_source; i++) {
+        double unit = s->method->source_most ? s->method->source_most(s->sources[i]) : 1;
+        for (int64_t k = 0; k < num_time; k++) {
+            double a = fabs(amplitudes[k * s->num_source + i]);
+            if (!(a <= most && a * unit <= most))
+                FAIL(
+                    UNDA_ERR_ARG,
+                    "source %d has amplitude %.3g at time %lld of %lld of this call, of which a unit adds up "
+                    "to %.3g to a field: beyond %s; use a smaller one, or other units%s",
+                    i, a, (long long)k, (long long)num_time, unit, s->real_bytes == 4 ? "float32" : "float64",
+                    s->real_bytes == 4 ? " or float64" : "");
+        }
+    }
+    return UNDA_OK;
 }
 
 static unda_status add(unda_solver *s, int64_t elem, const double *position, const double *rates)

@@ -65,10 +65,7 @@ def _by_slab(
 def _given(sim: Any, name: str, value: Any) -> list[np.ndarray]:
     """Read a field given as an array, a number or a function."""
     if callable(value):
-        # A copy: a function may return the same array again and again.
-        return _by_slab(
-            sim, name, lambda _, place: np.array(node_values(name, value, place, sim.dtype)), called=True
-        )
+        return _called(sim, name, value)
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -79,7 +76,33 @@ def _given(sim: Any, name: str, value: Any) -> list[np.ndarray]:
     def part(planes: slice, place: list[np.ndarray]) -> np.ndarray:
         return node_values(name, array[planes] if array.ndim else array, place, sim.dtype)
 
-    return _by_slab(sim, name, part, called=False)
+    found = _by_slab(sim, name, part, called=False)
+    _refuse_lost(sim, name, found, array.any)
+    return found
+
+
+def _called(sim: Any, name: str, value: Callable[..., Any]) -> list[np.ndarray]:
+    """Read a field given as a function."""
+    anything = []
+
+    def part(_: slice, place: list[np.ndarray]) -> np.ndarray:
+        given = value(*place)
+        made = np.array(node_values(name, given, place, sim.dtype))  # they may give one array again and again
+        anything.append(bool(np.any(given)))
+        return made
+
+    found = _by_slab(sim, name, part, called=True)
+    _refuse_lost(sim, name, found, lambda: any(anything))
+    return found
+
+
+def _refuse_lost(sim: Any, name: str, parts: list[np.ndarray], anything: Callable[[], Any]) -> None:
+    """Raise if all of a field is below the smallest normal number, which steps take for 0."""
+    tiny = np.finfo(sim.dtype).tiny
+    if all(float(np.abs(part).max()) < tiny for part in parts) and anything():
+        raise ArgumentError(
+            f"{name} has values other than 0, all of which are below {tiny:.3g}, the smallest of {sim.dtype}"
+        )
 
 
 def _of_exact(sim: Any, exact: Callable[..., Any], name: str, t: float) -> list[np.ndarray]:

@@ -209,12 +209,28 @@ class Solver:
     def _add_point_source(self, source: Source) -> None:
         points, elem = self._inside([source.position], "source")
         rates, amplitude = self._source_terms(source, elem)
+        self._refuse_amplitude(source, amplitude)
         index, cell = ffi.new("int32_t *", -1), -1 if elem is None else int(elem[0])
         given = _core.pointer(points), _core.pointer(rates)
         self._settle()
         self._adding = index, ((self._sources, (source, amplitude)),)
         _core.check(lib.unda_solver_add_source(self._live(), cell, *given, index))
         self._settle()
+
+    def _refuse_amplitude(self, source: Source, amplitude: Callable[[np.ndarray], Any]) -> None:
+        """Raise if a source whose beginning and end are known is never within the precision's range."""
+        span = source.time_function(self.dt).span
+        if span is None or not np.isfinite(span).all():
+            return
+        with np.errstate(over="ignore", invalid="ignore"):
+            peak = float(np.abs(amplitude(np.linspace(*span, 4096))).max())
+        kind = np.finfo(self.dtype)
+        if not (peak == 0.0 or float(kind.tiny) <= peak <= float(kind.max)):
+            raise ArgumentError(
+                f"{source!r} has amplitudes of at most {peak:.3g}, beyond {self.dtype}; expected "
+                f"{kind.tiny:.3g} to {kind.max:.3g}: use other units"
+                + (" or float64" if self.dtype.itemsize == 4 else "")
+            )
 
     @alone
     def add_receivers(
