@@ -20,7 +20,7 @@ import unda
 MESH = Path(__file__).resolve().parent.parent / "tests" / "meshes" / "pec_sphere.msh"
 RADIUS, SIZE = 1.0, 3.0  # of the sphere [m]; wavenumber times radius
 FREQUENCY = SIZE / RADIUS / (2 * np.pi)  # in units where light goes one metre a second
-VACUUM = unda.Maxwell()
+VACUUM = unda.Maxwell(eps=1.0, mu=1.0)
 PULSE = unda.ricker(FREQUENCY)
 CUTS = {"E plane": 0.0, "H plane": np.pi / 2}  # angle from the polarization
 

@@ -84,7 +84,7 @@ def test_periodic_sides_take_no_other_condition():
 MEDIA = {
     unda.Acoustic(rho=1.0, c=1.0): "absorbing rigid free",
     unda.Elastic(rho=1.0, vp=2.0, vs=1.0): "absorbing free fixed symmetry",
-    unda.Maxwell(): "absorbing pec pmc",
+    unda.Maxwell(eps=1.0, mu=1.0): "absorbing pec pmc",
 }
 WORDS = "absorbing rigid free fixed symmetry pec pmc"
 

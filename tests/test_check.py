@@ -99,9 +99,9 @@ def test_the_shortest_wavelength_is_the_slowest_waves():
 
     assert one(unda.Elastic(**ROCK), 10.0) == 230.0
     assert one(unda.Elastic(**ROCK | {"vs": 0.0}), 10.0) == 400.0
-    assert one(unda.Maxwell(), 0.25) == 4.0
+    assert one(unda.Maxwell(eps=1.0, mu=1.0), 0.25) == 4.0
     # In a good conductor a wavelength is 2 pi skin depths, sqrt(2/(omega mu sigma)) (Jackson 1999, 8.8).
-    assert one(unda.Maxwell(sigma=1e9), 2.0) == pytest.approx(
+    assert one(unda.Maxwell(eps=1.0, mu=1.0, sigma=1e9), 2.0) == pytest.approx(
         2 * np.pi * np.sqrt(2 / (4e9 * np.pi)), rel=1e-6
     )
 

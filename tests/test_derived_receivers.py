@@ -129,7 +129,7 @@ def test_units_and_names_of_what_is_derived():
             unda.ArgumentError, match=r"no fields \['pressure'\]; there are .*'divergence', 'curl_x'"
         ):
             use([(0.3, 0.4, 0.5)], ["pressure"])
-    assert ROCK.traces["pressure"] == "Pa" and unda.Maxwell().traces["curl_x"] == "V/m2"
+    assert ROCK.traces["pressure"] == "Pa" and unda.Maxwell(eps=1.0, mu=1.0).traces["curl_x"] == "V/m2"
 
 
 def test_checkpoints_and_trace_files_keep_what_is_derived(tmp_path):

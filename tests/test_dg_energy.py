@@ -62,8 +62,8 @@ def layers_of_light():
     turned = unda.Mesh(
         mesh.vertices[:, [2, 0, 1]], mesh.cells, tags=mesh.tags, tag_names=mesh.tag_names, boundaries=sides
     )
-    mode = exact.cavity_mode_two_media(unda.Maxwell(), DENSE, *CUBE, position=0.5, n=(0, 1))
-    return turned, two_media(unda.Maxwell(), DENSE), mode, {"*": "pec"}
+    mode = exact.cavity_mode_two_media(unda.Maxwell(eps=1.0, mu=1.0), DENSE, *CUBE, position=0.5, n=(0, 1))
+    return turned, two_media(unda.Maxwell(eps=1.0, mu=1.0), DENSE), mode, {"*": "pec"}
 
 
 BOXES = {

@@ -21,7 +21,7 @@ from wave_runs import slice_of, two_media
 ROCK, HARD = unda.Elastic(rho=1.3, vp=2.0, vs=1.1), unda.Elastic(rho=2.1, vp=3.1, vs=1.8)
 SEA, BRINE = unda.Elastic(rho=1.0, vp=1.5, vs=0.0), unda.Elastic(rho=1.7, vp=2.1, vs=0.0)
 GLASS, IRON = unda.Maxwell(eps=2.25, mu=1.0), unda.Maxwell(eps=1.4, mu=1.9)
-AIR, CLAY = unda.Maxwell(), unda.Maxwell(eps=1.4, mu=1.0, sigma=3.0)
+AIR, CLAY = unda.Maxwell(eps=1.0, mu=1.0), unda.Maxwell(eps=1.4, mu=1.0, sigma=3.0)
 UP, BAR = np.array([0.0, 0.0, 1.0]), 5e-3
 HEIGHT, GAP, DEGREE = 1.25, 0.1, 4  # in shortest wavelengths
 

@@ -232,4 +232,4 @@ def test_layered_mode_keeps_its_configuration_and_refuses_what_is_none():
         with pytest.raises(ArgumentError, match=found):
             exact.cavity_mode_two_media(GLASS, MAGNET, LOWER, UPPER, **arguments)
     with pytest.raises(ArgumentError, match="media that do not conduct"):
-        exact.cavity_mode_two_media(GLASS, Maxwell(sigma=1.0), LOWER, UPPER, position=0.3)
+        exact.cavity_mode_two_media(GLASS, Maxwell(eps=1.0, mu=1.0, sigma=1.0), LOWER, UPPER, position=0.3)

@@ -89,7 +89,7 @@ def test_nothing_arrives_before_light():
 def test_sources_and_media_without_a_solution_are_refused():
     source = unda.CurrentDipole(PLACE, F, D)
     with pytest.raises(ArgumentError, match=r"sigma is 0\.1 S/m; expected 0"):
-        exact.point_source(Maxwell(sigma=0.1), source)
+        exact.point_source(Maxwell(eps=1.0, mu=1.0, sigma=0.1), source)
     with pytest.raises(ArgumentError, match="CurrentDipole drives maxwell waves; the medium is acoustic"):
         exact.point_source(unda.Acoustic(rho=1.0, c=1.0), source)
     with pytest.raises(ArgumentError, match="VolumeInjection drives acoustic and elastic waves"):

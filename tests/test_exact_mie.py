@@ -33,7 +33,7 @@ def mie(sphere, size, medium=AROUND, **more):
 
 
 def in_vacuum(size, sphere=None):
-    return exact.mie_sphere(Maxwell(), 1.0, size / (2.0 * np.pi), sphere=sphere)
+    return exact.mie_sphere(Maxwell(eps=1.0, mu=1.0), 1.0, size / (2.0 * np.pi), sphere=sphere)
 
 
 def directions(num=200):
@@ -109,13 +109,13 @@ def test_fields_solve_maxwells_equations(name, where):
 
 def test_extinction_has_the_published_values():
     """Wiscombe's and Bohren & Huffman's sphere (m = 1.5, x = 10), and perfect conductors."""
-    assert in_vacuum(10.0, Maxwell(eps=2.25)).q_ext == pytest.approx(2.881999, abs=5e-7)
+    assert in_vacuum(10.0, Maxwell(eps=2.25, mu=1.0)).q_ext == pytest.approx(2.881999, abs=5e-7)
     assert in_vacuum(1.0).q_ext == pytest.approx(2.035864, abs=5e-7)
     assert in_vacuum(100.0).q_ext == pytest.approx(2.008102, abs=5e-7)
     # Bohren & Huffman (1983), appendix A: a droplet of oil, m = 1.55, 0.525 um at 0.6328 um
-    oil = in_vacuum(2.0 * np.pi * 0.525 / 0.6328, Maxwell(eps=1.55**2))
+    oil = in_vacuum(2.0 * np.pi * 0.525 / 0.6328, Maxwell(eps=1.55**2, mu=1.0))
     assert oil.q_ext == pytest.approx(3.10543, abs=5e-6)
-    assert abs(in_vacuum(10.1, Maxwell(eps=2.25)).q_ext - 2.881999) > TWIN
+    assert abs(in_vacuum(10.1, Maxwell(eps=2.25, mu=1.0)).q_ext - 2.881999) > TWIN
 
 
 def test_the_better_a_sphere_conducts_the_more_it_is_a_perfect_conductor():
@@ -123,14 +123,14 @@ def test_the_better_a_sphere_conducts_the_more_it_is_a_perfect_conductor():
     depths, found = [], []
     for sigma in (1e4, 4e4):
         depths.append(np.sqrt(2.0 / sigma))
-        found.append(in_vacuum(1.0, Maxwell(sigma=sigma)).q_ext - perfect.q_ext)
+        found.append(in_vacuum(1.0, Maxwell(eps=1.0, mu=1.0, sigma=sigma)).q_ext - perfect.q_ext)
     assert 0.0 < found[1] < found[0] < 6.0 * depths[0]
     assert found[0] / found[1] == pytest.approx(2.0, rel=0.02)  # it goes with the skin depth
 
 
 def test_small_spheres_scatter_as_rayleigh_said():
     x, eps = 0.02, 2.25
-    small = in_vacuum(x, Maxwell(eps=eps))
+    small = in_vacuum(x, Maxwell(eps=eps, mu=1.0))
     assert small.q_sca == pytest.approx(8.0 / 3.0 * x**4 * ((eps - 1.0) / (eps + 2.0)) ** 2, rel=1e-3)
     inside = small.fields(*(0.5 * directions(30)).T)
     assert np.allclose(inside["ex"], 3.0 / (eps + 2.0), rtol=0, atol=0.03)
@@ -215,16 +215,18 @@ def test_arguments_that_do_not_fit_are_refused():
     water = unda.Acoustic(rho=1.0, c=1.0)
     for arguments, found in [
         ({"medium": water}, r"medium is unda\.Acoustic.*expected a unda\.Maxwell"),
-        ({"medium": Maxwell(sigma=1.0)}, r"sigma of medium is 1\.0 S/m; expected 0"),
+        ({"medium": Maxwell(eps=1.0, mu=1.0, sigma=1.0)}, r"sigma of medium is 1\.0 S/m; expected 0"),
         ({"sphere": water}, "sphere is "),
         ({"radius": 0.0}, "radius is 0.0; expected a finite positive number"),
         ({"frequency": -1.0}, "frequency is -1.0"),
         ({"polarization": (1, 0, 1)}, "expected 90"),
     ]:
         with pytest.raises(ArgumentError, match=found):
-            exact.mie_sphere(**{"medium": Maxwell(), "radius": 1.0, "frequency": 1.0, **arguments})
+            exact.mie_sphere(
+                **{"medium": Maxwell(eps=1.0, mu=1.0), "radius": 1.0, "frequency": 1.0, **arguments}
+            )
     with pytest.raises(ArgumentError, match=r"is 1 outside, .*j inside; expected .*perfect conductor"):
-        in_vacuum(1.0, Maxwell(sigma=1e7))
+        in_vacuum(1.0, Maxwell(eps=1.0, mu=1.0, sigma=1e7))
     with pytest.raises(ArgumentError, match=r"is 1e-30 outside; expected"):
         in_vacuum(1e-30)
     solution = in_vacuum(1.0)

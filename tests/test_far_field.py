@@ -72,7 +72,7 @@ def test_waves_that_pass_from_outside_to_outside_do_not_count():
 
 
 def test_a_dipole_in_a_run_has_its_far_field_though_absorbing_sides_send_something_back():
-    medium, f0 = unda.Maxwell(), 0.4
+    medium, f0 = unda.Maxwell(eps=1.0, mu=1.0), 0.4
     source = unda.CurrentDipole((0.1, -0.05, 0.07), unda.ricker(f0), direction=(1, 2, -1))
     mesh = unda.box_mesh((-1.2,) * 3, (1.2,) * 3, cells=(6, 6, 6), perturb=0.1)
     sim = unda.DG(mesh, medium, degree=3, boundary={"*": "absorbing"})
@@ -137,10 +137,10 @@ def test_a_spectrum_is_refused_where_there_is_none():
     ("arguments", "words"),
     [
         ((unda.Acoustic(rho=1.0, c=1.0), 1.0, 1.0), "expected Maxwell"),
-        ((unda.Maxwell(sigma=1.0), 1.0, 1.0), "sigma = 1.0"),
-        ((unda.Maxwell(eps={"a": 1.0, "b": 2.0}), 1.0, 1.0), "homogeneous"),
-        ((unda.Maxwell(), 0.0, 1.0), "radius"),
-        ((unda.Maxwell(), 1.0, -1.0), "frequency"),
+        ((unda.Maxwell(eps=1.0, mu=1.0, sigma=1.0), 1.0, 1.0), "sigma = 1.0"),
+        ((unda.Maxwell(eps={"a": 1.0, "b": 2.0}, mu=1.0), 1.0, 1.0), "homogeneous"),
+        ((unda.Maxwell(eps=1.0, mu=1.0), 0.0, 1.0), "radius"),
+        ((unda.Maxwell(eps=1.0, mu=1.0), 1.0, -1.0), "frequency"),
     ],
 )
 def test_no_sphere_without_a_wave_around_it(arguments, words):

@@ -34,12 +34,19 @@ def test_vacuum_has_the_speed_of_light_and_codatas_constants():
     assert unda.MU0 == 1.25663706127e-6
 
 
-def test_nothing_given_is_one_and_relative_values_bring_the_other_one():
-    assert unda.Maxwell().scalar() == {"eps": 1.0, "mu": 1.0, "sigma": 0.0}
-    assert unda.Maxwell(eps=2.0, sigma=3.0).scalar() == {"eps": 2.0, "mu": 1.0, "sigma": 3.0}
-    assert unda.Maxwell(mu=2.0).scalar() == {"eps": 1.0, "mu": 2.0, "sigma": 0.0}
+def test_nothing_given_is_vacuum_and_relative_values_bring_the_other_one():
+    assert unda.Maxwell().scalar() == {"eps": unda.EPS0, "mu": unda.MU0, "sigma": 0.0}
+    assert unda.Maxwell(sigma=3.0).scalar() == {"eps": unda.EPS0, "mu": unda.MU0, "sigma": 3.0}
     assert unda.Maxwell(eps_r=4.0).scalar() == {"eps": 4.0 * unda.EPS0, "mu": unda.MU0, "sigma": 0.0}
     assert unda.Maxwell(mu_r=4.0).scalar() == {"eps": unda.EPS0, "mu": 4.0 * unda.MU0, "sigma": 0.0}
+
+
+@pytest.mark.parametrize("one, other", [("eps", "mu"), ("mu", "eps")])
+def test_one_absolute_value_without_the_other_is_refused(one, other):
+    """Which unit the other one would have is anybody's guess."""
+    with pytest.raises(ArgumentError, match=f"got {one} without {other}; expected both"):
+        unda.Maxwell(**{one: 1.0})
+    assert unda.Maxwell(**{one: 2.0, other: 1.0}).scalar()[one] == 2.0
 
 
 @pytest.mark.parametrize("names", ["eps and eps_r", "mu and mu_r", "eps and mu_r", "mu and eps_r"])
@@ -66,8 +73,8 @@ def test_relative_values_of_every_kind_reach_their_cells(given, expected):
 
 
 @pytest.mark.parametrize("given, found", [
-    ({"eps": 0.0}, r"^eps is 0\.0; expected finite and > 0 \[F/m\]"),
-    ({"mu": -1.0}, r"^mu is -1\.0; expected finite and > 0 \[H/m\]"),
+    ({"eps": 0.0, "mu": 1.0}, r"^eps is 0\.0; expected finite and > 0 \[F/m\]"),
+    ({"eps": 1.0, "mu": -1.0}, r"^mu is -1\.0; expected finite and > 0 \[H/m\]"),
     ({"eps_r": [1.0, -2.0]}, r"^eps_r has 1 bad values among 2, the first is eps_r\[1\] = -2\.0"),
     ({"mu_r": np.nan}, r"^mu_r is nan; expected finite and > 0$"),
     ({"sigma": -1e-9}, r"^sigma is -1e-09; expected finite and >= 0 \[S/m\]"),
@@ -86,7 +93,7 @@ def test_fields_units_and_groups_belong_together():
 
 
 def test_repr_and_configuration_tell_media_apart():
-    assert repr(unda.Maxwell(eps=2.0)) == "unda.Maxwell(eps=2.0, mu=1.0, sigma=0.0)"
+    assert repr(unda.Maxwell(eps=2.0, mu=1.0)) == "unda.Maxwell(eps=2.0, mu=1.0, sigma=0.0)"
     media = [unda.Maxwell(eps_r=one) for one in (2.0, {"air": 2.0}, [2.0], half)]
     assert len({json.dumps(medium.to_config()) for medium in media}) == len(set(map(repr, media))) == 4
     assert "* half" in repr(media[-1])

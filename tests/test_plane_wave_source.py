@@ -333,8 +333,8 @@ def add(box=None, medium=MEDIA["acoustic"][0], boundary=None, inside=None, **wav
     sim.add_source(unda.PlaneWave(**{"direction": (0, 0, 1), "f": PULSE, "region": "in", **wave}))
 
 
-GLASS = unda.Maxwell(eps=lambda x, y, z: np.where(z < 0.4, 2.0, 1.0))
-METAL = unda.Maxwell(sigma=lambda x, y, z: np.where(z > 0.5, 1.0, 0.0))
+GLASS = unda.Maxwell(eps=lambda x, y, z: np.where(z < 0.4, 2.0, 1.0), mu=1.0)
+METAL = unda.Maxwell(eps=1.0, mu=1.0, sigma=lambda x, y, z: np.where(z > 0.5, 1.0, 0.0))
 SIDES = ("xmin", "xmax", "ymin", "ymax")
 COLUMN = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2), periodic=(True, True, False))
 SOLID = unda.Elastic(rho=1, vp=2, vs=1)
@@ -363,7 +363,7 @@ ONTO = {"region": None, "scatterer": "zmin"}
         ),
         ({"box": COLUMN, "region": None, "scatterer": "xmin"}, "'xmin' is periodic; expected a wall"),
         ({"polarization": (1, 0, 0)}, "polarization"),
-        ({"medium": unda.Maxwell()}, "polarization is None"),
+        ({"medium": unda.Maxwell(eps=1.0, mu=1.0)}, "polarization is None"),
         (
             {"medium": unda.Elastic(rho=1, vp=1, vs=0), "polarization": (1, 0, 0)},
             "kind is 's', but .* a fluid",
@@ -386,7 +386,7 @@ ONTO = {"region": None, "scatterer": "zmin"}
             "needs one material; found .*sigma = 0.0 .* and .*sigma = 1.0 in cell",
         ),
         (
-            {"medium": unda.Maxwell(sigma=0.1), "polarization": (1, 0, 0)},
+            {"medium": unda.Maxwell(eps=1.0, mu=1.0, sigma=0.1), "polarization": (1, 0, 0)},
             "needs an insulator.* expected sigma = 0",
         ),
         (
@@ -400,7 +400,7 @@ ONTO = {"region": None, "scatterer": "zmin"}
         (
             {
                 "boundary": {"xmin": "pmc", "*": "absorbing"},
-                "medium": unda.Maxwell(),
+                "medium": unda.Maxwell(eps=1.0, mu=1.0),
                 "polarization": (1, 0, 0),
             },
             "'xmin' is pmc at",
@@ -428,7 +428,7 @@ def test_what_makes_no_sense_is_refused_by_what_was_found(given, message):
         {"boundary": {"zmin": "free", "*": "absorbing"}, "direction": (1, 2, 3)},  # inside the region
         {"boundary": {"zmax": "free", "*": "absorbing"}},  # outside, apart from its surface
         {
-            "medium": unda.Maxwell(), "polarization": (1, 0, 0),
+            "medium": unda.Maxwell(eps=1.0, mu=1.0), "polarization": (1, 0, 0),
             "boundary": {"xmin": "pec", "xmax": "pec", "ymin": "pmc", "ymax": "pmc", "*": "absorbing"},
         },
         {

@@ -145,7 +145,7 @@ def test_fields_have_their_places_and_times():
     rec = sim.add_receivers([ONE], ["vx", "sxx", "pressure"])
     sim.step(3)
     assert np.allclose(rec.times("vx"), rec.t - 0.5 * sim.dt) and (rec.times("sxx") == rec.t).all()
-    sim = staggered(GRID, unda.Maxwell(), boundary={"*": "periodic"})
+    sim = staggered(GRID, unda.Maxwell(eps=1.0, mu=1.0), boundary={"*": "periodic"})
     for name, half in {"ex": (1, 0, 0), "hx": (0, 1, 1), "hz": (1, 1, 0)}.items():
         assert np.allclose(sim.coordinates_of(name), sim.coordinates + 0.5 * np.array(half) * SPACING)
     with pytest.raises(unda.ArgumentError, match="vx"):
@@ -155,7 +155,7 @@ def test_fields_have_their_places_and_times():
 @pytest.mark.parametrize("physics", WALLS)
 def test_an_exact_solution_is_set_at_native_places_and_times(physics):
     medium = {"acoustic": unda.Acoustic(rho=1.2, c=2.0), "elastic": unda.Elastic(rho=1.2, vp=3.4, vs=2.0),
-              "maxwell": unda.Maxwell(eps=1.5)}[physics]  # fmt: skip
+              "maxwell": unda.Maxwell(eps=1.5, mu=1.0)}[physics]  # fmt: skip
     k = 2 * np.pi / (np.array(SHAPE) * SPACING) * [1, 0, 1]
     across = {"polarization": (0, 1, 0)} if physics == "maxwell" else {}
     wave = unda.exact.plane_wave(medium, k=tuple(k), **across)
@@ -176,7 +176,7 @@ def test_sources_that_a_medium_does_not_bear_are_refused():
     with pytest.raises(unda.ArgumentError, match="deviatoric"):
         sim.add_source(unda.MomentTensor(ONE, BUMP, np.diag([1.0, -1.0, 0.0])))
     with pytest.raises(unda.ArgumentError, match="acoustic and elastic"):
-        staggered(GRID, unda.Maxwell()).add_source(unda.VolumeInjection(ONE, BUMP))
+        staggered(GRID, unda.Maxwell(eps=1.0, mu=1.0)).add_source(unda.VolumeInjection(ONE, BUMP))
 
 
 def test_moments_beside_a_fluid_leave_no_shear_in_it():

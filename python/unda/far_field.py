@@ -64,7 +64,7 @@ class FarField:
 
     >>> import numpy as np
     >>> import unda
-    >>> vacuum = unda.Maxwell()
+    >>> vacuum = unda.Maxwell(eps=1.0, mu=1.0)
     >>> mie = unda.exact.mie_sphere(vacuum, radius=1.0, frequency=0.5)
     >>> around = unda.FarField(vacuum, radius=1.5, frequency=0.5)
     >>> fields = mie.fields(*around.points.T, part="scattered")

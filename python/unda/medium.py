@@ -390,16 +390,16 @@ class Maxwell(Medium):
     """A dielectric, magnetic or conducting material, isotropic.
 
     The equations are eps E_t = curl H - sigma E, mu H_t = -curl E. Give eps and mu in SI units, or
-    relative to vacuum. With nothing given, eps = mu = 1: lengths over times are then in units of the
-    speed of light. Receivers also know "divergence", "curl_x", "curl_y" and "curl_z" of E [V/m2].
+    relative to vacuum; with neither it is vacuum. ``eps=1.0, mu=1.0`` measures speeds in units of that of
+    light. Receivers also know "divergence", "curl_x", "curl_y" and "curl_z" of E [V/m2].
 
     Parameters
     ----------
     eps, mu : float, dict of str to float, array_like or callable, optional
-        Permittivity [F/m] and permeability [H/m].
+        Permittivity [F/m] and permeability [H/m], both or none.
     eps_r, mu_r : float, dict of str to float, array_like or callable, optional
-        The same relative to vacuum: eps = `unda.EPS0` eps_r, mu = `unda.MU0` mu_r. If only one of
-        them is given, the other is 1.
+        The same relative to vacuum: eps = `unda.EPS0` eps_r, mu = `unda.MU0` mu_r. The one that
+        is not given is 1.
     sigma : float, dict of str to float, array_like or callable
         Conductivity [S/m]. It takes its share of the stable time step: dt <= 4.6 eps/sigma with
         `lsrk4`, 6/11 eps/sigma with `ab3`, less what the waves need; a larger dt is refused. In metals
@@ -408,16 +408,16 @@ class Maxwell(Medium):
     Raises
     ------
     ArgumentError
-        If a value is not finite, eps or mu is not positive or sigma is negative, or absolute and
-        relative values are given together.
+        If a value is not finite, eps or mu is not positive or sigma is negative, only one of eps and mu is
+        given, or absolute and relative values are given together.
 
     Examples
     --------
     >>> import unda
-    >>> unda.Maxwell(eps=2.0)
+    >>> unda.Maxwell(eps=2.0, mu=1.0)
     unda.Maxwell(eps=2.0, mu=1.0, sigma=0.0)
     >>> glass = unda.Maxwell(eps_r={"air": 1.0, "glass": 2.25})
-    >>> unda.Maxwell(eps_r=1.0).scalar()["mu"] == unda.MU0
+    >>> unda.Maxwell().scalar()["eps"] == unda.EPS0
     True
     """
 
@@ -448,10 +448,14 @@ class Maxwell(Medium):
             raise ArgumentError(
                 f"got {' and '.join(names)}; expected absolute values or relative ones, not both"
             )
-        in_si = eps_r is not None or mu_r is not None
+        if names in (["eps"], ["mu"]):
+            (other,) = {"eps", "mu"} - set(names)
+            raise ArgumentError(
+                f"got {names[0]} without {other}; expected both [F/m, H/m], or relative values, {names[0]}_r"
+            )
         super().__init__(
-            eps=self._absolute("eps", eps, eps_r, EPS0 if in_si else 1.0),
-            mu=self._absolute("mu", mu, mu_r, MU0 if in_si else 1.0),
+            eps=self._absolute("eps", eps, eps_r, EPS0),
+            mu=self._absolute("mu", mu, mu_r, MU0),
             sigma=sigma,
         )
 

@@ -312,7 +312,7 @@ class CurrentDipole(Source):
     >>> source = unda.CurrentDipole((0, 0, 0), unda.ricker(1e9), direction=(0, 0, 2))
     >>> source.direction
     (0.0, 0.0, 1.0)
-    >>> source.rates(unda.Maxwell(eps=2.0), 0)
+    >>> source.rates(unda.Maxwell(eps=2.0, mu=1.0), 0)
     {'ez': -0.5}
     """
 

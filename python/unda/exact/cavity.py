@@ -74,7 +74,7 @@ def cavity_mode(
     Examples
     --------
     >>> import unda
-    >>> mode = unda.exact.cavity_mode(unda.Maxwell(), (0, 0, 0), (1, 1, 1), n=(1, 1, 0))
+    >>> mode = unda.exact.cavity_mode(unda.Maxwell(eps=1.0, mu=1.0), (0, 0, 0), (1, 1, 1), n=(1, 1, 0))
     >>> {field: round(float(one), 12) + 0.0 for field, one in mode(0.5, 0.5, 0.5, 0.0).items()}
     {'ex': 0.0, 'ey': 0.0, 'ez': 1.0, 'hx': 0.0, 'hy': 0.0, 'hz': 0.0}
     """

@@ -74,7 +74,7 @@ def cavity_mode_two_media(
     Examples
     --------
     >>> import unda
-    >>> vacuum, glass = unda.Maxwell(), unda.Maxwell(eps=2.25)
+    >>> vacuum, glass = unda.Maxwell(eps=1.0, mu=1.0), unda.Maxwell(eps=2.25, mu=1.0)
     >>> mode = unda.exact.cavity_mode_two_media(vacuum, glass, (0, 0, 0), (1, 1, 1), position=0.4)
     >>> round(mode.omega, 6)
     3.192062

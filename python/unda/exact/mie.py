@@ -68,7 +68,7 @@ class mie_sphere:
     Examples
     --------
     >>> import unda
-    >>> vacuum, glass = unda.Maxwell(), unda.Maxwell(eps=2.25)
+    >>> vacuum, glass = unda.Maxwell(eps=1.0, mu=1.0), unda.Maxwell(eps=2.25, mu=1.0)
     >>> mie = unda.exact.mie_sphere(vacuum, 1.0, 10.0 / 6.283185307179586, sphere=glass)
     >>> round(mie.q_ext, 6)
     2.881999
@@ -147,7 +147,7 @@ class mie_sphere:
         Examples
         --------
         >>> import unda
-        >>> mie = unda.exact.mie_sphere(unda.Maxwell(), radius=1.0, frequency=0.2)
+        >>> mie = unda.exact.mie_sphere(unda.Maxwell(eps=1.0, mu=1.0), radius=1.0, frequency=0.2)
         >>> bool(abs(mie.fields(0.0, 0.0, -1.0)["ex"]) < 1e-12)
         True
         """
@@ -189,7 +189,7 @@ class mie_sphere:
         --------
         >>> import numpy as np
         >>> import unda
-        >>> mie = unda.exact.mie_sphere(unda.Maxwell(), radius=1.0, frequency=20.0)
+        >>> mie = unda.exact.mie_sphere(unda.Maxwell(eps=1.0, mu=1.0), radius=1.0, frequency=20.0)
         >>> round(float(mie.bistatic(np.pi, 0.0)) / np.pi, 2)  # backscattered by a large sphere
         1.0
         """
