@@ -49,6 +49,11 @@ def test_what_could_not_be_looked_at_is_a_note():
     assert "note: 1 of 1 sources" in repr(report)
 
 
+def test_speeds_of_which_sources_have_resolved_waves_are_in_consistent_units():
+    report = simulation(c=1.5, f=unda.ricker(0.002)).check()
+    assert report and any("km/s" in text for text in report.notes)
+
+
 def test_a_sliver_is_found():
     vertices = np.array(MESH.vertices)
     cells = np.array(MESH.cells)
@@ -106,14 +111,17 @@ def test_the_shortest_wavelength_is_the_slowest_waves():
     )
 
 
-@pytest.mark.parametrize(("cells", "named"), [(1.5, True), (2.5, False)])
-def test_a_receiver_within_two_cells_of_a_source_is_named(cells, named):
+@pytest.mark.parametrize("cells, where", [(0.5, "warnings"), (1.5, "notes"), (2.5, None)])
+def test_a_receiver_within_two_cells_of_a_source_is_named(cells, where):
     at = (730, 510, 490)
     sim = simulation(at=at)
     (elem,), _ = sim.mesh.locate([at])
     brick = (6 * sim.mesh.volumes[elem]) ** (1 / 3)
     sim.add_receivers([(980, 980, 980), (730 - cells * brick, 510, 490)], ["p"])
-    assert any(f"{cells} cells from source 0" in text for text in sim.check().warnings) == named
+    report = sim.check()
+    for kind in ("warnings", "notes"):
+        found = any(f"{cells} cells from source 0" in text for text in getattr(report, kind))
+        assert found == (kind == where)
 
 
 @pytest.mark.parametrize(("c", "named"), [(1500.0, False), (1515.0, True)])

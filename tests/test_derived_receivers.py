@@ -9,6 +9,10 @@ import pytest
 import unda
 from unda.receiver import Channels, Receivers
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::unda.AccuracyWarning"
+)  # names and files, and fields of fluids
+
 cuda_device.prepare()
 DEVICES = pytest.mark.parametrize("device", ["cpu", "cuda"])
 MEDIUM = unda.Acoustic(rho=1.3, c=0.9)

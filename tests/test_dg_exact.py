@@ -98,6 +98,7 @@ def test_the_integrators_have_their_order(integrator, expected):
 
 @pytest.mark.parametrize("driven_by", ["source", "exact data"])
 @pytest.mark.parametrize(("integrator", "expected"), [("lsrk4", 4), ("ab3", 3)])
+@pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")  # the order in time, on few cells
 def test_the_integrators_keep_their_order_where_something_drives(integrator, expected, driven_by):
     """Sources and outer data are taken at the times of the stages; elsewhere the order would be lost."""
     mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2))

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 import unda
 
+# Reciprocity holds, resolved or not.
+pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
+
 A, B = (0.31, 0.44, 0.87), (1.62, 0.35, 0.28)
 ALONG_A, ALONG_B = np.array([0.3, -0.5, 0.7]), np.array([1.0, 0.4, 0.2])
 MESH = unda.box_mesh((0, 0, 0), (2, 1, 1.2), cells=(4, 2, 3), perturb=0.2, seed=3)

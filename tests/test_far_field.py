@@ -116,6 +116,7 @@ def test_a_spectrum_is_that_of_the_pulse():
     assert np.abs(rec.spectrum("p", -f) - rec.spectrum("p", f).conj()).max() < 1e-15
 
 
+@pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")  # nothing is sent
 def test_a_spectrum_is_refused_where_there_is_none():
     sim = unda.DG(
         unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(1, 1, 1)), unda.Acoustic(rho=1.0, c=1.0), degree=1

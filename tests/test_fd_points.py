@@ -177,6 +177,7 @@ def test_a_source_above_a_wall_of_an_open_grid_has_its_image():
     assert exact_error(case, source, points, wrong=1.05, **options).min() > 0.03
 
 
+@pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")  # places, not layers
 def test_misfit_takes_the_places_of_walls_from_the_grid():
     """As for a mesh: they are the outermost nodes, not the ends of layers."""
     case = Case((14, 12, 13), (((5, 0.01), "rigid"), ("rigid", "rigid"), ("rigid", "free")), **CUBE)

@@ -9,6 +9,10 @@ import numpy as np
 import pytest
 import unda
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::unda.AccuracyWarning"
+)  # small and coarse: files, names, refusals
+
 MESH = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 2, 2), perturb=0.1)
 SOLID = unda.Elastic(rho=2.0, vp=3.0, vs=1.5)
 SEABED = unda.Elastic(rho=2.0, vp=3.0, vs=lambda x, y, z: np.where(z < 0.4, 1.5, 0.0))

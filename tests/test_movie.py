@@ -13,6 +13,10 @@ import pytest
 import unda
 from PIL import Image
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::unda.AccuracyWarning"
+)  # what a film holds, not whether the wave is right
+
 matplotlib.use("Agg")
 
 GRID = unda.Grid((13, 9, 11), (10.0, 20.0, 5.0), origin=(-40.0, 0.0, -50.0))

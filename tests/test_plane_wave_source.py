@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 import unda
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::unda.AccuracyWarning"
+)  # small and coarse: both engines, sums, refusals
+
 REAL = cuda_device.prepare()
 
 MEDIA = {

@@ -11,6 +11,10 @@ import numpy as np
 import pytest
 import unda
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::unda.AccuracyWarning"
+)  # how runs go, not whether the wave is right
+
 MEDIUM = unda.Acoustic(rho=1000.0, c=1500.0)
 
 

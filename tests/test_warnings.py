@@ -38,12 +38,12 @@ def test_a_sound_run_starts_without_a_word():
 
 @pytest.mark.parametrize("options, words", [
     ({"f": unda.ricker(50.0)}, "nodes in the shortest wavelength"),
-    ({"medium": unda.Acoustic(rho=1000.0, c=1.5), "f": unda.ricker(0.005)}, "km/s"),
+    ({"medium": unda.Acoustic(rho=1000.0, c=1.5), "f": unda.ricker(5.0)}, "km/s"),
     ({"boundary": {"*": unda.Damping(5)}}, "wavelengths deep"),
 ])  # fmt: skip
 def test_run_says_what_check_found(options, words):
     found = texts(grid(**options))
-    assert found and all(words in text for text in found)
+    assert any(words in text for text in found)
 
 
 def test_it_says_so_once_and_again_where_something_is_new():

@@ -24,6 +24,7 @@ _MANY = 32  # functions of sources: the spectrum of samples takes milliseconds
 _FEW_NODES = 4.0  # in the shortest wavelength: below, the wave is not resolved
 _ON_FACE = 1e-9  # barycentric coordinate
 _NEAR = 2.0  # edges of a brick of six cells, from a source
+_VERY_NEAR = 1.0
 _REAL_AXIS = {"lsrk4": 4.6, "ab3": 6 / 11}  # stable: loss rate times dt (csrc/dg/dg.c)
 _SPAN = 1e3  # of time steps, between the median cell and the worst
 
@@ -65,6 +66,11 @@ class Report:
                 f"{unknown} of {len(functions)} sources do not tell their highest frequency: use "
                 "unda.sampled or one of unda's time functions"
             )
+
+    def ask(self, questions: Sequence[str], resolved: bool) -> None:
+        """Take questions about units; that of speeds only matters where waves are not resolved."""
+        for text in questions:
+            (self.notes if resolved and "km/s" in text else self.warnings).append(text)
 
     def __bool__(self) -> bool:
         return not self.warnings
@@ -137,7 +143,8 @@ def _units(sim: Any, report: Report) -> None:
     """Materials that look wrong, and travel times that fit no source."""
     size = float(np.linalg.norm(np.ptp(sim.mesh.vertices, axis=0)))
     speed = sim.medium._speeds(sim._material)
-    report.warnings += sim.medium._questions(sim._material, size)
+    resolved = bool(report.nodes_per_wavelength) and min(report.nodes_per_wavelength.values()) >= _FEW_NODES
+    report.ask(sim.medium._questions(sim._material, size), resolved)
     if report.fmax is not None and size * report.fmax / speed.max() < 0.1:
         report.warnings.append(
             f"the mesh is {size:.3g} m across, a tenth of the wavelength {speed.max() / report.fmax:.3g} m "
@@ -159,7 +166,7 @@ def _places(sim: Any, report: Report) -> None:
         away = np.linalg.norm(points - source.position, axis=1) / brick
         if len(away) and away.min() < _NEAR:
             at = tuple(points[np.argmin(away)].tolist())
-            report.warnings.append(
+            (report.warnings if away.min() < _VERY_NEAR else report.notes).append(
                 f"the receiver at {at} m is {away.min():.1f} cells from source {i}, which is a polynomial of "
                 f"its cell: nearer than {_NEAR:g} its traces are inexact, stresses and E most"
             )

@@ -312,8 +312,8 @@ class GridSimulation(Simulation):
         Report
             Nodes in the shortest wavelength, and warnings, which `run` raises as `AccuracyWarning`: too few
             nodes for the order, a phase error of the step in time, thin layers, units that look wrong,
-            receivers that record zero and sources that send nothing by construction. Notes: sources of unknown
-            frequency. Prints as text; true where there is no warning.
+            receivers that record zero and sources that send nothing by construction. Notes: sources of
+            unknown frequency. Prints as text; true where there is no warning.
 
         Examples
         --------

@@ -179,8 +179,8 @@ class MeshSimulation(Simulation):
         -------
         Report
             Nodes in the shortest wavelength by tag, the ten cells with the smallest time step, and
-            warnings, which `run` raises as `AccuracyWarning`: too few nodes, units that look wrong, sources on
-            faces, receivers beside sources, receivers that record zero and sources that send nothing by
+            warnings, which `run` raises as `AccuracyWarning`: too few nodes, units that look wrong, sources
+            on faces, receivers beside sources, receivers that record zero and sources that send nothing by
             construction, exact outer data of another medium. Notes: slivers, good conductors, sources of
             unknown frequency. Prints as text; true where there is no warning.
 
