@@ -74,6 +74,54 @@ except unda.DeviceError as error:
     assert done.stdout.count("/nonexistent/libcuda.so.1") == 2, "in the log once, and in the error"
 
 
+@pytest.mark.parametrize("environment, folder", [
+    ({"XDG_CACHE_HOME": "/big/cache"}, "/big/cache/unda"),
+    ({"XDG_CACHE_HOME": "relative", "HOME": "/home/me"}, "/home/me/.cache/unda"),
+    ({"XDG_CACHE_HOME": "", "HOME": "/home/me"}, "/home/me/.cache/unda"),
+    ({"HOME": "relative"}, ""),
+    ({"UNDA_CACHE_DIR": "here", "XDG_CACHE_HOME": "/big/cache"}, "here"),
+    ({"UNDA_CACHE": "0", "UNDA_CACHE_DIR": "here"}, ""),
+])  # fmt: skip
+def test_the_cache_is_where_the_environment_says(monkeypatch, environment, folder):
+    for name in ("UNDA_CACHE", "UNDA_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert unda._cuda.cache_dir() == folder
+
+
+STRANGE_HOME = """
+import os, site, sys
+from pathlib import Path
+import unda
+from unda import _cuda
+
+def unknown(*_):
+    raise RuntimeError("Could not determine home directory.")
+
+def refused(*_, **__):
+    raise PermissionError(13, "Permission denied", "/root/.local")
+
+os.environ.pop("HOME", None)
+Path.home = unknown
+Path.is_dir = refused  # as of a folder below one that may not be entered
+os.path.expanduser = lambda path: path  # what it does where nobody knows the user
+site.getusersitepackages = unknown
+sim = unda.DG(unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1)), unda.Acoustic(rho=1.0, c=1.0), degree=1)
+print(sim.config["device"], repr(_cuda.cache_dir()), list(unda.devices())[0])
+"""
+
+
+def test_auto_falls_back_where_nobody_knows_the_home_or_may_look_at_the_users_site():
+    environment = {**os.environ, "UNDA_LIBCUDA": "/nonexistent/libcuda.so.1"}
+    environment |= {"PYTHONPATH": os.pathsep.join(sys.path)}
+    for name in ("UNDA_DEVICE", "XDG_CACHE_HOME", "UNDA_CACHE_DIR"):
+        environment.pop(name, None)
+    command = [sys.executable, "-c", STRANGE_HOME]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.stdout.strip() == "cpu '' cpu", done.stderr
+
+
 # ---- memory
 
 

@@ -1,6 +1,7 @@
 """Kernels compiled at run time: the cache, the compiler's messages, NVIDIA's own compiler."""
 
 import hashlib
+import os
 import re
 import shutil
 import struct
@@ -137,6 +138,42 @@ def test_an_unwritable_folder_only_warns(kernels):
     result = gpu_host.run("load", "reverse.cu", kernels=kernels, cache="/dev/null/cache")
     assert result["status"] == "0"
     assert "cannot be kept in /dev/null/cache: Not a directory" in result["log30"]
+
+
+def test_the_folder_is_made_for_this_user_alone(load, tmp_path):
+    load()
+    assert (tmp_path / "cache").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode, trusted", [(0o755, True), (0o775, False), (0o757, False)])
+def test_a_folder_that_others_may_write_to_is_left_alone(load, tmp_path, mode, trusted):
+    load()
+    (tmp_path / "cache").chmod(mode)
+    before = cached(tmp_path).read_bytes()
+    result = load()
+    assert result["status"] == "0" and result.compiled != trusted
+    assert ("may be written to by others" in result.values.get("log30", "")) != trusted
+    cached(tmp_path).unlink()
+    assert load().compiled
+    assert list((tmp_path / "cache").iterdir()) == [] or trusted
+    assert before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
+def test_a_folder_of_another_user_is_left_alone(load, tmp_path):
+    load()
+    os.chown(tmp_path / "cache", 12345, 12345)
+    result = load()
+    assert result.compiled and "belongs to another user" in result["log30"]
+
+
+def test_a_fifo_in_the_folder_is_a_miss_and_blocks_nobody(load, tmp_path):
+    load()
+    path = cached(tmp_path)
+    path.unlink()
+    os.mkfifo(path)
+    assert load().compiled
+    assert path.is_file() and not load().compiled
 
 
 def test_the_cache_can_be_switched_off(load, tmp_path):

@@ -1,11 +1,13 @@
 /* cache.c: compiled kernels on disk, so that a solver's kernels are compiled once a machine.
  * One file a key: a header (magic, key, size, checksum) and the code. Anything that does not fit is a miss;
- * files appear whole, by a temporary file and rename. Next: launch.c (who asks), settings.c (the folder). */
+ * files appear whole, by a temporary file and rename. What is read there runs on the device, so a folder that
+ * others may write to is left alone. Next: launch.c (who asks), settings.c (the folder). */
 #include "internal.h"
 #include "settings.h"
 #include "sha256.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +72,26 @@ static struct header make_header(const struct key *key, const void *data, int64_
     return header;
 }
 
+/* Says whether a folder is this user's, and only this user may write to it; if it is not, says so once. A
+ * folder that is not there yet will be made so. */
+static bool trusted(const char *folder)
+{
+    static atomic_bool told;
+    struct stat found;
+    if (stat(folder, &found) != 0)
+        return true;
+    bool own = found.st_uid == geteuid(), closed = (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    if (own && closed)
+        return true;
+    if (!atomic_exchange(&told, true))
+        log_add(
+            UNDA_LOG_WARNING,
+            "compiled kernels are neither taken from %s nor kept there: it %s; expected a folder that only "
+            "this user may write to (chmod go-w, or another one by UNDA_CACHE_DIR)",
+            folder, own ? "may be written to by others" : "belongs to another user");
+    return false;
+}
+
 /* ---- reading ---- */
 
 static bool unpack(const struct text *file, const struct key *key, struct image *image)
@@ -95,7 +117,8 @@ bool cache_read(const struct key *key, struct image *image)
 {
     struct text folder = {0}, path = {0}, file = {0};
     bool hit = false;
-    if (file_path(key, &folder, &path) && text_read_file(&file, text_of(&path))) {
+    if (file_path(key, &folder, &path) && trusted(text_of(&folder)) &&
+        text_read_file(&file, text_of(&path))) {
         hit = unpack(&file, key, image);
         if (!hit)
             log_add(UNDA_LOG_WARNING, "the cache file %s is damaged; compiling again", text_of(&path));
@@ -164,7 +187,7 @@ static bool write_file(const char *path, const struct header *header, const stru
 void cache_write(const struct key *key, const struct image *image)
 {
     struct text folder = {0}, path = {0};
-    if (file_path(key, &folder, &path)) {
+    if (file_path(key, &folder, &path) && trusted(text_of(&folder))) {
         struct header header = make_header(key, image->data, image->size_bytes);
         make_folder(text_of(&folder));
         if (!write_file(text_of(&path), &header, image))

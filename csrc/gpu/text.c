@@ -4,10 +4,13 @@
 #include "text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static bool reserve(struct text *text, int64_t bytes)
 {
@@ -69,9 +72,21 @@ void text_clear(struct text *text)
 
 bool text_read_file(struct text *text, const char *path)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file)
+    /* Opening a FIFO or a device waits for its other end unless it is told not to. */
+    int number = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat found;
+    if (number < 0 || fstat(number, &found) != 0 || !S_ISREG(found.st_mode)) {
+        int error = number < 0 ? errno : EINVAL;
+        if (number >= 0)
+            close(number);
+        errno = error;
         return false;
+    }
+    FILE *file = fdopen(number, "rb");
+    if (!file) {
+        close(number);
+        return false;
+    }
     char part[8192];
     size_t bytes;
     while ((bytes = fread(part, 1, sizeof part, file)) > 0)

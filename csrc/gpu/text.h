@@ -17,7 +17,7 @@ void text_append(struct text *text, const void *data, int64_t bytes);
 unda_status text_done(const struct text *text); /* UNDA_ERR_MEMORY if something was left out */
 const char *text_of(const struct text *text);   /* never NULL */
 void text_clear(struct text *text);             /* frees */
-/* Appends a whole file; false with errno set if it cannot be read. */
+/* Appends a whole file; false with errno set if it cannot be read, EINVAL if it is no regular one. */
 bool text_read_file(struct text *text, const char *path);
 
 #endif

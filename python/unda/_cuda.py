@@ -27,18 +27,31 @@ def package_dir() -> Path:
 def kernel_dir() -> Path:
     """Return cuda/: in the package, or at the top of a checkout."""
     inside = package_dir() / "cuda"
-    return inside if inside.is_dir() else package_dir().parent.parent / "cuda"
+    return inside if os.path.isdir(inside) else package_dir().parent.parent / "cuda"
 
 
 def cache_dir() -> str:
-    """Return the folder of compiled kernels, "" where it is switched off."""
+    """Return the folder of compiled kernels, "" where it is switched off or there is no home for it."""
     if os.environ.get("UNDA_CACHE") == "0":
         return ""
     chosen = os.environ.get("UNDA_CACHE_DIR")
     if chosen is not None:
         return chosen
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return str(Path(base) / "unda")
+    # As the XDG base directory specification has it, relative paths are ignored.
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):
+        base = os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "unda") if os.path.isabs(base) else ""  # no home: no cache
+
+
+def _site_folders() -> set[str]:
+    """Return where pip puts packages; the user's folder is left out where nobody knows it."""
+    found = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    try:
+        found.add(site.getusersitepackages())
+    except Exception as error:  # no home, no such user: whatever site makes of it
+        _core.logger.info("the user's site-packages are not known: %s", error)
+    return {one for one in found if one}
 
 
 @cache
@@ -46,13 +59,8 @@ def prepare() -> None:
     """Set the folders, once a process."""
     _core.check(lib.unda_set_kernel_dir(os.fsencode(kernel_dir())))
     _core.check(lib.unda_set_cache_dir(os.fsencode(cache_dir())))
-    roots = {
-        sysconfig.get_path("purelib"),
-        sysconfig.get_path("platlib"),
-        site.getusersitepackages(),
-    }
-    for root in sorted(roots):
+    for root in sorted(_site_folders()):
         for part in _WHEELS:
-            folder = Path(root) / part
-            if folder.is_dir():
+            folder = os.path.join(root, part)
+            if os.path.isdir(folder):  # False where it may not be looked at
                 _core.check(lib.unda_add_library_dir(os.fsencode(folder)))

@@ -133,7 +133,17 @@ class Progress:
         self._begin = self._said = time.monotonic()
         self._bar: Any = None
         if wanted or (wanted is None and steps > 0 and someone_looks()):
-            self._bar = _bar(steps)
+            self._show(lambda: setattr(self, "_bar", _bar(steps)))
+
+    def _show(self, draw: Callable[[], Any]) -> None:
+        """Draw; where that cannot be done (a closed stderr, a broken pipe) go on with lines in the log."""
+        try:
+            draw()
+        except (AttributeError, OSError, ValueError) as error:
+            _core.logger.info("no progress bar: %s", error)
+            if self._bar is not None:
+                self._bar.disable = True  # or it draws once more at its end
+            self._bar = None
 
     def __enter__(self) -> Progress:
         return self
@@ -147,7 +157,7 @@ class Progress:
         rate = self._done * size / max(now - self._begin, 1e-9) / 1e9
         if self._bar is not None:
             self._bar.set_postfix_str(f"t = {sim.t:.4g} s, {rate:.3g} G{unit}/s", refresh=False)
-            self._bar.update(n)
+            self._show(lambda: self._bar.update(n))
         elif now - self._said > 60:
             self._said = now
             left = (self._steps - self._done) * (now - self._begin) / self._done
@@ -158,7 +168,7 @@ class Progress:
 
     def __exit__(self, *exc: object) -> None:
         if self._bar is not None:
-            self._bar.close()
+            self._show(self._bar.close)
 
 
 def _in_jupyter() -> bool:
@@ -168,7 +178,10 @@ def _in_jupyter() -> bool:
 
 def someone_looks() -> bool:
     """Say whether this runs on a terminal or in a notebook."""
-    return sys.stderr.isatty() or _in_jupyter()
+    try:
+        return _in_jupyter() or sys.stderr.isatty()
+    except Exception:  # none, closed, or something that only writes
+        return False
 
 
 def _bar(steps: int) -> Any:

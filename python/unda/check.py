@@ -54,9 +54,11 @@ class Report:
     worst_cells: list[tuple[int, float, float]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    silent: bool = field(default=True, repr=False)  # whether there is no source
 
     def look_at(self, functions: Sequence[TimeFunction]) -> None:
         """Find the highest frequency of the sources; where many differ, of some of them."""
+        self.silent = not functions
         unlike = list({id(f): f for f in functions}.values())
         known = [f.fmax for f in unlike[:: -(-len(unlike) // _MANY) or 1]]
         self.fmax = max((f for f in known if f), default=None)
@@ -67,10 +69,12 @@ class Report:
                 "unda.sampled or one of unda's time functions"
             )
 
-    def ask(self, questions: Sequence[str], resolved: bool) -> None:
+    def ask(self, questions: Sequence[str], least: float) -> None:
         """Take questions about units; that of speeds only matters where waves are not resolved."""
+        nodes = min(self.nodes_per_wavelength.values(), default=0.0)
+        fits = nodes >= least or self.silent
         for text in questions:
-            (self.notes if resolved and "km/s" in text else self.warnings).append(text)
+            (self.notes if fits and "km/s" in text else self.warnings).append(text)
 
     def __bool__(self) -> bool:
         return not self.warnings
@@ -143,8 +147,7 @@ def _units(sim: Any, report: Report) -> None:
     """Materials that look wrong, and travel times that fit no source."""
     size = float(np.linalg.norm(np.ptp(sim.mesh.vertices, axis=0)))
     speed = sim.medium._speeds(sim._material)
-    resolved = bool(report.nodes_per_wavelength) and min(report.nodes_per_wavelength.values()) >= _FEW_NODES
-    report.ask(sim.medium._questions(sim._material, size), resolved)
+    report.ask(sim.medium._questions(sim._material, size), _FEW_NODES)
     if report.fmax is not None and size * report.fmax / speed.max() < 0.1:
         report.warnings.append(
             f"the mesh is {size:.3g} m across, a tenth of the wavelength {speed.max() / report.fmax:.3g} m "

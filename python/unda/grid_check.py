@@ -61,8 +61,7 @@ def _resolution(sim: Any, report: Report, fmax: float) -> None:
 
 def _units(sim: Any, report: Report) -> None:
     size = float(np.linalg.norm(sim.grid.size))
-    nodes = report.nodes_per_wavelength.get("grid", 0.0)
-    report.ask(sim.medium._questions(sim._material.first[None], size), nodes >= _NODES.get(sim.order, 3.0))
+    report.ask(sim.medium._questions(sim._material.first[None], size), _NODES.get(sim.order, 3.0))
     _, speed = sim._material.speeds()
     if report.fmax is not None and size * report.fmax / speed < 0.1:
         report.warnings.append(
