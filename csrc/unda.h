@@ -246,9 +246,9 @@ typedef struct unda_fd_options {
                              or if that does not fit, in rows as the free memory suggests */
     int64_t layer[6];     /* nodes of the layers at xmin xmax ymin ymax zmin zmax, where these absorb */
     double reflection[6]; /* amplitude left after the way through a layer and back, at normal incidence */
-    double stretch[6];    /* staggered: kappa at the end of a layer, >= 1 */
-    double
-        frequency[6]; /* staggered: main frequency f0 of the waves [Hz]; 0: the layer shifts no frequency */
+    double stretch[6];    /* kappa at the end of a layer, >= 1; scalar: 1, or 0: a layer that damps instead of
+                             one    that is matched */
+    double frequency[6];  /* main frequency f0 of the waves [Hz]; 0: the layer shifts no frequency */
     double dt_stable; /* staggered: what unda_solver_medium_dt found, if the medium is known [s]; 0: the limit
                          is that of a medium in which all waves are as fast as speed_max */
 } unda_fd_options;
@@ -342,8 +342,8 @@ typedef enum unda_array {
      * (vs = 0) stresses are taken as they are, and drive v for ever unless normal ones are equal, 0 on free
      * sides, and shear ones with a fluid among their nodes 0. */
     UNDA_FIELD = 16,
-    UNDA_WHOLE = 32 /* + f: the same with layers, [count][padded y][padded z]; staggered: then the memory of
-                       the layers, see unda_solver_array_shape */
+    UNDA_WHOLE = 32 /* + f: the same with layers, [count][padded y][padded z]; then the memory of matched
+                       layers, see unda_solver_array_shape */
 } unda_array;
 /* Elements [first, first + count) of one array as [count][num_node][num_field], or such planes, in the
  * solver's precision. */

@@ -17,8 +17,14 @@ RHO = 1.7
 def boundary(sides):
     """What FD takes for three pairs of sides of the reference."""
     ends = [side for pair in sides for side in pair]
-    named = (unda.Damping(width=end[0], R0=end[1]) if isinstance(end, tuple) else end for end in ends)
-    return dict(zip(SIDES, named, strict=True))
+    return dict(zip(SIDES, map(named, ends), strict=True))
+
+
+def named(end):
+    """A side as FD takes it."""
+    if not isinstance(end, tuple):
+        return end
+    return unda.CPML(end[0], R0=end[1], f0=end[2]) if len(end) == 3 else unda.Damping(*end)
 
 
 class Case(NamedTuple):
@@ -124,6 +130,7 @@ def differences(found, expected):
 
 
 LAYERS = st.tuples(st.integers(1, 6), st.sampled_from([0.1, 0.01, 1e-3]))
+LAYERS |= st.tuples(st.integers(1, 6), st.sampled_from([0.01, 1e-7]), st.sampled_from([0.03, 0.1]))
 ENDS = st.sampled_from(["free", "rigid"]) | LAYERS
 PAIRS = st.tuples(ENDS, ENDS) | st.just(("periodic", "periodic"))
 

@@ -2,6 +2,8 @@
 
     p+ = g (2 p + c^2 dt^2 L p - g p-) + sources,   L = sum over axes of second differences of any even order
 
+and in matched layers L p + what stretching its two fluxes and their difference adds, by recursions.
+
 One sparse matrix L knows the sides: indices beyond the last node are mapped to images, again and again on
 grids narrower than the stencil. Layers add nodes outside the user's, with g = exp(-sigma dt) < 1 and an odd
 image one cell beyond the last; c is that of the nearest node of the grid. Points are spread over 8^3 nodes by
@@ -45,8 +47,19 @@ def stable_step(order, spacing, c):
     return 2 / (np.max(c) * np.sqrt(symbol(order, pi) * sum(1 / h**2 for h in spacing)))
 
 
+def is_matched(side):
+    return isinstance(side, tuple) and len(side) == 3
+
+
+def is_matched(side):
+    return isinstance(side, tuple) and len(side) == 3
+
+
 class Axis:
-    """n nodes of the user between two sides: "free", "rigid", "periodic", or the (width, R0) of a layer."""
+    """n nodes of the user between two sides: "free", "rigid", "periodic", or the (width, R0) of a layer.
+
+    (width, R0, f0) is a matched one.
+    """
 
     def __init__(self, n, h, sides):
         self.user, self.h, self.sides = n, h, sides
@@ -94,9 +107,45 @@ class Axis:
         g = np.ones(self.n)
         for end, nodes in ((0, range(self.low - 1, -1, -1)), (1, range(self.n - self.high, self.n))):
             for depth, node in enumerate(nodes, 1):
-                width, r0 = self.sides[end]
+                width, r0, *matched = self.sides[end]
+                if matched:
+                    break
                 g[node] = exp(-1.5 * c * log(1 / r0) / (width * self.h) * (depth / width) ** 2 * dt)
         return g
+
+    def flux(self, order):
+        """F (n + 1, n) at the half nodes -1/2 .. n - 1/2 [1/m]: h L p = F(+1/2) - F(-1/2).
+
+        C_m (p_m - 2 p_0 + p_-m) is the difference of two sums over the m pairs at distance m that straddle a
+        half node.
+        """
+        c, matrix = coefficients(order), np.zeros((self.n + 1, self.n))
+        for half in range(self.n + 1):
+            for m in range(1, order // 2 + 1):
+                for right in range(half, half + m):
+                    for node, weight in ((right, c[m]), (right - m, -c[m])):
+                        j, sign = self.image(node)
+                        matrix[half, j] += sign * weight
+        return matrix / self.h
+
+    def stretch(self, c, dt):
+        """B, a at half nodes, b, a at nodes: of 1/s = 1 + a / (1 - b / z), s = 1 + d / (alpha + i w).
+
+        d = -2 c ln(R0) / L x^3, alpha = pi f0 (1 - x), x from the half node behind the user's last, in L.
+        """
+        found = []
+        for places in (np.arange(self.n + 1) - 0.5, np.arange(self.n)):
+            d, alpha = np.zeros((2, len(places)))
+            outside = (self.low - 0.5 - places, places - (self.n - self.high - 0.5))
+            for side, deep in zip(self.sides, outside, strict=True):
+                if is_matched(side):
+                    width, r0, f0 = side
+                    x = np.where(deep > 0, deep / width, 0)
+                    d += 2 * c * log(1 / r0) / (width * self.h) * x**3
+                    alpha += np.where(x > 0, pi * f0 * (1 - x), 0)
+            b = np.exp(-(d + alpha) * dt)
+            found += [b, -d * (1 - b) / np.where(d > 0, d + alpha, 1)]
+        return found
 
     def spread(self, u):
         """Weights (n,) that give the value at fractional index u of the user's nodes."""
@@ -137,6 +186,8 @@ class Reference:
         )
         signs = ([abs(axis.image(i)[1]) for i in range(axis.n)] for axis in self.axes)
         self.loose = np.einsum("i,j,k->ijk", *signs).ravel()  # 0 where a free side holds p = 0
+        self.layers = [(i, axis.flux(order), axis.second_difference(order), axis.h, *axis.stretch(c.max(), dt))
+                       for i, axis in enumerate(self.axes) if any(map(is_matched, axis.sides))]  # fmt: skip
         self.sources, self.step_count, self.t0 = [], 0, 0.0
         self.set(np.zeros(shape))
 
@@ -152,10 +203,29 @@ class Reference:
     def set(self, p, p_previous=None, t=0.0):
         """Without p_previous: dp/dt = 0, p- = p + c^2 dt^2 L p / 2, which is p+ as well. 0 in layers."""
         self.p, self.t0, self.step_count = self.padded(p), t, 0
+        self.forget()
         if p_previous is None:
-            self.q = self.p + 0.5 * (self.c * self.dt) ** 2 * (self.laplacian @ self.p)
+            self.q = self.p + 0.5 * (self.c * self.dt) ** 2 * (self.laplacian @ self.p + self.stretched())
+            self.forget()
         else:
             self.q = self.padded(p_previous)
+
+    def forget(self):
+        """Set the memories of matched layers to those of a field that was 0 for ever."""
+        self.memory = [[0.0, 0.0] for _ in self.layers]
+
+    def stretched(self):
+        """Return (1/s) d/dx ((1/s) dp/dx) - p_xx, summed over axes; memories go a step on."""
+        total = np.zeros(self.shape)
+        for memory, (axis, flux, second, h, b_half, a_half, b, a) in zip(
+            self.memory, self.layers, strict=True
+        ):
+            p = np.moveaxis(self.p.reshape(self.shape), axis, -1)
+            memory[0] = b_half * memory[0] + a_half * (p @ flux.T)
+            change = np.diff(memory[0], axis=-1) / h
+            memory[1] = b * memory[1] + a * (p @ second.T + change)
+            total += np.moveaxis(change + memory[1], -1, axis)
+        return total.ravel() * self.loose
 
     def get(self, level=0):
         return (self.q if level else self.p).reshape(self.shape)[self.inside]
@@ -176,8 +246,9 @@ class Reference:
 
     def step(self, n=1):
         for _ in range(n):
-            change = (self.c * self.dt) ** 2 * (self.laplacian @ self.p)
-            new = self.g * (2 * self.p + change - self.g * self.q)
+            k = (self.c * self.dt) ** 2
+            change, old = k * (self.laplacian @ self.p), self.q - k * self.stretched()
+            new = self.g * (2 * self.p + change - self.g * old)
             for amount, f in self.sources:
                 new += amount * (f(self.t + self.dt / 2) - f(self.t - self.dt / 2))
             self.p, self.q = new, self.p

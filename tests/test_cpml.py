@@ -179,6 +179,6 @@ def test_layers_are_checked():
             unda.CPML(**wrong)
     with pytest.raises(unda.ArgumentError, match="CPML"):
         staggered(grid, medium, boundary={"*": unda.Damping()})
-    with pytest.raises(unda.ArgumentError, match="Damping"):
-        unda.FD(grid, medium, boundary={"*": unda.CPML()})
-    assert unda.CPML(width=5).R0 == 1e-4 and unda.CPML().R0 == 1e-6
+    for width, least in ((5, 1e-4), (8, 1e-5), (10, 1e-6)):
+        sim = staggered(grid, medium, boundary={"*": unda.CPML(width)})
+        assert sim.config["boundary"]["zmin"] == {"width": width, "f0": None, "R0": least, "kappa": 1.0}

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import unda
 from fd_cases import RHO, Case, any_case
-from hypothesis import HealthCheck, given, settings
+from fd_reference import is_matched
+from hypothesis import HealthCheck, assume, given, settings
 
 OFTEN = settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 F, R, P = ("free", "free"), ("rigid", "rigid"), ("periodic", "periodic")
@@ -120,6 +121,7 @@ def test_layers_take_energy_and_nothing_gives_any(case):
     """Each step, exactly: with (g + 1/g - 2)/(c dt)^2 (p^2 + p-^2)/2 of a layer counted, a step changes
     it by -(1/g - g)(p+ - p-)^2/(4 rho (c dt)^2). Without layers it stays, with layers it falls."""
     layers = any(isinstance(side, tuple) for pair in case.sides for side in pair)
+    assume(not any(map(is_matched, sum(case.sides, ()))))  # their energy is not the field's
     energies = random_run(case, 40, 1)
     assert (np.diff(energies) <= 1e-12 * energies[0]).all()
     if layers:

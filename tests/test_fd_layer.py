@@ -78,23 +78,19 @@ def test_the_step_does_not_matter_to_layers(cfl):
     assert other == pytest.approx(usual, rel=0.3)
 
 
-def test_the_default_is_a_layer_of_twenty_cells_on_every_side():
+def test_damping_is_a_layer_of_twenty_cells_by_default():
     case = Case((12, 11, 10), (((20, 0.01),) * 2,) * 3, 4)
     medium = unda.Acoustic(rho=1.7, c=case.c)
-    options = {"order": 4, "dt": case.dt, "dtype": "float64", "device": "cpu"}
+    sim = unda.FD(
+        case.grid, medium, boundary={"*": unda.Damping()}, dt=case.dt, dtype="float64", device="cpu"
+    )
     p, q = case.states()
-    fields = []
-    for boundary in ({}, {"boundary": {"*": "absorbing"}}, {"boundary": {"*": unda.Damping()}},
-                     {"boundary": {"xmin": unda.Damping(width=20, R0=0.01), "*": "absorbing"}}):  # fmt: skip
-        sim = unda.FD(case.grid, medium, **options, **boundary)
-        sim.set(p=p, p_previous=q)
-        sim.step(60)
-        fields.append(sim.get("p"))
+    sim.set(p=p, p_previous=q)
+    sim.step(60)
     reference = case.reference()
     reference.set(p, q)
     reference.step(60)
-    assert np.abs(fields[0] - reference.get()).max() < 1e-12 * np.abs(p).max()
-    assert all(np.array_equal(one, fields[0]) for one in fields[1:])
+    assert np.abs(sim.get("p") - reference.get()).max() < 1e-12 * np.abs(p).max()
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 5, 8, 13, 21, 34])

@@ -8,6 +8,7 @@
 #include "common/index.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 typedef REAL VEC __attribute__((vector_size(64)));                /* one value of LANES elements */

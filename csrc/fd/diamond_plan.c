@@ -44,6 +44,8 @@ static const char *refusal(const unda_solver *s)
     for (int a = 0; a < 3; a++)
         if (axis[a].side[0] == SIDE_PERIODIC)
             return "an axis is periodic";
+    if (fd_is_matched(s->fd))
+        return "a side has a matched layer";
     if (half > MAX_DIAMOND_HALF)
         return "the order is above 8";
     if (s->fd->split && s->fd->uniform)

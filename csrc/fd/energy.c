@@ -3,6 +3,7 @@
  * laplace_h as the scheme takes it, w a half at each rigid side (Cohen 2002, section 3.4). In a layer of
  * factors g (g + 1/g - 2) (p^2 + p_^2) / (4 rho c^2 dt^2) comes to it: the step of layer.c times p' - p_
  * shows that this sum loses (1/g - g) (p' - p_)^2 / (4 rho c^2 dt^2) in each step, so it never grows.
+ * A matched layer keeps more than p; of it nothing is counted but p, whose energy there is no bound.
  * Read plane by plane and summed in a fixed order in float64: little memory, and one code for both engines.
  */
 #include "fd.h"

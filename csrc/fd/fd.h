@@ -2,7 +2,7 @@
  * a scheme and its engines offer. Nodes are counted with layers ("padded") unless said otherwise, z fastest.
  * Next: fd_method.c (options), state.c (the state in the user's numbering), material.c, scalar.c and
  * staggered.c (the schemes), stencil.c (weights, stable step), staggered_stable.c (the same in media that
- * vary), layer.c, cpml.c, points.c, energy.c; scalar_cpu.c .. staggered_cpu.c, the engines. */
+ * vary), layer.c, matched.c, cpml.c, points.c, energy.c; scalar_cpu.c .. staggered_cpu.c, the engines. */
 #ifndef UNDA_FD_H
 #define UNDA_FD_H
 
@@ -28,6 +28,10 @@ struct fd_axis {
     int32_t side[2];
     double h, origin; /* of the user's node 0 [m] */
     double *damp;     /* [total]: g of the layers, 1 elsewhere (layer.c); scalar */
+    /* Of matched layers (matched.c; scalar): nodes at either side, those without the outermost one, where p
+     * is 0; [6][nodes]: b of the half nodes below and above and of the node, then a. */
+    int64_t matched[2];
+    double *match;
     struct fd_cpml {
         double *b, *a, *k; /* [total] at nodes, and half a cell on (cpml.c); staggered */
     } cpml[2];
@@ -205,12 +209,43 @@ static inline bool fd_free_node(const struct fd_axis *axis, int64_t i)
     return (i == 0 && axis->side[0] == SIDE_FREE) || (i == axis->total - 1 && axis->side[1] == SIDE_FREE);
 }
 
+/* Nodes of matched layers along an axis, those at the low side first, and the number of node i among them;
+ * -1: none. */
+static inline int64_t fd_matched(const struct fd_axis *axis)
+{
+    return axis->matched[0] + axis->matched[1];
+}
+static inline int64_t fd_matched_at(const struct fd_axis *axis, int64_t i)
+{
+    int64_t high = i - (axis->total - 1 - axis->matched[1]);
+    return i >= 1 && i <= axis->matched[0]        ? i - 1
+           : high >= 0 && high < axis->matched[1] ? axis->matched[0] + high
+                                                  : -1;
+}
+/* Where node number i of these stands. */
+static inline int64_t fd_matched_node(const struct fd_axis *axis, int64_t i)
+{
+    return i < axis->matched[0] ? 1 + i : axis->total - 1 - fd_matched(axis) + i;
+}
+
+/* Which layers there are: matched ones, or others. */
+static inline bool fd_is_matched(const struct fd *fd)
+{
+    return fd_matched(&fd->axis[0]) + fd_matched(&fd->axis[1]) + fd_matched(&fd->axis[2]) > 0;
+}
+static inline bool fd_is_damped(const struct fd *fd)
+{
+    for (int a = 0; a < 3; a++) {
+        const struct fd_axis *axis = &fd->axis[a];
+        if ((axis->first > 0 && !axis->matched[0]) ||
+            (axis->total > axis->first + axis->num && !axis->matched[1]))
+            return true;
+    }
+    return false;
+}
 static inline bool fd_has_layers(const struct fd *fd)
 {
-    for (int a = 0; a < 3; a++)
-        if (fd->axis[a].total > fd->axis[a].num)
-            return true;
-    return false;
+    return fd_is_matched(fd) || fd_is_damped(fd);
 }
 
 /* stencil.c */
@@ -233,6 +268,11 @@ unda_status fd_check_steps(const unda_solver *s);
 
 /* layer.c: fills the damp tables. */
 unda_status fd_damping(struct fd *fd, const unda_fd_options *options, double dt);
+
+/* matched.c: fills the match tables, lists the slabs; weights of the flux's pairs: of p_k - p_(1-k). */
+unda_status fd_matched_tables(struct fd *fd, const unda_fd_options *options, double dt);
+void fd_list_matched(struct fd *fd);
+double fd_flux_weight(const struct fd *fd, int axis, int k);
 
 /* cpml.c: fills the cpml tables and lists the slabs. */
 unda_status fd_cpml(struct fd *fd, const unda_fd_options *options, double dt);

@@ -160,6 +160,7 @@ static void destroy(unda_solver *s)
         return;
     for (int a = 0; a < 3; a++) {
         array_free(s->fd->axis[a].damp);
+        array_free(s->fd->axis[a].match);
         for (int half = 0; half < 2; half++) {
             array_free(s->fd->axis[a].cpml[half].b);
             array_free(s->fd->axis[a].cpml[half].a);

@@ -1,9 +1,9 @@
-/* layer.c: absorbing layers of the scalar scheme. In a layer of L = n h beyond the last of the user's nodes
- * waves obey (d/dt + s)^2 p = c^2 laplace p, s = 3 c ln(1/R) / (2 L) (x / L)^2, whose damping over the way
- * there and back is R; one step multiplies both levels by g = exp(-s dt) = g_x g_y g_z, local to a node and
- * without memory: p' = g (2 p + c^2 dt^2 laplace p - g p_old). Stable wherever the scheme is without it: a
- * mode obeys a z - b + d / z = 0 with |b| <= 2 <= a + d and d <= a. The wave meets p = 0 behind the last
- * node. */
+/* layer.c: layers of the scalar scheme that damp (matched.c: others). In a layer of L = n h beyond the last
+ * of the user's nodes waves obey (d/dt + s)^2 p = c^2 laplace p, s = 3 c ln(1/R) / (2 L) (x / L)^2, whose
+ * damping over the way there and back is R; one step multiplies both levels by g = exp(-s dt) = g_x g_y g_z,
+ * local to a node and without memory: p' = g (2 p + c^2 dt^2 laplace p - g p_old). Stable wherever the scheme
+ * is without it: a mode obeys a z - b + d / z = 0 with |b| <= 2 <= a + d and d <= a. The wave meets p = 0
+ * behind the last node. */
 #include "fd.h"
 
 #include <math.h>
@@ -19,7 +19,8 @@ unda_status fd_damping(struct fd *fd, const unda_fd_options *o, double dt)
             double depth = (double)(side ? high : low) / (double)o->layer[2 * a + side];
             double rate = 1.5 * fd->speed_max * log(1 / o->reflection[2 * a + side]) /
                           ((double)o->layer[2 * a + side] * axis->h);
-            axis->damp[i] = low > 0 || high > 0 ? exp(-rate * depth * depth * dt) : 1;
+            axis->damp[i] =
+                (low > 0 || high > 0) && !axis->matched[side] ? exp(-rate * depth * depth * dt) : 1;
         }
     }
     return UNDA_OK;

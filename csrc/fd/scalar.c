@@ -1,5 +1,5 @@
 /* scalar.c: the scalar scheme as one of fd_scheme: p_tt = c^2 laplace p of one density, two levels of p.
- * Not here: steps (scalar_cpu.c, scalar_cuda.c), weights (stencil.c), layers (layer.c). */
+ * Not here: steps (scalar_cpu.c, scalar_cuda.c), weights (stencil.c), layers (layer.c, matched.c). */
 #include "fd.h"
 
 #include "../solver/physics.h"
@@ -21,13 +21,24 @@ static const struct engine *engine(const unda_solver_options *o)
 
 static unda_status sizes(unda_solver *s, const unda_solver_options *o)
 {
-    (void)o;
     struct fd *fd = s->fd;
     fd->num_field = 1;
     fd->num_material = !fd->uniform;
     for (int a = 0; a < 3; a++)
-        for (int side = 0; side < 2; side++)
+        for (int side = 0; side < 2; side++) {
+            int end = 2 * a + side;
+            bool matched = o->boundary[end] == UNDA_BOUNDARY_ABSORBING && o->fd->stretch[end] != 0;
+            double frequency = o->fd->frequency[end], stretch = o->fd->stretch[end];
+            if (matched && (stretch != 1 || !(isfinite(frequency) && frequency >= 0)))
+                FAIL(UNDA_ERR_ARG,
+                     "layer at %c%s has stretch %g and frequency %g, expected 1 and 0 or more; or stretch 0: "
+                     "a "
+                     "layer that damps",
+                     "xyz"[a], side ? "max" : "min", stretch, frequency);
+            fd->axis[a].matched[side] = matched ? o->fd->layer[end] : 0;
             fd->field[0].sign[a][side] = fd->axis[a].side[side];
+        }
+    fd_list_matched(fd);
     s->dt_stable = fd_scalar_stable(fd);
     return UNDA_OK;
 }
@@ -37,7 +48,8 @@ static unda_status prepare(unda_solver *s, const unda_solver_options *o)
     fd_scalar_weights(s->fd, s->dt, s->dt_stable, s->real_bytes);
     if (s->fd->uniform)
         TRY(fd_check_range(s->fd, "squares of Courant numbers", 1, &s->fd->speed));
-    return fd_damping(s->fd, o->fd, s->dt);
+    TRY(fd_damping(s->fd, o->fd, s->dt));
+    return fd_matched_tables(s->fd, o->fd, s->dt);
 }
 
 static void info(const unda_solver *s, unda_solver_info *info)

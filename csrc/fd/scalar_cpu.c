@@ -70,8 +70,32 @@ static unda_status forecast(unda_solver *s)
     fd_cpu_lay_out(s, &t.base);
     int64_t total = s->fd->axis[0].total + s->fd->axis[1].total + s->fd->axis[2].total;
     s->host_bytes = (s->fd->uniform ? 2 : 3) * t.base.count * s->real_bytes + total * (s->real_bytes + 9);
+    for (int32_t i = 0; i < s->fd->num_slab; i++)
+        s->host_bytes += fd_slab_count(&s->fd->slab[i]) * s->real_bytes;
     s->device_bytes = 0;
     return UNDA_OK;
+}
+
+static unda_status allocate_matched(unda_solver *s, struct scalar_cpu *t)
+{
+    const struct fd *fd = s->fd;
+    for (int32_t i = 0; i < fd->num_slab; i++) {
+        const struct fd_slab *slab = &fd->slab[i];
+        struct scalar_cpu_matched *m = &t->matched[slab->axis];
+        TRY(array_try(&m->memory[slab->term], fd_slab_count(slab), s->real_bytes, "layers"));
+        m->stride[0] = slab->num[1] * slab->num[2];
+        m->stride[1] = slab->num[2];
+    }
+    for (int a = 0; a < 3; a++)
+        for (int k = 0; k < 6; k++) {
+            int64_t num = fd_matched(&fd->axis[a]);
+            TRY(array_try(&t->matched[a].table[k], num, s->real_bytes, "layers"));
+            for (int64_t i = 0; i < num; i++)
+                fd_cpu_put(s, t->matched[a].table[k], i, fd->axis[a].match[k * num + i]);
+        }
+    t->is_matched = fd_is_matched(fd);
+    t->row = t->is_matched ? t->base.stride[1] : 0;
+    return array_try(&t->addition, s->threads * t->row, s->real_bytes, "layers");
 }
 
 static unda_status create(unda_solver *s)
@@ -96,7 +120,7 @@ static unda_status create(unda_solver *s)
             t->damped_z |= a == 2 && t->damped[a][i];
         }
     }
-    return UNDA_OK;
+    return allocate_matched(s, t);
 }
 
 static void destroy(unda_solver *s)
@@ -105,7 +129,12 @@ static void destroy(unda_solver *s)
     for (int a = 0; a < 3; a++) {
         array_free(t->damp[a]);
         array_free(t->damped[a]);
+        for (int k = 0; k < 6; k++)
+            array_free(t->matched[a].table[k]);
+        for (int k = 0; k < 3; k++)
+            array_free(t->matched[a].memory[k]);
     }
+    array_free(t->addition);
     array_free(t->passed);
     fd_cpu_free(&t->base);
     array_free(t);
@@ -201,6 +230,35 @@ static unda_status run(unda_solver *s, int64_t num_step)
     return UNDA_OK;
 }
 
+/* ---- memory of matched layers ---- */
+
+static void clear_memory(unda_solver *s)
+{
+    for (int32_t i = 0; i < s->fd->num_slab; i++) {
+        const struct fd_slab *slab = &s->fd->slab[i];
+        memset(tables(s)->matched[slab->axis].memory[slab->term], 0,
+               (size_t)(fd_slab_count(slab) * s->real_bytes));
+    }
+}
+
+static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
+{
+    const struct fd_slab *slab = &s->fd->slab[number];
+    size_t plane = (size_t)(slab->num[1] * slab->num[2] * s->real_bytes);
+    char *at = (char *)tables(s)->matched[slab->axis].memory[slab->term] + (size_t)first * plane;
+    if (out)
+        memcpy(out, at, (size_t)count * plane);
+    else
+        memcpy(at, in, (size_t)count * plane);
+    return UNDA_OK;
+}
+
+static unda_status clear(unda_solver *s)
+{
+    clear_memory(s);
+    return fd_cpu_clear(s);
+}
+
 /* From p and 0 a step gives 2 p + c^2 dt^2 laplace p: half of it is both the next level and the last. */
 static unda_status rest(unda_solver *s)
 {
@@ -212,6 +270,7 @@ static unda_status rest(unda_solver *s)
         code(s)->rows(s->fd, t, t->base.array[0], t->base.array[1], x, 0, s->fd->axis[1].total);
     for (int64_t i = 0; i < t->base.count; i++)
         fd_cpu_put(s, t->base.array[1], i, 0.5 * fd_cpu_get(s, t->base.array[1], i));
+    clear_memory(s);
     return UNDA_OK;
 }
 
@@ -234,5 +293,6 @@ const struct fd_engine fd_scalar_cpu = {.base = {.name = "cpu",
                                                  .describe = describe},
                                         .box = fd_cpu_box,
                                         .gather = fd_cpu_gather,
-                                        .clear = fd_cpu_clear,
-                                        .rest = rest};
+                                        .clear = clear,
+                                        .rest = rest,
+                                        .slab = slab};

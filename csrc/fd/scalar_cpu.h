@@ -12,6 +12,14 @@ struct scalar_cpu {
     void *damp[3];      /* g along each axis; along z, of whole vectors of nodes */
     uint8_t *damped[3]; /* which of them are not 1 */
     bool damped_z;      /* whether any along z is */
+    struct scalar_cpu_matched {
+        void *memory[3]; /* of both half nodes and the node: [x][y][z], of matched nodes along this axis */
+        void *table[6];  /* of matched nodes, as in struct fd_axis */
+        int64_t stride[2];
+    } matched[3];
+    bool is_matched;
+    void *addition; /* [threads][row]: what matched layers add to a row */
+    int64_t row;
     int depth, block_y; /* steps of a time tile (1: kernel step), rows of a block */
     int64_t num_block;
     _Atomic int64_t *passed; /* [num_block]: planes that the front of a block has left behind */

@@ -6,17 +6,19 @@
 
 struct PRECISION(row_) {
     REAL *next; /* p_old before */
-    const REAL *now, *speed, *damp;
+    const REAL *now, *speed, *damp, *addition;
     int64_t num_vector, stride[3];
     REAL weight[3][MAX_HALF + 1], center, one_speed, damp_xy;
 };
 
 /* Whole vectors, into the room behind a row: what stands there is no node and no ghost that stays. half,
- * split (0, 1: one speed, 2: speeds of nodes) and damped are constants where this is inlined. */
-DEVICE void PRECISION(step_row_)(const struct PRECISION(row_) * r, int half, int split, int damped)
+ * split (0, 1: one speed, 2: speeds of nodes) and layers (0, 1: g, 2: additions) are constants where this is
+ * inlined. */
+DEVICE void PRECISION(step_row_)(const struct PRECISION(row_) * r, int half, int split, int layers)
 {
     REAL *restrict next = r->next;
     const REAL *restrict now = r->now, *restrict speed = r->speed, *restrict damp = r->damp;
+    const REAL *restrict addition = r->addition;
 #pragma omp simd
     for (int64_t z = 0; z < r->num_vector * LANES; z++) {
         REAL sum = scalar_center(r->center, now[z]);
@@ -27,35 +29,135 @@ DEVICE void PRECISION(step_row_)(const struct PRECISION(row_) * r, int half, int
                 sum = scalar_pair(r->weight[a][m], now[z - m * r->stride[a]], now[z + m * r->stride[a]], sum);
         if (split)
             sum = scalar_split(split == 2 ? speed[z] : r->one_speed, sum, now[z]);
-        next[z] =
-            damped ? scalar_advance_damped(sum, next[z], r->damp_xy * damp[z]) : scalar_advance(sum, next[z]);
+        REAL old = next[z];
+        if (layers == 2)
+            old = split ? scalar_previous_split(split == 2 ? speed[z] : r->one_speed, addition[z], old)
+                        : scalar_previous(addition[z], old);
+        next[z] = layers ? scalar_advance_damped(sum, old, r->damp_xy * damp[z]) : scalar_advance(sum, old);
     }
 }
 
-DEVICE void PRECISION(step_row_half_)(const struct PRECISION(row_) * r, int half, int split, int damped)
+DEVICE void PRECISION(step_row_split_)(const struct PRECISION(row_) * r, int half, int split, int layers)
 {
-    if (damped)
-        switch (split) {
-        case 0:
-            PRECISION(step_row_)(r, half, 0, 1);
-            break;
-        case 1:
-            PRECISION(step_row_)(r, half, 1, 1);
-            break;
-        default:
-            PRECISION(step_row_)(r, half, 2, 1);
+    switch (split) {
+    case 0:
+        PRECISION(step_row_)(r, half, 0, layers);
+        break;
+    case 1:
+        PRECISION(step_row_)(r, half, 1, layers);
+        break;
+    default:
+        PRECISION(step_row_)(r, half, 2, layers);
+    }
+}
+
+DEVICE void PRECISION(step_row_half_)(const struct PRECISION(row_) * r, int half, int split, int layers)
+{
+    switch (layers) {
+    case 0:
+        PRECISION(step_row_split_)(r, half, split, 0);
+        break;
+    case 1:
+        PRECISION(step_row_split_)(r, half, split, 1);
+        break;
+    default:
+        PRECISION(step_row_split_)(r, half, split, 2);
+    }
+}
+
+/* ---- matched layers ---- */
+
+/* Nodes of a row in a matched layer: neighbours along its axis are `stride` apart; each: 1 where that is z,
+ * so that each node has its own factors. */
+struct PRECISION(layer_) {
+    const REAL *now;
+    REAL *memory[3], *addition;
+    const REAL *table[6];
+    REAL weight, ratio[MAX_HALF + 1];
+    int64_t stride, num;
+};
+
+DEVICE void PRECISION(add_layer_)(const struct PRECISION(layer_) * r, int half, int each)
+{
+    const REAL *restrict p = r->now;
+    REAL *restrict low = r->memory[0], *restrict high = r->memory[1], *restrict node = r->memory[2];
+    REAL *restrict addition = r->addition;
+    const REAL *restrict b0 = r->table[0], *restrict b1 = r->table[1], *restrict b2 = r->table[2];
+    const REAL *restrict a0 = r->table[3], *restrict a1 = r->table[4], *restrict a2 = r->table[5];
+    const int64_t s = r->stride;
+#pragma omp simd
+    for (int64_t z = 0; z < r->num; z++) {
+        const int64_t i = each * z;
+        REAL below = scalar_flux(p[z - s], p[z]), above = scalar_flux(p[z], p[z + s]);
+#pragma GCC unroll 8
+        for (int k = 2; k <= half; k++) {
+            below = scalar_flux_pair(r->ratio[k], p[z - k * s], p[z + (k - 1) * s], below);
+            above = scalar_flux_pair(r->ratio[k], p[z - (k - 1) * s], p[z + k * s], above);
         }
-    else
-        switch (split) {
-        case 0:
-            PRECISION(step_row_)(r, half, 0, 0);
-            break;
-        case 1:
-            PRECISION(step_row_)(r, half, 1, 0);
-            break;
-        default:
-            PRECISION(step_row_)(r, half, 2, 0);
+        low[z] = scalar_memory(b0[i], a0[i], below, low[z]);
+        high[z] = scalar_memory(b1[i], a1[i], above, high[z]);
+        REAL m = high[z] - low[z];
+        node[z] = scalar_memory(b2[i], a2[i], scalar_stretched(r->weight, below, above, m), node[z]);
+        addition[z] = addition[z] + (m + node[z]);
+    }
+}
+
+DEVICE void PRECISION(add_layer_half_)(const struct PRECISION(layer_) * r, int half, int each)
+{
+    switch (half) {
+    case 1:
+        PRECISION(add_layer_)(r, 1, each);
+        break;
+    case 2:
+        PRECISION(add_layer_)(r, 2, each);
+        break;
+    case 3:
+        PRECISION(add_layer_)(r, 3, each);
+        break;
+    case 4:
+        PRECISION(add_layer_)(r, 4, each);
+        break;
+    default:
+        PRECISION(add_layer_)(r, half, each);
+    }
+}
+
+/* What matched layers add at the nodes of row (x, y), at `now`; their memories go a step on. 0 where
+ * there is none. Whether any of the row is in one. */
+CLONES static bool PRECISION(additions_)(const struct fd *fd, const struct scalar_cpu *t, const REAL *now,
+                                         int64_t x, int64_t y, REAL *addition)
+{
+    const struct fd_axis *axis = fd->axis;
+    const int64_t at[2] = {fd_matched_at(&axis[0], x), fd_matched_at(&axis[1], y)};
+    if (at[0] < 0 && at[1] < 0 && !fd_matched(&axis[2]))
+        return false;
+    for (int64_t z = 0; z < t->row; z++)
+        addition[z] = 0;
+    for (int a = 0; a < 3; a++) {
+        const struct scalar_cpu_matched *m = &t->matched[a];
+        if (a < 2 && at[a] < 0)
+            continue;
+        struct PRECISION(layer_) r = {.stride = t->base.stride[a], .weight = (REAL)fd_flux_weight(fd, a, 1)};
+        for (int k = 2; k <= fd->half; k++)
+            r.ratio[k] = (REAL)(fd_flux_weight(fd, a, k) / fd_flux_weight(fd, a, 1));
+        for (int side = 0; side < (a < 2 ? 1 : 2); side++) {
+            const int64_t from = a < 2 ? at[a] : side ? axis[2].matched[0] : 0;
+            const int64_t z = a < 2 ? 0 : side ? axis[2].total - 1 - axis[2].matched[1] : 1;
+            const int64_t row = (a == 0 ? at[0] : x) * m->stride[0] + (a == 1 ? at[1] : y) * m->stride[1];
+            r.num = a < 2 ? axis[2].total : axis[2].matched[side];
+            r.now = now + z;
+            r.addition = addition + z;
+            for (int k = 0; k < 3; k++)
+                r.memory[k] = (REAL *)m->memory[k] + row + (a < 2 ? 0 : from);
+            for (int k = 0; k < 6; k++)
+                r.table[k] = (const REAL *)m->table[k] + from;
+            if (a < 2)
+                PRECISION(add_layer_half_)(&r, fd->half, 0);
+            else
+                PRECISION(add_layer_half_)(&r, fd->half, 1);
         }
+    }
+    return true;
 }
 
 CLONES static void PRECISION(scalar_rows_)(const struct fd *fd, const struct scalar_cpu *t, const void *now,
@@ -70,28 +172,32 @@ CLONES static void PRECISION(scalar_rows_)(const struct fd *fd, const struct sca
         for (int m = 1; m <= fd->half; m++)
             r.weight[a][m] = (REAL)fd->weight[a][m];
     int split = !fd->split ? 0 : t->base.material[0] ? 2 : 1;
+    REAL *addition = (REAL *)t->addition + omp_get_thread_num() * t->row;
+    r.addition = addition;
     for (int64_t y = begin; y < end; y++) {
         int64_t at = t->base.origin + x * t->base.stride[0] + y * t->base.stride[1];
-        int damped = t->damped_z || t->damped[0][x] || t->damped[1][y];
+        int layers = t->damped_z || t->damped[0][x] || t->damped[1][y];
         r.next = (REAL *)next + at;
         r.now = (const REAL *)now + at;
         r.speed = t->base.material[0] ? (const REAL *)t->base.material[0] + at : NULL;
         r.damp_xy = ((const REAL *)t->damp[0])[x] * ((const REAL *)t->damp[1])[y];
+        if (t->is_matched && PRECISION(additions_)(fd, t, r.now, x, y, addition))
+            layers = 2;
         switch (fd->half) {
         case 1:
-            PRECISION(step_row_half_)(&r, 1, split, damped);
+            PRECISION(step_row_half_)(&r, 1, split, layers);
             break;
         case 2:
-            PRECISION(step_row_half_)(&r, 2, split, damped);
+            PRECISION(step_row_half_)(&r, 2, split, layers);
             break;
         case 3:
-            PRECISION(step_row_half_)(&r, 3, split, damped);
+            PRECISION(step_row_half_)(&r, 3, split, layers);
             break;
         case 4:
-            PRECISION(step_row_half_)(&r, 4, split, damped);
+            PRECISION(step_row_half_)(&r, 4, split, layers);
             break;
         default:
-            PRECISION(step_row_half_)(&r, fd->half, split, damped);
+            PRECISION(step_row_half_)(&r, fd->half, split, layers);
         }
     }
 }

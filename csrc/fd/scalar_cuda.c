@@ -17,7 +17,7 @@ struct array {
     int64_t bytes;
     const char *what;
 };
-enum { NUM_ARRAY = 7 };
+enum { NUM_ARRAY = 9 };
 
 /* Which kernel, and where nodes stand: rows begin at 128 bytes; kernel diamond works in a margin beside the
  * grid. */
@@ -52,6 +52,61 @@ static int64_t level_bytes(const unda_solver *s, const struct scalar_cuda *t)
     return t->base.plane * (s->fd->axis[0].total + 2 * t->pad_x) * s->real_bytes;
 }
 
+/* Matched layers: where the words of those along an axis begin; the number of them for axis 3. Rows of planes
+ * are as far apart as those of the state. */
+static int64_t memory_row(const unda_solver *s, const struct scalar_cuda *t, int axis)
+{
+    return axis == 2 ? fd_matched(&s->fd->axis[2]) : t->base.pitch;
+}
+static int64_t memory_plane(const unda_solver *s, const struct scalar_cuda *t, int axis)
+{
+    const struct fd_axis *y = &s->fd->axis[1];
+    return (axis == 1 ? fd_matched(y) : y->total) * memory_row(s, t, axis);
+}
+static int64_t memory_part(const unda_solver *s, const struct scalar_cuda *t, int axis)
+{
+    const struct fd_axis *x = &s->fd->axis[0];
+    int64_t num = (axis == 0 ? fd_matched(x) : x->total) * memory_plane(s, t, axis),
+            unit = 128 / s->real_bytes;
+    return fd_matched(&s->fd->axis[axis]) ? (num + unit - 1) / unit * unit : 0;
+}
+static int64_t memory_words(const unda_solver *s, const struct scalar_cuda *t, int axis)
+{
+    int64_t words = 0;
+    for (int a = 0; a < axis; a++)
+        words += 3 * memory_part(s, t, a);
+    return words;
+}
+static int64_t table_words(const struct fd *fd, int axis)
+{
+    int64_t words = 0;
+    for (int a = 0; a < axis; a++)
+        words += 6 * fd_matched(&fd->axis[a]);
+    return words;
+}
+
+void scalar_cuda_matched(const unda_solver *s, struct scalar_matched matched[3])
+{
+    const struct scalar_cuda *t = scalar_cuda(s);
+    for (int a = 0; a < 3; a++) {
+        const struct fd_axis *axis = &s->fd->axis[a];
+        struct scalar_matched *m = &matched[a];
+        m->memory = POINTER(t->memory + (gpu_ptr)(memory_words(s, t, a) * s->real_bytes));
+        m->table = POINTER(t->table + (gpu_ptr)(table_words(s->fd, a) * s->real_bytes));
+        m->stride_x = memory_plane(s, t, a);
+        m->stride_y = memory_row(s, t, a);
+        m->part = memory_part(s, t, a);
+        m->low = (int)axis->matched[0];
+        m->high = (int)(axis->total - 1 - axis->matched[1]);
+        m->num = (int)fd_matched(axis);
+        for (int k = 1; k <= s->fd->half; k++) {
+            double first = fd_flux_weight(s->fd, a, 1);
+            m->flux64[k] = k == 1 ? first : fd_flux_weight(s->fd, a, k) / first;
+            m->flux32[k] = (float)m->flux64[k];
+        }
+    }
+}
+
 static void list_arrays(const unda_solver *s, struct scalar_cuda *t, struct array list[NUM_ARRAY])
 {
     const struct fd *fd = s->fd;
@@ -63,6 +118,8 @@ static void list_arrays(const unda_solver *s, struct scalar_cuda *t, struct arra
                                          {&t->damp_memory[0], (fd->axis[0].total + margin) * real, "layers"},
                                          {&t->damp_memory[1], (fd->axis[1].total + margin) * real, "layers"},
                                          {&t->damp_memory[2], (t->base.pitch + margin) * real, "layers"},
+                                         {&t->memory, memory_words(s, t, 3) * real, "layers"},
+                                         {&t->table, table_words(fd, 3) * real, "layers"},
                                          {&t->base.bad, 8, "finite check"}};
     memcpy(list, all, sizeof all);
 }
@@ -110,7 +167,7 @@ static unda_status allocate(unda_solver *s, struct scalar_cuda *t)
     return gpu_sync(t->base.stream);
 }
 
-enum { NUM_OPTION = 5, OPTION_BYTES = 32 };
+enum { NUM_OPTION = 6, OPTION_BYTES = 32 };
 
 /* The defines of the step. */
 static void defines(const unda_solver *s, bool split, int tile_y, char text[NUM_OPTION][OPTION_BYTES],
@@ -119,8 +176,9 @@ static void defines(const unda_solver *s, bool split, int tile_y, char text[NUM_
     snprintf(text[0], OPTION_BYTES, "-DREAL=%s", s->real_bytes == 4 ? "float" : "double");
     snprintf(text[1], OPTION_BYTES, "-DHALF=%d", s->fd->half);
     snprintf(text[2], OPTION_BYTES, "-DSPLIT=%d", !split ? 0 : s->fd->uniform ? 1 : 2);
-    snprintf(text[3], OPTION_BYTES, "-DDAMP=%d", fd_has_layers(s->fd));
+    snprintf(text[3], OPTION_BYTES, "-DDAMP=%d", fd_is_damped(s->fd));
     snprintf(text[4], OPTION_BYTES, "-DTILE_Y=%d", tile_y);
+    snprintf(text[5], OPTION_BYTES, "-DMATCHED=%d", fd_is_matched(s->fd));
     for (int i = 0; i < NUM_OPTION; i++)
         options[i] = text[i];
 }
@@ -169,6 +227,17 @@ static unda_status upload_damp(unda_solver *s, struct scalar_cuda *t)
     return UNDA_OK;
 }
 
+static unda_status upload_matched(unda_solver *s, struct scalar_cuda *t)
+{
+    for (int a = 0; a < 3; a++) {
+        const struct fd_axis *axis = &s->fd->axis[a];
+        if (fd_matched(axis))
+            TRY(fd_cuda_reals(s, t->table + (gpu_ptr)(table_words(s->fd, a) * s->real_bytes), axis->match,
+                              6 * fd_matched(axis)));
+    }
+    return UNDA_OK;
+}
+
 /* Planes that a block marches over: few enough that blocks near each other read the same rows at about the
  * same time, from L2 (measured: benchmarks/NOTES.md), and that there are some eight blocks an SM; at least 4
  * M, since each loads 2 M planes that others load as well. */
@@ -202,6 +271,7 @@ static unda_status create(unda_solver *s)
         TRY(diamond_create(s, &t->diamond));
     t->chunk = choose_chunk(s, t);
     s->num_launch = 1;
+    TRY(upload_matched(s, t));
     return upload_damp(s, t);
 }
 
@@ -214,6 +284,8 @@ static void destroy(unda_solver *s)
         streamed_free(s);
         for (int a = 0; a < 3; a++)
             gpu_free(t->base.gpu, t->damp_memory[a]);
+        gpu_free(t->base.gpu, t->memory);
+        gpu_free(t->base.gpu, t->table);
         gpu_module_free(t->step_module);
         fd_cuda_close(s);
     }
@@ -239,13 +311,21 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 
 /* ---- state ---- */
 
+static unda_status clear_memory(unda_solver *s)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    int64_t bytes = memory_words(s, t, 3) * s->real_bytes;
+    return bytes ? gpu_zero_async(t->base.stream, t->memory, bytes) : UNDA_OK;
+}
+
 static unda_status clear(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
+    TRY(clear_memory(s));
     if (t->streamed.slab) {
         streamed_clear(s, FD_P);
         streamed_clear(s, FD_PREVIOUS);
-        return UNDA_OK;
+        return gpu_sync(t->base.stream);
     }
     TRY(gpu_zero_async(t->base.stream, t->base.array[0], level_bytes(s, t)));
     TRY(gpu_zero_async(t->base.stream, t->base.array[1], level_bytes(s, t)));
@@ -265,6 +345,21 @@ static unda_status gather(unda_solver *s, int array, int64_t count, const int64_
 static unda_status find_bad(unda_solver *s, int64_t *index)
 {
     return (scalar_cuda(s)->streamed.slab ? streamed_find_bad : fd_cuda_find_bad)(s, index);
+}
+
+/* Planes of constant x of one memory, without what rows have beyond their nodes. */
+static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    const struct fd_slab *slab = &s->fd->slab[number];
+    int64_t real = s->real_bytes, row = slab->num[2] * real, pitch = memory_row(s, t, slab->axis) * real;
+    int64_t begin = memory_words(s, t, slab->axis) + slab->term * memory_part(s, t, slab->axis) +
+                    first * memory_plane(s, t, slab->axis);
+    gpu_ptr at = t->memory + (gpu_ptr)(begin * real);
+    int64_t rows = count * slab->num[1];
+    TRY(out ? gpu_download_parts_async(t->base.stream, out, row, at, pitch, row, rows)
+            : gpu_upload_parts_async(t->base.stream, at, pitch, in, row, row, rows));
+    return gpu_sync(t->base.stream);
 }
 
 /* ---- steps ---- */
@@ -295,6 +390,7 @@ static unda_status launch_step(unda_solver *s, int64_t first, int64_t end)
             a.weight64[i * (FD_MAX_HALF + 1) + m] = fd->weight[i][m];
         }
     }
+    scalar_cuda_matched(s, a.matched);
     a.damp[1] = POINTER(t->damp[1] + (gpu_ptr)(first * s->real_bytes));
     a.num[1] = (int)(end - first);
     int tile_z = 512 / s->real_bytes;
@@ -416,11 +512,13 @@ static unda_status rest(unda_solver *s)
         streamed_clear(s, FD_PREVIOUS);
         TRY(streamed_run(s, &(struct streamed_pass){.levels = 1, .work = rest_window}));
         streamed_halve(s, FD_PREVIOUS);
-        return UNDA_OK;
+        TRY(clear_memory(s));
+        return gpu_sync(t->base.stream);
     }
     TRY(gpu_zero_async(t->base.stream, t->base.array[1], level_bytes(s, t)));
     TRY(launch_step(s, 0, s->fd->axis[1].total));
     TRY(fd_cuda_whole(s, &t->base.halve, t->base.array[1]));
+    TRY(clear_memory(s));
     return gpu_sync(t->base.stream);
 }
 
@@ -462,6 +560,8 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
              "all of it on the device",
              (long long)t->streamed.slab);
     fd_cuda_add_memory(&what, t->base.array[1], level_bytes(s, t));
+    if (t->memory)
+        fd_cuda_add_memory(&what, t->memory, memory_words(s, t, 3) * s->real_bytes);
     if (!t->many) {
         fd_cuda_add_part(&what, (struct fd_cuda_part){"scalar_step", queue_step, 0, 1, 1});
         fd_cuda_add_points(s, &what, queue_inject);
@@ -489,4 +589,5 @@ const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
                                          .box = box,
                                          .gather = gather,
                                          .clear = clear,
-                                         .rest = rest};
+                                         .rest = rest,
+                                         .slab = slab};

@@ -47,10 +47,14 @@ struct scalar_cuda {
     int64_t pad_x, pad_y; /* nodes beside the grid */
     int tile_y, chunk;
     gpu_ptr damp_memory[3], damp[3]; /* damp: at node 0 */
+    gpu_ptr memory, table;           /* of matched layers along x, y, z: struct scalar_matched */
     bool many;                       /* kernel diamond */
     struct diamond diamond;
     struct streamed streamed;
 };
+
+/* The arguments of matched layers along x, y, z. */
+void scalar_cuda_matched(const unda_solver *s, struct scalar_matched matched[3]);
 
 static inline struct scalar_cuda *scalar_cuda(const unda_solver *s)
 {

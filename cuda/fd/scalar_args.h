@@ -6,6 +6,19 @@
 
 #define FD_MAX_HALF 8
 
+/* Matched layers along one axis (csrc/fd/matched.c): `low` nodes from node 1 on, then those from `high` on.
+ */
+struct scalar_matched {
+    void *memory; /* [3][..]: of the half nodes below and above and of the node; each [x][y][z] of these nodes
+                   */
+    const void *table;                  /* [6][num] */
+    long long stride_x, stride_y, part; /* words from plane to plane, row to row, memory to memory */
+    int low, high, num;
+    int unused;
+    float flux32[FD_MAX_HALF + 1]; /* [1]: weight of the first pair of a flux, [k]: of the others in it */
+    double flux64[FD_MAX_HALF + 1];
+};
+
 /* One step: q, one level back, becomes the next level. */
 struct scalar_args {
     const void *p;
@@ -20,6 +33,7 @@ struct scalar_args {
     int unused;
     float weight32[3 * (FD_MAX_HALF + 1)], center32, speed32; /* the REAL ones are used */
     double weight64[3 * (FD_MAX_HALF + 1)], center64, speed64;
+    struct scalar_matched matched[3];
 };
 
 /* Of nodes in a list those in rows [begin, end) of y. */

@@ -3,8 +3,9 @@
  * bits. Folded:  p' = (2 - 2 sum W) p + sum W_am (p_(+m) + p_(-m)) - p_old,      W = c^2 dt^2 C_m / h_a^2
  * split:   p' = 2 p + k (-2 sum V p + sum V_am (..)) - p_old,              V = h^2 C_m / h_a^2, k = c^2 dt^2
  * / h^2 with axes a in the order x, y, z and distances m ascending. In layers g < 1 (csrc/fd/layer.c): p' = g
- * (.. - g p_old). A pair is added first, so that mirrored waves stay mirrored to the last bit. The includer
- * defines REAL, DEVICE and FMA. */
+ * (.. - g p_old). What matched layers (csrc/fd/matched.c) add along x, y, z is summed first.
+ * A pair is added first, so that mirrored waves stay mirrored to the last bit. The includer defines REAL,
+ * DEVICE and FMA. */
 #ifndef UNDA_SCALAR_H
 #define UNDA_SCALAR_H
 
@@ -28,6 +29,35 @@ DEVICE REAL scalar_advance(REAL sum, REAL old)
 DEVICE REAL scalar_advance_damped(REAL sum, REAL old, REAL damp)
 {
     return damp * FMA(-damp, old, sum);
+}
+/* Matched layers (csrc/fd/matched.c), along one axis after the other: fluxes at both half nodes in units of
+ * their first weight, g_1, which is in `a` of the half nodes and comes as `weight`; then memories. */
+DEVICE REAL scalar_flux(REAL low, REAL high)
+{
+    return high - low;
+}
+DEVICE REAL scalar_flux_pair(REAL ratio, REAL low, REAL high, REAL flux)
+{
+    return FMA(ratio, high - low, flux);
+}
+DEVICE REAL scalar_memory(REAL b, REAL a, REAL driver, REAL memory)
+{
+    return FMA(b, memory, a * driver);
+}
+/* What drives the node's memory, m = m(+) - m(-). */
+DEVICE REAL scalar_stretched(REAL weight, REAL low, REAL high, REAL m)
+{
+    return FMA(weight, high - low, m);
+}
+/* What the three memories of a node add to its differences is taken off the level before instead, so that the
+ * step itself stays as it is: folded, split. */
+DEVICE REAL scalar_previous(REAL addition, REAL old)
+{
+    return old - addition;
+}
+DEVICE REAL scalar_previous_split(REAL speed, REAL addition, REAL old)
+{
+    return FMA(-speed, addition, old);
 }
 /* Sources after that, in the order in which they were added. */
 DEVICE REAL scalar_source(REAL weight, REAL amplitude, REAL p)

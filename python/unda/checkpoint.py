@@ -411,8 +411,8 @@ def _load_fd(file: Any, header: dict[str, Any], config: dict[str, Any], common: 
     if physics not in _MEDIA:
         raise FileError(f"{path}: physics is {physics!r}, expected one of {list(_MEDIA)}")
     kind, scheme = _MEDIA[physics], _entry(config, "scheme", str, path)
-    if scheme not in _LAYERS:
-        raise FileError(f"{path}: scheme is {scheme!r}, expected one of {list(_LAYERS)}")
+    if scheme not in _SCHEMES:
+        raise FileError(f"{path}: scheme is {scheme!r}, expected one of {list(_SCHEMES)}")
     data, num = file.get("material"), len(kind.parameters)
     uniform = data is not None and len(data.shape) == 1
     values = _array(file, "material", np.float64, (num,) if uniform else (*grid.shape, num))
@@ -421,7 +421,7 @@ def _load_fd(file: Any, header: dict[str, Any], config: dict[str, Any], common: 
     if scheme == "scalar":  # one number
         material["rho"] = float(values.flat[0])
     boundary = {
-        name: _LAYERS[scheme](**one) if isinstance(one, dict) else one
+        name: (CPML if "f0" in one else Damping)(**one) if isinstance(one, dict) else one
         for name, one in _entry(config, "boundary", dict, path).items()
     }
     return FD(
@@ -433,7 +433,7 @@ def _load_fd(file: Any, header: dict[str, Any], config: dict[str, Any], common: 
     )  # fmt: skip
 
 
-_LAYERS: dict[str, type[Damping] | type[CPML]] = {"scalar": Damping, "staggered": CPML}
+_SCHEMES = ("scalar", "staggered")
 _METHODS = {"DG": _load_dg, "FD": _load_fd}
 
 

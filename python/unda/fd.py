@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._check import flag, integer
+from ._check import flag, integer, number
 from ._core import ffi, lib
 from ._options import PRECISIONS, choice, common_options, plan
 from .errors import ArgumentError
 from .fd_scheme import Scalar, scheme_of
-from .fd_sides import code_of, conditions, frequency_of
+from .fd_sides import code_of, conditions, frequency_of, stretch_of
 from .grid import Block, Grid
 from .grid_material import GridMaterial
 from .grid_simulation import GridSimulation
@@ -74,7 +74,11 @@ class FD(GridSimulation):
         everywhere if omitted, but an axis of one node is periodic: a problem in two dimensions. Walls
         stand at the outermost nodes, which are mirrors: "free" (p, or the traction, is 0), "rigid"; elastic
         "fixed", "symmetry"; Maxwell "pec", "pmc". "periodic" (both sides of an axis; the period is n times
-        the spacing), "absorbing" or a `Damping` (scalar), a `CPML` (staggered): a layer outside the grid.
+        the spacing). "absorbing" or a `CPML`, scalar also a `Damping`: a layer outside the grid, "absorbing" a
+        `CPML` of 10 nodes; with `fmax`, scalar, of a quarter of its main wavelength, 10 to 20 nodes.
+    fmax : float, optional
+        Highest frequency of the sources [Hz], for which layers are made that have no f0: theirs is
+        ``fmax / 2.5``, as of a Ricker wavelet. If omitted, scalar, that of which the slowest wave has ten nodes.
     dt : float, optional
         Time step [s]; by default `cfl` times the stable limit.
     cfl : float
@@ -140,7 +144,8 @@ class FD(GridSimulation):
 
     Notes
     -----
-    The step is stable up to 2 / (c sqrt(S sum 1/h^2)), S = 4, 16/3, 6.0444, 6.5016 for orders 2, 4, 6, 8;
+    The step is stable up to 2 / (c sqrt(S sum 1/h^2)), S = 4, 16/3, 6.0444, 6.5016 for orders 2, 4, 6, 8, with
+    layers and without (csrc/fd/matched.c);
     staggered up to 1 / (c D sqrt(sum 1/h^2)), D = 1, 1.1667, 1.2417, 1.2863.
     c is that of the fastest wave of the medium. Where neighbours differ much (water under air, steel beside
     it) the staggered schemes may need smaller steps: the medium's own limit is then bounded from its
@@ -173,6 +178,7 @@ class FD(GridSimulation):
         order: int = 4,
         scheme: str = "scalar",
         boundary: Mapping[str, Any] | None = None,
+        fmax: float | None = None,
         dt: float | None = None,
         cfl: float = 0.9,
         sample_dt: float | None = None,
@@ -191,13 +197,13 @@ class FD(GridSimulation):
             device = choose_device() if isinstance(device, str) and device == "auto" else device
             kernel, kernel_options = tuned_grid(
                 type(self), grid, medium, device, kernel, kernel_options, order=order, scheme=scheme,
-                boundary=boundary, dt=dt, cfl=cfl, sample_dt=sample_dt, dtype=dtype,
+                boundary=boundary, fmax=fmax, dt=dt, cfl=cfl, sample_dt=sample_dt, dtype=dtype,
                 allow_unstable=allow_unstable, window=window,
             )  # fmt: skip
         if dt is not None and sample_dt is not None:
             raise ArgumentError("give dt or sample_dt, not both")
         options, grid_options, self._sides, self._scheme, chosen = self._options(
-            grid, medium, order=order, scheme=scheme, boundary=boundary, dt=dt, cfl=cfl, dtype=dtype,
+            grid, medium, order=order, scheme=scheme, boundary=boundary, fmax=fmax, dt=dt, cfl=cfl, dtype=dtype,
             device=device, threads=threads, kernel=kernel, kernel_options=kernel_options, window=window,
         )  # fmt: skip
         self.grid, self.order = grid, int(grid_options.order)
@@ -245,6 +251,7 @@ class FD(GridSimulation):
         order: int = 4,
         scheme: str = "scalar",
         boundary: Mapping[str, Any] | None = None,
+        fmax: float | None = None,
         dt: float | None = None,
         cfl: float = 0.9,
         dtype: Any = "float32",
@@ -261,9 +268,10 @@ class FD(GridSimulation):
         order = integer("order", order, 2, 16)
         if order % 2:
             raise ArgumentError(f"order is {order}, expected an even number")
-        sides = conditions(grid, kind, boundary)
-        layers = [one if isinstance(one, (Damping, CPML)) else None for one in sides.values()]
         medium.on(Block(grid, 0, 1))  # refuses what does not fit the grid
+        highest = None if fmax is None else number("fmax", fmax, "Hz", positive=True)
+        sides = conditions(grid, kind, boundary, highest)
+        layers = [one if isinstance(one, (Damping, CPML)) else None for one in sides.values()]
         try:
             material = np.array(list(medium.scalar().values())) if kind.name == "scalar" else None
         except ArgumentError:
@@ -274,7 +282,7 @@ class FD(GridSimulation):
             spacing=list(grid.spacing), origin=list(grid.origin), uniform=int(material is not None),
             window=_window(window), speed_max=fastest, layer=[one.width if one else 0 for one in layers],
             reflection=[one.R0 if one else 0.0 for one in layers],
-            stretch=[one.kappa if isinstance(one, CPML) else 1.0 for one in layers],
+            stretch=[stretch_of(one) for one in layers],
             frequency=[frequency_of(one, fastest, grid.spacing[i // 2]) for i, one in enumerate(layers)],
         )  # fmt: skip
         common, chosen = common_options(dtype=dtype, device=device, threads=threads, dt=dt, cfl=cfl)

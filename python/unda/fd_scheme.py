@@ -6,6 +6,8 @@ Not here: setting up a simulation (fd.py), its state (grid_simulation.py), numer
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from math import ceil
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,8 +36,8 @@ class Scalar:
     fields : tuple of str
     names : tuple of str
         Of the arrays of the state.
-    layer : type
-        The class of its absorbing layers.
+    layers : tuple of type
+        The classes of its absorbing layers; the first one stands for "absorbing".
     conditions : tuple of str
         Words for sides.
     plans : dict of str to tuple of str
@@ -45,7 +47,7 @@ class Scalar:
     name, code = "scalar", int(lib.UNDA_SCALAR)
     fields: tuple[str, ...] = ("p",)
     names: tuple[str, ...] = ("p", "p_previous")
-    layer: type[Damping] | type[CPML] = Damping
+    layers: tuple[type[CPML | Damping], ...] = (CPML, Damping)
     conditions: tuple[str, ...] = ("absorbing", "rigid", "free", "periodic")
     plans: ClassVar[dict[str, tuple[str, ...]]] = {
         "cpu": ("depth", "rows"),
@@ -61,6 +63,19 @@ class Scalar:
         if not isinstance(medium, Acoustic):
             raise ArgumentError(f"medium is {medium!r}, expected unda.Acoustic: the scalar scheme")
         self.medium = medium
+
+    def absorbing(self, h: float, fmax: float | None, slowest: Callable[[], float]) -> CPML:
+        """Return what "absorbing" stands for: 10 nodes; for fmax a quarter of the main wavelength, up to 20."""
+        return CPML(10 if fmax is None else min(max(ceil(2.5 * slowest() / (4.0 * fmax * h)), 10), 20))
+
+    def fill(self, layer: CPML, h: float, fmax: float | None, slowest: Callable[[], float]) -> CPML:
+        """Return the layer with R0 and f0 in numbers, by default those of the scheme (see `CPML`)."""
+        if layer.kappa != 1.0:
+            raise ArgumentError(f"kappa is {layer.kappa}, expected 1: layers of the scalar scheme")
+        f0 = layer.f0
+        if f0 is None:
+            f0 = (slowest() / (10.0 * h) if fmax is None else fmax) / 2.5
+        return replace(layer, f0=f0, R0=layer.R0 or max(1e-7, 10.0 ** (-0.7 * layer.width)))
 
     def offset(self, name: str) -> tuple[float, float, float]:
         """Return how far from the nodes a field stands [cells]."""
@@ -85,7 +100,7 @@ class Staggered(Scalar):
     """All fields of any medium, each at its place of the staggered grid; v and H at half steps."""
 
     name, code = "staggered", int(lib.UNDA_STAGGERED)
-    layer = CPML
+    layers = (CPML,)
     plans: ClassVar[dict[str, tuple[str, ...]]] = {
         "cpu": (), "cuda": ("rows", "planes", "width", "blocks", "lanes"),
     }  # fmt: skip
@@ -96,6 +111,16 @@ class Staggered(Scalar):
         self.medium = medium
         self.fields = self.names = tuple(medium.fields)
         self.conditions = (*medium.boundaries, "periodic")
+
+    def absorbing(self, h: float, fmax: float | None, slowest: Callable[[], float]) -> CPML:
+        """Return a layer of 10 nodes."""
+        return CPML()
+
+    def fill(self, layer: CPML, h: float, fmax: float | None, slowest: Callable[[], float]) -> CPML:
+        """f0 stays open without fmax: it follows from the spacing along the layer's axis."""
+        least = 1e-6 if layer.width >= 10 else 1e-5 if layer.width >= 8 else 1e-4
+        f0 = fmax / 2.5 if layer.f0 is None and fmax is not None else layer.f0
+        return replace(layer, f0=f0, R0=layer.R0 or least)
 
     def offset(self, name: str) -> tuple[float, float, float]:
         """v_i and E_i half a cell on along i, s_ij along i and j, H_i along the other two."""

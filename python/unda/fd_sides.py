@@ -6,24 +6,29 @@ Not here: layers themselves (layer.py), what a scheme knows (fd_scheme.py).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from ._core import lib
 from .errors import ArgumentError
 from .fd_scheme import Scalar
 from .grid import Grid
-from .layer import CPML
+from .layer import CPML, Damping
 
-__all__ = ["SIDES", "code_of", "conditions", "frequency_of"]
+__all__ = ["SIDES", "code_of", "conditions", "frequency_of", "stretch_of"]
 
 SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 
 
-def conditions(grid: Grid, scheme: Scalar, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Read the `boundary` keyword: a word or a layer for each of the six sides."""
+def conditions(
+    grid: Grid, scheme: Scalar, given: Mapping[str, Any] | None, fmax: float | None = None
+) -> dict[str, Any]:
+    """Read the `boundary` keyword: a word or a layer for each of the six sides, its R0 and f0 filled in."""
     if given is not None and not isinstance(given, Mapping):
         raise ArgumentError(f"boundary is {given!r}, expected a dict of sides, '*' for the rest")
     given = dict({"*": "absorbing"} if given is None else given)
+    h = max(h for h, n in zip(grid.spacing, grid.shape, strict=True) if n == max(grid.shape) or n > 1)
+    slowest = cache(lambda: scheme.medium.speed_min(grid))
     rest = given.pop("*", None)
     unknown = [name for name in given if name not in SIDES]
     if unknown:
@@ -32,12 +37,13 @@ def conditions(grid: Grid, scheme: Scalar, given: Mapping[str, Any] | None) -> d
     for i, name in enumerate(SIDES):
         flat = grid.shape[i // 2] == 1 and name not in given  # a problem in fewer dimensions
         condition = "periodic" if flat else given.get(name, rest)
-        if not isinstance(condition, scheme.layer) and condition not in scheme.conditions:
+        if not isinstance(condition, scheme.layers) and condition not in scheme.conditions:
             raise ArgumentError(
                 f"boundary {name!r} has condition {condition!r}; expected one of {list(scheme.conditions)}, "
-                f"a layer such as unda.{scheme.layer.__name__}, or '*' for the rest"
+                f"a layer such as unda.{scheme.layers[0].__name__}, or '*' for the rest"
             )
-        found[name] = scheme.layer() if condition == "absorbing" else condition
+        side = scheme.absorbing(h, fmax, slowest) if condition == "absorbing" else condition
+        found[name] = scheme.fill(side, h, fmax, slowest) if isinstance(side, CPML) else side
     for low, high in zip(SIDES[::2], SIDES[1::2], strict=True):
         if (found[low] == "periodic") != (found[high] == "periodic"):
             raise ArgumentError(
@@ -50,6 +56,11 @@ def conditions(grid: Grid, scheme: Scalar, given: Mapping[str, Any] | None) -> d
 def code_of(side: Any) -> int:
     """Return unda_boundary of a side."""
     return int(getattr(lib, f"UNDA_BOUNDARY_{side.upper() if isinstance(side, str) else 'ABSORBING'}"))
+
+
+def stretch_of(side: Any) -> float:
+    """Return kappa of a layer that is matched; 0 of one that damps."""
+    return 0.0 if isinstance(side, Damping) else side.kappa if isinstance(side, CPML) else 1.0
 
 
 def frequency_of(side: Any, speed: float, h: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import silent
 from .check import Report
-from .layer import Damping
+from .layer import CPML, Damping
 
 __all__ = ["check"]
 
@@ -57,6 +57,25 @@ def _resolution(sim: Any, report: Report, fmax: float) -> None:
                 f"the layer at {name} is {depth:.2f} wavelengths deep at {fmax / 2.5:g} Hz: below one it "
                 "reflects more than a percent of the energy; raise its width"
             )
+    _spectrum(sim, report, fmax / 2.5)
+
+
+#: Main frequencies, over f0 of a layer of 10 nodes, at which it returns about 0.5 % of a trace.
+_LEAST, _MOST = 1 / 3, 6.0
+
+
+def _spectrum(sim: Any, report: Report, main: float) -> None:
+    """Matched layers of the scalar scheme; all sides that have the same f0 at once."""
+    layers = sim._sides.items() if sim.config["scheme"] == "scalar" else ()
+    tuned: dict[float, list[str]] = {}
+    for name, one in layers:
+        if isinstance(one, CPML) and one.f0 and not _LEAST <= main / one.f0 <= _MOST:
+            tuned.setdefault(one.f0, []).append(name)
+    for f0, names in tuned.items():
+        report.warnings.append(
+            f"layers at {', '.join(names)} are made for about {f0:.3g} Hz, sources have most at {main:g} Hz: "
+            "give FD fmax, or the layer f0"
+        )
 
 
 def _units(sim: Any, report: Report) -> None:

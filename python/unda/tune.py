@@ -244,11 +244,12 @@ def _grid_key(
         grid, medium, device=device, kernel=kernel, kernel_options=fixed, **given
     )
     layers = [int(width) for width in grid_options.layer]
+    kinds = sorted({type(side).__name__ for side in sides.values() if not isinstance(side, str)})
     periodic = [name for name, side in sides.items() if side == "periodic"]
     return ", ".join([
         *_where(device), f"FD {scheme.name}", medium.physics, f"order {grid_options.order}",
         PRECISIONS[options.precision], "constant" if grid_options.uniform else "variable",
-        f"layers {layers}", f"periodic {periodic}", " x ".join(map(str, grid.shape)),
+        f"layers {layers} {kinds}", f"periodic {periodic}", " x ".join(map(str, grid.shape)),
         f"window {grid_options.window}", f"kernel {kernel}",
         f"fixed {dict(sorted((fixed or {}).items()))}", _source(),
     ])  # fmt: skip
