@@ -159,11 +159,31 @@ typedef struct unda_mesh_arrays {
 UNDA_API unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh_arrays *arrays);
 
 /* The element of each point and its barycentric coordinates there, in the vertex order of cells; elem is
- * -1 outside the mesh. On shared faces, edges and vertices the lowest element. */
+ * -1 outside the mesh. On shared faces, edges and vertices the lowest element, see unda_mesh_share. */
 UNDA_API unda_status unda_mesh_locate(const unda_mesh *mesh, int64_t num_point,
                                       const double *points, /* [num_point][3] [m] */
                                       int64_t *elem,        /* [num_point] */
                                       double *barycentric); /* [num_point][4]; may be NULL */
+
+/* All elements that share each point: one inside of it, two on a face, more on an edge or a vertex, those
+ * across a periodic side among them; none outside the mesh. Elements count that faces join around the point.
+ * A point lies on a face whose barycentric coordinate is below 1e-10 in size, plus rounding. The weights,
+ * which sum to 1 at each point, are those with which sources and receivers of DG are best spread over the
+ * elements: R^-2(degree + 1), R being the root mean square distance of the element's points from it. Where
+ * some of the elements do not count (another material, a fluid), those of the others are scaled to the sum 1
+ * again. */
+typedef struct unda_shared {
+    int64_t size_bytes;
+    int64_t num_point;
+    int64_t max_cell;     /* room of elem, places and weights; too little is refused */
+    int32_t degree;       /* 0 .. 9 */
+    const double *points; /* [num_point][3] [m], borrowed */
+    int64_t *first;       /* [num_point + 1]: the elements of point i are first[i] .. first[i + 1] - 1 */
+    int64_t *elem;        /* [max_cell]: that of unda_mesh_locate first; NULL: first is filled alone */
+    double *places;       /* [max_cell][3]: the point, periods away behind periodic sides [m]; or NULL */
+    double *weights;      /* [max_cell]; or NULL */
+} unda_shared;
+UNDA_API unda_status unda_mesh_share(const unda_mesh *mesh, const unda_shared *shared);
 
 /* ------------------------------------------------------------------ reference element ----------- */
 
@@ -370,17 +390,25 @@ UNDA_API unda_status unda_solver_set_material(unda_solver *solver, int64_t first
 UNDA_API unda_status unda_solver_set_clock(unda_solver *solver, double t0, int64_t step, int32_t history);
 UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t *history);
 
-/* A point source in element elem: dq/dt += rates delta(x - position) f(t), rates [num_field] in the
- * field's unit / s per unit of f and per m3. Gives its place in unda_drive.amplitudes.
- * FD: elem is ignored; the point is spread over 8 nodes an axis (Hicks 2002). scalar: in each step
+/* A point source: in each of its elements dq/dt += rates delta(x - place) f(t), rates in the field's unit / s
+ * per unit of f and per m3. On a face, edge or vertex take the elements and weights of unda_mesh_share, the
+ * rates of each element's material times its weight: in a single one of them delta is up to 14 times less
+ * exact. Gives its number in unda_drive.amplitudes. All arrays are borrowed.
+ * FD: one cell, elem NULL; the point is spread over 8 nodes an axis (Hicks 2002). scalar: in each step
  * p += rates[0] c^2 / (node volume) a, with c of each node and a the amplitude of the step: rates[0] = rho
  * and a = dt (q(t + dt/2) - q(t - dt/2)) inject the volume rate q.
  * staggered: rates [num_field + 1], of a unit of amplitude: forces (v, divided by rho), stresses (as they
  * are), minus currents (E, divided by eps + sigma dt / 2), and last a volume: p gains its bulk modulus times
  * that, each normal stress loses it; all with the material of each node. Amplitudes of a step from t: dt f(t)
  * of a force, M(t + dt) - M(t) of a moment, dt q(t + dt/2) of a volume rate, dt j(t + dt/2) of a current. */
-UNDA_API unda_status unda_solver_add_source(unda_solver *solver, int64_t elem, const double *position,
-                                            const double *rates, int32_t *index);
+typedef struct unda_source {
+    int64_t size_bytes;
+    int64_t num_cell;
+    const int64_t *elem;  /* [num_cell]; FD: NULL */
+    const double *places; /* [num_cell][3] [m] */
+    const double *rates;  /* [num_cell][num_field]; staggered: [num_field + 1] */
+} unda_source;
+UNDA_API unda_status unda_solver_add_source(unda_solver *solver, const unda_source *source, int32_t *index);
 /* An incident wave at num_face faces: face[i] (0..3, opposite that vertex in the order of cells) of element
  * elem[i]. sign -1: the element holds the scattered field alone, sign 1: the sum of it and the incident wave,
  * the total field. So a face between the two is listed from both elements. At an absorbing boundary (sign 1)
@@ -395,15 +423,21 @@ UNDA_API unda_status unda_solver_clear_sources(unda_solver *solver);
 
 /* A group of receivers: fields at points in elements, recorded now (sample 0) and after every `every` steps.
  * Field number f stands for field f % n of the state, n its number of fields, and f / n for what of it: 0 the
- * value, 1 to 3 the derivative of the element's polynomial along x, y, z [unit of the field / m]. */
+ * value, 1 to 3 the derivative of the element's polynomial along x, y, z [unit of the field / m].
+ * Where several elements share a point, `first` gives each point its own (unda_mesh_share), of which the
+ * values are summed with their weights: with those of a source the receiver is the source's transpose. */
 typedef struct unda_receivers {
     int64_t size_bytes;
     int64_t num_point;
     int64_t every;
     int32_t num_field;
-    const double *points;  /* [num_point][3] [m], copied */
-    const int64_t *elem;   /* [num_point], copied; FD: NULL */
+    const double *points;  /* [num_point][3] [m], copied; with first: [first[num_point]][3], as each element
+                              sees its point */
+    const int64_t *elem;   /* [num_point], with first: [first[num_point]], copied; FD: NULL */
     const int32_t *fields; /* [num_field] field numbers, 0 .. 4 n - 1 (FD: values only), copied */
+    const int64_t *first;  /* DG: [num_point + 1], the elements of point i are first[i] .. first[i + 1] - 1,
+                              one or more; copied. NULL: one element a point */
+    const double *weights; /* with first: [first[num_point]], copied */
 } unda_receivers;
 UNDA_API unda_status unda_solver_add_receivers(unda_solver *solver, const unda_receivers *receivers,
                                                int32_t *group);

@@ -31,7 +31,6 @@ def test_a_sound_set_up_has_no_warning():
         ({"f": unda.ricker(20.0)}, "nodes in the shortest wavelength"),
         ({"c": 1.5}, "km/s"),
         ({"rho": 2.7}, "g/cm3"),
-        ({"at": (250, 100, 100)}, "on a face"),
         ({"f": unda.ricker(0.01)}, "units"),
     ],
 )
@@ -52,6 +51,14 @@ def test_what_could_not_be_looked_at_is_a_note():
 def test_speeds_of_which_sources_have_resolved_waves_are_in_consistent_units():
     report = simulation(c=1.5, f=unda.ricker(0.002)).check()
     assert report and any("km/s" in text for text in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("at", "beside"), [((500, 500, 500), False), ((500, 500, 503), True), ((540, 500, 500), False)]
+)
+def test_a_source_beside_a_vertex_but_not_on_it_is_named_in_a_note(at, beside):
+    report = simulation(at=at).check()
+    assert any("beside a vertex" in text for text in report.notes) == beside and not report.warnings
 
 
 def test_a_sliver_is_found():

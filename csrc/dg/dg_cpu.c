@@ -162,30 +162,32 @@ static void destroy(unda_solver *s)
 
 /* ---- sampled data ---- */
 
-/* Sources sorted by element (stable), their weights, and each block's range. */
-static unda_status update_sources(unda_solver *s, struct dg_cpu *t)
+static unda_status fill_sources(unda_solver *s, struct dg_cpu *t, const struct dg_part *parts,
+                                int64_t num_part)
 {
     int64_t num_value = s->dg->num_node * s->dg->physics->num_field;
+    TRY(array_try(&t->source_weight, num_part * num_value, s->real_bytes, "sources"));
+    TRY(array_try(&t->source_elem, num_part, sizeof(int32_t), "sources"));
+    TRY(array_try(&t->source_column, num_part, sizeof(int32_t), "sources"));
+    for (int64_t i = 0; i < num_part; i++) {
+        t->source_elem[i] = (int32_t)parts[i].elem;
+        t->source_column[i] = parts[i].source;
+        convert(s, (char *)t->source_weight + i * num_value * s->real_bytes, parts[i].weight, num_value);
+    }
+    dg_part_ranges(parts, num_part, t->lanes, t->num_block, t->source_range);
+    return UNDA_OK;
+}
+
+/* The parts of sources by element, their weights, and each block's range. */
+static unda_status update_sources(unda_solver *s, struct dg_cpu *t)
+{
+    struct dg_part *parts;
+    int64_t num_part;
     free_sources(t);
-    TRY(array_try(&t->source_weight, s->num_source * num_value, s->real_bytes, "sources"));
-    TRY(array_try(&t->source_elem, s->num_source, sizeof(int32_t), "sources"));
-    TRY(array_try(&t->source_column, s->num_source, sizeof(int32_t), "sources"));
-    for (int32_t i = 0; i < s->num_source; i++) {
-        int32_t at = i;
-        for (; at > 0 && dg_source(s, t->source_column[at - 1])->elem > dg_source(s, i)->elem; at--)
-            t->source_column[at] = t->source_column[at - 1];
-        t->source_column[at] = i;
-    }
-    for (int32_t i = 0; i < s->num_source; i++) {
-        const struct dg_source *source = dg_source(s, t->source_column[i]);
-        t->source_elem[i] = (int32_t)source->elem;
-        convert(s, (char *)t->source_weight + i * num_value * s->real_bytes, source->weight, num_value);
-    }
-    for (int64_t block = 0, i = 0; block <= t->num_block; block++) {
-        while (i < s->num_source && t->source_elem[i] < block * t->lanes)
-            i++;
-        t->source_range[block] = (int32_t)i;
-    }
+    TRY(dg_parts_new(s, &parts, &num_part));
+    unda_status status = fill_sources(s, t, parts, num_part);
+    array_free(parts);
+    TRY(status);
     if (s->num_incident) {
         TRY(array_try(&t->incident_range, t->num_block + 1, sizeof(int32_t), "incident waves"));
         incident_ranges(s, t->lanes, t->num_block, t->incident_range);
@@ -214,10 +216,8 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
         TRY(update_sources(s, t));
     TRY(grow(s, &t->amplitude, &t->amplitude_room, drive->num_time * s->num_source));
     TRY(grow(s, &t->exact, &t->exact_room, num_exact));
-    for (int64_t k = 0; k < drive->num_time; k++)
-        for (int32_t i = 0; i < s->num_source; i++)
-            set_real(s, t->amplitude, k * s->num_source + i,
-                     drive->amplitudes[k * s->num_source + t->source_column[i]]);
+    if (s->num_source)
+        convert(s, t->amplitude, drive->amplitudes, drive->num_time * s->num_source);
     if (num_exact)
         convert(s, t->exact, drive->exact, num_exact);
     return UNDA_OK;
@@ -240,6 +240,7 @@ static unda_status stage(unda_solver *s, const struct stage *stage)
                         .amplitude = t->amplitude,
                         .source_weight = t->source_weight,
                         .source_elem = t->source_elem,
+                        .source_column = t->source_column,
                         .source_range = t->source_range,
                         .incident = s->incident,
                         .incident_range = t->incident_range,
@@ -323,20 +324,26 @@ static unda_status find_bad(unda_solver *s, int64_t *index)
     return UNDA_OK;
 }
 
+static double value_at(const unda_solver *s, const struct receiver_group *group, int64_t point, int32_t f)
+{
+    const struct dg_points *p = dg_points(group);
+    int num_node = s->dg->num_node, num_field = s->dg->physics->num_field;
+    double sum = 0;
+    for (int64_t place = p->first[point]; place < p->first[point + 1]; place++) {
+        const double *weight = receiver_weight(s, group, place, f);
+        for (int n = 0; n < num_node; n++)
+            sum += weight[n] * get_real(s, tables(s)->buffer[BUF_Q],
+                                        (p->elem[place] * num_node + n) * num_field + p->field[f]);
+    }
+    return sum;
+}
+
 static unda_status record(unda_solver *s, struct receiver_group *group)
 {
-    int num_node = s->dg->num_node, num_field = s->dg->physics->num_field;
-    const void *q = tables(s)->buffer[BUF_Q];
     for (int64_t i = 0; i < group->num_point; i++)
-        for (int32_t f = 0; f < group->num_field; f++) {
-            const double *weight = receiver_weight(s, group, i, f);
-            double sum = 0;
-            for (int n = 0; n < num_node; n++)
-                sum += weight[n] * get_real(s, q,
-                                            (dg_points(group)->elem[i] * num_node + n) * num_field +
-                                                dg_points(group)->field[f]);
-            set_real(s, group->samples, (group->held * group->num_point + i) * group->num_field + f, sum);
-        }
+        for (int32_t f = 0; f < group->num_field; f++)
+            set_real(s, group->samples, (group->held * group->num_point + i) * group->num_field + f,
+                     value_at(s, group, i, f));
     group->held++;
     return UNDA_OK;
 }

@@ -317,7 +317,7 @@ INLINE void FN(add_sources)(const struct dg_args *a, int64_t first, int i, int l
                             REAL *rhs)
 {
     for (; i < last; i++) {
-        REAL amplitude = ((const REAL *)a->amplitude)[(int64_t)a->time * a->num_source + i];
+        REAL amplitude = ((const REAL *)a->amplitude)[(int64_t)a->time * a->num_source + a->source_column[i]];
         const REAL *weight = (const REAL *)a->source_weight + i * num_value;
         REAL *to = rhs + (a->source_elem[i] - first) * num_value;
         for (int64_t k = 0; k < num_value; k++)

@@ -184,6 +184,7 @@ static struct dg_args arguments(const unda_solver *s, const struct stage *stage)
                             .amplitude = POINTER(t->amplitude),
                             .source_weight = POINTER(t->source_weight),
                             .source_elem = POINTER(t->source_elem),
+                            .source_column = POINTER(t->source_column),
                             .source_range = POINTER(t->source_range),
                             .clock = POINTER(t->clock),
                             .incident = POINTER(t->incident),

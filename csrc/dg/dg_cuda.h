@@ -31,7 +31,7 @@ struct launch {
 };
 
 struct channels { /* receivers on the device */
-    gpu_ptr weight, elem, field, row, every, first, start, offset, stride, out;
+    gpu_ptr weight, elem, field, row, num_row, skip, every, first, start, offset, stride, out;
     int64_t *list; /* [2][channel]: first and start of a call */
     int num_channel;
     int64_t max_step, version;
@@ -59,12 +59,8 @@ struct dg_cuda {
     gpu_ptr elem_record, face_coef, neighbor, face_node, matrix, rhs, clock, bad, packed, list, source_range;
     int64_t packed_count; /* elements that packed and list hold */
     void *piece;          /* host, PIECE reals: conversion on the way up */
-    gpu_ptr amplitude, exact, source_weight, source_elem, incident, incident_range;
+    gpu_ptr amplitude, exact, source_weight, source_elem, source_column, incident, incident_range;
     int64_t amplitude_bytes, exact_bytes;
-    double *sorted; /* host: amplitudes in the order of the sources on the device */
-    int64_t sorted_count;
-    int32_t *source_column;
-    int32_t num_source;
     int64_t source_version; /* of the solver's points that the tables hold */
     struct channels channels;
     struct batch batch[NUM_GRAPH];

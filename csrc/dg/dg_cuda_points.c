@@ -9,14 +9,12 @@
 
 static void free_sources(struct dg_cuda *t)
 {
-    gpu_free(t->gpu, t->incident);
-    gpu_free(t->gpu, t->incident_range);
-    gpu_free(t->gpu, t->source_weight);
-    gpu_free(t->gpu, t->source_elem);
-    array_free(t->source_column);
-    t->source_weight = t->source_elem = t->incident = t->incident_range = 0;
-    t->source_column = NULL;
-    t->num_source = 0;
+    gpu_ptr *all[] = {&t->incident, &t->incident_range, &t->source_weight, &t->source_elem,
+                      &t->source_column};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        gpu_free(t->gpu, *all[i]);
+        *all[i] = 0;
+    }
     t->source_version = -1;
 }
 
@@ -39,46 +37,48 @@ static unda_status update_incident(unda_solver *s, struct dg_cuda *t)
     return status;
 }
 
+/* Host copies of what the kernels read of the parts of sources. */
+struct part_lists {
+    int32_t *elem, *column, *range;
+    double *weight;
+};
+
+static unda_status fill_sources(unda_solver *s, struct dg_cuda *t, struct part_lists *l,
+                                const struct dg_part *parts, int64_t num_part)
+{
+    int64_t num_value = s->dg->num_node * s->dg->physics->num_field;
+    TRY(array_try(&l->elem, num_part, sizeof *l->elem, "sources"));
+    TRY(array_try(&l->column, num_part, sizeof *l->column, "sources"));
+    TRY(array_try(&l->range, t->num_block + 1, sizeof *l->range, "source ranges"));
+    TRY(array_try(&l->weight, num_part * num_value, sizeof *l->weight, "sources"));
+    for (int64_t i = 0; i < num_part; i++) {
+        l->elem[i] = (int32_t)parts[i].elem;
+        l->column[i] = parts[i].source;
+        memcpy(l->weight + i * num_value, parts[i].weight, sizeof(double) * (size_t)num_value);
+    }
+    dg_part_ranges(parts, num_part, t->plan.tile, t->num_block, l->range);
+    TRY(gpu_alloc(t->gpu, &t->source_weight, num_part * num_value * s->real_bytes, "sources"));
+    TRY(upload_real(s, t->source_weight, l->weight, num_part * num_value));
+    TRY(gpu_alloc_copy(t->stream, &t->source_elem, l->elem, 4 * num_part, "sources"));
+    TRY(gpu_alloc_copy(t->stream, &t->source_column, l->column, 4 * num_part, "sources"));
+    return gpu_upload(t->stream, t->source_range, l->range, 4 * (t->num_block + 1));
+}
+
 static unda_status update_sources(unda_solver *s, struct dg_cuda *t)
 {
-    int64_t num_value = s->dg->num_node * s->dg->physics->num_field, num = s->num_source;
+    struct dg_part *parts;
+    struct part_lists lists = {0};
+    int64_t num_part;
     free_sources(t);
-    int32_t *elem = NULL, *range = NULL;
-    TRY(array_try(&t->source_column, num, sizeof(int32_t), "sources"));
-    TRY(gpu_alloc(t->gpu, &t->source_weight, num * num_value * s->real_bytes, "sources"));
-    TRY(gpu_alloc(t->gpu, &t->source_elem, 4 * num, "sources"));
-    TRY(array_try(&elem, num, sizeof *elem, "sources"));
-    unda_status status = array_try(&range, t->num_block + 1, sizeof *range, "source ranges");
-    for (int32_t i = 0; i < num; i++) { /* insertion sort by element, stable */
-        int32_t at = i;
-        for (; at > 0 && dg_source(s, t->source_column[at - 1])->elem > dg_source(s, i)->elem; at--)
-            t->source_column[at] = t->source_column[at - 1];
-        t->source_column[at] = i;
-    }
-    for (int32_t i = 0; i < num && status == UNDA_OK; i++) {
-        const struct dg_source *source = dg_source(s, t->source_column[i]);
-        elem[i] = (int32_t)source->elem;
-        status = upload_real(s, t->source_weight + (gpu_ptr)(i * num_value * s->real_bytes), source->weight,
-                             num_value);
-    }
-    if (status == UNDA_OK) {
-        for (int64_t block = 0, i = 0; block <= t->num_block; block++) {
-            while (i < num && elem[i] < block * t->plan.tile)
-                i++;
-            range[block] = (int32_t)i;
-        }
-        status = gpu_upload(t->stream, t->source_range, range, 4 * (t->num_block + 1));
-    }
-    if (status == UNDA_OK && num)
-        status = gpu_upload(t->stream, t->source_elem, elem, 4 * num);
-    array_free(elem);
-    array_free(range);
-    t->num_source = s->num_source;
-    if (status == UNDA_OK)
-        status = update_incident(s, t);
-    if (status == UNDA_OK)
-        t->source_version = s->point_version;
-    return status;
+    TRY(dg_parts_new(s, &parts, &num_part));
+    unda_status status = fill_sources(s, t, &lists, parts, num_part);
+    void *all[] = {parts, lists.elem, lists.column, lists.range, lists.weight};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        array_free(all[i]);
+    TRY(status);
+    TRY(update_incident(s, t));
+    t->source_version = s->point_version;
+    return UNDA_OK;
 }
 
 static unda_status reserve_drive(unda_solver *s, int64_t num_time)
@@ -88,13 +88,6 @@ static unda_status reserve_drive(unda_solver *s, int64_t num_time)
     int64_t num_exact = num_time * solver_num_slot(s) * s->dg->num_face_node * s->dg->physics->num_field;
     if (t->source_version != s->point_version)
         TRY(update_sources(s, t));
-    if (num > t->sorted_count) {
-        array_free(t->sorted);
-        t->sorted = NULL;
-        t->sorted_count = 0;
-        TRY(array_try(&t->sorted, num, sizeof *t->sorted, "source amplitudes"));
-        t->sorted_count = num;
-    }
     TRY(gpu_grow(t->gpu, &t->amplitude, &t->amplitude_bytes, num * s->real_bytes, "source amplitudes"));
     return gpu_grow(t->gpu, &t->exact, &t->exact_bytes, num_exact * s->real_bytes, "exact data");
 }
@@ -102,49 +95,68 @@ static unda_status reserve_drive(unda_solver *s, int64_t num_time)
 unda_status points_drive(unda_solver *s, const unda_drive *drive)
 {
     struct dg_cuda *t = tables(s);
-    int64_t row = s->num_source, num = drive->num_time * row, clock[2] = {0, s->step};
+    int64_t clock[2] = {0, s->step};
     TRY(reserve_drive(s, drive->num_time));
     t->base_step = s->step;
     TRY(gpu_upload(t->stream, t->clock, clock, sizeof clock));
     TRY(upload_real(s, t->exact, drive->exact,
                     drive->num_time * solver_num_slot(s) * s->dg->num_face_node * s->dg->physics->num_field));
-    for (int64_t i = 0; i < num; i++)
-        t->sorted[i] = drive->amplitudes[i / row * row + t->source_column[i % row]];
-    return upload_real(s, t->amplitude, t->sorted, num);
+    return upload_real(s, t->amplitude, drive->amplitudes, drive->num_time * s->num_source);
 }
 
 /* ---- receivers ---- */
 
-/* Sample of one group at once, on the host: when it is added. */
-unda_status points_record(unda_solver *s, struct receiver_group *group)
+static double value_at(const unda_solver *s, const struct receiver_group *group, int64_t place, int32_t f,
+                       const double *state)
 {
-    int np = s->dg->num_node, nf = s->dg->physics->num_field;
-    double values[MAX_NODE * MAX_FIELD];
+    int num_node = s->dg->num_node, num_field = s->dg->physics->num_field;
+    const double *weight = receiver_weight(s, group, place, f);
+    double sum = 0;
+    for (int n = 0; n < num_node; n++) {
+        int at = n * num_field + dg_points(group)->field[f];
+        sum += weight[n] * (s->real_bytes == 4 ? (double)((const float *)state)[at] : state[at]);
+    }
+    return sum;
+}
+
+static unda_status record(unda_solver *s, struct receiver_group *group, double *sum)
+{
+    const struct dg_points *p = dg_points(group);
+    double state[MAX_NODE * MAX_FIELD];
     for (int64_t i = 0; i < group->num_point; i++) {
-        TRY(state_read(s, BUF_Q, 1, &dg_points(group)->elem[i], values));
+        memset(sum, 0, sizeof *sum * (size_t)group->num_field);
+        for (int64_t place = p->first[i]; place < p->first[i + 1]; place++) {
+            TRY(state_read(s, BUF_Q, 1, &p->elem[place], state));
+            for (int32_t f = 0; f < group->num_field; f++)
+                sum[f] += value_at(s, group, place, f, state);
+        }
         for (int32_t f = 0; f < group->num_field; f++) {
-            const double *weight = receiver_weight(s, group, i, f);
-            double sum = 0;
-            for (int n = 0; n < np; n++) {
-                int at = n * nf + dg_points(group)->field[f];
-                sum += weight[n] * (s->real_bytes == 4 ? (double)((float *)values)[at] : values[at]);
-            }
             int64_t at = (group->held * group->num_point + i) * group->num_field + f;
             if (s->real_bytes == 4)
-                ((float *)group->samples)[at] = (float)sum;
+                ((float *)group->samples)[at] = (float)sum[f];
             else
-                ((double *)group->samples)[at] = sum;
+                ((double *)group->samples)[at] = sum[f];
         }
     }
     group->held++;
     return UNDA_OK;
 }
 
+/* Sample of one group at once, on the host: when it is added. */
+unda_status points_record(unda_solver *s, struct receiver_group *group)
+{
+    double *sum;
+    TRY(array_try(&sum, group->num_field, sizeof *sum, "receivers"));
+    unda_status status = record(s, group, sum);
+    array_free(sum);
+    return status;
+}
+
 static void free_channels(struct dg_cuda *t)
 {
-    gpu_ptr *all[] = {&t->channels.weight, &t->channels.elem,  &t->channels.field, &t->channels.row,
-                      &t->channels.every,  &t->channels.first, &t->channels.start, &t->channels.offset,
-                      &t->channels.stride, &t->channels.out};
+    gpu_ptr *all[] = {&t->channels.weight, &t->channels.elem,    &t->channels.field, &t->channels.row,
+                      &t->channels.every,  &t->channels.first,   &t->channels.start, &t->channels.offset,
+                      &t->channels.stride, &t->channels.num_row, &t->channels.skip,  &t->channels.out};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         gpu_free(t->gpu, *all[i]);
     array_free(t->channels.list);
@@ -153,14 +165,14 @@ static void free_channels(struct dg_cuda *t)
 
 struct channel_lists {
     int64_t *elem, *offset, *stride;
-    int32_t *field, *row, *every;
+    int32_t *field, *row, *num_row, *skip, *every;
     double *weight;
 };
 
-/* Rows of weights: each point has one, or four where derivatives are recorded. */
+/* Rows of weights: each place has one, or four where derivatives are recorded. */
 static int64_t num_row(const struct receiver_group *group)
 {
-    return group->num_point * dg_points(group)->num_weight;
+    return dg_points(group)->first[group->num_point] * dg_points(group)->num_weight;
 }
 
 static unda_status fill_channels(unda_solver *s, struct channels *c, struct channel_lists *l, int64_t rows)
@@ -168,20 +180,23 @@ static unda_status fill_channels(unda_solver *s, struct channels *c, struct chan
     int64_t channel = 0, row = 0, offset = 0;
     for (int32_t g = 0; g < s->num_group; g++) {
         const struct receiver_group *group = s->groups[g];
+        const struct dg_points *p = dg_points(group);
         int64_t sample = group->num_point * group->num_field;
-        memcpy(l->weight + row * s->dg->num_node, dg_points(group)->weight,
+        memcpy(l->weight + row * s->dg->num_node, p->weight,
                sizeof(double) * (size_t)(num_row(group) * s->dg->num_node));
-        for (int64_t i = 0; i < group->num_point; i++, row += dg_points(group)->num_weight) {
-            for (int k = 0; k < dg_points(group)->num_weight; k++)
-                l->elem[row + k] = dg_points(group)->elem[i];
+        for (int64_t k = 0; k < num_row(group); k++)
+            l->elem[row + k] = p->elem[k / p->num_weight];
+        for (int64_t i = 0; i < group->num_point; i++)
             for (int32_t f = 0; f < group->num_field; f++, channel++) {
-                l->field[channel] = dg_points(group)->field[f];
-                l->row[channel] = (int32_t)(row + dg_points(group)->derivative[f]);
+                l->field[channel] = p->field[f];
+                l->row[channel] = (int32_t)(row + p->first[i] * p->num_weight + p->derivative[f]);
+                l->num_row[channel] = (int32_t)(p->first[i + 1] - p->first[i]);
+                l->skip[channel] = p->num_weight;
                 l->every[channel] = (int32_t)group->every;
                 l->offset[channel] = offset + i * group->num_field + f;
                 l->stride[channel] = sample;
             }
-        }
+        row += num_row(group);
         offset += sample * (s->max_step / group->every + 2);
     }
     struct gpu_stream *stream = tables(s)->stream;
@@ -189,6 +204,8 @@ static unda_status fill_channels(unda_solver *s, struct channels *c, struct chan
     TRY(gpu_alloc_copy(stream, &c->weight, l->weight, 8 * rows * s->dg->num_node, "receivers"));
     TRY(gpu_alloc_copy(stream, &c->field, l->field, 4 * channel, "receivers"));
     TRY(gpu_alloc_copy(stream, &c->row, l->row, 4 * channel, "receivers"));
+    TRY(gpu_alloc_copy(stream, &c->num_row, l->num_row, 4 * channel, "receivers"));
+    TRY(gpu_alloc_copy(stream, &c->skip, l->skip, 4 * channel, "receivers"));
     TRY(gpu_alloc_copy(stream, &c->every, l->every, 4 * channel, "receivers"));
     TRY(gpu_alloc_copy(stream, &c->offset, l->offset, 8 * channel, "receivers"));
     TRY(gpu_alloc_copy(stream, &c->stride, l->stride, 8 * channel, "receivers"));
@@ -199,7 +216,7 @@ static unda_status fill_channels(unda_solver *s, struct channels *c, struct chan
 
 static void free_lists(struct channel_lists *l)
 {
-    void *all[] = {l->elem, l->offset, l->stride, l->field, l->row, l->every, l->weight};
+    void *all[] = {l->elem, l->offset, l->stride, l->field, l->row, l->num_row, l->skip, l->every, l->weight};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         array_free(all[i]);
 }
@@ -212,6 +229,8 @@ static unda_status new_lists(struct channel_lists *l, int64_t num_channel, int64
     TRY(array_try(&l->stride, num_channel, 8, "receivers"));
     TRY(array_try(&l->field, num_channel, 4, "receivers"));
     TRY(array_try(&l->row, num_channel, 4, "receivers"));
+    TRY(array_try(&l->num_row, num_channel, 4, "receivers"));
+    TRY(array_try(&l->skip, num_channel, 4, "receivers"));
     return array_try(&l->every, num_channel, 4, "receivers");
 }
 
@@ -228,7 +247,11 @@ static unda_status update_channels(unda_solver *s, struct dg_cuda *t)
         rows += num_row(s->groups[g]);
         num_channel += s->groups[g]->num_point * s->groups[g]->num_field;
     }
-    unda_status status = new_lists(&lists, num_channel, rows, s->dg->num_node);
+    unda_status status = rows > INT32_MAX ? error_set(UNDA_ERR_ARG, __FILE__, __LINE__,
+                                                      "receivers take %lld rows of weights, expected at most "
+                                                      "2147483647",
+                                                      (long long)rows)
+                                          : new_lists(&lists, num_channel, rows, s->dg->num_node);
     if (status == UNDA_OK)
         status = fill_channels(s, c, &lists, rows);
     free_lists(&lists);
@@ -270,6 +293,8 @@ unda_status points_launch_record(unda_solver *s)
                             .elem = POINTER(c->elem),
                             .field = POINTER(c->field),
                             .row = POINTER(c->row),
+                            .num_row = POINTER(c->num_row),
+                            .skip = POINTER(c->skip),
                             .every = POINTER(c->every),
                             .first = POINTER(c->first),
                             .start = POINTER(c->start),
@@ -318,5 +343,4 @@ void points_free(unda_solver *s)
     free_sources(t);
     gpu_free(t->gpu, t->amplitude);
     gpu_free(t->gpu, t->exact);
-    array_free(t->sorted);
 }

@@ -37,8 +37,16 @@ static inline const struct dg_engine *dg_engine(const unda_solver *s)
 }
 
 struct dg_source {
-    int64_t elem;   /* internal */
-    double *weight; /* [node][field]: right-hand side per unit amplitude */
+    int64_t num_cell;
+    int64_t *elem;  /* [cell], internal */
+    double *weight; /* [cell][node][field]: right-hand side per unit amplitude */
+};
+
+/* The part of a source in one element; engines have them sorted by element. */
+struct dg_part {
+    int64_t elem;
+    int32_t source;
+    const double *weight; /* [node][field], the source's */
 };
 
 static inline const struct dg_source *dg_source(const unda_solver *s, int32_t i)
@@ -46,25 +54,26 @@ static inline const struct dg_source *dg_source(const unda_solver *s, int32_t i)
     return s->sources[i];
 }
 
-/* Points of a group of receivers. */
+/* Points of a group of receivers. A place is a point in one of its elements. */
 struct dg_points {
-    int64_t *elem;       /* [point], internal */
+    int64_t *first;      /* [point + 1]: places of each point */
+    int64_t *elem;       /* [place], internal */
     int32_t *field;      /* [field]: of the state */
     int32_t *derivative; /* [field]: which weights, 0 the value, 1..3 along x, y, z */
     int32_t num_weight;  /* 1 without derivatives, else 4 */
-    double *weight;      /* [point][num_weight][node] */
+    double *weight;      /* [place][num_weight][node] */
 };
 
 static inline const struct dg_points *dg_points(const struct receiver_group *group)
 {
     return group->points;
 }
-/* What field f of a point is: the sum over nodes of these and the field's values. */
+/* What field f of a point is: the sum over its places and nodes of these and the field's values. */
 static inline const double *receiver_weight(const unda_solver *s, const struct receiver_group *group,
-                                            int64_t point, int32_t f)
+                                            int64_t place, int32_t f)
 {
     const struct dg_points *p = dg_points(group);
-    return p->weight + (point * p->num_weight + p->derivative[f]) * s->dg->num_node;
+    return p->weight + (place * p->num_weight + p->derivative[f]) * s->dg->num_node;
 }
 
 /* Faces with exact data: those of exact boundaries, then those of incident waves. */
@@ -84,9 +93,13 @@ int integrator_num_stage(int integrator);
 void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int32_t *range);
 
 /* points.c */
-unda_status dg_source_new(unda_solver *s, void **source, int64_t elem, const double *position,
-                          const double *rates);
+unda_status dg_source_new(unda_solver *s, void **source, const unda_source *given);
 void dg_source_free(void *source);
+/* All sources by element; *parts is array_free'd. range[block]: the first part in an element from block *
+ * size on. */
+unda_status dg_parts_new(const unda_solver *s, struct dg_part **parts, int64_t *num_part);
+void dg_part_ranges(const struct dg_part *parts, int64_t num_part, int64_t size, int64_t num_block,
+                    int32_t *range);
 unda_status dg_points_check(const unda_solver *s, const unda_receivers *receivers);
 unda_status dg_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
 void dg_points_free(void *points);

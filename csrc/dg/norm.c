@@ -48,33 +48,40 @@ static unda_status batch_read(unda_solver *s, struct batch *batch, int64_t count
 
 /* ---- values at points ---- */
 
-static void sample_one(const unda_solver *s, const unda_receivers *r, int64_t point, int64_t place,
-                       const double *q, double *values)
+/* Adds what element `elem` has at place number i to its point's values. */
+static void add_place(const unda_solver *s, const unda_receivers *r, int64_t i, int64_t elem, const double *q,
+                      double *values)
 {
     double weight[4 * MAX_NODE], *slope = NULL;
     int num_field = s->dg->physics->num_field, num_node = s->dg->num_node;
     for (int32_t f = 0; f < r->num_field; f++)
         slope = r->fields[f] >= num_field ? weight + num_node : slope;
-    dg_basis(s->dg, s->mesh, place, r->points + 3 * point, weight, slope);
+    dg_basis(s->dg, s->mesh, elem, r->points + 3 * i, weight, slope);
     for (int32_t f = 0; f < r->num_field; f++) {
         const double *w = weight + r->fields[f] / num_field * num_node;
         double sum = 0;
         for (int n = 0; n < num_node; n++)
             sum += w[n] * q[n * num_field + r->fields[f] % num_field];
-        values[f] = sum;
+        values[f] += r->first ? r->weights[i] * sum : sum;
     }
 }
 
 static unda_status sample(unda_solver *s, struct batch *batch, const unda_receivers *r, double *values)
 {
-    for (int64_t first = 0; first < r->num_point; first += BATCH) {
-        int64_t count = r->num_point - first < BATCH ? r->num_point - first : BATCH;
+    int64_t num = receivers_num_cell(r), point = 0;
+    for (int64_t i = 0; i < r->num_point * r->num_field; i++)
+        values[i] = 0;
+    for (int64_t begin = 0; begin < num; begin += BATCH) {
+        int64_t count = num - begin < BATCH ? num - begin : BATCH;
         for (int64_t i = 0; i < count; i++)
-            batch->elem[i] = s->mesh->place[r->elem[first + i]];
+            batch->elem[i] = s->mesh->place[r->elem[begin + i]];
         TRY(batch_read(s, batch, count));
-        for (int64_t i = 0; i < count; i++)
-            sample_one(s, r, first + i, batch->elem[i], batch->q + i * num_value(s),
-                       values + (first + i) * r->num_field);
+        for (int64_t i = begin; i < begin + count; i++) {
+            while ((r->first ? r->first[point + 1] : point + 1) <= i)
+                point++;
+            add_place(s, r, i, batch->elem[i - begin], batch->q + (i - begin) * num_value(s),
+                      values + point * r->num_field);
+        }
     }
     return UNDA_OK;
 }

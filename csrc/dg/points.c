@@ -1,29 +1,33 @@
 /* points.c: point sources and receivers in elements.
  * A source, dq/dt = rates delta(x - x_s) f(t), is projected on the polynomials of one element: coefficients
  * M^-1 phi(x_s) / (6 V), M the reference mass matrix (Hesthaven & Warburton 2008, section 3.2). A receiver
- * takes the interpolant of its element, or a derivative of it.
- * Not here: time functions (python/unda/timefunction.py), buffers of samples (solver/receiver.c). */
+ * takes the interpolant of its element, or a derivative of it. Where several elements share the point both
+ * are means over them (mesh/share.c), and transposes of each other. Not here: time functions
+ * (python/unda/timefunction.py), buffers of samples (solver/receiver.c). */
 #include "dg_method.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- sources ---- */
 
 void dg_source_free(void *source)
 {
-    if (!source)
+    struct dg_source *one = source;
+    if (!one)
         return;
-    array_free(((struct dg_source *)source)->weight);
-    array_free(source);
+    array_free(one->elem);
+    array_free(one->weight);
+    array_free(one);
 }
 
-static void project(const unda_solver *s, int64_t elem, const double *position, const double *rates,
+static void project(const unda_solver *s, int64_t elem, const double *place, const double *rates,
                     double *weight)
 {
     const struct dg *dg = s->dg;
     int num_node = dg->num_node, num_field = dg->physics->num_field;
     double basis[MAX_NODE], scale = 1 / (6 * dg_volume(s->mesh, elem));
-    dg_basis(dg, s->mesh, elem, position, basis, NULL);
+    dg_basis(dg, s->mesh, elem, place, basis, NULL);
     for (int n = 0; n < num_node; n++) {
         double sum = 0;
         for (int k = 0; k < num_node; k++)
@@ -33,27 +37,86 @@ static void project(const unda_solver *s, int64_t elem, const double *position, 
     }
 }
 
-unda_status dg_source_new(unda_solver *s, void **out, int64_t elem, const double *position,
-                          const double *rates)
+static unda_status check_source(const unda_solver *s, const unda_source *given)
 {
     int num_field = s->dg->physics->num_field;
-    for (int i = 0; i < num_field; i++)
-        if (!isfinite(rates[i]))
-            FAIL(UNDA_ERR_ARG, "rate %d of the source is %g, expected a finite number", i, rates[i]);
-    if (elem < 0 || elem >= s->mesh->num_elem)
-        FAIL(UNDA_ERR_ARG, "element of the source is %lld, expected 0..%lld", (long long)elem,
-             (long long)s->mesh->num_elem - 1);
+    if (!given->elem)
+        FAIL(UNDA_ERR_ARG, "elem of unda_source is NULL");
+    for (int64_t i = 0; i < given->num_cell; i++) {
+        for (int f = 0; f < num_field; f++)
+            if (!isfinite(given->rates[i * num_field + f]))
+                FAIL(UNDA_ERR_ARG, "rate %d of the source is %g, expected a finite number", f,
+                     given->rates[i * num_field + f]);
+        if (given->elem[i] < 0 || given->elem[i] >= s->mesh->num_elem)
+            FAIL(UNDA_ERR_ARG, "element of the source is %lld, expected 0..%lld", (long long)given->elem[i],
+                 (long long)s->mesh->num_elem - 1);
+    }
+    return UNDA_OK;
+}
+
+static unda_status fill_source(const unda_solver *s, struct dg_source *source, const unda_source *given)
+{
+    int64_t num_field = s->dg->physics->num_field, num_value = s->dg->num_node * num_field;
+    source->num_cell = given->num_cell;
+    TRY(array_try(&source->elem, given->num_cell, sizeof *source->elem, "source"));
+    TRY(array_try(&source->weight, given->num_cell * num_value, sizeof(double), "source"));
+    for (int64_t i = 0; i < given->num_cell; i++) {
+        source->elem[i] = s->mesh->place[given->elem[i]];
+        project(s, source->elem[i], given->places + 3 * i, given->rates + i * num_field,
+                source->weight + i * num_value);
+    }
+    return UNDA_OK;
+}
+
+unda_status dg_source_new(unda_solver *s, void **out, const unda_source *given)
+{
+    TRY(check_source(s, given));
     struct dg_source *source;
     TRY(array_try(&source, 1, sizeof *source, "source"));
-    unda_status status = array_try(&source->weight, s->dg->num_node * num_field, sizeof(double), "source");
+    unda_status status = fill_source(s, source, given);
     if (status != UNDA_OK) {
         dg_source_free(source);
         return status;
     }
-    source->elem = s->mesh->place[elem];
-    project(s, source->elem, position, rates, source->weight);
     *out = source;
     return UNDA_OK;
+}
+
+static int by_element(const void *a, const void *b)
+{
+    const struct dg_part *x = a, *y = b;
+    return x->elem != y->elem ? (x->elem > y->elem) - (x->elem < y->elem)
+                              : (x->source > y->source) - (x->source < y->source);
+}
+
+unda_status dg_parts_new(const unda_solver *s, struct dg_part **parts, int64_t *num_part)
+{
+    int64_t num = 0, num_value = s->dg->num_node * s->dg->physics->num_field;
+    for (int32_t i = 0; i < s->num_source; i++)
+        num += dg_source(s, i)->num_cell;
+    if (num > INT32_MAX)
+        FAIL(UNDA_ERR_ARG, "sources stand in %lld elements, counted each time, expected 2147483647 at most",
+             (long long)num);
+    TRY(array_try(parts, num, sizeof **parts, "sources"));
+    struct dg_part *part = *parts;
+    for (int32_t i = 0; i < s->num_source; i++)
+        for (int64_t k = 0; k < dg_source(s, i)->num_cell; k++)
+            *part++ = (struct dg_part){.elem = dg_source(s, i)->elem[k],
+                                       .source = i,
+                                       .weight = dg_source(s, i)->weight + k * num_value};
+    qsort(*parts, (size_t)num, sizeof **parts, by_element);
+    *num_part = num;
+    return UNDA_OK;
+}
+
+void dg_part_ranges(const struct dg_part *parts, int64_t num_part, int64_t size, int64_t num_block,
+                    int32_t *range)
+{
+    for (int64_t block = 0, i = 0; block <= num_block; block++) {
+        while (i < num_part && parts[i].elem < block * size)
+            i++;
+        range[block] = (int32_t)i;
+    }
 }
 
 /* ---- receivers ---- */
@@ -62,7 +125,7 @@ unda_status dg_points_check(const unda_solver *s, const unda_receivers *r)
 {
     if (r->num_point > 0 && !r->elem)
         FAIL(UNDA_ERR_ARG, "elem of unda_receivers is NULL");
-    for (int64_t i = 0; i < r->num_point; i++)
+    for (int64_t i = 0; i < receivers_num_cell(r); i++)
         if (r->elem[i] < 0 || r->elem[i] >= s->mesh->num_elem)
             FAIL(UNDA_ERR_ARG, "receiver %lld: element %lld, expected 0..%lld", (long long)i,
                  (long long)r->elem[i], (long long)s->mesh->num_elem - 1);
@@ -78,6 +141,7 @@ void dg_points_free(void *points)
     struct dg_points *p = points;
     if (!p)
         return;
+    array_free(p->first);
     array_free(p->elem);
     array_free(p->field);
     array_free(p->derivative);
@@ -89,7 +153,11 @@ static unda_status fill(unda_solver *s, struct dg_points *p, const unda_receiver
 {
     int num_node = s->dg->num_node, num_field = s->dg->physics->num_field;
     p->num_weight = 1;
-    TRY(array_try(&p->elem, r->num_point, sizeof(int64_t), "receiver elements"));
+    int64_t num_place = receivers_num_cell(r);
+    TRY(array_try(&p->first, r->num_point + 1, sizeof(int64_t), "receiver elements"));
+    TRY(array_try(&p->elem, num_place, sizeof(int64_t), "receiver elements"));
+    for (int64_t i = 0; i <= r->num_point; i++)
+        p->first[i] = r->first ? r->first[i] : i;
     TRY(array_try(&p->field, r->num_field, sizeof(int32_t), "receiver fields"));
     TRY(array_try(&p->derivative, r->num_field, sizeof(int32_t), "receiver fields"));
     for (int32_t f = 0; f < r->num_field; f++) {
@@ -99,12 +167,14 @@ static unda_status fill(unda_solver *s, struct dg_points *p, const unda_receiver
             p->num_weight = 4;
     }
     int64_t num_weight = (int64_t)p->num_weight * num_node;
-    TRY(array_try(&p->weight, r->num_point * num_weight, sizeof(double), "receiver weights"));
-    for (int64_t i = 0; i < r->num_point; i++) {
+    TRY(array_try(&p->weight, num_place * num_weight, sizeof(double), "receiver weights"));
+    for (int64_t i = 0; i < num_place; i++) {
         double *weight = p->weight + i * num_weight;
         p->elem[i] = s->mesh->place[r->elem[i]];
         dg_basis(s->dg, s->mesh, p->elem[i], r->points + 3 * i, weight,
                  p->num_weight > 1 ? weight + num_node : NULL);
+        for (int64_t k = 0; r->first && k < num_weight; k++)
+            weight[k] *= r->weights[i];
     }
     return UNDA_OK;
 }

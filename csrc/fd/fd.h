@@ -300,8 +300,7 @@ struct fd_source {
     double most;    /* the largest of them */
     int64_t first[FD_MAX_FIELD + 1]; /* where the nodes of each field begin */
 };
-unda_status fd_source_new(unda_solver *s, void **source, int64_t elem, const double *position,
-                          const double *rates);
+unda_status fd_source_new(unda_solver *s, void **source, const unda_source *given);
 void fd_source_free(void *source);
 double fd_source_most(const void *source);
 unda_status fd_points_check(const unda_solver *s, const unda_receivers *receivers);

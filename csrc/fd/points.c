@@ -195,10 +195,12 @@ static unda_status fill_source(unda_solver *s, struct fd_source *source, const d
     return UNDA_OK;
 }
 
-unda_status fd_source_new(unda_solver *s, void **out, int64_t elem, const double *position,
-                          const double *rates)
+unda_status fd_source_new(unda_solver *s, void **out, const unda_source *given)
 {
-    (void)elem;
+    const double *position = given->places, *rates = given->rates;
+    if (given->num_cell != 1)
+        FAIL(UNDA_ERR_ARG, "num_cell of the source is %lld, expected 1 on a grid",
+             (long long)given->num_cell);
     for (int i = 0; i < s->fd->num_field + s->fd->scheme->num_rate_more; i++)
         if (!isfinite(rates[i]))
             FAIL(UNDA_ERR_ARG, "rate %d of the source is %g, expected a finite number", i, rates[i]);
@@ -219,6 +221,8 @@ unda_status fd_source_new(unda_solver *s, void **out, int64_t elem, const double
 
 unda_status fd_points_check(const unda_solver *s, const unda_receivers *r)
 {
+    if (r->first)
+        FAIL(UNDA_ERR_ARG, "first of unda_receivers is given, expected NULL on a grid");
     for (int32_t i = 0; i < r->num_field; i++)
         if (r->fields[i] < 0 || r->fields[i] >= s->fd->num_field)
             FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0..%d: the %s scheme has values only",

@@ -72,5 +72,9 @@ unda_status parts_check(const struct unda_mesh *mesh);
 
 /* locate.c */
 void locator_free(void *locator);
+/* Barycentric coordinates of a point in a user's tetrahedron, in the order of cells, and how far from 0 each
+ * of them counts as 0. */
+void mesh_barycentric(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[4],
+                      double room[4]);
 
 #endif

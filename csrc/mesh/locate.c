@@ -1,13 +1,13 @@
 /* locate.c: which element holds a point, by a tree of bounding boxes built on first use.
  * Tetrahedra only: the inverse map is affine.
- * Next: mesh.c; who asks: sources and receivers of the solvers. */
+ * Next: share.c (all cells that hold a point); who asks: sources and receivers of the solvers. */
 #include "internal.h"
 #include "vector.h"
 
 #include <float.h>
 #include <pthread.h>
 
-/* A point lies in an element when its barycentric coordinates are above -INSIDE, plus rounding. */
+/* A point lies in an element when its barycentric coordinates are above -INSIDE, minus rounding. */
 static const double INSIDE = 1e-10;
 enum { FAN = 8, MAX_LEVEL = 12 };
 
@@ -99,9 +99,9 @@ static unda_status locator_get(const struct locator **out, const unda_mesh *mesh
     return status;
 }
 
-/* Barycentric coordinates lambda[4] of a point, and whether it counts as inside. Coordinate i + 1
- * is (x - x0) . g_i with g_i = e_j x e_k / (6 V); all relative to vertex 0. */
-static bool inverse_map(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[4])
+/* Coordinate i + 1 is (x - x0) . g_i with g_i = e_j x e_k / (6 V); all relative to vertex 0. */
+void mesh_barycentric(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[4],
+                      double room[4])
 {
     const int64_t *cell = mesh->cells + 4 * elem;
     const double *origin = mesh->vertices + 3 * cell[0];
@@ -112,7 +112,6 @@ static bool inverse_map(const unda_mesh *mesh, int64_t elem, const double *point
     }
     subtract(point, origin, x);
     double determinant = 6 * mesh->volumes[elem], sum[3] = {0}, slack = 4 * DBL_EPSILON * largest;
-    bool inside = true;
     lambda[0] = 1;
     for (int i = 0; i < 3; i++) {
         double gradient[3];
@@ -121,10 +120,19 @@ static bool inverse_map(const unda_mesh *mesh, int64_t elem, const double *point
         lambda[0] -= lambda[i + 1];
         for (int k = 0; k < 3; k++)
             sum[k] += gradient[k] / determinant;
-        double steepness = norm(gradient) / determinant;
-        inside &= lambda[i + 1] >= -INSIDE - slack * steepness;
+        room[i + 1] = INSIDE + slack * norm(gradient) / determinant;
     }
-    return inside && lambda[0] >= -INSIDE - slack * norm(sum);
+    room[0] = INSIDE + slack * norm(sum);
+}
+
+static bool holds(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[4])
+{
+    double room[4];
+    mesh_barycentric(mesh, elem, point, lambda, room);
+    bool inside = true;
+    for (int i = 0; i < 4; i++)
+        inside &= lambda[i] >= -room[i];
+    return inside;
 }
 
 static bool box_holds(const struct box *box, const double *x)
@@ -150,7 +158,7 @@ static void search(const unda_mesh *mesh, const struct locator *locator, int lev
             continue;
         }
         struct found here = {.elem = mesh->order[i]};
-        if ((found->elem < 0 || here.elem < found->elem) && inverse_map(mesh, here.elem, point, here.lambda))
+        if ((found->elem < 0 || here.elem < found->elem) && holds(mesh, here.elem, point, here.lambda))
             *found = here;
     }
 }

@@ -57,12 +57,16 @@ static unda_status check(const unda_solver *s, const unda_receivers *r)
     if (r->num_point < 0 || r->num_field < 1)
         FAIL(UNDA_ERR_ARG, "receivers: %lld points, %d fields; expected >= 0, >= 1", (long long)r->num_point,
              r->num_field);
-    if (!r->fields || (r->num_point > 0 && !r->points))
-        FAIL(UNDA_ERR_ARG, "points or fields of unda_receivers is NULL");
-    for (int64_t i = 0; i < 3 * r->num_point; i++)
-        if (!isfinite(r->points[i]))
-            FAIL(UNDA_ERR_ARG, "receiver %lld: coordinate %lld is %g, expected a finite number",
-                 (long long)(i / 3), (long long)(i % 3), r->points[i]);
+    if (!r->fields || (r->num_point > 0 && !r->points) || (r->first && !r->weights))
+        FAIL(UNDA_ERR_ARG, "points, fields, or with first weights, of unda_receivers is NULL");
+    for (int64_t i = 0; r->first && i <= r->num_point; i++)
+        if (i ? r->first[i] <= r->first[i - 1] : r->first[0] != 0)
+            FAIL(UNDA_ERR_ARG, "first[%lld] of unda_receivers is %lld, expected 0, then more each time",
+                 (long long)i, (long long)r->first[i]);
+    for (int64_t i = 0; i < 3 * receivers_num_cell(r); i++)
+        if (!isfinite(r->points[i]) || (r->first && !isfinite(r->weights[i / 3])))
+            FAIL(UNDA_ERR_ARG, "receivers: coordinate %lld of place %lld is %g, or its weight is not finite",
+                 (long long)(i % 3), (long long)(i / 3), r->points[i]);
     return s->method->points_check(s, r);
 }
 

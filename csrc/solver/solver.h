@@ -58,8 +58,7 @@ struct method {
     /* Parts of an array (unda_array) to `out` or from `in`, in the user's numbering. */
     unda_status (*move)(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
                         const void *in);
-    unda_status (*source_new)(unda_solver *s, void **source, int64_t elem, const double *position,
-                              const double *rates);
+    unda_status (*source_new)(unda_solver *s, void **source, const unda_source *given);
     void (*source_free)(void *source);
     double (*source_most)(
         const void *source); /* NULL, or the most that a unit of amplitude adds to a field */
@@ -115,6 +114,11 @@ void receivers_free(unda_solver *s);
 unda_status receivers_reserve(unda_solver *s);
 bool receiver_due(const struct receiver_group *group, int64_t step);
 void receivers_set_clock(unda_solver *s); /* s->step was set: the next samples are those due after it */
+/* Places, each of one point in one element. */
+static inline int64_t receivers_num_cell(const unda_receivers *r)
+{
+    return r->first ? r->first[r->num_point] : r->num_point;
+}
 
 /* solver.c */
 /* Room for calls of max_step steps: of receivers, then of the engine. */

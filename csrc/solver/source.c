@@ -35,14 +35,25 @@ unda_status sources_check(const unda_solver *s, int64_t num_time, const double *
     return UNDA_OK;
 }
 
-static unda_status add(unda_solver *s, int64_t elem, const double *position, const double *rates)
+static unda_status check(const unda_source *given)
 {
-    for (int i = 0; i < 3; i++)
-        if (!isfinite(position[i]))
-            FAIL(UNDA_ERR_ARG, "coordinate %d of the source is %g, expected a finite number", i, position[i]);
+    CHECK_SIZE(given, unda_source);
+    if (given->num_cell < 1 || given->num_cell > INT32_MAX || !given->places || !given->rates)
+        FAIL(UNDA_ERR_ARG, "num_cell is %lld, expected 1 or more, or places or rates is NULL",
+             (long long)given->num_cell);
+    for (int64_t i = 0; i < 3 * given->num_cell; i++)
+        if (!isfinite(given->places[i]))
+            FAIL(UNDA_ERR_ARG, "coordinate %d of the source is %g, expected a finite number", (int)(i % 3),
+                 given->places[i]);
+    return UNDA_OK;
+}
+
+static unda_status add(unda_solver *s, const unda_source *given)
+{
+    TRY(check(given));
     void **grown, *source;
     TRY(array_try(&grown, s->num_source + 1, sizeof *grown, "sources"));
-    unda_status status = s->method->source_new(s, &source, elem, position, rates);
+    unda_status status = s->method->source_new(s, &source, given);
     if (status != UNDA_OK) {
         array_free(grown);
         return status;
@@ -57,13 +68,12 @@ static unda_status add(unda_solver *s, int64_t elem, const double *position, con
     return UNDA_OK;
 }
 
-unda_status unda_solver_add_source(unda_solver *s, int64_t elem, const double *position, const double *rates,
-                                   int32_t *index)
+unda_status unda_solver_add_source(unda_solver *s, const unda_source *source, int32_t *index)
 {
-    if (!position || !rates || !index)
-        FAIL(UNDA_ERR_ARG, "position, rates or index is NULL");
+    if (!index)
+        FAIL(UNDA_ERR_ARG, "index is NULL");
     TRY(solver_enter(s));
-    unda_status status = add(s, elem, position, rates);
+    unda_status status = add(s, source);
     if (status == UNDA_OK)
         *index = s->num_source - 1;
     return solver_leave(s, status);

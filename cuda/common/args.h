@@ -26,9 +26,10 @@ struct dg_args {
     const void *matrix;        /* kernel's own packing of derivative and lift */
     const void *exact;         /* [time][slot][NFP][field]: exact outer states, then incident waves */
     const void *amplitude;     /* [time][source] */
-    const void *source_weight; /* [source][node][field]: right-hand side per unit amplitude */
-    const int *source_elem;    /* [source], ascending */
-    const int *source_range;   /* [block + 1]: sources in each block's elements */
+    const void *source_weight; /* [part][node][field]: right-hand side per unit amplitude */
+    const int *source_elem;    /* [part], ascending: a source has a part in each of its elements */
+    const int *source_column;  /* [part]: the source */
+    const int *source_range;   /* [block + 1]: parts in each block's elements */
     const long long *clock;    /* sampled times used up before this batch of launches */
     const struct dg_incident *incident; /* by ascending face */
     const int *incident_range; /* [block + 1]: those in each block's elements; NULL if there are none */
@@ -46,7 +47,9 @@ struct record_args {
     const void *weight;      /* [row][node], float64 */
     const long long *elem;   /* [row] */
     const int *field;        /* [channel]: field of the state */
-    const int *row;          /* [channel] */
+    const int *row;          /* [channel]: the first of them */
+    const int *num_row;      /* [channel]: one for each element that shares the point ... */
+    const int *skip;         /* [channel]: ... so many rows apart */
     const int *every;        /* [channel]: record each this many steps ... */
     const long long *first;  /* [channel]: ... counted from this step */
     const long long *start;  /* [channel]: sample number with which the buffer begins */

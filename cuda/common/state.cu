@@ -27,13 +27,15 @@ extern "C" __global__ void record(const __grid_constant__ record_args a)
     long long since = a.clock[1] + a.step - a.first[channel];
     if (since % a.every[channel] != 0)
         return;
-    long long elem = a.elem[a.row[channel]];
     const REAL *q = (const REAL *)a.q;
-    const double *weight = (const double *)a.weight + (long long)a.row[channel] * a.num_node;
     double sum = 0;
-    for (int n = lane; n < a.num_node; n += 32)
-        sum +=
-            weight[n] * (double)q[STATE_INDEX(a.total, a.num_field, elem * a.num_node + n, a.field[channel])];
+    for (int part = 0; part < a.num_row[channel]; part++) {
+        long long row = a.row[channel] + (long long)part * a.skip[channel], elem = a.elem[row];
+        const double *weight = (const double *)a.weight + row * a.num_node;
+        for (int n = lane; n < a.num_node; n += 32)
+            sum += weight[n] *
+                   (double)q[STATE_INDEX(a.total, a.num_field, elem * a.num_node + n, a.field[channel])];
+    }
     for (int offset = 16; offset > 0; offset /= 2)
         sum += __shfl_down_sync(0xffffffffu, sum, offset);
     if (lane == 0) {

@@ -10,7 +10,7 @@ static __device__ __forceinline__ void add_sources(const dg_args &a, long long e
     for (int i = first; i < last; i++) {
         if (a.source_elem[i] != elem)
             continue;
-        REAL amplitude = ((const REAL *)a.amplitude)[(*a.clock + a.time) * a.num_source + i];
+        REAL amplitude = ((const REAL *)a.amplitude)[(*a.clock + a.time) * a.num_source + a.source_column[i]];
         const REAL *weight = (const REAL *)a.source_weight + ((long long)i * NP + node) * NUM_FIELD;
         for (int f = 0; f < NUM_FIELD; f++)
             rhs[f] += weight[f] * amplitude;

@@ -188,6 +188,7 @@ def _put_receivers(group: Any, receivers: Receivers) -> None:
         "fields": list(receivers.fields), "units": receivers.units, "every": receivers.every,
         "name": receivers.name, "dt": receivers._dt, "t0": receivers._t0,
         "step": receivers._step, "config": receivers.config, "lags": receivers._lags,
+        "side": receivers.side,
     }  # fmt: skip
     group.attrs["receivers"] = json.dumps(about)
     group["points"] = receivers.points
@@ -201,7 +202,7 @@ def _get_receivers(group: Any, dtype: Any) -> Receivers:
     receivers = Receivers(
         points, fields, units=_entry(about, "units", dict, path), every=_entry(about, "every", int, path),
         dt=_entry(about, "dt", float, path), dtype=np.dtype(dtype), config=about.get("config", {}),
-        name=about.get("name"), lags=about.get("lags"),
+        name=about.get("name"), lags=about.get("lags"), side=about.get("side"),
     )  # fmt: skip
     receivers.clear(_entry(about, "t0", float, path), _entry(about, "step", int, path))
     receivers.put(0, _array(group, "samples", dtype, (None, len(points), len(fields))))
@@ -451,7 +452,9 @@ def _restore(sim: Any, file: Any, header: dict[str, Any]) -> None:
         saved = _get_receivers(file[f"receivers/{i}"], sim.dtype)
         # The library counts a group's samples from the step at which it is added.
         _core.check(lib.unda_solver_set_clock(handle, start, saved._step, 0))
-        made = sim.add_receivers(saved.points, saved.fields, every=saved.every, name=saved.name)
+        made = sim.add_receivers(
+            saved.points, saved.fields, every=saved.every, name=saved.name, side=saved.side
+        )
         made.clear(saved._t0, saved._step)
         made.put(0, saved._all())
     arrays: dict[str, tuple[int, tuple[int, ...]]]

@@ -323,7 +323,7 @@ class GridSimulation(Simulation):
 
     # ---- points ----
 
-    def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, None]:
+    def _inside(self, points: ArrayLike, what: str) -> np.ndarray:
         if isinstance(points, (list, tuple)) and len(points) == 0:
             points = np.empty((0, 3))
         array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
@@ -332,7 +332,13 @@ class GridSimulation(Simulation):
             raise ArgumentError(
                 f"{what} {i} at ({place}) m lies outside the grid, {self.grid.lower} to {self.grid.upper} m"
             )
-        return array, None
+        return array
+
+    def _placed(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
+        if side is not None:
+            raise ArgumentError(f"side is {side!r}; grids have no sides of a point, expected None")
+        array = self._inside(points, what)
+        return array, {"points": array}
 
     def _binder(self) -> Callable[[Any], Any]:
         grid = self.grid
@@ -353,10 +359,12 @@ class GridSimulation(Simulation):
     def _lags(self) -> dict[str, float]:
         return {name: self._scheme.lag(name) * self.dt for name in self.fields if self._scheme.lag(name)}
 
-    def _source_terms(self, source: Source, elem: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
+    def _source_terms(self, source: Source) -> tuple[dict[str, Any], Callable[[np.ndarray], Any]]:
+        place = self._inside([source.position], "source")
         index = np.rint(self.grid.locate([source.position])[0]).astype(int)
         node = int(np.ravel_multi_index(tuple(index), self.grid.shape))
-        return self._scheme.terms(source, self._material, node, self.dt)
+        rates, amplitude = self._scheme.terms(source, self._material, node, self.dt)
+        return {"num_cell": 1, "places": place, "rates": rates}, amplitude
 
     def _blown_up(self, message: str) -> UnstableError:
         blowup = _core.new_struct("unda_blowup")

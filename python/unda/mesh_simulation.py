@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _core, norms
+from . import _core, _sites, norms
 from ._check import check_state, field_names, flag, integer, node_values, number
 from ._core import lib
 from ._run_control import alone
@@ -190,15 +190,19 @@ class MeshSimulation(Simulation):
         """
         return check(self)
 
-    def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, np.ndarray]:
+    def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, _sites.Sites]:
         if isinstance(points, Sequence) and len(points) == 0:
             points = np.empty((0, 3))
         array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
-        elem = self.mesh.locate(array)[0]
-        for i in np.flatnonzero(elem < 0)[:1]:
+        sites = _sites.find(self.mesh, array, self.degree)
+        for i in np.flatnonzero(np.diff(sites.first) == 0)[:1]:
             place = ", ".join(f"{x:g}" for x in array[i])
             raise ArgumentError(f"{what} {i} at ({place}) m lies outside the mesh")
-        return array, elem
+        return array, sites
+
+    def _placed(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
+        array, sites = self._inside(points, what)
+        return array, _given(_sites.on_one_side(sites, self.mesh, self._material, side, what))
 
     def _add_wave(self, source: PlaneWave) -> None:
         elem, face, sign, wave = source.driven(self.mesh, self.medium, self._material, self._boundaries)
@@ -207,12 +211,20 @@ class MeshSimulation(Simulation):
         self._waves.append((source, wave, len(elem)))
         self._outer = None
 
-    def _source_terms(self, source: Source, elem: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
+    def _source_terms(self, source: Source) -> tuple[dict[str, Any], Callable[[np.ndarray], Any]]:
         source.check_physics(self.medium)
+        sites = self._inside([source.position], "source")[1]
         # What the solver has: a function of the user's may give other values by now.
-        material = dict(zip(self.medium.parameters, map(float, self._material[elem[0]]), strict=True))
-        rates = source.rates_in(self.medium.physics, **material)
-        return np.array([rates.get(name, 0.0) for name in self.fields]), source.time_function(self.dt)
+        names, values = self.medium.parameters, self._material[sites.elem].tolist()
+        materials = [dict(zip(names, row, strict=True)) for row in values]
+        able = np.array([source.carried(**material) for material in materials])
+        if able.any():  # else the source says why not
+            sites = sites.keep(able)
+            materials = [material for material, one in zip(materials, able, strict=True) if one]
+        parts = [source.rates_in(self.medium.physics, **material) for material in materials]
+        rates = np.array([[part.get(name, 0.0) for name in self.fields] for part in parts])
+        terms = {"num_cell": len(rates), "elem": sites.elem, "places": sites.places}
+        return terms | {"rates": rates * sites.weights[:, None]}, source.time_function(self.dt)
 
     @property
     def _outer_given(self) -> bool:
@@ -321,7 +333,8 @@ class MeshSimulation(Simulation):
             raise ArgumentError(
                 f"{'xyz'[axis]} is {value} m and meets no cell; the mesh goes from {low} to {high} m"
             )
-        channels, seen, elem = self._channels_of((field,)), points.reshape(-1, 3)[inside], elem[inside]
+        elem = elem[inside]
+        channels, seen = self._channels_of((field,)), {"points": points.reshape(-1, 3)[inside], "elem": elem}
 
         def filled(some: np.ndarray) -> np.ndarray:
             values = np.full(num * num, np.nan)
@@ -330,7 +343,7 @@ class MeshSimulation(Simulation):
 
         def read() -> np.ndarray:
             with self._guard.visit():
-                return filled(self._sample_at(channels, seen, elem)[:, 0])
+                return filled(self._sample_at(channels, seen)[:, 0])
 
         def material(name: str) -> np.ndarray:
             return filled(self._material[elem, list(self.medium.parameters).index(name)])
@@ -344,3 +357,10 @@ class MeshSimulation(Simulation):
             f"degree {self.degree}, {self.mesh.num_elem} tetrahedra, {self._size()[0]} DOF, "
             f"{self.config['flux']} flux, {self.config['integrator']}"
         )
+
+
+def _given(sites: _sites.Sites) -> dict[str, Any]:
+    """Return sites as members of unda_receivers; where each point has one cell the weights are 1."""
+    if len(sites.elem) == len(sites.first) - 1:
+        return {"points": sites.places, "elem": sites.elem}
+    return {"points": sites.places, "elem": sites.elem, "first": sites.first, "weights": sites.weights}

@@ -73,6 +73,8 @@ class Receivers:
         Steps between samples.
     name : str or None
         As given.
+    side : None, str or list
+        As given: directions as lists.
     config : dict
         Configuration of the simulation.
 
@@ -100,12 +102,14 @@ class Receivers:
         config: dict[str, Any],
         name: str | None = None,
         lags: Mapping[str, float] | None = None,
+        side: Any = None,
     ) -> None:
         self.points = points
         self.fields = fields
         self.units = {field: units[field] for field in fields}
         self.every = every
         self.name = name
+        self.side = side if side is None or isinstance(side, str) else np.asarray(side, np.float64).tolist()
         self.config = config
         self._dt = dt
         self._lags = {field: lag for field, lag in (lags or {}).items() if field in fields}

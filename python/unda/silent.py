@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import _sites
 from .fd_sides import SIDES
 from .source import CurrentDipole, MomentTensor, PointForce, Source, VolumeInjection
 
@@ -93,10 +94,14 @@ def on_mesh(sim: Any) -> list[str]:
             walls.append(Wall(name, condition, int(flat[0]), lower - near, upper + near))
     # Where two of them share a plane, the box of their corners does not tell whose a point is.
     planes = {(one.axis, float(one.lower[one.axis])) for one in walls}
-    return _silent(
-        sim, walls if len(planes) == len(walls) else [], "",
-        lambda points: sim._material[mesh.locate(points)[0], 2] == 0.0,
-    )  # fmt: skip
+
+    def wet(points: np.ndarray) -> np.ndarray:
+        """Tell where no solid shares the point."""
+        sites = _sites.find(mesh, points, sim.degree)
+        solid = sim._material[sites.elem, 2] > 0.0
+        return np.bincount(sites.of_points(), solid, len(points)) == 0
+
+    return _silent(sim, walls if len(planes) == len(walls) else [], "", wet)
 
 
 def on_grid(sim: Any) -> list[str]:

@@ -79,7 +79,9 @@ class Simulation(Solver, Pictures):
     # ---- state ----
 
     @alone
-    def sample(self, points: ArrayLike, fields: Sequence[str] | None = None) -> dict[str, Any]:
+    def sample(
+        self, points: ArrayLike, fields: Sequence[str] | None = None, *, side: Any = None
+    ) -> dict[str, Any]:
         """Return fields at points (n, 3) [m], {field: (n,)}, interpolated in each element.
 
         Parameters
@@ -87,6 +89,8 @@ class Simulation(Solver, Pictures):
         points : array_like, shape (n, 3)
         fields : sequence of str, optional
             Names as `add_receivers` takes them, derived ones included; all fields if omitted.
+        side : str or array_like, optional
+            As in `add_receivers`.
 
         Raises
         ------
@@ -94,16 +98,20 @@ class Simulation(Solver, Pictures):
             Points outside the mesh, unknown fields.
         """
         channels = self._channels_of(fields)
-        values = self._sample_at(channels, *self._inside(points, "point"))
+        values = self._sample_at(channels, self._placed(points, "point", side)[1])
         return dict(zip(channels.names, values.T, strict=True))
 
-    def _sample_at(self, channels: Channels, array: np.ndarray, elem: np.ndarray | None) -> np.ndarray:
-        """Return (num_point, channels) at points whose cells are known."""
-        values = np.empty((len(array), len(channels.numbers)))
+    def _sample_at(self, channels: Channels, placed: dict[str, Any]) -> np.ndarray:
+        """Return (num_point, channels) at points whose cells are known, as `_placed` gives them."""
+        num = len(placed["first"]) - 1 if "first" in placed else len(placed["points"])
+        values = np.empty((num, len(channels.numbers)))
         given = _core.new_struct(
-            "unda_receivers", num_point=len(array), num_field=len(channels.numbers), points=array, elem=elem,
+            "unda_receivers",
+            num_point=num,
+            num_field=len(channels.numbers),
             fields=channels.numbers,
-        )  # fmt: skip
+            **placed,
+        )
         to = _core.pointer(values, writable=True)
         _core.check(lib.unda_solver_sample(self._live(), given, to))
         return channels.combine(values)

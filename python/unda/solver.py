@@ -67,12 +67,12 @@ class Solver:
 
     # ---- what a method adds ----
 
-    def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return points (n, 3) and their cells, or raise if one is outside."""
+    def _placed(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
+        """Return points (n, 3), and where they stand as members of unda_receivers, or raise."""
         raise NotImplementedError
 
-    def _source_terms(self, source: Source, elem: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
-        """Return what a point source adds to each field, and its amplitude at the times of a step."""
+    def _source_terms(self, source: Source) -> tuple[dict[str, Any], Callable[[np.ndarray], Any]]:
+        """Return the members of unda_source, and the amplitude at the times of a step."""
         raise NotImplementedError
 
     def _channels_of(self, fields: Iterable[str] | None) -> Channels:
@@ -207,14 +207,12 @@ class Solver:
             self._add_point_source(source)
 
     def _add_point_source(self, source: Source) -> None:
-        points, elem = self._inside([source.position], "source")
-        rates, amplitude = self._source_terms(source, elem)
+        terms, amplitude = self._source_terms(source)
         self._refuse_amplitude(source, amplitude)
-        index, cell = ffi.new("int32_t *", -1), -1 if elem is None else int(elem[0])
-        given = _core.pointer(points), _core.pointer(rates)
+        given, index = _core.new_struct("unda_source", **terms), ffi.new("int32_t *", -1)
         self._settle()
         self._adding = index, ((self._sources, (source, amplitude)),)
-        _core.check(lib.unda_solver_add_source(self._live(), cell, *given, index))
+        _core.check(lib.unda_solver_add_source(self._live(), given, index))
         self._settle()
 
     def _refuse_amplitude(self, source: Source, amplitude: Callable[[np.ndarray], Any]) -> None:
@@ -240,6 +238,7 @@ class Solver:
         *,
         every: int = 1,
         name: str | None = None,
+        side: Any = None,
     ) -> Receivers:
         """Record fields at points (n, 3) [m] now and after every `every` steps.
 
@@ -254,6 +253,10 @@ class Solver:
         every : int
             Steps between samples.
         name : str, optional
+        side : str or array_like, shape (3,) or (n, 3), optional
+            On a mesh, the side of which the values are at points where the material or the tag jumps: a
+            direction in which it lies, or the name of its tag. If omitted, that of the cell with the lowest
+            number there, which `Mesh.locate` gives.
 
         Returns
         -------
@@ -262,9 +265,15 @@ class Solver:
         Raises
         ------
         ArgumentError
-            Points outside the mesh, unknown fields.
+            Points outside the mesh, unknown fields, a side on which no cell lies.
+
+        Notes
+        -----
+        On a mesh fields may jump between cells. On a face, edge or vertex the value is the mean over the
+        cells of one material and tag that share the point, those across a periodic side among them, weighted
+        as point sources are (`PointForce`): there both are transposes of each other.
         """
-        array, elem = self._inside(points, "receiver")
+        array, placed = self._placed(points, "receiver", side)
         channels = self._channels_of(fields)
         every = integer("every", every, 1, 2**31 - 1)
         if name is not None and not isinstance(name, str):
@@ -272,11 +281,11 @@ class Solver:
         group = ffi.new("int32_t *", -1)
         given = _core.new_struct(
             "unda_receivers", num_point=len(array), every=every, num_field=len(channels.numbers),
-            points=array, elem=elem, fields=channels.numbers,
+            fields=channels.numbers, **placed,
         )  # fmt: skip
         receivers = Receivers(
             array, channels.names, units=self.medium.traces, every=every, dt=self.dt, dtype=self.dtype,
-            config=self.config, name=name, lags=self._lags(),
+            config=self.config, name=name, lags=self._lags(), side=side,
         )  # fmt: skip
         receivers._bind = self._binder()
         receivers.clear(self._start, self.step_count)

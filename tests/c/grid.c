@@ -116,8 +116,11 @@ unda_status grid_use(struct grid *grid, int64_t num_step)
                                       .fields = fields};
     unda_solver_info info = {.size_bytes = sizeof info};
     int32_t source;
-    for (int i = 0; i < 2; i++)
-        TRY_HERE(unda_solver_add_source(grid->solver, -1, points[i], rates, &source));
+    for (int i = 0; i < 2; i++) {
+        const unda_source given = {
+            .size_bytes = sizeof given, .num_cell = 1, .places = points[i], .rates = rates};
+        TRY_HERE(unda_solver_add_source(grid->solver, &given, &source));
+    }
     TRY_HERE(unda_solver_add_receivers(grid->solver, &receivers, &grid->group));
     TRY_HERE(unda_solver_reserve(grid->solver, MAX_STEP));
     TRY_HERE(unda_solver_clear_state(grid->solver));
@@ -207,6 +210,8 @@ static void refuse_uses(unda_solver *solver, unda_solver *other)
 {
     static double values[4 * NUM_NODE], outside[3] = {-1}, rate = 1, nan = NAN;
     static const double two_densities[2 * 2 * NY * NZ] = {1, 1, 2, 1}, point[3] = {12, 23, 31};
+    static const double twice[2][3] = {{12, 23, 31}, {12, 23, 31}};
+    const int64_t first[2] = {0, 1};
     int32_t index, unknown = 1;
     unda_receivers receivers = {.size_bytes = sizeof receivers,
                                 .num_point = 1,
@@ -235,9 +240,19 @@ static void refuse_uses(unda_solver *solver, unda_solver *other)
     CALL(unda_solver_coordinates(solver, values));
     CALL(unda_solver_exact_points(solver, values, NULL));
     CALL(unda_solver_rhs(solver, &drive));
-    CALL(unda_solver_add_source(solver, -1, outside, &rate, &index));
-    CALL(unda_solver_add_source(solver, -1, point, &nan, &index));
+    unda_source given = {.size_bytes = sizeof given, .num_cell = 1, .places = outside, .rates = &rate};
+    CALL(unda_solver_add_source(solver, &given, &index));
+    given.places = twice[0];
+    given.num_cell = 2;
+    CALL(unda_solver_add_source(solver, &given, &index));
+    given.num_cell = 1;
+    given.rates = &nan;
+    CALL(unda_solver_add_source(solver, &given, &index));
     CALL(unda_solver_add_receivers(solver, &receivers, &index));
+    receivers.first = first;
+    receivers.weights = &rate;
+    CALL(unda_solver_add_receivers(solver, &receivers, &index));
+    receivers.first = NULL;
     receivers.points = outside;
     unknown = 0;
     CALL(unda_solver_add_receivers(solver, &receivers, &index));

@@ -7,6 +7,32 @@
 
 #define CALL(call) printf("%s=%d %s\n", #call, (call), unda_error())
 
+static void refuse_sharing(const unda_mesh *mesh)
+{
+    static const double point[3] = {0.5, 0.5, 0.5}, nan_point[3] = {0, NAN, 0};
+    int64_t first[2] = {-7, -7}, elem[1] = {-7};
+    const unda_shared fine = {
+        .size_bytes = sizeof fine, .num_point = 1, .max_cell = 1, .points = point, .first = first};
+#define SHARED(assignment)                                                                                   \
+    do {                                                                                                     \
+        unda_shared one = fine;                                                                              \
+        one.assignment;                                                                                      \
+        printf("shared." #assignment "=%d %s\n", unda_mesh_share(mesh, &one), unda_error());                 \
+    } while (0)
+    SHARED(size_bytes = 8);
+    SHARED(num_point = -1);
+    SHARED(points = NULL);
+    SHARED(points = nan_point);
+    SHARED(first = NULL);
+    SHARED(degree = -1);
+    SHARED(degree = 10);
+    SHARED(elem = elem); /* a vertex: one is too few */
+#undef SHARED
+    CALL(unda_mesh_share(NULL, &fine));
+    CALL(unda_mesh_share(mesh, NULL));
+    printf("untouched=%d\n", first[0] == -7 && first[1] == -7 && elem[0] == -7);
+}
+
 static void refuse_meshes(struct rig *rig)
 {
     unda_mesh *mesh = NULL;
@@ -41,6 +67,7 @@ static void refuse_meshes(struct rig *rig)
     CALL(unda_mesh_locate(rig->mesh, 1, point, NULL, NULL));
     CALL(unda_mesh_locate(rig->mesh, -1, point, &elem, NULL));
     CALL(unda_mesh_locate(rig->mesh, 1, nan_point, &elem, NULL));
+    refuse_sharing(rig->mesh);
     printf("untouched=%d\n", mesh == NULL);
 }
 
@@ -211,14 +238,30 @@ static void refuse_points(unda_solver *solver)
     int32_t index = -7;
     int64_t count = -7;
     double samples[1];
-    CALL(unda_solver_add_source(NULL, 0, point, rates, &index));
-    CALL(unda_solver_add_source(solver, 0, NULL, rates, &index));
-    CALL(unda_solver_add_source(solver, 0, point, NULL, &index));
-    CALL(unda_solver_add_source(solver, 0, point, rates, NULL));
-    CALL(unda_solver_add_source(solver, -1, point, rates, &index));
-    CALL(unda_solver_add_source(solver, NUM_ELEM, point, rates, &index));
-    CALL(unda_solver_add_source(solver, 0, point, bad, &index));
-    CALL(unda_solver_add_source(solver, 0, bad, rates, &index));
+    static const int64_t elems[2] = {0, 1}, zeros[2];
+    const double places[2][3] = {{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}}, both[2 * NUM_FIELD] = {1};
+    const unda_source source = {
+        .size_bytes = sizeof source, .num_cell = 2, .elem = elems, .places = places[0], .rates = both};
+#define SOURCE(assignment)                                                                                   \
+    do {                                                                                                     \
+        unda_source one = source;                                                                            \
+        one.assignment;                                                                                      \
+        printf("source." #assignment "=%d %s\n", unda_solver_add_source(solver, &one, &index),               \
+               unda_error());                                                                                \
+    } while (0)
+    SOURCE(size_bytes = 8);
+    SOURCE(num_cell = 0);
+    SOURCE(num_cell = INT64_MAX);
+    SOURCE(elem = NULL);
+    SOURCE(places = NULL);
+    SOURCE(rates = NULL);
+    SOURCE(elem = &outside; one.num_cell = 1);
+    SOURCE(places = bad; one.num_cell = 1);
+    SOURCE(rates = bad; one.num_cell = 1);
+#undef SOURCE
+    CALL(unda_solver_add_source(NULL, &source, &index));
+    CALL(unda_solver_add_source(solver, NULL, &index));
+    CALL(unda_solver_add_source(solver, &source, NULL));
     CALL(unda_solver_clear_sources(NULL));
 #define RECEIVERS(assignment)                                                                                \
     do {                                                                                                     \
@@ -239,6 +282,10 @@ static void refuse_points(unda_solver *solver)
     RECEIVERS(elem = &outside);
     RECEIVERS(fields = &unknown);
     RECEIVERS(points = bad);
+    RECEIVERS(first = elems; r.weights = NULL);
+    RECEIVERS(first = elems + 1; r.weights = bad);
+    RECEIVERS(first = zeros; r.weights = both);
+    RECEIVERS(first = elems; r.weights = bad);
 #undef RECEIVERS
     CALL(unda_solver_sample(NULL, &fine, samples));
     CALL(unda_solver_sample(solver, NULL, samples));

@@ -79,29 +79,46 @@ unda_status rig_step(struct rig *rig, int64_t num_step)
 
 static unda_status add_points(struct rig *rig)
 {
-    static const double points[2][3] = {{0.3, 0.4, 0.5}, {0.8, 0.1, 0.2}}, rates[NUM_FIELD] = {1};
+    enum { MAX_CELL = 64 };
+    static const double points[2][3] = {{0.5, 0.5, 0.5}, {0.8, 0.1, 0.2}}, rates[MAX_CELL * NUM_FIELD] = {1};
     static const int32_t fields[2][NUM_FIELD] = {{0}, {3, 1, 5, 14}}; /* dvx/dx, dvy/dz */
-    int64_t elem[2];
-    double barycentric[2][4];
-    TRY_HERE(unda_mesh_locate(rig->mesh, 2, points[0], elem, barycentric[0]));
-    TRY_HERE(unda_solver_add_source(rig->solver, elem[0], points[0], rates, &rig->source));
+    int64_t first[3], elem[MAX_CELL], alone[2];
+    double places[3 * MAX_CELL], weights[MAX_CELL], barycentric[2][4];
+    const unda_shared shared = {.size_bytes = sizeof shared,
+                                .num_point = 2,
+                                .max_cell = MAX_CELL,
+                                .degree = 2,
+                                .points = points[0],
+                                .first = first,
+                                .elem = elem,
+                                .places = places,
+                                .weights = weights};
+    TRY_HERE(unda_mesh_locate(rig->mesh, 2, points[0], alone, barycentric[0]));
+    TRY_HERE(unda_mesh_share(rig->mesh, &shared));
+    const unda_source source = {
+        .size_bytes = sizeof source, .num_cell = first[1], .elem = elem, .places = places, .rates = rates};
+    TRY_HERE(unda_solver_add_source(rig->solver, &source, &rig->source));
     for (int i = 0; i < 2; i++) {
         unda_receivers receivers = {.size_bytes = sizeof receivers,
                                     .num_point = 2,
                                     .every = 1 + i,
                                     .num_field = i ? NUM_FIELD : 1,
-                                    .points = points[0],
-                                    .elem = elem,
-                                    .fields = fields[i]};
+                                    .points = i ? places : points[0],
+                                    .elem = i ? elem : alone,
+                                    .fields = fields[i],
+                                    .first = i ? first : NULL,
+                                    .weights = i ? weights : NULL};
         TRY_HERE(unda_solver_add_receivers(rig->solver, &receivers, &rig->groups[i]));
     }
     double values[2][NUM_FIELD];
     const unda_receivers sampled = {.size_bytes = sizeof sampled,
                                     .num_point = 2,
                                     .num_field = NUM_FIELD,
-                                    .points = points[0],
+                                    .points = places,
                                     .elem = elem,
-                                    .fields = fields[1]};
+                                    .fields = fields[1],
+                                    .first = first,
+                                    .weights = weights};
     return unda_solver_sample(rig->solver, &sampled, values[0]);
 }
 

@@ -1,0 +1,184 @@
+/* share.c: all cells that share a point: two at a face, more at an edge or a vertex, periodic images
+ * included. They are found from one that holds the point by stepping through the faces on which it lies, so
+ * that rounding is asked once only, and that cells across a crack, which no face joins, do not count. Next:
+ * locate.c (the first cell); python/unda/_sites.py (which of them a source or a receiver takes). */
+#include "internal.h"
+#include "vector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A cell as seen at a point. */
+struct holder {
+    int64_t place;    /* internal element */
+    unsigned support; /* bits of the sorted vertices between which the point lies */
+    double x[3];      /* the point, moved along by periods [m] */
+    double weight;
+};
+
+struct holders {
+    struct holder *list;
+    int64_t count, room;
+};
+
+static unda_status holders_add(struct holders *all, const struct holder *one)
+{
+    if (all->count == all->room) {
+        struct holder *grown;
+        int64_t room = 2 * all->room + 64;
+        TRY(array_try(&grown, room, sizeof *grown, "cells of points"));
+        if (all->count)
+            memcpy(grown, all->list, (size_t)all->count * sizeof *grown);
+        array_free(all->list);
+        all->list = grown;
+        all->room = room;
+    }
+    all->list[all->count++] = *one;
+    return UNDA_OK;
+}
+
+static unsigned support_of(const unda_mesh *mesh, int64_t elem, const double *x)
+{
+    const int64_t *cell = mesh->cells + 4 * elem, *sorted = mesh->sorted + 4 * mesh->place[elem];
+    double lambda[4], room[4];
+    unsigned support = 0;
+    mesh_barycentric(mesh, elem, x, lambda, room);
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 4; k++)
+            if (sorted[k] == cell[i] && lambda[i] > room[i])
+                support |= 1u << k;
+    return support;
+}
+
+/* The neighbour behind a face on which the point lies. Both list the vertices of the face in one order. */
+static struct holder behind(const unda_mesh *mesh, const struct holder *from, int face, int64_t neighbor)
+{
+    struct holder to = *from;
+    int other = (int)(neighbor % 4);
+    to.place = neighbor / 4;
+    to.support = 0;
+    for (int i = 0; i < 3; i++)
+        if (from->support >> (i + (i >= face)) & 1)
+            to.support |= 1u << (i + (i >= other));
+    const double *here = mesh->vertices + 3 * mesh->sorted[4 * from->place + (face == 0)];
+    const double *there = mesh->vertices + 3 * mesh->sorted[4 * to.place + (other == 0)];
+    for (int i = 0; i < 3 && here != there; i++)
+        to.x[i] += there[i] - here[i];
+    return to;
+}
+
+static int by_element(const void *a, const void *b)
+{
+    const struct holder *x = a, *y = b;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* What the point is in one cell makes what it is in all of them; the first stays first, the others go by the
+ * user's numbers. A small cell may hold several images of one point. */
+static unda_status find(const unda_mesh *mesh, int64_t elem, const double *x, struct holders *all)
+{
+    int64_t begin = all->count;
+    struct holder one = {.place = mesh->place[elem], .support = support_of(mesh, elem, x)};
+    memcpy(one.x, x, sizeof one.x);
+    TRY(holders_add(all, &one));
+    for (int64_t i = begin; i < all->count; i++)
+        for (int face = 0; face < 4; face++) {
+            const struct holder from = all->list[i];
+            int64_t neighbor = mesh->neighbor[4 * from.place + face];
+            if (from.support >> face & 1 || neighbor < 0)
+                continue;
+            one = behind(mesh, &from, face, neighbor);
+            bool known = false;
+            for (int64_t k = begin; k < all->count && !known; k++)
+                known = all->list[k].place == one.place && all->list[k].support == one.support;
+            if (!known)
+                TRY(holders_add(all, &one));
+        }
+    for (int64_t i = begin; i < all->count; i++)
+        all->list[i].place = mesh->order[all->list[i].place];
+    qsort(all->list + begin + 1, (size_t)(all->count - begin - 1), sizeof *all->list, by_element);
+    return UNDA_OK;
+}
+
+/* Mean of |y - x|^2 over a tetrahedron: (sum |a_v|^2 + |sum a_v|^2) / 20, a_v from x to vertex v [m2]. */
+static double mean_square(const unda_mesh *mesh, int64_t elem, const double *x)
+{
+    double total = 0, sum[3] = {0};
+    for (int v = 0; v < 4; v++) {
+        double arm[3];
+        subtract(mesh->vertices + 3 * mesh->cells[4 * elem + v], x, arm);
+        total += dot(arm, arm);
+        for (int i = 0; i < 3; i++)
+            sum[i] += arm[i];
+    }
+    return (total + dot(sum, sum)) / 20;
+}
+
+/* The polynomial of degree N in one cell that acts like delta(y - x) on all of that degree errs first at
+ * degree N + 1, by about the cell's size as seen from x, its root mean square distance R, to that power.
+ * Errors of different cells have different signs: the mean with the least variance has weights R^-2(N + 1),
+ * scaled to the sum 1 (inverse-variance weighting, Cochran 1937). */
+static void weigh(const unda_mesh *mesh, int degree, struct holder *list, int64_t count)
+{
+    double least = INFINITY, sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        list[i].weight = mean_square(mesh, list[i].place, list[i].x);
+        least = fmin(least, list[i].weight);
+    }
+    for (int64_t i = 0; i < count; i++)
+        sum += list[i].weight = pow(least / list[i].weight, degree + 1);
+    for (int64_t i = 0; i < count; i++)
+        list[i].weight /= sum;
+}
+
+static unda_status share(const unda_mesh *mesh, const unda_shared *shared, int64_t *first,
+                         struct holders *all)
+{
+    for (int64_t i = 0; i < shared->num_point; i++) {
+        const double *x = shared->points + 3 * i;
+        int64_t elem;
+        TRY(unda_mesh_locate(mesh, 1, x, &elem, NULL));
+        first[i] = all->count;
+        if (elem < 0)
+            continue;
+        TRY(find(mesh, elem, x, all));
+        weigh(mesh, shared->degree, all->list + first[i], all->count - first[i]);
+    }
+    first[shared->num_point] = all->count;
+    if (shared->elem && all->count > shared->max_cell)
+        FAIL(UNDA_ERR_ARG, "max_cell is %lld, expected at least the %lld cells of these points",
+             (long long)shared->max_cell, (long long)all->count);
+    return UNDA_OK;
+}
+
+static void copy_out(const unda_shared *shared, const int64_t *first, const struct holders *all)
+{
+    memcpy(shared->first, first, (size_t)(shared->num_point + 1) * sizeof *first);
+    for (int64_t i = 0; shared->elem && i < all->count; i++) {
+        shared->elem[i] = all->list[i].place;
+        if (shared->places)
+            memcpy(shared->places + 3 * i, all->list[i].x, sizeof all->list[i].x);
+        if (shared->weights)
+            shared->weights[i] = all->list[i].weight;
+    }
+}
+
+unda_status unda_mesh_share(const unda_mesh *mesh, const unda_shared *shared)
+{
+    TRY(fork_check());
+    CHECK_SIZE(shared, unda_shared);
+    if (!mesh || !shared->first || shared->num_point < 0 || (shared->num_point && !shared->points))
+        FAIL(UNDA_ERR_ARG, "mesh, first or points is NULL, or num_point is %lld, expected 0 or more",
+             (long long)shared->num_point);
+    if (shared->degree < 0 || shared->degree > 9)
+        FAIL(UNDA_ERR_ARG, "degree is %d, expected 0..9", shared->degree);
+    int64_t *first;
+    struct holders all = {0};
+    TRY(array_try(&first, shared->num_point + 1, sizeof *first, "cells of points"));
+    unda_status status = share(mesh, shared, first, &all);
+    if (status == UNDA_OK)
+        copy_out(shared, first, &all);
+    array_free(first);
+    array_free(all.list);
+    return status;
+}
