@@ -49,6 +49,7 @@ SEEN_BY_ONE = {
 # of what is around a run, by file
 _RUNS = ["test_handlers_that_raise", "test_running", "test_interruption"]
 RUN_SEEN_BY = {name: _RUNS for name in ("simulation", "solver", "_run_control", "receiver")}
+RUN_SEEN_BY |= {name: ["test_whole_files"] for name in ("_files", "_digest")}
 RUN_SEEN_BY["checkpoint"] = ["test_handlers_that_raise", "test_checkpoint", "test_fd_checkpoint"]
 
 # file, what stands there (once), what stands there instead
@@ -309,6 +310,13 @@ MUTATIONS = [
     ("python/unda/simulation.py", "if status in (lib.UNDA_OK", "if status not in (lib.UNDA_OK"),
     ("python/unda/receiver.py", "max(len(parts.get(0, ())), last", "max(0, last"),
     ("csrc/solver/receiver.c", "num_before(s->groups[i], s->step + 1)", "0"),
+    # files
+    ("python/unda/_files.py", "flock(raw.fileno(), fcntl.LOCK_EX", "flock(raw.fileno(), fcntl.LOCK_UN"),
+    ("python/unda/_files.py", "Path(os.path.realpath(path))", "Path(path)"),
+    ("python/unda/_files.py", "os.O_CREAT | os.O_EXCL", "os.O_CREAT"),
+    ("python/unda/_digest.py", "self._begun.pop(block, None)", "pass"),
+    ("python/unda/_digest.py", "if one != expected:", "if False:"),
+    ("python/unda/_digest.py", "size + num * _SIZE + _FOOTER.size != whole", "False"),
     ("csrc/solver/solver.c", "    s->blowup = (unda_blowup){0};", ""),
 ]  # fmt: skip
 

@@ -4,6 +4,7 @@ A batch queue's SIGTERM, SIGALRM, a test's time limit. No signal is sent here, n
 that unda executes does what the handler would. Next: test_interruption.py (Ctrl-C).
 """
 
+import contextlib
 import os
 import signal
 import sys
@@ -95,7 +96,8 @@ def films_are_counted(monkeypatch):
         assert len(frames) == len(times)
 
     monkeypatch.setattr(movie, "_Film", count)
-    monkeypatch.setattr(movie, "_replaced", lambda path, write: None)
+    monkeypatch.setattr(movie, "_writer", lambda path: lambda film, path, fps: None)
+    monkeypatch.setattr(movie, "whole_file", lambda path, suffix: contextlib.nullcontext((path, None)))
     monkeypatch.setattr(movie, "background_values", lambda *_: None)
 
 
@@ -136,9 +138,8 @@ def undisturbed(make, work, slow):
     """What comes of it, how many lines that takes, which to disturb: all, or half of those in the text."""
     sim = begun(make)
     lines = at_line(0, lambda: work(sim), None)
-    places = {
-        line: n for n, line in enumerate(lines[: 2 * len(lines) // 3], 1)
-    }  # their last time but for the end
+    # of each its last time in the first two thirds: the end is the same in all
+    places = {line: n for n, line in enumerate(lines[: 2 * len(lines) // 3], 1)}
     return outcome(sim), len(lines), range(1, len(lines) + 1) if slow else sorted(places.values())[::2]
 
 

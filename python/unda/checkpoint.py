@@ -10,7 +10,6 @@ import io
 import json
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from . import _core
 from ._check import file_path
 from ._core import ffi, lib
+from ._files import whole_file
 from .errors import ArgumentError, FileError
 from .exact import from_config as solution_from_config
 from .grid import Grid
@@ -106,27 +106,12 @@ def _fill(raw: io.FileIO, kind: str, fill: Callable[[Any], None]) -> None:
     finally:
         if steady.failure is not None:
             raise steady.failure
-    os.fsync(raw.fileno())
 
 
 def _write(path: Any, kind: str, fill: Callable[[Any], None]) -> None:
     """Write an HDF5 file so that the name holds the old file or the whole new one."""
-    path = file_path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with io.FileIO(partial, "w+") as raw:
-            _fill(raw, kind, fill)
-        os.replace(partial, path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except OSError as error:
-        raise FileError(f"cannot write {path}: {error}") from None
-    finally:
-        with suppress(OSError):
-            partial.unlink()
+    with whole_file(file_path(path)) as (_, raw):
+        _fill(raw, kind, fill)
 
 
 def _open(path: Any, kind: str) -> Any:

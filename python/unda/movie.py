@@ -6,7 +6,6 @@ drawn once, each frame only the wave and the title. Not here: colours and axes (
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ._check import file_path, integer, number
+from ._files import whole_file
 from .errors import ArgumentError, FileError
 from .plotting import Plane, background_values, chosen_plane, draw
 
@@ -55,7 +55,8 @@ def movie(
         frames, times = map(list, zip(*seen, strict=True))
         label = f"{field} [{sim.medium.traces[field]}]"
         film = _Film(plane, frames, times, _scale(frames) if top is None else top, label, under, dpi)
-        _replaced(path, lambda partial: write(film, partial, fps))
+        with whole_file(path, path.suffix) as (partial, _):
+            write(film, partial, fps)
     return np.array(times)
 
 
@@ -175,16 +176,3 @@ def _write_mp4(film: _Film, path: Path, fps: float) -> None:
         said = process.stderr.read().decode(errors="replace").strip()
     if process.returncode:
         raise OSError(f"ffmpeg ended with status {process.returncode}: {said}")
-
-
-def _replaced(path: Path, write: Callable[[Path], None]) -> None:
-    """Write beside the path and rename: an old file stays whole until then."""
-    partial = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
-        write(partial)
-        os.replace(partial, path)
-    except OSError as error:
-        raise FileError(f"cannot write {path}: {error}") from None
-    finally:
-        with suppress(OSError):
-            partial.unlink()

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -19,6 +17,7 @@ import numpy as np
 
 from . import _core, _cuda
 from ._core import lib
+from ._files import replacing
 from ._options import PLAN, PRECISIONS
 from .errors import DeviceLostError, Error
 from .grid import Block
@@ -75,19 +74,13 @@ class _Memory:
         if file is None:
             return
         entry = {"kernel": choice[0], "kernel_options": choice[1], "seconds": seconds}
-        partial = None
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            number, partial = tempfile.mkstemp(prefix=f"{file.name}.", dir=file.parent)
-            with open(number, "w", encoding="utf-8") as out:
-                json.dump({**_remembered(), self.key: entry}, out, indent=1)
-                out.flush()
-                os.fsync(out.fileno())
-            os.replace(partial, file)
+            text = json.dumps({**_remembered(), self.key: entry}, indent=1)
+            with replacing(file) as out:
+                out.write(text.encode())
         except OSError as error:
             _core.logger.warning("%s cannot be written: %s", file, error)
-            if partial is not None:
-                Path(partial).unlink(missing_ok=True)
 
 
 def _file() -> Path | None:

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from ._check import file_path
+from ._files import replacing
 from .grid_material import slabs
-from .vtk_xml import Series, array_head, arrays_of, replacing
+from .vtk_xml import Series, array_head, arrays_of
 
 __all__ = ["write_vti"]
 

@@ -1,4 +1,4 @@
-"""What VTK's XML files have in common: arrays of vectors and tensors, files replaced whole, series in time.
+"""What VTK's XML files have in common: arrays of vectors and tensors, series in time.
 
 Not here: meshes (vtu.py), grids (vti.py).
 """
@@ -6,10 +6,8 @@ Not here: meshes (vtu.py), grids (vti.py).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
@@ -17,9 +15,10 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from ._check import field_names, file_path
+from ._files import replacing
 from .errors import ArgumentError, FileError
 
-__all__ = ["Series", "array_head", "arrays_of", "replacing"]
+__all__ = ["Series", "array_head", "arrays_of"]
 
 _TYPES = {"f4": "Float32", "f8": "Float64", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
 # The components of vectors and of symmetric tensors, in VTK's order.
@@ -53,23 +52,6 @@ def array_head(
         for i, end in enumerate(_COMPONENTS.get(len(components), ())):
             text += f' ComponentName{i}="{end.upper()}"'
     return text + ("" if tuples is None else f' NumberOfTuples="{tuples}"')
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Any]:
-    """Open a binary file that takes the place of `path` when all went well; FileError if it cannot."""
-    partial = path.with_name(f".{path.name}.{token_hex(8)}.tmp")
-    try:
-        with open(partial, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except OSError as error:
-        raise FileError(f"cannot write {path}: {error}") from None
-    finally:
-        with suppress(OSError):
-            partial.unlink()
 
 
 class Series:

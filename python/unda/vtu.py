@@ -18,7 +18,8 @@ import numpy as np
 
 from . import norms
 from ._check import file_path, integer
-from .vtk_xml import Series, array_head, arrays_of, replacing
+from ._files import replacing
+from .vtk_xml import Series, array_head, arrays_of
 
 __all__ = ["lattice", "write_vtu"]
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _cuda
+from .._files import replacing
 from ..errors import ArgumentError
 from ..limits import device_info
 
@@ -75,9 +76,9 @@ def commit() -> str | None:
 def save(path: Path, result: dict[str, Any]) -> None:
     """Write a result so that the name holds the old file or the whole new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".tmp")
-    partial.write_text(json.dumps(result, indent=1) + "\n")
-    partial.replace(path)
+    text = json.dumps(result, indent=1) + "\n"
+    with replacing(path) as file:
+        file.write(text.encode())
 
 
 def heading(device: str, limits: dict[str, float], threads: int | None) -> dict[str, Any]:
