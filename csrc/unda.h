@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 12 };
+enum { UNDA_ABI = 13 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -394,7 +394,9 @@ UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t 
  * per unit of f and per m3. On a face, edge or vertex take the elements and weights of unda_mesh_share, the
  * rates of each element's material times its weight: in a single one of them delta is up to 14 times less
  * exact. Gives its number in unda_drive.amplitudes. All arrays are borrowed.
- * FD: one cell, elem NULL; the point is spread over 8 nodes an axis (Hicks 2002). scalar: in each step
+ * FD: one cell, elem NULL; the point is spread over 8 nodes an axis (Hicks 2002), beside free and fixed sides
+ * of elastic media as a polynomial there needs it, with the slopes that the side gives and the material that is
+ * set: the transpose of what receivers read. scalar: in each step
  * p += rates[0] c^2 / (node volume) a, with c of each node and a the amplitude of the step: rates[0] = rho
  * and a = dt (q(t + dt/2) - q(t - dt/2)) inject the volume rate q.
  * staggered: rates [num_field + 1], of a unit of amplitude: forces (v, divided by rho), stresses (as they
@@ -425,7 +427,9 @@ UNDA_API unda_status unda_solver_clear_sources(unda_solver *solver);
  * Field number f stands for field f % n of the state, n its number of fields, and f / n for what of it: 0 the
  * value, 1 to 3 the derivative of the element's polynomial along x, y, z [unit of the field / m].
  * Where several elements share a point, `first` gives each point its own (unda_mesh_share), of which the
- * values are summed with their weights: with those of a source the receiver is the source's transpose. */
+ * values are summed with their weights: with those of a source the receiver is the source's transpose.
+ * FD: beside free and fixed sides of elastic media a field may be read from others as well, with the material
+ * that is set when the group is added (UNDA_ERR_ARG where it is missing). */
 typedef struct unda_receivers {
     int64_t size_bytes;
     int64_t num_point;

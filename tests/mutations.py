@@ -29,8 +29,8 @@ FD_SEEN_BY = [
 
 STAGGERED_SEEN_BY = [
     "test_staggered_cuda", "test_staggered_energy", "test_staggered_points", "test_cpml",
-    "test_staggered_modes", "test_staggered_surface", "test_fd_interface", "test_fd_fresnel",
-    "test_fd_profile", "test_fd_medium_dt",
+    "test_points_at_walls", "test_staggered_modes", "test_staggered_surface", "test_fd_interface",
+    "test_fd_fresnel", "test_fd_profile", "test_fd_medium_dt",
 ]  # fmt: skip
 
 # tests of one file each
@@ -168,9 +168,9 @@ MUTATIONS = [
     ("csrc/fd/stencil.c", "double scale = least / fd->axis[a].h", "double scale = 1"),
     ("csrc/fd/layer.c", "rate * depth * depth", "rate * depth"),
     ("csrc/fd/layer.c", "1.5 * fd->speed_max", "0.5 * fd->speed_max"),
-    ("csrc/fd/points.c", "share > 0 ? value / share : 0", "share > 0 ? value : 0"),
-    ("csrc/fd/points.c", "SHAPE = 6.31", "SHAPE = 3.0"),
-    ("csrc/fd/points.c", "= pair[i].weight / volume", "= weight[i] / volume"),
+    ("csrc/fd/point_sources.c", "? p->weight[a][i] / share : 0", "? p->weight[a][i] : 0"),
+    ("csrc/fd/row.c", "SHAPE = 6.31", "SHAPE = 3.0"),
+    ("csrc/fd/point_sources.c", "= w / volume", "= w"),
     ("csrc/fd/energy.c", "* half_at_rigid(&fd->axis[2], z)", "* 1"),
     ("csrc/fd/energy.c", "double layer = 0.5 *", "double layer = 0 *"),
     ("csrc/fd/fd.h", "*sign *= signs[i >= 0]", "*sign *= signs[0]"),
@@ -236,8 +236,18 @@ MUTATIONS = [
     ("csrc/fd/cpml.c", "axis->first + axis->num - half", "axis->first + axis->num"),
     ("csrc/fd/staggered_physics.c", "field == 1 + axis ? -p : p", "field == 1 + axis ? p : p"),
     ("csrc/fd/staggered_physics.c", "mu > 0 ? 2 * mu * lambda / (lambda + 2 * mu)", "mu > 0 ? lambda"),
-    ("csrc/fd/staggered_physics.c", "(num_normal * corner[0][1]", "(3 * corner[0][1]"),
+    ("csrc/fd/staggered_physics.c", "(num_normal * lambda", "(3 * lambda"),
     ("csrc/fd/staggered_physics.c", "double moment = fluid ?", "double moment = false ?"),
+    ("csrc/fd/staggered_physics.c", "moment - 0.5 * lambda / mu * rates[3 + a]", "moment"),
+    ("csrc/fd/staggered_physics.c", "kept / (1 - (num_free - 1) * kept)", "kept"),
+    ("csrc/fd/row.c", "SIDED_WIDTH = 6", "SIDED_WIDTH = 5"),
+    ("csrc/fd/row.c", "> axis->total - field->half[a];", "> axis->total;"),
+    ("csrc/fd/row.c", "part[a][0] = 1 - part[a][1]", "part[a][0] = 1, part[a][1] = 0"),
+    ("csrc/fd/row.c", "slope->normal < slope->along", "false"),
+    ("csrc/fd/row.c", "-others[side], product", "others[side], product"),
+    ("csrc/fd/row.c", "value /= sum", "value /= 1"),
+    ("csrc/fd/point_sources.c", "join(part->field, rates[from]", "join(part->field, 0"),
+    ("csrc/fd/fd_cuda_points.c", "g->number >= group->num_field", "false"),
     ("csrc/fd/staggered_physics.c", "0x1p60)) / m[0]", "0x1p60))"),
     ("csrc/fd/staggered_physics.c", "fmin(m[2] * fd->half_dt / m[0], 0x1p60)", "m[2] * fd->half_dt / m[0]"),
     ("csrc/fd/staggered_physics.c", "field < 3 ? 1 / mean", "field < 0 ? 1 / mean"),

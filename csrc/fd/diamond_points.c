@@ -71,7 +71,7 @@ unda_status diamond_list_sources(unda_solver *s, struct diamond *d)
 static const struct fd_nodes *nodes_of(const unda_solver *s, int32_t g)
 {
     const struct fd_cuda_group *group = &fd_cuda(s)->groups[g];
-    return &((const struct fd_points *)s->groups[group->group]->points)->nodes[group->column];
+    return fd_nodes_of(s->groups[group->group], group->number);
 }
 
 struct cell {

@@ -2,7 +2,8 @@
  * a scheme and its engines offer. Nodes are counted with layers ("padded") unless said otherwise, z fastest.
  * Next: fd_method.c (options), state.c (the state in the user's numbering), material.c, scalar.c and
  * staggered.c (the schemes), stencil.c (weights, stable step), staggered_stable.c (the same in media that
- * vary), layer.c, matched.c, cpml.c, points.c, energy.c; scalar_cpu.c .. staggered_cpu.c, the engines. */
+ * vary), layer.c, matched.c, cpml.c, row.c, points.c, point_sources.c, energy.c; scalar_cpu.c ..
+ * staggered_cpu.c, the engines. */
 #ifndef UNDA_FD_H
 #define UNDA_FD_H
 
@@ -14,7 +15,8 @@ enum {
     POINT_NODES = POINT_WIDTH * POINT_WIDTH * POINT_WIDTH,
     FD_MAX_FIELD = 9,
     FD_MAX_MATERIAL = 3,
-    FD_MAX_TERM = 18
+    FD_MAX_TERM = 18,
+    FD_MAX_PART = 3
 };
 
 /* What stands at the outermost node: the sign of images about it; 0 where the axis closes on itself. Of
@@ -41,6 +43,7 @@ struct fd_axis {
 struct fd_field {
     int32_t half[3];    /* 1: half a cell on along that axis */
     int32_t sign[3][2]; /* of images beyond each side; or SIDE_PERIODIC, SIDE_NOTHING */
+    bool broken[3][2];  /* waves there are no mirror images, though the scheme takes images: see row.c */
 };
 
 /* Memory of one difference (term) in one layer: [x][y][z], `count` nodes along the layer's axis from `begin`.
@@ -104,7 +107,8 @@ struct fd_scheme {
     double (*material)(const struct fd *fd, const double *material, int which, int num_free);
     /* What a unit of amplitude adds to field f at nodes: multiplies weights, which have the volume in them.
      */
-    int32_t num_rate_more; /* rates of a source beyond one for each field */
+    int32_t num_rate_more; /* rates of a source beyond one for each field: of the user, then of `join` */
+    int32_t num_rate_joined;
     unda_status (*inject)(unda_solver *s, const double *rates, int f, int64_t num, const int64_t *node,
                           double *weight);
     unda_status (*energy)(unda_solver *s, double *energy);
@@ -198,7 +202,7 @@ static inline int64_t fd_slab_count(const struct fd_slab *slab)
 /* How materials go on beyond sides: evenly. */
 static inline struct fd_field fd_even_field(const struct fd *fd)
 {
-    struct fd_field even = {{0}, {{0}}};
+    struct fd_field even = {.half = {0}};
     for (int i = 0; i < 6; i++)
         even.sign[i / 2][i % 2] = fd->axis[i / 2].side[i % 2] != SIDE_PERIODIC;
     return even;
@@ -278,21 +282,31 @@ double fd_flux_weight(const struct fd *fd, int axis, int k);
 unda_status fd_cpml(struct fd *fd, const unda_fd_options *options, double dt);
 void fd_list_slabs(struct fd *fd);
 
-/* points.c */
-/* Nodes of one field around all points of a group of receivers, each once, and what a point takes of these.
- */
-struct fd_nodes {
-    int64_t num_node;
-    int64_t *node;  /* [num_node], ascending: place in [total x][total y][total z] */
-    int32_t *index; /* [num_point][8][8][8] into node, along x, y, z; -1: none */
-    double *weight; /* [num_point][3][8]: along each axis */
+/* row.c */
+/* Weights w(x) w(y) w(z) over nodes of one field, images folded in. */
+struct fd_product {
+    int32_t field; /* -1: no such part */
+    int64_t node[3][POINT_WIDTH];
+    double weight[3][POINT_WIDTH]; /* 0 where there is no node */
 };
-struct fd_points {
-    int64_t num_point;
-    int32_t num_field;
-    int32_t *field;         /* [num_field] */
-    struct fd_nodes *nodes; /* [num_field] */
+/* What a point takes: of its own field, then of others beside sides. */
+struct fd_row {
+    struct fd_product part[FD_MAX_PART];
 };
+/* Rows of field f at points [num][3]. */
+unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points, struct fd_row *row);
+/* The node at place `at` of a product's cube, -1 where a weight is 0. */
+static inline int64_t fd_product_node(const struct fd *fd, const struct fd_product *p, int at)
+{
+    int i = at / (POINT_WIDTH * POINT_WIDTH), j = at / POINT_WIDTH % POINT_WIDTH, k = at % POINT_WIDTH;
+    if (p->weight[0][i] == 0 || p->weight[1][j] == 0 || p->weight[2][k] == 0)
+        return -1;
+    return (p->node[0][i] * fd->axis[1].total + p->node[1][j]) * fd->axis[2].total + p->node[2][k];
+}
+/* Refuses a point that does not lie on the user's grid. */
+unda_status fd_inside(const struct fd *fd, const double *x, const char *what, int64_t number);
+
+/* point_sources.c */
 struct fd_source {
     int64_t num;
     int64_t *node;  /* [num], ascending of each field: place in [total x][total y][total z] */
@@ -303,13 +317,38 @@ struct fd_source {
 unda_status fd_source_new(unda_solver *s, void **source, const unda_source *given);
 void fd_source_free(void *source);
 double fd_source_most(const void *source);
+
+/* points.c */
+/* Nodes of one field around points of a group of receivers, each once, and what a point takes of these. */
+struct fd_nodes {
+    int32_t field, column; /* of the state; of the group's fields: the one that takes the values */
+    int64_t num_node, num_point;
+    int64_t *node;  /* [num_node], ascending: place in [total x][total y][total z] */
+    int64_t *point; /* [num_point]: number in the group */
+    int32_t *index; /* [num_point][8][8][8] into node, along x, y, z; -1: none */
+    double *weight; /* [num_point][3][8]: along each axis */
+};
+struct fd_points {
+    int64_t num_point;
+    int32_t num_field, num_nodes;
+    struct fd_nodes *nodes; /* [num_nodes]: of each field, all points; then what some take of other fields */
+};
 unda_status fd_points_check(const unda_solver *s, const unda_receivers *receivers);
 unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
 void fd_points_free(void *points);
 unda_status fd_sample(unda_solver *s, const unda_receivers *receivers, double *values);
 unda_status fd_record(unda_solver *s, struct receiver_group *group); /* engine.record */
-/* What a point takes of the values of its nodes. */
+/* What point number `point` of those nodes takes of their values. */
 double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *values);
+/* Nodes number i of all that a group has. */
+static inline const struct fd_nodes *fd_nodes_of(const struct receiver_group *group, int32_t i)
+{
+    return &((const struct fd_points *)group->points)->nodes[i];
+}
+static inline int32_t fd_num_nodes(const struct receiver_group *group)
+{
+    return ((const struct fd_points *)group->points)->num_nodes;
+}
 /* Samples that a group has had from step `begin` to `step`. */
 int64_t fd_samples_since(const struct receiver_group *group, int64_t begin, int64_t step);
 

@@ -202,8 +202,7 @@ void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t beg
 
 static const struct fd_nodes *nodes_of(const unda_solver *s, const struct fd_cpu_samples *samples)
 {
-    const struct fd_points *points = s->groups[samples->group]->points;
-    return &points->nodes[samples->column];
+    return fd_nodes_of(s->groups[samples->group], samples->number);
 }
 
 void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t start, int64_t begin,
@@ -213,8 +212,7 @@ void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t
         const struct fd_cpu_samples *samples = &fd_cpu(s)->samples[i];
         const struct receiver_group *group = s->groups[samples->group];
         const struct fd_nodes *nodes = nodes_of(s, samples);
-        if (((const struct fd_points *)group->points)->field[samples->column] != f ||
-            !receiver_due(group, step))
+        if (nodes->field != f || !receiver_due(group, step))
             continue;
         int64_t first, count = part_of(nodes->node, 0, nodes->num_node, begin, end, &first);
         double *values = samples->values + (fd_samples_since(group, start, step) - 1) * nodes->num_node;
@@ -223,19 +221,27 @@ void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t
     }
 }
 
+/* Value number i of what some nodes give in the call; parts over other fields add to what is there. */
+static void weigh_one(unda_solver *s, struct receiver_group *group, const struct fd_cpu_samples *samples,
+                      int64_t i)
+{
+    const struct fd_nodes *nodes = nodes_of(s, samples);
+    int64_t sample = group->held + i / nodes->num_point, point = i % nodes->num_point;
+    int64_t at = (sample * group->num_point + nodes->point[point]) * group->num_field + nodes->column;
+    double value = fd_weigh(nodes, point, samples->values + i / nodes->num_point * nodes->num_node);
+    double there = samples->number < group->num_field ? 0 : fd_cpu_get(s, group->samples, at);
+    fd_cpu_put(s, group->samples, at, there + (s->real_bytes == 4 ? (double)(float)value : value));
+}
+
 void fd_cpu_weigh(unda_solver *s, int64_t start)
 {
     for (int32_t n = 0; n < fd_cpu(s)->num_samples; n++) {
         const struct fd_cpu_samples *samples = &fd_cpu(s)->samples[n];
         struct receiver_group *group = s->groups[samples->group];
-        const struct fd_nodes *nodes = nodes_of(s, samples);
-        int64_t count = fd_samples_since(group, start, s->step);
+        int64_t count = fd_samples_since(group, start, s->step) * nodes_of(s, samples)->num_point;
 #pragma omp parallel for schedule(static) num_threads(s->threads)
-        for (int64_t i = 0; i < count * group->num_point; i++)
-            fd_cpu_put(s, group->samples,
-                       (group->held * group->num_point + i) * group->num_field + samples->column,
-                       fd_weigh(nodes, i % group->num_point,
-                                samples->values + i / group->num_point * nodes->num_node));
+        for (int64_t i = 0; i < count; i++)
+            weigh_one(s, group, samples, i);
     }
     for (int32_t g = 0; g < s->num_group; g++)
         s->groups[g]->held += fd_samples_since(s->groups[g], start, s->step);
@@ -247,7 +253,7 @@ unda_status fd_cpu_reserve(unda_solver *s)
     struct fd_cpu *t = fd_cpu(s);
     int32_t num = 0;
     for (int32_t g = 0; g < s->num_group; g++)
-        num += s->groups[g]->num_field;
+        num += fd_num_nodes(s->groups[g]);
     bool enough = t->num_samples == num && t->point_version == s->point_version;
     for (int32_t i = 0; i < num && enough; i++)
         enough = t->samples[i].room >= s->max_step / s->groups[t->samples[i].group]->every + 1;
@@ -256,10 +262,10 @@ unda_status fd_cpu_reserve(unda_solver *s)
     free_samples(t);
     TRY(array_try(&t->samples, num, sizeof *t->samples, "receiver samples"));
     for (int32_t g = 0; g < s->num_group; g++)
-        for (int32_t column = 0; column < s->groups[g]->num_field; column++) {
+        for (int32_t number = 0; number < fd_num_nodes(s->groups[g]); number++) {
             struct fd_cpu_samples *samples = &t->samples[t->num_samples++];
             samples->group = g;
-            samples->column = column;
+            samples->number = number;
             samples->room = s->max_step / s->groups[g]->every + 1;
             TRY(array_try(&samples->values, samples->room * nodes_of(s, samples)->num_node, sizeof(double),
                           "receiver samples"));

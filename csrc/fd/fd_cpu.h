@@ -5,9 +5,9 @@
 
 #include "fd.h"
 
-/* Raw values of the nodes around the points of one field of a group of receivers, in one call. */
+/* Raw values of one of the lists of nodes of a group of receivers, in one call. */
 struct fd_cpu_samples {
-    int32_t group, column;
+    int32_t group, number;
     double *values; /* [room][num_node] */
     int64_t room;
 };

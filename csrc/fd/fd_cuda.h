@@ -11,9 +11,9 @@
 enum { BLOCK = 256 };
 #define POINTER(address) ((void *)(uintptr_t)(address))
 
-/* One field of a group of receivers on the device. */
+/* One of the lists of nodes of a group of receivers on the device. */
 struct fd_cuda_group {
-    int32_t group, column;
+    int32_t group, number;
     gpu_ptr place, row;     /* nodes of all points, each once; row: of y, see by_row */
     gpu_ptr node, weight;   /* which are a point's; weights of axes */
     gpu_ptr values, out;    /* [sample][node], [sample][point] of one call */

@@ -257,8 +257,8 @@ static void free_groups(struct fd_cuda *t)
 static unda_status new_group(unda_solver *s, const struct receiver_group *group, struct fd_cuda_group *g)
 {
     struct fd_cuda *t = fd_cuda(s);
-    const struct fd_nodes *nodes = &((const struct fd_points *)group->points)->nodes[g->column];
-    int64_t *place, num = group->num_point;
+    const struct fd_nodes *nodes = fd_nodes_of(group, g->number);
+    int64_t *place, num = nodes->num_point;
     g->num_node = nodes->num_node;
     g->room = s->max_step / group->every + 2;
     TRY(array_try(&place, nodes->num_node, sizeof *place, "receivers"));
@@ -283,13 +283,13 @@ static unda_status update_groups(unda_solver *s)
     free_groups(t);
     int32_t num = 0;
     for (int32_t i = 0; i < s->num_group; i++)
-        num += s->groups[i]->num_field;
+        num += fd_num_nodes(s->groups[i]);
     TRY(array_try(&t->groups, num, sizeof *t->groups, "receivers"));
     for (int32_t i = 0; i < s->num_group; i++)
-        for (int32_t column = 0; column < s->groups[i]->num_field; column++) {
+        for (int32_t number = 0; number < fd_num_nodes(s->groups[i]); number++) {
             struct fd_cuda_group *g = &t->groups[t->num_group++];
             g->group = i;
-            g->column = column;
+            g->number = number;
             TRY(new_group(s, s->groups[i], g));
         }
     t->group_version = s->point_version;
@@ -305,10 +305,9 @@ unda_status fd_cuda_reserve(unda_solver *s)
 
 static unda_status take_sample(unda_solver *s, const struct fd_cuda_group *g, int64_t sample)
 {
-    const struct fd_points *points = s->groups[g->group]->points;
+    const struct fd_nodes *nodes = fd_nodes_of(s->groups[g->group], g->number);
     gpu_ptr values = g->values + (gpu_ptr)(sample * g->num_node * s->real_bytes);
-    return gather_places(s, fd_cuda_array(fd_cuda(s), points->field[g->column]), g->num_node, g->place,
-                         g->row, values);
+    return gather_places(s, fd_cuda_array(fd_cuda(s), nodes->field), g->num_node, g->place, g->row, values);
 }
 
 /* Receivers that are due at s->step; begin: the step at which the call began. */
@@ -331,15 +330,21 @@ unda_status fd_cuda_take_all(unda_solver *s, int which)
     return UNDA_OK;
 }
 
+/* Parts over other fields add to what is there. */
 static void interleave(const unda_solver *s, struct receiver_group *group, const struct fd_cuda_group *g,
                        int64_t count)
 {
-    for (int64_t i = 0; i < count * group->num_point; i++) {
-        int64_t at = (group->held * group->num_point + i) * group->num_field + g->column;
+    const struct fd_nodes *nodes = fd_nodes_of(group, g->number);
+    bool adds = g->number >= group->num_field;
+    for (int64_t i = 0; i < count * nodes->num_point; i++) {
+        int64_t sample = group->held + i / nodes->num_point, point = nodes->point[i % nodes->num_point];
+        int64_t at = (sample * group->num_point + point) * group->num_field + nodes->column;
         if (s->real_bytes == 4)
-            ((float *)group->samples)[at] = ((float *)g->host)[i];
+            ((float *)group->samples)[at] =
+                ((float *)g->host)[i] + (adds ? ((float *)group->samples)[at] : 0);
         else
-            ((double *)group->samples)[at] = ((double *)g->host)[i];
+            ((double *)group->samples)[at] =
+                ((double *)g->host)[i] + (adds ? ((double *)group->samples)[at] : 0);
     }
 }
 
@@ -347,17 +352,18 @@ static unda_status weigh(unda_solver *s, struct receiver_group *group, const str
                          int64_t count)
 {
     struct fd_cuda *t = fd_cuda(s);
+    int64_t num = fd_nodes_of(group, g->number)->num_point;
     struct scalar_weigh_args a = {.values = POINTER(g->values),
                                   .node = POINTER(g->node),
                                   .weight = POINTER(g->weight),
                                   .out = POINTER(g->out),
                                   .num_sample = count,
-                                  .num_point = group->num_point,
+                                  .num_point = num,
                                   .num_node = g->num_node,
                                   .num_field = 1};
-    struct gpu_shape shape = threads(32 * count * group->num_point);
+    struct gpu_shape shape = threads(32 * count * num);
     TRY(gpu_launch(&t->weigh, t->stream, &shape, &a, sizeof a));
-    TRY(gpu_download(t->stream, g->host, g->out, count * group->num_point * s->real_bytes));
+    TRY(gpu_download(t->stream, g->host, g->out, count * num * s->real_bytes));
     interleave(s, group, g, count);
     return UNDA_OK;
 }

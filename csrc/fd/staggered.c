@@ -61,6 +61,7 @@ static void place_fields(struct fd *fd, const int32_t *boundary)
             fd->field[f].half[a] = staggered_half(p, f, a);
             for (int side = 0; side < 2; side++) {
                 int32_t condition = boundary[2 * a + side];
+                fd->field[f].broken[a][side] = p->breaks && p->breaks(condition);
                 fd->field[f].sign[a][side] = condition == UNDA_BOUNDARY_PERIODIC ? SIDE_PERIODIC
                                              : condition == UNDA_BOUNDARY_ABSORBING
                                                  ? SIDE_NOTHING
@@ -155,15 +156,16 @@ static double material(const struct fd *fd, const double *material, int which, i
 
 /* ---- sources ---- */
 
-/* The node one on along the axes of a corner. */
-static int64_t corner_node(const struct fd *fd, int64_t node, int corner, int *num_free)
+/* The node one on along the axes of a corner; free: bits of the axes on whose free sides the first one lies.
+ */
+static int64_t corner_node(const struct fd *fd, int64_t node, int corner, int *free)
 {
     const struct fd_axis *axis = fd->axis;
     int64_t at[3] = {node / axis[2].total / axis[1].total, node / axis[2].total % axis[1].total,
                      node % axis[2].total};
-    *num_free = 0;
+    *free = 0;
     for (int a = 0; a < 3; a++) {
-        *num_free += fd_free_node(&axis[a], at[a]);
+        *free |= fd_free_node(&axis[a], at[a]) << a;
         at[a] = (at[a] + (corner >> a & 1)) % axis[a].total; /* periodic: closed; else within */
     }
     return (at[0] * axis[1].total + at[1]) * axis[2].total + at[2];
@@ -174,11 +176,11 @@ static unda_status gather_corners(unda_solver *s, int f, int64_t num, const int6
 {
     const struct staggered *p = s->fd->physics;
     for (int c = 0; c < 8; c++) {
-        int num_free;
+        int free;
         if (!staggered_corner(p, f, c))
             continue;
         for (int64_t i = 0; i < num; i++)
-            place[i] = corner_node(s->fd, node[i], c, &num_free);
+            place[i] = corner_node(s->fd, node[i], c, &free);
         for (int which = 0; which < p->num_material; which++) {
             TRY(fd_engine(s)->gather(s, FD_MATERIAL + which, num, place, values));
             for (int64_t i = 0; i < num; i++)
@@ -201,10 +203,9 @@ static unda_status inject(unda_solver *s, const double *rates, int f, int64_t nu
     if (status == UNDA_OK)
         status = gather_corners(s, f, num, node, corners, place, values);
     for (int64_t i = 0; i < num && status == UNDA_OK; i++) {
-        int num_free;
-        corner_node(s->fd, node[i], 0, &num_free);
-        weight[i] *=
-            s->fd->physics->gain((const double(*)[FD_MAX_MATERIAL])corners[i], f, rates, 3 - num_free);
+        int free;
+        corner_node(s->fd, node[i], 0, &free);
+        weight[i] *= s->fd->physics->gain((const double(*)[FD_MAX_MATERIAL])corners[i], f, rates, free);
     }
     array_free(corners);
     array_free(place);
@@ -223,6 +224,7 @@ const struct fd_scheme fd_staggered = {.name = "staggered",
                                        .check_material = check_material,
                                        .material = material,
                                        .num_rate_more = 1,
+                                       .num_rate_joined = 3,
                                        .inject = inject,
                                        .energy = fd_staggered_energy,
                                        .medium_dt = fd_staggered_medium_dt};

@@ -10,6 +10,12 @@
 /* Materials of the eight nodes around a place: [bits 1 2 4: one on along x y z]. */
 typedef double staggered_corners[8][FD_MAX_MATERIAL];
 
+/* A slope that a side gives: of a field along `normal`, the side's, as far as the medium's part of it goes
+ * minus the derivative along `along` of field `source`. */
+struct staggered_slope {
+    int32_t normal, along, source;
+};
+
 struct staggered {
     const char *name, *header;
     int32_t num_field, num_material, num_parameter;
@@ -24,13 +30,20 @@ struct staggered {
     int32_t half_sign,
         curl;         /* of what pass 0 adds; 1: of two terms of a field the second one is taken away */
     int32_t stresses; /* 1: fields 3, 4, 5 are normal stresses, whose energy is not the sum of theirs */
+    /* Sides about which no wave is a mirror image; slopes there, [num_field][2]; their medium's part at a
+     * node on the side, on num_free free ones. NULL: none. */
+    bool (*breaks)(int32_t condition);
+    const struct staggered_slope *slope;
+    double (*slope_of)(const double *material, int field, int num_free);
+    /* Rates of the part of a source's row over field `source`; those past the user's are the physics' own. */
+    void (*join)(int source, double rate, double *rates);
     /* What is kept of a node's material. */
     double (*material)(const struct fd *fd, const double *material, int which, int num_free);
     /* The field's share of the energy at a place, per volume; `other`: all fields there (for normal
      * stresses). */
     double (*inertia)(const staggered_corners corner, int field);
-    /* Its gain from a source of these rates. num_normal: normal stresses that are not held at 0 there. */
-    double (*gain)(const staggered_corners corner, int field, const double *rates, int num_normal);
+    /* Its gain from a source of these rates. free: bits 1 2 4 for x y z: the node is on a free side there. */
+    double (*gain)(const staggered_corners corner, int field, const double *rates, int free);
 };
 extern const struct staggered *const staggered_physics[]; /* by unda_physics */
 

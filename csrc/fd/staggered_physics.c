@@ -51,9 +51,9 @@ static double acoustic_inertia(const staggered_corners corner, int field)
     return field == 0 ? 1 / corner[0][1] : mean(corner, acoustic_stagger[field], 0);
 }
 
-static double acoustic_gain(const staggered_corners corner, int field, const double *rates, int num_normal)
+static double acoustic_gain(const staggered_corners corner, int field, const double *rates, int free)
 {
-    (void)num_normal;
+    (void)free;
     if (field == 0)
         return rates[0] + corner[0][1] * rates[ACOUSTIC_FIELDS];
     return rates[field] / acoustic_inertia(corner, field);
@@ -124,17 +124,56 @@ static double elastic_inertia(const staggered_corners corner, int field)
     return isinf(soft) ? 0 : soft; /* shear; of normal stresses see staggered_energy.c */
 }
 
-/* A fluid bears no shear: of a moment that reaches into one its nodes take the isotropic part. */
-static double elastic_gain(const staggered_corners corner, int field, const double *rates, int num_normal)
+/* Of a moment M the stress of a solid takes all; where n of its axes p are normal to free sides, along the
+ * others (f) what keeps s_pp = 0: M_f - lambda' / (2 mu) sum_p M_p, lambda' as kept there. A fluid bears no
+ * shear: of a moment that reaches into one its nodes take the isotropic part. Rates past the volume: strains
+ * times mu along each axis, of moments beside fixed sides (row.c). */
+static double elastic_gain(const staggered_corners corner, int field, const double *rates, int free)
 {
     if (field < 3)
         return rates[field] / elastic_inertia(corner, field);
     bool fluid = isinf(mean(corner, elastic_stagger[field], 2));
     if (field >= 6)
         return fluid ? 0 : rates[field];
-    double bulk = (num_normal * corner[0][1] + 2 / corner[0][2]) / 3;
+    const double *strain = rates + ELASTIC_FIELDS + 1;
+    double lambda = corner[0][1], mu = 1 / corner[0][2], num_normal = 3;
     double moment = fluid ? (rates[3] + rates[4] + rates[5]) / 3 : rates[field];
-    return moment - bulk * rates[ELASTIC_FIELDS];
+    for (int a = 0; a < 3; a++)
+        if (free >> a & 1) {
+            num_normal--;
+            moment = fluid ? 0 : moment - 0.5 * lambda / mu * rates[3 + a];
+        }
+    if (!fluid)
+        moment += lambda / mu * (strain[0] + strain[1] + strain[2]) + 2 * strain[field - 3];
+    return moment - (num_normal * lambda + 2 * mu) / 3 * rates[ELASTIC_FIELDS];
+}
+
+static bool elastic_breaks(int32_t condition)
+{
+    return condition == UNDA_BOUNDARY_FREE || condition == UNDA_BOUNDARY_FIXED;
+}
+
+static const struct staggered_slope elastic_slopes[ELASTIC_FIELDS][2] = {
+    {{0, 1, 1}, {0, 2, 2}}, {{1, 0, 0}, {1, 2, 2}}, {{2, 0, 0}, {2, 1, 1}}, {{0}}, {{0}}, {{0}},
+    {{1, 2, 5}, {2, 1, 4}}, {{0, 2, 5}, {2, 0, 3}}, {{0, 1, 4}, {1, 0, 3}}};
+
+/* Of velocities nu = lambda / (lambda + 2 mu), which is lambda' / (2 mu) with what is kept on one free side;
+ * on n the kept one gives nu / (1 + (n - 1) nu), in a fluid nu is 1. Of stresses 1, and 0 in a fluid, which
+ * slides along a wall. */
+static double elastic_slope(const double *material, int field, int num_free)
+{
+    bool fluid = isinf(material[2]);
+    double kept = 0.5 * material[1] * material[2];
+    if (field >= 3)
+        return fluid ? 0 : 1;
+    return fluid ? 1 : kept / (1 - (num_free - 1) * kept);
+}
+
+/* A force stays one. A moment M_tn beside a fixed side is a strain along t, too, M_tn / mu: minus the slope
+ * of s_tn is d_t s_tt. */
+static void elastic_join(int source, double rate, double *rates)
+{
+    rates[source < 3 ? source : ELASTIC_FIELDS + 1 + source - 3] = rate;
 }
 
 static const struct staggered elastic = {.name = "elastic",
@@ -152,6 +191,10 @@ static const struct staggered elastic = {.name = "elastic",
                                          .parity = elastic_parity,
                                          .half_sign = 1,
                                          .stresses = 1,
+                                         .breaks = elastic_breaks,
+                                         .slope = elastic_slopes[0],
+                                         .slope_of = elastic_slope,
+                                         .join = elastic_join,
                                          .material = elastic_material,
                                          .inertia = elastic_inertia,
                                          .gain = elastic_gain};
@@ -183,9 +226,9 @@ static double maxwell_inertia(const staggered_corners corner, int field)
     return field < 3 ? 1 / mean(corner, maxwell_stagger[field], 0) : mean(corner, maxwell_stagger[field], 1);
 }
 
-static double maxwell_gain(const staggered_corners corner, int field, const double *rates, int num_normal)
+static double maxwell_gain(const staggered_corners corner, int field, const double *rates, int free)
 {
-    (void)num_normal;
+    (void)free;
     double inertia = maxwell_inertia(corner, field);
     double loss = field < 3 ? mean(corner, maxwell_stagger[field], 2) * inertia * inertia : 0;
     return rates[field] / (inertia + loss);

@@ -1,0 +1,393 @@
+/* row.c: what a point takes of the nodes around it: a product of weights along the three axes.
+ * Along an axis: a sinc windowed by Kaiser's function of radius 4 and b = 6.31 (Hicks 2002), exact to 7e-4 at
+ * 8 nodes a wavelength and 1.3e-3 at 4. Nodes beyond a side stand for their images.
+ * Beside free and fixed sides of an elastic medium fields are no mirror images. There the weights are those
+ * of the polynomial through the nodes inside and what is known at the side itself: the value of a field that
+ * has nodes there or vanishes there, and of the others the slope (Birkhoff interpolation),
+ *     free:  d_n v_n = -lambda / (lambda + 2 mu) sum_t d_t v_t    (no normal traction),
+ *     fixed: d_n s_tn = -d_t s_tt                                 (no acceleration, s_tu = 0),
+ * n the normal, t and u along the side: the row of v_n takes of v_t, too, that of s_tn of s_tt, at the nodes
+ * on the side, where these stand. So a row is a sum of products, each over the nodes of one field. */
+#include "staggered.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double RADIUS = 4, SHAPE = 6.31;
+/* Nodes of a polynomial at a side: more swing between the last two, fewer are less exact. And the cells
+ * beside such a side in which weights of a window are made to sum to 1, from which they are 4e-4 away. */
+enum { SIDED_WIDTH = 6, NEAR = 5, MAX_UNKNOWN = POINT_WIDTH + 2 };
+
+/* Modified Bessel function of the first kind and order 0 (Abramowitz & Stegun 1964, 9.6.12). */
+static double bessel_i0(double x)
+{
+    double term = 1, sum = 1;
+    for (int k = 1; term > 1e-17 * sum; k++) {
+        term *= x * x / (4.0 * k * k);
+        sum += term;
+    }
+    return sum;
+}
+
+static double kaiser_sinc(double d)
+{
+    const double pi = 3.14159265358979323846;
+    double inside = 1 - d * d / (RADIUS * RADIUS);
+    if (inside <= 0)
+        return 0;
+    return (d == 0 ? 1 : sin(pi * d) / (pi * d)) * bessel_i0(SHAPE * sqrt(inside)) / bessel_i0(SHAPE);
+}
+
+static void add_weight(int64_t *node, double *weight, int64_t at, double value)
+{
+    int i = 0;
+    while (weight[i] != 0 && node[i] != at)
+        i++;
+    node[i] = at;
+    weight[i] += value;
+}
+
+/* ---- polynomials ---- */
+
+/* The value (0) or a derivative (1, 2) of x^power. */
+static double monomial(double x, int power, int derivative)
+{
+    double factor = 1;
+    for (int i = 0; i < derivative; i++)
+        factor *= power - i;
+    return power < derivative ? 0 : factor * pow(x, power - derivative);
+}
+
+/* Solves a w = b, the matrix [num][MAX_UNKNOWN] by rows, b becomes w: Gauss, largest pivots. */
+static void solve(int num, double (*a)[MAX_UNKNOWN], double *b)
+{
+    for (int k = 0; k < num; k++) {
+        int best = k;
+        for (int i = k + 1; i < num; i++)
+            if (fabs(a[i][k]) > fabs(a[best][k]))
+                best = i;
+        for (int j = 0; j < num; j++) {
+            double kept = a[k][j];
+            a[k][j] = a[best][j];
+            a[best][j] = kept;
+        }
+        double kept = b[k];
+        b[k] = b[best];
+        b[best] = kept;
+        for (int i = k + 1; i < num; i++) {
+            double factor = a[i][k] / a[k][k];
+            for (int j = k; j < num; j++)
+                a[i][j] -= factor * a[k][j];
+            b[i] -= factor * b[k];
+        }
+    }
+    for (int k = num - 1; k >= 0; k--) {
+        for (int j = k + 1; j < num; j++)
+            b[k] -= a[k][j] * b[j];
+        b[k] /= a[k][k];
+    }
+}
+
+/* What the polynomial through data at `place`s, of which `is_slope` are its slopes, has at x: the weight of
+ * each datum, such that all powers below `num` come out. */
+static void polynomial(int num, const double *place, const bool *is_slope, double x, int derivative,
+                       double *weight)
+{
+    const double scale = 1.0 / RADIUS;
+    double matrix[MAX_UNKNOWN][MAX_UNKNOWN];
+    for (int power = 0; power < num; power++) {
+        for (int i = 0; i < num; i++)
+            matrix[power][i] =
+                monomial((place[i] - place[0]) * scale, power, is_slope[i]) * (is_slope[i] ? scale : 1);
+        weight[power] = monomial((x - place[0]) * scale, power, derivative) * pow(scale, derivative);
+    }
+    solve(num, matrix, weight);
+}
+
+/* ---- along an axis ---- */
+
+/* Weights of a field along an axis, and of its slopes at the two sides, which count where they are known;
+ * near: the point is near a broken side, of any axis. */
+struct line {
+    int64_t *node;
+    double *weight, slope[2];
+    bool know_slope, near;
+};
+
+/* Places of a polynomial: `width` around the point, those beyond broken sides put inside. */
+static void choose_places(const struct fd *fd, int f, int a, double place, int width, int64_t *first,
+                          int64_t *end)
+{
+    const struct fd_field *field = &fd->field[f];
+    int64_t beyond = fd->axis[a].total - field->half[a];
+    *first = (int64_t)floor(place) - width / 2 + 1;
+    if (field->broken[a][0] && *first < 0)
+        *first = 0;
+    if (field->broken[a][1] && *first + width > beyond)
+        *first = beyond - width;
+    if (field->broken[a][0] && *first < 0)
+        *first = 0;
+    *end = *first + width;
+    if (field->broken[a][1] && *end > beyond)
+        *end = beyond;
+}
+
+static void polynomial_line(const struct fd *fd, int f, int a, double place, int derivative, int width,
+                            struct line *line)
+{
+    const struct fd_axis *axis = &fd->axis[a];
+    const struct fd_field *field = &fd->field[f];
+    double data[MAX_UNKNOWN], weight[MAX_UNKNOWN], unit = pow(axis->h, -derivative);
+    bool is_slope[MAX_UNKNOWN] = {false};
+    int64_t first, end;
+    int num = 0, side_of[MAX_UNKNOWN];
+    choose_places(fd, f, a, place, width, &first, &end);
+    for (int64_t i = first; i < end; i++)
+        data[num++] = (double)i;
+    for (int side = 0; side < 2 && field->half[a]; side++) {
+        bool beside = side ? end == axis->total - 1 : first == 0, even = field->sign[a][side] > 0;
+        if (!field->broken[a][side] || !beside || (even && !line->know_slope))
+            continue;
+        is_slope[num] = even; /* else 0 on the side */
+        side_of[num] = side;
+        data[num] = side ? (double)(axis->total - 1) - 0.5 : -0.5;
+        if (!even && !derivative && fabs(place - data[num]) < 1e-9)
+            return;
+        num++;
+    }
+    polynomial(num, data, is_slope, place, derivative, weight);
+    for (int i = 0; i < num; i++) {
+        int sign;
+        if (first + i >= end) {
+            if (is_slope[i])
+                line->slope[side_of[i]] = weight[i] * unit * axis->h;
+            continue;
+        }
+        int64_t at = fd_mirror(axis, field->half[a], field->sign[a], first + i, &sign);
+        if (sign * weight[i] != 0)
+            add_weight(line->node, line->weight, at, sign * weight[i] * unit);
+    }
+}
+
+/* Weights of the value (0) or a derivative (1, 2) of a field along axis a. */
+static void line_of(const struct fd *fd, int f, int a, double x, int derivative, struct line *line)
+{
+    const struct fd_axis *axis = &fd->axis[a];
+    const struct fd_field *field = &fd->field[f];
+    double half = axis->total > 1 ? 0.5 * field->half[a] : 0;
+    double place = (x - axis->origin) / axis->h + (double)axis->first - half, whole = nearbyint(place);
+    int64_t base = (int64_t)floor(place) - POINT_WIDTH / 2 + 1;
+    bool on_node = fabs(place - whole) < 1e-9 || axis->total == 1;
+    for (int i = 0; i < POINT_WIDTH; i++) {
+        line->node[i] = 0;
+        line->weight[i] = 0;
+    }
+    line->slope[0] = line->slope[1] = 0;
+    if (derivative && axis->total == 1)
+        return;
+    bool low = field->broken[a][0] && base < 0;
+    bool high = field->broken[a][1] && base + POINT_WIDTH > axis->total - field->half[a];
+    if (derivative || ((low || high) && !on_node)) {
+        int width = low || high ? SIDED_WIDTH : POINT_WIDTH;
+        polynomial_line(fd, f, a, place, derivative, width, line);
+        return;
+    }
+    double sum = 0;
+    for (int i = 0; i < POINT_WIDTH; i++)
+        sum += kaiser_sinc(place - (double)(base + i));
+    for (int i = 0; i < (on_node ? 1 : POINT_WIDTH); i++) {
+        int sign;
+        int64_t raw = on_node ? (int64_t)whole : base + i;
+        int64_t at = fd_mirror(axis, field->half[a], field->sign[a], raw, &sign);
+        double value = sign * (on_node ? 1 : kaiser_sinc(place - (double)raw));
+        if (line->near && !on_node)
+            value /= sum;
+        if (value != 0)
+            add_weight(line->node, line->weight, at, value);
+    }
+}
+
+/* ---- products ---- */
+
+/* Adds `factor` times a derivative at `from` to what stands in a line. */
+static void add_line(const struct fd *fd, int f, int a, double from, int derivative, double factor,
+                     struct fd_product *product)
+{
+    int64_t node[POINT_WIDTH];
+    double weight[POINT_WIDTH];
+    struct line line = {.node = node, .weight = weight, .near = true};
+    line_of(fd, f, a, from, derivative, &line);
+    for (int i = 0; i < POINT_WIDTH; i++)
+        if (weight[i] != 0)
+            add_weight(product->node[a], product->weight[a], node[i], factor * weight[i]);
+}
+
+static double side_place(const struct fd_axis *axis, int side)
+{
+    return axis->origin + (double)((side ? axis->total - 1 : 0) - axis->first) * axis->h;
+}
+
+/* The product that gives slopes[side] times the slope of a field along `normal` there, but for the medium's
+ * part in it: minus the derivative along `along` of field `source`. Where the line along `along` has slopes
+ * of its own (others), the two products count the mixed derivative twice: one of them takes it back. */
+static void join(const struct fd *fd, const struct staggered_slope *slope, const double *x,
+                 const double *slopes, const double *others, struct fd_product *product)
+{
+    product->field = slope->source;
+    for (int a = 0; a < 3; a++) {
+        struct line line = {.node = product->node[a], .weight = product->weight[a], .near = true};
+        if (a != slope->normal)
+            line_of(fd, slope->source, a, x[a], a == slope->along, &line);
+    }
+    for (int side = 0; side < 2; side++)
+        if (others[side] != 0 && slope->normal < slope->along)
+            add_line(fd, slope->source, slope->along, side_place(&fd->axis[slope->along], side), 2,
+                     -others[side], product);
+    memset(product->weight[slope->normal], 0, sizeof product->weight[0]);
+    for (int side = 0; side < 2; side++) {
+        product->node[slope->normal][side] = side ? fd->axis[slope->normal].total - 1 : 0;
+        product->weight[slope->normal][side] = -slopes[side];
+    }
+}
+
+static bool is_near(const struct fd *fd, int f, const double *x)
+{
+    bool near = false;
+    for (int a = 0; a < 3; a++)
+        for (int side = 0; side < 2; side++)
+            near = near || (fd->field[f].broken[a][side] &&
+                            fabs(x[a] - side_place(&fd->axis[a], side)) < NEAR * fd->axis[a].h);
+    return near;
+}
+
+static void point_row(const struct fd *fd, int f, const double *x, struct fd_row *row)
+{
+    const struct staggered_slope *slope = fd->physics ? fd->physics->slope : NULL;
+    double slopes[3][2];
+    bool near = is_near(fd, f, x);
+    row->part[0].field = f;
+    for (int a = 0; a < 3; a++) {
+        struct line line = {row->part[0].node[a], row->part[0].weight[a], {0}, true, near};
+        line_of(fd, f, a, x[a], 0, &line);
+        memcpy(slopes[a], line.slope, sizeof line.slope);
+    }
+    for (int i = 1; i < FD_MAX_PART; i++)
+        row->part[i].field = -1;
+    for (int i = 0; slope && i < FD_MAX_PART - 1; i++) {
+        const struct staggered_slope *one = &slope[(FD_MAX_PART - 1) * f + i];
+        const double *here = slopes[one->normal];
+        if (fd->axis[one->along].total > 1 && (here[0] != 0 || here[1] != 0))
+            join(fd, one, x, here, slopes[one->along], &row->part[1 + i]);
+    }
+}
+
+/* ---- the medium's part in slopes ---- */
+
+/* The four nodes on a side around a point, and what a linear interpolation takes of them. */
+static void side_nodes(const struct fd *fd, int normal, int side, const double *x, int64_t *node,
+                       double *share)
+{
+    int64_t at[3][2];
+    double part[3][2];
+    for (int a = 0; a < 3; a++) {
+        const struct fd_axis *axis = &fd->axis[a];
+        double place = a == normal       ? (double)(side ? axis->total - 1 : 0)
+                       : axis->total > 1 ? (x[a] - axis->origin) / axis->h + (double)axis->first
+                                         : 0;
+        int64_t low = (int64_t)floor(fmin(fmax(place, 0), (double)(axis->total - 1)));
+        at[a][0] = low;
+        at[a][1] = low + 1 < axis->total ? low + 1 : axis->side[0] == SIDE_PERIODIC ? 0 : low;
+        part[a][1] = place - (double)low;
+        part[a][0] = 1 - part[a][1];
+    }
+    int p = (normal + 1) % 3, q = (normal + 2) % 3;
+    for (int i = 0; i < 4; i++) {
+        int64_t place[3];
+        place[normal] = at[normal][0];
+        place[p] = at[p][i & 1];
+        place[q] = at[q][i >> 1];
+        node[i] = (place[0] * fd->axis[1].total + place[1]) * fd->axis[2].total + place[2];
+        share[i] = part[p][i & 1] * part[q][i >> 1];
+    }
+}
+
+static int count_free(const struct fd *fd, int64_t node)
+{
+    const struct fd_axis *axis = fd->axis;
+    return fd_free_node(&axis[0], node / axis[2].total / axis[1].total) +
+           fd_free_node(&axis[1], node / axis[2].total % axis[1].total) +
+           fd_free_node(&axis[2], node % axis[2].total);
+}
+
+static bool joined(const struct fd_row *row)
+{
+    for (int i = 1; i < FD_MAX_PART; i++)
+        if (row->part[i].field >= 0)
+            return true;
+    return false;
+}
+
+/* Multiplies the weights at sides of row[0 .. num) by the medium's part there. values: [material][row][part -
+ * 1] [side][4]. */
+static void weigh_slopes(const struct fd *fd, int f, int64_t num, const double *points, struct fd_row *row,
+                         const int64_t *node, const double *values)
+{
+    enum { EACH = 8 * (FD_MAX_PART - 1) };
+    int64_t all = EACH * num;
+    for (int64_t i = 0; i < all; i += 4) {
+        int part = 1 + (int)(i / 8 % (FD_MAX_PART - 1)), side = i / 4 % 2, normal;
+        struct fd_product *product = &row[i / EACH].part[part];
+        double factor = 0, share[4];
+        int64_t unused[4];
+        if (product->field < 0)
+            continue;
+        normal = fd->physics->slope[(FD_MAX_PART - 1) * f + part - 1].normal;
+        side_nodes(fd, normal, side, points + 3 * (i / EACH), unused, share);
+        for (int k = 0; k < 4; k++) {
+            double material[FD_MAX_MATERIAL];
+            for (int which = 0; which < fd->num_material; which++)
+                material[which] = values[which * all + i + k];
+            factor += share[k] * fd->physics->slope_of(material, f, count_free(fd, node[i + k]));
+        }
+        product->weight[normal][side] *= factor;
+    }
+}
+
+static unda_status read_slopes(unda_solver *s, int f, int64_t num, const double *points, struct fd_row *row,
+                               int64_t *node, double *values)
+{
+    enum { EACH = 8 * (FD_MAX_PART - 1) };
+    const struct fd *fd = s->fd;
+    double share[4];
+    for (int64_t i = 0; i < EACH * num; i += 4) {
+        const struct staggered_slope *slope =
+            &fd->physics->slope[(FD_MAX_PART - 1) * f + (int)(i / 8 % (FD_MAX_PART - 1))];
+        side_nodes(fd, slope->normal, i / 4 % 2, points + 3 * (i / EACH), node + i, share);
+    }
+    for (int which = 0; which < fd->num_material; which++)
+        TRY(fd_engine(s)->gather(s, FD_MATERIAL + which, EACH * num, node, values + which * EACH * num));
+    weigh_slopes(fd, f, num, points, row, node, values);
+    return UNDA_OK;
+}
+
+unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points, struct fd_row *row)
+{
+    enum { EACH = 8 * (FD_MAX_PART - 1) };
+    bool any = false;
+    int64_t *node;
+    double *values = NULL;
+    for (int64_t i = 0; i < num; i++) {
+        point_row(s->fd, f, points + 3 * i, &row[i]);
+        any = any || joined(&row[i]);
+    }
+    if (!any)
+        return UNDA_OK;
+    TRY(fd_need_material(s));
+    TRY(array_try(&node, EACH * num, sizeof *node, "points"));
+    unda_status status = array_try(&values, EACH * s->fd->num_material * num, sizeof *values, "points");
+    if (status == UNDA_OK)
+        status = read_slopes(s, f, num, points, row, node, values);
+    array_free(node);
+    array_free(values);
+    return status;
+}
