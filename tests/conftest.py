@@ -4,6 +4,7 @@
 """
 
 import os
+from functools import cache
 
 import cuda_device
 import pytest
@@ -36,3 +37,21 @@ def pytest_runtest_makereport(item, call):
         report.outcome = "failed"
         report.longrepr = f"took {call.duration:.1f} s, a default test has {LIMIT_SECONDS:.0f} s"
     return report
+
+
+@cache
+def _limits(device, **options):
+    from unda import limits
+
+    return limits.device_limits(device, **options)
+
+
+@pytest.fixture
+def limits_once(monkeypatch):
+    """What a device can do is measured once a process, which takes a second, and not by each test."""
+    from unda.commands import bench_dg, bench_fd, bench_fd_papers
+
+    for module in (bench_dg, bench_fd, bench_fd_papers):
+        monkeypatch.setattr(module, "device_limits", _limits)
+    for name in ("grid_simulation", "mesh_simulation"):
+        monkeypatch.setattr(f"unda.{name}.device_limits", _limits)

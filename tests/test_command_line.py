@@ -12,6 +12,7 @@ from unda.__main__ import main
 from unda.commands import cavity, verify
 
 REAL = cuda_device.prepare()
+pytestmark = pytest.mark.usefixtures("limits_once")
 
 
 def test_info_names_the_library_and_the_processor(capsys):
@@ -67,7 +68,9 @@ def check_bench(tmp_path, device, kernels, physics="acoustic"):
     return result
 
 
-@pytest.mark.parametrize("physics", FIELDS)
+@pytest.mark.parametrize(  # the others are timed by the next but one
+    "physics", [pytest.param(name, marks=[pytest.mark.slow] * (name != "elastic")) for name in FIELDS]
+)
 def test_bench_times_each_degree_on_the_cpu(tmp_path, capsys, physics):
     result = check_bench(tmp_path, "cpu", "fused,node", physics)
     assert [(row["degree"], row["kernel"]) for row in result["rows"]] == [(1, "cpu"), (2, "cpu")]

@@ -48,8 +48,14 @@ def tiled(case):
     return "step" if "periodic" in (case.sides[0][0], case.sides[1][0]) else "tiled"
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name, dtype",
+    [
+        pytest.param(name, dtype, marks=[pytest.mark.slow] * ((i + (dtype == "float64")) % 2))
+        for i, name in enumerate(CASES)
+        for dtype in ("float32", "float64")
+    ],
+)
 def test_cpu_kernels_have_the_same_bits(name, dtype):
     """Those of one step at a time; another bit is seen."""
     case, depth = CASES[name], {"depth": 5}

@@ -13,7 +13,7 @@ import pytest
 import unda
 from staggered_cases import WALLS, random_medium, source_of, whole_state
 
-pytestmark = pytest.mark.gpu_or_stand_in
+pytestmark = [pytest.mark.gpu_or_stand_in, pytest.mark.usefixtures("limits_once")]
 REAL = cuda_device.prepare()
 RUNS = 2
 LEVELS = 5

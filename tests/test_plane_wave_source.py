@@ -241,8 +241,15 @@ def fields_of(sim):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
-@pytest.mark.parametrize("name", ["acoustic", "s", "maxwell"])
+@pytest.mark.parametrize(
+    "name, case",
+    [
+        pytest.param(name, case, marks=[pytest.mark.slow] * ((i + j) % 2 and not REAL))
+        for i, name in enumerate(["acoustic", "s", "maxwell"])
+        for j, case in enumerate(CASES)
+    ],
+    ids=str,
+)
 def test_cuda_equals_cpu(name, case):
     options = dict(zip(("dtype", "kernel", "flux", "integrator", "degree"), case, strict=True))
     steps, tolerance = 100 if REAL else 5, TOLERANCE[case[0]]

@@ -362,7 +362,9 @@ def surface_error(degree, area_factor=1.0, swap=False):
     return worst
 
 
-@pytest.mark.parametrize("degree", DEGREES)
+@pytest.mark.parametrize(
+    "degree", [pytest.param(n, marks=[pytest.mark.slow] * (n in (5, 7, 8, 9))) for n in DEGREES]
+)
 def test_lift_gives_the_surface_term_of_a_real_element(degree):
     # float64 sums over the nodes of the element and of the face; quadratures are summed pairwise
     tolerance = 2 * EPS * (element(degree).num_node + element(degree).num_face_node + 20)
