@@ -278,7 +278,7 @@ MUTATIONS = [
     ("csrc/fd/staggered_stable.c", "low ? on - m : m - 1 + on", "low ? -m : m - 1"),
     ("csrc/fd/staggered_stable.c", "drop_signs(out[i], num);", ";"),
     ("csrc/fd/staggered_stable.c", "row[num_z] = row[0];", ";"),
-    ("csrc/fd/staggered_stable.c", "fmax(value, 0)", "fabs(value)"),
+    ("csrc/fd/staggered_stable.c", "fmax(value * unit, 0)", "fabs(value * unit)"),
     ("csrc/fd/staggered_stable.c", "most = fmax(most, eps[k]);", "most = eps[k];"),
     ("csrc/fd/staggered_stable.c", "medium->first ? -plane : plane", "plane"),
     ("csrc/fd/staggered_stable.c", "*bound > ENOUGH * last", "true"),
