@@ -144,7 +144,7 @@ mutate: .venv/test ## does a test see each of many wrong tokens? (half an hour)
 
 # GPU_JOBS=8: so many processes, which compile kernels side by side (needs pytest-xdist).
 test-gpu: gpu-lib ## the tests that need a CUDA device (PY=python3 GPU_JOBS=8)
-	$(WITH_PATH) $(PY) -m pytest -p no:cacheprovider -m "gpu or gpu_or_stand_in" --slow --require-gpu \
+	$(WITH_PATH) OMP_NUM_THREADS=1 $(PY) -m pytest -p no:cacheprovider -m "gpu or gpu_or_stand_in" --slow --require-gpu \
 	    $(if $(GPU_JOBS),-n $(GPU_JOBS)) \
 	    --junitxml=build/test_gpu.xml $(ARGS)
 	$(if $(ARGS),,$(WITH_PATH) $(PY) tests/gpu_record.py write build/test_gpu.xml)

@@ -284,7 +284,7 @@ typedef struct unda_solver_options {
     int32_t integrator; /* unda_integrator */
     int32_t kernel;     /* unda_kernel; DG: CUDA only */
     int32_t device;     /* UNDA_DEVICE_CPU or the index of a CUDA device */
-    int32_t threads;    /* CPU threads; 0: all the process may use */
+    int32_t threads;    /* CPU threads; 0: what the process may use, fewer for small problems */
     int32_t no_graph;   /* 1: launch kernels one by one instead of as CUDA graphs */
     /* Plan of the kernel; 0: the table's. fused: rows, elements a thread, elements a block, blocks an SM,
      * columns of the volume and of the lift product unrolled; node: [2] elements a block; tiled: steps of a

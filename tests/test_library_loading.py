@@ -145,3 +145,44 @@ def test_an_installed_unda_has_no_sources_to_compare_with(checkout):
 def test_a_missing_binding_is_named(checkout):
     (checkout / "python" / "unda" / "_cffi.py").unlink()
     assert "_cffi.py is missing" in import_error(path=checkout / "python")
+
+
+# ---- threads of OpenMP
+
+
+@pytest.mark.parametrize("given, policy", [
+    ({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "active"}, "ACTIVE"), ({"GOMP_SPINCOUNT": "7"}, "'7'"),
+])  # fmt: skip
+def test_threads_sleep_while_they_wait_unless_the_user_says_otherwise(monkeypatch, given, policy):
+    """What libgomp has read is what it displays."""
+    for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT"):
+        monkeypatch.delenv(name, raising=False)
+    code = "import os, unda; print([os.environ.get(n) for n in ('OMP_WAIT_POLICY', 'GOMP_SPINCOUNT')])"
+    done = run(code, OMP_DISPLAY_ENV="verbose", **given)
+    shown = {name: value for name, value in re.findall(r"(\w+) = ('.*')", done.stderr)}
+    name = next(iter(given), "OMP_WAIT_POLICY")
+    assert policy in shown[name], done.stderr
+    assert done.stdout.strip() == str([given.get("OMP_WAIT_POLICY"), given.get("GOMP_SPINCOUNT")])
+
+
+THREADS = """
+import unda
+water, none = unda.Acoustic(rho=1.0, c=1.0), {"*": "periodic"}
+box = {n: unda.box_mesh((0, 0, 0), (1, 1, 1), (n, n, n)) for n in (1, 5)}
+for make in (
+    lambda **more: unda.FD(unda.Grid((255, 1, 257), 1.0), water, boundary=none, **more),
+    lambda **more: unda.FD(unda.Grid((512, 1, 256), 1.0), water, boundary=none, **more),
+    lambda **more: unda.FD(unda.Grid((512, 1, 1025), 1.0), water, boundary=none, **more),
+    lambda **more: unda.FD(unda.Grid((45, 1, 45), 1.0), water, scheme="staggered", boundary=none, **more),
+    lambda **more: unda.FD(unda.Grid((200, 1, 200), 1.0), water, scheme="staggered", boundary=none, **more),
+    lambda **more: unda.DG(box[1], water, degree=3, **more),
+    lambda **more: unda.DG(box[5], water, degree=3, **more),
+):
+    print(*(make(device="cpu", **more).config["threads"] for more in ({}, {"threads": 3})), end=" ")
+"""
+
+
+def test_small_problems_take_few_threads_and_threads_asked_for_are_taken():
+    """65,536 nodes of the scalar scheme, or 8,192 unknowns of the others, are worth a thread."""
+    done = run(THREADS, OMP_NUM_THREADS="4", UNDA_DEVICE="cpu")
+    assert done.stdout.split() == "1 3 2 3 4 3 1 3 4 3 1 3 4 3".split(), done.stderr

@@ -146,7 +146,9 @@ def test_the_device_targets_make_no_environment_and_use_the_python_they_are_give
         assert done.returncode == 0, done.stderr
         assert ".venv" not in done.stdout and "pip" not in done.stdout
         assert str(checkout.python) in done.stdout
-    assert "--require-gpu" in checkout.make("test-gpu", "-n").stdout
+    planned = checkout.make("test-gpu", "-n").stdout
+    assert "--require-gpu" in planned
+    assert "OMP_NUM_THREADS=1" in planned  # or each of GPU_JOBS processes starts a thread a core
 
 
 def test_every_fault_of_make_mutate_can_be_put_in():

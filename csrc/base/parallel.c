@@ -13,6 +13,12 @@ int32_t parallel_threads(int32_t wanted)
     return wanted > 0 ? wanted : omp_get_max_threads();
 }
 
+int32_t parallel_worth(int32_t wanted, int64_t values, int64_t least)
+{
+    int64_t worth = 1 + (values - 1) / least, threads = parallel_threads(wanted);
+    return (int32_t)(wanted > 0 || threads < worth ? threads : worth);
+}
+
 int32_t parallel_few(int32_t wanted)
 {
     enum { FEW = 8 };

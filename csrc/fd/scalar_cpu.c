@@ -104,7 +104,7 @@ static unda_status create(unda_solver *s)
     struct scalar_cpu *t;
     TRY(forecast(s));
     fork_mark();
-    s->threads = parallel_threads(s->options.threads);
+    s->threads = parallel_worth(s->options.threads, fd->num_node, LEAST_SCALAR);
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
     fd_cpu_lay_out(s, &t->base);

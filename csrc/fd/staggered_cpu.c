@@ -57,7 +57,7 @@ static unda_status create(unda_solver *s)
     struct staggered_cpu *t;
     TRY(forecast(s));
     fork_mark();
-    s->threads = parallel_threads(s->options.threads);
+    s->threads = parallel_worth(s->options.threads, fd->num_node * fd->num_field, LEAST_COUPLED);
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
     t->physics = s->options.physics;

@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,27 @@ def _check_fresh(library: Any, root: Path) -> None:
         raise ImportError("unda: libunda.so is stale, csrc/ or cuda/ has changed; run make lib")
 
 
+_WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
+
+
+@contextmanager
+def _waiting_asleep() -> Iterator[None]:
+    """Let the threads of an OpenMP library that is loaded meanwhile sleep while they wait, not spin.
+
+    It looks at the environment once. Spinning gains some microseconds a step, and takes the cores from
+    other processes and from the very threads waited for: two runs on the same cores took many times as
+    long. What the user has set stands.
+    """
+    if any(name in os.environ for name in _WAITING):
+        yield
+        return
+    os.environ["OMP_WAIT_POLICY"] = "passive"
+    try:
+        yield
+    finally:
+        os.environ.pop("OMP_WAIT_POLICY", None)
+
+
 def _load() -> Any:
     """Open libunda.so beside this file.
 
@@ -84,7 +106,8 @@ def _load() -> Any:
     path = Path(chosen) if chosen else here / "libunda.so"
     try:
         # Never unloaded: at the end of a process meshes and solvers may be freed after `lib` is gone.
-        library = ffi.dlopen(str(path), os.RTLD_NOW | os.RTLD_NODELETE)
+        with _waiting_asleep():
+            library = ffi.dlopen(str(path), os.RTLD_NOW | os.RTLD_NODELETE)
         _check_fit(library)
     except (OSError, AttributeError) as error:
         raise ImportError(f"unda: cannot load {path}: {error}; run make lib") from error

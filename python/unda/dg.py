@@ -54,7 +54,8 @@ class DG(MeshSimulation):
         "auto" (what the environment variable UNDA_DEVICE says, else the first CUDA device that can be
         used, else the CPU; the log says why), "cpu", "cuda" or "cuda:1".
     threads : int, optional
-        CPU threads; all that the process may use if omitted.
+        CPU threads; if omitted, all that the process may use, or fewer for small problems, whose steps are
+        over before all are awake.
     allow_unstable : bool
         Accept a dt above the stable limit.
     kernel : {"auto", "fused", "node"}

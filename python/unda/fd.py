@@ -89,7 +89,8 @@ class FD(GridSimulation):
     device : str
         As for `DG`.
     threads : int, optional
-        CPU threads; all that the process may use if omitted.
+        CPU threads; if omitted, all that the process may use, or fewer for small problems, whose steps are
+        over before all are awake.
     kernel : {"auto", "step", "tiled", "diamond"}
         "step": one step of the whole grid after the other. For the scalar scheme also "tiled", on the CPU and
         where x and y are not periodic: several steps of what is in the cache; "diamond", on CUDA devices up
