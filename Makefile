@@ -180,5 +180,5 @@ lint: .venv/dev ## ruff, mypy and the formatters, changing nothing
 check: lint test ## lint, then the default tests
 
 clean: ## remove what was built (.venv stays)
-	rm -rf build dist python/unda.egg-info $(LIBRARY) $(BINDING)
+	rm -rf build dist python/unda_waves.egg-info $(LIBRARY) $(BINDING)
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

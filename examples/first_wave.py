@@ -33,7 +33,7 @@ def draw(sim, rec, exact, name):
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        print("no picture: pip install 'unda[plot]'")
+        print("no picture: pip install 'unda-waves[plot]'")
         return
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     sim.plot_slice("p", y=491.0, ax=left)

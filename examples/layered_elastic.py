@@ -73,7 +73,7 @@ def draw(sim, floor, water, peak, name):
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        print("no picture: pip install 'unda[plot]'")
+        print("no picture: pip install 'unda-waves[plot]'")
         return
     figure = plt.figure(figsize=(11, 8.4), layout="constrained")
     top, bottom = figure.subfigures(2, 1, height_ratios=(1, 1.9))

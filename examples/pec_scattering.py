@@ -73,7 +73,7 @@ def draw(degree, snapshot, theta, found, exact, name):
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        print("no picture: pip install 'unda[plot]'")
+        print("no picture: pip install 'unda-waves[plot]'")
         return
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
     limit = np.abs(total).max()

@@ -92,7 +92,7 @@ def main():
         film = "shot_gather.gif"
     except ImportError:
         film = None
-        print("no pictures: pip install 'unda[plot]'")
+        print("no pictures: pip install 'unda-waves[plot]'")
     sim, rec = shot(20.0, 6.0, 1.0, film, frames=12) if quick else shot(10.0, 12.0, 2.5, film)
     print(sim)
     np.savez("shot_gather.npz", t=rec.t, p=rec["p"], points=rec.points)

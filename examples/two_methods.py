@@ -93,7 +93,7 @@ def draw(t, one, other, misfit, name):
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        print("no picture: pip install 'unda[plot]'")
+        print("no picture: pip install 'unda-waves[plot]'")
         return
     figure, axes = plt.subplots(len(PLACES), 1, figsize=(9, 8), sharex=True, layout="constrained")
     for i, ax in enumerate(axes):

@@ -88,7 +88,7 @@ def test_a_compiler_newer_than_the_driver_is_passed_over():
 def test_a_missing_compiler_names_what_to_install():
     result = gpu_host.run("load", "reverse.cu", UNDA_LIBNVRTC="/nowhere/library.so")
     assert int(result["status"]) == NO_DEVICE
-    assert "unda[cuda]" in result["error"] and "unda[cuda12]" in result["error"]
+    assert "unda-waves[cuda]" in result["error"] and "unda-waves[cuda12]" in result["error"]
 
 
 def test_a_function_that_the_driver_lacks_fails_when_it_is_called(tmp_path):

@@ -190,7 +190,7 @@ def test_nothing_but_whole_files_stays_in_the_cache(load, tmp_path):
 def test_refused_code_names_versions_and_the_extra_to_install(load):
     result = load(UNDA_EMULATOR_REFUSE="1")
     assert int(result["status"]) == DEVICE
-    for text in ("driver (version 13.0)", "NVRTC 13.0", "sm_90", "unda[cuda12]"):
+    for text in ("driver (version 13.0)", "NVRTC 13.0", "sm_90", "unda-waves[cuda12]"):
         assert text in result["error"]
 
 

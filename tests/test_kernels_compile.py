@@ -39,7 +39,7 @@ NAMES = ("physics", "degree", "architecture", *SETTINGS)
 REGISTERS = 255  # what a thread can have
 
 needs_nvrtc = pytest.mark.skipif(
-    stand_in_driver.real_nvrtc() is None, reason="NVRTC is not installed: pip install unda[test]"
+    stand_in_driver.real_nvrtc() is None, reason="NVRTC is not installed: pip install unda-waves[test]"
 )
 
 

@@ -377,5 +377,5 @@ def test_files_that_are_no_segy_and_arguments_for_raw_files_are_refused(segyio, 
 
 def test_without_segyio_the_error_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "segyio", None)
-    with pytest.raises(ImportError, match=r"cube.sgy needs segyio: pip install 'unda\[segy\]'"):
+    with pytest.raises(ImportError, match=r"cube.sgy needs segyio: pip install 'unda-waves\[segy\]'"):
         unda.read_model(tmp_path / "cube.sgy")

@@ -26,8 +26,8 @@ def expected_files(root: Path) -> set[str]:
 def problems(wheel: Path, root: Path = ROOT) -> list[str]:
     """Say what is wrong with a wheel's name and contents, compared with a checkout."""
     found = []
-    if not re.fullmatch(r"unda-[\w.]+-py3-none-(linux|manylinux)\w+\.whl", wheel.name):
-        found.append(f"the wheel is {wheel.name}, expected unda-VERSION-py3-none-linux_MACHINE.whl")
+    if not re.fullmatch(r"unda_waves-[\w.]+-py3-none-(linux|manylinux)\w+\.whl", wheel.name):
+        found.append(f"the wheel is {wheel.name}, expected unda_waves-VERSION-py3-none-linux_MACHINE.whl")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     expected = expected_files(root)
     found += [f"the wheel lacks {name}" for name in sorted(expected - names)]

@@ -122,8 +122,8 @@ static unda_status create(unda_solver *s)
     struct dg_cpu *t;
     TRY(forecast(s));
     fork_mark();
-    s->threads = parallel_worth(
-        s->options.threads, s->dg->num_elem * s->dg->num_node * s->dg->physics->num_field, LEAST_COUPLED);
+    s->threads = parallel_worth(s->options.threads,
+                                s->dg->num_elem * s->dg->num_node * s->dg->physics->num_field, LEAST_COUPLED);
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
     t->num_node = s->dg->num_node;

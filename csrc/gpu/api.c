@@ -184,7 +184,8 @@ static unda_status open_nvrtc(void)
     open_cuda();
     if (!find_nvrtc())
         FAIL(UNDA_ERR_NO_DEVICE,
-             "no usable NVRTC was found; install unda[cuda] (driver 13 or newer) or unda[cuda12]:%s",
+             "no usable NVRTC was found; install unda-waves[cuda] (driver 13 or newer) or "
+             "unda-waves[cuda12]:%s",
              text_of(&nvrtc_lines));
     atomic_store(&nvrtc_ready, true);
     return UNDA_OK;

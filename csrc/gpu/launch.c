@@ -38,7 +38,7 @@ static unda_status refused(const struct gpu_module *module, int result)
     FAIL(UNDA_ERR_DEVICE,
          "the driver (version %d.%d) refuses %s, compiled by NVRTC %d.%d for sm_%d: %s; install a newer "
          "driver or, "
-         "for a driver of version 12, unda[cuda12]",
+         "for a driver of version 12, unda-waves[cuda12]",
          cuda.version / 1000, cuda.version % 1000 / 10, module->file, nvrtc.version / 1000,
          nvrtc.version % 1000 / 10, module->gpu->info.compute_capability,
          cuda_result_text(result, text, sizeof text));

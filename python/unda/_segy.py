@@ -46,7 +46,7 @@ def read_segy(
     try:
         import segyio
     except ImportError:
-        raise ImportError(f"reading {path} needs segyio: pip install 'unda[segy]'") from None
+        raise ImportError(f"reading {path} needs segyio: pip install 'unda-waves[segy]'") from None
     path.stat()  # FileNotFoundError, whatever segyio does
     try:
         file = segyio.open(str(path), ignore_geometry=True)

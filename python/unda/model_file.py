@@ -84,7 +84,7 @@ def read_model(
     FileError
         A NumPy or SEG-Y file that cannot be read, or a SEG-Y file that is no regular grid.
     ImportError
-        A SEG-Y file without segyio: ``pip install 'unda[segy]'``.
+        A SEG-Y file without segyio: ``pip install 'unda-waves[segy]'``.
 
     Notes
     -----
