@@ -109,6 +109,7 @@ typedef struct unda_mesh_input {
  * unused vertex, an outer face without boundary, a named face that is not an outer face, periodic sides
  * that do not match. */
 UNDA_API unda_status unda_mesh_new(unda_mesh **mesh, const unda_mesh_input *input);
+/* Ends the caller's use of a mesh. Solvers hold theirs: its memory goes with the last of them. */
 UNDA_API void unda_mesh_free(unda_mesh *mesh);
 
 /* A box of cells[0] x cells[1] x cells[2] bricks; "tet" splits each brick into six (Kuhn 1960). The
@@ -331,7 +332,7 @@ typedef struct unda_solver_info {
     int64_t bytes_per_elem; /* compulsory bytes an element and stage, geometry included */
 } unda_solver_info;
 
-/* mesh: NULL for FD. */
+/* mesh: NULL for FD; else held until unda_solver_free, so that unda_mesh_free may come before. */
 UNDA_API unda_status unda_solver_new(unda_solver **solver, const unda_mesh *mesh,
                                      const unda_solver_options *options);
 UNDA_API void unda_solver_free(unda_solver *solver);
@@ -385,8 +386,9 @@ UNDA_API unda_status unda_solver_rest(unda_solver *solver);
  * given again. Borrowed. */
 UNDA_API unda_status unda_solver_set_material(unda_solver *solver, int64_t first, int64_t count,
                                               const double *material);
-/* Sets the clock: time = t0 + step * dt. history: how many ab3 history levels are valid (0..2). Drops the
- * samples of receivers; their next ones are those due after this step. Forgets a blow-up. */
+/* Sets the clock: time = t0 + step * dt, step at most INT64_MAX / 2. history: how many ab3 history levels are
+ * valid (0..2). Drops the samples of receivers; their next ones are those due after this step. Forgets a
+ * blow-up. */
 UNDA_API unda_status unda_solver_set_clock(unda_solver *solver, double t0, int64_t step, int32_t history);
 UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t *history);
 
@@ -475,7 +477,10 @@ typedef struct unda_drive {
 } unda_drive;
 
 /* Runs num_step steps (at most the reserved number). Allocates nothing. UNDA_ERR_UNSTABLE when the state is
- * no longer finite after them: the last good state is restored, see unda_solver_get_blowup. */
+ * no longer finite after them, see unda_solver_get_blowup. DG: the state of last_good_step is restored, with
+ * its step; not in the first two steps of ab3, whose start takes the memory for it, and not where no step was
+ * good since the clock or the state was set. There, and with FD, which keeps no second state, the state stays
+ * as it is, not finite: set it anew. */
 UNDA_API unda_status unda_solver_step(unda_solver *solver, int64_t num_step, const unda_drive *drive);
 /* Right-hand side at the present state and time; num_time of drive is 1. Read it with UNDA_RHS. */
 UNDA_API unda_status unda_solver_rhs(unda_solver *solver, const unda_drive *drive);

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SEEN_BY = [
     "test_flux", "test_dg_rhs", "test_dg_exact", "test_dg_sources", "test_running", "test_boundary",
     "test_cuda_engine", "test_derived_receivers", "test_dg_stable_step", "test_plane_wave_source",
-    "test_far_field",
+    "test_far_field", "test_dg_shared_points", "test_c_library",
 ]  # fmt: skip
 
 # the same of what belongs to finite differences
@@ -38,6 +38,8 @@ SEEN_BY_ONE = {
     "csrc/base/log.c": "test_errors",
     "csrc/fd/staggered_stable.c": "test_fd_medium_dt",
     "csrc/fd/streamed.c": "test_fd_window",
+    "csrc/mesh/share.c": "test_dg_shared_points",
+    "python/unda/_sites.py": "test_dg_shared_points",
     "python/unda/_gmsh.py": "test_read_mesh",
     "python/unda/_segy.py": "test_model_file",
     "python/unda/model_file.py": "test_model_file",
@@ -141,7 +143,18 @@ MUTATIONS = [
     ("csrc/dg/dg.c", "g[3 + i] * slope[n + node]", "g[6 + i] * slope[n + node]"),
     ("csrc/dg/dg.c", "(mesh, elem, g);\n    for", "(mesh, elem, g), g[0] = *dg->record;\n    for"),
     ("csrc/dg/points.c", "= r->fields[f] / num_field", "= (r->fields[f] + 1) / num_field"),
-    ("csrc/dg/dg_cuda_points.c", "(row + dg_points(group)->derivative[f])", "row"),
+    ("csrc/dg/dg_cuda_points.c", "num_weight + p->derivative[f])", "num_weight)"),
+    # points that cells share
+    ("csrc/mesh/share.c", "degree + 1)", "degree + 2)"),
+    ("csrc/mesh/share.c", "(i + (i >= other))", "(i + (i >= face))"),
+    ("csrc/mesh/share.c", "to.x[i] += there", "to.x[i] -= there"),
+    ("csrc/dg/points.c", "weight[k] *= r->weights[i]", "weight[k] *= 1"),
+    ("csrc/dg/points.c", "i * num_value", "0 * num_value"),
+    ("csrc/dg/dg_cuda_points.c", "= p->num_weight;", "= 1;"),
+    ("python/unda/_sites.py", "same.all()", "not side"),
+    ("python/unda/mesh_simulation.py", "rates * sites.weights[:, None]", "rates / len(rates)"),
+    ("csrc/solver/solver.c", "have_good = false;\n    s->blowup", "blowup"),
+    ("csrc/dg/dg_method.c", "if (!s->have_good)", "if (0)"),
     ("csrc/dg/norm.c", "sum += 6 * dg_volume", "sum += 5 * dg_volume"),
     # the CPU stage
     ("csrc/dg/dg_cpu.inc.h", "(inside ? neighbor & 3 :", "(inside ? face :"),

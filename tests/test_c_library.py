@@ -105,7 +105,19 @@ def test_a_step_allocates_nothing(device):
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_a_blow_up_is_reported_and_leaves_a_solver_that_can_be_freed(device):
-    assert succeeds("unstable", device)["good"] == "1"
+    found = succeeds("unstable", device)
+    assert found["good"] == found["again"] == "1"
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_after_the_clock_was_set_nothing_of_the_old_one_comes_back(device):
+    """A state that was never good is not replaced by what happens to be in memory; its step stays."""
+    found = succeeds("clock", device)
+    assert (found["refused"], found["step"], found["kept"]) == ("1", "7", "1")
+
+
+def test_a_mesh_may_be_freed_before_its_solver():
+    assert succeeds("owners")["freed"] == "1"
 
 
 def test_every_bad_argument_is_refused_by_status_and_message():

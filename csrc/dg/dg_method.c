@@ -169,6 +169,8 @@ static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
     blowup->elem = s->mesh->order[index / (num_node * num_field)];
     blowup->node = (int32_t)(index / num_field % num_node);
     blowup->field = (int32_t)(index % num_field);
+    if (!s->have_good) /* nothing is kept: the first check, or the scratch array was needed (ab3's start) */
+        return UNDA_OK;
     TRY(dg_engine(s)->copy(s, BUF_Q, BUF_SCRATCH));
     s->step = s->good_step;
     s->history = 0;

@@ -118,12 +118,13 @@ static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t 
 unda_status fd_move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out, const void *in)
 {
     const struct fd *fd = s->fd;
-    int num = fd->scheme->num_array(fd), slab = array - UNDA_WHOLE - num;
+    int num = fd->scheme->num_array(fd);
+    int64_t slab = (int64_t)array - UNDA_WHOLE - num; /* of any number that a user gives */
     if (array >= UNDA_FIELD && array < UNDA_FIELD + num)
         return move_field(s, array - UNDA_FIELD, first, count, out, in);
     if (slab >= 0 && slab < fd->num_slab) {
         TRY(fd_check_planes(first, count, fd->slab[slab].num[0]));
-        return fd_engine(s)->slab(s, slab, first, count, out, in);
+        return fd_engine(s)->slab(s, (int)slab, first, count, out, in);
     }
     if (array < UNDA_WHOLE || slab >= 0)
         FAIL(UNDA_ERR_ARG, "array is %d, expected one of unda_array that this solver has", array);
@@ -172,7 +173,8 @@ static unda_status array_shape(const unda_solver *s, int32_t array, int64_t *sha
 {
     TRY(fd_need(s));
     const struct fd *fd = s->fd;
-    int number = array - UNDA_WHOLE, num = fd->scheme->num_array(fd);
+    int num = fd->scheme->num_array(fd);
+    int64_t number = (int64_t)array - UNDA_WHOLE;
     if (number < 0 || number >= num + fd->num_slab)
         FAIL(UNDA_ERR_ARG, "array is %d, expected %d..%d", array, UNDA_WHOLE,
              UNDA_WHOLE + num + fd->num_slab - 1);

@@ -118,6 +118,7 @@ unda_status unda_mesh_new(unda_mesh **out, const unda_mesh_input *input)
     TRY(check_input(input));
     struct unda_mesh *mesh;
     TRY(array_try(&mesh, 1, sizeof *mesh, "mesh"));
+    atomic_init(&mesh->holders, 1);
     struct periodic periodic = {0};
     struct face_table table = {0};
     unda_status status = connect(mesh, input, &periodic, &table);
@@ -131,9 +132,14 @@ unda_status unda_mesh_new(unda_mesh **out, const unda_mesh_input *input)
     return UNDA_OK;
 }
 
+void mesh_hold(const unda_mesh *mesh)
+{
+    atomic_fetch_add(&((unda_mesh *)mesh)->holders, 1);
+}
+
 void unda_mesh_free(unda_mesh *mesh)
 {
-    if (!mesh)
+    if (!mesh || atomic_fetch_sub(&mesh->holders, 1) > 1)
         return;
     void *arrays[] = {mesh->vertices,          mesh->cells,    mesh->tags,    mesh->boundary_faces,
                       mesh->boundary_ids,      mesh->order,    mesh->place,   mesh->sorted,

@@ -5,6 +5,8 @@
 
 #include "../base/base.h"
 
+#include <stdatomic.h>
+
 /* Sizes of a shape; nothing outside this table may assume four vertices. */
 struct shape_table {
     int num_vertex, num_face, num_face_vertex;
@@ -31,7 +33,11 @@ struct unda_mesh {
                                   faces numbered in the sorted order (tet: face f opposite sorted vertex f) */
     double *volumes, *quality; /* [num_elem], user order */
     unda_mesh_info info;
-    void *locator; /* built on first use, thread-safe: locate.c */
+    void *locator;      /* built on first use, thread-safe: locate.c */
+    atomic_int holders; /* the user, and each solver on it: the last one that lets go frees it */
 };
+
+/* Holds the mesh for one more, who lets go with unda_mesh_free. */
+void mesh_hold(const unda_mesh *mesh);
 
 #endif

@@ -2,6 +2,8 @@
  * No numerics here. Next: dg/dg_method.c, fd/fd_method.c. */
 #include "solver.h"
 
+#include "../mesh/mesh.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -99,6 +101,8 @@ unda_status unda_solver_new(unda_solver **out, const unda_mesh *mesh, const unda
     unda_solver *s;
     TRY(array_try(&s, 1, sizeof *s, "solver"));
     unda_status status = begin(s, mesh, options);
+    if (s->mesh)
+        mesh_hold(s->mesh);
     if (status == UNDA_OK)
         status = need_mesh(s);
     if (status == UNDA_OK)
@@ -162,6 +166,7 @@ void unda_solver_free(unda_solver *s)
         s->method->destroy(s);
     }
     array_free(s->incident);
+    unda_mesh_free((unda_mesh *)s->mesh);
     array_free(s);
 }
 
@@ -217,11 +222,14 @@ unda_status unda_solver_write(unda_solver *s, int32_t array, int64_t first, int6
     return solver_leave(s, move(s, array, first, count, NULL, values));
 }
 
+/* Room for more steps than any run takes: numbers of steps are added and subtracted. */
+static const int64_t MAX_CLOCK = INT64_MAX / 2;
+
 unda_status unda_solver_set_clock(unda_solver *s, double t0, int64_t step, int32_t history)
 {
-    if (!isfinite(t0) || step < 0 || history < 0 || history > 2)
-        FAIL(UNDA_ERR_ARG, "t0 is %g, step %lld, history %d; expected finite, >= 0, 0..2", t0,
-             (long long)step, history);
+    if (!isfinite(t0) || step < 0 || step > MAX_CLOCK || history < 0 || history > 2)
+        FAIL(UNDA_ERR_ARG, "t0 is %g, step %lld, history %d; expected finite, 0..%lld, 0..2", t0,
+             (long long)step, history, (long long)MAX_CLOCK);
     TRY(solver_enter(s));
     s->t0 = t0;
     s->step = step;

@@ -70,8 +70,7 @@ struct method {
     unda_status (*energy)(unda_solver *s, double *energy);
     /* The state is finite: what is wanted back after a blow-up is kept. */
     unda_status (*keep)(unda_solver *s); /* may be NULL */
-    /* The state is not, at that index of find_bad: where that is; the last good state comes back if there
-     * is one. */
+    /* The state is not, at that index of find_bad: where that is. What keep kept comes back. */
     unda_status (*blown_up)(unda_solver *s, int64_t index, unda_blowup *blowup);
     unda_status (*rhs)(unda_solver *s); /* with the data of engine.drive; may be NULL */
 };
@@ -84,7 +83,7 @@ struct unda_solver {
     void *data; /* the engine's own */
     /* The method's tables. */
     struct dg *dg;
-    const unda_mesh *mesh; /* of dg; borrowed: Python keeps it alive */
+    const unda_mesh *mesh; /* of dg; held */
     struct fd *fd;
     double dt, dt_stable, t0;
     int64_t step;
@@ -92,7 +91,7 @@ struct unda_solver {
     int32_t real_bytes;
     int64_t max_step; /* reserved */
     void **sources;   /* the method's, [num_source] */
-    int32_t num_source;
+    int32_t num_source, source_room;
     struct receiver_group **groups;
     int32_t num_group;
     int64_t point_version; /* counts changes of sources and receivers */

@@ -12,7 +12,7 @@ void sources_free_all(unda_solver *s)
         s->method->source_free(s->sources[i]);
     array_free(s->sources);
     s->sources = NULL;
-    s->num_source = 0;
+    s->num_source = s->source_room = 0;
 }
 
 /* Amplitudes that a field cannot take would blow the run up, or be lost, far from their cause. */
@@ -48,21 +48,29 @@ static unda_status check(const unda_source *given)
     return UNDA_OK;
 }
 
+/* Room for one more, twice as much each time. */
+static unda_status grow(unda_solver *s)
+{
+    if (s->num_source < s->source_room)
+        return UNDA_OK;
+    if (s->num_source > INT32_MAX / 2)
+        FAIL(UNDA_ERR_ARG, "there are %d sources, expected no more", s->num_source);
+    void **grown;
+    int32_t room = s->num_source ? 2 * s->num_source : 4;
+    TRY(array_try(&grown, room, sizeof *grown, "sources"));
+    for (int32_t i = 0; i < s->num_source; i++)
+        grown[i] = s->sources[i];
+    array_free(s->sources);
+    s->sources = grown;
+    s->source_room = room;
+    return UNDA_OK;
+}
+
 static unda_status add(unda_solver *s, const unda_source *given)
 {
     TRY(check(given));
-    void **grown, *source;
-    TRY(array_try(&grown, s->num_source + 1, sizeof *grown, "sources"));
-    unda_status status = s->method->source_new(s, &source, given);
-    if (status != UNDA_OK) {
-        array_free(grown);
-        return status;
-    }
-    for (int32_t i = 0; i < s->num_source; i++)
-        grown[i] = s->sources[i];
-    grown[s->num_source] = source;
-    array_free(s->sources);
-    s->sources = grown;
+    TRY(grow(s));
+    TRY(s->method->source_new(s, &s->sources[s->num_source], given));
     s->num_source++;
     s->point_version++;
     return UNDA_OK;

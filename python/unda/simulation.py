@@ -172,8 +172,9 @@ class Simulation(Solver, Pictures):
         Raises
         ------
         UnstableError
-            If the state is no longer finite; on a mesh the last good one is there again, to be read. `set`
-            or `reset` starts anew.
+            If the state is no longer finite. On a mesh the last good one is there again, to be read (but in
+            the first two steps of ab3, which need its memory); on a grid the state stays as it is. `set` or
+            `reset` starts anew.
         """
         n = integer("n", n, 0)
         self._refuse_unfit()

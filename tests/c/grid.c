@@ -212,6 +212,7 @@ static void refuse_uses(unda_solver *solver, unda_solver *other)
     static const double two_densities[2 * 2 * NY * NZ] = {1, 1, 2, 1}, point[3] = {12, 23, 31};
     static const double twice[2][3] = {{12, 23, 31}, {12, 23, 31}};
     const int64_t first[2] = {0, 1};
+    int64_t shape[3];
     int32_t index, unknown = 1;
     unda_receivers receivers = {.size_bytes = sizeof receivers,
                                 .num_point = 1,
@@ -232,6 +233,10 @@ static void refuse_uses(unda_solver *solver, unda_solver *other)
     CALL(unda_solver_set_material(solver, 0, 1, two_densities));
     CALL(unda_solver_set_material(solver, 0, 1, values)); /* zeros */
     CALL(unda_solver_read(solver, UNDA_STATE, 0, 1, values));
+    CALL(unda_solver_read(solver, INT32_MIN, 0, 1, values));
+    CALL(unda_solver_read(solver, INT32_MAX, 0, 1, values));
+    CALL(unda_solver_array_shape(solver, INT32_MIN, shape));
+    CALL(unda_solver_set_clock(solver, 0, INT64_MAX, 0));
     CALL(unda_solver_read(solver, UNDA_FIELD + 2, 0, 1, values));
     CALL(unda_solver_read(solver, UNDA_FIELD, 0, NX + 1, values));
     CALL(unda_solver_read(solver, UNDA_WHOLE, 0, NX + 4, values));

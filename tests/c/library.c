@@ -4,6 +4,7 @@
  * fail. Not here: numerics (the Python tests), the CUDA host layer (gpu_host.c). Next: rig.h, refusals.c. */
 #include "rig.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- allocations ---- */
@@ -176,8 +177,62 @@ static unda_status run_unstable(void)
     printf("stepped=%d %s\n", status, unda_error());
     TRY_HERE(unda_solver_get_blowup(rig.solver, &blowup));
     printf("elem=%lld\ngood=%d\n", (long long)blowup.elem, blowup.last_good_step < blowup.step);
+    /* A clock that is set makes a new beginning: what was good by the old one is not restored. */
+    const int64_t begin = 100;
+    TRY_HERE(unda_solver_set_clock(rig.solver, 0, begin, 0));
+    for (int i = 0; i < 60 && rig_step(&rig, 1) == UNDA_OK; i++)
+        ;
+    TRY_HERE(unda_solver_get_blowup(rig.solver, &blowup));
+    TRY_HERE(unda_solver_get_info(rig.solver, &rig.info));
+    printf("again=%d\n", blowup.last_good_step >= begin && rig.info.step == blowup.last_good_step);
     rig_free(&rig);
     return status == UNDA_ERR_UNSTABLE ? UNDA_OK : UNDA_ERR_INTERNAL;
+}
+
+/* The clock is set after good steps, then a step blows up that no later one saw good: nothing of the old
+ * clock comes back. */
+static unda_status run_clock(void)
+{
+    struct rig rig = {0};
+    unda_blowup blowup = {.size_bytes = sizeof blowup};
+    static double huge[NUM_ELEM * MAX_NODE * NUM_FIELD];
+    TRY_HERE(rig_new(&rig, &(unda_solver_options){.degree = 1, .precision = UNDA_FLOAT64}));
+    TRY_HERE(rig_use(&rig, 2));
+    TRY_HERE(unda_solver_set_clock(rig.solver, 0, 100, 0));
+    unda_status status = rig_step(&rig, 1);
+    TRY_HERE(status);
+    for (int i = 0; i < NUM_ELEM * MAX_NODE * NUM_FIELD; i++)
+        huge[i] = NAN;
+    TRY_HERE(unda_solver_write(rig.solver, UNDA_STATE, 0, NUM_ELEM, huge));
+    TRY_HERE(unda_solver_set_clock(rig.solver, 0, 7, 0));
+    status = rig_step(&rig, 1);
+    TRY_HERE(unda_solver_get_blowup(rig.solver, &blowup));
+    TRY_HERE(unda_solver_get_info(rig.solver, &rig.info));
+    TRY_HERE(unda_solver_read(rig.solver, UNDA_STATE, 0, 1, huge));
+    printf("refused=%d\nstep=%lld\nkept=%d\n", status == UNDA_ERR_UNSTABLE, (long long)rig.info.step,
+           isnan(huge[0]));
+    rig_free(&rig);
+    return UNDA_OK;
+}
+
+/* A mesh may be freed before its solvers. */
+static unda_status run_owners(void)
+{
+    struct rig rig = {0};
+    TRY_HERE(rig_new(&rig, &(unda_solver_options){.degree = 2}));
+    unda_mesh_free(rig.mesh);
+    rig.mesh = NULL;
+    double coordinates[NUM_ELEM * MAX_NODE * 3], dt[NUM_ELEM];
+    TRY_HERE(unda_solver_coordinates(rig.solver, coordinates));
+    TRY_HERE(unda_solver_element_dt(rig.solver, dt));
+    const double place[3] = {0.3, 0.3, 0.3}, rates[NUM_FIELD] = {1};
+    const int64_t elem = 3;
+    const unda_source source = {
+        .size_bytes = sizeof source, .num_cell = 1, .elem = &elem, .places = place, .rates = rates};
+    TRY_HERE(unda_solver_add_source(rig.solver, &source, &rig.source));
+    rig_free(&rig);
+    printf("freed=1\n");
+    return UNDA_OK;
 }
 
 /* What the sanitizers must find: the negative twins of all the others. */
@@ -213,10 +268,11 @@ static const struct {
     const char *name;
     unda_status (*run)(void);
 } scenarios[] = {
-    {"lifecycle", run_lifecycle}, {"memory", run_memory},     {"grid_memory", run_grid_memory},
-    {"staggered", run_staggered}, {"window", run_window},     {"steps", run_steps},
-    {"unstable", run_unstable},   {"refusals", refusals},     {"overrun", run_overrun},
-    {"leak", run_leak},           {"overflow", run_overflow},
+    {"lifecycle", run_lifecycle}, {"memory", run_memory},   {"grid_memory", run_grid_memory},
+    {"staggered", run_staggered}, {"window", run_window},   {"steps", run_steps},
+    {"clock", run_clock},         {"owners", run_owners},   {"unstable", run_unstable},
+    {"refusals", refusals},       {"overrun", run_overrun}, {"leak", run_leak},
+    {"overflow", run_overflow},
 };
 
 int main(int argc, char **argv)

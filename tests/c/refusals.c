@@ -208,6 +208,8 @@ static void refuse_state(unda_solver *solver)
     CALL(unda_solver_read(NULL, UNDA_STATE, 0, 1, values));
     CALL(unda_solver_read(solver, UNDA_STATE, 0, 1, NULL));
     CALL(unda_solver_read(solver, 4, 0, 1, values));
+    CALL(unda_solver_read(solver, INT32_MIN, 0, 1, values));
+    CALL(unda_solver_read(solver, INT32_MAX, 0, 1, values));
     CALL(unda_solver_read(solver, -1, 0, 1, values));
     CALL(unda_solver_read(solver, UNDA_HISTORY1, 0, 1, values)); /* lsrk4 has none */
     CALL(unda_solver_read(solver, UNDA_STATE, -1, 1, values));
@@ -220,6 +222,7 @@ static void refuse_state(unda_solver *solver)
     CALL(unda_solver_set_clock(NULL, 0, 0, 0));
     CALL(unda_solver_set_clock(solver, NAN, 0, 0));
     CALL(unda_solver_set_clock(solver, 0, -1, 0));
+    CALL(unda_solver_set_clock(solver, 0, INT64_MAX, 0));
     CALL(unda_solver_set_clock(solver, 0, 0, 3));
 }
 
