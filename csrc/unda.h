@@ -257,7 +257,7 @@ typedef struct unda_fd_options {
     int32_t scheme;       /* unda_scheme */
     int32_t order;        /* of the differences in space: even, 2 .. 16 */
     int64_t shape[3];     /* nodes along x, y, z */
-    double spacing[3];    /* [m] */
+    double spacing[3];    /* [m]; of an axis of one node 1: amplitudes, energies are per metre there */
     double origin[3];     /* of node (0, 0, 0) [m] */
     double speed_max;     /* of all waves anywhere [m/s]: the stable step and the layers follow from it */
     int32_t uniform;      /* 1: one material everywhere, in unda_solver_options.material; 0: see

@@ -116,7 +116,7 @@ def test_units_beyond_float64_are_refused(physics, units):
 
 def test_a_solid_whose_shear_modulus_is_lost_is_no_fluid():
     """mu = rho vs^2 = 1e-40: float32 has 0, and 1/mu is infinite."""
-    with pytest.raises(unda.ArgumentError, match="coefficients of a material reach .* beyond float32"):
+    with pytest.raises(unda.ArgumentError, match=r"coefficients of a material reach .* beyond float32"):
         unda.FD(
             unda.Grid(SHAPE, 1.0), unda.Elastic(rho=1.0, vp=1.0, vs=1e-20), scheme="staggered", device="cpu"
         )
@@ -125,9 +125,9 @@ def test_a_solid_whose_shear_modulus_is_lost_is_no_fluid():
 def test_a_node_too_slow_to_move_is_refused():
     c = np.ones(SHAPE)
     c[3, 4, 5] = 1e-25
-    with pytest.raises(unda.ArgumentError, match="squares of Courant numbers reach from .* beyond float32"):
+    with pytest.raises(unda.ArgumentError, match=r"squares of Courant numbers reach from .* beyond float32"):
         unda.FD(unda.Grid(SHAPE, 1.0), unda.Acoustic(rho=1.0, c=c), device="cpu")
-    with pytest.raises(unda.ArgumentError, match="squares of Courant numbers reach from .* beyond float32"):
+    with pytest.raises(unda.ArgumentError, match=r"squares of Courant numbers reach from .* beyond float32"):
         unda.FD(unda.Grid(SHAPE, 1.0), unda.Acoustic(rho=1.0, c=1.0), dt=1e-25, device="cpu")
 
 

@@ -8,6 +8,8 @@
  */
 #include "fd.h"
 
+#include <math.h>
+
 static double half_at_rigid(const struct fd_axis *axis, int64_t i)
 {
     bool low = i == 0 && axis->side[0] == SIDE_RIGID;
@@ -76,9 +78,9 @@ unda_status fd_scalar_energy(unda_solver *s, double *energy)
 {
     const struct fd *fd = s->fd;
     struct fd_window now = {0}, old = {0}, speed = {0};
-    double total = 0, least = fd->axis[0].h;
-    for (int a = 1; a < 3; a++)
-        least = fd->axis[a].h < least ? fd->axis[a].h : least;
+    double total = 0, least = INFINITY; /* as in stencil.c */
+    for (int a = 0; a < 3; a++)
+        least = fd->axis[a].total > 1 && fd->axis[a].h < least ? fd->axis[a].h : least;
     unda_status status = fd_window_new(s, &now, 1);
     if (status == UNDA_OK)
         status = fd_window_new(s, &old, 2 * fd->half + 1);

@@ -62,12 +62,12 @@ void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_byte
     double weight[MAX_HALF + 1], least = INFINITY, sum = 0, digits = real_bytes == 4 ? 24 : 53;
     fd_second_difference(fd->half, weight);
     for (int a = 0; a < 3; a++)
-        least = fmin(least, fd->axis[a].h);
+        least = fmin(least, fd->axis[a].total > 1 ? fd->axis[a].h : INFINITY);
     fd->split = !fd->uniform || dt < 0.1 * dt_stable;
     fd->speed_unit = dt * dt / (least * least);
     fd->speed = fd->c * fd->c * fd->speed_unit;
     for (int a = 0; a < 3; a++) {
-        double scale = least / fd->axis[a].h;
+        double scale = fd->axis[a].total > 1 ? least / fd->axis[a].h : 0;
         for (int m = 1; m <= fd->half; m++) {
             bool none = fd->axis[a].total == 1;
             fd->weight[a][m] = none ? 0 : weight[m] * scale * scale * (fd->split ? 1 : fd->speed);

@@ -18,7 +18,7 @@ from ._core import ffi, lib
 from ._options import PRECISIONS, choice, common_options, plan
 from .errors import ArgumentError
 from .fd_scheme import Scalar, scheme_of
-from .fd_sides import code_of, conditions, frequency_of, stretch_of
+from .fd_sides import code_of, conditions, flat_axes, frequency_of, stretch_of
 from .grid import Block, Grid
 from .grid_material import GridMaterial
 from .grid_simulation import GridSimulation
@@ -60,6 +60,10 @@ class FD(GridSimulation):
     Parameters
     ----------
     grid : Grid
+        One node along an axis: a problem in two dimensions, in which the spacing there does not matter and
+        sources, energies and errors are per metre: of a `VolumeInjection` f is in m2/s, of a `PointForce` in
+        N/m, of a `CurrentDipole` in A; `unda.exact.line_source` is the wave. Two such axes: one dimension,
+        per square metre, `unda.exact.plane_source`. Layers along such an axis make it three again.
     medium : Acoustic, Elastic or Maxwell
         Parameters constant or given at each node (array of the grid's shape, or a function). Scalar:
         Acoustic, rho one number. Between nodes the staggered scheme takes arithmetic means of rho and mu
@@ -273,6 +277,7 @@ class FD(GridSimulation):
         highest = None if fmax is None else number("fmax", fmax, "Hz", positive=True)
         sides = conditions(grid, kind, boundary, highest)
         layers = [one if isinstance(one, (Damping, CPML)) else None for one in sides.values()]
+        flat = flat_axes(grid, sides)
         try:
             material = np.array(list(medium.scalar().values())) if kind.name == "scalar" else None
         except ArgumentError:
@@ -280,7 +285,8 @@ class FD(GridSimulation):
         fastest = medium.speed_max(grid) if material is None else float(material[1])
         grid_options = _core.new_struct(
             "unda_fd_options", scheme=kind.code, order=order, shape=list(grid.shape),
-            spacing=list(grid.spacing), origin=list(grid.origin), uniform=int(material is not None),
+            spacing=[1.0 if axis in flat else h for axis, h in zip("xyz", grid.spacing, strict=True)],
+            origin=list(grid.origin), uniform=int(material is not None),
             window=_window(window), speed_max=fastest, layer=[one.width if one else 0 for one in layers],
             reflection=[one.R0 if one else 0.0 for one in layers],
             stretch=[stretch_of(one) for one in layers],

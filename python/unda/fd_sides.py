@@ -15,7 +15,9 @@ from .fd_scheme import Scalar
 from .grid import Grid
 from .layer import CPML, Damping
 
-__all__ = ["SIDES", "code_of", "conditions", "frequency_of", "stretch_of"]
+__all__ = [
+    "SIDES", "code_of", "conditions", "flat_axes", "frequency_of", "in_dimensions", "stretch_of",
+]  # fmt: skip
 
 SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 
@@ -51,6 +53,29 @@ def conditions(
                 "expected periodic for both or none"
             )
     return found
+
+
+def flat_axes(grid: Grid, sides: Mapping[str, Any]) -> str:
+    """Return the axes along which nothing varies: of one node, and without a layer."""
+    ends = zip("xyz", grid.shape, SIDES[::2], SIDES[1::2], strict=True)
+    words = {name for name, side in sides.items() if isinstance(side, str)}
+    return "".join(axis for axis, num, low, high in ends if num == 1 and {low, high} <= words)
+
+
+def in_dimensions(solution: Any, flat: str) -> Any:
+    """Return an exact solution, or raise if it is that of a source of more dimensions than a grid has."""
+    along = getattr(solution, "constant_along", None)
+    if along is None or set(flat) <= set(along):
+        return solution
+    rest = "".join(axis for axis in "xyz" if axis not in flat)
+    advice = f"line_source(medium, source, axis='{flat}')"
+    if len(flat) == 2:
+        advice = f"plane_source(medium, source, normal='{rest}')"
+    raise ArgumentError(
+        f"{solution!r} is a solution in {'two' if along else 'three'} dimensions; the grid has one node "
+        f"along {' and '.join(flat)}, where sources are per {'square ' if len(flat) == 2 else ''}metre: "
+        f"compare with unda.exact.{advice}"
+    )
 
 
 def code_of(side: Any) -> int:

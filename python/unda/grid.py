@@ -36,7 +36,8 @@ class Grid:
     shape : sequence of 3 ints
         Nodes along x, y, z, each at least 1.
     spacing : float or sequence of 3 floats
-        Distance of neighbours along x, y, z [m]; a number is for all three.
+        Distance of neighbours along x, y, z [m]; a number is for all three. Of an axis of one node it only
+        says where points lie: `unda.FD` solves in two dimensions then, per metre along that axis.
     origin : sequence of 3 floats, optional
         Coordinates of node (0, 0, 0), the lowest one [m].
 

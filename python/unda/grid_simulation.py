@@ -19,7 +19,7 @@ from ._run_control import alone
 from .check import Report
 from .errors import ArgumentError, UnstableError
 from .fd_scheme import Scalar
-from .fd_sides import SIDES
+from .fd_sides import SIDES, flat_axes, in_dimensions
 from .grid import Grid
 from .grid_material import GridMaterial, slabs
 from .grid_state import read_state
@@ -227,12 +227,13 @@ class GridSimulation(Simulation):
         -------
         dict of str to float
             For each field sqrt(sum (q - q_exact)^2 V) over the user's places inside, each at its time, V
-            the product of the spacings.
+            the product of the spacings, without those of axes of one node.
 
         Raises
         ------
         ArgumentError
-            If the solution is singular; compare traces with ``rec.misfit`` then.
+            If the solution is singular; compare traces with ``rec.misfit`` then. If the grid has fewer
+            dimensions than the solution's source: see `unda.exact.line_source`.
         """
         if getattr(exact, "singular", False):
             raise ArgumentError(
@@ -245,7 +246,10 @@ class GridSimulation(Simulation):
         for name in self.fields:
             wrong[name], norm[name] = self._square_error(name, exact)
         if not flag("relative", relative):
-            return {name: float(np.sqrt(one * np.prod(self.grid.spacing))) for name, one in wrong.items()}
+            flat = flat_axes(self.grid, self._sides)
+            steps = zip("xyz", self.grid.spacing, strict=True)
+            volume = np.prod([h for axis, h in steps if axis not in flat])
+            return {name: float(np.sqrt(one * volume)) for name, one in wrong.items()}
         made = {}
         for group in self.medium.field_groups.values():
             whole = sum(norm.get(name, 0.0) for name in group)
@@ -341,11 +345,11 @@ class GridSimulation(Simulation):
         return array, {"points": array}
 
     def _binder(self) -> Callable[[Any], Any]:
-        grid = self.grid
-        return lambda solution: solution.bind(grid)
+        grid, flat = self.grid, flat_axes(self.grid, self._sides)
+        return lambda solution: in_dimensions(solution.bind(grid), flat)
 
     def _bound(self, exact: Any) -> Any:
-        return exact.bind(self.grid) if hasattr(exact, "bind") else exact
+        return self._binder()(exact) if hasattr(exact, "bind") else exact
 
     def _channels_of(self, fields: Iterable[str] | None) -> Channels:
         values = [

@@ -150,7 +150,7 @@ class VolumeInjection(Source):
     position : array_like, shape (3,)
         Where it stands [m].
     f : TimeFunction or callable
-        Volume rate q(t) [m3/s].
+        Volume rate q(t) [m3/s]; as of every source, per metre on a grid of one node along an axis (`FD`).
 
     Raises
     ------

@@ -18,6 +18,7 @@ from .cavity_two_media import cavity_mode_two_media
 from .elastic_box import lame_mode, lubricated_box_mode
 from .interface import interface_plane_wave
 from .lamb import lamb_problem
+from .line import line_source, plane_source
 from .mie import mie_sphere
 from .plane import plane_wave
 from .plate import plate_mode
@@ -35,8 +36,10 @@ __all__ = [
     "interface_plane_wave",
     "lamb_problem",
     "lame_mode",
+    "line_source",
     "lubricated_box_mode",
     "mie_sphere",
+    "plane_source",
     "plane_wave",
     "plate_mode",
     "point_source",

@@ -36,6 +36,9 @@ class ExactSolution:
     discontinuous : bool
         True if a field jumps at a material interface. Nodes on it must then be evaluated a little
         inside their element.
+    constant_along : tuple of str or None
+        The axes along which what makes the wave extends: () of a point, ("y",) of a line; None where that
+        does not matter, as of a plane wave.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class ExactSolution:
     name: ClassVar[str]  # of the function in unda.exact that makes it
     singular: ClassVar[bool] = False
     discontinuous: bool = False
+    constant_along: tuple[str, ...] | None = None
     _kinds: ClassVar[dict[tuple[str, str], type[ExactSolution]]] = {}
 
     def __init_subclass__(cls) -> None:

@@ -24,6 +24,7 @@ class MaxwellPointSource(ExactSolution):
     physics = "maxwell"
     name = "point_source"
     singular = True
+    constant_along: tuple[str, ...] | None = ()
 
     def __init__(self, medium: Medium, source: Source) -> None:
         f = driving_function(source, medium)

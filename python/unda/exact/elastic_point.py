@@ -40,6 +40,7 @@ class ElasticPointSource(ExactSolution):
     physics = "elastic"
     name = "point_source"
     singular = True
+    constant_along: tuple[str, ...] | None = ()
 
     def __init__(self, medium: Medium, source: Source) -> None:
         f = driving_function(source, medium)

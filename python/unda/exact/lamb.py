@@ -91,6 +91,7 @@ class LambProblem(ExactSolution):
     physics = "elastic"
     name = "lamb_problem"
     singular = True
+    constant_along: tuple[str, ...] | None = ()
 
     def __init__(self, medium: Medium, source: PointForce) -> None:
         f = driving_function(source, medium)

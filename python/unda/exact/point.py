@@ -100,6 +100,7 @@ class AcousticPointSource(ExactSolution):
     physics = "acoustic"
     name = "point_source"
     singular = True
+    constant_along: tuple[str, ...] | None = ()
 
     def __init__(self, medium: Medium, source: Source, walls: Any = None, bounds: Any = None) -> None:
         f = driving_function(source, medium)

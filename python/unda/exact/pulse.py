@@ -66,6 +66,7 @@ class AcousticSphericalPulse(ExactSolution):
 
     physics = "acoustic"
     name = "spherical_pulse"
+    constant_along: tuple[str, ...] | None = ()
 
     def __init__(self, medium: Medium, center: Any, width: float, amplitude: float = 1.0) -> None:
         super().__init__(

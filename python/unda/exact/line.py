@@ -1,0 +1,287 @@
+"""Waves of line sources in two dimensions and of plane sources in one, per metre and per square metre.
+
+Not here: where images stand (walls.py), point sources (point.py).
+Next: point.py, whose walls these share.
+"""
+
+from __future__ import annotations
+
+from math import inf, pi
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._check import vector
+from ..errors import ArgumentError
+from ..medium import Medium
+from ..source import CurrentDipole, PointForce, Source, VolumeInjection
+from ..timefunction import TimeFunction
+from .base import Array, ExactSolution, make_solution
+from .partial import elastic
+from .point import AcousticPointSource, driving_function
+from .walls import SIDES, Corner
+
+__all__ = ["line_source", "plane_source"]
+
+_GAUSS = np.polynomial.legendre.leggauss(16)
+
+
+def line_source(
+    medium: Medium, source: Source, *, axis: str = "y", walls: Any = None, bounds: Any = None
+) -> ExactSolution:
+    """Return the wave of a line source: what a grid with one node along `axis` has of a point source.
+
+    With r the distance from the line, c the speed of the wave, s(u) = t - (r/c) cosh u and integrals over
+    u from 0 (the line of point sources, r cosh u = their distance):
+
+    Acoustic, `VolumeInjection` of rate q per metre [m2/s]: p = rho/(2 pi) int q'(s) du,
+    v_r = 1/(2 pi c) int cosh u q'(s) du. Walls make images as those of `point_source`.
+
+    Elastic, `PointForce` along the axis, f per metre [N/m], SH waves: v = 1/(2 pi mu) int f'(s) du, shear
+    stress along r -1/(2 pi vs) int cosh u f'(s) du.
+
+    Maxwell, `CurrentDipole` along the axis, a current f [A]: E = -mu/(2 pi) int f'(s) du, H around the
+    axis 1/(2 pi c) int cosh u f'(s) du.
+
+    Parameters
+    ----------
+    medium : Medium
+        Homogeneous, without conductivity.
+    source : Source
+        Its f must be a time function whose beginning is known (see `unda.wrap`, `unda.sampled`).
+    axis : {"x", "y", "z"}
+        Along the line.
+    walls, bounds : optional
+        As for `point_source`: acoustic only, and not across the axis.
+
+    Returns
+    -------
+    ExactSolution
+        All fields of the medium, constant along the axis. Singular at the source.
+
+    Raises
+    ------
+    ArgumentError
+        As `point_source`; or if a force or a current is not along the axis: in the plane it is not known
+        here.
+
+    References
+    ----------
+    Morse & Feshbach (1953), Methods of Theoretical Physics, 7.3.15; Aki & Richards (2002), Quantitative
+    Seismology, box 6.4, for the line of point sources.
+
+    Examples
+    --------
+    >>> import unda
+    >>> water = unda.Acoustic(rho=1000.0, c=1500.0)
+    >>> wave = unda.exact.line_source(water, unda.VolumeInjection((0, 0, 0), unda.ricker(10.0)))
+    >>> values = wave(300.0, [0.0, 77.0], 0.0, 0.4)
+    >>> bool(values["p"][0] == values["p"][1])
+    True
+    """
+    return make_solution("line_source", medium, source=source, axis=axis, walls=walls, bounds=bounds)
+
+
+def plane_source(medium: Medium, source: Source, *, normal: str = "x") -> ExactSolution:
+    """Return the wave of a plane source: what a grid of nodes along `normal` alone has of a point source.
+
+    Acoustic, `VolumeInjection` of rate q per square metre [m/s], x the distance along the normal:
+    p = rho c q(t - abs(x)/c)/2, v = sign(x) q(t - abs(x)/c)/2.
+
+    Parameters
+    ----------
+    medium : Acoustic
+        Homogeneous.
+    source : VolumeInjection
+        Its f must be a time function.
+    normal : {"x", "y", "z"}
+        Across the plane, which goes through the source.
+
+    Returns
+    -------
+    ExactSolution
+        Fields p [Pa], vx, vy, vz [m/s]. In the plane v is 0, the mean of its two sides.
+
+    Raises
+    ------
+    ArgumentError
+        If the medium is not homogeneous or acoustic, or the source is none of it.
+
+    References
+    ----------
+    Morse & Ingard (1968), Theoretical Acoustics, section 7.1.
+
+    Examples
+    --------
+    >>> import unda
+    >>> source = unda.VolumeInjection((0, 0, 0), unda.gaussian(10.0, t0=0.1))
+    >>> wave = unda.exact.plane_source(unda.Acoustic(rho=1000.0, c=1500.0), source)
+    >>> float(wave(150.0, 0.0, 0.0, 0.2)["p"])
+    750000.0
+    """
+    return make_solution("plane_source", medium, source=source, normal=normal)
+
+
+def _axis_number(name: str, axis: Any) -> int:
+    if not isinstance(axis, str) or axis not in ("x", "y", "z"):
+        raise ArgumentError(f"{name} is {axis!r}; expected 'x', 'y' or 'z'")
+    return "xyz".index(axis)
+
+
+def line_integrals(rate: TimeFunction, r: Array, t: Array, c: float) -> tuple[Array, Array]:
+    """Return the integrals of rate(s) and cosh u rate(s) over u >= 0, s = t - (r/c) cosh u.
+
+    By Gauss's rule of 16 points on panels of the part where rate is not 0; of these there is one for each
+    period of its highest frequency, and four more.
+    """
+    if rate.span is None:
+        raise ArgumentError(f"{rate!r} has no known beginning, which a line source needs; use unda.sampled")
+    begin, end = rate.span
+    last = float(np.max(t, initial=begin))
+    duration = min(end, last) - begin
+    num = 4 + int(np.ceil(max(duration, 0.0) * (rate.fmax or 0.0)))
+    if not rate.fmax:
+        num = 64
+
+    def bound(when: float) -> Array:
+        ahead = np.where(when == inf, 1.0, (t - np.where(when == inf, 0.0, when)) * c / r)
+        return np.arccosh(np.maximum(ahead, 1.0))
+
+    first, width = bound(end), (bound(begin) - bound(end)) / num
+    plain, weighted = np.zeros_like(width), np.zeros_like(width)
+    node, weight = (one.reshape(-1, *(1,) * width.ndim) for one in _GAUSS)
+    for panel in range(num):
+        high = np.cosh(first + (panel + 0.5 * (1.0 + node)) * width)
+        part = 0.5 * weight * width * rate(t - r / c * high)
+        plain += part.sum(axis=0)
+        weighted += (high * part).sum(axis=0)
+    return plain, weighted
+
+
+class AcousticLineSource(AcousticPointSource):
+    """The integral of point sources along a line, summed over images."""
+
+    physics = "acoustic"
+    name = "line_source"
+
+    def __init__(
+        self, medium: Medium, source: Source, axis: str = "y", walls: Any = None, bounds: Any = None
+    ) -> None:
+        self._line = _axis_number("axis", axis)
+        super().__init__(medium, source, walls, bounds)
+        across = [side for side in self._kinds_of_walls if SIDES.index(side) // 2 == self._line]
+        if across:
+            raise ArgumentError(f"wall {across[0]} stands across the line along {axis}; expected others")
+        self._arguments["axis"] = axis
+        self.constant_along = (axis,)
+
+    def _add_image(
+        self, total: dict[str, Array], place: Corner, sign: float, reach: float,
+        points: tuple[Array, Array, Array], t: Array,
+    ) -> None:  # fmt: skip
+        offset = [values - s for values, s in zip(points, place, strict=True)]
+        offset[self._line] = 0.0 * offset[self._line]
+        r = np.sqrt(offset[0] ** 2 + offset[1] ** 2 + offset[2] ** 2)
+        if float(r.min()) > reach:
+            return
+        if float(r.min()) == 0.0:
+            raise ArgumentError(f"a point is on the line through {place}; its wave is infinite there")
+        plain, weighted = line_integrals(self._q_rate, r, t, self._c)
+        total["p"] += sign * self._rho / (2.0 * pi) * plain
+        radial = sign / (2.0 * pi * self._c * r) * weighted
+        for field, part in zip(("vx", "vy", "vz"), offset, strict=True):
+            total[field] += radial * part
+
+
+class ElasticLineSource(ExactSolution):
+    """SH waves of a force along its line."""
+
+    physics = "elastic"
+    name = "line_source"
+    singular = True
+    _source: ClassVar[type[PointForce] | type[CurrentDipole]] = PointForce
+
+    def __init__(self, medium: Medium, source: Source, axis: str = "y") -> None:
+        f, self._line = driving_function(source, medium), _axis_number("axis", axis)
+        known = isinstance(source, self._source)
+        direction = np.array(source.direction if known else (np.nan,) * 3)  # type: ignore[attr-defined]
+        if np.delete(direction, self._line).any():
+            raise ArgumentError(
+                f"source is {source!r}; expected unda.{self._source.__name__} along {axis}, the axis of the "
+                "line: others are not known here"
+            )
+        super().__init__(medium, source=source, axis=axis)
+        self._position, self._strength, self._rate = source.position, direction[self._line], f.derivative
+        self._modulus, self._speed = self._constants(medium)
+        self.constant_along = (axis,)
+
+    def _constants(self, medium: Medium) -> tuple[float, float]:
+        """Return what the field along the line is divided by, and the speed."""
+        rho, _, vs = elastic("medium", medium)
+        if vs == 0.0:
+            raise ArgumentError("vs is 0: a fluid bears no force along its line")
+        return rho * vs**2, vs
+
+    def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
+        away = [values - s for values, s in zip((x, y, z), self._position, strict=True)]
+        away[self._line] = 0.0 * away[self._line]
+        r = np.sqrt(away[0] ** 2 + away[1] ** 2 + away[2] ** 2)
+        if np.any(r == 0.0):
+            raise ArgumentError(
+                f"a point is on the line through {self._position}; its wave is infinite there"
+            )
+        plain, weighted = line_integrals(self._rate, r, t, self._speed)
+        factor = self._strength / (2.0 * pi)
+        fields = dict.fromkeys(self.fields, 0.0 * plain)
+        slope = factor * weighted / (self._speed * r)
+        return fields | self._parts(factor / self._modulus * plain, [slope * part for part in away])
+
+    def _parts(self, plain: Array, slope: list[Array]) -> dict[str, Array]:
+        """Return the fields that are not 0."""
+        letter, others = "xyz"[self._line], [i for i in range(3) if i != self._line]
+        stress = {"s" + "".join(sorted((letter, "xyz"[i]))): -slope[i] for i in others}
+        return {"v" + letter: plain, **stress}
+
+
+class MaxwellLineSource(ElasticLineSource):
+    """The wave of a current along a wire."""
+
+    physics = "maxwell"
+    _source = CurrentDipole
+
+    def _constants(self, medium: Medium) -> tuple[float, float]:
+        values = medium.scalar()
+        if values["sigma"] > 0.0:
+            raise ArgumentError(f"sigma is {values['sigma']} S/m; expected 0, a medium that does not conduct")
+        return -1.0 / values["mu"], float(1.0 / np.sqrt(values["eps"] * values["mu"]))
+
+    def _parts(self, plain: Array, slope: list[Array]) -> dict[str, Array]:
+        one, two = (self._line + 1) % 3, (self._line + 2) % 3  # the line goes along e_one x e_two
+        h = {"h" + "xyz"[one]: -slope[two], "h" + "xyz"[two]: slope[one]}
+        return {"e" + "xyz"[self._line]: plain, **h}
+
+
+class AcousticPlaneSource(ExactSolution):
+    """p = rho c q(t - abs(x)/c)/2."""
+
+    physics = "acoustic"
+    name = "plane_source"
+    singular = False
+
+    def __init__(self, medium: Medium, source: Source, normal: str = "x") -> None:
+        self._q = driving_function(source, medium)
+        if not isinstance(source, VolumeInjection):
+            raise ArgumentError(f"source is {source!r}; expected unda.VolumeInjection")
+        super().__init__(medium, source=source, normal=normal)
+        self._axis = _axis_number("normal", normal)
+        self._rho, self._c = medium.scalar()["rho"], medium.scalar()["c"]
+        self._position = vector("position", source.position, "m")
+        self.constant_along = tuple(letter for letter in "xyz" if letter != normal)
+
+    def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
+        offset = (x, y, z)[self._axis] - self._position[self._axis]
+        half = 0.5 * self._q(t - np.abs(offset) / self._c)
+        fields = dict.fromkeys(self.fields, 0.0 * half)
+        fields["p"] = self._rho * self._c * half
+        fields["v" + "xyz"[self._axis]] = np.sign(offset) * half
+        return fields
