@@ -44,6 +44,14 @@ def solutions(axis, scale=1.0):
             elastic_residual, Elastic(rho=1.3, vp=2.0, vs=1.111),
         ),
         (
+            exact.line_source(rock, PointForce(PLACE, F, (1.0, -2.0, 0.5)), axis=axis),
+            elastic_residual, Elastic(rho=1.3, vp=2.02, vs=1.1),
+        ),
+        (
+            exact.line_source(rock, VolumeInjection(PLACE, F), axis=axis),
+            elastic_residual, Elastic(rho=1.3, vp=2.02, vs=1.1),
+        ),
+        (
             exact.line_source(glass, CurrentDipole(PLACE, F, along(axis, 3.0)), axis=axis),
             maxwell_residual, Maxwell(eps=1.7, mu=0.606),
         ),
@@ -62,36 +70,49 @@ def ring(num=30, seed=3):
 
 @AXES
 def test_line_waves_solve_their_equations(axis):
-    """Waves of up to 2.5 f0: k = 2 pi 0.75 / 1.0 = 4.7 rad/m at most; the tail behind them is slower."""
+    """Waves of up to 2.5 f0: k = 2 pi 0.75 / 1.1 = 4.3 rad/m at most, of third derivatives in elastic media
+    half as much again. There (vp t/r)^4 eps are lost in differences of P and S: t of 14 at most makes 2e-13,
+    over kh as the residual has it 3e-12.
+    """
     points, t = ring()
+    t = 8 + (t - 8) * 6 / 17
     for solution, found, other in solutions(axis):
-        assert found(solution, points, t, KH / 4.7) < TOLERANCE, solution
-        assert found(solution, points, t, KH / 4.7, other) > TWIN, solution
+        assert found(solution, points, t, KH / 6.5) < TOLERANCE, solution
+        assert found(solution, points, t, KH / 6.5, other) > TWIN, solution
+
+
+SOLID = Elastic(rho=1.3, vp=2.0, vs=1.1)
 
 
 @pytest.mark.parametrize(
     ("medium", "axis", "make"),
     [
         (Acoustic(rho=1.3, c=1.1), "x", lambda axis: VolumeInjection(PLACE, F)),
-        (Elastic(rho=1.3, vp=2.0, vs=1.1), "y", lambda axis: PointForce(PLACE, F, along(axis, -2.0))),
+        (SOLID, "y", lambda axis: PointForce(PLACE, F, along(axis, -2.0))),
+        (SOLID, "x", lambda axis: PointForce(PLACE, F, (0.0, 1.0, -2.0))),
+        (SOLID, "z", lambda axis: VolumeInjection(PLACE, F)),
+        (SOLID, "z", lambda axis: MomentTensor(PLACE, F, 2.0 * np.eye(3))),
+        (Elastic(rho=1.3, vp=2.0, vs=0.0), "y", lambda axis: VolumeInjection(PLACE, F)),
         (Maxwell(eps=1.7, mu=0.6), "z", lambda axis: CurrentDipole(PLACE, F, along(axis, 3.0))),
     ],
-    ids=["acoustic", "elastic", "maxwell"],
+    ids=["acoustic", "sh", "psv", "volume", "moment", "fluid", "wire"],
 )
 def test_they_are_what_point_sources_along_the_line_sum_up_to(medium, axis, make):
     """The trapezoidal rule with 16 points in the shortest wave, 1.3 m: exact to the tail of the spectrum
-    beyond them. What arrives before t = 12 comes from less than 2 * 12 m away."""
+    beyond them. What arrives before t = 12 comes from less than 2 * 12 m away, and points are 12 m along
+    the line from the source at most.
+    """
     points, _ = ring(3)
     t, source, step = np.array([7.0, 9.5, 12.0]), make(axis), 0.08
     line = exact.line_source(medium, source, axis=axis)(*points.T, t)
     line = np.stack([line[name] for name in medium.fields])
-    places = step * np.arange(-320, 321)
+    places = step * np.arange(-480, 481)
     moved = points[:, None] - places[:, None] * along(axis)
     x, y, z = np.moveaxis(moved, -1, 0)
     values = exact.point_source(medium, source)(x, y, z, t[:, None])
     found = np.stack([step * values[name].sum(axis=1) for name in medium.fields])
     assert np.abs(found - line).max() < 1e-6 * np.abs(line).max()
-    assert (np.abs(line).max(axis=1) > 1e-3 * np.abs(line).max()).sum() == 3
+    assert (np.abs(line).max(axis=1) > 1e-3 * np.abs(line).max()).sum() >= 3
 
 
 @AXES
@@ -163,8 +184,7 @@ GLASS, METAL = Maxwell(eps=1.0), Maxwell(eps=1.0, sigma=1.0)
         (lambda: exact.plane_source(WATER, INJECTED, normal=0), "normal is 0; expected 'x'"),
         (lambda: exact.line_source(WATER, INJECTED, walls={"ymax": ("free", 5.0)}), "across the line"),
         (lambda: exact.line_source(WATER, INJECTED)(PLACE[0], 7.0, PLACE[2], 1.0), "on the line through"),
-        (lambda: exact.line_source(ROCK, PointForce(PLACE, F, (1, 1, 0))), "others are not known here"),
-        (lambda: exact.line_source(ROCK, MomentTensor(PLACE, F, np.eye(3))), "others are not known here"),
+        (lambda: exact.line_source(ROCK, MomentTensor(PLACE, F, np.diag([1, 2, 1]))), "others are not known"),
         (lambda: exact.line_source(FLUID, PointForce(PLACE, F, (0, 1, 0))), "a fluid bears no force"),
         (lambda: exact.line_source(GLASS, CurrentDipole(PLACE, F, (0, 0, 1))), "along y, the axis"),
         (lambda: exact.line_source(METAL, CurrentDipole(PLACE, F, (0, 1, 0))), "does not conduct"),

@@ -7,6 +7,7 @@ Next: base.py (what they share), then plane.py (the shortest).
 # What only adds a physics to a name makes itself known to base.py.
 from . import dipole as dipole
 from . import elastic_interface as elastic_interface
+from . import elastic_line as elastic_line
 from . import elastic_plane as elastic_plane
 from . import elastic_point as elastic_point
 from . import interface_maxwell as interface_maxwell

@@ -7,7 +7,7 @@ Next: point.py.
 from __future__ import annotations
 
 from math import pi
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,9 +42,12 @@ class ElasticPointSource(ExactSolution):
     singular = True
     constant_along: tuple[str, ...] | None = ()
 
-    def __init__(self, medium: Medium, source: Source) -> None:
+    _radial: ClassVar[type[Radial]]
+
+    def __init__(self, medium: Medium, source: Source, **arguments: Any) -> None:
         f = driving_function(source, medium)
-        super().__init__(medium, source=source)
+        super().__init__(medium, source=source, **arguments)
+        self._plane = np.eye(3)  # directions in which the wave varies
         self._rho, self._vp, self._vs = elastic("medium", medium)
         self._position = source.position
         source.rates(medium, 0)  # refuses what a fluid cannot bear
@@ -60,16 +63,16 @@ class ElasticPointSource(ExactSolution):
             if self._vs > 0.0:
                 self._deviatoric = source.moment - self._isotropic * np.eye(3)
         else:
-            raise ArgumentError(f"unda.exact.point_source does not know {source!r} in elastic media")
+            raise ArgumentError(f"unda.exact.{self.name} does not know {source!r} in elastic media")
 
     def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
         place = [one - s for one, s in zip((x, y, z), self._position, strict=True)]
-        dx = np.stack(np.broadcast_arrays(*place, t)[:3])
+        dx = np.tensordot(self._plane, np.stack(np.broadcast_arrays(*place, t)[:3]), 1)
         r = np.sqrt((dx**2).sum(axis=0))
         if r.size and float(r.min()) == 0.0:
             raise ArgumentError(f"a point is the source's own, {self._position}; its wave is infinite there")
-        moving = _Radial(self._f.derivative, r, t, self._vp, self._vs)
-        strained = _Radial(self._f, r, t, self._vp, self._vs)
+        moving = self._radial(self._f.derivative, r, t, self._vp, self._vs)
+        strained = self._radial(self._f, r, t, self._vp, self._vs)
         velocity = self._displacement(dx, moving) / (4.0 * pi * self._rho)
         strain, dilatation = (part / (4.0 * pi * self._rho) for part in self._strain(dx, strained))
         mu = self._rho * self._vs**2
@@ -79,28 +82,29 @@ class ElasticPointSource(ExactSolution):
             fields[name] = 2.0 * mu * strain[i, j] + (lam * dilatation if i == j else 0.0)
         return fields
 
-    def _displacement(self, x: Array, radial: _Radial) -> Array:
+    def _displacement(self, x: Array, radial: Radial) -> Array:
         """Return 4 pi rho u_i; the time function is that of `radial`."""
         u = -self._isotropic * x * radial.chi_p(1)
         if self._force.any():
             fx = np.tensordot(self._force, x, 1)
-            u = u + _along(self._force, radial.phi(1) + radial.chi_s(0)) + x * fx * radial.phi(2)
+            u = u + _along(self._plane @ self._force, radial.phi(1)) + x * fx * radial.phi(2)
+            u = u + _along(self._force, radial.chi_s(0))
         if self._deviatoric.any():
             m = np.tensordot(self._deviatoric, x, 1)
             q = (x * m).sum(axis=0)
             u = u - m * (2.0 * radial.phi(2) + radial.chi_s(1)) - x * q * radial.phi(3)
         return u
 
-    def _strain(self, x: Array, radial: _Radial) -> tuple[Array, Array]:
+    def _strain(self, x: Array, radial: Radial) -> tuple[Array, Array]:
         """Return 4 pi rho times the strain and its trace."""
-        unit = np.eye(3).reshape(3, 3, *(1,) * (x.ndim - 1))
+        unit = self._plane.reshape(3, 3, *(1,) * (x.ndim - 1))
         xx = x[:, None] * x[None]
         strain = -self._isotropic * (unit * radial.chi_p(1) + xx * radial.chi_p(2))
         trace = -self._isotropic * radial.laplace_chi_p()
         if self._force.any():
             fx = np.tensordot(self._force, x, 1)
-            pair = _outer(self._force, x)
-            strain = strain + pair * (radial.phi(2) + 0.5 * radial.chi_s(1))
+            strain = strain + _outer(self._plane @ self._force, x) * radial.phi(2)
+            strain = strain + 0.5 * _outer(self._force, x) * radial.chi_s(1)
             strain = strain + fx * (unit * radial.phi(2) + xx * radial.phi(3))
             trace = trace + fx * radial.chi_p(1)
         if self._deviatoric.any():
@@ -129,7 +133,7 @@ def _outer(vector: Array, x: Array) -> Array:
     return product + product.swapaxes(0, 1)
 
 
-class _Radial:
+class Radial:
     """D^n phi_c and D^n chi_c of one time function f, with D = (1/r) d/dr and h'' = f."""
 
     def __init__(self, f: TimeFunction, r: Array, t: Array, vp: float, vs: float) -> None:
@@ -188,3 +192,6 @@ class _Radial:
     def chi_s(self, n: int) -> Array:
         """Return D^n chi_vs, zero in a fluid."""
         return self._power(n, self._vs, 2) / self._vs**2 if self._vs > 0.0 else np.zeros_like(self._r)
+
+
+ElasticPointSource._radial = Radial

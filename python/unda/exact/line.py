@@ -1,29 +1,28 @@
 """Waves of line sources in two dimensions and of plane sources in one, per metre and per square metre.
 
-Not here: where images stand (walls.py), point sources (point.py).
+Not here: elastic waves (elastic_line.py), where images stand (walls.py), point sources (point.py).
 Next: point.py, whose walls these share.
 """
 
 from __future__ import annotations
 
-from math import inf, pi
-from typing import Any, ClassVar
+from math import pi
+from typing import Any
 
 import numpy as np
 
 from .._check import vector
 from ..errors import ArgumentError
 from ..medium import Medium
-from ..source import CurrentDipole, PointForce, Source, VolumeInjection
-from ..timefunction import TimeFunction
+from ..source import CurrentDipole, Source, VolumeInjection
 from .base import Array, ExactSolution, make_solution
-from .partial import elastic
+from .line_integral import axis_number, line_integrals
 from .point import AcousticPointSource, driving_function
 from .walls import SIDES, Corner
 
 __all__ = ["line_source", "plane_source"]
 
-_GAUSS = np.polynomial.legendre.leggauss(16)
+_ONE, _COSH = (lambda cosh: 1.0), (lambda cosh: cosh)
 
 
 def line_source(
@@ -37,8 +36,9 @@ def line_source(
     Acoustic, `VolumeInjection` of rate q per metre [m2/s]: p = rho/(2 pi) int q'(s) du,
     v_r = 1/(2 pi c) int cosh u q'(s) du. Walls make images as those of `point_source`.
 
-    Elastic, `PointForce` along the axis, f per metre [N/m], SH waves: v = 1/(2 pi mu) int f'(s) du, shear
-    stress along r -1/(2 pi vs) int cosh u f'(s) du.
+    Elastic, `PointForce`, f per metre [N/m], `VolumeInjection` and isotropic `MomentTensor`: the integrals
+    of their fields in three dimensions. Of a force along the axis these are SH waves, v = 1/(2 pi mu) int
+    f'(s) du, with shear stress along r -1/(2 pi vs) int cosh u f'(s) du.
 
     Maxwell, `CurrentDipole` along the axis, a current f [A]: E = -mu/(2 pi) int f'(s) du, H around the
     axis 1/(2 pi c) int cosh u f'(s) du.
@@ -48,7 +48,8 @@ def line_source(
     medium : Medium
         Homogeneous, without conductivity.
     source : Source
-        Its f must be a time function whose beginning is known (see `unda.wrap`, `unda.sampled`).
+        Its f must be a time function whose beginning is known (see `unda.wrap`, `unda.sampled`); elastic
+        waves take its third derivative.
     axis : {"x", "y", "z"}
         Along the line.
     walls, bounds : optional
@@ -62,8 +63,8 @@ def line_source(
     Raises
     ------
     ArgumentError
-        As `point_source`; or if a force or a current is not along the axis: in the plane it is not known
-        here.
+        As `point_source`; or of a current that is not along the axis, and a deviatoric moment, which are not
+        known here.
 
     References
     ----------
@@ -122,42 +123,6 @@ def plane_source(medium: Medium, source: Source, *, normal: str = "x") -> ExactS
     return make_solution("plane_source", medium, source=source, normal=normal)
 
 
-def _axis_number(name: str, axis: Any) -> int:
-    if not isinstance(axis, str) or axis not in ("x", "y", "z"):
-        raise ArgumentError(f"{name} is {axis!r}; expected 'x', 'y' or 'z'")
-    return "xyz".index(axis)
-
-
-def line_integrals(rate: TimeFunction, r: Array, t: Array, c: float) -> tuple[Array, Array]:
-    """Return the integrals of rate(s) and cosh u rate(s) over u >= 0, s = t - (r/c) cosh u.
-
-    By Gauss's rule of 16 points on panels of the part where rate is not 0; of these there is one for each
-    period of its highest frequency, and four more.
-    """
-    if rate.span is None:
-        raise ArgumentError(f"{rate!r} has no known beginning, which a line source needs; use unda.sampled")
-    begin, end = rate.span
-    last = float(np.max(t, initial=begin))
-    duration = min(end, last) - begin
-    num = 4 + int(np.ceil(max(duration, 0.0) * (rate.fmax or 0.0)))
-    if not rate.fmax:
-        num = 64
-
-    def bound(when: float) -> Array:
-        ahead = np.where(when == inf, 1.0, (t - np.where(when == inf, 0.0, when)) * c / r)
-        return np.arccosh(np.maximum(ahead, 1.0))
-
-    first, width = bound(end), (bound(begin) - bound(end)) / num
-    plain, weighted = np.zeros_like(width), np.zeros_like(width)
-    node, weight = (one.reshape(-1, *(1,) * width.ndim) for one in _GAUSS)
-    for panel in range(num):
-        high = np.cosh(first + (panel + 0.5 * (1.0 + node)) * width)
-        part = 0.5 * weight * width * rate(t - r / c * high)
-        plain += part.sum(axis=0)
-        weighted += (high * part).sum(axis=0)
-    return plain, weighted
-
-
 class AcousticLineSource(AcousticPointSource):
     """The integral of point sources along a line, summed over images."""
 
@@ -167,7 +132,7 @@ class AcousticLineSource(AcousticPointSource):
     def __init__(
         self, medium: Medium, source: Source, axis: str = "y", walls: Any = None, bounds: Any = None
     ) -> None:
-        self._line = _axis_number("axis", axis)
+        self._line = axis_number("axis", axis)
         super().__init__(medium, source, walls, bounds)
         across = [side for side in self._kinds_of_walls if SIDES.index(side) // 2 == self._line]
         if across:
@@ -186,41 +151,40 @@ class AcousticLineSource(AcousticPointSource):
             return
         if float(r.min()) == 0.0:
             raise ArgumentError(f"a point is on the line through {place}; its wave is infinite there")
-        plain, weighted = line_integrals(self._q_rate, r, t, self._c)
+        plain, weighted = line_integrals(self._q_rate, r, t, self._c, _ONE, _COSH)
         total["p"] += sign * self._rho / (2.0 * pi) * plain
         radial = sign / (2.0 * pi * self._c * r) * weighted
         for field, part in zip(("vx", "vy", "vz"), offset, strict=True):
             total[field] += radial * part
 
 
-class ElasticLineSource(ExactSolution):
-    """SH waves of a force along its line."""
+class MaxwellLineSource(ExactSolution):
+    """The wave of a current along a wire."""
 
-    physics = "elastic"
+    physics = "maxwell"
     name = "line_source"
     singular = True
-    _source: ClassVar[type[PointForce] | type[CurrentDipole]] = PointForce
 
     def __init__(self, medium: Medium, source: Source, axis: str = "y") -> None:
-        f, self._line = driving_function(source, medium), _axis_number("axis", axis)
-        known = isinstance(source, self._source)
+        f, self._line = driving_function(source, medium), axis_number("axis", axis)
+        known = isinstance(source, CurrentDipole)
         direction = np.array(source.direction if known else (np.nan,) * 3)  # type: ignore[attr-defined]
         if np.delete(direction, self._line).any():
             raise ArgumentError(
-                f"source is {source!r}; expected unda.{self._source.__name__} along {axis}, the axis of the "
-                "line: others are not known here"
+                f"source is {source!r}; expected unda.CurrentDipole along {axis}, the axis of the line: "
+                "others are not known here"
             )
+        values = medium.scalar()
+        if values["sigma"] > 0.0:
+            raise ArgumentError(f"sigma is {values['sigma']} S/m; expected 0, a medium that does not conduct")
         super().__init__(medium, source=source, axis=axis)
-        self._position, self._strength, self._rate = source.position, direction[self._line], f.derivative
-        self._modulus, self._speed = self._constants(medium)
+        self._mu, self._speed = values["mu"], float(1.0 / np.sqrt(values["eps"] * values["mu"]))
+        self._position, self._current, self._rate = (
+            source.position,
+            float(direction[self._line]),
+            f.derivative,
+        )
         self.constant_along = (axis,)
-
-    def _constants(self, medium: Medium) -> tuple[float, float]:
-        """Return what the field along the line is divided by, and the speed."""
-        rho, _, vs = elastic("medium", medium)
-        if vs == 0.0:
-            raise ArgumentError("vs is 0: a fluid bears no force along its line")
-        return rho * vs**2, vs
 
     def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
         away = [values - s for values, s in zip((x, y, z), self._position, strict=True)]
@@ -230,35 +194,15 @@ class ElasticLineSource(ExactSolution):
             raise ArgumentError(
                 f"a point is on the line through {self._position}; its wave is infinite there"
             )
-        plain, weighted = line_integrals(self._rate, r, t, self._speed)
-        factor = self._strength / (2.0 * pi)
+        plain, weighted = line_integrals(self._rate, r, t, self._speed, _ONE, _COSH)
+        factor = self._current / (2.0 * pi)
         fields = dict.fromkeys(self.fields, 0.0 * plain)
-        slope = factor * weighted / (self._speed * r)
-        return fields | self._parts(factor / self._modulus * plain, [slope * part for part in away])
-
-    def _parts(self, plain: Array, slope: list[Array]) -> dict[str, Array]:
-        """Return the fields that are not 0."""
-        letter, others = "xyz"[self._line], [i for i in range(3) if i != self._line]
-        stress = {"s" + "".join(sorted((letter, "xyz"[i]))): -slope[i] for i in others}
-        return {"v" + letter: plain, **stress}
-
-
-class MaxwellLineSource(ElasticLineSource):
-    """The wave of a current along a wire."""
-
-    physics = "maxwell"
-    _source = CurrentDipole
-
-    def _constants(self, medium: Medium) -> tuple[float, float]:
-        values = medium.scalar()
-        if values["sigma"] > 0.0:
-            raise ArgumentError(f"sigma is {values['sigma']} S/m; expected 0, a medium that does not conduct")
-        return -1.0 / values["mu"], float(1.0 / np.sqrt(values["eps"] * values["mu"]))
-
-    def _parts(self, plain: Array, slope: list[Array]) -> dict[str, Array]:
+        around = factor * weighted / (self._speed * r)
         one, two = (self._line + 1) % 3, (self._line + 2) % 3  # the line goes along e_one x e_two
-        h = {"h" + "xyz"[one]: -slope[two], "h" + "xyz"[two]: slope[one]}
-        return {"e" + "xyz"[self._line]: plain, **h}
+        fields["e" + "xyz"[self._line]] = -self._mu * factor * plain
+        fields["h" + "xyz"[one]] = -around * away[two]
+        fields["h" + "xyz"[two]] = around * away[one]
+        return fields
 
 
 class AcousticPlaneSource(ExactSolution):
@@ -273,7 +217,7 @@ class AcousticPlaneSource(ExactSolution):
         if not isinstance(source, VolumeInjection):
             raise ArgumentError(f"source is {source!r}; expected unda.VolumeInjection")
         super().__init__(medium, source=source, normal=normal)
-        self._axis = _axis_number("normal", normal)
+        self._axis = axis_number("normal", normal)
         self._rho, self._c = medium.scalar()["rho"], medium.scalar()["c"]
         self._position = vector("position", source.position, "m")
         self.constant_along = tuple(letter for letter in "xyz" if letter != normal)
