@@ -178,7 +178,7 @@ MUTATIONS = [
     ("csrc/fd/stencil.c", "top -= (m % 2 ? -2 : 2)", "top += (m % 2 ? -2 : 2)"),
     ("csrc/fd/stencil.c", "fd->split = !fd->uniform || dt < 0.1", "fd->split = !fd->uniform || dt < 0.0"),
     ("csrc/fd/stencil.c", "round_weights(fd->half, fd->weight[a], unit);", ";"),
-    ("csrc/fd/stencil.c", "double scale = least / fd->axis[a].h", "double scale = 1"),
+    ("csrc/fd/stencil.c", "? least / fd->axis[a].h : 0", "? 1 : 0"),
     ("csrc/fd/layer.c", "rate * depth * depth", "rate * depth"),
     ("csrc/fd/layer.c", "1.5 * fd->speed_max", "0.5 * fd->speed_max"),
     ("csrc/fd/point_sources.c", "? p->weight[a][i] / share : 0", "? p->weight[a][i] : 0"),
