@@ -174,7 +174,7 @@ def test_they_keep_the_manners_of_a_call():
 
 ROCK, WATER = Elastic(rho=1.0, vp=2.0, vs=1.0), Acoustic(rho=1.0, c=1.0)
 FLUID, INJECTED = Elastic(rho=1.0, vp=2.0, vs=0.0), VolumeInjection(PLACE, F)
-GLASS, METAL = Maxwell(eps=1.0), Maxwell(eps=1.0, sigma=1.0)
+GLASS, METAL = Maxwell(eps=1.0, mu=1.0), Maxwell(eps=1.0, mu=1.0, sigma=1.0)
 
 
 @pytest.mark.parametrize(
