@@ -178,6 +178,11 @@ def test_amplitudes_of_known_time_functions_are_named_when_they_are_added(dtype)
         sim.add_source(unda.VolumeInjection((3, 4, 5), unda.sampled(t, np.sin(np.pi * t) ** 4)))
 
 
+def test_a_pulse_shorter_than_a_step_is_no_silence():
+    sim = unda.FD(unda.Grid(SHAPE, 1.0), unda.Acoustic(rho=1.0, c=1.0), device="cpu")
+    sim.add_source(unda.VolumeInjection((3, 4, 5), unda.ricker(100.0 / sim.dt)))
+
+
 def test_a_state_that_is_lost_in_the_precision_is_named():
     sim = unda.FD(unda.Grid(SHAPE, 1.0), unda.Acoustic(rho=1.0, c=1.0), device="cpu")
     for p in (1e-50, 1e-40, np.full(SHAPE, 1e-60), lambda x, y, z: 1e-50):

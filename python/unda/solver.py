@@ -221,7 +221,8 @@ class Solver:
         if span is None or not np.isfinite(span).all():
             return
         with np.errstate(over="ignore", invalid="ignore"):
-            peak = float(np.abs(amplitude(np.linspace(*span, 4096))).max())
+            times = np.linspace(span[0] - self.dt, span[1] + self.dt, 4096)  # of the steps that it is in
+            peak = float(np.abs(amplitude(times)).max())
         kind = np.finfo(self.dtype)
         if not (peak == 0.0 or float(kind.tiny) <= peak <= float(kind.max)):
             raise ArgumentError(
