@@ -52,7 +52,13 @@ SEEN_BY_ONE = {
 _RUNS = ["test_handlers_that_raise", "test_running", "test_interruption"]
 RUN_SEEN_BY = {name: _RUNS for name in ("simulation", "solver", "_run_control", "receiver")}
 RUN_SEEN_BY |= {name: ["test_whole_files"] for name in ("_files", "_digest")}
-RUN_SEEN_BY["checkpoint"] = ["test_handlers_that_raise", "test_checkpoint", "test_fd_checkpoint"]
+RUN_SEEN_BY["_hdf"] = ["test_damaged_files"]
+RUN_SEEN_BY["checkpoint"] = [
+    "test_damaged_files",
+    "test_handlers_that_raise",
+    "test_checkpoint",
+    "test_fd_checkpoint",
+]
 
 # file, what stands there (once), what stands there instead
 MUTATIONS = [
@@ -338,6 +344,11 @@ MUTATIONS = [
     ("python/unda/receiver.py", "max(len(parts.get(0, ())), last", "max(0, last"),
     ("csrc/solver/receiver.c", "num_before(s->groups[i], s->step + 1)", "0"),
     # files
+    ("python/unda/_hdf.py", "    check_seal(raw)\n", ""),
+    ("python/unda/_hdf.py", "if not isinstance(link, h5py.HardLink):", "if False:"),
+    ("python/unda/_hdf.py", "not plain or", ""),
+    ("python/unda/checkpoint.py", "if not fits or (saved._t0", "if (saved._t0"),
+    ("python/unda/checkpoint.py", "there < needed", "False"),
     ("python/unda/_files.py", "flock(raw.fileno(), fcntl.LOCK_EX", "flock(raw.fileno(), fcntl.LOCK_UN"),
     ("python/unda/_files.py", "Path(os.path.realpath(path))", "Path(path)"),
     ("python/unda/_files.py", "os.O_CREAT | os.O_EXCL", "os.O_CREAT"),

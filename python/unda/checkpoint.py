@@ -1,25 +1,21 @@
 """Checkpoints: a simulation in an HDF5 file, from which it continues bit for bit; traces in a file.
 
-A file is written beside its name, forced to disk and renamed: a kill at any moment leaves the
-previous one whole. Not here: what a simulation is (dg.py, receiver.py).
+What a header says is checked against the sizes of what is in the file before anything is made of it. Not
+here: the files themselves (_hdf.py), what a simulation is (dg.py, receiver.py).
 """
 
 from __future__ import annotations
 
-import io
 import json
-import os
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._check import file_path
+from . import _core, _hdf
 from ._core import ffi, lib
-from ._files import whole_file
 from .errors import ArgumentError, FileError
 from .exact import from_config as solution_from_config
+from .fd_sides import SIDES
 from .grid import Grid
 from .grid_fluid import refuse_shear
 from .grid_material import slabs
@@ -33,136 +29,9 @@ from .source import Source
 
 __all__ = ["load", "load_receivers", "save", "save_receivers"]
 
-_VERSION = 1
 _MEDIA = {kind.physics: kind for kind in (Acoustic, Elastic, Maxwell)}
+_MOST = 2**53  # steps: up to it each has a time of its own
 _HISTORY = ("UNDA_HISTORY1", "UNDA_HISTORY2")
-
-
-# ---- files ----
-
-
-class _Steady(io.RawIOBase):
-    """A file for HDF5 whose writes always seem to succeed; `failure` has the first error.
-
-    HDF5 crashes the process when it cannot write while it closes a file.
-    """
-
-    def __init__(self, raw: io.FileIO) -> None:
-        self._raw = raw
-        self.failure: OSError | None = None
-
-    def _attempt(self, work: Callable[[], Any]) -> None:
-        if self.failure is None:
-            try:
-                work()
-            except OSError as error:
-                self.failure = error
-
-    def _write_all(self, view: memoryview) -> None:
-        while len(view):
-            view = view[self._raw.write(view) :]
-
-    def write(self, data: Any) -> int:
-        view = memoryview(data).cast("B")
-        self._attempt(lambda: self._write_all(view))
-        return len(view)
-
-    def truncate(self, size: int | None = None) -> int:
-        self._attempt(lambda: self._raw.truncate(size))
-        return size or 0
-
-    def readinto(self, buffer: Any) -> int:
-        view = memoryview(buffer).cast("B")
-        found = self._raw.readinto(view) or 0
-        view[found:] = bytes(len(view) - found)
-        return len(view)
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        return self._raw.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._raw.tell()
-
-    def readable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-
-def _fill(raw: io.FileIO, kind: str, fill: Callable[[Any], None]) -> None:
-    """Write the HDF5 file and force it to disk."""
-    import h5py
-
-    steady = _Steady(raw)
-    try:
-        with h5py.File(steady, "w") as file:
-            file.attrs["unda"] = kind
-            file.attrs["format"] = _VERSION
-            fill(file)
-    finally:
-        if steady.failure is not None:
-            raise steady.failure
-
-
-def _write(path: Any, kind: str, fill: Callable[[Any], None]) -> None:
-    """Write an HDF5 file so that the name holds the old file or the whole new one."""
-    with whole_file(file_path(path)) as (_, raw):
-        _fill(raw, kind, fill)
-
-
-def _open(path: Any, kind: str) -> Any:
-    """Open a file of that kind and format."""
-    import h5py
-
-    try:
-        file = h5py.File(path, "r")
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error}") from None
-    for name, expected in (("unda", kind), ("format", _VERSION)):
-        found = file.attrs.get(name)
-        found = found.item() if isinstance(found, np.generic) else found
-        if found != expected:
-            file.close()
-            raise FileError(f"{path}: {name} is {found!r}, expected {expected!r}")
-    return file
-
-
-def _array(file: Any, name: str, dtype: Any, shape: tuple[int | None, ...]) -> np.ndarray:
-    """Read a dataset of that type and shape."""
-    data = file.get(name)
-    if data is None or not hasattr(data, "dtype"):
-        raise FileError(f"{file.file.filename}: {name} is missing")
-    fits = len(data.shape) == len(shape) and all(
-        wanted in (None, found) for wanted, found in zip(shape, data.shape, strict=True)
-    )
-    if data.dtype != np.dtype(dtype) or not fits:
-        raise FileError(
-            f"{file.file.filename}: {name} is {data.dtype} {data.shape}, expected {np.dtype(dtype)} {shape}"
-        )
-    return np.asarray(data[()])
-
-
-def _header(file: Any, name: str) -> Any:
-    """Read a JSON attribute."""
-    text = file.attrs.get(name)
-    if not isinstance(text, str):
-        raise FileError(f"{file.file.filename}: {name} is {text!r}, expected JSON")
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise FileError(f"{file.file.filename}: {name} is not JSON: {error}") from None
-
-
-def _entry(header: dict[str, Any], name: str, kind: Any, path: Any) -> Any:
-    """Return an entry of the header, of that type."""
-    value = header.get(name)
-    if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
-        raise FileError(f"{path}: {name} is {value!r}, expected {getattr(kind, '__name__', kind)}")
-    return value
 
 
 # ---- traces ----
@@ -181,22 +50,23 @@ def _put_receivers(group: Any, receivers: Receivers) -> None:
 
 
 def _get_receivers(group: Any, dtype: Any) -> Receivers:
-    about, path = _header(group, "receivers"), group.file.filename
-    fields = tuple(_entry(about, "fields", list, path))
-    points = _array(group, "points", np.float64, (None, 3))
+    about = _hdf.header(group, "receivers")
+    fields = tuple(_hdf.entry(about, "fields", list))
+    points = _hdf.array(group, "points", np.float64, (None, 3))
     receivers = Receivers(
-        points, fields, units=_entry(about, "units", dict, path), every=_entry(about, "every", int, path),
-        dt=_entry(about, "dt", float, path), dtype=np.dtype(dtype), config=about.get("config", {}),
+        points, fields, units=_hdf.entry(about, "units", dict),
+        every=_hdf.entry(about, "every", int, 1, 2**31 - 1),
+        dt=_hdf.entry(about, "dt", float), dtype=np.dtype(dtype), config=about.get("config", {}),
         name=about.get("name"), lags=about.get("lags"), side=about.get("side"),
     )  # fmt: skip
-    receivers.clear(_entry(about, "t0", float, path), _entry(about, "step", int, path))
-    receivers.put(0, _array(group, "samples", dtype, (None, len(points), len(fields))))
+    receivers.clear(_hdf.entry(about, "t0", float), _hdf.entry(about, "step", int, 0, _MOST))
+    receivers.put(0, _hdf.array(group, "samples", dtype, (None, len(points), len(fields))))
     return receivers
 
 
 def save_receivers(receivers: Receivers, path: Any) -> None:
     """Write traces, see `Receivers.save`."""
-    _write(path, "receivers", lambda file: _put_receivers(file, receivers))
+    _hdf.write(path, "receivers", lambda file: _put_receivers(file, receivers))
 
 
 def load_receivers(path: Any) -> Receivers:
@@ -220,9 +90,11 @@ def load_receivers(path: Any) -> Receivers:
     --------
     >>> rec = unda.load_receivers("traces.h5")  # doctest: +SKIP
     """
-    with _open(path, "receivers") as file:
-        data = file.get("samples")
-        return _get_receivers(file, np.float32 if data is None else data.dtype)
+    with _hdf.reading(path, "receivers") as file:
+        dtype = _hdf.child(file, "samples", "Dataset").dtype
+        if dtype not in (np.float32, np.float64):
+            raise FileError(f"samples are {dtype}, expected float32 or float64")
+        return _get_receivers(file, dtype)
 
 
 # ---- simulations ----
@@ -238,16 +110,16 @@ def _put_mesh(group: Any, mesh: Mesh) -> None:
 
 
 def _get_mesh(group: Any) -> Mesh:
-    names, path = _header(group, "names"), group.file.filename
-    cells = _array(group, "cells", np.int64, (None, 4))
-    faces = _array(group, "faces", np.int64, (None, 3))
-    ids = _array(group, "face_names", np.int32, (len(faces),))
-    boundaries = {name: faces[ids == i] for i, name in enumerate(_entry(names, "boundaries", list, path))}
+    names = _hdf.header(group, "names")
+    cells = _hdf.array(group, "cells", np.int64, (None, 4))
+    faces = _hdf.array(group, "faces", np.int64, (None, 3))
+    ids = _hdf.array(group, "face_names", np.int32, (len(faces),))
+    boundaries = {name: faces[ids == i] for i, name in enumerate(_hdf.entry(names, "boundaries", list))}
     return Mesh(
-        _array(group, "vertices", np.float64, (None, 3)), cells,
-        tags=_array(group, "tags", np.int32, (len(cells),)), boundaries=boundaries,
-        periodic=[tuple(pair) for pair in _entry(names, "periodic", list, path)],
-        tag_names=_entry(names, "tags", dict, path),
+        _hdf.array(group, "vertices", np.float64, (None, 3)), cells,
+        tags=_hdf.array(group, "tags", np.int32, (len(cells),)), boundaries=boundaries,
+        periodic=[tuple(pair) for pair in _hdf.entry(names, "periodic", list)],
+        tag_names=_hdf.entry(names, "tags", dict),
     )  # fmt: skip
 
 
@@ -306,7 +178,7 @@ def save(sim: Any, path: Any) -> None:
         for i, receivers in enumerate(sim._receivers):
             _put_receivers(file.create_group(f"receivers/{i}"), receivers)
 
-    _write(path, "simulation", fill)
+    _hdf.write(path, "simulation", fill)
 
 
 def load(path: Any, *, device: str | None = None) -> Any:
@@ -337,22 +209,28 @@ def load(path: Any, *, device: str | None = None) -> Any:
     >>> sim.save("run.h5")  # doctest: +SKIP
     >>> again = unda.load("run.h5")  # doctest: +SKIP
     """
-    with _open(path, "simulation") as file:
-        header = _header(file, "simulation")
-        config = _entry(header, "config", dict, path)
-        target = _entry(config, "device", str, path) if device is None else device
+    if device is not None and device != "auto":
+        device_number(device)
+    with _hdf.reading(path, "simulation") as file:
+        header = _hdf.header(file, "simulation")
+        config = _hdf.entry(header, "config", dict)
+        target = _hdf.entry(config, "device", str) if device is None else device
         if target != "auto":
             device_number(target)
         common = {
-            "dt": _entry(config, "dt", float, path), "cfl": _entry(config, "cfl", float, path),
+            "dt": _hdf.entry(config, "dt", float, np.finfo(float).tiny),
+            "cfl": _hdf.entry(config, "cfl", float),
             "threads": config.get("threads") if target == "cpu" == config["device"] else None,
-            "dtype": _entry(config, "dtype", str, path), "device": target, "allow_unstable": True,
+            "dtype": _hdf.entry(config, "dtype", str), "device": target, "allow_unstable": True,
         }  # fmt: skip
         same = target.partition(":")[0] == config["device"].partition(":")[0] != "cpu"
-        method = _entry(config, "method", str, path)
+        method = _hdf.entry(config, "method", str)
         if method not in _METHODS:
-            raise FileError(f"{path}: method is {method!r}, expected one of {list(_METHODS)}")
+            raise FileError(f"method is {method!r}, expected one of {list(_METHODS)}")
         sim = _METHODS[method](file, header, config, common, same)
+        # The limit may be a little lower than where it was saved: its bound is made sharper now and then.
+        if not _hdf.entry(config, "allow_unstable", bool) and sim.dt > 1.2 * sim.dt_stable:
+            raise FileError(f"dt is {sim.dt} s, above the stable limit {sim.dt_stable} s")
         _restore(sim, file, header)
     return sim
 
@@ -361,26 +239,30 @@ def _load_dg(file: Any, header: dict[str, Any], config: dict[str, Any], common: 
     """Make the simulation on a mesh that a file describes; same: on the kind of device where it ran."""
     from .dg import DG
 
-    path = file.filename
-    mesh = _get_mesh(file["mesh"])
+    mesh = _get_mesh(_hdf.child(file, "mesh"))
     if mesh.hash != config.get("mesh"):
-        raise FileError(f"{path}: mesh has hash {mesh.hash}, expected {config.get('mesh')!r}")
-    mesh.origin = _entry(config, "mesh_origin", dict, path)
-    physics = _entry(header, "physics", str, path)
+        raise FileError(f"mesh has hash {mesh.hash}, expected {config.get('mesh')!r}")
+    mesh.origin = _hdf.entry(config, "mesh_origin", dict)
+    physics = _hdf.entry(header, "physics", str)
     if physics not in _MEDIA:
-        raise FileError(f"{path}: physics is {physics!r}, expected one of {list(_MEDIA)}")
+        raise FileError(f"physics is {physics!r}, expected one of {list(_MEDIA)}")
     kind = _MEDIA[physics]
-    material = _array(file, "material", np.float64, (mesh.num_elem, len(kind.parameters)))
-    exact = _entry(header, "exact", dict, path)
+    material = _hdf.array(file, "material", np.float64, (mesh.num_elem, len(kind.parameters)))
+    # Before anything is made that large: the state is in the file.
+    degree = _hdf.entry(config, "degree", int, 1, 9)
+    cells = (mesh.num_elem, (degree + 1) * (degree + 2) * (degree + 3) // 6)
+    if (found := _hdf.array_shape(file, "state"))[:2] != cells:
+        raise FileError(f"state is {found}, expected {cells} and the number of fields")
+    exact = _hdf.entry(header, "exact", dict)
     made = {json.dumps(c): solution_from_config(c) for c in exact.values()}
     boundary = {
         name: made[json.dumps(exact[name])] if name in exact else word
-        for name, word in _entry(config, "boundary", dict, path).items()
+        for name, word in _hdf.entry(config, "boundary", dict).items()
     }
     return DG(
         mesh, kind(**dict(zip(kind.parameters, material.T.copy(), strict=True))),
-        degree=_entry(config, "degree", int, path), boundary=boundary,
-        flux=_entry(config, "flux", str, path), integrator=_entry(config, "integrator", str, path),
+        degree=degree, boundary=boundary,
+        flux=_hdf.entry(config, "flux", str), integrator=_hdf.entry(config, "integrator", str),
         kernel=config["kernel"] if same else "auto",
         kernel_options=config["kernel_options"] if same and config["kernel"] == "fused" else None,
         **common,
@@ -391,28 +273,34 @@ def _load_fd(file: Any, header: dict[str, Any], config: dict[str, Any], common: 
     """Make the simulation on a grid that a file describes."""
     from .fd import FD
 
-    path = file.filename
-    grid = Grid(**_entry(config, "grid", dict, path))
-    physics = _entry(header, "physics", str, path)
+    grid = Grid(**_hdf.entry(config, "grid", dict))
+    physics = _hdf.entry(header, "physics", str)
     if physics not in _MEDIA:
-        raise FileError(f"{path}: physics is {physics!r}, expected one of {list(_MEDIA)}")
-    kind, scheme = _MEDIA[physics], _entry(config, "scheme", str, path)
+        raise FileError(f"physics is {physics!r}, expected one of {list(_MEDIA)}")
+    kind, scheme = _MEDIA[physics], _hdf.entry(config, "scheme", str)
     if scheme not in _SCHEMES:
-        raise FileError(f"{path}: scheme is {scheme!r}, expected one of {list(_SCHEMES)}")
-    data, num = file.get("material"), len(kind.parameters)
-    uniform = data is not None and len(data.shape) == 1
-    values = _array(file, "material", np.float64, (num,) if uniform else (*grid.shape, num))
+        raise FileError(f"scheme is {scheme!r}, expected one of {list(_SCHEMES)}")
+    num = len(kind.parameters)
+    uniform = len(_hdf.array_shape(file, "material")) == 1
+    values = _hdf.array(file, "material", np.float64, (num,) if uniform else (*grid.shape, num))
     material = {name: float(values[i]) if uniform else values[..., i].copy()
                 for i, name in enumerate(kind.parameters)}  # fmt: skip
     if scheme == "scalar":  # one number
         material["rho"] = float(values.flat[0])
     boundary = {
         name: (CPML if "f0" in one else Damping)(**one) if isinstance(one, dict) else one
-        for name, one in _entry(config, "boundary", dict, path).items()
+        for name, one in _hdf.entry(config, "boundary", dict).items()
     }
+    medium = kind(**material)
+    # Before anything is made that large: the state is in the file.
+    width = [getattr(boundary.get(side), "width", 0) for side in SIDES]
+    least = tuple(n + low + high for n, low, high in zip(grid.shape, width[::2], width[1::2], strict=True))
+    found = _hdf.array_shape(file, medium.fields[0])
+    if len(found) != 3 or any(there < needed for there, needed in zip(found, least, strict=True)):
+        raise FileError(f"{medium.fields[0]} is {found}, expected {least} or more: the grid and its layers")
     return FD(
-        grid, kind(**material),
-        order=_entry(config, "order", int, path), scheme=scheme,
+        grid, medium,
+        order=_hdf.entry(config, "order", int), scheme=scheme,
         boundary=boundary, kernel=config["kernel"] if same else "auto",
         kernel_options=config["kernel_options"] if same else None,
         window=(config.get("window") if same else None) or "auto", **common,
@@ -425,16 +313,23 @@ _METHODS = {"DG": _load_dg, "FD": _load_fd}
 
 def _restore(sim: Any, file: Any, header: dict[str, Any]) -> None:
     """Put sources, receivers, state and clock of a file into a new simulation."""
-    path = file.filename
-    start, step = _entry(header, "start", float, path), _entry(header, "step", int, path)
-    history = _entry(header, "history", int, path)
+    start, step = _hdf.entry(header, "start", float), _hdf.entry(header, "step", int, 0, _MOST)
+    history = _hdf.entry(header, "history", int, 0, 2 if sim.config["method"] == "DG" else 0)
     sim._start, sim._given = start, frozenset(sim.fields)
-    for config in _entry(header, "sources", list, path):
+    for config in _hdf.entry(header, "sources", list):
         kind = PlaneWave if config.get("type") == "PlaneWave" else Source
         sim.add_source(kind.from_config(config))
     handle = sim._live()
-    for i in range(len(file.get("receivers", ()))):
-        saved = _get_receivers(file[f"receivers/{i}"], sim.dtype)
+    groups = _hdf.child(file, "receivers") if "receivers" in file else ()
+    for i in range(len(groups)):
+        saved = _get_receivers(_hdf.child(groups, str(i)), sim.dtype)
+        fits = saved._next - saved.every <= step < saved._next
+        if not fits or (saved._t0, saved._dt) != (start, sim.dt):
+            raise FileError(
+                f"receivers {i} have {saved.num_sample} samples from step {saved._step} on, one every "
+                f"{saved.every} steps of {saved._dt} s from {saved._t0} s; the simulation is at step {step} "
+                f"of {sim.dt} s from {start} s"
+            )
         # The library counts a group's samples from the step at which it is added.
         _core.check(lib.unda_solver_set_clock(handle, start, saved._step, 0))
         made = sim.add_receivers(
@@ -450,11 +345,8 @@ def _restore(sim: Any, file: Any, header: dict[str, Any]) -> None:
     else:
         arrays = sim._whole()
     for name, (number, shape) in arrays.items():
-        q = _array(file, name, sim.dtype, shape)
+        q = _hdf.array(file, name, sim.dtype, shape)
         _core.check(lib.unda_solver_write(handle, number, 0, len(q), _core.pointer(q)))
     if sim.config["method"] == "FD" and sim.medium.physics == "elastic":
-        try:
-            refuse_shear(sim)
-        except ArgumentError as error:
-            raise FileError(f"{path}: {error}") from None
+        refuse_shear(sim)
     _core.check(lib.unda_solver_set_clock(handle, start, step, history))
