@@ -233,3 +233,12 @@ def test_layered_mode_keeps_its_configuration_and_refuses_what_is_none():
             exact.cavity_mode_two_media(GLASS, MAGNET, LOWER, UPPER, **arguments)
     with pytest.raises(ArgumentError, match="media that do not conduct"):
         exact.cavity_mode_two_media(GLASS, Maxwell(eps=1.0, mu=1.0, sigma=1.0), LOWER, UPPER, position=0.3)
+
+
+@pytest.mark.parametrize("polarization", [(1.0, -1.0, 2.0), (-1.0, 1.0, 0.1)])
+def test_the_amplitude_is_that_of_the_components_that_a_zero_in_n_leaves(polarization):
+    """With n = (1, 1, 0) between perfect conductors E is along z: sin(pi x) sin(pi y), 1 in the middle."""
+    mode = exact.cavity_mode(GLASS, (0, 0, 0), (1, 1, 1), (1, 1, 0), polarization=polarization, amplitude=3.0)
+    quarter = 0.5 * np.pi / mode.omega
+    early, late = (vectors(mode, np.array([[0.5, 0.5, 0.2]]), t)[0][0] for t in (0.1, 0.1 + quarter))
+    assert np.hypot(early, late) == pytest.approx([0.0, 0.0, 3.0], abs=1e-12)
