@@ -397,14 +397,14 @@ UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t 
  * rates of each element's material times its weight: in a single one of them delta is up to 14 times less
  * exact. Gives its number in unda_drive.amplitudes. All arrays are borrowed.
  * FD: one cell, elem NULL; the point is spread over 8 nodes an axis (Hicks 2002), beside free and fixed sides
- * of elastic media as a polynomial there needs it, with the slopes that the side gives and the material that is
- * set: the transpose of what receivers read. scalar: in each step
- * p += rates[0] c^2 / (node volume) a, with c of each node and a the amplitude of the step: rates[0] = rho
- * and a = dt (q(t + dt/2) - q(t - dt/2)) inject the volume rate q.
- * staggered: rates [num_field + 1], of a unit of amplitude: forces (v, divided by rho), stresses (as they
- * are), minus currents (E, divided by eps + sigma dt / 2), and last a volume: p gains its bulk modulus times
- * that, each normal stress loses it; all with the material of each node. Amplitudes of a step from t: dt f(t)
- * of a force, M(t + dt) - M(t) of a moment, dt q(t + dt/2) of a volume rate, dt j(t + dt/2) of a current. */
+ * of elastic media as a polynomial there needs it, with the slopes that the side gives and the material that
+ * is set: the transpose of what receivers read. scalar: in each step p += rates[0] c^2 / (node volume) a,
+ * with c of each node and a the amplitude of the step: rates[0] = rho and a = dt (q(t + dt/2) - q(t - dt/2))
+ * inject the volume rate q. staggered: rates [num_field + 1], of a unit of amplitude: forces (v, divided by
+ * rho), stresses (as they are), minus currents (E, divided by eps + sigma dt / 2), and last a volume: p gains
+ * its bulk modulus times that, each normal stress loses it; all with the material of each node. Amplitudes of
+ * a step from t: dt f(t) of a force, M(t + dt) - M(t) of a moment, dt q(t + dt/2) of a volume rate, dt j(t +
+ * dt/2) of a current. */
 typedef struct unda_source {
     int64_t size_bytes;
     int64_t num_cell;

@@ -76,10 +76,13 @@ class FD(GridSimulation):
     boundary : dict of str to str, Damping or CPML, optional
         Condition at "xmin", "xmax", "ymin", "ymax", "zmin", "zmax"; "*" is the rest; "absorbing"
         everywhere if omitted, but an axis of one node is periodic: a problem in two dimensions. Walls
-        stand at the outermost nodes, which are mirrors: "free" (p, or the traction, is 0), "rigid"; elastic
-        "fixed", "symmetry"; Maxwell "pec", "pmc". "periodic" (both sides of an axis; the period is n times
-        the spacing). "absorbing" or a `CPML`, scalar also a `Damping`: a layer outside the grid, "absorbing" a
-        `CPML` of 10 nodes; with `fmax`, scalar, of a quarter of its main wavelength, 10 to 20 nodes.
+        stand at the outermost nodes, which are mirrors: "free" (p, or the traction, is 0), "rigid";
+        elastic "fixed", "symmetry"; Maxwell "pec", "pmc". On a free side of an elastic medium the
+        velocity along it is of first order at the nodes there from order 4 on (2 % at 40 nodes a
+        wavelength, 0.3 % a cell below; the normal one is of second order): docs/free_surface.md.
+        "periodic" (both sides of an axis; the period is n times the spacing). "absorbing" or a
+        `CPML`, scalar also a `Damping`: a layer outside the grid, "absorbing" a `CPML` of 10 nodes;
+        with `fmax`, scalar, of a quarter of its main wavelength, 10 to 20 nodes.
     fmax : float, optional
         Highest frequency of the sources [Hz], for which layers are made that have no f0: theirs is
         ``fmax / 2.5``, as of a Ricker wavelet. If omitted, scalar, that of which the slowest wave has ten nodes.

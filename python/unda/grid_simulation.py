@@ -156,6 +156,8 @@ class GridSimulation(Simulation):
     def set(self, exact: Callable[..., Any] | None = None, *, t: float = 0.0, **fields: Any) -> None:
         """Set the state and the clock; layers are set to zero.
 
+        Points within four cells of a layer read of these zeros until waves come.
+
         Parameters
         ----------
         exact : exact solution, optional

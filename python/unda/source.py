@@ -183,6 +183,9 @@ class PointForce(Source):
     and H of a dipole, are good to 2 % from two cells on (edges of a brick of six); stresses, and E, from
     two to three, later where f leaves a static field and beside a vertex. `sim.check` names what is nearer.
 
+    On a staggered grid it goes to the nodes around, on a free side and beside it such that the impulse in
+    each direction is that of f: it is what a receiver there takes of the velocity, transposed.
+
     On a face, edge or vertex it is the mean over all cells that share the point and can carry the source
     (solids alone a deviatoric moment), each with its own material: about as exact as inside of a cell. The
     weights go with R^-2(degree + 1), R being the root mean square distance of the cell's points from the
@@ -232,7 +235,8 @@ class MomentTensor(Source):
     """A moment at a point of an elastic medium: sigma_t = ... - f'(t) moment delta(x - position).
 
     It acts like the body force -div(f(t) moment delta): an isotropic positive moment explodes (Aki &
-    Richards 2002, section 3.3).
+    Richards 2002, section 3.3). Beside a free side of a staggered grid it works on the strain that is there:
+    a vertical dipole on the surface as a horizontal one, -lambda / (lambda + 2 mu) times it.
 
     Nearer than two or three cells stresses are inexact: see `PointForce`.
 
