@@ -5,6 +5,7 @@ import h5py
 import numpy as np
 import pytest
 import unda
+from unda._digest import seal
 
 pytestmark = pytest.mark.gpu_or_stand_in
 cuda_device.prepare()
@@ -67,5 +68,7 @@ def test_a_damaged_file_is_refused_by_entry(tmp_path, name):
         data = file[name][1:]
         del file[name]
         file[name] = data
+    with open(tmp_path / "run.h5", "r+b", buffering=0) as raw:
+        seal(raw)
     with pytest.raises(unda.FileError, match=name):
         unda.load(tmp_path / "run.h5")

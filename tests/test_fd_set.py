@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import unda
 from staggered_cases import boundary, random_medium, random_state, staggered
+from unda._digest import seal
 
 SHAPE = (9, 7, 10)
 GRID = unda.Grid(SHAPE, (1.0, 0.8, 1.3))
@@ -128,6 +129,8 @@ def test_a_file_with_shear_in_a_fluid_is_refused(tmp_path, entry, where):
     assert unda.load(tmp_path / "run.h5").energy() == sim.energy()
     with h5py.File(tmp_path / "run.h5", "r+") as file:
         file[entry][6, 5, 1 if where == "layer" else 4] = 0.5
+    with open(tmp_path / "run.h5", "r+b", buffering=0) as raw:
+        seal(raw)
     with pytest.raises(unda.FileError, match="deviatoric part of 0"):
         unda.load(tmp_path / "run.h5")
 
