@@ -289,3 +289,56 @@ def test_a_source_on_an_interface_drives_each_cell_by_its_own_material():
     expected = weights_of(LAYERS, cells, x, 1) * np.where(TAGS[cells] == 0, 4.0, 1.0)
     np.testing.assert_allclose(rate[cells] / rate[cells].sum(), expected / expected.sum(), rtol=1e-10)
     assert (np.delete(rate, cells) == 0).all()
+
+
+X = np.array([[1, 0.2, 0.1], [-0.3, 1, 0.2], [0.1, -0.3, 1], [-1, -0.8, 0.3], [0.5, 0.6, -0.7]])
+AWAY = X / np.linalg.norm(X, axis=1)[:, None]
+
+
+def trace_error(case, place, f0, distance, **options):
+    """Error of traces at a distance from a source at a place, all receivers and components together."""
+    f = unda.ricker(f0, t0=1.4 / f0)
+    medium, make, fields = {
+        "sound": (SOUND, lambda x: unda.VolumeInjection(x, f), ("p",)),
+        "force": (ROCK, lambda x: unda.PointForce(x, f, (1, 0.5, -0.3)), ("vx", "vy", "vz")),
+    }[case]
+    cells = options.pop("cells")
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (cells,) * 3, perturb=0.2, seed=1)
+    source = make(shared_points(mesh)[place])
+    exact = unda.exact.point_source(medium, source)
+    sim = unda.DG(mesh, medium, boundary={"*": exact}, device="cpu", **options)
+    sim.add_source(source)
+    points = source.position + distance * AWAY
+    rec = sim.add_receivers(points, fields)
+    sim.step(int(np.ceil((2.8 / f0 + distance / medium.speed_min(mesh)) / sim.dt)))
+    expected = exact(*points.T[:, :, None], rec.t[None])
+    error = sum(((rec[field] - expected[field]) ** 2).sum() for field in fields)
+    return np.sqrt(error / sum((expected[field] ** 2).sum() for field in fields))
+
+
+BAR = 1.5  # times the error inside
+
+
+def test_a_source_on_a_vertex_is_as_exact_as_inside_and_in_one_of_its_cells_it_is_not(monkeypatch):
+    how = {"f0": 1.8, "distance": 0.45, "cells": 4, "degree": 3, "dtype": "float32"}
+    inside = trace_error("sound", "inside", **how)
+    assert trace_error("sound", "vertex", **how) <= BAR * inside
+    find = _sites.find
+
+    def one_cell(mesh, points, degree):
+        sites = find(mesh, points, degree)
+        return sites.keep(np.isin(np.arange(len(sites.elem)), sites.first))
+
+    monkeypatch.setattr(_sites, "find", one_cell)
+    assert trace_error("sound", "vertex", **how) > BAR * inside
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["sound", "force"])
+def test_sources_on_faces_edges_and_vertices_are_as_exact_as_inside(case):
+    """About a wavelength of f0 away, with 5 nodes in the shortest one."""
+    speed = 0.6 if case == "force" else 1.0  # of the slowest wave
+    how = {"f0": speed * 2.6, "distance": 0.45, "cells": 6, "degree": 3, "dtype": "float32"}
+    inside = trace_error(case, "inside", **how)
+    errors = {place: trace_error(case, place, **how) for place in ("face", "edge", "vertex")}
+    assert max(errors.values()) <= BAR * inside, errors
