@@ -214,3 +214,10 @@ def test_tuning_has_nothing_to_choose_on_the_cpu(caplog):
 def test_tuning_and_a_choice_of_the_users_exclude_each_other():
     with pytest.raises(unda.ArgumentError, match="leave both out"):
         unda.DG(box(1), MEDIUM, degree=1, kernel="node", tune=True)
+
+
+@pytest.mark.parametrize("number", [2**31, -1, 2**70])
+def test_an_option_of_a_kernel_that_no_int_holds_is_refused_by_name(number):
+    grid, medium = unda.Grid((9, 8, 7), 1.0), unda.Acoustic(rho=1.0, c=1.0)
+    with pytest.raises(unda.ArgumentError, match=f"depth.* is {number}"):
+        unda.FD(grid, medium, kernel="tiled", kernel_options={"depth": number}, boundary={"*": "rigid"})

@@ -153,3 +153,18 @@ def test_of_many_messages_the_newest_256_are_kept_in_order(caplog, monkeypatch):
         _core.drain_log()
     found = [int(record.getMessage().split(" parts")[0].rpartition(" ")[2]) for record in caplog.records]
     assert found == list(range(301 - 256, 301))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_mesh_of_two_parts_of_many_cells_is_logged_as_such(caplog, seed):
+    """Cells of both parts in any order, so that cells of one stand beside those of the other in memory."""
+    box = box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2))
+    cells = np.concatenate([box.cells, box.cells + len(box.vertices)])
+    cells = np.random.default_rng(seed).permutation(cells)
+    with caplog.at_level(logging.WARNING, logger="unda"):
+        Mesh(np.concatenate([box.vertices, box.vertices + [0.5 + seed, 3.0, 0.0]]), cells)
+    assert [record.getMessage()[:23] for record in caplog.records] == ["the mesh has 2 parts th"]
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, logger="unda"):
+        Mesh(box.vertices, box.cells)
+    assert not caplog.records
