@@ -1,7 +1,9 @@
 """Functions that the processes of test_sweep.py import."""
 
 import os
+import signal
 import sys
+import time
 
 import unda
 
@@ -36,3 +38,46 @@ def parts(degree):
 
 def total(values):
     return float((values - 1).sum())
+
+
+def wait_for(path):
+    """Wait until a file is there; in a process that nobody ends, not for ever."""
+    for _ in range(6000):
+        if os.path.exists(path):
+            return
+        time.sleep(0.02)
+    raise TimeoutError(path)
+
+
+def first_then_wait(folder, i):
+    """Case 0 is done at once; the others tell who they are and wait for what never comes."""
+    if i > 0:
+        with open(os.path.join(folder, f"pid_{i}.tmp"), "w") as file:
+            file.write(str(os.getpid()))
+        os.rename(os.path.join(folder, f"pid_{i}.tmp"), os.path.join(folder, f"pid_{i}"))
+        wait_for(os.path.join(folder, "never"))
+    return i
+
+
+def interrupt_the_sweep(folder, i):
+    """Case 1 sends Ctrl-C to the sweep and ends when that has seen it; what comes later takes its time."""
+    if i == 1:
+        os.kill(os.getppid(), signal.SIGINT)
+        wait_for(os.path.join(folder, "seen"))
+    if i > 1:
+        time.sleep(0.2)
+    return i
+
+
+def interrupt_oneself(i):
+    if i == 1:
+        raise KeyboardInterrupt
+    return i
+
+
+def kind(value):
+    return type(value).__name__
+
+
+def given(value):
+    return value

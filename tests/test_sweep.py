@@ -1,14 +1,17 @@
 """A sweep runs each case once, keeps what is done, and returns failures with their case."""
 
+import json
 import os
 import subprocess
 import sys
+import time
 
 import cuda_device
 import numpy as np
 import pytest
 import sweep_cases
 import unda
+from unda import _sweep_cache
 
 cuda_device.prepare()
 HERE = os.path.dirname(__file__)
@@ -96,6 +99,9 @@ def test_finished_cases_are_not_run_again(tmp_path):
         ({"workers": 0}, "workers is 0"),
         ({"devices": "tpu"}, "device is"),
         ({"devices": []}, "devices is"),
+        ({"store": "yaml"}, "store is 'yaml'"),
+        ({"cache_key": 3}, "cache_key is 3"),
+        ({"progress": "no"}, "progress is 'no'"),
     ],
 )
 def test_bad_arguments_are_refused(options, words):
@@ -110,23 +116,181 @@ def test_what_a_process_cannot_find_is_refused():
         unda.sweep(sweep_cases.note, [3])
 
 
+SCRIPT = """
+import os, signal, sys, unda, sweep_cases
+
+def see(*_):
+    open(os.path.join(folder, "seen"), "w").close()
+    raise KeyboardInterrupt
+
+if __name__ == "__main__":
+    folder, function = sys.argv[1:]
+    signal.signal(signal.SIGINT, see)
+    cases = [{"folder": folder, "i": i} for i in range(100)]
+    function = getattr(sweep_cases, function)
+    unda.sweep(function, cases, devices="cpu", workers=1, cache=folder + "/cache")
+"""
+
+
+def script(tmp_path, function):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    return [sys.executable, tmp_path / "script.py", tmp_path, function]
+
+
 def test_interrupted_it_goes_on_where_it_stopped(tmp_path):
-    code = (
-        "import os, sys, threading, time, signal, unda, sweep_cases\n"
-        "def interrupt(folder):\n"
-        "    while not any(name.endswith('.pkl') for name in os.listdir(folder)):\n"
-        "        time.sleep(0.01)\n"
-        "    os.kill(os.getpid(), signal.SIGINT)\n"
-        "if __name__ == '__main__':\n"
-        "    folder = sys.argv[1]\n"
-        "    os.makedirs(folder + '/cache')\n"
-        "    threading.Thread(target=interrupt, args=(folder + '/cache',), daemon=True).start()\n"
-        "    cases = [{'folder': folder, 'i': i} for i in range(2000)]\n"
-        "    unda.sweep(sweep_cases.note, cases, devices='cpu', workers=1, cache=folder + '/cache')\n"
-    )
-    script = tmp_path / "script.py"
-    script.write_text(code)
-    done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True)
-    kept = len(list((tmp_path / "cache").glob("*.pkl")))
-    assert 0 < kept < 2000, done.stderr
+    """Case 0 was kept before case 1 sent the signal; of the others at most those that had been handed out."""
+    command = script(tmp_path, "interrupt_the_sweep")
+    done = subprocess.run(command, capture_output=True, text=True)
     assert "KeyboardInterrupt" in done.stderr
+    assert 2 <= len(list((tmp_path / "cache").glob("*.pkl"))) < 100, done.stderr
+    cases = [{"folder": str(tmp_path), "i": i} for i in range(2)]
+    again = unda.sweep(sweep_cases.interrupt_the_sweep, cases, devices="cpu", cache=tmp_path / "cache")
+    assert [r.cached for r in again] == [True, True]
+
+
+def alive(pid):
+    """Say whether a process runs; one that nobody has asked about is none."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_processes_end_with_a_sweep_that_is_killed_and_finished_values_are_kept(tmp_path):
+    sweep = subprocess.Popen(script(tmp_path, "first_then_wait"), stderr=subprocess.DEVNULL)
+    sweep_cases.wait_for(tmp_path / "pid_1")
+    pid = int((tmp_path / "pid_1").read_text())
+    assert alive(pid)
+    sweep.kill()
+    sweep.wait()
+    for _ in range(1500):  # it waits for two minutes if nothing ends it
+        if not alive(pid):
+            break
+        time.sleep(0.02)
+    assert not alive(pid)
+    assert len(list((tmp_path / "cache").glob("*.pkl"))) == 1
+
+
+def test_ctrl_c_in_one_process_is_a_failure_of_its_case():
+    results = unda.sweep(
+        sweep_cases.interrupt_oneself, [{"i": i} for i in range(3)], devices="cpu", workers=1
+    )
+    assert [r.value for r in results] == [0, None, 2]
+    assert "KeyboardInterrupt" in results[1].error
+
+
+# ---- what is kept
+
+
+def cache(folder, function=sweep_cases.kind, key=None, store="pickle"):
+    return _sweep_cache.Cache(folder, store, _sweep_cache.identity_of(function, key))
+
+
+DIFFERENT = [
+    (1, 2), [1, 2], {1: 2}, {"1": 2}, 1, 1.0, True, "1", b"1", None, "None", np.float64(1.0), np.array([1, 2]),
+    np.array([1.0, 2.0]), np.array([[1, 2]]), {1, 2}, frozenset((1, 2)), [[1], 2], [1, [2]], ["1", "2"], ["1, 2"],
+]  # fmt: skip
+
+
+def test_values_of_different_types_have_files_of_their_own(tmp_path):
+    paths = [cache(tmp_path).path({"value": value}) for value in DIFFERENT]
+    assert len(set(paths)) == len(DIFFERENT)
+    same = {"a": {"x": 1, "y": (1, 2)}, "b": 2}, {"b": 2, "a": {"y": (1, 2), "x": 1}}
+    assert cache(tmp_path).path(same[0]) == cache(tmp_path).path(same[1])
+
+
+def test_a_change_of_the_file_or_of_unda_is_another_value_and_a_key_stands_for_both(tmp_path, monkeypatch):
+    (tmp_path / "module_of_a_sweep.py").write_text("FACTOR = 2\ndef helper(x):\n    return FACTOR * x\n"
+                                                   "def run(x):\n    return helper(x)\n")  # fmt: skip
+    monkeypatch.syspath_prepend(tmp_path)
+    import module_of_a_sweep as module
+
+    def paths():
+        return [cache(tmp_path, module.run, key).path({"x": 1}) for key in (None, "mine")]
+
+    before = paths()
+    text = (tmp_path / "module_of_a_sweep.py").read_text()
+    (tmp_path / "module_of_a_sweep.py").write_text(text.replace("FACTOR = 2", "FACTOR = 3"))
+    changed = paths()
+    monkeypatch.setattr(_sweep_cache._core, "version", lambda: "99")
+    newer = paths()
+    assert len({before[0], changed[0], newer[0]}) == 3
+    assert before[1] == changed[1] == newer[1] != cache(tmp_path, module.run, "other").path({"x": 1})
+
+
+def test_without_its_source_a_function_needs_a_key(tmp_path):
+    made = {}
+    exec("def unseen(x):\n    return x", made)
+    with pytest.raises(unda.ArgumentError, match="cache_key="):
+        cache(tmp_path, made["unseen"])
+    assert cache(tmp_path, made["unseen"], "one")
+
+
+VALUES = {
+    "pickle": [None, {"a": (1, 2)}, np.arange(3), 1 + 2j],
+    "json": [None, {"a": [1, 2.5, "x"]}, 3, True, "text", [[]]],
+    "npz": [
+        np.arange(6.0).reshape(2, 3),
+        {"a": np.arange(3), "kind": np.ones(2, np.float32)},
+        np.float64(2.0),
+    ],
+}
+
+
+@pytest.mark.parametrize("store", VALUES)
+def test_values_come_back_and_any_flipped_bit_is_seen(tmp_path, store):
+    for value in VALUES[store]:
+        kept, case = cache(tmp_path, store=store), {"value": 1}
+        assert kept.keep(case, value) is None
+        found, again = kept.load(case)
+        asked = np.asarray(value) if isinstance(value, np.generic) else value
+        assert found and _sweep_cache._same(again, asked)
+        data = kept.path(case).read_bytes()
+        for place in range(0, len(data), max(1, len(data) // 60)):
+            kept.path(case).write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
+            found, other = kept.load(case)
+            # A bit of a ZIP's own dates and names of folders is no part of a value.
+            assert not found or (store != "pickle" and np.array_equal(_flat(other), _flat(value)))
+        kept.path(case).write_bytes(data[: len(data) // 2])
+        assert not kept.load(case)[0]
+
+
+def _flat(value):
+    return np.asarray(list(value.values())[0] if isinstance(value, dict) else value, dtype=object)
+
+
+@pytest.mark.parametrize("store, value", [
+    ("json", (1, 2)), ("json", {1: 2}), ("json", np.ones(2)), ("npz", 3), ("npz", np.array([None])),
+    ("pickle", lambda: 1),
+])  # fmt: skip
+def test_what_a_store_cannot_hold_is_reported_once_and_stays_in_the_results(tmp_path, store, value):
+    assert cache(tmp_path, store=store).keep({"i": 1}, value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_reported_once_and_loses_no_value(tmp_path):
+    (tmp_path / "cache").mkdir()
+    cases = [{"value": i} for i in range(4)]
+    kept = cache(tmp_path / "cache", sweep_cases.given)
+    for case in cases[:3]:
+        kept.path(case).mkdir()  # a file of that name cannot be written
+    with pytest.warns(unda.UndaWarning, match="values are not kept") as told:
+        results = unda.sweep(sweep_cases.given, cases, devices="cpu", workers=1, cache=tmp_path / "cache")
+    assert len(told) == 1 and [r.value for r in results] == [0, 1, 2, 3] and not results.failures
+    assert kept.load(cases[3]) == (True, 3)
+
+
+def test_json_and_npz_are_read_by_others(tmp_path):
+    cache(tmp_path, store="json").keep({"i": 1}, {"error": 0.5})
+    (path,) = tmp_path.glob("*.json")
+    assert json.loads(path.read_text())["value"] == {"error": 0.5}
+    cache(tmp_path, store="npz").keep({"i": 1}, {"p": np.arange(3)})
+    (path,) = tmp_path.glob("*.npz")
+    assert np.load(path)["value_p"].tolist() == [0, 1, 2]
+
+
+def test_a_bar_counts_the_cases(capsys):
+    unda.sweep(sweep_cases.given, [{"value": i} for i in range(2)], devices="cpu", workers=1, progress=True)
+    shown = capsys.readouterr().err
+    assert "0/2" in shown and "case" in shown

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 from . import _core
 from .errors import BusyError
 
-__all__ = ["Alone", "Interruptible", "Progress", "alone"]
+__all__ = ["Alone", "Cases", "Interruptible", "Progress", "alone"]
 
 
 class Alone:
@@ -125,15 +125,17 @@ class Interruptible:
             raise KeyboardInterrupt
 
 
-class Progress:
-    """A bar with simulated time, rate and remaining time where someone looks, else a log line a minute."""
+class Cases:
+    """A bar with what is done, rate and remaining time where someone looks, else a log line a minute."""
 
-    def __init__(self, sim: Any, steps: int, wanted: bool | None) -> None:
-        self._sim, self._steps, self._done = sim, steps, 0
+    _unit = "case"
+
+    def __init__(self, num: int, wanted: bool | None) -> None:
+        self._num, self._done = num, 0
         self._begin = self._said = time.monotonic()
         self._bar: Any = None
-        if wanted or (wanted is None and steps > 0 and someone_looks()):
-            self._show(lambda: setattr(self, "_bar", _bar(steps)))
+        if wanted or (wanted is None and num > 0 and someone_looks()):
+            self._show(lambda: setattr(self, "_bar", _bar(num, self._unit)))
 
     def _show(self, draw: Callable[[], Any]) -> None:
         """Draw; where that cannot be done (a closed stderr, a broken pipe) go on with lines in the log."""
@@ -145,30 +147,44 @@ class Progress:
                 self._bar.disable = True  # or it draws once more at its end
             self._bar = None
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Any:
         return self
 
+    def _about(self, seconds: float) -> str:
+        """Return what else is told after so many seconds."""
+        return ""
+
     def update(self, n: int) -> None:
-        """Tell that n steps more are done."""
+        """Tell that n more are done."""
         self._done += n
         now = time.monotonic()
-        sim = self._sim
-        size, unit = sim._size()
-        rate = self._done * size / max(now - self._begin, 1e-9) / 1e9
+        about = self._about(max(now - self._begin, 1e-9))
         if self._bar is not None:
-            self._bar.set_postfix_str(f"t = {sim.t:.4g} s, {rate:.3g} G{unit}/s", refresh=False)
+            self._bar.set_postfix_str(about, refresh=False)
             self._show(lambda: self._bar.update(n))
         elif now - self._said > 60:
             self._said = now
-            left = (self._steps - self._done) * (now - self._begin) / self._done
-            _core.logger.info(
-                "step %d of %d, t = %g s, %.3g G%s/s, %.0f s left",
-                self._done, self._steps, sim.t, rate, unit, left,
-            )  # fmt: skip
+            left = (self._num - self._done) * (now - self._begin) / self._done
+            told = [f"{self._unit} {self._done} of {self._num}", about, f"{left:.0f} s left"]
+            _core.logger.info("%s", ", ".join(part for part in told if part))
 
     def __exit__(self, *exc: object) -> None:
         if self._bar is not None:
             self._show(self._bar.close)
+
+
+class Progress(Cases):
+    """The same for the steps of a run, with simulated time and rate."""
+
+    _unit = "step"
+
+    def __init__(self, sim: Any, steps: int, wanted: bool | None) -> None:
+        super().__init__(steps, wanted)
+        self._sim = sim
+
+    def _about(self, seconds: float) -> str:
+        size, unit = self._sim._size()
+        return f"t = {self._sim.t:.4g} s, {self._done * size / seconds / 1e9:.3g} G{unit}/s"
 
 
 def _in_jupyter() -> bool:
@@ -184,8 +200,8 @@ def someone_looks() -> bool:
         return False
 
 
-def _bar(steps: int) -> Any:
+def _bar(num: int, unit: str) -> Any:
     with warnings.catch_warnings():  # ipywidgets may be missing: then it is a bar of text
         warnings.simplefilter("ignore")
         from tqdm.auto import tqdm
-    return tqdm(total=steps, unit="step", leave=False)
+    return tqdm(total=num, unit=unit, leave=False)

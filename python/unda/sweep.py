@@ -5,11 +5,10 @@ Not here: what a run does (dg.py).
 
 from __future__ import annotations
 
-import hashlib
 import inspect
-import json
+import multiprocessing
+import multiprocessing.connection
 import os
-import pickle
 import sys
 import threading
 import traceback
@@ -18,6 +17,7 @@ from concurrent.futures import (
     BrokenExecutor,
     Executor,
     Future,
+    ProcessPoolExecutor,
     ThreadPoolExecutor,
     as_completed,
 )
@@ -27,11 +27,16 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from . import _core
-from .errors import ArgumentError
+from ._check import flag
+from ._options import choice
+from ._run_control import Cases
+from ._sweep_cache import STORES, Cache, identity_of
+from .errors import ArgumentError, UndaWarning, warn
 from .limits import choose_device, device_number, num_devices
 
 __all__ = ["Results", "SweepResult", "sweep"]
+
+_Outcome = tuple[Any, str | None, str | None]  # value, traceback, why it is not kept
 
 
 @dataclass
@@ -87,53 +92,28 @@ def _short(value: Any) -> str:
     return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
-def _told(value: Any) -> str:
-    """Tell a value apart from any other that JSON cannot hold."""
-    try:
-        return f"{type(value).__qualname__} {hashlib.sha256(pickle.dumps(value)).hexdigest()}"
-    except Exception as error:
-        raise ArgumentError(
-            f"{value!r} cannot be told from others, so cache= cannot be used: {error}"
-        ) from None
-
-
-def _key(function: Callable[..., Any], case: Mapping[str, Any]) -> str:
-    """Hash of a case and of the function's text."""
-    try:
-        text = inspect.getsource(function)
-    except (OSError, TypeError):
-        text = ""
-    name = f"{function.__module__}.{getattr(function, '__qualname__', repr(function))}"
-    told = json.dumps(case, sort_keys=True, default=_told)
-    return hashlib.sha256("\0".join([name, text, told]).encode()).hexdigest()[:32]
-
-
-def _load(path: Path | None) -> tuple[bool, Any]:
-    """Return whether there is a finished value, and the value."""
-    if path is None or not path.is_file():
-        return False, None
-    try:
-        return True, pickle.loads(path.read_bytes())
-    except Exception as error:  # a damaged file is a miss
-        _core.logger.warning("%s cannot be read (%s); the case runs again", path, error)
-        return False, None
-
-
-def _store(path: Path | None, value: Any) -> None:
-    if path is None:
-        return
-    partial = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
-    partial.write_bytes(pickle.dumps(value))
-    partial.replace(path)
-
-
-def _call(function: Callable[..., Any], case: dict[str, Any], device: str | None) -> tuple[Any, str | None]:
-    """Run one case; a failure is its traceback."""
+def _call(
+    function: Callable[..., Any], case: dict[str, Any], device: str | None, cache: Cache | None
+) -> _Outcome:
+    """Run one case and keep its value; a failure is its traceback, Ctrl-C in this process alone one too."""
     try:
         more = {"device": device} if device is not None and "device" not in case else {}
-        return function(**case, **more), None
-    except (Exception, SystemExit):
-        return None, traceback.format_exc()
+        value = function(**case, **more)
+    except (Exception, SystemExit, KeyboardInterrupt):
+        return None, traceback.format_exc(), None
+    return value, None, None if cache is None else cache.keep(case, value)
+
+
+def _begin_worker() -> None:
+    """End this process with the one that started it, whatever ended that."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        assert parent is not None
+        multiprocessing.connection.wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, name="unda sweep: the parent", daemon=True).start()
 
 
 @contextmanager
@@ -174,6 +154,9 @@ def sweep(
     devices: str | Sequence[str] = "all",
     workers: int | None = None,
     cache: str | Path | None = None,
+    cache_key: str | None = None,
+    store: str = "pickle",
+    progress: bool | None = None,
 ) -> Results:
     """Call ``function(**case)`` for every case, several at a time.
 
@@ -191,8 +174,20 @@ def sweep(
         Cases at a time; on CPUs, processes with cores / workers threads each (by default one process
         for each core), on GPUs one for each device.
     cache : str or Path, optional
-        Folder of finished values. A case that is there, with the same text of the function, is not
-        run again; an interrupted sweep goes on where it stopped.
+        Folder of finished values. A case that is there is not run again if nothing has changed in the file
+        that defines the function, in unda, and in types and values of the case: an interrupted sweep goes on
+        where it stopped. What the function takes from other files is not seen, in notebooks nothing but its
+        own text: see `cache_key`. Damaged files are run again; what cannot be written (a full disk) stays in
+        the results and is reported once.
+    cache_key : str, optional
+        Stands for the function's file and for unda: the values are those of this text, and of the case.
+    store : {"pickle", "json", "npz"}
+        How values are kept. Pickles hold any value, and run code when they are read: use only folders
+        that nobody else may write to. JSON (numbers, text, lists, dicts with text as keys) and NPZ (a NumPy
+        array, or a dict of them) run none.
+    progress : bool, optional
+        Bar with the cases done and the time left; by default on a terminal and in notebooks, elsewhere a
+        line a minute in the log.
 
     Returns
     -------
@@ -202,9 +197,19 @@ def sweep(
     Raises
     ------
     ArgumentError
-        If a case is no dict, or a process cannot find the function.
+        If a case is no dict, a process cannot find the function, or nothing tells a changed function or
+        case from another (see `cache_key`).
     KeyboardInterrupt
         After Ctrl-C; finished cases are in the cache.
+
+    Warns
+    -----
+    UndaWarning
+        Once, if values cannot be kept.
+
+    Notes
+    -----
+    Processes end with the one that started them, even if it was killed; what they had finished is kept.
 
     Examples
     --------
@@ -220,18 +225,23 @@ def sweep(
     if workers is not None and workers < 1:
         raise ArgumentError(f"workers is {workers}, expected 1 or more")
     places = _places(devices)
-    folder = None if cache is None else Path(cache)
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-    files = [folder / f"{_key(function, case)}.pkl" if folder else None for case in listed]
+    progress = None if progress is None else flag("progress", progress)
+    choice("store", store, STORES)
+    if cache_key is not None and not isinstance(cache_key, str):
+        raise ArgumentError(f"cache_key is {cache_key!r}, expected a string")
+    kept = None
+    if cache is not None:
+        kept = Cache(Path(cache), store, identity_of(function, cache_key))
+        kept.folder.mkdir(parents=True, exist_ok=True)
     results = Results(SweepResult(case) for case in listed)
-    for result, file in zip(results, files, strict=True):
-        result.cached, result.value = _load(file)
+    for result in results if kept else []:
+        result.cached, result.value = kept.load(result.case)
     left = [i for i, result in enumerate(results) if not result.cached]
     if not left:
         return results
     run = _on_cpus if places == ["cpu"] else _on_gpus
-    run(function, results, files, left, places, workers)
+    with Cases(len(left), progress) as shown:
+        run(_Job(function, results, kept, shown), left, places, workers)
     return results
 
 
@@ -248,66 +258,76 @@ def _places(devices: str | Sequence[str]) -> list[str]:
     return places
 
 
-def _gather(
-    pool: Executor, futures: dict[Future[Any], int], results: Results, files: list[Path | None]
-) -> list[int]:
-    """Take results as they come; on an interruption drop what has not begun.
+@dataclass
+class _Job:
+    """A sweep that is under way."""
 
-    Returns the cases that ended with a process, which need not be their own fault.
-    """
-    fell = []
-    try:
-        for future in as_completed(futures):
-            i = futures[future]
-            try:
-                results[i].value, results[i].error = future.result()
-            except Exception as error:  # the process died, or the value cannot be sent
-                if isinstance(error, BrokenExecutor):
-                    fell.append(i)
-                results[i].error = traceback.format_exc()
-            if results[i].error is None:
-                _store(files[i], results[i].value)
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        raise
-    return fell
+    function: Callable[..., Any]
+    results: Results
+    cache: Cache | None
+    shown: Cases
+    complained: bool = False
+
+    def gather(self, pool: Executor, futures: dict[Future[_Outcome], int]) -> list[int]:
+        """Take results as they come; on an interruption drop what has not begun.
+
+        Returns the cases that ended with a process, which need not be their own fault.
+        """
+        fell = []
+        try:
+            for future in as_completed(futures):
+                i, complaint = futures[future], None
+                one = self.results[i]
+                try:
+                    one.value, one.error, complaint = future.result()
+                except Exception as error:  # the process died, or the value cannot be sent
+                    if isinstance(error, BrokenExecutor):
+                        fell.append(i)
+                    one.error = traceback.format_exc()
+                if complaint is not None and not self.complained:
+                    self.complained = True
+                    warn(f"values are not kept, the sweep goes on with them: {complaint}", UndaWarning)
+                self.shown.update(1)
+        except BaseException:
+            for future in futures:  # the end of `with` would take back shutdown(cancel_futures=True)
+                future.cancel()
+            raise
+        return fell
 
 
-def _on_cpus(
-    function: Callable[..., Any], results: Results, files: list[Path | None], left: list[int],
-    places: list[str], workers: int | None,
-) -> None:  # fmt: skip
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    _check_importable(function)
+def _on_cpus(job: _Job, left: list[int], places: list[str], workers: int | None) -> None:
+    _check_importable(job.function)
     cores = len(os.sched_getaffinity(0))
     num = min(workers or cores, len(left))
-    device = "cpu" if _takes_device(function) else None
-    with _omp_threads(max(1, cores // num)), ProcessPoolExecutor(num, get_context("spawn")) as pool:
-        futures = {pool.submit(_call, function, results[i].case, device): i for i in left}
-        fell = _gather(pool, futures, results, files)
+    device = "cpu" if _takes_device(job.function) else None
+
+    def processes(num: int) -> Executor:
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(num, context, initializer=_begin_worker)
+
+    def begin(pool: Executor, i: int) -> Future[_Outcome]:
+        return pool.submit(_call, job.function, job.results[i].case, device, job.cache)
+
+    with _omp_threads(max(1, cores // num)), processes(num) as pool:
+        fell = job.gather(pool, {begin(pool, i): i for i in left})
         for i in sorted(fell) if len(left) > 1 else []:  # each alone: a dead process takes only its own case
-            with ProcessPoolExecutor(1, get_context("spawn")) as alone:
-                _gather(alone, {alone.submit(_call, function, results[i].case, device): i}, results, files)
+            with processes(1) as alone:
+                job.gather(alone, {begin(alone, i): i})
 
 
-def _on_gpus(
-    function: Callable[..., Any], results: Results, files: list[Path | None], left: list[int],
-    places: list[str], workers: int | None,
-) -> None:  # fmt: skip
+def _on_gpus(job: _Job, left: list[int], places: list[str], workers: int | None) -> None:
     free: SimpleQueue[str] = SimpleQueue()
     num = min(workers or len(places), len(left))
     for i in range(num):
         free.put(places[i % len(places)])
-    told = _takes_device(function)
+    told = _takes_device(job.function)
 
-    def call(case: dict[str, Any]) -> tuple[Any, str | None]:
+    def call(case: dict[str, Any]) -> _Outcome:
         place = free.get()
         try:
-            return _call(function, case, place if told else None)
+            return _call(job.function, case, place if told else None, job.cache)
         finally:
             free.put(place)
 
     with ThreadPoolExecutor(num) as pool:
-        _gather(pool, {pool.submit(call, results[i].case): i for i in left}, results, files)
+        job.gather(pool, {pool.submit(call, job.results[i].case): i for i in left})
