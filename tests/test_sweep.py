@@ -138,7 +138,7 @@ def script(tmp_path, function):
 
 
 def test_interrupted_it_goes_on_where_it_stopped(tmp_path):
-    """Case 0 was kept before case 1 sent the signal; of the others at most those that had been handed out."""
+    """Case 0 was kept before case 1 sent the signal; of the others but those that were handed out."""
     command = script(tmp_path, "interrupt_the_sweep")
     done = subprocess.run(command, capture_output=True, text=True)
     assert "KeyboardInterrupt" in done.stderr
@@ -188,8 +188,9 @@ def cache(folder, function=sweep_cases.kind, key=None, store="pickle"):
 
 
 DIFFERENT = [
-    (1, 2), [1, 2], {1: 2}, {"1": 2}, 1, 1.0, True, "1", b"1", None, "None", np.float64(1.0), np.array([1, 2]),
-    np.array([1.0, 2.0]), np.array([[1, 2]]), {1, 2}, frozenset((1, 2)), [[1], 2], [1, [2]], ["1", "2"], ["1, 2"],
+    (1, 2), [1, 2], {1: 2}, {"1": 2}, 1, 1.0, True, "1", b"1", None, "None", np.float64(1.0),
+    np.array([1, 2]), np.array([1.0, 2.0]), np.array([[1, 2]]), {1, 2}, frozenset((1, 2)), [[1], 2], [1, [2]],
+    ["1", "2"], ["1, 2"],
 ]  # fmt: skip
 
 

@@ -144,15 +144,14 @@ def _written(store: str, value: Any) -> bytes:
             raise ArgumentError(f"a {type(value).__name__} does not come back from JSON as it went")
         return json.dumps({_DIGEST: hashlib.sha256(text.encode()).hexdigest(), "value": value}).encode()
     arrays = value if isinstance(value, dict) else {"": value}
-    if not all(
-        isinstance(name, str) and isinstance(one, (np.ndarray, np.generic)) for name, one in arrays.items()
-    ):
-        raise ArgumentError("NPZ holds a NumPy array, or a dict of arrays by name")
+    for name, one in arrays.items():
+        array = isinstance(one, (np.ndarray, np.generic)) and not one.dtype.hasobject
+        if not isinstance(name, str) or not array:
+            raise ArgumentError("NPZ holds a NumPy array of numbers or text, or a dict of them by name")
     made, file = {f"value_{name}": np.asarray(one) for name, one in arrays.items()}, io.BytesIO()
     kind = "dict" if isinstance(value, dict) else "array"
-    np.savez(
-        file, allow_pickle=False, **made, kind=np.array(kind), **{_DIGEST: np.array(_of_arrays(made, kind))}
-    )
+    more = {"kind": np.array(kind), _DIGEST: np.array(_of_arrays(made, kind))}
+    np.savez(file, **made, **more)
     return file.getvalue()
 
 
