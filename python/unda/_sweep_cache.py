@@ -148,9 +148,10 @@ def _written(store: str, value: Any) -> bytes:
         array = isinstance(one, (np.ndarray, np.generic)) and not one.dtype.hasobject
         if not isinstance(name, str) or not array:
             raise ArgumentError("NPZ holds a NumPy array of numbers or text, or a dict of them by name")
-    made, file = {f"value_{name}": np.asarray(one) for name, one in arrays.items()}, io.BytesIO()
+    made: dict[str, Any] = {f"value_{name}": np.asarray(one) for name, one in arrays.items()}
+    file = io.BytesIO()
     kind = "dict" if isinstance(value, dict) else "array"
-    more = {"kind": np.array(kind), _DIGEST: np.array(_of_arrays(made, kind))}
+    more: dict[str, Any] = {"kind": np.array(kind), _DIGEST: np.array(_of_arrays(made, kind))}
     np.savez(file, **made, **more)
     return file.getvalue()
 

@@ -6,8 +6,6 @@ Not here: what a run does (dg.py).
 from __future__ import annotations
 
 import inspect
-import multiprocessing
-import multiprocessing.connection
 import os
 import sys
 import threading
@@ -17,7 +15,6 @@ from concurrent.futures import (
     BrokenExecutor,
     Executor,
     Future,
-    ProcessPoolExecutor,
     ThreadPoolExecutor,
     as_completed,
 )
@@ -106,11 +103,13 @@ def _call(
 
 def _begin_worker() -> None:
     """End this process with the one that started it, whatever ended that."""
-    parent = multiprocessing.parent_process()
+    from multiprocessing import connection, parent_process
+
+    parent = parent_process()
 
     def watch() -> None:
         assert parent is not None
-        multiprocessing.connection.wait([parent.sentinel])
+        connection.wait([parent.sentinel])
         os._exit(1)
 
     threading.Thread(target=watch, name="unda sweep: the parent", daemon=True).start()
@@ -234,8 +233,9 @@ def sweep(
         kept = Cache(Path(cache), store, identity_of(function, cache_key))
         kept.folder.mkdir(parents=True, exist_ok=True)
     results = Results(SweepResult(case) for case in listed)
-    for result in results if kept else []:
-        result.cached, result.value = kept.load(result.case)
+    if kept is not None:
+        for result in results:
+            result.cached, result.value = kept.load(result.case)
     left = [i for i, result in enumerate(results) if not result.cached]
     if not left:
         return results
@@ -296,14 +296,16 @@ class _Job:
 
 
 def _on_cpus(job: _Job, left: list[int], places: list[str], workers: int | None) -> None:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     _check_importable(job.function)
     cores = len(os.sched_getaffinity(0))
     num = min(workers or cores, len(left))
     device = "cpu" if _takes_device(job.function) else None
 
     def processes(num: int) -> Executor:
-        context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(num, context, initializer=_begin_worker)
+        return ProcessPoolExecutor(num, get_context("spawn"), initializer=_begin_worker)
 
     def begin(pool: Executor, i: int) -> Future[_Outcome]:
         return pool.submit(_call, job.function, job.results[i].case, device, job.cache)
