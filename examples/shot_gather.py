@@ -50,7 +50,8 @@ def shot(h, f0, until, film=None, frames=50):
         grid,
         unda.Acoustic(rho=1000.0, c=speed),
         order=8,
-        boundary={"zmax": "free", "*": unda.Damping(width=40)},
+        boundary={"zmax": "free", "*": "absorbing"},
+        fmax=2.5 * f0,
     )
     sim.add_source(unda.VolumeInjection((1400, 0, -50), unda.ricker(f0)))
     x = np.arange(100, 3901, 50.0)

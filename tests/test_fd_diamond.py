@@ -33,8 +33,8 @@ SETTINGS = {
     "shape": ((19, 23, 21), (11, 40, 17), (31, 9, 9)),
     "dtype": ("float32", "float64"),
     "medium": ("uniform", "varying"),
-    "low": ("free", "rigid", "layer"),
-    "high": ("rigid", "free", "layer"),
+    "low": ("free", "matched", "rigid", "layer"),
+    "high": ("rigid", "free", "matched", "layer"),
     "levels": (1, 4, 7, 0),
 }
 #: Launches of fewer than 5 levels are steps in half of the cases.
@@ -52,7 +52,8 @@ def make(case, kernel, *, shape=None, options=None):
     sides = {}
     for name in "xyz":
         for side, word in (("min", case["low"]), ("max", case["high"])):
-            sides[name + side] = unda.Damping(3) if word == "layer" else word
+            layers = {"layer": unda.Damping(3), "matched": unda.CPML(3, f0=20.0)}
+            sides[name + side] = layers.get(word, word)
     c = rng.uniform(1000, 2000, shape) if case["medium"] == "varying" else 2000.0
     if options is None and kernel == "diamond":
         options = {"dts": dts, "step": step, "levels": case["levels"], "fewest": case["fewest"]}
@@ -132,7 +133,7 @@ def cut(tile, zb, nz, **other):
         cut((2, 3, 1), 48, 95, dtype="float64"),
         cut((4, 2, 2), 100, 259, low="layer"),
         cut((4, 2, 1), 128, 250, dtype="float64", medium="varying"),
-        cut((2, 2, 1), 192, 380, low="rigid"),
+        cut((2, 2, 1), 192, 380, low="matched", high="matched"),
         cut((2, 2, 1), 256, 500, high="free"),
         cut((6, 2, 3), 48, 130, medium="varying"),
         cut((8, 2, 2), 80, 150, low="layer", high="layer"),
@@ -170,7 +171,7 @@ MIXED = {
     "dtype": "float32",
     "medium": "varying",
     "low": "free",
-    "high": "layer",
+    "high": "matched",
     "levels": 32,
     "fewest": 0,
 }
@@ -256,6 +257,7 @@ def auto(shape, *, order=2, dtype="float32", side="rigid", **options):
         (SMALLEST, {"side": "free"}, True),
         (SMALLEST, {"side": unda.Damping()}, True),
         (SMALLEST, {"side": "periodic"}, False),
+        (SMALLEST, {"side": unda.CPML(20)}, False),
         (SMALLEST, {"dtype": "float64"}, True),
         (SMALLEST, {"order": 10}, False),
         (SMALLEST, {"kernel_options": {"dts": 1000}}, False),

@@ -7,7 +7,7 @@
 
 /* ---- set-up ---- */
 
-enum { NUM_OPTION = 13, OPTION_BYTES = 40 };
+enum { NUM_OPTION = 14, OPTION_BYTES = 40 };
 
 static void defines(const unda_solver *s, const struct diamond_tile *tile, int64_t pitch, int64_t plane,
                     char text[NUM_OPTION][OPTION_BYTES], const char *options[NUM_OPTION])
@@ -15,12 +15,19 @@ static void defines(const unda_solver *s, const struct diamond_tile *tile, int64
     const struct {
         const char *name;
         long long value;
-    } numbers[NUM_OPTION - 1] = {{"ORDER", 2 * s->fd->half},   {"DTS", tile->dts},
-                                 {"STEP", tile->step},         {"STRIDE_X", plane},
-                                 {"STRIDE_Y", pitch},          {"ZB", tile->zb},
-                                 {"NUM_ZB", tile->num_zb},     {"LAYER", fd_has_layers(s->fd)},
-                                 {"VARIABLE", tile->variable}, {"OLD", tile->old},
-                                 {"UNROLL", tile->unroll},     {"CHUNK", tile->chunk}};
+    } numbers[NUM_OPTION - 1] = {{"ORDER", 2 * s->fd->half},
+                                 {"DTS", tile->dts},
+                                 {"STEP", tile->step},
+                                 {"STRIDE_X", plane},
+                                 {"STRIDE_Y", pitch},
+                                 {"ZB", tile->zb},
+                                 {"NUM_ZB", tile->num_zb},
+                                 {"LAYER", fd_is_damped(s->fd)},
+                                 {"MATCHED", fd_is_matched(s->fd)},
+                                 {"VARIABLE", tile->variable},
+                                 {"OLD", tile->old},
+                                 {"UNROLL", tile->unroll},
+                                 {"CHUNK", tile->chunk}};
     snprintf(text[0], OPTION_BYTES, "-DREAL=%s", s->real_bytes == 4 ? "float" : "double");
     for (int i = 1; i < NUM_OPTION; i++)
         snprintf(text[i], OPTION_BYTES, "-D%s=%lld", numbers[i - 1].name, numbers[i - 1].value);
@@ -129,6 +136,7 @@ static struct diamond_args arguments(const unda_solver *s, const struct diamond 
         .num_row = (int)diamond_rows(s, &d->tile),
         .num_source = s->num_source,
         .num_group = t->base.num_group};
+    scalar_cuda_matched(s, a.matched);
     a.w[0] = fd->center;
     for (int axis = 0; axis < 3; axis++) {
         for (int m = 1; m <= fd->half; m++)

@@ -44,8 +44,6 @@ static const char *refusal(const unda_solver *s)
     for (int a = 0; a < 3; a++)
         if (axis[a].side[0] == SIDE_PERIODIC)
             return "an axis is periodic";
-    if (fd_is_matched(s->fd))
-        return "a side has a matched layer";
     if (half > MAX_DIAMOND_HALF)
         return "the order is above 8";
     if (s->fd->split && s->fd->uniform)
@@ -88,6 +86,7 @@ static struct diamond_tile in_table(const unda_solver *s)
     if (kind == 0 && s->fd->axis[2].total > tile.zb && left(plan[FIRST_PART], tall[half - 1].dts) &&
         left(plan[FIRST_PART + 1], tall[half - 1].step) && left(plan[ZB_PART], tall[half - 1].zb))
         tile = tall[half - 1];
+    tile.old = tile.old && !fd_is_matched(s->fd); /* which change level n - 1 in shared memory */
     if (fd_has_layers(s->fd) && !tile.old)
         tile.unroll = 1; /* two copies of the code for layers are more than the instruction cache holds */
     tile.levels = NUM_LEVEL;
@@ -118,6 +117,8 @@ static const char *fix(const unda_solver *s, struct diamond_tile *tile)
         }
     if (unroll == 1 && plan[OLD_PART] == 2)
         return "old is 2, which takes unroll 2";
+    if (plan[OLD_PART] == 2 && fd_is_matched(s->fd))
+        return "old is 2, and a side has a matched layer";
     tile->old = old == 2 && unroll != 1;
     tile->unroll = tile->old ? 2 : tile->unroll;
     tile->variable = s->fd->uniform ? 0 : tile->variable;
@@ -146,6 +147,10 @@ const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
         return "step does not divide half the order or is less than half of it";
     if (tile->num_zb > MAX_NUM_ZB || nz - (int64_t)(tile->num_zb - 1) * tile->zb < 2 * half)
         return "z has too many nodes, or too few are left for the last block";
+    for (int side = 0; side < 2; side++)
+        if (tile->num_zb > 1 && s->fd->axis[2].matched[side] + half >=
+                                    (side ? nz - (tile->num_zb - 1) * (int64_t)tile->zb : tile->zb))
+            return "a matched layer along z reaches beyond a block";
     if (tile->num_zb > 1 && tile->zb < LEAST_CUT)
         return "z is cut into blocks of 32 cells or fewer";
     int64_t bytes = shared_words(tile, half) * s->real_bytes;
@@ -173,6 +178,8 @@ bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile)
     int half = s->fd->half, zb = s->options.plan[ZB_PART] ? s->options.plan[ZB_PART] : in_table(s).zb;
     int least = half == MAX_DIAMOND_HALF ? LONG : LEAST_LEVELS;
     bool plain = s->fd->uniform && s->real_bytes == 4, layers = fd_has_layers(s->fd);
+    if (fd_is_matched(s->fd)) /* a tenth to a quarter of its rate without layers (benchmarks/NOTES.md) */
+        return false;
     if (diamond_rows(s, tile) * tile->num_zb < NUM_SM || s->fd->axis[1].total < least * half ||
         2 * tile->zb < zb || (half == MAX_DIAMOND_HALF && (!plain || tile->num_zb > 1)) ||
         (tile->num_zb > 2 &&

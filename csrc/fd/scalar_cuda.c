@@ -167,7 +167,7 @@ static unda_status allocate(unda_solver *s, struct scalar_cuda *t)
     return gpu_sync(t->base.stream);
 }
 
-enum { NUM_OPTION = 6, OPTION_BYTES = 32 };
+enum { NUM_OPTION = 5, OPTION_BYTES = 32 };
 
 /* The defines of the step. */
 static void defines(const unda_solver *s, bool split, int tile_y, char text[NUM_OPTION][OPTION_BYTES],
@@ -178,7 +178,6 @@ static void defines(const unda_solver *s, bool split, int tile_y, char text[NUM_
     snprintf(text[2], OPTION_BYTES, "-DSPLIT=%d", !split ? 0 : s->fd->uniform ? 1 : 2);
     snprintf(text[3], OPTION_BYTES, "-DDAMP=%d", fd_is_damped(s->fd));
     snprintf(text[4], OPTION_BYTES, "-DTILE_Y=%d", tile_y);
-    snprintf(text[5], OPTION_BYTES, "-DMATCHED=%d", fd_is_matched(s->fd));
     for (int i = 0; i < NUM_OPTION; i++)
         options[i] = text[i];
 }
@@ -192,6 +191,11 @@ static unda_status compile(unda_solver *s, struct scalar_cuda *t)
     struct gpu_source step = {"fd/step.cu", options, NUM_OPTION};
     TRY(gpu_module_new(&t->step_module, t->base.gpu, &step));
     TRY(gpu_kernel_get(&t->step, t->step_module, "scalar_step", 0));
+    struct gpu_source layers = {"fd/matched.cu", options, NUM_OPTION};
+    if (fd_is_matched(s->fd)) {
+        TRY(gpu_module_new(&t->layers_module, t->base.gpu, &layers));
+        TRY(gpu_kernel_get(&t->layers, t->layers_module, "scalar_layers", 0));
+    }
     TRY(fd_cuda_compile(s, options));
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;
@@ -271,6 +275,8 @@ static unda_status create(unda_solver *s)
         TRY(diamond_create(s, &t->diamond));
     t->chunk = choose_chunk(s, t);
     s->num_launch = 1;
+    for (int a = 0; a < 3; a++)
+        s->num_launch += fd_matched(&s->fd->axis[a]) > 0;
     TRY(upload_matched(s, t));
     return upload_damp(s, t);
 }
@@ -287,6 +293,7 @@ static void destroy(unda_solver *s)
         gpu_free(t->base.gpu, t->memory);
         gpu_free(t->base.gpu, t->table);
         gpu_module_free(t->step_module);
+        gpu_module_free(t->layers_module);
         fd_cuda_close(s);
     }
     array_free(t);
@@ -364,11 +371,11 @@ static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count
 
 /* ---- steps ---- */
 
-/* Rows [first, end) of y. */
-static unda_status launch_step(unda_solver *s, int64_t first, int64_t end)
+/* For rows [first, end) of y. */
+static struct scalar_args step_args(const unda_solver *s, int64_t first, int64_t end)
 {
     const struct fd *fd = s->fd;
-    struct scalar_cuda *t = scalar_cuda(s);
+    const struct scalar_cuda *t = scalar_cuda(s);
     struct scalar_args a = {.p = POINTER(fd_cuda_origin(s, t->base.array[0])),
                             .q = POINTER(fd_cuda_origin(s, t->base.array[1])),
                             .speed = POINTER(fd_cuda_origin(s, t->base.material[0])),
@@ -393,12 +400,40 @@ static unda_status launch_step(unda_solver *s, int64_t first, int64_t end)
     scalar_cuda_matched(s, a.matched);
     a.damp[1] = POINTER(t->damp[1] + (gpu_ptr)(first * s->real_bytes));
     a.num[1] = (int)(end - first);
+    return a;
+}
+
+/* Matched layers along an axis; they come before the step. */
+static unda_status launch_layers(unda_solver *s, int axis, int64_t first, int64_t end)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    struct scalar_args a = step_args(s, first, end);
+    int64_t num = fd_matched(&s->fd->axis[axis]), planes = axis == 0 ? num : a.num[0];
+    int64_t nodes = (axis == 1 ? num : a.num[1]) * (axis == 2 ? num : a.num[2]);
+    struct gpu_shape shape = {
+        {(nodes + BLOCK - 1) / BLOCK, planes < 65535 ? planes : 65535, 1}, {BLOCK, 1, 1}, 0};
+    a.axis = axis;
+    return num ? gpu_launch(&t->layers, t->base.stream, &shape, &a, sizeof a) : UNDA_OK;
+}
+
+static unda_status launch_alone(unda_solver *s, int64_t first, int64_t end)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    struct scalar_args a = step_args(s, first, end);
     int tile_z = 512 / s->real_bytes;
     struct gpu_shape shape = {{(a.num[2] + tile_z - 1) / tile_z, (a.num[1] + t->tile_y - 1) / t->tile_y,
                                (a.num[0] + t->chunk - 1) / t->chunk},
                               {32, t->tile_y, 1},
                               0};
     return gpu_launch(&t->step, t->base.stream, &shape, &a, sizeof a);
+}
+
+/* Rows [first, end) of y. */
+static unda_status launch_step(unda_solver *s, int64_t first, int64_t end)
+{
+    for (int axis = 0; axis < 3; axis++)
+        TRY(launch_layers(s, axis, first, end));
+    return launch_alone(s, first, end);
 }
 
 static void swap(struct fd_cuda *t)
@@ -534,7 +569,12 @@ static unda_status reserve(unda_solver *s)
 static unda_status queue_step(unda_solver *s, int which)
 {
     (void)which;
-    return launch_step(s, 0, s->fd->axis[1].total);
+    return launch_alone(s, 0, s->fd->axis[1].total);
+}
+
+static unda_status queue_layers(unda_solver *s, int axis)
+{
+    return launch_layers(s, axis, 0, s->fd->axis[1].total);
 }
 
 static unda_status queue_inject(unda_solver *s, int which)
@@ -563,6 +603,10 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
     if (t->memory)
         fd_cuda_add_memory(&what, t->memory, memory_words(s, t, 3) * s->real_bytes);
     if (!t->many) {
+        static const char *const layers[] = {"scalar_layers_x", "scalar_layers_y", "scalar_layers_z"};
+        for (int axis = 0; axis < 3; axis++)
+            fd_cuda_add_part(&what, (struct fd_cuda_part){layers[axis], queue_layers, axis,
+                                                          fd_matched(&s->fd->axis[axis]) > 0, 1});
         fd_cuda_add_part(&what, (struct fd_cuda_part){"scalar_step", queue_step, 0, 1, 1});
         fd_cuda_add_points(s, &what, queue_inject);
     } else { /* sources and receivers are the kernel's */

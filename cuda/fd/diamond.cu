@@ -25,7 +25,8 @@
  * forever.
  *
  * Defines: REAL; ORDER in space; DTS and STEP, the tile (STEP divides ORDER / 2 and is at least half of it);
- * STRIDE_X and STRIDE_Y [words]; ZB, NUM_ZB; LAYER, 1 if there is an absorbing layer; VARIABLE, 0 if c is
+ * STRIDE_X and STRIDE_Y [words]; ZB, NUM_ZB; LAYER, 1 if there is a layer that damps; MATCHED, 1 if there is
+ * a matched one; VARIABLE, 0 if c is
  * constant, else how k comes: VARIABLE_CACHED, from the L2 cache at every step, or VARIABLE_CARRIED, in
  * registers while its cell is in the tile; OLD, 1 to keep level n - 1 in registers as well; UNROLL, 2 to have
  * code for even and odd tiers, 1 where that is too long for the instruction cache; CHUNK, cells in flight at
@@ -101,6 +102,7 @@ template <int FIRST> static __device__ __forceinline__ void fetch_tips(const pla
     });
 }
 
+#include "fd/diamond_matched.h"
 #include "fd/diamond_rare.h"
 
 /* ---- one tier ---- */
@@ -466,6 +468,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) fd_diamond(const __grid
 #endif
         load_registers(t, o, level[1]);
         bool reload = false, keep = false;
+#if MATCHED
+        const bool layers_z =
+            matched_before(a.matched[2], rank * ZB) < matched_before(a.matched[2], rank * ZB + count);
+#endif
         int mark = 0;
         letters<0> mail;
 
@@ -494,6 +500,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) fd_diamond(const __grid
                 put_mirror(a, t, cur), __syncthreads();
             if (n != begin && !reload)
                 send_ghosts<1>(t, cur, 0);
+            bool layered =
+                (LAYER || MATCHED) && (t.y + M - HALF < a.layer[1][0] || t.y + M + HALF > a.layer[1][1] ||
+                                       t.x < a.layer[0][0] || t.x + ROWS > a.layer[0][1]);
+#if MATCHED
+            if (layered || layers_z) {
+                copy_wait<0>();
+                __syncthreads();
+                take_off_layers(a, t, (const REAL *)memory, cur, old, rank * ZB, count, layered);
+                __syncthreads();
+            }
+#endif
             if (far || reload)
                 load_registers(t, now, cur);
             mark = a.mark ? a.mark[tile * (a.ny + 2 * HALF) + t.y + M + HALF] : 0;
@@ -502,8 +519,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) fd_diamond(const __grid
             const REAL *k = VARIABLE ? (const REAL *)a.k + at : (const REAL *)0;
             keep = n + 1 < end;
             const bool sends = keep && !(mark & MARK_SOURCE);
-            bool layered = LAYER && (t.y + M - HALF < a.layer[1][0] || t.y + M + HALF > a.layer[1][1] ||
-                                     t.x < a.layer[0][0] || t.x + ROWS > a.layer[0][1]);
             if (LAYER && layered)
                 tier<LAYER>(a, t, cur, old, to, k, n == begin, sends, kk, now, made, mail);
             else

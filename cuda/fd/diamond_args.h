@@ -2,6 +2,8 @@
 #ifndef UNDA_DIAMOND_ARGS_H
 #define UNDA_DIAMOND_ARGS_H
 
+#include "fd/scalar_args.h"
+
 /* Levels are counted within a launch: 0 is the present one. Columns of cells are numbered x ny + y. */
 
 struct diamond_args {
@@ -27,11 +29,12 @@ struct diamond_args {
     int nx, ny, nz, num_level;
     int num_row, num_tower; /* towers a stage; in all */
     int num_source, num_group;
-    int layer[2][2];   /* x, y: cells outside [layer[a][0], layer[a][1]) have g < 1 */
+    int layer[2][2];   /* x, y: cells outside [layer[a][0], layer[a][1]) are in layers */
     int first_tower;   /* those before it have been taken, and their progress says so */
     double sign[3][2]; /* of the image behind a side: -1 free, 1 rigid */
     double w[13];      /* centre, then x at distance 1 ... M, y, z */
     float w_float[13]; /* the same */
+    struct scalar_matched matched[3];
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* matched.h: what matched layers (csrc/fd/matched.c) add to a step of the scalar scheme, for step.cu and
  * diamond.cu: memories are a node's own, read and written by the thread that has the node. The includer
- * defines REAL, DEVICE, UNROLL and FMA. */
+ * defines REAL, DEVICE and FMA. */
 #ifndef UNDA_FD_MATCHED_H
 #define UNDA_FD_MATCHED_H
 
@@ -43,39 +43,48 @@ template <int N> DEVICE nodes<N> load_nodes(const REAL *from)
     return to;
 }
 
+/* Memories of nodes, asked for ahead of their use; place: of the first in each memory. */
+template <int N> struct memories {
+    nodes<N> low, high, node;
+};
+template <int N> DEVICE memories<N> load_memories(const scalar_matched &m, long long place)
+{
+    const REAL *from = (const REAL *)m.memory + place;
+    return {load_nodes<N>(from), load_nodes<N>(from + m.part), load_nodes<N>(from + 2 * m.part)};
+}
+
 /* Adds to sum[N] what number i of a layer's nodes takes of PAIRS pairs a flux; at(k, l): p of lane l's
- * neighbour k along the axis; place: of lane 0 in each memory. */
+ * neighbour k along the axis. */
 template <int PAIRS, int N, class At>
-DEVICE void add_matched(const scalar_matched &m, int i, long long place, const At &at, REAL *sum)
+DEVICE void add_matched(const scalar_matched &m, int i, long long place, memories<N> own, const At &at,
+                        REAL *sum)
 {
     const REAL *table = (const REAL *)m.table + i;
     REAL *memory = (REAL *)m.memory + place;
-    nodes<N> low = load_nodes<N>(memory), high = load_nodes<N>(memory + m.part),
-             node = load_nodes<N>(memory + 2 * m.part);
     REAL b[3], a[3];
-    UNROLL for (int k = 0; k < 3; k++)
-    {
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
         b[k] = table[k * m.num];
         a[k] = table[(3 + k) * m.num];
     }
-    UNROLL for (int l = 0; l < N; l++)
-    {
+#pragma unroll
+    for (int l = 0; l < N; l++) {
         REAL below = scalar_flux(at(-1, l), at(0, l)), above = scalar_flux(at(0, l), at(1, l));
-        UNROLL for (int k = 2; k <= PAIRS; k++)
-        {
+#pragma unroll
+        for (int k = 2; k <= PAIRS; k++) {
             below = scalar_flux_pair(matched_flux(m, k), at(-k, l), at(k - 1, l), below);
             above = scalar_flux_pair(matched_flux(m, k), at(1 - k, l), at(k, l), above);
         }
-        low.v[l] = scalar_memory(b[0], a[0], below, low.v[l]);
-        high.v[l] = scalar_memory(b[1], a[1], above, high.v[l]);
-        const REAL both = high.v[l] - low.v[l];
-        node.v[l] =
-            scalar_memory(b[2], a[2], scalar_stretched(matched_flux(m, 1), below, above, both), node.v[l]);
-        sum[l] = sum[l] + (both + node.v[l]);
+        own.low.v[l] = scalar_memory(b[0], a[0], below, own.low.v[l]);
+        own.high.v[l] = scalar_memory(b[1], a[1], above, own.high.v[l]);
+        const REAL both = own.high.v[l] - own.low.v[l];
+        own.node.v[l] = scalar_memory(b[2], a[2], scalar_stretched(matched_flux(m, 1), below, above, both),
+                                      own.node.v[l]);
+        sum[l] = sum[l] + (both + own.node.v[l]);
     }
-    *(nodes<N> *)memory = low;
-    *(nodes<N> *)(memory + m.part) = high;
-    *(nodes<N> *)(memory + 2 * m.part) = node;
+    *(nodes<N> *)memory = own.low;
+    *(nodes<N> *)(memory + m.part) = own.high;
+    *(nodes<N> *)(memory + 2 * m.part) = own.node;
 }
 
 #endif

@@ -5,20 +5,18 @@
  * memory, and what the one after it needs comes to L2. Values beyond a side are images, loaded from where
  * they mirror; blocks away from sides run code that knows of none. A node and step: 3 words of memory (4
  * where c varies), 9 HALF + 2 flop; rows beside the tile come from L2. Defines: REAL, HALF, SPLIT (0 folded,
- * 1 one speed, 2 speeds of nodes), DAMP, MATCHED (1: such layers), TILE_Y. */
+ * 1 one speed, 2 speeds of nodes), DAMP (1: layers), TILE_Y. */
 #include "common/prefetch.h"
 #include "fd/async.h"
 #include "fd/scalar_args.h"
 
-#if !defined(REAL) || !defined(HALF) || !defined(SPLIT) || !defined(DAMP) || !defined(MATCHED) ||            \
-    !defined(TILE_Y)
-#error "step.cu needs REAL, HALF, SPLIT, DAMP, MATCHED and TILE_Y"
+#if !defined(REAL) || !defined(HALF) || !defined(SPLIT) || !defined(DAMP) || !defined(TILE_Y)
+#error "step.cu needs REAL, HALF, SPLIT, DAMP and TILE_Y"
 #endif
 #define DEVICE       static __device__ __forceinline__
 #define UNROLL       _Pragma("unroll")
 #define FMA(a, b, c) fma(a, b, c)
 #include "physics/scalar.h"
-#include "fd/matched.h"
 
 static_assert(sizeof(struct scalar_args) == 968, "host and device disagree on scalar_args");
 
@@ -114,12 +112,6 @@ template <bool EDGE> DEVICE void march(const scalar_args &a, REAL (*window)[WIND
         if (tip_row < TILE_Y && y0 + tip_row < a.num[1])
             tip[job] = (y0 + tip_row - a.wall[0]) * a.pitch + image(a, 2, tip_z, tip_odd[job]);
     }
-#if MATCHED
-    __shared__ REAL extra[TILE_Y][TILE_Z];
-    const int in_layer_y = matched_at(a.matched[1], y - a.wall[0]);
-    const int first_in_row = matched_before(a.matched[2], z0),
-              end_in_row = matched_before(a.matched[2], row_end);
-#endif
 #if DAMP
     REAL damp_y = store ? ((const REAL *)a.damp[1])[y] : (REAL)1;
     vec damp_z = {};
@@ -177,8 +169,7 @@ template <bool EDGE> DEVICE void march(const scalar_args &a, REAL (*window)[WIND
         REAL(*now)[ROW] = window[x & 1];
         UNROLL for (int i = 0; i < 2 * HALF; i++) queue[i] = queue[i + 1];
         queue[2 * HALF] = front;
-        const vec center = queue[HALF];
-        vec previous = old;
+        const vec center = queue[HALF], previous = old;
 #if SPLIT == 2
         const vec speed = next_speed;
 #endif
@@ -200,43 +191,6 @@ template <bool EDGE> DEVICE void march(const scalar_args &a, REAL (*window)[WIND
         if (x + 1 < end)
             fetch(x + 1);
 
-#if MATCHED
-        vec addition;
-        UNROLL for (int l = 0; l < WIDTH; l++) addition.v[l] = 0;
-        if (const int i = matched_at(a.matched[0], x); i >= 0 && store)
-            add_matched<HALF, WIDTH>(
-                a.matched[0], i, i * a.matched[0].stride_x + (y - a.wall[0]) * a.matched[0].stride_y + z,
-                [&](int k, int l) { return queue[HALF + k].v[l]; }, addition.v);
-        if (in_layer_y >= 0 && store)
-            add_matched<HALF, WIDTH>(
-                a.matched[1], in_layer_y, x * a.matched[1].stride_x + in_layer_y * a.matched[1].stride_y + z,
-                [&](int k, int l) { return mine[k * ROW + l]; }, addition.v);
-        /* along z few lanes have nodes in layers: these go round the lanes of the row */
-        if (y < a.num[1])
-            for (int i = first_in_row + lane; i < end_in_row; i += 32) {
-                const scalar_matched &m = a.matched[2];
-                const int at = (i < m.low ? 1 + i : m.high + i - m.low) - z0;
-                const REAL *here = &now[HALF + row][GHOST + at];
-                REAL sum = 0;
-                add_matched<HALF, 1>(
-                    m, i, x * m.stride_x + (y - a.wall[0]) * m.stride_y + i,
-                    [&](int k, int) { return here[k]; }, &sum);
-                extra[row][at] = sum;
-            }
-        __syncwarp();
-        UNROLL for (int l = 0; l < WIDTH; l++)
-        {
-            if (matched_at(a.matched[2], z + l) >= 0 && store)
-                addition.v[l] = addition.v[l] + extra[row][lane * WIDTH + l];
-#if SPLIT == 0
-            previous.v[l] = scalar_previous(addition.v[l], previous.v[l]);
-#elif SPLIT == 1
-            previous.v[l] = scalar_previous_split(CONSTANT(speed), addition.v[l], previous.v[l]);
-#else
-            previous.v[l] = scalar_previous_split(speed.v[l], addition.v[l], previous.v[l]);
-#endif
-        }
-#endif
         vec sum, near[2 * (GHOST / WIDTH) + 1];
         UNROLL for (int l = 0; l < WIDTH; l++) sum.v[l] = scalar_center(CONSTANT(center), center.v[l]);
         UNROLL for (int m = 1; m <= HALF; m++) UNROLL for (int l = 0; l < WIDTH; l++) sum.v[l] =

@@ -104,7 +104,7 @@ class FD(GridSimulation):
         to order 8 and where nothing is periodic: many steps in towers of diamonds (Levchenko, Perepelkina &
         Zakirov 2016), and the last few of a call, or calls of a few, as "step" does. All give the same bits.
         "auto" on the CPU is "tiled", but "step" on small grids and where two steps at once do not fit the
-        cache; on CUDA devices "step", but "diamond" on those of compute capability 9 or more where the grid,
+        cache; on CUDA devices "step", but without `CPML` "diamond" on those of capability 9 or more where the grid,
         with its layers, is large: towers side by side in x times blocks along z at least 132, the SMs of an
         H200 (at order 2 nx of 1830 where nz is 112 to 224, of 650 where nz is 600), ny at least 64 times the
         order, and z of at most two blocks in float64, where c is not one number and there are layers, and at

@@ -61,8 +61,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--layers", type=integers, default="0",
-        help="0,20: nodes of absorbing layers (staggered: CPML) on five sides under a free (Maxwell: pec) "
-        "top; 0: walls",
+        help="0,20: nodes of CPML on five sides under a free (Maxwell: pec) top; 0: walls",
     )  # fmt: skip
     parser.add_argument(
         "--dtype", type=words("float32", "float64"), default="float32", help="float32,float64"

@@ -17,7 +17,7 @@ from .._options import plan
 from ..fd import FD
 from ..fd_scheme import Scalar, Staggered
 from ..grid import Grid
-from ..layer import CPML, Damping
+from ..layer import CPML
 from ..medium import EPS0, MU0, Acoustic, Elastic, Maxwell, Medium
 from ..source import CurrentDipole, PointForce, Source, VolumeInjection
 from ..timefunction import ricker
@@ -105,8 +105,7 @@ def simulation(
     physics = case["physics"]
     _, first, fields, wall, top = _ABOUT[physics]
     grid = Grid(shape, _SPACING[physics])
-    absorber = Damping if physics == "scalar" else CPML
-    layer: Any = absorber(width=case["layers"]) if case["layers"] else wall
+    layer: Any = CPML(width=case["layers"]) if case["layers"] else wall
     sim = FD(
         grid, _medium(physics, case["varies"], shape), order=case["order"], dtype=case["dtype"],
         scheme="scalar" if physics == "scalar" else "staggered", kernel=case["kernel"], device=device,
