@@ -171,7 +171,7 @@ MIXED = {
     "dtype": "float32",
     "medium": "varying",
     "low": "free",
-    "high": "matched",
+    "high": "layer",
     "levels": 32,
     "fewest": 0,
 }
