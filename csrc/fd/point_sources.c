@@ -163,7 +163,8 @@ unda_status fd_source_new(unda_solver *s, void **out, const unda_source *given)
     TRY(fd_inside(fd, position, "source", s->num_source));
     struct fd_row row[FD_MAX_FIELD];
     for (int f = 0; f < fd->num_field; f++)
-        TRY(fd_rows(s, f, 1, position, &row[f]));
+        if (drives(fd, all, f))
+            TRY(fd_rows(s, f, 1, position, &row[f]));
     struct fd_source *source;
     struct pair *pair = NULL;
     TRY(array_try(&source, 1, sizeof *source, "source"));

@@ -193,7 +193,7 @@ static void line_of(const struct fd *fd, int f, int a, double x, int derivative,
         return;
     }
     double sum = 0;
-    for (int i = 0; i < POINT_WIDTH; i++)
+    for (int i = 0; i < POINT_WIDTH && line->near && !on_node; i++)
         sum += kaiser_sinc(place - (double)(base + i));
     for (int i = 0; i < (on_node ? 1 : POINT_WIDTH); i++) {
         int sign;
