@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 13 };
+enum { UNDA_ABI = 14 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -270,6 +270,10 @@ typedef struct unda_fd_options {
     double stretch[6];    /* kappa at the end of a layer, >= 1; scalar: 1, or 0: a layer that damps instead of
                              one    that is matched */
     double frequency[6];  /* main frequency f0 of the waves [Hz]; 0: the layer shifts no frequency */
+    double ratio[6];  /* staggered: part of the damping at the end of a layer that acts on all that happens
+                         there, 0 .. 1: 0 a CPML, which waves of opposite phase and group velocity can make
+                         grow; below 1 a multiaxial layer, the part growing like the depth^2; 1 a sponge: all
+                         of it everywhere, no memory, and no growth in any medium (csrc/fd/cpml.c) */
     double dt_stable; /* staggered: what unda_solver_medium_dt found, if the medium is known [s]; 0: the limit
                          is that of a medium in which all waves are as fast as speed_max */
 } unda_fd_options;

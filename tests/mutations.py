@@ -29,7 +29,7 @@ FD_SEEN_BY = [
 
 STAGGERED_SEEN_BY = [
     "test_staggered_cuda", "test_staggered_energy", "test_staggered_points", "test_cpml",
-    "test_points_at_walls", "test_staggered_modes", "test_staggered_surface", "test_fd_interface",
+    "test_points_at_walls", "test_layer_growth", "test_staggered_modes", "test_staggered_surface", "test_fd_interface",
     "test_fd_fresnel", "test_fd_profile", "test_fd_medium_dt",
 ]  # fmt: skip
 
@@ -258,6 +258,10 @@ MUTATIONS = [
     ("cuda/physics/staggered_maxwell.h", "soft2 + loss2)", "soft2)"),
     ("csrc/fd/cpml.c", "-1.5 * fd->speed_max", "-0.5 * fd->speed_max"),
     ("csrc/fd/cpml.c", "(double)i + 0.5 * half", "(double)i"),
+    ("csrc/fd/cpml.c", "exp(-0.5 * e * dt)", "exp(0.5 * e * dt)"),
+    ("csrc/fd/cpml.c", "o->ratio[end] * x * x : 1", "0 * x * x : 1"),
+    ("csrc/fd/staggered_rows.inc.h", "if (across < 1)", "if (across > 1)"),
+    ("cuda/fd/staggered.cu", "[bits & 1][3])[x]", "[0][3])[x]"),
     ("csrc/fd/cpml.c", "axis->first + axis->num - half", "axis->first + axis->num"),
     ("csrc/fd/staggered_physics.c", "field == 1 + axis ? -p : p", "field == 1 + axis ? p : p"),
     ("csrc/fd/staggered_physics.c", "mu > 0 ? 2 * mu * lambda / (lambda + 2 * mu)", "mu > 0 ? lambda"),

@@ -187,8 +187,8 @@ def sides(**options):
 def test_the_default_follows_from_fmax_or_from_ten_nodes_a_wavelength():
     """f0 = fmax / 2.5, of a Ricker wavelet; fmax = 1500 m/s / (10 x 20 m) = 7.5 Hz; a quarter of 300 m is 15
     nodes of 20 m at 2 Hz."""
-    assert sides()["xmin"] == {"width": 10, "f0": pytest.approx(3.0), "R0": 1e-7, "kappa": 1.0}
-    assert sides(fmax=12.5)["zmax"] == {"width": 10, "f0": 5.0, "R0": 1e-7, "kappa": 1.0}
+    assert sides()["xmin"] == {"width": 10, "f0": pytest.approx(3.0), "R0": 1e-7, "kappa": 1.0, "ratio": 0.0}
+    assert sides(fmax=12.5)["zmax"] == {"width": 10, "f0": 5.0, "R0": 1e-7, "kappa": 1.0, "ratio": 0.0}
     assert sides(fmax=3.125)["zmax"]["width"] == 15 and sides(fmax=0.1)["zmax"]["width"] == 20
     assert sides(boundary={"*": unda.CPML(5)})["xmin"]["R0"] == pytest.approx(10**-3.5)
     assert sides(boundary={"*": unda.CPML(5, R0=0.1, f0=7.0)}, fmax=5.0)["xmin"]["f0"] == 7.0

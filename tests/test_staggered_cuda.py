@@ -24,6 +24,7 @@ SETTINGS = {
     "low": ("wall", "other", "layer"),
     "high": ("wall", "other", "layer"),
     "third": ("periodic", "wall", "layer"),
+    "ratio": (0.0, 0.5, 1.0),
 }
 SHAPES = ((13, 9, 35), (24, 1, 40), (3, 20, 33), (7, 6, 5))
 
@@ -37,7 +38,7 @@ def make(case, device, axis, medium=None, **more):
     words = {
         "wall": walls[0],
         "other": walls[-1],
-        "layer": unda.CPML(width=3, f0=0.01),
+        "layer": unda.CPML(width=3, f0=0.01, ratio=case.get("ratio", 0.0)),
         "periodic": "periodic",
     }
     sides = {}

@@ -1,9 +1,20 @@
 /* cpml.c: absorbing layers of the staggered schemes: convolutional perfectly matched layers, unsplit (Roden &
- * Gedney 2000; Komatitsch & Martin 2007). In a layer of L = n h every difference along its axis becomes
- * du/kappa + psi, psi' = b psi + a du, with x the depth of the place where the difference stands, in parts of
- * L: d = -3 c ln(R) / (2 L) x^2, kappa = 1 + (kappa_max - 1) x^2, alpha = pi f0 (1 - x), b = exp(-(d / kappa
- * + alpha) dt), a = d (b - 1) / (kappa (d + kappa alpha)). psi is kept in the layers only, one slab a
- * difference and side; corners have one of each axis. */
+ * Gedney 2000; Komatitsch & Martin 2007), multiaxial ones (Meza-Fajardo & Papageorgiou 2008) and sponges.
+ * With x the depth of a place, in parts of the layer's L = n h, the damping is D = -3 c ln(R) / (2 L) x^2,
+ * kappa = 1 + (kappa_max - 1) x^2. A part r of it damps whatever happens in the layer, q_t + e q = .., e = r
+ * D / kappa, the rest d = (1 - r) D only what is differenced along the layer's axis: there du becomes
+ * du/kappa + psi, psi' = b psi + a du, alpha = pi f0 (1 - x) + e, b = exp(-(d / kappa + alpha) dt), a = d (b
+ * - 1) / (kappa (d + kappa alpha)). psi is kept in the layers only, one slab a difference and side; corners
+ * have one of each axis. r is ratio x^2, so that little comes back from where the layer begins, or 1
+ * everywhere. ratio = 0 is the CPML, in which waves whose phase and energy travel opposite ways grow. r = 1
+ * needs no memory and cannot grow in any medium between any walls: a pass makes of its fields g (g q + gain),
+ * g = exp(-e dt / 2) = g_x g_y g_z, which is q+ - q = dt' L p - dt d' (q+ + q) / 2, d' >= 0, dt' <= dt. With
+ * u of half steps, w of whole ones, m = (w + w_+) / 2 and norms that have the inertia in them
+ *
+ *     F = |u|^2 / 2 - |dt L u|^2 / 8 + |m|^2 / 2 + |dt d' m|^2 / 8
+ *
+ * falls by dt / 4 (<d' (u + u_+), u + u_+> + (<d' s, s> + <d' s_+, s_+>) / 2), s = w + w_+, in a step, and is
+ * a norm as long as dt |L| < 2: up to the step that is stable without layers. */
 #include "staggered.h"
 
 #include <math.h>
@@ -26,19 +37,23 @@ static unda_status fill(struct fd *fd, int a, int half, const unda_fd_options *o
     TRY(array_try(&t->b, axis->total, sizeof(double), "layers"));
     TRY(array_try(&t->a, axis->total, sizeof(double), "layers"));
     TRY(array_try(&t->k, axis->total, sizeof(double), "layers"));
+    TRY(array_try(&t->g, axis->total, sizeof(double), "layers"));
     for (int64_t i = 0; i < axis->total; i++) {
         int side;
         double x = depth_of(axis, (double)i + 0.5 * half, &side);
-        t->k[i] = 1;
+        t->k[i] = t->g[i] = 1;
         if (x == 0)
             continue;
         int end = 2 * a + side;
         double length = (double)o->layer[end] * axis->h;
-        double d = -1.5 * fd->speed_max * log(o->reflection[end]) / length * x * x;
-        double kappa = 1 + (o->stretch[end] - 1) * x * x, alpha = pi * o->frequency[end] * (1 - x);
+        double all = -1.5 * fd->speed_max * log(o->reflection[end]) / length * x * x;
+        double part = o->ratio[end] < 1 ? o->ratio[end] * x * x : 1;
+        double kappa = 1 + (o->stretch[end] - 1) * x * x, e = part * all / kappa;
+        double d = (1 - part) * all, alpha = pi * o->frequency[end] * (1 - x) + e;
         t->b[i] = exp(-(d / kappa + alpha) * dt);
         t->a[i] = d > 0 ? d * (t->b[i] - 1) / (kappa * (d + kappa * alpha)) : 0;
         t->k[i] = 1 / kappa;
+        t->g[i] = exp(-0.5 * e * dt);
     }
     return UNDA_OK;
 }
@@ -51,7 +66,8 @@ unda_status fd_cpml(struct fd *fd, const unda_fd_options *o, double dt)
     return UNDA_OK;
 }
 
-void fd_list_slabs(struct fd *fd)
+/* Where all is damped alike and nothing stretched there is nothing to remember. */
+void fd_list_slabs(struct fd *fd, const unda_fd_options *o)
 {
     const struct staggered *p = fd->physics;
     fd->num_slab = 0;
@@ -60,8 +76,10 @@ void fd_list_slabs(struct fd *fd)
             int a = p->term[term].axis, half = staggered_half(p, p->term[term].target, a);
             const struct fd_axis *axis = &fd->axis[a];
             int64_t count = side ? axis->total - axis->first - axis->num : axis->first;
-            fd->slab_of[term][side] = count > 0 ? fd->num_slab : -1;
-            if (count == 0)
+            bool none = count == 0 || (o->ratio[2 * a + side] == 1 && o->stretch[2 * a + side] == 1);
+            fd->fades = fd->fades || (count > 0 && o->ratio[2 * a + side] > 0);
+            fd->slab_of[term][side] = none ? -1 : fd->num_slab;
+            if (none)
                 continue;
             struct fd_slab *slab = &fd->slab[fd->num_slab++];
             *slab = (struct fd_slab){.term = term, .axis = a, .count = count};

@@ -35,7 +35,7 @@ struct fd_axis {
     int64_t matched[2];
     double *match;
     struct fd_cpml {
-        double *b, *a, *k; /* [total] at nodes, and half a cell on (cpml.c); staggered */
+        double *b, *a, *k, *g; /* [total] at nodes, and half a cell on (cpml.c); staggered */
     } cpml[2];
 };
 
@@ -71,6 +71,7 @@ struct fd {
     const struct staggered *physics;
     double step_weight[3][MAX_HALF + 1]; /* dt D_m / h of each axis; [0] is not used */
     double half_dt;
+    bool fades; /* some layer damps all that happens in it: cpml[].g is not 1 everywhere */
     int32_t num_slab, slab_of[FD_MAX_TERM][2]; /* slab of a term at either side, or -1 */
     struct fd_slab slab[2 * FD_MAX_TERM];
     /* Of the scalar scheme, for the step dt (stencil.c): weights of the pairs at distance m along each axis,
@@ -280,7 +281,7 @@ double fd_flux_weight(const struct fd *fd, int axis, int k);
 
 /* cpml.c: fills the cpml tables and lists the slabs. */
 unda_status fd_cpml(struct fd *fd, const unda_fd_options *options, double dt);
-void fd_list_slabs(struct fd *fd);
+void fd_list_slabs(struct fd *fd, const unda_fd_options *options);
 
 /* row.c */
 /* Weights w(x) w(y) w(z) over nodes of one field, images folded in. */

@@ -165,6 +165,7 @@ static void destroy(unda_solver *s)
             array_free(s->fd->axis[a].cpml[half].b);
             array_free(s->fd->axis[a].cpml[half].a);
             array_free(s->fd->axis[a].cpml[half].k);
+            array_free(s->fd->axis[a].cpml[half].g);
         }
     }
     array_free(s->fd->given);

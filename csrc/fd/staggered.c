@@ -38,6 +38,8 @@ static unda_status check(const unda_solver_options *o)
             FAIL(UNDA_ERR_ARG,
                  "layer %d has stretch %g and frequency %g, expected finite numbers >= 1 and >= 0", end,
                  f->stretch[end], f->frequency[end]);
+        if (absorbs && !(f->ratio[end] >= 0 && f->ratio[end] <= 1))
+            FAIL(UNDA_ERR_ARG, "layer %d has ratio %g, expected 0..1", end, f->ratio[end]);
         bool mirror =
             o->boundary && !absorbs && o->boundary[end] != UNDA_BOUNDARY_PERIODIC && f->shape[end / 2] == 1;
         if (mirror)
@@ -76,7 +78,7 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
     fd->physics = staggered_physics[o->physics];
     fd->num_material = fd->physics->num_material;
     place_fields(fd, o->boundary);
-    fd_list_slabs(fd);
+    fd_list_slabs(fd, o->fd);
     s->dt_stable = fd_staggered_stable(fd);
     if (o->fd->dt_stable > 0)
         s->dt_stable = fmin(s->dt_stable, o->fd->dt_stable);

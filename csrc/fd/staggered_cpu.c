@@ -38,7 +38,7 @@ static unda_status forecast(unda_solver *s)
     for (int i = 0; i < fd->num_slab; i++)
         count += fd_slab_count(&fd->slab[i]);
     int64_t total = fd->axis[0].total + fd->axis[1].total + fd->axis[2].total;
-    s->host_bytes = count * s->real_bytes + total * 6 * (s->real_bytes + 8);
+    s->host_bytes = count * s->real_bytes + total * 8 * (s->real_bytes + 8);
     s->device_bytes = 0;
     return UNDA_OK;
 }
@@ -70,8 +70,8 @@ static unda_status create(unda_solver *s)
         TRY(reals(s, &t->weight[a], fd->step_weight[a], MAX_HALF + 1));
         for (int half = 0; half < 2; half++) {
             const struct fd_cpml *cpml = &fd->axis[a].cpml[half];
-            const double *from[] = {cpml->b, cpml->a, cpml->k};
-            for (int i = 0; i < 3; i++)
+            const double *from[] = {cpml->b, cpml->a, cpml->k, cpml->g};
+            for (int i = 0; i < 4; i++)
                 TRY(reals(s, &t->table[a][half][i], from[i], fd->axis[a].total));
         }
     }
@@ -85,8 +85,8 @@ static void destroy(unda_solver *s)
         array_free(t->slab[i]);
     for (int a = 0; a < 3; a++) {
         array_free(t->weight[a]);
-        for (int i = 0; i < 6; i++)
-            array_free(t->table[a][i / 3][i % 3]);
+        for (int i = 0; i < 8; i++)
+            array_free(t->table[a][i / 4][i % 4]);
     }
     array_free(t->scratch);
     fd_cpu_free(&t->base);

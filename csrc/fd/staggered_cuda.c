@@ -39,7 +39,7 @@ static unda_status forecast(unda_solver *s)
     int64_t count = (fd->num_field + fd->num_material) * t.count;
     for (int i = 0; i < fd->num_slab; i++)
         count += slab_count(s, &t, i);
-    count += 6 * (fd->axis[0].total + fd->axis[1].total + fd->axis[2].total);
+    count += 8 * (fd->axis[0].total + fd->axis[1].total + fd->axis[2].total);
     s->device_bytes = count * s->real_bytes + 8;
     s->host_bytes = t.base.plane * s->real_bytes + fd_cuda_passage_bytes(s); /* a plane on its way */
     return UNDA_OK;
@@ -66,8 +66,8 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
     for (int a = 0; a < 3; a++)
         for (int half = 0; half < 2; half++) {
             const struct fd_cpml *cpml = &fd->axis[a].cpml[half];
-            const double *from[] = {cpml->b, cpml->a, cpml->k};
-            for (int i = 0; i < 3; i++) {
+            const double *from[] = {cpml->b, cpml->a, cpml->k, cpml->g};
+            for (int i = 0; i < 4; i++) {
                 TRY(zeros(s, &t->table[a][half][i], fd->axis[a].total, "layers"));
                 TRY(fd_cuda_reals(s, t->table[a][half][i], from[i], fd->axis[a].total));
             }
@@ -75,7 +75,7 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
     return gpu_sync(t->base.stream);
 }
 
-enum { NUM_OPTION = 10, OPTION_BYTES = 64 };
+enum { NUM_OPTION = 11, OPTION_BYTES = 64 };
 
 static void defines(const unda_solver *s, const struct staggered_tile *tile, int64_t pitch,
                     char text[NUM_OPTION][OPTION_BYTES], const char *options[NUM_OPTION])
@@ -83,13 +83,14 @@ static void defines(const unda_solver *s, const struct staggered_tile *tile, int
     snprintf(text[0], OPTION_BYTES, "-DREAL=%s", s->real_bytes == 4 ? "float" : "double");
     snprintf(text[1], OPTION_BYTES, "-DHALF=%d", s->fd->half);
     snprintf(text[2], OPTION_BYTES, "-DSTAGGERED=\"%s\"", s->fd->physics->header);
-    snprintf(text[3], OPTION_BYTES, "-DLAYERS=%d", s->fd->num_slab > 0);
+    snprintf(text[3], OPTION_BYTES, "-DLAYERS=%d", fd_has_layers(s->fd));
     snprintf(text[4], OPTION_BYTES, "-DTILE_Y=%d", tile->rows);
     snprintf(text[5], OPTION_BYTES, "-DWIDTH=%d", tile->width);
     snprintf(text[6], OPTION_BYTES, "-DMIN_BLOCKS=%d", tile->blocks);
     snprintf(text[7], OPTION_BYTES, "-DPITCH=%lld", (long long)pitch);
     snprintf(text[8], OPTION_BYTES, "-DLANES=%d", tile->lanes);
     snprintf(text[9], OPTION_BYTES, "-DMIN_BLOCKS_INSIDE=%d", tile->inside);
+    snprintf(text[10], OPTION_BYTES, "-DFADES=%d", s->fd->fades);
     for (int i = 0; i < NUM_OPTION; i++)
         options[i] = text[i];
 }
@@ -103,7 +104,7 @@ static unda_status compile(unda_solver *s, struct staggered_cuda *t)
     struct gpu_source source = {"fd/staggered.cu", options, NUM_OPTION};
     TRY(gpu_module_new(&t->module, t->base.gpu, &source));
     for (int i = 0; i < 2 * STAGGERED_PARTS; i++)
-        if (i % STAGGERED_PARTS != STAGGERED_LAYERS || s->fd->num_slab)
+        if (i % STAGGERED_PARTS != STAGGERED_LAYERS || fd_has_layers(s->fd))
             TRY(gpu_kernel_get(&t->pass[i / STAGGERED_PARTS][i % STAGGERED_PARTS], t->module, names[i], 0));
     TRY(gpu_kernel_get(&t->ghosts, t->module, "staggered_ghosts", 0));
     TRY(gpu_kernel_get(&t->turn, t->module, "staggered_turn", 0));
@@ -157,8 +158,8 @@ static void destroy(unda_solver *s)
     if (t->base.gpu) {
         for (int i = 0; i < 2 * FD_MAX_TERM; i++)
             gpu_free(t->base.gpu, t->slab[i]);
-        for (int i = 0; i < 18; i++)
-            gpu_free(t->base.gpu, t->table[i / 6][i / 3 % 2][i % 3]);
+        for (int i = 0; i < 24; i++)
+            gpu_free(t->base.gpu, t->table[i / 8][i / 4 % 2][i % 4]);
         gpu_module_free(t->module);
         gpu_event_free(t->before);
         gpu_event_free(t->after);

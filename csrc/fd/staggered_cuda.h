@@ -12,7 +12,7 @@ struct staggered_cuda {
     struct fd_cuda base;
     struct gpu_module *module;
     struct gpu_kernel pass[2][STAGGERED_PARTS], ghosts, turn;
-    gpu_ptr slab[2 * FD_MAX_TERM], table[3][2][3];
+    gpu_ptr slab[2 * FD_MAX_TERM], table[3][2][4];
     int64_t count, material_version; /* values of an array; whose ghosts are there */
     struct staggered_tile tile;
     struct gpu_stream *beside; /* of walls and layers, while the inside is at work */

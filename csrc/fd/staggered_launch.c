@@ -137,8 +137,8 @@ static void fill_layers(const unda_solver *s, struct staggered_args *a)
             a->begin[slab->axis][half][side] = (int)slab->begin;
             a->count[slab->axis][side] = (int)slab->count;
         }
-    for (int i = 0; i < 18; i++)
-        a->table[i / 6][i / 3 % 2][i % 3] = POINTER(tables(s)->table[i / 6][i / 3 % 2][i % 3]);
+    for (int i = 0; i < 24; i++)
+        a->table[i / 8][i / 4 % 2][i % 4] = POINTER(tables(s)->table[i / 8][i / 4 % 2][i % 4]);
 }
 
 static struct staggered_args arguments(const unda_solver *s)

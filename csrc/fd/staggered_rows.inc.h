@@ -82,6 +82,31 @@ static void PRECISION(absorb_row_)(const struct fd *fd, const struct staggered_c
     }
 }
 
+/* q' = g q, g of the three axes, of a field's row. */
+CLONES static void PRECISION(fade_)(REAL *restrict row, REAL across, const REAL *g, int64_t num)
+{
+#pragma omp simd
+    for (int64_t z = 0; z < num; z++)
+        row[z] *= across * g[z];
+}
+
+static void PRECISION(fade_row_)(const struct fd *fd, const struct staggered_cpu *t, int field, int64_t x,
+                                 int64_t y, int64_t at)
+{
+    const REAL *g[3];
+    for (int a = 0; a < 3; a++)
+        g[a] = (const REAL *)t->table[a][staggered_half(fd->physics, field, a)][3];
+    REAL across = g[0][x] * g[1][y], *row = (REAL *)t->base.array[field] + at;
+    const struct fd_axis *axis = &fd->axis[2];
+    int64_t behind = axis->first + axis->num - 1; /* half a cell on of the last node is in the layer */
+    if (across < 1) {
+        PRECISION(fade_)(row, across, g[2], axis->total);
+        return;
+    }
+    PRECISION(fade_)(row, across, g[2], axis->first);
+    PRECISION(fade_)(row + behind, across, g[2] + behind, axis->total - behind);
+}
+
 /* On sides about which a field is odd it stays 0. */
 static void PRECISION(pin_row_)(const struct fd *fd, const struct staggered_cpu *t, int field, int64_t x,
                                 int64_t y, int64_t at)
@@ -114,7 +139,11 @@ static void PRECISION(staggered_row_)(const struct fd *fd, const struct staggere
         PRECISION(absorb_row_)(fd, t, number, x, y, d);
         difference[i] = d;
     }
+    for (int i = 0; i < p->count[pass] && fd->fades; i++)
+        PRECISION(fade_row_)(fd, t, p->first[pass] + i, x, y, at);
     PRECISION(staggered_cpu_).update[t->physics][pass](t, difference, at, num);
+    for (int i = 0; i < p->count[pass] && fd->fades; i++)
+        PRECISION(fade_row_)(fd, t, p->first[pass] + i, x, y, at);
     for (int i = 0; i < p->count[pass]; i++)
         PRECISION(pin_row_)(fd, t, p->first[pass] + i, x, y, at);
 }

@@ -5,16 +5,18 @@
  * filled between passes by staggered_ghosts, images beyond walls of z made from the places beside; behind
  * layers all is 0. What is at walls of x and y and in layers has kernels of its own. No barriers. A node and
  * step: elastic 30 words of memory, p-v 14, Maxwell 21, one less for each material that is the same
- * everywhere. Defines: REAL, HALF, STAGGERED, LAYERS (1: any), TILE_Y and LANES (threads of a block), WIDTH
+ * everywhere. Defines: REAL, HALF, STAGGERED, LAYERS (1: any), FADES (1:
+ * some damp all that happens in them), TILE_Y and LANES (threads of a block), WIDTH
  * (up to 16 bytes), MIN_BLOCKS (an SM; MIN_BLOCKS_INSIDE of the passes inside), PITCH. */
 #include "common/prefetch.h"
 #include "fd/scalar_args.h"
 #include "fd/staggered_args.h"
 
-#if !defined(REAL) || !defined(HALF) || !defined(STAGGERED) || !defined(LAYERS) || !defined(TILE_Y) ||       \
-    !defined(WIDTH) || !defined(MIN_BLOCKS) || !defined(MIN_BLOCKS_INSIDE) || !defined(PITCH) ||             \
-    !defined(LANES)
-#error "staggered.cu needs REAL, HALF, STAGGERED, LAYERS, TILE_Y, LANES, WIDTH, MIN_BLOCKS, _INSIDE and PITCH"
+#if !defined(REAL) || !defined(HALF) || !defined(STAGGERED) || !defined(LAYERS) || !defined(FADES) ||        \
+    !defined(TILE_Y) || !defined(WIDTH) || !defined(MIN_BLOCKS) || !defined(MIN_BLOCKS_INSIDE) ||            \
+    !defined(PITCH) || !defined(LANES)
+#error                                                                                                       \
+    "staggered.cu needs REAL, HALF, STAGGERED, LAYERS, FADES, TILE_Y, LANES, WIDTH, MIN_BLOCKS, _INSIDE and PITCH"
 #endif
 #define DEVICE   static __device__ __forceinline__
 #define TABLE    constexpr
@@ -261,6 +263,20 @@ DEVICE void absorb(const staggered_args &a, int side, REAL (*d)[WIDTH], int x, i
         }
     });
 }
+
+/* q' = g q of a pass's fields, g of the three axes (csrc/fd/cpml.c). */
+template <int PASS> DEVICE void fade(const staggered_args &a, vec *field, int x, int y, int z)
+{
+    using p = of_pass<PASS>;
+    each<0, p::count>([&](auto i) {
+        constexpr int n = decltype(i)::value, bits = stagger[p::first + n];
+        const REAL *along = (const REAL *)a.table[2][bits >> 2 & 1][3];
+        const REAL across =
+            ((const REAL *)a.table[0][bits & 1][3])[x] * ((const REAL *)a.table[1][bits >> 1 & 1][3])[y];
+        UNROLL for (int k = 0; k < WIDTH; k++) if ((unsigned)(z + k) < (unsigned)a.num[2]) field[n].v[k] *=
+            across * along[z + k];
+    });
+}
 #endif
 
 /* ---- passes ---- */
@@ -323,6 +339,10 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
             }
         }
 #endif
+#if LAYERS && FADES
+        if constexpr (LAYERED)
+            fade<PASS>(a, field, x, y, z);
+#endif
         UNROLL for (int k = 0; k < WIDTH; k++)
         {
             REAL f[p::count], e[p::num_term], c[p::num_need];
@@ -341,6 +361,10 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
             }
             UNROLL for (int i = 0; i < p::count; i++) field[i].v[k] = f[i];
         }
+#if LAYERS && FADES
+        if constexpr (LAYERED)
+            fade<PASS>(a, field, x, y, z);
+#endif
         UNROLL for (int i = 0; i < p::count; i++)
         {
             REAL *to = (REAL *)a.field[p::first + i] + at;

@@ -22,7 +22,7 @@ struct staggered_args {
     void
         *memory[18][2]; /* of a term at either side: [x][y][z] of its slab, rows of slabs along x and y as the
                          * arrays' (z = 0 is meant), those of slabs along z dense; NULL where there is none */
-    const void *table[3][2][3]; /* b, a, 1 / kappa along each axis, at nodes and half a cell on */
+    const void *table[3][2][4]; /* b, a, 1 / kappa, g along each axis, at nodes and half a cell on */
     long long plane, origin;
     long long
         vary[3]; /* 0: the material is the same everywhere, read at `same`, where vectors begin; else 1 */
@@ -47,6 +47,6 @@ struct staggered_ghost_args {
     signed char job_field[27], job_axis[27], unused[2];
 };
 
-enum { STAGGERED_ARGS_BYTES = 1320, STAGGERED_GHOST_BYTES = 408 };
+enum { STAGGERED_ARGS_BYTES = 1368, STAGGERED_GHOST_BYTES = 408 };
 
 #endif

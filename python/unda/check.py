@@ -47,7 +47,7 @@ class Report:
     warnings : list of str
         What makes results inexact or wrong; `run` raises it as `AccuracyWarning`.
     notes : list of str
-        What costs time, or could not be looked at.
+        What costs time, could not be looked at, or was chosen (layers of a grid, and why).
     """
 
     nodes_per_wavelength: dict[str, float] = field(default_factory=dict)

@@ -288,7 +288,7 @@ def _load_fd(file: Any, header: dict[str, Any], config: dict[str, Any], common: 
     if scheme == "scalar":  # one number
         material["rho"] = float(values.flat[0])
     boundary = {
-        name: (CPML if "f0" in one else Damping)(**one) if isinstance(one, dict) else one
+        name: _layer(one) if isinstance(one, dict) else one
         for name, one in _hdf.entry(config, "boundary", dict).items()
     }
     medium = kind(**material)
@@ -305,6 +305,11 @@ def _load_fd(file: Any, header: dict[str, Any], config: dict[str, Any], common: 
         kernel_options=config["kernel_options"] if same else None,
         window=(config.get("window") if same else None) or "auto", **common,
     )  # fmt: skip
+
+
+def _layer(config: dict[str, Any]) -> Any:
+    """Make a layer again; files from before ratios have CPMLs without one, whose is 0."""
+    return CPML(**({"ratio": 0.0} | config)) if "f0" in config else Damping(**config)
 
 
 _SCHEMES = ("scalar", "staggered")

@@ -23,6 +23,7 @@ from .grid import Block, Grid
 from .grid_material import GridMaterial
 from .grid_simulation import GridSimulation
 from .layer import CPML, Damping
+from .layer_rule import choose
 from .limits import choose_device
 from .medium import Medium
 from .solver import forecast
@@ -86,6 +87,14 @@ class FD(GridSimulation):
     fmax : float, optional
         Highest frequency of the sources [Hz], for which layers are made that have no f0: theirs is
         ``fmax / 2.5``, as of a Ricker wavelet. If omitted, scalar, that of which the slowest wave has ten nodes.
+    layer : {"auto", "cpml", "multiaxial", "sponge"}
+        Which layer the `CPML` of a side is that gives no ratio of its own. "auto": "cpml", but where one
+        can grow, another by a rule that looks at the plane of nodes which the layer goes on with. Elastic:
+        "sponge" where rho, vp, or vs among solids, differ there by more than 10 times, or by more than 1.5
+        times where what stands out is thinner than five nodes; "multiaxial" where they differ by more than
+        1.5 times, fluid touches solid, or two walls face each other across the layer. Maxwell: "sponge"
+        where something thinner than five nodes stands out by more than 9 times in eps or mu. The repr and
+        `check` say what was taken and why; the figures are those of docs/absorbing_layers.md.
     dt : float, optional
         Time step [s]; by default `cfl` times the stable limit.
     cfl : float
@@ -187,6 +196,7 @@ class FD(GridSimulation):
         scheme: str = "scalar",
         boundary: Mapping[str, Any] | None = None,
         fmax: float | None = None,
+        layer: str = "auto",
         dt: float | None = None,
         cfl: float = 0.9,
         sample_dt: float | None = None,
@@ -205,14 +215,15 @@ class FD(GridSimulation):
             device = choose_device() if isinstance(device, str) and device == "auto" else device
             kernel, kernel_options = tuned_grid(
                 type(self), grid, medium, device, kernel, kernel_options, order=order, scheme=scheme,
-                boundary=boundary, fmax=fmax, dt=dt, cfl=cfl, sample_dt=sample_dt, dtype=dtype,
+                boundary=boundary, fmax=fmax, layer=layer, dt=dt, cfl=cfl, sample_dt=sample_dt, dtype=dtype,
                 allow_unstable=allow_unstable, window=window,
             )  # fmt: skip
         if dt is not None and sample_dt is not None:
             raise ArgumentError("give dt or sample_dt, not both")
         options, grid_options, self._sides, self._scheme, chosen = self._options(
-            grid, medium, order=order, scheme=scheme, boundary=boundary, fmax=fmax, dt=dt, cfl=cfl, dtype=dtype,
-            device=device, threads=threads, kernel=kernel, kernel_options=kernel_options, window=window,
+            grid, medium, order=order, scheme=scheme, boundary=boundary, fmax=fmax, layer=layer, dt=dt,
+            cfl=cfl, dtype=dtype, device=device, threads=threads, kernel=kernel, kernel_options=kernel_options,
+            window=window,
         )  # fmt: skip
         self.grid, self.order = grid, int(grid_options.order)
         self.dtype = np.dtype(PRECISIONS[options.precision])
@@ -260,6 +271,7 @@ class FD(GridSimulation):
         scheme: str = "scalar",
         boundary: Mapping[str, Any] | None = None,
         fmax: float | None = None,
+        layer: str = "auto",
         dt: float | None = None,
         cfl: float = 0.9,
         dtype: Any = "float32",
@@ -279,6 +291,7 @@ class FD(GridSimulation):
         medium.on(Block(grid, 0, 1))  # refuses what does not fit the grid
         highest = None if fmax is None else number("fmax", fmax, "Hz", positive=True)
         sides = conditions(grid, kind, boundary, highest)
+        sides = choose(grid, medium, sides, layer, staggered=kind.name == "staggered")
         layers = [one if isinstance(one, (Damping, CPML)) else None for one in sides.values()]
         flat = flat_axes(grid, sides)
         try:
@@ -293,6 +306,7 @@ class FD(GridSimulation):
             window=_window(window), speed_max=fastest, layer=[one.width if one else 0 for one in layers],
             reflection=[one.R0 if one else 0.0 for one in layers],
             stretch=[stretch_of(one) for one in layers],
+            ratio=[one.ratio if isinstance(one, CPML) else 0.0 for one in layers],
             frequency=[frequency_of(one, fastest, grid.spacing[i // 2]) for i, one in enumerate(layers)],
         )  # fmt: skip
         common, chosen = common_options(dtype=dtype, device=device, threads=threads, dt=dt, cfl=cfl)

@@ -12,6 +12,7 @@ import numpy as np
 from . import silent
 from .check import Report
 from .layer import CPML, Damping
+from .layer_rule import layer_name, rule
 
 __all__ = ["check"]
 
@@ -27,6 +28,7 @@ def check(sim: Any) -> Report:
     if report.fmax is not None:
         _resolution(sim, report, report.fmax)
     _units(sim, report)
+    _growth(sim, report)
     report.warnings += silent.on_grid(sim)
     return report
 
@@ -76,6 +78,23 @@ def _spectrum(sim: Any, report: Report, main: float) -> None:
             f"layers at {', '.join(names)} are made for about {f0:.3g} Hz, sources have most at {main:g} Hz: "
             "give FD fmax, or the layer f0"
         )
+
+
+def _growth(sim: Any, report: Report) -> None:
+    """Which layers are not CPMLs and why; CPMLs that may grow."""
+    if sim.config["scheme"] != "staggered" or not any(isinstance(one, CPML) for one in sim._sides.values()):
+        return
+    alike: dict[tuple[float, str, str], list[str]] = {}
+    for name, (word, reason) in rule(sim.grid, sim.medium, sim._sides).items():
+        alike.setdefault((sim._sides[name].ratio, word, reason), []).append(name)
+    for (ratio, word, reason), names in alike.items():
+        if ratio > 0:
+            report.notes.append(f"layer at {', '.join(names)}: {layer_name(ratio)}, {reason or 'as given'}")
+        elif reason:
+            report.warnings.append(
+                f"the CPML at {', '.join(names)} may grow without bound: {reason}; leave layer='auto', or "
+                f"give layer={word!r}"
+            )
 
 
 def _units(sim: Any, report: Report) -> None:

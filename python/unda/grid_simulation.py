@@ -23,6 +23,7 @@ from .fd_sides import SIDES, flat_axes, in_dimensions
 from .grid import Grid
 from .grid_material import GridMaterial, slabs
 from .grid_state import read_state
+from .layer_rule import layer_name
 from .limits import device_limits
 from .plotting import Plane
 from .receiver import Channels
@@ -99,7 +100,16 @@ class GridSimulation(Simulation):
     def _about(self) -> str:
         shape = " x ".join(map(str, self.grid.shape))
         padded = " x ".join(map(str, self.padded))
-        return f"{self.config['scheme']}, order {self.order}, {shape} nodes, {padded} with layers"
+        layers = f"{padded} with layers{self._layers()}"
+        return f"{self.config['scheme']}, order {self.order}, {shape} nodes, {layers}"
+
+    def _layers(self) -> str:
+        """Say which layers are not CPMLs."""
+        found: dict[str, list[str]] = {}
+        for name, one in self._sides.items():
+            if getattr(one, "ratio", 0.0):
+                found.setdefault(layer_name(one.ratio), []).append(name)
+        return "".join(f", {word} at {' '.join(names)}" for word, names in found.items())
 
     def rate(self, seconds: float, limits: Mapping[str, float] | None = None) -> dict[str, float]:
         """Return what one step in so many seconds is against the machine.

@@ -61,10 +61,12 @@ class Damping:
 class CPML:
     """A perfectly matched layer outside the grid (Komatitsch & Martin 2007): convolutional and unsplit.
 
-    On staggered grids profiles of the second degree (csrc/fd/cpml.c): of 10 nodes, with 8 nodes in the shortest
-    wavelength, 0.036 % of a trace comes back, 0.36 % at grazing incidence over 170 nodes. For the scalar
-    scheme profiles of the third degree, in the second-order equation (csrc/fd/matched.c): of 10 nodes at most
-    0.04 % in models of 1500 to 4700 m/s, of 20 0.001 % (docs/absorbing_layers.md).
+    On staggered grids profiles of the second degree (csrc/fd/cpml.c): of a trace 10 nodes around a strip of
+    81 x 220 return at most 0.033 % from its middle, and 0.34 % five nodes from a layer, 170 nodes along it; 20
+    nodes 0.005 and 0.18 % (order 4, 8 nodes in the shortest wavelength of a Ricker pulse:
+    benchmarks/layer_returns.py). For the scalar scheme profiles of the third degree, in the second-order
+    equation (csrc/fd/matched.c): of 10 nodes at most 0.04 % in models of 1500 to 4700 m/s, of 20 0.001 %
+    (docs/absorbing_layers.md).
 
     Parameters
     ----------
@@ -81,6 +83,12 @@ class CPML:
     kappa : float
         How much coordinates are stretched at the end of the layer, at least 1: more helps at grazing
         incidence and costs nodes. 1 for the scalar scheme.
+    ratio : float, optional
+        Part of the damping, at the end of the layer, that acts on all that happens there and not only on
+        what is differenced along the layer's axis, 0 to 1. 0: a CPML. Below 1: a multiaxial layer
+        (Meza-Fajardo & Papageorgiou 2008), the part growing with the square of the depth. 1: a sponge,
+        all of the damping everywhere, no memory. By default 0, 0.5 or 1 as ``FD(layer=)`` says, which by
+        default goes by a rule; 0 for the scalar scheme.
 
     Raises
     ------
@@ -90,19 +98,22 @@ class CPML:
     --------
     >>> import unda
     >>> unda.CPML(width=10, f0=7.0)
-    CPML(width=10, f0=7.0, R0=None, kappa=1.0)
+    CPML(width=10, f0=7.0, R0=None, kappa=1.0, ratio=None)
 
     Notes
     -----
-    On staggered grids waves whose phase and energy travel opposite ways grow in any such layer (Becache, Fauqueux & Joly
-    2003): those that a plate of a few nodes guides, such as a fluid on a solid under a free surface, and
-    those of two nodes in a medium of noise. kappa = 3, or f0 three times as large, absorbs them.
+    On staggered grids waves whose phase and energy travel opposite ways grow in any CPML (Becache, Fauqueux &
+    Joly 2003), and kappa or f0 do not cure it: elastic ones that plates guide, and those in media of much
+    contrast. In multiaxial layers they fade, but for media of noise; in a sponge nothing grows, which is
+    proved for any medium, any walls and any stable step (csrc/fd/cpml.c). A sponge of 10 nodes returns
+    percents; docs/absorbing_layers.md has what each returns, and where which one grows.
     """
 
     width: int = 10
     f0: float | None = None
     R0: float | None = None
     kappa: float = 1.0
+    ratio: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "width", integer("width", self.width, 1, 2**28))
@@ -112,9 +123,13 @@ class CPML:
         if self.R0 is not None:
             object.__setattr__(self, "R0", number("R0", given, positive=True))
         object.__setattr__(self, "kappa", number("kappa", self.kappa, positive=True))
+        if self.ratio is not None:
+            object.__setattr__(self, "ratio", number("ratio", self.ratio))
+            if not 0.0 <= self.ratio <= 1.0:
+                raise ArgumentError(f"ratio is {self.ratio}; expected a number between 0 and 1, or None")
         if given >= 1.0 or self.kappa < 1.0:
             raise ArgumentError(f"R0 is {given}, kappa is {self.kappa}; expected 0 < R0 < 1 and kappa >= 1")
 
     def to_config(self) -> dict[str, float | None]:
         """Return a JSON-able dict; ``CPML(**...)`` is the layer again."""
-        return {"width": self.width, "f0": self.f0, "R0": self.R0, "kappa": self.kappa}
+        return {"width": self.width, "f0": self.f0, "R0": self.R0, "kappa": self.kappa, "ratio": self.ratio}

@@ -52,6 +52,7 @@ unda_status grid_new_staggered(struct grid *grid, int32_t precision)
     fd.scheme = UNDA_STAGGERED;
     for (int end = 0; end < 6; end++)
         fd.stretch[end] = 1;
+    fd.ratio[0] = fd.ratio[3] = 0.5;
     const unda_solver_options options = {.size_bytes = sizeof options,
                                          .method = UNDA_FD,
                                          .physics = UNDA_ELASTIC,
