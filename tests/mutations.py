@@ -24,7 +24,7 @@ SEEN_BY = [
 # the same of what belongs to finite differences
 FD_SEEN_BY = [
     "test_fd_modes", "test_fd_cuda", "test_fd_points", "test_fd_energy", "test_fd_layer", "test_fd_kernels",
-    "test_fd_window", "test_fd_profile",
+    "test_fd_window", "test_fd_profile", "test_fd_matched",
 ]  # fmt: skip
 
 STAGGERED_SEEN_BY = [
@@ -206,6 +206,9 @@ MUTATIONS = [
     ("csrc/fd/scalar_cpu.inc.h", "if (fd_image(&axis[0], beyond, &sign) == x)", "if (beyond == x)"),
     ("csrc/fd/fd_cuda_points.c", "return (x->source > y", "return 2 + (x->source > y"),
     ("cuda/physics/scalar.h", "damp * FMA(-damp, old, sum)", "damp * (sum - old)"),
+    ("csrc/fd/matched.c", "deep - (side ? 0 : 1), deep - 0.5", "deep - (side ? 0 : 1), deep"),
+    ("csrc/fd/scalar_cpu.inc.h", "addition[z] + (m + node[z])", "addition[z] + node[z]"),
+    ("cuda/fd/matched.cu", "a.axis == 2 && iy >= 0", "a.axis == 3 && iy >= 0"),
     ("cuda/fd/step.cu", "image(a, 2, tip_z, tip_odd[job])", "tip_z"),
     ("cuda/fd/step.cu", "now)[ROW] = window[x & 1]", "now)[ROW] = window[0]"),
     ("cuda/fd/step.cu", "x < 0 || x >= a.num[0]", "x < 0 || x > a.num[0]"),
