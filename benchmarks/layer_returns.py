@@ -3,8 +3,8 @@
 ``python benchmarks/layer_returns.py [order]``: a strip of 81 x 220 nodes, h = 10 m, of Komatitsch &
 Martin's (2007) solid (vp 3300 m/s, vs 1905 m/s), with the same layer on all sides; a force at 135 degrees in
 the middle of it, or five nodes from a layer, 25 nodes from the end; receivers 2, 40, 90 and 170 nodes along
-the strip. Against a grid of 301 x 470 nodes, from which nothing returns in 1.36 s. In percent of each direct trace (vx
-and vz, L2).
+the strip. Against a grid of 301 x 470 nodes, from which nothing returns in 1.36 s. In percent of each
+direct trace (vx and vz, L2).
 """
 
 from __future__ import annotations
