@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -94,9 +94,23 @@ def field_values(
     return arrays
 
 
+def call_at(name: str, function: Callable[..., Any], place: Sequence[np.ndarray]) -> Any:
+    """Return function(x, y, z); who wrote it for single numbers is told that it gets arrays."""
+    try:
+        return function(*place)
+    except (TypeError, ValueError) as error:
+        if not any(words in str(error) for words in ("truth value", "to Python scalar", "0-dimensional")):
+            raise
+        shapes = ", ".join(str(np.shape(x)) for x in place)
+        raise ArgumentError(
+            f"{name}(x, y, z) gets arrays, of shapes {shapes}, and raised {type(error).__name__}: {error}; use "
+            "NumPy's functions, np.where instead of if"
+        ) from error
+
+
 def node_values(name: str, value: Any, place: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
     """Return a field at nodes, from an array of their shape, a number or f(x, y, z); finite in dtype."""
-    value = value(*place) if callable(value) else value
+    value = call_at(name, value, place) if callable(value) else value
     shape = np.broadcast_shapes(*(x.shape for x in place))
     try:
         value = np.asarray(value)

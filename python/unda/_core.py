@@ -133,10 +133,24 @@ def drain_log() -> None:
         logger.log(level[0], "%s", text(room))
 
 
+def _without_place(message: str) -> errors.ArgumentError:
+    """Return an argument error; where in the library it was found is a note of the exception."""
+    text, bracket, place = message.rpartition(" [")
+    if not (bracket and place.endswith("]") and ".c:" in place):
+        return errors.ArgumentError(message)
+    error = errors.ArgumentError(text)
+    error.place = place[:-1]
+    if hasattr(error, "add_note"):  # Python 3.11
+        error.add_note(f"found at {error.place}")
+    return error
+
+
 def error_of(status: int) -> errors.Error:
     """Return the exception of a failed status, with this thread's message."""
     message = text(lib.unda_error()) or text(lib.unda_status_text(status))
     cls = _CLASSES.get(status, errors.InternalError)
+    if issubclass(cls, errors.ArgumentError):
+        return _without_place(message)
     if cls is errors.CompileError:
         return errors.CompileError(message, text(lib.unda_error_log()))
     return cls(message)

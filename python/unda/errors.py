@@ -45,7 +45,15 @@ class Error(Exception):
 
 
 class ArgumentError(Error, ValueError):
-    """An argument has the wrong type, shape or value: the caller's mistake."""
+    """An argument has the wrong type, shape or value: the caller's mistake.
+
+    Attributes
+    ----------
+    place : str or None
+        Where the C library found it ("dg.c:296"), which is a note of the exception as well.
+    """
+
+    place: str | None = None
 
 
 class MeshError(Error, ValueError):

@@ -61,7 +61,9 @@ class Scalar:
 
     def __init__(self, medium: Medium) -> None:
         if not isinstance(medium, Acoustic):
-            raise ArgumentError(f"medium is {medium!r}, expected unda.Acoustic: the scalar scheme")
+            raise ArgumentError(
+                f"medium is {medium!r}, expected unda.Acoustic: the scalar scheme; give scheme='staggered'"
+            )
         self.medium = medium
 
     def absorbing(self, h: float, fmax: float | None, slowest: Callable[[], float]) -> CPML:
@@ -89,7 +91,9 @@ class Scalar:
         """Return rates for the library and the amplitude of steps that begin at given times."""
         source.check_physics(self.medium)
         if not isinstance(source, VolumeInjection):
-            raise ArgumentError(f"source is {source!r}, expected a VolumeInjection: the scalar scheme")
+            raise ArgumentError(
+                f"source is {source!r}, expected a VolumeInjection: the scalar scheme; give scheme='staggered' for others"
+            )
         f = source.time_function(dt)
         rho = material.first[0]
         # dt^2 q_t, centred: exact in the sense that the scheme equals the staggered one.

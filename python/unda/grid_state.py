@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._check import node_values
+from ._check import call_at, node_values
 from ._parallel import ahead
 from .errors import ArgumentError
 from .grid import Block
@@ -86,7 +86,7 @@ def _called(sim: Any, name: str, value: Callable[..., Any]) -> list[np.ndarray]:
     anything = []
 
     def part(_: slice, place: list[np.ndarray]) -> np.ndarray:
-        given = value(*place)
+        given = call_at(name, value, place)
         made = np.array(node_values(name, given, place, sim.dtype))  # they may give one array again and again
         anything.append(bool(np.any(given)))
         return made

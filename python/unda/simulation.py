@@ -257,7 +257,7 @@ class Simulation(Solver, Pictures):
         """Return the steps that `run` is to do."""
         self._live()
         if (until is None) == (steps is None):
-            raise ArgumentError("give either until= or steps=")
+            raise ArgumentError("give either until=, an absolute time [s], or steps=, a number of time steps")
         if steps is not None:
             return integer("steps", steps, 0)
         far = np.ceil((number("until", until, "s") - self.t) / self.dt - 1e-9)

@@ -46,7 +46,7 @@ class Source:
     def __init__(self, position: Any, f: Callable[[Any], Any]) -> None:
         self.position = vector("position", position, "m")
         if not callable(f):
-            raise ArgumentError(f"f is {f!r}; expected a time function or a callable f(t)")
+            raise ArgumentError(f"f is {_short(f)}; expected a time function or a callable f(t)")
         self.f = f
 
     def rates(self, medium: Medium, cell: int, mesh: Any = None) -> dict[str, float]:
@@ -349,6 +349,13 @@ class CurrentDipole(Source):
     def _rates_maxwell(self, eps: float, mu: float, sigma: float) -> dict[str, float]:
         pairs = zip(("ex", "ey", "ez"), self.direction, strict=True)
         return {field: -component / eps for field, component in pairs if component != 0.0}
+
+
+def _short(f: Any) -> str:
+    """Name what is no function; of samples say what makes one of them."""
+    if isinstance(f, (np.ndarray, list, tuple)):
+        return f"an array of shape {np.shape(f)}, which unda.sampled(t, values) makes a function of"
+    return repr(f)
 
 
 def _symmetric(name: str, value: ArrayLike) -> NDArray[np.float64]:
