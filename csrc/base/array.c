@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
 
 /* Large arrays begin at a huge page of most machines and ask for such pages, where the system has them to
  * give: a node and its neighbours along x and y lie in as many small pages as a processor remembers. */
@@ -25,7 +28,11 @@ void *array_new(int64_t count, int64_t size)
     if (align == HUGE_BYTES)
         (void)madvise(array, (size_t)padded, MADV_HUGEPAGE); /* refused: small pages */
 #endif
-    return memset(array, 0, (size_t)padded);
+    memset(array, 0, (size_t)padded);
+#ifdef __SANITIZE_ADDRESS__ /* which would take what is padded for the array's own */
+    __asan_poison_memory_region((char *)array + bytes, (size_t)(padded - bytes));
+#endif
+    return array;
 }
 
 void array_free(void *array)
