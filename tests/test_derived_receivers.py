@@ -167,7 +167,7 @@ def traces(wave, names):
     rec = Receivers(points, names, units=ROCK.traces, every=1, dt=0.1, dtype=np.dtype(float), config={})
     values = wave(*(points[:, i, None] for i in range(3)), t)
     pressure = -(values["sxx"] + values["syy"] + values["szz"]) / 3
-    rec.append(np.stack([pressure.T if name == "pressure" else values[name].T for name in names], axis=-1))
+    rec.put(0, np.stack([pressure.T if name == "pressure" else values[name].T for name in names], axis=-1))
     return rec
 
 
