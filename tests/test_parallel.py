@@ -92,15 +92,3 @@ def test_models_and_states_are_the_same_by_threads_and_without(monkeypatch):
     np.testing.assert_array_equal(table, table_1)
     np.testing.assert_array_equal(vx, vx_1)
     assert abs(vx).max() > 0
-
-
-def test_the_fastest_wave_is_that_of_the_array_as_it_is_now():
-    shape = (5, 4, 3)
-    vp = np.full(shape, 3000.0, np.float32)
-    grid, medium = unda.Grid(shape, 10.0), unda.Elastic(rho=2000.0, vp=vp, vs=1000.0)
-    assert medium.speed_max(grid) == 3000.0
-    vp[2, 1, 1] = 4000.0
-    assert medium.speed_max(grid) == 4000.0
-    vp[2, 1, 1] = np.nan
-    with pytest.raises(unda.ArgumentError, match=r"vp\[2, 1, 1\] = nan"):
-        medium.speed_max(grid)

@@ -192,6 +192,7 @@ class Simulation(Solver, Pictures):
         These may be left from a call that an exception of a signal's handler has ended.
         """
         if self._half_set:
+            self._refuse_lost()
             raise ArgumentError(
                 "set() or reset() did not come to its end, the state is neither the old nor the new one; "
                 "call it again"
@@ -206,10 +207,15 @@ class Simulation(Solver, Pictures):
             )
         for i, receivers in enumerate(self._receivers):
             if not receivers._next - receivers.every <= self.step_count < receivers._next:
+                self._refuse_lost()
                 raise ArgumentError(
                     f"receivers {i} ({receivers.name!r}) have {receivers.num_sample} samples from step "
                     f"{receivers._step} on, one every {receivers.every} steps, at step {self.step_count}"
                 )
+
+    def _refuse_lost(self) -> None:
+        """Raise if the device was lost: the cause of a state that is half set, and of samples that lack."""
+        _core.check(lib.unda_solver_energy(self._live(), ffi.new("double *")))
 
     def _advance(self, n: int) -> None:
         """Run n steps in one call of the library."""
