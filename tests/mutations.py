@@ -39,7 +39,6 @@ SEEN_BY_ONE = {
     "csrc/fd/staggered_stable.c": "test_fd_medium_dt",
     "csrc/fd/streamed.c": "test_fd_window",
     "csrc/mesh/share.c": "test_dg_shared_points",
-    "python/unda/_sites.py": "test_dg_shared_points",
     "csrc/mesh/parts.c": "test_errors",
     "python/unda/exact/cavity.py": "test_exact_cavity",
     "python/unda/_options.py": "test_devices",
@@ -58,6 +57,7 @@ SEEN_BY_ONE = {
 _RUNS = ["test_handlers_that_raise", "test_running", "test_interruption"]
 RUN_SEEN_BY = {name: _RUNS for name in ("simulation", "solver", "_run_control", "receiver")}
 RUN_SEEN_BY |= {name: ["test_whole_files"] for name in ("_files", "_digest")}
+RUN_SEEN_BY |= {"_check": ["test_messages"], "_sites": ["test_dg_shared_points", "test_messages"]}
 RUN_SEEN_BY["_hdf"] = ["test_damaged_files"]
 RUN_SEEN_BY["checkpoint"] = [
     "test_damaged_files",
@@ -337,6 +337,9 @@ MUTATIONS = [
     ("python/unda/grid_plane.py", "<= high[axis] + 0.5 *", "<= high[axis] + 1.5 *"),
     ("python/unda/grid_state.py", "largest = max(", "largest = min("),
     ("python/unda/mesh_simulation.py", "(self.mesh.upper) - self.mesh.lower", "(self.mesh.upper) + self.mesh.lower"),
+    ("python/unda/_sites.py", "np.where(inside, height, far)", "np.where(~inside, height, far)"),
+    ("python/unda/_sites.py", "np.clip(along, 0.0, 1.0)", "np.clip(along, 0.0, 9.0)"),
+    ("python/unda/_check.py", '"scalar index", ', ""),
     # Python
     ("python/unda/boundary.py", "if f is solution]", "if f is not solution]"),
     ("python/unda/source.py", "{\"p\": rho * c**2}", "{\"p\": rho * c}"),

@@ -119,7 +119,7 @@ def test_a_hexahedral_box_has_one_cell_a_brick():
         ({"lower": (-1e308,) * 3, "upper": (1e308,) * 3}, "lower < upper"),
         ({"perturb": 0.31}, "perturb"),
         ({"perturb": float("nan")}, "perturb"),
-        ({"perturb": "0.1"}, "perturb has dtype"),
+        ({"perturb": "0.1"}, r"perturb has strings \('0.1'\); expected numbers"),
         ({"seed": 0.5}, "seed has dtype"),
         ({"shape": "prism"}, "'tet' or 'hex'"),
         ({"periodic": (True, True)}, "three of True and False"),

@@ -22,7 +22,7 @@ def make(grid=GRID, medium=MEDIUM, **options):
         ({"order": 18}, "order is 18; expected an integer, 2 to 16"),
         ({"scheme": "spectral"}, "scheme is 'spectral', expected one of"),
         ({"boundary": {"top": "free"}}, "a grid has"),
-        ({"boundary": {"zmax": "free"}}, "'xmin' has condition None"),
+        ({"boundary": {"zmax": "free"}}, "no condition for 'xmin', 'xmax', 'ymin', 'ymax', 'zmin'; expected"),
         ({"boundary": {"zmax": "pec", "*": "free"}}, "'zmax' has condition 'pec'"),
         ({"boundary": {"xmin": "periodic", "*": "free"}}, "periodic for both or none"),
         ({"boundary": "free"}, "expected a dict of sides"),

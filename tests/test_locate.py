@@ -121,7 +121,7 @@ def test_threads_that_ask_first_at_the_same_time_get_the_same_answer():
         ([0.0, 0.0, 0.0], "points has shape"),
         ([[0.0, 0.0]], "points has shape"),
         ([[0.0, 0.0, 0.0], [0.0, np.nan, 0.0]], r"points\[1, 1\] is nan"),
-        ([["a", "b", "c"]], "points has dtype"),
+        ([["a", "b", "c"]], r"points has strings \('a', 'b', 'c'\)"),
     ],
 )
 def test_points_that_are_none_are_refused(points, message):

@@ -241,7 +241,7 @@ def test_a_twisted_hexahedron_is_refused_even_if_its_volume_is_positive():
     [
         ({"vertices": BOX.vertices[:, :2]}, r"vertices has shape \(64, 2\), expected \(any, 3\)"),
         ({"vertices": BOX.vertices.astype(complex)}, "vertices has dtype complex128"),
-        ({"vertices": "abc"}, "vertices has dtype"),
+        ({"vertices": "abc"}, "vertices has strings"),
         ({"vertices": [[0, 0, 0], [1]]}, "vertices is not an array of numbers"),
         ({"cells": BOX.cells.astype(float)}, "cells has dtype float64, expected int64"),
         ({"cells": BOX.cells[:, :3]}, "expected .any, 4. for tetrahedra"),

@@ -111,7 +111,7 @@ def test_the_default_step_is_stable_for_random_data_on_bad_meshes(seed, flux, in
         ({"flux": "lax"}, "upwind"),
         ({"dtype": "float16"}, "float64"),
         ({"boundary": {"top": "free", "*": "rigid"}}, "xmin"),
-        ({"boundary": {"zmax": "free"}}, "'xmin' has condition None"),
+        ({"boundary": {"zmax": "free"}}, "no condition for 'xmin', 'xmax', 'ymin', 'ymax', 'zmin'; expected"),
         ({"boundary": {"*": "soft"}}, "absorbing"),
         ({"device": "tpu"}, "cuda"),
     ],

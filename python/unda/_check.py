@@ -22,6 +22,7 @@ def number(name: str, value: object, unit: str = "", *, positive: bool = False) 
     """Return `value` as a float, or raise if it is not one finite (positive) real number."""
     kind = "a finite positive number" if positive else "a finite number"
     expected = f"expected {kind} [{unit}]" if unit else f"expected {kind}"
+    refuse_text(name, value, f"a number [{unit}]" if unit else "a number")
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
@@ -35,6 +36,12 @@ def number(name: str, value: object, unit: str = "", *, positive: bool = False) 
     return result
 
 
+def refuse_text(name: str, value: object, expected: str) -> None:
+    """Raise if `value` is a string."""
+    if isinstance(value, (str, bytes, np.str_)):
+        raise ArgumentError(f"{name} is {value!r}; expected {expected}, not a string")
+
+
 def flag(name: str, value: object) -> bool:
     """Return `value` as a bool, or raise if it is neither that nor an integer."""
     if not isinstance(value, (bool, int, np.bool_)):
@@ -45,6 +52,7 @@ def flag(name: str, value: object) -> bool:
 def integer(name: str, value: object, low: int, high: int | None = None) -> int:
     """Return `value` as an int, or raise if it is not an integer from low to high."""
     expected = f"expected an integer >= {low}" if high is None else f"expected an integer, {low} to {high}"
+    refuse_text(name, value, expected.removeprefix("expected "))
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
@@ -94,17 +102,25 @@ def field_values(
     return arrays
 
 
-def call_at(name: str, function: Callable[..., Any], place: Sequence[np.ndarray]) -> Any:
-    """Return function(x, y, z); who wrote it for single numbers is told that it gets arrays."""
+#: What NumPy and Python say where a function for single numbers is given arrays, or joins unlike ones.
+_FOR_NUMBERS = (
+    "truth value", "Python scalar", "0-dimensional", "scalar index", "used as indices", "broadcast together",
+    "inhomogeneous", "ndarray",
+)  # fmt: skip
+
+
+def call_at(name: str, function: Callable[..., Any], place: Sequence[np.ndarray], *time: Any) -> Any:
+    """Return function(x, y, z), or (x, y, z, t); one that was written for single numbers is refused."""
     try:
-        return function(*place)
-    except (TypeError, ValueError) as error:
-        if not any(words in str(error) for words in ("truth value", "to Python scalar", "0-dimensional")):
+        return function(*place, *time)
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
+        if isinstance(error, ArgumentError) or not any(words in str(error) for words in _FOR_NUMBERS):
             raise
         shapes = ", ".join(str(np.shape(x)) for x in place)
         raise ArgumentError(
-            f"{name}(x, y, z) gets arrays, of shapes {shapes}, and raised {type(error).__name__}: {error}; use "
-            "NumPy's functions, np.where instead of if"
+            f"{name}(x, y, z{', t' * len(time)}) gets arrays, x, y, z of shapes {shapes}, and raised "
+            f"{type(error).__name__}: {error}; expected one that works on arrays, with NumPy's functions "
+            "(np.sin, not math.sin) and np.where(z > 0, a, b) instead of if"
         ) from error
 
 
@@ -116,6 +132,8 @@ def node_values(name: str, value: Any, place: Sequence[np.ndarray], dtype: np.dt
         value = np.asarray(value)
     except ValueError as error:
         raise ArgumentError(f"{name} is not an array of numbers: {error}") from None
+    if value.dtype.kind in "SU":
+        raise ArgumentError(f"{name} has strings such as {value.ravel()[0]!s:.40}; expected numbers")
     if value.ndim and value.shape != shape:
         raise ArgumentError(f"{name} has shape {value.shape}, expected {shape}")
     if value.dtype.kind not in "iuf":
@@ -132,6 +150,7 @@ def node_values(name: str, value: Any, place: Sequence[np.ndarray], dtype: np.dt
 def vector(name: str, value: object, unit: str = "") -> tuple[float, float, float]:
     """Return `value` as three finite floats, or raise."""
     expected = "expected three finite numbers" + (f" [{unit}]" if unit else "")
+    refuse_text(name, value, expected.removeprefix("expected "))
     if not isinstance(value, Iterable) or isinstance(value, (str, bytes, dict)):
         raise ArgumentError(f"{name} is {value!r}; {expected}")
     parts = list(value)

@@ -175,6 +175,9 @@ def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
         raise errors.ArgumentError(f"{name} is not an array of numbers: {error}") from None
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(dtype)
+    if array.dtype.kind in "SU":
+        found = ", ".join(repr(one) for one in array.ravel()[:3].tolist())
+        raise errors.ArgumentError(f"{name} has strings ({found}); expected numbers")
     if array.dtype.kind not in _FITTING_KINDS[dtype.kind]:
         raise errors.ArgumentError(f"{name} has dtype {array.dtype}, expected {dtype}")
     if dtype.kind == "i" and array.size:

@@ -14,7 +14,7 @@ from . import _core
 from ._core import lib
 from .errors import ArgumentError
 
-__all__ = ["Sites", "find", "on_one_side"]
+__all__ = ["Sites", "distance", "find", "on_one_side"]
 
 _AHEAD = 1e-3  # of a cell's size: how far `side` looks along a direction
 _EVEN = 1e-9  # of a barycentric coordinate: two cells lie that way alike
@@ -69,6 +69,25 @@ def find(mesh: Any, points: np.ndarray, degree: int) -> Sites:
     options |= {"max_cell": num, "elem": sites.elem, "places": sites.places, "weights": sites.weights}
     _core.check(lib.unda_mesh_share(handle, _core.new_struct("unda_shared", **options)))
     return sites
+
+
+def distance(mesh: Any, point: np.ndarray) -> tuple[float, str]:
+    """Return how far a point is from the nearest outer face of a mesh [m], and the name of that boundary.
+
+    The nearest point of a triangle is the foot of the perpendicular if that is inside, or else on an edge.
+    """
+    corners = mesh.vertices[mesh.boundary_faces]
+    edges = np.roll(corners, -1, axis=1) - corners
+    normal = np.cross(edges[:, 0], edges[:, 1])
+    to = point - corners
+    inside = (np.einsum("fei,fi->fe", np.cross(edges, to), normal) >= 0).all(axis=1)
+    along = np.einsum("fei,fei->fe", to, edges) / np.einsum("fei,fei->fe", edges, edges)
+    feet = np.clip(along, 0.0, 1.0)[..., None] * edges
+    far = np.linalg.norm(to - feet, axis=2).min(axis=1)
+    height = np.abs(np.einsum("fi,fi->f", to[:, 0], normal)) / np.linalg.norm(normal, axis=1)
+    far = np.where(inside, height, far)
+    nearest = int(far.argmin())
+    return float(far[nearest]), mesh.boundary_names[mesh.boundary_ids[nearest]]
 
 
 def on_one_side(sites: Sites, mesh: Any, material: np.ndarray, side: Any, what: str) -> Sites:

@@ -241,7 +241,7 @@ def _call_plain(function: Callable[[Any], Any], t: Array) -> Array:
         value = value.astype(np.float64)
     except ArgumentError:
         raise
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, IndexError, AttributeError):
         values = [function(float(one)) for one in t.ravel()]
         try:
             value = np.array(values, dtype=np.float64).reshape(t.shape)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._check import number
+from ._check import call_at, number, refuse_text
 from ._parallel import ahead
 from .errors import ArgumentError
 from .grid import Block, Grid
@@ -41,6 +41,7 @@ class Rule(NamedTuple):
 
     def number(self, label: str, value: object) -> float:
         """Return a possible number, or raise."""
+        refuse_text(label, value, f"a number [{self.unit}]" if self.unit else "a number")
         try:
             result = number(label, value)
             valid = bool(self.allows(np.array(result)))
@@ -302,7 +303,8 @@ class ByPlace(Value):
 
     def on(self, mesh: Any) -> Array:
         places = np.asarray(mesh.centroids, dtype=np.float64)
-        value = np.asarray(self.function(*(places[:, axis].copy() for axis in range(3))))
+        place = [places[:, axis].copy() for axis in range(3)]
+        value = call_at(self.rule.name, lambda *at: np.asarray(self.function(*at)), place)
         if value.ndim == 0:
             value = np.full(len(places), value)
         if value.shape != (len(places),):

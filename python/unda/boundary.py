@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ._check import field_values
+from ._check import call_at, field_values
 from ._core import lib
 from .errors import ArgumentError
 from .exact import ExactSolution
 from .medium import Medium
 from .mesh import Mesh
 
-__all__ = ["WALLS", "Boundaries", "OuterData", "own_side"]
+__all__ = ["WALLS", "Boundaries", "OuterData", "no_condition", "own_side"]
 
 _CODES = {
     "absorbing": lib.UNDA_BOUNDARY_ABSORBING,
@@ -70,6 +70,11 @@ class Boundaries:
         unknown = [name for name in given if name not in mesh.boundary_names]
         if unknown:
             raise ArgumentError(f"boundary names {unknown}; the mesh has {list(mesh.boundary_names)}")
+        missing = [
+            name for name in mesh.boundary_names if name not in joined and given.get(name, rest) is None
+        ]
+        if missing:
+            raise ArgumentError(no_condition(missing, "an exact solution"))
         words, exact, bound = {}, {}, {}
         for name in mesh.boundary_names:
             condition = given.get(name, rest)
@@ -97,6 +102,15 @@ class Boundaries:
                 )
         codes = {**_CODES, "exact": lib.UNDA_BOUNDARY_EXACT, _PERIODIC: lib.UNDA_BOUNDARY_ABSORBING}
         return cls(words, np.array([codes[word] for word in words.values()], np.int32), exact)
+
+
+def no_condition(sides: Sequence[str], more: str) -> str:
+    """Return what is said of sides without a condition."""
+    listed = ", ".join(repr(name) for name in sides)
+    return (
+        f"boundary has no condition for {listed}; expected one for each, a word or {more}, "
+        "or '*' for the rest"
+    )
 
 
 def own_side(exact: Any, x: np.ndarray) -> np.ndarray:
@@ -146,7 +160,7 @@ class OuterData:
         """Return values (num_time, num_point, num_field) at times (num_time,) [s]."""
         values = np.empty((len(times), self._num_point, len(self._fields)))
         for solution, at, (x, y, z) in self._parts:
-            found = solution(x, y, z, times[:, None])
+            found = call_at("exact", solution, (x, y, z), times[:, None])
             columns = field_values(found, self._fields, (len(times), len(at)), "the exact solution")
             for i, field in enumerate(self._fields):
                 values[:, at, i] = columns[field]

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from ._core import lib
+from .boundary import no_condition
 from .errors import ArgumentError
 from .fd_scheme import Scalar
 from .grid import Grid
@@ -35,6 +36,12 @@ def conditions(
     unknown = [name for name in given if name not in SIDES]
     if unknown:
         raise ArgumentError(f"boundary names {unknown}; a grid has {list(SIDES)}")
+    missing = [
+        name for i, name in enumerate(SIDES)
+        if given.get(name, rest) is None and (grid.shape[i // 2] > 1 or name in given)
+    ]  # fmt: skip
+    if missing:
+        raise ArgumentError(no_condition(missing, f"a layer such as unda.{scheme.layers[0].__name__}"))
     found: dict[str, Any] = {}
     for i, name in enumerate(SIDES):
         flat = grid.shape[i // 2] == 1 and name not in given  # a problem in fewer dimensions

@@ -331,7 +331,8 @@ def _node_counts(shape: Any) -> tuple[int, int, int]:
 
 
 def _spacings(spacing: Any) -> tuple[float, float, float]:
-    if not isinstance(spacing, Iterable) or (isinstance(spacing, np.ndarray) and spacing.ndim == 0):
+    scalar = isinstance(spacing, str) or (isinstance(spacing, np.ndarray) and spacing.ndim == 0)
+    if scalar or not isinstance(spacing, Iterable):
         h = number("spacing", spacing, "m", positive=True)
         return h, h, h
     steps = vector("spacing", spacing, "m")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core, grid_check, grid_plane
-from ._check import check_state, field_names, field_values, flag, number
+from ._check import call_at, check_state, field_names, field_values, flag, number
 from ._core import ffi, lib
 from ._parallel import ahead
 from ._run_control import alone
@@ -282,7 +282,8 @@ class GridSimulation(Simulation):
             part = slice(first, first + count)
             place = np.broadcast_arrays(x[part, None, None], y[None, :, None], z[None, None, :])
             here = inside[0][part, None, None] & inside[1][:, None] & inside[2]
-            values = field_values(exact(*place, t), (name,), place[0].shape, "the exact solution")[name]
+            given = call_at("exact", exact, place, t)
+            values = field_values(given, (name,), place[0].shape, "the exact solution")[name]
             wrong += float((((found[part] - values) ** 2)[here]).sum())
             norm += float((np.asarray(values)[here] ** 2).sum())
         return wrong, norm
@@ -345,8 +346,10 @@ class GridSimulation(Simulation):
         array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
         for i in np.flatnonzero(~self.grid.contains(array))[:1]:
             place = ", ".join(f"{x:g}" for x in array[i])
+            far = np.linalg.norm(array[i] - np.clip(array[i], self.grid.lower, self.grid.upper))
             raise ArgumentError(
-                f"{what} {i} at ({place}) m lies outside the grid, {self.grid.lower} to {self.grid.upper} m"
+                f"{what} {i} at ({place}) m lies outside the grid, {far:.4g} m "
+                f"from it; expected points from {self.grid.lower} to {self.grid.upper} m"
             )
         return array
 

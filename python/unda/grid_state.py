@@ -111,7 +111,7 @@ def _of_exact(sim: Any, exact: Callable[..., Any], name: str, t: float) -> list[
     when = t + sim._scheme.lag(name) * sim.dt
 
     def part(_: slice, place: list[np.ndarray]) -> np.ndarray:
-        found = exact(*place, when)
+        found = call_at("exact", exact, place, when)
         if not isinstance(found, Mapping) or field not in found:
             raise ArgumentError(f"the exact solution gave no {field}")
         return np.array(node_values(field, found[field], place, sim.dtype))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core, _sites, norms
-from ._check import check_state, field_names, flag, integer, node_values, number
+from ._check import call_at, check_state, field_names, flag, integer, node_values, number
 from ._core import lib
 from ._run_control import alone
 from .boundary import Boundaries, OuterData, own_side
@@ -124,7 +124,7 @@ class MeshSimulation(Simulation):
         x = own_side(exact, self.coordinates)
         place = (x[..., 0], x[..., 1], x[..., 2])
         if exact is not None:
-            fields = (exact.bind(self.mesh) if hasattr(exact, "bind") else exact)(*place, t)
+            fields = call_at("exact", exact.bind(self.mesh) if hasattr(exact, "bind") else exact, place, t)
             if not isinstance(fields, Mapping):
                 raise ArgumentError(
                     f"the exact solution gave {type(fields).__name__}, expected a dict of fields"
@@ -197,7 +197,11 @@ class MeshSimulation(Simulation):
         sites = _sites.find(self.mesh, array, self.degree)
         for i in np.flatnonzero(np.diff(sites.first) == 0)[:1]:
             place = ", ".join(f"{x:g}" for x in array[i])
-            raise ArgumentError(f"{what} {i} at ({place}) m lies outside the mesh")
+            far, name = _sites.distance(self.mesh, array[i])
+            raise ArgumentError(
+                f"{what} {i} at ({place}) m lies outside the mesh, {far:.4g} m from its boundary {name!r}; "
+                f"expected points in the mesh, which goes from {self.mesh.lower} to {self.mesh.upper} m"
+            )
         return array, sites
 
     def _placed(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:

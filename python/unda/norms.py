@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._check import field_values
+from ._check import call_at, field_values
 from ._core import ffi, lib
 from .errors import ArgumentError
 
@@ -56,7 +56,7 @@ def error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
     for first in range(0, len(q), _BATCH):
         part = slice(first, first + _BATCH)
         place = np.einsum("pn,eni->epi", interpolate, x[part])
-        values = exact(place[..., 0], place[..., 1], place[..., 2], sim.t)
+        values = call_at("exact", exact, [place[..., axis] for axis in range(3)], sim.t)
         values = field_values(values, sim.fields, place.shape[:2], "the exact solution")
         measure = weights * jacobian[part, None]
         for i, name in enumerate(sim.fields):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._check import field_names, field_values
+from ._check import call_at, field_names, field_values
 from .errors import ArgumentError, InternalError
 from .medium import Medium, group_of
 
@@ -290,7 +290,7 @@ class Receivers:
         found = {}
         for lag in {self._lags.get(field, 0.0) for field in fields}:
             part = tuple(field for field in fields if self._lags.get(field, 0.0) == lag)
-            values = other(x, y, z, self.t[None, :] + lag)
+            values = call_at("exact", other, (x, y, z), self.t[None, :] + lag)
             if isinstance(getattr(other, "medium", None), Medium) and isinstance(values, Mapping):
                 values = {**values, **_derived(other.medium, values, part)}
             wider = _wider(part, values) if isinstance(values, Mapping) else part

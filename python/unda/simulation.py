@@ -274,14 +274,14 @@ class Simulation(Solver, Pictures):
     @alone
     def run(
         self,
+        *given: Any,
         until: float | None = None,
-        *,
         steps: int | None = None,
         progress: bool | None = None,
         callback: Callable[[Any], Any] | None = None,
         every: int | None = None,
     ) -> None:
-        """Run until a time, or for a number of steps.
+        """Run until a time, or for a number of steps; all is given by name.
 
         Parameters
         ----------
@@ -299,6 +299,8 @@ class Simulation(Solver, Pictures):
 
         Raises
         ------
+        ArgumentError
+            A number without a name, both or none of `until` and `steps`, and what they cannot be.
         UnstableError
             See `step`.
         KeyboardInterrupt
@@ -312,6 +314,12 @@ class Simulation(Solver, Pictures):
             mixed, thin layers, receivers that record zero by construction. Once each, and again where
             sources, receivers or the state are new; ``warnings.simplefilter`` makes it an error or silent.
         """
+        if given:
+            found = ", ".join(repr(one) for one in given)
+            raise ArgumentError(
+                f"run({found}) gives a number without a name; expected steps= or until= [s]: run(steps=1000) "
+                "or run(until=1.0)"
+            )
         steps = self._steps_to(until, steps)
         every = None if every is None else integer("every", every, 1)
         progress = None if progress is None else flag("progress", progress)
