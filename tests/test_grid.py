@@ -121,7 +121,7 @@ def test_points_that_are_none_are_refused():
         ({"shape": (5, 5, 2.5)}, r"shape\[2\] is 2.5; expected an integer"),
         ({"shape": (2**21,) * 3}, r"nodes; expected less than 2\^63"),
         ({"spacing": 0.0}, "spacing is 0.0; expected a finite positive number"),
-        ({"spacing": "ten"}, r"spacing is 'ten'; expected a number \[m\], not a string"),
+        ({"spacing": "ten"}, r"spacing is 'ten'; expected a finite positive number \[m\], not a string"),
         ({"spacing": (1, 1)}, "spacing has 2 components"),
         ({"spacing": (1, -2, 1)}, r"spacing\[1\] is -2.0; expected a finite positive number"),
         ({"spacing": (1, 1, np.nan)}, r"spacing\[2\] is nan"),

@@ -22,7 +22,7 @@ def number(name: str, value: object, unit: str = "", *, positive: bool = False) 
     """Return `value` as a float, or raise if it is not one finite (positive) real number."""
     kind = "a finite positive number" if positive else "a finite number"
     expected = f"expected {kind} [{unit}]" if unit else f"expected {kind}"
-    refuse_text(name, value, f"a number [{unit}]" if unit else "a number")
+    refuse_text(name, value, expected.removeprefix("expected "))
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
