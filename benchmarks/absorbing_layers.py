@@ -61,7 +61,7 @@ def traces(
 
 
 def returned(name: str, h: float, layers: dict[str, Any], order: int = 4, **options: Any) -> dict[str, float]:
-    """What comes back from each kind of layer [%]: the largest error of the receivers."""
+    """Return what comes back from each kind of layer [%]: the largest error of the receivers."""
     c = MODELS[name](h, (NX, NZ))
     dt = unda.FD(
         unda.Grid((NX, 1, NZ), h), unda.Acoustic(rho=1.0, c=c[:, None]), order=order, device="cpu"

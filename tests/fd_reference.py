@@ -51,10 +51,6 @@ def is_matched(side):
     return isinstance(side, tuple) and len(side) == 3
 
 
-def is_matched(side):
-    return isinstance(side, tuple) and len(side) == 3
-
-
 class Axis:
     """n nodes of the user between two sides: "free", "rigid", "periodic", or the (width, R0) of a layer.
 
@@ -186,8 +182,12 @@ class Reference:
         )
         signs = ([abs(axis.image(i)[1]) for i in range(axis.n)] for axis in self.axes)
         self.loose = np.einsum("i,j,k->ijk", *signs).ravel()  # 0 where a free side holds p = 0
-        self.layers = [(i, axis.flux(order), axis.second_difference(order), axis.h, *axis.stretch(c.max(), dt))
-                       for i, axis in enumerate(self.axes) if any(map(is_matched, axis.sides))]  # fmt: skip
+        fastest = c.max()
+        matched = [(i, axis) for i, axis in enumerate(self.axes) if any(map(is_matched, axis.sides))]
+        self.layers = [
+            (i, axis.flux(order), axis.second_difference(order), axis.h, *axis.stretch(fastest, dt))
+            for i, axis in matched
+        ]
         self.sources, self.step_count, self.t0 = [], 0, 0.0
         self.set(np.zeros(shape))
 

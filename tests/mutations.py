@@ -29,8 +29,8 @@ FD_SEEN_BY = [
 
 STAGGERED_SEEN_BY = [
     "test_staggered_cuda", "test_staggered_energy", "test_staggered_points", "test_cpml",
-    "test_points_at_walls", "test_layer_growth", "test_staggered_modes", "test_staggered_surface", "test_fd_interface",
-    "test_fd_fresnel", "test_fd_profile", "test_fd_medium_dt",
+    "test_points_at_walls", "test_layer_growth", "test_staggered_modes", "test_staggered_surface",
+    "test_fd_interface", "test_fd_fresnel", "test_fd_profile", "test_fd_medium_dt",
 ]  # fmt: skip
 
 # tests of one file each
@@ -336,7 +336,11 @@ MUTATIONS = [
     ("python/unda/exact/cavity.py", "return e / np.linalg.norm(e)", "return e * np.linalg.norm(e)"),
     ("python/unda/grid_plane.py", "<= high[axis] + 0.5 *", "<= high[axis] + 1.5 *"),
     ("python/unda/grid_state.py", "largest = max(", "largest = min("),
-    ("python/unda/mesh_simulation.py", "(self.mesh.upper) - self.mesh.lower", "(self.mesh.upper) + self.mesh.lower"),
+    (
+        "python/unda/mesh_simulation.py",
+        "(self.mesh.upper) - self.mesh.lower",
+        "(self.mesh.upper) + self.mesh.lower",
+    ),
     ("python/unda/_sites.py", "np.where(inside, height, far)", "np.where(~inside, height, far)"),
     ("python/unda/_sites.py", "np.clip(along, 0.0, 1.0)", "np.clip(along, 0.0, 9.0)"),
     ("python/unda/_check.py", '"scalar index", ', ""),

@@ -1,8 +1,8 @@
 """Perfectly matched layers return little, at normal and grazing incidence, and never give energy.
 
 Against a run on a grid so large that nothing returns (Komatitsch & Martin 2007), in two dimensions: 10 nodes,
-h = 10 m, cp = 3300 m/s, a strip 81 nodes wide and 170 long, f0 = 9.5 Hz: 8 nodes in the shortest wavelength. Not here: sources
-(test_staggered_points.py).
+h = 10 m, cp = 3300 m/s, a strip 81 nodes wide and 170 long, f0 = 9.5 Hz: 8 nodes in the shortest wavelength.
+Not here: sources (test_staggered_points.py).
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Points that several cells share: on faces, edges and vertices sources and receivers are means over the cells.
+"""Points that cells share: on faces, edges and vertices sources and receivers are means over the cells.
 
 Not here: amplitudes of sources inside of cells (test_dg_point_sources.py), reciprocity there
 (test_dg_reciprocity.py), what C refuses (c/refusals.c).
@@ -153,7 +153,7 @@ CASES = {
 def test_on_faces_edges_and_vertices_source_and_receiver_change_places(case):
     """To rounding, as inside (test_dg_reciprocity.py)."""
     medium, source, field, wall = CASES[case]
-    points = np.array(list(shared_points(MESH).values()) + [[0.21, 0.34, 0.77]])
+    points = np.array([*shared_points(MESH).values(), [0.21, 0.34, 0.77]])
     options = {"degree": 2, "device": "cpu", "dtype": "float64", "boundary": {"*": wall}, "dt": 0.01}
     traces = []
     for x in points:

@@ -163,7 +163,7 @@ def test_a_mesh_of_two_parts_of_many_cells_is_logged_as_such(caplog, seed):
     cells = np.concatenate([box.cells, box.cells + len(box.vertices)])
     cells = np.random.default_rng(seed).permutation(cells)
     with caplog.at_level(logging.WARNING, logger="unda"):
-        Mesh(np.concatenate([box.vertices, box.vertices + [0.5 + seed, 3.0, 0.0]]), cells)
+        Mesh(np.concatenate([box.vertices, box.vertices + np.array([0.5 + seed, 3.0, 0.0])]), cells)
     assert [record.getMessage()[:23] for record in caplog.records] == ["the mesh has 2 parts th"]
     caplog.clear()
     with caplog.at_level(logging.WARNING, logger="unda"):

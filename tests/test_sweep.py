@@ -258,7 +258,7 @@ def test_values_come_back_and_any_flipped_bit_is_seen(tmp_path, store):
 
 
 def _flat(value):
-    return np.asarray(list(value.values())[0] if isinstance(value, dict) else value, dtype=object)
+    return np.asarray(next(iter(value.values())) if isinstance(value, dict) else value, dtype=object)
 
 
 @pytest.mark.parametrize("store, value", [

@@ -164,8 +164,8 @@ def _places(sim: Any, report: Report) -> None:
         if _BESIDE < barycentric.max() < 1.0 - _ON_VERTEX:
             report.notes.append(
                 f"source {i} at {source.position} m is beside a vertex of cell {elem[0]}, where one cell's "
-                "polynomial is far less exact than the mean over cells on the vertex itself: move it there, or "
-                "away"
+                "polynomial is far less exact than the mean over cells on the vertex itself: move it there, "
+                "or away"
             )
         brick = (6.0 * sim.mesh.volumes[elem[0]]) ** (1 / 3)
         away = np.linalg.norm(points - source.position, axis=1) / brick

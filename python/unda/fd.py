@@ -86,7 +86,8 @@ class FD(GridSimulation):
         with `fmax`, scalar, of a quarter of its main wavelength, 10 to 20 nodes.
     fmax : float, optional
         Highest frequency of the sources [Hz], for which layers are made that have no f0: theirs is
-        ``fmax / 2.5``, as of a Ricker wavelet. If omitted, scalar, that of which the slowest wave has ten nodes.
+        ``fmax / 2.5``, as of a Ricker wavelet. If omitted, scalar, that of which the slowest wave has ten
+        nodes.
     layer : {"auto", "cpml", "multiaxial", "sponge"}
         Which layer the `CPML` of a side is that gives no ratio of its own. "auto": "cpml", but where one
         can grow, another by a rule that looks at the plane of nodes which the layer goes on with. Elastic:
@@ -113,11 +114,11 @@ class FD(GridSimulation):
         to order 8 and where nothing is periodic: many steps in towers of diamonds (Levchenko, Perepelkina &
         Zakirov 2016), and the last few of a call, or calls of a few, as "step" does. All give the same bits.
         "auto" on the CPU is "tiled", but "step" on small grids and where two steps at once do not fit the
-        cache; on CUDA devices "step", but without `CPML` "diamond" on those of capability 9 or more where the grid,
-        with its layers, is large: towers side by side in x times blocks along z at least 132, the SMs of an
-        H200 (at order 2 nx of 1830 where nz is 112 to 224, of 650 where nz is 600), ny at least 64 times the
-        order, and z of at most two blocks in float64, where c is not one number and there are layers, and at
-        order 6 in either case; at order 8 only where c is one number, float32, z in one block (80 to 160
+        cache; on CUDA devices "step", but without `CPML` "diamond" on those of capability 9 or more where the
+        grid, with its layers, is large: towers side by side in x times blocks along z at least 132, the SMs
+        of an H200 (at order 2 nx of 1830 where nz is 112 to 224, of 650 where nz is 600), ny at least 64 times
+        the order, and z of at most two blocks in float64, where c is not one number and there are layers, and
+        at order 6 in either case; at order 8 only where c is one number, float32, z in one block (80 to 160
         nodes) and ny at least 4096: elsewhere "step" is as fast.
     kernel_options : dict of str to int, optional
         Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
@@ -161,8 +162,8 @@ class FD(GridSimulation):
 
     Notes
     -----
-    The step is stable up to 2 / (c sqrt(S sum 1/h^2)), S = 4, 16/3, 6.0444, 6.5016 for orders 2, 4, 6, 8, with
-    layers and without (csrc/fd/matched.c);
+    The step is stable up to 2 / (c sqrt(S sum 1/h^2)), S = 4, 16/3, 6.0444, 6.5016 for orders 2, 4, 6, 8,
+    with layers and without (csrc/fd/matched.c);
     staggered up to 1 / (c D sqrt(sum 1/h^2)), D = 1, 1.1667, 1.2417, 1.2863.
     c is that of the fastest wave of the medium. Where neighbours differ much (water under air, steel beside
     it) the staggered schemes may need smaller steps: the medium's own limit is then bounded from its
@@ -222,8 +223,8 @@ class FD(GridSimulation):
             raise ArgumentError("give dt or sample_dt, not both")
         options, grid_options, self._sides, self._scheme, chosen = self._options(
             grid, medium, order=order, scheme=scheme, boundary=boundary, fmax=fmax, layer=layer, dt=dt,
-            cfl=cfl, dtype=dtype, device=device, threads=threads, kernel=kernel, kernel_options=kernel_options,
-            window=window,
+            cfl=cfl, dtype=dtype, device=device, threads=threads, kernel=kernel,
+            kernel_options=kernel_options, window=window,
         )  # fmt: skip
         self.grid, self.order = grid, int(grid_options.order)
         self.dtype = np.dtype(PRECISIONS[options.precision])

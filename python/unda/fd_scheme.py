@@ -67,7 +67,7 @@ class Scalar:
         self.medium = medium
 
     def absorbing(self, h: float, fmax: float | None, slowest: Callable[[], float]) -> CPML:
-        """Return what "absorbing" stands for: 10 nodes; for fmax a quarter of the main wavelength, up to 20."""
+        """Return what "absorbing" is: 10 nodes; for fmax a quarter of the main wavelength, up to 20."""
         return CPML(10 if fmax is None else min(max(ceil(2.5 * slowest() / (4.0 * fmax * h)), 10), 20))
 
     def fill(self, layer: CPML, h: float, fmax: float | None, slowest: Callable[[], float]) -> CPML:
@@ -92,7 +92,8 @@ class Scalar:
         source.check_physics(self.medium)
         if not isinstance(source, VolumeInjection):
             raise ArgumentError(
-                f"source is {source!r}, expected a VolumeInjection: the scalar scheme; give scheme='staggered' for others"
+                f"source is {source!r}, expected a VolumeInjection: the scalar scheme; give "
+                "scheme='staggered' for others"
             )
         f = source.time_function(dt)
         rho = material.first[0]

@@ -67,7 +67,7 @@ _LEAST, _MOST = 1 / 3, 6.0
 
 
 def _spectrum(sim: Any, report: Report, main: float) -> None:
-    """Matched layers of the scalar scheme; all sides that have the same f0 at once."""
+    """Look at matched layers of the scalar scheme; all sides that have the same f0 at once."""
     layers = sim._sides.items() if sim.config["scheme"] == "scalar" else ()
     tuned: dict[float, list[str]] = {}
     for name, one in layers:
