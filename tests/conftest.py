@@ -4,6 +4,7 @@
 """
 
 import os
+import signal
 from functools import cache
 
 import cuda_device
@@ -37,6 +38,14 @@ def pytest_runtest_makereport(item, call):
         report.outcome = "failed"
         report.longrepr = f"took {call.duration:.1f} s, a default test has {LIMIT_SECONDS:.0f} s"
     return report
+
+
+@pytest.fixture
+def ctrl_c_is_heard():
+    """What a shell starts in the background ignores SIGINT, and so do the tests in it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @cache

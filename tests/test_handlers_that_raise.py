@@ -16,6 +16,8 @@ import unda
 from unda import movie
 from unda.errors import InternalError
 
+pytestmark = pytest.mark.usefixtures("ctrl_c_is_heard")
+
 FOLDER = os.path.dirname(unda.__file__) + os.sep
 LAST = 23  # steps; groups of receivers begin at different ones and have samples every 1, 3 and 4
 
@@ -79,13 +81,6 @@ def step(sim):
 
 def film(sim):
     sim.movie("never.gif", sim.fields[0], y=0.0, steps=LAST - sim.step_count, every=7, num=5)
-
-
-@pytest.fixture(autouse=True)
-def ctrl_c_is_heard():
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)
