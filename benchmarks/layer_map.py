@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import unda
 
-RATIOS = (0.0, 0.1, 0.25, 0.5, 1.0)
+RATIOS = (0.0, 0.05, 0.1, 0.25, 1.0)
 LOOKS = 5
 
 
@@ -76,7 +76,7 @@ def plates() -> None:
 
 def noise() -> None:
     """Another rho, vp and vs at every node, within a contrast each: half of them one of two values."""
-    ratios = (0.0, 0.5, 1.0)
+    ratios = (0.0, 0.1, 0.5, 1.0)
     head("noise, contrast", ratios)
 
     def case(seed: int, contrast: float) -> Callable[[float], bool]:
@@ -104,7 +104,7 @@ def noise() -> None:
 
 def strata() -> None:
     """Beds of five nodes or more, a third fluids in half of the cases; walls or layers above and below."""
-    ratios = (0.0, 0.25, 0.5, 1.0)
+    ratios = (0.0, 0.05, 0.1, 0.25, 1.0)
     head("strata, contrast", ratios)
 
     def case(seed: int, contrast: float) -> Callable[[float], bool]:

@@ -105,10 +105,13 @@ def test_the_norm_of_a_sponge_falls_in_every_step(physics):
     """
     rng = np.random.default_rng(1)
     shape = (3, 4, 3)
-    medium = {"acoustic": unda.Acoustic(rho=rng.uniform(1, 50, shape), c=rng.uniform(1, 9, shape)),
-              "maxwell": unda.Maxwell(eps=rng.uniform(1, 90, shape), mu=1.0, sigma=rng.uniform(0, 2, shape)),
-              "elastic": unda.Elastic(rho=rng.uniform(1, 50, shape), vp=rng.uniform(5, 9, shape),
-                                      vs=rng.uniform(0, 4, shape) * (rng.uniform(size=shape) < 0.7))}[physics]  # fmt: skip
+    rho, eps, sigma, vp = (rng.uniform(*ends, shape) for ends in ((1, 50), (1, 90), (0, 2), (5, 9)))
+    vs = rng.uniform(0, 4, shape) * (rng.uniform(size=shape) < 0.7)
+    medium = {
+        "acoustic": unda.Acoustic(rho=rho, c=vp),
+        "maxwell": unda.Maxwell(eps=eps, mu=1.0, sigma=sigma),
+        "elastic": unda.Elastic(rho=rho, vp=vp, vs=vs),
+    }[physics]
     layer = unda.CPML(width=5, R0=1e-9, kappa=2.0, ratio=1.0)
     sim = unda.FD(unda.Grid(shape, 1.0), medium, scheme="staggered", boundary={"*": layer}, cfl=0.999,
                   dtype="float64", device="cpu")  # fmt: skip

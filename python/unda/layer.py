@@ -62,8 +62,8 @@ class CPML:
     """A perfectly matched layer outside the grid (Komatitsch & Martin 2007): convolutional and unsplit.
 
     On staggered grids profiles of the second degree (csrc/fd/cpml.c): of a trace 10 nodes around a strip of
-    81 x 220 return at most 0.033 % from its middle, and 0.34 % five nodes from a layer, 170 nodes along it; 20
-    nodes 0.005 and 0.18 % (order 4, 8 nodes in the shortest wavelength of a Ricker pulse:
+    81 x 220 return at most 0.033 % from its middle, and 0.34 % five nodes from a layer, 170 nodes along it;
+    20 nodes 0.005 and 0.18 % (order 4, 8 nodes in the shortest wavelength of a Ricker pulse:
     benchmarks/layer_returns.py). For the scalar scheme profiles of the third degree, in the second-order
     equation (csrc/fd/matched.c): of 10 nodes at most 0.04 % in models of 1500 to 4700 m/s, of 20 0.001 %
     (docs/absorbing_layers.md).
@@ -78,8 +78,8 @@ class CPML:
         scheme's layers of 10 nodes return more below a third of it and above six times as much.
     R0 : float, optional
         Amplitude left after the way through the layer and back at normal incidence, between 0 and 1; by
-        default 1e-6, in layers of less than 10 nodes 1e-5, of less than 8 1e-4; scalar scheme: 10^(-0.7 width),
-        at least 1e-7.
+        default 1e-6, in layers of less than 10 nodes 1e-5, of less than 8 1e-4; scalar scheme:
+        10^(-0.7 width), at least 1e-7.
     kappa : float
         How much coordinates are stretched at the end of the layer, at least 1: more helps at grazing
         incidence and costs nodes. 1 for the scalar scheme.
@@ -87,7 +87,7 @@ class CPML:
         Part of the damping, at the end of the layer, that acts on all that happens there and not only on
         what is differenced along the layer's axis, 0 to 1. 0: a CPML. Below 1: a multiaxial layer
         (Meza-Fajardo & Papageorgiou 2008), the part growing with the square of the depth. 1: a sponge,
-        all of the damping everywhere, no memory. By default 0, 0.5 or 1 as ``FD(layer=)`` says, which by
+        all of the damping everywhere, no memory. By default 0, 0.1 or 1 as ``FD(layer=)`` says, which by
         default goes by a rule; 0 for the scalar scheme.
 
     Raises

@@ -22,8 +22,9 @@ from .medium import Medium
 
 __all__ = ["LAYERS", "Choice", "choose", "layer_name", "rule"]
 
-#: Ratios of the layers that `FD` knows by name.
-LAYERS = {"cpml": 0.0, "multiaxial": 0.5, "sponge": 1.0}
+#: Ratios of the layers that `FD` knows by name. What returns is about in proportion to the ratio: 0.1 is the
+#: smallest of the map at which no plate and no strata grow; at 0.05 plates of 5 nodes do.
+LAYERS = {"cpml": 0.0, "multiaxial": 0.1, "sponge": 1.0}
 _CONTRAST = 1.5  # of rho, vp or vs in a plane: up to it no CPML of the map has grown
 _LARGE = 10.0  # of rho, vp or vs: up to it no multiaxial layer has, where nothing is thin
 _THIN = 5  # nodes: what is thinner and stands out by _CONTRAST grows in a multiaxial layer, too
@@ -39,7 +40,7 @@ class Choice(NamedTuple):
 
 
 def layer_name(ratio: float) -> str:
-    """Say what a layer of that ratio is: "multiaxial (0.5)"."""
+    """Say what a layer of that ratio is: "multiaxial (0.1)"."""
     word = "cpml" if ratio == 0 else "sponge" if ratio == 1 else "multiaxial"
     return f"{word} ({ratio:g})" if word == "multiaxial" else word
 
@@ -50,8 +51,8 @@ def rule(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[str, Choi
     It looks at the side's plane of nodes, which the layer goes on with. Elastic: "sponge" where rho, vp, or
     vs among solids, differ there by more than 10 times, or by more than 1.5 times where what stands out is
     thinner than 5 nodes; "multiaxial" where they differ by more than 1.5 times, fluid touches solid, or two
-    sides across the layer are walls. Maxwell: "sponge" where something thinner than 5 nodes stands out by more
-    than 9 times in eps or mu. Else "cpml", and always for acoustic waves.
+    sides across the layer are walls. Maxwell: "sponge" where something thinner than 5 nodes stands out by
+    more than 9 times in eps or mu. Else "cpml", and always for acoustic waves.
     """
     names = [name for name, one in sides.items() if isinstance(one, CPML)]
     planes = {} if medium.physics == "acoustic" else _planes(grid, medium, names)
