@@ -187,10 +187,12 @@ class PointForce(Source):
     each direction is that of f: it is what a receiver there takes of the velocity, transposed.
 
     On a face, edge or vertex it is the mean over all cells that share the point and can carry the source
-    (solids alone a deviatoric moment), each with its own material: about as exact as inside of a cell. The
-    weights go with R^-2(degree + 1), R being the root mean square distance of the cell's points from the
-    source. At a distance of less than a tenth of an edge from a vertex, but not on it, one cell's polynomial
-    is up to ten times less exact. To have it on one side of an interface move it into a cell of that side.
+    (solids alone a deviatoric moment), each with its own material: as exact as inside of a cell from about
+    four cells on; nearer less than at the centroid of a cell, at degree 4 and two to three cells away two
+    to six times. The weights go with R^-2(degree + 1), R being the root mean square distance of the cell's
+    points from the source. At a distance of less than a tenth of an edge from a vertex, but not on it, one
+    cell's polynomial is ten to a hundred times less exact: move the source onto the vertex. To have it on
+    one side of an interface move it into a cell of that side.
 
     Parameters
     ----------
