@@ -118,8 +118,8 @@ class FD(GridSimulation):
         grid, with its layers, is large: towers side by side in x times blocks along z at least 132, the SMs
         of an H200 (at order 2 nx of 1830 where nz is 112 to 224, of 650 where nz is 600), ny at least 64
         times the order, and z of at most two blocks in float64, where c is not one number and there are
-        layers, and at order 6 in either case; at order 8 only where c is one number, float32, z in one block (80 to 160
-        nodes) and ny at least 4096: elsewhere "step" is as fast.
+        layers, and at order 6 in either case; at order 8 only where c is one number, float32, z in one
+        block (80 to 160 nodes) and ny at least 4096: elsewhere "step" is as fast.
     kernel_options : dict of str to int, optional
         Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
         marches over; in the layers of staggered schemes half as many); staggered: width (places of a thread
