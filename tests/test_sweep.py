@@ -126,7 +126,7 @@ def see(*_):
 if __name__ == "__main__":
     folder, function = sys.argv[1:]
     signal.signal(signal.SIGINT, see)
-    cases = [{"folder": folder, "i": i} for i in range(100)]
+    cases = [{"folder": folder, "i": i} for i in range(1000)]
     function = getattr(sweep_cases, function)
     unda.sweep(function, cases, devices="cpu", workers=1, cache=folder + "/cache")
 """
@@ -142,7 +142,7 @@ def test_interrupted_it_goes_on_where_it_stopped(tmp_path):
     command = script(tmp_path, "interrupt_the_sweep")
     done = subprocess.run(command, capture_output=True, text=True)
     assert "KeyboardInterrupt" in done.stderr
-    assert 2 <= len(list((tmp_path / "cache").glob("*.pkl"))) < 100, done.stderr
+    assert 2 <= len(list((tmp_path / "cache").glob("*.pkl"))) < 1000, done.stderr
     cases = [{"folder": str(tmp_path), "i": i} for i in range(2)]
     again = unda.sweep(sweep_cases.interrupt_the_sweep, cases, devices="cpu", cache=tmp_path / "cache")
     assert [r.cached for r in again] == [True, True]
