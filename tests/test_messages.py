@@ -196,7 +196,13 @@ def test_a_string_where_a_number_stands_is_called_that(use):
     lambda: fd().add_receivers([("1", 1, 1)]),
     lambda: dg().sample([("1", "1", "1")]),
     lambda: unda.box_mesh(("0", 0, 0), (1, 1, 1), (1, 1, 1)),
+    lambda: unda.sampled([0, 1, 2, 3], ["0", "1", "2", "3"]),
 ])  # fmt: skip
 def test_strings_where_numbers_stand_are_called_that(use):
     with pytest.raises(unda.ArgumentError, match=r"has strings .*; expected numbers"):
         use()
+
+
+def test_complex_samples_are_refused():
+    with pytest.raises(unda.ArgumentError, match="s has dtype complex128, expected float64"):
+        unda.sampled(np.arange(4.0), np.exp(1j * np.arange(4.0)))

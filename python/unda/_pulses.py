@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._check import number
+from ._core import as_array
 from ._timebase import Array, TimeFunction
 from .errors import ArgumentError
 
@@ -196,9 +197,7 @@ class Sampled(TimeFunction):
 
 
 def _samples(name: str, values: ArrayLike) -> Array:
-    array = np.array(values, dtype=np.float64)
-    if array.ndim != 1:
-        raise ArgumentError(f"{name} has shape {array.shape}; expected one dimension")
+    array = np.array(as_array(values, np.float64, (None,), name))
     bad = np.flatnonzero(~np.isfinite(array))
     if len(bad):
         raise ArgumentError(
