@@ -5,6 +5,7 @@ that unda executes does what the handler would. Next: test_interruption.py (Ctrl
 """
 
 import contextlib
+import linecache
 import os
 import signal
 import sys
@@ -242,6 +243,30 @@ def test_an_exception_of_the_users_own_is_not_replaced_by_ctrl_c():
     with pytest.raises(Alarm):
         sim.run(steps=5, callback=fail)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_waits_for_the_chunk_also_where_the_run_before_was_ended_by_a_handler():
+    """Before the last line of that run Ctrl-C was not yet given back."""
+    sim = begun(dg)
+
+    def act():
+        raise Alarm
+
+    other = begun(dg)
+    lines = [linecache.getline(*line) for line in at_line(0, lambda: other.step(3), None)]
+    last = max(n for n, line in enumerate(lines, 1) if "if self._frame is not None" in line)
+    with pytest.raises(Alarm) as alarm:  # which keeps the frames of the run
+        at_line(last, lambda: sim.step(3), act)
+    assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    seen = []
+
+    def press(sim):
+        signal.raise_signal(signal.SIGINT)
+        seen.append(sim.step_count)
+
+    with pytest.raises(KeyboardInterrupt):
+        sim.run(steps=40, every=4, callback=press)
+    assert len(seen) == 1 and alarm.value is not None
 
 
 def test_samples_that_do_not_fit_the_clock_are_not_saved(tmp_path):

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from unda import _core
+from unda.errors import MeshError
 from unda.mesh import Mesh, box_mesh
 
 LOCAL = {
@@ -261,3 +262,21 @@ def test_parts_that_no_face_joins_are_logged(caplog):
         Mesh(np.concatenate([box.vertices, box.vertices + 1]), apart)
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "2 parts that no face joins" in caplog.records[0].getMessage()
+
+
+@pytest.mark.parametrize(("shift", "fits"), [(2.0**-23, True), (1e-5, False)])
+def test_periodic_sides_far_from_the_origin_match_up_to_the_rounding_of_coordinates(shift, fits):
+    """At 1e9 the last bit of a coordinate is 2^-23 = 1.2e-7, more than 1e-8 of an edge."""
+    box = box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2))
+    vertices = box.vertices + np.array([0, 1e9, 0])
+    vertices[box.vertices[:, 0] == 1, 1] += shift * (box.vertices[box.vertices[:, 0] == 1, 2] == 0.5)
+    sides = {name: box.boundary_faces[box.boundary_ids == i] for i, name in enumerate(box.boundary_names)}
+
+    def make():
+        return Mesh(vertices, box.cells, boundaries=sides, periodic=[("xmin", "xmax")])
+
+    if fits:
+        assert make().num_elem == box.num_elem
+    else:
+        with pytest.raises(MeshError, match="do not match"):
+            make()

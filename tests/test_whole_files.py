@@ -104,6 +104,12 @@ def test_a_name_that_is_a_link_stays_one_and_planted_links_are_not_followed(tmp_
     assert victim.read_bytes() == b"dear" and real.read_bytes() == b"old" and planted.is_symlink()
     put(link, b"new")
     assert victim.read_bytes() == b"dear" and real.read_bytes() == b"new" and link.is_symlink()
+    other = tmp_path / ".new.0123456789abcdef.tmp"
+    with open(other, "wb") as file:  # another's, who writes it
+        fcntl.flock(file, fcntl.LOCK_EX)
+        monkeypatch.setattr(_files.secrets, "token_hex", lambda _: "0123456789abcdef")
+        with pytest.raises(unda.FileError, match="cannot write"):
+            put(tmp_path / "new", b"mine")
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
