@@ -122,7 +122,7 @@ demo: .venv/demo ## install unda in .venv and run examples/first_wave.py
 
 PYTEST := OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n 2
 
-test: .venv/test ## the default tests (7 to 10 minutes on 2 cores)
+test: .venv/test ## the default tests (5 to 6 minutes on 2 cores)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) $(ARGS)
 
@@ -144,10 +144,15 @@ mutate: .venv/test ## does a test see each of many wrong tokens? (half an hour)
 
 # GPU_JOBS=8: so many processes, which compile kernels side by side (needs pytest-xdist).
 test-gpu: gpu-lib ## the tests that need a CUDA device (PY=python3 GPU_JOBS=8)
-	$(WITH_PATH) OMP_NUM_THREADS=1 $(PY) -m pytest -p no:cacheprovider -m "gpu or gpu_or_stand_in" --slow --require-gpu \
+	$(WITH_PATH) OMP_NUM_THREADS=1 $(PY) -m pytest -p no:cacheprovider -m "(gpu or gpu_or_stand_in) and not endurance" \
+	    --slow --require-gpu \
 	    $(if $(GPU_JOBS),-n $(GPU_JOBS)) \
 	    --junitxml=build/test_gpu.xml $(ARGS)
 	$(if $(ARGS),,$(WITH_PATH) $(PY) tests/gpu_record.py write build/test_gpu.xml)
+
+endurance: gpu-lib ## 100,000 steps of waves in layers on a device, minutes (PY=python3 GPU_JOBS=8)
+	$(WITH_PATH) $(PY) -m pytest -p no:cacheprovider -m endurance --slow --require-gpu \
+	    $(if $(GPU_JOBS),-n $(GPU_JOBS)) $(ARGS)
 
 SANITIZER ?= $(shell command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 

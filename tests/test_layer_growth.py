@@ -123,7 +123,7 @@ def test_the_norm_of_a_sponge_falls_in_every_step(physics):
     assert sim.energy() < 0.5 * start
 
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+DEVICES = ["cpu", pytest.param("cuda", marks=[pytest.mark.gpu, pytest.mark.endurance])]
 WALLS = [("free", "free"), ("fixed", "fixed"), ("free", "fixed"), ("symmetry", "free")]
 
 
