@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import unda
+from unda.commands.measuring import heading
 
 NX, NZ, F0, UNTIL = 150, 100, 5.0, 3.0
 RECEIVERS = ((75, 50), (20, 5), (140, 3), (75, 97), (146, 50))
@@ -94,7 +95,8 @@ def main() -> None:
             print(f"{name:10s} {what:22s} {percent:8.3f} %", flush=True)
     if args.out:
         with open(args.out, "w", encoding="utf-8") as file:
-            json.dump({"benchmark": "absorbing_layers", "rows": rows}, file, indent=1)
+            about = heading("cpu", unda.device_limits("cpu"), None)
+            json.dump({"benchmark": "absorbing_layers", **about, "rows": rows}, file, indent=1)
 
 
 if __name__ == "__main__":
