@@ -74,25 +74,28 @@ def _check_fresh(library: Any, root: Path) -> None:
         raise ImportError("unda: libunda.so is stale, csrc/ or cuda/ has changed; run make lib")
 
 
-_WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
+_WAITING = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "1000"}
 
 
 @contextmanager
-def _waiting_asleep() -> Iterator[None]:
-    """Let the threads of an OpenMP library that is loaded meanwhile sleep while they wait, not spin.
+def _brief_spinning() -> Iterator[None]:
+    """Let the threads of an OpenMP library that is loaded meanwhile spin for some 30 us, then sleep.
 
-    It looks at the environment once. Spinning gains some microseconds a step, and takes the cores from
-    other processes and from the very threads waited for: two runs on the same cores took many times as
-    long. What the user has set stands.
+    It looks at the environment once. Threads that spin for long take the cores from other processes and
+    from the very threads waited for: two runs on the same cores took many times as long. Threads that
+    sleep at once are slow to wake: a step of a 2-D grid took 2.4 times as long, one of a large grid up to
+    a tenth more. Spinning for about as long as a wake takes costs at most twice the better of the two.
+    libgomp counts rounds of a loop, other libraries know the policy alone. What the user has set stands.
     """
     if any(name in os.environ for name in _WAITING):
         yield
         return
-    os.environ["OMP_WAIT_POLICY"] = "passive"
+    os.environ.update(_WAITING)
     try:
         yield
     finally:
-        os.environ.pop("OMP_WAIT_POLICY", None)
+        for name in _WAITING:
+            os.environ.pop(name, None)
 
 
 def _load() -> Any:
@@ -106,7 +109,7 @@ def _load() -> Any:
     path = Path(chosen) if chosen else here / "libunda.so"
     try:
         # Never unloaded: at the end of a process meshes and solvers may be freed after `lib` is gone.
-        with _waiting_asleep():
+        with _brief_spinning():
             library = ffi.dlopen(str(path), os.RTLD_NOW | os.RTLD_NODELETE)
         _check_fit(library)
     except (OSError, AttributeError) as error:
