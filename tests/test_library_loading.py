@@ -151,7 +151,8 @@ def test_a_missing_binding_is_named(checkout):
 
 
 @pytest.mark.parametrize("given, policy", [
-    ({}, "'1000'"), ({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "active"}, "ACTIVE"), ({"GOMP_SPINCOUNT": "7"}, "'7'"),
+    ({}, "'1000'"), ({}, "PASSIVE"),
+    ({"OMP_WAIT_POLICY": "active"}, "ACTIVE"), ({"GOMP_SPINCOUNT": "7"}, "'7'"),
 ])  # fmt: skip
 def test_threads_that_wait_spin_briefly_and_sleep_unless_the_user_says_otherwise(monkeypatch, given, policy):
     """What libgomp has read is what it displays."""
