@@ -50,8 +50,9 @@ double dg_volume(const unda_mesh *mesh, int64_t elem)
     return fabs(gradients(mesh, elem, g)) / 6;
 }
 
-void dg_coordinates(const struct dg *dg, const unda_mesh *mesh, int64_t elem, double *x)
+void dg_coordinates(const struct dg *dg, int64_t elem, double *x)
 {
+    const unda_mesh *mesh = dg->mesh;
     double e[3][3];
     const double *x0 = mesh->vertices + 3 * mesh->sorted[4 * elem];
     edges(mesh, elem, e);
@@ -62,9 +63,9 @@ void dg_coordinates(const struct dg *dg, const unda_mesh *mesh, int64_t elem, do
     }
 }
 
-void dg_basis(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *basis,
-              double *gradient)
+void dg_basis(const struct dg *dg, int64_t elem, const double *x, double *basis, double *gradient)
 {
+    const unda_mesh *mesh = dg->mesh;
     int n = dg->num_node;
     const double *x0 = mesh->vertices + 3 * mesh->sorted[4 * elem];
     double g[9], r[3], slope[3 * MAX_NODE]; /* g: of the reference coordinates r, whatever a record holds */
@@ -268,7 +269,7 @@ static unda_status fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_
     return check_range(dg, mesh, o->precision);
 }
 
-unda_status dg_sizes(struct dg *dg, const unda_solver_options *o, int64_t num_elem)
+unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *o)
 {
     if (o->physics < 0 || o->physics >= num_physics)
         FAIL(UNDA_ERR_ARG, "physics is %d, expected 0 (%s) to %d (%s): the library solves no others",
@@ -276,7 +277,7 @@ unda_status dg_sizes(struct dg *dg, const unda_solver_options *o, int64_t num_el
     int n = o->degree;
     dg->physics = physics_table[o->physics];
     dg->flux = o->flux;
-    dg->num_elem = num_elem;
+    dg->num_elem = mesh ? mesh->num_elem : 0;
     dg->num_node = (n + 1) * (n + 2) * (n + 3) / 6;
     dg->num_face_node = (n + 1) * (n + 2) / 2;
     dg->num_word = ELEM_WORDS(dg->physics->num_coef);
@@ -296,12 +297,11 @@ unda_status dg_new(struct dg **out, const unda_mesh *mesh, const unda_solver_opt
         FAIL(UNDA_ERR_ARG, "DG needs a mesh of tetrahedra");
     struct dg *dg;
     TRY(array_try(&dg, 1, sizeof *dg, "DG tables"));
-    unda_status sized = dg_sizes(dg, o, mesh->num_elem);
-    if (sized != UNDA_OK) {
-        dg_free(dg);
-        return sized;
-    }
-    unda_status status = fill(dg, mesh, o);
+    mesh_hold(mesh);
+    dg->mesh = mesh;
+    unda_status status = dg_sizes(dg, mesh, o);
+    if (status == UNDA_OK)
+        status = fill(dg, mesh, o);
     if (status != UNDA_OK) {
         dg_free(dg);
         return status;
@@ -314,7 +314,9 @@ void dg_free(struct dg *dg)
 {
     if (!dg)
         return;
+    unda_mesh_free((unda_mesh *)dg->mesh);
     element_free(dg->element);
+    array_free(dg->incident);
     array_free(dg->material);
     array_free(dg->record);
     array_free(dg->face_coef);

@@ -10,6 +10,7 @@
 
 struct dg {
     const struct physics *physics;
+    const unda_mesh *mesh; /* held; NULL where only sizes are known */
     struct element *element;
     int32_t num_node, num_face_node, flux;
     int64_t num_elem, num_exact_face;
@@ -21,20 +22,23 @@ struct dg {
     int32_t *neighbor;   /* [elem][4], common/index.h */
     int64_t *exact_face; /* [num_exact_face]: 4 elem + face */
     double *elem_dt;     /* [elem]: stable time step [s] */
+    /* [num_incident], by ascending face, slots in the order they came. */
+    struct dg_incident *incident;
+    int32_t num_incident;
+    int32_t history; /* valid levels of ab3 */
 };
 
 unda_status dg_new(struct dg **dg, const unda_mesh *mesh, const unda_solver_options *options);
 void dg_free(struct dg *dg);
-/* The members that are numbers; for forecasts. */
-unda_status dg_sizes(struct dg *dg, const unda_solver_options *options, int64_t num_elem);
+/* The members that are numbers; for forecasts. mesh may be NULL. */
+unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *options);
 /* Bytes of the tables here. */
 int64_t dg_host_bytes(const struct dg *dg);
 /* Coordinates [node][3] of one internal element's nodes. */
-void dg_coordinates(const struct dg *dg, const unda_mesh *mesh, int64_t elem, double *x);
+void dg_coordinates(const struct dg *dg, int64_t elem, double *x);
 /* Basis functions at a point of an internal element: basis [node] and, unless NULL, their gradient [3][node]
  * [1/m]. */
-void dg_basis(const struct dg *dg, const unda_mesh *mesh, int64_t elem, const double *x, double *basis,
-              double *gradient);
+void dg_basis(const struct dg *dg, int64_t elem, const double *x, double *basis, double *gradient);
 /* Volume of an internal element [m3]. */
 double dg_volume(const unda_mesh *mesh, int64_t elem);
 /* Floating point operations of one right-hand side with its update, an element. */

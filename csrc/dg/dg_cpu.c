@@ -53,7 +53,7 @@ static void set_real(const unda_solver *s, void *array, int64_t index, double va
 /* [row block][column][ROWS], padded with zero rows. */
 static unda_status pack(unda_solver *s, struct dg_cpu *t)
 {
-    const struct element *el = s->dg->element;
+    const struct element *el = dg_tables(s)->element;
     int np = el->num_node, nf = el->num_face_node;
     int64_t blocks = (np + ROWS - 1) / ROWS;
     TRY(new_real(s, &t->derivative, blocks * np * 3 * ROWS, "derivative matrix"));
@@ -84,7 +84,7 @@ static unda_status list_faces(const struct element *el, struct dg_cpu *t)
 
 static unda_status allocate(unda_solver *s, struct dg_cpu *t)
 {
-    const struct dg *dg = s->dg;
+    const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
     int64_t num_value = dg->num_elem * dg->num_node * p->num_field;
     TRY(pack(s, t));
@@ -105,7 +105,7 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
 
 static unda_status forecast(unda_solver *s)
 {
-    const struct dg *dg = s->dg;
+    const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
     int64_t state = dg->num_elem * dg->num_node * p->num_field;
     int64_t tables = dg->num_elem * (dg->num_word + 4 * p->num_face_coef);
@@ -122,13 +122,14 @@ static unda_status create(unda_solver *s)
     struct dg_cpu *t;
     TRY(forecast(s));
     fork_mark();
-    s->threads = parallel_worth(s->options.threads,
-                                s->dg->num_elem * s->dg->num_node * s->dg->physics->num_field, LEAST_COUPLED);
+    s->threads = parallel_worth(
+        s->options.threads,
+        dg_tables(s)->num_elem * dg_tables(s)->num_node * dg_tables(s)->physics->num_field, LEAST_COUPLED);
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
-    t->num_node = s->dg->num_node;
-    t->num_face_node = s->dg->num_face_node;
-    t->decays = dg_decays(s->dg);
+    t->num_node = dg_tables(s)->num_node;
+    t->num_face_node = dg_tables(s)->num_face_node;
+    t->decays = dg_decays(dg_tables(s));
     return allocate(s, t);
 }
 
@@ -166,7 +167,7 @@ static void destroy(unda_solver *s)
 static unda_status fill_sources(unda_solver *s, struct dg_cpu *t, const struct dg_part *parts,
                                 int64_t num_part)
 {
-    int64_t num_value = s->dg->num_node * s->dg->physics->num_field;
+    int64_t num_value = dg_tables(s)->num_node * dg_tables(s)->physics->num_field;
     TRY(array_try(&t->source_weight, num_part * num_value, s->real_bytes, "sources"));
     TRY(array_try(&t->source_elem, num_part, sizeof(int32_t), "sources"));
     TRY(array_try(&t->source_column, num_part, sizeof(int32_t), "sources"));
@@ -189,7 +190,7 @@ static unda_status update_sources(unda_solver *s, struct dg_cpu *t)
     unda_status status = fill_sources(s, t, parts, num_part);
     array_free(parts);
     TRY(status);
-    if (s->num_incident) {
+    if (dg_tables(s)->num_incident) {
         TRY(array_try(&t->incident_range, t->num_block + 1, sizeof(int32_t), "incident waves"));
         incident_ranges(s, t->lanes, t->num_block, t->incident_range);
     }
@@ -212,7 +213,8 @@ static unda_status grow(unda_solver *s, void **array, int64_t *room, int64_t cou
 static unda_status drive(unda_solver *s, const unda_drive *drive)
 {
     struct dg_cpu *t = tables(s);
-    int64_t num_exact = solver_num_slot(s) * t->num_face_node * s->dg->physics->num_field * drive->num_time;
+    int64_t num_exact =
+        solver_num_slot(s) * t->num_face_node * dg_tables(s)->physics->num_field * drive->num_time;
     if (t->point_version != s->point_version)
         TRY(update_sources(s, t));
     TRY(grow(s, &t->amplitude, &t->amplitude_room, drive->num_time * s->num_source));
@@ -235,7 +237,7 @@ static unda_status stage(unda_solver *s, const struct stage *stage)
                         .r1 = t->buffer[BUF_R1],
                         .record = t->record,
                         .face_coef = t->face_coef,
-                        .neighbor = s->dg->neighbor,
+                        .neighbor = dg_tables(s)->neighbor,
                         .face_node = t->face_node,
                         .exact = t->exact,
                         .amplitude = t->amplitude,
@@ -243,9 +245,9 @@ static unda_status stage(unda_solver *s, const struct stage *stage)
                         .source_elem = t->source_elem,
                         .source_column = t->source_column,
                         .source_range = t->source_range,
-                        .incident = s->incident,
+                        .incident = dg_tables(s)->incident,
                         .incident_range = t->incident_range,
-                        .num_elem = s->dg->num_elem,
+                        .num_elem = dg_tables(s)->num_elem,
                         .num_exact_face = solver_num_slot(s),
                         .time = (int)stage->time,
                         .num_source = s->num_source,
@@ -256,7 +258,7 @@ static unda_status stage(unda_solver *s, const struct stage *stage)
                         .c1 = s->dt * stage->c1,
                         .c2 = s->dt * stage->c2};
     dg_cpu_block block_stage =
-        (narrow(s) ? dg_cpu_blocks_f32 : dg_cpu_blocks_f64)[s->options.physics][s->dg->flux];
+        (narrow(s) ? dg_cpu_blocks_f32 : dg_cpu_blocks_f64)[s->options.physics][dg_tables(s)->flux];
 #pragma omp parallel num_threads(s->threads)
     {
         uint32_t kept = parallel_flush();
@@ -280,7 +282,7 @@ static void swap(unda_solver *s, int a, int b)
 
 static int64_t elem_bytes(const unda_solver *s)
 {
-    return (int64_t)s->dg->num_node * s->dg->physics->num_field * s->real_bytes;
+    return (int64_t)dg_tables(s)->num_node * dg_tables(s)->physics->num_field * s->real_bytes;
 }
 
 static unda_status read_elements(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values)
@@ -304,7 +306,7 @@ static unda_status write_elements(unda_solver *s, int buffer, int64_t count, con
 
 static unda_status copy(unda_solver *s, int to, int from)
 {
-    memcpy(tables(s)->buffer[to], tables(s)->buffer[from], (size_t)(elem_bytes(s) * s->dg->num_elem));
+    memcpy(tables(s)->buffer[to], tables(s)->buffer[from], (size_t)(elem_bytes(s) * dg_tables(s)->num_elem));
     return UNDA_OK;
 }
 
@@ -316,7 +318,8 @@ static double get_real(const unda_solver *s, const void *array, int64_t index)
 static unda_status find_bad(unda_solver *s, int64_t *index)
 {
     const void *q = tables(s)->buffer[BUF_Q];
-    int64_t count = s->dg->num_elem * s->dg->num_node * s->dg->physics->num_field, first = count;
+    int64_t count = dg_tables(s)->num_elem * dg_tables(s)->num_node * dg_tables(s)->physics->num_field,
+            first = count;
 #pragma omp parallel for schedule(static) num_threads(s->threads) reduction(min : first)
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(get_real(s, q, i)) && i < first)
@@ -328,7 +331,7 @@ static unda_status find_bad(unda_solver *s, int64_t *index)
 static double value_at(const unda_solver *s, const struct receiver_group *group, int64_t point, int32_t f)
 {
     const struct dg_points *p = dg_points(group);
-    int num_node = s->dg->num_node, num_field = s->dg->physics->num_field;
+    int num_node = dg_tables(s)->num_node, num_field = dg_tables(s)->physics->num_field;
     double sum = 0;
     for (int64_t place = p->first[point]; place < p->first[point + 1]; place++) {
         const double *weight = receiver_weight(s, group, place, f);

@@ -19,10 +19,10 @@ struct array {
 };
 enum { MAX_ARRAY = 32 };
 
-/* All arrays of the solver; t->plan and the sizes in s->dg are known. */
+/* All arrays of the solver; t->plan and the sizes in dg_tables(s) are known. */
 static int list_arrays(const unda_solver *s, struct dg_cuda *t, struct array list[MAX_ARRAY])
 {
-    const struct dg *dg = s->dg;
+    const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
     int64_t num = dg->num_elem, real = s->real_bytes, state = num * elem_bytes(s);
     int64_t num_block = (num + t->plan.tile - 1) / t->plan.tile, packed = num < 4096 ? num : 4096;
@@ -58,7 +58,7 @@ static unda_status forecast(unda_solver *s)
     s->device_bytes = 0;
     for (int i = 0; i < count; i++)
         s->device_bytes += list[i].bytes;
-    s->host_bytes = dg_host_bytes(s->dg) + PIECE * s->real_bytes;
+    s->host_bytes = dg_host_bytes(dg_tables(s)) + PIECE * s->real_bytes;
     return UNDA_OK;
 }
 
@@ -84,7 +84,7 @@ static unda_status allocate(unda_solver *s, struct dg_cuda *t)
 
 static unda_status fill(unda_solver *s, struct dg_cuda *t)
 {
-    const struct dg *dg = s->dg;
+    const struct dg *dg = dg_tables(s);
     double *packed;
     int64_t count, num = dg->num_elem;
     TRY(plan_pack_matrix(s, &packed, &count));
@@ -189,7 +189,7 @@ static struct dg_args arguments(const unda_solver *s, const struct stage *stage)
                             .clock = POINTER(t->clock),
                             .incident = POINTER(t->incident),
                             .incident_range = POINTER(t->incident_range),
-                            .num_elem = s->dg->num_elem,
+                            .num_elem = dg_tables(s)->num_elem,
                             .num_exact_face = solver_num_slot(s),
                             .time = (int)stage->time,
                             .num_source = s->num_source,
@@ -237,8 +237,8 @@ static unda_status one_step(unda_solver *s, int64_t *time)
  * buffer is where it was. The state at 60 MB, a stage takes some ten times as long as a launch. */
 static bool wants_graph(const unda_solver *s)
 {
-    bool running = s->options.integrator == UNDA_LSRK4 || s->history == 2;
-    return !s->options.no_graph && running && s->dg->num_elem * elem_bytes(s) < 60000000;
+    bool running = s->options.integrator == UNDA_LSRK4 || dg_tables(s)->history == 2;
+    return !s->options.no_graph && running && dg_tables(s)->num_elem * elem_bytes(s) < 60000000;
 }
 
 static struct batch_key batch_key(const unda_solver *s)

@@ -77,14 +77,14 @@ static inline struct dg_cuda *tables(const unda_solver *s)
 /* The kernels of an update; those that know of incident waves are apart, since others run faster without. */
 static inline int variant(const unda_solver *s, int update)
 {
-    return update + (s->num_incident > 0 ? NUM_UPDATE : 0);
+    return update + (dg_tables(s)->num_incident > 0 ? NUM_UPDATE : 0);
 }
 static inline int64_t elem_bytes(const unda_solver *s)
 {
-    return (int64_t)s->dg->num_node * s->dg->physics->num_field * s->real_bytes;
+    return (int64_t)dg_tables(s)->num_node * dg_tables(s)->physics->num_field * s->real_bytes;
 }
 
-/* dg_kernels.c: fill plan and launch; needs only the sizes in s->dg. */
+/* dg_kernels.c: fill plan and launch; needs only the sizes in dg_tables(s). */
 unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *launch);
 unda_status plan_compile(unda_solver *s, int update); /* unless that was done */
 unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);

@@ -20,7 +20,7 @@ static void free_sources(struct dg_cuda *t)
 
 static unda_status update_incident(unda_solver *s, struct dg_cuda *t)
 {
-    if (s->num_incident == 0)
+    if (dg_tables(s)->num_incident == 0)
         return UNDA_OK;
     int32_t *range;
     TRY(plan_compile(s, UPDATE_LSRK)); /* not while a graph is captured */
@@ -31,8 +31,9 @@ static unda_status update_incident(unda_solver *s, struct dg_cuda *t)
     unda_status status =
         gpu_alloc_copy(t->stream, &t->incident_range, range, 4 * (t->num_block + 1), "incident waves");
     if (status == UNDA_OK)
-        status = gpu_alloc_copy(t->stream, &t->incident, s->incident,
-                                (int64_t)sizeof *s->incident * s->num_incident, "incident waves");
+        status = gpu_alloc_copy(t->stream, &t->incident, dg_tables(s)->incident,
+                                (int64_t)sizeof *dg_tables(s)->incident * dg_tables(s)->num_incident,
+                                "incident waves");
     array_free(range);
     return status;
 }
@@ -46,7 +47,7 @@ struct part_lists {
 static unda_status fill_sources(unda_solver *s, struct dg_cuda *t, struct part_lists *l,
                                 const struct dg_part *parts, int64_t num_part)
 {
-    int64_t num_value = s->dg->num_node * s->dg->physics->num_field;
+    int64_t num_value = dg_tables(s)->num_node * dg_tables(s)->physics->num_field;
     TRY(array_try(&l->elem, num_part, sizeof *l->elem, "sources"));
     TRY(array_try(&l->column, num_part, sizeof *l->column, "sources"));
     TRY(array_try(&l->range, t->num_block + 1, sizeof *l->range, "source ranges"));
@@ -85,7 +86,8 @@ static unda_status reserve_drive(unda_solver *s, int64_t num_time)
 {
     struct dg_cuda *t = tables(s);
     int64_t num = num_time * s->num_source;
-    int64_t num_exact = num_time * solver_num_slot(s) * s->dg->num_face_node * s->dg->physics->num_field;
+    int64_t num_exact =
+        num_time * solver_num_slot(s) * dg_tables(s)->num_face_node * dg_tables(s)->physics->num_field;
     if (t->source_version != s->point_version)
         TRY(update_sources(s, t));
     TRY(gpu_grow(t->gpu, &t->amplitude, &t->amplitude_bytes, num * s->real_bytes, "source amplitudes"));
@@ -100,7 +102,8 @@ unda_status points_drive(unda_solver *s, const unda_drive *drive)
     t->base_step = s->step;
     TRY(gpu_upload(t->stream, t->clock, clock, sizeof clock));
     TRY(upload_real(s, t->exact, drive->exact,
-                    drive->num_time * solver_num_slot(s) * s->dg->num_face_node * s->dg->physics->num_field));
+                    drive->num_time * solver_num_slot(s) * dg_tables(s)->num_face_node *
+                        dg_tables(s)->physics->num_field));
     return upload_real(s, t->amplitude, drive->amplitudes, drive->num_time * s->num_source);
 }
 
@@ -109,7 +112,7 @@ unda_status points_drive(unda_solver *s, const unda_drive *drive)
 static double value_at(const unda_solver *s, const struct receiver_group *group, int64_t place, int32_t f,
                        const double *state)
 {
-    int num_node = s->dg->num_node, num_field = s->dg->physics->num_field;
+    int num_node = dg_tables(s)->num_node, num_field = dg_tables(s)->physics->num_field;
     const double *weight = receiver_weight(s, group, place, f);
     double sum = 0;
     for (int n = 0; n < num_node; n++) {
@@ -182,8 +185,8 @@ static unda_status fill_channels(unda_solver *s, struct channels *c, struct chan
         const struct receiver_group *group = s->groups[g];
         const struct dg_points *p = dg_points(group);
         int64_t sample = group->num_point * group->num_field;
-        memcpy(l->weight + row * s->dg->num_node, p->weight,
-               sizeof(double) * (size_t)(num_row(group) * s->dg->num_node));
+        memcpy(l->weight + row * dg_tables(s)->num_node, p->weight,
+               sizeof(double) * (size_t)(num_row(group) * dg_tables(s)->num_node));
         for (int64_t k = 0; k < num_row(group); k++)
             l->elem[row + k] = p->elem[k / p->num_weight];
         for (int64_t i = 0; i < group->num_point; i++)
@@ -201,7 +204,7 @@ static unda_status fill_channels(unda_solver *s, struct channels *c, struct chan
     }
     struct gpu_stream *stream = tables(s)->stream;
     TRY(gpu_alloc_copy(stream, &c->elem, l->elem, 8 * rows, "receivers"));
-    TRY(gpu_alloc_copy(stream, &c->weight, l->weight, 8 * rows * s->dg->num_node, "receivers"));
+    TRY(gpu_alloc_copy(stream, &c->weight, l->weight, 8 * rows * dg_tables(s)->num_node, "receivers"));
     TRY(gpu_alloc_copy(stream, &c->field, l->field, 4 * channel, "receivers"));
     TRY(gpu_alloc_copy(stream, &c->row, l->row, 4 * channel, "receivers"));
     TRY(gpu_alloc_copy(stream, &c->num_row, l->num_row, 4 * channel, "receivers"));
@@ -251,7 +254,7 @@ static unda_status update_channels(unda_solver *s, struct dg_cuda *t)
                                                       "receivers take %lld rows of weights, expected at most "
                                                       "2147483647",
                                                       (long long)rows)
-                                          : new_lists(&lists, num_channel, rows, s->dg->num_node);
+                                          : new_lists(&lists, num_channel, rows, dg_tables(s)->num_node);
     if (status == UNDA_OK)
         status = fill_channels(s, c, &lists, rows);
     free_lists(&lists);
@@ -304,9 +307,9 @@ unda_status points_launch_record(unda_solver *s)
                             .clock = POINTER(t->clock),
                             .step = (int)(s->step - t->base_step),
                             .num_channel = c->num_channel,
-                            .num_node = s->dg->num_node,
-                            .num_field = s->dg->physics->num_field,
-                            .total = s->dg->num_elem * s->dg->num_node};
+                            .num_node = dg_tables(s)->num_node,
+                            .num_field = dg_tables(s)->physics->num_field,
+                            .total = dg_tables(s)->num_elem * dg_tables(s)->num_node};
     struct gpu_shape shape = {{((int64_t)c->num_channel * 32 + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
     return gpu_launch(&t->record, t->stream, &shape, &a, sizeof a);
 }

@@ -82,13 +82,15 @@ static int64_t round_up(int64_t count, int64_t unit)
 /* sizeof(struct tile) in tile.h. */
 static int shared_of(const unda_solver *s, const struct plan *plan, int threads)
 {
-    const struct physics *p = s->dg->physics;
+    const struct physics *p = dg_tables(s)->physics;
     int lanes = threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
-    lanes = lanes < 2 ? 1 : lanes < s->dg->num_face_node ? lanes : s->dg->num_face_node;
+    lanes = lanes < 2 ? 1 : lanes < dg_tables(s)->num_face_node ? lanes : dg_tables(s)->num_face_node;
     int64_t pad = round_up((banks + lanes - 1) / lanes, plan->cols < quad ? plan->cols : quad) % banks;
-    int64_t reals = round_up(s->dg->num_node * (p->num_ref * plan->tile + pad), quad) +
-                    round_up(4 * s->dg->num_face_node * (p->num_jump[s->dg->flux] * plan->tile + pad), quad) +
-                    round_up(4 * p->num_kept * plan->tile, quad);
+    int64_t reals =
+        round_up(dg_tables(s)->num_node * (p->num_ref * plan->tile + pad), quad) +
+        round_up(4 * dg_tables(s)->num_face_node * (p->num_jump[dg_tables(s)->flux] * plan->tile + pad),
+                 quad) +
+        round_up(4 * p->num_kept * plan->tile, quad);
     return (int)(reals * s->real_bytes);
 }
 
@@ -100,11 +102,11 @@ unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *
     if (o->kernel == UNDA_KERNEL_NODE) {
         *plan =
             (struct plan){UNDA_KERNEL_NODE, 1, 1, o->plan[2] ? o->plan[2] : node_tile[o->degree], 1, 1, 1};
-        if (plan->tile < 1 || s->dg->num_node * plan->tile > 1024)
+        if (plan->tile < 1 || dg_tables(s)->num_node * plan->tile > 1024)
             FAIL(UNDA_ERR_ARG, "tile is %d, expected 1..%d elements a block", plan->tile,
-                 1024 / s->dg->num_node);
-        *launch = (struct launch){s->dg->num_node * plan->tile,
-                                  shared_of(s, plan, s->dg->num_node * plan->tile),
+                 1024 / dg_tables(s)->num_node);
+        *launch = (struct launch){dg_tables(s)->num_node * plan->tile,
+                                  shared_of(s, plan, dg_tables(s)->num_node * plan->tile),
                                   3,
                                   "dg/node.cu",
                                   {"dg_volume", "dg_surface", "dg_update"}};
@@ -120,7 +122,7 @@ unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *
     if (plan->tile % plan->cols)
         FAIL(UNDA_ERR_ARG, "plan has %d elements a block, expected a multiple of the %d a thread", plan->tile,
              plan->cols);
-    int64_t threads = (int64_t)row_groups(s->dg, plan) * (plan->tile / plan->cols);
+    int64_t threads = (int64_t)row_groups(dg_tables(s), plan) * (plan->tile / plan->cols);
     if (threads > 1024)
         FAIL(UNDA_ERR_ARG, "plan {%d, %d, %d, %d} has %lld threads a block, expected at most 1024",
              plan->rows, plan->cols, plan->tile, plan->min_blocks, (long long)threads);
@@ -140,7 +142,7 @@ static int defines(const unda_solver *s, const struct plan *plan, const struct l
         const char *name;
         int value;
     } numbers[] = {{"DEGREE", s->options.degree},
-                   {"FLUX_CENTRAL", s->dg->flux == UNDA_CENTRAL},
+                   {"FLUX_CENTRAL", dg_tables(s)->flux == UNDA_CENTRAL},
                    {"UPDATE", update},
                    {"TILE", plan->tile},
                    {"SHARED_BYTES", launch->shared_bytes},
@@ -150,12 +152,12 @@ static int defines(const unda_solver *s, const struct plan *plan, const struct l
                    {"MIN_BLOCKS", plan->min_blocks},
                    {"UNROLL_VOLUME", plan->unroll_volume},
                    {"UNROLL_LIFT", plan->unroll_lift},
-                   {"DECAYS", dg_decays(s->dg)},
-                   {"INCIDENT", s->num_incident > 0}};
+                   {"DECAYS", dg_decays(dg_tables(s))},
+                   {"INCIDENT", dg_tables(s)->num_incident > 0}};
     int num = 0;
     snprintf(text[num++], OPTION_BYTES, "-DREAL=%s",
              s->options.precision == UNDA_FLOAT32 ? "float" : "double");
-    snprintf(text[num++], OPTION_BYTES, "-DPHYSICS=\"%s\"", s->dg->physics->header);
+    snprintf(text[num++], OPTION_BYTES, "-DPHYSICS=\"%s\"", dg_tables(s)->physics->header);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         snprintf(text[num++], OPTION_BYTES, "-D%s=%d", numbers[i].name, numbers[i].value);
     return num;
@@ -212,14 +214,15 @@ unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kerne
 
 int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan)
 {
-    return (int64_t)row_groups(s->dg, plan) * plan->rows * (3 * s->dg->num_node + 4 * s->dg->num_face_node);
+    return (int64_t)row_groups(dg_tables(s), plan) * plan->rows *
+           (3 * dg_tables(s)->num_node + 4 * dg_tables(s)->num_face_node);
 }
 
 unda_status plan_pack_matrix(const unda_solver *s, double **packed, int64_t *count)
 {
-    const struct element *el = s->dg->element;
+    const struct element *el = dg_tables(s)->element;
     const struct plan *plan = &tables(s)->plan;
-    int np = el->num_node, nf = el->num_face_node, groups = row_groups(s->dg, plan);
+    int np = el->num_node, nf = el->num_face_node, groups = row_groups(dg_tables(s), plan);
     int64_t column = (int64_t)groups * plan->rows;
     *count = plan_matrix_count(s, plan);
     TRY(array_try(packed, *count, sizeof **packed, "matrix"));

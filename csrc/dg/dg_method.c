@@ -26,32 +26,34 @@ static const struct engine *engine(const unda_solver_options *o)
     return o->device == UNDA_DEVICE_CPU ? &dg_cpu.base : &dg_cuda.base;
 }
 
-static unda_status sizes(unda_solver *s, const unda_solver_options *o)
+static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
     TRY(check(o));
-    TRY(array_try(&s->dg, 1, sizeof *s->dg, "DG tables"));
-    return dg_sizes(s->dg, o, s->mesh ? s->mesh->num_elem : 0);
+    TRY(array_try(&s->tables, 1, sizeof(struct dg), "DG tables"));
+    return dg_sizes(dg_tables(s), mesh, o);
 }
 
-static unda_status create(unda_solver *s, const unda_solver_options *o)
+static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
+    struct dg *dg;
     TRY(check(o));
-    TRY(dg_new(&s->dg, s->mesh, o));
+    TRY(dg_new(&dg, mesh, o));
+    s->tables = dg;
     s->dt_stable = INFINITY;
-    for (int64_t e = 0; e < s->dg->num_elem; e++)
-        s->dt_stable = fmin(s->dt_stable, s->dg->elem_dt[e]);
+    for (int64_t e = 0; e < dg->num_elem; e++)
+        s->dt_stable = fmin(s->dt_stable, dg->elem_dt[e]);
     return UNDA_OK;
 }
 
 static void destroy(unda_solver *s)
 {
-    dg_free(s->dg);
-    s->dg = NULL;
+    dg_free(s->tables);
+    s->tables = NULL;
 }
 
 static void info(const unda_solver *s, unda_solver_info *info)
 {
-    const struct dg *dg = s->dg;
+    const struct dg *dg = dg_tables(s);
     info->num_field = dg->physics->num_field;
     info->num_node = dg->num_node;
     info->num_stage = integrator_num_stage(s->options.integrator);
@@ -63,43 +65,27 @@ static void info(const unda_solver *s, unda_solver_info *info)
 
 /* ---- tables in the user's numbering ---- */
 
-static unda_status has_elements(const unda_solver *s)
+static void element_dt(const unda_solver *s, double *dt)
 {
-    if (!s->dg)
-        FAIL(UNDA_ERR_ARG, "%s has no elements", s->method->name);
-    return UNDA_OK;
+    const struct dg *dg = dg_tables(s);
+    for (int64_t e = 0; e < dg->num_elem; e++)
+        dt[dg->mesh->order[e]] = dg->elem_dt[e];
 }
 
-unda_status unda_solver_element_dt(const unda_solver *s, double *dt)
+static void coordinates(const unda_solver *s, double *x)
 {
-    TRY(fork_check());
-    if (!s || !dt)
-        FAIL(UNDA_ERR_ARG, "solver or dt is NULL");
-    TRY(has_elements(s));
-    for (int64_t e = 0; e < s->dg->num_elem; e++)
-        dt[s->mesh->order[e]] = s->dg->elem_dt[e];
-    return UNDA_OK;
-}
-
-unda_status unda_solver_coordinates(const unda_solver *s, double *coordinates)
-{
-    TRY(fork_check());
-    if (!s || !coordinates)
-        FAIL(UNDA_ERR_ARG, "solver or coordinates is NULL");
-    TRY(has_elements(s));
-    for (int64_t e = 0; e < s->dg->num_elem; e++)
-        dg_coordinates(s->dg, s->mesh, e, coordinates + 3 * s->dg->num_node * s->mesh->order[e]);
-    return UNDA_OK;
+    const struct dg *dg = dg_tables(s);
+    for (int64_t e = 0; e < dg->num_elem; e++)
+        dg_coordinates(dg, e, x + 3 * dg->num_node * dg->mesh->order[e]);
 }
 
 /* What unda_solver_exact_points gives of one slot. */
-static void exact_points(const unda_solver *s, int64_t face, int32_t number, int64_t slot, double *points,
-                         int32_t *boundary)
+static void slot_points(const struct dg *dg, int64_t face, int32_t number, int64_t slot, double *points,
+                        int32_t *boundary)
 {
-    const struct dg *dg = s->dg;
     int num = dg->num_face_node;
     double x[3 * MAX_NODE];
-    dg_coordinates(dg, s->mesh, face / 4, x);
+    dg_coordinates(dg, face / 4, x);
     for (int m = 0; m < num; m++) {
         memcpy(points + 3 * (slot * num + m), x + 3 * dg->element->face_node[face % 4 * num + m],
                3 * sizeof(double));
@@ -108,19 +94,13 @@ static void exact_points(const unda_solver *s, int64_t face, int32_t number, int
     }
 }
 
-unda_status unda_solver_exact_points(const unda_solver *s, double *points, int32_t *boundary)
+static void exact_points(const unda_solver *s, double *points, int32_t *boundary)
 {
-    TRY(fork_check());
-    if (!s || !points)
-        FAIL(UNDA_ERR_ARG, "solver or points is NULL");
-    TRY(has_elements(s));
-    for (int64_t i = 0; i < s->dg->num_exact_face; i++) {
-        int64_t face = s->dg->exact_face[i];
-        exact_points(s, face, -1 - s->mesh->neighbor[face], i, points, boundary);
-    }
-    for (int32_t i = 0; i < s->num_incident; i++)
-        exact_points(s, s->incident[i].face, -1, s->incident[i].slot, points, boundary);
-    return UNDA_OK;
+    const struct dg *dg = dg_tables(s);
+    for (int64_t i = 0; i < dg->num_exact_face; i++)
+        slot_points(dg, dg->exact_face[i], -1 - dg->mesh->neighbor[dg->exact_face[i]], i, points, boundary);
+    for (int32_t i = 0; i < dg->num_incident; i++)
+        slot_points(dg, dg->incident[i].face, -1, dg->incident[i].slot, points, boundary);
 }
 
 /* ---- state ---- */
@@ -140,16 +120,17 @@ enum { BATCH = 4096 }; /* elements moved at a time */
 static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
                         const void *in)
 {
+    const struct dg *dg = dg_tables(s);
     int buffer = buffer_of(s, array);
     if (buffer < 0 || (in && array == UNDA_RHS))
         FAIL(UNDA_ERR_ARG, "array is %d, expected one of unda_array that this solver has", array);
-    if (first < 0 || count < 0 || first > s->dg->num_elem - count)
+    if (first < 0 || count < 0 || first > dg->num_elem - count)
         FAIL(UNDA_ERR_ARG, "first is %lld, count is %lld, expected elements within 0..%lld", (long long)first,
-             (long long)count, (long long)s->dg->num_elem - 1);
-    int64_t elem_bytes = (int64_t)s->dg->num_node * s->dg->physics->num_field * s->real_bytes;
+             (long long)count, (long long)dg->num_elem - 1);
+    int64_t elem_bytes = (int64_t)dg->num_node * dg->physics->num_field * s->real_bytes;
     for (int64_t done = 0; done < count; done += BATCH) {
         int64_t batch = count - done < BATCH ? count - done : BATCH;
-        const int64_t *place = s->mesh->place + first + done;
+        const int64_t *place = dg->mesh->place + first + done;
         if (out)
             TRY(dg_engine(s)->read(s, buffer, batch, place, (char *)out + done * elem_bytes));
         else
@@ -165,15 +146,16 @@ static unda_status keep(unda_solver *s)
 
 static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
 {
-    int64_t num_field = s->dg->physics->num_field, num_node = s->dg->num_node;
-    blowup->elem = s->mesh->order[index / (num_node * num_field)];
+    struct dg *dg = dg_tables(s);
+    int64_t num_field = dg->physics->num_field, num_node = dg->num_node;
+    blowup->elem = dg->mesh->order[index / (num_node * num_field)];
     blowup->node = (int32_t)(index / num_field % num_node);
     blowup->field = (int32_t)(index % num_field);
     if (!s->have_good) /* nothing is kept: the first check, or the scratch array was needed (ab3's start) */
         return UNDA_OK;
     TRY(dg_engine(s)->copy(s, BUF_Q, BUF_SCRATCH));
     s->step = s->good_step;
-    s->history = 0;
+    dg->history = 0;
     return UNDA_OK;
 }
 
@@ -181,6 +163,16 @@ static unda_status rhs(unda_solver *s)
 {
     struct stage stage = {.update = UPDATE_RHS, .r = BUF_SCRATCH};
     return dg_engine(s)->stage(s, &stage);
+}
+
+static void set_history(unda_solver *s, int32_t history)
+{
+    dg_tables(s)->history = history;
+}
+
+static int32_t get_history(const unda_solver *s)
+{
+    return dg_tables(s)->history;
 }
 
 const struct method dg_method = {.name = "DG",
@@ -202,4 +194,11 @@ const struct method dg_method = {.name = "DG",
                                  .energy = dg_energy,
                                  .keep = keep,
                                  .blown_up = blown_up,
-                                 .rhs = rhs};
+                                 .rhs = rhs,
+                                 .set_history = set_history,
+                                 .get_history = get_history,
+                                 .add_incident = dg_add_incident,
+                                 .clear_incident = dg_clear_incident,
+                                 .element_dt = element_dt,
+                                 .coordinates = coordinates,
+                                 .exact_points = exact_points};

@@ -31,6 +31,10 @@ struct dg_engine {
 };
 extern const struct dg_engine dg_cpu, dg_cuda;
 
+static inline struct dg *dg_tables(const unda_solver *s)
+{
+    return s->tables;
+}
 static inline const struct dg_engine *dg_engine(const unda_solver *s)
 {
     return (const struct dg_engine *)s->engine;
@@ -73,13 +77,13 @@ static inline const double *receiver_weight(const unda_solver *s, const struct r
                                             int64_t place, int32_t f)
 {
     const struct dg_points *p = dg_points(group);
-    return p->weight + (place * p->num_weight + p->derivative[f]) * s->dg->num_node;
+    return p->weight + (place * p->num_weight + p->derivative[f]) * dg_tables(s)->num_node;
 }
 
 /* Faces with exact data: those of exact boundaries, then those of incident waves. */
 static inline int64_t solver_num_slot(const unda_solver *s)
 {
-    return s->dg->num_exact_face + s->num_incident;
+    return dg_tables(s)->num_exact_face + dg_tables(s)->num_incident;
 }
 
 /* integrator.c */
@@ -88,7 +92,10 @@ void integrator_times(const unda_solver *s, int64_t num_step, double *times);
 unda_status integrator_step(unda_solver *s, int64_t *time); /* one step from row *time on */
 int integrator_num_stage(int integrator);
 
-/* incident.c */
+/* incident.c: unda_solver_add_incident; the slots of all waves are removed. */
+unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,
+                            const int32_t *sign);
+void dg_clear_incident(unda_solver *s);
 /* range[block]: the first incident wave at a face of the elements from block * size on. */
 void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int32_t *range);
 

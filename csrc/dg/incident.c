@@ -11,9 +11,10 @@
 
 void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int32_t *range)
 {
+    const struct dg *dg = dg_tables(s);
     int32_t i = 0;
     for (int64_t block = 0; block <= num_block; block++) {
-        while (i < s->num_incident && s->incident[i].face < 4 * size * block)
+        while (i < dg->num_incident && dg->incident[i].face < 4 * size * block)
             i++;
         range[block] = i;
     }
@@ -29,14 +30,14 @@ static int64_t internal_face(const unda_mesh *mesh, int64_t elem, int32_t face)
     return 4 * place + local;
 }
 
-static unda_status check(const unda_solver *s, int64_t elem, int32_t face, int32_t sign)
+static unda_status check(const struct dg *dg, int64_t elem, int32_t face, int32_t sign)
 {
-    if (elem < 0 || elem >= s->mesh->num_elem || face < 0 || face > 3)
+    if (elem < 0 || elem >= dg->mesh->num_elem || face < 0 || face > 3)
         FAIL(UNDA_ERR_ARG, "incident wave at face %d of element %lld, expected 0..3 of 0..%lld", face,
-             (long long)elem, (long long)s->mesh->num_elem - 1);
+             (long long)elem, (long long)dg->mesh->num_elem - 1);
     if (sign != 1 && sign != -1)
         FAIL(UNDA_ERR_ARG, "sign is %d at element %lld, expected 1 or -1", sign, (long long)elem);
-    int32_t neighbor = s->dg->neighbor[internal_face(s->mesh, elem, face)];
+    int32_t neighbor = dg->neighbor[internal_face(dg->mesh, elem, face)];
     bool wall = neighbor < -1 - BOUNDARY_ABSORBING && neighbor > -1 - BOUNDARY_EXACT;
     if (neighbor < 0 && !(sign == 1 ? neighbor == -1 - BOUNDARY_ABSORBING : wall))
         FAIL(UNDA_ERR_ARG,
@@ -54,39 +55,36 @@ static int by_face(const void *a, const void *b)
                               : (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-static unda_status add(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,
-                       const int32_t *sign)
+unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,
+                            const int32_t *sign)
 {
+    struct dg *dg = dg_tables(s);
     if (num_face < 0 || num_face > MAX_SLOT - solver_num_slot(s))
         FAIL(UNDA_ERR_ARG, "num_face is %lld, expected 0..%lld", (long long)num_face,
              (long long)(MAX_SLOT - solver_num_slot(s)));
     for (int64_t i = 0; i < num_face; i++)
-        TRY(check(s, elem[i], face[i], sign[i]));
+        TRY(check(dg, elem[i], face[i], sign[i]));
     struct dg_incident *grown;
-    TRY(array_try(&grown, s->num_incident + num_face, sizeof *grown, "incident waves"));
-    for (int32_t i = 0; i < s->num_incident; i++)
-        grown[i] = s->incident[i];
+    TRY(array_try(&grown, dg->num_incident + num_face, sizeof *grown, "incident waves"));
+    for (int32_t i = 0; i < dg->num_incident; i++)
+        grown[i] = dg->incident[i];
     for (int64_t i = 0; i < num_face; i++)
-        grown[s->num_incident + i] =
-            (struct dg_incident){.face = (int)internal_face(s->mesh, elem[i], face[i]),
+        grown[dg->num_incident + i] =
+            (struct dg_incident){.face = (int)internal_face(dg->mesh, elem[i], face[i]),
                                  .sign = sign[i],
                                  .slot = (int)(solver_num_slot(s) + i)};
-    array_free(s->incident);
-    s->incident = grown;
-    s->num_incident += (int32_t)num_face;
-    qsort(grown, (size_t)s->num_incident, sizeof *grown, by_face);
+    array_free(dg->incident);
+    dg->incident = grown;
+    dg->num_incident += (int32_t)num_face;
+    qsort(grown, (size_t)dg->num_incident, sizeof *grown, by_face);
     s->point_version++;
     return UNDA_OK;
 }
 
-unda_status unda_solver_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem,
-                                     const int32_t *face, const int32_t *sign)
+void dg_clear_incident(unda_solver *s)
 {
-    if (!elem || !face || !sign)
-        FAIL(UNDA_ERR_ARG, "elem, face or sign is NULL");
-    TRY(solver_enter(s));
-    unda_status status = s->dg ? add(s, num_face, elem, face, sign)
-                               : error_set(UNDA_ERR_ARG, __FILE__, __LINE__,
-                                           "incident waves are for DG, the method is %s", s->method->name);
-    return solver_leave(s, status);
+    struct dg *dg = dg_tables(s);
+    array_free(dg->incident);
+    dg->incident = NULL;
+    dg->num_incident = 0;
 }

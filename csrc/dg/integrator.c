@@ -25,7 +25,7 @@ int integrator_num_stage(int integrator)
 /* Does step number i from now run as a Runge-Kutta step? */
 static bool is_lsrk(const unda_solver *s, int64_t i)
 {
-    return s->options.integrator == UNDA_LSRK4 || s->history + i < 2;
+    return s->options.integrator == UNDA_LSRK4 || dg_tables(s)->history + i < 2;
 }
 
 int64_t integrator_num_time(const unda_solver *s, int64_t num_step)
@@ -64,7 +64,7 @@ static unda_status ab3_start(unda_solver *s, int64_t time)
     s->have_good = false;
     TRY(lsrk_step(s, BUF_SCRATCH, time));
     dg_engine(s)->swap(s, BUF_R, BUF_R1);
-    s->history++;
+    dg_tables(s)->history++;
     return UNDA_OK;
 }
 
@@ -73,7 +73,7 @@ unda_status integrator_step(unda_solver *s, int64_t *time)
     if (s->options.integrator == UNDA_LSRK4) {
         TRY(lsrk_step(s, BUF_R, *time));
         *time += NUM_LSRK;
-    } else if (s->history < 2) {
+    } else if (dg_tables(s)->history < 2) {
         TRY(ab3_start(s, *time));
         *time += NUM_LSRK;
     } else {

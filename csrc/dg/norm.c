@@ -22,7 +22,7 @@ static void batch_free(struct batch *batch)
 
 static int64_t num_value(const unda_solver *s)
 {
-    return (int64_t)s->dg->num_node * s->dg->physics->num_field;
+    return (int64_t)dg_tables(s)->num_node * dg_tables(s)->physics->num_field;
 }
 
 static unda_status batch_new(struct batch **batch, const unda_solver *s)
@@ -53,10 +53,10 @@ static void add_place(const unda_solver *s, const unda_receivers *r, int64_t i, 
                       double *values)
 {
     double weight[4 * MAX_NODE], *slope = NULL;
-    int num_field = s->dg->physics->num_field, num_node = s->dg->num_node;
+    int num_field = dg_tables(s)->physics->num_field, num_node = dg_tables(s)->num_node;
     for (int32_t f = 0; f < r->num_field; f++)
         slope = r->fields[f] >= num_field ? weight + num_node : slope;
-    dg_basis(s->dg, s->mesh, elem, r->points + 3 * i, weight, slope);
+    dg_basis(dg_tables(s), elem, r->points + 3 * i, weight, slope);
     for (int32_t f = 0; f < r->num_field; f++) {
         const double *w = weight + r->fields[f] / num_field * num_node;
         double sum = 0;
@@ -74,7 +74,7 @@ static unda_status sample(unda_solver *s, struct batch *batch, const unda_receiv
     for (int64_t begin = 0; begin < num; begin += BATCH) {
         int64_t count = num - begin < BATCH ? num - begin : BATCH;
         for (int64_t i = 0; i < count; i++)
-            batch->elem[i] = s->mesh->place[r->elem[begin + i]];
+            batch->elem[i] = dg_tables(s)->mesh->place[r->elem[begin + i]];
         TRY(batch_read(s, batch, count));
         for (int64_t i = begin; i < begin + count; i++) {
             while ((r->first ? r->first[point + 1] : point + 1) <= i)
@@ -122,14 +122,14 @@ static double element_energy(const struct dg *dg, int64_t elem, const double *q)
 static unda_status energy(unda_solver *s, struct batch *batch, double *out)
 {
     double sum = 0;
-    for (int64_t first = 0; first < s->dg->num_elem; first += BATCH) {
-        int64_t left = s->dg->num_elem - first, count = left < BATCH ? left : BATCH;
+    for (int64_t first = 0; first < dg_tables(s)->num_elem; first += BATCH) {
+        int64_t left = dg_tables(s)->num_elem - first, count = left < BATCH ? left : BATCH;
         for (int64_t i = 0; i < count; i++)
             batch->elem[i] = first + i;
         TRY(batch_read(s, batch, count));
         for (int64_t i = 0; i < count; i++)
-            sum += 6 * dg_volume(s->mesh, first + i) *
-                   element_energy(s->dg, first + i, batch->q + i * num_value(s));
+            sum += 6 * dg_volume(dg_tables(s)->mesh, first + i) *
+                   element_energy(dg_tables(s), first + i, batch->q + i * num_value(s));
     }
     *out = sum;
     return UNDA_OK;

@@ -15,15 +15,15 @@ static void defines(const unda_solver *s, const struct diamond_tile *tile, int64
     const struct {
         const char *name;
         long long value;
-    } numbers[NUM_OPTION - 1] = {{"ORDER", 2 * s->fd->half},
+    } numbers[NUM_OPTION - 1] = {{"ORDER", 2 * fd_tables(s)->half},
                                  {"DTS", tile->dts},
                                  {"STEP", tile->step},
                                  {"STRIDE_X", plane},
                                  {"STRIDE_Y", pitch},
                                  {"ZB", tile->zb},
                                  {"NUM_ZB", tile->num_zb},
-                                 {"LAYER", fd_is_damped(s->fd)},
-                                 {"MATCHED", fd_is_matched(s->fd)},
+                                 {"LAYER", fd_is_damped(fd_tables(s))},
+                                 {"MATCHED", fd_is_matched(fd_tables(s))},
                                  {"VARIABLE", tile->variable},
                                  {"OLD", tile->old},
                                  {"UNROLL", tile->unroll},
@@ -42,9 +42,9 @@ unda_status diamond_compile_only(unda_solver *s, int compute_capability, unda_ke
     const char *options[NUM_OPTION], *why = diamond_choose(s, &tile);
     if (why)
         FAIL(UNDA_ERR_ARG, "kernel diamond cannot run this: %s; expected kernel step", why);
-    int64_t pad_x, pad_y, pitch = (s->fd->axis[2].total + s->fd->half + 32) / 32 * 32;
+    int64_t pad_x, pad_y, pitch = (fd_tables(s)->axis[2].total + fd_tables(s)->half + 32) / 32 * 32;
     diamond_padding(s, &tile, &pad_x, &pad_y);
-    defines(s, &tile, pitch, pitch * (s->fd->axis[1].total + 2 * pad_y), text, options);
+    defines(s, &tile, pitch, pitch * (fd_tables(s)->axis[1].total + 2 * pad_y), text, options);
     struct gpu_source source = {"fd/diamond.cu", options, NUM_OPTION};
     TRY(gpu_compile_only(&source, "fd_diamond", compute_capability, resources));
     resources->shared_bytes += tile.shared_bytes;
@@ -61,7 +61,7 @@ static int64_t num_part(const unda_solver *s, const struct diamond_tile *tile, i
 static int64_t mail_bytes(const unda_solver *s, const struct diamond *d)
 {
     int64_t width = d->tile.step * d->tile.dts, rows = d->tile.step * (2 * d->tile.dts - 1);
-    int64_t words = s->fd->half * (2 * width * width - s->fd->half * rows) * s->real_bytes / 4;
+    int64_t words = fd_tables(s)->half * (2 * width * width - fd_tables(s)->half * rows) * s->real_bytes / 4;
     return d->tile.num_zb > 1 ? diamond_sms(s, d) * 4 * words * 8 : 0;
 }
 
@@ -109,7 +109,7 @@ void diamond_free(unda_solver *s, struct diamond *d)
 static struct diamond_args arguments(const unda_solver *s, const struct diamond *d)
 {
     const struct scalar_cuda *t = scalar_cuda(s);
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     struct diamond_args a = {
         .p = {POINTER(fd_cuda_origin(s, t->base.array[1])), POINTER(fd_cuda_origin(s, t->base.array[0]))},
         .k = POINTER(fd_cuda_origin(s, t->base.material[0])),
@@ -158,7 +158,7 @@ static unda_status update_lists(unda_solver *s, struct diamond *d)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     int64_t width = d->tile.step * d->tile.dts, rows = 2 * diamond_rows(s, &d->tile) + 1;
-    int64_t columns = s->fd->axis[1].total + 2 * width;
+    int64_t columns = fd_tables(s)->axis[1].total + 2 * width;
     if (d->version == s->point_version)
         return UNDA_OK;
     diamond_free_lists(s, d);

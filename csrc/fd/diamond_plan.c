@@ -39,14 +39,14 @@ static int64_t shared_words(const struct diamond_tile *t, int half)
 
 static const char *refusal(const unda_solver *s)
 {
-    const struct fd_axis *axis = s->fd->axis;
-    int half = s->fd->half;
+    const struct fd_axis *axis = fd_tables(s)->axis;
+    int half = fd_tables(s)->half;
     for (int a = 0; a < 3; a++)
         if (axis[a].side[0] == SIDE_PERIODIC)
             return "an axis is periodic";
     if (half > MAX_DIAMOND_HALF)
         return "the order is above 8";
-    if (s->fd->split && s->fd->uniform)
+    if (fd_tables(s)->split && fd_tables(s)->uniform)
         return "the step is below a tenth of the stable one";
     if (axis[0].total <= half || axis[1].total <= half || axis[2].total < 2 * half)
         return "the grid is narrower than the differences";
@@ -81,13 +81,13 @@ static bool left(int32_t given, int part)
 static struct diamond_tile in_table(const unda_solver *s)
 {
     const int32_t *plan = s->options.plan;
-    int half = s->fd->half, kind = s->real_bytes == 8 ? 2 : !s->fd->uniform;
+    int half = fd_tables(s)->half, kind = s->real_bytes == 8 ? 2 : !fd_tables(s)->uniform;
     struct diamond_tile tile = tiles[kind][half - 1];
-    if (kind == 0 && s->fd->axis[2].total > tile.zb && left(plan[FIRST_PART], tall[half - 1].dts) &&
+    if (kind == 0 && fd_tables(s)->axis[2].total > tile.zb && left(plan[FIRST_PART], tall[half - 1].dts) &&
         left(plan[FIRST_PART + 1], tall[half - 1].step) && left(plan[ZB_PART], tall[half - 1].zb))
         tile = tall[half - 1];
-    tile.old = tile.old && !fd_is_matched(s->fd); /* which change level n - 1 in shared memory */
-    if (fd_has_layers(s->fd) && !tile.old)
+    tile.old = tile.old && !fd_is_matched(fd_tables(s)); /* which change level n - 1 in shared memory */
+    if (fd_has_layers(fd_tables(s)) && !tile.old)
         tile.unroll = 1; /* two copies of the code for layers are more than the instruction cache holds */
     tile.levels = NUM_LEVEL;
     return tile;
@@ -117,11 +117,11 @@ static const char *fix(const unda_solver *s, struct diamond_tile *tile)
         }
     if (unroll == 1 && plan[OLD_PART] == 2)
         return "old is 2, which takes unroll 2";
-    if (plan[OLD_PART] == 2 && fd_is_matched(s->fd))
+    if (plan[OLD_PART] == 2 && fd_is_matched(fd_tables(s)))
         return "old is 2, and a side has a matched layer";
     tile->old = old == 2 && unroll != 1;
     tile->unroll = tile->old ? 2 : tile->unroll;
-    tile->variable = s->fd->uniform ? 0 : tile->variable;
+    tile->variable = fd_tables(s)->uniform ? 0 : tile->variable;
     return NULL;
 }
 
@@ -130,8 +130,8 @@ const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
     const char *why = refusal(s);
     if (why)
         return why;
-    int half = s->fd->half;
-    int64_t nz = s->fd->axis[2].total;
+    int half = fd_tables(s)->half;
+    int64_t nz = fd_tables(s)->axis[2].total;
     *tile = in_table(s);
     if ((why = fix(s, tile)))
         return why;
@@ -148,7 +148,7 @@ const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
     if (tile->num_zb > MAX_NUM_ZB || nz - (int64_t)(tile->num_zb - 1) * tile->zb < 2 * half)
         return "z has too many nodes, or too few are left for the last block";
     for (int side = 0; side < 2; side++)
-        if (tile->num_zb > 1 && s->fd->axis[2].matched[side] + half >=
+        if (tile->num_zb > 1 && fd_tables(s)->axis[2].matched[side] + half >=
                                     (side ? nz - (tile->num_zb - 1) * (int64_t)tile->zb : tile->zb))
             return "a matched layer along z reaches beyond a block";
     if (tile->num_zb > 1 && tile->zb < LEAST_CUT)
@@ -162,7 +162,7 @@ const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
 int64_t diamond_rows(const unda_solver *s, const struct diamond_tile *tile)
 {
     int64_t width = tile->step * tile->dts;
-    return (s->fd->axis[0].total - 1 + width) / (2 * width) + 1;
+    return (fd_tables(s)->axis[0].total - 1 + width) / (2 * width) + 1;
 }
 
 /* Where "auto" takes the kernel. Towers of a stage do not wait for each other, so one with a block for each
@@ -175,12 +175,13 @@ int64_t diamond_rows(const unda_solver *s, const struct diamond_tile *tile)
 bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile)
 {
     enum { NUM_SM = 132, LEAST_LEVELS = 128, LONG = 1024, HOPPER = 90 };
-    int half = s->fd->half, zb = s->options.plan[ZB_PART] ? s->options.plan[ZB_PART] : in_table(s).zb;
+    int half = fd_tables(s)->half, zb = s->options.plan[ZB_PART] ? s->options.plan[ZB_PART] : in_table(s).zb;
     int least = half == MAX_DIAMOND_HALF ? LONG : LEAST_LEVELS;
-    bool plain = s->fd->uniform && s->real_bytes == 4, layers = fd_has_layers(s->fd);
-    if (fd_is_matched(s->fd)) /* a tenth to a quarter of its rate without layers (benchmarks/NOTES.md) */
+    bool plain = fd_tables(s)->uniform && s->real_bytes == 4, layers = fd_has_layers(fd_tables(s));
+    if (fd_is_matched(
+            fd_tables(s))) /* a tenth to a quarter of its rate without layers (benchmarks/NOTES.md) */
         return false;
-    if (diamond_rows(s, tile) * tile->num_zb < NUM_SM || s->fd->axis[1].total < least * half ||
+    if (diamond_rows(s, tile) * tile->num_zb < NUM_SM || fd_tables(s)->axis[1].total < least * half ||
         2 * tile->zb < zb || (half == MAX_DIAMOND_HALF && (!plain || tile->num_zb > 1)) ||
         (tile->num_zb > 2 &&
          (s->real_bytes == 8 || (half > 2 && !plain) || (layers && (half > 2 || !plain)))))
@@ -194,7 +195,7 @@ bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile)
 /* Nodes beside the grid that tiles read and write. */
 void diamond_padding(const unda_solver *s, const struct diamond_tile *tile, int64_t *pad_x, int64_t *pad_y)
 {
-    int64_t half = s->fd->half, width = tile->step * tile->dts;
+    int64_t half = fd_tables(s)->half, width = tile->step * tile->dts;
     *pad_x = 2 * width + half;
     *pad_y = 2 * width + 2 * half + 1;
 }
@@ -207,8 +208,8 @@ int64_t diamond_reach(const struct diamond_tile *tile)
 
 int64_t diamond_stages(const unda_solver *s, const struct diamond_tile *tile, int64_t levels)
 {
-    int64_t width = diamond_reach(tile), half = s->fd->half;
-    return (s->fd->axis[1].total - half + width + half * levels + width - 1) / width;
+    int64_t width = diamond_reach(tile), half = fd_tables(s)->half;
+    return (fd_tables(s)->axis[1].total - half + width + half * levels + width - 1) / width;
 }
 
 /* SMs that towers may occupy: those of the plan, at least the blocks of one tower. */

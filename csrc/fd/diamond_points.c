@@ -12,7 +12,8 @@ static unda_status upload_columns(unda_solver *s, int64_t num, const int64_t *no
                                   gpu_ptr *z)
 {
     struct scalar_cuda *t = scalar_cuda(s);
-    int64_t num_z = s->fd->axis[2].total, columns = s->fd->axis[0].total * s->fd->axis[1].total;
+    int64_t num_z = fd_tables(s)->axis[2].total,
+            columns = fd_tables(s)->axis[0].total * fd_tables(s)->axis[1].total;
     int32_t *begin, *depth = NULL;
     TRY(array_try(&begin, columns + 1, sizeof *begin, "columns"));
     unda_status status = array_try(&depth, num, sizeof *depth, "columns");

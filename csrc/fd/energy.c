@@ -59,7 +59,7 @@ static double plane_energy(const struct fd *fd, const struct planes *p, int64_t 
 static unda_status sum_planes(unda_solver *s, struct fd_window *now, struct fd_window *old,
                               struct fd_window *speed, double *total)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     for (int64_t x = 0; x < fd->axis[0].total; x++) {
         struct planes p = {0};
         int64_t plane[2 * MAX_HALF + 1];
@@ -76,7 +76,7 @@ static unda_status sum_planes(unda_solver *s, struct fd_window *now, struct fd_w
 
 unda_status fd_scalar_energy(unda_solver *s, double *energy)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     struct fd_window now = {0}, old = {0}, speed = {0};
     double total = 0, least = INFINITY; /* as in stencil.c */
     for (int a = 0; a < 3; a++)

@@ -131,6 +131,10 @@ struct fd_engine {
 };
 extern const struct fd_engine fd_scalar_cpu, fd_scalar_cuda, fd_staggered_cpu, fd_staggered_cuda;
 
+static inline struct fd *fd_tables(const unda_solver *s)
+{
+    return s->tables;
+}
 static inline const struct fd_engine *fd_engine(const unda_solver *s)
 {
     return (const struct fd_engine *)s->engine;
@@ -140,7 +144,7 @@ static inline const struct fd_engine *fd_engine(const unda_solver *s)
 static inline unda_status fd_planes(unda_solver *s, int array, int64_t first, int64_t count, void *out,
                                     const void *in)
 {
-    const struct fd_axis *axis = s->fd->axis;
+    const struct fd_axis *axis = fd_tables(s)->axis;
     struct fd_box box = {{first, 0, 0}, {count, axis[1].total, axis[2].total}};
     return fd_engine(s)->box(s, array, &box, out, in);
 }
@@ -355,11 +359,12 @@ int64_t fd_samples_since(const struct receiver_group *group, int64_t begin, int6
 
 /* state.c */
 unda_status fd_check_planes(int64_t first, int64_t count, int64_t num);
-unda_status fd_need(const unda_solver *s); /* refuses solvers of other methods */
 unda_status fd_move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out, const void *in);
 unda_status fd_blown_up(unda_solver *s, int64_t index, unda_blowup *blowup);
+unda_status fd_array_shape(const unda_solver *s, int32_t array, int64_t *shape);
 
-/* material.c: refuses to go on where the material of some planes is missing. */
+/* material.c: unda_solver_set_material; refuses to go on where the material of some planes is missing. */
+unda_status fd_set_material(unda_solver *s, int64_t first, int64_t count, const double *material);
 unda_status fd_need_material(const unda_solver *s);
 
 /* staggered_stable.c: the largest step proved stable in the medium that is given [s]. */

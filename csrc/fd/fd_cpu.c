@@ -32,7 +32,7 @@ void fd_cpu_put(const unda_solver *s, void *array, int64_t at, double value)
  * bytes a row keeps neighbouring rows in different sets of the cache. */
 void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     int64_t unit = 64 / s->real_bytes, half = fd->half;
     int64_t row = 1 + (fd->axis[2].total + unit - 1) / unit + (half + unit - 1) / unit;
     t->stride[2] = 1;
@@ -44,7 +44,7 @@ void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t)
 
 unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     for (int i = 0; i < fd->scheme->num_array(fd); i++)
         TRY(array_try(&t->array[i], t->count, s->real_bytes, "state"));
     for (int i = 0; i < fd->num_material; i++)
@@ -86,14 +86,14 @@ int64_t fd_cpu_place(const unda_solver *s, int64_t x, int64_t y, int64_t z)
 
 int64_t fd_cpu_at(const unda_solver *s, int64_t node)
 {
-    const struct fd_axis *y = &s->fd->axis[1], *z = &s->fd->axis[2];
+    const struct fd_axis *y = &fd_tables(s)->axis[1], *z = &fd_tables(s)->axis[2];
     return fd_cpu_place(s, node / z->total / y->total, node / z->total % y->total, node % z->total);
 }
 
 /* Planes from one past the last place inside: a field half a cell on has an image there already. */
 void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *field)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     int64_t num = fd->axis[0].total;
     int64_t first = num - (field->half[0] && field->sign[0][0] != SIDE_PERIODIC), last = num + fd->half;
 #pragma omp parallel num_threads(s->threads)
@@ -134,7 +134,7 @@ unda_status fd_cpu_gather(unda_solver *s, int array, int64_t count, const int64_
 unda_status fd_cpu_clear(unda_solver *s)
 {
     struct fd_cpu *t = fd_cpu(s);
-    for (int i = 0; i < s->fd->scheme->num_array(s->fd); i++)
+    for (int i = 0; i < fd_tables(s)->scheme->num_array(fd_tables(s)); i++)
         memset(t->array[i], 0, (size_t)(t->count * s->real_bytes));
     return UNDA_OK;
 }
@@ -142,10 +142,10 @@ unda_status fd_cpu_clear(unda_solver *s)
 /* The first field that has one, there the first place in the order of [x][y][z], whatever the threads. */
 unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index)
 {
-    const struct fd_axis *axis = s->fd->axis;
-    int64_t rows = axis[0].total * axis[1].total, num = axis[2].total, none = s->fd->num_node;
+    const struct fd_axis *axis = fd_tables(s)->axis;
+    int64_t rows = axis[0].total * axis[1].total, num = axis[2].total, none = fd_tables(s)->num_node;
     *index = -1;
-    for (int f = 0; f < s->fd->num_field && *index < 0; f++) {
+    for (int f = 0; f < fd_tables(s)->num_field && *index < 0; f++) {
         const char *p = array_of(s, f);
         int64_t first = none;
 #pragma omp parallel for schedule(static) num_threads(s->threads) reduction(min : first)

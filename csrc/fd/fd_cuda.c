@@ -64,7 +64,7 @@ unda_status fd_cuda_reals(unda_solver *s, gpu_ptr to, const double *from, int64_
  * many takes longer than its launch. Few where the arrays are small: a sixteenth of one. */
 int64_t fd_cuda_passage_bytes(const unda_solver *s)
 {
-    int64_t row = s->fd->axis[2].total * s->real_bytes, all = s->fd->num_node * s->real_bytes;
+    int64_t row = fd_tables(s)->axis[2].total * s->real_bytes, all = fd_tables(s)->num_node * s->real_bytes;
     int64_t most = all / 16 < PASSAGE_BYTES ? all / 16 : PASSAGE_BYTES;
     return row > most ? row : most;
 }
@@ -116,14 +116,15 @@ static struct scalar_whole_args whole(const unda_solver *s, gpu_ptr p)
                                   .plane = t->plane,
                                   .pitch = (int)t->pitch};
     for (int i = 0; i < 3; i++)
-        a.num[i] = (int)s->fd->axis[i].total;
+        a.num[i] = (int)fd_tables(s)->axis[i].total;
     return a;
 }
 
 unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p)
 {
     struct scalar_whole_args a = whole(s, p);
-    int64_t blocks = (s->fd->num_node + BLOCK - 1) / BLOCK, most = 16 * gpu_info(fd_cuda(s)->gpu)->num_sm;
+    int64_t blocks = (fd_tables(s)->num_node + BLOCK - 1) / BLOCK,
+            most = 16 * gpu_info(fd_cuda(s)->gpu)->num_sm;
     struct gpu_shape shape = {{blocks < most ? blocks : most, 1, 1}, {BLOCK, 1, 1}, 0};
     return gpu_launch(kernel, fd_cuda(s)->stream, &shape, &a, sizeof a);
 }
@@ -133,13 +134,13 @@ unda_status fd_cuda_find_bad(unda_solver *s, int64_t *index)
 {
     struct fd_cuda *t = fd_cuda(s);
     *index = -1;
-    for (int f = 0; f < s->fd->num_field && *index < 0; f++) {
+    for (int f = 0; f < fd_tables(s)->num_field && *index < 0; f++) {
         uint64_t none = UINT64_MAX, found;
         TRY(gpu_upload(t->stream, t->bad, &none, sizeof none));
         TRY(fd_cuda_whole(s, &t->find_bad, t->array[f]));
         TRY(gpu_download(t->stream, &found, t->bad, sizeof found));
         if (found != none)
-            *index = f * s->fd->num_node + (int64_t)found;
+            *index = f * fd_tables(s)->num_node + (int64_t)found;
     }
     return UNDA_OK;
 }

@@ -64,7 +64,7 @@ static inline gpu_ptr fd_cuda_origin(const unda_solver *s, gpu_ptr array)
 /* Place in an array of the node that counts so in [total x][total y][total z]. */
 static inline int64_t fd_cuda_place(const unda_solver *s, int64_t node)
 {
-    const struct fd_axis *y = &s->fd->axis[1], *z = &s->fd->axis[2];
+    const struct fd_axis *y = &fd_tables(s)->axis[1], *z = &fd_tables(s)->axis[2];
     int64_t row = node / z->total;
     return fd_cuda(s)->origin + row / y->total * fd_cuda(s)->plane + row % y->total * fd_cuda(s)->pitch +
            node % z->total;

@@ -73,7 +73,7 @@ static unda_status upload_rows(unda_solver *s, gpu_ptr *ptr, int64_t num, const 
         return UNDA_OK;
     TRY(array_try(&row, num, sizeof *row, "points"));
     for (int64_t i = 0; i < num; i++)
-        row[i] = (int32_t)(node[i] / s->fd->axis[2].total % s->fd->axis[1].total);
+        row[i] = (int32_t)(node[i] / fd_tables(s)->axis[2].total % fd_tables(s)->axis[1].total);
     unda_status status = gpu_alloc_copy(t->stream, ptr, row, (int64_t)sizeof *row * num, "points");
     array_free(row);
     return status;
@@ -184,7 +184,7 @@ static unda_status update_sources(unda_solver *s)
     if (t->source_version == s->point_version)
         return UNDA_OK;
     free_sources(t);
-    for (int f = 0; f < s->fd->num_field; f++)
+    for (int f = 0; f < fd_tables(s)->num_field; f++)
         TRY(update_field(s, f));
     t->source_version = s->point_version;
     return UNDA_OK;

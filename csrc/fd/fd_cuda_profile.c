@@ -22,7 +22,7 @@ void fd_cuda_add_points(const unda_solver *s, struct fd_cuda_profile *what,
     const struct fd_cuda *t = fd_cuda(s);
     int64_t driven = 0, recorded = 0;
     double a_step = 0;
-    for (int f = 0; f < s->fd->num_field; f++)
+    for (int f = 0; f < fd_tables(s)->num_field; f++)
         driven += t->source[f].num_node > 0;
     for (int32_t i = 0; i < t->num_group; i++)
         if (t->groups[i].num_node > 0) {

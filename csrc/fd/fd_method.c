@@ -113,11 +113,12 @@ static const struct engine *engine(const unda_solver_options *o)
     return f && f->scheme > 0 && f->scheme < NUM_SCHEME ? schemes[f->scheme]->engine(o) : fd_scalar.engine(o);
 }
 
-static unda_status sizes(unda_solver *s, const unda_solver_options *o)
+static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
+    (void)mesh;
     TRY(check(o));
-    TRY(array_try(&s->fd, 1, sizeof *s->fd, "FD tables"));
-    struct fd *fd = s->fd;
+    TRY(array_try(&s->tables, 1, sizeof(struct fd), "FD tables"));
+    struct fd *fd = fd_tables(s);
     double nodes = 1;
     fd->scheme = schemes[o->fd->scheme];
     fd->single = o->precision == UNDA_FLOAT32;
@@ -137,10 +138,10 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
     return fd_check_steps(s);
 }
 
-static unda_status create(unda_solver *s, const unda_solver_options *o)
+static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
-    TRY(sizes(s, o));
-    struct fd *fd = s->fd;
+    TRY(sizes(s, mesh, o));
+    struct fd *fd = fd_tables(s);
     if (!fd->uniform)
         return array_try(&fd->given, fd->axis[0].num, 1, "materials");
     if (!o->material)
@@ -151,31 +152,32 @@ static unda_status create(unda_solver *s, const unda_solver_options *o)
 /* dt is known: the rest of the tables. */
 static unda_status prepare(unda_solver *s, const unda_solver_options *o)
 {
-    return s->fd->scheme->prepare(s, o);
+    return fd_tables(s)->scheme->prepare(s, o);
 }
 
 static void destroy(unda_solver *s)
 {
-    if (!s->fd)
+    struct fd *fd = fd_tables(s);
+    if (!fd)
         return;
     for (int a = 0; a < 3; a++) {
-        array_free(s->fd->axis[a].damp);
-        array_free(s->fd->axis[a].match);
+        array_free(fd->axis[a].damp);
+        array_free(fd->axis[a].match);
         for (int half = 0; half < 2; half++) {
-            array_free(s->fd->axis[a].cpml[half].b);
-            array_free(s->fd->axis[a].cpml[half].a);
-            array_free(s->fd->axis[a].cpml[half].k);
-            array_free(s->fd->axis[a].cpml[half].g);
+            array_free(fd->axis[a].cpml[half].b);
+            array_free(fd->axis[a].cpml[half].a);
+            array_free(fd->axis[a].cpml[half].k);
+            array_free(fd->axis[a].cpml[half].g);
         }
     }
-    array_free(s->fd->given);
-    array_free(s->fd);
-    s->fd = NULL;
+    array_free(fd->given);
+    array_free(fd);
+    s->tables = NULL;
 }
 
 static void info(const unda_solver *s, unda_solver_info *info)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     info->num_field = fd->num_field;
     info->num_node = 1;
     info->num_elem = fd->axis[0].num * fd->axis[1].num * fd->axis[2].num;
@@ -200,22 +202,23 @@ static void times(const unda_solver *s, int64_t num_step, double *times)
 
 static unda_status energy(unda_solver *s, double *energy)
 {
-    return s->fd->scheme->energy(s, energy);
+    return fd_tables(s)->scheme->energy(s, energy);
 }
 
 static unda_status medium_dt(unda_solver *s, double *dt)
 {
-    TRY(fd_need(s));
     *dt = s->dt_stable;
-    return s->fd->scheme->medium_dt ? s->fd->scheme->medium_dt(s, dt) : UNDA_OK;
+    return fd_tables(s)->scheme->medium_dt ? fd_tables(s)->scheme->medium_dt(s, dt) : UNDA_OK;
 }
 
-unda_status unda_solver_medium_dt(unda_solver *s, double *dt)
+static unda_status clear_state(unda_solver *s)
 {
-    if (!dt)
-        FAIL(UNDA_ERR_ARG, "dt is NULL");
-    TRY(solver_enter(s));
-    return solver_leave(s, medium_dt(s, dt));
+    return fd_engine(s)->clear(s);
+}
+
+static unda_status rest(unda_solver *s)
+{
+    return fd_engine(s)->rest(s);
 }
 
 const struct method fd_method = {.name = "FD",
@@ -236,4 +239,9 @@ const struct method fd_method = {.name = "FD",
                                  .points_free = fd_points_free,
                                  .sample = fd_sample,
                                  .energy = energy,
-                                 .blown_up = fd_blown_up};
+                                 .blown_up = fd_blown_up,
+                                 .clear_state = clear_state,
+                                 .rest = rest,
+                                 .array_shape = fd_array_shape,
+                                 .set_material = fd_set_material,
+                                 .medium_dt = medium_dt};

@@ -6,9 +6,9 @@
 
 unda_status fd_need_material(const unda_solver *s)
 {
-    if (!s->fd->uniform && s->fd->num_given < s->fd->axis[0].num)
+    if (!fd_tables(s)->uniform && fd_tables(s)->num_given < fd_tables(s)->axis[0].num)
         FAIL(UNDA_ERR_ARG, "material is given for %lld of %lld planes; expected all before sources and steps",
-             (long long)s->fd->num_given, (long long)s->fd->axis[0].num);
+             (long long)fd_tables(s)->num_given, (long long)fd_tables(s)->axis[0].num);
     return UNDA_OK;
 }
 
@@ -24,7 +24,7 @@ enum { LARGE = 1 << 15 }; /* nodes: with fewer, threads take longer to start */
 /* What an engine keeps of one node's material, in its precision. */
 static double kept(const unda_solver *s, const double *material, int which, int num_free)
 {
-    double value = s->fd->scheme->material(s->fd, material, which, num_free);
+    double value = fd_tables(s)->scheme->material(fd_tables(s), material, which, num_free);
     return s->real_bytes == 4 ? (double)(float)value : value;
 }
 
@@ -33,7 +33,7 @@ static double kept(const unda_solver *s, const double *material, int which, int 
 static void fill_planes(const unda_solver *s, const double *material, int64_t first, int which, int64_t from,
                         int64_t to, void *planes)
 {
-    struct fd *fd = s->fd;
+    struct fd *fd = fd_tables(s);
     const struct fd_axis *ax = &fd->axis[0], *ay = &fd->axis[1], *az = &fd->axis[2];
     int32_t num = fd->scheme->num_parameter(fd), num_thread = parallel_few(s->options.threads);
     int differ = fd->varies[which];
@@ -63,7 +63,7 @@ static void fill_planes(const unda_solver *s, const double *material, int64_t fi
  * at again here, where the message belongs. */
 static unda_status check_materials(const unda_solver *s, int64_t nodes, const double *material)
 {
-    struct fd *fd = s->fd;
+    struct fd *fd = fd_tables(s);
     int32_t num = fd->scheme->num_parameter(fd), num_thread = parallel_few(s->options.threads);
     int64_t bad = nodes;
     if (nodes == 0)
@@ -82,7 +82,7 @@ static unda_status check_materials(const unda_solver *s, int64_t nodes, const do
 static unda_status set_planes(unda_solver *s, int64_t first, int64_t count, const double *material,
                               int64_t most, void *planes)
 {
-    struct fd *fd = s->fd;
+    struct fd *fd = fd_tables(s);
     const struct fd_axis *x = &fd->axis[0];
     int64_t from = first == 0 ? 0 : x->first + first;
     int64_t to = first + count == x->num ? x->total : x->first + first + count;
@@ -100,12 +100,11 @@ static unda_status set_planes(unda_solver *s, int64_t first, int64_t count, cons
     return UNDA_OK;
 }
 
-static unda_status set_material(unda_solver *s, int64_t first, int64_t count, const double *material)
+unda_status fd_set_material(unda_solver *s, int64_t first, int64_t count, const double *material)
 {
     enum { MOST_BYTES = 8 << 20 }; /* of planes at a time, but one at least */
-    TRY(fd_need(s));
-    const struct fd_axis *axis = s->fd->axis;
-    if (s->fd->uniform)
+    const struct fd_axis *axis = fd_tables(s)->axis;
+    if (fd_tables(s)->uniform)
         FAIL(UNDA_ERR_ARG, "the material is uniform; expected unda_fd_options.uniform = 0");
     TRY(fd_check_planes(first, count, axis[0].num));
     TRY(check_materials(s, count * axis[1].num * axis[2].num, material));
@@ -118,12 +117,4 @@ static unda_status set_material(unda_solver *s, int64_t first, int64_t count, co
     unda_status status = set_planes(s, first, count, material, most, planes);
     array_free(planes);
     return status;
-}
-
-unda_status unda_solver_set_material(unda_solver *s, int64_t first, int64_t count, const double *material)
-{
-    if (!material)
-        FAIL(UNDA_ERR_ARG, "material is NULL");
-    TRY(solver_enter(s));
-    return solver_leave(s, set_material(s, first, count, material));
 }

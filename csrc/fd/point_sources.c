@@ -68,12 +68,12 @@ static unda_status add_product(unda_solver *s, const struct fd_product *p, int f
 {
     int64_t node[POINT_NODES];
     double weight[POINT_NODES], most = 0;
-    int64_t count = spread(s->fd, p, node, weight);
-    TRY(s->fd->scheme->inject(s, rates, f, count, node, weight));
+    int64_t count = spread(fd_tables(s), p, node, weight);
+    TRY(fd_tables(s)->scheme->inject(s, rates, f, count, node, weight));
     for (int64_t i = 0; i < count; i++)
         most = fmax(most, fabs(weight[i]));
     if (most > 0 || isnan(most))
-        TRY(fd_check_range(s->fd, "what a unit of the source adds to fields", 1, &most));
+        TRY(fd_check_range(fd_tables(s), "what a unit of the source adds to fields", 1, &most));
     for (int64_t i = 0; i < count; i++)
         if (weight[i] != 0) /* else the source does not drive this field */
             pair[(*num)++] = (struct pair){node[i], weight[i]};
@@ -97,7 +97,7 @@ static bool drives(const struct fd *fd, const double *rates, int f)
 static unda_status add_field(unda_solver *s, const struct fd_row *row, int f, const double *rates,
                              struct pair *pair, int64_t *num)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     int64_t count = 0, kept = 0;
     if (drives(fd, rates, f))
         TRY(add_product(s, &row[f].part[0], f, rates, pair, &count));
@@ -124,7 +124,7 @@ static unda_status add_field(unda_solver *s, const struct fd_row *row, int f, co
 static unda_status fill_source(unda_solver *s, struct fd_source *source, const struct fd_row *row,
                                const double *position, const double *rates, struct pair *pair)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     bool any = false;
     for (int f = 0; f < fd->num_field; f++) {
         source->first[f] = source->num;
@@ -148,7 +148,7 @@ static unda_status fill_source(unda_solver *s, struct fd_source *source, const s
 
 unda_status fd_source_new(unda_solver *s, void **out, const unda_source *given)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     const double *position = given->places, *rates = given->rates;
     if (given->num_cell != 1)
         FAIL(UNDA_ERR_ARG, "num_cell of the source is %lld, expected 1 on a grid",

@@ -23,11 +23,11 @@ unda_status fd_points_check(const unda_solver *s, const unda_receivers *r)
     if (r->first)
         FAIL(UNDA_ERR_ARG, "first of unda_receivers is given, expected NULL on a grid");
     for (int32_t i = 0; i < r->num_field; i++)
-        if (r->fields[i] < 0 || r->fields[i] >= s->fd->num_field)
+        if (r->fields[i] < 0 || r->fields[i] >= fd_tables(s)->num_field)
             FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0..%d: the %s scheme has values only",
-                 r->fields[i], s->fd->num_field - 1, s->fd->scheme->name);
+                 r->fields[i], fd_tables(s)->num_field - 1, fd_tables(s)->scheme->name);
     for (int64_t i = 0; i < r->num_point; i++)
-        TRY(fd_inside(s->fd, r->points + 3 * i, "receiver", i));
+        TRY(fd_inside(fd_tables(s), r->points + 3 * i, "receiver", i));
     return UNDA_OK;
 }
 
@@ -106,7 +106,7 @@ static unda_status fill_column(unda_solver *s, struct fd_points *p, const unda_r
 {
     TRY(fd_rows(s, r->fields[column], r->num_point, r->points, row));
     p->nodes[column].field = r->fields[column];
-    TRY(fill_nodes(s->fd, &p->nodes[column], r->num_point, row, 0));
+    TRY(fill_nodes(fd_tables(s), &p->nodes[column], r->num_point, row, 0));
     for (int part = 1; part < FD_MAX_PART; part++) {
         bool any = false;
         for (int64_t i = 0; i < r->num_point && !any; i++)
@@ -115,7 +115,7 @@ static unda_status fill_column(unda_solver *s, struct fd_points *p, const unda_r
             continue;
         struct fd_nodes *more = &p->nodes[p->num_nodes++];
         more->column = column;
-        TRY(fill_nodes(s->fd, more, r->num_point, row, part));
+        TRY(fill_nodes(fd_tables(s), more, r->num_point, row, part));
     }
     return UNDA_OK;
 }

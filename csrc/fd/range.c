@@ -58,7 +58,7 @@ unda_status fd_check_units(const struct fd *fd, const struct physics *physics, c
 /* dt and the volume of a cell are float64 throughout. */
 unda_status fd_check_steps(const unda_solver *s)
 {
-    const struct fd_axis *axis = s->fd->axis;
+    const struct fd_axis *axis = fd_tables(s)->axis;
     double volume = axis[0].h * axis[1].h * axis[2].h;
     if (axis[0].total * axis[1].total * axis[2].total == 1)
         FAIL(UNDA_ERR_ARG, "the grid has one node along each axis, expected more along one at least");
@@ -67,6 +67,6 @@ unda_status fd_check_steps(const unda_solver *s)
             UNDA_ERR_ARG,
             "the stable step is %.3g s and the volume of a cell %.3g m3 (speed %.3g m/s, spacing %.3g, %.3g, "
             "%.3g m), beyond float64; use other units",
-            s->dt_stable, volume, s->fd->speed_max, axis[0].h, axis[1].h, axis[2].h);
+            s->dt_stable, volume, fd_tables(s)->speed_max, axis[0].h, axis[1].h, axis[2].h);
     return UNDA_OK;
 }

@@ -357,7 +357,7 @@ static unda_status read_slopes(unda_solver *s, int f, int64_t num, const double 
                                int64_t *node, double *values)
 {
     enum { EACH = 8 * (FD_MAX_PART - 1) };
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     double share[4];
     for (int64_t i = 0; i < EACH * num; i += 4) {
         const struct staggered_slope *slope =
@@ -377,14 +377,15 @@ unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points, st
     int64_t *node;
     double *values = NULL;
     for (int64_t i = 0; i < num; i++) {
-        point_row(s->fd, f, points + 3 * i, &row[i]);
+        point_row(fd_tables(s), f, points + 3 * i, &row[i]);
         any = any || joined(&row[i]);
     }
     if (!any)
         return UNDA_OK;
     TRY(fd_need_material(s));
     TRY(array_try(&node, EACH * num, sizeof *node, "points"));
-    unda_status status = array_try(&values, EACH * s->fd->num_material * num, sizeof *values, "points");
+    unda_status status =
+        array_try(&values, EACH * fd_tables(s)->num_material * num, sizeof *values, "points");
     if (status == UNDA_OK)
         status = read_slopes(s, f, num, points, row, node, values);
     array_free(node);

@@ -21,7 +21,7 @@ static const struct engine *engine(const unda_solver_options *o)
 
 static unda_status sizes(unda_solver *s, const unda_solver_options *o)
 {
-    struct fd *fd = s->fd;
+    struct fd *fd = fd_tables(s);
     fd->num_field = 1;
     fd->num_material = !fd->uniform;
     for (int a = 0; a < 3; a++)
@@ -45,16 +45,16 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
 
 static unda_status prepare(unda_solver *s, const unda_solver_options *o)
 {
-    fd_scalar_weights(s->fd, s->dt, s->dt_stable, s->real_bytes);
-    if (s->fd->uniform)
-        TRY(fd_check_range(s->fd, "squares of Courant numbers", 1, &s->fd->speed));
-    TRY(fd_damping(s->fd, o->fd, s->dt));
-    return fd_matched_tables(s->fd, o->fd, s->dt);
+    fd_scalar_weights(fd_tables(s), s->dt, s->dt_stable, s->real_bytes);
+    if (fd_tables(s)->uniform)
+        TRY(fd_check_range(fd_tables(s), "squares of Courant numbers", 1, &fd_tables(s)->speed));
+    TRY(fd_damping(fd_tables(s), o->fd, s->dt));
+    return fd_matched_tables(fd_tables(s), o->fd, s->dt);
 }
 
 static void info(const unda_solver *s, unda_solver_info *info)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     info->flops =
         9 * fd->half + 2 + (fd->split ? 3 : 0); /* 3 M pairs: add, multiply-add; centre; old level */
     info->bytes_per_elem = (fd->uniform ? 3 : 4) * s->real_bytes; /* p, p_ read, p' written; speed */
@@ -103,7 +103,7 @@ static unda_status inject(unda_solver *s, const double *rates, int f, int64_t nu
                           double *weight)
 {
     (void)f;
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     double *speed;
     TRY(array_try(&speed, num, sizeof *speed, "source"));
     unda_status status = fd->uniform ? UNDA_OK : fd_engine(s)->gather(s, FD_SPEED, num, node, speed);

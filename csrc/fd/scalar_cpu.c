@@ -33,8 +33,8 @@ enum { STEP_BYTES = 600 << 10, TILE_BYTES = 15 << 17, MAX_DEPTH = 8, STEP_Y = 32
 /* Bytes that a front has around it: both levels, and the speeds of nodes. */
 static int64_t front_bytes(const unda_solver *s, int64_t row_bytes, int64_t depth, int64_t rows)
 {
-    int64_t half = s->fd->half;
-    int64_t planes = 2 * ((depth + 1) * half + 1) + (s->fd->uniform ? 0 : (depth - 1) * half + 1);
+    int64_t half = fd_tables(s)->half;
+    int64_t planes = 2 * ((depth + 1) * half + 1) + (fd_tables(s)->uniform ? 0 : (depth - 1) * half + 1);
     return planes * (rows + (depth + 1) * half) * row_bytes;
 }
 
@@ -42,7 +42,7 @@ static int64_t front_bytes(const unda_solver *s, int64_t row_bytes, int64_t dept
  * Tiles do not close on themselves. */
 static void choose_tile(const unda_solver *s, struct scalar_cpu *t)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     int64_t half = fd->half, num_y = fd->axis[1].total, row_bytes = t->base.stride[1] * s->real_bytes;
     bool vain = row_bytes * (fd->uniform ? 2 : 3) * num_y * fd->axis[0].total < TILE_BYTES ||
                 front_bytes(s, row_bytes, 2, TILE_Y) > TILE_BYTES;
@@ -68,17 +68,18 @@ static unda_status forecast(unda_solver *s)
 {
     struct scalar_cpu t = {0};
     fd_cpu_lay_out(s, &t.base);
-    int64_t total = s->fd->axis[0].total + s->fd->axis[1].total + s->fd->axis[2].total;
-    s->host_bytes = (s->fd->uniform ? 2 : 3) * t.base.count * s->real_bytes + total * (s->real_bytes + 9);
-    for (int32_t i = 0; i < s->fd->num_slab; i++)
-        s->host_bytes += fd_slab_count(&s->fd->slab[i]) * s->real_bytes;
+    int64_t total = fd_tables(s)->axis[0].total + fd_tables(s)->axis[1].total + fd_tables(s)->axis[2].total;
+    s->host_bytes =
+        (fd_tables(s)->uniform ? 2 : 3) * t.base.count * s->real_bytes + total * (s->real_bytes + 9);
+    for (int32_t i = 0; i < fd_tables(s)->num_slab; i++)
+        s->host_bytes += fd_slab_count(&fd_tables(s)->slab[i]) * s->real_bytes;
     s->device_bytes = 0;
     return UNDA_OK;
 }
 
 static unda_status allocate_matched(unda_solver *s, struct scalar_cpu *t)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     for (int32_t i = 0; i < fd->num_slab; i++) {
         const struct fd_slab *slab = &fd->slab[i];
         struct scalar_cpu_matched *m = &t->matched[slab->axis];
@@ -100,7 +101,7 @@ static unda_status allocate_matched(unda_solver *s, struct scalar_cpu *t)
 
 static unda_status create(unda_solver *s)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     struct scalar_cpu *t;
     TRY(forecast(s));
     fork_mark();
@@ -148,15 +149,15 @@ static void advance(unda_solver *s, int64_t time, int64_t start, int64_t x, int6
 {
     struct scalar_cpu *t = tables(s);
     void *next = t->base.array[(time + 1) % 2];
-    int64_t num_y = s->fd->axis[1].total, num_z = s->fd->axis[2].total;
+    int64_t num_y = fd_tables(s)->axis[1].total, num_z = fd_tables(s)->axis[2].total;
     begin = begin > 0 ? begin : 0;
     end = end < num_y ? end : num_y;
-    if (x < 0 || x >= s->fd->axis[0].total || begin >= end)
+    if (x < 0 || x >= fd_tables(s)->axis[0].total || begin >= end)
         return;
     int64_t first = (x * num_y + begin) * num_z, last = (x * num_y + end) * num_z;
-    code(s)->rows(s->fd, t, t->base.array[time % 2], next, x, begin, end);
+    code(s)->rows(fd_tables(s), t, t->base.array[time % 2], next, x, begin, end);
     fd_cpu_inject(s, next, 0, time, first, last);
-    code(s)->ghosts(s->fd, t, next, x, begin, end);
+    code(s)->ghosts(fd_tables(s), t, next, x, begin, end);
     fd_cpu_keep(s, next, 0, start + time + 1, start, first, last);
 }
 
@@ -164,7 +165,8 @@ static void advance(unda_solver *s, int64_t time, int64_t start, int64_t x, int6
 static void advance_block(unda_solver *s, int64_t time, int64_t start, int64_t depth, int64_t block)
 {
     struct scalar_cpu *t = tables(s);
-    int64_t num_x = s->fd->axis[0].total, num_y = s->fd->axis[1].total, half = s->fd->half, rows = t->block_y;
+    int64_t num_x = fd_tables(s)->axis[0].total, num_y = fd_tables(s)->axis[1].total,
+            half = fd_tables(s)->half, rows = t->block_y;
     for (int64_t front = 0; front < num_x + (depth - 1) * half; front++) {
         while (block > 0 && atomic_load_explicit(&t->passed[block - 1], memory_order_acquire) <= front)
             sched_yield();
@@ -180,7 +182,7 @@ static void advance_block(unda_solver *s, int64_t time, int64_t start, int64_t d
 static void advance_tile(unda_solver *s, int64_t time, int64_t start, int64_t depth)
 {
     struct scalar_cpu *t = tables(s);
-    int64_t num_x = s->fd->axis[0].total, rows = t->block_y;
+    int64_t num_x = fd_tables(s)->axis[0].total, rows = t->block_y;
     for (int64_t block = 0; block < t->num_block; block++)
         atomic_store(&t->passed[block], 0);
 #pragma omp parallel num_threads(s->threads)
@@ -200,10 +202,10 @@ static void advance_tile(unda_solver *s, int64_t time, int64_t start, int64_t de
 /* The state may have been set: its ghosts are not there yet. */
 static void fill_ghosts(unda_solver *s)
 {
-    const struct fd_axis *axis = s->fd->axis;
+    const struct fd_axis *axis = fd_tables(s)->axis;
 #pragma omp parallel for schedule(static) num_threads(s->threads)
     for (int64_t x = 0; x < axis[0].total; x++)
-        code(s)->ghosts(s->fd, tables(s), fd_cpu(s)->array[0], x, 0, axis[1].total);
+        code(s)->ghosts(fd_tables(s), tables(s), fd_cpu(s)->array[0], x, 0, axis[1].total);
 }
 
 static void swap(struct fd_cpu *t)
@@ -234,8 +236,8 @@ static unda_status run(unda_solver *s, int64_t num_step)
 
 static void clear_memory(unda_solver *s)
 {
-    for (int32_t i = 0; i < s->fd->num_slab; i++) {
-        const struct fd_slab *slab = &s->fd->slab[i];
+    for (int32_t i = 0; i < fd_tables(s)->num_slab; i++) {
+        const struct fd_slab *slab = &fd_tables(s)->slab[i];
         memset(tables(s)->matched[slab->axis].memory[slab->term], 0,
                (size_t)(fd_slab_count(slab) * s->real_bytes));
     }
@@ -243,7 +245,7 @@ static void clear_memory(unda_solver *s)
 
 static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
 {
-    const struct fd_slab *slab = &s->fd->slab[number];
+    const struct fd_slab *slab = &fd_tables(s)->slab[number];
     size_t plane = (size_t)(slab->num[1] * slab->num[2] * s->real_bytes);
     char *at = (char *)tables(s)->matched[slab->axis].memory[slab->term] + (size_t)first * plane;
     if (out)
@@ -266,8 +268,8 @@ static unda_status rest(unda_solver *s)
     memset(t->base.array[1], 0, (size_t)(t->base.count * s->real_bytes));
     fill_ghosts(s);
 #pragma omp parallel for schedule(static) num_threads(s->threads)
-    for (int64_t x = 0; x < s->fd->axis[0].total; x++)
-        code(s)->rows(s->fd, t, t->base.array[0], t->base.array[1], x, 0, s->fd->axis[1].total);
+    for (int64_t x = 0; x < fd_tables(s)->axis[0].total; x++)
+        code(s)->rows(fd_tables(s), t, t->base.array[0], t->base.array[1], x, 0, fd_tables(s)->axis[1].total);
     for (int64_t i = 0; i < t->base.count; i++)
         fd_cpu_put(s, t->base.array[1], i, 0.5 * fd_cpu_get(s, t->base.array[1], i));
     clear_memory(s);

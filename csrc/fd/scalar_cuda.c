@@ -23,7 +23,7 @@ enum { NUM_ARRAY = 9 };
  * grid. */
 static unda_status lay_out(const unda_solver *s, struct scalar_cuda *t)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     int64_t unit = 128 / s->real_bytes, words = fd->axis[2].total;
     const char *why = diamond_choose(s, &t->diamond.tile);
     t->many = s->options.kernel == UNDA_KERNEL_DIAMOND ||
@@ -49,26 +49,26 @@ static int64_t damp_margin(const struct scalar_cuda *t)
 /* With what lies beside the grid. */
 static int64_t level_bytes(const unda_solver *s, const struct scalar_cuda *t)
 {
-    return t->base.plane * (s->fd->axis[0].total + 2 * t->pad_x) * s->real_bytes;
+    return t->base.plane * (fd_tables(s)->axis[0].total + 2 * t->pad_x) * s->real_bytes;
 }
 
 /* Matched layers: where the words of those along an axis begin; the number of them for axis 3. Rows of planes
  * are as far apart as those of the state. */
 static int64_t memory_row(const unda_solver *s, const struct scalar_cuda *t, int axis)
 {
-    return axis == 2 ? fd_matched(&s->fd->axis[2]) : t->base.pitch;
+    return axis == 2 ? fd_matched(&fd_tables(s)->axis[2]) : t->base.pitch;
 }
 static int64_t memory_plane(const unda_solver *s, const struct scalar_cuda *t, int axis)
 {
-    const struct fd_axis *y = &s->fd->axis[1];
+    const struct fd_axis *y = &fd_tables(s)->axis[1];
     return (axis == 1 ? fd_matched(y) : y->total) * memory_row(s, t, axis);
 }
 static int64_t memory_part(const unda_solver *s, const struct scalar_cuda *t, int axis)
 {
-    const struct fd_axis *x = &s->fd->axis[0];
+    const struct fd_axis *x = &fd_tables(s)->axis[0];
     int64_t num = (axis == 0 ? fd_matched(x) : x->total) * memory_plane(s, t, axis),
             unit = 128 / s->real_bytes;
-    return fd_matched(&s->fd->axis[axis]) ? (num + unit - 1) / unit * unit : 0;
+    return fd_matched(&fd_tables(s)->axis[axis]) ? (num + unit - 1) / unit * unit : 0;
 }
 static int64_t memory_words(const unda_solver *s, const struct scalar_cuda *t, int axis)
 {
@@ -89,19 +89,19 @@ void scalar_cuda_matched(const unda_solver *s, struct scalar_matched matched[3])
 {
     const struct scalar_cuda *t = scalar_cuda(s);
     for (int a = 0; a < 3; a++) {
-        const struct fd_axis *axis = &s->fd->axis[a];
+        const struct fd_axis *axis = &fd_tables(s)->axis[a];
         struct scalar_matched *m = &matched[a];
         m->memory = POINTER(t->memory + (gpu_ptr)(memory_words(s, t, a) * s->real_bytes));
-        m->table = POINTER(t->table + (gpu_ptr)(table_words(s->fd, a) * s->real_bytes));
+        m->table = POINTER(t->table + (gpu_ptr)(table_words(fd_tables(s), a) * s->real_bytes));
         m->stride_x = memory_plane(s, t, a);
         m->stride_y = memory_row(s, t, a);
         m->part = memory_part(s, t, a);
         m->low = (int)axis->matched[0];
         m->high = (int)(axis->total - 1 - axis->matched[1]);
         m->num = (int)fd_matched(axis);
-        for (int k = 1; k <= s->fd->half; k++) {
-            double first = fd_flux_weight(s->fd, a, 1);
-            m->flux64[k] = k == 1 ? first : fd_flux_weight(s->fd, a, k) / first;
+        for (int k = 1; k <= fd_tables(s)->half; k++) {
+            double first = fd_flux_weight(fd_tables(s), a, 1);
+            m->flux64[k] = k == 1 ? first : fd_flux_weight(fd_tables(s), a, k) / first;
             m->flux32[k] = (float)m->flux64[k];
         }
     }
@@ -109,7 +109,7 @@ void scalar_cuda_matched(const unda_solver *s, struct scalar_matched matched[3])
 
 static void list_arrays(const unda_solver *s, struct scalar_cuda *t, struct array list[NUM_ARRAY])
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     int64_t real = s->real_bytes, level = level_bytes(s, t);
     int64_t margin = 2 * damp_margin(t);
     const struct array all[NUM_ARRAY] = {{&t->base.array[0], level, "state"},
@@ -138,7 +138,7 @@ static int64_t device_bytes(const unda_solver *s, struct scalar_cuda *t)
 static unda_status plan(unda_solver *s, struct scalar_cuda *t)
 {
     TRY(lay_out(s, t));
-    TRY(streamed_choose(s, t, device_bytes(s, t) - (s->fd->uniform ? 2 : 3) * level_bytes(s, t)));
+    TRY(streamed_choose(s, t, device_bytes(s, t) - (fd_tables(s)->uniform ? 2 : 3) * level_bytes(s, t)));
     s->device_bytes = device_bytes(s, t);
     s->host_bytes = t->streamed.slab ? streamed_host_bytes(s, t)
                                      : t->base.plane * s->real_bytes + fd_cuda_passage_bytes(s);
@@ -174,9 +174,9 @@ static void defines(const unda_solver *s, bool split, int tile_y, char text[NUM_
                     const char *options[NUM_OPTION])
 {
     snprintf(text[0], OPTION_BYTES, "-DREAL=%s", s->real_bytes == 4 ? "float" : "double");
-    snprintf(text[1], OPTION_BYTES, "-DHALF=%d", s->fd->half);
-    snprintf(text[2], OPTION_BYTES, "-DSPLIT=%d", !split ? 0 : s->fd->uniform ? 1 : 2);
-    snprintf(text[3], OPTION_BYTES, "-DDAMP=%d", fd_is_damped(s->fd));
+    snprintf(text[1], OPTION_BYTES, "-DHALF=%d", fd_tables(s)->half);
+    snprintf(text[2], OPTION_BYTES, "-DSPLIT=%d", !split ? 0 : fd_tables(s)->uniform ? 1 : 2);
+    snprintf(text[3], OPTION_BYTES, "-DDAMP=%d", fd_is_damped(fd_tables(s)));
     snprintf(text[4], OPTION_BYTES, "-DTILE_Y=%d", tile_y);
     for (int i = 0; i < NUM_OPTION; i++)
         options[i] = text[i];
@@ -187,12 +187,12 @@ static unda_status compile(unda_solver *s, struct scalar_cuda *t)
     char text[NUM_OPTION][OPTION_BYTES];
     const char *options[NUM_OPTION];
     double begin = clock_seconds();
-    defines(s, s->fd->split, t->tile_y, text, options);
+    defines(s, fd_tables(s)->split, t->tile_y, text, options);
     struct gpu_source step = {"fd/step.cu", options, NUM_OPTION};
     TRY(gpu_module_new(&t->step_module, t->base.gpu, &step));
     TRY(gpu_kernel_get(&t->step, t->step_module, "scalar_step", 0));
     struct gpu_source layers = {"fd/matched.cu", options, NUM_OPTION};
-    if (fd_is_matched(s->fd)) {
+    if (fd_is_matched(fd_tables(s))) {
         TRY(gpu_module_new(&t->layers_module, t->base.gpu, &layers));
         TRY(gpu_kernel_get(&t->layers, t->layers_module, "scalar_layers", 0));
     }
@@ -207,7 +207,7 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
         return diamond_compile_only(s, compute_capability, resources);
     char text[NUM_OPTION][OPTION_BYTES];
     const char *options[NUM_OPTION];
-    defines(s, !s->fd->uniform, TILE_Y, text, options);
+    defines(s, !fd_tables(s)->uniform, TILE_Y, text, options);
     struct gpu_source step = {"fd/step.cu", options, NUM_OPTION};
     TRY(gpu_compile_only(&step, "scalar_step", compute_capability, resources));
     resources->threads = 32 * TILE_Y;
@@ -218,11 +218,11 @@ static unda_status upload_damp(unda_solver *s, struct scalar_cuda *t)
 {
     int64_t margin = damp_margin(t);
     for (int a = 0; a < 3; a++) {
-        int64_t num = s->fd->axis[a].total;
+        int64_t num = fd_tables(s)->axis[a].total;
         double *damp;
         TRY(array_try(&damp, num + 2 * margin, sizeof *damp, "layers"));
         for (int64_t i = 0; i < num + 2 * margin; i++)
-            damp[i] = i >= margin && i < margin + num ? s->fd->axis[a].damp[i - margin] : 1;
+            damp[i] = i >= margin && i < margin + num ? fd_tables(s)->axis[a].damp[i - margin] : 1;
         unda_status status = fd_cuda_reals(s, t->damp_memory[a], damp, num + 2 * margin);
         array_free(damp);
         TRY(status);
@@ -234,10 +234,10 @@ static unda_status upload_damp(unda_solver *s, struct scalar_cuda *t)
 static unda_status upload_matched(unda_solver *s, struct scalar_cuda *t)
 {
     for (int a = 0; a < 3; a++) {
-        const struct fd_axis *axis = &s->fd->axis[a];
+        const struct fd_axis *axis = &fd_tables(s)->axis[a];
         if (fd_matched(axis))
-            TRY(fd_cuda_reals(s, t->table + (gpu_ptr)(table_words(s->fd, a) * s->real_bytes), axis->match,
-                              6 * fd_matched(axis)));
+            TRY(fd_cuda_reals(s, t->table + (gpu_ptr)(table_words(fd_tables(s), a) * s->real_bytes),
+                              axis->match, 6 * fd_matched(axis)));
     }
     return UNDA_OK;
 }
@@ -247,8 +247,8 @@ static unda_status upload_matched(unda_solver *s, struct scalar_cuda *t)
  * M, since each loads 2 M planes that others load as well. */
 static int choose_chunk(const unda_solver *s, const struct scalar_cuda *t)
 {
-    int64_t num = s->fd->axis[0].total, least = 4 * s->fd->half, most = num < 64 ? num : 64;
-    int64_t rows = t->streamed.slab ? t->streamed.slab : s->fd->axis[1].total;
+    int64_t num = fd_tables(s)->axis[0].total, least = 4 * fd_tables(s)->half, most = num < 64 ? num : 64;
+    int64_t rows = t->streamed.slab ? t->streamed.slab : fd_tables(s)->axis[1].total;
     int64_t tiles = ((t->base.pitch * s->real_bytes + 511) / 512) * ((rows + t->tile_y - 1) / t->tile_y);
     int64_t chunk = num * tiles / (8 * gpu_info(t->base.gpu)->num_sm) + 1;
     chunk = chunk < least ? least : chunk;
@@ -276,7 +276,7 @@ static unda_status create(unda_solver *s)
     t->chunk = choose_chunk(s, t);
     s->num_launch = 1;
     for (int a = 0; a < 3; a++)
-        s->num_launch += fd_matched(&s->fd->axis[a]) > 0;
+        s->num_launch += fd_matched(&fd_tables(s)->axis[a]) > 0;
     TRY(upload_matched(s, t));
     return upload_damp(s, t);
 }
@@ -358,7 +358,7 @@ static unda_status find_bad(unda_solver *s, int64_t *index)
 static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
 {
     struct scalar_cuda *t = scalar_cuda(s);
-    const struct fd_slab *slab = &s->fd->slab[number];
+    const struct fd_slab *slab = &fd_tables(s)->slab[number];
     int64_t real = s->real_bytes, row = slab->num[2] * real, pitch = memory_row(s, t, slab->axis) * real;
     int64_t begin = memory_words(s, t, slab->axis) + slab->term * memory_part(s, t, slab->axis) +
                     first * memory_plane(s, t, slab->axis);
@@ -374,7 +374,7 @@ static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count
 /* For rows [first, end) of y. */
 static struct scalar_args step_args(const unda_solver *s, int64_t first, int64_t end)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     const struct scalar_cuda *t = scalar_cuda(s);
     struct scalar_args a = {.p = POINTER(fd_cuda_origin(s, t->base.array[0])),
                             .q = POINTER(fd_cuda_origin(s, t->base.array[1])),
@@ -408,7 +408,7 @@ static unda_status launch_layers(unda_solver *s, int axis, int64_t first, int64_
 {
     struct scalar_cuda *t = scalar_cuda(s);
     struct scalar_args a = step_args(s, first, end);
-    int64_t num = fd_matched(&s->fd->axis[axis]), planes = axis == 0 ? num : a.num[0];
+    int64_t num = fd_matched(&fd_tables(s)->axis[axis]), planes = axis == 0 ? num : a.num[0];
     int64_t nodes = (axis == 1 ? num : a.num[1]) * (axis == 2 ? num : a.num[2]);
     struct gpu_shape shape = {
         {(nodes + BLOCK - 1) / BLOCK, planes < 65535 ? planes : 65535, 1}, {BLOCK, 1, 1}, 0};
@@ -462,7 +462,7 @@ static unda_status take_step(unda_solver *s, int64_t begin, int64_t first, int64
 static unda_status run_steps(unda_solver *s, int64_t begin, int64_t num_step)
 {
     for (int64_t i = 0; i < num_step; i++)
-        TRY(take_step(s, begin, 0, s->fd->axis[1].total));
+        TRY(take_step(s, begin, 0, fd_tables(s)->axis[1].total));
     return UNDA_OK;
 }
 
@@ -551,7 +551,7 @@ static unda_status rest(unda_solver *s)
         return gpu_sync(t->base.stream);
     }
     TRY(gpu_zero_async(t->base.stream, t->base.array[1], level_bytes(s, t)));
-    TRY(launch_step(s, 0, s->fd->axis[1].total));
+    TRY(launch_step(s, 0, fd_tables(s)->axis[1].total));
     TRY(fd_cuda_whole(s, &t->base.halve, t->base.array[1]));
     TRY(clear_memory(s));
     return gpu_sync(t->base.stream);
@@ -569,12 +569,12 @@ static unda_status reserve(unda_solver *s)
 static unda_status queue_step(unda_solver *s, int which)
 {
     (void)which;
-    return launch_alone(s, 0, s->fd->axis[1].total);
+    return launch_alone(s, 0, fd_tables(s)->axis[1].total);
 }
 
 static unda_status queue_layers(unda_solver *s, int axis)
 {
-    return launch_layers(s, axis, 0, s->fd->axis[1].total);
+    return launch_layers(s, axis, 0, fd_tables(s)->axis[1].total);
 }
 
 static unda_status queue_inject(unda_solver *s, int which)
@@ -606,7 +606,7 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
         static const char *const layers[] = {"scalar_layers_x", "scalar_layers_y", "scalar_layers_z"};
         for (int axis = 0; axis < 3; axis++)
             fd_cuda_add_part(&what, (struct fd_cuda_part){layers[axis], queue_layers, axis,
-                                                          fd_matched(&s->fd->axis[axis]) > 0, 1});
+                                                          fd_matched(&fd_tables(s)->axis[axis]) > 0, 1});
         fd_cuda_add_part(&what, (struct fd_cuda_part){"scalar_step", queue_step, 0, 1, 1});
         fd_cuda_add_points(s, &what, queue_inject);
     } else { /* sources and receivers are the kernel's */

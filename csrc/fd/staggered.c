@@ -74,7 +74,7 @@ static void place_fields(struct fd *fd, const int32_t *boundary)
 
 static unda_status sizes(unda_solver *s, const unda_solver_options *o)
 {
-    struct fd *fd = s->fd;
+    struct fd *fd = fd_tables(s);
     fd->physics = staggered_physics[o->physics];
     fd->num_material = fd->physics->num_material;
     place_fields(fd, o->boundary);
@@ -87,7 +87,7 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
 
 static unda_status prepare(unda_solver *s, const unda_solver_options *o)
 {
-    struct fd *fd = s->fd;
+    struct fd *fd = fd_tables(s);
     double weight[MAX_HALF + 1];
     fd_staggered_difference(fd->half, weight);
     fd->half_dt = 0.5 * s->dt;
@@ -103,7 +103,7 @@ static unda_status prepare(unda_solver *s, const unda_solver_options *o)
 /* Each pass reads the other's fields and its materials that vary, reads and writes its own. */
 static void info(const unda_solver *s, unda_solver_info *info)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     const struct staggered *p = fd->physics;
     int32_t terms = p->num_term[0] + p->num_term[1], materials = 0;
     for (int i = 0; i < fd->num_material; i++)
@@ -176,13 +176,13 @@ static int64_t corner_node(const struct fd *fd, int64_t node, int corner, int *f
 static unda_status gather_corners(unda_solver *s, int f, int64_t num, const int64_t *node,
                                   staggered_corners *corners, int64_t *place, double *values)
 {
-    const struct staggered *p = s->fd->physics;
+    const struct staggered *p = fd_tables(s)->physics;
     for (int c = 0; c < 8; c++) {
         int free;
         if (!staggered_corner(p, f, c))
             continue;
         for (int64_t i = 0; i < num; i++)
-            place[i] = corner_node(s->fd, node[i], c, &free);
+            place[i] = corner_node(fd_tables(s), node[i], c, &free);
         for (int which = 0; which < p->num_material; which++) {
             TRY(fd_engine(s)->gather(s, FD_MATERIAL + which, num, place, values));
             for (int64_t i = 0; i < num; i++)
@@ -206,8 +206,9 @@ static unda_status inject(unda_solver *s, const double *rates, int f, int64_t nu
         status = gather_corners(s, f, num, node, corners, place, values);
     for (int64_t i = 0; i < num && status == UNDA_OK; i++) {
         int free;
-        corner_node(s->fd, node[i], 0, &free);
-        weight[i] *= s->fd->physics->gain((const double(*)[FD_MAX_MATERIAL])corners[i], f, rates, free);
+        corner_node(fd_tables(s), node[i], 0, &free);
+        weight[i] *=
+            fd_tables(s)->physics->gain((const double(*)[FD_MAX_MATERIAL])corners[i], f, rates, free);
     }
     array_free(corners);
     array_free(place);

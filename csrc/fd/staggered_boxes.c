@@ -18,11 +18,11 @@ struct staggered_tile staggered_choose_tile(const unda_solver *s)
 {
     enum { THREADS = 128 };
     const int32_t *plan = s->options.plan;
-    int half = s->fd->half, num = s->fd->num_field, real = (int)s->real_bytes;
+    int half = fd_tables(s)->half, num = fd_tables(s)->num_field, real = (int)s->real_bytes;
     bool few = (num <= 4 && half <= 4) || (num <= 6 && half <= 3 && real == 4);
     int all = few ? 768 : num <= 6 || half <= 3 ? 512 : 384; /* threads an SM */
     int width = plan[2] ? plan[2] : half > 5 && num > 4 ? 1 : 8 / real;
-    int64_t num_y = s->fd->axis[1].total;
+    int64_t num_y = fd_tables(s)->axis[1].total;
     int lanes = plan[4] ? plan[4] : 32;
     int rows = plan[0] ? plan[0] : THREADS / lanes < num_y ? THREADS / lanes : (int)num_y;
     int blocks = share(all, rows * lanes);
@@ -42,9 +42,10 @@ int staggered_choose_planes(const unda_solver *s, enum staggered_part part)
 {
     enum { PLENTY = 8192 };
     struct staggered_tile tile = staggered_choose_tile(s);
-    int64_t num = s->fd->axis[0].total, given = s->options.plan[1], planes = 8 * s->fd->half;
-    int64_t across = s->fd->axis[1].total / tile.rows * (s->fd->axis[2].total / (tile.lanes * tile.width));
-    if (s->fd->num_field <= 4)
+    int64_t num = fd_tables(s)->axis[0].total, given = s->options.plan[1], planes = 8 * fd_tables(s)->half;
+    int64_t across =
+        fd_tables(s)->axis[1].total / tile.rows * (fd_tables(s)->axis[2].total / (tile.lanes * tile.width));
+    if (fd_tables(s)->num_field <= 4)
         planes /= 2;
     else if (num / (2 * planes) * across >= PLENTY)
         planes *= 2;
@@ -79,7 +80,7 @@ static int add_box(const unda_solver *s, const struct staggered_tile *tile, stru
                    int num, const int64_t begin[3], const int64_t end[3], int planes)
 {
     struct staggered_box *box = &boxes[num];
-    int64_t first = s->fd->axis[2].first;
+    int64_t first = fd_tables(s)->axis[2].first;
     for (int a = 0; a < 3; a++) {
         box->begin[a] = (int)begin[a];
         box->end[a] = (int)end[a];
@@ -116,7 +117,7 @@ static bool any_pinned(const struct fd *fd, int a, int64_t i)
 static void find_user(const unda_solver *s, const struct staggered_tile *tile, int a, int64_t *low,
                       int64_t *high)
 {
-    const struct fd_axis *axis = &s->fd->axis[a];
+    const struct fd_axis *axis = &fd_tables(s)->axis[a];
     int64_t whole = a == 2 ? tile->width : 1;
     *low = axis->first;
     *high = *low + axis->num;
@@ -128,7 +129,7 @@ static void find_user(const unda_solver *s, const struct staggered_tile *tile, i
 static void find_inside(const unda_solver *s, const struct staggered_tile *tile, int a, int64_t *low,
                         int64_t *high)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     const struct fd_axis *axis = &fd->axis[a];
     int64_t last = axis->total - 1;
     find_user(s, tile, a, low, high);
@@ -146,10 +147,11 @@ static void find_inside(const unda_solver *s, const struct staggered_tile *tile,
 
 void staggered_find_clear(const unda_solver *s, int clear[2])
 {
-    const struct fd_axis *axis = &s->fd->axis[2];
+    const struct fd_axis *axis = &fd_tables(s)->axis[2];
     bool walls = axis->side[0] != SIDE_PERIODIC;
-    clear[0] = walls && axis->first == 0 ? s->fd->half : INT32_MIN;
-    clear[1] = walls && axis->first + axis->num == axis->total ? (int)axis->total - s->fd->half : INT32_MAX;
+    clear[0] = walls && axis->first == 0 ? fd_tables(s)->half : INT32_MIN;
+    clear[1] =
+        walls && axis->first + axis->num == axis->total ? (int)axis->total - fd_tables(s)->half : INT32_MAX;
 }
 
 /* A shell between two boxes: beyond x all, beyond y what is left, then beyond z. The inside: what whole tiles
@@ -166,7 +168,7 @@ int staggered_cut(const unda_solver *s, const struct staggered_tile *tile, enum 
             find_inside(s, tile, a, &begin[a], &end[a]);
         else {
             begin[a] = 0;
-            end[a] = s->fd->axis[a].total;
+            end[a] = fd_tables(s)->axis[a].total;
         }
     }
     for (int a = 0; a < 3 && part != STAGGERED_INSIDE; a++) {

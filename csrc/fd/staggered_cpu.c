@@ -21,7 +21,7 @@ static const struct staggered_cpu_code *code(const unda_solver *s)
 
 static void lay_out(const unda_solver *s, struct staggered_cpu *t)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     fd_cpu_lay_out(s, &t->base);
     int terms = fd->physics->num_term[0] > fd->physics->num_term[1] ? fd->physics->num_term[0]
                                                                     : fd->physics->num_term[1];
@@ -31,7 +31,7 @@ static void lay_out(const unda_solver *s, struct staggered_cpu *t)
 
 static unda_status forecast(unda_solver *s)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     struct staggered_cpu t = {0};
     lay_out(s, &t);
     int64_t count = (fd->num_field + fd->num_material) * t.base.count;
@@ -53,7 +53,7 @@ static unda_status reals(const unda_solver *s, void **out, const double *from, i
 
 static unda_status create(unda_solver *s)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     struct staggered_cpu *t;
     TRY(forecast(s));
     fork_mark();
@@ -102,14 +102,14 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 
 static unda_status clear(unda_solver *s)
 {
-    for (int i = 0; i < s->fd->num_slab; i++)
-        memset(tables(s)->slab[i], 0, (size_t)(fd_slab_count(&s->fd->slab[i]) * s->real_bytes));
+    for (int i = 0; i < fd_tables(s)->num_slab; i++)
+        memset(tables(s)->slab[i], 0, (size_t)(fd_slab_count(&fd_tables(s)->slab[i]) * s->real_bytes));
     return fd_cpu_clear(s);
 }
 
 static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
 {
-    const struct fd_slab *slab = &s->fd->slab[number];
+    const struct fd_slab *slab = &fd_tables(s)->slab[number];
     size_t plane = (size_t)(slab->num[1] * slab->num[2] * s->real_bytes);
     char *at = (char *)tables(s)->slab[number] + (size_t)first * plane;
     if (out)
@@ -123,20 +123,20 @@ static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count
 
 static void fill_pass(unda_solver *s, int pass)
 {
-    const struct staggered *p = s->fd->physics;
+    const struct staggered *p = fd_tables(s)->physics;
     for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
-        fd_cpu_fill_ghosts(s, tables(s)->base.array[f], &s->fd->field[f]);
+        fd_cpu_fill_ghosts(s, tables(s)->base.array[f], &fd_tables(s)->field[f]);
 }
 
 static void fill_materials(unda_solver *s)
 {
     struct staggered_cpu *t = tables(s);
-    struct fd_field even = fd_even_field(s->fd);
-    if (t->material_version == s->fd->material_version)
+    struct fd_field even = fd_even_field(fd_tables(s));
+    if (t->material_version == fd_tables(s)->material_version)
         return;
-    for (int i = 0; i < s->fd->num_material; i++)
+    for (int i = 0; i < fd_tables(s)->num_material; i++)
         fd_cpu_fill_ghosts(s, t->base.material[i], &even);
-    t->material_version = s->fd->material_version;
+    t->material_version = fd_tables(s)->material_version;
 }
 
 /* Blocks of rows march along x, so that the planes around one stay in a core's cache. */
@@ -145,7 +145,7 @@ enum { BLOCK_Y = 16 };
 static void pass_rows(unda_solver *s, int pass)
 {
     struct staggered_cpu *t = tables(s);
-    int64_t num_x = s->fd->axis[0].total, num_y = s->fd->axis[1].total;
+    int64_t num_x = fd_tables(s)->axis[0].total, num_y = fd_tables(s)->axis[1].total;
     int64_t num_block = (num_y + BLOCK_Y - 1) / BLOCK_Y;
 #pragma omp parallel num_threads(s->threads)
     {
@@ -155,7 +155,7 @@ static void pass_rows(unda_solver *s, int pass)
         for (int64_t i = 0; i < num_x * num_block; i++) {
             int64_t first = i / num_x * BLOCK_Y, last = first + BLOCK_Y < num_y ? first + BLOCK_Y : num_y;
             for (int64_t y = first; y < last; y++)
-                code(s)->row(s->fd, t, pass, i % num_x, y, scratch);
+                code(s)->row(fd_tables(s), t, pass, i % num_x, y, scratch);
         }
         parallel_restore(kept);
     }
@@ -163,11 +163,11 @@ static void pass_rows(unda_solver *s, int pass)
 
 static void step_pass(unda_solver *s, int pass, int64_t time)
 {
-    const struct staggered *p = s->fd->physics;
+    const struct staggered *p = fd_tables(s)->physics;
     pass_rows(s, pass);
     if (time >= 0)
         for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
-            fd_cpu_inject(s, tables(s)->base.array[f], f, time, 0, s->fd->num_node);
+            fd_cpu_inject(s, tables(s)->base.array[f], f, time, 0, fd_tables(s)->num_node);
     fill_pass(s, pass);
 }
 
@@ -181,8 +181,8 @@ static unda_status run(unda_solver *s, int64_t num_step)
         step_pass(s, 0, i);
         step_pass(s, 1, i);
         s->step++;
-        for (int f = 0; f < s->fd->num_field; f++)
-            fd_cpu_keep(s, fd_cpu(s)->array[f], f, s->step, start, 0, s->fd->num_node);
+        for (int f = 0; f < fd_tables(s)->num_field; f++)
+            fd_cpu_keep(s, fd_cpu(s)->array[f], f, s->step, start, 0, fd_tables(s)->num_node);
     }
     fd_cpu_weigh(s, start);
     return UNDA_OK;
@@ -191,7 +191,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
 /* From 0 a pass gives the fields of half steps what they gain in dt: minus half of it half a step back. */
 static unda_status rest(unda_solver *s)
 {
-    const struct staggered *p = s->fd->physics;
+    const struct staggered *p = fd_tables(s)->physics;
     struct fd_cpu *t = fd_cpu(s);
     TRY(fd_need_material(s));
     fill_materials(s);
@@ -202,8 +202,8 @@ static unda_status rest(unda_solver *s)
     for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
         for (int64_t i = 0; i < t->count; i++)
             fd_cpu_put(s, t->array[f], i, -0.5 * fd_cpu_get(s, t->array[f], i));
-    for (int i = 0; i < s->fd->num_slab; i++)
-        memset(tables(s)->slab[i], 0, (size_t)(fd_slab_count(&s->fd->slab[i]) * s->real_bytes));
+    for (int i = 0; i < fd_tables(s)->num_slab; i++)
+        memset(tables(s)->slab[i], 0, (size_t)(fd_slab_count(&fd_tables(s)->slab[i]) * s->real_bytes));
     return UNDA_OK;
 }
 

@@ -15,7 +15,7 @@ static const char *const names[] = {"staggered_pass0", "staggered_walls0", "stag
  * their own. */
 static void lay_out(const unda_solver *s, struct staggered_cuda *t)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     int64_t unit = 128 / s->real_bytes, layer = fd->axis[2].first;
     int64_t before = (fd->half + layer + unit - 1) / unit * unit - layer;
     t->base.pitch = (before + fd->axis[2].total + fd->half + unit - 1) / unit * unit;
@@ -27,13 +27,13 @@ static void lay_out(const unda_solver *s, struct staggered_cuda *t)
 /* Values of the memory of a layer on the device: rows along x and y as those of arrays. */
 static int64_t slab_count(const unda_solver *s, const struct staggered_cuda *t, int number)
 {
-    const struct fd_slab *slab = &s->fd->slab[number];
+    const struct fd_slab *slab = &fd_tables(s)->slab[number];
     return slab->num[0] * slab->num[1] * (slab->axis == 2 ? slab->num[2] : t->base.pitch);
 }
 
 static unda_status forecast(unda_solver *s)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     struct staggered_cuda t = {0};
     lay_out(s, &t);
     int64_t count = (fd->num_field + fd->num_material) * t.count;
@@ -54,7 +54,7 @@ static unda_status zeros(unda_solver *s, gpu_ptr *ptr, int64_t count, const char
 
 static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     TRY(fd_cuda_check_memory(s, ""));
     TRY(gpu_alloc(t->base.gpu, &t->base.bad, 8, "finite check"));
     for (int f = 0; f < fd->num_field; f++)
@@ -81,16 +81,16 @@ static void defines(const unda_solver *s, const struct staggered_tile *tile, int
                     char text[NUM_OPTION][OPTION_BYTES], const char *options[NUM_OPTION])
 {
     snprintf(text[0], OPTION_BYTES, "-DREAL=%s", s->real_bytes == 4 ? "float" : "double");
-    snprintf(text[1], OPTION_BYTES, "-DHALF=%d", s->fd->half);
-    snprintf(text[2], OPTION_BYTES, "-DSTAGGERED=\"%s\"", s->fd->physics->header);
-    snprintf(text[3], OPTION_BYTES, "-DLAYERS=%d", fd_has_layers(s->fd));
+    snprintf(text[1], OPTION_BYTES, "-DHALF=%d", fd_tables(s)->half);
+    snprintf(text[2], OPTION_BYTES, "-DSTAGGERED=\"%s\"", fd_tables(s)->physics->header);
+    snprintf(text[3], OPTION_BYTES, "-DLAYERS=%d", fd_has_layers(fd_tables(s)));
     snprintf(text[4], OPTION_BYTES, "-DTILE_Y=%d", tile->rows);
     snprintf(text[5], OPTION_BYTES, "-DWIDTH=%d", tile->width);
     snprintf(text[6], OPTION_BYTES, "-DMIN_BLOCKS=%d", tile->blocks);
     snprintf(text[7], OPTION_BYTES, "-DPITCH=%lld", (long long)pitch);
     snprintf(text[8], OPTION_BYTES, "-DLANES=%d", tile->lanes);
     snprintf(text[9], OPTION_BYTES, "-DMIN_BLOCKS_INSIDE=%d", tile->inside);
-    snprintf(text[10], OPTION_BYTES, "-DFADES=%d", s->fd->fades);
+    snprintf(text[10], OPTION_BYTES, "-DFADES=%d", fd_tables(s)->fades);
     for (int i = 0; i < NUM_OPTION; i++)
         options[i] = text[i];
 }
@@ -104,7 +104,7 @@ static unda_status compile(unda_solver *s, struct staggered_cuda *t)
     struct gpu_source source = {"fd/staggered.cu", options, NUM_OPTION};
     TRY(gpu_module_new(&t->module, t->base.gpu, &source));
     for (int i = 0; i < 2 * STAGGERED_PARTS; i++)
-        if (i % STAGGERED_PARTS != STAGGERED_LAYERS || fd_has_layers(s->fd))
+        if (i % STAGGERED_PARTS != STAGGERED_LAYERS || fd_has_layers(fd_tables(s)))
             TRY(gpu_kernel_get(&t->pass[i / STAGGERED_PARTS][i % STAGGERED_PARTS], t->module, names[i], 0));
     TRY(gpu_kernel_get(&t->ghosts, t->module, "staggered_ghosts", 0));
     TRY(gpu_kernel_get(&t->turn, t->module, "staggered_turn", 0));
@@ -188,7 +188,7 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 
 static unda_status clear_slabs(unda_solver *s)
 {
-    for (int i = 0; i < s->fd->num_slab; i++)
+    for (int i = 0; i < fd_tables(s)->num_slab; i++)
         TRY(gpu_zero_async(fd_cuda(s)->stream, tables(s)->slab[i],
                            slab_count(s, tables(s), i) * s->real_bytes));
     return gpu_sync(fd_cuda(s)->stream);
@@ -196,7 +196,7 @@ static unda_status clear_slabs(unda_solver *s)
 
 static unda_status clear(unda_solver *s)
 {
-    for (int f = 0; f < s->fd->num_field; f++)
+    for (int f = 0; f < fd_tables(s)->num_field; f++)
         TRY(gpu_zero_async(fd_cuda(s)->stream, fd_cuda(s)->array[f], tables(s)->count * s->real_bytes));
     return clear_slabs(s);
 }
@@ -205,10 +205,10 @@ static unda_status clear(unda_solver *s)
  * they are on the CPU: about the wall they go on as the field that is differenced. rows: of all z. */
 static void image_slab(const unda_solver *s, const struct fd_slab *slab, int64_t rows, void *out)
 {
-    const struct fd_field *f = &s->fd->field[s->fd->physics->term[slab->term].source];
+    const struct fd_field *f = &fd_tables(s)->field[fd_tables(s)->physics->term[slab->term].source];
     int64_t num = slab->num[2], last = num - 1;
     int sign;
-    int64_t from = fd_mirror(&s->fd->axis[2], f->half[2], f->sign[2], last, &sign);
+    int64_t from = fd_mirror(&fd_tables(s)->axis[2], f->half[2], f->sign[2], last, &sign);
     for (int64_t i = 0; i < rows && from != last; i++)
         if (s->real_bytes == 4)
             ((float *)out)[i * num + last] = (float)sign * ((float *)out)[i * num + from];
@@ -218,7 +218,7 @@ static void image_slab(const unda_solver *s, const struct fd_slab *slab, int64_t
 
 static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
 {
-    const struct fd_slab *slab = &s->fd->slab[number];
+    const struct fd_slab *slab = &fd_tables(s)->slab[number];
     struct staggered_cuda *t = tables(s);
     int64_t real = s->real_bytes, row = slab->num[2] * real, num = count * slab->num[1];
     int64_t step = slab->axis == 2 ? row : t->base.pitch * real;
@@ -227,7 +227,7 @@ static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count
     TRY(out ? gpu_download_parts_async(t->base.stream, out, row, at, step, row, num)
             : gpu_upload_parts_async(t->base.stream, at, step, in, row, row, num));
     TRY(gpu_sync(t->base.stream));
-    if (out && slab->axis != 2 && staggered_images(s->fd))
+    if (out && slab->axis != 2 && staggered_images(fd_tables(s)))
         image_slab(s, slab, num, out);
     return UNDA_OK;
 }
@@ -236,7 +236,7 @@ static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count
 
 static unda_status inject_pass(unda_solver *s, int pass, int64_t time)
 {
-    const struct staggered *p = s->fd->physics;
+    const struct staggered *p = fd_tables(s)->physics;
     for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
         TRY(fd_cuda_inject(s, f, fd_cuda(s)->array[f], time));
     return UNDA_OK;
@@ -270,7 +270,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
 /* See staggered_cpu.c. */
 static unda_status rest(unda_solver *s)
 {
-    const struct staggered *p = s->fd->physics;
+    const struct staggered *p = fd_tables(s)->physics;
     struct fd_cuda *t = fd_cuda(s);
     TRY(fd_need_material(s));
     TRY(staggered_fill_materials(s));
@@ -323,9 +323,9 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
     int axes[FD_MAX_FIELD], ghosts = staggered_ghost_axes(s, 0, axes) + staggered_ghost_axes(s, 1, axes);
     fd_cuda_add_part(&what, (struct fd_cuda_part){"staggered_ghosts", queue_ghosts, 0, ghosts, ghosts});
     fd_cuda_add_points(s, &what, queue_inject);
-    for (int f = 0; f < s->fd->num_field; f++)
+    for (int f = 0; f < fd_tables(s)->num_field; f++)
         fd_cuda_add_memory(&what, t->base.array[f], t->count * s->real_bytes);
-    for (int i = 0; i < s->fd->num_slab; i++)
+    for (int i = 0; i < fd_tables(s)->num_slab; i++)
         fd_cuda_add_memory(&what, t->slab[i], slab_count(s, t, i) * s->real_bytes);
     TRY(staggered_fill_materials(s));
     return fd_cuda_profile(s, &what, num_run, out);

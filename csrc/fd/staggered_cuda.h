@@ -27,7 +27,7 @@ static inline struct staggered_cuda *tables(const unda_solver *s)
 /* From the beginning of a slab's row to z = 0. */
 static inline int64_t staggered_slab_origin(const unda_solver *s, const struct staggered_cuda *t, int number)
 {
-    return s->fd->slab[number].axis == 2 ? 0 : t->base.origin % t->base.pitch;
+    return fd_tables(s)->slab[number].axis == 2 ? 0 : t->base.origin % t->base.pitch;
 }
 
 /* Axes (bits) of fields of a pass that want ghosts: those that the field is differenced along, or half a cell

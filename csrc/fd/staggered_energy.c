@@ -26,7 +26,7 @@ static void work_free(struct work *w)
 
 static unda_status work_fill(unda_solver *s, struct work *w)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     for (int f = 0; f < fd->num_field; f++)
         TRY(fd_window_new(s, &w->field[f], 2 * fd->half + 1));
     for (int i = 0; i < fd->num_material; i++)
@@ -36,7 +36,7 @@ static unda_status work_fill(unda_solver *s, struct work *w)
 
 static unda_status read_planes(unda_solver *s, struct work *w, int64_t x)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     int64_t plane[2 * MAX_HALF + 1];
     for (int f = 0; f < fd->num_field; f++) {
         for (int m = -fd->half; m <= fd->half; m++)
@@ -149,7 +149,7 @@ static double place_energy(const struct fd *fd, const struct work *w, int64_t x,
 
 static unda_status sum_planes(unda_solver *s, struct work *w, double *total)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     for (int64_t x = 0; x < fd->axis[0].total; x++) {
         TRY(read_planes(s, w, x));
         for (int64_t y = 0; y < fd->axis[1].total; y++)
@@ -161,7 +161,7 @@ static unda_status sum_planes(unda_solver *s, struct work *w, double *total)
 
 unda_status fd_staggered_energy(unda_solver *s, double *energy)
 {
-    const struct fd_axis *axis = s->fd->axis;
+    const struct fd_axis *axis = fd_tables(s)->axis;
     struct work *w;
     double total = 0;
     TRY(fd_need_material(s));

@@ -16,16 +16,16 @@ enum { SAME = 8 }; /* two vectors */
 
 bool staggered_ghost_axes(const unda_solver *s, int pass, int *axes)
 {
-    const struct staggered *p = s->fd->physics;
+    const struct staggered *p = fd_tables(s)->physics;
     bool any = false;
     for (int i = 0; i < p->count[pass]; i++) {
-        const struct fd_field *field = &s->fd->field[p->first[pass] + i];
+        const struct fd_field *field = &fd_tables(s)->field[p->first[pass] + i];
         axes[i] = p->stagger[p->first[pass] + i];
         for (int term = 0; term < p->num_term[0] + p->num_term[1]; term++)
             axes[i] |= (p->term[term].source == p->first[pass] + i) << p->term[term].axis;
         for (int axis = 0; axis < 3; axis++)
             if ((field->sign[axis][0] == SIDE_NOTHING && field->sign[axis][1] == SIDE_NOTHING) ||
-                (axis == 2 && staggered_images(s->fd)))
+                (axis == 2 && staggered_images(fd_tables(s))))
                 axes[i] &= ~(1 << axis);
         any = any || axes[i];
     }
@@ -36,7 +36,7 @@ bool staggered_ghost_axes(const unda_solver *s, int pass, int *axes)
 static unda_status fill_ghosts(unda_solver *s, int num, const gpu_ptr *array, const struct fd_field *field,
                                const int *axes)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     struct fd_cuda *t = fd_cuda(s);
     struct staggered_ghost_args a = {.plane = t->plane, .origin = t->origin};
     int64_t jobs = 0, ghosts = 2 * fd->half + 1, most = 0;
@@ -63,11 +63,11 @@ static unda_status fill_ghosts(unda_solver *s, int num, const gpu_ptr *array, co
 
 unda_status staggered_fill_pass(unda_solver *s, int pass)
 {
-    const struct staggered *p = s->fd->physics;
+    const struct staggered *p = fd_tables(s)->physics;
     int axes[FD_MAX_FIELD], first = p->first[pass];
     if (!staggered_ghost_axes(s, pass, axes))
         return UNDA_OK;
-    return fill_ghosts(s, p->count[pass], fd_cuda(s)->array + first, s->fd->field + first, axes);
+    return fill_ghosts(s, p->count[pass], fd_cuda(s)->array + first, fd_tables(s)->field + first, axes);
 }
 
 /* A material that is the same everywhere shall be so for two vectors from where vectors begin, at any place
@@ -75,7 +75,7 @@ unda_status staggered_fill_pass(unda_solver *s, int pass)
 static unda_status repeat(unda_solver *s, gpu_ptr material)
 {
     const struct fd_cuda *t = fd_cuda(s);
-    int64_t real = s->real_bytes, same = t->origin + s->fd->axis[2].first;
+    int64_t real = s->real_bytes, same = t->origin + fd_tables(s)->axis[2].first;
     char one[8], all[SAME * 8];
     TRY(gpu_download(t->stream, one, material + (gpu_ptr)(same * real), real));
     for (int k = 0; k < SAME; k++)
@@ -89,16 +89,16 @@ static unda_status repeat(unda_solver *s, gpu_ptr material)
 
 unda_status staggered_fill_materials(unda_solver *s)
 {
-    const struct fd_field even[FD_MAX_MATERIAL] = {fd_even_field(s->fd), fd_even_field(s->fd),
-                                                   fd_even_field(s->fd)};
+    const struct fd_field even[FD_MAX_MATERIAL] = {fd_even_field(fd_tables(s)), fd_even_field(fd_tables(s)),
+                                                   fd_even_field(fd_tables(s))};
     const int axes[FD_MAX_MATERIAL] = {7, 7, 7};
-    if (tables(s)->material_version == s->fd->material_version)
+    if (tables(s)->material_version == fd_tables(s)->material_version)
         return UNDA_OK;
-    TRY(fill_ghosts(s, s->fd->num_material, fd_cuda(s)->material, even, axes));
-    for (int i = 0; i < s->fd->num_material; i++)
-        if (!s->fd->varies[i])
+    TRY(fill_ghosts(s, fd_tables(s)->num_material, fd_cuda(s)->material, even, axes));
+    for (int i = 0; i < fd_tables(s)->num_material; i++)
+        if (!fd_tables(s)->varies[i])
             TRY(repeat(s, fd_cuda(s)->material[i]));
-    tables(s)->material_version = s->fd->material_version;
+    tables(s)->material_version = fd_tables(s)->material_version;
     return UNDA_OK;
 }
 
@@ -120,7 +120,7 @@ static int pinned_sides(const struct fd *fd, int f)
 
 static void fill_layers(const unda_solver *s, struct staggered_args *a)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     const struct staggered *p = fd->physics;
     for (int i = 0; i < 6; i++) /* where there is no slab nothing lies behind its beginning */
         a->begin[i / 2][i % 2][1] = INT32_MAX;
@@ -143,7 +143,7 @@ static void fill_layers(const unda_solver *s, struct staggered_args *a)
 
 static struct staggered_args arguments(const unda_solver *s)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     const struct staggered_cuda *t = tables(s);
     struct staggered_args a = {
         .plane = t->base.plane, .origin = t->base.origin, .same = t->base.origin + fd->axis[2].first};

@@ -75,7 +75,7 @@ static void bound_free(struct bound *b)
 
 static unda_status bound_fill(unda_solver *s, struct bound *b)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     const struct staggered *p = fd->physics;
     double weight[MAX_HALF + 1];
     fd_staggered_difference(fd->half, weight);
@@ -197,7 +197,7 @@ static double unit_of(const struct fd *fd, int which)
 
 static unda_status read_material(unda_solver *s, struct bound *b, int which, int64_t x, float *to)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     double unit = 1 / unit_of(fd, which);
     int64_t num_y = fd->axis[1].total, num_z = fd->axis[2].total;
     TRY(fd_planes(s, FD_MATERIAL + which, x, 1, b->raw, NULL));
@@ -218,9 +218,9 @@ static unda_status read_material(unda_solver *s, struct bound *b, int which, int
 /* Materials of planes x and x + 1, as a pass needs them. */
 static unda_status read_materials(unda_solver *s, struct bound *b, int pass, int64_t x)
 {
-    const struct staggered *p = s->fd->physics;
+    const struct staggered *p = fd_tables(s)->physics;
     struct pair *medium = &b->medium[pass];
-    const int64_t plane[2] = {x, (x + 1) % s->fd->axis[0].total};
+    const int64_t plane[2] = {x, (x + 1) % fd_tables(s)->axis[0].total};
     if (medium->plane[1 - medium->first] == x)
         medium->first = 1 - medium->first;
     for (int on = 0; on < 2; on++) {
@@ -231,7 +231,8 @@ static unda_status read_materials(unda_solver *s, struct bound *b, int pass, int
         for (int i = 0; i < p->num_need[pass]; i++) {
             int which = p->need[pass * p->num_need[0] + i].material;
             if (!done[which])
-                TRY(read_material(s, b, which, plane[on], medium->values[which] + slot * pair_plane(s->fd)));
+                TRY(read_material(s, b, which, plane[on],
+                                  medium->values[which] + slot * pair_plane(fd_tables(s))));
             done[which] = true;
         }
         medium->plane[slot] = plane[on];
@@ -242,7 +243,7 @@ static unda_status read_materials(unda_solver *s, struct bound *b, int pass, int
 /* Fields of pass 1 of plane x, into a slot that holds none of the planes around `at`. */
 static unda_status stress_plane(unda_solver *s, struct bound *b, int64_t x, int64_t at)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     const struct staggered *p = fd->physics;
     int slot = 0;
     for (int i = 0; i < b->slots; i++)
@@ -314,7 +315,7 @@ static float next_row(const struct fd *fd, const struct bound *b, int64_t x, int
 
 static unda_status sweep(unda_solver *s, struct bound *b, double scale, double *largest)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     float most = 0;
     for (int i = 0; i < b->slots; i++)
         b->slot_plane[i] = -1;
@@ -339,7 +340,7 @@ static unda_status sweep(unda_solver *s, struct bound *b, double scale, double *
 /* Sweeps until the bound is the formula's, or sinks no more. */
 static unda_status lower(unda_solver *s, struct bound *b, double formula, double *bound)
 {
-    double unit = b->least * b->least * unit_of(s->fd, 0) / unit_of(s->fd, 1), last, most;
+    double unit = b->least * b->least * unit_of(fd_tables(s), 0) / unit_of(fd_tables(s), 1), last, most;
     for (int i = 0; i < 4; i++)
         b->medium[i / 2].plane[i % 2] = -1;
     TRY(sweep(s, b, 0, &most));
@@ -362,26 +363,27 @@ static unda_status curl_bound(unda_solver *s, double formula, double *bound)
     unda_status status = fd_window_new(s, &inverse, 1);
     if (status == UNDA_OK)
         status = fd_window_new(s, &mu, 1);
-    for (int64_t x = 0; x < s->fd->axis[0].total && status == UNDA_OK; x++) {
+    for (int64_t x = 0; x < fd_tables(s)->axis[0].total && status == UNDA_OK; x++) {
         const double *eps, *values;
         status = fd_window_read(s, &inverse, FD_MATERIAL, 1, &x, &eps);
         if (status == UNDA_OK)
             status = fd_window_read(s, &mu, FD_MATERIAL + 1, 1, &x, &values);
-        for (int64_t k = 0; k < s->fd->axis[1].total * s->fd->axis[2].total && status == UNDA_OK; k++) {
+        for (int64_t k = 0;
+             k < fd_tables(s)->axis[1].total * fd_tables(s)->axis[2].total && status == UNDA_OK; k++) {
             most = fmax(most, eps[k]);
             least = fmin(least, values[k]);
         }
     }
     fd_window_free(&inverse);
     fd_window_free(&mu);
-    *bound = formula * most / least / (s->fd->speed_max * s->fd->speed_max);
+    *bound = formula * most / least / (fd_tables(s)->speed_max * fd_tables(s)->speed_max);
     return status;
 }
 
 static unda_status medium_bound(unda_solver *s, double formula, double *bound)
 {
     struct bound *b;
-    if (s->fd->physics->curl)
+    if (fd_tables(s)->physics->curl)
         return curl_bound(s, formula, bound);
     TRY(array_try(&b, 1, sizeof *b, "stable step"));
     unda_status status = bound_fill(s, b);
@@ -393,7 +395,7 @@ static unda_status medium_bound(unda_solver *s, double formula, double *bound)
 
 unda_status fd_staggered_medium_dt(unda_solver *s, double *dt)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     double top = fd_staggered_stable(fd), formula = 4 / (top * top), found = 0;
     bool mixed = fd->physics->curl
                      ? fd->varies[0] && fd->varies[1]

@@ -12,17 +12,10 @@ unda_status fd_check_planes(int64_t first, int64_t count, int64_t num)
     return UNDA_OK;
 }
 
-unda_status fd_need(const unda_solver *s)
-{
-    if (!s->fd)
-        FAIL(UNDA_ERR_ARG, "the method is %s, expected FD", s->method->name);
-    return UNDA_OK;
-}
-
 /* The user's part of a plane with layers. */
 static void crop(const unda_solver *s, const char *whole, char *out)
 {
-    const struct fd_axis *y = &s->fd->axis[1], *z = &s->fd->axis[2];
+    const struct fd_axis *y = &fd_tables(s)->axis[1], *z = &fd_tables(s)->axis[2];
     int64_t bytes = z->num * s->real_bytes;
     for (int64_t j = 0; j < y->num; j++)
         memcpy(out + j * bytes, whole + ((y->first + j) * z->total + z->first) * s->real_bytes,
@@ -40,8 +33,8 @@ static void copy_signed(const unda_solver *s, void *array, int64_t to, int64_t f
 /* Half a cell beyond a wall a field is an image, whatever an engine has there; sign: of the plane. */
 static void fill_images(const unda_solver *s, int field, int sign, void *whole)
 {
-    const struct fd_axis *ay = &s->fd->axis[1], *az = &s->fd->axis[2];
-    const struct fd_field *f = &s->fd->field[field];
+    const struct fd_axis *ay = &fd_tables(s)->axis[1], *az = &fd_tables(s)->axis[2];
+    const struct fd_field *f = &fd_tables(s)->field[field];
     for (int64_t y = 0; y < ay->total; y++)
         for (int64_t z = 0; z < az->total; z++) {
             int sign_y, sign_z;
@@ -56,14 +49,14 @@ static void fill_images(const unda_solver *s, int field, int sign, void *whole)
 
 static unda_status read_field(unda_solver *s, int array, int64_t first, int64_t count, char *out)
 {
-    const struct fd_axis *axis = s->fd->axis;
+    const struct fd_axis *axis = fd_tables(s)->axis;
     int64_t bytes = axis[1].num * axis[2].num * s->real_bytes;
-    int field = array < s->fd->num_field ? array : 0;
+    int field = array < fd_tables(s)->num_field ? array : 0;
     char *whole;
     TRY(array_try(&whole, axis[1].total * axis[2].total, s->real_bytes, "planes"));
     unda_status status = UNDA_OK;
     for (int64_t i = 0; i < count && status == UNDA_OK; i++) {
-        const struct fd_field *f = &s->fd->field[field];
+        const struct fd_field *f = &fd_tables(s)->field[field];
         int sign;
         int64_t from = fd_mirror(&axis[0], f->half[0], f->sign[0], axis[0].first + first + i, &sign);
         status = fd_planes(s, array, from, 1, whole, NULL);
@@ -79,12 +72,12 @@ static unda_status read_field(unda_solver *s, int array, int64_t first, int64_t 
 /* What is odd about a side is zero there, whatever is written: the outermost nodes of a box along `a`. */
 static unda_status zero_pinned(unda_solver *s, int array, const struct fd_box *all, int a)
 {
-    int field = array < s->fd->num_field ? array : 0;
+    int field = array < fd_tables(s)->num_field ? array : 0;
     for (int side = 0; side < 2; side++) {
         struct fd_box box = *all;
         box.first[a] += side ? box.num[a] - 1 : 0;
         box.num[a] = 1;
-        if (!fd_pinned(s->fd, field, a, box.first[a]))
+        if (!fd_pinned(fd_tables(s), field, a, box.first[a]))
             continue;
         void *zero;
         TRY(array_try(&zero, box.num[0] * box.num[1] * box.num[2], s->real_bytes, "planes"));
@@ -97,7 +90,7 @@ static unda_status zero_pinned(unda_solver *s, int array, const struct fd_box *a
 
 static unda_status write_field(unda_solver *s, int array, int64_t first, int64_t count, const void *in)
 {
-    const struct fd_axis *axis = s->fd->axis;
+    const struct fd_axis *axis = fd_tables(s)->axis;
     struct fd_box box = {{axis[0].first + first, axis[1].first, axis[2].first},
                          {count, axis[1].num, axis[2].num}};
     if (count == 0)
@@ -111,13 +104,13 @@ static unda_status write_field(unda_solver *s, int array, int64_t first, int64_t
 static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t count, void *out,
                               const void *in)
 {
-    TRY(fd_check_planes(first, count, s->fd->axis[0].num));
+    TRY(fd_check_planes(first, count, fd_tables(s)->axis[0].num));
     return out ? read_field(s, array, first, count, out) : write_field(s, array, first, count, in);
 }
 
 unda_status fd_move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out, const void *in)
 {
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     int num = fd->scheme->num_array(fd);
     int64_t slab = (int64_t)array - UNDA_WHOLE - num; /* of any number that a user gives */
     if (array >= UNDA_FIELD && array < UNDA_FIELD + num)
@@ -134,9 +127,9 @@ unda_status fd_move(unda_solver *s, int32_t array, int64_t first, int64_t count,
 
 unda_status fd_blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
 {
-    const struct fd_axis *axis = s->fd->axis;
-    int64_t rest = index % s->fd->num_node, node[3];
-    blowup->field = (int32_t)(index / s->fd->num_node);
+    const struct fd_axis *axis = fd_tables(s)->axis;
+    int64_t rest = index % fd_tables(s)->num_node, node[3];
+    blowup->field = (int32_t)(index / fd_tables(s)->num_node);
     for (int a = 2; a >= 0; a--) {
         node[a] = rest % axis[a].total - axis[a].first;
         rest /= axis[a].total;
@@ -149,30 +142,9 @@ unda_status fd_blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
     return UNDA_OK;
 }
 
-unda_status unda_solver_clear_state(unda_solver *s)
+unda_status fd_array_shape(const unda_solver *s, int32_t array, int64_t *shape)
 {
-    TRY(solver_enter(s));
-    unda_status status = fd_need(s);
-    if (status == UNDA_OK)
-        status = fd_engine(s)->clear(s);
-    s->have_good = false;
-    return solver_leave(s, status);
-}
-
-unda_status unda_solver_rest(unda_solver *s)
-{
-    TRY(solver_enter(s));
-    unda_status status = fd_need(s);
-    if (status == UNDA_OK)
-        status = fd_engine(s)->rest(s);
-    s->have_good = false;
-    return solver_leave(s, status);
-}
-
-static unda_status array_shape(const unda_solver *s, int32_t array, int64_t *shape)
-{
-    TRY(fd_need(s));
-    const struct fd *fd = s->fd;
+    const struct fd *fd = fd_tables(s);
     int num = fd->scheme->num_array(fd);
     int64_t number = (int64_t)array - UNDA_WHOLE;
     if (number < 0 || number >= num + fd->num_slab)
@@ -181,12 +153,4 @@ static unda_status array_shape(const unda_solver *s, int32_t array, int64_t *sha
     for (int a = 0; a < 3; a++)
         shape[a] = number < num ? fd->axis[a].total : fd->slab[number - num].num[a];
     return UNDA_OK;
-}
-
-unda_status unda_solver_array_shape(unda_solver *s, int32_t array, int64_t *shape)
-{
-    if (!shape)
-        FAIL(UNDA_ERR_ARG, "shape is NULL, expected [3]");
-    TRY(solver_enter(s));
-    return solver_leave(s, array_shape(s, array, shape));
 }

@@ -24,7 +24,7 @@
 
 static int num_array(const unda_solver *s)
 {
-    return s->fd->uniform ? 2 : 3;
+    return fd_tables(s)->uniform ? 2 : 3;
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -55,7 +55,7 @@ static int64_t rows_of_window(const struct fd *fd, const struct streamed *w)
 
 static const char *refusal(const unda_solver *s, const struct scalar_cuda *t)
 {
-    const struct fd_axis *y = &s->fd->axis[1];
+    const struct fd_axis *y = &fd_tables(s)->axis[1];
     if (y->total == 1)
         return "y, along which it passes, has one node";
     if (y->side[0] == SIDE_PERIODIC)
@@ -87,14 +87,15 @@ static int64_t rounded(int64_t rows)
 static unda_status fill_plan(const unda_solver *s, struct scalar_cuda *t, int64_t room, int64_t all)
 {
     struct streamed *w = &t->streamed;
-    int64_t half = s->fd->half, unit = w->reach > 0 ? w->reach : 1, given = s->options.plan[LEVELS_PART];
-    bool chosen = s->fd->window < 0;
+    int64_t half = fd_tables(s)->half, unit = w->reach > 0 ? w->reach : 1,
+            given = s->options.plan[LEVELS_PART];
+    bool chosen = fd_tables(s)->window < 0;
     if (given < 0 || given > MOST_GIVEN)
         FAIL(UNDA_ERR_ARG, "plan[%d] is %lld levels, expected 0..%d", LEVELS_PART, (long long)given,
              MOST_GIVEN);
     room = room >= all ? all : chosen ? rounded(room) : room;
     w->slab = chosen ? most(room / 16 / unit, 1) * unit
-                     : (least(s->fd->window, s->fd->axis[1].total) + unit - 1) / unit * unit;
+                     : (least(fd_tables(s)->window, fd_tables(s)->axis[1].total) + unit - 1) / unit * unit;
     w->levels = given ? given : MOST_LEVELS;
     if (room < all) {
         int64_t fit = (room - w->reach - 4 * w->slab) / half - 2;
@@ -105,25 +106,26 @@ static unda_status fill_plan(const unda_solver *s, struct scalar_cuda *t, int64_
                  s->options.device);
         w->levels = least(w->levels, chosen && !given ? least(fit, most(room / (2 * half), 1)) : fit);
     }
-    w->rows = chosen ? room : least(room, rows_of_window(s->fd, w) + most(w->slab, half * w->levels));
+    w->rows = chosen ? room : least(room, rows_of_window(fd_tables(s), w) + most(w->slab, half * w->levels));
     return UNDA_OK;
 }
 
 unda_status streamed_choose(unda_solver *s, struct scalar_cuda *t, int64_t other_bytes)
 {
-    int64_t all = s->fd->axis[1].total + 2 * t->pad_y;
-    int64_t bytes = num_array(s) * (s->fd->axis[0].total + 2 * t->pad_x) * t->base.pitch * s->real_bytes;
-    if (s->fd->window == 0)
+    int64_t all = fd_tables(s)->axis[1].total + 2 * t->pad_y;
+    int64_t bytes =
+        num_array(s) * (fd_tables(s)->axis[0].total + 2 * t->pad_x) * t->base.pitch * s->real_bytes;
+    if (fd_tables(s)->window == 0)
         return UNDA_OK;
     int64_t free = free_bytes(s);
-    if (s->fd->window < 0 && other_bytes + all * bytes <= free)
+    if (fd_tables(s)->window < 0 && other_bytes + all * bytes <= free)
         return UNDA_OK;
     const char *why = refusal(s, t);
     t->streamed.why_not = why;
-    if (why && s->fd->window < 0)
+    if (why && fd_tables(s)->window < 0)
         return UNDA_OK;
     if (why)
-        FAIL(UNDA_ERR_ARG, "window is %d, expected 0: %s", s->fd->window, why);
+        FAIL(UNDA_ERR_ARG, "window is %d, expected 0: %s", fd_tables(s)->window, why);
     t->streamed.reach = t->many ? diamond_reach(&t->diamond.tile) : 0;
     TRY(fill_plan(s, t, (free / 8 * 7 - other_bytes) / bytes, all));
     t->base.plane = t->base.pitch * t->streamed.rows;
@@ -140,12 +142,12 @@ unda_status streamed_choose(unda_solver *s, struct scalar_cuda *t, int64_t other
 
 static int64_t host_plane(const unda_solver *s, const struct scalar_cuda *t)
 {
-    return s->fd->axis[1].total * t->base.pitch * s->real_bytes;
+    return fd_tables(s)->axis[1].total * t->base.pitch * s->real_bytes;
 }
 
 int64_t streamed_host_bytes(const unda_solver *s, const struct scalar_cuda *t)
 {
-    return num_array(s) * s->fd->axis[0].total * host_plane(s, t);
+    return num_array(s) * fd_tables(s)->axis[0].total * host_plane(s, t);
 }
 
 static int number_of(int array)
@@ -165,7 +167,7 @@ void streamed_clear(unda_solver *s, int array)
     int32_t num_thread = parallel_threads(s->options.threads);
     size_t bytes = (size_t)host_plane(s, scalar_cuda(s));
 #pragma omp parallel for schedule(static) num_threads(num_thread)
-    for (int64_t x = 0; x < s->fd->axis[0].total; x++)
+    for (int64_t x = 0; x < fd_tables(s)->axis[0].total; x++)
         memset(host_row(s, array, x, 0), 0, bytes);
 }
 
@@ -227,7 +229,7 @@ unda_status streamed_box(unda_solver *s, int array, const struct fd_box *box, vo
 
 unda_status streamed_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
 {
-    int64_t num_y = s->fd->axis[1].total, num_z = s->fd->axis[2].total;
+    int64_t num_y = fd_tables(s)->axis[1].total, num_z = fd_tables(s)->axis[2].total;
     for (int64_t i = 0; i < count; i++) {
         int64_t line = node[i] / num_z;
         values[i] = fd_cpu_get(s, host_row(s, array, line / num_y, line % num_y), node[i] % num_z);
@@ -238,8 +240,9 @@ unda_status streamed_gather(unda_solver *s, int array, int64_t count, const int6
 unda_status streamed_find_bad(unda_solver *s, int64_t *index)
 {
     const struct fd_cpu_code *code = s->real_bytes == 4 ? &fd_cpu_f32 : &fd_cpu_f64;
-    int64_t num_y = s->fd->axis[1].total, num_z = s->fd->axis[2].total, first = s->fd->num_node;
-    int64_t rows = s->fd->axis[0].total * num_y;
+    int64_t num_y = fd_tables(s)->axis[1].total, num_z = fd_tables(s)->axis[2].total,
+            first = fd_tables(s)->num_node;
+    int64_t rows = fd_tables(s)->axis[0].total * num_y;
     int32_t num_thread = parallel_threads(s->options.threads);
 #pragma omp parallel for schedule(static) num_threads(num_thread) reduction(min : first)
     for (int64_t row = 0; row < rows; row++) {
@@ -247,17 +250,17 @@ unda_status streamed_find_bad(unda_solver *s, int64_t *index)
         if (found < num_z && row * num_z + found < first)
             first = row * num_z + found;
     }
-    *index = first < s->fd->num_node ? first : -1;
+    *index = first < fd_tables(s)->num_node ? first : -1;
     return UNDA_OK;
 }
 
 void streamed_halve(unda_solver *s, int array)
 {
-    int64_t num_y = s->fd->axis[1].total, rows = s->fd->axis[0].total * num_y;
+    int64_t num_y = fd_tables(s)->axis[1].total, rows = fd_tables(s)->axis[0].total * num_y;
     int32_t num_thread = parallel_threads(s->options.threads);
 #pragma omp parallel for schedule(static) num_threads(num_thread)
     for (int64_t row = 0; row < rows; row++)
-        for (int64_t z = 0; z < s->fd->axis[2].total; z++) {
+        for (int64_t z = 0; z < fd_tables(s)->axis[2].total; z++) {
             char *to = host_row(s, array, row / num_y, row % num_y);
             fd_cpu_put(s, to, z, 0.5 * fd_cpu_get(s, to, z));
         }
@@ -267,29 +270,31 @@ void streamed_halve(unda_solver *s, int array)
 
 static int64_t front(const unda_solver *s, int64_t window)
 {
-    return s->fd->axis[1].total - s->fd->half - (window + 1) * scalar_cuda(s)->streamed.slab;
+    return fd_tables(s)->axis[1].total - fd_tables(s)->half - (window + 1) * scalar_cuda(s)->streamed.slab;
 }
 
 void streamed_rows(const unda_solver *s, int64_t window, int64_t n, int64_t *first, int64_t *end)
 {
-    int64_t lean = s->fd->half * (n + 1);
+    int64_t lean = fd_tables(s)->half * (n + 1);
     *first = most(0, front(s, window) + lean);
-    *end = least(s->fd->axis[1].total, front(s, window - 1) + lean);
+    *end = least(fd_tables(s)->axis[1].total, front(s, window - 1) + lean);
 }
 
 /* Rows that are done once window `window` is, of the levels of a pass. */
 static int64_t done_from(const unda_solver *s, int64_t window, int64_t levels)
 {
     const struct streamed *w = &scalar_cuda(s)->streamed;
-    return most(0, least(s->fd->axis[1].total, front(s, window) + w->reach + s->fd->half * levels));
+    return most(
+        0, least(fd_tables(s)->axis[1].total, front(s, window) + w->reach + fd_tables(s)->half * levels));
 }
 
 /* What lies above is needed no more while this window is at work. */
 static int64_t needed_to(const unda_solver *s, int64_t window, int64_t levels)
 {
     const struct scalar_cuda *t = scalar_cuda(s);
-    return least(s->fd->axis[1].total + t->pad_y, front(s, window - 1) + t->streamed.reach +
-                                                      s->fd->half * levels + rows_above(s->fd, &t->streamed));
+    return least(fd_tables(s)->axis[1].total + t->pad_y, front(s, window - 1) + t->streamed.reach +
+                                                             fd_tables(s)->half * levels +
+                                                             rows_above(fd_tables(s), &t->streamed));
 }
 
 static gpu_ptr device_row(const struct scalar_cuda *t, int array, int64_t x, int64_t y, int64_t real)
@@ -307,7 +312,7 @@ static unda_status move(unda_solver *s, int64_t first, int64_t end, bool up)
     for (int i = 0; i < (up ? num_array(s) : 2) && first < end; i++) {
         gpu_ptr device = device_row(t, i, t->pad_x, first, real);
         char *host = (char *)w->host[i] + first * row;
-        int64_t bytes = (end - first) * row, num = s->fd->axis[0].total;
+        int64_t bytes = (end - first) * row, num = fd_tables(s)->axis[0].total;
         TRY(up ? gpu_upload_parts_async(w->up, device, plane, host, host_plane(s, t), bytes, num)
                : gpu_download_parts_async(w->down, host, host_plane(s, t), device, plane, bytes, num));
     }
@@ -328,7 +333,7 @@ static unda_status make_room(unda_solver *s, int64_t window, int64_t levels)
     if (low > wanted)
         FAIL(UNDA_ERR_INTERNAL, "window %lld takes rows %lld to %lld, the device holds %lld",
              (long long)window, (long long)wanted, (long long)top - 1, (long long)w->rows);
-    int64_t bottom = most(w->low, front(s, window)), planes = s->fd->axis[0].total + 2 * t->pad_x;
+    int64_t bottom = most(w->low, front(s, window)), planes = fd_tables(s)->axis[0].total + 2 * t->pad_x;
     for (int64_t end = top; end > bottom; end -= up) {
         int64_t first = most(bottom, end - up), plane = t->base.plane * real;
         for (int i = 0; i < num_array(s); i++)
@@ -344,7 +349,7 @@ unda_status streamed_run(unda_solver *s, const struct streamed_pass *pass)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     struct streamed *w = &t->streamed;
-    int64_t half = s->fd->half, num_y = s->fd->axis[1].total, levels = pass->levels;
+    int64_t half = fd_tables(s)->half, num_y = fd_tables(s)->axis[1].total, levels = pass->levels;
     int64_t num = (num_y - half + half * levels + w->reach + w->slab - 1) / w->slab;
     w->low = most(-t->pad_y, needed_to(s, 0, levels) - w->rows);
     TRY(move(s, most(0, front(s, 0)), num_y, true));

@@ -10,7 +10,7 @@ void fd_window_free(struct fd_window *w)
 
 unda_status fd_window_new(const unda_solver *s, struct fd_window *w, int num)
 {
-    int64_t count = s->fd->axis[1].total * s->fd->axis[2].total;
+    int64_t count = fd_tables(s)->axis[1].total * fd_tables(s)->axis[2].total;
     w->num = num;
     TRY(array_try(&w->raw, count, s->real_bytes, "planes"));
     for (int i = 0; i < num; i++) {
@@ -23,7 +23,7 @@ unda_status fd_window_new(const unda_solver *s, struct fd_window *w, int num)
 unda_status fd_window_read(unda_solver *s, struct fd_window *w, int array, int num, const int64_t *plane,
                            const double **values)
 {
-    int64_t count = s->fd->axis[1].total * s->fd->axis[2].total;
+    int64_t count = fd_tables(s)->axis[1].total * fd_tables(s)->axis[2].total;
     bool wanted[2 * MAX_HALF + 1] = {false};
     for (int i = 0; i < num; i++)
         for (int slot = 0; slot < w->num; slot++)

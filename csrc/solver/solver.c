@@ -2,8 +2,6 @@
  * No numerics here. Next: dg/dg_method.c, fd/fd_method.c. */
 #include "solver.h"
 
-#include "../mesh/mesh.h"
-
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -59,10 +57,9 @@ static unda_status check_options(const unda_solver_options *o)
 }
 
 /* What is known before any table is. */
-static unda_status begin(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+static unda_status begin(unda_solver *s, const unda_solver_options *o)
 {
     TRY(check_options(o));
-    s->mesh = mesh;
     s->options = *o;
     s->options.material = NULL;
     s->options.boundary = NULL;
@@ -73,17 +70,19 @@ static unda_status begin(unda_solver *s, const unda_mesh *mesh, const unda_solve
     return UNDA_OK;
 }
 
-static unda_status need_mesh(const unda_solver *s)
+static unda_status need_mesh(const unda_solver *s, const unda_mesh *mesh)
 {
-    if (s->method->on_mesh && !s->mesh)
+    if (s->method->on_mesh && !mesh)
         FAIL(UNDA_ERR_ARG, "mesh is NULL");
     return UNDA_OK;
 }
 
-static unda_status build(unda_solver *s, const unda_solver_options *o)
+static unda_status build(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
     double start = clock_seconds();
-    TRY(s->method->create(s, o));
+    TRY(begin(s, o));
+    TRY(need_mesh(s, mesh));
+    TRY(s->method->create(s, mesh, o));
     double cfl = o->cfl > 0 ? o->cfl : 0.9;
     s->dt = o->dt > 0 ? o->dt : cfl * s->dt_stable;
     if (s->method->prepare)
@@ -100,13 +99,7 @@ unda_status unda_solver_new(unda_solver **out, const unda_mesh *mesh, const unda
         FAIL(UNDA_ERR_ARG, "solver is NULL");
     unda_solver *s;
     TRY(array_try(&s, 1, sizeof *s, "solver"));
-    unda_status status = begin(s, mesh, options);
-    if (s->mesh)
-        mesh_hold(s->mesh);
-    if (status == UNDA_OK)
-        status = need_mesh(s);
-    if (status == UNDA_OK)
-        status = build(s, options);
+    unda_status status = build(s, mesh, options);
     if (status != UNDA_OK) {
         unda_solver_free(s);
         return status;
@@ -121,9 +114,9 @@ unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_option
     if (!host_bytes || !device_bytes)
         FAIL(UNDA_ERR_ARG, "host_bytes or device_bytes is NULL");
     unda_solver s = {0};
-    TRY(begin(&s, mesh, options));
-    TRY(need_mesh(&s));
-    unda_status status = s.method->sizes(&s, options);
+    TRY(begin(&s, options));
+    TRY(need_mesh(&s, mesh));
+    unda_status status = s.method->sizes(&s, mesh, options);
     if (status == UNDA_OK)
         status = s.engine->forecast(&s);
     s.method->destroy(&s);
@@ -139,7 +132,7 @@ static unda_status compile(unda_solver *s, const unda_solver_options *options, i
     if (!s->engine->compile)
         FAIL(UNDA_ERR_ARG, "device is %d: the %s engine compiles no kernels, expected 0 or more",
              options->device, s->engine->name);
-    TRY(s->method->sizes(s, options));
+    TRY(s->method->sizes(s, NULL, options));
     return s->engine->compile(s, compute_capability, resources);
 }
 
@@ -148,7 +141,7 @@ unda_status unda_kernel_compile(const unda_solver_options *options, int32_t comp
 {
     CHECK_SIZE(resources, unda_kernel_resources);
     unda_solver s = {0};
-    TRY(begin(&s, NULL, options));
+    TRY(begin(&s, options));
     unda_status status = compile(&s, options, compute_capability, resources);
     s.method->destroy(&s);
     return status;
@@ -165,8 +158,6 @@ void unda_solver_free(unda_solver *s)
         receivers_free(s);
         s->method->destroy(s);
     }
-    array_free(s->incident);
-    unda_mesh_free((unda_mesh *)s->mesh);
     array_free(s);
 }
 
@@ -233,20 +224,12 @@ unda_status unda_solver_set_clock(unda_solver *s, double t0, int64_t step, int32
     TRY(solver_enter(s));
     s->t0 = t0;
     s->step = step;
-    s->history = history;
+    if (s->method->set_history)
+        s->method->set_history(s, history);
     s->have_good = false;
     s->blowup = (unda_blowup){0};
     receivers_set_clock(s);
     return solver_leave(s, UNDA_OK);
-}
-
-unda_status unda_solver_get_history(const unda_solver *s, int32_t *history)
-{
-    TRY(fork_check());
-    if (!s || !history)
-        FAIL(UNDA_ERR_ARG, "solver or history is NULL");
-    *history = s->history;
-    return UNDA_OK;
 }
 
 /* ---- running ---- */
@@ -286,7 +269,7 @@ unda_status unda_solver_stage_times(const unda_solver *s, int64_t num_step, doub
     return UNDA_OK;
 }
 
-static unda_status check_drive(const unda_solver *s, int64_t num_time, const unda_drive *drive)
+unda_status solver_check_drive(const unda_solver *s, int64_t num_time, const unda_drive *drive)
 {
     CHECK_SIZE(drive, unda_drive);
     if (drive->num_time != num_time)
@@ -330,7 +313,7 @@ static unda_status step(unda_solver *s, int64_t num_step, const unda_drive *driv
     for (int32_t i = 0; i < s->num_group; i++)
         if (s->groups[i]->held + num_step / s->groups[i]->every + 1 > s->groups[i]->room)
             FAIL(UNDA_ERR_ARG, "receiver group %d has no room: take its samples first", i);
-    TRY(check_drive(s, s->method->num_time(s, num_step), drive));
+    TRY(solver_check_drive(s, s->method->num_time(s, num_step), drive));
     if (num_step == 0)
         return UNDA_OK;
     if (!s->have_good)
@@ -344,22 +327,6 @@ unda_status unda_solver_step(unda_solver *s, int64_t num_step, const unda_drive 
 {
     TRY(solver_enter(s));
     return solver_leave(s, step(s, num_step, drive));
-}
-
-static unda_status rhs(unda_solver *s, const unda_drive *drive)
-{
-    if (!s->method->rhs)
-        FAIL(UNDA_ERR_ARG, "%s has no right-hand side: it steps from levels to levels", s->method->name);
-    TRY(check_drive(s, 1, drive));
-    s->have_good = false;
-    TRY(s->engine->drive(s, drive));
-    return s->method->rhs(s);
-}
-
-unda_status unda_solver_rhs(unda_solver *s, const unda_drive *drive)
-{
-    TRY(solver_enter(s));
-    return solver_leave(s, rhs(s, drive));
 }
 
 static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profile)

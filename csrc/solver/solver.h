@@ -1,6 +1,6 @@
 /* solver.h: what every solver is made of, and what a method and its engines must offer.
- * Next: solver.c (create, free, stepping; the table of methods), source.c, receiver.c; dg/dg_method.h and
- * fd/fd.h, the methods. */
+ * Next: solver.c (create, free, stepping; the table of methods), entries.c (what not every method has),
+ * source.c, receiver.c; dg/dg_method.h and fd/fd.h, the methods. */
 #ifndef UNDA_SOLVER_H
 #define UNDA_SOLVER_H
 
@@ -46,9 +46,9 @@ struct method {
     bool on_mesh;
     const struct engine *(*engine)(const unda_solver_options *options);
     /* Checks options and makes tables that hold their sizes only: enough for forecast and compile. */
-    unda_status (*sizes)(unda_solver *s, const unda_solver_options *options);
-    /* Makes whole tables and dt_stable. */
-    unda_status (*create)(unda_solver *s, const unda_solver_options *options);
+    unda_status (*sizes)(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
+    /* Makes whole tables and dt_stable; holds the mesh, where it is on one, until destroy. */
+    unda_status (*create)(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
     unda_status (*prepare)(unda_solver *s, const unda_solver_options *options); /* dt is known; may be NULL */
     void (*destroy)(unda_solver *s); /* also what sizes or half a create left */
     void (*info)(const unda_solver *s, unda_solver_info *info);
@@ -72,7 +72,21 @@ struct method {
     unda_status (*keep)(unda_solver *s); /* may be NULL */
     /* The state is not, at that index of find_bad: where that is. What keep kept comes back. */
     unda_status (*blown_up)(unda_solver *s, int64_t index, unda_blowup *blowup);
-    unda_status (*rhs)(unda_solver *s); /* with the data of engine.drive; may be NULL */
+    /* What not every method has. NULL: the public function of that name refuses (entries.c). */
+    unda_status (*rhs)(unda_solver *s); /* with the data of engine.drive */
+    void (*set_history)(unda_solver *s, int32_t history);
+    int32_t (*get_history)(const unda_solver *s);
+    unda_status (*add_incident)(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,
+                                const int32_t *sign);
+    void (*clear_incident)(unda_solver *s);
+    void (*element_dt)(const unda_solver *s, double *dt);
+    void (*coordinates)(const unda_solver *s, double *coordinates);
+    void (*exact_points)(const unda_solver *s, double *points, int32_t *boundary);
+    unda_status (*clear_state)(unda_solver *s);
+    unda_status (*rest)(unda_solver *s);
+    unda_status (*array_shape)(const unda_solver *s, int32_t array, int64_t *shape);
+    unda_status (*set_material)(unda_solver *s, int64_t first, int64_t count, const double *material);
+    unda_status (*medium_dt)(unda_solver *s, double *dt);
 };
 extern const struct method dg_method, fd_method;
 
@@ -80,11 +94,8 @@ struct unda_solver {
     unda_solver_options options; /* pointers NULL */
     const struct method *method;
     const struct engine *engine;
-    void *data; /* the engine's own */
-    /* The method's tables. */
-    struct dg *dg;
-    const unda_mesh *mesh; /* of dg; held */
-    struct fd *fd;
+    void *tables; /* the method's own */
+    void *data;   /* the engine's */
     double dt, dt_stable, t0;
     int64_t step;
     int32_t threads;
@@ -101,9 +112,6 @@ struct unda_solver {
     atomic_int busy;
     double setup_seconds, compile_seconds;
     int64_t host_bytes, device_bytes, num_launch;
-    /* DG only: valid levels of ab3; [num_incident], by ascending face, slots in the order they came. */
-    int32_t history, num_incident;
-    struct dg_incident *incident;
 };
 
 /* source.c, receiver.c */
@@ -122,6 +130,7 @@ static inline int64_t receivers_num_cell(const unda_receivers *r)
 /* solver.c */
 /* Room for calls of max_step steps: of receivers, then of the engine. */
 unda_status solver_reserve(unda_solver *s, int64_t max_step);
+unda_status solver_check_drive(const unda_solver *s, int64_t num_time, const unda_drive *drive);
 struct range {
     const char *name;
     size_t offset; /* of an int32_t in unda_solver_options */
@@ -132,5 +141,7 @@ unda_status solver_check_ranges(const unda_solver_options *options, const struct
 /* Excludes other threads and forked children around a public call. */
 unda_status solver_enter(unda_solver *s);
 unda_status solver_leave(unda_solver *s, unda_status status);
+/* Refuses what the method has no entry for. */
+unda_status solver_lacks(const unda_solver *s, const char *what);
 
 #endif

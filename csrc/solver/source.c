@@ -91,9 +91,8 @@ unda_status unda_solver_clear_sources(unda_solver *s)
 {
     TRY(solver_enter(s));
     sources_free_all(s);
-    array_free(s->incident);
-    s->incident = NULL;
-    s->num_incident = 0;
+    if (s->method->clear_incident)
+        s->method->clear_incident(s);
     s->point_version++;
     return solver_leave(s, UNDA_OK);
 }

@@ -1,0 +1,118 @@
+/* entries.c: public functions that not every method has: each hands over to an optional entry of struct
+ * method, or says that there is none. Not here: what they do (dg/dg_method.c, fd/state.c, fd/material.c). */
+#include "solver.h"
+
+unda_status solver_lacks(const unda_solver *s, const char *what)
+{
+    FAIL(UNDA_ERR_ARG, "%s has no %s", s->method->name, what);
+}
+
+/* Those that only look, also while another thread runs the solver. */
+static unda_status look(const unda_solver *s, const void *out, const char *what)
+{
+    TRY(fork_check());
+    if (!s || !out)
+        FAIL(UNDA_ERR_ARG, "solver or %s is NULL", what);
+    return UNDA_OK;
+}
+
+unda_status unda_solver_element_dt(const unda_solver *s, double *dt)
+{
+    TRY(look(s, dt, "dt"));
+    if (!s->method->element_dt)
+        return solver_lacks(s, "elements");
+    s->method->element_dt(s, dt);
+    return UNDA_OK;
+}
+
+unda_status unda_solver_coordinates(const unda_solver *s, double *coordinates)
+{
+    TRY(look(s, coordinates, "coordinates"));
+    if (!s->method->coordinates)
+        return solver_lacks(s, "elements");
+    s->method->coordinates(s, coordinates);
+    return UNDA_OK;
+}
+
+unda_status unda_solver_exact_points(const unda_solver *s, double *points, int32_t *boundary)
+{
+    TRY(look(s, points, "points"));
+    if (!s->method->exact_points)
+        return solver_lacks(s, "elements");
+    s->method->exact_points(s, points, boundary);
+    return UNDA_OK;
+}
+
+unda_status unda_solver_get_history(const unda_solver *s, int32_t *history)
+{
+    TRY(look(s, history, "history"));
+    *history = s->method->get_history ? s->method->get_history(s) : 0;
+    return UNDA_OK;
+}
+
+unda_status unda_solver_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem,
+                                     const int32_t *face, const int32_t *sign)
+{
+    if (!elem || !face || !sign)
+        FAIL(UNDA_ERR_ARG, "elem, face or sign is NULL");
+    TRY(solver_enter(s));
+    return solver_leave(s, s->method->add_incident ? s->method->add_incident(s, num_face, elem, face, sign)
+                                                   : solver_lacks(s, "incident waves"));
+}
+
+unda_status unda_solver_clear_state(unda_solver *s)
+{
+    TRY(solver_enter(s));
+    s->have_good = false;
+    return solver_leave(s, s->method->clear_state ? s->method->clear_state(s) : solver_lacks(s, "layers"));
+}
+
+unda_status unda_solver_rest(unda_solver *s)
+{
+    TRY(solver_enter(s));
+    s->have_good = false;
+    return solver_leave(s, s->method->rest ? s->method->rest(s) : solver_lacks(s, "earlier level"));
+}
+
+unda_status unda_solver_array_shape(unda_solver *s, int32_t array, int64_t *shape)
+{
+    if (!shape)
+        FAIL(UNDA_ERR_ARG, "shape is NULL, expected [3]");
+    TRY(solver_enter(s));
+    return solver_leave(s, s->method->array_shape ? s->method->array_shape(s, array, shape)
+                                                  : solver_lacks(s, "arrays with layers"));
+}
+
+unda_status unda_solver_set_material(unda_solver *s, int64_t first, int64_t count, const double *material)
+{
+    if (!material)
+        FAIL(UNDA_ERR_ARG, "material is NULL");
+    TRY(solver_enter(s));
+    return solver_leave(s, s->method->set_material ? s->method->set_material(s, first, count, material)
+                                                   : solver_lacks(s, "materials by planes"));
+}
+
+unda_status unda_solver_medium_dt(unda_solver *s, double *dt)
+{
+    if (!dt)
+        FAIL(UNDA_ERR_ARG, "dt is NULL");
+    TRY(solver_enter(s));
+    return solver_leave(s, s->method->medium_dt ? s->method->medium_dt(s, dt)
+                                                : solver_lacks(s, "materials by planes"));
+}
+
+static unda_status rhs(unda_solver *s, const unda_drive *drive)
+{
+    if (!s->method->rhs)
+        return solver_lacks(s, "right-hand side: it steps from levels to levels");
+    TRY(solver_check_drive(s, 1, drive));
+    s->have_good = false;
+    TRY(s->engine->drive(s, drive));
+    return s->method->rhs(s);
+}
+
+unda_status unda_solver_rhs(unda_solver *s, const unda_drive *drive)
+{
+    TRY(solver_enter(s));
+    return solver_leave(s, rhs(s, drive));
+}
