@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 14 };
+enum { UNDA_ABI = 15 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -422,10 +422,10 @@ UNDA_API unda_status unda_solver_add_source(unda_solver *solver, const unda_sour
  * the total field. So a face between the two is listed from both elements. At an absorbing boundary (sign 1)
  * the scattered field leaves and the wave comes in, at a wall (sign -1) their sum meets the condition; other
  * boundaries are refused. The wave's values come with unda_drive.exact, after those of exact boundaries and
- * of waves added before. Arrays [num_face], borrowed. Before unda_solver_reserve, or that must be repeated.
- */
+ * of waves added before. Gives its number: 0 for the first one since sources were cleared. Arrays [num_face],
+ * borrowed. Before unda_solver_reserve, or that must be repeated. */
 UNDA_API unda_status unda_solver_add_incident(unda_solver *solver, int64_t num_face, const int64_t *elem,
-                                              const int32_t *face, const int32_t *sign);
+                                              const int32_t *face, const int32_t *sign, int32_t *index);
 /* Removes sources and incident waves. */
 UNDA_API unda_status unda_solver_clear_sources(unda_solver *solver);
 

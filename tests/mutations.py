@@ -53,6 +53,8 @@ SEEN_BY_ONE = {
     "python/unda/vtk_xml.py": "test_vtk",
     "python/unda/vtu.py": "test_vtu",
     "python/unda/vti.py": "test_vti",
+    "python/unda/sweep.py": "test_sweep",
+    "python/unda/tune.py": "test_fd_tune",
 }
 # of what is around a run, by file
 _RUNS = ["test_handlers_that_raise", "test_running", "test_interruption"]
@@ -370,6 +372,9 @@ MUTATIONS = [
     ("python/unda/simulation.py", "if status in (lib.UNDA_OK", "if status not in (lib.UNDA_OK"),
     ("python/unda/receiver.py", "max(len(parts.get(0, ())), last", "max(0, last"),
     ("csrc/solver/receiver.c", "num_before(s->groups[i], s->step + 1)", "0"),
+    ("python/unda/sweep.py", "num = min(workers or cores, len(left))", "num = min(cores, len(left))"),
+    ("python/unda/sweep.py", "num = min(workers or len(places), len(left))", "num = 1"),
+    ("python/unda/tune.py", "if folder and _trusted(folder) else", "if folder else"),
     # files
     ("python/unda/_hdf.py", "    check_seal(raw)\n", ""),
     ("python/unda/_hdf.py", "if not isinstance(link, h5py.HardLink):", "if False:"),

@@ -6,6 +6,8 @@ the same bits (test_fd_diamond.py, test_fd_kernels.py), tuning of DG (test_devic
 
 import json
 import logging
+import os
+import threading
 
 import cuda_device
 import numpy as np
@@ -244,6 +246,39 @@ def test_a_choice_that_is_remembered_is_taken(timed, memory):
     )
     found = make(kernel="step").config["kernel_options"]
     assert found == {"rows": 2, "planes": 7}
+
+
+@pytest.mark.parametrize(("mode", "trusted"), [(0o755, True), (0o775, False), (0o757, False)])
+def test_a_folder_that_others_may_write_to_is_left_alone(timed, memory, caplog, mode, trusted):
+    make(kernel="step")
+    memory.parent.chmod(mode)
+    before = memory.read_bytes()
+    timed.clear()
+    for _ in range(2):
+        make(kernel="step")
+        make(kernel="step", medium=unda.Acoustic(rho=1000.0, c=lambda x, y, z: 1500.0 + x))
+    assert len(timed) == (3 if trusted else 12)  # three plans each
+    assert (memory.read_bytes() == before) != trusted
+    assert caplog.text.count("may be written to by others") == (not trusted)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
+def test_a_folder_of_another_user_is_left_alone(timed, memory, caplog):
+    make(kernel="step")
+    os.chown(memory.parent, 12345, 12345)
+    timed.clear()
+    make(kernel="step")
+    assert timed and "belongs to another user" in caplog.text
+
+
+def test_a_fifo_in_place_of_the_file_is_no_memory_and_blocks_nobody(timed, memory, caplog):
+    memory.parent.mkdir(mode=0o700)
+    os.mkfifo(memory)
+    made = threading.Thread(target=make, kwargs={"kernel": "step"}, daemon=True)
+    made.start()
+    made.join(timeout=120)  # it would wait for ever
+    assert not made.is_alive() and timed
+    assert "is there and no file" in caplog.text
 
 
 def test_a_folder_that_cannot_be_written_only_warns(timed, monkeypatch, caplog):

@@ -131,17 +131,24 @@ def assert_goes_on(sim, expected, path):
 
 
 def undisturbed(make, work, slow):
-    """What comes of it, how many lines that takes, which to disturb: all, or half of those in the text."""
+    """What comes of it, how many lines that takes, which to disturb.
+
+    Of each line in the text the last time in the first two thirds, since the end is the same in all, and of
+    every second line only. As a slow case of all lines, the first and the last time there is as well.
+    """
     sim = begun(make)
     lines = at_line(0, lambda: work(sim), None)
-    # of each its last time in the first two thirds: the end is the same in all
     places = {line: n for n, line in enumerate(lines[: 2 * len(lines) // 3], 1)}
-    chosen = [n for (file, number), n in places.items() if file.endswith("/solver.py") or number % 2]
-    return outcome(sim), len(lines), range(1, len(lines) + 1) if slow else sorted(chosen)
+    chosen = {n for (file, number), n in places.items() if file.endswith("/solver.py") or number % 2}
+    if slow:
+        last = {line: n for n, line in enumerate(lines, 1)}
+        first = {line: len(lines) - n for n, line in enumerate(reversed(lines))}
+        chosen = {*places.values(), *last.values(), *first.values()}
+    return outcome(sim), len(lines), sorted(chosen)
 
 
 def cases(quick, more):
-    """A few by default, as they are and with few lines; all of them with all lines as slow ones."""
+    """A few by default, with few lines; all of them with each line that there is as slow ones."""
     slow = [pytest.param(*one, True, marks=pytest.mark.slow) for one in (*quick, *more)]
     return [*((*one, False) for one in quick), *slow]
 
@@ -154,19 +161,18 @@ def test_a_handler_that_raises_anywhere_leaves_the_run_whole(make, work, slow, t
     expected, count, places = undisturbed(make, work, slow)
     assert count > 500 and len(places) > 50
     for n in places:
-        for kind in (Alarm, KeyboardInterrupt) if slow else ((Alarm, KeyboardInterrupt)[n % 2],):
-            sim = begun(make)
+        sim, kind = begun(make), (Alarm, KeyboardInterrupt)[n % 2]
 
-            def act(kind=kind):
-                raise kind
+        def act(kind=kind):
+            raise kind
 
-            try:
-                at_line(n, lambda sim=sim: work(sim), act)
-            except kind:
-                pass
-            else:
-                raise AssertionError(f"nothing was raised at line {n} of {count}")
-            assert_goes_on(sim, expected, tmp_path / "run.h5" if slow or n % 8 == 0 else None)
+        try:
+            at_line(n, lambda sim=sim: work(sim), act)
+        except kind:
+            pass
+        else:
+            raise AssertionError(f"nothing was raised at line {n} of {count}")
+        assert_goes_on(sim, expected, tmp_path / "run.h5" if slow or n % 8 == 0 else None)
 
 
 @pytest.mark.parametrize(("make", "work", "slow"), cases([(dg, step)], [(fd, run)]))
@@ -232,6 +238,59 @@ def test_sources_and_receivers_are_there_or_not(make):
         sim.step(3)
         assert sim.get("p").any() and [rec.num_sample for rec in sim.receivers][-1] == 4
     assert found == {(0, 0), (1, 0), (1, 1)}
+
+
+def driven():
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1))
+    sides = {"zmin": "rigid", "*": "absorbing"}
+    return unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=1, threads=1, boundary=sides)
+
+
+def test_a_plane_wave_is_there_or_not():
+    """In the library alone it would read values of outer data that there are not."""
+
+    def add(sim):
+        sim.add_source(unda.PlaneWave((0, 0, 1), f=unda.ricker(1.0), scatterer="zmin"))
+
+    def act():
+        raise Alarm
+
+    made = driven()
+    count = len(at_line(0, lambda: add(made), None))
+    made.step(3)
+    found = set()
+    for n in range(1, count + 1):
+        sim = driven()
+        with pytest.raises(Alarm):
+            at_line(n, lambda sim=sim: add(sim), act)
+        sim.step(3)
+        found.add(len(sim._waves))
+        assert sim.get("p").any() == bool(sim._waves)
+        sim.reset(sources=True)
+        add(sim)
+        sim.step(3)
+        assert outcome(sim) == outcome(made)
+    assert found == {0, 1}
+
+
+def test_sources_are_forgotten_by_the_reset_after_one_that_was_broken_off():
+    """Forgotten in Python alone the library would go on to ask for their amplitudes."""
+
+    def act():
+        raise Alarm
+
+    sim = begun(dg)
+    count = len(at_line(0, lambda: sim.reset(sources=True), None))
+    found = set()
+    for n in range(1, count + 1, 2):
+        sim = begun(dg)
+        with pytest.raises(Alarm):
+            at_line(n, lambda sim=sim: sim.reset(sources=True), act)
+        sim.reset()
+        sim.step(3)
+        found.add(len(sim._sources))
+        assert sim.get("p").any() == bool(sim._sources)
+    assert found == {0, 1}
 
 
 def test_an_exception_of_the_users_own_is_not_replaced_by_ctrl_c():

@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
+from concurrent import futures
 
 import cuda_device
 import numpy as np
@@ -29,6 +31,42 @@ def test_cases_run_in_processes_of_their_own():
     assert all(r.value[1] != os.getpid() for r in results)
     assert all(r.value[2] <= max(1, len(os.sched_getaffinity(0)) // 2) for r in results)
     assert results.failures == []
+
+
+@pytest.mark.parametrize(("workers", "cases", "expected"), [(3, 3, 3), (3, 7, 3), (5, 2, 2), (1, 3, 1)])
+def test_as_many_processes_as_workers_work_at_once(tmp_path, monkeypatch, workers, cases, expected):
+    """Not fewer: the first ones wait for each other, and end in reverse order. Not more: a process each."""
+    asked = []
+
+    class Counted(futures.ProcessPoolExecutor):
+        def __init__(self, num, *args, **options):
+            asked.append(num)
+            super().__init__(num, *args, **options)
+
+    monkeypatch.setattr(futures, "ProcessPoolExecutor", Counted)
+    given = [{"folder": str(tmp_path), "i": i, "together": expected} for i in range(cases)]
+    results = unda.sweep(sweep_cases.last_first, given, devices="cpu", workers=workers)
+    assert results.failures == [] and asked == [expected]
+    assert [r.value[0] for r in results] == [r.case["i"] for r in results] == list(range(cases))
+    pids = [r.value[1] for r in results]
+    assert len(set(pids[:expected])) == len(set(pids)) == expected and os.getpid() not in pids
+    threads = max(1, len(os.sched_getaffinity(0)) // expected)
+    assert {r.value[2] for r in results} == {str(threads)}
+
+
+def test_on_devices_as_many_threads_as_workers_work_at_once():
+    """By default one for each device; each of its own."""
+
+    def meet(i, device):
+        together.wait(timeout=120)
+        return i, device
+
+    for workers, expected in ((None, ["cuda:0", "cuda:1"]), (4, ["cuda:0", "cuda:0", "cuda:1", "cuda:1"])):
+        together = threading.Barrier(len(expected))
+        cases = [{"i": i} for i in range(len(expected))]
+        results = unda.sweep(meet, cases, devices=["cuda:0", "cuda:1"], workers=workers)
+        assert results.failures == [] and [r.value[0] for r in results] == list(range(len(cases)))
+        assert sorted(r.value[1] for r in results) == expected
 
 
 @pytest.mark.gpu_or_stand_in

@@ -22,9 +22,9 @@ struct dg {
     int32_t *neighbor;   /* [elem][4], common/index.h */
     int64_t *exact_face; /* [num_exact_face]: 4 elem + face */
     double *elem_dt;     /* [elem]: stable time step [s] */
-    /* [num_incident], by ascending face, slots in the order they came. */
+    /* Of num_wave waves [num_incident], by ascending face, slots in the order they came. */
     struct dg_incident *incident;
-    int32_t num_incident;
+    int32_t num_incident, num_wave;
     int32_t history; /* valid levels of ab3 */
 };
 

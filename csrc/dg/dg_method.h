@@ -94,7 +94,7 @@ int integrator_num_stage(int integrator);
 
 /* incident.c: unda_solver_add_incident; the slots of all waves are removed. */
 unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,
-                            const int32_t *sign);
+                            const int32_t *sign, int32_t *index);
 void dg_clear_incident(unda_solver *s);
 /* range[block]: the first incident wave at a face of the elements from block * size on. */
 void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int32_t *range);

@@ -56,7 +56,7 @@ static int by_face(const void *a, const void *b)
 }
 
 unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,
-                            const int32_t *sign)
+                            const int32_t *sign, int32_t *index)
 {
     struct dg *dg = dg_tables(s);
     if (num_face < 0 || num_face > MAX_SLOT - solver_num_slot(s))
@@ -77,6 +77,7 @@ unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *ele
     dg->incident = grown;
     dg->num_incident += (int32_t)num_face;
     qsort(grown, (size_t)dg->num_incident, sizeof *grown, by_face);
+    *index = dg->num_wave++;
     s->point_version++;
     return UNDA_OK;
 }
@@ -86,5 +87,5 @@ void dg_clear_incident(unda_solver *s)
     struct dg *dg = dg_tables(s);
     array_free(dg->incident);
     dg->incident = NULL;
-    dg->num_incident = 0;
+    dg->num_incident = dg->num_wave = 0;
 }

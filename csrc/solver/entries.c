@@ -51,13 +51,14 @@ unda_status unda_solver_get_history(const unda_solver *s, int32_t *history)
 }
 
 unda_status unda_solver_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem,
-                                     const int32_t *face, const int32_t *sign)
+                                     const int32_t *face, const int32_t *sign, int32_t *index)
 {
-    if (!elem || !face || !sign)
-        FAIL(UNDA_ERR_ARG, "elem, face or sign is NULL");
+    if (!elem || !face || !sign || !index)
+        FAIL(UNDA_ERR_ARG, "elem, face, sign or index is NULL");
     TRY(solver_enter(s));
-    return solver_leave(s, s->method->add_incident ? s->method->add_incident(s, num_face, elem, face, sign)
-                                                   : solver_lacks(s, "incident waves"));
+    return solver_leave(s, s->method->add_incident
+                               ? s->method->add_incident(s, num_face, elem, face, sign, index)
+                               : solver_lacks(s, "incident waves"));
 }
 
 unda_status unda_solver_clear_state(unda_solver *s)

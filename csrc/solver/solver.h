@@ -77,7 +77,7 @@ struct method {
     void (*set_history)(unda_solver *s, int32_t history);
     int32_t (*get_history)(const unda_solver *s);
     unda_status (*add_incident)(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,
-                                const int32_t *sign);
+                                const int32_t *sign, int32_t *index);
     void (*clear_incident)(unda_solver *s);
     void (*element_dt)(const unda_solver *s, double *dt);
     void (*coordinates)(const unda_solver *s, double *coordinates);

@@ -19,9 +19,17 @@ from typing import Any
 
 from .errors import FileError
 
-__all__ = ["replacing", "whole_file"]
+__all__ = ["read_file", "replacing", "whole_file"]
 
 _FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+def read_file(path: Path) -> bytes:
+    """Return what is in a file; raise OSError for what is none, such as a FIFO, which would wait."""
+    with io.FileIO(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)) as raw:
+        if not stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
+            raise OSError(f"{path} is no file")
+        return raw.readall()
 
 
 def _stem(path: Path) -> str:

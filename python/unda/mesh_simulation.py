@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from . import _core, _sites, norms
 from ._check import call_at, check_state, field_names, flag, integer, node_values, number
-from ._core import lib
+from ._core import ffi, lib
 from ._run_control import alone
 from .boundary import Boundaries, OuterData, own_side
 from .check import Report, check
@@ -211,9 +211,11 @@ class MeshSimulation(Simulation):
     def _add_wave(self, source: PlaneWave) -> None:
         elem, face, sign, wave = source.driven(self.mesh, self.medium, self._material, self._boundaries)
         arrays = (_core.pointer(elem), _core.pointer(face), _core.pointer(sign))
-        _core.check(lib.unda_solver_add_incident(self._live(), len(elem), *arrays))
-        self._waves.append((source, wave, len(elem)))
-        self._outer = None
+        index, self._outer = ffi.new("int32_t *", -1), None
+        self._settle()
+        self._adding = index, ((self._waves, (source, wave, len(elem))),)
+        _core.check(lib.unda_solver_add_incident(self._live(), len(elem), *arrays, index))
+        self._settle()
 
     def _source_terms(self, source: Source) -> tuple[dict[str, Any], Callable[[np.ndarray], Any]]:
         source.check_physics(self.medium)

@@ -46,6 +46,7 @@ class Simulation(Solver, Pictures):
 
     _rate = 0.0  # steps a second of the last chunk
     _half_set = False  # the state is being set, or that was broken off
+    _forgets = False  # sources are to go once the state is set
     _given: frozenset[str] = frozenset()  # fields of the state that `set` or a checkpoint gave
     _looked_at: tuple[Any, ...] = ()  # what `check` saw before the last run
     _told: frozenset[str] = frozenset()  # what was warned of
@@ -126,14 +127,17 @@ class Simulation(Solver, Pictures):
     @alone
     def reset(self, sources: bool = False) -> None:
         """Set fields and time to zero and empty the receivers; with `sources`, forget the sources."""
-        if sources:
-            self._half_set, self._sources, self._waves = True, [], []
-            _core.check(lib.unda_solver_clear_sources(self._live()))
+        self._forgets = self._forgets or sources
+        self._half_set = self._half_set or self._forgets
         self.set()
 
     def _begin_at(self, t: float, given: Iterable[str] = ()) -> None:
         """Start the clock and the receivers: the state, of these fields, is that of time t, step 0."""
         self._settle()
+        if self._forgets:
+            self._sources, self._waves = [], []
+            _core.check(lib.unda_solver_clear_sources(self._live()))
+            self._forgets = False
         self._start, self._given = t, frozenset(given)
         _core.check(lib.unda_solver_set_clock(self._live(), t, 0, 0))
         for i, receivers in enumerate(self._receivers):

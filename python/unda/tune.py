@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,7 @@ import numpy as np
 
 from . import _core, _cuda
 from ._core import lib
-from ._files import replacing
+from ._files import read_file, replacing
 from ._options import PLAN, PRECISIONS
 from .errors import DeviceLostError, Error
 from .grid import Block
@@ -85,13 +88,38 @@ class _Memory:
 
 def _file() -> Path | None:
     folder = _cuda.cache_dir()
-    return Path(folder) / "tuned.json" if folder else None
+    return Path(folder) / "tuned.json" if folder and _trusted(folder) else None
+
+
+@cache
+def _complain(folder: str, why: str) -> None:
+    _core.logger.warning(
+        "choices of tune=True are neither taken from %s nor kept there: it %s; expected a folder that only "
+        "this user may write to (chmod go-w, or another one by UNDA_CACHE_DIR)",
+        folder,
+        why,
+    )
+
+
+def _trusted(folder: str) -> bool:
+    """Say whether a folder is this user's alone, as compiled kernels need it (csrc/gpu/cache.c), or new."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return True
+    if found.st_uid != os.geteuid():
+        _complain(folder, "belongs to another user")
+        return False
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        _complain(folder, "may be written to by others")
+        return False
+    return True
 
 
 def _remembered() -> dict[str, Any]:
     file = _file()
     try:
-        found = json.loads(file.read_text(encoding="utf-8")) if file else {}
+        found = json.loads(read_file(file)) if file else {}
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

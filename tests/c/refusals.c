@@ -313,27 +313,29 @@ static void refuse_incident(struct rig *rig)
 {
     int64_t neighbors[NUM_ELEM][4], elem = 0, outside = NUM_ELEM;
     const int32_t face = 0, sign = 1, none = 4, twice = 2;
+    int32_t index = -7;
     unda_mesh_arrays arrays = {.size_bytes = sizeof arrays, .neighbors = neighbors[0]};
     unda_solver_info before = {.size_bytes = sizeof before}, after = before;
     unda_solver_get_info(rig->solver, &before);
-    CALL(unda_solver_add_incident(NULL, 1, &elem, &face, &sign));
-    CALL(unda_solver_add_incident(rig->solver, 1, NULL, &face, &sign));
-    CALL(unda_solver_add_incident(rig->solver, 1, &elem, NULL, &sign));
-    CALL(unda_solver_add_incident(rig->solver, 1, &elem, &face, NULL));
-    CALL(unda_solver_add_incident(rig->solver, -1, &elem, &face, &sign));
-    CALL(unda_solver_add_incident(rig->solver, INT64_MAX, &elem, &face, &sign));
-    CALL(unda_solver_add_incident(rig->solver, 1, &outside, &face, &sign));
-    CALL(unda_solver_add_incident(rig->solver, 1, &elem, &none, &sign));
-    CALL(unda_solver_add_incident(rig->solver, 1, &elem, &face, &twice));
+    CALL(unda_solver_add_incident(NULL, 1, &elem, &face, &sign, &index));
+    CALL(unda_solver_add_incident(rig->solver, 1, NULL, &face, &sign, &index));
+    CALL(unda_solver_add_incident(rig->solver, 1, &elem, NULL, &sign, &index));
+    CALL(unda_solver_add_incident(rig->solver, 1, &elem, &face, NULL, &index));
+    CALL(unda_solver_add_incident(rig->solver, 1, &elem, &face, &sign, NULL));
+    CALL(unda_solver_add_incident(rig->solver, -1, &elem, &face, &sign, &index));
+    CALL(unda_solver_add_incident(rig->solver, INT64_MAX, &elem, &face, &sign, &index));
+    CALL(unda_solver_add_incident(rig->solver, 1, &outside, &face, &sign, &index));
+    CALL(unda_solver_add_incident(rig->solver, 1, &elem, &none, &sign, &index));
+    CALL(unda_solver_add_incident(rig->solver, 1, &elem, &face, &twice, &index));
     unda_mesh_get_arrays(rig->mesh, &arrays);
     for (elem = 0; elem < NUM_ELEM; elem++)
         for (int32_t side = 0; side < 4; side++) /* absorbing, wall, exact, with the wrong sign */
             if (neighbors[elem][side] < 0) {
                 const int32_t wrong = neighbors[elem][side] == -1 ? -1 : 1;
-                CALL(unda_solver_add_incident(rig->solver, 1, &elem, &side, &wrong));
+                CALL(unda_solver_add_incident(rig->solver, 1, &elem, &side, &wrong, &index));
             }
     unda_solver_get_info(rig->solver, &after);
-    printf("untouched=%d\n", before.num_exact == after.num_exact);
+    printf("untouched=%d\n", before.num_exact == after.num_exact && index == -7);
 }
 
 static void refuse_steps(struct rig *rig)

@@ -22,7 +22,8 @@ static unda_status add_incident(struct rig *rig, const int32_t *boundary)
         face[num] = i % 4;
         sign[num++] = other >= 0 ? 1 - 2 * (i % 2) : condition == UNDA_BOUNDARY_ABSORBING ? 1 : -1;
     }
-    return unda_solver_add_incident(rig->solver, num, elem, face, sign);
+    int32_t index;
+    return unda_solver_add_incident(rig->solver, num, elem, face, sign, &index);
 }
 
 unda_status rig_new(struct rig *rig, const unda_solver_options *options)
