@@ -8,11 +8,13 @@ Not here: that a run with layers equals the oracle (test_fd_modes.py).
 
 import itertools
 
+import cuda_device
 import numpy as np
 import pytest
 import unda
 from fd_cases import Case, differences, run_both
 
+cuda_device.prepare()
 WAVELENGTH = 8.0  # of f0, in cells
 PERIODIC = ("periodic", "periodic")
 
@@ -91,6 +93,17 @@ def test_damping_is_a_layer_of_twenty_cells_by_default():
     reference.set(p, q)
     reference.step(60)
     assert np.abs(sim.get("p") - reference.get()).max() < 1e-12 * np.abs(p).max()
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu_or_stand_in)])
+def test_a_state_beside_damping_starts_at_rest(device):
+    """Nothing changes in time at first, so that nothing is damped: p_previous = p + c^2 dt^2 L p / 2 there, too.
+
+    Rounding as elsewhere: 1e-12. Damped by g as well, the first nodes of layers are 0.1 to 0.6 % off.
+    """
+    case = Case((9, 8, 10), (((5, 0.01), "free"), ("rigid", (3, 0.1)), ((4, 1e-3),) * 2), 4)
+    found, expected = run_both(case, 20, rest=True, device=device)
+    assert max(differences(found, expected).values()) < 1e-12
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 5, 8, 13, 21, 34])

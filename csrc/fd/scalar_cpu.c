@@ -99,6 +99,15 @@ static unda_status allocate_matched(unda_solver *s, struct scalar_cpu *t)
     return array_try(&t->addition, s->threads * t->row, s->real_bytes, "layers");
 }
 
+/* g of the layers, or 1 everywhere. */
+static void set_damping(unda_solver *s, bool on)
+{
+    const struct fd *fd = fd_tables(s);
+    for (int a = 0; a < 3; a++)
+        for (int64_t i = 0; i < fd->axis[a].total; i++)
+            fd_cpu_put(s, tables(s)->damp[a], i, on ? fd->axis[a].damp[i] : 1);
+}
+
 static unda_status create(unda_solver *s)
 {
     const struct fd *fd = fd_tables(s);
@@ -116,11 +125,11 @@ static unda_status create(unda_solver *s)
         TRY(array_try(&t->damp[a], a < 2 ? fd->axis[a].total : t->base.stride[1], s->real_bytes, "layers"));
         TRY(array_try(&t->damped[a], fd->axis[a].total, 1, "layers"));
         for (int64_t i = 0; i < fd->axis[a].total; i++) {
-            fd_cpu_put(s, t->damp[a], i, fd->axis[a].damp[i]);
             t->damped[a][i] = fd->axis[a].damp[i] != 1;
             t->damped_z |= a == 2 && t->damped[a][i];
         }
     }
+    set_damping(s, true);
     return allocate_matched(s, t);
 }
 
@@ -261,15 +270,18 @@ static unda_status clear(unda_solver *s)
     return fd_cpu_clear(s);
 }
 
-/* From p and 0 a step gives 2 p + c^2 dt^2 laplace p: half of it is both the next level and the last. */
+/* From p and 0 a step gives 2 p + c^2 dt^2 laplace p: half of it is both the next level and the last. Layers
+ * that damp do so by what changes in time, and nothing does now. */
 static unda_status rest(unda_solver *s)
 {
     struct scalar_cpu *t = tables(s);
     memset(t->base.array[1], 0, (size_t)(t->base.count * s->real_bytes));
     fill_ghosts(s);
+    set_damping(s, false);
 #pragma omp parallel for schedule(static) num_threads(s->threads)
     for (int64_t x = 0; x < fd_tables(s)->axis[0].total; x++)
         code(s)->rows(fd_tables(s), t, t->base.array[0], t->base.array[1], x, 0, fd_tables(s)->axis[1].total);
+    set_damping(s, true);
     for (int64_t i = 0; i < t->base.count; i++)
         fd_cpu_put(s, t->base.array[1], i, 0.5 * fd_cpu_get(s, t->base.array[1], i));
     clear_memory(s);

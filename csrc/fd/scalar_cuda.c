@@ -214,7 +214,8 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
     return UNDA_OK;
 }
 
-static unda_status upload_damp(unda_solver *s, struct scalar_cuda *t)
+/* g of the layers, or 1 everywhere. */
+static unda_status set_damping(unda_solver *s, struct scalar_cuda *t, bool on)
 {
     int64_t margin = damp_margin(t);
     for (int a = 0; a < 3; a++) {
@@ -222,7 +223,7 @@ static unda_status upload_damp(unda_solver *s, struct scalar_cuda *t)
         double *damp;
         TRY(array_try(&damp, num + 2 * margin, sizeof *damp, "layers"));
         for (int64_t i = 0; i < num + 2 * margin; i++)
-            damp[i] = i >= margin && i < margin + num ? fd_tables(s)->axis[a].damp[i - margin] : 1;
+            damp[i] = on && i >= margin && i < margin + num ? fd_tables(s)->axis[a].damp[i - margin] : 1;
         unda_status status = fd_cuda_reals(s, t->damp_memory[a], damp, num + 2 * margin);
         array_free(damp);
         TRY(status);
@@ -278,7 +279,7 @@ static unda_status create(unda_solver *s)
     for (int a = 0; a < 3; a++)
         s->num_launch += fd_matched(&fd_tables(s)->axis[a]) > 0;
     TRY(upload_matched(s, t));
-    return upload_damp(s, t);
+    return set_damping(s, t, true);
 }
 
 static void destroy(unda_solver *s)
@@ -539,20 +540,30 @@ static unda_status rest_window(unda_solver *s, const struct streamed_pass *pass,
     return first < end ? launch_step(s, first, end) : UNDA_OK;
 }
 
-/* See scalar_cpu.c. */
-static unda_status rest(unda_solver *s)
+/* Half a step from p and 0, see scalar_cpu.c. */
+static unda_status half_step(unda_solver *s, struct scalar_cuda *t)
 {
-    struct scalar_cuda *t = scalar_cuda(s);
     if (t->streamed.slab) {
         streamed_clear(s, FD_PREVIOUS);
         TRY(streamed_run(s, &(struct streamed_pass){.levels = 1, .work = rest_window}));
         streamed_halve(s, FD_PREVIOUS);
-        TRY(clear_memory(s));
-        return gpu_sync(t->base.stream);
+        return UNDA_OK;
     }
     TRY(gpu_zero_async(t->base.stream, t->base.array[1], level_bytes(s, t)));
     TRY(launch_step(s, 0, fd_tables(s)->axis[1].total));
-    TRY(fd_cuda_whole(s, &t->base.halve, t->base.array[1]));
+    return fd_cuda_whole(s, &t->base.halve, t->base.array[1]);
+}
+
+static unda_status rest(unda_solver *s)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    bool damped = fd_is_damped(fd_tables(s));
+    if (damped)
+        TRY(set_damping(s, t, false));
+    unda_status status = half_step(s, t);
+    if (damped)
+        TRY(set_damping(s, t, true));
+    TRY(status);
     TRY(clear_memory(s));
     return gpu_sync(t->base.stream);
 }
