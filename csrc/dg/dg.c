@@ -280,6 +280,7 @@ unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_opt
     dg->num_elem = mesh ? mesh->num_elem : 0;
     dg->num_node = (n + 1) * (n + 2) * (n + 3) / 6;
     dg->num_face_node = (n + 1) * (n + 2) / 2;
+    dg->integration = (struct integration){.kind = integrators[o->integrator], .num_elem = dg->num_elem};
     dg->num_word = ELEM_WORDS(dg->physics->num_coef);
     return UNDA_OK;
 }

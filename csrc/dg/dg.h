@@ -5,6 +5,7 @@
 
 #include "../element/element.h"
 #include "../mesh/mesh.h"
+#include "../solver/integrator.h"
 #include "../solver/physics.h"
 #include "common/args.h"
 
@@ -25,7 +26,7 @@ struct dg {
     /* Of num_wave waves [num_incident], by ascending face, slots in the order they came. */
     struct dg_incident *incident;
     int32_t num_incident, num_wave;
-    int32_t history; /* valid levels of ab3 */
+    struct integration integration;
 };
 
 unda_status dg_new(struct dg **dg, const unda_mesh *mesh, const unda_solver_options *options);

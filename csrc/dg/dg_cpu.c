@@ -129,6 +129,7 @@ static unda_status create(unda_solver *s)
     s->data = t;
     t->num_node = dg_tables(s)->num_node;
     t->num_face_node = dg_tables(s)->num_face_node;
+    TRY(solver_add_hook(s, receivers_record_due, NULL));
     t->decays = dg_decays(dg_tables(s));
     return allocate(s, t);
 }
@@ -228,7 +229,7 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
 
 /* ---- stages ---- */
 
-static unda_status stage(unda_solver *s, const struct stage *stage)
+static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begin, int64_t end)
 {
     struct dg_cpu *t = tables(s);
     struct dg_args a = {.q = t->buffer[BUF_Q],
@@ -264,7 +265,7 @@ static unda_status stage(unda_solver *s, const struct stage *stage)
         uint32_t kept = parallel_flush();
         void *work = (char *)t->work + omp_get_thread_num() * t->work_bytes;
 #pragma omp for schedule(static)
-        for (int64_t block = 0; block < t->num_block; block++)
+        for (int64_t block = begin / t->lanes; block < (end + t->lanes - 1) / t->lanes; block++)
             block_stage(t, &a, stage->update, block * t->lanes, block, work);
         parallel_restore(kept);
     }
@@ -355,12 +356,8 @@ static unda_status record(unda_solver *s, struct receiver_group *group)
 static unda_status run(unda_solver *s, int64_t num_step)
 {
     int64_t time = 0;
-    for (int64_t i = 0; i < num_step; i++) {
-        TRY(integrator_step(s, &time));
-        for (int32_t g = 0; g < s->num_group; g++)
-            if (receiver_due(s->groups[g], s->step))
-                TRY(record(s, s->groups[g]));
-    }
+    for (int64_t i = 0; i < num_step; i++)
+        TRY(integration_step(s, &dg_tables(s)->integration, &time));
     return UNDA_OK;
 }
 
@@ -371,9 +368,9 @@ const struct dg_engine dg_cpu = {.base = {.name = "cpu",
                                           .drive = drive,
                                           .run = run,
                                           .find_bad = find_bad,
+                                          .stage = stage,
+                                          .copy = copy,
+                                          .swap = swap,
                                           .forecast = forecast},
-                                 .stage = stage,
                                  .read = read_elements,
-                                 .write = write_elements,
-                                 .copy = copy,
-                                 .swap = swap};
+                                 .write = write_elements};

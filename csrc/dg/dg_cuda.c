@@ -128,7 +128,8 @@ static unda_status create(unda_solver *s)
     TRY(plan_compile(s, UPDATE_LSRK));
     if (s->options.integrator == UNDA_AB3)
         TRY(plan_compile(s, UPDATE_AB3));
-    s->num_launch = (s->options.integrator == UNDA_AB3 ? 1 : 5) * t->launch.num_part;
+    s->num_launch = dg_tables(s)->integration.kind->num_stage * t->launch.num_part;
+    TRY(solver_add_hook(s, points_launch_record, NULL));
     return fill(s, t);
 }
 
@@ -209,9 +210,13 @@ static unda_status launch_part(unda_solver *s, const struct stage *stage, int pa
     return gpu_launch(&t->stage_kernel[variant(s, stage->update)][part], t->stream, &shape, &a, sizeof a);
 }
 
-static unda_status stage(unda_solver *s, const struct stage *stage)
+/* Of all elements: the kernels' blocks count from the first. */
+static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begin, int64_t end)
 {
     struct dg_cuda *t = tables(s);
+    if (begin != 0 || end != dg_tables(s)->num_elem)
+        FAIL(UNDA_ERR_INTERNAL, "elements %lld..%lld of a stage, expected all", (long long)begin,
+             (long long)end);
     TRY(plan_compile(s, stage->update));
     for (int part = 0; part < t->launch.num_part; part++)
         TRY(launch_part(s, stage, part));
@@ -227,17 +232,12 @@ static void swap(unda_solver *s, int a, int b)
 
 /* ---- steps ---- */
 
-static unda_status one_step(unda_solver *s, int64_t *time)
-{
-    TRY(integrator_step(s, time));
-    return points_launch_record(s);
-}
-
 /* Small problems are bound by launches: GRAPH_STEPS steps go as one. GRAPH_STEPS is even, so that every
  * buffer is where it was. The state at 60 MB, a stage takes some ten times as long as a launch. */
 static bool wants_graph(const unda_solver *s)
 {
-    bool running = s->options.integrator == UNDA_LSRK4 || dg_tables(s)->history == 2;
+    const struct integration *in = &dg_tables(s)->integration;
+    bool running = in->num_valid == in->kind->num_level;
     return !s->options.no_graph && running && dg_tables(s)->num_elem * elem_bytes(s) < 60000000;
 }
 
@@ -270,7 +270,7 @@ static unda_status queue_batch(unda_solver *s)
 {
     int64_t time = 0;
     for (int i = 0; i < GRAPH_STEPS; i++)
-        TRY(one_step(s, &time));
+        TRY(integration_step(s, &dg_tables(s)->integration, &time));
     return advance(s, time);
 }
 
@@ -318,7 +318,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
     TRY(points_begin(s));
     while (s->step < end) {
         if (!wants_graph(s) || end - s->step < GRAPH_STEPS) {
-            TRY(one_step(s, &time));
+            TRY(integration_step(s, &dg_tables(s)->integration, &time));
             continue;
         }
         struct gpu_graph *graph;
@@ -346,7 +346,7 @@ static unda_status queue_part(void *of)
 {
     const struct timed_part *p = of;
     bool record = p->part == tables(p->s)->launch.num_part;
-    return record ? points_launch_record(p->s) : launch_part(p->s, p->stage, p->part);
+    return record ? points_launch_record(p->s, NULL) : launch_part(p->s, p->stage, p->part);
 }
 
 /* Each kernel leaves the state alone: it goes to the other buffer, the residual to scratch memory. */
@@ -366,7 +366,7 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profil
         struct timed_part timed = {s, &stage, part};
         snprintf(profile->name[part], sizeof profile->name[part], "%s",
                  record ? "record" : t->launch.part[part]);
-        profile->launches[part] = record || ab3 ? 1 : 5;
+        profile->launches[part] = record ? 1 : dg_tables(s)->integration.kind->num_stage;
         TRY(gpu_median_seconds(&(struct gpu_work){t->stream, queue_part, &timed}, num_run,
                                &profile->seconds[part]));
         profile->stage_seconds += record ? 0 : profile->seconds[part];
@@ -382,12 +382,12 @@ const struct dg_engine dg_cuda = {.base = {.name = "cuda",
                                            .run = run,
                                            .find_bad = state_find_bad,
                                            .reserve = points_reserve,
+                                           .stage = stage,
+                                           .copy = state_copy,
+                                           .swap = swap,
                                            .forecast = forecast,
                                            .describe = describe,
                                            .profile = profile,
                                            .compile = plan_compile_only},
-                                  .stage = stage,
                                   .read = state_read,
-                                  .write = state_write,
-                                  .copy = state_copy,
-                                  .swap = swap};
+                                  .write = state_write};

@@ -106,9 +106,9 @@ unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_
 unda_status points_reserve(unda_solver *s);
 unda_status points_drive(unda_solver *s, const unda_drive *drive);
 unda_status points_record(unda_solver *s, struct receiver_group *group);
-unda_status points_begin(unda_solver *s);                /* before the first step of a call */
-unda_status points_launch_record(unda_solver *s);        /* after each step */
-unda_status points_fetch(unda_solver *s, int64_t begin); /* after the last; begin: the first's number */
+unda_status points_begin(unda_solver *s);                   /* before the first step of a call */
+unda_status points_launch_record(unda_solver *s, void *of); /* after each step */
+unda_status points_fetch(unda_solver *s, int64_t begin);    /* after the last; begin: the first's number */
 void points_free(unda_solver *s);
 
 #endif

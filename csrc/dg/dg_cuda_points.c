@@ -285,8 +285,9 @@ unda_status points_begin(unda_solver *s)
     return gpu_upload(t->stream, c->start, c->list + c->num_channel, bytes);
 }
 
-unda_status points_launch_record(unda_solver *s)
+unda_status points_launch_record(unda_solver *s, void *of)
 {
+    (void)of;
     struct dg_cuda *t = tables(s);
     struct channels *c = &t->channels;
     if (c->num_channel == 0)
@@ -335,7 +336,7 @@ unda_status points_fetch(unda_solver *s, int64_t begin)
 /* Room for calls of max_step steps, so that stepping allocates nothing. */
 unda_status points_reserve(unda_solver *s)
 {
-    TRY(reserve_drive(s, integrator_num_time(s, s->max_step)));
+    TRY(reserve_drive(s, integration_num_time(&dg_tables(s)->integration, s->max_step)));
     return update_channels(s, tables(s));
 }
 

@@ -1,5 +1,5 @@
 /* dg_method.c: nodal DG as a method of the solver: options, tables and state in the user's numbering.
- * Not here: the tables' numbers (dg.c), steps (integrator.c), points (points.c). */
+ * Not here: the tables' numbers (dg.c), steps (solver/integrator.c), points (points.c). */
 #include "dg_method.h"
 
 #include "common/index.h"
@@ -56,7 +56,7 @@ static void info(const unda_solver *s, unda_solver_info *info)
     const struct dg *dg = dg_tables(s);
     info->num_field = dg->physics->num_field;
     info->num_node = dg->num_node;
-    info->num_stage = integrator_num_stage(s->options.integrator);
+    info->num_stage = dg->integration.kind->num_stage;
     info->num_elem = dg->num_elem;
     info->num_exact = solver_num_slot(s) * dg->num_face_node;
     info->flops = dg_flops(dg, s->options.integrator);
@@ -141,7 +141,7 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
 
 static unda_status keep(unda_solver *s)
 {
-    return dg_engine(s)->copy(s, BUF_SCRATCH, BUF_Q);
+    return s->engine->copy(s, BUF_SCRATCH, BUF_Q);
 }
 
 static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
@@ -153,26 +153,36 @@ static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
     blowup->field = (int32_t)(index % num_field);
     if (!s->have_good) /* nothing is kept: the first check, or the scratch array was needed (ab3's start) */
         return UNDA_OK;
-    TRY(dg_engine(s)->copy(s, BUF_Q, BUF_SCRATCH));
+    TRY(s->engine->copy(s, BUF_Q, BUF_SCRATCH));
     s->step = s->good_step;
-    dg->history = 0;
+    dg->integration.num_valid = 0;
     return UNDA_OK;
+}
+
+static int64_t num_time(const unda_solver *s, int64_t num_step)
+{
+    return integration_num_time(&dg_tables(s)->integration, num_step);
+}
+
+static void times(const unda_solver *s, int64_t num_step, double *times)
+{
+    integration_times(s, &dg_tables(s)->integration, num_step, times);
 }
 
 static unda_status rhs(unda_solver *s)
 {
     struct stage stage = {.update = UPDATE_RHS, .r = BUF_SCRATCH};
-    return dg_engine(s)->stage(s, &stage);
+    return integration_stage(s, &dg_tables(s)->integration, &stage);
 }
 
 static void set_history(unda_solver *s, int32_t history)
 {
-    dg_tables(s)->history = history;
+    dg_tables(s)->integration.num_valid = history;
 }
 
 static int32_t get_history(const unda_solver *s)
 {
-    return dg_tables(s)->history;
+    return dg_tables(s)->integration.num_valid;
 }
 
 const struct method dg_method = {.name = "DG",
@@ -182,8 +192,8 @@ const struct method dg_method = {.name = "DG",
                                  .create = create,
                                  .destroy = destroy,
                                  .info = info,
-                                 .num_time = integrator_num_time,
-                                 .times = integrator_times,
+                                 .num_time = num_time,
+                                 .times = times,
                                  .move = move,
                                  .source_new = dg_source_new,
                                  .source_free = dg_source_free,

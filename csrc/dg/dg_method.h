@@ -1,33 +1,19 @@
 /* dg_method.h: DG as a method of the solver: state arrays, stages, points; what its engines offer besides.
- * Next: dg_method.c (the method), integrator.c (what a step is), points.c (sources, receivers), incident.c,
- * norm.c; dg_cpu.c and dg_cuda.c, the engines. */
+ * Next: dg_method.c (the method), solver/integrator.c (what a step is), points.c (sources, receivers),
+ * incident.c, norm.c; dg_cpu.c and dg_cuda.c, the engines. */
 #ifndef UNDA_DG_METHOD_H
 #define UNDA_DG_METHOD_H
 
 #include "../solver/solver.h"
 #include "dg.h"
 
-/* State arrays of an engine; the integrators only swap their names. */
-enum { BUF_Q, BUF_NEW, BUF_R, BUF_R1, BUF_SCRATCH, NUM_BUF };
-
 /* At most this many slots of exact data: they are counted in 32 bits. */
 enum { MAX_SLOT = INT32_MAX - 64 };
 
-/* One evaluation of the right-hand side with its update. */
-struct stage {
-    int update;   /* UPDATE_RHS, _LSRK, _AB3 */
-    int r;        /* the buffer the right-hand side or residual goes to */
-    int64_t time; /* row of the sampled sources and exact data */
-    double a, b, c0, c1, c2;
-};
-
 struct dg_engine {
     struct engine base; /* first: an engine of DG is one of these */
-    unda_status (*stage)(unda_solver *s, const struct stage *stage);
     unda_status (*read)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values);
     unda_status (*write)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, const void *values);
-    unda_status (*copy)(unda_solver *s, int to, int from);
-    void (*swap)(unda_solver *s, int a, int b);
 };
 extern const struct dg_engine dg_cpu, dg_cuda;
 
@@ -85,12 +71,6 @@ static inline int64_t solver_num_slot(const unda_solver *s)
 {
     return dg_tables(s)->num_exact_face + dg_tables(s)->num_incident;
 }
-
-/* integrator.c */
-int64_t integrator_num_time(const unda_solver *s, int64_t num_step);
-void integrator_times(const unda_solver *s, int64_t num_step, double *times);
-unda_status integrator_step(unda_solver *s, int64_t *time); /* one step from row *time on */
-int integrator_num_stage(int integrator);
 
 /* incident.c: unda_solver_add_incident; the slots of all waves are removed. */
 unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,

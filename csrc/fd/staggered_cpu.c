@@ -51,6 +51,14 @@ static unda_status reals(const unda_solver *s, void **out, const double *from, i
     return UNDA_OK;
 }
 
+static unda_status keep(unda_solver *s, void *of)
+{
+    (void)of;
+    for (int f = 0; f < fd_tables(s)->num_field; f++)
+        fd_cpu_keep(s, fd_cpu(s)->array[f], f, s->step, s->begin, 0, fd_tables(s)->num_node);
+    return UNDA_OK;
+}
+
 static unda_status create(unda_solver *s)
 {
     const struct fd *fd = fd_tables(s);
@@ -61,6 +69,7 @@ static unda_status create(unda_solver *s)
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
     t->physics = s->options.physics;
+    TRY(solver_add_hook(s, keep, NULL));
     lay_out(s, t);
     TRY(fd_cpu_allocate(s, &t->base));
     TRY(array_try(&t->scratch, s->threads * t->scratch_bytes, 1, "rows"));
@@ -173,7 +182,6 @@ static void step_pass(unda_solver *s, int pass, int64_t time)
 
 static unda_status run(unda_solver *s, int64_t num_step)
 {
-    int64_t start = s->step;
     fill_materials(s);
     fill_pass(s, 0); /* the state may have been set */
     fill_pass(s, 1);
@@ -181,10 +189,9 @@ static unda_status run(unda_solver *s, int64_t num_step)
         step_pass(s, 0, i);
         step_pass(s, 1, i);
         s->step++;
-        for (int f = 0; f < fd_tables(s)->num_field; f++)
-            fd_cpu_keep(s, fd_cpu(s)->array[f], f, s->step, start, 0, fd_tables(s)->num_node);
+        TRY(solver_after_step(s));
     }
-    fd_cpu_weigh(s, start);
+    fd_cpu_weigh(s, s->begin);
     return UNDA_OK;
 }
 

@@ -127,12 +127,19 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
     return UNDA_OK;
 }
 
+static unda_status take(unda_solver *s, void *of)
+{
+    (void)of;
+    return fd_cuda_take(s, s->begin);
+}
+
 static unda_status create(unda_solver *s)
 {
     struct staggered_cuda *t;
     TRY(forecast(s));
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
+    TRY(solver_add_hook(s, take, NULL));
     t->base.source_version = t->base.group_version = -1;
     fork_mark();
     TRY(gpu_open(&t->base.gpu, s->options.device));
@@ -254,17 +261,16 @@ static unda_status take_step(unda_solver *s, int64_t time)
 
 static unda_status run(unda_solver *s, int64_t num_step)
 {
-    int64_t begin = s->step;
     TRY(staggered_fill_materials(s));
     TRY(staggered_fill_pass(s, 0)); /* the state may have been set */
     TRY(staggered_fill_pass(s, 1));
     for (int64_t i = 0; i < num_step; i++) {
         TRY(take_step(s, i));
         s->step++;
-        TRY(fd_cuda_take(s, begin));
+        TRY(solver_after_step(s));
     }
     TRY(gpu_sync(fd_cuda(s)->stream));
-    return fd_cuda_fetch(s, begin);
+    return fd_cuda_fetch(s, s->begin);
 }
 
 /* See staggered_cpu.c. */

@@ -27,6 +27,15 @@ bool receiver_due(const struct receiver_group *group, int64_t step)
     return (step - group->first) % group->every == 0;
 }
 
+unda_status receivers_record_due(unda_solver *s, void *of)
+{
+    (void)of;
+    for (int32_t i = 0; i < s->num_group; i++)
+        if (receiver_due(s->groups[i], s->step))
+            TRY(s->engine->record(s, s->groups[i]));
+    return UNDA_OK;
+}
+
 /* Room for sample 0 and for those of max_step steps. */
 static unda_status reserve(unda_solver *s, struct receiver_group *group)
 {

@@ -234,6 +234,21 @@ unda_status unda_solver_set_clock(unda_solver *s, double t0, int64_t step, int32
 
 /* ---- running ---- */
 
+unda_status solver_add_hook(unda_solver *s, unda_status (*after)(unda_solver *s, void *of), void *of)
+{
+    if (s->num_hook == MAX_HOOK)
+        FAIL(UNDA_ERR_INTERNAL, "%d step hooks, expected no more", s->num_hook);
+    s->hooks[s->num_hook++] = (struct step_hook){after, of};
+    return UNDA_OK;
+}
+
+unda_status solver_after_step(unda_solver *s)
+{
+    for (int32_t i = 0; i < s->num_hook; i++)
+        TRY(s->hooks[i].after(s, s->hooks[i].of));
+    return UNDA_OK;
+}
+
 enum { MAX_STEP = 1 << 28 }; /* of one call: stages are counted in 32 bits */
 
 unda_status solver_reserve(unda_solver *s, int64_t max_step)
@@ -319,6 +334,7 @@ static unda_status step(unda_solver *s, int64_t num_step, const unda_drive *driv
     if (!s->have_good)
         TRY(check_finite(s));
     TRY(s->engine->drive(s, drive));
+    s->begin = s->step;
     TRY(s->engine->run(s, num_step));
     return check_finite(s);
 }

@@ -18,6 +18,15 @@ struct receiver_group {
     void *samples; /* [room][point][field] REAL; the CUDA engine's mirror */
 };
 
+/* What follows each step of an engine that takes one after the other; queued, where the engine queues.
+ * Kernels that take several at once record in their own way. */
+struct step_hook {
+    unda_status (*after)(unda_solver *s, void *of);
+    void *of;
+};
+enum { MAX_HOOK = 4 };
+
+struct stage;
 /* How a method runs on a kind of machine. */
 struct engine {
     const char *name;
@@ -31,6 +40,15 @@ struct engine {
     unda_status (*find_bad)(unda_solver *s, int64_t *index);
     /* Room for calls of max_step steps: stepping allocates nothing afterwards. May be NULL. */
     unda_status (*reserve)(unda_solver *s);
+    /* Of methods whose state is in buffers of elements (integrator.h); NULL elsewhere. Stage: of elements
+     * [begin, end), begin the first of a block of the engine. */
+    unda_status (*stage)(unda_solver *s, const struct stage *stage, int64_t begin, int64_t end);
+    unda_status (*copy)(unda_solver *s, int to, int from);
+    void (*swap)(unda_solver *s, int a, int b);
+    /* Sends what other parts of the mesh need of a stage's state; waits for what this one needs of theirs.
+     * NULL: there is one part. */
+    unda_status (*exchange_begin)(unda_solver *s);
+    unda_status (*exchange_end)(unda_solver *s);
     /* Bytes that create allocates, from the sizes in the method's tables alone. */
     unda_status (*forecast)(unda_solver *s);
     /* Fills kernel and plan of info. May be NULL. */
@@ -97,7 +115,7 @@ struct unda_solver {
     void *tables; /* the method's own */
     void *data;   /* the engine's */
     double dt, dt_stable, t0;
-    int64_t step;
+    int64_t step, begin; /* steps done; of them when the present call began */
     int32_t threads;
     int32_t real_bytes;
     int64_t max_step; /* reserved */
@@ -105,6 +123,8 @@ struct unda_solver {
     int32_t num_source, source_room;
     struct receiver_group **groups;
     int32_t num_group;
+    struct step_hook hooks[MAX_HOOK];
+    int32_t num_hook;
     int64_t point_version; /* counts changes of sources and receivers */
     bool have_good;        /* the state of step good_step is finite, and kept if the method does so */
     int64_t good_step;
@@ -120,6 +140,7 @@ unda_status sources_check(const unda_solver *s, int64_t num_time, const double *
 void receivers_free(unda_solver *s);
 unda_status receivers_reserve(unda_solver *s);
 bool receiver_due(const struct receiver_group *group, int64_t step);
+unda_status receivers_record_due(unda_solver *s, void *of); /* a step hook, by engine.record */
 void receivers_set_clock(unda_solver *s); /* s->step was set: the next samples are those due after it */
 /* Places, each of one point in one element. */
 static inline int64_t receivers_num_cell(const unda_receivers *r)
@@ -141,6 +162,8 @@ unda_status solver_check_ranges(const unda_solver_options *options, const struct
 /* Excludes other threads and forked children around a public call. */
 unda_status solver_enter(unda_solver *s);
 unda_status solver_leave(unda_solver *s, unda_status status);
+unda_status solver_add_hook(unda_solver *s, unda_status (*after)(unda_solver *s, void *of), void *of);
+unda_status solver_after_step(unda_solver *s);
 /* Refuses what the method has no entry for. */
 unda_status solver_lacks(const unda_solver *s, const char *what);
 
