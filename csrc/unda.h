@@ -382,8 +382,7 @@ UNDA_API unda_status unda_solver_clear_state(unda_solver *solver);
  * there is none: how to find their number. */
 UNDA_API unda_status unda_solver_array_shape(unda_solver *solver, int32_t array, int64_t *shape); /* [3] */
 /* FD, scalar: sets the level one step back to that of a wave whose time derivative is zero now, to second
- * order: p + c^2 dt^2 / 2 laplace p. Staggered: sets the fields of half steps (v, H) so that they vanish now.
- */
+ * order: p + c^2 dt^2 / 2 laplace p. Staggered: sets the fields of half steps (v, H) so that they vanish now. */
 UNDA_API unda_status unda_solver_rest(unda_solver *solver);
 /* FD: materials of the user's nodes in planes [first, first + count) of constant x, as [count][ny][nz]
  * [num_material]; layers continue them. All planes must be given before the first step, and once given may be

@@ -16,8 +16,7 @@
 /* Threads this process may use (its affinity mask and OMP_NUM_THREADS), or `wanted` if positive. */
 int32_t parallel_threads(int32_t wanted);
 /* The same for steps that update so many values, of which a thread is to have at least so many: in less than
- * about 0.1 ms a thread does not earn what it costs to wake and to wait for, most of all beside other load.
- */
+ * about 0.1 ms a thread does not earn what it costs to wake and to wait for, most of all beside other load. */
 int32_t parallel_worth(int32_t wanted, int64_t values, int64_t least);
 enum { LEAST_SCALAR = 1 << 16, LEAST_COUPLED = 1 << 13 }; /* 1.3 ns a node, about 10 ns an unknown */
 

@@ -1,6 +1,5 @@
 /* dg_kernels.c: which kernels run a stage of DG on a CUDA device, with which tiles, and how they are
- * compiled. Not here: what they compute (cuda/dg), launching (dg_cuda.c). Measurements: benchmarks/NOTES.md.
- */
+ * compiled. Not here: what they compute (cuda/dg), launching (dg_cuda.c). Measurements: benchmarks/NOTES.md. */
 #include "dg_cuda.h"
 
 #include "common/index.h"

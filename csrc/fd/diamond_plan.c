@@ -22,8 +22,7 @@ enum { MAX_DIAMOND_HALF = 4, MAX_NUM_ZB = 64, LEAST_CUT = 33, NUM_LEVEL = 512 };
 
 /* Steps, by half the order, from which on a launch takes less time than the steps one by one: the towers of
  * few levels are as many and wait for each other as often. On an H200, 1.6e9 cells, 8 and 64 levels: order 2,
- * 29 and 114 ms, a step 5.1; order 4, 43 and 195, 5.4; order 6, 64 and 294, 6.0; order 8, 139 and 417, 6.6.
- */
+ * 29 and 114 ms, a step 5.1; order 4, 43 and 195, 5.4; order 6, 64 and 294, 6.0; order 8, 139 and 417, 6.6. */
 static const int fewest[MAX_DIAMOND_HALF] = {5, 8, 17, 60};
 
 /* As in cuda/fd/diamond_tile.h. */

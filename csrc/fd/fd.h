@@ -46,8 +46,7 @@ struct fd_field {
     bool broken[3][2];  /* waves there are no mirror images, though the scheme takes images: see row.c */
 };
 
-/* Memory of one difference (term) in one layer: [x][y][z], `count` nodes along the layer's axis from `begin`.
- */
+/* Memory of one difference (term) in one layer: [x][y][z], `count` nodes along the layer's axis from `begin`. */
 struct fd_slab {
     int32_t term, axis;
     int64_t begin, count, num[3];
@@ -106,8 +105,7 @@ struct fd_scheme {
      * the node lies on. */
     unda_status (*check_material)(struct fd *fd, const double *material);
     double (*material)(const struct fd *fd, const double *material, int which, int num_free);
-    /* What a unit of amplitude adds to field f at nodes: multiplies weights, which have the volume in them.
-     */
+    /* What a unit of amplitude adds to field f at nodes: multiplies weights, which have the volume in them. */
     int32_t num_rate_more; /* rates of a source beyond one for each field: of the user, then of `join` */
     int32_t num_rate_joined;
     unda_status (*inject)(unda_solver *s, const double *rates, int f, int64_t num, const int64_t *node,
@@ -268,8 +266,7 @@ void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_byte
 void fd_staggered_difference(int half, double *weight);
 double fd_staggered_stable(const struct fd *fd);
 
-/* range.c: refuse numbers that are not 0 in float64 and beyond the solver's precision. `what`: in messages.
- */
+/* range.c: refuse numbers that are not 0 in float64 and beyond the solver's precision. `what`: in messages. */
 struct physics;
 unda_status fd_check_range(const struct fd *fd, const char *what, int num, const double *values);
 unda_status fd_check_units(const struct fd *fd, const struct physics *physics, const double *material);

@@ -158,8 +158,7 @@ static double material(const struct fd *fd, const double *material, int which, i
 
 /* ---- sources ---- */
 
-/* The node one on along the axes of a corner; free: bits of the axes on whose free sides the first one lies.
- */
+/* The node one on along the axes of a corner; free: bits of the axes on whose free sides the first one lies. */
 static int64_t corner_node(const struct fd *fd, int64_t node, int corner, int *free)
 {
     const struct fd_axis *axis = fd->axis;

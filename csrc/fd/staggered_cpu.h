@@ -1,6 +1,5 @@
 /* staggered_cpu.h: what the files of the CPU engine of the staggered schemes share.
- * Next: staggered_cpu.c (arrays, threads), staggered_rows.inc.h (rows), staggered_cpu.inc.h (each physics).
- */
+ * Next: staggered_cpu.c (arrays, threads), staggered_rows.inc.h (rows), staggered_cpu.inc.h (each physics). */
 #ifndef UNDA_STAGGERED_CPU_H
 #define UNDA_STAGGERED_CPU_H
 

@@ -1,9 +1,9 @@
 /* staggered_energy.c: the energy that a staggered scheme conserves: with fields u of half steps at t - dt/2
- * and t + dt/2, those of whole steps w at t, E = V / 2 sum [ share inertia u(t - dt/2) u(t + dt/2) ] + V / 2
- * sum [ share w (inertia w) ] (of the elastic scheme: Cohen 2002, section 5.3; verification: u(t + dt/2) is u
- * + dt / inertia times its differences, taken here and dropped). Layers count like the medium: there it is no
- * energy, but a norm. Read plane by plane and summed in a fixed order in float64: little memory, and one code
- * for all engines and physics. */
+ * and t + dt/2, and those of whole steps w at t,
+ *   E = V / 2 sum [ share inertia u(t - dt/2) u(t + dt/2) ] + V / 2 sum [ share w (inertia w) ]
+ * (of the elastic scheme: Cohen 2002, section 5.3). u(t + dt/2) is u + dt / inertia times its differences,
+ * taken here and dropped. Layers count like the medium: there it is no energy, but a norm. Read plane by
+ * plane and summed in a fixed order in float64: little memory, and one code for all engines and physics. */
 #include "staggered.h"
 
 #include <math.h>

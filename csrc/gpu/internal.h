@@ -21,8 +21,7 @@ struct gpu_stream {
 /* For frees: false, with no message, when the driver must not be called (lost device, forked child). */
 bool gpu_try_enter(struct gpu *gpu);
 
-/* Leaves and passes the status on: return gpu_leave_with(gpu, CU(...)), the arguments being evaluated first.
- */
+/* Leaves and passes the status on: return gpu_leave_with(gpu, CU(...)), the arguments being evaluated first. */
 static inline unda_status gpu_leave_with(struct gpu *gpu, unda_status status)
 {
     gpu_leave(gpu);

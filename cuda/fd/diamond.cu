@@ -276,8 +276,8 @@ tier(const diamond_args &a, const place &t, REAL *cur, REAL *old, REAL *to, cons
 }
 
 /* ---- towers ---- */
-/* Where tower `index` stands at level 0, and the levels [begin, end) from which it makes cells of the grid;
- * -> whether there are any. */
+/* Where tower `index` stands at level 0, and the levels [begin, end) from which it makes cells of the grid.
+ * Returns whether there are any. */
 static __device__ bool tower_range(const diamond_args &a, int index, place &t, int &begin, int &end)
 {
     int stage = index / a.num_row, row = index % a.num_row;
@@ -296,7 +296,7 @@ static __device__ __noinline__ void publish(int *progress, int level)
     store_release(progress, level);
 }
 /* A warp waits until the towers ahead, on both sides and in line, have made `level`, here and in the blocks
- * of which ghosts come; -> the level that all of them have. */
+ * of which ghosts come. Returns the level that all of them have. */
 static __device__ __noinline__ int wait_ahead(const diamond_args &a, int index, int rank, int level)
 {
     enum { WIDE = NUM_ZB > 1 ? 3 : 1 };
@@ -320,8 +320,7 @@ static __device__ __noinline__ int wait_ahead(const diamond_args &a, int index, 
     return seen;
 }
 
-/* Loops, not code for each cell: once a tower, instructions come from far, which took longer than all else.
- */
+/* Loops, not code for each cell: once a tower, instructions come from far, which took longer than all else. */
 static __device__ __noinline__ void load_tower(const diamond_args &a, place t, int n, long long at, REAL *cur,
                                                REAL *old)
 {
@@ -355,7 +354,7 @@ static __device__ __noinline__ void store_tower(place t, REAL *level, REAL *to)
     }
 }
 
-/* A thread's cell along z in block `rank` of a tower, and what it knows of it; -> cells of the block. */
+/* A thread's cell along z in block `rank` of a tower, and what it knows of it. Returns the cells of the block. */
 static __device__ int take_place(const diamond_args &a, place &t, REAL *memory, int rank)
 {
     const int thread = threadIdx.x, z0 = rank * ZB, count = a.nz - z0 < ZB ? a.nz - z0 : ZB;

@@ -71,8 +71,7 @@ static __device__ __forceinline__ constexpr int tip_cells(int first, int j)
     return n;
 }
 enum { TIPS = 2 * tip_cells(-M, 0), SHARED = (2 * SLOTS + TIPS + M * ROWS) * PITCH };
-/* The first M columns of a row are not looked at by other z, nor as level n - 1: one level of them is enough.
- */
+/* The first M columns of a row are not looked at by other z, nor as level n - 1: one level of them is enough. */
 static __device__ __forceinline__ constexpr bool is_left(int j, int c)
 {
     return c < M - half_of(j);

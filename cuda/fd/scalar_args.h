@@ -6,11 +6,10 @@
 
 #define FD_MAX_HALF 8
 
-/* Matched layers along one axis (csrc/fd/matched.c): `low` nodes from node 1 on, then those from `high` on.
- */
+/* Matched layers along one axis (csrc/fd/matched.c): `low` nodes from node 1 on, then those from `high` on. */
 struct scalar_matched {
-    void *memory; /* [3][..]: of the half nodes below and above and of the node; each [x][y][z] of these nodes
-                   */
+    /* [3][..]: of the half nodes below and above and of the node; each [x][y][z] of these nodes */
+    void *memory;
     const void *table;                  /* [6][num] */
     long long stride_x, stride_y, part; /* words from plane to plane, row to row, memory to memory */
     int low, high, num;

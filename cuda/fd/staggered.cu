@@ -116,15 +116,19 @@ template <int FIELD> DEVICE void image(const staggered_args &a, int z, REAL (&li
     if (low != 0)
         each<0, REACH>([&](auto i) {
             constexpr int side = HERE - decltype(i)::value * WIDTH; /* where place 0 is */
-            if (z == HERE - side)
-                UNROLL for (int j = HERE - HALF; j < side; j++) line[j] = low * line[2 * side - half - j];
+            if (z == HERE - side) {
+                UNROLL for (int j = HERE - HALF; j < side; j++)
+                    line[j] = low * line[2 * side - half - j];
+            }
         });
     if (high != 0)
         each<0, WIDTH + HALF>([&](auto i) {
             constexpr int in = decltype(i)::value, side = HERE + in;     /* where the last place is */
             constexpr int end = HERE + (in < WIDTH ? in : WIDTH) + HALF; /* what places inside reach */
-            if (last == in)
-                UNROLL for (int j = side - half + 1; j < end; j++) line[j] = high * line[2 * side - half - j];
+            if (last == in) {
+                UNROLL for (int j = side - half + 1; j < end; j++)
+                    line[j] = high * line[2 * side - half - j];
+            }
         });
 }
 
@@ -135,34 +139,38 @@ DEVICE void difference(const staggered_args &a, long long at, int z, REAL (*queu
     constexpr int axis = terms[TERM].axis, on = half_on(TERM);
     constexpr int first = TERM < terms0 ? 0 : terms0;
     const REAL *from = (const REAL *)a.field[terms[TERM].source] + at;
-    UNROLL for (int k = 0; k < WIDTH; k++) d[k] = 0;
+    UNROLL for (int k = 0; k < WIDTH; k++)
+        d[k] = 0;
     if constexpr (axis == 0) { /* [i]: plane x + on - HALF + i; the last one is loaded now */
         REAL(&line)[2 * HALF][WIDTH] = queue[number_along(0, first, TERM)];
         vec last = load(from + (on + HALF - 1) * a.plane);
-        UNROLL for (int k = 0; k < WIDTH; k++)
-        {
-            UNROLL for (int j = 0; j < 2 * HALF - 1; j++) line[j][k] = line[j + 1][k];
+        UNROLL for (int k = 0; k < WIDTH; k++) {
+            UNROLL for (int j = 0; j < 2 * HALF - 1; j++)
+                line[j][k] = line[j + 1][k];
             line[2 * HALF - 1][k] = last.v[k];
-            UNROLL for (int m = 1; m <= HALF; m++) d[k] +=
-                weight(a, 0, m) * (line[HALF + m - 1][k] - line[HALF - m][k]);
+            UNROLL for (int m = 1; m <= HALF; m++)
+                d[k] += weight(a, 0, m) * (line[HALF + m - 1][k] - line[HALF - m][k]);
         }
     } else if constexpr (axis == 1) {
-        UNROLL for (int m = 1; m <= HALF; m++)
-        {
+        UNROLL for (int m = 1; m <= HALF; m++) {
             vec high = load(from + (on + m - 1) * (PITCH)), low = load(from + (on - m) * (PITCH));
-            UNROLL for (int k = 0; k < WIDTH; k++) d[k] += weight(a, 1, m) * (high.v[k] - low.v[k]);
+            UNROLL for (int k = 0; k < WIDTH; k++)
+                d[k] += weight(a, 1, m) * (high.v[k] - low.v[k]);
         }
     } else {
         REAL line[(2 * REACH + 1) * WIDTH];
-        UNROLL for (int j = 0; j <= 2 * REACH; j++)
-        {
+        UNROLL for (int j = 0; j <= 2 * REACH; j++) {
             vec part = load(from + (j - REACH) * WIDTH);
-            UNROLL for (int k = 0; k < WIDTH; k++) line[j * WIDTH + k] = part.v[k];
+            UNROLL for (int k = 0; k < WIDTH; k++)
+                line[j * WIDTH + k] = part.v[k];
         }
         if constexpr (WALLS)
             image<terms[TERM].source>(a, z, line);
-        UNROLL for (int k = 0; k < WIDTH; k++) UNROLL for (int m = 1; m <= HALF; m++) d[k] +=
-            weight(a, 2, m) * (line[REACH * WIDTH + k + on + m - 1] - line[REACH * WIDTH + k + on - m]);
+        UNROLL for (int k = 0; k < WIDTH; k++) {
+            const int place = REACH * WIDTH + k + on;
+            UNROLL for (int m = 1; m <= HALF; m++)
+                d[k] += weight(a, 2, m) * (line[place + m - 1] - line[place - m]);
+        }
     }
 }
 
@@ -175,10 +183,12 @@ template <int NEED> DEVICE void material(const staggered_args &a, long long at, 
                        (bits & 1) * a.plane + (bits >> 1 & 1) * (PITCH);
     vec here = load(from);
     if constexpr (bits & 4) {
-        UNROLL for (int k = 0; k < WIDTH - 1; k++) m[k] = here.v[k + 1];
+        UNROLL for (int k = 0; k < WIDTH - 1; k++)
+            m[k] = here.v[k + 1];
         m[WIDTH - 1] = from[WIDTH];
     } else {
-        UNROLL for (int k = 0; k < WIDTH; k++) m[k] = here.v[k];
+        UNROLL for (int k = 0; k < WIDTH; k++)
+            m[k] = here.v[k];
     }
 }
 
@@ -234,9 +244,11 @@ DEVICE void absorb(const staggered_args &a, int side, REAL (*d)[WIDTH], int x, i
             if constexpr (AXIS < 2) {
                 if ((unsigned)depth < (unsigned)count)
                     psi[n] = load(memory[n]);
-            } else
-                UNROLL for (int k = 0; k < WIDTH; k++) if ((unsigned)(depth + k) < (unsigned)count) psi[n]
-                    .v[k] = memory[n][k];
+            } else {
+                UNROLL for (int k = 0; k < WIDTH; k++)
+                    if ((unsigned)(depth + k) < (unsigned)count)
+                        psi[n].v[k] = memory[n][k];
+            }
         }
     });
     each<p::term, p::term + p::num_term>([&](auto i) {
@@ -244,8 +256,7 @@ DEVICE void absorb(const staggered_args &a, int side, REAL (*d)[WIDTH], int x, i
         if constexpr (terms[term].axis == AXIS) {
             int depth = at - a.begin[AXIS][half_on(term)][side];
             const void *const *table = a.table[AXIS][half_on(term)];
-            UNROLL for (int k = 0; k < WIDTH; k++)
-            {
+            UNROLL for (int k = 0; k < WIDTH; k++) {
                 int on = AXIS == 2 ? k : 0;
                 REAL &one = d[term - p::term][k], &value = psi[n].v[k];
                 if ((unsigned)(depth + on) < (unsigned)count) {
@@ -273,8 +284,9 @@ template <int PASS> DEVICE void fade(const staggered_args &a, vec *field, int x,
         const REAL *along = (const REAL *)a.table[2][bits >> 2 & 1][3];
         const REAL across =
             ((const REAL *)a.table[0][bits & 1][3])[x] * ((const REAL *)a.table[1][bits >> 1 & 1][3])[y];
-        UNROLL for (int k = 0; k < WIDTH; k++) if ((unsigned)(z + k) < (unsigned)a.num[2]) field[n].v[k] *=
-            across * along[z + k];
+        UNROLL for (int k = 0; k < WIDTH; k++)
+            if ((unsigned)(z + k) < (unsigned)a.num[2])
+                field[n].v[k] *= across * along[z + k];
     });
 }
 #endif
@@ -293,10 +305,10 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
         if constexpr (terms[term].axis == 0) {
             const REAL *from =
                 (const REAL *)a.field[terms[term].source] + at + (half_on(term) - HALF - 1) * a.plane;
-            UNROLL for (int j = 1; j < 2 * HALF; j++)
-            {
+            UNROLL for (int j = 1; j < 2 * HALF; j++) {
                 vec one = load(from + j * a.plane);
-                UNROLL for (int k = 0; k < WIDTH; k++) queue[number_along(0, p::term, term)][j][k] = one.v[k];
+                UNROLL for (int k = 0; k < WIDTH; k++)
+                    queue[number_along(0, p::term, term)][j][k] = one.v[k];
             }
         }
     });
@@ -321,7 +333,8 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
             constexpr int n = decltype(i)::value;
             difference<p::term + n, WALLS>(a, at, z, queue, d[n]);
         });
-        UNROLL for (int i = 0; i < p::count; i++) field[i] = load((const REAL *)a.field[p::first + i] + at);
+        UNROLL for (int i = 0; i < p::count; i++)
+            field[i] = load((const REAL *)a.field[p::first + i] + at);
         each<0, p::num_need>([&](auto i) {
             constexpr int n = decltype(i)::value;
             material<p::need + n>(a, at, m[n]);
@@ -343,12 +356,14 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
         if constexpr (LAYERED)
             fade<PASS>(a, field, x, y, z);
 #endif
-        UNROLL for (int k = 0; k < WIDTH; k++)
-        {
+        UNROLL for (int k = 0; k < WIDTH; k++) {
             REAL f[p::count], e[p::num_term], c[p::num_need];
-            UNROLL for (int i = 0; i < p::count; i++) f[i] = field[i].v[k];
-            UNROLL for (int i = 0; i < p::num_term; i++) e[i] = d[i][k];
-            UNROLL for (int i = 0; i < p::num_need; i++) c[i] = m[i][k];
+            UNROLL for (int i = 0; i < p::count; i++)
+                f[i] = field[i].v[k];
+            UNROLL for (int i = 0; i < p::num_term; i++)
+                e[i] = d[i][k];
+            UNROLL for (int i = 0; i < p::num_need; i++)
+                c[i] = m[i][k];
             if constexpr (PASS == 0)
                 pass0(f, e, c);
             else
@@ -357,16 +372,18 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
                 int sides = (x == 0) | (x == a.num[0] - 1) << 1 | (y == 0) << 2 | (y == a.num[1] - 1) << 3 |
                             (z + k == 0) << 4 | (z + k == a.num[2] - 1) << 5 |
                             ((unsigned)(z + k) >= (unsigned)a.num[2]) << 6;
-                UNROLL for (int i = 0; i < p::count; i++) if (sides & a.pinned[p::first + i]) f[i] = 0;
+                UNROLL for (int i = 0; i < p::count; i++)
+                    if (sides & a.pinned[p::first + i])
+                        f[i] = 0;
             }
-            UNROLL for (int i = 0; i < p::count; i++) field[i].v[k] = f[i];
+            UNROLL for (int i = 0; i < p::count; i++)
+                field[i].v[k] = f[i];
         }
 #if LAYERS && FADES
         if constexpr (LAYERED)
             fade<PASS>(a, field, x, y, z);
 #endif
-        UNROLL for (int i = 0; i < p::count; i++)
-        {
+        UNROLL for (int i = 0; i < p::count; i++) {
             REAL *to = (REAL *)a.field[p::first + i] + at;
             store(to, field[i].v); /* beyond the row: into ghosts */
         }

@@ -1,7 +1,6 @@
 /* staggered_args.h: argument structs of the staggered schemes' kernels, shared with
  * csrc/fd/staggered_launch.c. Plain types only (common/args.h says why). Arrays of fields and materials are
- * [x][y][z] with HALF ghosts on every side, rows `pitch` apart, planes `plane`, node (0, 0, 0) at `origin`.
- */
+ * [x][y][z] with HALF ghosts on every side, rows `pitch` apart, planes `plane`, node (0, 0, 0) at `origin`. */
 #ifndef UNDA_STAGGERED_ARGS_H
 #define UNDA_STAGGERED_ARGS_H
 
@@ -19,13 +18,13 @@ enum { STAGGERED_NOTHING = 2 }; /* for a sign: behind a layer (SIDE_NOTHING in c
 struct staggered_args {
     void *field[9];
     const void *material[3];
-    void
-        *memory[18][2]; /* of a term at either side: [x][y][z] of its slab, rows of slabs along x and y as the
-                         * arrays' (z = 0 is meant), those of slabs along z dense; NULL where there is none */
+    /* Memory of a term at either side: [x][y][z] of its slab, rows of slabs along x and y as the arrays'
+     * (z = 0 is meant), those of slabs along z dense; NULL where there is none */
+    void *memory[18][2];
     const void *table[3][2][4]; /* b, a, 1 / kappa, g along each axis, at nodes and half a cell on */
     long long plane, origin;
-    long long
-        vary[3]; /* 0: the material is the same everywhere, read at `same`, where vectors begin; else 1 */
+    /* 0: the material is the same everywhere, read at `same`, where vectors begin; else 1 */
+    long long vary[3];
     long long same;
     int pitch, num[3];
     int begin[3][2][2]; /* slabs along each axis: of terms at nodes and half a cell on, at either side */
@@ -38,8 +37,7 @@ struct staggered_args {
     double weight64[3 * (FD_MAX_HALF + 1)];
 };
 
-/* Ghosts of fields: places beyond sides are images (csrc/fd/fd.h, fd_mirror). A job is a field and an axis.
- */
+/* Ghosts of fields: places beyond sides are images (csrc/fd/fd.h, fd_mirror). A job is a field and an axis. */
 struct staggered_ghost_args {
     void *field[9];
     long long plane, origin;

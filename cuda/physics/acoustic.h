@@ -1,16 +1,20 @@
-/* acoustic.h: acoustic waves in velocity-pressure form, dp/dt + rho c^2 div v = 0, rho dv/dt + grad p = 0.
- * C that gcc, g++ and NVRTC all accept; the includer defines REAL, VAL, FN(name), DEVICE and FLUX_CENTRAL.
+/* acoustic.h: acoustic waves in velocity-pressure form,
+ *   dp/dt + rho c^2 div v = 0,
+ *   rho dv/dt + grad p = 0.
+ * The method: docs/dg.md. C that gcc, g++ and NVRTC all accept; the includer defines REAL, VAL, FN(name), DEVICE and FLUX_CENTRAL.
  * VAL is REAL, or on the CPU a vector of REAL (one element a lane): what a stage calls only adds and
  * multiplies. It may be included several times (both precisions, both fluxes). Not here: loops over nodes
  * (cuda/dg, csrc/dg).
  *
  * Frame. The nodes of an affine element live in reference coordinates r_1..r_3 with constant gradients
  * G[j] = grad r_j [1/m]. Fields enter the products as u = (p, w_1, w_2, w_3), w_j = G[j].v, so that
- *   div v = sum_j D_j w_j        grad p = sum_j G[j] D_j p        six products instead of twelve.
+ *   div v = sum_j D_j w_j,
+ *   grad p = sum_j G[j] D_j p:
+ * six products instead of twelve.
  * Face f lies opposite vertex f. Its outward normal times its height scale, m_f = n_f |grad lambda_f|, is
  * -G[f] for f = 1, 2, 3 and G[1] + G[2] + G[3] for f = 0, so that m_f.v is -w_f or w_1 + w_2 + w_3.
  *
- * Flux, exact solution of the Riemann problem, d = (+) - (-), Z = rho c (Wilcox et al. 2010; design.md 5):
+ * Flux, exact solution of the Riemann problem, d = (+) - (-), Z = rho c (Wilcox et al. 2010):
  *   vn* - vn- = (Z+ dvn - dp) / (Z- + Z+),    p* - p- = -Z- (vn* - vn-).
  * Both jumps share one scalar, lifted once per face; the central flux has two. */
 #undef NUM_FIELD
@@ -44,13 +48,13 @@
 #define NUM_JUMP 1 /* |m| (vn* - vn-) */
 #endif
 
-/* The nine words that stand before an element's coefficients: grad r_j, from e_j = dx/dr_j and grad r_j
- * (rows). */
-DEVICE void FN(geometry)(const double *edge, const double *gradient, double *record)
+/* The metric that stands before an element's coefficients, nine numbers: grad r_j, from e_j = dx/dr_j and
+ * grad r_j (rows). */
+DEVICE void FN(geometry)(const double *edge, const double *gradient, double *metric)
 {
     (void)edge;
     for (int i = 0; i < 9; i++)
-        record[i] = gradient[i];
+        metric[i] = gradient[i];
 }
 
 /* What the kernels need of a material, from what the user gave; det = 6 V or -6 V, e_1 . (e_2 x e_3). */

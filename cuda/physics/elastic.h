@@ -1,13 +1,16 @@
-/* elastic.h: isotropic elastic waves in velocity-stress form, rho dv/dt = div sigma,
- * d sigma/dt = lambda (div v) I + mu (grad v + grad v^T). mu = 0 is a fluid: no special case but that of the
- * central flux below. What the includer defines, and what VAL is: acoustic.h. Not here: loops over nodes.
+/* elastic.h: isotropic elastic waves in velocity-stress form,
+ *   rho dv/dt = div sigma,
+ *   d sigma/dt = lambda (div v) I + mu (grad v + grad v^T).
+ * mu = 0 is a fluid: no special case but that of the central flux below. What the includer defines, and what
+ * VAL is: acoustic.h. Not here: loops over nodes. The method: docs/dg.md.
  *
  * Frame. As in acoustic.h, G[j] = grad r_j and m_f = n_f |grad lambda_f| is -G[f] or G[1] + G[2] + G[3].
- * Fields enter the products as u = (v, s_1, s_2, s_3), s_j = sigma G[j], so that div sigma = sum_j D_j s_j
- * grad v = sum_j (D_j v) G[j]^T      18 products instead of 27. The traction on face f, times |m_f|, is sigma
- * m_f: -s_f or s_1 + s_2 + s_3.
+ * Fields enter the products as u = (v, s_1, s_2, s_3), s_j = sigma G[j], so that
+ *   div sigma = sum_j D_j s_j,
+ *   grad v = sum_j (D_j v) G[j]^T:
+ * 18 products instead of 27. The traction on face f, times |m_f|, is sigma m_f: -s_f or s_1 + s_2 + s_3.
  *
- * Flux, exact solution of the Riemann problem, d = (+) - (-), w = v* - v- (Wilcox et al. 2010; design.md 5):
+ * Flux, exact solution of the Riemann problem, d = (+) - (-), w = v* - v- (Wilcox et al. 2010):
  *   normal      w_n = (dT_n + Zp+ dv_n) / (Zp- + Zp+),    T_n* - T_n- = Zp- w_n,
  *   tangential  w_t = (dT_t + Zs+ dv_t) / (Zs- + Zs+),    T_t* - T_t- = Zs- w_t,    0 where Zs- + Zs+ = 0.
  * So w alone is lifted. Central: the mean of both states; where one side is a fluid v_t* = v_t-, T_t* = 0. */
@@ -42,11 +45,11 @@
 #define NUM_JUMP 3 /* v* - v- */
 #endif
 
-DEVICE void FN(geometry)(const double *edge, const double *gradient, double *record)
+DEVICE void FN(geometry)(const double *edge, const double *gradient, double *metric)
 {
     (void)edge;
     for (int i = 0; i < 9; i++)
-        record[i] = gradient[i];
+        metric[i] = gradient[i];
 }
 
 DEVICE void FN(coefficients)(const double *material, double det, double *coef)
@@ -245,7 +248,8 @@ DEVICE void FN(spread)(const VAL *y, int face, const VAL *kept, VAL *acc)
                 acc[3 + 3 * j + i] -= y[i];
 }
 
-/* dv/dt = acc_0 / rho, d sigma/dt = lambda tr(e) I + mu (e + e^T), e = sum_j acc_j G[j]^T. */
+/* dv/dt = acc_0 / rho,
+ * d sigma/dt = lambda tr(e) I + mu (e + e^T),    e = sum_j acc_j G[j]^T. */
 DEVICE void FN(from_reference)(const VAL *acc, const VAL *g, const VAL *coef, VAL *rhs)
 {
     VAL e[3][3];

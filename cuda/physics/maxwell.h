@@ -1,18 +1,22 @@
-/* maxwell.h: electromagnetic waves, eps dE/dt = curl H - sigma E, mu dH/dt = -curl E. What the includer
- * defines, and what VAL is: acoustic.h. Not here: loops over nodes.
+/* maxwell.h: electromagnetic waves,
+ *   eps dE/dt = curl H - sigma E,
+ *   mu dH/dt = -curl E.
+ * What the includer defines, and what VAL is: acoustic.h. Not here: loops over nodes. The method: docs/dg.md.
  *
  * Frame. An affine element has edges e_j = dx/dr_j and det = e_1.(e_2 x e_3), of either sign. Fields enter
- * the products by their covariant components, u = (E.e_k, H.e_k), because then, (i, j, k) cyclic, curl H =
- * sum_i e_i (D_j h_k - D_k h_j) / det        12 products instead of 18. Face f has two edges t_1, t_2 for
- * tangents, ordered so that t_1 x t_2 = det m_f, m_f = n_f |grad lambda_f|.
+ * the products by their covariant components, u = (E.e_k, H.e_k), because then, (i, j, k) cyclic,
+ *   curl H = sum_i e_i (D_j h_k - D_k h_j) / det:
+ * 12 products instead of 18. Face f has two edges t_1, t_2 for tangents, ordered so that
+ *   t_1 x t_2 = det m_f,    m_f = n_f |grad lambda_f|.
  *
  * Flux, exact solution of the Riemann problem, d = (+) - (-), Z = sqrt(mu/eps) (Mohammadian et al. 1991;
- * Hesthaven & Warburton 2008, section 10.5; design.md 5):
- *   w = n x (H* - H-) = (Z+ n x dH + dE_t) / (Z- + Z+),    n x (E* - E-) = Z- n x w.
- * w is a tangential vector: w = w^1 t_1 + w^2 t_2. From the covariant components A_a = A.t_a, with g_ab =
- * t_a.t_b and n = t_1 x t_2 / (det |m|), (n x A)^1 = -A_2 / (det |m|),    (n x A)^2 = A_1 / (det |m|),    A^a
- * by the inverse of g_ab, so det |m| w^a are two scalars and are lifted; the metric enters where dE and n x w
- * need it. */
+ * Hesthaven & Warburton 2008, section 10.5):
+ *   w = n x (H* - H-) = (Z+ n x dH + dE_t) / (Z- + Z+),
+ *   n x (E* - E-) = Z- n x w.
+ * w is a tangential vector, w = w^1 t_1 + w^2 t_2. From the covariant components A_a = A.t_a, with
+ * g_ab = t_a.t_b and n = t_1 x t_2 / (det |m|),
+ *   (n x A)^1 = -A_2 / (det |m|),    (n x A)^2 = A_1 / (det |m|),    A^a = (g^-1)_ab A_b,
+ * so det |m| w^a are two scalars and are lifted; g_ab enters where dE and n x w need it. */
 #undef NUM_FIELD
 #undef NUM_MATERIAL
 #undef NUM_WAVE
@@ -45,11 +49,11 @@
 #endif
 
 /* e_j, rows. */
-DEVICE void FN(geometry)(const double *edge, const double *gradient, double *record)
+DEVICE void FN(geometry)(const double *edge, const double *gradient, double *metric)
 {
     (void)gradient;
     for (int i = 0; i < 9; i++)
-        record[i] = edge[i];
+        metric[i] = edge[i];
 }
 
 DEVICE void FN(coefficients)(const double *material, double det, double *coef)
@@ -111,7 +115,7 @@ DEVICE void FN(volume)(const REAL *d, const VAL *u, VAL *acc)
     }
 }
 
-/* t_1, t_2 of a face, from the element's edges, and their metric. */
+/* t_1, t_2 of a face, from the element's edges, and g_ab = t_a.t_b. */
 DEVICE void FN(frame)(const VAL *e, int face, VAL *t)
 {
     for (int i = 0; i < 3; i++) {
@@ -219,7 +223,8 @@ DEVICE void FN(spread)(const VAL *y, int face, const VAL *kept, VAL *acc)
 #endif
 }
 
-/* dE/dt = sum_i e_i acc_i / (eps det), dH/dt = -sum_i e_i acc_(3+i) / (mu det); conduction: NUM_DECAY. */
+/* dE/dt = sum_i e_i acc_i / (eps det),
+ * dH/dt = -sum_i e_i acc_(3+i) / (mu det); conduction: NUM_DECAY. */
 DEVICE void FN(from_reference)(const VAL *acc, const VAL *e, const VAL *coef, VAL *rhs)
 {
     for (int i = 0; i < 3; i++) {

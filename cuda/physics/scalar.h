@@ -1,11 +1,14 @@
 /* scalar.h: one step of the scalar wave equation p_tt = c^2 laplace p, order 2 in time, any even order in
  * space; the same operations in the same order in every kernel and on the CPU, so that all give the same
- * bits. Folded:  p' = (2 - 2 sum W) p + sum W_am (p_(+m) + p_(-m)) - p_old,      W = c^2 dt^2 C_m / h_a^2
- * split:   p' = 2 p + k (-2 sum V p + sum V_am (..)) - p_old,              V = h^2 C_m / h_a^2, k = c^2 dt^2
- * / h^2 with axes a in the order x, y, z and distances m ascending. In layers g < 1 (csrc/fd/layer.c): p' = g
- * (.. - g p_old). What matched layers (csrc/fd/matched.c) add along x, y, z is summed first.
+ * bits. The sum over differences is either folded into one set of weights or split from c:
+ *   folded:  p' = (2 - 2 sum W) p + sum W_am (p_(+m) + p_(-m)) - p_old,      W_am = c^2 dt^2 C_m / h_a^2,
+ *   split:   p' = 2 p + k (-2 sum V p + sum V_am (p_(+m) + p_(-m))) - p_old,
+ *            V_am = h^2 C_m / h_a^2,    k = c^2 dt^2 / h^2,
+ * with axes a in the order x, y, z and distances m ascending. In sponges, g < 1 (csrc/fd/layer.c),
+ *   p' = g (.. - g p_old).
+ * What matched layers (csrc/fd/matched.c) add along x, y, z is summed first.
  * A pair is added first, so that mirrored waves stay mirrored to the last bit. The includer defines REAL,
- * DEVICE and FMA. */
+ * DEVICE and FMA. The scheme: docs/fd_scalar.md. */
 #ifndef UNDA_SCALAR_H
 #define UNDA_SCALAR_H
 

@@ -1,5 +1,6 @@
-/* staggered_acoustic.h: pressure and velocity on the staggered grid (Virieux 1984):
- *     rho v_t + grad p = 0 (first pass), p_t + rho c^2 div v = 0 (second pass).
+/* staggered_acoustic.h: pressure and velocity on the staggered grid (Virieux 1984; docs/fd_staggered.md):
+ *   rho v_t + grad p = 0           first pass,
+ *   p_t + rho c^2 div v = 0        second pass.
  * p, rho and rho c^2 at nodes, v_i half a cell on along i, where the force of a pressure difference moves the
  * mean mass of the two nodes beside it: rho is their arithmetic mean.
  * Of every physics: fields in the order of the state, those of a pass one after the other; what is
@@ -27,7 +28,8 @@ TABLE struct staggered_need FN(needs)[] = {{0, 0}, {0, 1}, {0, 2}, {0, 4}, {1, 0
 /* f: the fields of a pass; d: dt times the differences of its terms; m: what it needs of materials. */
 DEVICE void FN(pass0)(REAL *f, const REAL *d, const REAL *m)
 {
-    UNROLL for (int i = 0; i < 3; i++) f[i] -= d[i] * DIVIDE((REAL)2, m[0] + m[1 + i]);
+    UNROLL for (int i = 0; i < 3; i++)
+        f[i] -= d[i] * DIVIDE((REAL)2, m[0] + m[1 + i]);
 }
 DEVICE void FN(pass1)(REAL *f, const REAL *d, const REAL *m)
 {

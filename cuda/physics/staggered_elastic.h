@@ -1,9 +1,11 @@
-/* staggered_elastic.h: velocity and stress on the staggered grid (Virieux 1986, Levander 1988):
- *     rho v_t = div sigma (first pass), sigma_t = lambda (div v) I + mu (grad v + grad v^T) (second pass).
+/* staggered_elastic.h: velocity and stress on the staggered grid (Virieux 1986, Levander 1988;
+ * docs/fd_staggered.md):
+ *   rho v_t = div sigma                                           first pass,
+ *   sigma_t = lambda (div v) I + mu (grad v + grad v^T)           second pass.
  * rho, lambda, mu and normal stresses at nodes, v_i half a cell on along i, sigma_ij along i and j. rho of a
  * velocity: arithmetic mean of two nodes (one moves as both do). mu of a shear stress: harmonic mean of four,
  * as a traction passes through one node into the next; 0 where one of them is a fluid. So 1/mu is what is
- * kept, infinite in fluids. At nodes of free sides lambda is what is left of it where the stress normal to
+ * stored, infinite in fluids. At nodes of free sides lambda is what is left of it where the stress normal to
  * the side stays 0 (csrc/fd/staggered_physics.c). */
 #include "physics/staggered.h"
 
@@ -29,8 +31,8 @@ TABLE struct staggered_need FN(needs)[] = {{0, 0}, {0, 1}, {0, 2}, {0, 4}, {1, 0
 
 DEVICE void FN(pass0)(REAL *f, const REAL *d, const REAL *m)
 {
-    UNROLL for (int i = 0; i < 3; i++) f[i] +=
-        (d[3 * i] + d[3 * i + 1] + d[3 * i + 2]) * DIVIDE((REAL)2, m[0] + m[1 + i]);
+    UNROLL for (int i = 0; i < 3; i++)
+        f[i] += (d[3 * i] + d[3 * i + 1] + d[3 * i + 2]) * DIVIDE((REAL)2, m[0] + m[1 + i]);
 }
 
 /* m: lambda, then 1 / mu here and one on along x, y, xy, z, xz, yz. */
@@ -38,7 +40,8 @@ DEVICE void FN(pass1)(REAL *f, const REAL *d, const REAL *m)
 {
     const REAL *soft = m + 1;
     REAL twice_mu = DIVIDE((REAL)2, soft[0]), pressure = m[0] * (d[0] + d[1] + d[2]);
-    UNROLL for (int i = 0; i < 3; i++) f[i] += pressure + twice_mu * d[i];
+    UNROLL for (int i = 0; i < 3; i++)
+        f[i] += pressure + twice_mu * d[i];
     f[3] += DIVIDE((REAL)4, (soft[0] + soft[6]) + (soft[2] + soft[4])) * (d[3] + d[4]);
     f[4] += DIVIDE((REAL)4, (soft[0] + soft[5]) + (soft[1] + soft[4])) * (d[5] + d[6]);
     f[5] += DIVIDE((REAL)4, (soft[0] + soft[3]) + (soft[1] + soft[2])) * (d[7] + d[8]);

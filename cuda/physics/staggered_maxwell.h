@@ -1,14 +1,15 @@
-/* staggered_maxwell.h: electric and magnetic field on the staggered grid (Yee 1966):
- *     mu H_t = -curl E (first pass), eps E_t = curl H - sigma E (second pass, sigma E as the mean of both
- * times). eps, mu and sigma at nodes, E_i half a cell on along i, H_i along the other two. A node's medium
- * reaches half a cell around it, so that E_i stands on the face between two nodes' media, normal to it, and
- * lies half in each. D_i is the same in both, E_i the mean over both, <1/eps> D_i. What both lose,
- * <sigma (D_i/eps)^2>, is sigma' E_i^2 with sigma' = <sigma/eps^2> / <1/eps>^2 >= 0, so that energy falls at
- * any step; exact to first order of sigma/(omega eps). (Two conductors in series are not one: from omega = 0
- * on their conductivity grows from 1/<1/sigma> to sigma', which takes one more field to have.) What is kept
- * of a node is 1/eps and sigma dt/2 / eps^2. mu of H_i: arithmetic mean of the four nodes around it: it
- * counts the flux through the face that they share, and of the two fields H is what is continuous there.
- */
+/* staggered_maxwell.h: electric and magnetic field on the staggered grid (Yee 1966; docs/fd_staggered.md):
+ *   mu H_t = -curl E                first pass,
+ *   eps E_t = curl H - sigma E      second pass, sigma E as the mean of both times.
+ * eps, mu and sigma at nodes, E_i half a cell on along i, H_i along the other two. A node's medium reaches
+ * half a cell around it, so that E_i stands on the face between two nodes' media, normal to it, and lies half
+ * in each. D_i is the same in both, E_i the mean over both, <1/eps> D_i. What both lose,
+ *   <sigma (D_i/eps)^2> = sigma' E_i^2,    sigma' = <sigma/eps^2> / <1/eps>^2 >= 0,
+ * so that energy falls at any step; exact to first order of sigma/(omega eps). (Two conductors in series are
+ * not one: from omega = 0 on their conductivity grows from 1/<1/sigma> to sigma', which takes one more field
+ * to have.) What is stored of a node is 1/eps and sigma dt/2 / eps^2. mu of H_i: arithmetic mean of the four
+ * nodes around it: it counts the flux through the face that they share, and of the two fields H is what is
+ * continuous there. */
 #include "physics/staggered.h"
 
 #define MAXWELL_FIELDS   6 /* ex ey ez hx hy hz */
@@ -42,8 +43,7 @@ DEVICE void FN(pass0)(REAL *f, const REAL *d, const REAL *mu)
 DEVICE void FN(pass1)(REAL *f, const REAL *d, const REAL *m)
 {
     const REAL *soft = m, *loss = m + 4;
-    UNROLL for (int i = 0; i < 3; i++)
-    {
+    UNROLL for (int i = 0; i < 3; i++) {
         REAL soft2 = soft[0] + soft[1 + i], loss2 = loss[0] + loss[1 + i];
         REAL gain = (REAL)0.5 * soft2 * (d[2 * i] - d[2 * i + 1]); /* without loss */
         f[i] += DIVIDE(soft2 * gain - 2 * loss2 * f[i], soft2 + loss2);
