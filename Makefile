@@ -30,7 +30,7 @@ VERSION := $(shell sed -n 's/^version = "\(.*\)".*/\1/p' pyproject.toml)
 SOURCES := $(wildcard csrc/*/*.c)
 OBJECTS := $(SOURCES:csrc/%.c=$(BUILD)/%.o)
 
-.PHONY: help lib library flags venv demo test test-slow test-gpu mutate sanitize bench format lint check clean \
+.PHONY: help lib library flags venv demo test test-slow test-gpu mutate bits sanitize bench format lint check clean \
         prerequisites gpu-lib FORCE
 
 help: ## this list
@@ -141,6 +141,19 @@ gpu-lib:
 
 mutate: .venv/test ## does a test see each of many wrong tokens? (half an hour)
 	.venv/bin/python tests/mutations.py $(WORDS)
+
+# Of the library that ships, then of one without contraction, whose bits follow from the source alone.
+BITS ?= check
+PLAIN := build/bits/libunda.so
+
+bits: .venv/test ## is every bit what it was? (BITS=write records them; 4 minutes)
+	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
+	@$(MAKE) --no-print-directory -j$(JOBS) library PY=.venv/bin/python \
+	    BUILD=$(dir $(PLAIN)) LIBRARY=$(PLAIN) EXTRA=-ffp-contract=off
+	status=0; for library in $(LIBRARY) $(PLAIN); do \
+	    UNDA_LIBRARY=$(CURDIR)/$$library $(WITH_PATH) OMP_NUM_THREADS=1 \
+	        .venv/bin/python tests/bits.py $(BITS) $(ARGS) || status=1; \
+	done; exit $$status
 
 # GPU_JOBS=8: so many processes, which compile kernels side by side (needs pytest-xdist).
 test-gpu: gpu-lib ## the tests that need a CUDA device (PY=python3 GPU_JOBS=8)

@@ -4,12 +4,11 @@ On the stand-in the meshes have at most 24 cells and runs 10 steps; the table co
 On a device the same cases run on more cells for 100 steps, and the full product on few.
 """
 
-import itertools
-
 import cuda_device
 import numpy as np
 import pytest
 import unda
+from pairwise import pairwise
 from unda import _core
 
 pytestmark = pytest.mark.filterwarnings(
@@ -34,23 +33,6 @@ WALLS = {
     "elastic": {"hard": "fixed", "soft": "free", "mirror": "symmetry"},
     "maxwell": {"hard": "pec", "soft": "pmc", "mirror": "pec"},
 }
-
-
-def pairwise(settings):
-    """Cases in which every pair of values of two settings occurs (greedy)."""
-    sizes = [len(values) for values in settings.values()]
-    index = np.indices(sizes).reshape(len(sizes), -1)  # [setting][case]
-    both = list(itertools.combinations(range(len(sizes)), 2))
-    offset = np.cumsum([0] + [sizes[a] * sizes[b] for a, b in both])
-    pairs = np.stack([offset[i] + index[a] * sizes[b] + index[b] for i, (a, b) in enumerate(both)], axis=1)
-    missing, chosen = np.ones(offset[-1], bool), []
-    while missing.any():
-        best = missing[pairs].sum(axis=1).argmax()
-        missing[pairs[best]] = False
-        chosen.append(index[:, best])
-    return [
-        {name: values[i] for (name, values), i in zip(settings.items(), one, strict=True)} for one in chosen
-    ]
 
 
 def mesh_for(boundary):

@@ -10,8 +10,8 @@ import cuda_device
 import numpy as np
 import pytest
 import unda
+from pairwise import pairwise
 from staggered_cases import whole_state
-from test_cuda_engine import pairwise
 
 pytestmark = pytest.mark.gpu_or_stand_in
 REAL = cuda_device.prepare()

@@ -14,7 +14,7 @@ import cuda_device
 import numpy as np
 import pytest
 import unda
-from test_cuda_engine import pairwise
+from pairwise import pairwise
 
 pytestmark = pytest.mark.gpu_or_stand_in
 REAL = cuda_device.prepare()

@@ -9,8 +9,8 @@ import cuda_device
 import numpy as np
 import pytest
 import unda
+from pairwise import pairwise
 from staggered_cases import WALLS, borne, random_medium, source_of, stable_step, staggered, whole_state
-from test_cuda_engine import pairwise
 
 REAL = cuda_device.prepare()
 STEPS = 60 if REAL else 7

@@ -1,0 +1,34 @@
+"""Few cases of a large table: every pair of values of two settings occurs in one of them."""
+
+import itertools
+
+import numpy as np
+
+
+def pairwise(settings, valid=None, drawn=None):
+    """Cases {setting: value} in which every pair of values of two settings occurs (greedy).
+
+    settings: {name: values}. valid: says of a case whether it can be; pairs that no such case has are left
+    out. drawn: of large products so many cases are drawn and looked at, always the same; all if None.
+    """
+    sizes = [len(values) for values in settings.values()]
+
+    def named(one):
+        return {name: values[i] for (name, values), i in zip(settings.items(), one, strict=True)}
+
+    if drawn is None:
+        index = np.indices(sizes).reshape(len(sizes), -1)  # [setting][case]
+    else:
+        index = np.random.default_rng(0).integers(0, np.array(sizes)[:, None], (len(sizes), drawn))
+    if valid:
+        index = index[:, [bool(valid(named(one))) for one in index.T]]
+    both = list(itertools.combinations(range(len(sizes)), 2))
+    offset = np.cumsum([0] + [sizes[a] * sizes[b] for a, b in both])
+    pairs = np.stack([offset[i] + index[a] * sizes[b] + index[b] for i, (a, b) in enumerate(both)], axis=1)
+    missing, chosen = np.zeros(offset[-1], bool), []
+    missing[pairs] = True
+    while missing.any():
+        best = missing[pairs].sum(axis=1).argmax()
+        missing[pairs[best]] = False
+        chosen.append(named(index[:, best]))
+    return chosen
