@@ -249,6 +249,39 @@ def _twice(engine):
     return outcome(sim, [rec])
 
 
+def _long(physics, integrator, engine):
+    """As many steps as a device takes at a time and more, of many sources and receivers."""
+    mesh = _mesh("hard", engine.startswith("cpu"))
+    medium = medium_of(physics, "varied", mesh.num_elem)
+    sim = unda.DG(mesh, medium, degree=1, integrator=integrator, **engine_options(engine))
+    sim.set(**state_of(sim))
+    line = np.linspace((0.1, 0.2, 0.3), (0.9, 0.7, 0.6), 40)
+    for place in line:
+        sim.add_source(sources_of(physics, place)[0])
+    receivers = [sim.add_receivers(line), sim.add_receivers(line, sim.fields[:1], every=7)]
+    for steps in (37, 40, 3):
+        sim.step(steps)
+    return outcome(sim, receivers)
+
+
+def blown_up(sim):
+    """Where and when a step that is too long ends a run."""
+    try:
+        sim.run(steps=4000)
+    except unda.UnstableError as error:
+        where = np.array([error.step, error.last_good_step, error.element, sim.step_count])
+        return {"dt": sim.dt, "energy": 0.0, "parts": {"where": [where]}}
+    raise AssertionError("expected an UnstableError")
+
+
+def _unstable(engine):
+    mesh = _mesh("hard", engine.startswith("cpu"))
+    medium = medium_of("acoustic", "one", mesh.num_elem)
+    sim = unda.DG(mesh, medium, degree=2, cfl=4.0, allow_unstable=True, **engine_options(engine))
+    sim.set(**state_of(sim))
+    return blown_up(sim)
+
+
 TILES = ({"rows": 2, "cols": 2}, {"tile": 4, "blocks": 2}, {"unroll_volume": 1, "unroll_lift": 1})
 
 
@@ -276,6 +309,10 @@ def runs():
         more = {"kernel_options": options}
         table[f"dg/tile/{words}"] = (_plain_with, "elastic", 3, "float32", "fused", more)
     table["dg/sample_dt/cpu"] = (_plain_with, "maxwell", 2, "float64", "cpu", {"sample_dt": 0.03})
+    for physics, integrator, engine in product(WALLS, ("lsrk4", "ab3"), ("cpu", "fused", "node")):
+        table[f"dg/long/{physics}/{integrator}/{engine}"] = (_long, physics, integrator, engine)
+    for engine in ("cpu", "fused"):
+        table[f"dg/unstable/{engine}"] = (_unstable, engine)
     for engine in ("cpu", "node"):
         table[f"dg/reset/{engine}"] = (_twice, engine)
     return table

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import unda
-from bits_dg import outcome
+from bits_dg import blown_up, outcome
 from pairwise import pairwise
 
 SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
@@ -272,6 +272,33 @@ def _defaults(scheme, physics, **options):
     return outcome(sim, [rec])
 
 
+def _at_rest(scheme, physics, engine, window):
+    """A state whose first derivative in time is 0, which fills what is half a step or a step before."""
+    grid = unda.Grid((13, 16, 21), SPACING)
+    medium = unda.Acoustic(rho=1000.0, c=2000.0)
+    if scheme == "staggered":
+        medium = _medium(physics, "varied", grid.shape)
+    boundary = {"zmax": WALLS[physics][0], "*": LAYERS["cpml"]}
+    options = _engine(engine) | ({"window": window} if window else {})
+    sim = unda.FD(grid, medium, scheme=scheme, boundary=boundary, **options)
+    late = sim.medium.fields[:1] if scheme == "scalar" else [n for n in sim.fields if n[0] in "pse"]
+    state = {name: np.random.default_rng(3).uniform(-1, 1, grid.shape) for name in late}
+    if physics == "elastic":
+        state = {name: state["sxx"] for name in ("sxx", "syy", "szz")}
+    sim.set(**state)
+    rec = sim.add_receivers(_places(grid, POINTS))
+    sim.step(2)
+    return outcome(sim, [rec])
+
+
+def _unstable(scheme, engine):
+    grid = unda.Grid((13, 16, 21), SPACING)
+    sim = unda.FD(grid, unda.Acoustic(rho=1000.0, c=2000.0), scheme=scheme, cfl=2.0, allow_unstable=True,
+                  boundary={"*": "rigid"}, **_engine(engine))  # fmt: skip
+    sim.set(p=np.random.default_rng(3).uniform(-1, 1, grid.shape))
+    return blown_up(sim)
+
+
 PLAIN = {
     "order": 4, "low": "free", "high": "cpml", "third": "rigid", "axis": 1,
     "shape": (19, 23, 21), "core": ("elastic", "float32"), "layer": "cpml", "medium": "varied",
@@ -328,6 +355,13 @@ def runs():
     schemes = (("scalar", "acoustic"), *(("staggered", name) for name in WALLS))
     for (scheme, physics), engine in product(schemes, ("step-2", "step")):
         table[f"fd/checkpoint/{scheme}/{physics}/{engine}"] = (_resumed, scheme, physics, engine)
+    for (scheme, physics), engine in product(schemes, ("step-1", "step-2", "step", "step/window")):
+        name, _, window = engine.partition("/")
+        if not window or scheme == "scalar":
+            given = 3 if window else None
+            table[f"fd/rest/{scheme}/{physics}/{engine}"] = (_at_rest, scheme, physics, name, given)
+    for scheme, engine in product(("scalar", "staggered"), ("step-2", "step")):
+        table[f"fd/unstable/{scheme}/{engine}"] = (_unstable, scheme, engine)
     table["fd/defaults/scalar"] = (_defaults, "scalar", "acoustic")
     more = {"fmax": 40.0, "sample_dt": 0.004}
     table["fd/defaults/scalar/fmax"] = (_defaults_with, "scalar", "acoustic", more)
