@@ -264,24 +264,6 @@ def _long(physics, integrator, engine):
     return outcome(sim, receivers)
 
 
-def blown_up(sim):
-    """Where and when a step that is too long ends a run."""
-    try:
-        sim.run(steps=4000)
-    except unda.UnstableError as error:
-        where = np.array([error.step, error.last_good_step, error.element, sim.step_count])
-        return {"dt": sim.dt, "energy": 0.0, "parts": {"where": [where]}}
-    raise AssertionError("expected an UnstableError")
-
-
-def _unstable(engine):
-    mesh = _mesh("hard", engine.startswith("cpu"))
-    medium = medium_of("acoustic", "one", mesh.num_elem)
-    sim = unda.DG(mesh, medium, degree=2, cfl=4.0, allow_unstable=True, **engine_options(engine))
-    sim.set(**state_of(sim))
-    return blown_up(sim)
-
-
 TILES = ({"rows": 2, "cols": 2}, {"tile": 4, "blocks": 2}, {"unroll_volume": 1, "unroll_lift": 1})
 
 
@@ -311,8 +293,6 @@ def runs():
     table["dg/sample_dt/cpu"] = (_plain_with, "maxwell", 2, "float64", "cpu", {"sample_dt": 0.03})
     for physics, integrator, engine in product(WALLS, ("lsrk4", "ab3"), ("cpu", "fused", "node")):
         table[f"dg/long/{physics}/{integrator}/{engine}"] = (_long, physics, integrator, engine)
-    for engine in ("cpu", "fused"):
-        table[f"dg/unstable/{engine}"] = (_unstable, engine)
     for engine in ("cpu", "node"):
         table[f"dg/reset/{engine}"] = (_twice, engine)
     return table

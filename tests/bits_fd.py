@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import unda
-from bits_dg import blown_up, outcome
+from bits_dg import outcome
 from pairwise import pairwise
 
 SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
@@ -291,14 +291,6 @@ def _at_rest(scheme, physics, engine, window):
     return outcome(sim, [rec])
 
 
-def _unstable(scheme, engine):
-    grid = unda.Grid((13, 16, 21), SPACING)
-    sim = unda.FD(grid, unda.Acoustic(rho=1000.0, c=2000.0), scheme=scheme, cfl=2.0, allow_unstable=True,
-                  boundary={"*": "rigid"}, **_engine(engine))  # fmt: skip
-    sim.set(p=np.random.default_rng(3).uniform(-1, 1, grid.shape))
-    return blown_up(sim)
-
-
 PLAIN = {
     "order": 4, "low": "free", "high": "cpml", "third": "rigid", "axis": 1,
     "shape": (19, 23, 21), "core": ("elastic", "float32"), "layer": "cpml", "medium": "varied",
@@ -360,8 +352,6 @@ def runs():
         if not window or scheme == "scalar":
             given = 3 if window else None
             table[f"fd/rest/{scheme}/{physics}/{engine}"] = (_at_rest, scheme, physics, name, given)
-    for scheme, engine in product(("scalar", "staggered"), ("step-2", "step")):
-        table[f"fd/unstable/{scheme}/{engine}"] = (_unstable, scheme, engine)
     table["fd/defaults/scalar"] = (_defaults, "scalar", "acoustic")
     more = {"fmax": 40.0, "sample_dt": 0.004}
     table["fd/defaults/scalar/fmax"] = (_defaults_with, "scalar", "acoustic", more)
