@@ -167,7 +167,7 @@ static unda_status allocate(unda_solver *s, struct scalar_cuda *t)
     return gpu_sync(t->base.stream);
 }
 
-enum { NUM_OPTION = 5, OPTION_BYTES = 32 };
+enum { NUM_OPTION = 6, OPTION_BYTES = 32 };
 
 /* The defines of the step. */
 static void defines(const unda_solver *s, bool split, int tile_y, char text[NUM_OPTION][OPTION_BYTES],
@@ -178,6 +178,7 @@ static void defines(const unda_solver *s, bool split, int tile_y, char text[NUM_
     snprintf(text[2], OPTION_BYTES, "-DSPLIT=%d", !split ? 0 : fd_tables(s)->uniform ? 1 : 2);
     snprintf(text[3], OPTION_BYTES, "-DDAMP=%d", fd_is_damped(fd_tables(s)));
     snprintf(text[4], OPTION_BYTES, "-DTILE_Y=%d", tile_y);
+    snprintf(text[5], OPTION_BYTES, "-DMATCHED=%d", fd_is_matched(fd_tables(s)));
     for (int i = 0; i < NUM_OPTION; i++)
         options[i] = text[i];
 }
@@ -191,11 +192,8 @@ static unda_status compile(unda_solver *s, struct scalar_cuda *t)
     struct gpu_source step = {"fd/step.cu", options, NUM_OPTION};
     TRY(gpu_module_new(&t->step_module, t->base.gpu, &step));
     TRY(gpu_kernel_get(&t->step, t->step_module, "scalar_step", 0));
-    struct gpu_source layers = {"fd/matched.cu", options, NUM_OPTION};
-    if (fd_is_matched(fd_tables(s))) {
-        TRY(gpu_module_new(&t->layers_module, t->base.gpu, &layers));
-        TRY(gpu_kernel_get(&t->layers, t->layers_module, "scalar_layers", 0));
-    }
+    if (fd_is_matched(fd_tables(s)))
+        TRY(gpu_kernel_get(&t->step_layers, t->step_module, "scalar_step_layers", 0));
     TRY(fd_cuda_compile(s, options));
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;
@@ -209,7 +207,7 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
     const char *options[NUM_OPTION];
     defines(s, !fd_tables(s)->uniform, TILE_Y, text, options);
     struct gpu_source step = {"fd/step.cu", options, NUM_OPTION};
-    TRY(gpu_compile_only(&step, "scalar_step", compute_capability, resources));
+    TRY(gpu_compile_only(&step, "scalar_", compute_capability, resources));
     resources->threads = 32 * TILE_Y;
     return UNDA_OK;
 }
@@ -275,9 +273,7 @@ static unda_status create(unda_solver *s)
     if (t->many)
         TRY(diamond_create(s, &t->diamond));
     t->chunk = choose_chunk(s, t);
-    s->num_launch = 1;
-    for (int a = 0; a < 3; a++)
-        s->num_launch += fd_matched(&fd_tables(s)->axis[a]) > 0;
+    s->num_launch = 1 + fd_is_matched(fd_tables(s));
     TRY(upload_matched(s, t));
     return set_damping(s, t, true);
 }
@@ -294,7 +290,6 @@ static void destroy(unda_solver *s)
         gpu_free(t->base.gpu, t->memory);
         gpu_free(t->base.gpu, t->table);
         gpu_module_free(t->step_module);
-        gpu_module_free(t->layers_module);
         fd_cuda_close(s);
     }
     array_free(t);
@@ -310,7 +305,9 @@ static void describe(const unda_solver *s, unda_solver_info *info)
                         tile->unroll, tile->chunk,  tile->variable, diamond_sms(s, &t->diamond)};
     info->window = (int32_t)t->streamed.slab;
     info->kernel = t->many ? UNDA_KERNEL_DIAMOND : UNDA_KERNEL_STEP;
-    info->spill_bytes = t->many ? t->diamond.kernel.spill_bytes : t->step.spill_bytes;
+    info->spill_bytes = t->many                                            ? t->diamond.kernel.spill_bytes
+                        : t->step.spill_bytes > t->step_layers.spill_bytes ? t->step.spill_bytes
+                                                                           : t->step_layers.spill_bytes;
     for (size_t i = 0; i < (t->many ? sizeof plan / sizeof *plan : 2); i++)
         info->plan[i] = plan[i];
     if (t->streamed.slab)
@@ -404,20 +401,8 @@ static struct scalar_args step_args(const unda_solver *s, int64_t first, int64_t
     return a;
 }
 
-/* Matched layers along an axis; they come before the step. */
-static unda_status launch_layers(unda_solver *s, int axis, int64_t first, int64_t end)
-{
-    struct scalar_cuda *t = scalar_cuda(s);
-    struct scalar_args a = step_args(s, first, end);
-    int64_t num = fd_matched(&fd_tables(s)->axis[axis]), planes = axis == 0 ? num : a.num[0];
-    int64_t nodes = (axis == 1 ? num : a.num[1]) * (axis == 2 ? num : a.num[2]);
-    struct gpu_shape shape = {
-        {(nodes + BLOCK - 1) / BLOCK, planes < 65535 ? planes : 65535, 1}, {BLOCK, 1, 1}, 0};
-    a.axis = axis;
-    return num ? gpu_launch(&t->layers, t->base.stream, &shape, &a, sizeof a) : UNDA_OK;
-}
-
-static unda_status launch_alone(unda_solver *s, int64_t first, int64_t end)
+/* Rows [first, end) of y: the blocks without layers, or those with some. */
+static unda_status launch_blocks(unda_solver *s, int layers, int64_t first, int64_t end)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     struct scalar_args a = step_args(s, first, end);
@@ -426,15 +411,15 @@ static unda_status launch_alone(unda_solver *s, int64_t first, int64_t end)
                                (a.num[0] + t->chunk - 1) / t->chunk},
                               {32, t->tile_y, 1},
                               0};
-    return gpu_launch(&t->step, t->base.stream, &shape, &a, sizeof a);
+    return gpu_launch(layers ? &t->step_layers : &t->step, t->base.stream, &shape, &a, sizeof a);
 }
 
-/* Rows [first, end) of y. */
+/* Those with layers take longer: first. */
 static unda_status launch_step(unda_solver *s, int64_t first, int64_t end)
 {
-    for (int axis = 0; axis < 3; axis++)
-        TRY(launch_layers(s, axis, first, end));
-    return launch_alone(s, first, end);
+    if (fd_is_matched(fd_tables(s)))
+        TRY(launch_blocks(s, 1, first, end));
+    return launch_blocks(s, 0, first, end);
 }
 
 static void swap(struct fd_cuda *t)
@@ -579,13 +564,7 @@ static unda_status reserve(unda_solver *s)
 /* Steps without a swap: the later level goes over the earlier one, again and again. */
 static unda_status queue_step(unda_solver *s, int which)
 {
-    (void)which;
-    return launch_alone(s, 0, fd_tables(s)->axis[1].total);
-}
-
-static unda_status queue_layers(unda_solver *s, int axis)
-{
-    return launch_layers(s, axis, 0, fd_tables(s)->axis[1].total);
+    return launch_blocks(s, which, 0, fd_tables(s)->axis[1].total);
 }
 
 static unda_status queue_inject(unda_solver *s, int which)
@@ -614,11 +593,9 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
     if (t->memory)
         fd_cuda_add_memory(&what, t->memory, memory_words(s, t, 3) * s->real_bytes);
     if (!t->many) {
-        static const char *const layers[] = {"scalar_layers_x", "scalar_layers_y", "scalar_layers_z"};
-        for (int axis = 0; axis < 3; axis++)
-            fd_cuda_add_part(&what, (struct fd_cuda_part){layers[axis], queue_layers, axis,
-                                                          fd_matched(&fd_tables(s)->axis[axis]) > 0, 1});
         fd_cuda_add_part(&what, (struct fd_cuda_part){"scalar_step", queue_step, 0, 1, 1});
+        fd_cuda_add_part(&what, (struct fd_cuda_part){"scalar_step_layers", queue_step, 1,
+                                                      fd_is_matched(fd_tables(s)), 1});
         fd_cuda_add_points(s, &what, queue_inject);
     } else { /* sources and receivers are the kernel's */
         TRY(solver_reserve(s, t->diamond.tile.levels));

@@ -42,8 +42,8 @@ struct streamed {
 
 struct scalar_cuda {
     struct fd_cuda base; /* array [0] now, [1] one step back: the next one goes there */
-    struct gpu_module *step_module, *layers_module;
-    struct gpu_kernel step, layers;
+    struct gpu_module *step_module;
+    struct gpu_kernel step, step_layers;
     int64_t pad_x, pad_y; /* nodes beside the grid */
     int tile_y, chunk;
     gpu_ptr damp_memory[3], damp[3]; /* damp: at node 0 */

@@ -11,22 +11,28 @@ DEVICE void FN(update)(const struct staggered_cpu *t, void *const *difference, i
     const int64_t *step = t->base.stride;
     REAL *field[FD_MAX_FIELD];
     const REAL *d[FD_MAX_TERM], *medium[STAGGERED_MAX_NEED];
-    UNROLL for (int i = 0; i < count; i++) field[i] = (REAL *)t->base.array[first + i] + at;
-    UNROLL for (int i = 0; i < terms; i++) d[i] = difference[i];
-    UNROLL for (int i = 0; i < needs; i++) medium[i] =
-        (const REAL *)t->base.material[need[i].material] + at + (need[i].bits & 1) * step[0] +
-        (need[i].bits >> 1 & 1) * step[1] + (need[i].bits >> 2);
+    UNROLL for (int i = 0; i < count; i++)
+        field[i] = (REAL *)t->base.array[first + i] + at;
+    UNROLL for (int i = 0; i < terms; i++)
+        d[i] = difference[i];
+    UNROLL for (int i = 0; i < needs; i++)
+        medium[i] = (const REAL *)t->base.material[need[i].material] + at + (need[i].bits & 1) * step[0] +
+                    (need[i].bits >> 1 & 1) * step[1] + (need[i].bits >> 2);
 #pragma GCC ivdep /* not omp simd, which keeps f, e and m in memory */
     for (int64_t z = 0; z < num; z++) {
         REAL f[FD_MAX_FIELD], e[FD_MAX_TERM], m[STAGGERED_MAX_NEED];
-        UNROLL for (int i = 0; i < count; i++) f[i] = field[i][z];
-        UNROLL for (int i = 0; i < terms; i++) e[i] = d[i][z];
-        UNROLL for (int i = 0; i < needs; i++) m[i] = medium[i][z];
+        UNROLL for (int i = 0; i < count; i++)
+            f[i] = field[i][z];
+        UNROLL for (int i = 0; i < terms; i++)
+            e[i] = d[i][z];
+        UNROLL for (int i = 0; i < needs; i++)
+            m[i] = medium[i][z];
         if (pass == 0)
             FN(pass0)(f, e, m);
         else
             FN(pass1)(f, e, m);
-        UNROLL for (int i = 0; i < count; i++) field[i][z] = f[i];
+        UNROLL for (int i = 0; i < count; i++)
+            field[i][z] = f[i];
     }
 }
 

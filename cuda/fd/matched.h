@@ -24,6 +24,16 @@ DEVICE int matched_before(const scalar_matched &m, int i)
             : high < m.num - m.low ? high
                                    : m.num - m.low);
 }
+/* How many of nodes [begin, end). */
+DEVICE int matched_between(const scalar_matched &m, int begin, int end)
+{
+    return matched_before(m, end) - matched_before(m, begin);
+}
+/* Node number i of those in layers. */
+DEVICE int matched_node(const scalar_matched &m, int i)
+{
+    return i < m.low ? 1 + i : m.high + i - m.low;
+}
 DEVICE REAL matched_flux(const scalar_matched &m, int k)
 {
     return sizeof(REAL) == 4 ? (REAL)m.flux32[k] : (REAL)m.flux64[k];

@@ -29,7 +29,6 @@ struct scalar_args {
     int side[3][2]; /* sign of images: -1 free, 1 rigid, 0 periodic */
     int chunk;      /* planes of x a block marches over */
     int wall[2];    /* sides of y: rows count from the first to step, at damp[1]; num[1]: rows to step */
-    int axis;       /* along which layers are taken off: matched.cu */
     float weight32[3 * (FD_MAX_HALF + 1)], center32, speed32; /* the REAL ones are used */
     double weight64[3 * (FD_MAX_HALF + 1)], center64, speed64;
     struct scalar_matched matched[3];

@@ -4,21 +4,25 @@
  * a plane is computed, what the next one needs comes to registers and (rows beside the tile) to shared
  * memory, and what the one after it needs comes to L2. Values beyond a side are images, loaded from where
  * they mirror; blocks away from sides run code that knows of none. A node and step: 3 words of memory (4
- * where c varies), 9 HALF + 2 flop; rows beside the tile come from L2. Defines: REAL, HALF, SPLIT (0 folded,
- * 1 one speed, 2 speeds of nodes), DAMP (1: layers), TILE_Y. */
+ * where c varies), 9 HALF + 2 flop; rows beside the tile come from L2. What matched layers add is taken off
+ * level n - 1 of their nodes (step_matched.h), in blocks that have some: 6 words more a node and axis.
+ * Defines: REAL, HALF, SPLIT (0 folded, 1 one speed, 2 speeds of nodes), DAMP (1: damping layers), MATCHED
+ * (1: matched layers), TILE_Y. */
 #include "common/prefetch.h"
 #include "fd/async.h"
 #include "fd/scalar_args.h"
 
-#if !defined(REAL) || !defined(HALF) || !defined(SPLIT) || !defined(DAMP) || !defined(TILE_Y)
-#error "step.cu needs REAL, HALF, SPLIT, DAMP and TILE_Y"
+#if !defined(REAL) || !defined(HALF) || !defined(SPLIT) || !defined(DAMP) || !defined(MATCHED) ||            \
+    !defined(TILE_Y)
+#error "step.cu needs REAL, HALF, SPLIT, DAMP, MATCHED and TILE_Y"
 #endif
-#define DEVICE       static __device__ __forceinline__
-#define UNROLL       _Pragma("unroll")
-#define FMA(a, b, c) fma(a, b, c)
+#define DEVICE        static __device__ __forceinline__
+#define UNROLL        _Pragma("unroll")
+#define FMA(a, b, c)  fma(a, b, c)
+#define DEVICE_MEMBER __device__ __forceinline__
 #include "physics/scalar.h"
 
-static_assert(sizeof(struct scalar_args) == 968, "host and device disagree on scalar_args");
+static_assert(sizeof(struct scalar_args) == 960, "host and device disagree on scalar_args");
 
 constexpr int WIDTH = 16 / sizeof(REAL);
 constexpr int TILE_Z = 32 * WIDTH;
@@ -65,12 +69,17 @@ DEVICE int image(const scalar_args &a, int axis, int i, bool &odd)
 
 DEVICE void negate(vec &v)
 {
-    UNROLL for (int l = 0; l < WIDTH; l++) v.v[l] = -v.v[l];
+    UNROLL for (int l = 0; l < WIDTH; l++)
+        v.v[l] = -v.v[l];
 }
 DEVICE vec load(const REAL *from)
 {
     return *(const vec *)from;
 }
+
+#if MATCHED
+#include "fd/step_matched.h"
+#endif
 
 /* Where the row at y stands in a plane from z on, or -1 where nothing needs it. */
 DEVICE int row_of(const scalar_args &a, int y, int z, bool &odd)
@@ -78,8 +87,10 @@ DEVICE int row_of(const scalar_args &a, int y, int z, bool &odd)
     return y < a.num[1] + HALF && z < a.num[2] ? (image(a, 1, y, odd) - a.wall[0]) * a.pitch + z : -1;
 }
 
-/* A block's planes. EDGE: whether some of its threads are beyond sides, or some rows images along y. */
-template <bool EDGE> DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW])
+/* A block's planes. EDGE: whether some of its threads are beyond sides, or some rows images along y.
+ * LAYERED: whether some of its nodes are in matched layers. */
+template <bool EDGE, bool LAYERED>
+DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along_z)
 {
     const int lane = threadIdx.x, row = threadIdx.y, thread = row * 32 + lane;
     const int z0 = blockIdx.x * TILE_Z, y0 = blockIdx.y * TILE_Y, z = z0 + lane * WIDTH, y = y0 + row;
@@ -93,8 +104,7 @@ template <bool EDGE> DEVICE void march(const scalar_args &a, REAL (*window)[WIND
 
     int beside[ROW_JOBS], beside_to[ROW_JOBS]; /* rows beyond the tile: from where in a plane to where here */
     bool beside_odd[ROW_JOBS];
-    UNROLL for (int job = 0; job < ROW_JOBS; job++)
-    {
+    UNROLL for (int job = 0; job < ROW_JOBS; job++) {
         const int number = job * TILE_Y + row, at = number < HALF ? number : number + TILE_Y;
         beside_odd[job] = false;
         beside[job] = number < 2 * HALF ? row_of(a, y0 - HALF + at, z, beside_odd[job]) : -1;
@@ -102,8 +112,7 @@ template <bool EDGE> DEVICE void march(const scalar_args &a, REAL (*window)[WIND
     }
     int tip[END_JOBS], tip_to[END_JOBS]; /* single values at both ends of the rows */
     bool tip_odd[END_JOBS];
-    UNROLL for (int job = 0; job < END_JOBS; job++)
-    {
+    UNROLL for (int job = 0; job < END_JOBS; job++) {
         const int number = job * THREADS + thread, at = number % (2 * HALF), tip_row = number / (2 * HALF);
         const int tip_z = at < HALF ? z0 - HALF + at : row_end + at - HALF;
         tip[job] = -1;
@@ -119,6 +128,10 @@ template <bool EDGE> DEVICE void march(const scalar_args &a, REAL (*window)[WIND
         damp_z = load((const REAL *)a.damp[2] + z);
 #endif
 
+#if MATCHED
+    const layers_of_row layers(a, y, row_end, store, along_z + row * TILE_Z);
+#endif
+
     /* A plane of this thread's row; beyond sides along x its image. */
     auto plane = [&](int x) {
         bool odd = EDGE && own_odd;
@@ -132,7 +145,8 @@ template <bool EDGE> DEVICE void march(const scalar_args &a, REAL (*window)[WIND
         return found;
     };
     vec queue[2 * HALF + 1]; /* planes x - HALF .. x + HALF */
-    UNROLL for (int i = 0; i < 2 * HALF; i++) queue[i + 1] = plane(begin - HALF + i);
+    UNROLL for (int i = 0; i < 2 * HALF; i++)
+        queue[i + 1] = plane(begin - HALF + i);
     /* What the next plane needs: on its way while this one is computed, what comes after it on its way to L2.
      */
     vec front, old = {};
@@ -149,11 +163,16 @@ template <bool EDGE> DEVICE void march(const scalar_args &a, REAL (*window)[WIND
         if (store)
             next_speed = load((const REAL *)a.speed + at + own);
 #endif
-        UNROLL for (int job = 0; job < ROW_JOBS; job++) if (beside[job] >= 0)
-            copy_async((vec *)(window[x & 1][0] + beside_to[job]), (const vec *)(p + at + beside[job]));
+        UNROLL for (int job = 0; job < ROW_JOBS; job++)
+            if (beside[job] >= 0)
+                copy_async((vec *)(window[x & 1][0] + beside_to[job]), (const vec *)(p + at + beside[job]));
         copy_commit();
-        UNROLL for (int job = 0; job < END_JOBS; job++) value[job] =
-            tip[job] < 0 ? (REAL)0 : p[at + tip[job]];
+        UNROLL for (int job = 0; job < END_JOBS; job++)
+            value[job] = tip[job] < 0 ? (REAL)0 : p[at + tip[job]];
+#if MATCHED
+        if constexpr (LAYERED)
+            layers.prefetch(a, x);
+#endif
         if (store && x + 1 < end) {
             if (x + 1 + HALF < a.num[0])
                 prefetch_l2(p + (x + 1 + HALF) * a.plane + own);
@@ -167,9 +186,11 @@ template <bool EDGE> DEVICE void march(const scalar_args &a, REAL (*window)[WIND
 
     for (int x = begin; x < end; x++) {
         REAL(*now)[ROW] = window[x & 1];
-        UNROLL for (int i = 0; i < 2 * HALF; i++) queue[i] = queue[i + 1];
+        UNROLL for (int i = 0; i < 2 * HALF; i++)
+            queue[i] = queue[i + 1];
         queue[2 * HALF] = front;
-        const vec center = queue[HALF], previous = old;
+        const vec center = queue[HALF];
+        vec previous = old;
 #if SPLIT == 2
         const vec speed = next_speed;
 #endif
@@ -180,61 +201,106 @@ template <bool EDGE> DEVICE void march(const scalar_args &a, REAL (*window)[WIND
             for (int l = 0; l < WIDTH; l++)
                 if (z + l < a.num[2])
                     mine[l] = center.v[l];
-        UNROLL for (int job = 0; job < END_JOBS; job++) if (tip[job] >= 0) now[0][tip_to[job]] =
-            tip_odd[job] ? -value[job] : value[job];
+        UNROLL for (int job = 0; job < END_JOBS; job++)
+            if (tip[job] >= 0)
+                now[0][tip_to[job]] = tip_odd[job] ? -value[job] : value[job];
         copy_wait<0>();
         if constexpr (EDGE) {
-            UNROLL for (int job = 0; job < ROW_JOBS; job++) if (beside[job] >= 0 && beside_odd[job])
-                negate(*(vec *)(now[0] + beside_to[job]));
+            UNROLL for (int job = 0; job < ROW_JOBS; job++)
+                if (beside[job] >= 0 && beside_odd[job])
+                    negate(*(vec *)(now[0] + beside_to[job]));
         }
         __syncthreads(); /* the other window is free as well */
         if (x + 1 < end)
             fetch(x + 1);
+#if MATCHED
+        if constexpr (LAYERED) {
+            const vec added = layers.add(a, x, queue, mine);
+            UNROLL for (int l = 0; l < WIDTH; l++)
+                previous.v[l] =
+#if SPLIT == 0
+                    scalar_previous(added.v[l], previous.v[l]);
+#elif SPLIT == 1
+                    scalar_previous_split(CONSTANT(speed), added.v[l], previous.v[l]);
+#else
+                    scalar_previous_split(speed.v[l], added.v[l], previous.v[l]);
+#endif
+        }
+#endif
 
         vec sum, near[2 * (GHOST / WIDTH) + 1];
-        UNROLL for (int l = 0; l < WIDTH; l++) sum.v[l] = scalar_center(CONSTANT(center), center.v[l]);
-        UNROLL for (int m = 1; m <= HALF; m++) UNROLL for (int l = 0; l < WIDTH; l++) sum.v[l] =
-            scalar_pair(WEIGHT(0, m), queue[HALF - m].v[l], queue[HALF + m].v[l], sum.v[l]);
-        UNROLL for (int m = 1; m <= HALF; m++)
-        {
+        UNROLL for (int l = 0; l < WIDTH; l++)
+            sum.v[l] = scalar_center(CONSTANT(center), center.v[l]);
+        UNROLL for (int m = 1; m <= HALF; m++) UNROLL
+            for (int l = 0; l < WIDTH; l++)
+                sum.v[l] = scalar_pair(WEIGHT(0, m), queue[HALF - m].v[l], queue[HALF + m].v[l], sum.v[l]);
+        UNROLL for (int m = 1; m <= HALF; m++) {
             vec low = load(mine - m * ROW), high = load(mine + m * ROW);
-            UNROLL for (int l = 0; l < WIDTH; l++) sum.v[l] =
-                scalar_pair(WEIGHT(1, m), low.v[l], high.v[l], sum.v[l]);
+            UNROLL for (int l = 0; l < WIDTH; l++)
+                sum.v[l] = scalar_pair(WEIGHT(1, m), low.v[l], high.v[l], sum.v[l]);
         }
-        UNROLL for (int i = 0; i < 2 * (GHOST / WIDTH) + 1; i++) near[i] = load(mine - GHOST + i * WIDTH);
-        UNROLL for (int m = 1; m <= HALF; m++) UNROLL for (int l = 0; l < WIDTH; l++)
-        {
-            constexpr int W = WIDTH;
-            const int low = GHOST + l - m, high = GHOST + l + m;
-            sum.v[l] =
-                scalar_pair(WEIGHT(2, m), near[low / W].v[low % W], near[high / W].v[high % W], sum.v[l]);
-        }
+        UNROLL for (int i = 0; i < 2 * (GHOST / WIDTH) + 1; i++)
+            near[i] = load(mine - GHOST + i * WIDTH);
+        UNROLL for (int m = 1; m <= HALF; m++) UNROLL
+            for (int l = 0; l < WIDTH; l++) {
+                constexpr int W = WIDTH;
+                const int low = GHOST + l - m, high = GHOST + l + m;
+                sum.v[l] =
+                    scalar_pair(WEIGHT(2, m), near[low / W].v[low % W], near[high / W].v[high % W], sum.v[l]);
+            }
         if (!store)
             continue;
 #if SPLIT == 1
-        UNROLL for (int l = 0; l < WIDTH; l++) sum.v[l] =
-            scalar_split(CONSTANT(speed), sum.v[l], center.v[l]);
+        UNROLL for (int l = 0; l < WIDTH; l++)
+            sum.v[l] = scalar_split(CONSTANT(speed), sum.v[l], center.v[l]);
 #elif SPLIT == 2
-        UNROLL for (int l = 0; l < WIDTH; l++) sum.v[l] = scalar_split(speed.v[l], sum.v[l], center.v[l]);
+        UNROLL for (int l = 0; l < WIDTH; l++)
+            sum.v[l] = scalar_split(speed.v[l], sum.v[l], center.v[l]);
 #endif
 #if DAMP
         REAL damp_xy = ((const REAL *)a.damp[0])[x] * damp_y;
-        UNROLL for (int l = 0; l < WIDTH; l++) sum.v[l] =
-            scalar_advance_damped(sum.v[l], previous.v[l], damp_xy * damp_z.v[l]);
+        UNROLL for (int l = 0; l < WIDTH; l++)
+            sum.v[l] = scalar_advance_damped(sum.v[l], previous.v[l], damp_xy * damp_z.v[l]);
 #else
-        UNROLL for (int l = 0; l < WIDTH; l++) sum.v[l] = scalar_advance(sum.v[l], previous.v[l]);
+        UNROLL for (int l = 0; l < WIDTH; l++)
+            sum.v[l] = scalar_advance(sum.v[l], previous.v[l]);
 #endif
         *(vec *)((REAL *)a.q + x * a.plane + own) = sum;
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
-    scalar_step(const __grid_constant__ scalar_args a)
+/* A block of the launch, if it is one of those with nodes in layers, or one of those without. */
+template <bool LAYERED> DEVICE void step(const scalar_args &a)
 {
     __shared__ __align__(16) REAL window[2][WINDOW][ROW];
     const int first = blockIdx.y * TILE_Y, end = first + TILE_Y;
+    REAL *along_z = nullptr;
+#if MATCHED
+    __shared__ __align__(16) REAL sums[LAYERED ? TILE_Y * TILE_Z : 1];
+    along_z = sums;
+    const int x = blockIdx.z * a.chunk, y = first - a.wall[0], z = blockIdx.x * TILE_Z;
+    if (LAYERED != (matched_between(a.matched[0], x, x + a.chunk) > 0 ||
+                    matched_between(a.matched[1], y, y + TILE_Y) > 0 ||
+                    matched_between(a.matched[2], z, z + TILE_Z) > 0))
+        return;
+#endif
     if (first < HALF || end + HALF > a.num[1] || (int)(blockIdx.x + 1) * TILE_Z > a.num[2])
-        march<true>(a, window);
+        march<true, LAYERED>(a, window, along_z);
     else
-        march<false>(a, window);
+        march<false, LAYERED>(a, window, along_z);
 }
+
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    scalar_step(const __grid_constant__ scalar_args a)
+{
+    step<false>(a);
+}
+
+#if MATCHED
+/* Two blocks an SM: with more, what layers need spills. */
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
+    scalar_step_layers(const __grid_constant__ scalar_args a)
+{
+    step<true>(a);
+}
+#endif
