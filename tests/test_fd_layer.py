@@ -97,7 +97,7 @@ def test_damping_is_a_layer_of_twenty_cells_by_default():
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu_or_stand_in)])
 def test_a_state_beside_damping_starts_at_rest(device):
-    """Nothing changes in time at first, so that nothing is damped: p_previous = p + c^2 dt^2 L p / 2 there, too.
+    """Nothing changes in time at first, so that nothing is damped: p_previous = p + c^2 dt^2 L p / 2.
 
     Rounding as elsewhere: 1e-12. Damped by g as well, the first nodes of layers are 0.1 to 0.6 % off.
     """

@@ -117,8 +117,33 @@ def test_above_the_stable_step_it_blows_up(order):
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("order", [2, 4, 8, 12])
 def test_nothing_grows_in_100000_steps(order, seed):
-    found = largest(order, seed, 100000, width=(10, 3, 20)[seed % 3], contrast=(4.0, 20.0)[seed % 2])
+    """Up to the contrasts that no run warns of, here at every node."""
+    width, contrast = ((10, 20.0), (3, 3.0), (20, 20.0), (5, 10.0), (10, 4.0))[seed]
+    found = largest(order, seed, 100000, width=width, contrast=contrast)
     assert (found < 2 * found[0]).all()
+
+
+def thin_layers(contrast, width):
+    shape = (21, 1, 18)
+    c = contrast ** np.random.default_rng(1).uniform(size=shape)
+    return unda.FD(unda.Grid(shape, 1.0), unda.Acoustic(rho=1.0, c=c), device="cpu",
+                   boundary={"*": "periodic", "xmax": unda.CPML(width=width), "xmin": "free"})  # fmt: skip
+
+
+def test_thin_layers_beside_noise_grow():
+    """As docs/absorbing_layers.md has it: with 3 nodes at a contrast of 20, in ten parts of 40,000 steps."""
+    found = largest(2, 1, 40000, width=3, contrast=20.0)
+    assert found[-1] > 100 * found[0]
+
+
+@pytest.mark.parametrize(
+    "contrast, width, warned",
+    [(20.0, 3, True), (20.0, 5, True), (20.0, 10, False), (3.0, 3, False), (6.0, 3, True), (9.0, 5, False)],
+)
+def test_a_run_warns_where_they_may(contrast, width, warned):
+    found = [one for one in thin_layers(contrast, width).check().warnings if "may grow slowly" in one]
+    assert len(found) == warned
+    assert not warned or f"beside {width} nodes of layer" in found[0]
 
 
 def test_waves_leave():

@@ -12,7 +12,7 @@ import numpy as np
 from . import silent
 from .check import Report
 from .layer import CPML, Damping
-from .layer_rule import layer_name, rule
+from .layer_rule import layer_name, rule, scalar_growth
 
 __all__ = ["check"]
 
@@ -82,7 +82,13 @@ def _spectrum(sim: Any, report: Report, main: float) -> None:
 
 def _growth(sim: Any, report: Report) -> None:
     """Which layers are not CPMLs and why; CPMLs that may grow."""
-    if sim.config["scheme"] != "staggered" or not any(isinstance(one, CPML) for one in sim._sides.values()):
+    if not any(isinstance(one, CPML) for one in sim._sides.values()):
+        return
+    if sim.config["scheme"] != "staggered":
+        report.warnings += [
+            f"the CPML at {name} may grow slowly: {reason}; give it more nodes, or take Damping"
+            for name, reason in scalar_growth(sim.grid, sim.medium, sim._sides).items()
+        ]
         return
     alike: dict[tuple[float, str, str], list[str]] = {}
     for name, (word, reason) in rule(sim.grid, sim.medium, sim._sides).items():

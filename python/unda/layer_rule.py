@@ -20,7 +20,7 @@ from .grid_material import slabs
 from .layer import CPML
 from .medium import Medium
 
-__all__ = ["LAYERS", "Choice", "choose", "layer_name", "rule"]
+__all__ = ["LAYERS", "Choice", "choose", "layer_name", "rule", "scalar_growth"]
 
 #: Ratios of the layers that `FD` knows by name. What returns is about in proportion to the ratio: 0.1 is the
 #: smallest of the map at which no plate and no strata grow; at 0.05 plates of 5 nodes do.
@@ -30,6 +30,9 @@ _LARGE = 10.0  # of rho, vp or vs: up to it no multiaxial layer has, where nothi
 _THIN = 5  # nodes: what is thinner and stands out by _CONTRAST grows in a multiaxial layer, too
 _CURL = 9.0  # of eps or mu in what is thin: up to it no CPML has grown
 _FLUID = -50.0  # stands for log(vs) there
+#: The scalar scheme: layers of at least so many nodes, and how far in c what is thin may stand out of both
+#: its sides there: up to it none of the map has grown.
+_SCALAR = ((10, 20.0), (5, 10.0), (0, 3.0))
 
 
 class Choice(NamedTuple):
@@ -83,11 +86,30 @@ def choose(
     return made
 
 
+def scalar_growth(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[str, str]:
+    """Return why matched layers of the scalar scheme may grow, by side; of sides where none may nothing.
+
+    What stands out in c and is thinner than 5 nodes, in the side's plane, by more than 3 times beside layers
+    of less than 5 nodes, 10 times of less than 10, 20 times of any.
+    """
+    found = {}
+    names = [name for name, one in sides.items() if isinstance(one, CPML)]
+    for name, plane in _planes(grid, medium, names).items():
+        most = next(times for least, times in _SCALAR if sides[name].width >= least)
+        thin = _thinnest(sides, name, plane[..., 1:2])
+        if thin > np.log(most):
+            found[name] = (
+                f"c of what is less than {_THIN} nodes thick stands out by {_times(thin)}, expected at most "
+                f"{most:g} beside {sides[name].width} nodes of layer"
+            )
+    return found
+
+
 # ---- the medium in the planes of the sides
 
 
 def _planes(grid: Grid, medium: Medium, names: list[str]) -> dict[str, np.ndarray]:
-    """Return logarithms of the parameters at the nodes of sides, (.., .., 3); nothing if all are alike."""
+    """Return logarithms of the parameters at nodes of sides, (.., .., 2 or 3); nothing if all are alike."""
     try:
         medium.scalar()
         return {}
@@ -99,7 +121,7 @@ def _planes(grid: Grid, medium: Medium, names: list[str]) -> dict[str, np.ndarra
         last = first + count == grid.shape[0]
         if not (whole or first == 0 or last):
             continue
-        table = medium.on(block).reshape(count, *grid.shape[1:], 3)
+        table = medium.on(block).reshape(count, *grid.shape[1:], -1)
         for name, parts in made.items():
             end = 0 if name.endswith("min") else -1
             if name[0] != "x":
