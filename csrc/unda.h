@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 15 };
+enum { UNDA_ABI = 16 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -270,12 +270,10 @@ typedef struct unda_fd_options {
     double stretch[6];    /* kappa at the end of a layer, >= 1; scalar: 1, or 0: a layer that damps instead of
                              one    that is matched */
     double frequency[6];  /* main frequency f0 of the waves [Hz]; 0: the layer shifts no frequency */
-    double ratio[6];  /* staggered: part of the damping at the end of a layer that acts on all that happens
-                         there, 0 .. 1: 0 a CPML, which waves of opposite phase and group velocity can make
-                         grow; below 1 a multiaxial layer, the part growing like the depth^2; 1 a sponge: all
-                         of it everywhere, no memory, and no growth in any medium (csrc/fd/cpml.c) */
-    double dt_stable; /* staggered: what unda_solver_medium_dt found, if the medium is known [s]; 0: the limit
-                         is that of a medium in which all waves are as fast as speed_max */
+    double ratio[6]; /* staggered: part of the damping at the end of a layer that acts on all that happens
+                        there, 0 .. 1: 0 a CPML, which waves of opposite phase and group velocity can make
+                        grow; below 1 a multiaxial layer, the part growing like the depth^2; 1 a sponge: all
+                        of it everywhere, no memory, and no growth in any medium (csrc/fd/cpml.c) */
 } unda_fd_options;
 
 /* All arrays are copied. */
@@ -300,7 +298,8 @@ typedef struct unda_solver_options {
      * registers, SMs to occupy. With a window the steps of a pass stand where those of a launch do; for step,
      * too. */
     int32_t plan[12];
-    double dt;                 /* [s]; 0: cfl times the stable limit */
+    double dt;                 /* [s]; 0: cfl times the stable limit, or what sample_dt says */
+    double sample_dt;          /* [s]; dt 0: the largest sample_dt / n up to cfl times the limit; 0: any */
     double cfl;                /* 0: 0.9 */
     const double *material;    /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs
                                   (0: a fluid); Maxwell eps [F/m], mu [H/m], sigma [S/m]. FD: [num_material] */
@@ -351,8 +350,10 @@ UNDA_API unda_status unda_solver_element_dt(const unda_solver *solver, double *d
  * (Collatz 1942, Wielandt 1950: csrc/fd/staggered_stable.c), mostly a few per cent below the sharp limit;
  * more where lambda < 0, and of Maxwell's equations where no node has both the least eps and the least mu.
  * Takes as long as some steps on the CPU, sixty at most, and for so long 24 bytes of host memory a node, 48
- * where x is short. */
-UNDA_API unda_status unda_solver_medium_dt(unda_solver *solver, double *dt);
+ * where x is short. Before sources, receivers and steps it becomes the solver's limit, and unless
+ * unda_solver_options.dt was given, dt follows. *again 1: what is kept of materials depends on dt
+ * (conductivity), all planes must be given again; else 0. */
+UNDA_API unda_status unda_solver_medium_dt(unda_solver *solver, double *dt, int32_t *again);
 /* DG: node coordinates [num_elem][num_node][3] [m]. */
 UNDA_API unda_status unda_solver_coordinates(const unda_solver *solver, double *coordinates);
 
@@ -463,14 +464,22 @@ UNDA_API unda_status unda_solver_record(unda_solver *solver, int32_t group);
 
 /* Reserves room for calls of max_step steps (at most 2^28): receiver samples, sampled sources, exact data. */
 UNDA_API unda_status unda_solver_reserve(unda_solver *solver, int64_t max_step);
-/* Times at which the next num_step steps need sources and exact data. times may be NULL (count only). */
-UNDA_API unda_status unda_solver_stage_times(const unda_solver *solver, int64_t num_step, double *times,
-                                             int64_t *num_time);
+/* Where a solver stands, and what a call of unda_solver_step needs. */
+typedef struct unda_next {
+    int64_t size_bytes;
+    int64_t step;     /* out: steps done */
+    int64_t blowup;   /* out: step of unda_blowup, -1: never */
+    int64_t num_time; /* out: times at which the steps need sources and exact data */
+    int64_t max_time; /* room in times */
+    double *times;    /* [max_time] [s], written where num_time have room; or NULL */
+} unda_next;
+/* Reserves as unda_solver_reserve does, and tells of the next num_step steps. */
+UNDA_API unda_status unda_solver_next(unda_solver *solver, int64_t num_step, unda_next *next);
 /* Nodes that need exact data: coordinates [num_exact][3] [m] and number of the boundary that each is on, -1
  * for incident waves [num_exact] (NULL: not wanted). */
 UNDA_API unda_status unda_solver_exact_points(const unda_solver *solver, double *points, int32_t *boundary);
 
-/* What drives a call of unda_solver_step, sampled at the times of unda_solver_stage_times. Borrowed. */
+/* What drives a call of unda_solver_step, sampled at the times of unda_solver_next. Borrowed. */
 typedef struct unda_drive {
     int64_t size_bytes;
     int64_t num_time;

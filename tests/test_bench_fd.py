@@ -192,7 +192,7 @@ def test_what_cannot_be_timed_is_refused(words, message, capsys):
 def test_what_is_timed_are_whole_launches(tmp_path, monkeypatch):
     called = []
     take = unda.FD._advance
-    monkeypatch.setattr(unda.FD, "_advance", lambda sim, n: (called.append(n), take(sim, n)))
+    monkeypatch.setattr(unda.FD, "_advance", lambda sim, n, *ahead: (called.append(n), take(sim, n, *ahead)))
     few = partial(fd_case.measure, options={"levels": 6, "fewest": 2}, receivers=2)
     monkeypatch.setattr(bench_fd, "measure", few)
     (row,) = bench(

@@ -59,10 +59,10 @@ def test_ctrl_c_ends_a_run_after_its_chunk_and_leaves_it_whole(monkeypatch):
     clock = SimpleNamespace(now=0.0, perf_counter=lambda: clock.now)
     monkeypatch.setattr(unda.simulation, "time", clock)
 
-    def advanced(n):
+    def advanced(n, *ahead):
         if sim.step_count > 300:
             signal.raise_signal(signal.SIGINT)
-        advance(n)
+        advance(n, *ahead)
         clock.now += n / 1024
         chunks.append(n)
 
@@ -91,11 +91,11 @@ def test_ctrl_c_ends_a_long_step():
     sim, rec = simulation()
     chunks, advance = [], sim._advance
 
-    def advanced(n):
+    def advanced(n, *ahead):
         chunks.append(n)
         if len(chunks) == 3:
             signal.raise_signal(signal.SIGINT)
-        advance(n)
+        advance(n, *ahead)
 
     sim._advance, sim._room = advanced, lambda: 50
     with pytest.raises(KeyboardInterrupt):

@@ -36,15 +36,15 @@ int64_t unda_sizeof(const char *struct_name)
         const char *name;
         size_t size;
     } table[] = {
-        ENTRY(unda_mesh_input),       ENTRY(unda_box),
-        ENTRY(unda_mesh_info),        ENTRY(unda_mesh_arrays),
-        ENTRY(unda_element_arrays),   ENTRY(unda_solver_options),
-        ENTRY(unda_fd_options),       ENTRY(unda_solver_info),
-        ENTRY(unda_receivers),        ENTRY(unda_drive),
-        ENTRY(unda_blowup),           ENTRY(unda_profile),
-        ENTRY(unda_device_info),      ENTRY(unda_limits),
-        ENTRY(unda_kernel_resources), ENTRY(unda_shared),
-        ENTRY(unda_source),
+        ENTRY(unda_mesh_input),     ENTRY(unda_box),
+        ENTRY(unda_mesh_info),      ENTRY(unda_mesh_arrays),
+        ENTRY(unda_element_arrays), ENTRY(unda_solver_options),
+        ENTRY(unda_fd_options),     ENTRY(unda_solver_info),
+        ENTRY(unda_receivers),      ENTRY(unda_drive),
+        ENTRY(unda_next),           ENTRY(unda_blowup),
+        ENTRY(unda_profile),        ENTRY(unda_device_info),
+        ENTRY(unda_limits),         ENTRY(unda_kernel_resources),
+        ENTRY(unda_shared),         ENTRY(unda_source),
     };
 #undef ENTRY
     for (size_t i = 0; struct_name && i < sizeof table / sizeof table[0]; i++)

@@ -48,10 +48,10 @@ static unda_status fill(struct fd *fd, int a, int half, const unda_fd_options *o
     const double pi = 3.14159265358979323846;
     struct fd_axis *axis = &fd->axis[a];
     struct fd_cpml *t = &axis->cpml[half];
-    TRY(array_try(&t->b, axis->total, sizeof(double), "layers"));
-    TRY(array_try(&t->a, axis->total, sizeof(double), "layers"));
-    TRY(array_try(&t->k, axis->total, sizeof(double), "layers"));
-    TRY(array_try(&t->g, axis->total, sizeof(double), "layers"));
+    double **all[] = {&t->b, &t->a, &t->k, &t->g};
+    for (int i = 0; i < 4; i++)
+        if (!*all[i])
+            TRY(array_try(all[i], axis->total, sizeof(double), "layers"));
     for (int64_t i = 0; i < axis->total; i++) {
         int side;
         double x = depth_of(axis, (double)i + 0.5 * half, &side);

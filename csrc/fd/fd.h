@@ -54,6 +54,7 @@ struct fd_slab {
 
 struct fd {
     const struct fd_scheme *scheme;
+    unda_fd_options options;                        /* as given */
     int32_t single;                                 /* 1: float32 */
     int32_t half, uniform, num_field, num_material; /* arrays of an engine: fields, of material */
     struct fd_axis axis[3];
@@ -97,7 +98,7 @@ struct fd_scheme {
     const struct engine *(*engine)(const unda_solver_options *options);
     /* Fields, the stable step; then, with dt known, weights and layers. */
     unda_status (*sizes)(unda_solver *s, const unda_solver_options *options);
-    unda_status (*prepare)(unda_solver *s, const unda_solver_options *options);
+    unda_status (*prepare)(unda_solver *s);
     void (*info)(const unda_solver *s, unda_solver_info *info);
     int32_t (*num_array)(const struct fd *fd); /* of the state */
     int32_t (*num_parameter)(const struct fd *fd);
@@ -113,6 +114,8 @@ struct fd_scheme {
     unda_status (*energy)(unda_solver *s, double *energy);
     /* NULL: the one known without the medium holds. */
     unda_status (*medium_dt)(unda_solver *s, double *dt);
+    /* Whether what is kept of the materials depends on dt, with medium_dt. */
+    bool (*keeps_dt)(const struct fd *fd);
 };
 extern const struct fd_scheme fd_scalar, fd_staggered;
 

@@ -4,6 +4,7 @@
 #include "fd.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- creation ---- */
 
@@ -59,8 +60,6 @@ static unda_status check(const unda_solver_options *o)
         FAIL(UNDA_ERR_ARG, "order is %d, expected an even number, 2..%d", f->order, 2 * MAX_HALF);
     if (!(isfinite(f->speed_max) && f->speed_max > 0))
         FAIL(UNDA_ERR_ARG, "speed_max is %g, expected a finite number > 0", f->speed_max);
-    if (!(isfinite(f->dt_stable) && f->dt_stable >= 0))
-        FAIL(UNDA_ERR_ARG, "dt_stable is %g, expected a finite number > 0, or 0", f->dt_stable);
     bool tiled = o->kernel == UNDA_KERNEL_TILED && o->device == UNDA_DEVICE_CPU;
     bool diamond = o->kernel == UNDA_KERNEL_DIAMOND && o->device != UNDA_DEVICE_CPU;
     if (o->kernel != UNDA_KERNEL_AUTO && o->kernel != UNDA_KERNEL_STEP && !tiled && !diamond)
@@ -120,6 +119,7 @@ static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solve
     TRY(array_try(&s->tables, 1, sizeof(struct fd), "FD tables"));
     struct fd *fd = fd_tables(s);
     double nodes = 1;
+    fd->options = *o->fd;
     fd->scheme = schemes[o->fd->scheme];
     fd->single = o->precision == UNDA_FLOAT32;
     fd->half = o->fd->order / 2;
@@ -150,9 +150,9 @@ static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solv
 }
 
 /* dt is known: the rest of the tables. */
-static unda_status prepare(unda_solver *s, const unda_solver_options *o)
+static unda_status prepare(unda_solver *s)
 {
-    return fd_tables(s)->scheme->prepare(s, o);
+    return fd_tables(s)->scheme->prepare(s);
 }
 
 static void destroy(unda_solver *s)
@@ -205,10 +205,29 @@ static unda_status energy(unda_solver *s, double *energy)
     return fd_tables(s)->scheme->energy(s, energy);
 }
 
-static unda_status medium_dt(unda_solver *s, double *dt)
+/* All planes are to be given again. */
+static void forget_materials(struct fd *fd)
 {
-    *dt = s->dt_stable;
-    return fd_tables(s)->scheme->medium_dt ? fd_tables(s)->scheme->medium_dt(s, dt) : UNDA_OK;
+    memset(fd->given, 0, (size_t)fd->axis[0].num);
+    memset(fd->have_first, 0, sizeof fd->have_first);
+    memset(fd->varies, 0, sizeof fd->varies);
+    fd->num_given = 0;
+}
+
+static unda_status medium_dt(unda_solver *s, double *dt, int32_t *again)
+{
+    struct fd *fd = fd_tables(s);
+    double found = s->dt_stable, before = s->dt;
+    bool fresh = s->step == 0 && s->num_source == 0 && s->num_group == 0;
+    if (fd->scheme->medium_dt)
+        TRY(fd->scheme->medium_dt(s, &found));
+    if (fresh && found < s->dt_stable)
+        TRY(solver_set_stable(s, found));
+    *again = s->dt != before && fd->scheme->keeps_dt(fd);
+    if (*again)
+        forget_materials(fd);
+    *dt = found;
+    return UNDA_OK;
 }
 
 static unda_status clear_state(unda_solver *s)

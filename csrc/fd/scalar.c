@@ -43,13 +43,13 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
     return UNDA_OK;
 }
 
-static unda_status prepare(unda_solver *s, const unda_solver_options *o)
+static unda_status prepare(unda_solver *s)
 {
     fd_scalar_weights(fd_tables(s), s->dt, s->dt_stable, s->real_bytes);
     if (fd_tables(s)->uniform)
         TRY(fd_check_range(fd_tables(s), "squares of Courant numbers", 1, &fd_tables(s)->speed));
-    TRY(fd_damping(fd_tables(s), o->fd, s->dt));
-    return fd_matched_tables(fd_tables(s), o->fd, s->dt);
+    TRY(fd_damping(fd_tables(s), &fd_tables(s)->options, s->dt));
+    return fd_matched_tables(fd_tables(s), &fd_tables(s)->options, s->dt);
 }
 
 static void info(const unda_solver *s, unda_solver_info *info)

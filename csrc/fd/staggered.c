@@ -80,12 +80,10 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
     place_fields(fd, o->boundary);
     fd_list_slabs(fd, o->fd);
     s->dt_stable = fd_staggered_stable(fd);
-    if (o->fd->dt_stable > 0)
-        s->dt_stable = fmin(s->dt_stable, o->fd->dt_stable);
     return UNDA_OK;
 }
 
-static unda_status prepare(unda_solver *s, const unda_solver_options *o)
+static unda_status prepare(unda_solver *s)
 {
     struct fd *fd = fd_tables(s);
     double weight[MAX_HALF + 1];
@@ -97,7 +95,7 @@ static unda_status prepare(unda_solver *s, const unda_solver_options *o)
     for (int a = 0; a < 3; a++)
         if (fd->axis[a].total > 1)
             TRY(fd_check_range(fd, "steps over spacings", fd->half, fd->step_weight[a] + 1));
-    return fd_cpml(fd, o->fd, s->dt);
+    return fd_cpml(fd, &fd->options, s->dt);
 }
 
 /* Each pass reads the other's fields and its materials that vary, reads and writes its own. */
@@ -120,6 +118,12 @@ static int32_t num_array(const struct fd *fd)
 static int32_t num_parameter(const struct fd *fd)
 {
     return fd->physics->num_parameter;
+}
+
+/* The conductivity of Maxwell's equations, over a step. */
+static bool keeps_dt(const struct fd *fd)
+{
+    return fd->physics->curl && (fd->varies[2] || fd->material_first[2] != 0);
 }
 
 static int physics_number(const struct fd *fd)
@@ -229,4 +233,5 @@ const struct fd_scheme fd_staggered = {.name = "staggered",
                                        .num_rate_joined = 3,
                                        .inject = inject,
                                        .energy = fd_staggered_energy,
-                                       .medium_dt = fd_staggered_medium_dt};
+                                       .medium_dt = fd_staggered_medium_dt,
+                                       .keeps_dt = keeps_dt};

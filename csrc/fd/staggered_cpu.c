@@ -45,9 +45,27 @@ static unda_status forecast(unda_solver *s)
 
 static unda_status reals(const unda_solver *s, void **out, const double *from, int64_t num)
 {
-    TRY(array_try(out, num, s->real_bytes, "tables"));
+    if (!*out)
+        TRY(array_try(out, num, s->real_bytes, "tables"));
     for (int64_t i = 0; i < num; i++)
         fd_cpu_put(s, *out, i, from[i]);
+    return UNDA_OK;
+}
+
+/* What depends on dt. */
+static unda_status retime(unda_solver *s)
+{
+    const struct fd *fd = fd_tables(s);
+    struct staggered_cpu *t = tables(s);
+    for (int a = 0; a < 3; a++) {
+        TRY(reals(s, &t->weight[a], fd->step_weight[a], MAX_HALF + 1));
+        for (int half = 0; half < 2; half++) {
+            const struct fd_cpml *cpml = &fd->axis[a].cpml[half];
+            const double *from[] = {cpml->b, cpml->a, cpml->k, cpml->g};
+            for (int i = 0; i < 4; i++)
+                TRY(reals(s, &t->table[a][half][i], from[i], fd->axis[a].total));
+        }
+    }
     return UNDA_OK;
 }
 
@@ -75,16 +93,7 @@ static unda_status create(unda_solver *s)
     TRY(array_try(&t->scratch, s->threads * t->scratch_bytes, 1, "rows"));
     for (int i = 0; i < fd->num_slab; i++)
         TRY(array_try(&t->slab[i], fd_slab_count(&fd->slab[i]), s->real_bytes, "layers"));
-    for (int a = 0; a < 3; a++) {
-        TRY(reals(s, &t->weight[a], fd->step_weight[a], MAX_HALF + 1));
-        for (int half = 0; half < 2; half++) {
-            const struct fd_cpml *cpml = &fd->axis[a].cpml[half];
-            const double *from[] = {cpml->b, cpml->a, cpml->k, cpml->g};
-            for (int i = 0; i < 4; i++)
-                TRY(reals(s, &t->table[a][half][i], from[i], fd->axis[a].total));
-        }
-    }
-    return UNDA_OK;
+    return retime(s);
 }
 
 static void destroy(unda_solver *s)
@@ -222,6 +231,7 @@ const struct fd_engine fd_staggered_cpu = {.base = {.name = "cpu",
                                                     .run = run,
                                                     .find_bad = fd_cpu_find_bad,
                                                     .reserve = fd_cpu_reserve,
+                                                    .retime = retime,
                                                     .forecast = forecast,
                                                     .describe = describe},
                                            .box = fd_cpu_box,

@@ -52,6 +52,21 @@ static unda_status zeros(unda_solver *s, gpu_ptr *ptr, int64_t count, const char
     return gpu_zero_async(t->stream, *ptr, count * s->real_bytes);
 }
 
+/* What depends on dt, but for weights, which are arguments. */
+static unda_status retime(unda_solver *s)
+{
+    struct staggered_cuda *t = tables(s);
+    for (int a = 0; a < 3; a++)
+        for (int half = 0; half < 2; half++) {
+            const struct fd_axis *axis = &fd_tables(s)->axis[a];
+            const struct fd_cpml *cpml = &axis->cpml[half];
+            const double *from[] = {cpml->b, cpml->a, cpml->k, cpml->g};
+            for (int i = 0; i < 4; i++)
+                TRY(fd_cuda_reals(s, t->table[a][half][i], from[i], axis->total));
+        }
+    return gpu_sync(t->base.stream);
+}
+
 static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
 {
     const struct fd *fd = fd_tables(s);
@@ -63,16 +78,9 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
         TRY(zeros(s, &t->base.material[i], t->count, "materials"));
     for (int i = 0; i < fd->num_slab; i++)
         TRY(zeros(s, &t->slab[i], slab_count(s, t, i), "layers"));
-    for (int a = 0; a < 3; a++)
-        for (int half = 0; half < 2; half++) {
-            const struct fd_cpml *cpml = &fd->axis[a].cpml[half];
-            const double *from[] = {cpml->b, cpml->a, cpml->k, cpml->g};
-            for (int i = 0; i < 4; i++) {
-                TRY(zeros(s, &t->table[a][half][i], fd->axis[a].total, "layers"));
-                TRY(fd_cuda_reals(s, t->table[a][half][i], from[i], fd->axis[a].total));
-            }
-        }
-    return gpu_sync(t->base.stream);
+    for (int i = 0; i < 24; i++)
+        TRY(zeros(s, &t->table[i / 8][i / 4 % 2][i % 4], fd->axis[i / 8].total, "layers"));
+    return retime(s);
 }
 
 enum { NUM_OPTION = 11, OPTION_BYTES = 64 };
@@ -345,6 +353,7 @@ const struct fd_engine fd_staggered_cuda = {.base = {.name = "cuda",
                                                      .run = run,
                                                      .find_bad = fd_cuda_find_bad,
                                                      .reserve = fd_cuda_reserve,
+                                                     .retime = retime,
                                                      .forecast = forecast,
                                                      .describe = describe,
                                                      .profile = profile,

@@ -93,12 +93,12 @@ unda_status unda_solver_set_material(unda_solver *s, int64_t first, int64_t coun
                                                    : solver_lacks(s, "materials by planes"));
 }
 
-unda_status unda_solver_medium_dt(unda_solver *s, double *dt)
+unda_status unda_solver_medium_dt(unda_solver *s, double *dt, int32_t *again)
 {
-    if (!dt)
-        FAIL(UNDA_ERR_ARG, "dt is NULL");
+    if (!dt || !again)
+        FAIL(UNDA_ERR_ARG, "dt or again is NULL");
     TRY(solver_enter(s));
-    return solver_leave(s, s->method->medium_dt ? s->method->medium_dt(s, dt)
+    return solver_leave(s, s->method->medium_dt ? s->method->medium_dt(s, dt, again)
                                                 : solver_lacks(s, "materials by planes"));
 }
 

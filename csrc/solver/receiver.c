@@ -36,10 +36,10 @@ unda_status receivers_record_due(unda_solver *s, void *of)
     return UNDA_OK;
 }
 
-/* Room for sample 0 and for those of max_step steps. */
+/* Room for sample 0 and for those of max_step steps, twice: of the call before until they are dropped. */
 static unda_status reserve(unda_solver *s, struct receiver_group *group)
 {
-    int64_t room = s->max_step / group->every + 2;
+    int64_t room = 2 * (s->max_step / group->every) + 3;
     if (room <= group->room)
         return UNDA_OK;
     int64_t sample = group->num_point * group->num_field;

@@ -53,6 +53,8 @@ static unda_status check_options(const unda_solver_options *o)
     TRY(solver_check_ranges(o, ranges, sizeof ranges / sizeof *ranges));
     if (!(isfinite(o->dt) && o->dt >= 0) || !(isfinite(o->cfl) && o->cfl >= 0))
         FAIL(UNDA_ERR_ARG, "dt is %g, cfl is %g, expected finite numbers >= 0", o->dt, o->cfl);
+    if (!(isfinite(o->sample_dt) && o->sample_dt >= 0))
+        FAIL(UNDA_ERR_ARG, "sample_dt is %g, expected a finite number >= 0", o->sample_dt);
     return UNDA_OK;
 }
 
@@ -77,16 +79,35 @@ static unda_status need_mesh(const unda_solver *s, const unda_mesh *mesh)
     return UNDA_OK;
 }
 
+static double choose_dt(const unda_solver_options *o, double stable)
+{
+    double most = (o->cfl > 0 ? o->cfl : 0.9) * stable;
+    if (o->dt > 0)
+        return o->dt;
+    return o->sample_dt > 0 ? o->sample_dt / fmax(1, ceil(o->sample_dt / most - 1e-9)) : most;
+}
+
+unda_status solver_set_stable(unda_solver *s, double dt_stable)
+{
+    double before = s->dt;
+    s->dt_stable = dt_stable;
+    s->dt = choose_dt(&s->options, dt_stable);
+    if (s->dt == before)
+        return UNDA_OK;
+    if (s->method->prepare)
+        TRY(s->method->prepare(s));
+    return s->engine->retime ? s->engine->retime(s) : UNDA_OK;
+}
+
 static unda_status build(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
     double start = clock_seconds();
     TRY(begin(s, o));
     TRY(need_mesh(s, mesh));
     TRY(s->method->create(s, mesh, o));
-    double cfl = o->cfl > 0 ? o->cfl : 0.9;
-    s->dt = o->dt > 0 ? o->dt : cfl * s->dt_stable;
+    s->dt = choose_dt(o, s->dt_stable);
     if (s->method->prepare)
-        TRY(s->method->prepare(s, o));
+        TRY(s->method->prepare(s));
     TRY(s->engine->create(s));
     s->setup_seconds = clock_seconds() - start - s->compile_seconds;
     return UNDA_OK;
@@ -263,25 +284,35 @@ unda_status solver_reserve(unda_solver *s, int64_t max_step)
     return status;
 }
 
-unda_status unda_solver_reserve(unda_solver *s, int64_t max_step)
+static unda_status reserve(unda_solver *s, int64_t max_step)
 {
     if (max_step < 0 || max_step > MAX_STEP)
-        FAIL(UNDA_ERR_ARG, "max_step is %lld, expected 0..%d", (long long)max_step, MAX_STEP);
-    TRY(solver_enter(s));
-    return solver_leave(s, solver_reserve(s, max_step));
+        FAIL(UNDA_ERR_ARG, "%lld steps in a call, expected 0..%d", (long long)max_step, MAX_STEP);
+    return solver_reserve(s, max_step);
 }
 
-unda_status unda_solver_stage_times(const unda_solver *s, int64_t num_step, double *times, int64_t *num_time)
+unda_status unda_solver_reserve(unda_solver *s, int64_t max_step)
 {
-    TRY(fork_check());
-    if (!s || !num_time)
-        FAIL(UNDA_ERR_ARG, "solver or num_time is NULL");
-    if (num_step < 0 || num_step > MAX_STEP)
-        FAIL(UNDA_ERR_ARG, "num_step is %lld, expected 0..%d", (long long)num_step, MAX_STEP);
-    *num_time = s->method->num_time(s, num_step);
-    if (times)
-        s->method->times(s, num_step, times);
+    TRY(solver_enter(s));
+    return solver_leave(s, reserve(s, max_step));
+}
+
+static unda_status next(unda_solver *s, int64_t num_step, unda_next *next)
+{
+    CHECK_SIZE(next, unda_next);
+    TRY(reserve(s, num_step));
+    next->step = s->step;
+    next->blowup = s->blowup.size_bytes ? s->blowup.step : -1;
+    next->num_time = s->method->num_time(s, num_step);
+    if (next->times && next->num_time <= next->max_time)
+        s->method->times(s, num_step, next->times);
     return UNDA_OK;
+}
+
+unda_status unda_solver_next(unda_solver *s, int64_t num_step, unda_next *out)
+{
+    TRY(solver_enter(s));
+    return solver_leave(s, next(s, num_step, out));
 }
 
 unda_status solver_check_drive(const unda_solver *s, int64_t num_time, const unda_drive *drive)

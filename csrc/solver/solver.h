@@ -14,7 +14,7 @@ struct receiver_group {
     void *points;  /* the method's: where they stand and what they take of the state */
     int64_t taken; /* samples dropped: the number of the first in the buffer */
     int64_t held;  /* samples in the buffer */
-    int64_t room;  /* samples the buffer holds */
+    int64_t room;  /* samples the buffer holds: of two calls, the first one's until they are dropped */
     void *samples; /* [room][point][field] REAL; the CUDA engine's mirror */
 };
 
@@ -49,6 +49,8 @@ struct engine {
      * NULL: there is one part. */
     unda_status (*exchange_begin)(unda_solver *s);
     unda_status (*exchange_end)(unda_solver *s);
+    /* After prepare with another dt: tables that the engine made of the method's. May be NULL. */
+    unda_status (*retime)(unda_solver *s);
     /* Bytes that create allocates, from the sizes in the method's tables alone. */
     unda_status (*forecast)(unda_solver *s);
     /* Fills kernel and plan of info. May be NULL. */
@@ -67,8 +69,8 @@ struct method {
     unda_status (*sizes)(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
     /* Makes whole tables and dt_stable; holds the mesh, where it is on one, until destroy. */
     unda_status (*create)(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
-    unda_status (*prepare)(unda_solver *s, const unda_solver_options *options); /* dt is known; may be NULL */
-    void (*destroy)(unda_solver *s); /* also what sizes or half a create left */
+    unda_status (*prepare)(unda_solver *s); /* dt is known, or another one now; may be NULL */
+    void (*destroy)(unda_solver *s);        /* also what sizes or half a create left */
     void (*info)(const unda_solver *s, unda_solver_info *info);
     /* Times at which num_step steps need sampled data. */
     int64_t (*num_time)(const unda_solver *s, int64_t num_step);
@@ -104,7 +106,7 @@ struct method {
     unda_status (*rest)(unda_solver *s);
     unda_status (*array_shape)(const unda_solver *s, int32_t array, int64_t *shape);
     unda_status (*set_material)(unda_solver *s, int64_t first, int64_t count, const double *material);
-    unda_status (*medium_dt)(unda_solver *s, double *dt);
+    unda_status (*medium_dt)(unda_solver *s, double *dt, int32_t *again);
 };
 extern const struct method dg_method, fd_method;
 
@@ -149,6 +151,8 @@ static inline int64_t receivers_num_cell(const unda_receivers *r)
 }
 
 /* solver.c */
+/* Before anything depends on dt but tables: dt_stable is known better. */
+unda_status solver_set_stable(unda_solver *s, double dt_stable);
 /* Room for calls of max_step steps: of receivers, then of the engine. */
 unda_status solver_reserve(unda_solver *s, int64_t max_step);
 unda_status solver_check_drive(const unda_solver *s, int64_t num_time, const unda_drive *drive);

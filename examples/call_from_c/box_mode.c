@@ -29,7 +29,7 @@ int main(void)
     unda_box box = {.size_bytes = sizeof box, .upper = {1, 1, 1}, .cells = {CELLS, CELLS, CELLS}};
     unda_mesh *mesh;
     check(unda_box_mesh_new(&mesh, &box));
-    int64_t num_elem = 6 * CELLS * CELLS * CELLS, count;
+    int64_t num_elem = 6 * CELLS * CELLS * CELLS;
 
     double *material = malloc(2 * sizeof(double) * num_elem);
     int32_t boundary[6];
@@ -56,9 +56,10 @@ int main(void)
     unda_solver_info info = {.size_bytes = sizeof info};
     check(unda_solver_get_info(solver, &info));
     int64_t steps = (int64_t)ceil(0.5 / info.dt);
-    check(unda_solver_reserve(solver, steps));
-    check(unda_solver_stage_times(solver, steps, NULL, &count));
-    unda_drive drive = {.size_bytes = sizeof drive, .num_time = count}; /* no sources, no exact data */
+    unda_next next = {.size_bytes = sizeof next};
+    check(unda_solver_next(solver, steps, &next));
+    unda_drive drive = {.size_bytes = sizeof drive,
+                        .num_time = next.num_time}; /* no sources, no exact data */
     check(unda_solver_step(solver, steps, &drive));
 
     check(unda_solver_read(solver, UNDA_STATE, 0, num_elem, q));

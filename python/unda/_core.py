@@ -25,7 +25,7 @@ try:
 except ImportError as error:
     raise ImportError("unda: the binding unda/_cffi.py is missing or broken; run make lib") from error
 
-__all__ = ["as_array", "check", "ffi", "lib", "new_object", "new_struct", "pointer", "text"]
+__all__ = ["as_array", "check", "ffi", "lib", "new_object", "new_struct", "pointer", "refuse", "text"]
 
 logger = logging.getLogger("unda")
 
@@ -42,6 +42,7 @@ _STRUCTS = (
     "unda_source",
     "unda_receivers",
     "unda_drive",
+    "unda_next",
     "unda_blowup",
     "unda_profile",
     "unda_device_info",
@@ -157,6 +158,12 @@ def error_of(status: int) -> errors.Error:
     if cls is errors.CompileError:
         return errors.CompileError(message, text(lib.unda_error_log()))
     return cls(message)
+
+
+def refuse(status: int) -> None:
+    """Raise the exception of a status unless it is UNDA_OK."""
+    if status != lib.UNDA_OK:
+        check(status)
 
 
 def check(status: int) -> None:

@@ -49,7 +49,8 @@ def plan(options: Mapping[str, int] | None, names: Sequence[str]) -> list[int]:
 
 
 def common_options(
-    *, dtype: Any, device: Any, threads: int | None, dt: float | None, cfl: float
+    *, dtype: Any, device: Any, threads: int | None, dt: float | None, cfl: float,
+    sample_dt: float | None = None,
 ) -> tuple[dict[str, Any], str]:
     """Return the options of the library that every method has, and the device."""
     chosen = choose_device() if isinstance(device, str) and device == "auto" else device
@@ -59,4 +60,5 @@ def common_options(
         "threads": 0 if threads is None else integer("threads", threads, 0, 4096),
         "cfl": number("cfl", cfl, positive=True),
         "dt": 0.0 if dt is None else number("dt", dt, "s", positive=True),
+        "sample_dt": 0.0 if sample_dt is None else number("sample_dt", sample_dt, "s", positive=True),
     }, chosen

@@ -143,7 +143,7 @@ class OuterData:
         fields: tuple[str, ...],
         waves: Sequence[tuple[ExactSolution, int]] = (),
     ) -> None:
-        self._fields, self._num_point = fields, numbers.size
+        self._fields, self.num_point = fields, numbers.size
         given = [boundaries.exact.get(name) for name in boundaries.words]
         self._parts = []
         for solution in {id(f): f for f in boundaries.exact.values()}.values():
@@ -158,7 +158,7 @@ class OuterData:
 
     def __call__(self, times: np.ndarray) -> np.ndarray:
         """Return values (num_time, num_point, num_field) at times (num_time,) [s]."""
-        values = np.empty((len(times), self._num_point, len(self._fields)))
+        values = np.empty((len(times), self.num_point, len(self._fields)))
         for solution, at, (x, y, z) in self._parts:
             found = call_at("exact", solution, (x, y, z), times[:, None])
             columns = field_values(found, self._fields, (len(times), len(at)), "the exact solution")

@@ -117,15 +117,12 @@ class DG(MeshSimulation):
         if dt is not None and sample_dt is not None:
             raise ArgumentError("give dt or sample_dt, not both")
         options, self._material, boundaries, chosen = self._options(
-            mesh, medium, **numerics, boundary=boundary, dt=dt, cfl=cfl, device=device, threads=threads,
-            kernel=kernel, kernel_options=kernel_options,
+            mesh, medium, **numerics, boundary=boundary, dt=dt, cfl=cfl, sample_dt=sample_dt, device=device,
+            threads=threads, kernel=kernel, kernel_options=kernel_options,
         )  # fmt: skip
         self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
         self.mesh, self._boundaries = mesh, boundaries
-        self._start_solver(
-            medium, options, mesh=mesh._handle, sample_dt=sample_dt,
-            allow_unstable=flag("allow_unstable", allow_unstable),
-        )  # fmt: skip
+        self._start_solver(medium, options, flag("allow_unstable", allow_unstable), mesh._handle)
         self.num_node = int(self._info().num_node)
         self.config = {
             "method": "DG",
@@ -153,6 +150,7 @@ class DG(MeshSimulation):
         integrator: str = "lsrk4",
         dt: float | None = None,
         cfl: float = 0.9,
+        sample_dt: float | None = None,
         dtype: Any = "float32",
         device: str = "auto",
         threads: int | None = None,
@@ -172,7 +170,9 @@ class DG(MeshSimulation):
         material = medium.on(mesh)
         material.setflags(write=False)
         boundaries = Boundaries.of(mesh, medium, boundary)
-        common, chosen = common_options(dtype=dtype, device=device, threads=threads, dt=dt, cfl=cfl)
+        common, chosen = common_options(
+            dtype=dtype, device=device, threads=threads, dt=dt, cfl=cfl, sample_dt=sample_dt
+        )
         options = _core.new_struct(
             "unda_solver_options",
             **common,
@@ -209,6 +209,6 @@ class DG(MeshSimulation):
         >>> unda.DG.forecast(mesh, medium, degree=3, device="cpu")["device"]
         0
         """
-        for name in ("sample_dt", "allow_unstable", "tune"):  # do not matter
+        for name in ("allow_unstable", "tune"):  # do not matter
             keywords.pop(name, None)
         return forecast(mesh._handle, cls._options(mesh, medium, **keywords)[0])

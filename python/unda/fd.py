@@ -7,7 +7,6 @@ cuda/fd), grids (grid.py).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -223,27 +222,20 @@ class FD(GridSimulation):
             raise ArgumentError("give dt or sample_dt, not both")
         options, grid_options, self._sides, self._scheme, chosen = self._options(
             grid, medium, order=order, scheme=scheme, boundary=boundary, fmax=fmax, layer=layer, dt=dt,
-            cfl=cfl, dtype=dtype, device=device, threads=threads, kernel=kernel,
+            cfl=cfl, sample_dt=sample_dt, dtype=dtype, device=device, threads=threads, kernel=kernel,
             kernel_options=kernel_options, window=window,
         )  # fmt: skip
         self.grid, self.order = grid, int(grid_options.order)
         self.dtype = np.dtype(PRECISIONS[options.precision])
         allow = flag("allow_unstable", allow_unstable)
-        start = partial(self._start_solver, medium, options, sample_dt=sample_dt, allow_unstable=allow)
-        start()
+        self._start_solver(medium, options, allow)
         self.fields, self._uniform_dt = self._scheme.fields, self.dt_stable
         self._material = GridMaterial(medium, grid)
         if not grid_options.uniform:
             try:
                 self._give_material()
-                stable = self._medium_dt()
-                if stable < self.dt_stable and dt is None:
-                    grid_options.dt_stable = stable
-                    self.close()
-                    start()
-                    self._give_material()
-                self.dt_stable = stable
-                self._refuse_unstable(allow)
+                self._settle_dt()
+                self._take_dt(allow)
             except BaseException:
                 self.close()
                 raise
@@ -275,6 +267,7 @@ class FD(GridSimulation):
         layer: str = "auto",
         dt: float | None = None,
         cfl: float = 0.9,
+        sample_dt: float | None = None,
         dtype: Any = "float32",
         device: str = "auto",
         threads: int | None = None,
@@ -310,7 +303,9 @@ class FD(GridSimulation):
             ratio=[one.ratio if isinstance(one, CPML) else 0.0 for one in layers],
             frequency=[frequency_of(one, fastest, grid.spacing[i // 2]) for i, one in enumerate(layers)],
         )  # fmt: skip
-        common, chosen = common_options(dtype=dtype, device=device, threads=threads, dt=dt, cfl=cfl)
+        common, chosen = common_options(
+            dtype=dtype, device=device, threads=threads, dt=dt, cfl=cfl, sample_dt=sample_dt
+        )
         options = _core.new_struct(
             "unda_solver_options",
             **common,
@@ -346,7 +341,7 @@ class FD(GridSimulation):
         >>> 9e9 < unda.FD.forecast(grid, medium, device="cpu")["host"] < 11e9
         True
         """
-        for name in ("sample_dt", "allow_unstable", "tune"):  # do not matter
+        for name in ("allow_unstable", "tune"):  # do not matter
             keywords.pop(name, None)
         options, grid_options, *_ = cls._options(grid, medium, **keywords)
         found = forecast(ffi.NULL, options)

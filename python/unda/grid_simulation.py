@@ -47,11 +47,12 @@ class GridSimulation(Simulation):
         for (first, count, _), values in zip(slabs(self.grid), self._material.tables(), strict=True):
             _core.check(lib.unda_solver_set_material(self._handle, first, count, _core.pointer(values)))
 
-    def _medium_dt(self) -> float:
-        """Return a step that is stable in the materials given [s]; at most dt_stable."""
-        dt = ffi.new("double *")
-        _core.check(lib.unda_solver_medium_dt(self._handle, dt))
-        return float(dt[0])
+    def _settle_dt(self) -> None:
+        """Let the library find the step that is stable in the materials given."""
+        dt, again = ffi.new("double *"), ffi.new("int32_t *")
+        _core.check(lib.unda_solver_medium_dt(self._handle, dt, again))
+        if again[0]:
+            self._give_material()
 
     # ---- what it is ----
 
@@ -415,7 +416,7 @@ class GridSimulation(Simulation):
         """Return the steps whose samples fit 64 MB, on a device 512 MB; a field has 512 nodes a receiver."""
         groups = zip(self._receivers, self._channels, strict=True)
         values = sum(len(one.points) * len(channels.numbers) / one.every for one, channels in groups)
-        most = 512e6 if self._info().on_gpu else 64e6
+        most = 64e6 if self.config["device"] == "cpu" else 512e6
         step = self.dtype.itemsize * 512 * values + 8 * (len(self._sources) + 1)
         return int(max(1, min(most / step, 100_000)))
 

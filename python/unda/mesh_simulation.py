@@ -232,6 +232,11 @@ class MeshSimulation(Simulation):
         terms = {"num_cell": len(rates), "elem": sites.elem, "places": sites.places}
         return terms | {"rates": rates * sites.weights[:, None]}, source.time_function(self.dt)
 
+    def _num_exact(self) -> int:
+        if not (self._boundaries.exact or self._waves):
+            return 0
+        return int(self._info().num_exact) if self._outer is None else self._outer.num_point
+
     @property
     def _outer_given(self) -> bool:
         return bool(self._boundaries.exact)

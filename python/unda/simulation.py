@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,15 @@ from .solver import CHUNK_BYTES, Solver
 __all__ = ["Simulation"]
 
 _CHUNK_SECONDS = 0.3
+
+
+class _Ahead(NamedTuple):
+    """What a call of the library is to run: steps, where it stands, where it blew up (-1), times of data."""
+
+    steps: int
+    step: int
+    blowup: int
+    times: np.ndarray
 
 
 class Simulation(Solver, Pictures):
@@ -71,6 +80,10 @@ class Simulation(Solver, Pictures):
     def rate(self, seconds: float, limits: Any = None) -> dict[str, float]:
         """Return what one stage in so many seconds is against the machine, see the method."""
         raise NotImplementedError
+
+    def _num_exact(self) -> int:
+        """Return the nodes that take values from outside."""
+        return 0
 
     @property
     def _outer_given(self) -> bool:
@@ -141,6 +154,7 @@ class Simulation(Solver, Pictures):
         self._start, self._given = t, frozenset(given)
         _core.check(lib.unda_solver_set_clock(self._live(), t, 0, 0))
         for i, receivers in enumerate(self._receivers):
+            self._undrained = True
             _core.check(lib.unda_solver_record(self._live(), i))
             receivers.clear(t, 0)
         self._drain()
@@ -181,19 +195,21 @@ class Simulation(Solver, Pictures):
             `reset` starts anew.
         """
         n = integer("n", n, 0)
-        self._refuse_unfit()
+        ahead: _Ahead | None = self._refuse_unfit(self._chunk(n) if n else 0)
         with Interruptible() as interrupted:
             while n > 0 and not interrupted():
-                part = self._chunk(n)
+                part = self._chunk(n) if ahead is None else ahead.steps
                 begin = time.perf_counter()
-                self._advance(part)
+                self._advance(part, ahead)
+                ahead = None
                 self._rate = part / max(time.perf_counter() - begin, 1e-6)
                 n -= part
 
-    def _refuse_unfit(self) -> None:
+    def _refuse_unfit(self, steps: int = 0) -> _Ahead:
         """Raise if state, clock and traces do not fit: nothing that follows would. Take samples first.
 
-        These may be left from a call that an exception of a signal's handler has ended.
+        These may be left from a call that an exception of a signal's handler has ended. Returns what so many
+        steps need.
         """
         if self._half_set:
             self._refuse_lost()
@@ -201,38 +217,44 @@ class Simulation(Solver, Pictures):
                 "set() or reset() did not come to its end, the state is neither the old nor the new one; "
                 "call it again"
             )
-        self._drain()
-        blowup = _core.new_struct("unda_blowup")
-        _core.check(lib.unda_solver_get_blowup(self._live(), blowup))
-        if blowup.step >= 0:
+        if self._undrained:
+            self._drain()
+        ahead = self._ahead(steps)
+        if ahead.blowup >= 0:
             raise ArgumentError(
-                f"the run blew up at step {blowup.step} and stands at step {self.step_count}; "
+                f"the run blew up at step {ahead.blowup} and stands at step {ahead.step}; "
                 "sim.set(...) or sim.reset() starts again"
             )
         for i, receivers in enumerate(self._receivers):
-            if not receivers._next - receivers.every <= self.step_count < receivers._next:
+            if not receivers._next - receivers.every <= ahead.step < receivers._next:
                 self._refuse_lost()
                 raise ArgumentError(
                     f"receivers {i} ({receivers.name!r}) have {receivers.num_sample} samples from step "
-                    f"{receivers._step} on, one every {receivers.every} steps, at step {self.step_count}"
+                    f"{receivers._step} on, one every {receivers.every} steps, at step {ahead.step}"
                 )
+        return ahead
+
+    def _ahead(self, steps: int) -> _Ahead:
+        """Reserve room for so many steps, and ask what they need."""
+        room = steps * self._num_stage
+        while True:
+            times = np.empty(room)
+            found = _core.new_struct("unda_next", max_time=room, times=times)
+            _core.refuse(lib.unda_solver_next(self._live(), steps, found))
+            if found.num_time <= room:
+                return _Ahead(steps, int(found.step), int(found.blowup), times[: found.num_time])
+            room = int(found.num_time)  # ab3 starts with steps of more stages
 
     def _refuse_lost(self) -> None:
         """Raise if the device was lost: the cause of a state that is half set, and of samples that lack."""
         _core.check(lib.unda_solver_energy(self._live(), ffi.new("double *")))
 
-    def _advance(self, n: int) -> None:
-        """Run n steps in one call of the library."""
-        handle = self._live()
-        _core.check(lib.unda_solver_reserve(handle, n))
-        count = ffi.new("int64_t *")
-        _core.check(lib.unda_solver_stage_times(handle, n, ffi.NULL, count))
-        times = np.empty(count[0])
-        to = _core.pointer(times, writable=True)
-        _core.check(lib.unda_solver_stage_times(handle, n, to, count))
-        drive = self._drive(times)
+    def _advance(self, n: int, ahead: _Ahead | None = None) -> None:
+        """Run n steps in one call of the library; ahead: what they need."""
+        drive = self._drive((ahead or self._ahead(n)).times)
         handle = self._live()  # their functions may have closed it
         status = lib.UNDA_OK  # whatever it is, where a handler of a signal raises before it is known
+        self._ran, self._undrained = n, True
         try:
             status = lib.unda_solver_step(handle, n, drive)
             failure = _core.error_of(status) if status else None
@@ -245,11 +267,10 @@ class Simulation(Solver, Pictures):
 
     def _room(self) -> int:
         """Return the steps of which 64 MB hold the sampled data."""
-        info = self._info()
-        wide = len(self._sources) + int(info.num_exact) * len(self.fields)
+        wide = len(self._sources) + self._num_exact() * len(self.fields)
         groups = zip(self._receivers, self._channels, strict=True)
         traces = sum(len(receivers.points) * len(channels.numbers) for receivers, channels in groups)
-        room = CHUNK_BYTES / (8 * (info.num_stage * wide + traces + 1))
+        room = CHUNK_BYTES / (8 * (self._num_stage * wide + traces + 1))
         return int(max(1, min(room, 100_000)))
 
     def _chunk(self, left: int) -> int:

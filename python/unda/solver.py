@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._check import integer, number
+from ._check import integer
 from ._core import ffi, lib
 from ._options import KERNELS, PLAN
 from ._run_control import Alone, alone
@@ -64,6 +64,8 @@ class Solver:
     dtype: np.dtype
     config: dict[str, Any]
     _handle: Any = None
+    _undrained = True  # the library may have samples that the receivers lack
+    _ran = 0  # steps of the last call
 
     # ---- what a method adds ----
 
@@ -97,23 +99,15 @@ class Solver:
     # ---- creation ----
 
     def _start_solver(
-        self, medium: Medium, options: Any, *, mesh: Any = ffi.NULL, sample_dt: float | None,
-        allow_unstable: bool,
-    ) -> None:  # fmt: skip
-        """Make the C solver with its final time step; mesh: the library's."""
+        self, medium: Medium, options: Any, allow_unstable: bool, mesh: Any = ffi.NULL
+    ) -> None:
+        """Make the C solver; mesh: the library's."""
         self.medium, self.fields = medium, tuple(medium.fields)
         self._guard = Alone()
         self._process = os.getpid()
         self._handle = _new_solver(mesh, options)
-        if sample_dt is not None:
-            sample_dt = number("sample_dt", sample_dt, "s", positive=True)
-            limit = self._info().dt_stable
-            options.dt = sample_dt / max(1.0, np.ceil(sample_dt / (options.cfl * limit) - 1e-9))
-            self.close()
-            self._handle = _new_solver(mesh, options)
-        info = self._info()
-        self.dt, self.dt_stable = float(info.dt), float(info.dt_stable)
-        self._refuse_unstable(allow_unstable)
+        self._num_stage = int(self._info().num_stage)
+        self._take_dt(allow_unstable)
         self._start = 0.0  # time of step 0
         self._sources: list[Any] = []  # each point source and its time function
         self._waves: list[Any] = []  # each plane wave, and more
@@ -122,9 +116,11 @@ class Solver:
         self._adding: tuple[Any, Any] = ffi.new("int32_t *", -1), ()  # see _settle
         _alive.add(self)
 
-    def _refuse_unstable(self, allow: bool) -> None:
-        """Raise where dt is above its limit, unless that is allowed."""
-        if self.dt > self.dt_stable * (1 + 1e-12) and not allow:
+    def _take_dt(self, allow_unstable: bool) -> None:
+        """Take dt and its limit from the library; raise where dt is above, unless that is allowed."""
+        info = self._info()
+        self.dt, self.dt_stable = float(info.dt), float(info.dt_stable)
+        if self.dt > self.dt_stable * (1 + 1e-12) and not allow_unstable:
             self.close()
             raise ArgumentError(
                 f"dt is {self.dt:.6g} s, above the stable limit {self.dt_stable:.6g} s; "
@@ -151,7 +147,8 @@ class Solver:
     def _plan(self, info: Any) -> dict[str, int]:
         return dict(zip(PLAN, map(int, info.plan), strict=False))
 
-    def _info(self) -> Any:
+    def _live(self) -> Any:
+        """Return the library's solver, or raise where it is closed or another process's."""
         if self._handle is None:
             raise ArgumentError("this simulation is closed")
         if self._process != os.getpid():
@@ -159,8 +156,11 @@ class Solver:
                 f"process {os.getpid()} was forked from {self._process}, where this simulation was made; "
                 "use spawn or threads"
             )
+        return self._handle
+
+    def _info(self) -> Any:
         info = _core.new_struct("unda_solver_info")
-        _core.check(lib.unda_solver_get_info(self._handle, info))
+        _core.check(lib.unda_solver_get_info(self._live(), info))
         return info
 
     @property
@@ -178,10 +178,6 @@ class Solver:
         """Bytes of tables and state, on the host and on the device."""
         info = self._info()
         return {"host": int(info.host_bytes), "device": int(info.device_bytes)}
-
-    def _live(self) -> Any:
-        self._info()
-        return self._handle
 
     # ---- sources and receivers ----
 
@@ -294,6 +290,7 @@ class Solver:
         receivers.clear(self._start, self.step_count)
         self._settle()
         self._adding = group, ((self._channels, channels), (self._receivers, receivers))
+        self._undrained = True
         _core.check(lib.unda_solver_add_receivers(self._live(), given, group))
         self._drain()
         return receivers
@@ -324,16 +321,15 @@ class Solver:
         for i, (receivers, channels) in enumerate(zip(self._receivers, self._channels, strict=True)):
             shape = (len(receivers.points), len(channels.numbers))
             most = int(max(1, CHUNK_BYTES // (8 * max(1, shape[0] * shape[1]))))
-            step[0] = receivers._next
-            _core.check(lib.unda_solver_take_samples(self._live(), i, step, 0, ffi.NULL, count))
-            while count[0]:
-                samples = np.empty((min(most, count[0]), *shape), self.dtype)
+            room = min(most, self._ran // receivers.every + 2)  # more than there are: one call tells
+            count[0] = room
+            while count[0] == room:
+                samples, step[0] = np.empty((room, *shape), self.dtype), receivers._next
                 to = _core.pointer(samples, writable=True)
-                _core.check(lib.unda_solver_take_samples(self._live(), i, step, len(samples), to, count))
+                _core.refuse(lib.unda_solver_take_samples(self._live(), i, step, room, to, count))
                 first = (step[0] - receivers._step) // receivers.every
                 receivers.put(first, channels.combine(samples[: count[0]]))
-                step[0] = receivers._next
-                _core.check(lib.unda_solver_take_samples(self._live(), i, step, 0, ffi.NULL, count))
+        self._undrained = False
 
     # ---- end ----
 

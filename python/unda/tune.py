@@ -293,8 +293,8 @@ class _Scratch:
                 for x in range(self.grid.shape[0]):
                     _core.check(lib.unda_solver_set_material(self._handle, x, 1, _core.pointer(plane)))
 
-            def _medium_dt(self) -> float:  # the same medium everywhere
-                return float(self.dt_stable)
+            def _settle_dt(self) -> None:  # the same medium everywhere
+                pass
 
         self.make = lambda **more: Timed(grid, medium, **keywords, **more)
         self.num_z, self.spill, self.most_spill = 0, 0, math.inf

@@ -73,7 +73,8 @@ unda_status grid_new_staggered(struct grid *grid, int32_t precision)
     for (int i = 0; i < NX; i++)
         TRY_HERE(unda_solver_set_material(grid->solver, i, 1, material[0]));
     double dt;
-    return unda_solver_medium_dt(grid->solver, &dt);
+    int32_t again;
+    return unda_solver_medium_dt(grid->solver, &dt, &again);
 }
 
 /* The memory of the layers, out and in again. */
@@ -183,6 +184,7 @@ static void refuse_grids(void)
     OPTIONS(kernel = UNDA_KERNEL_FUSED);
     OPTIONS(plan[0] = -1);
     OPTIONS(dt = NAN);
+    OPTIONS(sample_dt = -1);
     GRID(size_bytes = 0);
     GRID(scheme = 9);
     GRID(order = 3);
@@ -194,8 +196,6 @@ static void refuse_grids(void)
     GRID(origin[0] = INFINITY);
     GRID(speed_max = 0);
     GRID(speed_max = 1999);
-    GRID(dt_stable = NAN);
-    GRID(dt_stable = -1);
     GRID(layer[0] = 0);
     GRID(layer[0] = INT64_MAX);
     GRID(reflection[0] = 1);
@@ -242,7 +242,7 @@ static void refuse_uses(unda_solver *solver, unda_solver *other)
     CALL(unda_solver_read(solver, UNDA_FIELD, 0, NX + 1, values));
     CALL(unda_solver_read(solver, UNDA_WHOLE, 0, NX + 4, values));
     CALL(unda_solver_element_dt(solver, values));
-    CALL(unda_solver_medium_dt(other, values));
+    CALL(unda_solver_medium_dt(other, values, &index));
     CALL(unda_solver_coordinates(solver, values));
     CALL(unda_solver_exact_points(solver, values, NULL));
     CALL(unda_solver_rhs(solver, &drive));

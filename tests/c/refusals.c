@@ -156,14 +156,14 @@ static void refuse_questions(unda_solver *solver)
     unda_profile profile = {.size_bytes = sizeof profile}, unsized = {0};
     double value;
     int32_t history;
-    int64_t count;
+    unda_next next = {.size_bytes = sizeof next};
     CALL(unda_solver_get_info(NULL, &info));
     CALL(unda_solver_get_info(solver, NULL));
     CALL(unda_solver_get_info(solver, &info));
     CALL(unda_solver_element_dt(NULL, &value));
     CALL(unda_solver_element_dt(solver, NULL));
-    CALL(unda_solver_medium_dt(NULL, &value));
-    CALL(unda_solver_medium_dt(solver, NULL));
+    CALL(unda_solver_medium_dt(NULL, &value, &history));
+    CALL(unda_solver_medium_dt(solver, NULL, NULL));
     CALL(unda_solver_coordinates(NULL, &value));
     CALL(unda_solver_coordinates(solver, NULL));
     CALL(unda_solver_exact_points(NULL, &value, NULL));
@@ -173,9 +173,9 @@ static void refuse_questions(unda_solver *solver)
     CALL(unda_solver_get_blowup(NULL, &fine));
     CALL(unda_solver_get_blowup(solver, NULL));
     CALL(unda_solver_get_blowup(solver, &blowup));
-    CALL(unda_solver_stage_times(NULL, 1, NULL, &count));
-    CALL(unda_solver_stage_times(solver, 1, NULL, NULL));
-    CALL(unda_solver_stage_times(solver, -1, NULL, &count));
+    CALL(unda_solver_next(NULL, 1, &next));
+    CALL(unda_solver_next(solver, 1, NULL));
+    CALL(unda_solver_next(solver, -1, &next));
     CALL(unda_solver_energy(NULL, &value));
     CALL(unda_solver_energy(solver, NULL));
     CALL(unda_solver_profile(NULL, 1, &profile));
@@ -342,8 +342,9 @@ static void refuse_steps(struct rig *rig)
 {
     const double amplitude = 0;
     unda_drive empty = {0}, few = {.size_bytes = sizeof few}, silent = few, open = few;
-    unda_solver_stage_times(rig->solver, 1, NULL, &silent.num_time);
-    open.num_time = silent.num_time;
+    unda_next next = {.size_bytes = sizeof next};
+    unda_solver_next(rig->solver, 1, &next);
+    open.num_time = silent.num_time = next.num_time;
     open.amplitudes = &amplitude;
     CALL(unda_solver_reserve(NULL, 1));
     CALL(unda_solver_reserve(rig->solver, -1));

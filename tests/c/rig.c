@@ -60,7 +60,10 @@ static unda_status drive(struct rig *rig, int64_t num_step, unda_drive *drive)
 {
     static const double amplitudes[MAX_TIME] = {1, 2, 3};
     *drive = (unda_drive){.size_bytes = sizeof *drive, .amplitudes = amplitudes, .exact = rig->outer};
-    return unda_solver_stage_times(rig->solver, num_step, NULL, &drive->num_time);
+    unda_next next = {.size_bytes = sizeof next};
+    unda_status status = unda_solver_next(rig->solver, num_step, &next);
+    drive->num_time = next.num_time;
+    return status;
 }
 
 unda_status rig_step(struct rig *rig, int64_t num_step)
