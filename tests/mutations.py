@@ -30,7 +30,7 @@ FD_SEEN_BY = [
 STAGGERED_SEEN_BY = [
     "test_staggered_cuda", "test_staggered_energy", "test_staggered_points", "test_cpml",
     "test_points_at_walls", "test_layer_growth", "test_staggered_modes", "test_staggered_surface",
-    "test_fd_interface", "test_fd_fresnel", "test_fd_profile", "test_fd_medium_dt",
+    "test_fd_interface", "test_fd_fresnel", "test_fd_profile", "test_fd_medium_dt", "test_library_calls",
 ]  # fmt: skip
 
 # tests of one file each
@@ -39,6 +39,7 @@ SEEN_BY_ONE = {
     "csrc/base/log.c": "test_errors",
     "csrc/fd/staggered_stable.c": "test_fd_medium_dt",
     "csrc/fd/streamed.c": "test_fd_window",
+    "csrc/fd/fd_method.c": "test_library_calls",
     "csrc/mesh/share.c": "test_dg_shared_points",
     "csrc/mesh/parts.c": "test_errors",
     "python/unda/exact/cavity.py": "test_exact_cavity",
@@ -145,6 +146,8 @@ MUTATIONS = [
     ("csrc/solver/integrator.c", "-567301805773.0 /", "-567301805773.0 * 1.001 /"),
     ("csrc/solver/integrator.c", "2526269341429.0 / 6820363962896.0", "0.3"),
     ("csrc/solver/integrator.c", "-16.0 / 12", "-15.0 / 12"),
+    ("csrc/fd/fd_method.c", "*again = s->dt != before", "*again = s->dt == before"),
+    ("csrc/fd/staggered_cpu.c", ".retime = retime", ".retime = NULL"),
     ("csrc/solver/integrator.c", ".num_level = 2", ".num_level = 1"),
     ("csrc/solver/integrator.c", " + kind_at(in, i)->stage[k][0])", ")"),
     ("csrc/solver/integrator.c", "starts ? BUF_SCRATCH : BUF_R", "BUF_R"),

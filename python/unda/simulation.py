@@ -195,6 +195,7 @@ class Simulation(Solver, Pictures):
             `reset` starts anew.
         """
         n = integer("n", n, 0)
+        self._settle()
         ahead: _Ahead | None = self._refuse_unfit(self._chunk(n) if n else 0)
         with Interruptible() as interrupted:
             while n > 0 and not interrupted():
@@ -217,6 +218,7 @@ class Simulation(Solver, Pictures):
                 "set() or reset() did not come to its end, the state is neither the old nor the new one; "
                 "call it again"
             )
+        self._settle()
         if self._undrained:
             self._drain()
         ahead = self._ahead(steps)
