@@ -1,6 +1,6 @@
 # Everything one does with a checkout of unda. `make` lists the targets.
 # Also the only place that knows how libunda.so is compiled; setup.py calls `make lib`.
-# Where things stand: README.md, source tour.
+# Where things stand: CONTRIBUTING.md, source tour.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -1,6 +1,6 @@
 """The physics, as the tests of the flux and of the right-hand side see them: a table, and NumPy versions.
 
-Everything here is written from the equations (design.md 5), not from cuda/physics: dq/dt = sum_j A_j d_j q,
+Everything here is written from the equations (docs/dg.md), not from cuda/physics: dq/dt = sum_j A_j d_j q,
 energies, and the Riemann problem from the invariants that leave each side. A face knows pairs (T, v) that
 have T = -Z v in a wave along its normal n and T = Z v against it: (-p, v_n), (sigma n, v), (E_t, n x H).
 Not here: meshes and runs (wave_problems.py, wave_runs.py).

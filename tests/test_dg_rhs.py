@@ -1,7 +1,7 @@
 """Each physics' right-hand side alone: constants, polynomials, energy, adjoint, reciprocity, permutation.
 
 These hold to rounding, with no time error, and see what orders of convergence cannot: an impedance
-taken from the wrong side, an exchanged pair of nodes (verification.md V33-V35, V38, V44, V51).
+taken from the wrong side, an exchanged pair of nodes (docs/verification.md).
 Elastic materials have fluid cells among solids, Maxwell ones conductors among insulators.
 """
 
@@ -89,7 +89,7 @@ STEADY = {
 @FLUXES
 @pytest.mark.parametrize(("physics", "word"), [*STEADY, *((name, "periodic") for name in CASES)])
 def test_a_constant_state_does_not_change(physics, word, flux):
-    """Whatever the materials: nothing jumps (V33). A field that the walls do not let be, and it does."""
+    """Whatever the materials: nothing jumps. A field that the walls do not let be, and it does."""
     case, mesh = CASES[physics], box((True, word == "periodic", word == "periodic"))
     steady = STEADY.get((physics, word), case.fields)
     for kind in {"elastic": ("solid", "mixed"), "maxwell": ("insulator",)}.get(physics, case.kinds):
@@ -114,7 +114,7 @@ def test_a_constant_state_does_not_change(physics, word, flux):
 @pytest.mark.parametrize("degree", [1, 2, 3, 4, 5])
 @KINDS
 def test_polynomials_are_differentiated_exactly(physics, kind, degree, flux):
-    """With exact outer data, each element by its own material (V34)."""
+    """With exact outer data, each element by its own material."""
     case, mesh = CASES[physics], box()
     materials = case.materials(mesh.num_elem, kind=kind)
     x0, d = np.array([0.3, 0.5, 0.2]), np.array([1, 2, -1])
@@ -145,7 +145,7 @@ def test_polynomials_are_differentiated_exactly(physics, kind, degree, flux):
 
 @EVERY_WORD
 def test_central_flux_keeps_the_energy_and_upwind_loses_it(physics, kind, word):
-    """Conduction takes sigma E^2 besides, absorbing faces what leaves (V35)."""
+    """Conduction takes sigma E^2 besides, absorbing faces what leaves."""
     for flux in ("central", "upwind"):
         sim, case, materials = on_box(physics, kind, word, flux=flux)
         u = case.states(materials, sim.num_node, 1)
@@ -175,7 +175,7 @@ def without_fluids_moved(physics, materials, other):
 @FLUXES
 @EVERY_WORD
 def test_the_adjoint_is_the_time_reversed_operator(physics, kind, word, flux, dtype):
-    """<u, A v> = <P A P u, v> with another random material in every element (V51), conduction included."""
+    """<u, A v> = <P A P u, v> with another random material in every element, conduction included."""
     sim, case, materials = on_box(physics, kind, word, flux=flux, dtype=dtype, degree=2)
     u, v = (case.states(materials, sim.num_node, seed).astype(dtype).astype(float) for seed in (1, 2))
     au, av = backwards(case, apply(sim, backwards(case, u))), apply(sim, v)
@@ -293,7 +293,7 @@ PAIRS = {
 @FLUXES
 @pytest.mark.parametrize("pair", PAIRS)
 def test_source_and_receiver_may_change_places(pair, flux):
-    """To rounding: random materials, fluids among them, a wall above and absorbing sides (V38)."""
+    """To rounding: random materials, fluids among them, a wall above and absorbing sides."""
     physics, *one_and_two = PAIRS[pair]
     case, mesh = CASES[physics], box()
     materials = case.materials(mesh.num_elem)

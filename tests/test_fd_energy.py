@@ -1,7 +1,7 @@
 """The finite differences conserve their discrete energy, and layers only take from it.
 
-E = sum volume/(2 rho) [((p - p-)/(c dt))^2 + <grad p, grad p->], the second by <p, L p-> (verification.md
-V36): exact for any c at the nodes and any sides, half cells on rigid ones. Not here: how much layers take
+E = sum volume/(2 rho) [((p - p-)/(c dt))^2 + <grad p, grad p->], the second by <p, L p-> (Cohen
+2002): exact for any c at the nodes and any sides, half cells on rigid ones. Not here: how much layers take
 (test_fd_layer.py).
 """
 
@@ -100,7 +100,7 @@ def test_energy_is_the_one_of_the_textbook():
 
 @ORDERS
 def test_time_runs_back(order):
-    """The levels exchanged, 200 steps lead back to the start (V37). Rounding: 2 200^1.5 eps of the fields."""
+    """The levels exchanged, 200 steps lead back to the start. Rounding: 2 200^1.5 eps of the fields."""
     case = Case((9, 7, 8), BOXES["mixed"], order)
     p, q = case.states()
     sim = case.fd()

@@ -1,8 +1,8 @@
 """Finite differences turn every mode with the numerical frequency, hold up to the limit and equal the oracle.
 
 A mode of a box with periodic, free and rigid sides is an eigenvector of the scheme, images included: after
-1,000 steps it is cos(n W dt) times itself, sin^2(W dt/2) = (c dt/2)^2 sum S(k h)/h^2 (verification.md V31,
-V32). Not here: points (test_fd_points.py), layers (test_fd_layer.py), energy (test_fd_energy.py).
+1,000 steps it is cos(n W dt) times itself, sin^2(W dt/2) = (c dt/2)^2 sum S(k h)/h^2 (docs/verification.md).
+Not here: points (test_fd_points.py), layers (test_fd_layer.py), energy (test_fd_energy.py).
 """
 
 import numpy as np
@@ -102,7 +102,7 @@ def test_a_wrong_coefficient_would_be_seen(order):
 
 @pytest.mark.parametrize("order", [2, 8])
 def test_modes_in_single_precision(order):
-    """5e-5 (V31) after 300 steps: 300^1.5 eps of a mean drift is 3e-4 of what a wave of this length sees."""
+    """5e-5 after 300 steps: 300^1.5 eps of a mean drift is 3e-4 of what a wave of this length sees."""
     case = Case(SHAPE, BOXES["mixed"], order, SPACING, contrast=1, cfl=0.9)
     k, mode = box_mode(case.sides, (2, 3, 1))
     turn = radians_per_step(order, k, SPACING, C, case.dt)

@@ -149,7 +149,7 @@ CUBE = {"spacing": (1.0, 1.0, 1.0), "contrast": 1, "cfl": 0.25, "order": 8}
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_source_in_a_closed_box_has_its_true_amplitude(dtype):
-    """2 %: all images within three wavelengths, each wall and each edge with its sign (V13, V14).
+    """2 %: all images within three wavelengths, each wall and each edge with its sign.
 
     The phase is late by (W dt)^2/24 of what it travels: 2.5 f0 at a quarter of the limit gives 3e-4 of
     2 pi 60/8 rad, the middle of the spectrum a quarter of it; the window 1.3e-3.

@@ -34,7 +34,7 @@ def test_second_differences_are_exact_on_polynomials_of_their_degree(order):
 
 
 def test_coefficients_and_limits_are_those_of_the_textbook():
-    """Fornberg's weights; CFL numbers of verification.md V32."""
+    """Fornberg's weights; CFL numbers (docs/fd_scalar.md)."""
     assert coefficients(4) == pytest.approx([-5 / 2, 4 / 3, -1 / 12], rel=1e-15)
     assert coefficients(8) == pytest.approx([-205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560], rel=1e-15)
     limits = [stable_step(order, (1, 1, 1), 1.0) for order in (2, 4, 6, 8)]

@@ -2,7 +2,8 @@
 
 The reference (physics_cases.py) solves for the star state from the invariants that leave each side instead
 of the closed form; both sides must find the same state, which orders of convergence cannot see
-(verification.md V52). Not here: lifting and runs (test_dg_rhs.py, test_dg_exact.py).
+(docs/verification.md).
+Not here: lifting and runs (test_dg_rhs.py, test_dg_exact.py).
 """
 
 import ctypes
@@ -249,7 +250,7 @@ def disagreement(case, materials, states, edges, one, two, n):
 @FLUXES
 @PHYSICS
 def test_both_sides_find_the_same_star_state(compiled, physics, flux):
-    """T* and v*, but for the slip at a fluid, where T* = 0 (V52)."""
+    """T* and v*, but for the slip at a fluid, where T* = 0."""
     case, function = CASES[physics], compiled[physics, flux, np.float64]
     for kind in case.kinds:
         worst, twin = 0.0, 0.0
@@ -291,7 +292,7 @@ LIMITS = {
 
 @pytest.mark.parametrize(("physics", "wall"), LIMITS)
 def test_walls_are_neighbours_at_rest_without_impedance_or_with_an_infinite_one(compiled, physics, wall):
-    """The vacuum limit of V52; the other one is far away."""
+    """The limit of a vacuum; the other one is far away."""
     case, function = CASES[physics], compiled[physics, "upwind", np.float64]
     code, factors = CONDITIONS[wall], np.array(LIMITS[physics, wall])
     twin = np.inf

@@ -14,9 +14,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "docs")]
 
-import readme_table  # noqa: E402
+import results_page  # noqa: E402
+import results_plots  # noqa: E402
 
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CONVENTIONS.md", "cuda/README.md"]
+DOCUMENTS += sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))
 README = (ROOT / "README.md").read_text()
 
 
@@ -106,7 +108,7 @@ def test_the_recipes_name_things_that_the_files_contain():
     assert lacking == []
 
 
-# ---- the table of measurements
+# ---- tables and plots of measurements
 
 
 def result(**more):
@@ -122,26 +124,50 @@ def result(**more):
     } | more
 
 
-def test_the_readme_holds_the_table_of_the_results():
-    text = readme_table.table(readme_table.read_results(readme_table.RESULTS))
-    assert readme_table.BEGIN + text + readme_table.END in README
+def test_the_documents_hold_the_tables_of_the_results():
+    results = results_page.read_results(results_page.RESULTS)
+    summary, page = results_page.summary(results), results_page.page(results_page.RESULTS)
+    assert results_page.BEGIN + summary + results_page.END in README
+    assert results_page.BEGIN + page + results_page.END in results_page.PAGE.read_text()
+    assert results_page.table(results) in page
+    assert summary.count("\n") == 2 + len(results_page.SHOWN)
+
+
+def test_the_readme_is_short():
+    assert README.count("\n") <= 150
+
+
+def test_the_plots_are_those_of_the_results():
+    from PIL import Image
+
+    made_from = results_plots.made_from(results_page.RESULTS)
+    for name in results_plots.PLOTS:
+        with Image.open(ROOT / "docs" / name) as plot:
+            assert plot.info["Source"] == made_from["Source"], "run benchmarks/results_plots.py"
+
+
+def test_every_plot_can_be_drawn(tmp_path):
+    matplotlib.use("Agg")
+    results_plots.draw_all(results_page.RESULTS, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == set(results_plots.PLOTS)
 
 
 def test_another_result_makes_another_table(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps(result()))
     (tmp_path / "test_gpu.json").write_text(json.dumps({"device": "a device", "passed": 3}))
-    results = readme_table.read_results(tmp_path)
+    results = results_page.read_results(tmp_path)
     assert len(results) == 1
-    lines = readme_table.table(results).splitlines()
+    lines = results_page.table(results).splitlines()
     assert lines[0] == "Acoustic, a device, driver 1.2, 2026-01-02:"
     assert lines[2:] == [
         "| GDOF/s (of the limit) | N = 3 | N = 4 |",
         "|---|---|---|",
         "| ab3 float32 fused | 101 (47 %) | 1077 (47 %) |",
     ]
-    replaced = readme_table.replaced(README, readme_table.table(results))
+    replaced = results_page.replaced(README, results_page.table(results))
     assert "101 (47 %)" in replaced and "101 (47 %)" not in README
-    assert readme_table.table([]) == readme_table.NOTHING
+    assert "| DG, acoustic, N = 3 | 101 GDOF/s | 47 % |" in results_page.summary(results)
+    assert results_page.table([]) == results_page.summary([]) == results_page.NOTHING
 
 
 def test_finite_differences_have_columns_of_orders(tmp_path):
@@ -150,7 +176,7 @@ def test_finite_differences_have_columns_of_orders(tmp_path):
     rows = [row, row | {"order": 8}, row | {"varies": "rho vp vs", "layers": 10, "gcell_per_second": 19.4}]
     found = {word: value for word, value in result().items() if word != "physics"}
     (tmp_path / "a.json").write_text(json.dumps(found | {"benchmark": "fd", "rows": rows}))
-    lines = readme_table.table(readme_table.read_results(tmp_path)).splitlines()
+    lines = results_page.table(results_page.read_results(tmp_path)).splitlines()
     assert lines[0] == "Finite differences, a device, driver 1.2, 2026-01-02:"
     assert lines[2:] == [
         "| Gcell/s (of the limit) | order 4 | order 8 |",
@@ -175,7 +201,7 @@ def test_cubes_windows_and_papers_have_lines_and_tables_of_their_own(tmp_path):
         "c": {"rows": [tile], "case": "figure11"},
     }.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(found | more))
-    lines = readme_table.table(readme_table.read_results(tmp_path)).splitlines()
+    lines = results_page.table(results_page.read_results(tmp_path)).splitlines()
     assert [line for line in lines if line.startswith("|") and "---" not in line] == [
         "| Gcell/s (of the limit) | order 2 |",
         "| scalar float32 diamond 1.6e9 nodes | 989 (300 %) |",
@@ -196,7 +222,7 @@ def test_each_physics_has_its_own_table_in_the_order_of_the_files(tmp_path):
     (tmp_path / "b_maxwell_ab3.json").write_text(json.dumps(result(physics="maxwell")))
     heads = [
         line.partition(",")[0]
-        for line in readme_table.table(readme_table.read_results(tmp_path)).splitlines()
+        for line in results_page.table(results_page.read_results(tmp_path)).splitlines()
         if line.endswith(":")
     ]
     assert heads == ["Acoustic", "Elastic", "Maxwell"]

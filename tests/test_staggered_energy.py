@@ -1,4 +1,4 @@
-"""The staggered schemes conserve their discrete energy (verification.md V36), in any medium and any walls.
+"""The staggered schemes conserve their discrete energy, in any medium and any walls.
 
 E = V/2 sum [rho v(t - dt/2) v(t + dt/2) + s : S : s]: exact with half cells at nodes on walls, free surfaces
 and fluids included. Not here: point sources (test_staggered_points.py), layers (test_cpml.py).

@@ -2,7 +2,7 @@
 
 On a grid d/dx of exp(i k x) is i d, d = 2/h sum D_m sin((m - 1/2) k h) (Levander 1988), so plane waves and
 modes of boxes are exact eigenvectors: sin(W dt/2) = c |d| dt/2, P polarised along d, S across it
-(verification.md V31).
+(docs/verification.md).
 Not here: energy (test_staggered_energy.py), points, layers.
 """
 
@@ -142,7 +142,7 @@ def test_acoustic_boxes(side, order):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("kind", ["P", "S"])
 def test_elastic_boxes_on_rollers(kind, order):
-    """v_i = q_i sin(k_i x_i) cos cos (V7), q along d (P) or across (S)."""
+    """v_i = q_i sin(k_i x_i) cos cos, q along d (P) or across (S)."""
     sim = staggered(GRID, MEDIA["elastic"], order=order, boundary={"*": "symmetry"})
     d, w, shape, _ = box_mode(sim, order, (2, 3, 1), "cos", kind)
     q = d / np.linalg.norm(d) if kind == "P" else across(d)
@@ -163,7 +163,7 @@ def test_elastic_boxes_on_rollers(kind, order):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("wall", ["pec", "pmc"])
 def test_cavities(wall, order):
-    """PEC: E_i = e_i cos(k_i x_i) sin sin, e across d (V5); PMC: sines and cosines exchanged."""
+    """PEC: E_i = e_i cos(k_i x_i) sin sin, e across d; PMC: sines and cosines exchanged."""
     sim = staggered(GRID, MEDIA["maxwell"], order=order, boundary={"*": wall})
     word = "sin" if wall == "pec" else "cos"
     d, w, shape, sign = box_mode(sim, order, (2, 3, 1), word, "S")

@@ -1,5 +1,6 @@
-/* node.cu: one stage of DG as in paper 000, section 3.2: three kernels, one node a thread, the right-hand
- * side in device memory between them. Easy to read and to profile; fused.cu does the same in one pass.
+/* node.cu: one stage of DG as in Modave, St-Cyr & Warburton (2016): three kernels, one node a thread, the
+ * right-hand side in device memory between them. Easy to read and to profile; fused.cu does the same in one
+ * pass (docs/dg.md).
  *
  * block = TILE elements; thread i takes nodes i, i + THREADS, ... of the tile.
  * Bytes a DOF (float32): volume 8, surface 12 and the neighbours' traces, update 20 (AB3: 24).
