@@ -160,14 +160,18 @@ def write(keys, arguments):
 
 
 def check(keys, arguments):
-    """Compare the runs with the record; return 1 where any bit is another."""
-    record = read()
-    if kind() not in record:
+    """Compare the runs with the record; return 1 where any bit is another, 2 without a record."""
+    record, own = read(), kind()
+    chosen = own if own in record else next(iter(record), None) if arguments.force else None
+    if chosen is None:
         known = "\n    ".join(record) or "nothing"
-        print(f"no record of this machine and library:\n    {kind()}\nrecorded:\n    {known}\n"
-              "expected a record of the same kind: `write` one at the commit to compare with")  # fmt: skip
+        print(f"no record of this machine and library:\n    {own}\nrecorded:\n    {known}\n"
+              "expected one of the same kind: `write` it at the commit to compare with, or --force a check "
+              "against the first")  # fmt: skip
         return 2
-    old = {key: found for key, found in record[kind()].items() if re.search(arguments.only, key)}
+    if chosen != own:
+        print(f"compared with the record of another kind:\n    {chosen}\nthis is:\n    {own}")
+    old = {key: found for key, found in record[chosen].items() if re.search(arguments.only, key)}
     new = run(keys, arguments)
     gone, fresh = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
     differences = {key: differing(new[key], old[key]) for key in sorted(new.keys() & old.keys())}
@@ -187,6 +191,7 @@ def main():
     parser.add_argument("--only", default="", metavar="PATTERN")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--verbose", action="store_true", help="seconds of each run")
+    parser.add_argument("--force", action="store_true", help="check against a record of another kind")
     arguments = parser.parse_args()
     keys = [key for key in TABLE if re.search(arguments.only, key)]
     if arguments.command == "list":

@@ -279,6 +279,8 @@ def _at_rest(scheme, physics, engine, window):
     if scheme == "staggered":
         medium = _medium(physics, "varied", grid.shape)
     boundary = {"zmax": WALLS[physics][0], "*": LAYERS["cpml"]}
+    if scheme == "scalar":
+        boundary |= {"xmin": LAYERS["damping"], "xmax": "rigid"}
     options = _engine(engine) | ({"window": window} if window else {})
     sim = unda.FD(grid, medium, scheme=scheme, boundary=boundary, **options)
     late = sim.medium.fields[:1] if scheme == "scalar" else [n for n in sim.fields if n[0] in "pse"]
