@@ -133,7 +133,7 @@ def _put_cells(file: Any, sim: Any, levels: int) -> None:
 
 
 def _put_nodes(file: Any, sim: Any, _levels: int) -> None:
-    """Write materials and state of a grid, with layers and their memory, slab by slab."""
+    """Write materials and state of a grid, with the memory variables of its layers, chunk by chunk."""
     if sim._material.row is not None:
         file["material"] = sim._material.row
     else:

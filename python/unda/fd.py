@@ -50,51 +50,31 @@ class FD(GridSimulation):
     """Finite differences on a regular grid.
 
     ``scheme="scalar"``: the pressure of an acoustic medium of constant density, p_tt = c^2 laplace p +
-    rho c^2 q_t delta, of order 2 in time and any even order in space (Levchenko et al. 2016).
-
-    ``scheme="staggered"``: all fields, of acoustic, elastic (Virieux 1986, Levander 1988) and Maxwell's
-    equations (Yee 1966), each at its own place: v_i and E_i half a cell on along i, s_ij along i and j, H_i
-    along the other two, p, s_ii and the medium at the nodes; v and H half a step before the time of the
-    simulation, see `coordinates_of` and ``rec.times``.
+    rho c^2 q_t delta (docs/fd_scalar.md). ``scheme="staggered"``: all fields of the acoustic, elastic or
+    Maxwell equations, v and H half a step earlier (`coordinates_of`, ``rec.times``; docs/fd_staggered.md).
 
     Parameters
     ----------
     grid : Grid
-        One node along an axis: a problem in two dimensions, in which the spacing there does not matter and
-        sources, energies and errors are per metre: of a `VolumeInjection` f is in m2/s, of a `PointForce` in
-        N/m, of a `CurrentDipole` in A; `unda.exact.line_source` is the wave. Two such axes: one dimension,
-        per square metre, `unda.exact.plane_source`. Layers along such an axis make it three again.
+        An axis of one node: two dimensions, sources and energies per metre (`unda.exact.line_source`).
     medium : Acoustic, Elastic or Maxwell
         Parameters constant or given at each node (array of the grid's shape, or a function). Scalar:
-        Acoustic, rho one number. Between nodes the staggered scheme takes arithmetic means of rho and mu
-        (Maxwell), harmonic ones of the shear modulus and eps, and sigma as <sigma/eps^2> / <1/eps>^2; vs
-        may be 0. Interfaces lie half a cell from nodes: along the grid they are of second order there, but
-        for an error of first order in the spacing that grows with (sigma / (omega eps))^2 in conductors.
+        Acoustic, rho one number.
     order : int
         Of the differences in space: even, 2 to 16.
     scheme : {"scalar", "staggered"}
     boundary : dict of str to str, Damping or CPML, optional
-        Condition at "xmin", "xmax", "ymin", "ymax", "zmin", "zmax"; "*" is the rest; "absorbing"
-        everywhere if omitted, but an axis of one node is periodic: a problem in two dimensions. Walls
-        stand at the outermost nodes, which are mirrors: "free" (p, or the traction, is 0), "rigid";
-        elastic "fixed", "symmetry"; Maxwell "pec", "pmc". On a free side of an elastic medium the
-        velocity along it is of first order at the nodes there from order 4 on (2 % at 40 nodes a
-        wavelength, 0.3 % a cell below; the normal one is of second order): docs/free_surface.md.
-        "periodic" (both sides of an axis; the period is n times the spacing). "absorbing" or a
-        `CPML`, scalar also a `Damping`: a layer outside the grid, "absorbing" a `CPML` of 10 nodes;
-        with `fmax`, scalar, of a quarter of its main wavelength, 10 to 20 nodes.
+        Condition at "xmin", "xmax", "ymin", "ymax", "zmin", "zmax"; "*" is the rest; all "absorbing" if
+        omitted. "free" (p, or the traction, is 0), "rigid"; elastic "fixed", "symmetry"; Maxwell "pec",
+        "pmc": walls at the outermost nodes. "periodic": the period is n times the spacing. "absorbing": a
+        `CPML` of 10 nodes outside the grid (with `fmax`, scalar, up to 20); or a `CPML`, scalar also a
+        `Damping`.
     fmax : float, optional
-        Highest frequency of the sources [Hz], for which layers are made that have no f0: theirs is
-        ``fmax / 2.5``, as of a Ricker wavelet. If omitted, scalar, that of which the slowest wave has ten
-        nodes.
+        Highest frequency of the sources [Hz], for layers that have no f0: theirs is ``fmax / 2.5``. If
+        omitted, scalar: of ten nodes in the slowest wave.
     layer : {"auto", "cpml", "multiaxial", "sponge"}
-        Which layer the `CPML` of a side is that gives no ratio of its own. "auto": "cpml", but where one
-        can grow, another by a rule that looks at the plane of nodes which the layer goes on with. Elastic:
-        "sponge" where rho, vp, or vs among solids, differ there by more than 10 times, or by more than 1.5
-        times where what stands out is thinner than five nodes; "multiaxial" where they differ by more than
-        1.5 times, fluid touches solid, or two walls face each other across the layer. Maxwell: "sponge"
-        where something thinner than five nodes stands out by more than 9 times in eps or mu. The repr and
-        `check` say what was taken and why; the figures are those of docs/absorbing_layers.md.
+        Kind of layers without a ratio. "auto": "cpml", or another where that could grow; `check` says why
+        (docs/absorbing_layers.md).
     dt : float, optional
         Time step [s]; by default `cfl` times the stable limit.
     cfl : float
@@ -105,44 +85,17 @@ class FD(GridSimulation):
     device : str
         As for `DG`.
     threads : int, optional
-        CPU threads; if omitted, all that the process may use, or fewer for small problems, whose steps are
-        over before all are awake.
+        CPU threads; by default all available, fewer for small problems.
     kernel : {"auto", "step", "tiled", "diamond"}
-        "step": one step of the whole grid after the other. For the scalar scheme also "tiled", on the CPU and
-        where x and y are not periodic: several steps of what is in the cache; "diamond", on CUDA devices up
-        to order 8 and where nothing is periodic: many steps in towers of diamonds (Levchenko, Perepelkina &
-        Zakirov 2016), and the last few of a call, or calls of a few, as "step" does. All give the same bits.
-        "auto" on the CPU is "tiled", but "step" on small grids and where two steps at once do not fit the
-        cache; on CUDA devices "step", but without `CPML` "diamond" on those of capability 9 or more where the
-        grid, with its layers, is large: towers side by side in x times blocks along z at least 132, the SMs
-        of an H200 (at order 2 nx of 1830 where nz is 112 to 224, of 650 where nz is 600), ny at least 64
-        times the order, and z of at most two blocks in float64, where c is not one number and there are
-        layers, and at order 6 in either case; at order 8 only where c is one number, float32, z in one
-        block (80 to 160 nodes) and ny at least 4096: elsewhere "step" is as fast.
+        Scalar: "tiled" (CPU) and "diamond" (CUDA) take several steps at once, with the same bits; see
+        docs/kernel_options.md.
     kernel_options : dict of str to int, optional
-        Parts of the plan to fix. "step" on CUDA devices: rows (along y, of a block), planes (of x, that it
-        marches over; in the layers of staggered schemes half as many); staggered: width (places of a thread
-        along z), lanes (16 to 64 threads along z), blocks (that an SM shall hold; the number in
-        ``config["kernel_options"]`` is that of walls and layers, and stands for the library's choice
-        elsewhere), too. Scalar scheme on the CPU: depth (steps at once), rows (of a block).
-        "diamond": levels (steps of a launch), fewest (of one: fewer are taken one by one), dts and step (half
-        the width of a diamond is dts times step; step divides order / 2 and is at least half of it), zb
-        (nodes along z of a block, at most; where z is cut above 32, and rounded up to fours), old (the level
-        before in 1: shared memory, 2: registers), unroll (1 or 2 copies of the code), chunk (cells in
-        flight), variable (c of each node through 1: the L2 cache, 2: registers), sms (multiprocessors to
-        occupy). ``config["kernel_options"]`` is the whole plan.
+        Parts of the kernel's settings to fix.
     window : "auto", None or int
-        For grids larger than the device's memory (scalar scheme on CUDA devices): the state stays in
-        page-locked memory of the host, and a window of rows of y passes over the grid, while rows come and
-        go: each once in as many steps as fit, 256 at most or "levels" of `kernel_options` (Levchenko et al.
-        2016). A number: so many rows come at once (kernel "diamond": rounded up to whole stages of towers);
-        "auto": only where the device's free memory does not hold the state; None: never. The same bits. Long
-        calls pay: each goes over the whole grid. Not along a periodic y, or one of one node.
-        ``config["window"]`` is the number of rows in use.
+        Scalar, CUDA: a grid larger than the device's memory stays in host memory, and a window of rows of y
+        passes over it; a number: so many rows come at once.
     tune : bool
-        Measure kernels, unless one is given, and plans near the table's on this grid and device, unless that
-        was done before: some minutes; what `kernel_options` has stays. The winner is printed, and remembered
-        beside the compiled kernels. Results do not depend on it. CUDA only; nothing on the CPU.
+        Measure kernels and settings once on this grid and device. CUDA only.
     allow_unstable : bool
         Accept a dt above the stable limit.
 
@@ -158,21 +111,6 @@ class FD(GridSimulation):
     ------
     ArgumentError
         Unknown words, uncovered sides, bad materials, more than one density, a dt above the limit.
-
-    Notes
-    -----
-    The step is stable up to 2 / (c sqrt(S sum 1/h^2)), S = 4, 16/3, 6.0444, 6.5016 for orders 2, 4, 6, 8,
-    with layers and without (csrc/fd/matched.c);
-    staggered up to 1 / (c D sqrt(sum 1/h^2)), D = 1, 1.1667, 1.2417, 1.2863.
-    c is that of the fastest wave of the medium. Where neighbours differ much (water under air, steel beside
-    it) the staggered schemes may need smaller steps: the medium's own limit is then bounded from its
-    operator, mostly a few per cent below what it is (Collatz 1942, Wielandt 1950; of Maxwell's equations from
-    the least eps and the least mu anywhere). That takes some seconds on large grids, and 24 bytes of host
-    memory a node meanwhile. From order 6 on what is left of the error comes from the step in time: a phase
-    error of (2 pi f dt)^2 / 24.
-
-    On x86 CPUs steps take numbers below the smallest normal one (1.2e-38, 2.2e-308) for 0: the rim of a
-    wave, where they cost a third of the speed.
 
     Examples
     --------

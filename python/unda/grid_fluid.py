@@ -1,8 +1,8 @@
-"""Fluids (vs = 0) of an elastic medium on a staggered grid: stresses that they bear.
+"""Fluids (vs = 0) of an elastic medium on a staggered grid: stresses that they can carry.
 
 At a node of a fluid the normal stresses are one, minus the pressure. A shear stress half a cell on has the
 harmonic mean of the shear moduli of its four nodes, 0 where one of them is a fluid, and must be 0 there. The
-scheme changes neither: what stood there would drive velocities for ever, with energy from nothing.
+scheme changes neither: what stood there would drive velocities without end, with energy from nothing.
 
 Not here: reading a state (grid_state.py), what a scheme does in fluids (csrc/fd/staggered_physics.c).
 """

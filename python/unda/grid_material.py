@@ -1,7 +1,7 @@
 """The medium of a simulation on a grid as its solver has it: what reads it again sees whether it has changed.
 
 Arrays of models are large and are not copied, and functions may give other values each time. So digests of
-the values are kept, slab by slab, from when the solver took them.
+the values are held, chunk by chunk, from when the solver took them.
 
 Not here: what a medium is (medium.py), arrays between the making of a medium and that of a simulation
 (_values.py).
@@ -55,7 +55,7 @@ class GridMaterial:
         self.first = medium.on(Block(grid, 0, 1))[0] if self.row is None else self.row
 
     def tables(self) -> Iterator[np.ndarray]:
-        """Return the parameters slab by slab, (nodes, parameters): what they were when all were first read.
+        """Return the parameters chunk by chunk, (nodes, parameters): what they were when all were first read.
 
         Raises
         ------
@@ -80,7 +80,7 @@ class GridMaterial:
                 yield table
 
     def planes(self, first: int, count: int) -> np.ndarray:
-        """Return the parameters of planes of constant x of one slab, (count, ny, nz, parameters)."""
+        """Return the parameters of planes of constant x of one chunk, (count, ny, nz, parameters)."""
         shape = self._grid.shape
         if self.row is not None:
             return np.tile(self.row, (count, *shape[1:], 1))
@@ -98,13 +98,13 @@ class GridMaterial:
         return min(one.slowest for one in seen), max(one.fastest for one in seen)
 
     def fluid(self) -> np.ndarray:
-        """Return the nodes of an elastic medium that bear no shear, bool (nx, ny, nz)."""
+        """Return the fluid nodes of an elastic medium, bool (nx, ny, nz)."""
         if self.row is not None:
             return np.broadcast_to(_fluid(self._medium, self.row[None]), self._grid.shape)
         return np.concatenate([one.fluid for one in self._seen]).reshape(self._grid.shape)
 
     def is_fluid(self, node: int) -> bool:
-        """Say whether one node bears no shear; nodes are counted in C order."""
+        """Say whether one node is fluid; nodes are counted in C order."""
         if self.row is not None:
             return bool(_fluid(self._medium, self.row[None])[0])
         i, begin = next(
@@ -123,7 +123,7 @@ class GridMaterial:
 
 
 class _Seen(NamedTuple):
-    """What is known of a slab since it was first read."""
+    """What is known of a chunk since it was first read."""
 
     digest: bytes
     slowest: float
@@ -138,6 +138,6 @@ class _Seen(NamedTuple):
 
 
 def _fluid(medium: Medium, table: np.ndarray) -> np.ndarray:
-    """Return which rows of an elastic medium bear no shear; nothing of others."""
+    """Return which rows of an elastic medium are fluid; of other media an empty array."""
     columns = list(medium.parameters)
     return np.equal(table[:, columns.index("vs")], 0.0) if "vs" in columns else np.empty(0, bool)

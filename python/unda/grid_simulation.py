@@ -157,7 +157,7 @@ class GridSimulation(Simulation):
         return axes
 
     def _write(self, name: str, parts: Iterable[np.ndarray]) -> None:
-        """Write a field slab by slab."""
+        """Write a field chunk by chunk."""
         array = self._arrays(name)
         whole = ahead(np.ascontiguousarray, parts)
         for (first, count, _), part in zip(slabs(self.grid), whole, strict=True):

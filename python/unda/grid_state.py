@@ -23,7 +23,7 @@ __all__ = ["read_state"]
 def read_state(
     sim: Any, exact: Callable[..., Any] | None, t: float, fields: Mapping[str, Any]
 ) -> dict[str, list[np.ndarray]]:
-    """Return the fields of a state at their places, each slab by slab, in the simulation's precision.
+    """Return the fields of a state at their places, each chunk by chunk, in the simulation's precision.
 
     What functions and exact solutions give is kept until all of it is known, so that a state that is refused
     leaves the present one alone.
@@ -38,7 +38,7 @@ def read_state(
 
 
 def _settle(sim: Any, state: dict[str, list[np.ndarray]]) -> None:
-    """Refuse stresses that the fluids of an elastic medium do not bear."""
+    """Refuse stresses that the fluids of an elastic medium cannot carry."""
     names = [name for name in STRESSES if name in state]
     largest = max((float(np.abs(part).max()) for name in names for part in state[name]), default=0.0)
     if largest == 0.0:
@@ -52,7 +52,7 @@ def _settle(sim: Any, state: dict[str, list[np.ndarray]]) -> None:
 def _by_slab(
     sim: Any, name: str, value: Callable[[slice, list[np.ndarray]], np.ndarray], *, called: bool
 ) -> list[np.ndarray]:
-    """Return value(planes, place) of each slab; called: by a function of the user's, so not by threads."""
+    """Return value(planes, place) of each chunk; called: by a function of the user's, so not by threads."""
     x, y, z = sim._axes(name)
 
     def made(slab: tuple[int, int, Block]) -> np.ndarray:

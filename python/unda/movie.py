@@ -1,6 +1,6 @@
 """Films of a plane while a simulation runs: MP4 by ffmpeg, GIF by Pillow.
 
-Frames are kept as numbers and drawn at the end, when it is known how large the wave has become. Axes are
+Frames are stored as numbers and drawn at the end, when it is known how large the wave has become. Axes are
 drawn once, each frame only the wave and the title. Not here: colours and axes (plotting.py).
 """
 

@@ -201,7 +201,7 @@ class PointForce(Source):
     f : TimeFunction or callable
         Force f(t) [N] along the direction.
     direction : array_like, shape (3,)
-        Not zero, and kept as given: the force is f(t) times this vector.
+        Not zero, and used as given, not normalised: the force is f(t) times this vector.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Many runs of one function: threads over GPUs, processes over CPUs, finished cases kept on disk.
+"""Many runs of one function: threads over GPUs, processes over CPUs, finished cases stored on disk.
 
 Not here: what a run does (dg.py).
 """
@@ -181,7 +181,7 @@ def sweep(
     cache_key : str, optional
         Stands for the function's file and for unda: the values are those of this text, and of the case.
     store : {"pickle", "json", "npz"}
-        How values are kept. Pickles hold any value, and run code when they are read: use only folders
+        How values are stored. Pickles hold any value, and run code when they are read: use only folders
         that nobody else may write to. JSON (numbers, text, lists, dicts with text as keys) and NPZ (a NumPy
         array, or a dict of them) run none.
     progress : bool, optional
@@ -204,11 +204,11 @@ def sweep(
     Warns
     -----
     UndaWarning
-        Once, if values cannot be kept.
+        Once, if values cannot be stored.
 
     Notes
     -----
-    Processes end with the one that started them, even if it was killed; what they had finished is kept.
+    Processes end with the one that started them, even if it was killed; what they had finished is stored.
 
     Examples
     --------

@@ -47,8 +47,8 @@ _SPILL_BYTES = 32  # of a thread; a vector or two may be worth it
 class _Memory:
     """What was chosen under a key, in a file beside the compiled kernels.
 
-    A file that cannot be read, or holds something else, is no memory; one that cannot be written is none
-    either, and a warning.
+    A file that cannot be read, or holds something else, counts as empty. One that cannot be written is a
+    warning, and the choice is measured again next time.
     """
 
     def __init__(self, key: str) -> None:

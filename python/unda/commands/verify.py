@@ -97,7 +97,7 @@ def point_source(device: str, quick: bool) -> Iterator[Row]:
 
 
 def energy(device: str, quick: bool) -> Iterator[Row]:
-    """Energy in a rigid box with random materials: kept (central flux), never growing (upwind)."""
+    """Energy in a rigid box with random materials: conserved (central flux), never growing (upwind)."""
     mesh = box_mesh((0, 0, 0), (1, 1, 1), (3, 3, 3), perturb=0.2, seed=1)
     random = np.random.default_rng(1)
     medium = Acoustic(rho=random.uniform(0.5, 2, mesh.num_elem), c=random.uniform(0.5, 2, mesh.num_elem))

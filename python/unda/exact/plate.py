@@ -88,7 +88,7 @@ def plate_mode(
 
 
 class PlateMode(ExactSolution):
-    """P and SV waves up and down, with amplitudes for which both faces bear no traction."""
+    """P and SV waves up and down, with amplitudes for which both faces are free of traction."""
 
     physics = "elastic"
     name = "plate_mode"
