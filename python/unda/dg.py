@@ -61,8 +61,8 @@ class DG(MeshSimulation):
     kernel : {"auto", "fused", "node"}
         CUDA kernels: all in one pass, or volume, surface and update one after the other.
     kernel_options : dict of str to int, optional
-        Parts of the tile to fix: rows, cols (a thread), tile (elements a block), blocks (an SM),
-        unroll_volume, unroll_lift; the rest from the table of the degree. CUDA only.
+        Parts of the kernel's settings to fix (docs/kernel_options.md); the rest from the table of the degree.
+        CUDA only.
     tune : bool
         Measure the candidates for kernel and tile on this device, unless that was done before; the
         winner is printed, and remembered beside the compiled kernels. CUDA only; nothing on the CPU.
