@@ -215,7 +215,7 @@ MUTATIONS = [
     ("cuda/physics/scalar.h", "damp * FMA(-damp, old, sum)", "damp * (sum - old)"),
     ("csrc/fd/matched.c", "deep - (side ? 0 : 1), deep - 0.5", "deep - (side ? 0 : 1), deep"),
     ("csrc/fd/scalar_cpu.inc.h", "addition[z] + (m + node[z])", "addition[z] + node[z]"),
-    ("cuda/fd/matched.cu", "a.axis == 2 && iy >= 0", "a.axis == 3 && iy >= 0"),
+    ("cuda/fd/step_matched.h", "in_z >> l & 1", "in_z & 1"),
     ("cuda/fd/step.cu", "image(a, 2, tip_z, tip_odd[job])", "tip_z"),
     ("cuda/fd/step.cu", "now)[ROW] = window[x & 1]", "now)[ROW] = window[0]"),
     ("cuda/fd/step.cu", "x < 0 || x >= a.num[0]", "x < 0 || x > a.num[0]"),
