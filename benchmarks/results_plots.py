@@ -92,9 +92,7 @@ def dg_cpu(results: Results, folder: Path) -> Figure:
 
 def fd_gpu(results: Results, folder: Path) -> Figure:
     """Draw the scalar scheme against its order, and the same problems beside deepwave."""
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=(1, 1.6)
-    )
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=(1, 1.6))
     whole = {"physics": "scalar", "varies": "constant", "layers": 0, "window": None, "dtype": "float32"}
     found = rows_of(results, True, "finite differences", **whole)
     step = {row["order"]: row for row in found if row["kernel"] == "step"}

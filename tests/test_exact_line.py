@@ -185,7 +185,7 @@ GLASS, METAL = Maxwell(eps=1.0, mu=1.0), Maxwell(eps=1.0, mu=1.0, sigma=1.0)
         (lambda: exact.line_source(WATER, INJECTED, walls={"ymax": ("free", 5.0)}), "across the line"),
         (lambda: exact.line_source(WATER, INJECTED)(PLACE[0], 7.0, PLACE[2], 1.0), "on the line through"),
         (lambda: exact.line_source(ROCK, MomentTensor(PLACE, F, np.diag([1, 2, 1]))), "others are not known"),
-        (lambda: exact.line_source(FLUID, PointForce(PLACE, F, (0, 1, 0))), "a fluid bears no force"),
+        (lambda: exact.line_source(FLUID, PointForce(PLACE, F, (0, 1, 0))), "a fluid carries no force"),
         (lambda: exact.line_source(GLASS, CurrentDipole(PLACE, F, (0, 0, 1))), "along y, the axis"),
         (lambda: exact.line_source(METAL, CurrentDipole(PLACE, F, (0, 1, 0))), "does not conduct"),
         (lambda: exact.plane_source(FLUID, INJECTED), "known for acoustic media"),

@@ -23,12 +23,8 @@ def layered(low, high):
 # air over water, water over steel, a good conductor under air: all need smaller steps than one medium does
 MEDIA = {
     "acoustic": unda.Acoustic(rho=layered(1.2, 1000.0), c=layered(340.0, 1500.0)),
-    "elastic": unda.Elastic(
-        rho=layered(1000.0, 7800.0), vp=layered(1500.0, 5900.0), vs=layered(0.0, 3200.0)
-    ),
-    "maxwell": unda.Maxwell(
-        eps=layered(8.9e-12, 8e-11), mu=layered(6e-6, 1.26e-6), sigma=layered(0.0, 1e-2)
-    ),
+    "elastic": unda.Elastic(rho=layered(1000.0, 7800.0), vp=layered(1500.0, 5900.0), vs=layered(0.0, 3200.0)),
+    "maxwell": unda.Maxwell(eps=layered(8.9e-12, 8e-11), mu=layered(6e-6, 1.26e-6), sigma=layered(0.0, 1e-2)),
 }
 SOURCES = {
     "acoustic": lambda place: unda.VolumeInjection(place, unda.ricker(5.0)),

@@ -311,7 +311,7 @@ def without_bare_faces(text):
     [
         ("20 30 40 50", "20 30 40 0", "1 nodes that are not in the file, the first 0"),
         ("20 30 40 50", "20 30 40 60", "1 nodes that are not in the file, the first 60"),
-        ("50 1 1 1", "40 1 1 1", "node number 40 stands there twice"),
+        ("50 1 1 1", "40 1 1 1", "node number 40 occurs twice"),
         ("$Elements\n3", "$Elements\n2", "does not end where its counts say"),
     ],
 )

@@ -314,7 +314,7 @@ def test_a_full_disk_is_reported_once_and_loses_no_value(tmp_path):
     kept = cache(tmp_path / "cache", sweep_cases.given)
     for case in cases[:3]:
         kept.path(case).mkdir()  # a file of that name cannot be written
-    with pytest.warns(unda.UndaWarning, match="values are not kept") as told:
+    with pytest.warns(unda.UndaWarning, match="values are not stored") as told:
         results = unda.sweep(sweep_cases.given, cases, devices="cpu", workers=1, cache=tmp_path / "cache")
     assert len(told) == 1 and [r.value for r in results] == [0, 1, 2, 3] and not results.failures
     assert kept.load(cases[3]) == (True, 3)

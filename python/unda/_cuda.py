@@ -45,7 +45,7 @@ def cache_dir() -> str:
 
 
 def _site_folders() -> set[str]:
-    """Return where pip puts packages; the user's folder is left out where nobody knows it."""
+    """Return where pip puts packages; the user's folder is left out where it is unknown."""
     found = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     try:
         found.add(site.getusersitepackages())

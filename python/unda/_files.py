@@ -25,7 +25,7 @@ _FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 def read_file(path: Path) -> bytes:
-    """Return what is in a file; raise OSError for what is none, such as a FIFO, which would wait."""
+    """Return what is in a file; raise OSError if it is not a regular file: a FIFO would wait."""
     with io.FileIO(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)) as raw:
         if not stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
             raise OSError(f"{path} is no file")

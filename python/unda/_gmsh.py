@@ -91,7 +91,7 @@ def _scan(path: Path) -> dict[tuple[int, int], str]:
                 if largest > 64 * size:
                     raise MeshError(f"node number {largest} in a file of {size} bytes; renumber them")
                 if (twice := nodes[1:][nodes[1:] == nodes[:-1]]).size:
-                    raise MeshError(f"node number {twice[0]} stands there twice")
+                    raise MeshError(f"node number {twice[0]} occurs twice")
             elif not binary:
                 _check_elements(file, version, counts, nodes)
             elif version == "4.1":

@@ -143,7 +143,7 @@ def _begin(raw: io.FileIO, path: Any) -> int:
 
 
 def _attribute(group: Any, name: str) -> Any:
-    """Return an attribute that is one number or text, None if there is none."""
+    """Return an attribute that is one number or text, or None."""
     if name not in group.attrs or group.attrs.get_id(name).shape != ():
         return None
     found = group.attrs[name]

@@ -49,7 +49,12 @@ def plan(options: Mapping[str, int] | None, names: Sequence[str]) -> list[int]:
 
 
 def common_options(
-    *, dtype: Any, device: Any, threads: int | None, dt: float | None, cfl: float,
+    *,
+    dtype: Any,
+    device: Any,
+    threads: int | None,
+    dt: float | None,
+    cfl: float,
     sample_dt: float | None = None,
 ) -> tuple[dict[str, Any], str]:
     """Return the options of the library that every method has, and the device."""

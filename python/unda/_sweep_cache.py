@@ -58,7 +58,7 @@ class Cache:
         return self.folder / f"{key.hexdigest()[:32]}.{suffix}"
 
     def load(self, case: Mapping[str, Any]) -> tuple[bool, Any]:
-        """Return whether there is a finished value, and the value; a damaged file is none."""
+        """Return whether there is a finished value, and the value; a damaged file does not count."""
         path = self.path(case)
         try:
             return True, _read(self.store, path.read_bytes())

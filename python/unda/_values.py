@@ -87,7 +87,7 @@ class Value:
     rule : Rule
         Its name, and what its values may be.
     shape : tuple of int
-        Of the array; () if it is none.
+        Of the array; () if the value is not an array.
     """
 
     shape: tuple[int, ...] = ()

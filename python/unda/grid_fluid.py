@@ -111,7 +111,7 @@ class Fluids:
         )
         raise ArgumentError(
             f"stress has a deviatoric part of {wrong[index]:.3g} Pa at {place} m, node {node}, in or beside "
-            "a fluid (vs = 0), which bears no shear; expected sxx = syy = szz at its nodes, and syz = sxz = "
+            "a fluid (vs = 0), which carries no shear; expected sxx = syy = szz at its nodes, syz = sxz = "
             "sxy = 0 where one of the nodes around is one (interfaces lie half a cell from nodes)"
         )
 

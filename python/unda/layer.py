@@ -87,8 +87,8 @@ class CPML:
         Part of the damping, at the end of the layer, that acts on all that happens there and not only on
         what is differenced along the layer's axis, 0 to 1. 0: a CPML. Below 1: a multiaxial layer
         (Meza-Fajardo & Papageorgiou 2008), the part growing with the square of the depth. 1: a sponge,
-        all of the damping everywhere, no memory variables. By default 0, 0.1 or 1 as ``FD(layer=)`` says, which by
-        default goes by a rule; 0 for the scalar scheme.
+        all of the damping everywhere, no memory variables. By default 0, 0.1 or 1 as ``FD(layer=)`` says,
+        which by default follows a rule; 0 for the scalar scheme.
 
     Raises
     ------

@@ -370,7 +370,7 @@ class Elastic(Medium):
             place = tuple(float(x) for x in coordinates[fluid[i], node])
             raise ArgumentError(
                 f"stress has a deviatoric part of {deviatoric[i, node]:.3g} Pa at {place} m in cell "
-                f"{fluid[i]} ({cells} such cells), a fluid (vs = 0), which bears no shear; expected "
+                f"{fluid[i]} ({cells} such cells), a fluid (vs = 0), which carries no shear; expected "
                 "sxx = syy = szz and syz = sxz = sxy = 0"
             )
 

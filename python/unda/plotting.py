@@ -59,7 +59,7 @@ def background_values(sim: Any, plane: Plane, given: Any) -> np.ndarray | None:
 
 
 def _see_through() -> Any:
-    """Return the colours of a wave, clear where there is none."""
+    """Return the colours of a wave, transparent where it is 0."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 

@@ -41,7 +41,7 @@ def forecast(mesh: Any, options: Any) -> dict[str, int]:
 
 
 def _new_solver(mesh: Any, options: Any) -> Any:
-    """Make a solver; say what holds memory where there is none left."""
+    """Make a solver; if memory runs out say what holds it."""
     try:
         return _core.new_object(
             "unda_solver", lambda out: lib.unda_solver_new(out, mesh, options), lib.unda_solver_free
@@ -98,9 +98,7 @@ class Solver:
 
     # ---- creation ----
 
-    def _start_solver(
-        self, medium: Medium, options: Any, allow_unstable: bool, mesh: Any = ffi.NULL
-    ) -> None:
+    def _start_solver(self, medium: Medium, options: Any, allow_unstable: bool, mesh: Any = ffi.NULL) -> None:
         """Make the C solver; mesh: the library's."""
         self.medium, self.fields = medium, tuple(medium.fields)
         self._guard = Alone()

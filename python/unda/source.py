@@ -291,7 +291,7 @@ class MomentTensor(Source):
         if not self.carried(vs=0.0):
             raise ArgumentError(
                 f"moment has a deviatoric part of {self._deviatoric():g} N m at {self.position} m in a fluid "
-                "(vs = 0), which bears no shear; expected a multiple of the identity"
+                "(vs = 0), which carries no shear; expected a multiple of the identity"
             )
 
     def _rates_elastic(self, rho: float, vp: float, vs: float) -> dict[str, float]:

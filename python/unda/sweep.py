@@ -286,7 +286,7 @@ class _Job:
                     one.error = traceback.format_exc()
                 if complaint is not None and not self.complained:
                     self.complained = True
-                    warn(f"values are not kept, the sweep goes on with them: {complaint}", UndaWarning)
+                    warn(f"values are not stored, the sweep continues without: {complaint}", UndaWarning)
                 self.shown.update(1)
         except BaseException:
             for future in futures:  # the end of `with` would take back shutdown(cancel_futures=True)

@@ -146,7 +146,7 @@ class _Search:
     def climb(
         self, kernel: str, best: float, plan: Plan, near: Callable[[Plan], Iterator[Plan]]
     ) -> tuple[float, Plan]:
-        """Go from a plan to a faster one beside it until there is none."""
+        """Move to a faster neighbouring plan until there is none."""
         tried = {tuple(sorted(plan.items()))}
         found = bool(plan)
         while found:

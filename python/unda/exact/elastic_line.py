@@ -62,6 +62,6 @@ class ElasticLineSource(ElasticPointSource):
                 f"source is {source!r}; expected an isotropic moment: others are not known here"
             )
         if self._vs == 0.0 and self._force[line] != 0.0:
-            raise ArgumentError(f"vs is 0: a fluid bears no force along {axis}, its line")
+            raise ArgumentError(f"vs is 0: a fluid carries no force along {axis}, its line")
         self._plane = np.diag([float(i != line) for i in range(3)])
         self.constant_along = (axis,)

@@ -106,7 +106,7 @@ def plane_source(medium: Medium, source: Source, *, normal: str = "x") -> ExactS
     Raises
     ------
     ArgumentError
-        If the medium is not homogeneous or acoustic, or the source is none of it.
+        If the medium is not homogeneous or acoustic, or the source is not one of it.
 
     References
     ----------

@@ -99,7 +99,7 @@ class PlateMode(ExactSolution):
     ) -> None:  # fmt: skip
         self._material = elastic("medium", medium)
         if self._material.vs == 0.0:
-            raise ArgumentError("the medium is a fluid (vs = 0), which bears no shear; expected a solid")
+            raise ArgumentError("the medium is a fluid (vs = 0), which carries no shear; expected a solid")
         self._profile = Profile(k, amplitude, phase, None, None, "m/s")
         self._normal = np.array(unit_vector("normal", normal))
         self._position = number("position", position, "m")
