@@ -50,7 +50,7 @@ def run(
     chosen |= {"UNDA_CACHE_DIR": str(cache)} if cache else {}
     chosen = {key: value for key, value in (kept | chosen | environment).items() if value}
     done = subprocess.run(
-        [program, *arguments], env=chosen, capture_output=True, text=True, timeout=60, check=False
+        [program, *arguments], env=chosen, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == "", "the library never prints"

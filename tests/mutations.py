@@ -46,7 +46,6 @@ SEEN_BY_ONE = {
     "python/unda/_options.py": "test_devices",
     "python/unda/grid_plane.py": "test_slices",
     "python/unda/grid_state.py": "test_fd_set",
-    "python/unda/mesh_simulation.py": "test_slices",
     "python/unda/_gmsh.py": "test_read_mesh",
     "python/unda/_segy.py": "test_model_file",
     "python/unda/model_file.py": "test_model_file",
@@ -62,6 +61,7 @@ _RUNS = ["test_handlers_that_raise", "test_running", "test_interruption"]
 RUN_SEEN_BY = {name: _RUNS for name in ("simulation", "solver", "_run_control", "receiver")}
 RUN_SEEN_BY |= {name: ["test_whole_files"] for name in ("_files", "_digest")}
 RUN_SEEN_BY |= {"_check": ["test_messages"], "_sites": ["test_dg_shared_points", "test_messages"]}
+RUN_SEEN_BY["mesh_simulation"] = ["test_slices", "test_dg_shared_points"]
 RUN_SEEN_BY["_hdf"] = ["test_damaged_files"]
 RUN_SEEN_BY["checkpoint"] = [
     "test_damaged_files",

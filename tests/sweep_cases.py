@@ -42,7 +42,7 @@ def total(values):
 
 def wait_for(path):
     """Wait until a file is there; in a process that nobody ends, not for ever."""
-    for _ in range(6000):
+    for _ in range(30_000):
         if os.path.exists(path):
             return
         time.sleep(0.02)

@@ -276,7 +276,7 @@ def test_a_fifo_in_place_of_the_file_is_no_memory_and_blocks_nobody(timed, memor
     os.mkfifo(memory)
     made = threading.Thread(target=make, kwargs={"kernel": "step"}, daemon=True)
     made.start()
-    made.join(timeout=120)  # it would wait for ever
+    made.join(timeout=600)  # it would wait for ever
     assert not made.is_alive() and timed
     assert "is there and no file" in caplog.text
 

@@ -58,7 +58,7 @@ def test_on_devices_as_many_threads_as_workers_work_at_once():
     """By default one for each device; each of its own."""
 
     def meet(i, device):
-        together.wait(timeout=120)
+        together.wait(timeout=600)
         return i, device
 
     for workers, expected in ((None, ["cuda:0", "cuda:1"]), (4, ["cuda:0", "cuda:0", "cuda:1", "cuda:1"])):

@@ -46,6 +46,23 @@ def test_run_says_what_check_found(options, words):
     assert any(words in text for text in found)
 
 
+@pytest.mark.parametrize(("sides", "words"), [
+    ({"*": unda.CPML(2)}, "the CPML at xmin, xmax, zmin, zmax of 2 nodes"),
+    ({"*": unda.CPML(5, f0=4.0)}, None),
+    ({"*": unda.CPML(10, f0=100.0)}, "of 10 nodes, made for 100 Hz, returns"),
+    ({"*": unda.CPML(10, f0=12.0)}, None),
+    ({"xmin": unda.CPML(10, f0=100.0), "xmax": "free", "*": "periodic"}, "the CPML at xmin of 10 nodes"),
+    ({"*": unda.CPML(10, f0=100.0, ratio=1.0)}, None),
+])  # fmt: skip
+def test_layers_of_staggered_grids_that_are_too_thin_are_told(sides, words):
+    """Of 2 nodes more than 10 % come back at any f0, of 10 a percent from an f0 of some ten times on."""
+    medium = unda.Elastic(rho=2500.0, vp=4000.0, vs=2300.0)
+    sim = unda.FD(unda.Grid((21, 1, 21), 20.0), medium, scheme="staggered", boundary=sides)
+    sim.add_source(unda.PointForce((203.0, 0.0, 191.0), unda.ricker(4.0), (0, 0, 1)))
+    found = [text for text in texts(sim) if "CPML" in text]
+    assert len(found) == (words is not None) and all(words in text for text in found)
+
+
 def test_it_says_so_once_and_again_where_something_is_new():
     sim = grid(f=unda.ricker(50.0))
     assert len(texts(sim)) == 1

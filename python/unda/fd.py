@@ -18,6 +18,7 @@ from ._options import PRECISIONS, choice, common_options, plan
 from .errors import ArgumentError
 from .fd_scheme import Scalar, scheme_of
 from .fd_sides import code_of, conditions, flat_axes, frequency_of, stretch_of
+from .fluid_walls import let_fluids_slide
 from .grid import Block, Grid
 from .grid_material import GridMaterial
 from .grid_simulation import GridSimulation
@@ -65,10 +66,10 @@ class FD(GridSimulation):
     scheme : {"scalar", "staggered"}
     boundary : dict of str to str, Damping or CPML, optional
         Condition at "xmin", "xmax", "ymin", "ymax", "zmin", "zmax"; "*" is the rest; all "absorbing" if
-        omitted. "free" (p, or the traction, is 0), "rigid"; elastic "fixed", "symmetry"; Maxwell "pec",
-        "pmc": walls at the outermost nodes. "periodic": the period is n times the spacing. "absorbing": a
-        `CPML` of 10 nodes outside the grid (with `fmax`, scalar, up to 20); or a `CPML`, scalar also a
-        `Damping`.
+        omitted. "free" (p, or the traction, is 0), "rigid"; elastic "fixed" (fluids slide), "symmetry";
+        Maxwell "pec", "pmc": walls at the outermost nodes. "periodic": the period is n times the spacing.
+        "absorbing": a `CPML` of 10 nodes outside the grid (with `fmax`, scalar, up to 20); or a `CPML`,
+        scalar also a `Damping`.
     fmax : float, optional
         Highest frequency of the sources [Hz], for layers that have no f0: theirs is ``fmax / 2.5``. If
         omitted, scalar: of ten nodes in the slowest wave.
@@ -223,6 +224,8 @@ class FD(GridSimulation):
         medium.on(Block(grid, 0, 1))  # refuses what does not fit the grid
         highest = None if fmax is None else number("fmax", fmax, "Hz", positive=True)
         sides = conditions(grid, kind, boundary, highest)
+        if medium.physics == "elastic":
+            sides = let_fluids_slide(grid, medium, sides)
         sides = choose(grid, medium, sides, layer, staggered=kind.name == "staggered")
         layers = [one if isinstance(one, (Damping, CPML)) else None for one in sides.values()]
         flat = flat_axes(grid, sides)

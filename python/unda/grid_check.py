@@ -11,7 +11,10 @@ import numpy as np
 
 from . import silent
 from .check import Report
+from .fd_sides import frequency_of
+from .fluid_walls import fluid_shares
 from .layer import CPML, Damping
+from .layer_returns import returned_at_most
 from .layer_rule import layer_name, rule, scalar_growth
 
 __all__ = ["check"]
@@ -29,6 +32,7 @@ def check(sim: Any) -> Report:
         _resolution(sim, report, report.fmax)
     _units(sim, report)
     _growth(sim, report)
+    _fluid_walls(sim, report)
     report.warnings += silent.on_grid(sim)
     return report
 
@@ -60,6 +64,7 @@ def _resolution(sim: Any, report: Report, fmax: float) -> None:
                 "reflects more than a percent of the energy; raise its width"
             )
     _spectrum(sim, report, fmax / 2.5)
+    _thin(sim, report, fmax / 2.5, fastest)
 
 
 #: Main frequencies, over f0 of a layer of 10 nodes, at which it returns about 0.5 % of a trace.
@@ -78,6 +83,30 @@ def _spectrum(sim: Any, report: Report, main: float) -> None:
             f"layers at {', '.join(names)} are made for about {f0:.3g} Hz, sources have most at {main:g} Hz: "
             "give FD fmax, or the layer f0"
         )
+
+
+_RETURNED = 0.01  # of a wave's amplitude, by a layer
+
+
+def _thin(sim: Any, report: Report, main: float, fastest: float) -> None:
+    """Look at CPMLs of staggered grids: of too few nodes, or made for much higher frequencies."""
+    if sim.config["scheme"] != "staggered":
+        return
+    found: dict[str, list[str]] = {}
+    for i, (name, one) in enumerate(sim._sides.items()):
+        if not isinstance(one, CPML) or one.ratio:
+            continue
+        h = sim.grid.spacing[i // 2]
+        part = returned_at_most(one, frequency_of(one, fastest, h), main, c=fastest, h=h, dt=sim.dt)
+        if part < _RETURNED:
+            continue
+        text = (
+            f"of {one.width} nodes, made for {frequency_of(one, fastest, h):.3g} Hz, returns "
+            f"{100 * part:.2g} % of waves of {main:.3g} Hz, of which sources have most: "
+            "give FD fmax, or the layer f0, or more nodes"
+        )
+        found.setdefault(text, []).append(name)
+    report.warnings += [f"the CPML at {', '.join(names)} {text}" for text, names in found.items()]
 
 
 def _growth(sim: Any, report: Report) -> None:
@@ -100,6 +129,18 @@ def _growth(sim: Any, report: Report) -> None:
             report.warnings.append(
                 f"the CPML at {', '.join(names)} may grow without bound: {reason}; leave layer='auto', or "
                 f"give layer={word!r}"
+            )
+
+
+def _fluid_walls(sim: Any, report: Report) -> None:
+    """Look for fixed sides that hold what a fluid does not."""
+    if sim.medium.physics != "elastic":
+        return
+    for name, share in fluid_shares(sim.grid, sim.medium, sim._sides).items():
+        if share > 0.0:
+            report.warnings.append(
+                f"{100 * share:.3g} % of the nodes of the fixed side {name} are fluid, whose velocity along "
+                "the wall is held at zero there, too: let the side cross fluid or solid alone"
             )
 
 

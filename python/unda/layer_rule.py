@@ -20,7 +20,9 @@ from .grid_material import slabs
 from .layer import CPML
 from .medium import Medium
 
-__all__ = ["LAYERS", "Choice", "choose", "layer_name", "rule", "scalar_growth"]
+__all__ = [
+    "FLUID", "LAYERS", "Choice", "choose", "layer_name", "rule", "scalar_growth", "side_planes",
+]  # fmt: skip
 
 #: Ratios of the layers that `FD` knows by name. What returns is about in proportion to the ratio: 0.1 is the
 #: smallest of the map at which no plate and no strata grow; at 0.05 plates of 5 nodes do.
@@ -29,7 +31,7 @@ _CONTRAST = 1.5  # of rho, vp or vs in a plane: up to it no CPML of the map has 
 _LARGE = 10.0  # of rho, vp or vs: up to it no multiaxial layer has, where nothing is thin
 _THIN = 5  # nodes: what is thinner and stands out by _CONTRAST grows in a multiaxial layer, too
 _CURL = 9.0  # of eps or mu in what is thin: up to it no CPML has grown
-_FLUID = -50.0  # stands for log(vs) there
+FLUID = -50.0  # stands for log(vs) there
 #: The scalar scheme: layers of at least so many nodes, and how far in c what is thin may stand out of both
 #: its sides there: up to it none of the map has grown.
 _SCALAR = ((10, 20.0), (5, 10.0), (0, 3.0))
@@ -58,7 +60,7 @@ def rule(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[str, Choi
     more than 9 times in eps or mu. Else "cpml", and always for acoustic waves.
     """
     names = [name for name, one in sides.items() if isinstance(one, CPML)]
-    planes = {} if medium.physics == "acoustic" else _planes(grid, medium, names)
+    planes = {} if medium.physics == "acoustic" else side_planes(grid, medium, names)
     if medium.physics == "maxwell":
         return {name: _judge_curl(sides, name, planes.get(name)) for name in names}
     if medium.physics == "acoustic":
@@ -94,7 +96,7 @@ def scalar_growth(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[
     """
     found = {}
     names = [name for name, one in sides.items() if isinstance(one, CPML)]
-    for name, plane in _planes(grid, medium, names).items():
+    for name, plane in side_planes(grid, medium, names).items():
         most = next(times for least, times in _SCALAR if sides[name].width >= least)
         thin = _thinnest(sides, name, plane[..., 1:2])
         if thin > np.log(most):
@@ -108,7 +110,7 @@ def scalar_growth(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[
 # ---- the medium in the planes of the sides
 
 
-def _planes(grid: Grid, medium: Medium, names: list[str]) -> dict[str, np.ndarray]:
+def side_planes(grid: Grid, medium: Medium, names: list[str]) -> dict[str, np.ndarray]:
     """Return logarithms of the parameters at nodes of sides, (.., .., 2 or 3); nothing if all are alike."""
     try:
         medium.scalar()
@@ -130,7 +132,7 @@ def _planes(grid: Grid, medium: Medium, names: list[str]) -> dict[str, np.ndarra
                 parts.append(table[end])
     with np.errstate(divide="ignore"):
         joined = {name: parts[0] if name[0] == "x" else np.concatenate(parts) for name, parts in made.items()}
-        return {name: np.maximum(np.log(plane[..., :3]), _FLUID) for name, plane in joined.items()}
+        return {name: np.maximum(np.log(plane[..., :3]), FLUID) for name, plane in joined.items()}
 
 
 def _modes(sides: Mapping[str, Any], axis: str) -> tuple[str, str]:
@@ -185,7 +187,7 @@ def _judge(grid: Grid, sides: Mapping[str, Any], name: str, plane: np.ndarray | 
     across = [axis for axis in "xyz" if axis != name[0]]
     if plane is not None:
         spread = {"rho": np.ptp(plane[..., 0]), "vp": np.ptp(plane[..., 1])}
-        solid = plane[..., 2][plane[..., 2] > _FLUID]
+        solid = plane[..., 2][plane[..., 2] > FLUID]
         spread["vs"] = np.ptp(solid) if solid.size else 0.0
         of = max(spread, key=lambda one: spread[one])
         thin = _thinnest(sides, name, plane)
@@ -206,4 +208,4 @@ def _judge(grid: Grid, sides: Mapping[str, Any], name: str, plane: np.ndarray | 
 
 
 def _times(spread: float) -> str:
-    return "more than any number" if spread > -_FLUID / 2 else f"{np.exp(spread):.3g} times"
+    return "more than any number" if spread > -FLUID / 2 else f"{np.exp(spread):.3g} times"
