@@ -231,9 +231,10 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
         vec sum, near[2 * (GHOST / WIDTH) + 1];
         UNROLL for (int l = 0; l < WIDTH; l++)
             sum.v[l] = scalar_center(CONSTANT(center), center.v[l]);
-        UNROLL for (int m = 1; m <= HALF; m++) UNROLL
-            for (int l = 0; l < WIDTH; l++)
+        UNROLL for (int m = 1; m <= HALF; m++) {
+            UNROLL for (int l = 0; l < WIDTH; l++)
                 sum.v[l] = scalar_pair(WEIGHT(0, m), queue[HALF - m].v[l], queue[HALF + m].v[l], sum.v[l]);
+        }
         UNROLL for (int m = 1; m <= HALF; m++) {
             vec low = load(mine - m * ROW), high = load(mine + m * ROW);
             UNROLL for (int l = 0; l < WIDTH; l++)
@@ -241,13 +242,14 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
         }
         UNROLL for (int i = 0; i < 2 * (GHOST / WIDTH) + 1; i++)
             near[i] = load(mine - GHOST + i * WIDTH);
-        UNROLL for (int m = 1; m <= HALF; m++) UNROLL
-            for (int l = 0; l < WIDTH; l++) {
+        UNROLL for (int m = 1; m <= HALF; m++) {
+            UNROLL for (int l = 0; l < WIDTH; l++) {
                 constexpr int W = WIDTH;
                 const int low = GHOST + l - m, high = GHOST + l + m;
                 sum.v[l] =
                     scalar_pair(WEIGHT(2, m), near[low / W].v[low % W], near[high / W].v[high % W], sum.v[l]);
             }
+        }
         if (!store)
             continue;
 #if SPLIT == 1
