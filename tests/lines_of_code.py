@@ -1,7 +1,7 @@
 """How large is unda? ``python tests/lines_of_code.py``: lines of code in csrc, cuda and python.
 
 Comments, docstrings and blank lines do not count. ``--build`` also compiles the library afresh, in a folder
-of its own, and prints the CPU seconds of each file, and times ``import unda``. Not a test.
+of its own, and prints the CPU seconds of each object, and times ``import unda``. Not a test.
 """
 
 from __future__ import annotations
@@ -62,13 +62,12 @@ def cpu_seconds(command):
 
 
 def compile_times():
-    """{file: CPU seconds to compile it}, of an empty build folder."""
+    """{object: CPU seconds to compile it}, of an empty build folder."""
     with tempfile.TemporaryDirectory() as folder:
         make = ["make", "-s", f"BUILD={folder}", f"LIBRARY={folder}/libunda.so", f"PY={sys.executable}"]
         subprocess.run([*make, f"{folder}/flags", f"{folder}/source_hash"], check=True, cwd=ROOT)
-        objects = {p.relative_to(ROOT / "csrc"): f"{folder}/{p.relative_to(ROOT / 'csrc').with_suffix('.o')}"
-                   for p in (ROOT / "csrc").glob("*/*.c")}  # fmt: skip
-        return {str(path): cpu_seconds([*make, one]) for path, one in sorted(objects.items())}
+        objects = subprocess.check_output([*make, "objects"], text=True, cwd=ROOT).split()
+        return {str(Path(one).relative_to(folder)): cpu_seconds([*make, one]) for one in objects}
 
 
 def import_seconds():
@@ -98,7 +97,7 @@ def main():
         times = compile_times()
         for path, seconds in sorted(times.items(), key=lambda one: -one[1])[:20]:
             print(f"{seconds:7.2f} s  {path}")
-        print(f"{sum(times.values()):7.2f} s  CPU time of {len(times)} files")
+        print(f"{sum(times.values()):7.2f} s  CPU time of {len(times)} objects")
         print(f"{import_seconds():7.2f} s  import unda")
 
 

@@ -89,7 +89,7 @@ def test_the_recipes_name_things_that_the_files_contain():
         "csrc/unda.h": ["unda_physics", "unda_kernel", "unda_boundary", "UNDA_ABI"],
         "csrc/solver/physics.c": ["physics_table"],
         "csrc/solver/physics.h": ["MAX_FIELD"],
-        "csrc/cpu/cpu_variants.inc.h": ["dg_cpu_blocks_"],
+        "csrc/dg/dg_cpu.c": ["dg_cpu_acoustic_f32"],
         "csrc/dg/dg_kernels.c": ["fused", "node_tile"],
         "csrc/base/library.c": ["ENTRY(unda_limits)"],
         "python/unda/_core.py": ["_STRUCTS"],

@@ -1,5 +1,5 @@
 /* parallel.c: the number of threads, subnormal numbers.
- * Not here: the loops that use them (*_cpu.inc.h). Next: parallel.h. */
+ * Not here: the loops that use them (cpu_*.c). Next: parallel.h. */
 #include "parallel.h"
 
 #include <omp.h>

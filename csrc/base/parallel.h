@@ -1,6 +1,6 @@
 /* parallel.h: threads and vectors on the CPU: how many, which instruction sets functions are built for, and
  * what they make of subnormal numbers.
- * Not here: the loops themselves (*_cpu.inc.h). */
+ * Not here: the loops themselves (cpu_*.c). */
 #ifndef UNDA_PARALLEL_H
 #define UNDA_PARALLEL_H
 

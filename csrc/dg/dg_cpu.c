@@ -229,6 +229,11 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
 
 /* ---- stages ---- */
 
+/* By unda_physics, precision and unda_flux. */
+static const dg_cpu_block *const stages[][2] = {{dg_cpu_acoustic_f32, dg_cpu_acoustic_f64},
+                                                {dg_cpu_elastic_f32, dg_cpu_elastic_f64},
+                                                {dg_cpu_maxwell_f32, dg_cpu_maxwell_f64}};
+
 static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begin, int64_t end)
 {
     struct dg_cpu *t = tables(s);
@@ -258,8 +263,7 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
                         .c0 = s->dt * stage->c0,
                         .c1 = s->dt * stage->c1,
                         .c2 = s->dt * stage->c2};
-    dg_cpu_block block_stage =
-        (narrow(s) ? dg_cpu_blocks_f32 : dg_cpu_blocks_f64)[s->options.physics][dg_tables(s)->flux];
+    dg_cpu_block block_stage = stages[s->options.physics][!narrow(s)][dg_tables(s)->flux];
 #pragma omp parallel num_threads(s->threads)
     {
         uint32_t kept = parallel_flush();

@@ -26,9 +26,12 @@ struct dg_cpu {
     int64_t point_version;   /* of the sources that the tables hold */
 };
 
-/* Stage of one block of elements; by unda_flux. */
+/* Stage of one block of elements. */
 typedef void (*dg_cpu_block)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first,
                              int64_t block, void *work);
-extern const dg_cpu_block dg_cpu_blocks_f32[3][2], dg_cpu_blocks_f64[3][2]; /* [physics][flux] */
+/* By unda_flux. */
+extern const dg_cpu_block dg_cpu_acoustic_f32[2], dg_cpu_acoustic_f64[2];
+extern const dg_cpu_block dg_cpu_elastic_f32[2], dg_cpu_elastic_f64[2];
+extern const dg_cpu_block dg_cpu_maxwell_f32[2], dg_cpu_maxwell_f64[2];
 
 #endif

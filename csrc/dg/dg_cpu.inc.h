@@ -1,83 +1,11 @@
-/* dg_cpu.inc.h: the CPU stage of DG for one precision, physics and flux; included by csrc/cpu/cpu_*.c, which
- * define REAL, FN(name), DEVICE, FLUX_CENTRAL and PHYSICS.
+/* dg_cpu.inc.h: the CPU stage of DG for one precision, physics and flux; included by dg_cpu_fluxes.inc.h,
+ * which defines FN(name), VAL, FLUX_CENTRAL and PHYSICS.
  * A block of LANES elements is one vector (VEC) wide: lane l of each belongs to element l of the block, so
  * any degree vectorises fully. Memory holds [elem][node][field]; `gather` and `scatter` transpose on the way.
  * Volume, faces, lift and update in one pass; neighbours are read from the old state. What `gather` stores is
  * read as VECs in a later loop: the processor forwards no wide load from narrow stores.
  * Not here: threads and buffers (dg_cpu.c). */
 #include PHYSICS
-
-#define INLINE static inline __attribute__((always_inline))
-
-/* ---- between [elem][value] and [value][LANES] ---- */
-
-/* z[j][4 b + i] = z[i][4 b + j] for each block b of four lanes. */
-INLINE void FN(transpose)(PART z[4])
-{
-    PART even01 = __builtin_shufflevector(z[0], z[1], BLOCKS(EVEN));
-    PART even23 = __builtin_shufflevector(z[2], z[3], BLOCKS(EVEN));
-    PART odd01 = __builtin_shufflevector(z[0], z[1], BLOCKS(ODD));
-    PART odd23 = __builtin_shufflevector(z[2], z[3], BLOCKS(ODD));
-    z[0] = __builtin_shufflevector(even01, even23, BLOCKS(FIRST));
-    z[1] = __builtin_shufflevector(even01, even23, BLOCKS(SECOND));
-    z[2] = __builtin_shufflevector(odd01, odd23, BLOCKS(FIRST));
-    z[3] = __builtin_shufflevector(odd01, odd23, BLOCKS(SECOND));
-}
-
-/* Four values at from[0] + i, in float32 followed by those at from[4] + i. */
-INLINE PART FN(load_part)(const REAL *const *from, int i)
-{
-    PART part;
-#if LANES == 16
-    QUAD a, b;
-    memcpy(&a, from[0] + i, sizeof a);
-    memcpy(&b, from[4] + i, sizeof b);
-    part = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
-#else
-    memcpy(&part, from[0] + i, sizeof part);
-#endif
-    return part;
-}
-
-/* to[i][l] = from[l][i] for i < count. */
-INLINE void FN(gather)(const REAL *const from[LANES], int count, VEC *to)
-{
-    REAL *out = (REAL *)to;
-    for (int l = 0; l < LANES; l += PART_LANES) {
-        int i = 0;
-        for (; i + 4 <= count; i += 4) {
-            PART z[4];
-            for (int k = 0; k < 4; k++)
-                z[k] = FN(load_part)(from + l + k, i);
-            FN(transpose)(z);
-            for (int k = 0; k < 4; k++)
-                memcpy(out + (i + k) * LANES + l, z + k, sizeof *z);
-        }
-        for (; i < count; i++)
-            for (int k = l; k < l + PART_LANES; k++)
-                out[i * LANES + k] = from[k][i];
-    }
-}
-
-/* to[l * stride + i] = from[i][l] for i < count. */
-INLINE void FN(scatter)(const VEC *from, int count, REAL *to, int64_t stride)
-{
-    const REAL *in = (const REAL *)from;
-    for (int l = 0; l < LANES; l += PART_LANES, to += PART_LANES * stride) {
-        int i = 0;
-        for (; i + 4 <= count; i += 4) {
-            PART z[4];
-            for (int k = 0; k < 4; k++)
-                memcpy(z + k, in + (i + k) * LANES + l, sizeof *z);
-            FN(transpose)(z);
-            for (int k = 0; k < PART_LANES; k++)
-                memcpy(to + k * stride + i, (REAL *)(z + k % 4) + k / 4 * 4, 4 * sizeof(REAL));
-        }
-        for (; i < count; i++)
-            for (int k = 0; k < PART_LANES; k++)
-                to[k * stride + i] = in[i * LANES + l + k];
-    }
-}
 
 /* ---- what a block knows ---- */
 
@@ -96,8 +24,8 @@ INLINE void FN(load_tables)(const struct dg_args *a, const int64_t *elem, struct
         record[l] = (const REAL *)a->record + ELEM_WORDS(NUM_COEF) * elem[l];
         face_coef[l] = (const REAL *)a->face_coef + 4 * NUM_FACE_COEF * elem[l];
     }
-    FN(gather)(record, ELEM_WORDS(NUM_COEF), b->record);
-    FN(gather)(face_coef, 4 * NUM_FACE_COEF, b->face_coef[0]);
+    COMMON.gather(record, ELEM_WORDS(NUM_COEF), b->record);
+    COMMON.gather(face_coef, 4 * NUM_FACE_COEF, b->face_coef[0]);
     for (int face = 0; face < 4; face++) {
         FN(frame)(b->record, face, b->frame[face]);
         FN(keep)(b->frame[face], b->face_coef[face], b->kept[face]);
@@ -111,7 +39,7 @@ INLINE void FN(load_state)(const struct dg_args *a, int num_node, const int64_t 
     const REAL *from[LANES];
     for (int l = 0; l < LANES; l++)
         from[l] = (const REAL *)a->q + elem[l] * num_node * NUM_FIELD;
-    FN(gather)(from, num_node * NUM_FIELD, q);
+    COMMON.gather(from, num_node * NUM_FIELD, q);
     for (int n = 0; n < num_node; n++)
         FN(to_reference)(q + n * NUM_FIELD, b->record, u + n * NUM_REF);
 }
@@ -150,7 +78,7 @@ INLINE void FN(load_outside)(const struct dg_cpu *t, const struct dg_args *a, co
         const REAL *from[LANES];
         for (int l = 0; l < LANES; l++)
             from[l] = q[l] + (int64_t)node[l][m] * NUM_FIELD;
-        FN(gather)(from, NUM_FIELD, o->q + m * NUM_FIELD);
+        gather(from, NUM_FIELD, o->q + m * NUM_FIELD);
     }
 }
 
@@ -289,6 +217,8 @@ INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a,
                                 const struct FN(block) * b, const VEC *u, const VEC *s, REAL *rhs)
 {
     int num_node = t->num_node, num_value = num_node * NUM_FIELD, part = ROWS * NUM_FIELD * LANES;
+    /* Sums that do not fit the registers are in memory anyway: their loops need not be unrolled. */
+    enum { UNROLL_ROWS = ROWS * NUM_ACC > 16 ? 1 : ROWS };
     int share = (LANES * ROWS + num_node - 1) / num_node; /* elements of the next block for a block of rows */
     for (int block = 0; block * ROWS < num_node; block++) {
         VEC acc[ROWS][NUM_ACC] = {0};
@@ -299,31 +229,20 @@ INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a,
         for (int face = 0; face < 4; face++) {
             VEC y[ROWS][NUM_JUMP] = {0};
             FN(lift)(t, block, face, s + face * t->num_face_node * NUM_JUMP, y);
+#pragma GCC unroll UNROLL_ROWS
             for (int r = 0; r < ROWS; r++)
                 FN(spread)(y[r], face, b->kept[face], acc[r]);
         }
         VEC out[ROWS * NUM_FIELD];
         int rows = num_node - block * ROWS < ROWS ? num_node - block * ROWS : ROWS;
+#pragma GCC unroll UNROLL_ROWS
         for (int r = 0; r < ROWS; r++)
             FN(from_reference)(acc[r], b->record, b->record + 9, out + r * NUM_FIELD);
-        FN(scatter)(out, rows * NUM_FIELD, rhs + block * ROWS * NUM_FIELD, num_node * NUM_FIELD);
+        COMMON.scatter(out, rows * NUM_FIELD, rhs + block * ROWS * NUM_FIELD, num_node * NUM_FIELD);
     }
 }
 
 /* ---- sources and update ---- */
-
-/* Adds the sources [i, last), all in this block. */
-INLINE void FN(add_sources)(const struct dg_args *a, int64_t first, int i, int last, int64_t num_value,
-                            REAL *rhs)
-{
-    for (; i < last; i++) {
-        REAL amplitude = ((const REAL *)a->amplitude)[(int64_t)a->time * a->num_source + a->source_column[i]];
-        const REAL *weight = (const REAL *)a->source_weight + i * num_value;
-        REAL *to = rhs + (a->source_elem[i] - first) * num_value;
-        for (int64_t k = 0; k < num_value; k++)
-            to[k] += weight[k] * amplitude;
-    }
-}
 
 /* The first NUM_DECAY fields lose part of themselves (conduction). */
 INLINE void FN(add_decay)(const struct dg_args *a, int num_node, int64_t first, int64_t lanes, REAL *rhs)
@@ -335,34 +254,6 @@ INLINE void FN(add_decay)(const struct dg_args *a, int num_node, int64_t first, 
             for (int f = 0; f < NUM_DECAY; f++)
                 rhs[f] -= rate * q[f];
     }
-}
-
-/* The update of `count` values from `index` on; see common/index.h. */
-INLINE void FN(update)(const struct dg_args *a, int kind, int64_t index, int64_t count,
-                       const REAL *restrict rhs)
-{
-    const REAL *restrict q = (const REAL *)a->q + index;
-    REAL *restrict q_new = (REAL *)a->q_new + index, *restrict r = (REAL *)a->r + index;
-    REAL ra = (REAL)a->a, rb = (REAL)a->b, dt = (REAL)a->dt;
-    REAL c0 = (REAL)a->c0, c1 = (REAL)a->c1, c2 = (REAL)a->c2;
-    if (kind == UPDATE_LSRK && a->a == 0) /* the first stage: r may hold anything */
-        for (int64_t i = 0; i < count; i++) {
-            r[i] = dt * rhs[i];
-            q_new[i] = q[i] + rb * r[i];
-        }
-    else if (kind == UPDATE_LSRK)
-        for (int64_t i = 0; i < count; i++) {
-            r[i] = ra * r[i] + dt * rhs[i];
-            q_new[i] = q[i] + rb * r[i];
-        }
-    else if (kind == UPDATE_AB3) {
-        const REAL *restrict r1 = (const REAL *)a->r1 + index;
-        for (int64_t i = 0; i < count; i++) {
-            q_new[i] = q[i] + (c0 * rhs[i] + c1 * r1[i] + c2 * r[i]);
-            r[i] = rhs[i];
-        }
-    } else
-        memcpy(r, rhs, (size_t)count * sizeof *r);
 }
 
 /* One block of at most LANES elements from `first` on; memory holds u, s and the right-hand side. */
@@ -384,8 +275,6 @@ CLONES static void FN(block_stage)(const struct dg_cpu *t, const struct dg_args 
     FN(right_hand_side)(t, a, kind, first, &b, u, s, rhs);
     if (NUM_DECAY && t->decays)
         FN(add_decay)(a, t->num_node, first, lanes, rhs);
-    FN(add_sources)(a, first, a->source_range[index], a->source_range[index + 1], num_value, rhs);
-    FN(update)(a, kind, first * num_value, lanes * num_value, rhs);
+    COMMON.add_sources(a, first, a->source_range[index], a->source_range[index + 1], num_value, rhs);
+    COMMON.update(a, kind, first * num_value, lanes * num_value, rhs);
 }
-
-#undef INLINE

@@ -1,5 +1,5 @@
 /* fd_cpu.c: arrays with ghosts on the CPU, their planes, single nodes, sources and receivers, for all
- * schemes. Results do not depend on the number of threads. Not here: ghosts (fd_cpu.inc.h), steps (the
+ * schemes. Results do not depend on the number of threads. Not here: ghosts (cpu_ghosts.c), steps (the
  * engines). */
 #include "fd_cpu.h"
 

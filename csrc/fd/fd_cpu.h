@@ -1,5 +1,5 @@
 /* fd_cpu.h: what the CPU engines of all schemes share: arrays with ghosts, points.
- * Next: fd_cpu.c, fd_cpu.inc.h (ghosts); scalar_cpu.c, staggered_cpu.c (the engines). */
+ * Next: fd_cpu.c, cpu_ghosts.c (ghosts); scalar_cpu.c, staggered_cpu.c (the engines). */
 #ifndef UNDA_FD_CPU_H
 #define UNDA_FD_CPU_H
 

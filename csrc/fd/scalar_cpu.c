@@ -6,7 +6,7 @@
  * leave the cache meanwhile if others came between, and waits only where the block below is not far enough.
  * Two arrays are enough, since what a block overwrites lies M rows below all that the next one still reads.
  * Every node sees the same operations either way, and results do not depend on the number of threads. Not
- * here: arrays and points (fd_cpu.c), the rows (scalar_cpu.inc.h). */
+ * here: arrays and points (fd_cpu.c), the rows (cpu_scalar.c). */
 #include "scalar_cpu.h"
 
 #include "../base/parallel.h"
@@ -130,6 +130,11 @@ static unda_status create(unda_solver *s)
         }
     }
     set_damping(s, true);
+    if (fd->uniform && fd->split) {
+        TRY(array_try(&t->speed, t->base.stride[1], s->real_bytes, "materials"));
+        for (int64_t i = 0; i < t->base.stride[1]; i++)
+            fd_cpu_put(s, t->speed, i, fd->speed);
+    }
     return allocate_matched(s, t);
 }
 
@@ -144,6 +149,7 @@ static void destroy(unda_solver *s)
         for (int k = 0; k < 3; k++)
             array_free(t->matched[a].memory[k]);
     }
+    array_free(t->speed);
     array_free(t->addition);
     array_free(t->passed);
     fd_cpu_free(&t->base);

@@ -1,5 +1,5 @@
 /* scalar_cpu.h: what the files of the CPU engine of the scalar scheme share.
- * Next: scalar_cpu.c (threads), scalar_cpu.inc.h (rows). */
+ * Next: scalar_cpu.c (threads), cpu_scalar.c (rows). */
 #ifndef UNDA_SCALAR_CPU_H
 #define UNDA_SCALAR_CPU_H
 
@@ -12,6 +12,7 @@ struct scalar_cpu {
     void *damp[3];      /* g along each axis; along z, of whole vectors of nodes */
     uint8_t *damped[3]; /* which of them are not 1 */
     bool damped_z;      /* whether any along z is */
+    void *speed;        /* a row, of a uniform medium */
     struct scalar_cpu_matched {
         void *memory[3]; /* of both half nodes and the node: [x][y][z], of matched nodes along this axis */
         void *table[6];  /* of matched nodes, as in struct fd_axis */

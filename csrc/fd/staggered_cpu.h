@@ -1,5 +1,5 @@
 /* staggered_cpu.h: what the files of the CPU engine of the staggered schemes share.
- * Next: staggered_cpu.c (arrays, threads), staggered_rows.inc.h (rows), staggered_cpu.inc.h (each physics). */
+ * Next: staggered_cpu.c (arrays, threads), cpu_staggered.c (rows), staggered_cpu.inc.h (each physics). */
 #ifndef UNDA_STAGGERED_CPU_H
 #define UNDA_STAGGERED_CPU_H
 
@@ -25,8 +25,11 @@ typedef void (*staggered_row)(const struct fd *fd, const struct staggered_cpu *t
                               int64_t y, char *scratch);
 struct staggered_cpu_code {
     staggered_row row;
-    staggered_update update[3][2];
+    const staggered_update *update[3]; /* of each physics, [pass] */
 };
 extern const struct staggered_cpu_code staggered_cpu_f32, staggered_cpu_f64;
+extern const staggered_update staggered_acoustic_f32[2], staggered_acoustic_f64[2];
+extern const staggered_update staggered_elastic_f32[2], staggered_elastic_f64[2];
+extern const staggered_update staggered_maxwell_f32[2], staggered_maxwell_f64[2];
 
 #endif

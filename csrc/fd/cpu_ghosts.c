@@ -1,9 +1,10 @@
-/* fd_cpu.inc.h: ghosts of arrays on the CPU, which are images of nodes inside; the finite check; included by
- * csrc/cpu/cpu_*.c, which define REAL and PRECISION(name). A field half a cell on has the image of its last
- * place inside at the last node already. Not here: when they are filled (fd_cpu.c). */
+/* cpu_ghosts.c: ghosts of arrays on the CPU, which are images of nodes inside; the finite check. A field half
+ * a cell on has the image of its last place inside at the last node already. Not here: when they are filled
+ * (fd_cpu.c). */
+#include "../cpu/precision.h"
+#include "fd_cpu.h"
 
-static void PRECISION(row_ghosts_)(const struct fd_axis *axis, int half, const int32_t *signs, int stencil,
-                                   REAL *row)
+static void row_ghosts(const struct fd_axis *axis, int half, const int32_t *signs, int stencil, REAL *row)
 {
     int64_t first = axis->total - (half && signs[0] != SIDE_PERIODIC);
     for (int64_t i = -stencil; i < axis->total + stencil; i++) {
@@ -16,14 +17,14 @@ static void PRECISION(row_ghosts_)(const struct fd_axis *axis, int half, const i
 }
 
 /* A row's ghosts in z, then the rows of ghosts in y. */
-static void PRECISION(plane_ghosts_)(const struct fd *fd, const struct fd_cpu *t, void *array,
-                                     const struct fd_field *field, int64_t x)
+static void plane_ghosts(const struct fd *fd, const struct fd_cpu *t, void *array,
+                         const struct fd_field *field, int64_t x)
 {
     const struct fd_axis *ay = &fd->axis[1], *az = &fd->axis[2];
     REAL *plane = (REAL *)array + t->origin + x * t->stride[0];
     int64_t first = ay->total - (field->half[1] && field->sign[1][0] != SIDE_PERIODIC);
     for (int64_t y = 0; y < ay->total; y++)
-        PRECISION(row_ghosts_)(az, field->half[2], field->sign[2], fd->half, plane + y * t->stride[1]);
+        row_ghosts(az, field->half[2], field->sign[2], fd->half, plane + y * t->stride[1]);
     for (int64_t y = -fd->half; y < ay->total + fd->half; y++) {
         int sign;
         if (y == 0)
@@ -36,8 +37,8 @@ static void PRECISION(plane_ghosts_)(const struct fd *fd, const struct fd_cpu *t
 }
 
 /* Plane x beyond the grid, with the ghosts of the one that it takes from. */
-static void PRECISION(ghost_plane_)(const struct fd *fd, const struct fd_cpu *t, void *array,
-                                    const struct fd_field *field, int64_t x)
+static void ghost_plane(const struct fd *fd, const struct fd_cpu *t, void *array,
+                        const struct fd_field *field, int64_t x)
 {
     int sign;
     int64_t from_x = fd_mirror(&fd->axis[0], field->half[0], field->sign[0], x, &sign);
@@ -49,7 +50,7 @@ static void PRECISION(ghost_plane_)(const struct fd *fd, const struct fd_cpu *t,
 }
 
 /* The first of `num` values that is not finite; num if none. */
-static int64_t PRECISION(find_bad_)(const void *row, int64_t num)
+static int64_t find_bad(const void *row, int64_t num)
 {
     const REAL *p = row;
     REAL sum = 0;
@@ -64,5 +65,4 @@ static int64_t PRECISION(find_bad_)(const void *row, int64_t num)
     return num;
 }
 
-const struct fd_cpu_code PRECISION(fd_cpu_) = {PRECISION(plane_ghosts_), PRECISION(ghost_plane_),
-                                               PRECISION(find_bad_)};
+const struct fd_cpu_code PRECISION(fd_cpu_) = {plane_ghosts, ghost_plane, find_bad};

@@ -1,10 +1,12 @@
-/* staggered_rows.inc.h: rows of the staggered schemes on the CPU, for all physics: each term's differences
- * along the row, what the layers make of them, the physics' update of all fields. The differences of a row
- * stay in the first cache. The includer defines REAL, DEVICE and PRECISION(name). */
+/* cpu_staggered.c: rows of the staggered schemes on the CPU, for all physics: each term's differences along
+ * the row, what the layers make of them, the physics' update of all fields. The differences of a row stay in
+ * the first cache. Next: staggered_cpu.inc.h (the updates). */
+#include "../cpu/precision.h"
+#include "staggered_cpu.h"
 
 /* Backward differences of num places from `from` on; forward ones are those of one place on. */
-DEVICE void PRECISION(difference_)(int half, int64_t num, const REAL *from, int64_t stride,
-                                   const REAL *restrict weight, REAL *restrict out)
+DEVICE void difference(int half, int64_t num, const REAL *from, int64_t stride, const REAL *restrict weight,
+                       REAL *restrict out)
 {
 #pragma omp simd
     for (int64_t z = 0; z < num; z++) {
@@ -16,31 +18,31 @@ DEVICE void PRECISION(difference_)(int half, int64_t num, const REAL *from, int6
     }
 }
 
-CLONES static void PRECISION(differences_)(int half, int64_t num, const REAL *from, int64_t stride,
-                                           const REAL *weight, REAL *out)
+CLONES static void differences(int half, int64_t num, const REAL *from, int64_t stride, const REAL *weight,
+                               REAL *out)
 {
     switch (half) {
     case 1:
-        PRECISION(difference_)(1, num, from, stride, weight, out);
+        difference(1, num, from, stride, weight, out);
         break;
     case 2:
-        PRECISION(difference_)(2, num, from, stride, weight, out);
+        difference(2, num, from, stride, weight, out);
         break;
     case 3:
-        PRECISION(difference_)(3, num, from, stride, weight, out);
+        difference(3, num, from, stride, weight, out);
         break;
     case 4:
-        PRECISION(difference_)(4, num, from, stride, weight, out);
+        difference(4, num, from, stride, weight, out);
         break;
     default:
-        PRECISION(difference_)(half, num, from, stride, weight, out);
+        difference(half, num, from, stride, weight, out);
     }
 }
 
 /* psi' = b psi + a d, d' = d / kappa + psi'; the step in the tables is 0 where all places have the same
  * depth. */
-CLONES static void PRECISION(absorb_)(REAL *restrict d, REAL *restrict psi, const REAL *b, const REAL *a,
-                                      const REAL *k, int64_t step, int64_t num)
+CLONES static void absorb(REAL *restrict d, REAL *restrict psi, const REAL *b, const REAL *a, const REAL *k,
+                          int64_t step, int64_t num)
 {
     if (step)
 #pragma omp simd
@@ -58,8 +60,8 @@ CLONES static void PRECISION(absorb_)(REAL *restrict d, REAL *restrict psi, cons
     }
 }
 
-static void PRECISION(absorb_row_)(const struct fd *fd, const struct staggered_cpu *t, int term, int64_t x,
-                                   int64_t y, REAL *d)
+static void absorb_row(const struct fd *fd, const struct staggered_cpu *t, int term, int64_t x, int64_t y,
+                       REAL *d)
 {
     for (int side = 0; side < 2; side++) {
         if (fd->slab_of[term][side] < 0)
@@ -77,21 +79,21 @@ static void PRECISION(absorb_row_)(const struct fd *fd, const struct staggered_c
             at[2] = 0;
         REAL *psi = (REAL *)t->slab[fd->slab_of[term][side]] + (at[0] * slab->num[1] + at[1]) * slab->num[2];
         const REAL *const *table = (const REAL *const *)t->table[slab->axis][half];
-        PRECISION(absorb_)(slab->axis == 2 ? d + first : d, psi, table[0] + first, table[1] + first,
-                           table[2] + first, slab->axis == 2, slab->num[2]);
+        absorb(slab->axis == 2 ? d + first : d, psi, table[0] + first, table[1] + first, table[2] + first,
+               slab->axis == 2, slab->num[2]);
     }
 }
 
 /* q' = g q, g of the three axes, of a field's row. */
-CLONES static void PRECISION(fade_)(REAL *restrict row, REAL across, const REAL *g, int64_t num)
+CLONES static void fade(REAL *restrict row, REAL across, const REAL *g, int64_t num)
 {
 #pragma omp simd
     for (int64_t z = 0; z < num; z++)
         row[z] *= across * g[z];
 }
 
-static void PRECISION(fade_row_)(const struct fd *fd, const struct staggered_cpu *t, int field, int64_t x,
-                                 int64_t y, int64_t at)
+static void fade_row(const struct fd *fd, const struct staggered_cpu *t, int field, int64_t x, int64_t y,
+                     int64_t at)
 {
     const REAL *g[3];
     for (int a = 0; a < 3; a++)
@@ -100,16 +102,16 @@ static void PRECISION(fade_row_)(const struct fd *fd, const struct staggered_cpu
     const struct fd_axis *axis = &fd->axis[2];
     int64_t behind = axis->first + axis->num - 1; /* half a cell on of the last node is in the layer */
     if (across < 1) {
-        PRECISION(fade_)(row, across, g[2], axis->total);
+        fade(row, across, g[2], axis->total);
         return;
     }
-    PRECISION(fade_)(row, across, g[2], axis->first);
-    PRECISION(fade_)(row + behind, across, g[2] + behind, axis->total - behind);
+    fade(row, across, g[2], axis->first);
+    fade(row + behind, across, g[2] + behind, axis->total - behind);
 }
 
 /* On sides about which a field is odd it stays 0. */
-static void PRECISION(pin_row_)(const struct fd *fd, const struct staggered_cpu *t, int field, int64_t x,
-                                int64_t y, int64_t at)
+static void pin_row(const struct fd *fd, const struct staggered_cpu *t, int field, int64_t x, int64_t y,
+                    int64_t at)
 {
     REAL *row = (REAL *)t->base.array[field] + at;
     int64_t last = fd->axis[2].total - 1;
@@ -121,8 +123,8 @@ static void PRECISION(pin_row_)(const struct fd *fd, const struct staggered_cpu 
         row[last] = 0;
 }
 
-static void PRECISION(staggered_row_)(const struct fd *fd, const struct staggered_cpu *t, int pass, int64_t x,
-                                      int64_t y, char *scratch)
+static void pass_row(const struct fd *fd, const struct staggered_cpu *t, int pass, int64_t x, int64_t y,
+                     char *scratch)
 {
     const struct staggered *p = fd->physics;
     void *difference[FD_MAX_TERM];
@@ -134,16 +136,20 @@ static void PRECISION(staggered_row_)(const struct fd *fd, const struct staggere
         int64_t stride = t->base.stride[term->axis];
         int64_t from = at + (staggered_half(p, term->target, term->axis) ? stride : 0);
         REAL *d = (REAL *)(scratch + i * t->scratch_row);
-        PRECISION(differences_)(fd->half, num, (const REAL *)t->base.array[term->source] + from, stride,
-                                t->weight[term->axis], d);
-        PRECISION(absorb_row_)(fd, t, number, x, y, d);
+        differences(fd->half, num, (const REAL *)t->base.array[term->source] + from, stride,
+                    t->weight[term->axis], d);
+        absorb_row(fd, t, number, x, y, d);
         difference[i] = d;
     }
     for (int i = 0; i < p->count[pass] && fd->fades; i++)
-        PRECISION(fade_row_)(fd, t, p->first[pass] + i, x, y, at);
+        fade_row(fd, t, p->first[pass] + i, x, y, at);
     PRECISION(staggered_cpu_).update[t->physics][pass](t, difference, at, num);
     for (int i = 0; i < p->count[pass] && fd->fades; i++)
-        PRECISION(fade_row_)(fd, t, p->first[pass] + i, x, y, at);
+        fade_row(fd, t, p->first[pass] + i, x, y, at);
     for (int i = 0; i < p->count[pass]; i++)
-        PRECISION(pin_row_)(fd, t, p->first[pass] + i, x, y, at);
+        pin_row(fd, t, p->first[pass] + i, x, y, at);
 }
+
+const struct staggered_cpu_code PRECISION(staggered_cpu_) = {
+    pass_row, /* updates by unda_physics */
+    {PRECISION(staggered_acoustic_), PRECISION(staggered_elastic_), PRECISION(staggered_maxwell_)}};

@@ -1,20 +1,22 @@
-/* scalar_cpu.inc.h: rows of the scalar scheme on the CPU; included by csrc/cpu/cpu_*.c, which define REAL,
- * DEVICE and PRECISION(name). Loops run along z, where gcc vectorises them. Per node and step: 9 M + 2 flop,
- * three words of memory at best. Next: cuda/physics/scalar.h (the update). */
-#define FMA(a, b, c) _Generic((REAL)0, float: __builtin_fmaf, double: __builtin_fma)(a, b, c)
+/* cpu_scalar.c: rows of the scalar scheme on the CPU. Loops run along z, where gcc vectorises them. Per node
+ * and step: 9 M + 2 flop, three words of memory at best. Next: cuda/physics/scalar.h (the update). */
+#include "../cpu/precision.h"
+#include "scalar_cpu.h"
+
 #include "physics/scalar.h"
 
-struct PRECISION(row_) {
+#include <omp.h>
+
+struct row {
     REAL *next; /* p_old before */
     const REAL *now, *speed, *damp, *addition;
     int64_t num_vector, stride[3];
-    REAL weight[3][MAX_HALF + 1], center, one_speed, damp_xy;
+    REAL weight[3][MAX_HALF + 1], center, damp_xy;
 };
 
 /* Whole vectors, into the room behind a row: what stands there is no node and no ghost that stays. half,
- * split (0, 1: one speed, 2: speeds of nodes) and layers (0, 1: g, 2: additions) are constants where this is
- * inlined. */
-DEVICE void PRECISION(step_row_)(const struct PRECISION(row_) * r, int half, int split, int layers)
+ * split and layers (0, 1: g, 2: additions) are constants where this is inlined. */
+DEVICE void step_row(const struct row *r, int half, int split, int layers)
 {
     REAL *restrict next = r->next;
     const REAL *restrict now = r->now, *restrict speed = r->speed, *restrict damp = r->damp;
@@ -28,40 +30,34 @@ DEVICE void PRECISION(step_row_)(const struct PRECISION(row_) * r, int half, int
             for (int m = 1; m <= half; m++)
                 sum = scalar_pair(r->weight[a][m], now[z - m * r->stride[a]], now[z + m * r->stride[a]], sum);
         if (split)
-            sum = scalar_split(split == 2 ? speed[z] : r->one_speed, sum, now[z]);
+            sum = scalar_split(speed[z], sum, now[z]);
         REAL old = next[z];
         if (layers == 2)
-            old = split ? scalar_previous_split(split == 2 ? speed[z] : r->one_speed, addition[z], old)
-                        : scalar_previous(addition[z], old);
+            old =
+                split ? scalar_previous_split(speed[z], addition[z], old) : scalar_previous(addition[z], old);
         next[z] = layers ? scalar_advance_damped(sum, old, r->damp_xy * damp[z]) : scalar_advance(sum, old);
     }
 }
 
-DEVICE void PRECISION(step_row_split_)(const struct PRECISION(row_) * r, int half, int split, int layers)
+DEVICE void step_row_split(const struct row *r, int half, int split, int layers)
 {
-    switch (split) {
-    case 0:
-        PRECISION(step_row_)(r, half, 0, layers);
-        break;
-    case 1:
-        PRECISION(step_row_)(r, half, 1, layers);
-        break;
-    default:
-        PRECISION(step_row_)(r, half, 2, layers);
-    }
+    if (split)
+        step_row(r, half, 1, layers);
+    else
+        step_row(r, half, 0, layers);
 }
 
-DEVICE void PRECISION(step_row_half_)(const struct PRECISION(row_) * r, int half, int split, int layers)
+DEVICE void step_row_half(const struct row *r, int half, int split, int layers)
 {
     switch (layers) {
     case 0:
-        PRECISION(step_row_split_)(r, half, split, 0);
+        step_row_split(r, half, split, 0);
         break;
     case 1:
-        PRECISION(step_row_split_)(r, half, split, 1);
+        step_row_split(r, half, split, 1);
         break;
     default:
-        PRECISION(step_row_split_)(r, half, split, 2);
+        step_row_split(r, half, split, 2);
     }
 }
 
@@ -69,7 +65,7 @@ DEVICE void PRECISION(step_row_half_)(const struct PRECISION(row_) * r, int half
 
 /* Nodes of a row in a matched layer: neighbours along its axis are `stride` apart; each: 1 where that is z,
  * so that each node has its own factors. */
-struct PRECISION(layer_) {
+struct layer {
     const REAL *now;
     REAL *memory[3], *addition;
     const REAL *table[6];
@@ -77,7 +73,7 @@ struct PRECISION(layer_) {
     int64_t stride, num;
 };
 
-DEVICE void PRECISION(add_layer_)(const struct PRECISION(layer_) * r, int half, int each)
+DEVICE void add_layer(const struct layer *r, int half, int each)
 {
     const REAL *restrict p = r->now;
     REAL *restrict low = r->memory[0], *restrict high = r->memory[1], *restrict node = r->memory[2];
@@ -102,30 +98,30 @@ DEVICE void PRECISION(add_layer_)(const struct PRECISION(layer_) * r, int half, 
     }
 }
 
-DEVICE void PRECISION(add_layer_half_)(const struct PRECISION(layer_) * r, int half, int each)
+DEVICE void add_layer_half(const struct layer *r, int half, int each)
 {
     switch (half) {
     case 1:
-        PRECISION(add_layer_)(r, 1, each);
+        add_layer(r, 1, each);
         break;
     case 2:
-        PRECISION(add_layer_)(r, 2, each);
+        add_layer(r, 2, each);
         break;
     case 3:
-        PRECISION(add_layer_)(r, 3, each);
+        add_layer(r, 3, each);
         break;
     case 4:
-        PRECISION(add_layer_)(r, 4, each);
+        add_layer(r, 4, each);
         break;
     default:
-        PRECISION(add_layer_)(r, half, each);
+        add_layer(r, half, each);
     }
 }
 
 /* What matched layers add at the nodes of row (x, y), at `now`; their memories go a step on. 0 where
  * there is none. Whether any of the row is in one. */
-CLONES static bool PRECISION(additions_)(const struct fd *fd, const struct scalar_cpu *t, const REAL *now,
-                                         int64_t x, int64_t y, REAL *addition)
+CLONES static bool additions(const struct fd *fd, const struct scalar_cpu *t, const REAL *now, int64_t x,
+                             int64_t y, REAL *addition)
 {
     const struct fd_axis *axis = fd->axis;
     const int64_t at[2] = {fd_matched_at(&axis[0], x), fd_matched_at(&axis[1], y)};
@@ -137,7 +133,7 @@ CLONES static bool PRECISION(additions_)(const struct fd *fd, const struct scala
         const struct scalar_cpu_matched *m = &t->matched[a];
         if (a < 2 && at[a] < 0)
             continue;
-        struct PRECISION(layer_) r = {.stride = t->base.stride[a], .weight = (REAL)fd_flux_weight(fd, a, 1)};
+        struct layer r = {.stride = t->base.stride[a], .weight = (REAL)fd_flux_weight(fd, a, 1)};
         for (int k = 2; k <= fd->half; k++)
             r.ratio[k] = (REAL)(fd_flux_weight(fd, a, k) / fd_flux_weight(fd, a, 1));
         for (int side = 0; side < (a < 2 ? 1 : 2); side++) {
@@ -152,26 +148,24 @@ CLONES static bool PRECISION(additions_)(const struct fd *fd, const struct scala
             for (int k = 0; k < 6; k++)
                 r.table[k] = (const REAL *)m->table[k] + from;
             if (a < 2)
-                PRECISION(add_layer_half_)(&r, fd->half, 0);
+                add_layer_half(&r, fd->half, 0);
             else
-                PRECISION(add_layer_half_)(&r, fd->half, 1);
+                add_layer_half(&r, fd->half, 1);
         }
     }
     return true;
 }
 
-CLONES static void PRECISION(scalar_rows_)(const struct fd *fd, const struct scalar_cpu *t, const void *now,
-                                           void *next, int64_t x, int64_t begin, int64_t end)
+CLONES static void rows(const struct fd *fd, const struct scalar_cpu *t, const void *now, void *next,
+                        int64_t x, int64_t begin, int64_t end)
 {
-    struct PRECISION(row_) r = {.num_vector = (fd->axis[2].total + LANES - 1) / LANES,
-                                .stride = {t->base.stride[0], t->base.stride[1], t->base.stride[2]},
-                                .center = (REAL)fd->center,
-                                .one_speed = (REAL)fd->speed,
-                                .damp = t->damp[2]};
+    struct row r = {.num_vector = (fd->axis[2].total + LANES - 1) / LANES,
+                    .stride = {t->base.stride[0], t->base.stride[1], t->base.stride[2]},
+                    .center = (REAL)fd->center,
+                    .damp = t->damp[2]};
     for (int a = 0; a < 3; a++)
         for (int m = 1; m <= fd->half; m++)
             r.weight[a][m] = (REAL)fd->weight[a][m];
-    int split = !fd->split ? 0 : t->base.material[0] ? 2 : 1;
     REAL *addition = (REAL *)t->addition + omp_get_thread_num() * t->row;
     r.addition = addition;
     for (int64_t y = begin; y < end; y++) {
@@ -179,39 +173,39 @@ CLONES static void PRECISION(scalar_rows_)(const struct fd *fd, const struct sca
         int layers = t->damped_z || t->damped[0][x] || t->damped[1][y];
         r.next = (REAL *)next + at;
         r.now = (const REAL *)now + at;
-        r.speed = t->base.material[0] ? (const REAL *)t->base.material[0] + at : NULL;
+        r.speed = t->base.material[0] ? (const REAL *)t->base.material[0] + at : t->speed;
         r.damp_xy = ((const REAL *)t->damp[0])[x] * ((const REAL *)t->damp[1])[y];
-        if (t->is_matched && PRECISION(additions_)(fd, t, r.now, x, y, addition))
+        if (t->is_matched && additions(fd, t, r.now, x, y, addition))
             layers = 2;
         switch (fd->half) {
         case 1:
-            PRECISION(step_row_half_)(&r, 1, split, layers);
+            step_row_half(&r, 1, fd->split, layers);
             break;
         case 2:
-            PRECISION(step_row_half_)(&r, 2, split, layers);
+            step_row_half(&r, 2, fd->split, layers);
             break;
         case 3:
-            PRECISION(step_row_half_)(&r, 3, split, layers);
+            step_row_half(&r, 3, fd->split, layers);
             break;
         case 4:
-            PRECISION(step_row_half_)(&r, 4, split, layers);
+            step_row_half(&r, 4, fd->split, layers);
             break;
         default:
-            PRECISION(step_row_half_)(&r, fd->half, split, layers);
+            step_row_half(&r, fd->half, fd->split, layers);
         }
     }
 }
 
 /* Copies a row of nodes times sign. */
-static void PRECISION(copy_row_)(REAL *to, const REAL *from, int sign, int64_t num)
+static void copy_row(REAL *to, const REAL *from, int sign, int64_t num)
 {
     for (int64_t z = 0; z < num; z++)
         to[z] = (REAL)sign * from[z];
 }
 
 /* What images of these rows stand beside the grid: their own ends in z, rows beyond y, planes beyond x. */
-static void PRECISION(scalar_ghosts_)(const struct fd *fd, const struct scalar_cpu *t, void *p, int64_t x,
-                                      int64_t begin, int64_t end)
+static void ghosts(const struct fd *fd, const struct scalar_cpu *t, void *p, int64_t x, int64_t begin,
+                   int64_t end)
 {
     const struct fd_axis *axis = fd->axis;
     int64_t num = axis[2].total;
@@ -235,15 +229,13 @@ static void PRECISION(scalar_ghosts_)(const struct fd *fd, const struct scalar_c
             int sign;
             int64_t beyond = side ? axis[1].total - 1 + m : -m, y = fd_image(&axis[1], beyond, &sign);
             if (y >= begin && y < end)
-                PRECISION(copy_row_)(plane + beyond * t->base.stride[1], plane + y * t->base.stride[1], sign,
-                                     num);
+                copy_row(plane + beyond * t->base.stride[1], plane + y * t->base.stride[1], sign, num);
             beyond = side ? axis[0].total - 1 + m : -m;
             if (fd_image(&axis[0], beyond, &sign) == x)
                 for (y = begin; y < end; y++)
-                    PRECISION(copy_row_)(plane + (beyond - x) * t->base.stride[0] + y * t->base.stride[1],
-                                         plane + y * t->base.stride[1], sign, num);
+                    copy_row(plane + (beyond - x) * t->base.stride[0] + y * t->base.stride[1],
+                             plane + y * t->base.stride[1], sign, num);
         }
 }
 
-const struct scalar_cpu_code PRECISION(scalar_cpu_) = {PRECISION(scalar_rows_), PRECISION(scalar_ghosts_)};
-#undef FMA
+const struct scalar_cpu_code PRECISION(scalar_cpu_) = {rows, ghosts};

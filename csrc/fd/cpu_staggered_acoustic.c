@@ -1,0 +1,6 @@
+/* cpu_staggered_acoustic.c: acoustics on staggered grids: a row's update on the CPU.
+ * Next: staggered_cpu.inc.h. */
+#define STAGGERED "physics/staggered_acoustic.h"
+#include "staggered_cpu.inc.h"
+
+const staggered_update PRECISION(staggered_acoustic_)[2] = {row0, row1};

@@ -1,0 +1,6 @@
+/* cpu_staggered_elastic.c: elastic waves on staggered grids: a row's update on the CPU.
+ * Next: staggered_cpu.inc.h. */
+#define STAGGERED "physics/staggered_elastic.h"
+#include "staggered_cpu.inc.h"
+
+const staggered_update PRECISION(staggered_elastic_)[2] = {row0, row1};

@@ -1,0 +1,6 @@
+/* cpu_staggered_maxwell.c: Maxwell's equations on staggered grids: a row's update on the CPU.
+ * Next: staggered_cpu.inc.h. */
+#define STAGGERED "physics/staggered_maxwell.h"
+#include "staggered_cpu.inc.h"
+
+const staggered_update PRECISION(staggered_maxwell_)[2] = {row0, row1};
