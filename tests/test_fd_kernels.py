@@ -136,7 +136,7 @@ def test_steps_take_subnormal_numbers_for_zero_and_nothing_else_does(dtype, kern
 @pytest.mark.gpu_or_stand_in
 @FEW
 @given(case=any_case(least=3, most=30 if REAL else 9), n=st.integers(1, 12), every=st.integers(1, 5))
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
 def test_cuda_kernels_have_the_bits_of_the_cpu(dtype, case, n, every):
     cpu = run(case, [n], every=every, dtype=dtype)
     assert same(run(case, [n], every=every, kernel="step", dtype=dtype, device="cuda"), cpu)
