@@ -1,5 +1,5 @@
 /* precision.h: what the files cpu_*.c are written in, each of which is compiled with REAL_BITS 32 and 64: REAL,
- * of which LANES fill 64 bytes, and names that say which it is. */
+ * of which LANES fill 64 bytes; PRECISION(name), for what other files or profilers see. */
 #ifndef UNDA_PRECISION_H
 #define UNDA_PRECISION_H
 

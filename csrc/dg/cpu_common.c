@@ -1,12 +1,12 @@
 /* cpu_common.c: what the stages of all physics share on the CPU: transposing, sources, the update. */
 #include "cpu_common.h"
 
-CLONES static void gather_many(const REAL *const from[LANES], int count, VEC *to)
+CLONES static void PRECISION(gather_many_)(const REAL *const from[LANES], int count, VEC *to)
 {
     gather(from, count, to);
 }
 
-CLONES static void scatter(const VEC *from, int count, REAL *to, int64_t stride)
+CLONES static void PRECISION(scatter_)(const VEC *from, int count, REAL *to, int64_t stride)
 {
     const REAL *in = (const REAL *)from;
     for (int l = 0; l < LANES; l += PART_LANES, to += PART_LANES * stride) {
@@ -25,8 +25,8 @@ CLONES static void scatter(const VEC *from, int count, REAL *to, int64_t stride)
     }
 }
 
-CLONES static void add_sources(const struct dg_args *a, int64_t first, int i, int last, int64_t num_value,
-                               REAL *rhs)
+CLONES static void PRECISION(add_sources_)(const struct dg_args *a, int64_t first, int i, int last,
+                                           int64_t num_value, REAL *rhs)
 {
     for (; i < last; i++) {
         REAL amplitude = ((const REAL *)a->amplitude)[(int64_t)a->time * a->num_source + a->source_column[i]];
@@ -37,8 +37,8 @@ CLONES static void add_sources(const struct dg_args *a, int64_t first, int i, in
     }
 }
 
-CLONES static void update(const struct dg_args *a, int kind, int64_t index, int64_t count,
-                          const REAL *restrict rhs)
+CLONES static void PRECISION(update_)(const struct dg_args *a, int kind, int64_t index, int64_t count,
+                                      const REAL *restrict rhs)
 {
     const REAL *restrict q = (const REAL *)a->q + index;
     REAL *restrict q_new = (REAL *)a->q_new + index, *restrict r = (REAL *)a->r + index;
@@ -64,4 +64,5 @@ CLONES static void update(const struct dg_args *a, int kind, int64_t index, int6
         memcpy(r, rhs, (size_t)count * sizeof *r);
 }
 
-const struct dg_cpu_common COMMON = {gather_many, scatter, add_sources, update};
+const struct dg_cpu_common COMMON = {PRECISION(gather_many_), PRECISION(scatter_), PRECISION(add_sources_),
+                                     PRECISION(update_)};

@@ -1,5 +1,5 @@
 /* dg_cpu.inc.h: the CPU stage of DG for one precision, physics and flux; included by dg_cpu_fluxes.inc.h,
- * which defines FN(name), VAL, FLUX_CENTRAL and PHYSICS.
+ * which defines FN(name), VAL and FLUX_CENTRAL.
  * A block of LANES elements is one vector (VEC) wide: lane l of each belongs to element l of the block, so
  * any degree vectorises fully. Memory holds [elem][node][field]; `gather` and `scatter` transpose on the way.
  * Volume, faces, lift and update in one pass; neighbours are read from the old state. What `gather` stores is
@@ -217,8 +217,6 @@ INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a,
                                 const struct FN(block) * b, const VEC *u, const VEC *s, REAL *rhs)
 {
     int num_node = t->num_node, num_value = num_node * NUM_FIELD, part = ROWS * NUM_FIELD * LANES;
-    /* Sums that do not fit the registers are in memory anyway: their loops need not be unrolled. */
-    enum { UNROLL_ROWS = ROWS * NUM_ACC > 16 ? 1 : ROWS };
     int share = (LANES * ROWS + num_node - 1) / num_node; /* elements of the next block for a block of rows */
     for (int block = 0; block * ROWS < num_node; block++) {
         VEC acc[ROWS][NUM_ACC] = {0};
@@ -229,13 +227,11 @@ INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a,
         for (int face = 0; face < 4; face++) {
             VEC y[ROWS][NUM_JUMP] = {0};
             FN(lift)(t, block, face, s + face * t->num_face_node * NUM_JUMP, y);
-#pragma GCC unroll UNROLL_ROWS
             for (int r = 0; r < ROWS; r++)
                 FN(spread)(y[r], face, b->kept[face], acc[r]);
         }
         VEC out[ROWS * NUM_FIELD];
         int rows = num_node - block * ROWS < ROWS ? num_node - block * ROWS : ROWS;
-#pragma GCC unroll UNROLL_ROWS
         for (int r = 0; r < ROWS; r++)
             FN(from_reference)(acc[r], b->record, b->record + 9, out + r * NUM_FIELD);
         COMMON.scatter(out, rows * NUM_FIELD, rhs + block * ROWS * NUM_FIELD, num_node * NUM_FIELD);

@@ -120,8 +120,8 @@ DEVICE void add_layer_half(const struct layer *r, int half, int each)
 
 /* What matched layers add at the nodes of row (x, y), at `now`; their memories go a step on. 0 where
  * there is none. Whether any of the row is in one. */
-CLONES static bool additions(const struct fd *fd, const struct scalar_cpu *t, const REAL *now, int64_t x,
-                             int64_t y, REAL *addition)
+CLONES static bool PRECISION(additions_)(const struct fd *fd, const struct scalar_cpu *t, const REAL *now,
+                                         int64_t x, int64_t y, REAL *addition)
 {
     const struct fd_axis *axis = fd->axis;
     const int64_t at[2] = {fd_matched_at(&axis[0], x), fd_matched_at(&axis[1], y)};
@@ -156,8 +156,8 @@ CLONES static bool additions(const struct fd *fd, const struct scalar_cpu *t, co
     return true;
 }
 
-CLONES static void rows(const struct fd *fd, const struct scalar_cpu *t, const void *now, void *next,
-                        int64_t x, int64_t begin, int64_t end)
+CLONES static void PRECISION(scalar_rows_)(const struct fd *fd, const struct scalar_cpu *t, const void *now,
+                                           void *next, int64_t x, int64_t begin, int64_t end)
 {
     struct row r = {.num_vector = (fd->axis[2].total + LANES - 1) / LANES,
                     .stride = {t->base.stride[0], t->base.stride[1], t->base.stride[2]},
@@ -175,7 +175,7 @@ CLONES static void rows(const struct fd *fd, const struct scalar_cpu *t, const v
         r.now = (const REAL *)now + at;
         r.speed = t->base.material[0] ? (const REAL *)t->base.material[0] + at : t->speed;
         r.damp_xy = ((const REAL *)t->damp[0])[x] * ((const REAL *)t->damp[1])[y];
-        if (t->is_matched && additions(fd, t, r.now, x, y, addition))
+        if (t->is_matched && PRECISION(additions_)(fd, t, r.now, x, y, addition))
             layers = 2;
         switch (fd->half) {
         case 1:
@@ -238,4 +238,4 @@ static void ghosts(const struct fd *fd, const struct scalar_cpu *t, void *p, int
         }
 }
 
-const struct scalar_cpu_code PRECISION(scalar_cpu_) = {rows, ghosts};
+const struct scalar_cpu_code PRECISION(scalar_cpu_) = {PRECISION(scalar_rows_), ghosts};

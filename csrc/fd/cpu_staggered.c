@@ -18,8 +18,8 @@ DEVICE void difference(int half, int64_t num, const REAL *from, int64_t stride, 
     }
 }
 
-CLONES static void differences(int half, int64_t num, const REAL *from, int64_t stride, const REAL *weight,
-                               REAL *out)
+CLONES static void PRECISION(differences_)(int half, int64_t num, const REAL *from, int64_t stride,
+                                           const REAL *weight, REAL *out)
 {
     switch (half) {
     case 1:
@@ -41,8 +41,8 @@ CLONES static void differences(int half, int64_t num, const REAL *from, int64_t 
 
 /* psi' = b psi + a d, d' = d / kappa + psi'; the step in the tables is 0 where all places have the same
  * depth. */
-CLONES static void absorb(REAL *restrict d, REAL *restrict psi, const REAL *b, const REAL *a, const REAL *k,
-                          int64_t step, int64_t num)
+CLONES static void PRECISION(absorb_)(REAL *restrict d, REAL *restrict psi, const REAL *b, const REAL *a,
+                                      const REAL *k, int64_t step, int64_t num)
 {
     if (step)
 #pragma omp simd
@@ -79,13 +79,13 @@ static void absorb_row(const struct fd *fd, const struct staggered_cpu *t, int t
             at[2] = 0;
         REAL *psi = (REAL *)t->slab[fd->slab_of[term][side]] + (at[0] * slab->num[1] + at[1]) * slab->num[2];
         const REAL *const *table = (const REAL *const *)t->table[slab->axis][half];
-        absorb(slab->axis == 2 ? d + first : d, psi, table[0] + first, table[1] + first, table[2] + first,
-               slab->axis == 2, slab->num[2]);
+        PRECISION(absorb_)(slab->axis == 2 ? d + first : d, psi, table[0] + first, table[1] + first,
+                           table[2] + first, slab->axis == 2, slab->num[2]);
     }
 }
 
 /* q' = g q, g of the three axes, of a field's row. */
-CLONES static void fade(REAL *restrict row, REAL across, const REAL *g, int64_t num)
+CLONES static void PRECISION(fade_)(REAL *restrict row, REAL across, const REAL *g, int64_t num)
 {
 #pragma omp simd
     for (int64_t z = 0; z < num; z++)
@@ -102,11 +102,11 @@ static void fade_row(const struct fd *fd, const struct staggered_cpu *t, int fie
     const struct fd_axis *axis = &fd->axis[2];
     int64_t behind = axis->first + axis->num - 1; /* half a cell on of the last node is in the layer */
     if (across < 1) {
-        fade(row, across, g[2], axis->total);
+        PRECISION(fade_)(row, across, g[2], axis->total);
         return;
     }
-    fade(row, across, g[2], axis->first);
-    fade(row + behind, across, g[2] + behind, axis->total - behind);
+    PRECISION(fade_)(row, across, g[2], axis->first);
+    PRECISION(fade_)(row + behind, across, g[2] + behind, axis->total - behind);
 }
 
 /* On sides about which a field is odd it stays 0. */
@@ -136,8 +136,8 @@ static void pass_row(const struct fd *fd, const struct staggered_cpu *t, int pas
         int64_t stride = t->base.stride[term->axis];
         int64_t from = at + (staggered_half(p, term->target, term->axis) ? stride : 0);
         REAL *d = (REAL *)(scratch + i * t->scratch_row);
-        differences(fd->half, num, (const REAL *)t->base.array[term->source] + from, stride,
-                    t->weight[term->axis], d);
+        PRECISION(differences_)(fd->half, num, (const REAL *)t->base.array[term->source] + from, stride,
+                                t->weight[term->axis], d);
         absorb_row(fd, t, number, x, y, d);
         difference[i] = d;
     }

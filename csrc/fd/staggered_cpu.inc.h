@@ -1,17 +1,16 @@
-/* staggered_cpu.inc.h: a row's update of one physics on the CPU; the includer defines STAGGERED, the header.
- * Loops run along z, where gcc vectorises them. */
+/* staggered_cpu.inc.h: a row's update of one physics on the CPU; the includer defines STAGGERED, the header,
+ * and FN(name). Loops run along z, where gcc vectorises them. */
 #include "../cpu/precision.h"
 #include "staggered_cpu.h"
 
-#define TABLE    static const __attribute__((unused))
-#define UNROLL   _Pragma("GCC unroll 9")
-#define FN(name) staggered_##name
+#define TABLE  static const __attribute__((unused))
+#define UNROLL _Pragma("GCC unroll 9")
 #include STAGGERED
 
 /* Of the fields first .. first + count: all but t, difference, at and num are constants where this is
  * inlined. */
-DEVICE void update(const struct staggered_cpu *t, void *const *difference, int64_t at, int64_t num, int pass,
-                   int first, int count, int terms, int needs)
+DEVICE void FN(update)(const struct staggered_cpu *t, void *const *difference, int64_t at, int64_t num,
+                       int pass, int first, int count, int terms, int needs)
 {
     const struct staggered_need *need = FN(needs) + (pass ? FN(needs0) : 0);
     const int64_t *step = t->base.stride;
@@ -42,11 +41,11 @@ DEVICE void update(const struct staggered_cpu *t, void *const *difference, int64
     }
 }
 
-CLONES static void row0(const struct staggered_cpu *t, void *const *difference, int64_t at, int64_t num)
+CLONES static void FN(row0)(const struct staggered_cpu *t, void *const *difference, int64_t at, int64_t num)
 {
-    update(t, difference, at, num, 0, FN(first0), FN(count0), FN(terms0), FN(needs0));
+    FN(update)(t, difference, at, num, 0, FN(first0), FN(count0), FN(terms0), FN(needs0));
 }
-CLONES static void row1(const struct staggered_cpu *t, void *const *difference, int64_t at, int64_t num)
+CLONES static void FN(row1)(const struct staggered_cpu *t, void *const *difference, int64_t at, int64_t num)
 {
-    update(t, difference, at, num, 1, FN(first1), FN(count1), FN(terms1), FN(needs1));
+    FN(update)(t, difference, at, num, 1, FN(first1), FN(count1), FN(terms1), FN(needs1));
 }
