@@ -103,10 +103,11 @@ def test_the_clones_for_newer_processors_multiply_and_add_in_one_instruction():
     stages = product(("acoustic", "elastic", "maxwell"), ("upwind", "central"), ("f32", "f64"))
     assert {f"{physics}_{flux}_block_stage_{p}" for physics, flux, p in stages} <= names
     for name in names:
-        # A stage sums ROWS x NUM_REF = 16 things at once, updates five (lsrk4 one in its first stage, then
-        # two, ab3 two). Rows of FD take six pairs and more a node (order 4 and above, along three axes), as do
-        # what matched layers add to them, a rate loop as many as it is named for. Staggered: differences take
-        # ten pairs (orders 2 to 8), layers two, an update at least one for each field of its pass.
+        # A stage sums ROWS x NUM_REF = 16 things at once, updates five (lsrk4 one in its first
+        # stage, then two, ab3 two). Rows of FD take six pairs and more a node (order 4 and above,
+        # along three axes), as do what matched layers add to them, a rate loop as many as it is
+        # named for. Staggered: differences take ten pairs (orders 2 to 8), layers two, an update at
+        # least one for each field of its pass.
         known = {"stage": 16, "update": 5, "add_sources": 1, "_rows": 6, "additions": 6, "differences": 10,
                  "add_pairs": 1, "absorb": 2, "staggered": 1}  # fmt: skip
         least = next((n for part, n in known.items() if part in name), None) or int(name.split("_")[1])
