@@ -155,17 +155,26 @@ def test_what_a_process_cannot_find_is_refused():
 
 
 SCRIPT = """
-import os, signal, sys, unda, sweep_cases
+import os, signal, sys, threading, unda, sweep_cases
+from multiprocessing import resource_tracker
 
 def see(*_):
     open(os.path.join(folder, "seen"), "w").close()
     raise KeyboardInterrupt
 
+def give_the_signal_to_another_thread():
+    "The main thread takes no SIGINT, so that the system gives it to this one."
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+    resource_tracker.ensure_running()  # it would unblock the signal
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
 if __name__ == "__main__":
     folder, function = sys.argv[1:]
     signal.signal(signal.SIGINT, see)
     cases = [{"folder": folder, "i": i} for i in range(1000)]
-    function = getattr(sweep_cases, function)
+    if function == "interrupt_the_sweep_beside_a_thread":
+        give_the_signal_to_another_thread()
+    function = getattr(sweep_cases, function.removesuffix("_beside_a_thread"))
     unda.sweep(function, cases, devices="cpu", workers=1, cache=folder + "/cache")
 """
 
@@ -175,10 +184,14 @@ def script(tmp_path, function):
     return [sys.executable, tmp_path / "script.py", tmp_path, function]
 
 
-def test_interrupted_it_goes_on_where_it_stopped(tmp_path):
-    """Case 0 was kept before case 1 sent the signal; of the others but those that were handed out."""
-    command = script(tmp_path, "interrupt_the_sweep")
-    done = subprocess.run(command, capture_output=True, text=True)
+@pytest.mark.parametrize("thread", ["", "_beside_a_thread"])
+def test_interrupted_it_goes_on_where_it_stopped(tmp_path, thread):
+    """Case 0 was kept before case 1 sent the signal; of the others but those that were handed out.
+
+    The system may give a signal to any thread; a main thread that only waits would not see it for good.
+    """
+    command = script(tmp_path, "interrupt_the_sweep" + thread)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert "KeyboardInterrupt" in done.stderr
     assert 2 <= len(list((tmp_path / "cache").glob("*.pkl"))) < 1000, done.stderr
     cases = [{"folder": str(tmp_path), "i": i} for i in range(2)]

@@ -16,12 +16,11 @@ from concurrent.futures import (
     Executor,
     Future,
     ThreadPoolExecutor,
-    as_completed,
 )
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from ._check import flag
@@ -274,8 +273,12 @@ class _Job:
         Returns the cases that ended with a process, which need not be their own fault.
         """
         fell = []
+        ended: SimpleQueue[Future[_Outcome]] = SimpleQueue()
         try:
-            for future in as_completed(futures):
+            for future in futures:
+                future.add_done_callback(ended.put)
+            for _ in futures:
+                future = _next(ended)
                 i, complaint = futures[future], None
                 one = self.results[i]
                 try:
@@ -293,6 +296,19 @@ class _Job:
                 future.cancel()
             raise
         return fell
+
+
+def _next(ended: SimpleQueue[Future[_Outcome]]) -> Future[_Outcome]:
+    """Return the next future that ended.
+
+    The main thread looks up every half second: the system may hand Ctrl-C to another thread, and Python
+    acts on it only when the main one runs.
+    """
+    while True:
+        try:
+            return ended.get(timeout=0.5)
+        except Empty:
+            pass
 
 
 def _on_cpus(job: _Job, left: list[int], places: list[str], workers: int | None) -> None:
