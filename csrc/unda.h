@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 16 };
+enum { UNDA_ABI = 17 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -226,16 +226,13 @@ typedef enum unda_physics { UNDA_ACOUSTIC = 0, UNDA_ELASTIC = 1, UNDA_MAXWELL = 
 typedef enum unda_precision { UNDA_FLOAT32 = 0, UNDA_FLOAT64 = 1 } unda_precision;
 typedef enum unda_flux { UNDA_UPWIND = 0, UNDA_CENTRAL = 1 } unda_flux;
 typedef enum unda_integrator { UNDA_LSRK4 = 0, UNDA_AB3 = 1 } unda_integrator;
-/* DG, CUDA: fused or node. FD: step, one step of the whole grid after the other; tiled, several steps of
- * planes that are in the cache (CPU); diamond, many steps in towers of diamonds (CUDA). */
-typedef enum unda_kernel {
-    UNDA_KERNEL_AUTO = 0,
-    UNDA_KERNEL_FUSED = 1,
-    UNDA_KERNEL_NODE = 2,
-    UNDA_KERNEL_STEP = 3,
-    UNDA_KERNEL_TILED = 4,
-    UNDA_KERNEL_DIAMOND = 5
-} unda_kernel;
+/* Something about a kernel that may be chosen: "rows", "tile", ... unda_kernel_get lists them. */
+typedef struct unda_part {
+    char name[16];
+    int32_t value; /* 0: the engine's choice */
+} unda_part;
+enum { UNDA_MAX_PART = 16 };
+
 enum { UNDA_DEVICE_CPU = -1 };
 
 /* Conditions at a boundary. Values also serve inside neighbour tables (cuda/common/index.h). */
@@ -285,20 +282,13 @@ typedef struct unda_solver_options {
     int32_t precision;  /* unda_precision */
     int32_t flux;       /* unda_flux */
     int32_t integrator; /* unda_integrator */
-    int32_t kernel;     /* unda_kernel; DG: CUDA only */
+    char kernel[16];    /* a name from unda_kernel_get; "auto", "": the engine's choice */
     int32_t device;     /* UNDA_DEVICE_CPU or the index of a CUDA device */
     int32_t threads;    /* CPU threads; 0: what the process may use, fewer for small problems */
     int32_t no_graph;   /* 1: launch kernels one by one instead of as CUDA graphs */
-    /* Plan of the kernel; 0: the table's. fused: rows, elements a thread, elements a block, blocks an SM,
-     * columns of the volume and of the lift product unrolled; node: [2] elements a block; tiled: steps of a
-     * tile; step on CUDA devices: rows a block, planes it marches over; staggered also: places of a thread
-     * along z, blocks an SM, threads along z; diamond: as step, half widths, their unit, steps of a launch,
-     * fewest of one (fewer are taken as by step), nodes along z a block at most, level n - 1 in 1 shared
-     * memory or 2 registers, copies of the code, cells in flight, c of each node through 1 the L2 cache or 2
-     * registers, SMs to occupy. With a window the steps of a pass stand where those of a launch do; for step,
-     * too. */
-    int32_t plan[12];
-    double dt;                 /* [s]; 0: cfl times the stable limit, or what sample_dt says */
+    int32_t num_part;
+    unda_part part[UNDA_MAX_PART]; /* [num_part] chosen parts of the kernel; all others are the engine's */
+    double dt;                     /* [s]; 0: cfl times the stable limit, or what sample_dt says */
     double sample_dt;          /* [s]; dt 0: the largest sample_dt / n up to cfl times the limit; 0: any */
     double cfl;                /* 0: 0.9 */
     const double *material;    /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs
@@ -314,8 +304,9 @@ typedef struct unda_solver_info {
     int32_t num_node;  /* nodes an element */
     int32_t num_stage; /* right-hand sides a step of the integrator */
     int32_t on_gpu;
-    int32_t kernel;   /* the unda_kernel in use (DG: CUDA) */
-    int32_t plan[12]; /* the tile in use */
+    char kernel[16]; /* in use; "": the engine has but one */
+    int32_t num_part;
+    unda_part part[UNDA_MAX_PART]; /* [num_part] of the kernel in use */
     int32_t threads;
     int32_t spill_bytes;    /* FD, CUDA: local memory a thread of the kernel in use */
     int32_t window;         /* FD: rows of y that enter the device at once; 0: all of it is there */
@@ -562,6 +553,28 @@ typedef struct unda_limits {
 } unda_limits;
 /* Measures a device (UNDA_DEVICE_CPU with the given threads, 0 for all) in about a second. */
 UNDA_API unda_status unda_device_limits(int32_t device, int32_t threads, unda_limits *limits);
+
+/* What a tuner tries beside n. */
+typedef enum unda_tuned {
+    UNDA_TUNED_NOT = 0,
+    UNDA_TUNED_BY_ONE = 1,  /* n - 1, n + 1 */
+    UNDA_TUNED_BY_HALF = 2, /* n / 2, 2 n */
+    UNDA_TUNED_BOTH = 3     /* n - 1, n + 1, 2 n */
+} unda_tuned;
+/* A kernel that a method has on a kind of device, and what may be chosen about it. */
+typedef struct unda_kernel_info {
+    int64_t size_bytes;
+    char name[16];
+    int32_t num_kernel; /* there are so many */
+    int32_t num_part;
+    char part[UNDA_MAX_PART][16];                    /* [num_part] */
+    int32_t low[UNDA_MAX_PART], high[UNDA_MAX_PART]; /* values that a part may have */
+    int32_t tuned[UNDA_MAX_PART];                    /* unda_tuned */
+} unda_kernel_info;
+/* Kernel number index of the options' method, scheme and device; of the options nothing else matters.
+ * UNDA_ERR_ARG where index is not within 0 .. num_kernel - 1, or nothing can be chosen. No device is needed. */
+UNDA_API unda_status unda_kernel_get(const unda_solver_options *options, int32_t index,
+                                     unda_kernel_info *info);
 
 /* Compiles the kernels of a stage for an architecture (no device needed), puts them into the cache and gives
  * the largest resources of them. */

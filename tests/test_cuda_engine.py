@@ -274,7 +274,7 @@ def test_the_forecast_is_what_a_solver_then_holds(kernel):
     info = sim._info()
     options = _core.new_struct(
         "unda_solver_options", degree=2, precision=1, integrator=1, device=0,
-        kernel={"fused": 1, "node": 2}[kernel],
+        kernel=kernel.encode(),
     )  # fmt: skip
     bytes_ = _core.ffi.new("int64_t[2]")
     _core.check(_core.lib.unda_solver_forecast(sim.mesh._handle, options, bytes_, bytes_ + 1))

@@ -156,7 +156,8 @@ def test_a_forecast_refuses_unknown_keywords():
 
 @pytest.fixture
 def fewer_candidates(monkeypatch, tmp_path):
-    monkeypatch.setattr(tune, "_OTHERS", {"tile": lambda n: (2 * n,)})
+    others = dict.fromkeys(tune._OTHERS, lambda n: ()) | {unda._core.lib.UNDA_TUNED_BY_HALF: lambda n: (2 * n,)}
+    monkeypatch.setattr(tune, "_OTHERS", others)
     monkeypatch.setattr(tune._cuda, "cache_dir", lambda: str(tmp_path))
     return tmp_path / "tuned.json"
 

@@ -366,6 +366,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
 }
 
 const struct dg_engine dg_cpu = {.base = {.name = "cpu",
+                                          .kernels = dg_kernels,
                                           .create = create,
                                           .destroy = destroy,
                                           .record = record,

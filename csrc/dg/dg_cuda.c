@@ -37,7 +37,7 @@ static int list_arrays(const unda_solver *s, struct dg_cuda *t, struct array lis
         {&t->source_range, 4 * (num_block + 1), "source ranges"},
         {&t->list, 8 * packed, "element list"},
         {&t->packed, packed * elem_bytes(s), "packed elements"},
-        {&t->rhs, t->plan.kernel == UNDA_KERNEL_NODE ? state : 0, "right-hand side"},
+        {&t->rhs, t->plan.node ? state : 0, "right-hand side"},
     };
     int count = sizeof fixed / sizeof *fixed;
     memcpy(list, fixed, sizeof fixed);
@@ -157,13 +157,17 @@ static void destroy(unda_solver *s)
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
     const struct plan *plan = &tables(s)->plan;
-    info->kernel = plan->kernel;
-    info->plan[0] = plan->rows;
-    info->plan[1] = plan->cols;
-    info->plan[2] = plan->tile;
-    info->plan[3] = plan->min_blocks;
-    info->plan[4] = plan->unroll_volume;
-    info->plan[5] = plan->unroll_lift;
+    kernel_describe(info, plan->node ? "node" : "fused");
+    if (plan->node) {
+        kernel_describe_part(info, "tile", plan->tile);
+        return;
+    }
+    kernel_describe_part(info, "rows", plan->rows);
+    kernel_describe_part(info, "cols", plan->cols);
+    kernel_describe_part(info, "tile", plan->tile);
+    kernel_describe_part(info, "blocks", plan->min_blocks);
+    kernel_describe_part(info, "unroll_volume", plan->unroll_volume);
+    kernel_describe_part(info, "unroll_lift", plan->unroll_lift);
 }
 
 /* ---- stages ---- */
@@ -375,6 +379,7 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profil
 }
 
 const struct dg_engine dg_cuda = {.base = {.name = "cuda",
+                                           .kernels = dg_kernels,
                                            .create = create,
                                            .destroy = destroy,
                                            .record = points_record,

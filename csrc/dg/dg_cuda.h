@@ -20,7 +20,7 @@ enum {
 /* How a stage runs. fused: one kernel, rows and elements a thread, elements a block, blocks an SM at least,
  * columns of the products unrolled. node: three kernels, one node a thread; only tile counts. */
 struct plan {
-    int kernel; /* unda_kernel */
+    int node; /* 1: kernel node, 0: fused */
     int rows, cols, tile, min_blocks, unroll_volume, unroll_lift;
 };
 

@@ -65,6 +65,18 @@ static const struct plan fused[3][2][MAX_DEGREE + 1] = {
                                     [9] = {0, 2, 2, 4, 2, 4, 6}},
 };
 
+static const struct kernel fused_kernel = {"fused",
+                                           6,
+                                           {{"rows", 1, 1024, UNDA_TUNED_BY_ONE},
+                                            {"cols", 1, 1024, UNDA_TUNED_BY_HALF},
+                                            {"tile", 1, 1024, UNDA_TUNED_BY_HALF},
+                                            {"blocks", 1, 32, UNDA_TUNED_BOTH},
+                                            {"unroll_volume", 1, 1024, UNDA_TUNED_NOT},
+                                            {"unroll_lift", 1, 1024, UNDA_TUNED_NOT}}};
+static const struct kernel node_kernel = {"node", 1, {{"tile", 1, 1024, UNDA_TUNED_NOT}}};
+/* The CPU engine takes the same names and leaves them alone, so that a script runs on both. */
+const struct kernel *const dg_kernels[] = {&fused_kernel, &node_kernel, NULL};
+
 /* One node a thread: elements of a block, by degree. */
 static const int node_tile[MAX_DEGREE + 1] = {[1] = 32, 16, 8, 4, 4, 2, 2, 1, 1};
 
@@ -97,10 +109,9 @@ unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *
 {
     const unda_solver_options *o = &s->options;
     *plan = fused[o->physics][o->precision][o->degree];
-    plan->kernel = UNDA_KERNEL_FUSED;
-    if (o->kernel == UNDA_KERNEL_NODE) {
-        *plan =
-            (struct plan){UNDA_KERNEL_NODE, 1, 1, o->plan[2] ? o->plan[2] : node_tile[o->degree], 1, 1, 1};
+    if (kernel_is(o, "node")) {
+        int tile = kernel_part(o, "tile");
+        *plan = (struct plan){1, 1, 1, tile ? tile : node_tile[o->degree], 1, 1, 1};
         if (plan->tile < 1 || dg_tables(s)->num_node * plan->tile > 1024)
             FAIL(UNDA_ERR_ARG, "tile is %d, expected 1..%d elements a block", plan->tile,
                  1024 / dg_tables(s)->num_node);
@@ -111,20 +122,26 @@ unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *
                                   {"dg_volume", "dg_surface", "dg_update"}};
         return UNDA_OK;
     }
-    int *given[] = {&plan->rows,       &plan->cols,          &plan->tile,
-                    &plan->min_blocks, &plan->unroll_volume, &plan->unroll_lift};
-    for (int i = 0; i < 6; i++)
-        *given[i] = o->plan[i] ? o->plan[i] : *given[i];
-    for (int i = 0; i < 6; i++)
-        if (*given[i] < 1)
-            FAIL(UNDA_ERR_ARG, "plan[%d] is %d, expected 1 or more", i, *given[i]);
+    const struct {
+        const char *name;
+        int *value;
+    } parts[] = {{"rows", &plan->rows},
+                 {"cols", &plan->cols},
+                 {"tile", &plan->tile},
+                 {"blocks", &plan->min_blocks},
+                 {"unroll_volume", &plan->unroll_volume},
+                 {"unroll_lift", &plan->unroll_lift}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        int given = kernel_part(o, parts[i].name);
+        *parts[i].value = given ? given : *parts[i].value;
+    }
     if (plan->tile % plan->cols)
-        FAIL(UNDA_ERR_ARG, "plan has %d elements a block, expected a multiple of the %d a thread", plan->tile,
-             plan->cols);
+        FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected a multiple of the %d a thread (cols)",
+             plan->tile, plan->cols);
     int64_t threads = (int64_t)row_groups(dg_tables(s), plan) * (plan->tile / plan->cols);
     if (threads > 1024)
-        FAIL(UNDA_ERR_ARG, "plan {%d, %d, %d, %d} has %lld threads a block, expected at most 1024",
-             plan->rows, plan->cols, plan->tile, plan->min_blocks, (long long)threads);
+        FAIL(UNDA_ERR_ARG, "rows %d, cols %d and tile %d make %lld threads a block, expected at most 1024",
+             plan->rows, plan->cols, plan->tile, (long long)threads);
     *launch = (struct launch){(int)threads, shared_of(s, plan, (int)threads), 1, "dg/fused.cu", {"dg_fused"}};
     return UNDA_OK;
 }
@@ -145,8 +162,7 @@ static int defines(const unda_solver *s, const struct plan *plan, const struct l
                    {"UPDATE", update},
                    {"TILE", plan->tile},
                    {"SHARED_BYTES", launch->shared_bytes},
-                   {plan->kernel == UNDA_KERNEL_NODE ? "THREADS" : "ROWS",
-                    plan->kernel == UNDA_KERNEL_NODE ? launch->threads : plan->rows},
+                   {plan->node ? "THREADS" : "ROWS", plan->node ? launch->threads : plan->rows},
                    {"COLS", plan->cols},
                    {"MIN_BLOCKS", plan->min_blocks},
                    {"UNROLL_VOLUME", plan->unroll_volume},

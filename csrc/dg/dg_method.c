@@ -16,7 +16,6 @@ static unda_status check(const unda_solver_options *o)
         {"degree", offsetof(unda_solver_options, degree), 1, MAX_DEGREE},
         {"flux", offsetof(unda_solver_options, flux), 0, 1},
         {"integrator", offsetof(unda_solver_options, integrator), 0, 1},
-        {"kernel", offsetof(unda_solver_options, kernel), 0, UNDA_KERNEL_NODE},
     };
     return solver_check_ranges(o, ranges, sizeof ranges / sizeof *ranges);
 }

@@ -95,4 +95,7 @@ void dg_points_free(void *points);
 unda_status dg_sample(unda_solver *s, const unda_receivers *receivers, double *values);
 unda_status dg_energy(unda_solver *s, double *energy);
 
+/* dg_kernels.c */
+extern const struct kernel *const dg_kernels[];
+
 #endif

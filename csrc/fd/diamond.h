@@ -16,6 +16,9 @@ int64_t diamond_reach(const struct diamond_tile *tile);
 int64_t diamond_rows(const unda_solver *s, const struct diamond_tile *tile);
 int64_t diamond_stages(const unda_solver *s, const struct diamond_tile *tile, int64_t levels);
 int diamond_sms(const unda_solver *s, const struct diamond *d);
+extern const struct kernel diamond_kernel;
+/* Its parts; levels: of a launch, or of a pass of the window. */
+void diamond_describe(const unda_solver *s, const struct diamond *d, int64_t levels, unda_solver_info *info);
 
 /* diamond_points.c */
 unda_status diamond_list_sources(unda_solver *s, struct diamond *d);

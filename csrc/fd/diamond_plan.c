@@ -52,18 +52,6 @@ static const char *refusal(const unda_solver *s)
     return NULL;
 }
 
-/* Parts of the tile that options fix, at unda_solver_options.plan[first + i]. */
-enum {
-    FIRST_PART = 2,
-    ZB_PART = 6,
-    OLD_PART,
-    UNROLL_PART,
-    CHUNK_PART,
-    VARIABLE_PART,
-    END_PART,
-    SMS_PART = END_PART
-};
-
 /* Grids taller than a block of that tile, float32, one c, by half the order: blocks of 12, 9, 6 and 4
  * warps; one copy of the code. */
 static const struct diamond_tile tall[MAX_DIAMOND_HALF] = {{5, 1, 384, 0, 1, 5, 0, 0, 0, 0, 0},
@@ -79,11 +67,12 @@ static bool left(int32_t given, int part)
 
 static struct diamond_tile in_table(const unda_solver *s)
 {
-    const int32_t *plan = s->options.plan;
+    const unda_solver_options *o = &s->options;
     int half = fd_tables(s)->half, kind = s->real_bytes == 8 ? 2 : !fd_tables(s)->uniform;
     struct diamond_tile tile = tiles[kind][half - 1];
-    if (kind == 0 && fd_tables(s)->axis[2].total > tile.zb && left(plan[FIRST_PART], tall[half - 1].dts) &&
-        left(plan[FIRST_PART + 1], tall[half - 1].step) && left(plan[ZB_PART], tall[half - 1].zb))
+    if (kind == 0 && fd_tables(s)->axis[2].total > tile.zb &&
+        left(kernel_part(o, "dts"), tall[half - 1].dts) &&
+        left(kernel_part(o, "step"), tall[half - 1].step) && left(kernel_part(o, "zb"), tall[half - 1].zb))
         tile = tall[half - 1];
     tile.old = tile.old && !fd_is_matched(fd_tables(s)); /* which change level n - 1 in shared memory */
     if (fd_has_layers(fd_tables(s)) && !tile.old)
@@ -92,31 +81,53 @@ static struct diamond_tile in_table(const unda_solver *s)
     return tile;
 }
 
+const struct kernel diamond_kernel = {
+    "diamond",
+    12,
+    {{"rows", 1, 16, UNDA_TUNED_NOT},
+     {"planes", 1, INT32_MAX, UNDA_TUNED_NOT}, /* of the steps that kernel step takes */
+     {"dts", 2, 64, UNDA_TUNED_NOT},
+     {"step", 1, MAX_DIAMOND_HALF, UNDA_TUNED_NOT},
+     {"levels", 1, MOST_GIVEN, UNDA_TUNED_NOT},
+     {"fewest", 1, INT32_MAX, UNDA_TUNED_NOT},
+     {"zb", 1, 1024, UNDA_TUNED_NOT},
+     {"old", 1, 2, UNDA_TUNED_NOT},
+     {"unroll", 1, 2, UNDA_TUNED_NOT},
+     {"chunk", 1, 1024, UNDA_TUNED_NOT},
+     {"variable", 1, 2, UNDA_TUNED_NOT},
+     {"sms", 1, INT32_MAX, UNDA_TUNED_NOT}}};
+
+void diamond_describe(const unda_solver *s, const struct diamond *d, int64_t levels, unda_solver_info *info)
+{
+    const struct diamond_tile *tile = &d->tile;
+    kernel_describe_part(info, "dts", tile->dts);
+    kernel_describe_part(info, "step", tile->step);
+    kernel_describe_part(info, "levels", levels);
+    kernel_describe_part(info, "fewest", tile->fewest);
+    kernel_describe_part(info, "zb", tile->zb);
+    kernel_describe_part(info, "old", 1 + tile->old);
+    kernel_describe_part(info, "unroll", tile->unroll);
+    kernel_describe_part(info, "chunk", tile->chunk);
+    kernel_describe_part(info, "variable", tile->variable);
+    kernel_describe_part(info, "sms", diamond_sms(s, d));
+}
+
 static const char *fix(const unda_solver *s, struct diamond_tile *tile)
 {
-    const int32_t *plan = s->options.plan;
-    int old = 1 + tile->old, unroll = plan[UNROLL_PART];
+    const unda_solver_options *o = &s->options;
+    int old = 1 + tile->old, unroll = kernel_part(o, "unroll"), given_old = kernel_part(o, "old");
     const struct {
-        int *value, least, most;
-        const char *wrong;
-    } part[END_PART - FIRST_PART] = {{&tile->dts, 2, 64, "dts is not within 2..64"},
-                                     {&tile->step, 1, MAX_DIAMOND_HALF, "step is not within 1..4"},
-                                     {&tile->levels, 1, 65535, "levels is not within 1..65535"},
-                                     {&tile->fewest, 1, INT32_MAX, "fewest is negative"},
-                                     {&tile->zb, 1, 1024, "zb is not within 1..1024"},
-                                     {&old, 1, 2, "old is not 1 or 2"},
-                                     {&tile->unroll, 1, 2, "unroll is not 1 or 2"},
-                                     {&tile->chunk, 1, 1024, "chunk is not within 1..1024"},
-                                     {&tile->variable, 1, 2, "variable is not 1 or 2"}};
-    for (int i = FIRST_PART; i < END_PART; i++)
-        if (plan[i]) {
-            if (plan[i] < part[i - FIRST_PART].least || plan[i] > part[i - FIRST_PART].most)
-                return part[i - FIRST_PART].wrong;
-            *part[i - FIRST_PART].value = plan[i];
-        }
-    if (unroll == 1 && plan[OLD_PART] == 2)
+        const char *name;
+        int *value;
+    } part[] = {{"dts", &tile->dts},       {"step", &tile->step},   {"levels", &tile->levels},
+                {"fewest", &tile->fewest}, {"zb", &tile->zb},       {"old", &old},
+                {"unroll", &tile->unroll}, {"chunk", &tile->chunk}, {"variable", &tile->variable}};
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        if (kernel_part(o, part[i].name))
+            *part[i].value = kernel_part(o, part[i].name);
+    if (unroll == 1 && given_old == 2)
         return "old is 2, which takes unroll 2";
-    if (plan[OLD_PART] == 2 && fd_is_matched(fd_tables(s)))
+    if (given_old == 2 && fd_is_matched(fd_tables(s)))
         return "old is 2, and a side has a matched layer";
     tile->old = old == 2 && unroll != 1;
     tile->unroll = tile->old ? 2 : tile->unroll;
@@ -138,7 +149,7 @@ const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
     tile->zb = (int)((nz + tile->num_zb - 1) / tile->num_zb);
     if (tile->num_zb > 1)
         tile->zb = (tile->zb + 3) / 4 * 4; /* ghosts are fetched as vectors of four words */
-    if (tile->num_zb > 1 && half > 1 && tile->variable && !s->options.plan[VARIABLE_PART])
+    if (tile->num_zb > 1 && half > 1 && tile->variable && !kernel_part(&s->options, "variable"))
         tile->variable = 1; /* or registers spill */
     if (!tile->fewest)
         tile->fewest = tile->levels < fewest[half - 1] ? tile->levels : fewest[half - 1];
@@ -174,7 +185,8 @@ int64_t diamond_rows(const unda_solver *s, const struct diamond_tile *tile)
 bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile)
 {
     enum { NUM_SM = 132, LEAST_LEVELS = 128, LONG = 1024, HOPPER = 90 };
-    int half = fd_tables(s)->half, zb = s->options.plan[ZB_PART] ? s->options.plan[ZB_PART] : in_table(s).zb;
+    int half = fd_tables(s)->half, given = kernel_part(&s->options, "zb");
+    int zb = given ? given : in_table(s).zb;
     int least = half == MAX_DIAMOND_HALF ? LONG : LEAST_LEVELS;
     bool plain = fd_tables(s)->uniform && s->real_bytes == 4, layers = fd_has_layers(fd_tables(s));
     if (fd_is_matched(
@@ -214,7 +226,7 @@ int64_t diamond_stages(const unda_solver *s, const struct diamond_tile *tile, in
 /* SMs that towers may occupy: those of the plan, at least the blocks of one tower. */
 int diamond_sms(const unda_solver *s, const struct diamond *d)
 {
-    int num = gpu_info(fd_cuda(s)->gpu)->num_sm, wanted = s->options.plan[SMS_PART];
+    int num = gpu_info(fd_cuda(s)->gpu)->num_sm, wanted = kernel_part(&s->options, "sms");
     num = wanted && wanted < num ? wanted : num;
     return num < d->tile.num_zb ? d->tile.num_zb : num;
 }

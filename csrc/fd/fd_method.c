@@ -60,13 +60,7 @@ static unda_status check(const unda_solver_options *o)
         FAIL(UNDA_ERR_ARG, "order is %d, expected an even number, 2..%d", f->order, 2 * MAX_HALF);
     if (!(isfinite(f->speed_max) && f->speed_max > 0))
         FAIL(UNDA_ERR_ARG, "speed_max is %g, expected a finite number > 0", f->speed_max);
-    bool tiled = o->kernel == UNDA_KERNEL_TILED && o->device == UNDA_DEVICE_CPU;
-    bool diamond = o->kernel == UNDA_KERNEL_DIAMOND && o->device != UNDA_DEVICE_CPU;
-    if (o->kernel != UNDA_KERNEL_AUTO && o->kernel != UNDA_KERNEL_STEP && !tiled && !diamond)
-        FAIL(UNDA_ERR_ARG, "kernel is %d, expected %d (auto), %d (step) or %d (%s)", o->kernel,
-             UNDA_KERNEL_AUTO, UNDA_KERNEL_STEP,
-             o->device == UNDA_DEVICE_CPU ? UNDA_KERNEL_TILED : UNDA_KERNEL_DIAMOND,
-             o->device == UNDA_DEVICE_CPU ? "tiled" : "diamond");
+    bool tiled = kernel_is(o, "tiled");
     if (tiled && o->boundary &&
         (o->boundary[0] == UNDA_BOUNDARY_PERIODIC || o->boundary[2] == UNDA_BOUNDARY_PERIODIC))
         FAIL(UNDA_ERR_ARG, "x or y is periodic, along which kernel tiled marches; expected kernel step");
@@ -75,10 +69,6 @@ static unda_status check(const unda_solver_options *o)
     if (f->window > 0 && (f->scheme != UNDA_SCALAR || o->device == UNDA_DEVICE_CPU))
         FAIL(UNDA_ERR_ARG,
              "window is %d, expected 0 or -1: only the scalar scheme on CUDA devices has windows", f->window);
-    int most = f->scheme == UNDA_STAGGERED ? 64 : 16;
-    if (o->plan[0] < 0 || o->plan[0] > most || o->plan[1] < 0)
-        FAIL(UNDA_ERR_ARG, "plan is {%d, %d}, expected 0..%d rows of a block or steps of a tile, >= 0 planes",
-             o->plan[0], o->plan[1], most);
     if (!o->boundary)
         FAIL(UNDA_ERR_ARG, "boundary is NULL, expected [6]");
     for (int a = 0; a < 3; a++)

@@ -46,7 +46,7 @@ static void choose_tile(const unda_solver *s, struct scalar_cpu *t)
     int64_t half = fd->half, num_y = fd->axis[1].total, row_bytes = t->base.stride[1] * s->real_bytes;
     bool vain = row_bytes * (fd->uniform ? 2 : 3) * num_y * fd->axis[0].total < TILE_BYTES ||
                 front_bytes(s, row_bytes, 2, TILE_Y) > TILE_BYTES;
-    bool step = (s->options.kernel == UNDA_KERNEL_AUTO && vain) || s->options.kernel == UNDA_KERNEL_STEP ||
+    bool step = (!kernel_is(&s->options, "tiled") && vain) || kernel_is(&s->options, "step") ||
                 fd->axis[0].side[0] == SIDE_PERIODIC || fd->axis[1].side[0] == SIDE_PERIODIC;
     int64_t rows = step ? STEP_Y : TILE_Y, depth = step ? 1 : MAX_DEPTH;
     if (step)
@@ -57,10 +57,12 @@ static void choose_tile(const unda_solver *s, struct scalar_cpu *t)
         num_block = (num_block + s->threads - 1) / s->threads * s->threads;
         rows = (num_y + num_block - 1) / num_block;
     }
-    t->block_y = s->options.plan[1] ? s->options.plan[1] : (int)rows;
+    int given = kernel_part(&s->options, "rows");
+    t->block_y = given ? given : (int)rows;
     while (depth > 2 && front_bytes(s, row_bytes, depth, t->block_y) > TILE_BYTES)
         depth--;
-    t->depth = s->options.plan[0] && !step ? s->options.plan[0] : (int)depth;
+    given = kernel_part(&s->options, "depth");
+    t->depth = given && !step ? given : (int)depth;
     t->num_block = (num_y + t->block_y - 1) / t->block_y;
 }
 
@@ -294,14 +296,21 @@ static unda_status rest(unda_solver *s)
     return UNDA_OK;
 }
 
+static const struct kernel step = {
+    "step", 2, {{"depth", 1, 16, UNDA_TUNED_NOT}, {"rows", 1, INT32_MAX, UNDA_TUNED_NOT}}};
+static const struct kernel tiled = {
+    "tiled", 2, {{"depth", 1, 16, UNDA_TUNED_NOT}, {"rows", 1, INT32_MAX, UNDA_TUNED_NOT}}};
+static const struct kernel *const kernels[] = {&step, &tiled, NULL};
+
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
-    info->kernel = tables(s)->depth > 1 ? UNDA_KERNEL_TILED : UNDA_KERNEL_STEP;
-    info->plan[0] = tables(s)->depth;
-    info->plan[1] = tables(s)->block_y;
+    kernel_describe(info, tables(s)->depth > 1 ? "tiled" : "step");
+    kernel_describe_part(info, "depth", tables(s)->depth);
+    kernel_describe_part(info, "rows", tables(s)->block_y);
 }
 
 const struct fd_engine fd_scalar_cpu = {.base = {.name = "cpu",
+                                                 .kernels = kernels,
                                                  .create = create,
                                                  .destroy = destroy,
                                                  .record = fd_record,

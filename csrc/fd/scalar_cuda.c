@@ -26,8 +26,8 @@ static unda_status lay_out(const unda_solver *s, struct scalar_cuda *t)
     const struct fd *fd = fd_tables(s);
     int64_t unit = 128 / s->real_bytes, words = fd->axis[2].total;
     const char *why = diamond_choose(s, &t->diamond.tile);
-    t->many = s->options.kernel == UNDA_KERNEL_DIAMOND ||
-              (s->options.kernel == UNDA_KERNEL_AUTO && !why && diamond_pays(s, &t->diamond.tile));
+    t->many = kernel_is(&s->options, "diamond") ||
+              (!kernel_is(&s->options, "step") && !why && diamond_pays(s, &t->diamond.tile));
     if (t->many && why)
         FAIL(UNDA_ERR_ARG, "kernel diamond cannot run this: %s; expected kernel step", why);
     if (t->many) {
@@ -201,7 +201,7 @@ static unda_status compile(unda_solver *s, struct scalar_cuda *t)
 
 static unda_status compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
 {
-    if (s->options.kernel == UNDA_KERNEL_DIAMOND)
+    if (kernel_is(&s->options, "diamond"))
         return diamond_compile_only(s, compute_capability, resources);
     char text[NUM_OPTION][OPTION_BYTES];
     const char *options[NUM_OPTION];
@@ -251,7 +251,8 @@ static int choose_chunk(const unda_solver *s, const struct scalar_cuda *t)
     int64_t tiles = ((t->base.pitch * s->real_bytes + 511) / 512) * ((rows + t->tile_y - 1) / t->tile_y);
     int64_t chunk = num * tiles / (8 * gpu_info(t->base.gpu)->num_sm) + 1;
     chunk = chunk < least ? least : chunk;
-    chunk = s->options.plan[1] ? s->options.plan[1] : chunk < most ? chunk : most;
+    int64_t given = kernel_part(&s->options, "planes");
+    chunk = given ? given : chunk < most ? chunk : most;
     return (int)(chunk < num ? chunk : num);
 }
 
@@ -262,7 +263,8 @@ static unda_status create(unda_solver *s)
     s->data = t;
     TRY(plan(s, t));
     t->base.source_version = t->base.group_version = -1;
-    t->tile_y = s->options.plan[0] ? s->options.plan[0] : TILE_Y;
+    int rows = kernel_part(&s->options, "rows");
+    t->tile_y = rows ? rows : TILE_Y;
     fork_mark();
     TRY(gpu_open(&t->base.gpu, s->options.device));
     TRY(gpu_stream_new(&t->base.stream, t->base.gpu));
@@ -296,22 +298,28 @@ static void destroy(unda_solver *s)
     s->data = NULL;
 }
 
+static const struct kernel step_kernel = {"step",
+                                          3,
+                                          {{"rows", 1, 16, UNDA_TUNED_BY_HALF},
+                                           {"planes", 1, INT32_MAX, UNDA_TUNED_BY_HALF},
+                                           {"levels", 1, MOST_GIVEN, UNDA_TUNED_NOT}}};
+static const struct kernel *const scalar_kernels[] = {&step_kernel, &diamond_kernel, NULL};
+
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
     const struct scalar_cuda *t = scalar_cuda(s);
     const struct diamond_tile *tile = &t->diamond.tile;
-    const int plan[] = {t->tile_y,    t->chunk,     tile->dts,      tile->step,
-                        tile->levels, tile->fewest, tile->zb,       1 + tile->old,
-                        tile->unroll, tile->chunk,  tile->variable, diamond_sms(s, &t->diamond)};
     info->window = (int32_t)t->streamed.slab;
-    info->kernel = t->many ? UNDA_KERNEL_DIAMOND : UNDA_KERNEL_STEP;
     info->spill_bytes = t->many                                            ? t->diamond.kernel.spill_bytes
                         : t->step.spill_bytes > t->step_layers.spill_bytes ? t->step.spill_bytes
                                                                            : t->step_layers.spill_bytes;
-    for (size_t i = 0; i < (t->many ? sizeof plan / sizeof *plan : 2); i++)
-        info->plan[i] = plan[i];
-    if (t->streamed.slab)
-        info->plan[LEVELS_PART] = (int32_t)t->streamed.levels;
+    kernel_describe(info, t->many ? "diamond" : "step");
+    kernel_describe_part(info, "rows", t->tile_y);
+    kernel_describe_part(info, "planes", t->chunk);
+    if (t->many)
+        diamond_describe(s, &t->diamond, t->streamed.slab ? t->streamed.levels : tile->levels, info);
+    else
+        kernel_describe_part(info, "levels", t->streamed.slab ? t->streamed.levels : 0);
 }
 
 /* ---- state ---- */
@@ -607,6 +615,7 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
 }
 
 const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
+                                                  .kernels = scalar_kernels,
                                                   .create = create,
                                                   .destroy = destroy,
                                                   .record = fd_record,

@@ -6,7 +6,7 @@
 
 #include "fd_cuda.h"
 
-enum { LEVELS_PART = 4 }; /* of unda_solver_options.plan: steps of a launch or a pass */
+enum { MOST_GIVEN = 65535 }; /* steps of a launch or a pass */
 
 /* The tile of kernel diamond (cuda/fd/diamond.cu). */
 struct diamond_tile {

@@ -17,18 +17,20 @@ static int share(int all, int threads)
 struct staggered_tile staggered_choose_tile(const unda_solver *s)
 {
     enum { THREADS = 128 };
-    const int32_t *plan = s->options.plan;
+    const unda_solver_options *o = &s->options;
     int half = fd_tables(s)->half, num = fd_tables(s)->num_field, real = (int)s->real_bytes;
     bool few = (num <= 4 && half <= 4) || (num <= 6 && half <= 3 && real == 4);
     int all = few ? 768 : num <= 6 || half <= 3 ? 512 : 384; /* threads an SM */
-    int width = plan[2] ? plan[2] : half > 5 && num > 4 ? 1 : 8 / real;
+    int width = kernel_part(o, "width");
+    width = width ? width : half > 5 && num > 4 ? 1 : 8 / real;
     int64_t num_y = fd_tables(s)->axis[1].total;
-    int lanes = plan[4] ? plan[4] : 32;
-    int rows = plan[0] ? plan[0] : THREADS / lanes < num_y ? THREADS / lanes : (int)num_y;
+    int lanes = kernel_part(o, "lanes") ? kernel_part(o, "lanes") : 32;
+    int rows = kernel_part(o, "rows"), given = kernel_part(o, "blocks");
+    rows = rows ? rows : THREADS / lanes < num_y ? THREADS / lanes : (int)num_y;
     int blocks = share(all, rows * lanes);
     struct staggered_tile tile = {rows, lanes, width, blocks, blocks};
-    if (plan[3] && plan[3] != blocks)
-        tile.blocks = tile.inside = plan[3];
+    if (given && given != blocks)
+        tile.blocks = tile.inside = given;
     else if (real == 4 && half <= (num == 6 ? 3 : 2)) /* benchmarks/NOTES.md */
         tile.inside = share(num <= 4 ? 1024 : num <= 6 ? 640 : 384, rows * lanes);
     return tile;
@@ -42,7 +44,8 @@ int staggered_choose_planes(const unda_solver *s, enum staggered_part part)
 {
     enum { PLENTY = 8192 };
     struct staggered_tile tile = staggered_choose_tile(s);
-    int64_t num = fd_tables(s)->axis[0].total, given = s->options.plan[1], planes = 8 * fd_tables(s)->half;
+    int64_t num = fd_tables(s)->axis[0].total, given = kernel_part(&s->options, "planes"),
+            planes = 8 * fd_tables(s)->half;
     int64_t across =
         fd_tables(s)->axis[1].total / tile.rows * (fd_tables(s)->axis[2].total / (tile.lanes * tile.width));
     if (fd_tables(s)->num_field <= 4)

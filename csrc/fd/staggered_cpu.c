@@ -112,10 +112,13 @@ static void destroy(unda_solver *s)
     s->data = NULL;
 }
 
+static const struct kernel step = {.name = "step"};
+static const struct kernel *const kernels[] = {&step, NULL};
+
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
     (void)s;
-    info->kernel = UNDA_KERNEL_STEP;
+    kernel_describe(info, "step");
 }
 
 static unda_status clear(unda_solver *s)
@@ -224,6 +227,7 @@ static unda_status rest(unda_solver *s)
 }
 
 const struct fd_engine fd_staggered_cpu = {.base = {.name = "cpu",
+                                                    .kernels = kernels,
                                                     .create = create,
                                                     .destroy = destroy,
                                                     .record = fd_record,

@@ -185,18 +185,27 @@ static void destroy(unda_solver *s)
     s->data = NULL;
 }
 
+static const struct kernel step = {"step",
+                                   5,
+                                   {{"rows", 1, 64, UNDA_TUNED_BY_HALF},
+                                    {"planes", 1, INT32_MAX, UNDA_TUNED_BY_HALF},
+                                    {"width", 1, 4, UNDA_TUNED_BY_HALF},
+                                    {"blocks", 1, 16, UNDA_TUNED_BY_ONE},
+                                    {"lanes", 16, 64, UNDA_TUNED_NOT}}};
+static const struct kernel *const kernels[] = {&step, NULL};
+
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
-    info->kernel = UNDA_KERNEL_STEP;
+    kernel_describe(info, "step");
     for (int i = 0; i < 2 * STAGGERED_PARTS; i++) {
         int32_t spill = tables(s)->pass[i / STAGGERED_PARTS][i % STAGGERED_PARTS].spill_bytes;
         info->spill_bytes = spill > info->spill_bytes ? spill : info->spill_bytes;
     }
-    info->plan[0] = tables(s)->tile.rows;
-    info->plan[1] = staggered_choose_planes(s, STAGGERED_INSIDE);
-    info->plan[2] = tables(s)->tile.width;
-    info->plan[3] = tables(s)->tile.blocks;
-    info->plan[4] = tables(s)->tile.lanes;
+    kernel_describe_part(info, "rows", tables(s)->tile.rows);
+    kernel_describe_part(info, "planes", staggered_choose_planes(s, STAGGERED_INSIDE));
+    kernel_describe_part(info, "width", tables(s)->tile.width);
+    kernel_describe_part(info, "blocks", tables(s)->tile.blocks);
+    kernel_describe_part(info, "lanes", tables(s)->tile.lanes);
 }
 
 /* ---- state ---- */
@@ -346,6 +355,7 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
 }
 
 const struct fd_engine fd_staggered_cuda = {.base = {.name = "cuda",
+                                                     .kernels = kernels,
                                                      .create = create,
                                                      .destroy = destroy,
                                                      .record = fd_record,

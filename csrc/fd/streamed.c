@@ -39,7 +39,7 @@ static int64_t most(int64_t a, int64_t b)
 
 /* ---- the plan ---- */
 
-enum { MOST_LEVELS = 256, MOST_GIVEN = 65535 };
+enum { MOST_LEVELS = 256 };
 
 /* Rows beyond those that are done which are read (2 M), or go meanwhile. */
 static int64_t rows_above(const struct fd *fd, const struct streamed *w)
@@ -88,11 +88,8 @@ static unda_status fill_plan(const unda_solver *s, struct scalar_cuda *t, int64_
 {
     struct streamed *w = &t->streamed;
     int64_t half = fd_tables(s)->half, unit = w->reach > 0 ? w->reach : 1,
-            given = s->options.plan[LEVELS_PART];
+            given = kernel_part(&s->options, "levels");
     bool chosen = fd_tables(s)->window < 0;
-    if (given < 0 || given > MOST_GIVEN)
-        FAIL(UNDA_ERR_ARG, "plan[%d] is %lld levels, expected 0..%d", LEVELS_PART, (long long)given,
-             MOST_GIVEN);
     room = room >= all ? all : chosen ? rounded(room) : room;
     w->slab = chosen ? most(room / 16 / unit, 1) * unit
                      : (least(fd_tables(s)->window, fd_tables(s)->axis[1].total) + unit - 1) / unit * unit;

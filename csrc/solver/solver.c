@@ -58,6 +58,13 @@ static unda_status check_options(const unda_solver_options *o)
     return UNDA_OK;
 }
 
+unda_status solver_engine(const unda_solver_options *o, const struct engine **engine)
+{
+    TRY(check_options(o));
+    *engine = methods[o->method]->engine(o);
+    return UNDA_OK;
+}
+
 /* What is known before any table is. */
 static unda_status begin(unda_solver *s, const unda_solver_options *o)
 {
@@ -69,7 +76,7 @@ static unda_status begin(unda_solver *s, const unda_solver_options *o)
     s->real_bytes = o->precision == UNDA_FLOAT32 ? 4 : 8;
     s->method = methods[o->method];
     s->engine = s->method->engine(o);
-    return UNDA_OK;
+    return kernel_check(o, s->engine->kernels);
 }
 
 static unda_status need_mesh(const unda_solver *s, const unda_mesh *mesh)

@@ -5,6 +5,7 @@
 #define UNDA_SOLVER_H
 
 #include "../base/base.h"
+#include "kernel.h"
 
 #include <stdatomic.h>
 
@@ -30,6 +31,7 @@ struct stage;
 /* How a method runs on a kind of machine. */
 struct engine {
     const char *name;
+    const struct kernel *const *kernels; /* ends with NULL */
     unda_status (*create)(unda_solver *s);
     void (*destroy)(unda_solver *s);
     unda_status (*record)(unda_solver *s, struct receiver_group *group);
@@ -53,7 +55,7 @@ struct engine {
     unda_status (*retime)(unda_solver *s);
     /* Bytes that create allocates, from the sizes in the method's tables alone. */
     unda_status (*forecast)(unda_solver *s);
-    /* Fills kernel and plan of info. May be NULL. */
+    /* Fills kernel and parts of info. May be NULL. */
     void (*describe)(const unda_solver *s, unda_solver_info *info);
     /* May be NULL: no kernels. */
     unda_status (*profile)(unda_solver *s, int64_t num_run, unda_profile *profile);
@@ -151,6 +153,8 @@ static inline int64_t receivers_num_cell(const unda_receivers *r)
 }
 
 /* solver.c */
+/* The engine that options ask for. */
+unda_status solver_engine(const unda_solver_options *options, const struct engine **engine);
 /* Before anything depends on dt but tables: dt_stable is known better. */
 unda_status solver_set_stable(unda_solver *s, double dt_stable);
 /* Room for calls of max_step steps: of receivers, then of the engine. */

@@ -48,6 +48,7 @@ _STRUCTS = (
     "unda_device_info",
     "unda_limits",
     "unda_kernel_resources",
+    "unda_kernel_info",
 )
 
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from . import _core
 from ._check import integer, number
+from ._core import lib
 from .errors import ArgumentError
 from .limits import choose_device, device_number
 
-__all__ = ["KERNELS", "PLAN", "PRECISIONS", "choice", "common_options", "plan", "precision"]
+__all__ = ["PRECISIONS", "choice", "common_options", "kernel_choice", "kernel_parts", "kernels", "precision"]
 
-PLAN = ("rows", "cols", "tile", "blocks", "unroll_volume", "unroll_lift")
-KERNELS = ("auto", "fused", "node", "step", "tiled", "diamond")  # in the order of unda_kernel
 PRECISIONS = ("float32", "float64")
 
 
@@ -37,15 +37,38 @@ def precision(dtype: Any) -> int:
     return choice("dtype", name, PRECISIONS)
 
 
-def plan(options: Mapping[str, int] | None, names: Sequence[str]) -> list[int]:
-    """Return kernel_options as the library takes them: 0 where it chooses."""
+def kernel_choice(kernel: Any, options: Mapping[str, int] | None) -> dict[str, Any]:
+    """Return ``kernel`` and ``kernel_options`` as the library takes them, which knows the names."""
+    if not isinstance(kernel, str):
+        raise ArgumentError(f"kernel is {kernel!r}, expected a name")
     if options is not None and not isinstance(options, Mapping):
-        raise ArgumentError(f"kernel_options is {options!r}, expected a dict with {list(names)}")
-    options = options or {}
-    unknown = [name for name in options if name not in names]
-    if unknown:
-        raise ArgumentError(f"kernel_options has {unknown}; there are {list(names)}")
-    return [integer(name, options.get(name, 0), 0, 2**31 - 1) for name in names]
+        raise ArgumentError(f"kernel_options is {options!r}, expected a dict")
+    parts = [(name, integer(str(name), value, 0, 2**31 - 1)) for name, value in (options or {}).items()]
+    long = [name for name in (kernel, *dict(parts)) if not isinstance(name, str) or len(name.encode()) > 15]
+    if long or len(parts) > lib.UNDA_MAX_PART:
+        raise ArgumentError(f"kernel is {kernel!r}, kernel_options {options!r}: there are no such names")
+    return {
+        "kernel": kernel.encode(),
+        "num_part": len(parts),
+        "part": [{"name": name.encode(), "value": value} for name, value in parts],
+    }
+
+
+def kernels(options: Any) -> dict[str, dict[str, int]]:
+    """Return the kernels that the library has for options, of each part what a tuner tries (unda_tuned)."""
+    found: dict[str, dict[str, int]] = {}
+    info, num = _core.new_struct("unda_kernel_info"), 1
+    while len(found) < num:
+        _core.check(lib.unda_kernel_get(options, len(found), info))
+        num = info.num_kernel
+        parts = range(info.num_part)
+        found[_core.text(info.name)] = {_core.text(info.part[i]): info.tuned[i] for i in parts}
+    return found
+
+
+def kernel_parts(info: Any) -> dict[str, int]:
+    """Return the parts of the kernel in use by name."""
+    return {_core.text(part.name): int(part.value) for part in info.part[0 : info.num_part]}
 
 
 def common_options(

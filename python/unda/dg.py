@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from ._check import flag, integer
-from ._options import KERNELS, PLAN, PRECISIONS, choice, common_options, plan
+from ._options import PRECISIONS, choice, common_options, kernel_choice
 from .boundary import Boundaries
 from .errors import ArgumentError
 from .limits import choose_device
@@ -182,8 +182,7 @@ class DG(MeshSimulation):
             integrator=choice("integrator", integrator, ("lsrk4", "ab3")),
             material=material,
             boundary=boundaries.codes,
-            plan=plan(kernel_options, PLAN),
-            kernel=choice("kernel", kernel, KERNELS[:3]),
+            **kernel_choice(kernel, kernel_options),
         )
         return options, material, boundaries, chosen
 

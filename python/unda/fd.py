@@ -14,7 +14,7 @@ import numpy as np
 from . import _core
 from ._check import flag, integer, number
 from ._core import ffi, lib
-from ._options import PRECISIONS, choice, common_options, plan
+from ._options import PRECISIONS, common_options, kernel_choice
 from .errors import ArgumentError
 from .fd_scheme import Scalar, scheme_of
 from .fd_sides import code_of, conditions, flat_axes, frequency_of, stretch_of
@@ -29,13 +29,6 @@ from .medium import Medium
 from .solver import forecast
 
 __all__ = ["FD"]
-
-_KERNELS = {
-    "auto": lib.UNDA_KERNEL_AUTO,
-    "step": lib.UNDA_KERNEL_STEP,
-    "tiled": lib.UNDA_KERNEL_TILED,
-    "diamond": lib.UNDA_KERNEL_DIAMOND,
-}
 
 
 def _window(given: Any) -> int:
@@ -252,10 +245,9 @@ class FD(GridSimulation):
             **common,
             method=lib.UNDA_FD,
             physics=getattr(lib, f"UNDA_{medium.physics.upper()}"),
-            kernel=_KERNELS[list(_KERNELS)[choice("kernel", kernel, list(_KERNELS))]],
+            **kernel_choice(kernel, kernel_options),
             material=material,
             boundary=np.array([code_of(side) for side in sides.values()], np.int32),
-            plan=plan(kernel_options, kind.plans["cpu" if chosen == "cpu" else "cuda"]),
             fd=grid_options,
         )
         return options, grid_options, sides, kind, chosen

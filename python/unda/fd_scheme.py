@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -40,8 +40,6 @@ class Scalar:
         The classes of its absorbing layers; the first one stands for "absorbing".
     conditions : tuple of str
         Words for sides.
-    plans : dict of str to tuple of str
-        Names of the parts of the plan on "cpu" and "cuda".
     """
 
     name, code = "scalar", int(lib.UNDA_SCALAR)
@@ -49,13 +47,6 @@ class Scalar:
     names: tuple[str, ...] = ("p", "p_previous")
     layers: tuple[type[CPML | Damping], ...] = (CPML, Damping)
     conditions: tuple[str, ...] = ("absorbing", "rigid", "free", "periodic")
-    plans: ClassVar[dict[str, tuple[str, ...]]] = {
-        "cpu": ("depth", "rows"),
-        "cuda": (
-            "rows", "planes", "dts", "step", "levels", "fewest", "zb", "old", "unroll", "chunk", "variable",
-            "sms",
-        ),
-    }  # fmt: skip
 
     medium: Medium
 
@@ -106,9 +97,6 @@ class Staggered(Scalar):
 
     name, code = "staggered", int(lib.UNDA_STAGGERED)
     layers = (CPML,)
-    plans: ClassVar[dict[str, tuple[str, ...]]] = {
-        "cpu": (), "cuda": ("rows", "planes", "width", "blocks", "lanes"),
-    }  # fmt: skip
 
     def __init__(self, medium: Medium) -> None:
         if not isinstance(medium, Medium):

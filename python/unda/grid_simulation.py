@@ -93,11 +93,6 @@ class GridSimulation(Simulation):
     def _size(self) -> tuple[int, str]:
         return self.grid.num_node, "cell"
 
-    def _plan(self, info: Any) -> dict[str, int]:
-        names = self._scheme.plans["cuda" if info.on_gpu else "cpu"]
-        found = dict(zip(names, map(int, info.plan), strict=False))
-        return {name: part for name, part in found.items() if part} if info.on_gpu else found
-
     def _about(self) -> str:
         shape = " x ".join(map(str, self.grid.shape))
         padded = " x ".join(map(str, self.padded))

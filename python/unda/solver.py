@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from . import _core
 from ._check import integer
 from ._core import ffi, lib
-from ._options import KERNELS, PLAN
+from ._options import kernel_parts
 from ._run_control import Alone, alone
 from .errors import ArgumentError, ForkError, OutOfMemoryError
 from .incident import PlaneWave
@@ -133,17 +133,14 @@ class Solver:
             "dt": self.dt,
             "device": device,
             **device_info(device),
-            "kernel": KERNELS[info.kernel] if info.kernel else None,
-            "kernel_options": self._plan(info) if info.kernel else None,
+            "kernel": _core.text(info.kernel) or None,
+            "kernel_options": kernel_parts(info) if _core.text(info.kernel) else None,
             "threads": int(info.threads),
             "version": _core.version(),
             "source_hash": _core.text(lib.unda_source_hash()),
             "numpy": np.__version__,
             "python": platform.python_version(),
         }
-
-    def _plan(self, info: Any) -> dict[str, int]:
-        return dict(zip(PLAN, map(int, info.plan), strict=False))
 
     def _live(self) -> Any:
         """Return the library's solver, or raise where it is closed or another process's."""

@@ -21,22 +21,22 @@ import numpy as np
 from . import _core, _cuda
 from ._core import lib
 from ._files import read_file, replacing
-from ._options import PLAN, PRECISIONS
+from ._options import PRECISIONS, kernels
 from .errors import DeviceLostError, Error
 from .grid import Block
-from .limits import device_info
+from .limits import device_info, device_number
 
 __all__ = ["tuned", "tuned_grid"]
 
 Plan = dict[str, int]
 Choice = tuple[str, Plan | None]
 
-# Other values to try of each part of a tile of DG.
-_OTHERS = {
-    "rows": lambda n: (n - 1, n + 1),
-    "cols": lambda n: (n // 2, 2 * n),
-    "tile": lambda n: (n // 2, 2 * n),
-    "blocks": lambda n: (n - 1, n + 1, 2 * n),
+# Other values to try of a part, by what the library says of it.
+_OTHERS: dict[int, Callable[[int], tuple[int, ...]]] = {
+    lib.UNDA_TUNED_NOT: lambda n: (),
+    lib.UNDA_TUNED_BY_ONE: lambda n: (n - 1, n + 1),
+    lib.UNDA_TUNED_BY_HALF: lambda n: (n // 2, 2 * n),
+    lib.UNDA_TUNED_BOTH: lambda n: (n - 1, n + 1, 2 * n),
 }
 _RUNS = 10  # launches of each candidate
 _STEPS = 40  # of each candidate on a grid, where a launch is one
@@ -198,21 +198,24 @@ def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[st
             return sim._kernel_seconds(_RUNS)["stage"]["seconds"], sim.config["kernel_options"]
 
     search = _Search(measure)
-    first, plan = search.seconds("fused", None)
-    best, plan = search.climb("fused", first, plan, _changed)
-    node, _ = search.seconds("node", None)
-    choice: Choice = ("node", None) if node < best else ("fused", plan)
-    best = min(best, node)
+    options = _core.new_struct("unda_solver_options", method=lib.UNDA_DG, device=device_number(device))
+    best, first, choice = math.inf, math.inf, ("auto", None)
+    for kernel, parts in kernels(options).items():
+        begin, plan = search.seconds(kernel, None)
+        seconds, plan = search.climb(kernel, begin, plan, lambda at, parts=parts: _changed(at, parts))
+        if seconds < best:
+            best, choice = seconds, (kernel, plan)
+        first = min(first, begin)
     _announce(memory.key, choice, best, first, search.num, "stage")
     memory.keep(choice, best)
     return choice
 
 
-def _changed(plan: Mapping[str, int]) -> Iterator[Plan]:
-    for name, others in _OTHERS.items():
-        for value in others(plan[name]):
+def _changed(plan: Plan, parts: Mapping[str, int]) -> Iterator[Plan]:
+    for name, tuned in parts.items():
+        for value in _OTHERS[tuned](plan[name]):
             if value >= 1:
-                yield {part: value if part == name else plan[part] for part in PLAN}
+                yield {**plan, name: value}
 
 
 def _mesh_key(mesh: Any, medium: Any, device: str, keywords: Mapping[str, Any]) -> str:
@@ -235,21 +238,24 @@ def tuned_grid(
     if device == "cpu":
         _core.logger.info("tune=True: there is nothing to choose on the CPU")
         return kernel, fixed
-    memory = _Memory(_grid_key(method, grid, medium, device, kernel, fixed, keywords))
+    options, key = _grid_key(method, grid, medium, device, kernel, fixed, keywords)
+    memory, table = _Memory(key), kernels(options)
     fixed = {name: value for name, value in (fixed or {}).items() if value}  # 0: not fixed
     keywords = {**keywords, "device": device}
-    kernels = ("step", "diamond") if kernel == "auto" and keywords["scheme"] == "scalar" else (kernel,)
+    tried = list(table) if kernel == "auto" else [kernel]
+    others = {one: {name for parts in table.values() for name in parts} - set(table.get(one, ())) for one in tried}
+    mine = {one: {name: fixed[name] for name in fixed if name not in others[one]} for one in tried}
     known = memory.recall(method, grid, medium, keywords)
-    if known and known[0] in kernels and fixed.items() <= (known[1] or {}).items():
+    if known and known[0] in tried and mine[known[0]].items() <= (known[1] or {}).items():
         return known
     scratch = _Scratch(method, grid, medium, keywords)
     search = _Search(scratch.measure)
     best, first, choice = math.inf, math.inf, (kernel, fixed)
-    for one in kernels:
-        begin, plan = scratch.begin(one, fixed, search if one == "diamond" != kernel else None)
-        seconds, plan = search.climb(one, begin, plan, lambda at: _near(at, fixed, scratch.num_z))
+    for one in tried:
+        begin, plan = scratch.begin(one, mine[one], search if one == "diamond" != kernel else None)
+        seconds, plan = search.climb(one, begin, plan, lambda at, one=one: _near(at, mine[one], scratch.num_z))
         if seconds < best:
-            best, first, choice = seconds, begin, (one, {**plan, **fixed})
+            best, first, choice = seconds, begin, (one, {**plan, **mine[one]})
     _announce(memory.key, choice, best, first, search.num, "step")
     memory.keep(choice, best)
     return choice
@@ -258,8 +264,8 @@ def tuned_grid(
 def _grid_key(
     method: Any, grid: Any, medium: Any, device: str, kernel: str, fixed: Mapping[str, int] | None,
     keywords: Mapping[str, Any],
-) -> str:  # fmt: skip
-    """Name what the best choice depends on; refuses what `FD` would refuse."""
+) -> tuple[Any, str]:  # fmt: skip
+    """Return the library's options, and a name of what the best choice depends on; refuses what `FD` would."""
     given = {name: keywords[name] for name in keywords if name not in ("sample_dt", "allow_unstable")}
     options, grid_options, sides, scheme, _ = method._options(
         grid, medium, device=device, kernel=kernel, kernel_options=fixed, **given
@@ -267,7 +273,7 @@ def _grid_key(
     layers = [int(width) for width in grid_options.layer]
     kinds = sorted({type(side).__name__ for side in sides.values() if not isinstance(side, str)})
     periodic = [name for name, side in sides.items() if side == "periodic"]
-    return ", ".join([
+    return options, ", ".join([
         *_where(device), f"FD {scheme.name}", medium.physics, f"order {grid_options.order}",
         PRECISIONS[options.precision], "constant" if grid_options.uniform else "variable",
         f"layers {layers} {kinds}", f"periodic {periodic}", " x ".join(map(str, grid.shape)),

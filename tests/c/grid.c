@@ -181,8 +181,8 @@ static void refuse_grids(void)
     OPTIONS(boundary = exact);
     OPTIONS(material = NULL);
     OPTIONS(physics = UNDA_ELASTIC);
-    OPTIONS(kernel = UNDA_KERNEL_FUSED);
-    OPTIONS(plan[0] = -1);
+    OPTIONS(num_part = 1);
+    OPTIONS(num_part = -1);
     OPTIONS(dt = NAN);
     OPTIONS(sample_dt = -1);
     GRID(size_bytes = 0);

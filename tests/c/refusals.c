@@ -134,7 +134,14 @@ static void refuse_options(struct rig *rig)
     OPTION(precision = 2);
     OPTION(flux = 2);
     OPTION(integrator = 2);
-    OPTION(kernel = 3);
+    OPTION(kernel[0] = 3);
+    OPTION(num_part = UNDA_MAX_PART + 1);
+    unda_kernel_info kernel = {.size_bytes = sizeof kernel}, no_kernel = {0};
+    CALL(unda_kernel_get(NULL, 0, &kernel));
+    CALL(unda_kernel_get(&fine, -1, &kernel));
+    CALL(unda_kernel_get(&fine, 2, &kernel));
+    CALL(unda_kernel_get(&fine, 0, NULL));
+    CALL(unda_kernel_get(&fine, 0, &no_kernel));
     OPTION(device = -2);
     OPTION(threads = -1);
     OPTION(dt = -1);

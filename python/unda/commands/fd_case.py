@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _core, _cuda
 from .._core import lib
-from .._options import plan
+from .._options import kernel_choice
 from ..fd import FD
 from ..fd_scheme import Scalar, Staggered
 from ..grid import Grid
@@ -96,7 +96,7 @@ def simulation(
     threads : int, optional
         CPU threads.
     options : dict of str to int, optional
-        Parts of the plan.
+        Parts of the kernel.
     receivers : int
         Their number.
     window : "auto", None or int
@@ -146,9 +146,8 @@ def compile_kernel(
     made = _core.new_struct(
         "unda_solver_options", method=lib.UNDA_FD, fd=fd, precision=int(case["dtype"] == "float64"),
         physics=getattr(lib, f"UNDA_{'ACOUSTIC' if scalar else physics.upper()}"),
-        kernel=getattr(lib, f"UNDA_KERNEL_{case['kernel'].upper()}"),
         boundary=np.array([side] * 5 + [top if layers else wall], np.int32),
-        plan=plan(options, kind.plans["cuda"]),
+        **kernel_choice(case["kernel"], options),
     )  # fmt: skip
     found = _core.new_struct("unda_kernel_resources")
     _cuda.prepare()

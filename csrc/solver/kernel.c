@@ -1,0 +1,131 @@
+/* kernel.c: kernels and their parts by name: what options ask for, and what an engine has. Not here: the
+ * kernels (dg/dg_kernels.c, fd/scalar_cpu.c, fd/scalar_cuda.c, fd/staggered.c). */
+#include "kernel.h"
+
+#include "solver.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool kernel_is(const unda_solver_options *o, const char *name)
+{
+    return strcmp(o->kernel, name) == 0;
+}
+
+static bool any(const unda_solver_options *o)
+{
+    return o->kernel[0] == '\0' || kernel_is(o, "auto");
+}
+
+int32_t kernel_part(const unda_solver_options *o, const char *name)
+{
+    for (int i = 0; i < o->num_part; i++)
+        if (strcmp(o->part[i].name, name) == 0)
+            return o->part[i].value;
+    return 0;
+}
+
+/* ---- checks ---- */
+
+static unda_status check_text(const char *what, const char *text, size_t room)
+{
+    if (!memchr(text, '\0', room))
+        FAIL(UNDA_ERR_ARG, "%s has no end, expected a name of up to %zu bytes", what, room - 1);
+    return UNDA_OK;
+}
+
+/* Appends ", name" as far as there is room. */
+static void list_name(char *text, size_t room, const char *name)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, room - used, "%s%s", used ? ", " : "", name);
+}
+
+static const struct kernel_part *find_part(const struct kernel *kernel, const char *name)
+{
+    for (int i = 0; i < kernel->num_part; i++)
+        if (strcmp(kernel->part[i].name, name) == 0)
+            return &kernel->part[i];
+    return NULL;
+}
+
+/* A part need be in one of the kernels that may be chosen. */
+static unda_status check_part(const unda_solver_options *o, const unda_part *given,
+                              const struct kernel *const *list)
+{
+    char names[512] = "";
+    const struct kernel_part *part = NULL;
+    TRY(check_text("a kernel's part", given->name, sizeof given->name));
+    for (int k = 0; list[k]; k++)
+        if (any(o) || kernel_is(o, list[k]->name)) {
+            part = part ? part : find_part(list[k], given->name);
+            for (int i = 0; i < list[k]->num_part; i++)
+                if (k == 0 || !any(o) || !find_part(list[0], list[k]->part[i].name))
+                    list_name(names, sizeof names, list[k]->part[i].name);
+        }
+    if (!part)
+        FAIL(UNDA_ERR_ARG, "kernel %s has no part %s, expected one of %s", any(o) ? "auto" : o->kernel,
+             given->name, names[0] ? names : "none");
+    if (given->value && (given->value < part->low || given->value > part->high))
+        FAIL(UNDA_ERR_ARG, "%s is %d, expected %d..%d, or 0 to have it chosen", given->name, given->value,
+             part->low, part->high);
+    return UNDA_OK;
+}
+
+unda_status kernel_check(const unda_solver_options *o, const struct kernel *const *list)
+{
+    char names[256] = "auto";
+    bool found = false;
+    TRY(check_text("kernel", o->kernel, sizeof o->kernel));
+    for (int i = 0; list[i]; i++) {
+        found = found || kernel_is(o, list[i]->name);
+        list_name(names, sizeof names, list[i]->name);
+    }
+    if (!found && !any(o))
+        FAIL(UNDA_ERR_ARG, "kernel is %s, expected one of %s", o->kernel, names);
+    if (o->num_part < 0 || o->num_part > UNDA_MAX_PART)
+        FAIL(UNDA_ERR_ARG, "num_part is %d, expected 0..%d", o->num_part, UNDA_MAX_PART);
+    for (int i = 0; i < o->num_part; i++)
+        TRY(check_part(o, &o->part[i], list));
+    return UNDA_OK;
+}
+
+/* ---- telling ---- */
+
+void kernel_describe(unda_solver_info *info, const char *name)
+{
+    snprintf(info->kernel, sizeof info->kernel, "%s", name);
+}
+
+void kernel_describe_part(unda_solver_info *info, const char *name, int64_t value)
+{
+    if (value == 0)
+        return;
+    unda_part *part = &info->part[info->num_part++];
+    snprintf(part->name, sizeof part->name, "%s", name);
+    part->value = (int32_t)value;
+}
+
+unda_status unda_kernel_get(const unda_solver_options *options, int32_t index, unda_kernel_info *info)
+{
+    CHECK_SIZE(info, unda_kernel_info);
+    const struct engine *engine;
+    TRY(solver_engine(options, &engine));
+    int32_t num = 0;
+    while (engine->kernels[num])
+        num++;
+    if (index < 0 || index >= num)
+        FAIL(UNDA_ERR_ARG, "index is %d, expected 0..%d: the kernels of engine %s", index, num - 1,
+             engine->name);
+    const struct kernel *kernel = engine->kernels[index];
+    info->num_kernel = num;
+    info->num_part = kernel->num_part;
+    snprintf(info->name, sizeof info->name, "%s", kernel->name);
+    for (int i = 0; i < kernel->num_part; i++) {
+        snprintf(info->part[i], sizeof info->part[i], "%s", kernel->part[i].name);
+        info->low[i] = kernel->part[i].low;
+        info->high[i] = kernel->part[i].high;
+        info->tuned[i] = kernel->part[i].tuned;
+    }
+    return UNDA_OK;
+}

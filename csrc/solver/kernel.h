@@ -1,0 +1,29 @@
+/* kernel.h: kernels by name, each with named parts that a caller may choose; 0 leaves a part to the engine.
+ * An engine lists what it has. Not here: how a kernel computes (dg/dg_cuda.h, fd/). */
+#ifndef UNDA_KERNEL_H
+#define UNDA_KERNEL_H
+
+#include "../base/base.h"
+
+struct kernel_part {
+    const char *name;
+    int32_t low, high;
+    unda_tuned tuned;
+};
+struct kernel {
+    const char *name;
+    int32_t num_part;
+    struct kernel_part part[UNDA_MAX_PART];
+};
+
+/* What options give for a part, 0 where they leave it open. */
+int32_t kernel_part(const unda_solver_options *options, const char *name);
+/* Whether options name this kernel. */
+bool kernel_is(const unda_solver_options *options, const char *name);
+/* Refuses kernels and parts that are not in the list, which ends with NULL, and values out of range. */
+unda_status kernel_check(const unda_solver_options *options, const struct kernel *const *list);
+/* The kernel in use, then each of its parts; 0: that part does not apply. */
+void kernel_describe(unda_solver_info *info, const char *name);
+void kernel_describe_part(unda_solver_info *info, const char *name, int64_t value);
+
+#endif
