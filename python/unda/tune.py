@@ -12,7 +12,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -199,10 +199,11 @@ def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[st
 
     search = _Search(measure)
     options = _core.new_struct("unda_solver_options", method=lib.UNDA_DG, device=device_number(device))
-    best, first, choice = math.inf, math.inf, ("auto", None)
+    best, first = math.inf, math.inf
+    choice: Choice = ("auto", None)
     for kernel, parts in kernels(options).items():
         begin, plan = search.seconds(kernel, None)
-        seconds, plan = search.climb(kernel, begin, plan, lambda at, parts=parts: _changed(at, parts))
+        seconds, plan = search.climb(kernel, begin, plan, partial(_changed, parts=parts))
         if seconds < best:
             best, choice = seconds, (kernel, plan)
         first = min(first, begin)
@@ -253,7 +254,7 @@ def tuned_grid(
     best, first, choice = math.inf, math.inf, (kernel, fixed)
     for one in tried:
         begin, plan = scratch.begin(one, mine[one], search if one == "diamond" != kernel else None)
-        seconds, plan = search.climb(one, begin, plan, lambda at, one=one: _near(at, mine[one], scratch.num_z))
+        seconds, plan = search.climb(one, begin, plan, partial(_near, fixed=mine[one], num_z=scratch.num_z))
         if seconds < best:
             best, first, choice = seconds, begin, (one, {**plan, **mine[one]})
     _announce(memory.key, choice, best, first, search.num, "step")

@@ -1,0 +1,63 @@
+"""Kernels and their parts come from the library's tables: the documents name them all, others are refused."""
+
+from pathlib import Path
+
+import cuda_device
+import pytest
+import unda
+from unda import _core
+from unda._core import lib
+from unda._options import kernels
+
+cuda_device.prepare()
+DOCUMENT = (Path(__file__).parent.parent / "docs" / "kernel_options.md").read_text()
+GRID, MEDIUM = unda.Grid((9, 8, 7), 1.0), unda.Acoustic(rho=1.0, c=1.0)
+
+
+def table(method, device, scheme=0):
+    fd = _core.new_struct("unda_fd_options", scheme=scheme)
+    return kernels(_core.new_struct("unda_solver_options", method=method, device=device, fd=fd))
+
+
+@pytest.mark.parametrize(
+    ("method", "device", "scheme", "names"),
+    [
+        (lib.UNDA_DG, 0, 0, ["fused", "node"]),
+        (lib.UNDA_FD, -1, lib.UNDA_SCALAR, ["step", "tiled"]),
+        (lib.UNDA_FD, 0, lib.UNDA_SCALAR, ["step", "diamond"]),
+        (lib.UNDA_FD, -1, lib.UNDA_STAGGERED, ["step"]),
+        (lib.UNDA_FD, 0, lib.UNDA_STAGGERED, ["step"]),
+    ],
+)
+def test_the_page_names_every_kernel_and_part(method, device, scheme, names):
+    found = table(method, device, scheme)
+    assert list(found) == names
+    assert [one for parts in found.values() for one in (*found, *parts) if f"`{one}`" not in DOCUMENT
+            and f'"{one}"' not in DOCUMENT] == []  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"kernel": "hexagon"}, "kernel is hexagon, expected one of auto, step, tiled"),
+        ({"kernel": "diamond"}, "kernel is diamond, expected one of auto, step, tiled"),
+        ({"kernel": "hexagons beyond any name"}, "no such names"),
+        ({"kernel": 3}, "expected a name"),
+        ({"kernel_options": {"towers": 1}}, "no part towers, expected one of depth, rows$"),
+        ({"kernel_options": {"towers": 1}, "scheme": "staggered"}, "no part towers, expected one of none"),
+        ({"kernel_options": {"depth": 17}}, "depth is 17, expected 1..16"),
+        ({"kernel_options": {f"part{i}": 1 for i in range(99)}}, "no such names"),
+        ({"kernel_options": [1]}, "expected a dict"),
+    ],
+)
+def test_others_are_refused(wrong, message):
+    with pytest.raises(unda.ArgumentError, match=f"(?m){message}"):
+        unda.FD(GRID, MEDIUM, device="cpu", **wrong)
+
+
+@pytest.mark.gpu_or_stand_in
+def test_a_part_of_another_kernel_is_refused_and_with_auto_taken():
+    options = {"device": "cuda", "boundary": {"*": "rigid"}, "kernel_options": {"dts": 2}}
+    with pytest.raises(unda.ArgumentError, match="kernel step has no part dts"):
+        unda.FD(GRID, MEDIUM, kernel="step", **options)
+    assert "dts" not in unda.FD(GRID, MEDIUM, kernel="auto", **options).config["kernel_options"]
