@@ -40,9 +40,9 @@ def program():
     subprocess.run(make, cwd=ROOT, check=True, capture_output=True)
     # The folder may hold objects of sources that are gone.
     objects = subprocess.check_output(["make", "-s", "objects", *library], cwd=ROOT, text=True).split()
-    sources = [ROOT / "tests" / "c" / name for name in ("library.c", "rig.c", "grid.c", "refusals.c")]
+    sources = [ROOT / "tests" / "c" / name for name in ("library.c", "rig.c", "grid.c", "ranges.c", "refusals.c")]
     target = BUILD / f"library.{os.getpid()}"
-    flags = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-fopenmp", f"-I{ROOT / 'csrc'}"]
+    flags = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-fopenmp", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'cuda'}"]
     link = ["-Wl,--wrap=aligned_alloc", "-lm", "-ldl", "-lpthread", "-o", target]
     command = ["gcc", *flags, *SANITIZERS.split(), *sources, *objects, *link]
     subprocess.run(command, check=True, capture_output=True)
@@ -114,6 +114,13 @@ def test_after_the_clock_was_set_nothing_of_the_old_one_comes_back(device):
     """A state that was never good is not replaced by what happens to be in memory; its step stays."""
     found = succeeds("clock", device)
     assert (found["refused"], found["step"], found["kept"]) == ("1", "7", "1")
+
+
+@pytest.mark.parametrize(("device", "kernel"), [("cpu", "fused"), ("cuda", "fused"), ("cuda", "node")])
+def test_a_stage_in_two_parts_has_the_bits_of_one(device, kernel):
+    found = succeeds(f"ranges_{kernel}", device)
+    assert found["cases"] == found["same"] == "10"
+    assert found["exchanges"] == found["ended"] and int(found["exchanges"]) >= 10 * 6
 
 
 def test_a_mesh_may_be_freed_before_its_solver():

@@ -234,9 +234,15 @@ static const dg_cpu_block *const stages[][2] = {{dg_cpu_acoustic_f32, dg_cpu_aco
                                                 {dg_cpu_elastic_f32, dg_cpu_elastic_f64},
                                                 {dg_cpu_maxwell_f32, dg_cpu_maxwell_f64}};
 
+static int64_t block(const unda_solver *s)
+{
+    return tables(s)->lanes;
+}
+
 static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begin, int64_t end)
 {
     struct dg_cpu *t = tables(s);
+    TRY(dg_check_range(s, begin, end));
     struct dg_args a = {.q = t->buffer[BUF_Q],
                         .q_new = t->buffer[BUF_NEW],
                         .r = t->buffer[stage->r],
@@ -263,14 +269,15 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
                         .c0 = s->dt * stage->c0,
                         .c1 = s->dt * stage->c1,
                         .c2 = s->dt * stage->c2};
+    int64_t first = (begin + t->lanes - 1) / t->lanes, last = (end + t->lanes - 1) / t->lanes;
     dg_cpu_block block_stage = stages[s->options.physics][!narrow(s)][dg_tables(s)->flux];
 #pragma omp parallel num_threads(s->threads)
     {
         uint32_t kept = parallel_flush();
         void *work = (char *)t->work + omp_get_thread_num() * t->work_bytes;
 #pragma omp for schedule(static)
-        for (int64_t block = begin / t->lanes; block < (end + t->lanes - 1) / t->lanes; block++)
-            block_stage(t, &a, stage->update, block * t->lanes, block, work);
+        for (int64_t i = first; i < last; i++)
+            block_stage(t, &a, stage->update, i * t->lanes, i, work);
         parallel_restore(kept);
     }
     return UNDA_OK;
@@ -373,6 +380,7 @@ const struct dg_engine dg_cpu = {.base = {.name = "cpu",
                                           .drive = drive,
                                           .run = run,
                                           .find_bad = find_bad,
+                                          .block = block,
                                           .stage = stage,
                                           .copy = copy,
                                           .swap = swap,

@@ -37,7 +37,7 @@ static int list_arrays(const unda_solver *s, struct dg_cuda *t, struct array lis
         {&t->source_range, 4 * (num_block + 1), "source ranges"},
         {&t->list, 8 * packed, "element list"},
         {&t->packed, packed * elem_bytes(s), "packed elements"},
-        {&t->rhs, t->plan.node ? state : 0, "right-hand side"},
+        {&t->rhs, t->plan.kernel->has_rhs ? state : 0, "right-hand side"},
     };
     int count = sizeof fixed / sizeof *fixed;
     memcpy(list, fixed, sizeof fixed);
@@ -53,7 +53,7 @@ static unda_status forecast(unda_solver *s)
 {
     struct dg_cuda t = {0};
     struct array list[MAX_ARRAY];
-    TRY(plan_choose(s, &t.plan, &t.launch));
+    TRY(plan_choose(s, &t.plan));
     int count = list_arrays(s, &t, list);
     s->device_bytes = 0;
     for (int i = 0; i < count; i++)
@@ -87,7 +87,7 @@ static unda_status fill(unda_solver *s, struct dg_cuda *t)
     const struct dg *dg = dg_tables(s);
     double *packed;
     int64_t count, num = dg->num_elem;
-    TRY(plan_pack_matrix(s, &packed, &count));
+    TRY(plan_pack_rows(s, &t->plan, &packed, &count));
     unda_status status = upload_real(s, t->matrix, packed, count);
     array_free(packed);
     TRY(status);
@@ -122,13 +122,13 @@ static unda_status create(unda_solver *s)
     fork_mark();
     TRY(gpu_open(&t->gpu, s->options.device));
     TRY(gpu_stream_new(&t->stream, t->gpu));
-    TRY(plan_choose(s, &t->plan, &t->launch));
+    TRY(plan_choose(s, &t->plan));
     TRY(allocate(s, t));
     TRY(compile_state(s, t));
     TRY(plan_compile(s, UPDATE_LSRK));
     if (s->options.integrator == UNDA_AB3)
         TRY(plan_compile(s, UPDATE_AB3));
-    s->num_launch = dg_tables(s)->integration.kind->num_stage * t->launch.num_part;
+    s->num_launch = dg_tables(s)->integration.kind->num_stage * t->plan.kernel->num_function;
     TRY(solver_add_hook(s, points_launch_record, NULL));
     return fill(s, t);
 }
@@ -157,17 +157,10 @@ static void destroy(unda_solver *s)
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
     const struct plan *plan = &tables(s)->plan;
-    kernel_describe(info, plan->node ? "node" : "fused");
-    if (plan->node) {
-        kernel_describe_part(info, "tile", plan->tile);
-        return;
-    }
-    kernel_describe_part(info, "rows", plan->rows);
-    kernel_describe_part(info, "cols", plan->cols);
-    kernel_describe_part(info, "tile", plan->tile);
-    kernel_describe_part(info, "blocks", plan->min_blocks);
-    kernel_describe_part(info, "unroll_volume", plan->unroll_volume);
-    kernel_describe_part(info, "unroll_lift", plan->unroll_lift);
+    const struct kernel *kernel = &plan->kernel->base;
+    kernel_describe(info, kernel->name);
+    for (int i = 0; i < kernel->num_part; i++)
+        kernel_describe_part(info, kernel->part[i].name, plan->part[i]);
 }
 
 /* ---- stages ---- */
@@ -206,24 +199,32 @@ static struct dg_args arguments(const unda_solver *s, const struct stage *stage)
                             .c2 = s->dt * stage->c2};
 }
 
-static unda_status launch_part(unda_solver *s, const struct stage *stage, int part)
+/* Function number `part` of a stage of elements [begin, end). */
+static unda_status launch_part(unda_solver *s, const struct stage *stage, int part, int64_t begin,
+                               int64_t end)
 {
     struct dg_cuda *t = tables(s);
     struct dg_args a = arguments(s, stage);
-    struct gpu_shape shape = {{t->num_block, 1, 1}, {t->launch.threads, 1, 1}, t->launch.shared_bytes};
+    int64_t block = begin / t->plan.tile, end_block = (end + t->plan.tile - 1) / t->plan.tile;
+    struct gpu_shape shape = {{end_block - block, 1, 1}, {t->plan.threads, 1, 1}, t->plan.shared_bytes};
+    a.first = begin;
+    a.source_range += block;
+    a.incident_range += a.incident_range ? block : 0;
     return gpu_launch(&t->stage_kernel[variant(s, stage->update)][part], t->stream, &shape, &a, sizeof a);
 }
 
-/* Of all elements: the kernels' blocks count from the first. */
+static int64_t block(const unda_solver *s)
+{
+    return tables(s)->plan.tile;
+}
+
 static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begin, int64_t end)
 {
     struct dg_cuda *t = tables(s);
-    if (begin != 0 || end != dg_tables(s)->num_elem)
-        FAIL(UNDA_ERR_INTERNAL, "elements %lld..%lld of a stage, expected all", (long long)begin,
-             (long long)end);
+    TRY(dg_check_range(s, begin, end));
     TRY(plan_compile(s, stage->update));
-    for (int part = 0; part < t->launch.num_part; part++)
-        TRY(launch_part(s, stage, part));
+    for (int part = 0; part < t->plan.kernel->num_function && begin < end; part++)
+        TRY(launch_part(s, stage, part, begin, end));
     return UNDA_OK;
 }
 
@@ -349,8 +350,9 @@ struct timed_part {
 static unda_status queue_part(void *of)
 {
     const struct timed_part *p = of;
-    bool record = p->part == tables(p->s)->launch.num_part;
-    return record ? points_launch_record(p->s, NULL) : launch_part(p->s, p->stage, p->part);
+    bool record = p->part == tables(p->s)->plan.kernel->num_function;
+    return record ? points_launch_record(p->s, NULL)
+                  : launch_part(p->s, p->stage, p->part, 0, dg_tables(p->s)->num_elem);
 }
 
 /* Each kernel leaves the state alone: it goes to the other buffer, the residual to scratch memory. */
@@ -364,12 +366,12 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profil
     t->base_step = s->step - 1; /* record as if one step had been done */
     TRY(points_begin(s));
     TRY(gpu_upload(t->stream, t->clock, clock, sizeof clock));
-    profile->num_kernel = t->launch.num_part + (t->channels.num_channel > 0);
+    profile->num_kernel = t->plan.kernel->num_function + (t->channels.num_channel > 0);
     for (int part = 0; part < profile->num_kernel; part++) {
-        bool record = part == t->launch.num_part;
+        bool record = part == t->plan.kernel->num_function;
         struct timed_part timed = {s, &stage, part};
         snprintf(profile->name[part], sizeof profile->name[part], "%s",
-                 record ? "record" : t->launch.part[part]);
+                 record ? "record" : t->plan.kernel->function[part]);
         profile->launches[part] = record ? 1 : dg_tables(s)->integration.kind->num_stage;
         TRY(gpu_median_seconds(&(struct gpu_work){t->stream, queue_part, &timed}, num_run,
                                &profile->seconds[part]));
@@ -387,6 +389,7 @@ const struct dg_engine dg_cuda = {.base = {.name = "cuda",
                                            .run = run,
                                            .find_bad = state_find_bad,
                                            .reserve = points_reserve,
+                                           .block = block,
                                            .stage = stage,
                                            .copy = state_copy,
                                            .swap = swap,

@@ -5,30 +5,10 @@
 #define UNDA_DG_CUDA_H
 
 #include "../gpu/gpu.h"
-#include "dg_method.h"
+#include "dg_kernel.h"
 
-enum {
-    NUM_UPDATE = 3,
-    NUM_VARIANT = 2 * NUM_UPDATE,
-    MAX_PART = 3,
-    BLOCK = 256,
-    NUM_GRAPH = 2,
-    GRAPH_STEPS = 16
-};
+enum { NUM_UPDATE = 3, NUM_VARIANT = 2 * NUM_UPDATE, BLOCK = 256, NUM_GRAPH = 2, GRAPH_STEPS = 16 };
 #define POINTER(address) ((void *)(uintptr_t)(address))
-
-/* How a stage runs. fused: one kernel, rows and elements a thread, elements a block, blocks an SM at least,
- * columns of the products unrolled. node: three kernels, one node a thread; only tile counts. */
-struct plan {
-    int node; /* 1: kernel node, 0: fused */
-    int rows, cols, tile, min_blocks, unroll_volume, unroll_lift;
-};
-
-/* What the plan makes of a degree, a precision and a physics. */
-struct launch {
-    int threads, shared_bytes, num_part;
-    const char *file, *part[MAX_PART];
-};
 
 struct channels { /* receivers on the device */
     gpu_ptr weight, elem, field, row, num_row, skip, every, first, start, offset, stride, out;
@@ -51,9 +31,8 @@ struct dg_cuda {
     struct gpu *gpu;
     struct gpu_stream *stream;
     struct gpu_module *stage_module[NUM_VARIANT], *state_module;
-    struct gpu_kernel stage_kernel[NUM_VARIANT][MAX_PART], gather, record, find_bad, advance;
+    struct gpu_kernel stage_kernel[NUM_VARIANT][MAX_FUNCTION], gather, record, find_bad, advance;
     struct plan plan;
-    struct launch launch;
     int64_t num_block;
     gpu_ptr buffer[NUM_BUF];
     gpu_ptr elem_record, face_coef, neighbor, face_node, matrix, rhs, clock, bad, packed, list, source_range;
@@ -84,13 +63,9 @@ static inline int64_t elem_bytes(const unda_solver *s)
     return (int64_t)dg_tables(s)->num_node * dg_tables(s)->physics->num_field * s->real_bytes;
 }
 
-/* dg_kernels.c: fill plan and launch; needs only the sizes in dg_tables(s). */
-unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *launch);
+/* dg_kernels.c */
 unda_status plan_compile(unda_solver *s, int update); /* unless that was done */
 unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
-/* The kernel's packing of derivative and lift: *packed is [*count], array_free. */
-unda_status plan_pack_matrix(const unda_solver *s, double **packed, int64_t *count);
-int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan);
 
 /* dg_cuda_state.c */
 unda_status state_read(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values);

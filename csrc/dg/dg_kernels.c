@@ -1,5 +1,5 @@
-/* dg_kernels.c: which kernels run a stage of DG on a CUDA device, with which tiles, and how they are
- * compiled. Not here: what they compute (cuda/dg), launching (dg_cuda.c). Measurements: benchmarks/NOTES.md. */
+/* dg_kernels.c: the kernels of a DG stage on CUDA devices: their table, the choice of one with its parts, their
+ * compilation and matrices. Not here: the kernels (kernel_*.c, cuda/dg), launching (dg_cuda.c). */
 #include "dg_cuda.h"
 
 #include "common/index.h"
@@ -7,78 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* By physics, precision and degree; measured on an H200 (degree 9: after degree 8). */
-static const struct plan fused[3][2][MAX_DEGREE + 1] = {
-    [UNDA_ACOUSTIC][UNDA_FLOAT32] = {[1] = {0, 2, 1, 32, 16, 4, 3},
-                                     [2] = {0, 5, 1, 32, 8, 8, 6},
-                                     [3] = {0, 5, 2, 64, 4, 4, 5},
-                                     [4] = {0, 2, 2, 16, 3, 4, 5},
-                                     [5] = {0, 4, 2, 16, 1, 4, 7},
-                                     [6] = {0, 7, 2, 32, 2, 6, 14},
-                                     [7] = {0, 4, 4, 8, 1, 10, 12},
-                                     [8] = {0, 4, 4, 8, 4, 11, 9},
-                                     [9] = {0, 4, 4, 8, 3, 11, 11}},
-    [UNDA_ACOUSTIC][UNDA_FLOAT64] = {[1] = {0, 1, 1, 32, 8, 4, 3},
-                                     [2] = {0, 5, 1, 32, 4, 4, 6},
-                                     [3] = {0, 5, 1, 32, 4, 4, 5},
-                                     [4] = {0, 5, 2, 16, 2, 4, 5},
-                                     [5] = {0, 4, 2, 16, 1, 8, 7},
-                                     [6] = {0, 3, 2, 8, 1, 6, 7},
-                                     [7] = {0, 4, 2, 8, 1, 6, 6},
-                                     [8] = {0, 3, 2, 4, 1, 8, 9},
-                                     [9] = {0, 3, 2, 4, 1, 8, 11}},
-    [UNDA_ELASTIC][UNDA_FLOAT32] = {[1] = {0, 1, 1, 32, 6, 4, 3},
-                                    [2] = {0, 2, 1, 32, 4, 2, 6},
-                                    [3] = {0, 2, 1, 16, 4, 4, 6},
-                                    [4] = {0, 2, 2, 16, 3, 4, 6},
-                                    [5] = {0, 1, 4, 8, 4, 4, 6},
-                                    [6] = {0, 2, 2, 4, 5, 4, 6},
-                                    [7] = {0, 2, 2, 4, 4, 4, 6},
-                                    [8] = {0, 3, 2, 4, 3, 4, 6},
-                                    [9] = {0, 3, 2, 4, 3, 4, 6}},
-    [UNDA_ELASTIC][UNDA_FLOAT64] = {[1] = {0, 1, 1, 16, 10, 4, 3},
-                                    [2] = {0, 1, 2, 16, 5, 4, 6},
-                                    [3] = {0, 1, 2, 16, 3, 4, 6},
-                                    [4] = {0, 1, 2, 4, 5, 4, 6},
-                                    [5] = {0, 1, 2, 4, 4, 4, 6},
-                                    [6] = {0, 3, 1, 4, 3, 4, 6},
-                                    [7] = {0, 2, 2, 4, 2, 4, 6},
-                                    [8] = {0, 2, 2, 8, 1, 4, 6},
-                                    [9] = {0, 2, 2, 4, 1, 4, 6}},
-    [UNDA_MAXWELL][UNDA_FLOAT32] = {[1] = {0, 2, 1, 32, 12, 4, 3},
-                                    [2] = {0, 1, 2, 32, 5, 4, 6},
-                                    [3] = {0, 2, 2, 32, 4, 4, 6},
-                                    [4] = {0, 1, 4, 8, 7, 4, 6},
-                                    [5] = {0, 1, 4, 8, 5, 4, 6},
-                                    [6] = {0, 1, 4, 8, 3, 4, 6},
-                                    [7] = {0, 1, 4, 4, 5, 4, 6},
-                                    [8] = {0, 4, 2, 4, 5, 4, 6},
-                                    [9] = {0, 4, 2, 4, 4, 4, 6}},
-    [UNDA_MAXWELL][UNDA_FLOAT64] = {[1] = {0, 1, 2, 32, 10, 4, 3},
-                                    [2] = {0, 1, 2, 32, 4, 4, 6},
-                                    [3] = {0, 2, 2, 16, 5, 4, 6},
-                                    [4] = {0, 1, 2, 4, 7, 4, 6},
-                                    [5] = {0, 1, 2, 4, 5, 4, 6},
-                                    [6] = {0, 2, 2, 4, 4, 4, 6},
-                                    [7] = {0, 2, 2, 4, 3, 4, 6},
-                                    [8] = {0, 2, 2, 4, 2, 4, 6},
-                                    [9] = {0, 2, 2, 4, 2, 4, 6}},
-};
-
-static const struct kernel fused_kernel = {"fused",
-                                           6,
-                                           {{"rows", 1, 1024, UNDA_TUNED_BY_ONE},
-                                            {"cols", 1, 1024, UNDA_TUNED_BY_HALF},
-                                            {"tile", 1, 1024, UNDA_TUNED_BY_HALF},
-                                            {"blocks", 1, 32, UNDA_TUNED_BOTH},
-                                            {"unroll_volume", 1, 1024, UNDA_TUNED_NOT},
-                                            {"unroll_lift", 1, 1024, UNDA_TUNED_NOT}}};
-static const struct kernel node_kernel = {"node", 1, {{"tile", 1, 1024, UNDA_TUNED_NOT}}};
-/* The CPU engine takes the same names and leaves them alone, so that a script runs on both. */
-const struct kernel *const dg_kernels[] = {&fused_kernel, &node_kernel, NULL};
-
-/* One node a thread: elements of a block, by degree. */
-static const int node_tile[MAX_DEGREE + 1] = {[1] = 32, 16, 8, 4, 4, 2, 2, 1, 1};
+/* The CPU engine takes the same names and leaves them alone, so that a script runs on both. The first one is
+ * taken where options name none. */
+const struct kernel *const dg_kernels[] = {&dg_kernel_fused.base, &dg_kernel_node.base, NULL};
 
 static int row_groups(const struct dg *dg, const struct plan *plan)
 {
@@ -90,137 +21,104 @@ static int64_t round_up(int64_t count, int64_t unit)
     return (count + unit - 1) / unit * unit;
 }
 
-/* sizeof(struct tile) in tile.h. */
-static int shared_of(const unda_solver *s, const struct plan *plan, int threads)
+int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols)
 {
-    const struct physics *p = dg_tables(s)->physics;
-    int lanes = threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
-    lanes = lanes < 2 ? 1 : lanes < dg_tables(s)->num_face_node ? lanes : dg_tables(s)->num_face_node;
-    int64_t pad = round_up((banks + lanes - 1) / lanes, plan->cols < quad ? plan->cols : quad) % banks;
-    int64_t reals =
-        round_up(dg_tables(s)->num_node * (p->num_ref * plan->tile + pad), quad) +
-        round_up(4 * dg_tables(s)->num_face_node * (p->num_jump[dg_tables(s)->flux] * plan->tile + pad),
-                 quad) +
-        round_up(4 * p->num_kept * plan->tile, quad);
+    const struct dg *dg = dg_tables(s);
+    const struct physics *p = dg->physics;
+    int lanes = plan->threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
+    lanes = lanes < 2 ? 1 : lanes < dg->num_face_node ? lanes : dg->num_face_node;
+    int64_t pad = round_up((banks + lanes - 1) / lanes, cols < quad ? cols : quad) % banks;
+    int64_t reals = round_up(dg->num_node * (p->num_ref * plan->tile + pad), quad) +
+                    round_up(4 * dg->num_face_node * (p->num_jump[dg->flux] * plan->tile + pad), quad) +
+                    round_up(4 * p->num_kept * plan->tile, quad);
     return (int)(reals * s->real_bytes);
 }
 
-unda_status plan_choose(const unda_solver *s, struct plan *plan, struct launch *launch)
+static const struct dg_kernel *find_kernel(const unda_solver_options *o)
 {
-    const unda_solver_options *o = &s->options;
-    *plan = fused[o->physics][o->precision][o->degree];
-    if (kernel_is(o, "node")) {
-        int tile = kernel_part(o, "tile");
-        *plan = (struct plan){1, 1, 1, tile ? tile : node_tile[o->degree], 1, 1, 1};
-        if (plan->tile < 1 || dg_tables(s)->num_node * plan->tile > 1024)
-            FAIL(UNDA_ERR_ARG, "tile is %d, expected 1..%d elements a block", plan->tile,
-                 1024 / dg_tables(s)->num_node);
-        *launch = (struct launch){dg_tables(s)->num_node * plan->tile,
-                                  shared_of(s, plan, dg_tables(s)->num_node * plan->tile),
-                                  3,
-                                  "dg/node.cu",
-                                  {"dg_volume", "dg_surface", "dg_update"}};
-        return UNDA_OK;
+    for (int i = 0; dg_kernels[i]; i++)
+        if (kernel_is(o, dg_kernels[i]->name))
+            return (const struct dg_kernel *)dg_kernels[i];
+    return (const struct dg_kernel *)dg_kernels[0];
+}
+
+unda_status plan_choose(const unda_solver *s, struct plan *plan)
+{
+    *plan = (struct plan){.kernel = find_kernel(&s->options)};
+    const struct kernel *kernel = &plan->kernel->base;
+    plan->kernel->table(s, plan->part);
+    for (int i = 0; i < kernel->num_part; i++) {
+        int given = kernel_part(&s->options, kernel->part[i].name);
+        plan->part[i] = given ? given : plan->part[i];
     }
-    const struct {
-        const char *name;
-        int *value;
-    } parts[] = {{"rows", &plan->rows},
-                 {"cols", &plan->cols},
-                 {"tile", &plan->tile},
-                 {"blocks", &plan->min_blocks},
-                 {"unroll_volume", &plan->unroll_volume},
-                 {"unroll_lift", &plan->unroll_lift}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        int given = kernel_part(o, parts[i].name);
-        *parts[i].value = given ? given : *parts[i].value;
-    }
-    if (plan->tile % plan->cols)
-        FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected a multiple of the %d a thread (cols)",
-             plan->tile, plan->cols);
-    int64_t threads = (int64_t)row_groups(dg_tables(s), plan) * (plan->tile / plan->cols);
-    if (threads > 1024)
-        FAIL(UNDA_ERR_ARG, "rows %d, cols %d and tile %d make %lld threads a block, expected at most 1024",
-             plan->rows, plan->cols, plan->tile, (long long)threads);
-    *launch = (struct launch){(int)threads, shared_of(s, plan, (int)threads), 1, "dg/fused.cu", {"dg_fused"}};
-    return UNDA_OK;
+    return plan->kernel->settle(s, plan);
 }
 
 /* ---- compiling ---- */
 
-enum { NUM_OPTION = 14, OPTION_BYTES = 64 };
+enum { NUM_COMMON = 8, NUM_OPTION = NUM_COMMON + 1 + MAX_DEFINE, OPTION_BYTES = 64 };
 
-/* The defines of a stage's kernels. */
-static int defines(const unda_solver *s, const struct plan *plan, const struct launch *launch, int update,
-                   char text[NUM_OPTION][OPTION_BYTES])
+/* The options that compile a stage; text holds them. */
+static struct gpu_source stage_source(const unda_solver *s, const struct plan *plan, int update,
+                                      char text[NUM_OPTION][OPTION_BYTES], const char *options[NUM_OPTION])
 {
-    const struct {
-        const char *name;
-        int value;
-    } numbers[] = {{"DEGREE", s->options.degree},
-                   {"FLUX_CENTRAL", dg_tables(s)->flux == UNDA_CENTRAL},
-                   {"UPDATE", update},
-                   {"TILE", plan->tile},
-                   {"SHARED_BYTES", launch->shared_bytes},
-                   {plan->node ? "THREADS" : "ROWS", plan->node ? launch->threads : plan->rows},
-                   {"COLS", plan->cols},
-                   {"MIN_BLOCKS", plan->min_blocks},
-                   {"UNROLL_VOLUME", plan->unroll_volume},
-                   {"UNROLL_LIFT", plan->unroll_lift},
-                   {"DECAYS", dg_decays(dg_tables(s))},
-                   {"INCIDENT", dg_tables(s)->num_incident > 0}};
-    int num = 0;
-    snprintf(text[num++], OPTION_BYTES, "-DREAL=%s",
-             s->options.precision == UNDA_FLOAT32 ? "float" : "double");
-    snprintf(text[num++], OPTION_BYTES, "-DPHYSICS=\"%s\"", dg_tables(s)->physics->header);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        snprintf(text[num++], OPTION_BYTES, "-D%s=%d", numbers[i].name, numbers[i].value);
-    return num;
+    struct define list[NUM_OPTION] = {{"DEGREE", s->options.degree},
+                                      {"FLUX_CENTRAL", dg_tables(s)->flux == UNDA_CENTRAL},
+                                      {"UPDATE", update},
+                                      {"TILE", plan->tile},
+                                      {"SHARED_BYTES", plan->shared_bytes},
+                                      {"DECAYS", dg_decays(dg_tables(s))},
+                                      {"INCIDENT", dg_tables(s)->num_incident > 0}};
+    int num = 7, count = 2;
+    num += plan->kernel->defines(plan, list + num);
+    snprintf(text[0], OPTION_BYTES, "-DREAL=%s", s->options.precision == UNDA_FLOAT32 ? "float" : "double");
+    snprintf(text[1], OPTION_BYTES, "-DPHYSICS=\"%s\"", dg_tables(s)->physics->header);
+    for (int i = 0; i < num; i++)
+        snprintf(text[count++], OPTION_BYTES, "-D%s=%d", list[i].name, list[i].value);
+    for (int i = 0; i < count; i++)
+        options[i] = text[i];
+    return (struct gpu_source){plan->kernel->file, options, count};
 }
 
 unda_status plan_compile(unda_solver *s, int update)
 {
     struct dg_cuda *t = tables(s);
+    const struct dg_kernel *kernel = t->plan.kernel;
     int at = variant(s, update);
     if (t->stage_module[at])
         return UNDA_OK;
     char text[NUM_OPTION][OPTION_BYTES];
     const char *options[NUM_OPTION];
-    struct gpu_source source = {t->launch.file, options, defines(s, &t->plan, &t->launch, update, text)};
-    for (int i = 0; i < source.num_option; i++)
-        options[i] = text[i];
+    struct gpu_source source = stage_source(s, &t->plan, update, text, options);
     double begin = clock_seconds();
     TRY(gpu_module_new(&t->stage_module[at], t->gpu, &source));
-    for (int i = 0; i < t->launch.num_part; i++)
-        TRY(gpu_kernel_get(&t->stage_kernel[at][i], t->stage_module[at], t->launch.part[i],
-                           t->launch.shared_bytes));
+    for (int i = 0; i < kernel->num_function; i++)
+        TRY(gpu_kernel_get(&t->stage_kernel[at][i], t->stage_module[at], kernel->function[i],
+                           t->plan.shared_bytes));
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;
 }
 
-/* The worst of a stage's kernels. */
+/* The worst of a stage's functions. */
 unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
 {
     char text[NUM_OPTION][OPTION_BYTES];
     const char *options[NUM_OPTION];
     struct plan plan;
-    struct launch launch;
     unda_kernel_resources worst = {.size_bytes = sizeof worst};
-    TRY(plan_choose(s, &plan, &launch));
+    TRY(plan_choose(s, &plan));
     int update = s->options.integrator == UNDA_AB3 ? UPDATE_AB3 : UPDATE_LSRK;
-    struct gpu_source source = {launch.file, options, defines(s, &plan, &launch, update, text)};
-    for (int i = 0; i < source.num_option; i++)
-        options[i] = text[i];
-    for (int i = 0; i < launch.num_part; i++) {
-        unda_kernel_resources part = {.size_bytes = sizeof part};
-        TRY(gpu_compile_only(&source, launch.part[i], compute_capability, &part));
-        worst.registers = part.registers > worst.registers ? part.registers : worst.registers;
-        worst.spill_bytes = part.spill_bytes > worst.spill_bytes ? part.spill_bytes : worst.spill_bytes;
-        worst.compile_seconds = part.compile_seconds;
-        worst.cubin_bytes = part.cubin_bytes;
+    struct gpu_source source = stage_source(s, &plan, update, text, options);
+    for (int i = 0; i < plan.kernel->num_function; i++) {
+        unda_kernel_resources one = {.size_bytes = sizeof one};
+        TRY(gpu_compile_only(&source, plan.kernel->function[i], compute_capability, &one));
+        worst.registers = one.registers > worst.registers ? one.registers : worst.registers;
+        worst.spill_bytes = one.spill_bytes > worst.spill_bytes ? one.spill_bytes : worst.spill_bytes;
+        worst.compile_seconds = one.compile_seconds;
+        worst.cubin_bytes = one.cubin_bytes;
     }
-    worst.shared_bytes = launch.shared_bytes;
-    worst.threads = launch.threads;
+    worst.shared_bytes = plan.shared_bytes;
+    worst.threads = plan.threads;
     *resources = worst;
     return UNDA_OK;
 }
@@ -233,10 +131,9 @@ int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan)
            (3 * dg_tables(s)->num_node + 4 * dg_tables(s)->num_face_node);
 }
 
-unda_status plan_pack_matrix(const unda_solver *s, double **packed, int64_t *count)
+unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double **packed, int64_t *count)
 {
     const struct element *el = dg_tables(s)->element;
-    const struct plan *plan = &tables(s)->plan;
     int np = el->num_node, nf = el->num_face_node, groups = row_groups(dg_tables(s), plan);
     int64_t column = (int64_t)groups * plan->rows;
     *count = plan_matrix_count(s, plan);

@@ -20,6 +20,16 @@ static unda_status check(const unda_solver_options *o)
     return solver_check_ranges(o, ranges, sizeof ranges / sizeof *ranges);
 }
 
+unda_status dg_check_range(const unda_solver *s, int64_t begin, int64_t end)
+{
+    int64_t block = s->engine->block(s), num = dg_tables(s)->num_elem;
+    if (begin < 0 || begin > end || end > num || (begin % block && begin < end) ||
+        (end % block && end != num))
+        FAIL(UNDA_ERR_INTERNAL, "elements %lld..%lld of a stage, expected whole blocks of %lld",
+             (long long)begin, (long long)end, (long long)block);
+    return UNDA_OK;
+}
+
 static const struct engine *engine(const unda_solver_options *o)
 {
     return o->device == UNDA_DEVICE_CPU ? &dg_cpu.base : &dg_cuda.base;

@@ -43,7 +43,8 @@ struct engine {
     /* Room for calls of max_step steps: stepping allocates nothing afterwards. May be NULL. */
     unda_status (*reserve)(unda_solver *s);
     /* Of methods whose state is in buffers of elements (integrator.h); NULL elsewhere. Stage: of elements
-     * [begin, end), begin the first of a block of the engine. */
+     * [begin, end), whole blocks of so many elements; the last block may have fewer. */
+    int64_t (*block)(const unda_solver *s);
     unda_status (*stage)(unda_solver *s, const struct stage *stage, int64_t begin, int64_t end);
     unda_status (*copy)(unda_solver *s, int to, int from);
     void (*swap)(unda_solver *s, int a, int b);

@@ -34,6 +34,7 @@ struct dg_args {
     const struct dg_incident *incident; /* by ascending face */
     const int *incident_range; /* [block + 1]: those in each block's elements; NULL if there are none */
     long long num_elem;
+    long long first;          /* element of the first block of this launch; the ranges are those from it on */
     long long num_exact_face; /* slots */
     int time;                 /* this stage's time, counted from *clock */
     int num_source;

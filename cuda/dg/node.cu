@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_volume(const __gr
 {
     extern __shared__ __align__(16) unsigned char memory[];
     tile &s = *(tile *)memory;
-    long long first = (long long)blockIdx.x * TILE, left = a.num_elem - first;
+    long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
     int count = left < TILE ? (int)left : TILE;
     for (int i = threadIdx.x; i < count * NP; i += THREADS) {
         long long elem = first + i / NP;
@@ -66,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_surface(const __g
 {
     extern __shared__ __align__(16) unsigned char memory[];
     tile &s = *(tile *)memory;
-    long long first = (long long)blockIdx.x * TILE, left = a.num_elem - first;
+    long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
     int count = left < TILE ? (int)left : TILE;
     load_tile(a, s, first, count);
 #if INCIDENT
@@ -94,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_surface(const __g
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_update(const __grid_constant__ dg_args a)
 {
-    long long first = (long long)blockIdx.x * TILE, left = a.num_elem - first;
+    long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
     int count = left < TILE ? (int)left : TILE;
     int source_first = a.source_range[blockIdx.x], source_last = a.source_range[blockIdx.x + 1];
     for (int i = threadIdx.x; i < count * NP; i += THREADS) {

@@ -195,13 +195,13 @@ static unda_status run_clock(void)
 {
     struct rig rig = {0};
     unda_blowup blowup = {.size_bytes = sizeof blowup};
-    static double huge[NUM_ELEM * MAX_NODE * NUM_FIELD];
+    static double huge[NUM_ELEM * MAX_RIG_NODE * NUM_FIELD];
     TRY_HERE(rig_new(&rig, &(unda_solver_options){.degree = 1, .precision = UNDA_FLOAT64}));
     TRY_HERE(rig_use(&rig, 2));
     TRY_HERE(unda_solver_set_clock(rig.solver, 0, 100, 0));
     unda_status status = rig_step(&rig, 1);
     TRY_HERE(status);
-    for (int i = 0; i < NUM_ELEM * MAX_NODE * NUM_FIELD; i++)
+    for (int i = 0; i < NUM_ELEM * MAX_RIG_NODE * NUM_FIELD; i++)
         huge[i] = NAN;
     TRY_HERE(unda_solver_write(rig.solver, UNDA_STATE, 0, NUM_ELEM, huge));
     TRY_HERE(unda_solver_set_clock(rig.solver, 0, 7, 0));
@@ -222,7 +222,7 @@ static unda_status run_owners(void)
     TRY_HERE(rig_new(&rig, &(unda_solver_options){.degree = 2}));
     unda_mesh_free(rig.mesh);
     rig.mesh = NULL;
-    double coordinates[NUM_ELEM * MAX_NODE * 3], dt[NUM_ELEM];
+    double coordinates[NUM_ELEM * MAX_RIG_NODE * 3], dt[NUM_ELEM];
     TRY_HERE(unda_solver_coordinates(rig.solver, coordinates));
     TRY_HERE(unda_solver_element_dt(rig.solver, dt));
     const double place[3] = {0.3, 0.3, 0.3}, rates[NUM_FIELD] = {1};
@@ -264,15 +264,35 @@ static unda_status run_overflow(void)
     return UNDA_OK;
 }
 
+static unda_status run_ranges_fused(void)
+{
+    return ranges("fused");
+}
+
+static unda_status run_ranges_node(void)
+{
+    return ranges("node");
+}
+
 static const struct {
     const char *name;
     unda_status (*run)(void);
 } scenarios[] = {
-    {"lifecycle", run_lifecycle}, {"memory", run_memory},   {"grid_memory", run_grid_memory},
-    {"staggered", run_staggered}, {"window", run_window},   {"steps", run_steps},
-    {"clock", run_clock},         {"owners", run_owners},   {"unstable", run_unstable},
-    {"refusals", refusals},       {"overrun", run_overrun}, {"leak", run_leak},
+    {"lifecycle", run_lifecycle},
+    {"memory", run_memory},
+    {"grid_memory", run_grid_memory},
+    {"staggered", run_staggered},
+    {"window", run_window},
+    {"steps", run_steps},
+    {"clock", run_clock},
+    {"owners", run_owners},
+    {"unstable", run_unstable},
+    {"refusals", refusals},
+    {"overrun", run_overrun},
+    {"leak", run_leak},
     {"overflow", run_overflow},
+    {"ranges_fused", run_ranges_fused},
+    {"ranges_node", run_ranges_node},
 };
 
 int main(int argc, char **argv)

@@ -129,7 +129,7 @@ static unda_status add_points(struct rig *rig)
 /* Everything that reads a solver or its mesh. */
 static unda_status read_all(struct rig *rig)
 {
-    static double values[NUM_ELEM * MAX_NODE * NUM_FIELD], energy;
+    static double values[NUM_ELEM * MAX_RIG_NODE * NUM_FIELD], energy;
     unda_mesh_info info = {.size_bytes = sizeof info};
     unda_drive driven;
     TRY_HERE(drive(rig, 0, &driven));
@@ -147,7 +147,7 @@ static unda_status read_all(struct rig *rig)
 
 unda_status rig_use(struct rig *rig, int64_t num_step)
 {
-    static const double zeros[NUM_ELEM * MAX_NODE * NUM_FIELD];
+    static const double zeros[NUM_ELEM * MAX_RIG_NODE * NUM_FIELD];
     TRY_HERE(unda_solver_reserve(rig->solver, MAX_STEP));
     TRY_HERE(add_points(rig));
     TRY_HERE(unda_solver_write(rig->solver, UNDA_STATE, 0, NUM_ELEM, zeros));

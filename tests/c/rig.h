@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NUM_ELEM = 24, NUM_FIELD = 4, MAX_NODE = 35, MAX_STEP = 8, MAX_TIME = 5 * MAX_STEP + 2 };
+enum { NUM_ELEM = 24, NUM_FIELD = 4, MAX_RIG_NODE = 35, MAX_STEP = 8, MAX_TIME = 5 * MAX_STEP + 2 };
 
 #define TRY_HERE(call)                                                                                       \
     do {                                                                                                     \
@@ -48,6 +48,9 @@ unda_status grid_use(struct grid *grid, int64_t num_step);
 unda_status grid_step(struct grid *grid, int64_t num_step);
 void grid_free(struct grid *grid);
 unda_status grid_refusals(unda_solver *other); /* other: of another method */
+
+/* ranges.c: stages of DG in parts, by a kernel ("" on the CPU). */
+unda_status ranges(const char *kernel);
 
 /* refusals.c: calls everything with arguments that must be refused. */
 unda_status refusals(void);

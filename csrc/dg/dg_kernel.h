@@ -1,0 +1,49 @@
+/* dg_kernel.h: what a kernel of a DG stage on CUDA devices is: one object a file, listed in dg_kernels.c.
+ * A block takes `tile` elements, a stage runs the kernel's functions one after the other on ranges of blocks.
+ * Next: kernel_fused.c, kernel_node.c, kernel_element.c; cuda/dg (what they compute). */
+#ifndef UNDA_DG_KERNEL_H
+#define UNDA_DG_KERNEL_H
+
+#include "dg_method.h"
+
+enum { MAX_FUNCTION = 3, MAX_DEFINE = 8 };
+
+struct define {
+    const char *name;
+    int value;
+};
+
+struct dg_kernel;
+/* A kernel with its parts chosen for a solver. */
+struct plan {
+    const struct dg_kernel *kernel;
+    int part[UNDA_MAX_PART];         /* in the order of kernel->base.part */
+    int tile, threads, shared_bytes; /* elements, threads, bytes of dynamic shared memory of a block */
+    int rows;                        /* rows of the matrices that stand together, see plan_pack_rows */
+};
+
+struct dg_kernel {
+    struct kernel base;
+    const char *file;
+    int num_function;
+    const char *function[MAX_FUNCTION];
+    bool has_rhs; /* they leave the right-hand side in device memory for each other */
+    /* Values of the parts for physics, precision and degree, before options change them. */
+    void (*table)(const unda_solver *s, int part[UNDA_MAX_PART]);
+    /* The rest of the plan from its parts; refuses what does not fit together. */
+    unda_status (*settle)(const unda_solver *s, struct plan *plan);
+    /* The kernel's own defines, beside those that all have; returns how many. */
+    int (*defines)(const struct plan *plan, struct define list[MAX_DEFINE]);
+};
+extern const struct dg_kernel dg_kernel_fused, dg_kernel_node;
+
+/* dg_kernels.c. Bytes of struct tile in cuda/dg/tile.h for such parts; cols: elements a thread. */
+int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols);
+/* The plan that options ask for; needs only the sizes in dg_tables(s). */
+unda_status plan_choose(const unda_solver *s, struct plan *plan);
+/* Derivative [node][3][group][rows], lift [4 face nodes][group][rows]; group g holds rows g, g + groups, ...
+ * *packed is [*count], array_free. */
+unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double **packed, int64_t *count);
+int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan);
+
+#endif

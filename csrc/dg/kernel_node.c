@@ -1,0 +1,39 @@
+/* kernel_node.c: kernel node: three functions a stage, one node a thread, as in Modave, St-Cyr & Warburton
+ * (2016). Not here: what they compute (cuda/dg/node.cu). */
+#include "dg_kernel.h"
+
+/* Elements of a block, by degree. */
+static const int tiles[MAX_DEGREE + 1] = {[1] = 32, 16, 8, 4, 4, 2, 2, 1, 1};
+
+static void table(const unda_solver *s, int part[UNDA_MAX_PART])
+{
+    part[0] = tiles[s->options.degree];
+}
+
+static unda_status settle(const unda_solver *s, struct plan *plan)
+{
+    int most = 1024 / dg_tables(s)->num_node;
+    if (plan->part[0] > most)
+        FAIL(UNDA_ERR_ARG, "tile is %d, expected 1..%d elements a block", plan->part[0], most);
+    plan->tile = plan->part[0];
+    plan->rows = 1;
+    plan->threads = dg_tables(s)->num_node * plan->tile;
+    plan->shared_bytes = plan_tile_bytes(s, plan, 1);
+    return UNDA_OK;
+}
+
+static int defines(const struct plan *plan, struct define list[MAX_DEFINE])
+{
+    list[0] = (struct define){"THREADS", plan->threads};
+    list[1] = (struct define){"COLS", 1};
+    return 2;
+}
+
+const struct dg_kernel dg_kernel_node = {.base = {"node", 1, {{"tile", 1, 1024, UNDA_TUNED_NOT}}},
+                                         .file = "dg/node.cu",
+                                         .num_function = 3,
+                                         .function = {"dg_volume", "dg_surface", "dg_update"},
+                                         .has_rhs = true,
+                                         .table = table,
+                                         .settle = settle,
+                                         .defines = defines};
