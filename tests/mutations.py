@@ -37,6 +37,7 @@ STAGGERED_SEEN_BY = [
 SEEN_BY_ONE = {
     "csrc/mesh/periodic.c": "test_mesh_connectivity",
     "csrc/base/log.c": "test_errors",
+    "csrc/solver/kernel.c": "test_kernel_table",
     "csrc/fd/staggered_stable.c": "test_fd_medium_dt",
     "csrc/fd/streamed.c": "test_fd_window",
     "csrc/fd/fd_method.c": "test_library_calls",
