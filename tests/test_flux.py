@@ -36,6 +36,7 @@ BODY = """
 #define FLUX_CENTRAL IS_CENTRAL
 #define FN(name) NAME_##name
 #include "physics/PHYSICS.h"
+#include "space/tet_affine.h"
 void NAME(const double *in, const double *out, const REAL *q_in, const REAL *q_out, const double *edge,
           const double *gradient, int face, int condition, REAL *rhs)
 {
@@ -50,7 +51,8 @@ void NAME(const double *in, const double *out, const REAL *q_in, const REAL *q_o
     det = edge[0] * (edge[4] * edge[8] - edge[5] * edge[7]);
     det += edge[1] * (edge[5] * edge[6] - edge[3] * edge[8]);
     det += edge[2] * (edge[3] * edge[7] - edge[4] * edge[6]);
-    FN(geometry)(edge, gradient, record64);
+    for (int i = 0; i < 9; i++)
+        record64[i] = GRAD_DIV ? gradient[i] : edge[i];
     FN(coefficients)(in, det, coef64);
     FN(face_coefficients)(in, condition < 0 ? out : in, scale, det, face64);
     for (int i = 0; i < 9; i++)

@@ -113,7 +113,7 @@ static unda_status copy_material(struct dg *dg, const unda_mesh *mesh, const dou
         double edge[3][3], gradient[9];
         edges(mesh, e, edge);
         double det = gradients_of(edge, gradient);
-        physics->geometry(edge[0], gradient, dg->record + dg->num_word * e);
+        memcpy(dg->record + dg->num_word * e, physics->grad_div ? gradient : edge[0], sizeof gradient);
         physics->coefficients(from, det, dg->record + dg->num_word * e + 9);
     }
     return UNDA_OK;

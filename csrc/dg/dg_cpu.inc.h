@@ -7,6 +7,8 @@
  * Not here: threads and buffers (dg_cpu.c). */
 #include PHYSICS
 
+#include "space/tet_affine.h"
+
 /* ---- what a block knows ---- */
 
 /* Geometry and the material's coefficients; face_coef, frame and what is kept of each face. */
@@ -159,9 +161,9 @@ INLINE void FN(multiply)(const struct dg_cpu *t, int block, int first, int last,
 INLINE void FN(products)(const struct dg_cpu *t, int block, const VEC *u, VEC acc[ROWS][NUM_ACC])
 {
 #if NUM_ACC > 6
-    FN(multiply)(t, block, 0, ROWS, FN(volume_velocity), u, acc);
-    FN(multiply)(t, block, 0, ROWS / 2, FN(volume_stress), u, acc);
-    FN(multiply)(t, block, ROWS / 2, ROWS, FN(volume_stress), u, acc);
+    FN(multiply)(t, block, 0, ROWS, FN(volume_div), u, acc);
+    FN(multiply)(t, block, 0, ROWS / 2, FN(volume_grad), u, acc);
+    FN(multiply)(t, block, ROWS / 2, ROWS, FN(volume_grad), u, acc);
 #else
     FN(multiply)(t, block, 0, ROWS, FN(volume), u, acc);
 #endif

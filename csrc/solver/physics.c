@@ -18,9 +18,10 @@
 /* What a header says about itself; the rest of each entry is written out. */
 #define SIZES                                                                                                \
     .num_field = NUM_FIELD, .num_material = NUM_MATERIAL, .num_wave = NUM_WAVE, .num_coef = NUM_COEF,        \
-    .num_decay = NUM_DECAY, .num_face_coef = NUM_FACE_COEF, .num_ref = NUM_REF, .num_kept = NUM_KEPT
+    .num_decay = NUM_DECAY, .num_face_coef = NUM_FACE_COEF, .num_ref = NUM_REF, .num_kept = NUM_KEPT,        \
+    .grad_div = GRAD_DIV
 #define FUNCTIONS(name)                                                                                      \
-    .geometry = name##_geometry, .coefficients = name##_coefficients, .waves = name##_waves,                 \
+    .coefficients = name##_coefficients, .waves = name##_waves,                                              \
     .face_coefficients = name##_face_coefficients, .energy = name##_energy, .refuse = name##_refuse
 
 static bool positive(double x)

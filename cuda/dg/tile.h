@@ -11,6 +11,7 @@
 #define VAL      REAL
 #define DEVICE   static __device__ __forceinline__
 #include PHYSICS
+#include "space/tet_affine.h"
 #include "common/prefetch.h"
 #include "common/vector.h"
 

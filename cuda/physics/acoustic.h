@@ -6,17 +6,14 @@
  * multiplies. It may be included several times (both precisions, both fluxes). Not here: loops over nodes
  * (cuda/dg, csrc/dg).
  *
- * Frame. The nodes of an affine element live in reference coordinates r_1..r_3 with constant gradients
- * G[j] = grad r_j [1/m]. Fields enter the products as u = (p, w_1, w_2, w_3), w_j = G[j].v, so that
- *   div v = sum_j D_j w_j,
- *   grad p = sum_j G[j] D_j p:
- * six products instead of twelve.
- * Face f lies opposite vertex f. Its outward normal times its height scale, m_f = n_f |grad lambda_f|, is
- * -G[f] for f = 1, 2, 3 and G[1] + G[2] + G[3] for f = 0, so that m_f.v is -w_f or w_1 + w_2 + w_3.
+ * In reference coordinates r_1..r_3 of an element, G[j] = grad r_j, the products take u = (p, w_1, w_2, w_3),
+ * w_j = G[j].v, and give acc = (sum_j D_j w_j, D_1 p, D_2 p, D_3 p): see cuda/space. At a face stands a vector m
+ * along the outward normal, of any length; traces are p and m.v.
  *
  * Flux, exact solution of the Riemann problem, d = (+) - (-), Z = rho c (Wilcox et al. 2010):
  *   vn* - vn- = (Z+ dvn - dp) / (Z- + Z+),    p* - p- = -Z- (vn* - vn-).
  * Both jumps share one scalar, lifted once per face; the central flux has two. */
+#undef GRAD_DIV
 #undef NUM_FIELD
 #undef NUM_MATERIAL
 #undef NUM_WAVE
@@ -30,6 +27,7 @@
 #undef NUM_MIRROR
 #undef NUM_JUMP
 #undef NUM_KEPT
+#define GRAD_DIV      1 /* pairs of a number and a vector, see cuda/space */
 #define NUM_FIELD     4 /* p vx vy vz */
 #define NUM_MATERIAL  2 /* rho [kg/m3], c [m/s] */
 #define NUM_WAVE      1
@@ -38,7 +36,7 @@
 #define NUM_FACE_COEF 3 /* Z+ / (Z- + Z+), -|m| / (Z- + Z+), -Z- / |m| */
 #define NUM_REF       4 /* p w1 w2 w3 */
 #define NUM_ACC       4 /* sum_j D_j w_j, D_1 p, D_2 p, D_3 p */
-#define NUM_FRAME     3 /* m_f */
+#define NUM_FRAME     3 /* m */
 #define NUM_TRACE     2 /* p, m.v */
 #define NUM_MIRROR    2 /* factors of the two */
 #define NUM_KEPT      1 /* -Z- / |m| */
@@ -48,16 +46,7 @@
 #define NUM_JUMP 1 /* |m| (vn* - vn-) */
 #endif
 
-/* The metric that stands before an element's coefficients, nine numbers: grad r_j, from e_j = dx/dr_j and
- * grad r_j (rows). */
-DEVICE void FN(geometry)(const double *edge, const double *gradient, double *metric)
-{
-    (void)edge;
-    for (int i = 0; i < 9; i++)
-        metric[i] = gradient[i];
-}
-
-/* What the kernels need of a material, from what the user gave; det = 6 V or -6 V, e_1 . (e_2 x e_3). */
+/* What the kernels need of a material, from what the user gave; det: of dx/dr. */
 DEVICE void FN(coefficients)(const double *material, double det, double *coef)
 {
     (void)det;
@@ -73,7 +62,7 @@ DEVICE void FN(waves)(const double *material, double *speed, double *impedance)
     impedance[0] = material[0] * material[1];
 }
 
-/* What a face needs of the materials on both sides; scale = |m|, 2 A / |det| on a face of area A. */
+/* What a face needs of the materials on both sides; scale = |m|. */
 DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double scale, double det,
                                   double *face_coef)
 {
@@ -100,36 +89,11 @@ DEVICE void FN(to_reference)(const VAL *q, const VAL *g, VAL *u)
     u[3] = g[6] * q[1] + g[7] * q[2] + g[8] * q[3];
 }
 
-/* One column of the volume products: acc += (sum_j D_j w_j, D_1 p, D_2 p, D_3 p). 6 FMA. */
-DEVICE void FN(volume)(const REAL *d, const VAL *u, VAL *acc)
-{
-    acc[0] += d[0] * u[1];
-    acc[0] += d[1] * u[2];
-    acc[0] += d[2] * u[3];
-    acc[1] += d[0] * u[0];
-    acc[2] += d[1] * u[0];
-    acc[3] += d[2] * u[0];
-}
-
-/* m_f of a face, from the element's gradients. */
-DEVICE void FN(frame)(const VAL *g, int face, VAL *m)
-{
-    for (int i = 0; i < 3; i++)
-        m[i] = face == 0 ? g[i] + g[3 + i] + g[6 + i] : -g[3 * (face - 1) + i];
-}
-
 /* Trace (p, m.v) of a state in physical components. */
 DEVICE void FN(trace)(const VAL *q, const VAL *m, VAL *t)
 {
     t[0] = q[0];
     t[1] = m[0] * q[1] + m[1] * q[2] + m[2] * q[3];
-}
-
-/* The same from reference components. */
-DEVICE void FN(trace_reference)(const VAL *u, int face, VAL *t)
-{
-    t[0] = u[0];
-    t[1] = face == 0 ? u[1] + u[2] + u[3] : face == 1 ? -u[1] : face == 2 ? -u[2] : -u[3];
 }
 
 /* The ordinary flux imposes a boundary condition if the outer trace is `reflect` of the inner one. Between
@@ -165,29 +129,23 @@ DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *fac
 #endif
 }
 
-/* What `spread` needs of a face. */
+/* What `lifted` needs of a face. */
 DEVICE void FN(keep)(const VAL *m, const VAL *face_coef, VAL *kept)
 {
     (void)m;
     kept[0] = face_coef[2];
 }
 
-/* Adds the lifted jump y of one face to acc. */
-DEVICE void FN(spread)(const VAL *y, int face, const VAL *kept, VAL *acc)
+/* The jumps of m.v and of p from what was lifted. */
+DEVICE void FN(lifted)(const VAL *y, const VAL *kept, VAL *z)
 {
+    z[0] = y[0];
 #if FLUX_CENTRAL
-    VAL dp = y[1];
     (void)kept;
+    z[1] = y[1];
 #else
-    VAL dp = kept[0] * y[0];
+    z[1] = kept[0] * y[0];
 #endif
-    acc[0] += y[0];
-    if (face == 0 || face == 1)
-        acc[1] += face == 0 ? dp : -dp;
-    if (face == 0 || face == 2)
-        acc[2] += face == 0 ? dp : -dp;
-    if (face == 0 || face == 3)
-        acc[3] += face == 0 ? dp : -dp;
 }
 
 /* dq/dt = (-rho c^2 acc_0, -1/rho sum_j G[j] acc_j). */

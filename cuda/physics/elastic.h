@@ -4,16 +4,14 @@
  * mu = 0 is a fluid: no special case but that of the central flux below. What the includer defines, and what
  * VAL is: acoustic.h. Not here: loops over nodes. The method: docs/dg.md.
  *
- * Frame. As in acoustic.h, G[j] = grad r_j and m_f = n_f |grad lambda_f| is -G[f] or G[1] + G[2] + G[3].
- * Fields enter the products as u = (v, s_1, s_2, s_3), s_j = sigma G[j], so that
- *   div sigma = sum_j D_j s_j,
- *   grad v = sum_j (D_j v) G[j]^T:
- * 18 products instead of 27. The traction on face f, times |m_f|, is sigma m_f: -s_f or s_1 + s_2 + s_3.
+ * G[j] and m as in acoustic.h. The products take u = (v, s_1, s_2, s_3), s_j = sigma G[j], and give
+ * acc = (sum_j D_j s_j, D_1 v, D_2 v, D_3 v), so that grad v = sum_j (D_j v) G[j]^T. Traces are v and sigma m.
  *
  * Flux, exact solution of the Riemann problem, d = (+) - (-), w = v* - v- (Wilcox et al. 2010):
  *   normal      w_n = (dT_n + Zp+ dv_n) / (Zp- + Zp+),    T_n* - T_n- = Zp- w_n,
  *   tangential  w_t = (dT_t + Zs+ dv_t) / (Zs- + Zs+),    T_t* - T_t- = Zs- w_t,    0 where Zs- + Zs+ = 0.
  * So w alone is lifted. Central: the mean of both states; where one side is a fluid v_t* = v_t-, T_t* = 0. */
+#undef GRAD_DIV
 #undef NUM_FIELD
 #undef NUM_MATERIAL
 #undef NUM_WAVE
@@ -27,6 +25,7 @@
 #undef NUM_MIRROR
 #undef NUM_JUMP
 #undef NUM_KEPT
+#define GRAD_DIV      3 /* v_i and row i of sigma */
 #define NUM_FIELD     9 /* vx vy vz sxx syy szz syz sxz sxy */
 #define NUM_MATERIAL  3 /* rho [kg/m3], vp, vs [m/s] */
 #define NUM_WAVE      2
@@ -35,7 +34,7 @@
 #define NUM_FACE_COEF 8  /* see face_coefficients */
 #define NUM_REF       12 /* v, s_1, s_2, s_3 */
 #define NUM_ACC       12 /* sum_j D_j s_j, D_1 v, D_2 v, D_3 v */
-#define NUM_FRAME     3  /* m_f */
+#define NUM_FRAME     3  /* m */
 #define NUM_TRACE     6  /* v, sigma m */
 #define NUM_MIRROR    3  /* factors of both, and of the normal part */
 #define NUM_KEPT      5  /* m, |m| Zs-, (Zp- - Zs-) / |m| */
@@ -44,13 +43,6 @@
 #else
 #define NUM_JUMP 3 /* v* - v- */
 #endif
-
-DEVICE void FN(geometry)(const double *edge, const double *gradient, double *metric)
-{
-    (void)edge;
-    for (int i = 0; i < 9; i++)
-        metric[i] = gradient[i];
-}
 
 DEVICE void FN(coefficients)(const double *material, double det, double *coef)
 {
@@ -116,50 +108,12 @@ DEVICE void FN(to_reference)(const VAL *q, const VAL *g, VAL *u)
         u[i] = q[i];
 }
 
-/* One column of the volume products, 18 FMA, in two parts that share neither sums nor fields: an engine with
- * few registers takes them one after the other. */
-DEVICE void FN(volume_velocity)(const REAL *d, const VAL *u, VAL *acc)
-{
-    for (int j = 0; j < 3; j++)
-        for (int i = 0; i < 3; i++)
-            acc[i] += d[j] * u[3 + 3 * j + i];
-}
-
-DEVICE void FN(volume_stress)(const REAL *d, const VAL *u, VAL *acc)
-{
-    for (int j = 0; j < 3; j++)
-        for (int i = 0; i < 3; i++)
-            acc[3 + 3 * j + i] += d[j] * u[i];
-}
-
-DEVICE void FN(volume)(const REAL *d, const VAL *u, VAL *acc)
-{
-    FN(volume_velocity)(d, u, acc);
-    FN(volume_stress)(d, u, acc);
-}
-
-/* m_f of a face, from the element's gradients. */
-DEVICE void FN(frame)(const VAL *g, int face, VAL *m)
-{
-    for (int i = 0; i < 3; i++)
-        m[i] = face == 0 ? g[i] + g[3 + i] + g[6 + i] : -g[3 * (face - 1) + i];
-}
-
 /* Trace (v, sigma m) of a state in physical components. */
 DEVICE void FN(trace)(const VAL *q, const VAL *m, VAL *t)
 {
     for (int i = 0; i < 3; i++)
         t[i] = q[i];
     FN(traction)(q, m, t + 3);
-}
-
-/* The same from reference components. */
-DEVICE void FN(trace_reference)(const VAL *u, int face, VAL *t)
-{
-    for (int i = 0; i < 3; i++) {
-        t[i] = u[i];
-        t[3 + i] = face == 0 ? u[3 + i] + u[6 + i] + u[9 + i] : -u[3 * face + i];
-    }
 }
 
 /* The ordinary flux imposes a boundary condition if the outer trace is `reflect` of the inner one. Between
@@ -219,7 +173,7 @@ DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *fac
 #endif
 }
 
-/* What `spread` needs of a face. */
+/* What `lifted` needs of a face. */
 DEVICE void FN(keep)(const VAL *m, const VAL *face_coef, VAL *kept)
 {
     for (int i = 0; i < 3; i++)
@@ -228,24 +182,20 @@ DEVICE void FN(keep)(const VAL *m, const VAL *face_coef, VAL *kept)
     kept[4] = face_coef[5];
 }
 
-/* Adds the lifted jump y of one face to acc. */
-DEVICE void FN(spread)(const VAL *y, int face, const VAL *kept, VAL *acc)
+/* The jumps of sigma m and of v from what was lifted. */
+DEVICE void FN(lifted)(const VAL *y, const VAL *kept, VAL *z)
 {
 #if FLUX_CENTRAL
     (void)kept;
     for (int i = 0; i < 3; i++)
-        acc[i] += y[3 + i];
+        z[i] = y[3 + i];
 #else
     VAL along = kept[4] * FN(dot)(y, kept);
     for (int i = 0; i < 3; i++)
-        acc[i] += kept[3] * y[i] + along * kept[i];
+        z[i] = kept[3] * y[i] + along * kept[i];
 #endif
-    for (int j = 0; j < 3; j++)
-        for (int i = 0; i < 3; i++)
-            if (face == 0)
-                acc[3 + 3 * j + i] += y[i];
-            else if (face == j + 1)
-                acc[3 + 3 * j + i] -= y[i];
+    for (int i = 0; i < 3; i++)
+        z[3 + i] = y[i];
 }
 
 /* dv/dt = acc_0 / rho,

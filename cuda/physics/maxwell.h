@@ -3,11 +3,9 @@
  *   mu dH/dt = -curl E.
  * What the includer defines, and what VAL is: acoustic.h. Not here: loops over nodes. The method: docs/dg.md.
  *
- * Frame. An affine element has edges e_j = dx/dr_j and det = e_1.(e_2 x e_3), of either sign. Fields enter
- * the products by their covariant components, u = (E.e_k, H.e_k), because then, (i, j, k) cyclic,
- *   curl H = sum_i e_i (D_j h_k - D_k h_j) / det:
- * 12 products instead of 18. Face f has two edges t_1, t_2 for tangents, ordered so that
- *   t_1 x t_2 = det m_f,    m_f = n_f |grad lambda_f|.
+ * The products take covariant components u = (E.e_k, H.e_k), e_k = dx/dr_k, and give acc = (det curl H,
+ * det curl E) by e_i, det = e_1.(e_2 x e_3): see cuda/space. At a face stand two tangents with
+ * t_1 x t_2 = det m, m along the outward normal; traces are E.t_a and H.t_a.
  *
  * Flux, exact solution of the Riemann problem, d = (+) - (-), Z = sqrt(mu/eps) (Mohammadian et al. 1991;
  * Hesthaven & Warburton 2008, section 10.5):
@@ -17,6 +15,7 @@
  * g_ab = t_a.t_b and n = t_1 x t_2 / (det |m|),
  *   (n x A)^1 = -A_2 / (det |m|),    (n x A)^2 = A_1 / (det |m|),    A^a = (g^-1)_ab A_b,
  * so det |m| w^a are two scalars and are lifted; g_ab enters where dE and n x w need it. */
+#undef GRAD_DIV
 #undef NUM_FIELD
 #undef NUM_MATERIAL
 #undef NUM_WAVE
@@ -30,6 +29,7 @@
 #undef NUM_MIRROR
 #undef NUM_JUMP
 #undef NUM_KEPT
+#define GRAD_DIV      0 /* curls of two vectors, see cuda/space */
 #define NUM_FIELD     6 /* ex ey ez hx hy hz */
 #define NUM_MATERIAL  3 /* eps [F/m], mu [H/m], sigma [S/m] */
 #define NUM_WAVE      1
@@ -47,14 +47,6 @@
 #else
 #define NUM_JUMP 2 /* det |m| w^a */
 #endif
-
-/* e_j, rows. */
-DEVICE void FN(geometry)(const double *edge, const double *gradient, double *metric)
-{
-    (void)gradient;
-    for (int i = 0; i < 9; i++)
-        metric[i] = edge[i];
-}
 
 DEVICE void FN(coefficients)(const double *material, double det, double *coef)
 {
@@ -100,49 +92,12 @@ DEVICE void FN(to_reference)(const VAL *q, const VAL *e, VAL *u)
     }
 }
 
-/* One column of the volume products. 12 FMA. */
-DEVICE void FN(volume)(const REAL *d, const VAL *u, VAL *acc)
-{
-    for (int half = 0; half < 2; half++) {
-        const VAL *v = u + 3 - 3 * half;
-        VAL *sum = acc + 3 * half;
-        sum[0] += d[1] * v[2];
-        sum[1] += d[2] * v[0];
-        sum[2] += d[0] * v[1];
-        sum[0] -= d[2] * v[1];
-        sum[1] -= d[0] * v[2];
-        sum[2] -= d[1] * v[0];
-    }
-}
-
-/* t_1, t_2 of a face, from the element's edges, and g_ab = t_a.t_b. */
-DEVICE void FN(frame)(const VAL *e, int face, VAL *t)
-{
-    for (int i = 0; i < 3; i++) {
-        t[i] = face == 0 ? e[3 + i] - e[i] : face == 1 ? e[6 + i] : face == 2 ? e[i] : e[3 + i];
-        t[3 + i] = face == 0 ? e[6 + i] - e[i] : face == 1 ? e[3 + i] : face == 2 ? e[6 + i] : e[i];
-    }
-    t[6] = FN(dot)(t, t);
-    t[7] = FN(dot)(t, t + 3);
-    t[8] = FN(dot)(t + 3, t + 3);
-}
-
 /* Trace (E.t_a, H.t_a) of a state in physical components. */
 DEVICE void FN(trace)(const VAL *q, const VAL *t, VAL *to)
 {
     for (int a = 0; a < 2; a++) {
         to[a] = FN(dot)(q, t + 3 * a);
         to[2 + a] = FN(dot)(q + 3, t + 3 * a);
-    }
-}
-
-/* The same from reference components. */
-DEVICE void FN(trace_reference)(const VAL *u, int face, VAL *to)
-{
-    for (int half = 0; half < 2; half++) {
-        const VAL *v = u + 3 * half;
-        to[2 * half] = face == 0 ? v[1] - v[0] : face == 1 ? v[2] : face == 2 ? v[0] : v[1];
-        to[2 * half + 1] = face == 0 ? v[2] - v[0] : face == 1 ? v[1] : face == 2 ? v[2] : v[0];
     }
 }
 
@@ -184,42 +139,25 @@ DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *t, const VAL *fac
 #endif
 }
 
-/* What `spread` needs of a face. */
+/* What `lifted` needs of a face. */
 DEVICE void FN(keep)(const VAL *t, const VAL *face_coef, VAL *kept)
 {
     for (int i = 0; i < 3; i++)
         kept[i] = face_coef[2] * t[6 + i];
 }
 
-/* acc += y_1 t_1 + y_2 t_2 by e_i. */
-DEVICE void FN(add_tangent)(VAL y1, VAL y2, int face, VAL *acc)
+/* What both curls gain along t_1 and t_2, from what was lifted. */
+DEVICE void FN(lifted)(const VAL *y, const VAL *kept, VAL *z)
 {
-    if (face == 0) {
-        acc[0] -= y1 + y2;
-        acc[1] += y1;
-        acc[2] += y2;
-    } else if (face == 1) {
-        acc[2] += y1;
-        acc[1] += y2;
-    } else if (face == 2) {
-        acc[0] += y1;
-        acc[2] += y2;
-    } else {
-        acc[1] += y1;
-        acc[0] += y2;
-    }
-}
-
-/* Adds the lifted jump y of one face to acc. */
-DEVICE void FN(spread)(const VAL *y, int face, const VAL *kept, VAL *acc)
-{
-    FN(add_tangent)(y[0], y[1], face, acc);
+    z[0] = y[0];
+    z[1] = y[1];
 #if FLUX_CENTRAL
     (void)kept;
-    FN(add_tangent)(y[2], y[3], face, acc + 3);
+    z[2] = y[2];
+    z[3] = y[3];
 #else
-    VAL z1 = -(kept[1] * y[0] + kept[2] * y[1]), z2 = kept[0] * y[0] + kept[1] * y[1];
-    FN(add_tangent)(z1, z2, face, acc + 3);
+    z[2] = -(kept[1] * y[0] + kept[2] * y[1]);
+    z[3] = kept[0] * y[0] + kept[1] * y[1];
 #endif
 }
 
