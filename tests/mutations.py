@@ -126,8 +126,8 @@ MUTATIONS = [
     ("cuda/physics/acoustic.h", "speed[0] = material[1]", "speed[0] = 0.2 * material[1]"),
     ("csrc/dg/dg_cpu.inc.h", "rhs[f] -= rate * q[f]", "rhs[f] += rate * q[f]"),
     ("cuda/dg/update.h", "rhs[f] -= record[9 + NUM_COEF - 1]", "rhs[f] -= record[9]"),
-    ("csrc/dg/dg.c", "/ REAL_AXIS[integrator]", "/ 40"),
-    ("csrc/dg/dg.c", "rate = fmax(rate, limiting_speed", "rate = fmin(1e30, limiting_speed"),
+    ("csrc/dg/dt.c", "/ REAL_AXIS[integrator]", "/ 40"),
+    ("csrc/dg/dt.c", "rate = fmax(rate, limiting_speed", "rate = fmin(1e30, limiting_speed"),
     # incident waves
     ("csrc/dg/incident.c", "return 4 * place + local", "return 4 * place + face"),
     ("csrc/dg/incident.c", "4 * size * block", "4 * size * block + 1"),
@@ -155,13 +155,13 @@ MUTATIONS = [
     # elements, geometry, points
     ("csrc/element/lift.c", "index[b] = i;", "index[b] = j;"),
     ("csrc/element/operators.c", "modes[mode].gradient[axis]", "modes[mode].gradient[2 - axis]"),
-    ("csrc/dg/dg.c", "sum[i] += g[3 * j + i]", "sum[i] -= g[3 * j + i] * (j - 1)"),
-    ("csrc/dg/dg.c", "behind = neighbor / 4", "behind = i / 4"),
+    ("csrc/space/tet_affine.c", "sum[i] += g[3 * j + i]", "sum[i] -= g[3 * j + i] * (j - 1)"),
+    ("csrc/dg/dg.c", "neighbor >= 0 ? neighbor / 4 :", "neighbor >= 0 ? i / 4 :"),
     ("csrc/dg/points.c", "scale = 1 / (6 *", "scale = 1 / (5.9 *"),
     ("csrc/dg/points.c", "element->inv_mass[n", "element->mass[n"),
     ("csrc/solver/receiver.c", "% group->every == 0", "% group->every == 1"),
-    ("csrc/dg/dg.c", "g[3 + i] * slope[n + node]", "g[6 + i] * slope[n + node]"),
-    ("csrc/dg/dg.c", "(mesh, elem, g);\n    for", "(mesh, elem, g), g[0] = *dg->record;\n    for"),
+    ("csrc/space/tet_affine.c", "g[3 + i] * slope[n + node]", "g[6 + i] * slope[n + node]"),
+    ("csrc/space/tet_affine.c", "(space, elem, g);\n    for", "(space, elem, g), g[0] = 1;\n    for"),
     ("csrc/dg/points.c", "= r->fields[f] / num_field", "= (r->fields[f] + 1) / num_field"),
     ("csrc/dg/dg_cuda_points.c", "num_weight + p->derivative[f])", "num_weight)"),
     # points that cells share

@@ -1,28 +1,23 @@
 /* dg.h: nodal discontinuous Galerkin on affine elements (Hesthaven & Warburton 2008): tables of both engines.
- * Next: dg.c (tables), dg_cpu.inc.h (CPU stage), dg_cuda.c and cuda/dg (CUDA stage). */
+ * Next: dg.c (tables), dt.c (stable step), space/ (elements), dg_cpu.inc.h (CPU stage), dg_cuda.c and cuda/dg (CUDA stage). */
 #ifndef UNDA_DG_H
 #define UNDA_DG_H
 
-#include "../element/element.h"
-#include "../mesh/mesh.h"
 #include "../solver/integrator.h"
 #include "../solver/physics.h"
+#include "../space/space.h"
 #include "common/args.h"
 
 struct dg {
     const struct physics *physics;
-    const unda_mesh *mesh; /* held; NULL where only sizes are known */
-    struct element *element;
-    int32_t num_node, num_face_node, flux;
-    int64_t num_elem, num_exact_face;
-    /* Internal element order, float64. */
-    double *material;    /* [elem][num_material] */
-    int32_t num_word;    /* of an element's record */
-    double *record;      /* [elem][num_word]: nine of the geometry, then num_coef coefficients */
-    double *face_coef;   /* [elem][4][num_face_coef] */
-    int32_t *neighbor;   /* [elem][4], common/index.h */
-    int64_t *exact_face; /* [num_exact_face]: 4 elem + face */
-    double *elem_dt;     /* [elem]: stable time step [s] */
+    struct space space;
+    int32_t flux;
+    /* In the space's order, float64. */
+    double *material;  /* [elem][num_material] */
+    int32_t num_word;  /* of an element's record */
+    double *record;    /* [elem][num_word]: nine of the geometry, then num_coef coefficients */
+    double *face_coef; /* [elem][4][num_face_coef] */
+    double *elem_dt;   /* [elem]: stable time step [s] */
     /* Of num_wave waves [num_incident], by ascending face, slots in the order they came. */
     struct dg_incident *incident;
     int32_t num_incident, num_wave;
@@ -35,13 +30,6 @@ void dg_free(struct dg *dg);
 unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *options);
 /* Bytes of the tables here. */
 int64_t dg_host_bytes(const struct dg *dg);
-/* Coordinates [node][3] of one internal element's nodes. */
-void dg_coordinates(const struct dg *dg, int64_t elem, double *x);
-/* Basis functions at a point of an internal element: basis [node] and, unless NULL, their gradient [3][node]
- * [1/m]. */
-void dg_basis(const struct dg *dg, int64_t elem, const double *x, double *basis, double *gradient);
-/* Volume of an internal element [m3]. */
-double dg_volume(const unda_mesh *mesh, int64_t elem);
 /* Floating point operations of one right-hand side with its update, an element. */
 int64_t dg_flops(const struct dg *dg, int integrator);
 /* Compulsory bytes of one right-hand side with its update, an element. */
@@ -49,8 +37,10 @@ int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes);
 
 /* Whether any element loses energy by itself (conduction). */
 bool dg_decays(const struct dg *dg);
+/* dt.c: elem_dt of all elements. */
+void dg_stable_steps(struct dg *dg, int integrator);
 /* The largest dt of an element between its own kind is dg_stable / (c sum_f |grad lambda_f|); measured on
- * random and sliver meshes by benchmarks/stability.py, which also writes the margins. dg.c adds weights for
+ * random and sliver meshes by benchmarks/stability.py, which also writes the margins. dt.c adds weights for
  * walls, jumps of impedance and layers of flat cells. */
 double dg_stable(int integrator, int flux, int degree);
 

@@ -53,7 +53,7 @@ static void set_real(const unda_solver *s, void *array, int64_t index, double va
 /* [row block][column][ROWS], padded with zero rows. */
 static unda_status pack(unda_solver *s, struct dg_cpu *t)
 {
-    const struct element *el = dg_tables(s)->element;
+    const struct element *el = dg_tables(s)->space.element;
     int np = el->num_node, nf = el->num_face_node;
     int64_t blocks = (np + ROWS - 1) / ROWS;
     TRY(new_real(s, &t->derivative, blocks * np * 3 * ROWS, "derivative matrix"));
@@ -86,18 +86,19 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
 {
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
-    int64_t num_value = dg->num_elem * dg->num_node * p->num_field;
+    int64_t num_value = space_num_total(&dg->space) * dg->space.num_node * p->num_field;
     TRY(pack(s, t));
-    TRY(list_faces(dg->element, t));
-    TRY(new_copy(s, &t->record, dg->record, dg->num_word * dg->num_elem, "geometry"));
-    TRY(new_copy(s, &t->face_coef, dg->face_coef, 4 * p->num_face_coef * dg->num_elem, "face coefficients"));
+    TRY(list_faces(dg->space.element, t));
+    TRY(new_copy(s, &t->record, dg->record, dg->num_word * dg->space.num_owned, "geometry"));
+    TRY(new_copy(s, &t->face_coef, dg->face_coef, 4 * p->num_face_coef * dg->space.num_owned,
+                 "face coefficients"));
     for (int i = 0; i < NUM_BUF; i++)
         if (i != BUF_R1 || s->options.integrator == UNDA_AB3)
             TRY(new_real(s, &t->buffer[i], num_value, "state"));
     t->lanes = 64 / s->real_bytes;
-    t->num_block = (dg->num_elem + t->lanes - 1) / t->lanes;
-    t->work_bytes = 64 * ((int64_t)dg->num_node * (p->num_ref + p->num_field) +
-                          4 * dg->num_face_node * p->num_jump[dg->flux]);
+    t->num_block = (dg->space.num_owned + t->lanes - 1) / t->lanes;
+    t->work_bytes = 64 * ((int64_t)dg->space.num_node * (p->num_ref + p->num_field) +
+                          4 * dg->space.num_face_node * p->num_jump[dg->flux]);
     TRY(array_try(&t->work, s->threads, t->work_bytes, "work space"));
     TRY(array_try(&t->source_range, t->num_block + 1, sizeof(int32_t), "source ranges"));
     return UNDA_OK;
@@ -107,10 +108,10 @@ static unda_status forecast(unda_solver *s)
 {
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
-    int64_t state = dg->num_elem * dg->num_node * p->num_field;
-    int64_t tables = dg->num_elem * (dg->num_word + 4 * p->num_face_coef);
-    int64_t matrix =
-        (dg->num_node + ROWS - 1) / ROWS * ROWS * (int64_t)(3 * dg->num_node + 4 * dg->num_face_node);
+    int64_t state = space_num_total(&dg->space) * dg->space.num_node * p->num_field;
+    int64_t tables = dg->space.num_owned * (dg->num_word + 4 * p->num_face_coef);
+    int64_t matrix = (dg->space.num_node + ROWS - 1) / ROWS * ROWS *
+                     (int64_t)(3 * dg->space.num_node + 4 * dg->space.num_face_node);
     int buffers = s->options.integrator == UNDA_AB3 ? NUM_BUF : NUM_BUF - 1;
     s->host_bytes = dg_host_bytes(dg) + s->real_bytes * (buffers * state + tables + matrix);
     s->device_bytes = 0;
@@ -122,13 +123,14 @@ static unda_status create(unda_solver *s)
     struct dg_cpu *t;
     TRY(forecast(s));
     fork_mark();
-    s->threads = parallel_worth(
-        s->options.threads,
-        dg_tables(s)->num_elem * dg_tables(s)->num_node * dg_tables(s)->physics->num_field, LEAST_COUPLED);
+    s->threads = parallel_worth(s->options.threads,
+                                dg_tables(s)->space.num_owned * dg_tables(s)->space.num_node *
+                                    dg_tables(s)->physics->num_field,
+                                LEAST_COUPLED);
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
-    t->num_node = dg_tables(s)->num_node;
-    t->num_face_node = dg_tables(s)->num_face_node;
+    t->num_node = dg_tables(s)->space.num_node;
+    t->num_face_node = dg_tables(s)->space.num_face_node;
     TRY(solver_add_hook(s, receivers_record_due, NULL));
     t->decays = dg_decays(dg_tables(s));
     return allocate(s, t);
@@ -168,7 +170,7 @@ static void destroy(unda_solver *s)
 static unda_status fill_sources(unda_solver *s, struct dg_cpu *t, const struct dg_part *parts,
                                 int64_t num_part)
 {
-    int64_t num_value = dg_tables(s)->num_node * dg_tables(s)->physics->num_field;
+    int64_t num_value = dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field;
     TRY(array_try(&t->source_weight, num_part * num_value, s->real_bytes, "sources"));
     TRY(array_try(&t->source_elem, num_part, sizeof(int32_t), "sources"));
     TRY(array_try(&t->source_column, num_part, sizeof(int32_t), "sources"));
@@ -249,7 +251,7 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
                         .r1 = t->buffer[BUF_R1],
                         .record = t->record,
                         .face_coef = t->face_coef,
-                        .neighbor = dg_tables(s)->neighbor,
+                        .neighbor = dg_tables(s)->space.neighbor,
                         .face_node = t->face_node,
                         .exact = t->exact,
                         .amplitude = t->amplitude,
@@ -259,7 +261,8 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
                         .source_range = t->source_range,
                         .incident = dg_tables(s)->incident,
                         .incident_range = t->incident_range,
-                        .num_elem = dg_tables(s)->num_elem,
+                        .num_elem = dg_tables(s)->space.num_owned,
+                        .num_total = space_num_total(&dg_tables(s)->space),
                         .num_exact_face = solver_num_slot(s),
                         .time = (int)stage->time,
                         .num_source = s->num_source,
@@ -294,7 +297,7 @@ static void swap(unda_solver *s, int a, int b)
 
 static int64_t elem_bytes(const unda_solver *s)
 {
-    return (int64_t)dg_tables(s)->num_node * dg_tables(s)->physics->num_field * s->real_bytes;
+    return (int64_t)dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field * s->real_bytes;
 }
 
 static unda_status read_elements(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values)
@@ -318,7 +321,8 @@ static unda_status write_elements(unda_solver *s, int buffer, int64_t count, con
 
 static unda_status copy(unda_solver *s, int to, int from)
 {
-    memcpy(tables(s)->buffer[to], tables(s)->buffer[from], (size_t)(elem_bytes(s) * dg_tables(s)->num_elem));
+    memcpy(tables(s)->buffer[to], tables(s)->buffer[from],
+           (size_t)(elem_bytes(s) * space_num_total(&dg_tables(s)->space)));
     return UNDA_OK;
 }
 
@@ -330,7 +334,8 @@ static double get_real(const unda_solver *s, const void *array, int64_t index)
 static unda_status find_bad(unda_solver *s, int64_t *index)
 {
     const void *q = tables(s)->buffer[BUF_Q];
-    int64_t count = dg_tables(s)->num_elem * dg_tables(s)->num_node * dg_tables(s)->physics->num_field,
+    int64_t count = dg_tables(s)->space.num_owned * dg_tables(s)->space.num_node *
+                    dg_tables(s)->physics->num_field,
             first = count;
 #pragma omp parallel for schedule(static) num_threads(s->threads) reduction(min : first)
     for (int64_t i = 0; i < count; i++)
@@ -343,7 +348,7 @@ static unda_status find_bad(unda_solver *s, int64_t *index)
 static double value_at(const unda_solver *s, const struct receiver_group *group, int64_t point, int32_t f)
 {
     const struct dg_points *p = dg_points(group);
-    int num_node = dg_tables(s)->num_node, num_field = dg_tables(s)->physics->num_field;
+    int num_node = dg_tables(s)->space.num_node, num_field = dg_tables(s)->physics->num_field;
     double sum = 0;
     for (int64_t place = p->first[point]; place < p->first[point + 1]; place++) {
         const double *weight = receiver_weight(s, group, place, f);

@@ -24,14 +24,15 @@ static int list_arrays(const unda_solver *s, struct dg_cuda *t, struct array lis
 {
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
-    int64_t num = dg->num_elem, real = s->real_bytes, state = num * elem_bytes(s);
+    int64_t num = dg->space.num_owned, real = s->real_bytes,
+            state = space_num_total(&dg->space) * elem_bytes(s);
     int64_t num_block = (num + t->plan.tile - 1) / t->plan.tile, packed = num < 4096 ? num : 4096;
     const struct array fixed[] = {
         {&t->matrix, plan_matrix_count(s, &t->plan) * real, "matrix"},
         {&t->elem_record, num * dg->num_word * real, "geometry"},
         {&t->face_coef, 4 * num * p->num_face_coef * real, "face coefficients"},
         {&t->neighbor, 16 * num, "neighbours"},
-        {&t->face_node, 16 * dg->num_face_node, "face nodes"},
+        {&t->face_node, 16 * dg->space.num_face_node, "face nodes"},
         {&t->clock, 16, "clock"},
         {&t->bad, 8, "finite check"},
         {&t->source_range, 4 * (num_block + 1), "source ranges"},
@@ -86,15 +87,15 @@ static unda_status fill(unda_solver *s, struct dg_cuda *t)
 {
     const struct dg *dg = dg_tables(s);
     double *packed;
-    int64_t count, num = dg->num_elem;
+    int64_t count, num = dg->space.num_owned;
     TRY(plan_pack_rows(s, &t->plan, &packed, &count));
     unda_status status = upload_real(s, t->matrix, packed, count);
     array_free(packed);
     TRY(status);
     TRY(upload_real(s, t->elem_record, dg->record, num * dg->num_word));
     TRY(upload_groups(s, t->face_coef, dg->face_coef, 4 * num, dg->physics->num_face_coef));
-    TRY(gpu_upload(t->stream, t->neighbor, dg->neighbor, 16 * num));
-    TRY(gpu_upload(t->stream, t->face_node, dg->element->face_node, 16 * dg->num_face_node));
+    TRY(gpu_upload(t->stream, t->neighbor, dg->space.neighbor, 16 * num));
+    TRY(gpu_upload(t->stream, t->face_node, dg->space.element->face_node, 16 * dg->space.num_face_node));
     return gpu_sync(t->stream);
 }
 
@@ -187,7 +188,8 @@ static struct dg_args arguments(const unda_solver *s, const struct stage *stage)
                             .clock = POINTER(t->clock),
                             .incident = POINTER(t->incident),
                             .incident_range = POINTER(t->incident_range),
-                            .num_elem = dg_tables(s)->num_elem,
+                            .num_elem = dg_tables(s)->space.num_owned,
+                            .num_total = space_num_total(&dg_tables(s)->space),
                             .num_exact_face = solver_num_slot(s),
                             .time = (int)stage->time,
                             .num_source = s->num_source,
@@ -243,7 +245,7 @@ static bool wants_graph(const unda_solver *s)
 {
     const struct integration *in = &dg_tables(s)->integration;
     bool running = in->num_valid == in->kind->num_level;
-    return !s->options.no_graph && running && dg_tables(s)->num_elem * elem_bytes(s) < 60000000;
+    return !s->options.no_graph && running && dg_tables(s)->space.num_owned * elem_bytes(s) < 60000000;
 }
 
 static struct batch_key batch_key(const unda_solver *s)
@@ -352,7 +354,7 @@ static unda_status queue_part(void *of)
     const struct timed_part *p = of;
     bool record = p->part == tables(p->s)->plan.kernel->num_function;
     return record ? points_launch_record(p->s, NULL)
-                  : launch_part(p->s, p->stage, p->part, 0, dg_tables(p->s)->num_elem);
+                  : launch_part(p->s, p->stage, p->part, 0, dg_tables(p->s)->space.num_owned);
 }
 
 /* Each kernel leaves the state alone: it goes to the other buffer, the residual to scratch memory. */

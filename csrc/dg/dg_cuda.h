@@ -60,7 +60,7 @@ static inline int variant(const unda_solver *s, int update)
 }
 static inline int64_t elem_bytes(const unda_solver *s)
 {
-    return (int64_t)dg_tables(s)->num_node * dg_tables(s)->physics->num_field * s->real_bytes;
+    return (int64_t)dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field * s->real_bytes;
 }
 
 /* dg_kernels.c */

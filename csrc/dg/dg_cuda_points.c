@@ -47,7 +47,7 @@ struct part_lists {
 static unda_status fill_sources(unda_solver *s, struct dg_cuda *t, struct part_lists *l,
                                 const struct dg_part *parts, int64_t num_part)
 {
-    int64_t num_value = dg_tables(s)->num_node * dg_tables(s)->physics->num_field;
+    int64_t num_value = dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field;
     TRY(array_try(&l->elem, num_part, sizeof *l->elem, "sources"));
     TRY(array_try(&l->column, num_part, sizeof *l->column, "sources"));
     TRY(array_try(&l->range, t->num_block + 1, sizeof *l->range, "source ranges"));
@@ -87,7 +87,7 @@ static unda_status reserve_drive(unda_solver *s, int64_t num_time)
     struct dg_cuda *t = tables(s);
     int64_t num = num_time * s->num_source;
     int64_t num_exact =
-        num_time * solver_num_slot(s) * dg_tables(s)->num_face_node * dg_tables(s)->physics->num_field;
+        num_time * solver_num_slot(s) * dg_tables(s)->space.num_face_node * dg_tables(s)->physics->num_field;
     if (t->source_version != s->point_version)
         TRY(update_sources(s, t));
     TRY(gpu_grow(t->gpu, &t->amplitude, &t->amplitude_bytes, num * s->real_bytes, "source amplitudes"));
@@ -102,7 +102,7 @@ unda_status points_drive(unda_solver *s, const unda_drive *drive)
     t->base_step = s->step;
     TRY(gpu_upload(t->stream, t->clock, clock, sizeof clock));
     TRY(upload_real(s, t->exact, drive->exact,
-                    drive->num_time * solver_num_slot(s) * dg_tables(s)->num_face_node *
+                    drive->num_time * solver_num_slot(s) * dg_tables(s)->space.num_face_node *
                         dg_tables(s)->physics->num_field));
     return upload_real(s, t->amplitude, drive->amplitudes, drive->num_time * s->num_source);
 }
@@ -112,7 +112,7 @@ unda_status points_drive(unda_solver *s, const unda_drive *drive)
 static double value_at(const unda_solver *s, const struct receiver_group *group, int64_t place, int32_t f,
                        const double *state)
 {
-    int num_node = dg_tables(s)->num_node, num_field = dg_tables(s)->physics->num_field;
+    int num_node = dg_tables(s)->space.num_node, num_field = dg_tables(s)->physics->num_field;
     const double *weight = receiver_weight(s, group, place, f);
     double sum = 0;
     for (int n = 0; n < num_node; n++) {
@@ -185,8 +185,8 @@ static unda_status fill_channels(unda_solver *s, struct channels *c, struct chan
         const struct receiver_group *group = s->groups[g];
         const struct dg_points *p = dg_points(group);
         int64_t sample = group->num_point * group->num_field;
-        memcpy(l->weight + row * dg_tables(s)->num_node, p->weight,
-               sizeof(double) * (size_t)(num_row(group) * dg_tables(s)->num_node));
+        memcpy(l->weight + row * dg_tables(s)->space.num_node, p->weight,
+               sizeof(double) * (size_t)(num_row(group) * dg_tables(s)->space.num_node));
         for (int64_t k = 0; k < num_row(group); k++)
             l->elem[row + k] = p->elem[k / p->num_weight];
         for (int64_t i = 0; i < group->num_point; i++)
@@ -204,7 +204,7 @@ static unda_status fill_channels(unda_solver *s, struct channels *c, struct chan
     }
     struct gpu_stream *stream = tables(s)->stream;
     TRY(gpu_alloc_copy(stream, &c->elem, l->elem, 8 * rows, "receivers"));
-    TRY(gpu_alloc_copy(stream, &c->weight, l->weight, 8 * rows * dg_tables(s)->num_node, "receivers"));
+    TRY(gpu_alloc_copy(stream, &c->weight, l->weight, 8 * rows * dg_tables(s)->space.num_node, "receivers"));
     TRY(gpu_alloc_copy(stream, &c->field, l->field, 4 * channel, "receivers"));
     TRY(gpu_alloc_copy(stream, &c->row, l->row, 4 * channel, "receivers"));
     TRY(gpu_alloc_copy(stream, &c->num_row, l->num_row, 4 * channel, "receivers"));
@@ -250,11 +250,12 @@ static unda_status update_channels(unda_solver *s, struct dg_cuda *t)
         rows += num_row(s->groups[g]);
         num_channel += s->groups[g]->num_point * s->groups[g]->num_field;
     }
-    unda_status status = rows > INT32_MAX ? error_set(UNDA_ERR_ARG, __FILE__, __LINE__,
-                                                      "receivers take %lld rows of weights, expected at most "
-                                                      "2147483647",
-                                                      (long long)rows)
-                                          : new_lists(&lists, num_channel, rows, dg_tables(s)->num_node);
+    unda_status status = rows > INT32_MAX
+                             ? error_set(UNDA_ERR_ARG, __FILE__, __LINE__,
+                                         "receivers take %lld rows of weights, expected at most "
+                                         "2147483647",
+                                         (long long)rows)
+                             : new_lists(&lists, num_channel, rows, dg_tables(s)->space.num_node);
     if (status == UNDA_OK)
         status = fill_channels(s, c, &lists, rows);
     free_lists(&lists);
@@ -308,9 +309,9 @@ unda_status points_launch_record(unda_solver *s, void *of)
                             .clock = POINTER(t->clock),
                             .step = (int)(s->step - t->base_step),
                             .num_channel = c->num_channel,
-                            .num_node = dg_tables(s)->num_node,
+                            .num_node = dg_tables(s)->space.num_node,
                             .num_field = dg_tables(s)->physics->num_field,
-                            .total = dg_tables(s)->num_elem * dg_tables(s)->num_node};
+                            .total = space_num_total(&dg_tables(s)->space) * dg_tables(s)->space.num_node};
     struct gpu_shape shape = {{((int64_t)c->num_channel * 32 + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
     return gpu_launch(&t->record, t->stream, &shape, &a, sizeof a);
 }

@@ -53,8 +53,8 @@ static unda_status gather(unda_solver *s, int buffer, int64_t count, const int64
                             .elem = POINTER(t->list),
                             .count = count,
                             .num_value = num_value,
-                            .total = dg_tables(s)->num_elem * dg_tables(s)->num_node,
-                            .num_node = dg_tables(s)->num_node,
+                            .total = space_num_total(&dg_tables(s)->space) * dg_tables(s)->space.num_node,
+                            .num_node = dg_tables(s)->space.num_node,
                             .num_field = dg_tables(s)->physics->num_field,
                             .scatter = scatter};
     struct gpu_shape shape = {{(count * num_value + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
@@ -89,7 +89,8 @@ unda_status state_write(unda_solver *s, int buffer, int64_t count, const int64_t
 unda_status state_copy(unda_solver *s, int to, int from)
 {
     struct dg_cuda *t = tables(s);
-    TRY(gpu_copy_async(t->stream, t->buffer[to], t->buffer[from], elem_bytes(s) * dg_tables(s)->num_elem));
+    TRY(gpu_copy_async(t->stream, t->buffer[to], t->buffer[from],
+                       elem_bytes(s) * space_num_total(&dg_tables(s)->space)));
     return gpu_sync(t->stream);
 }
 
@@ -98,7 +99,7 @@ unda_status state_find_bad(unda_solver *s, int64_t *index)
     struct dg_cuda *t = tables(s);
     int64_t none = INT64_MAX, first;
     struct finite_args a = {.q = POINTER(t->buffer[BUF_Q]),
-                            .total = dg_tables(s)->num_elem * dg_tables(s)->num_node,
+                            .total = space_num_total(&dg_tables(s)->space) * dg_tables(s)->space.num_node,
                             .num_field = dg_tables(s)->physics->num_field,
                             .first = POINTER(t->bad)};
     int64_t blocks = (a.total * a.num_field + BLOCK - 1) / BLOCK;

@@ -13,7 +13,7 @@ const struct kernel *const dg_kernels[] = {&dg_kernel_fused.base, &dg_kernel_nod
 
 static int row_groups(const struct dg *dg, const struct plan *plan)
 {
-    return (dg->num_node + plan->rows - 1) / plan->rows;
+    return (dg->space.num_node + plan->rows - 1) / plan->rows;
 }
 
 static int64_t round_up(int64_t count, int64_t unit)
@@ -26,10 +26,10 @@ int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols)
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
     int lanes = plan->threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
-    lanes = lanes < 2 ? 1 : lanes < dg->num_face_node ? lanes : dg->num_face_node;
+    lanes = lanes < 2 ? 1 : lanes < dg->space.num_face_node ? lanes : dg->space.num_face_node;
     int64_t pad = round_up((banks + lanes - 1) / lanes, cols < quad ? cols : quad) % banks;
-    int64_t reals = round_up(dg->num_node * (p->num_ref * plan->tile + pad), quad) +
-                    round_up(4 * dg->num_face_node * (p->num_jump[dg->flux] * plan->tile + pad), quad) +
+    int64_t reals = round_up(dg->space.num_node * (p->num_ref * plan->tile + pad), quad) +
+                    round_up(4 * dg->space.num_face_node * (p->num_jump[dg->flux] * plan->tile + pad), quad) +
                     round_up(4 * p->num_kept * plan->tile, quad);
     return (int)(reals * s->real_bytes);
 }
@@ -128,12 +128,12 @@ unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kerne
 int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan)
 {
     return (int64_t)row_groups(dg_tables(s), plan) * plan->rows *
-           (3 * dg_tables(s)->num_node + 4 * dg_tables(s)->num_face_node);
+           (3 * dg_tables(s)->space.num_node + 4 * dg_tables(s)->space.num_face_node);
 }
 
 unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double **packed, int64_t *count)
 {
-    const struct element *el = dg_tables(s)->element;
+    const struct element *el = dg_tables(s)->space.element;
     int np = el->num_node, nf = el->num_face_node, groups = row_groups(dg_tables(s), plan);
     int64_t column = (int64_t)groups * plan->rows;
     *count = plan_matrix_count(s, plan);

@@ -22,7 +22,7 @@ static unda_status check(const unda_solver_options *o)
 
 unda_status dg_check_range(const unda_solver *s, int64_t begin, int64_t end)
 {
-    int64_t block = s->engine->block(s), num = dg_tables(s)->num_elem;
+    int64_t block = s->engine->block(s), num = dg_tables(s)->space.num_owned;
     if (begin < 0 || begin > end || end > num || (begin % block && begin < end) ||
         (end % block && end != num))
         FAIL(UNDA_ERR_INTERNAL, "elements %lld..%lld of a stage, expected whole blocks of %lld",
@@ -49,7 +49,7 @@ static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solv
     TRY(dg_new(&dg, mesh, o));
     s->tables = dg;
     s->dt_stable = INFINITY;
-    for (int64_t e = 0; e < dg->num_elem; e++)
+    for (int64_t e = 0; e < dg->space.num_owned; e++)
         s->dt_stable = fmin(s->dt_stable, dg->elem_dt[e]);
     return UNDA_OK;
 }
@@ -64,10 +64,10 @@ static void info(const unda_solver *s, unda_solver_info *info)
 {
     const struct dg *dg = dg_tables(s);
     info->num_field = dg->physics->num_field;
-    info->num_node = dg->num_node;
+    info->num_node = dg->space.num_node;
     info->num_stage = dg->integration.kind->num_stage;
-    info->num_elem = dg->num_elem;
-    info->num_exact = solver_num_slot(s) * dg->num_face_node;
+    info->num_elem = dg->space.num_owned;
+    info->num_exact = solver_num_slot(s) * dg->space.num_face_node;
     info->flops = dg_flops(dg, s->options.integrator);
     info->bytes_per_elem = dg_bytes(dg, s->options.integrator, s->real_bytes);
 }
@@ -77,26 +77,26 @@ static void info(const unda_solver *s, unda_solver_info *info)
 static void element_dt(const unda_solver *s, double *dt)
 {
     const struct dg *dg = dg_tables(s);
-    for (int64_t e = 0; e < dg->num_elem; e++)
-        dt[dg->mesh->order[e]] = dg->elem_dt[e];
+    for (int64_t e = 0; e < dg->space.num_owned; e++)
+        dt[dg->space.order[e]] = dg->elem_dt[e];
 }
 
 static void coordinates(const unda_solver *s, double *x)
 {
     const struct dg *dg = dg_tables(s);
-    for (int64_t e = 0; e < dg->num_elem; e++)
-        dg_coordinates(dg, e, x + 3 * dg->num_node * dg->mesh->order[e]);
+    for (int64_t e = 0; e < dg->space.num_owned; e++)
+        space_coordinates(&dg->space, e, x + 3 * dg->space.num_node * dg->space.order[e]);
 }
 
 /* What unda_solver_exact_points gives of one slot. */
 static void slot_points(const struct dg *dg, int64_t face, int32_t number, int64_t slot, double *points,
                         int32_t *boundary)
 {
-    int num = dg->num_face_node;
+    int num = dg->space.num_face_node;
     double x[3 * MAX_NODE];
-    dg_coordinates(dg, face / 4, x);
+    space_coordinates(&dg->space, face / 4, x);
     for (int m = 0; m < num; m++) {
-        memcpy(points + 3 * (slot * num + m), x + 3 * dg->element->face_node[face % 4 * num + m],
+        memcpy(points + 3 * (slot * num + m), x + 3 * dg->space.element->face_node[face % 4 * num + m],
                3 * sizeof(double));
         if (boundary)
             boundary[slot * num + m] = number;
@@ -106,8 +106,9 @@ static void slot_points(const struct dg *dg, int64_t face, int32_t number, int64
 static void exact_points(const unda_solver *s, double *points, int32_t *boundary)
 {
     const struct dg *dg = dg_tables(s);
-    for (int64_t i = 0; i < dg->num_exact_face; i++)
-        slot_points(dg, dg->exact_face[i], -1 - dg->mesh->neighbor[dg->exact_face[i]], i, points, boundary);
+    for (int64_t i = 0; i < dg->space.num_exact_face; i++)
+        slot_points(dg, dg->space.exact_face[i], -1 - dg->space.mesh->neighbor[dg->space.exact_face[i]], i,
+                    points, boundary);
     for (int32_t i = 0; i < dg->num_incident; i++)
         slot_points(dg, dg->incident[i].face, -1, dg->incident[i].slot, points, boundary);
 }
@@ -133,13 +134,13 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
     int buffer = buffer_of(s, array);
     if (buffer < 0 || (in && array == UNDA_RHS))
         FAIL(UNDA_ERR_ARG, "array is %d, expected one of unda_array that this solver has", array);
-    if (first < 0 || count < 0 || first > dg->num_elem - count)
+    if (first < 0 || count < 0 || first > dg->space.num_owned - count)
         FAIL(UNDA_ERR_ARG, "first is %lld, count is %lld, expected elements within 0..%lld", (long long)first,
-             (long long)count, (long long)dg->num_elem - 1);
-    int64_t elem_bytes = (int64_t)dg->num_node * dg->physics->num_field * s->real_bytes;
+             (long long)count, (long long)dg->space.num_owned - 1);
+    int64_t elem_bytes = (int64_t)dg->space.num_node * dg->physics->num_field * s->real_bytes;
     for (int64_t done = 0; done < count; done += BATCH) {
         int64_t batch = count - done < BATCH ? count - done : BATCH;
-        const int64_t *place = dg->mesh->place + first + done;
+        const int64_t *place = dg->space.place + first + done;
         if (out)
             TRY(dg_engine(s)->read(s, buffer, batch, place, (char *)out + done * elem_bytes));
         else
@@ -156,8 +157,8 @@ static unda_status keep(unda_solver *s)
 static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
 {
     struct dg *dg = dg_tables(s);
-    int64_t num_field = dg->physics->num_field, num_node = dg->num_node;
-    blowup->elem = dg->mesh->order[index / (num_node * num_field)];
+    int64_t num_field = dg->physics->num_field, num_node = dg->space.num_node;
+    blowup->elem = dg->space.order[index / (num_node * num_field)];
     blowup->node = (int32_t)(index / num_field % num_node);
     blowup->field = (int32_t)(index % num_field);
     if (!s->have_good) /* nothing is kept: the first check, or the scratch array was needed (ab3's start) */

@@ -63,13 +63,13 @@ static inline const double *receiver_weight(const unda_solver *s, const struct r
                                             int64_t place, int32_t f)
 {
     const struct dg_points *p = dg_points(group);
-    return p->weight + (place * p->num_weight + p->derivative[f]) * dg_tables(s)->num_node;
+    return p->weight + (place * p->num_weight + p->derivative[f]) * dg_tables(s)->space.num_node;
 }
 
 /* Faces with exact data: those of exact boundaries, then those of incident waves. */
 static inline int64_t solver_num_slot(const unda_solver *s)
 {
-    return dg_tables(s)->num_exact_face + dg_tables(s)->num_incident;
+    return dg_tables(s)->space.num_exact_face + dg_tables(s)->num_incident;
 }
 
 /* incident.c: unda_solver_add_incident; the slots of all waves are removed. */

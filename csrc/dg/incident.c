@@ -32,12 +32,12 @@ static int64_t internal_face(const unda_mesh *mesh, int64_t elem, int32_t face)
 
 static unda_status check(const struct dg *dg, int64_t elem, int32_t face, int32_t sign)
 {
-    if (elem < 0 || elem >= dg->mesh->num_elem || face < 0 || face > 3)
+    if (elem < 0 || elem >= dg->space.num_owned || face < 0 || face > 3)
         FAIL(UNDA_ERR_ARG, "incident wave at face %d of element %lld, expected 0..3 of 0..%lld", face,
-             (long long)elem, (long long)dg->mesh->num_elem - 1);
+             (long long)elem, (long long)dg->space.num_owned - 1);
     if (sign != 1 && sign != -1)
         FAIL(UNDA_ERR_ARG, "sign is %d at element %lld, expected 1 or -1", sign, (long long)elem);
-    int32_t neighbor = dg->neighbor[internal_face(dg->mesh, elem, face)];
+    int32_t neighbor = dg->space.neighbor[internal_face(dg->space.mesh, elem, face)];
     bool wall = neighbor < -1 - BOUNDARY_ABSORBING && neighbor > -1 - BOUNDARY_EXACT;
     if (neighbor < 0 && !(sign == 1 ? neighbor == -1 - BOUNDARY_ABSORBING : wall))
         FAIL(UNDA_ERR_ARG,
@@ -70,7 +70,7 @@ unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *ele
         grown[i] = dg->incident[i];
     for (int64_t i = 0; i < num_face; i++)
         grown[dg->num_incident + i] =
-            (struct dg_incident){.face = (int)internal_face(dg->mesh, elem[i], face[i]),
+            (struct dg_incident){.face = (int)internal_face(dg->space.mesh, elem[i], face[i]),
                                  .sign = sign[i],
                                  .slot = (int)(solver_num_slot(s) + i)};
     array_free(dg->incident);

@@ -79,7 +79,7 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     if (part[TILE] % part[COLS])
         FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected a multiple of the %d a thread (cols)",
              part[TILE], part[COLS]);
-    int64_t groups = (dg_tables(s)->num_node + part[ROWS] - 1) / part[ROWS];
+    int64_t groups = (dg_tables(s)->space.num_node + part[ROWS] - 1) / part[ROWS];
     int64_t threads = groups * (part[TILE] / part[COLS]);
     if (threads > 1024)
         FAIL(UNDA_ERR_ARG, "rows %d, cols %d and tile %d make %lld threads a block, expected at most 1024",

@@ -12,12 +12,12 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 
 static unda_status settle(const unda_solver *s, struct plan *plan)
 {
-    int most = 1024 / dg_tables(s)->num_node;
+    int most = 1024 / dg_tables(s)->space.num_node;
     if (plan->part[0] > most)
         FAIL(UNDA_ERR_ARG, "tile is %d, expected 1..%d elements a block", plan->part[0], most);
     plan->tile = plan->part[0];
     plan->rows = 1;
-    plan->threads = dg_tables(s)->num_node * plan->tile;
+    plan->threads = dg_tables(s)->space.num_node * plan->tile;
     plan->shared_bytes = plan_tile_bytes(s, plan, 1);
     return UNDA_OK;
 }

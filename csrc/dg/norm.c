@@ -22,7 +22,7 @@ static void batch_free(struct batch *batch)
 
 static int64_t num_value(const unda_solver *s)
 {
-    return (int64_t)dg_tables(s)->num_node * dg_tables(s)->physics->num_field;
+    return (int64_t)dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field;
 }
 
 static unda_status batch_new(struct batch **batch, const unda_solver *s)
@@ -53,10 +53,10 @@ static void add_place(const unda_solver *s, const unda_receivers *r, int64_t i, 
                       double *values)
 {
     double weight[4 * MAX_NODE], *slope = NULL;
-    int num_field = dg_tables(s)->physics->num_field, num_node = dg_tables(s)->num_node;
+    int num_field = dg_tables(s)->physics->num_field, num_node = dg_tables(s)->space.num_node;
     for (int32_t f = 0; f < r->num_field; f++)
         slope = r->fields[f] >= num_field ? weight + num_node : slope;
-    dg_basis(dg_tables(s), elem, r->points + 3 * i, weight, slope);
+    space_basis(&dg_tables(s)->space, elem, r->points + 3 * i, weight, slope);
     for (int32_t f = 0; f < r->num_field; f++) {
         const double *w = weight + r->fields[f] / num_field * num_node;
         double sum = 0;
@@ -74,7 +74,7 @@ static unda_status sample(unda_solver *s, struct batch *batch, const unda_receiv
     for (int64_t begin = 0; begin < num; begin += BATCH) {
         int64_t count = num - begin < BATCH ? num - begin : BATCH;
         for (int64_t i = 0; i < count; i++)
-            batch->elem[i] = dg_tables(s)->mesh->place[r->elem[begin + i]];
+            batch->elem[i] = dg_tables(s)->space.place[r->elem[begin + i]];
         TRY(batch_read(s, batch, count));
         for (int64_t i = begin; i < begin + count; i++) {
             while ((r->first ? r->first[point + 1] : point + 1) <= i)
@@ -101,14 +101,14 @@ unda_status dg_sample(unda_solver *s, const unda_receivers *receivers, double *v
  * e(a, b) = (e(a + b) - e(a - b)) / 4, with both of one size so that no digits are lost. */
 static double element_energy(const struct dg *dg, int64_t elem, const double *q)
 {
-    int num_node = dg->num_node, num_field = dg->physics->num_field;
+    int num_node = dg->space.num_node, num_field = dg->physics->num_field;
     const double *material = dg->material + dg->physics->num_material * elem;
     double total = 0, balance = 6.0 * num_node;
     for (int i = 0; i < num_node; i++) {
         double row[MAX_FIELD] = {0}; /* balance (M q)_i */
         for (int j = 0; j < num_node; j++)
             for (int f = 0; f < num_field; f++)
-                row[f] += balance * dg->element->mass[i * num_node + j] * q[j * num_field + f];
+                row[f] += balance * dg->space.element->mass[i * num_node + j] * q[j * num_field + f];
         double plus[MAX_FIELD], minus[MAX_FIELD];
         for (int f = 0; f < num_field; f++) {
             plus[f] = q[i * num_field + f] + row[f];
@@ -122,13 +122,13 @@ static double element_energy(const struct dg *dg, int64_t elem, const double *q)
 static unda_status energy(unda_solver *s, struct batch *batch, double *out)
 {
     double sum = 0;
-    for (int64_t first = 0; first < dg_tables(s)->num_elem; first += BATCH) {
-        int64_t left = dg_tables(s)->num_elem - first, count = left < BATCH ? left : BATCH;
+    for (int64_t first = 0; first < dg_tables(s)->space.num_owned; first += BATCH) {
+        int64_t left = dg_tables(s)->space.num_owned - first, count = left < BATCH ? left : BATCH;
         for (int64_t i = 0; i < count; i++)
             batch->elem[i] = first + i;
         TRY(batch_read(s, batch, count));
         for (int64_t i = 0; i < count; i++)
-            sum += 6 * dg_volume(dg_tables(s)->mesh, first + i) *
+            sum += 6 * space_volume(&dg_tables(s)->space, first + i) *
                    element_energy(dg_tables(s), first + i, batch->q + i * num_value(s));
     }
     *out = sum;

@@ -25,13 +25,13 @@ static void project(const unda_solver *s, int64_t elem, const double *place, con
                     double *weight)
 {
     const struct dg *dg = dg_tables(s);
-    int num_node = dg->num_node, num_field = dg->physics->num_field;
-    double basis[MAX_NODE], scale = 1 / (6 * dg_volume(dg_tables(s)->mesh, elem));
-    dg_basis(dg, elem, place, basis, NULL);
+    int num_node = dg->space.num_node, num_field = dg->physics->num_field;
+    double basis[MAX_NODE], scale = 1 / (6 * space_volume(&dg_tables(s)->space, elem));
+    space_basis(&dg->space, elem, place, basis, NULL);
     for (int n = 0; n < num_node; n++) {
         double sum = 0;
         for (int k = 0; k < num_node; k++)
-            sum += dg->element->inv_mass[n * num_node + k] * basis[k];
+            sum += dg->space.element->inv_mass[n * num_node + k] * basis[k];
         for (int f = 0; f < num_field; f++)
             weight[n * num_field + f] = scale * sum * rates[f];
     }
@@ -47,21 +47,22 @@ static unda_status check_source(const unda_solver *s, const unda_source *given)
             if (!isfinite(given->rates[i * num_field + f]))
                 FAIL(UNDA_ERR_ARG, "rate %d of the source is %g, expected a finite number", f,
                      given->rates[i * num_field + f]);
-        if (given->elem[i] < 0 || given->elem[i] >= dg_tables(s)->mesh->num_elem)
+        if (given->elem[i] < 0 || given->elem[i] >= dg_tables(s)->space.num_owned)
             FAIL(UNDA_ERR_ARG, "element of the source is %lld, expected 0..%lld", (long long)given->elem[i],
-                 (long long)dg_tables(s)->mesh->num_elem - 1);
+                 (long long)dg_tables(s)->space.num_owned - 1);
     }
     return UNDA_OK;
 }
 
 static unda_status fill_source(const unda_solver *s, struct dg_source *source, const unda_source *given)
 {
-    int64_t num_field = dg_tables(s)->physics->num_field, num_value = dg_tables(s)->num_node * num_field;
+    int64_t num_field = dg_tables(s)->physics->num_field,
+            num_value = dg_tables(s)->space.num_node * num_field;
     source->num_cell = given->num_cell;
     TRY(array_try(&source->elem, given->num_cell, sizeof *source->elem, "source"));
     TRY(array_try(&source->weight, given->num_cell * num_value, sizeof(double), "source"));
     for (int64_t i = 0; i < given->num_cell; i++) {
-        source->elem[i] = dg_tables(s)->mesh->place[given->elem[i]];
+        source->elem[i] = dg_tables(s)->space.place[given->elem[i]];
         project(s, source->elem[i], given->places + 3 * i, given->rates + i * num_field,
                 source->weight + i * num_value);
     }
@@ -91,7 +92,7 @@ static int by_element(const void *a, const void *b)
 
 unda_status dg_parts_new(const unda_solver *s, struct dg_part **parts, int64_t *num_part)
 {
-    int64_t num = 0, num_value = dg_tables(s)->num_node * dg_tables(s)->physics->num_field;
+    int64_t num = 0, num_value = dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field;
     for (int32_t i = 0; i < s->num_source; i++)
         num += dg_source(s, i)->num_cell;
     if (num > INT32_MAX)
@@ -126,9 +127,9 @@ unda_status dg_points_check(const unda_solver *s, const unda_receivers *r)
     if (r->num_point > 0 && !r->elem)
         FAIL(UNDA_ERR_ARG, "elem of unda_receivers is NULL");
     for (int64_t i = 0; i < receivers_num_cell(r); i++)
-        if (r->elem[i] < 0 || r->elem[i] >= dg_tables(s)->mesh->num_elem)
+        if (r->elem[i] < 0 || r->elem[i] >= dg_tables(s)->space.num_owned)
             FAIL(UNDA_ERR_ARG, "receiver %lld: element %lld, expected 0..%lld", (long long)i,
-                 (long long)r->elem[i], (long long)dg_tables(s)->mesh->num_elem - 1);
+                 (long long)r->elem[i], (long long)dg_tables(s)->space.num_owned - 1);
     for (int32_t i = 0; i < r->num_field; i++)
         if (r->fields[i] < 0 || r->fields[i] >= 4 * dg_tables(s)->physics->num_field)
             FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0..%d", r->fields[i],
@@ -151,7 +152,7 @@ void dg_points_free(void *points)
 
 static unda_status fill(unda_solver *s, struct dg_points *p, const unda_receivers *r)
 {
-    int num_node = dg_tables(s)->num_node, num_field = dg_tables(s)->physics->num_field;
+    int num_node = dg_tables(s)->space.num_node, num_field = dg_tables(s)->physics->num_field;
     p->num_weight = 1;
     int64_t num_place = receivers_num_cell(r);
     TRY(array_try(&p->first, r->num_point + 1, sizeof(int64_t), "receiver elements"));
@@ -170,9 +171,9 @@ static unda_status fill(unda_solver *s, struct dg_points *p, const unda_receiver
     TRY(array_try(&p->weight, num_place * num_weight, sizeof(double), "receiver weights"));
     for (int64_t i = 0; i < num_place; i++) {
         double *weight = p->weight + i * num_weight;
-        p->elem[i] = dg_tables(s)->mesh->place[r->elem[i]];
-        dg_basis(dg_tables(s), p->elem[i], r->points + 3 * i, weight,
-                 p->num_weight > 1 ? weight + num_node : NULL);
+        p->elem[i] = dg_tables(s)->space.place[r->elem[i]];
+        space_basis(&dg_tables(s)->space, p->elem[i], r->points + 3 * i, weight,
+                    p->num_weight > 1 ? weight + num_node : NULL);
         for (int64_t k = 0; r->first && k < num_weight; k++)
             weight[k] *= r->weights[i];
     }

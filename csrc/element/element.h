@@ -1,5 +1,5 @@
 /* element.h: matrices of the reference elements, in float64.
- * Not here: geometry of real elements (dg/).
+ * Not here: geometry of real elements (space/).
  * Next: jacobi.c, gauss.c, modes.c (polynomials), nodes_tet.c, operators.c, lift.c, cubature.c,
  * element.c. */
 #ifndef UNDA_ELEMENT_H

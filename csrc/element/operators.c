@@ -1,5 +1,5 @@
 /* operators.c: a reference element and its nodal basis: mass, derivatives, values at a point.
- * Not here: modes (modes.c), nodes (nodes_tet.c), faces (lift.c); geometry of real elements (dg/).
+ * Not here: modes (modes.c), nodes (nodes_tet.c), faces (lift.c); geometry of real elements (space/).
  * Next: lift.c, dense.c, element.c.
  *
  * Nodes stand in the order of their indices (i, j, k), i fastest; r = (i, j, k) / N before warping.

@@ -33,7 +33,8 @@ struct dg_args {
     const long long *clock;    /* sampled times used up before this batch of launches */
     const struct dg_incident *incident; /* by ascending face */
     const int *incident_range; /* [block + 1]: those in each block's elements; NULL if there are none */
-    long long num_elem;
+    long long num_elem;        /* that are computed */
+    long long num_total;       /* of a state: with those of other parts, at its end */
     long long first;          /* element of the first block of this launch; the ranges are those from it on */
     long long num_exact_face; /* slots */
     int time;                 /* this stage's time, counted from *clock */

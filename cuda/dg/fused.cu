@@ -102,7 +102,7 @@ static __device__ __forceinline__ void prefetch(const dg_args &a, const void *ar
     for (int f = 0; f < NUM_FIELD; f += 4) {
         constexpr int SIZE = sizeof(REAL);
         int width = GROUP_WIDTH(NUM_FIELD, f / 4), bytes = count * NP * width * SIZE;
-        const char *from = (const char *)array + (f * a.num_elem + first * width) * NP * SIZE;
+        const char *from = (const char *)array + (f * a.num_total + first * width) * NP * SIZE;
         for (int i = threadIdx.x * 128; i < bytes; i += THREADS * 128)
             prefetch_l2(from + i);
     }

@@ -19,7 +19,7 @@ static __device__ __forceinline__ void put_rhs(const dg_args &a, long long elem,
                                                bool add)
 {
     REAL g[WORDS], rhs[NUM_FIELD], sum[NUM_FIELD], *to = (REAL *)a.rhs;
-    long long total = a.num_elem * NP;
+    long long total = a.num_total * NP;
     load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
     from_reference(acc, g, g + 9, rhs);
     if (add) {
@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_volume(const __gr
     for (int i = threadIdx.x; i < count * NP; i += THREADS) {
         long long elem = first + i / NP;
         REAL q[NUM_FIELD], g[WORDS], u[NUM_REF];
-        load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_elem * NP, elem * NP + i % NP);
+        load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP, elem * NP + i % NP);
         load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
         to_reference(q, g, u);
         for (int f = 0; f < NUM_REF; f++)
@@ -101,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_update(const __gr
         long long elem = first + i / NP, node = first * NP + i;
         REAL rhs[NUM_FIELD], g[WORDS];
         old_state old;
-        load_own_node<NUM_FIELD>(rhs, (const REAL *)a.rhs, a.num_elem * NP, node);
+        load_own_node<NUM_FIELD>(rhs, (const REAL *)a.rhs, a.num_total * NP, node);
         load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
         load_old(a, node, old);
         add_decay(old, g, rhs);

@@ -53,7 +53,7 @@ static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, lon
         REAL q1[NUM_FIELD], u1[NUM_REF];
         if (NP % LANES && n >= NP)
             break;
-        load_node<NUM_FIELD>(q1, (const REAL *)a.q, a.num_elem * NP, elem * NP + n);
+        load_node<NUM_FIELD>(q1, (const REAL *)a.q, a.num_total * NP, elem * NP + n);
         to_reference(q1, g, u1);
 #pragma unroll
         for (int f = 0; f < NUM_REF; f++)
@@ -105,7 +105,7 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
         for (int f = 0; f < NUM_FIELD; f++)
             q[f] = 0;
         if (inside)
-            load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_elem * NP, outer + __ldg(other + m));
+            load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP, outer + __ldg(other + m));
         if (exact)
             load_constant<NUM_FIELD>(q, data + m * NUM_FIELD);
         int node = __ldg(own + m);

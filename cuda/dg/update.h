@@ -25,7 +25,7 @@ struct old_state {
 
 static __device__ __forceinline__ void load_old(const dg_args &a, long long node, old_state &old)
 {
-    long long total = a.num_elem * NP;
+    long long total = a.num_total * NP;
 #if UPDATE != UPDATE_RHS
     load_node<NUM_FIELD>(old.q, (const REAL *)a.q, total, node);
     if (UPDATE == UPDATE_AB3 || a.a != 0)
@@ -49,7 +49,7 @@ static __device__ __forceinline__ void add_decay(const old_state &old, const REA
 static __device__ __forceinline__ void update(const dg_args &a, long long node, old_state &old,
                                               const REAL *rhs)
 {
-    long long total = a.num_elem * NP;
+    long long total = a.num_total * NP;
     REAL *r = (REAL *)a.r;
 #if UPDATE == UPDATE_RHS
     store_node<NUM_FIELD>(r, total, node, rhs);

@@ -26,7 +26,7 @@ _BESIDE = 0.9  # largest barycentric coordinate: nearer to a vertex a source is 
 _ON_VERTEX = 1e-9  # the same, from 1
 _NEAR = 2.0  # edges of a brick of six cells, from a source
 _VERY_NEAR = 1.0
-_REAL_AXIS = {"lsrk4": 4.6, "ab3": 6 / 11}  # stable: loss rate times dt (csrc/dg/dg.c)
+_REAL_AXIS = {"lsrk4": 4.6, "ab3": 6 / 11}  # stable: loss rate times dt (csrc/dg/dt.c)
 _SPAN = 1e3  # of time steps, between the median cell and the worst
 
 

@@ -1,0 +1,63 @@
+/* space.c: makes and frees spaces: sizes, neighbours with their conditions. Not here: geometry
+ * (tet_affine.c), the mesh's connectivity (mesh/). */
+#include "space.h"
+
+#include "common/index.h"
+
+unda_status space_sizes(struct space *space, const unda_mesh *mesh, int degree)
+{
+    if (mesh && mesh->shape != UNDA_TET)
+        FAIL(UNDA_ERR_ARG, "DG needs a mesh of tetrahedra");
+    space->num_face = 4;
+    space->num_node = (degree + 1) * (degree + 2) * (degree + 3) / 6;
+    space->num_face_node = (degree + 1) * (degree + 2) / 2;
+    space->num_owned = mesh ? mesh->num_elem : 0;
+    return UNDA_OK;
+}
+
+/* Neighbour codes: of the mesh's boundaries, their conditions. */
+static unda_status connect(struct space *space, const int32_t *boundary, int conditions, const char *what)
+{
+    conditions |= 1 << UNDA_BOUNDARY_ABSORBING | 1 << UNDA_BOUNDARY_EXACT;
+    for (int64_t i = 0; i < space->num_face * space->num_owned; i++) {
+        int32_t neighbor = space->mesh->neighbor[i];
+        if (neighbor < 0) {
+            int32_t condition = boundary ? boundary[-1 - neighbor] : UNDA_BOUNDARY_ABSORBING;
+            if (condition < 0 || condition > UNDA_BOUNDARY_EXACT || !(1 << condition & conditions))
+                FAIL(UNDA_ERR_ARG, "boundary %d has condition %d, expected one that %s media have",
+                     -1 - neighbor, condition, what);
+            neighbor = -1 - condition;
+            if (condition == UNDA_BOUNDARY_EXACT)
+                neighbor -= (int32_t)space->num_exact_face++;
+        }
+        space->neighbor[i] = neighbor;
+    }
+    return UNDA_OK;
+}
+
+unda_status space_fill(struct space *space, const unda_mesh *mesh, const int32_t *boundary, int conditions,
+                       const char *what)
+{
+    int64_t num_face = space->num_face * space->num_owned;
+    mesh_hold(mesh);
+    space->mesh = mesh;
+    space->order = mesh->order;
+    space->place = mesh->place;
+    TRY(array_try(&space->neighbor, num_face, sizeof(int32_t), "neighbours"));
+    TRY(array_try(&space->orientation, num_face, sizeof(int8_t), "orientations"));
+    TRY(connect(space, boundary, conditions, what));
+    TRY(array_try(&space->exact_face, space->num_exact_face, sizeof(int64_t), "exact faces"));
+    for (int64_t i = 0; i < num_face; i++)
+        if (space->neighbor[i] <= -1 - BOUNDARY_EXACT)
+            space->exact_face[-1 - BOUNDARY_EXACT - space->neighbor[i]] = i;
+    return UNDA_OK;
+}
+
+void space_free(struct space *space)
+{
+    unda_mesh_free((unda_mesh *)space->mesh);
+    element_free(space->element);
+    array_free(space->neighbor);
+    array_free(space->orientation);
+    array_free(space->exact_face);
+}

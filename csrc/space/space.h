@@ -1,0 +1,50 @@
+/* space.h: the elements of a mesh as a method on it sees them: reference element, order, neighbours, geometry.
+ * No physics and no fields. Next: space.c, tet_affine.c (its twin for kernels: cuda/space/tet_affine.h). */
+#ifndef UNDA_SPACE_H
+#define UNDA_SPACE_H
+
+#include "../element/element.h"
+#include "../mesh/mesh.h"
+
+/* Elements are numbered as they stand in memory: first the num_owned that this part computes, then the
+ * num_ghost of other parts that it reads. */
+struct space {
+    const unda_mesh *mesh; /* held; NULL where only sizes are known */
+    struct element *element;
+    int32_t num_node, num_face, num_face_node; /* of an element, of a face */
+    int64_t num_owned, num_ghost;
+    const int64_t *order; /* [owned]: element of the user */
+    const int64_t *place; /* [element of the user]: here */
+    int32_t *neighbor;    /* [owned][face], common/index.h */
+    /* [owned][face]: how the neighbour's list of face nodes lies on this one's; 0: node by node, as always on
+     * tetrahedra, whose vertices are sorted. */
+    int8_t *orientation;
+    int64_t *exact_face; /* [num_exact_face]: num_face * elem + face, those with outer data */
+    int64_t num_exact_face;
+};
+
+/* The members that are numbers; mesh may be NULL. UNDA_ERR_ARG where it has no tetrahedra. */
+unda_status space_sizes(struct space *space, const unda_mesh *mesh, int degree);
+/* The rest; conditions: bits 1 << unda_boundary that `what` media have; boundary: [num_boundary], or NULL for
+ * absorbing sides. */
+unda_status space_fill(struct space *space, const unda_mesh *mesh, const int32_t *boundary, int conditions,
+                       const char *what);
+void space_free(struct space *space);
+/* Elements that a state holds. */
+static inline int64_t space_num_total(const struct space *space)
+{
+    return space->num_owned + space->num_ghost;
+}
+
+/* tet_affine.c: an element's edges e_j = x_j - x_0, rows j; grad r_j, rows j, returns det = +-6 V. */
+void space_edges(const struct space *space, int64_t elem, double edge[3][3]);
+double space_gradients(const struct space *space, int64_t elem, double gradient[9]);
+/* |grad lambda_f| of the four faces; returns det. */
+double space_face_scales(const struct space *space, int64_t elem, double scale[4]);
+double space_volume(const struct space *space, int64_t elem); /* [m3] */
+/* Coordinates [node][3] of an element's nodes. */
+void space_coordinates(const struct space *space, int64_t elem, double *x);
+/* Basis functions at a point: basis [node] and, unless NULL, their gradient [3][node] [1/m]. */
+void space_basis(const struct space *space, int64_t elem, const double *x, double *basis, double *gradient);
+
+#endif

@@ -1,0 +1,86 @@
+/* tet_affine.c: geometry of affine tetrahedra, in float64, relative to each element's first vertex, so that large
+ * coordinates cost no digits. Not here: what kernels do with it (cuda/space/tet_affine.h). */
+#include "space.h"
+
+#include <math.h>
+
+void space_edges(const struct space *space, int64_t elem, double e[3][3])
+{
+    const unda_mesh *mesh = space->mesh;
+    const int64_t *v = mesh->sorted + 4 * elem;
+    for (int j = 0; j < 3; j++)
+        for (int i = 0; i < 3; i++)
+            e[j][i] = mesh->vertices[3 * v[j + 1] + i] - mesh->vertices[3 * v[0] + i];
+}
+
+static void cross(const double *a, const double *b, double *c)
+{
+    c[0] = a[1] * b[2] - a[2] * b[1];
+    c[1] = a[2] * b[0] - a[0] * b[2];
+    c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* grad r_1 = e_2 x e_3 / det and cyclically; det = +-6 V by the sorted order of the vertices. */
+static double gradients_of(double e[3][3], double g[9])
+{
+    for (int j = 0; j < 3; j++)
+        cross(e[(j + 1) % 3], e[(j + 2) % 3], g + 3 * j);
+    double det = e[0][0] * g[0] + e[0][1] * g[1] + e[0][2] * g[2];
+    for (int i = 0; i < 9; i++)
+        g[i] /= det;
+    return det;
+}
+
+double space_gradients(const struct space *space, int64_t elem, double g[9])
+{
+    double e[3][3];
+    space_edges(space, elem, e);
+    return gradients_of(e, g);
+}
+
+double space_volume(const struct space *space, int64_t elem)
+{
+    double g[9];
+    return fabs(space_gradients(space, elem, g)) / 6;
+}
+
+void space_coordinates(const struct space *space, int64_t elem, double *x)
+{
+    const unda_mesh *mesh = space->mesh;
+    double e[3][3];
+    const double *x0 = mesh->vertices + 3 * mesh->sorted[4 * elem];
+    space_edges(space, elem, e);
+    for (int n = 0; n < space->num_node; n++) {
+        const double *r = space->element->nodes + 3 * n;
+        for (int i = 0; i < 3; i++)
+            x[3 * n + i] = x0[i] + (r[0] * e[0][i] + r[1] * e[1][i] + r[2] * e[2][i]);
+    }
+}
+
+void space_basis(const struct space *space, int64_t elem, const double *x, double *basis, double *gradient)
+{
+    const unda_mesh *mesh = space->mesh;
+    int n = space->num_node;
+    const double *x0 = mesh->vertices + 3 * mesh->sorted[4 * elem];
+    double g[9], r[3], slope[3 * MAX_NODE];
+    space_gradients(space, elem, g);
+    for (int j = 0; j < 3; j++)
+        r[j] = g[3 * j] * (x[0] - x0[0]) + g[3 * j + 1] * (x[1] - x0[1]) + g[3 * j + 2] * (x[2] - x0[2]);
+    element_basis(space->element, r, basis, gradient ? slope : NULL);
+    for (int i = 0; gradient && i < 3; i++)
+        for (int node = 0; node < n; node++)
+            gradient[i * n + node] =
+                g[i] * slope[node] + g[3 + i] * slope[n + node] + g[6 + i] * slope[2 * n + node];
+}
+
+double space_face_scales(const struct space *space, int64_t elem, double scale[4])
+{
+    double g[9], det = space_gradients(space, elem, g), sum[3] = {0, 0, 0};
+    for (int j = 0; j < 3; j++) {
+        scale[j + 1] = sqrt(g[3 * j] * g[3 * j] + g[3 * j + 1] * g[3 * j + 1] + g[3 * j + 2] * g[3 * j + 2]);
+        for (int i = 0; i < 3; i++)
+            sum[i] += g[3 * j + i];
+    }
+    scale[0] = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+    return det;
+}
