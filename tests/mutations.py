@@ -175,7 +175,7 @@ MUTATIONS = [
     ("python/unda/mesh_simulation.py", "rates * sites.weights[:, None]", "rates / len(rates)"),
     ("csrc/solver/solver.c", "have_good = false;\n    s->blowup", "blowup"),
     ("csrc/dg/dg_method.c", "if (!s->have_good)", "if (0)"),
-    ("csrc/dg/norm.c", "sum += 6 * dg_volume", "sum += 5 * dg_volume"),
+    ("csrc/dg/norm.c", "sum += 6 * space_volume", "sum += 5 * space_volume"),
     # the CPU stage
     ("csrc/dg/dg_cpu.inc.h", "(inside ? neighbor & 3 :", "(inside ? face :"),
     ("csrc/dg/cpu_common.c", "c1 * r1[i] + c2 * r[i]", "c2 * r1[i] + c1 * r[i]"),
