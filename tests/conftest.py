@@ -26,6 +26,8 @@ def pytest_collection_modifyitems(config, items):
         for item in marked:
             item.add_marker(pytest.mark.skip(reason="there is no CUDA device"))
     for item in items:
+        if {"slow", "gpu"} & set(item.keywords):  # their runs are not looked at in this respect
+            item.add_marker(pytest.mark.filterwarnings("default::unda.AccuracyWarning"), append=False)
         if "slow" in item.keywords and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="slow: runs with --slow"))
 

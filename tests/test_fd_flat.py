@@ -122,6 +122,7 @@ def test_energies_and_errors_are_per_metre(scheme):
     assert found[0][1] == pytest.approx(np.sqrt((wrong**2).sum()) * H, rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")  # of two nodes
 def test_a_layer_beside_one_node_makes_three_dimensions():
     """Then its spacing counts."""
     energies = []

@@ -17,7 +17,10 @@ import unda
 from unda import movie
 from unda.errors import InternalError
 
-pytestmark = pytest.mark.usefixtures("ctrl_c_is_heard")
+pytestmark = [
+    pytest.mark.usefixtures("ctrl_c_is_heard"),
+    pytest.mark.filterwarnings("ignore::unda.AccuracyWarning"),  # bits are compared, not waves
+]
 
 FOLDER = os.path.dirname(unda.__file__) + os.sep
 LAST = 23  # steps; groups of receivers begin at different ones and have samples every 1, 3 and 4

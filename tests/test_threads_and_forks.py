@@ -19,6 +19,7 @@ import unda
 from unda import _core
 
 cuda_device.prepare()
+pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")  # bits are compared, not waves
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu_or_stand_in)]
 MESH = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 1, 2), perturb=0.2, seed=1)
 
