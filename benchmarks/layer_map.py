@@ -1,4 +1,4 @@
-"""Where layers of the staggered schemes grow: the map that the figures of python/unda/layer_rule.py are from.
+"""Where layers of the staggered schemes grow: the map behind python/unda/problem/layer_rule.py.
 
 ``python benchmarks/layer_map.py [plates] [noise] [strata] [curl]``, all if none is named: tables for
 docs/absorbing_layers.md, in half an hour on one core. Each case is a run from random velocities (E) at 0.99

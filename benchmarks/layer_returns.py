@@ -14,7 +14,7 @@ import sys
 
 import numpy as np
 import unda
-from unda import layer_returns
+from unda.problem import layer_returns
 
 H, UNTIL = 10.0, 1.36
 SOLID = unda.Elastic(rho=2800.0, vp=3300.0, vs=3300.0 / 1.732)

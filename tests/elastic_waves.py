@@ -7,8 +7,8 @@ Next: test_exact_elastic.py.
 import numpy as np
 from exact_helpers import KH, TOLERANCE, TWIN, VOIGT, elastic_residual
 from unda import exact
-from unda.medium import Elastic
-from unda.timefunction import ricker
+from unda.problem.medium import Elastic
+from unda.problem.timefunction import ricker
 
 ROCK = Elastic(rho=1.3, vp=2.0, vs=1.1)
 HARD = Elastic(rho=2.1, vp=3.1, vs=1.8)

@@ -4,7 +4,7 @@ import cuda_device
 import numpy as np
 import pytest
 import unda
-from unda.boundary import Boundaries
+from unda.problem.boundary import Boundaries
 
 cuda_device.prepare()
 MEDIUM = unda.Acoustic(rho=1.3, c=0.9)

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from unda.errors import ArgumentError
-from unda.mesh import Mesh, box_mesh
+from unda.problem.mesh import Mesh, box_mesh
 
 LOWER, UPPER = (-1.0, 0.0, 2.0), (1.0, 3.0, 6.0)
 VOLUME = 2.0 * 3.0 * 4.0

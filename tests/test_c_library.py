@@ -40,7 +40,9 @@ def program():
     subprocess.run(make, cwd=ROOT, check=True, capture_output=True)
     # The folder may hold objects of sources that are gone.
     objects = subprocess.check_output(["make", "-s", "objects", *library], cwd=ROOT, text=True).split()
-    sources = [ROOT / "tests" / "c" / name for name in ("library.c", "rig.c", "grid.c", "ranges.c", "refusals.c")]
+    sources = [
+        ROOT / "tests" / "c" / name for name in ("library.c", "rig.c", "grid.c", "ranges.c", "refusals.c")
+    ]
     target = BUILD / f"library.{os.getpid()}"
     flags = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-fopenmp", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'cuda'}"]
     link = ["-Wl,--wrap=aligned_alloc", "-lm", "-ldl", "-lpthread", "-o", target]

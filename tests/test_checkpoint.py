@@ -10,7 +10,7 @@ import cuda_device
 import numpy as np
 import pytest
 import unda
-from unda._digest import seal
+from unda.io._digest import seal
 
 cuda_device.prepare()
 MESH = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 1, 2), perturb=0.2, seed=1)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import unda
 from staggered_cases import WALLS, random_medium, random_state, source_of, staggered, whole_state
-from unda import layer_returns
+from unda.problem import layer_returns
 
 F0, H = 9.5, 10.0
 STEEL = unda.Elastic(rho=2800.0, vp=3300.0, vs=3300.0 / 1.732)

@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 import pytest
 import unda
-from unda import _digest
+from unda.io import _digest
 
 
 def dg():

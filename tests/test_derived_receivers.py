@@ -7,7 +7,7 @@ import cuda_device
 import numpy as np
 import pytest
 import unda
-from unda.receiver import Channels, Receivers
+from unda.method.receiver import Channels, Receivers
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::unda.AccuracyWarning"

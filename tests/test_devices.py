@@ -13,7 +13,7 @@ from pathlib import Path
 import cuda_device
 import pytest
 import unda
-from unda import tune
+from unda.method import tune
 
 cuda_device.prepare()
 MEDIUM = unda.Acoustic(rho=1.0, c=1.0)
@@ -156,7 +156,9 @@ def test_a_forecast_refuses_unknown_keywords():
 
 @pytest.fixture
 def fewer_candidates(monkeypatch, tmp_path):
-    others = dict.fromkeys(tune._OTHERS, lambda n: ()) | {unda._core.lib.UNDA_TUNED_BY_HALF: lambda n: (2 * n,)}
+    others = dict.fromkeys(tune._OTHERS, lambda n: ()) | {
+        unda._core.lib.UNDA_TUNED_BY_HALF: lambda n: (2 * n,)
+    }
     monkeypatch.setattr(tune, "_OTHERS", others)
     monkeypatch.setattr(tune._cuda, "cache_dir", lambda: str(tmp_path))
     return tmp_path / "tuned.json"

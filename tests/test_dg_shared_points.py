@@ -8,7 +8,7 @@ import cuda_device
 import numpy as np
 import pytest
 import unda
-from unda import _sites
+from unda.method import _sites
 
 cuda_device.prepare()
 

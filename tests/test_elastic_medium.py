@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import unda
 from unda.errors import ArgumentError
-from unda.medium import Elastic
-from unda.source import Source
+from unda.problem.medium import Elastic
+from unda.problem.source import Source
 
 ROCK = unda.Elastic(rho=2000.0, vp=4000.0, vs=2000.0)
 FLUID = unda.Elastic(rho=1000.0, vp=1500.0, vs=0.0)

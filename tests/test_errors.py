@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from unda import _core, errors
-from unda.mesh import Mesh, box_mesh
+from unda.problem.mesh import Mesh, box_mesh
 
 
 def statuses():

@@ -11,7 +11,7 @@ import pytest
 from exact_helpers import KH, TOLERANCE, TWIN, maxwell_residual
 from unda import exact
 from unda.errors import ArgumentError
-from unda.medium import Maxwell
+from unda.problem.medium import Maxwell
 
 GLASS = Maxwell(eps=2.25, mu=1.3)
 MAGNET = Maxwell(eps=1.2, mu=3.0)

@@ -9,8 +9,8 @@ import pytest
 import unda
 from unda import exact
 from unda.errors import ArgumentError
-from unda.medium import Maxwell
-from unda.timefunction import ricker, wrap
+from unda.problem.medium import Maxwell
+from unda.problem.timefunction import ricker, wrap
 
 MEDIUM = Maxwell(eps=2.25, mu=1.3)
 C, Z = 1.0 / np.sqrt(2.25 * 1.3), np.sqrt(1.3 / 2.25)

@@ -27,9 +27,9 @@ from elastic_waves import (
 from exact_helpers import KH, TOLERANCE, TWIN, elastic_residual
 from unda import exact
 from unda.errors import ArgumentError
-from unda.medium import Acoustic
-from unda.source import MomentTensor, PointForce, VolumeInjection
-from unda.timefunction import gaussian
+from unda.problem.medium import Acoustic
+from unda.problem.source import MomentTensor, PointForce, VolumeInjection
+from unda.problem.timefunction import gaussian
 
 LOWER, UPPER = (-1.0, -2.0, -1.5), (1.0, 1.0, 1.5)
 MOMENT = [[1.0, 0.3, -0.5], [0.3, -2.0, 0.7], [-0.5, 0.7, 1.6]]

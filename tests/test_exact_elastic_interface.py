@@ -25,7 +25,7 @@ from elastic_waves import (
 )
 from exact_helpers import TWIN
 from unda import exact
-from unda.medium import Acoustic, Elastic
+from unda.problem.medium import Acoustic, Elastic
 
 PAIRS = {
     "solid-solid": (ROCK, HARD), "hard-soft": (HARD, ROCK), "fluid-solid": (SEA, ROCK),

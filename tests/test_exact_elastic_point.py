@@ -9,9 +9,9 @@ import pytest
 from exact_helpers import TWIN, VOIGT
 from unda import exact
 from unda.errors import ArgumentError
-from unda.medium import Acoustic, Elastic
-from unda.source import MomentTensor, PointForce, VolumeInjection
-from unda.timefunction import gaussian, ricker, smooth_bump
+from unda.problem.medium import Acoustic, Elastic
+from unda.problem.source import MomentTensor, PointForce, VolumeInjection
+from unda.problem.timefunction import gaussian, ricker, smooth_bump
 
 RHO, VP, VS = 2000.0, 4000.0, 2200.0
 ROCK = Elastic(rho=RHO, vp=VP, vs=VS)

@@ -11,8 +11,8 @@ import pytest
 from exact_helpers import KH, TOLERANCE, TWIN, maxwell_residual
 from unda import exact
 from unda.errors import ArgumentError
-from unda.medium import Maxwell
-from unda.timefunction import ricker
+from unda.problem.medium import Maxwell
+from unda.problem.timefunction import ricker
 
 ONE, TWO = Maxwell(eps=2.0, mu=1.5), Maxwell(eps=0.9, mu=1.2)  # c = 0.577 and 0.962
 METAL = Maxwell(eps=0.9, mu=1.2, sigma=3.0)

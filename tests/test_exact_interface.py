@@ -11,8 +11,8 @@ import pytest
 from exact_helpers import KH, TOLERANCE, TWIN, residual
 from unda import exact
 from unda.errors import ArgumentError
-from unda.medium import Acoustic
-from unda.timefunction import ricker
+from unda.problem.medium import Acoustic
+from unda.problem.timefunction import ricker
 
 ONE, TWO = Acoustic(rho=1.0, c=1.0), Acoustic(rho=2.5, c=1.6)
 NORMAL, POSITION = np.array([2.0, -1.0, 2.0]) / 3.0, 0.4

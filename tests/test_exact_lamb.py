@@ -11,9 +11,9 @@ from exact_helpers import KH, TOLERANCE, TWIN, elastic_residual
 from scipy.special import jv
 from unda import exact
 from unda.errors import ArgumentError
-from unda.medium import Acoustic, Elastic
-from unda.source import MomentTensor, PointForce
-from unda.timefunction import gaussian, ricker, sampled, smooth_bump, wrap
+from unda.problem.medium import Acoustic, Elastic
+from unda.problem.source import MomentTensor, PointForce
+from unda.problem.timefunction import gaussian, ricker, sampled, smooth_bump, wrap
 
 RHO, VP, VS = 2000.0, 4000.0, 2200.0
 ROCK = Elastic(rho=RHO, vp=VP, vs=VS)

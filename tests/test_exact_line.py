@@ -10,9 +10,9 @@ import pytest
 from exact_helpers import KH, TOLERANCE, TWIN, elastic_residual, maxwell_residual, residual
 from unda import exact
 from unda.errors import ArgumentError
-from unda.medium import Acoustic, Elastic, Maxwell
-from unda.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
-from unda.timefunction import gaussian, ricker, smooth_bump
+from unda.problem.medium import Acoustic, Elastic, Maxwell
+from unda.problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
+from unda.problem.timefunction import gaussian, ricker, smooth_bump
 
 PLACE = np.array([3.0, -2.0, 1.5])
 AXES = pytest.mark.parametrize("axis", "xyz")

@@ -13,8 +13,8 @@ import unda
 from exact_helpers import KH, TOLERANCE, TWIN, maxwell_residual
 from unda import exact
 from unda.errors import ArgumentError
-from unda.medium import Acoustic, Maxwell
-from unda.timefunction import gaussian, ricker
+from unda.problem.medium import Acoustic, Maxwell
+from unda.problem.timefunction import gaussian, ricker
 
 GLASS = Maxwell(eps=2.25, mu=1.3)  # c = 0.585
 LOSSY = Maxwell(eps=2.25, mu=1.3, sigma=1.5)

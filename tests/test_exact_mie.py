@@ -10,7 +10,7 @@ import unda
 from exact_helpers import KH, TOLERANCE, TWIN, maxwell_residual
 from unda import exact
 from unda.errors import ArgumentError
-from unda.medium import Maxwell
+from unda.problem.medium import Maxwell
 
 AROUND = Maxwell(eps=1.5, mu=1.2)
 C = 1.0 / np.sqrt(1.5 * 1.2)

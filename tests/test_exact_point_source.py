@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from unda import exact
 from unda.errors import ArgumentError
-from unda.medium import Acoustic
-from unda.source import VolumeInjection
-from unda.timefunction import ricker, smooth_bump
+from unda.problem.medium import Acoustic
+from unda.problem.source import VolumeInjection
+from unda.problem.timefunction import ricker, smooth_bump
 
 RHO, C = 1000.0, 1500.0
 WATER = Acoustic(rho=RHO, c=C)

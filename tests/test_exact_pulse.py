@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from unda import exact
 from unda.errors import ArgumentError
-from unda.medium import Acoustic
+from unda.problem.medium import Acoustic
 
 RHO, C, WIDTH = 2.0, 3.0, 0.1
 MEDIUM = Acoustic(rho=RHO, c=C)

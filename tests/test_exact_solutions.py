@@ -12,9 +12,9 @@ import pytest
 from exact_helpers import KH, TOLERANCE, TWIN, residual
 from unda import exact
 from unda.errors import ArgumentError
-from unda.medium import Acoustic
-from unda.source import VolumeInjection
-from unda.timefunction import gaussian, ricker
+from unda.problem.medium import Acoustic
+from unda.problem.source import VolumeInjection
+from unda.problem.timefunction import gaussian, ricker
 
 RHO, C = 1200.0, 1500.0
 WATER = Acoustic(rho=RHO, c=C)

@@ -23,7 +23,7 @@ from elastic_waves import (
 )
 from exact_helpers import KH, TOLERANCE, TWIN, elastic_residual
 from unda import exact
-from unda.medium import Elastic
+from unda.problem.medium import Elastic
 
 BOUND = {
     "rayleigh": (exact.rayleigh_wave(ROCK, 3.0 * ACROSS, **PLANE, amplitude=2.0, phase=0.3), ROCK, None),

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from unda import exact
 from unda.errors import ArgumentError
-from unda.medium import Acoustic
-from unda.source import VolumeInjection
-from unda.timefunction import ricker, smooth_bump, wrap
+from unda.problem.medium import Acoustic
+from unda.problem.source import VolumeInjection
+from unda.problem.timefunction import ricker, smooth_bump, wrap
 
 MEDIUM = Acoustic(rho=2.0, c=3.0)
 LOWER, UPPER = (-1.0, 0.5, 2.0), (0.5, 1.75, 3.0)

@@ -5,7 +5,7 @@ import h5py
 import numpy as np
 import pytest
 import unda
-from unda._digest import seal
+from unda.io._digest import seal
 
 pytestmark = pytest.mark.gpu_or_stand_in
 cuda_device.prepare()

@@ -284,8 +284,8 @@ import unda
 options = {"order": 2, "boundary": {"*": "rigid"}, "device": "cuda"}
 tile = {"dts": 2, "step": 1, "zb": 64}
 made = [
-    unda.FD.forecast(unda.Grid(SHAPE, 10.0), unda.Acoustic(rho=1.0, c=1.0), kernel=kernel, kernel_options=parts,
-                     **options)
+    unda.FD.forecast(unda.Grid(SHAPE, 10.0), unda.Acoustic(rho=1.0, c=1.0), kernel=kernel,
+                     kernel_options=parts, **options)
     for kernel, parts in (("auto", tile), ("step", None), ("diamond", tile))
 ]
 print("step" if made[0] == made[1] else "diamond" if made[0] == made[2] else made)

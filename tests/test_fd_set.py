@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import unda
 from staggered_cases import boundary, random_medium, random_state, staggered
-from unda._digest import seal
+from unda.io._digest import seal
 
 SHAPE = (9, 7, 10)
 GRID = unda.Grid(SHAPE, (1.0, 0.8, 1.3))
@@ -171,7 +171,7 @@ def later(good):
 )
 def test_a_state_that_is_refused_changes_nothing(scheme, last, error, monkeypatch):
     """Fields, layers, clock and samples: the run goes on as one that nobody asked."""
-    monkeypatch.setattr(unda.grid_material, "_SLAB", 200)  # several slabs
+    monkeypatch.setattr(unda.method.grid_material, "_SLAB", 200)  # several slabs
     runs = []
     for asked in (False, True):
         sim = unda.FD(GRID, unda.Acoustic(rho=1.0, c=1.5), scheme=scheme, device="cpu", boundary=None)
@@ -198,7 +198,7 @@ def test_a_state_that_is_refused_changes_nothing(scheme, last, error, monkeypatc
 
 
 def test_a_function_may_return_one_array_again_and_again(monkeypatch):
-    monkeypatch.setattr(unda.grid_material, "_SLAB", 70)
+    monkeypatch.setattr(unda.method.grid_material, "_SLAB", 70)
     sim, buffer = (
         staggered(GRID, unda.Acoustic(rho=1.0, c=1.5), boundary={"*": "rigid"}),
         np.empty((1, 7, 10)),

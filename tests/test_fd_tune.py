@@ -13,7 +13,7 @@ import cuda_device
 import numpy as np
 import pytest
 import unda
-from unda import tune
+from unda.method import tune
 
 pytestmark = pytest.mark.gpu_or_stand_in
 REAL = cuda_device.prepare()
@@ -242,9 +242,7 @@ def test_a_damaged_memory_is_none_and_is_repaired(timed, memory, damage):
 
 def test_a_choice_that_is_remembered_is_taken(timed, memory):
     make(kernel="step")
-    memory.write_text(
-        damaged(kernel_options={"rows": 2, "planes": 7})(json.loads(memory.read_text()))
-    )
+    memory.write_text(damaged(kernel_options={"rows": 2, "planes": 7})(json.loads(memory.read_text())))
     found = make(kernel="step").config["kernel_options"]
     assert found == {"rows": 2, "planes": 7}
 

@@ -10,7 +10,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import unda
-from unda.grid import Block
+from unda.problem.grid import Block
 
 GRID = unda.Grid((5, 4, 3), (10.0, 20.0, 5.0), origin=(100.0, -40.0, -10.0))
 RHO = np.random.default_rng(0).uniform(1000.0, 2000.0, GRID.shape)

@@ -14,8 +14,8 @@ import threading
 import numpy as np
 import pytest
 import unda
-from unda import movie
 from unda.errors import InternalError
+from unda.io import movie
 
 pytestmark = [
     pytest.mark.usefixtures("ctrl_c_is_heard"),

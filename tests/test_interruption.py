@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import unda
-from unda import _run_control
+from unda.method import _run_control
 
 # How runs end, not whether the wave is right.
 pytestmark = [
@@ -57,7 +57,7 @@ def test_ctrl_c_ends_a_run_after_its_chunk_and_leaves_it_whole(monkeypatch):
     sim, rec = simulation()
     chunks, advance = [], sim._advance
     clock = SimpleNamespace(now=0.0, perf_counter=lambda: clock.now)
-    monkeypatch.setattr(unda.simulation, "time", clock)
+    monkeypatch.setattr(unda.method.simulation, "time", clock)
 
     def advanced(n, *ahead):
         if sim.step_count > 300:

@@ -7,7 +7,7 @@ import pytest
 import unda
 from unda import _core
 from unda._core import lib
-from unda._options import kernels
+from unda.method._options import kernels
 
 cuda_device.prepare()
 DOCUMENT = (Path(__file__).parent.parent / "docs" / "kernel_options.md").read_text()

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 from unda.errors import ArgumentError
-from unda.mesh import Mesh, box_mesh
+from unda.problem.mesh import Mesh, box_mesh
 
 EPS = np.finfo(float).eps
 

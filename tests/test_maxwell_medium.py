@@ -1,7 +1,7 @@
 """A Maxwell medium is given in SI units or relative to vacuum; a current dipole drives E in it.
 
 Not here: what all media share (test_medium.py), what all sources share (test_sources.py).
-Next: python/unda/medium.py.
+Next: python/unda/problem/medium.py.
 """
 
 import json
@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import unda
 from unda.errors import ArgumentError
-from unda.source import CurrentDipole, Source
-from unda.timefunction import ricker
+from unda.problem.source import CurrentDipole, Source
+from unda.problem.timefunction import ricker
 
 MESH = SimpleNamespace(
     num_elem=3,

@@ -1,7 +1,7 @@
 """Media give every cell its values, and name the first value that cannot be.
 
 Not here: meshes (a stand-in with the four attributes that a medium reads serves).
-Next: python/unda/medium.py.
+Next: python/unda/problem/medium.py.
 """
 
 import json
@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from unda.errors import ArgumentError
-from unda.medium import Acoustic
+from unda.problem.medium import Acoustic
 
 MESH = SimpleNamespace(
     num_elem=5,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from unda import _core
 from unda.errors import MeshError
-from unda.mesh import Mesh, box_mesh
+from unda.problem.mesh import Mesh, box_mesh
 
 LOCAL = {
     "tet": ((1, 2, 3), (0, 2, 3), (0, 1, 3), (0, 1, 2)),

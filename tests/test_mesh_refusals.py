@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from unda.errors import ArgumentError, MeshError
-from unda.mesh import Mesh, box_mesh
+from unda.problem.mesh import Mesh, box_mesh
 
 BOX = box_mesh((0, 0, 0), (1, 1, 1), (3, 3, 3))
 

@@ -130,7 +130,7 @@ def test_a_time_function_for_single_numbers_is_called_number_by_number():
     """Methods of floats and places in a list raise other errors on arrays than `if` does."""
     times = np.array([0.0, 0.5])
     for function in (lambda t: float(t.is_integer()), lambda t: [1.0, 0.0][int(2 * t)]):
-        assert unda.timefunction.wrap(function, 0.1)(times).tolist() == [1.0, 0.0]
+        assert unda.problem.timefunction.wrap(function, 0.1)(times).tolist() == [1.0, 0.0]
 
 
 @pytest.mark.parametrize(("point", "far"), [

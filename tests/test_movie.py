@@ -164,7 +164,7 @@ def test_a_closed_simulation_makes_no_film(tmp_path):
 
 
 def test_the_scale_knows_neither_silence_nor_a_source():
-    from unda.movie import _scale
+    from unda.io.movie import _scale
 
     wave = np.sin(np.linspace(0, 20 * np.pi, 10_000)).reshape(100, 100)
     alone = _scale([wave])

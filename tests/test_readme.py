@@ -94,7 +94,7 @@ def test_the_recipes_name_things_that_the_files_contain():
         "csrc/dg/kernel_fused.c": ["tiles"],
         "csrc/base/library.c": ["ENTRY(unda_limits)"],
         "python/unda/_core.py": ["_STRUCTS"],
-        "python/unda/boundary.py": ["_CODES"],
+        "python/unda/problem/boundary.py": ["_CODES"],
         "cuda/common/index.h": ["BOUNDARY_EXACT"],
         "cuda/physics/acoustic.h": ["face_coefficients", "from_reference", "lifted", "GRAD_DIV"],
         "tests/test_cuda_engine.py": ["SETTINGS"],

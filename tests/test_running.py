@@ -259,7 +259,7 @@ def test_where_no_one_looks_a_run_logs_a_line_a_minute(monkeypatch, caplog):
     """By a clock that a step takes 7 s of: after 63 s, 126 s and so on."""
     now = [0.0]
     clock = SimpleNamespace(**{**vars(time), "monotonic": lambda: now[0]})
-    monkeypatch.setattr("unda._run_control.time", clock)
+    monkeypatch.setattr("unda.method._run_control.time", clock)
     sim = unda.DG(box(1), MEDIUM, degree=1)
 
     def tick(sim):

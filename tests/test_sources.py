@@ -1,7 +1,7 @@
 """Sources know what they add to which field, and refuse what they cannot drive.
 
 Not here: the wave that comes of it (test_exact_point_source.py).
-Next: python/unda/source.py.
+Next: python/unda/problem/source.py.
 """
 
 import json
@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import unda
 from unda.errors import ArgumentError
-from unda.medium import Acoustic
-from unda.source import Source, VolumeInjection
-from unda.timefunction import ricker
+from unda.problem.medium import Acoustic
+from unda.problem.source import Source, VolumeInjection
+from unda.problem.timefunction import ricker
 
 SOURCE = VolumeInjection(np.array([503, 491, 507]), ricker(10.0))
 

@@ -1,7 +1,7 @@
 """Time functions have the values, derivatives, integrals, spans and frequencies they claim.
 
 Not here: what they drive (test_exact_point_source.py).
-Next: python/unda/_pulses.py.
+Next: python/unda/problem/_pulses.py.
 """
 
 import json
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from exact_helpers import derivative
 from unda.errors import ArgumentError
-from unda.timefunction import from_config, gaussian, ricker, sampled, smooth_bump, wrap
+from unda.problem.timefunction import from_config, gaussian, ricker, sampled, smooth_bump, wrap
 
 F0 = 10.0
 TIMES = np.linspace(0.0, 0.4, 401)

@@ -95,7 +95,7 @@ def test_blocks_of_any_size_make_the_same_file(tmp_path, monkeypatch):
     sim = wave("staggered", VARYING)
     sim.write_vti(tmp_path / "one.vti", fields=["vx"])
     sim.write_vti(tmp_path / "all.vti")
-    monkeypatch.setattr("unda.vti._BLOCK", 1)
+    monkeypatch.setattr("unda.io.vti._BLOCK", 1)
     sim.write_vti(tmp_path / "other.vti", fields=["vx"])
     assert (tmp_path / "one.vti").read_bytes() == (tmp_path / "other.vti").read_bytes()
     assert "vy" not in read(tmp_path / "one.vti")[1]

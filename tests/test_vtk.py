@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import unda
-from unda import vtk_xml
+from unda.io import vtk_xml
 
 MESH = unda.box_mesh((0, 0, 0), (1, 2, 1), (2, 2, 1), perturb=0.2, seed=1)
 GRID = unda.Grid((5, 4, 3), (2.0, 3.0, 0.5), origin=(-1.0, 0.0, 4.0))
@@ -180,7 +180,7 @@ def test_vtk_reads_times_configurations_vectors_and_tensors(tmp_path, physics):
                 if kind == "vti":
                     assert np.array_equal(values[:, i], sim.get(field).T.ravel())
                 else:
-                    matrix = unda.norms.interpolation(sim.degree, unda.vtu.lattice(sim.degree)[0])
+                    matrix = unda.method.norms.interpolation(sim.degree, unda.io.vtu.lattice(sim.degree)[0])
                     assert np.array_equal(values[:, i], (sim.get(field) @ matrix.T).ravel())
         if kind == "vtu":
             assert read.GetNumberOfCells() == MESH.num_elem * sim.degree**3

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import unda
-from unda.vtu import lattice
+from unda.io.vtu import lattice
 
 MESH = unda.box_mesh((0, 0, 0), (1, 2, 1), (2, 2, 1), perturb=0.2, seed=1)
 

@@ -11,7 +11,8 @@ import threading
 import numpy as np
 import pytest
 import unda
-from unda import _digest, _files
+from unda import _files
+from unda.io import _digest
 
 CODE = """
 import sys, os, unda

@@ -1,5 +1,5 @@
 /* norm.c: numbers of a state: values at points, the energy integral. Summed in a fixed order.
- * Not here: errors against exact solutions (python/unda/norms.py evaluates the user's functions). */
+ * Not here: errors against exact solutions (python/unda/method/norms.py evaluates the user's functions). */
 #include "dg_method.h"
 
 enum { BATCH = 1024 }; /* elements read at a time: from a device each time costs a launch and a copy */

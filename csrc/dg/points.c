@@ -3,7 +3,7 @@
  * M^-1 phi(x_s) / (6 V), M the reference mass matrix (Hesthaven & Warburton 2008, section 3.2). A receiver
  * takes the interpolant of its element, or a derivative of it. Where several elements share the point both
  * are means over them (mesh/share.c), and transposes of each other. Not here: time functions
- * (python/unda/timefunction.py), buffers of samples (solver/receiver.c). */
+ * (python/unda/problem/timefunction.py), buffers of samples (solver/receiver.c). */
 #include "dg_method.h"
 
 #include <math.h>

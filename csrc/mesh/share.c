@@ -1,7 +1,7 @@
 /* share.c: all cells that share a point: two at a face, more at an edge or a vertex, periodic images
  * included. They are found from one that holds the point by stepping through the faces on which it lies, so
  * that rounding is asked once only, and that cells across a crack, which no face joins, do not count. Next:
- * locate.c (the first cell); python/unda/_sites.py (which of them a source or a receiver takes). */
+ * locate.c (the first cell); python/unda/method/_sites.py (which of them a source or a receiver takes). */
 #include "internal.h"
 #include "vector.h"
 

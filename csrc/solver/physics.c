@@ -1,5 +1,5 @@
 /* physics.c: the table of physics, each from its header compiled in float64.
- * To add one: a header in cuda/physics, an entry here, a class in python/unda/medium.py. */
+ * To add one: a header in cuda/physics, an entry here, a class in python/unda/problem/medium.py. */
 #include "physics.h"
 
 #include "../unda.h"

@@ -1,6 +1,6 @@
 /* source.c: the list of point sources of a solver.
  * Not here: what a source does to the state (dg/points.c, fd/points.c), time functions
- * (python/unda/timefunction.py). */
+ * (python/unda/problem/timefunction.py). */
 #include "solver.h"
 
 #include <float.h>

@@ -5,14 +5,12 @@
 >>> sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2)
 >>> sim.run(until=0.01)
 
-The path says what is inside: mesh, grid, medium, model_file, boundary, source, timefunction, exact, dg,
-simulation, receiver, far_field.
+The path says what is inside: `problem` (meshes, media, boundaries, sources), `method` (simulations, receivers),
+`io` (files and pictures), `exact` (solutions to compare with).
 """
 
 from . import exact
 from ._core import version as _version
-from .checkpoint import load, load_receivers
-from .dg import DG
 from .errors import (
     AccuracyWarning,
     ArgumentError,
@@ -28,19 +26,21 @@ from .errors import (
     UndaWarning,
     UnstableError,
 )
-from .far_field import FarField
-from .fd import FD
-from .grid import Grid
-from .incident import PlaneWave
-from .layer import CPML, Damping
+from .io.checkpoint import load, load_receivers
+from .io.model_file import read_model
 from .limits import device_limits, devices
-from .medium import EPS0, MU0, Acoustic, Elastic, Maxwell
-from .mesh import Mesh, box_mesh, read_mesh
-from .model_file import read_model
-from .receiver import Receivers
-from .source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
+from .method.dg import DG
+from .method.far_field import FarField
+from .method.fd import FD
+from .method.receiver import Receivers
+from .problem.grid import Grid
+from .problem.incident import PlaneWave
+from .problem.layer import CPML, Damping
+from .problem.medium import EPS0, MU0, Acoustic, Elastic, Maxwell
+from .problem.mesh import Mesh, box_mesh, read_mesh
+from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
+from .problem.timefunction import gaussian, ricker, sampled, smooth_bump
 from .sweep import sweep
-from .timefunction import gaussian, ricker, sampled, smooth_bump
 
 __version__ = _version()
 
@@ -90,3 +90,7 @@ __all__ = [
     "smooth_bump",
     "sweep",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

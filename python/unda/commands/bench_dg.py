@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from ..dg import DG
 from ..errors import ArgumentError
 from ..limits import choose_device, device_limits
-from ..medium import Acoustic, Elastic, Maxwell, Medium
-from ..mesh import Mesh, box_mesh
-from ..source import CurrentDipole, Source, VolumeInjection
-from ..timefunction import ricker
+from ..method.dg import DG
+from ..problem.medium import Acoustic, Elastic, Maxwell, Medium
+from ..problem.mesh import Mesh, box_mesh
+from ..problem.source import CurrentDipole, Source, VolumeInjection
+from ..problem.timefunction import ricker
 from .measuring import heading, integers, positive, save, words
 
 __all__ = ["arguments", "measure", "run"]

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from .. import exact
-from ..dg import DG
-from ..medium import EPS0, MU0, Maxwell
-from ..mesh import Mesh
+from ..method.dg import DG
+from ..problem.medium import EPS0, MU0, Maxwell
+from ..problem.mesh import Mesh
 
 __all__ = ["PAPER", "cavity"]
 

@@ -13,14 +13,14 @@ import numpy as np
 
 from .. import _core, _cuda
 from .._core import lib
-from .._options import kernel_choice
-from ..fd import FD
-from ..fd_scheme import Scalar, Staggered
-from ..grid import Grid
-from ..layer import CPML
-from ..medium import EPS0, MU0, Acoustic, Elastic, Maxwell, Medium
-from ..source import CurrentDipole, PointForce, Source, VolumeInjection
-from ..timefunction import ricker
+from ..method._options import kernel_choice
+from ..method.fd import FD
+from ..method.fd_scheme import Scalar, Staggered
+from ..problem.grid import Grid
+from ..problem.layer import CPML
+from ..problem.medium import EPS0, MU0, Acoustic, Elastic, Maxwell, Medium
+from ..problem.source import CurrentDipole, PointForce, Source, VolumeInjection
+from ..problem.timefunction import ricker
 
 __all__ = ["DIAMOND_SHAPES", "MEDIA", "compile_kernel", "measure", "simulation"]
 

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from .. import exact
-from ..dg import DG
 from ..limits import choose_device
-from ..medium import Acoustic
-from ..mesh import box_mesh
-from ..source import VolumeInjection
-from ..timefunction import ricker
+from ..method.dg import DG
+from ..problem.medium import Acoustic
+from ..problem.mesh import box_mesh
+from ..problem.source import VolumeInjection
+from ..problem.timefunction import ricker
 from .cavity import cavity
 
 __all__ = ["CHECKS", "arguments", "run"]

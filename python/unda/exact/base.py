@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import medium as media
 from ..errors import ArgumentError
-from ..medium import Medium
-from ..source import Source
-from ..timefunction import TimeFunction
-from ..timefunction import from_config as time_function_from_config
+from ..problem import medium as media
+from ..problem.medium import Medium
+from ..problem.source import Source
+from ..problem.timefunction import TimeFunction
+from ..problem.timefunction import from_config as time_function_from_config
 
 Array = NDArray[np.float64]
 

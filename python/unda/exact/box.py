@@ -12,7 +12,7 @@ import numpy as np
 
 from .._check import number, vector
 from ..errors import ArgumentError
-from ..medium import Medium
+from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
 from .walls import SIDES, wall_kinds
 

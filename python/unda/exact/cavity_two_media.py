@@ -12,7 +12,7 @@ import numpy as np
 
 from .._check import integer, number
 from ..errors import ArgumentError
-from ..medium import Medium
+from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
 from .cavity import Standing, all_walls, corners
 from .walls import SIDES

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..medium import Medium
-from ..source import CurrentDipole, Source
+from ..problem.medium import Medium
+from ..problem.source import CurrentDipole, Source
 from .base import Array, ExactSolution
 from .point import driving_function
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._check import number, unit_vector, vector
 from ..errors import ArgumentError
-from ..medium import Medium
+from ..problem.medium import Medium
 from .base import Array, ExactSolution
 from .partial import Frame, Material, Partial, Side, contact, elastic
 from .plane import Profile

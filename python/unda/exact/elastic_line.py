@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..medium import Medium
-from ..source import Source
+from ..problem.medium import Medium
+from ..problem.source import Source
 from .base import Array
 from .elastic_point import ElasticPointSource, Radial
 from .line_integral import axis_number, line_integrals

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ArgumentError
-from ..medium import Medium
-from ..source import MomentTensor, PointForce, Source, VolumeInjection
-from ..timefunction import TimeFunction
+from ..problem.medium import Medium
+from ..problem.source import MomentTensor, PointForce, Source, VolumeInjection
+from ..problem.timefunction import TimeFunction
 from .base import Array, ExactSolution
 from .partial import elastic
 from .point import driving_function

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._check import number, unit_vector, vector
 from ..errors import ArgumentError
-from ..medium import Medium
+from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
 from .plane import Profile
 

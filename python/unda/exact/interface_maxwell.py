@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._check import number, unit_vector, vector
 from ..errors import ArgumentError
-from ..medium import Medium
+from ..problem.medium import Medium
 from .base import Array, ExactSolution
 from .plane import Profile
 from .plane_maxwell import transverse

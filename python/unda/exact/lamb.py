@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError
-from ..medium import Medium
-from ..source import PointForce
+from ..problem.medium import Medium
+from ..problem.source import PointForce
 from .base import Array, ExactSolution, make_solution
 from .partial import elastic
 from .point import driving_function

@@ -13,8 +13,8 @@ import numpy as np
 
 from .._check import vector
 from ..errors import ArgumentError
-from ..medium import Medium
-from ..source import CurrentDipole, Source, VolumeInjection
+from ..problem.medium import Medium
+from ..problem.source import CurrentDipole, Source, VolumeInjection
 from .base import Array, ExactSolution, make_solution
 from .line_integral import axis_number, line_integrals
 from .point import AcousticPointSource, driving_function

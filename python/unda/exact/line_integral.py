@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..timefunction import TimeFunction
+from ..problem.timefunction import TimeFunction
 from .base import Array
 
 _GAUSS = np.polynomial.legendre.leggauss(16)

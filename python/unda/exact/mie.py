@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .._check import number, unit_vector, vector
 from ..errors import ArgumentError
-from ..medium import Maxwell
+from ..problem.medium import Maxwell
 from .base import Array
 from .plane_maxwell import transverse
 from .spherical import Complex, Places, angular, bessel, riccati_slope

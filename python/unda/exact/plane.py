@@ -14,8 +14,8 @@ import numpy as np
 
 from .._check import number, unit_vector, vector
 from ..errors import ArgumentError
-from ..medium import Medium
-from ..timefunction import wrap
+from ..problem.medium import Medium
+from ..problem.timefunction import wrap
 from .base import Array, ExactSolution, make_solution
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._check import unit_vector, vector
 from ..errors import ArgumentError
-from ..medium import Medium
+from ..problem.medium import Medium
 from .base import Array, ExactSolution
 from .plane import Profile
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..medium import Medium
-from ..source import Source
-from ..timefunction import TimeFunction
+from ..problem.medium import Medium
+from ..problem.source import Source
+from ..problem.timefunction import TimeFunction
 from .base import Array, ExactSolution, make_solution
 from .walls import SIDES, SIGN, Axis, Corner, all_images, bounds_of, split_walls, wall_places
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._check import number, vector
-from ..medium import Medium
+from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._check import number, vector
 from ..errors import ArgumentError
-from ..grid import Grid
+from ..problem.grid import Grid
 
 SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 SIGN = {"rigid": 1.0, "free": -1.0}  # of the image: normal velocity zero, pressure zero

@@ -1,0 +1,212 @@
+"""HDF5 files of unda: whole, under digests that are compared before HDF5 sees a file, read with distrust.
+
+A file begins with 512 bytes that say what it is, for HDF5 a user block, and ends with digests (_digest.py).
+Files of format 1 had neither: they load with a warning, and what HDF5 makes of damage in them is not in our
+hands. Not here: what is in the files (checkpoint.py).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .._check import file_path
+from .._files import whole_file
+from ..errors import DeviceError, FileError, ForkError
+from ._digest import Seal, check_seal
+
+__all__ = ["array", "array_shape", "child", "entry", "header", "reading", "write"]
+
+_VERSION = 2
+_HEAD = b"unda file of format 2: HDF5 from byte 512 on, SHA-256 digests at the end\r\n".ljust(512, b"\0")
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+
+
+class _Steady(io.RawIOBase):
+    """A file for HDF5 whose writes always seem to succeed; `failure` has the first error.
+
+    HDF5 crashes the process when it cannot write while it closes a file.
+    """
+
+    def __init__(self, raw: io.FileIO, wrote: Callable[[int, int], None]) -> None:
+        self._raw, self._wrote = raw, wrote
+        self.failure: OSError | None = None
+
+    def _attempt(self, work: Callable[[], Any]) -> None:
+        if self.failure is None:
+            try:
+                work()
+            except OSError as error:
+                self.failure = error
+
+    def _write_all(self, view: memoryview) -> None:
+        first, count = self._raw.tell(), len(view)
+        while len(view):
+            view = view[self._raw.write(view) :]
+        self._wrote(first, count)
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        self._attempt(lambda: self._write_all(view))
+        return len(view)
+
+    def truncate(self, size: int | None = None) -> int:
+        self._attempt(lambda: self._raw.truncate(size))
+        return size or 0
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        found = self._raw.readinto(view) or 0
+        view[found:] = bytes(len(view) - found)
+        return len(view)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self._raw.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._raw.tell()
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+
+def write(path: Any, kind: str, fill: Callable[[Any], None]) -> None:
+    """Write an HDF5 file so that the name holds the old file or the whole new one."""
+    import h5py
+
+    with whole_file(file_path(path)) as (_, raw), Seal(raw) as digests:
+        steady = _Steady(raw, digests.wrote)
+        try:
+            with h5py.File(steady, "w", userblock_size=len(_HEAD)) as file:
+                file.attrs["unda"] = kind
+                file.attrs["format"] = _VERSION
+                fill(file)
+        finally:
+            if steady.failure is not None:
+                raise steady.failure
+        os.pwrite(raw.fileno(), _HEAD, 0)
+        digests.wrote(0, len(_HEAD))
+        digests.finish()
+
+
+@contextmanager
+def reading(path: Any, kind: str) -> Iterator[Any]:
+    """Open a file of that kind, its digests compared; whatever fails inside is a FileError that names it.
+
+    Not so a device that is not there, and memory that does not suffice.
+    """
+    import h5py
+
+    path = file_path(path)
+    try:
+        with io.FileIO(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)) as raw:
+            version = _begin(raw, path)
+            with h5py.File(_Steady(raw, lambda *_: None), "r") as file:
+                for name, expected in (("unda", kind), ("format", version)):
+                    found = _attribute(file, name)
+                    if found != expected:
+                        raise FileError(f"{name} is {found!r}, expected {expected!r}")
+                yield file
+    except FileError as error:
+        raise FileError(f"{path}: {error}") from None
+    except (DeviceError, ForkError, MemoryError):
+        raise
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error}") from None
+    except Exception as error:
+        raise FileError(f"{path}: {error}") from error
+
+
+def _begin(raw: io.FileIO, path: Any) -> int:
+    """Return the format of a file by how it begins, its digests compared."""
+    if raw.read(len(_HDF5)) == _HDF5:
+        text = f"{path} has no digests, as files of earlier versions: damage in it may not be seen"
+        warnings.warn(text, stacklevel=5)
+        return 1
+    if os.pread(raw.fileno(), len(_HEAD), 0) != _HEAD:
+        raise FileError("it does not begin as a file of unda does")
+    check_seal(raw)
+    return _VERSION
+
+
+def _attribute(group: Any, name: str) -> Any:
+    """Return an attribute that is one number or text, or None."""
+    if name not in group.attrs or group.attrs.get_id(name).shape != ():
+        return None
+    found = group.attrs[name]
+    return found.item() if isinstance(found, np.generic) else found
+
+
+def child(group: Any, name: str, kind: str = "Group") -> Any:
+    """Return a group or a dataset that is in the file itself, not elsewhere by a link."""
+    import h5py
+
+    link = group.get(name, getlink=True)
+    if link is None:
+        raise FileError(f"{name} is missing")
+    if not isinstance(link, h5py.HardLink):
+        raise FileError(f"{name} is a link to elsewhere, expected a {kind.lower()} in the file")
+    found = group[name]
+    if type(found).__name__ != kind:
+        raise FileError(f"{name} is no {kind.lower()}")
+    return found
+
+
+def array_shape(group: Any, name: str) -> tuple[int, ...]:
+    """Return the shape of a dataset; all of its values are in the file."""
+    data = child(group, name, "Dataset")
+    size = np.prod([int(n) for n in data.shape], dtype=object) * data.dtype.itemsize if data.shape else None
+    plain = not (data.external or data.is_virtual or data.chunks or data.id.get_create_plist().get_nfilters())
+    if size is None or not plain or data.id.get_storage_size() != size:
+        raise FileError(f"{name} is {data.dtype} {data.shape}, expected its plain values in the file")
+    if size > group.file.id.get_filesize():
+        raise FileError(f"{name} is {data.shape}, more than the file holds")
+    return tuple(int(n) for n in data.shape)
+
+
+def array(group: Any, name: str, dtype: Any, shape: tuple[int | None, ...]) -> np.ndarray:
+    """Read a dataset of that type and shape."""
+    found = array_shape(group, name)
+    data = group[name]
+    fits = len(found) == len(shape) and all(
+        wanted in (None, there) for wanted, there in zip(shape, found, strict=True)
+    )
+    if data.dtype != np.dtype(dtype) or not fits:
+        raise FileError(f"{name} is {data.dtype} {found}, expected {np.dtype(dtype)} {shape}")
+    return np.asarray(data[()])
+
+
+def header(group: Any, name: str) -> Any:
+    """Read a JSON attribute."""
+    text = _attribute(group, name)
+    if not isinstance(text, str):
+        raise FileError(f"{name} is {text!r}, expected JSON")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"{name} is not JSON: {error}") from None
+
+
+def entry(header: Any, name: str, kind: Any, low: float | None = None, high: float = np.inf) -> Any:
+    """Return an entry of a header, of that type, from low to high; floats are finite."""
+    value = header.get(name) if isinstance(header, dict) else None
+    if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
+        raise FileError(f"{name} is {value!r}, expected {getattr(kind, '__name__', kind)}")
+    if isinstance(value, float) and not np.isfinite(value):
+        raise FileError(f"{name} is {value!r}, expected a finite number")
+    if low is not None and not low <= value <= high:
+        raise FileError(f"{name} is {value!r}, expected {low} to {high}")
+    return value

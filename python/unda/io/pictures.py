@@ -1,0 +1,155 @@
+"""Pictures: what a simulation shows of a plane, one picture or a film.
+
+Not here: how they are drawn (plotting.py, movie.py); the planes (grid_plane.py, mesh_simulation.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..method._run_control import Alone
+from ..problem.medium import Medium
+from .plotting import Plane
+
+__all__ = ["Pictures"]
+
+
+class Pictures:
+    """The part of a simulation that draws."""
+
+    medium: Medium
+    _guard: Alone
+
+    def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
+        """Return a plane of constant x, y or z, and what reads a field there."""
+        raise NotImplementedError
+
+    def _steps_to(self, until: float | None, steps: int | None) -> int:
+        raise NotImplementedError
+
+    def plot_slice(
+        self,
+        field: str,
+        *,
+        x: float | None = None,
+        y: float | None = None,
+        z: float | None = None,
+        ax: Any = None,
+        num: int = 200,
+        vmax: float | None = None,
+        background: Any = None,
+    ) -> Any:
+        """Draw a field on a plane; needs matplotlib.
+
+        Parameters
+        ----------
+        field : str
+            What receivers can record.
+        x, y, z : float
+            One of them: where the plane is [m]. On a grid the plane of nodes nearest to it.
+        ax : matplotlib axes, optional
+        num : int
+            Pixels an axis; on a grid each node is one.
+        vmax : float, optional
+            End of the colour scale, -vmax the other; the largest value on the plane if omitted.
+        background : str or array_like, optional
+            Drawn in grey under the wave: a parameter of the medium by its name, such as "c", or values
+            (across, up) on the plane, such as ``c[:, 20, :]``.
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        ArgumentError
+            Unknown fields, no plane or several, a plane outside, a background of another shape.
+
+        Examples
+        --------
+        >>> sim.plot_slice("p", y=500.0, background="c")  # doctest: +SKIP
+        """
+        from .plotting import plot_slice
+
+        return plot_slice(self, field, {"x": x, "y": y, "z": z}, ax, num, vmax, background)
+
+    def movie(
+        self,
+        path: Any,
+        field: str = "p",
+        *,
+        x: float | None = None,
+        y: float | None = None,
+        z: float | None = None,
+        until: float | None = None,
+        steps: int | None = None,
+        every: int | None = None,
+        fps: float = 20.0,
+        dpi: float = 100.0,
+        num: int = 200,
+        vmax: float | None = None,
+        background: Any = None,
+        progress: bool | None = None,
+    ) -> np.ndarray:
+        """Run, and write a film of a field on a plane; needs matplotlib.
+
+        Parameters
+        ----------
+        path : str or Path
+            Ends with .mp4 (needs ffmpeg) or .gif. An old file stays whole until the film is done.
+        field : str
+            What receivers can record.
+        x, y, z : float
+            One of them: where the plane is [m]. On a grid the plane of nodes nearest to it.
+        until, steps
+            How far to run, as for `run`.
+        every : int, optional
+            Steps between frames, of which the first shows the present state; about 100 if omitted.
+        fps : float
+            Frames a second of the film.
+        dpi : float
+            Dots per inch of a figure some eight inches wide.
+        num : int
+            Pixels an axis; on a grid each node is one.
+        vmax : float, optional
+            End of the colour scale, -vmax the other. If omitted, the value below which lie three quarters
+            of what there is to see in all frames, the sum of abs(values): silence does not count, nor do
+            a few large values at a source.
+        background : str or array_like, optional
+            Drawn in grey under the wave, as for `plot_slice`.
+        progress : bool, optional
+            Progress bar; by default on a terminal and in notebooks.
+
+        Returns
+        -------
+        ndarray, shape (frames,)
+            Their times [s].
+
+        Raises
+        ------
+        ArgumentError
+            Another suffix, no ffmpeg, no plane or one outside: before the first step.
+        FileError
+            If the film cannot be written.
+        UnstableError, KeyboardInterrupt
+            As for `run`; the film ends there.
+
+        Notes
+        -----
+        Frames are held in memory until the end, four bytes a pixel: those of a grid with all nodes of the
+        plane, up to 1000 an axis.
+
+        Examples
+        --------
+        >>> sim.movie("wave.mp4", "p", y=500.0, until=1.2, background="c")  # doctest: +SKIP
+        """
+        from .movie import movie
+
+        with self._guard.visit():
+            steps = self._steps_to(until, steps)
+            return movie(
+                self, path, field, {"x": x, "y": y, "z": z}, steps=steps, every=every, fps=fps, dpi=dpi,
+                num=num, vmax=vmax, background=background, progress=progress,
+            )  # fmt: skip

@@ -1,0 +1,92 @@
+"""Options that every method has: words and numbers of the user as the library takes them.
+
+Not here: those of one method (dg.py, fd.py), devices (limits.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._check import integer, number
+from .._core import lib
+from ..errors import ArgumentError
+from ..limits import choose_device, device_number
+
+__all__ = ["PRECISIONS", "choice", "common_options", "kernel_choice", "kernel_parts", "kernels", "precision"]
+
+PRECISIONS = ("float32", "float64")
+
+
+def choice(name: str, value: Any, choices: Sequence[str]) -> int:
+    """Return the place of a word among the allowed ones."""
+    if not isinstance(value, str) or value not in choices:
+        raise ArgumentError(f"{name} is {value!r}, expected one of {list(choices)}")
+    return list(choices).index(value)
+
+
+def precision(dtype: Any) -> int:
+    """Return 0 for float32, 1 for float64; any name NumPy has for them."""
+    try:
+        name: Any = np.dtype(dtype).name
+    except Exception:
+        name = dtype
+    return choice("dtype", name, PRECISIONS)
+
+
+def kernel_choice(kernel: Any, options: Mapping[str, int] | None) -> dict[str, Any]:
+    """Return ``kernel`` and ``kernel_options`` as the library takes them, which knows the names."""
+    if not isinstance(kernel, str):
+        raise ArgumentError(f"kernel is {kernel!r}, expected a name")
+    if options is not None and not isinstance(options, Mapping):
+        raise ArgumentError(f"kernel_options is {options!r}, expected a dict")
+    parts = [(name, integer(str(name), value, 0, 2**31 - 1)) for name, value in (options or {}).items()]
+    long = [name for name in (kernel, *dict(parts)) if not isinstance(name, str) or len(name.encode()) > 15]
+    if long or len(parts) > lib.UNDA_MAX_PART:
+        raise ArgumentError(f"kernel is {kernel!r}, kernel_options {options!r}: there are no such names")
+    return {
+        "kernel": kernel.encode(),
+        "num_part": len(parts),
+        "part": [{"name": name.encode(), "value": value} for name, value in parts],
+    }
+
+
+def kernels(options: Any) -> dict[str, dict[str, int]]:
+    """Return the kernels that the library has for options, of each part what a tuner tries (unda_tuned)."""
+    found: dict[str, dict[str, int]] = {}
+    info, num = _core.new_struct("unda_kernel_info"), 1
+    while len(found) < num:
+        _core.check(lib.unda_kernel_get(options, len(found), info))
+        num = info.num_kernel
+        parts = range(info.num_part)
+        found[_core.text(info.name)] = {_core.text(info.part[i]): info.tuned[i] for i in parts}
+    return found
+
+
+def kernel_parts(info: Any) -> dict[str, int]:
+    """Return the parts of the kernel in use by name."""
+    return {_core.text(part.name): int(part.value) for part in info.part[0 : info.num_part]}
+
+
+def common_options(
+    *,
+    dtype: Any,
+    device: Any,
+    threads: int | None,
+    dt: float | None,
+    cfl: float,
+    sample_dt: float | None = None,
+) -> tuple[dict[str, Any], str]:
+    """Return the options of the library that every method has, and the device."""
+    chosen = choose_device() if isinstance(device, str) and device == "auto" else device
+    return {
+        "precision": precision(dtype),
+        "device": device_number(chosen),
+        "threads": 0 if threads is None else integer("threads", threads, 0, 4096),
+        "cfl": number("cfl", cfl, positive=True),
+        "dt": 0.0 if dt is None else number("dt", dt, "s", positive=True),
+        "sample_dt": 0.0 if sample_dt is None else number("sample_dt", sample_dt, "s", positive=True),
+    }, chosen

@@ -1,0 +1,203 @@
+"""What to look at before the first step: resolution, time steps, units, places of sources, outer data.
+
+Not here: what is refused outright (medium.py, mesh.py, dg.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError
+from ..exact import ExactSolution
+from ..problem.medium import Medium
+from ..problem.timefunction import TimeFunction, wrap
+from . import silent
+
+__all__ = ["Report", "check"]
+
+_WORST = 10
+_MANY = 32  # functions of sources: the spectrum of samples takes milliseconds
+_FEW_NODES = 4.0  # in the shortest wavelength: below, the wave is not resolved
+_BESIDE = 0.9  # largest barycentric coordinate: nearer to a vertex a source is up to 40 times less exact
+_ON_VERTEX = 1e-9  # the same, from 1
+_NEAR = 2.0  # edges of a brick of six cells, from a source
+_VERY_NEAR = 1.0
+_REAL_AXIS = {"lsrk4": 4.6, "ab3": 6 / 11}  # stable: loss rate times dt (csrc/dg/dt.c)
+_SPAN = 1e3  # of time steps, between the median cell and the worst
+
+
+@dataclass
+class Report:
+    """What `sim.check` found; prints as text, true where there is no warning.
+
+    Attributes
+    ----------
+    nodes_per_wavelength : dict of str to float
+        By tag name: shortest wavelength (of S waves in solids, damped in conductors) at fmax over node
+        spacing (V / Np)^(1/3), the worst cell; empty
+        where no source tells its highest frequency.
+    fmax : float or None
+        Highest frequency of the sources [Hz].
+    worst_cells : list of (int, float, float)
+        The ten cells with the smallest stable dt: number, dt [s], quality.
+    warnings : list of str
+        What makes results inexact or wrong; `run` raises it as `AccuracyWarning`.
+    notes : list of str
+        What costs time, could not be looked at, or was chosen (layers of a grid, and why).
+    """
+
+    nodes_per_wavelength: dict[str, float] = field(default_factory=dict)
+    fmax: float | None = None
+    worst_cells: list[tuple[int, float, float]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    silent: bool = field(default=True, repr=False)  # whether there is no source
+
+    def look_at(self, functions: Sequence[TimeFunction]) -> None:
+        """Find the highest frequency of the sources; where many differ, of some of them."""
+        self.silent = not functions
+        unlike = list({id(f): f for f in functions}.values())
+        known = [f.fmax for f in unlike[:: -(-len(unlike) // _MANY) or 1]]
+        self.fmax = max((f for f in known if f), default=None)
+        if None in known:
+            unknown = sum(f.fmax is None for f in functions)
+            self.notes.append(
+                f"{unknown} of {len(functions)} sources do not tell their highest frequency: use "
+                "unda.sampled or one of unda's time functions"
+            )
+
+    def ask(self, questions: Sequence[str], least: float) -> None:
+        """Take questions about units; that of speeds only matters where waves are not resolved."""
+        nodes = min(self.nodes_per_wavelength.values(), default=0.0)
+        fits = nodes >= least or self.silent
+        for text in questions:
+            (self.notes if fits and "km/s" in text else self.warnings).append(text)
+
+    def __bool__(self) -> bool:
+        return not self.warnings
+
+    def __repr__(self) -> str:
+        lines = [f"highest frequency: {self.fmax:g} Hz" if self.fmax else "highest frequency: unknown"]
+        lines += [
+            f"  {tag}: {nodes:.1f} nodes in the shortest wavelength"
+            for tag, nodes in self.nodes_per_wavelength.items()
+        ]
+        if self.worst_cells:
+            lines.append("smallest stable time steps:")
+        lines += [
+            f"  cell {cell}: {dt:.3g} s, quality {quality:.2f}" for cell, dt, quality in self.worst_cells
+        ]
+        lines += [f"note: {text}" for text in self.notes]
+        lines += [f"warning: {text}" for text in self.warnings] or ["no warnings"]
+        return "\n".join(lines)
+
+
+def check(sim: Any) -> Report:
+    """Look at a simulation, see `sim.check`."""
+    report = Report()
+    report.look_at([f for _, f in sim._sources] + [wrap(wave.f, sim.dt) for wave, *_ in sim._waves])
+    _resolution(sim, report)
+    _time_steps(sim, report)
+    _units(sim, report)
+    _places(sim, report)
+    report.warnings += silent.on_mesh(sim)
+    _outer_data(sim, report)
+    return report
+
+
+def _resolution(sim: Any, report: Report) -> None:
+    if report.fmax is None:
+        return
+    mesh = sim.mesh
+    spacing = (mesh.volumes / sim.num_node) ** (1 / 3)
+    nodes = sim.medium._wavelengths(sim._material, report.fmax) / spacing
+    names = {number: name for name, number in mesh.tag_names.items()}
+    for tag in np.unique(mesh.tags):
+        name = names.get(int(tag), f"tag {tag}")
+        worst = float(nodes[mesh.tags == tag].min())
+        report.nodes_per_wavelength[name] = worst
+        if worst < _FEW_NODES:
+            report.warnings.append(
+                f"{name}: {worst:.1f} nodes in the shortest wavelength at {report.fmax:g} Hz, "
+                f"expected {_FEW_NODES:g} or more: refine, or raise the degree"
+            )
+
+
+def _time_steps(sim: Any, report: Report) -> None:
+    dt, quality = sim.element_dt, sim.mesh.quality
+    order = np.argsort(dt, kind="stable")[:_WORST]
+    report.worst_cells = [(int(i), float(dt[i]), float(quality[i])) for i in order]
+    ratio = float(np.median(dt) / dt.min())
+    if ratio > _SPAN:
+        report.notes.append(f"cell {order[0]} forces a time step {ratio:.0f} times below the median cell's")
+    loss = sim.medium._loss_rates(sim._material)
+    share = loss * dt / _REAL_AXIS[sim.config["integrator"]]
+    worst = int(np.argmin(dt))
+    if share[worst] > 0.5:
+        report.notes.append(
+            f"conduction in cell {worst} (sigma/eps = {loss[worst]:.3g} 1/s) takes {100 * share[worst]:.0f} "
+            "% of the limit of dt, more than the waves: a conductor that good is better a pec boundary"
+        )
+
+
+def _units(sim: Any, report: Report) -> None:
+    """Materials that look wrong, and travel times that fit no source."""
+    size = float(np.linalg.norm(np.ptp(sim.mesh.vertices, axis=0)))
+    speed = sim.medium._speeds(sim._material)
+    report.ask(sim.medium._questions(sim._material, size), _FEW_NODES)
+    if report.fmax is not None and size * report.fmax / speed.max() < 0.1:
+        report.warnings.append(
+            f"the mesh is {size:.3g} m across, a tenth of the wavelength {speed.max() / report.fmax:.3g} m "
+            "or less: are units mixed?"
+        )
+
+
+def _places(sim: Any, report: Report) -> None:
+    places = [receivers.points for receivers in sim.receivers]
+    points = np.concatenate(places) if places else np.empty((0, 3))
+    for i, (source, _) in enumerate(sim._sources):
+        elem, barycentric = sim.mesh.locate([source.position])
+        if _BESIDE < barycentric.max() < 1.0 - _ON_VERTEX:
+            report.notes.append(
+                f"source {i} at {source.position} m is beside a vertex of cell {elem[0]}, where one cell's "
+                "polynomial is far less exact than the mean over cells on the vertex itself: move it there, "
+                "or away"
+            )
+        brick = (6.0 * sim.mesh.volumes[elem[0]]) ** (1 / 3)
+        away = np.linalg.norm(points - source.position, axis=1) / brick
+        if len(away) and away.min() < _NEAR:
+            at = tuple(points[np.argmin(away)].tolist())
+            (report.warnings if away.min() < _VERY_NEAR else report.notes).append(
+                f"the receiver at {at} m is {away.min():.1f} cells from source {i}, which is a polynomial of "
+                f"its cell: nearer than {_NEAR:g} its traces are inexact, stresses and E most"
+            )
+
+
+def _outer_data(sim: Any, report: Report) -> None:
+    """Exact solutions of one medium, at boundaries whose cells are of another one."""
+    mesh = sim.mesh
+    for name, solution in sim._boundaries.exact.items():
+        if not isinstance(solution, ExactSolution) or not isinstance(solution.medium, sim.medium.__class__):
+            continue
+        if any(isinstance(value, Medium) for value in solution._arguments.values()):
+            continue  # of two media
+        try:
+            given = np.array(list(solution.medium.scalar().values()))
+        except ArgumentError:
+            continue  # not homogeneous
+        number = -1 - mesh.boundary_names.index(name)
+        cells = np.flatnonzero((mesh.neighbors == number).any(axis=1))
+        other = cells[(np.abs(sim._material[cells] - given) > 1e-6 * np.abs(given)).any(axis=1)]
+        if len(other):
+            found = ", ".join(
+                f"{key} = {value:g}"
+                for key, value in zip(sim.medium.parameters, sim._material[other[0]], strict=True)
+            )
+            report.warnings.append(
+                f"boundary {name!r} has an exact solution of {solution.medium!r}, cell {other[0]} there has "
+                f"{found}"
+            )

@@ -1,0 +1,160 @@
+"""Schemes of finite differences as `FD` sees them: fields, their places and times, sides, sources.
+
+Not here: setting up a simulation (fd.py), its state (grid_simulation.py), numerics (csrc/fd, cuda/fd).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from .._core import lib
+from ..errors import ArgumentError
+from ..problem.layer import CPML, Damping
+from ..problem.medium import Acoustic, Medium
+from ..problem.source import CurrentDipole, MomentTensor, PointForce, Source, VolumeInjection
+from ..problem.timefunction import wrap
+from .grid_material import GridMaterial
+
+__all__ = ["Scalar", "Staggered", "scheme_of"]
+
+_Terms = tuple[np.ndarray, Callable[[np.ndarray], Any]]
+
+
+class Scalar:
+    """p of an acoustic medium of one density, at nodes and whole steps, and p one step before.
+
+    Attributes
+    ----------
+    name : str
+    code : int
+        unda_scheme.
+    fields : tuple of str
+    names : tuple of str
+        Of the arrays of the state.
+    layers : tuple of type
+        The classes of its absorbing layers; the first one stands for "absorbing".
+    conditions : tuple of str
+        Words for sides.
+    """
+
+    name, code = "scalar", int(lib.UNDA_SCALAR)
+    fields: tuple[str, ...] = ("p",)
+    names: tuple[str, ...] = ("p", "p_previous")
+    layers: tuple[type[CPML | Damping], ...] = (CPML, Damping)
+    conditions: tuple[str, ...] = ("absorbing", "rigid", "free", "periodic")
+
+    medium: Medium
+
+    def __init__(self, medium: Medium) -> None:
+        if not isinstance(medium, Acoustic):
+            raise ArgumentError(
+                f"medium is {medium!r}, expected unda.Acoustic: the scalar scheme; give scheme='staggered'"
+            )
+        self.medium = medium
+
+    def absorbing(self, h: float, fmax: float | None, slowest: Callable[[], float]) -> CPML:
+        """Return what "absorbing" is: 10 nodes; for fmax a quarter of the main wavelength, up to 20."""
+        return CPML(10 if fmax is None else min(max(ceil(2.5 * slowest() / (4.0 * fmax * h)), 10), 20))
+
+    def fill(self, layer: CPML, h: float, fmax: float | None, slowest: Callable[[], float]) -> CPML:
+        """Return the layer with R0 and f0 in numbers, by default those of the scheme (see `CPML`)."""
+        if layer.kappa != 1.0:
+            raise ArgumentError(f"kappa is {layer.kappa}, expected 1: layers of the scalar scheme")
+        f0 = layer.f0
+        if f0 is None:
+            f0 = (slowest() / (10.0 * h) if fmax is None else fmax) / 2.5
+        return replace(layer, f0=f0, R0=layer.R0 or max(1e-7, 10.0 ** (-0.7 * layer.width)))
+
+    def offset(self, name: str) -> tuple[float, float, float]:
+        """Return how far from the nodes a field stands [cells]."""
+        return (0.0, 0.0, 0.0)
+
+    def lag(self, name: str) -> float:
+        """Return how many steps the time of a field is after that of the simulation: -1/2 or 0."""
+        return -1.0 if name == "p_previous" else 0.0
+
+    def terms(self, source: Source, material: GridMaterial, node: int, dt: float) -> _Terms:
+        """Return rates for the library and the amplitude of steps that begin at given times."""
+        source.check_physics(self.medium)
+        if not isinstance(source, VolumeInjection):
+            raise ArgumentError(
+                f"source is {source!r}, expected a VolumeInjection: the scalar scheme; give "
+                "scheme='staggered' for others"
+            )
+        f = source.time_function(dt)
+        rho = material.first[0]
+        # dt^2 q_t, centred: exact in the sense that the scheme equals the staggered one.
+        return np.array([rho]), lambda t: dt * (f(t + 0.5 * dt) - f(t - 0.5 * dt))
+
+
+class Staggered(Scalar):
+    """All fields of any medium, each at its place of the staggered grid; v and H at half steps."""
+
+    name, code = "staggered", int(lib.UNDA_STAGGERED)
+    layers = (CPML,)
+
+    def __init__(self, medium: Medium) -> None:
+        if not isinstance(medium, Medium):
+            raise ArgumentError(f"medium is {medium!r}, expected one such as unda.Elastic")
+        self.medium = medium
+        self.fields = self.names = tuple(medium.fields)
+        self.conditions = (*medium.boundaries, "periodic")
+
+    def absorbing(self, h: float, fmax: float | None, slowest: Callable[[], float]) -> CPML:
+        """Return a layer of 10 nodes."""
+        return CPML()
+
+    def fill(self, layer: CPML, h: float, fmax: float | None, slowest: Callable[[], float]) -> CPML:
+        """f0 stays open without fmax: it follows from the spacing along the layer's axis."""
+        least = 1e-6 if layer.width >= 10 else 1e-5 if layer.width >= 8 else 1e-4
+        f0 = fmax / 2.5 if layer.f0 is None and fmax is not None else layer.f0
+        return replace(layer, f0=f0, R0=layer.R0 or least)
+
+    def offset(self, name: str) -> tuple[float, float, float]:
+        """v_i and E_i half a cell on along i, s_ij along i and j, H_i along the other two."""
+        axes = name[1:] if len(name) == 2 or len(name) == 3 else ""
+        halves = [0.5 * (axes.count(axis) == 1) for axis in "xyz"]
+        if name[0] == "h":
+            halves = [0.5 - half for half in halves]
+        x, y, z = halves if axes else (0.0, 0.0, 0.0)
+        return x, y, z
+
+    def lag(self, name: str) -> float:
+        """V and H are half a step behind."""
+        return -0.5 if name[0] in "vh" and len(name) == 2 else 0.0
+
+    def terms(self, source: Source, material: GridMaterial, node: int, dt: float) -> _Terms:
+        """Return forces at t, increases of moments, volumes and currents in the middle of the step."""
+        source.check_physics(self.medium)
+        if isinstance(source, MomentTensor) and material.is_fluid(node):
+            source.refuse_shear()
+        rates = np.zeros(len(self.fields) + 1)
+        f = wrap(source.f, dt)
+        if isinstance(source, PointForce):
+            rates[:3] = source.direction
+            return rates, lambda t: dt * f(t)
+        if isinstance(source, MomentTensor):
+            pairs = {"sxx": (0, 0), "syy": (1, 1), "szz": (2, 2), "syz": (1, 2), "sxz": (0, 2), "sxy": (0, 1)}
+            for name, pair in pairs.items():
+                rates[self.fields.index(name)] = -source.moment[pair]
+            return rates, lambda t: f(t + dt) - f(t)
+        if isinstance(source, CurrentDipole):
+            rates[:3] = [-one for one in source.direction]
+        elif isinstance(source, VolumeInjection):
+            rates[-1] = 1.0
+        else:
+            raise ArgumentError(f"source is {source!r}, expected one of unda's point sources")
+        return rates, lambda t: dt * f(t + 0.5 * dt)
+
+
+def scheme_of(name: Any, medium: Medium) -> Scalar:
+    """Return the scheme of that name for a medium."""
+    kinds = {kind.name: kind for kind in (Scalar, Staggered)}
+    if not isinstance(name, str) or name not in kinds:
+        raise ArgumentError(f"scheme is {name!r}, expected one of {list(kinds)}")
+    return kinds[name](medium)

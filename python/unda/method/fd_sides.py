@@ -1,0 +1,102 @@
+"""What stands at the six sides of a grid: conditions and layers, as `FD` is given them.
+
+Not here: layers themselves (layer.py), what a scheme knows (fd_scheme.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from .._core import lib
+from ..errors import ArgumentError
+from ..problem.boundary import no_condition
+from ..problem.grid import Grid
+from ..problem.layer import CPML, Damping
+from .fd_scheme import Scalar
+
+__all__ = [
+    "SIDES", "code_of", "conditions", "flat_axes", "frequency_of", "in_dimensions", "stretch_of",
+]  # fmt: skip
+
+SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
+
+
+def conditions(
+    grid: Grid, scheme: Scalar, given: Mapping[str, Any] | None, fmax: float | None = None
+) -> dict[str, Any]:
+    """Read the `boundary` keyword: a word or a layer for each of the six sides, its R0 and f0 filled in."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ArgumentError(f"boundary is {given!r}, expected a dict of sides, '*' for the rest")
+    given = dict({"*": "absorbing"} if given is None else given)
+    h = max(h for h, n in zip(grid.spacing, grid.shape, strict=True) if n == max(grid.shape) or n > 1)
+    slowest = cache(lambda: scheme.medium.speed_min(grid))
+    rest = given.pop("*", None)
+    unknown = [name for name in given if name not in SIDES]
+    if unknown:
+        raise ArgumentError(f"boundary names {unknown}; a grid has {list(SIDES)}")
+    missing = [
+        name for i, name in enumerate(SIDES)
+        if given.get(name, rest) is None and (grid.shape[i // 2] > 1 or name in given)
+    ]  # fmt: skip
+    if missing:
+        raise ArgumentError(no_condition(missing, f"a layer such as unda.{scheme.layers[0].__name__}"))
+    found: dict[str, Any] = {}
+    for i, name in enumerate(SIDES):
+        flat = grid.shape[i // 2] == 1 and name not in given  # a problem in fewer dimensions
+        condition = "periodic" if flat else given.get(name, rest)
+        if not isinstance(condition, scheme.layers) and condition not in scheme.conditions:
+            raise ArgumentError(
+                f"boundary {name!r} has condition {condition!r}; expected one of {list(scheme.conditions)}, "
+                f"a layer such as unda.{scheme.layers[0].__name__}, or '*' for the rest"
+            )
+        side = scheme.absorbing(h, fmax, slowest) if condition == "absorbing" else condition
+        found[name] = scheme.fill(side, h, fmax, slowest) if isinstance(side, CPML) else side
+    for low, high in zip(SIDES[::2], SIDES[1::2], strict=True):
+        if (found[low] == "periodic") != (found[high] == "periodic"):
+            raise ArgumentError(
+                f"boundary {low!r} is {found[low]!r}, {high!r} is {found[high]!r}; "
+                "expected periodic for both or none"
+            )
+    return found
+
+
+def flat_axes(grid: Grid, sides: Mapping[str, Any]) -> str:
+    """Return the axes along which nothing varies: of one node, and without a layer."""
+    ends = zip("xyz", grid.shape, SIDES[::2], SIDES[1::2], strict=True)
+    words = {name for name, side in sides.items() if isinstance(side, str)}
+    return "".join(axis for axis, num, low, high in ends if num == 1 and {low, high} <= words)
+
+
+def in_dimensions(solution: Any, flat: str) -> Any:
+    """Return an exact solution, or raise if it is that of a source of more dimensions than a grid has."""
+    along = getattr(solution, "constant_along", None)
+    if along is None or set(flat) <= set(along):
+        return solution
+    rest = "".join(axis for axis in "xyz" if axis not in flat)
+    advice = f"line_source(medium, source, axis='{flat}')"
+    if len(flat) == 2:
+        advice = f"plane_source(medium, source, normal='{rest}')"
+    raise ArgumentError(
+        f"{solution!r} is a solution in {'two' if along else 'three'} dimensions; the grid has one node "
+        f"along {' and '.join(flat)}, where sources are per {'square ' if len(flat) == 2 else ''}metre: "
+        f"compare with unda.exact.{advice}"
+    )
+
+
+def code_of(side: Any) -> int:
+    """Return unda_boundary of a side."""
+    return int(getattr(lib, f"UNDA_BOUNDARY_{side.upper() if isinstance(side, str) else 'ABSORBING'}"))
+
+
+def stretch_of(side: Any) -> float:
+    """Return kappa of a layer that is matched; 0 of one that damps."""
+    return 0.0 if isinstance(side, Damping) else side.kappa if isinstance(side, CPML) else 1.0
+
+
+def frequency_of(side: Any, speed: float, h: float) -> float:
+    """Return f0 of a layer, by default that of which a wavelength has 20 nodes."""
+    if not isinstance(side, CPML):
+        return 0.0
+    return speed / (20.0 * h) if side.f0 is None else side.f0

@@ -1,0 +1,35 @@
+"""Fixed walls of elastic media on staggered grids where a fluid (vs = 0) is beside them.
+
+A wall holds of a fluid the normal velocity alone: along it the fluid slides, as at a plane of symmetry. The
+scheme's "fixed" is an odd image of all velocities, of a whole side. Not here: fluids inside (grid_fluid.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import ArgumentError
+from ..problem.grid import Grid
+from ..problem.layer_rule import FLUID, side_planes
+from ..problem.medium import Medium
+
+__all__ = ["fluid_shares", "let_fluids_slide"]
+
+
+def fluid_shares(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[str, float]:
+    """Return which part of the nodes of each "fixed" side is fluid."""
+    names = [name for name, one in sides.items() if isinstance(one, str) and one == "fixed"]
+    if not names:
+        return {}
+    try:
+        return dict.fromkeys(names, float(medium.scalar()["vs"] == 0.0))
+    except ArgumentError:
+        found = side_planes(grid, medium, names)
+        return {name: float((plane[..., 2] <= FLUID).mean()) for name, plane in found.items()}
+
+
+def let_fluids_slide(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sides, "symmetry" instead of "fixed" where all nodes of one are fluid."""
+    shares = fluid_shares(grid, medium, sides)
+    return {name: "symmetry" if shares.get(name) == 1.0 else one for name, one in sides.items()}

@@ -1,0 +1,155 @@
+"""What to look at before the first step on a grid: resolution, time step, layers, units.
+
+Not here: meshes (check.py), what is refused outright (fd.py, medium.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..problem.layer import CPML, Damping
+from ..problem.layer_returns import returned_at_most
+from ..problem.layer_rule import layer_name, rule, scalar_growth
+from . import silent
+from .check import Report
+from .fd_sides import frequency_of
+from .fluid_walls import fluid_shares
+
+__all__ = ["check"]
+
+#: Nodes in the shortest wavelength at which the phase error of the differences is about 1 % along an axis.
+_NODES = {2: 13.0, 4: 5.2, 6: 3.9, 8: 3.4}
+_PHASE = 0.01  # of the step in time: (2 pi f dt)^2 / 24
+
+
+def check(sim: Any) -> Report:
+    """Look at a simulation, see `FD.check`."""
+    report = Report()
+    report.look_at([source.time_function(sim.dt) for source, _ in sim._sources])
+    if report.fmax is not None:
+        _resolution(sim, report, report.fmax)
+    _units(sim, report)
+    _growth(sim, report)
+    _fluid_walls(sim, report)
+    report.warnings += silent.on_grid(sim)
+    return report
+
+
+def _resolution(sim: Any, report: Report, fmax: float) -> None:
+    steps = [h for h, n in zip(sim.grid.spacing, sim.grid.shape, strict=True) if n > 1]
+    slowest, fastest = sim._material.speeds()
+    shortest = slowest / fmax
+    nodes = shortest / max(steps)
+    report.nodes_per_wavelength["grid"] = nodes
+    least = _NODES.get(sim.order, 3.0)
+    if nodes < least:
+        report.warnings.append(
+            f"{nodes:.1f} nodes in the shortest wavelength at {fmax:g} Hz, expected {least:g} or more for "
+            f"order {sim.order}: refine, or raise the order"
+        )
+    phase = (2 * np.pi * fmax * sim.dt) ** 2 / 24
+    if phase > _PHASE and sim.order >= 6:
+        report.warnings.append(
+            f"the step in time makes waves of {fmax:g} Hz {100 * phase:.1f} % too fast: lower cfl to "
+            f"{sim.config['cfl'] * np.sqrt(_PHASE / phase):.2f}"
+        )
+    peak = fastest / (fmax / 2.5)  # fmax of a Ricker wavelet is 2.5 times its peak
+    for i, (name, one) in enumerate(sim._sides.items()):
+        depth = one.width * sim.grid.spacing[i // 2] / peak if isinstance(one, Damping) else np.inf
+        if depth < 1.0:
+            report.warnings.append(
+                f"the layer at {name} is {depth:.2f} wavelengths deep at {fmax / 2.5:g} Hz: below one it "
+                "reflects more than a percent of the energy; raise its width"
+            )
+    _spectrum(sim, report, fmax / 2.5)
+    _thin(sim, report, fmax / 2.5, fastest)
+
+
+#: Main frequencies, over f0 of a layer of 10 nodes, at which it returns about 0.5 % of a trace.
+_LEAST, _MOST = 1 / 3, 6.0
+
+
+def _spectrum(sim: Any, report: Report, main: float) -> None:
+    """Look at matched layers of the scalar scheme; all sides that have the same f0 at once."""
+    layers = sim._sides.items() if sim.config["scheme"] == "scalar" else ()
+    tuned: dict[float, list[str]] = {}
+    for name, one in layers:
+        if isinstance(one, CPML) and one.f0 and not _LEAST <= main / one.f0 <= _MOST:
+            tuned.setdefault(one.f0, []).append(name)
+    for f0, names in tuned.items():
+        report.warnings.append(
+            f"layers at {', '.join(names)} are made for about {f0:.3g} Hz, sources have most at {main:g} Hz: "
+            "give FD fmax, or the layer f0"
+        )
+
+
+_RETURNED = 0.01  # of a wave's amplitude, by a layer
+
+
+def _thin(sim: Any, report: Report, main: float, fastest: float) -> None:
+    """Look at CPMLs of staggered grids: of too few nodes, or made for much higher frequencies."""
+    if sim.config["scheme"] != "staggered":
+        return
+    found: dict[str, list[str]] = {}
+    for i, (name, one) in enumerate(sim._sides.items()):
+        if not isinstance(one, CPML) or one.ratio:
+            continue
+        h = sim.grid.spacing[i // 2]
+        part = returned_at_most(one, frequency_of(one, fastest, h), main, c=fastest, h=h, dt=sim.dt)
+        if part < _RETURNED:
+            continue
+        text = (
+            f"of {one.width} nodes, made for {frequency_of(one, fastest, h):.3g} Hz, returns "
+            f"{100 * part:.2g} % of waves of {main:.3g} Hz, of which sources have most: "
+            "give FD fmax, or the layer f0, or more nodes"
+        )
+        found.setdefault(text, []).append(name)
+    report.warnings += [f"the CPML at {', '.join(names)} {text}" for text, names in found.items()]
+
+
+def _growth(sim: Any, report: Report) -> None:
+    """Which layers are not CPMLs and why; CPMLs that may grow."""
+    if not any(isinstance(one, CPML) for one in sim._sides.values()):
+        return
+    if sim.config["scheme"] != "staggered":
+        report.warnings += [
+            f"the CPML at {name} may grow slowly: {reason}; give it more nodes, or take Damping"
+            for name, reason in scalar_growth(sim.grid, sim.medium, sim._sides).items()
+        ]
+        return
+    alike: dict[tuple[float, str, str], list[str]] = {}
+    for name, (word, reason) in rule(sim.grid, sim.medium, sim._sides).items():
+        alike.setdefault((sim._sides[name].ratio, word, reason), []).append(name)
+    for (ratio, word, reason), names in alike.items():
+        if ratio > 0:
+            report.notes.append(f"layer at {', '.join(names)}: {layer_name(ratio)}, {reason or 'as given'}")
+        elif reason:
+            report.warnings.append(
+                f"the CPML at {', '.join(names)} may grow without bound: {reason}; leave layer='auto', or "
+                f"give layer={word!r}"
+            )
+
+
+def _fluid_walls(sim: Any, report: Report) -> None:
+    """Look for fixed sides that hold what a fluid does not."""
+    if sim.medium.physics != "elastic":
+        return
+    for name, share in fluid_shares(sim.grid, sim.medium, sim._sides).items():
+        if share > 0.0:
+            report.warnings.append(
+                f"{100 * share:.3g} % of the nodes of the fixed side {name} are fluid, whose velocity along "
+                "the wall is held at zero there, too: let the side cross fluid or solid alone"
+            )
+
+
+def _units(sim: Any, report: Report) -> None:
+    size = float(np.linalg.norm(sim.grid.size))
+    report.ask(sim.medium._questions(sim._material.first[None], size), _NODES.get(sim.order, 3.0))
+    _, speed = sim._material.speeds()
+    if report.fmax is not None and size * report.fmax / speed < 0.1:
+        report.warnings.append(
+            f"the grid is {size:.3g} m across, a tenth of the wavelength {speed / report.fmax:.3g} m or "
+            "less: are units mixed?"
+        )

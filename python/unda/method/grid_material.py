@@ -1,0 +1,143 @@
+"""The medium of a simulation on a grid as its solver has it: what reads it again sees whether it has changed.
+
+Arrays of models are large and are not copied, and functions may give other values each time. So digests of
+the values are held, chunk by chunk, from when the solver took them.
+
+Not here: what a medium is (medium.py), arrays between the making of a medium and that of a simulation
+(_values.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import ArgumentError
+from ..problem.grid import Block, Grid
+from ..problem.medium import Medium
+
+__all__ = ["GridMaterial", "slabs"]
+
+_SLAB = 2**20  # nodes worked on at a time in Python
+
+
+def slabs(grid: Grid) -> Iterator[tuple[int, int, Block]]:
+    """Cut a grid into whole planes of constant x: the first, their number, their nodes."""
+    step = max(1, _SLAB // (grid.shape[1] * grid.shape[2]))
+    for first in range(0, grid.shape[0], step):
+        count = min(step, grid.shape[0] - first)
+        yield first, count, grid.slab(first, count)
+
+
+class GridMaterial:
+    """The parameters of a medium at the nodes of a grid, the same as when they were first read.
+
+    Attributes
+    ----------
+    row : ndarray or None
+        The parameters, where they are the same everywhere.
+    first : ndarray
+        Those of the first node.
+    """
+
+    def __init__(self, medium: Medium, grid: Grid) -> None:
+        self._medium, self._grid = medium, grid
+        self._seen: list[_Seen] = []  # of each slab
+        try:
+            self.row: np.ndarray | None = np.array(list(medium.scalar().values()))
+        except ArgumentError:
+            self.row = None
+        if self.row is not None:
+            medium._refuse_changed()
+        self.first = medium.on(Block(grid, 0, 1))[0] if self.row is None else self.row
+
+    def tables(self) -> Iterator[np.ndarray]:
+        """Return the parameters chunk by chunk, (nodes, parameters): what they were when all were first read.
+
+        Raises
+        ------
+        ArgumentError
+            If values are not what they were.
+        """
+        blocks, medium = [block for _, _, block in slabs(self._grid)], self._medium
+        if self.row is not None:
+            yield from (np.tile(self.row, (block.num_elem, 1)) for block in blocks)
+        elif self._seen:
+            found = medium._each(blocks, lambda table: (table, sha256(table.data).digest()))
+            for i, (table, digest) in enumerate(found):
+                self._compare(i, digest)
+                yield table
+        else:
+            seen = []
+            for table, slab in medium._each(blocks, lambda table: (table, _Seen.of(medium, table))):
+                seen.append(slab)
+                if len(seen) == len(blocks):
+                    medium._refuse_changed()
+                    self._seen = seen
+                yield table
+
+    def planes(self, first: int, count: int) -> np.ndarray:
+        """Return the parameters of planes of constant x of one chunk, (count, ny, nz, parameters)."""
+        shape = self._grid.shape
+        if self.row is not None:
+            return np.tile(self.row, (count, *shape[1:], 1))
+        i, (begin, num, block) = next(
+            (i, slab) for i, slab in enumerate(slabs(self._grid)) if first < slab[0] + slab[1]
+        )
+        table = self._medium._table(block)
+        self._compare(i, sha256(table.data).digest())
+        whole: np.ndarray = table.reshape(num, *shape[1:], -1)
+        return whole[first - begin : first - begin + count]
+
+    def speeds(self) -> tuple[float, float]:
+        """Return the speeds of the slowest and of the fastest wave [m/s]."""
+        seen = self._seen if self.row is None else [_Seen.of(self._medium, self.row[None])]
+        return min(one.slowest for one in seen), max(one.fastest for one in seen)
+
+    def fluid(self) -> np.ndarray:
+        """Return the fluid nodes of an elastic medium, bool (nx, ny, nz)."""
+        if self.row is not None:
+            return np.broadcast_to(_fluid(self._medium, self.row[None]), self._grid.shape)
+        return np.concatenate([one.fluid for one in self._seen]).reshape(self._grid.shape)
+
+    def is_fluid(self, node: int) -> bool:
+        """Say whether one node is fluid; nodes are counted in C order."""
+        if self.row is not None:
+            return bool(_fluid(self._medium, self.row[None])[0])
+        i, begin = next(
+            (i, block.begin) for i, (_, _, block) in enumerate(slabs(self._grid)) if node < block.end
+        )
+        return bool(self._seen[i].fluid[node - begin])
+
+    def _compare(self, i: int, digest: bytes) -> None:
+        if digest != self._seen[i].digest:
+            first, count, _ = list(slabs(self._grid))[i]
+            raise ArgumentError(
+                f"the medium has changed since the simulation was made, in planes {first} to "
+                f"{first + count - 1} of x: an array was written to, or a function gives other values; put "
+                "the old values back, or make another medium and simulation of the new ones"
+            )
+
+
+class _Seen(NamedTuple):
+    """What is known of a chunk since it was first read."""
+
+    digest: bytes
+    slowest: float
+    fastest: float
+    fluid: np.ndarray
+
+    @classmethod
+    def of(cls, medium: Medium, table: np.ndarray) -> _Seen:
+        speeds = medium._speeds(table)
+        digest = sha256(table.data).digest()
+        return cls(digest, float(speeds.min()), float(speeds.max()), _fluid(medium, table))
+
+
+def _fluid(medium: Medium, table: np.ndarray) -> np.ndarray:
+    """Return which rows of an elastic medium are fluid; of other media an empty array."""
+    columns = list(medium.parameters)
+    return np.equal(table[:, columns.index("vs")], 0.0) if "vs" in columns else np.empty(0, bool)

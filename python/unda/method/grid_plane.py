@@ -1,0 +1,65 @@
+"""A plane of nodes of a grid: what pictures of finite differences show.
+
+Not here: drawing it (plotting.py), grids (grid.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._core import lib
+from ..errors import ArgumentError
+from ..io.plotting import Plane
+from .grid_material import slabs
+
+__all__ = ["plane"]
+
+
+def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
+    """Return a field's places nearest to a plane of constant x, y or z, see `Simulation._plane`."""
+    grid, array = sim.grid, sim._arrays(field)
+    low, high, h = grid.lower, grid.upper, grid.spacing
+    corner = [x + half * step for x, half, step in zip(low, sim._scheme.offset(field), h, strict=True)]
+    if not low[axis] - 0.5 * h[axis] <= value <= high[axis] + 0.5 * h[axis]:
+        raise ArgumentError(
+            f"{'xyz'[axis]} is {value} m, expected {low[axis]} to {high[axis]} m: on the grid"
+        )
+    at = int(np.clip(np.rint((value - corner[axis]) / h[axis]), 0, grid.shape[axis] - 1))
+
+    def nodes(first: int, count: int) -> np.ndarray:
+        out = np.empty((count, *grid.shape[1:]), sim.dtype)
+        to = _core.pointer(out, writable=True)
+        _core.check(lib.unda_solver_read(sim._live(), array, first, count, to))
+        return out
+
+    def parameter(first: int, count: int, name: str) -> np.ndarray:
+        column = list(sim.medium.parameters).index(name)
+        values: np.ndarray = sim._material.planes(first, count)[..., column]
+        return values
+
+    def read() -> np.ndarray:
+        with sim._guard.visit():
+            return _cut(grid, axis, at, nodes)
+
+    across, up = (i for i in range(3) if i != axis)
+    extent = (
+        corner[across] - 0.5 * h[across], corner[across] + (grid.shape[across] - 0.5) * h[across],
+        corner[up] - 0.5 * h[up], corner[up] + (grid.shape[up] - 0.5) * h[up],
+    )  # fmt: skip
+    return Plane(
+        "xyz"[axis], corner[axis] + at * h[axis], extent, read,
+        lambda name: _cut(grid, axis, at, lambda first, count: parameter(first, count, name)),
+        (grid.shape[across], grid.shape[up]),
+    )  # fmt: skip
+
+
+def _cut(grid: Any, axis: int, at: int, values: Callable[[int, int], np.ndarray]) -> np.ndarray:
+    """Return plane number `at` (up, across) of values(first, count), whole planes of x."""
+    if axis == 0:
+        return values(at, 1)[0].T
+    parts = (values(first, count).take(at, axis=axis) for first, count, _ in slabs(grid))
+    return np.concatenate(list(parts)).T

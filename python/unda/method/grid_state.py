@@ -1,0 +1,119 @@
+"""The state that `FD.set` is given, read and checked as a whole before any of it is written.
+
+Not here: writing it (grid_simulation.py), where fields stand (fd_scheme.py), fluids (grid_fluid.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .._check import call_at, node_values
+from .._parallel import ahead
+from ..errors import ArgumentError
+from ..problem.grid import Block
+from .grid_fluid import STRESSES, Fluids
+from .grid_material import slabs
+
+__all__ = ["read_state"]
+
+
+def read_state(
+    sim: Any, exact: Callable[..., Any] | None, t: float, fields: Mapping[str, Any]
+) -> dict[str, list[np.ndarray]]:
+    """Return the fields of a state at their places, each chunk by chunk, in the simulation's precision.
+
+    What functions and exact solutions give is kept until all of it is known, so that a state that is refused
+    leaves the present one alone.
+    """
+    if exact is None:
+        found = {name: _given(sim, name, value) for name, value in fields.items()}
+    else:
+        found = {name: _of_exact(sim, exact, name, t) for name in sim._scheme.names}
+    if sim.medium.physics == "elastic":
+        _settle(sim, found)
+    return found
+
+
+def _settle(sim: Any, state: dict[str, list[np.ndarray]]) -> None:
+    """Refuse stresses that the fluids of an elastic medium cannot carry."""
+    names = [name for name in STRESSES if name in state]
+    largest = max((float(np.abs(part).max()) for name in names for part in state[name]), default=0.0)
+    if largest == 0.0:
+        return
+    fluids = Fluids(sim)
+    for i, (first, _, _) in enumerate(slabs(sim.grid)):
+        for name, part in fluids.settle(first, {name: state[name][i] for name in names}, largest).items():
+            state[name][i] = part
+
+
+def _by_slab(
+    sim: Any, name: str, value: Callable[[slice, list[np.ndarray]], np.ndarray], *, called: bool
+) -> list[np.ndarray]:
+    """Return value(planes, place) of each chunk; called: by a function of the user's, so not by threads."""
+    x, y, z = sim._axes(name)
+
+    def made(slab: tuple[int, int, Block]) -> np.ndarray:
+        planes = slice(slab[0], slab[0] + slab[1])
+        return value(planes, [x[planes, None, None], y[None, :, None], z[None, None, :]])
+
+    return list((map if called else ahead)(made, slabs(sim.grid)))
+
+
+def _given(sim: Any, name: str, value: Any) -> list[np.ndarray]:
+    """Read a field given as an array, a number or a function."""
+    if callable(value):
+        return _called(sim, name, value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ArgumentError(f"{name} is not an array of numbers: {error}") from None
+    if array.ndim and array.shape != sim.grid.shape:
+        raise ArgumentError(f"{name} has shape {array.shape}, expected {sim.grid.shape}")
+
+    def part(planes: slice, place: list[np.ndarray]) -> np.ndarray:
+        return node_values(name, array[planes] if array.ndim else array, place, sim.dtype)
+
+    found = _by_slab(sim, name, part, called=False)
+    _refuse_lost(sim, name, found, array.any)
+    return found
+
+
+def _called(sim: Any, name: str, value: Callable[..., Any]) -> list[np.ndarray]:
+    """Read a field given as a function."""
+    anything = []
+
+    def part(_: slice, place: list[np.ndarray]) -> np.ndarray:
+        given = call_at(name, value, place)
+        made = np.array(node_values(name, given, place, sim.dtype))  # they may give one array again and again
+        anything.append(bool(np.any(given)))
+        return made
+
+    found = _by_slab(sim, name, part, called=True)
+    _refuse_lost(sim, name, found, lambda: any(anything))
+    return found
+
+
+def _refuse_lost(sim: Any, name: str, parts: list[np.ndarray], anything: Callable[[], Any]) -> None:
+    """Raise if all of a field is below the smallest normal number, which steps take for 0."""
+    tiny = np.finfo(sim.dtype).tiny
+    if all(float(np.abs(part).max()) < tiny for part in parts) and anything():
+        raise ArgumentError(
+            f"{name} has values other than 0, all of which are below {tiny:.3g}, the smallest of {sim.dtype}"
+        )
+
+
+def _of_exact(sim: Any, exact: Callable[..., Any], name: str, t: float) -> list[np.ndarray]:
+    """Read a field of an exact solution at its places and time."""
+    field, _, _ = name.partition("_")  # of p_previous: p
+    when = t + sim._scheme.lag(name) * sim.dt
+
+    def part(_: slice, place: list[np.ndarray]) -> np.ndarray:
+        found = call_at("exact", exact, place, when)
+        if not isinstance(found, Mapping) or field not in found:
+            raise ArgumentError(f"the exact solution gave no {field}")
+        return np.array(node_values(field, found[field], place, sim.dtype))
+
+    return _by_slab(sim, name, part, called=True)

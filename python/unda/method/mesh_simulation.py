@@ -1,0 +1,378 @@
+"""MeshSimulation: the state of a wave on a mesh, cell by cell; what DG has and other methods on meshes.
+
+Not here: running (simulation.py), sources, receivers (solver.py), how a method is set up (dg.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _core
+from .._check import call_at, check_state, field_names, flag, integer, node_values, number
+from .._core import ffi, lib
+from ..errors import ArgumentError, UnstableError
+from ..io.plotting import Plane
+from ..limits import device_limits
+from ..problem.boundary import Boundaries, OuterData, own_side
+from ..problem.incident import PlaneWave
+from ..problem.mesh import Mesh
+from ..problem.source import Source
+from . import _sites, norms
+from ._run_control import alone
+from .check import Report, check
+from .simulation import Simulation
+
+__all__ = ["MeshSimulation"]
+
+
+class MeshSimulation(Simulation):
+    """A wave on a mesh, in time; made by `unda.DG`.
+
+    Attributes
+    ----------
+    mesh, medium
+        As given.
+    degree : int
+        Of the polynomials.
+    num_node : int
+        Nodes of a cell.
+    """
+
+    mesh: Mesh
+    degree: int
+    num_node: int
+    _boundaries: Boundaries
+    _material: np.ndarray
+    _outer: OuterData | None = None
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """Node coordinates (num_elem, num_node, 3) [m]."""
+        x = np.empty((self.mesh.num_elem, self.num_node, 3))
+        _core.check(lib.unda_solver_coordinates(self._live(), _core.pointer(x, writable=True)))
+        return x
+
+    @property
+    def element_dt(self) -> np.ndarray:
+        """Stable time step of each cell (num_elem,) [s]."""
+        dt = np.empty(self.mesh.num_elem)
+        _core.check(lib.unda_solver_element_dt(self._live(), _core.pointer(dt, writable=True)))
+        return dt
+
+    def rate(self, seconds: float, limits: Mapping[str, float] | None = None) -> dict[str, float]:
+        """Return what one stage in so many seconds is against the machine.
+
+        Parameters
+        ----------
+        seconds : float
+            Time of a stage (ab3: a step) [s].
+        limits : dict, optional
+            Of `device_limits`; measured now if omitted.
+
+        Returns
+        -------
+        dict of str to float
+            ``gdof_per_second``; ``gflops`` of the method's operations; ``gbytes_per_second`` of the
+            compulsory traffic; ``percent_of_limit``: the time that the tighter of copy bandwidth and
+            FMA rate allows, in percent of the time taken.
+        """
+        info, num = self._info(), self.mesh.num_elem
+        if limits is None:
+            limits = device_limits(self.config["device"])
+        fma = limits["fma32" if self.dtype.itemsize == 4 else "fma64"]
+        flops, moved = info.flops * num, info.bytes_per_elem * num
+        least = max(flops / fma, moved / limits["copy"])
+        return {
+            "gdof_per_second": num * self.num_node * len(self.fields) / seconds / 1e9,
+            "gflops": flops / seconds / 1e9,
+            "gbytes_per_second": moved / seconds / 1e9,
+            "percent_of_limit": 100 * least / seconds,
+        }
+
+    @alone
+    def _read(self, array: int) -> np.ndarray:
+        q = np.empty((self.mesh.num_elem, self.num_node, len(self.fields)), self.dtype)
+        to = _core.pointer(q, writable=True)
+        _core.check(lib.unda_solver_read(self._live(), array, 0, len(q), to))
+        return q
+
+    @alone
+    def set(self, exact: Callable[..., Any] | None = None, *, t: float = 0.0, **fields: Any) -> None:
+        """Set fields and the clock.
+
+        Parameters
+        ----------
+        exact : exact solution, optional
+            Gives all fields.
+        t : float
+            The time that it is [s].
+        **fields : array_like, float or callable
+            A field by name: values (num_elem, num_node), a number, or f(x, y, z). Fields that are
+            not named become 0.
+
+        Raises
+        ------
+        ArgumentError
+            Unknown fields, wrong shapes, values that are not finite, shear or unequal normal stresses in
+            a fluid (elastic, vs = 0).
+        """
+        check_state(exact, fields, self.fields)
+        t = number("t", t, "s")
+        x = own_side(exact, self.coordinates)
+        place = (x[..., 0], x[..., 1], x[..., 2])
+        if exact is not None:
+            fields = call_at("exact", exact.bind(self.mesh) if hasattr(exact, "bind") else exact, place, t)
+            if not isinstance(fields, Mapping):
+                raise ArgumentError(
+                    f"the exact solution gave {type(fields).__name__}, expected a dict of fields"
+                )
+        q = np.zeros((self.mesh.num_elem, self.num_node, len(self.fields)), self.dtype)
+        for i, name in enumerate(self.fields):
+            q[..., i] = node_values(name, fields.get(name, 0.0), place, self.dtype)
+        self.medium._check_state(self._material, q, x)
+        handle = self._live()
+        self._half_set = True
+        _core.check(lib.unda_solver_write(handle, lib.UNDA_STATE, 0, len(q), _core.pointer(q)))
+        self._begin_at(t, self.fields if exact is not None else fields)
+
+    def get(self, name: str) -> np.ndarray:
+        """Return a field (num_elem, num_node), in the user's numbering of cells."""
+        (name,) = field_names((name,), self.fields)
+        return np.ascontiguousarray(self._read(lib.UNDA_STATE)[..., self.fields.index(name)])
+
+    @alone
+    def rhs(self) -> dict[str, np.ndarray]:
+        """Return dq/dt at the present state and time, sources included, {field: (num_elem, num_node)}."""
+        handle = self._live()
+        _core.check(lib.unda_solver_rhs(handle, self._drive(np.array([self.t]))))
+        q = self._read(lib.UNDA_RHS)
+        return {name: np.ascontiguousarray(q[..., i]) for i, name in enumerate(self.fields)}
+
+    def error(self, exact: Any, *, relative: bool = False) -> dict[str, float]:
+        """Return the L2 error of each field against an exact solution at the present time.
+
+        Parameters
+        ----------
+        exact : exact solution
+        relative : bool
+            Divide by the exact norm of the field's group (p, v; v, stress; E, H).
+
+        Returns
+        -------
+        dict of str to float
+            sqrt(integral (q - q_exact)^2 dV), by a cubature exact to degree 2 degree + 2.
+
+        Raises
+        ------
+        ArgumentError
+            If the solution is singular; compare traces with ``rec.misfit`` then.
+        """
+        return norms.error(self, exact, relative=flag("relative", relative))
+
+    def check(self) -> Report:
+        """Look for what often goes wrong, before the first step.
+
+        Returns
+        -------
+        Report
+            Nodes in the shortest wavelength by tag, the ten cells with the smallest time step, and
+            warnings, which `run` raises as `AccuracyWarning`: too few nodes, units that look wrong, sources
+            on faces, receivers beside sources, receivers that record zero and sources that send nothing by
+            construction, exact outer data of another medium. Notes: slivers, good conductors, sources of
+            unknown frequency. Prints as text; true where there is no warning.
+
+        Examples
+        --------
+        >>> print(sim.check())  # doctest: +SKIP
+        """
+        return check(self)
+
+    def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, _sites.Sites]:
+        if isinstance(points, Sequence) and len(points) == 0:
+            points = np.empty((0, 3))
+        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
+        sites = _sites.find(self.mesh, array, self.degree)
+        for i in np.flatnonzero(np.diff(sites.first) == 0)[:1]:
+            place = ", ".join(f"{x:g}" for x in array[i])
+            far, name = _sites.distance(self.mesh, array[i])
+            raise ArgumentError(
+                f"{what} {i} at ({place}) m lies outside the mesh, {far:.4g} m from its boundary {name!r}; "
+                f"expected points in the mesh, which goes from {self.mesh.lower} to {self.mesh.upper} m"
+            )
+        return array, sites
+
+    def _placed(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
+        array, sites = self._inside(points, what)
+        return array, _given(_sites.on_one_side(sites, self.mesh, self._material, side, what))
+
+    def _add_wave(self, source: PlaneWave) -> None:
+        elem, face, sign, wave = source.driven(self.mesh, self.medium, self._material, self._boundaries)
+        arrays = (_core.pointer(elem), _core.pointer(face), _core.pointer(sign))
+        index, self._outer = ffi.new("int32_t *", -1), None
+        self._settle()
+        self._adding = index, ((self._waves, (source, wave, len(elem))),)
+        _core.check(lib.unda_solver_add_incident(self._live(), len(elem), *arrays, index))
+        self._settle()
+
+    def _source_terms(self, source: Source) -> tuple[dict[str, Any], Callable[[np.ndarray], Any]]:
+        source.check_physics(self.medium)
+        sites = self._inside([source.position], "source")[1]
+        # What the solver has: a function of the user's may give other values by now.
+        names, values = self.medium.parameters, self._material[sites.elem].tolist()
+        materials = [dict(zip(names, row, strict=True)) for row in values]
+        able = np.array([source.carried(**material) for material in materials])
+        if able.any():  # else the source says why not
+            sites = sites.keep(able)
+            materials = [material for material, one in zip(materials, able, strict=True) if one]
+        parts = [source.rates_in(self.medium.physics, **material) for material in materials]
+        rates = np.array([[part.get(name, 0.0) for name in self.fields] for part in parts])
+        terms = {"num_cell": len(rates), "elem": sites.elem, "places": sites.places}
+        return terms | {"rates": rates * sites.weights[:, None]}, source.time_function(self.dt)
+
+    def _num_exact(self) -> int:
+        if not (self._boundaries.exact or self._waves):
+            return 0
+        return int(self._info().num_exact) if self._outer is None else self._outer.num_point
+
+    @property
+    def _outer_given(self) -> bool:
+        return bool(self._boundaries.exact)
+
+    def _binder(self) -> Callable[[Any], Any]:
+        mesh = self.mesh
+        return lambda solution: solution.bind(mesh)
+
+    @alone
+    def reset(self, sources: bool = False) -> None:
+        """Set fields and time to zero and empty the receivers; with `sources`, forget the sources."""
+        if sources:
+            self._outer = None
+        super().reset(sources)
+
+    def _drive(self, times: np.ndarray) -> Any:
+        """Sample the sources, the exact outer data and the incident waves at stage times."""
+        exact = None
+        if self._boundaries.exact or self._waves:
+            if self._outer is None:
+                num = int(self._info().num_exact)
+                shape = (-1, (self.degree + 1) * (self.degree + 2) // 2)
+                points, numbers = np.empty((num, 3)), np.empty(num, np.int32)
+                to = _core.pointer(points, writable=True), _core.pointer(numbers, writable=True)
+                _core.check(lib.unda_solver_exact_points(self._live(), *to))
+                self._outer = OuterData(
+                    self._boundaries, points.reshape(*shape, 3), numbers.reshape(shape), self.fields,
+                    [(wave, count) for _, wave, count in self._waves],
+                )  # fmt: skip
+            exact = self._outer(times)
+        return _core.new_struct(
+            "unda_drive", num_time=len(times), amplitudes=self._amplitudes(times), exact=exact
+        )
+
+    def _blown_up(self, message: str) -> UnstableError:
+        blowup = _core.new_struct("unda_blowup")
+        _core.check(lib.unda_solver_get_blowup(self._handle, blowup))
+        elem = int(blowup.elem)
+        place = tuple(float(x) for x in self.mesh.centroids[elem])
+        material = dict(zip(self.medium.parameters, map(float, self._material[elem]), strict=True))
+        local_cfl = self.dt / float(self.element_dt[elem])
+        when = self._start + int(blowup.step) * self.dt
+        return UnstableError(
+            f"{message} at {place} m, {material}, t = {when:.6g} s, local CFL number {local_cfl:.3g}",
+            step=int(blowup.step), last_good_step=int(blowup.last_good_step), time=when,
+            element=elem, node=int(blowup.node), field=self.fields[blowup.field],
+            coordinates=place, material=material, local_cfl=local_cfl,
+        )  # fmt: skip
+
+    @alone
+    def write_vtu(
+        self, path: Any, fields: Sequence[str] | None = None, *, subdivide: int | None = None,
+        series: Any = None,
+    ) -> None:  # fmt: skip
+        """Write fields for ParaView (VTU).
+
+        Parameters
+        ----------
+        path : str or Path
+        fields : sequence of str, optional
+            All if omitted.
+        subdivide : int, optional
+            Intervals an edge of each cell is cut into; the degree if omitted, 1 for corners only.
+        series : str or Path, optional
+            A .pvd file, which ParaView opens as a series in time: the file is entered there once it is
+            whole, instead of what had its name. One run at a time writes to a series.
+
+        Raises
+        ------
+        ArgumentError, FileError
+
+        Notes
+        -----
+        Point data: p; vectors v, E, H; the stress s, a symmetric tensor with components in VTK's order XX,
+        YY, ZZ, XY, YZ, XZ; of a vector that is not wanted whole the fields, by their names. Cell data:
+        element number, tag, materials. Field data: TimeValue [s], and ``sim.config`` as the bytes of a JSON
+        text.
+
+        Examples
+        --------
+        >>> def keep(sim):
+        ...     sim.write_vtu(f"wave_{1e3 * sim.t:06.1f}_ms.vtu", series="wave.pvd")
+        >>> sim.run(until=0.5, callback=keep, every=20)  # doctest: +SKIP
+        """
+        from ..io.vtu import write_vtu
+
+        write_vtu(self, path, fields, subdivide, series)
+
+    def _size(self) -> tuple[int, str]:
+        return self.mesh.num_elem * self.num_node * len(self.fields), "DOF"
+
+    def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
+        num = integer("num", num, 1, 10_000)
+        across, up = (i for i in range(3) if i != axis)
+        lower, size = np.array(self.mesh.lower), np.array(self.mesh.upper) - self.mesh.lower
+        middle = (np.arange(num) + 0.5) / num
+        points = np.empty((num, num, 3))
+        points[..., axis] = value
+        points[..., across] = lower[across] + size[across] * middle[None, :]
+        points[..., up] = lower[up] + size[up] * middle[:, None]
+        elem = self.mesh.locate(points.reshape(-1, 3))[0]
+        inside = np.flatnonzero(elem >= 0)
+        if inside.size == 0:
+            low, high = lower[axis], lower[axis] + size[axis]
+            raise ArgumentError(
+                f"{'xyz'[axis]} is {value} m and meets no cell; the mesh goes from {low} to {high} m"
+            )
+        elem = elem[inside]
+        channels, seen = self._channels_of((field,)), {"points": points.reshape(-1, 3)[inside], "elem": elem}
+
+        def filled(some: np.ndarray) -> np.ndarray:
+            values = np.full(num * num, np.nan)
+            values[inside] = some
+            return values.reshape(num, num)
+
+        def read() -> np.ndarray:
+            with self._guard.visit():
+                return filled(self._sample_at(channels, seen)[:, 0])
+
+        def material(name: str) -> np.ndarray:
+            return filled(self._material[elem, list(self.medium.parameters).index(name)])
+
+        a, b = lower[across], lower[up]
+        extent = float(a), float(a + size[across]), float(b), float(b + size[up])
+        return Plane("xyz"[axis], value, extent, read, material, None)
+
+    def _about(self) -> str:
+        return (
+            f"degree {self.degree}, {self.mesh.num_elem} tetrahedra, {self._size()[0]} DOF, "
+            f"{self.config['flux']} flux, {self.config['integrator']}"
+        )
+
+
+def _given(sites: _sites.Sites) -> dict[str, Any]:
+    """Return sites as members of unda_receivers; where each point has one cell the weights are 1."""
+    if len(sites.elem) == len(sites.first) - 1:
+        return {"points": sites.places, "elem": sites.elem}
+    return {"points": sites.places, "elem": sites.elem, "first": sites.first, "weights": sites.weights}

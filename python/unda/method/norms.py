@@ -1,0 +1,72 @@
+"""Errors of a simulation against exact solutions, integrated by cubature.
+
+Not here: the error of traces (receiver.py), energies (csrc/dg/norm.c).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._check import call_at, field_values
+from .._core import ffi, lib
+from ..errors import ArgumentError
+
+__all__ = ["error"]
+
+_BATCH = 20_000  # elements at a time
+
+
+def _cubature(shape: int, degree: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return points (n, 3) and weights (n,) on the reference element; the weights sum to 1/6."""
+    count = ffi.new("int64_t *")
+    _core.check(lib.unda_element_cubature(shape, degree, count, ffi.NULL, ffi.NULL))
+    points, weights = np.empty((count[0], 3)), np.empty(count[0])
+    to = (_core.pointer(points, writable=True), _core.pointer(weights, writable=True))
+    _core.check(lib.unda_element_cubature(shape, degree, count, *to))
+    return points, weights
+
+
+def interpolation(degree: int, points: np.ndarray) -> np.ndarray:
+    """Return the matrix (point, node) of the basis functions at reference points."""
+    matrix = np.empty((len(points), lib.unda_element_num_node(lib.UNDA_TET, degree)))
+    to = _core.pointer(matrix, writable=True)
+    given = _core.pointer(points)
+    _core.check(lib.unda_element_interpolate(lib.UNDA_TET, degree, len(points), given, to))
+    return matrix
+
+
+def error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
+    """Return {field: sqrt(integral (q - q_exact)^2 dV)}; see `DG.error`."""
+    if getattr(exact, "singular", False):
+        raise ArgumentError(f"{exact!r} is singular, its L2 norm is infinite; compare traces with rec.misfit")
+    if hasattr(exact, "bind"):
+        exact = exact.bind(sim.mesh)
+    if not callable(exact):
+        raise ArgumentError(f"exact is {exact!r}, expected an exact solution")
+    points, weights = _cubature(lib.UNDA_TET, 2 * sim.degree + 2)
+    interpolate = interpolation(sim.degree, points)
+    q = sim._read(lib.UNDA_STATE)
+    x = sim.coordinates
+    jacobian = 6 * sim.mesh.volumes
+    wrong = np.zeros(len(sim.fields))
+    norm = np.zeros(len(sim.fields))
+    for first in range(0, len(q), _BATCH):
+        part = slice(first, first + _BATCH)
+        place = np.einsum("pn,eni->epi", interpolate, x[part])
+        values = call_at("exact", exact, [place[..., axis] for axis in range(3)], sim.t)
+        values = field_values(values, sim.fields, place.shape[:2], "the exact solution")
+        measure = weights * jacobian[part, None]
+        for i, name in enumerate(sim.fields):
+            found = q[part, :, i].astype(np.float64) @ interpolate.T
+            wrong[i] += (measure * (found - values[name]) ** 2).sum()
+            norm[i] += (measure * values[name] ** 2).sum()
+    result = dict(zip(sim.fields, np.sqrt(wrong), strict=True))
+    if relative:
+        for group in sim.medium.field_groups.values():
+            total = np.sqrt(sum(norm[sim.fields.index(name)] for name in group))
+            for name in group:
+                result[name] = result[name] / total if total > 0 else np.inf
+    return {name: float(value) for name, value in result.items()}

@@ -1,0 +1,357 @@
+"""Receivers: traces of fields at points, as NumPy arrays.
+
+They outlive their simulation and pickle without it. Not here: recording (csrc/solver/receiver.c).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._check import call_at, field_names, field_values
+from ..errors import ArgumentError, InternalError
+from ..problem.medium import Medium, group_of
+
+__all__ = ["Channels", "Receivers"]
+
+
+class Channels:
+    """What the library samples at points, and what is made of it.
+
+    Parameters
+    ----------
+    medium : Medium
+    names : iterable of str, optional
+        Fields and derived ones; all fields if omitted.
+
+    Attributes
+    ----------
+    names : tuple of str
+    numbers : ndarray of int32
+        Fields and derivatives as the library numbers them: unda_receivers.
+    """
+
+    def __init__(self, medium: Medium, names: Any = None) -> None:
+        self.names = field_names(medium.fields if names is None else names, tuple(medium.traces))
+        self._terms = [
+            medium.derived[name].terms if name in medium.derived else ((1.0, name, 0),) for name in self.names
+        ]
+        raw = dict.fromkeys((field, derivative) for terms in self._terms for _, field, derivative in terms)
+        self._column = {one: i for i, one in enumerate(raw)}
+        numbers = [derivative * len(medium.fields) + medium.fields.index(field) for field, derivative in raw]
+        self.numbers = np.array(numbers, np.int32)
+
+    def combine(self, samples: np.ndarray) -> np.ndarray:
+        """Return (.., names) from what the library gave (.., numbers)."""
+        made = np.empty((*samples.shape[:-1], len(self.names)), samples.dtype)
+        for i, terms in enumerate(self._terms):
+            parts = [(factor, samples[..., self._column[field, d]]) for factor, field, d in terms]
+            if terms[0] == (1.0, self.names[i], 0):
+                made[..., i] = parts[0][1]
+                continue
+            with np.errstate(invalid="ignore", over="ignore"):  # of a run that blows up
+                # Term by term, so that the bits do not depend on how many samples come at once.
+                made[..., i] = sum(factor * part.astype(np.float64) for factor, part in parts)
+        return made
+
+
+class Receivers:
+    """Traces recorded by a simulation; made by ``sim.add_receivers``.
+
+    Attributes
+    ----------
+    points : ndarray, shape (num_point, 3)
+        Where they stand [m].
+    fields : tuple of str
+        What they record: fields, or what the medium derives of them (divergence, ..).
+    units : dict of str to str
+        Unit of each field.
+    every : int
+        Steps between samples.
+    name : str or None
+        As given.
+    side : None, str or list
+        As given: directions as lists.
+    config : dict
+        Configuration of the simulation.
+
+    Examples
+    --------
+    >>> import unda
+    >>> mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(2, 2, 2))
+    >>> sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2)
+    >>> sim.set(p=1.0)
+    >>> rec = sim.add_receivers([(0.4, 0.5, 0.6)], fields=["p"])
+    >>> sim.run(steps=4)
+    >>> rec["p"].shape, len(rec.t)
+    ((1, 5), 5)
+    """
+
+    def __init__(
+        self,
+        points: np.ndarray,
+        fields: tuple[str, ...],
+        *,
+        units: dict[str, str],
+        every: int,
+        dt: float,
+        dtype: np.dtype,
+        config: dict[str, Any],
+        name: str | None = None,
+        lags: Mapping[str, float] | None = None,
+        side: Any = None,
+    ) -> None:
+        self.points = points
+        self.fields = fields
+        self.units = {field: units[field] for field in fields}
+        self.every = every
+        self.name = name
+        self.side = side if side is None or isinstance(side, str) else np.asarray(side, np.float64).tolist()
+        self.config = config
+        self._dt = dt
+        self._lags = {field: lag for field, lag in (lags or {}).items() if field in fields}
+        self._dtype = dtype
+        self._bind: Callable[[Any], Any] | None = None
+        self.clear(0.0, 0)
+
+    def clear(self, t0: float, step: int) -> None:
+        """Forget all samples; the next one belongs to time t0 + step dt."""
+        self._parts: dict[int, np.ndarray] = {}  # by the number of their first sample; first of all none
+        self._t0, self._step = t0, step
+
+    def put(self, first: int, samples: np.ndarray) -> None:
+        """Put samples (num_sample, num_point, num_field) at their place; first: the number of the first.
+
+        Samples that are there may come again, as they do where a handler of a signal came between.
+        """
+        if first > self.num_sample:
+            raise InternalError(f"{self!r} lacks samples {self.num_sample} to {first - 1}")
+        if first + len(samples) > self.num_sample:
+            self._parts[first] = samples
+
+    def _all(self) -> np.ndarray:
+        parts = dict(self._parts)
+        if len(parts) == 1:
+            return parts[0]
+        whole = np.empty((_end(parts), len(self.points), len(self.fields)), self._dtype)
+        for first, part in parts.items():
+            whole[first : first + len(part)] = part
+        if parts:
+            self._parts = {0: whole}
+        return whole
+
+    @property
+    def num_sample(self) -> int:
+        """Samples so far."""
+        return _end(self._parts)
+
+    @property
+    def _next(self) -> int:
+        """The step of the sample that comes next."""
+        return self._step + self.every * self.num_sample
+
+    @property
+    def t(self) -> np.ndarray:
+        """Times of the samples (num_sample,) [s]."""
+        return self._t0 + (self._step + self.every * np.arange(self.num_sample)) * self._dt
+
+    def times(self, name: str) -> np.ndarray:
+        """Return the times at which a field was recorded (num_sample,) [s]; staggered: t - dt/2 for v, H."""
+        self._index(name)
+        return self.t + self._lags.get(name, 0.0)
+
+    def _index(self, name: str) -> int:
+        if not isinstance(name, str) or name not in self.fields:
+            raise ArgumentError(f"field {name!r} was not recorded; there are {list(self.fields)}")
+        return self.fields.index(name)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """Traces of a field (num_point, num_sample)."""
+        return np.ascontiguousarray(self._all()[:, :, self._index(name)].T)
+
+    def spectrum(self, name: str, frequency: ArrayLike) -> np.ndarray:
+        """Return the Fourier transform of the traces of a field, integral of q exp(+i omega t) dt.
+
+        The trapezoidal rule over all samples: as exact as the run for traces that begin and end in silence
+        and have nothing above the Nyquist frequency.
+
+        Parameters
+        ----------
+        name : str
+            What was recorded.
+        frequency : float or array_like, shape (num_frequency,)
+            omega over 2 pi [Hz].
+
+        Returns
+        -------
+        ndarray of complex, shape (num_point,) or (num_point, num_frequency)
+            In the unit of the field times s.
+
+        Raises
+        ------
+        ArgumentError
+            If the field was not recorded, there are less than two samples, or a frequency is not finite or
+            above the Nyquist frequency of the samples.
+
+        Examples
+        --------
+        >>> import unda
+        >>> mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(2, 2, 2))
+        >>> sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2)
+        >>> sim.set(p=1.0)
+        >>> rec = sim.add_receivers([(0.4, 0.5, 0.6)], fields=["p"])
+        >>> sim.run(until=1.0)
+        >>> rec.spectrum("p", [0.5, 1.0]).shape
+        (1, 2)
+        """
+        column = self._index(name)
+        f = np.asarray(frequency, dtype=np.float64)
+        if f.ndim > 1:
+            raise ArgumentError(f"frequency has shape {f.shape}; expected a number or (num_frequency,)")
+        if self.num_sample < 2:
+            raise ArgumentError(f"there are {self.num_sample} samples; expected at least 2")
+        dt = self.every * self._dt
+        highest = 0.5 / dt
+        if not np.all(np.abs(f) <= highest):
+            raise ArgumentError(
+                f"frequency is {frequency!r}; expected at most {highest:.6g} Hz, half a sample rate"
+            )
+        weight = np.full(self.num_sample, dt)
+        weight[[0, -1]] *= 0.5
+        phase = weight[:, None] * np.exp(2j * np.pi * np.outer(self.times(name), np.atleast_1d(f)))
+        made = self._all()[:, :, column].T.astype(np.float64) @ phase
+        return made if f.ndim else made[:, 0]
+
+    def misfit(self, other: Any, *, fields: tuple[str, ...] | None = None) -> np.ndarray:
+        """Return the relative L2 error of each trace.
+
+        Parameters
+        ----------
+        other : exact solution or Receivers
+            What the traces should be. Other receivers must have the same points and times. Exact
+            solutions have no derivatives: no divergence, no curl.
+        fields : sequence of str, optional
+            All recorded ones if omitted.
+
+        Returns
+        -------
+        ndarray, shape (num_point,)
+            sqrt(sum (q - q_other)^2 / sum |Q_other|^2), the worst over the fields. Q is the vector or tensor
+            that q is a component of (v; stress; E; H; curl): one that vanishes by symmetry is measured by
+            the others, recorded or not. Of other receivers those count that they recorded. inf where Q_other
+            is 0 and q is not.
+
+        Raises
+        ------
+        ArgumentError
+            If points, times or fields differ.
+
+        Examples
+        --------
+        >>> rec.misfit(unda.exact.point_source(medium, source))  # doctest: +SKIP
+        array([0.0031])
+        """
+        fields = field_names(fields, self.fields)
+        expected = self._expected(other, fields)
+        worst = np.zeros(len(self.points))
+        square = {field: (trace**2).sum(axis=1) for field, trace in expected.items()}
+        for field in fields:
+            found = self[field].astype(np.float64)
+            norm = np.sqrt(sum(square[one] for one in group_of(field) if one in square))
+            error = np.sqrt(((found - expected[field]) ** 2).sum(axis=1))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                worst = np.maximum(worst, np.where(error == 0, 0.0, error / norm))
+        return worst
+
+    def _expected(self, other: Any, fields: tuple[str, ...]) -> dict[str, np.ndarray]:
+        """Return what these fields should be, and what else there is of their groups."""
+        if isinstance(other, Receivers):
+            size = np.abs(self.points).max(initial=0.0)  # rounding of coordinates, nothing else
+            if other.points.shape != self.points.shape or not np.allclose(
+                other.points, self.points, rtol=0, atol=1e-12 * size
+            ):
+                raise ArgumentError("the receivers stand at other points")
+            if len(other.t) != len(self.t) or not np.allclose(
+                other.t, self.t, rtol=1e-12, atol=1e-6 * self.every * self._dt
+            ):
+                raise ArgumentError("the receivers have other sample times")
+            if any(field not in other.fields for field in fields):
+                raise ArgumentError(f"the receivers recorded {list(other.fields)}, expected {list(fields)}")
+            return {field: other[field].astype(np.float64) for field in _wider(fields, other.fields)}
+        if not callable(other):
+            raise ArgumentError(f"expected an exact solution or receivers, found {other!r}")
+        if self._bind is not None and hasattr(other, "bind"):
+            other = self._bind(other)
+        x, y, z = (self.points[:, i, None] for i in range(3))
+        shape = (len(self.points), self.num_sample)
+        found = {}
+        for lag in {self._lags.get(field, 0.0) for field in fields}:
+            part = tuple(field for field in fields if self._lags.get(field, 0.0) == lag)
+            values = call_at("exact", other, (x, y, z), self.t[None, :] + lag)
+            if isinstance(getattr(other, "medium", None), Medium) and isinstance(values, Mapping):
+                values = {**values, **_derived(other.medium, values, part)}
+            wider = _wider(part, values) if isinstance(values, Mapping) else part
+            found.update(field_values(values, wider, shape, "the exact solution"))
+        return found
+
+    def save(self, path: Any) -> None:
+        """Write points, samples, times and configuration to an HDF5 file for `unda.load_receivers`.
+
+        Raises
+        ------
+        FileError
+            If it cannot be written; a file of that name is then as it was.
+        """
+        from ..io.checkpoint import save_receivers
+
+        save_receivers(self, path)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the traces; returns the matplotlib axes."""
+        import matplotlib.pyplot as plt
+
+        ax = ax or plt.subplots()[1]
+        for field in self.fields:
+            for point, trace in zip(self.points, self[field], strict=True):
+                place = ", ".join(f"{x:g}" for x in point)
+                ax.plot(self.t, trace, label=f"{field} at ({place})")
+        ax.set_xlabel("t [s]")
+        ax.set_ylabel(", ".join(f"{field} [{self.units[field]}]" for field in self.fields))
+        if 0 < len(self.points) * len(self.fields) <= 8:
+            ax.legend()
+        return ax
+
+    def __repr__(self) -> str:
+        return f"Receivers({len(self.points)} points, fields {list(self.fields)}, {self.num_sample} samples)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_bind": None}
+
+
+def _wider(fields: tuple[str, ...], known: Container[str]) -> tuple[str, ...]:
+    """Return these fields and the known ones of their groups."""
+    groups = dict.fromkeys(one for field in fields for one in group_of(field) if one in known)
+    return tuple(dict.fromkeys((*fields, *groups)))
+
+
+def _end(parts: dict[int, np.ndarray]) -> int:
+    """Return the number of samples in parts: they came in order, but what came twice may stand last."""
+    last = next(reversed(parts), 0)
+    return max(len(parts.get(0, ())), last + len(parts.get(last, ())))
+
+
+def _derived(medium: Medium, values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Return what these names are of the fields of an exact solution, which has no derivatives."""
+    made = {}
+    for name in (one for one in names if one in medium.derived and one not in values):
+        terms = medium.derived[name].terms
+        if any(derivative for _, _, derivative in terms):
+            raise ArgumentError(
+                f"{name!r} takes derivatives, which exact solutions do not give; compare other fields "
+                "(misfit(.., fields=..)), or with other receivers"
+            )
+        made[name] = sum(factor * values[field] for factor, field, _ in terms)
+    return made

@@ -1,0 +1,375 @@
+"""Choose kernel and tile by measuring them once on the user's device; the winner is remembered.
+
+From the table's tile, one part after the other is changed while that is faster. Not here: the tables
+(csrc/dg/dg_kernels.c, csrc/fd/diamond_plan.c), the kernels (cuda/).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import _core, _cuda
+from .._core import lib
+from .._files import read_file, replacing
+from ..errors import DeviceLostError, Error
+from ..limits import device_info, device_number
+from ..problem.grid import Block
+from ._options import PRECISIONS, kernels
+
+__all__ = ["tuned", "tuned_grid"]
+
+Plan = dict[str, int]
+Choice = tuple[str, Plan | None]
+
+# Other values to try of a part, by what the library says of it.
+_OTHERS: dict[int, Callable[[int], tuple[int, ...]]] = {
+    lib.UNDA_TUNED_NOT: lambda n: (),
+    lib.UNDA_TUNED_BY_ONE: lambda n: (n - 1, n + 1),
+    lib.UNDA_TUNED_BY_HALF: lambda n: (n // 2, 2 * n),
+    lib.UNDA_TUNED_BOTH: lambda n: (n - 1, n + 1, 2 * n),
+}
+_RUNS = 10  # launches of each candidate
+_STEPS = 40  # of each candidate on a grid, where a launch is one
+_MOST_LEVELS = 512  # of a launch: more would hardly listen to Ctrl-C
+_SPILL_BYTES = 32  # of a thread; a vector or two may be worth it
+
+
+class _Memory:
+    """What was chosen under a key, in a file beside the compiled kernels.
+
+    A file that cannot be read, or holds something else, counts as empty. One that cannot be written is a
+    warning, and the choice is measured again next time.
+    """
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def recall(self, method: Any, domain: Any, medium: Any, keywords: Mapping[str, Any]) -> Choice | None:
+        """Return what is remembered, if a simulation of this kind takes it."""
+        found = _remembered().get(self.key)
+        if not isinstance(found, dict) or not isinstance(found.get("kernel"), str):
+            return None
+        kernel, options = found["kernel"], found.get("kernel_options")
+        if options is not None and not (
+            isinstance(options, dict) and all(type(value) is int for value in options.values())
+        ):
+            return None
+        try:
+            method.forecast(domain, medium, kernel=kernel, kernel_options=options, **keywords)
+        except Error as error:
+            _core.logger.info("tune: what is remembered of %s is of no use: %s", self.key, error)
+            return None
+        return kernel, options
+
+    def keep(self, choice: Choice, seconds: float) -> None:
+        """Add a choice to the file, which is whole at any time."""
+        file = _file()
+        if file is None:
+            return
+        entry = {"kernel": choice[0], "kernel_options": choice[1], "seconds": seconds}
+        try:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            text = json.dumps({**_remembered(), self.key: entry}, indent=1)
+            with replacing(file) as out:
+                out.write(text.encode())
+        except OSError as error:
+            _core.logger.warning("%s cannot be written: %s", file, error)
+
+
+def _file() -> Path | None:
+    folder = _cuda.cache_dir()
+    return Path(folder) / "tuned.json" if folder and _trusted(folder) else None
+
+
+@cache
+def _complain(folder: str, why: str) -> None:
+    _core.logger.warning(
+        "choices of tune=True are neither taken from %s nor kept there: it %s; expected a folder that only "
+        "this user may write to (chmod go-w, or another one by UNDA_CACHE_DIR)",
+        folder,
+        why,
+    )
+
+
+def _trusted(folder: str) -> bool:
+    """Say whether a folder is this user's alone, as compiled kernels need it (csrc/gpu/cache.c), or new."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return True
+    if found.st_uid != os.geteuid():
+        _complain(folder, "belongs to another user")
+        return False
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        _complain(folder, "may be written to by others")
+        return False
+    return True
+
+
+def _remembered() -> dict[str, Any]:
+    file = _file()
+    try:
+        found = json.loads(read_file(file)) if file else {}
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+class _Search:
+    """Times candidates, each once; remembers how many there were."""
+
+    def __init__(self, measure: Callable[[str, Plan | None], tuple[float, Plan]]) -> None:
+        self.measure = measure
+        self.num = 0
+
+    def seconds(self, kernel: str, plan: Plan | None) -> tuple[float, Plan]:
+        """Return the time of a candidate and its whole plan; infinity for one that the device refuses."""
+        self.num += 1
+        try:
+            return self.measure(kernel, plan)
+        except DeviceLostError:
+            raise
+        except Error as error:
+            _core.logger.debug("tune: %s %s: %s", kernel, plan, error)
+            return math.inf, {}
+
+    def climb(
+        self, kernel: str, best: float, plan: Plan, near: Callable[[Plan], Iterator[Plan]]
+    ) -> tuple[float, Plan]:
+        """Move to a faster neighbouring plan until there is none."""
+        tried = {tuple(sorted(plan.items()))}
+        found = bool(plan)
+        while found:
+            found = False
+            for other in near(plan):
+                name = tuple(sorted(other.items()))
+                if name in tried:
+                    continue
+                tried.add(name)
+                seconds, whole = self.seconds(kernel, other)
+                tried.add(tuple(sorted(whole.items())))
+                if seconds < 0.99 * best:
+                    best, plan, found = seconds, whole, True
+                    break
+        return best, plan
+
+
+def _announce(key: str, choice: Choice, best: float, first: float, num: int, what: str) -> None:
+    print(
+        f"unda: tuned on {key}: kernel {choice[0]} {choice[1] or ''}, {best * 1e6:.3g} us a {what}, "
+        f"{first / best:.2f} times the table's; {num} candidates"
+    )
+
+
+def _where(device: str) -> list[str]:
+    info = device_info(device)
+    return [info["device_name"], f"driver {info['driver']}", f"NVRTC {info['nvrtc']}"]
+
+
+def _source() -> str:
+    return _core.text(lib.unda_source_hash())[:12]
+
+
+# ---- meshes
+
+
+def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[str, Any]) -> Choice:
+    """Return (kernel, kernel_options) for a method's other keywords on a device."""
+    if device == "cpu":
+        _core.logger.info("tune=True: there is nothing to choose on the CPU")
+        return "auto", None
+    memory = _Memory(_mesh_key(mesh, medium, device, keywords))
+    known = memory.recall(method, mesh, medium, {**keywords, "device": device})
+    if known is not None:
+        return known
+
+    def measure(kernel: str, options: Plan | None) -> tuple[float, Plan]:
+        with method(mesh, medium, device=device, kernel=kernel, kernel_options=options, **keywords) as sim:
+            return sim._kernel_seconds(_RUNS)["stage"]["seconds"], sim.config["kernel_options"]
+
+    search = _Search(measure)
+    options = _core.new_struct("unda_solver_options", method=lib.UNDA_DG, device=device_number(device))
+    best, first = math.inf, math.inf
+    choice: Choice = ("auto", None)
+    for kernel, parts in kernels(options).items():
+        begin, plan = search.seconds(kernel, None)
+        seconds, plan = search.climb(kernel, begin, plan, partial(_changed, parts=parts))
+        if seconds < best:
+            best, choice = seconds, (kernel, plan)
+        first = min(first, begin)
+    _announce(memory.key, choice, best, first, search.num, "stage")
+    memory.keep(choice, best)
+    return choice
+
+
+def _changed(plan: Plan, parts: Mapping[str, int]) -> Iterator[Plan]:
+    for name, tuned in parts.items():
+        for value in _OTHERS[tuned](plan[name]):
+            if value >= 1:
+                yield {**plan, name: value}
+
+
+def _mesh_key(mesh: Any, medium: Any, device: str, keywords: Mapping[str, Any]) -> str:
+    """Name what the best choice depends on; the size of the mesh within a factor of four."""
+    size = 4 ** round(math.log(mesh.num_elem, 4))
+    return ", ".join([
+        *_where(device), medium.physics, f"degree {keywords['degree']}", str(keywords["dtype"]),
+        keywords["flux"], keywords["integrator"], f"about {size} cells", _source(),
+    ])  # fmt: skip
+
+
+# ---- grids
+
+
+def tuned_grid(
+    method: Any, grid: Any, medium: Any, device: str, kernel: str, fixed: Mapping[str, int] | None,
+    **keywords: Any,
+) -> tuple[str, Mapping[str, int] | None]:  # fmt: skip
+    """Return (kernel, kernel_options) for `FD` on a device; what the user fixed stays."""
+    if device == "cpu":
+        _core.logger.info("tune=True: there is nothing to choose on the CPU")
+        return kernel, fixed
+    options, key = _grid_key(method, grid, medium, device, kernel, fixed, keywords)
+    memory, table = _Memory(key), kernels(options)
+    fixed = {name: value for name, value in (fixed or {}).items() if value}  # 0: not fixed
+    keywords = {**keywords, "device": device}
+    tried = list(table) if kernel == "auto" else [kernel]
+    every = {name for parts in table.values() for name in parts}
+    mine = {
+        one: {name: fixed[name] for name in fixed if name not in every - set(table.get(one, ()))}
+        for one in tried
+    }
+    known = memory.recall(method, grid, medium, keywords)
+    if known and known[0] in tried and mine[known[0]].items() <= (known[1] or {}).items():
+        return known
+    scratch = _Scratch(method, grid, medium, keywords)
+    search = _Search(scratch.measure)
+    best, first, choice = math.inf, math.inf, (kernel, fixed)
+    for one in tried:
+        begin, plan = scratch.begin(one, mine[one], search if one == "diamond" != kernel else None)
+        seconds, plan = search.climb(one, begin, plan, partial(_near, fixed=mine[one], num_z=scratch.num_z))
+        if seconds < best:
+            best, first, choice = seconds, begin, (one, {**plan, **mine[one]})
+    _announce(memory.key, choice, best, first, search.num, "step")
+    memory.keep(choice, best)
+    return choice
+
+
+def _grid_key(
+    method: Any, grid: Any, medium: Any, device: str, kernel: str, fixed: Mapping[str, int] | None,
+    keywords: Mapping[str, Any],
+) -> tuple[Any, str]:  # fmt: skip
+    """Return the library's options, and a name of what the choice depends on; refuses what `FD` would."""
+    given = {name: keywords[name] for name in keywords if name not in ("sample_dt", "allow_unstable")}
+    options, grid_options, sides, scheme, _ = method._options(
+        grid, medium, device=device, kernel=kernel, kernel_options=fixed, **given
+    )
+    layers = [int(width) for width in grid_options.layer]
+    kinds = sorted({type(side).__name__ for side in sides.values() if not isinstance(side, str)})
+    periodic = [name for name, side in sides.items() if side == "periodic"]
+    return options, ", ".join([
+        *_where(device), f"FD {scheme.name}", medium.physics, f"order {grid_options.order}",
+        PRECISIONS[options.precision], "constant" if grid_options.uniform else "variable",
+        f"layers {layers} {kinds}", f"periodic {periodic}", " x ".join(map(str, grid.shape)),
+        f"window {grid_options.window}", f"kernel {kernel}",
+        f"fixed {dict(sorted((fixed or {}).items()))}", _source(),
+    ])  # fmt: skip
+
+
+class _Scratch:
+    """Simulations that are only timed: at rest, in the material of the first node, which is given quickly.
+
+    Attributes
+    ----------
+    num_z : int
+        Nodes along z with layers.
+    """
+
+    def __init__(self, method: Any, grid: Any, medium: Any, keywords: Mapping[str, Any]) -> None:
+        class Timed(method):  # type: ignore[misc]
+            def _give_material(self) -> None:
+                node = self.medium.on(Block(self.grid, 0, 1))
+                plane = np.repeat(node, self.grid.shape[1] * self.grid.shape[2], axis=0)
+                for x in range(self.grid.shape[0]):
+                    _core.check(lib.unda_solver_set_material(self._handle, x, 1, _core.pointer(plane)))
+
+            def _settle_dt(self) -> None:  # the same medium everywhere
+                pass
+
+        self.make = lambda **more: Timed(grid, medium, **keywords, **more)
+        self.num_z, self.spill, self.most_spill = 0, 0, math.inf
+
+    def begin(self, kernel: str, fixed: Plan, search: _Search | None) -> tuple[float, Plan]:
+        """Measure the table's plan of a kernel; a failure is raised, or with a search, no candidate."""
+        self.most_spill = math.inf
+        found = (search.seconds if search else self.measure)(kernel, fixed)
+        self.most_spill = max(_SPILL_BYTES, self.spill)
+        return found
+
+    def measure(self, kernel: str, options: Plan | None) -> tuple[float, Plan]:
+        """Return the seconds of a step and the whole plan; infinity if registers spill."""
+        with self.make(kernel=kernel, kernel_options=options) as sim:
+            self.num_z, self.spill = sim.padded[2], int(sim._info().spill_bytes)
+            if self.spill > self.most_spill:
+                _core.logger.debug("tune: %s %s: spills %d bytes", kernel, options, self.spill)
+                return math.inf, {}
+            return _step_seconds(sim), sim.config["kernel_options"]
+
+
+def _step_seconds(sim: Any) -> float:
+    """Time the steps of a launch, or some, after as many to load the code."""
+    num = sim._launch_steps if sim._launch_steps > 1 else _STEPS
+    sim._advance(num)
+    begin = time.perf_counter()
+    sim._advance(num)
+    return (time.perf_counter() - begin) / num
+
+
+def _near(plan: Plan, fixed: Mapping[str, int], num_z: int) -> Iterator[Plan]:
+    """Yield plans beside one that leave alone what is fixed."""
+    for change in _diamonds(plan, num_z) if "dts" in plan else _blocks(plan):
+        other = {**plan, **change}
+        if min(change.values()) >= 1 and all(other.get(name) == plan.get(name) for name in fixed):
+            yield other
+
+
+def _blocks(plan: Plan) -> Iterator[Plan]:
+    """Yield other blocks of kernel step."""
+    for name in ("rows", "planes", "width"):
+        if name in plan:
+            yield {name: plan[name] // 2}
+            yield {name: 2 * plan[name]}
+    if "lanes" in plan:
+        yield {"lanes": 48 - plan["lanes"]}
+        yield {"blocks": plan["blocks"] - 1}
+        yield {"blocks": plan["blocks"] + 1}
+
+
+def _diamonds(plan: Plan, num_z: int) -> Iterator[Plan]:
+    """Yield other diamonds: as wide in other steps, one step wider, cut otherwise along z, other code."""
+    dts, step, num = plan["dts"], plan["step"], -(-num_z // plan["zb"])
+    yield {"dts": dts - 1}
+    yield {"dts": dts + 1}
+    yield {"dts": dts // 2, "step": 2 * step}
+    yield {"dts": 2 * dts, "step": step // 2}
+    for blocks in (num - 1, num + 1):
+        if blocks:
+            yield {"zb": -(-num_z // blocks)}
+    yield {"old": 1} if plan["old"] == 2 else {"old": 2, "unroll": 2}
+    yield {"unroll": 3 - plan["unroll"], "old": 1}
+    yield {"chunk": plan["chunk"] // 2}
+    yield {"chunk": 2 * plan["chunk"]}
+    if "variable" in plan:
+        yield {"variable": 3 - plan["variable"]}
+    yield {"levels": plan["levels"] // 2}
+    yield {"levels": min(2 * plan["levels"], max(_MOST_LEVELS, plan["levels"]))}

@@ -1,0 +1,370 @@
+"""Gmsh files (.msh 2.2 and 4.1, ASCII and binary) as arrays: a wrapper around meshio's reader.
+
+Turns every failure of that reader into `MeshError`, and bounds what a damaged file can make it
+allocate. Not here: connecting the mesh and checking its geometry (C, by way of ``mesh.py``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import MeshError
+
+logger = logging.getLogger("unda")
+
+_LOWER_DIMENSIONS = re.compile(r"(vertex|line\d*)$")
+_TETRA = re.compile(r"tetra(\d*)$")
+_TRIANGLE = re.compile(r"triangle(\d*)$")
+
+
+@dataclass
+class GmshMesh:
+    """What a file says: vertices (n, 3) [m], cells (n, 4), tags (n,), outer faces by name."""
+
+    vertices: np.ndarray
+    cells: np.ndarray
+    tags: np.ndarray
+    tag_names: dict[str, int]
+    boundaries: dict[str, np.ndarray] | None
+
+
+def read_gmsh(path: Path, *, linearize: bool) -> GmshMesh:
+    """Read a Gmsh file; `linearize` drops the inner nodes of curved cells.
+
+    Raises
+    ------
+    FileNotFoundError
+        No such file.
+    MeshError
+        Anything else.
+    """
+    if not path.exists():
+        raise FileNotFoundError(f"no mesh file {path}")
+    try:
+        names = _scan(path)
+        raw = _read_quietly(path)
+        raw.field_data = names
+        return _arrays(raw, linearize=linearize)
+    except MeshError as error:
+        raise MeshError(f"{path}: {error}") from error.__cause__
+    except (Exception, SystemExit) as error:
+        detail = str(error).strip() or type(error).__name__
+        raise MeshError(f"{path} is not a Gmsh file that can be read: {detail}") from error
+
+
+# -------------------------------------------------------------------- bounds before allocation
+
+
+def _scan(path: Path) -> dict[tuple[int, int], str]:
+    """Refuse what meshio would take for something else; return the names of (dimension, group).
+
+    meshio allocates by the counts in the file, and a table as long as the largest node number; in text
+    files it takes unknown nodes for others, and it keeps one group of each name.
+    """
+    size = path.stat().st_size
+    names: dict[tuple[int, int], str] = {}
+    nodes = np.empty(0, np.int64)
+    with path.open("rb") as file:
+        version, binary, width = _format(file.readline, file.read)
+        for line in iter(file.readline, b""):
+            name = line.strip()
+            if name == b"$PhysicalNames":
+                names = _group_names(file)
+            if name not in (b"$Nodes", b"$Elements"):
+                continue
+            counts = _counts(file, version, binary, width)
+            if max(counts[:2]) > size:
+                raise MeshError(f"{name.decode()} declares {counts[:2]} items in {size} bytes")
+            if name == b"$Nodes":
+                nodes = np.sort(_node_numbers(file, version, binary, width, counts))
+                largest = int(nodes.max(initial=0))
+                if largest > 64 * size:
+                    raise MeshError(f"node number {largest} in a file of {size} bytes; renumber them")
+                if (twice := nodes[1:][nodes[1:] == nodes[:-1]]).size:
+                    raise MeshError(f"node number {twice[0]} occurs twice")
+            elif not binary:
+                _check_elements(file, version, counts, nodes)
+            elif version == "4.1":
+                _check_blocks(file, width, counts)
+    return names
+
+
+def _group_names(file: Any) -> dict[tuple[int, int], str]:
+    """Read $PhysicalNames: dimension, number and name a line."""
+    names = {}
+    for _ in range(int(file.readline())):
+        dimension, number, name = file.readline().decode("utf-8", "replace").split(maxsplit=2)
+        names[int(dimension), int(number)] = name.strip().strip('"')
+    return names
+
+
+def _check_elements(file: Any, version: str, counts: list[int], nodes: np.ndarray) -> None:
+    """Refuse elements of a text file whose nodes are not there, and a count that is wrong."""
+    used: set[int] = set()
+
+    def read(num: int, skip: Any) -> None:
+        for _ in range(num):
+            words = [int(word) for word in file.readline().split()]
+            used.update(words[skip(words) :])
+
+    if version.startswith("2"):
+        read(counts[0], lambda words: 3 + words[2])
+    else:
+        for _ in range(counts[0]):
+            read(int(file.readline().split()[3]), lambda _: 1)
+    if file.readline().strip() != b"$EndElements":
+        raise MeshError("$Elements does not end where its counts say")
+    unknown = np.setdiff1d(np.fromiter(used, np.int64, len(used)), nodes)
+    if len(unknown):
+        raise MeshError(
+            f"elements name {len(unknown)} nodes that are not in the file, the first {unknown[0]}"
+        )
+
+
+def _check_blocks(file: Any, width: int, counts: list[int]) -> None:
+    """Refuse blocks of $Elements, of a binary file of format 4.1, that have more elements than it has."""
+    from meshio._common import num_nodes_per_cell
+    from meshio.gmsh.common import _gmsh_to_meshio_type
+
+    left = counts[1]
+    for _ in range(counts[0]):
+        kind = int(_numbers(file, "i4", 3, text=False)[2])
+        num = int(_numbers(file, f"u{width}", 1, text=False)[0])
+        left -= num
+        if left < 0:
+            raise MeshError(f"$Elements declares {counts[1]} elements; one of its blocks has {num}")
+        name = _gmsh_to_meshio_type.get(kind)
+        if name not in num_nodes_per_cell:
+            return  # meshio says so
+        file.seek(num * (1 + num_nodes_per_cell[name]) * width, 1)
+
+
+def _format(readline: Any, read: Any) -> tuple[str, bool, int]:
+    """Read the head of the file: version, whether binary, bytes of a size."""
+    line = readline().strip()
+    while line == b"$Comments":
+        for skipped in iter(readline, b""):
+            if skipped.strip() == b"$EndComments":
+                break
+        line = readline().strip()
+    words = readline().split()
+    if line != b"$MeshFormat" or len(words) != 3:
+        raise MeshError("it does not begin with $MeshFormat")
+    version, binary, width = words[0].decode(), words[1] == b"1", int(words[2])
+    if not (version.startswith("2") or version in ("4", "4.1")):
+        raise MeshError(f"format {version}, expected 2.2 or 4.1; save with gmsh -format msh41")
+    if width not in (4, 8):
+        raise MeshError(f"sizes of {width} bytes, expected 4 or 8")
+    if binary and read(4) != np.array(1, "i4").tobytes():
+        raise MeshError("binary file of the other byte order")
+    return version, binary, width
+
+
+def _numbers(file: Any, dtype: str | np.dtype, count: int, *, text: bool) -> np.ndarray:
+    """Read exactly `count` numbers."""
+    if count < 0:
+        raise MeshError(f"negative count {count}")
+    values = np.fromfile(file, dtype, count, sep=" " if text else "")
+    if len(values) != count:
+        raise MeshError("it ends too early")
+    return values
+
+
+def _counts(file: Any, version: str, binary: bool, width: int) -> list[int]:
+    """Read the counts at the head of $Nodes or $Elements; in format 2 there is one, always text."""
+    if version.startswith("2"):
+        return [int(file.readline())]
+    values = _numbers(file, f"u{width}" if binary else "i8", 4, text=not binary)
+    return [int(value) for value in values]
+
+
+def _node_numbers(file: Any, version: str, binary: bool, width: int, counts: list[int]) -> np.ndarray:
+    """Read the whole of $Nodes and return its node numbers."""
+    if version.startswith("2"):
+        if not binary:
+            return _numbers(file, "f8", 4 * counts[0], text=True)[::4].astype(np.int64)
+        record = np.dtype([("index", "i4"), ("x", "f8", (3,))])
+        return _numbers(file, record, counts[0], text=False)["index"].astype(np.int64)
+    found, parts = 0, [np.empty(0, np.int64)]
+    size = f"u{width}" if binary else "i8"
+    for _ in range(counts[0]):
+        _numbers(file, "i4", 3, text=not binary)
+        num_node = int(_numbers(file, size, 1, text=not binary)[0])
+        found += num_node
+        if found > counts[1]:
+            break
+        numbers = _numbers(file, size, num_node, text=not binary)
+        if num_node and int(numbers.min()) < 1:
+            raise MeshError(f"node number {int(numbers.min())}, expected at least 1")
+        parts.append(numbers.astype(np.int64))
+        _numbers(file, "f8", 3 * num_node, text=not binary)
+    if found != counts[1]:
+        raise MeshError(f"$Nodes declares {counts[1]} nodes and lists {found}")
+    return np.concatenate(parts)
+
+
+# -------------------------------------------------------------------- meshio
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Log what meshio prints; make an error of numpy's warning about text that is no number."""
+    output = io.StringIO()
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.filterwarnings("ignore")
+        warnings.filterwarnings("error", message="string or file could not be read")
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            yield
+    if output.getvalue().strip():
+        logger.info("meshio: %s", " ".join(output.getvalue().split()))
+
+
+def _read_quietly(path: Path) -> Any:
+    """Return the meshio mesh of a Gmsh file."""
+    with _quiet():
+        from meshio import ReadError, gmsh  # loaded here: import unda must stay light
+
+        try:
+            return gmsh.read(str(path))
+        except (ReadError, ValueError) as error:
+            if "Incompatible cell data 'gmsh:physical'" in str(error):
+                raise MeshError(
+                    "some of its entities are in a physical group and others in none; put all volumes in "
+                    "groups, or save with Mesh.SaveAll = 0"
+                ) from error
+            raise
+
+
+def _physical(raw: Any) -> list[np.ndarray]:
+    """Return the physical group of each cell of each block, 0 for none.
+
+    A group of which an entity is turned round stands there with a minus: it is the same group.
+    """
+    groups = raw.cell_data.get("gmsh:physical")
+    if groups is None:
+        return [np.zeros(len(block.data), np.int64) for block in raw.cells]
+    return [np.abs(np.asarray(group, np.int64)) for group in groups]
+
+
+def _check_straight(raw: Any) -> None:
+    """Refuse curved cells."""
+    kinds = {block.type for block in raw.cells}
+    curved = sorted(
+        kind for kind in kinds if (match := _TETRA.match(kind) or _TRIANGLE.match(kind)) and match[1]
+    )
+    if curved:
+        raise MeshError(
+            f"curved cells {', '.join(curved)}; pass linearize=True to use their corners only, or "
+            "save with gmsh -order 1"
+        )
+
+
+def _collect(raw: Any) -> dict[str, list[tuple[np.ndarray, np.ndarray]]]:
+    """Sort the blocks of a meshio mesh into cells and faces (corners only), with their groups."""
+    out: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {"cells": [], "faces": []}
+    for block, group in zip(raw.cells, _physical(raw), strict=True):
+        if _LOWER_DIMENSIONS.match(block.type) or len(block.data) == 0:
+            continue
+        data = np.asarray(block.data, np.int64)
+        if _TETRA.match(block.type):
+            out["cells"].append((data[:, :4], group))
+        elif _TRIANGLE.match(block.type):
+            out["faces"].append((data[:, :3], group))
+        else:
+            raise MeshError(f"{len(block.data)} cells {block.type}, expected tetrahedra only")
+    if not out["cells"]:
+        raise MeshError("it has no tetrahedra")
+    return out
+
+
+def _joined(parts: list[tuple[np.ndarray, np.ndarray]], width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Concatenate blocks."""
+    if not parts:
+        return np.empty((0, width), np.int64), np.empty(0, np.int64)
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def _names(raw: Any, dimension: int, used: np.ndarray) -> dict[str, int]:
+    """Return {name: physical group} of one dimension; a group without a name goes by its number."""
+    out: dict[str, int] = {}
+    for group in np.unique(used).tolist():
+        name = raw.field_data.get((dimension, group), str(group))
+        if name in out:
+            logger.info("two groups are named %r: group %d goes by its number", name, group)
+            name = str(group)
+        out[name] = group
+    return out
+
+
+def _face_keys(vertices: np.ndarray) -> np.ndarray:
+    """Return a 64-bit hash of the vertices of each face that does not depend on their order."""
+    mixers = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], np.uint64)
+    ordered = np.sort(vertices, axis=1).astype(np.uint64)
+    return (ordered * mixers).sum(axis=1, dtype=np.uint64)
+
+
+def _times_used(cells: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    """Return how many cells have each face."""
+    local = ([1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2])
+    keys = np.sort(np.concatenate([_face_keys(cells[:, face]) for face in local]))
+    wanted = _face_keys(faces)
+    return np.searchsorted(keys, wanted, "right") - np.searchsorted(keys, wanted, "left")
+
+
+def _boundaries(raw: Any, cells: np.ndarray, faces: np.ndarray, groups: np.ndarray) -> Any:
+    """Return {name: outer faces}, or None if the file names no outer face."""
+    named = groups != 0
+    faces, groups = faces[named], groups[named]
+    uses = _times_used(cells, faces)
+    names = _names(raw, 2, groups)
+    out = {}
+    for name, group in names.items():
+        inside = (groups == group) & (uses == 2)
+        if inside.any():
+            logger.info("surface %r: ignored %d faces inside the mesh", name, int(inside.sum()))
+        outer = faces[(groups == group) & (uses != 2)]
+        if len(outer):
+            _, first = np.unique(np.sort(outer, axis=1), axis=0, return_index=True)
+            out[name] = outer[np.sort(first)]
+    return out or None
+
+
+def _arrays(raw: Any, *, linearize: bool) -> GmshMesh:
+    """Make arrays of a meshio mesh: named groups, used vertices only."""
+    if not linearize:
+        _check_straight(raw)
+    parts = _collect(raw)
+    cells, tags = _joined(parts["cells"], 4)
+    faces, groups = _joined(parts["faces"], 3)
+    points = np.asarray(raw.points, np.float64)
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise MeshError(f"points of shape {points.shape}, expected (n, 3)")
+    if min(cells.min(), faces.min(initial=0)) < 0:
+        raise MeshError("a cell names a node that is not in the file")
+    if max(cells.max(), faces.max(initial=0)) >= len(points):
+        raise MeshError("a cell names a node that is not in the file")
+    used = np.zeros(len(points), bool)
+    used[cells] = True
+    if not used[faces].all():
+        raise MeshError("a surface uses nodes that no tetrahedron has")
+    renumber = np.cumsum(used) - 1
+    cells, faces = renumber[cells], renumber[faces]
+    if tags.min() < 0 or tags.max() > np.iinfo(np.int32).max:  # |-2^63| is negative
+        raise MeshError("a physical group number has more than 31 bits")
+    return GmshMesh(
+        vertices=points[used],
+        cells=cells,
+        tags=tags.astype(np.int32),
+        tag_names=_names(raw, 3, tags),
+        boundaries=_boundaries(raw, cells, faces, groups),
+    )

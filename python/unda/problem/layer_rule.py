@@ -1,0 +1,211 @@
+"""Where the staggered schemes' CPML can grow, and which layer is taken there instead.
+
+Not here: what a layer does to the wave (csrc/fd/cpml.c), its parameters (layer.py). The figures are those of
+benchmarks/layer_map.py; docs/absorbing_layers.md has the map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ..errors import ArgumentError
+from ..method._options import choice
+from ..method.grid_material import slabs
+from .grid import Grid
+from .layer import CPML
+from .medium import Medium
+
+__all__ = [
+    "FLUID", "LAYERS", "Choice", "choose", "layer_name", "rule", "scalar_growth", "side_planes",
+]  # fmt: skip
+
+#: Ratios of the layers that `FD` knows by name. What returns is about in proportion to the ratio: 0.1 is the
+#: smallest of the map at which no plate and no strata grow; at 0.05 plates of 5 nodes do.
+LAYERS = {"cpml": 0.0, "multiaxial": 0.1, "sponge": 1.0}
+_CONTRAST = 1.5  # of rho, vp or vs in a plane: up to it no CPML of the map has grown
+_LARGE = 10.0  # of rho, vp or vs: up to it no multiaxial layer has, where nothing is thin
+_THIN = 5  # nodes: what is thinner and stands out by _CONTRAST grows in a multiaxial layer, too
+_CURL = 9.0  # of eps or mu in what is thin: up to it no CPML has grown
+FLUID = -50.0  # stands for log(vs) there
+#: The scalar scheme: layers of at least so many nodes, and how far in c what is thin may stand out of both
+#: its sides there: up to it none of the map has grown.
+_SCALAR = ((10, 20.0), (5, 10.0), (0, 3.0))
+
+
+class Choice(NamedTuple):
+    """A layer by name, and why it; the reason is empty where a CPML does not grow."""
+
+    layer: str
+    reason: str
+
+
+def layer_name(ratio: float) -> str:
+    """Say what a layer of that ratio is: "multiaxial (0.1)"."""
+    word = "cpml" if ratio == 0 else "sponge" if ratio == 1 else "multiaxial"
+    return f"{word} ({ratio:g})" if word == "multiaxial" else word
+
+
+def rule(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[str, Choice]:
+    """Return what the rule takes at each side that has a CPML.
+
+    It looks at the side's plane of nodes, which the layer goes on with. Elastic: "sponge" where rho, vp, or
+    vs among solids, differ there by more than 10 times, or by more than 1.5 times where what stands out is
+    thinner than 5 nodes; "multiaxial" where they differ by more than 1.5 times, fluid touches solid, or two
+    sides across the layer are walls. Maxwell: "sponge" where something thinner than 5 nodes stands out by
+    more than 9 times in eps or mu. Else "cpml", and always for acoustic waves.
+    """
+    names = [name for name, one in sides.items() if isinstance(one, CPML)]
+    planes = {} if medium.physics == "acoustic" else side_planes(grid, medium, names)
+    if medium.physics == "maxwell":
+        return {name: _judge_curl(sides, name, planes.get(name)) for name in names}
+    if medium.physics == "acoustic":
+        return {name: Choice("cpml", "") for name in names}
+    return {name: _judge(grid, sides, name, planes.get(name)) for name in names}
+
+
+def choose(
+    grid: Grid, medium: Medium, sides: Mapping[str, Any], layer: Any, *, staggered: bool
+) -> dict[str, Any]:
+    """Return the sides, each CPML without a ratio given one: of `layer`, by the rule if that is "auto"."""
+    words = ["auto", *LAYERS]
+    word = words[choice("layer", layer, words)]
+    given = {name: one.ratio for name, one in sides.items() if isinstance(one, CPML)}
+    if not staggered and (word not in ("auto", "cpml") or any(given.values())):
+        raise ArgumentError(
+            f"layer is {layer!r}, ratios are {given}; expected 'auto' or 'cpml' and 0: the scalar scheme"
+        )
+    made, taken = dict(sides), dict.fromkeys(given, "cpml" if word == "auto" else word)
+    if staggered and word == "auto" and None in given.values():
+        taken = {name: one.layer for name, one in rule(grid, medium, sides).items()}
+    for name, ratio in given.items():
+        if ratio is None:
+            made[name] = replace(sides[name], ratio=LAYERS[taken[name]])
+    return made
+
+
+def scalar_growth(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[str, str]:
+    """Return why matched layers of the scalar scheme may grow, by side; of sides where none may nothing.
+
+    What stands out in c and is thinner than 5 nodes, in the side's plane, by more than 3 times beside layers
+    of less than 5 nodes, 10 times of less than 10, 20 times of any.
+    """
+    found = {}
+    names = [name for name, one in sides.items() if isinstance(one, CPML)]
+    for name, plane in side_planes(grid, medium, names).items():
+        most = next(times for least, times in _SCALAR if sides[name].width >= least)
+        thin = _thinnest(sides, name, plane[..., 1:2])
+        if thin > np.log(most):
+            found[name] = (
+                f"c of what is less than {_THIN} nodes thick stands out by {_times(thin)}, expected at most "
+                f"{most:g} beside {sides[name].width} nodes of layer"
+            )
+    return found
+
+
+# ---- the medium in the planes of the sides
+
+
+def side_planes(grid: Grid, medium: Medium, names: list[str]) -> dict[str, np.ndarray]:
+    """Return logarithms of the parameters at nodes of sides, (.., .., 2 or 3); nothing if all are alike."""
+    try:
+        medium.scalar()
+        return {}
+    except ArgumentError:
+        pass
+    made: dict[str, list[np.ndarray]] = {name: [] for name in names}
+    whole = any(name[0] != "x" for name in names)
+    for first, count, block in slabs(grid):
+        last = first + count == grid.shape[0]
+        if not (whole or first == 0 or last):
+            continue
+        table = medium.on(block).reshape(count, *grid.shape[1:], -1)
+        for name, parts in made.items():
+            end = 0 if name.endswith("min") else -1
+            if name[0] != "x":
+                parts.append(np.take(table, end, axis="xyz".index(name[0])))
+            elif (end == 0 and first == 0) or (end == -1 and last):
+                parts.append(table[end])
+    with np.errstate(divide="ignore"):
+        joined = {name: parts[0] if name[0] == "x" else np.concatenate(parts) for name, parts in made.items()}
+        return {name: np.maximum(np.log(plane[..., :3]), FLUID) for name, plane in joined.items()}
+
+
+def _modes(sides: Mapping[str, Any], axis: str) -> tuple[str, str]:
+    """Return how the medium goes on beyond both sides of an axis, as `numpy.pad` calls it."""
+    ends = sides[f"{axis}min"], sides[f"{axis}max"]
+    low, high = (
+        "edge" if isinstance(one, CPML) else "wrap" if one == "periodic" else "reflect" for one in ends
+    )
+    return low, high
+
+
+def _thin(values: np.ndarray, modes: tuple[str, str]) -> float:
+    """Return how far anything thinner than _THIN places along the first axis stands out of both sides.
+
+    What erosions and dilations of that width take away (Serra 1982: top hats).
+    """
+    reach = _THIN - 1
+    before = [(reach, 0)] + [(0, 0)] * (values.ndim - 1)
+    after = [(0, reach)] + [(0, 0)] * (values.ndim - 1)
+    if modes[0] == "wrap":
+        long = np.pad(values, [(reach, reach), *before[1:]], mode="wrap")
+    else:
+        low: Any = modes[0]
+        high: Any = modes[1]
+        long = np.concatenate(
+            [np.pad(values, before, mode=low)[:reach], values, np.pad(values, after, mode=high)[-reach:]]
+        )
+
+    def slide(array: np.ndarray) -> np.ndarray:
+        return sliding_window_view(array, _THIN, axis=0)
+
+    opened = slide(slide(long).min(axis=-1)).max(axis=-1)
+    closed = slide(slide(long).max(axis=-1)).min(axis=-1)
+    return float(max((values - opened).max(), (closed - values).max()))
+
+
+def _thinnest(sides: Mapping[str, Any], name: str, plane: np.ndarray) -> float:
+    """Return how far anything thin stands out in a side's plane, along either of its axes."""
+    across = [axis for axis in "xyz" if axis != name[0]]
+    along = [(j, axis) for j, axis in enumerate(across) if plane.shape[j] > 1]
+    return max((_thin(np.moveaxis(plane, j, 0), _modes(sides, axis)) for j, axis in along), default=0.0)
+
+
+def _judge_curl(sides: Mapping[str, Any], name: str, plane: np.ndarray | None) -> Choice:
+    thin = 0.0 if plane is None else _thinnest(sides, name, plane[..., :2])
+    if thin > np.log(_CURL):
+        return Choice("sponge", f"what is less than {_THIN} nodes thick stands out by {_times(thin)}")
+    return Choice("cpml", "")
+
+
+def _judge(grid: Grid, sides: Mapping[str, Any], name: str, plane: np.ndarray | None) -> Choice:
+    across = [axis for axis in "xyz" if axis != name[0]]
+    if plane is not None:
+        spread = {"rho": np.ptp(plane[..., 0]), "vp": np.ptp(plane[..., 1])}
+        solid = plane[..., 2][plane[..., 2] > FLUID]
+        spread["vs"] = np.ptp(solid) if solid.size else 0.0
+        of = max(spread, key=lambda one: spread[one])
+        thin = _thinnest(sides, name, plane)
+        if thin > np.log(_CONTRAST):
+            return Choice("sponge", f"what is less than {_THIN} nodes thick stands out by {_times(thin)}")
+        if spread[of] > np.log(_LARGE):
+            return Choice("sponge", f"{of} differs by {_times(spread[of])} beside it")
+        if spread[of] > np.log(_CONTRAST):
+            return Choice("multiaxial", f"{of} differs by {_times(spread[of])} beside it")
+        if 0 < solid.size < plane[..., 2].size:
+            return Choice("multiaxial", "fluid touches solid beside it")
+    for axis in across:
+        ends = sides[f"{axis}min"], sides[f"{axis}max"]
+        walls = all(isinstance(one, str) and one != "periodic" for one in ends)
+        if walls and grid.shape["xyz".index(axis)] > 1:
+            return Choice("multiaxial", f"{ends[0]!r} and {ends[1]!r} sides of {axis} beside it guide waves")
+    return Choice("cpml", "")
+
+
+def _times(spread: float) -> str:
+    return "more than any number" if spread > -FLUID / 2 else f"{np.exp(spread):.3g} times"

@@ -1,0 +1,498 @@
+"""Meshes: boxes, files, arrays.
+
+A `Mesh` holds a connected, checked mesh of the C library and hands out its arrays in the user's
+numbering. Not here: parsing files (``_gmsh.py``) and connecting cells (``csrc/mesh``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _core
+from .._core import lib
+from ..errors import ArgumentError, MeshError
+from . import _gmsh
+from ._mesh_arguments import (
+    boundary_arrays,
+    cells_array,
+    periodic_pairs,
+    tag_table,
+    with_names,
+)
+
+__all__ = ["Mesh", "box_mesh", "read_mesh"]
+
+_SHAPES = {"tet": 0, "hex": 1}
+_SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
+#: vertices, faces and vertices a face of a cell, by shape
+_SIZES = {"tet": (4, 4, 3), "hex": (8, 6, 4)}
+
+
+class Mesh:
+    """A mesh of tetrahedra (or hexahedra), connected and checked.
+
+    Parameters
+    ----------
+    vertices : array_like, shape (num_vertex, 3)
+        Coordinates [m].
+    cells : array_like of int, shape (num_elem, 4) or (num_elem, 8)
+        Vertices of each cell. A tetrahedron is right-handed: (v1 - v0) x (v2 - v0) points to v3's
+        side. Hexahedra as in Gmsh and VTK: the bottom counterclockwise seen from above, then the
+        top.
+    tags : array_like of int, shape (num_elem,), optional
+        Material tag of each cell; 0 if omitted.
+    boundaries : dict of {str: array_like of int}, optional
+        Outer faces by name, each (n, 3) or (n, 4) vertex numbers in any order. All outer faces must
+        be there. If omitted, all outer faces make up one boundary named "boundary".
+    periodic : sequence of (str, str), optional
+        Pairs of boundaries that a translation maps onto each other.
+    tag_names : dict of {str: int}, optional
+        Names of tags; a tag without a name goes by its number, "0".
+    fix_orientation : bool, optional
+        Renumber inverted cells instead of refusing them.
+
+    Attributes
+    ----------
+    shape : str
+        "tet" or "hex".
+    num_elem, num_vertex : int
+        Counts.
+    tag_names : dict of {str: int}
+        Number of each named tag.
+    boundary_names : tuple of str
+        Names of the boundaries, the periodic ones included.
+    periodic : tuple of (str, str)
+        Periodic pairs.
+    lower, upper : tuple of float
+        Bounding box [m].
+    volume, min_insphere, min_quality : float
+        Total volume [m3], smallest insphere diameter [m], quality of `worst_elem` (1 is regular).
+    origin : dict
+        How it was made: "box_mesh" with its arguments, "read_mesh" with the path, or "arrays".
+
+    Raises
+    ------
+    ArgumentError
+        Arrays of a wrong type or shape, unknown names.
+    MeshError
+        Not a valid mesh; the message has the count and the first ids of what is wrong.
+
+    Examples
+    --------
+    >>> import unda
+    >>> corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    >>> mesh = unda.Mesh(corners, [[0, 1, 2, 3]])
+    >>> mesh.num_elem, mesh.boundary_names
+    (1, ('boundary',))
+    """
+
+    def __init__(
+        self,
+        vertices: ArrayLike,
+        cells: ArrayLike,
+        *,
+        tags: ArrayLike | None = None,
+        boundaries: Mapping[str, ArrayLike] | None = None,
+        periodic: Iterable[tuple[str, str]] | None = None,
+        tag_names: Mapping[str, int] | None = None,
+        fix_orientation: bool = False,
+    ) -> None:
+        vertices = _core.as_array(vertices, np.float64, (None, 3), "vertices")
+        cells = cells_array(cells)
+        faces, ids, names = boundary_arrays(boundaries, 3 if cells.shape[1] == 4 else 4)
+        if tags is not None:
+            tags = _core.as_array(tags, np.int32, (len(cells),), "tags")
+        if not isinstance(fix_orientation, (bool, np.bool_)):
+            raise ArgumentError(f"fix_orientation is {fix_orientation!r}, expected True or False")
+        pairs = periodic_pairs(periodic, names)
+        given = _core.new_struct(
+            "unda_mesh_input",
+            shape=_SHAPES["tet" if cells.shape[1] == 4 else "hex"],
+            fix_orientation=int(fix_orientation),
+            num_vertex=len(vertices),
+            num_elem=len(cells),
+            num_boundary_face=len(faces),
+            num_boundary=len(names),
+            num_periodic=len(pairs),
+            vertices=vertices,
+            cells=cells,
+            tags=tags,
+            boundary_faces=faces,
+            boundary_ids=ids,
+            periodic=pairs,
+        )
+        try:
+            handle = _core.new_object(
+                "unda_mesh", lambda out: lib.unda_mesh_new(out, given), lib.unda_mesh_free
+            )
+        except MeshError as error:
+            raise with_names(error, names) from None
+        self._adopt(handle, names, tuple((names[a], names[b]) for a, b in pairs), tag_names)
+
+    def _adopt(
+        self,
+        handle: Any,
+        names: tuple[str, ...],
+        periodic: tuple[tuple[str, str], ...],
+        tag_names: Mapping[str, int] | None,
+    ) -> None:
+        """Take over a C mesh; the one place where attributes are set."""
+        self._handle = handle
+        info = _core.new_struct("unda_mesh_info")
+        _core.check(lib.unda_mesh_get_info(handle, info))
+        self._info = info
+        self.shape = "tet" if info.shape == lib.UNDA_TET else "hex"
+        self.num_elem = int(info.num_elem)
+        self.num_vertex = int(info.num_vertex)
+        self.boundary_names = names
+        self.periodic = periodic
+        self.lower = tuple(float(x) for x in info.lower)
+        self.upper = tuple(float(x) for x in info.upper)
+        self.volume = float(info.volume)
+        self.min_insphere = float(info.min_insphere)
+        self.min_quality = float(info.min_quality)
+        self.worst_elem = int(info.worst_elem)
+        self.tag_names = tag_table(tag_names, self.tags)
+        self.origin: dict[str, Any] = {"made_by": "arrays"}
+
+    @classmethod
+    def _of_handle(cls, handle: Any, names: tuple[str, ...], periodic: tuple[tuple[str, str], ...]) -> Mesh:
+        """Wrap a C mesh that was made elsewhere."""
+        mesh = cls.__new__(cls)
+        mesh._adopt(handle, names, periodic, None)
+        return mesh
+
+    def _copy(self, name: str, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
+        """Copy one array out of the C mesh; read-only, because a mesh never changes."""
+        array = np.empty(shape, dtype)
+        wanted = _core.new_struct("unda_mesh_arrays", **{name: array})
+        _core.check(lib.unda_mesh_get_arrays(self._handle, wanted))
+        array.flags.writeable = False
+        return array
+
+    @cached_property
+    def vertices(self) -> np.ndarray:
+        """Coordinates (num_vertex, 3) [m]; read-only, like all arrays of a mesh."""
+        return self._copy("vertices", np.float64, (self.num_vertex, 3))
+
+    @cached_property
+    def cells(self) -> np.ndarray:
+        """Vertices of each cell (num_elem, 4 or 8), as used: after `fix_orientation`."""
+        return self._copy("cells", np.int64, (self.num_elem, _SIZES[self.shape][0]))
+
+    @cached_property
+    def tags(self) -> np.ndarray:
+        """Material tag of each cell (num_elem,)."""
+        return self._copy("tags", np.int32, (self.num_elem,))
+
+    @cached_property
+    def neighbors(self) -> np.ndarray:
+        """Neighbour of each face (num_elem, 4 or 6): faces a cell * cell + face, or -1 - boundary.
+
+        Face f of a tetrahedron lies opposite its vertex f.
+        """
+        return self._copy("neighbors", np.int64, (self.num_elem, _SIZES[self.shape][1]))
+
+    @cached_property
+    def volumes(self) -> np.ndarray:
+        """Volume of each cell (num_elem,) [m3]."""
+        return self._copy("volumes", np.float64, (self.num_elem,))
+
+    @cached_property
+    def quality(self) -> np.ndarray:
+        """Quality of each cell (num_elem,): 3 inradius / circumradius, 1 if regular."""
+        return self._copy("quality", np.float64, (self.num_elem,))
+
+    @cached_property
+    def boundary_faces(self) -> np.ndarray:
+        """Vertices of each outer face (n, 3 or 4), the periodic ones included."""
+        count = int(self._info.num_boundary_face)
+        return self._copy("boundary_faces", np.int64, (count, _SIZES[self.shape][2]))
+
+    @cached_property
+    def boundary_ids(self) -> np.ndarray:
+        """Place of each outer face's boundary in `boundary_names` (n,)."""
+        return self._copy("boundary_ids", np.int32, (int(self._info.num_boundary_face),))
+
+    @cached_property
+    def centroids(self) -> np.ndarray:
+        """Mean of the vertices of each cell (num_elem, 3) [m]."""
+        centroids = self.vertices[self.cells].mean(axis=1)
+        centroids.flags.writeable = False
+        return centroids
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 (64 hexadecimal digits) of the arrays and names that make up the mesh."""
+        digest = hashlib.sha256()
+        by_name = np.argsort(self.boundary_ids, kind="stable")
+        faces, ids = self.boundary_faces[by_name], self.boundary_ids[by_name]
+        for array in (self.vertices, self.cells, self.tags, faces, ids):
+            digest.update(f"{array.dtype.str}{array.shape}".encode())
+            digest.update(array.data)
+        names = (self.shape, self.boundary_names, self.periodic, sorted(self.tag_names.items()))
+        digest.update(repr(names).encode())
+        return digest.hexdigest()
+
+    def locate(self, points: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Find the cell of each point.
+
+        Parameters
+        ----------
+        points : array_like, shape (n, 3)
+            Coordinates [m].
+
+        Returns
+        -------
+        elem : ndarray of int64, shape (n,)
+            The cell; the lowest one on shared faces, edges and vertices; -1 outside the mesh.
+        barycentric : ndarray of float64, shape (n, 4)
+            Barycentric coordinates in it, in the vertex order of `cells`; 0 outside.
+
+        Raises
+        ------
+        ArgumentError
+            Wrong shape, NaN, or a mesh of hexahedra.
+
+        Examples
+        --------
+        >>> import unda
+        >>> mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(2, 2, 2))
+        >>> mesh.locate([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]])[0].tolist()
+        [0, -1]
+        """
+        points = _core.as_array(points, np.float64, (None, 3), "points", finite=True)
+        elem = np.empty(len(points), np.int64)
+        barycentric = np.empty((len(points), 4))
+        _core.check(
+            lib.unda_mesh_locate(
+                self._handle,
+                len(points),
+                _core.pointer(points),
+                _core.pointer(elem, writable=True),
+                _core.pointer(barycentric, writable=True),
+            )
+        )
+        return elem, barycentric
+
+    def report(self) -> str:
+        """Describe size, quality, materials and boundaries in a few lines.
+
+        Returns
+        -------
+        str
+            The text; lengths in m, volumes in m3.
+
+        Examples
+        --------
+        >>> import unda
+        >>> print(unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(1, 1, 1)).report().splitlines()[0])
+        6 tetrahedra, 8 vertices, 12 outer and 6 inner faces
+        """
+        info = self._info
+        kind = "tetrahedra" if self.shape == "tet" else "hexahedra"
+        box = " x ".join(f"[{low:g}, {high:g}]" for low, high in zip(self.lower, self.upper, strict=True))
+        lines = [
+            f"{self.num_elem} {kind}, {self.num_vertex} vertices, "
+            f"{info.num_boundary_face} outer and {info.num_interior_face} inner faces",
+            f"box {box} m",
+            f"volume {self.volume:g} m3, of a cell {info.min_volume:g} to {info.max_volume:g} m3",
+            f"smallest insphere diameter {self.min_insphere:g} m",
+            f"least quality {self.min_quality:.3f} (cell {self.worst_elem}), "
+            f"median {float(np.median(self.quality)):.3f}",
+        ]
+        for name, tag in self.tag_names.items():
+            lines.append(f"material {name!r}: {int((self.tags == tag).sum())} cells")
+        counts = np.bincount(self.boundary_ids, minlength=len(self.boundary_names))
+        joined = {name: pair for pair in self.periodic for name in pair}
+        for name, count in zip(self.boundary_names, counts, strict=True):
+            note = f", periodic with {_other(joined[name], name)!r}" if name in joined else ""
+            lines.append(f"boundary {name!r}: {int(count)} faces{note}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        kind = "tetrahedra" if self.shape == "tet" else "hexahedra"
+        return (
+            f"Mesh({self.num_elem} {kind}, {self.num_vertex} vertices, "
+            f"tags {list(self.tag_names)}, boundaries {list(self.boundary_names)})"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = (
+            self.vertices,
+            self.cells,
+            self.tags,
+            self.boundary_faces,
+            self.boundary_ids,
+            self.boundary_names,
+            self.periodic,
+            self.tag_names,
+            self.origin,
+        )
+        return _unpickled, state
+
+
+def _other(pair: tuple[str, str], name: str) -> str:
+    """Return the name in the pair that is not `name`."""
+    return pair[1] if pair[0] == name else pair[0]
+
+
+def _unpickled(
+    vertices: np.ndarray,
+    cells: np.ndarray,
+    tags: np.ndarray,
+    faces: np.ndarray,
+    ids: np.ndarray,
+    names: tuple[str, ...],
+    periodic: tuple[tuple[str, str], ...],
+    tag_names: dict[str, int],
+    origin: dict[str, Any],
+) -> Mesh:
+    """Rebuild a mesh from its pickle."""
+    boundaries = {name: faces[ids == i] for i, name in enumerate(names)}
+    mesh = Mesh(vertices, cells, tags=tags, boundaries=boundaries, periodic=periodic, tag_names=tag_names)
+    mesh.origin = origin
+    return mesh
+
+
+def _triple(values: Any, dtype: Any, name: str) -> list[Any]:
+    """Return three numbers as a list."""
+    return _core.as_array(values, dtype, (3,), name).tolist()
+
+
+def box_mesh(
+    lower: Sequence[float],
+    upper: Sequence[float],
+    cells: Sequence[int],
+    *,
+    shape: str = "tet",
+    periodic: Sequence[bool] = (False, False, False),
+    perturb: float = 0.0,
+    seed: int = 0,
+) -> Mesh:
+    """Make a mesh of a box.
+
+    Parameters
+    ----------
+    lower, upper : sequence of 3 floats
+        Corners [m].
+    cells : sequence of 3 ints
+        Bricks along each axis. Each is cut into six tetrahedra (Kuhn 1960), or is one hexahedron.
+    shape : {"tet", "hex"}, optional
+        Shape of the cells.
+    periodic : sequence of 3 bools, optional
+        Which directions are periodic; one cell is enough.
+    perturb : float, optional
+        Moves each interior vertex at random, by at most this part of a brick along each axis (0 to
+        0.3); less where a cell would turn inside out.
+    seed : int, optional
+        Of the random moves; the same seed gives the same mesh.
+
+    Returns
+    -------
+    Mesh
+        With boundaries xmin, xmax, ymin, ymax, zmin, zmax.
+
+    Raises
+    ------
+    ArgumentError
+        Wrong shapes, an empty box, no cells, `perturb` out of range.
+    OutOfMemoryError
+        Too many cells.
+
+    Examples
+    --------
+    >>> import unda
+    >>> unda.box_mesh((0, 0, 0), (1000, 1000, 500), cells=(4, 4, 2)).num_elem
+    192
+    """
+    if shape not in _SHAPES:
+        raise ArgumentError(f"shape is {shape!r}, expected 'tet' or 'hex'")
+    flags = list(periodic) if isinstance(periodic, Iterable) else []
+    if len(flags) != 3 or not all(isinstance(flag, (bool, np.bool_)) for flag in flags):
+        raise ArgumentError(f"periodic is {periodic!r}, expected three of True and False")
+    box = _core.new_struct(
+        "unda_box",
+        shape=_SHAPES[shape],
+        periodic=[int(flag) for flag in flags],
+        cells=_triple(cells, np.int64, "cells"),
+        lower=_triple(lower, np.float64, "lower"),
+        upper=_triple(upper, np.float64, "upper"),
+        perturb=float(_core.as_array(perturb, np.float64, (), "perturb")),
+        seed=int(_core.as_array(seed, np.int64, (), "seed")),
+    )
+    handle = _core.new_object("unda_mesh", lambda out: lib.unda_box_mesh_new(out, box), lib.unda_mesh_free)
+    pairs = tuple((_SIDES[2 * i], _SIDES[2 * i + 1]) for i in range(3) if flags[i])
+    mesh = Mesh._of_handle(handle, _SIDES, pairs)
+    mesh.origin = {
+        "made_by": "box_mesh", "lower": list(box.lower), "upper": list(box.upper), "cells": list(box.cells),
+        "shape": shape, "periodic": [bool(flag) for flag in flags], "perturb": box.perturb, "seed": box.seed,
+    }  # fmt: skip
+    return mesh
+
+
+def read_mesh(
+    path: str | os.PathLike[str],
+    *,
+    linearize: bool = False,
+    fix_orientation: bool = False,
+    periodic: Iterable[tuple[str, str]] | None = None,
+) -> Mesh:
+    """Read a Gmsh mesh (.msh 2.2 or 4.1, ASCII or binary).
+
+    Physical volumes become tags, physical surfaces boundaries, by their names (or numbers). Faces
+    of physical surfaces inside the mesh are ignored, and logged. Without physical surfaces, all
+    outer faces are one boundary named "boundary". Nodes that no tetrahedron uses are dropped.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    linearize : bool, optional
+        Use the corners of curved cells instead of refusing them.
+    fix_orientation : bool, optional
+        Renumber inverted cells instead of refusing them.
+    periodic : sequence of (str, str), optional
+        Pairs of boundaries that a translation maps onto each other.
+
+    Returns
+    -------
+    Mesh
+        Coordinates in the unit of the file, which should be m.
+
+    Raises
+    ------
+    FileNotFoundError
+        No such file.
+    MeshError
+        The file is damaged, has other cells than tetrahedra, or is not a valid mesh.
+
+    Examples
+    --------
+    >>> import unda
+    >>> mesh = unda.read_mesh("tests/meshes/two_layers.msh")
+    >>> mesh.tag_names
+    {'lower': 1, 'upper': 2}
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise ArgumentError(f"path is {path!r}, expected a file name")
+    file = _gmsh.read_gmsh(Path(path), linearize=bool(linearize))
+    mesh = Mesh(
+        file.vertices,
+        file.cells,
+        tags=file.tags,
+        boundaries=file.boundaries,
+        periodic=periodic,
+        tag_names=file.tag_names,
+        fix_orientation=fix_orientation,
+    )
+    mesh.origin = {"made_by": "read_mesh", "path": os.fspath(path)}
+    return mesh

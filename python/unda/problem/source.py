@@ -1,0 +1,381 @@
+"""Sources: where a wave comes from and what is injected there.
+
+Not here: the function of time (timefunction.py), interpolation into an element (csrc/dg/points.c) or onto
+a grid (csrc/fd/points.c).
+Next: exact/point.py, the wave that a source makes in a homogeneous medium.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._check import number, unit_vector, vector
+from ..errors import ArgumentError
+from .medium import Medium
+from .timefunction import TimeFunction, from_config, wrap
+
+__all__ = ["CurrentDipole", "MomentTensor", "PointForce", "Source", "VolumeInjection"]
+
+
+class Source:
+    """What all point sources share; use a subclass such as `VolumeInjection`.
+
+    Attributes
+    ----------
+    position : (float, float, float)
+        Where it stands [m].
+    f : TimeFunction or callable
+        What it does in time, as given.
+    physics : tuple of str
+        The equations that it can drive.
+    unit : str
+        Unit of f.
+    """
+
+    physics: ClassVar[tuple[str, ...]]
+    unit: ClassVar[str]
+    _kinds: ClassVar[dict[str, type[Source]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls._kinds[cls.__name__] = cls
+
+    def __init__(self, position: Any, f: Callable[[Any], Any]) -> None:
+        self.position = vector("position", position, "m")
+        if not callable(f):
+            raise ArgumentError(f"f is {_short(f)}; expected a time function or a callable f(t)")
+        self.f = f
+
+    def rates(self, medium: Medium, cell: int, mesh: Any = None) -> dict[str, float]:
+        """Return what the source adds to dq/dt of each field it drives, per unit of f and per m3.
+
+        Parameters
+        ----------
+        medium : Medium
+        cell : int
+            The cell in which the source stands.
+        mesh : Mesh, optional
+            Needed where the medium is given by tag names or functions.
+
+        Returns
+        -------
+        dict of str to float
+            Factor of f(t) delta(x - position) for each field.
+
+        Raises
+        ------
+        ArgumentError
+            If the source cannot drive the equations of this medium.
+
+        Examples
+        --------
+        >>> import unda
+        >>> source = unda.VolumeInjection((0.0, 0.0, 0.0), unda.ricker(10.0))
+        >>> source.rates(unda.Acoustic(rho=1000.0, c=1500.0), 0)
+        {'p': 2250000000.0}
+        """
+        self.check_physics(medium)
+        return self.rates_in(medium.physics, **medium.at(cell, mesh))
+
+    def rates_in(self, physics: str, **material: float) -> dict[str, float]:
+        """Return `rates` where the parameters of the medium are known."""
+        made: dict[str, float] = getattr(self, f"_rates_{physics}")(**material)
+        return made
+
+    def check_physics(self, medium: Medium) -> None:
+        """Raise an ArgumentError if the source cannot drive the equations of this medium."""
+        if medium.physics not in self.physics:
+            raise ArgumentError(
+                f"{type(self).__name__} drives {' and '.join(self.physics)} waves; "
+                f"the medium is {medium.physics}"
+            )
+
+    def carried(self, **material: float) -> bool:
+        """Return whether a material, given by its parameters, can carry the source: see `MomentTensor`."""
+        return True
+
+    def time_function(self, dt: float) -> TimeFunction:
+        """Return what is injected in time; a plain callable is wrapped for the time step dt [s]."""
+        return wrap(self.f, dt)
+
+    def to_config(self) -> dict[str, Any]:
+        """Return a JSON-able dict from which `from_config` makes an equal source.
+
+        Raises
+        ------
+        ArgumentError
+            If f is a plain callable, which only `unda.sampled` can turn into numbers.
+        """
+        if not isinstance(self.f, TimeFunction):
+            raise ArgumentError(
+                f"f of {self!r} is a plain callable and cannot be saved; unda.sampled(t, f(t)) can"
+            )
+        return {
+            "type": type(self).__name__,
+            "position": list(self.position),
+            "f": self.f.to_config(),
+            **self._arguments(),
+        }
+
+    def _arguments(self) -> dict[str, Any]:
+        """Return what the constructor takes beyond position and f, JSON-able."""
+        return {}
+
+    @staticmethod
+    def from_config(config: dict[str, Any]) -> Source:
+        """Make a source from what its `to_config` gave; ArgumentError if the type is unknown."""
+        parameters = dict(config)
+        kind = parameters.pop("type", None)
+        if kind not in Source._kinds:
+            known = ", ".join(sorted(Source._kinds))
+            raise ArgumentError(f"source of type {kind!r}; expected one of {known}")
+        return Source._kinds[kind](**{**parameters, "f": from_config(parameters["f"])})
+
+    def __repr__(self) -> str:
+        more = "".join(f", {name}={value}" for name, value in self._arguments().items())
+        return f"unda.{type(self).__name__}({self.position}, {self.f!r}{more})"
+
+
+class VolumeInjection(Source):
+    """Volume injected at a point: p_t + rho c^2 div v = rho c^2 q(t) delta(x - position).
+
+    In elastic media each normal stress rate gets -(lambda + 2 mu/3) q(t) delta(x - position): an
+    explosion whose moment rate is the bulk modulus times q.
+
+    Parameters
+    ----------
+    position : array_like, shape (3,)
+        Where it stands [m].
+    f : TimeFunction or callable
+        Volume rate q(t) [m3/s]; as of every source, per metre on a grid of one node along an axis (`FD`).
+
+    Raises
+    ------
+    ArgumentError
+        If the position is not three finite numbers or f cannot be called.
+
+    Examples
+    --------
+    >>> import unda
+    >>> unda.VolumeInjection((503, 491, 507), unda.ricker(10.0))
+    unda.VolumeInjection((503.0, 491.0, 507.0), unda.ricker(f0=10.0, t0=0.15))
+    """
+
+    physics = ("acoustic", "elastic")
+    unit = "m3/s"
+
+    def _rates_acoustic(self, rho: float, c: float) -> dict[str, float]:
+        return {"p": rho * c**2}
+
+    def _rates_elastic(self, rho: float, vp: float, vs: float) -> dict[str, float]:
+        bulk_modulus = rho * (vp**2 - 4.0 / 3.0 * vs**2)  # lambda + 2 mu/3
+        return dict.fromkeys(("sxx", "syy", "szz"), -bulk_modulus)
+
+
+class PointForce(Source):
+    """A force at a point of an elastic medium: rho v_t = div sigma + f(t) direction delta(x - position).
+
+    As every point source of a DG method it is the polynomial of its cell that acts like delta on all of
+    the degree; its higher moments are wrong, which fades like those of a multipole. At degree 4 velocities,
+    and H of a dipole, are good to 2 % from two cells on (edges of a brick of six); stresses, and E, from
+    two to three, later where f leaves a static field and beside a vertex. `sim.check` names what is nearer.
+
+    On a staggered grid it goes to the nodes around, on a free side and beside it such that the impulse in
+    each direction is that of f: it is what a receiver there takes of the velocity, transposed.
+
+    On a face, edge or vertex it is the mean over all cells that share the point and can carry the source
+    (solids alone a deviatoric moment), each with its own material: as exact as inside of a cell from about
+    four cells on; nearer less than at the centroid of a cell, at degree 4 and two to three cells away two
+    to six times. The weights go with R^-2(degree + 1), R being the root mean square distance of the cell's
+    points from the source. At a distance of less than a tenth of an edge from a vertex, but not on it, one
+    cell's polynomial is ten to a hundred times less exact: move the source onto the vertex. To have it on
+    one side of an interface move it into a cell of that side.
+
+    Parameters
+    ----------
+    position : array_like, shape (3,)
+        Where it acts [m].
+    f : TimeFunction or callable
+        Force f(t) [N] along the direction.
+    direction : array_like, shape (3,)
+        Not zero, and used as given, not normalised: the force is f(t) times this vector.
+
+    Raises
+    ------
+    ArgumentError
+        If position or direction are not three finite numbers, the direction is zero, or f cannot be
+        called.
+
+    Examples
+    --------
+    >>> import unda
+    >>> push = unda.PointForce((0, 0, 0), unda.ricker(10.0), direction=(0, 0, -2))
+    >>> push.rates(unda.Elastic(rho=2000.0, vp=4000.0, vs=2000.0), 0)
+    {'vx': 0.0, 'vy': 0.0, 'vz': -0.001}
+    """
+
+    physics = ("elastic",)
+    unit = "N"
+
+    def __init__(self, position: Any, f: Callable[[Any], Any], direction: ArrayLike) -> None:
+        super().__init__(position, f)
+        self.direction = vector("direction", direction)
+        if not any(self.direction):
+            raise ArgumentError(f"direction is {self.direction}; expected a vector of length > 0")
+
+    def _arguments(self) -> dict[str, Any]:
+        return {"direction": list(self.direction)}
+
+    def _rates_elastic(self, rho: float, vp: float, vs: float) -> dict[str, float]:
+        return {f"v{axis}": one / rho for axis, one in zip("xyz", self.direction, strict=True)}
+
+
+class MomentTensor(Source):
+    """A moment at a point of an elastic medium: sigma_t = ... - f'(t) moment delta(x - position).
+
+    It acts like the body force -div(f(t) moment delta): an isotropic positive moment explodes (Aki &
+    Richards 2002, section 3.3). Beside a free side of a staggered grid it works on the strain that is there:
+    a vertical dipole on the surface as a horizontal one, -lambda / (lambda + 2 mu) times it.
+
+    Nearer than two or three cells stresses are inexact: see `PointForce`.
+
+    Parameters
+    ----------
+    position : array_like, shape (3,)
+        Where it acts [m].
+    f : TimeFunction or callable
+        History of the moment, not of its rate.
+    moment : array_like, shape (3, 3)
+        Symmetric [N m]; the moment is f(t) times this tensor. In a fluid a multiple of the identity.
+
+    Raises
+    ------
+    ArgumentError
+        If the position is not three finite numbers, the moment not a symmetric 3 by 3 tensor other
+        than zero, or f cannot be called; from `rates` if it is deviatoric in a fluid.
+
+    Examples
+    --------
+    >>> import unda
+    >>> slip = unda.MomentTensor((0, 0, 0), unda.ricker(10.0).integral, [[0, 1e9, 0], [1e9, 0, 0], [0, 0, 0]])
+    >>> slip.rates(unda.Elastic(rho=2000.0, vp=4000.0, vs=2000.0), 0)["sxy"]
+    -1000000000.0
+    """
+
+    physics = ("elastic",)
+    unit = "N m"
+
+    def __init__(self, position: Any, f: Callable[[Any], Any], moment: ArrayLike) -> None:
+        super().__init__(position, f)
+        self.moment = _symmetric("moment", moment)
+
+    def time_function(self, dt: float) -> TimeFunction:
+        """Return f', the rate that drives the stresses; a plain callable is wrapped for dt [s]."""
+        return super().time_function(dt).derivative
+
+    def _arguments(self) -> dict[str, Any]:
+        return {"moment": self.moment.tolist()}
+
+    def _deviatoric(self) -> float:
+        return float(np.abs(self.moment - np.trace(self.moment) / 3.0 * np.eye(3)).max())
+
+    def carried(self, **material: float) -> bool:
+        """Return whether a material can carry the source: no fluid (vs = 0) a deviatoric moment."""
+        return material["vs"] > 0.0 or self._deviatoric() <= 1e-12 * np.abs(self.moment).max()
+
+    def refuse_shear(self) -> None:
+        """Raise an ArgumentError if the moment is not isotropic: what a fluid bears."""
+        if not self.carried(vs=0.0):
+            raise ArgumentError(
+                f"moment has a deviatoric part of {self._deviatoric():g} N m at {self.position} m in a fluid "
+                "(vs = 0), which carries no shear; expected a multiple of the identity"
+            )
+
+    def _rates_elastic(self, rho: float, vp: float, vs: float) -> dict[str, float]:
+        m = self.moment
+        if vs == 0.0:
+            self.refuse_shear()
+        pairs = {"sxx": (0, 0), "syy": (1, 1), "szz": (2, 2), "syz": (1, 2), "sxz": (0, 2), "sxy": (0, 1)}
+        return {field: -float(m[pair]) for field, pair in pairs.items()}
+
+
+class CurrentDipole(Source):
+    """A short current at a point: eps E_t = curl H - sigma E - f(t) direction delta(x - position).
+
+    Nearer than two or three cells E is inexact: see `PointForce`.
+
+    Parameters
+    ----------
+    position : array_like, shape (3,)
+        Where it stands [m].
+    f : TimeFunction or callable
+        Current times length, f(t) [A m]: the rate of the electric dipole moment.
+    direction : array_like, shape (3,)
+        Where the current flows; any length.
+
+    Attributes
+    ----------
+    direction : (float, float, float)
+        Of length 1.
+
+    Raises
+    ------
+    ArgumentError
+        If position or direction are not three finite numbers, the direction is zero or f cannot be
+        called.
+
+    Examples
+    --------
+    >>> import unda
+    >>> source = unda.CurrentDipole((0, 0, 0), unda.ricker(1e9), direction=(0, 0, 2))
+    >>> source.direction
+    (0.0, 0.0, 1.0)
+    >>> source.rates(unda.Maxwell(eps=2.0, mu=1.0), 0)
+    {'ez': -0.5}
+    """
+
+    physics = ("maxwell",)
+    unit = "A m"
+
+    def __init__(self, position: Any, f: Callable[[Any], Any], direction: Any) -> None:
+        super().__init__(position, f)
+        self._given = vector("direction", direction)
+        self.direction = unit_vector("direction", direction)
+
+    def _arguments(self) -> dict[str, Any]:
+        return {"direction": list(self._given)}
+
+    def _rates_maxwell(self, eps: float, mu: float, sigma: float) -> dict[str, float]:
+        pairs = zip(("ex", "ey", "ez"), self.direction, strict=True)
+        return {field: -component / eps for field, component in pairs if component != 0.0}
+
+
+def _short(f: Any) -> str:
+    """Name what is no function; of samples say what makes one of them."""
+    if isinstance(f, (np.ndarray, list, tuple)):
+        return f"an array of shape {np.shape(f)}, which unda.sampled(t, values) makes a function of"
+    return repr(f)
+
+
+def _symmetric(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    """Return a symmetric tensor (3, 3), or raise."""
+    expected = "expected a symmetric tensor of shape (3, 3), not zero [N m]"
+    try:
+        rows = [list(row) for row in np.asarray(value, dtype=object)]
+    except TypeError:
+        rows = []
+    if [len(row) for row in rows] != [3, 3, 3]:
+        raise ArgumentError(f"{name} has shape {np.shape(np.asarray(value, dtype=object))}; {expected}")
+    tensor = np.array([[number(f"{name}[{i}][{j}]", rows[i][j], "N m") for j in range(3)] for i in range(3)])
+    if not tensor.any():
+        raise ArgumentError(f"{name} is zero; {expected}")
+    uneven = np.abs(tensor - tensor.T)
+    if uneven.max() > 1e-12 * np.abs(tensor).max():
+        i, j = np.unravel_index(int(np.argmax(uneven)), (3, 3))
+        found = f"{name}[{i}][{j}] = {tensor[i, j]:g} and {name}[{j}][{i}] = {tensor[j, i]:g}"
+        raise ArgumentError(f"{found}; {expected}")
+    tensor.setflags(write=False)
+    return tensor
