@@ -5,8 +5,8 @@
 >>> sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2)
 >>> sim.run(until=0.01)
 
-The path says what is inside: `problem` (meshes, media, boundaries, sources), `method` (simulations, receivers),
-`io` (files and pictures), `exact` (solutions to compare with).
+The path says what is inside: `problem` (meshes, media, boundaries, sources), `method` (simulations,
+receivers), `io` (files and pictures), `exact` (solutions to compare with).
 """
 
 from . import exact
