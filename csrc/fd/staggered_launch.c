@@ -6,8 +6,6 @@
 #include <assert.h>
 #include <string.h>
 
-static_assert(sizeof(struct staggered_args) == STAGGERED_ARGS_BYTES, "host and device disagree");
-static_assert(sizeof(struct staggered_ghost_args) == STAGGERED_GHOST_BYTES, "host and device disagree");
 static_assert((int)STAGGERED_NOTHING == (int)SIDE_NOTHING, "host and device disagree");
 
 enum { SAME = 8 }; /* two vectors */

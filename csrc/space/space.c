@@ -4,6 +4,15 @@
 
 #include "common/index.h"
 
+_Static_assert((int)UNDA_BOUNDARY_ABSORBING == BOUNDARY_ABSORBING, "kernels use the public codes");
+_Static_assert((int)UNDA_BOUNDARY_RIGID == BOUNDARY_RIGID, "kernels use the public codes");
+_Static_assert((int)UNDA_BOUNDARY_FREE == BOUNDARY_FREE, "kernels use the public codes");
+_Static_assert((int)UNDA_BOUNDARY_FIXED == BOUNDARY_FIXED, "kernels use the public codes");
+_Static_assert((int)UNDA_BOUNDARY_SYMMETRY == BOUNDARY_SYMMETRY, "kernels use the public codes");
+_Static_assert((int)UNDA_BOUNDARY_PEC == BOUNDARY_PEC, "kernels use the public codes");
+_Static_assert((int)UNDA_BOUNDARY_PMC == BOUNDARY_PMC, "kernels use the public codes");
+_Static_assert((int)UNDA_BOUNDARY_EXACT == BOUNDARY_EXACT, "kernels use the public codes");
+
 unda_status space_sizes(struct space *space, const unda_mesh *mesh, int degree)
 {
     if (mesh && mesh->shape != UNDA_TET)

@@ -3,6 +3,8 @@
 #ifndef UNDA_ARGS_H
 #define UNDA_ARGS_H
 
+#include "common/size.h"
+
 /* A face behind which an incident wave is added to the outer state (sign 1) or taken from it (-1). At a wall
  * the wave's mirror image is added as well: the wall stands in the sum of state and wave. */
 struct dg_incident {
@@ -11,6 +13,7 @@ struct dg_incident {
     int slot; /* of the exact data */
     int unused;
 };
+SIZE_IS(dg_incident, 16);
 
 /* One stage of DG. Arrays in C order; REAL is the solver's precision. */
 struct dg_args {
@@ -42,6 +45,7 @@ struct dg_args {
     double a, b, dt;   /* LSRK */
     double c0, c1, c2; /* AB3, times dt [s] */
 };
+SIZE_IS(dg_args, 240);
 
 /* Receivers: one warp a channel, that is a (point, field). Rows are values or derivatives at points. */
 struct record_args {
@@ -63,6 +67,7 @@ struct record_args {
     int num_channel, num_node, num_field;
     long long total; /* nodes of the state */
 };
+SIZE_IS(record_args, 136);
 
 /* Elements by list, to or from packed memory. */
 struct gather_args {
@@ -74,6 +79,7 @@ struct gather_args {
     int scatter; /* 1: from packed to state */
     int unused;
 };
+SIZE_IS(gather_args, 64);
 
 struct finite_args {
     const void *q;
@@ -81,11 +87,13 @@ struct finite_args {
     int num_field, unused;
     unsigned long long *first; /* smallest index of a value that is not finite; as it was if none */
 };
+SIZE_IS(finite_args, 32);
 
 /* Moves the clocks on at the end of a batch. */
 struct clock_args {
     long long *clock; /* [2]: times, steps */
     int num_time, num_step;
 };
+SIZE_IS(clock_args, 16);
 
 #endif

@@ -3,6 +3,8 @@
 #ifndef UNDA_LIMITS_ARGS_H
 #define UNDA_LIMITS_ARGS_H
 
+#include "common/size.h"
+
 struct limits_args {
     const void *from;
     void *to;
@@ -10,6 +12,7 @@ struct limits_args {
     long long num_loop;  /* fma: turns of the loop of NUM_CHAIN multiply-adds */
     double factor, term; /* fma: x = factor x + term; given at run time so that nothing is folded */
 };
+SIZE_IS(limits_args, 48);
 
 #define NUM_CHAIN 16 /* independent multiply-adds a thread */
 

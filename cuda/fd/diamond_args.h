@@ -2,6 +2,8 @@
 #ifndef UNDA_DIAMOND_ARGS_H
 #define UNDA_DIAMOND_ARGS_H
 
+#include "common/size.h"
+
 #include "fd/scalar_args.h"
 
 /* Levels are counted within a launch: 0 is the present one. Columns of cells are numbered x ny + y. */
@@ -36,5 +38,6 @@ struct diamond_args {
     float w_float[13]; /* the same */
     struct scalar_matched matched[3];
 };
+SIZE_IS(diamond_args, 944);
 
 #endif

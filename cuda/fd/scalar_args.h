@@ -4,6 +4,8 @@
 #ifndef UNDA_SCALAR_ARGS_H
 #define UNDA_SCALAR_ARGS_H
 
+#include "common/size.h"
+
 #define FD_MAX_HALF 8
 
 /* Matched layers along one axis (csrc/fd/matched.c): `low` nodes from node 1 on, then those from `high` on. */
@@ -17,6 +19,7 @@ struct scalar_matched {
     float flux32[FD_MAX_HALF + 1]; /* [1]: weight of the first pair of a flux, [k]: of the others in it */
     double flux64[FD_MAX_HALF + 1];
 };
+SIZE_IS(scalar_matched, 168);
 
 /* One step: q, one level back, becomes the next level. */
 struct scalar_args {
@@ -33,12 +36,14 @@ struct scalar_args {
     double weight64[3 * (FD_MAX_HALF + 1)], center64, speed64;
     struct scalar_matched matched[3];
 };
+SIZE_IS(scalar_args, 960);
 
 /* Of nodes in a list those in rows [begin, end) of y. */
 struct scalar_rows {
     const int *row; /* [node]; NULL: all nodes */
     int begin, end;
 };
+SIZE_IS(scalar_rows, 16);
 
 /* Sources: each node that any of them reaches has a run of terms, in the order of the sources. */
 struct scalar_inject_args {
@@ -51,6 +56,7 @@ struct scalar_inject_args {
     long long num_node;
     struct scalar_rows rows;
 };
+SIZE_IS(scalar_inject_args, 72);
 
 /* Values at a list of places. */
 struct scalar_gather_args {
@@ -60,6 +66,7 @@ struct scalar_gather_args {
     long long num;
     struct scalar_rows rows;
 };
+SIZE_IS(scalar_gather_args, 48);
 
 /* Points from the values of nodes around them. */
 struct scalar_weigh_args {
@@ -70,6 +77,7 @@ struct scalar_weigh_args {
     long long num_sample, num_point, num_node;
     int num_field, unused;
 };
+SIZE_IS(scalar_weigh_args, 64);
 
 /* All values that lie on the grid. */
 struct scalar_whole_args {
@@ -78,5 +86,6 @@ struct scalar_whole_args {
     long long plane;
     int pitch, num[3];
 };
+SIZE_IS(scalar_whole_args, 40);
 
 #endif

@@ -34,8 +34,6 @@ DEVICE double quotient(double a, double b)
 #define DIVIDE(a, b) quotient(a, b)
 #include STAGGERED
 
-static_assert(sizeof(struct staggered_args) == STAGGERED_ARGS_BYTES, "host and device disagree");
-static_assert(sizeof(struct staggered_ghost_args) == STAGGERED_GHOST_BYTES, "host and device disagree");
 static_assert(WIDTH * sizeof(REAL) <= 16, "a thread loads 16 bytes at most");
 
 constexpr int THREADS = LANES * TILE_Y;

@@ -4,6 +4,8 @@
 #ifndef UNDA_STAGGERED_ARGS_H
 #define UNDA_STAGGERED_ARGS_H
 
+#include "common/size.h"
+
 #define FD_MAX_HALF 8
 
 /* A part of the grid: `across` blocks along z, each of `lanes` threads and as many rows as its threads make,
@@ -36,6 +38,7 @@ struct staggered_args {
     float weight32[3 * (FD_MAX_HALF + 1)]; /* dt D_m / h; the REAL ones are used */
     double weight64[3 * (FD_MAX_HALF + 1)];
 };
+SIZE_IS(staggered_args, 1368);
 
 /* Ghosts of fields: places beyond sides are images (csrc/fd/fd.h, fd_mirror). A job is a field and an axis. */
 struct staggered_ghost_args {
@@ -44,7 +47,6 @@ struct staggered_ghost_args {
     int num[3], sign[9][3][2], half[9]; /* bits: axes along which the field is half a cell on */
     signed char job_field[27], job_axis[27], unused[2];
 };
-
-enum { STAGGERED_ARGS_BYTES = 1368, STAGGERED_GHOST_BYTES = 408 };
+SIZE_IS(staggered_ghost_args, 408);
 
 #endif

@@ -22,8 +22,6 @@
 #define DEVICE_MEMBER __device__ __forceinline__
 #include "physics/scalar.h"
 
-static_assert(sizeof(struct scalar_args) == 960, "host and device disagree on scalar_args");
-
 constexpr int WIDTH = 16 / sizeof(REAL);
 constexpr int TILE_Z = 32 * WIDTH;
 constexpr int GHOST = (HALF + WIDTH - 1) / WIDTH * WIDTH; /* beside a row, in whole vectors */

@@ -69,7 +69,7 @@ def _say_why(message: str, error: Error) -> None:
 
 def num_devices() -> int:
     """Return the number of CUDA devices; DeviceError if CUDA cannot be used."""
-    count = _core.ffi.new("int32_t *")
+    count = _core.new("int32_t *")
     _cuda.prepare()
     _core.check(lib.unda_device_count(count))
     return int(count[0])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core, _cuda
-from .._core import ffi, lib
+from .._core import lib, new
 from ..errors import Error
 from ..limits import device_info
 
@@ -40,7 +40,7 @@ def collect() -> dict[str, Any]:
         "cuda": [],
         "why_no_gpu": None,
     }
-    count = ffi.new("int32_t *")
+    count = new("int32_t *")
     try:
         _core.check(lib.unda_device_count(count))
         found["cuda"] = [{"device": f"cuda:{i}", **device_info(f"cuda:{i}")} for i in range(count[0])]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._core import ffi, lib
+from .._core import lib, new
 from ..errors import ArgumentError, FileError
 from ..exact import from_config as solution_from_config
 from ..limits import device_number
@@ -165,7 +165,7 @@ def _outer_data(sim: Any) -> dict[str, Any]:
 
 def save(sim: Any, path: Any) -> None:
     """Write a simulation, see `sim.save`."""
-    history = ffi.new("int32_t *")
+    history = new("int32_t *")
     _core.check(lib.unda_solver_get_history(sim._live(), history))
     header = {
         "config": sim.config, "physics": sim.medium.physics, "start": sim._start,

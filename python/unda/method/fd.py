@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _core
 from .._check import flag, integer, number
-from .._core import ffi, lib
+from .._core import lib
 from ..errors import ArgumentError
 from ..limits import choose_device
 from ..problem.grid import Block, Grid
@@ -277,6 +277,6 @@ class FD(GridSimulation):
         for name in ("allow_unstable", "tune"):  # do not matter
             keywords.pop(name, None)
         options, grid_options, *_ = cls._options(grid, medium, **keywords)
-        found = forecast(ffi.NULL, options)
+        found = forecast(_core.NULL, options)
         del grid_options  # alive until here
         return found

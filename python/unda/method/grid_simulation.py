@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .. import _core
 from .._check import call_at, check_state, field_names, field_values, flag, number
-from .._core import ffi, lib
+from .._core import lib, new
 from .._parallel import ahead
 from ..errors import ArgumentError, UnstableError
 from ..io.plotting import Plane
@@ -50,7 +50,7 @@ class GridSimulation(Simulation):
 
     def _settle_dt(self) -> None:
         """Let the library find the step that is stable in the materials given."""
-        dt, again = ffi.new("double *"), ffi.new("int32_t *")
+        dt, again = new("double *"), new("int32_t *")
         _core.check(lib.unda_solver_medium_dt(self._handle, dt, again))
         if again[0]:
             self._give_material()
@@ -215,7 +215,7 @@ class GridSimulation(Simulation):
     def _whole(self) -> dict[str, tuple[int, tuple[int, ...]]]:
         """Return number and shape of each array of the state: fields with layers, and memory of these."""
         made: dict[str, tuple[int, tuple[int, ...]]] = {}
-        shape, names = ffi.new("int64_t[3]"), self._scheme.names
+        shape, names = new("int64_t[3]"), self._scheme.names
         while True:
             number = int(lib.UNDA_WHOLE) + len(made)
             if lib.unda_solver_array_shape(self._live(), number, shape) != lib.UNDA_OK:

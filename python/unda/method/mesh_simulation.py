@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .. import _core
 from .._check import call_at, check_state, field_names, flag, integer, node_values, number
-from .._core import ffi, lib
+from .._core import lib, new
 from ..errors import ArgumentError, UnstableError
 from ..io.plotting import Plane
 from ..limits import device_limits
@@ -212,7 +212,7 @@ class MeshSimulation(Simulation):
     def _add_wave(self, source: PlaneWave) -> None:
         elem, face, sign, wave = source.driven(self.mesh, self.medium, self._material, self._boundaries)
         arrays = (_core.pointer(elem), _core.pointer(face), _core.pointer(sign))
-        index, self._outer = ffi.new("int32_t *", -1), None
+        index, self._outer = new("int32_t *", -1), None
         self._settle()
         self._adding = index, ((self._waves, (source, wave, len(elem))),)
         _core.check(lib.unda_solver_add_incident(self._live(), len(elem), *arrays, index))

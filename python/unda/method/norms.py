@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _core
 from .._check import call_at, field_values
-from .._core import ffi, lib
+from .._core import lib, new
 from ..errors import ArgumentError
 
 __all__ = ["error"]
@@ -21,8 +21,8 @@ _BATCH = 20_000  # elements at a time
 
 def _cubature(shape: int, degree: int) -> tuple[np.ndarray, np.ndarray]:
     """Return points (n, 3) and weights (n,) on the reference element; the weights sum to 1/6."""
-    count = ffi.new("int64_t *")
-    _core.check(lib.unda_element_cubature(shape, degree, count, ffi.NULL, ffi.NULL))
+    count = new("int64_t *")
+    _core.check(lib.unda_element_cubature(shape, degree, count, _core.NULL, _core.NULL))
     points, weights = np.empty((count[0], 3)), np.empty(count[0])
     to = (_core.pointer(points, writable=True), _core.pointer(weights, writable=True))
     _core.check(lib.unda_element_cubature(shape, degree, count, *to))

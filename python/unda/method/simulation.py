@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from .. import _core
 from .._check import flag, integer, number
-from .._core import ffi, lib
+from .._core import lib, new
 from ..errors import AccuracyWarning, ArgumentError, UnstableError, warn
 from ..io.pictures import Pictures
 from ._run_control import Interruptible, Progress, alone
@@ -133,7 +133,7 @@ class Simulation(Solver, Pictures):
     @alone
     def energy(self) -> float:
         """Return the energy of the state [J]."""
-        out = ffi.new("double *")
+        out = new("double *")
         _core.check(lib.unda_solver_energy(self._live(), out))
         return float(out[0])
 
@@ -249,7 +249,7 @@ class Simulation(Solver, Pictures):
 
     def _refuse_lost(self) -> None:
         """Raise if the device was lost: the cause of a state that is half set, and of samples that lack."""
-        _core.check(lib.unda_solver_energy(self._live(), ffi.new("double *")))
+        _core.check(lib.unda_solver_energy(self._live(), new("double *")))
 
     def _advance(self, n: int, ahead: _Ahead | None = None) -> None:
         """Run n steps in one call of the library; ahead: what they need."""

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from .. import _core
 from .._check import integer
-from .._core import ffi, lib
+from .._core import lib, new
 from ..errors import ArgumentError, ForkError, OutOfMemoryError
 from ..limits import device_info
 from ..problem.incident import PlaneWave
@@ -35,7 +35,7 @@ _alive: weakref.WeakSet[Solver] = weakref.WeakSet()
 
 def forecast(mesh: Any, options: Any) -> dict[str, int]:
     """Return the bytes that a solver with these options would take; mesh: the library's, or NULL."""
-    bytes_ = ffi.new("int64_t[2]")
+    bytes_ = new("int64_t[2]")
     _core.check(lib.unda_solver_forecast(mesh, options, bytes_, bytes_ + 1))
     return {"host": int(bytes_[0]), "device": int(bytes_[1])}
 
@@ -98,7 +98,9 @@ class Solver:
 
     # ---- creation ----
 
-    def _start_solver(self, medium: Medium, options: Any, allow_unstable: bool, mesh: Any = ffi.NULL) -> None:
+    def _start_solver(
+        self, medium: Medium, options: Any, allow_unstable: bool, mesh: Any = _core.NULL
+    ) -> None:
         """Make the C solver; mesh: the library's."""
         self.medium, self.fields = medium, tuple(medium.fields)
         self._guard = Alone()
@@ -111,7 +113,7 @@ class Solver:
         self._waves: list[Any] = []  # each plane wave, and more
         self._receivers: list[Receivers] = []
         self._channels: list[Channels] = []  # of each
-        self._adding: tuple[Any, Any] = ffi.new("int32_t *", -1), ()  # see _settle
+        self._adding: tuple[Any, Any] = new("int32_t *", -1), ()  # see _settle
         _alive.add(self)
 
     def _take_dt(self, allow_unstable: bool) -> None:
@@ -200,7 +202,7 @@ class Solver:
     def _add_point_source(self, source: Source) -> None:
         terms, amplitude = self._source_terms(source)
         self._refuse_amplitude(source, amplitude)
-        given, index = _core.new_struct("unda_source", **terms), ffi.new("int32_t *", -1)
+        given, index = _core.new_struct("unda_source", **terms), new("int32_t *", -1)
         self._settle()
         self._adding = index, ((self._sources, (source, amplitude)),)
         _core.check(lib.unda_solver_add_source(self._live(), given, index))
@@ -272,7 +274,7 @@ class Solver:
         every = integer("every", every, 1, 2**31 - 1)
         if name is not None and not isinstance(name, str):
             raise ArgumentError(f"name is {name!r}, expected a string")
-        group = ffi.new("int32_t *", -1)
+        group = new("int32_t *", -1)
         given = _core.new_struct(
             "unda_receivers", num_point=len(array), every=every, num_field=len(channels.numbers),
             fields=channels.numbers, **placed,
@@ -312,7 +314,7 @@ class Solver:
         handler of a signal may raise, or save the simulation, between any two lines.
         """
         self._settle()
-        step, count = ffi.new("int64_t *"), ffi.new("int64_t *")
+        step, count = new("int64_t *"), new("int64_t *")
         for i, (receivers, channels) in enumerate(zip(self._receivers, self._channels, strict=True)):
             shape = (len(receivers.points), len(channels.numbers))
             most = int(max(1, CHUNK_BYTES // (8 * max(1, shape[0] * shape[1]))))
@@ -332,7 +334,7 @@ class Solver:
     def close(self) -> None:
         """Free the solver; receivers stay readable."""
         if self._handle is not None:
-            ffi.release(self._handle)
+            _core.release(self._handle)
             self._handle = None
 
     def __enter__(self) -> Any:
