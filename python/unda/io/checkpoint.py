@@ -7,7 +7,7 @@ here: the files themselves (_hdf.py), what a simulation is (dg.py, receiver.py).
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,10 @@ from ..problem.medium import Acoustic, Elastic, Maxwell
 from ..problem.mesh import Mesh
 from ..problem.source import Source
 from . import _hdf
+
+if TYPE_CHECKING:
+    from ..method.dg import DG
+    from ..method.fd import FD
 
 __all__ = ["load", "load_receivers", "save", "save_receivers"]
 
@@ -182,7 +186,7 @@ def save(sim: Any, path: Any) -> None:
     _hdf.write(path, "simulation", fill)
 
 
-def load(path: Any, *, device: str | None = None) -> Any:
+def load(path: Any, *, device: str | None = None) -> DG | FD:
     """Make the simulation again that `sim.save` wrote; it continues as if it had never stopped.
 
     Parameters

@@ -6,7 +6,7 @@ Not here: those of one method (dg.py, fd.py), devices (limits.py).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,9 +16,19 @@ from .._core import lib
 from ..errors import ArgumentError
 from ..limits import choose_device, device_number
 
-__all__ = ["PRECISIONS", "choice", "common_options", "kernel_choice", "kernel_parts", "kernels", "precision"]
+__all__ = [
+    "PRECISIONS",
+    "Precision",
+    "choice",
+    "common_options",
+    "kernel_choice",
+    "kernel_parts",
+    "kernels",
+    "precision",
+]
 
 PRECISIONS = ("float32", "float64")
+Precision = Literal["float32", "float64"] | np.dtype[Any] | type[np.floating[Any]]
 
 
 def choice(name: str, value: Any, choices: Sequence[str]) -> int:

@@ -6,7 +6,7 @@ Sets up a problem. Not here: running it (simulation.py), numerics (csrc/dg, cuda
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..limits import choose_device
 from ..problem.boundary import Boundaries
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
-from ._options import PRECISIONS, choice, common_options, kernel_choice
+from ._options import PRECISIONS, Precision, choice, common_options, kernel_choice
 from .mesh_simulation import MeshSimulation
 from .solver import forecast
 
@@ -92,20 +92,20 @@ class DG(MeshSimulation):
         *,
         degree: int = 4,
         boundary: Mapping[str, Any] | None = None,
-        flux: str = "upwind",
-        integrator: str = "lsrk4",
+        flux: Literal["upwind", "central"] = "upwind",
+        integrator: Literal["lsrk4", "ab3"] = "lsrk4",
         dt: float | None = None,
         cfl: float = 0.9,
         sample_dt: float | None = None,
-        dtype: Any = "float32",
+        dtype: Precision = "float32",
         device: str = "auto",
         threads: int | None = None,
         allow_unstable: bool = False,
-        kernel: str = "auto",
+        kernel: Literal["auto", "fused", "node"] = "auto",
         kernel_options: Mapping[str, int] | None = None,
         tune: bool = False,
     ) -> None:
-        numerics = {"degree": degree, "flux": flux, "integrator": integrator, "dtype": dtype}
+        numerics: dict[str, Any] = {"degree": degree, "flux": flux, "integrator": integrator, "dtype": dtype}
         if flag("tune", tune):
             if kernel != "auto" or kernel_options:
                 raise ArgumentError("tune=True chooses kernel and kernel_options; leave both out")
@@ -146,15 +146,15 @@ class DG(MeshSimulation):
         *,
         degree: int = 4,
         boundary: Mapping[str, Any] | None = None,
-        flux: str = "upwind",
-        integrator: str = "lsrk4",
+        flux: Literal["upwind", "central"] = "upwind",
+        integrator: Literal["lsrk4", "ab3"] = "lsrk4",
         dt: float | None = None,
         cfl: float = 0.9,
         sample_dt: float | None = None,
-        dtype: Any = "float32",
+        dtype: Precision = "float32",
         device: str = "auto",
         threads: int | None = None,
-        kernel: str = "auto",
+        kernel: Literal["auto", "fused", "node"] = "auto",
         kernel_options: Mapping[str, int] | None = None,
     ) -> tuple[Any, np.ndarray, Boundaries, str]:
         """Return the library's options, the materials (num_elem, num_material), boundaries and device."""

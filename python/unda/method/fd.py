@@ -7,7 +7,7 @@ cuda/fd), grids (grid.py).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ..problem.grid import Block, Grid
 from ..problem.layer import CPML, Damping
 from ..problem.layer_rule import choose
 from ..problem.medium import Medium
-from ._options import PRECISIONS, common_options, kernel_choice
+from ._options import PRECISIONS, Precision, common_options, kernel_choice
 from .fd_scheme import Scalar, scheme_of
 from .fd_sides import code_of, conditions, flat_axes, frequency_of, stretch_of
 from .fluid_walls import let_fluids_slide
@@ -125,17 +125,17 @@ class FD(GridSimulation):
         medium: Medium,
         *,
         order: int = 4,
-        scheme: str = "scalar",
+        scheme: Literal["scalar", "staggered"] = "scalar",
         boundary: Mapping[str, Any] | None = None,
         fmax: float | None = None,
         layer: str = "auto",
         dt: float | None = None,
         cfl: float = 0.9,
         sample_dt: float | None = None,
-        dtype: Any = "float32",
+        dtype: Precision = "float32",
         device: str = "auto",
         threads: int | None = None,
-        kernel: str = "auto",
+        kernel: Literal["auto", "step", "tiled", "diamond"] = "auto",
         kernel_options: Mapping[str, int] | None = None,
         window: str | int | None = "auto",
         tune: bool = False,
@@ -193,17 +193,17 @@ class FD(GridSimulation):
         medium: Medium,
         *,
         order: int = 4,
-        scheme: str = "scalar",
+        scheme: Literal["scalar", "staggered"] = "scalar",
         boundary: Mapping[str, Any] | None = None,
         fmax: float | None = None,
         layer: str = "auto",
         dt: float | None = None,
         cfl: float = 0.9,
         sample_dt: float | None = None,
-        dtype: Any = "float32",
+        dtype: Precision = "float32",
         device: str = "auto",
         threads: int | None = None,
-        kernel: str = "auto",
+        kernel: Literal["auto", "step", "tiled", "diamond"] = "auto",
         kernel_options: Mapping[str, int] | None = None,
         window: str | int | None = "auto",
     ) -> tuple[Any, Any, dict[str, Any], Scalar, str]:

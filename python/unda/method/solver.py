@@ -9,7 +9,7 @@ import os
 import platform
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,9 @@ from ..problem.source import Source
 from ._options import kernel_parts
 from ._run_control import Alone, alone
 from .receiver import Channels, Receivers
+
+if TYPE_CHECKING:
+    from typing import Self
 
 __all__ = ["CHUNK_BYTES", "Solver", "forecast"]
 
@@ -337,7 +340,7 @@ class Solver:
             _core.release(self._handle)
             self._handle = None
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:

@@ -29,7 +29,7 @@ from ._options import PRECISIONS, kernels
 __all__ = ["tuned", "tuned_grid"]
 
 Plan = dict[str, int]
-Choice = tuple[str, Plan | None]
+Choice = tuple[Any, Plan | None]  # a name of the table, and parts
 
 # Other values to try of a part, by what the library says of it.
 _OTHERS: dict[int, Callable[[int], tuple[int, ...]]] = {
@@ -234,7 +234,7 @@ def _mesh_key(mesh: Any, medium: Any, device: str, keywords: Mapping[str, Any]) 
 def tuned_grid(
     method: Any, grid: Any, medium: Any, device: str, kernel: str, fixed: Mapping[str, int] | None,
     **keywords: Any,
-) -> tuple[str, Mapping[str, int] | None]:  # fmt: skip
+) -> tuple[Any, Mapping[str, int] | None]:  # fmt: skip
     """Return (kernel, kernel_options) for `FD` on a device; what the user fixed stays."""
     if device == "cpu":
         _core.logger.info("tune=True: there is nothing to choose on the CPU")
