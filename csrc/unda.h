@@ -226,6 +226,7 @@ typedef enum unda_physics { UNDA_ACOUSTIC = 0, UNDA_ELASTIC = 1, UNDA_MAXWELL = 
 typedef enum unda_precision { UNDA_FLOAT32 = 0, UNDA_FLOAT64 = 1 } unda_precision;
 typedef enum unda_flux { UNDA_UPWIND = 0, UNDA_CENTRAL = 1 } unda_flux;
 typedef enum unda_integrator { UNDA_LSRK4 = 0, UNDA_AB3 = 1 } unda_integrator;
+
 /* Something about a kernel that may be chosen: "rows", "tile", ... unda_kernel_get lists them. */
 typedef struct unda_part {
     char name[16];
@@ -240,12 +241,13 @@ typedef enum unda_boundary {
     UNDA_BOUNDARY_ABSORBING = 0, /* outgoing waves leave: upwind flux with a zero outer state */
     UNDA_BOUNDARY_RIGID = 1,     /* acoustic: normal velocity zero */
     UNDA_BOUNDARY_FREE = 2,      /* acoustic, elastic: pressure, traction zero */
-    UNDA_BOUNDARY_FIXED = 3,     /* elastic: velocity zero */
-    UNDA_BOUNDARY_SYMMETRY = 4,  /* elastic: normal velocity and shear traction zero */
-    UNDA_BOUNDARY_PEC = 5,       /* Maxwell: tangential electric field zero */
-    UNDA_BOUNDARY_PMC = 6,       /* Maxwell: tangential magnetic field zero */
-    UNDA_BOUNDARY_EXACT = 7,     /* outer state given at every stage time, see unda_drive */
-    UNDA_BOUNDARY_PERIODIC = 8   /* FD, both sides of an axis */
+    UNDA_BOUNDARY_FIXED =
+        3, /* elastic: velocity zero; FD: of a fluid, too, which would slide: see SYMMETRY */
+    UNDA_BOUNDARY_SYMMETRY = 4, /* elastic: normal velocity and shear traction zero */
+    UNDA_BOUNDARY_PEC = 5,      /* Maxwell: tangential electric field zero */
+    UNDA_BOUNDARY_PMC = 6,      /* Maxwell: tangential magnetic field zero */
+    UNDA_BOUNDARY_EXACT = 7,    /* outer state given at every stage time, see unda_drive */
+    UNDA_BOUNDARY_PERIODIC = 8  /* FD, both sides of an axis */
 } unda_boundary;
 
 /* A regular grid and how it is differenced. Nodes of absorbing layers lie outside the user's. Copied. */
@@ -561,6 +563,7 @@ typedef enum unda_tuned {
     UNDA_TUNED_BY_HALF = 2, /* n / 2, 2 n */
     UNDA_TUNED_BOTH = 3     /* n - 1, n + 1, 2 n */
 } unda_tuned;
+
 /* A kernel that a method has on a kind of device, and what may be chosen about it. */
 typedef struct unda_kernel_info {
     int64_t size_bytes;
@@ -572,7 +575,8 @@ typedef struct unda_kernel_info {
     int32_t tuned[UNDA_MAX_PART];                    /* unda_tuned */
 } unda_kernel_info;
 /* Kernel number index of the options' method, scheme and device; of the options nothing else matters.
- * UNDA_ERR_ARG where index is not within 0 .. num_kernel - 1, or nothing can be chosen. No device is needed. */
+ * UNDA_ERR_ARG where index is not within 0 .. num_kernel - 1. No device is needed. DG on the CPU takes the names
+ * of the CUDA kernels and leaves them alone. */
 UNDA_API unda_status unda_kernel_get(const unda_solver_options *options, int32_t index,
                                      unda_kernel_info *info);
 
