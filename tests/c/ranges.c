@@ -38,6 +38,8 @@ static unda_status run_to(const unda_solver_options *options, int64_t border, do
         int64_t all = border * split.base.block(rig.solver);
         dg_tables(rig.solver)->integration.num_border = all < NUM_ELEM ? all : NUM_ELEM;
     }
+    for (int64_t i = 0; status == UNDA_OK && i < MAX_TIME * rig.info.num_exact * NUM_FIELD; i++)
+        rig.outer[i] = (double)(i % 7);
     status = status == UNDA_OK ? rig_use(&rig, 3) : status;
     int64_t all[NUM_ELEM];
     for (int i = 0; i < NUM_ELEM; i++)

@@ -84,10 +84,12 @@ unda_status rig_step(struct rig *rig, int64_t num_step)
 static unda_status add_points(struct rig *rig)
 {
     enum { MAX_CELL = 64 };
-    static const double points[2][3] = {{0.5, 0.5, 0.5}, {0.8, 0.1, 0.2}}, rates[MAX_CELL * NUM_FIELD] = {1};
+    static const double points[2][3] = {{0.5, 0.5, 0.5}, {0.8, 0.1, 0.2}};
     static const int32_t fields[2][NUM_FIELD] = {{0}, {3, 1, 5, 14}}; /* dvx/dx, dvy/dz */
     int64_t first[3], elem[MAX_CELL], alone[2];
-    double places[3 * MAX_CELL], weights[MAX_CELL], barycentric[2][4];
+    double places[3 * MAX_CELL], weights[MAX_CELL], barycentric[2][4], rates[MAX_CELL * NUM_FIELD];
+    for (int i = 0; i < MAX_CELL * NUM_FIELD; i++)
+        rates[i] = 1;
     const unda_shared shared = {.size_bytes = sizeof shared,
                                 .num_point = 2,
                                 .max_cell = MAX_CELL,
