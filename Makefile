@@ -34,7 +34,7 @@ SOURCES := $(filter-out $(REALS),$(wildcard csrc/*/*.c))
 OBJECTS := $(REALS:csrc/%.c=$(BUILD)/%_f32.o) $(REALS:csrc/%.c=$(BUILD)/%_f64.o) \
            $(SOURCES:csrc/%.c=$(BUILD)/%.o)
 
-.PHONY: help lib library flags objects venv demo test test-slow test-gpu mutate bits sanitize bench \
+.PHONY: help lib library flags objects venv demo unit test test-slow test-gpu mutate bits sanitize bench \
         format lint check clean prerequisites gpu-lib FORCE
 
 help: ## this list
@@ -138,6 +138,10 @@ demo: .venv/demo ## install unda in .venv and run examples/first_wave.py
 	MPLBACKEND=Agg .venv/bin/python examples/first_wave.py
 
 PYTEST := OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n 2
+
+unit: .venv/test ## half of the tests in half a minute: nothing is compiled but the library
+	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
+	$(PYTEST) $(patsubst %,tests/%.py,$(shell cat tests/unit.txt)) $(ARGS)
 
 test: .venv/test ## the default tests (5 to 6 minutes on 2 cores)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
