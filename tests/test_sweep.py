@@ -199,6 +199,25 @@ def test_interrupted_it_goes_on_where_it_stopped(tmp_path, thread):
     assert [r.cached for r in again] == [True, True]
 
 
+def test_interrupted_while_cases_are_handed_out_the_rest_is_dropped(tmp_path, monkeypatch):
+    """40 cases of 0.2 s are handed out when Ctrl-C comes; those that wait in line do not run."""
+
+    class Interrupted(futures.ProcessPoolExecutor):
+        num = 0
+
+        def submit(self, *args, **options):
+            self.num += 1
+            if self.num > 40:
+                raise KeyboardInterrupt
+            return super().submit(*args, **options)
+
+    monkeypatch.setattr(futures, "ProcessPoolExecutor", Interrupted)
+    cases = [{"folder": str(tmp_path), "i": i} for i in range(2, 100)]
+    with pytest.raises(KeyboardInterrupt):
+        unda.sweep(sweep_cases.interrupt_the_sweep, cases, devices="cpu", workers=1, cache=tmp_path / "cache")
+    assert len(list((tmp_path / "cache").glob("*.pkl"))) < 40
+
+
 def alive(pid):
     """Say whether a process runs; one that nobody has asked about is none."""
     try:

@@ -19,6 +19,7 @@ from concurrent.futures import (
 )
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -267,15 +268,18 @@ class _Job:
     shown: Cases
     complained: bool = False
 
-    def gather(self, pool: Executor, futures: dict[Future[_Outcome], int]) -> list[int]:
-        """Take results as they come; on an interruption drop what has not begun.
+    def gather(self, begin: Callable[[int], Future[_Outcome]], cases: list[int]) -> list[int]:
+        """Begin cases, and take results as they come; on an interruption drop what has not begun.
 
         Returns the cases that ended with a process, which need not be their own fault.
         """
         fell = []
+        futures: dict[Future[_Outcome], int] = {}
         ended: SimpleQueue[Future[_Outcome]] = SimpleQueue()
         try:
-            for future in futures:
+            for i in cases:
+                future = begin(i)
+                futures[future] = i
                 future.add_done_callback(ended.put)
             for _ in futures:
                 future = _next(ended)
@@ -327,10 +331,10 @@ def _on_cpus(job: _Job, left: list[int], places: list[str], workers: int | None)
         return pool.submit(_call, job.function, job.results[i].case, device, job.cache)
 
     with _omp_threads(max(1, cores // num)), processes(num) as pool:
-        fell = job.gather(pool, {begin(pool, i): i for i in left})
+        fell = job.gather(partial(begin, pool), left)
         for i in sorted(fell) if len(left) > 1 else []:  # each alone: a dead process takes only its own case
             with processes(1) as alone:
-                job.gather(alone, {begin(alone, i): i})
+                job.gather(partial(begin, alone), [i])
 
 
 def _on_gpus(job: _Job, left: list[int], places: list[str], workers: int | None) -> None:
@@ -348,4 +352,4 @@ def _on_gpus(job: _Job, left: list[int], places: list[str], workers: int | None)
             free.put(place)
 
     with ThreadPoolExecutor(num) as pool:
-        job.gather(pool, {pool.submit(call, job.results[i].case): i for i in left})
+        job.gather(lambda i: pool.submit(call, job.results[i].case), left)
