@@ -62,7 +62,9 @@ def check_bench(tmp_path, device, kernels, physics="acoustic"):
         assert row["gdof_per_second"] == pytest.approx(dof / row["ms"] / 1e6)
         # ab3: five arrays of four bytes a degree of freedom, and the tables
         assert row["gbytes_per_second"] > 20 * row["gdof_per_second"]
-        assert 0 < row["percent_of_limit"] < np.inf  # the limit is measured, beside whatever else runs
+        limits = result["limits"]  # measured beside whatever else runs: a step may well pass them
+        parts = (1e9 * row["gflops"] / limits["fma32"], 1e9 * row["gbytes_per_second"] / limits["copy"])
+        assert row["percent_of_limit"] == pytest.approx(100 * max(parts)) and min(parts) > 0
     assert path.with_suffix(".png").stat().st_size > 5000
     return result
 

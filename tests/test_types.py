@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("mypy")
 ROOT = Path(__file__).parent.parent
 RIGHT = """\
 import unda
@@ -44,7 +43,9 @@ def wrong_lines(folder, text):
     places = {"MYPYPATH": ROOT / "python", "MYPY_CACHE_DIR": ROOT / "build" / "mypy"}
     environment = os.environ | {name: str(place) for name, place in places.items()}
     command = [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "script.py"]
-    found = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True).stdout
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    found = done.stdout
+    assert found.splitlines()[-1:] and found.splitlines()[-1].startswith(("Found", "Success")), done.stderr
     return sorted({int(line.split(":")[1]) for line in found.splitlines() if line.startswith("script.py:")})
 
 
