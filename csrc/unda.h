@@ -556,7 +556,8 @@ typedef struct unda_limits {
 /* Measures a device (UNDA_DEVICE_CPU with the given threads, 0 for all) in about a second. */
 UNDA_API unda_status unda_device_limits(int32_t device, int32_t threads, unda_limits *limits);
 
-/* What a tuner tries beside n. */
+/* What a tuner tries beside n, a part at a time. Parts of grids' kernels are UNDA_TUNED_NOT: they go together,
+ * and `tune=True` of Python knows how. */
 typedef enum unda_tuned {
     UNDA_TUNED_NOT = 0,
     UNDA_TUNED_BY_ONE = 1,  /* n - 1, n + 1 */
@@ -575,8 +576,8 @@ typedef struct unda_kernel_info {
     int32_t tuned[UNDA_MAX_PART];                    /* unda_tuned */
 } unda_kernel_info;
 /* Kernel number index of the options' method, scheme and device; of the options nothing else matters.
- * UNDA_ERR_ARG where index is not within 0 .. num_kernel - 1. No device is needed. DG on the CPU takes the names
- * of the CUDA kernels and leaves them alone. */
+ * UNDA_ERR_ARG where index is not within 0 .. num_kernel - 1. No device is needed. DG on the CPU takes the
+ * names of the CUDA kernels and leaves them alone. */
 UNDA_API unda_status unda_kernel_get(const unda_solver_options *options, int32_t index,
                                      unda_kernel_info *info);
 

@@ -300,8 +300,8 @@ static void destroy(unda_solver *s)
 
 static const struct kernel step_kernel = {"step",
                                           3,
-                                          {{"rows", 1, 16, UNDA_TUNED_BY_HALF},
-                                           {"planes", 1, INT32_MAX, UNDA_TUNED_BY_HALF},
+                                          {{"rows", 1, 16, UNDA_TUNED_NOT},
+                                           {"planes", 1, INT32_MAX, UNDA_TUNED_NOT},
                                            {"levels", 1, MOST_GIVEN, UNDA_TUNED_NOT}}};
 static const struct kernel *const scalar_kernels[] = {&step_kernel, &diamond_kernel, NULL};
 

@@ -15,9 +15,8 @@ static unda_status check_block(const unda_solver_options *o)
     int threads = rows * (lanes ? lanes : 32);
     if (width > most || width == 3 || threads > 1024 || threads * blocks > 2048)
         FAIL(UNDA_ERR_ARG,
-             "%d rows of %d lanes, width %d, %d blocks an SM, expected up to 1024 threads a block, 2048 an "
-             "SM, "
-             "width 1, 2 .. %d; 0: chosen",
+             "%d rows of %d lanes, width %d, %d blocks an SM, expected up to 1024 threads a block, "
+             "2048 an SM, width 1, 2 .. %d; 0: chosen",
              rows, lanes, width, blocks, most);
     return UNDA_OK;
 }

@@ -187,10 +187,10 @@ static void destroy(unda_solver *s)
 
 static const struct kernel step = {"step",
                                    5,
-                                   {{"rows", 1, 64, UNDA_TUNED_BY_HALF},
-                                    {"planes", 1, INT32_MAX, UNDA_TUNED_BY_HALF},
-                                    {"width", 1, 4, UNDA_TUNED_BY_HALF},
-                                    {"blocks", 1, 16, UNDA_TUNED_BY_ONE},
+                                   {{"rows", 1, 64, UNDA_TUNED_NOT},
+                                    {"planes", 1, INT32_MAX, UNDA_TUNED_NOT},
+                                    {"width", 1, 4, UNDA_TUNED_NOT},
+                                    {"blocks", 1, 16, UNDA_TUNED_NOT},
                                     {"lanes", 16, 64, UNDA_TUNED_NOT}}};
 static const struct kernel *const kernels[] = {&step, NULL};
 

@@ -47,6 +47,11 @@ def precision(dtype: Any) -> int:
     return choice("dtype", name, PRECISIONS)
 
 
+def _is_name(name: Any) -> bool:
+    """Say whether the library can have something of that name."""
+    return isinstance(name, str) and 0 < len(name) < 16 and name.isascii() and name.isprintable()
+
+
 def kernel_choice(kernel: Any, options: Mapping[str, int] | None) -> dict[str, Any]:
     """Return ``kernel`` and ``kernel_options`` as the library takes them, which knows the names."""
     if not isinstance(kernel, str):
@@ -54,8 +59,7 @@ def kernel_choice(kernel: Any, options: Mapping[str, int] | None) -> dict[str, A
     if options is not None and not isinstance(options, Mapping):
         raise ArgumentError(f"kernel_options is {options!r}, expected a dict")
     parts = [(name, integer(str(name), value, 0, 2**31 - 1)) for name, value in (options or {}).items()]
-    long = [name for name in (kernel, *dict(parts)) if not isinstance(name, str) or len(name.encode()) > 15]
-    if long or len(parts) > lib.UNDA_MAX_PART:
+    if len(parts) > lib.UNDA_MAX_PART or not all(_is_name(name) for name in (kernel, *dict(parts))):
         raise ArgumentError(f"kernel is {kernel!r}, kernel_options {options!r}: there are no such names")
     return {
         "kernel": kernel.encode(),
