@@ -1,5 +1,6 @@
 /* dg.h: nodal discontinuous Galerkin on affine elements (Hesthaven & Warburton 2008): tables of both engines.
- * Next: dg.c (tables), dt.c (stable step), space/ (elements), dg_cpu.inc.h (CPU stage), dg_cuda.c and cuda/dg (CUDA stage). */
+ * Next: dg.c (tables), dt.c (stable step), space/ (elements), dg_cpu.inc.h (CPU stage), dg_cuda.c and cuda/dg
+ * (CUDA stage). */
 #ifndef UNDA_DG_H
 #define UNDA_DG_H
 

@@ -1,5 +1,5 @@
-/* tet_affine.c: geometry of affine tetrahedra, in float64, relative to each element's first vertex, so that large
- * coordinates cost no digits. Not here: what kernels do with it (cuda/space/tet_affine.h). */
+/* tet_affine.c: geometry of affine tetrahedra, in float64, relative to each element's first vertex, so that
+ * large coordinates cost no digits. Not here: what kernels do with it (cuda/space/tet_affine.h). */
 #include "space.h"
 
 #include <math.h>

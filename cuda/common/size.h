@@ -1,5 +1,5 @@
-/* size.h: SIZE_IS stands after a struct that host and device share: both compilers check that they lay it out in
- * so many bytes. */
+/* size.h: SIZE_IS stands after a struct that host and device share: both compilers check that they lay it out
+ * in so many bytes. */
 #ifndef UNDA_SIZE_H
 #define UNDA_SIZE_H
 

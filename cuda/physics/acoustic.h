@@ -7,8 +7,8 @@
  * (cuda/dg, csrc/dg).
  *
  * In reference coordinates r_1..r_3 of an element, G[j] = grad r_j, the products take u = (p, w_1, w_2, w_3),
- * w_j = G[j].v, and give acc = (sum_j D_j w_j, D_1 p, D_2 p, D_3 p): see cuda/space. At a face stands a vector m
- * along the outward normal, of any length; traces are p and m.v.
+ * w_j = G[j].v, and give acc = (sum_j D_j w_j, D_1 p, D_2 p, D_3 p): see cuda/space. At a face stands a vector
+ * m along the outward normal, of any length; traces are p and m.v.
  *
  * Flux, exact solution of the Riemann problem, d = (+) - (-), Z = rho c (Wilcox et al. 2010):
  *   vn* - vn- = (Z+ dvn - dp) / (Z- + Z+),    p* - p- = -Z- (vn* - vn-).

@@ -1,6 +1,6 @@
-/* tet_affine.h: what is special about affine tetrahedra: derivatives in reference coordinates, faces, and where
- * lifted jumps go. Included after a physics (cuda/physics), whose FN, VAL, REAL and DEVICE it uses, as often as
- * that. Not here: equations and fluxes (cuda/physics), loops over nodes (cuda/dg, csrc/dg).
+/* tet_affine.h: what is special about affine tetrahedra: derivatives in reference coordinates, faces, and
+ * where lifted jumps go. Included after a physics (cuda/physics), whose FN, VAL, REAL and DEVICE it uses, as
+ * often as that. Not here: equations and fluxes (cuda/physics), loops over nodes (cuda/dg, csrc/dg).
  *
  * Coordinates r_1..r_3 have constant gradients G[j] = grad r_j [1/m] and edges e_j = dx/dr_j, with
  * det = e_1.(e_2 x e_3) of either sign. Face f lies opposite vertex f; its outward normal, as long as
