@@ -70,32 +70,29 @@ template <int N> static __device__ __forceinline__ void load_constant(REAL *to, 
     }
 }
 
+/* To global memory. __stcs keeps a vector whole, of which a plain assignment may become a store a word, and
+ * lets what is read again soon stay in L2: 1 % (benchmarks/NOTES.md). */
 template <int N> static __device__ __forceinline__ void store_vector(REAL *to, const REAL *from)
 {
+    typedef typename wide<REAL>::quad type;
     constexpr int STEP = 16 / sizeof(REAL);
     if constexpr (N % STEP == 0) {
 #pragma unroll
         for (int i = 0; i < N; i += STEP) {
-            quad part;
+            type part;
 #pragma unroll
             for (int k = 0; k < STEP; k++)
-                part.v[k] = from[i + k];
-            *(quad *)(to + i) = part;
+                ((REAL *)&part)[k] = from[i + k];
+            __stcs((type *)(to + i), part);
         }
-    } else if constexpr (N * sizeof(REAL) % 8 == 0) {
-        constexpr int HALF = 8 / sizeof(REAL);
+    } else if constexpr (N % 2 == 0 && sizeof(REAL) == 4) {
 #pragma unroll
-        for (int i = 0; i < N; i += HALF) {
-            pair part;
-#pragma unroll
-            for (int k = 0; k < HALF; k++)
-                part.v[k] = from[i + k];
-            *(pair *)(to + i) = part;
-        }
+        for (int i = 0; i < N; i += 2)
+            __stcs((float2 *)(to + i), make_float2((float)from[i], (float)from[i + 1]));
     } else {
 #pragma unroll
         for (int i = 0; i < N; i++)
-            to[i] = from[i];
+            __stcs(to + i, from[i]);
     }
 }
 
