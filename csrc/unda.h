@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 17 };
+enum { UNDA_ABI = 18 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -389,11 +389,12 @@ UNDA_API unda_status unda_solver_set_material(unda_solver *solver, int64_t first
 UNDA_API unda_status unda_solver_set_clock(unda_solver *solver, double t0, int64_t step, int32_t history);
 UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t *history);
 
-/* A point source: in each of its elements dq/dt += rates delta(x - place) f(t), rates in the field's unit / s
+/* Point sources: in each of the elements of one dq/dt += rates delta(x - place) f(t), rates in the field's unit / s
  * per unit of f and per m3. On a face, edge or vertex take the elements and weights of unda_mesh_share, the
  * rates of each element's material times its weight: in a single one of them delta is up to 14 times less
- * exact. Gives its number in unda_drive.amplitudes. All arrays are borrowed.
- * FD: one cell, elem NULL; the point is spread over 8 nodes an axis (Hicks 2002), beside free and fixed sides
+ * exact. Gives the number of the first one in unda_drive.amplitudes; all are added, or none. All arrays are
+ * borrowed.
+ * FD: one cell a source, elem NULL; the point is spread over 8 nodes an axis (Hicks 2002), beside free and fixed sides
  * of elastic media as a polynomial there needs it, with the slopes that the side gives and the material that
  * is set: the transpose of what receivers read. scalar: in each step p += rates[0] c^2 / (node volume) a,
  * with c of each node and a the amplitude of the step: rates[0] = rho and a = dt (q(t + dt/2) - q(t - dt/2))
@@ -404,10 +405,13 @@ UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t 
  * dt/2) of a current. */
 typedef struct unda_source {
     int64_t size_bytes;
-    int64_t num_cell;
+    int64_t num_cell;     /* of all sources */
     const int64_t *elem;  /* [num_cell]; FD: NULL */
     const double *places; /* [num_cell][3] [m] */
     const double *rates;  /* [num_cell][num_field]; staggered: [num_field + 1] */
+    int64_t num_source;   /* with first: 1 or more */
+    const int64_t *first; /* [num_source + 1], the cells of source i are first[i] .. first[i + 1] - 1, one or
+                             more; NULL: one source in all cells */
 } unda_source;
 UNDA_API unda_status unda_solver_add_source(unda_solver *solver, const unda_source *source, int32_t *index);
 /* An incident wave at num_face faces: face[i] (0..3, opposite that vertex in the order of cells) of element

@@ -159,7 +159,7 @@ int64_t dg_flops(const struct dg *dg, int integrator)
     int jumps = p->num_jump[dg->flux];
     int64_t update = integrator == UNDA_AB3 ? 6 : 4; /* a value */
     return node * (node * p->volume_flops + p->reference_flops + p->num_field * update) +
-           4 * node * (face_node * 2 * jumps + p->spread_flops[dg->flux]) +
+           4 * node * (face_node * 2 * jumps + p->lift_flops[dg->flux]) +
            4 * face_node * p->jump_flops[dg->flux];
 }
 

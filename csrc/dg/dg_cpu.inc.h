@@ -11,12 +11,12 @@
 
 /* ---- what a block knows ---- */
 
-/* Geometry and the material's coefficients; face_coef, frame and what is kept of each face. */
+/* Geometry and the material's coefficients; face_coef, frame and coefficients of the lift of each face. */
 struct FN(block) {
     VEC record[ELEM_WORDS(NUM_COEF)];
     VEC face_coef[4][NUM_FACE_COEF];
     VEC frame[4][NUM_FRAME];
-    VEC kept[4][NUM_KEPT];
+    VEC lift_coef[4][NUM_LIFT_COEF];
 };
 
 INLINE void FN(load_tables)(const struct dg_args *a, const int64_t *elem, struct FN(block) * b)
@@ -30,7 +30,7 @@ INLINE void FN(load_tables)(const struct dg_args *a, const int64_t *elem, struct
     COMMON.gather(face_coef, 4 * NUM_FACE_COEF, b->face_coef[0]);
     for (int face = 0; face < 4; face++) {
         FN(frame)(b->record, face, b->frame[face]);
-        FN(keep)(b->frame[face], b->face_coef[face], b->kept[face]);
+        FN(lift_coefficients)(b->frame[face], b->face_coef[face], b->lift_coef[face]);
     }
 }
 
@@ -230,7 +230,7 @@ INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a,
             VEC y[ROWS][NUM_JUMP] = {0};
             FN(lift)(t, block, face, s + face * t->num_face_node * NUM_JUMP, y);
             for (int r = 0; r < ROWS; r++)
-                FN(spread)(y[r], face, b->kept[face], acc[r]);
+                FN(apply_lift)(y[r], face, b->lift_coef[face], acc[r]);
         }
         VEC out[ROWS * NUM_FIELD];
         int rows = num_node - block * ROWS < ROWS ? num_node - block * ROWS : ROWS;

@@ -30,7 +30,7 @@ int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols)
     int64_t pad = round_up((banks + lanes - 1) / lanes, cols < quad ? cols : quad) % banks;
     int64_t reals = round_up(dg->space.num_node * (p->num_ref * plan->tile + pad), quad) +
                     round_up(4 * dg->space.num_face_node * (p->num_jump[dg->flux] * plan->tile + pad), quad) +
-                    round_up(4 * p->num_kept * plan->tile, quad);
+                    round_up(4 * p->num_lift_coef * plan->tile, quad);
     return (int)(reals * s->real_bytes);
 }
 

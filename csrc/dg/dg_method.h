@@ -80,7 +80,7 @@ void dg_clear_incident(unda_solver *s);
 void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int32_t *range);
 
 /* points.c */
-unda_status dg_source_new(unda_solver *s, void **source, const unda_source *given);
+unda_status dg_sources_new(unda_solver *s, void **sources, const unda_source *given);
 void dg_source_free(void *source);
 /* All sources by element; *parts is array_free'd. range[block]: the first part in an element from block *
  * size on. */

@@ -54,32 +54,32 @@ static unda_status check_source(const unda_solver *s, const unda_source *given)
     return UNDA_OK;
 }
 
-static unda_status fill_source(const unda_solver *s, struct dg_source *source, const unda_source *given)
+static unda_status new_source(const unda_solver *s, void **out, const unda_source *given, int64_t first,
+                              int64_t num_cell)
 {
-    int64_t num_field = dg_tables(s)->physics->num_field,
-            num_value = dg_tables(s)->space.num_node * num_field;
-    source->num_cell = given->num_cell;
-    TRY(array_try(&source->elem, given->num_cell, sizeof *source->elem, "source"));
-    TRY(array_try(&source->weight, given->num_cell * num_value, sizeof(double), "source"));
-    for (int64_t i = 0; i < given->num_cell; i++) {
-        source->elem[i] = dg_tables(s)->space.place[given->elem[i]];
-        project(s, source->elem[i], given->places + 3 * i, given->rates + i * num_field,
+    const struct dg *dg = dg_tables(s);
+    int64_t num_field = dg->physics->num_field, num_value = dg->space.num_node * num_field;
+    struct dg_source *source;
+    TRY(array_try(&source, 1, sizeof *source, "source"));
+    *out = source;
+    source->num_cell = num_cell;
+    TRY(array_try(&source->elem, num_cell, sizeof *source->elem, "source"));
+    TRY(array_try(&source->weight, num_cell * num_value, sizeof(double), "source"));
+    for (int64_t i = 0; i < num_cell; i++) {
+        source->elem[i] = dg->space.place[given->elem[first + i]];
+        project(s, source->elem[i], given->places + 3 * (first + i), given->rates + (first + i) * num_field,
                 source->weight + i * num_value);
     }
     return UNDA_OK;
 }
 
-unda_status dg_source_new(unda_solver *s, void **out, const unda_source *given)
+unda_status dg_sources_new(unda_solver *s, void **out, const unda_source *given)
 {
     TRY(check_source(s, given));
-    struct dg_source *source;
-    TRY(array_try(&source, 1, sizeof *source, "source"));
-    unda_status status = fill_source(s, source, given);
-    if (status != UNDA_OK) {
-        dg_source_free(source);
-        return status;
-    }
-    *out = source;
+    if (!given->first)
+        return new_source(s, out, given, 0, given->num_cell);
+    for (int64_t i = 0; i < given->num_source; i++)
+        TRY(new_source(s, &out[i], given, given->first[i], given->first[i + 1] - given->first[i]));
     return UNDA_OK;
 }
 

@@ -57,8 +57,8 @@ static int64_t num_part(const unda_solver *s, const struct diamond_tile *tile, i
 {
     return tile->num_zb * diamond_rows(s, tile) * diamond_stages(s, tile, levels);
 }
-/* Mail of all blocks that run at once, as cuda/fd/diamond_ghosts.h has it. */
-static int64_t mail_bytes(const unda_solver *s, const struct diamond *d)
+/* Mailboxes of all blocks that run at once, as cuda/fd/diamond_ghosts.h has it. */
+static int64_t mailbox_bytes(const unda_solver *s, const struct diamond *d)
 {
     int64_t width = d->tile.step * d->tile.dts, rows = d->tile.step * (2 * d->tile.dts - 1);
     int64_t words = fd_tables(s)->half * (2 * width * width - fd_tables(s)->half * rows) * s->real_bytes / 4;
@@ -91,13 +91,13 @@ unda_status diamond_create(unda_solver *s, struct diamond *d)
     TRY(array_try(&d->due_host, d->tile.levels + 1, 1, "receivers"));
     TRY(gpu_alloc(t->base.gpu, &d->due, d->tile.levels + 1, "receivers"));
     TRY(gpu_alloc(t->base.gpu, &d->progress, 4 * (2 * num_part(s, &d->tile, d->tile.levels) + 1), "towers"));
-    return mail_bytes(s, d) ? gpu_alloc(t->base.gpu, &d->mail, mail_bytes(s, d), "towers") : UNDA_OK;
+    return mailbox_bytes(s, d) ? gpu_alloc(t->base.gpu, &d->mailbox, mailbox_bytes(s, d), "towers") : UNDA_OK;
 }
 
 void diamond_free(unda_solver *s, struct diamond *d)
 {
     diamond_free_lists(s, d);
-    gpu_free(fd_cuda(s)->gpu, d->mail);
+    gpu_free(fd_cuda(s)->gpu, d->mailbox);
     gpu_free(fd_cuda(s)->gpu, d->progress);
     gpu_free(fd_cuda(s)->gpu, d->due);
     array_free(d->due_host);
@@ -129,7 +129,7 @@ static struct diamond_args arguments(const unda_solver *s, const struct diamond 
         .due = POINTER(d->due),
         .ticket = POINTER(d->progress),
         .progress = POINTER(d->progress + 4),
-        .mail = POINTER(d->mail),
+        .mailbox = POINTER(d->mailbox),
         .nx = (int)fd->axis[0].total,
         .ny = (int)fd->axis[1].total,
         .nz = (int)fd->axis[2].total,
@@ -199,8 +199,8 @@ unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t
     /* the ticket, and before the first stage what is known of all towers */
     TRY(gpu_zero_async(t->base.stream, d->progress,
                        4 * (first == 0 ? 2 * num_part(s, &d->tile, levels) + 1 : 1)));
-    if (d->mail)
-        TRY(gpu_zero_async(t->base.stream, d->mail, mail_bytes(s, d)));
+    if (d->mailbox)
+        TRY(gpu_zero_async(t->base.stream, d->mailbox, mailbox_bytes(s, d)));
     struct gpu_shape shape = {
         {parts < most ? parts : most, 1, 1}, {(d->tile.zb + 31) / 32 * 32, 1, 1}, d->tile.shared_bytes};
     return gpu_launch(&d->kernel, t->base.stream, &shape, &a, sizeof a);

@@ -35,37 +35,26 @@ static unda_status upload_columns(unda_solver *s, int64_t num, const int64_t *no
     return status;
 }
 
+static unda_status upload_terms(unda_solver *s, struct diamond *d, const struct fd_terms *terms)
+{
+    int64_t *node;
+    TRY(array_try(&node, terms->num, sizeof *node, "sources"));
+    for (int64_t n = 0; n < terms->num_node; n++)
+        for (int64_t k = terms->first[n]; k < terms->first[n + 1]; k++)
+            node[k] = terms->node[n];
+    unda_status status = upload_columns(s, terms->num, node, &d->source_first, &d->source_z);
+    array_free(node);
+    TRY(status);
+    TRY(gpu_alloc_copy(fd_cuda(s)->stream, &d->source_id, terms->source, 4 * terms->num, "sources"));
+    return fd_cuda_weights(s, &d->source_weight, terms);
+}
+
 unda_status diamond_list_sources(unda_solver *s, struct diamond *d)
 {
-    struct scalar_cuda *t = scalar_cuda(s);
-    struct fd_cuda_term *term;
-    int64_t num, *node = NULL;
-    int32_t *id = NULL;
-    void *weight = NULL;
-    TRY(fd_cuda_list_terms(s, 0, &term, &num));
-    unda_status status = array_try(&node, num, sizeof *node, "sources");
-    if (status == UNDA_OK)
-        status = array_try(&id, num, sizeof *id, "sources");
-    if (status == UNDA_OK)
-        status = array_try(&weight, num, s->real_bytes, "sources");
-    for (int64_t i = 0; i < num && status == UNDA_OK; i++) {
-        node[i] = term[i].node;
-        id[i] = term[i].source;
-        if (s->real_bytes == 4)
-            ((float *)weight)[i] = (float)term[i].weight;
-        else
-            ((double *)weight)[i] = term[i].weight;
-    }
-    if (status == UNDA_OK)
-        status = upload_columns(s, num, node, &d->source_first, &d->source_z);
-    if (status == UNDA_OK)
-        status = gpu_alloc_copy(t->base.stream, &d->source_id, id, 4 * num, "sources");
-    if (status == UNDA_OK)
-        status = gpu_alloc_copy(t->base.stream, &d->source_weight, weight, num * s->real_bytes, "sources");
-    array_free(term);
-    array_free(node);
-    array_free(id);
-    array_free(weight);
+    struct fd_terms terms;
+    TRY(fd_terms_new(s, 0, &terms));
+    unda_status status = upload_terms(s, d, &terms);
+    fd_terms_free(&terms);
     return status;
 }
 

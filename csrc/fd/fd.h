@@ -2,7 +2,8 @@
  * a scheme and its engines offer. Nodes are counted with layers ("padded") unless said otherwise, z fastest.
  * Next: fd_method.c (options), state.c (the state in the user's numbering), material.c, scalar.c and
  * staggered.c (the schemes), stencil.c (weights, stable step), staggered_stable.c (the same in media that
- * vary), layer.c, matched.c, cpml.c, row.c, points.c, point_sources.c, energy.c; scalar_cpu.c ..
+ * vary), layer.c, matched.c, cpml.c, row.c, points.c, point_sources.c,
+ * terms.c, energy.c; scalar_cpu.c ..
  * staggered_cpu.c, the engines. */
 #ifndef UNDA_FD_H
 #define UNDA_FD_H
@@ -106,10 +107,11 @@ struct fd_scheme {
      * the node lies on. */
     unda_status (*check_material)(struct fd *fd, const double *material);
     double (*material)(const struct fd *fd, const double *material, int which, int num_free);
-    /* What a unit of amplitude adds to field f at nodes: multiplies weights, which have the volume in them. */
+    /* What a unit of amplitude adds to field f at nodes, by the rates of each: multiplies weights, which have the
+     * volume in them. */
     int32_t num_rate_more; /* rates of a source beyond one for each field: of the user, then of `join` */
     int32_t num_rate_joined;
-    unda_status (*inject)(unda_solver *s, const double *rates, int f, int64_t num, const int64_t *node,
+    unda_status (*inject)(unda_solver *s, const double *const *rates, int f, int64_t num, const int64_t *node,
                           double *weight);
     unda_status (*energy)(unda_solver *s, double *energy);
     /* NULL: the one known without the medium holds. */
@@ -300,14 +302,8 @@ struct fd_row {
 };
 /* Rows of field f at points [num][3]. */
 unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points, struct fd_row *row);
-/* The node at place `at` of a product's cube, -1 where a weight is 0. */
-static inline int64_t fd_product_node(const struct fd *fd, const struct fd_product *p, int at)
-{
-    int i = at / (POINT_WIDTH * POINT_WIDTH), j = at / POINT_WIDTH % POINT_WIDTH, k = at % POINT_WIDTH;
-    if (p->weight[0][i] == 0 || p->weight[1][j] == 0 || p->weight[2][k] == 0)
-        return -1;
-    return (p->node[0][i] * fd->axis[1].total + p->node[1][j]) * fd->axis[2].total + p->node[2][k];
-}
+/* Nodes of a product's cube [8][8][8], -1 where a weight is 0. */
+void fd_product_nodes(const struct fd *fd, const struct fd_product *p, int64_t *node);
 /* Refuses a point that does not lie on the user's grid. */
 unda_status fd_inside(const struct fd *fd, const double *x, const char *what, int64_t number);
 
@@ -319,9 +315,21 @@ struct fd_source {
     double most;    /* the largest of them */
     int64_t first[FD_MAX_FIELD + 1]; /* where the nodes of each field begin */
 };
-unda_status fd_source_new(unda_solver *s, void **source, const unda_source *given);
+unda_status fd_sources_new(unda_solver *s, void **sources, const unda_source *given);
 void fd_source_free(void *source);
 double fd_source_most(const void *source);
+
+/* terms.c */
+/* What sources add to a field. */
+struct fd_terms {
+    int64_t num_node, num;
+    int64_t *node;   /* [num_node], ascending: place in [total x][total y][total z] */
+    int64_t *first;  /* [num_node + 1]: where the terms of each begin */
+    int32_t *source; /* [num], ascending at each node */
+    double *weight;  /* [num]: added for each unit of that source's amplitude */
+};
+unda_status fd_terms_new(const unda_solver *s, int f, struct fd_terms *terms);
+void fd_terms_free(struct fd_terms *terms);
 
 /* points.c */
 /* Nodes of one field around points of a group of receivers, each once, and what a point takes of these. */

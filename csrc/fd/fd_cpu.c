@@ -70,6 +70,8 @@ void fd_cpu_free(struct fd_cpu *t)
         array_free(t->material[i]);
     array_free(t->amplitude);
     free_samples(t);
+    for (int f = 0; f < FD_MAX_FIELD; f++)
+        fd_terms_free(&t->terms[f]);
 }
 
 static void *array_of(const unda_solver *s, int array)
@@ -185,18 +187,17 @@ static int64_t part_of(const int64_t *node, int64_t first, int64_t last, int64_t
 
 void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t begin, int64_t end)
 {
-    for (int32_t i = 0; i < s->num_source; i++) {
-        const struct fd_source *source = fd_source(s, i);
-        double amplitude = fd_cpu(s)->amplitude[time * s->num_source + i];
-        int64_t first,
-            count = part_of(source->node, source->first[f], source->first[f + 1], begin, end, &first);
-        for (int64_t k = first; k < first + count; k++) {
-            int64_t at = fd_cpu_at(s, source->node[k]);
-            double w = source->weight[k], old = fd_cpu_get(s, array, at);
-            fd_cpu_put(s, array, at,
-                       s->real_bytes == 4 ? fmaf((float)w, (float)amplitude, (float)old)
-                                          : fma(w, amplitude, old));
+    const struct fd_terms *terms = &fd_cpu(s)->terms[f];
+    const double *amplitude = fd_cpu(s)->amplitude + time * s->num_source;
+    int64_t first, count = part_of(terms->node, 0, terms->num_node, begin, end, &first);
+    for (int64_t n = first; n < first + count; n++) {
+        int64_t at = fd_cpu_at(s, terms->node[n]);
+        double value = fd_cpu_get(s, array, at);
+        for (int64_t k = terms->first[n]; k < terms->first[n + 1]; k++) {
+            double w = terms->weight[k], a = amplitude[terms->source[k]];
+            value = s->real_bytes == 4 ? fmaf((float)w, (float)a, (float)value) : fma(w, a, value);
         }
+        fd_cpu_put(s, array, at, value);
     }
 }
 
@@ -274,11 +275,23 @@ unda_status fd_cpu_reserve(unda_solver *s)
     return UNDA_OK;
 }
 
+static unda_status update_terms(unda_solver *s)
+{
+    struct fd_cpu *t = fd_cpu(s);
+    for (int f = 0; f < fd_tables(s)->num_field && t->source_version != s->point_version; f++) {
+        fd_terms_free(&t->terms[f]);
+        TRY(fd_terms_new(s, f, &t->terms[f]));
+    }
+    t->source_version = s->point_version;
+    return UNDA_OK;
+}
+
 unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive)
 {
     struct fd_cpu *t = fd_cpu(s);
     int64_t count = drive->num_time * s->num_source;
     TRY(fd_need_material(s));
+    TRY(update_terms(s));
     TRY(fd_cpu_reserve(s));
     if (count > t->amplitude_room) {
         array_free(t->amplitude);

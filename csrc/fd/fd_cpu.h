@@ -20,6 +20,8 @@ struct fd_cpu {
     void *material[FD_MAX_MATERIAL];
     double *amplitude; /* [time][source] */
     int64_t amplitude_room;
+    struct fd_terms terms[FD_MAX_FIELD];
+    int64_t source_version;         /* of the solver's points that these hold */
     struct fd_cpu_samples *samples; /* of each field of each group */
     int32_t num_samples;
     int64_t point_version; /* of the solver's points that they hold */

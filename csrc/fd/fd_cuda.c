@@ -4,7 +4,7 @@
 
 #include "../base/parallel.h"
 
-enum { PASSAGE_BYTES = 8 << 20 };
+enum { STAGING_BYTES = 8 << 20 };
 
 unda_status fd_cuda_compile(unda_solver *s, const char *const *options)
 {
@@ -40,7 +40,7 @@ void fd_cuda_close(unda_solver *s)
     for (int i = 0; i < FD_MAX_MATERIAL; i++)
         gpu_free(t->gpu, t->material[i]);
     gpu_free(t->gpu, t->bad);
-    gpu_host_free(t->gpu, t->passage);
+    gpu_host_free(t->gpu, t->staging);
     gpu_module_free(t->point_module);
     gpu_stream_free(t->stream);
     gpu_close(t->gpu);
@@ -62,10 +62,10 @@ unda_status fd_cuda_reals(unda_solver *s, gpu_ptr to, const double *from, int64_
 
 /* Bytes of page-locked memory: copies from and to it are several times as fast as others, and a piece of so
  * many takes longer than its launch. Few where the arrays are small: a sixteenth of one. */
-int64_t fd_cuda_passage_bytes(const unda_solver *s)
+int64_t fd_cuda_staging_bytes(const unda_solver *s)
 {
     int64_t row = fd_tables(s)->axis[2].total * s->real_bytes, all = fd_tables(s)->num_node * s->real_bytes;
-    int64_t most = all / 16 < PASSAGE_BYTES ? all / 16 : PASSAGE_BYTES;
+    int64_t most = all / 16 < STAGING_BYTES ? all / 16 : STAGING_BYTES;
     return row > most ? row : most;
 }
 
@@ -79,7 +79,7 @@ static unda_status move_rows(unda_solver *s, int array, const struct fd_box *box
     for (int64_t i = begin; i < end; i = next) {
         int64_t x = box->first[0] + i / num_y, y = box->first[1] + i % num_y;
         gpu_ptr at = base + (gpu_ptr)((x * t->plane + y * t->pitch + box->first[2]) * real);
-        char *host = t->passage + (i - begin) * row;
+        char *host = t->staging + (i - begin) * row;
         next = (i / num_y + 1) * num_y < end ? (i / num_y + 1) * num_y : end;
         TRY(up ? gpu_upload_parts_async(t->stream, at, t->pitch * real, host, row, row, next - i)
                : gpu_download_parts_async(t->stream, host, row, at, t->pitch * real, row, next - i));
@@ -93,17 +93,17 @@ unda_status fd_cuda_box(unda_solver *s, int array, const struct fd_box *box, voi
     int64_t row = box->num[2] * s->real_bytes, num = box->num[0] * box->num[1], next;
     if (num * row == 0)
         return UNDA_OK;
-    if (!t->passage)
-        TRY(gpu_host_alloc(t->gpu, &t->passage, fd_cuda_passage_bytes(s), "planes"));
-    int64_t most = fd_cuda_passage_bytes(s) / row;
+    if (!t->staging)
+        TRY(gpu_host_alloc(t->gpu, &t->staging, fd_cuda_staging_bytes(s), "planes"));
+    int64_t most = fd_cuda_staging_bytes(s) / row;
     int32_t threads = parallel_few(s->options.threads);
     for (int64_t i = 0; i < num; i = next) {
         next = i + most < num ? i + most : num;
         if (in)
-            parallel_copy(t->passage, (const char *)in + i * row, (next - i) * row, threads);
+            parallel_copy(t->staging, (const char *)in + i * row, (next - i) * row, threads);
         TRY(move_rows(s, array, box, i, next, in));
         if (out)
-            parallel_copy((char *)out + i * row, t->passage, (next - i) * row, threads);
+            parallel_copy((char *)out + i * row, t->staging, (next - i) * row, threads);
     }
     return UNDA_OK;
 }

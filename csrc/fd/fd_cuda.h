@@ -35,7 +35,7 @@ struct fd_cuda {
     struct gpu_kernel inject, gather, weigh, find_bad, halve;
     int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
     gpu_ptr array[FD_MAX_FIELD], material[FD_MAX_MATERIAL], bad;
-    char *passage; /* page-locked: what goes to the device or comes back, in pieces */
+    char *staging; /* page-locked: what goes to the device or comes back, in pieces */
     struct fd_cuda_sources source[FD_MAX_FIELD];
     bool by_row; /* points are looked for in rows of y from first_row to end_row - 1 alone */
     int32_t first_row, end_row;
@@ -75,7 +75,7 @@ static inline int64_t fd_cuda_place(const unda_solver *s, int64_t node)
 unda_status fd_cuda_check_memory(const unda_solver *s, const char *more);
 void fd_cuda_close(unda_solver *s); /* frees what is in struct fd_cuda on the device */
 unda_status fd_cuda_compile(unda_solver *s, const char *const *options);
-int64_t fd_cuda_passage_bytes(const unda_solver *s); /* of page-locked memory */
+int64_t fd_cuda_staging_bytes(const unda_solver *s); /* of page-locked memory */
 unda_status fd_cuda_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in);
 unda_status fd_cuda_find_bad(unda_solver *s, int64_t *index);
 unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p);
@@ -90,13 +90,7 @@ unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time);
 unda_status fd_cuda_take(unda_solver *s, int64_t begin);  /* receivers that are due at s->step */
 unda_status fd_cuda_take_all(unda_solver *s, int);        /* every group, due or not, as sample 0 of a call */
 unda_status fd_cuda_fetch(unda_solver *s, int64_t begin); /* after the last step of a call */
-struct fd_cuda_term {
-    int64_t node;
-    int32_t source;
-    double weight;
-};
-/* Terms of all sources of a field by node, then by source; array_free. */
-unda_status fd_cuda_list_terms(const unda_solver *s, int f, struct fd_cuda_term **terms, int64_t *num);
+unda_status fd_cuda_weights(unda_solver *s, gpu_ptr *ptr, const struct fd_terms *terms); /* allocated */
 void fd_cuda_points_free(unda_solver *s);
 
 /* fd_cuda_profile.c */

@@ -93,88 +93,51 @@ static void free_sources(struct fd_cuda *t)
     t->source_version = -1;
 }
 
-static int by_node(const void *a, const void *b)
+unda_status fd_cuda_weights(unda_solver *s, gpu_ptr *ptr, const struct fd_terms *terms)
 {
-    const struct fd_cuda_term *x = a, *y = b;
-    if (x->node != y->node)
-        return (x->node > y->node) - (x->node < y->node);
-    return (x->source > y->source) - (x->source < y->source);
+    TRY(gpu_alloc(fd_cuda(s)->gpu, ptr, terms->num * s->real_bytes, "sources"));
+    return fd_cuda_reals(s, *ptr, terms->weight, terms->num);
 }
 
-unda_status fd_cuda_list_terms(const unda_solver *s, int f, struct fd_cuda_term **out, int64_t *num)
+/* Arrays of places and of where terms begin, as the kernel takes them. */
+static unda_status upload_nodes(unda_solver *s, struct fd_cuda_sources *list, const struct fd_terms *terms,
+                                int64_t *place, int32_t *first)
 {
-    int64_t count = 0;
-    struct fd_cuda_term *term;
-    for (int32_t i = 0; i < s->num_source; i++)
-        count += fd_source(s, i)->first[f + 1] - fd_source(s, i)->first[f];
-    TRY(array_try(&term, count, sizeof *term, "sources"));
-    *num = 0;
-    for (int32_t i = 0; i < s->num_source; i++)
-        for (int64_t k = fd_source(s, i)->first[f]; k < fd_source(s, i)->first[f + 1]; k++)
-            term[(*num)++] = (struct fd_cuda_term){fd_source(s, i)->node[k], i, fd_source(s, i)->weight[k]};
-    qsort(term, (size_t)count, sizeof *term, by_node);
-    *out = term;
+    struct gpu_stream *stream = fd_cuda(s)->stream;
+    for (int64_t n = 0; n < terms->num_node; n++)
+        place[n] = fd_cuda_place(s, terms->node[n]);
+    for (int64_t n = 0; n <= terms->num_node; n++)
+        first[n] = (int32_t)terms->first[n];
+    TRY(gpu_alloc_copy(stream, &list->place, place, 8 * terms->num_node, "sources"));
+    return gpu_alloc_copy(stream, &list->first, first, 4 * (terms->num_node + 1), "sources");
+}
+
+static unda_status upload_terms(unda_solver *s, struct fd_cuda_sources *list, const struct fd_terms *terms)
+{
+    int64_t *place;
+    int32_t *first = NULL;
+    if (terms->num >= INT32_MAX)
+        FAIL(UNDA_ERR_ARG, "sources reach %lld nodes, expected fewer than 2^31", (long long)terms->num);
+    TRY(array_try(&place, terms->num_node, sizeof *place, "sources"));
+    unda_status status = array_try(&first, terms->num_node + 1, sizeof *first, "sources");
+    if (status == UNDA_OK)
+        status = upload_nodes(s, list, terms, place, first);
+    array_free(place);
+    array_free(first);
+    TRY(status);
+    TRY(upload_rows(s, &list->row, terms->num_node, terms->node));
+    TRY(gpu_alloc_copy(fd_cuda(s)->stream, &list->number, terms->source, 4 * terms->num, "sources"));
+    TRY(fd_cuda_weights(s, &list->weight, terms));
+    list->num_node = terms->num_node;
     return UNDA_OK;
-}
-
-static unda_status upload_terms(unda_solver *s, int f, const struct fd_cuda_term *term, int64_t num,
-                                int64_t *place, int32_t *first, int32_t *number, void *weight)
-{
-    struct fd_cuda *t = fd_cuda(s);
-    struct fd_cuda_sources *list = &t->source[f];
-    int64_t node = 0;
-    for (int64_t i = 0; i < num; i++) {
-        if (i == 0 || term[i].node != term[i - 1].node) {
-            place[node] = term[i].node;
-            first[node++] = (int32_t)i;
-        }
-        number[i] = term[i].source;
-        if (s->real_bytes == 4)
-            ((float *)weight)[i] = (float)term[i].weight;
-        else
-            ((double *)weight)[i] = term[i].weight;
-    }
-    first[node] = (int32_t)num;
-    list->num_node = node;
-    TRY(upload_rows(s, &list->row, node, place));
-    for (int64_t i = 0; i < node; i++)
-        place[i] = fd_cuda_place(s, place[i]);
-    TRY(gpu_alloc_copy(t->stream, &list->place, place, 8 * node, "sources"));
-    TRY(gpu_alloc_copy(t->stream, &list->first, first, 4 * (node + 1), "sources"));
-    TRY(gpu_alloc_copy(t->stream, &list->number, number, 4 * num, "sources"));
-    return gpu_alloc_copy(t->stream, &list->weight, weight, num * s->real_bytes, "sources");
 }
 
 static unda_status update_field(unda_solver *s, int f)
 {
-    struct fd_cuda_term *term;
-    int64_t num, *place = NULL;
-    int32_t *first = NULL, *number = NULL;
-    void *weight = NULL;
-    TRY(fd_cuda_list_terms(s, f, &term, &num));
-    unda_status status =
-        num < INT32_MAX ? UNDA_OK
-                        : error_set(UNDA_ERR_ARG, __FILE__, __LINE__,
-                                    "sources reach %lld nodes, expected fewer than 2^31", (long long)num);
-    if (status != UNDA_OK || num == 0) {
-        array_free(term);
-        return status;
-    }
-    if (status == UNDA_OK)
-        status = array_try(&place, num, sizeof *place, "sources");
-    if (status == UNDA_OK)
-        status = array_try(&first, num + 1, sizeof *first, "sources");
-    if (status == UNDA_OK)
-        status = array_try(&number, num, sizeof *number, "sources");
-    if (status == UNDA_OK)
-        status = array_try(&weight, num, s->real_bytes, "sources");
-    if (status == UNDA_OK)
-        status = upload_terms(s, f, term, num, place, first, number, weight);
-    array_free(term);
-    array_free(place);
-    array_free(first);
-    array_free(number);
-    array_free(weight);
+    struct fd_terms terms;
+    TRY(fd_terms_new(s, f, &terms));
+    unda_status status = terms.num ? upload_terms(s, &fd_cuda(s)->source[f], &terms) : UNDA_OK;
+    fd_terms_free(&terms);
     return status;
 }
 

@@ -1,9 +1,9 @@
 /* points.c: receivers of finite differences: the nodes that they need, each once, and their samples. Not
  * here: what a point takes of nodes (row.c), sources (point_sources.c). */
 #include "fd.h"
+#include "node_set.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 unda_status fd_inside(const struct fd *fd, const double *x, const char *what, int64_t number)
@@ -47,38 +47,26 @@ void fd_points_free(void *points)
     array_free(p);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Each node once, ascending; `all` has room for every node of every point. */
+/* Each node once, ascending. all: the nodes of every point. */
 static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const struct fd_row *row, int part,
-                              int64_t *all)
+                              int64_t *all, struct node_set *set)
 {
-    int64_t num = 0;
+    int64_t num = POINT_NODES * n->num_point, number = 0;
     for (int64_t i = 0; i < n->num_point; i++) {
         const struct fd_product *product = &row[n->point[i]].part[part];
         memcpy(n->weight + 3 * POINT_WIDTH * i, product->weight, sizeof product->weight);
-        for (int k = 0; k < POINT_NODES; k++) {
-            int64_t node = fd_product_node(fd, product, k);
-            if (node >= 0)
-                all[num++] = node;
-        }
+        fd_product_nodes(fd, product, all + POINT_NODES * i);
     }
-    qsort(all, (size_t)num, sizeof *all, ascending);
-    for (int64_t i = 0; i < num; i++)
-        if (i == 0 || all[i] != all[n->num_node - 1])
-            all[n->num_node++] = all[i];
+    node_set_span(set, all, num);
+    TRY(node_set_open(set));
+    node_set_add(set, all, num);
+    n->num_node = node_set_count(set);
     TRY(array_try(&n->node, n->num_node, sizeof *n->node, "receivers"));
-    memcpy(n->node, all, (size_t)n->num_node * sizeof *all);
-    for (int64_t i = 0; i < n->num_point; i++)
-        for (int k = 0; k < POINT_NODES; k++) {
-            int64_t node = fd_product_node(fd, &row[n->point[i]].part[part], k);
-            const int64_t *at = bsearch(&node, all, (size_t)n->num_node, sizeof *all, ascending);
-            n->index[POINT_NODES * i + k] = at ? (int32_t)(at - all) : -1;
-        }
+    node_set_list(set, n->node);
+    for (int64_t i = 0; i < num; i++) {
+        number = node_set_number(set, all, i, number);
+        n->index[i] = all[i] < 0 ? -1 : (int32_t)number;
+    }
     return UNDA_OK;
 }
 
@@ -96,7 +84,9 @@ static unda_status fill_nodes(const struct fd *fd, struct fd_nodes *n, int64_t n
     TRY(array_try(&n->index, POINT_NODES * n->num_point, sizeof *n->index, "receivers"));
     TRY(array_try(&n->weight, 3 * POINT_WIDTH * n->num_point, sizeof *n->weight, "receivers"));
     TRY(array_try(&all, POINT_NODES * n->num_point, sizeof *all, "receivers"));
-    unda_status status = list_nodes(fd, n, row, part, all);
+    struct node_set set = {0};
+    unda_status status = list_nodes(fd, n, row, part, all, &set);
+    node_set_free(&set);
     array_free(all);
     return status;
 }

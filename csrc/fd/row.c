@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double RADIUS = 4, SHAPE = 6.31;
+static const double RADIUS = 4, SHAPE = 6.31, I0_SHAPE = 89.276344036462888; /* bessel_i0(SHAPE) */
 /* Nodes of a polynomial at a side: more swing between the last two, fewer are less exact. And the cells
  * beside such a side in which weights of a window are made to sum to 1, from which they are 4e-4 away. */
 enum { SIDED_WIDTH = 6, NEAR = 5, MAX_UNKNOWN = POINT_WIDTH + 2 };
@@ -35,7 +35,7 @@ static double kaiser_sinc(double d)
     double inside = 1 - d * d / (RADIUS * RADIUS);
     if (inside <= 0)
         return 0;
-    return (d == 0 ? 1 : sin(pi * d) / (pi * d)) * bessel_i0(SHAPE * sqrt(inside)) / bessel_i0(SHAPE);
+    return (d == 0 ? 1 : sin(pi * d) / (pi * d)) * bessel_i0(SHAPE * sqrt(inside)) / I0_SHAPE;
 }
 
 static void add_weight(int64_t *node, double *weight, int64_t at, double value)
@@ -220,6 +220,17 @@ static void add_line(const struct fd *fd, int f, int a, double from, int derivat
     for (int i = 0; i < POINT_WIDTH; i++)
         if (weight[i] != 0)
             add_weight(product->node[a], product->weight[a], node[i], factor * weight[i]);
+}
+
+void fd_product_nodes(const struct fd *fd, const struct fd_product *p, int64_t *node)
+{
+    for (int line = 0; line < POINT_WIDTH * POINT_WIDTH; line++) {
+        int i = line / POINT_WIDTH, j = line % POINT_WIDTH;
+        bool any = p->weight[0][i] != 0 && p->weight[1][j] != 0;
+        int64_t first = (p->node[0][i] * fd->axis[1].total + p->node[1][j]) * fd->axis[2].total;
+        for (int k = 0; k < POINT_WIDTH; k++)
+            node[POINT_WIDTH * line + k] = any && p->weight[2][k] != 0 ? first + p->node[2][k] : -1;
+    }
 }
 
 static double side_place(const struct fd_axis *axis, int side)

@@ -99,7 +99,7 @@ static double material(const struct fd *fd, const double *material, int which, i
 }
 
 /* c^2 of each node: so reciprocity is exact. */
-static unda_status inject(unda_solver *s, const double *rates, int f, int64_t num, const int64_t *node,
+static unda_status inject(unda_solver *s, const double *const *rates, int f, int64_t num, const int64_t *node,
                           double *weight)
 {
     (void)f;
@@ -108,7 +108,7 @@ static unda_status inject(unda_solver *s, const double *rates, int f, int64_t nu
     TRY(array_try(&speed, num, sizeof *speed, "source"));
     unda_status status = fd->uniform ? UNDA_OK : fd_engine(s)->gather(s, FD_SPEED, num, node, speed);
     for (int64_t i = 0; i < num && status == UNDA_OK; i++)
-        weight[i] *= rates[0] * (fd->uniform ? fd->c * fd->c : speed[i] / fd->speed_unit);
+        weight[i] *= rates[i][0] * (fd->uniform ? fd->c * fd->c : speed[i] / fd->speed_unit);
     array_free(speed);
     return status;
 }

@@ -141,7 +141,7 @@ static unda_status plan(unda_solver *s, struct scalar_cuda *t)
     TRY(streamed_choose(s, t, device_bytes(s, t) - (fd_tables(s)->uniform ? 2 : 3) * level_bytes(s, t)));
     s->device_bytes = device_bytes(s, t);
     s->host_bytes = t->streamed.slab ? streamed_host_bytes(s, t)
-                                     : t->base.plane * s->real_bytes + fd_cuda_passage_bytes(s);
+                                     : t->base.plane * s->real_bytes + fd_cuda_staging_bytes(s);
     return UNDA_OK;
 }
 

@@ -41,7 +41,7 @@ static unda_status forecast(unda_solver *s)
         count += slab_count(s, &t, i);
     count += 8 * (fd->axis[0].total + fd->axis[1].total + fd->axis[2].total);
     s->device_bytes = count * s->real_bytes + 8;
-    s->host_bytes = t.base.plane * s->real_bytes + fd_cuda_passage_bytes(s); /* a plane on its way */
+    s->host_bytes = t.base.plane * s->real_bytes + fd_cuda_staging_bytes(s); /* a plane on its way */
     return UNDA_OK;
 }
 

@@ -18,8 +18,8 @@
 /* What a header says about itself; the rest of each entry is written out. */
 #define SIZES                                                                                                \
     .num_field = NUM_FIELD, .num_material = NUM_MATERIAL, .num_wave = NUM_WAVE, .num_coef = NUM_COEF,        \
-    .num_decay = NUM_DECAY, .num_face_coef = NUM_FACE_COEF, .num_ref = NUM_REF, .num_kept = NUM_KEPT,        \
-    .grad_div = GRAD_DIV
+    .num_decay = NUM_DECAY, .num_face_coef = NUM_FACE_COEF, .num_ref = NUM_REF,                              \
+    .num_lift_coef = NUM_LIFT_COEF, .grad_div = GRAD_DIV
 #define FUNCTIONS(name)                                                                                      \
     .coefficients = name##_coefficients, .waves = name##_waves,                                              \
     .face_coefficients = name##_face_coefficients, .energy = name##_energy, .refuse = name##_refuse
@@ -50,7 +50,7 @@ static const struct physics acoustic = {
     .volume_flops = 12,         /* acoustic_volume: 6 FMA a matrix column */
     .reference_flops = 15 + 19, /* to_reference and from_reference, a node */
     .jump_flops = {12, 13},     /* two traces and the jump, a face node */
-    .spread_flops = {4, 4},     /* a node and face, the mean over the faces */
+    .lift_flops = {4, 4},       /* a node and face, the mean over the faces */
     FUNCTIONS(acoustic),
 };
 
@@ -79,7 +79,7 @@ static const struct physics elastic = {
     .volume_flops = 36,
     .reference_flops = 45 + 63,
     .jump_flops = {58, 84},
-    .spread_flops = {23, 8},
+    .lift_flops = {23, 8},
     FUNCTIONS(elastic),
 };
 
@@ -107,7 +107,7 @@ static const struct physics maxwell = {
     .volume_flops = 24,
     .reference_flops = 30 + 36,
     .jump_flops = {40, 60},
-    .spread_flops = {12, 5},
+    .lift_flops = {12, 5},
     FUNCTIONS(maxwell),
 };
 

@@ -81,8 +81,9 @@ struct method {
     /* Parts of an array (unda_array) to `out` or from `in`, in the user's numbering. */
     unda_status (*move)(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
                         const void *in);
-    unda_status (*source_new)(unda_solver *s, void **source, const unda_source *given);
-    void (*source_free)(void *source);
+    /* All that are given; where that fails some of them may be made, the others are NULL. */
+    unda_status (*sources_new)(unda_solver *s, void **sources, const unda_source *given);
+    void (*source_free)(void *source); /* may be NULL */
     double (*source_most)(
         const void *source); /* NULL, or the most that a unit of amplitude adds to a field */
     /* Refuses points and fields that are not there. */
@@ -147,6 +148,10 @@ unda_status receivers_reserve(unda_solver *s);
 bool receiver_due(const struct receiver_group *group, int64_t step);
 unda_status receivers_record_due(unda_solver *s, void *of); /* a step hook, by engine.record */
 void receivers_set_clock(unda_solver *s); /* s->step was set: the next samples are those due after it */
+static inline int64_t source_count(const unda_source *given)
+{
+    return given->first ? given->num_source : 1;
+}
 /* Places, each of one point in one element. */
 static inline int64_t receivers_num_cell(const unda_receivers *r)
 {

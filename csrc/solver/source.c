@@ -35,12 +35,23 @@ unda_status sources_check(const unda_solver *s, int64_t num_time, const double *
     return UNDA_OK;
 }
 
-static unda_status check(const unda_source *given)
+static unda_status check(const unda_solver *s, const unda_source *given)
 {
     CHECK_SIZE(given, unda_source);
     if (given->num_cell < 1 || given->num_cell > INT32_MAX || !given->places || !given->rates)
         FAIL(UNDA_ERR_ARG, "num_cell is %lld, expected 1 or more, or places or rates is NULL",
              (long long)given->num_cell);
+    int64_t num = source_count(given);
+    if (num < 1 || num > INT32_MAX / 2 - s->num_source)
+        FAIL(UNDA_ERR_ARG, "num_source is %lld, expected 1 to %d beside the %d that there are",
+             (long long)num, INT32_MAX / 2 - s->num_source, s->num_source);
+    for (int64_t i = 0; given->first && i <= num; i++)
+        if (i ? given->first[i] <= given->first[i - 1] : given->first[0] != 0)
+            FAIL(UNDA_ERR_ARG, "first[%lld] of unda_source is %lld, expected 0, then more each time",
+                 (long long)i, (long long)given->first[i]);
+    if (given->first && given->first[num] != given->num_cell)
+        FAIL(UNDA_ERR_ARG, "first[%lld] of unda_source is %lld, expected num_cell = %lld", (long long)num,
+             (long long)given->first[num], (long long)given->num_cell);
     for (int64_t i = 0; i < 3 * given->num_cell; i++)
         if (!isfinite(given->places[i]))
             FAIL(UNDA_ERR_ARG, "coordinate %d of the source is %g, expected a finite number", (int)(i % 3),
@@ -48,30 +59,37 @@ static unda_status check(const unda_source *given)
     return UNDA_OK;
 }
 
-/* Room for one more, twice as much each time. */
-static unda_status grow(unda_solver *s)
+/* Room for so many more, twice as much as before at least. */
+static unda_status grow(unda_solver *s, int64_t more)
 {
-    if (s->num_source < s->source_room)
+    if (s->num_source + more <= s->source_room)
         return UNDA_OK;
-    if (s->num_source > INT32_MAX / 2)
-        FAIL(UNDA_ERR_ARG, "there are %d sources, expected no more", s->num_source);
     void **grown;
-    int32_t room = s->num_source ? 2 * s->num_source : 4;
+    int64_t room = s->num_source + (more > s->num_source ? more : s->num_source) + 4;
     TRY(array_try(&grown, room, sizeof *grown, "sources"));
     for (int32_t i = 0; i < s->num_source; i++)
         grown[i] = s->sources[i];
     array_free(s->sources);
     s->sources = grown;
-    s->source_room = room;
+    s->source_room = (int32_t)room;
     return UNDA_OK;
 }
 
 static unda_status add(unda_solver *s, const unda_source *given)
 {
-    TRY(check(given));
-    TRY(grow(s));
-    TRY(s->method->source_new(s, &s->sources[s->num_source], given));
-    s->num_source++;
+    TRY(check(s, given));
+    int64_t num = source_count(given);
+    TRY(grow(s, num));
+    void **made = s->sources + s->num_source;
+    unda_status status = s->method->sources_new(s, made, given);
+    if (status != UNDA_OK) {
+        for (int64_t i = 0; i < num; i++) {
+            s->method->source_free(made[i]);
+            made[i] = NULL;
+        }
+        return status;
+    }
+    s->num_source += (int32_t)num;
     s->point_version++;
     return UNDA_OK;
 }
@@ -81,9 +99,10 @@ unda_status unda_solver_add_source(unda_solver *s, const unda_source *source, in
     if (!index)
         FAIL(UNDA_ERR_ARG, "index is NULL");
     TRY(solver_enter(s));
+    int32_t before = s->num_source;
     unda_status status = add(s, source);
     if (status == UNDA_OK)
-        *index = s->num_source - 1;
+        *index = before;
     return solver_leave(s, status);
 }
 

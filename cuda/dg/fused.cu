@@ -78,13 +78,13 @@ static __device__ __forceinline__ void lift_jumps(const REAL *matrix, const tile
         }
 #pragma unroll
         for (int c = 0; c < COLS; c++) {
-            REAL kept[NUM_KEPT];
+            REAL lift_coef[NUM_LIFT_COEF];
 #pragma unroll
-            for (int k = 0; k < NUM_KEPT; k++)
-                kept[k] = s.kept[face][k][e0 + c];
+            for (int k = 0; k < NUM_LIFT_COEF; k++)
+                lift_coef[k] = s.lift_coef[face][k][e0 + c];
 #pragma unroll
             for (int r = 0; r < ROWS; r++)
-                spread(y[r][c], face, kept, acc[r][c]);
+                apply_lift(y[r][c], face, lift_coef, acc[r][c]);
         }
     }
 }

@@ -83,10 +83,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_surface(const __g
             for (int m = 0; m < NFP; m++)
                 for (int k = 0; k < NUM_JUMP; k++)
                     y[k] += matrix[(face * NFP + m) * NP] * s.s[(face * NFP + m) * PITCH_S + k * TILE + e];
-            REAL kept[NUM_KEPT];
-            for (int k = 0; k < NUM_KEPT; k++)
-                kept[k] = s.kept[face][k][e];
-            spread(y, face, kept, acc);
+            REAL lift_coef[NUM_LIFT_COEF];
+            for (int k = 0; k < NUM_LIFT_COEF; k++)
+                lift_coef[k] = s.lift_coef[face][k][e];
+            apply_lift(y, face, lift_coef, acc);
         }
         put_rhs(a, first + e, node, acc, true);
     }

@@ -39,7 +39,7 @@ enum {
 struct tile {
     __align__(16) REAL u[NP * PITCH_U];      /* [node][NUM_REF][TILE] */
     __align__(16) REAL s[4 * NFP * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
-    __align__(16) REAL kept[4][NUM_KEPT][TILE];
+    __align__(16) REAL lift_coef[4][NUM_LIFT_COEF][TILE];
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
 
@@ -81,11 +81,11 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
     }
     frame(g, face, f1);
     if (lane == 0) {
-        REAL kept[NUM_KEPT];
-        keep(f1, coef, kept);
+        REAL lift_coef[NUM_LIFT_COEF];
+        lift_coefficients(f1, coef, lift_coef);
 #pragma unroll
-        for (int k = 0; k < NUM_KEPT; k++)
-            s.kept[face][k][e] = kept[k];
+        for (int k = 0; k < NUM_LIFT_COEF; k++)
+            s.lift_coef[face][k][e] = lift_coef[k];
     }
     REAL absorbing = neighbor == -1 - BOUNDARY_ABSORBING, weight[NUM_MIRROR];
     mirror(-1 - neighbor, weight);

@@ -1,4 +1,4 @@
-/* async.h: copies from global to shared memory that take no registers; flags and mail between blocks. */
+/* async.h: copies from global to shared memory that take no registers; flags and mailboxes between blocks. */
 #ifndef UNDA_ASYNC_H
 #define UNDA_ASYNC_H
 

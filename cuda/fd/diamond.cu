@@ -9,9 +9,9 @@
  *
  * A block is a tile times ZB cells along z, one thread a z; NUM_ZB blocks span nz. Shared memory
  * holds two levels of the tile and its halo: [slot][z], a slot for each row and column. New values replace
- * level n - 1 a slot of 2M columns lower, values of level n stay in registers for the next tier. The halo of
+ * level n - 1 a slot of 2M columns lower, values of level n stay in registers for the next level. The halo of
  * the next level arrives by asynchronous copies as soon as a row has used that of level n - 1; a second
- * barrier in the middle of a tier lets the halo of the later rows be late. Behind the sides in z a thread
+ * barrier in the middle of a level lets the halo of the later rows be late. Behind the sides in z a thread
  * reads the image in place of the neighbour and multiplies it by its sign within a fused operation that is
  * there anyway.
  *
@@ -29,7 +29,7 @@
  * a matched one; VARIABLE, 0 if c is
  * constant, else how k comes: VARIABLE_CACHED, from the L2 cache at every step, or VARIABLE_CARRIED, in
  * registers while its cell is in the tile; OLD, 1 to keep level n - 1 in registers as well; UNROLL, 2 to have
- * code for even and odd tiers, 1 where that is too long for the instruction cache; CHUNK, cells in flight at
+ * code for even and odd levels, 1 where that is too long for the instruction cache; CHUNK, cells in flight at
  * once. */
 #define VARIABLE_CACHED  1
 #define VARIABLE_CARRIED 2
@@ -105,7 +105,7 @@ template <int FIRST> static __device__ __forceinline__ void fetch_tips(const pla
 #include "fd/diamond_matched.h"
 #include "fd/diamond_rare.h"
 
-/* ---- one tier ---- */
+/* ---- one level ---- */
 typedef REAL tile_registers[ROWS][2 * HALF];
 
 static __device__ __forceinline__ void load_registers(const place &t, tile_registers &d, REAL *level)
@@ -121,14 +121,15 @@ static __device__ __forceinline__ void load_registers(const place &t, tile_regis
 
 /* Makes level n + 1 of the tile. d: level n in registers; o: what it becomes (OLD: level n - 1 before). cur,
  * old: the levels in shared memory; to: memory of level n + 1 at column 0 of row 0; first: ghosts of level n
- * came with the tower; sends: those of level n + 1 go from here, unless sources come to them; mail: their
+ * came with the tower; sends: those of level n + 1 go from here, unless sources come to them; early: their
  * first part, asked for. Groups of copies: a row each, in the middle and at the end those of fetch_ghosts. */
 template <bool LAYERED>
-static __device__ __forceinline__ void
-tier(const diamond_args &a, const place &t, REAL *cur, REAL *old, REAL *to, const REAL *k, bool first,
-     bool sends, tile_registers &kk, tile_registers &d, tile_registers &o, letters<0> &mail)
+static __device__ __forceinline__ void advance_level(const diamond_args &a, const place &t, REAL *cur,
+                                                     REAL *old, REAL *to, const REAL *k, bool first,
+                                                     bool sends, tile_registers &kk, tile_registers &d,
+                                                     tile_registers &o, packets<0> &early)
 {
-    letters<1> second;
+    packets<1> second;
     REAL h[ROWS + 2 * M][2 * HALF + 2 * M]; /* level n: h[row + M][column + HALF] */
 #if VARIABLE == VARIABLE_CACHED
     /* k, asked for some rows ahead; the L2 cache keeps it while the tile passes */
@@ -158,7 +159,7 @@ tier(const diamond_args &a, const place &t, REAL *cur, REAL *old, REAL *to, cons
             if (!first)
                 ask_ghosts<1>(t, second, 0);
         if constexpr (j == (SPLIT + ROWS) / 2)
-            ask_ghosts<0>(t, mail, 1);
+            ask_ghosts<0>(t, early, 1);
         if constexpr (j == SPLIT) {
             fetch_ghosts<0>(t, old, to);
             if (!first)
@@ -341,7 +342,7 @@ static __device__ __noinline__ void load_tower(const diamond_args &a, place t, i
     copy_commit();
     copy_wait<0>();
 }
-/* What the tiers have not stored: level n or n - 1 at the end of the last tower time. */
+/* What levels have not stored: level n or n - 1 at the end of the last tower time. */
 static __device__ __noinline__ void store_tower(place t, REAL *level, REAL *to)
 {
 #pragma unroll 1
@@ -379,13 +380,13 @@ static __device__ int take_place(const diamond_args &a, place &t, REAL *memory, 
     }
 #if NUM_ZB > 1
     const int warp = thread / 32;
-    const bool low = !serves_high(warp), is = low ? rank > 0 : z0 + count < a.nz;
+    const bool low = !has_high_end(warp), is = low ? rank > 0 : z0 + count < a.nz;
     const int own = (int)(t.own - memory), ghost = low ? 0 : M + count;
     t.jobs = is ? jobs_of(warp) : 0;
     t.put = (low ? M : count) - own;
     t.ghost = ghost - own;
     t.far = z0 - M + ghost - t.z;
-    t.mine = a.mail + (blockIdx.x * 2LL + !low) * 2 * BOX;
+    t.mine = a.mailbox + (blockIdx.x * 2LL + !low) * 2 * BOX;
 #endif
     return count;
 }
@@ -397,7 +398,7 @@ static __device__ __noinline__ unsigned long long *boxes_of(const diamond_args &
     int owner;
     while ((owner = load_relaxed(a.owner + (long long)index * NUM_ZB + other)) == 0)
         look_again();
-    return a.mail + ((owner - 1) * 2LL + end) * 2 * BOX;
+    return a.mailbox + ((owner - 1) * 2LL + end) * 2 * BOX;
 }
 #endif
 
@@ -406,7 +407,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) fd_diamond(const __grid
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ int ticket;
     /* a warp that serves no end, if there is one */
-    enum { IDLE = FIRST_SERVANT + 2 * SERVANTS, SPEAKER = IDLE < NUM_WARP ? IDLE : NUM_WARP - 1 };
+    enum { IDLE = FIRST_GHOST_WARP + 2 * GHOST_WARPS, SPEAKER = IDLE < NUM_WARP ? IDLE : NUM_WARP - 1 };
     const bool listener = threadIdx.x / 32 == SPEAKER, speaker = threadIdx.x == SPEAKER * 32;
     place t;
     int rank = 0, count = take_place(a, t, (REAL *)memory, 0);
@@ -449,8 +450,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) fd_diamond(const __grid
         load_tower(a, t, n, at, level[0], level[1]);
 #if NUM_ZB > 1
         if (t.jobs & SENDS)
-            t.theirs = serves_high(threadIdx.x / 32) ? boxes_of(a, index, rank + 1, 0)
-                                                     : boxes_of(a, index, rank - 1, 1);
+            t.theirs = has_high_end(threadIdx.x / 32) ? boxes_of(a, index, rank + 1, 0)
+                                                      : boxes_of(a, index, rank - 1, 1);
 #endif
 
         tile_registers d, o, kk;
@@ -472,7 +473,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) fd_diamond(const __grid
             matched_before(a.matched[2], rank * ZB) < matched_before(a.matched[2], rank * ZB + count);
 #endif
         int mark = 0;
-        letters<0> mail;
+        packets<0> early;
 
         /* Level n -> n + 1: the halo is here, the block meets, recorded cells, images, then the tile. The two
          * levels take turns, so that their registers and slots are known when this is compiled. */
@@ -519,9 +520,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) fd_diamond(const __grid
             keep = n + 1 < end;
             const bool sends = keep && !(mark & MARK_SOURCE);
             if (LAYER && layered)
-                tier<LAYER>(a, t, cur, old, to, k, n == begin, sends, kk, now, made, mail);
+                advance_level<LAYER>(a, t, cur, old, to, k, n == begin, sends, kk, now, made, early);
             else
-                tier<false>(a, t, cur, old, to, k, n == begin, sends, kk, now, made, mail);
+                advance_level<false>(a, t, cur, old, to, k, n == begin, sends, kk, now, made, early);
             t.y += M;
             n++;
             reload = mark & MARK_SOURCE;
@@ -534,7 +535,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) fd_diamond(const __grid
                 }
             }
             if (keep)
-                wait_ghosts<0>(t, old, mail, 1);
+                wait_ghosts<0>(t, old, early, 1);
 #if NUM_ZB > 1
             t.tag++;
 #endif

@@ -27,7 +27,7 @@ struct diamond_args {
     int *progress;            /* [num_tower][NUM_ZB]: 0 before a launch */
     int *owner;               /* [num_tower][NUM_ZB]: 1 + the block that has it; 0 before a launch */
     unsigned long long
-        *mail; /* [block][low and high end][even and odd][words of a level]: 0 before a launch */
+        *mailbox; /* [block][low and high end][even and odd][words of a level]: 0 before a launch */
     int nx, ny, nz, num_level;
     int num_row, num_tower; /* towers a stage; in all */
     int num_source, num_group;

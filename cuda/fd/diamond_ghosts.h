@@ -2,12 +2,12 @@
  * the neighbour. Where one block spans z nothing of this is there. */
 
 /* Ghosts are looked at in columns before half + M: a level's later columns are next looked at as level n - 1.
- * They come in two parts, rows before SPLIT and the others, as mail: a word and beside it the tag of its
+ * They come in two parts, rows before SPLIT and the others, through mailboxes: a word and beside it the tag of its
  * tower and level, stored at once, so that whoever finds the tag has the word, without a fence, which would
  * wait for all that the warp has stored to memory (a microsecond, twice a level). Warps that have no such
  * ends serve them, the work of an end shared by up to three: cells are sent after the barrier behind which
  * their part is there, and ghosts are put into shared memory before the barrier in front of which they are
- * needed, asked for some rows before. So a part is under way for half a tier. Each block has boxes for both
+ * needed, asked for some rows before. So a part is under way for half a level. Each block has mailboxes for both
  * ends and for even and odd tags: whoever sends a part of level n + 2 has had that of level n + 1, which was
  * sent when level n had been taken from its box. Nothing is sent that the neighbour does not wait for, so
  * boxes are free when a block takes its next tower. */
@@ -15,8 +15,8 @@ enum {
     PIECE = M % 4 == 0 && sizeof(REAL) == 4 ? 4
             : M % 2 == 0                    ? 2
                                             : 1,                         /* words fetched at once */
-    LETTER = sizeof(REAL) == 4 && M % 2 == 0 ? 2 : 1, /* words sent at once, */
-    LETTER_WORDS = LETTER * (int)sizeof(REAL) / 4     /* as so many halves of 32 bits, each with its tag */
+    PACKET = sizeof(REAL) == 4 && M % 2 == 0 ? 2 : 1, /* words sent at once, */
+    PACKET_WORDS = PACKET * (int)sizeof(REAL) / 4     /* as so many halves of 32 bits, each with its tag */
 };
 static __device__ __forceinline__ constexpr int begin_of(int part)
 {
@@ -30,14 +30,14 @@ static __device__ __forceinline__ constexpr int num_sent(int part)
 {
     int num = 0;
     for (int j = begin_of(part); j < end_of(part); j++)
-        num += (2 * half_of(j) - M) * (M / LETTER);
+        num += (2 * half_of(j) - M) * (M / PACKET);
     return num;
 }
 static __device__ __forceinline__ constexpr int num_fetched(int part)
 {
     return (end_of(part) - begin_of(part)) * M * (M / PIECE);
 }
-enum { BOX = (num_sent(0) + num_sent(1)) * LETTER_WORDS }; /* tagged halves of a level */
+enum { BOX = (num_sent(0) + num_sent(1)) * PACKET_WORDS }; /* tagged halves of a level */
 
 #if NUM_ZB > 1
 /* What lanes of a warp send, and fetch where cells enter at the front: words from slot 0 of a level, and in
@@ -55,10 +55,10 @@ static __device__ void list_ghosts()
     for (int part = 0; part < 2; part++) {
         int sent = 0, fetched = 0;
         for (int j = begin_of(part); j < end_of(part); j++) {
-            const int half = half_of(j), num = (2 * half - M) * (M / LETTER);
+            const int half = half_of(j), num = (2 * half - M) * (M / PACKET);
             for (int i = threadIdx.x; i < num; i += THREADS)
                 ghosts.sent[part][sent + i] =
-                    slot_of(j, M - half + i / (M / LETTER)) * PITCH + i % (M / LETTER) * LETTER;
+                    slot_of(j, M - half + i / (M / PACKET)) * PITCH + i % (M / PACKET) * PACKET;
             for (int i = threadIdx.x; i < M * (M / PIECE); i += THREADS) {
                 const int c = half + i / (M / PIECE), piece = i % (M / PIECE) * PIECE;
                 ghosts.fetched[part][fetched + i] = slot_of(j, c) * PITCH + piece;
@@ -69,10 +69,10 @@ static __device__ void list_ghosts()
         }
     }
 }
-/* Where letter i of a part of the level with this tag lies in the boxes of an end. */
-template <int PART> static __device__ __forceinline__ int letter_of(unsigned tag, int i)
+/* Where packet i of a part of the level with this tag lies in the boxes of an end. */
+template <int PART> static __device__ __forceinline__ int packet_of(unsigned tag, int i)
 {
-    return (int)(tag % 2) * BOX + ((PART ? num_sent(0) : 0) + i) * LETTER_WORDS;
+    return (int)(tag % 2) * BOX + ((PART ? num_sent(0) : 0) + i) * PACKET_WORDS;
 }
 #endif
 
@@ -83,21 +83,21 @@ enum {
     TAKES = 2,
     FETCHES = 4,
     NUM_WARP = THREADS / 32,
-    SERVANTS = NUM_WARP < 4   ? 1
-               : NUM_WARP < 8 ? NUM_WARP / 2 - 1
-                              : 3, /* of an end */
-    FIRST_SERVANT = NUM_WARP < 4 ? 0 : 1
+    GHOST_WARPS = NUM_WARP < 4   ? 1
+                  : NUM_WARP < 8 ? NUM_WARP / 2 - 1
+                                 : 3, /* of an end */
+    FIRST_GHOST_WARP = NUM_WARP < 4 ? 0 : 1
 };
-static __device__ __forceinline__ bool serves_high(int warp)
+static __device__ __forceinline__ bool has_high_end(int warp)
 {
-    return warp >= FIRST_SERVANT + SERVANTS;
+    return warp >= FIRST_GHOST_WARP + GHOST_WARPS;
 }
 static __device__ __forceinline__ int jobs_of(int warp)
 {
-    const int i = warp - FIRST_SERVANT - (serves_high(warp) ? SERVANTS : 0);
+    const int i = warp - FIRST_GHOST_WARP - (has_high_end(warp) ? GHOST_WARPS : 0);
     int jobs = 0;
     for (int job = 0; job < 3; job++)
-        jobs |= job % SERVANTS == i ? 1 << job : 0;
+        jobs |= job % GHOST_WARPS == i ? 1 << job : 0;
     return jobs;
 }
 
@@ -111,43 +111,43 @@ static __device__ __forceinline__ void send_ghosts(const place &t, const REAL *l
     each<0, (num_sent(PART) + 31) / 32>([&](auto turn) {
         const int i = decltype(turn)::value * 32 + threadIdx.x % 32;
         if (i < num_sent(PART))
-            store_tagged<LETTER>(t.theirs + letter_of<PART>(t.tag + ahead, i),
+            store_tagged<PACKET>(t.theirs + packet_of<PART>(t.tag + ahead, i),
                                  level + t.put + ghosts.sent[PART][i], t.tag + ahead);
     });
 #endif
 }
 /* What has been found in the boxes of a part, by lanes. */
-template <int PART> struct letters {
+template <int PART> struct packets {
     enum { TURNS = (num_sent(PART) + 31) / 32 };
-    unsigned long long found[TURNS ? TURNS : 1][LETTER_WORDS];
+    unsigned long long found[TURNS ? TURNS : 1][PACKET_WORDS];
 };
 /* Looks what the neighbour has sent of level n + ahead; whether it was there shows when it is needed. */
 template <int PART>
-static __device__ __forceinline__ void ask_ghosts(const place &t, letters<PART> &mail, int ahead)
+static __device__ __forceinline__ void ask_ghosts(const place &t, packets<PART> &asked, int ahead)
 {
 #if NUM_ZB > 1
     if (!(t.jobs & TAKES))
         return;
-    each<0, letters<PART>::TURNS>([&](auto turn) {
+    each<0, packets<PART>::TURNS>([&](auto turn) {
         const int i = decltype(turn)::value * 32 + threadIdx.x % 32;
         if (i < num_sent(PART))
-            load_words(mail.found[decltype(turn)::value], t.mine + letter_of<PART>(t.tag + ahead, i));
+            load_words(asked.found[decltype(turn)::value], t.mine + packet_of<PART>(t.tag + ahead, i));
     });
 #endif
 }
 /* Puts it into shared memory, as soon as it is there. */
 template <int PART>
-static __device__ __forceinline__ void wait_ghosts(const place &t, REAL *level, letters<PART> &mail,
+static __device__ __forceinline__ void wait_ghosts(const place &t, REAL *level, packets<PART> &asked,
                                                    int ahead)
 {
 #if NUM_ZB > 1
     if (!(t.jobs & TAKES))
         return;
-    each<0, letters<PART>::TURNS>([&](auto turn) {
+    each<0, packets<PART>::TURNS>([&](auto turn) {
         const int i = decltype(turn)::value * 32 + threadIdx.x % 32;
         if (i < num_sent(PART))
-            take_tagged<LETTER>(level + t.ghost + ghosts.sent[PART][i], mail.found[decltype(turn)::value],
-                                t.mine + letter_of<PART>(t.tag + ahead, i), t.tag + ahead);
+            take_tagged<PACKET>(level + t.ghost + ghosts.sent[PART][i], asked.found[decltype(turn)::value],
+                                t.mine + packet_of<PART>(t.tag + ahead, i), t.tag + ahead);
     });
 #endif
 }

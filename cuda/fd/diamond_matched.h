@@ -1,12 +1,12 @@
-/* diamond_matched.h: matched layers (csrc/fd/matched.c) in diamond.cu. Before a tier makes its cells, what
- * their layers add to level n is taken off level n - 1 of the same cells, in shared memory; the tier itself
+/* diamond_matched.h: matched layers (csrc/fd/matched.c) in diamond.cu. Before a level is advanced, what
+ * their layers add to level n is taken off level n - 1 of the same cells, in shared memory; the advance itself
  * is what it is without layers. A node's memories belong to it alone: they are in order wherever p is. */
 #if MATCHED
 #define DEVICE       static __device__ __forceinline__
 #define FMA(a, b, c) madd(a, b, c)
 #include "fd/matched.h"
 
-/* The cells of a block's z, in shared memory, and those that a tier makes: row j, column c. */
+/* The cells of a block's z, in shared memory, and those that it advances: row j, column c. */
 struct layer_cells {
     const diamond_args &a;
     const place &t;

@@ -37,7 +37,7 @@ static __device__ __forceinline__ constexpr int middle_row()
         j++;
     return j;
 }
-/* Rows before the second barrier of a tier. Halos of later rows may be late: of half of the rows; where z is
+/* Rows before the second barrier of a level. Halos of later rows may be late: of half of the rows; where z is
  * cut, the cells before and behind are as many, so that both parts of the ghosts have as long to arrive. */
 enum { SPLIT = NUM_ZB == 1 ? (ROWS - M + 1) / 2 : middle_row() };
 /* Rows -M .. -1 and ROWS .. ROWS + M - 1, the tips, are only looked at: as wide as any row within M. */

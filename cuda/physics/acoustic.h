@@ -26,7 +26,7 @@
 #undef NUM_TRACE
 #undef NUM_MIRROR
 #undef NUM_JUMP
-#undef NUM_KEPT
+#undef NUM_LIFT_COEF
 #define GRAD_DIV      1 /* pairs of a number and a vector, see cuda/space */
 #define NUM_FIELD     4 /* p vx vy vz */
 #define NUM_MATERIAL  2 /* rho [kg/m3], c [m/s] */
@@ -39,7 +39,7 @@
 #define NUM_FRAME     3 /* m */
 #define NUM_TRACE     2 /* p, m.v */
 #define NUM_MIRROR    2 /* factors of the two */
-#define NUM_KEPT      1 /* -Z- / |m| */
+#define NUM_LIFT_COEF 1 /* -Z- / |m| */
 #if FLUX_CENTRAL
 #define NUM_JUMP 2 /* |m| (vn* - vn-), p* - p- */
 #else
@@ -130,21 +130,21 @@ DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *fac
 }
 
 /* What `lifted` needs of a face. */
-DEVICE void FN(keep)(const VAL *m, const VAL *face_coef, VAL *kept)
+DEVICE void FN(lift_coefficients)(const VAL *m, const VAL *face_coef, VAL *lift_coef)
 {
     (void)m;
-    kept[0] = face_coef[2];
+    lift_coef[0] = face_coef[2];
 }
 
 /* The jumps of m.v and of p from what was lifted. */
-DEVICE void FN(lifted)(const VAL *y, const VAL *kept, VAL *z)
+DEVICE void FN(lifted)(const VAL *y, const VAL *lift_coef, VAL *z)
 {
     z[0] = y[0];
 #if FLUX_CENTRAL
-    (void)kept;
+    (void)lift_coef;
     z[1] = y[1];
 #else
-    z[1] = kept[0] * y[0];
+    z[1] = lift_coef[0] * y[0];
 #endif
 }
 

@@ -24,7 +24,7 @@
 #undef NUM_TRACE
 #undef NUM_MIRROR
 #undef NUM_JUMP
-#undef NUM_KEPT
+#undef NUM_LIFT_COEF
 #define GRAD_DIV      3 /* v_i and row i of sigma */
 #define NUM_FIELD     9 /* vx vy vz sxx syy szz syz sxz sxy */
 #define NUM_MATERIAL  3 /* rho [kg/m3], vp, vs [m/s] */
@@ -37,7 +37,7 @@
 #define NUM_FRAME     3  /* m */
 #define NUM_TRACE     6  /* v, sigma m */
 #define NUM_MIRROR    3  /* factors of both, and of the normal part */
-#define NUM_KEPT      5  /* m, |m| Zs-, (Zp- - Zs-) / |m| */
+#define NUM_LIFT_COEF 5  /* m, |m| Zs-, (Zp- - Zs-) / |m| */
 #if FLUX_CENTRAL
 #define NUM_JUMP 6 /* v* - v-, |m| (T* - T-) */
 #else
@@ -174,25 +174,25 @@ DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *fac
 }
 
 /* What `lifted` needs of a face. */
-DEVICE void FN(keep)(const VAL *m, const VAL *face_coef, VAL *kept)
+DEVICE void FN(lift_coefficients)(const VAL *m, const VAL *face_coef, VAL *lift_coef)
 {
     for (int i = 0; i < 3; i++)
-        kept[i] = m[i];
-    kept[3] = face_coef[4];
-    kept[4] = face_coef[5];
+        lift_coef[i] = m[i];
+    lift_coef[3] = face_coef[4];
+    lift_coef[4] = face_coef[5];
 }
 
 /* The jumps of sigma m and of v from what was lifted. */
-DEVICE void FN(lifted)(const VAL *y, const VAL *kept, VAL *z)
+DEVICE void FN(lifted)(const VAL *y, const VAL *lift_coef, VAL *z)
 {
 #if FLUX_CENTRAL
-    (void)kept;
+    (void)lift_coef;
     for (int i = 0; i < 3; i++)
         z[i] = y[3 + i];
 #else
-    VAL along = kept[4] * FN(dot)(y, kept);
+    VAL along = lift_coef[4] * FN(dot)(y, lift_coef);
     for (int i = 0; i < 3; i++)
-        z[i] = kept[3] * y[i] + along * kept[i];
+        z[i] = lift_coef[3] * y[i] + along * lift_coef[i];
 #endif
     for (int i = 0; i < 3; i++)
         z[3 + i] = y[i];

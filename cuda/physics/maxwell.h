@@ -28,7 +28,7 @@
 #undef NUM_TRACE
 #undef NUM_MIRROR
 #undef NUM_JUMP
-#undef NUM_KEPT
+#undef NUM_LIFT_COEF
 #define GRAD_DIV      0 /* curls of two vectors, see cuda/space */
 #define NUM_FIELD     6 /* ex ey ez hx hy hz */
 #define NUM_MATERIAL  3 /* eps [F/m], mu [H/m], sigma [S/m] */
@@ -41,7 +41,7 @@
 #define NUM_FRAME     9 /* t_1, t_2, g_11, g_12, g_22 */
 #define NUM_TRACE     4 /* E.t_1, E.t_2, H.t_1, H.t_2 */
 #define NUM_MIRROR    2 /* factors of E and H */
-#define NUM_KEPT      3 /* Z- g_ab / (det |m|) */
+#define NUM_LIFT_COEF 3 /* Z- g_ab / (det |m|) */
 #if FLUX_CENTRAL
 #define NUM_JUMP 4 /* det |m| w^a, det |m| (n x (E* - E-))^a */
 #else
@@ -140,24 +140,24 @@ DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *t, const VAL *fac
 }
 
 /* What `lifted` needs of a face. */
-DEVICE void FN(keep)(const VAL *t, const VAL *face_coef, VAL *kept)
+DEVICE void FN(lift_coefficients)(const VAL *t, const VAL *face_coef, VAL *lift_coef)
 {
     for (int i = 0; i < 3; i++)
-        kept[i] = face_coef[2] * t[6 + i];
+        lift_coef[i] = face_coef[2] * t[6 + i];
 }
 
 /* What both curls gain along t_1 and t_2, from what was lifted. */
-DEVICE void FN(lifted)(const VAL *y, const VAL *kept, VAL *z)
+DEVICE void FN(lifted)(const VAL *y, const VAL *lift_coef, VAL *z)
 {
     z[0] = y[0];
     z[1] = y[1];
 #if FLUX_CENTRAL
-    (void)kept;
+    (void)lift_coef;
     z[2] = y[2];
     z[3] = y[3];
 #else
-    z[2] = -(kept[1] * y[0] + kept[2] * y[1]);
-    z[3] = kept[0] * y[0] + kept[1] * y[1];
+    z[2] = -(lift_coef[1] * y[0] + lift_coef[2] * y[1]);
+    z[3] = lift_coef[0] * y[0] + lift_coef[1] * y[1];
 #endif
 }
 

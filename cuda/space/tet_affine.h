@@ -65,10 +65,10 @@ DEVICE void FN(add_along)(const VAL *z, int face, VAL *acc)
 }
 
 /* Adds the lifted jump y of one face to acc. */
-DEVICE void FN(spread)(const VAL *y, int face, const VAL *kept, VAL *acc)
+DEVICE void FN(apply_lift)(const VAL *y, int face, const VAL *lift_coef, VAL *acc)
 {
     VAL z[NUM_TRACE];
-    FN(lifted)(y, kept, z);
+    FN(lifted)(y, lift_coef, z);
     for (int i = 0; i < GRAD_DIV; i++)
         acc[i] += z[i];
     if (face == 0 || face == 1)
@@ -137,10 +137,10 @@ DEVICE void FN(add_tangent)(VAL z1, VAL z2, int face, VAL *acc)
 }
 
 /* Adds the lifted jump y of one face to acc. */
-DEVICE void FN(spread)(const VAL *y, int face, const VAL *kept, VAL *acc)
+DEVICE void FN(apply_lift)(const VAL *y, int face, const VAL *lift_coef, VAL *acc)
 {
     VAL z[NUM_TRACE];
-    FN(lifted)(y, kept, z);
+    FN(lifted)(y, lift_coef, z);
     FN(add_tangent)(z[0], z[1], face, acc);
     FN(add_tangent)(z[2], z[3], face, acc + 3);
 }

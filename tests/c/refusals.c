@@ -268,6 +268,14 @@ static void refuse_points(unda_solver *solver)
     SOURCE(elem = &outside; one.num_cell = 1);
     SOURCE(places = bad; one.num_cell = 1);
     SOURCE(rates = bad; one.num_cell = 1);
+    static const int64_t one_each[3] = {0, 1, 2}, none[3] = {0, 0, 2}, late[3] = {1, 1, 2},
+                         few[3] = {0, 1, 1};
+    SOURCE(first = one_each; one.num_source = 0);
+    SOURCE(first = one_each; one.num_source = INT64_MAX);
+    SOURCE(first = one_each; one.num_source = 1);
+    SOURCE(first = none; one.num_source = 2);
+    SOURCE(first = late; one.num_source = 2);
+    SOURCE(first = few; one.num_source = 2);
 #undef SOURCE
     CALL(unda_solver_add_source(NULL, &source, &index));
     CALL(unda_solver_add_source(solver, NULL, &index));

@@ -22,8 +22,6 @@ from .grid_material import GridMaterial
 
 __all__ = ["Scalar", "Staggered", "scheme_of"]
 
-_Terms = tuple[np.ndarray, Callable[[np.ndarray], Any]]
-
 
 class Scalar:
     """p of an acoustic medium of one density, at nodes and whole steps, and p one step before.
@@ -78,18 +76,21 @@ class Scalar:
         """Return how many steps the time of a field is after that of the simulation: -1/2 or 0."""
         return -1.0 if name == "p_previous" else 0.0
 
-    def terms(self, source: Source, material: GridMaterial, node: int, dt: float) -> _Terms:
-        """Return rates for the library and the amplitude of steps that begin at given times."""
+    def rates(self, source: Source, node: int, material: GridMaterial) -> list[float]:
+        """Return rates for the library; node: the nearest one."""
         source.check_physics(self.medium)
         if not isinstance(source, VolumeInjection):
             raise ArgumentError(
                 f"source is {source!r}, expected a VolumeInjection: the scalar scheme; give "
                 "scheme='staggered' for others"
             )
+        return [material.first[0]]  # rho
+
+    def amplitude(self, source: Source, dt: float) -> Callable[[np.ndarray], Any]:
+        """Return the amplitude of steps that begin at given times."""
         f = source.time_function(dt)
-        rho = material.first[0]
         # dt^2 q_t, centred: exact in the sense that the scheme equals the staggered one.
-        return np.array([rho]), lambda t: dt * (f(t + 0.5 * dt) - f(t - 0.5 * dt))
+        return lambda t: dt * (f(t + 0.5 * dt) - f(t - 0.5 * dt))
 
 
 class Staggered(Scalar):
@@ -128,28 +129,34 @@ class Staggered(Scalar):
         """V and H are half a step behind."""
         return -0.5 if name[0] in "vh" and len(name) == 2 else 0.0
 
-    def terms(self, source: Source, material: GridMaterial, node: int, dt: float) -> _Terms:
-        """Return forces at t, increases of moments, volumes and currents in the middle of the step."""
+    def rates(self, source: Source, node: int, material: GridMaterial) -> list[float]:
+        """Return rates for the library; node: the nearest one."""
         source.check_physics(self.medium)
-        if isinstance(source, MomentTensor) and material.is_fluid(node):
-            source.refuse_shear()
-        rates = np.zeros(len(self.fields) + 1)
-        f = wrap(source.f, dt)
+        made = dict.fromkeys(self.fields, 0.0)
+        volume = 0.0
         if isinstance(source, PointForce):
-            rates[:3] = source.direction
-            return rates, lambda t: dt * f(t)
-        if isinstance(source, MomentTensor):
+            made |= zip(("vx", "vy", "vz"), source.direction, strict=True)
+        elif isinstance(source, MomentTensor):
+            if material.is_fluid(node):
+                source.refuse_shear()
             pairs = {"sxx": (0, 0), "syy": (1, 1), "szz": (2, 2), "syz": (1, 2), "sxz": (0, 2), "sxy": (0, 1)}
-            for name, pair in pairs.items():
-                rates[self.fields.index(name)] = -source.moment[pair]
-            return rates, lambda t: f(t + dt) - f(t)
-        if isinstance(source, CurrentDipole):
-            rates[:3] = [-one for one in source.direction]
+            made |= {name: -float(source.moment[pair]) for name, pair in pairs.items()}
+        elif isinstance(source, CurrentDipole):
+            made |= zip(("ex", "ey", "ez"), (-one for one in source.direction), strict=True)
         elif isinstance(source, VolumeInjection):
-            rates[-1] = 1.0
+            volume = 1.0
         else:
             raise ArgumentError(f"source is {source!r}, expected one of unda's point sources")
-        return rates, lambda t: dt * f(t + 0.5 * dt)
+        return [*made.values(), volume]
+
+    def amplitude(self, source: Source, dt: float) -> Callable[[np.ndarray], Any]:
+        """Return forces at t, increases of moments, volumes and currents in the middle of the step."""
+        f = wrap(source.f, dt)
+        if isinstance(source, PointForce):
+            return lambda t: dt * f(t)
+        if isinstance(source, MomentTensor):
+            return lambda t: f(t + dt) - f(t)
+        return lambda t: dt * f(t + 0.5 * dt)
 
 
 def scheme_of(name: Any, medium: Medium) -> Scalar:

@@ -375,12 +375,19 @@ class GridSimulation(Simulation):
     def _lags(self) -> dict[str, float]:
         return {name: self._scheme.lag(name) * self.dt for name in self.fields if self._scheme.lag(name)}
 
-    def _source_terms(self, source: Source) -> tuple[dict[str, Any], Callable[[np.ndarray], Any]]:
-        place = self._inside([source.position], "source")
-        index = np.rint(self.grid.locate([source.position])[0]).astype(int)
-        node = int(np.ravel_multi_index(tuple(index), self.grid.shape))
-        rates, amplitude = self._scheme.terms(source, self._material, node, self.dt)
-        return {"num_cell": 1, "places": place, "rates": rates}, amplitude
+    def _source_terms(self, sources: Sequence[Source]) -> dict[str, Any]:
+        places = self._inside([source.position for source in sources], "source")
+        index = np.rint(self.grid.locate(places)).astype(int)
+        nodes = np.ravel_multi_index(tuple(index.T), self.grid.shape).tolist()
+        rates = [self._scheme.rates(*one, self._material) for one in zip(sources, nodes, strict=True)]
+        first = np.arange(len(sources) + 1, dtype=np.int64)
+        return {
+            "num_source": len(sources), "first": first, "num_cell": len(sources), "places": places,
+            "rates": np.array(rates),
+        }  # fmt: skip
+
+    def _amplitude(self, source: Source) -> Callable[[np.ndarray], Any]:
+        return self._scheme.amplitude(source, self.dt)
 
     def _blown_up(self, message: str) -> UnstableError:
         blowup = _core.new_struct("unda_blowup")

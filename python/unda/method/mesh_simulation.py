@@ -214,24 +214,33 @@ class MeshSimulation(Simulation):
         arrays = (_core.pointer(elem), _core.pointer(face), _core.pointer(sign))
         index, self._outer = new("int32_t *", -1), None
         self._settle()
-        self._adding = index, ((self._waves, (source, wave, len(elem))),)
+        self._adding = index, ((self._waves, [(source, wave, len(elem))]),)
         _core.check(lib.unda_solver_add_incident(self._live(), len(elem), *arrays, index))
         self._settle()
 
-    def _source_terms(self, source: Source) -> tuple[dict[str, Any], Callable[[np.ndarray], Any]]:
-        source.check_physics(self.medium)
-        sites = self._inside([source.position], "source")[1]
+    def _source_terms(self, sources: Sequence[Source]) -> dict[str, Any]:
+        for source in sources:
+            source.check_physics(self.medium)
+        sites = self._inside([source.position for source in sources], "source")[1]
         # What the solver has: a function of the user's may give other values by now.
         names, values = self.medium.parameters, self._material[sites.elem].tolist()
         materials = [dict(zip(names, row, strict=True)) for row in values]
-        able = np.array([source.carried(**material) for material in materials])
-        if able.any():  # else the source says why not
-            sites = sites.keep(able)
-            materials = [material for material, one in zip(materials, able, strict=True) if one]
-        parts = [source.rates_in(self.medium.physics, **material) for material in materials]
+        of = sites.of_points()
+        owners = [sources[i] for i in of]
+        pairs = zip(owners, materials, strict=True)
+        able = np.array([source.carried(**material) for source, material in pairs])
+        able |= ~np.logical_or.reduceat(able, sites.first[:-1])[of]  # a source in no cell says why
+        sites = sites.keep(able)
+        kept = np.flatnonzero(able).tolist()
+        parts = [owners[i].rates_in(self.medium.physics, **materials[i]) for i in kept]
         rates = np.array([[part.get(name, 0.0) for name in self.fields] for part in parts])
-        terms = {"num_cell": len(rates), "elem": sites.elem, "places": sites.places}
-        return terms | {"rates": rates * sites.weights[:, None]}, source.time_function(self.dt)
+        return {
+            "num_source": len(sources), "first": sites.first, "num_cell": len(rates), "elem": sites.elem,
+            "places": sites.places, "rates": rates * sites.weights[:, None],
+        }  # fmt: skip
+
+    def _amplitude(self, source: Source) -> Callable[[np.ndarray], Any]:
+        return source.time_function(self.dt)
 
     def _num_exact(self) -> int:
         if not (self._boundaries.exact or self._waves):

@@ -148,7 +148,7 @@ class Simulation(Solver, Pictures):
         """Start the clock and the receivers: the state, of these fields, is that of time t, step 0."""
         self._settle()
         if self._forgets:
-            self._sources, self._waves = [], []
+            self._sources, self._waves, self._source_ids, self._shared = [], [], set(), {}
             _core.check(lib.unda_solver_clear_sources(self._live()))
             self._forgets = False
         self._start, self._given = t, frozenset(given)
@@ -177,7 +177,10 @@ class Simulation(Solver, Pictures):
         """Sample the point sources (num_time, num_source)."""
         if not self._sources:
             return None
-        return np.ascontiguousarray(np.stack([f(times) for _, f in self._sources], axis=1))
+        functions = {id(f): f for _, f in self._sources}  # many sources may share one
+        number = {key: i for i, key in enumerate(functions)}
+        values = np.stack([f(times) for f in functions.values()], axis=1)
+        return np.ascontiguousarray(values[:, [number[id(f)] for _, f in self._sources]])
 
     def _drive(self, times: np.ndarray) -> Any:
         """Sample what drives steps that need data at these times."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,8 +76,12 @@ class Solver:
         """Return points (n, 3), and where they stand as members of unda_receivers, or raise."""
         raise NotImplementedError
 
-    def _source_terms(self, source: Source) -> tuple[dict[str, Any], Callable[[np.ndarray], Any]]:
-        """Return the members of unda_source, and the amplitude at the times of a step."""
+    def _source_terms(self, sources: Sequence[Source]) -> dict[str, Any]:
+        """Return the members of unda_source."""
+        raise NotImplementedError
+
+    def _amplitude(self, source: Source) -> Callable[[np.ndarray], Any]:
+        """Return the amplitude at the times of a step, which depends on the source's class and f alone."""
         raise NotImplementedError
 
     def _channels_of(self, fields: Iterable[str] | None) -> Channels:
@@ -112,7 +116,9 @@ class Solver:
         self._num_stage = int(self._info().num_stage)
         self._take_dt(allow_unstable)
         self._start = 0.0  # time of step 0
-        self._sources: list[Any] = []  # each point source and its time function
+        self._sources: list[Any] = []  # each point source and its amplitude
+        self._source_ids: set[int] = set()  # of these sources, or of all but the last ones
+        self._shared: dict[Any, tuple[Any, Any]] = {}  # amplitudes by class and f, and f, which lives on so
         self._waves: list[Any] = []  # each plane wave, and more
         self._receivers: list[Receivers] = []
         self._channels: list[Channels] = []  # of each
@@ -182,8 +188,14 @@ class Solver:
     # ---- sources and receivers ----
 
     @alone
-    def add_source(self, source: Source | PlaneWave) -> None:
-        """Add a point source or a plane wave; before the first step, and each object once.
+    def add_source(self, source: Source | PlaneWave | Iterable[Source]) -> None:
+        """Add a point source, many at once, or a plane wave; before the first step, and each object once.
+
+        Parameters
+        ----------
+        source : Source, iterable of Source, or PlaneWave
+            Of many all are added or, where one is refused, none. They come fastest in one call, and where
+            they share an object f, which is then evaluated once.
 
         Raises
         ------
@@ -191,25 +203,48 @@ class Solver:
             Outside the mesh, of another physics, a deviatoric moment in a fluid, added already, or too
             late: see `reset`. Of plane waves: see `PlaneWave`.
         """
-        if not isinstance(source, (Source, PlaneWave)):
-            raise ArgumentError(f"source is {source!r}, expected one such as VolumeInjection or PlaneWave")
-        if any(source is other for other, *_ in (*self._sources, *self._waves)):
+        if isinstance(source, PlaneWave):
+            self._refuse_late(any(source is other for other, *_ in self._waves))
+            self._add_wave(source)
+            return
+        many = isinstance(source, Iterable) and not isinstance(source, (str, bytes))
+        sources = list(source) if many else [source]  # type: ignore[arg-type]
+        for one in sources:
+            if not isinstance(one, Source):
+                raise ArgumentError(
+                    f"source is {one!r}, expected one such as VolumeInjection or PlaneWave, or a list of "
+                    "point sources"
+                )
+        self._source_ids.update(id(one) for one, _ in self._sources[len(self._source_ids) :])
+        ids = set(map(id, sources))
+        self._refuse_late(len(ids) < len(sources) or not ids.isdisjoint(self._source_ids))
+        if sources:
+            self._add_point_sources(sources)
+
+    def _refuse_late(self, again: bool) -> None:
+        """Raise if a source was added already, or the first step was done."""
+        if again:
             raise ArgumentError("this source was added already; sim.reset(sources=True) forgets it")
         if self.step_count > 0:
             raise ArgumentError("sources are added before the first step; sim.reset() starts again")
-        if isinstance(source, PlaneWave):
-            self._add_wave(source)
-        else:
-            self._add_point_source(source)
 
-    def _add_point_source(self, source: Source) -> None:
-        terms, amplitude = self._source_terms(source)
-        self._refuse_amplitude(source, amplitude)
+    def _add_point_sources(self, sources: list[Source]) -> None:
+        terms = self._source_terms(sources)
+        amplitudes = [self._shared_amplitude(source) for source in sources]
         given, index = _core.new_struct("unda_source", **terms), new("int32_t *", -1)
         self._settle()
-        self._adding = index, ((self._sources, (source, amplitude)),)
+        self._adding = index, ((self._sources, list(zip(sources, amplitudes, strict=True))),)
         _core.check(lib.unda_solver_add_source(self._live(), given, index))
         self._settle()
+
+    def _shared_amplitude(self, source: Source) -> Callable[[np.ndarray], Any]:
+        """Return the amplitude of a source, one object for all of one class that share f."""
+        key = type(source), id(source.f)
+        if key not in self._shared:
+            amplitude = self._amplitude(source)
+            self._refuse_amplitude(source, amplitude)
+            self._shared[key] = source.f, amplitude
+        return self._shared[key][1]
 
     def _refuse_amplitude(self, source: Source, amplitude: Callable[[np.ndarray], Any]) -> None:
         """Raise if a source whose beginning and end are known is never within the precision's range."""
@@ -289,7 +324,7 @@ class Solver:
         receivers._bind = self._binder()
         receivers.clear(self._start, self.step_count)
         self._settle()
-        self._adding = group, ((self._channels, channels), (self._receivers, receivers))
+        self._adding = group, ((self._channels, [channels]), (self._receivers, [receivers]))
         self._undrained = True
         _core.check(lib.unda_solver_add_receivers(self._live(), given, group))
         self._drain()
@@ -298,12 +333,12 @@ class Solver:
     def _settle(self) -> None:
         """List what the library was given last, if an exception of a signal's handler came between.
 
-        The library writes the number of what it has taken, which is its place in the lists.
+        The library writes the number of the first that it has taken, which is its place in the lists.
         """
         number, entries = self._adding
-        for listed, one in entries:
+        for listed, more in entries:
             if len(listed) == number[0]:
-                listed.append(one)
+                listed.extend(more)
 
     @property
     def receivers(self) -> tuple[Receivers, ...]:

@@ -1,0 +1,51 @@
+/* node_set.c: see node_set.h. */
+#include "node_set.h"
+
+#include "../base/base.h"
+
+void node_set_span(struct node_set *set, const int64_t *node, int64_t num)
+{
+    for (int64_t i = 0; i < num; i++) {
+        if (node[i] >= 0 && (set->end == 0 || node[i] < set->first))
+            set->first = node[i];
+        set->end = node[i] >= set->end ? node[i] + 1 : set->end;
+    }
+}
+
+static int64_t num_word(const struct node_set *set)
+{
+    return (set->end - set->first + 63) / 64;
+}
+
+unda_status node_set_open(struct node_set *set)
+{
+    TRY(array_try(&set->bits, num_word(set), sizeof *set->bits, "points"));
+    return array_try(&set->before, num_word(set) + 1, sizeof *set->before, "points");
+}
+
+void node_set_add(struct node_set *set, const int64_t *node, int64_t num)
+{
+    for (int64_t i = 0; i < num; i++)
+        if (node[i] >= 0)
+            set->bits[(node[i] - set->first) / 64] |= UINT64_C(1) << (node[i] - set->first) % 64;
+}
+
+int64_t node_set_count(struct node_set *set)
+{
+    for (int64_t w = 0; w < num_word(set); w++)
+        set->before[w + 1] = set->before[w] + __builtin_popcountll(set->bits[w]);
+    return set->before[num_word(set)];
+}
+
+void node_set_list(const struct node_set *set, int64_t *node)
+{
+    for (int64_t w = 0; w < num_word(set); w++)
+        for (uint64_t left = set->bits[w]; left; left &= left - 1)
+            *node++ = set->first + 64 * w + __builtin_ctzll(left);
+}
+
+void node_set_free(struct node_set *set)
+{
+    array_free(set->bits);
+    array_free(set->before);
+}

@@ -1,0 +1,32 @@
+/* node_set.h: which nodes of a grid are wanted, a bit each, so that each has a number by ascending node.
+ * Spans of all lists first, then open, add all lists, count. Of lists, what is negative is no node. */
+#ifndef UNDA_NODE_SET_H
+#define UNDA_NODE_SET_H
+
+#include "../unda.h"
+
+struct node_set {
+    int64_t first, end; /* nodes that may be in it; empty: all zero */
+    uint64_t *bits;
+    int64_t *before; /* how many before each word of bits; then all */
+};
+void node_set_span(struct node_set *set, const int64_t *node, int64_t num);
+unda_status node_set_open(struct node_set *set);
+void node_set_add(struct node_set *set, const int64_t *node, int64_t num);
+int64_t node_set_count(struct node_set *set);
+void node_set_list(const struct node_set *set, int64_t *node); /* ascending */
+void node_set_free(struct node_set *set);
+
+/* The number of node[i], which follows `before`, that of node[i - 1], where the node does. */
+static inline int64_t node_set_number(const struct node_set *set, const int64_t *node, int64_t i,
+                                      int64_t before)
+{
+    int64_t at = node[i] - set->first;
+    if (i > 0 && node[i] == node[i - 1] + 1 && node[i] > set->first)
+        return before + 1;
+    return node[i] < 0 ? 0
+                       : set->before[at / 64] +
+                             __builtin_popcountll(set->bits[at / 64] & ((UINT64_C(1) << at % 64) - 1));
+}
+
+#endif

@@ -1,0 +1,103 @@
+"""Sources and receivers by the list: the same bits as one by one, all or none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import unda
+
+GRID = unda.Grid((13, 12, 14), spacing=0.1)
+WAVE = unda.ricker(2.0)
+SIDES = {"zmin": "free", "xmax": "fixed", "*": "absorbing"}
+pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")  # too coarse for what it drives
+
+
+def dg():
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(2, 3, 2))
+    return unda.DG(mesh, unda.Elastic(rho=1.0, vp=2.0, vs=1.0), degree=2)
+
+
+def scalar():
+    return unda.FD(GRID, unda.Acoustic(rho=1.0, c=lambda x, y, z: 1.0 + 0.3 * x))
+
+
+def staggered():
+    medium = unda.Elastic(rho=lambda x, y, z: 1.0 + x, vp=2.0, vs=1.0)
+    return unda.FD(GRID, medium, scheme="staggered", boundary=SIDES)
+
+
+MAKERS = pytest.mark.parametrize("make", [dg, scalar, staggered])
+
+
+def sources(make, num):
+    """Return sources of all kinds that the method takes, inside and on the lower side, of three functions."""
+    places = np.random.default_rng(3).uniform(0.0, 1.0, (num, 3))
+    places[::5, 2] = 0.0
+    moment = [[1.0, 0.2, 0.1], [0.2, 0.5, 0.0], [0.1, 0.0, 2.0]]
+    kinds = [
+        lambda x, f: unda.VolumeInjection(x, f),
+        lambda x, f: unda.PointForce(x, f, (1.0, 2.0, -1.0)),
+        lambda x, f: unda.MomentTensor(x, f, moment),
+    ][: 1 if make is scalar else 3]
+    functions = [WAVE, unda.gaussian(2.0), np.sin]
+    return [kinds[i % len(kinds)](x, functions[i // 2 % 3]) for i, x in enumerate(places)]
+
+
+@MAKERS
+def test_a_list_gives_the_bits_of_one_by_one(make):
+    given = sources(make, 90)  # more than csrc/fd/point_sources.c takes at once
+    states = []
+    for parts in ([given], [given[:1], given[1:70], given[70:]], given):
+        sim = make()
+        for part in parts:
+            sim.add_source(part)
+        rec = sim.add_receivers([(0.31, 0.52, 0.43)])
+        sim.step(6)
+        states.append([rec[name] for name in rec.fields] + [sim.get(name) for name in sim.fields])
+    assert max(np.abs(one).max() for one in states[0]) > 0
+    for other in states[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(states[0], other, strict=True))
+
+
+@MAKERS
+def test_all_or_none(make):
+    sim, given = make(), sources(make, 12)
+    beyond = unda.VolumeInjection((0.5, 0.5, 3.0), WAVE)
+    for wrong in ([*given, beyond], [*given, given[3]], [*given, "source"], [*given, None]):
+        with pytest.raises(unda.ArgumentError):
+            sim.add_source(wrong)
+    sim.step(2)
+    assert all(not sim.get(name).any() for name in sim.fields)
+    sim.reset()
+    sim.add_source(given[:6])
+    with pytest.raises(unda.ArgumentError, match="added already"):
+        sim.add_source(given[5:])
+    sim.add_source(given[6:])
+    sim.add_source([])
+    sim.reset(sources=True)
+    sim.add_source(given)
+
+
+def test_an_outsider_is_named_by_its_number():
+    given = [unda.VolumeInjection((0.5, 0.5, z), WAVE) for z in (0.2, 0.4, 9.0)]
+    for sim in (dg(), scalar()):
+        with pytest.raises(unda.ArgumentError, match="source 2 at"):
+            sim.add_source(given)
+
+
+@MAKERS
+def test_each_source_follows_its_own_function(make):
+    """By superposition: what all do together is the sum of what each does alone."""
+    given, states = sources(make, 6), []
+    for some in ([one] for one in given):
+        states.append(after(make, some))
+    together = after(make, given)
+    assert np.abs(together - sum(states)).max() < 1e-5 * np.abs(together).max()
+
+
+def after(make, given):
+    """Return the state after five steps."""
+    sim = make()
+    sim.add_source(given)
+    sim.step(5)
+    return np.concatenate([sim.get(name).ravel() for name in sim.fields])
