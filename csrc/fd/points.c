@@ -47,25 +47,30 @@ void fd_points_free(void *points)
     array_free(p);
 }
 
-/* Each node once, ascending. all: the nodes of every point. */
+/* Each node once, ascending. Products are turned into nodes three times: so many at once are too many. */
 static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const struct fd_row *row, int part,
-                              int64_t *all, struct node_set *set)
+                              struct node_set *set)
 {
-    int64_t num = POINT_NODES * n->num_point, number = 0;
-    for (int64_t i = 0; i < n->num_point; i++) {
-        const struct fd_product *product = &row[n->point[i]].part[part];
-        memcpy(n->weight + 3 * POINT_WIDTH * i, product->weight, sizeof product->weight);
-        fd_product_nodes(fd, product, all + POINT_NODES * i);
+    int64_t node[POINT_NODES], number = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass)
+            TRY(node_set_open(set));
+        for (int64_t i = 0; i < n->num_point; i++) {
+            fd_product_nodes(fd, &row[n->point[i]].part[part], node);
+            (pass ? node_set_add : node_set_span)(set, node, POINT_NODES);
+        }
     }
-    node_set_span(set, all, num);
-    TRY(node_set_open(set));
-    node_set_add(set, all, num);
     n->num_node = node_set_count(set);
     TRY(array_try(&n->node, n->num_node, sizeof *n->node, "receivers"));
     node_set_list(set, n->node);
-    for (int64_t i = 0; i < num; i++) {
-        number = node_set_number(set, all, i, number);
-        n->index[i] = all[i] < 0 ? -1 : (int32_t)number;
+    for (int64_t i = 0; i < n->num_point; i++) {
+        const struct fd_product *product = &row[n->point[i]].part[part];
+        memcpy(n->weight + 3 * POINT_WIDTH * i, product->weight, sizeof product->weight);
+        fd_product_nodes(fd, product, node);
+        for (int k = 0; k < POINT_NODES; k++) {
+            number = node_set_number(set, node, k, number);
+            n->index[POINT_NODES * i + k] = node[k] < 0 ? -1 : (int32_t)number;
+        }
     }
     return UNDA_OK;
 }
@@ -74,7 +79,6 @@ static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const str
 static unda_status fill_nodes(const struct fd *fd, struct fd_nodes *n, int64_t num_point,
                               const struct fd_row *row, int part)
 {
-    int64_t *all;
     TRY(array_try(&n->point, num_point, sizeof *n->point, "receivers"));
     for (int64_t i = 0; i < num_point; i++)
         if (row[i].part[part].field >= 0) {
@@ -83,11 +87,9 @@ static unda_status fill_nodes(const struct fd *fd, struct fd_nodes *n, int64_t n
         }
     TRY(array_try(&n->index, POINT_NODES * n->num_point, sizeof *n->index, "receivers"));
     TRY(array_try(&n->weight, 3 * POINT_WIDTH * n->num_point, sizeof *n->weight, "receivers"));
-    TRY(array_try(&all, POINT_NODES * n->num_point, sizeof *all, "receivers"));
     struct node_set set = {0};
-    unda_status status = list_nodes(fd, n, row, part, all, &set);
+    unda_status status = list_nodes(fd, n, row, part, &set);
     node_set_free(&set);
-    array_free(all);
     return status;
 }
 
