@@ -42,7 +42,8 @@ void NAME(const double *in, const double *out, const REAL *q_in, const REAL *q_o
 {
     double record64[9], coef64[NUM_COEF], face64[NUM_FACE_COEF], scale = 0, det;
     REAL record[9], coef[NUM_COEF], face_coef[NUM_FACE_COEF], m[NUM_FRAME], u[NUM_REF], a[NUM_TRACE];
-    REAL b[NUM_TRACE], seen[NUM_TRACE], mirror[NUM_MIRROR], lift_coef[NUM_LIFT_COEF], s[NUM_JUMP], acc[NUM_ACC] = {0};
+    REAL b[NUM_TRACE], seen[NUM_TRACE], mirror[NUM_MIRROR], lift_coef[NUM_LIFT_COEF], s[NUM_JUMP];
+    REAL acc[NUM_ACC] = {0};
     for (int i = 0; i < 3; i++) {
         double sum = gradient[i] + gradient[3 + i] + gradient[6 + i];
         scale += face == 0 ? sum * sum : gradient[3 * (face - 1) + i] * gradient[3 * (face - 1) + i];

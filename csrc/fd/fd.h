@@ -10,6 +10,8 @@
 
 #include "../solver/solver.h"
 
+#include "fd/image.h"
+
 enum {
     MAX_HALF = 8,
     POINT_WIDTH = 8,
@@ -19,10 +21,6 @@ enum {
     FD_MAX_TERM = 18,
     FD_MAX_PART = 3
 };
-
-/* What stands at the outermost node: the sign of images about it; 0 where the axis closes on itself. Of
- * fields of the staggered schemes behind a layer: no images, all is 0 there. */
-enum { SIDE_FREE = -1, SIDE_PERIODIC = 0, SIDE_RIGID = 1, SIDE_NOTHING = 2 };
 
 struct fd_axis {
     int64_t num;   /* the user's nodes */
@@ -152,27 +150,12 @@ static inline unda_status fd_planes(unda_solver *s, int array, int64_t first, in
     return fd_engine(s)->box(s, array, &box, out, in);
 }
 
-/* The place whose value, times *sign, stands at place i beyond the sides: images about the outermost nodes,
- * of places at nodes or (half) half a cell on, of which the last one lies outside and is an image, too.
- * Behind a layer *sign is 0. */
+/* fd_place of an axis. */
 static inline int64_t fd_mirror(const struct fd_axis *axis, int half, const int32_t *signs, int64_t i,
                                 int *sign)
 {
-    int64_t last = axis->total - 1;
     *sign = 1;
-    if (last == 0)
-        return 0;
-    if (signs[0] == SIDE_PERIODIC)
-        return (i % axis->total + axis->total) % axis->total;
-    while (i < 0 || i > last - half) {
-        if (signs[i >= 0] == SIDE_NOTHING) {
-            *sign = 0;
-            return i < 0 ? 0 : last - half;
-        }
-        *sign *= signs[i >= 0];
-        i = (i < 0 ? 0 : 2 * last) - half - i;
-    }
-    return i;
+    return fd_place(0, axis->total - 1, half, signs[0], signs[1], i, sign);
 }
 static inline int64_t fd_image(const struct fd_axis *axis, int64_t i, int *sign)
 {

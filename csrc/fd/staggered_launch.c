@@ -3,10 +3,7 @@
  * cuda/fd/staggered.cu. */
 #include "staggered_cuda.h"
 
-#include <assert.h>
 #include <string.h>
-
-static_assert((int)STAGGERED_NOTHING == (int)SIDE_NOTHING, "host and device disagree");
 
 enum { SAME = 8 }; /* two vectors */
 

@@ -9,6 +9,7 @@
  * some damp all that happens in them), TILE_Y and LANES (threads of a block), WIDTH
  * (up to 16 bytes), MIN_BLOCKS (an SM; MIN_BLOCKS_INSIDE of the passes inside), PITCH. */
 #include "common/prefetch.h"
+#include "fd/image.h"
 #include "fd/scalar_args.h"
 #include "fd/staggered_args.h"
 
@@ -430,26 +431,10 @@ KERNEL(staggered_layers1, 1, true, true, MIN_BLOCKS)
 
 /* ---- ghosts ---- */
 
-/* The place whose value times sign stands at i: fd_mirror in csrc/fd/fd.h. sign: 0 behind a layer, where 0
- * stays for good. */
 DEVICE int mirror(const staggered_ghost_args &a, int field, int axis, int i, int &sign)
 {
-    const int last = a.num[axis] - 1, half = a.half[field] >> axis & 1;
-    if (i >= 0 && i < last)
-        return i;
-    if (last == 0)
-        return 0;
-    if (a.sign[field][axis][0] == 0)
-        return (i % (last + 1) + last + 1) % (last + 1);
-    while (i < 0 || i > last - half) {
-        if (a.sign[field][axis][i >= 0] == STAGGERED_NOTHING) {
-            sign = 0;
-            return 0;
-        }
-        sign *= a.sign[field][axis][i >= 0];
-        i = (i < 0 ? 0 : 2 * last) - half - i;
-    }
-    return i;
+    const int *side = a.sign[field][axis];
+    return fd_place(0, a.num[axis] - 1, a.half[field] >> axis & 1, side[0], side[1], i, &sign);
 }
 
 /* Images beyond both sides along one axis, of one field: blockIdx.y says of which. Beyond sides along z of

@@ -15,7 +15,6 @@ struct staggered_box {
     int begin[3], end[3], lanes, across, along, planes, blocks;
 };
 enum { STAGGERED_MAX_BOX = 6 };
-enum { STAGGERED_NOTHING = 2 }; /* for a sign: behind a layer (SIDE_NOTHING in csrc/fd/fd.h) */
 
 struct staggered_args {
     void *field[9];

@@ -10,6 +10,7 @@
  * (1: matched layers), TILE_Y. */
 #include "common/prefetch.h"
 #include "fd/async.h"
+#include "fd/image.h"
 #include "fd/scalar_args.h"
 
 #if !defined(REAL) || !defined(HALF) || !defined(SPLIT) || !defined(DAMP) || !defined(MATCHED) ||            \
@@ -50,18 +51,13 @@ struct __align__(16) vec {
     (sizeof(REAL) == 4 ? (REAL)a.weight32[(axis) * (FD_MAX_HALF + 1) + (m)]                                  \
                        : (REAL)a.weight64[(axis) * (FD_MAX_HALF + 1) + (m)])
 
-/* The node whose value stands at i, as fd_image in csrc/fd/fd.h; `odd` changes where its sign does. */
+/* The node whose value stands at i; `odd` changes where its sign does. */
 DEVICE int image(const scalar_args &a, int axis, int i, bool &odd)
 {
-    const int first = axis == 1 ? a.wall[0] : 0, last = axis == 1 ? a.wall[1] : a.num[axis] - 1;
-    if (last == first)
-        return first;
-    if (a.side[axis][0] == 0)
-        return (i % (last + 1) + last + 1) % (last + 1);
-    while (i < first || i > last) {
-        odd ^= a.side[axis][i > last] < 0;
-        i = 2 * (i < first ? first : last) - i;
-    }
+    int sign = 1;
+    i = fd_place(axis == 1 ? a.wall[0] : 0, axis == 1 ? a.wall[1] : a.num[axis] - 1, 0, a.side[axis][0],
+                 a.side[axis][1], i, &sign);
+    odd ^= sign < 0;
     return i;
 }
 
