@@ -213,7 +213,7 @@ MUTATIONS = [
     ("csrc/fd/point_sources.c", "= w / volume", "= w"),
     ("csrc/fd/energy.c", "* half_at_rigid(&fd->axis[2], z)", "* 1"),
     ("csrc/fd/energy.c", "double layer = 0.5 *", "double layer = 0 *"),
-    ("csrc/fd/fd.h", "*sign *= signs[i >= 0]", "*sign *= signs[0]"),
+    ("cuda/fd/image.h", "*sign *= side;", "*sign *= low;"),
     ("csrc/fd/state.c", "TRY(zero_pinned(s, array, &box, a));", ";"),
     ("csrc/fd/material.c", "first + count == x->num ? x->total", "first + count > x->num ? x->total"),
     ("csrc/fd/scalar_cpu.c", "block * rows - level * half", "block * rows - level"),
