@@ -66,7 +66,7 @@ RUN_SEEN_BY |= {"_check": ["test_messages"], "_sites": ["test_dg_shared_points",
 RUN_SEEN_BY["mesh_simulation"] = ["test_slices", "test_dg_shared_points"]
 RUN_SEEN_BY["terms"] = ["test_many_points", "test_staggered_points"]
 RUN_SEEN_BY["_hdf"] = ["test_damaged_files"]
-RUN_SEEN_BY["checkpoint"] = [
+RUN_SEEN_BY["checkpoint"] = RUN_SEEN_BY["checkpoint_grid"] = [
     "test_damaged_files",
     "test_handlers_that_raise",
     "test_checkpoint",
@@ -395,7 +395,7 @@ MUTATIONS = [
     ("python/unda/io/_hdf.py", "if not isinstance(link, h5py.HardLink):", "if False:"),
     ("python/unda/io/_hdf.py", "not plain or", ""),
     ("python/unda/io/checkpoint.py", "if not fits or (saved._t0", "if (saved._t0"),
-    ("python/unda/io/checkpoint.py", "there < needed", "False"),
+    ("python/unda/io/checkpoint_grid.py", "there < needed", "False"),
     ("python/unda/_files.py", "flock(raw.fileno(), fcntl.LOCK_EX", "flock(raw.fileno(), fcntl.LOCK_UN"),
     ("python/unda/_files.py", "Path(os.path.realpath(path))", "Path(path)"),
     ("python/unda/_files.py", "os.O_CREAT | os.O_EXCL", "os.O_CREAT"),

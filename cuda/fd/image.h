@@ -1,4 +1,4 @@
-/* image.h: values beyond the sides of a grid, on the host and on devices. */
+/* image.h: values beyond the sides of a grid, on the host (whose includer has int64_t) and on devices. */
 #ifndef UNDA_IMAGE_H
 #define UNDA_IMAGE_H
 
@@ -10,7 +10,6 @@ enum { SIDE_FREE = -1, SIDE_PERIODIC = 0, SIDE_RIGID = 1, SIDE_NOTHING = 2 };
 #define IMAGE       static __device__ __forceinline__
 #define IMAGE_PLACE int
 #else
-#include <stdint.h>
 #define IMAGE       static inline
 #define IMAGE_PLACE int64_t
 #endif

@@ -26,8 +26,9 @@ from .errors import (
     UndaWarning,
     UnstableError,
 )
-from .io.checkpoint import load, load_receivers
+from .io.checkpoint import load
 from .io.model_file import read_model
+from .io.traces import load_receivers
 from .limits import device_limits, devices
 from .method.dg import DG
 from .method.far_field import FarField

@@ -5,7 +5,9 @@ Not here: those of one method (dg.py, fd.py), devices (limits.py).
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +20,7 @@ from ..limits import choose_device, device_number
 
 __all__ = [
     "PRECISIONS",
+    "Given",
     "Precision",
     "choice",
     "common_options",
@@ -28,7 +31,26 @@ __all__ = [
 ]
 
 PRECISIONS = ("float32", "float64")
+_NONE = ("self", "__class__")  # of a constructor's locals() no arguments
 Precision = Literal["float32", "float64"] | np.dtype[Any] | type[np.floating[Any]]
+
+
+class Given(SimpleNamespace):
+    """Arguments of a method's constructor by name, so that a keyword stands in one signature alone."""
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        super().__init__(**{name: one for name, one in arguments.items() if name not in _NONE})
+
+    @classmethod
+    def of(cls, kind: type, *places: Any, **keywords: Any) -> Given:
+        """Return what a call of the class would be given, defaults included."""
+        bound = inspect.signature(kind).bind(*places, **keywords)
+        bound.apply_defaults()
+        return cls(bound.arguments)
+
+    def some(self, *names: str) -> dict[str, Any]:
+        """Return those of these names."""
+        return {name: getattr(self, name) for name in names}
 
 
 def choice(name: str, value: Any, choices: Sequence[str]) -> int:
@@ -85,22 +107,17 @@ def kernel_parts(info: Any) -> dict[str, int]:
     return {_core.text(part.name): int(part.value) for part in info.part[0 : info.num_part]}
 
 
-def common_options(
-    *,
-    dtype: Any,
-    device: Any,
-    threads: int | None,
-    dt: float | None,
-    cfl: float,
-    sample_dt: float | None = None,
-) -> tuple[dict[str, Any], str]:
+def common_options(given: Given) -> tuple[dict[str, Any], str]:
     """Return the options of the library that every method has, and the device."""
+    device, threads, dt, sample_dt = given.device, given.threads, given.dt, given.sample_dt
+    if dt is not None and sample_dt is not None:
+        raise ArgumentError("give dt or sample_dt, not both")
     chosen = choose_device() if isinstance(device, str) and device == "auto" else device
     return {
-        "precision": precision(dtype),
+        "precision": precision(given.dtype),
         "device": device_number(chosen),
         "threads": 0 if threads is None else integer("threads", threads, 0, 4096),
-        "cfl": number("cfl", cfl, positive=True),
+        "cfl": number("cfl", given.cfl, positive=True),
         "dt": 0.0 if dt is None else number("dt", dt, "s", positive=True),
         "sample_dt": 0.0 if sample_dt is None else number("sample_dt", sample_dt, "s", positive=True),
     }, chosen

@@ -17,7 +17,7 @@ from ..limits import choose_device
 from ..problem.boundary import Boundaries
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
-from ._options import PRECISIONS, Precision, choice, common_options, kernel_choice
+from ._options import PRECISIONS, Given, Precision, choice, common_options, kernel_choice
 from .mesh_simulation import MeshSimulation
 from .solver import forecast
 
@@ -105,21 +105,16 @@ class DG(MeshSimulation):
         kernel_options: Mapping[str, int] | None = None,
         tune: bool = False,
     ) -> None:
-        numerics: dict[str, Any] = {"degree": degree, "flux": flux, "integrator": integrator, "dtype": dtype}
+        given = Given(locals())
         if flag("tune", tune):
             if kernel != "auto" or kernel_options:
                 raise ArgumentError("tune=True chooses kernel and kernel_options; leave both out")
             from .tune import tuned
 
-            device = choose_device() if isinstance(device, str) and device == "auto" else device
-            common = {**numerics, "boundary": boundary, "cfl": cfl}
-            kernel, kernel_options = tuned(type(self), mesh, medium, device, common)
-        if dt is not None and sample_dt is not None:
-            raise ArgumentError("give dt or sample_dt, not both")
-        options, self._material, boundaries, chosen = self._options(
-            mesh, medium, **numerics, boundary=boundary, dt=dt, cfl=cfl, sample_dt=sample_dt, device=device,
-            threads=threads, kernel=kernel, kernel_options=kernel_options,
-        )  # fmt: skip
+            given.device = choose_device() if isinstance(device, str) and device == "auto" else device
+            same = given.some("degree", "flux", "integrator", "dtype", "boundary", "cfl")
+            given.kernel, given.kernel_options = tuned(type(self), mesh, medium, given.device, same)
+        options, self._material, boundaries, chosen = self._options(given)
         self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
         self.mesh, self._boundaries = mesh, boundaries
         self._start_solver(medium, options, flag("allow_unstable", allow_unstable), mesh._handle)
@@ -140,24 +135,9 @@ class DG(MeshSimulation):
         }
 
     @staticmethod
-    def _options(
-        mesh: Mesh,
-        medium: Medium,
-        *,
-        degree: int = 4,
-        boundary: Mapping[str, Any] | None = None,
-        flux: Literal["upwind", "central"] = "upwind",
-        integrator: Literal["lsrk4", "ab3"] = "lsrk4",
-        dt: float | None = None,
-        cfl: float = 0.9,
-        sample_dt: float | None = None,
-        dtype: Precision = "float32",
-        device: str = "auto",
-        threads: int | None = None,
-        kernel: Literal["auto", "fused", "node"] = "auto",
-        kernel_options: Mapping[str, int] | None = None,
-    ) -> tuple[Any, np.ndarray, Boundaries, str]:
+    def _options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
         """Return the library's options, the materials (num_elem, num_material), boundaries and device."""
+        mesh, medium = given.mesh, given.medium
         if not isinstance(mesh, Mesh):
             raise ArgumentError(f"mesh is {mesh!r}, expected a Mesh")
         if not isinstance(medium, Medium):
@@ -169,20 +149,18 @@ class DG(MeshSimulation):
             )
         material = medium.on(mesh)
         material.setflags(write=False)
-        boundaries = Boundaries.of(mesh, medium, boundary)
-        common, chosen = common_options(
-            dtype=dtype, device=device, threads=threads, dt=dt, cfl=cfl, sample_dt=sample_dt
-        )
+        boundaries = Boundaries.of(mesh, medium, given.boundary)
+        common, chosen = common_options(given)
         options = _core.new_struct(
             "unda_solver_options",
             **common,
             physics=physics,
-            degree=integer("degree", degree, 1, 9),
-            flux=choice("flux", flux, ("upwind", "central")),
-            integrator=choice("integrator", integrator, ("lsrk4", "ab3")),
+            degree=integer("degree", given.degree, 1, 9),
+            flux=choice("flux", given.flux, ("upwind", "central")),
+            integrator=choice("integrator", given.integrator, ("lsrk4", "ab3")),
             material=material,
             boundary=boundaries.codes,
-            **kernel_choice(kernel, kernel_options),
+            **kernel_choice(given.kernel, given.kernel_options),
         )
         return options, material, boundaries, chosen
 
@@ -208,6 +186,4 @@ class DG(MeshSimulation):
         >>> unda.DG.forecast(mesh, medium, degree=3, device="cpu")["device"]
         0
         """
-        for name in ("allow_unstable", "tune"):  # do not matter
-            keywords.pop(name, None)
-        return forecast(mesh._handle, cls._options(mesh, medium, **keywords)[0])
+        return forecast(mesh._handle, cls._options(Given.of(cls, mesh, medium, **keywords))[0])

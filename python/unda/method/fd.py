@@ -20,7 +20,7 @@ from ..problem.grid import Block, Grid
 from ..problem.layer import CPML, Damping
 from ..problem.layer_rule import choose
 from ..problem.medium import Medium
-from ._options import PRECISIONS, Precision, common_options, kernel_choice
+from ._options import PRECISIONS, Given, Precision, common_options, kernel_choice
 from .fd_scheme import Scalar, scheme_of
 from .fd_sides import code_of, conditions, flat_axes, frequency_of, stretch_of
 from .fluid_walls import let_fluids_slide
@@ -141,22 +141,19 @@ class FD(GridSimulation):
         tune: bool = False,
         allow_unstable: bool = False,
     ) -> None:
+        given = Given(locals())
         if flag("tune", tune):
             from .tune import tuned_grid
 
-            device = choose_device() if isinstance(device, str) and device == "auto" else device
-            kernel, kernel_options = tuned_grid(
-                type(self), grid, medium, device, kernel, kernel_options, order=order, scheme=scheme,
-                boundary=boundary, fmax=fmax, layer=layer, dt=dt, cfl=cfl, sample_dt=sample_dt, dtype=dtype,
-                allow_unstable=allow_unstable, window=window,
+            given.device = choose_device() if isinstance(device, str) and device == "auto" else device
+            same = given.some(
+                "order", "scheme", "boundary", "fmax", "layer", "dt", "cfl", "sample_dt", "dtype",
+                "allow_unstable", "window",
             )  # fmt: skip
-        if dt is not None and sample_dt is not None:
-            raise ArgumentError("give dt or sample_dt, not both")
-        options, grid_options, self._sides, self._scheme, chosen = self._options(
-            grid, medium, order=order, scheme=scheme, boundary=boundary, fmax=fmax, layer=layer, dt=dt,
-            cfl=cfl, sample_dt=sample_dt, dtype=dtype, device=device, threads=threads, kernel=kernel,
-            kernel_options=kernel_options, window=window,
-        )  # fmt: skip
+            given.kernel, given.kernel_options = tuned_grid(
+                type(self), grid, medium, given.device, kernel, kernel_options, **same
+            )
+        options, grid_options, self._sides, self._scheme, chosen = self._options(given)
         self.grid, self.order = grid, int(grid_options.order)
         self.dtype = np.dtype(PRECISIONS[options.precision])
         allow = flag("allow_unstable", allow_unstable)
@@ -188,38 +185,21 @@ class FD(GridSimulation):
         }
 
     @staticmethod
-    def _options(
-        grid: Grid,
-        medium: Medium,
-        *,
-        order: int = 4,
-        scheme: Literal["scalar", "staggered"] = "scalar",
-        boundary: Mapping[str, Any] | None = None,
-        fmax: float | None = None,
-        layer: str = "auto",
-        dt: float | None = None,
-        cfl: float = 0.9,
-        sample_dt: float | None = None,
-        dtype: Precision = "float32",
-        device: str = "auto",
-        threads: int | None = None,
-        kernel: Literal["auto", "step", "tiled", "diamond"] = "auto",
-        kernel_options: Mapping[str, int] | None = None,
-        window: str | int | None = "auto",
-    ) -> tuple[Any, Any, dict[str, Any], Scalar, str]:
+    def _options(given: Given) -> tuple[Any, Any, dict[str, Any], Scalar, str]:
         """Return the library's options, those of the grid (to be kept alive), sides, scheme and device."""
+        grid, medium, fmax = given.grid, given.medium, given.fmax
         if not isinstance(grid, Grid):
             raise ArgumentError(f"grid is {grid!r}, expected an unda.Grid")
-        kind = scheme_of(scheme, medium)
-        order = integer("order", order, 2, 16)
+        kind = scheme_of(given.scheme, medium)
+        order = integer("order", given.order, 2, 16)
         if order % 2:
             raise ArgumentError(f"order is {order}, expected an even number")
         medium.on(Block(grid, 0, 1))  # refuses what does not fit the grid
         highest = None if fmax is None else number("fmax", fmax, "Hz", positive=True)
-        sides = conditions(grid, kind, boundary, highest)
+        sides = conditions(grid, kind, given.boundary, highest)
         if medium.physics == "elastic":
             sides = let_fluids_slide(grid, medium, sides)
-        sides = choose(grid, medium, sides, layer, staggered=kind.name == "staggered")
+        sides = choose(grid, medium, sides, given.layer, staggered=kind.name == "staggered")
         layers = [one if isinstance(one, (Damping, CPML)) else None for one in sides.values()]
         flat = flat_axes(grid, sides)
         try:
@@ -231,21 +211,20 @@ class FD(GridSimulation):
             "unda_fd_options", scheme=kind.code, order=order, shape=list(grid.shape),
             spacing=[1.0 if axis in flat else h for axis, h in zip("xyz", grid.spacing, strict=True)],
             origin=list(grid.origin), uniform=int(material is not None),
-            window=_window(window), speed_max=fastest, layer=[one.width if one else 0 for one in layers],
+            window=_window(given.window), speed_max=fastest,
+            layer=[one.width if one else 0 for one in layers],
             reflection=[one.R0 if one else 0.0 for one in layers],
             stretch=[stretch_of(one) for one in layers],
             ratio=[one.ratio if isinstance(one, CPML) else 0.0 for one in layers],
             frequency=[frequency_of(one, fastest, grid.spacing[i // 2]) for i, one in enumerate(layers)],
         )  # fmt: skip
-        common, chosen = common_options(
-            dtype=dtype, device=device, threads=threads, dt=dt, cfl=cfl, sample_dt=sample_dt
-        )
+        common, chosen = common_options(given)
         options = _core.new_struct(
             "unda_solver_options",
             **common,
             method=lib.UNDA_FD,
             physics=getattr(lib, f"UNDA_{medium.physics.upper()}"),
-            **kernel_choice(kernel, kernel_options),
+            **kernel_choice(given.kernel, given.kernel_options),
             material=material,
             boundary=np.array([code_of(side) for side in sides.values()], np.int32),
             fd=grid_options,
@@ -274,9 +253,7 @@ class FD(GridSimulation):
         >>> 9e9 < unda.FD.forecast(grid, medium, device="cpu")["host"] < 11e9
         True
         """
-        for name in ("allow_unstable", "tune"):  # do not matter
-            keywords.pop(name, None)
-        options, grid_options, *_ = cls._options(grid, medium, **keywords)
+        options, grid_options, *_ = cls._options(Given.of(cls, grid, medium, **keywords))
         found = forecast(_core.NULL, options)
         del grid_options  # alive until here
         return found

@@ -305,7 +305,7 @@ class Receivers:
         FileError
             If it cannot be written; a file of that name is then as it was.
         """
-        from ..io.checkpoint import save_receivers
+        from ..io.traces import save_receivers
 
         save_receivers(self, path)
 

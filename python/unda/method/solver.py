@@ -208,7 +208,7 @@ class Solver:
             self._add_wave(source)
             return
         many = isinstance(source, Iterable) and not isinstance(source, (str, bytes))
-        sources = list(source) if many else [source]  # type: ignore[arg-type]
+        sources: list[Any] = list(source) if many else [source]  # type: ignore[arg-type]
         for one in sources:
             if not isinstance(one, Source):
                 raise ArgumentError(

@@ -24,7 +24,7 @@ from .._files import read_file, replacing
 from ..errors import DeviceLostError, Error
 from ..limits import device_info, device_number
 from ..problem.grid import Block
-from ._options import PRECISIONS, kernels
+from ._options import PRECISIONS, Given, kernels
 
 __all__ = ["tuned", "tuned_grid"]
 
@@ -270,10 +270,9 @@ def _grid_key(
     keywords: Mapping[str, Any],
 ) -> tuple[Any, str]:  # fmt: skip
     """Return the library's options, and a name of what the choice depends on; refuses what `FD` would."""
-    given = {name: keywords[name] for name in keywords if name not in ("sample_dt", "allow_unstable")}
-    options, grid_options, sides, scheme, _ = method._options(
-        grid, medium, device=device, kernel=kernel, kernel_options=fixed, **given
-    )
+    given = Given.of(method, grid, medium, device=device, kernel=kernel, kernel_options=fixed, **keywords)
+    given.sample_dt = None
+    options, grid_options, sides, scheme, _ = method._options(given)
     layers = [int(width) for width in grid_options.layer]
     kinds = sorted({type(side).__name__ for side in sides.values() if not isinstance(side, str)})
     periodic = [name for name, side in sides.items() if side == "periodic"]

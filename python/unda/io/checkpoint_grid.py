@@ -1,0 +1,96 @@
+"""What a checkpoint holds of a simulation on a grid. Next: checkpoint.py, checkpoint_mesh.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._core import lib
+from ..errors import FileError
+from ..method.fd_sides import SIDES
+from ..method.grid_fluid import refuse_shear
+from ..method.grid_material import slabs
+from ..problem.grid import Grid
+from ..problem.layer import CPML, Damping
+from . import _hdf
+
+__all__ = ["MOST_HISTORY", "arrays", "make", "outer_data", "put", "settle"]
+
+MOST_HISTORY = 0  # levels that the integrator keeps
+_SCHEMES = ("scalar", "staggered")
+
+
+def put(file: Any, sim: Any, _history: int) -> None:
+    """Write materials and state of a grid, with the memory variables of its layers, chunk by chunk."""
+    if sim._material.row is not None:
+        file["material"] = sim._material.row
+    else:
+        shape = (*sim.grid.shape, len(sim.medium.parameters))
+        material = file.create_dataset("material", shape, np.float64)
+        for (first, count, _), table in zip(slabs(sim.grid), sim._material.tables(), strict=True):
+            material[first : first + count] = table.reshape(count, *shape[1:])
+    for name, (number, shape) in arrays(sim, 0).items():
+        array = file.create_dataset(name, shape, sim.dtype)
+        plane = np.empty((1, *shape[1:]), sim.dtype)
+        for i in range(shape[0]):
+            to = _core.pointer(plane, writable=True)
+            _core.check(lib.unda_solver_read(sim._live(), number, i, 1, to))
+            array[i] = plane[0]
+
+
+def arrays(sim: Any, _history: int) -> dict[str, tuple[int, tuple[int, ...]]]:
+    """Return number and shape of the fields and of the memory variables of layers, by name."""
+    return dict(sim._whole())
+
+
+def outer_data(_sim: Any) -> dict[str, Any]:
+    """Return what makes the exact solutions on boundaries again: there are none."""
+    return {}
+
+
+def make(file: Any, config: dict[str, Any], _exact: Any, kind: Any, common: Any, same: bool) -> Any:
+    """Make the simulation on a grid that a file describes."""
+    from ..method.fd import FD
+
+    grid = Grid(**_hdf.entry(config, "grid", dict))
+    scheme = _hdf.entry(config, "scheme", str)
+    if scheme not in _SCHEMES:
+        raise FileError(f"scheme is {scheme!r}, expected one of {list(_SCHEMES)}")
+    num = len(kind.parameters)
+    uniform = len(_hdf.array_shape(file, "material")) == 1
+    values = _hdf.array(file, "material", np.float64, (num,) if uniform else (*grid.shape, num))
+    material = {name: float(values[i]) if uniform else values[..., i].copy()
+                for i, name in enumerate(kind.parameters)}  # fmt: skip
+    if scheme == "scalar":  # one number
+        material["rho"] = float(values.flat[0])
+    boundary = {
+        name: _layer(one) if isinstance(one, dict) else one
+        for name, one in _hdf.entry(config, "boundary", dict).items()
+    }
+    medium = kind(**material)
+    # Before anything is made that large: the state is in the file.
+    width = [getattr(boundary.get(side), "width", 0) for side in SIDES]
+    least = tuple(n + low + high for n, low, high in zip(grid.shape, width[::2], width[1::2], strict=True))
+    found = _hdf.array_shape(file, medium.fields[0])
+    if len(found) != 3 or any(there < needed for there, needed in zip(found, least, strict=True)):
+        raise FileError(f"{medium.fields[0]} is {found}, expected {least} or more: the grid and its layers")
+    return FD(
+        grid, medium,
+        order=_hdf.entry(config, "order", int), scheme=scheme,
+        boundary=boundary, kernel=config["kernel"] if same else "auto",
+        kernel_options=config["kernel_options"] if same else None,
+        window=(config.get("window") if same else None) or "auto", **common,
+    )  # fmt: skip
+
+
+def _layer(config: dict[str, Any]) -> Any:
+    """Make a layer again; files from before ratios have CPMLs without one, whose is 0."""
+    return CPML(**({"ratio": 0.0} | config)) if "f0" in config else Damping(**config)
+
+
+def settle(sim: Any) -> None:
+    """Refuse a state that a fluid cannot have."""
+    if sim.medium.physics == "elastic":
+        refuse_shear(sim)

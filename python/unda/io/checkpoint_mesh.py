@@ -1,0 +1,103 @@
+"""What a checkpoint holds of a simulation on a mesh. Next: checkpoint.py, checkpoint_grid.py."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from .._core import lib
+from ..errors import ArgumentError, FileError
+from ..exact import from_config as solution_from_config
+from ..problem.mesh import Mesh
+from . import _hdf
+
+__all__ = ["MOST_HISTORY", "arrays", "make", "outer_data", "put", "settle"]
+
+_HISTORY = ("UNDA_HISTORY1", "UNDA_HISTORY2")
+MOST_HISTORY = len(_HISTORY)
+
+
+def _put_mesh(group: Any, mesh: Mesh) -> None:
+    group.attrs["names"] = json.dumps(
+        {"boundaries": list(mesh.boundary_names), "periodic": [list(p) for p in mesh.periodic],
+         "tags": mesh.tag_names}
+    )  # fmt: skip
+    group["vertices"], group["cells"], group["tags"] = mesh.vertices, mesh.cells, mesh.tags
+    group["faces"], group["face_names"] = mesh.boundary_faces, mesh.boundary_ids
+
+
+def _get_mesh(group: Any) -> Mesh:
+    names = _hdf.header(group, "names")
+    cells = _hdf.array(group, "cells", np.int64, (None, 4))
+    faces = _hdf.array(group, "faces", np.int64, (None, 3))
+    ids = _hdf.array(group, "face_names", np.int32, (len(faces),))
+    boundaries = {name: faces[ids == i] for i, name in enumerate(_hdf.entry(names, "boundaries", list))}
+    return Mesh(
+        _hdf.array(group, "vertices", np.float64, (None, 3)), cells,
+        tags=_hdf.array(group, "tags", np.int32, (len(cells),)), boundaries=boundaries,
+        periodic=[tuple(pair) for pair in _hdf.entry(names, "periodic", list)],
+        tag_names=_hdf.entry(names, "tags", dict),
+    )  # fmt: skip
+
+
+def put(file: Any, sim: Any, history: int) -> None:
+    """Write mesh, materials, state and as many levels of the integrator's history."""
+    _put_mesh(file.create_group("mesh"), sim.mesh)
+    file["material"] = sim._material
+    for name, (number, _) in arrays(sim, history).items():
+        file[name] = sim._read(number)
+
+
+def arrays(sim: Any, history: int) -> dict[str, tuple[int, tuple[int, ...]]]:
+    """Return number and shape of the state and of so many levels of the integrator's history, by name."""
+    cells = (sim.mesh.num_elem, sim.num_node, len(sim.fields))
+    numbers = {"state": lib.UNDA_STATE} | {name: getattr(lib, name) for name in _HISTORY[:history]}
+    return {name: (number, cells) for name, number in numbers.items()}
+
+
+def outer_data(sim: Any) -> dict[str, Any]:
+    """Return what makes the exact solutions on boundaries again."""
+    exact = {}
+    for name, solution in sim._boundaries.exact.items():
+        if not hasattr(solution, "to_config"):
+            raise ArgumentError(
+                f"the data of boundary {name!r} are a plain callable and cannot be saved; an unda.exact "
+                "solution of unda.sampled time functions can"
+            )
+        exact[name] = solution.to_config()
+    return exact
+
+
+def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, same: bool) -> Any:
+    """Make the simulation on a mesh that a file describes; same: on the kind of device where it ran."""
+    from ..method.dg import DG
+
+    mesh = _get_mesh(_hdf.child(file, "mesh"))
+    if mesh.hash != config.get("mesh"):
+        raise FileError(f"mesh has hash {mesh.hash}, expected {config.get('mesh')!r}")
+    mesh.origin = _hdf.entry(config, "mesh_origin", dict)
+    material = _hdf.array(file, "material", np.float64, (mesh.num_elem, len(kind.parameters)))
+    # Before anything is made that large: the state is in the file.
+    degree = _hdf.entry(config, "degree", int, 1, 9)
+    cells = (mesh.num_elem, (degree + 1) * (degree + 2) * (degree + 3) // 6)
+    if (found := _hdf.array_shape(file, "state"))[:2] != cells:
+        raise FileError(f"state is {found}, expected {cells} and the number of fields")
+    made = {json.dumps(c): solution_from_config(c) for c in exact.values()}
+    boundary = {
+        name: made[json.dumps(exact[name])] if name in exact else word
+        for name, word in _hdf.entry(config, "boundary", dict).items()
+    }
+    return DG(
+        mesh, kind(**dict(zip(kind.parameters, material.T.copy(), strict=True))),
+        degree=degree, boundary=boundary,
+        flux=_hdf.entry(config, "flux", str), integrator=_hdf.entry(config, "integrator", str),
+        kernel=config["kernel"] if same else "auto",
+        kernel_options=config["kernel_options"] if same and config["kernel"] == "fused" else None,
+        **common,
+    )  # fmt: skip
+
+
+def settle(sim: Any) -> None:
+    """Check the state that was read; nothing on a mesh."""
