@@ -184,9 +184,9 @@ test-gpu: gpu-lib ## the tests that need a CUDA device (PY=python3 GPU_JOBS=8)
 	    --junitxml=build/test_gpu.xml $(ARGS)
 	$(if $(ARGS),,$(WITH_PATH) $(PY) tests/gpu_record.py write build/test_gpu.xml)
 
-endurance: gpu-lib ## 100,000 steps of waves in layers on a device, minutes (PY=python3 GPU_JOBS=8)
-	$(WITH_PATH) $(PY) -m pytest -p no:cacheprovider -m endurance --slow --require-gpu \
-	    $(if $(GPU_JOBS),-n $(GPU_JOBS)) $(ARGS)
+# In one process: processes take turns on a device, and each case has threads.
+endurance: gpu-lib ## 100,000 steps of waves in layers on a device, a quarter of an hour (PY=python3)
+	$(WITH_PATH) $(PY) -m pytest -p no:cacheprovider -m endurance --slow --require-gpu $(ARGS)
 
 SANITIZER ?= $(shell command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 

@@ -389,13 +389,13 @@ UNDA_API unda_status unda_solver_set_material(unda_solver *solver, int64_t first
 UNDA_API unda_status unda_solver_set_clock(unda_solver *solver, double t0, int64_t step, int32_t history);
 UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t *history);
 
-/* Point sources: in each of the elements of one dq/dt += rates delta(x - place) f(t), rates in the field's unit / s
- * per unit of f and per m3. On a face, edge or vertex take the elements and weights of unda_mesh_share, the
+/* Point sources: in each element of a source dq/dt += rates delta(x - place) f(t), rates in the field's
+ * unit / s per unit of f and per m3. On a face, edge or vertex take the elements and weights of unda_mesh_share, the
  * rates of each element's material times its weight: in a single one of them delta is up to 14 times less
  * exact. Gives the number of the first one in unda_drive.amplitudes; all are added, or none. All arrays are
  * borrowed.
- * FD: one cell a source, elem NULL; the point is spread over 8 nodes an axis (Hicks 2002), beside free and fixed sides
- * of elastic media as a polynomial there needs it, with the slopes that the side gives and the material that
+ * FD: one cell a source, elem NULL; the point is spread over 8 nodes an axis (Hicks 2002), beside free and
+ * fixed sides of elastic media as a polynomial there needs it, with the slopes that the side gives and the material that
  * is set: the transpose of what receivers read. scalar: in each step p += rates[0] c^2 / (node volume) a,
  * with c of each node and a the amplitude of the step: rates[0] = rho and a = dt (q(t + dt/2) - q(t - dt/2))
  * inject the volume rate q. staggered: rates [num_field + 1], of a unit of amplitude: forces (v, divided by

@@ -105,10 +105,10 @@ struct fd_scheme {
      * the node lies on. */
     unda_status (*check_material)(struct fd *fd, const double *material);
     double (*material)(const struct fd *fd, const double *material, int which, int num_free);
-    /* What a unit of amplitude adds to field f at nodes, by the rates of each: multiplies weights, which have the
-     * volume in them. */
     int32_t num_rate_more; /* rates of a source beyond one for each field: of the user, then of `join` */
     int32_t num_rate_joined;
+    /* What a unit of amplitude adds to field f at nodes, of the rates of each: multiplies weights, which have
+     * the volume in them. */
     unda_status (*inject)(unda_solver *s, const double *const *rates, int f, int64_t num, const int64_t *node,
                           double *weight);
     unda_status (*energy)(unda_solver *s, double *energy);

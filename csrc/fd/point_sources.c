@@ -77,8 +77,8 @@ static bool drives(const struct fd *fd, const double *rates, int f)
     return any;
 }
 
-/* Some sources at once, so that engines are asked for the materials of many nodes in one go. Of one field at a
- * time: nodes, weights, and the rates that each is driven by. */
+/* Some sources at once, so that engines are asked for the materials of many nodes together. Of one field at
+ * a time: nodes, weights, and the rates that drive each. */
 struct batch {
     int64_t num, num_term; /* sources; nodes of the present field */
     const double *places;
