@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..limits import choose_device, device_limits
+from ..method._options import kernel_names
 from ..method.dg import DG
 from ..problem.medium import Acoustic, Elastic, Maxwell, Medium
 from ..problem.mesh import Mesh, box_mesh
@@ -48,7 +49,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--physics", type=_physics, default="acoustic", help="acoustic,elastic,maxwell or all"
     )
     parser.add_argument("--degrees", type=integers, default="1:8", help="1:8 or 3,5")
-    parser.add_argument("--kernels", type=words("fused", "node"), default="fused", help="fused,node (CUDA)")
+    names = kernel_names("DG")
+    parser.add_argument("--kernels", type=words(*names), default=names[0], help=f"{','.join(names)} (CUDA)")
     parser.add_argument(
         "--dtype", type=words("float32", "float64"), default="float32", help="float32,float64"
     )

@@ -22,6 +22,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..limits import choose_device, device_info, device_limits
+from ..method._options import kernel_names
 from . import bench_fd_papers
 from .fd_case import DIAMOND_SHAPES, MEDIA, compile_kernel, measure
 from .measuring import begun, heading, integers, measured, picture, positive, pyplot, words
@@ -51,7 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--kernels",
-        type=words("step", "tiled", "diamond"),
+        type=words(*kernel_names("FD")),
         default="step",
         help="step; scalar also tiled (CPU), diamond (CUDA)",
     )

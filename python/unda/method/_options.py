@@ -25,6 +25,7 @@ __all__ = [
     "choice",
     "common_options",
     "kernel_choice",
+    "kernel_names",
     "kernel_parts",
     "kernels",
     "precision",
@@ -100,6 +101,16 @@ def kernels(options: Any) -> dict[str, dict[str, int]]:
         parts = range(info.num_part)
         found[_core.text(info.name)] = {_core.text(info.part[i]): info.tuned[i] for i in parts}
     return found
+
+
+def kernel_names(method: str) -> list[str]:
+    """Return the names of the kernels that a method has on any device, as the library lists them."""
+    fd = _core.new_struct("unda_fd_options", order=2, shape=[3] * 3, spacing=[1.0] * 3, speed_max=1.0)
+    code = {"DG": lib.UNDA_DG, "FD": lib.UNDA_FD}[method]
+    names: dict[str, Any] = {}
+    for device in (lib.UNDA_DEVICE_CPU, 0):
+        names |= kernels(_core.new_struct("unda_solver_options", method=code, degree=1, device=device, fd=fd))
+    return list(names)
 
 
 def kernel_parts(info: Any) -> dict[str, int]:
