@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import unda
+from unda.method import _sites
 
 GRID = unda.Grid((13, 12, 14), spacing=0.1)
 WAVE = unda.ricker(2.0)
@@ -101,3 +102,16 @@ def after(make, given):
     sim.add_source(given)
     sim.step(5)
     return np.concatenate([sim.get(name).ravel() for name in sim.fields])
+
+
+def test_cells_of_many_points_are_those_of_one_by_one():
+    """Inside, and where some lie on a vertex or outside: more or fewer cells than points."""
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(4, 4, 4))
+    inside = np.random.default_rng(0).uniform(0.01, 0.99, (300, 3))
+    for number, place in ((5, (0.3, 0.4, 0.1)), (5, (0.5, 0.5, 0.5)), (7, (3.0, 3.0, 3.0))):
+        points = inside.copy()
+        points[number] = place
+        found, alone = _sites.find(mesh, points, 3), [_sites.find(mesh, one[None], 3) for one in points]
+        assert np.diff(found.first).tolist() == [len(one.elem) for one in alone]
+        assert found.elem.tolist() == np.concatenate([one.elem for one in alone]).tolist()
+        assert np.array_equal(found.weights, np.concatenate([one.weights for one in alone]))

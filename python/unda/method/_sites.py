@@ -17,6 +17,7 @@ from ..errors import ArgumentError
 __all__ = ["Sites", "distance", "find", "on_one_side"]
 
 _AHEAD = 1e-3  # of a cell's size: how far `side` looks along a direction
+_MANY = 100  # points of which each is taken to lie inside of one cell until it is known better
 _EVEN = 1e-9  # of a barycentric coordinate: two cells lie that way alike
 
 
@@ -61,13 +62,22 @@ class Sites:
 def find(mesh: Any, points: np.ndarray, degree: int) -> Sites:
     """Return all cells that share each point, weighted for polynomials of a degree."""
     first = np.empty(len(points) + 1, np.int64)
-    options = {"num_point": len(points), "degree": degree, "points": points, "first": first}
-    handle = mesh._handle
-    _core.check(lib.unda_mesh_share(handle, _core.new_struct("unda_shared", **options)))
-    num = int(first[-1])
-    sites = Sites(first, np.empty(num, np.int64), np.empty((num, 3)), np.empty(num))
-    options |= {"max_cell": num, "elem": sites.elem, "places": sites.places, "weights": sites.weights}
-    _core.check(lib.unda_mesh_share(handle, _core.new_struct("unda_shared", **options)))
+    given = {"num_point": len(points), "degree": degree, "points": points, "first": first}
+
+    def ask(room: int) -> tuple[int, Sites]:
+        found = Sites(first, np.empty(room, np.int64), np.empty((room, 3)), np.empty(room))
+        cells = {"max_cell": room, "elem": found.elem, "places": found.places, "weights": found.weights}
+        asked = _core.new_struct("unda_shared", **given, **(cells if room else {}))
+        return lib.unda_mesh_share(mesh._handle, asked), found
+
+    room = len(points) if len(points) > _MANY else 0
+    status, sites = ask(room)
+    if room and status != lib.UNDA_OK:  # some points have several cells: count first
+        status, sites = ask(0)
+    _core.check(status)
+    if len(sites.elem) != first[-1]:
+        status, sites = ask(int(first[-1]))
+        _core.check(status)
     return sites
 
 
