@@ -2,9 +2,8 @@
  * a scheme and its engines offer. Nodes are counted with layers ("padded") unless said otherwise, z fastest.
  * Next: fd_method.c (options), state.c (the state in the user's numbering), material.c, scalar.c and
  * staggered.c (the schemes), stencil.c (weights, stable step), staggered_stable.c (the same in media that
- * vary), layer.c, matched.c, cpml.c, row.c, points.c, point_sources.c,
- * terms.c, energy.c; scalar_cpu.c ..
- * staggered_cpu.c, the engines. */
+ * vary), layer.c, matched.c, cpml.c, row.c, points.c, point_sources.c, terms.c, node_set.c, energy.c;
+ * scalar_cpu.c .. staggered_cpu.c, the engines. */
 #ifndef UNDA_FD_H
 #define UNDA_FD_H
 
