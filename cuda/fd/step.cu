@@ -55,6 +55,8 @@ struct __align__(16) vec {
 DEVICE int image(const scalar_args &a, int axis, int i, bool &odd)
 {
     int sign = 1;
+    /* Only staggered schemes have such sides. Told so, the compiler makes 240 instructions less (order 8). */
+    __builtin_assume(a.side[axis][0] != SIDE_NOTHING && a.side[axis][1] != SIDE_NOTHING);
     i = fd_place(axis == 1 ? a.wall[0] : 0, axis == 1 ? a.wall[1] : a.num[axis] - 1, 0, a.side[axis][0],
                  a.side[axis][1], i, &sign);
     odd ^= sign < 0;

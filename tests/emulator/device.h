@@ -8,6 +8,7 @@
 #define __device__
 #define __grid_constant__
 #define __forceinline__ inline
+#define __builtin_assume(x) ((x) ? (void)0 : __builtin_trap())
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 #define __noinline__
