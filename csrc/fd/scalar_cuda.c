@@ -377,6 +377,14 @@ static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count
 
 /* ---- steps ---- */
 
+/* The plane whose values stand at x; where with the other sign, -1 - plane. */
+static int plane_beyond(const struct fd_axis *axis, int64_t x)
+{
+    int sign;
+    int place = (int)fd_image(axis, x, &sign);
+    return sign < 0 ? -1 - place : place;
+}
+
 /* For rows [first, end) of y. */
 static struct scalar_args step_args(const unda_solver *s, int64_t first, int64_t end)
 {
@@ -402,6 +410,10 @@ static struct scalar_args step_args(const unda_solver *s, int64_t first, int64_t
             a.weight32[i * (FD_MAX_HALF + 1) + m] = (float)fd->weight[i][m];
             a.weight64[i * (FD_MAX_HALF + 1) + m] = fd->weight[i][m];
         }
+    }
+    for (int k = 0; k < fd->half; k++) {
+        a.beyond[0][k] = plane_beyond(&fd->axis[0], -1 - k);
+        a.beyond[1][k] = plane_beyond(&fd->axis[0], fd->axis[0].total + k);
     }
     scalar_cuda_matched(s, a.matched);
     a.damp[1] = POINTER(t->damp[1] + (gpu_ptr)(first * s->real_bytes));
