@@ -5,18 +5,18 @@
  *
  * Rules that hold everywhere
  *   status     Every call that can fail returns an unda_status; UNDA_OK is 0. On failure the outputs
- *              are untouched and unda_error() tells, for the calling thread, what was found, what
+ *              are untouched and unda_error() says, for the calling thread, what was found, what
  *              was expected and where. Nothing prints, exits or aborts.
- *   ownership  "copied": the library keeps its own copy. "borrowed": only read during the call.
+ *   ownership  "copied": the library keeps its own copy. "borrowed": read only during the call.
  *              Objects made by *_new are freed by the matching *_free, which accepts NULL.
- *   shapes     Stand beside each pointer in C order: [elem][node][field].
- *   units      SI, in brackets: [m], [s], [Pa], [kg/m3]. Nondimensional work is fine if consistent.
- *   options    Structs begin with size_bytes = sizeof(struct); all other zero bytes mean default.
+ *   shapes     Given beside each pointer in C order: [elem][node][field].
+ *   units      SI, in brackets: [m], [s], [Pa], [kg/m3]. Consistent nondimensional units work too.
+ *   options    Structs begin with size_bytes = sizeof(struct); members that are zero take their default.
  *   threads    Different objects may be used by different threads at the same time. One solver used
  *              by two threads at once is refused with UNDA_ERR_BUSY.
  *   fork       After any engine ran, a forked child gets UNDA_ERR_FORK from every call.
- *   numbering  Elements and vertices have the numbers the user gave them. The order used inside
- *              (a space-filling curve) never shows.
+ *   numbering  Elements and vertices have the user's numbers. The internal order (a space-filling
+ *              curve) is never visible.
  */
 #ifndef UNDA_H
 #define UNDA_H
@@ -59,7 +59,7 @@ typedef enum unda_status {
 
 enum { UNDA_ABI = 18 };
 
-/* Interface number compiled into the library; differs from UNDA_ABI when the library is stale. */
+/* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
 /* sizeof the named public struct as the library sees it, -1 for an unknown name. */
 UNDA_API int64_t unda_sizeof(const char *struct_name);
@@ -75,8 +75,8 @@ UNDA_API const char *unda_error_log(void);
 UNDA_API const char *unda_status_text(unda_status status);
 
 typedef enum unda_log_level { UNDA_LOG_DEBUG = 10, UNDA_LOG_INFO = 20, UNDA_LOG_WARNING = 30 } unda_log_level;
-/* The library never prints: it queues messages (the newest 256). Takes the oldest one: its level and
- * up to size_bytes - 1 characters. Returns 1, or 0 when the queue is empty. */
+/* The library never prints: it queues messages (the newest 256). Removes the oldest one and returns its
+ * level and up to size_bytes - 1 characters. Returns 1, or 0 when the queue is empty. */
 UNDA_API int32_t unda_log_pop(int32_t *level, char *text, int64_t size_bytes);
 
 /* ------------------------------------------------------------------ mesh ------------------------ */
@@ -84,8 +84,8 @@ UNDA_API int32_t unda_log_pop(int32_t *level, char *text, int64_t size_bytes);
 typedef struct unda_mesh unda_mesh;
 typedef enum unda_shape { UNDA_TET = 0, UNDA_HEX = 1 } unda_shape;
 
-/* A mesh as arrays. All arrays are copied. A mesh with one boundary and no list of boundary faces gives that
- * boundary all its outer faces. Hexahedra: vertices in the order of Gmsh and VTK. */
+/* A mesh as arrays. All arrays are copied. If there is one boundary and no list of boundary faces, all outer
+ * faces belong to that boundary. Hexahedra: vertices in the order of Gmsh and VTK. */
 typedef struct unda_mesh_input {
     int64_t size_bytes;
     int32_t shape;           /* unda_shape */
@@ -103,13 +103,13 @@ typedef struct unda_mesh_input {
     const int32_t *periodic;       /* [num_periodic][2] boundary ids that match by a translation */
 } unda_mesh_input;
 
-/* Connects a mesh: matches faces in O(num_elem), pairs periodic sides, orders the elements along a
- * space-filling curve, checks everything. UNDA_ERR_MESH, with count and first ids, for: NaN, index out
+/* Makes a mesh: matches faces in O(num_elem), pairs periodic sides, orders the elements along a
+ * space-filling curve, checks the input. UNDA_ERR_MESH, with count and first ids, for: NaN, index out
  * of range, repeated vertex in a cell, zero volume, inverted element, a face shared by three elements,
  * unused vertex, an outer face without boundary, a named face that is not an outer face, periodic sides
  * that do not match. */
 UNDA_API unda_status unda_mesh_new(unda_mesh **mesh, const unda_mesh_input *input);
-/* Ends the caller's use of a mesh. Solvers hold theirs: its memory goes with the last of them. */
+/* Ends the caller's use of a mesh. Its memory is freed once no solver uses it. */
 UNDA_API void unda_mesh_free(unda_mesh *mesh);
 
 /* A box of cells[0] x cells[1] x cells[2] bricks; "tet" splits each brick into six (Kuhn 1960). The
@@ -122,7 +122,7 @@ typedef struct unda_box {
     double lower[3]; /* [m] */
     double upper[3]; /* [m] */
     double perturb;  /* 0 .. 0.3: random shift of interior vertices / brick size */
-    int64_t seed;    /* of the shifts: the same seed gives the same mesh everywhere */
+    int64_t seed;    /* of the shifts: the same seed gives the same mesh on every machine */
 } unda_box;
 UNDA_API unda_status unda_box_mesh_new(unda_mesh **mesh, const unda_box *box);
 
@@ -132,7 +132,7 @@ typedef struct unda_mesh_info {
     int32_t num_boundary;
     int64_t num_vertex;
     int64_t num_elem;
-    int64_t num_boundary_face; /* outer faces, the periodic ones included */
+    int64_t num_boundary_face; /* outer faces, periodic ones included */
     int64_t num_interior_face; /* periodic pairs count once */
     double lower[3], upper[3]; /* bounding box [m] */
     double volume;             /* [m3] */
@@ -143,52 +143,53 @@ typedef struct unda_mesh_info {
 } unda_mesh_info;
 UNDA_API unda_status unda_mesh_get_info(const unda_mesh *mesh, unda_mesh_info *info);
 
-/* Copies out of a mesh; any pointer may be NULL. Sizes from unda_mesh_get_info. */
+/* Copies of a mesh's arrays; any pointer may be NULL. Sizes from unda_mesh_get_info. */
 typedef struct unda_mesh_arrays {
     int64_t size_bytes;
     double *vertices;        /* [num_vertex][3] [m] */
-    int64_t *cells;          /* [num_elem][4 or 8], as used: after fix_orientation */
+    int64_t *cells;          /* [num_elem][4 or 8], after fix_orientation */
     int32_t *tags;           /* [num_elem] */
     int64_t *boundary_faces; /* [num_boundary_face][3 or 4] vertex ids */
     int32_t *boundary_ids;   /* [num_boundary_face] */
     int64_t *neighbors;      /* [num_elem][4 or 6]: (4 or 6) elem + face, or -1 - boundary id; face f of a
                                 tetrahedron lies opposite its vertex f in the order of cells */
-    int64_t *order;          /* [num_elem]: the element at each place of the internal order */
+    int64_t *order;          /* [num_elem]: the element at each position of the internal order */
     double *volumes;         /* [num_elem] [m3] */
     double *quality;         /* [num_elem] */
 } unda_mesh_arrays;
 UNDA_API unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh_arrays *arrays);
 
 /* The element of each point and its barycentric coordinates there, in the vertex order of cells; elem is
- * -1 outside the mesh. On shared faces, edges and vertices the lowest element, see unda_mesh_share. */
+ * -1 outside the mesh. On shared faces, edges and vertices the element with the lowest number; see
+ * unda_mesh_share. */
 UNDA_API unda_status unda_mesh_locate(const unda_mesh *mesh, int64_t num_point,
                                       const double *points, /* [num_point][3] [m] */
                                       int64_t *elem,        /* [num_point] */
                                       double *barycentric); /* [num_point][4]; may be NULL */
 
-/* All elements that share each point: one inside of it, two on a face, more on an edge or a vertex, those
- * across a periodic side among them; none outside the mesh. Elements count that faces join around the point.
- * A point lies on a face whose barycentric coordinate is below 1e-10 in size, plus rounding. The weights,
- * which sum to 1 at each point, are those with which sources and receivers of DG are best spread over the
- * elements: R^-2(degree + 1), R being the root mean square distance of the element's points from it. Where
- * some of the elements do not count (another material, a fluid), those of the others are scaled to the sum 1
- * again. */
+/* All elements that share each point: one if it is inside an element, two on a face, more on an edge or a
+ * vertex, elements across periodic sides included; none outside the mesh. Only elements that are connected
+ * through faces around the point count. A point lies on a face if the barycentric coordinate there is below
+ * 1e-10 in magnitude, plus rounding. The weights sum to 1 at each point and distribute sources and receivers
+ * of DG over the elements most accurately: proportional to R^-2(degree + 1), R being the root mean square
+ * distance of the element's points from the point. A caller that leaves out some elements (another material,
+ * a fluid) scales the weights of the others to the sum 1. */
 typedef struct unda_shared {
     int64_t size_bytes;
     int64_t num_point;
-    int64_t max_cell;     /* room of elem, places and weights; too little is refused */
+    int64_t max_cell;     /* capacity of elem, places and weights; UNDA_ERR_ARG if too small */
     int32_t degree;       /* 0 .. 9 */
     const double *points; /* [num_point][3] [m], borrowed */
     int64_t *first;       /* [num_point + 1]: the elements of point i are first[i] .. first[i + 1] - 1 */
-    int64_t *elem;        /* [max_cell]: that of unda_mesh_locate first; NULL: first is filled alone */
-    double *places;       /* [max_cell][3]: the point, periods away behind periodic sides [m]; or NULL */
-    double *weights;      /* [max_cell]; or NULL */
+    int64_t *elem;        /* [max_cell]: that of unda_mesh_locate comes first; NULL: only first is filled */
+    double *places;  /* [max_cell][3]: the point, shifted by periods across periodic sides [m]; or NULL */
+    double *weights; /* [max_cell]; or NULL */
 } unda_shared;
 UNDA_API unda_status unda_mesh_share(const unda_mesh *mesh, const unda_shared *shared);
 
 /* ------------------------------------------------------------------ reference element ----------- */
 
-/* Nodes of a nodal element: (N+1)(N+2)(N+3)/6 on a tetrahedron. -1 for an unknown shape or degree. */
+/* Number of nodes of an element: (N+1)(N+2)(N+3)/6 on a tetrahedron. -1 for an unknown shape or degree. */
 UNDA_API int32_t unda_element_num_node(int32_t shape, int32_t degree);
 UNDA_API int32_t unda_element_num_face_node(int32_t shape, int32_t degree);
 
@@ -200,7 +201,7 @@ typedef struct unda_element_arrays {
     double *nodes;      /* [node][3] */
     double *derivative; /* [3][node][node]: d/dr_j of the interpolant at each node */
     double *lift;       /* [4][node][face node]: M^-1 times the face mass matrix, on unit volume and face */
-    double *mass;       /* [node][node]; sums to the volume 1/6 */
+    double *mass;       /* [node][node]; the entries sum to the volume 1/6 */
     double *inv_mass;   /* [node][node] */
     int32_t *face_node; /* [4][face node]: node of each face node; two neighbours whose vertices are
                            sorted by the same global ids list a shared face in the same order */
@@ -227,7 +228,7 @@ typedef enum unda_precision { UNDA_FLOAT32 = 0, UNDA_FLOAT64 = 1 } unda_precisio
 typedef enum unda_flux { UNDA_UPWIND = 0, UNDA_CENTRAL = 1 } unda_flux;
 typedef enum unda_integrator { UNDA_LSRK4 = 0, UNDA_AB3 = 1 } unda_integrator;
 
-/* Something about a kernel that may be chosen: "rows", "tile", ... unda_kernel_get lists them. */
+/* An option of a kernel: "rows", "tile", ... unda_kernel_get lists them. */
 typedef struct unda_part {
     char name[16];
     int32_t value; /* 0: the engine's choice */
@@ -236,43 +237,43 @@ enum { UNDA_MAX_PART = 16 };
 
 enum { UNDA_DEVICE_CPU = -1 };
 
-/* Conditions at a boundary. Values also serve inside neighbour tables (cuda/common/index.h). */
+/* Boundary conditions. Neighbour tables use the same values (cuda/common/index.h). */
 typedef enum unda_boundary {
     UNDA_BOUNDARY_ABSORBING = 0, /* outgoing waves leave: upwind flux with a zero outer state */
     UNDA_BOUNDARY_RIGID = 1,     /* acoustic: normal velocity zero */
     UNDA_BOUNDARY_FREE = 2,      /* acoustic, elastic: pressure, traction zero */
     UNDA_BOUNDARY_FIXED =
-        3, /* elastic: velocity zero; FD: of a fluid, too, which would slide: see SYMMETRY */
+        3, /* elastic: velocity zero; FD: also in a fluid, which should slide: see SYMMETRY */
     UNDA_BOUNDARY_SYMMETRY = 4, /* elastic: normal velocity and shear traction zero */
     UNDA_BOUNDARY_PEC = 5,      /* Maxwell: tangential electric field zero */
     UNDA_BOUNDARY_PMC = 6,      /* Maxwell: tangential magnetic field zero */
-    UNDA_BOUNDARY_EXACT = 7,    /* outer state given at every stage time, see unda_drive */
+    UNDA_BOUNDARY_EXACT = 7,    /* outer state given at every stage, see unda_drive */
     UNDA_BOUNDARY_PERIODIC = 8  /* FD, both sides of an axis */
 } unda_boundary;
 
-/* A regular grid and how it is differenced. Nodes of absorbing layers lie outside the user's. Copied. */
+/* A regular grid, its scheme and its absorbing layers, which lie outside the user's nodes. Copied. */
 typedef struct unda_fd_options {
     int64_t size_bytes;
     int32_t scheme;       /* unda_scheme */
     int32_t order;        /* of the differences in space: even, 2 .. 16 */
     int64_t shape[3];     /* nodes along x, y, z */
-    double spacing[3];    /* [m]; of an axis of one node 1: amplitudes, energies are per metre there */
+    double spacing[3];    /* [m]; 1 along an axis of one node: amplitudes, energies are then per metre */
     double origin[3];     /* of node (0, 0, 0) [m] */
-    double speed_max;     /* of all waves anywhere [m/s]: the stable step and the layers follow from it */
+    double speed_max;     /* highest wave speed [m/s]: the stable step and the layers depend on it */
     int32_t uniform;      /* 1: one material everywhere, in unda_solver_options.material; 0: see
                              unda_solver_set_material */
-    int32_t window;       /* CUDA, scalar: rows of y that enter the device at once, the state being in host
-                             memory and a window of it on the device; 0: all of it on the device; -1: as for 0,
-                             or if that does not fit, in rows as the free memory suggests */
+    int32_t window;       /* CUDA, scalar: rows along y copied at once; the state is then in host memory and
+                             a window of it on the device. 0: all of it on the device; -1: 0 if that fits, else
+                             a number that suits the free memory */
     int64_t layer[6];     /* nodes of the layers at xmin xmax ymin ymax zmin zmax, where these absorb */
-    double reflection[6]; /* amplitude left after the way through a layer and back, at normal incidence */
-    double stretch[6];    /* kappa at the end of a layer, >= 1; scalar: 1, or 0: a layer that damps instead of
-                             one    that is matched */
-    double frequency[6];  /* main frequency f0 of the waves [Hz]; 0: the layer shifts no frequency */
-    double ratio[6]; /* staggered: part of the damping at the end of a layer that acts on all that happens
-                        there, 0 .. 1: 0 a CPML, which waves of opposite phase and group velocity can make
-                        grow; below 1 a multiaxial layer, the part growing like the depth^2; 1 a sponge: all
-                        of it everywhere, no memory, and no growth in any medium (csrc/fd/cpml.c) */
+    double reflection[6]; /* amplitude that returns through a layer, at normal incidence */
+    double stretch[6];    /* kappa at the end of a layer, >= 1; scalar: 1 for a matched layer, 0 for
+                             a sponge */
+    double frequency[6];  /* main frequency f0 of the waves [Hz]; 0: no frequency shift (alpha = 0) */
+    double ratio[6];      /* staggered: fraction of the damping at the end of a layer that acts on all terms,
+                        0 .. 1. 0: a CPML, in which waves of opposite phase and group velocity can grow; below
+                        1: a multiaxial layer, whose fraction increases like depth^2; 1: a sponge, without
+                        memory variables, and without growth in any medium (csrc/fd/cpml.c) */
 } unda_fd_options;
 
 /* All arrays are copied. */
@@ -280,22 +281,22 @@ typedef struct unda_solver_options {
     int64_t size_bytes;
     int32_t method;     /* unda_method */
     int32_t physics;    /* unda_physics */
-    int32_t degree;     /* 1 .. 9; DG only, like flux and integrator */
+    int32_t degree;     /* 1 .. 9; DG only, as are flux and integrator */
     int32_t precision;  /* unda_precision */
     int32_t flux;       /* unda_flux */
     int32_t integrator; /* unda_integrator */
     char kernel[16];    /* a name from unda_kernel_get; "auto", "": the engine's choice */
     int32_t device;     /* UNDA_DEVICE_CPU or the index of a CUDA device */
-    int32_t threads;    /* CPU threads; 0: what the process may use, fewer for small problems */
+    int32_t threads;    /* CPU threads; 0: as many as the process may use, fewer for small problems */
     int32_t no_graph;   /* 1: launch kernels one by one instead of as CUDA graphs */
     int32_t num_part;
-    unda_part part[UNDA_MAX_PART]; /* [num_part] chosen parts of the kernel; all others are the engine's */
-    double dt;                     /* [s]; 0: cfl times the stable limit, or what sample_dt says */
-    double sample_dt;          /* [s]; dt 0: the largest sample_dt / n up to cfl times the limit; 0: any */
-    double cfl;                /* 0: 0.9 */
-    const double *material;    /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs
+    unda_part part[UNDA_MAX_PART]; /* [num_part] options of the kernel; the engine chooses all others */
+    double dt;                     /* [s]; 0: cfl times the stable limit, or as sample_dt requires */
+    double sample_dt;        /* [s]; if dt is 0, dt is the largest sample_dt / n up to cfl times the limit */
+    double cfl;              /* dt / stable limit where dt is 0; 0: 0.9 */
+    const double *material;  /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs
                                   (0: a fluid); Maxwell eps [F/m], mu [H/m], sigma [S/m]. FD: [num_material] */
-    const int32_t *boundary;   /* [num_boundary] unda_boundary (ignored for periodic ones); FD: [6] */
+    const int32_t *boundary; /* [num_boundary] unda_boundary (ignored for periodic ones); FD: [6] */
     const unda_fd_options *fd; /* FD only */
 } unda_solver_options;
 
@@ -303,32 +304,32 @@ typedef struct unda_solver_info {
     int64_t size_bytes;
     int32_t num_field; /* acoustic: p vx vy vz; elastic: vx vy vz sxx syy szz syz sxz sxy; Maxwell: ex ey ez
                           hx hy hz */
-    int32_t num_node;  /* nodes an element */
-    int32_t num_stage; /* right-hand sides a step of the integrator */
+    int32_t num_node;  /* nodes per element */
+    int32_t num_stage; /* right-hand sides per step */
     int32_t on_gpu;
-    char kernel[16]; /* in use; "": the engine has but one */
+    char kernel[16]; /* in use; "": the engine has only one */
     int32_t num_part;
-    unda_part part[UNDA_MAX_PART]; /* [num_part] of the kernel in use */
+    unda_part part[UNDA_MAX_PART]; /* [num_part] options of the kernel in use */
     int32_t threads;
-    int32_t spill_bytes;    /* FD, CUDA: local memory a thread of the kernel in use */
-    int32_t window;         /* FD: rows of y that enter the device at once; 0: all of it is there */
+    int32_t spill_bytes;    /* FD, CUDA: local memory per thread of the kernel in use */
+    int32_t window;         /* FD: rows along y copied at once; 0: all of the state is on the device */
     int64_t num_elem;       /* FD: nodes of the user's grid */
     int64_t padded[3];      /* FD: nodes along x, y, z with layers */
     int64_t num_exact;      /* face nodes that need exact data: outer states, then incident waves */
     int64_t step;           /* steps done */
     int64_t host_bytes;     /* tables and state on the host */
     int64_t device_bytes;   /* tables and state on the device */
-    int64_t num_launch;     /* kernels a step (CUDA) */
+    int64_t num_launch;     /* kernels per step (CUDA) */
     double dt;              /* [s] */
     double dt_stable;       /* the stable limit (cfl = 1) [s] */
     double time;            /* t0 + step * dt [s] */
     double setup_seconds;   /* tables and upload */
-    double compile_seconds; /* kernels, from the cache or not */
-    int64_t flops; /* floating point operations of one right-hand side and update, per node: the method's */
-    int64_t bytes_per_elem; /* compulsory bytes an element and stage, geometry included */
+    double compile_seconds; /* kernels, whether from the cache or not */
+    int64_t flops;          /* floating point operations of one right-hand side and update, per node */
+    int64_t bytes_per_elem; /* compulsory memory traffic per element and stage, geometry included */
 } unda_solver_info;
 
-/* mesh: NULL for FD; else held until unda_solver_free, so that unda_mesh_free may come before. */
+/* mesh: NULL for FD; else used until unda_solver_free, but unda_mesh_free may be called earlier. */
 UNDA_API unda_status unda_solver_new(unda_solver **solver, const unda_mesh *mesh,
                                      const unda_solver_options *options);
 UNDA_API void unda_solver_free(unda_solver *solver);
@@ -338,14 +339,14 @@ UNDA_API unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solv
                                           int64_t *host_bytes, int64_t *device_bytes);
 /* DG: stable time step of each element [num_elem] [s]; the solver's limit is the smallest. */
 UNDA_API unda_status unda_solver_element_dt(const unda_solver *solver, double *dt);
-/* FD: a step up to which the scheme is stable in the materials that are given (all of them, by now) [s]: at
- * most the solver's limit; below it where densities or stiffnesses of neighbours differ much. A bound
- * (Collatz 1942, Wielandt 1950: csrc/fd/staggered_stable.c), mostly a few per cent below the sharp limit;
- * more where lambda < 0, and of Maxwell's equations where no node has both the least eps and the least mu.
- * Takes as long as some steps on the CPU, sixty at most, and for so long 24 bytes of host memory a node, 48
- * where x is short. Before sources, receivers and steps it becomes the solver's limit, and unless
- * unda_solver_options.dt was given, dt follows. *again 1: what is kept of materials depends on dt
- * (conductivity), all planes must be given again; else 0. */
+/* FD: a time step for which the scheme is stable in the given materials (all must have been set) [s]: at most
+ * the solver's limit, and below it where densities or stiffnesses of neighbouring nodes differ strongly. It
+ * is a bound (Collatz 1942, Wielandt 1950: csrc/fd/staggered_stable.c), mostly a few per cent below the sharp
+ * limit; more where lambda < 0, and for Maxwell's equations where no node has both the smallest eps and the
+ * smallest mu. Takes as long as up to sixty steps on the CPU, and meanwhile 24 bytes of host memory per node,
+ * 48 where x is short. If called before sources, receivers and steps, it becomes the solver's limit, and dt
+ * follows unless unda_solver_options.dt was given. *again is 1 if the stored materials depend on dt
+ * (conductivity), so that all planes must be set again; else 0. */
 UNDA_API unda_status unda_solver_medium_dt(unda_solver *solver, double *dt, int32_t *again);
 /* DG: node coordinates [num_elem][num_node][3] [m]. */
 UNDA_API unda_status unda_solver_coordinates(const unda_solver *solver, double *coordinates);
@@ -357,14 +358,14 @@ typedef enum unda_array {
     UNDA_HISTORY1 = 2, /* ab3: right-hand side one step back */
     UNDA_HISTORY2 = 3, /* ab3: two steps back */
     /* FD, planes of constant x: */
-    /* + f: field f at the user's nodes, [count][ny][nz]; scalar: p, then p one step back. Elastic: in fluids
-     * (vs = 0) stresses are taken as they are, and drive v for ever unless normal ones are equal, 0 on free
-     * sides, and shear ones with a fluid among their nodes 0. */
+    /* + f: field f at the user's nodes, [count][ny][nz]; scalar: p, then p one step back. Elastic: stresses in
+     * fluids (vs = 0) are not checked. Unless normal stresses are equal there, and 0 on free sides, and shear
+     * stresses that average over a fluid node are 0, they drive v without end. */
     UNDA_FIELD = 16,
-    UNDA_WHOLE = 32 /* + f: the same with layers, [count][padded y][padded z]; then the memory of matched
-                       layers, see unda_solver_array_shape */
+    UNDA_WHOLE = 32 /* + f: the same with layers, [count][padded y][padded z]; then the memory variables of
+                       matched layers, see unda_solver_array_shape */
 } unda_array;
-/* Elements [first, first + count) of one array as [count][num_node][num_field], or such planes, in the
+/* Elements [first, first + count) of one array as [count][num_node][num_field], or such planes of FD, in the
  * solver's precision. */
 UNDA_API unda_status unda_solver_read(unda_solver *solver, int32_t array, int64_t first, int64_t count,
                                       void *values);
@@ -372,37 +373,37 @@ UNDA_API unda_status unda_solver_write(unda_solver *solver, int32_t array, int64
                                        const void *values);
 /* FD: sets the whole state to zero, layers included. */
 UNDA_API unda_status unda_solver_clear_state(unda_solver *solver);
-/* Shape of array UNDA_WHOLE + f, which is read and written in planes of its first axis. UNDA_ERR_ARG where
- * there is none: how to find their number. */
+/* Shape of array UNDA_WHOLE + f, which is read and written in planes of its first axis. UNDA_ERR_ARG if
+ * there is no such array, which is how to find their number. */
 UNDA_API unda_status unda_solver_array_shape(unda_solver *solver, int32_t array, int64_t *shape); /* [3] */
-/* FD, scalar: sets the level one step back to that of a wave whose time derivative is zero now, to second
- * order: p + c^2 dt^2 / 2 laplace p. Staggered: sets the fields of half steps (v, H) so that they vanish now. */
+/* FD, scalar: sets the level one step back so that the time derivative is zero now, to second order:
+ * p + c^2 dt^2 / 2 laplace p. Staggered: sets the fields at half steps (v, H) so that they vanish now. */
 UNDA_API unda_status unda_solver_rest(unda_solver *solver);
 /* FD: materials of the user's nodes in planes [first, first + count) of constant x, as [count][ny][nz]
- * [num_material]; layers continue them. All planes must be given before the first step, and once given may be
- * given again. Borrowed. */
+ * [num_material]; layers continue them. All planes must be set before the first step, and may be set again
+ * later. Borrowed. */
 UNDA_API unda_status unda_solver_set_material(unda_solver *solver, int64_t first, int64_t count,
                                               const double *material);
 /* Sets the clock: time = t0 + step * dt, step at most INT64_MAX / 2. history: how many ab3 history levels are
- * valid (0..2). Drops the samples of receivers; their next ones are those due after this step. Forgets a
- * blow-up. */
+ * valid (0..2). Drops the samples of receivers; the next samples are those due after this step. Clears
+ * unda_blowup. */
 UNDA_API unda_status unda_solver_set_clock(unda_solver *solver, double t0, int64_t step, int32_t history);
 UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t *history);
 
 /* Point sources: in each element of a source dq/dt += rates delta(x - place) f(t), rates in the field's
- * unit / s per unit of f and per m3. On a face, edge or vertex take the elements and weights of unda_mesh_share, the
- * rates of each element's material times its weight: in a single one of them delta is up to 14 times less
- * exact. Gives the number of the first one in unda_drive.amplitudes; all are added, or none. All arrays are
- * borrowed.
- * FD: one cell a source, elem NULL; the point is spread over 8 nodes an axis (Hicks 2002), beside free and
- * fixed sides of elastic media as a polynomial there needs it, with the slopes that the side gives and the material that
- * is set: the transpose of what receivers read. scalar: in each step p += rates[0] c^2 / (node volume) a,
- * with c of each node and a the amplitude of the step: rates[0] = rho and a = dt (q(t + dt/2) - q(t - dt/2))
- * inject the volume rate q. staggered: rates [num_field + 1], of a unit of amplitude: forces (v, divided by
- * rho), stresses (as they are), minus currents (E, divided by eps + sigma dt / 2), and last a volume: p gains
- * its bulk modulus times that, each normal stress loses it; all with the material of each node. Amplitudes of
- * a step from t: dt f(t) of a force, M(t + dt) - M(t) of a moment, dt q(t + dt/2) of a volume rate, dt j(t +
- * dt/2) of a current. */
+ * unit / s per unit of f and per m3. On a face, edge or vertex pass the elements of unda_mesh_share, and as
+ * rates those of each element's material times its weight: in a single element delta is up to 14 times less
+ * accurate. Returns the index of the first source in unda_drive.amplitudes; either all sources are added, or
+ * none. All arrays are borrowed.
+ * FD: one cell per source, elem NULL; the point is distributed over 8 nodes per axis (Hicks 2002). Near free
+ * and fixed sides of elastic media the weights are those of a polynomial with the slopes of the boundary
+ * condition, which depend on the material set: the transpose of receivers. scalar: each step adds rates[0]
+ * c^2 / (node volume) a to p, with c of each node and a the amplitude of the step: rates[0] = rho and a = dt
+ * (q(t + dt/2) - q(t - dt/2)) inject the volume rate q. staggered: rates [num_field + 1], per unit of
+ * amplitude: forces (v, divided by rho), stresses (added as given), minus currents (E, divided by eps + sigma
+ * dt / 2), and last a volume, whose product with the bulk modulus is added to p, or subtracted from each
+ * normal stress; all with the material of each node. Amplitudes of a step from t: dt f(t) for a force, M(t +
+ * dt) - M(t) for a moment, dt q(t + dt/2) for a volume rate, dt j(t + dt/2) for a current. */
 typedef struct unda_source {
     int64_t size_bytes;
     int64_t num_cell;     /* of all sources */
@@ -415,45 +416,45 @@ typedef struct unda_source {
 } unda_source;
 UNDA_API unda_status unda_solver_add_source(unda_solver *solver, const unda_source *source, int32_t *index);
 /* An incident wave at num_face faces: face[i] (0..3, opposite that vertex in the order of cells) of element
- * elem[i]. sign -1: the element holds the scattered field alone, sign 1: the sum of it and the incident wave,
- * the total field. So a face between the two is listed from both elements. At an absorbing boundary (sign 1)
- * the scattered field leaves and the wave comes in, at a wall (sign -1) their sum meets the condition; other
- * boundaries are refused. The wave's values come with unda_drive.exact, after those of exact boundaries and
- * of waves added before. Gives its number: 0 for the first one since sources were cleared. Arrays [num_face],
- * borrowed. Before unda_solver_reserve, or that must be repeated. */
+ * elem[i]. sign -1: the element holds the scattered field; sign 1: the total field, scattered plus incident.
+ * A face between the two is listed from both elements. At an absorbing boundary (sign 1) the scattered field
+ * leaves and the wave enters; at a wall (sign -1) their sum satisfies the boundary condition; other
+ * boundaries are refused. The wave's values are passed in unda_drive.exact, after those of exact boundaries
+ * and of waves added earlier. Returns its number: 0 for the first one since sources were cleared. Arrays
+ * [num_face], borrowed. Call it before unda_solver_reserve, or call that again. */
 UNDA_API unda_status unda_solver_add_incident(unda_solver *solver, int64_t num_face, const int64_t *elem,
                                               const int32_t *face, const int32_t *sign, int32_t *index);
 /* Removes sources and incident waves. */
 UNDA_API unda_status unda_solver_clear_sources(unda_solver *solver);
 
 /* A group of receivers: fields at points in elements, recorded now (sample 0) and after every `every` steps.
- * Field number f stands for field f % n of the state, n its number of fields, and f / n for what of it: 0 the
- * value, 1 to 3 the derivative of the element's polynomial along x, y, z [unit of the field / m].
- * Where several elements share a point, `first` gives each point its own (unda_mesh_share), of which the
- * values are summed with their weights: with those of a source the receiver is the source's transpose.
- * FD: beside free and fixed sides of elastic media a field may be read from others as well, with the material
- * that is set when the group is added (UNDA_ERR_ARG where it is missing). */
+ * Field number f means field f % n of the state, n being the number of fields; f / n is 0 for the value and 1
+ * to 3 for the derivative of the element's polynomial along x, y, z [unit of the field / m].
+ * Where several elements share a point, `first` lists the elements of each point (unda_mesh_share), and their
+ * values are summed with the weights; with the weights of a source the receiver is the source's transpose.
+ * FD: near free and fixed sides of elastic media a field may be interpolated from other fields as well, with
+ * the material set when the group is added (UNDA_ERR_ARG if it has not been set). */
 typedef struct unda_receivers {
     int64_t size_bytes;
     int64_t num_point;
     int64_t every;
     int32_t num_field;
-    const double *points;  /* [num_point][3] [m], copied; with first: [first[num_point]][3], as each element
-                              sees its point */
+    const double *points;  /* [num_point][3] [m], copied; with first: [first[num_point]][3], the point as
+                              seen from each element */
     const int64_t *elem;   /* [num_point], with first: [first[num_point]], copied; FD: NULL */
     const int32_t *fields; /* [num_field] field numbers, 0 .. 4 n - 1 (FD: values only), copied */
     const int64_t *first;  /* DG: [num_point + 1], the elements of point i are first[i] .. first[i + 1] - 1,
-                              one or more; copied. NULL: one element a point */
+                              one or more; copied. NULL: one element per point */
     const double *weights; /* with first: [first[num_point]], copied */
 } unda_receivers;
 UNDA_API unda_status unda_solver_add_receivers(unda_solver *solver, const unda_receivers *receivers,
                                                int32_t *group);
 UNDA_API unda_status unda_solver_clear_receivers(unda_solver *solver);
-/* Takes samples of a group in two halves, so that nothing is lost where a caller is interrupted: drops those
- * of steps before *step, which the caller has by now, and copies those from there on, at most max_sample, as
- * [sample][point][field] doubles or floats by precision. These stay until a later call drops them. *step
- * becomes the step of the first one. samples NULL: only says how many there are. unda_solver_step refuses to
- * run more steps than the room beside samples that were not dropped allows. */
+/* Takes samples of a group so that none are lost if the caller is interrupted: drops samples of steps before
+ * *step, which the caller already has, and copies at most max_sample of the others as [sample][point][field],
+ * double or float by precision. These are kept until a later call drops them. *step becomes the step of the
+ * first sample. samples NULL: only returns their number. unda_solver_step refuses to run more steps than
+ * there is room for beside the samples that were not dropped. */
 UNDA_API unda_status unda_solver_take_samples(unda_solver *solver, int32_t group, int64_t *step,
                                               int64_t max_sample, void *samples, int64_t *num_sample);
 /* Records sample 0 of a group again (after the state was set, before the first step). */
@@ -461,42 +462,43 @@ UNDA_API unda_status unda_solver_record(unda_solver *solver, int32_t group);
 
 /* Reserves room for calls of max_step steps (at most 2^28): receiver samples, sampled sources, exact data. */
 UNDA_API unda_status unda_solver_reserve(unda_solver *solver, int64_t max_step);
-/* Where a solver stands, and what a call of unda_solver_step needs. */
+/* The progress of a solver, and what a call of unda_solver_step needs. */
 typedef struct unda_next {
     int64_t size_bytes;
     int64_t step;     /* out: steps done */
     int64_t blowup;   /* out: step of unda_blowup, -1: never */
     int64_t num_time; /* out: times at which the steps need sources and exact data */
-    int64_t max_time; /* room in times */
-    double *times;    /* [max_time] [s], written where num_time have room; or NULL */
+    int64_t max_time; /* capacity of times */
+    double *times;    /* [max_time] [s], written if max_time >= num_time; or NULL */
 } unda_next;
-/* Reserves as unda_solver_reserve does, and tells of the next num_step steps. */
+/* Reserves as unda_solver_reserve does, and describes the next num_step steps. */
 UNDA_API unda_status unda_solver_next(unda_solver *solver, int64_t num_step, unda_next *next);
 /* Nodes that need exact data: coordinates [num_exact][3] [m] and number of the boundary that each is on, -1
  * for incident waves [num_exact] (NULL: not wanted). */
 UNDA_API unda_status unda_solver_exact_points(const unda_solver *solver, double *points, int32_t *boundary);
 
-/* What drives a call of unda_solver_step, sampled at the times of unda_solver_next. Borrowed. */
+/* Sources and exact data of a call of unda_solver_step, sampled at the times of unda_solver_next. Borrowed.
+ * */
 typedef struct unda_drive {
     int64_t size_bytes;
     int64_t num_time;
-    const double *amplitudes; /* [num_time][num_source]; NULL without sources. UNDA_ERR_ARG where one, or what
-                                 it adds to a field, is beyond the solver's precision */
+    const double *amplitudes; /* [num_time][num_source]; NULL without sources. UNDA_ERR_ARG if one, or its
+                                 contribution to a field, is outside the range of the precision */
     const double *exact;      /* [num_time][num_exact][num_field]; NULL where num_exact is 0 */
 } unda_drive;
 
-/* Runs num_step steps (at most the reserved number). Allocates nothing. UNDA_ERR_UNSTABLE when the state is
- * no longer finite after them, see unda_solver_get_blowup. DG: the state of last_good_step is restored, with
- * its step; not in the first two steps of ab3, whose start takes the memory for it, and not where no step was
- * good since the clock or the state was set. There, and with FD, which keeps no second state, the state stays
- * as it is, not finite: set it anew. */
+/* Runs num_step steps (at most the reserved number). Allocates nothing. UNDA_ERR_UNSTABLE if the state is
+ * no longer finite after them, see unda_solver_get_blowup. DG then restores the state and step of
+ * last_good_step, except in the first two steps of ab3, which use that memory, and if no step was good since
+ * the clock or the state was set. In these cases, and with FD, which keeps no second state, the state remains
+ * as it is, not finite, and must be set again. */
 UNDA_API unda_status unda_solver_step(unda_solver *solver, int64_t num_step, const unda_drive *drive);
 /* Right-hand side at the present state and time; num_time of drive is 1. Read it with UNDA_RHS. */
 UNDA_API unda_status unda_solver_rhs(unda_solver *solver, const unda_drive *drive);
 
 typedef struct unda_blowup {
     int64_t size_bytes;
-    int64_t step; /* steps done when it was seen, -1: never; the state went bad after last_good_step */
+    int64_t step; /* steps done when it was detected, -1: never; it happened after last_good_step */
     int64_t last_good_step;
     int64_t elem; /* first element (lowest number) that is not finite; FD: node of the user's grid, -1 in
                      layers */
@@ -505,22 +507,22 @@ typedef struct unda_blowup {
 } unda_blowup;
 UNDA_API unda_status unda_solver_get_blowup(const unda_solver *solver, unda_blowup *blowup);
 
-/* What such receivers would record now: [num_point][num_field], double. Borrowed; `every` does not matter. */
+/* The values that such receivers would record now, [num_point][num_field]. Borrowed; `every` is ignored. */
 UNDA_API unda_status unda_solver_sample(unda_solver *solver, const unda_receivers *receivers, double *values);
 /* Energy integral of the state [J]. */
 UNDA_API unda_status unda_solver_energy(unda_solver *solver, double *energy);
 
-/* Time of each kernel of a stage, or of FD's step, by events, num_run times after two to warm up; leaves the
- * state alone: FD keeps a copy of it on the device meanwhile, which must fit (UNDA_ERR_DEVICE_MEMORY). CUDA
- * only, and not of grids that pass through a window. */
+/* Times each kernel of a stage, or of a step of FD, with events: num_run runs after two to warm up. The state
+ * is preserved; FD keeps a copy of it on the device meanwhile, which must fit (UNDA_ERR_DEVICE_MEMORY). CUDA
+ * only, and not for grids with a window. */
 typedef struct unda_profile {
     int64_t size_bytes;
     int32_t num_kernel;  /* out */
     char name[12][32];   /* out; "record": receivers */
-    double seconds[12];  /* out: median of one launch [s]; FD: of their mean where a step has several */
-    double launches[12]; /* out: a step; fewer than 1 of a kernel that takes many steps at once */
-    /* out: all of a stage, or of a step of FD, without receivers [s]. The sum, but of FD on staggered grids
-     * the time of whole steps: grid and layers are at work at once. */
+    double seconds[12];  /* out: median of one launch [s]; FD: of the mean launch, if a step has several */
+    double launches[12]; /* out: launches per step; below 1 for a kernel that takes many steps at once */
+    /* out: a whole stage, or a step of FD, without receivers [s]: the sum of the kernels; on staggered grids
+     * the time of whole steps, because grid and layers run concurrently. */
     double stage_seconds;
 } unda_profile;
 UNDA_API unda_status unda_solver_profile(unda_solver *solver, int64_t num_run, unda_profile *profile);
@@ -539,11 +541,11 @@ typedef struct unda_device_info {
     int64_t l2_bytes;
 } unda_device_info;
 
-/* Folder that holds the kernels (cuda/); must be set before the first CUDA solver. Copied. */
+/* Folder of the kernel sources (cuda/); must be set before the first CUDA solver. Copied. */
 UNDA_API unda_status unda_set_kernel_dir(const char *path);
 /* Folder of compiled kernels; "" switches the cache off. Copied. */
 UNDA_API unda_status unda_set_cache_dir(const char *path);
-/* Adds a folder to search for libnvrtc and friends (pip wheels). Copied. */
+/* Adds a folder in which to search for libnvrtc and other CUDA libraries (pip wheels). Copied. */
 UNDA_API unda_status unda_add_library_dir(const char *path);
 /* Number of CUDA devices. UNDA_ERR_NO_DEVICE, with the reason in unda_error(), if CUDA cannot be used. */
 UNDA_API unda_status unda_device_count(int32_t *count);
@@ -554,14 +556,14 @@ UNDA_API const char *unda_device_report(void);
 typedef struct unda_limits {
     int64_t size_bytes;
     double copy_bytes_per_second; /* read + written, large arrays */
-    double fma32_per_second;      /* flop/s, an FMA counts two */
+    double fma32_per_second;      /* flop/s, an FMA counts as two */
     double fma64_per_second;
 } unda_limits;
 /* Measures a device (UNDA_DEVICE_CPU with the given threads, 0 for all) in about a second. */
 UNDA_API unda_status unda_device_limits(int32_t device, int32_t threads, unda_limits *limits);
 
-/* What a tuner tries beside n, a part at a time. Parts of grids' kernels are UNDA_TUNED_NOT: they go together,
- * and `tune=True` of Python knows how. */
+/* Values that a tuner tries next to n, one option at a time. Options of FD kernels are UNDA_TUNED_NOT: they
+ * depend on each other, which Python's `tune=True` takes into account. */
 typedef enum unda_tuned {
     UNDA_TUNED_NOT = 0,
     UNDA_TUNED_BY_ONE = 1,  /* n - 1, n + 1 */
@@ -569,24 +571,24 @@ typedef enum unda_tuned {
     UNDA_TUNED_BOTH = 3     /* n - 1, n + 1, 2 n */
 } unda_tuned;
 
-/* A kernel that a method has on a kind of device, and what may be chosen about it. */
+/* A kernel of a method on a kind of device, and its options. */
 typedef struct unda_kernel_info {
     int64_t size_bytes;
     char name[16];
-    int32_t num_kernel; /* there are so many */
+    int32_t num_kernel; /* number of kernels */
     int32_t num_part;
     char part[UNDA_MAX_PART][16];                    /* [num_part] */
-    int32_t low[UNDA_MAX_PART], high[UNDA_MAX_PART]; /* values that a part may have */
+    int32_t low[UNDA_MAX_PART], high[UNDA_MAX_PART]; /* range of an option */
     int32_t tuned[UNDA_MAX_PART];                    /* unda_tuned */
 } unda_kernel_info;
-/* Kernel number index of the options' method, scheme and device; of the options nothing else matters.
- * UNDA_ERR_ARG where index is not within 0 .. num_kernel - 1. No device is needed. DG on the CPU takes the
- * names of the CUDA kernels and leaves them alone. */
+/* Kernel number index of the options' method, scheme and device; other options are ignored. UNDA_ERR_ARG if
+ * index is not within 0 .. num_kernel - 1. No device is needed. DG on the CPU accepts the names of the CUDA
+ * kernels and ignores them. */
 UNDA_API unda_status unda_kernel_get(const unda_solver_options *options, int32_t index,
                                      unda_kernel_info *info);
 
-/* Compiles the kernels of a stage for an architecture (no device needed), puts them into the cache and gives
- * the largest resources of them. */
+/* Compiles the kernels of a stage for an architecture (no device needed), puts them into the cache and
+ * returns their largest resources. */
 typedef struct unda_kernel_resources {
     int64_t size_bytes;
     int32_t registers, spill_bytes, shared_bytes, threads;

@@ -1,5 +1,5 @@
-/* base.h: what every file of the library uses: failing (FAIL, TRY), logging, arrays, the fork guard.
- * Not for numerics. Next: error.c, log.c, array.c, parallel.h. */
+/* base.h: basics for every file of the library: errors (FAIL, TRY), logging, arrays, the fork guard.
+ * No numerics. Next: error.c, log.c, array.c, parallel.h. */
 #ifndef UNDA_BASE_H
 #define UNDA_BASE_H
 

@@ -1,5 +1,5 @@
 /* error.c: status and message of the last failure, kept for each thread.
- * Not the log (log.c): an error is returned to the caller, a log line is not.
+ * Errors are returned to the caller; log lines are not (log.c).
  * Next: the FAIL and TRY macros in base.h. */
 #include "base.h"
 

@@ -1,4 +1,4 @@
-/* library.c: what the library says about itself: interface number, version,
+/* library.c: information about the library: interface number, version,
  * struct sizes, source hash. No state. Next: unda.h, and python/unda/_core.py,
  * which compares these at import. */
 #include "base.h"

@@ -1,5 +1,5 @@
-/* parallel.h: threads and vectors on the CPU: how many, which instruction sets functions are built for, and
- * what they make of subnormal numbers.
+/* parallel.h: threads and vectors on the CPU: number of threads, instruction sets that functions are built
+ * for, treatment of subnormal numbers.
  * Not here: the loops themselves (cpu_*.c). */
 #ifndef UNDA_PARALLEL_H
 #define UNDA_PARALLEL_H
@@ -16,7 +16,8 @@
 /* Threads this process may use (its affinity mask and OMP_NUM_THREADS), or `wanted` if positive. */
 int32_t parallel_threads(int32_t wanted);
 /* The same for steps that update so many values, of which a thread is to have at least so many: in less than
- * about 0.1 ms a thread does not earn what it costs to wake and to wait for, most of all beside other load. */
+ * about 0.1 ms a thread does not earn what it costs to wake and to wait for, most of all beside other load.
+ * */
 int32_t parallel_worth(int32_t wanted, int64_t values, int64_t least);
 enum { LEAST_SCALAR = 1 << 16, LEAST_COUPLED = 1 << 13 }; /* 1.3 ns a node, about 10 ns an unknown */
 

@@ -1,4 +1,4 @@
-/* cpu_common.c: what the stages of all physics share on the CPU: transposing, sources, the update. */
+/* cpu_common.c: shared by the CPU stages of all physics: transposing, sources, the update. */
 #include "cpu_common.h"
 
 CLONES static void PRECISION(gather_many_)(const REAL *const from[LANES], int count, VEC *to)

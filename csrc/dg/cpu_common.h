@@ -1,5 +1,5 @@
-/* cpu_common.h: what the stages of all physics share on the CPU: vectors of one value of LANES elements,
- * [value][LANES], from memory, which holds [elem][value]. Next: cpu_common.c, dg_cpu.inc.h. */
+/* cpu_common.h: shared by the CPU stages of all physics: vectors [value][LANES] with one value of LANES
+ * elements, transposed from memory, which holds [elem][value]. Next: cpu_common.c, dg_cpu.inc.h. */
 #ifndef UNDA_DG_CPU_COMMON_H
 #define UNDA_DG_CPU_COMMON_H
 

@@ -1,5 +1,5 @@
 /* dg_cpu.c: the CPU engine of DG: tables in the solver's precision, buffers, OpenMP over blocks of elements.
- * No reduction depends on the number of threads, so results do not either.
+ * No reduction depends on the number of threads, so neither do the results.
  * Not here: the stage itself (dg_cpu.inc.h). */
 #include "dg_cpu.h"
 

@@ -2,8 +2,8 @@
  * which defines FN(name), VAL and FLUX_CENTRAL.
  * A block of LANES elements is one vector (VEC) wide: lane l of each belongs to element l of the block, so
  * any degree vectorises fully. Memory holds [elem][node][field]; `gather` and `scatter` transpose on the way.
- * Volume, faces, lift and update in one pass; neighbours are read from the old state. What `gather` stores is
- * read as VECs in a later loop: the processor forwards no wide load from narrow stores.
+ * Volume, faces, lift and update in one pass; neighbours are read from the old state. A later loop reads
+ * what `gather` stores as VECs: processors cannot forward narrow stores to a wide load.
  * Not here: threads and buffers (dg_cpu.c). */
 #include PHYSICS
 

@@ -1,5 +1,5 @@
-/* dg_cuda.h: what the files of the CUDA engine of DG share.
- * Next: dg_cuda.c (tables, stages, graphs), dg_kernels.c (which kernels, compiled how), dg_cuda_state.c
+/* dg_cuda.h: shared by the files of the CUDA engine of DG.
+ * Next: dg_cuda.c (tables, stages, graphs), dg_kernels.c (choice and compilation of kernels), dg_cuda_state.c
  * (state in and out), dg_cuda_points.c (sources, exact data, receivers), cuda/dg (the kernels). */
 #ifndef UNDA_DG_CUDA_H
 #define UNDA_DG_CUDA_H

@@ -1,5 +1,5 @@
 /* dg_cuda_state.c: the state of the CUDA engine in and out, copies, the finite check.
- * Elements move by list through a packed buffer, so that any numbering costs one pass. Next:
+ * Listed elements are copied through a packed buffer, so any numbering needs only one pass. Next:
  * cuda/common/state.cu. */
 #include "dg_cuda.h"
 

@@ -1,4 +1,4 @@
-/* dg_kernel.h: what a kernel of a DG stage on CUDA devices is: one object a file, listed in dg_kernels.c.
+/* dg_kernel.h: the interface of a DG kernel on CUDA devices: one object per file, listed in dg_kernels.c.
  * A block takes `tile` elements, a stage runs the kernel's functions one after the other on ranges of blocks.
  * Next: kernel_fused.c, kernel_node.c; cuda/dg (what they compute). */
 #ifndef UNDA_DG_KERNEL_H

@@ -1,4 +1,4 @@
-/* dg_kernels.c: the kernels of a DG stage on CUDA devices: their table, the choice of one with its parts,
+/* dg_kernels.c: the kernels of a DG stage on CUDA devices: their table, the choice of one and its options,
  * their compilation and matrices. Not here: the kernels (kernel_*.c, cuda/dg), launching (dg_cuda.c). */
 #include "dg_cuda.h"
 

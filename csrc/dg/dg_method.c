@@ -1,5 +1,5 @@
 /* dg_method.c: nodal DG as a method of the solver: options, tables and state in the user's numbering.
- * Not here: the tables' numbers (dg.c), steps (solver/integrator.c), points (points.c). */
+ * Not here: the contents of the tables (dg.c), steps (solver/integrator.c), points (points.c). */
 #include "dg_method.h"
 
 #include "common/index.h"

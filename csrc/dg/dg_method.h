@@ -1,4 +1,4 @@
-/* dg_method.h: DG as a method of the solver: state arrays, stages, points; what its engines offer besides.
+/* dg_method.h: DG as a method of the solver: state arrays, stages, points; its engines' additional functions.
  * Next: dg_method.c (the method), solver/integrator.c (what a step is), points.c (sources, receivers),
  * incident.c, norm.c; dg_cpu.c and dg_cuda.c, the engines. */
 #ifndef UNDA_DG_METHOD_H

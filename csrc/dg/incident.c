@@ -1,7 +1,7 @@
 /* incident.c: faces at which an incident wave is given. Elements on one side of a closed surface hold the
- * total field, those on the other the scattered one (Taflove & Hagness 2005, section 5.6); or all hold the
- * scattered field, and walls are driven.
- * Not here: the waves (python/unda/problem/incident.py), what they add to the flux (dg_cpu.inc.h,
+ * total field, those on the other the scattered field (Taflove & Hagness 2005, section 5.6); or all hold the
+ * scattered field, and the wave is imposed at walls.
+ * Not here: the waves (python/unda/problem/incident.py), their contribution to the flux (dg_cpu.inc.h,
  * cuda/dg/incident.h). */
 #include "dg_method.h"
 

@@ -1,4 +1,4 @@
-/* kernel_fused.c: kernel fused: one stage in one pass. Not here: what it computes (cuda/dg/fused.cu).
+/* kernel_fused.c: kernel fused: one stage in one pass. Not here: the device code (cuda/dg/fused.cu).
  * Measurements: benchmarks/NOTES.md. */
 #include "dg_kernel.h"
 

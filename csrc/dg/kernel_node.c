@@ -1,5 +1,5 @@
-/* kernel_node.c: kernel node: three functions a stage, one node a thread, as in Modave, St-Cyr & Warburton
- * (2016). Not here: what they compute (cuda/dg/node.cu). */
+/* kernel_node.c: kernel node: three functions per stage, one node per thread, as in Modave, St-Cyr &
+ * Warburton (2016). Not here: the device code (cuda/dg/node.cu). */
 #include "dg_kernel.h"
 
 /* Elements of a block, by degree. */

@@ -1,4 +1,4 @@
-/* norm.c: numbers of a state: values at points, the energy integral. Summed in a fixed order.
+/* norm.c: quantities computed from a state: values at points, the energy integral. Summed in a fixed order.
  * Not here: errors against exact solutions (python/unda/method/norms.py evaluates the user's functions). */
 #include "dg_method.h"
 

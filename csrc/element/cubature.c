@@ -1,5 +1,5 @@
 /* cubature.c: cubature on the unit tetrahedron by collapsed Gauss-Jacobi rules (Stroud 1971).
- * Not the rules with fewest points: those would be tables. These hold for every degree.
+ * Rules with fewer points exist, as tables; these work for every degree.
  * Next: gauss.c. */
 #include "internal.h"
 

@@ -1,5 +1,5 @@
-/* dense.c: the little dense linear algebra that building an element takes, in extended precision.
- * Not for time loops: plain loops, a few milliseconds at degree 9.
+/* dense.c: the dense linear algebra needed to build an element, in extended precision.
+ * Plain loops, a few milliseconds at degree 9; not for time stepping.
  * Next: operators.c. */
 #include "internal.h"
 

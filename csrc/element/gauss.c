@@ -1,5 +1,5 @@
 /* gauss.c: Gauss-Jacobi points and weights on [-1, 1].
- * Not here: rules that hold the end points (nodes_gll.c), rules of the tetrahedron (cubature.c).
+ * Not here: rules that include the end points (nodes_gll.c), rules of the tetrahedron (cubature.c).
  * Next: jacobi.c. */
 #include "internal.h"
 

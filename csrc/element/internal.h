@@ -1,5 +1,5 @@
-/* internal.h: what the files of this folder share: extended precision, jets, dense matrices.
- * Not for other folders: they see float64 only (element.h).
+/* internal.h: shared by the files of this folder: extended precision, jets, dense matrices.
+ * Other folders use float64 only (element.h).
  * Next: jacobi.c, modes.c, dense.c. */
 #ifndef UNDA_ELEMENT_INTERNAL_H
 #define UNDA_ELEMENT_INTERNAL_H

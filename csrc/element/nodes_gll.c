@@ -1,5 +1,5 @@
 /* nodes_gll.c: Gauss-Lobatto-Legendre points and weights on [-1, 1].
- * Not here: nodes of the tetrahedron, whose edges hold these points (nodes_tet.c).
+ * Not here: nodes of the tetrahedron, whose edges have these points (nodes_tet.c).
  * Next: gauss.c, which finds the interior ones. */
 #include "internal.h"
 

@@ -2,7 +2,7 @@
  * Not here: modes (modes.c), nodes (nodes_tet.c), faces (lift.c); geometry of real elements (space/).
  * Next: lift.c, dense.c, element.c.
  *
- * Nodes stand in the order of their indices (i, j, k), i fastest; r = (i, j, k) / N before warping.
+ * Nodes are in the order of their indices (i, j, k), i fastest; r = (i, j, k) / N before warping.
  * With the Vandermonde matrix V[node][mode]: D_j = V_rj V^-1, M^-1 = V V^T, M = V^-T V^-1
  * (Hesthaven & Warburton 2008, chapter 10). */
 #include "internal.h"

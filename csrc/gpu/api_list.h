@@ -1,4 +1,4 @@
-/* api_list.h: every function of the CUDA driver and of NVRTC that the library calls, one a line.
+/* api_list.h: every function of the CUDA driver and of NVRTC that the library calls, one per line.
  * Not here: how they are found (api.c). The stand-in driver of the tests is checked against this list.
  * X(name, versioned symbol, argument types); all return int (CUresult, nvrtcResult). Next: api.h. */
 

@@ -1,7 +1,7 @@
-/* cache.c: compiled kernels on disk, so that a solver's kernels are compiled once a machine.
- * One file a key: a header (magic, key, size, checksum) and the code. Anything that does not fit is a miss;
- * files appear whole, by a temporary file and rename. What is read there runs on the device, so a folder that
- * others may write to is left alone. Next: launch.c (who asks), settings.c (the folder). */
+/* cache.c: compiled kernels on disk, so that a solver's kernels are compiled once per machine.
+ * One file per key: a header (magic, key, size, checksum) and the code. A file that does not match is a miss;
+ * files are written under a temporary name and renamed. Their code runs on the device, so a folder that
+ * others may write to is not used. Next: launch.c (the caller), settings.c (the folder). */
 #include "internal.h"
 #include "settings.h"
 #include "sha256.h"

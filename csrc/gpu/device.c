@@ -1,5 +1,5 @@
-/* device.c: CUDA devices: how many, what they are, their primary contexts; the report for `unda info`.
- * The primary context is the one that other CUDA users of the process share; it is made current around calls
+/* device.c: CUDA devices: number, properties, primary contexts; the report for `unda info`.
+ * The primary context is shared with other users of CUDA in the process; it is current during calls
  * only. Not here: finding the driver (api.c). Next: memory.c, stream.c. */
 #include "internal.h"
 #include "settings.h"

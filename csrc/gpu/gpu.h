@@ -1,12 +1,12 @@
 /* gpu.h: the CUDA engine's host layer: devices, memory, streams, graphs, kernels compiled at run time.
- * Knows nothing of numerics; no CUDA header or library is needed to build, none is touched before the
+ * No numerics. No CUDA header or library is needed to build, and none is opened before the
  * first gpu_open or unda_device_*. Next: api.c (loading), device.c, memory.c, stream.c, timing.c, launch.c,
  * jit.c, cache.c.
  *
  * Rules
  *   threads   Every function makes the device's primary context current for its own duration, so any
  *             thread may call.
- *   order     Work is ordered by its stream alone; the default stream is never used, so that one
+ *   order     Only streams order work; the default stream is never used, so that one
  *             thread may capture a graph while another uploads.
  *   lost      After a sticky device error every call in the process gives UNDA_ERR_DEVICE_LOST with the
  *             first cause at once, and every *_free only frees host memory.

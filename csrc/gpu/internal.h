@@ -1,5 +1,5 @@
-/* internal.h: what the files of csrc/gpu share and others need not see.
- * Public inside the library: gpu.h. Next: device.c, memory.c, stream.c, launch.c, jit.c. */
+/* internal.h: shared by the files of csrc/gpu; other folders include gpu.h.
+ * Next: device.c, memory.c, stream.c, launch.c, jit.c. */
 #ifndef UNDA_GPU_INTERNAL_H
 #define UNDA_GPU_INTERNAL_H
 
@@ -21,7 +21,8 @@ struct gpu_stream {
 /* For frees: false, with no message, when the driver must not be called (lost device, forked child). */
 bool gpu_try_enter(struct gpu *gpu);
 
-/* Leaves and passes the status on: return gpu_leave_with(gpu, CU(...)), the arguments being evaluated first. */
+/* Leaves and passes the status on: return gpu_leave_with(gpu, CU(...)), the arguments being evaluated first.
+ * */
 static inline unda_status gpu_leave_with(struct gpu *gpu, unda_status status)
 {
     gpu_leave(gpu);

@@ -1,4 +1,4 @@
-/* jit.c: compiles kernels with NVRTC, for one architecture, into code that the driver loads as it is.
+/* jit.c: compiles kernels with NVRTC, for one architecture, into code that the driver loads directly.
  * Not here: the cache (cache.c), loading onto a device (launch.c). Next: sources.c, api.c. */
 #include "internal.h"
 

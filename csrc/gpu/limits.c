@@ -1,6 +1,6 @@
-/* limits.c: measures a device: copy bandwidth and multiply-add rates, the two limits that speed is stated
- * against. Kernels: cuda/common/limits.cu. The CPU is measured in csrc/cpu/limits.c. Not here: judging
- * kernels by the limits (unda bench). */
+/* limits.c: measures a device: copy bandwidth and multiply-add rates, the two limits to which speed is
+ * compared. Kernels: cuda/common/limits.cu. The CPU is measured in csrc/cpu/limits.c. Not here: comparing
+ * kernels with the limits (unda bench). */
 #include "../cpu/limits.h"
 #include "common/limits_args.h"
 #include "gpu.h"

@@ -1,6 +1,6 @@
-/* result.c: what a CUresult means: a status with a message, and the memory of a lost device.
- * After a sticky error every driver call of the process fails; so the first cause is kept and no call is made
- * again. Not here: calling (api.h). Next: api.c, memory.c (out of memory with sizes). */
+/* result.c: turns a CUresult into a status with a message, and remembers a lost device.
+ * After a sticky error every driver call of the process fails, so the first cause is kept and no further call
+ * is made. Not here: calling (api.h). Next: api.c, memory.c (out of memory with sizes). */
 #include "api.h"
 
 #include <stdatomic.h>

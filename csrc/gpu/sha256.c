@@ -1,5 +1,5 @@
 /* sha256.c: the SHA-256 hash as FIPS 180-4 section 6.2 describes it.
- * Names follow the standard: state (a..h), schedule w, constants k. Not tuned: it hashes some 100 kB.
+ * Names follow the standard: state (a..h), schedule w, constants k. Not optimised: it hashes about 100 kB.
  * Next: cache.c. */
 #include "sha256.h"
 

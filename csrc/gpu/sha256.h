@@ -1,5 +1,5 @@
 /* sha256.h: the SHA-256 hash (FIPS 180-4), for cache keys and checksums.
- * Not for secrets. Next: sha256.c. */
+ * Not for secret data. Next: sha256.c. */
 #ifndef UNDA_GPU_SHA256_H
 #define UNDA_GPU_SHA256_H
 

@@ -1,5 +1,5 @@
-/* sources.c: reads what a compilation may see: one file and every header under the kernel folder.
- * NVRTC gets the headers by name and text, so what is compiled is exactly what the cache key was made of.
+/* sources.c: reads the input of a compilation: one file and every header in the kernel folder.
+ * NVRTC gets the headers by name and text, so that it compiles exactly what the cache key was computed from.
  * Next: jit.c, cache.c. */
 #include "internal.h"
 #include "settings.h"

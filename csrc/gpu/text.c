@@ -1,5 +1,4 @@
-/* text.c: text that grows (text.h).
- * Not for arrays of numbers (base/array.c).
+/* text.c: growing strings (text.h). Arrays of numbers: base/array.c.
  * Next: sources.c and cache.c, the users. */
 #include "text.h"
 

@@ -1,5 +1,5 @@
-/* text.h: text that grows: paths, reports, options.
- * Running out of memory is remembered and reported once, at the end, by text_done.
+/* text.h: growing strings: paths, reports, options.
+ * text_done reports, once at the end, if memory ran out.
  * Next: text.c. */
 #ifndef UNDA_GPU_TEXT_H
 #define UNDA_GPU_TEXT_H

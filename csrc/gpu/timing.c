@@ -1,5 +1,5 @@
-/* timing.c: how long work on a stream takes, by events. Not here: what a device can do at best (limits.c),
- * which work (dg_cuda.c, fd_cuda_profile.c). */
+/* timing.c: measures the duration of work on a stream with events. Not here: limits of a device (limits.c),
+ * the work itself (dg_cuda.c, fd_cuda_profile.c). */
 #include "gpu.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* boundary.c: gives every outer face the boundary it belongs to, or says which have none.
- * Not what happens there: conditions are the solvers' affair.
+/* boundary.c: assigns every outer face to its boundary, or reports those that have none.
+ * Boundary conditions belong to the solvers.
  * Next: periodic.c. */
 #include "internal.h"
 

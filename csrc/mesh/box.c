@@ -1,5 +1,5 @@
 /* box.c: a box of bricks, cut into tetrahedra on request, as arrays that go through unda_mesh_new.
- * Not graded, not curved: that is what mesh generators are for.
+ * Neither graded nor curved: use a mesh generator for that.
  * Next: perturb.c. */
 #include "box.h"
 

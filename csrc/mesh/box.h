@@ -1,5 +1,5 @@
 /* box.h: the arrays of a box of bricks, shared by box.c, which makes them, and perturb.c.
- * Not a mesh yet: that is unda_mesh_new's work.
+ * unda_mesh_new makes a mesh of them.
  * Next: box.c. */
 #ifndef UNDA_BOX_H
 #define UNDA_BOX_H

@@ -1,5 +1,5 @@
 /* checks.c: refuses inputs that are not a mesh: bad counts, indices, coordinates, cell shapes.
- * How cells join is checked in faces.c, periodic sides in periodic.c.
+ * faces.c checks the connectivity, periodic.c periodic sides.
  * Next: geometry.c. */
 #include "internal.h"
 

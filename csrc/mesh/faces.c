@@ -1,5 +1,5 @@
-/* faces.c: which elements share a face, by a hash of the faces' vertices: O(num_elem).
- * Not the outer faces (boundary.c) nor those joined by a translation (periodic.c).
+/* faces.c: finds elements that share a face, with a hash table of the faces' vertices: O(num_elem).
+ * Not here: outer faces (boundary.c), faces joined by a translation (periodic.c).
  * Next: boundary.c. */
 #include "internal.h"
 #include "vector.h"

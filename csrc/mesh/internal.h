@@ -1,5 +1,5 @@
-/* internal.h: what the files of csrc/mesh share, in the order in which mesh.c calls it.
- * Not for solvers, which see mesh.h only.
+/* internal.h: shared by the files of csrc/mesh, in the order in which mesh.c calls it.
+ * Solvers use mesh.h only.
  * Next: mesh.c. */
 #ifndef UNDA_MESH_INTERNAL_H
 #define UNDA_MESH_INTERNAL_H
@@ -72,8 +72,8 @@ unda_status parts_check(const struct unda_mesh *mesh);
 
 /* locate.c */
 void locator_free(void *locator);
-/* Barycentric coordinates of a point in a user's tetrahedron, in the order of cells, and how far from 0 each
- * of them counts as 0. */
+/* Barycentric coordinates of a point in a user's tetrahedron, in the order of cells, and the tolerance below
+ * which each of them counts as 0. */
 void mesh_barycentric(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[4],
                       double room[4]);
 

@@ -1,6 +1,6 @@
-/* locate.c: which element holds a point, by a tree of bounding boxes built on first use.
+/* locate.c: finds the element that contains a point, with a tree of bounding boxes built on first use.
  * Tetrahedra only: the inverse map is affine.
- * Next: share.c (all cells that hold a point); who asks: sources and receivers of the solvers. */
+ * Next: share.c (all cells that contain a point). Used by: sources and receivers of the solvers. */
 #include "internal.h"
 #include "vector.h"
 

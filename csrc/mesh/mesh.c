@@ -1,5 +1,5 @@
-/* mesh.c: makes a mesh of arrays, step by step, and hands arrays back in the user's numbering.
- * Not the steps themselves, which internal.h lists in their order.
+/* mesh.c: makes a mesh from arrays, step by step, and returns arrays in the user's numbering.
+ * The steps are in other files, which internal.h lists in order.
  * Next: checks.c, periodic.c, order.c, faces.c, boundary.c; locate.c. */
 #include "internal.h"
 

@@ -1,5 +1,5 @@
-/* offenders.c: the ids named in a refusal: how many break the rule, and the lowest three of them.
- * Not the rules: checks.c, boundary.c, faces.c, periodic.c.
+/* offenders.c: the ids named in an error: how many break a rule, and the lowest three of them.
+ * The rules: checks.c, boundary.c, faces.c, periodic.c.
  * Next: checks.c. */
 #include "internal.h"
 

@@ -1,5 +1,5 @@
 /* order.c: the internal order of the elements: their centroids along a Hilbert curve.
- * Neighbours then lie close in memory. Users never see this order.
+ * Neighbours are then close in memory. Users never see this order.
  * Next: mesh.c. */
 #include "internal.h"
 

@@ -1,5 +1,5 @@
-/* parts.c: counts the parts of a mesh that no face joins.
- * Not an error: two bodies may be meant. But a crack between layers meshed apart looks the same.
+/* parts.c: counts the disconnected parts of a mesh.
+ * They are not an error: two bodies may be intended. But layers that were meshed separately look the same.
  * Next: mesh.c. */
 #include "internal.h"
 

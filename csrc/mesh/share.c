@@ -1,6 +1,6 @@
 /* share.c: all cells that share a point: two at a face, more at an edge or a vertex, periodic images
- * included. They are found from one that holds the point by stepping through the faces on which it lies, so
- * that rounding is asked once only, and that cells across a crack, which no face joins, do not count. Next:
+ * included. The search starts in one cell that contains the point and crosses the faces on which it lies, so
+ * that rounding is decided only once, and cells across a crack, which no face joins, do not count. Next:
  * locate.c (the first cell); python/unda/method/_sites.py (which of them a source or a receiver takes). */
 #include "internal.h"
 #include "vector.h"
@@ -50,7 +50,8 @@ static unsigned support_of(const unda_mesh *mesh, int64_t elem, const double *x)
     return support;
 }
 
-/* The neighbour behind a face on which the point lies. Both list the vertices of the face in one order. */
+/* The neighbour across a face on which the point lies. Both list the vertices of the face in the same order.
+ * */
 static struct holder behind(const unda_mesh *mesh, const struct holder *from, int face, int64_t neighbor)
 {
     struct holder to = *from;
@@ -73,8 +74,8 @@ static int by_element(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* What the point is in one cell makes what it is in all of them; the first stays first, the others go by the
- * user's numbers. A small cell may hold several images of one point. */
+/* The position in the first cell determines that in all others; the first stays first, the others are sorted
+ * by the user's numbers. A small cell may contain several images of one point. */
 static unda_status find(const unda_mesh *mesh, int64_t elem, const double *x, struct holders *all)
 {
     int64_t begin = all->count;

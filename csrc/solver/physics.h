@@ -1,4 +1,4 @@
-/* physics.h: what the host must know of a physics: sizes, and the float64 functions of its header.
+/* physics.h: a physics as the host sees it: sizes, and the float64 functions of its header.
  * The equations are in cuda/physics/NAME.h; the table of all is in physics.c. */
 #ifndef UNDA_PHYSICS_H
 #define UNDA_PHYSICS_H

@@ -1,5 +1,5 @@
 /* receiver.c: groups of receivers and their sample buffers on the host; engines fill them (engine.record).
- * Not here: what a sample is of the state (dg/points.c, fd/points.c). */
+ * Not here: computing samples from the state (dg/points.c, fd/points.c). */
 #include "solver.h"
 
 #include <math.h>

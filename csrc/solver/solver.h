@@ -1,5 +1,5 @@
-/* solver.h: what every solver is made of, and what a method and its engines must offer.
- * Next: solver.c (create, free, stepping; the table of methods), entries.c (what not every method has),
+/* solver.h: the data of every solver, and the interface of a method and its engines.
+ * Next: solver.c (create, free, stepping; the table of methods), entries.c (optional functions),
  * source.c, receiver.c; dg/dg_method.h and fd/fd.h, the methods. */
 #ifndef UNDA_SOLVER_H
 #define UNDA_SOLVER_H

@@ -1,5 +1,5 @@
 /* source.c: the list of point sources of a solver.
- * Not here: what a source does to the state (dg/points.c, fd/points.c), time functions
+ * Not here: applying sources to the state (dg/points.c, fd/points.c), time functions
  * (python/unda/problem/timefunction.py). */
 #include "solver.h"
 

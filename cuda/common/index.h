@@ -1,4 +1,4 @@
-/* index.h: integers that mean something in the tables, the same for host and kernels.
+/* index.h: integer codes of the tables, shared by host and kernels.
  * A neighbour is 4 * elem + face; negative ones are boundaries. No includes: NVRTC reads this alone. */
 #ifndef UNDA_INDEX_H
 #define UNDA_INDEX_H

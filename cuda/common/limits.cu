@@ -1,6 +1,6 @@
-/* limits.cu: what a device can do: copy kernel (bandwidth) and multiply-add kernels (arithmetic rate).
- * One thread: copy 16 B read + 16 B written a turn; fma 2 NUM_CHAIN flop a turn, chains independent so that
- * the latency of one (4 cycles) hides behind the others; no memory. Host side: csrc/gpu/limits.c. */
+/* limits.cu: limits of a device: copy kernel (bandwidth) and multiply-add kernels (arithmetic rate).
+ * Per thread and iteration: copy reads and writes 16 B; fma does 2 NUM_CHAIN flop in independent chains,
+ * which hide each other's latency (4 cycles), without memory access. Host side: csrc/gpu/limits.c. */
 #include "common/limits_args.h"
 
 extern "C" __global__ void copy(struct limits_args args)

@@ -1,4 +1,4 @@
-/* prefetch.h: asks for a line of memory ahead of its use. */
+/* prefetch.h: requests a line of memory before it is used. */
 #ifndef UNDA_PREFETCH_H
 #define UNDA_PREFETCH_H
 

@@ -1,5 +1,5 @@
-/* size.h: SIZE_IS stands after a struct that host and device share: both compilers check that they lay it out
- * in so many bytes. */
+/* size.h: SIZE_IS follows a struct that host and device share: both compilers check that it has that many
+ * bytes. */
 #ifndef UNDA_SIZE_H
 #define UNDA_SIZE_H
 

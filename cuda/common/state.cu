@@ -1,5 +1,5 @@
 /* state.cu: moving and checking states: gather and scatter elements, receivers, finite check, clocks.
- * One thread a value, or one warp a receiver channel; all bound by latency or by one read of the state.
+ * One thread per value, or one warp per receiver channel; limited by latency or by one read of the state.
  * Define: REAL. */
 #include "common/args.h"
 #include "common/index.h"

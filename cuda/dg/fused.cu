@@ -2,14 +2,14 @@
  *
  * block = TILE elements x all nodes. A thread owns ROWS nodes (rows of the matrices) of COLS elements, so a
  * matrix entry is used COLS times and a field value ROWS times: 6 ROWS COLS FMA for 3 ROWS + 4 COLS words
- * (acoustic). The state is read from q and written to q_new: neighbours still read q. Bytes a DOF (float32):
- * AB3 20, LSRK4 16; flops a node: 12 NP + 8 NFP and a few dozen (dg_flops).
+ * (acoustic). The state is read from q and written to q_new: neighbours still read q. Bytes per DOF
+ * (float32): AB3 20, LSRK4 16; flops per node: 12 NP + 8 NFP and a few dozen (dg_flops).
  *
- * Defines: REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE (index.h), ROWS, COLS, TILE, MIN_BLOCKS (on an SM at
- * least; caps registers), SHARED_BYTES (dynamic), UNROLL_VOLUME, UNROLL_LIFT, DECAYS (an element loses
- * energy). Matrix packing: derivative
- * [node][3][ROW_GROUPS][ROWS], lift [4 NFP][ROW_GROUPS][ROWS]; row group g holds rows g, g + ROW_GROUPS, ...:
- * for each r neighbouring threads then touch neighbouring nodes. */
+ * Defines: REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE (index.h), ROWS, COLS, TILE, MIN_BLOCKS (least
+ * number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL_VOLUME, UNROLL_LIFT, DECAYS (fields
+ * decay in elements). Matrix packing: derivative [node][3][ROW_GROUPS][ROWS], lift [4 NFP][ROW_GROUPS][ROWS];
+ * row group g holds rows g, g + ROW_GROUPS, ...: for each r neighbouring threads then touch neighbouring
+ * nodes. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) ||           \
     !defined(TILE)
 #error "fused.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE, ROWS, COLS, TILE, MIN_BLOCKS"

@@ -1,6 +1,6 @@
-/* incident.h: what incident waves make of the jumps at faces of a tile's elements. The flux is linear, so
- * each adds the jump from nothing to the change of the outer state: the wave, less its mirror image at a
- * wall. */
+/* incident.h: the contribution of incident waves to the jumps at faces of a tile's elements. The flux is
+ * linear, so each adds the jump between zero and the change of the outer state: the wave, minus its mirror
+ * image at a wall. */
 #ifndef UNDA_DG_INCIDENT_H
 #define UNDA_DG_INCIDENT_H
 

@@ -1,9 +1,9 @@
-/* node.cu: one stage of DG as in Modave, St-Cyr & Warburton (2016): three kernels, one node a thread, the
+/* node.cu: one stage of DG as in Modave, St-Cyr & Warburton (2016): three kernels, one node per thread, the
  * right-hand side in device memory between them. Easy to read and to profile; fused.cu does the same in one
  * pass (docs/dg.md).
  *
- * block = TILE elements; thread i takes nodes i, i + THREADS, ... of the tile.
- * Bytes a DOF (float32): volume 8, surface 12 and the neighbours' traces, update 20 (AB3: 24).
+ * block = TILE elements; thread i computes nodes i, i + THREADS, ... of the tile.
+ * Bytes per DOF (float32): volume 8, surface 12 and the neighbours' traces, update 20 (AB3: 24).
  * Defines: REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE (index.h), TILE, THREADS, SHARED_BYTES.
  * Matrix packing: derivative [node][3][NP], then lift [4 NFP][NP]. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(TILE) || !defined(THREADS)

@@ -1,6 +1,6 @@
-/* tile.h: what a block does before the products: the state of TILE elements, in reference components, and the
- * jumps at all their face nodes, in shared memory. The includer defines REAL, DEGREE, PHYSICS, FLUX_CENTRAL,
- * TILE, THREADS. Next: fused.cu, node.cu. */
+/* tile.h: prepares the matrix products of a block: the state of TILE elements, in reference components, and
+ * the jumps at all their face nodes, in shared memory. The includer defines REAL, DEGREE, PHYSICS,
+ * FLUX_CENTRAL, TILE, THREADS. Next: fused.cu, node.cu. */
 #ifndef UNDA_DG_TILE_H
 #define UNDA_DG_TILE_H
 

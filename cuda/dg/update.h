@@ -1,4 +1,4 @@
-/* update.h: what every DG kernel does with the right-hand side of a node: point sources and the integrator.
+/* update.h: applies point sources and the integrator to the right-hand side of a node, in every DG kernel.
  * UPDATE is one of common/index.h. */
 #ifndef UNDA_DG_UPDATE_H
 #define UNDA_DG_UPDATE_H

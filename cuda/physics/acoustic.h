@@ -1,14 +1,14 @@
 /* acoustic.h: acoustic waves in velocity-pressure form,
  *   dp/dt + rho c^2 div v = 0,
  *   rho dv/dt + grad p = 0.
- * The method: docs/dg.md. C that gcc, g++ and NVRTC all accept; the includer defines REAL, VAL, FN(name), DEVICE and FLUX_CENTRAL.
- * VAL is REAL, or on the CPU a vector of REAL (one element a lane): what a stage calls only adds and
- * multiplies. It may be included several times (both precisions, both fluxes). Not here: loops over nodes
- * (cuda/dg, csrc/dg).
+ * The method: docs/dg.md. C that gcc, g++ and NVRTC all accept; the includer defines REAL, VAL, FN(name),
+ * DEVICE and FLUX_CENTRAL. VAL is REAL, or on the CPU a vector of REAL (one element per lane): functions
+ * called in a stage only add and multiply. It may be included several times (both precisions, both fluxes).
+ * Not here: loops over nodes (cuda/dg, csrc/dg).
  *
  * In reference coordinates r_1..r_3 of an element, G[j] = grad r_j, the products take u = (p, w_1, w_2, w_3),
- * w_j = G[j].v, and give acc = (sum_j D_j w_j, D_1 p, D_2 p, D_3 p): see cuda/space. At a face stands a vector
- * m along the outward normal, of any length; traces are p and m.v.
+ * w_j = G[j].v, and give acc = (sum_j D_j w_j, D_1 p, D_2 p, D_3 p): see cuda/space. At a face stands a
+ * vector m along the outward normal, of any length; traces are p and m.v.
  *
  * Flux, exact solution of the Riemann problem, d = (+) - (-), Z = rho c (Wilcox et al. 2010):
  *   vn* - vn- = (Z+ dvn - dp) / (Z- + Z+),    p* - p- = -Z- (vn* - vn-).

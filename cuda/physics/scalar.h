@@ -7,7 +7,7 @@
  * with axes a in the order x, y, z and distances m ascending. In sponges, g < 1 (csrc/fd/layer.c),
  *   p' = g (.. - g p_old).
  * What matched layers (csrc/fd/matched.c) add along x, y, z is summed first.
- * A pair is added first, so that mirrored waves stay mirrored to the last bit. The includer defines REAL,
+ * Each pair is added first, so that mirror symmetry holds to the last bit. The includer defines REAL,
  * DEVICE and FMA. The scheme: docs/fd_scalar.md. */
 #ifndef UNDA_SCALAR_H
 #define UNDA_SCALAR_H

@@ -1,11 +1,10 @@
 /* staggered_acoustic.h: pressure and velocity on the staggered grid (Virieux 1984; docs/fd_staggered.md):
  *   rho v_t + grad p = 0           first pass,
  *   p_t + rho c^2 div v = 0        second pass.
- * p, rho and rho c^2 at nodes, v_i half a cell on along i, where the force of a pressure difference moves the
- * mean mass of the two nodes beside it: rho is their arithmetic mean.
- * Of every physics: fields in the order of the state, those of a pass one after the other; what is
- * differenced along which axis for which field, and which materials it takes (staggered.h); what one node
- * makes of it. The includer defines REAL, DEVICE, UNROLL, TABLE and FN. */
+ * p, rho and rho c^2 at nodes, v_i shifted by half a cell along i, where a pressure difference accelerates
+ * the mean mass of the two adjacent nodes: rho is their arithmetic mean. Every physics defines: fields in the
+ * order of the state, pass by pass; the differences and materials that each field needs (staggered.h); the
+ * update of one node. The includer defines REAL, DEVICE, UNROLL, TABLE and FN. */
 #include "physics/staggered.h"
 
 #define ACOUSTIC_FIELDS   4 /* p vx vy vz */

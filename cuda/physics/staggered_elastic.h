@@ -2,11 +2,11 @@
  * docs/fd_staggered.md):
  *   rho v_t = div sigma                                           first pass,
  *   sigma_t = lambda (div v) I + mu (grad v + grad v^T)           second pass.
- * rho, lambda, mu and normal stresses at nodes, v_i half a cell on along i, sigma_ij along i and j. rho of a
- * velocity: arithmetic mean of two nodes (one moves as both do). mu of a shear stress: harmonic mean of four,
- * as a traction passes through one node into the next; 0 where one of them is a fluid. So 1/mu is what is
- * stored, infinite in fluids. At nodes of free sides lambda is what is left of it where the stress normal to
- * the side stays 0 (csrc/fd/staggered_physics.c). */
+ * rho, lambda, mu and normal stresses at nodes, v_i shifted by half a cell along i, sigma_ij along i and j.
+ * rho of a velocity: arithmetic mean of two nodes (both halves move together). mu of a shear stress: harmonic
+ * mean of four, since traction is continuous; 0 where one of them is a fluid. So 1/mu is stored, infinite in
+ * fluids. At nodes of free sides lambda is the value that remains when the stress normal to the side is 0
+ * (csrc/fd/staggered_physics.c). */
 #include "physics/staggered.h"
 
 #define ELASTIC_FIELDS   9 /* vx vy vz sxx syy szz syz sxz sxy */

@@ -1,15 +1,15 @@
 /* staggered_maxwell.h: electric and magnetic field on the staggered grid (Yee 1966; docs/fd_staggered.md):
  *   mu H_t = -curl E                first pass,
  *   eps E_t = curl H - sigma E      second pass, sigma E as the mean of both times.
- * eps, mu and sigma at nodes, E_i half a cell on along i, H_i along the other two. A node's medium reaches
- * half a cell around it, so that E_i stands on the face between two nodes' media, normal to it, and lies half
- * in each. D_i is the same in both, E_i the mean over both, <1/eps> D_i. What both lose,
+ * eps, mu and sigma at nodes, E_i shifted by half a cell along i, H_i along the other two. A node's material
+ * fills the cell around it, so E_i is given on the face between two cells, normal to it, with one half in
+ * each. D_i is the same in both, E_i the mean over both, <1/eps> D_i. The loss in both,
  *   <sigma (D_i/eps)^2> = sigma' E_i^2,    sigma' = <sigma/eps^2> / <1/eps>^2 >= 0,
- * so that energy falls at any step; exact to first order of sigma/(omega eps). (Two conductors in series are
- * not one: from omega = 0 on their conductivity grows from 1/<1/sigma> to sigma', which takes one more field
- * to have.) What is stored of a node is 1/eps and sigma dt/2 / eps^2. mu of H_i: arithmetic mean of the four
- * nodes around it: it counts the flux through the face that they share, and of the two fields H is what is
- * continuous there. */
+ * makes the energy decrease in every step; exact to first order in sigma/(omega eps). (Two conductors in
+ * series are not equivalent to one: from omega = 0 on their conductivity increases from 1/<1/sigma> to
+ * sigma', which would need one more field.) 1/eps and sigma dt/2 / eps^2 are stored per node. mu of H_i:
+ * arithmetic mean of the four nodes around it, because H is continuous across the face that they share, and
+ * mu H is the flux. */
 #include "physics/staggered.h"
 
 #define MAXWELL_FIELDS   6 /* ex ey ez hx hy hz */
