@@ -1,7 +1,7 @@
 """Draw the plots of docs/results.md from benchmarks/results/: rates, the measured limits, other packages.
 
-A plot's metadata hold a hash of the results and of this file: tests/test_readme.py sees when it is out of
-date. Not here: tables (results_page.py), measuring (``unda bench``).
+A plot's metadata hold a hash of the results and of this file: tests/project/test_readme.py sees when it is
+out of date. Not here: tables (results_page.py), measuring (``unda bench``).
 
 Sample run: python benchmarks/results_plots.py    (needs matplotlib and pillow)
 """

@@ -13,7 +13,7 @@ and receiver take of the mode (csrc/fd/row.c), m = int rho v^2 dz, U the group s
 taken to be the exact one times the ratio of these: P and S waves, which are wrong by less, have no term of
 their own.
 ``python benchmarks/surface_mode.py`` prints the table of docs/free_surface.md.
-Not here: runs (tests/test_staggered_surface.py), points alone (surface_points.py).
+Not here: runs (tests/fd/test_staggered_surface.py), points alone (surface_points.py).
 """
 
 from __future__ import annotations

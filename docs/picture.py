@@ -1,6 +1,6 @@
 """Draw docs/ten_lines.png: run the ten lines of README.md and picture what they computed.
 
-Its metadata say from what it was made: tests/test_readme.py sees when it is out of date.
+Its metadata say from what it was made: tests/project/test_readme.py sees when it is out of date.
 
 Sample run: python docs/picture.py    (needs matplotlib and pillow).
 """

@@ -438,7 +438,7 @@ def failing(copy: Path, path: str = "") -> str:
     done = subprocess.run(build, cwd=copy, env=environment, capture_output=True, text=True)
     if done.returncode:
         return "does not build"
-    tests = [str(copy / "tests" / f"{name}.py") for name in seen_by]
+    tests = [str(next((copy / "tests").glob(f"*/{name}.py"))) for name in seen_by]
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "2", "-p", "no:cacheprovider", *tests]
     done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
     if done.returncode == 0:

@@ -10,7 +10,7 @@ from unda._core import lib
 from unda.method._options import kernels
 
 cuda_device.prepare()
-DOCUMENT = (Path(__file__).parent.parent / "docs" / "kernel_options.md").read_text()
+DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "kernel_options.md").read_text()
 GRID, MEDIUM = unda.Grid((9, 8, 7), 1.0), unda.Acoustic(rho=1.0, c=1.0)
 
 

@@ -12,7 +12,7 @@ import gpu_record
 import pytest
 
 cuda_device.prepare()
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from unda.errors import ArgumentError, MeshError
 from unda.problem.mesh import box_mesh, read_mesh
 
-MESHES = Path(__file__).parent / "meshes"
+MESHES = Path(__file__).resolve().parents[1] / "meshes"
 KINDS = ["tiny_22_ascii", "tiny_22_binary", "tiny_41_ascii", "tiny_41_binary"]
 CONTENT = {kind: (MESHES / f"{kind}.msh").read_bytes() for kind in KINDS}
 

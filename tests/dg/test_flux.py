@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from physics_cases import CASES, star_state, without_shear
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 NUM_CASE = 30
 BETWEEN = -1
 CONDITIONS = {

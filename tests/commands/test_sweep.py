@@ -16,7 +16,7 @@ import unda
 from unda import _sweep_cache
 
 cuda_device.prepare()
-HERE = os.path.dirname(__file__)
+HERE = os.path.dirname(sweep_cases.__file__)
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ def rules(tmp_path_factory):
     compiler = os.environ.get("CC", "gcc").split()
     if not shutil.which(compiler[0]):
         pytest.skip("needs a C compiler")
-    source = Path(__file__).resolve().parent.parent / "csrc"
+    source = Path(__file__).resolve().parents[2] / "csrc"
     files = ["element/jacobi.c", "element/gauss.c", "element/nodes_gll.c", "base/error.c"]
     target = tmp_path_factory.mktemp("rules") / "rules.so"
     command = [*compiler, "-std=gnu11", "-O1", "-shared", "-fPIC", "-o", str(target)]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from unda import _core
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 HEADER = (ROOT / "csrc" / "unda.h").read_text()
 
 

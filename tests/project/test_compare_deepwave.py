@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-FILE = Path(__file__).resolve().parent.parent / "benchmarks" / "compare_deepwave.py"
+FILE = Path(__file__).resolve().parents[2] / "benchmarks" / "compare_deepwave.py"
 
 
 @pytest.fixture

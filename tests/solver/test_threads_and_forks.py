@@ -302,7 +302,7 @@ assert sim.energy() > 0
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_spawned_process_runs_after_any_use(device, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([os.path.dirname(__file__), *sys.path]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([os.path.dirname(sweep_cases.__file__), *sys.path]))
     energy = sweep_cases.run(1, device)[0]
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         found = pool.apply(sweep_cases.run, (1, device))

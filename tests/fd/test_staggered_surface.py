@@ -14,7 +14,7 @@ import pytest
 import unda
 from staggered_cases import staggered
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / "benchmarks"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 from surface_mode import expected_error, wave
 
 VP = np.sqrt(3.0)

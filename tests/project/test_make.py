@@ -14,7 +14,7 @@ import mutations
 import pytest
 import stand_in_driver
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 LINE = "apt-get install build-essential git python3-venv"
 
 # Answers what the Makefile asks; `-m venv FOLDER` puts itself there; the rest it notes.

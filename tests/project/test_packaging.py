@@ -17,7 +17,7 @@ import pytest
 import stand_in_driver
 import wheel_contents
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv", "dist", "*.egg-info", "__pycache__", "stand-in", "lib.*", "bdist.*", ".*_cache"
 )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "python" / "unda" / "libunda.so"
 NEEDED = {"libc", "libm", "libgomp", "libdl", "libpthread"}
 PRINTS_OR_ENDS = set(

@@ -13,7 +13,7 @@ import unda
 from fd_cases import Case, run_both
 from staggered_cases import whole_state
 
-FILE = Path(__file__).resolve().parent.parent / "benchmarks" / "absorbing_layers.py"
+FILE = Path(__file__).resolve().parents[2] / "benchmarks" / "absorbing_layers.py"
 SPEC = importlib.util.spec_from_file_location("absorbing_layers", FILE)
 models = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(models)

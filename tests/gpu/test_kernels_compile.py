@@ -17,7 +17,7 @@ import gpu_host
 import pytest
 import stand_in_driver
 
-TESTS = Path(__file__).resolve().parent
+TESTS = Path(__file__).resolve().parents[1]
 SETTINGS = {
     "dtype": ("float32", "float64"),
     "kernel": ("fused", "node"),

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import stand_in_driver
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "sanitized"
 SANITIZERS = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 ARGUMENT, MESH = 1, 2

@@ -11,7 +11,7 @@ from pathlib import Path
 import matplotlib
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "docs")]
 
 import results_page  # noqa: E402
@@ -97,8 +97,8 @@ def test_the_recipes_name_things_that_the_files_contain():
         "python/unda/problem/boundary.py": ["_CODES"],
         "cuda/common/index.h": ["BOUNDARY_EXACT"],
         "cuda/physics/acoustic.h": ["face_coefficients", "from_reference", "lifted", "GRAD_DIV"],
-        "tests/test_cuda_engine.py": ["SETTINGS"],
-        "tests/test_kernels_compile.py": ["SETTINGS"],
+        "tests/dg/test_cuda_engine.py": ["SETTINGS"],
+        "tests/gpu/test_kernels_compile.py": ["SETTINGS"],
     }
     lacking = [
         (path, word)

@@ -21,7 +21,7 @@ PUBLIC |= {f"unda.exact.{name}": getattr(unda.exact, name) for name in unda.exac
 
 @pytest.fixture(autouse=True)
 def at_the_top(monkeypatch):
-    monkeypatch.chdir(Path(__file__).resolve().parent.parent)
+    monkeypatch.chdir(Path(__file__).resolve().parents[2])
 
 
 @pytest.mark.parametrize("name", MODULES)
