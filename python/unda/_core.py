@@ -1,7 +1,7 @@
 """The one file that touches CFFI: loads the C library, turns its statuses into exceptions.
 
-Not here: what the C functions mean (csrc/unda.h says). Everything that goes into C passes
-`as_array`, because CFFI itself accepts arrays of a wrong type or byte order without a word.
+Not here: the meaning of the C functions (csrc/unda.h). Every array passed to C goes through
+`as_array`, because CFFI silently accepts arrays of a wrong type or byte order.
 Next: ``mesh.py`` for how these helpers are used.
 """
 
@@ -298,7 +298,7 @@ def new_struct(name: str, **fields: Any) -> Any:
 
 
 def new_object(kind: str, make: Callable[[Any], int], free: Callable[[Any], None]) -> Any:
-    """Return a C object made by ``make(out)`` that is freed when the last reference to it goes."""
+    """Return a C object made by ``make(out)`` that is freed with the last reference to it."""
     out = ffi.new(f"{kind} **")
     check(make(out))
     return ffi.gc(out[0], free)

@@ -1,7 +1,7 @@
-"""Files that appear whole: written beside their name under a lock, forced to disk, renamed.
+"""Atomic writing of files: into a temporary file under a lock, forced to disk, renamed.
 
-A name holds the old file or the new one, whatever is killed when, and whoever else writes it. Names that are
-links stay links: what they point to is replaced. Not here: what is in files (_hdf.py, vtu.py, ..).
+A name always refers to the complete old or new file, whichever process is killed or writes it as well. Links
+remain links: their target is replaced. Not here: the contents of files (_hdf.py, vtu.py, ..).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 def read_file(path: Path) -> bytes:
-    """Return what is in a file; raise OSError if it is not a regular file: a FIFO would wait."""
+    """Return the contents of a file; raise OSError if it is not a regular file: a FIFO would block."""
     with io.FileIO(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)) as raw:
         if not stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
             raise OSError(f"{path} is no file")
@@ -106,7 +106,7 @@ def whole_file(path: Any, suffix: str = ".tmp") -> Iterator[tuple[Path, io.FileI
     Yields
     ------
     partial : Path
-        That name, for what writes by name.
+        That name, for writers that need one.
     raw : FileIO
         The same file, open.
 

@@ -1,4 +1,4 @@
-"""Threads for loops over parts of large arrays, whose work lets go of the interpreter: NumPy's, hashes.
+"""Threads for loops over parts of large arrays whose work releases the interpreter lock: NumPy, hashes.
 
 Not here: the library's own threads (csrc/base/parallel.h), sweeps over simulations (sweep.py).
 """

@@ -1,7 +1,7 @@
-"""Hash of the sources that decide what the compiled library does.
+"""Hash of the sources of the compiled library.
 
 Used by the Makefile (to embed it) and by ``unda._core`` (to notice a stale library in a checkout),
-so it stands alone: it imports nothing of unda. Not a file cache: every call reads the files.
+so it imports nothing of unda. Every call reads the files.
 Next: ``_core.py``.
 """
 

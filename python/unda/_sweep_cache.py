@@ -1,6 +1,6 @@
-"""Finished values of sweeps on disk: what tells two cases apart, and files that show when they are damaged.
+"""Finished values of sweeps on disk: the identity of a case, and files whose damage is detected.
 
-Not here: running the cases (sweep.py), files that are whole under their name (_files.py).
+Not here: running the cases (sweep.py), atomic writing (_files.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _DIGEST = "sha256"  # what the digest is called in a file
 
 @dataclass(frozen=True)
 class Cache:
-    """A folder of values, one file a case; goes to other processes.
+    """A folder of values, one file per case; goes to other processes.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ def _written(store: str, value: Any) -> bytes:
 
 
 def _same(found: Any, value: Any) -> bool:
-    """Say whether what came back is the same, types included; NaN is NaN."""
+    """Say whether a stored value reads back the same, types included; NaN equals NaN."""
     return b"".join(_parts(found)) == b"".join(_parts(value))
 
 
@@ -166,7 +166,7 @@ def _of_arrays(arrays: dict[str, Any], kind: str) -> str:
 
 
 def _read(store: str, data: bytes) -> Any:
-    """Return the value of a file; raises where its digest does not fit."""
+    """Return the value in a file; raises if its digest does not match."""
     if store == "pickle":
         if hashlib.sha256(data[32:]).digest() != data[:32]:
             raise ValueError("its digest does not fit")

@@ -1,6 +1,6 @@
-"""The exceptions and warnings of unda, and which status of the C library raises which.
+"""The exceptions and warnings of unda, and the exception of each status of the C library.
 
-Every exception is an `unda.Error`. Those that mean what a built-in exception means are that as
+Every exception is an `unda.Error`. Exceptions with a built-in counterpart are derived from it as
 well, so ``except ValueError`` catches a wrong argument. Not here: the raising (``_core.check``).
 """
 
@@ -50,7 +50,7 @@ class ArgumentError(Error, ValueError):
     Attributes
     ----------
     place : str or None
-        Where the C library found it ("dg.c:296"), which is a note of the exception as well.
+        Where the C library detected it ("dg.c:296"); also a note of the exception.
     """
 
     place: str | None = None
@@ -73,7 +73,7 @@ class UnstableError(Error):
     Attributes
     ----------
     step, last_good_step : int or None
-        Steps done when it was seen, and when the state was last known to be finite.
+        Steps done when it was detected, and when the state was last known to be finite.
     time : float or None
         Simulated time [s] of `step`.
     element, node : int or None
@@ -124,7 +124,7 @@ def _unstable(message: str, facts: dict[str, object]) -> UnstableError:
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """Host or device memory does not suffice; nothing was left behind, a smaller run works."""
+    """Host or device memory does not suffice; what was allocated has been freed, and a smaller run works."""
 
 
 class DeviceError(Error):
@@ -132,7 +132,7 @@ class DeviceError(Error):
 
 
 class DeviceLostError(DeviceError):
-    """The CUDA device is lost to this process for good; start a new process."""
+    """The CUDA device is permanently lost to this process; start a new one."""
 
 
 class CompileError(DeviceError):
@@ -165,15 +165,15 @@ class FileError(Error, OSError):
 
 
 class InternalError(Error, RuntimeError):
-    """Something that cannot happen did: a bug in unda."""
+    """An internal check failed: a bug in unda."""
 
 
 class UndaWarning(UserWarning):
-    """Base of what unda warns of; filtered by the module `warnings`, as others are."""
+    """Base of the warnings of unda; the module `warnings` filters them as usual."""
 
 
 class AccuracyWarning(UndaWarning):
-    """A run goes on whose result will be inexact, zero or in mixed units; `sim.check` says it beforehand.
+    """A run continues although its result will be inaccurate, zero or in mixed units; see also `sim.check`.
 
     Examples
     --------

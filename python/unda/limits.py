@@ -1,4 +1,4 @@
-"""Devices: which there are, which one "auto" is, and what each can do at best, measured.
+"""Devices: those present, the choice of "auto", and their measured limits.
 
 Not here: finding CUDA (_cuda.py, csrc/gpu/api.c), how limits are measured (csrc/cpu, csrc/gpu: limits.c).
 """
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def device_number(device: Any) -> int:
-    """Return the number the library knows a device by: -1 for "cpu", n for "cuda:n"."""
+    """Return the library's number of a device: -1 for "cpu", n for "cuda:n"."""
     word = device if isinstance(device, str) else ""
     if word == "cpu":
         return int(lib.UNDA_DEVICE_CPU)
@@ -38,9 +38,9 @@ def device_number(device: Any) -> int:
 
 
 def choose_device() -> str:
-    """Return what UNDA_DEVICE says, else "cuda:0" if it can be used, else "cpu"; log why, once a process.
+    """Return UNDA_DEVICE if it is set, else "cuda:0" if it can be used, else "cpu"; log why once per process.
 
-    A device that was lost is no reason for the CPU: DeviceLostError.
+    After the loss of a device this raises DeviceLostError, rather than falling back to the CPU.
     """
     wanted = os.environ.get("UNDA_DEVICE")
     if wanted:
@@ -76,7 +76,7 @@ def num_devices() -> int:
 
 
 def device_info(device: str) -> dict[str, Any]:
-    """Return what is known of a device: ``device_name``, and of a CUDA device its driver and so on."""
+    """Return properties of a device: ``device_name``, and for a CUDA device its driver and so on."""
     if device == "cpu":
         return {"device_name": _processor(), "driver": None}
     info = _core.new_struct("unda_device_info")
@@ -91,7 +91,7 @@ def device_info(device: str) -> dict[str, Any]:
 
 
 def devices() -> dict[str, dict[str, Any]]:
-    """Return the devices that unda can compute on, with what is known of each.
+    """Return the devices that unda can use, with their properties.
 
     Returns
     -------

@@ -63,7 +63,7 @@ class Results(list[SweepResult]):
 
     @property
     def failures(self) -> list[SweepResult]:
-        """Those that failed."""
+        """The cases that failed."""
         return [result for result in self if result.error is not None]
 
     def table(self) -> str:
@@ -92,7 +92,7 @@ def _short(value: Any) -> str:
 def _call(
     function: Callable[..., Any], case: dict[str, Any], device: str | None, cache: Cache | None
 ) -> _Outcome:
-    """Run one case and keep its value; a failure is its traceback, Ctrl-C in this process alone one too."""
+    """Run one case; keep its value, or the traceback of a failure or of Ctrl-C in this process alone."""
     try:
         more = {"device": device} if device is not None and "device" not in case else {}
         value = function(**case, **more)
@@ -162,8 +162,8 @@ def sweep(
     Parameters
     ----------
     function : callable
-        One run. If it has a parameter ``device``, it is told where to run. On CPUs it must stand at
-        the top of a file (new processes import it), which in a script calls `sweep` below
+        One run. If it has a parameter ``device``, it gets the device. On CPUs it must be defined at the
+        top level of a file (new processes import it); a script then calls `sweep` below
         ``if __name__ == "__main__":``.
     cases : iterable of dict
         Keywords of each call.
@@ -173,31 +173,31 @@ def sweep(
         Cases at a time; on CPUs, processes with cores / workers threads each (by default one process
         for each core), on GPUs one for each device.
     cache : str or Path, optional
-        Folder of finished values. A case that is there is not run again if nothing has changed in the file
-        that defines the function, in unda, and in types and values of the case: an interrupted sweep goes on
-        where it stopped. What the function takes from other files is not seen, in notebooks nothing but its
-        own text: see `cache_key`. Damaged files are run again; what cannot be written (a full disk) stays in
-        the results and is reported once.
+        Folder of finished values. A case found there is not run again if the file that defines the function,
+        unda, and the types and values of the case are unchanged: an interrupted sweep continues where it
+        stopped. Changes in other files that the function uses are not detected, and in notebooks only those
+        in its own text: see `cache_key`. Cases with damaged files are run again; values that cannot be
+        written (a full disk) remain in the results, and this is reported once.
     cache_key : str, optional
-        Stands for the function's file and for unda: the values are those of this text, and of the case.
+        Replaces the function's file and unda in this comparison: values belong to this text and the case.
     store : {"pickle", "json", "npz"}
         How values are stored. Pickles hold any value, and run code when they are read: use only folders
         that nobody else may write to. JSON (numbers, text, lists, dicts with text as keys) and NPZ (a NumPy
         array, or a dict of them) run none.
     progress : bool, optional
-        Bar with the cases done and the time left; by default on a terminal and in notebooks, elsewhere a
-        line a minute in the log.
+        Show a bar with the cases done and the time left; by default on a terminal and in notebooks, elsewhere
+        a line per minute in the log.
 
     Returns
     -------
     Results
-        A list of `SweepResult` in the order of the cases; failures are in it, not raised.
+        A list of `SweepResult` in the order of the cases; failures are contained in it, not raised.
 
     Raises
     ------
     ArgumentError
-        If a case is no dict, a process cannot find the function, or nothing tells a changed function or
-        case from another (see `cache_key`).
+        If a case is not a dict, a process cannot find the function, or changes of the function or of a case
+        cannot be detected (see `cache_key`).
     KeyboardInterrupt
         After Ctrl-C; finished cases are in the cache.
 
@@ -208,7 +208,7 @@ def sweep(
 
     Notes
     -----
-    Processes end with the one that started them, even if it was killed; what they had finished is stored.
+    Processes end with the one that started them, even if it was killed; finished cases are stored.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def _places(devices: str | Sequence[str]) -> list[str]:
 
 @dataclass
 class _Job:
-    """A sweep that is under way."""
+    """A running sweep."""
 
     function: Callable[..., Any]
     results: Results
@@ -269,7 +269,7 @@ class _Job:
     complained: bool = False
 
     def gather(self, begin: Callable[[int], Future[_Outcome]], cases: list[int]) -> list[int]:
-        """Begin cases, and take results as they come; on an interruption drop what has not begun.
+        """Start cases and collect results; after an interruption drop the cases not yet started.
 
         Returns the cases that ended with a process, which need not be their own fault.
         """

@@ -1,4 +1,4 @@
-"""Time a method on a device against what the device can do.
+"""Time a method on a device and compare the rate with the device's limits.
 
 Not here: the cases (bench_dg.py, bench_fd.py).
 """

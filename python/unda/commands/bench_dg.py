@@ -1,7 +1,7 @@
-"""Time DG on a device, degree by degree, against what the device can do.
+"""Time DG on a device, degree by degree, and compare it with the device's limits.
 
-The case is fair, and alike for all physics: a perturbed, randomly numbered, non-periodic mesh, four
-materials, one source, 100 receivers, whole steps by the clock on the wall after warm-up. Not here: the
+The case is realistic, and the same for all physics: a perturbed, randomly numbered, non-periodic mesh, four
+materials, one source, 100 receivers, wall-clock time of whole steps after warm-up. Not here: the
 kernels (cuda/dg).
 """
 

@@ -1,9 +1,8 @@
-"""Time finite differences on a device, order by order, against what the device can do.
+"""Time finite differences on a device, order by order, and compare them with the device's limits.
 
-The case is fair: the whole grid with its sides, one source, 1,000 receivers at every fourth step, random
-numbers as the first state, whole steps by the clock on the wall after warm-up; cells are those of the user's
-grid, layers come on top. Not here: the case (fd_case.py), those of papers (bench_fd_papers.py), the kernels
-(cuda/fd).
+The case is realistic: the whole grid with its sides, one source, 1,000 receivers at every fourth step, a
+random initial state, wall-clock time of whole steps after warm-up; rates count cells of the user's grid,
+without layers. Not here: the case (fd_case.py), those of papers (bench_fd_papers.py), the kernels (cuda/fd).
 """
 
 from __future__ import annotations

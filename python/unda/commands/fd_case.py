@@ -1,4 +1,4 @@
-"""The fair case of finite differences: a grid with its sides, a source, receivers, a state that is not zero.
+"""The benchmark case of finite differences: a grid with its sides, a source, receivers, a nonzero state.
 
 Not here: which cases are timed (bench_fd.py, bench_fd_papers.py).
 """

@@ -1,6 +1,6 @@
-"""What the benchmarks of all methods share: words of the command line, the head of a result, its file.
+"""Common parts of the benchmarks: command-line options, the head of a result, its file.
 
-Not here: what is timed (bench_dg.py, bench_fd.py).
+Not here: the cases (bench_dg.py, bench_fd.py).
 """
 
 from __future__ import annotations

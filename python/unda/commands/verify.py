@@ -1,4 +1,4 @@
-"""Compare unda with exact solutions on this machine's own device: errors, observed orders, pass or fail.
+"""Compare unda with exact solutions on this machine: errors, observed orders, pass or fail.
 
 Not here: the exact solutions (exact/), the test suite's many more cases (tests/).
 """

@@ -1,7 +1,7 @@
-"""Exact solutions: every amplitude and every order of accuracy is tied to one of these.
+"""Exact solutions, against which amplitudes and orders of accuracy are verified.
 
-Not here: how a run is compared with them (`sim.error`, `rec.misfit`).
-Next: base.py (what they share), then plane.py (the shortest).
+Not here: comparing a run with them (`sim.error`, `rec.misfit`).
+Next: base.py (their base), then plane.py (the shortest).
 """
 
 # What only adds a physics to a name makes itself known to base.py.

@@ -1,4 +1,4 @@
-"""What exact solutions share: the call with broadcasting, binding to a mesh, repr, configuration.
+"""The base of exact solutions: the call with broadcasting, binding to a mesh, repr, configuration.
 
 Not here: any formula.
 Next: plane.py, box.py, pulse.py, point.py, interface.py.

@@ -1,6 +1,6 @@
 """Waves of line sources in two dimensions and of plane sources in one, per metre and per square metre.
 
-Not here: elastic waves (elastic_line.py), where images stand (walls.py), point sources (point.py).
+Not here: elastic waves (elastic_line.py), positions of images (walls.py), point sources (point.py).
 Next: point.py, whose walls these share.
 """
 
@@ -28,7 +28,7 @@ _ONE, _COSH = (lambda cosh: 1.0), (lambda cosh: cosh)
 def line_source(
     medium: Medium, source: Source, *, axis: str = "y", walls: Any = None, bounds: Any = None
 ) -> ExactSolution:
-    """Return the wave of a line source: what a grid with one node along `axis` has of a point source.
+    """Return the wave of a line source: that of a point source on a grid with one node along `axis`.
 
     With r the distance from the line, c the speed of the wave, s(u) = t - (r/c) cosh u and integrals over
     u from 0 (the line of point sources, r cosh u = their distance):
@@ -84,7 +84,7 @@ def line_source(
 
 
 def plane_source(medium: Medium, source: Source, *, normal: str = "x") -> ExactSolution:
-    """Return the wave of a plane source: what a grid of nodes along `normal` alone has of a point source.
+    """Return the wave of a plane source: that of a point source on a grid with nodes along `normal` only.
 
     Acoustic, `VolumeInjection` of rate q per square metre [m/s], x the distance along the normal:
     p = rho c q(t - abs(x)/c)/2, v = sign(x) q(t - abs(x)/c)/2.

@@ -1,6 +1,6 @@
-"""Integrals along a line of sources: what fields of points become in two dimensions.
+"""Integrals of point-source fields along a line, for two dimensions.
 
-Not here: which fields (line.py, elastic_line.py).
+Not here: the fields (line.py, elastic_line.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A sphere in the way of a plane wave of one frequency: Mie's solution.
+"""Scattering of a plane wave of one frequency by a sphere: Mie's solution.
 
 Not here: its spherical waves (spherical.py).
 Next: spherical.py.

@@ -6,7 +6,7 @@ grad v^T). P: q = vp s, s.s = 1/vp^2; SV: q = vs b x s, SH: q = b, s.s = 1/vs^2,
 the normal of an interface and e the direction along it (Aki & Richards 2002, section 5.2). Slowness
 along n may be imaginary: then the wave decays or grows away from the interface.
 
-Not here: which waves there are (elastic_plane.py, elastic_interface.py, surface_wave.py).
+Not here: the waves of each problem (elastic_plane.py, elastic_interface.py, surface_wave.py).
 Next: elastic_plane.py.
 """
 

@@ -1,6 +1,6 @@
 """The wave of a point source in full space, or between plane walls by images.
 
-Not here: where the images stand (walls.py), the source itself (source.py), elastic waves
+Not here: positions of the images (walls.py), the source itself (source.py), elastic waves
 (elastic_point.py), dipoles (dipole.py).
 Next: walls.py.
 """
@@ -123,7 +123,7 @@ class AcousticPointSource(ExactSolution):
                 )
 
     def bind(self, mesh: Any) -> ExactSolution:
-        """Return a copy whose walls without a place stand at the sides of a mesh."""
+        """Return a copy whose walls without a position are at the sides of a mesh."""
         missing = [side for side in self._kinds_of_walls if side not in self._places]
         return type(self)(self.medium, **{**self._arguments, "bounds": mesh}) if missing else self
 

@@ -1,4 +1,4 @@
-"""A Gaussian pressure pulse that spreads from a point: smooth everywhere, no source involved.
+"""A Gaussian pressure pulse that spreads from a point: smooth everywhere, without a source.
 
 Not here: sources (point.py).
 Next: point.py.

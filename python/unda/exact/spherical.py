@@ -1,6 +1,6 @@
 """Vector spherical harmonics: the waves into which a sphere scatters a plane one.
 
-Not here: how much of each (mie.py).
+Not here: their coefficients (mie.py).
 Next: mie.py.
 """
 

@@ -1,6 +1,6 @@
-"""Plane walls: their names and kinds, their places, and the image sources behind them.
+"""Plane walls: their names, kinds and positions, and the image sources behind them.
 
-Not here: what the images radiate (point.py).
+Not here: the waves of the images (point.py).
 Next: point.py.
 """
 

@@ -1,1 +1,1 @@
-"""What is read and written: checkpoints, models, files for ParaView, pictures and films."""
+"""Files: checkpoints, models, files for ParaView, pictures and movies."""

@@ -1,8 +1,8 @@
-"""Digests of whole files: what was written is what is read, or it is refused before anyone looks into it.
+"""Digests of whole files: a damaged file is refused before its contents are parsed.
 
-A file ends with the SHA-256 of each block of 64 MiB of what is before, and a footer: what this is, sizes,
-and the digest of all that. SHA-256 is the fastest sound digest of hashlib where processors know it (1.9 GB/s
-on a core, BLAKE2b 1.3); blocks are worked on side by side. Against accidents, not against forgers.
+A file ends with the SHA-256 of each preceding block of 64 MiB, and a footer: a signature, sizes, and the
+digest of all these. SHA-256 is the fastest sound digest of hashlib on processors that support it (1.9 GB/s
+per core, BLAKE2b 1.3); blocks are processed in parallel. It detects accidents, not forgeries.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""HDF5 files of unda: whole, under digests that are compared before HDF5 sees a file, read with distrust.
+"""HDF5 files of unda: written atomically, with digests that are checked before HDF5 opens a file.
 
-A file begins with 512 bytes that say what it is, for HDF5 a user block, and ends with digests (_digest.py).
-Files of format 1 had neither: they load with a warning, and what HDF5 makes of damage in them is not in our
-hands. Not here: what is in the files (checkpoint.py).
+A file begins with a header of 512 bytes, for HDF5 a user block, and ends with digests (_digest.py). Files of
+format 1 had neither: they load with a warning, and damage in them may crash HDF5. Not here: the contents of
+the files (checkpoint.py).
 """
 
 from __future__ import annotations

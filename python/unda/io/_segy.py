@@ -1,6 +1,6 @@
-"""SEG-Y files: traces put in their places on a regular grid. segyio is imported when one is read.
+"""SEG-Y files: traces sorted onto a regular grid. segyio is imported when one is read.
 
-Not here: what users call (model_file.py).
+Not here: the public function (model_file.py).
 """
 
 from __future__ import annotations

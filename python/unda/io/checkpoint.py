@@ -1,7 +1,7 @@
 """Checkpoints: a simulation in an HDF5 file, from which it continues bit for bit.
 
-What a header says is checked against the sizes of what is in the file before anything is made of it. Not
-here: the files themselves (_hdf.py), what belongs to one method (checkpoint_mesh.py, checkpoint_grid.py),
+The header is checked against the sizes of the file's contents before anything is allocated. Not
+here: the files themselves (_hdf.py), the parts of one method (checkpoint_mesh.py, checkpoint_grid.py),
 traces (traces.py).
 """
 

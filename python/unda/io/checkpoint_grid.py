@@ -1,4 +1,4 @@
-"""What a checkpoint holds of a simulation on a grid. Next: checkpoint.py, checkpoint_mesh.py."""
+"""The contents of a checkpoint of a simulation on a grid. Next: checkpoint.py, checkpoint_mesh.py."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def arrays(sim: Any, _history: int) -> dict[str, tuple[int, tuple[int, ...]]]:
 
 
 def outer_data(_sim: Any) -> dict[str, Any]:
-    """Return what makes the exact solutions on boundaries again: there are none."""
+    """Return the exact solutions on boundaries, of which there are none."""
     return {}
 
 

@@ -1,4 +1,4 @@
-"""What a checkpoint holds of a simulation on a mesh. Next: checkpoint.py, checkpoint_grid.py."""
+"""The contents of a checkpoint of a simulation on a mesh. Next: checkpoint.py, checkpoint_grid.py."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Films of a plane while a simulation runs: MP4 by ffmpeg, GIF by Pillow.
+"""Movies of a plane while a simulation runs: MP4 by ffmpeg, GIF by Pillow.
 
-Frames are stored as numbers and drawn at the end, when it is known how large the wave has become. Axes are
-drawn once, each frame only the wave and the title. Not here: colours and axes (plotting.py).
+Frames are stored as numbers and drawn at the end, when the largest amplitude is known. Axes are drawn once,
+and for each frame only the wave and the title. Not here: colours and axes (plotting.py).
 """
 
 from __future__ import annotations

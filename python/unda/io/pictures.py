@@ -1,6 +1,6 @@
-"""Pictures: what a simulation shows of a plane, one picture or a film.
+"""Pictures and movies of a simulation on a plane.
 
-Not here: how they are drawn (plotting.py, movie.py); the planes (grid_plane.py, mesh_simulation.py).
+Not here: drawing (plotting.py, movie.py); the planes (grid_plane.py, mesh_simulation.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Pictures of a plane through a simulation; matplotlib is imported when one is drawn.
 
-Not here: what a field is on a plane (grid_plane.py, mesh_simulation.py), films (movie.py), traces
+Not here: sampling fields on a plane (grid_plane.py, mesh_simulation.py), movies (movie.py), traces
 (receiver.py).
 """
 
@@ -41,7 +41,7 @@ def chosen_plane(sim: Any, field: Any, coordinates: Mapping[str, Any], num: Any 
 
 
 def background_values(sim: Any, plane: Plane, given: Any) -> np.ndarray | None:
-    """Return what lies under the wave (up, across): a parameter of the medium by name, or an array."""
+    """Return the background of the wave (up, across): a parameter of the medium by name, or an array."""
     if given is None:
         return None
     if isinstance(given, str):

@@ -17,7 +17,7 @@ MOST_STEPS = 2**53  # up to it each step has a time of its own
 
 
 def put_receivers(group: Any, receivers: Receivers) -> None:
-    """Write traces, and what they are traces of, into a group."""
+    """Write traces, with their fields and points, into a group."""
     about = {
         "fields": list(receivers.fields), "units": receivers.units, "every": receivers.every,
         "name": receivers.name, "dt": receivers._dt, "t0": receivers._t0,

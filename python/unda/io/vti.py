@@ -1,6 +1,6 @@
-"""VTI files (VTK XML, regular grid) for ParaView: what `FD.get` gives, bit for bit.
+"""VTI files (VTK XML, regular grid) for ParaView: the values of `FD.get`, bit for bit.
 
-Not here: meshes (vtu.py), what all of VTK's files have in common (vtk_xml.py).
+Not here: meshes (vtu.py), parts common to VTK's files (vtk_xml.py).
 """
 
 from __future__ import annotations

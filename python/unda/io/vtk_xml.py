@@ -1,4 +1,4 @@
-"""What VTK's XML files have in common: arrays of vectors and tensors, series in time.
+"""Common parts of VTK's XML files: arrays of vectors and tensors, series in time.
 
 Not here: meshes (vtu.py), grids (vti.py).
 """

@@ -1,8 +1,7 @@
 """VTU files (VTK XML, unstructured grid) for ParaView: the polynomials on small tetrahedra.
 
-Each cell is cut along the lattice of its degree, so that what the polynomials do inside it shows.
-Fields stay discontinuous: no value is shared between cells. Not here: what all of VTK's files have in common
-(vtk_xml.py).
+Each cell is subdivided along the lattice of its degree, to show the polynomials inside it. Fields remain
+discontinuous: no value is shared between cells. Not here: parts common to VTK's files (vtk_xml.py).
 """
 
 from __future__ import annotations

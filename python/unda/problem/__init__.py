@@ -1,1 +1,1 @@
-"""What is to be solved: meshes, grids, media, boundaries, sources, time functions, incident waves."""
+"""The problem to solve: meshes, grids, media, boundaries, sources, time functions, incident waves."""

@@ -1,6 +1,6 @@
-"""Checks of what a user hands to `Mesh`: cells, named boundaries, periodic pairs, names of tags.
+"""Checks of the arguments of `Mesh`: cells, named boundaries, periodic pairs, names of tags.
 
-Not here: whether they make a mesh, which C decides. Next: ``mesh.py``.
+Not here: checks of the mesh itself, in C. Next: ``mesh.py``.
 """
 
 from __future__ import annotations

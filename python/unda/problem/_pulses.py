@@ -1,6 +1,6 @@
 """The pulses: Gaussian, Ricker, smooth bump, spline through samples; each with any derivative.
 
-Not here: what they have in common (_timebase.py) and what users call (timefunction.py).
+Not here: their base (_timebase.py) and the public functions (timefunction.py).
 Next: timefunction.py.
 """
 

@@ -1,6 +1,6 @@
-"""What a time function is: call, derivative, integral, span, fmax, configuration; sums of them.
+"""The interface of time functions: call, derivative, integral, span, fmax, configuration; their sums.
 
-Not here: the pulses themselves (_pulses.py) and what users call (timefunction.py).
+Not here: the pulses themselves (_pulses.py) and the public functions (timefunction.py).
 Next: _pulses.py.
 """
 

@@ -1,6 +1,6 @@
-"""What a parameter of a medium may be given as: a number, tag names, one value a cell or node, a function.
+"""Values of a parameter of a medium: a number, tag names, one value per cell or node, a function.
 
-Not here: which parameters there are, and checks of several together (medium.py).
+Not here: the parameters, and checks that involve several of them (medium.py).
 Next: medium.py.
 """
 
@@ -35,7 +35,7 @@ class Rule(NamedTuple):
 
     @property
     def expected(self) -> str:
-        """What messages say of it."""
+        """The expected values, for messages."""
         unit = f" [{self.unit}]" if self.unit else ""
         return f"expected finite and {'>= 0' if self.zero else '> 0'}{unit}"
 
@@ -201,7 +201,7 @@ class ByTag(Value):
 
 
 class ByCell(Value):
-    """One number a cell of the mesh: a private array of shape (num_elem,)."""
+    """One number per cell of the mesh: a private array of shape (num_elem,)."""
 
     def __init__(self, rule: Rule, values: Array) -> None:
         super().__init__(rule)
@@ -237,10 +237,10 @@ class ByCell(Value):
 
 
 class ByNode(Value):
-    """One number a node of a grid: the user's array (nx, ny, nz), times a factor.
+    """One number per node of a grid: the user's array (nx, ny, nz), times a factor.
 
-    Models are large: the array is neither copied nor converted but block by block, and because
-    others may change it, each block is checked again, and a digest tells whether they have.
+    Models are large, so the array is copied and converted only block by block. Because others may change
+    it, each block is checked again, and a digest detects changes.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""What stands behind each named boundary of a mesh: a condition, or the values of an exact solution.
+"""The condition at each named boundary of a mesh: a boundary condition, or the values of an exact solution.
 
-Not here: the states that a condition puts outside (cuda/physics).
+Not here: the ghost states of the conditions (cuda/physics).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Regular grids: places of nodes, and what a medium needs to fill them block by block.
+"""Regular grids: positions of nodes, and blocks of nodes for evaluating a medium.
 
 Only numbers are stored, so a grid of 10^10 nodes costs nothing. Not here: absorbing layers, which lie
 outside the user's grid, and files (model_file.py). Next: medium.py, `Medium.on`.
@@ -27,17 +27,18 @@ _HAIR = 1e-6  # of a cell: what rounding may move a point that is meant to lie o
 class Grid:
     """A regular grid of nodes; arrays on it have shape (nx, ny, nz), z fastest, z pointing up.
 
-    Pressure, normal stresses and the medium live at the nodes ``origin + i * spacing``,
-    i = 0 … n - 1; velocities and shear stresses, E and H up to half a cell on (`axes`). Absorbing
-    layers lie outside. Grids never change; equal ones compare equal, and can be keys of a dict.
+    Pressure, normal stresses and the medium are given at the nodes ``origin + i * spacing``,
+    i = 0 … n - 1; velocities and shear stresses, E and H are shifted by half a cell along some axes
+    (`axes`). Absorbing layers lie outside. Grids are immutable; equal ones compare equal, and can be keys of
+    a dict.
 
     Parameters
     ----------
     shape : sequence of 3 ints
         Nodes along x, y, z, each at least 1.
     spacing : float or sequence of 3 floats
-        Distance of neighbours along x, y, z [m]; a number is for all three. Of an axis of one node it only
-        says where points lie: `unda.FD` solves in two dimensions then, per metre along that axis.
+        Distance of neighbours along x, y, z [m]; a number applies to all three. Along an axis of one node it
+        only locates points: `unda.FD` then solves in two dimensions, per metre along that axis.
     origin : sequence of 3 floats, optional
         Coordinates of node (0, 0, 0), the lowest one [m].
 
@@ -114,7 +115,7 @@ class Grid:
         Parameters
         ----------
         offset : sequence of 3 floats, optional
-            What to add to the indices: (0.5, 0, 0) are the places of vx, (0.5, 0.5, 0) those of sxy.
+            Added to the indices: (0.5, 0, 0) gives the positions of vx, (0.5, 0.5, 0) those of sxy.
 
         Returns
         -------
@@ -197,7 +198,7 @@ class Grid:
         Parameters
         ----------
         num_node : int, optional
-            Most nodes of a block: what bounds the memory of those who work on one at a time.
+            Most nodes of a block, which bounds the memory for processing one at a time.
 
         Returns
         -------

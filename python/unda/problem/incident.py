@@ -1,6 +1,6 @@
-"""Plane waves from outside: what total and scattered field have between them.
+"""Incident plane waves: the difference between total and scattered field.
 
-Not here: the wave itself (exact/plane.py), what it adds to the flux (csrc/dg/incident.c).
+Not here: the wave itself (exact/plane.py), its contribution to the flux (csrc/dg/incident.c).
 Next: exact/plane.py.
 """
 

@@ -1,6 +1,6 @@
-"""Absorbing layers around a grid: what `boundary=` of a finite-difference method takes besides words.
+"""Absorbing layers around a grid, for the argument `boundary=` of a finite-difference method.
 
-Not here: what a layer does to the wave (csrc/fd/layer.c, csrc/fd/matched.c, csrc/fd/cpml.c).
+Not here: the layers' equations (csrc/fd/layer.c, csrc/fd/matched.c, csrc/fd/cpml.c).
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ __all__ = ["CPML", "Damping"]
 
 @dataclass(frozen=True)
 class Damping:
-    """A layer outside the grid in which waves of the scalar scheme fade: (d/dt + s)^2 p = c^2 laplace p.
+    """A sponge outside the grid of the scalar scheme: (d/dt + s)^2 p = c^2 laplace p.
 
-    Without memory, and with an energy that never grows; `CPML` returns far less of long waves.
-    s grows with the square of the depth; see csrc/fd/layer.c. Of a wavelet whose peak wavelength is 8
-    nodes, a layer of 20 returns about 0.012 % of the energy at normal incidence, 0.5 % at 60 degrees;
-    layers are best 1.5 wavelengths deep or more.
+    It has no memory variables, and its energy never grows; `CPML` reflects long waves far less.
+    s increases with the square of the depth; see csrc/fd/layer.c. A layer of 20 nodes reflects about 0.012 %
+    of the energy of a wavelet whose peak wavelength is 8 nodes at normal incidence, 0.5 % at 60 degrees;
+    layers should be at least 1.5 wavelengths deep.
 
     Parameters
     ----------
     width : int
         Nodes of the layer, at least 1.
     R0 : float
-        Amplitude left after the way through the layer and back at normal incidence, between 0 and 1: smaller
-        absorbs more, and reflects more at its own front.
+        Amplitude that returns through the layer at normal incidence, between 0 and 1: a smaller one absorbs
+        more, and reflects more at the layer's front.
 
     Raises
     ------
@@ -61,34 +61,33 @@ class Damping:
 class CPML:
     """A perfectly matched layer outside the grid (Komatitsch & Martin 2007): convolutional and unsplit.
 
-    On staggered grids profiles of the second degree (csrc/fd/cpml.c): of a trace 10 nodes around a strip of
-    81 x 220 return at most 0.033 % from its middle, and 0.34 % five nodes from a layer, 170 nodes along it;
-    20 nodes 0.005 and 0.18 % (order 4, 8 nodes in the shortest wavelength of a Ricker pulse:
-    benchmarks/layer_returns.py). For the scalar scheme profiles of the third degree, in the second-order
-    equation (csrc/fd/matched.c): of 10 nodes at most 0.04 % in models of 1500 to 4700 m/s, of 20 0.001 %
-    (docs/absorbing_layers.md).
+    On staggered grids its profiles are quadratic (csrc/fd/cpml.c). Layers of 10 nodes around a strip of 81 x
+    220 reflect at most 0.033 % of a trace in the middle, and 0.34 % five nodes from a layer and 170 nodes
+    along it; layers of 20 nodes 0.005 and 0.18 % (order 4, 8 nodes per shortest wavelength of a Ricker pulse:
+    benchmarks/layer_returns.py). For the scalar scheme its profiles are cubic, in the second-order equation
+    (csrc/fd/matched.c): layers of 10 nodes reflect at most 0.04 % in models of 1500 to 4700 m/s, of 20 nodes
+    0.001 % (docs/absorbing_layers.md).
 
     Parameters
     ----------
     width : int
         Nodes of the layer, at least 1.
     f0 : float, optional
-        Main frequency of the waves [Hz]; by default ``fmax / 2.5`` of `FD`; without it that of which a
-        wavelength has 20 nodes (staggered, of the fastest wave) or 25 (scalar, of the slowest). The scalar
-        scheme's layers of 10 nodes return more below a third of it and above six times as much.
+        Main frequency of the waves [Hz]; by default ``fmax / 2.5`` of `FD`, or without fmax the frequency
+        that has 20 nodes per wavelength of the fastest wave (staggered) or 25 of the slowest (scalar). Layers
+        of 10 nodes of the scalar scheme reflect more below a third of f0 and above six times f0.
     R0 : float, optional
-        Amplitude left after the way through the layer and back at normal incidence, between 0 and 1; by
-        default 1e-6, in layers of less than 10 nodes 1e-5, of less than 8 1e-4; scalar scheme:
-        10^(-0.7 width), at least 1e-7.
+        Amplitude that returns through the layer at normal incidence, between 0 and 1; by default 1e-6, in
+        layers of less than 10 nodes 1e-5, of less than 8 1e-4; scalar scheme: 10^(-0.7 width), at least 1e-7.
     kappa : float
-        How much coordinates are stretched at the end of the layer, at least 1: more helps at grazing
-        incidence and costs nodes. 1 for the scalar scheme.
+        Stretching of the coordinate at the end of the layer, at least 1: larger values help at grazing
+        incidence but need more nodes. 1 for the scalar scheme.
     ratio : float, optional
-        Part of the damping, at the end of the layer, that acts on all that happens there and not only on
-        what is differenced along the layer's axis, 0 to 1. 0: a CPML. Below 1: a multiaxial layer
-        (Meza-Fajardo & Papageorgiou 2008), the part growing with the square of the depth. 1: a sponge,
-        all of the damping everywhere, no memory variables. By default 0, 0.1 or 1 as ``FD(layer=)`` says,
-        which by default follows a rule; 0 for the scalar scheme.
+        Fraction of the damping, at the end of the layer, that acts on all terms and not only on derivatives
+        along the layer's axis, 0 to 1. 0: a CPML. Below 1: a multiaxial layer (Meza-Fajardo & Papageorgiou
+        2008), whose fraction increases with the square of the depth. 1: a sponge, without memory variables.
+        The default is 0, 0.1 or 1 as given by ``FD(layer=)``, which follows a rule by default; 0 for the
+        scalar scheme.
 
     Raises
     ------
@@ -102,11 +101,11 @@ class CPML:
 
     Notes
     -----
-    On staggered grids waves whose phase and energy travel opposite ways grow in any CPML (Becache, Fauqueux &
-    Joly 2003), and kappa or f0 do not cure it: elastic ones that plates guide, and those in media of much
-    contrast. In multiaxial layers they fade, but for media of noise; in a sponge nothing grows, which is
-    proved for any medium, any walls and any stable step (csrc/fd/cpml.c). A sponge of 10 nodes returns
-    percents; docs/absorbing_layers.md has what each returns, and where which one grows.
+    On staggered grids waves of opposite phase and group velocity grow in any CPML, whatever kappa and f0
+    (Becache, Fauqueux & Joly 2003): elastic waves guided by plates, and in media of high contrast. They decay
+    in multiaxial layers, except in random media. A sponge is stable, which is proved for any medium, any
+    walls and any stable step (csrc/fd/cpml.c), but one of 10 nodes reflects several per cent.
+    docs/absorbing_layers.md has reflections and stability of all three.
     """
 
     width: int = 10

@@ -1,6 +1,6 @@
-"""What a CPML of so many nodes sends back, from its difference equations.
+"""The reflection of a CPML, from its difference equations.
 
-Not here: the layer itself (csrc/fd/cpml.c), what it is warned of (grid_check.py).
+Not here: the layer itself (csrc/fd/cpml.c), warnings (grid_check.py).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ __all__ = ["returned", "returned_at_most"]
 def returned(
     layer: CPML, f0: float, f: float, *, c: float, h: float, dt: float, cosine: float = 1.0
 ) -> float:
-    """Return the amplitude that a CPML sends back of a plane wave of frequency f.
+    """Return the amplitude of a plane wave of frequency f that a CPML reflects.
 
-    The scheme of second order is a ladder, with w = 2 sin(pi f dt) / dt, 1/s = 1/kappa + a / (1 - b / z) of
-    the layer's memories at z = exp(2 pi i f dt), and q the cosine of the angle of incidence:
-    i w v = -(p+ - p) / (s h), i w q^2 p = -c^2 (v - v-) / (s h), p = 0 behind it. v / p is carried from there
-    to the last node outside, where it is that of a wave and its image.
+    The scheme of second order is a recursion. w = 2 sin(pi f dt) / dt, 1/s = 1/kappa + a / (1 - b / z) of the
+    layer's memory variables at z = exp(2 pi i f dt), and q the cosine of the angle of incidence:
+    i w v = -(p+ - p) / (s h), i w q^2 p = -c^2 (v - v-) / (s h), p = 0 at its end. v / p is carried from
+    there to the last node outside the layer, where it belongs to an incident and a reflected wave.
 
     Parameters
     ----------
@@ -51,5 +51,5 @@ def returned(
 
 
 def returned_at_most(layer: CPML, f0: float, f: float, *, c: float, h: float, dt: float) -> float:
-    """Return the largest of that up to 60 degrees."""
+    """Return the largest reflection at incidence up to 60 degrees."""
     return max(returned(layer, f0, f, c=c, h=h, dt=dt, cosine=one) for one in (1.0, 0.7, 0.5))

@@ -1,7 +1,7 @@
-"""Where the staggered schemes' CPML can grow, and which layer is taken there instead.
+"""Where a CPML of the staggered schemes can be unstable, and which layer replaces it.
 
-Not here: what a layer does to the wave (csrc/fd/cpml.c), its parameters (layer.py). The figures are those of
-benchmarks/layer_map.py; docs/absorbing_layers.md has the map.
+Not here: the layer's equations (csrc/fd/cpml.c), its parameters (layer.py). The thresholds come from
+benchmarks/layer_map.py; docs/absorbing_layers.md has the results.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ __all__ = [
     "FLUID", "LAYERS", "Choice", "choose", "layer_name", "rule", "scalar_growth", "side_planes",
 ]  # fmt: skip
 
-#: Ratios of the layers that `FD` knows by name. What returns is about in proportion to the ratio: 0.1 is the
-#: smallest of the map at which no plate and no strata grow; at 0.05 plates of 5 nodes do.
+#: Ratios of the layers that `FD` knows by name. Reflections are roughly proportional to the ratio: 0.1 is the
+#: smallest ratio measured at which no plate and no strata grow; at 0.05 plates of 5 nodes do.
 LAYERS = {"cpml": 0.0, "multiaxial": 0.1, "sponge": 1.0}
-_CONTRAST = 1.5  # of rho, vp or vs in a plane: up to it no CPML of the map has grown
-_LARGE = 10.0  # of rho, vp or vs: up to it no multiaxial layer has, where nothing is thin
-_THIN = 5  # nodes: what is thinner and stands out by _CONTRAST grows in a multiaxial layer, too
-_CURL = 9.0  # of eps or mu in what is thin: up to it no CPML has grown
+_CONTRAST = 1.5  # of rho, vp or vs in a plane: no CPML has grown up to this contrast
+_LARGE = 10.0  # of rho, vp or vs: nor any multiaxial layer, if no feature is thin
+_THIN = 5  # nodes: beside thinner features of _CONTRAST multiaxial layers grow, too
+_CURL = 9.0  # of eps or mu of a thin feature: no CPML has grown up to this contrast
 FLUID = -50.0  # stands for log(vs) there
-#: The scalar scheme: layers of at least so many nodes, and how far in c what is thin may stand out of both
-#: its sides there: up to it none of the map has grown.
+#: The scalar scheme: least number of nodes of a layer, and the contrast in c of thin features up to which no
+#: such layer has grown.
 _SCALAR = ((10, 20.0), (5, 10.0), (0, 3.0))
 
 
 class Choice(NamedTuple):
-    """A layer by name, and why it; the reason is empty where a CPML does not grow."""
+    """A layer by name, and the reason for it, which is empty where a CPML is stable."""
 
     layer: str
     reason: str
 
 
 def layer_name(ratio: float) -> str:
-    """Say what a layer of that ratio is: "multiaxial (0.1)"."""
+    """Name a layer by its ratio: "multiaxial (0.1)"."""
     word = "cpml" if ratio == 0 else "sponge" if ratio == 1 else "multiaxial"
     return f"{word} ({ratio:g})" if word == "multiaxial" else word
 
 
 def rule(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[str, Choice]:
-    """Return what the rule takes at each side that has a CPML.
+    """Return the rule's choice at each side that has a CPML.
 
-    It looks at the side's plane of nodes, which the layer goes on with. Elastic: "sponge" where rho, vp, or
-    vs among solids, differ there by more than 10 times, or by more than 1.5 times where what stands out is
-    thinner than 5 nodes; "multiaxial" where they differ by more than 1.5 times, fluid touches solid, or two
-    sides across the layer are walls. Maxwell: "sponge" where something thinner than 5 nodes stands out by
-    more than 9 times in eps or mu. Else "cpml", and always for acoustic waves.
+    It examines the side's plane of nodes, which the layer continues. Elastic: "sponge" if rho, vp, or vs
+    among solids, varies there by a factor above 10, or if a feature thinner than 5 nodes has a contrast above
+    1.5; "multiaxial" if one of them varies by a factor above 1.5, fluid touches solid, or two sides across
+    the layer are walls. Maxwell: "sponge" if a feature thinner than 5 nodes has a contrast above 9 in eps or
+    mu. Otherwise, and always for acoustic waves, "cpml".
     """
     names = [name for name, one in sides.items() if isinstance(one, CPML)]
     planes = {} if medium.physics == "acoustic" else side_planes(grid, medium, names)
@@ -71,7 +71,7 @@ def rule(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[str, Choi
 def choose(
     grid: Grid, medium: Medium, sides: Mapping[str, Any], layer: Any, *, staggered: bool
 ) -> dict[str, Any]:
-    """Return the sides, each CPML without a ratio given one: of `layer`, by the rule if that is "auto"."""
+    """Return the sides, with a ratio for each CPML that has none: that of `layer`, or by the rule."""
     words = ["auto", *LAYERS]
     word = words[choice("layer", layer, words)]
     given = {name: one.ratio for name, one in sides.items() if isinstance(one, CPML)}
@@ -89,10 +89,10 @@ def choose(
 
 
 def scalar_growth(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[str, str]:
-    """Return why matched layers of the scalar scheme may grow, by side; of sides where none may nothing.
+    """Return why matched layers of the scalar scheme may grow, by side; sides where they do not are left out.
 
-    What stands out in c and is thinner than 5 nodes, in the side's plane, by more than 3 times beside layers
-    of less than 5 nodes, 10 times of less than 10, 20 times of any.
+    A feature of the side's plane that is thinner than 5 nodes may have a contrast in c of up to 3 beside
+    layers of less than 5 nodes, of 10 beside less than 10, and of 20 beside any.
     """
     found = {}
     names = [name for name, one in sides.items() if isinstance(one, CPML)]
@@ -101,8 +101,8 @@ def scalar_growth(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[
         thin = _thinnest(sides, name, plane[..., 1:2])
         if thin > np.log(most):
             found[name] = (
-                f"c of what is less than {_THIN} nodes thick stands out by {_times(thin)}, expected at most "
-                f"{most:g} beside {sides[name].width} nodes of layer"
+                f"a feature thinner than {_THIN} nodes has a contrast of {_times(thin)} in c, expected at "
+                f"most {most:g} beside {sides[name].width} nodes of layer"
             )
     return found
 
@@ -111,7 +111,7 @@ def scalar_growth(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[
 
 
 def side_planes(grid: Grid, medium: Medium, names: list[str]) -> dict[str, np.ndarray]:
-    """Return logarithms of the parameters at nodes of sides, (.., .., 2 or 3); nothing if all are alike."""
+    """Return logarithms of the parameters at nodes of sides, (.., .., 2 or 3); {} in a uniform medium."""
     try:
         medium.scalar()
         return {}
@@ -136,7 +136,7 @@ def side_planes(grid: Grid, medium: Medium, names: list[str]) -> dict[str, np.nd
 
 
 def _modes(sides: Mapping[str, Any], axis: str) -> tuple[str, str]:
-    """Return how the medium goes on beyond both sides of an axis, as `numpy.pad` calls it."""
+    """Return how the medium continues beyond both sides of an axis, as a mode of `numpy.pad`."""
     ends = sides[f"{axis}min"], sides[f"{axis}max"]
     low, high = (
         "edge" if isinstance(one, CPML) else "wrap" if one == "periodic" else "reflect" for one in ends
@@ -145,9 +145,9 @@ def _modes(sides: Mapping[str, Any], axis: str) -> tuple[str, str]:
 
 
 def _thin(values: np.ndarray, modes: tuple[str, str]) -> float:
-    """Return how far anything thinner than _THIN places along the first axis stands out of both sides.
+    """Return the largest log-contrast of features thinner than _THIN nodes along the first axis.
 
-    What erosions and dilations of that width take away (Serra 1982: top hats).
+    That is what openings and closings of this width remove (top-hat transforms, Serra 1982).
     """
     reach = _THIN - 1
     before = [(reach, 0)] + [(0, 0)] * (values.ndim - 1)
@@ -170,7 +170,7 @@ def _thin(values: np.ndarray, modes: tuple[str, str]) -> float:
 
 
 def _thinnest(sides: Mapping[str, Any], name: str, plane: np.ndarray) -> float:
-    """Return how far anything thin stands out in a side's plane, along either of its axes."""
+    """Return the largest log-contrast of thin features in a side's plane, along either of its axes."""
     across = [axis for axis in "xyz" if axis != name[0]]
     along = [(j, axis) for j, axis in enumerate(across) if plane.shape[j] > 1]
     return max((_thin(np.moveaxis(plane, j, 0), _modes(sides, axis)) for j, axis in along), default=0.0)
@@ -179,7 +179,7 @@ def _thinnest(sides: Mapping[str, Any], name: str, plane: np.ndarray) -> float:
 def _judge_curl(sides: Mapping[str, Any], name: str, plane: np.ndarray | None) -> Choice:
     thin = 0.0 if plane is None else _thinnest(sides, name, plane[..., :2])
     if thin > np.log(_CURL):
-        return Choice("sponge", f"what is less than {_THIN} nodes thick stands out by {_times(thin)}")
+        return Choice("sponge", f"a feature thinner than {_THIN} nodes has a contrast of {_times(thin)}")
     return Choice("cpml", "")
 
 
@@ -192,11 +192,11 @@ def _judge(grid: Grid, sides: Mapping[str, Any], name: str, plane: np.ndarray | 
         of = max(spread, key=lambda one: spread[one])
         thin = _thinnest(sides, name, plane)
         if thin > np.log(_CONTRAST):
-            return Choice("sponge", f"what is less than {_THIN} nodes thick stands out by {_times(thin)}")
+            return Choice("sponge", f"a feature thinner than {_THIN} nodes has a contrast of {_times(thin)}")
         if spread[of] > np.log(_LARGE):
-            return Choice("sponge", f"{of} differs by {_times(spread[of])} beside it")
+            return Choice("sponge", f"{of} varies by a factor of {_times(spread[of])} beside it")
         if spread[of] > np.log(_CONTRAST):
-            return Choice("multiaxial", f"{of} differs by {_times(spread[of])} beside it")
+            return Choice("multiaxial", f"{of} varies by a factor of {_times(spread[of])} beside it")
         if 0 < solid.size < plane[..., 2].size:
             return Choice("multiaxial", "fluid touches solid beside it")
     for axis in across:
@@ -208,4 +208,4 @@ def _judge(grid: Grid, sides: Mapping[str, Any], name: str, plane: np.ndarray | 
 
 
 def _times(spread: float) -> str:
-    return "more than any number" if spread > -FLUID / 2 else f"{np.exp(spread):.3g} times"
+    return "infinity" if spread > -FLUID / 2 else f"{np.exp(spread):.3g}"

@@ -1,4 +1,4 @@
-"""Media: what a wave travels through, cell by cell or node by node.
+"""Media: material parameters, cell by cell or node by node.
 
 Not here: what values may be given as (_values.py), meshes (mesh.py), grids (grid.py), files (model_file.py),
 the equations (cuda/physics/*.h). Next: source.py, which needs a medium to scale what it injects.
@@ -28,7 +28,7 @@ EPS0 = 1.0 / (MU0 * _LIGHT**2)  # [F/m], CODATA's 8.8541878188e-12; light has it
 
 
 class Derived(NamedTuple):
-    """What receivers make of the fields: a sum of terms (factor, field, derivative).
+    """A quantity derived from the fields, for receivers: a sum of terms (factor, field, derivative).
 
     The derivative is 0 for the field itself, 1, 2, 3 for its derivative along x, y, z.
     """
@@ -48,18 +48,18 @@ def _div_and_curl(x: str, y: str, z: str, unit: str) -> dict[str, Derived]:
 
 
 class Medium:
-    """What all media share; use a subclass such as `Acoustic`.
+    """Base of all media; use a subclass such as `Acoustic`.
 
     Each parameter is given as a number, as a dict from tag names of the mesh to numbers, as an
-    array with one value a cell (in the order of ``mesh.cells``) or as a function f(x, y, z) of
+    array with one value per cell (in the order of ``mesh.cells``) or as a function f(x, y, z) of
     coordinate arrays [m], called with the centroids of the cells.
 
     On a grid arrays have its shape (nx, ny, nz), functions are called with the nodes, block by
     block, and there are no tags. Models are large: an array on a grid, of any type of real numbers,
-    or a memory map is used as it is, not copied, so leave it alone as long as the medium is in use.
-    Digests tell: where a simulation is made, or reads the medium again (to save or to draw it), an array
-    that was written to, or a function that gives other values, is refused. Numbers, dicts and arrays of one
-    value a cell are copied, and simulations on meshes keep what functions gave.
+    or a memory map is used without a copy, so do not change it while the medium is in use. A digest detects
+    changes: where a simulation is made, or reads the medium again (to save or to draw it), an array that has
+    been modified, or a function that returns other values, is refused. Numbers, dicts and arrays of one value
+    per cell are copied, and simulations on meshes keep the values of functions.
 
     Attributes
     ----------
@@ -70,13 +70,13 @@ class Medium:
     units : dict of str to str
         Unit of each field.
     derived : dict of str to Derived
-        What else can be recorded and sampled at points, made of fields and their derivatives.
+        Derived quantities that can be recorded and sampled at points.
     field_groups : dict of str to tuple of str
         Fields that belong together, whose norms are added: components of one vector or tensor.
     parameters : dict of str to str
         Units of the medium's parameters, in the order of the columns of `on`.
     boundaries : tuple of str
-        Conditions that its equations know at a boundary.
+        Boundary conditions of its equations.
     """
 
     physics: ClassVar[str]
@@ -94,7 +94,7 @@ class Medium:
 
     @property
     def traces(self) -> dict[str, str]:
-        """Unit of everything that can be recorded: the fields, then what is derived of them."""
+        """Unit of everything that can be recorded: the fields, then derived quantities."""
         return {**self.units, **{name: one.unit for name, one in self.derived.items()}}
 
     def on(self, mesh: Any) -> Array:
@@ -252,7 +252,7 @@ class Medium:
 class Acoustic(Medium):
     """A fluid: density and speed of sound.
 
-    The equations are p_t + rho c^2 div v = 0, rho v_t + grad p = 0. Receivers also know "divergence",
+    The equations are p_t + rho c^2 div v = 0, rho v_t + grad p = 0. Receivers can also record "divergence",
     "curl_x", "curl_y" and "curl_z" of v [1/s].
 
     Parameters
@@ -299,9 +299,9 @@ class Elastic(Medium):
     """An isotropic solid, or a fluid where vs = 0: density and speeds of P and S waves.
 
     The equations are rho v_t = div sigma, sigma_t = lambda (div v) I + mu (grad v + grad v^T) with
-    mu = rho vs^2, lambda = rho (vp^2 - 2 vs^2). Receivers also know "pressure", -tr(sigma)/3 [Pa], and
-    "divergence", "curl_x", "curl_y" and "curl_z" of v [1/s]: P waves are in the first, S waves in the
-    others.
+    mu = rho vs^2, lambda = rho (vp^2 - 2 vs^2). Receivers can also record "pressure", -tr(sigma)/3 [Pa], and
+    "divergence", "curl_x", "curl_y" and "curl_z" of v [1/s]: the divergence contains P waves, the curl S
+    waves.
 
     Parameters
     ----------
@@ -316,8 +316,8 @@ class Elastic(Medium):
     ------
     ArgumentError
         If a value is not finite, rho or vp not positive, vs negative, or the bulk modulus
-        lambda + 2 mu/3 not positive (vp^2 <= 4/3 vs^2); the latter is found as soon as the values
-        of a cell are known, in `on` at the latest.
+        lambda + 2 mu/3 not positive (vp^2 <= 4/3 vs^2), which is checked as soon as the values
+        of a cell are known, at the latest in `on`.
 
     Examples
     --------
@@ -389,9 +389,9 @@ class Elastic(Medium):
 class Maxwell(Medium):
     """A dielectric, magnetic or conducting material, isotropic.
 
-    The equations are eps E_t = curl H - sigma E, mu H_t = -curl E. Give eps and mu in SI units, or
-    relative to vacuum; with neither it is vacuum. ``eps=1.0, mu=1.0`` measures speeds in units of that of
-    light. Receivers also know "divergence", "curl_x", "curl_y" and "curl_z" of E [V/m2].
+    The equations are eps E_t = curl H - sigma E, mu H_t = -curl E. Give eps and mu in SI units, or relative
+    to vacuum; without them it is vacuum. With ``eps=1.0, mu=1.0`` speeds are in units of the speed of light.
+    Receivers can also record "divergence", "curl_x", "curl_y" and "curl_z" of E [V/m2].
 
     Parameters
     ----------
@@ -401,9 +401,9 @@ class Maxwell(Medium):
         The same relative to vacuum: eps = `unda.EPS0` eps_r, mu = `unda.MU0` mu_r. The one that
         is not given is 1.
     sigma : float, dict of str to float, array_like or callable
-        Conductivity [S/m]. It takes its share of the stable time step: dt <= 4.6 eps/sigma with
-        `lsrk4`, 6/11 eps/sigma with `ab3`, less what the waves need; a larger dt is refused. In metals
-        (copper: 7e-19 s) a "pec" boundary is what is wanted; `sim.check` says where.
+        Conductivity [S/m]. It limits the stable time step: dt <= 4.6 eps/sigma with
+        `lsrk4`, 6/11 eps/sigma with `ab3`, less the share of the waves; a larger dt is refused. For metals
+        (copper: 7e-19 s) use a "pec" boundary; `sim.check` says where.
 
     Raises
     ------
@@ -496,7 +496,7 @@ class Maxwell(Medium):
 
 
 def group_of(name: str) -> tuple[str, ...]:
-    """Return the components of the vector or tensor that a field, or what is derived of it, is one of."""
+    """Return the components of the vector or tensor to which a field, or a derived quantity, belongs."""
     groups = (group for kind in (Acoustic, Elastic, Maxwell) for group in kind.field_groups.values())
     derived = (("curl_x", "curl_y", "curl_z"),)
     return next((group for group in (*groups, *derived) if name in group), (name,))

@@ -1,4 +1,4 @@
-"""Sources: where a wave comes from and what is injected there.
+"""Point sources: their position, and what they inject.
 
 Not here: the function of time (timefunction.py), interpolation into an element (csrc/dg/points.c) or onto
 a grid (csrc/fd/points.c).
@@ -22,14 +22,14 @@ __all__ = ["CurrentDipole", "MomentTensor", "PointForce", "Source", "VolumeInjec
 
 
 class Source:
-    """What all point sources share; use a subclass such as `VolumeInjection`.
+    """Base of all point sources; use a subclass such as `VolumeInjection`.
 
     Attributes
     ----------
     position : (float, float, float)
-        Where it stands [m].
+        Its position [m].
     f : TimeFunction or callable
-        What it does in time, as given.
+        Its time function, as given.
     physics : tuple of str
         The equations that it can drive.
     unit : str
@@ -50,13 +50,13 @@ class Source:
         self.f = f
 
     def rates(self, medium: Medium, cell: int, mesh: Any = None) -> dict[str, float]:
-        """Return what the source adds to dq/dt of each field it drives, per unit of f and per m3.
+        """Return the source's contribution to dq/dt of each field that it drives, per unit of f and per m3.
 
         Parameters
         ----------
         medium : Medium
         cell : int
-            The cell in which the source stands.
+            The cell that contains the source.
         mesh : Mesh, optional
             Needed where the medium is given by tag names or functions.
 
@@ -98,7 +98,7 @@ class Source:
         return True
 
     def time_function(self, dt: float) -> TimeFunction:
-        """Return what is injected in time; a plain callable is wrapped for the time step dt [s]."""
+        """Return the time function of the injection; a plain callable is wrapped for the time step dt [s]."""
         return wrap(self.f, dt)
 
     def to_config(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class Source:
 
     @staticmethod
     def from_config(config: dict[str, Any]) -> Source:
-        """Make a source from what its `to_config` gave; ArgumentError if the type is unknown."""
+        """Make a source from the result of its `to_config`; ArgumentError if the type is unknown."""
         parameters = dict(config)
         kind = parameters.pop("type", None)
         if kind not in Source._kinds:
@@ -150,7 +150,7 @@ class VolumeInjection(Source):
     position : array_like, shape (3,)
         Where it stands [m].
     f : TimeFunction or callable
-        Volume rate q(t) [m3/s]; as of every source, per metre on a grid of one node along an axis (`FD`).
+        Volume rate q(t) [m3/s]; like every source, per metre on a grid with one node along an axis (`FD`).
 
     Raises
     ------
@@ -178,21 +178,22 @@ class VolumeInjection(Source):
 class PointForce(Source):
     """A force at a point of an elastic medium: rho v_t = div sigma + f(t) direction delta(x - position).
 
-    As every point source of a DG method it is the polynomial of its cell that acts like delta on all of
-    the degree; its higher moments are wrong, which fades like those of a multipole. At degree 4 velocities,
-    and H of a dipole, are good to 2 % from two cells on (edges of a brick of six); stresses, and E, from
-    two to three, later where f leaves a static field and beside a vertex. `sim.check` names what is nearer.
+    Every point source of a DG method is the polynomial of its cell that acts like delta on all polynomials of
+    that degree; its higher moments are wrong, an error that decays like the field of a multipole. At degree 4
+    velocities, and H of a dipole, are accurate to 2 % beyond two cells (edges of a brick of six tetrahedra);
+    stresses, and E, beyond two to three, and farther away if f leaves a static field or the source is near a
+    vertex. `sim.check` names receivers that are nearer.
 
-    On a staggered grid it goes to the nodes around, on a free side and beside it such that the impulse in
-    each direction is that of f: it is what a receiver there takes of the velocity, transposed.
+    On a staggered grid it is distributed over the surrounding nodes, also on and near a free side, such that
+    the impulse in each direction is that of f: the transpose of a receiver of velocity.
 
-    On a face, edge or vertex it is the mean over all cells that share the point and can carry the source
-    (solids alone a deviatoric moment), each with its own material: as exact as inside of a cell from about
-    four cells on; nearer less than at the centroid of a cell, at degree 4 and two to three cells away two
-    to six times. The weights go with R^-2(degree + 1), R being the root mean square distance of the cell's
-    points from the source. At a distance of less than a tenth of an edge from a vertex, but not on it, one
-    cell's polynomial is ten to a hundred times less exact: move the source onto the vertex. To have it on
-    one side of an interface move it into a cell of that side.
+    On a face, edge or vertex it is the mean over all cells that share the point and can carry the source (a
+    deviatoric moment: solids only), each with its own material. Beyond about four cells this is as accurate
+    as inside a cell; at degree 4 and two to three cells away its error is two to six times that of a source
+    at a centroid. The weights are proportional to R^-2(degree + 1), R being the root mean square distance of
+    the cell's points from the source. Less than a tenth of an edge from a vertex, but not on it, one cell's
+    polynomial is ten to a hundred times less accurate: move the source onto the vertex. To place a source on
+    one side of an interface, move it into a cell of that side.
 
     Parameters
     ----------
@@ -201,7 +202,7 @@ class PointForce(Source):
     f : TimeFunction or callable
         Force f(t) [N] along the direction.
     direction : array_like, shape (3,)
-        Not zero, and used as given, not normalised: the force is f(t) times this vector.
+        Not zero; not normalised: the force is f(t) times this vector.
 
     Raises
     ------
@@ -236,11 +237,11 @@ class PointForce(Source):
 class MomentTensor(Source):
     """A moment at a point of an elastic medium: sigma_t = ... - f'(t) moment delta(x - position).
 
-    It acts like the body force -div(f(t) moment delta): an isotropic positive moment explodes (Aki &
-    Richards 2002, section 3.3). Beside a free side of a staggered grid it works on the strain that is there:
-    a vertical dipole on the surface as a horizontal one, -lambda / (lambda + 2 mu) times it.
+    It acts like the body force -div(f(t) moment delta): a positive isotropic moment is an explosion (Aki &
+    Richards 2002, section 3.3). Near a free side of a staggered grid it acts on the strain there: a vertical
+    dipole on the surface acts as a horizontal one times -lambda / (lambda + 2 mu).
 
-    Nearer than two or three cells stresses are inexact: see `PointForce`.
+    Within two or three cells stresses are inaccurate: see `PointForce`.
 
     Parameters
     ----------
@@ -283,11 +284,11 @@ class MomentTensor(Source):
         return float(np.abs(self.moment - np.trace(self.moment) / 3.0 * np.eye(3)).max())
 
     def carried(self, **material: float) -> bool:
-        """Return whether a material can carry the source: no fluid (vs = 0) a deviatoric moment."""
+        """Return whether a material can carry the source: a fluid carries no deviatoric moment."""
         return material["vs"] > 0.0 or self._deviatoric() <= 1e-12 * np.abs(self.moment).max()
 
     def refuse_shear(self) -> None:
-        """Raise an ArgumentError if the moment is not isotropic: what a fluid bears."""
+        """Raise an ArgumentError if the moment is not isotropic, as a fluid requires."""
         if not self.carried(vs=0.0):
             raise ArgumentError(
                 f"moment has a deviatoric part of {self._deviatoric():g} N m at {self.position} m in a fluid "
@@ -305,7 +306,7 @@ class MomentTensor(Source):
 class CurrentDipole(Source):
     """A short current at a point: eps E_t = curl H - sigma E - f(t) direction delta(x - position).
 
-    Nearer than two or three cells E is inexact: see `PointForce`.
+    Within two or three cells E is inaccurate: see `PointForce`.
 
     Parameters
     ----------
@@ -314,7 +315,7 @@ class CurrentDipole(Source):
     f : TimeFunction or callable
         Current times length, f(t) [A m]: the rate of the electric dipole moment.
     direction : array_like, shape (3,)
-        Where the current flows; any length.
+        Direction of the current; any length.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
-"""Functions of time: what drives a source, with exact derivatives and integrals.
+"""Time functions of sources, with exact derivatives and integrals.
 
-Not here: their mathematics (_timebase.py, _pulses.py) and what they drive (source.py).
+Not here: their implementation (_timebase.py, _pulses.py) and sources (source.py).
 Next: source.py, exact/point.py (which needs f and its derivative).
 """
 
