@@ -1,30 +1,30 @@
 /* cpml.c: absorbing layers of the staggered schemes: convolutional perfectly matched layers, unsplit (Roden &
  * Gedney 2000; Komatitsch & Martin 2007), multiaxial ones (Meza-Fajardo & Papageorgiou 2008) and sponges;
- * docs/fd_staggered.md, docs/absorbing_layers.md. With x the depth of a place, in parts of the layer's
- * L = n h, the damping is
+ * docs/fd_staggered.md, docs/absorbing_layers.md. With x the depth as a fraction of the layer's
+ * thickness L = n h, the damping is
  *
  *     D = -3 c ln(R) / (2 L) x^2,    kappa = 1 + (kappa_max - 1) x^2.
  *
- * A part r of it damps whatever happens in the layer, q_t + e q = .., e = r D / kappa, the rest
- * d = (1 - r) D only what is differenced along the layer's axis: there du becomes
+ * A fraction r of it damps all terms, q_t + e q = .., e = r D / kappa; the rest, d = (1 - r) D, damps only
+ * derivatives along the layer's axis, where du becomes
  *
  *     du/kappa + psi,    psi' = b psi + a du,
  *     b = exp(-(d / kappa + alpha) dt),    a = d (b - 1) / (kappa (d + kappa alpha)),
  *     alpha = pi f0 (1 - x) + e.
  *
- * psi is stored in the layers only, one array a difference and side; corners have one of each axis. r is
- * ratio x^2, so that little comes back from where the layer begins, or 1 everywhere. ratio = 0 is the CPML,
- * in which waves whose phase and energy travel opposite ways grow. r = 1 needs no memory variables and cannot
- * grow in any medium between any walls: a pass makes of its fields
+ * psi is stored in the layers only, one array per difference and side; corners have one of each axis. r is
+ * ratio x^2, which keeps reflections at the layer's front small, or 1 everywhere. ratio = 0 is the CPML, in
+ * which waves of opposite phase and group velocity grow. r = 1 needs no memory variables and is stable in any
+ * medium between any walls: a pass replaces q by
  *
  *     g (g q + gain),    g = exp(-e dt / 2) = g_x g_y g_z,
  *
- * which is q+ - q = dt' L p - dt d' (q+ + q) / 2, d' >= 0, dt' <= dt. With u of half steps, w of whole ones,
- * m = (w + w_+) / 2 and norms that have the inertia in them
+ * which is q+ - q = dt' L p - dt d' (q+ + q) / 2, d' >= 0, dt' <= dt. With u at half steps, w at whole steps,
+ * m = (w + w_+) / 2 and norms weighted with the inertia
  *
  *     F = |u|^2 / 2 - |dt L u|^2 / 8 + |m|^2 / 2 + |dt d' m|^2 / 8
  *
- * falls in a step by
+ * decreases in a step by
  *
  *     dt / 4 (<d' (u + u_+), u + u_+> + (<d' s, s> + <d' s_+, s_+>) / 2),    s = w + w_+,
  *

@@ -1,6 +1,6 @@
-/* cpu_ghosts.c: ghosts of arrays on the CPU, which are images of nodes inside; the finite check. A field half
- * a cell on has the image of its last place inside at the last node already. Not here: when they are filled
- * (fd_cpu.c). */
+/* cpu_ghosts.c: ghosts of arrays on the CPU, which are images of nodes inside; the finite check. A field
+ * shifted by half a cell has an image of its last point inside already at the last node. Not here: when they
+ * are filled (fd_cpu.c). */
 #include "../cpu/precision.h"
 #include "fd_cpu.h"
 

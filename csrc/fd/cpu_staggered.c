@@ -1,6 +1,6 @@
 /* cpu_staggered.c: rows of the staggered schemes on the CPU, for all physics: each term's differences along
- * the row, what the layers make of them, the physics' update of all fields. The differences of a row stay in
- * the first cache. Next: staggered_cpu.inc.h (the updates). */
+ * the row, their damping in layers, the physics' update of all fields. The differences of a row stay in the
+ * first-level cache. Next: staggered_cpu.inc.h (the updates). */
 #include "../cpu/precision.h"
 #include "staggered_cpu.h"
 

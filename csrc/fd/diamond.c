@@ -1,5 +1,5 @@
 /* diamond.c: the kernel that takes many steps at once, host side: set-up and launches.
- * Not here: which tile (diamond_plan.c), sources and receivers (diamond_points.c), the kernel
+ * Not here: choice of the tile (diamond_plan.c), sources and receivers (diamond_points.c), the kernel
  * (cuda/fd/diamond.cu). */
 #include "diamond.h"
 

@@ -1,5 +1,6 @@
 /* diamond.h: the kernel that takes many steps at once, as the CUDA engine of the scalar scheme sees it.
- * Next: diamond_plan.c (which tile), diamond.c (set-up, launches), diamond_points.c; cuda/fd/diamond.cu. */
+ * Next: diamond_plan.c (choice of the tile), diamond.c (set-up, launches), diamond_points.c;
+ * cuda/fd/diamond.cu. */
 #ifndef UNDA_DIAMOND_H
 #define UNDA_DIAMOND_H
 

@@ -1,4 +1,5 @@
-/* diamond_plan.c: which tile kernel diamond takes, and where it pays. Not here: launches (diamond.c). */
+/* diamond_plan.c: the choice of a tile for kernel diamond, and where the kernel pays. Not here: launches
+ * (diamond.c). */
 #include "diamond.h"
 
 /* ---- the tile ---- */

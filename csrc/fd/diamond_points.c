@@ -1,5 +1,5 @@
-/* diamond_points.c: sources and receivers of kernel diamond, listed by column (x, y), since a thread has one
- * z. Not here: sources and receivers as such (fd_cuda_points.c). */
+/* diamond_points.c: sources and receivers of kernel diamond, listed by column (x, y), since a thread
+ * has one z. Not here: sources and receivers in general (fd_cuda_points.c). */
 #include "diamond.h"
 
 #include <stdlib.h>

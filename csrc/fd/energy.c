@@ -1,14 +1,14 @@
 /* energy.c: the energy that the scalar scheme conserves: with levels p and p_ one step apart,
  *   E = V sum_nodes w [ ((p - p_) / dt)^2 / (2 rho c^2) - p laplace_h p_ / (2 rho) ],
- * laplace_h as the scheme takes it, w a half at each rigid side (Cohen 2002, section 3.4). In a sponge of
+ * laplace_h as in the scheme, w halved at each rigid side (Cohen 2002, section 3.4). In a sponge of
  * factors g
  *   (g + 1/g - 2) (p^2 + p_^2) / (4 rho c^2 dt^2)
  * is added to it: the step of layer.c times p' - p_ shows that this sum loses
  *   (1/g - g) (p' - p_)^2 / (4 rho c^2 dt^2)
  * in each step, so it never grows. A matched layer has more variables than p; only p is counted there, and
  * its energy has no bound.
- * Read plane by plane and summed in a fixed order in float64: little memory, and one code for both
- * engines. */
+ * Read plane by plane and summed in a fixed order in float64: little memory, and the same code for
+ * both engines. */
 #include "fd.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* fd.h: finite differences on regular grids: axes with their layers and sides, fields, weights, points; what
- * a scheme and its engines offer. Nodes are counted with layers ("padded") unless said otherwise, z fastest.
- * Next: fd_method.c (options), state.c (the state in the user's numbering), material.c, scalar.c and
+/* fd.h: finite differences on regular grids: axes with their layers and sides, fields, weights, points; the
+ * interface of a scheme and its engines. Nodes are counted with layers ("padded") unless said otherwise, z
+ * fastest. Next: fd_method.c (options), state.c (the state in the user's numbering), material.c, scalar.c and
  * staggered.c (the schemes), stencil.c (weights, stable step), staggered_stable.c (the same in media that
  * vary), layer.c, matched.c, cpml.c, row.c, points.c, point_sources.c, terms.c, node_set.c, energy.c;
  * scalar_cpu.c .. staggered_cpu.c, the engines. */

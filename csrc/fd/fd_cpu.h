@@ -1,4 +1,4 @@
-/* fd_cpu.h: what the CPU engines of all schemes share: arrays with ghosts, points.
+/* fd_cpu.h: shared by the CPU engines of all schemes: arrays with ghosts, points.
  * Next: fd_cpu.c, cpu_ghosts.c (ghosts); scalar_cpu.c, staggered_cpu.c (the engines). */
 #ifndef UNDA_FD_CPU_H
 #define UNDA_FD_CPU_H

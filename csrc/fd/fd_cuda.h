@@ -1,4 +1,4 @@
-/* fd_cuda.h: what the CUDA engines of all schemes share: arrays, single nodes, sources, receivers.
+/* fd_cuda.h: shared by the CUDA engines of all schemes: arrays, single nodes, sources, receivers.
  * Next: fd_cuda.c, fd_cuda_points.c, fd_cuda_profile.c; scalar_cuda.c, staggered_cuda.c (the engines),
  * cuda/fd (the kernels). */
 #ifndef UNDA_FD_CUDA_H

@@ -1,7 +1,7 @@
 /* fd_cuda_points.c: sources and receivers of all schemes on a CUDA device.
- * Sources are turned round: each node that they reach has a list of terms, so that no two threads add to one
- * node and the sum has one order. Receivers keep the raw values of their nodes, each once, and are weighed at
- * the end of a call: a kernel that has a node at hand for a moment need not know of the points around it. */
+ * Sources are inverted: each node that they reach has a list of terms, so that no two threads add to one node
+ * and the order of the sum is fixed. Receivers store the values of their nodes, each node once, and apply the
+ * weights at the end of a call, so kernels need not know the points around a node. */
 #include "fd_cuda.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* fd_cuda_profile.c: times the parts of a step on a CUDA device, and puts back what they overwrite.
- * Not here: what the parts are (scalar_cuda.c, staggered_cuda.c), how work is timed (gpu/timing.c). */
+ * Not here: the parts (scalar_cuda.c, staggered_cuda.c), the clock (gpu/timing.c). */
 #include "fd_cuda.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* fd_method.c: finite differences as a method of the solver: options, axes, creation. Not here: what is
- * particular to a scheme (scalar.c, staggered.c), the state (state.c), materials (material.c), points
+/* fd_method.c: finite differences as a method of the solver: options, axes, creation. Not here: the
+ * schemes (scalar.c, staggered.c), the state (state.c), materials (material.c), points
  * (points.c), steps (the engines). */
 #include "fd.h"
 

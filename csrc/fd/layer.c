@@ -1,9 +1,9 @@
-/* layer.c: layers of the scalar scheme that damp (matched.c: others). In a layer of L = n h beyond the last
- * of the user's nodes waves obey (d/dt + s)^2 p = c^2 laplace p, s = 3 c ln(1/R) / (2 L) (x / L)^2, whose
- * damping over the way there and back is R; one step multiplies both levels by g = exp(-s dt) = g_x g_y g_z,
- * local to a node and without memory: p' = g (2 p + c^2 dt^2 laplace p - g p_old). Stable wherever the scheme
- * is without it: a mode obeys a z - b + d / z = 0 with |b| <= 2 <= a + d and d <= a. The wave meets p = 0
- * behind the last node. */
+/* layer.c: sponges of the scalar scheme (matched layers: matched.c). In a layer of thickness L = n h beyond
+ * the last of the user's nodes waves obey (d/dt + s)^2 p = c^2 laplace p, s = 3 c ln(1/R) / (2 L) (x / L)^2,
+ * which reduces the amplitude by R over the way there and back; one step multiplies both levels by g = exp(-s
+ * dt) = g_x g_y g_z, local to a node and without memory variables: p' = g (2 p + c^2 dt^2 laplace p - g
+ * p_old). Stable whenever the scheme is stable without it: a mode obeys a z - b + d / z = 0 with |b| <= 2 <=
+ * a + d and d <= a. p = 0 beyond the last node. */
 #include "fd.h"
 
 #include <math.h>

@@ -2,22 +2,21 @@
  * (Komatitsch & Martin 2007; Pasalic & McGarry 2010), here for fluxes of any order. Along its axis a layer
  * takes (1/s) d/dx ((1/s) dp/dx), s = 1 + d / (alpha + i omega), in place of p_xx. The difference of order 2M
  * is one of two fluxes, h^2 L p = F(+1/2) - F(-1/2), F = sum_k g_k (p_k - p_(1-k)), g_k = C_k + .. + C_M of
- * stencil.c; each is stretched where it stands, so that the sum telescopes in the layer as it does outside,
- * nothing of L is left unstretched, and long waves see no front:
+ * stencil.c; each is stretched at its own position, so that the sum telescopes in the layer as it does
+ * outside, all of L is stretched, and the layer's front does not reflect long waves:
  *
  *     m = b m + a F at both half nodes,   e = F(+) - F(-) + m(+) - m(-),   z = b z + a e at the node,
  *     L p becomes L p + m(+) - m(-) + z.
  *
- * All three are a node's own (neighbours keep one m each), so a step reaches no further than without layers.
- * Of a layer of n nodes x is the depth behind the half node where it begins, in parts of n h:
- * d = -2 c ln(R) / (n h) x^3, alpha = pi f0 (1 - x), b = exp(-(d + alpha) dt), a = d (b - 1) / (d + alpha).
+ * All three belong to the node (neighbours each keep their own m), so a step needs no more neighbours than
+ * without layers. In a layer of n nodes x is the depth from the half node where it begins, as a fraction of n
+ * h: d = -2 c ln(R) / (n h) x^3, alpha = pi f0 (1 - x), b = exp(-(d + alpha) dt), a = d (b - 1) / (d +
+ * alpha).
  *
  * The stable step is that without layers. A mode z^n obeys (z - 2 + 1/z) p = -c^2 dt^2 A(z) p, where A is the
  * operator with 1/s = 1 + a / (1 - b / z) at nodes and half nodes. For |z| >= 1 that lies in the disc between
  * alpha / (d + alpha) >= 0 and 1 + a / (1 + b) < 1, so |1/s| <= 1, and |A| is at most its largest value
- * without layers, 4 / (c dt_stable)^2: no mode passes z = -1 below that step, where the scheme turns
- * unstable.
- */
+ * without layers, 4 / (c dt_stable)^2: below that step no mode passes z = -1, where instability begins. */
 #include "fd.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* node_set.h: which nodes of a grid are wanted, a bit each, so that each has a number by ascending node.
- * Spans of all lists first, then open, add all lists, count. Of lists, what is negative is no node. */
+/* node_set.h: a set of nodes of a grid as a bitmap, which numbers its nodes in ascending order. First the
+ * spans of all lists, then open, add all lists, count. Negative entries of lists are ignored. */
 #ifndef UNDA_NODE_SET_H
 #define UNDA_NODE_SET_H
 

@@ -1,6 +1,7 @@
 /* point_sources.c: point sources of finite differences. Injection is the transpose of sampling (row.c) with
- * the nodes' volumes (half at rigid sides): a source beyond a side is what its image sends, beside a free or
- * fixed side of an elastic medium it drives what a receiver there takes values of. So reciprocity is exact. */
+ * the nodes' volumes (half at rigid sides): weights beyond a side go to the image; near a free
+ * or fixed side of an elastic medium a source drives the values that a receiver there would use. So
+ * reciprocity is exact. */
 #include "staggered.h"
 
 #include <math.h>

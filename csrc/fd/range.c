@@ -1,6 +1,6 @@
-/* range.c: units whose numbers a solver's precision cannot hold. On the way to an engine they would become 0
- * or infinity, and the run nothing, or a blow-up that is none: refused by name, as dg.c does.
- * Not here: amplitudes in a run (solver/solver.c), states (Python). */
+/* range.c: refuses units whose values are outside the range of the solver's precision. In an engine they
+ * would become 0 or infinity, and the run would give zeros or seem unstable. dg.c does the same. Not here:
+ * amplitudes in a run (solver/solver.c), states (Python). */
 #include "fd.h"
 
 #include "../solver/physics.h"

@@ -1,13 +1,13 @@
-/* row.c: what a point takes of the nodes around it: a product of weights along the three axes.
- * Along an axis: a sinc windowed by Kaiser's function of radius 4 and b = 6.31 (Hicks 2002), exact to 7e-4 at
- * 8 nodes a wavelength and 1.3e-3 at 4. Nodes beyond a side stand for their images.
- * Beside free and fixed sides of an elastic medium fields are no mirror images. There the weights are those
- * of the polynomial through the nodes inside and what is known at the side itself: the value of a field that
- * has nodes there or vanishes there, and of the others the slope (Birkhoff interpolation),
+/* row.c: the weights of the nodes around a point: a product of weights along the three axes.
+ * Along an axis: a sinc windowed by Kaiser's function of radius 4 and b = 6.31 (Hicks 2002), accurate to 7e-4
+ * at 8 nodes per wavelength and 1.3e-3 at 4. Nodes beyond a side are images.
+ * Near free and fixed sides of an elastic medium fields are not mirror images. There the weights are those of
+ * the polynomial through the nodes inside and the data at the side itself: the value of a field that has
+ * nodes there or vanishes there, and for other fields the slope (Birkhoff interpolation),
  *     free:  d_n v_n = -lambda / (lambda + 2 mu) sum_t d_t v_t    (no normal traction),
  *     fixed: d_n s_tn = -d_t s_tt                                 (no acceleration, s_tu = 0),
- * n the normal, t and u along the side: the row of v_n takes of v_t, too, that of s_tn of s_tt, at the nodes
- * on the side, where these stand. So a row is a sum of products, each over the nodes of one field. */
+ * n the normal, t and u along the side: the row of v_n includes v_t, and that of s_tn includes s_tt, at their
+ * nodes on the side. So a row is a sum of products, each over the nodes of one field. */
 #include "staggered.h"
 
 #include <math.h>

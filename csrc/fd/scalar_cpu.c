@@ -1,11 +1,11 @@
 /* scalar_cpu.c: the CPU engine of the scalar scheme: OpenMP over blocks of rows.
- * Kernel step takes one level after the other. Kernel tiled (time skewing: Wolf & Lam 1991) takes `depth`
- * levels of what is in a core's cache: a block of rows marches along x, and at each front takes level after
- * level, each M planes and M rows behind the one before. It then needs nothing of the blocks above, and of
- * the one below only planes that this passed. A thread takes a block from end to end, since its planes would
- * leave the cache meanwhile if others came between, and waits only where the block below is not far enough.
- * Two arrays are enough, since what a block overwrites lies M rows below all that the next one still reads.
- * Every node sees the same operations either way, and results do not depend on the number of threads. Not
+ * Kernel step advances one level at a time. Kernel tiled (time skewing: Wolf & Lam 1991) advances the rows in
+ * a core's cache by `depth` levels: a block of rows marches along x, and at each front advances level after
+ * level, each M planes and M rows behind the previous one. It then needs nothing from the blocks above, and
+ * from the block below only planes that this has passed. A thread computes a block from end to end, because
+ * its planes would otherwise leave the cache, and waits only if the block below is not far enough ahead. Two
+ * arrays suffice, because a block overwrites rows at least M below those that the next one still reads. Every
+ * node gets the same operations in both kernels, and results do not depend on the number of threads. Not
  * here: arrays and points (fd_cpu.c), the rows (cpu_scalar.c). */
 #include "scalar_cpu.h"
 

@@ -1,4 +1,4 @@
-/* scalar_cpu.h: what the files of the CPU engine of the scalar scheme share.
+/* scalar_cpu.h: shared by the files of the CPU engine of the scalar scheme.
  * Next: scalar_cpu.c (threads), cpu_scalar.c (rows). */
 #ifndef UNDA_SCALAR_CPU_H
 #define UNDA_SCALAR_CPU_H

@@ -1,4 +1,4 @@
-/* scalar_cuda.h: what the files of the CUDA engine of the scalar scheme share.
+/* scalar_cuda.h: shared by the files of the CUDA engine of the scalar scheme.
  * Next: scalar_cuda.c (steps), diamond.c (many steps at once), streamed.c (large grids), cuda/fd (the
  * kernels). */
 #ifndef UNDA_SCALAR_CUDA_H

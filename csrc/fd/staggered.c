@@ -1,6 +1,6 @@
-/* staggered.c: the staggered schemes as one of fd_scheme: two passes a step, fields of half steps (v, H) from
- * t - dt/2 to t + dt/2, then those of whole steps (p, stress, E) from t to t + dt. One code for all physics.
- * Not here: what a physics is (staggered_physics.c), steps (the engines), layers (cpml.c). */
+/* staggered.c: the staggered schemes as one of fd_scheme: two passes per step, fields at half steps (v, H)
+ * from t - dt/2 to t + dt/2, then those at whole steps (p, stress, E) from t to t + dt. The same code for all
+ * physics. Not here: the physics (staggered_physics.c), steps (the engines), layers (cpml.c). */
 #include "node_set.h"
 #include "staggered.h"
 

@@ -1,4 +1,4 @@
-/* staggered.h: what the host must know of a physics on the staggered grid. The equations are in
+/* staggered.h: a physics on the staggered grid as the host sees it. The equations are in
  * cuda/physics/staggered_NAME.h; the table of all is in staggered_physics.c. */
 #ifndef UNDA_FD_STAGGERED_H
 #define UNDA_FD_STAGGERED_H

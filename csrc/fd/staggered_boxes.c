@@ -1,6 +1,6 @@
 /* staggered_boxes.c: blocks of the staggered schemes' kernels, and the boxes of the grid that they cover:
- * what knows of no side, and what does, layers and walls, which has kernels of its own
- * (cuda/fd/staggered.cu). Not here: launches (staggered_launch.c). */
+ * the interior, and layers and walls, which have kernels of their own (cuda/fd/staggered.cu). Not here:
+ * launches (staggered_launch.c). */
 #include "staggered_boxes.h"
 
 /* Blocks of so many threads that have `all` together. */

@@ -1,6 +1,6 @@
-/* staggered_cpu.c: the CPU engine of the staggered schemes: memory of the layers, OpenMP over rows, two
- * passes. Results do not depend on the number of threads. Not here: arrays and points (fd_cpu.c), the rows
- * (cpu_staggered.c). */
+/* staggered_cpu.c: the CPU engine of the staggered schemes: memory variables of layers, OpenMP over
+ * rows, two passes. Results do not depend on the number of threads. Not here: arrays and points (fd_cpu.c),
+ * the rows (cpu_staggered.c). */
 #include "staggered_cpu.h"
 
 #include "../base/parallel.h"

@@ -1,4 +1,4 @@
-/* staggered_cpu.h: what the files of the CPU engine of the staggered schemes share.
+/* staggered_cpu.h: shared by the files of the CPU engine of the staggered schemes.
  * Next: staggered_cpu.c (arrays, threads), cpu_staggered.c (rows), staggered_cpu.inc.h (each physics). */
 #ifndef UNDA_STAGGERED_CPU_H
 #define UNDA_STAGGERED_CPU_H

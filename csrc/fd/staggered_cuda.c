@@ -1,5 +1,5 @@
-/* staggered_cuda.c: the CUDA engine of the staggered schemes, host side: arrays, memory of the layers, the
- * order of a step, its profile. Not here: launches of a pass (staggered_launch.c), planes (fd_cuda.c),
+/* staggered_cuda.c: the CUDA engine of the staggered schemes, host side: arrays, memory variables of layers,
+ * the order of a step, its profile. Not here: launches of a pass (staggered_launch.c), planes (fd_cuda.c),
  * sources and receivers (fd_cuda_points.c). */
 #include "staggered_cuda.h"
 

@@ -1,4 +1,4 @@
-/* staggered_cuda.h: what the parts of the staggered schemes' CUDA engine share. Next: staggered_cuda.c
+/* staggered_cuda.h: shared by the files of the staggered schemes' CUDA engine. Next: staggered_cuda.c
  * (set-up, state, steps, profile), staggered_launch.c (ghosts and the launches of a pass),
  * cuda/fd/staggered.cu. */
 #ifndef UNDA_STAGGERED_CUDA_H

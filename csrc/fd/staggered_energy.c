@@ -1,9 +1,10 @@
-/* staggered_energy.c: the energy that a staggered scheme conserves: with fields u of half steps at t - dt/2
- * and t + dt/2, and those of whole steps w at t,
+/* staggered_energy.c: the energy that a staggered scheme conserves: with fields u at the half steps
+ * t - dt/2 and t + dt/2, and fields w at the whole step t,
  *   E = V / 2 sum [ share inertia u(t - dt/2) u(t + dt/2) ] + V / 2 sum [ share w (inertia w) ]
- * (of the elastic scheme: Cohen 2002, section 5.3). u(t + dt/2) is u + dt / inertia times its differences,
- * taken here and dropped. Layers count like the medium: there it is no energy, but a norm. Read plane by
- * plane and summed in a fixed order in float64: little memory, and one code for all engines and physics. */
+ * (for the elastic scheme: Cohen 2002, section 5.3). u(t + dt/2) is u + dt / inertia times its differences,
+ * computed here and discarded. Layers count like the medium; there the sum is a norm, not an energy. Read
+ * plane by plane and summed in a fixed order in float64: little memory, and the same code for all engines and
+ * physics. */
 #include "staggered.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* staggered_launch.c: ghosts and the launches of a pass of the staggered schemes on CUDA devices. Not here:
- * which blocks there are (staggered_boxes.c), the order of a step (staggered_cuda.c). Next:
+ * the blocks (staggered_boxes.c), the order of a step (staggered_cuda.c). Next:
  * cuda/fd/staggered.cu. */
 #include "staggered_cuda.h"
 

@@ -1,9 +1,10 @@
 /* staggered_physics.c: the table of physics on the staggered grid: parities at sides, materials, energies.
- * A side at the outermost nodes is a mirror: every field goes on evenly or oddly, the two of a difference
- * across it with opposite signs, so that with half a cell's weight for nodes on the side the differences are
- * each other's adjoint: energy is conserved and reciprocity exact. For the free side of an elastic medium
- * this is Levander's (1988) imaging of the stresses with velocities imaged evenly. Behind a layer all fields
- * are 0: of the grid that goes on for ever its places are left, so that differences are adjoint, too. */
+ * A side at the outermost nodes is a mirror: every field continues evenly or oddly, the two fields of a
+ * difference across it with opposite parity. With half a cell's weight for nodes on the side the two
+ * differences are then adjoint to each other, so energy is conserved and reciprocity is exact. For the free
+ * side of an elastic medium this is Levander's (1988) imaging of the stresses, with velocities imaged evenly.
+ * Beyond a layer all fields are 0: an infinite grid is cut off there, which keeps the differences adjoint,
+ * too. */
 #include "staggered.h"
 
 #include <math.h>

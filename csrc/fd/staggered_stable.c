@@ -1,19 +1,19 @@
-/* staggered_stable.c: the step that a staggered scheme may take in a medium of many materials. From one
- * half step to the next fields obey u(t + dt) - 2 u(t) + u(t - dt) = -dt^2 A u, A = R D' K D of inverse
- * inertias R, stiffnesses K and differences D; stable up to dt = 2 / sqrt(rho(A)). The formula of stencil.c
- * takes the fastest wave of any node; but the mean of two densities, or a far weight of a difference, joins
- * the inertia of one material to the stiffness of another, and rho(A) may be larger. On waves that alternate
- * from place to place all weights of a difference have one sign, so |A| is A with |weights|, sums for
+/* staggered_stable.c: the stable step of a staggered scheme in a heterogeneous medium. From one half step to
+ * the next fields obey u(t + dt) - 2 u(t) + u(t - dt) = -dt^2 A u, A = R D' K D of inverse inertias R,
+ * stiffnesses K and differences D; stable up to dt = 2 / sqrt(rho(A)). The formula of stencil.c uses the
+ * fastest wave at any node; but the mean of two densities, or an outer weight of a difference, combines the
+ * inertia of one material with the stiffness of another, and rho(A) may be larger. For waves that alternate
+ * from point to point all weights of a difference have one sign, so |A| is A with |weights|, sums instead of
  * differences and even images, and for any x > 0
  *
  *     rho(A) <= rho(|A|) <= max_i (|A| x)_i / x_i   (Collatz 1942; Wielandt 1950).
  *
- * x = sqrt(R) / h_i of v_i makes of A's rows those of a symmetric matrix, all alike in one medium; x = |A| x,
- * again and again, lets the bound sink to rho(|A|), which is rho(A) but for images of the other sign, zeros
- * behind layers and periods of odd length. A negative lambda counts as 0: K grows by that. Of a curl
- * (Maxwell) the bound is max R max K times the formula's sum: exact where either does not vary. Layers count
- * without their damping. Plane by plane, with the rows of the CPU engine: kept are x twice and 2 M + 1 planes
- * of K D x, in float32. */
+ * x = sqrt(R) / h_i for v_i scales A to a symmetric matrix, whose rows are all alike in a uniform medium.
+ * Repeating x = |A| x lowers the bound to rho(|A|), which is rho(A) except for images of the other sign,
+ * zeros beyond layers and periods of odd length. A negative lambda counts as 0, which increases K. For a curl
+ * (Maxwell) the bound is max R max K times the formula's sum: exact if either is constant. Layers count
+ * without their damping. Computed plane by plane, with the rows of the CPU engine; x is stored twice, and 2 M
+ * + 1 planes of K D x, in float32. */
 #include "../base/parallel.h"
 #include "staggered_cpu.h"
 

@@ -1,5 +1,5 @@
 /* state.c: the state of finite differences in the user's numbering: fields without layers, whole arrays with
- * them, where a run blew up. Not here: what engines have (the engines), materials (material.c). */
+ * them, the position of a blow-up. Not here: the engines' arrays, materials (material.c). */
 #include "fd.h"
 
 #include <string.h>

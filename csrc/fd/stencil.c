@@ -1,6 +1,6 @@
-/* stencil.c: weights of centred differences of any even order, and the step that they allow.
+/* stencil.c: weights of centred differences of any even order, and their stable step.
  * Order 2M: h^2 p_xx = C_0 p_i + sum_m C_m (p_(i+m) + p_(i-m)), C_m = 2 (-1)^(m+1) (M!)^2 / (m^2 (M-m)!
- * (M+m)!), C_0 = -2 sum C_m (Fornberg 1988; half of C_0 stands in table 1 of Levchenko et al. 2016). */
+ * (M+m)!), C_0 = -2 sum C_m (Fornberg 1988; half of C_0 is given in table 1 of Levchenko et al. 2016). */
 #include "fd.h"
 
 #include <math.h>

@@ -1,18 +1,18 @@
-/* streamed.c: grids larger than the device's memory. The state lies in page-locked host memory, and a window
- * of rows of y passes over the grid (the calculation window of Levchenko et al. 2016): rows come to the
- * device and go once in `levels` steps.
+/* streamed.c: grids larger than the device's memory. The state is in page-locked host memory, and a window
+ * of rows along y moves over the grid (the calculation window of Levchenko et al. 2016): rows are copied to
+ * the device and back once in `levels` steps.
  *
  * Slabs of rows enter at the high end of y. Window w takes rows [front(w), front(w - 1)) + M (n + 1) from
  * level n to the next, front(w) = num_y - M - (w + 1) slab: M rows higher at each level, so it reads no row
- * below front(w). Level n of the rows above is there: the windows before have put level n + 2 in its place
+ * below front(w). Level n of the rows above still exists: earlier windows have replaced it by level n + 2
  * only from front(w - 1) + M (n + 2) on. So two arrays suffice, and rows from front(w) + M levels on are
- * done. Towers of kernel diamond lean the same way; a stage reaches `reach` rows further.
+ * complete. Towers of kernel diamond advance in the same direction; a stage reaches `reach` rows further.
  *
- * While a window is at work, the slab of the next one comes and what the one before finished goes, on streams
- * of their own; then all three meet. The device holds `rows` rows from `low` on; when the next slab lies
- * below, what is still needed moves up within the arrays.
+ * While a window is computed, the slab of the next one is copied in and the finished rows of the previous one
+ * are copied out, on streams of their own; then all three synchronise. The device holds `rows` rows from
+ * `low` on; if the next slab is below, rows still needed move up within the arrays.
  *
- * Not here: what is done with a window (scalar_cuda.c, diamond.c). */
+ * Not here: computing a window (scalar_cuda.c, diamond.c). */
 #include "streamed.h"
 
 #include "../base/parallel.h"

@@ -1,5 +1,5 @@
-/* terms.c: what all point sources add to a field, turned round: each node that they reach has a list of
- * terms, so that a node's sum has one order whoever takes it. Not here: a source's own nodes
+/* terms.c: the terms of all point sources by node: each node that they reach has a list of terms, so that the
+ * order of its sum is fixed. Not here: a source's own nodes
  * (point_sources.c). */
 #include "fd.h"
 #include "node_set.h"

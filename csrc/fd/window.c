@@ -1,4 +1,4 @@
-/* window.c: planes of an array around the one at work, in float64, whatever engine holds it. */
+/* window.c: a sliding window of planes of an array, in float64, for any engine. */
 #include "fd.h"
 
 void fd_window_free(struct fd_window *w)

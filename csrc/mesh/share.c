@@ -50,8 +50,7 @@ static unsigned support_of(const unda_mesh *mesh, int64_t elem, const double *x)
     return support;
 }
 
-/* The neighbour across a face on which the point lies. Both list the vertices of the face in the same order.
- * */
+/* The neighbour across a face on which the point lies. Both list its vertices in the same order. */
 static struct holder behind(const unda_mesh *mesh, const struct holder *from, int face, int64_t neighbor)
 {
     struct holder to = *from;

@@ -1,32 +1,31 @@
 /* diamond.cu: many steps of the scalar wave equation at once (DiamondTorre, Levchenko et al. 2016).
  *
- * Column c of a tower at level n is y = Y + M n + c, row j is x = X + j: the tower walks M cells along y a
- * step, so that new(c) = stencil of level n at c .. c + 2M, the rows beside at c + M, and level n - 1 at c +
- * 2M never looks back. A tile of rows |u| < DTS (in units of STEP rows), 2 STEP (DTS - |u|) columns wide,
- * then depends on the towers ahead alone, and cells that leave a tile leave it for good: two levels in memory
- * suffice. Towers of one stage stand 2 HALF apart in x; the next stage is HALF further back and HALF aside.
- * Words a cell and step: loads and stores of 2M ROWS each, and the tips, over 2 HALF^2 cells.
+ * Column c of a tower at level n is y = Y + M n + c, row j is x = X + j: the tower moves M cells along y per
+ * step, so that new(c), the stencil of level n at c .. c + 2M and in the adjacent rows at c + M, and of level
+ * n - 1 at c + 2M, never needs columns behind c. A tile of rows |u| < DTS (in units of STEP rows), 2 STEP
+ * (DTS - |u|) columns wide, then depends only on the towers ahead, and cells that leave a tile never return:
+ * two levels in memory suffice. Towers of one stage are 2 HALF apart in x; the next stage is HALF further
+ * back and HALF aside. Words per cell and step: loads and stores of 2M ROWS each, and the tips, over 2 HALF^2
+ * cells.
  *
- * A block is a tile times ZB cells along z, one thread a z; NUM_ZB blocks span nz. Shared memory
+ * A block is a tile times ZB cells along z, one thread per z; NUM_ZB blocks span nz. Shared memory
  * holds two levels of the tile and its halo: [slot][z], a slot for each row and column. New values replace
  * level n - 1 a slot of 2M columns lower, values of level n stay in registers for the next level. The halo of
  * the next level arrives by asynchronous copies as soon as a row has used that of level n - 1; a second
- * barrier in the middle of a level lets the halo of the later rows be late. Behind the sides in z a thread
- * reads the image in place of the neighbour and multiplies it by its sign within a fused operation that is
- * there anyway.
+ * barrier in the middle of a level gives the halo of the later rows more time. Beyond the sides in z a thread
+ * reads the image instead of the neighbour; its sign costs no additional operation.
  *
- * Everything rare goes through shared memory by loops over slots of a thread's own z: images behind the sides
- * in x and y, sources. Cells outside the grid are computed like all others, and written to the padding: they
- * are overwritten by images before a cell inside can see them.
+ * What few tiles need is handled in shared memory by loops over slots of a thread's own z: images beyond the
+ * sides in x and y, sources. Cells outside the grid are computed like all others, and written to the padding:
+ * they are overwritten by images before a cell inside can see them.
  *
- * Blocks draw towers, or their parts along z, by tickets in an order in which every tower comes after those
- * that it needs, and follow the progress of their blocks, LAG levels at a time or as far as the last look
- * saw. Parts of a tower are drawn one after the other: NUM_ZB blocks at once are enough for no one to wait
- * forever.
+ * Blocks take towers, or their parts along z, from a queue in which every tower comes after those that it
+ * needs, and follow the progress of these, LAG levels at a time or as far as the last check showed. Parts of
+ * a tower are taken one after the other: NUM_ZB concurrent blocks suffice to exclude a deadlock.
  *
  * Defines: REAL; ORDER in space; DTS and STEP, the tile (STEP divides ORDER / 2 and is at least half of it);
- * STRIDE_X and STRIDE_Y [words]; ZB, NUM_ZB; LAYER, 1 if there is a layer that damps; MATCHED, 1 if there is
- * a matched one; VARIABLE, 0 if c is
+ * STRIDE_X and STRIDE_Y [words]; ZB, NUM_ZB; LAYER, 1 if there is a sponge; MATCHED, 1 if there is
+ * a matched layer; VARIABLE, 0 if c is
  * constant, else how k comes: VARIABLE_CACHED, from the L2 cache at every step, or VARIABLE_CARRIED, in
  * registers while its cell is in the tile; OLD, 1 to keep level n - 1 in registers as well; UNROLL, 2 to have
  * code for even and odd levels, 1 where that is too long for the instruction cache; CHUNK, cells in flight at
@@ -355,7 +354,8 @@ static __device__ __noinline__ void store_tower(place t, REAL *level, REAL *to)
     }
 }
 
-/* A thread's cell along z in block `rank` of a tower, and what it knows of it. Returns the cells of the block. */
+/* A thread's cell along z in block `rank` of a tower, and what it knows of it. Returns the cells of the
+ * block. */
 static __device__ int take_place(const diamond_args &a, place &t, REAL *memory, int rank)
 {
     const int thread = threadIdx.x, z0 = rank * ZB, count = a.nz - z0 < ZB ? a.nz - z0 : ZB;

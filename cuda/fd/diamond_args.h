@@ -1,4 +1,4 @@
-/* diamond_args.h: what fd/diamond.cu is given. Plain types only; pointers are device addresses. */
+/* diamond_args.h: the arguments of fd/diamond.cu. Plain types only; pointers are device addresses. */
 #ifndef UNDA_DIAMOND_ARGS_H
 #define UNDA_DIAMOND_ARGS_H
 

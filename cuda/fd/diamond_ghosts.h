@@ -1,16 +1,16 @@
-/* diamond_ghosts.h: what blocks of diamond.cu along z tell each other: the cells at their ends are ghosts of
- * the neighbour. Where one block spans z nothing of this is there. */
+/* diamond_ghosts.h: communication between blocks of diamond.cu along z: the cells at their ends are ghosts of
+ * the neighbour. Not compiled where one block spans z. */
 
 /* Ghosts are looked at in columns before half + M: a level's later columns are next looked at as level n - 1.
- * They come in two parts, rows before SPLIT and the others, through mailboxes: a word and beside it the tag of
- * its tower and level, stored at once, so that whoever finds the tag has the word, without a fence, which would
- * wait for all that the warp has stored to memory (a microsecond, twice a level). Warps that have no such
- * ends serve them, the work of an end shared by up to three: cells are sent after the barrier behind which
- * their part is there, and ghosts are put into shared memory before the barrier in front of which they are
- * needed, asked for some rows before. So a part is under way for half a level. Each block has mailboxes for
- * both ends and for even and odd tags: whoever sends a part of level n + 2 has had that of level n + 1, which was
- * sent when level n had been taken from its box. Nothing is sent that the neighbour does not wait for, so
- * boxes are free when a block takes its next tower. */
+ * They come in two parts, rows before SPLIT and the others, through mailboxes: a word and beside it the tag
+ * of its tower and level, stored at once, so that whoever finds the tag has the word, without a fence, which
+ * would wait for all that the warp has stored to memory (a microsecond, twice a level). Warps that have no
+ * such ends serve them, the work of an end shared by up to three: cells are sent after the barrier behind
+ * which their part is there, and ghosts are put into shared memory before the barrier in front of which they
+ * are needed, asked for some rows before. So a part is under way for half a level. Each block has mailboxes
+ * for both ends and for even and odd tags: whoever sends a part of level n + 2 has had that of level n + 1,
+ * which was sent when level n had been taken from its box. Nothing is sent that the neighbour does not wait
+ * for, so boxes are free when a block takes its next tower. */
 enum {
     PIECE = M % 4 == 0 && sizeof(REAL) == 4 ? 4
             : M % 2 == 0                    ? 2

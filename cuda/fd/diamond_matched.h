@@ -1,6 +1,7 @@
-/* diamond_matched.h: matched layers (csrc/fd/matched.c) in diamond.cu. Before a level is advanced, what
- * their layers add to level n is taken off level n - 1 of the same cells, in shared memory; the advance itself
- * is what it is without layers. A node's memories belong to it alone: they are in order wherever p is. */
+/* diamond_matched.h: matched layers (csrc/fd/matched.c) in diamond.cu. Before a level is advanced,
+ * the layers' terms of level n are subtracted from level n - 1 of the same cells, in shared memory; the
+ * advance itself is the same as without layers. Memory variables belong to one node: they are valid wherever
+ * p is. */
 #if MATCHED
 #define DEVICE       static __device__ __forceinline__
 #define FMA(a, b, c) madd(a, b, c)

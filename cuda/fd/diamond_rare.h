@@ -1,5 +1,5 @@
-/* diamond_rare.h: what few tiles of diamond.cu need: images behind the sides in x and y, sources, recorded
- * cells. All of it by loops over slots in shared memory. */
+/* diamond_rare.h: code that few tiles of diamond.cu need: images beyond the sides in x and y, sources,
+ * recorded cells, all with loops over slots in shared memory. */
 /* ---- images behind sides x and y, in level n ---- */
 static __device__ bool outside(const diamond_args &a, const place &t)
 {

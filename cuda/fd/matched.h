@@ -1,5 +1,5 @@
-/* matched.h: what matched layers (csrc/fd/matched.c) add to a step of the scalar scheme, for step.cu and
- * diamond.cu: memories are a node's own, read and written by the thread that has the node. The includer
+/* matched.h: the terms of matched layers (csrc/fd/matched.c) in a step of the scalar scheme, for step.cu and
+ * diamond.cu. Memory variables belong to one node and are accessed only by that node's thread. The includer
  * defines REAL, DEVICE and FMA. */
 #ifndef UNDA_FD_MATCHED_H
 #define UNDA_FD_MATCHED_H

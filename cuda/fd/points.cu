@@ -1,6 +1,6 @@
-/* points.cu: what happens at single nodes of a grid: sources, receivers, whole arrays checked or halved.
- * One thread a node or value, one warp a sample of a receiver, one block a row. All bound by latency or one
- * read of the state. Define: REAL. */
+/* points.cu: operations at single nodes of a grid: sources, receivers, whole arrays checked or halved. One
+ * thread per node or value, one warp per sample of a receiver, one block per row. Limited by latency or by
+ * one read of the state. Define: REAL. */
 #include "fd/scalar_args.h"
 
 #define DEVICE       static __device__ __forceinline__

@@ -1,12 +1,11 @@
 /* staggered.cu: the two passes of a step of the staggered schemes, for every physics (STAGGERED, its header
- * in cuda/physics). A block owns rows of WIDTH places a thread along z and marches along x: a thread holds
- * what is differenced along x in registers, 2 HALF planes of its WIDTH places, and takes neighbours along y
- * and z from the first cache, where the rows of the block keep them. Ghosts beyond walls of x and y are
- * filled between passes by staggered_ghosts, images beyond walls of z made from the places beside; behind
- * layers all is 0. What is at walls of x and y and in layers has kernels of its own. No barriers. A node and
- * step: elastic 30 words of memory, p-v 14, Maxwell 21, one less for each material that is the same
- * everywhere. Defines: REAL, HALF, STAGGERED, LAYERS (1: any), FADES (1:
- * some damp all that happens in them), TILE_Y and LANES (threads of a block), WIDTH
+ * in cuda/physics). A block owns rows of WIDTH points per thread along z and marches along x: a thread holds
+ * fields differenced along x in registers, 2 HALF planes of its WIDTH points, and reads neighbours along y
+ * and z from the first-level cache, where the block's rows keep them. staggered_ghosts fills ghosts beyond
+ * walls of x and y between passes; images beyond walls of z are made from neighbouring points; beyond layers
+ * all values are 0. Walls of x and y and layers have kernels of their own. No barriers. Words of memory per
+ * node and step: elastic 30, p-v 14, Maxwell 21, one less for each uniform material. Defines: REAL, HALF,
+ * STAGGERED, LAYERS (1: any), FADES (1: some damp all terms), TILE_Y and LANES (threads of a block), WIDTH
  * (up to 16 bytes), MIN_BLOCKS (an SM; MIN_BLOCKS_INSIDE of the passes inside), PITCH. */
 #include "common/prefetch.h"
 #include "fd/image.h"

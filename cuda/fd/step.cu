@@ -1,13 +1,13 @@
 /* step.cu: one step of the scalar scheme over the grid, or rows of y. A block owns TILE_Y rows of 32 vectors
  * along z and marches along x: a thread holds one vector of 16 bytes in 2 HALF + 1 planes, x neighbours in
  * its registers, y and z neighbours from one plane in shared memory (two buffers, one barrier a plane). While
- * a plane is computed, what the next one needs comes to registers and (rows beside the tile) to shared
- * memory, and what the one after it needs comes to L2. Values beyond a side are images, loaded from where
- * they mirror; blocks away from sides run code that knows of none. A node and step: 3 words of memory (4
- * where c varies), 9 HALF + 2 flop; rows beside the tile come from L2. What matched layers add is taken off
- * level n - 1 of their nodes (step_matched.h), in blocks that have some: 6 words more a node and axis.
- * Defines: REAL, HALF, SPLIT (0 folded, 1 one speed, 2 speeds of nodes), DAMP (1: damping layers), MATCHED
- * (1: matched layers), TILE_Y. */
+ * a plane is computed, data of the next one are loaded into registers and (rows next to the tile) shared
+ * memory, and data of the one after that into L2. Values beyond a side are images, loaded from the mirrored
+ * position; blocks away from sides run code without them. Per node and step: 3 words of memory (4 where c
+ * varies), 9 HALF + 2 flop; rows next to the tile come from L2. In blocks with matched layers the layers'
+ * terms are subtracted from level n - 1 (step_matched.h): 6 more words per node and axis. Defines: REAL,
+ * HALF, SPLIT (0 folded, 1 one speed, 2 speeds of nodes), DAMP (1: sponges), MATCHED (1: matched layers),
+ * TILE_Y. */
 #include "common/prefetch.h"
 #include "fd/async.h"
 #include "fd/image.h"

@@ -1,7 +1,7 @@
-/* step_matched.h: matched layers (csrc/fd/matched.c) in the march of step.cu: what they add to the
+/* step_matched.h: matched layers (csrc/fd/matched.c) in step.cu: their contribution to the
  * differences of a thread's nodes, along x from its planes, along y and z from the plane in shared memory. A
- * warp owns a row: its nodes in layers along z are dealt to the lanes, so that few lanes are idle; their sums
- * come to the lane that has the node through shared memory. */
+ * warp owns a row: its nodes in layers along z are distributed over the lanes, so that few lanes are idle;
+ * the sums return to the node's lane through shared memory. */
 #include "fd/matched.h"
 
 /* Memories of nodes from `place` on, into L2. */

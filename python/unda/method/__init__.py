@@ -1,1 +1,1 @@
-"""How it is solved: simulations on meshes and grids, their options and checks, receivers, the tuner."""
+"""Solving a problem: simulations on meshes and grids, their options and checks, receivers, the tuner."""

@@ -1,4 +1,4 @@
-"""Options that every method has: words and numbers of the user as the library takes them.
+"""Options common to all methods: the user's words and numbers, converted for the library.
 
 Not here: those of one method (dg.py, fd.py), devices (limits.py).
 """

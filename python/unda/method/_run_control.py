@@ -1,4 +1,4 @@
-"""What stands around a run: one thread at a time, Ctrl-C that waits for the end of a chunk, the bar.
+"""Control of a run: one thread at a time, Ctrl-C deferred to the end of a chunk, the progress bar.
 
 Not here: stepping (simulation.py).
 """

@@ -1,6 +1,6 @@
-"""Where points stand in a mesh: the cells that share each, with weights, and which of them count.
+"""Points in a mesh: the cells that share each point, their weights, and the choice of those that count.
 
-Not here: finding them (csrc/mesh/share.c), what is done with them (csrc/dg/points.c).
+Not here: finding the cells (csrc/mesh/share.c), using them (csrc/dg/points.c).
 """
 
 from __future__ import annotations

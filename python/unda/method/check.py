@@ -1,6 +1,6 @@
-"""What to look at before the first step: resolution, time steps, units, places of sources, outer data.
+"""Checks before the first step: resolution, time steps, units, positions of sources, outer data.
 
-Not here: what is refused outright (medium.py, mesh.py, dg.py).
+Not here: errors (medium.py, mesh.py, dg.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""From fields on a sphere to those far away: the near-to-far-field transformation, at one frequency.
+"""The near-to-far-field transformation from fields on a sphere, at one frequency.
 
-Not here: the fields on the sphere (receivers and their spectrum); what they should be (exact/mie.py).
+Not here: the fields on the sphere (receivers and their spectrum); exact solutions (exact/mie.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Schemes of finite differences as `FD` sees them: fields, their places and times, sides, sources.
+"""Finite-difference schemes as `FD` sees them: fields, their positions and times, sides, sources.
 
 Not here: setting up a simulation (fd.py), its state (grid_simulation.py), numerics (csrc/fd, cuda/fd).
 """

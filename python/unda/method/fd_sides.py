@@ -1,6 +1,6 @@
-"""What stands at the six sides of a grid: conditions and layers, as `FD` is given them.
+"""The six sides of a grid: boundary conditions and layers, as given to `FD`.
 
-Not here: layers themselves (layer.py), what a scheme knows (fd_scheme.py).
+Not here: layers themselves (layer.py), the conditions of a scheme (fd_scheme.py).
 """
 
 from __future__ import annotations

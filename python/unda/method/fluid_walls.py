@@ -1,7 +1,7 @@
-"""Fixed walls of elastic media on staggered grids where a fluid (vs = 0) is beside them.
+"""Fixed walls of elastic media on staggered grids next to fluids (vs = 0).
 
-A wall holds of a fluid the normal velocity alone: along it the fluid slides, as at a plane of symmetry. The
-scheme's "fixed" is an odd image of all velocities, of a whole side. Not here: fluids inside (grid_fluid.py).
+A wall fixes only the normal velocity of a fluid, which slides along it, as at a plane of symmetry. The
+scheme's "fixed" is an odd image of all velocities, on a whole side. Not here: fluids inside (grid_fluid.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What to look at before the first step on a grid: resolution, time step, layers, units.
+"""Checks before the first step on a grid: resolution, time step, layers, units.
 
-Not here: meshes (check.py), what is refused outright (fd.py, medium.py).
+Not here: meshes (check.py), errors (fd.py, medium.py).
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Fluids (vs = 0) of an elastic medium on a staggered grid: stresses that they can carry.
 
-At a node of a fluid the normal stresses are one, minus the pressure. A shear stress half a cell on has the
-harmonic mean of the shear moduli of its four nodes, 0 where one of them is a fluid, and must be 0 there. The
-scheme changes neither: what stood there would drive velocities without end, with energy from nothing.
+At a node in a fluid all normal stresses are equal: minus the pressure. A shear stress between nodes uses the
+harmonic mean of the shear moduli of its four nodes, which is 0 if one of them is a fluid; the stress must
+then be 0. The scheme does not change such stresses: they would drive velocities without end and create
+energy.
 
-Not here: reading a state (grid_state.py), what a scheme does in fluids (csrc/fd/staggered_physics.c).
+Not here: reading a state (grid_state.py), the scheme in fluids (csrc/fd/staggered_physics.c).
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""The medium of a simulation on a grid as its solver has it: what reads it again sees whether it has changed.
+"""The medium of a simulation on a grid, as its solver has it: later readers detect changes.
 
-Arrays of models are large and are not copied, and functions may give other values each time. So digests of
-the values are held, chunk by chunk, from when the solver took them.
+Arrays of models are large and not copied, and functions may return different values each time. So digests of
+the values that the solver received are kept, chunk by chunk.
 
-Not here: what a medium is (medium.py), arrays between the making of a medium and that of a simulation
-(_values.py).
+Not here: media (medium.py), changes before a simulation is made (_values.py).
 """
 
 from __future__ import annotations

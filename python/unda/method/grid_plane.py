@@ -1,4 +1,4 @@
-"""A plane of nodes of a grid: what pictures of finite differences show.
+"""A plane of nodes of a grid, for pictures of finite differences.
 
 Not here: drawing it (plotting.py), grids (grid.py).
 """

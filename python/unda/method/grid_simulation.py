@@ -1,4 +1,4 @@
-"""GridSimulation: the state of a wave on a grid, plane by plane; what FD has and other methods on grids.
+"""GridSimulation: the state of a wave on a grid, plane by plane; the base of FD.
 
 Not here: running (simulation.py), sources, receivers (solver.py), how a method is set up (fd.py).
 """

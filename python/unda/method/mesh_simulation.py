@@ -1,4 +1,4 @@
-"""MeshSimulation: the state of a wave on a mesh, cell by cell; what DG has and other methods on meshes.
+"""MeshSimulation: the state of a wave on a mesh, cell by cell; the base of DG.
 
 Not here: running (simulation.py), sources, receivers (solver.py), how a method is set up (dg.py).
 """

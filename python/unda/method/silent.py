@@ -1,8 +1,7 @@
-"""Receivers that record zero, and sources that send nothing, by construction.
+"""Receivers that record zero, and sources without effect, by construction.
 
-A wall keeps some fields at zero, a fluid bears no shear, and what is symmetric stays so: in two dimensions
-the fields that turn their sign with the missing axis are never driven by those that do not. Not here:
-accuracy (check.py, grid_check.py).
+Walls keep some fields at zero, fluids carry no shear, and symmetry persists: in two dimensions fields that
+are odd in the missing axis are never driven by even ones. Not here: accuracy (check.py, grid_check.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Simulation: what every method has in common: running, chunk by chunk, what the state is asked, files.
+"""Simulation: the base of all methods: running in chunks, queries of the state, files.
 
 Not here: the solver, its sources and receivers (solver.py), pictures (pictures.py), the state of methods on
 meshes (mesh_simulation.py) and on grids (grid_simulation.py), numerics (csrc, cuda).

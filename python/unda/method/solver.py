@@ -1,4 +1,4 @@
-"""Solver: the library's solver as Python holds it: made, asked, given sources and receivers, freed.
+"""Solver: the library's solver in Python: creation, queries, sources and receivers, freeing.
 
 Not here: running it (simulation.py), its options (_options.py).
 """
