@@ -1,5 +1,6 @@
 """Kernels and their parts come from the library's tables: the documents name them all, others are refused."""
 
+import typing
 from pathlib import Path
 
 import cuda_device
@@ -7,7 +8,7 @@ import pytest
 import unda
 from unda import _core
 from unda._core import lib
-from unda.method._options import kernels
+from unda.method._options import kernel_names, kernels
 
 cuda_device.prepare()
 DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "kernel_options.md").read_text()
@@ -34,6 +35,12 @@ def test_the_page_names_every_kernel_and_part(method, device, scheme, names):
     assert list(found) == names
     assert [one for parts in found.values() for one in (*found, *parts) if f"`{one}`" not in DOCUMENT
             and f'"{one}"' not in DOCUMENT] == []  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["DG", "FD"])
+def test_types_name_every_kernel(method):
+    given = typing.get_type_hints(getattr(unda, method).__init__)["kernel"]
+    assert set(typing.get_args(given)) == {"auto", *kernel_names(method)}
 
 
 @pytest.mark.parametrize(

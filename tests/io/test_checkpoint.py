@@ -59,6 +59,14 @@ def test_a_run_continues_bit_for_bit(tmp_path, device, integrator, dtype, done):
     assert_same(whole, again)
 
 
+@pytest.mark.gpu_or_stand_in
+def test_a_kernel_and_its_parts_survive(tmp_path):
+    whole = simulation(device="cuda", kernel="node", kernel_options={"tile": 24})
+    whole.save(tmp_path / "run.h5")
+    again = unda.load(tmp_path / "run.h5")
+    assert (again.config["kernel"], again.config["kernel_options"]) == ("node", {"tile": 24})
+
+
 def test_it_continues_in_a_fresh_process(tmp_path):
     whole = simulation("ab3")
     whole.save(tmp_path / "run.h5")

@@ -11,7 +11,7 @@ from .._core import lib
 from ..errors import FileError
 from ..method.fd_sides import SIDES
 from ..method.grid_fluid import refuse_shear
-from ..method.grid_material import slabs
+from ..method.grid_material import chunks
 from ..problem.grid import Grid
 from ..problem.layer import CPML, Damping
 from . import _hdf
@@ -29,7 +29,7 @@ def put(file: Any, sim: Any, _history: int) -> None:
     else:
         shape = (*sim.grid.shape, len(sim.medium.parameters))
         material = file.create_dataset("material", shape, np.float64)
-        for (first, count, _), table in zip(slabs(sim.grid), sim._material.tables(), strict=True):
+        for (first, count, _), table in zip(chunks(sim.grid), sim._material.tables(), strict=True):
             material[first : first + count] = table.reshape(count, *shape[1:])
     for name, (number, shape) in arrays(sim, 0).items():
         array = file.create_dataset(name, shape, sim.dtype)

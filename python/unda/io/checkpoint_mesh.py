@@ -94,7 +94,7 @@ def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, 
         degree=degree, boundary=boundary,
         flux=_hdf.entry(config, "flux", str), integrator=_hdf.entry(config, "integrator", str),
         kernel=config["kernel"] if same else "auto",
-        kernel_options=config["kernel_options"] if same and config["kernel"] == "fused" else None,
+        kernel_options=config["kernel_options"] if same else None,
         **common,
     )  # fmt: skip
 

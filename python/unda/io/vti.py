@@ -14,7 +14,7 @@ import numpy as np
 
 from .._check import file_path
 from .._files import replacing
-from ..method.grid_material import slabs
+from ..method.grid_material import chunks
 from .vtk_xml import Series, array_head, arrays_of
 
 __all__ = ["write_vti"]
@@ -42,7 +42,7 @@ def _parameters(sim: Any) -> tuple[str, ...]:
 def _parameter(sim: Any, name: str) -> list[np.ndarray]:
     """Return a parameter of the medium at the nodes (nx, ny, nz)."""
     out, number = np.empty(sim.grid.shape, sim.dtype), list(sim.medium.parameters).index(name)
-    for (first, count, block), table in zip(slabs(sim.grid), sim._material.tables(), strict=True):
+    for (first, count, block), table in zip(chunks(sim.grid), sim._material.tables(), strict=True):
         out[first : first + count] = table[:, number].reshape(block.shape)
     return [out]
 

@@ -18,14 +18,14 @@ from ..errors import ArgumentError
 from ..problem.grid import Block, Grid
 from ..problem.medium import Medium
 
-__all__ = ["GridMaterial", "slabs"]
+__all__ = ["GridMaterial", "chunks"]
 
-_SLAB = 2**20  # nodes worked on at a time in Python
+_CHUNK = 2**20  # nodes worked on at a time in Python
 
 
-def slabs(grid: Grid) -> Iterator[tuple[int, int, Block]]:
+def chunks(grid: Grid) -> Iterator[tuple[int, int, Block]]:
     """Cut a grid into whole planes of constant x: the first, their number, their nodes."""
-    step = max(1, _SLAB // (grid.shape[1] * grid.shape[2]))
+    step = max(1, _CHUNK // (grid.shape[1] * grid.shape[2]))
     for first in range(0, grid.shape[0], step):
         count = min(step, grid.shape[0] - first)
         yield first, count, grid.slab(first, count)
@@ -44,7 +44,7 @@ class GridMaterial:
 
     def __init__(self, medium: Medium, grid: Grid) -> None:
         self._medium, self._grid = medium, grid
-        self._seen: list[_Seen] = []  # of each slab
+        self._seen: list[_Seen] = []  # of each chunk
         try:
             self.row: np.ndarray | None = np.array(list(medium.scalar().values()))
         except ArgumentError:
@@ -61,7 +61,7 @@ class GridMaterial:
         ArgumentError
             If values are not what they were.
         """
-        blocks, medium = [block for _, _, block in slabs(self._grid)], self._medium
+        blocks, medium = [block for _, _, block in chunks(self._grid)], self._medium
         if self.row is not None:
             yield from (np.tile(self.row, (block.num_elem, 1)) for block in blocks)
         elif self._seen:
@@ -71,8 +71,8 @@ class GridMaterial:
                 yield table
         else:
             seen = []
-            for table, slab in medium._each(blocks, lambda table: (table, _Seen.of(medium, table))):
-                seen.append(slab)
+            for table, one in medium._each(blocks, lambda table: (table, _Seen.of(medium, table))):
+                seen.append(one)
                 if len(seen) == len(blocks):
                     medium._refuse_changed()
                     self._seen = seen
@@ -84,7 +84,7 @@ class GridMaterial:
         if self.row is not None:
             return np.tile(self.row, (count, *shape[1:], 1))
         i, (begin, num, block) = next(
-            (i, slab) for i, slab in enumerate(slabs(self._grid)) if first < slab[0] + slab[1]
+            (i, chunk) for i, chunk in enumerate(chunks(self._grid)) if first < chunk[0] + chunk[1]
         )
         table = self._medium._table(block)
         self._compare(i, sha256(table.data).digest())
@@ -107,13 +107,13 @@ class GridMaterial:
         if self.row is not None:
             return bool(_fluid(self._medium, self.row[None])[0])
         i, begin = next(
-            (i, block.begin) for i, (_, _, block) in enumerate(slabs(self._grid)) if node < block.end
+            (i, block.begin) for i, (_, _, block) in enumerate(chunks(self._grid)) if node < block.end
         )
         return bool(self._seen[i].fluid[node - begin])
 
     def _compare(self, i: int, digest: bytes) -> None:
         if digest != self._seen[i].digest:
-            first, count, _ = list(slabs(self._grid))[i]
+            first, count, _ = list(chunks(self._grid))[i]
             raise ArgumentError(
                 f"the medium has changed since the simulation was made, in planes {first} to "
                 f"{first + count - 1} of x: an array was written to, or a function gives other values; put "

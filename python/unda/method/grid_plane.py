@@ -14,7 +14,7 @@ from .. import _core
 from .._core import lib
 from ..errors import ArgumentError
 from ..io.plotting import Plane
-from .grid_material import slabs
+from .grid_material import chunks
 
 __all__ = ["plane"]
 
@@ -61,5 +61,5 @@ def _cut(grid: Any, axis: int, at: int, values: Callable[[int, int], np.ndarray]
     """Return plane number `at` (up, across) of values(first, count), whole planes of x."""
     if axis == 0:
         return values(at, 1)[0].T
-    parts = (values(first, count).take(at, axis=axis) for first, count, _ in slabs(grid))
+    parts = (values(first, count).take(at, axis=axis) for first, count, _ in chunks(grid))
     return np.concatenate(list(parts)).T

@@ -26,7 +26,7 @@ from ._run_control import alone
 from .check import Report
 from .fd_scheme import Scalar
 from .fd_sides import SIDES, flat_axes, in_dimensions
-from .grid_material import GridMaterial, slabs
+from .grid_material import GridMaterial, chunks
 from .grid_state import read_state
 from .receiver import Channels
 from .simulation import Simulation
@@ -45,7 +45,7 @@ class GridSimulation(Simulation):
     _uniform_dt: float  # the limit of a medium that is as fast everywhere as where it is fastest
 
     def _give_material(self) -> None:
-        for (first, count, _), values in zip(slabs(self.grid), self._material.tables(), strict=True):
+        for (first, count, _), values in zip(chunks(self.grid), self._material.tables(), strict=True):
             _core.check(lib.unda_solver_set_material(self._handle, first, count, _core.pointer(values)))
 
     def _settle_dt(self) -> None:
@@ -156,7 +156,7 @@ class GridSimulation(Simulation):
         """Write a field chunk by chunk."""
         array = self._arrays(name)
         whole = ahead(np.ascontiguousarray, parts)
-        for (first, count, _), part in zip(slabs(self.grid), whole, strict=True):
+        for (first, count, _), part in zip(chunks(self.grid), whole, strict=True):
             _core.check(lib.unda_solver_write(self._live(), array, first, count, _core.pointer(part)))
 
     @alone
@@ -275,7 +275,7 @@ class GridSimulation(Simulation):
             if half and self._axes(name)[i][-1] == self.grid.upper[i] and len(axis) > 1:
                 inside[i] = np.arange(len(axis)) < len(axis) - 1  # an image beyond a wall
         wrong = norm = 0.0
-        for first, count, _ in slabs(self.grid):
+        for first, count, _ in chunks(self.grid):
             part = slice(first, first + count)
             place = np.broadcast_arrays(x[part, None, None], y[None, :, None], z[None, None, :])
             here = inside[0][part, None, None] & inside[1][:, None] & inside[2]

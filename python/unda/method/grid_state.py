@@ -15,7 +15,7 @@ from .._parallel import ahead
 from ..errors import ArgumentError
 from ..problem.grid import Block
 from .grid_fluid import STRESSES, Fluids
-from .grid_material import slabs
+from .grid_material import chunks
 
 __all__ = ["read_state"]
 
@@ -44,22 +44,22 @@ def _settle(sim: Any, state: dict[str, list[np.ndarray]]) -> None:
     if largest == 0.0:
         return
     fluids = Fluids(sim)
-    for i, (first, _, _) in enumerate(slabs(sim.grid)):
+    for i, (first, _, _) in enumerate(chunks(sim.grid)):
         for name, part in fluids.settle(first, {name: state[name][i] for name in names}, largest).items():
             state[name][i] = part
 
 
-def _by_slab(
+def _by_chunk(
     sim: Any, name: str, value: Callable[[slice, list[np.ndarray]], np.ndarray], *, called: bool
 ) -> list[np.ndarray]:
     """Return value(planes, place) of each chunk; called: by a function of the user's, so not by threads."""
     x, y, z = sim._axes(name)
 
-    def made(slab: tuple[int, int, Block]) -> np.ndarray:
-        planes = slice(slab[0], slab[0] + slab[1])
+    def made(chunk: tuple[int, int, Block]) -> np.ndarray:
+        planes = slice(chunk[0], chunk[0] + chunk[1])
         return value(planes, [x[planes, None, None], y[None, :, None], z[None, None, :]])
 
-    return list((map if called else ahead)(made, slabs(sim.grid)))
+    return list((map if called else ahead)(made, chunks(sim.grid)))
 
 
 def _given(sim: Any, name: str, value: Any) -> list[np.ndarray]:
@@ -76,7 +76,7 @@ def _given(sim: Any, name: str, value: Any) -> list[np.ndarray]:
     def part(planes: slice, place: list[np.ndarray]) -> np.ndarray:
         return node_values(name, array[planes] if array.ndim else array, place, sim.dtype)
 
-    found = _by_slab(sim, name, part, called=False)
+    found = _by_chunk(sim, name, part, called=False)
     _refuse_lost(sim, name, found, array.any)
     return found
 
@@ -91,7 +91,7 @@ def _called(sim: Any, name: str, value: Callable[..., Any]) -> list[np.ndarray]:
         anything.append(bool(np.any(given)))
         return made
 
-    found = _by_slab(sim, name, part, called=True)
+    found = _by_chunk(sim, name, part, called=True)
     _refuse_lost(sim, name, found, lambda: any(anything))
     return found
 
@@ -116,4 +116,4 @@ def _of_exact(sim: Any, exact: Callable[..., Any], name: str, t: float) -> list[
             raise ArgumentError(f"the exact solution gave no {field}")
         return np.array(node_values(field, found[field], place, sim.dtype))
 
-    return _by_slab(sim, name, part, called=True)
+    return _by_chunk(sim, name, part, called=True)

@@ -15,7 +15,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ..errors import ArgumentError
 from ..method._options import choice
-from ..method.grid_material import slabs
+from ..method.grid_material import chunks
 from .grid import Grid
 from .layer import CPML
 from .medium import Medium
@@ -119,7 +119,7 @@ def side_planes(grid: Grid, medium: Medium, names: list[str]) -> dict[str, np.nd
         pass
     made: dict[str, list[np.ndarray]] = {name: [] for name in names}
     whole = any(name[0] != "x" for name in names)
-    for first, count, block in slabs(grid):
+    for first, count, block in chunks(grid):
         last = first + count == grid.shape[0]
         if not (whole or first == 0 or last):
             continue
