@@ -32,22 +32,22 @@ _SPAN = 1e3  # of time steps, between the median cell and the worst
 
 @dataclass
 class Report:
-    """What `sim.check` found; prints as text, true where there is no warning.
+    """Findings of `sim.check`; prints as text, true if there is no warning.
 
     Attributes
     ----------
     nodes_per_wavelength : dict of str to float
         By tag name: shortest wavelength (of S waves in solids, damped in conductors) at fmax over node
         spacing (V / Np)^(1/3), the worst cell; empty
-        where no source tells its highest frequency.
+        if no source has a known highest frequency.
     fmax : float or None
         Highest frequency of the sources [Hz].
     worst_cells : list of (int, float, float)
         The ten cells with the smallest stable dt: number, dt [s], quality.
     warnings : list of str
-        What makes results inexact or wrong; `run` raises it as `AccuracyWarning`.
+        Causes of inaccurate or wrong results; `run` raises them as `AccuracyWarning`.
     notes : list of str
-        What costs time, could not be looked at, or was chosen (layers of a grid, and why).
+        Causes of long run times, things that could not be checked, and choices (layers of a grid, and why).
     """
 
     nodes_per_wavelength: dict[str, float] = field(default_factory=dict)

@@ -36,7 +36,7 @@ class DG(MeshSimulation):
         Degree of the polynomials, 1 to 9.
     boundary : dict of str to str or exact solution, optional
         Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. All media:
-        "absorbing", or an exact solution whose values stand outside (each name may have its own).
+        "absorbing", or an exact solution that gives the outer values (each name may have its own).
         Acoustic: "rigid" (normal velocity 0), "free" (pressure 0). Elastic: "free" (traction 0), "fixed"
         (velocity 0), "symmetry" (normal velocity and shear traction 0). Maxwell: "pec" (tangential E
         0), "pmc" (tangential H 0). Sides that the mesh joins are "periodic".
@@ -46,7 +46,7 @@ class DG(MeshSimulation):
     dt : float, optional
         Time step [s]; by default `cfl` times the stable limit.
     cfl : float
-        Part of the stable limit to use.
+        Fraction of the stable limit to use.
     sample_dt : float, optional
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
@@ -55,17 +55,17 @@ class DG(MeshSimulation):
         used, else the CPU; the log says why), "cpu", "cuda" or "cuda:1".
     threads : int, optional
         CPU threads; if omitted, all that the process may use, or fewer for small problems, whose steps are
-        over before all are awake.
+        too short to start more.
     allow_unstable : bool
         Accept a dt above the stable limit.
     kernel : {"auto", "fused", "node"}
-        CUDA kernels: all in one pass, or volume, surface and update one after the other.
+        CUDA kernels: all in one kernel, or volume, surface and update as three.
     kernel_options : dict of str to int, optional
-        Parts of the kernel's settings to fix (docs/kernel_options.md); the rest from the table of the degree.
+        Options of the kernel (docs/kernel_options.md); the others come from the degree's table.
         CUDA only.
     tune : bool
-        Measure the candidates for kernel and tile on this device, unless that was done before; the
-        winner is printed, and remembered beside the compiled kernels. CUDA only; nothing on the CPU.
+        Measure the candidates for kernel and tile on this device, unless that has been done before; the
+        fastest is printed, and stored with the compiled kernels. CUDA only; no effect on the CPU.
 
     Raises
     ------

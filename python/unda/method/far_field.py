@@ -20,7 +20,7 @@ Complex = NDArray[np.complex128]
 
 
 class FarField:
-    """A sphere around all that radiates, and what its waves become far away.
+    """A sphere around all radiating sources, and the far field of its waves.
 
     Far from the sphere E = amplitude(d) exp(i k r)/r, r from the origin of coordinates, time as
     exp(-i omega t). Waves that come in from outside the sphere, as from absorbing boundaries, do not count.
@@ -28,7 +28,7 @@ class FarField:
     Parameters
     ----------
     medium : Maxwell
-        Outside of what radiates; homogeneous, sigma = 0.
+        Outside the sources; homogeneous, sigma = 0.
     radius : float
         Radius of the sphere [m].
     frequency : float
@@ -39,7 +39,7 @@ class FarField:
     Attributes
     ----------
     points : ndarray, shape (num_point, 3)
-        Points of a Gauss rule on the sphere [m], where the fields are wanted.
+        Points of a Gauss rule on the sphere [m], where the fields are needed.
 
     Raises
     ------

@@ -50,7 +50,7 @@ class FD(GridSimulation):
     Parameters
     ----------
     grid : Grid
-        An axis of one node: two dimensions, sources and energies per metre (`unda.exact.line_source`).
+        One node along an axis: two dimensions, sources and energies per metre (`unda.exact.line_source`).
     medium : Acoustic, Elastic or Maxwell
         Parameters constant or given at each node (array of the grid's shape, or a function). Scalar:
         Acoustic, rho one number.
@@ -65,14 +65,14 @@ class FD(GridSimulation):
         scalar also a `Damping`.
     fmax : float, optional
         Highest frequency of the sources [Hz], for layers that have no f0: theirs is ``fmax / 2.5``. If
-        omitted, scalar: of ten nodes in the slowest wave.
+        omitted, scalar: the frequency with ten nodes per wavelength of the slowest wave.
     layer : {"auto", "cpml", "multiaxial", "sponge"}
-        Kind of layers without a ratio. "auto": "cpml", or another where that could grow; `check` says why
-        (docs/absorbing_layers.md).
+        Kind of layers without a ratio. "auto": "cpml", or another one where that could be unstable; `check`
+        says why (docs/absorbing_layers.md).
     dt : float, optional
         Time step [s]; by default `cfl` times the stable limit.
     cfl : float
-        Part of the stable limit to use.
+        Fraction of the stable limit to use.
     sample_dt : float, optional
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
@@ -84,10 +84,10 @@ class FD(GridSimulation):
         Scalar: "tiled" (CPU) and "diamond" (CUDA) take several steps at once, with the same bits; see
         docs/kernel_options.md.
     kernel_options : dict of str to int, optional
-        Parts of the kernel's settings to fix.
+        Options of the kernel.
     window : "auto", None or int
-        Scalar, CUDA: a grid larger than the device's memory stays in host memory, and a window of rows of y
-        passes over it; a number: so many rows come at once.
+        Scalar, CUDA: a grid larger than the device's memory stays in host memory, and a window of rows along
+        y moves over it; a number sets the rows copied at once.
     tune : bool
         Measure kernels and settings once on this grid and device. CUDA only.
     allow_unstable : bool

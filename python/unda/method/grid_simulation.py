@@ -69,7 +69,7 @@ class GridSimulation(Simulation):
         return np.stack(np.meshgrid(*self.grid.axes(), indexing="ij"), axis=-1)
 
     def coordinates_of(self, name: str) -> np.ndarray:
-        """Return where a field stands (nx, ny, nz, 3) [m]: staggered, up to half a cell from the nodes.
+        """Return the positions of a field (nx, ny, nz, 3) [m]: staggered, up to half a cell from the nodes.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class GridSimulation(Simulation):
         return "".join(f", {word} at {' '.join(names)}" for word, names in found.items())
 
     def rate(self, seconds: float, limits: Mapping[str, float] | None = None) -> dict[str, float]:
-        """Return what one step in so many seconds is against the machine.
+        """Return the rate of a step of a given duration, and compare it with the machine's limits.
 
         Parameters
         ----------
@@ -163,31 +163,31 @@ class GridSimulation(Simulation):
     def set(self, exact: Callable[..., Any] | None = None, *, t: float = 0.0, **fields: Any) -> None:
         """Set the state and the clock; layers are set to zero.
 
-        Points within four cells of a layer read of these zeros until waves come.
+        Points within four cells of a layer sample some of these zeros until waves arrive.
 
         Parameters
         ----------
         exact : exact solution, optional
-            Gives each field at its place and time: p at t and at t - dt; staggered v and H at t - dt/2.
+            Gives each field at its position and time: p at t and at t - dt; staggered v and H at t - dt/2.
         t : float
-            The time that it is [s].
+            The new time [s].
         **fields : array_like, float or callable
-            ``p`` and ``p_previous`` (one step before), staggered any fields, at their places
+            ``p`` and ``p_previous`` (one step before), staggered any fields, at their positions
             (`coordinates_of`) and times: values (nx, ny, nz), a number, or f(x, y, z); the others are 0.
-            Without p_previous, or v (H), the wave is one whose dp/dt, or v, is 0 now. What a wall holds at 0
-            is 0, whatever is given: on a free side all normal stresses of a fluid.
+            Without p_previous, or v (H), dp/dt, or v, is 0 now. Values that a wall fixes at 0 are set to 0,
+            such as all normal stresses of a fluid on a free side.
 
         Raises
         ------
         ArgumentError
             Unknown fields, wrong shapes, values that are not finite; in fluids of an elastic medium (vs = 0)
-            normal stresses that differ, and shear stresses at places with one among the nodes around. The
-            state, the clock and the receivers are then as they were, and as well where a function raises.
+            unequal normal stresses, and shear stresses that average over a fluid node. The state, the clock
+            and the receivers then remain unchanged, as they do if a function raises.
 
         Notes
         -----
-        All is read and checked before any of it is set: what functions and exact solutions give, and arrays
-        of another precision, take memory of their own until then.
+        Everything is read and checked before anything is set: values of functions and exact solutions, and
+        arrays of another precision, need additional memory until then.
         """
         names = self._scheme.names
         check_state(exact, fields, names)
@@ -205,7 +205,7 @@ class GridSimulation(Simulation):
 
     @alone
     def get(self, name: str) -> np.ndarray:
-        """Return a field, or ``p_previous`` (nx, ny, nz), at its places and time, see `coordinates_of`."""
+        """Return a field, or ``p_previous`` (nx, ny, nz), at its positions and time, see `coordinates_of`."""
         array = self._arrays(name)
         out = np.empty(self.grid.shape, self.dtype)
         to = _core.pointer(out, writable=True)
@@ -306,8 +306,8 @@ class GridSimulation(Simulation):
         -----
         Point data: fields as `get` has them, and the parameters of a medium that varies. All of a vector is
         one array v, E or H, all of the stress a symmetric tensor s with components in VTK's order XX, YY, ZZ,
-        XY, YZ, XZ. A staggered field stands at the numbers of its nodes; field data offset_FIELD say how far
-        from these it is along x, y, z [cells] and in time [steps]. Other field data: TimeValue [s], and
+        XY, YZ, XZ. A staggered field is written at its node indices; field data offset_FIELD give its
+        offset from the nodes along x, y, z [cells] and in time [steps]. Other field data: TimeValue [s], and
         ``sim.config`` as the bytes of a JSON text.
 
         Examples
@@ -319,14 +319,14 @@ class GridSimulation(Simulation):
         write_vti(self, path, fields, series)
 
     def check(self) -> Report:
-        """Look for what often goes wrong, before the first step.
+        """Look for common mistakes before the first step.
 
         Returns
         -------
         Report
-            Nodes in the shortest wavelength, and warnings, which `run` raises as `AccuracyWarning`: too few
-            nodes for the order, a phase error of the step in time, thin layers, units that look wrong,
-            receivers that record zero and sources that send nothing by construction. Notes: sources of
+            Nodes per shortest wavelength, and warnings, which `run` raises as `AccuracyWarning`: too few
+            nodes for the order, a phase error of time stepping, thin layers, units that look wrong,
+            receivers that record zero and sources without effect by construction. Notes: sources of
             unknown frequency. Prints as text; true where there is no warning.
 
         Examples

@@ -64,7 +64,7 @@ class MeshSimulation(Simulation):
         return dt
 
     def rate(self, seconds: float, limits: Mapping[str, float] | None = None) -> dict[str, float]:
-        """Return what one stage in so many seconds is against the machine.
+        """Return the rate of a stage of a given duration, and compare it with the machine's limits.
 
         Parameters
         ----------
@@ -109,10 +109,10 @@ class MeshSimulation(Simulation):
         exact : exact solution, optional
             Gives all fields.
         t : float
-            The time that it is [s].
+            The new time [s].
         **fields : array_like, float or callable
             A field by name: values (num_elem, num_node), a number, or f(x, y, z). Fields that are
-            not named become 0.
+            not given become 0.
 
         Raises
         ------
@@ -174,14 +174,14 @@ class MeshSimulation(Simulation):
         return norms.error(self, exact, relative=flag("relative", relative))
 
     def check(self) -> Report:
-        """Look for what often goes wrong, before the first step.
+        """Look for common mistakes before the first step.
 
         Returns
         -------
         Report
-            Nodes in the shortest wavelength by tag, the ten cells with the smallest time step, and
+            Nodes per shortest wavelength by tag, the ten cells with the smallest time step, and
             warnings, which `run` raises as `AccuracyWarning`: too few nodes, units that look wrong, sources
-            on faces, receivers beside sources, receivers that record zero and sources that send nothing by
+            on faces, receivers beside sources, receivers that record zero and sources without effect by
             construction, exact outer data of another medium. Notes: slivers, good conductors, sources of
             unknown frequency. Prints as text; true where there is no warning.
 

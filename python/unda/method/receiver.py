@@ -19,7 +19,7 @@ __all__ = ["Channels", "Receivers"]
 
 
 class Channels:
-    """What the library samples at points, and what is made of it.
+    """The library's samples at points, and quantities computed from them.
 
     Parameters
     ----------
@@ -64,9 +64,9 @@ class Receivers:
     Attributes
     ----------
     points : ndarray, shape (num_point, 3)
-        Where they stand [m].
+        Their positions [m].
     fields : tuple of str
-        What they record: fields, or what the medium derives of them (divergence, ..).
+        Recorded fields, or quantities derived from them (divergence, ..).
     units : dict of str to str
         Unit of each field.
     every : int
@@ -118,7 +118,7 @@ class Receivers:
         self.clear(0.0, 0)
 
     def clear(self, t0: float, step: int) -> None:
-        """Forget all samples; the next one belongs to time t0 + step dt."""
+        """Discard all samples; the next one belongs to time t0 + step dt."""
         self._parts: dict[int, np.ndarray] = {}  # by the number of their first sample; first of all none
         self._t0, self._step = t0, step
 
@@ -175,7 +175,7 @@ class Receivers:
     def spectrum(self, name: str, frequency: ArrayLike) -> np.ndarray:
         """Return the Fourier transform of the traces of a field, integral of q exp(+i omega t) dt.
 
-        The trapezoidal rule over all samples: as exact as the run for traces that begin and end in silence
+        The trapezoidal rule over all samples: as accurate as the run for traces that begin and end at zero
         and have nothing above the Nyquist frequency.
 
         Parameters
@@ -231,7 +231,7 @@ class Receivers:
         Parameters
         ----------
         other : exact solution or Receivers
-            What the traces should be. Other receivers must have the same points and times. Exact
+            The reference. Other receivers must have the same points and times. Exact
             solutions have no derivatives: no divergence, no curl.
         fields : sequence of str, optional
             All recorded ones if omitted.

@@ -30,7 +30,7 @@ _CHUNK_SECONDS = 0.3
 
 
 class _Ahead(NamedTuple):
-    """What a call of the library is to run: steps, where it stands, where it blew up (-1), times of data."""
+    """A coming call of the library: steps, present step, step of a blow-up (-1), times of data."""
 
     steps: int
     step: int
@@ -70,24 +70,24 @@ class Simulation(Solver, Pictures):
         raise NotImplementedError
 
     def check(self) -> Report:
-        """Look for what often goes wrong, see the method."""
+        """Look for common mistakes, see the method."""
         raise NotImplementedError
 
     def _size(self) -> tuple[int, str]:
-        """Return what a step advances, and its name: unknowns, "DOF", or nodes, "cell"."""
+        """Return the number of unknowns ("DOF") or nodes ("cell") that a step advances, and that name."""
         raise NotImplementedError
 
     def rate(self, seconds: float, limits: Any = None) -> dict[str, float]:
-        """Return what one stage in so many seconds is against the machine, see the method."""
+        """Return the rate of a stage of a given duration, and compare it with the limits; see the method."""
         raise NotImplementedError
 
     def _num_exact(self) -> int:
-        """Return the nodes that take values from outside."""
+        """Return the number of nodes that need outer values."""
         return 0
 
     @property
     def _outer_given(self) -> bool:
-        """Whether boundaries have values from outside."""
+        """Whether boundaries have outer values."""
         return False
 
     # ---- state ----
@@ -102,7 +102,7 @@ class Simulation(Solver, Pictures):
         ----------
         points : array_like, shape (n, 3)
         fields : sequence of str, optional
-            Names as `add_receivers` takes them, derived ones included; all fields if omitted.
+            Names as for `add_receivers`, derived quantities included; all fields if omitted.
         side : str or array_like, optional
             As in `add_receivers`.
 
@@ -193,9 +193,9 @@ class Simulation(Solver, Pictures):
         Raises
         ------
         UnstableError
-            If the state is no longer finite. On a mesh the last good one is there again, to be read (but in
-            the first two steps of ab3, which need its memory); on a grid the state stays as it is. `set` or
-            `reset` starts anew.
+            If the state is no longer finite. On a mesh the last good state is restored and can be read
+            (except in the first two steps of ab3, which need its memory); on a grid the state remains as it
+            is. Start again with `set` or `reset`.
         """
         n = integer("n", n, 0)
         self._settle()
@@ -311,7 +311,7 @@ class Simulation(Solver, Pictures):
         callback: Callable[[Any], Any] | None = None,
         every: int | None = None,
     ) -> None:
-        """Run until a time, or for a number of steps; all is given by name.
+        """Run until a time, or for a number of steps; all arguments are keywords.
 
         Parameters
         ----------
@@ -320,7 +320,7 @@ class Simulation(Solver, Pictures):
         steps : int
             Steps, instead of `until`.
         progress : bool, optional
-            Progress bar; by default on a terminal and in notebooks. Without one, a line a minute goes to
+            Progress bar; by default on a terminal and in notebooks. Without one, a line per minute goes to
             the logger "unda" at level INFO, which ``logging.basicConfig(level="INFO")`` shows.
         callback : callable, optional
             Called as ``callback(sim)`` after every `every` steps (default: each chunk).
@@ -330,19 +330,21 @@ class Simulation(Solver, Pictures):
         Raises
         ------
         ArgumentError
-            A number without a name, both or none of `until` and `steps`, and what they cannot be.
+            If an argument is not a keyword, both or none of `until` and `steps` are given, or a value is
+            invalid.
         UnstableError
             See `step`.
         KeyboardInterrupt
             After Ctrl-C, once the present chunk (about 0.3 s, or one launch of a kernel that takes many
-            steps) is done; the simulation is whole.
+            steps) is done; the simulation remains valid.
 
         Warns
         -----
         AccuracyWarning
-            Before the first step, of what `check` warns of: too few nodes in a wavelength, units that look
-            mixed, thin layers, receivers that record zero by construction. Once each, and again where
-            sources, receivers or the state are new; ``warnings.simplefilter`` makes it an error or silent.
+            Before the first step, the warnings of `check`: too few nodes per wavelength, units that look
+            mixed, thin layers, receivers that record zero by construction. Each is issued once, and again
+            after changes of sources, receivers or the state; ``warnings.simplefilter`` turns it off or into
+            an error.
         """
         if given:
             found = ", ".join(repr(one) for one in given)
@@ -388,7 +390,7 @@ class Simulation(Solver, Pictures):
 
     @alone
     def profile(self, runs: int = 20) -> dict[str, dict[str, float]]:
-        """Time each CUDA kernel of a stage, or of a step of `FD`; the state stays as it is.
+        """Time each CUDA kernel of a stage, or of a step of `FD`; the state is not changed.
 
         Parameters
         ----------
@@ -408,15 +410,15 @@ class Simulation(Solver, Pictures):
         ArgumentError
             On the CPU, and where a window passes over the grid (`FD`).
         OutOfMemoryError
-            If the device has no room for the copy that `FD` keeps of what it overwrites: all fields and the
-            memory of layers; with kernel "step" of the scalar scheme one of the two levels of p.
+            If the device has no room for the copy that `FD` keeps of overwritten arrays: all fields and
+            memory variables of layers; with kernel "step" of the scalar scheme one of the two levels of p.
 
         Notes
         -----
-        `FD`: "stage" is a whole step. On staggered grids it is timed as such: the kernels of the grid and of
-        its layers run at the same time. Where a step has several launches of a kernel, ``seconds`` is that of
-        the mean one. Kernel "diamond" is timed with all the levels of its plan, with sources and receivers;
-        its launches are 1 / levels a step.
+        `FD`: "stage" is a whole step. On staggered grids it is timed as a whole, because the kernels of the
+        grid and of its layers run concurrently. If a step launches a kernel several times, ``seconds`` is for
+        the mean launch. Kernel "diamond" is timed with all the levels of its plan, with sources and
+        receivers; its launches are 1 / levels a step.
 
         Examples
         --------
@@ -434,7 +436,7 @@ class Simulation(Solver, Pictures):
         """Write a checkpoint (HDF5) from which `unda.load` continues bit for bit.
 
         It holds mesh, materials, state, clock, history of the integrator, sources, receivers with
-        their samples, and ``sim.config``. The old file stays whole until the new one is.
+        their samples, and ``sim.config``. An old file remains until the new one is complete.
 
         Parameters
         ----------

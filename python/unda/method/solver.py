@@ -194,8 +194,8 @@ class Solver:
         Parameters
         ----------
         source : Source, iterable of Source, or PlaneWave
-            Of many all are added or, where one is refused, none. They come fastest in one call, and where
-            they share an object f, which is then evaluated once.
+            Of several sources either all are added or, if one is refused, none. Adding them is fastest in one
+            call, and if they share an object f, which is then evaluated once.
 
         Raises
         ------
@@ -277,11 +277,11 @@ class Solver:
         Parameters
         ----------
         points : array_like, shape (n, 3)
-            Where [m]. On a mesh a cell's polynomial is read there; on a grid eight nodes an axis around it
-            (Hicks 2002), to 0.1 % of the largest value from ten nodes a wavelength on, and as exactly on
-            sides and beside them, free and fixed ones of elastic media included (docs/free_surface.md).
+            Positions [m]. On a mesh the cell's polynomial is evaluated; on a grid eight nodes per axis are
+            weighted (Hicks 2002), to 0.1 % of the largest value with ten nodes per wavelength or more, also
+            on and near sides, free and fixed ones of elastic media included (docs/free_surface.md).
         fields : iterable of str, optional
-            Fields, and what the medium derives of them: "divergence", "curl_x", "curl_y", "curl_z" (of v
+            Fields, and quantities derived from them: "divergence", "curl_x", "curl_y", "curl_z" (of v
             or E) and, in elastic media, "pressure". Derivatives are those of the polynomials in the cell
             of each point: of one order less than the fields. All fields if omitted.
         every : int
@@ -370,7 +370,7 @@ class Solver:
 
     @alone
     def close(self) -> None:
-        """Free the solver; receivers stay readable."""
+        """Free the solver; receivers remain readable."""
         if self._handle is not None:
             _core.release(self._handle)
             self._handle = None
