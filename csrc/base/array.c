@@ -10,8 +10,8 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-/* Large arrays begin at a huge page of most machines and ask for such pages, where the system has them to
- * give: a node and its neighbours along x and y lie in as many small pages as a processor remembers. */
+/* Large arrays are aligned to huge pages and request them if the system has any: a node and its neighbours
+ * along x and y would otherwise need as many small pages as a processor's TLB holds. */
 enum { ALIGN_BYTES = 64, HUGE_BYTES = 2 << 20, LARGE_BYTES = 4 * HUGE_BYTES };
 
 void *array_new(int64_t count, int64_t size)
@@ -29,7 +29,7 @@ void *array_new(int64_t count, int64_t size)
         (void)madvise(array, (size_t)padded, MADV_HUGEPAGE); /* refused: small pages */
 #endif
     memset(array, 0, (size_t)padded);
-#ifdef __SANITIZE_ADDRESS__ /* which would take what is padded for the array's own */
+#ifdef __SANITIZE_ADDRESS__ /* it would count the padding as part of the array */
     __asan_poison_memory_region((char *)array + bytes, (size_t)(padded - bytes));
 #endif
     return array;

@@ -9,8 +9,8 @@
 
 enum { MESSAGE_BYTES = 2048, LOG_BYTES = 32768 };
 
-/* Fixed room: running out of memory can be reported, and a thread that ends
- * leaks nothing. */
+/* Fixed size: lack of memory can be reported, and a thread that ends leaks
+ * nothing. */
 static _Thread_local char message[MESSAGE_BYTES];
 static _Thread_local char compiler_log[LOG_BYTES];
 

@@ -13,7 +13,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     int32_t level;
     char text[TEXT_BYTES];
-} queue[NUM_MESSAGE]; /* a ring: message i stands at i % NUM_MESSAGE */
+} queue[NUM_MESSAGE]; /* a ring: message i is at i % NUM_MESSAGE */
 static int64_t first, end;
 
 void log_add(unda_log_level level, const char *format, ...)

@@ -28,7 +28,7 @@ int32_t parallel_few(int32_t wanted)
 
 void parallel_copy(void *to, const void *from, int64_t bytes, int32_t threads)
 {
-    enum { PART = 1 << 17 }; /* fewer bytes take less time than to wake a thread */
+    enum { PART = 1 << 17 }; /* copying fewer bytes takes less time than waking a thread */
 #pragma omp parallel for schedule(static) num_threads(threads) if (bytes > 2 * PART)
     for (int64_t at = 0; at < bytes; at += PART)
         memcpy((char *)to + at, (const char *)from + at, (size_t)(bytes - at < PART ? bytes - at : PART));

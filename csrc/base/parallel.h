@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Three versions of a function in one binary; the loader takes the best that the machine has. */
+/* Three versions of a function in one binary; the loader chooses the best one for the machine. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(UNDA_NO_CLONES)
 #define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
@@ -26,8 +26,8 @@ int32_t parallel_few(int32_t wanted);
 /* memcpy by so many threads, where it is worth it. */
 void parallel_copy(void *to, const void *from, int64_t bytes, int32_t threads);
 
-/* From here on, this thread takes subnormal numbers for 0, where its processor can: each costs some hundred
- * cycles otherwise, and every wave is rimmed by them. Returns what parallel_restore needs to end that. */
+/* From here on this thread flushes subnormal numbers to 0, if its processor can: each would cost about a
+ * hundred cycles, and they occur at every wave front. Returns the state that parallel_restore needs. */
 uint32_t parallel_flush(void);
 void parallel_restore(uint32_t kept);
 

@@ -39,7 +39,7 @@ void dense_round(int64_t count, const wide *from, double *to);
 
 int num_tet_node(int degree); /* also the number of modes */
 int num_triangle_node(int degree);
-/* Refuses what this folder has no element for. */
+/* Refuses shapes and degrees without an element. */
 unda_status element_check(int shape, int degree);
 /* Fills face_node and lift, given [node][node] the inverse mass matrix. */
 unda_status element_build_faces(struct element *element, const wide *inv_mass);

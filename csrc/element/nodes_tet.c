@@ -35,9 +35,8 @@ static wide bubble(const struct warp *warp, wide lambda)
     return 1 + warp->alpha * lambda * (warp->alpha * lambda);
 }
 
-/* How much of the warp of the face opposite vertex is felt at lambda: 1 on it, 0 on the others. A
- * point on several faces lies on their common edge; each gives it the same warp, of which it takes
- * a share. */
+/* Weight at lambda of the warp of the face opposite vertex: 1 on that face, 0 on the others. A
+ * point on several faces lies on their common edge; all give it the same warp, in equal shares. */
 static wide face_blend(const struct warp *warp, const int index[4], const wide lambda[4], int vertex)
 {
     if (index[vertex] == 0) {

@@ -18,7 +18,7 @@ unda_status element_check(int shape, int degree)
     return UNDA_OK;
 }
 
-/* Room for building one element. */
+/* Workspace for building one element. */
 struct work {
     wide *vandermonde; /* [node][mode] */
     wide *slope;       /* [3][node][mode]: gradients of the modes */

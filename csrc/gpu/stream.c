@@ -117,7 +117,7 @@ unda_status gpu_capture_begin(struct gpu_stream *stream)
     return gpu_leave_with(stream->gpu, CU(cuStreamBeginCapture, stream->handle, THREAD_LOCAL));
 }
 
-/* The captured graph is only the recipe: it goes once the executable one is made. */
+/* The captured graph is freed once the executable one is made. */
 static unda_status instantiate(struct gpu_graph **graph, struct gpu *gpu, void *captured)
 {
     struct gpu_graph *g;

@@ -71,7 +71,7 @@ void text_clear(struct text *text)
 
 bool text_read_file(struct text *text, const char *path)
 {
-    /* Opening a FIFO or a device waits for its other end unless it is told not to. */
+    /* Opening a FIFO or a device would wait for its other end. */
     int number = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat found;
     if (number < 0 || fstat(number, &found) != 0 || !S_ISREG(found.st_mode)) {

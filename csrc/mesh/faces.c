@@ -118,7 +118,7 @@ unda_status faces_match(struct face_table *table, struct unda_mesh *mesh)
     return UNDA_OK;
 }
 
-/* Where the element of a face lies, along the direction normal. */
+/* On which side of a face its element lies: positive along the normal. */
 static double depth(const struct unda_mesh *mesh, int64_t face, const double *normal)
 {
     int num_vertex = mesh->table->num_vertex;

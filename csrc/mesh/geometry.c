@@ -59,7 +59,7 @@ static void tet_geometry(double x[8][3], double surface, struct cell_geometry *o
     out->quality = 1.5 * out->insphere / tet_circumradius(a, b, c, out->volume);
 }
 
-/* Jacobian columns of the trilinear map at r in [0, 1]^3; vertex v stands at corner[v]. */
+/* Jacobian columns of the trilinear map at r in [0, 1]^3; vertex v is at corner[v]. */
 static void hex_jacobian(double x[8][3], const double r[3], double columns[3][3])
 {
     static const int corner[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
@@ -77,7 +77,7 @@ static void hex_jacobian(double x[8][3], const double r[3], double columns[3][3]
     }
 }
 
-/* The determinant is at most quadratic in each coordinate, so two Gauss points a side give the
+/* The determinant is at most quadratic in each coordinate, so two Gauss points per side give the
  * volume. */
 static void hex_geometry(double x[8][3], double surface, struct cell_geometry *out)
 {

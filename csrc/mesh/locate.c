@@ -48,7 +48,7 @@ static struct box element_box(const struct unda_mesh *mesh, int64_t place)
         const double *x = mesh->vertices + 3 * mesh->sorted[place * num_vertex + v];
         box_add(&box, x, x);
     }
-    for (int i = 0; i < 3; i++) { /* room for points a little outside that count as inside */
+    for (int i = 0; i < 3; i++) { /* tolerance for points slightly outside that count as inside */
         double room = 16 * INSIDE * (box.upper[i] - box.lower[i]) +
                       16 * DBL_EPSILON * fmax(fabs(box.lower[i]), fabs(box.upper[i]));
         box.lower[i] -= room;

@@ -160,7 +160,7 @@ unda_status unda_mesh_get_info(const unda_mesh *mesh, unda_mesh_info *info)
     return UNDA_OK;
 }
 
-/* Where vertex v stands in a list of count vertices. */
+/* Position of vertex v in a list of count vertices. */
 static int position(const int64_t *vertices, int count, int64_t v)
 {
     int at = 0;

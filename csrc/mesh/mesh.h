@@ -34,10 +34,10 @@ struct unda_mesh {
     double *volumes, *quality; /* [num_elem], user order */
     unda_mesh_info info;
     void *locator;      /* built on first use, thread-safe: locate.c */
-    atomic_int holders; /* the user, and each solver on it: the last one that lets go frees it */
+    atomic_int holders; /* reference count: the user and each solver; the last one frees the mesh */
 };
 
-/* Holds the mesh for one more, who lets go with unda_mesh_free. */
+/* Adds a reference, which unda_mesh_free releases. */
 void mesh_hold(const unda_mesh *mesh);
 
 #endif

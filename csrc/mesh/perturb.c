@@ -5,7 +5,7 @@
 
 /* After a perturbation each corner keeps this part of its Jacobian determinant. */
 static const double KEPT_JACOBIAN = 0.1;
-/* Bricks that rounding has made flat cannot be helped; unda_mesh_new refuses them. */
+/* Bricks that rounding has made flat are left as they are; unda_mesh_new refuses them. */
 enum { MAX_ROUND = 64 };
 
 /* A number in [-1, 1) that depends on the seed, the vertex and the axis only: splitmix64 (Steele et

@@ -2,7 +2,7 @@
 #ifndef UNDA_PREFETCH_H
 #define UNDA_PREFETCH_H
 
-/* Into L2; costs no register, and an address that nothing stands at no fault. */
+/* Into L2; needs no register, and an invalid address causes no fault. */
 static __device__ __forceinline__ void prefetch_l2(const void *address)
 {
 #ifdef __CUDACC__
