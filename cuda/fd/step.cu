@@ -83,54 +83,105 @@ DEVICE int row_of(const scalar_args &a, int y, int z, bool &odd)
     return y < a.num[1] + HALF && z < a.num[2] ? (image(a, 1, y, odd) - a.wall[0]) * a.pitch + z : -1;
 }
 
-/* A block's planes. EDGE: whether some of its threads are beyond sides, or some rows images along y.
- * LAYERED: whether some of its nodes are in matched layers. */
-template <bool EDGE, bool LAYERED>
-DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along_z)
-{
-    const int lane = threadIdx.x, row = threadIdx.y, thread = row * 32 + lane;
-    const int z0 = blockIdx.x * TILE_Z, y0 = blockIdx.y * TILE_Y, z = z0 + lane * WIDTH, y = y0 + row;
-    const int begin = blockIdx.z * a.chunk, end = begin + a.chunk < a.num[0] ? begin + a.chunk : a.num[0];
-    const int row_end =
-        z0 + TILE_Z < a.num[2] ? z0 + TILE_Z : a.num[2]; /* of the nodes of this tile's rows */
-    const bool store = !EDGE || (y < a.num[1] && z < a.num[2]);
-    const REAL *p = (const REAL *)a.p;
-    bool own_odd = false;
-    const int own = row_of(a, y, z, own_odd);
-
-    int beside[ROW_JOBS], beside_to[ROW_JOBS]; /* rows beyond the tile: from where in a plane to where here */
-    bool beside_odd[ROW_JOBS];
-    UNROLL for (int job = 0; job < ROW_JOBS; job++) {
-        const int number = job * TILE_Y + row, at = number < HALF ? number : number + TILE_Y;
-        beside_odd[job] = false;
-        beside[job] = number < 2 * HALF ? row_of(a, y0 - HALF + at, z, beside_odd[job]) : -1;
-        beside_to[job] = at * ROW + GHOST + lane * WIDTH;
-    }
-    int tip[END_JOBS], tip_to[END_JOBS]; /* single values at both ends of the rows */
+/* What a tile reads beyond its own nodes in a plane, dealt to the block's threads: whole vectors of the rows
+ * below and above, and single values at both ends of its rows. Places count from a plane's first node and
+ * from the window's; -1: none. */
+struct surroundings {
+    int row[ROW_JOBS], row_to[ROW_JOBS];
+    bool row_odd[ROW_JOBS];
+    int tip[END_JOBS], tip_to[END_JOBS];
     bool tip_odd[END_JOBS];
-    UNROLL for (int job = 0; job < END_JOBS; job++) {
-        const int number = job * THREADS + thread, at = number % (2 * HALF), tip_row = number / (2 * HALF);
-        const int tip_z = at < HALF ? z0 - HALF + at : row_end + at - HALF;
-        tip[job] = -1;
-        tip_odd[job] = false;
-        tip_to[job] = (HALF + tip_row) * ROW + GHOST + tip_z - z0;
-        if (tip_row < TILE_Y && y0 + tip_row < a.num[1])
-            tip[job] = (y0 + tip_row - a.wall[0]) * a.pitch + image(a, 2, tip_z, tip_odd[job]);
+    REAL value[END_JOBS]; /* of the next plane, on its way */
+
+    DEVICE_MEMBER surroundings(const scalar_args &a, int y0, int z0, int row_end)
+    {
+        const int lane = threadIdx.x, thread = threadIdx.y * 32 + lane;
+        UNROLL for (int job = 0; job < ROW_JOBS; job++) {
+            const int number = job * TILE_Y + threadIdx.y, at = number < HALF ? number : number + TILE_Y;
+            row_odd[job] = false;
+            row[job] = number < 2 * HALF ? row_of(a, y0 - HALF + at, z0 + lane * WIDTH, row_odd[job]) : -1;
+            row_to[job] = at * ROW + GHOST + lane * WIDTH;
+        }
+        UNROLL for (int job = 0; job < END_JOBS; job++) {
+            const int number = job * THREADS + thread, at = number % (2 * HALF),
+                      tip_row = number / (2 * HALF);
+            const int tip_z = at < HALF ? z0 - HALF + at : row_end + at - HALF;
+            tip[job] = -1;
+            tip_odd[job] = false;
+            tip_to[job] = (HALF + tip_row) * ROW + GHOST + tip_z - z0;
+            if (tip_row < TILE_Y && y0 + tip_row < a.num[1])
+                tip[job] = (y0 + tip_row - a.wall[0]) * a.pitch + image(a, 2, tip_z, tip_odd[job]);
+        }
     }
-#if DAMP
-    REAL damp_y = store ? ((const REAL *)a.damp[1])[y] : (REAL)1;
-    vec damp_z = {};
-    if (store)
-        damp_z = load((const REAL *)a.damp[2] + z);
-#endif
+    /* Those of a plane: rows to the window, ends to registers. */
+    DEVICE_MEMBER void fetch(const REAL *plane, REAL (*window)[ROW])
+    {
+        UNROLL for (int job = 0; job < ROW_JOBS; job++)
+            if (row[job] >= 0)
+                copy_async((vec *)(window[0] + row_to[job]), (const vec *)(plane + row[job]));
+        copy_commit();
+        UNROLL for (int job = 0; job < END_JOBS; job++)
+            value[job] = tip[job] < 0 ? (REAL)0 : plane[tip[job]];
+    }
+    /* To the window; rows that are images with the other sign change it there. */
+    template <bool EDGE> DEVICE_MEMBER void settle(REAL (*window)[ROW]) const
+    {
+        UNROLL for (int job = 0; job < END_JOBS; job++)
+            if (tip[job] >= 0)
+                window[0][tip_to[job]] = tip_odd[job] ? -value[job] : value[job];
+        copy_wait<0>();
+        if constexpr (EDGE) {
+            UNROLL for (int job = 0; job < ROW_JOBS; job++)
+                if (row[job] >= 0 && row_odd[job])
+                    negate(*(vec *)(window[0] + row_to[job]));
+        }
+    }
+};
 
-#if MATCHED
-    const layers_of_row layers(a, y, row_end, store, along_z + row * TILE_Z);
-#endif
+/* The weighted sum of p at a thread's nodes and their neighbours. queue: planes x - HALF .. x + HALF of these
+ * nodes; mine: the nodes in the window. */
+DEVICE vec differences(const scalar_args &a, const vec *queue, const REAL *mine)
+{
+    vec sum, near[2 * (GHOST / WIDTH) + 1];
+    UNROLL for (int l = 0; l < WIDTH; l++)
+        sum.v[l] = scalar_center(CONSTANT(center), queue[HALF].v[l]);
+    UNROLL for (int m = 1; m <= HALF; m++) {
+        UNROLL for (int l = 0; l < WIDTH; l++)
+            sum.v[l] = scalar_pair(WEIGHT(0, m), queue[HALF - m].v[l], queue[HALF + m].v[l], sum.v[l]);
+    }
+    UNROLL for (int m = 1; m <= HALF; m++) {
+        vec low = load(mine - m * ROW), high = load(mine + m * ROW);
+        UNROLL for (int l = 0; l < WIDTH; l++)
+            sum.v[l] = scalar_pair(WEIGHT(1, m), low.v[l], high.v[l], sum.v[l]);
+    }
+    UNROLL for (int i = 0; i < 2 * (GHOST / WIDTH) + 1; i++)
+        near[i] = load(mine - GHOST + i * WIDTH);
+    UNROLL for (int m = 1; m <= HALF; m++) {
+        UNROLL for (int l = 0; l < WIDTH; l++) {
+            constexpr int W = WIDTH;
+            const int low = GHOST + l - m, high = GHOST + l + m;
+            sum.v[l] =
+                scalar_pair(WEIGHT(2, m), near[low / W].v[low % W], near[high / W].v[high % W], sum.v[l]);
+        }
+    }
+    return sum;
+}
 
-    /* A plane of this thread's row; beyond sides along x its image, which the host looked up: code for it in
-     * the loop cost a seventh of its instructions. */
-    auto plane = [&](int x) {
+/* A thread's WIDTH nodes of each plane. EDGE: whether they may lie beyond sides, or be images along y. */
+template <bool EDGE> struct column {
+    int own; /* place in a plane; -1: nothing needs it */
+    bool own_odd, store;
+    vec front, old, speed; /* p HALF planes ahead, q and c^2 of the plane to come, on their way */
+
+    DEVICE_MEMBER column(const scalar_args &a, int y, int z)
+        : own_odd(false), store(!EDGE || (y < a.num[1] && z < a.num[2])), old{}, speed{}
+    {
+        own = row_of(a, y, z, own_odd);
+    }
+    /* p of a plane; beyond sides along x of its image, which the host looked up: code for that in the loop was
+     * a seventh of its instructions. */
+    DEVICE_MEMBER vec plane(const scalar_args &a, int x) const
+    {
         bool odd = EDGE && own_odd;
         vec found = {};
         if (x < 0 || x >= a.num[0]) {
@@ -139,48 +190,94 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
             x = x < 0 ? -1 - x : x;
         }
         if (!EDGE || own >= 0)
-            found = load(p + x * a.plane + own);
+            found = load((const REAL *)a.p + x * a.plane + own);
         if (odd)
             negate(found);
         return found;
-    };
+    }
+    DEVICE_MEMBER void fetch(const scalar_args &a, int x)
+    {
+        front = plane(a, x + HALF);
+        if (store)
+            old = load((const REAL *)a.q + x * a.plane + own);
+        if (SPLIT == 2 && store)
+            speed = load((const REAL *)a.speed + x * a.plane + own);
+    }
+    /* Into L2. */
+    DEVICE_MEMBER void prefetch(const scalar_args &a, int x) const
+    {
+        if (x + HALF < a.num[0])
+            prefetch_l2((const REAL *)a.p + (x + HALF) * a.plane + own);
+        prefetch_l2((const REAL *)a.q + x * a.plane + own);
+        if (SPLIT == 2)
+            prefetch_l2((const REAL *)a.speed + x * a.plane + own);
+    }
+};
+
+#if SPLIT == 1
+#define SPEED(l) CONSTANT(speed)
+#else
+#define SPEED(l) speed.v[l]
+#endif
+
+#if MATCHED
+/* The level before, less what layers add to the differences. */
+DEVICE vec matched_previous(const scalar_args &a, vec speed, vec added, vec previous)
+{
+    UNROLL for (int l = 0; l < WIDTH; l++)
+        previous.v[l] = SPLIT == 0 ? scalar_previous(added.v[l], previous.v[l])
+                                   : scalar_previous_split(SPEED(l), added.v[l], previous.v[l]);
+    return previous;
+}
+#endif
+
+/* The level after, from the differences. damp: of the nodes (with DAMP). */
+DEVICE vec next_level(const scalar_args &a, vec speed, vec sum, vec center, vec previous, vec damp)
+{
+    UNROLL for (int l = 0; l < WIDTH; l++) {
+        if (SPLIT)
+            sum.v[l] = scalar_split(SPEED(l), sum.v[l], center.v[l]);
+        sum.v[l] = DAMP ? scalar_advance_damped(sum.v[l], previous.v[l], damp.v[l])
+                        : scalar_advance(sum.v[l], previous.v[l]);
+    }
+    return sum;
+}
+
+/* A block's planes. EDGE: whether some of its threads are beyond sides, or some rows images along y.
+ * LAYERED: whether some of its nodes are in matched layers. */
+template <bool EDGE, bool LAYERED>
+DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along_z)
+{
+    const int row = threadIdx.y, z0 = blockIdx.x * TILE_Z, y0 = blockIdx.y * TILE_Y;
+    const int z = z0 + threadIdx.x * WIDTH, y = y0 + row;
+    const int begin = blockIdx.z * a.chunk, end = begin + a.chunk < a.num[0] ? begin + a.chunk : a.num[0];
+    const int row_end = z0 + TILE_Z < a.num[2] ? z0 + TILE_Z : a.num[2]; /* of the tile's rows */
+    column<EDGE> nodes(a, y, z);
+    surroundings around(a, y0, z0, row_end);
+    vec damp = {};
+#if DAMP
+    REAL damp_y = nodes.store ? ((const REAL *)a.damp[1])[y] : (REAL)1;
+    vec damp_z = {};
+    if (nodes.store)
+        damp_z = load((const REAL *)a.damp[2] + z);
+#endif
+#if MATCHED
+    const layers_of_row layers(a, y, row_end, nodes.store, along_z + row * TILE_Z);
+#endif
+
     vec queue[2 * HALF + 1]; /* planes x - HALF .. x + HALF */
     UNROLL for (int i = 0; i < 2 * HALF; i++)
-        queue[i + 1] = plane(begin - HALF + i);
-    /* What the next plane needs: on its way while this one is computed, what comes after it on its way to L2.
-     */
-    vec front, old = {};
-    REAL value[END_JOBS];
-#if SPLIT == 2
-    vec next_speed = {};
-#endif
+        queue[i + 1] = nodes.plane(a, begin - HALF + i);
+    /* What the next plane needs is on its way while this one is computed, what comes after it on its way to L2. */
     auto fetch = [&](int x) {
-        const long long at = x * a.plane;
-        front = plane(x + HALF);
-        if (store)
-            old = load((const REAL *)a.q + at + own);
-#if SPLIT == 2
-        if (store)
-            next_speed = load((const REAL *)a.speed + at + own);
-#endif
-        UNROLL for (int job = 0; job < ROW_JOBS; job++)
-            if (beside[job] >= 0)
-                copy_async((vec *)(window[x & 1][0] + beside_to[job]), (const vec *)(p + at + beside[job]));
-        copy_commit();
-        UNROLL for (int job = 0; job < END_JOBS; job++)
-            value[job] = tip[job] < 0 ? (REAL)0 : p[at + tip[job]];
+        nodes.fetch(a, x);
+        around.fetch((const REAL *)a.p + x * a.plane, window[x & 1]);
 #if MATCHED
         if constexpr (LAYERED)
             layers.prefetch(a, x);
 #endif
-        if (store && x + 1 < end) {
-            if (x + 1 + HALF < a.num[0])
-                prefetch_l2(p + (x + 1 + HALF) * a.plane + own);
-            prefetch_l2((const REAL *)a.q + at + a.plane + own);
-#if SPLIT == 2
-            prefetch_l2((const REAL *)a.speed + at + a.plane + own);
-#endif
-        }
+        if (nodes.store && x + 1 < end)
+            nodes.prefetch(a, x + 1);
     };
     fetch(begin);
 
@@ -188,86 +285,33 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
         REAL(*now)[ROW] = window[x & 1];
         UNROLL for (int i = 0; i < 2 * HALF; i++)
             queue[i] = queue[i + 1];
-        queue[2 * HALF] = front;
-        const vec center = queue[HALF];
-        vec previous = old;
-#if SPLIT == 2
-        const vec speed = next_speed;
-#endif
-        REAL *mine = &now[HALF + row][GHOST + lane * WIDTH];
+        queue[2 * HALF] = nodes.front;
+        const vec center = queue[HALF], speed = nodes.speed;
+        vec previous = nodes.old;
+        REAL *mine = &now[HALF + row][GHOST + threadIdx.x * WIDTH];
         if (!EDGE || z + WIDTH <= a.num[2])
             *(vec *)mine = center;
         else /* images of the last nodes stand behind them */
             for (int l = 0; l < WIDTH; l++)
                 if (z + l < a.num[2])
                     mine[l] = center.v[l];
-        UNROLL for (int job = 0; job < END_JOBS; job++)
-            if (tip[job] >= 0)
-                now[0][tip_to[job]] = tip_odd[job] ? -value[job] : value[job];
-        copy_wait<0>();
-        if constexpr (EDGE) {
-            UNROLL for (int job = 0; job < ROW_JOBS; job++)
-                if (beside[job] >= 0 && beside_odd[job])
-                    negate(*(vec *)(now[0] + beside_to[job]));
-        }
+        around.settle<EDGE>(now);
         __syncthreads(); /* the other window is free as well */
         if (x + 1 < end)
             fetch(x + 1);
 #if MATCHED
-        if constexpr (LAYERED) {
-            const vec added = layers.add(a, x, queue, mine);
-            UNROLL for (int l = 0; l < WIDTH; l++)
-                previous.v[l] =
-#if SPLIT == 0
-                    scalar_previous(added.v[l], previous.v[l]);
-#elif SPLIT == 1
-                    scalar_previous_split(CONSTANT(speed), added.v[l], previous.v[l]);
-#else
-                    scalar_previous_split(speed.v[l], added.v[l], previous.v[l]);
+        if constexpr (LAYERED)
+            previous = matched_previous(a, speed, layers.add(a, x, queue, mine), previous);
 #endif
-        }
-#endif
-
-        vec sum, near[2 * (GHOST / WIDTH) + 1];
-        UNROLL for (int l = 0; l < WIDTH; l++)
-            sum.v[l] = scalar_center(CONSTANT(center), center.v[l]);
-        UNROLL for (int m = 1; m <= HALF; m++) {
-            UNROLL for (int l = 0; l < WIDTH; l++)
-                sum.v[l] = scalar_pair(WEIGHT(0, m), queue[HALF - m].v[l], queue[HALF + m].v[l], sum.v[l]);
-        }
-        UNROLL for (int m = 1; m <= HALF; m++) {
-            vec low = load(mine - m * ROW), high = load(mine + m * ROW);
-            UNROLL for (int l = 0; l < WIDTH; l++)
-                sum.v[l] = scalar_pair(WEIGHT(1, m), low.v[l], high.v[l], sum.v[l]);
-        }
-        UNROLL for (int i = 0; i < 2 * (GHOST / WIDTH) + 1; i++)
-            near[i] = load(mine - GHOST + i * WIDTH);
-        UNROLL for (int m = 1; m <= HALF; m++) {
-            UNROLL for (int l = 0; l < WIDTH; l++) {
-                constexpr int W = WIDTH;
-                const int low = GHOST + l - m, high = GHOST + l + m;
-                sum.v[l] =
-                    scalar_pair(WEIGHT(2, m), near[low / W].v[low % W], near[high / W].v[high % W], sum.v[l]);
-            }
-        }
-        if (!store)
+        const vec sum = differences(a, queue, mine);
+        if (!nodes.store)
             continue;
-#if SPLIT == 1
-        UNROLL for (int l = 0; l < WIDTH; l++)
-            sum.v[l] = scalar_split(CONSTANT(speed), sum.v[l], center.v[l]);
-#elif SPLIT == 2
-        UNROLL for (int l = 0; l < WIDTH; l++)
-            sum.v[l] = scalar_split(speed.v[l], sum.v[l], center.v[l]);
-#endif
 #if DAMP
-        REAL damp_xy = ((const REAL *)a.damp[0])[x] * damp_y;
+        const REAL damp_xy = ((const REAL *)a.damp[0])[x] * damp_y;
         UNROLL for (int l = 0; l < WIDTH; l++)
-            sum.v[l] = scalar_advance_damped(sum.v[l], previous.v[l], damp_xy * damp_z.v[l]);
-#else
-        UNROLL for (int l = 0; l < WIDTH; l++)
-            sum.v[l] = scalar_advance(sum.v[l], previous.v[l]);
+            damp.v[l] = damp_xy * damp_z.v[l];
 #endif
-        *(vec *)((REAL *)a.q + x * a.plane + own) = sum;
+        *(vec *)((REAL *)a.q + x * a.plane + nodes.own) = next_level(a, speed, sum, center, previous, damp);
     }
 }
 
