@@ -48,7 +48,7 @@ SEEN_BY_ONE = {
     "python/unda/method/_options.py": "test_devices",
     "python/unda/method/grid_plane.py": "test_slices",
     "python/unda/method/grid_state.py": "test_fd_set",
-    "python/unda/problem/_gmsh.py": "test_read_mesh",
+    "python/unda/io/_gmsh.py": "test_read_mesh",
     "python/unda/io/_segy.py": "test_model_file",
     "python/unda/io/model_file.py": "test_model_file",
     "python/unda/limits.py": "test_devices",
@@ -335,7 +335,7 @@ MUTATIONS = [
     ("cuda/fd/staggered.cu", "end >= a.num[axis] - a.count[axis][1]", "end > a.num[axis] - a.count[axis][1]"),
     # messages and files
     ("csrc/base/log.c", "first = end - NUM_MESSAGE", "first = first"),
-    ("python/unda/problem/_gmsh.py", "np.abs(np.asarray(group, np.int64))", "np.asarray(group, np.int64)"),
+    ("python/unda/io/_gmsh.py", "np.abs(np.asarray(group, np.int64))", "np.asarray(group, np.int64)"),
     ("python/unda/io/_segy.py", "min(lateral)", "max(lateral)"),
     ("python/unda/io/model_file.py", "except Exception as error", "except ValueError as error"),
     ("python/unda/limits.py", "    if str(error) not in _said:", "    if True:"),

@@ -27,6 +27,7 @@ from .errors import (
     UnstableError,
 )
 from .io.checkpoint import load
+from .io.mesh_file import read_mesh
 from .io.model_file import read_model
 from .io.traces import load_receivers
 from .limits import device_limits, devices
@@ -38,7 +39,7 @@ from .problem.grid import Grid
 from .problem.incident import PlaneWave
 from .problem.layer import CPML, Damping
 from .problem.medium import EPS0, MU0, Acoustic, Elastic, Maxwell
-from .problem.mesh import Mesh, box_mesh, read_mesh
+from .problem.mesh import Mesh, box_mesh
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
 from .problem.timefunction import gaussian, ricker, sampled, smooth_bump
 from .sweep import sweep

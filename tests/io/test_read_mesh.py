@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from unda.errors import ArgumentError, MeshError
-from unda.problem.mesh import box_mesh, read_mesh
+from unda.io.mesh_file import read_mesh
+from unda.problem.mesh import box_mesh
 
 MESHES = Path(__file__).resolve().parents[1] / "meshes"
 KINDS = ["tiny_22_ascii", "tiny_22_binary", "tiny_41_ascii", "tiny_41_binary"]
@@ -257,9 +258,9 @@ def test_a_number_replaced_gives_a_mesh_or_a_mesh_error(tmp_path, kind, number, 
 
 
 def test_meshio_is_loaded_only_when_a_file_is_read():
-    code = "import sys, unda.problem.mesh; assert 'meshio' not in sys.modules"
+    code = "import sys, unda.io.mesh_file; assert 'meshio' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
-    code = f"import sys, unda.problem.mesh as m; m.read_mesh({str(MESHES / 'tiny_22_ascii.msh')!r})"
+    code = f"import sys, unda.io.mesh_file as m; m.read_mesh({str(MESHES / 'tiny_22_ascii.msh')!r})"
     code += "; assert 'meshio' in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 

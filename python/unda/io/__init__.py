@@ -1,1 +1,1 @@
-"""Files: checkpoints, models, files for ParaView, pictures and movies."""
+"""Files: checkpoints, meshes, models, files for ParaView, pictures and movies."""

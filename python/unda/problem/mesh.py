@@ -1,16 +1,14 @@
-"""Meshes: boxes, files, arrays.
+"""Meshes: boxes and arrays.
 
 A `Mesh` holds a connected, checked mesh of the C library and hands out its arrays in the user's
-numbering. Not here: parsing files (``_gmsh.py``) and connecting cells (``csrc/mesh``).
+numbering. Not here: files (``io/mesh_file.py``) and connecting cells (``csrc/mesh``).
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,6 @@ from numpy.typing import ArrayLike
 from .. import _core
 from .._core import lib
 from ..errors import ArgumentError, MeshError
-from . import _gmsh
 from ._mesh_arguments import (
     boundary_arrays,
     cells_array,
@@ -28,7 +25,7 @@ from ._mesh_arguments import (
     with_names,
 )
 
-__all__ = ["Mesh", "box_mesh", "read_mesh"]
+__all__ = ["Mesh", "box_mesh"]
 
 _SHAPES = {"tet": 0, "hex": 1}
 _SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
@@ -436,63 +433,4 @@ def box_mesh(
         "made_by": "box_mesh", "lower": list(box.lower), "upper": list(box.upper), "cells": list(box.cells),
         "shape": shape, "periodic": [bool(flag) for flag in flags], "perturb": box.perturb, "seed": box.seed,
     }  # fmt: skip
-    return mesh
-
-
-def read_mesh(
-    path: str | os.PathLike[str],
-    *,
-    linearize: bool = False,
-    fix_orientation: bool = False,
-    periodic: Iterable[tuple[str, str]] | None = None,
-) -> Mesh:
-    """Read a Gmsh mesh (.msh 2.2 or 4.1, ASCII or binary).
-
-    Physical volumes become tags, physical surfaces boundaries, by their names (or numbers). Faces
-    of physical surfaces inside the mesh are ignored, and logged. Without physical surfaces, all
-    outer faces are one boundary named "boundary". Nodes that no tetrahedron uses are dropped.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-    linearize : bool, optional
-        Use the corners of curved cells instead of refusing them.
-    fix_orientation : bool, optional
-        Renumber inverted cells instead of refusing them.
-    periodic : sequence of (str, str), optional
-        Pairs of boundaries that a translation maps onto each other.
-
-    Returns
-    -------
-    Mesh
-        Coordinates in the unit of the file, which should be m.
-
-    Raises
-    ------
-    FileNotFoundError
-        No such file.
-    MeshError
-        The file is damaged, has other cells than tetrahedra, or is not a valid mesh.
-
-    Examples
-    --------
-    >>> import unda
-    >>> mesh = unda.read_mesh("tests/meshes/two_layers.msh")
-    >>> mesh.tag_names
-    {'lower': 1, 'upper': 2}
-    """
-    if not isinstance(path, (str, os.PathLike)):
-        raise ArgumentError(f"path is {path!r}, expected a file name")
-    file = _gmsh.read_gmsh(Path(path), linearize=bool(linearize))
-    mesh = Mesh(
-        file.vertices,
-        file.cells,
-        tags=file.tags,
-        boundaries=file.boundaries,
-        periodic=periodic,
-        tag_names=file.tag_names,
-        fix_orientation=fix_orientation,
-    )
-    mesh.origin = {"made_by": "read_mesh", "path": os.fspath(path)}
     return mesh

@@ -1,7 +1,7 @@
 """Gmsh files (.msh 2.2 and 4.1, ASCII and binary) as arrays: a wrapper around meshio's reader.
 
 Turns every failure of that reader into `MeshError`, and bounds what a damaged file can make it
-allocate. Not here: connecting the mesh and checking its geometry (C, by way of ``mesh.py``).
+allocate. Not here: connecting the mesh and checking its geometry (C, by way of ``problem/mesh.py``).
 """
 
 from __future__ import annotations

@@ -1,0 +1,75 @@
+"""Meshes from Gmsh files.
+
+Not here: the sections of these files (_gmsh.py). Next: mesh.py.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..errors import ArgumentError
+from ..problem.mesh import Mesh
+from ._gmsh import read_gmsh
+
+__all__ = ["read_mesh"]
+
+
+def read_mesh(
+    path: str | os.PathLike[str],
+    *,
+    linearize: bool = False,
+    fix_orientation: bool = False,
+    periodic: Iterable[tuple[str, str]] | None = None,
+) -> Mesh:
+    """Read a Gmsh mesh (.msh 2.2 or 4.1, ASCII or binary).
+
+    Physical volumes become tags, physical surfaces boundaries, by their names (or numbers). Faces
+    of physical surfaces inside the mesh are ignored, and logged. Without physical surfaces, all
+    outer faces are one boundary named "boundary". Nodes that no tetrahedron uses are dropped.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    linearize : bool, optional
+        Use the corners of curved cells instead of refusing them.
+    fix_orientation : bool, optional
+        Renumber inverted cells instead of refusing them.
+    periodic : sequence of (str, str), optional
+        Pairs of boundaries that a translation maps onto each other.
+
+    Returns
+    -------
+    Mesh
+        Coordinates in the unit of the file, which should be m.
+
+    Raises
+    ------
+    FileNotFoundError
+        No such file.
+    MeshError
+        The file is damaged, has other cells than tetrahedra, or is not a valid mesh.
+
+    Examples
+    --------
+    >>> import unda
+    >>> mesh = unda.read_mesh("tests/meshes/two_layers.msh")
+    >>> mesh.tag_names
+    {'lower': 1, 'upper': 2}
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise ArgumentError(f"path is {path!r}, expected a file name")
+    file = read_gmsh(Path(path), linearize=bool(linearize))
+    mesh = Mesh(
+        file.vertices,
+        file.cells,
+        tags=file.tags,
+        boundaries=file.boundaries,
+        periodic=periodic,
+        tag_names=file.tag_names,
+        fix_orientation=fix_orientation,
+    )
+    mesh.origin = {"made_by": "read_mesh", "path": os.fspath(path)}
+    return mesh
