@@ -227,6 +227,9 @@ MUTATIONS = [
     ("cuda/fd/step.cu", "image(a, 2, tip_z, tip_odd[job])", "tip_z"),
     ("cuda/fd/step.cu", "now)[ROW] = window[x & 1]", "now)[ROW] = window[0]"),
     ("cuda/fd/step.cu", "x < 0 || x >= a.num[0]", "x < 0 || x > a.num[0]"),
+    ("cuda/fd/step.cu", "odd ^= x < 0;", "odd ^= false;"),
+    ("csrc/fd/scalar_cuda.c", "sign < 0 ? -1 - place : place", "place"),
+    ("csrc/fd/scalar_cuda.c", "fd_image(axis, x, &sign)", "fd_image(axis, x + (x < 0), &sign)"),
     ("cuda/fd/points.cu", "k < a.first[i + 1]", "k < a.first[i] + 1"),
     # windows
     ("csrc/fd/streamed.c", "return 2 * w->slab + w->reach", "return w->reach"),
