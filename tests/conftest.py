@@ -20,15 +20,20 @@ def pytest_addoption(parser):
     parser.addoption("--require-gpu", action="store_true", help="a missing CUDA device is a failure")
 
 
+def is_marked(item, name):
+    """Not by keywords, which name folders as well: there is one called gpu."""
+    return item.get_closest_marker(name) is not None
+
+
 def pytest_collection_modifyitems(config, items):
-    marked = [item for item in items if "gpu" in item.keywords]
+    marked = [item for item in items if is_marked(item, "gpu")]
     if marked and not config.getoption("--require-gpu") and not cuda_device.is_real():
         for item in marked:
             item.add_marker(pytest.mark.skip(reason="there is no CUDA device"))
     for item in items:
-        if {"slow", "gpu"} & set(item.keywords):  # their runs are not looked at in this respect
+        if is_marked(item, "slow") or is_marked(item, "gpu"):  # their runs are not looked at in this respect
             item.add_marker(pytest.mark.filterwarnings("default::unda.AccuracyWarning"), append=False)
-        if "slow" in item.keywords and not config.getoption("--slow"):
+        if is_marked(item, "slow") and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="slow: runs with --slow"))
 
 
@@ -50,7 +55,7 @@ def pytest_runtest_call(item):
 def pytest_runtest_makereport(item, call):
     report = yield
     used = getattr(item, "used_seconds", 0.0)
-    if call.when == "call" and used > LIMIT_SECONDS and report.passed and "slow" not in item.keywords:
+    if call.when == "call" and used > LIMIT_SECONDS and report.passed and not is_marked(item, "slow"):
         report.outcome = "failed"
         report.longrepr = f"took {used:.1f} s of processors, a default test has {LIMIT_SECONDS:.0f} s"
     return report
