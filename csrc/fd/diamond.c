@@ -2,6 +2,7 @@
  * Not here: choice of the tile (diamond_plan.c), sources and receivers (diamond_points.c), the kernel
  * (cuda/fd/diamond.cu). */
 #include "diamond.h"
+#include "streamed.h"
 
 #include <stdio.h>
 
@@ -35,7 +36,7 @@ static void defines(const unda_solver *s, const struct diamond_tile *tile, int64
         options[i] = text[i];
 }
 
-unda_status diamond_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
+static unda_status compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
 {
     struct diamond_tile tile;
     char text[NUM_OPTION][OPTION_BYTES];
@@ -65,9 +66,12 @@ static int64_t mailbox_bytes(const unda_solver *s, const struct diamond *d)
     return d->tile.num_zb > 1 ? diamond_sms(s, d) * 4 * words * 8 : 0;
 }
 
-unda_status diamond_create(unda_solver *s, struct diamond *d)
+/* Kernel step takes what is left of a call. */
+static unda_status create(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
+    struct diamond *d = &t->diamond;
+    TRY(scalar_step.create(s));
     char text[NUM_OPTION][OPTION_BYTES];
     const char *options[NUM_OPTION];
     double begin = clock_seconds();
@@ -94,14 +98,50 @@ unda_status diamond_create(unda_solver *s, struct diamond *d)
     return mailbox_bytes(s, d) ? gpu_alloc(t->base.gpu, &d->mailbox, mailbox_bytes(s, d), "towers") : UNDA_OK;
 }
 
-void diamond_free(unda_solver *s, struct diamond *d)
+static void destroy(unda_solver *s)
 {
+    struct diamond *d = &scalar_cuda(s)->diamond;
     diamond_free_lists(s, d);
     gpu_free(fd_cuda(s)->gpu, d->mailbox);
     gpu_free(fd_cuda(s)->gpu, d->progress);
     gpu_free(fd_cuda(s)->gpu, d->due);
     array_free(d->due_host);
     gpu_module_free(d->module);
+    scalar_step.destroy(s);
+}
+
+static const char *refusal(const unda_solver *s, struct scalar_cuda *t)
+{
+    return diamond_choose(s, &t->diamond.tile);
+}
+
+static bool pays(const unda_solver *s, const struct scalar_cuda *t)
+{
+    return diamond_pays(s, &t->diamond.tile);
+}
+
+static void margin(const unda_solver *s, struct scalar_cuda *t)
+{
+    diamond_padding(s, &t->diamond.tile, &t->pad_x, &t->pad_y);
+    t->pad_z = fd_tables(s)->half + 1;
+    t->streamed.reach = diamond_reach(&t->diamond.tile);
+}
+
+static void describe(const unda_solver *s, unda_solver_info *info)
+{
+    const struct diamond *d = &scalar_cuda(s)->diamond;
+    const struct diamond_tile *tile = &d->tile;
+    info->spill_bytes = d->kernel.spill_bytes;
+    kernel_describe_part(info, "dts", tile->dts);
+    kernel_describe_part(info, "step", tile->step);
+    kernel_describe_part(info, "levels", tile->levels);
+    kernel_describe_part(info, "fewest", tile->fewest);
+    kernel_describe_part(info, "zb", tile->zb);
+    kernel_describe_part(info, "old", 1 + tile->old);
+    kernel_describe_part(info, "unroll", tile->unroll);
+    kernel_describe_part(info, "chunk", tile->chunk);
+    kernel_describe_part(info, "variable", tile->variable);
+    kernel_describe_part(info, "sms", diamond_sms(s, d));
 }
 
 /* ---- launches ---- */
@@ -154,9 +194,10 @@ static struct diamond_args arguments(const unda_solver *s, const struct diamond 
 }
 
 /* Lists of sources and recorded cells, and which tiles have any, when these changed. */
-static unda_status update_lists(unda_solver *s, struct diamond *d)
+static unda_status update_lists(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
+    struct diamond *d = &t->diamond;
     int64_t width = d->tile.step * d->tile.dts, rows = 2 * diamond_rows(s, &d->tile) + 1;
     int64_t columns = fd_tables(s)->axis[1].total + 2 * width;
     if (d->version == s->point_version)
@@ -174,18 +215,14 @@ static unda_status update_lists(unda_solver *s, struct diamond *d)
     return UNDA_OK;
 }
 
-unda_status diamond_reserve(unda_solver *s, struct diamond *d)
-{
-    return update_lists(s, d);
-}
-
 /* Stages [first, end) of `levels` steps at once, from step `time` of the call that began at step `begin`;
  * those before are done. */
-unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t begin, int64_t levels,
-                        int64_t first, int64_t end)
+static unda_status launch(unda_solver *s, int64_t time, int64_t begin, int64_t levels, int64_t first,
+                          int64_t end)
 {
     struct scalar_cuda *t = scalar_cuda(s);
-    TRY(update_lists(s, d));
+    struct diamond *d = &t->diamond;
+    TRY(update_lists(s));
     struct diamond_args a = arguments(s, d);
     int64_t rows = diamond_rows(s, &d->tile), parts = d->tile.num_zb * rows * (end - first);
     int64_t most = diamond_sms(s, d);
@@ -205,3 +242,77 @@ unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t
         {parts < most ? parts : most, 1, 1}, {(d->tile.zb + 31) / 32 * 32, 1, 1}, d->tile.shared_bytes};
     return gpu_launch(&d->kernel, t->base.stream, &shape, &a, sizeof a);
 }
+
+/* Many steps at once, and what is left one by one if a launch is not worth it. */
+static unda_status run(unda_solver *s, int64_t begin, int64_t num_step)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    const struct diamond_tile *tile = &t->diamond.tile;
+    for (int64_t done = 0; done < num_step;) {
+        int64_t left = num_step - done, levels = left < tile->levels ? left : tile->levels;
+        if (left < tile->fewest)
+            return scalar_step.run(s, begin, left);
+        TRY(launch(s, done, begin, levels, 0, diamond_stages(s, tile, levels)));
+        if (levels % 2)
+            scalar_cuda_swap(t);
+        done += levels;
+        s->step += levels;
+    }
+    return UNDA_OK;
+}
+
+static unda_status run_window(unda_solver *s, const struct streamed_pass *pass, int64_t window)
+{
+    const struct scalar_cuda *t = scalar_cuda(s);
+    const struct diamond_tile *tile = &t->diamond.tile;
+    int64_t stages = t->streamed.slab / diamond_reach(tile), first = window * stages;
+    int64_t all = diamond_stages(s, tile, pass->levels);
+    if (pass->levels < tile->fewest)
+        return scalar_step.window(s, pass, window);
+    return launch(s, pass->time, pass->begin, pass->levels, first,
+                  first + stages < all ? first + stages : all);
+}
+
+static unda_status queue(unda_solver *s, int which)
+{
+    const struct diamond_tile *tile = &scalar_cuda(s)->diamond.tile;
+    (void)which;
+    return launch(s, 0, s->step, tile->levels, 0, diamond_stages(s, tile, tile->levels));
+}
+
+/* Sources and receivers are the kernel's. */
+static unda_status profile(unda_solver *s, struct fd_cuda_profile *what)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    TRY(solver_reserve(s, t->diamond.tile.levels));
+    fd_cuda_add_memory(what, t->base.array[0], scalar_cuda_level_bytes(s, t));
+    fd_cuda_add_part(what, (struct fd_cuda_part){"fd_diamond", queue, 0, 1, 1.0 / t->diamond.tile.levels});
+    return UNDA_OK;
+}
+
+const struct scalar_kernel scalar_diamond = {
+    .base = {"diamond",
+             12,
+             {{"rows", 1, 16, UNDA_TUNED_NOT},
+              {"planes", 1, INT32_MAX, UNDA_TUNED_NOT}, /* of the steps that kernel step takes */
+              {"dts", 2, 64, UNDA_TUNED_NOT},
+              {"step", 1, MAX_DIAMOND_HALF, UNDA_TUNED_NOT},
+              {"levels", 1, MOST_GIVEN, UNDA_TUNED_NOT},
+              {"fewest", 1, INT32_MAX, UNDA_TUNED_NOT},
+              {"zb", 1, 1024, UNDA_TUNED_NOT},
+              {"old", 1, 2, UNDA_TUNED_NOT},
+              {"unroll", 1, 2, UNDA_TUNED_NOT},
+              {"chunk", 1, 1024, UNDA_TUNED_NOT},
+              {"variable", 1, 2, UNDA_TUNED_NOT},
+              {"sms", 1, INT32_MAX, UNDA_TUNED_NOT}}},
+    .refusal = refusal,
+    .pays = pays,
+    .margin = margin,
+    .create = create,
+    .destroy = destroy,
+    .reserve = update_lists,
+    .run = run,
+    .window = run_window,
+    .describe = describe,
+    .profile = profile,
+    .compile = compile_only};

@@ -7,6 +7,8 @@
 #include "fd/diamond_args.h"
 #include "scalar_cuda.h"
 
+enum { MAX_DIAMOND_HALF = 4 }; /* of the order */
+
 /* diamond_plan.c */
 /* Why the kernel cannot run a problem, or NULL and its tile. */
 const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile);
@@ -17,9 +19,6 @@ int64_t diamond_reach(const struct diamond_tile *tile);
 int64_t diamond_rows(const unda_solver *s, const struct diamond_tile *tile);
 int64_t diamond_stages(const unda_solver *s, const struct diamond_tile *tile, int64_t levels);
 int diamond_sms(const unda_solver *s, const struct diamond *d);
-extern const struct kernel diamond_kernel;
-/* Its parts; levels: of a launch, or of a pass of the window. */
-void diamond_describe(const unda_solver *s, const struct diamond *d, int64_t levels, unda_solver_info *info);
 
 /* diamond_points.c */
 unda_status diamond_list_sources(unda_solver *s, struct diamond *d);
@@ -27,13 +26,5 @@ unda_status diamond_list_cells(unda_solver *s, struct diamond *d);
 /* Where samples of the next launch go, whose levels are counted from s->step; the call began at `begin`. */
 unda_status diamond_upload_samples(unda_solver *s, struct diamond *d, int64_t begin, int64_t levels);
 void diamond_free_lists(unda_solver *s, struct diamond *d);
-
-/* diamond.c */
-unda_status diamond_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
-unda_status diamond_create(unda_solver *s, struct diamond *d);
-void diamond_free(unda_solver *s, struct diamond *d);
-unda_status diamond_reserve(unda_solver *s, struct diamond *d);
-unda_status diamond_run(unda_solver *s, struct diamond *d, int64_t time, int64_t begin, int64_t levels,
-                        int64_t first, int64_t end);
 
 #endif

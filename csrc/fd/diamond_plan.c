@@ -19,7 +19,7 @@ static const struct diamond_tile tiles[3][4] = {{{7, 1, 224, 1, 2, 14, 0, 0, 0, 
                                                  {2, 2, 160, 0, 1, 6, 1, 0, 0, 0, 0},
                                                  {2, 3, 96, 0, 1, 6, 1, 0, 0, 0, 0},
                                                  {2, 2, 128, 0, 1, 6, 1, 0, 0, 0, 0}}};
-enum { MAX_DIAMOND_HALF = 4, MAX_NUM_ZB = 64, LEAST_CUT = 33, NUM_LEVEL = 512 };
+enum { MAX_NUM_ZB = 64, LEAST_CUT = 33, NUM_LEVEL = 512 };
 
 /* Steps, by half the order, from which on a launch takes less time than the steps one by one: the towers of
  * few levels are as many and wait for each other as often. On an H200, 1.6e9 cells, 8 and 64 levels: order 2,
@@ -80,37 +80,6 @@ static struct diamond_tile in_table(const unda_solver *s)
         tile.unroll = 1; /* two copies of the code for layers are more than the instruction cache holds */
     tile.levels = NUM_LEVEL;
     return tile;
-}
-
-const struct kernel diamond_kernel = {
-    "diamond",
-    12,
-    {{"rows", 1, 16, UNDA_TUNED_NOT},
-     {"planes", 1, INT32_MAX, UNDA_TUNED_NOT}, /* of the steps that kernel step takes */
-     {"dts", 2, 64, UNDA_TUNED_NOT},
-     {"step", 1, MAX_DIAMOND_HALF, UNDA_TUNED_NOT},
-     {"levels", 1, MOST_GIVEN, UNDA_TUNED_NOT},
-     {"fewest", 1, INT32_MAX, UNDA_TUNED_NOT},
-     {"zb", 1, 1024, UNDA_TUNED_NOT},
-     {"old", 1, 2, UNDA_TUNED_NOT},
-     {"unroll", 1, 2, UNDA_TUNED_NOT},
-     {"chunk", 1, 1024, UNDA_TUNED_NOT},
-     {"variable", 1, 2, UNDA_TUNED_NOT},
-     {"sms", 1, INT32_MAX, UNDA_TUNED_NOT}}};
-
-void diamond_describe(const unda_solver *s, const struct diamond *d, int64_t levels, unda_solver_info *info)
-{
-    const struct diamond_tile *tile = &d->tile;
-    kernel_describe_part(info, "dts", tile->dts);
-    kernel_describe_part(info, "step", tile->step);
-    kernel_describe_part(info, "levels", levels);
-    kernel_describe_part(info, "fewest", tile->fewest);
-    kernel_describe_part(info, "zb", tile->zb);
-    kernel_describe_part(info, "old", 1 + tile->old);
-    kernel_describe_part(info, "unroll", tile->unroll);
-    kernel_describe_part(info, "chunk", tile->chunk);
-    kernel_describe_part(info, "variable", tile->variable);
-    kernel_describe_part(info, "sms", diamond_sms(s, d));
 }
 
 static const char *fix(const unda_solver *s, struct diamond_tile *tile)

@@ -1,9 +1,12 @@
 /* scalar_cuda.h: shared by the files of the CUDA engine of the scalar scheme.
- * Next: scalar_cuda.c (steps), diamond.c (many steps at once), streamed.c (large grids), cuda/fd (the
- * kernels). */
+ * The engine has a table of kernels (step, diamond) and a table of storages (on the device, streamed): any
+ * kernel runs on any storage.
+ * Next: scalar_cuda.c (set-up, state), scalar_cuda_step.c (kernel step), diamond.c (many steps at once),
+ * streamed.c (large grids), scalar_cuda_layers.c, cuda/fd (the kernels). */
 #ifndef UNDA_SCALAR_CUDA_H
 #define UNDA_SCALAR_CUDA_H
 
+#include "../solver/kernel.h"
 #include "fd_cuda.h"
 
 enum { MOST_GIVEN = 65535 }; /* steps of a launch or a pass */
@@ -40,21 +43,79 @@ struct streamed {
     const char *why_not; /* refused although the state does not fit */
 };
 
+struct scalar_cuda;
+struct streamed_pass;
+
+/* A kernel: how the state is advanced. */
+struct scalar_kernel {
+    struct kernel base; /* first: an entry of fd_engine's list is one of these */
+    /* Why it cannot run the problem, or NULL; then its tile is chosen. NULL: it runs all. */
+    const char *(*refusal)(const unda_solver *s, struct scalar_cuda *t);
+    /* Whether "auto" takes it; asked of kernels that can run. NULL: yes. */
+    bool (*pays)(const unda_solver *s, const struct scalar_cuda *t);
+    void (*margin)(const unda_solver *s, struct scalar_cuda *t); /* sets pads; NULL: none */
+    unda_status (*create)(unda_solver *s);
+    void (*destroy)(unda_solver *s);
+    unda_status (*reserve)(unda_solver *s); /* NULL: nothing beyond what all need */
+    /* Steps of the whole grid, of a call that began at step `begin`. */
+    unda_status (*run)(unda_solver *s, int64_t begin, int64_t num_step);
+    /* The steps of a pass in one window (streamed.h). */
+    unda_status (*window)(unda_solver *s, const struct streamed_pass *pass, int64_t window);
+    void (*describe)(const unda_solver *s, unda_solver_info *info);
+    unda_status (*profile)(unda_solver *s, struct fd_cuda_profile *what); /* adds its parts */
+    unda_status (*compile)(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
+};
+extern const struct scalar_kernel scalar_step, scalar_diamond;
+
+/* Where the state lies. */
+struct scalar_storage {
+    int64_t (*host_bytes)(const unda_solver *s, const struct scalar_cuda *t);
+    unda_status (*create)(unda_solver *s); /* after the engine's arrays; NULL: nothing else */
+    void (*destroy)(unda_solver *s);       /* before them; NULL */
+    unda_status (*box)(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in);
+    unda_status (*gather)(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);
+    unda_status (*find_bad)(unda_solver *s, int64_t *index);
+    unda_status (*clear)(unda_solver *s, int array);
+    unda_status (*run)(unda_solver *s, int64_t begin, int64_t num_step);
+    unda_status (*half_step)(unda_solver *s); /* from p and 0 in the level one step back */
+};
+extern const struct scalar_storage scalar_resident, scalar_streamed;
+
 struct scalar_cuda {
     struct fd_cuda base; /* array [0] now, [1] one step back: the next one goes there */
+    const struct scalar_kernel *kernel;
+    const struct scalar_storage *storage;
     struct gpu_module *step_module;
     struct gpu_kernel step, step_layers;
-    int64_t pad_x, pad_y; /* nodes beside the grid */
+    int64_t pad_x, pad_y, pad_z; /* nodes beside the grid; along z on one side */
     int tile_y, chunk;
     gpu_ptr damp_memory[3], damp[3]; /* damp: at node 0 */
     gpu_ptr memory, table;           /* of matched layers along x, y, z: struct scalar_matched */
-    bool many;                       /* kernel diamond */
     struct diamond diamond;
     struct streamed streamed;
 };
 
+/* scalar_cuda.c */
+int64_t scalar_cuda_level_bytes(const unda_solver *s, const struct scalar_cuda *t);
+void scalar_cuda_swap(struct scalar_cuda *t); /* the levels on the device */
+
+/* scalar_cuda_step.c: one step of rows [first, end) of y, on the device; no sources, no swap. */
+unda_status scalar_step_launch(unda_solver *s, int64_t first, int64_t end);
+
+/* scalar_cuda_layers.c */
+/* Damping factors beside the grid, at either end. */
+int64_t scalar_cuda_damp_margin(const struct scalar_cuda *t);
+unda_status scalar_cuda_set_damping(unda_solver *s, bool on); /* g of the layers, or 1 everywhere */
+/* Words of the memory variables and of the tables of matched layers along the axes before `axis`; 3: of all. */
+int64_t scalar_cuda_memory_words(const unda_solver *s, const struct scalar_cuda *t, int axis);
+int64_t scalar_cuda_table_words(const struct fd *fd, int axis);
+unda_status scalar_cuda_upload_matched(unda_solver *s);
+unda_status scalar_cuda_clear_memory(unda_solver *s);
 /* The arguments of matched layers along x, y, z. */
 void scalar_cuda_matched(const unda_solver *s, struct scalar_matched matched[3]);
+/* Of struct fd_engine. */
+unda_status scalar_cuda_slab(unda_solver *s, int number, int64_t first, int64_t count, void *out,
+                             const void *in);
 
 static inline struct scalar_cuda *scalar_cuda(const unda_solver *s)
 {

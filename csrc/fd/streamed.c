@@ -12,128 +12,14 @@
  * are copied out, on streams of their own; then all three synchronise. The device holds `rows` rows from
  * `low` on; if the next slab is below, rows still needed move up within the arrays.
  *
- * Not here: computing a window (scalar_cuda.c, diamond.c). */
+ * Not here: the size of the window (streamed_plan.c), computing it (scalar_cuda_step.c, diamond.c). */
 #include "streamed.h"
 
 #include "../base/parallel.h"
-#include "diamond.h"
 #include "fd_cpu.h"
 
 #include <string.h>
 #include <unistd.h>
-
-static int num_array(const unda_solver *s)
-{
-    return fd_tables(s)->uniform ? 2 : 3;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* ---- the plan ---- */
-
-enum { MOST_LEVELS = 256 };
-
-/* Rows beyond those that are done which are read (2 M), or go meanwhile. */
-static int64_t rows_above(const struct fd *fd, const struct streamed *w)
-{
-    return most(2 * fd->half, w->slab);
-}
-
-/* Rows for one window: its own slab and the next, what they lean over, and those above. */
-static int64_t rows_of_window(const struct fd *fd, const struct streamed *w)
-{
-    return 2 * w->slab + w->reach + fd->half * w->levels + rows_above(fd, w);
-}
-
-static const char *refusal(const unda_solver *s, const struct scalar_cuda *t)
-{
-    const struct fd_axis *y = &fd_tables(s)->axis[1];
-    if (y->total == 1)
-        return "y, along which it passes, has one node";
-    if (y->side[0] == SIDE_PERIODIC)
-        return "y, along which it passes, is periodic";
-    if (t->base.pitch * (y->total + 2 * t->pad_y) * s->real_bytes > INT32_MAX)
-        return "a plane of y and z has 2^31 bytes or more";
-    return NULL;
-}
-
-/* Bytes that a window may take: an eighth is left for sources and receivers. INT64_MAX / 2: no device. */
-static int64_t free_bytes(const unda_solver *s)
-{
-    unda_device_info info = {.size_bytes = sizeof info};
-    return unda_device_get_info(s->options.device, &info) == UNDA_OK ? info.free_bytes : INT64_MAX / 2;
-}
-
-/* Fewer rows than there is room for, so that a little more or less makes no other kernel: its strides are
- * constants. */
-static int64_t rounded(int64_t rows)
-{
-    int64_t unit = 1;
-    while (unit * 32 < rows)
-        unit *= 2;
-    return rows / unit * unit;
-}
-
-/* The more levels, the less is moved for each. Some rows more than a window needs, so that it advances a good
- * way before they have to move up: as many as the levels lean over. */
-static unda_status fill_plan(const unda_solver *s, struct scalar_cuda *t, int64_t room, int64_t all)
-{
-    struct streamed *w = &t->streamed;
-    int64_t half = fd_tables(s)->half, unit = w->reach > 0 ? w->reach : 1,
-            given = kernel_part(&s->options, "levels");
-    bool chosen = fd_tables(s)->window < 0;
-    room = room >= all ? all : chosen ? rounded(room) : room;
-    w->slab = chosen ? most(room / 16 / unit, 1) * unit
-                     : (least(fd_tables(s)->window, fd_tables(s)->axis[1].total) + unit - 1) / unit * unit;
-    w->levels = given ? given : MOST_LEVELS;
-    if (room < all) {
-        int64_t fit = (room - w->reach - 4 * w->slab) / half - 2;
-        if (room < 0 || fit < 1)
-            FAIL(UNDA_ERR_DEVICE_MEMORY,
-                 "a window with slabs of %lld rows takes %lld rows at least, %lld fit on device %d",
-                 (long long)w->slab, (long long)(4 * w->slab + w->reach + 3 * half), (long long)most(room, 0),
-                 s->options.device);
-        w->levels = least(w->levels, chosen && !given ? least(fit, most(room / (2 * half), 1)) : fit);
-    }
-    w->rows = chosen ? room : least(room, rows_of_window(fd_tables(s), w) + most(w->slab, half * w->levels));
-    return UNDA_OK;
-}
-
-unda_status streamed_choose(unda_solver *s, struct scalar_cuda *t, int64_t other_bytes)
-{
-    int64_t all = fd_tables(s)->axis[1].total + 2 * t->pad_y;
-    int64_t bytes =
-        num_array(s) * (fd_tables(s)->axis[0].total + 2 * t->pad_x) * t->base.pitch * s->real_bytes;
-    if (fd_tables(s)->window == 0)
-        return UNDA_OK;
-    int64_t free = free_bytes(s);
-    if (fd_tables(s)->window < 0 && other_bytes + all * bytes <= free)
-        return UNDA_OK;
-    const char *why = refusal(s, t);
-    t->streamed.why_not = why;
-    if (why && fd_tables(s)->window < 0)
-        return UNDA_OK;
-    if (why)
-        FAIL(UNDA_ERR_ARG, "window is %d, expected 0: %s", fd_tables(s)->window, why);
-    t->streamed.reach = t->many ? diamond_reach(&t->diamond.tile) : 0;
-    TRY(fill_plan(s, t, (free / 8 * 7 - other_bytes) / bytes, all));
-    t->base.plane = t->base.pitch * t->streamed.rows;
-    t->base.origin = t->pad_x * t->base.plane;
-    t->base.by_row = true;
-    if (t->many) {
-        t->diamond.tile.levels = (int)t->streamed.levels;
-        t->diamond.tile.fewest = (int)least(t->diamond.tile.fewest, t->streamed.levels);
-    }
-    return UNDA_OK;
-}
 
 /* ---- the state on the host ---- */
 
@@ -142,9 +28,9 @@ static int64_t host_plane(const unda_solver *s, const struct scalar_cuda *t)
     return fd_tables(s)->axis[1].total * t->base.pitch * s->real_bytes;
 }
 
-int64_t streamed_host_bytes(const unda_solver *s, const struct scalar_cuda *t)
+static int64_t host_bytes(const unda_solver *s, const struct scalar_cuda *t)
 {
-    return num_array(s) * fd_tables(s)->axis[0].total * host_plane(s, t);
+    return streamed_arrays(s) * fd_tables(s)->axis[0].total * host_plane(s, t);
 }
 
 static int number_of(int array)
@@ -159,16 +45,17 @@ static char *host_row(const unda_solver *s, int array, int64_t x, int64_t y)
            y * t->base.pitch * s->real_bytes;
 }
 
-void streamed_clear(unda_solver *s, int array)
+static unda_status clear(unda_solver *s, int array)
 {
     int32_t num_thread = parallel_threads(s->options.threads);
     size_t bytes = (size_t)host_plane(s, scalar_cuda(s));
 #pragma omp parallel for schedule(static) num_threads(num_thread)
     for (int64_t x = 0; x < fd_tables(s)->axis[0].total; x++)
         memset(host_row(s, array, x, 0), 0, bytes);
+    return UNDA_OK;
 }
 
-unda_status streamed_create(unda_solver *s)
+static unda_status create(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     struct streamed *w = &t->streamed;
@@ -176,13 +63,13 @@ unda_status streamed_create(unda_solver *s)
     if (s->host_bytes > there)
         FAIL(UNDA_ERR_MEMORY, "the state needs %lld bytes of host memory, there are %lld",
              (long long)s->host_bytes, (long long)there);
-    for (int i = 0; i < num_array(s); i++) {
-        TRY(gpu_host_alloc(t->base.gpu, &w->host[i], s->host_bytes / num_array(s), "state"));
-        streamed_clear(s, i < 2 ? i : FD_SPEED);
+    for (int i = 0; i < streamed_arrays(s); i++) {
+        TRY(gpu_host_alloc(t->base.gpu, &w->host[i], s->host_bytes / streamed_arrays(s), "state"));
+        TRY(clear(s, i < 2 ? i : FD_SPEED));
     }
     TRY(gpu_stream_new(&w->up, t->base.gpu));
     TRY(gpu_stream_new(&w->down, t->base.gpu));
-    for (int i = 0; i < num_array(s); i++)
+    for (int i = 0; i < streamed_arrays(s); i++)
         w->memory[i] = fd_cuda_array(&t->base, i < 2 ? i : FD_SPEED);
     return UNDA_OK;
 }
@@ -195,7 +82,7 @@ static void aim(struct scalar_cuda *t, int64_t row_bytes, int64_t low)
         *all[i] = t->streamed.memory[i] ? t->streamed.memory[i] - (gpu_ptr)(low * row_bytes) : 0;
 }
 
-void streamed_free(unda_solver *s)
+static void destroy(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     struct streamed *w = &t->streamed;
@@ -207,15 +94,15 @@ void streamed_free(unda_solver *s)
     gpu_stream_free(w->down);
 }
 
-unda_status streamed_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in)
+static unda_status box(unda_solver *s, int array, const struct fd_box *where, void *out, const void *in)
 {
-    int64_t num_y = box->num[1], real = s->real_bytes;
-    size_t bytes = (size_t)(box->num[2] * real);
+    int64_t num_y = where->num[1], real = s->real_bytes;
+    size_t bytes = (size_t)(where->num[2] * real);
     int32_t num_thread = parallel_few(s->options.threads);
-#pragma omp parallel for schedule(static) num_threads(num_thread) if (num_y * box->num[2] > 1 << 15)
-    for (int64_t i = 0; i < box->num[0] * num_y; i++) {
-        char *row =
-            host_row(s, array, box->first[0] + i / num_y, box->first[1] + i % num_y) + box->first[2] * real;
+#pragma omp parallel for schedule(static) num_threads(num_thread) if (num_y * where->num[2] > 1 << 15)
+    for (int64_t i = 0; i < where->num[0] * num_y; i++) {
+        char *row = host_row(s, array, where->first[0] + i / num_y, where->first[1] + i % num_y) +
+                    where->first[2] * real;
         if (out)
             memcpy((char *)out + (size_t)i * bytes, row, bytes);
         else
@@ -224,7 +111,7 @@ unda_status streamed_box(unda_solver *s, int array, const struct fd_box *box, vo
     return UNDA_OK;
 }
 
-unda_status streamed_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
+static unda_status gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
 {
     int64_t num_y = fd_tables(s)->axis[1].total, num_z = fd_tables(s)->axis[2].total;
     for (int64_t i = 0; i < count; i++) {
@@ -234,7 +121,7 @@ unda_status streamed_gather(unda_solver *s, int array, int64_t count, const int6
     return UNDA_OK;
 }
 
-unda_status streamed_find_bad(unda_solver *s, int64_t *index)
+static unda_status find_bad(unda_solver *s, int64_t *index)
 {
     const struct fd_cpu_code *code = s->real_bytes == 4 ? &fd_cpu_f32 : &fd_cpu_f64;
     int64_t num_y = fd_tables(s)->axis[1].total, num_z = fd_tables(s)->axis[2].total,
@@ -251,7 +138,7 @@ unda_status streamed_find_bad(unda_solver *s, int64_t *index)
     return UNDA_OK;
 }
 
-void streamed_halve(unda_solver *s, int array)
+static void halve(unda_solver *s, int array)
 {
     int64_t num_y = fd_tables(s)->axis[1].total, rows = fd_tables(s)->axis[0].total * num_y;
     int32_t num_thread = parallel_threads(s->options.threads);
@@ -291,7 +178,7 @@ static int64_t needed_to(const unda_solver *s, int64_t window, int64_t levels)
     const struct scalar_cuda *t = scalar_cuda(s);
     return least(fd_tables(s)->axis[1].total + t->pad_y, front(s, window - 1) + t->streamed.reach +
                                                              fd_tables(s)->half * levels +
-                                                             rows_above(fd_tables(s), &t->streamed));
+                                                             streamed_rows_above(fd_tables(s), &t->streamed));
 }
 
 static gpu_ptr device_row(const struct scalar_cuda *t, int array, int64_t x, int64_t y, int64_t real)
@@ -306,7 +193,7 @@ static unda_status move(unda_solver *s, int64_t first, int64_t end, bool up)
     const struct scalar_cuda *t = scalar_cuda(s);
     const struct streamed *w = &t->streamed;
     int64_t real = s->real_bytes, row = t->base.pitch * real, plane = t->base.plane * real;
-    for (int i = 0; i < (up ? num_array(s) : 2) && first < end; i++) {
+    for (int i = 0; i < (up ? streamed_arrays(s) : 2) && first < end; i++) {
         gpu_ptr device = device_row(t, i, t->pad_x, first, real);
         char *host = (char *)w->host[i] + first * row;
         int64_t bytes = (end - first) * row, num = fd_tables(s)->axis[0].total;
@@ -333,7 +220,7 @@ static unda_status make_room(unda_solver *s, int64_t window, int64_t levels)
     int64_t bottom = most(w->low, front(s, window)), planes = fd_tables(s)->axis[0].total + 2 * t->pad_x;
     for (int64_t end = top; end > bottom; end -= up) {
         int64_t first = most(bottom, end - up), plane = t->base.plane * real;
-        for (int i = 0; i < num_array(s); i++)
+        for (int i = 0; i < streamed_arrays(s); i++)
             TRY(gpu_copy_parts_async(t->base.stream, device_row(t, i, 0, first + up, real), plane,
                                      device_row(t, i, 0, first, real), plane,
                                      (end - first) * t->base.pitch * real, planes));
@@ -342,7 +229,7 @@ static unda_status make_room(unda_solver *s, int64_t window, int64_t levels)
     return gpu_sync(t->base.stream);
 }
 
-unda_status streamed_run(unda_solver *s, const struct streamed_pass *pass)
+static unda_status pass_over(unda_solver *s, const struct streamed_pass *pass)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     struct streamed *w = &t->streamed;
@@ -366,10 +253,49 @@ unda_status streamed_run(unda_solver *s, const struct streamed_pass *pass)
     return UNDA_OK;
 }
 
-void streamed_swap(unda_solver *s)
+static void swap(struct streamed *w)
 {
-    struct streamed *w = &scalar_cuda(s)->streamed;
     void *kept = w->host[0];
     w->host[0] = w->host[1];
     w->host[1] = kept;
 }
+
+static unda_status run(unda_solver *s, int64_t begin, int64_t num_step)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    for (int64_t done = 0; done < num_step;) {
+        struct streamed_pass pass = {least(num_step - done, t->streamed.levels), done, begin,
+                                     t->kernel->window};
+        TRY(pass_over(s, &pass));
+        if (pass.levels % 2)
+            swap(&t->streamed);
+        done += pass.levels;
+        s->step += pass.levels;
+    }
+    return UNDA_OK;
+}
+
+static unda_status launch_window(unda_solver *s, const struct streamed_pass *pass, int64_t window)
+{
+    (void)pass;
+    int64_t first, end;
+    streamed_rows(s, window, 0, &first, &end);
+    return first < end ? scalar_step_launch(s, first, end) : UNDA_OK;
+}
+
+static unda_status half_step(unda_solver *s)
+{
+    TRY(pass_over(s, &(struct streamed_pass){.levels = 1, .work = launch_window}));
+    halve(s, FD_PREVIOUS);
+    return UNDA_OK;
+}
+
+const struct scalar_storage scalar_streamed = {.host_bytes = host_bytes,
+                                               .create = create,
+                                               .destroy = destroy,
+                                               .box = box,
+                                               .gather = gather,
+                                               .find_bad = find_bad,
+                                               .clear = clear,
+                                               .run = run,
+                                               .half_step = half_step};

@@ -1,5 +1,5 @@
 /* kernel.c: kernels and their options by name: those requested, and those that an engine has. Not here: the
- * kernels (dg/dg_kernels.c; fd: scalar_cpu.c, scalar_cuda.c, diamond_plan.c, staggered_cpu.c,
+ * kernels (dg/dg_kernels.c; fd: scalar_cpu.c, scalar_cuda_step.c, diamond.c, staggered_cpu.c,
  * staggered_cuda.c). */
 #include "kernel.h"
 
