@@ -196,10 +196,10 @@ MUTATIONS = [
     ("cuda/dg/tile.h", "a.face_node + (neighbor & 3) * NFP", "a.face_node + face * NFP"),
     ("cuda/dg/tile.h", "(*a.clock + a.time) * a.num_exact_face", "(a.time) * a.num_exact_face"),
     ("cuda/dg/fused.cu", "acc);\n    __syncthreads();", "acc);"),
-    ("cuda/dg/fused.cu", "if (e0 + c >= count)", "if (e0 + c > count)"),
+    ("cuda/dg/products.h", "if (e0 + c >= count)", "if (e0 + c > count)"),
     ("cuda/dg/node.cu", "add_sources(a, elem, i % NP", "add_sources(a, first, i % NP"),
     ("cuda/common/state.cu", "since % a.every[channel] != 0", "since % a.every[channel] != 1"),
-    ("cuda/common/state.cu", "if (value - value == 0)", "if (value < (REAL)1e38)"),
+    ("cuda/common/state.cu", "if (value - value != 0)", "if (value > (REAL)1e38)"),
     # finite differences
     ("csrc/fd/stencil.c", "(m % 2 ? 2 : -2) * ratio", "(m % 2 ? 2 : -2.0001) * ratio"),
     ("csrc/fd/stencil.c", "weight[0] -= 2 * weight[m]", "weight[0] -= weight[m]"),

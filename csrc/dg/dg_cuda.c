@@ -24,8 +24,7 @@ static int list_arrays(const unda_solver *s, struct dg_cuda *t, struct array lis
 {
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
-    int64_t num = dg->space.num_owned, real = s->real_bytes,
-            state = space_num_total(&dg->space) * elem_bytes(s);
+    int64_t num = dg->space.num_owned, real = s->real_bytes, state = state_bytes(s, &t->plan);
     int64_t num_block = (num + t->plan.tile - 1) / t->plan.tile, packed = num < 4096 ? num : 4096;
     const struct array fixed[] = {
         {&t->matrix, plan_matrix_count(s, &t->plan) * real, "matrix"},
@@ -101,8 +100,10 @@ static unda_status fill(unda_solver *s, struct dg_cuda *t)
 
 static unda_status compile_state(unda_solver *s, struct dg_cuda *t)
 {
-    const char *options[] = {s->real_bytes == 4 ? "-DREAL=float" : "-DREAL=double"};
-    struct gpu_source source = {"common/state.cu", options, 1};
+    char layout[64];
+    const char *options[] = {s->real_bytes == 4 ? "-DREAL=float" : "-DREAL=double", layout};
+    struct gpu_source source = {"common/state.cu", options, 2};
+    snprintf(layout, sizeof layout, LAYOUT_OPTION, t->plan.kernel->layout->file);
     double begin = clock_seconds();
     TRY(gpu_module_new(&t->state_module, t->gpu, &source));
     TRY(gpu_kernel_get(&t->gather, t->state_module, "gather", 0));

@@ -8,6 +8,7 @@
 #include "dg_kernel.h"
 
 enum { NUM_UPDATE = 3, NUM_VARIANT = 2 * NUM_UPDATE, BLOCK = 256, NUM_GRAPH = 2, GRAPH_STEPS = 16 };
+#define LAYOUT_OPTION    "-DLAYOUT=\"%s\""
 #define POINTER(address) ((void *)(uintptr_t)(address))
 
 struct channels { /* receivers on the device */
@@ -63,6 +64,13 @@ static inline int64_t elem_bytes(const unda_solver *s)
     return (int64_t)dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field * s->real_bytes;
 }
 
+/* Of a state, with what its layout leaves unused. */
+static inline int64_t state_bytes(const unda_solver *s, const struct plan *plan)
+{
+    int64_t unit = plan->kernel->layout->unit, num = space_num_total(&dg_tables(s)->space);
+    return (num + unit - 1) / unit * unit * elem_bytes(s);
+}
+
 /* dg_kernels.c */
 unda_status plan_compile(unda_solver *s, int update); /* unless that was done */
 unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
@@ -74,7 +82,7 @@ unda_status state_copy(unda_solver *s, int to, int from);
 unda_status state_find_bad(unda_solver *s, int64_t *index);
 /* Doubles to the device as reals. */
 unda_status upload_real(unda_solver *s, gpu_ptr to, const double *from, int64_t count);
-/* from [count][num] to [group][count][width]: groups of four as in common/index.h. */
+/* from [count][num] to groups of four, GROUP_INDEX of common/index.h. */
 unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_t count, int num);
 
 /* dg_cuda_points.c */

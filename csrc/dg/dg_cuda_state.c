@@ -37,7 +37,7 @@ unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_
                 to_real(s, (char *)t->piece + i * width * s->real_bytes, from + (done + i) * num + 4 * group,
                         width);
             TRY(gpu_upload(t->stream,
-                           to + (gpu_ptr)(STATE_INDEX(count, num, done, 4 * group) * s->real_bytes), t->piece,
+                           to + (gpu_ptr)(GROUP_INDEX(count, num, done, 4 * group) * s->real_bytes), t->piece,
                            rows * width * s->real_bytes));
         }
     }
@@ -89,8 +89,7 @@ unda_status state_write(unda_solver *s, int buffer, int64_t count, const int64_t
 unda_status state_copy(unda_solver *s, int to, int from)
 {
     struct dg_cuda *t = tables(s);
-    TRY(gpu_copy_async(t->stream, t->buffer[to], t->buffer[from],
-                       elem_bytes(s) * space_num_total(&dg_tables(s)->space)));
+    TRY(gpu_copy_async(t->stream, t->buffer[to], t->buffer[from], state_bytes(s, &t->plan)));
     return gpu_sync(t->stream);
 }
 
@@ -101,6 +100,7 @@ unda_status state_find_bad(unda_solver *s, int64_t *index)
     struct finite_args a = {.q = POINTER(t->buffer[BUF_Q]),
                             .total = space_num_total(&dg_tables(s)->space) * dg_tables(s)->space.num_node,
                             .num_field = dg_tables(s)->physics->num_field,
+                            .num_node = dg_tables(s)->space.num_node,
                             .first = POINTER(t->bad)};
     int64_t blocks = (a.total * a.num_field + BLOCK - 1) / BLOCK;
     struct gpu_shape shape = {{blocks < 4096 ? blocks : 4096, 1, 1}, {BLOCK, 1, 1}, 0};

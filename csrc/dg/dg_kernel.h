@@ -13,6 +13,13 @@ struct define {
     int value;
 };
 
+/* How states stand in device memory: cuda/layout. */
+struct layout {
+    const char *file;
+    int unit; /* a state has room for a whole number of so many elements */
+};
+extern const struct layout layout_nodes;
+
 struct dg_kernel;
 /* A kernel with its parts chosen for a solver. */
 struct plan {
@@ -25,6 +32,7 @@ struct plan {
 struct dg_kernel {
     struct kernel base;
     const char *file;
+    const struct layout *layout;
     int num_function;
     const char *function[MAX_FUNCTION];
     bool has_rhs; /* they leave the right-hand side in device memory for each other */

@@ -11,6 +11,8 @@
  * taken where options name none. */
 const struct kernel *const dg_kernels[] = {&dg_kernel_fused.base, &dg_kernel_node.base, NULL};
 
+const struct layout layout_nodes = {"layout/nodes.h", 1};
+
 static int row_groups(const struct dg *dg, const struct plan *plan)
 {
     return (dg->space.num_node + plan->rows - 1) / plan->rows;
@@ -56,7 +58,7 @@ unda_status plan_choose(const unda_solver *s, struct plan *plan)
 
 /* ---- compiling ---- */
 
-enum { NUM_COMMON = 8, NUM_OPTION = NUM_COMMON + 1 + MAX_DEFINE, OPTION_BYTES = 64 };
+enum { NUM_COMMON = 9, NUM_OPTION = NUM_COMMON + 1 + MAX_DEFINE, OPTION_BYTES = 64 };
 
 /* The options that compile a stage; text holds them. */
 static struct gpu_source stage_source(const unda_solver *s, const struct plan *plan, int update,
@@ -69,10 +71,11 @@ static struct gpu_source stage_source(const unda_solver *s, const struct plan *p
                                       {"SHARED_BYTES", plan->shared_bytes},
                                       {"DECAYS", dg_decays(dg_tables(s))},
                                       {"INCIDENT", dg_tables(s)->num_incident > 0}};
-    int num = 7, count = 2;
+    int num = 7, count = 3;
     num += plan->kernel->defines(plan, list + num);
     snprintf(text[0], OPTION_BYTES, "-DREAL=%s", s->options.precision == UNDA_FLOAT32 ? "float" : "double");
     snprintf(text[1], OPTION_BYTES, "-DPHYSICS=\"%s\"", dg_tables(s)->physics->header);
+    snprintf(text[2], OPTION_BYTES, LAYOUT_OPTION, plan->kernel->layout->file);
     for (int i = 0; i < num; i++)
         snprintf(text[count++], OPTION_BYTES, "-D%s=%d", list[i].name, list[i].value);
     for (int i = 0; i < count; i++)

@@ -112,6 +112,7 @@ const struct dg_kernel dg_kernel_fused = {
               [UNROLL_VOLUME] = {"unroll_volume", 1, 1024, UNDA_TUNED_NOT},
               [UNROLL_LIFT] = {"unroll_lift", 1, 1024, UNDA_TUNED_NOT}}},
     .file = "dg/fused.cu",
+    .layout = &layout_nodes,
     .num_function = 1,
     .function = {"dg_fused"},
     .table = table,

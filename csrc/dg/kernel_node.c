@@ -31,6 +31,7 @@ static int defines(const struct plan *plan, struct define list[MAX_DEFINE])
 
 const struct dg_kernel dg_kernel_node = {.base = {"node", 1, {{"tile", 1, 1024, UNDA_TUNED_NOT}}},
                                          .file = "dg/node.cu",
+                                         .layout = &layout_nodes,
                                          .num_function = 3,
                                          .function = {"dg_volume", "dg_surface", "dg_update"},
                                          .has_rhs = true,

@@ -17,7 +17,7 @@ SIZE_IS(dg_incident, 16);
 
 /* One stage of DG. Arrays in C order; REAL is the solver's precision. */
 struct dg_args {
-    const void *q;      /* state before the stage (index.h) */
+    const void *q;      /* state before the stage (cuda/layout) */
     void *q_new;        /* the same: state after it; other memory, neighbours still read q */
     void *r;            /* LSRK: residual, read and written. AB3: r_(n-2) read, r_n written. RHS: written */
     const void *r1;     /* AB3: r_(n-1) */
@@ -49,7 +49,7 @@ SIZE_IS(dg_args, 240);
 
 /* Receivers: one warp a channel, that is a (point, field). Rows are values or derivatives at points. */
 struct record_args {
-    const void *q;           /* a state (index.h) */
+    const void *q;           /* a state (cuda/layout) */
     const void *weight;      /* [row][node], float64 */
     const long long *elem;   /* [row] */
     const int *field;        /* [channel]: field of the state */
@@ -71,7 +71,7 @@ SIZE_IS(record_args, 136);
 
 /* Elements by list, to or from packed memory. */
 struct gather_args {
-    void *state;                       /* index.h */
+    void *state;                       /* cuda/layout */
     void *packed;                      /* [count][num_value] */
     const long long *elem;             /* [count] */
     long long count, num_value, total; /* total: nodes of the state */
@@ -84,7 +84,7 @@ SIZE_IS(gather_args, 64);
 struct finite_args {
     const void *q;
     long long total; /* nodes of the state */
-    int num_field, unused;
+    int num_field, num_node;
     unsigned long long *first; /* smallest index of a value that is not finite; as it was if none */
 };
 SIZE_IS(finite_args, 32);

@@ -6,12 +6,11 @@
 /* Words of an element's record: nine gradients grad r_j, then NUM_COEF coefficients, padded to fours. */
 #define ELEM_WORDS(num_coef) ((9 + (num_coef) + 3) / 4 * 4)
 
-/* States on a device stand as [group][elem][node][fields of the group], four fields a group and what is left
- * in the last one, so that a node is read in aligned quads whatever the number of fields. total: nodes of all
- * elements. */
-#define GROUP_WIDTH(num_field, group) ((num_field) - 4 * (group) < 4 ? (num_field) - 4 * (group) : 4)
-#define STATE_INDEX(total, num_field, node, field)                                                           \
-    ((field) / 4 * 4 * (total) + (node) * GROUP_WIDTH(num_field, (field) / 4) + (field) % 4)
+/* Groups of four: `total` items of num values each stand as [group][item][values of the group], what is left
+ * in the last group, so that an item is read in aligned quads whatever the number of its values. */
+#define GROUP_WIDTH(num, group) ((num) - 4 * (group) < 4 ? (num) - 4 * (group) : 4)
+#define GROUP_INDEX(total, num, item, value)                                                                 \
+    ((value) / 4 * 4 * (total) + (item) * GROUP_WIDTH(num, (value) / 4) + (value) % 4)
 
 /* neighbor = -1 - condition; from BOUNDARY_EXACT on, -1 - BOUNDARY_EXACT - slot with exact outer data. */
 #define BOUNDARY_NONE      (-1) /* between two elements */

@@ -1,8 +1,8 @@
 /* state.cu: moving and checking states: gather and scatter elements, receivers, finite check, clocks.
  * One thread per value, or one warp per receiver channel; limited by latency or by one read of the state.
- * Define: REAL. */
+ * Defines: REAL, LAYOUT. */
 #include "common/args.h"
-#include "common/index.h"
+#include LAYOUT
 
 /* elements[i] <-> packed[i], num_value = num_node num_field reals each. */
 extern "C" __global__ void gather(const __grid_constant__ gather_args a)
@@ -10,8 +10,8 @@ extern "C" __global__ void gather(const __grid_constant__ gather_args a)
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= a.count * a.num_value)
         return;
-    long long node = a.elem[i / a.num_value] * a.num_node + i % a.num_value / a.num_field;
-    long long at = STATE_INDEX(a.total, a.num_field, node, i % a.num_field);
+    int node = (int)(i % a.num_value) / a.num_field, field = (int)(i % a.num_field);
+    long long at = state_index(a.total, a.num_field, a.num_node, a.elem[i / a.num_value], node, field);
     if (a.scatter)
         ((REAL *)a.state)[at] = ((const REAL *)a.packed)[i];
     else
@@ -34,7 +34,7 @@ extern "C" __global__ void record(const __grid_constant__ record_args a)
         const double *weight = (const double *)a.weight + row * a.num_node;
         for (int n = lane; n < a.num_node; n += 32)
             sum += weight[n] *
-                   (double)q[STATE_INDEX(a.total, a.num_field, elem * a.num_node + n, a.field[channel])];
+                   (double)q[state_index(a.total, a.num_field, a.num_node, elem, n, a.field[channel])];
     }
     for (int offset = 16; offset > 0; offset /= 2)
         sum += __shfl_down_sync(0xffffffffu, sum, offset);
@@ -50,13 +50,11 @@ extern "C" __global__ void find_bad(const __grid_constant__ finite_args a)
     long long step = (long long)gridDim.x * blockDim.x, least = a.total * a.num_field;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < a.total * a.num_field;
          i += step) {
-        REAL value = ((const REAL *)a.q)[i];
-        if (value - value == 0)
-            continue;
-        long long group = i / (4 * a.total), within = i - 4 * a.total * group;
-        int width = GROUP_WIDTH(a.num_field, (int)group);
-        long long index = within / width * a.num_field + 4 * group + within % width;
-        least = index < least ? index : least;
+        long long node = i / a.num_field;
+        REAL value = ((const REAL *)a.q)[state_index(a.total, a.num_field, a.num_node, node / a.num_node,
+                                                     (int)(node % a.num_node), (int)(i % a.num_field))];
+        if (value - value != 0)
+            least = i < least ? i : least;
     }
     if (least < a.total * a.num_field)
         atomicMin(a.first, (unsigned long long)least);

@@ -96,35 +96,36 @@ template <int N> static __device__ __forceinline__ void store_vector(REAL *to, c
     }
 }
 
-/* Fields of one node of a state (index.h), which has `total` nodes. */
+/* The NUM values of item `item` of `total`, which stand in groups of four (GROUP_INDEX in index.h). */
 template <int NUM, int FIRST = 0>
-static __device__ __forceinline__ void load_node(REAL *to, const REAL *state, long long total, long long node)
+static __device__ __forceinline__ void load_groups(REAL *to, const REAL *array, long long total,
+                                                   long long item)
 {
     constexpr int WIDTH = NUM - FIRST < 4 ? NUM - FIRST : 4;
-    load_constant<WIDTH>(to + FIRST, state + FIRST * total + node * WIDTH);
+    load_constant<WIDTH>(to + FIRST, array + FIRST * total + item * WIDTH);
     if constexpr (FIRST + WIDTH < NUM)
-        load_node<NUM, FIRST + WIDTH>(to, state, total, node);
+        load_groups<NUM, FIRST + WIDTH>(to, array, total, item);
 }
 
 /* The same from memory that this kernel also writes. */
 template <int NUM, int FIRST = 0>
-static __device__ __forceinline__ void load_own_node(REAL *to, const REAL *state, long long total,
-                                                     long long node)
+static __device__ __forceinline__ void load_own_groups(REAL *to, const REAL *array, long long total,
+                                                       long long item)
 {
     constexpr int WIDTH = NUM - FIRST < 4 ? NUM - FIRST : 4;
-    load_vector<WIDTH>(to + FIRST, state + FIRST * total + node * WIDTH);
+    load_vector<WIDTH>(to + FIRST, array + FIRST * total + item * WIDTH);
     if constexpr (FIRST + WIDTH < NUM)
-        load_own_node<NUM, FIRST + WIDTH>(to, state, total, node);
+        load_own_groups<NUM, FIRST + WIDTH>(to, array, total, item);
 }
 
 template <int NUM, int FIRST = 0>
-static __device__ __forceinline__ void store_node(REAL *state, long long total, long long node,
-                                                  const REAL *from)
+static __device__ __forceinline__ void store_groups(REAL *array, long long total, long long item,
+                                                    const REAL *from)
 {
     constexpr int WIDTH = NUM - FIRST < 4 ? NUM - FIRST : 4;
-    store_vector<WIDTH>(state + FIRST * total + node * WIDTH, from + FIRST);
+    store_vector<WIDTH>(array + FIRST * total + item * WIDTH, from + FIRST);
     if constexpr (FIRST + WIDTH < NUM)
-        store_node<NUM, FIRST + WIDTH>(state, total, node, from);
+        store_groups<NUM, FIRST + WIDTH>(array, total, item, from);
 }
 
 #endif

@@ -12,7 +12,7 @@ static __device__ __forceinline__ void face_incident(const dg_args &a, tile &s, 
     REAL g[WORDS], f1[NUM_FRAME], coef[NUM_FACE_COEF], weight[NUM_MIRROR];
     int face = wave.face & 3, neighbor = __ldg(a.neighbor + wave.face);
     load_constant<WORDS>(g, (const REAL *)a.record + WORDS * (long long)(wave.face >> 2));
-    load_node<NUM_FACE_COEF>(coef, (const REAL *)a.face_coef, 4 * a.num_elem, wave.face);
+    load_groups<NUM_FACE_COEF>(coef, (const REAL *)a.face_coef, 4 * a.num_elem, wave.face);
 #pragma unroll
     for (int f = 0; f < 4; f++) /* g stays in registers */
         if (face == f)

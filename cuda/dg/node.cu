@@ -4,7 +4,7 @@
  *
  * block = TILE elements; thread i computes nodes i, i + THREADS, ... of the tile.
  * Bytes per DOF (float32): volume 8, surface 12 and the neighbours' traces, update 20 (AB3: 24).
- * Defines: REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE (index.h), TILE, THREADS, SHARED_BYTES.
+ * Defines: REAL, DEGREE, PHYSICS, LAYOUT, FLUX_CENTRAL, UPDATE (index.h), TILE, THREADS, SHARED_BYTES.
  * Matrix packing: derivative [node][3][NP], then lift [4 NFP][NP]. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(TILE) || !defined(THREADS)
 #error "node.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE, TILE, THREADS, SHARED_BYTES"
@@ -23,11 +23,11 @@ static __device__ __forceinline__ void put_rhs(const dg_args &a, long long elem,
     load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
     from_reference(acc, g, g + 9, rhs);
     if (add) {
-        load_own_node<NUM_FIELD>(sum, to, total, elem * NP + node);
+        load_own_node<NUM_FIELD>(sum, to, total, place(elem, node));
         for (int f = 0; f < NUM_FIELD; f++)
             rhs[f] += sum[f];
     }
-    store_node<NUM_FIELD>(to, total, elem * NP + node, rhs);
+    store_node<NUM_FIELD>(to, total, place(elem, node), rhs);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_volume(const __grid_constant__ dg_args a)
@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_volume(const __gr
     for (int i = threadIdx.x; i < count * NP; i += THREADS) {
         long long elem = first + i / NP;
         REAL q[NUM_FIELD], g[WORDS], u[NUM_REF];
-        load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP, elem * NP + i % NP);
+        load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP, place(elem, i % NP));
         load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
         to_reference(q, g, u);
         for (int f = 0; f < NUM_REF; f++)
@@ -98,14 +98,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_update(const __gr
     int count = left < TILE ? (int)left : TILE;
     int source_first = a.source_range[blockIdx.x], source_last = a.source_range[blockIdx.x + 1];
     for (int i = threadIdx.x; i < count * NP; i += THREADS) {
-        long long elem = first + i / NP, node = first * NP + i;
+        long long elem = first + i / NP, at = place(elem, i % NP);
         REAL rhs[NUM_FIELD], g[WORDS];
         old_state old;
-        load_own_node<NUM_FIELD>(rhs, (const REAL *)a.rhs, a.num_total * NP, node);
+        load_own_node<NUM_FIELD>(rhs, (const REAL *)a.rhs, a.num_total * NP, at);
         load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
-        load_old(a, node, old);
+        load_old(a, at, old);
         add_decay(old, g, rhs);
         add_sources(a, elem, i % NP, source_first, source_last, rhs);
-        update(a, node, old, rhs);
+        update(a, at, old, rhs);
     }
 }

@@ -1,6 +1,6 @@
 /* tile.h: prepares the matrix products of a block: the state of TILE elements, in reference components, and
  * the jumps at all their face nodes, in shared memory. The includer defines REAL, DEGREE, PHYSICS,
- * FLUX_CENTRAL, TILE, THREADS. Next: fused.cu, node.cu. */
+ * FLUX_CENTRAL, LAYOUT, TILE, THREADS, COLS. Next: products.h, node.cu. */
 #ifndef UNDA_DG_TILE_H
 #define UNDA_DG_TILE_H
 
@@ -13,7 +13,7 @@
 #include PHYSICS
 #include "space/tet_affine.h"
 #include "common/prefetch.h"
-#include "common/vector.h"
+#include LAYOUT
 
 #define LEAST(a, b) ((a) < (b) ? (a) : (b))
 
@@ -43,6 +43,12 @@ struct tile {
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
 
+/* Of the fields of a node. */
+static __device__ __forceinline__ long long place(long long elem, int node)
+{
+    return elem_place(NP, elem) + (long long)node * NODE_STRIDE;
+}
+
 /* State of element e, in reference components, into shared memory. */
 static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, long long elem, int e, int lane,
                                                   const REAL *g)
@@ -53,7 +59,7 @@ static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, lon
         REAL q1[NUM_FIELD], u1[NUM_REF];
         if (NP % LANES && n >= NP)
             break;
-        load_node<NUM_FIELD>(q1, (const REAL *)a.q, a.num_total * NP, elem * NP + n);
+        load_node<NUM_FIELD>(q1, (const REAL *)a.q, a.num_total * NP, place(elem, n));
         to_reference(q1, g, u1);
 #pragma unroll
         for (int f = 0; f < NUM_REF; f++)
@@ -89,7 +95,7 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
     }
     REAL absorbing = neighbor == -1 - BOUNDARY_ABSORBING, weight[NUM_MIRROR];
     mirror(-1 - neighbor, weight);
-    long long outer = (long long)(neighbor >> 2) * NP;
+    long long outer = place(neighbor >> 2, 0);
     const int *own = a.face_node + face * NFP, *other = a.face_node + (neighbor & 3) * NFP;
     const REAL *data = (const REAL *)a.exact;
     if (exact)
@@ -105,7 +111,8 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
         for (int f = 0; f < NUM_FIELD; f++)
             q[f] = 0;
         if (inside)
-            load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP, outer + __ldg(other + m));
+            load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP,
+                                 outer + (long long)__ldg(other + m) * NODE_STRIDE);
         if (exact)
             load_constant<NUM_FIELD>(q, data + m * NUM_FIELD);
         int node = __ldg(own + m);

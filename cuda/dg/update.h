@@ -17,23 +17,23 @@ static __device__ __forceinline__ void add_sources(const dg_args &a, long long e
     }
 }
 
-/* What the update of a node reads besides the right-hand side; loaded for all of a thread's nodes of an
+/* Nodes by their place (tile.h). What the update of a node reads besides the right-hand side; loaded for all of a thread's nodes of an
  * element before the first is stored, so that the loads overlap. */
 struct old_state {
     REAL q[NUM_FIELD], r[NUM_FIELD], r1[NUM_FIELD];
 };
 
-static __device__ __forceinline__ void load_old(const dg_args &a, long long node, old_state &old)
+static __device__ __forceinline__ void load_old(const dg_args &a, long long at, old_state &old)
 {
     long long total = a.num_total * NP;
 #if UPDATE != UPDATE_RHS
-    load_node<NUM_FIELD>(old.q, (const REAL *)a.q, total, node);
+    load_node<NUM_FIELD>(old.q, (const REAL *)a.q, total, at);
     if (UPDATE == UPDATE_AB3 || a.a != 0)
-        load_own_node<NUM_FIELD>(old.r, (const REAL *)a.r, total, node);
+        load_own_node<NUM_FIELD>(old.r, (const REAL *)a.r, total, at);
     if (UPDATE == UPDATE_AB3)
-        load_node<NUM_FIELD>(old.r1, (const REAL *)a.r1, total, node);
+        load_node<NUM_FIELD>(old.r1, (const REAL *)a.r1, total, at);
 #elif DECAYS
-    load_node<NUM_FIELD>(old.q, (const REAL *)a.q, total, node);
+    load_node<NUM_FIELD>(old.q, (const REAL *)a.q, total, at);
 #endif
 }
 
@@ -46,13 +46,12 @@ static __device__ __forceinline__ void add_decay(const old_state &old, const REA
 #endif
 }
 
-static __device__ __forceinline__ void update(const dg_args &a, long long node, old_state &old,
-                                              const REAL *rhs)
+static __device__ __forceinline__ void update(const dg_args &a, long long at, old_state &old, const REAL *rhs)
 {
     long long total = a.num_total * NP;
     REAL *r = (REAL *)a.r;
 #if UPDATE == UPDATE_RHS
-    store_node<NUM_FIELD>(r, total, node, rhs);
+    store_node<NUM_FIELD>(r, total, at, rhs);
 #elif UPDATE == UPDATE_LSRK
     REAL ra = (REAL)a.a, rb = (REAL)a.b, dt = (REAL)a.dt;
 #pragma unroll
@@ -60,16 +59,16 @@ static __device__ __forceinline__ void update(const dg_args &a, long long node, 
         old.r[f] = a.a == 0 ? dt * rhs[f] : ra * old.r[f] + dt * rhs[f];
         old.q[f] += rb * old.r[f];
     }
-    store_node<NUM_FIELD>(r, total, node, old.r);
+    store_node<NUM_FIELD>(r, total, at, old.r);
 #else
     REAL c0 = (REAL)a.c0, c1 = (REAL)a.c1, c2 = (REAL)a.c2;
 #pragma unroll
     for (int f = 0; f < NUM_FIELD; f++)
         old.q[f] += c0 * rhs[f] + c1 * old.r1[f] + c2 * old.r[f];
-    store_node<NUM_FIELD>(r, total, node, rhs);
+    store_node<NUM_FIELD>(r, total, at, rhs);
 #endif
 #if UPDATE != UPDATE_RHS
-    store_node<NUM_FIELD>((REAL *)a.q_new, total, node, old.q);
+    store_node<NUM_FIELD>((REAL *)a.q_new, total, at, old.q);
 #endif
 }
 
