@@ -16,7 +16,7 @@ NUMBERS = {
     "dtype": ("precision", {"float32": 0, "float64": 1}),
     "flux": ("flux", {"upwind": 0, "central": 1}),
     "integrator": ("integrator", {"lsrk4": 0, "ab3": 1}),
-    "kernel": ("kernel", {"fused": b"fused", "node": b"node"}),
+    "kernel": ("kernel", {"fused": b"fused", "node": b"node", "element": b"element"}),
 }
 
 

@@ -197,6 +197,8 @@ MUTATIONS = [
     ("cuda/dg/tile.h", "(*a.clock + a.time) * a.num_exact_face", "(a.time) * a.num_exact_face"),
     ("cuda/dg/fused.cu", "acc);\n    __syncthreads();", "acc);"),
     ("cuda/dg/products.h", "if (e0 + c >= count)", "if (e0 + c > count)"),
+    ("cuda/layout/elements.h", "+ 32 * field", "+ field"),
+    ("cuda/layout/elements.h", "elem / 32 * np * NODE", "elem / 32 * NODE"),
     ("cuda/dg/node.cu", "add_sources(a, elem, i % NP", "add_sources(a, first, i % NP"),
     ("cuda/common/state.cu", "since % a.every[channel] != 0", "since % a.every[channel] != 1"),
     ("cuda/common/state.cu", "if (value - value != 0)", "if (value > (REAL)1e38)"),

@@ -43,7 +43,7 @@ struct dg_kernel {
     /* The kernel's own defines, beside those that all have; returns how many. */
     int (*defines)(const struct plan *plan, struct define list[MAX_DEFINE]);
 };
-extern const struct dg_kernel dg_kernel_fused, dg_kernel_node;
+extern const struct dg_kernel dg_kernel_fused, dg_kernel_node, dg_kernel_element;
 
 /* dg_kernels.c. Bytes of struct tile in cuda/dg/tile.h for such parts; cols: elements a thread. */
 int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols);

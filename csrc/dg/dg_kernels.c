@@ -9,7 +9,8 @@
 
 /* The CPU engine takes the same names and leaves them alone, so that a script runs on both. The first one is
  * taken where options name none. */
-const struct kernel *const dg_kernels[] = {&dg_kernel_fused.base, &dg_kernel_node.base, NULL};
+const struct kernel *const dg_kernels[] = {&dg_kernel_fused.base, &dg_kernel_node.base,
+                                           &dg_kernel_element.base, NULL};
 
 const struct layout layout_nodes = {"layout/nodes.h", 1};
 

@@ -88,7 +88,7 @@ static __device__ __forceinline__ void finish(const dg_args &a, long long first,
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
             if (NP % ROWS == 0 || group + r * ROW_GROUPS < NP)
-                load_old(a, at + r * (ROW_GROUPS * NODE_STRIDE), old[r]);
+                load_old(a, at + r * (ROW_GROUPS * NODE_STRIDE(NUM_FIELD)), old[r]);
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             int node = group + r * ROW_GROUPS;
@@ -99,7 +99,7 @@ static __device__ __forceinline__ void finish(const dg_args &a, long long first,
             add_decay(old[r], g, rhs);
             if (has_source)
                 add_sources(a, elem, node, a.source_range[blockIdx.x], a.source_range[blockIdx.x + 1], rhs);
-            update(a, at + r * (ROW_GROUPS * NODE_STRIDE), old[r], rhs);
+            update(a, at + r * (ROW_GROUPS * NODE_STRIDE(NUM_FIELD)), old[r], rhs);
         }
     }
 }

@@ -46,7 +46,7 @@ static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
 /* Of the fields of a node. */
 static __device__ __forceinline__ long long place(long long elem, int node)
 {
-    return elem_place(NP, elem) + (long long)node * NODE_STRIDE;
+    return elem_place(NUM_FIELD, NP, elem) + (long long)node * NODE_STRIDE(NUM_FIELD);
 }
 
 /* State of element e, in reference components, into shared memory. */
@@ -112,7 +112,7 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
             q[f] = 0;
         if (inside)
             load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP,
-                                 outer + (long long)__ldg(other + m) * NODE_STRIDE);
+                                 outer + (long long)__ldg(other + m) * NODE_STRIDE(NUM_FIELD));
         if (exact)
             load_constant<NUM_FIELD>(q, data + m * NUM_FIELD);
         int node = __ldg(own + m);

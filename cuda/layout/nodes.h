@@ -17,9 +17,9 @@ static __device__ __forceinline__ long long state_index(long long total, int num
     return GROUP_INDEX(total, num_field, elem * np + node, field);
 }
 
-/* The place of node n is n NODE_STRIDE beyond that of the element's first. */
-enum { NODE_STRIDE = 1 };
-static __device__ __forceinline__ long long elem_place(int np, long long elem)
+/* Node n stands n node strides beyond the first one of its element. */
+#define NODE_STRIDE(num_field) 1
+static __device__ __forceinline__ long long elem_place(int, int np, long long elem)
 {
     return elem * np;
 }

@@ -83,8 +83,8 @@ def test_bench_times_each_degree_on_the_cpu(tmp_path, capsys, physics):
     "physics", [pytest.param(name, marks=[pytest.mark.slow] * (name != "acoustic")) for name in FIELDS]
 )
 def test_bench_times_each_kernel_on_the_device(tmp_path, physics):
-    result = check_bench(tmp_path, "cuda", "fused,node", physics)
-    assert [row["kernel"] for row in result["rows"]] == ["fused", "node"] * 2
+    result = check_bench(tmp_path, "cuda", "fused,node,element", physics)
+    assert [row["kernel"] for row in result["rows"]] == ["fused", "node", "element"] * 2
 
 
 def test_bench_of_all_physics_writes_a_file_for_each(tmp_path, monkeypatch):

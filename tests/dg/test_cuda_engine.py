@@ -25,7 +25,7 @@ SETTINGS = {
     "boundary": ("hard", "soft", "mirror", "absorbing", "exact", "periodic"),
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
-    "kernel": ("fused", "node"),
+    "kernel": ("fused", "node", "element"),
 }
 #: Walls of each physics.
 WALLS = {
@@ -247,7 +247,7 @@ def test_sources_and_receivers_may_change_between_runs():
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("kernel", ["fused", "node"])
+@pytest.mark.parametrize("kernel", ["fused", "node", "element"])
 def test_profile_names_each_kernel_and_keeps_the_state(kernel):
     sim, _ = small_simulation("ab3", kernel=kernel)
     sim.step(5)
@@ -255,7 +255,11 @@ def test_profile_names_each_kernel_and_keeps_the_state(kernel):
     profile = _core.new_struct("unda_profile")
     _core.check(_core.lib.unda_solver_profile(sim._handle, 4, profile))
     names = [_core.ffi.string(profile.name[i]).decode() for i in range(profile.num_kernel)]
-    parts = {"fused": ["dg_fused"], "node": ["dg_volume", "dg_surface", "dg_update"]}[kernel]
+    parts = {
+        "fused": ["dg_fused"],
+        "node": ["dg_volume", "dg_surface", "dg_update"],
+        "element": ["dg_element"],
+    }[kernel]
     assert names == [*parts, "record"]
     seconds, launches = ([one[i] for i in range(len(names))] for one in (profile.seconds, profile.launches))
     assert all(0 < one < 10 for one in seconds) and launches == [1] * len(names)
@@ -268,7 +272,7 @@ def test_profile_names_each_kernel_and_keeps_the_state(kernel):
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("kernel", ["fused", "node"])
+@pytest.mark.parametrize("kernel", ["fused", "node", "element"])
 def test_the_forecast_is_what_a_solver_then_holds(kernel):
     sim, _ = small_simulation("ab3", kernel=kernel)
     info = sim._info()
@@ -286,7 +290,7 @@ def test_the_forecast_is_what_a_solver_then_holds(kernel):
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.sanitize
 @pytest.mark.parametrize("boundary", ["exact", "periodic"])
-@pytest.mark.parametrize("kernel", ["fused", "node"])
+@pytest.mark.parametrize("kernel", ["fused", "node", "element"])
 @pytest.mark.parametrize(("degree", "integrator"), [(1, "lsrk4"), (4, "ab3")])
 def test_a_small_run_touches_only_what_is_its_own(degree, integrator, kernel, boundary):
     """For compute-sanitizer: single steps and a graph, every kind of array."""

@@ -23,7 +23,7 @@ def table(method, device, scheme=0):
 @pytest.mark.parametrize(
     ("method", "device", "scheme", "names"),
     [
-        (lib.UNDA_DG, 0, 0, ["fused", "node"]),
+        (lib.UNDA_DG, 0, 0, ["fused", "node", "element"]),
         (lib.UNDA_FD, -1, lib.UNDA_SCALAR, ["step", "tiled"]),
         (lib.UNDA_FD, 0, lib.UNDA_SCALAR, ["step", "diamond"]),
         (lib.UNDA_FD, -1, lib.UNDA_STAGGERED, ["step"]),

@@ -58,7 +58,7 @@ class DG(MeshSimulation):
         too short to start more.
     allow_unstable : bool
         Accept a dt above the stable limit.
-    kernel : {"auto", "fused", "node"}
+    kernel : {"auto", "fused", "node", "element"}
         CUDA kernels: all in one kernel, or volume, surface and update as three.
     kernel_options : dict of str to int, optional
         Options of the kernel (docs/kernel_options.md); the others come from the degree's table.
@@ -101,7 +101,7 @@ class DG(MeshSimulation):
         device: str = "auto",
         threads: int | None = None,
         allow_unstable: bool = False,
-        kernel: Literal["auto", "fused", "node"] = "auto",
+        kernel: Literal["auto", "fused", "node", "element"] = "auto",
         kernel_options: Mapping[str, int] | None = None,
         tune: bool = False,
     ) -> None:

@@ -1,0 +1,56 @@
+/* kernel_element.c: kernel element: one element per thread, as in Modave, St-Cyr & Warburton (2016). Not here:
+ * the device code (cuda/dg/element.cu). */
+#include "dg_kernel.h"
+
+enum { ROWS, TILE, NUM_PART };
+
+/* [block][node][field][32 elements], cuda/layout/elements.h. */
+static const struct layout layout_elements = {"layout/elements.h", 32};
+
+static void size(const unda_solver *s, struct plan *plan)
+{
+    plan->rows = plan->part[ROWS];
+    plan->tile = plan->threads = plan->part[TILE];
+    plan->shared_bytes = plan_tile_bytes(s, plan, 1);
+}
+
+/* Rows: the sums of a thread take some 36 registers. Elements: as many as let two blocks share an SM's memory. */
+static void table(const unda_solver *s, int part[UNDA_MAX_PART])
+{
+    enum { SUMS = 36, MOST_BYTES = 100 << 10 };
+    const struct dg *dg = dg_tables(s);
+    int rows = SUMS / dg->physics->num_ref * 4 / s->real_bytes;
+    struct plan plan = {
+        .part = {[ROWS] = rows < dg->space.num_node ? rows : dg->space.num_node, [TILE] = 128}};
+    for (size(s, &plan); plan.shared_bytes > MOST_BYTES; size(s, &plan))
+        plan.part[TILE] /= 2;
+    part[ROWS] = plan.rows;
+    part[TILE] = plan.tile;
+}
+
+static unda_status settle(const unda_solver *s, struct plan *plan)
+{
+    int num_node = dg_tables(s)->space.num_node;
+    if (plan->part[ROWS] > num_node)
+        FAIL(UNDA_ERR_ARG, "rows is %d, expected 1..%d nodes at a time", plan->part[ROWS], num_node);
+    size(s, plan);
+    return UNDA_OK;
+}
+
+static int defines(const struct plan *plan, struct define list[MAX_DEFINE])
+{
+    list[0] = (struct define){"ROWS", plan->rows};
+    return 1;
+}
+
+const struct dg_kernel dg_kernel_element = {
+    .base = {"element",
+             NUM_PART,
+             {[ROWS] = {"rows", 1, 1024, UNDA_TUNED_BY_ONE}, [TILE] = {"tile", 1, 1024, UNDA_TUNED_BY_HALF}}},
+    .file = "dg/element.cu",
+    .layout = &layout_elements,
+    .num_function = 1,
+    .function = {"dg_element"},
+    .table = table,
+    .settle = settle,
+    .defines = defines};
