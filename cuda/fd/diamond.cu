@@ -104,176 +104,7 @@ template <int FIRST> static __device__ __forceinline__ void fetch_tips(const pla
 #include "fd/diamond_matched.h"
 #include "fd/diamond_rare.h"
 
-/* ---- one level ---- */
-typedef REAL tile_registers[ROWS][2 * HALF];
-
-static __device__ __forceinline__ void load_registers(const place &t, tile_registers &d, REAL *level)
-{
-    each<0, ROWS>([&](auto row) {
-        constexpr int j = decltype(row)::value;
-        each<-half_of(j), half_of(j)>([&](auto column) {
-            constexpr int c = decltype(column)::value;
-            d[j][c + HALF] = *cell_of(t, level, j, c);
-        });
-    });
-}
-
-/* Makes level n + 1 of the tile. d: level n in registers; o: what it becomes (OLD: level n - 1 before). cur,
- * old: the levels in shared memory; to: memory of level n + 1 at column 0 of row 0; first: ghosts of level n
- * came with the tower; sends: those of level n + 1 go from here, unless sources come to them; early: their
- * first part, asked for. Groups of copies: a row each, in the middle and at the end those of fetch_ghosts. */
-template <bool LAYERED>
-static __device__ __forceinline__ void advance_level(const diamond_args &a, const place &t, REAL *cur,
-                                                     REAL *old, REAL *to, const REAL *k, bool first,
-                                                     bool sends, tile_registers &kk, tile_registers &d,
-                                                     tile_registers &o, packets<0> &early)
-{
-    packets<1> second;
-    REAL h[ROWS + 2 * M][2 * HALF + 2 * M]; /* level n: h[row + M][column + HALF] */
-#if VARIABLE == VARIABLE_CACHED
-    /* k, asked for some rows ahead; the L2 cache keeps it while the tile passes */
-    auto fetch_k = [&](auto row) {
-        constexpr int j = decltype(row)::value;
-        if constexpr (in_body(j))
-            each<-half_of(j), half_of(j)>([&](auto column) {
-                constexpr int c = decltype(column)::value;
-                kk[j][c + HALF] = __ldg(k + c * STRIDE_Y + (long long)j * STRIDE_X);
-            });
-    };
-    each<0, K_AHEAD>(fetch_k);
-#elif VARIABLE == VARIABLE_CARRIED
-    /* what enters at the front for the next level */
-    REAL entering[ROWS][M];
-    each<0, ROWS>([&](auto row) {
-        constexpr int j = decltype(row)::value;
-        each<0, M>([&](auto column) {
-            constexpr int c = decltype(column)::value;
-            entering[j][c] = __ldg(k + (half_of(j) + c) * STRIDE_Y + (long long)j * STRIDE_X);
-        });
-    });
-#endif
-    each<-M, ROWS + M>([&](auto row) {
-        constexpr int next = decltype(row)::value, j = next - M; /* j: the row to be made */
-        if constexpr (j == SPLIT / 2)
-            if (!first)
-                ask_ghosts<1>(t, second, 0);
-        if constexpr (j == (SPLIT + ROWS) / 2)
-            ask_ghosts<0>(t, early, 1);
-        if constexpr (j == SPLIT) {
-            fetch_ghosts<0>(t, old, to);
-            if (!first)
-                wait_ghosts<1>(t, cur, second, 0);
-            copy_wait<SPLIT + (NUM_ZB > 1)>();
-            __syncthreads();
-            if (sends)
-                send_ghosts<0>(t, old, 1);
-        }
-        each<first_of(next), last_of(next)>([&](auto column) {
-            constexpr int c = decltype(column)::value;
-            if constexpr (!in_body(next))
-                h[next + M][c + HALF] = t.tips[tip_slot(next, c) * PITCH];
-            else if constexpr (c < half_of(next))
-                h[next + M][c + HALF] = d[next][c + HALF];
-            else
-                h[next + M][c + HALF] = cur[slot_of(next, c) * PITCH];
-        });
-        if constexpr (j >= 0) {
-            constexpr int half = half_of(j);
-#if VARIABLE == VARIABLE_CACHED
-            fetch_k(number<j + K_AHEAD>());
-#endif
-            REAL gx = 1;
-            if (LAYERED)
-                gx = ((const REAL *)a.gx)[t.x + j];
-            /* CHUNK cells side by side: their chains of operations hide each other's latency */
-            each<0, (2 * half + CHUNK - 1) / CHUNK>([&](auto chunk) {
-                constexpr int c0 = -half + decltype(chunk)::value * CHUNK,
-                              c1 = c0 + CHUNK < half ? c0 + CHUNK : half;
-                REAL acc[CHUNK], before[CHUNK], below[CHUNK][M], above[CHUNK][M];
-                each<c0, c1>([&](auto column) {
-                    constexpr int c = decltype(column)::value;
-                    const REAL *centre = cur + slot_of(j, c + M) * PITCH;
-#pragma unroll
-                    for (int m = 0; m < M; m++) {
-                        below[c - c0][m] = centre[t.below[m]];
-                        above[c - c0][m] = centre[t.above[m]];
-                    }
-                    before[c - c0] = OLD && c + 2 * M < half ? o[j][c + (c + 2 * M < half) * 2 * M + HALF]
-                                                             : old[slot_of(j, c + 2 * M) * PITCH];
-                });
-                each<c0, c1>([&](auto column) {
-                    constexpr int c = decltype(column)::value, i = c + M + HALF; /* of the cell itself */
-                    acc[c - c0] = mul(weight(a, 0), h[j + M][i]);
-                });
-                each<1, M + 1>([&](auto distance) {
-                    constexpr int m = decltype(distance)::value;
-                    each<c0, c1>([&](auto column) {
-                        constexpr int c = decltype(column)::value, i = c + M + HALF;
-                        acc[c - c0] = madd(weight(a, m), add(h[j + M + m][i], h[j + M - m][i]), acc[c - c0]);
-                    });
-                });
-                each<1, M + 1>([&](auto distance) {
-                    constexpr int m = decltype(distance)::value;
-                    each<c0, c1>([&](auto column) {
-                        constexpr int c = decltype(column)::value, i = c + M + HALF;
-                        acc[c - c0] =
-                            madd(weight(a, M + m), add(h[j + M][i + m], h[j + M][i - m]), acc[c - c0]);
-                    });
-                });
-                each<1, M + 1>([&](auto distance) {
-                    constexpr int m = decltype(distance)::value;
-                    each<c0, c1>([&](auto column) {
-                        constexpr int c = decltype(column)::value;
-                        acc[c - c0] = madd(weight(a, 2 * M + m),
-                                           madd(t.sign[m - 1], below[c - c0][m - 1], above[c - c0][m - 1]),
-                                           acc[c - c0]);
-                    });
-                });
-                each<c0, c1>([&](auto column) {
-                    constexpr int c = decltype(column)::value;
-                    REAL v = acc[c - c0], last = before[c - c0];
-#if VARIABLE
-                    REAL p = h[j + M][c + M + HALF];
-                    v = madd(kk[j][c + HALF], v, add(p, p));
-#endif
-                    if (LAYERED) {
-                        REAL g = mul(mul(gx, __ldg((const REAL *)a.gy + t.y + M + c)), t.gz);
-                        v = mul(g, madd(-g, last, v));
-                    } else if (LAYER)
-                        v = mul(t.gz, madd(-t.gz, last, v));
-                    else
-                        v = add(v, -last);
-                    o[j][c + HALF] = v;
-                    *cell_of(t, old, j, c) = v;
-                    if constexpr (c < 2 * M - half)
-                        to[c * STRIDE_Y + (long long)j * STRIDE_X] = v;
-                });
-            });
-            each<half, half + 2 * M>([&](auto column) {
-                constexpr int c = decltype(column)::value;
-                copy_async(old + slot_of(j, c) * PITCH, to + c * STRIDE_Y + (long long)j * STRIDE_X);
-            });
-            if constexpr (j == 0)
-                fetch_tips<-M>(t, to);
-            if constexpr (j == ROWS - 1)
-                fetch_tips<ROWS>(t, to);
-            copy_commit();
-        }
-    });
-    fetch_ghosts<1>(t, old, to);
-#if VARIABLE == VARIABLE_CARRIED
-    each<0, ROWS>([&](auto row) { /* k moves with the cells: M columns back */
-                                  constexpr int j = decltype(row)::value, half = half_of(j);
-                                  each<-half, half>([&](auto column) {
-                                      constexpr int c = decltype(column)::value;
-                                      if constexpr (c + M < half)
-                                          kk[j][c + HALF] = kk[j][c + M + HALF];
-                                      else
-                                          kk[j][c + HALF] = entering[j][c + M - half];
-                                  });
-    });
-#endif
-}
+#include "fd/diamond_level.h"
 
 /* ---- towers ---- */
 /* Where tower `index` stands at level 0, and the levels [begin, end) from which it makes cells of the grid.
@@ -457,14 +288,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) fd_diamond(const __grid
         tile_registers d, o, kk;
         load_registers(t, d, level[0]);
 #if VARIABLE == VARIABLE_CARRIED
-        each<0, ROWS>([&](auto row) {
-            constexpr int j = decltype(row)::value;
-            each<-half_of(j), half_of(j)>([&](auto column) {
-                constexpr int c = decltype(column)::value;
-                kk[j][c + HALF] =
-                    __ldg((const REAL *)a.k + at + (c + M) * STRIDE_Y + (long long)j * STRIDE_X);
-            });
-        });
+        load_factors((const REAL *)a.k + at, kk);
 #endif
         load_registers(t, o, level[1]);
         bool reload = false, keep = false;
@@ -518,11 +342,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) fd_diamond(const __grid
             REAL *to = (REAL *)a.p[n & 1] + at;
             const REAL *k = VARIABLE ? (const REAL *)a.k + at : (const REAL *)0;
             keep = n + 1 < end;
-            const bool sends = keep && !(mark & MARK_SOURCE);
+            const level_step s = {cur, old, to, k, n == begin, keep && !(mark & MARK_SOURCE)};
             if (LAYER && layered)
-                advance_level<LAYER>(a, t, cur, old, to, k, n == begin, sends, kk, now, made, early);
+                advance_level<LAYER>(a, t, s, kk, now, made, early);
             else
-                advance_level<false>(a, t, cur, old, to, k, n == begin, sends, kk, now, made, early);
+                advance_level<false>(a, t, s, kk, now, made, early);
             t.y += M;
             n++;
             reload = mark & MARK_SOURCE;
