@@ -24,12 +24,11 @@
  * a tower are taken one after the other: NUM_ZB concurrent blocks suffice to exclude a deadlock.
  *
  * Defines: REAL; ORDER in space; DTS and STEP, the tile (STEP divides ORDER / 2 and is at least half of it);
- * STRIDE_X and STRIDE_Y [words]; ZB, NUM_ZB; LAYER, 1 if there is a sponge; MATCHED, 1 if there is
- * a matched layer; VARIABLE, 0 if c is
- * constant, else how k comes: VARIABLE_CACHED, from the L2 cache at every step, or VARIABLE_CARRIED, in
- * registers while its cell is in the tile; OLD, 1 to keep level n - 1 in registers as well; UNROLL, 2 to have
- * code for even and odd levels, 1 where that is too long for the instruction cache; CHUNK, cells in flight at
- * once. */
+ * STRIDE_X and STRIDE_Y [words]; ZB, NUM_ZB; LAYER, 1 if there is a sponge; MATCHED, 1 if there is a matched
+ * layer; VARIABLE, 0 if c is constant, else how k comes: VARIABLE_CACHED, from the L2 cache at every step, or
+ * VARIABLE_CARRIED, in registers while its cell is in the tile; OLD, 1 to keep level n - 1 in registers as
+ * well; UNROLL, 2 to have code for even and odd levels, 1 where that is too long for the instruction cache;
+ * CHUNK, cells in flight at once. */
 #define VARIABLE_CACHED  1
 #define VARIABLE_CARRIED 2
 #if !defined(REAL) || !defined(ORDER) || !defined(DTS) || !defined(STEP) || !defined(ZB)
@@ -106,303 +105,246 @@ template <int FIRST> static __device__ __forceinline__ void fetch_tips(const pla
 
 #include "fd/diamond_level.h"
 
-/* ---- towers ---- */
-/* Where tower `index` stands at level 0, and the levels [begin, end) from which it makes cells of the grid.
- * Returns whether there are any. */
-static __device__ bool tower_range(const diamond_args &a, int index, place &t, int &begin, int &end)
+#include "fd/diamond_tower.h"
+
+/* A tower as a block takes it. */
+struct tower {
+    int index, rank, count; /* the block's part along z and the cells in it */
+    int begin, end, n;      /* levels from which cells of the grid are made; the present one */
+    long long at;           /* of column 0 of row 0 at level n, at the thread's z, in memory */
+    int follow, seen;       /* level at the last look at the towers ahead; that all of them had then */
+    REAL *level[2];         /* in shared memory */
+    int mark;               /* of the tile of the present level */
+    bool reload, keep;      /* sources came to this level; there is a next one */
+#if MATCHED
+    bool layers_z; /* the block has cells in layers along z */
+#endif
+};
+/* A warp that serves no end, if there is one, looks at other towers; its first thread speaks for the block. */
+enum { IDLE = FIRST_GHOST_WARP + 2 * GHOST_WARPS, SPEAKER = IDLE < NUM_WARP ? IDLE : NUM_WARP - 1 };
+static __device__ __forceinline__ bool is_listener()
 {
-    int stage = index / a.num_row, row = index % a.num_row;
-    t.x = row * 2 * HALF - stage % 2 * HALF;
-    t.y = a.ny - M - stage * HALF;
-    int y = t.y + M; /* of column 0 of the new level 1 */
-    begin = y + HALF > 0 ? 0 : (-(y + HALF)) / M + 1;
-    end = y - HALF >= a.ny ? 0 : (a.ny - 1 - y + HALF) / M + 1;
-    if (end > a.num_level)
-        end = a.num_level;
-    return begin < end && t.x < a.nx && t.x + ROWS > 0;
+    return threadIdx.x / 32 == SPEAKER;
 }
-/* A call, so that only one thread pays for the fence. */
-static __device__ __noinline__ void publish(int *progress, int level)
+static __device__ __forceinline__ bool is_speaker()
 {
-    store_release(progress, level);
+    return threadIdx.x == SPEAKER * 32;
 }
-/* A warp waits until the towers ahead, on both sides and in line, have made `level`, here and in the blocks
- * of which ghosts come. Returns the level that all of them have. */
-static __device__ __noinline__ int wait_ahead(const diamond_args &a, int index, int rank, int level)
+static __device__ __forceinline__ int *progress_of(const diamond_args &a, const tower &w)
 {
-    enum { WIDE = NUM_ZB > 1 ? 3 : 1 };
-    int stage = index / a.num_row, row = index % a.num_row, i = threadIdx.x % 32, seen = DONE;
-    int beside = stage % 2 ? row - 1 : row + 1, block = rank + i % WIDE - WIDE / 2;
-    int other = i / WIDE == 0   ? index - a.num_row
-                : i / WIDE == 1 ? index - a.num_row - row + beside
-                                : index - 2 * a.num_row;
-    bool is = i < 3 * WIDE && other >= 0 && block >= 0 && block < NUM_ZB &&
-              (i / WIDE != 1 || (beside >= 0 && beside < a.num_row));
-    if (is)
-        do {
-            seen = load_acquire(a.progress + (long long)other * NUM_ZB + block);
-            if (seen < level)
-                look_again();
-        } while (seen < level);
-    for (int width = 16; width > 0; width /= 2) {
-        int there = __shfl_xor_sync(0xffffffffu, seen, width);
-        seen = there < seen ? there : seen;
-    }
-    return seen;
+    return a.progress + (long long)w.index * NUM_ZB + w.rank;
 }
 
-/* Loops, not code for each cell: once a tower, instructions come from far, which took longer than all else. */
-static __device__ __noinline__ void load_tower(const diamond_args &a, place t, int n, long long at, REAL *cur,
-                                               REAL *old)
+/* The next tower, or part of one; false: there are no more. */
+static __device__ __forceinline__ bool take_tower(const diamond_args &a, place &t, REAL *memory, tower &w)
 {
-    const REAL *now = (const REAL *)a.p[(n + 1) & 1] + at, *before = (const REAL *)a.p[n & 1] + at;
-#pragma unroll 1
-    for (int j = -M; j < ROWS + M; j++) {
-        const tile_row to = row_of(t, cur, j), to_old = row_of(t, old, j);
-        const long long row = (long long)j * STRIDE_X;
-#pragma unroll 2
-        for (int c = to.first; c < to.last; c++) {
-            copy_async(to.at(c), now + row + c * STRIDE_Y);
-            /* column c of level n is column c + M of level n - 1 */
-            if (in_body(j) && c >= to.first + M && c + M < to.last)
-                copy_async(to_old.at(c + M), before + row + c * STRIDE_Y);
+    __shared__ int ticket;
+    __syncthreads(); /* shared memory is free */
+    if (is_speaker())
+        ticket = atomicAdd(a.ticket, 1);
+    __syncthreads();
+    w.index = a.first_tower + ticket / NUM_ZB;
+    if (w.index >= a.num_tower)
+        return false;
+#if NUM_ZB > 1
+    w.rank = ticket % NUM_ZB;
+    w.count = take_place(a, t, memory, w.rank);
+#endif
+    return true;
+}
+/* Levels n and n - 1 of its first tile into shared memory, once the towers ahead have made them. */
+static __device__ __forceinline__ void begin_tower(const diamond_args &a, place &t, tower &w)
+{
+    w.level[0] = t.own;
+    w.level[1] = t.own + SLOTS * PITCH;
+    w.n = w.follow = w.begin;
+    w.seen = w.mark = 0;
+    w.reload = w.keep = false;
+    t.y += M * w.n;
+    w.at = (long long)t.y * STRIDE_Y + (long long)t.x * STRIDE_X + t.z;
+#if NUM_ZB > 1
+    if (is_speaker())
+        store_relaxed(a.owner + (long long)w.index * NUM_ZB + w.rank, (int)blockIdx.x + 1);
+    t.tag = (unsigned)w.index * (unsigned)a.num_level + (unsigned)w.n;
+#endif
+    if (is_listener())
+        w.seen = wait_ahead(a, w.index, w.rank, w.n + LAG < a.num_level ? w.n + LAG : a.num_level);
+    __syncthreads();
+    load_tower(a, t, w.n, w.at, w.level[0], w.level[1]);
+#if NUM_ZB > 1
+    if (t.jobs & SENDS)
+        t.theirs = has_high_end(threadIdx.x / 32) ? boxes_of(a, w.index, w.rank + 1, 0)
+                                                  : boxes_of(a, w.index, w.rank - 1, 1);
+#endif
+#if MATCHED
+    w.layers_z =
+        matched_before(a.matched[2], w.rank * ZB) < matched_before(a.matched[2], w.rank * ZB + w.count);
+#endif
+}
+/* The halo of level n is here, and the towers ahead have made what the next levels need. */
+static __device__ __forceinline__ void meet(const diamond_args &a, tower &w, bool far)
+{
+    if (w.n - w.follow == LAG) {
+        int until = w.n + LAG < a.num_level ? w.n + LAG : a.num_level;
+        w.follow = w.n;
+        if (is_listener() && w.seen < until)
+            w.seen = wait_ahead(a, w.index, w.rank, until);
+    }
+    if (far)
+        copy_wait<0>();
+    else
+        copy_wait<(SPLIT + M < ROWS ? ROWS - SPLIT - M : 0) + (NUM_ZB > 1)>();
+    __syncthreads();
+    if (w.follow == w.n && is_speaker())
+        publish(progress_of(a, w), w.n);
+}
+/* What few tiles need of level n before it is advanced: recorded cells, images, layers. Returns whether the
+ * tile reaches into layers along x or y. */
+static __device__ __forceinline__ bool complete_level(const diamond_args &a, const place &t, const tower &w,
+                                                      const REAL *memory, REAL *cur, REAL *old, bool far)
+{
+    if ((w.mark & MARK_CELL) && a.due[w.n])
+        record_cells(a, t, memory, cur, w.rank * ZB, w.count, w.n), __syncthreads();
+    if (far)
+        put_mirror(a, t, cur), __syncthreads();
+    if (w.n != w.begin && !w.reload)
+        send_ghosts<1>(t, cur, 0);
+    bool layered = (LAYER || MATCHED) && (t.y + M - HALF < a.layer[1][0] || t.y + M + HALF > a.layer[1][1] ||
+                                          t.x < a.layer[0][0] || t.x + ROWS > a.layer[0][1]);
+#if MATCHED
+    if (layered || w.layers_z) {
+        copy_wait<0>();
+        __syncthreads();
+        take_off_layers(a, t, memory, cur, old, w.rank * ZB, w.count, layered);
+        __syncthreads();
+    }
+#endif
+    return layered;
+}
+/* Sources of the level that was made, in `made`, and its ghosts. */
+static __device__ __forceinline__ void finish_level(const diamond_args &a, place &t, const tower &w,
+                                                    REAL *made, REAL *to, packets<0> &early)
+{
+    if (w.reload) {
+        add_sources(a, t, made, to, w.n);
+        if (w.keep && NUM_ZB > 1) {
+            __syncthreads();
+            send_ghosts<0>(t, made, 1);
+            send_ghosts<1>(t, made, 1);
         }
     }
-    load_ghosts(t, cur, now);
-    copy_commit();
+    if (w.keep)
+        wait_ghosts<0>(t, made, early, 1);
+#if NUM_ZB > 1
+    t.tag++;
+#endif
+}
+/* Level n -> n + 1: CUR is the number of level n. now: level n in registers, made: n + 1. */
+template <int CUR>
+static __device__ __forceinline__ void step_tower(const diamond_args &a, place &t, tower &w,
+                                                  const REAL *memory, tile_registers &kk, tile_registers &now,
+                                                  tile_registers &made, packets<0> &early)
+{
+    REAL *cur = w.level[CUR], *old = w.level[1 - CUR];
+    const bool far = outside(a, t);
+    meet(a, w, far);
+    const bool layered = complete_level(a, t, w, memory, cur, old, far);
+    if (far || w.reload)
+        load_registers(t, now, cur);
+    w.mark = a.mark ? a.mark[(t.x / HALF + 1) * (a.ny + 2 * HALF) + t.y + M + HALF] : 0;
+    w.at += (long long)M * STRIDE_Y;
+    w.keep = w.n + 1 < w.end;
+    REAL *to = (REAL *)a.p[w.n & 1] + w.at;
+    const REAL *k = VARIABLE ? (const REAL *)a.k + w.at : (const REAL *)0;
+    const level_step s = {cur, old, to, k, w.n == w.begin, w.keep && !(w.mark & MARK_SOURCE)};
+    if (LAYER && layered)
+        advance_level<LAYER>(a, t, s, kk, now, made, early);
+    else
+        advance_level<false>(a, t, s, kk, now, made, early);
+    t.y += M;
+    w.n++;
+    w.reload = w.mark & MARK_SOURCE;
+    finish_level(a, t, w, old, to, early);
+}
+static __device__ __forceinline__ void swap_levels(tower &w)
+{
+    REAL *swap = w.level[0];
+    w.level[0] = w.level[1], w.level[1] = swap;
+}
+/* All its levels; at the end level[1] holds level n and level[0] level n - 1. Where there is room for the code
+ * of two steps, the levels take turns, so that their registers and slots are known when this is compiled. */
+static __device__ __forceinline__ void climb_tower(const diamond_args &a, place &t, tower &w,
+                                                   const REAL *memory)
+{
+    tile_registers d, o, kk;
+    packets<0> early;
+    load_registers(t, d, w.level[0]);
+#if VARIABLE == VARIABLE_CARRIED
+    load_factors((const REAL *)a.k + w.at, kk);
+#endif
+    load_registers(t, o, w.level[1]);
+#if UNROLL == 1
+    do {
+        step_tower<0>(a, t, w, memory, kk, d, o, early);
+        swap_levels(w);
+        each<0, ROWS>([&](auto row) {
+            constexpr int j = decltype(row)::value;
+            each<-half_of(j), half_of(j)>([&](auto column) {
+                constexpr int c = decltype(column)::value;
+                d[j][c + HALF] = o[j][c + HALF];
+            });
+        });
+    } while (w.keep);
+    swap_levels(w);
+#else
+    for (;;) {
+        step_tower<0>(a, t, w, memory, kk, d, o, early);
+        if (!w.keep)
+            break;
+        step_tower<1>(a, t, w, memory, kk, o, d, early);
+        if (!w.keep) {
+            swap_levels(w);
+            break;
+        }
+    }
+#endif
+}
+/* What its levels have not stored or recorded. */
+static __device__ __forceinline__ void end_tower(const diamond_args &a, const place &t, const tower &w,
+                                                 const REAL *memory)
+{
+    if (w.end == a.num_level) {
+        store_tower(t, w.level[1], (REAL *)a.p[(w.n + 1) & 1] + w.at);
+        store_tower(t, w.level[0], (REAL *)a.p[w.n & 1] + w.at - (long long)M * STRIDE_Y);
+    }
     copy_wait<0>();
+    __syncthreads();
+    if ((w.mark & MARK_CELL) && a.due[w.n])
+        record_cells(a, t, memory, w.level[1], w.rank * ZB, w.count, w.n);
+    if (is_speaker())
+        publish(progress_of(a, w), DONE);
 }
-/* What levels have not stored: level n or n - 1 at the end of the last tower time. */
-static __device__ __noinline__ void store_tower(place t, REAL *level, REAL *to)
-{
-#pragma unroll 1
-    for (int j = 0; j < ROWS; j++) {
-        const int half = half_of(j);
-        const long long row = (long long)j * STRIDE_X;
-#pragma unroll 4
-        for (int c = 2 * M - half; c < half; c++)
-            to[row + c * STRIDE_Y] = level[slot_of(j, c) * PITCH];
-    }
-}
-
-/* A thread's cell along z in block `rank` of a tower, and what it knows of it. Returns the cells of the
- * block. */
-static __device__ int take_place(const diamond_args &a, place &t, REAL *memory, int rank)
-{
-    const int thread = threadIdx.x, z0 = rank * ZB, count = a.nz - z0 < ZB ? a.nz - z0 : ZB;
-    const bool has_cell = thread < count;
-    t.z = has_cell ? z0 + thread : a.nz + M;
-    t.own = memory + (has_cell ? M + thread : 2 * M + thread); /* behind the ghosts */
-    t.tips = t.own + 2 * SLOTS * PITCH;
-    t.gz = LAYER && has_cell ? ((const REAL *)a.gz)[t.z] : (REAL)1;
-#pragma unroll
-    for (int m = 1; m <= M; m++) {
-        t.below[m - 1] = has_cell ? -m : 0;
-        t.above[m - 1] = has_cell ? m : 0;
-        t.sign[m - 1] = 1;
-        if (has_cell && t.z < m) {
-            t.below[m - 1] = m - 2 * t.z;
-            t.sign[m - 1] = (REAL)a.sign[2][0];
-        } else if (has_cell && t.z + m >= a.nz) {
-            t.below[m - 1] = 2 * (a.nz - 1 - t.z) - m;
-            t.above[m - 1] = -m;
-            t.sign[m - 1] = (REAL)a.sign[2][1];
-        }
-    }
-#if NUM_ZB > 1
-    const int warp = thread / 32;
-    const bool low = !has_high_end(warp), is = low ? rank > 0 : z0 + count < a.nz;
-    const int own = (int)(t.own - memory), ghost = low ? 0 : M + count;
-    t.jobs = is ? jobs_of(warp) : 0;
-    t.put = (low ? M : count) - own;
-    t.ghost = ghost - own;
-    t.far = z0 - M + ghost - t.z;
-    t.mine = a.mailbox + (blockIdx.x * 2LL + !low) * 2 * BOX;
-#endif
-    return count;
-}
-#if NUM_ZB > 1
-/* Finds the boxes of the neighbour, which may not have begun yet. */
-static __device__ __noinline__ unsigned long long *boxes_of(const diamond_args &a, int index, int other,
-                                                            int end)
-{
-    int owner;
-    while ((owner = load_relaxed(a.owner + (long long)index * NUM_ZB + other)) == 0)
-        look_again();
-    return a.mailbox + ((owner - 1) * 2LL + end) * 2 * BOX;
-}
-#endif
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1) fd_diamond(const __grid_constant__ diamond_args a)
 {
-    extern __shared__ __align__(16) unsigned char memory[];
-    __shared__ int ticket;
-    /* a warp that serves no end, if there is one */
-    enum { IDLE = FIRST_GHOST_WARP + 2 * GHOST_WARPS, SPEAKER = IDLE < NUM_WARP ? IDLE : NUM_WARP - 1 };
-    const bool listener = threadIdx.x / 32 == SPEAKER, speaker = threadIdx.x == SPEAKER * 32;
+    extern __shared__ __align__(16) unsigned char bytes[];
+    REAL *memory = (REAL *)bytes;
     place t;
-    int rank = 0, count = take_place(a, t, (REAL *)memory, 0);
+    tower w;
+    w.rank = 0;
+    w.count = take_place(a, t, memory, 0);
 #if NUM_ZB > 1
     list_ghosts();
 #endif
-
-    for (;;) {
-        __syncthreads(); /* shared memory is free */
-        if (speaker)
-            ticket = atomicAdd(a.ticket, 1);
-        __syncthreads();
-        const int index = a.first_tower + ticket / NUM_ZB;
-        if (index >= a.num_tower)
-            break;
-#if NUM_ZB > 1
-        rank = ticket % NUM_ZB;
-        count = take_place(a, t, (REAL *)memory, rank);
-#endif
-        int begin, end;
-        if (!tower_range(a, index, t, begin, end)) {
-            if (speaker)
-                publish(a.progress + (long long)index * NUM_ZB + rank, DONE);
+    while (take_tower(a, t, memory, w)) {
+        if (!tower_range(a, w.index, t, w.begin, w.end)) {
+            if (is_speaker())
+                publish(progress_of(a, w), DONE);
             continue;
         }
-        const int tile = t.x / HALF + 1;
-        REAL *level[2] = {t.own, t.own + SLOTS * PITCH};
-        int n = begin;
-        t.y += M * n;
-        long long at = (long long)t.y * STRIDE_Y + (long long)t.x * STRIDE_X + t.z;
-        int follow = n, seen = 0;
-#if NUM_ZB > 1
-        if (speaker)
-            store_relaxed(a.owner + (long long)index * NUM_ZB + rank, (int)blockIdx.x + 1);
-        t.tag = (unsigned)index * (unsigned)a.num_level + (unsigned)n;
-#endif
-        if (listener)
-            seen = wait_ahead(a, index, rank, n + LAG < a.num_level ? n + LAG : a.num_level);
-        __syncthreads();
-        load_tower(a, t, n, at, level[0], level[1]);
-#if NUM_ZB > 1
-        if (t.jobs & SENDS)
-            t.theirs = has_high_end(threadIdx.x / 32) ? boxes_of(a, index, rank + 1, 0)
-                                                      : boxes_of(a, index, rank - 1, 1);
-#endif
-
-        tile_registers d, o, kk;
-        load_registers(t, d, level[0]);
-#if VARIABLE == VARIABLE_CARRIED
-        load_factors((const REAL *)a.k + at, kk);
-#endif
-        load_registers(t, o, level[1]);
-        bool reload = false, keep = false;
-#if MATCHED
-        const bool layers_z =
-            matched_before(a.matched[2], rank * ZB) < matched_before(a.matched[2], rank * ZB + count);
-#endif
-        int mark = 0;
-        packets<0> early;
-
-        /* Level n -> n + 1: the halo is here, the block meets, recorded cells, images, then the tile. The two
-         * levels take turns, so that their registers and slots are known when this is compiled. */
-        auto step = [&](auto turn, tile_registers &now, tile_registers &made) __attribute__((always_inline)) {
-            constexpr int CUR = decltype(turn)::value;
-            REAL *cur = level[CUR], *old = level[1 - CUR];
-            bool far = outside(a, t);
-            if (n - follow == LAG) {
-                int until = n + LAG < a.num_level ? n + LAG : a.num_level;
-                follow = n;
-                if (listener && seen < until)
-                    seen = wait_ahead(a, index, rank, until);
-            }
-            if (far)
-                copy_wait<0>();
-            else
-                copy_wait<(SPLIT + M < ROWS ? ROWS - SPLIT - M : 0) + (NUM_ZB > 1)>();
-            __syncthreads();
-            if (follow == n && speaker)
-                publish(a.progress + (long long)index * NUM_ZB + rank, n);
-            if ((mark & MARK_CELL) && a.due[n])
-                record_cells(a, t, (const REAL *)memory, cur, rank * ZB, count, n), __syncthreads();
-            if (far)
-                put_mirror(a, t, cur), __syncthreads();
-            if (n != begin && !reload)
-                send_ghosts<1>(t, cur, 0);
-            bool layered =
-                (LAYER || MATCHED) && (t.y + M - HALF < a.layer[1][0] || t.y + M + HALF > a.layer[1][1] ||
-                                       t.x < a.layer[0][0] || t.x + ROWS > a.layer[0][1]);
-#if MATCHED
-            if (layered || layers_z) {
-                copy_wait<0>();
-                __syncthreads();
-                take_off_layers(a, t, (const REAL *)memory, cur, old, rank * ZB, count, layered);
-                __syncthreads();
-            }
-#endif
-            if (far || reload)
-                load_registers(t, now, cur);
-            mark = a.mark ? a.mark[tile * (a.ny + 2 * HALF) + t.y + M + HALF] : 0;
-            at += (long long)M * STRIDE_Y;
-            REAL *to = (REAL *)a.p[n & 1] + at;
-            const REAL *k = VARIABLE ? (const REAL *)a.k + at : (const REAL *)0;
-            keep = n + 1 < end;
-            const level_step s = {cur, old, to, k, n == begin, keep && !(mark & MARK_SOURCE)};
-            if (LAYER && layered)
-                advance_level<LAYER>(a, t, s, kk, now, made, early);
-            else
-                advance_level<false>(a, t, s, kk, now, made, early);
-            t.y += M;
-            n++;
-            reload = mark & MARK_SOURCE;
-            if (reload) {
-                add_sources(a, t, old, to, n);
-                if (keep && NUM_ZB > 1) {
-                    __syncthreads();
-                    send_ghosts<0>(t, old, 1);
-                    send_ghosts<1>(t, old, 1);
-                }
-            }
-            if (keep)
-                wait_ghosts<0>(t, old, early, 1);
-#if NUM_ZB > 1
-            t.tag++;
-#endif
-        };
-#if UNROLL == 1
-        do {
-            step(number<0>(), d, o);
-            REAL *swap = level[0];
-            level[0] = level[1], level[1] = swap;
-            each<0, ROWS>([&](auto row) {
-                constexpr int j = decltype(row)::value;
-                each<-half_of(j), half_of(j)>([&](auto column) {
-                    constexpr int c = decltype(column)::value;
-                    d[j][c + HALF] = o[j][c + HALF];
-                });
-            });
-        } while (keep);
-        REAL *swap = level[0];
-        level[0] = level[1], level[1] = swap;
-#else
-        for (;;) {
-            step(number<0>(), d, o);
-            if (!keep)
-                break;
-            step(number<1>(), o, d);
-            if (!keep) {
-                REAL *swap = level[0];
-                level[0] = level[1], level[1] = swap;
-                break;
-            }
-        }
-#endif
-        /* now level[1] holds level n, level[0] holds n - 1 */
-        if (end == a.num_level) {
-            store_tower(t, level[1], (REAL *)a.p[(n + 1) & 1] + at);
-            store_tower(t, level[0], (REAL *)a.p[n & 1] + at - (long long)M * STRIDE_Y);
-        }
-        copy_wait<0>();
-        __syncthreads();
-        if ((mark & MARK_CELL) && a.due[n])
-            record_cells(a, t, (const REAL *)memory, level[1], rank * ZB, count, n);
-        if (speaker)
-            publish(a.progress + (long long)index * NUM_ZB + rank, DONE);
+        begin_tower(a, t, w);
+        climb_tower(a, t, w, memory);
+        end_tower(a, t, w, memory);
     }
 }
 

@@ -227,10 +227,9 @@ static __device__ __forceinline__ void make_row(const diamond_args &a, const pla
  * early: the first part of the ghosts of level n + 1, asked for. Groups of copies: a row each, in the middle
  * and at the end those of fetch_ghosts. */
 template <bool LAYERED>
-static __device__ __forceinline__ void advance_level(const diamond_args &a, const place &t,
-                                                     const level_step &s, tile_registers &kk,
-                                                     const tile_registers &d, tile_registers &o,
-                                                     packets<0> &early)
+static __device__ __forceinline__ void
+advance_level(const diamond_args &a, const place &t, const level_step &s, tile_registers &kk,
+              const tile_registers &d, tile_registers &o, packets<0> &early)
 {
     packets<1> second;
     halo_registers h;
