@@ -9,30 +9,37 @@
 #include <stdio.h>
 #include <string.h>
 
+static unda_status check_material(const struct dg *dg, int64_t elem, const double *material)
+{
+    const char *why = dg->physics->refuse(material);
+    char found[128];
+    if (!why)
+        return UNDA_OK;
+    for (int i = 0, n = 0; i < dg->physics->num_material; i++)
+        n += snprintf(found + n, sizeof found - (size_t)n, i ? ", %g" : "%g", material[i]);
+    FAIL(UNDA_ERR_ARG, "material of element %lld: %s, found %s", (long long)elem, why, found);
+}
+
 /* Materials, and each element's record. */
 static unda_status copy_material(struct dg *dg, const double *material)
 {
     const struct physics *physics = dg->physics;
     int num_material = physics->num_material;
+    size_t num_value = (size_t)dg->material_nodes * num_material; /* of an element */
     if (!material)
         FAIL(UNDA_ERR_ARG, "material is NULL, expected [%lld][%d]", (long long)dg->space.num_owned,
              num_material);
     for (int64_t e = 0; e < dg->space.num_owned; e++) {
-        const double *from = material + num_material * dg->space.order[e];
-        const char *why = physics->refuse(from);
-        if (why) {
-            char found[128];
-            for (int i = 0, n = 0; i < num_material; i++)
-                n += snprintf(found + n, sizeof found - (size_t)n, i ? ", %g" : "%g", from[i]);
-            FAIL(UNDA_ERR_ARG, "material of element %lld: %s, found %s", (long long)dg->space.order[e], why,
-                 found);
-        }
-        memcpy(dg->material + num_material * e, from, sizeof(double) * num_material);
-        double edge[3][3], gradient[9];
+        for (int n = 0; n < dg->material_nodes; n++)
+            TRY(check_material(dg, dg->space.order[e],
+                               material + num_value * dg->space.order[e] + n * num_material));
+        memcpy(dg->material + num_value * e, material + num_value * dg->space.order[e],
+               sizeof(double) * num_value);
+        double edge[3][3], gradient[METRIC_WORDS];
         space_edges(&dg->space, e, edge);
         double det = space_gradients(&dg->space, e, gradient);
         memcpy(dg->record + dg->num_word * e, physics->grad_div ? gradient : edge[0], sizeof gradient);
-        physics->coefficients(from, det, dg->record + dg->num_word * e + 9);
+        physics->coefficients(dg_material(dg, e, 0), det, dg->record + dg->num_word * e + METRIC_WORDS);
     }
     return UNDA_OK;
 }
@@ -45,8 +52,7 @@ static void fill_faces(struct dg *dg)
         int32_t neighbor = dg->space.neighbor[i];
         int64_t behind = neighbor >= 0 ? neighbor / 4 : i / 4;
         double scale[4], det = space_face_scales(&dg->space, i / 4, scale);
-        physics->face_coefficients(dg->material + physics->num_material * (i / 4),
-                                   dg->material + physics->num_material * behind, scale[i % 4], det,
+        physics->face_coefficients(dg_material(dg, i / 4, 0), dg_material(dg, behind, 0), scale[i % 4], det,
                                    dg->face_coef + physics->num_face_coef * i);
     }
 }
@@ -58,7 +64,7 @@ static unda_status check_range(const struct dg *dg, int precision)
     double low = precision == UNDA_FLOAT32 ? FLT_MIN : DBL_MIN;
     double high = precision == UNDA_FLOAT32 ? FLT_MAX : DBL_MAX;
     for (int64_t e = 0; e < dg->space.num_owned; e++) {
-        const double *coef = dg->record + dg->num_word * e + 9;
+        const double *coef = dg->record + dg->num_word * e + METRIC_WORDS;
         const double *face = dg->face_coef + 4 * physics->num_face_coef * e;
         double least = dg->elem_dt[e], most = least;
         for (int i = 0; i < physics->num_coef + 4 * physics->num_face_coef; i++) {
@@ -82,7 +88,8 @@ static unda_status fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_
     int64_t num_elem = dg->space.num_owned;
     TRY(space_fill(&dg->space, mesh, o->boundary, physics->conditions, physics->name));
     TRY(element_new(&dg->space.element, mesh->shape, o->degree));
-    TRY(array_try(&dg->material, num_elem * physics->num_material, sizeof(double), "materials"));
+    TRY(array_try(&dg->material, num_elem * dg->material_nodes * physics->num_material, sizeof(double),
+                  "materials"));
     TRY(array_try(&dg->record, num_elem * dg->num_word, sizeof(double), "geometry"));
     TRY(array_try(&dg->face_coef, num_elem * 4 * physics->num_face_coef, sizeof(double),
                   "face coefficients"));
@@ -101,6 +108,7 @@ unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_opt
     TRY(space_sizes(&dg->space, mesh, o->degree));
     dg->physics = physics_table[o->physics];
     dg->flux = o->flux;
+    dg->material_nodes = 1;
     dg->integration =
         (struct integration){.kind = integrators[o->integrator], .num_elem = dg->space.num_owned};
     dg->num_word = ELEM_WORDS(dg->physics->num_coef);
@@ -110,7 +118,7 @@ unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_opt
 int64_t dg_host_bytes(const struct dg *dg)
 {
     const struct physics *p = dg->physics;
-    int64_t reals = p->num_material + dg->num_word + 4 * p->num_face_coef + 1;
+    int64_t reals = dg->material_nodes * p->num_material + dg->num_word + 4 * p->num_face_coef + 1;
     return dg->space.num_owned *
            (reals * (int64_t)sizeof(double) + 4 * (int64_t)(sizeof(int32_t) + sizeof(int8_t)));
 }
@@ -143,11 +151,18 @@ void dg_free(struct dg *dg)
     array_free(dg);
 }
 
-bool dg_decays(const struct dg *dg)
+double dg_local_rate(const struct dg *dg, int64_t elem)
 {
-    const struct physics *physics = dg->physics;
-    for (int64_t e = 0; physics->num_decay && e < dg->space.num_owned; e++)
-        if (dg->record[dg->num_word * e + 9 + physics->num_coef - 1] != 0)
+    double rate = 0;
+    for (int n = 0; dg->physics->local_rate && n < dg->material_nodes; n++)
+        rate = fmax(rate, dg->physics->local_rate(dg_material(dg, elem, n)));
+    return rate;
+}
+
+bool dg_has_local(const struct dg *dg)
+{
+    for (int64_t e = 0; dg->physics->local_rate && e < dg->space.num_owned; e++)
+        if (dg_local_rate(dg, e) > 0)
             return true;
     return false;
 }

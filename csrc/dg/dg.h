@@ -14,11 +14,12 @@ struct dg {
     struct space space;
     int32_t flux;
     /* In the space's order, float64. */
-    double *material;  /* [elem][num_material] */
-    int32_t num_word;  /* of an element's record */
-    double *record;    /* [elem][num_word]: nine of the geometry, then num_coef coefficients */
-    double *face_coef; /* [elem][4][num_face_coef] */
-    double *elem_dt;   /* [elem]: stable time step [s] */
+    double *material;       /* dg_material */
+    int32_t material_nodes; /* of an element: 1 */
+    int32_t num_word;       /* of an element's record */
+    double *record;         /* [elem][num_word]: nine of the geometry, then num_coef coefficients */
+    double *face_coef;      /* [elem][4][num_face_coef] */
+    double *elem_dt;        /* [elem]: stable time step [s] */
     /* Of num_wave waves [num_incident], by ascending face, slots in the order they came. */
     struct dg_incident *incident;
     int32_t num_incident, num_wave;
@@ -36,8 +37,16 @@ int64_t dg_flops(const struct dg *dg, int integrator);
 /* Compulsory bytes of one right-hand side with its update, an element. */
 int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes);
 
-/* Whether any element loses energy by itself (conduction). */
-bool dg_decays(const struct dg *dg);
+/* The material at a node: one an element, or one a node where nodes are points of the quadrature. */
+static inline const double *dg_material(const struct dg *dg, int64_t elem, int node)
+{
+    int64_t at = elem * dg->material_nodes + (dg->material_nodes > 1 ? node : 0);
+    return dg->material + at * dg->physics->num_material;
+}
+/* How fast the local law of an element's material lets fields decay [1/s], 0 without one. */
+double dg_local_rate(const struct dg *dg, int64_t elem);
+/* Whether any element has one. */
+bool dg_has_local(const struct dg *dg);
 /* dt.c: elem_dt of all elements. */
 void dg_stable_steps(struct dg *dg, int integrator);
 /* The largest dt of an element between its own kind is dg_stable / (c sum_f |grad lambda_f|); measured on

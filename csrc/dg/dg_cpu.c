@@ -132,7 +132,7 @@ static unda_status create(unda_solver *s)
     t->num_node = dg_tables(s)->space.num_node;
     t->num_face_node = dg_tables(s)->space.num_face_node;
     TRY(solver_add_hook(s, receivers_record_due, NULL));
-    t->decays = dg_decays(dg_tables(s));
+    t->has_local = dg_has_local(dg_tables(s));
     return allocate(s, t);
 }
 

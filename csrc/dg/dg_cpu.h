@@ -9,7 +9,8 @@ enum { ROWS = 4 }; /* rows of a matrix worked on at once; padded with zeros */
 
 /* All in REAL; element order internal. */
 struct dg_cpu {
-    int num_node, num_face_node, lanes, decays;
+    int num_node, num_face_node, lanes;
+    bool has_local;
     void *derivative; /* [row block][node][3][ROWS] */
     void *lift;       /* [row block][face][face node][ROWS] */
     void *record, *face_coef;

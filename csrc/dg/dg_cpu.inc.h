@@ -214,10 +214,29 @@ INLINE void FN(prefetch_elements)(const struct dg_args *a, int64_t num_value, in
     }
 }
 
-/* rhs [elem][node][field] of the block of elements from `first` on. */
-INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first,
-                                const struct FN(block) * b, const VEC *u, const VEC *s, REAL *rhs)
+/* Adds the local law at `rows` nodes of the elements, from node `first` on; it sees the old state. */
+INLINE void FN(add_local)(const struct dg_cpu *t, const struct dg_args *a, const int64_t *elem, int first,
+                          int rows, const struct FN(block) * b, VEC *rhs)
 {
+#if NUM_LOCAL
+    const REAL *from[LANES];
+    VEC q[ROWS * NUM_FIELD];
+    for (int l = 0; l < LANES; l++)
+        from[l] = (const REAL *)a->q + (elem[l] * t->num_node + first) * NUM_FIELD;
+    COMMON.gather(from, rows * NUM_FIELD, q);
+    for (int r = 0; r < rows; r++)
+        FN(local)(q + r * NUM_FIELD, LAW_AT(b->record, first + r), rhs + r * NUM_FIELD);
+#else
+    (void)t, (void)a, (void)elem, (void)first, (void)rows, (void)b, (void)rhs;
+#endif
+}
+
+/* rhs [elem][node][field] of a block of elements. */
+INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a, int kind,
+                                const int64_t *elem, const struct FN(block) * b, const VEC *u, const VEC *s,
+                                REAL *rhs)
+{
+    int64_t first = elem[0];
     int num_node = t->num_node, num_value = num_node * NUM_FIELD, part = ROWS * NUM_FIELD * LANES;
     int share = (LANES * ROWS + num_node - 1) / num_node; /* elements of the next block for a block of rows */
     for (int block = 0; block * ROWS < num_node; block++) {
@@ -235,24 +254,14 @@ INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a,
         VEC out[ROWS * NUM_FIELD];
         int rows = num_node - block * ROWS < ROWS ? num_node - block * ROWS : ROWS;
         for (int r = 0; r < ROWS; r++)
-            FN(from_reference)(acc[r], b->record, b->record + 9, out + r * NUM_FIELD);
+            FN(from_reference)(acc[r], b->record, COEF_AT(b->record, block * ROWS + r), out + r * NUM_FIELD);
+        if (t->has_local)
+            FN(add_local)(t, a, elem, block * ROWS, rows, b, out);
         COMMON.scatter(out, rows * NUM_FIELD, rhs + block * ROWS * NUM_FIELD, num_node * NUM_FIELD);
     }
 }
 
 /* ---- sources and update ---- */
-
-/* The first NUM_DECAY fields lose part of themselves (conduction). */
-INLINE void FN(add_decay)(const struct dg_args *a, int num_node, int64_t first, int64_t lanes, REAL *rhs)
-{
-    for (int64_t e = first; e < first + lanes; e++) {
-        REAL rate = ((const REAL *)a->record)[ELEM_WORDS(NUM_COEF) * e + 9 + NUM_COEF - 1];
-        const REAL *q = (const REAL *)a->q + e * num_node * NUM_FIELD;
-        for (int n = 0; n < num_node; n++, q += NUM_FIELD, rhs += NUM_FIELD)
-            for (int f = 0; f < NUM_DECAY; f++)
-                rhs[f] -= rate * q[f];
-    }
-}
 
 /* One block of at most LANES elements from `first` on; memory holds u, s and the right-hand side. */
 CLONES static void FN(block_stage)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first,
@@ -270,9 +279,7 @@ CLONES static void FN(block_stage)(const struct dg_cpu *t, const struct dg_args 
     FN(faces)(t, a, elem, &b, u, s);
     if (a->incident_range)
         FN(add_incident)(t, a, first, index, &b, s);
-    FN(right_hand_side)(t, a, kind, first, &b, u, s, rhs);
-    if (NUM_DECAY && t->decays)
-        FN(add_decay)(a, t->num_node, first, lanes, rhs);
+    FN(right_hand_side)(t, a, kind, elem, &b, u, s, rhs);
     COMMON.add_sources(a, first, a->source_range[index], a->source_range[index + 1], num_value, rhs);
     COMMON.update(a, kind, first * num_value, lanes * num_value, rhs);
 }

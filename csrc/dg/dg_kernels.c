@@ -70,7 +70,7 @@ static struct gpu_source stage_source(const unda_solver *s, const struct plan *p
                                       {"UPDATE", update},
                                       {"TILE", plan->tile},
                                       {"SHARED_BYTES", plan->shared_bytes},
-                                      {"DECAYS", dg_decays(dg_tables(s))},
+                                      {"LOCAL", dg_has_local(dg_tables(s))},
                                       {"INCIDENT", dg_tables(s)->num_incident > 0}};
     int num = 7, count = 3;
     num += plan->kernel->defines(plan, list + num);

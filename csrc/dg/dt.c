@@ -29,7 +29,7 @@ struct wave {
 static struct wave wave_of(const struct dg *dg, int64_t elem, int kind)
 {
     double speed[MAX_WAVE], impedance[MAX_WAVE];
-    dg->physics->waves(dg->material + dg->physics->num_material * elem, speed, impedance);
+    dg->physics->waves(dg_material(dg, elem, 0), speed, impedance);
     return (struct wave){speed[kind], impedance[kind]};
 }
 
@@ -77,8 +77,8 @@ static double face_weight(const struct dg *dg, int64_t face, int kind)
     return z_in > 0 ? 2 * fmax(z_in, z_out) / (z_in + z_out) : 0;
 }
 
-/* Where an element also loses energy by itself (conduction), the two rates add up: the stable region holds
- * the triangle between the ends of its axes. */
+/* Where an element also has a local law (conduction), the two rates add up: the stable region holds the
+ * triangle between the ends of its axes. */
 void dg_stable_steps(struct dg *dg, int integrator)
 {
     const struct physics *physics = dg->physics;
@@ -92,8 +92,6 @@ void dg_stable_steps(struct dg *dg, int integrator)
                 sum += face_weight(dg, 4 * e + face, kind) * scale[face];
             rate = fmax(rate, limiting_speed(dg, e, kind) * sum / limit);
         }
-        if (physics->num_decay)
-            rate += dg->record[dg->num_word * e + 9 + physics->num_coef - 1] / REAL_AXIS[integrator];
-        dg->elem_dt[e] = 1 / rate;
+        dg->elem_dt[e] = 1 / (rate + dg_local_rate(dg, e) / REAL_AXIS[integrator]);
     }
 }

@@ -102,7 +102,6 @@ unda_status dg_sample(unda_solver *s, const unda_receivers *receivers, double *v
 static double element_energy(const struct dg *dg, int64_t elem, const double *q)
 {
     int num_node = dg->space.num_node, num_field = dg->physics->num_field;
-    const double *material = dg->material + dg->physics->num_material * elem;
     double total = 0, balance = 6.0 * num_node;
     for (int i = 0; i < num_node; i++) {
         double row[MAX_FIELD] = {0}; /* balance (M q)_i */
@@ -114,6 +113,7 @@ static double element_energy(const struct dg *dg, int64_t elem, const double *q)
             plus[f] = q[i * num_field + f] + row[f];
             minus[f] = q[i * num_field + f] - row[f];
         }
+        const double *material = dg_material(dg, elem, i);
         total += (dg->physics->energy(plus, material) - dg->physics->energy(minus, material)) / (4 * balance);
     }
     return total;

@@ -18,8 +18,7 @@
 /* What a header says about itself; the rest of each entry is written out. */
 #define SIZES                                                                                                \
     .num_field = NUM_FIELD, .num_material = NUM_MATERIAL, .num_wave = NUM_WAVE, .num_coef = NUM_COEF,        \
-    .num_decay = NUM_DECAY, .num_face_coef = NUM_FACE_COEF, .num_ref = NUM_REF,                              \
-    .num_lift_coef = NUM_LIFT_COEF, .grad_div = GRAD_DIV
+    .num_face_coef = NUM_FACE_COEF, .num_ref = NUM_REF, .num_lift_coef = NUM_LIFT_COEF, .grad_div = GRAD_DIV
 #define FUNCTIONS(name)                                                                                      \
     .coefficients = name##_coefficients, .waves = name##_waves,                                              \
     .face_coefficients = name##_face_coefficients, .energy = name##_energy, .refuse = name##_refuse
@@ -108,6 +107,7 @@ static const struct physics maxwell = {
     .reference_flops = 30 + 36,
     .jump_flops = {40, 60},
     .lift_flops = {12, 5},
+    .local_rate = maxwell_local_rate,
     FUNCTIONS(maxwell),
 };
 

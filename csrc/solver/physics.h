@@ -7,7 +7,7 @@ struct physics {
     const char *name;
     const char *header; /* as kernels include it */
     int grad_div;       /* pairs of a number and a vector whose gradient and divergence it takes; 0: curls */
-    int num_field, num_material, num_wave, num_coef, num_decay, num_face_coef, num_ref, num_lift_coef;
+    int num_field, num_material, num_wave, num_coef, num_face_coef, num_ref, num_lift_coef;
     int conditions;                                                  /* bits 1 << unda_boundary */
     int num_jump[2];                                                 /* by unda_flux */
     int volume_flops, reference_flops, jump_flops[2], lift_flops[2]; /* see dg_flops */
@@ -16,6 +16,8 @@ struct physics {
     void (*face_coefficients)(const double *inside, const double *outside, double scale, double det,
                               double *face_coef);
     double (*energy)(const double *q, const double *material);
+    /* How fast the local law lets fields decay [1/s]; NULL: there is none. */
+    double (*local_rate)(const double *material);
     /* Why a material is refused, or NULL. */
     const char *(*refuse)(const double *material);
 };

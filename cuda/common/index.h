@@ -3,8 +3,9 @@
 #ifndef UNDA_INDEX_H
 #define UNDA_INDEX_H
 
-/* Words of an element's record: nine gradients grad r_j, then NUM_COEF coefficients, padded to fours. */
-#define ELEM_WORDS(num_coef) ((9 + (num_coef) + 3) / 4 * 4)
+/* Words of an element's record: its metric, then NUM_COEF coefficients, padded to fours. */
+#define METRIC_WORDS         9
+#define ELEM_WORDS(num_coef) ((METRIC_WORDS + (num_coef) + 3) / 4 * 4)
 
 /* Groups of four: `total` items of num values each stand as [group][item][values of the group], what is left
  * in the last group, so that an item is read in aligned quads whatever the number of its values. */

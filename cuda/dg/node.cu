@@ -21,7 +21,7 @@ static __device__ __forceinline__ void put_rhs(const dg_args &a, long long elem,
     REAL g[WORDS], rhs[NUM_FIELD], sum[NUM_FIELD], *to = (REAL *)a.rhs;
     long long total = a.num_total * NP;
     load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
-    from_reference(acc, g, g + 9, rhs);
+    from_reference(acc, g, COEF_AT(g, node), rhs);
     if (add) {
         load_own_node<NUM_FIELD>(sum, to, total, place(elem, node));
         for (int f = 0; f < NUM_FIELD; f++)
@@ -104,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_update(const __gr
         load_own_node<NUM_FIELD>(rhs, (const REAL *)a.rhs, a.num_total * NP, at);
         load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
         load_old(a, at, old);
-        add_decay(old, g, rhs);
+        add_local(old, LAW_AT(g, i % NP), rhs);
         add_sources(a, elem, i % NP, source_first, source_last, rhs);
         update(a, at, old, rhs);
     }

@@ -95,8 +95,8 @@ static __device__ __forceinline__ void finish(const dg_args &a, long long first,
             if (NP % ROWS && node >= NP)
                 break;
             REAL rhs[NUM_FIELD];
-            from_reference(acc[r][c], g, g + 9, rhs);
-            add_decay(old[r], g, rhs);
+            from_reference(acc[r][c], g, COEF_AT(g, node), rhs);
+            add_local(old[r], LAW_AT(g, node), rhs);
             if (has_source)
                 add_sources(a, elem, node, a.source_range[blockIdx.x], a.source_range[blockIdx.x + 1], rhs);
             update(a, at + r * (ROW_GROUPS * NODE_STRIDE(NUM_FIELD)), old[r], rhs);

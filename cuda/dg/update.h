@@ -32,17 +32,16 @@ static __device__ __forceinline__ void load_old(const dg_args &a, long long at, 
         load_own_node<NUM_FIELD>(old.r, (const REAL *)a.r, total, at);
     if (UPDATE == UPDATE_AB3)
         load_node<NUM_FIELD>(old.r1, (const REAL *)a.r1, total, at);
-#elif DECAYS
+#elif LOCAL
     load_node<NUM_FIELD>(old.q, (const REAL *)a.q, total, at);
 #endif
 }
 
-/* The first NUM_DECAY fields lose part of themselves (conduction). */
-static __device__ __forceinline__ void add_decay(const old_state &old, const REAL *record, REAL *rhs)
+/* rhs += what the fields of a node do to each other (LOCAL: some material has such a law). */
+static __device__ __forceinline__ void add_local(const old_state &old, const REAL *law, REAL *rhs)
 {
-#if DECAYS
-    for (int f = 0; f < NUM_DECAY; f++)
-        rhs[f] -= record[9 + NUM_COEF - 1] * old.q[f];
+#if LOCAL
+    local(old.q, law, rhs);
 #endif
 }
 

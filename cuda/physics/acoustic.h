@@ -12,13 +12,18 @@
  *
  * Flux, exact solution of the Riemann problem, d = (+) - (-), Z = rho c (Wilcox et al. 2010):
  *   vn* - vn- = (Z+ dvn - dp) / (Z- + Z+),    p* - p- = -Z- (vn* - vn-).
- * Both jumps share one scalar, lifted once per face; the central flux has two. */
+ * Both jumps share one scalar, lifted once per face; the central flux has two.
+ *
+ * A physics with NUM_LOCAL > 0 has a local law, what the fields of a node do to each other there without any
+ * derivative: local(q, law, rhs) adds it to dq/dt, and local_rate(material) [1/s] is the fastest at which it
+ * lets something decay, which limits dt. Auxiliary fields (memory variables) are the last of NUM_FIELD: they
+ * have no trace, `from_reference` gives them 0 and `local` their equation. */
 #undef GRAD_DIV
 #undef NUM_FIELD
 #undef NUM_MATERIAL
 #undef NUM_WAVE
 #undef NUM_COEF
-#undef NUM_DECAY
+#undef NUM_LOCAL
 #undef NUM_FACE_COEF
 #undef NUM_REF
 #undef NUM_ACC
@@ -32,7 +37,7 @@
 #define NUM_MATERIAL  2 /* rho [kg/m3], c [m/s] */
 #define NUM_WAVE      1
 #define NUM_COEF      2 /* 1/rho, rho c^2 */
-#define NUM_DECAY     0 /* the first fields, which lose coef[NUM_COEF - 1] of themselves a second */
+#define NUM_LOCAL     0 /* the last of these, coefficients of the local law */
 #define NUM_FACE_COEF 3 /* Z+ / (Z- + Z+), -|m| / (Z- + Z+), -Z- / |m| */
 #define NUM_REF       4 /* p w1 w2 w3 */
 #define NUM_ACC       4 /* sum_j D_j w_j, D_1 p, D_2 p, D_3 p */

@@ -16,7 +16,7 @@
 #undef NUM_MATERIAL
 #undef NUM_WAVE
 #undef NUM_COEF
-#undef NUM_DECAY
+#undef NUM_LOCAL
 #undef NUM_FACE_COEF
 #undef NUM_REF
 #undef NUM_ACC
@@ -29,8 +29,8 @@
 #define NUM_FIELD     9 /* vx vy vz sxx syy szz syz sxz sxy */
 #define NUM_MATERIAL  3 /* rho [kg/m3], vp, vs [m/s] */
 #define NUM_WAVE      2
-#define NUM_COEF      3  /* 1/rho, lambda, mu */
-#define NUM_DECAY     0  /* the first fields, which lose coef[NUM_COEF - 1] of themselves a second */
+#define NUM_COEF      3 /* 1/rho, lambda, mu */
+#define NUM_LOCAL     0
 #define NUM_FACE_COEF 8  /* see face_coefficients */
 #define NUM_REF       12 /* v, s_1, s_2, s_3 */
 #define NUM_ACC       12 /* sum_j D_j s_j, D_1 v, D_2 v, D_3 v */

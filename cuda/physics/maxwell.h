@@ -20,7 +20,7 @@
 #undef NUM_MATERIAL
 #undef NUM_WAVE
 #undef NUM_COEF
-#undef NUM_DECAY
+#undef NUM_LOCAL
 #undef NUM_FACE_COEF
 #undef NUM_REF
 #undef NUM_ACC
@@ -34,7 +34,7 @@
 #define NUM_MATERIAL  3 /* eps [F/m], mu [H/m], sigma [S/m] */
 #define NUM_WAVE      1
 #define NUM_COEF      3 /* 1 / (eps det), 1 / (mu det), sigma / eps */
-#define NUM_DECAY     3 /* E */
+#define NUM_LOCAL     1 /* sigma / eps */
 #define NUM_FACE_COEF 3 /* Z+ / (Z- + Z+), 1 / (det |m| (Z- + Z+)), Z- / (det |m|) */
 #define NUM_REF       6 /* E.e_k, H.e_k */
 #define NUM_ACC       6 /* det curl H and det curl E by e_i */
@@ -60,6 +60,12 @@ DEVICE void FN(waves)(const double *material, double *speed, double *impedance)
 {
     speed[0] = 1 / sqrt(material[0] * material[1]);
     impedance[0] = sqrt(material[1] / material[0]);
+}
+
+/* Fields decay like exp(-rate t) where nothing else happens [1/s]. */
+DEVICE double FN(local_rate)(const double *material)
+{
+    return material[2] / material[0];
 }
 
 DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double scale, double det,
@@ -162,11 +168,18 @@ DEVICE void FN(lifted)(const VAL *y, const VAL *lift_coef, VAL *z)
 }
 
 /* dE/dt = sum_i e_i acc_i / (eps det),
- * dH/dt = -sum_i e_i acc_(3+i) / (mu det); conduction: NUM_DECAY. */
+ * dH/dt = -sum_i e_i acc_(3+i) / (mu det). Conduction: local. */
 DEVICE void FN(from_reference)(const VAL *acc, const VAL *e, const VAL *coef, VAL *rhs)
 {
     for (int i = 0; i < 3; i++) {
         rhs[i] = coef[0] * (e[i] * acc[0] + e[3 + i] * acc[1] + e[6 + i] * acc[2]);
         rhs[3 + i] = -coef[1] * (e[i] * acc[3] + e[3 + i] * acc[4] + e[6 + i] * acc[5]);
     }
+}
+
+/* Conduction, the local law: dE/dt gains -(sigma / eps) E. */
+DEVICE void FN(local)(const VAL *q, const VAL *law, VAL *rhs)
+{
+    for (int i = 0; i < 3; i++)
+        rhs[i] -= law[0] * q[i];
 }

@@ -17,6 +17,11 @@
  * The metric is e_1..e_3. The frame of face f is two of its edges with t_1 x t_2 = det m_f, then t_1.t_1,
  * t_1.t_2, t_2.t_2. */
 
+/* A node's coefficients of the material and, of these, those of its local law: all nodes have the element's,
+ * which stand behind its metric. */
+#define COEF_AT(record, node) ((record) + METRIC_WORDS)
+#define LAW_AT(record, node)  (COEF_AT(record, node) + NUM_COEF - NUM_LOCAL)
+
 #if GRAD_DIV
 /* One column of the volume products in two parts that share neither sums nor fields: an engine with few
  * registers takes them one after the other. */
