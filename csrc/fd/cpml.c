@@ -33,7 +33,8 @@
 
 #include <math.h>
 
-/* Depth of a place in the layers of an axis, in parts of the layer's; its side. 0 outside. */
+/* Depth of a place in the layers of an axis, as a fraction of the layer's thickness, and its side; 0
+ * outside. */
 static double depth_of(const struct fd_axis *axis, double place, int *side)
 {
     double low = (double)axis->first - place, high = place - (double)(axis->first + axis->num - 1);
@@ -80,7 +81,7 @@ unda_status fd_cpml(struct fd *fd, const unda_fd_options *o, double dt)
     return UNDA_OK;
 }
 
-/* Where all is damped alike and nothing stretched there is nothing to remember. */
+/* A layer that damps all terms alike and stretches nothing needs no memory variables. */
 void fd_list_slabs(struct fd *fd, const unda_fd_options *o)
 {
     const struct staggered *p = fd->physics;

@@ -16,7 +16,7 @@ static void row_ghosts(const struct fd_axis *axis, int half, const int32_t *sign
     }
 }
 
-/* A row's ghosts in z, then the rows of ghosts in y. */
+/* Fills the ghosts of a row in z, then the rows of ghosts in y. */
 static void plane_ghosts(const struct fd *fd, const struct fd_cpu *t, void *array,
                          const struct fd_field *field, int64_t x)
 {
@@ -36,7 +36,7 @@ static void plane_ghosts(const struct fd *fd, const struct fd_cpu *t, void *arra
     }
 }
 
-/* Plane x beyond the grid, with the ghosts of the one that it takes from. */
+/* Fills plane x beyond the grid, with the ghosts of the plane from which it is copied. */
 static void ghost_plane(const struct fd *fd, const struct fd_cpu *t, void *array,
                         const struct fd_field *field, int64_t x)
 {

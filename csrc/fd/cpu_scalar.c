@@ -14,8 +14,8 @@ struct row {
     REAL weight[3][MAX_HALF + 1], center, damp_xy;
 };
 
-/* Whole vectors, into the room behind a row: what stands there is no node and no ghost that stays. half,
- * split and layers (0, 1: g, 2: additions) are constants where this is inlined. */
+/* Whole vectors, also into the padding behind a row: nothing there is a node or a ghost that must be kept.
+ * half, split and layers (0: none, 1: g, 2: additions) are constants where this is inlined. */
 DEVICE void step_row(const struct row *r, int half, int split, int layers)
 {
     REAL *restrict next = r->next;
@@ -63,8 +63,8 @@ DEVICE void step_row_half(const struct row *r, int half, int split, int layers)
 
 /* ---- matched layers ---- */
 
-/* Nodes of a row in a matched layer: neighbours along its axis are `stride` apart; each: 1 where that is z,
- * so that each node has its own factors. */
+/* Nodes of a row in a matched layer. Neighbours along its axis are `stride` apart; each = 1 where that
+ * axis is z, so that every node has its own factors. */
 struct layer {
     const REAL *now;
     REAL *memory[3], *addition;
@@ -118,8 +118,8 @@ DEVICE void add_layer_half(const struct layer *r, int half, int each)
     }
 }
 
-/* What matched layers add at the nodes of row (x, y), at `now`; their memories go a step on. 0 where
- * there is none. Whether any of the row is in one. */
+/* What matched layers add at the nodes of row (x, y), in `now`, and their memory variables one step later;
+ * 0 where there is no layer. Returns whether any node of the row is in one. */
 CLONES static bool PRECISION(additions_)(const struct fd *fd, const struct scalar_cpu *t, const REAL *now,
                                          int64_t x, int64_t y, REAL *addition)
 {
@@ -203,7 +203,7 @@ static void copy_row(REAL *to, const REAL *from, int sign, int64_t num)
         to[z] = (REAL)sign * from[z];
 }
 
-/* What images of these rows stand beside the grid: their own ends in z, rows beyond y, planes beyond x. */
+/* Images of these rows beside the grid: at their own ends in z, in rows beyond y, in planes beyond x. */
 static void ghosts(const struct fd *fd, const struct scalar_cpu *t, void *p, int64_t x, int64_t begin,
                    int64_t end)
 {

@@ -4,7 +4,7 @@
 #include "../cpu/precision.h"
 #include "staggered_cpu.h"
 
-/* Backward differences of num places from `from` on; forward ones are those of one place on. */
+/* Backward differences of num places from `from` on; forward differences are those of the next place. */
 DEVICE void difference(int half, int64_t num, const REAL *from, int64_t stride, const REAL *restrict weight,
                        REAL *restrict out)
 {
@@ -39,7 +39,7 @@ CLONES static void PRECISION(differences_)(int half, int64_t num, const REAL *fr
     }
 }
 
-/* psi' = b psi + a d, d' = d / kappa + psi'; the step in the tables is 0 where all places have the same
+/* psi' = b psi + a d, d' = d / kappa + psi'. The tables have stride 0 where all places have the same
  * depth. */
 CLONES static void PRECISION(absorb_)(REAL *restrict d, REAL *restrict psi, const REAL *b, const REAL *a,
                                       const REAL *k, int64_t step, int64_t num)
@@ -100,7 +100,7 @@ static void fade_row(const struct fd *fd, const struct staggered_cpu *t, int fie
         g[a] = (const REAL *)t->table[a][staggered_half(fd->physics, field, a)][3];
     REAL across = g[0][x] * g[1][y], *row = (REAL *)t->base.array[field] + at;
     const struct fd_axis *axis = &fd->axis[2];
-    int64_t behind = axis->first + axis->num - 1; /* half a cell on of the last node is in the layer */
+    int64_t behind = axis->first + axis->num - 1; /* half a cell beyond the last node lies in the layer */
     if (across < 1) {
         PRECISION(fade_)(row, across, g[2], axis->total);
         return;

@@ -21,9 +21,10 @@ static const struct diamond_tile tiles[3][4] = {{{7, 1, 224, 1, 2, 14, 0, 0, 0, 
                                                  {2, 2, 128, 0, 1, 6, 1, 0, 0, 0, 0}}};
 enum { MAX_NUM_ZB = 64, LEAST_CUT = 33, NUM_LEVEL = 512 };
 
-/* Steps, by half the order, from which on a launch takes less time than the steps one by one: the towers of
- * few levels are as many and wait for each other as often. On an H200, 1.6e9 cells, 8 and 64 levels: order 2,
- * 29 and 114 ms, a step 5.1; order 4, 43 and 195, 5.4; order 6, 64 and 294, 6.0; order 8, 139 and 417, 6.6. */
+/* By half the order: the number of steps from which on a launch is faster than the same steps one by one.
+ * Towers of few levels are as many as those of many levels, and wait for each other as often. On an H200,
+ * 1.6e9 cells, 8 and 64 levels: order 2, 29 and 114 ms, one step 5.1; order 4, 43 and 195, 5.4; order 6,
+ * 64 and 294, 6.0; order 8, 139 and 417, 6.6. */
 static const int fewest[MAX_DIAMOND_HALF] = {5, 8, 17, 60};
 
 /* As in cuda/fd/diamond_tile.h. */
@@ -77,7 +78,7 @@ static struct diamond_tile in_table(const unda_solver *s)
         tile = tall[half - 1];
     tile.old = tile.old && !fd_is_matched(fd_tables(s)); /* which change level n - 1 in shared memory */
     if (fd_has_layers(fd_tables(s)) && !tile.old)
-        tile.unroll = 1; /* two copies of the code for layers are more than the instruction cache holds */
+        tile.unroll = 1; /* two copies of the code for layers do not fit the instruction cache */
     tile.levels = NUM_LEVEL;
     return tile;
 }
@@ -181,7 +182,7 @@ void diamond_padding(const unda_solver *s, const struct diamond_tile *tile, int6
     *pad_y = 2 * width + 2 * half + 1;
 }
 
-/* Rows of y that a tile reaches beyond its middle; so far is a stage of towers behind the one before. */
+/* Rows of y that a tile reaches beyond its middle; each stage of towers is as far behind the previous one. */
 int64_t diamond_reach(const struct diamond_tile *tile)
 {
     return tile->step * tile->dts;

@@ -20,7 +20,7 @@ static double half_at_rigid(const struct fd_axis *axis, int64_t i)
     return axis->total > 1 && (low || high) ? 0.5 : 1;
 }
 
-/* What one plane needs: p, c^2 dt^2 / h^2, and p_ at x - M .. x + M with the signs of images. */
+/* What one plane needs: p, c^2 dt^2 / h^2, and p_ at x - M .. x + M, with the signs of images. */
 struct planes {
     const double *now, *speed, *old[2 * MAX_HALF + 1];
     int sign[2 * MAX_HALF + 1];

@@ -27,7 +27,8 @@ struct fd_cpu {
     int64_t point_version; /* of the solver's points that they hold */
 };
 
-/* Ghosts of an array: of rows of one plane, beside it in z and y; then of planes, beside the grid in x. */
+/* Fills ghosts of an array: beside the rows of one plane, in z and y; then whole planes of ghosts, beside
+ * the grid in x. */
 typedef void (*fd_ghosts)(const struct fd *fd, const struct fd_cpu *t, void *array,
                           const struct fd_field *field, int64_t x);
 struct fd_cpu_code {
@@ -49,10 +50,10 @@ void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t);
 unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t);
 void fd_cpu_free(struct fd_cpu *t);
 void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *field);
-/* Adds the sources of step number `time` of the call to places [begin, end) of field f, counted in [total
- * x][total y][total z]. */
+/* Adds the sources of step number `time` of the call to places [begin, end) of field f, as indices of
+ * [total x][total y][total z]. */
 void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t begin, int64_t end);
-/* Keeps what receivers need of those places, which are at the given step; the call began at `start`. */
+/* Stores what receivers need of those places at the given step; the call began at `start`. */
 void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t start, int64_t begin,
                  int64_t end);
 void fd_cpu_weigh(unda_solver *s, int64_t start); /* samples of the call that ends */

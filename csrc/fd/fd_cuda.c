@@ -60,8 +60,8 @@ unda_status fd_cuda_reals(unda_solver *s, gpu_ptr to, const double *from, int64_
     return status;
 }
 
-/* Bytes of page-locked memory: copies from and to it are several times as fast as others, and a piece of so
- * many takes longer than its launch. Few where the arrays are small: a sixteenth of one. */
+/* Bytes of page-locked memory. Copies to and from it are several times as fast as others, and a piece of
+ * this size takes longer than its launch. Less where the arrays are small: a sixteenth of one. */
 int64_t fd_cuda_staging_bytes(const unda_solver *s)
 {
     int64_t row = fd_tables(s)->axis[2].total * s->real_bytes, all = fd_tables(s)->num_node * s->real_bytes;

@@ -79,7 +79,7 @@ static unda_status copy(unda_solver *s, const struct fd_cuda_profile *what, gpu_
     return gpu_sync(stream);
 }
 
-/* Sources act with amplitude 0: what is left of the last call would add up. */
+/* Sources act with amplitude 0: otherwise amplitudes left from the last call would accumulate. */
 unda_status fd_cuda_profile(unda_solver *s, const struct fd_cuda_profile *what, int64_t num_run,
                             unda_profile *out)
 {

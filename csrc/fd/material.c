@@ -12,24 +12,24 @@ unda_status fd_need_material(const unda_solver *s)
     return UNDA_OK;
 }
 
-/* The user's node that a node takes its material from: layers continue the outermost one's. */
+/* The user's node from which a node takes its material: layers continue the outermost node's. */
 static int64_t nearest(const struct fd_axis *axis, int64_t i)
 {
     int64_t at = i - axis->first;
     return at < 0 ? 0 : at >= axis->num ? axis->num - 1 : at;
 }
 
-enum { LARGE = 1 << 15 }; /* nodes: with fewer, threads take longer to start */
+enum { LARGE = 1 << 15 }; /* nodes: with fewer, starting threads costs more than they save */
 
-/* What an engine keeps of one node's material, in its precision. */
+/* What an engine stores of one node's material, in its precision. */
 static double kept(const unda_solver *s, const double *material, int which, int num_free)
 {
     double value = fd_tables(s)->scheme->material(fd_tables(s), material, which, num_free);
     return s->real_bytes == 4 ? (double)(float)value : value;
 }
 
-/* One array's planes [from, to) with their layers, of the user's from plane `first` on. Notes whether there
- * is ever another value than the first. */
+/* Planes [from, to) of one array, with their layers, from the user's planes, of which `first` is the first
+ * one in memory. Notes whether any value differs from the first. */
 static void fill_planes(const unda_solver *s, const double *material, int64_t first, int which, int64_t from,
                         int64_t to, void *planes)
 {
@@ -59,8 +59,8 @@ static void fill_planes(const unda_solver *s, const double *material, int64_t fi
     fd->varies[which] = differ;
 }
 
-/* Refuses the first node that the scheme refuses, whatever the threads: they look for it, then it is looked
- * at again here, where the message belongs. */
+/* Refuses the first node that the scheme refuses, for any number of threads: they search for it, and then
+ * it is checked again here, where the message is made. */
 static unda_status check_materials(const unda_solver *s, int64_t nodes, const double *material)
 {
     struct fd *fd = fd_tables(s);
@@ -77,8 +77,8 @@ static unda_status check_materials(const unda_solver *s, int64_t nodes, const do
     return bad < nodes ? fd->scheme->check_material(fd, material + num * bad) : UNDA_OK;
 }
 
-/* Fills all planes that planes of the user's stand for, `most` at a time: their own, and the layers' beyond
- * the first and the last. */
+/* Fills all planes that stand for planes of the user's, `most` at a time: the planes themselves, and those
+ * of the layers before the first and after the last. */
 static unda_status set_planes(unda_solver *s, int64_t first, int64_t count, const double *material,
                               int64_t most, void *planes)
 {

@@ -8,7 +8,7 @@
 struct node_set {
     int64_t first, end; /* nodes that may be in it; empty: all zero */
     uint64_t *bits;
-    int64_t *before; /* how many before each word of bits; then all */
+    int64_t *before; /* number of nodes before each word of bits; the last entry counts all */
 };
 void node_set_span(struct node_set *set, const int64_t *node, int64_t num);
 unda_status node_set_open(struct node_set *set);

@@ -8,7 +8,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { ROOM = 8 }; /* kernels add up to four materials, and divide two by the sum */
+enum { ROOM = 8 }; /* kernels add up to four materials, and divide two by their sum */
 
 static double lowest(const struct fd *fd)
 {
@@ -36,8 +36,8 @@ unda_status fd_check_range(const struct fd *fd, const char *what, int num, const
     return UNDA_OK;
 }
 
-/* Of each wave of speed c and impedance Z: Z, Z c (a modulus, or 1 / eps) and Z / c (rho, or mu), which
- * engines keep, multiply with and divide by. */
+/* For each wave of speed c and impedance Z: Z, Z c (a modulus, or 1 / eps) and Z / c (rho, or mu), with
+ * which engines multiply and divide. */
 unda_status fd_check_units(const struct fd *fd, const struct physics *physics, const double *material)
 {
     double speed[MAX_WAVE], impedance[MAX_WAVE], values[6 * MAX_WAVE];

@@ -26,11 +26,12 @@ static const struct scalar_cpu_code *code(const unda_solver *s)
     return s->real_bytes == 4 ? &scalar_cpu_f32 : &scalar_cpu_f64;
 }
 
-/* What a core is given to work on: the planes around one in kernel step in its own cache of 1 MB, the tile of
- * all levels partly in the shared one. Measured: benchmarks/NOTES.md. */
+/* The memory in which a core works: with kernel step the neighbouring planes are in its own cache of 1 MB;
+ * with kernel tiled the tile with all its levels is partly in the shared cache. Measured:
+ * benchmarks/NOTES.md. */
 enum { STEP_BYTES = 600 << 10, TILE_BYTES = 15 << 17, MAX_DEPTH = 8, STEP_Y = 32, TILE_Y = 16 };
 
-/* Bytes that a front has around it: both levels, and the speeds of nodes. */
+/* Bytes of the planes around a front: both levels, and the speeds of nodes. */
 static int64_t front_bytes(const unda_solver *s, int64_t row_bytes, int64_t depth, int64_t rows)
 {
     int64_t half = fd_tables(s)->half;
@@ -38,8 +39,8 @@ static int64_t front_bytes(const unda_solver *s, int64_t row_bytes, int64_t dept
     return planes * (rows + (depth + 1) * half) * row_bytes;
 }
 
-/* Where the choice is free: small grids stay in the cache anyway, and a tile that no cache holds is in vain.
- * Tiles do not close on themselves. */
+/* Where "auto" takes kernel tiled. Small grids stay in the cache anyway, and a tile that fits no cache
+ * gains nothing. Tiles cannot wrap around periodic axes. */
 static void choose_tile(const unda_solver *s, struct scalar_cpu *t)
 {
     const struct fd *fd = fd_tables(s);
@@ -161,7 +162,8 @@ static void destroy(unda_solver *s)
 
 /* ---- steps ---- */
 
-/* Rows [begin, end) of plane x from step `time` of the call to the next, with all that belongs to them. */
+/* Advances rows [begin, end) of plane x from step `time` of the call to the next, with layers, sources and
+ * receivers. */
 static void advance(unda_solver *s, int64_t time, int64_t start, int64_t x, int64_t begin, int64_t end)
 {
     struct scalar_cpu *t = tables(s);
@@ -178,7 +180,7 @@ static void advance(unda_solver *s, int64_t time, int64_t start, int64_t x, int6
     fd_cpu_keep(s, next, 0, start + time + 1, start, first, last);
 }
 
-/* `depth` steps of a block, from step `time` of the call on. */
+/* Advances a block by `depth` steps, from step `time` of the call on. */
 static void advance_block(unda_solver *s, int64_t time, int64_t start, int64_t depth, int64_t block)
 {
     struct scalar_cpu *t = tables(s);
@@ -216,7 +218,7 @@ static void advance_tile(unda_solver *s, int64_t time, int64_t start, int64_t de
     }
 }
 
-/* The state may have been set: its ghosts are not there yet. */
+/* The state may have been set since the last call: its ghosts are not filled yet. */
 static void fill_ghosts(unda_solver *s)
 {
     const struct fd_axis *axis = fd_tables(s)->axis;
@@ -278,8 +280,8 @@ static unda_status clear(unda_solver *s)
     return fd_cpu_clear(s);
 }
 
-/* From p and 0 a step gives 2 p + c^2 dt^2 laplace p: half of it is both the next level and the last. Layers
- * that damp do so by what changes in time, and nothing does now. */
+/* From p and 0 a step gives 2 p + c^2 dt^2 laplace p, half of which is both the next level and the
+ * previous one. Layers damp changes in time, and at rest there are none. */
 static unda_status rest(unda_solver *s)
 {
     struct scalar_cpu *t = tables(s);

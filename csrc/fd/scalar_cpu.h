@@ -23,13 +23,13 @@ struct scalar_cpu {
     int64_t row;
     int depth, block_y; /* steps of a time tile (1: kernel step), rows of a block */
     int64_t num_block;
-    _Atomic int64_t *passed; /* [num_block]: planes that the front of a block has left behind */
+    _Atomic int64_t *passed; /* [num_block]: planes that the front of a block has passed */
 };
 
 /* Rows [begin, end) of plane x, all z: the next level over the one before. */
 typedef void (*scalar_rows)(const struct fd *fd, const struct scalar_cpu *t, const void *now, void *next,
                             int64_t x, int64_t begin, int64_t end);
-/* Every ghost that is an image of these rows. */
+/* Stores every ghost that is an image of these rows. */
 typedef void (*scalar_ghosts)(const struct fd *fd, const struct scalar_cpu *t, void *p, int64_t x,
                               int64_t begin, int64_t end);
 

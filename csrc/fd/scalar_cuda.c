@@ -28,7 +28,7 @@ static const char *refusal(const unda_solver *s, struct scalar_cuda *t, const st
     return kernel->refusal ? kernel->refusal(s, t) : NULL;
 }
 
-/* The kernel that options name, or the last one of the table that can run and pays. */
+/* The kernel that options name, or the last one of the table that can run the problem and pays. */
 static unda_status choose_kernel(const unda_solver *s, struct scalar_cuda *t)
 {
     for (int i = 0; i < NUM_KERNEL; i++)
@@ -45,7 +45,7 @@ static unda_status choose_kernel(const unda_solver *s, struct scalar_cuda *t)
     return UNDA_OK;
 }
 
-/* Where nodes stand: rows begin at 128 bytes; a kernel may work in a margin beside the grid. */
+/* The strides of arrays: rows begin at multiples of 128 bytes; a kernel may need a margin beside the grid. */
 static unda_status lay_out(const unda_solver *s, struct scalar_cuda *t)
 {
     const struct fd *fd = fd_tables(s);
@@ -92,7 +92,7 @@ static int64_t device_bytes(const unda_solver *s, struct scalar_cuda *t)
     return bytes;
 }
 
-/* Where everything will be, and what it takes. */
+/* The layout of all arrays, and the memory that they take. */
 static unda_status plan(unda_solver *s, struct scalar_cuda *t)
 {
     TRY(lay_out(s, t));

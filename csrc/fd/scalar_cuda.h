@@ -31,14 +31,14 @@ struct diamond {
     int64_t version; /* of the solver's points that the lists hold */
 };
 
-/* The state in host memory, a window of rows of y on the device (streamed.c). */
+/* A state in host memory, of which a window of rows along y is on the device (streamed.c). */
 struct streamed {
-    int64_t slab;      /* rows that come at once; 0: the whole state is on the device */
+    int64_t slab;      /* rows copied at once; 0: the whole state is on the device */
     int64_t levels;    /* steps of a pass, at most */
     int64_t rows, low; /* rows on the device; the lowest of them */
     int64_t reach;     /* rows that a stage of towers reaches beyond its middle; 0: kernel step */
     void *host[3];     /* [total x][total y][pitch]: p, one level back, speeds */
-    gpu_ptr memory[3]; /* the same on the device, where the arrays of struct fd_cuda are aimed */
+    gpu_ptr memory[3]; /* device memory of the window, at which the arrays of struct fd_cuda point */
     struct gpu_stream *up, *down;
     const char *why_not; /* refused although the state does not fit */
 };
@@ -49,17 +49,18 @@ struct streamed_pass;
 /* A kernel: how the state is advanced. */
 struct scalar_kernel {
     struct kernel base; /* first: an entry of fd_engine's list is one of these */
-    /* Why it cannot run the problem, or NULL; then its tile is chosen. NULL: it runs all. */
+    /* Says why it cannot run the problem, or returns NULL and chooses its tile. NULL: it runs every
+     * problem. */
     const char *(*refusal)(const unda_solver *s, struct scalar_cuda *t);
-    /* Whether "auto" takes it; asked of kernels that can run. NULL: yes. */
+    /* Whether "auto" takes it; asked only of kernels that can run. NULL: yes. */
     bool (*pays)(const unda_solver *s, const struct scalar_cuda *t);
     void (*margin)(const unda_solver *s, struct scalar_cuda *t); /* sets pads; NULL: none */
     unda_status (*create)(unda_solver *s);
     void (*destroy)(unda_solver *s);
     unda_status (*reserve)(unda_solver *s); /* NULL: nothing beyond what all need */
-    /* Steps of the whole grid, of a call that began at step `begin`. */
+    /* Runs steps of the whole grid, of a call that began at step `begin`. */
     unda_status (*run)(unda_solver *s, int64_t begin, int64_t num_step);
-    /* The steps of a pass in one window (streamed.h). */
+    /* Runs the steps of a pass in one window (streamed.h). */
     unda_status (*window)(unda_solver *s, const struct streamed_pass *pass, int64_t window);
     void (*describe)(const unda_solver *s, unda_solver_info *info);
     unda_status (*profile)(unda_solver *s, struct fd_cuda_profile *what); /* adds its parts */

@@ -4,7 +4,7 @@
 
 /* ---- damping factors ---- */
 
-/* In whole vectors: tiles read so far, and multiply what nobody sees. */
+/* A whole number of vectors: tiles read so far, and multiply values that are never used. */
 int64_t scalar_cuda_damp_margin(const struct scalar_cuda *t)
 {
     return (2 * (t->pad_x > t->pad_y ? t->pad_x : t->pad_y) + 31) / 32 * 32;
@@ -30,7 +30,7 @@ unda_status scalar_cuda_set_damping(unda_solver *s, bool on)
 
 /* ---- matched layers ---- */
 
-/* Rows of planes are as far apart as those of the state. */
+/* Rows in planes have the pitch of the state. */
 static int64_t memory_row(const unda_solver *s, const struct scalar_cuda *t, int axis)
 {
     return axis == 2 ? fd_matched(&fd_tables(s)->axis[2]) : t->base.pitch;
@@ -104,7 +104,7 @@ unda_status scalar_cuda_clear_memory(unda_solver *s)
     return bytes ? gpu_zero_async(t->base.stream, t->memory, bytes) : UNDA_OK;
 }
 
-/* Planes of constant x of one memory, without what rows have beyond their nodes. */
+/* Planes of constant x of one memory variable, without the padding of rows. */
 unda_status scalar_cuda_slab(unda_solver *s, int number, int64_t first, int64_t count, void *out,
                              const void *in)
 {

@@ -52,9 +52,9 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
     return UNDA_OK;
 }
 
-/* Planes that a block marches over: few enough that blocks near each other read the same rows at about the
- * same time, from L2 (measured: benchmarks/NOTES.md), and that there are some eight blocks an SM; at least 4
- * M, since each loads 2 M planes that others load as well. */
+/* Planes over which a block marches: few enough that neighbouring blocks read the same rows at about the
+ * same time, from L2 (measured: benchmarks/NOTES.md), and that there are about eight blocks an SM; at
+ * least 4 M, since each block also loads 2 M planes that others load. */
 static int choose_chunk(const unda_solver *s, const struct scalar_cuda *t)
 {
     int64_t num = fd_tables(s)->axis[0].total, least = 4 * fd_tables(s)->half, most = num < 64 ? num : 64;
@@ -92,7 +92,7 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 
 /* ---- launches ---- */
 
-/* The plane whose values stand at x; where with the other sign, -1 - plane. */
+/* The plane whose values are those of plane x beyond a side; -1 - plane where they change sign. */
 static int plane_beyond(const struct fd_axis *axis, int64_t x)
 {
     int sign;
@@ -136,7 +136,7 @@ static struct scalar_args step_args(const unda_solver *s, int64_t first, int64_t
     return a;
 }
 
-/* Rows [first, end) of y: the blocks without layers, or those with some. */
+/* Launches rows [first, end) of y: the blocks without layers, or those with layers. */
 static unda_status launch_blocks(unda_solver *s, int layers, int64_t first, int64_t end)
 {
     struct scalar_cuda *t = scalar_cuda(s);
@@ -149,7 +149,7 @@ static unda_status launch_blocks(unda_solver *s, int layers, int64_t first, int6
     return gpu_launch(layers ? &t->step_layers : &t->step, t->base.stream, &shape, &a, sizeof a);
 }
 
-/* Those with layers take longer: first. */
+/* Blocks with layers take longer, so they are launched first. */
 unda_status scalar_step_launch(unda_solver *s, int64_t first, int64_t end)
 {
     if (fd_is_matched(fd_tables(s)))
@@ -157,7 +157,7 @@ unda_status scalar_step_launch(unda_solver *s, int64_t first, int64_t end)
     return launch_blocks(s, 0, first, end);
 }
 
-/* One step of these rows, if there are any, of a call that began at step `begin`. */
+/* Takes one step of these rows, if there are any, of a call that began at step `begin`. */
 static unda_status take_step(unda_solver *s, int64_t begin, int64_t first, int64_t end)
 {
     struct scalar_cuda *t = scalar_cuda(s);
@@ -172,7 +172,7 @@ static unda_status take_step(unda_solver *s, int64_t begin, int64_t first, int64
     return first < end ? fd_cuda_take(s, begin) : UNDA_OK;
 }
 
-/* One step of the whole grid after the other. */
+/* Takes steps of the whole grid, one after the other. */
 static unda_status run(unda_solver *s, int64_t begin, int64_t num_step)
 {
     for (int64_t i = 0; i < num_step; i++)
@@ -195,7 +195,7 @@ static unda_status run_window(unda_solver *s, const struct streamed_pass *pass, 
 
 /* ---- profile ---- */
 
-/* Steps without a swap: the later level goes over the earlier one, again and again. */
+/* Steps without a swap: the next level overwrites the previous one, again and again. */
 static unda_status queue_step(unda_solver *s, int which)
 {
     return launch_blocks(s, which, 0, fd_tables(s)->axis[1].total);

@@ -3,7 +3,7 @@
  * launches (staggered_launch.c). */
 #include "staggered_boxes.h"
 
-/* Blocks of so many threads that have `all` together. */
+/* Blocks that together have at least `all` of these threads. */
 static int share(int all, int threads)
 {
     enum { MOST = 16 };
@@ -12,8 +12,8 @@ static int share(int all, int threads)
 }
 
 /* 8 bytes a thread: so few places that their planes stay in L1 until they are differenced along y and z.
- * Blocks of 128 threads, which wait for less than larger ones do; as many an SM as the registers allow that
- * hold 2 M planes (benchmarks/NOTES.md). */
+ * Blocks of 128 threads wait for each other less than larger ones; as many blocks an SM as registers
+ * allow, which hold 2 M planes (benchmarks/NOTES.md). */
 struct staggered_tile staggered_choose_tile(const unda_solver *s)
 {
     enum { THREADS = 128 };
@@ -36,10 +36,10 @@ struct staggered_tile staggered_choose_tile(const unda_solver *s)
     return tile;
 }
 
-/* 8 M, so that the 2 M - 1 planes which other blocks load, too, are few, and blocks side by side still read
- * the same rows at about the same time; of acoustic waves half as many, of others twice where blocks are
- * still plenty (benchmarks/NOTES.md). Half of it in layers: they have few places across, so that planes are
- * all that there is to share out. */
+/* Planes over which a block marches: 8 M, so that the 2 M - 1 planes that neighbouring blocks load as well
+ * are few, and neighbouring blocks still read the same rows at about the same time; half as many for
+ * acoustic waves, twice as many for others where there are plenty of blocks (benchmarks/NOTES.md). Half of
+ * that in layers, which have few places across, so that only planes can be shared out. */
 int staggered_choose_planes(const unda_solver *s, enum staggered_part part)
 {
     enum { PLENTY = 8192 };
@@ -57,7 +57,7 @@ int staggered_choose_planes(const unda_solver *s, enum staggered_part part)
     return (int)(planes < num ? planes : num);
 }
 
-/* Threads of a block along z: as few as cover a narrow box, more where rows would be idle. */
+/* Threads of a block along z: as few as cover a narrow box, more where rows of threads would be idle. */
 static int choose_lanes(const struct staggered_tile *tile, int64_t num_y, int64_t num_z)
 {
     int threads = tile->rows * tile->lanes, best = 1;
@@ -77,8 +77,8 @@ static int choose_lanes(const struct staggered_tile *tile, int64_t num_y, int64_
     return best;
 }
 
-/* Adds a box, if it has places; returns their number. Along z whole tiles from where the user's grid begins,
- * which is at 128 bytes. */
+/* Adds a box if it is not empty; returns the number of boxes. Along z boxes consist of whole tiles,
+ * counted from the beginning of the user's grid, which is aligned to 128 bytes. */
 static int add_box(const unda_solver *s, const struct staggered_tile *tile, struct staggered_box *boxes,
                    int num, const int64_t begin[3], const int64_t end[3], int planes)
 {
@@ -115,8 +115,8 @@ static bool any_pinned(const struct fd *fd, int a, int64_t i)
     return false;
 }
 
-/* The user's places along an axis, or what is no layer's: those begin half a cell before their first node,
- * and a vector with places of both is the layer's. */
+/* The user's places along an axis, or those outside layers: layers begin half a cell before their first
+ * node, and a vector with places of both belongs to the layer. */
 static void find_user(const unda_solver *s, const struct staggered_tile *tile, int a, int64_t *low,
                       int64_t *high)
 {
@@ -128,7 +128,7 @@ static void find_user(const unda_solver *s, const struct staggered_tile *tile, i
         *high = *low + (axis->num - 1) / whole * whole;
 }
 
-/* Those of them that are not held at 0 by a wall of x or y; none where images along z are ghosts. */
+/* Those of them that no wall of x or y holds at 0; none where images along z are ghosts. */
 static void find_inside(const unda_solver *s, const struct staggered_tile *tile, int a, int64_t *low,
                         int64_t *high)
 {
@@ -157,8 +157,8 @@ void staggered_find_clear(const unda_solver *s, int clear[2])
         walls && axis->first + axis->num == axis->total ? (int)axis->total - fd_tables(s)->half : INT32_MAX;
 }
 
-/* A shell between two boxes: beyond x all, beyond y what is left, then beyond z. The inside: what whole tiles
- * leave over has lanes of its own. */
+/* The shell between two boxes: first everything beyond in x, then what is left beyond in y, then beyond in
+ * z. The rest of the interior, after whole tiles, has its own number of lanes. */
 int staggered_cut(const unda_solver *s, const struct staggered_tile *tile, enum staggered_part part,
                   struct staggered_box box[STAGGERED_MAX_BOX])
 {

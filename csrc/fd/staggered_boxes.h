@@ -12,18 +12,19 @@ struct staggered_tile {
 };
 
 struct staggered_tile staggered_choose_tile(const unda_solver *s);
-/* What knows of no side of x and y, and is in no layer; places at walls of these; layers. */
+/* Blocks away from sides of x and y and outside layers; blocks at walls of x and y; blocks in layers. */
 enum staggered_part { STAGGERED_INSIDE, STAGGERED_WALLS, STAGGERED_LAYERS, STAGGERED_PARTS };
 
 /* Planes that a block marches over. */
 int staggered_choose_planes(const unda_solver *s, enum staggered_part part);
-/* Whether passes make the images beyond walls of z themselves: from places beside, which must be inside. */
+/* Whether passes compute images beyond walls of z themselves, from neighbouring places, which must then be
+ * inside. */
 bool staggered_images(const struct fd *fd);
 /* The boxes of a part; returns their number. */
 int staggered_cut(const unda_solver *s, const struct staggered_tile *tile, enum staggered_part part,
                   struct staggered_box box[STAGGERED_MAX_BOX]);
-/* Places clear[0] .. clear[1] - 1 along z know of no wall: none is held at 0, and there is no image among
- * those around them. */
+/* Places clear[0] .. clear[1] - 1 along z are unaffected by walls: none is held at 0, and no neighbour is
+ * an image. */
 void staggered_find_clear(const unda_solver *s, int clear[2]);
 
 #endif

@@ -160,7 +160,7 @@ static void fill_materials(unda_solver *s)
     t->material_version = fd_tables(s)->material_version;
 }
 
-/* Blocks of rows march along x, so that the planes around one stay in a core's cache. */
+/* Blocks of rows march along x, so that the neighbouring planes stay in a core's cache. */
 enum { BLOCK_Y = 16 };
 
 static void pass_rows(unda_solver *s, int pass)
@@ -207,7 +207,8 @@ static unda_status run(unda_solver *s, int64_t num_step)
     return UNDA_OK;
 }
 
-/* From 0 a pass gives the fields of half steps what they gain in dt: minus half of it half a step back. */
+/* From fields of 0 a pass gives the half-step fields what they gain in dt; minus half of it is their value
+ * half a step earlier. */
 static unda_status rest(unda_solver *s)
 {
     const struct staggered *p = fd_tables(s)->physics;

@@ -9,9 +9,10 @@
 struct staggered_cpu {
     struct fd_cpu base;
     void *slab[2 * FD_MAX_TERM]; /* memory of the layers, [x][y][z] REAL */
-    void *table[3][2][4];        /* b, a, 1 / kappa, g along each axis at nodes and half a cell on, REAL */
-    void *weight[3];             /* dt D_m / h along each axis: [m], REAL */
-    char *scratch;               /* differences of the row at work, of each thread */
+    /* b, a, 1 / kappa and g along each axis, at nodes and half a cell further, REAL */
+    void *table[3][2][4];
+    void *weight[3]; /* dt D_m / h along each axis: [m], REAL */
+    char *scratch;   /* differences of the row being computed, for each thread */
     int64_t scratch_row, scratch_bytes;
     int64_t material_version; /* whose ghosts are there */
     int physics;

@@ -7,8 +7,8 @@
 #define UNROLL _Pragma("GCC unroll 9")
 #include STAGGERED
 
-/* Of the fields first .. first + count: all but t, difference, at and num are constants where this is
- * inlined. */
+/* Updates fields first .. first + count: all arguments but t, difference, at and num are constants where
+ * this is inlined. */
 DEVICE void FN(update)(const struct staggered_cpu *t, void *const *difference, int64_t at, int64_t num,
                        int pass, int first, int count, int terms, int needs)
 {
@@ -23,7 +23,7 @@ DEVICE void FN(update)(const struct staggered_cpu *t, void *const *difference, i
     UNROLL for (int i = 0; i < needs; i++)
         medium[i] = (const REAL *)t->base.material[need[i].material] + at + (need[i].bits & 1) * step[0] +
                     (need[i].bits >> 1 & 1) * step[1] + (need[i].bits >> 2);
-#pragma GCC ivdep /* not omp simd, which keeps f, e and m in memory */
+#pragma GCC ivdep /* not omp simd, which would keep f, e and m in memory */
     for (int64_t z = 0; z < num; z++) {
         REAL f[FD_MAX_FIELD], e[FD_MAX_TERM], m[STAGGERED_MAX_NEED];
         UNROLL for (int i = 0; i < count; i++)

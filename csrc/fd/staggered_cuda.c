@@ -11,8 +11,8 @@ static const char *const names[] = {"staggered_pass0", "staggered_walls0", "stag
 
 /* ---- set-up ---- */
 
-/* Ghosts on every side. Rows begin at 128 bytes where the user's grid does, so that layers have tiles of
- * their own. */
+/* Ghosts on every side. Rows are aligned to 128 bytes where the user's grid begins, so that layers have
+ * tiles of their own. */
 static void lay_out(const unda_solver *s, struct staggered_cuda *t)
 {
     const struct fd *fd = fd_tables(s);
@@ -24,7 +24,7 @@ static void lay_out(const unda_solver *s, struct staggered_cuda *t)
     t->count = t->base.plane * (fd->axis[0].total + 2 * fd->half);
 }
 
-/* Values of the memory of a layer on the device: rows along x and y as those of arrays. */
+/* Number of values of a layer's memory variable on the device; rows along x and y as in arrays. */
 static int64_t slab_count(const unda_solver *s, const struct staggered_cuda *t, int number)
 {
     const struct fd_slab *slab = &fd_tables(s)->slab[number];
@@ -52,7 +52,7 @@ static unda_status zeros(unda_solver *s, gpu_ptr *ptr, int64_t count, const char
     return gpu_zero_async(t->stream, *ptr, count * s->real_bytes);
 }
 
-/* What depends on dt, but for weights, which are arguments. */
+/* Tables that depend on dt; weights do as well, but are arguments. */
 static unda_status retime(unda_solver *s)
 {
     struct staggered_cuda *t = tables(s);
@@ -225,8 +225,9 @@ static unda_status clear(unda_solver *s)
     return clear_slabs(s);
 }
 
-/* Half a cell beyond a wall of z, where fields are held at 0, memories of layers are read as the images that
- * they are on the CPU: about the wall they go on as the field that is differenced. rows: of all z. */
+/* Half a cell beyond a wall of z, where fields are held at 0, memory variables of layers are read as the
+ * images that they are on the CPU: they continue about the wall like the field that is differenced. rows:
+ * with all of z. */
 static void image_slab(const unda_solver *s, const struct fd_slab *slab, int64_t rows, void *out)
 {
     const struct fd_field *f = &fd_tables(s)->field[fd_tables(s)->physics->term[slab->term].source];

@@ -13,9 +13,9 @@ struct staggered_cuda {
     struct gpu_module *module;
     struct gpu_kernel pass[2][STAGGERED_PARTS], ghosts, turn;
     gpu_ptr slab[2 * FD_MAX_TERM], table[3][2][4];
-    int64_t count, material_version; /* values of an array; whose ghosts are there */
+    int64_t count, material_version; /* values of an array; which arrays have up-to-date ghosts */
     struct staggered_tile tile;
-    struct gpu_stream *beside; /* of walls and layers, while the inside is at work */
+    struct gpu_stream *beside; /* streams of walls and layers, which run beside the interior */
     struct gpu_event *before, *after;
 };
 

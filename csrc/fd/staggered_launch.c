@@ -27,7 +27,7 @@ bool staggered_ghost_axes(const unda_solver *s, int pass, int *axes)
     return any;
 }
 
-/* Images of the fields along the axes (bits) that want them; at least one does. */
+/* Fills the images of fields along the axes (bits) for which they are needed, at least one. */
 static unda_status fill_ghosts(unda_solver *s, int num, const gpu_ptr *array, const struct fd_field *field,
                                const int *axes)
 {
@@ -65,8 +65,8 @@ unda_status staggered_fill_pass(unda_solver *s, int pass)
     return fill_ghosts(s, p->count[pass], fd_cuda(s)->array + first, fd_tables(s)->field + first, axes);
 }
 
-/* A material that is the same everywhere shall be so for two vectors from where vectors begin, at any place
- * one on along x or y, too, however short rows are. */
+/* A material that is the same everywhere must be so for two vectors from any place where a vector begins,
+ * also one row or plane further, however short rows are. */
 static unda_status repeat(unda_solver *s, gpu_ptr material)
 {
     const struct fd_cuda *t = fd_cuda(s);
@@ -99,10 +99,11 @@ unda_status staggered_fill_materials(unda_solver *s)
 
 /* ---- launches ---- */
 
-/* Sides (bits) whose last places are 0 for good. */
+/* Sides (bits) on which the last places stay 0. */
 static int pinned_sides(const struct fd *fd, int f)
 {
-    int sides = 64; /* beyond rows all are 0: behind layers for good, elsewhere until ghosts are filled */
+    /* beyond rows all values are 0: behind layers always, elsewhere until ghosts are filled */
+    int sides = 64;
     for (int a = 0; a < 3; a++) {
         const struct fd_field *field = &fd->field[f];
         bool beyond =
@@ -117,7 +118,7 @@ static void fill_layers(const unda_solver *s, struct staggered_args *a)
 {
     const struct fd *fd = fd_tables(s);
     const struct staggered *p = fd->physics;
-    for (int i = 0; i < 6; i++) /* where there is no slab nothing lies behind its beginning */
+    for (int i = 0; i < 6; i++) /* without a layer there is nothing before its beginning */
         a->begin[i / 2][i % 2][1] = INT32_MAX;
     for (int term = 0; term < p->num_term[0] + p->num_term[1]; term++)
         for (int side = 0; side < 2; side++) {
@@ -182,8 +183,8 @@ unda_status staggered_launch_part(unda_solver *s, int pass, enum staggered_part 
     return launch_part(s, pass, part, &a, fd_cuda(s)->stream);
 }
 
-/* The parts write different places, and none reads what another writes: all at once, the inside last, since
- * the others take longer a place. */
+/* The parts write different places, and none reads what another writes, so they run concurrently; the
+ * interior is launched last, since the others take longer per place. */
 unda_status staggered_launch_pass(unda_solver *s, int pass)
 {
     struct staggered_cuda *t = tables(s);
@@ -196,6 +197,7 @@ unda_status staggered_launch_pass(unda_solver *s, int pass)
     if (status == UNDA_OK)
         status = launch_part(s, pass, STAGGERED_INSIDE, &a, t->base.stream);
     TRY(gpu_event_record(t->after, t->beside));
-    TRY(gpu_stream_wait(t->base.stream, t->after)); /* also after a failure: whoever waits for one has both */
+    /* also after a failure: whoever waits for one event has both */
+    TRY(gpu_stream_wait(t->base.stream, t->after));
     return status;
 }

@@ -22,11 +22,12 @@
 #include <string.h>
 
 enum { MOST_SWEEP = 30, MOST_COUNT = 6 };
-enum { LARGE = 1 << 13 }; /* values of a plane: with fewer, threads take longer to start */
-#define ENOUGH   0.998    /* a sweep that leaves more of the bound is the last one */
+enum { LARGE = 1 << 13 }; /* values of a plane: with fewer, starting threads costs more than they save */
+#define ENOUGH   0.998    /* stop after a sweep that lowers the bound by less than this */
 #define ROUNDING 1e-5     /* of float32 in what a sweep finds */
 
-/* Materials of planes x and x + 1, none below 0: [ny + 1][nz + 1] each, so that nodes have one on. */
+/* Materials of planes x and x + 1 (none below 0): [ny + 1][nz + 1] each, so that every node has a
+ * neighbour. */
 struct pair {
     float *values[FD_MAX_MATERIAL];
     int64_t plane[2];
@@ -102,7 +103,7 @@ static unda_status bound_fill(unda_solver *s, struct bound *b)
     return array_try(&b->scratch, b->threads * FD_MAX_TERM * b->row, sizeof(float), "stable step");
 }
 
-/* Row y of a field at plane x: of pass 0 anywhere, of pass 1 where a slot has it. */
+/* Row y of a field at plane x: fields of pass 0 anywhere, those of pass 1 where a slot holds the plane. */
 static float *row_at(const struct fd *fd, const struct bound *b, int field, int64_t x, int64_t y)
 {
     const struct staggered *p = fd->physics;
@@ -122,7 +123,9 @@ CLONES static void add_pairs(float *restrict out, float weight, const float *one
         out[z] += weight * (one[z] + other[z]);
 }
 
-/* sum_m |D_m| least / h (the places m - 1/2 to both sides) of a term, for a row. */
+/* For a term and a row: sum_m
+ * D_m
+ * least / h over the places m - 1/2 to both sides. */
 static void differences(const struct fd *fd, const struct bound *b, const struct staggered_term *term,
                         int64_t x, int64_t y, float *out)
 {
@@ -159,7 +162,7 @@ CLONES static void drop_signs(float *row, int64_t num)
         row[z] = fabsf(row[z]);
 }
 
-/* What a pass makes of fields of 0 and the differences d of its terms at row y, without signs. */
+/* What a pass makes of fields of 0 and the differences d of its terms in row y, without signs. */
 static void update_row(const struct fd *fd, const struct bound *b, int pass, int64_t y, float *d,
                        float *const *out)
 {
@@ -181,13 +184,13 @@ static void update_row(const struct fd *fd, const struct bound *b, int pass, int
         drop_signs(out[i], num);
 }
 
-/* Near 4^k, k an integer: factors of that leave the digits of sums, products and roots alone. */
+/* A power of 4 near this number: such a factor does not change the digits of sums, products and roots. */
 static double power_of_four(double x)
 {
     return ldexp(1, 2 * (int)floor(0.5 * ilogb(x)));
 }
 
-/* What rho, a stiffness (1) or a compliance (2) is divided by, so that float32 holds it in any units. */
+/* The divisor of rho, a stiffness (1) or a compliance (2) with which float32 holds it in any units. */
 static double unit_of(const struct fd *fd, int which)
 {
     double rho = power_of_four(fd->material_first[0]),
@@ -215,7 +218,7 @@ static unda_status read_material(unda_solver *s, struct bound *b, int which, int
     return UNDA_OK;
 }
 
-/* Materials of planes x and x + 1, as a pass needs them. */
+/* Materials of planes x and x + 1, as a pass takes them. */
 static unda_status read_materials(unda_solver *s, struct bound *b, int pass, int64_t x)
 {
     const struct staggered *p = fd_tables(s)->physics;
@@ -240,7 +243,7 @@ static unda_status read_materials(unda_solver *s, struct bound *b, int pass, int
     return UNDA_OK;
 }
 
-/* Fields of pass 1 of plane x, into a slot that holds none of the planes around `at`. */
+/* Computes the fields of pass 1 of plane x, in a slot that holds none of the planes around `at`. */
 static unda_status stress_plane(unda_solver *s, struct bound *b, int64_t x, int64_t at)
 {
     const struct fd *fd = fd_tables(s);
@@ -271,7 +274,11 @@ static unda_status stress_plane(unda_solver *s, struct bound *b, int64_t x, int6
     return UNDA_OK;
 }
 
-/* The largest ratio of a row of |A| x to one of x; |A| x over `scale`, or any other number > 0. */
+/* The largest ratio of a row of
+ * A
+ * x to one of x;
+ * A
+ * x is divided by `scale`, or any other positive number. */
 CLONES static float compare(float *restrict next, const float *now, float scale, int64_t num)
 {
     float most = 0;
@@ -284,7 +291,9 @@ CLONES static float compare(float *restrict next, const float *now, float scale,
     return most;
 }
 
-/* Row y of plane x of |A| x, over `largest`; the largest ratio to x. largest = 0: sqrt(R) / h_i instead. */
+/* Row y of plane x of
+ * A
+ * x, divided by `largest`, and its largest ratio to x. largest = 0: sets x = sqrt(R) / h_i instead. */
 static float next_row(const struct fd *fd, const struct bound *b, int64_t x, int64_t y, double largest)
 {
     const struct staggered *p = fd->physics;
@@ -337,7 +346,7 @@ static unda_status sweep(unda_solver *s, struct bound *b, double scale, double *
     return UNDA_OK;
 }
 
-/* Sweeps until the bound is the formula's, or sinks no more. */
+/* Iterates until the bound is the formula's, or no longer decreases. */
 static unda_status lower(unda_solver *s, struct bound *b, double formula, double *bound)
 {
     double unit = b->least * b->least * unit_of(fd_tables(s), 0) / unit_of(fd_tables(s), 1), last, most;
@@ -355,7 +364,7 @@ static unda_status lower(unda_solver *s, struct bound *b, double formula, double
     return UNDA_OK;
 }
 
-/* max R max K of a curl, c^2 in the formula's place. */
+/* For a curl, max R max K takes the place of c^2 in the formula. */
 static unda_status curl_bound(unda_solver *s, double formula, double *bound)
 {
     struct fd_window inverse = {.num = 0}, mu = {.num = 0};

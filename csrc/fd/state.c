@@ -30,7 +30,7 @@ static void copy_signed(const unda_solver *s, void *array, int64_t to, int64_t f
         ((double *)array)[to] = sign * ((double *)array)[from];
 }
 
-/* Half a cell beyond a wall a field is an image, whatever an engine has there; sign: of the plane. */
+/* Half a cell beyond a wall a field is an image, whatever an engine stores there; sign: of the plane. */
 static void fill_images(const unda_solver *s, int field, int sign, void *whole)
 {
     const struct fd_axis *ay = &fd_tables(s)->axis[1], *az = &fd_tables(s)->axis[2];
@@ -69,7 +69,8 @@ static unda_status read_field(unda_solver *s, int array, int64_t first, int64_t 
     return status;
 }
 
-/* What is odd about a side is zero there, whatever is written: the outermost nodes of a box along `a`. */
+/* A field that is odd about a side is zero there, whatever is written: the outermost nodes of a box along
+ * `a`. */
 static unda_status zero_pinned(unda_solver *s, int array, const struct fd_box *all, int a)
 {
     int field = array < fd_tables(s)->num_field ? array : 0;

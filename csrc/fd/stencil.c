@@ -32,8 +32,8 @@ double fd_scalar_stable(const struct fd *fd)
     return sum > 0 ? 2 / (fd->speed_max * sqrt(sum)) : INFINITY;
 }
 
-/* Rounds the weights of an axis to multiples of unit: of all ways up or down the one whose second moment,
- * sum m^2 w_m, is nearest to what it was, so that long waves keep their speed. */
+/* Rounds the weights of an axis to multiples of unit. Of all ways to round up or down, takes the one whose
+ * second moment, sum m^2 w_m, changes least, so that long waves keep their speed. */
 static void round_weights(int half, double *weight, double unit)
 {
     double moment = 0, best = INFINITY, kept[MAX_HALF + 1];
@@ -53,10 +53,10 @@ static void round_weights(int half, double *weight, double unit)
     memcpy(weight + 1, kept + 1, (size_t)half * sizeof *weight);
 }
 
-/* Weights that do not sum to zero in the solver's precision let constants grow like exp(n sqrt(error)).
- * Folded (2 - 2 sum W is the centre): multiples of half the unit below 1 are exact, and so is the centre.
- * With small steps such multiples are too coarse for W = c^2 dt^2 C / h^2; then, and where c varies, the
- * weights are free of dt (split) and only their own sum must be exact. */
+/* Weights that do not sum to zero in the solver's precision let constants grow like exp(n sqrt(error)). If
+ * dt is folded into them (the centre is 2 - 2 sum W), multiples of half the unit below 1 are exact, and so
+ * is the centre. With small steps such multiples are too coarse for W = c^2 dt^2 C / h^2; then, and where
+ * c varies, the weights do not contain dt (split) and only their own sum must be exact. */
 void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_bytes)
 {
     double weight[MAX_HALF + 1], least = INFINITY, sum = 0, digits = real_bytes == 4 ? 24 : 53;

@@ -74,7 +74,7 @@ static unda_status create(unda_solver *s)
     return UNDA_OK;
 }
 
-/* The engine's arrays as if they began at row 0. */
+/* Shifts the engine's arrays, so that they can be indexed as if they began at row 0. */
 static void aim(struct scalar_cuda *t, int64_t row_bytes, int64_t low)
 {
     gpu_ptr *all[] = {&t->base.array[0], &t->base.array[1], &t->base.material[0]};
@@ -164,7 +164,7 @@ void streamed_rows(const unda_solver *s, int64_t window, int64_t n, int64_t *fir
     *end = least(fd_tables(s)->axis[1].total, front(s, window - 1) + lean);
 }
 
-/* Rows that are done once window `window` is, of the levels of a pass. */
+/* Rows from here on are finished once this window is, in a pass of so many levels. */
 static int64_t done_from(const unda_solver *s, int64_t window, int64_t levels)
 {
     const struct streamed *w = &scalar_cuda(s)->streamed;
@@ -172,7 +172,7 @@ static int64_t done_from(const unda_solver *s, int64_t window, int64_t levels)
         0, least(fd_tables(s)->axis[1].total, front(s, window) + w->reach + fd_tables(s)->half * levels));
 }
 
-/* What lies above is needed no more while this window is at work. */
+/* Rows from here on are no longer needed while this window is computed. */
 static int64_t needed_to(const unda_solver *s, int64_t window, int64_t levels)
 {
     const struct scalar_cuda *t = scalar_cuda(s);
@@ -187,7 +187,7 @@ static gpu_ptr device_row(const struct scalar_cuda *t, int array, int64_t x, int
            (gpu_ptr)((x * t->base.plane + (y - t->streamed.low) * t->base.pitch) * real);
 }
 
-/* Rows [first, end) of the grid, to the device or back. */
+/* Copies rows [first, end) of the grid to the device, or back. */
 static unda_status move(unda_solver *s, int64_t first, int64_t end, bool up)
 {
     const struct scalar_cuda *t = scalar_cuda(s);
@@ -203,8 +203,8 @@ static unda_status move(unda_solver *s, int64_t first, int64_t end, bool up)
     return UNDA_OK;
 }
 
-/* Makes room for the slab of the next window: rows move up, from the highest, in parts that do not overlap
- * where they go. */
+/* Makes room for the rows of the next window: rows move up, the highest first, in parts that do not
+ * overlap their destination. */
 static unda_status make_room(unda_solver *s, int64_t window, int64_t levels)
 {
     struct scalar_cuda *t = scalar_cuda(s);
@@ -244,7 +244,7 @@ static unda_status pass_over(unda_solver *s, const struct streamed_pass *pass)
         TRY(move(s, most(0, front(s, i + 1)), most(0, front(s, i)), true));
         if (i > 0)
             TRY(move(s, done_from(s, i - 1, levels), i > 1 ? done_from(s, i - 2, levels) : num_y, false));
-        if (i < num) /* last: more launches than a stream takes at once would keep the copies waiting */
+        if (i < num) /* last: more launches than a stream accepts at once would delay the copies */
             TRY(pass->work(s, pass, i));
         TRY(gpu_sync(w->up));
         TRY(gpu_sync(w->down));

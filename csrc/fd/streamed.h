@@ -9,7 +9,8 @@
  * how: rows and levels within the free memory of the device. other_bytes: what it holds beside the state. */
 unda_status streamed_choose(unda_solver *s, struct scalar_cuda *t, int64_t other_bytes);
 
-/* `levels` steps: what `work` does with each window, in turn, on the engine's arrays and stream. */
+/* Advances by `levels` steps: `work` is called for each window in turn and uses the engine's arrays and
+ * stream. */
 struct streamed_pass {
     int64_t levels, time, begin; /* from step `time` of the call that began at step `begin` */
     unda_status (*work)(unda_solver *s, const struct streamed_pass *pass, int64_t window);
@@ -32,7 +33,7 @@ static inline int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Rows beyond those that are done which are read (2 M), or go meanwhile. */
+/* Rows above the finished ones that are still read (2 M), or are on their way to the host. */
 static inline int64_t streamed_rows_above(const struct fd *fd, const struct streamed *w)
 {
     return most(2 * fd->half, w->slab);

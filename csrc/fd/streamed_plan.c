@@ -4,7 +4,7 @@
 
 enum { MOST_LEVELS = 256 };
 
-/* Rows for one window: its own slab and the next, what they lean over, and those above. */
+/* Rows for one window: its own rows and the next window's, those over which levels lean, and those above. */
 static int64_t rows_of_window(const struct fd *fd, const struct streamed *w)
 {
     return 2 * w->slab + w->reach + fd->half * w->levels + streamed_rows_above(fd, w);
@@ -22,15 +22,16 @@ static const char *refusal(const unda_solver *s, const struct scalar_cuda *t)
     return NULL;
 }
 
-/* Bytes that a window may take: an eighth is left for sources and receivers. INT64_MAX / 2: no device. */
+/* Bytes that a window may take: an eighth is left for sources and receivers. INT64_MAX / 2 without a
+ * device. */
 static int64_t free_bytes(const unda_solver *s)
 {
     unda_device_info info = {.size_bytes = sizeof info};
     return unda_device_get_info(s->options.device, &info) == UNDA_OK ? info.free_bytes : INT64_MAX / 2;
 }
 
-/* Fewer rows than there is room for, so that a little more or less makes no other kernel: its strides are
- * constants. */
+/* Rounded down, so that a little more or less free memory does not lead to another kernel, whose strides
+ * are constants. */
 static int64_t rounded(int64_t rows)
 {
     int64_t unit = 1;
@@ -39,8 +40,8 @@ static int64_t rounded(int64_t rows)
     return rows / unit * unit;
 }
 
-/* The more levels, the less is moved for each. Some rows more than a window needs, so that it advances a good
- * way before they have to move up: as many as the levels lean over. */
+/* With more levels a pass, less is copied per step. The window has more rows than it needs, so that it
+ * advances far before rows have to move up: as many more as the levels lean over. */
 static unda_status fill_plan(const unda_solver *s, struct scalar_cuda *t, int64_t room, int64_t all)
 {
     struct streamed *w = &t->streamed;
