@@ -21,7 +21,7 @@ typedef REAL PART __attribute__((vector_size(32)));
 #else
 #define BLOCKS(block) block(0)
 #endif
-/* Of two PARTs, what each block of the result takes; the second one's lanes count on from PART_LANES. */
+/* What each block of the result takes from two PARTs; the second one's lanes begin at PART_LANES. */
 #define EVEN(i)   (i), (i) + LANES / 2, (i) + 1, (i) + LANES / 2 + 1
 #define ODD(i)    (i) + 2, (i) + LANES / 2 + 2, (i) + 3, (i) + LANES / 2 + 3
 #define FIRST(i)  (i), (i) + 1, (i) + LANES / 2, (i) + LANES / 2 + 1
@@ -40,7 +40,7 @@ INLINE void transpose(PART z[4])
     z[3] = __builtin_shufflevector(odd01, odd23, BLOCKS(SECOND));
 }
 
-/* Four values at from[0] + i, in float32 followed by those at from[4] + i. */
+/* Four values at from[0] + i, in float32 followed by four at from[4] + i. */
 INLINE PART load_part(const REAL *const *from, int i)
 {
     PART part;
@@ -85,7 +85,7 @@ struct dg_cpu_common {
     /* Adds the sources [i, last), all in the block of elements from `first` on, to rhs [elem][num_value]. */
     void (*add_sources)(const struct dg_args *a, int64_t first, int i, int last, int64_t num_value,
                         REAL *rhs);
-    /* The update of `count` values from `index` on; see common/index.h. */
+    /* Updates `count` values from `index` on; see common/index.h. */
     void (*update)(const struct dg_args *a, int kind, int64_t index, int64_t count, const REAL *rhs);
 };
 extern const struct dg_cpu_common PRECISION(dg_cpu_common_);

@@ -44,7 +44,7 @@ static unda_status copy_material(struct dg *dg, const double *material)
     return UNDA_OK;
 }
 
-/* What a face needs of the materials on both sides: boundaries have the same on both. */
+/* What a face needs of the materials on both sides; at a boundary both are the element's. */
 static void fill_faces(struct dg *dg)
 {
     const struct physics *physics = dg->physics;
@@ -57,7 +57,7 @@ static void fill_faces(struct dg *dg)
     }
 }
 
-/* Units whose coefficients a real cannot hold: they would become 0 or infinity on the way to the engine. */
+/* Refuses units in which coefficients are outside the range of a real: they would become 0 or infinity. */
 static unda_status check_range(const struct dg *dg, int precision)
 {
     const struct physics *physics = dg->physics;

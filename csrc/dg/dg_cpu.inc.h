@@ -182,7 +182,7 @@ INLINE void FN(lift)(const struct dg_cpu *t, int block, int face, const VEC *s, 
     }
 }
 
-/* ---- asking for memory that is needed soon, so that it arrives while the products run ---- */
+/* ---- prefetching: memory that is needed soon arrives while the products run ---- */
 
 INLINE void FN(prefetch)(const void *array, int64_t first, int64_t count)
 {

@@ -54,7 +54,7 @@ static inline struct dg_cuda *tables(const unda_solver *s)
 {
     return s->data;
 }
-/* The kernels of an update; those that know of incident waves are apart, since others run faster without. */
+/* Kernels with incident waves are variants of their own, since others run faster without. */
 static inline int variant(const unda_solver *s, int update)
 {
     return update + (dg_tables(s)->num_incident > 0 ? NUM_UPDATE : 0);
@@ -64,7 +64,7 @@ static inline int64_t elem_bytes(const unda_solver *s)
     return (int64_t)dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field * s->real_bytes;
 }
 
-/* Of a state, with what its layout leaves unused. */
+/* Bytes of a state, with the unused elements of its layout. */
 static inline int64_t state_bytes(const unda_solver *s, const struct plan *plan)
 {
     int64_t unit = plan->kernel->layout->unit, num = space_num_total(&dg_tables(s)->space);

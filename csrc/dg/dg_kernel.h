@@ -21,12 +21,13 @@ struct layout {
 extern const struct layout layout_nodes;
 
 struct dg_kernel;
-/* A kernel with its parts chosen for a solver. */
+/* A kernel and the values of its parts for one solver. */
 struct plan {
     const struct dg_kernel *kernel;
     int part[UNDA_MAX_PART];         /* in the order of kernel->base.part */
     int tile, threads, shared_bytes; /* elements, threads, bytes of dynamic shared memory of a block */
-    int rows;                        /* rows of the matrices that stand together, see plan_pack_rows */
+    /* rows of the matrices that are stored side by side, see plan_pack_rows */
+    int rows;
 };
 
 struct dg_kernel {
@@ -35,17 +36,17 @@ struct dg_kernel {
     const struct layout *layout;
     int num_function;
     const char *function[MAX_FUNCTION];
-    bool has_rhs; /* they leave the right-hand side in device memory for each other */
-    /* Values of the parts for physics, precision and degree, before options change them. */
+    bool has_rhs; /* its functions pass the right-hand side to each other in device memory */
+    /* Default values of the parts for a physics, precision and degree. */
     void (*table)(const unda_solver *s, int part[UNDA_MAX_PART]);
-    /* The rest of the plan from its parts; refuses what does not fit together. */
+    /* Derives the rest of the plan from its parts; refuses parts that do not fit together. */
     unda_status (*settle)(const unda_solver *s, struct plan *plan);
-    /* The kernel's own defines, beside those that all have; returns how many. */
+    /* The kernel's own defines, besides those of every kernel; returns their number. */
     int (*defines)(const struct plan *plan, struct define list[MAX_DEFINE]);
 };
 extern const struct dg_kernel dg_kernel_fused, dg_kernel_node, dg_kernel_element;
 
-/* dg_kernels.c. Bytes of struct tile in cuda/dg/tile.h for such parts; cols: elements a thread. */
+/* dg_kernels.c. Bytes of struct tile of cuda/dg/tile.h for such a plan; cols: elements a thread. */
 int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols);
 /* The plan that options ask for; needs only the sizes in dg_tables(s). */
 unda_status plan_choose(const unda_solver *s, struct plan *plan);

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The CPU engine takes the same names and leaves them alone, so that a script runs on both. The first one is
- * taken where options name none. */
+/* The CPU engine accepts the same names and ignores them, so that a script runs on both engines. The first
+ * kernel is the default. */
 const struct kernel *const dg_kernels[] = {&dg_kernel_fused.base, &dg_kernel_node.base,
                                            &dg_kernel_element.base, NULL};
 
@@ -61,7 +61,7 @@ unda_status plan_choose(const unda_solver *s, struct plan *plan)
 
 enum { NUM_COMMON = 9, NUM_OPTION = NUM_COMMON + 1 + MAX_DEFINE, OPTION_BYTES = 64 };
 
-/* The options that compile a stage; text holds them. */
+/* The options that compile a stage; text holds their strings. */
 static struct gpu_source stage_source(const unda_solver *s, const struct plan *plan, int update,
                                       char text[NUM_OPTION][OPTION_BYTES], const char *options[NUM_OPTION])
 {
@@ -103,7 +103,7 @@ unda_status plan_compile(unda_solver *s, int update)
     return UNDA_OK;
 }
 
-/* The worst of a stage's functions. */
+/* The largest numbers of a stage's functions. */
 unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
 {
     char text[NUM_OPTION][OPTION_BYTES];

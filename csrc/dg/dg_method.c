@@ -88,7 +88,7 @@ static void coordinates(const unda_solver *s, double *x)
         space_coordinates(&dg->space, e, x + 3 * dg->space.num_node * dg->space.order[e]);
 }
 
-/* What unda_solver_exact_points gives of one slot. */
+/* Points and boundary number of one slot, as unda_solver_exact_points returns them. */
 static void slot_points(const struct dg *dg, int64_t face, int32_t number, int64_t slot, double *points,
                         int32_t *boundary)
 {
@@ -161,7 +161,8 @@ static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
     blowup->elem = dg->space.order[index / (num_node * num_field)];
     blowup->node = (int32_t)(index / num_field % num_node);
     blowup->field = (int32_t)(index % num_field);
-    if (!s->have_good) /* nothing is kept: the first check, or the scratch array was needed (ab3's start) */
+    /* no good state is stored: the first check, or the scratch buffer was needed (ab3's first steps) */
+    if (!s->have_good)
         return UNDA_OK;
     TRY(s->engine->copy(s, BUF_Q, BUF_SCRATCH));
     s->step = s->good_step;

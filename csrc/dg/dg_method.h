@@ -95,7 +95,7 @@ void dg_points_free(void *points);
 unda_status dg_sample(unda_solver *s, const unda_receivers *receivers, double *values);
 unda_status dg_energy(unda_solver *s, double *energy);
 
-/* dg_method.c: refuses elements that are no whole blocks of the engine. */
+/* dg_method.c: refuses ranges of elements that are not whole blocks of the engine. */
 unda_status dg_check_range(const unda_solver *s, int64_t begin, int64_t end);
 extern const struct kernel *const dg_kernels[]; /* dg_kernels.c */
 

@@ -54,18 +54,18 @@ static double limiting_speed(const struct dg *dg, int64_t elem, int kind)
 
 static const double WALL_WEIGHT = 1.2;
 
-/* Layers of flat cells, which the meshes of benchmarks/stability.py do not have, bring the spectrum this much
- * closer to the limit (by flux; random boxes, periodic ones too, down to 1:100); absorbing faces, upwind
- * among central ones, a little more. */
+/* Layers of flat cells, which the meshes of benchmarks/stability.py do not have, bring the spectrum closer
+ * to the limit by this factor (by flux; random boxes, periodic ones too, down to 1:100); absorbing faces,
+ * which are upwind among central ones, a little more. */
 static const double LAYERS[2] = {[UNDA_UPWIND] = 0.9, [UNDA_CENTRAL] = 0.78};
 static const double CENTRAL_ABSORBING_WEIGHT = 1.25;
 
-/* dq/dt = -q is damped up to this step. */
+/* The largest stable step of dq/dt = -q. */
 static const double REAL_AXIS[2] = {[UNDA_LSRK4] = 4.6, [UNDA_AB3] = 6. / 11};
 
-/* How much more than between equal elements a face may hold an element back: the damping of its p and vn by
- * the upwind flux is 2 Z / (Z- + Z+) times as strong with Z the larger impedance, and a wall is like a
- * neighbour without any impedance. */
+/* How much smaller a face makes an element's step than a face between equal elements does: the upwind flux
+ * damps its p and vn 2 Z / (Z- + Z+) times as strongly, Z the larger impedance; a wall is like a neighbour
+ * without impedance. */
 static double face_weight(const struct dg *dg, int64_t face, int kind)
 {
     int32_t neighbor = dg->space.neighbor[face];

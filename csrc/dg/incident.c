@@ -20,7 +20,8 @@ void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int3
     }
 }
 
-/* A face of a user's element, which goes by its opposite vertex: its place differs in cells and sorted. */
+/* A face of a user's element is identified by its opposite vertex, whose place differs between cells and
+ * sorted. */
 static int64_t internal_face(const unda_mesh *mesh, int64_t elem, int32_t face)
 {
     int64_t place = mesh->place[elem], vertex = mesh->cells[4 * elem + face];

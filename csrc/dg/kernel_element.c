@@ -14,7 +14,7 @@ static void size(const unda_solver *s, struct plan *plan)
     plan->shared_bytes = plan_tile_bytes(s, plan, 1);
 }
 
-/* Rows: the sums of a thread take some 36 registers. Elements: as many as let two blocks share an SM's memory. */
+/* Rows: a thread has about 36 sums in registers. Elements: as many as let two blocks share an SM's memory. */
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     enum { SUMS = 36, MOST_BYTES = 100 << 10 };

@@ -2,7 +2,7 @@
  * Not here: errors against exact solutions (python/unda/method/norms.py evaluates the user's functions). */
 #include "dg_method.h"
 
-enum { BATCH = 1024 }; /* elements read at a time: from a device each time costs a launch and a copy */
+enum { BATCH = 1024 }; /* elements read at a time: each read from a device costs a launch and a copy */
 
 /* Room for the states of a batch, as the engine holds them and in float64. */
 struct batch {

@@ -7,7 +7,7 @@ unda_status solver_lacks(const unda_solver *s, const char *what)
     FAIL(UNDA_ERR_ARG, "%s has no %s", s->method->name, what);
 }
 
-/* Those that only look, also while another thread runs the solver. */
+/* Functions that only read, also while another thread runs the solver. */
 static unda_status look(const unda_solver *s, const void *out, const char *what)
 {
     TRY(fork_check());

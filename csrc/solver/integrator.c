@@ -23,7 +23,7 @@ static const struct integrator ab3 = {
     .num_stage = 1, .num_level = 2, .start = &lsrk4, .update = UPDATE_AB3, .stage = ab3_stages};
 const struct integrator *const integrators[] = {[UNDA_LSRK4] = &lsrk4, [UNDA_AB3] = &ab3};
 
-/* What takes step number i from now. */
+/* The integrator that takes step number i, counted from the present one. */
 static const struct integrator *kind_at(const struct integration *in, int64_t i)
 {
     return in->num_valid + i < in->kind->num_level ? in->kind->start : in->kind;
@@ -44,7 +44,7 @@ void integration_times(const unda_solver *s, const struct integration *in, int64
             *times++ = s->t0 + ((double)(s->step + i) + kind_at(in, i)->stage[k][0]) * s->dt;
 }
 
-/* What elements at the border need of other parts is on its way while those inside are at work. */
+/* Data that border elements need of other parts is in transit while interior elements are computed. */
 unda_status integration_stage(unda_solver *s, const struct integration *in, const struct stage *stage)
 {
     const struct engine *engine = s->engine;
@@ -58,7 +58,7 @@ unda_status integration_stage(unda_solver *s, const struct integration *in, cons
     return engine->stage(s, stage, 0, in->num_border);
 }
 
-/* All stages of a step, with r in that buffer. */
+/* All stages of a step, with the residual in buffer r. */
 static unda_status take_stages(unda_solver *s, const struct integration *in, const struct integrator *kind,
                                int r, int64_t time)
 {
@@ -71,14 +71,14 @@ static unda_status take_stages(unda_solver *s, const struct integration *in, con
     return UNDA_OK;
 }
 
-/* A step of the start keeps f(q_n) for later; its own r is then the scratch buffer. */
+/* A starting step stores f(q_n) for later; its own residual is then in the scratch buffer. */
 unda_status integration_step(unda_solver *s, struct integration *in, int64_t *time)
 {
     const struct integrator *kind = kind_at(in, 0);
     bool starts = kind != in->kind;
     if (starts) {
         TRY(integration_stage(s, in, &(struct stage){.update = UPDATE_RHS, .r = BUF_R, .time = *time}));
-        s->have_good = false; /* what keep kept is in scratch */
+        s->have_good = false; /* the good state is in the scratch buffer */
     }
     TRY(take_stages(s, in, kind, starts ? BUF_SCRATCH : BUF_R, *time));
     if (in->kind->num_level)

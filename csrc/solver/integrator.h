@@ -11,7 +11,7 @@
 
 #include "solver.h"
 
-/* State arrays of an engine: q, q', r, r1, and one for what is in the way; a step swaps their names. */
+/* State buffers of an engine: q, q', r, r1 and scratch; a step exchanges their roles. */
 enum { BUF_Q, BUF_NEW, BUF_R, BUF_R1, BUF_SCRATCH, NUM_BUF };
 
 struct stage {
@@ -23,14 +23,15 @@ struct stage {
 
 struct integrator {
     int num_stage;
-    int num_level; /* right-hand sides of earlier steps that a step needs: r1 of the last, r of that before */
-    const struct integrator *start; /* takes steps until they are there */
+    /* right-hand sides of earlier steps that a step needs: r1 of the last one, r of the one before */
+    int num_level;
+    const struct integrator *start; /* the integrator that takes steps until these exist */
     int update;
     const double (*stage)[6]; /* [num_stage]: time [dt], a, b, c0, c1, c2 */
 };
 extern const struct integrator *const integrators[]; /* by unda_integrator */
 
-/* Where a run stands; in a method's tables. */
+/* The progress of a run; in a method's tables. */
 struct integration {
     const struct integrator *kind;
     int32_t num_valid; /* levels that are there */
@@ -43,7 +44,7 @@ int64_t integration_num_time(const struct integration *in, int64_t num_step);
 void integration_times(const unda_solver *s, const struct integration *in, int64_t num_step, double *times);
 /* A stage of all elements. */
 unda_status integration_stage(unda_solver *s, const struct integration *in, const struct stage *stage);
-/* One step, with data from row *time on, which moves on, and what follows each step. */
+/* Takes one step with data from row *time on, and advances *time; then calls the step hooks. */
 unda_status integration_step(unda_solver *s, struct integration *in, int64_t *time);
 
 #endif

@@ -50,7 +50,7 @@ static const struct kernel_part *find_part(const struct kernel *kernel, const ch
     return NULL;
 }
 
-/* A part need be in one of the kernels that may be chosen. */
+/* A part must belong to one of the kernels that may be chosen. */
 static unda_status check_part(const unda_solver_options *o, const unda_part *given,
                               const struct kernel *const *list)
 {

@@ -16,13 +16,13 @@ struct kernel {
     struct kernel_part part[UNDA_MAX_PART];
 };
 
-/* What options give for a part, 0 where they leave it open. */
+/* The value that options give to a part, 0 where they give none. */
 int32_t kernel_part(const unda_solver_options *options, const char *name);
 /* Whether options name this kernel. */
 bool kernel_is(const unda_solver_options *options, const char *name);
 /* Refuses kernels and parts that are not in the list, which ends with NULL, and values out of range. */
 unda_status kernel_check(const unda_solver_options *options, const struct kernel *const *list);
-/* The kernel in use, then each of its parts; 0: that part does not apply. */
+/* Describes the kernel in use, then each of its parts; a part of value 0 is left out. */
 void kernel_describe(unda_solver_info *info, const char *name);
 void kernel_describe_part(unda_solver_info *info, const char *name, int64_t value);
 

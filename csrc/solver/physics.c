@@ -15,7 +15,7 @@
 #define VAL          double
 #define FLUX_CENTRAL 0
 
-/* What a header says about itself; the rest of each entry is written out. */
+/* What a header defines; the rest of each entry is written out. */
 #define SIZES                                                                                                \
     .num_field = NUM_FIELD, .num_material = NUM_MATERIAL, .num_wave = NUM_WAVE, .num_coef = NUM_COEF,        \
     .num_face_coef = NUM_FACE_COEF, .num_ref = NUM_REF, .num_lift_coef = NUM_LIFT_COEF, .grad_div = GRAD_DIV

@@ -36,7 +36,8 @@ unda_status receivers_record_due(unda_solver *s, void *of)
     return UNDA_OK;
 }
 
-/* Room for sample 0 and for those of max_step steps, twice: of the call before until they are dropped. */
+/* Room for sample 0 and those of max_step steps, twice: samples of the previous call stay until they are
+ * dropped. */
 static unda_status reserve(unda_solver *s, struct receiver_group *group)
 {
     int64_t room = 2 * (s->max_step / group->every) + 3;

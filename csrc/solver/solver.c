@@ -65,7 +65,7 @@ unda_status solver_engine(const unda_solver_options *o, const struct engine **en
     return UNDA_OK;
 }
 
-/* What is known before any table is. */
+/* Sizes and options that are known before any table exists. */
 static unda_status begin(unda_solver *s, const unda_solver_options *o)
 {
     TRY(check_options(o));
@@ -241,7 +241,7 @@ unda_status unda_solver_write(unda_solver *s, int32_t array, int64_t first, int6
     return solver_leave(s, move(s, array, first, count, NULL, values));
 }
 
-/* Room for more steps than any run takes: numbers of steps are added and subtracted. */
+/* More steps than any run takes: numbers of steps can be added and subtracted without overflow. */
 static const int64_t MAX_CLOCK = INT64_MAX / 2;
 
 unda_status unda_solver_set_clock(unda_solver *s, double t0, int64_t step, int32_t history)
@@ -287,7 +287,7 @@ unda_status solver_reserve(unda_solver *s, int64_t max_step)
     if (status == UNDA_OK && s->engine->reserve)
         status = s->engine->reserve(s);
     if (status != UNDA_OK)
-        s->max_step = before; /* what did not fit is not asked for again */
+        s->max_step = before; /* what did not fit is not requested again */
     return status;
 }
 

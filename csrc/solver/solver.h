@@ -12,15 +12,15 @@
 struct receiver_group {
     int64_t num_point, every, first; /* first: the step of sample 0 */
     int32_t num_field;
-    void *points;  /* the method's: where they stand and what they take of the state */
+    void *points;  /* the method's: where the points are and what they read of the state */
     int64_t taken; /* samples dropped: the number of the first in the buffer */
     int64_t held;  /* samples in the buffer */
-    int64_t room;  /* samples the buffer holds: of two calls, the first one's until they are dropped */
+    int64_t room;  /* samples in the buffer: those of two calls, until the first one's are dropped */
     void *samples; /* [room][point][field] REAL; the CUDA engine's mirror */
 };
 
-/* What follows each step of an engine that takes one after the other; queued, where the engine queues.
- * Kernels that take several at once record in their own way. */
+/* Called after each step of an engine that takes steps one by one; queued, where the engine queues.
+ * Kernels that take several steps at once record in their own way. */
 struct step_hook {
     unda_status (*after)(unda_solver *s, void *of);
     void *of;
@@ -28,7 +28,7 @@ struct step_hook {
 enum { MAX_HOOK = 4 };
 
 struct stage;
-/* How a method runs on a kind of machine. */
+/* How a method runs on one kind of machine. */
 struct engine {
     const char *name;
     const struct kernel *const *kernels; /* ends with NULL */
@@ -36,11 +36,11 @@ struct engine {
     void (*destroy)(unda_solver *s);
     unda_status (*record)(unda_solver *s, struct receiver_group *group);
     unda_status (*drive)(unda_solver *s, const unda_drive *drive); /* makes sampled data available */
-    /* Steps of a call. On return s->step is moved on and receivers' samples are on the host. */
+    /* Runs the steps of a call. On return s->step has advanced and receivers' samples are on the host. */
     unda_status (*run)(unda_solver *s, int64_t num_step);
     /* First value of the state that is not finite, as the method counts them; -1 if none. */
     unda_status (*find_bad)(unda_solver *s, int64_t *index);
-    /* Room for calls of max_step steps: stepping allocates nothing afterwards. May be NULL. */
+    /* Allocates room for calls of max_step steps: stepping then allocates nothing. May be NULL. */
     unda_status (*reserve)(unda_solver *s);
     /* Of methods whose state is in buffers of elements (integrator.h); NULL elsewhere. Stage: of elements
      * [begin, end), whole blocks of so many elements; the last block may have fewer. */
@@ -52,7 +52,8 @@ struct engine {
      * NULL: there is one part. */
     unda_status (*exchange_begin)(unda_solver *s);
     unda_status (*exchange_end)(unda_solver *s);
-    /* After prepare with another dt: tables that the engine made of the method's. May be NULL. */
+    /* Updates tables that the engine derived from the method's, after prepare with another dt. May be
+     * NULL. */
     unda_status (*retime)(unda_solver *s);
     /* Bytes that create allocates, from the sizes in the method's tables alone. */
     unda_status (*forecast)(unda_solver *s);
@@ -72,8 +73,9 @@ struct method {
     unda_status (*sizes)(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
     /* Makes whole tables and dt_stable; holds the mesh, where it is on one, until destroy. */
     unda_status (*create)(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *options);
-    unda_status (*prepare)(unda_solver *s); /* dt is known, or another one now; may be NULL */
-    void (*destroy)(unda_solver *s);        /* also what sizes or half a create left */
+    /* computes tables that depend on dt, at first and whenever dt changes; may be NULL */
+    unda_status (*prepare)(unda_solver *s);
+    void (*destroy)(unda_solver *s); /* also frees what sizes or an incomplete create left */
     void (*info)(const unda_solver *s, unda_solver_info *info);
     /* Times at which num_step steps need sampled data. */
     int64_t (*num_time)(const unda_solver *s, int64_t num_step);
@@ -81,22 +83,23 @@ struct method {
     /* Parts of an array (unda_array) to `out` or from `in`, in the user's numbering. */
     unda_status (*move)(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
                         const void *in);
-    /* All that are given; where that fails some of them may be made, the others are NULL. */
+    /* Makes all sources; after a failure some may have been made, the others are NULL. */
     unda_status (*sources_new)(unda_solver *s, void **sources, const unda_source *given);
     void (*source_free)(void *source); /* may be NULL */
     double (*source_most)(
         const void *source); /* NULL, or the most that a unit of amplitude adds to a field */
-    /* Refuses points and fields that are not there. */
+    /* Refuses points outside the domain and unknown fields. */
     unda_status (*points_check)(const unda_solver *s, const unda_receivers *receivers);
     unda_status (*points_new)(unda_solver *s, void **points, const unda_receivers *receivers);
     void (*points_free)(void *points);
     unda_status (*sample)(unda_solver *s, const unda_receivers *receivers, double *values);
     unda_status (*energy)(unda_solver *s, double *energy);
-    /* The state is finite: what is wanted back after a blow-up is kept. */
+    /* The state is finite: stores what is to be restored after a blow-up. */
     unda_status (*keep)(unda_solver *s); /* may be NULL */
-    /* The state is not, at that index of find_bad: where that is. What keep kept comes back. */
+    /* The state is not finite at that index of find_bad: reports where, and restores what keep stored. */
     unda_status (*blown_up)(unda_solver *s, int64_t index, unda_blowup *blowup);
-    /* What not every method has. NULL: the public function of that name refuses (entries.c). */
+    /* Optional functions. NULL: the public function of that name reports that the method has none
+     * (entries.c). */
     unda_status (*rhs)(unda_solver *s); /* with the data of engine.drive */
     void (*set_history)(unda_solver *s, int32_t history);
     int32_t (*get_history)(const unda_solver *s);
@@ -121,7 +124,7 @@ struct unda_solver {
     void *tables; /* the method's own */
     void *data;   /* the engine's */
     double dt, dt_stable, t0;
-    int64_t step, begin; /* steps done; of them when the present call began */
+    int64_t step, begin; /* steps done; those done before the present call */
     int32_t threads;
     int32_t real_bytes;
     int64_t max_step; /* reserved */
@@ -132,7 +135,7 @@ struct unda_solver {
     struct step_hook hooks[MAX_HOOK];
     int32_t num_hook;
     int64_t point_version; /* counts changes of sources and receivers */
-    bool have_good;        /* the state of step good_step is finite, and kept if the method does so */
+    bool have_good;        /* the state of step good_step is finite, and stored if the method does so */
     int64_t good_step;
     unda_blowup blowup;
     atomic_int busy;
@@ -161,7 +164,7 @@ static inline int64_t receivers_num_cell(const unda_receivers *r)
 /* solver.c */
 /* The engine that options ask for. */
 unda_status solver_engine(const unda_solver_options *options, const struct engine **engine);
-/* Before anything depends on dt but tables: dt_stable is known better. */
+/* Before anything but tables depends on dt: a better dt_stable is known. */
 unda_status solver_set_stable(unda_solver *s, double dt_stable);
 /* Room for calls of max_step steps: of receivers, then of the engine. */
 unda_status solver_reserve(unda_solver *s, int64_t max_step);
@@ -178,7 +181,7 @@ unda_status solver_enter(unda_solver *s);
 unda_status solver_leave(unda_solver *s, unda_status status);
 unda_status solver_add_hook(unda_solver *s, unda_status (*after)(unda_solver *s, void *of), void *of);
 unda_status solver_after_step(unda_solver *s);
-/* Refuses what the method has no entry for. */
+/* Refuses a call for which the method has no entry. */
 unda_status solver_lacks(const unda_solver *s, const char *what);
 
 #endif

@@ -15,7 +15,7 @@ void sources_free_all(unda_solver *s)
     s->num_source = s->source_room = 0;
 }
 
-/* Amplitudes that a field cannot take would blow the run up, or be lost, far from their cause. */
+/* Refuses amplitudes outside the range of a field, which would overflow or vanish far from their cause. */
 unda_status sources_check(const unda_solver *s, int64_t num_time, const double *amplitudes)
 {
     double most = s->real_bytes == 4 ? FLT_MAX : DBL_MAX;
@@ -59,7 +59,7 @@ static unda_status check(const unda_solver *s, const unda_source *given)
     return UNDA_OK;
 }
 
-/* Room for so many more, twice as much as before at least. */
+/* Room for so many more, at least twice as much as before. */
 static unda_status grow(unda_solver *s, int64_t more)
 {
     if (s->num_source + more <= s->source_room)

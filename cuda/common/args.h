@@ -38,9 +38,9 @@ struct dg_args {
     const int *incident_range; /* [block + 1]: those in each block's elements; NULL if there are none */
     long long num_elem;        /* that are computed */
     long long num_total;       /* of a state: with those of other parts, at its end */
-    long long first;          /* element of the first block of this launch; the ranges are those from it on */
-    long long num_exact_face; /* slots */
-    int time;                 /* this stage's time, counted from *clock */
+    long long first;           /* element of the first block of this launch; the ranges begin there */
+    long long num_exact_face;  /* slots */
+    int time;                  /* this stage's time, counted from *clock */
     int num_source;
     double a, b, dt;   /* LSRK */
     double c0, c1, c2; /* AB3, times dt [s] */

@@ -9,8 +9,8 @@ struct limits_args {
     const void *from;
     void *to;
     long long num_value; /* copy: 16-byte values */
-    long long num_loop;  /* fma: turns of the loop of NUM_CHAIN multiply-adds */
-    double factor, term; /* fma: x = factor x + term; given at run time so that nothing is folded */
+    long long num_loop;  /* fma: iterations of the loop of NUM_CHAIN multiply-adds */
+    double factor, term; /* fma: x = factor x + term; run-time values, so that nothing is folded */
 };
 SIZE_IS(limits_args, 48);
 

@@ -70,8 +70,8 @@ template <int N> static __device__ __forceinline__ void load_constant(REAL *to, 
     }
 }
 
-/* To global memory. __stcs keeps a vector whole, of which a plain assignment may become a store a word, and
- * lets what is read again soon stay in L2: 1 % (benchmarks/NOTES.md). */
+/* To global memory. A plain assignment of a vector may be compiled to one store per word; __stcs keeps it
+ * whole and leaves room in L2 for what is read again soon: 1 % (benchmarks/NOTES.md). */
 template <int N> static __device__ __forceinline__ void store_vector(REAL *to, const REAL *from)
 {
     typedef typename wide<REAL>::quad type;

@@ -24,8 +24,8 @@ enum {
                                         : 1 /* element groups in line first */
 };
 
-/* Asks for what the update will read while the products run; acoustics from degree 6 on: it only displaces
- * the matrices. */
+/* Prefetches what the update will read while the products run; not for acoustics from degree 6 on, where
+ * it only displaces the matrices. */
 enum { PREFETCH = NUM_FIELD > 4 || DEGREE < 6 };
 
 /* Of layout/nodes.h. */

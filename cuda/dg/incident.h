@@ -36,7 +36,7 @@ static __device__ __forceinline__ void face_incident(const dg_args &a, tile &s, 
     }
 }
 
-/* After load_tile: the threads of an element add to the jumps that they themselves stored. Compiled only
+/* After load_tile: the threads of an element add to the jumps that they stored themselves. Compiled only
  * where there are waves (INCIDENT): even a call that is never made costs registers. */
 static __device__ __attribute__((noinline)) void add_incident(const dg_args &a, tile &s, long long first)
 {

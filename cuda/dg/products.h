@@ -11,7 +11,7 @@
 #include "dg/tile.h"
 #include "dg/update.h"
 
-/* acc += derivative products. Unrolled, so that many loads of the matrix are on their way at once. */
+/* acc += derivative products. Unrolled, so that many loads of the matrix are in flight at once. */
 static __device__ __forceinline__ void volume_products(const REAL *matrix, const tile &s, int group, int e0,
                                                        REAL acc[ROWS][COLS][NUM_ACC])
 {

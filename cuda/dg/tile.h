@@ -26,7 +26,7 @@ enum {
     LANES = THREADS < 2 * TILE ? 1 : LEAST(THREADS / TILE, NFP),
     LOADS = (NP + LANES - 1) / LANES,
     FACE_LOADS = (NFP + LANES - 1) / LANES,
-    /* Few coefficients of faces wait in registers for the state, many are read face by face. */
+    /* Few coefficients of faces are loaded early and stay in registers, many are read face by face. */
     COEF_EARLY = NUM_FACE_COEF <= 4,
     /* Neighbouring nodes stand in different banks, PAD beside each other; runs of COLS stay aligned. */
     BANKS = 128 / sizeof(REAL),

@@ -116,12 +116,12 @@ static __device__ __forceinline__ void send_ghosts(const place &t, const REAL *l
     });
 #endif
 }
-/* What has been found in the boxes of a part, by lanes. */
+/* What the lanes found in the mailboxes of a part. */
 template <int PART> struct packets {
     enum { TURNS = (num_sent(PART) + 31) / 32 };
     unsigned long long found[TURNS ? TURNS : 1][PACKET_WORDS];
 };
-/* Looks what the neighbour has sent of level n + ahead; whether it was there shows when it is needed. */
+/* Reads what the neighbour has sent of level n + ahead; whether it was there is checked when it is needed. */
 template <int PART>
 static __device__ __forceinline__ void ask_ghosts(const place &t, packets<PART> &asked, int ahead)
 {
@@ -135,7 +135,7 @@ static __device__ __forceinline__ void ask_ghosts(const place &t, packets<PART> 
     });
 #endif
 }
-/* Puts it into shared memory, as soon as it is there. */
+/* Stores it in shared memory, as soon as it is there. */
 template <int PART>
 static __device__ __forceinline__ void wait_ghosts(const place &t, REAL *level, packets<PART> &asked,
                                                    int ahead)
@@ -152,7 +152,7 @@ static __device__ __forceinline__ void wait_ghosts(const place &t, REAL *level, 
 #endif
 }
 
-/* Asks for the ghosts of what enters at the front; to: memory at column 0 of row 0. A group of copies. */
+/* Requests the ghosts of what enters at the front; to: memory at column 0 of row 0. A group of copies. */
 template <int PART>
 static __device__ __forceinline__ void fetch_ghosts(const place &t, REAL *level, const REAL *to)
 {
@@ -167,7 +167,7 @@ static __device__ __forceinline__ void fetch_ghosts(const place &t, REAL *level,
     copy_commit();
 #endif
 }
-/* Asks for those of a whole tile, when a tower begins. */
+/* Requests those of a whole tile, when a tower begins. */
 static __device__ __forceinline__ void load_ghosts(const place &t, REAL *level, const REAL *now)
 {
 #if NUM_ZB > 1

@@ -5,7 +5,7 @@ static __device__ bool outside(const diamond_args &a, const place &t)
 {
     return t.y < HALF || t.y + HALF + 2 * M > a.ny || t.x < M || t.x + ROWS + M > a.nx;
 }
-/* Values are read side by side before one is written: none waits for another. */
+/* Several values are read before the first is written, so that no read waits for a write. */
 static __device__ __noinline__ void put_mirror(const diamond_args &a, place t, REAL *level)
 {
     for (int side = 0; side < 2; side++) {

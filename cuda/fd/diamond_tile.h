@@ -5,7 +5,7 @@ enum {
     HALF = STEP * DTS,
     ROWS = STEP * (2 * DTS - 1),
     THREADS = (ZB + 31) / 32 * 32,
-    PITCH = (ZB + 31) / 32 * 32 + 2 * M, /* a word a thread, ghosts on both sides of those with cells */
+    PITCH = (ZB + 31) / 32 * 32 + 2 * M, /* a word per thread, and ghosts on both sides of those with cells */
     SLOTS = 2 * HALF * HALF + M * ROWS,
     LAG = 16,    /* levels, at least, between two looks at the towers ahead */
     K_AHEAD = 3, /* rows */
@@ -37,10 +37,11 @@ static __device__ __forceinline__ constexpr int middle_row()
         j++;
     return j;
 }
-/* Rows before the second barrier of a level. Halos of later rows may be late: of half of the rows; where z is
- * cut, the cells before and behind are as many, so that both parts of the ghosts have as long to arrive. */
+/* Rows before the second barrier of a level. Halos of later rows may arrive late: half of the rows; where
+ * z is split, as many cells before as after it, so that both parts of the ghosts have the same time to
+ * arrive. */
 enum { SPLIT = NUM_ZB == 1 ? (ROWS - M + 1) / 2 : middle_row() };
-/* Rows -M .. -1 and ROWS .. ROWS + M - 1, the tips, are only looked at: as wide as any row within M. */
+/* Rows -M .. -1 and ROWS .. ROWS + M - 1, the tips, are only read: as wide as any row within M. */
 static __device__ __forceinline__ constexpr int tip_half(int j)
 {
     int near = (j < 0 ? j : ROWS - 1 - j) + M;
@@ -71,7 +72,7 @@ static __device__ __forceinline__ constexpr int tip_cells(int first, int j)
     return n;
 }
 enum { TIPS = 2 * tip_cells(-M, 0), SHARED = (2 * SLOTS + TIPS + M * ROWS) * PITCH };
-/* The first M columns of a row are not looked at by other z, nor as level n - 1: one level of them is enough. */
+/* The first M columns of a row are read by no other z, and never as level n - 1: one level of them is enough. */
 static __device__ __forceinline__ constexpr bool is_left(int j, int c)
 {
     return c < M - half_of(j);

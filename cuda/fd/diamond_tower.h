@@ -15,7 +15,7 @@ static __device__ bool tower_range(const diamond_args &a, int index, place &t, i
         end = a.num_level;
     return begin < end && t.x < a.nx && t.x + ROWS > 0;
 }
-/* A call, so that only one thread pays for the fence. */
+/* A call, so that only one thread executes the fence. */
 static __device__ __noinline__ void publish(int *progress, int level)
 {
     store_release(progress, level);
@@ -45,7 +45,8 @@ static __device__ __noinline__ int wait_ahead(const diamond_args &a, int index, 
     return seen;
 }
 
-/* Loops, not code for each cell: once a tower, instructions come from far, which took longer than all else. */
+/* Loops rather than code for each cell: it runs once a tower, and fetching its instructions took longer
+ * than everything else. */
 static __device__ __noinline__ void load_tower(const diamond_args &a, place t, int n, long long at, REAL *cur,
                                                REAL *old)
 {
@@ -66,7 +67,7 @@ static __device__ __noinline__ void load_tower(const diamond_args &a, place t, i
     copy_commit();
     copy_wait<0>();
 }
-/* What levels have not stored: level n or n - 1 at the end of the last tower time. */
+/* Stores what levels have not stored: level n or n - 1 after the last step of the tower. */
 static __device__ __noinline__ void store_tower(place t, REAL *level, REAL *to)
 {
 #pragma unroll 1
@@ -79,8 +80,8 @@ static __device__ __noinline__ void store_tower(place t, REAL *level, REAL *to)
     }
 }
 
-/* A thread's cell along z in block `rank` of a tower, and what it knows of it. Returns the cells of the
- * block. */
+/* A thread's cell along z in block `rank` of a tower, and its neighbours. Returns the number of cells of
+ * the block. */
 static __device__ int take_place(const diamond_args &a, place &t, REAL *memory, int rank)
 {
     const int thread = threadIdx.x, z0 = rank * ZB, count = a.nz - z0 < ZB ? a.nz - z0 : ZB;
@@ -116,7 +117,7 @@ static __device__ int take_place(const diamond_args &a, place &t, REAL *memory, 
     return count;
 }
 #if NUM_ZB > 1
-/* Finds the boxes of the neighbour, which may not have begun yet. */
+/* Finds the mailboxes of the neighbour, which may not have begun yet. */
 static __device__ __noinline__ unsigned long long *boxes_of(const diamond_args &a, int index, int other,
                                                             int end)
 {

@@ -39,7 +39,7 @@ DEVICE REAL matched_flux(const scalar_matched &m, int k)
     return sizeof(REAL) == 4 ? (REAL)m.flux32[k] : (REAL)m.flux64[k];
 }
 
-/* Nodes side by side along z. Past the L1 cache: in towers other multiprocessors write the same words. */
+/* Nodes side by side along z. Not through L1: in towers other multiprocessors write the same words. */
 template <int N> struct __align__(N * sizeof(REAL)) nodes {
     REAL v[N];
 };
@@ -53,7 +53,7 @@ template <int N> DEVICE nodes<N> load_nodes(const REAL *from)
     return to;
 }
 
-/* Memories of nodes, asked for ahead of their use; place: of the first in each memory. */
+/* Memory variables of nodes, loaded before they are used; place: of the first one in each memory. */
 template <int N> struct memories {
     nodes<N> low, high, node;
 };

@@ -57,8 +57,8 @@ extern "C" __global__ void scalar_weigh(const __grid_constant__ scalar_weigh_arg
             ((REAL *)a.out)[warp * a.num_field + f] = (REAL)sum;
 }
 
-/* Vectors of whole planes, what is between rows as well, and looks twice at those with such a value. A block
- * has PART of a thread's vectors under way. */
+/* Reads vectors of whole planes, padding included, and examines again those with such a value. A block has
+ * PART of a thread's vectors in flight. */
 extern "C" __global__ void __launch_bounds__(256) scalar_find_bad(const __grid_constant__ scalar_whole_args a)
 {
     enum { PART = 8, WIDTH = 16 / sizeof(REAL) };

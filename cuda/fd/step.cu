@@ -31,8 +31,8 @@ constexpr int WINDOW = TILE_Y + 2 * HALF;
 constexpr int THREADS = 32 * TILE_Y;
 constexpr int ROW_JOBS = (2 * HALF + TILE_Y - 1) / TILE_Y;            /* ghost vectors a thread */
 constexpr int END_JOBS = (2 * HALF * TILE_Y + THREADS - 1) / THREADS; /* ghost values a thread */
-/* Warps an SM: as many as the registers allow that hold the planes and what is on the way, for what is on the
- * way from memory is what limits the speed. */
+/* Warps an SM: as many as the registers allow that hold the planes and the loads in flight, because the
+ * loads in flight limit the speed. */
 constexpr int WORDS = HALF * sizeof(REAL) / 4;
 constexpr int WARPS = WORDS <= 1                     ? 32
                       : WORDS <= 2                   ? (SPLIT == 2 ? 24 : 32)
@@ -51,11 +51,11 @@ struct __align__(16) vec {
     (sizeof(REAL) == 4 ? (REAL)a.weight32[(axis) * (FD_MAX_HALF + 1) + (m)]                                  \
                        : (REAL)a.weight64[(axis) * (FD_MAX_HALF + 1) + (m)])
 
-/* The node of y or z whose value stands at i; `odd` changes where its sign does. */
+/* The node of y or z whose value stands at i; `odd` is flipped where the sign changes. */
 DEVICE int image(const scalar_args &a, int axis, int i, bool &odd)
 {
     int sign = 1;
-    /* Only staggered schemes have such sides: code for them would slow the step. */
+    /* Only staggered schemes have such sides; code for them would slow the step. */
     __builtin_assume(a.side[axis][0] != SIDE_NOTHING && a.side[axis][1] != SIDE_NOTHING);
     i = fd_place(axis == 1 ? a.wall[0] : 0, axis == 1 ? a.wall[1] : a.num[axis] - 1, 0, a.side[axis][0],
                  a.side[axis][1], i, &sign);
@@ -77,21 +77,21 @@ DEVICE vec load(const REAL *from)
 #include "fd/step_matched.h"
 #endif
 
-/* Where the row at y stands in a plane from z on, or -1 where nothing needs it. */
+/* Where the row at y begins in a plane, counted from z; -1 where nothing needs it. */
 DEVICE int row_of(const scalar_args &a, int y, int z, bool &odd)
 {
     return y < a.num[1] + HALF && z < a.num[2] ? (image(a, 1, y, odd) - a.wall[0]) * a.pitch + z : -1;
 }
 
-/* What a tile reads beyond its own nodes in a plane, dealt to the block's threads: whole vectors of the rows
- * below and above, and single values at both ends of its rows. Places count from a plane's first node and
- * from the window's; -1: none. */
+/* What a tile reads of a plane beyond its own nodes, distributed over the block's threads: whole vectors
+ * of the rows below and above, and single values at both ends of its rows. Places count from a plane's
+ * first node and from the beginning of the shared plane; -1: none. */
 struct surroundings {
     int row[ROW_JOBS], row_to[ROW_JOBS];
     bool row_odd[ROW_JOBS];
     int tip[END_JOBS], tip_to[END_JOBS];
     bool tip_odd[END_JOBS];
-    REAL value[END_JOBS]; /* of the next plane, on its way */
+    REAL value[END_JOBS]; /* of the next plane, in flight */
 
     DEVICE_MEMBER surroundings(const scalar_args &a, int y0, int z0, int row_end)
     {
@@ -113,7 +113,7 @@ struct surroundings {
                 tip[job] = (y0 + tip_row - a.wall[0]) * a.pitch + image(a, 2, tip_z, tip_odd[job]);
         }
     }
-    /* Those of a plane: rows to the window, ends to registers. */
+    /* Loads those of a plane: rows to shared memory, ends to registers. */
     DEVICE_MEMBER void fetch(const REAL *plane, REAL (*window)[ROW])
     {
         UNROLL for (int job = 0; job < ROW_JOBS; job++)
@@ -123,7 +123,7 @@ struct surroundings {
         UNROLL for (int job = 0; job < END_JOBS; job++)
             value[job] = tip[job] < 0 ? (REAL)0 : plane[tip[job]];
     }
-    /* To the window; rows that are images with the other sign change it there. */
+    /* Stores them in shared memory; rows that are images with the other sign change it there. */
     template <bool EDGE> DEVICE_MEMBER void settle(REAL (*window)[ROW]) const
     {
         UNROLL for (int job = 0; job < END_JOBS; job++)
@@ -138,8 +138,8 @@ struct surroundings {
     }
 };
 
-/* The weighted sum of p at a thread's nodes and their neighbours. queue: planes x - HALF .. x + HALF of these
- * nodes; mine: the nodes in the window. */
+/* The weighted sum of p at a thread's nodes and their neighbours. queue: planes x - HALF .. x + HALF of
+ * these nodes; mine: the nodes in shared memory. */
 DEVICE vec differences(const scalar_args &a, const vec *queue, const REAL *mine)
 {
     vec sum, near[2 * (GHOST / WIDTH) + 1];
@@ -171,7 +171,7 @@ DEVICE vec differences(const scalar_args &a, const vec *queue, const REAL *mine)
 template <bool EDGE> struct column {
     int own; /* place in a plane; -1: nothing needs it */
     bool own_odd, store;
-    vec front, old, speed; /* p HALF planes ahead, q and c^2 of the plane to come, on their way */
+    vec front, old, speed; /* p HALF planes ahead, q and c^2 of the next plane, in flight */
 
     DEVICE_MEMBER column(const scalar_args &a, int y, int z)
         : own_odd(false), store(!EDGE || (y < a.num[1] && z < a.num[2])), old{}, speed{}
@@ -221,7 +221,7 @@ template <bool EDGE> struct column {
 #endif
 
 #if MATCHED
-/* The level before, less what layers add to the differences. */
+/* The previous level, minus what layers add to the differences. */
 DEVICE vec matched_previous(const scalar_args &a, vec speed, vec added, vec previous)
 {
     UNROLL for (int l = 0; l < WIDTH; l++)
@@ -231,7 +231,7 @@ DEVICE vec matched_previous(const scalar_args &a, vec speed, vec added, vec prev
 }
 #endif
 
-/* The level after, from the differences. damp: of the nodes (with DAMP). */
+/* The next level, from the differences. damp: factors of the nodes (with DAMP). */
 DEVICE vec next_level(const scalar_args &a, vec speed, vec sum, vec center, vec previous, vec damp)
 {
     UNROLL for (int l = 0; l < WIDTH; l++) {
@@ -268,7 +268,8 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
     vec queue[2 * HALF + 1]; /* planes x - HALF .. x + HALF */
     UNROLL for (int i = 0; i < 2 * HALF; i++)
         queue[i + 1] = nodes.plane(a, begin - HALF + i);
-    /* What the next plane needs is on its way while this one is computed, what comes after it on its way to L2. */
+    /* Data of the next plane are in flight while this one is computed, those of the plane after it on
+     * their way to L2. */
     auto fetch = [&](int x) {
         nodes.fetch(a, x);
         around.fetch((const REAL *)a.p + x * a.plane, window[x & 1]);
@@ -296,7 +297,7 @@ DEVICE void march(const scalar_args &a, REAL (*window)[WINDOW][ROW], REAL *along
                 if (z + l < a.num[2])
                     mine[l] = center.v[l];
         around.settle<EDGE>(now);
-        __syncthreads(); /* the other window is free as well */
+        __syncthreads(); /* the other shared plane is free as well */
         if (x + 1 < end)
             fetch(x + 1);
 #if MATCHED
@@ -343,7 +344,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 }
 
 #if MATCHED
-/* Two blocks an SM: with more, what layers need spills. */
+/* Two blocks an SM: with more, code for layers spills. */
 extern "C" __global__ void __launch_bounds__(THREADS, 2)
     scalar_step_layers(const __grid_constant__ scalar_args a)
 {
