@@ -181,7 +181,7 @@ MUTATIONS = [
     ("csrc/dg/points.c", "i * num_value", "0 * num_value"),
     ("csrc/dg/dg_cuda_points.c", "= p->num_weight;", "= 1;"),
     ("python/unda/method/_sites.py", "same.all()", "not side"),
-    ("python/unda/method/mesh_simulation.py", "rates * sites.weights[:, None]", "rates / len(rates)"),
+    ("python/unda/method/mesh_points.py", "rates * sites.weights[:, None]", "rates / len(rates)"),
     ("csrc/solver/solver.c", "have_good = false;\n    s->blowup", "blowup"),
     ("csrc/dg/dg_method.c", "if (!s->have_good)", "if (0)"),
     ("csrc/dg/norm.c", "sum += 6 * space_volume", "sum += 5 * space_volume"),

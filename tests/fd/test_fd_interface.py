@@ -188,7 +188,7 @@ OBLIQUE = [
 def at(exact, sim, name):
     """The solution where a field stands; on the interface, where ez jumps, the mean of both sides."""
     x, y, z = np.moveaxis(sim.coordinates_of(name), -1, 0)
-    t = sim.t + sim._lags().get(name, 0.0)
+    t = sim.t + sim._points.lags(sim.dt).get(name, 0.0)
     return (exact(x, y, z - 1e-9, t)[name] + exact(x, y, z + 1e-9, t)[name]) / 2
 
 

@@ -18,6 +18,7 @@ from ..problem.boundary import Boundaries
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ._options import PRECISIONS, Given, Precision, choice, common_options, kernel_choice
+from .mesh_points import MeshPoints
 from .mesh_simulation import MeshSimulation
 from .solver import forecast
 
@@ -117,6 +118,7 @@ class DG(MeshSimulation):
         options, self._material, boundaries, chosen = self._options(given)
         self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
         self.mesh, self._boundaries = mesh, boundaries
+        self._points = MeshPoints(mesh, medium, self._material, boundaries, self.degree)
         self._start_solver(medium, options, flag("allow_unstable", allow_unstable), mesh._handle)
         self.num_node = int(self._info().num_node)
         self.config = {

@@ -25,6 +25,7 @@ from .fd_scheme import Scalar, scheme_of
 from .fd_sides import code_of, conditions, flat_axes, frequency_of, stretch_of
 from .fluid_walls import let_fluids_slide
 from .grid_material import GridMaterial
+from .grid_points import GridPoints
 from .grid_simulation import GridSimulation
 from .solver import forecast
 
@@ -160,6 +161,7 @@ class FD(GridSimulation):
         self._start_solver(medium, options, allow)
         self.fields, self._uniform_dt = self._scheme.fields, self.dt_stable
         self._material = GridMaterial(medium, grid)
+        self._points = GridPoints(grid, medium, self._material, self._sides, self._scheme)
         if not grid_options.uniform:
             try:
                 self._give_material()

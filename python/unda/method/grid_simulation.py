@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .. import _core
 from .._check import call_at, check_state, field_names, field_values, flag, number
@@ -20,15 +19,14 @@ from ..io.plotting import Plane
 from ..limits import device_limits
 from ..problem.grid import Grid
 from ..problem.layer_rule import layer_name
-from ..problem.source import Source
 from . import grid_check, grid_plane
 from ._run_control import alone
 from .check import Report
 from .fd_scheme import Scalar
-from .fd_sides import SIDES, flat_axes, in_dimensions
+from .fd_sides import SIDES, flat_axes
 from .grid_material import GridMaterial, chunks
+from .grid_points import GridPoints
 from .grid_state import read_state
-from .receiver import Channels
 from .simulation import Simulation
 
 __all__ = ["GridSimulation"]
@@ -42,6 +40,7 @@ class GridSimulation(Simulation):
     _sides: dict[str, Any]
     _scheme: Scalar
     _material: GridMaterial
+    _points: GridPoints
     _uniform_dt: float  # the limit of a medium that is as fast everywhere as where it is fastest
 
     def _give_material(self) -> None:
@@ -194,7 +193,7 @@ class GridSimulation(Simulation):
         if "p_previous" in fields and "p" not in fields:
             raise ArgumentError("p_previous is given without p")
         t = number("t", t, "s")
-        state = read_state(self, None if exact is None else self._bound(exact), t, fields)
+        state = read_state(self, None if exact is None else self._points.bound(exact), t, fields)
         self._half_set = True
         _core.check(lib.unda_solver_clear_state(self._live()))
         for name in list(state):
@@ -250,7 +249,7 @@ class GridSimulation(Simulation):
             )
         if not callable(exact):
             raise ArgumentError(f"exact is {exact!r}, expected an exact solution")
-        exact = self._bound(exact)
+        exact = self._points.bound(exact)
         wrong, norm = {}, {}
         for name in self.fields:
             wrong[name], norm[name] = self._square_error(name, exact)
@@ -334,60 +333,6 @@ class GridSimulation(Simulation):
         >>> print(sim.check())  # doctest: +SKIP
         """
         return grid_check.check(self)
-
-    # ---- points ----
-
-    def _inside(self, points: ArrayLike, what: str) -> np.ndarray:
-        if isinstance(points, (list, tuple)) and len(points) == 0:
-            points = np.empty((0, 3))
-        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
-        for i in np.flatnonzero(~self.grid.contains(array))[:1]:
-            place = ", ".join(f"{x:g}" for x in array[i])
-            far = np.linalg.norm(array[i] - np.clip(array[i], self.grid.lower, self.grid.upper))
-            raise ArgumentError(
-                f"{what} {i} at ({place}) m lies outside the grid, {far:.4g} m "
-                f"from it; expected points from {self.grid.lower} to {self.grid.upper} m"
-            )
-        return array
-
-    def _placed(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
-        if side is not None:
-            raise ArgumentError(f"side is {side!r}; grids have no sides of a point, expected None")
-        array = self._inside(points, what)
-        return array, {"points": array}
-
-    def _binder(self) -> Callable[[Any], Any]:
-        grid, flat = self.grid, flat_axes(self.grid, self._sides)
-        return lambda solution: in_dimensions(solution.bind(grid), flat)
-
-    def _bound(self, exact: Any) -> Any:
-        return self._binder()(exact) if hasattr(exact, "bind") else exact
-
-    def _channels_of(self, fields: Iterable[str] | None) -> Channels:
-        values = [
-            name
-            for name, one in self.medium.derived.items()
-            if all(field in self.fields and not derivative for _, field, derivative in one.terms)
-        ]
-        known = (*self.fields, *values)
-        return Channels(self.medium, field_names(self.fields if fields is None else fields, known))
-
-    def _lags(self) -> dict[str, float]:
-        return {name: self._scheme.lag(name) * self.dt for name in self.fields if self._scheme.lag(name)}
-
-    def _source_terms(self, sources: Sequence[Source]) -> dict[str, Any]:
-        places = self._inside([source.position for source in sources], "source")
-        index = np.rint(self.grid.locate(places)).astype(int)
-        nodes = np.ravel_multi_index(tuple(index.T), self.grid.shape).tolist()
-        rates = [self._scheme.rates(*one, self._material) for one in zip(sources, nodes, strict=True)]
-        first = np.arange(len(sources) + 1, dtype=np.int64)
-        return {
-            "num_source": len(sources), "first": first, "num_cell": len(sources), "places": places,
-            "rates": np.array(rates),
-        }  # fmt: skip
-
-    def _amplitude(self, source: Source) -> Callable[[np.ndarray], Any]:
-        return self._scheme.amplitude(source, self.dt)
 
     def _blown_up(self, message: str) -> UnstableError:
         blowup = _core.new_struct("unda_blowup")

@@ -9,21 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .. import _core
 from .._check import call_at, check_state, field_names, flag, integer, node_values, number
-from .._core import lib, new
+from .._core import lib
 from ..errors import ArgumentError, UnstableError
 from ..io.plotting import Plane
 from ..limits import device_limits
-from ..problem.boundary import Boundaries, OuterData, own_side
-from ..problem.incident import PlaneWave
+from ..problem.boundary import Boundaries, own_side
 from ..problem.mesh import Mesh
-from ..problem.source import Source
-from . import _sites, norms
+from . import norms
 from ._run_control import alone
 from .check import Report, check
+from .mesh_points import MeshPoints
 from .simulation import Simulation
 
 __all__ = ["MeshSimulation"]
@@ -47,7 +45,7 @@ class MeshSimulation(Simulation):
     num_node: int
     _boundaries: Boundaries
     _material: np.ndarray
-    _outer: OuterData | None = None
+    _points: MeshPoints
 
     @property
     def coordinates(self) -> np.ndarray:
@@ -191,96 +189,6 @@ class MeshSimulation(Simulation):
         """
         return check(self)
 
-    def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, _sites.Sites]:
-        if isinstance(points, Sequence) and len(points) == 0:
-            points = np.empty((0, 3))
-        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
-        sites = _sites.find(self.mesh, array, self.degree)
-        for i in np.flatnonzero(np.diff(sites.first) == 0)[:1]:
-            place = ", ".join(f"{x:g}" for x in array[i])
-            far, name = _sites.distance(self.mesh, array[i])
-            raise ArgumentError(
-                f"{what} {i} at ({place}) m lies outside the mesh, {far:.4g} m from its boundary {name!r}; "
-                f"expected points in the mesh, which goes from {self.mesh.lower} to {self.mesh.upper} m"
-            )
-        return array, sites
-
-    def _placed(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
-        array, sites = self._inside(points, what)
-        return array, _given(_sites.on_one_side(sites, self.mesh, self._material, side, what))
-
-    def _add_wave(self, source: PlaneWave) -> None:
-        elem, face, sign, wave = source.driven(self.mesh, self.medium, self._material, self._boundaries)
-        arrays = (_core.pointer(elem), _core.pointer(face), _core.pointer(sign))
-        index, self._outer = new("int32_t *", -1), None
-        self._settle()
-        self._adding = index, ((self._waves, [(source, wave, len(elem))]),)
-        _core.check(lib.unda_solver_add_incident(self._live(), len(elem), *arrays, index))
-        self._settle()
-
-    def _source_terms(self, sources: Sequence[Source]) -> dict[str, Any]:
-        for source in sources:
-            source.check_physics(self.medium)
-        sites = self._inside([source.position for source in sources], "source")[1]
-        # What the solver has: a function of the user's may give other values by now.
-        names, values = self.medium.parameters, self._material[sites.elem].tolist()
-        materials = [dict(zip(names, row, strict=True)) for row in values]
-        of = sites.of_points()
-        owners = [sources[i] for i in of]
-        pairs = zip(owners, materials, strict=True)
-        able = np.array([source.carried(**material) for source, material in pairs])
-        able |= ~np.logical_or.reduceat(able, sites.first[:-1])[of]  # a source in no cell says why
-        sites = sites.keep(able)
-        kept = np.flatnonzero(able).tolist()
-        parts = [owners[i].rates_in(self.medium.physics, **materials[i]) for i in kept]
-        rates = np.array([[part.get(name, 0.0) for name in self.fields] for part in parts])
-        return {
-            "num_source": len(sources), "first": sites.first, "num_cell": len(rates), "elem": sites.elem,
-            "places": sites.places, "rates": rates * sites.weights[:, None],
-        }  # fmt: skip
-
-    def _amplitude(self, source: Source) -> Callable[[np.ndarray], Any]:
-        return source.time_function(self.dt)
-
-    def _num_exact(self) -> int:
-        if not (self._boundaries.exact or self._waves):
-            return 0
-        return int(self._info().num_exact) if self._outer is None else self._outer.num_point
-
-    @property
-    def _outer_given(self) -> bool:
-        return bool(self._boundaries.exact)
-
-    def _binder(self) -> Callable[[Any], Any]:
-        mesh = self.mesh
-        return lambda solution: solution.bind(mesh)
-
-    @alone
-    def reset(self, sources: bool = False) -> None:
-        """Set fields and time to zero and empty the receivers; with `sources`, forget the sources."""
-        if sources:
-            self._outer = None
-        super().reset(sources)
-
-    def _drive(self, times: np.ndarray) -> Any:
-        """Sample the sources, the exact outer data and the incident waves at stage times."""
-        exact = None
-        if self._boundaries.exact or self._waves:
-            if self._outer is None:
-                num = int(self._info().num_exact)
-                shape = (-1, (self.degree + 1) * (self.degree + 2) // 2)
-                points, numbers = np.empty((num, 3)), np.empty(num, np.int32)
-                to = _core.pointer(points, writable=True), _core.pointer(numbers, writable=True)
-                _core.check(lib.unda_solver_exact_points(self._live(), *to))
-                self._outer = OuterData(
-                    self._boundaries, points.reshape(*shape, 3), numbers.reshape(shape), self.fields,
-                    [(wave, count) for _, wave, count in self._waves],
-                )  # fmt: skip
-            exact = self._outer(times)
-        return _core.new_struct(
-            "unda_drive", num_time=len(times), amplitudes=self._amplitudes(times), exact=exact
-        )
-
     def _blown_up(self, message: str) -> UnstableError:
         blowup = _core.new_struct("unda_blowup")
         _core.check(lib.unda_solver_get_blowup(self._handle, blowup))
@@ -355,7 +263,8 @@ class MeshSimulation(Simulation):
                 f"{'xyz'[axis]} is {value} m and meets no cell; the mesh goes from {low} to {high} m"
             )
         elem = elem[inside]
-        channels, seen = self._channels_of((field,)), {"points": points.reshape(-1, 3)[inside], "elem": elem}
+        channels = self._points.channels((field,))
+        seen = {"points": points.reshape(-1, 3)[inside], "elem": elem}
 
         def filled(some: np.ndarray) -> np.ndarray:
             values = np.full(num * num, np.nan)
@@ -378,10 +287,3 @@ class MeshSimulation(Simulation):
             f"degree {self.degree}, {self.mesh.num_elem} tetrahedra, {self._size()[0]} DOF, "
             f"{self.config['flux']} flux, {self.config['integrator']}"
         )
-
-
-def _given(sites: _sites.Sites) -> dict[str, Any]:
-    """Return sites as members of unda_receivers; where each point has one cell the weights are 1."""
-    if len(sites.elem) == len(sites.first) - 1:
-        return {"points": sites.places, "elem": sites.elem}
-    return {"points": sites.places, "elem": sites.elem, "first": sites.first, "weights": sites.weights}

@@ -165,7 +165,7 @@ def _silent(sim: Any, walls: list[Wall], flat: str, fluid: Callable[[np.ndarray]
 
 def _driven(sim: Any, wanted: set[str]) -> bool:
     """Say whether a source, the state or outer data may give any of these fields."""
-    if sim._waves or sim._outer_given or wanted & sim._given:
+    if sim._waves or sim._points.has_outer or wanted & sim._given:
         return True
     return any(not driven_by(one) or driven_by(one) & wanted for one, _ in sim._sources)
 

@@ -81,15 +81,6 @@ class Simulation(Solver, Pictures):
         """Return the rate of a stage of a given duration, and compare it with the limits; see the method."""
         raise NotImplementedError
 
-    def _num_exact(self) -> int:
-        """Return the number of nodes that need outer values."""
-        return 0
-
-    @property
-    def _outer_given(self) -> bool:
-        """Whether boundaries have outer values."""
-        return False
-
     # ---- state ----
 
     @alone
@@ -111,12 +102,12 @@ class Simulation(Solver, Pictures):
         ArgumentError
             Points outside the mesh, unknown fields.
         """
-        channels = self._channels_of(fields)
-        values = self._sample_at(channels, self._placed(points, "point", side)[1])
+        channels = self._points.channels(fields)
+        values = self._sample_at(channels, self._points.place(points, "point", side)[1])
         return dict(zip(channels.names, values.T, strict=True))
 
     def _sample_at(self, channels: Channels, placed: dict[str, Any]) -> np.ndarray:
-        """Return (num_point, channels) at points whose cells are known, as `_placed` gives them."""
+        """Return (num_point, channels) at points whose cells are known, as `Points.place` gives them."""
         num = len(placed["first"]) - 1 if "first" in placed else len(placed["points"])
         values = np.empty((num, len(channels.numbers)))
         given = _core.new_struct(
@@ -149,6 +140,7 @@ class Simulation(Solver, Pictures):
         self._settle()
         if self._forgets:
             self._sources, self._waves, self._source_ids, self._shared = [], [], set(), {}
+            self._points.forget_waves()
             _core.check(lib.unda_solver_clear_sources(self._live()))
             self._forgets = False
         self._start, self._given = t, frozenset(given)
@@ -184,7 +176,10 @@ class Simulation(Solver, Pictures):
 
     def _drive(self, times: np.ndarray) -> Any:
         """Sample what drives steps that need data at these times."""
-        return _core.new_struct("unda_drive", num_time=len(times), amplitudes=self._amplitudes(times))
+        exact = self._points.exact(self._live(), self._info(), self._waves, times)
+        return _core.new_struct(
+            "unda_drive", num_time=len(times), amplitudes=self._amplitudes(times), exact=exact
+        )
 
     @alone
     def step(self, n: int = 1) -> None:
@@ -272,7 +267,7 @@ class Simulation(Solver, Pictures):
 
     def _room(self) -> int:
         """Return the steps of which 64 MB hold the sampled data."""
-        wide = len(self._sources) + self._num_exact() * len(self.fields)
+        wide = len(self._sources) + self._points.num_exact(self._info(), self._waves) * len(self.fields)
         groups = zip(self._receivers, self._channels, strict=True)
         traces = sum(len(receivers.points) * len(channels.numbers) for receivers, channels in groups)
         room = CHUNK_BYTES / (8 * (self._num_stage * wide + traces + 1))

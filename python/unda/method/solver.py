@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from ..problem.medium import Medium
 from ..problem.source import Source
 from ._options import kernel_parts
 from ._run_control import Alone, alone
+from .points import Points
 from .receiver import Channels, Receivers
 
 if TYPE_CHECKING:
@@ -66,38 +67,12 @@ class Solver:
     fields: tuple[str, ...]
     dtype: np.dtype
     config: dict[str, Any]
+    _points: Points
     _handle: Any = None
     _undrained = True  # the library may have samples that the receivers lack
     _ran = 0  # steps of the last call
 
     # ---- what a method adds ----
-
-    def _placed(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
-        """Return points (n, 3), and where they stand as members of unda_receivers, or raise."""
-        raise NotImplementedError
-
-    def _source_terms(self, sources: Sequence[Source]) -> dict[str, Any]:
-        """Return the members of unda_source."""
-        raise NotImplementedError
-
-    def _amplitude(self, source: Source) -> Callable[[np.ndarray], Any]:
-        """Return the amplitude at the times of a step, which depends on the source's class and f alone."""
-        raise NotImplementedError
-
-    def _channels_of(self, fields: Iterable[str] | None) -> Channels:
-        """Return what receivers of these fields take."""
-        return Channels(self.medium, fields)
-
-    def _lags(self) -> dict[str, float]:
-        """Return of fields that are not of the time of the simulation how much later they are [s]."""
-        return {}
-
-    def _add_wave(self, source: PlaneWave) -> None:
-        raise ArgumentError(f"{type(self).__name__} takes no plane waves")
-
-    def _binder(self) -> Callable[[Any], Any] | None:
-        """Return what ties an exact solution to the mesh, without holding the simulation."""
-        return None
 
     def _about(self) -> str:
         """Return what stands in brackets after the name."""
@@ -228,8 +203,17 @@ class Solver:
         if self.step_count > 0:
             raise ArgumentError("sources are added before the first step; sim.reset() starts again")
 
+    def _add_wave(self, source: PlaneWave) -> None:
+        elem, face, sign, wave = self._points.wave(source)
+        arrays = (_core.pointer(elem), _core.pointer(face), _core.pointer(sign))
+        index = new("int32_t *", -1)
+        self._settle()
+        self._adding = index, ((self._waves, [(source, wave, len(elem))]),)
+        _core.check(lib.unda_solver_add_incident(self._live(), len(elem), *arrays, index))
+        self._settle()
+
     def _add_point_sources(self, sources: list[Source]) -> None:
-        terms = self._source_terms(sources)
+        terms = self._points.terms(sources)
         amplitudes = [self._shared_amplitude(source) for source in sources]
         given, index = _core.new_struct("unda_source", **terms), new("int32_t *", -1)
         self._settle()
@@ -241,7 +225,7 @@ class Solver:
         """Return the amplitude of a source, one object for all of one class that share f."""
         key = type(source), id(source.f)
         if key not in self._shared:
-            amplitude = self._amplitude(source)
+            amplitude = self._points.amplitude(source, self.dt)
             self._refuse_amplitude(source, amplitude)
             self._shared[key] = source.f, amplitude
         return self._shared[key][1]
@@ -307,8 +291,8 @@ class Solver:
         cells of one material and tag that share the point, those across a periodic side among them, weighted
         as point sources are (`PointForce`): there both are transposes of each other.
         """
-        array, placed = self._placed(points, "receiver", side)
-        channels = self._channels_of(fields)
+        array, placed = self._points.place(points, "receiver", side)
+        channels = self._points.channels(fields)
         every = integer("every", every, 1, 2**31 - 1)
         if name is not None and not isinstance(name, str):
             raise ArgumentError(f"name is {name!r}, expected a string")
@@ -319,9 +303,9 @@ class Solver:
         )  # fmt: skip
         receivers = Receivers(
             array, channels.names, units=self.medium.traces, every=every, dt=self.dt, dtype=self.dtype,
-            config=self.config, name=name, lags=self._lags(), side=side,
+            config=self.config, name=name, lags=self._points.lags(self.dt), side=side,
         )  # fmt: skip
-        receivers._bind = self._binder()
+        receivers._bind = self._points.binder()
         receivers.clear(self._start, self.step_count)
         self._settle()
         self._adding = group, ((self._channels, [channels]), (self._receivers, [receivers]))

@@ -1,0 +1,96 @@
+"""Points on a grid as a simulation needs them: sources and receivers.
+
+Not here: weights of nodes around a point (csrc/fd/row.c), positions of fields (fd_scheme.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _core
+from .._check import field_names
+from ..errors import ArgumentError
+from ..problem.grid import Grid
+from ..problem.medium import Medium
+from ..problem.source import Source
+from .fd_scheme import Scalar
+from .fd_sides import flat_axes, in_dimensions
+from .grid_material import GridMaterial
+from .points import Points
+from .receiver import Channels
+
+__all__ = ["GridPoints"]
+
+
+class GridPoints(Points):
+    """Where sources and receivers of a simulation on a grid stand, and what they are there."""
+
+    def __init__(
+        self, grid: Grid, medium: Medium, material: GridMaterial, sides: Mapping[str, Any], scheme: Scalar
+    ) -> None:
+        self.medium, self._grid, self._material = medium, grid, material
+        self._sides, self._scheme = sides, scheme
+
+    def _inside(self, points: ArrayLike, what: str) -> np.ndarray:
+        if isinstance(points, (list, tuple)) and len(points) == 0:
+            points = np.empty((0, 3))
+        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
+        for i in np.flatnonzero(~self._grid.contains(array))[:1]:
+            place = ", ".join(f"{x:g}" for x in array[i])
+            far = np.linalg.norm(array[i] - np.clip(array[i], self._grid.lower, self._grid.upper))
+            raise ArgumentError(
+                f"{what} {i} at ({place}) m lies outside the grid, {far:.4g} m "
+                f"from it; expected points from {self._grid.lower} to {self._grid.upper} m"
+            )
+        return array
+
+    def place(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
+        """See `Points`."""
+        if side is not None:
+            raise ArgumentError(f"side is {side!r}; grids have no sides of a point, expected None")
+        array = self._inside(points, what)
+        return array, {"points": array}
+
+    def terms(self, sources: Sequence[Source]) -> dict[str, Any]:
+        """See `Points`."""
+        places = self._inside([source.position for source in sources], "source")
+        index = np.rint(self._grid.locate(places)).astype(int)
+        nodes = np.ravel_multi_index(tuple(index.T), self._grid.shape).tolist()
+        rates = [self._scheme.rates(*one, self._material) for one in zip(sources, nodes, strict=True)]
+        first = np.arange(len(sources) + 1, dtype=np.int64)
+        return {
+            "num_source": len(sources), "first": first, "num_cell": len(sources), "places": places,
+            "rates": np.array(rates),
+        }  # fmt: skip
+
+    def amplitude(self, source: Source, dt: float) -> Callable[[np.ndarray], Any]:
+        """See `Points`."""
+        return self._scheme.amplitude(source, dt)
+
+    def channels(self, fields: Iterable[str] | None) -> Channels:
+        """See `Points`."""
+        values = [
+            name
+            for name, one in self.medium.derived.items()
+            if all(field in self._scheme.fields and not derivative for _, field, derivative in one.terms)
+        ]
+        known = (*self._scheme.fields, *values)
+        return Channels(self.medium, field_names(self._scheme.fields if fields is None else fields, known))
+
+    def lags(self, dt: float) -> dict[str, float]:
+        """See `Points`."""
+        fields = self._scheme.fields
+        return {name: self._scheme.lag(name) * dt for name in fields if self._scheme.lag(name)}
+
+    def binder(self) -> Callable[[Any], Any]:
+        """See `Points`."""
+        grid, flat = self._grid, flat_axes(self._grid, self._sides)
+        return lambda solution: in_dimensions(solution.bind(grid), flat)
+
+    def bound(self, exact: Any) -> Any:
+        """Return an exact solution as it is on this grid."""
+        return self.binder()(exact) if hasattr(exact, "bind") else exact

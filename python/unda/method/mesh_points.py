@@ -1,0 +1,134 @@
+"""Points in a mesh as a simulation needs them: sources, receivers, incident waves and outer data.
+
+Not here: which cells share a point (_sites.py), recording (receiver.py, csrc/dg/points.c).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _core
+from .._core import lib
+from ..errors import ArgumentError
+from ..problem.boundary import Boundaries, OuterData
+from ..problem.incident import PlaneWave
+from ..problem.medium import Medium
+from ..problem.mesh import Mesh
+from ..problem.source import Source
+from . import _sites
+from .points import Points
+
+__all__ = ["MeshPoints"]
+
+
+class MeshPoints(Points):
+    """Where sources, receivers and exact data of a simulation on a mesh stand, and what they are there.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    medium : Medium
+    material : ndarray, shape (num_elem, num_parameter)
+        What the solver has: functions of the user's may give other values by now.
+    boundaries : Boundaries
+    degree : int
+    """
+
+    def __init__(
+        self, mesh: Mesh, medium: Medium, material: np.ndarray, boundaries: Boundaries, degree: int
+    ) -> None:
+        self.medium, self._mesh, self._material = medium, mesh, material
+        self._boundaries, self._degree = boundaries, degree
+        self.has_outer = bool(boundaries.exact)
+        self._outer: OuterData | None = None  # made when it is needed, of the waves there are then
+
+    # ---- sources and receivers ----
+
+    def _inside(self, points: ArrayLike, what: str) -> tuple[np.ndarray, _sites.Sites]:
+        if isinstance(points, Sequence) and len(points) == 0:
+            points = np.empty((0, 3))
+        array = _core.as_array(points, np.float64, (None, 3), f"{what}s", finite=True)
+        sites = _sites.find(self._mesh, array, self._degree)
+        for i in np.flatnonzero(np.diff(sites.first) == 0)[:1]:
+            place = ", ".join(f"{x:g}" for x in array[i])
+            far, name = _sites.distance(self._mesh, array[i])
+            raise ArgumentError(
+                f"{what} {i} at ({place}) m lies outside the mesh, {far:.4g} m from its boundary {name!r}; "
+                f"expected points in the mesh, which goes from {self._mesh.lower} to {self._mesh.upper} m"
+            )
+        return array, sites
+
+    def place(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
+        """See `Points`."""
+        array, sites = self._inside(points, what)
+        return array, _members(_sites.on_one_side(sites, self._mesh, self._material, side, what))
+
+    def terms(self, sources: Sequence[Source]) -> dict[str, Any]:
+        """See `Points`."""
+        for source in sources:
+            source.check_physics(self.medium)
+        sites = self._inside([source.position for source in sources], "source")[1]
+        # What the solver has: a function of the user's may give other values by now.
+        names, values = self.medium.parameters, self._material[sites.elem].tolist()
+        materials = [dict(zip(names, row, strict=True)) for row in values]
+        of = sites.of_points()
+        owners = [sources[i] for i in of]
+        pairs = zip(owners, materials, strict=True)
+        able = np.array([source.carried(**material) for source, material in pairs])
+        able |= ~np.logical_or.reduceat(able, sites.first[:-1])[of]  # a source in no cell says why
+        sites = sites.keep(able)
+        kept = np.flatnonzero(able).tolist()
+        parts = [owners[i].rates_in(self.medium.physics, **materials[i]) for i in kept]
+        rates = np.array([[part.get(name, 0.0) for name in self.medium.fields] for part in parts])
+        return {
+            "num_source": len(sources), "first": sites.first, "num_cell": len(rates), "elem": sites.elem,
+            "places": sites.places, "rates": rates * sites.weights[:, None],
+        }  # fmt: skip
+
+    def binder(self) -> Callable[[Any], Any]:
+        """See `Points`."""
+        mesh = self._mesh
+        return lambda solution: solution.bind(mesh)
+
+    # ---- incident waves and exact outer data ----
+
+    def wave(self, source: PlaneWave) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
+        """See `Points`."""
+        self._outer = None
+        return source.driven(self._mesh, self.medium, self._material, self._boundaries)
+
+    def forget_waves(self) -> None:
+        """See `Points`."""
+        self._outer = None
+
+    def num_exact(self, info: Any, waves: Sequence[Any]) -> int:
+        """See `Points`."""
+        if not (self.has_outer or waves):
+            return 0
+        return int(info.num_exact) if self._outer is None else self._outer.num_point
+
+    def exact(self, handle: Any, info: Any, waves: Sequence[Any], times: np.ndarray) -> np.ndarray | None:
+        """See `Points`."""
+        if not (self.has_outer or waves):
+            return None
+        if self._outer is None:
+            shape, num = (-1, (self._degree + 1) * (self._degree + 2) // 2), int(info.num_exact)
+            points, numbers = np.empty((num, 3)), np.empty(num, np.int32)
+            to = _core.pointer(points, writable=True), _core.pointer(numbers, writable=True)
+            _core.check(lib.unda_solver_exact_points(handle, *to))
+            self._outer = OuterData(
+                self._boundaries, points.reshape(*shape, 3), numbers.reshape(shape),
+                tuple(self.medium.fields), [(wave, count) for _, wave, count in waves],
+            )  # fmt: skip
+        return self._outer(times)
+
+
+def _members(sites: _sites.Sites) -> dict[str, Any]:
+    """Return sites as members of unda_receivers; where each point has one cell the weights are 1."""
+    if len(sites.elem) == len(sites.first) - 1:
+        return {"points": sites.places, "elem": sites.elem}
+    return {"points": sites.places, "elem": sites.elem, "first": sites.first, "weights": sites.weights}

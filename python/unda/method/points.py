@@ -1,0 +1,66 @@
+"""Points: what a simulation has from its mesh or grid for sources, receivers and outer data.
+
+A simulation has one; `mesh_points.MeshPoints` and `grid_points.GridPoints` are those of meshes and grids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import ArgumentError
+from ..problem.incident import PlaneWave
+from ..problem.medium import Medium
+from ..problem.source import Source
+from .receiver import Channels
+
+__all__ = ["Points"]
+
+
+class Points:
+    """Where sources and receivers stand, and what they are there; without outer data."""
+
+    has_outer = False  # whether boundaries have outer values
+    medium: Medium
+
+    def place(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
+        """Return points (n, 3), and where they stand as members of unda_receivers, or raise."""
+        raise NotImplementedError
+
+    def terms(self, sources: Sequence[Source]) -> dict[str, Any]:
+        """Return the members of unda_source of point sources, or raise."""
+        raise NotImplementedError
+
+    def amplitude(self, source: Source, dt: float) -> Callable[[np.ndarray], Any]:
+        """Return the amplitude at the times of stages, which depends on the source's class and f alone."""
+        return source.time_function(dt)
+
+    def channels(self, fields: Iterable[str] | None) -> Channels:
+        """Return what receivers of these fields take."""
+        return Channels(self.medium, fields)
+
+    def lags(self, dt: float) -> dict[str, float]:
+        """Return how much later than the simulation's time the time of some fields is [s]."""
+        return {}
+
+    def binder(self) -> Callable[[Any], Any]:
+        """Return a function that ties an exact solution to the mesh or grid, and holds nothing else."""
+        raise NotImplementedError
+
+    def wave(self, source: PlaneWave) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
+        """Return elements, faces and signs where a plane wave is given, and the wave."""
+        raise ArgumentError("FD takes no plane waves")
+
+    def forget_waves(self) -> None:
+        """Note that there are no waves any more."""
+
+    def num_exact(self, info: Any, waves: Sequence[Any]) -> int:
+        """Return the number of nodes that need outer values; info: unda_solver_info."""
+        return 0
+
+    def exact(self, handle: Any, info: Any, waves: Sequence[Any], times: np.ndarray) -> np.ndarray | None:
+        """Return outer data and incident waves at stage times, as unda_drive has them."""
+        return None
