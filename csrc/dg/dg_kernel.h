@@ -1,4 +1,4 @@
-/* dg_kernel.h: the interface of a DG kernel on CUDA devices: one object per file, listed in dg_kernels.c.
+/* dg_kernel.h: the interface of a DG kernel on CUDA devices: one object per file, listed at the end.
  * A block takes `tile` elements, a stage runs the kernel's functions one after the other on ranges of blocks.
  * Next: kernel_fused.c, kernel_node.c; cuda/dg (what they compute). */
 #ifndef UNDA_DG_KERNEL_H
@@ -44,7 +44,10 @@ struct dg_kernel {
     /* The kernel's own defines, besides those of every kernel; returns their number. */
     int (*defines)(const struct plan *plan, struct define list[MAX_DEFINE]);
 };
-extern const struct dg_kernel dg_kernel_fused, dg_kernel_node, dg_kernel_element;
+/* All kernels, each in kernel_NAME.c; the first one is the default. */
+#define DG_KERNELS(of)  of(fused) of(node) of(element)
+#define DG_KERNEL(name) extern const struct dg_kernel dg_kernel_##name;
+DG_KERNELS(DG_KERNEL)
 
 /* dg_kernels.c. Bytes of struct tile of cuda/dg/tile.h for such a plan; cols: elements a thread. */
 int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols);

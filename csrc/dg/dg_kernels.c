@@ -9,8 +9,8 @@
 
 /* The CPU engine accepts the same names and ignores them, so that a script runs on both engines. The first
  * kernel is the default. */
-const struct kernel *const dg_kernels[] = {&dg_kernel_fused.base, &dg_kernel_node.base,
-                                           &dg_kernel_element.base, NULL};
+#define ENTRY(name) &dg_kernel_##name.base,
+const struct kernel *const dg_kernels[] = {DG_KERNELS(ENTRY) NULL};
 
 const struct layout layout_nodes = {"layout/nodes.h", 1};
 
