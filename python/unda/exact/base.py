@@ -56,7 +56,8 @@ class ExactSolution:
     _kinds: ClassVar[dict[tuple[str, str], type[ExactSolution]]] = {}
 
     def __init_subclass__(cls) -> None:
-        cls._kinds[cls.name, cls.physics] = cls
+        if hasattr(cls, "name"):  # else a base of several solutions
+            cls._kinds[cls.name, cls.physics] = cls
 
     def __init__(self, medium: Medium, **arguments: Any) -> None:
         self.medium = medium

@@ -14,7 +14,7 @@ from .._check import number, vector
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
-from .walls import SIDES, wall_kinds
+from .walls import SIDES, all_walls, corners
 
 
 def box_mode(
@@ -155,23 +155,17 @@ class AcousticBoxMode(ExactSolution):
     name = "box_mode"
 
     def __init__(self, medium: Medium, lower: Any, upper: Any, n: Any, walls: Any, amplitude: float) -> None:
-        self._lower, upper = np.array(vector("lower", lower, "m")), np.array(vector("upper", upper))
-        length = upper - self._lower
-        if not np.all(length > 0.0):
-            raise ArgumentError(f"upper - lower is {length.tolist()} m; expected positive lengths")
-        kinds = wall_kinds(walls)
-        missing = [side for side in SIDES if side not in kinds]
-        if missing:
-            raise ArgumentError(f"walls does not say what {', '.join(missing)} are")
+        self._lower, upper = corners(lower, upper)
+        kinds = all_walls(walls)
         super().__init__(
-            medium, lower=tuple(self._lower.tolist()), upper=tuple(upper.tolist()),
+            medium, lower=self._lower, upper=upper,
             n=tuple(int(one) for one in vector("n", n)), walls=kinds,
             amplitude=number("amplitude", amplitude, "Pa"),
         )  # fmt: skip
         pairs = [(kinds[SIDES[2 * axis]], kinds[SIDES[2 * axis + 1]]) for axis in range(3)]
         self._starts_rigid = [low == "rigid" for low, _ in pairs]
         self._k = np.pi * np.array([_order(*pair, one) for pair, one in zip(pairs, n, strict=True)])
-        self._k = self._k / length
+        self._k = self._k / np.subtract(upper, self._lower)
         if not np.any(self._k):
             raise ArgumentError(f"n is {tuple(n)}; expected at least one number above 0")
         self._rho, c = medium.scalar()["rho"], medium.scalar()["c"]

@@ -15,7 +15,7 @@ from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
 from .plane_maxwell import transverse
-from .walls import SIDES, wall_kinds
+from .walls import SIDES, all_walls, corners
 
 KINDS = ("pec", "pmc")
 
@@ -117,7 +117,7 @@ class MaxwellCavityMode(ExactSolution):
         self, medium: Medium, lower: Any, upper: Any, n: Any, polarization: Any, walls: Any, amplitude: float
     ) -> None:
         low, high = corners(lower, upper)
-        kinds = all_walls(walls)
+        kinds = all_walls(walls, KINDS)
         numbers = mode_numbers(n)
         super().__init__(
             medium, lower=low, upper=high, n=numbers,
@@ -180,24 +180,6 @@ def ringing(omega: float, decay: float, t: Array) -> tuple[Array, Array]:
     fade = np.exp(-decay * t)
     rise = fade * (t if w == 0.0 else (np.sin(w * t) / w).real)
     return rise, fade * np.cos(w * t).real - decay * rise
-
-
-def corners(lower: Any, upper: Any) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-    """Return the corners of a box [m], or raise if it has no inside."""
-    low, high = vector("lower", lower, "m"), vector("upper", upper, "m")
-    lengths = [b - a for a, b in zip(low, high, strict=True)]
-    if min(lengths) <= 0.0:
-        raise ArgumentError(f"upper - lower is {lengths} m; expected positive lengths")
-    return low, high
-
-
-def all_walls(walls: Any) -> dict[str, str]:
-    """Return the kind of each of the six walls, or raise."""
-    kinds = wall_kinds(walls, KINDS)
-    missing = [side for side in SIDES if side not in kinds]
-    if missing:
-        raise ArgumentError(f"walls does not say what {', '.join(missing)} are")
-    return kinds
 
 
 def mode_numbers(n: Any) -> tuple[int, int, int]:

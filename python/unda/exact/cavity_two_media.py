@@ -14,8 +14,11 @@ from .._check import integer, number
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
-from .cavity import Standing, all_walls, corners
-from .walls import SIDES
+from .cavity import KINDS, Standing
+from .plane_maxwell import insulator
+from .surface_wave import bisect
+from .two_sides import same_physics
+from .walls import SIDES, all_walls, corners
 
 
 def cavity_mode_two_media(
@@ -107,13 +110,12 @@ class MaxwellCavityModeTwoMedia(ExactSolution):
         self, medium: Medium, medium2: Medium, lower: Any, upper: Any, position: float, order: int, n: Any,
         walls: Any, amplitude: float,
     ) -> None:  # fmt: skip
-        if not isinstance(medium2, Medium) or medium2.physics != self.physics:
-            raise ArgumentError(f"medium2 is {medium2!r}; expected a {self.physics} medium")
+        same_physics("medium2", medium2, self.physics)
         low, high = corners(lower, upper)
         place = number("position", position, "m")
         if not low[0] < place < high[0]:
             raise ArgumentError(f"position is {place} m; expected a place between {low[0]} and {high[0]} m")
-        kinds = all_walls(walls)
+        kinds = all_walls(walls, KINDS)
         if (kinds["xmin"], kinds["xmax"]) != ("pec", "pec"):
             raise ArgumentError(
                 f"walls xmin and xmax are {kinds['xmin']!r}, {kinds['xmax']!r}; expected 'pec'"
@@ -129,7 +131,7 @@ class MaxwellCavityModeTwoMedia(ExactSolution):
         self.media = medium, medium2
         self._place, self._ends = place, (low[0], high[0])
         self._layers = [
-            _layer(one, thickness)
+            _Layer(*insulator(one, "media that do not conduct"), thickness)
             for one, thickness in zip(self.media, (place - low[0], high[0] - place), strict=True)
         ]
         self.discontinuous = self._layers[0].mu != self._layers[1].mu
@@ -172,16 +174,8 @@ class MaxwellCavityModeTwoMedia(ExactSolution):
             if (self._mismatch(before) > 0.0) != (self._mismatch(beyond) > 0.0):
                 found += 1
                 if found == order:
-                    return self._bisected(before, beyond)
+                    return bisect(self._mismatch, before, beyond)
             before = beyond
-
-    def _bisected(self, low: float, high: float) -> float:
-        positive = self._mismatch(low) > 0.0
-        while True:
-            middle = 0.5 * (low + high)
-            if middle in (low, high):
-                return middle
-            low, high = (middle, high) if (self._mismatch(middle) > 0.0) == positive else (low, middle)
 
     def _continuous(self) -> tuple[float, float]:
         """Return the factors of sin(k_i s)/k_i in both layers: X and X'/mu continuous."""
@@ -222,10 +216,3 @@ class MaxwellCavityModeTwoMedia(ExactSolution):
             "hy": -ez * slope * sy * cz * rise,
             "hz": ey * slope * cy * sz * rise,
         }
-
-
-def _layer(medium: Medium, thickness: float) -> _Layer:
-    values = medium.scalar()
-    if values["sigma"] > 0.0:
-        raise ArgumentError(f"sigma is {values['sigma']} S/m; expected 0, media that do not conduct")
-    return _Layer(values["eps"], values["mu"], thickness)

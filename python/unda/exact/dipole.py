@@ -15,7 +15,8 @@ from ..errors import ArgumentError
 from ..problem.medium import Medium
 from ..problem.source import CurrentDipole, Source
 from .base import Array, ExactSolution
-from .point import driving_function
+from .plane_maxwell import insulator
+from .point import away_from, driving_function
 
 
 class MaxwellPointSource(ExactSolution):
@@ -31,18 +32,13 @@ class MaxwellPointSource(ExactSolution):
         if not isinstance(source, CurrentDipole):
             raise ArgumentError(f"source is {source!r}; expected unda.CurrentDipole")
         super().__init__(medium, source=source)
-        values = medium.scalar()
-        if values["sigma"] > 0.0:
-            raise ArgumentError(f"sigma is {values['sigma']} S/m; expected 0, a medium that does not conduct")
-        self._eps, self._c = values["eps"], 1.0 / np.sqrt(values["eps"] * values["mu"])
+        self._eps, mu = insulator(medium)
+        self._c = 1.0 / np.sqrt(self._eps * mu)
         self._moment, self._f, self._rate = f.integral, f, f.derivative
         self._position, self._direction = source.position, source.direction
 
     def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
-        offset = [values - s for values, s in zip((x, y, z), self._position, strict=True)]
-        r = np.sqrt(offset[0] ** 2 + offset[1] ** 2 + offset[2] ** 2)
-        if np.any(r == 0.0):
-            raise ArgumentError(f"a point is the source's own, {self._position}; its wave is infinite there")
+        offset, r = away_from(self._position, (x, y, z))
         nx, ny, nz = (one / r for one in offset)
         dx, dy, dz = self._direction
         u = t - r / self._c

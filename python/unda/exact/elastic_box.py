@@ -14,8 +14,9 @@ from .._check import number, vector
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
-from .elastic_plane import across
+from .elastic_plane import polarized
 from .partial import elastic
+from .walls import corners
 
 
 def lame_mode(
@@ -140,8 +141,11 @@ class LameMode(ExactSolution):
         if axis not in ("x", "y", "z"):
             raise ArgumentError(f"axis is {axis!r}; expected 'x', 'y' or 'z'")
         n = _whole("n", n, least=1)
-        self._lower, length, corners = _corners(lower, upper)
-        super().__init__(medium, **corners, n=n, axis=axis, amplitude=number("amplitude", amplitude, "m/s"))
+        low, high = corners(lower, upper)
+        self._lower, length = low, np.subtract(high, low)
+        super().__init__(
+            medium, lower=low, upper=high, n=n, axis=axis, amplitude=number("amplitude", amplitude, "m/s")
+        )
         first = "xyz".index(axis) + 1
         self._plane = first % 3, (first + 1) % 3
         sides = [float(length[i]) for i in self._plane]
@@ -177,25 +181,19 @@ class LubricatedBoxMode(ExactSolution):
         polarization: Any = None, amplitude: float = 1.0,
     ) -> None:  # fmt: skip
         self._material = elastic("medium", medium)
-        self._lower, length, corners = _corners(lower, upper)
+        low, high = corners(lower, upper)
+        self._lower, length = low, np.subtract(high, low)
         numbers = tuple(_whole(f"n[{i}]", one, least=0) for i, one in enumerate(vector("n", n)))
         given = None if polarization is None else vector("polarization", polarization)
         super().__init__(
-            medium, **corners, n=numbers, kind=kind, polarization=given,
+            medium, lower=low, upper=high, n=numbers, kind=kind, polarization=given,
             amplitude=number("amplitude", amplitude, "m/s"),
         )  # fmt: skip
-        if kind not in ("p", "s") or (kind == "s") != (given is not None):
-            raise ArgumentError(
-                f"kind is {kind!r} and polarization {given}; expected 'p', or 's' with a polarization"
-            )
-        if kind == "s" and self._material.vs == 0.0:
-            raise ArgumentError("kind is 's', but the medium is a fluid (vs = 0), which has P waves only")
         self._k = np.pi * np.array(numbers) / length
         wavenumber = float(np.linalg.norm(self._k))
         if wavenumber == 0.0:
             raise ArgumentError(f"n is {numbers}; expected at least one number above 0")
-        d = self._k / wavenumber
-        self._q = d if given is None else across(d, given)
+        self._q = polarized(kind, given, self._material, self._k / wavenumber)
         if not np.any(np.abs(self._q * self._k) > 1e-12 * wavenumber):
             raise ArgumentError(
                 f"n is {numbers} and polarization {given}, by which nothing moves; expected motion along an "
@@ -225,12 +223,3 @@ def _whole(name: str, value: Any, least: int) -> int:
     if number(name, value) != int(value) or value < least:
         raise ArgumentError(f"{name} is {value!r}; expected an integer of at least {least}")
     return int(value)
-
-
-def _corners(lower: Any, upper: Any) -> tuple[Array, Array, dict[str, Any]]:
-    """Return the lower corner, the lengths, and both corners as a configuration keeps them."""
-    low, high = vector("lower", lower, "m"), vector("upper", upper, "m")
-    length = np.array(high) - np.array(low)
-    if not np.all(length > 0.0):
-        raise ArgumentError(f"upper - lower is {length.tolist()} m; expected positive lengths")
-    return np.array(low), length, {"lower": low, "upper": high}

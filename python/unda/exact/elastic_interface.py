@@ -11,42 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from .._check import number, unit_vector, vector
 from ..errors import ArgumentError
 from ..problem.medium import Medium
-from .base import Array, ExactSolution
-from .partial import Frame, Material, Partial, Side, contact, elastic
+from .base import Array
+from .partial import Frame, Material, Partial, contact, elastic, side
 from .plane import Profile
+from .two_sides import TwoSides
 
 
-class TwoSides:
-    """Partial waves on both sides of a plane; the second side may be empty (a free surface)."""
-
-    fields: tuple[str, ...]
-    _profile: Profile
-    _omega: float
-    _normal: Array
-    _position: float
-    _delay = 0.0  # of all waves [s]
-    _sides: tuple[Side, Side | None]
-
-    def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
-        n = self._normal
-        distance = n[0] * x + n[1] * y + n[2] * z - self._position
-        shape = np.broadcast_shapes(distance.shape, t.shape)
-        total = np.zeros((9, *shape))
-        behind = np.zeros(shape, bool) if self._sides[1] is None else np.broadcast_to(distance > 0.0, shape)
-        for side, mine, limit in zip(self._sides, (~behind, behind), (np.minimum, np.maximum), strict=True):
-            if side is not None and mine.any():
-                # Waves are continued as constants beyond their side: decaying ones would grow there.
-                shift = self._position + distance - limit(distance, 0.0)
-                place = (x - shift * n[0], y - shift * n[1], z - shift * n[2])
-                values = side.values(self._profile, self._omega, place, t - self._delay)
-                total += np.where(mine, values, 0.0)
-        return dict(zip(self.fields, total, strict=True))
-
-
-class ElasticInterfacePlaneWave(TwoSides, ExactSolution):
+class ElasticInterfacePlaneWave(TwoSides):
     """Amplitudes of the waves that leave, from the conditions at the interface (Zoeppritz 1919)."""
 
     physics = "elastic"
@@ -68,29 +41,19 @@ class ElasticInterfacePlaneWave(TwoSides, ExactSolution):
         one = elastic("medium1", medium)
         free = isinstance(medium2, str) and medium2 == "free"
         two = None if free else elastic("medium2", medium2)
-        self._profile = Profile(k, amplitude, phase, direction, f, "m/s")
-        self._normal = np.array(unit_vector("normal", normal))
-        self._position = number("position", position, "m")
-        super().__init__(
-            medium, medium2=medium2, normal=vector("normal", normal), position=self._position,
-            **self._profile.arguments(), kind=kind,
-        )  # fmt: skip
+        profile = Profile(k, amplitude, phase, direction, f, "m/s")
+        super().__init__(medium, profile, normal, position, medium2, kind=kind)
         if kind not in one.kinds:
             raise ArgumentError(f"kind is {kind!r}; expected one of {one.kinds} in {medium!r}")
-        self.media = medium, medium2
         self.discontinuous = not free  # stresses along the interface jump, in slip velocities too
         self._solve(kind, one, two)
 
     def _solve(self, kind: str, one: Material, two: Material | None) -> None:
         d, n, speed = np.array(self._profile.direction), self._normal, one.speed(kind)
-        if d @ n <= 1e-12:
-            raise ArgumentError(
-                f"the wave travels along {self._profile.direction}, not towards medium 2; expected "
-                f"a positive component along the normal {tuple(n.tolist())}"
-            )
+        slowness, _ = self._meet(speed)
         frame = Frame.of(n, d)
         along = float(d @ frame.e) / speed
-        incident = Partial.with_slowness(one, kind, frame, d / speed)
+        incident = Partial.with_slowness(one, kind, frame, slowness)
         kinds1, kinds2 = _coupled(kind, one), _coupled(kind, two)
         reflected = [Partial.at_interface(one, name, frame, along, -1.0) for name in kinds1]
         transmitted = [Partial.at_interface(two, name, frame, along, 1.0) for name in kinds2 if two]
@@ -99,24 +62,17 @@ class ElasticInterfacePlaneWave(TwoSides, ExactSolution):
         rows = np.array([row for name, row in conditions.items() if name.endswith("b") == (kind == "sh")])
         amplitudes = np.linalg.solve(rows[:, 1:], -rows[:, 0])
         back, on = amplitudes[: len(reflected)], amplitudes[len(reflected) :]
-        if self._profile.f is not None:
-            self._need_real_slowness([*reflected, *transmitted])
-        self.reflection = {name: complex(a) for name, a in zip(kinds1, back, strict=True)}
-        self.transmission = {name: complex(a) for name, a in zip(kinds2, on, strict=True)}
-        self.reflected_energy = _energy(one, self.reflection, reflected, incident, one, n)
-        self.transmitted_energy = _energy(two, self.transmission, transmitted, incident, one, n)
-        self._omega = 0.0 if self._profile.k is None else self._profile.omega(speed)
-        self._delay = self._position * float(d @ n) / speed
-        first = Side(np.array([1.0, *back]), [incident, *reflected])
-        self._sides = first, Side(on, transmitted) if two is not None else None
-
-    @staticmethod
-    def _need_real_slowness(waves: list[Partial]) -> None:
-        if any(wave.slowness.imag.any() for wave in waves):
+        if self._profile.f is not None and any(wave.slowness.imag.any() for wave in reflected + transmitted):
             raise ArgumentError(
                 "a pulse beyond a critical angle (a wave decays away from the interface) is not "
                 "available; expected a smaller angle, or k instead of f"
             )
+        self.reflection = {name: complex(a) for name, a in zip(kinds1, back, strict=True)}
+        self.transmission = {name: complex(a) for name, a in zip(kinds2, on, strict=True)}
+        self.reflected_energy = _energy(one, self.reflection, reflected, incident, one, n)
+        self.transmitted_energy = _energy(two, self.transmission, transmitted, incident, one, n)
+        first = side(np.array([1.0, *back]), [incident, *reflected])
+        self._sides = first, side(on, transmitted) if two is not None else None
 
 
 def _coupled(kind: str, material: Material | None) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from .._check import vector
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array, ExactSolution
-from .partial import Partial, Side, elastic
+from .partial import Material, Partial, elastic, side
 from .plane import Profile
 
 
@@ -39,24 +39,26 @@ class ElasticPlaneWave(ExactSolution):
         material, d = elastic("medium", medium), np.array(self._profile.direction)
         given = None if polarization is None else vector("polarization", polarization)
         super().__init__(medium, **self._profile.arguments(), kind=kind, polarization=given)
-        if kind not in ("p", "s") or (kind == "s") != (given is not None):
-            raise ArgumentError(
-                f"kind is {kind!r} and polarization {given}; expected 'p', or 's' with a polarization"
-            )
-        if kind == "s" and material.vs == 0.0:
-            raise ArgumentError("kind is 's', but the medium is a fluid (vs = 0), which has P waves only")
+        q = polarized(kind, given, material, d)
         self.speed = material.speed(kind)
-        q = d if given is None else across(d, given)
         self._omega = 0.0 if self._profile.k is None else self._profile.omega(self.speed)
-        self._wave = Side(np.ones(1, complex), [Partial.of(material, d / self.speed, q)])
+        self._wave = side(np.ones(1), [Partial.of(material, d / self.speed, q)])
 
     def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
         values = self._wave.values(self._profile, self._omega, (x, y, z), t)
         return dict(zip(self.fields, values, strict=True))
 
 
-def across(d: Array, polarization: Any) -> Array:
-    """Return the part of a polarization across the direction d of travel, of length 1."""
+def polarized(kind: Any, polarization: Any, material: Material, d: Array) -> Array:
+    """Return the direction of motion in a wave that travels along d: d (P), or the part across it (S)."""
+    if kind not in ("p", "s") or (kind == "s") != (polarization is not None):
+        raise ArgumentError(
+            f"kind is {kind!r} and polarization {polarization}; expected 'p', or 's' with a polarization"
+        )
+    if kind == "p":
+        return d
+    if material.vs == 0.0:
+        raise ArgumentError("kind is 's', but the medium is a fluid (vs = 0), which has P waves only")
     given = np.array(polarization)
     q = given - (given @ d) * d
     length = float(np.linalg.norm(q))
@@ -65,4 +67,4 @@ def across(d: Array, polarization: Any) -> Array:
             f"polarization is {polarization}, along the direction of travel {tuple(d.tolist())}; "
             "expected a part across it"
         )
-    return q / length
+    return np.asarray(q / length)

@@ -8,15 +8,14 @@ Next: one of those.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .._check import number, unit_vector, vector
-from ..errors import ArgumentError
 from ..problem.medium import Medium
-from .base import Array, ExactSolution, make_solution
+from .base import ExactSolution, make_solution
 from .plane import Profile
+from .two_sides import Side, TwoSides, same_physics
 
 
 def interface_plane_wave(
@@ -112,16 +111,8 @@ def interface_plane_wave(
     )  # fmt: skip
 
 
-class _Wave(NamedTuple):
-    """One of the plane waves beside the interface: its pressure there and its slowness."""
-
-    coefficient: complex
-    normal_slowness: complex  # [s/m]
-    rho: float
-
-
-class AcousticInterfacePlaneWave(ExactSolution):
-    """Incident and reflected wave in medium 1, transmitted wave in medium 2."""
+class AcousticInterfacePlaneWave(TwoSides):
+    """Incident and reflected wave in medium 1, transmitted wave in medium 2: v = p slowness/rho."""
 
     physics = "acoustic"
     name = "interface_plane_wave"
@@ -138,73 +129,22 @@ class AcousticInterfacePlaneWave(ExactSolution):
         direction: Any = None,
         f: Any = None,
     ) -> None:
-        if not isinstance(medium2, Medium) or medium2.physics != self.physics:
-            raise ArgumentError(f"medium2 is {medium2!r}; expected an {self.physics} medium")
-        self._profile = Profile(k, amplitude, phase, direction, f)
-        self._normal = np.array(unit_vector("normal", normal))
-        self._position = number("position", position, "m")
-        super().__init__(
-            medium, medium2=medium2, normal=vector("normal", normal), position=self._position,
-            **self._profile.arguments(),
-        )  # fmt: skip
-        self.media = medium, medium2
-        self._solve(medium.scalar(), medium2.scalar())
-
-    def _solve(self, one: dict[str, float], two: dict[str, float]) -> None:
-        slowness = np.array(self._profile.direction) / one["c"]
+        same_physics("medium2", medium2, self.physics)
+        profile = Profile(k, amplitude, phase, direction, f)
+        super().__init__(medium, profile, normal, position, medium2)
+        one, two = medium.scalar(), medium2.scalar()
+        slowness, along = self._meet(one["c"])
         s1 = float(slowness @ self._normal)
-        if s1 <= 1e-12 / one["c"]:
-            raise ArgumentError(
-                f"the wave travels along {self._profile.direction}, not towards medium 2; expected "
-                f"a positive component along the normal {tuple(self._normal.tolist())}"
-            )
-        self._tangential = slowness - s1 * self._normal
-        s2 = np.sqrt(complex(two["c"] ** -2 - self._tangential @ self._tangential))
-        if self._profile.f is not None and s2.imag != 0.0:
-            raise ArgumentError(
-                f"a pulse beyond the critical angle (sin = {one['c'] / two['c']:.6g}) is not "
-                "available; expected a smaller angle, or k instead of f"
-            )
+        s2 = self._transmitted(two["c"] ** -2, along, one["c"] / two["c"])
         y1, y2 = s1 / one["rho"], s2 / two["rho"]
         self.reflection = complex((y1 - y2) / (y1 + y2))
         self.transmission = 1.0 + self.reflection
-        self._s1, self._c1 = s1, one["c"]
-        self._before = [
-            _Wave(1.0, s1, one["rho"]),
-            _Wave(self.reflection, -s1, one["rho"]),
-        ]
-        self._behind = [_Wave(self.transmission, s2, two["rho"])]
-        self.discontinuous = bool(np.linalg.norm(self._tangential) > 1e-12 / one["c"])
+        self.discontinuous = bool(np.linalg.norm(along) > 1e-12 / one["c"])
 
-    def _analytic(self, wave: _Wave, tangential: Array, distance: Array, t: Array) -> Any:
-        """Return the pressure of one wave, which is the imaginary part if it is sinusoidal."""
-        profile = self._profile
-        if profile.f is not None:
-            delay = tangential + wave.normal_slowness.real * distance
-            return profile.amplitude * wave.coefficient.real * profile.f(t - delay)
-        omega = profile.omega(self._c1)
-        turns = omega * (tangential - t) + profile.phase
-        return (
-            profile.amplitude * wave.coefficient
-            * np.exp(1j * (turns + omega * wave.normal_slowness * distance))
-        )  # fmt: skip
+        def side(rho: float, *waves: tuple[complex, complex]) -> Side:
+            slowness = np.array([along + across * self._normal for _, across in waves], complex)
+            p = np.array([[pressure] for pressure, _ in waves])
+            return Side(slowness, p * np.concatenate([np.ones((len(p), 1)), slowness / rho], axis=1))
 
-    def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
-        n, s = self._normal, self._tangential
-        distance = n[0] * x + n[1] * y + n[2] * z - self._position
-        tangential = s[0] * x + s[1] * y + s[2] * z + self._s1 * self._position
-        behind = distance > 0.0
-        before = self._side(self._before, tangential, np.minimum(distance, 0.0), t)
-        beyond = self._side(self._behind, tangential, np.maximum(distance, 0.0), t)
-        return {field: np.where(behind, beyond[field], before[field]) for field in self.fields}
-
-    def _side(self, waves: list[_Wave], tangential: Array, distance: Array, t: Array) -> dict:
-        """Sum of the waves on one side: p, and v = p times slowness over rho."""
-        total = np.zeros((4, *np.broadcast_shapes(distance.shape, t.shape)))
-        for wave in waves:
-            p = self._analytic(wave, tangential, distance, t)
-            slowness = self._tangential + wave.normal_slowness * self._normal
-            for field, factor in enumerate([1.0, *(slowness / wave.rho)]):
-                signal = p * factor
-                total[field] += signal.imag if self._profile.f is None else signal.real
-        return dict(zip(self.fields, total, strict=True))
+        before = side(one["rho"], (1.0, s1), (self.reflection, -s1))
+        self._sides = before, side(two["rho"], (self.transmission, s2))

@@ -17,8 +17,9 @@ from ..problem.medium import Medium
 from ..problem.source import CurrentDipole, Source, VolumeInjection
 from .base import Array, ExactSolution, make_solution
 from .line_integral import axis_number, line_integrals
-from .point import AcousticPointSource, driving_function
-from .walls import SIDES, Corner
+from .plane_maxwell import insulator
+from .point import AcousticPointSource, away_from, driving_function
+from .walls import SIDES
 
 __all__ = ["line_source", "plane_source"]
 
@@ -140,22 +141,9 @@ class AcousticLineSource(AcousticPointSource):
         self._arguments["axis"] = axis
         self.constant_along = (axis,)
 
-    def _add_image(
-        self, total: dict[str, Array], place: Corner, sign: float, reach: float,
-        points: tuple[Array, Array, Array], t: Array,
-    ) -> None:  # fmt: skip
-        offset = [values - s for values, s in zip(points, place, strict=True)]
-        offset[self._line] = 0.0 * offset[self._line]
-        r = np.sqrt(offset[0] ** 2 + offset[1] ** 2 + offset[2] ** 2)
-        if float(r.min()) > reach:
-            return
-        if float(r.min()) == 0.0:
-            raise ArgumentError(f"a point is on the line through {place}; its wave is infinite there")
+    def _wave(self, r: Array, t: Array) -> tuple[Array, Array]:
         plain, weighted = line_integrals(self._q_rate, r, t, self._c, _ONE, _COSH)
-        total["p"] += sign * self._rho / (2.0 * pi) * plain
-        radial = sign / (2.0 * pi * self._c * r) * weighted
-        for field, part in zip(("vx", "vy", "vz"), offset, strict=True):
-            total[field] += radial * part
+        return self._rho / (2.0 * pi) * plain, weighted / (2.0 * pi * self._c * r)
 
 
 class MaxwellLineSource(ExactSolution):
@@ -174,26 +162,15 @@ class MaxwellLineSource(ExactSolution):
                 f"source is {source!r}; expected unda.CurrentDipole along {axis}, the axis of the line: "
                 "others are not known here"
             )
-        values = medium.scalar()
-        if values["sigma"] > 0.0:
-            raise ArgumentError(f"sigma is {values['sigma']} S/m; expected 0, a medium that does not conduct")
         super().__init__(medium, source=source, axis=axis)
-        self._mu, self._speed = values["mu"], float(1.0 / np.sqrt(values["eps"] * values["mu"]))
-        self._position, self._current, self._rate = (
-            source.position,
-            float(direction[self._line]),
-            f.derivative,
-        )
+        eps, self._mu = insulator(medium)
+        self._speed = float(1.0 / np.sqrt(eps * self._mu))
+        self._position, self._rate = source.position, f.derivative
+        self._current = float(direction[self._line])
         self.constant_along = (axis,)
 
     def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
-        away = [values - s for values, s in zip((x, y, z), self._position, strict=True)]
-        away[self._line] = 0.0 * away[self._line]
-        r = np.sqrt(away[0] ** 2 + away[1] ** 2 + away[2] ** 2)
-        if np.any(r == 0.0):
-            raise ArgumentError(
-                f"a point is on the line through {self._position}; its wave is infinite there"
-            )
+        away, r = away_from(self._position, (x, y, z), self._line)
         plain, weighted = line_integrals(self._rate, r, t, self._speed, _ONE, _COSH)
         factor = self._current / (2.0 * pi)
         fields = dict.fromkeys(self.fields, 0.0 * plain)

@@ -1,4 +1,4 @@
-"""Partial waves: plane P, SV and SH waves of any real or complex slowness, and their sums.
+"""Partial waves: plane P, SV and SH waves of any real or complex slowness.
 
 A wave v = A q E, E = exp(i omega (s.x - t)) or f(t - s.x), of slowness s and polarization q has the
 stress sigma = -A [lambda (s.q) I + mu (s q^T + q s^T)] E, by sigma_t = lambda (div v) I + mu (grad v +
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array
-from .plane import Profile
+from .two_sides import Side
 
 Complex = NDArray[np.complex128]
 
@@ -142,27 +142,8 @@ def contact(
     return {name: rows[name] / scale[name[0]] for name in names}
 
 
-class Side(NamedTuple):
-    """Waves on one side of an interface: amplitudes and the waves."""
-
-    amplitudes: Complex
-    waves: list[Partial]
-
-    def values(self, profile: Profile, omega: float, place: tuple[Any, Any, Any], t: Array) -> Array:
-        """Return the sum of the fields (9, ..); sinusoidal ones are the imaginary part."""
-        shape = np.broadcast_shapes(*(np.shape(one) for one in (*place, t)))
-        total = np.zeros((9, *shape))
-        for amplitude, wave in zip(self.amplitudes, self.waves, strict=True):
-            if amplitude == 0.0:
-                continue
-            delay = sum(s * x for s, x in zip(wave.slowness, place, strict=True))
-            factors = profile.amplitude * amplitude * wave.fields()
-            if profile.f is not None:
-                signal = profile.f(t - delay.real)
-                parts: Any = (factor.real * signal for factor in factors)
-            else:
-                signal = np.exp(1j * (omega * (delay - t) + profile.phase))
-                parts = ((factor * signal).imag for factor in factors)
-            for field, part in enumerate(parts):
-                total[field] += part
-        return total
+def side(amplitudes: Array | Complex, waves: list[Partial]) -> Side:
+    """Return the waves on one side of an interface, which may be none."""
+    slowness = np.array([wave.slowness for wave in waves], complex).reshape(-1, 3)
+    fields = [a * wave.fields() for a, wave in zip(amplitudes, waves, strict=True)]
+    return Side(slowness, np.array(fields, complex).reshape(-1, 9))

@@ -31,6 +31,14 @@ def transverse(polarization: Any, direction: Any, across: str = "the wave's dire
     return e / np.linalg.norm(e)
 
 
+def insulator(medium: Medium, expected: str = "a medium that does not conduct") -> tuple[float, float]:
+    """Return eps and mu of a homogeneous medium, or raise if it conducts."""
+    values = medium.scalar()
+    if values["sigma"] > 0.0:
+        raise ArgumentError(f"sigma is {values['sigma']} S/m; expected 0, {expected}")
+    return values["eps"], values["mu"]
+
+
 class MaxwellPlaneWave(ExactSolution):
     """E = e P(t - d.x/c), H = d x E sqrt(eps/mu); with sigma the imaginary part of a complex wave."""
 

@@ -14,9 +14,10 @@ from .._check import flag, integer, number, unit_vector, vector
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
-from .partial import Frame, Partial, Side, elastic
+from .partial import Frame, Partial, elastic, side
 from .plane import Profile
-from .surface_wave import bisect
+from .surface_wave import bisect, frame_along
+from .two_sides import Side
 
 
 def plate_mode(
@@ -109,15 +110,11 @@ class PlateMode(ExactSolution):
             symmetric=flag("symmetric", symmetric), n=integer("n", n, 0),
             normal=vector("normal", normal), position=self._position,
         )  # fmt: skip
-        d = np.array(self._profile.direction)
-        if abs(d @ self._normal) > 1e-12:
-            raise ArgumentError(
-                f"k is {self._profile.k}; expected a vector along the plate of normal {tuple(normal)}"
-            )
+        frame = frame_along("plate", self._profile, self._normal, normal)
         wavenumber = self._profile.omega(1.0)
         self.omega = self._root(wavenumber, self._arguments["symmetric"], n)
         self.speed = self.omega / wavenumber
-        self._side = self._solve(Frame.of(self._normal, d), 1.0 / self.speed)
+        self._side = self._solve(frame, 1.0 / self.speed)
 
     def _root(self, k: float, symmetric: bool, n: int) -> float:
         """Return the n-th frequency, found by a scan and bisection to rounding."""
@@ -165,7 +162,7 @@ class PlateMode(ExactSolution):
         null = np.linalg.svd(pairs / np.abs(traction).max())[2][-1].conj()
         amplitudes = np.repeat(null, 2)
         velocity = np.array([wave.motion(frame)[:2] for wave in waves]).T @ (amplitudes * upper)
-        return Side(amplitudes * starts / velocity[np.argmax(np.abs(velocity))], waves)
+        return side(amplitudes * starts / velocity[np.argmax(np.abs(velocity))], waves)
 
     def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
         place = tuple(one - self._position * n for one, n in zip((x, y, z), self._normal, strict=True))

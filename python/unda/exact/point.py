@@ -7,6 +7,7 @@ Next: walls.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, pi
 from typing import Any
 
@@ -94,6 +95,18 @@ def driving_function(source: Source, medium: Medium) -> TimeFunction:
     return source.f
 
 
+def away_from(place: Corner, points: Sequence[Array], line: int | None = None) -> tuple[list[Array], Array]:
+    """Return offsets and distances of points from a source, which may be a line along an axis."""
+    offset = [values - s for values, s in zip(points, place, strict=True)]
+    if line is not None:
+        offset[line] = 0.0 * offset[line]
+    r = np.sqrt(offset[0] ** 2 + offset[1] ** 2 + offset[2] ** 2)
+    if np.any(r == 0.0):
+        where = "the source's own," if line is None else "on the line through"
+        raise ArgumentError(f"a point is {where} {place}; its wave is infinite there")
+    return offset, r
+
+
 class AcousticPointSource(ExactSolution):
     """p = rho q'(t - r/c)/(4 pi r), summed over images."""
 
@@ -101,6 +114,7 @@ class AcousticPointSource(ExactSolution):
     name = "point_source"
     singular = True
     constant_along: tuple[str, ...] | None = ()
+    _line: int | None = None  # the axis of a line source
 
     def __init__(self, medium: Medium, source: Source, walls: Any = None, bounds: Any = None) -> None:
         f = driving_function(source, medium)
@@ -179,19 +193,19 @@ class AcousticPointSource(ExactSolution):
         self, total: dict[str, Array], place: Corner, sign: float, reach: float,
         points: tuple[Array, Array, Array], t: Array,
     ) -> None:  # fmt: skip
-        dx, dy, dz = (values - s for values, s in zip(points, place, strict=True))
-        r = np.sqrt(dx**2 + dy**2 + dz**2)
+        offset, r = away_from(place, points, self._line)
         if float(r.min()) > reach:
             return
-        if float(r.min()) == 0.0:
-            raise ArgumentError(f"a point is the source's own, {place}; its wave is infinite there")
+        p, radial = self._wave(r, t)
+        total["p"] += sign * p
+        for field, part in zip(("vx", "vy", "vz"), offset, strict=True):
+            total[field] += sign * radial * part
+
+    def _wave(self, r: Array, t: Array) -> tuple[Array, Array]:
+        """Return the pressure and v_r/r at a distance r from the source."""
         u = t - r / self._c
-        rate = sign * self._q_rate(u) / (4.0 * pi * r)
-        radial = (rate / self._c + sign * self._q(u) / (4.0 * pi * r**2)) / r
-        total["p"] += self._rho * rate
-        total["vx"] += radial * dx
-        total["vy"] += radial * dy
-        total["vz"] += radial * dz
+        rate = self._q_rate(u) / (4.0 * pi * r)
+        return self._rho * rate, (rate / self._c + self._q(u) / (4.0 * pi * r**2)) / r
 
 
 def _box(x: Array, y: Array, z: Array) -> tuple[Corner, Corner]:

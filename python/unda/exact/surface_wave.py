@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from .._check import number, unit_vector, vector
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
-from .elastic_interface import TwoSides
-from .partial import Frame, Material, Partial, Side, contact, elastic
+from .partial import Frame, Material, Partial, contact, elastic, side
 from .plane import Profile
+from .two_sides import TwoSides
 
 
 def rayleigh_wave(
@@ -191,18 +190,15 @@ def scholte_wave(
 class _BoundWave(TwoSides):
     """P and SV waves that decay on each side, with amplitudes for which the conditions hold."""
 
-    def _prepare(self, materials: list[Material], k: Any, normal: Any, position: float, amplitude: float,
-                 phase: float) -> dict[str, Any]:  # fmt: skip
-        self._profile = Profile(k, amplitude, phase, None, None, "m/s")
-        self._normal = np.array(unit_vector("normal", normal))
-        self._position = number("position", position, "m")
-        if abs(np.array(self._profile.direction) @ self._normal) > 1e-12:
-            raise ArgumentError(
-                f"k is {self._profile.k}; expected a vector along the surface of normal {tuple(normal)}"
-            )
-        frame = Frame.of(self._normal, np.array(self._profile.direction))
+    def __init__(
+        self, medium: Medium, materials: list[Material], k: Any, normal: Any, position: float,
+        amplitude: float, phase: float, medium2: Medium | None = None,
+    ) -> None:  # fmt: skip
+        profile = Profile(k, amplitude, phase, None, None, "m/s")
+        super().__init__(medium, profile, normal, position, medium2)
+        frame = frame_along("surface", profile, self._normal, normal)
         self.speed = _root(materials, frame)
-        self._omega = self.omega = self._profile.omega(self.speed)
+        self._omega = self.omega = profile.omega(self.speed)
         waves, conditions = _conditions(materials, frame, self.speed)
         null = np.linalg.svd(conditions)[2][-1]
         one = len(waves[0])
@@ -212,15 +208,11 @@ class _BoundWave(TwoSides):
         amplitudes = amplitudes / sum(
             a * wave.motion(frame)[0] for a, wave in zip(amplitudes[:one], waves[0], strict=True)
         )
-        second = Side(amplitudes[one:], waves[1]) if waves[1] else None
-        self._sides = Side(amplitudes[:one], waves[0]), second
-        return {
-            "k": self._profile.k, "normal": vector("normal", normal), "position": self._position,
-            "amplitude": self._profile.amplitude, "phase": self._profile.phase,
-        }  # fmt: skip
+        second = side(amplitudes[one:], waves[1]) if waves[1] else None
+        self._sides = side(amplitudes[:one], waves[0]), second
 
 
-class RayleighWave(_BoundWave, ExactSolution):
+class RayleighWave(_BoundWave):
     """P and SV beside a surface without traction."""
 
     physics = "elastic"
@@ -235,10 +227,10 @@ class RayleighWave(_BoundWave, ExactSolution):
             raise ArgumentError(
                 "the medium is a fluid (vs = 0), which has no Rayleigh wave; expected a solid"
             )
-        super().__init__(medium, **self._prepare([material], k, normal, position, amplitude, phase))
+        super().__init__(medium, [material], k, normal, position, amplitude, phase)
 
 
-class StoneleyWave(_BoundWave, ExactSolution):
+class StoneleyWave(_BoundWave):
     """P and SV (in a fluid P) on both sides."""
 
     physics = "elastic"
@@ -252,12 +244,18 @@ class StoneleyWave(_BoundWave, ExactSolution):
         materials = [elastic("medium1", medium), elastic("medium2", medium2)]
         if not any(one.vs for one in materials):
             raise ArgumentError("both media are fluids (vs = 0); expected at least one solid")
-        given = self._prepare(materials, k, normal, position, amplitude, phase)
-        super().__init__(medium, medium2=medium2, **given)
-        self.media = medium, medium2
+        super().__init__(medium, materials, k, normal, position, amplitude, phase, medium2)
 
 
 Waves = tuple[list[Partial], list[Partial]]
+
+
+def frame_along(what: str, profile: Profile, normal: Array, given: Any) -> Frame:
+    """Return the frame of a wave along a surface or plate; raise if its k is not along that."""
+    d = np.array(profile.direction)
+    if abs(d @ normal) > 1e-12:
+        raise ArgumentError(f"k is {profile.k}; expected a vector along the {what} of normal {tuple(given)}")
+    return Frame.of(normal, d)
 
 
 def _slowest(materials: list[Material]) -> float:

@@ -38,6 +38,15 @@ def wall_kinds(walls: Any, kinds: Collection[str] = tuple(SIGN)) -> dict[str, st
     return {side: kind for side, kind in named.items() if kind is not None}
 
 
+def all_walls(walls: Any, kinds: Collection[str] = tuple(SIGN)) -> dict[str, str]:
+    """Return the kind of each of the six walls, or raise."""
+    found = wall_kinds(walls, kinds)
+    missing = [side for side in SIDES if side not in found]
+    if missing:
+        raise ArgumentError(f"walls does not say what {', '.join(missing)} are")
+    return found
+
+
 def split_walls(walls: Any) -> tuple[dict[str, str], dict[str, float]]:
     """Split {"zmax": ("free", 1000.0)} into kinds and places [m]; the place may be missing."""
     if not isinstance(walls, Mapping):
@@ -48,6 +57,15 @@ def split_walls(walls: Any) -> tuple[dict[str, str], dict[str, float]]:
             raise ArgumentError(f"wall {side} is {pair!r}; expected a kind, or (kind, place [m])")
     places = {side: number(f"place of wall {side}", pair[1], "m") for side, pair in pairs.items()}
     return wall_kinds({**walls, **{side: pair[0] for side, pair in pairs.items()}}), places
+
+
+def corners(lower: Any, upper: Any) -> tuple[Corner, Corner]:
+    """Return the corners of a box [m], or raise if it has no inside."""
+    low, high = vector("lower", lower, "m"), vector("upper", upper, "m")
+    lengths = [b - a for a, b in zip(low, high, strict=True)]
+    if min(lengths) <= 0.0:
+        raise ArgumentError(f"upper - lower is {lengths} m; expected positive lengths")
+    return low, high
 
 
 def bounds_of(where: Any) -> tuple[Corner, Corner]:
