@@ -62,7 +62,7 @@ struct place {
 #include "fd/diamond_ghosts.h"
 
 /* A thread's word of a cell of the tile; level: as t.own. */
-static __device__ __forceinline__ REAL *cell_of(const place &t, REAL *level, int j, int c)
+DEVICE REAL *cell_of(const place &t, REAL *level, int j, int c)
 {
     return !in_body(j)     ? t.tips + tip_slot(j, c) * PITCH
            : is_left(j, c) ? t.tips + (TIPS + j * M + c + half_of(j)) * PITCH
@@ -81,7 +81,7 @@ struct tile_row {
         return (c < edge ? left : rest) + c * PITCH;
     }
 };
-static __device__ __forceinline__ tile_row row_of(const place &t, REAL *level, int j)
+DEVICE tile_row row_of(const place &t, REAL *level, int j)
 {
     const int half = in_body(j) ? half_of(j) : 0;
     return {first_of(j), last_of(j), in_body(j) ? M - half : first_of(j),
@@ -89,7 +89,7 @@ static __device__ __forceinline__ tile_row row_of(const place &t, REAL *level, i
             in_body(j) ? level + slot_of(j, 0) * PITCH : t.tips + tip_slot(j, 0) * PITCH};
 }
 /* Asks for the cells of the tips at `from`, the memory of their level at column 0 of row 0. */
-template <int FIRST> static __device__ __forceinline__ void fetch_tips(const place &t, const REAL *from)
+template <int FIRST> DEVICE void fetch_tips(const place &t, const REAL *from)
 {
     each<FIRST, FIRST + M>([&](auto row) {
         constexpr int j = decltype(row)::value;
@@ -122,21 +122,21 @@ struct tower {
 };
 /* A warp that serves no end, if there is one, looks at other towers; its first thread speaks for the block. */
 enum { IDLE = FIRST_GHOST_WARP + 2 * GHOST_WARPS, SPEAKER = IDLE < NUM_WARP ? IDLE : NUM_WARP - 1 };
-static __device__ __forceinline__ bool is_listener()
+DEVICE bool is_listener()
 {
     return threadIdx.x / 32 == SPEAKER;
 }
-static __device__ __forceinline__ bool is_speaker()
+DEVICE bool is_speaker()
 {
     return threadIdx.x == SPEAKER * 32;
 }
-static __device__ __forceinline__ int *progress_of(const diamond_args &a, const tower &w)
+DEVICE int *progress_of(const diamond_args &a, const tower &w)
 {
     return a.progress + (long long)w.index * NUM_ZB + w.rank;
 }
 
 /* The next tower, or part of one; false: there are no more. */
-static __device__ __forceinline__ bool take_tower(const diamond_args &a, place &t, REAL *memory, tower &w)
+DEVICE bool take_tower(const diamond_args &a, place &t, REAL *memory, tower &w)
 {
     __shared__ int ticket;
     __syncthreads(); /* shared memory is free */
@@ -153,7 +153,7 @@ static __device__ __forceinline__ bool take_tower(const diamond_args &a, place &
     return true;
 }
 /* Levels n and n - 1 of its first tile into shared memory, once the towers ahead have made them. */
-static __device__ __forceinline__ void begin_tower(const diamond_args &a, place &t, tower &w)
+DEVICE void begin_tower(const diamond_args &a, place &t, tower &w)
 {
     w.level[0] = t.own;
     w.level[1] = t.own + SLOTS * PITCH;
@@ -182,7 +182,7 @@ static __device__ __forceinline__ void begin_tower(const diamond_args &a, place 
 #endif
 }
 /* The halo of level n is here, and the towers ahead have made what the next levels need. */
-static __device__ __forceinline__ void meet(const diamond_args &a, tower &w, bool far)
+DEVICE void meet(const diamond_args &a, tower &w, bool far)
 {
     if (w.n - w.follow == LAG) {
         int until = w.n + LAG < a.num_level ? w.n + LAG : a.num_level;
@@ -200,8 +200,8 @@ static __device__ __forceinline__ void meet(const diamond_args &a, tower &w, boo
 }
 /* What few tiles need of level n before it is advanced: recorded cells, images, layers. Returns whether the
  * tile reaches into layers along x or y. */
-static __device__ __forceinline__ bool complete_level(const diamond_args &a, const place &t, const tower &w,
-                                                      const REAL *memory, REAL *cur, REAL *old, bool far)
+DEVICE bool complete_level(const diamond_args &a, const place &t, const tower &w, const REAL *memory,
+                           REAL *cur, REAL *old, bool far)
 {
     if ((w.mark & MARK_CELL) && a.due[w.n])
         record_cells(a, t, memory, cur, w.rank * ZB, w.count, w.n), __syncthreads();
@@ -222,8 +222,8 @@ static __device__ __forceinline__ bool complete_level(const diamond_args &a, con
     return layered;
 }
 /* Sources of the level that was made, in `made`, and its ghosts. */
-static __device__ __forceinline__ void finish_level(const diamond_args &a, place &t, const tower &w,
-                                                    REAL *made, REAL *to, packets<0> &early)
+DEVICE void finish_level(const diamond_args &a, place &t, const tower &w, REAL *made, REAL *to,
+                         packets<0> &early)
 {
     if (w.reload) {
         add_sources(a, t, made, to, w.n);
@@ -241,9 +241,8 @@ static __device__ __forceinline__ void finish_level(const diamond_args &a, place
 }
 /* Level n -> n + 1: CUR is the number of level n. now: level n in registers, made: n + 1. */
 template <int CUR>
-static __device__ __forceinline__ void step_tower(const diamond_args &a, place &t, tower &w,
-                                                  const REAL *memory, tile_registers &kk, tile_registers &now,
-                                                  tile_registers &made, packets<0> &early)
+DEVICE void step_tower(const diamond_args &a, place &t, tower &w, const REAL *memory, tile_registers &kk,
+                       tile_registers &now, tile_registers &made, packets<0> &early)
 {
     REAL *cur = w.level[CUR], *old = w.level[1 - CUR];
     const bool far = outside(a, t);
@@ -266,15 +265,14 @@ static __device__ __forceinline__ void step_tower(const diamond_args &a, place &
     w.reload = w.mark & MARK_SOURCE;
     finish_level(a, t, w, old, to, early);
 }
-static __device__ __forceinline__ void swap_levels(tower &w)
+DEVICE void swap_levels(tower &w)
 {
     REAL *swap = w.level[0];
     w.level[0] = w.level[1], w.level[1] = swap;
 }
 /* All its levels; at the end level[1] holds level n and level[0] level n - 1. Where there is room for the code
  * of two steps, the levels take turns, so that their registers and slots are known when this is compiled. */
-static __device__ __forceinline__ void climb_tower(const diamond_args &a, place &t, tower &w,
-                                                   const REAL *memory)
+DEVICE void climb_tower(const diamond_args &a, place &t, tower &w, const REAL *memory)
 {
     tile_registers d, o, kk;
     packets<0> early;
@@ -310,8 +308,7 @@ static __device__ __forceinline__ void climb_tower(const diamond_args &a, place 
 #endif
 }
 /* What its levels have not stored or recorded. */
-static __device__ __forceinline__ void end_tower(const diamond_args &a, const place &t, const tower &w,
-                                                 const REAL *memory)
+DEVICE void end_tower(const diamond_args &a, const place &t, const tower &w, const REAL *memory)
 {
     if (w.end == a.num_level) {
         store_tower(t, w.level[1], (REAL *)a.p[(w.n + 1) & 1] + w.at);

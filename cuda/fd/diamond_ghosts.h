@@ -18,22 +18,22 @@ enum {
     PACKET = sizeof(REAL) == 4 && M % 2 == 0 ? 2 : 1, /* words sent at once, */
     PACKET_WORDS = PACKET * (int)sizeof(REAL) / 4     /* as so many halves of 32 bits, each with its tag */
 };
-static __device__ __forceinline__ constexpr int begin_of(int part)
+DEVICE constexpr int begin_of(int part)
 {
     return part ? (int)SPLIT : 0;
 }
-static __device__ __forceinline__ constexpr int end_of(int part)
+DEVICE constexpr int end_of(int part)
 {
     return part ? (int)ROWS : (int)SPLIT;
 }
-static __device__ __forceinline__ constexpr int num_sent(int part)
+DEVICE constexpr int num_sent(int part)
 {
     int num = 0;
     for (int j = begin_of(part); j < end_of(part); j++)
         num += (2 * half_of(j) - M) * (M / PACKET);
     return num;
 }
-static __device__ __forceinline__ constexpr int num_fetched(int part)
+DEVICE constexpr int num_fetched(int part)
 {
     return (end_of(part) - begin_of(part)) * M * (M / PIECE);
 }
@@ -70,7 +70,7 @@ static __device__ void list_ghosts()
     }
 }
 /* Where packet i of a part of the level with this tag lies in the boxes of an end. */
-template <int PART> static __device__ __forceinline__ int packet_of(unsigned tag, int i)
+template <int PART> DEVICE int packet_of(unsigned tag, int i)
 {
     return (int)(tag % 2) * BOX + ((PART ? num_sent(0) : 0) + i) * PACKET_WORDS;
 }
@@ -88,11 +88,11 @@ enum {
                                  : 3, /* of an end */
     FIRST_GHOST_WARP = NUM_WARP < 4 ? 0 : 1
 };
-static __device__ __forceinline__ bool has_high_end(int warp)
+DEVICE bool has_high_end(int warp)
 {
     return warp >= FIRST_GHOST_WARP + GHOST_WARPS;
 }
-static __device__ __forceinline__ int jobs_of(int warp)
+DEVICE int jobs_of(int warp)
 {
     const int i = warp - FIRST_GHOST_WARP - (has_high_end(warp) ? GHOST_WARPS : 0);
     int jobs = 0;
@@ -102,8 +102,7 @@ static __device__ __forceinline__ int jobs_of(int warp)
 }
 
 /* Sends the cells of `level`, n + ahead, that the neighbour looks at. */
-template <int PART>
-static __device__ __forceinline__ void send_ghosts(const place &t, const REAL *level, int ahead)
+template <int PART> DEVICE void send_ghosts(const place &t, const REAL *level, int ahead)
 {
 #if NUM_ZB > 1
     if (!(t.jobs & SENDS))
@@ -122,8 +121,7 @@ template <int PART> struct packets {
     unsigned long long found[TURNS ? TURNS : 1][PACKET_WORDS];
 };
 /* Reads what the neighbour has sent of level n + ahead; whether it was there is checked when it is needed. */
-template <int PART>
-static __device__ __forceinline__ void ask_ghosts(const place &t, packets<PART> &asked, int ahead)
+template <int PART> DEVICE void ask_ghosts(const place &t, packets<PART> &asked, int ahead)
 {
 #if NUM_ZB > 1
     if (!(t.jobs & TAKES))
@@ -136,9 +134,7 @@ static __device__ __forceinline__ void ask_ghosts(const place &t, packets<PART> 
 #endif
 }
 /* Stores it in shared memory, as soon as it is there. */
-template <int PART>
-static __device__ __forceinline__ void wait_ghosts(const place &t, REAL *level, packets<PART> &asked,
-                                                   int ahead)
+template <int PART> DEVICE void wait_ghosts(const place &t, REAL *level, packets<PART> &asked, int ahead)
 {
 #if NUM_ZB > 1
     if (!(t.jobs & TAKES))
@@ -153,8 +149,7 @@ static __device__ __forceinline__ void wait_ghosts(const place &t, REAL *level, 
 }
 
 /* Requests the ghosts of what enters at the front; to: memory at column 0 of row 0. A group of copies. */
-template <int PART>
-static __device__ __forceinline__ void fetch_ghosts(const place &t, REAL *level, const REAL *to)
+template <int PART> DEVICE void fetch_ghosts(const place &t, REAL *level, const REAL *to)
 {
 #if NUM_ZB > 1
     if (t.jobs & FETCHES)
@@ -168,7 +163,7 @@ static __device__ __forceinline__ void fetch_ghosts(const place &t, REAL *level,
 #endif
 }
 /* Requests those of a whole tile, when a tower begins. */
-static __device__ __forceinline__ void load_ghosts(const place &t, REAL *level, const REAL *now)
+DEVICE void load_ghosts(const place &t, REAL *level, const REAL *now)
 {
 #if NUM_ZB > 1
     if (!(t.jobs & FETCHES))

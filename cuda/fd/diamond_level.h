@@ -7,7 +7,7 @@ typedef REAL tile_registers[ROWS][2 * HALF];
 /* Level n of the tile and its surroundings: [row + M][column + HALF]. */
 typedef REAL halo_registers[ROWS + 2 * M][2 * HALF + 2 * M];
 
-static __device__ __forceinline__ void load_registers(const place &t, tile_registers &d, REAL *level)
+DEVICE void load_registers(const place &t, tile_registers &d, REAL *level)
 {
     each<0, ROWS>([&](auto row) {
         constexpr int j = decltype(row)::value;
@@ -30,7 +30,7 @@ struct level_step {
 /* ---- factors k where c varies ---- */
 #if VARIABLE == VARIABLE_CACHED
 /* Of row J, asked for some rows ahead; the L2 cache keeps them while the tile passes. */
-template <int J> static __device__ __forceinline__ void fetch_factors(const REAL *k, tile_registers &kk)
+template <int J> DEVICE void fetch_factors(const REAL *k, tile_registers &kk)
 {
     if constexpr (in_body(J))
         each<-half_of(J), half_of(J)>([&](auto column) {
@@ -40,7 +40,7 @@ template <int J> static __device__ __forceinline__ void fetch_factors(const REAL
 }
 #elif VARIABLE == VARIABLE_CARRIED
 /* k: at column 0 of row 0. */
-static __device__ __forceinline__ void load_factors(const REAL *k, tile_registers &kk)
+DEVICE void load_factors(const REAL *k, tile_registers &kk)
 {
     each<0, ROWS>([&](auto row) {
         constexpr int j = decltype(row)::value;
@@ -52,7 +52,7 @@ static __device__ __forceinline__ void load_factors(const REAL *k, tile_register
 }
 /* What enters at the front for the next level. */
 typedef REAL front_registers[ROWS][M];
-static __device__ __forceinline__ void fetch_front(const REAL *k, front_registers &entering)
+DEVICE void fetch_front(const REAL *k, front_registers &entering)
 {
     each<0, ROWS>([&](auto row) {
         constexpr int j = decltype(row)::value;
@@ -63,7 +63,7 @@ static __device__ __forceinline__ void fetch_front(const REAL *k, front_register
     });
 }
 /* Factors move with the cells: M columns back. */
-static __device__ __forceinline__ void move_factors(tile_registers &kk, const front_registers &entering)
+DEVICE void move_factors(tile_registers &kk, const front_registers &entering)
 {
     each<0, ROWS>([&](auto row) {
         constexpr int j = decltype(row)::value, half = half_of(j);
@@ -81,8 +81,7 @@ static __device__ __forceinline__ void move_factors(tile_registers &kk, const fr
 /* ---- the surroundings of a row ---- */
 /* Level n of row J, from registers and shared memory. */
 template <int J>
-static __device__ __forceinline__ void load_row(const place &t, const REAL *cur, const tile_registers &d,
-                                                halo_registers &h)
+DEVICE void load_row(const place &t, const REAL *cur, const tile_registers &d, halo_registers &h)
 {
     each<first_of(J), last_of(J)>([&](auto column) {
         constexpr int c = decltype(column)::value;
@@ -95,7 +94,7 @@ static __device__ __forceinline__ void load_row(const place &t, const REAL *cur,
     });
 }
 /* Asks for the halo of level n + 1 at row J, whose level n - 1 has been used: a group of copies. */
-template <int J> static __device__ __forceinline__ void fetch_row(const place &t, const level_step &s)
+template <int J> DEVICE void fetch_row(const place &t, const level_step &s)
 {
     each<half_of(J), half_of(J) + 2 * M>([&](auto column) {
         constexpr int c = decltype(column)::value;
@@ -109,8 +108,7 @@ template <int J> static __device__ __forceinline__ void fetch_row(const place &t
 }
 /* Before row J is made: ghosts along z; in the middle of a level the block meets. */
 template <int J>
-static __device__ __forceinline__ void exchange_ghosts(const place &t, const level_step &s,
-                                                       packets<1> &second, packets<0> &early)
+DEVICE void exchange_ghosts(const place &t, const level_step &s, packets<1> &second, packets<0> &early)
 {
     if constexpr (J == SPLIT / 2)
         if (!s.first)
@@ -131,57 +129,55 @@ static __device__ __forceinline__ void exchange_ghosts(const place &t, const lev
 /* ---- the cells of a row ---- */
 /* Cells [C0, C1) of row J: acc = k0 p + the sums over neighbours along x, y, z, in that order. */
 template <int J, int C0, int C1>
-static __device__ __forceinline__ void sum_neighbours(const diamond_args &a, const place &t,
-                                                      const halo_registers &h, const REAL (&below)[CHUNK][M],
-                                                      const REAL (&above)[CHUNK][M], REAL (&acc)[CHUNK])
+DEVICE void sum_neighbours(const diamond_args &a, const place &t, const halo_registers &h,
+                           const REAL (&below)[CHUNK][M], const REAL (&above)[CHUNK][M], REAL (&acc)[CHUNK])
 {
     each<C0, C1>([&](auto column) {
         constexpr int c = decltype(column)::value, i = c + M + HALF; /* of the cell itself */
-        acc[c - C0] = mul(weight(a, 0), h[J + M][i]);
+        acc[c - C0] = scalar_center(weight(a, 0), h[J + M][i]);
     });
     each<1, M + 1>([&](auto distance) {
         constexpr int m = decltype(distance)::value;
         each<C0, C1>([&](auto column) {
             constexpr int c = decltype(column)::value, i = c + M + HALF;
-            acc[c - C0] = madd(weight(a, m), add(h[J + M + m][i], h[J + M - m][i]), acc[c - C0]);
+            acc[c - C0] = scalar_pair(weight(a, m), h[J + M - m][i], h[J + M + m][i], acc[c - C0]);
         });
     });
     each<1, M + 1>([&](auto distance) {
         constexpr int m = decltype(distance)::value;
         each<C0, C1>([&](auto column) {
             constexpr int c = decltype(column)::value, i = c + M + HALF;
-            acc[c - C0] = madd(weight(a, M + m), add(h[J + M][i + m], h[J + M][i - m]), acc[c - C0]);
+            acc[c - C0] = scalar_pair(weight(a, M + m), h[J + M][i - m], h[J + M][i + m], acc[c - C0]);
         });
     });
     each<1, M + 1>([&](auto distance) {
         constexpr int m = decltype(distance)::value;
         each<C0, C1>([&](auto column) {
             constexpr int c = decltype(column)::value;
-            acc[c - C0] = madd(weight(a, 2 * M + m),
-                               madd(t.sign[m - 1], below[c - C0][m - 1], above[c - C0][m - 1]), acc[c - C0]);
+            acc[c - C0] = scalar_pair_image(weight(a, 2 * M + m), t.sign[m - 1], below[c - C0][m - 1],
+                                            above[c - C0][m - 1], acc[c - C0]);
         });
     });
 }
 /* The next level of a cell from that sum, p and level n - 1; gx: the layers' factor of the row. */
 template <bool LAYERED>
-static __device__ __forceinline__ REAL next_level(const diamond_args &a, const place &t, int c, REAL gx,
-                                                  REAL k, REAL p, REAL last, REAL v)
+DEVICE REAL next_level(const diamond_args &a, const place &t, int c, REAL gx, REAL k, REAL p, REAL last,
+                       REAL v)
 {
 #if VARIABLE
-    v = madd(k, v, add(p, p));
+    v = scalar_split(k, v, p);
 #endif
     if (LAYERED) {
-        REAL g = mul(mul(gx, __ldg((const REAL *)a.gy + t.y + M + c)), t.gz);
-        return mul(g, madd(-g, last, v));
+        REAL g = gx * __ldg((const REAL *)a.gy + t.y + M + c) * t.gz;
+        return scalar_advance_damped(v, last, g);
     }
-    return LAYER ? mul(t.gz, madd(-t.gz, last, v)) : add(v, -last);
+    return LAYER ? scalar_advance_damped(v, last, t.gz) : scalar_advance(v, last);
 }
 /* Cells [C0, C1) of row J side by side: their chains of operations hide each other's latency. o: level n + 1
  * (OLD: level n - 1 before). */
 template <bool LAYERED, int J, int C0, int C1>
-static __device__ __forceinline__ void make_cells(const diamond_args &a, const place &t, const level_step &s,
-                                                  REAL gx, const tile_registers &kk, const halo_registers &h,
-                                                  tile_registers &o)
+DEVICE void make_cells(const diamond_args &a, const place &t, const level_step &s, REAL gx,
+                       const tile_registers &kk, const halo_registers &h, tile_registers &o)
 {
     constexpr int half = half_of(J);
     REAL acc[CHUNK], before[CHUNK], below[CHUNK][M], above[CHUNK][M];
@@ -208,9 +204,8 @@ static __device__ __forceinline__ void make_cells(const diamond_args &a, const p
     });
 }
 template <bool LAYERED, int J>
-static __device__ __forceinline__ void make_row(const diamond_args &a, const place &t, const level_step &s,
-                                                tile_registers &kk, const halo_registers &h,
-                                                tile_registers &o)
+DEVICE void make_row(const diamond_args &a, const place &t, const level_step &s, tile_registers &kk,
+                     const halo_registers &h, tile_registers &o)
 {
     constexpr int half = half_of(J);
 #if VARIABLE == VARIABLE_CACHED
@@ -227,9 +222,8 @@ static __device__ __forceinline__ void make_row(const diamond_args &a, const pla
  * early: the first part of the ghosts of level n + 1, asked for. Groups of copies: a row each, in the middle
  * and at the end those of fetch_ghosts. */
 template <bool LAYERED>
-static __device__ __forceinline__ void
-advance_level(const diamond_args &a, const place &t, const level_step &s, tile_registers &kk,
-              const tile_registers &d, tile_registers &o, packets<0> &early)
+DEVICE void advance_level(const diamond_args &a, const place &t, const level_step &s, tile_registers &kk,
+                          const tile_registers &d, tile_registers &o, packets<0> &early)
 {
     packets<1> second;
     halo_registers h;

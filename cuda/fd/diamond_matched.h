@@ -3,8 +3,6 @@
  * advance itself is the same as without layers. Memory variables belong to one node: they are valid wherever
  * p is. */
 #if MATCHED
-#define DEVICE       static __device__ __forceinline__
-#define FMA(a, b, c) madd(a, b, c)
 #include "fd/matched.h"
 
 /* The cells of a block's z, in shared memory, and those that it advances: row j, column c. */
@@ -46,8 +44,8 @@ struct layer_cells {
 #pragma unroll
             for (int k = -M; k <= M; k++) {
                 const int here = z0 + z + k;
-                v[M + k] = here < 0       ? mul((REAL)a.sign[2][0], row[-here])
-                           : here >= a.nz ? mul((REAL)a.sign[2][1], row[2 * (a.nz - 1) - here])
+                v[M + k] = here < 0       ? (REAL)a.sign[2][0] * row[-here]
+                           : here >= a.nz ? (REAL)a.sign[2][1] * row[2 * (a.nz - 1) - here]
                                           : row[here];
             }
             add_matched<M, 1>(m[2], iz, at_z, load_memories<1>(m[2], at_z), at, &sum);

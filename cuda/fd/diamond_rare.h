@@ -20,7 +20,7 @@ static __device__ __noinline__ void put_mirror(const diamond_args &a, place t, R
 #pragma unroll
             for (int m = 1; m <= M; m++)
                 if (row.has(wall - out * m))
-                    value[m - 1] = mul(sign, *row.at(wall - out * m));
+                    value[m - 1] = sign * *row.at(wall - out * m);
 #pragma unroll
             for (int m = 1; m <= M; m++)
                 if (row.has(wall - out * m) && row.has(wall + out * m))
@@ -43,7 +43,7 @@ static __device__ __noinline__ void put_mirror(const diamond_args &a, place t, R
 #pragma unroll
                 for (int i = 0; i < AT_ONCE; i++)
                     if (c + i < c1)
-                        value[i] = mul(sign, *source.at(c + i));
+                        value[i] = sign * *source.at(c + i);
 #pragma unroll
                 for (int i = 0; i < AT_ONCE; i++)
                     if (c + i < c1)
@@ -67,7 +67,7 @@ static __device__ __noinline__ void add_sources(const diamond_args &a, place t, 
             for (int i = a.source_first[column]; i < a.source_first[column + 1]; i++)
                 if (a.source_z[i] == t.z) {
                     REAL *cell = cell_of(t, level, j, c), *far = to + c * STRIDE_Y + (long long)j * STRIDE_X;
-                    REAL v = madd(((const REAL *)a.source_w)[i], amplitude[a.source_id[i]], *cell);
+                    REAL v = scalar_source(((const REAL *)a.source_w)[i], amplitude[a.source_id[i]], *cell);
                     *cell = v;
                     if (c < 2 * M - half_of(j))
                         *far = v;

@@ -1,5 +1,9 @@
 /* diamond_tile.h: the tile of diamond.cu: rows and columns, slots in shared memory, loops over them that are
- * unrolled, arithmetic. Next: diamond_ghosts.h, diamond_rare.h. */
+ * unrolled. Next: diamond_ghosts.h, diamond_rare.h. */
+#define DEVICE       static __device__ __forceinline__
+#define FMA(a, b, c) fma(a, b, c)
+#include "physics/scalar.h"
+
 enum {
     M = ORDER / 2,
     HALF = STEP * DTS,
@@ -18,19 +22,19 @@ static_assert(UNROLL == 2 || !OLD, "level n - 1 is in the registers that a lone 
 static_assert(M % STEP == 0, "steeper edges than M columns in M rows need levels that are gone");
 
 /* ---- the tile ---- */
-static __device__ __forceinline__ constexpr int half_of(int j)
+DEVICE constexpr int half_of(int j)
 {
     int u = j / STEP - (DTS - 1);
     return STEP * (DTS - (u < 0 ? -u : u));
 }
-static __device__ __forceinline__ constexpr int cells_before(int j)
+DEVICE constexpr int cells_before(int j)
 {
     int num = 0;
     for (int i = 0; i < j; i++)
         num += 2 * half_of(i);
     return num;
 }
-static __device__ __forceinline__ constexpr int middle_row()
+DEVICE constexpr int middle_row()
 {
     int j = 0;
     while (2 * cells_before(j + 1) <= cells_before(ROWS))
@@ -42,29 +46,29 @@ static __device__ __forceinline__ constexpr int middle_row()
  * arrive. */
 enum { SPLIT = NUM_ZB == 1 ? (ROWS - M + 1) / 2 : middle_row() };
 /* Rows -M .. -1 and ROWS .. ROWS + M - 1, the tips, are only read: as wide as any row within M. */
-static __device__ __forceinline__ constexpr int tip_half(int j)
+DEVICE constexpr int tip_half(int j)
 {
     int near = (j < 0 ? j : ROWS - 1 - j) + M;
     return near > STEP * (DTS - 1) ? HALF : half_of(near);
 }
-static __device__ __forceinline__ constexpr bool in_body(int j)
+DEVICE constexpr bool in_body(int j)
 {
     return j >= 0 && j < ROWS;
 }
-static __device__ __forceinline__ constexpr int first_of(int j)
+DEVICE constexpr int first_of(int j)
 {
     return in_body(j) ? -half_of(j) : M - tip_half(j);
 }
-static __device__ __forceinline__ constexpr int last_of(int j)
+DEVICE constexpr int last_of(int j)
 {
     return in_body(j) ? half_of(j) + 2 * M : M + tip_half(j);
 }
-static __device__ __forceinline__ constexpr int units_before(int u)
+DEVICE constexpr int units_before(int u)
 {
     int left = 2 * DTS - 1 - u;
     return u <= DTS ? u * (u + 1) / 2 : DTS * DTS - left * (left + 1) / 2;
 }
-static __device__ __forceinline__ constexpr int tip_cells(int first, int j)
+DEVICE constexpr int tip_cells(int first, int j)
 {
     int n = 0;
     for (int i = first; i < j; i++)
@@ -73,16 +77,16 @@ static __device__ __forceinline__ constexpr int tip_cells(int first, int j)
 }
 enum { TIPS = 2 * tip_cells(-M, 0), SHARED = (2 * SLOTS + TIPS + M * ROWS) * PITCH };
 /* The first M columns of a row are read by no other z, and never as level n - 1: one level of them is enough. */
-static __device__ __forceinline__ constexpr bool is_left(int j, int c)
+DEVICE constexpr bool is_left(int j, int c)
 {
     return c < M - half_of(j);
 }
 
-static __device__ __forceinline__ constexpr int slot_of(int j, int c)
+DEVICE constexpr int slot_of(int j, int c)
 {
     return 2 * STEP * STEP * units_before(j / STEP) + j % STEP * 2 * half_of(j) + M * j + c + half_of(j) - M;
 }
-static __device__ __forceinline__ constexpr int tip_slot(int j, int c)
+DEVICE constexpr int tip_slot(int j, int c)
 {
     return (j < 0 ? tip_cells(-M, j) : TIPS / 2 + tip_cells(ROWS, j)) + c + tip_half(j) - M;
 }
@@ -91,7 +95,7 @@ static __device__ __forceinline__ constexpr int tip_slot(int j, int c)
 template <int I> struct number {
     static constexpr int value = I;
 };
-template <int FIRST, int END, class F> static __device__ __forceinline__ void each(const F &f)
+template <int FIRST, int END, class F> DEVICE void each(const F &f)
 {
     if constexpr (FIRST < END) {
         f(number<FIRST>());
@@ -99,32 +103,7 @@ template <int FIRST, int END, class F> static __device__ __forceinline__ void ea
     }
 }
 
-/* ---- arithmetic: the same in every kernel ---- */
-static __device__ __forceinline__ float add(float x, float y)
-{
-    return __fadd_rn(x, y);
-}
-static __device__ __forceinline__ float mul(float x, float y)
-{
-    return __fmul_rn(x, y);
-}
-static __device__ __forceinline__ float madd(float x, float y, float z)
-{
-    return __fmaf_rn(x, y, z);
-}
-static __device__ __forceinline__ double add(double x, double y)
-{
-    return __dadd_rn(x, y);
-}
-static __device__ __forceinline__ double mul(double x, double y)
-{
-    return __dmul_rn(x, y);
-}
-static __device__ __forceinline__ double madd(double x, double y, double z)
-{
-    return __fma_rn(x, y, z);
-}
-static __device__ __forceinline__ REAL weight(const diamond_args &a, int i)
+DEVICE REAL weight(const diamond_args &a, int i)
 {
     return sizeof(REAL) == 4 ? (REAL)a.w_float[i] : (REAL)a.w[i];
 }

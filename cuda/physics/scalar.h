@@ -20,6 +20,11 @@ DEVICE REAL scalar_pair(REAL weight, REAL low, REAL high, REAL sum)
 {
     return FMA(weight, low + high, sum);
 }
+/* The same where the low value may be the image of one inside, with its sign, which costs no operation. */
+DEVICE REAL scalar_pair_image(REAL weight, REAL sign, REAL low, REAL high, REAL sum)
+{
+    return FMA(weight, FMA(sign, low, high), sum);
+}
 /* What p_old is taken from: folded, the sum itself. */
 DEVICE REAL scalar_split(REAL speed, REAL sum, REAL p)
 {
