@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 PRECISIONS = ("float32", "float64")
-_NONE = ("self", "__class__")  # of a constructor's locals() no arguments
+_NONE = ("self", "__class__")  # in a constructor's locals(), but not arguments
 Precision = Literal["float32", "float64"] | np.dtype[Any] | type[np.floating[Any]]
 
 
@@ -50,12 +50,12 @@ class Given(SimpleNamespace):
         return cls(bound.arguments)
 
     def some(self, *names: str) -> dict[str, Any]:
-        """Return those of these names."""
+        """Return the arguments of these names."""
         return {name: getattr(self, name) for name in names}
 
 
 def choice(name: str, value: Any, choices: Sequence[str]) -> int:
-    """Return the place of a word among the allowed ones."""
+    """Return the index of a word among the allowed ones."""
     if not isinstance(value, str) or value not in choices:
         raise ArgumentError(f"{name} is {value!r}, expected one of {list(choices)}")
     return list(choices).index(value)
@@ -76,7 +76,7 @@ def _is_name(name: Any) -> bool:
 
 
 def kernel_choice(kernel: Any, options: Mapping[str, int] | None) -> dict[str, Any]:
-    """Return ``kernel`` and ``kernel_options`` as the library takes them, which knows the names."""
+    """Return ``kernel`` and ``kernel_options`` in the library's form; the library checks the names."""
     if not isinstance(kernel, str):
         raise ArgumentError(f"kernel is {kernel!r}, expected a name")
     if options is not None and not isinstance(options, Mapping):
@@ -92,7 +92,7 @@ def kernel_choice(kernel: Any, options: Mapping[str, int] | None) -> dict[str, A
 
 
 def kernels(options: Any) -> dict[str, dict[str, int]]:
-    """Return the kernels that the library has for options, of each part what a tuner tries (unda_tuned)."""
+    """Return the library's kernels for these options, with what a tuner tries for each part (unda_tuned)."""
     found: dict[str, dict[str, int]] = {}
     info, num = _core.new_struct("unda_kernel_info"), 1
     while len(found) < num:

@@ -46,9 +46,9 @@ class _Visit:
 
     def __enter__(self) -> None:
         alone = self._alone
-        if alone._process != os.getpid():  # who was inside stayed behind at the fork
+        if alone._process != os.getpid():  # the thread that was inside does not exist after the fork
             alone._process, alone._last = os.getpid(), (_nobody, {})
-        # Visits form a chain: each knows the next, and only one can become that.
+        # Visits form a chain: each refers to the next one, and only one can become the next.
         mine: _Link = (weakref.ref(self), {})
         link = alone._last
         while link is not mine:
@@ -104,7 +104,7 @@ class Interruptible:
         return lambda: self._seen
 
     def _goes_on(self, frame: Any) -> bool:
-        """Say whether the run is among the callers of a frame."""
+        """Return whether the run is among the callers of a frame."""
         while frame is not None and frame is not self._frame:
             frame = frame.f_back
         return frame is not None
@@ -126,7 +126,7 @@ class Interruptible:
 
 
 class Cases:
-    """A bar with what is done, rate and remaining time where someone looks, else a log line a minute."""
+    """A progress bar with rate and remaining time on a terminal or in a notebook, else a line a minute."""
 
     _unit = "case"
 
@@ -138,24 +138,24 @@ class Cases:
             self._show(lambda: setattr(self, "_bar", _bar(num, self._unit)))
 
     def _show(self, draw: Callable[[], Any]) -> None:
-        """Draw; where that cannot be done (a closed stderr, a broken pipe) go on with lines in the log."""
+        """Draw; if that fails (a closed stderr, a broken pipe) continue with lines in the log."""
         try:
             draw()
         except (AttributeError, OSError, ValueError) as error:
             _core.logger.info("no progress bar: %s", error)
             if self._bar is not None:
-                self._bar.disable = True  # or it draws once more at its end
+                self._bar.disable = True  # otherwise it draws once more when it is deleted
             self._bar = None
 
     def __enter__(self) -> Any:
         return self
 
     def _about(self, seconds: float) -> str:
-        """Return what else is told after so many seconds."""
+        """Return what is shown besides, after so many seconds."""
         return ""
 
     def update(self, n: int) -> None:
-        """Tell that n more are done."""
+        """Report that n more are done."""
         self._done += n
         now = time.monotonic()
         about = self._about(max(now - self._begin, 1e-9))
@@ -193,15 +193,15 @@ def _in_jupyter() -> bool:
 
 
 def someone_looks() -> bool:
-    """Say whether this runs on a terminal or in a notebook."""
+    """Return whether this runs on a terminal or in a notebook."""
     try:
         return _in_jupyter() or sys.stderr.isatty()
-    except Exception:  # none, closed, or something that only writes
+    except Exception:  # no stream, a closed one, or one without isatty
         return False
 
 
 def _bar(num: int, unit: str) -> Any:
-    with warnings.catch_warnings():  # ipywidgets may be missing: then it is a bar of text
+    with warnings.catch_warnings():  # without ipywidgets it is a text bar
         warnings.simplefilter("ignore")
         from tqdm.auto import tqdm
     return tqdm(total=num, unit=unit, leave=False)

@@ -17,8 +17,8 @@ from ..errors import ArgumentError
 __all__ = ["Sites", "distance", "find", "on_one_side"]
 
 _AHEAD = 1e-3  # of a cell's size: how far `side` looks along a direction
-_MANY = 100  # points of which each is taken to lie inside of one cell until it is known better
-_EVEN = 1e-9  # of a barycentric coordinate: two cells lie that way alike
+_MANY = 100  # with more points than this, room for one cell each is tried first
+_EVEN = 1e-9  # of a barycentric coordinate: a direction along a face lies in both cells
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Sites:
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
     def keep(self, mask: np.ndarray) -> Sites:
-        """Return the sites that count, at least one of each point, with weights that sum to 1 again."""
+        """Return the sites of a mask, at least one for each point, with weights that sum to 1 again."""
         count = np.add.reduceat(mask, self.first[:-1], dtype=np.int64) if len(mask) else np.empty(0, np.int64)
         weights = self.weights[mask]
         kept = replace(
@@ -169,7 +169,7 @@ def _direction(side: Any, num: int) -> np.ndarray | None:
 
 
 def _ahead(mesh: Any, cells: np.ndarray, places: np.ndarray, towards: np.ndarray) -> np.ndarray:
-    """Return which cells one enters from a point along a direction: more than one between cells."""
+    """Return which cells a direction from a point enters; several if it lies between cells."""
     corners = mesh.vertices[mesh.cells[cells]]
     edges = corners[:, 1:] - corners[:, :1]
     step = _AHEAD * np.cbrt(np.abs(np.linalg.det(edges)).min()) * towards / np.linalg.norm(towards)

@@ -20,7 +20,7 @@ from . import silent
 __all__ = ["Report", "check"]
 
 _WORST = 10
-_MANY = 32  # functions of sources: the spectrum of samples takes milliseconds
+_MANY = 32  # functions of sources: computing a spectrum takes milliseconds
 _FEW_NODES = 4.0  # in the shortest wavelength: below, the wave is not resolved
 _BESIDE = 0.9  # largest barycentric coordinate: nearer to a vertex a source is up to 40 times less exact
 _ON_VERTEX = 1e-9  # the same, from 1
@@ -97,7 +97,7 @@ class Report:
 
 
 def check(sim: Any) -> Report:
-    """Look at a simulation, see `sim.check`."""
+    """Check a simulation, see `sim.check`."""
     report = Report()
     report.look_at([f for _, f in sim._sources] + [wrap(wave.f, sim.dt) for wave, *_ in sim._waves])
     _resolution(sim, report)

@@ -89,12 +89,12 @@ class Scalar:
     def amplitude(self, source: Source, dt: float) -> Callable[[np.ndarray], Any]:
         """Return the amplitude of steps that begin at given times."""
         f = source.time_function(dt)
-        # dt^2 q_t, centred: exact in the sense that the scheme equals the staggered one.
+        # dt^2 q_t, centred, so that the scheme is equivalent to the staggered one.
         return lambda t: dt * (f(t + 0.5 * dt) - f(t - 0.5 * dt))
 
 
 class Staggered(Scalar):
-    """All fields of any medium, each at its place of the staggered grid; v and H at half steps."""
+    """All fields of any medium, each at its position of the staggered grid; v and H at half steps."""
 
     name, code = "staggered", int(lib.UNDA_STAGGERED)
     layers = (CPML,)
@@ -111,13 +111,13 @@ class Staggered(Scalar):
         return CPML()
 
     def fill(self, layer: CPML, h: float, fmax: float | None, slowest: Callable[[], float]) -> CPML:
-        """f0 stays open without fmax: it follows from the spacing along the layer's axis."""
+        """Return the layer with R0, and f0 if fmax is given; else f0 follows from its spacing."""
         least = 1e-6 if layer.width >= 10 else 1e-5 if layer.width >= 8 else 1e-4
         f0 = fmax / 2.5 if layer.f0 is None and fmax is not None else layer.f0
         return replace(layer, f0=f0, R0=layer.R0 or least)
 
     def offset(self, name: str) -> tuple[float, float, float]:
-        """v_i and E_i half a cell on along i, s_ij along i and j, H_i along the other two."""
+        """Return half a cell for v_i and E_i along i, s_ij along i and j, H_i along the other two."""
         axes = name[1:] if len(name) == 2 or len(name) == 3 else ""
         halves = [0.5 * (axes.count(axis) == 1) for axis in "xyz"]
         if name[0] == "h":
@@ -126,7 +126,7 @@ class Staggered(Scalar):
         return x, y, z
 
     def lag(self, name: str) -> float:
-        """V and H are half a step behind."""
+        """Return -1/2 for v and H."""
         return -0.5 if name[0] in "vh" and len(name) == 2 else 0.0
 
     def rates(self, source: Source, node: int, material: GridMaterial) -> list[float]:

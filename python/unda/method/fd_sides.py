@@ -70,7 +70,7 @@ def flat_axes(grid: Grid, sides: Mapping[str, Any]) -> str:
 
 
 def in_dimensions(solution: Any, flat: str) -> Any:
-    """Return an exact solution, or raise if it is that of a source of more dimensions than a grid has."""
+    """Return an exact solution, or raise if its source has more dimensions than the grid."""
     along = getattr(solution, "constant_along", None)
     if along is None or set(flat) <= set(along):
         return solution
@@ -91,12 +91,12 @@ def code_of(side: Any) -> int:
 
 
 def stretch_of(side: Any) -> float:
-    """Return kappa of a layer that is matched; 0 of one that damps."""
+    """Return kappa of a matched layer; 0 for a sponge."""
     return 0.0 if isinstance(side, Damping) else side.kappa if isinstance(side, CPML) else 1.0
 
 
 def frequency_of(side: Any, speed: float, h: float) -> float:
-    """Return f0 of a layer, by default that of which a wavelength has 20 nodes."""
+    """Return f0 of a layer, by default the frequency with 20 nodes per wavelength."""
     if not isinstance(side, CPML):
         return 0.0
     return speed / (20.0 * h) if side.f0 is None else side.f0

@@ -18,7 +18,7 @@ __all__ = ["fluid_shares", "let_fluids_slide"]
 
 
 def fluid_shares(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[str, float]:
-    """Return which part of the nodes of each "fixed" side is fluid."""
+    """Return the fraction of fluid nodes on each "fixed" side."""
     names = [name for name, one in sides.items() if isinstance(one, str) and one == "fixed"]
     if not names:
         return {}
@@ -30,6 +30,6 @@ def fluid_shares(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[s
 
 
 def let_fluids_slide(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sides, "symmetry" instead of "fixed" where all nodes of one are fluid."""
+    """Return the sides, with "symmetry" instead of "fixed" where all nodes of a side are fluid."""
     shares = fluid_shares(grid, medium, sides)
     return {name: "symmetry" if shares.get(name) == 1.0 else one for name, one in sides.items()}

@@ -25,7 +25,7 @@ _PHASE = 0.01  # of the step in time: (2 pi f dt)^2 / 24
 
 
 def check(sim: Any) -> Report:
-    """Look at a simulation, see `FD.check`."""
+    """Check a simulation, see `FD.check`."""
     report = Report()
     report.look_at([source.time_function(sim.dt) for source, _ in sim._sources])
     if report.fmax is not None:
@@ -72,7 +72,7 @@ _LEAST, _MOST = 1 / 3, 6.0
 
 
 def _spectrum(sim: Any, report: Report, main: float) -> None:
-    """Look at matched layers of the scalar scheme; all sides that have the same f0 at once."""
+    """Check matched layers of the scalar scheme; sides of the same f0 together."""
     layers = sim._sides.items() if sim.config["scheme"] == "scalar" else ()
     tuned: dict[float, list[str]] = {}
     for name, one in layers:
@@ -85,11 +85,11 @@ def _spectrum(sim: Any, report: Report, main: float) -> None:
         )
 
 
-_RETURNED = 0.01  # of a wave's amplitude, by a layer
+_RETURNED = 0.01  # by which a layer reduces a wave's amplitude
 
 
 def _thin(sim: Any, report: Report, main: float, fastest: float) -> None:
-    """Look at CPMLs of staggered grids: of too few nodes, or made for much higher frequencies."""
+    """Check CPMLs of staggered grids: too few nodes, or an f0 much higher than the sources."""
     if sim.config["scheme"] != "staggered":
         return
     found: dict[str, list[str]] = {}
@@ -110,7 +110,7 @@ def _thin(sim: Any, report: Report, main: float, fastest: float) -> None:
 
 
 def _growth(sim: Any, report: Report) -> None:
-    """Which layers are not CPMLs and why; CPMLs that may grow."""
+    """Report which layers are not CPMLs and why; CPMLs in which waves may grow."""
     if not any(isinstance(one, CPML) for one in sim._sides.values()):
         return
     if sim.config["scheme"] != "staggered":
@@ -133,7 +133,7 @@ def _growth(sim: Any, report: Report) -> None:
 
 
 def _fluid_walls(sim: Any, report: Report) -> None:
-    """Look for fixed sides that hold what a fluid does not."""
+    """Check for fixed sides with fluid, which slides along them."""
     if sim.medium.physics != "elastic":
         return
     for name, share in fluid_shares(sim.grid, sim.medium, sim._sides).items():

@@ -26,13 +26,13 @@ _NORMAL, _SHEAR = STRESSES[:3], STRESSES[3:]
 
 
 class Fluids:
-    """Where the medium of a simulation bears no shear, and what stresses must be there.
+    """Where the medium of a simulation is fluid, and which stresses are possible there.
 
     Parameters
     ----------
     sim : FD
     layers : bool
-        With the layers, which continue the medium; else the user's nodes alone.
+        Include the layers, which continue the medium; else only the user's nodes.
     """
 
     def __init__(self, sim: Any, *, layers: bool = False) -> None:
@@ -49,7 +49,7 @@ class Fluids:
         self._near = {name: self._around(name) for name in _SHEAR} if self._node.any() else {}
 
     def any(self) -> bool:
-        """Say whether there is a fluid."""
+        """Return whether there is a fluid."""
         return bool(self._near)
 
     def _around(self, name: str) -> np.ndarray:
@@ -57,7 +57,7 @@ class Fluids:
         found = self._node
         for axis in ("xyz".index(letter) for letter in name[1:]):
             on = np.roll(found, -1, axis)
-            if self._sides[2 * axis] != "periodic":  # a layer, or an image, goes on like the last node
+            if self._sides[2 * axis] != "periodic":  # a layer or an image continues the last node
                 on[_last(axis)] = found[_last(axis)]
             found = found | on
         return found

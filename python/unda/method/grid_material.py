@@ -20,7 +20,7 @@ from ..problem.medium import Medium
 
 __all__ = ["GridMaterial", "chunks"]
 
-_CHUNK = 2**20  # nodes worked on at a time in Python
+_CHUNK = 2**20  # nodes that Python processes at a time
 
 
 def chunks(grid: Grid) -> Iterator[tuple[int, int, Block]]:
@@ -32,7 +32,7 @@ def chunks(grid: Grid) -> Iterator[tuple[int, int, Block]]:
 
 
 class GridMaterial:
-    """The parameters of a medium at the nodes of a grid, the same as when they were first read.
+    """The parameters of a medium at the nodes of a grid; they must not change after they were first read.
 
     Attributes
     ----------
@@ -54,12 +54,12 @@ class GridMaterial:
         self.first = medium.on(Block(grid, 0, 1))[0] if self.row is None else self.row
 
     def tables(self) -> Iterator[np.ndarray]:
-        """Return the parameters chunk by chunk, (nodes, parameters): what they were when all were first read.
+        """Return the parameters chunk by chunk, (nodes, parameters), as they were when first read.
 
         Raises
         ------
         ArgumentError
-            If values are not what they were.
+            If values have changed.
         """
         blocks, medium = [block for _, _, block in chunks(self._grid)], self._medium
         if self.row is not None:
@@ -103,7 +103,7 @@ class GridMaterial:
         return np.concatenate([one.fluid for one in self._seen]).reshape(self._grid.shape)
 
     def is_fluid(self, node: int) -> bool:
-        """Say whether one node is fluid; nodes are counted in C order."""
+        """Return whether a node is fluid; nodes are counted in C order."""
         if self.row is not None:
             return bool(_fluid(self._medium, self.row[None])[0])
         i, begin = next(
@@ -122,7 +122,7 @@ class GridMaterial:
 
 
 class _Seen(NamedTuple):
-    """What is known of a chunk since it was first read."""
+    """Extremes and digest of a chunk when it was first read."""
 
     digest: bytes
     slowest: float

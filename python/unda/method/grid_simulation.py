@@ -41,20 +41,20 @@ class GridSimulation(Simulation):
     _scheme: Scalar
     _material: GridMaterial
     _points: GridPoints
-    _uniform_dt: float  # the limit of a medium that is as fast everywhere as where it is fastest
+    _uniform_dt: float  # the limit of a uniform medium with the fastest speed
 
     def _give_material(self) -> None:
         for (first, count, _), values in zip(chunks(self.grid), self._material.tables(), strict=True):
             _core.check(lib.unda_solver_set_material(self._handle, first, count, _core.pointer(values)))
 
     def _settle_dt(self) -> None:
-        """Let the library find the step that is stable in the materials given."""
+        """Let the library find the stable step of the materials given."""
         dt, again = new("double *"), new("int32_t *")
         _core.check(lib.unda_solver_medium_dt(self._handle, dt, again))
         if again[0]:
             self._give_material()
 
-    # ---- what it is ----
+    # ---- description ----
 
     @property
     def padded(self) -> tuple[int, int, int]:
@@ -100,7 +100,7 @@ class GridSimulation(Simulation):
         return f"{self.config['scheme']}, order {self.order}, {shape} nodes, {layers}"
 
     def _layers(self) -> str:
-        """Say which layers are not CPMLs."""
+        """Return which layers are not CPMLs, as text."""
         found: dict[str, list[str]] = {}
         for name, one in self._sides.items():
             if getattr(one, "ratio", 0.0):
@@ -143,7 +143,7 @@ class GridSimulation(Simulation):
         return int(lib.UNDA_FIELD) + self._scheme.names.index(name)
 
     def _axes(self, name: str) -> list[np.ndarray]:
-        """Return where a field stands along x, y, z [m]; what is but an image beyond a wall on the wall."""
+        """Return a field's positions along x, y, z [m]; images beyond a wall are moved onto it."""
         axes = list(self.grid.axes(self._scheme.offset(name)))
         for i, (axis, last) in enumerate(zip(axes, self.grid.upper, strict=True)):
             side = self._sides[SIDES[2 * i + 1]]
@@ -349,7 +349,7 @@ class GridSimulation(Simulation):
         try:
             values = self._material.planes(index[0], 1)[0][index[1:]]
             _, highest = self._material.speeds()
-        except ArgumentError:  # it has changed: what stood there is unknown
+        except ArgumentError:  # the material has changed: its value at the time is unknown
             return UnstableError(
                 f"{message} {index} at {place} m, t = {when:.6g} s", **common, coordinates=place
             )

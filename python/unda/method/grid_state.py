@@ -87,7 +87,7 @@ def _called(sim: Any, name: str, value: Callable[..., Any]) -> list[np.ndarray]:
 
     def part(_: slice, place: list[np.ndarray]) -> np.ndarray:
         given = call_at(name, value, place)
-        made = np.array(node_values(name, given, place, sim.dtype))  # they may give one array again and again
+        made = np.array(node_values(name, given, place, sim.dtype))  # f may return the same array again
         anything.append(bool(np.any(given)))
         return made
 
@@ -97,7 +97,7 @@ def _called(sim: Any, name: str, value: Callable[..., Any]) -> list[np.ndarray]:
 
 
 def _refuse_lost(sim: Any, name: str, parts: list[np.ndarray], anything: Callable[[], Any]) -> None:
-    """Raise if all of a field is below the smallest normal number, which steps take for 0."""
+    """Raise if a whole field is below the smallest normal number, which steps flush to 0."""
     tiny = np.finfo(sim.dtype).tiny
     if all(float(np.abs(part).max()) < tiny for part in parts) and anything():
         raise ArgumentError(
@@ -107,7 +107,7 @@ def _refuse_lost(sim: Any, name: str, parts: list[np.ndarray], anything: Callabl
 
 def _of_exact(sim: Any, exact: Callable[..., Any], name: str, t: float) -> list[np.ndarray]:
     """Read a field of an exact solution at its places and time."""
-    field, _, _ = name.partition("_")  # of p_previous: p
+    field, _, _ = name.partition("_")  # for p_previous, p
     when = t + sim._scheme.lag(name) * sim.dt
 
     def part(_: slice, place: list[np.ndarray]) -> np.ndarray:

@@ -33,7 +33,7 @@ class MeshPoints(Points):
     mesh : Mesh
     medium : Medium
     material : ndarray, shape (num_elem, num_parameter)
-        What the solver has: functions of the user's may give other values by now.
+        As the solver has it: functions of the user may give other values by now.
     boundaries : Boundaries
     degree : int
     """
@@ -44,7 +44,7 @@ class MeshPoints(Points):
         self.medium, self._mesh, self._material = medium, mesh, material
         self._boundaries, self._degree = boundaries, degree
         self.has_outer = bool(boundaries.exact)
-        self._outer: OuterData | None = None  # made when it is needed, of the waves there are then
+        self._outer: OuterData | None = None  # made on demand, with the waves that exist then
 
     # ---- sources and receivers ----
 
@@ -72,7 +72,7 @@ class MeshPoints(Points):
         for source in sources:
             source.check_physics(self.medium)
         sites = self._inside([source.position for source in sources], "source")[1]
-        # What the solver has: a function of the user's may give other values by now.
+        # The material that the solver has: a function of the user may give other values by now.
         names, values = self.medium.parameters, self._material[sites.elem].tolist()
         materials = [dict(zip(names, row, strict=True)) for row in values]
         of = sites.of_points()

@@ -43,7 +43,7 @@ class Points:
         return Channels(self.medium, fields)
 
     def lags(self, dt: float) -> dict[str, float]:
-        """Return how much later than the simulation's time the time of some fields is [s]."""
+        """Return by how much the times of fields differ from the simulation's time, where they do [s]."""
         return {}
 
     def binder(self) -> Callable[[Any], Any]:
@@ -55,7 +55,7 @@ class Points:
         raise ArgumentError("FD takes no plane waves")
 
     def forget_waves(self) -> None:
-        """Note that there are no waves any more."""
+        """Forget the waves."""
 
     def num_exact(self, info: Any, waves: Sequence[Any]) -> int:
         """Return the number of nodes that need outer values; info: unda_solver_info."""

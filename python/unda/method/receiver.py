@@ -19,7 +19,7 @@ __all__ = ["Channels", "Receivers"]
 
 
 class Channels:
-    """The library's samples at points, and quantities computed from them.
+    """What receivers record: fields as the library samples them, and quantities computed from these.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Channels:
             if terms[0] == (1.0, self.names[i], 0):
                 made[..., i] = parts[0][1]
                 continue
-            with np.errstate(invalid="ignore", over="ignore"):  # of a run that blows up
+            with np.errstate(invalid="ignore", over="ignore"):  # when a run blows up
                 # Term by term, so that the bits do not depend on how many samples come at once.
                 made[..., i] = sum(factor * part.astype(np.float64) for factor, part in parts)
         return made
@@ -119,7 +119,7 @@ class Receivers:
 
     def clear(self, t0: float, step: int) -> None:
         """Discard all samples; the next one belongs to time t0 + step dt."""
-        self._parts: dict[int, np.ndarray] = {}  # by the number of their first sample; first of all none
+        self._parts: dict[int, np.ndarray] = {}  # by the number of their first sample; at first none
         self._t0, self._step = t0, step
 
     def put(self, first: int, samples: np.ndarray) -> None:
@@ -267,9 +267,9 @@ class Receivers:
         return worst
 
     def _expected(self, other: Any, fields: tuple[str, ...]) -> dict[str, np.ndarray]:
-        """Return what these fields should be, and what else there is of their groups."""
+        """Return what these fields should be, and the other fields of their groups."""
         if isinstance(other, Receivers):
-            size = np.abs(self.points).max(initial=0.0)  # rounding of coordinates, nothing else
+            size = np.abs(self.points).max(initial=0.0)  # differences of rounding only
             if other.points.shape != self.points.shape or not np.allclose(
                 other.points, self.points, rtol=0, atol=1e-12 * size
             ):
@@ -338,13 +338,13 @@ def _wider(fields: tuple[str, ...], known: Container[str]) -> tuple[str, ...]:
 
 
 def _end(parts: dict[int, np.ndarray]) -> int:
-    """Return the number of samples in parts: they came in order, but what came twice may stand last."""
+    """Return the number of samples in parts; they are in order, except for parts that came twice."""
     last = next(reversed(parts), 0)
     return max(len(parts.get(0, ())), last + len(parts.get(last, ())))
 
 
 def _derived(medium: Medium, values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Return what these names are of the fields of an exact solution, which has no derivatives."""
+    """Return these quantities from the fields of an exact solution, which has no derivatives."""
     made = {}
     for name in (one for one in names if one in medium.derived and one not in values):
         terms = medium.derived[name].terms

@@ -18,10 +18,10 @@ from .fd_sides import SIDES
 
 __all__ = ["on_grid", "on_mesh"]
 
-_NEAR = 1e-9  # of a mesh's size: on a wall
-_SMALL = 1e-12  # of a vector's or tensor's largest part: none
+_NEAR = 1e-9  # of a mesh's size: nearer points are on a wall
+_SMALL = 1e-12  # of the largest component of a vector or tensor: smaller ones count as 0
 _SHEAR = {"syz", "sxz", "sxy"}
-_MOST = 256  # points of a grid where the medium is asked
+_MOST = 256  # at most so many points of a grid are checked for fluids
 
 
 class Wall(NamedTuple):
@@ -34,7 +34,7 @@ class Wall(NamedTuple):
     upper: np.ndarray
 
     def holds(self, points: np.ndarray) -> np.ndarray:
-        """Say which points lie on it."""
+        """Return which points lie on it."""
         return np.asarray(((points >= self.lower) & (points <= self.upper)).all(axis=-1))
 
     def zeros(self, physics: str) -> set[str]:
@@ -59,7 +59,7 @@ def zeros_at(physics: str, condition: Any, axis: str) -> set[str]:
 
 
 def is_odd(name: str, axis: str) -> bool:
-    """Say whether a field turns its sign where space is mirrored along an axis; H and curls are axial."""
+    """Return whether a field changes sign when space is mirrored along an axis; H and curls are axial."""
     if name.startswith("curl_") or (name[0] == "h" and len(name) == 2):
         return name[-1] != axis
     vector = len(name) in (2, 3) and name[0] in "vse"
@@ -81,7 +81,7 @@ def driven_by(source: Source) -> set[str]:
 
 
 def on_mesh(sim: Any) -> list[str]:
-    """Return what receivers on a mesh record zero, and what sources there send nothing."""
+    """Return which receivers on a mesh record zero, and which sources there have no effect."""
     mesh, walls = sim.mesh, []
     faces, ids = mesh.boundary_faces, mesh.boundary_ids
     near = _NEAR * float(np.ptp(mesh.vertices, axis=0).max())
@@ -91,11 +91,11 @@ def on_mesh(sim: Any) -> list[str]:
         flat = np.flatnonzero(upper - lower <= near)
         if len(flat) == 1:
             walls.append(Wall(name, condition, int(flat[0]), lower - near, upper + near))
-    # Where two of them share a plane, the box of their corners does not tell whose a point is.
+    # Where two walls share a plane, their bounding boxes do not tell to which a point belongs.
     planes = {(one.axis, float(one.lower[one.axis])) for one in walls}
 
     def wet(points: np.ndarray) -> np.ndarray:
-        """Tell where no solid shares the point."""
+        """Return the points that no solid shares."""
         sites = _sites.find(mesh, points, sim.degree)
         solid = sim._material[sites.elem, 2] > 0.0
         return np.bincount(sites.of_points(), solid, len(points)) == 0
@@ -104,7 +104,7 @@ def on_mesh(sim: Any) -> list[str]:
 
 
 def on_grid(sim: Any) -> list[str]:
-    """Return what receivers on a grid record zero, and what sources there send nothing."""
+    """Return which receivers on a grid record zero, and which sources there have no effect."""
     grid, walls = sim.grid, []
     near = _NEAR * float(max(grid.size))
     for i, (name, condition) in enumerate(sim._sides.items()):
@@ -128,7 +128,7 @@ def on_grid(sim: Any) -> list[str]:
 
 
 def _silent(sim: Any, walls: list[Wall], flat: str, fluid: Callable[[np.ndarray], np.ndarray]) -> list[str]:
-    """Return the same of walls, axes along which nothing varies, and which of some points are in fluids."""
+    """Return the same, given the walls, the axes along which nothing varies, and the points in fluids."""
     if sim.receivers and not _driven(sim, set(sim.fields)):
         return ["there is no source and the state is zero: receivers record zero"]
     found, physics = [], sim.medium.physics
@@ -142,7 +142,7 @@ def _silent(sim: Any, walls: list[Wall], flat: str, fluid: Callable[[np.ndarray]
                 )
     for i, receivers in enumerate(sim.receivers):
         chosen = set(receivers.fields)
-        # Of all fields together some vanish everywhere; who names one wants it.
+        # Among all fields some may vanish everywhere; a field that is named is wanted.
         asked = [chosen] if chosen == set(sim.fields) else [{one} for one in receivers.fields]
         known = set(sim.fields) | set(sim.medium.derived)
         for wanted in asked:
@@ -164,7 +164,7 @@ def _silent(sim: Any, walls: list[Wall], flat: str, fluid: Callable[[np.ndarray]
 
 
 def _driven(sim: Any, wanted: set[str]) -> bool:
-    """Say whether a source, the state or outer data may give any of these fields."""
+    """Return whether a source, the state or outer data may drive any of these fields."""
     if sim._waves or sim._points.has_outer or wanted & sim._given:
         return True
     return any(not driven_by(one) or driven_by(one) & wanted for one, _ in sim._sources)

@@ -30,7 +30,7 @@ _CHUNK_SECONDS = 0.3
 
 
 class _Ahead(NamedTuple):
-    """A coming call of the library: steps, present step, step of a blow-up (-1), times of data."""
+    """The next call of the library: its steps, the present step, step of a blow-up (or -1), times of data."""
 
     steps: int
     step: int
@@ -54,11 +54,11 @@ class Simulation(Solver, Pictures):
     """
 
     _rate = 0.0  # steps a second of the last chunk
-    _half_set = False  # the state is being set, or that was broken off
-    _forgets = False  # sources are to go once the state is set
+    _half_set = False  # a call of set() is in progress or was interrupted
+    _forgets = False  # sources are to be forgotten once the state is set
     _given: frozenset[str] = frozenset()  # fields of the state that `set` or a checkpoint gave
     _looked_at: tuple[Any, ...] = ()  # what `check` saw before the last run
-    _told: frozenset[str] = frozenset()  # what was warned of
+    _told: frozenset[str] = frozenset()  # warnings issued so far
 
     # ---- what a method adds ----
 
@@ -74,7 +74,7 @@ class Simulation(Solver, Pictures):
         raise NotImplementedError
 
     def _size(self) -> tuple[int, str]:
-        """Return the number of unknowns ("DOF") or nodes ("cell") that a step advances, and that name."""
+        """Return how many unknowns ("DOF") or nodes ("cell") a step advances, and that word."""
         raise NotImplementedError
 
     def rate(self, seconds: float, limits: Any = None) -> dict[str, float]:
@@ -136,7 +136,7 @@ class Simulation(Solver, Pictures):
         self.set()
 
     def _begin_at(self, t: float, given: Iterable[str] = ()) -> None:
-        """Start the clock and the receivers: the state, of these fields, is that of time t, step 0."""
+        """Start the clock and the receivers: the state, given by these fields, is that of time t, step 0."""
         self._settle()
         if self._forgets:
             self._sources, self._waves, self._source_ids, self._shared = [], [], set(), {}
@@ -205,9 +205,9 @@ class Simulation(Solver, Pictures):
                 n -= part
 
     def _refuse_unfit(self, steps: int = 0) -> _Ahead:
-        """Raise if state, clock and traces do not fit: nothing that follows would. Take samples first.
+        """Raise if state, clock and traces do not fit together. Takes pending samples first.
 
-        These may be left from a call that an exception of a signal's handler has ended. Returns what so many
+        Samples may be pending from a call that an exception of a signal handler ended. Returns what so many
         steps need.
         """
         if self._half_set:
@@ -235,7 +235,7 @@ class Simulation(Solver, Pictures):
         return ahead
 
     def _ahead(self, steps: int) -> _Ahead:
-        """Reserve room for so many steps, and ask what they need."""
+        """Reserve room for so many steps; return the times of the data that they need."""
         room = steps * self._num_stage
         while True:
             times = np.empty(room)
@@ -243,17 +243,17 @@ class Simulation(Solver, Pictures):
             _core.refuse(lib.unda_solver_next(self._live(), steps, found))
             if found.num_time <= room:
                 return _Ahead(steps, int(found.step), int(found.blowup), times[: found.num_time])
-            room = int(found.num_time)  # ab3 starts with steps of more stages
+            room = int(found.num_time)  # the first steps of ab3 have more stages
 
     def _refuse_lost(self) -> None:
-        """Raise if the device was lost: the cause of a state that is half set, and of samples that lack."""
+        """Raise if the device was lost, which explains a state that is half set and missing samples."""
         _core.check(lib.unda_solver_energy(self._live(), new("double *")))
 
     def _advance(self, n: int, ahead: _Ahead | None = None) -> None:
         """Run n steps in one call of the library; ahead: what they need."""
         drive = self._drive((ahead or self._ahead(n)).times)
-        handle = self._live()  # their functions may have closed it
-        status = lib.UNDA_OK  # whatever it is, where a handler of a signal raises before it is known
+        handle = self._live()  # the user's functions may have closed it
+        status = lib.UNDA_OK  # also if a signal handler raises before the call returns
         self._ran, self._undrained = n, True
         try:
             status = lib.unda_solver_step(handle, n, drive)
@@ -266,7 +266,7 @@ class Simulation(Solver, Pictures):
         _core.check(status)
 
     def _room(self) -> int:
-        """Return the steps of which 64 MB hold the sampled data."""
+        """Return the number of steps whose sampled data fit 64 MB."""
         wide = len(self._sources) + self._points.num_exact(self._info(), self._waves) * len(self.fields)
         groups = zip(self._receivers, self._channels, strict=True)
         traces = sum(len(receivers.points) * len(channels.numbers) for receivers, channels in groups)
@@ -274,18 +274,18 @@ class Simulation(Solver, Pictures):
         return int(max(1, min(room, 100_000)))
 
     def _chunk(self, left: int) -> int:
-        """Return the steps to run at once: about 0.3 s of work, in whole launches."""
+        """Return the number of steps to run at once: about 0.3 s of work, in whole launches."""
         room, launch = self._room(), self._launch_steps
         n = min(int(self._rate * _CHUNK_SECONDS) if self._rate else 8, room)
         return min(max(n // launch, 1) * launch, left, room)
 
     @property
     def _launch_steps(self) -> int:
-        """Steps that one launch of the kernel takes where it takes many; fewer would cost almost as much."""
+        """Steps of one launch of a kernel that takes many; fewer would cost almost as much."""
         return max(1, (self.config["kernel_options"] or {}).get("levels", 1))
 
     def _steps_to(self, until: float | None, steps: int | None) -> int:
-        """Return the steps that `run` is to do."""
+        """Return the number of steps that `run` is to do."""
         self._live()
         if (until is None) == (steps is None):
             raise ArgumentError("give either until=, an absolute time [s], or steps=, a number of time steps")

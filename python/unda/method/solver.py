@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CHUNK_BYTES", "Solver", "forecast"]
 
-CHUNK_BYTES = 64e6  # of samples in Python's hands at once
+CHUNK_BYTES = 64e6  # of samples that Python takes at once
 
 _alive: weakref.WeakSet[Solver] = weakref.WeakSet()
 
@@ -69,13 +69,13 @@ class Solver:
     config: dict[str, Any]
     _points: Points
     _handle: Any = None
-    _undrained = True  # the library may have samples that the receivers lack
+    _undrained = True  # the library may have samples that were not taken yet
     _ran = 0  # steps of the last call
 
     # ---- what a method adds ----
 
     def _about(self) -> str:
-        """Return what stands in brackets after the name."""
+        """Return what repr() shows in brackets after the name."""
         raise NotImplementedError
 
     # ---- creation ----
@@ -92,16 +92,16 @@ class Solver:
         self._take_dt(allow_unstable)
         self._start = 0.0  # time of step 0
         self._sources: list[Any] = []  # each point source and its amplitude
-        self._source_ids: set[int] = set()  # of these sources, or of all but the last ones
-        self._shared: dict[Any, tuple[Any, Any]] = {}  # amplitudes by class and f, and f, which lives on so
-        self._waves: list[Any] = []  # each plane wave, and more
+        self._source_ids: set[int] = set()  # of these sources, except the last ones
+        self._shared: dict[Any, tuple[Any, Any]] = {}  # amplitudes by class and id of f; f stays alive
+        self._waves: list[Any] = []  # each plane wave, its wave function and number of faces
         self._receivers: list[Receivers] = []
         self._channels: list[Channels] = []  # of each
         self._adding: tuple[Any, Any] = new("int32_t *", -1), ()  # see _settle
         _alive.add(self)
 
     def _take_dt(self, allow_unstable: bool) -> None:
-        """Take dt and its limit from the library; raise where dt is above, unless that is allowed."""
+        """Take dt and its limit from the library; raise if dt is above, unless that is allowed."""
         info = self._info()
         self.dt, self.dt_stable = float(info.dt), float(info.dt_stable)
         if self.dt > self.dt_stable * (1 + 1e-12) and not allow_unstable:
@@ -112,7 +112,7 @@ class Solver:
             )
 
     def _resolved(self, device: str) -> dict[str, Any]:
-        """Return the part of the configuration that the library decided."""
+        """Return the part of the configuration that the library chose."""
         info = self._info()
         return {
             "medium": self.medium.to_config(),
@@ -129,7 +129,7 @@ class Solver:
         }
 
     def _live(self) -> Any:
-        """Return the library's solver, or raise where it is closed or another process's."""
+        """Return the library's solver, or raise if it is closed or belongs to another process."""
         if self._handle is None:
             raise ArgumentError("this simulation is closed")
         if self._process != os.getpid():
@@ -231,12 +231,12 @@ class Solver:
         return self._shared[key][1]
 
     def _refuse_amplitude(self, source: Source, amplitude: Callable[[np.ndarray], Any]) -> None:
-        """Raise if a source whose beginning and end are known is never within the precision's range."""
+        """Raise if a source of known beginning and end has amplitudes outside the precision's range."""
         span = source.time_function(self.dt).span
         if span is None or not np.isfinite(span).all():
             return
         with np.errstate(over="ignore", invalid="ignore"):
-            times = np.linspace(span[0] - self.dt, span[1] + self.dt, 4096)  # of the steps that it is in
+            times = np.linspace(span[0] - self.dt, span[1] + self.dt, 4096)  # when it acts
             peak = float(np.abs(amplitude(times)).max())
         kind = np.finfo(self.dtype)
         if not (peak == 0.0 or float(kind.tiny) <= peak <= float(kind.max)):
@@ -315,9 +315,9 @@ class Solver:
         return receivers
 
     def _settle(self) -> None:
-        """List what the library was given last, if an exception of a signal's handler came between.
+        """Complete the lists after an exception of a signal handler during the last addition.
 
-        The library writes the number of the first that it has taken, which is its place in the lists.
+        The library writes the number of the first object that it has taken, which is its place in the lists.
         """
         number, entries = self._adding
         for listed, more in entries:
@@ -340,7 +340,7 @@ class Solver:
         for i, (receivers, channels) in enumerate(zip(self._receivers, self._channels, strict=True)):
             shape = (len(receivers.points), len(channels.numbers))
             most = int(max(1, CHUNK_BYTES // (8 * max(1, shape[0] * shape[1]))))
-            room = min(most, self._ran // receivers.every + 2)  # more than there are: one call tells
+            room = min(most, self._ran // receivers.every + 2)  # more than there are: one call does
             count[0] = room
             while count[0] == room:
                 samples, step[0] = np.empty((room, *shape), self.dtype), receivers._next

@@ -29,9 +29,9 @@ from ._options import PRECISIONS, Given, kernels
 __all__ = ["tuned", "tuned_grid"]
 
 Plan = dict[str, int]
-Choice = tuple[Any, Plan | None]  # a name of the table, and parts
+Choice = tuple[Any, Plan | None]  # a kernel of the table, and parts
 
-# Other values to try of a part, by what the library says of it.
+# Other values of a part to try, by its unda_tuned.
 _OTHERS: dict[int, Callable[[int], tuple[int, ...]]] = {
     lib.UNDA_TUNED_NOT: lambda n: (),
     lib.UNDA_TUNED_BY_ONE: lambda n: (n - 1, n + 1),
@@ -40,12 +40,12 @@ _OTHERS: dict[int, Callable[[int], tuple[int, ...]]] = {
 }
 _RUNS = 10  # launches of each candidate
 _STEPS = 40  # of each candidate on a grid, where a launch is one
-_MOST_LEVELS = 512  # of a launch: more would hardly listen to Ctrl-C
-_SPILL_BYTES = 32  # of a thread; a vector or two may be worth it
+_MOST_LEVELS = 512  # of a launch: longer ones would delay Ctrl-C
+_SPILL_BYTES = 32  # of a thread; spilling a vector or two may pay
 
 
 class _Memory:
-    """What was chosen under a key, in a file beside the compiled kernels.
+    """The choices made so far, by key, in a file beside the compiled kernels.
 
     A file that cannot be read, or holds something else, counts as empty. One that cannot be written is a
     warning, and the choice is measured again next time.
@@ -72,7 +72,7 @@ class _Memory:
         return kernel, options
 
     def keep(self, choice: Choice, seconds: float) -> None:
-        """Add a choice to the file, which is whole at any time."""
+        """Add a choice to the file, which is complete at any time."""
         file = _file()
         if file is None:
             return
@@ -102,7 +102,7 @@ def _complain(folder: str, why: str) -> None:
 
 
 def _trusted(folder: str) -> bool:
-    """Say whether a folder is this user's alone, as compiled kernels need it (csrc/gpu/cache.c), or new."""
+    """Return whether a folder belongs to this user alone (csrc/gpu/cache.c), or does not exist yet."""
     try:
         found = os.stat(folder)
     except OSError:
@@ -220,7 +220,7 @@ def _changed(plan: Plan, parts: Mapping[str, int]) -> Iterator[Plan]:
 
 
 def _mesh_key(mesh: Any, medium: Any, device: str, keywords: Mapping[str, Any]) -> str:
-    """Name what the best choice depends on; the size of the mesh within a factor of four."""
+    """Return a key of what the best choice depends on; the size of the mesh within a factor of four."""
     size = 4 ** round(math.log(mesh.num_elem, 4))
     return ", ".join([
         *_where(device), medium.physics, f"degree {keywords['degree']}", str(keywords["dtype"]),
@@ -269,7 +269,7 @@ def _grid_key(
     method: Any, grid: Any, medium: Any, device: str, kernel: str, fixed: Mapping[str, int] | None,
     keywords: Mapping[str, Any],
 ) -> tuple[Any, str]:  # fmt: skip
-    """Return the library's options, and a name of what the choice depends on; refuses what `FD` would."""
+    """Return the library's options, and a key of what the choice depends on; refuses what `FD` would."""
     given = Given.of(method, grid, medium, device=device, kernel=kernel, kernel_options=fixed, **keywords)
     given.sample_dt = None
     options, grid_options, sides, scheme, _ = method._options(given)
@@ -326,7 +326,7 @@ class _Scratch:
 
 
 def _step_seconds(sim: Any) -> float:
-    """Time the steps of a launch, or some, after as many to load the code."""
+    """Time the steps of a launch, or some steps, after as many to load the code."""
     num = sim._launch_steps if sim._launch_steps > 1 else _STEPS
     sim._advance(num)
     begin = time.perf_counter()
@@ -335,7 +335,7 @@ def _step_seconds(sim: Any) -> float:
 
 
 def _near(plan: Plan, fixed: Mapping[str, int], num_z: int) -> Iterator[Plan]:
-    """Yield plans beside one that leave alone what is fixed."""
+    """Yield neighbouring plans, without changing what is fixed."""
     for change in _diamonds(plan, num_z) if "dts" in plan else _blocks(plan):
         other = {**plan, **change}
         if min(change.values()) >= 1 and all(other.get(name) == plan.get(name) for name in fixed):
@@ -355,7 +355,7 @@ def _blocks(plan: Plan) -> Iterator[Plan]:
 
 
 def _diamonds(plan: Plan, num_z: int) -> Iterator[Plan]:
-    """Yield other diamonds: as wide in other steps, one step wider, cut otherwise along z, other code."""
+    """Yield other diamonds: as wide in other steps, one step wider, another split along z, other code."""
     dts, step, num = plan["dts"], plan["step"], -(-num_z // plan["zb"])
     yield {"dts": dts - 1}
     yield {"dts": dts + 1}
