@@ -34,262 +34,43 @@ DEVICE double quotient(double a, double b)
 #define DIVIDE(a, b) quotient(a, b)
 #include STAGGERED
 
-static_assert(WIDTH * sizeof(REAL) <= 16, "a thread loads 16 bytes at most");
+#include "fd/staggered_terms.h"
 
-constexpr int THREADS = LANES * TILE_Y;
-constexpr int REACH = (HALF + WIDTH - 1) / WIDTH; /* vectors beside one that a difference along z needs */
-
-struct __align__(WIDTH * sizeof(REAL)) vec {
-    REAL v[WIDTH];
-};
-DEVICE vec load(const REAL *from)
-{
-    return *(const vec *)from;
-}
-/* Intrinsics, because the compiler takes a struct's store apart. */
-DEVICE void store(float *to, const float (&v)[4])
-{
-    __stcg((float4 *)to, make_float4(v[0], v[1], v[2], v[3]));
-}
-DEVICE void store(float *to, const float (&v)[2])
-{
-    __stcg((float2 *)to, make_float2(v[0], v[1]));
-}
-DEVICE void store(double *to, const double (&v)[2])
-{
-    __stcg((double2 *)to, make_double2(v[0], v[1]));
-}
-template <class T> DEVICE void store(T *to, const T (&v)[1])
-{
-    __stcg(to, v[0]);
-}
-
-template <int N> struct number {
-    static constexpr int value = N;
-};
-/* f(number<I>()) for I = FIRST .. END - 1: what it indexes with is a constant. */
-template <int FIRST, int END, class F> DEVICE void each(F &&f)
-{
-    if constexpr (FIRST < END) {
-        f(number<FIRST>());
-        each<FIRST + 1, END>(f);
-    }
-}
-
-DEVICE REAL weight(const staggered_args &a, int axis, int m)
-{
-    return sizeof(REAL) == 4 ? (REAL)a.weight32[axis * (FD_MAX_HALF + 1) + m]
-                             : (REAL)a.weight64[axis * (FD_MAX_HALF + 1) + m];
-}
-
-/* Fields, terms and needs of a pass. */
-template <int PASS> struct of_pass {
-    static constexpr int first = PASS ? first1 : first0, count = PASS ? count1 : count0;
-    static constexpr int term = PASS ? terms0 : 0, num_term = PASS ? terms1 : terms0;
-    static constexpr int need = PASS ? needs0 : 0, num_need = PASS ? needs1 : needs0;
-};
-/* 1 if the place where a term stands is half a cell on along its axis. */
-constexpr int half_on(int term)
-{
-    return stagger[terms[term].target] >> terms[term].axis & 1;
-}
-/* Which of the pass's terms along its axis this is; their number, of `end`. */
-constexpr int number_along(int axis, int first, int end)
-{
-    int n = 0;
-    for (int i = first; i < end; i++)
-        n += terms[i].axis == axis;
-    return n;
-}
-
-/* ---- differences ---- */
-
-/* Images beyond the walls of z among the places around the vector at z, whose own begin at HERE. A wall at
- * low z is where vectors begin. */
-template <int FIELD> DEVICE void image(const staggered_args &a, int z, REAL (&line)[(2 * REACH + 1) * WIDTH])
-{
-    constexpr int HERE = REACH * WIDTH, half = stagger[FIELD] >> 2 & 1;
-    const REAL low = a.image[FIELD][0], high = a.image[FIELD][1];
-    const int last = a.num[2] - 1 - z;
-    if (low != 0)
-        each<0, REACH>([&](auto i) {
-            constexpr int side = HERE - decltype(i)::value * WIDTH; /* where place 0 is */
-            if (z == HERE - side) {
-                UNROLL for (int j = HERE - HALF; j < side; j++)
-                    line[j] = low * line[2 * side - half - j];
-            }
-        });
-    if (high != 0)
-        each<0, WIDTH + HALF>([&](auto i) {
-            constexpr int in = decltype(i)::value, side = HERE + in;     /* where the last place is */
-            constexpr int end = HERE + (in < WIDTH ? in : WIDTH) + HALF; /* what places inside reach */
-            if (last == in) {
-                UNROLL for (int j = side - half + 1; j < end; j++)
-                    line[j] = high * line[2 * side - half - j];
-            }
-        });
-}
-
-/* WALLS: see march. */
-template <int TERM, bool WALLS>
-DEVICE void difference(const staggered_args &a, long long at, int z, REAL (*queue)[2 * HALF][WIDTH], REAL *d)
-{
-    constexpr int axis = terms[TERM].axis, on = half_on(TERM);
-    constexpr int first = TERM < terms0 ? 0 : terms0;
-    const REAL *from = (const REAL *)a.field[terms[TERM].source] + at;
-    UNROLL for (int k = 0; k < WIDTH; k++)
-        d[k] = 0;
-    if constexpr (axis == 0) { /* [i]: plane x + on - HALF + i; the last one is loaded now */
-        REAL(&line)[2 * HALF][WIDTH] = queue[number_along(0, first, TERM)];
-        vec last = load(from + (on + HALF - 1) * a.plane);
-        UNROLL for (int k = 0; k < WIDTH; k++) {
-            UNROLL for (int j = 0; j < 2 * HALF - 1; j++)
-                line[j][k] = line[j + 1][k];
-            line[2 * HALF - 1][k] = last.v[k];
-            UNROLL for (int m = 1; m <= HALF; m++)
-                d[k] += weight(a, 0, m) * (line[HALF + m - 1][k] - line[HALF - m][k]);
-        }
-    } else if constexpr (axis == 1) {
-        UNROLL for (int m = 1; m <= HALF; m++) {
-            vec high = load(from + (on + m - 1) * (PITCH)), low = load(from + (on - m) * (PITCH));
-            UNROLL for (int k = 0; k < WIDTH; k++)
-                d[k] += weight(a, 1, m) * (high.v[k] - low.v[k]);
-        }
-    } else {
-        REAL line[(2 * REACH + 1) * WIDTH];
-        UNROLL for (int j = 0; j <= 2 * REACH; j++) {
-            vec part = load(from + (j - REACH) * WIDTH);
-            UNROLL for (int k = 0; k < WIDTH; k++)
-                line[j * WIDTH + k] = part.v[k];
-        }
-        if constexpr (WALLS)
-            image<terms[TERM].source>(a, z, line);
-        UNROLL for (int k = 0; k < WIDTH; k++) {
-            const int place = REACH * WIDTH + k + on;
-            UNROLL for (int m = 1; m <= HALF; m++)
-                d[k] += weight(a, 2, m) * (line[place + m - 1] - line[place - m]);
-        }
-    }
-}
-
-/* ---- materials ---- */
-
-template <int NEED> DEVICE void material(const staggered_args &a, long long at, REAL *m)
-{
-    constexpr int which = needs[NEED].material, bits = needs[NEED].bits;
-    const REAL *from = (const REAL *)a.material[which] + (a.vary[which] ? at : a.same) +
-                       (bits & 1) * a.plane + (bits >> 1 & 1) * (PITCH);
-    vec here = load(from);
-    if constexpr (bits & 4) {
-        UNROLL for (int k = 0; k < WIDTH - 1; k++)
-            m[k] = here.v[k + 1];
-        m[WIDTH - 1] = from[WIDTH];
-    } else {
-        UNROLL for (int k = 0; k < WIDTH; k++)
-            m[k] = here.v[k];
-    }
-}
-
-/* ---- layers ---- */
-
-#if LAYERS
-/* Places from .. end - 1 along an axis against the layer at one side: whether any term has it there. */
-DEVICE bool in_layer(const staggered_args &a, int axis, int side, int from, int end)
-{
-    return side ? end >= a.num[axis] - a.count[axis][1] : from < a.count[axis][0];
-}
-
-/* Place in the memory of a layer: along x and y in rows as those of arrays, so that vectors are whole. */
-template <int AXIS>
-DEVICE long long slab_place(const staggered_args &a, int side, int depth, int x, int y, int z)
-{
-    return AXIS == 0   ? ((long long)depth * a.num[1] + y) * (PITCH) + z
-           : AXIS == 1 ? ((long long)x * a.count[1][side] + depth) * (PITCH) + z
-                       : ((long long)x * a.num[1] + y) * a.count[2][side] + depth;
-}
-
-/* Asks for the memories of plane x, which is the next one. */
-template <int PASS, int AXIS> DEVICE void absorb_soon(const staggered_args &a, int side, int x, int y, int z)
-{
-    using p = of_pass<PASS>;
-    const int at = AXIS == 0 ? x : AXIS == 1 ? y : z;
-    each<p::term, p::term + p::num_term>([&](auto i) {
-        constexpr int term = decltype(i)::value;
-        if constexpr (terms[term].axis == AXIS) {
-            int depth = at - a.begin[AXIS][half_on(term)][side];
-            depth = AXIS == 2 && depth < 0 ? 0 : depth;
-            if ((unsigned)depth < (unsigned)a.count[AXIS][side])
-                prefetch_l2((const REAL *)a.memory[term][side] + slab_place<AXIS>(a, side, depth, x, y, z));
-        }
-    });
-}
-
-/* psi' = b psi + a d, d' = d / kappa + psi' in the layer at one side of an axis (csrc/fd/cpml.c), of all
- * terms that are differenced along it. Along z each place has its own depth. */
-template <int PASS, int AXIS>
-DEVICE void absorb(const staggered_args &a, int side, REAL (*d)[WIDTH], int x, int y, int z)
-{
-    using p = of_pass<PASS>;
-    constexpr int num = number_along(AXIS, p::term, p::term + p::num_term);
-    const int count = a.count[AXIS][side], at = AXIS == 0 ? x : AXIS == 1 ? y : z;
-    REAL *memory[num];
-    vec psi[num];
-    each<p::term, p::term + p::num_term>([&](auto i) {
-        constexpr int term = decltype(i)::value, n = number_along(AXIS, p::term, term);
-        if constexpr (terms[term].axis == AXIS) {
-            int depth = at - a.begin[AXIS][half_on(term)][side];
-            memory[n] = (REAL *)a.memory[term][side] + slab_place<AXIS>(a, side, depth, x, y, z);
-            if constexpr (AXIS < 2) {
-                if ((unsigned)depth < (unsigned)count)
-                    psi[n] = load(memory[n]);
-            } else {
-                UNROLL for (int k = 0; k < WIDTH; k++)
-                    if ((unsigned)(depth + k) < (unsigned)count)
-                        psi[n].v[k] = memory[n][k];
-            }
-        }
-    });
-    each<p::term, p::term + p::num_term>([&](auto i) {
-        constexpr int term = decltype(i)::value, n = number_along(AXIS, p::term, term);
-        if constexpr (terms[term].axis == AXIS) {
-            int depth = at - a.begin[AXIS][half_on(term)][side];
-            const void *const *table = a.table[AXIS][half_on(term)];
-            UNROLL for (int k = 0; k < WIDTH; k++) {
-                int on = AXIS == 2 ? k : 0;
-                REAL &one = d[term - p::term][k], &value = psi[n].v[k];
-                if ((unsigned)(depth + on) < (unsigned)count) {
-                    value =
-                        ((const REAL *)table[0])[at + on] * value + ((const REAL *)table[1])[at + on] * one;
-                    one = ((const REAL *)table[2])[at + on] * one + value;
-                    if (AXIS == 2)
-                        memory[n][k] = value;
-                }
-            }
-            if constexpr (AXIS < 2) {
-                if ((unsigned)depth < (unsigned)count)
-                    store(memory[n], psi[n].v);
-            }
-        }
-    });
-}
-
-/* q' = g q of a pass's fields, g of the three axes (csrc/fd/cpml.c). */
-template <int PASS> DEVICE void fade(const staggered_args &a, vec *field, int x, int y, int z)
-{
-    using p = of_pass<PASS>;
-    each<0, p::count>([&](auto i) {
-        constexpr int n = decltype(i)::value, bits = stagger[p::first + n];
-        const REAL *along = (const REAL *)a.table[2][bits >> 2 & 1][3];
-        const REAL across =
-            ((const REAL *)a.table[0][bits & 1][3])[x] * ((const REAL *)a.table[1][bits >> 1 & 1][3])[y];
-        UNROLL for (int k = 0; k < WIDTH; k++)
-            if ((unsigned)(z + k) < (unsigned)a.num[2])
-                field[n].v[k] *= across * along[z + k];
-    });
-}
-#endif
+#include "fd/staggered_difference.h"
+#include "fd/staggered_layers.h"
 
 /* ---- passes ---- */
+
+/* Updates the fields of a pass at a thread's points from the differences d and the materials m. */
+template <int PASS, bool WALLS>
+DEVICE void update(const staggered_args &a, vec *field, const REAL (*d)[WIDTH], const REAL (*m)[WIDTH], int x,
+                   int y, int z)
+{
+    using p = of_pass<PASS>;
+    UNROLL for (int k = 0; k < WIDTH; k++) {
+        REAL f[p::count], e[p::num_term], c[p::num_need];
+        UNROLL for (int i = 0; i < p::count; i++)
+            f[i] = field[i].v[k];
+        UNROLL for (int i = 0; i < p::num_term; i++)
+            e[i] = d[i][k];
+        UNROLL for (int i = 0; i < p::num_need; i++)
+            c[i] = m[i][k];
+        if constexpr (PASS == 0)
+            pass0(f, e, c);
+        else
+            pass1(f, e, c);
+        if constexpr (WALLS) { /* sides where a field is held at 0; 64: beyond the row, all are */
+            int sides = (x == 0) | (x == a.num[0] - 1) << 1 | (y == 0) << 2 | (y == a.num[1] - 1) << 3 |
+                        (z + k == 0) << 4 | (z + k == a.num[2] - 1) << 5 |
+                        ((unsigned)(z + k) >= (unsigned)a.num[2]) << 6;
+            UNROLL for (int i = 0; i < p::count; i++)
+                if (sides & a.pinned[p::first + i])
+                    f[i] = 0;
+        }
+        UNROLL for (int i = 0; i < p::count; i++)
+            field[i].v[k] = f[i];
+    }
+}
 
 /* WALLS, LAYERED: whether there may be walls among the places or those around them, and layers. */
 template <int PASS, bool WALLS, bool LAYERED>
@@ -297,39 +78,20 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
 {
     using p = of_pass<PASS>;
     long long at = a.origin + (long long)begin * a.plane + (long long)y * (PITCH) + z;
-    REAL queue[number_along(0, p::term, p::term + p::num_term)][2 * HALF][WIDTH];
-    each<p::term, p::term + p::num_term>([&](auto i) {
-        constexpr int term = decltype(i)::value;
-        if constexpr (terms[term].axis == 0) {
-            const REAL *from =
-                (const REAL *)a.field[terms[term].source] + at + (half_on(term) - HALF - 1) * a.plane;
-            UNROLL for (int j = 1; j < 2 * HALF; j++) {
-                vec one = load(from + j * a.plane);
-                UNROLL for (int k = 0; k < WIDTH; k++)
-                    queue[number_along(0, p::term, term)][j][k] = one.v[k];
-            }
-        }
-    });
+    x_queue<PASS> queue;
+    fill_queue(a, at, queue);
 #pragma unroll 1
     for (int x = begin; x < end; x++, at += a.plane) {
         REAL d[p::num_term][WIDTH], m[p::num_need][WIDTH];
         vec field[p::count];
 #if LAYERS
-        if constexpr (LAYERED) {
-#pragma unroll 1
-            for (int side = 0; side < 2 && x + 1 < end; side++) {
-                if (in_layer(a, 2, side, z, z + WIDTH))
-                    absorb_soon<PASS, 2>(a, side, x + 1, y, z);
-                if (in_layer(a, 1, side, y, y + 1))
-                    absorb_soon<PASS, 1>(a, side, x + 1, y, z);
-                if (in_layer(a, 0, side, x + 1, x + 2))
-                    absorb_soon<PASS, 0>(a, side, x + 1, y, z);
-            }
-        }
+        if constexpr (LAYERED)
+            if (x + 1 < end)
+                absorb_all_soon<PASS>(a, x + 1, y, z);
 #endif
         each<0, p::num_term>([&](auto i) {
             constexpr int n = decltype(i)::value;
-            difference<p::term + n, WALLS>(a, at, z, queue, d[n]);
+            difference<p::term + n, WALLS>(a, at, z, queue.line, d[n]);
         });
         UNROLL for (int i = 0; i < p::count; i++)
             field[i] = load((const REAL *)a.field[p::first + i] + at);
@@ -338,53 +100,20 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
             material<p::need + n>(a, at, m[n]);
         });
 #if LAYERS
-        if constexpr (LAYERED) {
-#pragma unroll 1
-            for (int side = 0; side < 2; side++) {
-                if (in_layer(a, 2, side, z, z + WIDTH))
-                    absorb<PASS, 2>(a, side, d, x, y, z);
-                if (in_layer(a, 1, side, y, y + 1))
-                    absorb<PASS, 1>(a, side, d, x, y, z);
-                if (in_layer(a, 0, side, x, x + 1))
-                    absorb<PASS, 0>(a, side, d, x, y, z);
-            }
-        }
+        if constexpr (LAYERED)
+            absorb_all<PASS>(a, d, x, y, z);
 #endif
 #if LAYERS && FADES
         if constexpr (LAYERED)
             fade<PASS>(a, field, x, y, z);
 #endif
-        UNROLL for (int k = 0; k < WIDTH; k++) {
-            REAL f[p::count], e[p::num_term], c[p::num_need];
-            UNROLL for (int i = 0; i < p::count; i++)
-                f[i] = field[i].v[k];
-            UNROLL for (int i = 0; i < p::num_term; i++)
-                e[i] = d[i][k];
-            UNROLL for (int i = 0; i < p::num_need; i++)
-                c[i] = m[i][k];
-            if constexpr (PASS == 0)
-                pass0(f, e, c);
-            else
-                pass1(f, e, c);
-            if constexpr (WALLS) { /* sides where a field is held at 0; 64: beyond the row, all are */
-                int sides = (x == 0) | (x == a.num[0] - 1) << 1 | (y == 0) << 2 | (y == a.num[1] - 1) << 3 |
-                            (z + k == 0) << 4 | (z + k == a.num[2] - 1) << 5 |
-                            ((unsigned)(z + k) >= (unsigned)a.num[2]) << 6;
-                UNROLL for (int i = 0; i < p::count; i++)
-                    if (sides & a.pinned[p::first + i])
-                        f[i] = 0;
-            }
-            UNROLL for (int i = 0; i < p::count; i++)
-                field[i].v[k] = f[i];
-        }
+        update<PASS, WALLS>(a, field, d, m, x, y, z);
 #if LAYERS && FADES
         if constexpr (LAYERED)
             fade<PASS>(a, field, x, y, z);
 #endif
-        UNROLL for (int i = 0; i < p::count; i++) {
-            REAL *to = (REAL *)a.field[p::first + i] + at;
-            store(to, field[i].v); /* beyond the row: into ghosts */
-        }
+        UNROLL for (int i = 0; i < p::count; i++)
+            store((REAL *)a.field[p::first + i] + at, field[i].v); /* beyond the row: into ghosts */
     }
 }
 

@@ -1,0 +1,70 @@
+/* staggered_terms.h: vectors of points along z, and the fields, terms and needs of a pass of staggered.cu, as
+ * constants. Next: staggered_difference.h, staggered_layers.h. */
+
+static_assert(WIDTH * sizeof(REAL) <= 16, "a thread loads 16 bytes at most");
+
+constexpr int THREADS = LANES * TILE_Y;
+constexpr int REACH = (HALF + WIDTH - 1) / WIDTH; /* vectors beside one that a difference along z needs */
+
+struct __align__(WIDTH * sizeof(REAL)) vec {
+    REAL v[WIDTH];
+};
+DEVICE vec load(const REAL *from)
+{
+    return *(const vec *)from;
+}
+/* Intrinsics, because the compiler takes a struct's store apart. */
+DEVICE void store(float *to, const float (&v)[4])
+{
+    __stcg((float4 *)to, make_float4(v[0], v[1], v[2], v[3]));
+}
+DEVICE void store(float *to, const float (&v)[2])
+{
+    __stcg((float2 *)to, make_float2(v[0], v[1]));
+}
+DEVICE void store(double *to, const double (&v)[2])
+{
+    __stcg((double2 *)to, make_double2(v[0], v[1]));
+}
+template <class T> DEVICE void store(T *to, const T (&v)[1])
+{
+    __stcg(to, v[0]);
+}
+
+template <int N> struct number {
+    static constexpr int value = N;
+};
+/* f(number<I>()) for I = FIRST .. END - 1: what it indexes with is a constant. */
+template <int FIRST, int END, class F> DEVICE void each(F &&f)
+{
+    if constexpr (FIRST < END) {
+        f(number<FIRST>());
+        each<FIRST + 1, END>(f);
+    }
+}
+
+DEVICE REAL weight(const staggered_args &a, int axis, int m)
+{
+    return sizeof(REAL) == 4 ? (REAL)a.weight32[axis * (FD_MAX_HALF + 1) + m]
+                             : (REAL)a.weight64[axis * (FD_MAX_HALF + 1) + m];
+}
+
+/* Fields, terms and needs of a pass. */
+template <int PASS> struct of_pass {
+    static constexpr int first = PASS ? first1 : first0, count = PASS ? count1 : count0;
+    static constexpr int term = PASS ? terms0 : 0, num_term = PASS ? terms1 : terms0;
+    static constexpr int need = PASS ? needs0 : 0, num_need = PASS ? needs1 : needs0;
+};
+/* 1 if the place where a term stands is half a cell on along its axis. */
+constexpr int half_on(int term)
+{
+    return stagger[terms[term].target] >> terms[term].axis & 1;
+}
+/* Which of the pass's terms along its axis this is; their number, of `end`. */
+constexpr int number_along(int axis, int first, int end)
+{
+    int n = 0;
+    for (int i = first; i < end; i++)
+        n += terms[i].axis == axis;
+    return n;
+}
