@@ -64,6 +64,13 @@ def integer(name: str, value: object, low: int, high: int | None = None) -> int:
     return result
 
 
+def choice(name: str, value: Any, choices: Sequence[str]) -> int:
+    """Return the index of a word among the allowed ones."""
+    if not isinstance(value, str) or value not in choices:
+        raise ArgumentError(f"{name} is {value!r}, expected one of {list(choices)}")
+    return list(choices).index(value)
+
+
 def file_path(path: Any) -> Path:
     """Return `path` as a Path, or raise if it is no file name."""
     if not isinstance(path, (str, os.PathLike)):

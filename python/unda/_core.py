@@ -43,27 +43,8 @@ NULL, new, release = ffi.NULL, ffi.new, ffi.release
 
 logger = logging.getLogger("unda")
 
-_STRUCTS = (
-    "unda_mesh_input",
-    "unda_box",
-    "unda_mesh_info",
-    "unda_mesh_arrays",
-    "unda_shared",
-    "unda_element_arrays",
-    "unda_fd_options",
-    "unda_solver_options",
-    "unda_solver_info",
-    "unda_source",
-    "unda_receivers",
-    "unda_drive",
-    "unda_next",
-    "unda_blowup",
-    "unda_profile",
-    "unda_device_info",
-    "unda_limits",
-    "unda_kernel_resources",
-    "unda_kernel_info",
-)
+#: Structs that say how large they are: all but those that are opaque or a part of another.
+_STRUCTS = sorted(set(ffi.list_types()[1]) - {"unda_mesh", "unda_solver", "unda_part"})
 
 
 def _check_fit(library: Any) -> None:

@@ -113,15 +113,6 @@ class UnstableError(Error):
         for name in self._facts:
             setattr(self, name, facts.get(name))
 
-    def __reduce__(self) -> tuple[object, ...]:
-        facts = {name: getattr(self, name) for name in self._facts}
-        return _unstable, (str(self), facts)
-
-
-def _unstable(message: str, facts: dict[str, object]) -> UnstableError:
-    """Rebuild an `UnstableError` from a pickle, facts included."""
-    return UnstableError(message, **facts)
-
 
 class OutOfMemoryError(Error, MemoryError):
     """Host or device memory does not suffice; what was allocated has been freed, and a smaller run works."""
@@ -147,9 +138,6 @@ class CompileError(DeviceError):
     def __init__(self, message: str = "", log: str = "") -> None:
         super().__init__(message)
         self.log = log
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return CompileError, (str(self), self.log)
 
 
 class ForkError(Error, RuntimeError):

@@ -24,11 +24,10 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from ._check import flag
+from ._check import choice, flag
 from ._sweep_cache import STORES, Cache, identity_of
 from .errors import ArgumentError, UndaWarning, warn
 from .limits import choose_device, device_number, num_devices
-from .method._options import choice
 from .method._run_control import Cases
 
 __all__ = ["Results", "SweepResult", "sweep"]

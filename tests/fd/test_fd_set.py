@@ -171,7 +171,7 @@ def later(good):
 )
 def test_a_state_that_is_refused_changes_nothing(scheme, last, error, monkeypatch):
     """Fields, layers, clock and samples: the run goes on as one that nobody asked."""
-    monkeypatch.setattr(unda.method.grid_material, "_CHUNK", 200)  # several chunks
+    monkeypatch.setattr(unda.problem.grid, "_CHUNK", 200)  # several chunks
     runs = []
     for asked in (False, True):
         sim = unda.FD(GRID, unda.Acoustic(rho=1.0, c=1.5), scheme=scheme, device="cpu", boundary=None)
@@ -198,7 +198,7 @@ def test_a_state_that_is_refused_changes_nothing(scheme, last, error, monkeypatc
 
 
 def test_a_function_may_return_one_array_again_and_again(monkeypatch):
-    monkeypatch.setattr(unda.method.grid_material, "_CHUNK", 70)
+    monkeypatch.setattr(unda.problem.grid, "_CHUNK", 70)
     sim, buffer = (
         staggered(GRID, unda.Acoustic(rho=1.0, c=1.5), boundary={"*": "rigid"}),
         np.empty((1, 7, 10)),

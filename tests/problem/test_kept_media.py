@@ -7,7 +7,7 @@ medium may have (test_medium.py), files of models (test_model_file.py).
 import numpy as np
 import pytest
 import unda
-from unda.method.grid_material import chunks
+from unda.problem.grid import chunks
 
 GRID = unda.Grid((9, 8, 7), 10.0)
 PLACE = (40.0, 30.0, 20.0)
@@ -55,7 +55,7 @@ def test_an_array_that_changes_before_the_simulation_is_made_is_refused(kind):
 @KINDS
 def test_an_array_that_changes_later_is_refused_wherever_it_is_read_again(kind, tmp_path, monkeypatch):
     """The run goes on in the medium that the solver has; put back, it is taken again. The old file stays."""
-    monkeypatch.setattr(unda.method.grid_material, "_CHUNK", 100)
+    monkeypatch.setattr(unda.problem.grid, "_CHUNK", 100)
     c = speeds()
     sim, other = (made(media(c)[kind], kind) for _ in range(2))
     rec, expected = started(sim), started(other)

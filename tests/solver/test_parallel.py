@@ -56,7 +56,7 @@ def test_the_first_error_in_order_is_raised_whichever_came_first():
 
 
 def test_functions_of_the_user_are_called_by_the_thread_that_asks(monkeypatch):
-    monkeypatch.setattr(unda.method.grid_material, "_CHUNK", 12)
+    monkeypatch.setattr(unda.problem.grid, "_CHUNK", 12)
     threads = set()
 
     def c(x, y, z):
@@ -74,7 +74,7 @@ def test_functions_of_the_user_are_called_by_the_thread_that_asks(monkeypatch):
 
 
 def test_models_and_states_are_the_same_by_threads_and_without(monkeypatch):
-    monkeypatch.setattr(unda.method.grid_material, "_CHUNK", 50)
+    monkeypatch.setattr(unda.problem.grid, "_CHUNK", 50)
     monkeypatch.setattr(_values, "_LARGE", 1)
     random = np.random.default_rng(1)
     shape = (21, 6, 7)

@@ -11,8 +11,7 @@ from .._core import lib
 from ..errors import FileError
 from ..method.fd_sides import SIDES
 from ..method.grid_fluid import refuse_shear
-from ..method.grid_material import chunks
-from ..problem.grid import Grid
+from ..problem.grid import Grid, chunks
 from ..problem.layer import CPML, Damping
 from . import _hdf
 

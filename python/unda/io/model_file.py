@@ -6,6 +6,7 @@ Not here: the headers of SEG-Y files (_segy.py). Next: grid.py, medium.py.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from math import prod
 from pathlib import Path
@@ -163,23 +164,15 @@ def _refuse_useless(kind: str, given: dict[str, Any]) -> None:
 
 def _axes(text: Any) -> tuple[list[int], tuple[bool, bool, bool]]:
     """Return the axes of the file from the slowest to the fastest, and which of x, y, z run downwards."""
-    order: list[int] = []
-    down, minus = [False, False, False], False
-    for letter in text if isinstance(text, str) else "?":
-        axis = "xyz".find(letter)
-        if (letter == "-" and minus) or (letter != "-" and (axis < 0 or axis in order)):
-            order = []
-            break
-        minus = letter == "-"
-        if not minus:
-            order.append(axis)
-            down[axis] = text[: text.index(letter)].endswith("-")
-    if len(order) < 2 or minus:
+    found = re.findall("(-?)([xyz])", text) if re.fullmatch("(-?[xyz]){2,3}", str(text)) else []
+    order = ["xyz".index(axis) for _, axis in found]
+    if not found or len(set(order)) < len(order) or not isinstance(text, str):
         raise ArgumentError(
             f"axes is {text!r}; expected two or three of x, y, z from the slowest to the fastest, "
             "a minus before those that run downwards, such as 'xyz', 'xy-z', '-zyx' or 'x-z'"
         )
-    return order, (down[0], down[1], down[2])
+    x, y, z = (("-", axis) in found for axis in "xyz")
+    return order, (x, y, z)
 
 
 def _open_raw(path: Path, shape: Any, order: list[int], dtype: Any, skip_bytes: Any) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._check import file_path
 from .._files import replacing
-from ..method.grid_material import chunks
+from ..problem.grid import chunks
 from .vtk_xml import Series, array_head, arrays_of
 
 __all__ = ["write_vti"]

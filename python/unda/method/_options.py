@@ -6,14 +6,14 @@ Not here: those of one method (dg.py, fd.py), devices (limits.py).
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
 
 from .. import _core
-from .._check import integer, number
+from .._check import choice, integer, number
 from .._core import lib
 from ..errors import ArgumentError
 from ..limits import choose_device, device_number
@@ -22,7 +22,6 @@ __all__ = [
     "PRECISIONS",
     "Given",
     "Precision",
-    "choice",
     "common_options",
     "kernel_choice",
     "kernel_names",
@@ -52,13 +51,6 @@ class Given(SimpleNamespace):
     def some(self, *names: str) -> dict[str, Any]:
         """Return the arguments of these names."""
         return {name: getattr(self, name) for name in names}
-
-
-def choice(name: str, value: Any, choices: Sequence[str]) -> int:
-    """Return the index of a word among the allowed ones."""
-    if not isinstance(value, str) or value not in choices:
-        raise ArgumentError(f"{name} is {value!r}, expected one of {list(choices)}")
-    return list(choices).index(value)
 
 
 def precision(dtype: Any) -> int:

@@ -11,13 +11,13 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import _core
-from .._check import flag, integer
+from .._check import choice, flag, integer
 from ..errors import ArgumentError
 from ..limits import choose_device
 from ..problem.boundary import Boundaries
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
-from ._options import PRECISIONS, Given, Precision, choice, common_options, kernel_choice
+from ._options import PRECISIONS, Given, Precision, common_options, kernel_choice
 from .mesh_points import MeshPoints
 from .mesh_simulation import MeshSimulation
 from .solver import forecast

@@ -15,20 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import ArgumentError
-from ..problem.grid import Block, Grid
+from ..problem.grid import Block, Grid, chunks
 from ..problem.medium import Medium
 
-__all__ = ["GridMaterial", "chunks"]
-
-_CHUNK = 2**20  # nodes that Python processes at a time
-
-
-def chunks(grid: Grid) -> Iterator[tuple[int, int, Block]]:
-    """Cut a grid into whole planes of constant x: the first, their number, their nodes."""
-    step = max(1, _CHUNK // (grid.shape[1] * grid.shape[2]))
-    for first in range(0, grid.shape[0], step):
-        count = min(step, grid.shape[0] - first)
-        yield first, count, grid.slab(first, count)
+__all__ = ["GridMaterial"]
 
 
 class GridMaterial:

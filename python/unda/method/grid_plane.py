@@ -14,7 +14,7 @@ from .. import _core
 from .._core import lib
 from ..errors import ArgumentError
 from ..io.plotting import Plane
-from .grid_material import chunks
+from ..problem.grid import chunks
 
 __all__ = ["plane"]
 

@@ -17,14 +17,14 @@ from .._parallel import ahead
 from ..errors import ArgumentError, UnstableError
 from ..io.plotting import Plane
 from ..limits import device_limits
-from ..problem.grid import Grid
+from ..problem.grid import Grid, chunks
 from ..problem.layer_rule import layer_name
 from . import grid_check, grid_plane
 from ._run_control import alone
 from .check import Report
 from .fd_scheme import Scalar
 from .fd_sides import SIDES, flat_axes
-from .grid_material import GridMaterial, chunks
+from .grid_material import GridMaterial
 from .grid_points import GridPoints
 from .grid_state import read_state
 from .simulation import Simulation

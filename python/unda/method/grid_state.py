@@ -13,9 +13,8 @@ import numpy as np
 from .._check import call_at, node_values
 from .._parallel import ahead
 from ..errors import ArgumentError
-from ..problem.grid import Block
+from ..problem.grid import Block, chunks
 from .grid_fluid import STRESSES, Fluids
-from .grid_material import chunks
 
 __all__ = ["read_state"]
 

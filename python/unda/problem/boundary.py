@@ -21,13 +21,8 @@ from .mesh import Mesh
 __all__ = ["WALLS", "Boundaries", "OuterData", "no_condition", "own_side"]
 
 _CODES = {
-    "absorbing": lib.UNDA_BOUNDARY_ABSORBING,
-    "rigid": lib.UNDA_BOUNDARY_RIGID,
-    "free": lib.UNDA_BOUNDARY_FREE,
-    "fixed": lib.UNDA_BOUNDARY_FIXED,
-    "symmetry": lib.UNDA_BOUNDARY_SYMMETRY,
-    "pec": lib.UNDA_BOUNDARY_PEC,
-    "pmc": lib.UNDA_BOUNDARY_PMC,
+    word: getattr(lib, f"UNDA_BOUNDARY_{word.upper()}")
+    for word in ("absorbing", "rigid", "free", "fixed", "symmetry", "pec", "pmc")
 }
 #: Conditions at which waves are reflected.
 WALLS = tuple(word for word in _CODES if word != "absorbing")

@@ -18,8 +18,9 @@ from .._check import integer, number, vector
 from .._core import as_array
 from ..errors import ArgumentError
 
-__all__ = ["Block", "Grid"]
+__all__ = ["Block", "Grid", "chunks"]
 
+_CHUNK = 2**20  # nodes that Python processes at a time
 _HAIR = 1e-6  # of a cell: what rounding may move a point that is meant to lie on a side
 
 
@@ -319,6 +320,14 @@ class Block:
     def node(self, i: int) -> tuple[int, ...]:
         """Return the indices (ix, iy, iz) of node i of the block."""
         return tuple(int(index) for index in np.unravel_index(self.begin + i, self.grid.shape))
+
+
+def chunks(grid: Grid) -> Iterator[tuple[int, int, Block]]:
+    """Cut a grid into whole planes of constant x: the first, their number, their nodes."""
+    step = max(1, _CHUNK // (grid.shape[1] * grid.shape[2]))
+    for first in range(0, grid.shape[0], step):
+        count = min(step, grid.shape[0] - first)
+        yield first, count, grid.slab(first, count)
 
 
 def _node_counts(shape: Any) -> tuple[int, int, int]:

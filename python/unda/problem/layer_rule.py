@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from .._check import choice
 from ..errors import ArgumentError
-from ..method._options import choice
-from ..method.grid_material import chunks
-from .grid import Grid
+from .grid import Grid, chunks
 from .layer import CPML
 from .medium import Medium
 

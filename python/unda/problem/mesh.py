@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -323,41 +323,17 @@ class Mesh:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = (
-            self.vertices,
-            self.cells,
-            self.tags,
-            self.boundary_faces,
-            self.boundary_ids,
-            self.boundary_names,
-            self.periodic,
-            self.tag_names,
-            self.origin,
+        faces, ids = self.boundary_faces, self.boundary_ids
+        boundaries = {name: faces[ids == i] for i, name in enumerate(self.boundary_names)}
+        again = partial(
+            Mesh, tags=self.tags, boundaries=boundaries, periodic=self.periodic, tag_names=self.tag_names
         )
-        return _unpickled, state
+        return again, (self.vertices, self.cells), {"origin": self.origin}
 
 
 def _other(pair: tuple[str, str], name: str) -> str:
     """Return the name in the pair that is not `name`."""
     return pair[1] if pair[0] == name else pair[0]
-
-
-def _unpickled(
-    vertices: np.ndarray,
-    cells: np.ndarray,
-    tags: np.ndarray,
-    faces: np.ndarray,
-    ids: np.ndarray,
-    names: tuple[str, ...],
-    periodic: tuple[tuple[str, str], ...],
-    tag_names: dict[str, int],
-    origin: dict[str, Any],
-) -> Mesh:
-    """Rebuild a mesh from its pickle."""
-    boundaries = {name: faces[ids == i] for i, name in enumerate(names)}
-    mesh = Mesh(vertices, cells, tags=tags, boundaries=boundaries, periodic=periodic, tag_names=tag_names)
-    mesh.origin = origin
-    return mesh
 
 
 def _triple(values: Any, dtype: Any, name: str) -> list[Any]:
