@@ -24,7 +24,7 @@ from ..problem.medium import Acoustic, Elastic, Maxwell, Medium
 from ..problem.mesh import Mesh, box_mesh
 from ..problem.source import CurrentDipole, Source, VolumeInjection
 from ..problem.timefunction import ricker
-from .measuring import heading, integers, positive, save, words
+from .measuring import heading, integers, machine_options, measured, positive, pyplot, timed, words
 
 __all__ = ["arguments", "measure", "run"]
 
@@ -51,13 +51,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--degrees", type=integers, default="1:8", help="1:8 or 3,5")
     names = kernel_names("DG")
     parser.add_argument("--kernels", type=words(*names), default=names[0], help=f"{','.join(names)} (CUDA)")
-    parser.add_argument(
-        "--dtype", type=words("float32", "float64"), default="float32", help="float32,float64"
-    )
     parser.add_argument("--integrator", type=words("ab3", "lsrk4"), default="ab3", help="ab3,lsrk4")
     parser.add_argument("--flux", choices=["upwind", "central"], default="upwind")
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--threads", type=int, help="CPU threads")
+    machine_options(parser)
     parser.add_argument("--nodes", type=positive, help="at least (16e6 acoustic, else 4e6; 2e5 on a CPU)")
     parser.add_argument(
         "--steps", type=lambda text: int(positive(text)) or 1, default=1000, help="steps timed, at most"
@@ -144,32 +140,20 @@ def measure(
         guess = (time.perf_counter() - begin) / 4
         count = int(np.clip(seconds / guess, 2, steps))
         sim.step(min(count, 20))
-        begin = time.perf_counter()
-        sim.step(count)
-        step = (time.perf_counter() - begin) / count
-        info = sim._info()
+        row = timed(sim, count, case, limits)
         return {
-            **case,
+            **row,
             "num_elem": mesh.num_elem,
             "num_node": sim.num_node,
-            "steps": count,
-            "ms": 1e3 * step,
-            **sim.rate(step / info.num_stage, limits),
-            "simulated_per_second": sim.dt / step,
+            "simulated_per_second": 1e3 * sim.dt / row["ms"],
             "setup_seconds": setup,
-            "compile_seconds": info.compile_seconds,
-            "kernel": sim.config["kernel"] or "cpu",
-            "kernel_options": sim.config["kernel_options"],
+            "kernel": row["kernel"] or "cpu",
         }
 
 
 def _draw(path: Path, result: dict[str, Any]) -> None:
     """Draw rate and fraction of the limit over the degree."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     kinds = list(dict.fromkeys((r["integrator"], r["dtype"], r["kernel"]) for r in result["rows"]))
     for kind in kinds:
@@ -195,15 +179,11 @@ def run(args: argparse.Namespace) -> int:
     limits = device_limits(device, threads=args.threads)
     about = heading(device, limits, args.threads)
     for physics in args.physics:
-        result: dict[str, Any] = {
-            "benchmark": "dg", "physics": physics, **about, "flux": args.flux, "rows": [],
-        }  # fmt: skip
+        head = {"benchmark": "dg", "physics": physics, **about, "flux": args.flux}
+        result: dict[str, Any] = {**head, "rows": []}
         output = args.output.with_name(args.output.name.replace("PHYSICS", physics))
-        print(f"{physics}\n" + " ".join(f"{title:>10}" for title, _, _ in _COLUMNS))
-        for row in _rows(args, physics, device, limits):
-            result["rows"].append(row)
-            print(" ".join(f"{row[key]:>10{form}}" for _, key, form in _COLUMNS), flush=True)
-            save(output, result)
+        print(physics)
+        measured(_rows(args, physics, device, limits), _COLUMNS, output, result)
         _draw(output.with_suffix(".png"), result)
         print(f"wrote {output} and {output.with_suffix('.png')}")
     return 0

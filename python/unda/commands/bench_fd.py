@@ -24,7 +24,7 @@ from ..limits import choose_device, device_info, device_limits
 from ..method._options import kernel_names
 from . import bench_fd_papers
 from .fd_case import DIAMOND_SHAPES, MEDIA, compile_kernel, measure
-from .measuring import begun, heading, integers, measured, picture, positive, pyplot, words
+from .measuring import begun, heading, integers, machine_options, measured, picture, positive, pyplot, words
 
 __all__ = ["arguments", "measure", "run"]
 
@@ -64,9 +64,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="0,20: nodes of CPML on five sides under a free (Maxwell: pec) top; 0: walls",
     )  # fmt: skip
     parser.add_argument(
-        "--dtype", type=words("float32", "float64"), default="float32", help="float32,float64"
-    )
-    parser.add_argument(
         "--window", default="auto", metavar="ROWS",
         help="112,none: rows of y that come at once, the state in host memory; auto: where it has to be",
     )  # fmt: skip
@@ -83,8 +80,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--draw", type=Path, metavar="JSON", help="only draw a result again, as PNG beside -o or the JSON"
     )  # fmt: skip
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--threads", type=int, help="CPU threads")
+    machine_options(parser)
     parser.add_argument("--seconds", type=positive, default=3.0, help="of a measurement, at most about")
     parser.add_argument(
         "-o", "--output", type=Path,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -126,6 +126,10 @@ def _case(order: int, kernel: str) -> dict[str, Any]:
             "layers": 0, "kernel": kernel}  # fmt: skip
 
 
+def _orders(args: argparse.Namespace) -> Sequence[int]:
+    return args.orders or ((2,) if args.figure == 7 else tuple(_STEP))
+
+
 def _tile_job(args: argparse.Namespace, order: int, dts: int) -> Job:
     shape = args.shape or DIAMOND_SHAPES[order]
     if dts == 1:
@@ -133,9 +137,9 @@ def _tile_job(args: argparse.Namespace, order: int, dts: int) -> Job:
     return shape, _case(order, "diamond"), {"dts": dts, "step": _STEP[order]}
 
 
-def _tiles(orders: Iterable[int], args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, Any]]:
+def _tiles(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, Any]]:
     """Time kernel step (DTS 1) and diamonds of DTS 2, 3, ... until one has no room; with their intensity."""
-    for order in orders:
+    for order in _orders(args):
         for dts in args.dts or range(1, 17):
             shape, case, options = _tile_job(args, order, dts)
             try:
@@ -158,14 +162,6 @@ def _tiles(orders: Iterable[int], args: argparse.Namespace, time: _Measure) -> I
             }
 
 
-def _figure7(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, Any]]:
-    return _tiles(args.orders or (2,), args, time)
-
-
-def _figure11(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, Any]]:
-    return _tiles(args.orders or (2, 4, 6, 8), args, time)
-
-
 def _scaling_shape(args: argparse.Namespace, order: int) -> Sequence[int]:
     """Return a grid with a tower side by side in x for each multiprocessor, one block along z, less of y."""
     nx, _, nz = DIAMOND_SHAPES[order]
@@ -174,7 +170,7 @@ def _scaling_shape(args: argparse.Namespace, order: int) -> Sequence[int]:
 
 def _figure10(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, Any]]:
     """Time one grid, of one block along z, on 1, 2, 4, ... and all multiprocessors."""
-    for order in args.orders or tuple(_STEP):
+    for order in _orders(args):
         shape = _scaling_shape(args, order)
         sms, before, first = 1, 0, None
         while True:
@@ -194,10 +190,10 @@ def jobs(args: argparse.Namespace) -> Iterator[Job]:
     if args.case:
         yield from _komatitsch_jobs(args)
     elif args.figure == 10:
-        for order in args.orders or tuple(_STEP):
+        for order in _orders(args):
             yield _scaling_shape(args, order), _case(order, "diamond"), {"levels": _LEVELS}
     elif args.figure:
-        for order in args.orders or ((2,) if args.figure == 7 else tuple(_STEP)):
+        for order in _orders(args):
             for dts in args.dts or range(1, 1 + _MOST_WIDTH // _STEP[order]):
                 yield _tile_job(args, order, dts)
 
@@ -217,12 +213,12 @@ _KINDS: dict[str, tuple[Callable[..., Iterator[dict[str, Any]]], _Columns]] = {
         ("Gcell/s", "gcell_per_second", ".4g"), ("over 1 core", "over_one_core", ".1f"),
         ("paper's GPU", "paper_gpu_over_one_core", ".0f"),
     )),
-    "figure7": (_figure7, _TILES),
+    "figure7": (_tiles, _TILES),
     "figure10": (_figure10, (
         ("order", "order", "d"), ("SMs", "sms", "d"), ("ms/step", "ms", ".4g"),
         ("Gcell/s", "gcell_per_second", ".4g"), ("speedup", "speedup", ".3g"), ("ideal", "ideal", ".3g"),
     )),
-    "figure11": (_figure11, _TILES),
+    "figure11": (_tiles, _TILES),
 }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from ..problem.layer import CPML
 from ..problem.medium import EPS0, MU0, Acoustic, Elastic, Maxwell, Medium
 from ..problem.source import CurrentDipole, PointForce, Source, VolumeInjection
 from ..problem.timefunction import ricker
+from .measuring import timed
 
 __all__ = ["DIAMOND_SHAPES", "MEDIA", "compile_kernel", "measure", "simulation"]
 
@@ -207,24 +208,15 @@ def measure(
         shape, case, device, threads=threads, options=options, receivers=receivers, window=window
     ) as sim:
         setup = time.perf_counter() - begin
-        count = _warm_up(sim, seconds)
-        begin = time.perf_counter()
-        sim.step(count)
-        step = (time.perf_counter() - begin) / count
+        row = timed(sim, _warm_up(sim, seconds), case, limits)
         info = sim._info()
         return {
-            **case,
+            **row,
             "shape": list(shape),
             "padded": list(sim.padded),
-            "steps": count,
-            "ms": 1e3 * step,
-            **sim.rate(step, limits),
             "flops_per_cell": int(info.flops),
             "bytes_per_cell": int(info.bytes_per_elem),
             "setup_seconds": setup,
-            "compile_seconds": info.compile_seconds,
-            "kernel": sim.config["kernel"],
-            "kernel_options": sim.config["kernel_options"],
             "window": sim.config["window"],
             "host_bytes": sim.memory["host"],
             "device_bytes": sim.memory["device"],

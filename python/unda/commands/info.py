@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from .. import _core, _cuda
-from .._core import lib, new
+from .._core import lib
 from ..errors import Error
-from ..limits import device_info
+from ..limits import device_info, num_devices
 
 __all__ = ["arguments", "collect", "run"]
 
@@ -40,10 +40,9 @@ def collect() -> dict[str, Any]:
         "cuda": [],
         "why_no_gpu": None,
     }
-    count = new("int32_t *")
     try:
-        _core.check(lib.unda_device_count(count))
-        found["cuda"] = [{"device": f"cuda:{i}", **device_info(f"cuda:{i}")} for i in range(count[0])]
+        names = [f"cuda:{i}" for i in range(num_devices())]
+        found["cuda"] = [{"device": name, **device_info(name)} for name in names]
         if not found["cuda"]:
             found["why_no_gpu"] = "the driver knows no device"
     except Error as error:

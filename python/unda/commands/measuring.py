@@ -10,7 +10,8 @@ import datetime
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +19,6 @@ from .. import _cuda
 from .._files import replacing
 from ..errors import ArgumentError
 from ..limits import device_info
-
-__all__ = [
-    "begun",
-    "commit",
-    "heading",
-    "integers",
-    "measured",
-    "picture",
-    "positive",
-    "pyplot",
-    "save",
-    "words",
-]
 
 
 def integers(text: str) -> list[int]:
@@ -59,6 +47,28 @@ def words(*known: str) -> Callable[[str], str]:
         return text
 
     return check
+
+
+def machine_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that all benchmarks have."""
+    parser.add_argument(
+        "--dtype", type=words("float32", "float64"), default="float32", help="float32,float64"
+    )
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--threads", type=int, help="CPU threads")
+
+
+def timed(sim: Any, count: int, case: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, Any]:
+    """Time so many steps of a simulation: its case, and what every row of a table has."""
+    begin = time.perf_counter()
+    sim.step(count)
+    step = (time.perf_counter() - begin) / count
+    info = sim._info()
+    return {
+        **case, "steps": count, "ms": 1e3 * step, **sim.rate(step / info.num_stage, limits),
+        "compile_seconds": info.compile_seconds, "kernel": sim.config["kernel"],
+        "kernel_options": sim.config["kernel_options"],
+    }  # fmt: skip
 
 
 def commit() -> str | None:

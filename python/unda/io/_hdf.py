@@ -29,14 +29,15 @@ _HEAD = b"unda file of format 2: HDF5 from byte 512 on, SHA-256 digests at the e
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
-class _Steady(io.RawIOBase):
-    """A file for HDF5 whose writes always seem to succeed; `failure` has the first error.
+class _Steady(io.FileIO):
+    """An open file for HDF5 whose writes always seem to succeed; `failure` has the first error.
 
     HDF5 crashes the process when it cannot write while it closes a file.
     """
 
     def __init__(self, raw: io.FileIO, wrote: Callable[[int, int], None]) -> None:
-        self._raw, self._wrote = raw, wrote
+        super().__init__(raw.fileno(), raw.mode, closefd=False)
+        self._wrote = wrote
         self.failure: OSError | None = None
 
     def _attempt(self, work: Callable[[], Any]) -> None:
@@ -47,9 +48,9 @@ class _Steady(io.RawIOBase):
                 self.failure = error
 
     def _write_all(self, view: memoryview) -> None:
-        first, count = self._raw.tell(), len(view)
+        first, count = self.tell(), len(view)
         while len(view):
-            view = view[self._raw.write(view) :]
+            view = view[super().write(view) :]
         self._wrote(first, count)
 
     def write(self, data: Any) -> int:
@@ -58,29 +59,15 @@ class _Steady(io.RawIOBase):
         return len(view)
 
     def truncate(self, size: int | None = None) -> int:
-        self._attempt(lambda: self._raw.truncate(size))
+        cut = super().truncate
+        self._attempt(lambda: cut(size))
         return size or 0
 
     def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer).cast("B")
-        found = self._raw.readinto(view) or 0
+        found = super().readinto(view) or 0
         view[found:] = bytes(len(view) - found)
         return len(view)
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        return self._raw.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._raw.tell()
-
-    def readable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
 
 
 def write(path: Any, kind: str, fill: Callable[[Any], None]) -> None:
