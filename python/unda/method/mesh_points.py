@@ -105,18 +105,20 @@ class MeshPoints(Points):
         """See `Points`."""
         self._outer = None
 
-    def num_exact(self, info: Any, waves: Sequence[Any]) -> int:
+    def num_exact(self, info: Callable[[], Any], waves: Sequence[Any]) -> int:
         """See `Points`."""
         if not (self.has_outer or waves):
             return 0
-        return int(info.num_exact) if self._outer is None else self._outer.num_point
+        return int(info().num_exact) if self._outer is None else self._outer.num_point
 
-    def exact(self, handle: Any, info: Any, waves: Sequence[Any], times: np.ndarray) -> np.ndarray | None:
+    def exact(
+        self, handle: Any, info: Callable[[], Any], waves: Sequence[Any], times: np.ndarray
+    ) -> np.ndarray | None:
         """See `Points`."""
         if not (self.has_outer or waves):
             return None
         if self._outer is None:
-            shape, num = (-1, (self._degree + 1) * (self._degree + 2) // 2), int(info.num_exact)
+            shape, num = (-1, (self._degree + 1) * (self._degree + 2) // 2), int(info().num_exact)
             points, numbers = np.empty((num, 3)), np.empty(num, np.int32)
             to = _core.pointer(points, writable=True), _core.pointer(numbers, writable=True)
             _core.check(lib.unda_solver_exact_points(handle, *to))

@@ -57,10 +57,12 @@ class Points:
     def forget_waves(self) -> None:
         """Forget the waves."""
 
-    def num_exact(self, info: Any, waves: Sequence[Any]) -> int:
-        """Return the number of nodes that need outer values; info: unda_solver_info."""
+    def num_exact(self, info: Callable[[], Any], waves: Sequence[Any]) -> int:
+        """Return the number of nodes that need outer values; info gives unda_solver_info."""
         return 0
 
-    def exact(self, handle: Any, info: Any, waves: Sequence[Any], times: np.ndarray) -> np.ndarray | None:
+    def exact(
+        self, handle: Any, info: Callable[[], Any], waves: Sequence[Any], times: np.ndarray
+    ) -> np.ndarray | None:
         """Return outer data and incident waves at stage times, as unda_drive has them."""
         return None

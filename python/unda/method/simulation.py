@@ -176,7 +176,7 @@ class Simulation(Solver, Pictures):
 
     def _drive(self, times: np.ndarray) -> Any:
         """Sample what drives steps that need data at these times."""
-        exact = self._points.exact(self._live(), self._info(), self._waves, times)
+        exact = self._points.exact(self._live(), self._info, self._waves, times)
         return _core.new_struct(
             "unda_drive", num_time=len(times), amplitudes=self._amplitudes(times), exact=exact
         )
@@ -267,7 +267,7 @@ class Simulation(Solver, Pictures):
 
     def _room(self) -> int:
         """Return the number of steps whose sampled data fit 64 MB."""
-        wide = len(self._sources) + self._points.num_exact(self._info(), self._waves) * len(self.fields)
+        wide = len(self._sources) + self._points.num_exact(self._info, self._waves) * len(self.fields)
         groups = zip(self._receivers, self._channels, strict=True)
         traces = sum(len(receivers.points) * len(channels.numbers) for receivers, channels in groups)
         room = CHUNK_BYTES / (8 * (self._num_stage * wide + traces + 1))
