@@ -102,9 +102,9 @@ static unda_status fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_
 
 unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *o)
 {
-    if (o->physics < 0 || o->physics >= num_physics)
+    if (o->physics < 0 || o->physics >= NUM_PHYSICS)
         FAIL(UNDA_ERR_ARG, "physics is %d, expected 0 (%s) to %d (%s): the library solves no others",
-             o->physics, physics_table[0]->name, num_physics - 1, physics_table[num_physics - 1]->name);
+             o->physics, physics_table[0]->name, NUM_PHYSICS - 1, physics_table[NUM_PHYSICS - 1]->name);
     TRY(space_sizes(&dg->space, mesh, o->degree));
     dg->physics = physics_table[o->physics];
     dg->flux = o->flux;

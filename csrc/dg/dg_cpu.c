@@ -235,6 +235,7 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
 static const dg_cpu_block *const stages[][2] = {{dg_cpu_acoustic_f32, dg_cpu_acoustic_f64},
                                                 {dg_cpu_elastic_f32, dg_cpu_elastic_f64},
                                                 {dg_cpu_maxwell_f32, dg_cpu_maxwell_f64}};
+_Static_assert(sizeof stages / sizeof *stages == NUM_PHYSICS, "a line for each physics");
 
 static int64_t block(const unda_solver *s)
 {

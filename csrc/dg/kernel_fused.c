@@ -7,7 +7,7 @@
 enum { ROWS, COLS, TILE, BLOCKS, UNROLL_VOLUME, UNROLL_LIFT, NUM_PART };
 
 /* By physics, precision and degree; measured on an H200 (degree 9: after degree 8). */
-static const int tiles[3][2][MAX_DEGREE + 1][NUM_PART] = {
+static const int tiles[][2][MAX_DEGREE + 1][NUM_PART] = {
     [UNDA_ACOUSTIC][UNDA_FLOAT32] = {[1] = {2, 1, 32, 16, 4, 3},
                                      [2] = {5, 1, 32, 8, 8, 6},
                                      [3] = {5, 2, 64, 4, 4, 5},
@@ -66,6 +66,8 @@ static const int tiles[3][2][MAX_DEGREE + 1][NUM_PART] = {
          [8] = {2, 2, 4, 2, 4, 6},
          [9] = {2, 2, 4, 2, 4, 6}},
 };
+
+_Static_assert(sizeof tiles / sizeof *tiles == NUM_PHYSICS, "tiles of each physics");
 
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {

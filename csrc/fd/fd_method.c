@@ -19,6 +19,7 @@ static const uint32_t fd_conditions[] = {
     [UNDA_ELASTIC] =
         EVERYWHERE | 1 << UNDA_BOUNDARY_FREE | 1 << UNDA_BOUNDARY_FIXED | 1 << UNDA_BOUNDARY_SYMMETRY,
     [UNDA_MAXWELL] = EVERYWHERE | 1 << UNDA_BOUNDARY_PEC | 1 << UNDA_BOUNDARY_PMC};
+enum { NUM_FD_PHYSICS = sizeof fd_conditions / sizeof *fd_conditions };
 
 static unda_status check_axis(const unda_solver_options *o, int a)
 {
@@ -52,9 +53,9 @@ static unda_status check(const unda_solver_options *o)
 {
     const unda_fd_options *f = o->fd;
     CHECK_SIZE(f, unda_fd_options);
-    if (f->scheme < 0 || f->scheme >= NUM_SCHEME || o->physics < 0 || o->physics > UNDA_MAXWELL)
+    if (f->scheme < 0 || f->scheme >= NUM_SCHEME || o->physics < 0 || o->physics >= NUM_FD_PHYSICS)
         FAIL(UNDA_ERR_ARG, "physics is %d, scheme %d, expected 0..%d and 0..%d", o->physics, f->scheme,
-             UNDA_MAXWELL, NUM_SCHEME - 1);
+             NUM_FD_PHYSICS - 1, NUM_SCHEME - 1);
     TRY(schemes[f->scheme]->check(o));
     if (f->order < 2 || f->order > 2 * MAX_HALF || f->order % 2)
         FAIL(UNDA_ERR_ARG, "order is %d, expected an even number, 2..%d", f->order, 2 * MAX_HALF);

@@ -111,6 +111,5 @@ static const struct physics maxwell = {
     FUNCTIONS(maxwell),
 };
 
-const struct physics *const physics_table[] = {
+const struct physics *const physics_table[NUM_PHYSICS] = {
     [UNDA_ACOUSTIC] = &acoustic, [UNDA_ELASTIC] = &elastic, [UNDA_MAXWELL] = &maxwell};
-const int num_physics = sizeof physics_table / sizeof *physics_table;

@@ -22,8 +22,7 @@ struct physics {
     const char *(*refuse)(const double *material);
 };
 
-enum { MAX_FIELD = 9, MAX_COEF = 8, MAX_WAVE = 2 };
-extern const struct physics *const physics_table[]; /* by unda_physics */
-extern const int num_physics;
+enum { NUM_PHYSICS = 3, MAX_FIELD = 9, MAX_COEF = 8, MAX_WAVE = 2 };
+extern const struct physics *const physics_table[NUM_PHYSICS]; /* by unda_physics */
 
 #endif
