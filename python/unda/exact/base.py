@@ -7,13 +7,12 @@ Next: plane.py, box.py, pulse.py, point.py, interface.py.
 from __future__ import annotations
 
 from inspect import Parameter, signature
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ArgumentError
-from ..problem import medium as media
 from ..problem.medium import Medium
 from ..problem.source import Source
 from ..problem.timefunction import TimeFunction
@@ -126,7 +125,9 @@ def solution_class(name: str, medium: Medium) -> Any:
 def make_solution(name: str, medium: Medium, /, **arguments: Any) -> Any:
     """Make the solution `name` in a medium; None is what its class takes by default, or lacks."""
     make = solution_class(name, medium)
-    known = signature(make).parameters
+    known: dict[str, Parameter] = {}
+    for kind in reversed(make.__mro__[:-1]):  # with what the class passes on to its bases
+        known |= signature(kind.__init__).parameters
     unknown = [key for key, value in arguments.items() if key not in known and value is not None]
     if unknown:
         raise ArgumentError(f"unda.exact.{name} got {unknown[0]}; it takes none for {medium.physics} media")
@@ -168,7 +169,7 @@ def from_config(config: dict[str, Any]) -> ExactSolution:
             f"exact solution of type {config.get('type')!r}; expected one of {', '.join(sorted(known))}"
         )
     medium = arguments.pop("medium")
-    return solution_class(config["type"], medium)(medium, **arguments)
+    return cast(ExactSolution, make_solution(config["type"], medium, **arguments))
 
 
 def _readable(value: Any) -> str:
@@ -191,9 +192,9 @@ def _decode(value: Any) -> Any:
     if not isinstance(value, dict) or "type" not in value:
         return value
     parameters = {key: one for key, one in value.items() if key != "type"}
-    kind = getattr(media, value["type"], None) if value["type"] in media.__all__ else None
-    if isinstance(kind, type):
-        return kind(**parameters)
+    for kind in Medium.__subclasses__():
+        if value["type"] == kind.__name__:
+            return kind(**parameters)
     if value["type"] in Source._kinds:
         return Source.from_config(value)
     return time_function_from_config(value)

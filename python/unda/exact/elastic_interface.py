@@ -15,34 +15,21 @@ from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array
 from .partial import Frame, Material, Partial, contact, elastic, side
-from .plane import Profile
-from .two_sides import TwoSides
+from .two_sides import InterfaceWave
 
 
-class ElasticInterfacePlaneWave(TwoSides):
+class ElasticInterfacePlaneWave(InterfaceWave):
     """Amplitudes of the waves that leave, from the conditions at the interface (Zoeppritz 1919)."""
 
     physics = "elastic"
     name = "interface_plane_wave"
+    unit = "m/s"
 
-    def __init__(
-        self,
-        medium: Medium,
-        medium2: Any,
-        k: Any = None,
-        normal: Any = (1.0, 0.0, 0.0),
-        position: float = 0.0,
-        amplitude: float = 1.0,
-        phase: float = 0.0,
-        direction: Any = None,
-        f: Any = None,
-        kind: str = "p",
-    ) -> None:
+    def __init__(self, medium: Medium, medium2: Any, kind: str = "p", **wave: Any) -> None:
         one = elastic("medium1", medium)
         free = isinstance(medium2, str) and medium2 == "free"
         two = None if free else elastic("medium2", medium2)
-        profile = Profile(k, amplitude, phase, direction, f, "m/s")
-        super().__init__(medium, profile, normal, position, medium2, kind=kind)
+        super().__init__(medium, medium2, **wave, kind=kind)
         if kind not in one.kinds:
             raise ArgumentError(f"kind is {kind!r}; expected one of {one.kinds} in {medium!r}")
         self.discontinuous = not free  # stresses along the interface jump, in slip velocities too

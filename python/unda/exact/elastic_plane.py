@@ -13,32 +13,22 @@ import numpy as np
 from .._check import vector
 from ..errors import ArgumentError
 from ..problem.medium import Medium
-from .base import Array, ExactSolution
+from .base import Array
 from .partial import Material, Partial, elastic, side
-from .plane import Profile
+from .plane import PlaneWave
 
 
-class ElasticPlaneWave(ExactSolution):
+class ElasticPlaneWave(PlaneWave):
     """v = q g, sigma = -[lambda (d.q) I + mu (d q^T + q d^T)] g/c, with q = d (P) or q.d = 0 (S)."""
 
     physics = "elastic"
     name = "plane_wave"
+    unit = "m/s"
 
-    def __init__(
-        self,
-        medium: Medium,
-        k: Any = None,
-        amplitude: float = 1.0,
-        phase: float = 0.0,
-        direction: Any = None,
-        f: Any = None,
-        kind: str = "p",
-        polarization: Any = None,
-    ) -> None:
-        self._profile = Profile(k, amplitude, phase, direction, f, "m/s")
-        material, d = elastic("medium", medium), np.array(self._profile.direction)
+    def __init__(self, medium: Medium, kind: str = "p", polarization: Any = None, **wave: Any) -> None:
         given = None if polarization is None else vector("polarization", polarization)
-        super().__init__(medium, **self._profile.arguments(), kind=kind, polarization=given)
+        super().__init__(medium, **wave, kind=kind, polarization=given)
+        material, d = elastic("medium", medium), np.array(self._profile.direction)
         q = polarized(kind, given, material, d)
         self.speed = material.speed(kind)
         self._omega = 0.0 if self._profile.k is None else self._profile.omega(self.speed)

@@ -14,8 +14,7 @@ import numpy as np
 
 from ..problem.medium import Medium
 from .base import ExactSolution, make_solution
-from .plane import Profile
-from .two_sides import Side, TwoSides, same_physics
+from .two_sides import InterfaceWave, Side, same_physics
 
 
 def interface_plane_wave(
@@ -111,27 +110,16 @@ def interface_plane_wave(
     )  # fmt: skip
 
 
-class AcousticInterfacePlaneWave(TwoSides):
+class AcousticInterfacePlaneWave(InterfaceWave):
     """Incident and reflected wave in medium 1, transmitted wave in medium 2: v = p slowness/rho."""
 
     physics = "acoustic"
     name = "interface_plane_wave"
+    unit = "Pa"
 
-    def __init__(
-        self,
-        medium: Medium,
-        medium2: Medium,
-        k: Any = None,
-        normal: Any = (1.0, 0.0, 0.0),
-        position: float = 0.0,
-        amplitude: float = 1.0,
-        phase: float = 0.0,
-        direction: Any = None,
-        f: Any = None,
-    ) -> None:
+    def __init__(self, medium: Medium, medium2: Medium, **wave: Any) -> None:
         same_physics("medium2", medium2, self.physics)
-        profile = Profile(k, amplitude, phase, direction, f)
-        super().__init__(medium, profile, normal, position, medium2)
+        super().__init__(medium, medium2, **wave)
         one, two = medium.scalar(), medium2.scalar()
         slowness, along = self._meet(one["c"])
         s1 = float(slowness @ self._normal)

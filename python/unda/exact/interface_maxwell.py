@@ -14,12 +14,11 @@ from .._check import vector
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array
-from .plane import Profile
 from .plane_maxwell import transverse
-from .two_sides import Side, TwoSides, same_physics
+from .two_sides import InterfaceWave, Side, same_physics
 
 
-class MaxwellInterfacePlaneWave(TwoSides):
+class MaxwellInterfacePlaneWave(InterfaceWave):
     """Incident and reflected wave in medium 1, transmitted wave in medium 2.
 
     Slownesses s_i have the same part along the interface. With s the normal of the plane of
@@ -29,25 +28,13 @@ class MaxwellInterfacePlaneWave(TwoSides):
 
     physics = "maxwell"
     name = "interface_plane_wave"
+    unit = "V/m"
 
-    def __init__(
-        self,
-        medium: Medium,
-        medium2: Medium,
-        k: Any = None,
-        normal: Any = (1.0, 0.0, 0.0),
-        position: float = 0.0,
-        amplitude: float = 1.0,
-        phase: float = 0.0,
-        direction: Any = None,
-        f: Any = None,
-        polarization: Any = None,
-    ) -> None:
+    def __init__(self, medium: Medium, medium2: Medium, polarization: Any = None, **wave: Any) -> None:
         same_physics("medium2", medium2, self.physics)
-        profile = Profile(k, amplitude, phase, direction, f, "V/m")
-        e = transverse(polarization, profile.direction)
-        given = vector("polarization", polarization)
-        super().__init__(medium, profile, normal, position, medium2, polarization=given)
+        given = None if polarization is None else vector("polarization", polarization)
+        super().__init__(medium, medium2, **wave, polarization=given)
+        e = transverse(polarization, self._profile.direction)
         self._solve(medium.scalar(), medium2.scalar(), e)
 
     def _solve(self, one: dict[str, float], two: dict[str, float], e: Array) -> None:

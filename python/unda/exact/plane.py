@@ -8,7 +8,7 @@ Next: one of those.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -97,9 +97,7 @@ def plane_wave(
 class Profile:
     """What a plane wave carries and the direction d it travels in."""
 
-    def __init__(
-        self, k: Any, amplitude: float, phase: float, direction: Any, f: Any, unit: str = "Pa"
-    ) -> None:
+    def __init__(self, k: Any, amplitude: float, phase: float, direction: Any, f: Any, unit: str) -> None:
         sinusoidal = k is not None and direction is None and f is None
         pulse = k is None and direction is not None and f is not None
         if not sinusoidal and not pulse:
@@ -127,23 +125,28 @@ class Profile:
         return {"direction": self.heading, "f": self.f, "amplitude": self.amplitude}
 
 
-class AcousticPlaneWave(ExactSolution):
+class PlaneWave(ExactSolution):
+    """What all plane waves in a homogeneous medium take."""
+
+    unit: ClassVar[str]  # of the amplitude
+
+    def __init__(
+        self, medium: Medium, k: Any = None, amplitude: float = 1.0, phase: float = 0.0,
+        direction: Any = None, f: Any = None, **arguments: Any,
+    ) -> None:  # fmt: skip
+        self._profile = Profile(k, amplitude, phase, direction, f, self.unit)
+        super().__init__(medium, **self._profile.arguments(), **arguments)
+
+
+class AcousticPlaneWave(PlaneWave):
     """p = P(t - d.x/c), v = d p/(rho c)."""
 
     physics = "acoustic"
     name = "plane_wave"
+    unit = "Pa"
 
-    def __init__(
-        self,
-        medium: Medium,
-        k: Any = None,
-        amplitude: float = 1.0,
-        phase: float = 0.0,
-        direction: Any = None,
-        f: Any = None,
-    ) -> None:
-        self._profile = Profile(k, amplitude, phase, direction, f)
-        super().__init__(medium, **self._profile.arguments())
+    def __init__(self, medium: Medium, **wave: Any) -> None:
+        super().__init__(medium, **wave)
         self._rho, self._c = medium.scalar()["rho"], medium.scalar()["c"]
 
     def _pressure(self, x: Array, y: Array, z: Array, t: Array) -> Array:

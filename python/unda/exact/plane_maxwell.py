@@ -13,8 +13,8 @@ import numpy as np
 from .._check import unit_vector, vector
 from ..errors import ArgumentError
 from ..problem.medium import Medium
-from .base import Array, ExactSolution
-from .plane import Profile
+from .base import Array
+from .plane import PlaneWave
 
 
 def transverse(polarization: Any, direction: Any, across: str = "the wave's direction") -> Array:
@@ -39,28 +39,18 @@ def insulator(medium: Medium, expected: str = "a medium that does not conduct") 
     return values["eps"], values["mu"]
 
 
-class MaxwellPlaneWave(ExactSolution):
+class MaxwellPlaneWave(PlaneWave):
     """E = e P(t - d.x/c), H = d x E sqrt(eps/mu); with sigma the imaginary part of a complex wave."""
 
     physics = "maxwell"
     name = "plane_wave"
+    unit = "V/m"
 
-    def __init__(
-        self,
-        medium: Medium,
-        k: Any = None,
-        amplitude: float = 1.0,
-        phase: float = 0.0,
-        direction: Any = None,
-        f: Any = None,
-        polarization: Any = None,
-    ) -> None:
-        self._profile = Profile(k, amplitude, phase, direction, f, "V/m")
+    def __init__(self, medium: Medium, polarization: Any = None, **wave: Any) -> None:
+        given = None if polarization is None else vector("polarization", polarization)
+        super().__init__(medium, **wave, polarization=given)
         d = np.array(self._profile.direction)
         self._e = transverse(polarization, d)
-        super().__init__(
-            medium, **self._profile.arguments(), polarization=vector("polarization", polarization)
-        )
         values = medium.scalar()
         eps, mu, sigma = values["eps"], values["mu"], values["sigma"]
         if self._profile.f is not None and sigma > 0.0:

@@ -7,7 +7,7 @@ Next: interface.py.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,35 @@ class TwoSides(ExactSolution):
         if medium2 is not None:
             self.media = medium, medium2
 
+    def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
+        n = self._normal
+        distance = n[0] * x + n[1] * y + n[2] * z - self._position
+        shape = np.broadcast_shapes(distance.shape, t.shape)
+        total = np.zeros((len(self.fields), *shape))
+        behind = np.zeros(shape, bool) if self._sides[1] is None else np.broadcast_to(distance > 0.0, shape)
+        for side, mine, limit in zip(self._sides, (~behind, behind), (np.minimum, np.maximum), strict=True):
+            if side is not None and mine.any():
+                # Waves are continued as constants beyond their side: decaying ones would grow there.
+                shift = self._position + distance - limit(distance, 0.0)
+                place = (x - shift * n[0], y - shift * n[1], z - shift * n[2])
+                values = side.values(self._profile, self._omega, place, t - self._delay)
+                total += np.where(mine, values, 0.0)
+        return dict(zip(self.fields, total, strict=True))
+
+
+class InterfaceWave(TwoSides):
+    """What all plane waves that meet the plane between two media take; they come out of the first."""
+
+    unit: ClassVar[str]  # of the amplitude
+
+    def __init__(
+        self, medium: Medium, medium2: Any, k: Any = None, normal: Any = (1.0, 0.0, 0.0),
+        position: float = 0.0, amplitude: float = 1.0, phase: float = 0.0, direction: Any = None,
+        f: Any = None, **arguments: Any,
+    ) -> None:  # fmt: skip
+        profile = Profile(k, amplitude, phase, direction, f, self.unit)
+        super().__init__(medium, profile, normal, position, medium2, **arguments)
+
     def _meet(self, speed: float) -> tuple[Array, Array]:
         """Return the incident slowness and its part along the plane; raise if the wave does not meet it."""
         d, n = np.array(self._profile.direction), self._normal
@@ -93,21 +122,6 @@ class TwoSides(ExactSolution):
                 "available; expected a smaller angle, or k instead of f"
             )
         return across
-
-    def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
-        n = self._normal
-        distance = n[0] * x + n[1] * y + n[2] * z - self._position
-        shape = np.broadcast_shapes(distance.shape, t.shape)
-        total = np.zeros((len(self.fields), *shape))
-        behind = np.zeros(shape, bool) if self._sides[1] is None else np.broadcast_to(distance > 0.0, shape)
-        for side, mine, limit in zip(self._sides, (~behind, behind), (np.minimum, np.maximum), strict=True):
-            if side is not None and mine.any():
-                # Waves are continued as constants beyond their side: decaying ones would grow there.
-                shift = self._position + distance - limit(distance, 0.0)
-                place = (x - shift * n[0], y - shift * n[1], z - shift * n[2])
-                values = side.values(self._profile, self._omega, place, t - self._delay)
-                total += np.where(mine, values, 0.0)
-        return dict(zip(self.fields, total, strict=True))
 
 
 def same_physics(name: str, medium: Any, kind: str) -> Medium:
