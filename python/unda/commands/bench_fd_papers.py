@@ -207,19 +207,6 @@ _TILES: _Columns = (
     ("flop/byte", "flops_per_byte", ".3g"), ("GFLOP/s", "gflops", ".4g"),
     ("roofline", "roofline_gflops", ".4g"), ("% of it", "percent_of_roofline", ".1f"),
 )  # fmt: skip
-_KINDS: dict[str, tuple[Callable[..., Iterator[dict[str, Any]]], _Columns]] = {
-    "komatitsch2010": (_komatitsch, (
-        ("device", "where", "s"), ("layers", "layers", "d"), ("ms/step", "ms", ".4g"),
-        ("Gcell/s", "gcell_per_second", ".4g"), ("over 1 core", "over_one_core", ".1f"),
-        ("paper's GPU", "paper_gpu_over_one_core", ".0f"),
-    )),
-    "figure7": (_tiles, _TILES),
-    "figure10": (_figure10, (
-        ("order", "order", "d"), ("SMs", "sms", "d"), ("ms/step", "ms", ".4g"),
-        ("Gcell/s", "gcell_per_second", ".4g"), ("speedup", "speedup", ".3g"), ("ideal", "ideal", ".3g"),
-    )),
-    "figure11": (_tiles, _TILES),
-}  # fmt: skip
 
 
 def _draw_komatitsch(ax: Any, rows: list[dict[str, Any]], limits: dict[str, float]) -> None:
@@ -267,15 +254,27 @@ def _draw_tiles(ax: Any, rows: list[dict[str, Any]], limits: dict[str, float]) -
     ax.legend(fontsize="small")
 
 
-_DRAW = {"komatitsch2010": _draw_komatitsch, "figure7": _draw_roofline, "figure10": _draw_scaling,
-         "figure11": _draw_tiles}  # fmt: skip
+#: Of each case and figure: what measures its rows, their columns, what draws them.
+_KINDS: dict[str, tuple[Callable[..., Iterator[dict[str, Any]]], _Columns, Callable[..., None]]] = {
+    "komatitsch2010": (_komatitsch, (
+        ("device", "where", "s"), ("layers", "layers", "d"), ("ms/step", "ms", ".4g"),
+        ("Gcell/s", "gcell_per_second", ".4g"), ("over 1 core", "over_one_core", ".1f"),
+        ("paper's GPU", "paper_gpu_over_one_core", ".0f"),
+    ), _draw_komatitsch),
+    "figure7": (_tiles, _TILES, _draw_roofline),
+    "figure10": (_figure10, (
+        ("order", "order", "d"), ("SMs", "sms", "d"), ("ms/step", "ms", ".4g"),
+        ("Gcell/s", "gcell_per_second", ".4g"), ("speedup", "speedup", ".3g"), ("ideal", "ideal", ".3g"),
+    ), _draw_scaling),
+    "figure11": (_tiles, _TILES, _draw_tiles),
+}  # fmt: skip
 
 
 def draw(path: Path, kind: str, result: dict[str, Any]) -> None:
     """Draw what `kind` shows of a result."""
     plt = pyplot()
     figure, ax = plt.subplots(figsize=(9 if kind == "figure11" else 6.4, 4), layout="constrained")
-    _DRAW[kind](ax, result["rows"], result["limits"])
+    _KINDS[kind][2](ax, result["rows"], result["limits"])
     ax.set_title(f"{kind}, {result['device']}", fontsize="medium")
     figure.savefig(path, dpi=120)
     plt.close(figure)
@@ -289,7 +288,7 @@ def run(args: argparse.Namespace) -> int:
     device = choose_device() if args.device == "auto" else args.device
     if args.figure and device == "cpu":
         raise ArgumentError("device is cpu: kernel diamond, whose figures these are, needs a CUDA device")
-    rows, columns = _KINDS[kind]
+    rows, columns, _ = _KINDS[kind]
     limits = device_limits(device, threads=args.threads)
     head = {"benchmark": "fd", **heading(device, limits, args.threads), "case": kind}
     result = begun(args.output, head, append=args.append)

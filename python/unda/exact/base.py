@@ -76,12 +76,7 @@ class ExactSolution:
         ArgumentError
             If the shapes cannot be broadcast.
         """
-        arrays = [np.asarray(values, dtype=np.float64) for values in (x, y, z, t)]
-        try:
-            shape = np.broadcast_shapes(*(array.shape for array in arrays))
-        except ValueError:
-            found = ", ".join(str(array.shape) for array in arrays)
-            raise ArgumentError(f"x, y, z, t have shapes {found}, which do not broadcast") from None
+        arrays, shape = together(x=x, y=y, z=z, t=t)
         values = self._evaluate(*arrays)
         return {field: np.array(np.broadcast_to(values[field], shape)) for field in self.fields}
 
@@ -107,6 +102,16 @@ class ExactSolution:
         parts = [repr(self.medium)]
         parts += [f"{key}={_readable(value)}" for key, value in self._arguments.items()]
         return f"unda.exact.{self.name}({', '.join(parts)})"
+
+
+def together(**values: ArrayLike) -> tuple[list[Array], tuple[int, ...]]:
+    """Return values as arrays, and the shape to which they broadcast; raise if they do not."""
+    arrays = [np.asarray(one, dtype=np.float64) for one in values.values()]
+    try:
+        return arrays, np.broadcast_shapes(*(array.shape for array in arrays))
+    except ValueError:
+        found = ", ".join(str(array.shape) for array in arrays)
+        raise ArgumentError(f"{', '.join(values)} have shapes {found}, which do not broadcast") from None
 
 
 def solution_class(name: str, medium: Medium) -> Any:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from .._check import number, unit_vector, vector
 from ..errors import ArgumentError
 from ..problem.medium import Maxwell
-from .base import Array
+from .base import Array, together
 from .plane_maxwell import transverse
 from .spherical import Complex, Places, angular, bessel, riccati_slope
 
@@ -153,12 +153,8 @@ class mie_sphere:
         """
         if part not in ("total", "scattered"):
             raise ArgumentError(f"part is {part!r}; expected 'total' or 'scattered'")
-        arrays = [np.asarray(values, dtype=np.float64) for values in (x, y, z)]
-        try:
-            places = np.stack(np.broadcast_arrays(*arrays))
-        except ValueError:
-            found = ", ".join(str(array.shape) for array in arrays)
-            raise ArgumentError(f"x, y, z have shapes {found}, which do not broadcast") from None
+        arrays, shape = together(x=x, y=y, z=z)
+        places = np.stack([np.broadcast_to(one, shape) for one in arrays])
         points = self._frame @ (places.reshape(3, -1) - self._center[:, None])
         incident = self._incident(points)
         outside = np.linalg.norm(points, axis=0) >= self.radius * (1.0 - 1e-12)

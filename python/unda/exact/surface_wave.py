@@ -258,10 +258,6 @@ def frame_along(what: str, profile: Profile, normal: Array, given: Any) -> Frame
     return Frame.of(normal, d)
 
 
-def _slowest(materials: list[Material]) -> float:
-    return min(one.vs or one.vp for one in materials)
-
-
 def _kinds(material: Material) -> list[str]:
     return [kind for kind in material.kinds if kind != "sh"]
 
@@ -294,7 +290,7 @@ def _root(materials: list[Material], frame: Frame) -> float:
     def determinant(speed: float) -> float:
         return float(np.linalg.det(_conditions(materials, frame, speed)[1]))
 
-    high = _slowest(materials)
+    high = min(one.vs or one.vp for one in materials)  # the slowest wave
     low = 1e-2 * high
     if (determinant(high) > 0.0) == (determinant(low) > 0.0):
         raise ArgumentError(

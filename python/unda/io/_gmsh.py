@@ -269,29 +269,25 @@ def _check_straight(raw: Any) -> None:
         )
 
 
-def _collect(raw: Any) -> dict[str, list[tuple[np.ndarray, np.ndarray]]]:
-    """Sort the blocks of a meshio mesh into cells and faces (corners only), with their groups."""
-    out: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {"cells": [], "faces": []}
+_Blocks = tuple[np.ndarray, np.ndarray]  # vertices of cells or faces, and their groups
+
+
+def _collect(raw: Any) -> tuple[_Blocks, _Blocks]:
+    """Return the cells and the faces of a meshio mesh (corners only), with their groups."""
+    found: dict[int, list[_Blocks]] = {
+        corners: [(np.empty((0, corners), np.int64), np.empty(0, np.int64))] for corners in (4, 3)
+    }
     for block, group in zip(raw.cells, _physical(raw), strict=True):
         if _LOWER_DIMENSIONS.match(block.type) or len(block.data) == 0:
             continue
-        data = np.asarray(block.data, np.int64)
-        if _TETRA.match(block.type):
-            out["cells"].append((data[:, :4], group))
-        elif _TRIANGLE.match(block.type):
-            out["faces"].append((data[:, :3], group))
-        else:
+        corners = 4 if _TETRA.match(block.type) else 3
+        if corners == 3 and not _TRIANGLE.match(block.type):
             raise MeshError(f"{len(block.data)} cells {block.type}, expected tetrahedra only")
-    if not out["cells"]:
+        found[corners].append((np.asarray(block.data, np.int64)[:, :corners], group))
+    if len(found[4]) == 1:
         raise MeshError("it has no tetrahedra")
-    return out
-
-
-def _joined(parts: list[tuple[np.ndarray, np.ndarray]], width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Concatenate blocks."""
-    if not parts:
-        return np.empty((0, width), np.int64), np.empty(0, np.int64)
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    cells, faces = ([np.concatenate(one) for one in zip(*parts, strict=True)] for parts in found.values())
+    return (cells[0], cells[1]), (faces[0], faces[1])
 
 
 def _names(raw: Any, dimension: int, used: np.ndarray) -> dict[str, int]:
@@ -343,15 +339,12 @@ def _arrays(raw: Any, *, linearize: bool) -> GmshMesh:
     """Make arrays of a meshio mesh: named groups, used vertices only."""
     if not linearize:
         _check_straight(raw)
-    parts = _collect(raw)
-    cells, tags = _joined(parts["cells"], 4)
-    faces, groups = _joined(parts["faces"], 3)
+    (cells, tags), (faces, groups) = _collect(raw)
     points = np.asarray(raw.points, np.float64)
     if points.ndim != 2 or points.shape[1] != 3:
         raise MeshError(f"points of shape {points.shape}, expected (n, 3)")
-    if min(cells.min(), faces.min(initial=0)) < 0:
-        raise MeshError("a cell names a node that is not in the file")
-    if max(cells.max(), faces.max(initial=0)) >= len(points):
+    low, high = min(cells.min(), faces.min(initial=0)), max(cells.max(), faces.max(initial=0))
+    if low < 0 or high >= len(points):
         raise MeshError("a cell names a node that is not in the file")
     used = np.zeros(len(points), bool)
     used[cells] = True
