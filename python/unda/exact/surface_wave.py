@@ -191,8 +191,8 @@ class _BoundWave(TwoSides):
     """P and SV waves that decay on each side, with amplitudes for which the conditions hold."""
 
     def __init__(
-        self, medium: Medium, materials: list[Material], k: Any, normal: Any, position: float,
-        amplitude: float, phase: float, medium2: Medium | None = None,
+        self, medium: Medium, materials: list[Material], k: Any, normal: Any = (0.0, 0.0, 1.0),
+        position: float = 0.0, amplitude: float = 1.0, phase: float = 0.0, medium2: Medium | None = None,
     ) -> None:  # fmt: skip
         profile = Profile(k, amplitude, phase, None, None, "m/s")
         super().__init__(medium, profile, normal, position, medium2)
@@ -218,16 +218,13 @@ class RayleighWave(_BoundWave):
     physics = "elastic"
     name = "rayleigh_wave"
 
-    def __init__(
-        self, medium: Medium, k: Any, normal: Any = (0.0, 0.0, 1.0), position: float = 0.0,
-        amplitude: float = 1.0, phase: float = 0.0,
-    ) -> None:  # fmt: skip
+    def __init__(self, medium: Medium, k: Any, **wave: Any) -> None:
         material = elastic("medium", medium)
         if material.vs == 0.0:
             raise ArgumentError(
                 "the medium is a fluid (vs = 0), which has no Rayleigh wave; expected a solid"
             )
-        super().__init__(medium, [material], k, normal, position, amplitude, phase)
+        super().__init__(medium, [material], k, **wave)
 
 
 class StoneleyWave(_BoundWave):
@@ -237,14 +234,11 @@ class StoneleyWave(_BoundWave):
     name = "stoneley_wave"
     discontinuous = True  # stresses along the interface jump, beside a fluid velocities too
 
-    def __init__(
-        self, medium: Medium, medium2: Medium, k: Any, normal: Any = (0.0, 0.0, 1.0),
-        position: float = 0.0, amplitude: float = 1.0, phase: float = 0.0,
-    ) -> None:  # fmt: skip
+    def __init__(self, medium: Medium, medium2: Medium, k: Any, **wave: Any) -> None:
         materials = [elastic("medium1", medium), elastic("medium2", medium2)]
         if not any(one.vs for one in materials):
             raise ArgumentError("both media are fluids (vs = 0); expected at least one solid")
-        super().__init__(medium, materials, k, normal, position, amplitude, phase, medium2)
+        super().__init__(medium, materials, k, **wave, medium2=medium2)
 
 
 Waves = tuple[list[Partial], list[Partial]]

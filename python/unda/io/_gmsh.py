@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -75,27 +75,27 @@ def _scan(path: Path) -> dict[tuple[int, int], str]:
     names: dict[tuple[int, int], str] = {}
     nodes = np.empty(0, np.int64)
     with path.open("rb") as file:
-        version, binary, width = _format(file.readline, file.read)
+        head = _head(file)
         for line in iter(file.readline, b""):
             name = line.strip()
             if name == b"$PhysicalNames":
                 names = _group_names(file)
             if name not in (b"$Nodes", b"$Elements"):
                 continue
-            counts = _counts(file, version, binary, width)
+            counts = _counts(file, head)
             if max(counts[:2]) > size:
                 raise MeshError(f"{name.decode()} declares {counts[:2]} items in {size} bytes")
             if name == b"$Nodes":
-                nodes = np.sort(_node_numbers(file, version, binary, width, counts))
+                nodes = np.sort(_node_numbers(file, head, counts))
                 largest = int(nodes.max(initial=0))
                 if largest > 64 * size:
                     raise MeshError(f"node number {largest} in a file of {size} bytes; renumber them")
                 if (twice := nodes[1:][nodes[1:] == nodes[:-1]]).size:
                     raise MeshError(f"node number {twice[0]} occurs twice")
-            elif not binary:
-                _check_elements(file, version, counts, nodes)
-            elif version == "4.1":
-                _check_blocks(file, width, counts)
+            elif not head.binary:
+                _check_elements(file, head, counts, nodes)
+            elif head.version == "4.1":
+                _check_blocks(file, head, counts)
     return names
 
 
@@ -108,7 +108,7 @@ def _group_names(file: Any) -> dict[tuple[int, int], str]:
     return names
 
 
-def _check_elements(file: Any, version: str, counts: list[int], nodes: np.ndarray) -> None:
+def _check_elements(file: Any, head: _Head, counts: list[int], nodes: np.ndarray) -> None:
     """Refuse elements of a text file whose nodes are not there, and a count that is wrong."""
     used: set[int] = set()
 
@@ -117,7 +117,7 @@ def _check_elements(file: Any, version: str, counts: list[int], nodes: np.ndarra
             words = [int(word) for word in file.readline().split()]
             used.update(words[skip(words) :])
 
-    if version.startswith("2"):
+    if head.old:
         read(counts[0], lambda words: 3 + words[2])
     else:
         for _ in range(counts[0]):
@@ -131,83 +131,94 @@ def _check_elements(file: Any, version: str, counts: list[int], nodes: np.ndarra
         )
 
 
-def _check_blocks(file: Any, width: int, counts: list[int]) -> None:
+def _check_blocks(file: Any, head: _Head, counts: list[int]) -> None:
     """Refuse blocks of $Elements, of a binary file of format 4.1, that have more elements than it has."""
     from meshio._common import num_nodes_per_cell
     from meshio.gmsh.common import _gmsh_to_meshio_type
 
     left = counts[1]
     for _ in range(counts[0]):
-        kind = int(_numbers(file, "i4", 3, text=False)[2])
-        num = int(_numbers(file, f"u{width}", 1, text=False)[0])
+        kind = int(head.read(file, "i4", 3)[2])
+        num = int(head.sizes(file, 1)[0])
         left -= num
         if left < 0:
             raise MeshError(f"$Elements declares {counts[1]} elements; one of its blocks has {num}")
         name = _gmsh_to_meshio_type.get(kind)
         if name not in num_nodes_per_cell:
             return  # meshio says so
-        file.seek(num * (1 + num_nodes_per_cell[name]) * width, 1)
+        file.seek(num * (1 + num_nodes_per_cell[name]) * head.width, 1)
 
 
-def _format(readline: Any, read: Any) -> tuple[str, bool, int]:
-    """Read the head of the file: version, whether binary, bytes of a size."""
-    line = readline().strip()
+class _Head(NamedTuple):
+    """The head of a file: its version, whether it is binary, bytes of a size."""
+
+    version: str
+    binary: bool
+    width: int
+
+    @property
+    def old(self) -> bool:
+        """True of format 2."""
+        return self.version.startswith("2")
+
+    def read(self, file: Any, dtype: Any, count: int) -> np.ndarray:
+        """Read exactly `count` numbers."""
+        if count < 0:
+            raise MeshError(f"negative count {count}")
+        values = np.fromfile(file, dtype, count, sep="" if self.binary else " ")
+        if len(values) != count:
+            raise MeshError("it ends too early")
+        return values
+
+    def sizes(self, file: Any, count: int) -> np.ndarray:
+        """Read exactly `count` sizes or numbers of nodes."""
+        return self.read(file, f"u{self.width}" if self.binary else "i8", count)
+
+
+def _head(file: Any) -> _Head:
+    line = file.readline().strip()
     while line == b"$Comments":
-        for skipped in iter(readline, b""):
+        for skipped in iter(file.readline, b""):
             if skipped.strip() == b"$EndComments":
                 break
-        line = readline().strip()
-    words = readline().split()
+        line = file.readline().strip()
+    words = file.readline().split()
     if line != b"$MeshFormat" or len(words) != 3:
         raise MeshError("it does not begin with $MeshFormat")
-    version, binary, width = words[0].decode(), words[1] == b"1", int(words[2])
-    if not (version.startswith("2") or version in ("4", "4.1")):
-        raise MeshError(f"format {version}, expected 2.2 or 4.1; save with gmsh -format msh41")
-    if width not in (4, 8):
-        raise MeshError(f"sizes of {width} bytes, expected 4 or 8")
-    if binary and read(4) != np.array(1, "i4").tobytes():
+    head = _Head(words[0].decode(), words[1] == b"1", int(words[2]))
+    if not (head.old or head.version in ("4", "4.1")):
+        raise MeshError(f"format {head.version}, expected 2.2 or 4.1; save with gmsh -format msh41")
+    if head.width not in (4, 8):
+        raise MeshError(f"sizes of {head.width} bytes, expected 4 or 8")
+    if head.binary and file.read(4) != np.array(1, "i4").tobytes():
         raise MeshError("binary file of the other byte order")
-    return version, binary, width
+    return head
 
 
-def _numbers(file: Any, dtype: str | np.dtype, count: int, *, text: bool) -> np.ndarray:
-    """Read exactly `count` numbers."""
-    if count < 0:
-        raise MeshError(f"negative count {count}")
-    values = np.fromfile(file, dtype, count, sep=" " if text else "")
-    if len(values) != count:
-        raise MeshError("it ends too early")
-    return values
-
-
-def _counts(file: Any, version: str, binary: bool, width: int) -> list[int]:
+def _counts(file: Any, head: _Head) -> list[int]:
     """Read the counts at the head of $Nodes or $Elements; in format 2 there is one, always text."""
-    if version.startswith("2"):
-        return [int(file.readline())]
-    values = _numbers(file, f"u{width}" if binary else "i8", 4, text=not binary)
-    return [int(value) for value in values]
+    return [int(file.readline())] if head.old else [int(value) for value in head.sizes(file, 4)]
 
 
-def _node_numbers(file: Any, version: str, binary: bool, width: int, counts: list[int]) -> np.ndarray:
+def _node_numbers(file: Any, head: _Head, counts: list[int]) -> np.ndarray:
     """Read the whole of $Nodes and return its node numbers."""
-    if version.startswith("2"):
-        if not binary:
-            return _numbers(file, "f8", 4 * counts[0], text=True)[::4].astype(np.int64)
+    if head.old and not head.binary:
+        return head.read(file, "f8", 4 * counts[0])[::4].astype(np.int64)
+    if head.old:
         record = np.dtype([("index", "i4"), ("x", "f8", (3,))])
-        return _numbers(file, record, counts[0], text=False)["index"].astype(np.int64)
+        return head.read(file, record, counts[0])["index"].astype(np.int64)
     found, parts = 0, [np.empty(0, np.int64)]
-    size = f"u{width}" if binary else "i8"
     for _ in range(counts[0]):
-        _numbers(file, "i4", 3, text=not binary)
-        num_node = int(_numbers(file, size, 1, text=not binary)[0])
+        head.read(file, "i4", 3)
+        num_node = int(head.sizes(file, 1)[0])
         found += num_node
         if found > counts[1]:
             break
-        numbers = _numbers(file, size, num_node, text=not binary)
+        numbers = head.sizes(file, num_node)
         if num_node and int(numbers.min()) < 1:
             raise MeshError(f"node number {int(numbers.min())}, expected at least 1")
         parts.append(numbers.astype(np.int64))
-        _numbers(file, "f8", 3 * num_node, text=not binary)
+        head.read(file, "f8", 3 * num_node)
     if found != counts[1]:
         raise MeshError(f"$Nodes declares {counts[1]} nodes and lists {found}")
     return np.concatenate(parts)

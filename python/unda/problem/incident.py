@@ -18,7 +18,8 @@ from ..exact import ExactSolution, plane_wave
 from .boundary import WALLS, Boundaries
 from .medium import Medium
 from .mesh import Mesh
-from .timefunction import TimeFunction, from_config
+from .source import saved_f
+from .timefunction import from_config
 
 __all__ = ["Driven", "PlaneWave"]
 
@@ -195,11 +196,7 @@ class PlaneWave:
         ArgumentError
             If f is a plain callable, which only `unda.sampled` can turn into numbers.
         """
-        if not isinstance(self.f, TimeFunction):
-            raise ArgumentError(
-                f"f of {self!r} is a plain callable and cannot be saved; unda.sampled(t, f(t)) can"
-            )
-        return {"type": type(self).__name__, **self._arguments(), "f": self.f.to_config()}
+        return {"type": type(self).__name__, **self._arguments(), "f": saved_f(self)}
 
     def _arguments(self) -> dict[str, Any]:
         """Return what the constructor takes beyond f, JSON-able; without what was not given."""

@@ -17,13 +17,7 @@ from numpy.typing import ArrayLike
 from .. import _core
 from .._core import lib
 from ..errors import ArgumentError, MeshError
-from ._mesh_arguments import (
-    boundary_arrays,
-    cells_array,
-    periodic_pairs,
-    tag_table,
-    with_names,
-)
+from ._mesh_arguments import boundary_arrays, cells_array, periodic_pairs, tag_table, with_names
 
 __all__ = ["Mesh", "box_mesh"]
 

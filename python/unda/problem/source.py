@@ -109,14 +109,10 @@ class Source:
         ArgumentError
             If f is a plain callable, which only `unda.sampled` can turn into numbers.
         """
-        if not isinstance(self.f, TimeFunction):
-            raise ArgumentError(
-                f"f of {self!r} is a plain callable and cannot be saved; unda.sampled(t, f(t)) can"
-            )
         return {
             "type": type(self).__name__,
             "position": list(self.position),
-            "f": self.f.to_config(),
+            "f": saved_f(self),
             **self._arguments(),
         }
 
@@ -352,6 +348,15 @@ class CurrentDipole(Source):
     def _rates_maxwell(self, eps: float, mu: float, sigma: float) -> dict[str, float]:
         pairs = zip(("ex", "ey", "ez"), self.direction, strict=True)
         return {field: -component / eps for field, component in pairs if component != 0.0}
+
+
+def saved_f(source: Any) -> dict[str, Any]:
+    """Return the configuration of a source's time function; raise if it is a plain callable."""
+    if not isinstance(source.f, TimeFunction):
+        raise ArgumentError(
+            f"f of {source!r} is a plain callable and cannot be saved; unda.sampled(t, f(t)) can"
+        )
+    return source.f.to_config()
 
 
 def _short(f: Any) -> str:
