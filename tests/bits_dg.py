@@ -17,7 +17,8 @@ WALLS = {
     "maxwell": {"hard": "pec", "soft": "pmc", "mirror": "pec"},
 }
 #: (CPU threads, kernel): those of the CUDA engine run on the device, or on its stand-in.
-ENGINES = {"cpu": (1, "auto"), "cpu2": (2, "auto"), "fused": (None, "fused"), "node": (None, "node")}
+ENGINES = {"cpu": (1, "auto"), "cpu2": (2, "auto"), "fused": (None, "fused"), "node": (None, "node"),
+           "element": (None, "element")}  # fmt: skip
 SETTINGS = {
     "core": tuple(product(WALLS, ("upwind", "central"), ("float32", "float64"))),
     "engine": ("cpu", "cpu2"),
@@ -291,9 +292,9 @@ def runs():
         more = {"kernel_options": options}
         table[f"dg/tile/{words}"] = (_plain_with, "elastic", 3, "float32", "fused", more)
     table["dg/sample_dt/cpu"] = (_plain_with, "maxwell", 2, "float64", "cpu", {"sample_dt": 0.03})
-    for physics, integrator, engine in product(WALLS, ("lsrk4", "ab3"), ("cpu", "fused", "node")):
+    for physics, integrator, engine in product(WALLS, ("lsrk4", "ab3"), ("cpu", "fused", "node", "element")):
         table[f"dg/long/{physics}/{integrator}/{engine}"] = (_long, physics, integrator, engine)
-    for engine in ("cpu", "node"):
+    for engine in ("cpu", "node", "element"):
         table[f"dg/reset/{engine}"] = (_twice, engine)
     return table
 
