@@ -195,6 +195,20 @@ def test_the_fastest_candidate_wins(fewer_candidates, monkeypatch, kernel, tile)
 
 
 @pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize(("times", "num"), [(2.5, 1), (1.5, 2)])
+def test_a_kernel_that_is_far_slower_is_not_tuned(fewer_candidates, monkeypatch, times, num):
+    seen = []
+
+    def seconds(sim, runs):
+        seen.append(sim.config["kernel"])
+        return {"stage": {"seconds": 1.0 if seen[-1] == "fused" else times}}
+
+    monkeypatch.setattr(unda.DG, "_kernel_seconds", seconds)
+    assert unda.DG(box(1), MEDIUM, degree=1, device="cuda", tune=True).config["kernel"] == "fused"
+    assert seen.count("element") == num < seen.count("fused")
+
+
+@pytest.mark.gpu_or_stand_in
 def test_what_is_remembered_is_used_and_a_damaged_memory_is_none(fewer_candidates, capsys):
     unda.DG(box(1), MEDIUM, degree=1, device="cuda", tune=True)
     known = json.loads(fewer_candidates.read_text())

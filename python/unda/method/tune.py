@@ -38,6 +38,7 @@ _OTHERS: dict[int, Callable[[int], tuple[int, ...]]] = {
     lib.UNDA_TUNED_BY_HALF: lambda n: (n // 2, 2 * n),
     lib.UNDA_TUNED_BOTH: lambda n: (n - 1, n + 1, 2 * n),
 }
+_FAR_SLOWER = 2.0  # a kernel whose own table is slower than this times the best is not tuned
 _RUNS = 10  # launches of each candidate
 _STEPS = 40  # of each candidate on a grid, where a launch is one
 _MOST_LEVELS = 512  # of a launch: longer ones would delay Ctrl-C
@@ -203,10 +204,12 @@ def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[st
     choice: Choice = ("auto", None)
     for kernel, parts in kernels(options).items():
         begin, plan = search.seconds(kernel, None)
+        if begin > _FAR_SLOWER * best:
+            continue
         seconds, plan = search.climb(kernel, begin, plan, partial(_changed, parts=parts))
+        first = min(first, begin)
         if seconds < best:
             best, choice = seconds, (kernel, plan)
-        first = min(first, begin)
     _announce(memory.key, choice, best, first, search.num, "stage")
     memory.keep(choice, best)
     return choice
