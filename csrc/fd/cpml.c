@@ -48,15 +48,14 @@ static unda_status fill(struct fd *fd, int a, int half, const unda_fd_options *o
 {
     const double pi = 3.14159265358979323846;
     struct fd_axis *axis = &fd->axis[a];
-    struct fd_cpml *t = &axis->cpml[half];
-    double **all[] = {&t->b, &t->a, &t->k, &t->g};
+    double **t = axis->cpml[half];
     for (int i = 0; i < 4; i++)
-        if (!*all[i])
-            TRY(array_try(all[i], axis->total, sizeof(double), "layers"));
+        if (!t[i])
+            TRY(array_try(&t[i], axis->total, sizeof(double), "layers"));
     for (int64_t i = 0; i < axis->total; i++) {
         int side;
         double x = depth_of(axis, (double)i + 0.5 * half, &side);
-        t->k[i] = t->g[i] = 1;
+        t[2][i] = t[3][i] = 1;
         if (x == 0)
             continue;
         int end = 2 * a + side;
@@ -65,10 +64,10 @@ static unda_status fill(struct fd *fd, int a, int half, const unda_fd_options *o
         double part = o->ratio[end] < 1 ? o->ratio[end] * x * x : 1;
         double kappa = 1 + (o->stretch[end] - 1) * x * x, e = part * all / kappa;
         double d = (1 - part) * all, alpha = pi * o->frequency[end] * (1 - x) + e;
-        t->b[i] = exp(-(d / kappa + alpha) * dt);
-        t->a[i] = d > 0 ? d * (t->b[i] - 1) / (kappa * (d + kappa * alpha)) : 0;
-        t->k[i] = 1 / kappa;
-        t->g[i] = exp(-0.5 * e * dt);
+        t[0][i] = exp(-(d / kappa + alpha) * dt);
+        t[1][i] = d > 0 ? d * (t[0][i] - 1) / (kappa * (d + kappa * alpha)) : 0;
+        t[2][i] = 1 / kappa;
+        t[3][i] = exp(-0.5 * e * dt);
     }
     return UNDA_OK;
 }
@@ -82,10 +81,10 @@ unda_status fd_cpml(struct fd *fd, const unda_fd_options *o, double dt)
 }
 
 /* A layer that damps all terms alike and stretches nothing needs no memory variables. */
-void fd_list_slabs(struct fd *fd, const unda_fd_options *o)
+void fd_list_memory(struct fd *fd, const unda_fd_options *o)
 {
     const struct staggered *p = fd->physics;
-    fd->num_slab = 0;
+    fd->num_memory = 0;
     for (int term = 0; term < p->num_term[0] + p->num_term[1]; term++)
         for (int side = 0; side < 2; side++) {
             int a = p->term[term].axis, half = staggered_half(p, p->term[term].target, a);
@@ -93,13 +92,13 @@ void fd_list_slabs(struct fd *fd, const unda_fd_options *o)
             int64_t count = side ? axis->total - axis->first - axis->num : axis->first;
             bool none = count == 0 || (o->ratio[2 * a + side] == 1 && o->stretch[2 * a + side] == 1);
             fd->fades = fd->fades || (count > 0 && o->ratio[2 * a + side] > 0);
-            fd->slab_of[term][side] = none ? -1 : fd->num_slab;
+            fd->memory_of[term][side] = none ? -1 : fd->num_memory;
             if (none)
                 continue;
-            struct fd_slab *slab = &fd->slab[fd->num_slab++];
-            *slab = (struct fd_slab){.term = term, .axis = a, .count = count};
-            slab->begin = side ? axis->first + axis->num - half : 0;
+            struct fd_memory *memory = &fd->memory[fd->num_memory++];
+            *memory = (struct fd_memory){.term = term, .axis = a, .count = count};
+            memory->begin = side ? axis->first + axis->num - half : 0;
             for (int i = 0; i < 3; i++)
-                slab->num[i] = i == a ? count : fd->axis[i].total;
+                memory->num[i] = i == a ? count : fd->axis[i].total;
         }
 }

@@ -39,26 +39,15 @@ DEVICE void step_row(const struct row *r, int half, int split, int layers)
     }
 }
 
-DEVICE void step_row_split(const struct row *r, int half, int split, int layers)
-{
-    if (split)
-        step_row(r, half, 1, layers);
-    else
-        step_row(r, half, 0, layers);
-}
-
+/* The same with constants. */
 DEVICE void step_row_half(const struct row *r, int half, int split, int layers)
 {
-    switch (layers) {
-    case 0:
-        step_row_split(r, half, split, 0);
-        break;
-    case 1:
-        step_row_split(r, half, split, 1);
-        break;
-    default:
-        step_row_split(r, half, split, 2);
-    }
+    if (layers == 0)
+        split ? step_row(r, half, 1, 0) : step_row(r, half, 0, 0);
+    else if (layers == 1)
+        split ? step_row(r, half, 1, 1) : step_row(r, half, 0, 1);
+    else
+        split ? step_row(r, half, 1, 2) : step_row(r, half, 0, 2);
 }
 
 /* ---- matched layers ---- */
@@ -98,26 +87,6 @@ DEVICE void add_layer(const struct layer *r, int half, int each)
     }
 }
 
-DEVICE void add_layer_half(const struct layer *r, int half, int each)
-{
-    switch (half) {
-    case 1:
-        add_layer(r, 1, each);
-        break;
-    case 2:
-        add_layer(r, 2, each);
-        break;
-    case 3:
-        add_layer(r, 3, each);
-        break;
-    case 4:
-        add_layer(r, 4, each);
-        break;
-    default:
-        add_layer(r, half, each);
-    }
-}
-
 /* What matched layers add at the nodes of row (x, y), in `now`, and their memory variables one step later;
  * 0 where there is no layer. Returns whether any node of the row is in one. */
 CLONES static bool PRECISION(additions_)(const struct fd *fd, const struct scalar_cpu *t, const REAL *now,
@@ -147,10 +116,12 @@ CLONES static bool PRECISION(additions_)(const struct fd *fd, const struct scala
                 r.memory[k] = (REAL *)m->memory[k] + row + (a < 2 ? 0 : from);
             for (int k = 0; k < 6; k++)
                 r.table[k] = (const REAL *)m->table[k] + from;
+#define ADD_LAYER(half)   add_layer(&r, half, 0)
+#define ADD_LAYER_Z(half) add_layer(&r, half, 1)
             if (a < 2)
-                add_layer_half(&r, fd->half, 0);
+                WITH_HALF(fd->half, ADD_LAYER);
             else
-                add_layer_half(&r, fd->half, 1);
+                WITH_HALF(fd->half, ADD_LAYER_Z);
         }
     }
     return true;
@@ -177,22 +148,8 @@ CLONES static void PRECISION(scalar_rows_)(const struct fd *fd, const struct sca
         r.damp_xy = ((const REAL *)t->damp[0])[x] * ((const REAL *)t->damp[1])[y];
         if (t->is_matched && PRECISION(additions_)(fd, t, r.now, x, y, addition))
             layers = 2;
-        switch (fd->half) {
-        case 1:
-            step_row_half(&r, 1, fd->split, layers);
-            break;
-        case 2:
-            step_row_half(&r, 2, fd->split, layers);
-            break;
-        case 3:
-            step_row_half(&r, 3, fd->split, layers);
-            break;
-        case 4:
-            step_row_half(&r, 4, fd->split, layers);
-            break;
-        default:
-            step_row_half(&r, fd->half, fd->split, layers);
-        }
+#define STEP_ROW(half) step_row_half(&r, half, fd->split, layers)
+        WITH_HALF(fd->half, STEP_ROW);
     }
 }
 

@@ -21,22 +21,8 @@ DEVICE void difference(int half, int64_t num, const REAL *from, int64_t stride, 
 CLONES static void PRECISION(differences_)(int half, int64_t num, const REAL *from, int64_t stride,
                                            const REAL *weight, REAL *out)
 {
-    switch (half) {
-    case 1:
-        difference(1, num, from, stride, weight, out);
-        break;
-    case 2:
-        difference(2, num, from, stride, weight, out);
-        break;
-    case 3:
-        difference(3, num, from, stride, weight, out);
-        break;
-    case 4:
-        difference(4, num, from, stride, weight, out);
-        break;
-    default:
-        difference(half, num, from, stride, weight, out);
-    }
+#define DIFFERENCE(half) difference(half, num, from, stride, weight, out)
+    WITH_HALF(half, DIFFERENCE);
 }
 
 /* psi' = b psi + a d, d' = d / kappa + psi'. The tables have stride 0 where all places have the same
@@ -64,23 +50,24 @@ static void absorb_row(const struct fd *fd, const struct staggered_cpu *t, int t
                        REAL *d)
 {
     for (int side = 0; side < 2; side++) {
-        if (fd->slab_of[term][side] < 0)
+        if (fd->memory_of[term][side] < 0)
             continue;
-        const struct fd_slab *slab = &fd->slab[fd->slab_of[term][side]];
-        int half = staggered_half(fd->physics, fd->physics->term[term].target, slab->axis);
-        int64_t at[3] = {x, y, slab->begin}, first = slab->begin;
-        if (slab->axis < 2) {
-            first = at[slab->axis];
-            at[slab->axis] -= slab->begin;
+        const struct fd_memory *memory = &fd->memory[fd->memory_of[term][side]];
+        int half = staggered_half(fd->physics, fd->physics->term[term].target, memory->axis);
+        int64_t at[3] = {x, y, memory->begin}, first = memory->begin;
+        if (memory->axis < 2) {
+            first = at[memory->axis];
+            at[memory->axis] -= memory->begin;
             at[2] = 0;
-            if (at[slab->axis] < 0 || at[slab->axis] >= slab->count)
+            if (at[memory->axis] < 0 || at[memory->axis] >= memory->count)
                 continue;
         } else
             at[2] = 0;
-        REAL *psi = (REAL *)t->slab[fd->slab_of[term][side]] + (at[0] * slab->num[1] + at[1]) * slab->num[2];
-        const REAL *const *table = (const REAL *const *)t->table[slab->axis][half];
-        PRECISION(absorb_)(slab->axis == 2 ? d + first : d, psi, table[0] + first, table[1] + first,
-                           table[2] + first, slab->axis == 2, slab->num[2]);
+        REAL *psi = (REAL *)t->base.memory[fd->memory_of[term][side]] +
+                    (at[0] * memory->num[1] + at[1]) * memory->num[2];
+        const REAL *const *table = (const REAL *const *)t->table[memory->axis][half];
+        PRECISION(absorb_)(memory->axis == 2 ? d + first : d, psi, table[0] + first, table[1] + first,
+                           table[2] + first, memory->axis == 2, memory->num[2]);
     }
 }
 

@@ -32,9 +32,7 @@ struct fd_axis {
      * is 0; [6][nodes]: b of the half nodes below and above and of the node, then a. */
     int64_t matched[2];
     double *match;
-    struct fd_cpml {
-        double *b, *a, *k, *g; /* [total] at nodes, and half a cell on (cpml.c); staggered */
-    } cpml[2];
+    double *cpml[2][4]; /* [total]: b, a, 1 / kappa, g at nodes, and half a cell on (cpml.c); staggered */
 };
 
 /* Where a field stands and what its images are. */
@@ -44,17 +42,19 @@ struct fd_field {
     bool broken[3][2];  /* waves there are no mirror images, though the scheme takes images: see row.c */
 };
 
-/* Memory of one difference (term) in one layer: [x][y][z], `count` nodes along the layer's axis from `begin`. */
-struct fd_slab {
+/* A memory variable, [x][y][z]: of one difference (term) in a layer of the staggered schemes, with `count` nodes
+ * along the layer's axis from `begin`; or number 0 .. 2 of an axis of matched layers (matched.c). */
+struct fd_memory {
     int32_t term, axis;
     int64_t begin, count, num[3];
 };
 
 struct fd {
     const struct fd_scheme *scheme;
-    unda_fd_options options;                        /* as given */
-    int32_t single;                                 /* 1: float32 */
-    int32_t half, uniform, num_field, num_material; /* arrays of an engine: fields, of material */
+    unda_fd_options options; /* as given */
+    int32_t single;          /* 1: float32 */
+    /* num_array, num_material: arrays of an engine, of the state and of materials; num_parameter: of the user's */
+    int32_t half, uniform, num_field, num_array, num_material, num_parameter;
     struct fd_axis axis[3];
     struct fd_field field[FD_MAX_FIELD];
     int64_t num_node; /* with layers */
@@ -70,8 +70,8 @@ struct fd {
     double step_weight[3][MAX_HALF + 1]; /* dt D_m / h of each axis; [0] is not used */
     double half_dt;
     bool fades; /* some layer damps all that happens in it: cpml[].g is not 1 everywhere */
-    int32_t num_slab, slab_of[FD_MAX_TERM][2]; /* slab of a term at either side, or -1 */
-    struct fd_slab slab[2 * FD_MAX_TERM];
+    int32_t num_memory, memory_of[FD_MAX_TERM][2]; /* memory variable of a term at either side, or -1 */
+    struct fd_memory memory[2 * FD_MAX_TERM];
     /* Of the scalar scheme, for the step dt (stencil.c): weights of the pairs at distance m along each axis,
      * rounded so that they and the centre sum exactly in the solver's precision. */
     int32_t split;                  /* 1: p_tt / c^2 first, then times `speed`: cuda/physics/scalar.h */
@@ -89,17 +89,16 @@ struct fd_box {
 };
 
 /* A scheme: what fd_method.c and material.c leave to it. */
+struct fd_engine;
 struct fd_scheme {
     const char *name;
     int32_t end_node; /* 1: a layer ends with a node more, where the field is 0 */
     unda_status (*check)(const unda_solver_options *options);
-    const struct engine *(*engine)(const unda_solver_options *options);
+    const struct fd_engine *cpu, *cuda;
     /* Fields, the stable step; then, with dt known, weights and layers. */
     unda_status (*sizes)(unda_solver *s, const unda_solver_options *options);
     unda_status (*prepare)(unda_solver *s);
     void (*info)(const unda_solver *s, unda_solver_info *info);
-    int32_t (*num_array)(const struct fd *fd); /* of the state */
-    int32_t (*num_parameter)(const struct fd *fd);
     /* Refuses a node's material; then what is kept of it in an array of an engine. num_free: free sides that
      * the node lies on. */
     unda_status (*check_material)(struct fd *fd, const double *material);
@@ -126,10 +125,24 @@ struct fd_engine {
     unda_status (*gather)(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);
     unda_status (*clear)(unda_solver *s);
     unda_status (*rest)(unda_solver *s); /* see unda_solver_rest */
-    /* Planes of constant x of a slab; NULL where there are none. */
-    unda_status (*slab)(unda_solver *s, int slab, int64_t first, int64_t count, void *out, const void *in);
+    /* Planes of constant x of a memory variable, out or in. */
+    unda_status (*memory)(unda_solver *s, int memory, int64_t first, int64_t count, void *out,
+                          const void *in);
 };
 extern const struct fd_engine fd_scalar_cpu, fd_scalar_cuda, fd_staggered_cpu, fd_staggered_cuda;
+
+/* Value `at` of an array in the solver's precision. */
+static inline double fd_get(const unda_solver *s, const void *array, int64_t at)
+{
+    return s->real_bytes == 4 ? (double)((const float *)array)[at] : ((const double *)array)[at];
+}
+static inline void fd_put(const unda_solver *s, void *array, int64_t at, double value)
+{
+    if (s->real_bytes == 4)
+        ((float *)array)[at] = (float)value;
+    else
+        ((double *)array)[at] = value;
+}
 
 static inline struct fd *fd_tables(const unda_solver *s)
 {
@@ -184,9 +197,9 @@ static inline double fd_share(const struct fd *fd, int f, int a, int64_t i)
     return fd_pinned(fd, f, a, i) ? 0 : on_side ? 0.5 : 1;
 }
 
-static inline int64_t fd_slab_count(const struct fd_slab *slab)
+static inline int64_t fd_memory_count(const struct fd_memory *memory)
 {
-    return slab->num[0] * slab->num[1] * slab->num[2];
+    return memory->num[0] * memory->num[1] * memory->num[2];
 }
 
 /* How materials go on beyond sides: evenly. */
@@ -262,14 +275,14 @@ unda_status fd_check_steps(const unda_solver *s);
 /* layer.c: fills the damp tables. */
 unda_status fd_damping(struct fd *fd, const unda_fd_options *options, double dt);
 
-/* matched.c: fills the match tables, lists the slabs; weights of the flux's pairs: of p_k - p_(1-k). */
+/* matched.c: fills the match tables, lists the memory variables; weights of the flux's pairs: of p_k - p_(1-k). */
 unda_status fd_matched_tables(struct fd *fd, const unda_fd_options *options, double dt);
 void fd_list_matched(struct fd *fd);
 double fd_flux_weight(const struct fd *fd, int axis, int k);
 
-/* cpml.c: fills the cpml tables and lists the slabs. */
+/* cpml.c: fills the cpml tables and lists the memory variables. */
 unda_status fd_cpml(struct fd *fd, const unda_fd_options *options, double dt);
-void fd_list_slabs(struct fd *fd, const unda_fd_options *options);
+void fd_list_memory(struct fd *fd, const unda_fd_options *options);
 
 /* row.c */
 /* Weights w(x) w(y) w(z) over nodes of one field, images folded in. */

@@ -13,19 +13,6 @@ static const struct fd_cpu_code *code(const unda_solver *s)
     return s->real_bytes == 4 ? &fd_cpu_f32 : &fd_cpu_f64;
 }
 
-double fd_cpu_get(const unda_solver *s, const void *array, int64_t at)
-{
-    return s->real_bytes == 4 ? (double)((const float *)array)[at] : ((const double *)array)[at];
-}
-
-void fd_cpu_put(const unda_solver *s, void *array, int64_t at, double value)
-{
-    if (s->real_bytes == 4)
-        ((float *)array)[at] = (float)value;
-    else
-        ((double *)array)[at] = value;
-}
-
 /* ---- arrays ---- */
 
 /* Rows begin at 64 bytes and have room for whole vectors of nodes and their neighbours; an odd number of 64
@@ -42,13 +29,33 @@ void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t)
     t->count = t->stride[0] * (fd->axis[0].total + 2 * half);
 }
 
+int64_t fd_cpu_bytes(const unda_solver *s, const struct fd_cpu *t)
+{
+    const struct fd *fd = fd_tables(s);
+    int64_t count = (fd->num_array + fd->num_material) * t->count;
+    for (int i = 0; i < fd->num_memory; i++)
+        count += fd_memory_count(&fd->memory[i]);
+    return count * s->real_bytes;
+}
+
 unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t)
 {
     const struct fd *fd = fd_tables(s);
-    for (int i = 0; i < fd->scheme->num_array(fd); i++)
+    for (int i = 0; i < fd->num_array; i++)
         TRY(array_try(&t->array[i], t->count, s->real_bytes, "state"));
     for (int i = 0; i < fd->num_material; i++)
         TRY(array_try(&t->material[i], t->count, s->real_bytes, "materials"));
+    for (int i = 0; i < fd->num_memory; i++)
+        TRY(array_try(&t->memory[i], fd_memory_count(&fd->memory[i]), s->real_bytes, "layers"));
+    return UNDA_OK;
+}
+
+unda_status fd_cpu_reals(const unda_solver *s, void **out, const double *from, int64_t num)
+{
+    if (!*out)
+        TRY(array_try(out, num, s->real_bytes, "tables"));
+    for (int64_t i = 0; i < num; i++)
+        fd_put(s, *out, i, from[i]);
     return UNDA_OK;
 }
 
@@ -68,6 +75,8 @@ void fd_cpu_free(struct fd_cpu *t)
         array_free(t->array[i]);
     for (int i = 0; i < FD_MAX_MATERIAL; i++)
         array_free(t->material[i]);
+    for (int i = 0; i < 2 * FD_MAX_TERM; i++)
+        array_free(t->memory[i]);
     array_free(t->amplitude);
     free_samples(t);
     for (int f = 0; f < FD_MAX_FIELD; f++)
@@ -129,15 +138,32 @@ unda_status fd_cpu_box(unda_solver *s, int array, const struct fd_box *box, void
 unda_status fd_cpu_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
 {
     for (int64_t i = 0; i < count; i++)
-        values[i] = fd_cpu_get(s, array_of(s, array), fd_cpu_at(s, node[i]));
+        values[i] = fd_get(s, array_of(s, array), fd_cpu_at(s, node[i]));
     return UNDA_OK;
+}
+
+unda_status fd_cpu_memory(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
+{
+    const struct fd_memory *memory = &fd_tables(s)->memory[number];
+    int64_t plane = memory->num[1] * memory->num[2] * s->real_bytes;
+    char *at = (char *)fd_cpu(s)->memory[number] + first * plane;
+    memcpy(out ? out : at, out ? at : in, (size_t)(count * plane));
+    return UNDA_OK;
+}
+
+void fd_cpu_clear_memory(unda_solver *s)
+{
+    const struct fd *fd = fd_tables(s);
+    for (int i = 0; i < fd->num_memory; i++)
+        memset(fd_cpu(s)->memory[i], 0, (size_t)(fd_memory_count(&fd->memory[i]) * s->real_bytes));
 }
 
 unda_status fd_cpu_clear(unda_solver *s)
 {
     struct fd_cpu *t = fd_cpu(s);
-    for (int i = 0; i < fd_tables(s)->scheme->num_array(fd_tables(s)); i++)
+    for (int i = 0; i < fd_tables(s)->num_array; i++)
         memset(t->array[i], 0, (size_t)(t->count * s->real_bytes));
+    fd_cpu_clear_memory(s);
     return UNDA_OK;
 }
 
@@ -192,12 +218,12 @@ void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t beg
     int64_t first, count = part_of(terms->node, 0, terms->num_node, begin, end, &first);
     for (int64_t n = first; n < first + count; n++) {
         int64_t at = fd_cpu_at(s, terms->node[n]);
-        double value = fd_cpu_get(s, array, at);
+        double value = fd_get(s, array, at);
         for (int64_t k = terms->first[n]; k < terms->first[n + 1]; k++) {
             double w = terms->weight[k], a = amplitude[terms->source[k]];
             value = s->real_bytes == 4 ? fmaf((float)w, (float)a, (float)value) : fma(w, a, value);
         }
-        fd_cpu_put(s, array, at, value);
+        fd_put(s, array, at, value);
     }
 }
 
@@ -218,7 +244,7 @@ void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t
         int64_t first, count = part_of(nodes->node, 0, nodes->num_node, begin, end, &first);
         double *values = samples->values + (fd_samples_since(group, start, step) - 1) * nodes->num_node;
         for (int64_t k = first; k < first + count; k++)
-            values[k] = fd_cpu_get(s, array, fd_cpu_at(s, nodes->node[k]));
+            values[k] = fd_get(s, array, fd_cpu_at(s, nodes->node[k]));
     }
 }
 
@@ -230,8 +256,8 @@ static void weigh_one(unda_solver *s, struct receiver_group *group, const struct
     int64_t sample = group->held + i / nodes->num_point, point = i % nodes->num_point;
     int64_t at = (sample * group->num_point + nodes->point[point]) * group->num_field + nodes->column;
     double value = fd_weigh(nodes, point, samples->values + i / nodes->num_point * nodes->num_node);
-    double there = samples->number < group->num_field ? 0 : fd_cpu_get(s, group->samples, at);
-    fd_cpu_put(s, group->samples, at, there + (s->real_bytes == 4 ? (double)(float)value : value));
+    double there = samples->number < group->num_field ? 0 : fd_get(s, group->samples, at);
+    fd_put(s, group->samples, at, there + (s->real_bytes == 4 ? (double)(float)value : value));
 }
 
 void fd_cpu_weigh(unda_solver *s, int64_t start)

@@ -18,7 +18,8 @@ struct fd_cpu {
     int64_t stride[3], origin, count; /* origin: of node (0, 0, 0); count: values of an array */
     void *array[FD_MAX_FIELD];        /* of the state */
     void *material[FD_MAX_MATERIAL];
-    double *amplitude; /* [time][source] */
+    void *memory[2 * FD_MAX_TERM]; /* memory variables of layers */
+    double *amplitude;             /* [time][source] */
     int64_t amplitude_room;
     struct fd_terms terms[FD_MAX_FIELD];
     int64_t source_version;         /* of the solver's points that these hold */
@@ -37,17 +38,27 @@ struct fd_cpu_code {
 };
 extern const struct fd_cpu_code fd_cpu_f32, fd_cpu_f64;
 
+/* CALL(half) with half a constant up to order 8, so that gcc unrolls the sums over it. */
+#define WITH_HALF(half, CALL)                                                                                \
+    ((half) == 1   ? CALL(1)                                                                                 \
+     : (half) == 2 ? CALL(2)                                                                                 \
+     : (half) == 3 ? CALL(3)                                                                                 \
+     : (half) == 4 ? CALL(4)                                                                                 \
+                   : CALL(half))
+
 static inline struct fd_cpu *fd_cpu(const unda_solver *s)
 {
     return s->data;
 }
 
-double fd_cpu_get(const unda_solver *s, const void *array, int64_t at);
-void fd_cpu_put(const unda_solver *s, void *array, int64_t at, double value);
 int64_t fd_cpu_place(const unda_solver *s, int64_t x, int64_t y, int64_t z);
 int64_t fd_cpu_at(const unda_solver *s, int64_t node); /* of the node that counts so in [total x][y][z] */
 void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t);
+int64_t fd_cpu_bytes(const unda_solver *s, const struct fd_cpu *t); /* what fd_cpu_allocate takes */
 unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t);
+/* A table in the solver's precision, allocated where it is NULL. */
+unda_status fd_cpu_reals(const unda_solver *s, void **out, const double *from, int64_t num);
+void fd_cpu_clear_memory(unda_solver *s);
 void fd_cpu_free(struct fd_cpu *t);
 void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *field);
 /* Adds the sources of step number `time` of the call to places [begin, end) of field f, as indices of
@@ -61,6 +72,8 @@ void fd_cpu_weigh(unda_solver *s, int64_t start); /* samples of the call that en
 /* Of struct fd_engine. */
 unda_status fd_cpu_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in);
 unda_status fd_cpu_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);
+unda_status fd_cpu_memory(unda_solver *s, int number, int64_t first, int64_t count, void *out,
+                          const void *in);
 unda_status fd_cpu_clear(unda_solver *s);
 unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index);
 unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive);

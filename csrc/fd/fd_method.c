@@ -100,7 +100,9 @@ static void fill_axis(const struct fd *fd, struct fd_axis *axis, const unda_solv
 static const struct engine *engine(const unda_solver_options *o)
 {
     const unda_fd_options *f = o->fd;
-    return f && f->scheme > 0 && f->scheme < NUM_SCHEME ? schemes[f->scheme]->engine(o) : fd_scalar.engine(o);
+    const struct fd_scheme *scheme =
+        f && f->scheme > 0 && f->scheme < NUM_SCHEME ? schemes[f->scheme] : &fd_scalar;
+    return o->device == UNDA_DEVICE_CPU ? &scheme->cpu->base : &scheme->cuda->base;
 }
 
 static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
@@ -154,12 +156,8 @@ static void destroy(unda_solver *s)
     for (int a = 0; a < 3; a++) {
         array_free(fd->axis[a].damp);
         array_free(fd->axis[a].match);
-        for (int half = 0; half < 2; half++) {
-            array_free(fd->axis[a].cpml[half].b);
-            array_free(fd->axis[a].cpml[half].a);
-            array_free(fd->axis[a].cpml[half].k);
-            array_free(fd->axis[a].cpml[half].g);
-        }
+        for (int i = 0; i < 8; i++)
+            array_free(fd->axis[a].cpml[i / 4][i % 4]);
     }
     array_free(fd->given);
     array_free(fd);

@@ -65,12 +65,12 @@ unda_status fd_matched_tables(struct fd *fd, const unda_fd_options *o, double dt
 
 void fd_list_matched(struct fd *fd)
 {
-    fd->num_slab = 0;
+    fd->num_memory = 0;
     for (int a = 0; a < 3; a++)
         for (int k = 0; k < 3 && fd_matched(&fd->axis[a]); k++) {
-            struct fd_slab *slab = &fd->slab[fd->num_slab++];
-            *slab = (struct fd_slab){.term = k, .axis = a, .count = fd_matched(&fd->axis[a])};
+            struct fd_memory *memory = &fd->memory[fd->num_memory++];
+            *memory = (struct fd_memory){.term = k, .axis = a, .count = fd_matched(&fd->axis[a])};
             for (int i = 0; i < 3; i++)
-                slab->num[i] = i == a ? slab->count : fd->axis[i].total;
+                memory->num[i] = i == a ? memory->count : fd->axis[i].total;
         }
 }

@@ -35,7 +35,7 @@ static void fill_planes(const unda_solver *s, const double *material, int64_t fi
 {
     struct fd *fd = fd_tables(s);
     const struct fd_axis *ax = &fd->axis[0], *ay = &fd->axis[1], *az = &fd->axis[2];
-    int32_t num = fd->scheme->num_parameter(fd), num_thread = parallel_few(s->options.threads);
+    int32_t num = fd->num_parameter, num_thread = parallel_few(s->options.threads);
     int differ = fd->varies[which];
     bool large = (to - from) * ay->total * az->total > LARGE;
     if (!fd->have_first[which])
@@ -50,10 +50,7 @@ static void fill_planes(const unda_solver *s, const double *material, int64_t fi
         for (int64_t z = 0; z < az->total; z++) {
             double value = kept(s, line + num * nearest(az, z), which, num_free + fd_free_node(az, z));
             differ |= value != fd->material_first[which];
-            if (s->real_bytes == 4)
-                ((float *)planes)[row * az->total + z] = (float)value;
-            else
-                ((double *)planes)[row * az->total + z] = value;
+            fd_put(s, planes, row * az->total + z, value);
         }
     }
     fd->varies[which] = differ;
@@ -64,7 +61,7 @@ static void fill_planes(const unda_solver *s, const double *material, int64_t fi
 static unda_status check_materials(const unda_solver *s, int64_t nodes, const double *material)
 {
     struct fd *fd = fd_tables(s);
-    int32_t num = fd->scheme->num_parameter(fd), num_thread = parallel_few(s->options.threads);
+    int32_t num = fd->num_parameter, num_thread = parallel_few(s->options.threads);
     int64_t bad = nodes;
     if (nodes == 0)
         return UNDA_OK;

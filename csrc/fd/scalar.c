@@ -14,16 +14,13 @@ static unda_status check(const unda_solver_options *o)
     return UNDA_OK;
 }
 
-static const struct engine *engine(const unda_solver_options *o)
-{
-    return o->device == UNDA_DEVICE_CPU ? &fd_scalar_cpu.base : &fd_scalar_cuda.base;
-}
-
 static unda_status sizes(unda_solver *s, const unda_solver_options *o)
 {
     struct fd *fd = fd_tables(s);
     fd->num_field = 1;
+    fd->num_array = 2;
     fd->num_material = !fd->uniform;
+    fd->num_parameter = 2;
     for (int a = 0; a < 3; a++)
         for (int side = 0; side < 2; side++) {
             int end = 2 * a + side;
@@ -58,18 +55,6 @@ static void info(const unda_solver *s, unda_solver_info *info)
     info->flops =
         9 * fd->half + 2 + (fd->split ? 3 : 0); /* 3 M pairs: add, multiply-add; centre; old level */
     info->bytes_per_elem = (fd->uniform ? 3 : 4) * s->real_bytes; /* p, p_ read, p' written; speed */
-}
-
-static int32_t num_array(const struct fd *fd)
-{
-    (void)fd;
-    return 2;
-}
-
-static int32_t num_parameter(const struct fd *fd)
-{
-    (void)fd;
-    return 2;
 }
 
 /* Keeps rho, which is one number, and c where it is; after the first node nothing is written. */
@@ -116,12 +101,11 @@ static unda_status inject(unda_solver *s, const double *const *rates, int f, int
 const struct fd_scheme fd_scalar = {.name = "scalar",
                                     .end_node = 1,
                                     .check = check,
-                                    .engine = engine,
+                                    .cpu = &fd_scalar_cpu,
+                                    .cuda = &fd_scalar_cuda,
                                     .sizes = sizes,
                                     .prepare = prepare,
                                     .info = info,
-                                    .num_array = num_array,
-                                    .num_parameter = num_parameter,
                                     .check_material = check_material,
                                     .material = material,
                                     .inject = inject,

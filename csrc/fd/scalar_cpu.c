@@ -72,10 +72,7 @@ static unda_status forecast(unda_solver *s)
     struct scalar_cpu t = {0};
     fd_cpu_lay_out(s, &t.base);
     int64_t total = fd_tables(s)->axis[0].total + fd_tables(s)->axis[1].total + fd_tables(s)->axis[2].total;
-    s->host_bytes =
-        (fd_tables(s)->uniform ? 2 : 3) * t.base.count * s->real_bytes + total * (s->real_bytes + 9);
-    for (int32_t i = 0; i < fd_tables(s)->num_slab; i++)
-        s->host_bytes += fd_slab_count(&fd_tables(s)->slab[i]) * s->real_bytes;
+    s->host_bytes = fd_cpu_bytes(s, &t.base) + total * (s->real_bytes + 9);
     s->device_bytes = 0;
     return UNDA_OK;
 }
@@ -83,19 +80,17 @@ static unda_status forecast(unda_solver *s)
 static unda_status allocate_matched(unda_solver *s, struct scalar_cpu *t)
 {
     const struct fd *fd = fd_tables(s);
-    for (int32_t i = 0; i < fd->num_slab; i++) {
-        const struct fd_slab *slab = &fd->slab[i];
-        struct scalar_cpu_matched *m = &t->matched[slab->axis];
-        TRY(array_try(&m->memory[slab->term], fd_slab_count(slab), s->real_bytes, "layers"));
-        m->stride[0] = slab->num[1] * slab->num[2];
-        m->stride[1] = slab->num[2];
+    for (int32_t i = 0; i < fd->num_memory; i++) {
+        const struct fd_memory *memory = &fd->memory[i];
+        struct scalar_cpu_matched *m = &t->matched[memory->axis];
+        m->memory[memory->term] = t->base.memory[i];
+        m->stride[0] = memory->num[1] * memory->num[2];
+        m->stride[1] = memory->num[2];
     }
     for (int a = 0; a < 3; a++)
         for (int k = 0; k < 6; k++) {
             int64_t num = fd_matched(&fd->axis[a]);
-            TRY(array_try(&t->matched[a].table[k], num, s->real_bytes, "layers"));
-            for (int64_t i = 0; i < num; i++)
-                fd_cpu_put(s, t->matched[a].table[k], i, fd->axis[a].match[k * num + i]);
+            TRY(fd_cpu_reals(s, &t->matched[a].table[k], fd->axis[a].match + k * num, num));
         }
     t->is_matched = fd_is_matched(fd);
     t->row = t->is_matched ? t->base.stride[1] : 0;
@@ -108,7 +103,7 @@ static void set_damping(unda_solver *s, bool on)
     const struct fd *fd = fd_tables(s);
     for (int a = 0; a < 3; a++)
         for (int64_t i = 0; i < fd->axis[a].total; i++)
-            fd_cpu_put(s, tables(s)->damp[a], i, on ? fd->axis[a].damp[i] : 1);
+            fd_put(s, tables(s)->damp[a], i, on ? fd->axis[a].damp[i] : 1);
 }
 
 static unda_status create(unda_solver *s)
@@ -136,7 +131,7 @@ static unda_status create(unda_solver *s)
     if (fd->uniform && fd->split) {
         TRY(array_try(&t->speed, t->base.stride[1], s->real_bytes, "materials"));
         for (int64_t i = 0; i < t->base.stride[1]; i++)
-            fd_cpu_put(s, t->speed, i, fd->speed);
+            fd_put(s, t->speed, i, fd->speed);
     }
     return allocate_matched(s, t);
 }
@@ -149,8 +144,6 @@ static void destroy(unda_solver *s)
         array_free(t->damped[a]);
         for (int k = 0; k < 6; k++)
             array_free(t->matched[a].table[k]);
-        for (int k = 0; k < 3; k++)
-            array_free(t->matched[a].memory[k]);
     }
     array_free(t->speed);
     array_free(t->addition);
@@ -251,35 +244,6 @@ static unda_status run(unda_solver *s, int64_t num_step)
     return UNDA_OK;
 }
 
-/* ---- memory of matched layers ---- */
-
-static void clear_memory(unda_solver *s)
-{
-    for (int32_t i = 0; i < fd_tables(s)->num_slab; i++) {
-        const struct fd_slab *slab = &fd_tables(s)->slab[i];
-        memset(tables(s)->matched[slab->axis].memory[slab->term], 0,
-               (size_t)(fd_slab_count(slab) * s->real_bytes));
-    }
-}
-
-static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
-{
-    const struct fd_slab *slab = &fd_tables(s)->slab[number];
-    size_t plane = (size_t)(slab->num[1] * slab->num[2] * s->real_bytes);
-    char *at = (char *)tables(s)->matched[slab->axis].memory[slab->term] + (size_t)first * plane;
-    if (out)
-        memcpy(out, at, (size_t)count * plane);
-    else
-        memcpy(at, in, (size_t)count * plane);
-    return UNDA_OK;
-}
-
-static unda_status clear(unda_solver *s)
-{
-    clear_memory(s);
-    return fd_cpu_clear(s);
-}
-
 /* From p and 0 a step gives 2 p + c^2 dt^2 laplace p, half of which is both the next level and the
  * previous one. Layers damp changes in time, and at rest there are none. */
 static unda_status rest(unda_solver *s)
@@ -293,8 +257,8 @@ static unda_status rest(unda_solver *s)
         code(s)->rows(fd_tables(s), t, t->base.array[0], t->base.array[1], x, 0, fd_tables(s)->axis[1].total);
     set_damping(s, true);
     for (int64_t i = 0; i < t->base.count; i++)
-        fd_cpu_put(s, t->base.array[1], i, 0.5 * fd_cpu_get(s, t->base.array[1], i));
-    clear_memory(s);
+        fd_put(s, t->base.array[1], i, 0.5 * fd_get(s, t->base.array[1], i));
+    fd_cpu_clear_memory(s);
     return UNDA_OK;
 }
 
@@ -324,6 +288,6 @@ const struct fd_engine fd_scalar_cpu = {.base = {.name = "cpu",
                                                  .describe = describe},
                                         .box = fd_cpu_box,
                                         .gather = fd_cpu_gather,
-                                        .clear = clear,
+                                        .clear = fd_cpu_clear,
                                         .rest = rest,
-                                        .slab = slab};
+                                        .memory = fd_cpu_memory};

@@ -313,4 +313,4 @@ const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
                                          .gather = gather,
                                          .clear = clear,
                                          .rest = rest,
-                                         .slab = scalar_cuda_slab};
+                                         .memory = scalar_cuda_memory};

@@ -115,8 +115,8 @@ unda_status scalar_cuda_clear_memory(unda_solver *s);
 /* The arguments of matched layers along x, y, z. */
 void scalar_cuda_matched(const unda_solver *s, struct scalar_matched matched[3]);
 /* Of struct fd_engine. */
-unda_status scalar_cuda_slab(unda_solver *s, int number, int64_t first, int64_t count, void *out,
-                             const void *in);
+unda_status scalar_cuda_memory(unda_solver *s, int number, int64_t first, int64_t count, void *out,
+                               const void *in);
 
 static inline struct scalar_cuda *scalar_cuda(const unda_solver *s)
 {

@@ -105,16 +105,16 @@ unda_status scalar_cuda_clear_memory(unda_solver *s)
 }
 
 /* Planes of constant x of one memory variable, without the padding of rows. */
-unda_status scalar_cuda_slab(unda_solver *s, int number, int64_t first, int64_t count, void *out,
-                             const void *in)
+unda_status scalar_cuda_memory(unda_solver *s, int number, int64_t first, int64_t count, void *out,
+                               const void *in)
 {
     struct scalar_cuda *t = scalar_cuda(s);
-    const struct fd_slab *slab = &fd_tables(s)->slab[number];
-    int64_t real = s->real_bytes, row = slab->num[2] * real, pitch = memory_row(s, t, slab->axis) * real;
-    int64_t begin = scalar_cuda_memory_words(s, t, slab->axis) + slab->term * memory_part(s, t, slab->axis) +
-                    first * memory_plane(s, t, slab->axis);
+    const struct fd_memory *memory = &fd_tables(s)->memory[number];
+    int64_t real = s->real_bytes, row = memory->num[2] * real, pitch = memory_row(s, t, memory->axis) * real;
+    int64_t begin = scalar_cuda_memory_words(s, t, memory->axis) +
+                    memory->term * memory_part(s, t, memory->axis) + first * memory_plane(s, t, memory->axis);
     gpu_ptr at = t->memory + (gpu_ptr)(begin * real);
-    int64_t rows = count * slab->num[1];
+    int64_t rows = count * memory->num[1];
     TRY(out ? gpu_download_parts_async(t->base.stream, out, row, at, pitch, row, rows)
             : gpu_upload_parts_async(t->base.stream, at, pitch, in, row, row, rows));
     return gpu_sync(t->base.stream);

@@ -47,15 +47,10 @@ static unda_status check(const unda_solver_options *o)
     return UNDA_OK;
 }
 
-static const struct engine *engine(const unda_solver_options *o)
-{
-    return o->device == UNDA_DEVICE_CPU ? &fd_staggered_cpu.base : &fd_staggered_cuda.base;
-}
-
 static void place_fields(struct fd *fd, const int32_t *boundary)
 {
     const struct staggered *p = fd->physics;
-    fd->num_field = p->num_field;
+    fd->num_field = fd->num_array = p->num_field;
     for (int f = 0; f < p->num_field; f++)
         for (int a = 0; a < 3; a++) {
             fd->field[f].half[a] = staggered_half(p, f, a);
@@ -75,8 +70,9 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
     struct fd *fd = fd_tables(s);
     fd->physics = staggered_physics[o->physics];
     fd->num_material = fd->physics->num_material;
+    fd->num_parameter = fd->physics->num_parameter;
     place_fields(fd, o->boundary);
-    fd_list_slabs(fd, o->fd);
+    fd_list_memory(fd, o->fd);
     s->dt_stable = fd_staggered_stable(fd);
     return UNDA_OK;
 }
@@ -106,16 +102,6 @@ static void info(const unda_solver *s, unda_solver_info *info)
         materials += fd->varies[i];
     info->flops = terms * (3 * fd->half - 1) + 4 * terms;
     info->bytes_per_elem = (3 * p->num_field + materials) * s->real_bytes;
-}
-
-static int32_t num_array(const struct fd *fd)
-{
-    return fd->physics->num_field;
-}
-
-static int32_t num_parameter(const struct fd *fd)
-{
-    return fd->physics->num_parameter;
 }
 
 /* The conductivity of Maxwell's equations, over a step. */
@@ -233,12 +219,11 @@ static unda_status inject(unda_solver *s, const double *const *rates, int f, int
 
 const struct fd_scheme fd_staggered = {.name = "staggered",
                                        .check = check,
-                                       .engine = engine,
+                                       .cpu = &fd_staggered_cpu,
+                                       .cuda = &fd_staggered_cuda,
                                        .sizes = sizes,
                                        .prepare = prepare,
                                        .info = info,
-                                       .num_array = num_array,
-                                       .num_parameter = num_parameter,
                                        .check_material = check_material,
                                        .material = material,
                                        .num_rate_more = 1,

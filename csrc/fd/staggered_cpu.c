@@ -31,24 +31,12 @@ static void lay_out(const unda_solver *s, struct staggered_cpu *t)
 
 static unda_status forecast(unda_solver *s)
 {
-    const struct fd *fd = fd_tables(s);
+    const struct fd_axis *axis = fd_tables(s)->axis;
     struct staggered_cpu t = {0};
     lay_out(s, &t);
-    int64_t count = (fd->num_field + fd->num_material) * t.base.count;
-    for (int i = 0; i < fd->num_slab; i++)
-        count += fd_slab_count(&fd->slab[i]);
-    int64_t total = fd->axis[0].total + fd->axis[1].total + fd->axis[2].total;
-    s->host_bytes = count * s->real_bytes + total * 8 * (s->real_bytes + 8);
+    s->host_bytes =
+        fd_cpu_bytes(s, &t.base) + 8 * (axis[0].total + axis[1].total + axis[2].total) * (s->real_bytes + 8);
     s->device_bytes = 0;
-    return UNDA_OK;
-}
-
-static unda_status reals(const unda_solver *s, void **out, const double *from, int64_t num)
-{
-    if (!*out)
-        TRY(array_try(out, num, s->real_bytes, "tables"));
-    for (int64_t i = 0; i < num; i++)
-        fd_cpu_put(s, *out, i, from[i]);
     return UNDA_OK;
 }
 
@@ -58,13 +46,10 @@ static unda_status retime(unda_solver *s)
     const struct fd *fd = fd_tables(s);
     struct staggered_cpu *t = tables(s);
     for (int a = 0; a < 3; a++) {
-        TRY(reals(s, &t->weight[a], fd->step_weight[a], MAX_HALF + 1));
-        for (int half = 0; half < 2; half++) {
-            const struct fd_cpml *cpml = &fd->axis[a].cpml[half];
-            const double *from[] = {cpml->b, cpml->a, cpml->k, cpml->g};
-            for (int i = 0; i < 4; i++)
-                TRY(reals(s, &t->table[a][half][i], from[i], fd->axis[a].total));
-        }
+        TRY(fd_cpu_reals(s, &t->weight[a], fd->step_weight[a], MAX_HALF + 1));
+        for (int i = 0; i < 8; i++)
+            TRY(fd_cpu_reals(s, &t->table[a][i / 4][i % 4], fd->axis[a].cpml[i / 4][i % 4],
+                             fd->axis[a].total));
     }
     return UNDA_OK;
 }
@@ -91,16 +76,12 @@ static unda_status create(unda_solver *s)
     lay_out(s, t);
     TRY(fd_cpu_allocate(s, &t->base));
     TRY(array_try(&t->scratch, s->threads * t->scratch_bytes, 1, "rows"));
-    for (int i = 0; i < fd->num_slab; i++)
-        TRY(array_try(&t->slab[i], fd_slab_count(&fd->slab[i]), s->real_bytes, "layers"));
     return retime(s);
 }
 
 static void destroy(unda_solver *s)
 {
     struct staggered_cpu *t = tables(s);
-    for (int i = 0; i < 2 * FD_MAX_TERM; i++)
-        array_free(t->slab[i]);
     for (int a = 0; a < 3; a++) {
         array_free(t->weight[a]);
         for (int i = 0; i < 8; i++)
@@ -119,25 +100,6 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 {
     (void)s;
     kernel_describe(info, "step");
-}
-
-static unda_status clear(unda_solver *s)
-{
-    for (int i = 0; i < fd_tables(s)->num_slab; i++)
-        memset(tables(s)->slab[i], 0, (size_t)(fd_slab_count(&fd_tables(s)->slab[i]) * s->real_bytes));
-    return fd_cpu_clear(s);
-}
-
-static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
-{
-    const struct fd_slab *slab = &fd_tables(s)->slab[number];
-    size_t plane = (size_t)(slab->num[1] * slab->num[2] * s->real_bytes);
-    char *at = (char *)tables(s)->slab[number] + (size_t)first * plane;
-    if (out)
-        memcpy(out, at, (size_t)count * plane);
-    else
-        memcpy(at, in, (size_t)count * plane);
-    return UNDA_OK;
 }
 
 /* ---- steps ---- */
@@ -221,9 +183,8 @@ static unda_status rest(unda_solver *s)
     step_pass(s, 0, -1);
     for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
         for (int64_t i = 0; i < t->count; i++)
-            fd_cpu_put(s, t->array[f], i, -0.5 * fd_cpu_get(s, t->array[f], i));
-    for (int i = 0; i < fd_tables(s)->num_slab; i++)
-        memset(tables(s)->slab[i], 0, (size_t)(fd_slab_count(&fd_tables(s)->slab[i]) * s->real_bytes));
+            fd_put(s, t->array[f], i, -0.5 * fd_get(s, t->array[f], i));
+    fd_cpu_clear_memory(s);
     return UNDA_OK;
 }
 
@@ -241,6 +202,6 @@ const struct fd_engine fd_staggered_cpu = {.base = {.name = "cpu",
                                                     .describe = describe},
                                            .box = fd_cpu_box,
                                            .gather = fd_cpu_gather,
-                                           .clear = clear,
+                                           .clear = fd_cpu_clear,
                                            .rest = rest,
-                                           .slab = slab};
+                                           .memory = fd_cpu_memory};

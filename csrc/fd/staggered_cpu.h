@@ -8,7 +8,6 @@
 
 struct staggered_cpu {
     struct fd_cpu base;
-    void *slab[2 * FD_MAX_TERM]; /* memory of the layers, [x][y][z] REAL */
     /* b, a, 1 / kappa and g along each axis, at nodes and half a cell further, REAL */
     void *table[3][2][4];
     void *weight[3]; /* dt D_m / h along each axis: [m], REAL */

@@ -25,10 +25,10 @@ static void lay_out(const unda_solver *s, struct staggered_cuda *t)
 }
 
 /* Number of values of a layer's memory variable on the device; rows along x and y as in arrays. */
-static int64_t slab_count(const unda_solver *s, const struct staggered_cuda *t, int number)
+static int64_t memory_count(const unda_solver *s, const struct staggered_cuda *t, int number)
 {
-    const struct fd_slab *slab = &fd_tables(s)->slab[number];
-    return slab->num[0] * slab->num[1] * (slab->axis == 2 ? slab->num[2] : t->base.pitch);
+    const struct fd_memory *memory = &fd_tables(s)->memory[number];
+    return memory->num[0] * memory->num[1] * (memory->axis == 2 ? memory->num[2] : t->base.pitch);
 }
 
 static unda_status forecast(unda_solver *s)
@@ -37,8 +37,8 @@ static unda_status forecast(unda_solver *s)
     struct staggered_cuda t = {0};
     lay_out(s, &t);
     int64_t count = (fd->num_field + fd->num_material) * t.count;
-    for (int i = 0; i < fd->num_slab; i++)
-        count += slab_count(s, &t, i);
+    for (int i = 0; i < fd->num_memory; i++)
+        count += memory_count(s, &t, i);
     count += 8 * (fd->axis[0].total + fd->axis[1].total + fd->axis[2].total);
     s->device_bytes = count * s->real_bytes + 8;
     s->host_bytes = t.base.plane * s->real_bytes + fd_cuda_staging_bytes(s); /* a plane on its way */
@@ -57,12 +57,9 @@ static unda_status retime(unda_solver *s)
 {
     struct staggered_cuda *t = tables(s);
     for (int a = 0; a < 3; a++)
-        for (int half = 0; half < 2; half++) {
+        for (int i = 0; i < 8; i++) {
             const struct fd_axis *axis = &fd_tables(s)->axis[a];
-            const struct fd_cpml *cpml = &axis->cpml[half];
-            const double *from[] = {cpml->b, cpml->a, cpml->k, cpml->g};
-            for (int i = 0; i < 4; i++)
-                TRY(fd_cuda_reals(s, t->table[a][half][i], from[i], axis->total));
+            TRY(fd_cuda_reals(s, t->table[a][i / 4][i % 4], axis->cpml[i / 4][i % 4], axis->total));
         }
     return gpu_sync(t->base.stream);
 }
@@ -76,8 +73,8 @@ static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
         TRY(zeros(s, &t->base.array[f], t->count, "state"));
     for (int i = 0; i < fd->num_material; i++)
         TRY(zeros(s, &t->base.material[i], t->count, "materials"));
-    for (int i = 0; i < fd->num_slab; i++)
-        TRY(zeros(s, &t->slab[i], slab_count(s, t, i), "layers"));
+    for (int i = 0; i < fd->num_memory; i++)
+        TRY(zeros(s, &t->memory[i], memory_count(s, t, i), "layers"));
     for (int i = 0; i < 24; i++)
         TRY(zeros(s, &t->table[i / 8][i / 4 % 2][i % 4], fd->axis[i / 8].total, "layers"));
     return retime(s);
@@ -172,7 +169,7 @@ static void destroy(unda_solver *s)
     struct staggered_cuda *t = tables(s);
     if (t->base.gpu) {
         for (int i = 0; i < 2 * FD_MAX_TERM; i++)
-            gpu_free(t->base.gpu, t->slab[i]);
+            gpu_free(t->base.gpu, t->memory[i]);
         for (int i = 0; i < 24; i++)
             gpu_free(t->base.gpu, t->table[i / 8][i / 4 % 2][i % 4]);
         gpu_module_free(t->module);
@@ -210,11 +207,11 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 
 /* ---- state ---- */
 
-static unda_status clear_slabs(unda_solver *s)
+static unda_status clear_memory(unda_solver *s)
 {
-    for (int i = 0; i < fd_tables(s)->num_slab; i++)
-        TRY(gpu_zero_async(fd_cuda(s)->stream, tables(s)->slab[i],
-                           slab_count(s, tables(s), i) * s->real_bytes));
+    for (int i = 0; i < fd_tables(s)->num_memory; i++)
+        TRY(gpu_zero_async(fd_cuda(s)->stream, tables(s)->memory[i],
+                           memory_count(s, tables(s), i) * s->real_bytes));
     return gpu_sync(fd_cuda(s)->stream);
 }
 
@@ -222,38 +219,36 @@ static unda_status clear(unda_solver *s)
 {
     for (int f = 0; f < fd_tables(s)->num_field; f++)
         TRY(gpu_zero_async(fd_cuda(s)->stream, fd_cuda(s)->array[f], tables(s)->count * s->real_bytes));
-    return clear_slabs(s);
+    return clear_memory(s);
 }
 
 /* Half a cell beyond a wall of z, where fields are held at 0, memory variables of layers are read as the
  * images that they are on the CPU: they continue about the wall like the field that is differenced. rows:
  * with all of z. */
-static void image_slab(const unda_solver *s, const struct fd_slab *slab, int64_t rows, void *out)
+static void image_memory(const unda_solver *s, const struct fd_memory *memory, int64_t rows, void *out)
 {
-    const struct fd_field *f = &fd_tables(s)->field[fd_tables(s)->physics->term[slab->term].source];
-    int64_t num = slab->num[2], last = num - 1;
+    const struct fd_field *f = &fd_tables(s)->field[fd_tables(s)->physics->term[memory->term].source];
+    int64_t num = memory->num[2], last = num - 1;
     int sign;
     int64_t from = fd_mirror(&fd_tables(s)->axis[2], f->half[2], f->sign[2], last, &sign);
     for (int64_t i = 0; i < rows && from != last; i++)
-        if (s->real_bytes == 4)
-            ((float *)out)[i * num + last] = (float)sign * ((float *)out)[i * num + from];
-        else
-            ((double *)out)[i * num + last] = sign * ((double *)out)[i * num + from];
+        fd_put(s, out, i * num + last, sign * fd_get(s, out, i * num + from));
 }
 
-static unda_status slab(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
+static unda_status move_memory(unda_solver *s, int number, int64_t first, int64_t count, void *out,
+                               const void *in)
 {
-    const struct fd_slab *slab = &fd_tables(s)->slab[number];
+    const struct fd_memory *memory = &fd_tables(s)->memory[number];
     struct staggered_cuda *t = tables(s);
-    int64_t real = s->real_bytes, row = slab->num[2] * real, num = count * slab->num[1];
-    int64_t step = slab->axis == 2 ? row : t->base.pitch * real;
-    gpu_ptr at =
-        t->slab[number] + (gpu_ptr)(staggered_slab_origin(s, t, number) * real + first * slab->num[1] * step);
+    int64_t real = s->real_bytes, row = memory->num[2] * real, num = count * memory->num[1];
+    int64_t step = memory->axis == 2 ? row : t->base.pitch * real;
+    gpu_ptr at = t->memory[number] +
+                 (gpu_ptr)(staggered_memory_origin(s, t, number) * real + first * memory->num[1] * step);
     TRY(out ? gpu_download_parts_async(t->base.stream, out, row, at, step, row, num)
             : gpu_upload_parts_async(t->base.stream, at, step, in, row, row, num));
     TRY(gpu_sync(t->base.stream));
-    if (out && slab->axis != 2 && staggered_images(fd_tables(s)))
-        image_slab(s, slab, num, out);
+    if (out && memory->axis != 2 && staggered_images(fd_tables(s)))
+        image_memory(s, memory, num, out);
     return UNDA_OK;
 }
 
@@ -304,7 +299,7 @@ static unda_status rest(unda_solver *s)
     TRY(staggered_launch_pass(s, 0));
     for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
         TRY(fd_cuda_whole(s, &tables(s)->turn, t->array[f]));
-    return clear_slabs(s);
+    return clear_memory(s);
 }
 
 /* ---- profile ---- */
@@ -349,8 +344,8 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
     fd_cuda_add_points(s, &what, queue_inject);
     for (int f = 0; f < fd_tables(s)->num_field; f++)
         fd_cuda_add_memory(&what, t->base.array[f], t->count * s->real_bytes);
-    for (int i = 0; i < fd_tables(s)->num_slab; i++)
-        fd_cuda_add_memory(&what, t->slab[i], slab_count(s, t, i) * s->real_bytes);
+    for (int i = 0; i < fd_tables(s)->num_memory; i++)
+        fd_cuda_add_memory(&what, t->memory[i], memory_count(s, t, i) * s->real_bytes);
     TRY(staggered_fill_materials(s));
     return fd_cuda_profile(s, &what, num_run, out);
 }
@@ -373,4 +368,4 @@ const struct fd_engine fd_staggered_cuda = {.base = {.name = "cuda",
                                             .gather = fd_cuda_gather,
                                             .clear = clear,
                                             .rest = rest,
-                                            .slab = slab};
+                                            .memory = move_memory};

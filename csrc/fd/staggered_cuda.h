@@ -12,7 +12,7 @@ struct staggered_cuda {
     struct fd_cuda base;
     struct gpu_module *module;
     struct gpu_kernel pass[2][STAGGERED_PARTS], ghosts, turn;
-    gpu_ptr slab[2 * FD_MAX_TERM], table[3][2][4];
+    gpu_ptr memory[2 * FD_MAX_TERM], table[3][2][4];
     int64_t count, material_version; /* values of an array; which arrays have up-to-date ghosts */
     struct staggered_tile tile;
     struct gpu_stream *beside; /* streams of walls and layers, which run beside the interior */
@@ -24,10 +24,11 @@ static inline struct staggered_cuda *tables(const unda_solver *s)
     return s->data;
 }
 
-/* From the beginning of a slab's row to z = 0. */
-static inline int64_t staggered_slab_origin(const unda_solver *s, const struct staggered_cuda *t, int number)
+/* From the beginning of a memory's row to z = 0. */
+static inline int64_t staggered_memory_origin(const unda_solver *s, const struct staggered_cuda *t,
+                                              int number)
 {
-    return fd_tables(s)->slab[number].axis == 2 ? 0 : t->base.origin % t->base.pitch;
+    return fd_tables(s)->memory[number].axis == 2 ? 0 : t->base.origin % t->base.pitch;
 }
 
 /* Axes (bits) of fields of a pass that want ghosts: those that the field is differenced along, or half a cell

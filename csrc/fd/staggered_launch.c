@@ -122,16 +122,16 @@ static void fill_layers(const unda_solver *s, struct staggered_args *a)
         a->begin[i / 2][i % 2][1] = INT32_MAX;
     for (int term = 0; term < p->num_term[0] + p->num_term[1]; term++)
         for (int side = 0; side < 2; side++) {
-            int number = fd->slab_of[term][side];
+            int number = fd->memory_of[term][side];
             if (number < 0)
                 continue;
-            const struct fd_slab *slab = &fd->slab[number];
-            int half = staggered_half(p, p->term[term].target, slab->axis);
+            const struct fd_memory *memory = &fd->memory[number];
+            int half = staggered_half(p, p->term[term].target, memory->axis);
             a->memory[term][side] =
-                POINTER(tables(s)->slab[number] +
-                        (gpu_ptr)(staggered_slab_origin(s, tables(s), number) * s->real_bytes));
-            a->begin[slab->axis][half][side] = (int)slab->begin;
-            a->count[slab->axis][side] = (int)slab->count;
+                POINTER(tables(s)->memory[number] +
+                        (gpu_ptr)(staggered_memory_origin(s, tables(s), number) * s->real_bytes));
+            a->begin[memory->axis][half][side] = (int)memory->begin;
+            a->count[memory->axis][side] = (int)memory->count;
         }
     for (int i = 0; i < 24; i++)
         a->table[i / 8][i / 4 % 2][i % 4] = POINTER(tables(s)->table[i / 8][i / 4 % 2][i % 4]);

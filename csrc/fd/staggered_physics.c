@@ -28,6 +28,15 @@ static double mean(const staggered_corners corner, unsigned char stagger, int wh
     return sum / num;
 }
 
+/* What a header in cuda/physics and the functions here define under names of the same form. */
+#define COMMON(physics, PHYSICS)                                                                             \
+    .name = #physics, .header = "physics/staggered_" #physics ".h", .num_field = PHYSICS##_FIELDS,           \
+    .num_material = PHYSICS##_MATERIAL, .first = {physics##_first0, physics##_first1},                       \
+    .count = {physics##_count0, physics##_count1}, .num_term = {physics##_terms0, physics##_terms1},         \
+    .term = physics##_terms, .stagger = physics##_stagger, .need = physics##_needs,                          \
+    .num_need = {physics##_needs0, physics##_needs1}, .parity = physics##_parity,                            \
+    .material = physics##_material, .inertia = physics##_inertia, .gain = physics##_gain
+
 /* ---- acoustic ---- */
 
 #define FN(name) acoustic_##name
@@ -60,23 +69,7 @@ static double acoustic_gain(const staggered_corners corner, int field, const dou
     return rates[field] / acoustic_inertia(corner, field);
 }
 
-static const struct staggered acoustic = {.name = "acoustic",
-                                          .header = "physics/staggered_acoustic.h",
-                                          .num_field = ACOUSTIC_FIELDS,
-                                          .num_material = ACOUSTIC_MATERIAL,
-                                          .num_parameter = 2,
-                                          .first = {acoustic_first0, acoustic_first1},
-                                          .count = {acoustic_count0, acoustic_count1},
-                                          .num_term = {acoustic_terms0, acoustic_terms1},
-                                          .term = acoustic_terms,
-                                          .stagger = acoustic_stagger,
-                                          .need = acoustic_needs,
-                                          .num_need = {acoustic_needs0, acoustic_needs1},
-                                          .parity = acoustic_parity,
-                                          .half_sign = -1,
-                                          .material = acoustic_material,
-                                          .inertia = acoustic_inertia,
-                                          .gain = acoustic_gain};
+static const struct staggered acoustic = {COMMON(acoustic, ACOUSTIC), .num_parameter = 2, .half_sign = -1};
 
 /* ---- elastic ---- */
 
@@ -177,28 +170,14 @@ static void elastic_join(int source, double rate, double *rates)
     rates[source < 3 ? source : ELASTIC_FIELDS + 1 + source - 3] = rate;
 }
 
-static const struct staggered elastic = {.name = "elastic",
-                                         .header = "physics/staggered_elastic.h",
-                                         .num_field = ELASTIC_FIELDS,
-                                         .num_material = ELASTIC_MATERIAL,
+static const struct staggered elastic = {COMMON(elastic, ELASTIC),
                                          .num_parameter = 3,
-                                         .first = {elastic_first0, elastic_first1},
-                                         .count = {elastic_count0, elastic_count1},
-                                         .num_term = {elastic_terms0, elastic_terms1},
-                                         .term = elastic_terms,
-                                         .stagger = elastic_stagger,
-                                         .need = elastic_needs,
-                                         .num_need = {elastic_needs0, elastic_needs1},
-                                         .parity = elastic_parity,
                                          .half_sign = 1,
                                          .stresses = 1,
                                          .breaks = elastic_breaks,
                                          .slope = elastic_slopes[0],
                                          .slope_of = elastic_slope,
-                                         .join = elastic_join,
-                                         .material = elastic_material,
-                                         .inertia = elastic_inertia,
-                                         .gain = elastic_gain};
+                                         .join = elastic_join};
 
 /* ---- Maxwell ---- */
 
@@ -235,24 +214,8 @@ static double maxwell_gain(const staggered_corners corner, int field, const doub
     return rates[field] / (inertia + loss);
 }
 
-static const struct staggered maxwell = {.name = "maxwell",
-                                         .header = "physics/staggered_maxwell.h",
-                                         .num_field = MAXWELL_FIELDS,
-                                         .num_material = MAXWELL_MATERIAL,
-                                         .num_parameter = 3,
-                                         .first = {maxwell_first0, maxwell_first1},
-                                         .count = {maxwell_count0, maxwell_count1},
-                                         .num_term = {maxwell_terms0, maxwell_terms1},
-                                         .term = maxwell_terms,
-                                         .stagger = maxwell_stagger,
-                                         .need = maxwell_needs,
-                                         .num_need = {maxwell_needs0, maxwell_needs1},
-                                         .parity = maxwell_parity,
-                                         .half_sign = -1,
-                                         .curl = 1,
-                                         .material = maxwell_material,
-                                         .inertia = maxwell_inertia,
-                                         .gain = maxwell_gain};
+static const struct staggered maxwell = {COMMON(maxwell, MAXWELL), .num_parameter = 3, .half_sign = -1,
+                                         .curl = 1};
 
 const struct staggered *const staggered_physics[] = {
     [UNDA_ACOUSTIC] = &acoustic, [UNDA_ELASTIC] = &elastic, [UNDA_MAXWELL] = &maxwell};

@@ -22,14 +22,6 @@ static void crop(const unda_solver *s, const char *whole, char *out)
                (size_t)bytes);
 }
 
-static void copy_signed(const unda_solver *s, void *array, int64_t to, int64_t from, int sign)
-{
-    if (s->real_bytes == 4)
-        ((float *)array)[to] = (float)sign * ((float *)array)[from];
-    else
-        ((double *)array)[to] = sign * ((double *)array)[from];
-}
-
 /* Half a cell beyond a wall a field is an image, whatever an engine stores there; sign: of the plane. */
 static void fill_images(const unda_solver *s, int field, int sign, void *whole)
 {
@@ -41,10 +33,10 @@ static void fill_images(const unda_solver *s, int field, int sign, void *whole)
             int64_t j = fd_mirror(ay, f->half[1], f->sign[1], y, &sign_y);
             int64_t k = fd_mirror(az, f->half[2], f->sign[2], z, &sign_z);
             if (j != y || k != z)
-                copy_signed(s, whole, y * az->total + z, j * az->total + k, sign_y * sign_z);
+                fd_put(s, whole, y * az->total + z, sign_y * sign_z * fd_get(s, whole, j * az->total + k));
         }
     for (int64_t i = 0; i < ay->total * az->total && sign < 0; i++)
-        copy_signed(s, whole, i, i, sign);
+        fd_put(s, whole, i, sign * fd_get(s, whole, i));
 }
 
 static unda_status read_field(unda_solver *s, int array, int64_t first, int64_t count, char *out)
@@ -112,15 +104,15 @@ static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t 
 unda_status fd_move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out, const void *in)
 {
     const struct fd *fd = fd_tables(s);
-    int num = fd->scheme->num_array(fd);
-    int64_t slab = (int64_t)array - UNDA_WHOLE - num; /* of any number that a user gives */
+    int num = fd->num_array;
+    int64_t memory = (int64_t)array - UNDA_WHOLE - num; /* of any number that a user gives */
     if (array >= UNDA_FIELD && array < UNDA_FIELD + num)
         return move_field(s, array - UNDA_FIELD, first, count, out, in);
-    if (slab >= 0 && slab < fd->num_slab) {
-        TRY(fd_check_planes(first, count, fd->slab[slab].num[0]));
-        return fd_engine(s)->slab(s, (int)slab, first, count, out, in);
+    if (memory >= 0 && memory < fd->num_memory) {
+        TRY(fd_check_planes(first, count, fd->memory[memory].num[0]));
+        return fd_engine(s)->memory(s, (int)memory, first, count, out, in);
     }
-    if (array < UNDA_WHOLE || slab >= 0)
+    if (array < UNDA_WHOLE || memory >= 0)
         FAIL(UNDA_ERR_ARG, "array is %d, expected one of unda_array that this solver has", array);
     TRY(fd_check_planes(first, count, fd->axis[0].total));
     return fd_planes(s, array - UNDA_WHOLE, first, count, out, in);
@@ -146,12 +138,12 @@ unda_status fd_blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
 unda_status fd_array_shape(const unda_solver *s, int32_t array, int64_t *shape)
 {
     const struct fd *fd = fd_tables(s);
-    int num = fd->scheme->num_array(fd);
+    int num = fd->num_array;
     int64_t number = (int64_t)array - UNDA_WHOLE;
-    if (number < 0 || number >= num + fd->num_slab)
+    if (number < 0 || number >= num + fd->num_memory)
         FAIL(UNDA_ERR_ARG, "array is %d, expected %d..%d", array, UNDA_WHOLE,
-             UNDA_WHOLE + num + fd->num_slab - 1);
+             UNDA_WHOLE + num + fd->num_memory - 1);
     for (int a = 0; a < 3; a++)
-        shape[a] = number < num ? fd->axis[a].total : fd->slab[number - num].num[a];
+        shape[a] = number < num ? fd->axis[a].total : fd->memory[number - num].num[a];
     return UNDA_OK;
 }
