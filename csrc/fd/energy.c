@@ -59,8 +59,10 @@ static double plane_energy(const struct fd *fd, const struct planes *p, int64_t 
     return total;
 }
 
-static unda_status sum_planes(unda_solver *s, struct fd_window *now, struct fd_window *old,
-                              struct fd_window *speed, double *total)
+/* Windows of p, p_ and the speed. */
+enum { NOW, OLD, SPEED, NUM_WINDOW };
+
+static unda_status sum_planes(unda_solver *s, struct fd_window window[NUM_WINDOW], double *total)
 {
     const struct fd *fd = fd_tables(s);
     for (int64_t x = 0; x < fd->axis[0].total; x++) {
@@ -68,10 +70,10 @@ static unda_status sum_planes(unda_solver *s, struct fd_window *now, struct fd_w
         int64_t plane[2 * MAX_HALF + 1];
         for (int m = -fd->half; m <= fd->half; m++)
             plane[fd->half + m] = fd_image(&fd->axis[0], x + m, &p.sign[fd->half + m]);
-        TRY(fd_window_read(s, old, FD_PREVIOUS, 2 * fd->half + 1, plane, p.old));
-        TRY(fd_window_read(s, now, FD_P, 1, &x, &p.now));
+        TRY(fd_window_read(s, &window[OLD], FD_PREVIOUS, 2 * fd->half + 1, plane, p.old));
+        TRY(fd_window_read(s, &window[NOW], FD_P, 1, &x, &p.now));
         if (!fd->uniform)
-            TRY(fd_window_read(s, speed, FD_SPEED, 1, &x, &p.speed));
+            TRY(fd_window_read(s, &window[SPEED], FD_SPEED, 1, &x, &p.speed));
         *total += half_at_rigid(&fd->axis[0], x) * plane_energy(fd, &p, x);
     }
     return UNDA_OK;
@@ -80,20 +82,17 @@ static unda_status sum_planes(unda_solver *s, struct fd_window *now, struct fd_w
 unda_status fd_scalar_energy(unda_solver *s, double *energy)
 {
     const struct fd *fd = fd_tables(s);
-    struct fd_window now = {0}, old = {0}, speed = {0};
+    struct fd_window window[NUM_WINDOW] = {0};
     double total = 0, least = INFINITY; /* as in stencil.c */
     for (int a = 0; a < 3; a++)
         least = fd->axis[a].total > 1 && fd->axis[a].h < least ? fd->axis[a].h : least;
-    unda_status status = fd_window_new(s, &now, 1);
+    unda_status status = UNDA_OK;
+    for (int i = 0; i < NUM_WINDOW && status == UNDA_OK; i++)
+        status = fd_window_new(s, &window[i], i == OLD ? 2 * fd->half + 1 : 1);
     if (status == UNDA_OK)
-        status = fd_window_new(s, &old, 2 * fd->half + 1);
-    if (status == UNDA_OK)
-        status = fd_window_new(s, &speed, 1);
-    if (status == UNDA_OK)
-        status = sum_planes(s, &now, &old, &speed, &total);
-    fd_window_free(&now);
-    fd_window_free(&old);
-    fd_window_free(&speed);
+        status = sum_planes(s, window, &total);
+    for (int i = 0; i < NUM_WINDOW; i++)
+        fd_window_free(&window[i]);
     TRY(status);
     *energy = total * fd->axis[0].h * fd->axis[1].h * fd->axis[2].h / (2 * fd->rho * least * least);
     return UNDA_OK;

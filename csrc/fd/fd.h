@@ -216,6 +216,22 @@ static inline bool fd_free_node(const struct fd_axis *axis, int64_t i)
     return (i == 0 && axis->side[0] == SIDE_FREE) || (i == axis->total - 1 && axis->side[1] == SIDE_FREE);
 }
 
+/* Where a place in [total x][total y][total z] is along each axis. */
+static inline void fd_coordinates(const struct fd *fd, int64_t node, int64_t at[3])
+{
+    at[0] = node / fd->axis[2].total / fd->axis[1].total;
+    at[1] = node / fd->axis[2].total % fd->axis[1].total;
+    at[2] = node % fd->axis[2].total;
+}
+/* Bits 1 2 4 of the axes x y z on whose free sides it lies. */
+static inline int fd_free_sides(const struct fd *fd, int64_t node)
+{
+    int64_t at[3];
+    fd_coordinates(fd, node, at);
+    return fd_free_node(&fd->axis[0], at[0]) | fd_free_node(&fd->axis[1], at[1]) << 1 |
+           fd_free_node(&fd->axis[2], at[2]) << 2;
+}
+
 /* Nodes of matched layers along an axis, those at the low side first, and the number of node i among them;
  * -1: none. */
 static inline int64_t fd_matched(const struct fd_axis *axis)

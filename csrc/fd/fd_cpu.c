@@ -97,8 +97,9 @@ int64_t fd_cpu_place(const unda_solver *s, int64_t x, int64_t y, int64_t z)
 
 int64_t fd_cpu_at(const unda_solver *s, int64_t node)
 {
-    const struct fd_axis *y = &fd_tables(s)->axis[1], *z = &fd_tables(s)->axis[2];
-    return fd_cpu_place(s, node / z->total / y->total, node / z->total % y->total, node % z->total);
+    int64_t at[3];
+    fd_coordinates(fd_tables(s), node, at);
+    return fd_cpu_place(s, at[0], at[1], at[2]);
 }
 
 /* Planes from one past the last place inside: a field half a cell on has an image there already. */

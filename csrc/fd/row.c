@@ -322,14 +322,6 @@ static void side_nodes(const struct fd *fd, int normal, int side, const double *
     }
 }
 
-static int count_free(const struct fd *fd, int64_t node)
-{
-    const struct fd_axis *axis = fd->axis;
-    return fd_free_node(&axis[0], node / axis[2].total / axis[1].total) +
-           fd_free_node(&axis[1], node / axis[2].total % axis[1].total) +
-           fd_free_node(&axis[2], node % axis[2].total);
-}
-
 static bool joined(const struct fd_row *row)
 {
     for (int i = 1; i < FD_MAX_PART; i++)
@@ -358,7 +350,8 @@ static void weigh_slopes(const struct fd *fd, int f, int64_t num, const double *
             double material[FD_MAX_MATERIAL];
             for (int which = 0; which < fd->num_material; which++)
                 material[which] = values[which * all + i + k];
-            factor += share[k] * fd->physics->slope_of(material, f, count_free(fd, node[i + k]));
+            factor += share[k] *
+                      fd->physics->slope_of(material, f, __builtin_popcount(fd_free_sides(fd, node[i + k])));
         }
         product->weight[normal][side] *= factor;
     }

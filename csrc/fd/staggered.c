@@ -1,7 +1,6 @@
 /* staggered.c: the staggered schemes as one of fd_scheme: two passes per step, fields at half steps (v, H)
  * from t - dt/2 to t + dt/2, then those at whole steps (p, stress, E) from t to t + dt. The same code for all
  * physics. Not here: the physics (staggered_physics.c), steps (the engines), layers (cpml.c). */
-#include "node_set.h"
 #include "staggered.h"
 
 #include "../solver/physics.h"
@@ -146,58 +145,34 @@ static double material(const struct fd *fd, const double *material, int which, i
 
 /* ---- sources ---- */
 
-/* Nodes that some sources reach, and the materials around each. */
-struct reach {
-    int corner[8], num_corner; /* that the field takes */
-    int64_t *at;               /* [node][corner]: the node there */
-    int *free;                 /* [node]: bits of the axes on whose free sides it lies */
-    struct node_set set;
-    int64_t *node; /* each of them once */
-    double *value; /* of one material at these */
-    staggered_corners *materials;
-};
-
-static void find_corners(const struct fd *fd, struct reach *r, int64_t i, int64_t node)
+/* The next node along the axes of a corner's bits; the first one follows the last one of a period. */
+static int64_t corner_node(const struct fd *fd, int64_t node, int corner)
 {
     const struct fd_axis *axis = fd->axis;
-    int64_t at[3] = {node / axis[2].total / axis[1].total, node / axis[2].total % axis[1].total,
-                     node % axis[2].total};
-    for (int a = 0; a < 3; a++)
-        r->free[i] |= fd_free_node(&axis[a], at[a]) << a;
-    for (int k = 0; k < r->num_corner; k++) {
-        int64_t to[3];
-        for (int a = 0; a < 3; a++) {
-            to[a] = at[a] + (r->corner[k] >> a & 1);
-            to[a] = to[a] == axis[a].total ? 0 : to[a]; /* periodic: closed; else within */
-        }
-        r->at[i * r->num_corner + k] = (to[0] * axis[1].total + to[1]) * axis[2].total + to[2];
+    int64_t to[3];
+    fd_coordinates(fd, node, to);
+    for (int a = 0; a < 3; a++) {
+        to[a] += corner >> a & 1;
+        to[a] = to[a] == axis[a].total ? 0 : to[a];
     }
+    return (to[0] * axis[1].total + to[1]) * axis[2].total + to[2];
 }
 
-static unda_status gather_corners(unda_solver *s, int f, int64_t num, const int64_t *node, struct reach *r)
+/* Materials at the corners that field f takes, around each node; at, value: [num], for use here. */
+static unda_status gather_corners(unda_solver *s, int f, int64_t num, const int64_t *node, int64_t *at,
+                                  double *value, staggered_corners *materials)
 {
     const struct fd *fd = fd_tables(s);
-    for (int c = 0; c < 8; c++)
-        if (staggered_corner(fd->physics, f, c))
-            r->corner[r->num_corner++] = c;
-    int64_t all = num * r->num_corner;
-    TRY(array_try(&r->at, all, sizeof *r->at, "source"));
-    TRY(array_try(&r->free, num, sizeof *r->free, "source"));
-    TRY(array_try(&r->materials, num, sizeof *r->materials, "source"));
-    for (int64_t i = 0; i < num; i++)
-        find_corners(fd, r, i, node[i]);
-    node_set_span(&r->set, r->at, all);
-    TRY(node_set_open(&r->set));
-    node_set_add(&r->set, r->at, all);
-    int64_t count = node_set_count(&r->set);
-    TRY(array_try(&r->node, count, sizeof *r->node, "source"));
-    TRY(array_try(&r->value, count, sizeof *r->value, "source"));
-    node_set_list(&r->set, r->node);
-    for (int which = 0; which < fd->physics->num_material; which++) {
-        TRY(fd_engine(s)->gather(s, FD_MATERIAL + which, count, r->node, r->value));
-        for (int64_t i = 0, n = 0; i < all; i++)
-            r->materials[i / r->num_corner][r->corner[i % r->num_corner]][which] =
-                r->value[n = node_set_number(&r->set, r->at, i, n)];
+    for (int c = 0; c < 8; c++) {
+        if (!staggered_corner(fd->physics, f, c))
+            continue;
+        for (int64_t i = 0; i < num; i++)
+            at[i] = corner_node(fd, node[i], c);
+        for (int which = 0; which < fd->num_material; which++) {
+            TRY(fd_engine(s)->gather(s, FD_MATERIAL + which, num, at, value));
+            for (int64_t i = 0; i < num; i++)
+                materials[i][c][which] = value[i];
+        }
     }
     return UNDA_OK;
 }
@@ -205,15 +180,22 @@ static unda_status gather_corners(unda_solver *s, int f, int64_t num, const int6
 static unda_status inject(unda_solver *s, const double *const *rates, int f, int64_t num, const int64_t *node,
                           double *weight)
 {
-    struct reach r = {0};
-    unda_status status = gather_corners(s, f, num, node, &r);
+    const struct fd *fd = fd_tables(s);
+    int64_t *at;
+    double *value = NULL;
+    staggered_corners *materials = NULL;
+    TRY(array_try(&at, num, sizeof *at, "source"));
+    unda_status status = array_try(&value, num, sizeof *value, "source");
+    if (status == UNDA_OK)
+        status = array_try(&materials, num, sizeof *materials, "source");
+    if (status == UNDA_OK)
+        status = gather_corners(s, f, num, node, at, value, materials);
     for (int64_t i = 0; i < num && status == UNDA_OK; i++)
-        weight[i] *= fd_tables(s)->physics->gain((const double(*)[FD_MAX_MATERIAL])r.materials[i], f,
-                                                 rates[i], r.free[i]);
-    void *all[] = {r.at, r.free, r.node, r.value, r.materials};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        array_free(all[i]);
-    node_set_free(&r.set);
+        weight[i] *= fd->physics->gain((const double(*)[FD_MAX_MATERIAL])materials[i], f, rates[i],
+                                       fd_free_sides(fd, node[i]));
+    array_free(at);
+    array_free(value);
+    array_free(materials);
     return status;
 }
 

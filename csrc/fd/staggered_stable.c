@@ -123,9 +123,8 @@ CLONES static void add_pairs(float *restrict out, float weight, const float *one
         out[z] += weight * (one[z] + other[z]);
 }
 
-/* For a term and a row: sum_m
- * D_m
- * least / h over the places m - 1/2 to both sides. */
+/* Of a term in a row:
+ *   sum_m |D_m| least / h (f at m - 1/2 to both sides). */
 static void differences(const struct fd *fd, const struct bound *b, const struct staggered_term *term,
                         int64_t x, int64_t y, float *out)
 {
@@ -273,11 +272,7 @@ static unda_status stress_plane(unda_solver *s, struct bound *b, int64_t x, int6
     return UNDA_OK;
 }
 
-/* The largest ratio of a row of
- * A
- * x to one of x;
- * A
- * x is divided by `scale`, or any other positive number. */
+/* The largest ratio of a row of |A| x to one of x; |A| x is multiplied by `scale`, any positive number. */
 CLONES static float compare(float *restrict next, const float *now, float scale, int64_t num)
 {
     float most = 0;
@@ -290,9 +285,8 @@ CLONES static float compare(float *restrict next, const float *now, float scale,
     return most;
 }
 
-/* Row y of plane x of
- * A
- * x, divided by `largest`, and its largest ratio to x. largest = 0: sets x = sqrt(R) / h_i instead. */
+/* Row y of plane x of |A| x, divided by `largest`; returns its largest ratio to x. largest = 0: sets
+ * x = sqrt(R) / h_i instead. */
 static float next_row(const struct fd *fd, const struct bound *b, int64_t x, int64_t y, double largest)
 {
     const struct staggered *p = fd->physics;
@@ -363,27 +357,34 @@ static unda_status lower(unda_solver *s, struct bound *b, double formula, double
     return UNDA_OK;
 }
 
+/* The largest 1 / eps and the least mu. */
+static unda_status find_extremes(unda_solver *s, struct fd_window window[2], double *most, double *least)
+{
+    const struct fd_axis *axis = fd_tables(s)->axis;
+    for (int64_t x = 0; x < axis[0].total; x++) {
+        const double *eps, *mu;
+        TRY(fd_window_read(s, &window[0], FD_MATERIAL, 1, &x, &eps));
+        TRY(fd_window_read(s, &window[1], FD_MATERIAL + 1, 1, &x, &mu));
+        for (int64_t k = 0; k < axis[1].total * axis[2].total; k++) {
+            *most = fmax(*most, eps[k]);
+            *least = fmin(*least, mu[k]);
+        }
+    }
+    return UNDA_OK;
+}
+
 /* For a curl, max R max K takes the place of c^2 in the formula. */
 static unda_status curl_bound(unda_solver *s, double formula, double *bound)
 {
-    struct fd_window inverse = {.num = 0}, mu = {.num = 0};
+    struct fd_window window[2] = {0};
     double most = 0, least = INFINITY;
-    unda_status status = fd_window_new(s, &inverse, 1);
+    unda_status status = fd_window_new(s, &window[0], 1);
     if (status == UNDA_OK)
-        status = fd_window_new(s, &mu, 1);
-    for (int64_t x = 0; x < fd_tables(s)->axis[0].total && status == UNDA_OK; x++) {
-        const double *eps, *values;
-        status = fd_window_read(s, &inverse, FD_MATERIAL, 1, &x, &eps);
-        if (status == UNDA_OK)
-            status = fd_window_read(s, &mu, FD_MATERIAL + 1, 1, &x, &values);
-        for (int64_t k = 0;
-             k < fd_tables(s)->axis[1].total * fd_tables(s)->axis[2].total && status == UNDA_OK; k++) {
-            most = fmax(most, eps[k]);
-            least = fmin(least, values[k]);
-        }
-    }
-    fd_window_free(&inverse);
-    fd_window_free(&mu);
+        status = fd_window_new(s, &window[1], 1);
+    if (status == UNDA_OK)
+        status = find_extremes(s, window, &most, &least);
+    fd_window_free(&window[0]);
+    fd_window_free(&window[1]);
     *bound = formula * most / least / (fd_tables(s)->speed_max * fd_tables(s)->speed_max);
     return status;
 }
