@@ -321,7 +321,7 @@ MUTATIONS = [
     ("cuda/fd/staggered.cu", "from + lanes * WIDTH > a.clear[1]", "from >= a.clear[1]"),
     ("csrc/fd/staggered_boxes.c", "low_wall && any_pinned(fd, a, 0)", "0"),
     ("csrc/fd/staggered_launch.c", "(beyond || fd_pinned(", "(fd_pinned("),
-    ("csrc/fd/staggered_cuda.c", "[memory->term].source", "[memory->term].target"),
+    ("csrc/fd/staggered_cuda.c", "[memory->number].source", "[memory->number].target"),
     ("csrc/fd/fd.h", "(i == last && field->sign[a][1] != SIDE_NOTHING)", "i == last"),
     ("csrc/fd/staggered_boxes.c", "(end[1] - begin[1] + rows - 1) / rows", "(end[1] - begin[1]) / rows"),
     ("csrc/fd/staggered_launch.c", "TRY(gpu_stream_wait(t->beside, t->before));", ";"),

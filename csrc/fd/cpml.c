@@ -5,7 +5,7 @@
  *
  *     D = -3 c ln(R) / (2 L) x^2,    kappa = 1 + (kappa_max - 1) x^2.
  *
- * A fraction r of it damps all terms, q_t + e q = .., e = r D / kappa; the rest, d = (1 - r) D, damps only
+ * A fraction r of it damps the fields, q_t + e q = .., e = r D / kappa; the rest, d = (1 - r) D, damps only
  * derivatives along the layer's axis, where du becomes
  *
  *     du/kappa + psi,    psi' = b psi + a du,
@@ -80,23 +80,23 @@ unda_status fd_cpml(struct fd *fd, const unda_fd_options *o, double dt)
     return UNDA_OK;
 }
 
-/* A layer that damps all terms alike and stretches nothing needs no memory variables. */
+/* A layer that only damps the fields and stretches nothing needs no memory variables. */
 void fd_list_memory(struct fd *fd, const unda_fd_options *o)
 {
     const struct staggered *p = fd->physics;
     fd->num_memory = 0;
-    for (int term = 0; term < p->num_term[0] + p->num_term[1]; term++)
+    for (int n = 0; n < p->num_derivative[0] + p->num_derivative[1]; n++)
         for (int side = 0; side < 2; side++) {
-            int a = p->term[term].axis, half = staggered_half(p, p->term[term].target, a);
+            int a = p->derivative[n].axis, half = staggered_half(p, p->derivative[n].target, a);
             const struct fd_axis *axis = &fd->axis[a];
             int64_t count = side ? axis->total - axis->first - axis->num : axis->first;
             bool none = count == 0 || (o->ratio[2 * a + side] == 1 && o->stretch[2 * a + side] == 1);
             fd->fades = fd->fades || (count > 0 && o->ratio[2 * a + side] > 0);
-            fd->memory_of[term][side] = none ? -1 : fd->num_memory;
+            fd->memory_of[n][side] = none ? -1 : fd->num_memory;
             if (none)
                 continue;
             struct fd_memory *memory = &fd->memory[fd->num_memory++];
-            *memory = (struct fd_memory){.term = term, .axis = a, .count = count};
+            *memory = (struct fd_memory){.number = n, .axis = a, .count = count};
             memory->begin = side ? axis->first + axis->num - half : 0;
             for (int i = 0; i < 3; i++)
                 memory->num[i] = i == a ? count : fd->axis[i].total;

@@ -1,4 +1,4 @@
-/* cpu_staggered.c: rows of the staggered schemes on the CPU, for all physics: each term's differences along
+/* cpu_staggered.c: rows of the staggered schemes on the CPU, for all physics: each derivative's differences along
  * the row, their damping in layers, the physics' update of all fields. The differences of a row stay in the
  * first-level cache. Next: staggered_cpu.inc.h (the updates). */
 #include "../cpu/precision.h"
@@ -46,14 +46,14 @@ CLONES static void PRECISION(absorb_)(REAL *restrict d, REAL *restrict psi, cons
     }
 }
 
-static void absorb_row(const struct fd *fd, const struct staggered_cpu *t, int term, int64_t x, int64_t y,
-                       REAL *d)
+static void absorb_row(const struct fd *fd, const struct staggered_cpu *t, int derivative, int64_t x,
+                       int64_t y, REAL *d)
 {
     for (int side = 0; side < 2; side++) {
-        if (fd->memory_of[term][side] < 0)
+        if (fd->memory_of[derivative][side] < 0)
             continue;
-        const struct fd_memory *memory = &fd->memory[fd->memory_of[term][side]];
-        int half = staggered_half(fd->physics, fd->physics->term[term].target, memory->axis);
+        const struct fd_memory *memory = &fd->memory[fd->memory_of[derivative][side]];
+        int half = staggered_half(fd->physics, fd->physics->derivative[derivative].target, memory->axis);
         int64_t at[3] = {x, y, memory->begin}, first = memory->begin;
         if (memory->axis < 2) {
             first = at[memory->axis];
@@ -63,7 +63,7 @@ static void absorb_row(const struct fd *fd, const struct staggered_cpu *t, int t
                 continue;
         } else
             at[2] = 0;
-        REAL *psi = (REAL *)t->base.memory[fd->memory_of[term][side]] +
+        REAL *psi = (REAL *)t->base.memory[fd->memory_of[derivative][side]] +
                     (at[0] * memory->num[1] + at[1]) * memory->num[2];
         const REAL *const *table = (const REAL *const *)t->table[memory->axis][half];
         PRECISION(absorb_)(memory->axis == 2 ? d + first : d, psi, table[0] + first, table[1] + first,
@@ -114,17 +114,17 @@ static void pass_row(const struct fd *fd, const struct staggered_cpu *t, int pas
                      char *scratch)
 {
     const struct staggered *p = fd->physics;
-    void *difference[FD_MAX_TERM];
+    void *difference[FD_MAX_DERIVATIVE];
     int64_t num = fd->axis[2].total;
     int64_t at = t->base.origin + x * t->base.stride[0] + y * t->base.stride[1];
-    for (int i = 0; i < p->num_term[pass]; i++) {
-        int number = pass * p->num_term[0] + i;
-        const struct staggered_term *term = &p->term[number];
-        int64_t stride = t->base.stride[term->axis];
-        int64_t from = at + (staggered_half(p, term->target, term->axis) ? stride : 0);
+    for (int i = 0; i < p->num_derivative[pass]; i++) {
+        int number = pass * p->num_derivative[0] + i;
+        const struct staggered_derivative *derivative = &p->derivative[number];
+        int64_t stride = t->base.stride[derivative->axis];
+        int64_t from = at + (staggered_half(p, derivative->target, derivative->axis) ? stride : 0);
         REAL *d = (REAL *)(scratch + i * t->scratch_row);
-        PRECISION(differences_)(fd->half, num, (const REAL *)t->base.array[term->source] + from, stride,
-                                t->weight[term->axis], d);
+        PRECISION(differences_)(fd->half, num, (const REAL *)t->base.array[derivative->source] + from, stride,
+                                t->weight[derivative->axis], d);
         absorb_row(fd, t, number, x, y, d);
         difference[i] = d;
     }

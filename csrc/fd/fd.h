@@ -17,7 +17,7 @@ enum {
     POINT_NODES = POINT_WIDTH * POINT_WIDTH * POINT_WIDTH,
     FD_MAX_FIELD = 9,
     FD_MAX_MATERIAL = 3,
-    FD_MAX_TERM = 18,
+    FD_MAX_DERIVATIVE = 18,
     FD_MAX_PART = 3
 };
 
@@ -42,10 +42,10 @@ struct fd_field {
     bool broken[3][2];  /* waves there are no mirror images, though the scheme takes images: see row.c */
 };
 
-/* A memory variable, [x][y][z]: of one difference (term) in a layer of the staggered schemes, with `count` nodes
+/* A memory variable, [x][y][z]: of derivative `number` of a staggered scheme in one layer, with `count` nodes
  * along the layer's axis from `begin`; or number 0 .. 2 of an axis of matched layers (matched.c). */
 struct fd_memory {
-    int32_t term, axis;
+    int32_t number, axis;
     int64_t begin, count, num[3];
 };
 
@@ -70,8 +70,8 @@ struct fd {
     double step_weight[3][MAX_HALF + 1]; /* dt D_m / h of each axis; [0] is not used */
     double half_dt;
     bool fades; /* some layer damps all that happens in it: cpml[].g is not 1 everywhere */
-    int32_t num_memory, memory_of[FD_MAX_TERM][2]; /* memory variable of a term at either side, or -1 */
-    struct fd_memory memory[2 * FD_MAX_TERM];
+    int32_t num_memory, memory_of[FD_MAX_DERIVATIVE][2]; /* of a derivative at either side, or -1 */
+    struct fd_memory memory[2 * FD_MAX_DERIVATIVE];
     /* Of the scalar scheme, for the step dt (stencil.c): weights of the pairs at distance m along each axis,
      * rounded so that they and the centre sum exactly in the solver's precision. */
     int32_t split;                  /* 1: p_tt / c^2 first, then times `speed`: cuda/physics/scalar.h */

@@ -75,7 +75,7 @@ void fd_cpu_free(struct fd_cpu *t)
         array_free(t->array[i]);
     for (int i = 0; i < FD_MAX_MATERIAL; i++)
         array_free(t->material[i]);
-    for (int i = 0; i < 2 * FD_MAX_TERM; i++)
+    for (int i = 0; i < 2 * FD_MAX_DERIVATIVE; i++)
         array_free(t->memory[i]);
     array_free(t->amplitude);
     free_samples(t);

@@ -18,8 +18,8 @@ struct fd_cpu {
     int64_t stride[3], origin, count; /* origin: of node (0, 0, 0); count: values of an array */
     void *array[FD_MAX_FIELD];        /* of the state */
     void *material[FD_MAX_MATERIAL];
-    void *memory[2 * FD_MAX_TERM]; /* memory variables of layers */
-    double *amplitude;             /* [time][source] */
+    void *memory[2 * FD_MAX_DERIVATIVE]; /* memory variables of layers */
+    double *amplitude;                   /* [time][source] */
     int64_t amplitude_room;
     struct fd_terms terms[FD_MAX_FIELD];
     int64_t source_version;         /* of the solver's points that these hold */

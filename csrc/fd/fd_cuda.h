@@ -111,7 +111,8 @@ struct fd_cuda_profile {
     struct fd_cuda_memory {
         gpu_ptr at;
         int64_t bytes;
-    } memory[FD_MAX_FIELD + 2 * FD_MAX_TERM]; /* all that parts and steps overwrite, put back afterwards */
+    } memory[FD_MAX_FIELD +
+             2 * FD_MAX_DERIVATIVE]; /* all that parts and steps overwrite, put back afterwards */
 };
 void fd_cuda_add_part(struct fd_cuda_profile *what, struct fd_cuda_part part); /* unless it has no launch */
 void fd_cuda_add_memory(struct fd_cuda_profile *what, gpu_ptr at, int64_t bytes);

@@ -69,7 +69,7 @@ void fd_list_matched(struct fd *fd)
     for (int a = 0; a < 3; a++)
         for (int k = 0; k < 3 && fd_matched(&fd->axis[a]); k++) {
             struct fd_memory *memory = &fd->memory[fd->num_memory++];
-            *memory = (struct fd_memory){.term = k, .axis = a, .count = fd_matched(&fd->axis[a])};
+            *memory = (struct fd_memory){.number = k, .axis = a, .count = fd_matched(&fd->axis[a])};
             for (int i = 0; i < 3; i++)
                 memory->num[i] = i == a ? memory->count : fd->axis[i].total;
         }

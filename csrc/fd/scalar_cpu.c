@@ -83,7 +83,7 @@ static unda_status allocate_matched(unda_solver *s, struct scalar_cpu *t)
     for (int32_t i = 0; i < fd->num_memory; i++) {
         const struct fd_memory *memory = &fd->memory[i];
         struct scalar_cpu_matched *m = &t->matched[memory->axis];
-        m->memory[memory->term] = t->base.memory[i];
+        m->memory[memory->number] = t->base.memory[i];
         m->stride[0] = memory->num[1] * memory->num[2];
         m->stride[1] = memory->num[2];
     }

@@ -112,7 +112,8 @@ unda_status scalar_cuda_memory(unda_solver *s, int number, int64_t first, int64_
     const struct fd_memory *memory = &fd_tables(s)->memory[number];
     int64_t real = s->real_bytes, row = memory->num[2] * real, pitch = memory_row(s, t, memory->axis) * real;
     int64_t begin = scalar_cuda_memory_words(s, t, memory->axis) +
-                    memory->term * memory_part(s, t, memory->axis) + first * memory_plane(s, t, memory->axis);
+                    memory->number * memory_part(s, t, memory->axis) +
+                    first * memory_plane(s, t, memory->axis);
     gpu_ptr at = t->memory + (gpu_ptr)(begin * real);
     int64_t rows = count * memory->num[1];
     TRY(out ? gpu_download_parts_async(t->base.stream, out, row, at, pitch, row, rows)

@@ -96,10 +96,10 @@ static void info(const unda_solver *s, unda_solver_info *info)
 {
     const struct fd *fd = fd_tables(s);
     const struct staggered *p = fd->physics;
-    int32_t terms = p->num_term[0] + p->num_term[1], materials = 0;
+    int32_t derivatives = p->num_derivative[0] + p->num_derivative[1], materials = 0;
     for (int i = 0; i < fd->num_material; i++)
         materials += fd->varies[i];
-    info->flops = terms * (3 * fd->half - 1) + 4 * terms;
+    info->flops = derivatives * (3 * fd->half - 1) + 4 * derivatives;
     info->bytes_per_elem = (3 * p->num_field + materials) * s->real_bytes;
 }
 

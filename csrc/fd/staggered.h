@@ -19,17 +19,16 @@ struct staggered_slope {
 struct staggered {
     const char *name, *header;
     int32_t num_field, num_material, num_parameter;
-    int32_t first[2], count[2],
-        num_term[2];                   /* fields and terms of the passes: the half steps, the whole ones */
-    const struct staggered_term *term; /* those of pass 0, then those of pass 1 */
-    const unsigned char *stagger;      /* [num_field] bits 1 2 4 */
-    const struct staggered_need *need; /* those of pass 0, then those of pass 1 */
+    int32_t first[2], count[2], num_derivative[2]; /* of the passes: the half steps, the whole ones */
+    const struct staggered_derivative *derivative; /* those of pass 0, then those of pass 1 */
+    const unsigned char *stagger;                  /* [num_field] bits 1 2 4 */
+    const struct staggered_need *need;             /* those of pass 0, then those of pass 1 */
     int32_t num_need[2];
     /* Sign of a field's images about a side. */
     int (*parity)(int32_t condition, int field, int axis);
-    int32_t half_sign,
-        curl;         /* of what pass 0 adds; 1: of two terms of a field the second one is taken away */
-    int32_t stresses; /* 1: fields 3, 4, 5 are normal stresses, whose energy is not the sum of theirs */
+    int32_t half_sign; /* of what pass 0 adds */
+    int32_t curl;      /* 1: of two derivatives of a field the second one is subtracted */
+    int32_t stresses;  /* 1: fields 3, 4, 5 are normal stresses, whose energy is not the sum of theirs */
     /* Sides about which no wave is a mirror image; slopes there, [num_field][2]; their medium's part at a
      * node on the side, on num_free free ones. NULL: none. */
     bool (*breaks)(int32_t condition);

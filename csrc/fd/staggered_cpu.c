@@ -23,10 +23,11 @@ static void lay_out(const unda_solver *s, struct staggered_cpu *t)
 {
     const struct fd *fd = fd_tables(s);
     fd_cpu_lay_out(s, &t->base);
-    int terms = fd->physics->num_term[0] > fd->physics->num_term[1] ? fd->physics->num_term[0]
-                                                                    : fd->physics->num_term[1];
+    int derivatives = fd->physics->num_derivative[0] > fd->physics->num_derivative[1]
+                          ? fd->physics->num_derivative[0]
+                          : fd->physics->num_derivative[1];
     t->scratch_row = (fd->axis[2].total * s->real_bytes + 127) / 128 * 128 + 64;
-    t->scratch_bytes = terms * t->scratch_row;
+    t->scratch_bytes = derivatives * t->scratch_row;
 }
 
 static unda_status forecast(unda_solver *s)

@@ -168,7 +168,7 @@ static void destroy(unda_solver *s)
 {
     struct staggered_cuda *t = tables(s);
     if (t->base.gpu) {
-        for (int i = 0; i < 2 * FD_MAX_TERM; i++)
+        for (int i = 0; i < 2 * FD_MAX_DERIVATIVE; i++)
             gpu_free(t->base.gpu, t->memory[i]);
         for (int i = 0; i < 24; i++)
             gpu_free(t->base.gpu, t->table[i / 8][i / 4 % 2][i % 4]);
@@ -227,7 +227,7 @@ static unda_status clear(unda_solver *s)
  * with all of z. */
 static void image_memory(const unda_solver *s, const struct fd_memory *memory, int64_t rows, void *out)
 {
-    const struct fd_field *f = &fd_tables(s)->field[fd_tables(s)->physics->term[memory->term].source];
+    const struct fd_field *f = &fd_tables(s)->field[fd_tables(s)->physics->derivative[memory->number].source];
     int64_t num = memory->num[2], last = num - 1;
     int sign;
     int64_t from = fd_mirror(&fd_tables(s)->axis[2], f->half[2], f->sign[2], last, &sign);

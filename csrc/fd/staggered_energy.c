@@ -63,19 +63,20 @@ static double value(const struct fd *fd, const struct work *w, int f, int step, 
            w->plane[f][fd->half + step][j * fd->axis[2].total + k];
 }
 
-/* dt times the difference of a term; places beyond M planes are not needed: forward ones end at M, backward
+/* dt times the difference of a derivative; places beyond M planes are not needed: forward ones end at M, backward
  * ones begin at -M. */
-static double difference(const struct fd *fd, const struct work *w, const struct staggered_term *term,
-                         int64_t y, int64_t z)
+static double difference(const struct fd *fd, const struct work *w,
+                         const struct staggered_derivative *derivative, int64_t y, int64_t z)
 {
-    int on = staggered_half(fd->physics, term->target, term->axis);
+    int on = staggered_half(fd->physics, derivative->target, derivative->axis);
     double sum = 0;
     for (int m = 1; m <= fd->half; m++) {
         int64_t high[3] = {0, y, z}, low[3] = {0, y, z};
-        high[term->axis] += m - 1 + on;
-        low[term->axis] += on - m;
-        sum += fd->step_weight[term->axis][m] * (value(fd, w, term->source, (int)high[0], high[1], high[2]) -
-                                                 value(fd, w, term->source, (int)low[0], low[1], low[2]));
+        high[derivative->axis] += m - 1 + on;
+        low[derivative->axis] += on - m;
+        sum += fd->step_weight[derivative->axis][m] *
+               (value(fd, w, derivative->source, (int)high[0], high[1], high[2]) -
+                value(fd, w, derivative->source, (int)low[0], low[1], low[2]));
     }
     return sum;
 }
@@ -95,9 +96,9 @@ static double gain(const struct fd *fd, const struct work *w, int f, int64_t y, 
 {
     const struct staggered *p = fd->physics;
     double sum = 0;
-    for (int i = 0, sign = 1; i < p->num_term[0]; i++)
-        if (p->term[i].target == f) {
-            sum += sign * difference(fd, w, &p->term[i], y, z);
+    for (int i = 0, sign = 1; i < p->num_derivative[0]; i++)
+        if (p->derivative[i].target == f) {
+            sum += sign * difference(fd, w, &p->derivative[i], y, z);
             sign *= p->curl ? -1 : 1;
         }
     return p->half_sign * sum;

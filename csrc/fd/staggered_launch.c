@@ -16,8 +16,8 @@ bool staggered_ghost_axes(const unda_solver *s, int pass, int *axes)
     for (int i = 0; i < p->count[pass]; i++) {
         const struct fd_field *field = &fd_tables(s)->field[p->first[pass] + i];
         axes[i] = p->stagger[p->first[pass] + i];
-        for (int term = 0; term < p->num_term[0] + p->num_term[1]; term++)
-            axes[i] |= (p->term[term].source == p->first[pass] + i) << p->term[term].axis;
+        for (int n = 0; n < p->num_derivative[0] + p->num_derivative[1]; n++)
+            axes[i] |= (p->derivative[n].source == p->first[pass] + i) << p->derivative[n].axis;
         for (int axis = 0; axis < 3; axis++)
             if ((field->sign[axis][0] == SIDE_NOTHING && field->sign[axis][1] == SIDE_NOTHING) ||
                 (axis == 2 && staggered_images(fd_tables(s))))
@@ -120,14 +120,14 @@ static void fill_layers(const unda_solver *s, struct staggered_args *a)
     const struct staggered *p = fd->physics;
     for (int i = 0; i < 6; i++) /* without a layer there is nothing before its beginning */
         a->begin[i / 2][i % 2][1] = INT32_MAX;
-    for (int term = 0; term < p->num_term[0] + p->num_term[1]; term++)
+    for (int n = 0; n < p->num_derivative[0] + p->num_derivative[1]; n++)
         for (int side = 0; side < 2; side++) {
-            int number = fd->memory_of[term][side];
+            int number = fd->memory_of[n][side];
             if (number < 0)
                 continue;
             const struct fd_memory *memory = &fd->memory[number];
-            int half = staggered_half(p, p->term[term].target, memory->axis);
-            a->memory[term][side] =
+            int half = staggered_half(p, p->derivative[n].target, memory->axis);
+            a->memory[n][side] =
                 POINTER(tables(s)->memory[number] +
                         (gpu_ptr)(staggered_memory_origin(s, tables(s), number) * s->real_bytes));
             a->begin[memory->axis][half][side] = (int)memory->begin;

@@ -32,10 +32,11 @@ static double mean(const staggered_corners corner, unsigned char stagger, int wh
 #define COMMON(physics, PHYSICS)                                                                             \
     .name = #physics, .header = "physics/staggered_" #physics ".h", .num_field = PHYSICS##_FIELDS,           \
     .num_material = PHYSICS##_MATERIAL, .first = {physics##_first0, physics##_first1},                       \
-    .count = {physics##_count0, physics##_count1}, .num_term = {physics##_terms0, physics##_terms1},         \
-    .term = physics##_terms, .stagger = physics##_stagger, .need = physics##_needs,                          \
-    .num_need = {physics##_needs0, physics##_needs1}, .parity = physics##_parity,                            \
-    .material = physics##_material, .inertia = physics##_inertia, .gain = physics##_gain
+    .count = {physics##_count0, physics##_count1},                                                           \
+    .num_derivative = {physics##_derivatives0, physics##_derivatives1}, .derivative = physics##_derivatives, \
+    .stagger = physics##_stagger, .need = physics##_needs, .num_need = {physics##_needs0, physics##_needs1}, \
+    .parity = physics##_parity, .material = physics##_material, .inertia = physics##_inertia,                \
+    .gain = physics##_gain
 
 /* ---- acoustic ---- */
 

@@ -100,7 +100,7 @@ static unda_status bound_fill(unda_solver *s, struct bound *b)
         TRY(array_try(&b->medium[i / fd->num_material].values[i % fd->num_material], 2 * pair_plane(fd),
                       sizeof(float), "stable step"));
     TRY(array_try(&b->raw, fd->axis[1].total * fd->axis[2].total, s->real_bytes, "stable step"));
-    return array_try(&b->scratch, b->threads * FD_MAX_TERM * b->row, sizeof(float), "stable step");
+    return array_try(&b->scratch, b->threads * FD_MAX_DERIVATIVE * b->row, sizeof(float), "stable step");
 }
 
 /* Row y of a field at plane x: fields of pass 0 anywhere, those of pass 1 where a slot holds the plane. */
@@ -123,24 +123,24 @@ CLONES static void add_pairs(float *restrict out, float weight, const float *one
         out[z] += weight * (one[z] + other[z]);
 }
 
-/* Of a term in a row:
+/* Of a derivative in a row:
  *   sum_m |D_m| least / h (f at m - 1/2 to both sides). */
-static void differences(const struct fd *fd, const struct bound *b, const struct staggered_term *term,
-                        int64_t x, int64_t y, float *out)
+static void differences(const struct fd *fd, const struct bound *b,
+                        const struct staggered_derivative *derivative, int64_t x, int64_t y, float *out)
 {
-    int on = staggered_half(fd->physics, term->target, term->axis);
-    const int *half = fd->field[term->source].half;
+    int on = staggered_half(fd->physics, derivative->target, derivative->axis);
+    const int *half = fd->field[derivative->source].half;
     memset(out, 0, (size_t)fd->axis[2].total * sizeof *out);
     for (int m = 1; m <= b->half; m++) {
         const float *from[2];
         for (int low = 0; low < 2; low++) {
             int64_t at[3] = {x, y, 0};
-            at[term->axis] += low ? on - m : m - 1 + on;
-            from[low] = row_at(fd, b, term->source, image(&fd->axis[0], half[0], at[0]),
+            at[derivative->axis] += low ? on - m : m - 1 + on;
+            from[low] = row_at(fd, b, derivative->source, image(&fd->axis[0], half[0], at[0]),
                                image(&fd->axis[1], half[1], at[1])) +
                         at[2];
         }
-        add_pairs(out, b->weight[term->axis][m], from[0], from[1], fd->axis[2].total);
+        add_pairs(out, b->weight[derivative->axis][m], from[0], from[1], fd->axis[2].total);
     }
 }
 
@@ -161,7 +161,7 @@ CLONES static void drop_signs(float *row, int64_t num)
         row[z] = fabsf(row[z]);
 }
 
-/* What a pass makes of fields of 0 and the differences d of its terms in row y, without signs. */
+/* What a pass makes of fields of 0 and the differences d of its derivatives in row y, without signs. */
 static void update_row(const struct fd *fd, const struct bound *b, int pass, int64_t y, float *d,
                        float *const *out)
 {
@@ -169,10 +169,10 @@ static void update_row(const struct fd *fd, const struct bound *b, int pass, int
     const struct pair *medium = &b->medium[pass];
     int64_t num = fd->axis[2].total, plane = pair_plane(fd);
     struct staggered_cpu rows = {.base = {.stride = {medium->first ? -plane : plane, num + 1, 1}}};
-    void *difference[FD_MAX_TERM];
+    void *difference[FD_MAX_DERIVATIVE];
     for (int i = 0; i < fd->num_material; i++)
         rows.base.material[i] = medium->values[i] + medium->first * plane + y * (num + 1);
-    for (int i = 0; i < p->num_term[pass]; i++)
+    for (int i = 0; i < p->num_derivative[pass]; i++)
         difference[i] = d + i * b->row;
     for (int i = 0; i < p->count[pass]; i++) {
         memset(out[i], 0, (size_t)num * sizeof(float));
@@ -260,9 +260,9 @@ static unda_status stress_plane(unda_solver *s, struct bound *b, int64_t x, int6
     b->slot_plane[slot] = x;
 #pragma omp parallel for num_threads(b->threads) if (b->plane > LARGE)
     for (int64_t y = 0; y < fd->axis[1].total; y++) {
-        float *d = b->scratch + omp_get_thread_num() * FD_MAX_TERM * b->row, *out[MOST_COUNT];
-        for (int i = 0; i < p->num_term[1]; i++)
-            differences(fd, b, &p->term[p->num_term[0] + i], x, y, d + i * b->row);
+        float *d = b->scratch + omp_get_thread_num() * FD_MAX_DERIVATIVE * b->row, *out[MOST_COUNT];
+        for (int i = 0; i < p->num_derivative[1]; i++)
+            differences(fd, b, &p->derivative[p->num_derivative[0] + i], x, y, d + i * b->row);
         for (int i = 0; i < p->count[1]; i++)
             out[i] = row_at(fd, b, p->first[1] + i, x, y);
         update_row(fd, b, 1, y, d, out);
@@ -290,10 +290,10 @@ CLONES static float compare(float *restrict next, const float *now, float scale,
 static float next_row(const struct fd *fd, const struct bound *b, int64_t x, int64_t y, double largest)
 {
     const struct staggered *p = fd->physics;
-    float *d = b->scratch + omp_get_thread_num() * FD_MAX_TERM * b->row, *out[MOST_COUNT], most = 0;
-    for (int i = 0; i < p->num_term[0]; i++)
+    float *d = b->scratch + omp_get_thread_num() * FD_MAX_DERIVATIVE * b->row, *out[MOST_COUNT], most = 0;
+    for (int i = 0; i < p->num_derivative[0]; i++)
         if (largest > 0)
-            differences(fd, b, &p->term[i], x, y, d + i * b->row);
+            differences(fd, b, &p->derivative[i], x, y, d + i * b->row);
         else
             for (int64_t z = 0; z < fd->axis[2].total; z++)
                 d[i * b->row + z] = 1;

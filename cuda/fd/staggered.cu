@@ -5,7 +5,7 @@
  * walls of x and y between passes; images beyond walls of z are made from neighbouring points; beyond layers
  * all values are 0. Walls of x and y and layers have kernels of their own. No barriers. Words of memory per
  * node and step: elastic 30, p-v 14, Maxwell 21, one less for each uniform material. Defines: REAL, HALF,
- * STAGGERED, LAYERS (1: any), FADES (1: some damp all terms), TILE_Y and LANES (threads of a block), WIDTH
+ * STAGGERED, LAYERS (1: any), FADES (1: some damp the fields), TILE_Y and LANES (threads of a block), WIDTH
  * (up to 16 bytes), MIN_BLOCKS (an SM; MIN_BLOCKS_INSIDE of the passes inside), PITCH. */
 #include "common/prefetch.h"
 #include "fd/image.h"
@@ -34,7 +34,7 @@ DEVICE double quotient(double a, double b)
 #define DIVIDE(a, b) quotient(a, b)
 #include STAGGERED
 
-#include "fd/staggered_terms.h"
+#include "fd/staggered_pass.h"
 
 #include "fd/staggered_difference.h"
 #include "fd/staggered_layers.h"
@@ -48,10 +48,10 @@ DEVICE void update(const staggered_args &a, vec *field, const REAL (*d)[WIDTH], 
 {
     using p = of_pass<PASS>;
     UNROLL for (int k = 0; k < WIDTH; k++) {
-        REAL f[p::count], e[p::num_term], c[p::num_need];
+        REAL f[p::count], e[p::num_derivative], c[p::num_need];
         UNROLL for (int i = 0; i < p::count; i++)
             f[i] = field[i].v[k];
-        UNROLL for (int i = 0; i < p::num_term; i++)
+        UNROLL for (int i = 0; i < p::num_derivative; i++)
             e[i] = d[i][k];
         UNROLL for (int i = 0; i < p::num_need; i++)
             c[i] = m[i][k];
@@ -82,16 +82,16 @@ DEVICE void march(const staggered_args &a, int y, int z, const int begin, const 
     fill_queue(a, at, queue);
 #pragma unroll 1
     for (int x = begin; x < end; x++, at += a.plane) {
-        REAL d[p::num_term][WIDTH], m[p::num_need][WIDTH];
+        REAL d[p::num_derivative][WIDTH], m[p::num_need][WIDTH];
         vec field[p::count];
 #if LAYERS
         if constexpr (LAYERED)
             if (x + 1 < end)
                 absorb_all_soon<PASS>(a, x + 1, y, z);
 #endif
-        each<0, p::num_term>([&](auto i) {
+        each<0, p::num_derivative>([&](auto i) {
             constexpr int n = decltype(i)::value;
-            difference<p::term + n, WALLS>(a, at, z, queue.line, d[n]);
+            difference<p::derivative + n, WALLS>(a, at, z, queue.line, d[n]);
         });
         UNROLL for (int i = 0; i < p::count; i++)
             field[i] = load((const REAL *)a.field[p::first + i] + at);

@@ -19,8 +19,8 @@ enum { STAGGERED_MAX_BOX = 6 };
 struct staggered_args {
     void *field[9];
     const void *material[3];
-    /* Memory of a term at either side: [x][y][z] of its slab, rows of slabs along x and y as the arrays'
-     * (z = 0 is meant), those of slabs along z dense; NULL where there is none */
+    /* Memory variable of a derivative in the layer at either side, [x][y][z]: rows as the arrays' in layers
+     * along x and y (z = 0 is meant), dense in those along z; NULL where there is none */
     void *memory[18][2];
     const void *table[3][2][4]; /* b, a, 1 / kappa, g along each axis, at nodes and half a cell on */
     long long plane, origin;
@@ -28,7 +28,7 @@ struct staggered_args {
     long long vary[3];
     long long same;
     int pitch, num[3];
-    int begin[3][2][2]; /* slabs along each axis: of terms at nodes and half a cell on, at either side */
+    int begin[3][2][2]; /* layers along each axis: at nodes and half a cell on, at either side */
     int count[3][2];    /* their nodes */
     struct staggered_box box[STAGGERED_MAX_BOX];
     int clear[2];  /* places from .. to along z that know of no wall */

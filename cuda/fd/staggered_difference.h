@@ -1,4 +1,4 @@
-/* staggered_difference.h: the differences of a pass's terms at a thread's points, and the materials of its
+/* staggered_difference.h: the differences of a pass's derivatives at a thread's points, and the materials of its
  * needs. Along x from a queue of planes in registers, along y and z from the first-level cache. */
 
 /* Images beyond the walls of z among the places around the vector at z, whose own begin at HERE. A wall at
@@ -27,40 +27,40 @@ template <int FIELD> DEVICE void image(const staggered_args &a, int z, REAL (&li
         });
 }
 
-/* For each term along x: 2 HALF planes of the thread's points. */
+/* For each derivative along x: 2 HALF planes of the thread's points. */
 template <int PASS> struct x_queue {
     using p = of_pass<PASS>;
-    REAL line[number_along(0, p::term, p::term + p::num_term)][2 * HALF][WIDTH];
+    REAL line[number_along(0, p::derivative, p::derivative + p::num_derivative)][2 * HALF][WIDTH];
 };
 /* All but the last plane, which `difference` loads; at: the first point. */
 template <int PASS> DEVICE void fill_queue(const staggered_args &a, long long at, x_queue<PASS> &queue)
 {
     using p = of_pass<PASS>;
-    each<p::term, p::term + p::num_term>([&](auto i) {
-        constexpr int term = decltype(i)::value;
-        if constexpr (terms[term].axis == 0) {
-            const REAL *from =
-                (const REAL *)a.field[terms[term].source] + at + (half_on(term) - HALF - 1) * a.plane;
+    each<p::derivative, p::derivative + p::num_derivative>([&](auto i) {
+        constexpr int derivative = decltype(i)::value;
+        if constexpr (derivatives[derivative].axis == 0) {
+            const REAL *from = (const REAL *)a.field[derivatives[derivative].source] + at +
+                               (half_on(derivative) - HALF - 1) * a.plane;
             UNROLL for (int j = 1; j < 2 * HALF; j++) {
                 vec one = load(from + j * a.plane);
                 UNROLL for (int k = 0; k < WIDTH; k++)
-                    queue.line[number_along(0, p::term, term)][j][k] = one.v[k];
+                    queue.line[number_along(0, p::derivative, derivative)][j][k] = one.v[k];
             }
         }
     });
 }
 
 /* WALLS: see march. */
-template <int TERM, bool WALLS>
+template <int DERIVATIVE, bool WALLS>
 DEVICE void difference(const staggered_args &a, long long at, int z, REAL (*queue)[2 * HALF][WIDTH], REAL *d)
 {
-    constexpr int axis = terms[TERM].axis, on = half_on(TERM);
-    constexpr int first = TERM < terms0 ? 0 : terms0;
-    const REAL *from = (const REAL *)a.field[terms[TERM].source] + at;
+    constexpr int axis = derivatives[DERIVATIVE].axis, on = half_on(DERIVATIVE);
+    constexpr int first = DERIVATIVE < derivatives0 ? 0 : derivatives0;
+    const REAL *from = (const REAL *)a.field[derivatives[DERIVATIVE].source] + at;
     UNROLL for (int k = 0; k < WIDTH; k++)
         d[k] = 0;
     if constexpr (axis == 0) { /* [i]: plane x + on - HALF + i; the last one is loaded now */
-        REAL(&line)[2 * HALF][WIDTH] = queue[number_along(0, first, TERM)];
+        REAL(&line)[2 * HALF][WIDTH] = queue[number_along(0, first, DERIVATIVE)];
         vec last = load(from + (on + HALF - 1) * a.plane);
         UNROLL for (int k = 0; k < WIDTH; k++) {
             UNROLL for (int j = 0; j < 2 * HALF - 1; j++)
@@ -83,7 +83,7 @@ DEVICE void difference(const staggered_args &a, long long at, int z, REAL (*queu
                 line[j * WIDTH + k] = part.v[k];
         }
         if constexpr (WALLS)
-            image<terms[TERM].source>(a, z, line);
+            image<derivatives[DERIVATIVE].source>(a, z, line);
         UNROLL for (int k = 0; k < WIDTH; k++) {
             const int place = REACH * WIDTH + k + on;
             UNROLL for (int m = 1; m <= HALF; m++)

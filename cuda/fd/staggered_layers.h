@@ -2,7 +2,7 @@
  * of fields. Not compiled where there are none. */
 #if LAYERS
 
-/* Places from .. end - 1 along an axis against the layer at one side: whether any term has it there. */
+/* Places from .. end - 1 along an axis against the layer at one side: whether any derivative has it there. */
 DEVICE bool in_layer(const staggered_args &a, int axis, int side, int from, int end)
 {
     return side ? end >= a.num[axis] - a.count[axis][1] : from < a.count[axis][0];
@@ -10,7 +10,7 @@ DEVICE bool in_layer(const staggered_args &a, int axis, int side, int from, int 
 
 /* Place in the memory of a layer: along x and y in rows as those of arrays, so that vectors are whole. */
 template <int AXIS>
-DEVICE long long slab_place(const staggered_args &a, int side, int depth, int x, int y, int z)
+DEVICE long long memory_place(const staggered_args &a, int side, int depth, int x, int y, int z)
 {
     return AXIS == 0   ? ((long long)depth * a.num[1] + y) * (PITCH) + z
            : AXIS == 1 ? ((long long)x * a.count[1][side] + depth) * (PITCH) + z
@@ -22,32 +22,33 @@ template <int PASS, int AXIS> DEVICE void absorb_soon(const staggered_args &a, i
 {
     using p = of_pass<PASS>;
     const int at = AXIS == 0 ? x : AXIS == 1 ? y : z;
-    each<p::term, p::term + p::num_term>([&](auto i) {
-        constexpr int term = decltype(i)::value;
-        if constexpr (terms[term].axis == AXIS) {
-            int depth = at - a.begin[AXIS][half_on(term)][side];
+    each<p::derivative, p::derivative + p::num_derivative>([&](auto i) {
+        constexpr int derivative = decltype(i)::value;
+        if constexpr (derivatives[derivative].axis == AXIS) {
+            int depth = at - a.begin[AXIS][half_on(derivative)][side];
             depth = AXIS == 2 && depth < 0 ? 0 : depth;
             if ((unsigned)depth < (unsigned)a.count[AXIS][side])
-                prefetch_l2((const REAL *)a.memory[term][side] + slab_place<AXIS>(a, side, depth, x, y, z));
+                prefetch_l2((const REAL *)a.memory[derivative][side] +
+                            memory_place<AXIS>(a, side, depth, x, y, z));
         }
     });
 }
 
 /* psi' = b psi + a d, d' = d / kappa + psi' in the layer at one side of an axis (csrc/fd/cpml.c), of all
- * terms that are differenced along it. Along z each place has its own depth. */
+ * derivatives along it. Along z each place has its own depth. */
 template <int PASS, int AXIS>
 DEVICE void absorb(const staggered_args &a, int side, REAL (*d)[WIDTH], int x, int y, int z)
 {
     using p = of_pass<PASS>;
-    constexpr int num = number_along(AXIS, p::term, p::term + p::num_term);
+    constexpr int num = number_along(AXIS, p::derivative, p::derivative + p::num_derivative);
     const int count = a.count[AXIS][side], at = AXIS == 0 ? x : AXIS == 1 ? y : z;
     REAL *memory[num];
     vec psi[num];
-    each<p::term, p::term + p::num_term>([&](auto i) {
-        constexpr int term = decltype(i)::value, n = number_along(AXIS, p::term, term);
-        if constexpr (terms[term].axis == AXIS) {
-            int depth = at - a.begin[AXIS][half_on(term)][side];
-            memory[n] = (REAL *)a.memory[term][side] + slab_place<AXIS>(a, side, depth, x, y, z);
+    each<p::derivative, p::derivative + p::num_derivative>([&](auto i) {
+        constexpr int derivative = decltype(i)::value, n = number_along(AXIS, p::derivative, derivative);
+        if constexpr (derivatives[derivative].axis == AXIS) {
+            int depth = at - a.begin[AXIS][half_on(derivative)][side];
+            memory[n] = (REAL *)a.memory[derivative][side] + memory_place<AXIS>(a, side, depth, x, y, z);
             if constexpr (AXIS < 2) {
                 if ((unsigned)depth < (unsigned)count)
                     psi[n] = load(memory[n]);
@@ -58,14 +59,14 @@ DEVICE void absorb(const staggered_args &a, int side, REAL (*d)[WIDTH], int x, i
             }
         }
     });
-    each<p::term, p::term + p::num_term>([&](auto i) {
-        constexpr int term = decltype(i)::value, n = number_along(AXIS, p::term, term);
-        if constexpr (terms[term].axis == AXIS) {
-            int depth = at - a.begin[AXIS][half_on(term)][side];
-            const void *const *table = a.table[AXIS][half_on(term)];
+    each<p::derivative, p::derivative + p::num_derivative>([&](auto i) {
+        constexpr int derivative = decltype(i)::value, n = number_along(AXIS, p::derivative, derivative);
+        if constexpr (derivatives[derivative].axis == AXIS) {
+            int depth = at - a.begin[AXIS][half_on(derivative)][side];
+            const void *const *table = a.table[AXIS][half_on(derivative)];
             UNROLL for (int k = 0; k < WIDTH; k++) {
                 int on = AXIS == 2 ? k : 0;
-                REAL &one = d[term - p::term][k], &value = psi[n].v[k];
+                REAL &one = d[derivative - p::derivative][k], &value = psi[n].v[k];
                 if ((unsigned)(depth + on) < (unsigned)count) {
                     value =
                         ((const REAL *)table[0])[at + on] * value + ((const REAL *)table[1])[at + on] * one;

@@ -1,5 +1,5 @@
 /* staggered.h: shared by the staggered schemes of all physics. Fields are at nodes or shifted by half a cell
- * along some axes: bits 1, 2, 4 of `stagger` for x, y, z. A term is a difference of one field along an axis,
+ * along some axes: bits 1, 2, 4 of `stagger` for x, y, z. A derivative is a difference of one field along an axis,
  * evaluated at the position of another: forward (of the nodes i, i + 1) if that one is shifted along the
  * axis, else backward:
  *   forward   h d/dx = sum_m D_m (f_(+m) - f_(1-m)),
@@ -9,7 +9,7 @@
 #ifndef UNDA_STAGGERED_H
 #define UNDA_STAGGERED_H
 
-struct staggered_term {
+struct staggered_derivative {
     signed char target, axis, source;
 };
 struct staggered_need {

@@ -13,18 +13,19 @@
 enum { /* of the passes */
        FN(first0) = 1,
        FN(count0) = 3,
-       FN(terms0) = 3,
+       FN(derivatives0) = 3,
        FN(needs0) = 4,
        FN(first1) = 0,
        FN(count1) = 1,
-       FN(terms1) = 3,
+       FN(derivatives1) = 3,
        FN(needs1) = 1
 };
 TABLE unsigned char FN(stagger)[] = {0, 1, 2, 4};
-TABLE struct staggered_term FN(terms)[] = {{1, 0, 0}, {2, 1, 0}, {3, 2, 0}, {0, 0, 1}, {0, 1, 2}, {0, 2, 3}};
+TABLE struct staggered_derivative FN(derivatives)[] = {{1, 0, 0}, {2, 1, 0}, {3, 2, 0},
+                                                       {0, 0, 1}, {0, 1, 2}, {0, 2, 3}};
 TABLE struct staggered_need FN(needs)[] = {{0, 0}, {0, 1}, {0, 2}, {0, 4}, {1, 0}};
 
-/* f: the fields of a pass; d: dt times the differences of its terms; m: what it needs of materials. */
+/* f: the fields of a pass; d: dt times the differences of its derivatives; m: what it needs of materials. */
 DEVICE void FN(pass0)(REAL *f, const REAL *d, const REAL *m)
 {
     UNROLL for (int i = 0; i < 3; i++)

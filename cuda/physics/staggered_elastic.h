@@ -15,17 +15,17 @@
 enum { /* of the passes */
        FN(first0) = 0,
        FN(count0) = 3,
-       FN(terms0) = 9,
+       FN(derivatives0) = 9,
        FN(needs0) = 4,
        FN(first1) = 3,
        FN(count1) = 6,
-       FN(terms1) = 9,
+       FN(derivatives1) = 9,
        FN(needs1) = 8
 };
 TABLE unsigned char FN(stagger)[] = {1, 2, 4, 0, 0, 0, 6, 5, 3};
-TABLE struct staggered_term FN(terms)[] = {{0, 0, 3}, {0, 1, 8}, {0, 2, 7}, {1, 0, 8}, {1, 1, 4}, {1, 2, 6},
-                                           {2, 0, 7}, {2, 1, 6}, {2, 2, 5}, {3, 0, 0}, {4, 1, 1}, {5, 2, 2},
-                                           {6, 2, 1}, {6, 1, 2}, {7, 2, 0}, {7, 0, 2}, {8, 1, 0}, {8, 0, 1}};
+TABLE struct staggered_derivative FN(derivatives)[] = {
+    {0, 0, 3}, {0, 1, 8}, {0, 2, 7}, {1, 0, 8}, {1, 1, 4}, {1, 2, 6}, {2, 0, 7}, {2, 1, 6}, {2, 2, 5},
+    {3, 0, 0}, {4, 1, 1}, {5, 2, 2}, {6, 2, 1}, {6, 1, 2}, {7, 2, 0}, {7, 0, 2}, {8, 1, 0}, {8, 0, 1}};
 TABLE struct staggered_need FN(needs)[] = {{0, 0}, {0, 1}, {0, 2}, {0, 4}, {1, 0}, {2, 0},
                                            {2, 1}, {2, 2}, {2, 3}, {2, 4}, {2, 5}, {2, 6}};
 

@@ -18,16 +18,17 @@
 enum { /* of the passes */
        FN(first0) = 3,
        FN(count0) = 3,
-       FN(terms0) = 6,
+       FN(derivatives0) = 6,
        FN(needs0) = 7,
        FN(first1) = 0,
        FN(count1) = 3,
-       FN(terms1) = 6,
+       FN(derivatives1) = 6,
        FN(needs1) = 8
 };
 TABLE unsigned char FN(stagger)[] = {1, 2, 4, 6, 5, 3};
-TABLE struct staggered_term FN(terms)[] = {{3, 1, 2}, {3, 2, 1}, {4, 2, 0}, {4, 0, 2}, {5, 0, 1}, {5, 1, 0},
-                                           {0, 1, 5}, {0, 2, 4}, {1, 2, 3}, {1, 0, 5}, {2, 0, 4}, {2, 1, 3}};
+TABLE struct staggered_derivative FN(derivatives)[] = {{3, 1, 2}, {3, 2, 1}, {4, 2, 0}, {4, 0, 2},
+                                                       {5, 0, 1}, {5, 1, 0}, {0, 1, 5}, {0, 2, 4},
+                                                       {1, 2, 3}, {1, 0, 5}, {2, 0, 4}, {2, 1, 3}};
 TABLE struct staggered_need FN(needs)[] = {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}, {1, 5}, {1, 6}, {0, 0},
                                            {0, 1}, {0, 2}, {0, 4}, {2, 0}, {2, 1}, {2, 2}, {2, 4}};
 

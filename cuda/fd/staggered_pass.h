@@ -1,4 +1,4 @@
-/* staggered_terms.h: vectors of points along z, and the fields, terms and needs of a pass of staggered.cu, as
+/* staggered_pass.h: vectors of points along z, and the fields, derivatives and needs of a pass of staggered.cu, as
  * constants. Next: staggered_difference.h, staggered_layers.h. */
 
 static_assert(WIDTH * sizeof(REAL) <= 16, "a thread loads 16 bytes at most");
@@ -49,22 +49,23 @@ DEVICE REAL weight(const staggered_args &a, int axis, int m)
                              : (REAL)a.weight64[axis * (FD_MAX_HALF + 1) + m];
 }
 
-/* Fields, terms and needs of a pass. */
+/* Fields, derivatives and needs of a pass. */
 template <int PASS> struct of_pass {
     static constexpr int first = PASS ? first1 : first0, count = PASS ? count1 : count0;
-    static constexpr int term = PASS ? terms0 : 0, num_term = PASS ? terms1 : terms0;
+    static constexpr int derivative = PASS ? derivatives0 : 0,
+                         num_derivative = PASS ? derivatives1 : derivatives0;
     static constexpr int need = PASS ? needs0 : 0, num_need = PASS ? needs1 : needs0;
 };
-/* 1 if the place where a term stands is half a cell on along its axis. */
-constexpr int half_on(int term)
+/* 1 if the place where a derivative stands is half a cell on along its axis. */
+constexpr int half_on(int derivative)
 {
-    return stagger[terms[term].target] >> terms[term].axis & 1;
+    return stagger[derivatives[derivative].target] >> derivatives[derivative].axis & 1;
 }
-/* Which of the pass's terms along its axis this is; their number, of `end`. */
+/* Which of the pass's derivatives along its axis this is; their number, of `end`. */
 constexpr int number_along(int axis, int first, int end)
 {
     int n = 0;
     for (int i = first; i < end; i++)
-        n += terms[i].axis == axis;
+        n += derivatives[i].axis == axis;
     return n;
 }
