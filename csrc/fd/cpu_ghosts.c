@@ -1,5 +1,5 @@
 /* cpu_ghosts.c: ghosts of arrays on the CPU, which are images of nodes inside; the finite check. A field
- * shifted by half a cell has an image of its last point inside already at the last node. Not here: when they
+ * shifted by half a cell has at the last node already the image of its last point inside. Not here: when they
  * are filled (fd_cpu.c). */
 #include "../cpu/precision.h"
 #include "fd_cpu.h"
@@ -56,7 +56,7 @@ static int64_t find_bad(const void *row, int64_t num)
     REAL sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (int64_t z = 0; z < num; z++)
-        sum += p[z] * 0; /* 0, or NaN: never folded, NaN counts here */
+        sum += p[z] * 0; /* 0, or NaN, which is why the compiler must not fold it */
     if (sum == 0)
         return num;
     for (int64_t z = 0; z < num; z++)

@@ -39,7 +39,7 @@ DEVICE void step_row(const struct row *r, int half, int split, int layers)
     }
 }
 
-/* The same with constants. */
+/* The same with constants for split and layers. */
 DEVICE void step_row_half(const struct row *r, int half, int split, int layers)
 {
     if (layers == 0)

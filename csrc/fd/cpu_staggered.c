@@ -1,5 +1,5 @@
-/* cpu_staggered.c: rows of the staggered schemes on the CPU, for all physics: each derivative's differences along
- * the row, their damping in layers, the physics' update of all fields. The differences of a row stay in the
+/* cpu_staggered.c: rows of the staggered schemes on the CPU, for all physics: the derivatives along the
+ * row, their damping in layers, the physics' update of all fields. The derivatives of a row stay in the
  * first-level cache. Next: staggered_cpu.inc.h (the updates). */
 #include "../cpu/precision.h"
 #include "staggered_cpu.h"
@@ -96,7 +96,7 @@ static void fade_row(const struct fd *fd, const struct staggered_cpu *t, int fie
     PRECISION(fade_)(row + behind, across, g[2] + behind, axis->total - behind);
 }
 
-/* On sides about which a field is odd it stays 0. */
+/* A field stays 0 on sides about which it is odd. */
 static void pin_row(const struct fd *fd, const struct staggered_cpu *t, int field, int64_t x, int64_t y,
                     int64_t at)
 {

@@ -69,7 +69,7 @@ struct fd {
     const struct staggered *physics;
     double step_weight[3][MAX_HALF + 1]; /* dt D_m / h of each axis; [0] is not used */
     double half_dt;
-    bool fades; /* some layer damps all that happens in it: cpml[].g is not 1 everywhere */
+    bool fades; /* some layer damps the fields: g in cpml is not 1 everywhere */
     int32_t num_memory, memory_of[FD_MAX_DERIVATIVE][2]; /* of a derivative at either side, or -1 */
     struct fd_memory memory[2 * FD_MAX_DERIVATIVE];
     /* Of the scalar scheme, for the step dt (stencil.c): weights of the pairs at distance m along each axis,
@@ -88,8 +88,8 @@ struct fd_box {
     int64_t first[3], num[3];
 };
 
-/* A scheme: what fd_method.c and material.c leave to it. */
 struct fd_engine;
+/* A scheme: what fd_method.c and material.c leave to it. */
 struct fd_scheme {
     const char *name;
     int32_t end_node; /* 1: a layer ends with a node more, where the field is 0 */

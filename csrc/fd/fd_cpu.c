@@ -249,7 +249,8 @@ void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t
     }
 }
 
-/* Value number i of what some nodes give in the call; parts over other fields add to what is there. */
+/* Value number i of the samples that a list of nodes gives in the call; lists of other fields add to what is
+ * there. */
 static void weigh_one(unda_solver *s, struct receiver_group *group, const struct fd_cpu_samples *samples,
                       int64_t i)
 {

@@ -5,7 +5,7 @@
 
 #include "fd.h"
 
-/* Raw values of one of the lists of nodes of a group of receivers, in one call. */
+/* Values at one of the lists of nodes of a group of receivers, not yet weighted, in one call. */
 struct fd_cpu_samples {
     int32_t group, number;
     double *values; /* [room][num_node] */
@@ -52,7 +52,7 @@ static inline struct fd_cpu *fd_cpu(const unda_solver *s)
 }
 
 int64_t fd_cpu_place(const unda_solver *s, int64_t x, int64_t y, int64_t z);
-int64_t fd_cpu_at(const unda_solver *s, int64_t node); /* of the node that counts so in [total x][y][z] */
+int64_t fd_cpu_at(const unda_solver *s, int64_t node); /* of that place in [total x][y][z] */
 void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t);
 int64_t fd_cpu_bytes(const unda_solver *s, const struct fd_cpu *t); /* what fd_cpu_allocate takes */
 unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t);

@@ -109,17 +109,9 @@ static bool keeps_dt(const struct fd *fd)
     return fd->physics->curl && (fd->varies[2] || fd->material_first[2] != 0);
 }
 
-static int physics_number(const struct fd *fd)
-{
-    int i = 0;
-    while (staggered_physics[i] != fd->physics)
-        i++;
-    return i;
-}
-
 static unda_status check_material(struct fd *fd, const double *material)
 {
-    const struct physics *physics = physics_table[physics_number(fd)];
+    const struct physics *physics = physics_table[fd->physics->number];
     double speed[MAX_WAVE], impedance[MAX_WAVE];
     const char *reason = physics->refuse(material);
     if (reason)

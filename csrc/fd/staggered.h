@@ -17,7 +17,8 @@ struct staggered_slope {
 };
 
 struct staggered {
-    const char *name, *header;
+    int32_t number; /* unda_physics */
+    const char *header;
     int32_t num_field, num_material, num_parameter;
     int32_t first[2], count[2], num_derivative[2]; /* of the passes: the half steps, the whole ones */
     const struct staggered_derivative *derivative; /* those of pass 0, then those of pass 1 */

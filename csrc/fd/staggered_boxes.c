@@ -158,7 +158,7 @@ void staggered_find_clear(const unda_solver *s, int clear[2])
 }
 
 /* The shell between two boxes: first everything beyond in x, then what is left beyond in y, then beyond in
- * z. The rest of the interior, after whole tiles, has its own number of lanes. */
+ * z. What is left of the interior beside whole tiles has its own number of lanes. */
 int staggered_cut(const unda_solver *s, const struct staggered_tile *tile, enum staggered_part part,
                   struct staggered_box box[STAGGERED_MAX_BOX])
 {

@@ -17,7 +17,7 @@ struct staggered_cpu {
     int physics;
 };
 
-/* Fields of one pass in one row, from the differences of its derivatives; num nodes from `at` on. */
+/* Fields of one pass in one row, from its derivatives; num nodes from `at` on. */
 typedef void (*staggered_update)(const struct staggered_cpu *t, void *const *difference, int64_t at,
                                  int64_t num);
 /* Row (x, y) of a pass: differences, layers, update. */

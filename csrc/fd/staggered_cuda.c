@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* Of the parts of a pass, then those of the next. */
+/* Kernels of the parts of the first pass, then of the second. */
 static const char *const names[] = {"staggered_pass0", "staggered_walls0", "staggered_layers0",
                                     "staggered_pass1", "staggered_walls1", "staggered_layers1"};
 
@@ -222,9 +222,8 @@ static unda_status clear(unda_solver *s)
     return clear_memory(s);
 }
 
-/* Half a cell beyond a wall of z, where fields are held at 0, memory variables of layers are read as the
- * images that they are on the CPU: they continue about the wall like the field that is differenced. rows:
- * with all of z. */
+/* Half a cell beyond a wall of z fields are held at 0, and memory variables are read as the images that they
+ * are on the CPU: they continue about the wall like the field of the derivative. rows: along z. */
 static void image_memory(const unda_solver *s, const struct fd_memory *memory, int64_t rows, void *out)
 {
     const struct fd_field *f = &fd_tables(s)->field[fd_tables(s)->physics->derivative[memory->number].source];

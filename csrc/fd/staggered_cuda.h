@@ -24,14 +24,14 @@ static inline struct staggered_cuda *tables(const unda_solver *s)
     return s->data;
 }
 
-/* From the beginning of a memory's row to z = 0. */
+/* From the beginning of a memory variable's row to z = 0. */
 static inline int64_t staggered_memory_origin(const unda_solver *s, const struct staggered_cuda *t,
                                               int number)
 {
     return fd_tables(s)->memory[number].axis == 2 ? 0 : t->base.origin % t->base.pitch;
 }
 
-/* Axes (bits) of fields of a pass that want ghosts: those that the field is differenced along, or half a cell
+/* Axes (bits) of fields of a pass that need ghosts: those of its derivatives, or half a cell
  * on (there its last place is an image), if anything is beyond their sides. Returns whether any does. */
 bool staggered_ghost_axes(const unda_solver *s, int pass, int *axes);
 /* Fills ghosts of the fields of a pass; of materials, where these have changed. */

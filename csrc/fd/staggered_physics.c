@@ -30,7 +30,7 @@ static double mean(const staggered_corners corner, unsigned char stagger, int wh
 
 /* What a header in cuda/physics and the functions here define under names of the same form. */
 #define COMMON(physics, PHYSICS)                                                                             \
-    .name = #physics, .header = "physics/staggered_" #physics ".h", .num_field = PHYSICS##_FIELDS,           \
+    .number = UNDA_##PHYSICS, .header = "physics/staggered_" #physics ".h", .num_field = PHYSICS##_FIELDS,   \
     .num_material = PHYSICS##_MATERIAL, .first = {physics##_first0, physics##_first1},                       \
     .count = {physics##_count0, physics##_count1},                                                           \
     .num_derivative = {physics##_derivatives0, physics##_derivatives1}, .derivative = physics##_derivatives, \

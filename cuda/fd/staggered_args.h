@@ -31,7 +31,7 @@ struct staggered_args {
     int begin[3][2][2]; /* layers along each axis: at nodes and half a cell on, at either side */
     int count[3][2];    /* their nodes */
     struct staggered_box box[STAGGERED_MAX_BOX];
-    int clear[2];  /* places from .. to along z that know of no wall */
+    int clear[2];  /* places from .. to along z that no wall affects */
     int pinned[9]; /* sides where a field is held at 0: bits 1 << (2 axis + side), 64 beyond a row */
     signed char image[12][2]; /* of a field beyond either wall of z: the sign; 0: as its ghosts are */
     float weight32[3 * (FD_MAX_HALF + 1)]; /* dt D_m / h; the REAL ones are used */

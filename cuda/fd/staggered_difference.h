@@ -1,4 +1,4 @@
-/* staggered_difference.h: the differences of a pass's derivatives at a thread's points, and the materials of its
+/* staggered_difference.h: the derivatives of a pass at a thread's points, and the materials of its
  * needs. Along x from a queue of planes in registers, along y and z from the first-level cache. */
 
 /* Images beyond the walls of z among the places around the vector at z, whose own begin at HERE. A wall at

@@ -1,14 +1,14 @@
-/* staggered_layers.h: absorbing layers in staggered.cu (csrc/fd/cpml.c): memory variables of differences, damping
+/* staggered_layers.h: absorbing layers in staggered.cu (csrc/fd/cpml.c): memory variables of derivatives, damping
  * of fields. Not compiled where there are none. */
 #if LAYERS
 
-/* Places from .. end - 1 along an axis against the layer at one side: whether any derivative has it there. */
+/* Whether places from .. end - 1 along an axis reach into the layer at one side, of any derivative. */
 DEVICE bool in_layer(const staggered_args &a, int axis, int side, int from, int end)
 {
     return side ? end >= a.num[axis] - a.count[axis][1] : from < a.count[axis][0];
 }
 
-/* Place in the memory of a layer: along x and y in rows as those of arrays, so that vectors are whole. */
+/* Place in a memory variable: in layers along x and y rows are those of arrays, so that vectors are whole. */
 template <int AXIS>
 DEVICE long long memory_place(const staggered_args &a, int side, int depth, int x, int y, int z)
 {
@@ -17,7 +17,7 @@ DEVICE long long memory_place(const staggered_args &a, int side, int depth, int 
                        : ((long long)x * a.num[1] + y) * a.count[2][side] + depth;
 }
 
-/* Asks for the memories of plane x, which is the next one. */
+/* Prefetches the memory variables of plane x, the next one. */
 template <int PASS, int AXIS> DEVICE void absorb_soon(const staggered_args &a, int side, int x, int y, int z)
 {
     using p = of_pass<PASS>;
@@ -111,7 +111,7 @@ template <int PASS> DEVICE void absorb_all_soon(const staggered_args &a, int x, 
             absorb_soon<PASS, 0>(a, side, x, y, z);
     }
 }
-/* Damps the differences there. */
+/* Damps the derivatives there. */
 template <int PASS> DEVICE void absorb_all(const staggered_args &a, REAL (*d)[WIDTH], int x, int y, int z)
 {
 #pragma unroll 1
