@@ -10,7 +10,7 @@
 #include <math.h>
 
 struct work {
-    struct fd_window field[FD_MAX_FIELD], material[FD_MAX_MATERIAL];
+    struct fd_window window[FD_MAX_FIELD + FD_MAX_MATERIAL], *material; /* of fields, then of materials */
     /* Of the plane at work: fields and materials at x - M .. x + M, with the signs of images. */
     const double *plane[FD_MAX_FIELD][2 * MAX_HALF + 1], *medium[FD_MAX_MATERIAL][2];
     int sign[FD_MAX_FIELD][2 * MAX_HALF + 1];
@@ -18,20 +18,17 @@ struct work {
 
 static void work_free(struct work *w)
 {
-    for (int f = 0; f < FD_MAX_FIELD; f++)
-        fd_window_free(&w->field[f]);
-    for (int i = 0; i < FD_MAX_MATERIAL; i++)
-        fd_window_free(&w->material[i]);
+    for (int i = 0; i < FD_MAX_FIELD + FD_MAX_MATERIAL; i++)
+        fd_window_free(&w->window[i]);
     array_free(w);
 }
 
 static unda_status work_fill(unda_solver *s, struct work *w)
 {
     const struct fd *fd = fd_tables(s);
-    for (int f = 0; f < fd->num_field; f++)
-        TRY(fd_window_new(s, &w->field[f], 2 * fd->half + 1));
-    for (int i = 0; i < fd->num_material; i++)
-        TRY(fd_window_new(s, &w->material[i], 2));
+    w->material = w->window + fd->num_field;
+    for (int i = 0; i < fd->num_field + fd->num_material; i++)
+        TRY(fd_window_new(s, &w->window[i], i < fd->num_field ? 2 * fd->half + 1 : 2));
     return UNDA_OK;
 }
 
@@ -43,7 +40,7 @@ static unda_status read_planes(unda_solver *s, struct work *w, int64_t x)
         for (int m = -fd->half; m <= fd->half; m++)
             plane[fd->half + m] = fd_mirror(&fd->axis[0], fd->field[f].half[0], fd->field[f].sign[0], x + m,
                                             &w->sign[f][fd->half + m]);
-        TRY(fd_window_read(s, &w->field[f], f, 2 * fd->half + 1, plane, w->plane[f]));
+        TRY(fd_window_read(s, &w->window[f], f, 2 * fd->half + 1, plane, w->plane[f]));
     }
     plane[0] = x;
     plane[1] = (x + 1) % fd->axis[0].total;

@@ -2,8 +2,6 @@
  * them, the position of a blow-up. Not here: the engines' arrays, materials (material.c). */
 #include "fd.h"
 
-#include <string.h>
-
 unda_status fd_check_planes(int64_t first, int64_t count, int64_t num)
 {
     if (first < 0 || count < 0 || first > num - count)
@@ -12,31 +10,18 @@ unda_status fd_check_planes(int64_t first, int64_t count, int64_t num)
     return UNDA_OK;
 }
 
-/* The user's part of a plane with layers. */
-static void crop(const unda_solver *s, const char *whole, char *out)
-{
-    const struct fd_axis *y = &fd_tables(s)->axis[1], *z = &fd_tables(s)->axis[2];
-    int64_t bytes = z->num * s->real_bytes;
-    for (int64_t j = 0; j < y->num; j++)
-        memcpy(out + j * bytes, whole + ((y->first + j) * z->total + z->first) * s->real_bytes,
-               (size_t)bytes);
-}
-
-/* Half a cell beyond a wall a field is an image, whatever an engine stores there; sign: of the plane. */
-static void fill_images(const unda_solver *s, int field, int sign, void *whole)
+/* The user's part of a plane with layers. Half a cell beyond a wall a field is an image, whatever an engine
+ * stores there; sign: of the plane. */
+static void crop(const unda_solver *s, int field, int sign, const void *whole, void *out)
 {
     const struct fd_axis *ay = &fd_tables(s)->axis[1], *az = &fd_tables(s)->axis[2];
     const struct fd_field *f = &fd_tables(s)->field[field];
-    for (int64_t y = 0; y < ay->total; y++)
-        for (int64_t z = 0; z < az->total; z++) {
-            int sign_y, sign_z;
-            int64_t j = fd_mirror(ay, f->half[1], f->sign[1], y, &sign_y);
-            int64_t k = fd_mirror(az, f->half[2], f->sign[2], z, &sign_z);
-            if (j != y || k != z)
-                fd_put(s, whole, y * az->total + z, sign_y * sign_z * fd_get(s, whole, j * az->total + k));
-        }
-    for (int64_t i = 0; i < ay->total * az->total && sign < 0; i++)
-        fd_put(s, whole, i, sign * fd_get(s, whole, i));
+    for (int64_t i = 0; i < ay->num * az->num; i++) {
+        int sign_y, sign_z;
+        int64_t y = fd_mirror(ay, f->half[1], f->sign[1], ay->first + i / az->num, &sign_y);
+        int64_t z = fd_mirror(az, f->half[2], f->sign[2], az->first + i % az->num, &sign_z);
+        fd_put(s, out, i, sign * sign_y * sign_z * fd_get(s, whole, y * az->total + z));
+    }
 }
 
 static unda_status read_field(unda_solver *s, int array, int64_t first, int64_t count, char *out)
@@ -52,10 +37,8 @@ static unda_status read_field(unda_solver *s, int array, int64_t first, int64_t 
         int sign;
         int64_t from = fd_mirror(&axis[0], f->half[0], f->sign[0], axis[0].first + first + i, &sign);
         status = fd_planes(s, array, from, 1, whole, NULL);
-        if (status != UNDA_OK)
-            break;
-        fill_images(s, field, sign, whole);
-        crop(s, whole, out + i * bytes);
+        if (status == UNDA_OK)
+            crop(s, field, sign, whole, out + i * bytes);
     }
     array_free(whole);
     return status;
