@@ -16,13 +16,7 @@ DEVICE int matched_at(const scalar_matched &m, int i)
 /* How many of them lie before node i. */
 DEVICE int matched_before(const scalar_matched &m, int i)
 {
-    const int low = i - 1, high = i - m.high;
-    return (low < 0       ? 0
-            : low < m.low ? low
-                          : m.low) +
-           (high < 0               ? 0
-            : high < m.num - m.low ? high
-                                   : m.num - m.low);
+    return min(max(i - 1, 0), m.low) + min(max(i - m.high, 0), m.num - m.low);
 }
 /* How many of nodes [begin, end). */
 DEVICE int matched_between(const scalar_matched &m, int begin, int end)
