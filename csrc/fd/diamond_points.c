@@ -46,7 +46,8 @@ static unda_status upload_terms(unda_solver *s, struct diamond *d, const struct 
     array_free(node);
     TRY(status);
     TRY(gpu_alloc_copy(fd_cuda(s)->stream, &d->source_id, terms->source, 4 * terms->num, "sources"));
-    return fd_cuda_weights(s, &d->source_weight, terms);
+    return gpu_alloc_copy(fd_cuda(s)->stream, &d->source_weight, terms->weight, s->real_bytes * terms->num,
+                          "sources");
 }
 
 unda_status diamond_list_sources(unda_solver *s, struct diamond *d)

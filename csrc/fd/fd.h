@@ -18,6 +18,7 @@ enum {
     FD_MAX_FIELD = 9,
     FD_MAX_MATERIAL = 3,
     FD_MAX_DERIVATIVE = 18,
+    FD_MAX_RATE = FD_MAX_FIELD + 4,
     FD_MAX_PART = 3
 };
 
@@ -89,6 +90,10 @@ struct fd_box {
 };
 
 struct fd_engine;
+
+/* Materials of the eight nodes around a place: [bits 1 2 4: one on along x y z]. */
+typedef double fd_corners[8][FD_MAX_MATERIAL];
+
 /* A scheme: what fd_method.c and material.c leave to it. */
 struct fd_scheme {
     const char *name;
@@ -105,10 +110,9 @@ struct fd_scheme {
     double (*material)(const struct fd *fd, const double *material, int which, int num_free);
     int32_t num_rate_more; /* rates of a source beyond one for each field: of the user, then of `join` */
     int32_t num_rate_joined;
-    /* What a unit of amplitude adds to field f at nodes, of the rates of each: multiplies weights, which have
-     * the volume in them. */
-    unda_status (*inject)(unda_solver *s, const double *const *rates, int f, int64_t num, const int64_t *node,
-                          double *weight);
+    /* What field f gains at a node, per volume, from a unit of amplitude of a source of these rates. corner:
+     * what an engine keeps of the materials. free: bits 1 2 4 for x y z: the node is on a free side there. */
+    double (*gain)(const struct fd *fd, const fd_corners corner, int f, const double *rates, int free);
     unda_status (*energy)(unda_solver *s, double *energy);
     /* NULL: the one known without the medium holds. */
     unda_status (*medium_dt)(unda_solver *s, double *dt);
@@ -304,7 +308,7 @@ void fd_list_memory(struct fd *fd, const unda_fd_options *options);
 /* Weights w(x) w(y) w(z) over nodes of one field, images folded in. */
 struct fd_product {
     int32_t field; /* -1: no such part */
-    int64_t node[3][POINT_WIDTH];
+    int32_t node[3][POINT_WIDTH];
     double weight[3][POINT_WIDTH]; /* 0 where there is no node */
 };
 /* What a point takes: of its own field, then of others beside sides. */
@@ -313,19 +317,30 @@ struct fd_row {
 };
 /* Rows of field f at points [num][3]. */
 unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points, struct fd_row *row);
-/* Nodes of a product's cube [8][8][8], -1 where a weight is 0. */
-void fd_product_nodes(const struct fd *fd, const struct fd_product *p, int64_t *node);
+/* Nodes of a product that have a weight, along x, y, z; returns their number. */
+int fd_product_nodes(const struct fd *fd, const struct fd_product *p, int64_t *node);
 /* Refuses a point that does not lie on the user's grid. */
 unda_status fd_inside(const struct fd *fd, const double *x, const char *what, int64_t number);
 
 /* point_sources.c */
-struct fd_source {
-    int64_t num;
-    int64_t *node;  /* [num], ascending of each field: place in [total x][total y][total z] */
-    double *weight; /* [num]: added to the field for each unit of amplitude */
-    double most;    /* the largest of them */
-    int64_t first[FD_MAX_FIELD + 1]; /* where the nodes of each field begin */
+/* A product of a row, transposed: its weights over the nodes' shares of their cells, and the source's rates. */
+struct fd_tap {
+    struct fd_product product;
+    double rates[FD_MAX_RATE];
 };
+struct fd_source {
+    struct fd_tap *tap;
+    int32_t first[FD_MAX_FIELD + 1]; /* where those that drive each field begin */
+    bool drives;                     /* some node gains something */
+    double most;                     /* that a unit of amplitude adds to a field */
+};
+struct fd_pair {
+    int64_t node; /* place in [total x][total y][total z] */
+    double weight;
+};
+/* Calls `take` for each source with what a unit of its amplitude adds to nodes of field f, each node once. */
+typedef unda_status (*fd_take)(void *of, int64_t source, int64_t num, const struct fd_pair *pair);
+unda_status fd_source_pairs(unda_solver *s, int f, int64_t num, void *const *sources, fd_take take, void *of);
 unda_status fd_sources_new(unda_solver *s, void **sources, const unda_source *given);
 void fd_source_free(void *source);
 double fd_source_most(const void *source);
@@ -337,9 +352,9 @@ struct fd_terms {
     int64_t *node;   /* [num_node], ascending: place in [total x][total y][total z] */
     int64_t *first;  /* [num_node + 1]: where the terms of each begin */
     int32_t *source; /* [num], ascending at each node */
-    double *weight;  /* [num]: added for each unit of that source's amplitude */
+    void *weight;    /* [num] REAL: added for each unit of that source's amplitude */
 };
-unda_status fd_terms_new(const unda_solver *s, int f, struct fd_terms *terms);
+unda_status fd_terms_new(unda_solver *s, int f, struct fd_terms *terms);
 void fd_terms_free(struct fd_terms *terms);
 
 /* points.c */

@@ -138,8 +138,16 @@ unda_status fd_cpu_box(unda_solver *s, int array, const struct fd_box *box, void
 
 unda_status fd_cpu_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
 {
-    for (int64_t i = 0; i < count; i++)
-        values[i] = fd_get(s, array_of(s, array), fd_cpu_at(s, node[i]));
+    const int64_t num_z = fd_tables(s)->axis[2].total;
+    const void *from = array_of(s, array);
+    int64_t row = -num_z, at = 0; /* the row of the last node, and where it begins */
+    for (int64_t i = 0; i < count; i++) {
+        if (node[i] < row || node[i] >= row + num_z) {
+            row = node[i] / num_z * num_z;
+            at = fd_cpu_at(s, row);
+        }
+        values[i] = fd_get(s, from, at + node[i] - row);
+    }
     return UNDA_OK;
 }
 
@@ -221,7 +229,7 @@ void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t beg
         int64_t at = fd_cpu_at(s, terms->node[n]);
         double value = fd_get(s, array, at);
         for (int64_t k = terms->first[n]; k < terms->first[n + 1]; k++) {
-            double w = terms->weight[k], a = amplitude[terms->source[k]];
+            double w = fd_get(s, terms->weight, k), a = amplitude[terms->source[k]];
             value = s->real_bytes == 4 ? fmaf((float)w, (float)a, (float)value) : fma(w, a, value);
         }
         fd_put(s, array, at, value);

@@ -90,7 +90,6 @@ unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time);
 unda_status fd_cuda_take(unda_solver *s, int64_t begin);  /* receivers that are due at s->step */
 unda_status fd_cuda_take_all(unda_solver *s, int);        /* every group, due or not, as sample 0 of a call */
 unda_status fd_cuda_fetch(unda_solver *s, int64_t begin); /* after the last step of a call */
-unda_status fd_cuda_weights(unda_solver *s, gpu_ptr *ptr, const struct fd_terms *terms); /* allocated */
 void fd_cuda_points_free(unda_solver *s);
 
 /* fd_cuda_profile.c */

@@ -93,12 +93,6 @@ static void free_sources(struct fd_cuda *t)
     t->source_version = -1;
 }
 
-unda_status fd_cuda_weights(unda_solver *s, gpu_ptr *ptr, const struct fd_terms *terms)
-{
-    TRY(gpu_alloc(fd_cuda(s)->gpu, ptr, terms->num * s->real_bytes, "sources"));
-    return fd_cuda_reals(s, *ptr, terms->weight, terms->num);
-}
-
 /* Arrays of places and of where terms begin, as the kernel takes them. */
 static unda_status upload_nodes(unda_solver *s, struct fd_cuda_sources *list, const struct fd_terms *terms,
                                 int64_t *place, int32_t *first)
@@ -127,7 +121,8 @@ static unda_status upload_terms(unda_solver *s, struct fd_cuda_sources *list, co
     TRY(status);
     TRY(upload_rows(s, &list->row, terms->num_node, terms->node));
     TRY(gpu_alloc_copy(fd_cuda(s)->stream, &list->number, terms->source, 4 * terms->num, "sources"));
-    TRY(fd_cuda_weights(s, &list->weight, terms));
+    TRY(gpu_alloc_copy(fd_cuda(s)->stream, &list->weight, terms->weight, s->real_bytes * terms->num,
+                       "sources"));
     list->num_node = terms->num_node;
     return UNDA_OK;
 }

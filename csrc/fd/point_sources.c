@@ -1,28 +1,23 @@
-/* point_sources.c: point sources of finite differences. Injection is the transpose of sampling (row.c) with
- * the nodes' volumes (half at rigid sides): weights beyond a side go to the image; near a free
- * or fixed side of an elastic medium a source drives the values that a receiver there would use. So
- * reciprocity is exact. */
+/* point_sources.c: point sources of finite differences. Injection is the transpose of sampling: a source has
+ * the products of the rows (row.c) that a receiver of the fields that it drives would have, over the nodes'
+ * volumes (half at rigid sides). So weights beyond a side go to the image, near a free or fixed side of an
+ * elastic medium a source drives the values that a receiver there would use, and reciprocity is exact. The
+ * weights of the nodes are multiplied out when they are needed: terms.c. */
+#include "fd.h"
 #include "staggered.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Parts over other fields have two nodes along one axis. */
-enum { MAX_TERM = 3 * POINT_NODES, MAX_RATE = FD_MAX_FIELD + 4, MAX_BATCH = 64 };
-
-struct pair {
-    int64_t node;
-    double weight;
-};
+enum { MAX_BATCH = 64 };
 
 void fd_source_free(void *source)
 {
     struct fd_source *made = source;
     if (!made)
         return;
-    array_free(made->node);
-    array_free(made->weight);
+    array_free(made->tap);
     array_free(made);
 }
 
@@ -31,38 +26,7 @@ double fd_source_most(const void *source)
     return ((const struct fd_source *)source)->most;
 }
 
-static int by_node(const void *a, const void *b)
-{
-    const struct pair *x = a, *y = b;
-    return (x->node > y->node) - (x->node < y->node);
-}
-
-/* A node's weight along an axis over its part of the cell: half a cell at a rigid side; what is pinned stays
- * 0. */
-static double per_volume(const struct fd *fd, const struct fd_product *p, int a, int i)
-{
-    double share = p->weight[a][i] != 0 ? fd_share(fd, p->field, a, p->node[a][i]) : 0;
-    return share > 0 ? p->weight[a][i] / share : 0;
-}
-
-/* Weights of injection into the nodes of a product. */
-static int64_t inject_weights(const struct fd *fd, const struct fd_product *p, int64_t *node, double *weight)
-{
-    double volume = fd->axis[0].h * fd->axis[1].h * fd->axis[2].h, line[3][POINT_WIDTH];
-    int64_t num = 0, all[POINT_NODES];
-    fd_product_nodes(fd, p, all);
-    for (int i = 0; i < 3 * POINT_WIDTH; i++)
-        line[i / POINT_WIDTH][i % POINT_WIDTH] = per_volume(fd, p, i / POINT_WIDTH, i % POINT_WIDTH);
-    for (int k = 0; k < POINT_NODES; k++) {
-        double w = line[0][k / (POINT_WIDTH * POINT_WIDTH)] * line[1][k / POINT_WIDTH % POINT_WIDTH] *
-                   line[2][k % POINT_WIDTH];
-        if (w == 0)
-            continue;
-        node[num] = all[k];
-        weight[num++] = w / volume;
-    }
-    return num;
-}
+/* ---- products of a source ---- */
 
 /* Each rate drives its field; a volume, and strains beside fixed sides, what bears them: pressure, or all
  * normal stresses, of which each drives all where a fluid or a free side is. */
@@ -78,151 +42,69 @@ static bool drives(const struct fd *fd, const double *rates, int f)
     return any;
 }
 
-/* Some sources at once, so that engines are asked for the materials of many nodes together. Of one field at
- * a time: nodes, weights, and the rates that drive each. */
+/* Some sources at once, so that engines are asked for the materials of many nodes together. */
 struct batch {
-    int64_t num, num_term; /* sources; nodes of the present field */
+    int64_t num;
     const double *places;
-    double (*rates)[MAX_RATE];
-    double (*joined)[FD_MAX_FIELD][FD_MAX_PART][MAX_RATE]; /* rates of parts over other fields */
-    struct fd_row *row;                                    /* [field][source] */
-    int64_t *node, *begin;                                 /* begin: of the terms of each source */
-    double *weight;
-    const double **rate;
-    struct pair *pair; /* [source][field * MAX_TERM]: what was found of fields before */
-    int64_t *num_pair;
-    struct fd_source **made;
+    double (*rates)[FD_MAX_RATE];
+    struct fd_row *row; /* [field][source] */
 };
 
-static void batch_free(struct batch *b)
+/* A node's weight along an axis over its part of the cell: half a cell at a rigid side; what is pinned stays
+ * 0. */
+static void fill_tap(const struct fd *fd, const struct fd_product *product, const double *rates,
+                     struct fd_tap *tap)
 {
-    void *all[] = {b->rates,  b->joined, b->row,  b->node,     b->begin,
-                   b->weight, b->rate,   b->pair, b->num_pair, b->made};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        array_free(all[i]);
-}
-
-static unda_status batch_new(struct batch *b, int64_t num, int num_field)
-{
-    TRY(array_try(&b->rates, num, sizeof *b->rates, "sources"));
-    TRY(array_try(&b->joined, num, sizeof *b->joined, "sources"));
-    TRY(array_try(&b->row, num * num_field, sizeof *b->row, "sources"));
-    TRY(array_try(&b->begin, num + 1, sizeof *b->begin, "sources"));
-    TRY(array_try(&b->node, num * MAX_TERM, sizeof *b->node, "sources"));
-    TRY(array_try(&b->weight, num * MAX_TERM, sizeof *b->weight, "sources"));
-    TRY(array_try(&b->rate, num * MAX_TERM, sizeof *b->rate, "sources"));
-    TRY(array_try(&b->pair, num * MAX_TERM * num_field, sizeof *b->pair, "sources"));
-    TRY(array_try(&b->made, num, sizeof *b->made, "sources"));
-    return array_try(&b->num_pair, num, sizeof *b->num_pair, "sources");
-}
-
-static void add_product(const struct fd *fd, struct batch *b, const struct fd_product *p, const double *rates)
-{
-    int64_t count = inject_weights(fd, p, b->node + b->num_term, b->weight + b->num_term);
-    for (int64_t k = 0; k < count; k++)
-        b->rate[b->num_term++] = rates;
-}
-
-/* The terms of field f of all sources, as yet without the material. */
-static void list_terms(const struct fd *fd, struct batch *b, int f)
-{
-    b->num_term = 0;
-    for (int64_t i = 0; i < b->num; i++) {
-        const double *rates = b->rates[i];
-        b->begin[i] = b->num_term;
-        if (drives(fd, rates, f))
-            add_product(fd, b, &b->row[f * b->num + i].part[0], rates);
-        for (int from = 0; from < fd->num_field; from++)
-            for (int n = 1; n < FD_MAX_PART && rates[from] != 0; n++) {
-                const struct fd_product *part = &b->row[from * b->num + i].part[n];
-                if (part->field < 0)
-                    continue;
-                double *joined = b->joined[i][from][n];
-                memset(joined, 0, sizeof b->joined[i][from][n]);
-                fd->physics->join(part->field, rates[from], joined);
-                if (drives(fd, joined, f))
-                    add_product(fd, b, part, joined);
-            }
+    tap->product = *product;
+    memcpy(tap->rates, rates, sizeof tap->rates);
+    for (int i = 0; i < 3 * POINT_WIDTH; i++) {
+        int a = i / POINT_WIDTH, at = i % POINT_WIDTH;
+        double *weight = &tap->product.weight[a][at];
+        double share = *weight != 0 ? fd_share(fd, product->field, a, product->node[a][at]) : 0;
+        *weight = share > 0 ? *weight / share : 0;
     }
-    b->begin[b->num] = b->num_term;
 }
 
-/* Terms begin .. end - 1 behind those of other fields, nodes ascending and each once. */
-static unda_status keep_terms(const struct fd *fd, struct batch *b, int64_t i)
+/* Lists in `tap`, unless that is NULL, what drives field f; returns how many there are. */
+static int32_t list_taps(const struct fd *fd, const struct batch *b, int64_t i, int f, struct fd_tap *tap)
 {
-    struct pair *pair = b->pair + i * MAX_TERM * fd->num_field + b->num_pair[i];
-    int64_t count = 0, kept = 0;
-    double most = 0;
-    bool ascending = true;
-    for (int64_t k = b->begin[i]; k < b->begin[i + 1]; k++) {
-        most = fmax(most, fabs(b->weight[k]));
-        if (b->weight[k] == 0) /* the source does not drive this field */
-            continue;
-        ascending = ascending && (count == 0 || pair[count - 1].node < b->node[k]);
-        pair[count++] = (struct pair){b->node[k], b->weight[k]};
+    const double *rates = b->rates[i];
+    int32_t num = 0;
+    if (drives(fd, rates, f)) {
+        if (tap)
+            fill_tap(fd, &b->row[f * b->num + i].part[0], rates, tap);
+        num++;
     }
-    if (most > 0 || isnan(most))
-        TRY(fd_check_range(fd, "what a unit of the source adds to fields", 1, &most));
-    if (!ascending)
-        qsort(pair, (size_t)count, sizeof *pair, by_node);
-    for (int64_t k = 0; k < count; k++)
-        if (k > 0 && pair[k].node == pair[kept - 1].node)
-            pair[kept - 1].weight += pair[k].weight;
-        else
-            pair[kept++] = pair[k];
-    b->num_pair[i] += kept;
-    return UNDA_OK;
-}
-
-static unda_status fill_source(const struct fd *fd, struct batch *b, int64_t i)
-{
-    struct fd_source *source = b->made[i];
-    const struct pair *pair = b->pair + i * MAX_TERM * fd->num_field;
-    const double *x = b->places + 3 * i;
-    bool any = false;
-    for (int f = 0; f < fd->num_field; f++)
-        any = any || drives(fd, b->rates[i], f);
-    source->num = b->num_pair[i];
-    for (int f = fd->num_field; f <= FD_MAX_FIELD; f++)
-        source->first[f] = source->num;
-    if (any && source->num == 0)
-        FAIL(UNDA_ERR_ARG, "the source at (%g, %g, %g) m stands on a side that holds what it drives at 0",
-             x[0], x[1], x[2]);
-    TRY(array_try(&source->node, source->num, sizeof *source->node, "source"));
-    TRY(array_try(&source->weight, source->num, sizeof *source->weight, "source"));
-    for (int64_t k = 0; k < source->num; k++) {
-        source->node[k] = pair[k].node;
-        source->weight[k] = pair[k].weight;
-        source->most = fmax(source->most, fabs(pair[k].weight));
-    }
-    return UNDA_OK;
-}
-
-static unda_status fill_batch(unda_solver *s, struct batch *b)
-{
-    const struct fd *fd = fd_tables(s);
-    for (int f = 0; f < fd->num_field; f++) {
-        bool any = false;
-        for (int64_t i = 0; i < b->num && !any; i++)
-            any = drives(fd, b->rates[i], f);
-        if (any)
-            TRY(fd_rows(s, f, b->num, b->places, b->row + f * b->num));
-    }
-    for (int f = 0; f < fd->num_field; f++) {
-        list_terms(fd, b, f);
-        if (b->num_term)
-            TRY(fd->scheme->inject(s, b->rate, f, b->num_term, b->node, b->weight));
-        for (int64_t i = 0; i < b->num; i++) {
-            b->made[i]->first[f] = b->num_pair[i];
-            TRY(keep_terms(fd, b, i));
+    for (int from = 0; from < fd->num_field; from++)
+        for (int n = 1; n < FD_MAX_PART && rates[from] != 0; n++) {
+            const struct fd_product *part = &b->row[from * b->num + i].part[n];
+            double joined[FD_MAX_RATE] = {0};
+            if (part->field < 0)
+                continue;
+            fd->physics->join(part->field, rates[from], joined);
+            if (!drives(fd, joined, f))
+                continue;
+            if (tap)
+                fill_tap(fd, part, joined, &tap[num]);
+            num++;
         }
-    }
-    for (int64_t i = 0; i < b->num; i++)
-        TRY(fill_source(fd, b, i));
+    return num;
+}
+
+static unda_status new_source(const struct fd *fd, const struct batch *b, int64_t i, void **out)
+{
+    struct fd_source *source;
+    TRY(array_try(&source, 1, sizeof *source, "source"));
+    *out = source;
+    for (int f = 0; f < FD_MAX_FIELD; f++)
+        source->first[f + 1] = source->first[f] + (f < fd->num_field ? list_taps(fd, b, i, f, NULL) : 0);
+    TRY(array_try(&source->tap, source->first[FD_MAX_FIELD], sizeof *source->tap, "source"));
+    for (int f = 0; f < fd->num_field; f++)
+        list_taps(fd, b, i, f, source->tap + source->first[f]);
     return UNDA_OK;
 }
 
-/* Sources first .. first + b->num - 1 of those that are given. */
+/* Sources `first` and so on of those that are given. */
 static unda_status take_batch(unda_solver *s, struct batch *b, void **out, const unda_source *given,
                               int64_t first)
 {
@@ -232,31 +114,264 @@ static unda_status take_batch(unda_solver *s, struct batch *b, void **out, const
     for (int64_t i = 0; i < b->num; i++) {
         const double *rates = given->rates + (first + i) * num_rate;
         TRY(fd_inside(fd, b->places + 3 * i, "source", s->num_source + first + i));
-        b->num_pair[i] = 0;
         for (int k = 0; k < num_rate; k++) {
             if (!isfinite(rates[k]))
                 FAIL(UNDA_ERR_ARG, "rate %d of the source is %g, expected a finite number", k, rates[k]);
             b->rates[i][k] = rates[k];
         }
-        TRY(array_try(&out[first + i], 1, sizeof **b->made, "source"));
-        b->made[i] = out[first + i];
     }
-    return fill_batch(s, b);
+    for (int f = 0; f < fd->num_field; f++) {
+        bool any = false;
+        for (int64_t i = 0; i < b->num && !any; i++)
+            any = drives(fd, b->rates[i], f);
+        if (any)
+            TRY(fd_rows(s, f, b->num, b->places, b->row + f * b->num));
+    }
+    for (int64_t i = 0; i < b->num; i++)
+        TRY(new_source(fd, b, i, &out[first + i]));
+    return UNDA_OK;
+}
+
+/* ---- weights of nodes ---- */
+
+/* Nodes of a tap along each axis: those that have a weight, then, of a field half a cell on, those one on,
+ * whose materials count, too. */
+struct reach {
+    int num[3], all[3];
+    int32_t node[3][2 * POINT_WIDTH];
+    double weight[3][POINT_WIDTH];
+};
+
+static int64_t find_reach(const struct fd *fd, const struct fd_product *p, struct reach *r)
+{
+    for (int a = 0; a < 3; a++) {
+        int num = 0;
+        for (int i = 0; i < POINT_WIDTH; i++)
+            if (p->weight[a][i] != 0) {
+                r->weight[a][num] = p->weight[a][i];
+                r->node[a][num++] = p->node[a][i];
+            }
+        r->num[a] = num;
+        for (int i = 0; i < r->num[a] && fd->field[p->field].half[a]; i++)
+            r->node[a][num++] = (int32_t)((r->node[a][i] + 1) % fd->axis[a].total);
+        r->all[a] = num;
+    }
+    return (int64_t)r->all[0] * r->all[1] * r->all[2];
+}
+
+static int64_t list_reach(const struct fd *fd, const struct reach *r, int64_t *node)
+{
+    int64_t num = 0;
+    for (int i = 0; i < r->all[0]; i++)
+        for (int j = 0; j < r->all[1]; j++) {
+            int64_t row = (r->node[0][i] * fd->axis[1].total + r->node[1][j]) * fd->axis[2].total;
+            for (int k = 0; k < r->all[2]; k++)
+                node[num++] = row + r->node[2][k];
+        }
+    return num;
+}
+
+/* What a tap adds to nodes of field f. values: of each material, `stride` apart, at all nodes of its reach. */
+static int64_t multiply(const struct fd *fd, int f, const struct fd_tap *tap, const struct reach *r,
+                        const double *values, int64_t stride, struct fd_pair *pair)
+{
+    const double volume = fd->axis[0].h * fd->axis[1].h * fd->axis[2].h;
+    const int step[3] = {r->num[0] * r->all[1] * r->all[2], r->num[1] * r->all[2], r->num[2]};
+    int64_t num = 0;
+    int free[3][POINT_WIDTH], corner[8], offset[8], num_corner = 0;
+    fd_corners material = {{0}};
+    for (int c = 0; c < 8; c++) {
+        bool takes = true;
+        for (int a = 0; a < 3; a++)
+            takes = takes && (!(c >> a & 1) || fd->field[f].half[a]);
+        offset[num_corner] = (c & 1) * step[0] + (c >> 1 & 1) * step[1] + (c >> 2) * step[2];
+        corner[num_corner] = c;
+        num_corner += takes;
+    }
+    for (int i = 0; i < 3 * POINT_WIDTH; i++) {
+        int a = i / POINT_WIDTH, at = i % POINT_WIDTH;
+        free[a][at] = at < r->num[a] && fd_free_node(&fd->axis[a], r->node[a][at]) ? 1 << a : 0;
+    }
+    for (int i = 0; i < r->num[0]; i++)
+        for (int j = 0; j < r->num[1]; j++) {
+            int64_t row = (r->node[0][i] * fd->axis[1].total + r->node[1][j]) * fd->axis[2].total;
+            const double *at = values + (i * r->all[1] + j) * r->all[2];
+            for (int k = 0; k < r->num[2]; k++) {
+                double weight = r->weight[0][i] * r->weight[1][j] * r->weight[2][k] / volume;
+                for (int c = 0; c < num_corner; c++)
+                    for (int which = 0; which < fd->num_material; which++)
+                        material[corner[c]][which] = at[which * stride + offset[c] + k];
+                weight *= fd->scheme->gain(fd, (const double(*)[FD_MAX_MATERIAL])material, f, tap->rates,
+                                           free[0][i] | free[1][j] | free[2][k]);
+                if (weight != 0) /* else the source does not drive this field there */
+                    pair[num++] = (struct fd_pair){row + r->node[2][k], weight};
+            }
+        }
+    return num;
+}
+
+static int by_node(const void *a, const void *b)
+{
+    const struct fd_pair *x = a, *y = b;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Each node once: several taps may reach it. */
+static int64_t merge(struct fd_pair *pair, int64_t num)
+{
+    int64_t kept = 0;
+    qsort(pair, (size_t)num, sizeof *pair, by_node);
+    for (int64_t i = 0; i < num; i++)
+        if (i > 0 && pair[i].node == pair[kept - 1].node)
+            pair[kept - 1].weight += pair[i].weight;
+        else
+            pair[kept++] = pair[i];
+    return kept;
+}
+
+/* At most so many nodes are asked for their materials at once. A source drives a field through its own row
+ * and those of all fields that are joined to it; the materials of a field are at 4 POINT_NODES at most. */
+enum { MAX_TAP = FD_MAX_FIELD * (FD_MAX_PART - 1) + 1, MAX_REACH = 1 << 16 };
+_Static_assert(MAX_TAP * 4 * POINT_NODES <= MAX_REACH, "a source takes the materials of more nodes");
+
+struct work {
+    int64_t room;
+    int64_t *node; /* [room] */
+    double *value; /* [material][room] */
+    struct fd_pair *pair;
+};
+
+static int64_t source_reach(const struct fd *fd, int f, const struct fd_source *source)
+{
+    struct reach reach;
+    int64_t count = 0;
+    for (int32_t i = source->first[f]; i < source->first[f + 1]; i++)
+        count += find_reach(fd, &source->tap[i].product, &reach);
+    return count;
+}
+
+/* Of sources first .. *end - 1 of the list, as many as there is room for. */
+static unda_status gather_materials(unda_solver *s, int f, int64_t first, int64_t num, void *const *sources,
+                                    const struct work *w, int64_t *end)
+{
+    const struct fd *fd = fd_tables(s);
+    struct reach reach;
+    int64_t count = 0;
+    for (*end = first; *end < num && count + source_reach(fd, f, sources[*end]) <= w->room; ++*end) {
+        const struct fd_source *source = sources[*end];
+        for (int32_t i = source->first[f]; i < source->first[f + 1] && fd->num_material; i++) {
+            find_reach(fd, &source->tap[i].product, &reach);
+            count += list_reach(fd, &reach, w->node + count);
+        }
+    }
+    for (int which = 0; which < fd->num_material; which++) {
+        double *value = w->value + which * w->room;
+        if (fd->varies[which])
+            TRY(fd_engine(s)->gather(s, FD_MATERIAL + which, count, w->node, value));
+        for (int64_t i = 0; i < count && !fd->varies[which]; i++)
+            value[i] = fd->material_first[which];
+    }
+    return UNDA_OK;
+}
+
+static unda_status take_pairs(unda_solver *s, int f, int64_t num, void *const *sources, const struct work *w,
+                              fd_take take, void *of)
+{
+    const struct fd *fd = fd_tables(s);
+    struct reach reach;
+    for (int64_t first = 0, end; first < num; first = end) {
+        TRY(gather_materials(s, f, first, num, sources, w, &end));
+        const double *value = w->value;
+        for (int64_t i = first; i < end; i++) {
+            const struct fd_source *source = sources[i];
+            int64_t count = 0;
+            for (int32_t n = source->first[f]; n < source->first[f + 1]; n++) {
+                int64_t all = find_reach(fd, &source->tap[n].product, &reach);
+                count += multiply(fd, f, &source->tap[n], &reach, value, w->room, w->pair + count);
+                value += all;
+            }
+            if (source->first[f + 1] - source->first[f] > 1)
+                count = merge(w->pair, count);
+            if (count)
+                TRY(take(of, i, count, w->pair));
+        }
+    }
+    return UNDA_OK;
+}
+
+unda_status fd_source_pairs(unda_solver *s, int f, int64_t num, void *const *sources, fd_take take, void *of)
+{
+    const struct fd *fd = fd_tables(s);
+    struct work w = {0};
+    for (int64_t i = 0; i < num && w.room < MAX_REACH; i++)
+        w.room += source_reach(fd, f, sources[i]);
+    if (w.room == 0)
+        return UNDA_OK;
+    w.room = w.room < MAX_REACH ? w.room : MAX_REACH;
+    unda_status status = array_try(&w.node, w.room, sizeof *w.node, "sources");
+    if (status == UNDA_OK)
+        status = array_try(&w.value, fd->num_material * w.room, sizeof *w.value, "sources");
+    if (status == UNDA_OK)
+        status = array_try(&w.pair, MAX_TAP * POINT_NODES, sizeof *w.pair, "sources");
+    if (status == UNDA_OK)
+        status = take_pairs(s, f, num, sources, &w, take, of);
+    array_free(w.node);
+    array_free(w.value);
+    array_free(w.pair);
+    return status;
+}
+
+/* ---- all that are given ---- */
+
+struct given {
+    const struct fd *fd;
+    void **sources;
+};
+
+static unda_status take_most(void *of, int64_t i, int64_t num, const struct fd_pair *pair)
+{
+    const struct given *given = of;
+    struct fd_source *source = given->sources[i];
+    double most = 0;
+    for (int64_t k = 0; k < num; k++)
+        most = fabs(pair[k].weight) > most ? fabs(pair[k].weight) : most;
+    source->drives = true;
+    source->most = fmax(source->most, most);
+    return fd_check_range(given->fd, "what a unit of the source adds to fields", 1, &most);
+}
+
+static unda_status check_sources(unda_solver *s, void **sources, const unda_source *given)
+{
+    struct given all = {fd_tables(s), sources};
+    int64_t num = source_count(given);
+    for (int f = 0; f < all.fd->num_field; f++)
+        TRY(fd_source_pairs(s, f, num, sources, take_most, &all));
+    for (int64_t i = 0; i < num; i++) {
+        const double *x = given->places + 3 * i;
+        const struct fd_source *source = sources[i];
+        if (source->first[FD_MAX_FIELD] && !source->drives)
+            FAIL(UNDA_ERR_ARG, "the source at (%g, %g, %g) m stands on a side that holds what it drives at 0",
+                 x[0], x[1], x[2]);
+    }
+    return UNDA_OK;
 }
 
 unda_status fd_sources_new(unda_solver *s, void **out, const unda_source *given)
 {
-    int64_t num = source_count(given);
+    int64_t num = source_count(given), room = num < MAX_BATCH ? num : MAX_BATCH;
     struct batch b = {0};
     if (given->num_cell != num)
         FAIL(UNDA_ERR_ARG, "num_cell of the source is %lld, expected 1 on a grid",
              (long long)given->num_cell);
     TRY(fd_need_material(s));
-    unda_status status = batch_new(&b, num < MAX_BATCH ? num : MAX_BATCH, fd_tables(s)->num_field);
+    unda_status status = array_try(&b.rates, room, sizeof *b.rates, "sources");
+    if (status == UNDA_OK)
+        status = array_try(&b.row, room * fd_tables(s)->num_field, sizeof *b.row, "sources");
     for (int64_t i = 0; i < num && status == UNDA_OK; i += b.num) {
         b.num = num - i < MAX_BATCH ? num - i : MAX_BATCH;
         status = take_batch(s, &b, out, given, i);
     }
-    batch_free(&b);
-    return status;
+    array_free(b.rates);
+    array_free(b.row);
+    return status == UNDA_OK ? check_sources(s, out, given) : status;
 }

@@ -47,6 +47,18 @@ void fd_points_free(void *points)
     array_free(p);
 }
 
+/* Nodes of a product's cube [8][8][8], -1 where a weight is 0. */
+static void all_nodes(const struct fd *fd, const struct fd_product *p, int64_t *node)
+{
+    for (int line = 0; line < POINT_WIDTH * POINT_WIDTH; line++) {
+        int i = line / POINT_WIDTH, j = line % POINT_WIDTH;
+        bool any = p->weight[0][i] != 0 && p->weight[1][j] != 0;
+        int64_t first = (p->node[0][i] * fd->axis[1].total + p->node[1][j]) * fd->axis[2].total;
+        for (int k = 0; k < POINT_WIDTH; k++)
+            node[POINT_WIDTH * line + k] = any && p->weight[2][k] != 0 ? first + p->node[2][k] : -1;
+    }
+}
+
 /* Each node once, ascending. Products are turned into nodes three times: so many at once are too many. */
 static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const struct fd_row *row, int part,
                               struct node_set *set)
@@ -56,7 +68,7 @@ static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const str
         if (pass)
             TRY(node_set_open(set));
         for (int64_t i = 0; i < n->num_point; i++) {
-            fd_product_nodes(fd, &row[n->point[i]].part[part], node);
+            all_nodes(fd, &row[n->point[i]].part[part], node);
             (pass ? node_set_add : node_set_span)(set, node, POINT_NODES);
         }
     }
@@ -66,7 +78,7 @@ static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const str
     for (int64_t i = 0; i < n->num_point; i++) {
         const struct fd_product *product = &row[n->point[i]].part[part];
         memcpy(n->weight + 3 * POINT_WIDTH * i, product->weight, sizeof product->weight);
-        fd_product_nodes(fd, product, node);
+        all_nodes(fd, product, node);
         for (int k = 0; k < POINT_NODES; k++) {
             number = node_set_number(set, node, k, number);
             n->index[POINT_NODES * i + k] = node[k] < 0 ? -1 : (int32_t)number;

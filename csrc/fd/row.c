@@ -18,32 +18,35 @@ static const double RADIUS = 4, SHAPE = 6.31, I0_SHAPE = 89.276344036462888; /* 
  * beside such a side in which weights of a window are made to sum to 1, from which they are 4e-4 away. */
 enum { SIDED_WIDTH = 6, NEAR = 5, MAX_UNKNOWN = POINT_WIDTH + 2 };
 
-/* Modified Bessel function of the first kind and order 0 (Abramowitz & Stegun 1964, 9.6.12). */
-static double bessel_i0(double x)
+/* The windowed sinc at the nodes from `base` on, around `place`. Kaiser's window is I_0, the modified Bessel
+ * function of the first kind and order 0 (Abramowitz & Stegun 1964, 9.6.12), whose further terms are below
+ * 1e-17 of the sum up to SHAPE. */
+static void kaiser_sinc(double place, int64_t base, double *value)
 {
-    double term = 1, sum = 1;
-    for (int k = 1; term > 1e-17 * sum; k++) {
-        term *= x * x / (4.0 * k * k);
-        sum += term;
-    }
-    return sum;
-}
-
-static double kaiser_sinc(double d)
-{
+    enum { NUM_TERM = 24 };
     const double pi = 3.14159265358979323846;
-    double inside = 1 - d * d / (RADIUS * RADIUS);
-    if (inside <= 0)
-        return 0;
-    return (d == 0 ? 1 : sin(pi * d) / (pi * d)) * bessel_i0(SHAPE * sqrt(inside)) / I0_SHAPE;
+    double d[POINT_WIDTH], x[POINT_WIDTH], term[POINT_WIDTH], sum[POINT_WIDTH];
+    for (int i = 0; i < POINT_WIDTH; i++) {
+        d[i] = place - (double)(base + i);
+        double inside = 1 - d[i] * d[i] / (RADIUS * RADIUS);
+        x[i] = SHAPE * sqrt(inside > 0 ? inside : 0);
+        term[i] = sum[i] = 1;
+    }
+    for (int k = 1; k <= NUM_TERM; k++)
+        for (int i = 0; i < POINT_WIDTH; i++) {
+            term[i] *= x[i] * x[i] / (4.0 * k * k);
+            sum[i] += term[i];
+        }
+    for (int i = 0; i < POINT_WIDTH; i++)
+        value[i] = x[i] == 0 ? 0 : (d[i] == 0 ? 1 : sin(pi * d[i]) / (pi * d[i])) * sum[i] / I0_SHAPE;
 }
 
-static void add_weight(int64_t *node, double *weight, int64_t at, double value)
+static void add_weight(int32_t *node, double *weight, int64_t at, double value)
 {
     int i = 0;
     while (weight[i] != 0 && node[i] != at)
         i++;
-    node[i] = at;
+    node[i] = (int32_t)at;
     weight[i] += value;
 }
 
@@ -109,7 +112,7 @@ static void polynomial(int num, const double *place, const bool *is_slope, doubl
 /* Weights of a field along an axis, and of its slopes at the two sides, which count where they are known;
  * near: the point is near a broken side, of any axis. */
 struct line {
-    int64_t *node;
+    int32_t *node;
     double *weight, slope[2];
     bool know_slope, near;
 };
@@ -192,14 +195,16 @@ static void line_of(const struct fd *fd, int f, int a, double x, int derivative,
         polynomial_line(fd, f, a, place, derivative, width, line);
         return;
     }
-    double sum = 0;
+    double sum = 0, window[POINT_WIDTH];
+    if (!on_node)
+        kaiser_sinc(place, base, window);
     for (int i = 0; i < POINT_WIDTH && line->near && !on_node; i++)
-        sum += kaiser_sinc(place - (double)(base + i));
+        sum += window[i];
     for (int i = 0; i < (on_node ? 1 : POINT_WIDTH); i++) {
         int sign;
         int64_t raw = on_node ? (int64_t)whole : base + i;
         int64_t at = fd_mirror(axis, field->half[a], field->sign[a], raw, &sign);
-        double value = sign * (on_node ? 1 : kaiser_sinc(place - (double)raw));
+        double value = sign * (on_node ? 1 : window[i]);
         if (line->near && !on_node)
             value /= sum;
         if (value != 0)
@@ -213,7 +218,7 @@ static void line_of(const struct fd *fd, int f, int a, double x, int derivative,
 static void add_line(const struct fd *fd, int f, int a, double from, int derivative, double factor,
                      struct fd_product *product)
 {
-    int64_t node[POINT_WIDTH];
+    int32_t node[POINT_WIDTH];
     double weight[POINT_WIDTH];
     struct line line = {.node = node, .weight = weight, .near = true};
     line_of(fd, f, a, from, derivative, &line);
@@ -222,15 +227,17 @@ static void add_line(const struct fd *fd, int f, int a, double from, int derivat
             add_weight(product->node[a], product->weight[a], node[i], factor * weight[i]);
 }
 
-void fd_product_nodes(const struct fd *fd, const struct fd_product *p, int64_t *node)
+int fd_product_nodes(const struct fd *fd, const struct fd_product *p, int64_t *node)
 {
+    int num = 0;
     for (int line = 0; line < POINT_WIDTH * POINT_WIDTH; line++) {
         int i = line / POINT_WIDTH, j = line % POINT_WIDTH;
-        bool any = p->weight[0][i] != 0 && p->weight[1][j] != 0;
         int64_t first = (p->node[0][i] * fd->axis[1].total + p->node[1][j]) * fd->axis[2].total;
-        for (int k = 0; k < POINT_WIDTH; k++)
-            node[POINT_WIDTH * line + k] = any && p->weight[2][k] != 0 ? first + p->node[2][k] : -1;
+        for (int k = 0; k < POINT_WIDTH && p->weight[0][i] != 0 && p->weight[1][j] != 0; k++)
+            if (p->weight[2][k] != 0)
+                node[num++] = first + p->node[2][k];
     }
+    return num;
 }
 
 static double side_place(const struct fd_axis *axis, int side)
@@ -256,7 +263,7 @@ static void join(const struct fd *fd, const struct staggered_slope *slope, const
                      -others[side], product);
     memset(product->weight[slope->normal], 0, sizeof product->weight[0]);
     for (int side = 0; side < 2; side++) {
-        product->node[slope->normal][side] = side ? fd->axis[slope->normal].total - 1 : 0;
+        product->node[slope->normal][side] = side ? (int32_t)fd->axis[slope->normal].total - 1 : 0;
         product->weight[slope->normal][side] = -slopes[side];
     }
 }

@@ -84,18 +84,11 @@ static double material(const struct fd *fd, const double *material, int which, i
 }
 
 /* c^2 of each node: so reciprocity is exact. */
-static unda_status inject(unda_solver *s, const double *const *rates, int f, int64_t num, const int64_t *node,
-                          double *weight)
+static double gain(const struct fd *fd, const fd_corners corner, int f, const double *rates, int free)
 {
     (void)f;
-    const struct fd *fd = fd_tables(s);
-    double *speed;
-    TRY(array_try(&speed, num, sizeof *speed, "source"));
-    unda_status status = fd->uniform ? UNDA_OK : fd_engine(s)->gather(s, FD_SPEED, num, node, speed);
-    for (int64_t i = 0; i < num && status == UNDA_OK; i++)
-        weight[i] *= rates[i][0] * (fd->uniform ? fd->c * fd->c : speed[i] / fd->speed_unit);
-    array_free(speed);
-    return status;
+    (void)free;
+    return rates[0] * (fd->uniform ? fd->c * fd->c : corner[0][0] / fd->speed_unit);
 }
 
 const struct fd_scheme fd_scalar = {.name = "scalar",
@@ -108,5 +101,5 @@ const struct fd_scheme fd_scalar = {.name = "scalar",
                                     .info = info,
                                     .check_material = check_material,
                                     .material = material,
-                                    .inject = inject,
+                                    .gain = gain,
                                     .energy = fd_scalar_energy};

@@ -135,60 +135,9 @@ static double material(const struct fd *fd, const double *material, int which, i
     return fd->physics->material(fd, material, which, num_free);
 }
 
-/* ---- sources ---- */
-
-/* The next node along the axes of a corner's bits; the first one follows the last one of a period. */
-static int64_t corner_node(const struct fd *fd, int64_t node, int corner)
+static double gain(const struct fd *fd, const fd_corners corner, int f, const double *rates, int free)
 {
-    const struct fd_axis *axis = fd->axis;
-    int64_t to[3];
-    fd_coordinates(fd, node, to);
-    for (int a = 0; a < 3; a++) {
-        to[a] += corner >> a & 1;
-        to[a] = to[a] == axis[a].total ? 0 : to[a];
-    }
-    return (to[0] * axis[1].total + to[1]) * axis[2].total + to[2];
-}
-
-/* Materials at the corners that field f takes, around each node; at, value: [num], for use here. */
-static unda_status gather_corners(unda_solver *s, int f, int64_t num, const int64_t *node, int64_t *at,
-                                  double *value, staggered_corners *materials)
-{
-    const struct fd *fd = fd_tables(s);
-    for (int c = 0; c < 8; c++) {
-        if (!staggered_corner(fd->physics, f, c))
-            continue;
-        for (int64_t i = 0; i < num; i++)
-            at[i] = corner_node(fd, node[i], c);
-        for (int which = 0; which < fd->num_material; which++) {
-            TRY(fd_engine(s)->gather(s, FD_MATERIAL + which, num, at, value));
-            for (int64_t i = 0; i < num; i++)
-                materials[i][c][which] = value[i];
-        }
-    }
-    return UNDA_OK;
-}
-
-static unda_status inject(unda_solver *s, const double *const *rates, int f, int64_t num, const int64_t *node,
-                          double *weight)
-{
-    const struct fd *fd = fd_tables(s);
-    int64_t *at;
-    double *value = NULL;
-    staggered_corners *materials = NULL;
-    TRY(array_try(&at, num, sizeof *at, "source"));
-    unda_status status = array_try(&value, num, sizeof *value, "source");
-    if (status == UNDA_OK)
-        status = array_try(&materials, num, sizeof *materials, "source");
-    if (status == UNDA_OK)
-        status = gather_corners(s, f, num, node, at, value, materials);
-    for (int64_t i = 0; i < num && status == UNDA_OK; i++)
-        weight[i] *= fd->physics->gain((const double(*)[FD_MAX_MATERIAL])materials[i], f, rates[i],
-                                       fd_free_sides(fd, node[i]));
-    array_free(at);
-    array_free(value);
-    array_free(materials);
-    return status;
+    return fd->physics->gain(corner, f, rates, free);
 }
 
 const struct fd_scheme fd_staggered = {.name = "staggered",
@@ -202,7 +151,7 @@ const struct fd_scheme fd_staggered = {.name = "staggered",
                                        .material = material,
                                        .num_rate_more = 1,
                                        .num_rate_joined = 3,
-                                       .inject = inject,
+                                       .gain = gain,
                                        .energy = fd_staggered_energy,
                                        .medium_dt = fd_staggered_medium_dt,
                                        .keeps_dt = keeps_dt};

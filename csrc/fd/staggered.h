@@ -7,9 +7,6 @@
 
 #include "physics/staggered.h"
 
-/* Materials of the eight nodes around a place: [bits 1 2 4: one on along x y z]. */
-typedef double staggered_corners[8][FD_MAX_MATERIAL];
-
 /* A slope that a side gives: of a field along `normal`, the side's, as far as the medium's part of it goes
  * minus the derivative along `along` of field `source`. */
 struct staggered_slope {
@@ -41,9 +38,9 @@ struct staggered {
     double (*material)(const struct fd *fd, const double *material, int which, int num_free);
     /* The field's share of the energy at a place, per volume; `other`: all fields there (for normal
      * stresses). */
-    double (*inertia)(const staggered_corners corner, int field);
+    double (*inertia)(const fd_corners corner, int field);
     /* Its gain from a source of these rates. free: bits 1 2 4 for x y z: the node is on a free side there. */
-    double (*gain)(const staggered_corners corner, int field, const double *rates, int free);
+    double (*gain)(const fd_corners corner, int field, const double *rates, int free);
 };
 extern const struct staggered *const staggered_physics[]; /* by unda_physics */
 

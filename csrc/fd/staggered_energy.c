@@ -78,8 +78,7 @@ static double difference(const struct fd *fd, const struct work *w,
     return sum;
 }
 
-static void corners_at(const struct fd *fd, const struct work *w, int64_t y, int64_t z,
-                       staggered_corners corner)
+static void corners_at(const struct fd *fd, const struct work *w, int64_t y, int64_t z, fd_corners corner)
 {
     for (int c = 0; c < 8; c++)
         for (int i = 0; i < fd->num_material; i++) {
@@ -103,7 +102,7 @@ static double gain(const struct fd *fd, const struct work *w, int f, int64_t y, 
 
 /* Normal stresses s: s : S : s, S the inverse of lambda tr I + 2 mu on those that are not held at 0. */
 static double normal_energy(const struct fd *fd, const struct work *w, int64_t x, int64_t y, int64_t z,
-                            const staggered_corners corner)
+                            const fd_corners corner)
 {
     double lambda = corner[0][1], soft = corner[0][2], square = 0, trace = 0, share = 1;
     int num = 0;
@@ -127,7 +126,7 @@ static double normal_energy(const struct fd *fd, const struct work *w, int64_t x
 static double place_energy(const struct fd *fd, const struct work *w, int64_t x, int64_t y, int64_t z)
 {
     const struct staggered *p = fd->physics;
-    staggered_corners corner;
+    fd_corners corner;
     double total = 0;
     corners_at(fd, w, y, z, corner);
     for (int f = 0; f < fd->num_field; f++) {

@@ -16,7 +16,7 @@
 #define UNROLL
 
 /* Mean over the corners that a field takes of one material. */
-static double mean(const staggered_corners corner, unsigned char stagger, int which)
+static double mean(const fd_corners corner, unsigned char stagger, int which)
 {
     double sum = 0;
     int num = 0;
@@ -57,12 +57,12 @@ static double acoustic_material(const struct fd *fd, const double *m, int which,
     return which == 0 ? m[0] : m[0] * m[1] * m[1];
 }
 
-static double acoustic_inertia(const staggered_corners corner, int field)
+static double acoustic_inertia(const fd_corners corner, int field)
 {
     return field == 0 ? 1 / corner[0][1] : mean(corner, acoustic_stagger[field], 0);
 }
 
-static double acoustic_gain(const staggered_corners corner, int field, const double *rates, int free)
+static double acoustic_gain(const fd_corners corner, int field, const double *rates, int free)
 {
     (void)free;
     if (field == 0)
@@ -111,7 +111,7 @@ static double elastic_material(const struct fd *fd, const double *m, int which, 
     return which == 0 ? m[0] : which == 1 ? lambda : mu > 0 ? 1 / mu : INFINITY;
 }
 
-static double elastic_inertia(const staggered_corners corner, int field)
+static double elastic_inertia(const fd_corners corner, int field)
 {
     if (field < 3)
         return mean(corner, elastic_stagger[field], 0);
@@ -123,7 +123,7 @@ static double elastic_inertia(const staggered_corners corner, int field)
  * others (f) what keeps s_pp = 0: M_f - lambda' / (2 mu) sum_p M_p, lambda' as kept there. A fluid bears no
  * shear: of a moment that reaches into one its nodes take the isotropic part. Rates past the volume: strains
  * times mu along each axis, of moments beside fixed sides (row.c). */
-static double elastic_gain(const staggered_corners corner, int field, const double *rates, int free)
+static double elastic_gain(const fd_corners corner, int field, const double *rates, int free)
 {
     if (field < 3)
         return rates[field] / elastic_inertia(corner, field);
@@ -202,12 +202,12 @@ static double maxwell_material(const struct fd *fd, const double *m, int which, 
     return (which == 0 ? 1 : fmin(m[2] * fd->half_dt / m[0], 0x1p60)) / m[0];
 }
 
-static double maxwell_inertia(const staggered_corners corner, int field)
+static double maxwell_inertia(const fd_corners corner, int field)
 {
     return field < 3 ? 1 / mean(corner, maxwell_stagger[field], 0) : mean(corner, maxwell_stagger[field], 1);
 }
 
-static double maxwell_gain(const staggered_corners corner, int field, const double *rates, int free)
+static double maxwell_gain(const fd_corners corner, int field, const double *rates, int free)
 {
     (void)free;
     double inertia = maxwell_inertia(corner, field);

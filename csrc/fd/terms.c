@@ -1,8 +1,9 @@
 /* terms.c: the terms of all point sources by node: each node that they reach has a list of terms, so that the
- * order of its sum is fixed. Not here: a source's own nodes
- * (point_sources.c). */
+ * order of its sum is fixed. Not here: what one source adds to its nodes (point_sources.c). */
 #include "fd.h"
 #include "node_set.h"
+
+#include <string.h>
 
 void fd_terms_free(struct fd_terms *terms)
 {
@@ -12,73 +13,99 @@ void fd_terms_free(struct fd_terms *terms)
     *terms = (struct fd_terms){0};
 }
 
-static const int64_t *nodes_of(const struct fd_source *source, int f, int64_t *num)
-{
-    *num = source->first[f + 1] - source->first[f];
-    return source->node + source->first[f];
-}
+/* Terms of field f while they are listed. */
+struct list {
+    const unda_solver *s;
+    struct fd_terms *terms;
+    struct node_set set;
+    int64_t *end; /* [num_node]: of the terms of each node so far */
+};
 
-static unda_status mark(const unda_solver *s, int f, struct node_set *set)
-{
-    int64_t num;
-    for (int32_t i = 0; i < s->num_source; i++) {
-        const int64_t *node = nodes_of(fd_source(s, i), f, &num);
-        node_set_span(set, node, num);
-    }
-    TRY(node_set_open(set));
-    for (int32_t i = 0; i < s->num_source; i++) {
-        const int64_t *node = nodes_of(fd_source(s, i), f, &num);
-        node_set_add(set, node, num);
-    }
-    return UNDA_OK;
-}
+/* What the nodes that sources may drive go into. */
+enum what { SPAN, SET, COUNT };
 
-/* Where the terms of each node begin, then source after source behind those that are there. */
-static void fill(const unda_solver *s, int f, const struct node_set *set, struct fd_terms *terms)
+static void each_node(const struct list *l, int f, struct node_set *set, enum what what)
 {
-    int64_t num, n = 0, *next = terms->first + 1; /* next[n]: where node n's begin, once all are there end */
-    for (int32_t i = 0; i < s->num_source; i++) {
-        const int64_t *node = nodes_of(fd_source(s, i), f, &num);
-        for (int64_t k = 0; k < num; k++)
-            next[1 + (n = node_set_number(set, node, k, n))]++;
-    }
-    for (int64_t k = 1; k < terms->num_node; k++)
-        next[k] += next[k - 1];
-    for (int32_t i = 0; i < s->num_source; i++) {
-        const struct fd_source *source = fd_source(s, i);
-        const int64_t *node = nodes_of(source, f, &num);
-        for (int64_t k = 0; k < num; k++) {
-            int64_t at = next[n = node_set_number(set, node, k, n)]++;
-            terms->source[at] = i;
-            terms->weight[at] = source->weight[source->first[f] + k];
+    int64_t node[POINT_NODES];
+    for (int32_t i = 0; i < l->s->num_source; i++)
+        for (int32_t n = fd_source(l->s, i)->first[f]; n < fd_source(l->s, i)->first[f + 1]; n++) {
+            int num = fd_product_nodes(fd_tables(l->s), &fd_source(l->s, i)->tap[n].product, node);
+            int64_t number = 0;
+            if (what == SPAN)
+                node_set_span(set, node, num);
+            else if (what == SET)
+                node_set_add(set, node, num);
+            for (int k = 0; what == COUNT && k < num; k++)
+                l->end[number = node_set_number(set, node, k, number)]++;
         }
-    }
 }
 
-static unda_status list(const unda_solver *s, int f, struct node_set *set, struct fd_terms *terms)
+static unda_status take(void *of, int64_t source, int64_t num, const struct fd_pair *pair)
 {
-    int64_t num;
-    TRY(mark(s, f, set));
-    terms->num_node = node_set_count(set);
-    for (int32_t i = 0; i < s->num_source; i++) {
-        nodes_of(fd_source(s, i), f, &num);
-        terms->num += num;
+    const struct list *l = of;
+    int64_t n = 0, before = -1;
+    for (int64_t k = 0; k < num; k++) {
+        n = pair[k].node == before + 1 && k ? n + 1 : node_set_number(&l->set, &pair[k].node, 0, 0);
+        before = pair[k].node;
+        l->terms->source[l->end[n]] = (int32_t)source;
+        fd_put(l->s, l->terms->weight, l->end[n]++, pair[k].weight);
     }
-    TRY(array_try(&terms->node, terms->num_node, sizeof *terms->node, "sources"));
-    TRY(array_try(&terms->first, terms->num_node + 2, sizeof *terms->first, "sources"));
-    TRY(array_try(&terms->source, terms->num, sizeof *terms->source, "sources"));
-    TRY(array_try(&terms->weight, terms->num, sizeof *terms->weight, "sources"));
-    node_set_list(set, terms->node);
-    fill(s, f, set, terms);
     return UNDA_OK;
 }
 
-unda_status fd_terms_new(const unda_solver *s, int f, struct fd_terms *terms)
+/* Closes the gaps where a node gains nothing from a source that reaches it, or twice from one. */
+static void close_gaps(const struct list *l)
 {
-    struct node_set set = {0};
+    struct fd_terms *t = l->terms;
+    int64_t num = t->num_node, bytes = l->s->real_bytes;
+    t->num_node = t->num = 0;
+    for (int64_t n = 0; n < num; n++) {
+        int64_t from = t->first[n], count = l->end[n] - from;
+        if (count == 0)
+            continue;
+        if (from != t->num) {
+            memmove(t->source + t->num, t->source + from, (size_t)count * sizeof *t->source);
+            memmove((char *)t->weight + t->num * bytes, (char *)t->weight + from * bytes,
+                    (size_t)(count * bytes));
+        }
+        t->node[t->num_node] = t->node[n];
+        t->first[t->num_node++] = t->num;
+        t->num += count;
+    }
+    t->first[t->num_node] = t->num;
+}
+
+static unda_status list(unda_solver *s, int f, struct list *l)
+{
+    struct fd_terms *t = l->terms;
+    each_node(l, f, &l->set, SPAN);
+    TRY(node_set_open(&l->set));
+    each_node(l, f, &l->set, SET);
+    t->num_node = node_set_count(&l->set);
+    TRY(array_try(&t->node, t->num_node, sizeof *t->node, "sources"));
+    TRY(array_try(&t->first, t->num_node + 1, sizeof *t->first, "sources"));
+    TRY(array_try(&l->end, t->num_node, sizeof *l->end, "sources"));
+    node_set_list(&l->set, t->node);
+    each_node(l, f, &l->set, COUNT);
+    for (int64_t n = 0; n < t->num_node; n++) {
+        t->first[n + 1] = t->first[n] + l->end[n];
+        l->end[n] = t->first[n];
+    }
+    t->num = t->first[t->num_node];
+    TRY(array_try(&t->source, t->num, sizeof *t->source, "sources"));
+    TRY(array_try(&t->weight, t->num, s->real_bytes, "sources"));
+    TRY(fd_source_pairs(s, f, s->num_source, s->sources, take, l));
+    close_gaps(l);
+    return UNDA_OK;
+}
+
+unda_status fd_terms_new(unda_solver *s, int f, struct fd_terms *terms)
+{
+    struct list l = {.s = s, .terms = terms};
     *terms = (struct fd_terms){0};
-    unda_status status = list(s, f, &set, terms);
-    node_set_free(&set);
+    unda_status status = list(s, f, &l);
+    array_free(l.end);
+    node_set_free(&l.set);
     if (status != UNDA_OK)
         fd_terms_free(terms);
     return status;

@@ -139,7 +139,7 @@ static void refuse_options(struct rig *rig)
     unda_kernel_info kernel = {.size_bytes = sizeof kernel}, no_kernel = {0};
     CALL(unda_kernel_get(NULL, 0, &kernel));
     CALL(unda_kernel_get(&fine, -1, &kernel));
-    CALL(unda_kernel_get(&fine, 2, &kernel));
+    CALL(unda_kernel_get(&fine, 99, &kernel));
     CALL(unda_kernel_get(&fine, 0, NULL));
     CALL(unda_kernel_get(&fine, 0, &no_kernel));
     OPTION(device = -2);
