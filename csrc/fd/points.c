@@ -3,6 +3,8 @@
 #include "fd.h"
 #include "node_set.h"
 
+#include "../base/parallel.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -59,18 +61,35 @@ static void all_nodes(const struct fd *fd, const struct fd_product *p, int64_t *
     }
 }
 
-/* Each node once, ascending. Products are turned into nodes three times: so many at once are too many. */
-static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const struct fd_row *row, int part,
-                              struct node_set *set)
+/* The lowest and the highest node of a product's cube. */
+static void end_nodes(const struct fd *fd, const struct fd_product *p, int64_t node[2])
+{
+    node[0] = node[1] = 0;
+    for (int a = 0; a < 3; a++) {
+        int64_t low = INT64_MAX, high = 0;
+        for (int i = 0; i < POINT_WIDTH; i++)
+            if (p->weight[a][i] != 0) {
+                low = p->node[a][i] < low ? p->node[a][i] : low;
+                high = p->node[a][i] > high ? p->node[a][i] : high;
+            }
+        node[0] = node[0] * fd->axis[a].total + (low <= high ? low : high);
+        node[1] = node[1] * fd->axis[a].total + high;
+    }
+}
+
+/* Each node once, ascending. Products are turned into nodes twice: so many at once are too many. */
+CLONES static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const struct fd_row *row,
+                                     int part, struct node_set *set)
 {
     int64_t node[POINT_NODES], number = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        if (pass)
-            TRY(node_set_open(set));
-        for (int64_t i = 0; i < n->num_point; i++) {
-            all_nodes(fd, &row[n->point[i]].part[part], node);
-            (pass ? node_set_add : node_set_span)(set, node, POINT_NODES);
-        }
+    for (int64_t i = 0; i < n->num_point; i++) {
+        end_nodes(fd, &row[n->point[i]].part[part], node);
+        node_set_span(set, node, 2);
+    }
+    TRY(node_set_open(set));
+    for (int64_t i = 0; i < n->num_point; i++) {
+        all_nodes(fd, &row[n->point[i]].part[part], node);
+        node_set_add(set, node, POINT_NODES);
     }
     n->num_node = node_set_count(set);
     TRY(array_try(&n->node, n->num_node, sizeof *n->node, "receivers"));
@@ -158,7 +177,7 @@ unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *r
 }
 
 /* The operations of kernel scalar_weigh in cuda/fd/points.cu, one by one: the same bits. */
-double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *values)
+CLONES double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *values)
 {
     const double *weight = nodes->weight + 3 * POINT_WIDTH * point;
     double sum[32] = {0};
