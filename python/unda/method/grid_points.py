@@ -90,7 +90,3 @@ class GridPoints(Points):
         """See `Points`."""
         grid, flat = self._grid, flat_axes(self._grid, self._sides)
         return lambda solution: in_dimensions(solution.bind(grid), flat)
-
-    def bound(self, exact: Any) -> Any:
-        """Return an exact solution as it is on this grid."""
-        return self.binder()(exact) if hasattr(exact, "bind") else exact

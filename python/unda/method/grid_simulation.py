@@ -16,10 +16,9 @@ from .._core import lib, new
 from .._parallel import ahead
 from ..errors import ArgumentError, UnstableError
 from ..io.plotting import Plane
-from ..limits import device_limits
 from ..problem.grid import Grid, chunks
 from ..problem.layer_rule import layer_name
-from . import grid_check, grid_plane
+from . import grid_check, grid_plane, norms
 from ._run_control import alone
 from .check import Report
 from .fd_scheme import Scalar
@@ -125,16 +124,7 @@ class GridSimulation(Simulation):
             the tighter of copy bandwidth and FMA rate allows step by step, in percent of the time taken:
             above 100 where several steps share their traffic.
         """
-        info, num = self._info(), self.grid.num_node
-        limits = device_limits(self.config["device"]) if limits is None else limits
-        fma = limits["fma32" if self.dtype.itemsize == 4 else "fma64"]
-        flops, moved = info.flops * num, info.bytes_per_elem * num
-        return {
-            "gcell_per_second": num / seconds / 1e9,
-            "gflops": flops / seconds / 1e9,
-            "gbytes_per_second": moved / seconds / 1e9,
-            "percent_of_limit": 100 * max(flops / fma, moved / limits["copy"]) / seconds,
-        }
+        return self._rate_of(self.grid.num_node, seconds, limits)
 
     # ---- state ----
 
@@ -243,13 +233,7 @@ class GridSimulation(Simulation):
             If the solution is singular; compare traces with ``rec.misfit`` then. If the grid has fewer
             dimensions than the solution's source: see `unda.exact.line_source`.
         """
-        if getattr(exact, "singular", False):
-            raise ArgumentError(
-                f"{exact!r} is singular, its L2 norm is infinite; compare traces with rec.misfit"
-            )
-        if not callable(exact):
-            raise ArgumentError(f"exact is {exact!r}, expected an exact solution")
-        exact = self._points.bound(exact)
+        exact = norms.bound(exact, self._points)
         wrong, norm = {}, {}
         for name in self.fields:
             wrong[name], norm[name] = self._square_error(name, exact)
@@ -335,12 +319,8 @@ class GridSimulation(Simulation):
         return grid_check.check(self)
 
     def _blown_up(self, message: str) -> UnstableError:
-        blowup = _core.new_struct("unda_blowup")
-        _core.check(lib.unda_solver_get_blowup(self._handle, blowup))
-        when = self._start + int(blowup.step) * self.dt
-        node = int(blowup.elem)
-        common = {"step": int(blowup.step), "last_good_step": int(blowup.last_good_step), "time": when,
-                  "field": self.fields[int(blowup.field)], "node": 0, "element": node}  # fmt: skip
+        common = self._blowup()[1] | {"node": 0}
+        node, when = common["element"], common["time"]
         if node < 0:
             return UnstableError(f"{message} in a layer, t = {when:.6g} s", **common)
         index = tuple(int(i) for i in np.unravel_index(node, self.grid.shape))

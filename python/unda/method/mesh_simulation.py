@@ -15,7 +15,6 @@ from .._check import call_at, check_state, field_names, flag, integer, node_valu
 from .._core import lib
 from ..errors import ArgumentError, UnstableError
 from ..io.plotting import Plane
-from ..limits import device_limits
 from ..problem.boundary import Boundaries, own_side
 from ..problem.mesh import Mesh
 from . import norms
@@ -78,18 +77,7 @@ class MeshSimulation(Simulation):
             compulsory traffic; ``percent_of_limit``: the time that the tighter of copy bandwidth and
             FMA rate allows, in percent of the time taken.
         """
-        info, num = self._info(), self.mesh.num_elem
-        if limits is None:
-            limits = device_limits(self.config["device"])
-        fma = limits["fma32" if self.dtype.itemsize == 4 else "fma64"]
-        flops, moved = info.flops * num, info.bytes_per_elem * num
-        least = max(flops / fma, moved / limits["copy"])
-        return {
-            "gdof_per_second": num * self.num_node * len(self.fields) / seconds / 1e9,
-            "gflops": flops / seconds / 1e9,
-            "gbytes_per_second": moved / seconds / 1e9,
-            "percent_of_limit": 100 * least / seconds,
-        }
+        return self._rate_of(self.mesh.num_elem, seconds, limits)
 
     @alone
     def _read(self, array: int) -> np.ndarray:
@@ -123,7 +111,7 @@ class MeshSimulation(Simulation):
         x = own_side(exact, self.coordinates)
         place = (x[..., 0], x[..., 1], x[..., 2])
         if exact is not None:
-            fields = call_at("exact", exact.bind(self.mesh) if hasattr(exact, "bind") else exact, place, t)
+            fields = call_at("exact", self._points.bound(exact), place, t)
             if not isinstance(fields, Mapping):
                 raise ArgumentError(
                     f"the exact solution gave {type(fields).__name__}, expected a dict of fields"
@@ -190,18 +178,15 @@ class MeshSimulation(Simulation):
         return check(self)
 
     def _blown_up(self, message: str) -> UnstableError:
-        blowup = _core.new_struct("unda_blowup")
-        _core.check(lib.unda_solver_get_blowup(self._handle, blowup))
-        elem = int(blowup.elem)
+        blowup, common = self._blowup()
+        elem = common["element"]
         place = tuple(float(x) for x in self.mesh.centroids[elem])
         material = dict(zip(self.medium.parameters, map(float, self._material[elem]), strict=True))
         local_cfl = self.dt / float(self.element_dt[elem])
-        when = self._start + int(blowup.step) * self.dt
         return UnstableError(
-            f"{message} at {place} m, {material}, t = {when:.6g} s, local CFL number {local_cfl:.3g}",
-            step=int(blowup.step), last_good_step=int(blowup.last_good_step), time=when,
-            element=elem, node=int(blowup.node), field=self.fields[blowup.field],
-            coordinates=place, material=material, local_cfl=local_cfl,
+            f"{message} at {place} m, {material}, t = {common['time']:.6g} s, "
+            f"local CFL number {local_cfl:.3g}",
+            **common, node=int(blowup.node), coordinates=place, material=material, local_cfl=local_cfl,
         )  # fmt: skip
 
     @alone

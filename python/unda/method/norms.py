@@ -13,8 +13,9 @@ from .. import _core
 from .._check import call_at, field_values
 from .._core import lib, new
 from ..errors import ArgumentError
+from .points import Points
 
-__all__ = ["error"]
+__all__ = ["bound", "error"]
 
 _BATCH = 20_000  # elements at a time
 
@@ -38,14 +39,19 @@ def interpolation(degree: int, points: np.ndarray) -> np.ndarray:
     return matrix
 
 
-def error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
-    """Return {field: sqrt(integral (q - q_exact)^2 dV)}; see `DG.error`."""
+def bound(exact: Any, points: Points) -> Any:
+    """Return an exact solution as it is on the mesh or grid, or raise if it has no L2 norm."""
     if getattr(exact, "singular", False):
         raise ArgumentError(f"{exact!r} is singular, its L2 norm is infinite; compare traces with rec.misfit")
-    if hasattr(exact, "bind"):
-        exact = exact.bind(sim.mesh)
-    if not callable(exact):
+    found = points.bound(exact)
+    if not callable(found):
         raise ArgumentError(f"exact is {exact!r}, expected an exact solution")
+    return found
+
+
+def error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
+    """Return {field: sqrt(integral (q - q_exact)^2 dV)}; see `DG.error`."""
+    exact = bound(exact, sim._points)
     points, weights = _cubature(lib.UNDA_TET, 2 * sim.degree + 2)
     interpolate = interpolation(sim.degree, points)
     q = sim._read(lib.UNDA_STATE)

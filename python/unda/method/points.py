@@ -50,6 +50,10 @@ class Points:
         """Return a function that ties an exact solution to the mesh or grid, and holds nothing else."""
         raise NotImplementedError
 
+    def bound(self, exact: Any) -> Any:
+        """Return an exact solution as it is on this mesh or grid."""
+        return self.binder()(exact) if hasattr(exact, "bind") else exact
+
     def wave(self, source: PlaneWave) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
         """Return elements, faces and signs where a plane wave is given, and the wave."""
         raise ArgumentError("FD takes no plane waves")

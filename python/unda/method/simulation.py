@@ -19,6 +19,7 @@ from .._check import flag, integer, number
 from .._core import lib, new
 from ..errors import AccuracyWarning, ArgumentError, UnstableError, warn
 from ..io.pictures import Pictures
+from ..limits import device_limits
 from ._run_control import Interruptible, Progress, alone
 from .check import Report
 from .receiver import Channels
@@ -367,7 +368,32 @@ class Simulation(Solver, Pictures):
                 if interrupted():
                     break
 
+    def _blowup(self) -> tuple[Any, dict[str, Any]]:
+        """Return the library's report of a blow-up, and the part of the exception that all methods share."""
+        blowup = _core.new_struct("unda_blowup")
+        _core.check(lib.unda_solver_get_blowup(self._handle, blowup))
+        return blowup, {
+            "step": int(blowup.step),
+            "last_good_step": int(blowup.last_good_step),
+            "time": self._start + int(blowup.step) * self.dt,
+            "field": self.fields[int(blowup.field)],
+            "element": int(blowup.elem),
+        }
+
     # ---- speed ----
+
+    def _rate_of(self, num: int, seconds: float, limits: Any) -> dict[str, float]:
+        """Return what `rate` returns, of num cells of a mesh or nodes of a grid."""
+        info, (size, unit) = self._info(), self._size()
+        limits = device_limits(self.config["device"]) if limits is None else limits
+        fma = limits["fma32" if self.dtype.itemsize == 4 else "fma64"]
+        flops, moved = info.flops * num, info.bytes_per_elem * num
+        return {
+            f"g{unit.lower()}_per_second": size / seconds / 1e9,
+            "gflops": flops / seconds / 1e9,
+            "gbytes_per_second": moved / seconds / 1e9,
+            "percent_of_limit": 100 * max(flops / fma, moved / limits["copy"]) / seconds,
+        }
 
     def _kernel_seconds(self, runs: int) -> dict[str, dict[str, float]]:
         """Time each CUDA kernel, see `profile`."""
