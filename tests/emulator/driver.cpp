@@ -34,7 +34,8 @@ enum {
 };
 const size_t page = 4096, shared_limit = 232448;
 typedef uint64_t u64;
-typedef std::function<int()> work;
+/* What is queued. touches: the addresses in device memory that it needs, none where any may be. */
+struct work { std::function<int()> does; std::vector<u64> touches; };
 typedef std::deque<work> graph;
 struct memory { char *map; size_t map_bytes, bytes; };
 struct stream { graph queue; bool capturing; int number; };
@@ -46,7 +47,7 @@ std::map<u64, memory> memories; /* by address */
 std::map<void *, stream> streams;
 size_t used;
 int sticky, num_stream, num_launch, device_tag[64];
-bool initialised;
+bool initialised, open; /* open: all device memory is accessible */
 char detail[256] = "emulated error";
 thread_local std::vector<void *> contexts;
 thread_local int num_capture; /* as in the engine's capture mode, only this thread is restricted */
@@ -60,21 +61,34 @@ double seconds() {
     auto now = std::chrono::steady_clock::now().time_since_epoch();
     return setting("CLOCK", 0) ? num_launch : std::chrono::duration<double>(now).count();
 }
-void protect(int how) {
+void protect(const memory &m, int how) { mprotect(m.map + page, m.map_bytes - 2 * page, how); }
+void protect_all(int how) {
     for (auto &m : memories)
-        mprotect(m.second.map + page, m.second.map_bytes - 2 * page, how);
+        protect(m.second, how);
+    open = how != PROT_NONE;
 }
+/* A simulation has some fifty arrays, and most of what is queued are copies of one: that one alone is opened. */
 void run_one(stream &s) {
     work first = std::move(s.queue.front());
     s.queue.pop_front();
-    sticky = sticky ? sticky : first();
+    if (!open && first.touches.empty())
+        protect_all(PROT_READ | PROT_WRITE);
+    std::vector<memory> opened;
+    for (u64 address : first.touches)
+        if (!open)
+            opened.push_back(std::prev(memories.upper_bound(address))->second);
+    for (auto &m : opened)
+        protect(m, PROT_READ | PROT_WRITE);
+    sticky = sticky ? sticky : first.does();
+    for (auto &m : opened)
+        protect(m, PROT_NONE);
 }
-/* Runs what is queued, with device memory open. */
+/* Runs what is queued; device memory is closed again when it ends. */
 int run(stream &s) {
-    protect(PROT_READ | PROT_WRITE);
     while (!s.queue.empty())
         run_one(s);
-    protect(PROT_NONE);
+    if (open)
+        protect_all(PROT_NONE);
     return sticky;
 }
 int run_all() {
@@ -88,12 +102,15 @@ bool inside(u64 address, size_t bytes) {
     auto m = memories.upper_bound(address);
     return m != memories.begin() && (--m, address + bytes <= m->first + m->second.bytes);
 }
-int add(void *s, work w) {
-    return streams.count(s) ? streams[s].queue.push_back(std::move(w)), 0 : (int)INVALID_HANDLE;
+int add(void *s, std::function<int()> does, std::vector<u64> touches = {}) {
+    return streams.count(s) ? streams[s].queue.push_back({std::move(does), std::move(touches)}), 0 : (int)INVALID_HANDLE;
 }
-int copy(bool good, void *to, const void *from, size_t bytes, void *s) {
+int copy(std::vector<u64> device, void *to, const void *from, size_t bytes, void *s) {
     IN_CONTEXT;
-    return good ? add(s, [=] { return memcpy(to, from, bytes), 0; }) : (int)INVALID_VALUE;
+    for (u64 address : device)
+        if (!inside(address, bytes))
+            return INVALID_VALUE;
+    return add(s, [=] { return memcpy(to, from, bytes), 0; }, device);
 }
 int look_up(const std::map<int, int> &values, int which, int *value) {
     return values.count(which) ? *value = values.at(which), 0 : (int)INVALID_VALUE;
@@ -144,22 +161,26 @@ API cuMemFree_v2(u64 address) {
 }
 API cuMemHostAlloc(void **p, size_t bytes, unsigned) { IN_CONTEXT; *p = calloc(bytes, 1); return *p ? 0 : OUT_OF_MEMORY; }
 API cuMemFreeHost(void *p) { IN_CONTEXT; int result = run_all(); free(p); return result; }
-API cuMemcpyHtoDAsync_v2(u64 to, void *from, size_t n, void *s) { return copy(inside(to, n), (void *)to, from, n, s); }
-API cuMemcpyDtoHAsync_v2(void *to, u64 from, size_t n, void *s) { return copy(inside(from, n), to, (void *)from, n, s); }
+API cuMemcpyHtoDAsync_v2(u64 to, void *from, size_t n, void *s) { return copy({to}, (void *)to, from, n, s); }
+API cuMemcpyDtoHAsync_v2(void *to, u64 from, size_t n, void *s) { return copy({from}, to, (void *)from, n, s); }
 API cuMemcpyDtoDAsync_v2(u64 to, u64 from, size_t n, void *s) {
-    return copy(inside(from, n) && inside(to, n), (void *)to, (void *)from, n, s);
+    return copy({to, from}, (void *)to, (void *)from, n, s);
 }
 struct copy_side { size_t x, y; int kind; char *host; u64 device; void *array; size_t pitch; };
 struct copy_2d { copy_side from, to; size_t width, height; };
 API cuMemcpy2DAsync_v2(const copy_2d *given, void *s) {
     IN_CONTEXT;
     copy_2d c = *given;
+    std::vector<u64> touches;
     for (copy_side *side : {&c.from, &c.to}) {
         bool device = side->kind == 2;
         if ((!device && side->kind != 1) || side->x || side->y || side->pitch < c.width || side->pitch > INT32_MAX ||
             (device && !inside(side->device, (c.height - 1) * side->pitch + c.width)))
             return INVALID_VALUE;
-        side->host = device ? (char *)side->device : side->host;
+        if (device) {
+            touches.push_back(side->device);
+            side->host = (char *)side->device;
+        }
     }
     if (c.from.kind == c.to.kind && c.from.device < c.to.device + c.width && c.to.device < c.from.device + c.width)
         return INVALID_VALUE; /* parts overlap */
@@ -167,11 +188,11 @@ API cuMemcpy2DAsync_v2(const copy_2d *given, void *s) {
         for (size_t i = 0; i < c.height; i++)
             memcpy(c.to.host + i * c.to.pitch, c.from.host + i * c.from.pitch, c.width);
         return 0;
-    });
+    }, touches);
 }
 API cuMemsetD8Async(u64 to, unsigned char value, size_t bytes, void *s) {
     IN_CONTEXT;
-    return inside(to, bytes) ? add(s, [=] { return memset((void *)to, value, bytes), 0; }) : (int)INVALID_VALUE;
+    return inside(to, bytes) ? add(s, [=] { return memset((void *)to, value, bytes), 0; }, {to}) : (int)INVALID_VALUE;
 }
 
 /* ---- streams, events, graphs ---- */
@@ -207,7 +228,7 @@ API cuGraphLaunch(void *g, void *s) {
     IN_CONTEXT;
     int result = 0;
     for (auto &w : *(graph *)g)
-        result |= add(s, w);
+        result |= add(s, w.does, w.touches);
     return result;
 }
 API cuEventCreate(void **e, unsigned) { IN_CONTEXT; *e = new event(); return 0; }
