@@ -5,6 +5,7 @@ UNDA_QUICK in the environment makes those that know it coarser; --slow runs all 
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -19,16 +20,20 @@ def pictures(path, tmp_path, monkeypatch):
     import nbformat
     from jupyter_client.kernelspec import KernelSpecManager
     from nbclient import NotebookClient
+    from traitlets.config import Config
 
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     monkeypatch.setattr(KernelSpecManager, "ensure_native_kernel", True)
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     (tmp_path / "notebooks").mkdir()
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(
-        notebook, timeout=600, kernel_name="python3",
-        resources={"metadata": {"path": str(tmp_path / "notebooks")}},
-    ).execute()  # fmt: skip
+    # Sockets that are files, in a short path: two kernels that start at once can be given the same port.
+    with tempfile.TemporaryDirectory() as sockets:
+        config = Config(KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"})
+        NotebookClient(
+            notebook, timeout=600, kernel_name="python3", config=config,
+            resources={"metadata": {"path": str(tmp_path / "notebooks")}},
+        ).execute()  # fmt: skip
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     return sum("image/png" in output.get("data", {}) for output in outputs)
 
