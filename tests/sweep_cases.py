@@ -1,5 +1,6 @@
 """Functions that the processes of test_sweep.py import."""
 
+import glob
 import os
 import signal
 import sys
@@ -41,9 +42,9 @@ def total(values):
 
 
 def wait_for(path):
-    """Wait until a file is there; in a process that nobody ends, not for ever."""
+    """Wait until a file of this pattern is there; in a process that nobody ends, not for ever."""
     for _ in range(30_000):
-        if os.path.exists(path):
+        if glob.glob(str(path)):
             return
         time.sleep(0.02)
     raise TimeoutError(path)
@@ -74,7 +75,8 @@ def interrupt_the_sweep(folder, i):
     """
     seen = os.path.join(folder, "seen")
     if i == 1 and not os.path.exists(seen):
-        time.sleep(0.5)  # until the sweep has taken case 0 and only waits
+        wait_for(os.path.join(folder, "cache", "*.pkl"))  # until the sweep has kept case 0
+        time.sleep(0.1)  # and only waits
         os.kill(os.getppid(), signal.SIGINT)
         wait_for(seen)
     if i > 1:

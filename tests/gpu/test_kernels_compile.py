@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import gpu_host
@@ -182,10 +183,12 @@ def test_staggered_passes_of_all_orders_compile_without_spilling(physics, order)
 @needs_nvrtc
 def test_resources_are_those_of_the_kernel():
     case = every(3, 90)[0]
+    begin = time.perf_counter()
     found = compile_all([case, case | {"degree": 1}])
+    elapsed = time.perf_counter() - begin
     for resources in found:
         assert 16 <= resources["registers"] <= REGISTERS
-        assert 0 < resources["compile_seconds"] < 5 and resources["cubin_bytes"] > 1000
+        assert 0 < resources["compile_seconds"] < elapsed and resources["cubin_bytes"] > 1000
     assert found[0]["shared_bytes"] > found[1]["shared_bytes"] > 0
 
 
