@@ -25,20 +25,6 @@ try:
 except ImportError as error:
     raise ImportError("unda: the binding unda/_cffi.py is missing or broken; run make lib") from error
 
-__all__ = [
-    "NULL",
-    "as_array",
-    "check",
-    "lib",
-    "new",
-    "new_object",
-    "new_struct",
-    "pointer",
-    "refuse",
-    "release",
-    "text",
-]
-
 NULL, new, release = ffi.NULL, ffi.new, ffi.release
 
 logger = logging.getLogger("unda")

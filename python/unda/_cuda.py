@@ -14,8 +14,6 @@ from pathlib import Path
 from . import _core
 from ._core import lib
 
-__all__ = ["cache_dir", "kernel_dir", "package_dir", "prepare"]
-
 _WHEELS = ("nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib")
 
 

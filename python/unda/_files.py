@@ -19,8 +19,6 @@ from typing import Any
 
 from .errors import FileError
 
-__all__ = ["read_file", "replacing", "whole_file"]
-
 _FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 
 

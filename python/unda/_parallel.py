@@ -12,8 +12,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, islice
 from typing import TypeVar
 
-__all__ = ["ahead"]
-
 _Part = TypeVar("_Part")
 _Made = TypeVar("_Made")
 _MOST = 8  # more threads wait for memory, and for each other's hold of the interpreter

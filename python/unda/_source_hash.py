@@ -12,8 +12,6 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["KERNEL_SOURCES", "LIBRARY_SOURCES", "source_hash"]
-
 #: What ends up in ``libunda.so``.
 LIBRARY_SOURCES = ("csrc/**/*.[ch]", "cuda/physics/*.h", "cuda/space/*.h", "cuda/common/*.h")
 #: What a run on a GPU depends on besides Python.

@@ -23,8 +23,6 @@ from ._core import lib
 from ._files import replacing
 from .errors import ArgumentError, FileError
 
-__all__ = ["STORES", "Cache", "identity_of"]
-
 STORES = ("pickle", "json", "npz")
 _DIGEST = "sha256"  # what the digest is called in a file
 

@@ -10,25 +10,6 @@ import os
 import sys
 import warnings
 
-__all__ = [
-    "STATUS_CLASSES",
-    "AccuracyWarning",
-    "ArgumentError",
-    "BusyError",
-    "CompileError",
-    "DeviceError",
-    "DeviceLostError",
-    "Error",
-    "FileError",
-    "ForkError",
-    "InternalError",
-    "MeshError",
-    "OutOfMemoryError",
-    "UndaWarning",
-    "UnstableError",
-    "warn",
-]
-
 
 class Error(Exception):
     """Base of everything that unda raises on purpose.

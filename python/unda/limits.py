@@ -13,15 +13,6 @@ from . import _core, _cuda
 from ._core import lib
 from .errors import ArgumentError, DeviceLostError, Error
 
-__all__ = [
-    "choose_device",
-    "device_info",
-    "device_limits",
-    "device_number",
-    "devices",
-    "num_devices",
-]
-
 
 def device_number(device: Any) -> int:
     """Return the library's number of a device: -1 for "cpu", n for "cuda:n"."""

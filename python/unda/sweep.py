@@ -25,8 +25,6 @@ from .errors import ArgumentError, UndaWarning, warn
 from .limits import choose_device, device_number, num_devices
 from .method._run_control import Cases
 
-__all__ = ["Results", "SweepResult", "sweep"]
-
 _Outcome = tuple[Any, str | None, str | None]  # value, traceback, why it is not kept
 
 

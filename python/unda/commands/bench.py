@@ -9,8 +9,6 @@ import argparse
 
 from . import bench_dg, bench_fd
 
-__all__ = ["arguments", "run"]
-
 METHODS = {"dg": bench_dg, "fd": bench_fd}
 
 

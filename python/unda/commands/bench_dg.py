@@ -26,8 +26,6 @@ from ..problem.source import CurrentDipole, Source, VolumeInjection
 from ..problem.timefunction import ricker
 from .measuring import heading, integers, machine_options, measured, positive, pyplot, timed, words
 
-__all__ = ["arguments", "measure", "run"]
-
 PHYSICS = ("acoustic", "elastic", "maxwell")
 _GPU_NODES = {"acoustic": 16e6, "elastic": 4e6, "maxwell": 4e6}  # at least, by default
 

@@ -26,8 +26,6 @@ from . import bench_fd_papers
 from .fd_case import DIAMOND_SHAPES, MEDIA, compile_kernel, measure
 from .measuring import begun, heading, integers, machine_options, measured, picture, positive, pyplot, words
 
-__all__ = ["arguments", "measure", "run"]
-
 _COLUMNS = (
     ("physics", "physics", "s"), ("order", "order", "d"), ("dtype", "dtype", "s"), ("varies", "varies", "s"),
     ("layers", "layers", "d"), ("kernel", "kernel", "s"), ("ms/step", "ms", ".4g"),

@@ -25,8 +25,6 @@ from ..limits import choose_device, device_limits
 from .fd_case import DIAMOND_SHAPES, measure
 from .measuring import begun, heading, integers, measured, picture, pyplot
 
-__all__ = ["Job", "arguments", "draw", "jobs", "run", "tile_words"]
-
 _Measure = Callable[..., dict[str, Any]]
 #: What `compile_kernel` takes: shape, case, options.
 Job = tuple[Sequence[int], dict[str, Any], dict[str, int]]

@@ -21,8 +21,6 @@ from ..method.dg import DG
 from ..problem.medium import EPS0, MU0, Maxwell
 from ..problem.mesh import Mesh
 
-__all__ = ["PAPER", "cavity"]
-
 SIZES = (0.3, 0.255, 0.21675, 0.184237)  # h of the paper, whose meshes have 475, 728, 1187, 1844 elements
 MESHES = (473, 723, 1198, 1833)
 PAPER = {  # degree: errors on its four meshes, order

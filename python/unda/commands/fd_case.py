@@ -23,8 +23,6 @@ from ..problem.source import CurrentDipole, PointForce, Source, VolumeInjection
 from ..problem.timefunction import ricker
 from .measuring import timed
 
-__all__ = ["DIAMOND_SHAPES", "MEDIA", "compile_kernel", "measure", "simulation"]
-
 #: Some 1.6e9 nodes, z in one block of kernel diamond and x in whole waves of towers, by order.
 DIAMOND_SHAPES = {
     2: (1841, 3879, 224), 4: (1578, 3960, 256), 6: (1578, 5280, 192), 8: (1578, 6337, 160),

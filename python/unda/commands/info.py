@@ -18,8 +18,6 @@ from .._core import lib
 from ..errors import Error
 from ..limits import device_info, num_devices
 
-__all__ = ["arguments", "collect", "run"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""

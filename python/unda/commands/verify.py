@@ -22,8 +22,6 @@ from ..problem.source import VolumeInjection
 from ..problem.timefunction import ricker
 from .cavity import cavity
 
-__all__ = ["CHECKS", "arguments", "run"]
-
 Row = dict[str, Any]
 
 

@@ -21,8 +21,6 @@ from .plane_maxwell import insulator
 from .point import AcousticPointSource, away_from, driving_function
 from .walls import SIDES
 
-__all__ = ["line_source", "plane_source"]
-
 _ONE, _COSH = (lambda cosh: 1.0), (lambda cosh: cosh)
 
 

@@ -15,8 +15,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from ..errors import FileError
 
-__all__ = ["Seal", "check_seal", "seal"]
-
 _BLOCK = 2**26
 _PIECE = 2**21  # bytes read at a time
 _MAGIC = b"unda digests 1\r\n"

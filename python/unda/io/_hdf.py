@@ -22,8 +22,6 @@ from .._files import whole_file
 from ..errors import DeviceError, FileError, ForkError
 from ._digest import Seal, check_seal
 
-__all__ = ["array", "array_shape", "child", "entry", "header", "reading", "write"]
-
 _VERSION = 2
 _HEAD = b"unda file of format 2: HDF5 from byte 512 on, SHA-256 digests at the end\r\n".ljust(512, b"\0")
 _HDF5 = b"\x89HDF\r\n\x1a\n"

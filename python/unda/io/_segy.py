@@ -12,8 +12,6 @@ import numpy as np
 
 from ..errors import ArgumentError, FileError
 
-__all__ = ["read_segy"]
-
 _INLINE, _CROSSLINE, _X, _Y, _SCALAR = 189, 193, 181, 185, 71  # bytes of the trace header
 _INTERVAL, _TRACE_INTERVAL = 3217, 117  # bytes of the binary and of the trace header
 _MEASUREMENT_SYSTEM = 3255  # byte of the binary header; 2 is feet

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ..method.dg import DG
     from ..method.fd import FD
 
-__all__ = ["load", "save"]
-
 _MEDIA = {kind.physics: kind for kind in (Acoustic, Elastic, Maxwell)}
 _METHODS: dict[str, Any] = {"DG": checkpoint_mesh, "FD": checkpoint_grid}
 

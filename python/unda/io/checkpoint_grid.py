@@ -15,8 +15,6 @@ from ..problem.grid import Grid, chunks
 from ..problem.layer import CPML, Damping
 from . import _hdf
 
-__all__ = ["MOST_HISTORY", "arrays", "make", "outer_data", "put", "settle"]
-
 MOST_HISTORY = 0  # levels that the integrator keeps
 _SCHEMES = ("scalar", "staggered")
 

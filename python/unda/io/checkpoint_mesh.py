@@ -13,8 +13,6 @@ from ..exact import from_config as solution_from_config
 from ..problem.mesh import Mesh
 from . import _hdf
 
-__all__ = ["MOST_HISTORY", "arrays", "make", "outer_data", "put", "settle"]
-
 _HISTORY = ("UNDA_HISTORY1", "UNDA_HISTORY2")
 MOST_HISTORY = len(_HISTORY)
 

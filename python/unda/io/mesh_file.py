@@ -13,8 +13,6 @@ from ..errors import ArgumentError
 from ..problem.mesh import Mesh
 from ._gmsh import read_gmsh
 
-__all__ = ["read_mesh"]
-
 
 def read_mesh(
     path: str | os.PathLike[str],

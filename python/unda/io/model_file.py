@@ -18,8 +18,6 @@ from .._check import file_path, flag, integer, number, vector
 from ..errors import ArgumentError, FileError
 from ..problem.grid import Grid
 
-__all__ = ["read_model"]
-
 _FORMATS = {".npy": "npy", ".sgy": "segy", ".segy": "segy"}  # by suffix; all others are raw
 
 

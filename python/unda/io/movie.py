@@ -20,8 +20,6 @@ from .._files import whole_file
 from ..errors import ArgumentError, FileError
 from .plotting import Plane, background_values, chosen_plane, draw
 
-__all__ = ["movie"]
-
 _FRAMES = 100  # of a film, if nothing is said
 _MOST = 1000  # pixels an axis: what a frame keeps of larger planes
 _SAMPLES = 2_000_000  # values that the scale is found from

@@ -13,8 +13,6 @@ from ..method._run_control import Alone
 from ..problem.medium import Medium
 from .plotting import Plane
 
-__all__ = ["Pictures"]
-
 
 class Pictures:
     """The part of a simulation that draws."""

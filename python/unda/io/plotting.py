@@ -14,8 +14,6 @@ import numpy as np
 from .._check import number
 from ..errors import ArgumentError
 
-__all__ = ["Plane", "background_values", "chosen_plane", "draw", "plot_slice"]
-
 
 class Plane(NamedTuple):
     """A plane x, y or z = const through a simulation, cut into pixels."""

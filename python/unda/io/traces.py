@@ -11,8 +11,6 @@ from ..errors import FileError
 from ..method.receiver import Receivers
 from . import _hdf
 
-__all__ = ["MOST_STEPS", "get_receivers", "load_receivers", "put_receivers", "save_receivers"]
-
 MOST_STEPS = 2**53  # up to it each step has a time of its own
 
 

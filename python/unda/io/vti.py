@@ -17,8 +17,6 @@ from .._files import replacing
 from ..problem.grid import chunks
 from .vtk_xml import Series, array_head, arrays_of
 
-__all__ = ["write_vti"]
-
 _BLOCK = 2**24  # bytes turned round at a time
 
 

@@ -18,8 +18,6 @@ from .._check import field_names, file_path
 from .._files import replacing
 from ..errors import ArgumentError, FileError
 
-__all__ = ["Series", "array_head", "arrays_of"]
-
 _TYPES = {"f4": "Float32", "f8": "Float64", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
 # The components of vectors and of symmetric tensors, in VTK's order.
 _COMPONENTS = {3: ("x", "y", "z"), 6: ("xx", "yy", "zz", "xy", "yz", "xz")}

@@ -20,8 +20,6 @@ from .._files import replacing
 from ..method import norms
 from .vtk_xml import Series, array_head, arrays_of
 
-__all__ = ["lattice", "write_vtu"]
-
 _TETRA = 10  # VTK_TETRA
 # Paths along the edges of a cube from corner to corner: each is a tetrahedron (Kuhn 1960).
 _PATHS = [(0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 2, 1), (2, 1, 0), (1, 0, 2)]

@@ -18,8 +18,6 @@ from ..exact import ExactSolution
 from .medium import Medium
 from .mesh import Mesh
 
-__all__ = ["WALLS", "Boundaries", "OuterData", "no_condition", "own_side"]
-
 _CODES = {
     word: getattr(lib, f"UNDA_BOUNDARY_{word.upper()}")
     for word in ("absorbing", "rigid", "free", "fixed", "symmetry", "pec", "pmc")

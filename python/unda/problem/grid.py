@@ -18,8 +18,6 @@ from .._check import integer, number, vector
 from .._core import as_array
 from ..errors import ArgumentError
 
-__all__ = ["Block", "Grid", "chunks"]
-
 _CHUNK = 2**20  # nodes that Python processes at a time
 _HAIR = 1e-6  # of a cell: what rounding may move a point that is meant to lie on a side
 

@@ -21,8 +21,6 @@ from .mesh import Mesh
 from .source import saved_f
 from .timefunction import from_config
 
-__all__ = ["Driven", "PlaneWave"]
-
 _ALLOWED = 1e-9  # of a wave's amplitude and of a direction's length: rounding
 _VOIGT = ((0, 5, 4), (5, 1, 3), (4, 3, 2))  # places of sxx syy szz syz sxz sxy in the tensor
 

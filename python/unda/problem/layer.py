@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from .._check import integer, number
 from ..errors import ArgumentError
 
-__all__ = ["CPML", "Damping"]
-
 
 @dataclass(frozen=True)
 class Damping:

@@ -9,8 +9,6 @@ import numpy as np
 
 from .layer import CPML
 
-__all__ = ["returned", "returned_at_most"]
-
 
 def returned(
     layer: CPML, f0: float, f: float, *, c: float, h: float, dt: float, cosine: float = 1.0

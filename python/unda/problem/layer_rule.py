@@ -19,10 +19,6 @@ from .grid import Grid, chunks
 from .layer import CPML
 from .medium import Medium
 
-__all__ = [
-    "FLUID", "LAYERS", "Choice", "choose", "layer_name", "rule", "scalar_growth", "side_planes",
-]  # fmt: skip
-
 #: Ratios of the layers that `FD` knows by name. Reflections are roughly proportional to the ratio: 0.1 is the
 #: smallest ratio measured at which no plate and no strata grow; at 0.05 plates of 5 nodes do.
 LAYERS = {"cpml": 0.0, "multiaxial": 0.1, "sponge": 1.0}

@@ -19,8 +19,6 @@ from ..errors import ArgumentError
 from ._values import Array, ByNode, ByPlace, ByTag, Number, Rule, Value, Values, accept
 from .grid import Block, Grid
 
-__all__ = ["EPS0", "MU0", "Acoustic", "Elastic", "Maxwell", "Medium"]
-
 _Made = TypeVar("_Made")
 _LIGHT = 299792458.0  # [m/s]
 MU0 = 1.25663706127e-6  # [H/m], CODATA 2022 (Mohr et al. 2025)

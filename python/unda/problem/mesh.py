@@ -19,8 +19,6 @@ from .._core import lib
 from ..errors import ArgumentError, MeshError
 from ._mesh_arguments import boundary_arrays, cells_array, periodic_pairs, tag_table, with_names
 
-__all__ = ["Mesh", "box_mesh"]
-
 _SHAPES = {"tet": 0, "hex": 1}
 _SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 #: vertices, faces and vertices a face of a cell, by shape

@@ -18,8 +18,6 @@ from ..errors import ArgumentError
 from .medium import Medium
 from .timefunction import TimeFunction, from_config, wrap
 
-__all__ = ["CurrentDipole", "MomentTensor", "PointForce", "Source", "VolumeInjection"]
-
 
 class Source:
     """Base of all point sources; use a subclass such as `VolumeInjection`.

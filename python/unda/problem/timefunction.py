@@ -12,17 +12,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ._pulses import Gaussian, Ricker, Sampled, SmoothBump
-from ._timebase import TimeFunction, Wrapped, from_config
-
-__all__ = [
-    "TimeFunction",
-    "from_config",
-    "gaussian",
-    "ricker",
-    "sampled",
-    "smooth_bump",
-    "wrap",
-]
+from ._timebase import TimeFunction, Wrapped
+from ._timebase import from_config as from_config
 
 
 def ricker(f0: float, t0: float | None = None) -> TimeFunction:
