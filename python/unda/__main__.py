@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Error as error:
         print(f"unda {args.command}: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:  # whoever reads has seen enough: `unda info | head`
+    except BrokenPipeError:  # the reader has closed the pipe: `unda info | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 

@@ -109,7 +109,7 @@ def field_values(
     return arrays
 
 
-#: What NumPy and Python say where a function for single numbers is given arrays, or joins unlike ones.
+#: Parts of the messages with which functions for single numbers fail when they are given arrays.
 _FOR_NUMBERS = (
     "truth value", "Python scalar", "0-dimensional", "scalar index", "used as indices", "broadcast together",
     "inhomogeneous", "ndarray",
@@ -117,7 +117,7 @@ _FOR_NUMBERS = (
 
 
 def call_at(name: str, function: Callable[..., Any], place: Sequence[np.ndarray], *time: Any) -> Any:
-    """Return function(x, y, z), or (x, y, z, t); one that was written for single numbers is refused."""
+    """Return function(x, y, z), or (x, y, z, t); raise if it was written for single numbers."""
     try:
         return function(*place, *time)
     except (TypeError, ValueError, IndexError, AttributeError) as error:

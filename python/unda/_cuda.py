@@ -47,7 +47,7 @@ def _site_folders() -> set[str]:
     found = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     try:
         found.add(site.getusersitepackages())
-    except Exception as error:  # no home, no such user: whatever site makes of it
+    except Exception as error:  # no home, no such user: site may raise anything
         _core.logger.info("the user's site-packages are not known: %s", error)
     return {one for one in found if one}
 
@@ -60,5 +60,5 @@ def prepare() -> None:
     for root in sorted(_site_folders()):
         for part in _WHEELS:
             folder = os.path.join(root, part)
-            if os.path.isdir(folder):  # False where it may not be looked at
+            if os.path.isdir(folder):  # False where permissions forbid it
                 _core.check(lib.unda_add_library_dir(os.fsencode(folder)))

@@ -71,7 +71,7 @@ def _begin(path: Path, suffix: str) -> tuple[Path, io.FileIO]:
         raw = io.FileIO(os.open(partial, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666), "r+")
         try:
             fcntl.flock(raw.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:  # who removes orphans was faster
+        except BlockingIOError:  # another process took it for an orphan and removes it
             raw.close()
             continue
         except OSError:  # a file system without locks: nobody takes it for an orphan there

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 _Part = TypeVar("_Part")
 _Made = TypeVar("_Made")
-_MOST = 8  # more threads wait for memory, and for each other's hold of the interpreter
+_MOST = 8  # more threads would wait for memory and for the interpreter lock
 
 
 def ahead(work: Callable[[_Part], _Made], parts: Iterable[_Part]) -> Iterator[_Made]:
@@ -25,7 +25,7 @@ def ahead(work: Callable[[_Part], _Made], parts: Iterable[_Part]) -> Iterator[_M
     """
     rest = iter(parts)
     begun = list(islice(rest, 2))
-    threads = min(_MOST, len(os.sched_getaffinity(0)) // 2)  # the library takes the others
+    threads = min(_MOST, len(os.sched_getaffinity(0)) // 2)  # the other cores are left to the library
     if len(begun) < 2 or threads <= 1:
         yield from map(work, chain(begun, rest))
         return

@@ -24,7 +24,7 @@ from ._files import replacing
 from .errors import ArgumentError, FileError
 
 STORES = ("pickle", "json", "npz")
-_DIGEST = "sha256"  # what the digest is called in a file
+_DIGEST = "sha256"  # name of the digest in a file
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Cache:
 
 
 def identity_of(function: Callable[..., Any], cache_key: str | None) -> str:
-    """Return what tells a function's values from others': its name, with its file and unda, or with a key."""
+    """Return what identifies a function's values: its name, with its source and unda's, or with a key."""
     bound: list[Any] = []
     while isinstance(function, partial):
         bound.append([list(function.args), function.keywords])
@@ -104,7 +104,7 @@ def identity_of(function: Callable[..., Any], cache_key: str | None) -> str:
 
 
 def _parts(value: Any) -> Iterator[bytes]:
-    """Yield bytes that tell a value from any other, of another type too: (1, 2) from [1, 2], 1 from "1"."""
+    """Yield bytes that distinguish a value from all others, also by type: (1, 2) from [1, 2], 1 from "1"."""
     kind = type(value).__qualname__
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         text = repr(value).encode()

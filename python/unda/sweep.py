@@ -288,7 +288,7 @@ class _Job:
                     warn(f"values are not stored, the sweep continues without: {complaint}", UndaWarning)
                 self.shown.update(1)
         except BaseException:
-            for future in futures:  # the end of `with` would take back shutdown(cancel_futures=True)
+            for future in futures:  # the end of `with` would override shutdown(cancel_futures=True)
                 future.cancel()
             raise
         return fell
@@ -324,7 +324,7 @@ def _on_cpus(job: _Job, left: list[int], places: list[str], workers: int | None)
 
     with _omp_threads(max(1, cores // num)), processes(num) as pool:
         fell = job.gather(partial(begin, pool), left)
-        for i in sorted(fell) if len(left) > 1 else []:  # each alone: a dead process takes only its own case
+        for i in sorted(fell) if len(left) > 1 else []:  # each alone: a process that dies loses one case
             with processes(1) as alone:
                 job.gather(partial(begin, alone), [i])
 

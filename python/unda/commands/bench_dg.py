@@ -72,7 +72,7 @@ def _mesh(nodes: float, num_node: int) -> Mesh:
 
 
 def _problem(physics: str, mesh: Mesh) -> tuple[Medium, Source, str, str]:
-    """Return four materials, a source, the condition of the walls, and a field to begin with and record."""
+    """Return four materials, a source, the condition of the walls, and the field that is set and recorded."""
     kind = np.arange(mesh.num_elem) % 4
     place, f = (0.31, 0.42, 0.53), ricker(3.0)
     if physics == "acoustic":
@@ -84,7 +84,7 @@ def _problem(physics: str, mesh: Mesh) -> tuple[Medium, Source, str, str]:
 
 
 def _simulation(mesh: Mesh, physics: str, case: dict[str, Any], device: str, threads: int | None) -> DG:
-    """Return the fair case, with a state that is not zero."""
+    """Return the benchmark case, whose state is not zero."""
     medium, source, wall, field = _problem(physics, mesh)
     sim = DG(mesh, medium, boundary={"*": wall}, device=device, threads=threads, **case)
     random = np.random.default_rng(3)

@@ -97,7 +97,7 @@ def _media(physics: str, c: str) -> tuple[str, ...]:
 def _shape(args: argparse.Namespace, device: str, case: dict[str, Any]) -> Sequence[int]:
     if args.shape:
         return list(args.shape)
-    if case["kernel"] == "diamond":  # these with their layers, which end in a node more, on five sides
+    if case["kernel"] == "diamond":  # of these shapes the layers are a part
         beside = case["layers"] + 1 if case["layers"] else 0
         nx, ny, nz = DIAMOND_SHAPES[case["order"]]
         return nx - 2 * beside, ny - 2 * beside, nz - beside
@@ -142,7 +142,7 @@ def _compile(args: argparse.Namespace, device: str) -> int:
 
 
 def _label(row: dict[str, Any]) -> str:
-    """Return what a row is, but for its order."""
+    """Return a row's label: all of its case but the order."""
     varies = "one material" if row["varies"] == "constant" else f"{row['varies'].replace(' ', ', ')} vary"
     layers = f", layers of {row['layers']}" if row["layers"] else ""
     window = f", window of {row['window']}" if row["window"] else ""

@@ -174,7 +174,7 @@ def _figure10(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, An
         while True:
             options = {"sms": sms, "levels": _LEVELS}
             row = time(shape, _case(order, "diamond"), options=options)
-            found = row["kernel_options"]["sms"]  # at least the blocks of a tower, at most what there is
+            found = row["kernel_options"]["sms"]  # from the blocks of a tower to all multiprocessors
             first = first or {**row, "sms": found}
             if found != before:
                 yield {**row, "sms": found, "speedup": first["ms"] / row["ms"], "ideal": found / first["sms"]}
@@ -252,7 +252,7 @@ def _draw_tiles(ax: Any, rows: list[dict[str, Any]], limits: dict[str, float]) -
     ax.legend(fontsize="small")
 
 
-#: Of each case and figure: what measures its rows, their columns, what draws them.
+#: For each case and figure: the function that measures its rows, their columns, the function that draws them.
 _KINDS: dict[str, tuple[Callable[..., Iterator[dict[str, Any]]], _Columns, Callable[..., None]]] = {
     "komatitsch2010": (_komatitsch, (
         ("device", "where", "s"), ("layers", "layers", "d"), ("ms/step", "ms", ".4g"),

@@ -57,7 +57,7 @@ def _medium(physics: str, varies: str, shape: Sequence[int]) -> Medium:
         wave = (np.sin(0.05 * y)[:, None] * np.sin(0.03 * z))[None]
     for name in varies.split() if varies != "constant" else ():
         most = _SPREAD.get(name, _MEAN[name] / 3)
-        mean = most if name == "sigma" else _MEAN[name]  # never below 0
+        mean = most if name == "sigma" else _MEAN[name]  # so that it is never negative
         values[name] = np.broadcast_to(mean + most * wave, tuple(shape))
     kinds: dict[str, Any] = {"scalar": Acoustic, "acoustic": Acoustic, "elastic": Elastic, "maxwell": Maxwell}
     return kinds[physics](**values)

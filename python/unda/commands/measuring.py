@@ -38,7 +38,7 @@ def positive(text: str) -> float:
 
 
 def words(*known: str) -> Callable[[str], str]:
-    """Accept some of these words, with commas."""
+    """Return a check of a list of these words, separated by commas."""
 
     def check(text: str) -> str:
         unknown = [word for word in text.split(",") if word not in known]
@@ -59,7 +59,7 @@ def machine_options(parser: argparse.ArgumentParser) -> None:
 
 
 def timed(sim: Any, count: int, case: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, Any]:
-    """Time so many steps of a simulation: its case, and what every row of a table has."""
+    """Time steps of a simulation; return its case with the columns that all tables have."""
     begin = time.perf_counter()
     sim.step(count)
     step = (time.perf_counter() - begin) / count
@@ -73,7 +73,7 @@ def timed(sim: Any, count: int, case: Mapping[str, Any], limits: Mapping[str, fl
 
 def commit() -> str | None:
     """Return the commit of the checkout that this runs from, with + where files differ from it."""
-    if "UNDA_COMMIT" in os.environ:  # a copy without its history
+    if "UNDA_COMMIT" in os.environ:  # for a copy without its history
         return os.environ["UNDA_COMMIT"]
     root = str(_cuda.package_dir().parent.parent)
     command = ["git", "-C", root, "describe", "--always", "--abbrev=12", "--dirty=+"]

@@ -4,7 +4,7 @@ Not here: comparing a run with them (`sim.error`, `rec.misfit`).
 Next: base.py (their base), then plane.py (the shortest).
 """
 
-# What only adds a physics to a name makes itself known to base.py.
+# Modules that add a physics to a solution register their class in base.py when they are imported.
 from . import dipole as dipole
 from . import elastic_interface as elastic_interface
 from . import elastic_line as elastic_line

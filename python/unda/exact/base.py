@@ -48,14 +48,14 @@ class ExactSolution:
     """
 
     physics: ClassVar[str]
-    name: ClassVar[str]  # of the function in unda.exact that makes it
+    name: ClassVar[str]  # of the function in unda.exact that returns it
     singular: ClassVar[bool] = False
     discontinuous: bool = False
     constant_along: tuple[str, ...] | None = None
     _kinds: ClassVar[dict[tuple[str, str], type[ExactSolution]]] = {}
 
     def __init_subclass__(cls) -> None:
-        if hasattr(cls, "name"):  # else a base of several solutions
+        if hasattr(cls, "name"):  # classes without a name are bases of several solutions
             cls._kinds[cls.name, cls.physics] = cls
 
     def __init__(self, medium: Medium, **arguments: Any) -> None:
@@ -84,7 +84,7 @@ class ExactSolution:
         raise NotImplementedError
 
     def bind(self, mesh: Any) -> ExactSolution:
-        """Return the solution with whatever it takes from a mesh; itself if that is nothing."""
+        """Return the solution with what it takes from a mesh, such as walls; by default itself."""
         return self
 
     def to_config(self) -> dict[str, Any]:
@@ -128,10 +128,10 @@ def solution_class(name: str, medium: Medium) -> Any:
 
 
 def make_solution(name: str, medium: Medium, /, **arguments: Any) -> Any:
-    """Make the solution `name` in a medium; None is what its class takes by default, or lacks."""
+    """Make the solution `name` in a medium; arguments that are None are left to the defaults of its class."""
     make = solution_class(name, medium)
     known: dict[str, Parameter] = {}
-    for kind in reversed(make.__mro__[:-1]):  # with what the class passes on to its bases
+    for kind in reversed(make.__mro__[:-1]):  # includes the arguments that the class passes on to its bases
         known |= signature(kind.__init__).parameters
     unknown = [key for key, value in arguments.items() if key not in known and value is not None]
     if unknown:

@@ -139,7 +139,7 @@ class MaxwellCavityMode(ExactSolution):
         self._decay = values["sigma"] / (2.0 * values["eps"])
 
     def _direction(self, k: Array) -> Array:
-        """Return the unit vector e, without what vanishes because an n is 0."""
+        """Return the unit vector e, without the components that vanish because an n is 0."""
         given = self._arguments["polarization"]
         if isinstance(given, str):
             if given not in ("TM", "TE"):

@@ -159,12 +159,12 @@ class MaxwellCavityModeTwoMedia(ExactSolution):
         return (0.0, 1.0) if z_alone else (1.0, 0.0)
 
     def _mismatch(self, omega: float) -> float:
-        """Return what vanishes at a root: the equation of `cavity_mode_two_media`, times both sines."""
+        """Return the residual of the equation of `cavity_mode_two_media`, multiplied by both sines."""
         (s1, c1), (s2, c2) = (one.sine(omega, self._q, one.thickness) for one in self._layers)
         return float(c1 * s2 / self._layers[0].mu + c2 * s1 / self._layers[1].mu)
 
     def _root(self, order: int) -> float:
-        """Return the root of this order, by steps of 1/40 of the mean distance of roots, and bisection."""
+        """Return the root of this order, bracketed in steps of 1/40 of the mean distance of roots."""
         slowest = max(one.eps * one.mu for one in self._layers)
         delay = sum(float(np.sqrt(one.eps * one.mu)) * one.thickness for one in self._layers)
         step, before = np.pi / delay / 40.0, self._q / float(np.sqrt(slowest))  # no wave below
@@ -181,7 +181,7 @@ class MaxwellCavityModeTwoMedia(ExactSolution):
         """Return the factors of sin(k_i s)/k_i in both layers: X and X'/mu continuous."""
         (s1, c1), (s2, c2) = (one.sine(self.omega, self._q, one.thickness) for one in self._layers)
         mu1, mu2 = self._layers[0].mu, self._layers[1].mu
-        # both equations say the same at a root; the better conditioned one is taken
+        # both equations agree at a root; the better conditioned one is used
         by_value, by_slope = (s2, s1), (-c2 / mu2, c1 / mu1)
         scale = self._q + self.omega * np.sqrt(self._layers[0].eps * mu1)
         good_value = scale * max(abs(s1), abs(s2)) > max(abs(c1), mu1 * abs(c2) / mu2)

@@ -32,7 +32,7 @@ class ElasticInterfacePlaneWave(InterfaceWave):
         super().__init__(medium, medium2, **wave, kind=kind)
         if kind not in one.kinds:
             raise ArgumentError(f"kind is {kind!r}; expected one of {one.kinds} in {medium!r}")
-        self.discontinuous = not free  # stresses along the interface jump, in slip velocities too
+        self.discontinuous = not free  # stresses along the interface jump, where it slips velocities too
         self._solve(kind, one, two)
 
     def _solve(self, kind: str, one: Material, two: Material | None) -> None:

@@ -26,7 +26,7 @@ from .line_integral import axis_number, line_integrals
 
 
 class _LineRadial(Radial):
-    """The same of lines: integrals along them in place of g(t - r/c)/r."""
+    """`Radial` for a line source: integrals along the line instead of g(t - r/c)/r."""
 
     def _power(self, n: int, c: float, first: int) -> Array:
         if (n, c, first) not in self._powers:
@@ -49,7 +49,7 @@ class _LineRadial(Radial):
 
 
 class ElasticLineSource(ElasticPointSource):
-    """Stokes' solution integrated along an axis, in which nothing varies then."""
+    """Stokes' solution integrated along an axis, along which nothing varies."""
 
     name = "line_source"
     _radial = _LineRadial

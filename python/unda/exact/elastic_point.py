@@ -32,7 +32,7 @@ class ElasticPointSource(ExactSolution):
     field of 4.23, the integral of tau f(t - tau), is h and its integral's share in Phi. Derivatives
     along x_i are sums of powers of x times D^n, D = (1/r) d/dr. Velocity is the same with f' for f,
     stress follows by Hooke's law, its trace from div u = F_j d_j chi_vp/(4 pi rho).
-    A moment's trace is taken apart: it makes the P wave -tr M/3 d_i chi_vp, and no S wave at all. In
+    A moment's trace is treated separately: it makes the P wave -tr M/3 d_i chi_vp, and no S wave at all. In
     a fluid the terms of vs are absent. Phi is a difference of larger terms near the source and long
     after f began to act: of its digits some (vp t/r)^2 eps are lost.
     """
@@ -50,7 +50,7 @@ class ElasticPointSource(ExactSolution):
         self._plane = np.eye(3)  # directions in which the wave varies
         self._rho, self._vp, self._vs = elastic("medium", medium)
         self._position = source.position
-        source.rates(medium, 0)  # refuses what a fluid cannot bear
+        source.rates(medium, 0)  # refuses sources that a fluid cannot carry
         self._force, self._f = np.zeros(3), f
         self._isotropic, self._deviatoric = 0.0, np.zeros((3, 3))
         if isinstance(source, PointForce):

@@ -137,7 +137,7 @@ class LambProblem(ExactSolution):
         """Return the fields (9, num_time) at a place relative to the force."""
         source = self._arguments["source"]
         r, depth = hypot(offset[0], offset[1]), -float(offset[2])
-        # Rounding of a coordinate on the surface is no fault.
+        # A coordinate on the surface may be off by rounding.
         if depth < -1e-9 * (1.0 + r + abs(float(source.position[2]))):
             raise ArgumentError(
                 f"a point is {-depth} m above the force; expected one on or below the free surface, the "
@@ -189,7 +189,7 @@ class LambProblem(ExactSolution):
                 nodes.append((origin + np.sign(half) * (inner + width * steps)).ravel())
                 weights.append(np.broadcast_to(width * _GAUSS[1], steps.shape).ravel())
         tau, weight = np.concatenate(nodes), np.concatenate(weights)
-        first = np.searchsorted(t, tau + self._span[0])  # the first time at which f'' has begun
+        first = np.searchsorted(t, tau + self._span[0])  # the first time after f'' begins
         on = np.append(t, np.inf)[first] <= tau + self._span[1]
         return tau[on], weight[on]
 
@@ -201,7 +201,7 @@ class LambProblem(ExactSolution):
         late = max(0, ceil(np.log2(tau.max() * vs / distance)))
         arc, weight = _halving(6 + _halvings(r, depth) + late)
         path = np.sin(_ANGLE * arc) * np.exp(-1j * _ANGLE * (1.0 - arc)) / np.sin(_ANGLE)  # from 0 to 1
-        step = _ANGLE * np.exp(2j * _ANGLE * arc - 1j * _ANGLE) / np.sin(_ANGLE) * weight  # its d arc
+        step = _ANGLE * np.exp(2j * _ANGLE * arc - 1j * _ANGLE) / np.sin(_ANGLE) * weight  # d path/d arc
         total = np.zeros((9, len(tau)))
         for c in (vp, vs):
             last = (tau / distance) ** 2 - 1.0 / c**2  # Q^2, where D = 0
@@ -273,8 +273,8 @@ _VOIGT = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
 _TENSOR = [3, 8, 7, 8, 4, 6, 7, 6, 5]  # of the nine fields, those of the tensor's rows
 # Even in q, and thus not zero: fields of a force along r or depth, and of one across.
 _ALONG, _ACROSS = (0, 2, 3, 4, 5, 7), (1, 6, 8)
-_CHUNK = 32  # delays at once, which the cache holds
-_ON_SURFACE = 1e-10  # of the distance: nearer to the surface is on it
+_CHUNK = 32  # delays processed at a time, so that they fit into the cache
+_ON_SURFACE = 1e-10  # relative to the distance: points nearer to the surface count as on it
 _ANGLE = pi / 4  # between the arc and the real axis of q, at both ends
 _GAUSS = tuple(
     (1.0 + one) / 2.0 if i == 0 else one / 2.0 for i, one in enumerate(np.polynomial.legendre.leggauss(12))

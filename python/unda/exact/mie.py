@@ -101,7 +101,7 @@ class mie_sphere:
         num_term = int(np.ceil(self.size + 8.0 * np.cbrt(self.size) + 10.0))
         orders = range(1, num_term + 1)
         rows: list[tuple[complex, ...]]
-        with np.errstate(all="ignore"):  # what overflows is found below
+        with np.errstate(all="ignore"):  # overflow is detected below
             if sphere is None:
                 rows = [_pec(n, self.size) for n in orders]
             else:

@@ -95,7 +95,7 @@ def plane_wave(
 
 
 class Profile:
-    """What a plane wave carries and the direction d it travels in."""
+    """The signal of a plane wave and its direction d."""
 
     def __init__(self, k: Any, amplitude: float, phase: float, direction: Any, f: Any, unit: str) -> None:
         sinusoidal = k is not None and direction is None and f is None
@@ -112,7 +112,7 @@ class Profile:
         self.k = None if k is None else vector("k", k, "rad/m")
         self.heading = None if direction is None else vector("direction", direction)
         self.direction = unit_vector("k" if sinusoidal else "direction", self.k or self.heading)
-        self.f = None if f is None else wrap(f, dt=1.0)  # dt serves derivatives only: none is taken
+        self.f = None if f is None else wrap(f, dt=1.0)  # dt matters for derivatives only
 
     def omega(self, c: float) -> float:
         """Angular frequency [rad/s] of the sinusoidal wave where the speed is c [m/s]."""
@@ -126,7 +126,7 @@ class Profile:
 
 
 class PlaneWave(ExactSolution):
-    """What all plane waves in a homogeneous medium take."""
+    """Base of plane waves in a homogeneous medium."""
 
     unit: ClassVar[str]  # of the amplitude
 

@@ -27,7 +27,7 @@ def transverse(polarization: Any, direction: Any, across: str = "the wave's dire
         raise ArgumentError(
             f"polarization is {found}, at {angle:.6g} degrees to {across} {tuple(d.tolist())}; expected 90"
         )
-    e = e - (e @ d) * d  # what rounding leaves along d would be a divergence
+    e = e - (e @ d) * d  # a rounding error along d would be a divergence
     return e / np.linalg.norm(e)
 
 

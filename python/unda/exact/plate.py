@@ -89,7 +89,7 @@ def plate_mode(
 
 
 class PlateMode(ExactSolution):
-    """P and SV waves up and down, with amplitudes for which both faces are free of traction."""
+    """P and SV waves that travel up and down, with amplitudes for which both faces are free of traction."""
 
     physics = "elastic"
     name = "plate_mode"
@@ -121,7 +121,7 @@ class PlateMode(ExactSolution):
         h, (_, vp, vs) = self._half, self._material
 
         def secular(omega: Any) -> Any:
-            # divided by q (symmetric) or p: even in both, so real where they are imaginary
+            # divided by q (symmetric) or p: even in both, and so real where they are imaginary
             p, q = (np.sqrt(np.asarray(omega, complex) ** 2 / c**2 - k**2) for c in (vp, vs))
             if symmetric:
                 one, two = np.cos(p * h) * _sine(q, h), p * np.sin(p * h) * np.cos(q * h)
@@ -151,7 +151,7 @@ class PlateMode(ExactSolution):
             for kind, sign in zip(kinds, signs, strict=True)
         ]
         across = np.array([wave.slowness @ frame.n for wave in waves])
-        # each has amplitude 1 on the face from which it starts, and decays from there if it does
+        # each has amplitude 1 on the face from which it starts, and decays from there if evanescent
         starts = np.exp(1j * self.omega * across * np.array(signs) * self._half)
         # motion along e is even in the distance from the middle, motion along n odd, or the reverse
         even = 1.0 if self._arguments["symmetric"] else -1.0

@@ -83,7 +83,7 @@ def point_source(medium: Medium, source: Source, *, walls: Any = None, bounds: A
 
 
 def driving_function(source: Source, medium: Medium) -> TimeFunction:
-    """Return f of a source; raise if that is a plain callable or the source of another physics."""
+    """Return f of a source; raise if f is a plain callable or the source is one of another physics."""
     if not isinstance(source, Source):
         raise ArgumentError(f"source is {source!r}; expected one such as unda.VolumeInjection")
     source.check_physics(medium)
@@ -145,7 +145,7 @@ class AcousticPointSource(ExactSolution):
         for side, place in self._places.items():
             values, outward = point[SIDES.index(side) // 2], -1.0 if side.endswith("min") else 1.0
             beyond = outward * (values - place)
-            # Rounding of a coordinate on the wall is no fault.
+            # A coordinate on the wall may be off by rounding.
             if np.any(beyond > 1e-9 * (1.0 + np.abs(place) + np.abs(values))):
                 found = float(values.ravel()[np.argmax(beyond)])
                 raise ArgumentError(
@@ -168,7 +168,7 @@ class AcousticPointSource(ExactSolution):
         return [Axis(s, walls[2 * i], walls[2 * i + 1]) for i, s in enumerate(self._position)]
 
     def _reach(self, axes: list[Axis], t: Array) -> float:
-        """Return how far the first wave has come [m]; inf if that is unknown and not needed."""
+        """Return how far the wave front has travelled [m]; inf if the beginning is unknown and not needed."""
         begin = -inf if self._q.span is None else self._q.span[0]
         if begin == -inf and any(axis.parallel for axis in axes):
             raise ArgumentError(

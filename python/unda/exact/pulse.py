@@ -95,7 +95,7 @@ def _scaled(x: Array) -> tuple[Array, Array, Array]:
     safe = np.where(x == 0.0, 1.0, x)
     cosh_x = (1.0 + decay) / 2.0
     sinh_by_x = np.where(x == 0.0, 1.0, -np.expm1(-2.0 * x) / (2.0 * safe))
-    # i1(x)/x = sum_k x^2k/(2^k k! (2k + 3)!!), which the difference beside it loses for small x
+    # i1(x)/x = sum_k x^2k/(2^k k! (2k + 3)!!): for small x the difference in the last line cancels
     small = np.minimum(x, 1.0)
     series, term = np.zeros_like(x), np.full_like(x, 1.0 / 3.0)
     for k in range(9):

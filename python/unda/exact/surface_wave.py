@@ -203,8 +203,8 @@ class _BoundWave(TwoSides):
         null = np.linalg.svd(conditions)[2][-1]
         one = len(waves[0])
         turns = [1j if kind == "sv" else 1.0 for one in materials for kind in _kinds(one)]
-        amplitudes = null * turns  # back from the real form
-        # the normal velocity on side 1 of the plane is to be 1
+        amplitudes = null * turns  # undoes the scaling that made the matrix real
+        # normalized: the normal velocity on side 1 of the plane is 1
         amplitudes = amplitudes / sum(
             a * wave.motion(frame)[0] for a, wave in zip(amplitudes[:one], waves[0], strict=True)
         )
@@ -232,7 +232,7 @@ class StoneleyWave(_BoundWave):
 
     physics = "elastic"
     name = "stoneley_wave"
-    discontinuous = True  # stresses along the interface jump, beside a fluid velocities too
+    discontinuous = True  # stresses along the interface jump, and velocities beside a fluid
 
     def __init__(self, medium: Medium, medium2: Medium, k: Any, **wave: Any) -> None:
         materials = [elastic("medium1", medium), elastic("medium2", medium2)]

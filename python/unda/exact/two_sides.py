@@ -85,7 +85,7 @@ class TwoSides(ExactSolution):
 
 
 class InterfaceWave(TwoSides):
-    """What all plane waves that meet the plane between two media take; they come out of the first."""
+    """Base of plane waves that travel from the first medium to the plane between the media."""
 
     unit: ClassVar[str]  # of the amplitude
 

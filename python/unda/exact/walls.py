@@ -100,7 +100,7 @@ class Axis:
 
     @property
     def parallel(self) -> bool:
-        """True if there are two walls, and thus images without end."""
+        """True if there are two walls, and thus infinitely many images."""
         return self.low is not None and self.high is not None
 
     def images(self, nearest: float, farthest: float, reach: float) -> list[Image]:

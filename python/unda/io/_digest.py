@@ -62,9 +62,9 @@ class Seal:
         self._pool.shutdown(cancel_futures=True)
 
     def wrote(self, first: int, count: int) -> None:
-        """Tell that bytes were written; blocks behind the last ones are digested meanwhile."""
+        """Note that bytes were written; blocks before the last one are digested in the background."""
         for block in range(first // _BLOCK, (first + max(count, 1) - 1) // _BLOCK + 1):
-            self._begun.pop(block, None)  # what another thread is reading of it is out of date
+            self._begun.pop(block, None)  # a digest that another thread is computing is out of date
             if block > self._last:
                 for done in range(self._last, block):
                     self._begin(done, (done + 1) * _BLOCK)

@@ -29,7 +29,7 @@ _TRIANGLE = re.compile(r"triangle(\d*)$")
 
 @dataclass
 class GmshMesh:
-    """What a file says: vertices (n, 3) [m], cells (n, 4), tags (n,), outer faces by name."""
+    """Contents of a file: vertices (n, 3) [m], cells (n, 4), tags (n,), outer faces by name."""
 
     vertices: np.ndarray
     cells: np.ndarray
@@ -66,7 +66,7 @@ def read_gmsh(path: Path, *, linearize: bool) -> GmshMesh:
 
 
 def _scan(path: Path) -> dict[tuple[int, int], str]:
-    """Refuse what meshio would take for something else; return the names of (dimension, group).
+    """Refuse files that meshio would misread; return the names of (dimension, group).
 
     meshio allocates by the counts in the file, and a table as long as the largest node number; in text
     files it takes unknown nodes for others, and it keeps one group of each name.
@@ -145,7 +145,7 @@ def _check_blocks(file: Any, head: _Head, counts: list[int]) -> None:
             raise MeshError(f"$Elements declares {counts[1]} elements; one of its blocks has {num}")
         name = _gmsh_to_meshio_type.get(kind)
         if name not in num_nodes_per_cell:
-            return  # meshio says so
+            return  # meshio raises then
         file.seek(num * (1 + num_nodes_per_cell[name]) * head.width, 1)
 
 
@@ -158,7 +158,7 @@ class _Head(NamedTuple):
 
     @property
     def old(self) -> bool:
-        """True of format 2."""
+        """True for format 2."""
         return self.version.startswith("2")
 
     def read(self, file: Any, dtype: Any, count: int) -> np.ndarray:

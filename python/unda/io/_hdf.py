@@ -91,7 +91,7 @@ def write(path: Any, kind: str, fill: Callable[[Any], None]) -> None:
 def reading(path: Any, kind: str) -> Iterator[Any]:
     """Open a file of that kind, its digests compared; whatever fails inside is a FileError that names it.
 
-    Not so a device that is not there, and memory that does not suffice.
+    A missing device and a lack of memory keep their own exceptions.
     """
     import h5py
 
@@ -128,7 +128,7 @@ def _begin(raw: io.FileIO, path: Any) -> int:
 
 
 def _attribute(group: Any, name: str) -> Any:
-    """Return an attribute that is one number or text, or None."""
+    """Return an attribute that is a single number or text, else None."""
     if name not in group.attrs or group.attrs.get_id(name).shape != ():
         return None
     found = group.attrs[name]

@@ -45,7 +45,7 @@ def read_segy(
         import segyio
     except ImportError:
         raise ImportError(f"reading {path} needs segyio: pip install 'unda-waves[segy]'") from None
-    path.stat()  # FileNotFoundError, whatever segyio does
+    path.stat()  # raises FileNotFoundError, which segyio may not
     try:
         file = segyio.open(str(path), ignore_geometry=True)
     except (RuntimeError, OSError, ValueError, IndexError) as error:
@@ -90,7 +90,7 @@ def _spacing(
     matrix = np.stack([np.ones(len(i)), i, j], axis=1)
     fitted = np.linalg.lstsq(matrix, place, rcond=None)[0]
     along_x, along_y = fitted[1:]
-    dx, dy = (float(f"{np.hypot(*along):.9g}") for along in (along_x, along_y))  # without what rounding left
+    dx, dy = (float(f"{np.hypot(*along):.9g}") for along in (along_x, along_y))  # without rounding errors
     known = int(file.bin[_INTERVAL]) > 0 or int(file.header[0][_TRACE_INTERVAL]) > 0  # else segyio says 4
     dz = float(depths[-1] - depths[0]) / max(len(depths) - 1, 1) if known else 0.0
     steps = [h for h, n in ((dx, i.max()), (dy, j.max()), (dz, len(depths) - 1)) if n > 0]

@@ -101,7 +101,7 @@ def load(path: Any, *, device: str | None = None) -> DG | FD:
             raise FileError(f"physics is {physics!r}, expected one of {list(_MEDIA)}")
         exact = _hdf.entry(header, "exact", dict)
         sim = _METHODS[method].make(file, config, exact, _MEDIA[physics], common, same)
-        # The limit may be a little lower than where it was saved: its bound is made sharper now and then.
+        # The limit may be slightly lower than in the version that wrote the file, which had another bound.
         if not _hdf.entry(config, "allow_unstable", bool) and sim.dt > 1.2 * sim.dt_stable:
             raise FileError(f"dt is {sim.dt} s, above the stable limit {sim.dt_stable} s")
         _restore(_METHODS[method], sim, file, header)

@@ -67,7 +67,7 @@ def make(file: Any, config: dict[str, Any], _exact: Any, kind: Any, common: Any,
         for name, one in _hdf.entry(config, "boundary", dict).items()
     }
     medium = kind(**material)
-    # Before anything is made that large: the state is in the file.
+    # Checked before memory is allocated by the header: the state must be in the file.
     width = [getattr(boundary.get(side), "width", 0) for side in SIDES]
     least = tuple(n + low + high for n, low, high in zip(grid.shape, width[::2], width[1::2], strict=True))
     found = _hdf.array_shape(file, medium.fields[0])

@@ -77,7 +77,7 @@ def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, 
         raise FileError(f"mesh has hash {mesh.hash}, expected {config.get('mesh')!r}")
     mesh.origin = _hdf.entry(config, "mesh_origin", dict)
     material = _hdf.array(file, "material", np.float64, (mesh.num_elem, len(kind.parameters)))
-    # Before anything is made that large: the state is in the file.
+    # Checked before memory is allocated by the header: the state must be in the file.
     degree = _hdf.entry(config, "degree", int, 1, 9)
     cells = (mesh.num_elem, (degree + 1) * (degree + 2) * (degree + 3) // 6)
     if (found := _hdf.array_shape(file, "state"))[:2] != cells:

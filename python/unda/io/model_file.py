@@ -202,7 +202,7 @@ def _open_npy(path: Path, order: list[int]) -> np.ndarray:
         stored = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, MemoryError):
         raise
-    except Exception as error:  # NumPy parses the header as Python: a damaged one raises almost anything
+    except Exception as error:  # NumPy parses the header as Python: a damaged one may raise any exception
         raise FileError(f"{path} cannot be mapped: {error}; expected a .npy file of numbers") from None
     if not isinstance(stored, np.ndarray):
         stored.close()

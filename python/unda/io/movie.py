@@ -20,10 +20,10 @@ from .._files import whole_file
 from ..errors import ArgumentError, FileError
 from .plotting import Plane, background_values, chosen_plane, draw
 
-_FRAMES = 100  # of a film, if nothing is said
-_MOST = 1000  # pixels an axis: what a frame keeps of larger planes
-_SAMPLES = 2_000_000  # values that the scale is found from
-_PART = 0.75  # of what there is to see lies below the scale's end
+_FRAMES = 100  # of a movie, by default
+_MOST = 1000  # pixels along an axis: frames of larger planes are thinned
+_SAMPLES = 2_000_000  # values from which the scale is computed
+_PART = 0.75  # of the sum of abs(values) lies below the end of the scale
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
 
 
@@ -49,7 +49,7 @@ def movie(
     keep(sim)
     try:
         sim.run(steps=steps, every=every, callback=keep, progress=progress)
-    finally:  # also what was seen before Ctrl-C or a blow-up
+    finally:  # also the frames before Ctrl-C or a blow-up
         frames, times = map(list, zip(*seen, strict=True))
         label = f"{field} [{sim.medium.traces[field]}]"
         film = _Film(plane, frames, times, _scale(frames) if top is None else top, label, under, dpi)
@@ -59,7 +59,7 @@ def movie(
 
 
 def _scale(frames: list[np.ndarray]) -> float:
-    """Return the value below which lie three quarters of all there is to see, the sum of abs(values).
+    """Return the value below which lie three quarters of the sum of abs(values).
 
     Neither silence, however long, nor a few large values at a source move it much.
     """
@@ -103,7 +103,7 @@ class _Film:
         self._image = draw(self._ax, plane, frames[0], top, label, under)
         self._title = self._ax.set_title(self._titles[-1])
         for moving in (self._image, self._title):
-            moving.set_animated(True)  # left out of what is drawn once
+            moving.set_animated(True)  # not part of the background, which is drawn once
         self._canvas.draw()
         self._still = self._canvas.copy_from_bbox(figure.bbox)
 
@@ -167,7 +167,7 @@ def _write_mp4(film: _Film, path: Path, fps: float) -> None:
     command += ["-c:v", "h264", "-pix_fmt", "yuv420p", str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None and process.stderr is not None
-        with suppress(BrokenPipeError):  # it says why on stderr
+        with suppress(BrokenPipeError):  # ffmpeg gives the reason on stderr
             for pixels in film:
                 process.stdin.write(pixels.tobytes())
             process.stdin.close()

@@ -17,11 +17,11 @@ from .._files import replacing
 from ..problem.grid import chunks
 from .vtk_xml import Series, array_head, arrays_of
 
-_BLOCK = 2**24  # bytes turned round at a time
+_BLOCK = 2**24  # bytes transposed at a time
 
 
 def _turned(components: list[np.ndarray]) -> Iterator[bytes]:
-    """Give arrays (nx, ny, nz) as VTK has them: components together, then x fastest."""
+    """Yield arrays (nx, ny, nz) in VTK's order: components together, then x fastest."""
     planes = [values.T for values in components]
     step = max(1, _BLOCK // (len(planes) * planes[0][0].nbytes))
     for k in range(0, len(planes[0]), step):

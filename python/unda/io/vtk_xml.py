@@ -53,7 +53,7 @@ def array_head(
 
 
 class Series:
-    """A .pvd file: names of files and their times, which ParaView opens as one. Or none, if `path` is None.
+    """A .pvd file: names of files and their times, which ParaView opens as one; none if `path` is None.
 
     It is read when this is made, so that a file that is no series is refused before anything is written.
     """
@@ -76,7 +76,7 @@ class Series:
             ) from None
 
     def add(self, path: Path, t: float) -> None:
-        """Enter a file that is whole, instead of what had its name; times ascend."""
+        """Add a finished file, or replace the entry of its name; times ascend."""
         if self._path is None:
             return
         self._times[os.path.relpath(path, self._path.parent)] = t

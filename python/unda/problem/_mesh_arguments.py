@@ -84,7 +84,7 @@ def tag_table(tag_names: Mapping[str, int] | None, tags: np.ndarray) -> dict[str
 
 
 def with_names(error: MeshError, names: Sequence[str]) -> MeshError:
-    """Add the names of the boundaries that a message of the C library calls by number."""
+    """Add the names of boundaries to a message of the C library, which has their numbers only."""
     message = str(error)
     if "boundar" in message and len(names) > 1:
         listed = ", ".join(f"{i} = {name}" for i, name in enumerate(names))

@@ -177,7 +177,7 @@ class Sampled(TimeFunction):
         begin, end = self._t[0], self._t[-1]
         inside = self._differentiate(self._order)(np.clip(t, begin, end))
         after = np.zeros_like(t)
-        for j in range(-self._order):  # integrals go on as a Taylor polynomial from the last sample
+        for j in range(-self._order):  # beyond the last sample an integral is a polynomial (Taylor)
             coefficient = float(self._differentiate(self._order + j)(end)) / factorial(j)
             after += coefficient * (t - end) ** j
         return np.where(t < begin, 0.0, np.where(t > end, after, inside))

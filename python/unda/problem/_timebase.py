@@ -233,7 +233,7 @@ class Wrapped(TimeFunction):
 
 
 def _call_plain(function: Callable[[Any], Any], t: Array) -> Array:
-    """Call a user's function on an array; one time after the other if it takes only numbers."""
+    """Call a user's function with an array, or with each time if it takes single numbers only."""
     try:
         value = np.asarray(function(t))
         if np.iscomplexobj(value):

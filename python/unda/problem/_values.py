@@ -370,7 +370,7 @@ def accept(rule: Rule, value: Values | Value) -> Value:
     return ByCell(rule, array) if array.ndim == 1 else ByNode(rule, array, extent, _digest(array))
 
 
-_LARGE = 2**20  # values: with fewer, threads take longer to start
+_LARGE = 2**20  # number of values below which starting threads takes longer than it saves
 
 
 def _extent(values: NDArray[Any]) -> tuple[Any, Any]:
@@ -403,7 +403,7 @@ def _index(name: str, cell: int, values: NDArray[Any]) -> tuple[Any, ...]:
 
 
 class _OneCell:
-    """The mesh that a medium sees, reduced to one cell."""
+    """A mesh as a medium sees it, reduced to one cell."""
 
     def __init__(self, mesh: Any, cell: int) -> None:
         if not 0 <= cell < mesh.num_elem:
@@ -429,7 +429,7 @@ def _listed(names: Iterable[str]) -> str:
 def _digest(values: NDArray[Any]) -> str:
     from hashlib import sha256
 
-    # of all planes' hashes: that of one after the other takes minutes for large models
+    # a hash of the hashes of planes, which threads compute: large models would take minutes otherwise
     planes = values if values.ndim == 3 else [values]
     hashes = (map if values.size < _LARGE else ahead)(lambda part: sha256(part.tobytes()).digest(), planes)
     return sha256(b"".join(hashes)).hexdigest()

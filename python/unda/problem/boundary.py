@@ -98,7 +98,7 @@ class Boundaries:
 
 
 def no_condition(sides: Sequence[str], more: str) -> str:
-    """Return what is said of sides without a condition."""
+    """Return the error message for sides without a condition."""
     listed = ", ".join(repr(name) for name in sides)
     return (
         f"boundary has no condition for {listed}; expected one for each, a word or {more}, "
@@ -107,7 +107,7 @@ def no_condition(sides: Sequence[str], more: str) -> str:
 
 
 def own_side(exact: Any, x: np.ndarray) -> np.ndarray:
-    """Draw nodes (.., node, 3) a little into their cell or face if the solution jumps at an interface."""
+    """Move nodes (.., node, 3) slightly into their cell or face if the solution jumps at an interface."""
     if not getattr(exact, "discontinuous", False):
         return x
     return np.asarray(x + 1e-9 * (x.mean(axis=-2, keepdims=True) - x))

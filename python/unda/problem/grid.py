@@ -19,7 +19,7 @@ from .._core import as_array
 from ..errors import ArgumentError
 
 _CHUNK = 2**20  # nodes that Python processes at a time
-_HAIR = 1e-6  # of a cell: what rounding may move a point that is meant to lie on a side
+_HAIR = 1e-6  # tolerance, in cells, for points on a side, which rounding may move
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -290,7 +290,7 @@ class Block:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """What to give to ``reshape`` for what `Medium.on` returns of one parameter."""
+        """Shape of one parameter's values: `Medium.on` returns them flat, ``reshape`` takes this."""
         _, ny, nz = self.grid.shape
         whole = self.begin % (ny * nz) == self.end % (ny * nz) == 0
         return (self.num_elem // (ny * nz), ny, nz) if whole else (self.num_elem,)

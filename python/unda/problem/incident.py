@@ -21,7 +21,7 @@ from .mesh import Mesh
 from .source import saved_f
 from .timefunction import from_config
 
-_ALLOWED = 1e-9  # of a wave's amplitude and of a direction's length: rounding
+_ALLOWED = 1e-9  # rounding, relative to a wave's amplitude and to the length of a direction
 _VOIGT = ((0, 5, 4), (5, 1, 3), (4, 3, 2))  # places of sxx syy szz syz sxz sxy in the tensor
 
 
@@ -197,7 +197,7 @@ class PlaneWave:
         return {"type": type(self).__name__, **self._arguments(), "f": saved_f(self)}
 
     def _arguments(self) -> dict[str, Any]:
-        """Return what the constructor takes beyond f, JSON-able; without what was not given."""
+        """Return the constructor's arguments but f, JSON-able; those that were not given are left out."""
         given = {
             "direction": self._given, "polarization": self.polarization, "kind": self.kind,
             "region": self.region, "scatterer": self.scatterer, "amplitude": self.amplitude,
@@ -270,7 +270,7 @@ class _Surface:
             raise ArgumentError(f"scatterer {list(names)} has no faces")
         return elem, face, np.full(len(elem), -1)
 
-    # ---- what is beside it ----
+    # ---- boundaries that touch the driven faces ----
 
     def _corners(self, elem: np.ndarray, face: np.ndarray) -> np.ndarray:
         """Vertices of faces (n, 3), each opposite the vertex of its number."""
@@ -283,7 +283,7 @@ class _Surface:
         return np.asarray(ends[..., 0] * self.mesh.num_vertex + ends[..., 1])
 
     def check(self, source: PlaneWave, elem: np.ndarray, face: np.ndarray, wave: ExactSolution) -> None:
-        """Refuse what else stands where the driven faces end, unless the wave fits it by itself."""
+        """Refuse other walls at the edges of the driven faces, unless the wave alone meets them."""
         ends = self._edges(self._corners(elem, face))
         for pair in self.mesh.periodic:
             self._check_periodic(source, ends, pair)
@@ -294,7 +294,7 @@ class _Surface:
                 continue
             at, side = np.nonzero((self.number == self._numbers([name])[0]) & ~self.inside[:, None])
             corners = self._corners(at, side)
-            if source.region is not None:  # a wall far from the region is one of the scattered field
+            if source.region is not None:  # a wall away from the region belongs to the scattered field
                 corners = corners[np.isin(self._edges(corners), between).any(axis=1)]
             if word != "exact":
                 corners = corners[_left(word, wave, self._normals(corners)) > _ALLOWED]
@@ -336,7 +336,7 @@ class _Surface:
 
 
 def _left(word: str, wave: ExactSolution, normal: np.ndarray) -> np.ndarray:
-    """Return what a wave has of that which a wall with these normals (n, 3) forbids; up to 1.
+    """Return by how much a wave violates the condition of a wall with these normals (n, 3), relative to 1.
 
     Parameters
     ----------

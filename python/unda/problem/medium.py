@@ -213,12 +213,12 @@ class Medium:
         return self._each(parts, lambda table: table)
 
     def _each(self, parts: Iterable[Any], work: Callable[[Array], _Made]) -> Iterator[_Made]:
-        """Return what `work` makes of the table of each part; by threads, but for functions of the user."""
+        """Apply `work` to the table of each part; in threads, unless a parameter is the user's function."""
         called = any(isinstance(value, ByPlace) for value in self._values.values())
         return (map if called else ahead)(lambda part: work(self._table(part)), parts)
 
     def _parts(self, mesh: Any) -> Iterable[Any]:
-        """Return what `_table` takes, one after the other, until every kind of cell or node was seen."""
+        """Return meshes or blocks for `_table` that together contain all values of the medium."""
         if not isinstance(mesh, Grid):
             return [mesh]
         same = all(isinstance(value, Number) for value in self._values.values())
@@ -360,7 +360,7 @@ class Elastic(Medium):
         stress = q[fluid, :, 3:].astype(np.float64)
         mean = stress[..., :3].mean(axis=-1, keepdims=True)
         deviatoric = np.abs(np.concatenate([stress[..., :3] - mean, stress[..., 3:]], axis=-1)).max(axis=-1)
-        # What rounding leaves, with room for the sums of an exact solution.
+        # Rounding errors, with room for those of the sums of an exact solution.
         bearable = np.finfo(q.dtype).eps ** (2 / 3) * float(np.abs(q[..., 3:]).max(initial=0.0))
         bad = np.argwhere(deviatoric > bearable)
         if len(bad):
@@ -530,7 +530,7 @@ def _check_known_speeds(vp: Value, vs: Value) -> None:
         return
     shapes = {one.shape for one in pair if one.shape}
     if len(shapes) > 1:
-        return  # `on` says so
+        return  # `on` raises then
     shape = shapes.pop() if shapes else ()
     if len(shape) == 3:
         blocks = Grid(shape, 1.0).blocks()
@@ -555,5 +555,5 @@ def _check_bulk_modulus(place: Callable[[int], str], vp: NDArray[Any], vs: NDArr
 
 
 def _place(mesh: Any, i: int) -> str:
-    """Return how to name cell i of a mesh (None: any), or node i of a block."""
+    """Return the name of cell i of a mesh (None: any), or of node i of a block, for messages."""
     return f"node {mesh.node(i)}" if isinstance(mesh, Block) else f"cell {i}"

@@ -115,7 +115,7 @@ class Source:
         }
 
     def _arguments(self) -> dict[str, Any]:
-        """Return what the constructor takes beyond position and f, JSON-able."""
+        """Return the constructor's arguments but position and f, JSON-able."""
         return {}
 
     @staticmethod
@@ -358,7 +358,7 @@ def saved_f(source: Any) -> dict[str, Any]:
 
 
 def _short(f: Any) -> str:
-    """Name what is no function; of samples say what makes one of them."""
+    """Describe a value that is not callable; for samples, name the function that interpolates them."""
     if isinstance(f, (np.ndarray, list, tuple)):
         return f"an array of shape {np.shape(f)}, which unda.sampled(t, values) makes a function of"
     return repr(f)
