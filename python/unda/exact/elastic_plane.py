@@ -15,10 +15,10 @@ from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array
 from .partial import Material, Partial, elastic, side
-from .plane import PlaneWave
+from .plane import PlaneWaveSolution
 
 
-class ElasticPlaneWave(PlaneWave):
+class ElasticPlaneWave(PlaneWaveSolution):
     """v = q g, sigma = -[lambda (d.q) I + mu (d q^T + q d^T)] g/c, with q = d (P) or q.d = 0 (S)."""
 
     physics = "elastic"

@@ -125,7 +125,7 @@ class Profile:
         return {"direction": self.heading, "f": self.f, "amplitude": self.amplitude}
 
 
-class PlaneWave(ExactSolution):
+class PlaneWaveSolution(ExactSolution):
     """Base of plane waves in a homogeneous medium."""
 
     unit: ClassVar[str]  # of the amplitude
@@ -138,7 +138,7 @@ class PlaneWave(ExactSolution):
         super().__init__(medium, **self._profile.arguments(), **arguments)
 
 
-class AcousticPlaneWave(PlaneWave):
+class AcousticPlaneWave(PlaneWaveSolution):
     """p = P(t - d.x/c), v = d p/(rho c)."""
 
     physics = "acoustic"

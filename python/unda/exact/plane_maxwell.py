@@ -14,7 +14,7 @@ from .._check import unit_vector, vector
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array
-from .plane import PlaneWave
+from .plane import PlaneWaveSolution
 
 
 def transverse(polarization: Any, direction: Any, across: str = "the wave's direction") -> Array:
@@ -39,7 +39,7 @@ def insulator(medium: Medium, expected: str = "a medium that does not conduct") 
     return values["eps"], values["mu"]
 
 
-class MaxwellPlaneWave(PlaneWave):
+class MaxwellPlaneWave(PlaneWaveSolution):
     """E = e P(t - d.x/c), H = d x E sqrt(eps/mu); with sigma the imaginary part of a complex wave."""
 
     physics = "maxwell"
