@@ -16,7 +16,7 @@ from ..problem.medium import Medium
 from ..problem.source import MomentTensor, PointForce, Source, VolumeInjection
 from ..problem.timefunction import TimeFunction
 from .base import Array, ExactSolution
-from .partial import elastic
+from .partial import VOIGT, elastic
 from .point import driving_function
 
 
@@ -48,7 +48,8 @@ class ElasticPointSource(ExactSolution):
         f = driving_function(source, medium)
         super().__init__(medium, source=source, **arguments)
         self._plane = np.eye(3)  # directions in which the wave varies
-        self._rho, self._vp, self._vs = elastic("medium", medium)
+        self._material = elastic("medium", medium)
+        self._rho, self._vp, self._vs = self._material
         self._position = source.position
         source.rates(medium, 0)  # refuses sources that a fluid cannot carry
         self._force, self._f = np.zeros(3), f
@@ -75,10 +76,9 @@ class ElasticPointSource(ExactSolution):
         strained = self._radial(self._f, r, t, self._vp, self._vs)
         velocity = self._displacement(dx, moving) / (4.0 * pi * self._rho)
         strain, dilatation = (part / (4.0 * pi * self._rho) for part in self._strain(dx, strained))
-        mu = self._rho * self._vs**2
-        lam = self._rho * (self._vp**2 - 2.0 * self._vs**2)
+        mu, lam = self._material.mu, self._material.lam
         fields = dict(zip(("vx", "vy", "vz"), velocity, strict=True))
-        for name, (i, j) in zip(self.fields[3:], _VOIGT, strict=True):
+        for name, (i, j) in zip(self.fields[3:], VOIGT, strict=True):
             fields[name] = 2.0 * mu * strain[i, j] + (lam * dilatation if i == j else 0.0)
         return fields
 
@@ -117,9 +117,6 @@ class ElasticPointSource(ExactSolution):
             strain = strain - q * (unit * radial.phi(3) + xx * radial.phi(4))
             trace = trace - q * radial.chi_p(2)
         return strain, trace
-
-
-_VOIGT = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
 
 
 def _along(vector: Array, scalar: Array) -> Array:

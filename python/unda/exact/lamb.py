@@ -17,7 +17,7 @@ from ..errors import ArgumentError
 from ..problem.medium import Medium
 from ..problem.source import PointForce
 from .base import Array, ExactSolution, make_solution
-from .partial import elastic
+from .partial import VOIGT, elastic
 from .point import driving_function
 from .surface_wave import RayleighWave
 from .walls import bounds_of
@@ -156,7 +156,7 @@ class LambProblem(ExactSolution):
             total += self._rate(t[:, None] - tau[part]) @ (kernel * weight[part]).T
         velocity, stress = frame.T @ total[:, :3].T, total[:, _TENSOR].reshape(-1, 3, 3)
         turned = frame.T @ stress @ frame
-        return np.concatenate([velocity, [turned[:, i, j] for i, j in _VOIGT]])
+        return np.concatenate([velocity, [turned[:, i, j] for i, j in VOIGT]])
 
     def _delays(self, r: float, depth: float, t: Array) -> tuple[Array, Array]:
         """Return nodes and weights in tau that sorted times need, dense where a wave arrives.
@@ -261,7 +261,7 @@ class LambProblem(ExactSolution):
                     u[i] += force[i] / (mu * eta)
         waves = [u[field] for field in kept if field < 3]
         div = lam * amplitude / self._material.vp**2 if is_p else 0.0  # S waves have none
-        for i, j in (_VOIGT[field - 3] for field in kept if field >= 3):
+        for i, j in (VOIGT[field - 3] for field in kept if field >= 3):
             if i == j:
                 waves.append(-2.0 * mu * slowness[i] * u[i] - div)
             else:
@@ -269,7 +269,6 @@ class LambProblem(ExactSolution):
         return waves
 
 
-_VOIGT = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
 _TENSOR = [3, 8, 7, 8, 4, 6, 7, 6, 5]  # of the nine fields, those of the tensor's rows
 # Even in q, and thus not zero: fields of a force along r or depth, and of one across.
 _ALONG, _ACROSS = (0, 2, 3, 4, 5, 7), (1, 6, 8)

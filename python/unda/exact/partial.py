@@ -23,6 +23,7 @@ from .base import Array
 from .two_sides import Side
 
 Complex = NDArray[np.complex128]
+VOIGT = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]  # of sxx syy szz syz sxz sxy in the tensor
 
 
 class Material(NamedTuple):
@@ -113,8 +114,7 @@ class Partial(NamedTuple):
 
     def fields(self) -> Complex:
         """Return vx vy vz sxx syy szz syz sxz sxy."""
-        voigt = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
-        return np.array([*self.velocity, *(self.stress[pair] for pair in voigt)])
+        return np.array([*self.velocity, *(self.stress[pair] for pair in VOIGT)])
 
 
 def contact(
