@@ -168,7 +168,7 @@ class LayeredMode:
             if (determinant(omega) > 0) != (determinant(omega + step) > 0):
                 found += 1
                 if found == order:
-                    return unda.exact.surface_wave.bisect(determinant, omega, omega + step)
+                    return unda.exact.surface_wave.root_between(determinant, omega, omega + step)
             omega += step
 
     def _null(self, omega):

@@ -16,7 +16,7 @@ from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
 from .cavity import KINDS, Standing
 from .plane_maxwell import insulator
-from .surface_wave import bisect
+from .surface_wave import root_between
 from .two_sides import same_physics
 from .walls import SIDES, all_walls, corners
 
@@ -174,7 +174,7 @@ class MaxwellCavityModeTwoMedia(ExactSolution):
             if (self._mismatch(before) > 0.0) != (self._mismatch(beyond) > 0.0):
                 found += 1
                 if found == order:
-                    return bisect(self._mismatch, before, beyond)
+                    return root_between(self._mismatch, before, beyond)
             before = beyond
 
     def _continuous(self) -> tuple[float, float]:

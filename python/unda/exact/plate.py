@@ -16,7 +16,7 @@ from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
 from .partial import Frame, Partial, elastic, side
 from .plane import Profile
-from .surface_wave import bisect, frame_along
+from .surface_wave import frame_along, root_between
 from .two_sides import Side
 
 
@@ -117,7 +117,7 @@ class PlateMode(ExactSolution):
         self._side = self._solve(frame, 1.0 / self.speed)
 
     def _root(self, k: float, symmetric: bool, n: int) -> float:
-        """Return the n-th frequency, found by a scan and bisection to rounding."""
+        """Return the n-th frequency, found to rounding between the steps of a scan."""
         h, (_, vp, vs) = self._half, self._material
 
         def secular(omega: Any) -> Any:
@@ -139,7 +139,7 @@ class PlateMode(ExactSolution):
             changes = np.flatnonzero(sign[1:] != sign[:-1])
             if found + len(changes) > n:
                 first = changes[n - found]
-                return bisect(secular, float(omega[first]), float(omega[first + 1]))
+                return root_between(secular, float(omega[first]), float(omega[first + 1]))
             found += len(changes)
             omega = omega[-1] + step * np.arange(2001)
 

@@ -279,7 +279,7 @@ def _conditions(materials: list[Material], frame: Frame, speed: float) -> tuple[
 
 
 def _root(materials: list[Material], frame: Frame) -> float:
-    """Return the phase speed for which the conditions are singular, by bisection to rounding."""
+    """Return the phase speed for which the conditions are singular, to rounding."""
 
     def determinant(speed: float) -> float:
         return float(np.linalg.det(_conditions(materials, frame, speed)[1]))
@@ -291,17 +291,12 @@ def _root(materials: list[Material], frame: Frame) -> float:
             f"there is no wave along this interface: none slower than {high:.6g} m/s, the slowest of the "
             "media; expected other media (Stoneley waves exist for few pairs of solids)"
         )
-    return bisect(determinant, low, high)
+    return root_between(determinant, low, high)
 
 
-def bisect(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function changes sign between low and high, to rounding."""
-    sign = function(low) > 0.0
-    while True:
-        middle = 0.5 * (low + high)
-        if middle in (low, high):
-            return middle
-        if (function(middle) > 0.0) == sign:
-            low = middle
-        else:
-            high = middle
+def root_between(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function changes sign between low and high, to rounding (Brent's method)."""
+    from scipy.optimize import brentq
+
+    machine = np.finfo(float)
+    return float(brentq(function, low, high, xtol=machine.tiny, rtol=4.0 * machine.eps, maxiter=1000))
