@@ -28,11 +28,14 @@ def device_number(device: Any) -> int:
     raise ArgumentError(f"device is {device!r}, expected 'auto', 'cpu', 'cuda' or 'cuda:0'")
 
 
-def choose_device() -> str:
-    """Return UNDA_DEVICE if it is set, else "cuda:0" if it can be used, else "cpu"; log why once per process.
+def choose_device(device: Any = "auto") -> Any:
+    """Return a device as given; for "auto" UNDA_DEVICE if that is set, else "cuda:0" if usable, else "cpu".
 
-    After the loss of a device this raises DeviceLostError, rather than falling back to the CPU.
+    Why is logged once per process. After the loss of a device this raises DeviceLostError, rather than
+    falling back to the CPU.
     """
+    if not (isinstance(device, str) and device == "auto"):
+        return device
     wanted = os.environ.get("UNDA_DEVICE")
     if wanted:
         _core.logger.info("device 'auto' is %s: UNDA_DEVICE says so", wanted)
@@ -139,7 +142,7 @@ def device_limits(device: str = "cpu", *, threads: int | None = None) -> dict[st
     >>> sorted(unda.device_limits("cpu"))  # doctest: +SKIP
     ['copy', 'fma32', 'fma64']
     """
-    device = choose_device() if isinstance(device, str) and device == "auto" else device
+    device = choose_device(device)
     limits = _core.new_struct("unda_limits")
     _core.check(lib.unda_device_limits(device_number(device), threads or 0, limits))
     return {

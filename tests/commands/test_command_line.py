@@ -100,6 +100,14 @@ def test_bench_of_all_physics_writes_a_file_for_each(tmp_path, monkeypatch):
         assert json.loads(path.read_text())["physics"] in path.stem
 
 
+def test_bench_without_matplotlib_keeps_the_table_and_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    command = ["bench", "dg", "--degrees", "1", "--nodes", "60", "--steps", "3", "--device", "cpu"]
+    assert main([*command, "-o", str(tmp_path / "one.json")]) == 0
+    assert "without matplotlib no PNG" in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["one.json"]
+
+
 def test_verify_passes_and_fails_by_its_exit_status(monkeypatch, capsys):
     assert main(["verify", "energy", "--quick", "--device", "cpu"]) == 0
     monkeypatch.setitem(

@@ -24,7 +24,7 @@ from ..problem.medium import Acoustic, Elastic, Maxwell, Medium
 from ..problem.mesh import Mesh, box_mesh
 from ..problem.source import CurrentDipole, Source, VolumeInjection
 from ..problem.timefunction import ricker
-from .measuring import heading, integers, machine_options, measured, positive, pyplot, timed, words
+from .measuring import figure, grouped, heading, integers, machine_options, measured, positive, timed, words
 
 PHYSICS = ("acoustic", "elastic", "maxwell")
 _GPU_NODES = {"acoustic": 16e6, "elastic": 4e6, "maxwell": 4e6}  # at least, by default
@@ -151,20 +151,14 @@ def measure(
 
 def _draw(path: Path, result: dict[str, Any]) -> None:
     """Draw rate and fraction of the limit over the degree."""
-    plt = pyplot()
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    kinds = list(dict.fromkeys((r["integrator"], r["dtype"], r["kernel"]) for r in result["rows"]))
-    for kind in kinds:
-        rows = [r for r in result["rows"] if (r["integrator"], r["dtype"], r["kernel"]) == kind]
-        degrees = [r["degree"] for r in rows]
-        axes[0].plot(degrees, [r["gdof_per_second"] for r in rows], "o-", label=" ".join(kind))
-        axes[1].plot(degrees, [r["percent_of_limit"] for r in rows], "o-")
-    axes[0].set(xlabel="degree N", ylabel="GDOF/s a stage", ylim=(0, None))
-    axes[1].set(xlabel="degree N", ylabel="% of the measured limit", ylim=(0, 100))
-    axes[0].legend(fontsize="small")
-    figure.suptitle(f"DG {result['physics']}, {result['device']}", fontsize="medium")
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
+    kinds = grouped(result["rows"], lambda row: f"{row['integrator']} {row['dtype']} {row['kernel']}")
+    with figure(path, f"DG {result['physics']}, {result['device']}", (9, 3.6), columns=2) as (rate, part):
+        for kind, of in kinds.items():
+            rate.plot(of["degree"], of["gdof_per_second"], "o-", label=kind)
+            part.plot(of["degree"], of["percent_of_limit"], "o-")
+        rate.set(xlabel="degree N", ylabel="GDOF/s a stage", ylim=(0, None))
+        part.set(xlabel="degree N", ylabel="% of the measured limit", ylim=(0, 100))
+        rate.legend(fontsize="small")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -173,17 +167,14 @@ def run(args: argparse.Namespace) -> int:
         raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to 9")
     if len(args.physics) > 1 and "PHYSICS" not in args.output.name:
         raise ArgumentError(f"output is {args.output}, expected a name with PHYSICS in it, for each of them")
-    device = choose_device() if args.device == "auto" else args.device
+    device = choose_device(args.device)
     limits = device_limits(device, threads=args.threads)
     about = heading(device, limits, args.threads)
     for physics in args.physics:
         head = {"benchmark": "dg", "physics": physics, **about, "flux": args.flux}
-        result: dict[str, Any] = {**head, "rows": []}
         output = args.output.with_name(args.output.name.replace("PHYSICS", physics))
         print(physics)
-        measured(_rows(args, physics, device, limits), _COLUMNS, output, result)
-        _draw(output.with_suffix(".png"), result)
-        print(f"wrote {output} and {output.with_suffix('.png')}")
+        measured(_rows(args, physics, device, limits), _COLUMNS, output, head, _draw)
     return 0
 
 

@@ -14,7 +14,6 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from ..limits import choose_device, device_info, device_limits
 from ..method._options import kernel_names
 from . import bench_fd_papers
 from .fd_case import DIAMOND_SHAPES, MEDIA, compile_kernel, measure
-from .measuring import begun, heading, integers, machine_options, measured, picture, positive, pyplot, words
+from .measuring import figure, grouped, heading, integers, machine_options, measured, positive, words
 
 _COLUMNS = (
     ("physics", "physics", "s"), ("order", "order", "d"), ("dtype", "dtype", "s"), ("varies", "varies", "s"),
@@ -48,11 +47,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "256 on a CPU; staggered 512, 128)",
     )  # fmt: skip
     parser.add_argument(
-        "--kernels",
-        type=words(*kernel_names("FD")),
-        default="step",
+        "--kernels", type=words(*kernel_names("FD")), default="step",
         help="step; scalar also tiled (CPU), diamond (CUDA)",
-    )
+    )  # fmt: skip
     parser.add_argument(
         "--c", type=words("constant", "variable"), default="constant",
         help="constant,variable: the medium at each node; of Maxwell's eps alone, then eps, mu and sigma",
@@ -67,10 +64,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     bench_fd_papers.arguments(parser)
     parser.add_argument(
-        "--append",
-        action="store_true",
+        "--append", action="store_true",
         help="add to the rows of the JSON file, of the same device and commit",
-    )
+    )  # fmt: skip
     parser.add_argument(
         "--compile", action="store_true",
         help="only compile the kernels of these rows, side by side, into the cache",
@@ -88,10 +84,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def _window(word: str) -> str | int | None:
     return int(word) if word.isdecimal() else None if word == "none" else word
-
-
-def _media(physics: str, c: str) -> tuple[str, ...]:
-    return ("constant",) if c == "constant" else MEDIA[physics]
 
 
 def _shape(args: argparse.Namespace, device: str, case: dict[str, Any]) -> Sequence[int]:
@@ -112,7 +104,7 @@ def _cases(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
         ["scalar"] if scalar else args.physics.split(","), args.orders or (2, 4, 6, 8),
         args.dtype.split(","), args.c.split(","), args.layers, args.kernels.split(","),
     ):  # fmt: skip
-        for varies in _media(physics, c):
+        for varies in ("constant",) if c == "constant" else MEDIA[physics]:
             yield {"physics": physics, "order": order, "dtype": dtype, "c": c, "varies": varies,
                    "layers": layers, "kernel": kernel}  # fmt: skip
 
@@ -152,20 +144,16 @@ def _label(row: dict[str, Any]) -> str:
 
 def _draw(path: Path, result: dict[str, Any]) -> None:
     """Draw the rate over the order."""
-    plt = pyplot()
-    figure, ax = plt.subplots(figsize=(10, 4), layout="constrained")
-    colors = [plt.get_cmap("tab20")(i) for i in range(20)]
-    for i, label in enumerate(dict.fromkeys(map(_label, result["rows"]))):
-        rows = [row for row in result["rows"] if _label(row) == label]
-        ax.plot([row["order"] for row in rows], [row["gcell_per_second"] for row in rows], "o-", label=label,
-                color=colors[i % len(colors)])  # fmt: skip
-    ax.set(xlabel="order in space", ylabel="Gcell/s")
-    ax.set_ylim(0, 1.06 * max(row["gcell_per_second"] for row in result["rows"]))
-    figure.suptitle(f"finite differences, {result['device']}", fontsize="medium")
-    ax.set_xticks(sorted({row["order"] for row in result["rows"]}))
-    figure.legend(fontsize="small", loc="outside right center")
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
+    with figure(path, f"finite differences, {result['device']}", (10, 4)) as ax:
+        from matplotlib import colormaps
+
+        ax.set_prop_cycle(color=colormaps["tab20"].colors)
+        for label, of in grouped(result["rows"], _label).items():
+            ax.plot(of["order"], of["gcell_per_second"], "o-", label=label)
+        ax.set(xlabel="order in space", ylabel="Gcell/s")
+        ax.set_ylim(0, 1.06 * max(row["gcell_per_second"] for row in result["rows"]))
+        ax.set_xticks(sorted({row["order"] for row in result["rows"]}))
+        ax.figure.legend(fontsize="small", loc="outside right center")
 
 
 def _redraw(args: argparse.Namespace) -> int:
@@ -173,7 +161,7 @@ def _redraw(args: argparse.Namespace) -> int:
     result = json.loads(args.draw.read_text())
     path = (args.output or args.draw).with_suffix(".png")
     if "case" in result:
-        bench_fd_papers.draw(path, f"figure{args.figure}" if args.figure else result["case"], result)
+        bench_fd_papers.draw(f"figure{args.figure}" if args.figure else result["case"], path, result)
     else:
         _draw(path, result)
     print(f"wrote {path}")
@@ -188,7 +176,7 @@ def run(args: argparse.Namespace) -> int:
         raise ArgumentError(f"shape is {args.shape}, expected nx,ny,nz or n")
     args.shape = args.shape * 3 if args.shape and len(args.shape) == 1 else args.shape
     args.output = args.output or Path("bench_fd.json")
-    device = choose_device() if args.device == "auto" else args.device
+    device = choose_device(args.device)
     if args.scheme == "staggered" and args.kernels != "step":
         raise ArgumentError(f"kernels are {args.kernels}, expected step: scheme staggered has no others")
     if args.compile:
@@ -197,7 +185,5 @@ def run(args: argparse.Namespace) -> int:
         return bench_fd_papers.run(args)
     limits = device_limits(device, threads=args.threads)
     head = {"benchmark": "fd", **heading(device, limits, args.threads), "scheme": args.scheme}
-    result = begun(args.output, head, append=args.append)
-    measured(_rows(args, device, limits), _COLUMNS, args.output, result)
-    picture(partial(_draw, args.output.with_suffix(".png"), result), args.output)
+    measured(_rows(args, device, limits), _COLUMNS, args.output, head, _draw, append=args.append)
     return 0

@@ -17,13 +17,14 @@ import argparse
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError, DeviceError
 from ..limits import choose_device, device_limits
 from .fd_case import DIAMOND_SHAPES, measure
-from .measuring import begun, heading, integers, measured, picture, pyplot
+from .measuring import figure, grouped, heading, integers, measured
 
 _Measure = Callable[..., dict[str, Any]]
 #: What `compile_kernel` takes: shape, case, options.
@@ -42,10 +43,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="of Levchenko et al. 2016, kernel diamond (CUDA): roofline with DTS; multiprocessors; order/DTS",
     )  # fmt: skip
     parser.add_argument(
-        "--dts",
-        type=integers,
+        "--dts", type=integers,
         help="1,2,4: of figures 7 and 11, 1 is kernel step (1, 2, .. while there is room)",
-    )
+    )  # fmt: skip
 
 
 # ---- komatitsch2010 ----
@@ -69,7 +69,7 @@ def _komatitsch(args: argparse.Namespace, time: _Measure) -> Iterator[dict[str, 
     """Time each device with each layer; the layers lie within the cells, as in the paper."""
     cores = args.threads or len(os.sched_getaffinity(0))
     places: list[tuple[str, int | None]] = [("cpu", 1)] + [("cpu", cores)] * (cores > 1)
-    device = choose_device() if args.device == "auto" else args.device
+    device = choose_device(args.device)
     places += [(device, None)] * (device != "cpu")
     for (inside, case, _), paper in zip(_komatitsch_jobs(args), _PAPER.values(), strict=True):
         alone = None
@@ -219,23 +219,19 @@ def _draw_komatitsch(ax: Any, rows: list[dict[str, Any]], limits: dict[str, floa
 
 
 def _draw_roofline(ax: Any, rows: list[dict[str, Any]], limits: dict[str, float]) -> None:
-    most = max(row["flops_per_byte"] for row in rows)
     ridge = limits["fma32"] / limits["copy"]
-    least = min(row["flops_per_byte"] for row in rows)
-    x = [0.5 * min(least, ridge), ridge, 2 * max(most, ridge)]
+    found = [ridge, *(row["flops_per_byte"] for row in rows)]
+    x = [0.5 * min(found), ridge, 2 * max(found)]
     ax.loglog(x, [min(limits["fma32"], one * limits["copy"]) / 1e9 for one in x], "k-", label="limits")
-    for order in dict.fromkeys(row["order"] for row in rows):
-        part = [row for row in rows if row["order"] == order]
-        ax.plot([row["flops_per_byte"] for row in part], [row["gflops"] for row in part], "o-",
-                label=f"order {order}, DTS 1 to {part[-1]['dts']}")  # fmt: skip
+    for order, of in grouped(rows, itemgetter("order")).items():
+        ax.plot(of["flops_per_byte"], of["gflops"], "o-", label=f"order {order}, DTS 1 to {of['dts'][-1]}")
     ax.set(xlabel="flops over compulsory bytes", ylabel="GFLOP/s")
     ax.legend(fontsize="small")
 
 
 def _draw_scaling(ax: Any, rows: list[dict[str, Any]], limits: dict[str, float]) -> None:
-    for order in dict.fromkeys(row["order"] for row in rows):
-        part = [row for row in rows if row["order"] == order]
-        sms, rate = [row["sms"] for row in part], [row["gcell_per_second"] for row in part]
+    for order, of in grouped(rows, itemgetter("order")).items():
+        sms, rate = of["sms"], of["gcell_per_second"]
         line = ax.loglog(sms, rate, "o-", label=f"order {order}")[0]
         ax.plot(sms, [rate[0] * one / sms[0] for one in sms], "--", color=line.get_color(), lw=0.8)
     ax.set(xlabel="multiprocessors (dashed: in proportion)", ylabel="Gcell/s")
@@ -268,14 +264,11 @@ _KINDS: dict[str, tuple[Callable[..., Iterator[dict[str, Any]]], _Columns, Calla
 }  # fmt: skip
 
 
-def draw(path: Path, kind: str, result: dict[str, Any]) -> None:
+def draw(kind: str, path: Path, result: dict[str, Any]) -> None:
     """Draw what `kind` shows of a result."""
-    plt = pyplot()
-    figure, ax = plt.subplots(figsize=(9 if kind == "figure11" else 6.4, 4), layout="constrained")
-    _KINDS[kind][2](ax, result["rows"], result["limits"])
-    ax.set_title(f"{kind}, {result['device']}", fontsize="medium")
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
+    size = (9 if kind == "figure11" else 6.4, 4)
+    with figure(path, f"{kind}, {result['device']}", size) as ax:
+        _KINDS[kind][2](ax, result["rows"], result["limits"])
 
 
 def run(args: argparse.Namespace) -> int:
@@ -283,13 +276,12 @@ def run(args: argparse.Namespace) -> int:
     if args.case and args.figure:
         raise ArgumentError("give --case or --figure, not both")
     kind = args.case or f"figure{args.figure}"
-    device = choose_device() if args.device == "auto" else args.device
+    device = choose_device(args.device)
     if args.figure and device == "cpu":
         raise ArgumentError("device is cpu: kernel diamond, whose figures these are, needs a CUDA device")
     rows, columns, _ = _KINDS[kind]
     limits = device_limits(device, threads=args.threads)
     head = {"benchmark": "fd", **heading(device, limits, args.threads), "case": kind}
-    result = begun(args.output, head, append=args.append)
     known = {device: limits}
 
     def time(shape: Sequence[int], case: dict[str, Any], **keywords: Any) -> dict[str, Any]:
@@ -299,6 +291,5 @@ def run(args: argparse.Namespace) -> int:
         return measure(shape, case, device=place, limits=known[place], seconds=args.seconds, **keywords)
 
     args.limits = limits
-    measured(rows(args, time), columns, args.output, result)
-    picture(partial(draw, args.output.with_suffix(".png"), kind, result), args.output)
+    measured(rows(args, time), columns, args.output, head, partial(draw, kind), append=args.append)
     return 0

@@ -178,10 +178,7 @@ def measure(
     device: str,
     limits: Mapping[str, float],
     seconds: float = 3.0,
-    threads: int | None = None,
-    options: Mapping[str, int] | None = None,
-    receivers: int = 1000,
-    window: str | int | None = "auto",
+    **keywords: Any,
 ) -> dict[str, Any]:
     """Time one case; a row of the table.
 
@@ -202,9 +199,7 @@ def measure(
         ``window``, ``host_bytes``, ``device_bytes``.
     """
     begin = time.perf_counter()
-    with simulation(
-        shape, case, device, threads=threads, options=options, receivers=receivers, window=window
-    ) as sim:
+    with simulation(shape, case, device, **keywords) as sim:
         setup = time.perf_counter() - begin
         row = timed(sim, _warm_up(sim, seconds), case, limits)
         info = sim._info()

@@ -11,7 +11,8 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -122,31 +123,46 @@ def measured(
     rows: Iterable[dict[str, Any]],
     columns: Sequence[tuple[str, str, str]],
     path: Path,
-    result: dict[str, Any],
+    head: dict[str, Any],
+    draw: Callable[[Path, dict[str, Any]], None],
+    *,
+    append: bool = False,
 ) -> None:
-    """Print each row (title, key, format of columns) as soon as it is known, and keep what is done."""
+    """Print each row (title, key, format of columns) as soon as it is known, keep what is done, draw it."""
+    result = begun(path, head, append=append)
     print(" ".join(f"{title:>12}" for title, _, _ in columns))
     for row in rows:
         result["rows"].append(row)
         print(" ".join(f"{row[key]:>12{form}}" for _, key, form in columns), flush=True)
         save(path, result)
+    try:
+        draw(path.with_suffix(".png"), result)
+    except ImportError:
+        again = f": unda bench fd --draw {path} makes it elsewhere" if head["benchmark"] == "fd" else ""
+        print(f"wrote {path}; without matplotlib no PNG{again}")
+    else:
+        print(f"wrote {path} and {path.with_suffix('.png')}")
 
 
-def pyplot() -> Any:
-    """Return matplotlib.pyplot for files."""
+@contextmanager
+def figure(path: Path, title: str, size: tuple[float, float] = (6.4, 4.0), columns: int = 1) -> Iterator[Any]:
+    """Give the axes of a figure, one beside the other, and write it as a PNG file."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    return plt
+    made, axes = plt.subplots(1, columns, figsize=size, layout="constrained")
+    made.suptitle(title, fontsize="medium")
+    yield axes
+    made.savefig(path, dpi=120)
+    plt.close(made)
 
 
-def picture(draw: Callable[[], None], path: Path) -> None:
-    """Draw the PNG beside a result, where matplotlib is installed, and say what was written."""
-    try:
-        draw()
-    except ImportError:
-        print(f"wrote {path}; without matplotlib no PNG: unda bench fd --draw {path} makes it elsewhere")
-    else:
-        print(f"wrote {path} and {path.with_suffix('.png')}")
+def grouped(rows: Iterable[dict[str, Any]], key: Callable[[dict[str, Any]], Any]) -> dict[Any, Any]:
+    """Return the rows of each key in columns, {name: values}, in the order of the rows."""
+    groups: dict[Any, dict[str, list[Any]]] = {}
+    for row in rows:
+        for name, value in row.items():
+            groups.setdefault(key(row), {}).setdefault(name, []).append(value)
+    return groups

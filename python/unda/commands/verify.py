@@ -136,7 +136,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print each row as soon as it is known; 1 if any failed."""
-    device = choose_device() if args.device == "auto" else args.device
+    device = choose_device(args.device)
     rows = []
     if not args.json:
         print(f"{'check':<18} {'N':>2} {'error':>11} {'order':>6}  on {device}")

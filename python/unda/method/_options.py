@@ -115,7 +115,7 @@ def common_options(given: Given) -> tuple[dict[str, Any], str]:
     device, threads, dt, sample_dt = given.device, given.threads, given.dt, given.sample_dt
     if dt is not None and sample_dt is not None:
         raise ArgumentError("give dt or sample_dt, not both")
-    chosen = choose_device() if isinstance(device, str) and device == "auto" else device
+    chosen = choose_device(device)
     return {
         "precision": precision(given.dtype),
         "device": device_number(chosen),

@@ -112,7 +112,7 @@ class DG(MeshSimulation):
                 raise ArgumentError("tune=True chooses kernel and kernel_options; leave both out")
             from .tune import tuned
 
-            given.device = choose_device() if isinstance(device, str) and device == "auto" else device
+            given.device = choose_device(device)
             same = given.some("degree", "flux", "integrator", "dtype", "boundary", "cfl")
             given.kernel, given.kernel_options = tuned(type(self), mesh, medium, given.device, same)
         options, self._material, boundaries, chosen = self._options(given)

@@ -146,7 +146,7 @@ class FD(GridSimulation):
         if flag("tune", tune):
             from .tune import tuned_grid
 
-            given.device = choose_device() if isinstance(device, str) and device == "auto" else device
+            given.device = choose_device(device)
             same = given.some(
                 "order", "scheme", "boundary", "fmax", "layer", "dt", "cfl", "sample_dt", "dtype",
                 "allow_unstable", "window",
