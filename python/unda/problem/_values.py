@@ -7,6 +7,7 @@ Next: medium.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -200,13 +201,29 @@ class ByTag(Value):
         return repr(self.table)
 
 
-class ByCell(Value):
-    """One number per cell of the mesh: a private array of shape (num_elem,)."""
+class InArray(Value):
+    """An array times a factor, and the extent of the product when the array was given."""
 
-    def __init__(self, rule: Rule, values: Array) -> None:
+    def __init__(
+        self, rule: Rule, values: NDArray[Any], extent: tuple[float, float], factor: float = 1.0
+    ) -> None:
         super().__init__(rule)
-        self.values, self.shape = values, values.shape
+        self.values, self.shape = values.view(), values.shape
         self.values.setflags(write=False)
+        self.low, self.high = extent
+        self.factor = factor
+
+    def at(self, cell: int, mesh: Any) -> float:
+        if not 0 <= cell < self.values.size:
+            raise ArgumentError(f"cell is {cell}; {self.rule.name} has values for 0..{self.values.size - 1}")
+        return self.factor * float(self.values.flat[cell])
+
+    def __repr__(self) -> str:
+        return f"<{self.values.size} values, {self.low:g} to {self.high:g}>"
+
+
+class ByCell(InArray):
+    """One number per cell of the mesh: a private array of shape (num_elem,)."""
 
     def on(self, mesh: Any) -> Array:
         if isinstance(mesh, Block):
@@ -217,9 +234,6 @@ class ByCell(Value):
             )
         return self.values
 
-    def at(self, cell: int, mesh: Any) -> float:
-        return float(self.values[_index(self.rule.name, cell, self.values)])
-
     def one(self) -> float:
         found = np.unique(self.values)
         if len(found) != 1:
@@ -227,16 +241,13 @@ class ByCell(Value):
         return float(found[0])
 
     def times(self, factor: float, rule: Rule) -> Value:
-        return ByCell(rule, factor * self.values)
+        return ByCell(rule, factor * self.values, (factor * self.low, factor * self.high))
 
     def to_config(self) -> Any:
         return {"shape": list(self.shape), "sha256": _digest(self.values)}
 
-    def __repr__(self) -> str:
-        return f"<{self.values.size} values, {self.values.min():g} to {self.values.max():g}>"
 
-
-class ByNode(Value):
+class ByNode(InArray):
     """One number per node of a grid: the user's array (nx, ny, nz), times a factor.
 
     Models are large, so the array is copied and converted only block by block. Because others may change
@@ -246,12 +257,8 @@ class ByNode(Value):
     def __init__(
         self, rule: Rule, values: NDArray[Any], extent: tuple[float, float], digest: str, factor: float = 1.0
     ) -> None:
-        super().__init__(rule)
-        self.values, self.shape = values.view(), values.shape
-        self.values.setflags(write=False)
-        self.factor = factor
-        self.low, self.high = extent  # of the array when it was given, and its digest
-        self.digest = digest
+        super().__init__(rule, values, extent, factor)
+        self.digest = digest  # of the array when it was given
 
     def refuse_changed(self) -> None:
         if _digest(self.values) != self.digest:
@@ -274,9 +281,6 @@ class ByNode(Value):
         self.rule.check(part, mesh)
         return part
 
-    def at(self, cell: int, mesh: Any) -> float:
-        return self.factor * float(self.values[_index(self.rule.name, cell, self.values)])
-
     def one(self) -> float:
         if self.low != self.high:
             raise self._several(f"has several values, from {self.low} to {self.high}")
@@ -289,9 +293,6 @@ class ByNode(Value):
     def to_config(self) -> Any:
         scaled = {} if self.factor == 1.0 else {"factor": self.factor}
         return {"shape": list(self.shape), "sha256": self.digest, **scaled}
-
-    def __repr__(self) -> str:
-        return f"<{self.values.size} values, {self.low:g} to {self.high:g}>"
 
 
 class ByPlace(Value):
@@ -367,7 +368,7 @@ def accept(rule: Rule, value: Values | Value) -> Value:
         return Number(rule, rule.number(rule.name, value))
     array = _real_array(rule.name, value)
     extent = rule.check(array)
-    return ByCell(rule, array) if array.ndim == 1 else ByNode(rule, array, extent, _digest(array))
+    return ByCell(rule, array, extent) if array.ndim == 1 else ByNode(rule, array, extent, _digest(array))
 
 
 _LARGE = 2**20  # number of values below which starting threads takes longer than it saves
@@ -396,30 +397,17 @@ def _wrong_shape(name: str, values: NDArray[Any], block: Block) -> ArgumentError
     )
 
 
-def _index(name: str, cell: int, values: NDArray[Any]) -> tuple[Any, ...]:
-    if not 0 <= cell < values.size:
-        raise ArgumentError(f"cell is {cell}; {name} has values for 0..{values.size - 1}")
-    return np.unravel_index(cell, values.shape)
-
-
-class _OneCell:
-    """A mesh as a medium sees it, reduced to one cell."""
-
-    def __init__(self, mesh: Any, cell: int) -> None:
-        if not 0 <= cell < mesh.num_elem:
-            raise ArgumentError(f"cell is {cell}; the mesh has cells 0..{mesh.num_elem - 1}")
-        self.num_elem = 1
-        self.tag_names = mesh.tag_names
-        self.tags = np.asarray(mesh.tags)[cell : cell + 1]
-        self.centroids = np.asarray(mesh.centroids)[cell : cell + 1]
-
-
 def _one_cell(mesh: Any, cell: int) -> Any:
-    if not isinstance(mesh, Grid):
-        return _OneCell(mesh, cell)
-    if not 0 <= cell < mesh.num_node:
-        raise ArgumentError(f"cell is {cell}; the grid has nodes 0..{mesh.num_node - 1}")
-    return Block(mesh, cell, cell + 1)
+    """Return the mesh or grid that a medium sees, reduced to one cell or node."""
+    grid = isinstance(mesh, Grid)
+    num, what = (mesh.num_node, "grid has nodes") if grid else (mesh.num_elem, "mesh has cells")
+    if not 0 <= cell < num:
+        raise ArgumentError(f"cell is {cell}; the {what} 0..{num - 1}")
+    if grid:
+        return Block(mesh, cell, cell + 1)
+    one = slice(cell, cell + 1)
+    tags, centroids = np.asarray(mesh.tags)[one], np.asarray(mesh.centroids)[one]
+    return SimpleNamespace(num_elem=1, tag_names=mesh.tag_names, tags=tags, centroids=centroids)
 
 
 def _listed(names: Iterable[str]) -> str:

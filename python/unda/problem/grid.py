@@ -329,9 +329,8 @@ def chunks(grid: Grid) -> Iterator[tuple[int, int, Block]]:
 
 
 def _node_counts(shape: Any) -> tuple[int, int, int]:
-    if not isinstance(shape, Iterable) or isinstance(shape, (str, bytes, dict)):
-        raise ArgumentError(f"shape is {shape!r}; expected three integers >= 1, the nodes along x, y, z")
-    counts = list(shape)
+    listed = isinstance(shape, Iterable) and not isinstance(shape, (str, bytes, dict))
+    counts = list(shape) if listed else []
     if len(counts) != 3:
         raise ArgumentError(f"shape is {shape!r}; expected three integers >= 1, the nodes along x, y, z")
     nx, ny, nz = (integer(f"shape[{axis}]", count, 1) for axis, count in enumerate(counts))

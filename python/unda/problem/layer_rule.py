@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from .._check import choice
 from ..errors import ArgumentError
@@ -55,12 +55,11 @@ def rule(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[str, Choi
     mu. Otherwise, and always for acoustic waves, "cpml".
     """
     names = [name for name, one in sides.items() if isinstance(one, CPML)]
-    planes = {} if medium.physics == "acoustic" else side_planes(grid, medium, names)
-    if medium.physics == "maxwell":
-        return {name: _judge_curl(sides, name, planes.get(name)) for name in names}
     if medium.physics == "acoustic":
-        return {name: Choice("cpml", "") for name in names}
-    return {name: _judge(grid, sides, name, planes.get(name)) for name in names}
+        return dict.fromkeys(names, Choice("cpml", ""))
+    planes = side_planes(grid, medium, names)
+    judge = _judge_curl if medium.physics == "maxwell" else partial(_judge, grid)
+    return {name: judge(sides, name, planes.get(name)) for name in names}
 
 
 def choose(
@@ -130,7 +129,7 @@ def side_planes(grid: Grid, medium: Medium, names: list[str]) -> dict[str, np.nd
         return {name: np.maximum(np.log(plane[..., :3]), FLUID) for name, plane in joined.items()}
 
 
-def _modes(sides: Mapping[str, Any], axis: str) -> tuple[str, str]:
+def _modes(sides: Mapping[str, Any], axis: str) -> tuple[Any, Any]:
     """Return how the medium continues beyond both sides of an axis, as a mode of `numpy.pad`."""
     ends = sides[f"{axis}min"], sides[f"{axis}max"]
     low, high = (
@@ -139,29 +138,18 @@ def _modes(sides: Mapping[str, Any], axis: str) -> tuple[str, str]:
     return low, high
 
 
-def _thin(values: np.ndarray, modes: tuple[str, str]) -> float:
+def _thin(values: np.ndarray, modes: tuple[Any, Any]) -> float:
     """Return the largest log-contrast of features thinner than _THIN nodes along the first axis.
 
     That is what openings and closings of this width remove (top-hat transforms, Serra 1982).
     """
-    reach = _THIN - 1
-    before = [(reach, 0)] + [(0, 0)] * (values.ndim - 1)
-    after = [(0, reach)] + [(0, 0)] * (values.ndim - 1)
-    if modes[0] == "wrap":
-        long = np.pad(values, [(reach, reach), *before[1:]], mode="wrap")
-    else:
-        low: Any = modes[0]
-        high: Any = modes[1]
-        long = np.concatenate(
-            [np.pad(values, before, mode=low)[:reach], values, np.pad(values, after, mode=high)[-reach:]]
-        )
+    from scipy.ndimage import black_tophat, white_tophat
 
-    def slide(array: np.ndarray) -> np.ndarray:
-        return sliding_window_view(array, _THIN, axis=0)
-
-    opened = slide(slide(long).min(axis=-1)).max(axis=-1)
-    closed = slide(slide(long).max(axis=-1)).min(axis=-1)
-    return float(max((values - opened).max(), (closed - values).max()))
+    reach, others = _THIN - 1, values.ndim - 1
+    low, high = (np.pad(values, [(reach, reach)] + [(0, 0)] * others, mode=mode) for mode in modes)
+    long = np.concatenate([low[:-reach], high[-reach:]])
+    hats = (hat(long, size=(_THIN, *[1] * others))[reach:-reach] for hat in (white_tophat, black_tophat))
+    return float(max(hat.max() for hat in hats))
 
 
 def _thinnest(sides: Mapping[str, Any], name: str, plane: np.ndarray) -> float:

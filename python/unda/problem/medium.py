@@ -328,10 +328,7 @@ class Elastic(Medium):
 
     physics = "elastic"
     fields = ("vx", "vy", "vz", "sxx", "syy", "szz", "syz", "sxz", "sxy")
-    units: ClassVar[dict[str, str]] = {
-        **dict.fromkeys(("vx", "vy", "vz"), "m/s"),
-        **dict.fromkeys(("sxx", "syy", "szz", "syz", "sxz", "sxy"), "Pa"),
-    }
+    units: ClassVar[dict[str, str]] = {**dict.fromkeys(fields[:3], "m/s"), **dict.fromkeys(fields[3:], "Pa")}
     derived: ClassVar[dict[str, Derived]] = {
         "pressure": Derived("Pa", tuple((-1.0 / 3.0, name, 0) for name in ("sxx", "syy", "szz"))),
         **_div_and_curl("vx", "vy", "vz", "1/s"),
@@ -421,10 +418,7 @@ class Maxwell(Medium):
 
     physics = "maxwell"
     fields = ("ex", "ey", "ez", "hx", "hy", "hz")
-    units: ClassVar[dict[str, str]] = {
-        **dict.fromkeys(("ex", "ey", "ez"), "V/m"),
-        **dict.fromkeys(("hx", "hy", "hz"), "A/m"),
-    }
+    units: ClassVar[dict[str, str]] = {**dict.fromkeys(fields[:3], "V/m"), **dict.fromkeys(fields[3:], "A/m")}
     derived: ClassVar[dict[str, Derived]] = _div_and_curl("ex", "ey", "ez", "V/m2")
     field_groups: ClassVar[dict[str, tuple[str, ...]]] = {"E": ("ex", "ey", "ez"), "H": ("hx", "hy", "hz")}
     parameters: ClassVar[dict[str, str]] = {"eps": "F/m", "mu": "H/m", "sigma": "S/m"}
@@ -461,13 +455,9 @@ class Maxwell(Medium):
         self, name: str, absolute: Values | None, relative: Values | None, unit: float
     ) -> Values | Value:
         """Return one quantity in SI units; `unit` where it is not given at all."""
-        if absolute is not None:
-            return absolute
-        return (
-            unit
-            if relative is None
-            else accept(Rule(f"{name}_r", ""), relative).times(unit, self._rule(name))
-        )
+        if relative is not None:
+            return accept(Rule(f"{name}_r", ""), relative).times(unit, self._rule(name))
+        return unit if absolute is None else absolute
 
     def _speeds(self, values: Array) -> Array:
         return 1.0 / np.sqrt(values[:, 0] * values[:, 1])
