@@ -10,14 +10,14 @@ from __future__ import annotations
 import logging
 import os
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from . import errors
+from ._parallel import environment
 from ._source_hash import source_hash
 
 try:
@@ -57,28 +57,13 @@ def _check_fresh(library: Any, root: Path) -> None:
         raise ImportError("unda: libunda.so is stale, csrc/ or cuda/ has changed; run make lib")
 
 
+# Threads of an OpenMP library spin for some 30 us, then sleep; what the user has set stands. Threads that
+# spin for long take the cores from other processes and from the very threads waited for: two runs on the
+# same cores took many times as long. Threads that sleep at once are slow to wake: a step of a 2-D grid
+# took 2.4 times as long, one of a large grid up to a tenth more. Spinning for about as long as a wake
+# takes costs at most twice the better of the two. libgomp counts rounds of a loop, other libraries know
+# the policy alone. Libraries look at the environment once, when they are loaded.
 _WAITING = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "1000"}
-
-
-@contextmanager
-def _brief_spinning() -> Iterator[None]:
-    """Let the threads of an OpenMP library that is loaded meanwhile spin for some 30 us, then sleep.
-
-    It looks at the environment once. Threads that spin for long take the cores from other processes and
-    from the very threads waited for: two runs on the same cores took many times as long. Threads that
-    sleep at once are slow to wake: a step of a 2-D grid took 2.4 times as long, one of a large grid up to
-    a tenth more. Spinning for about as long as a wake takes costs at most twice the better of the two.
-    libgomp counts rounds of a loop, other libraries know the policy alone. What the user has set stands.
-    """
-    if any(name in os.environ for name in _WAITING):
-        yield
-        return
-    os.environ.update(_WAITING)
-    try:
-        yield
-    finally:
-        for name in _WAITING:
-            os.environ.pop(name, None)
 
 
 def _load() -> Any:
@@ -92,7 +77,7 @@ def _load() -> Any:
     path = Path(chosen) if chosen else here / "libunda.so"
     try:
         # Never unloaded: at the end of a process meshes and solvers may be freed after `lib` is gone.
-        with _brief_spinning():
+        with environment({} if _WAITING.keys() & os.environ.keys() else _WAITING):
             library = ffi.dlopen(str(path), os.RTLD_NOW | os.RTLD_NODELETE)
         _check_fit(library)
     except (OSError, AttributeError) as error:

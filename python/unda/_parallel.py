@@ -1,5 +1,7 @@
 """Threads for loops over parts of large arrays whose work releases the interpreter lock: NumPy, hashes.
 
+Also the environment that tells other libraries how to use threads.
+
 Not here: the library's own threads (csrc/base/parallel.h), sweeps over simulations (sweep.py).
 """
 
@@ -7,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import chain, islice
 from typing import TypeVar
 
@@ -40,3 +43,17 @@ def ahead(work: Callable[[_Part], _Made], parts: Iterable[_Part]) -> Iterator[_M
         finally:
             for one in waiting:
                 one.cancel()
+
+
+@contextmanager
+def environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables for libraries loaded and processes started meanwhile, then restore them."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value

@@ -10,9 +10,8 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from ._check import choice, flag
+from ._parallel import environment
 from ._sweep_cache import STORES, Cache, identity_of
 from .errors import ArgumentError, UndaWarning, warn
 from .limits import choose_device, device_number, num_devices
@@ -105,20 +105,6 @@ def _begin_worker() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, name="unda sweep: the parent", daemon=True).start()
-
-
-@contextmanager
-def _omp_threads(num: int) -> Iterator[None]:
-    """Give processes started meanwhile so many OpenMP threads."""
-    before = os.environ.get("OMP_NUM_THREADS")
-    os.environ["OMP_NUM_THREADS"] = str(num)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["OMP_NUM_THREADS"]
-        else:
-            os.environ["OMP_NUM_THREADS"] = before
 
 
 def _takes_device(function: Callable[..., Any]) -> bool:
@@ -322,7 +308,7 @@ def _on_cpus(job: _Job, left: list[int], places: list[str], workers: int | None)
     def begin(pool: Executor, i: int) -> Future[_Outcome]:
         return pool.submit(_call, job.function, job.results[i].case, device, job.cache)
 
-    with _omp_threads(max(1, cores // num)), processes(num) as pool:
+    with environment({"OMP_NUM_THREADS": str(max(1, cores // num))}), processes(num) as pool:
         fell = job.gather(partial(begin, pool), left)
         for i in sorted(fell) if len(left) > 1 else []:  # each alone: a process that dies loses one case
             with processes(1) as alone:
