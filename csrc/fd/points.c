@@ -78,8 +78,8 @@ static void end_nodes(const struct fd *fd, const struct fd_product *p, int64_t n
 }
 
 /* Each node once, ascending. Products are turned into nodes twice: so many at once are too many. */
-CLONES static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const struct fd_row *row,
-                                     int part, struct node_set *set)
+static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const struct fd_row *row, int part,
+                              struct node_set *set)
 {
     int64_t node[POINT_NODES], number = 0;
     for (int64_t i = 0; i < n->num_point; i++) {
@@ -177,7 +177,7 @@ unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *r
 }
 
 /* The operations of kernel scalar_weigh in cuda/fd/points.cu, one by one: the same bits. */
-CLONES double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *values)
+CLONES static double weigh(const struct fd_nodes *nodes, int64_t point, const double *values)
 {
     const double *weight = nodes->weight + 3 * POINT_WIDTH * point;
     double sum[32] = {0};
@@ -194,6 +194,11 @@ CLONES double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double
         for (int lane = 0; lane < half; lane++)
             sum[lane] += sum[lane + half];
     return sum[0];
+}
+
+double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *values)
+{
+    return weigh(nodes, point, values);
 }
 
 /* Values of the points now: [point][field]. */
