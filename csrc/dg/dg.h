@@ -15,7 +15,7 @@ struct dg {
     int32_t flux;
     /* In the space's order, float64. */
     double *material;       /* dg_material */
-    int32_t material_nodes; /* of an element: 1 */
+    int32_t material_nodes; /* of an element: 1. With more, record, face_coef and dt.c must go by node, too */
     int32_t num_word;       /* of an element's record */
     double *record;         /* [elem][num_word]: nine of the geometry, then num_coef coefficients */
     double *face_coef;      /* [elem][4][num_face_coef] */

@@ -1,5 +1,5 @@
 /* space.h: the elements of a mesh as a method on it sees them: reference element, order, neighbours,
- * geometry. No physics and no fields. Next: space.c, tet_affine.c (its twin for kernels: cuda/space/tet_affine.h). */
+ * geometry. No physics and no fields. Next: space.c, tet_affine.c (for kernels: cuda/space/tet_affine.h). */
 #ifndef UNDA_SPACE_H
 #define UNDA_SPACE_H
 

@@ -5,7 +5,8 @@
  * (float32): AB3 20, LSRK4 16; flops per node: 12 NP + 8 NFP and a few dozen (dg_flops).
  *
  * Defines: REAL, DEGREE, PHYSICS, LAYOUT, FLUX_CENTRAL, UPDATE (index.h), ROWS, COLS, TILE, MIN_BLOCKS (least
- * number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL_VOLUME, UNROLL_LIFT, LOCAL. Matrix packing: products.h. */
+ * number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL_VOLUME, UNROLL_LIFT, LOCAL. Matrix
+ * packing: products.h. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) ||           \
     !defined(TILE)
 #error "fused.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE, ROWS, COLS, TILE, MIN_BLOCKS"
@@ -28,7 +29,7 @@ enum {
  * it only displaces the matrices. */
 enum { PREFETCH = NUM_FIELD > 4 || DEGREE < 6 };
 
-/* Of layout/nodes.h. */
+/* Knows layout/nodes.h, the layout of this kernel. */
 static __device__ __forceinline__ void prefetch(const dg_args &a, const void *array, long long first,
                                                 int count)
 {

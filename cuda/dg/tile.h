@@ -43,7 +43,7 @@ struct tile {
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
 
-/* Of the fields of a node. */
+/* Where the fields of a node begin in a state. */
 static __device__ __forceinline__ long long place(long long elem, int node)
 {
     return elem_place(NUM_FIELD, NP, elem) + (long long)node * NODE_STRIDE(NUM_FIELD);

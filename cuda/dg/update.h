@@ -17,8 +17,8 @@ static __device__ __forceinline__ void add_sources(const dg_args &a, long long e
     }
 }
 
-/* Nodes by their place (tile.h). What the update of a node reads besides the right-hand side; loaded for all of a thread's nodes of an
- * element before the first is stored, so that the loads overlap. */
+/* What the update of a node reads besides the right-hand side. A thread loads it for all its nodes of an
+ * element before it stores the first, so that the loads overlap. `at`: the node's place (tile.h). */
 struct old_state {
     REAL q[NUM_FIELD], r[NUM_FIELD], r1[NUM_FIELD];
 };

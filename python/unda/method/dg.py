@@ -60,7 +60,7 @@ class DG(MeshSimulation):
     allow_unstable : bool
         Accept a dt above the stable limit.
     kernel : {"auto", "fused", "node", "element"}
-        CUDA kernels: all in one kernel, or volume, surface and update as three.
+        CUDA: all in one; volume, surface and update apart; one element per thread.
     kernel_options : dict of str to int, optional
         Options of the kernel (docs/kernel_options.md); the others come from the degree's table.
         CUDA only.
