@@ -247,7 +247,7 @@ MUTATIONS = [
     ("csrc/fd/streamed.c", "most(0, front(s, i)), true", "most(0, front(s, i) - 1), true"),
     ("csrc/fd/streamed.c", "found < num_z && row * num_z + found < first", "found < num_z"),
     ("csrc/fd/streamed.c", "i > 1 ? done_from(s, i - 2, levels)", "i > 1 ? done_from(s, i - 1, levels)"),
-    ("csrc/fd/streamed.c", "0.5 * fd_get", "1.0 * fd_get"),
+    ("csrc/fd/streamed.c", "0.5 * real_get", "1.0 * real_get"),
     ("csrc/fd/streamed_plan.c", "other_bytes + all * bytes <= free", "all > 0"),
     ("csrc/fd/streamed.c", "2)\n            swap", "3)\n            swap"),
     ("csrc/fd/scalar_cuda_step.c", "    s->step = start;\n", ""),

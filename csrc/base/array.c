@@ -40,6 +40,13 @@ void array_free(void *array)
     free(array);
 }
 
+void array_free_at(void *pointer_to_array)
+{
+    void *array;
+    memcpy(&array, pointer_to_array, sizeof array);
+    array_free(array);
+}
+
 unda_status array_try(void *out, int64_t count, int64_t size, const char *what)
 {
     void *array = array_new(count, size);

@@ -38,6 +38,9 @@ void *array_new(int64_t count, int64_t size);
 void array_free(void *array);
 /* *(void **)out = array_new(...), UNDA_ERR_MEMORY with the bytes wanted. */
 unda_status array_try(void *out, int64_t count, int64_t size, const char *what);
+/* `SCRATCH double *values = NULL;` frees the array where its name goes out of scope, on every way out. */
+#define SCRATCH __attribute__((cleanup(array_free_at)))
+void array_free_at(void *pointer_to_array);
 
 /* Marks this process as one that ran an engine (OpenMP or CUDA) / refuses in a forked child. */
 void fork_mark(void);

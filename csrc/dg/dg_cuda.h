@@ -7,9 +7,8 @@
 #include "../gpu/gpu.h"
 #include "dg_kernel.h"
 
-enum { NUM_UPDATE = 3, NUM_VARIANT = 2 * NUM_UPDATE, BLOCK = 256, NUM_GRAPH = 2, GRAPH_STEPS = 16 };
-#define LAYOUT_OPTION    "-DLAYOUT=\"%s\""
-#define POINTER(address) ((void *)(uintptr_t)(address))
+enum { NUM_UPDATE = 3, NUM_VARIANT = 2 * NUM_UPDATE, NUM_GRAPH = 2, GRAPH_STEPS = 16 };
+#define LAYOUT_OPTION "-DLAYOUT=\"%s\""
 
 struct channels { /* receivers on the device */
     gpu_ptr weight, elem, field, row, num_row, skip, every, first, start, offset, stride, out;

@@ -312,7 +312,7 @@ unda_status points_launch_record(unda_solver *s, void *of)
                             .num_node = dg_tables(s)->space.num_node,
                             .num_field = dg_tables(s)->physics->num_field,
                             .total = space_num_total(&dg_tables(s)->space) * dg_tables(s)->space.num_node};
-    struct gpu_shape shape = {{((int64_t)c->num_channel * 32 + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
+    struct gpu_shape shape = gpu_threads((int64_t)c->num_channel * 32);
     return gpu_launch(&t->record, t->stream, &shape, &a, sizeof a);
 }
 

@@ -5,22 +5,12 @@
 
 #include "common/index.h"
 
-/* Doubles to reals. */
-static void to_real(const unda_solver *s, void *to, const double *from, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (s->real_bytes == 4)
-            ((float *)to)[i] = (float)from[i];
-        else
-            ((double *)to)[i] = from[i];
-}
-
 unda_status upload_real(unda_solver *s, gpu_ptr to, const double *from, int64_t count)
 {
     struct dg_cuda *t = tables(s);
     for (int64_t done = 0; done < count; done += PIECE) {
         int64_t part = count - done < PIECE ? count - done : PIECE;
-        to_real(s, t->piece, from + done, part);
+        real_copy(s, t->piece, from + done, part);
         TRY(gpu_upload(t->stream, to + (gpu_ptr)(done * s->real_bytes), t->piece, part * s->real_bytes));
     }
     return UNDA_OK;
@@ -34,8 +24,8 @@ unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_
         for (int64_t done = 0; done < count; done += PIECE / 4) {
             int64_t rows = count - done < PIECE / 4 ? count - done : PIECE / 4;
             for (int64_t i = 0; i < rows; i++)
-                to_real(s, (char *)t->piece + i * width * s->real_bytes, from + (done + i) * num + 4 * group,
-                        width);
+                real_copy(s, (char *)t->piece + i * width * s->real_bytes,
+                          from + (done + i) * num + 4 * group, width);
             TRY(gpu_upload(t->stream,
                            to + (gpu_ptr)(GROUP_INDEX(count, num, done, 4 * group) * s->real_bytes), t->piece,
                            rows * width * s->real_bytes));
@@ -57,7 +47,7 @@ static unda_status gather(unda_solver *s, int buffer, int64_t count, const int64
                             .num_node = dg_tables(s)->space.num_node,
                             .num_field = dg_tables(s)->physics->num_field,
                             .scatter = scatter};
-    struct gpu_shape shape = {{(count * num_value + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
+    struct gpu_shape shape = gpu_threads(count * num_value);
     TRY(gpu_upload(t->stream, t->list, elem, 8 * count));
     return gpu_launch(&t->gather, t->stream, &shape, &a, sizeof a);
 }
@@ -102,8 +92,8 @@ unda_status state_find_bad(unda_solver *s, int64_t *index)
                             .num_field = dg_tables(s)->physics->num_field,
                             .num_node = dg_tables(s)->space.num_node,
                             .first = POINTER(t->bad)};
-    int64_t blocks = (a.total * a.num_field + BLOCK - 1) / BLOCK;
-    struct gpu_shape shape = {{blocks < 4096 ? blocks : 4096, 1, 1}, {BLOCK, 1, 1}, 0};
+    struct gpu_shape shape = gpu_threads(a.total * a.num_field);
+    shape.grid[0] = shape.grid[0] < 4096 ? shape.grid[0] : 4096;
     TRY(gpu_upload(t->stream, t->bad, &none, sizeof none));
     TRY(gpu_launch(&t->find_bad, t->stream, &shape, &a, sizeof a));
     TRY(gpu_download(t->stream, &first, t->bad, sizeof first));

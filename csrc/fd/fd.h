@@ -135,19 +135,6 @@ struct fd_engine {
 };
 extern const struct fd_engine fd_scalar_cpu, fd_scalar_cuda, fd_staggered_cpu, fd_staggered_cuda;
 
-/* Value `at` of an array in the solver's precision. */
-static inline double fd_get(const unda_solver *s, const void *array, int64_t at)
-{
-    return s->real_bytes == 4 ? (double)((const float *)array)[at] : ((const double *)array)[at];
-}
-static inline void fd_put(const unda_solver *s, void *array, int64_t at, double value)
-{
-    if (s->real_bytes == 4)
-        ((float *)array)[at] = (float)value;
-    else
-        ((double *)array)[at] = value;
-}
-
 static inline struct fd *fd_tables(const unda_solver *s)
 {
     return s->tables;

@@ -54,8 +54,7 @@ unda_status fd_cpu_reals(const unda_solver *s, void **out, const double *from, i
 {
     if (!*out)
         TRY(array_try(out, num, s->real_bytes, "tables"));
-    for (int64_t i = 0; i < num; i++)
-        fd_put(s, *out, i, from[i]);
+    real_copy(s, *out, from, num);
     return UNDA_OK;
 }
 
@@ -146,7 +145,7 @@ unda_status fd_cpu_gather(unda_solver *s, int array, int64_t count, const int64_
             row = node[i] / num_z * num_z;
             at = fd_cpu_at(s, row);
         }
-        values[i] = fd_get(s, from, at + node[i] - row);
+        values[i] = real_get(s, from, at + node[i] - row);
     }
     return UNDA_OK;
 }
@@ -227,12 +226,12 @@ void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t beg
     int64_t first, count = part_of(terms->node, 0, terms->num_node, begin, end, &first);
     for (int64_t n = first; n < first + count; n++) {
         int64_t at = fd_cpu_at(s, terms->node[n]);
-        double value = fd_get(s, array, at);
+        double value = real_get(s, array, at);
         for (int64_t k = terms->first[n]; k < terms->first[n + 1]; k++) {
-            double w = fd_get(s, terms->weight, k), a = amplitude[terms->source[k]];
+            double w = real_get(s, terms->weight, k), a = amplitude[terms->source[k]];
             value = s->real_bytes == 4 ? fmaf((float)w, (float)a, (float)value) : fma(w, a, value);
         }
-        fd_put(s, array, at, value);
+        real_put(s, array, at, value);
     }
 }
 
@@ -253,7 +252,7 @@ void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t
         int64_t first, count = part_of(nodes->node, 0, nodes->num_node, begin, end, &first);
         double *values = samples->values + (fd_samples_since(group, start, step) - 1) * nodes->num_node;
         for (int64_t k = first; k < first + count; k++)
-            values[k] = fd_get(s, array, fd_cpu_at(s, nodes->node[k]));
+            values[k] = real_get(s, array, fd_cpu_at(s, nodes->node[k]));
     }
 }
 
@@ -266,8 +265,8 @@ static void weigh_one(unda_solver *s, struct receiver_group *group, const struct
     int64_t sample = group->held + i / nodes->num_point, point = i % nodes->num_point;
     int64_t at = (sample * group->num_point + nodes->point[point]) * group->num_field + nodes->column;
     double value = fd_weigh(nodes, point, samples->values + i / nodes->num_point * nodes->num_node);
-    double there = samples->number < group->num_field ? 0 : fd_get(s, group->samples, at);
-    fd_put(s, group->samples, at, there + (s->real_bytes == 4 ? (double)(float)value : value));
+    double there = samples->number < group->num_field ? 0 : real_get(s, group->samples, at);
+    real_put(s, group->samples, at, there + (s->real_bytes == 4 ? (double)(float)value : value));
 }
 
 void fd_cpu_weigh(unda_solver *s, int64_t start)

@@ -48,16 +48,10 @@ void fd_cuda_close(unda_solver *s)
 
 unda_status fd_cuda_reals(unda_solver *s, gpu_ptr to, const double *from, int64_t num)
 {
-    char *real;
+    SCRATCH char *real = NULL;
     TRY(array_try(&real, num, s->real_bytes, "tables"));
-    for (int64_t i = 0; i < num; i++)
-        if (s->real_bytes == 4)
-            ((float *)real)[i] = (float)from[i];
-        else
-            ((double *)real)[i] = from[i];
-    unda_status status = gpu_upload(fd_cuda(s)->stream, to, real, num * s->real_bytes);
-    array_free(real);
-    return status;
+    real_copy(s, real, from, num);
+    return gpu_upload(fd_cuda(s)->stream, to, real, num * s->real_bytes);
 }
 
 /* Bytes of page-locked memory. Copies to and from it are several times as fast as others, and a piece of
@@ -123,9 +117,9 @@ static struct scalar_whole_args whole(const unda_solver *s, gpu_ptr p)
 unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p)
 {
     struct scalar_whole_args a = whole(s, p);
-    int64_t blocks = (fd_tables(s)->num_node + BLOCK - 1) / BLOCK,
-            most = 16 * gpu_info(fd_cuda(s)->gpu)->num_sm;
-    struct gpu_shape shape = {{blocks < most ? blocks : most, 1, 1}, {BLOCK, 1, 1}, 0};
+    struct gpu_shape shape = gpu_threads(fd_tables(s)->num_node);
+    int64_t most = 16 * gpu_info(fd_cuda(s)->gpu)->num_sm;
+    shape.grid[0] = shape.grid[0] < most ? shape.grid[0] : most;
     return gpu_launch(kernel, fd_cuda(s)->stream, &shape, &a, sizeof a);
 }
 

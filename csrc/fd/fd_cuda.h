@@ -8,9 +8,6 @@
 #include "fd.h"
 #include "fd/scalar_args.h"
 
-enum { BLOCK = 256 };
-#define POINTER(address) ((void *)(uintptr_t)(address))
-
 /* One of the lists of nodes of a group of receivers on the device. */
 struct fd_cuda_group {
     int32_t group, number;

@@ -6,11 +6,6 @@
 
 #include <stdlib.h>
 
-static struct gpu_shape threads(int64_t count)
-{
-    return (struct gpu_shape){{(count + BLOCK - 1) / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0};
-}
-
 /* ---- values at nodes, at once ---- */
 
 static struct scalar_rows rows_of(const struct fd_cuda *t, gpu_ptr row)
@@ -23,7 +18,7 @@ static unda_status gather_places(unda_solver *s, gpu_ptr p, int64_t count, gpu_p
 {
     struct scalar_gather_args a = {POINTER(p), POINTER(place), POINTER(values), count,
                                    rows_of(fd_cuda(s), row)};
-    struct gpu_shape shape = threads(count);
+    struct gpu_shape shape = gpu_threads(count);
     return count ? gpu_launch(&fd_cuda(s)->gather, fd_cuda(s)->stream, &shape, &a, sizeof a) : UNDA_OK;
 }
 
@@ -191,7 +186,7 @@ unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time)
                                    POINTER(t->amplitude + (gpu_ptr)(time * s->num_source * s->real_bytes)),
                                    list->num_node,
                                    rows_of(t, list->row)};
-    struct gpu_shape shape = threads(list->num_node);
+    struct gpu_shape shape = gpu_threads(list->num_node);
     return gpu_launch(&t->inject, t->stream, &shape, &a, sizeof a);
 }
 
@@ -319,7 +314,7 @@ static unda_status weigh(unda_solver *s, struct receiver_group *group, const str
                                   .num_point = num,
                                   .num_node = g->num_node,
                                   .num_field = 1};
-    struct gpu_shape shape = threads(32 * count * num);
+    struct gpu_shape shape = gpu_threads(32 * count * num);
     TRY(gpu_launch(&t->weigh, t->stream, &shape, &a, sizeof a));
     TRY(gpu_download(t->stream, g->host, g->out, count * num * s->real_bytes));
     interleave(s, group, g, count);

@@ -50,7 +50,7 @@ static void fill_planes(const unda_solver *s, const double *material, int64_t fi
         for (int64_t z = 0; z < az->total; z++) {
             double value = kept(s, line + num * nearest(az, z), which, num_free + fd_free_node(az, z));
             differ |= value != fd->material_first[which];
-            fd_put(s, planes, row * az->total + z, value);
+            real_put(s, planes, row * az->total + z, value);
         }
     }
     fd->varies[which] = differ;
@@ -109,9 +109,7 @@ unda_status fd_set_material(unda_solver *s, int64_t first, int64_t count, const 
         return UNDA_OK;
     int64_t plane = axis[1].total * axis[2].total, most = MOST_BYTES / (plane * s->real_bytes);
     most = most < 1 ? 1 : most > axis[0].total ? axis[0].total : most;
-    void *planes;
+    SCRATCH void *planes = NULL;
     TRY(array_try(&planes, most * plane, s->real_bytes, "materials"));
-    unda_status status = set_planes(s, first, count, material, most, planes);
-    array_free(planes);
-    return status;
+    return set_planes(s, first, count, material, most, planes);
 }

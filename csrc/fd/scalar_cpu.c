@@ -103,7 +103,7 @@ static void set_damping(unda_solver *s, bool on)
     const struct fd *fd = fd_tables(s);
     for (int a = 0; a < 3; a++)
         for (int64_t i = 0; i < fd->axis[a].total; i++)
-            fd_put(s, tables(s)->damp[a], i, on ? fd->axis[a].damp[i] : 1);
+            real_put(s, tables(s)->damp[a], i, on ? fd->axis[a].damp[i] : 1);
 }
 
 static unda_status create(unda_solver *s)
@@ -131,7 +131,7 @@ static unda_status create(unda_solver *s)
     if (fd->uniform && fd->split) {
         TRY(array_try(&t->speed, t->base.stride[1], s->real_bytes, "materials"));
         for (int64_t i = 0; i < t->base.stride[1]; i++)
-            fd_put(s, t->speed, i, fd->speed);
+            real_put(s, t->speed, i, fd->speed);
     }
     return allocate_matched(s, t);
 }
@@ -257,7 +257,7 @@ static unda_status rest(unda_solver *s)
         code(s)->rows(fd_tables(s), t, t->base.array[0], t->base.array[1], x, 0, fd_tables(s)->axis[1].total);
     set_damping(s, true);
     for (int64_t i = 0; i < t->base.count; i++)
-        fd_put(s, t->base.array[1], i, 0.5 * fd_get(s, t->base.array[1], i));
+        real_put(s, t->base.array[1], i, 0.5 * real_get(s, t->base.array[1], i));
     fd_cpu_clear_memory(s);
     return UNDA_OK;
 }

@@ -184,7 +184,7 @@ static unda_status rest(unda_solver *s)
     step_pass(s, 0, -1);
     for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
         for (int64_t i = 0; i < t->count; i++)
-            fd_put(s, t->array[f], i, -0.5 * fd_get(s, t->array[f], i));
+            real_put(s, t->array[f], i, -0.5 * real_get(s, t->array[f], i));
     fd_cpu_clear_memory(s);
     return UNDA_OK;
 }

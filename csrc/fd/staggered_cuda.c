@@ -231,7 +231,7 @@ static void image_memory(const unda_solver *s, const struct fd_memory *memory, i
     int sign;
     int64_t from = fd_mirror(&fd_tables(s)->axis[2], f->half[2], f->sign[2], last, &sign);
     for (int64_t i = 0; i < rows && from != last; i++)
-        fd_put(s, out, i * num + last, sign * fd_get(s, out, i * num + from));
+        real_put(s, out, i * num + last, sign * real_get(s, out, i * num + from));
 }
 
 static unda_status move_memory(unda_solver *s, int number, int64_t first, int64_t count, void *out,

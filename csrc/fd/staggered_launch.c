@@ -52,7 +52,7 @@ static unda_status fill_ghosts(unda_solver *s, int num, const gpu_ptr *array, co
             }
         }
     }
-    struct gpu_shape shape = {{most, jobs, 1}, {BLOCK, 1, 1}, 0};
+    struct gpu_shape shape = {{most, jobs, 1}, {GPU_BLOCK, 1, 1}, 0};
     return gpu_launch(&tables(s)->ghosts, t->stream, &shape, &a, sizeof a);
 }
 

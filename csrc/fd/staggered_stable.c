@@ -208,7 +208,7 @@ static unda_status read_material(unda_solver *s, struct bound *b, int which, int
         int64_t from = (y < num_y ? y : 0) * num_z;
         float *row = to + y * (num_z + 1);
         for (int64_t z = 0; z < num_z; z++) {
-            double value = fd_get(s, b->raw, from + z);
+            double value = real_get(s, b->raw, from + z);
             row[z] = (float)fmax(value * unit, 0);
         }
         row[num_z] = row[0];

@@ -20,7 +20,7 @@ static void crop(const unda_solver *s, int field, int sign, const void *whole, v
         int sign_y, sign_z;
         int64_t y = fd_mirror(ay, f->half[1], f->sign[1], ay->first + i / az->num, &sign_y);
         int64_t z = fd_mirror(az, f->half[2], f->sign[2], az->first + i % az->num, &sign_z);
-        fd_put(s, out, i, sign * sign_y * sign_z * fd_get(s, whole, y * az->total + z));
+        real_put(s, out, i, sign * sign_y * sign_z * real_get(s, whole, y * az->total + z));
     }
 }
 
@@ -29,19 +29,16 @@ static unda_status read_field(unda_solver *s, int array, int64_t first, int64_t 
     const struct fd_axis *axis = fd_tables(s)->axis;
     int64_t bytes = axis[1].num * axis[2].num * s->real_bytes;
     int field = array < fd_tables(s)->num_field ? array : 0;
-    char *whole;
+    SCRATCH char *whole = NULL;
     TRY(array_try(&whole, axis[1].total * axis[2].total, s->real_bytes, "planes"));
-    unda_status status = UNDA_OK;
-    for (int64_t i = 0; i < count && status == UNDA_OK; i++) {
+    for (int64_t i = 0; i < count; i++) {
         const struct fd_field *f = &fd_tables(s)->field[field];
         int sign;
         int64_t from = fd_mirror(&axis[0], f->half[0], f->sign[0], axis[0].first + first + i, &sign);
-        status = fd_planes(s, array, from, 1, whole, NULL);
-        if (status == UNDA_OK)
-            crop(s, field, sign, whole, out + i * bytes);
+        TRY(fd_planes(s, array, from, 1, whole, NULL));
+        crop(s, field, sign, whole, out + i * bytes);
     }
-    array_free(whole);
-    return status;
+    return UNDA_OK;
 }
 
 /* A field that is odd about a side is zero there, whatever is written: the outermost nodes of a box along
@@ -55,11 +52,9 @@ static unda_status zero_pinned(unda_solver *s, int array, const struct fd_box *a
         box.num[a] = 1;
         if (!fd_pinned(fd_tables(s), field, a, box.first[a]))
             continue;
-        void *zero;
+        SCRATCH void *zero = NULL;
         TRY(array_try(&zero, box.num[0] * box.num[1] * box.num[2], s->real_bytes, "planes"));
-        unda_status status = fd_engine(s)->box(s, array, &box, NULL, zero);
-        array_free(zero);
-        TRY(status);
+        TRY(fd_engine(s)->box(s, array, &box, NULL, zero));
     }
     return UNDA_OK;
 }

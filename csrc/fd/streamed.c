@@ -116,7 +116,7 @@ static unda_status gather(unda_solver *s, int array, int64_t count, const int64_
     int64_t num_y = fd_tables(s)->axis[1].total, num_z = fd_tables(s)->axis[2].total;
     for (int64_t i = 0; i < count; i++) {
         int64_t line = node[i] / num_z;
-        values[i] = fd_get(s, host_row(s, array, line / num_y, line % num_y), node[i] % num_z);
+        values[i] = real_get(s, host_row(s, array, line / num_y, line % num_y), node[i] % num_z);
     }
     return UNDA_OK;
 }
@@ -146,7 +146,7 @@ static void halve(unda_solver *s, int array)
     for (int64_t row = 0; row < rows; row++)
         for (int64_t z = 0; z < fd_tables(s)->axis[2].total; z++) {
             char *to = host_row(s, array, row / num_y, row % num_y);
-            fd_put(s, to, z, 0.5 * fd_get(s, to, z));
+            real_put(s, to, z, 0.5 * real_get(s, to, z));
         }
 }
 

@@ -48,7 +48,7 @@ static unda_status take(void *of, int64_t source, int64_t num, const struct fd_p
         n = pair[k].node == before + 1 && k ? n + 1 : node_set_number(&l->set, &pair[k].node, 0, 0);
         before = pair[k].node;
         l->terms->source[l->end[n]] = (int32_t)source;
-        fd_put(l->s, l->terms->weight, l->end[n]++, pair[k].weight);
+        real_put(l->s, l->terms->weight, l->end[n]++, pair[k].weight);
     }
     return UNDA_OK;
 }

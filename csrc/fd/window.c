@@ -39,7 +39,7 @@ unda_status fd_window_read(unda_solver *s, struct fd_window *w, int array, int n
             w->plane[slot] = plane[i];
             TRY(fd_planes(s, array, plane[i], 1, w->raw, NULL));
             for (int64_t k = 0; k < count; k++)
-                w->values[slot][k] = fd_get(s, w->raw, k);
+                w->values[slot][k] = real_get(s, w->raw, k);
         }
         values[i] = w->values[slot];
     }

@@ -43,6 +43,17 @@ unda_status gpu_grow(struct gpu *gpu, gpu_ptr *ptr, int64_t *held, int64_t bytes
 /* gpu_alloc and gpu_upload in one. */
 unda_status gpu_alloc_copy(struct gpu_stream *stream, gpu_ptr *ptr, const void *from, int64_t bytes,
                            const char *what);
+/* Memory of one owner, freed together; zeros: none. */
+struct gpu_pool {
+    struct gpu *gpu;
+    gpu_ptr *ptr;
+    int32_t num;
+};
+unda_status gpu_pool_alloc(struct gpu_pool *pool, struct gpu *gpu, gpu_ptr *ptr, int64_t bytes,
+                           const char *what);
+unda_status gpu_pool_copy(struct gpu_pool *pool, struct gpu_stream *stream, gpu_ptr *ptr, const void *from,
+                          int64_t bytes, const char *what);
+void gpu_pool_free(struct gpu_pool *pool);
 /* Page-locked host memory, for the asynchronous copies. */
 unda_status gpu_host_alloc(struct gpu *gpu, void *out, int64_t bytes, const char *what);
 void gpu_host_free(struct gpu *gpu, void *memory);
@@ -121,6 +132,14 @@ struct gpu_shape {
     int block[3];
     int shared_bytes; /* dynamic, at most the kernel's dynamic_bytes */
 };
+/* `count` threads in blocks of GPU_BLOCK. */
+enum { GPU_BLOCK = 256 };
+static inline struct gpu_shape gpu_threads(int64_t count)
+{
+    return (struct gpu_shape){{(count + GPU_BLOCK - 1) / GPU_BLOCK, 1, 1}, {GPU_BLOCK, 1, 1}, 0};
+}
+/* An address as a kernel's arguments hold it. */
+#define POINTER(address) ((void *)(uintptr_t)(address))
 /* Queues a launch; args is copied. */
 unda_status gpu_launch(const struct gpu_kernel *kernel, struct gpu_stream *stream,
                        const struct gpu_shape *shape, const void *args, int64_t args_bytes);

@@ -67,6 +67,36 @@ unda_status gpu_alloc_copy(struct gpu_stream *stream, gpu_ptr *ptr, const void *
     return UNDA_OK;
 }
 
+unda_status gpu_pool_alloc(struct gpu_pool *pool, struct gpu *gpu, gpu_ptr *ptr, int64_t bytes,
+                           const char *what)
+{
+    gpu_ptr *grown;
+    TRY(array_try(&grown, pool->num + 1, sizeof *grown, what));
+    for (int32_t i = 0; i < pool->num; i++)
+        grown[i] = pool->ptr[i];
+    array_free(pool->ptr);
+    pool->gpu = gpu;
+    pool->ptr = grown;
+    TRY(gpu_alloc(gpu, &grown[pool->num], bytes, what));
+    *ptr = grown[pool->num++];
+    return UNDA_OK;
+}
+
+unda_status gpu_pool_copy(struct gpu_pool *pool, struct gpu_stream *stream, gpu_ptr *ptr, const void *from,
+                          int64_t bytes, const char *what)
+{
+    TRY(gpu_pool_alloc(pool, stream->gpu, ptr, bytes, what));
+    return gpu_upload(stream, *ptr, from, bytes);
+}
+
+void gpu_pool_free(struct gpu_pool *pool)
+{
+    for (int32_t i = 0; i < pool->num; i++)
+        gpu_free(pool->gpu, pool->ptr[i]);
+    array_free(pool->ptr);
+    *pool = (struct gpu_pool){0};
+}
+
 unda_status gpu_host_alloc(struct gpu *gpu, void *out, int64_t bytes, const char *what)
 {
     enum { PORTABLE = 1 }; /* CU_MEMHOSTALLOC_PORTABLE: page-locked for every context */

@@ -143,6 +143,24 @@ struct unda_solver {
     int64_t host_bytes, device_bytes, num_launch;
 };
 
+/* Value `at` of an array in the solver's precision; `count` doubles in it. */
+static inline double real_get(const unda_solver *s, const void *array, int64_t at)
+{
+    return s->real_bytes == 4 ? (double)((const float *)array)[at] : ((const double *)array)[at];
+}
+static inline void real_put(const unda_solver *s, void *array, int64_t at, double value)
+{
+    if (s->real_bytes == 4)
+        ((float *)array)[at] = (float)value;
+    else
+        ((double *)array)[at] = value;
+}
+static inline void real_copy(const unda_solver *s, void *to, const double *from, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        real_put(s, to, i, from[i]);
+}
+
 /* source.c, receiver.c */
 void sources_free_all(unda_solver *s);
 unda_status sources_check(const unda_solver *s, int64_t num_time, const double *amplitudes);
