@@ -2,7 +2,7 @@
  * interface of a scheme and its engines. Nodes are counted with layers ("padded") unless said otherwise, z
  * fastest. Next: fd_method.c (options), state.c (the state in the user's numbering), material.c, scalar.c and
  * staggered.c (the schemes), stencil.c (weights, stable step), staggered_stable.c (the same in media that
- * vary), layer.c, matched.c, cpml.c, row.c, points.c, point_sources.c, terms.c, node_set.c, energy.c;
+ * vary), layer.c, matched.c, cpml.c, row.c, points.c, point_sources.c, terms.c, node_set.c, energy.h;
  * scalar_cpu.c .. staggered_cpu.c, the engines. */
 #ifndef UNDA_FD_H
 #define UNDA_FD_H
@@ -90,6 +90,7 @@ struct fd_box {
 };
 
 struct fd_engine;
+struct fd_planes;
 
 /* Materials of the eight nodes around a place: [bits 1 2 4: one on along x y z]. */
 typedef double fd_corners[8][FD_MAX_MATERIAL];
@@ -113,7 +114,9 @@ struct fd_scheme {
     /* What field f gains at a node, per volume, from a unit of amplitude of a source of these rates. corner:
      * what an engine keeps of the materials. free: bits 1 2 4 for x y z: the node is on a free side there. */
     double (*gain)(const struct fd *fd, const fd_corners corner, int f, const double *rates, int free);
-    unda_status (*energy)(unda_solver *s, double *energy);
+    /* The energy is the sum of what planes of nodes add, times the volume of a cell, over the unit. */
+    void (*add_energy)(const struct fd *fd, const struct fd_planes *planes, int64_t x, double *sum);
+    double (*energy_unit)(const struct fd *fd);
     /* NULL: the one known without the medium holds. */
     unda_status (*medium_dt)(unda_solver *s, double *dt);
     /* Whether what is kept of the materials depends on dt, with medium_dt. */
@@ -391,23 +394,8 @@ unda_status fd_need_material(const unda_solver *s);
 /* staggered_stable.c: the largest step proved stable in the medium that is given [s]. */
 unda_status fd_staggered_medium_dt(unda_solver *s, double *dt);
 
-/* energy.c, staggered_energy.c */
-unda_status fd_scalar_energy(unda_solver *s, double *energy);
-unda_status fd_staggered_energy(unda_solver *s, double *energy);
-
-/* window.c: planes of an array around the one at work, in float64. */
-struct fd_window {
-    int64_t plane[2 * MAX_HALF + 1];
-    double *values[2 * MAX_HALF + 1];
-    int num;
-    void *raw; /* one plane as the engine has it */
-};
-unda_status fd_window_new(const unda_solver *s, struct fd_window *window, int num);
-void fd_window_free(struct fd_window *window);
-/* values[i] is plane number plane[i], num of them, at most as many as the window has; those that are there
- * already are not read again. */
-unda_status fd_window_read(unda_solver *s, struct fd_window *window, int array, int num, const int64_t *plane,
-                           const double **values);
+/* energy.c: the energy that the scheme conserves. */
+unda_status fd_energy(unda_solver *s, double *energy);
 
 static inline const struct fd_source *fd_source(const unda_solver *s, int32_t i)
 {

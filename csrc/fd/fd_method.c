@@ -189,11 +189,6 @@ static void times(const unda_solver *s, int64_t num_step, double *times)
         times[i] = s->t0 + (s->step + i) * s->dt;
 }
 
-static unda_status energy(unda_solver *s, double *energy)
-{
-    return fd_tables(s)->scheme->energy(s, energy);
-}
-
 /* All planes are to be given again. */
 static void forget_materials(struct fd *fd)
 {
@@ -246,7 +241,7 @@ const struct method fd_method = {.name = "FD",
                                  .points_new = fd_points_new,
                                  .points_free = fd_points_free,
                                  .sample = fd_sample,
-                                 .energy = energy,
+                                 .energy = fd_energy,
                                  .blown_up = fd_blown_up,
                                  .clear_state = clear_state,
                                  .rest = rest,

@@ -1,6 +1,6 @@
 /* scalar.c: the scalar scheme as one of fd_scheme: p_tt = c^2 laplace p of one density, two levels of p.
  * Not here: steps (scalar_cpu.c, scalar_cuda_step.c, diamond.c), weights (stencil.c), layers (layer.c, matched.c). */
-#include "fd.h"
+#include "energy.h"
 
 #include "../solver/physics.h"
 
@@ -33,8 +33,9 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
                      "layer that damps",
                      "xyz"[a], side ? "max" : "min", stretch, frequency);
             fd->axis[a].matched[side] = matched ? o->fd->layer[end] : 0;
-            fd->field[0].sign[a][side] = fd->axis[a].side[side];
+            fd->field[FD_P].sign[a][side] = fd->axis[a].side[side];
         }
+    fd->field[FD_PREVIOUS] = fd->field[FD_P];
     fd_list_matched(fd);
     s->dt_stable = fd_scalar_stable(fd);
     return UNDA_OK;
@@ -102,4 +103,5 @@ const struct fd_scheme fd_scalar = {.name = "scalar",
                                     .check_material = check_material,
                                     .material = material,
                                     .gain = gain,
-                                    .energy = fd_scalar_energy};
+                                    .add_energy = fd_scalar_add_energy,
+                                    .energy_unit = fd_scalar_energy_unit};

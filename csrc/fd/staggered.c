@@ -1,6 +1,7 @@
 /* staggered.c: the staggered schemes as one of fd_scheme: two passes per step, fields at half steps (v, H)
  * from t - dt/2 to t + dt/2, then those at whole steps (p, stress, E) from t to t + dt. The same code for all
  * physics. Not here: the physics (staggered_physics.c), steps (the engines), layers (cpml.c). */
+#include "energy.h"
 #include "staggered.h"
 
 #include "../solver/physics.h"
@@ -152,6 +153,7 @@ const struct fd_scheme fd_staggered = {.name = "staggered",
                                        .num_rate_more = 1,
                                        .num_rate_joined = 3,
                                        .gain = gain,
-                                       .energy = fd_staggered_energy,
+                                       .add_energy = fd_staggered_add_energy,
+                                       .energy_unit = fd_staggered_energy_unit,
                                        .medium_dt = fd_staggered_medium_dt,
                                        .keeps_dt = keeps_dt};

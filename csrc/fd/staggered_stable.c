@@ -357,36 +357,32 @@ static unda_status lower(unda_solver *s, struct bound *b, double formula, double
     return UNDA_OK;
 }
 
-/* The largest 1 / eps and the least mu. */
-static unda_status find_extremes(unda_solver *s, struct fd_window window[2], double *most, double *least)
+/* The least and the largest value of a material. */
+static unda_status find_range(unda_solver *s, int which, double *least, double *most)
 {
     const struct fd_axis *axis = fd_tables(s)->axis;
+    SCRATCH void *plane = NULL;
+    TRY(array_try(&plane, axis[1].total * axis[2].total, s->real_bytes, "stable step"));
+    *least = INFINITY;
+    *most = 0;
     for (int64_t x = 0; x < axis[0].total; x++) {
-        const double *eps, *mu;
-        TRY(fd_window_read(s, &window[0], FD_MATERIAL, 1, &x, &eps));
-        TRY(fd_window_read(s, &window[1], FD_MATERIAL + 1, 1, &x, &mu));
+        TRY(fd_planes(s, FD_MATERIAL + which, x, 1, plane, NULL));
         for (int64_t k = 0; k < axis[1].total * axis[2].total; k++) {
-            *most = fmax(*most, eps[k]);
-            *least = fmin(*least, mu[k]);
+            *least = fmin(*least, real_get(s, plane, k));
+            *most = fmax(*most, real_get(s, plane, k));
         }
     }
     return UNDA_OK;
 }
 
-/* For a curl, max R max K takes the place of c^2 in the formula. */
+/* For a curl, the largest 1 / eps over the least mu takes the place of c^2 in the formula. */
 static unda_status curl_bound(unda_solver *s, double formula, double *bound)
 {
-    struct fd_window window[2] = {0};
-    double most = 0, least = INFINITY;
-    unda_status status = fd_window_new(s, &window[0], 1);
-    if (status == UNDA_OK)
-        status = fd_window_new(s, &window[1], 1);
-    if (status == UNDA_OK)
-        status = find_extremes(s, window, &most, &least);
-    fd_window_free(&window[0]);
-    fd_window_free(&window[1]);
-    *bound = formula * most / least / (fd_tables(s)->speed_max * fd_tables(s)->speed_max);
-    return status;
+    double inverse_eps[2], mu[2], speed = fd_tables(s)->speed_max;
+    TRY(find_range(s, 0, &inverse_eps[0], &inverse_eps[1]));
+    TRY(find_range(s, 1, &mu[0], &mu[1]));
+    *bound = formula * inverse_eps[1] / mu[0] / (speed * speed);
+    return UNDA_OK;
 }
 
 static unda_status medium_bound(unda_solver *s, double formula, double *bound)

@@ -12,10 +12,10 @@ unda_status fd_check_planes(int64_t first, int64_t count, int64_t num)
 
 /* The user's part of a plane with layers. Half a cell beyond a wall a field is an image, whatever an engine
  * stores there; sign: of the plane. */
-static void crop(const unda_solver *s, int field, int sign, const void *whole, void *out)
+static void crop(const unda_solver *s, int array, int sign, const void *whole, void *out)
 {
     const struct fd_axis *ay = &fd_tables(s)->axis[1], *az = &fd_tables(s)->axis[2];
-    const struct fd_field *f = &fd_tables(s)->field[field];
+    const struct fd_field *f = &fd_tables(s)->field[array];
     for (int64_t i = 0; i < ay->num * az->num; i++) {
         int sign_y, sign_z;
         int64_t y = fd_mirror(ay, f->half[1], f->sign[1], ay->first + i / az->num, &sign_y);
@@ -28,15 +28,14 @@ static unda_status read_field(unda_solver *s, int array, int64_t first, int64_t 
 {
     const struct fd_axis *axis = fd_tables(s)->axis;
     int64_t bytes = axis[1].num * axis[2].num * s->real_bytes;
-    int field = array < fd_tables(s)->num_field ? array : 0;
     SCRATCH char *whole = NULL;
     TRY(array_try(&whole, axis[1].total * axis[2].total, s->real_bytes, "planes"));
     for (int64_t i = 0; i < count; i++) {
-        const struct fd_field *f = &fd_tables(s)->field[field];
+        const struct fd_field *f = &fd_tables(s)->field[array];
         int sign;
         int64_t from = fd_mirror(&axis[0], f->half[0], f->sign[0], axis[0].first + first + i, &sign);
         TRY(fd_planes(s, array, from, 1, whole, NULL));
-        crop(s, field, sign, whole, out + i * bytes);
+        crop(s, array, sign, whole, out + i * bytes);
     }
     return UNDA_OK;
 }
@@ -45,12 +44,11 @@ static unda_status read_field(unda_solver *s, int array, int64_t first, int64_t 
  * `a`. */
 static unda_status zero_pinned(unda_solver *s, int array, const struct fd_box *all, int a)
 {
-    int field = array < fd_tables(s)->num_field ? array : 0;
     for (int side = 0; side < 2; side++) {
         struct fd_box box = *all;
         box.first[a] += side ? box.num[a] - 1 : 0;
         box.num[a] = 1;
-        if (!fd_pinned(fd_tables(s), field, a, box.first[a]))
+        if (!fd_pinned(fd_tables(s), array, a, box.first[a]))
             continue;
         SCRATCH void *zero = NULL;
         TRY(array_try(&zero, box.num[0] * box.num[1] * box.num[2], s->real_bytes, "planes"));
