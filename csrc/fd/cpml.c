@@ -44,14 +44,13 @@ static double depth_of(const struct fd_axis *axis, double place, int *side)
     return deep > 0 && width[*side] > 0 ? fmin(deep / (double)width[*side], 1) : 0;
 }
 
-static unda_status fill(struct fd *fd, int a, int half, const unda_fd_options *o, double dt)
+static void fill(const struct fd *fd, int a, int half, const unda_fd_options *o, double dt)
 {
     const double pi = 3.14159265358979323846;
-    struct fd_axis *axis = &fd->axis[a];
-    double **t = axis->cpml[half];
-    for (int i = 0; i < 4; i++)
-        if (!t[i])
-            TRY(array_try(&t[i], axis->total, sizeof(double), "layers"));
+    const struct fd_axis *axis = &fd->axis[a];
+    double *t[4];
+    for (int k = 0; k < 4; k++)
+        t[k] = axis->cpml + (4 * half + k) * axis->total;
     for (int64_t i = 0; i < axis->total; i++) {
         int side;
         double x = depth_of(axis, (double)i + 0.5 * half, &side);
@@ -69,14 +68,16 @@ static unda_status fill(struct fd *fd, int a, int half, const unda_fd_options *o
         t[2][i] = 1 / kappa;
         t[3][i] = exp(-0.5 * e * dt);
     }
-    return UNDA_OK;
 }
 
 unda_status fd_cpml(struct fd *fd, const unda_fd_options *o, double dt)
 {
-    for (int a = 0; a < 3; a++)
-        for (int half = 0; half < 2; half++)
-            TRY(fill(fd, a, half, o, dt));
+    for (int a = 0; a < 3; a++) {
+        if (!fd->axis[a].cpml)
+            TRY(array_try(&fd->axis[a].cpml, 8 * fd->axis[a].total, sizeof(double), "layers"));
+        fill(fd, a, 0, o, dt);
+        fill(fd, a, 1, o, dt);
+    }
     return UNDA_OK;
 }
 

@@ -25,12 +25,13 @@ CLONES static void PRECISION(differences_)(int half, int64_t num, const REAL *fr
     WITH_HALF(half, DIFFERENCE);
 }
 
-/* psi' = b psi + a d, d' = d / kappa + psi'. The tables have stride 0 where all places have the same
- * depth. */
-CLONES static void PRECISION(absorb_)(REAL *restrict d, REAL *restrict psi, const REAL *b, const REAL *a,
-                                      const REAL *k, int64_t step, int64_t num)
+/* psi' = b psi + a d, d' = d / kappa + psi'. table: b, `total` further a and 1 / kappa; of each place, or the same for
+ * all. */
+CLONES static void PRECISION(absorb_)(REAL *restrict d, REAL *restrict psi, const REAL *table, int64_t total,
+                                      bool each, int64_t num)
 {
-    if (step)
+    const REAL *b = table, *a = table + total, *k = table + 2 * total;
+    if (each)
 #pragma omp simd
         for (int64_t i = 0; i < num; i++) {
             psi[i] = b[i] * psi[i] + a[i] * d[i];
@@ -46,6 +47,12 @@ CLONES static void PRECISION(absorb_)(REAL *restrict d, REAL *restrict psi, cons
     }
 }
 
+/* The tables of cpml.c of an axis. */
+static const REAL *layer_tables(const struct fd *fd, const struct staggered_cpu *t, int axis, int half)
+{
+    return (const REAL *)t->table[axis] + 4 * half * fd->axis[axis].total;
+}
+
 static void absorb_row(const struct fd *fd, const struct staggered_cpu *t, int derivative, int64_t x,
                        int64_t y, REAL *d)
 {
@@ -53,21 +60,19 @@ static void absorb_row(const struct fd *fd, const struct staggered_cpu *t, int d
         if (fd->memory_of[derivative][side] < 0)
             continue;
         const struct fd_memory *memory = &fd->memory[fd->memory_of[derivative][side]];
-        int half = staggered_half(fd->physics, fd->physics->derivative[derivative].target, memory->axis);
-        int64_t at[3] = {x, y, memory->begin}, first = memory->begin;
-        if (memory->axis < 2) {
-            first = at[memory->axis];
-            at[memory->axis] -= memory->begin;
-            at[2] = 0;
-            if (at[memory->axis] < 0 || at[memory->axis] >= memory->count)
+        int a = memory->axis,
+            half = staggered_half(fd->physics, fd->physics->derivative[derivative].target, a);
+        int64_t at[2] = {x, y}, first = memory->begin;
+        if (a < 2) {
+            first = at[a];
+            at[a] -= memory->begin;
+            if (at[a] < 0 || at[a] >= memory->count)
                 continue;
-        } else
-            at[2] = 0;
+        }
         REAL *psi = (REAL *)t->base.memory[fd->memory_of[derivative][side]] +
                     (at[0] * memory->num[1] + at[1]) * memory->num[2];
-        const REAL *const *table = (const REAL *const *)t->table[memory->axis][half];
-        PRECISION(absorb_)(memory->axis == 2 ? d + first : d, psi, table[0] + first, table[1] + first,
-                           table[2] + first, memory->axis == 2, memory->num[2]);
+        PRECISION(absorb_)(a == 2 ? d + first : d, psi, layer_tables(fd, t, a, half) + first,
+                           fd->axis[a].total, a == 2, memory->num[2]);
     }
 }
 
@@ -84,7 +89,7 @@ static void fade_row(const struct fd *fd, const struct staggered_cpu *t, int fie
 {
     const REAL *g[3];
     for (int a = 0; a < 3; a++)
-        g[a] = (const REAL *)t->table[a][staggered_half(fd->physics, field, a)][3];
+        g[a] = layer_tables(fd, t, a, staggered_half(fd->physics, field, a)) + 3 * fd->axis[a].total;
     REAL across = g[0][x] * g[1][y], *row = (REAL *)t->base.array[field] + at;
     const struct fd_axis *axis = &fd->axis[2];
     int64_t behind = axis->first + axis->num - 1; /* half a cell beyond the last node lies in the layer */

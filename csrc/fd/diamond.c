@@ -4,52 +4,42 @@
 #include "diamond.h"
 #include "streamed.h"
 
-#include <stdio.h>
-
 /* ---- set-up ---- */
 
-enum { NUM_OPTION = 14, OPTION_BYTES = 40 };
-
-static void defines(const unda_solver *s, const struct diamond_tile *tile, int64_t pitch, int64_t plane,
-                    char text[NUM_OPTION][OPTION_BYTES], const char *options[NUM_OPTION])
+static struct gpu_source source(const unda_solver *s, const struct scalar_cuda *t,
+                                struct gpu_defines *defines)
 {
+    const struct diamond_tile *tile = &t->diamond.tile;
     const struct {
         const char *name;
-        long long value;
-    } numbers[NUM_OPTION - 1] = {{"ORDER", 2 * fd_tables(s)->half},
-                                 {"DTS", tile->dts},
-                                 {"STEP", tile->step},
-                                 {"STRIDE_X", plane},
-                                 {"STRIDE_Y", pitch},
-                                 {"ZB", tile->zb},
-                                 {"NUM_ZB", tile->num_zb},
-                                 {"LAYER", fd_is_damped(fd_tables(s))},
-                                 {"MATCHED", fd_is_matched(fd_tables(s))},
-                                 {"VARIABLE", tile->variable},
-                                 {"OLD", tile->old},
-                                 {"UNROLL", tile->unroll},
-                                 {"CHUNK", tile->chunk}};
-    snprintf(text[0], OPTION_BYTES, "-DREAL=%s", s->real_bytes == 4 ? "float" : "double");
-    for (int i = 1; i < NUM_OPTION; i++)
-        snprintf(text[i], OPTION_BYTES, "-D%s=%lld", numbers[i - 1].name, numbers[i - 1].value);
-    for (int i = 0; i < NUM_OPTION; i++)
-        options[i] = text[i];
+        int64_t value;
+    } numbers[] = {{"ORDER", 2 * fd_tables(s)->half},
+                   {"DTS", tile->dts},
+                   {"STEP", tile->step},
+                   {"STRIDE_X", t->base.plane},
+                   {"STRIDE_Y", t->base.pitch},
+                   {"ZB", tile->zb},
+                   {"NUM_ZB", tile->num_zb},
+                   {"LAYER", fd_is_damped(fd_tables(s))},
+                   {"MATCHED", fd_is_matched(fd_tables(s))},
+                   {"VARIABLE", tile->variable},
+                   {"OLD", tile->old},
+                   {"UNROLL", tile->unroll},
+                   {"CHUNK", tile->chunk}};
+    gpu_define(defines, "REAL=%s", s->real_bytes == 4 ? "float" : "double");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        gpu_define(defines, "%s=%lld", numbers[i].name, (long long)numbers[i].value);
+    return (struct gpu_source){"fd/diamond.cu", defines->list, defines->num};
 }
 
-static unda_status compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
+static unda_status compile_only(const unda_solver *s, const struct scalar_cuda *t, int compute_capability,
+                                unda_kernel_resources *resources)
 {
-    struct diamond_tile tile;
-    char text[NUM_OPTION][OPTION_BYTES];
-    const char *options[NUM_OPTION], *why = diamond_choose(s, &tile);
-    if (why)
-        FAIL(UNDA_ERR_ARG, "kernel diamond cannot run this: %s; expected kernel step", why);
-    int64_t pad_x, pad_y, pitch = (fd_tables(s)->axis[2].total + fd_tables(s)->half + 32) / 32 * 32;
-    diamond_padding(s, &tile, &pad_x, &pad_y);
-    defines(s, &tile, pitch, pitch * (fd_tables(s)->axis[1].total + 2 * pad_y), text, options);
-    struct gpu_source source = {"fd/diamond.cu", options, NUM_OPTION};
-    TRY(gpu_compile_only(&source, "fd_diamond", compute_capability, resources));
-    resources->shared_bytes += tile.shared_bytes;
-    resources->threads = (tile.zb + 31) / 32 * 32;
+    struct gpu_defines defines = {.num = 0};
+    struct gpu_source diamond = source(s, t, &defines);
+    TRY(gpu_compile_only(&diamond, "fd_diamond", compute_capability, resources));
+    resources->shared_bytes += t->diamond.tile.shared_bytes;
+    resources->threads = (t->diamond.tile.zb + 31) / 32 * 32;
     return UNDA_OK;
 }
 
@@ -72,8 +62,7 @@ static unda_status create(unda_solver *s)
     struct scalar_cuda *t = scalar_cuda(s);
     struct diamond *d = &t->diamond;
     TRY(scalar_step.create(s));
-    char text[NUM_OPTION][OPTION_BYTES];
-    const char *options[NUM_OPTION];
+    struct gpu_defines defines = {.num = 0};
     double begin = clock_seconds();
     if (d->tile.shared_bytes > gpu_info(t->base.gpu)->shared_bytes)
         FAIL(UNDA_ERR_ARG,
@@ -85,46 +74,27 @@ static unda_status create(unda_solver *s)
             "z is cut into %d blocks, which wait for each other, the device has %d multiprocessors; expected "
             "more zb or kernel step",
             d->tile.num_zb, gpu_info(t->base.gpu)->num_sm);
-    defines(s, &d->tile, t->base.pitch, t->base.plane, text, options);
-    struct gpu_source source = {"fd/diamond.cu", options, NUM_OPTION};
-    TRY(gpu_module_new(&d->module, t->base.gpu, &source));
+    struct gpu_source diamond = source(s, t, &defines);
+    TRY(gpu_module_new(&d->module, t->base.gpu, &diamond));
     TRY(gpu_kernel_get(&d->kernel, d->module, "fd_diamond", d->tile.shared_bytes));
     TRY(gpu_kernel_get(&d->mark_kernel, d->module, "fd_diamond_mark", 0));
     s->compile_seconds += clock_seconds() - begin;
     d->version = -1;
     TRY(array_try(&d->due_host, d->tile.levels + 1, 1, "receivers"));
-    TRY(gpu_alloc(t->base.gpu, &d->due, d->tile.levels + 1, "receivers"));
-    TRY(gpu_alloc(t->base.gpu, &d->progress, 4 * (2 * num_part(s, &d->tile, d->tile.levels) + 1), "towers"));
-    return mailbox_bytes(s, d) ? gpu_alloc(t->base.gpu, &d->mailbox, mailbox_bytes(s, d), "towers") : UNDA_OK;
+    struct gpu_pool *pool = &t->base.pool;
+    int64_t parts = num_part(s, &d->tile, d->tile.levels), mailbox = mailbox_bytes(s, d);
+    TRY(gpu_pool_alloc(pool, t->base.gpu, &d->due, d->tile.levels + 1, "receivers"));
+    TRY(gpu_pool_alloc(pool, t->base.gpu, &d->progress, 4 * (2 * parts + 1), "towers"));
+    return mailbox ? gpu_pool_alloc(pool, t->base.gpu, &d->mailbox, mailbox, "towers") : UNDA_OK;
 }
 
 static void destroy(unda_solver *s)
 {
     struct diamond *d = &scalar_cuda(s)->diamond;
     diamond_free_lists(s, d);
-    gpu_free(fd_cuda(s)->gpu, d->mailbox);
-    gpu_free(fd_cuda(s)->gpu, d->progress);
-    gpu_free(fd_cuda(s)->gpu, d->due);
     array_free(d->due_host);
     gpu_module_free(d->module);
     scalar_step.destroy(s);
-}
-
-static const char *refusal(const unda_solver *s, struct scalar_cuda *t)
-{
-    return diamond_choose(s, &t->diamond.tile);
-}
-
-static bool pays(const unda_solver *s, const struct scalar_cuda *t)
-{
-    return diamond_pays(s, &t->diamond.tile);
-}
-
-static void margin(const unda_solver *s, struct scalar_cuda *t)
-{
-    diamond_padding(s, &t->diamond.tile, &t->pad_x, &t->pad_y);
-    t->pad_z = fd_tables(s)->half + 1;
-    t->streamed.reach = diamond_reach(&t->diamond.tile);
 }
 
 static void describe(const unda_solver *s, unda_solver_info *info)
@@ -305,9 +275,8 @@ const struct scalar_kernel scalar_diamond = {
               {"chunk", 1, 1024, UNDA_TUNED_NOT},
               {"variable", 1, 2, UNDA_TUNED_NOT},
               {"sms", 1, INT32_MAX, UNDA_TUNED_NOT}}},
-    .refusal = refusal,
-    .pays = pays,
-    .margin = margin,
+    .choose = diamond_choose,
+    .pays = diamond_pays,
     .create = create,
     .destroy = destroy,
     .reserve = update_lists,

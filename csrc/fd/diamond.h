@@ -10,11 +10,9 @@
 enum { MAX_DIAMOND_HALF = 4 }; /* of the order */
 
 /* diamond_plan.c */
-/* Why the kernel cannot run a problem, or NULL and its tile. */
-const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile);
-/* Whether a tile that can run is worth its padding and its compilation. */
-bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile);
-void diamond_padding(const unda_solver *s, const struct diamond_tile *tile, int64_t *pad_x, int64_t *pad_y);
+/* Of struct scalar_kernel: whether it pays is whether it is worth its padding and its compilation, too. */
+const char *diamond_choose(const unda_solver *s, struct scalar_cuda *t);
+bool diamond_pays(const unda_solver *s, const struct scalar_cuda *t);
 int64_t diamond_reach(const struct diamond_tile *tile);
 int64_t diamond_rows(const unda_solver *s, const struct diamond_tile *tile);
 int64_t diamond_stages(const unda_solver *s, const struct diamond_tile *tile, int64_t levels);

@@ -106,8 +106,9 @@ static const char *fix(const unda_solver *s, struct diamond_tile *tile)
     return NULL;
 }
 
-const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
+const char *diamond_choose(const unda_solver *s, struct scalar_cuda *t)
 {
+    struct diamond_tile *tile = &t->diamond.tile;
     const char *why = refusal(s);
     if (why)
         return why;
@@ -136,6 +137,11 @@ const char *diamond_choose(const unda_solver *s, struct diamond_tile *tile)
         return "z is cut into blocks of 32 cells or fewer";
     int64_t bytes = shared_words(tile, half) * s->real_bytes;
     tile->shared_bytes = bytes < INT32_MAX ? (int)bytes : INT32_MAX;
+    /* what tiles read and write beside the grid */
+    t->streamed.reach = diamond_reach(tile);
+    t->pad_x = 2 * t->streamed.reach + half;
+    t->pad_y = t->pad_x + half + 1;
+    t->pad_z = half + 1;
     return NULL;
 }
 
@@ -153,8 +159,9 @@ int64_t diamond_rows(const unda_solver *s, const struct diamond_tile *tile)
  * than two blocks: 1152 x 1152 x 1152, orders 2 to 8, one c, 762, 441, 326, 188 (steps one by one 315, 297,
  * 269, 242), with layers 514, 305, 190 (272, 253, 220); layers and c of each node, 552 x 552 x 552, order 4,
  * 178 (176). */
-bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile)
+bool diamond_pays(const unda_solver *s, const struct scalar_cuda *t)
 {
+    const struct diamond_tile *tile = &t->diamond.tile;
     enum { NUM_SM = 132, LEAST_LEVELS = 128, LONG = 1024, HOPPER = 90 };
     int half = fd_tables(s)->half, given = kernel_part(&s->options, "zb");
     int zb = given ? given : in_table(s).zb;
@@ -172,14 +179,6 @@ bool diamond_pays(const unda_solver *s, const struct diamond_tile *tile)
     return unda_device_get_info(s->options.device, &info) != UNDA_OK || /* a forecast without a device */
            (info.compute_capability >= HOPPER && info.shared_bytes >= tile->shared_bytes &&
             info.num_sm >= tile->num_zb);
-}
-
-/* Nodes beside the grid that tiles read and write. */
-void diamond_padding(const unda_solver *s, const struct diamond_tile *tile, int64_t *pad_x, int64_t *pad_y)
-{
-    int64_t half = fd_tables(s)->half, width = tile->step * tile->dts;
-    *pad_x = 2 * width + half;
-    *pad_y = 2 * width + 2 * half + 1;
 }
 
 /* Rows of y that a tile reaches beyond its middle; each stage of towers is as far behind the previous one. */

@@ -33,7 +33,7 @@ struct fd_axis {
      * is 0; [6][nodes]: b of the half nodes below and above and of the node, then a. */
     int64_t matched[2];
     double *match;
-    double *cpml[2][4]; /* [total]: b, a, 1 / kappa, g at nodes, and half a cell on (cpml.c); staggered */
+    double *cpml; /* [2][4][total]: b, a, 1 / kappa, g at nodes, then half a cell on (cpml.c); staggered */
 };
 
 /* Where a field stands and what its images are. */

@@ -6,10 +6,18 @@
 
 enum { STAGING_BYTES = 8 << 20 };
 
-unda_status fd_cuda_compile(unda_solver *s, const char *const *options)
+void fd_cuda_define(const unda_solver *s, struct gpu_defines *defines)
+{
+    gpu_define(defines, "REAL=%s", s->real_bytes == 4 ? "float" : "double");
+    gpu_define(defines, "HALF=%d", fd_tables(s)->half);
+}
+
+unda_status fd_cuda_compile(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
-    struct gpu_source points = {"fd/points.cu", options, 1};
+    struct gpu_defines defines = {.num = 0};
+    fd_cuda_define(s, &defines);
+    struct gpu_source points = {"fd/points.cu", defines.list, 1}; /* REAL */
     TRY(gpu_module_new(&t->point_module, t->gpu, &points));
     TRY(gpu_kernel_get(&t->inject, t->point_module, "scalar_inject", 0));
     TRY(gpu_kernel_get(&t->gather, t->point_module, "scalar_gather", 0));
@@ -18,9 +26,33 @@ unda_status fd_cuda_compile(unda_solver *s, const char *const *options)
     return gpu_kernel_get(&t->halve, t->point_module, "scalar_halve", 0);
 }
 
-unda_status fd_cuda_check_memory(const unda_solver *s, const char *more)
+void fd_cuda_weights(const struct fd *fd, const double (*weight)[MAX_HALF + 1], float *weight32,
+                     double *weight64)
 {
-    const struct fd_cuda *t = fd_cuda(s);
+    for (int a = 0; a < 3; a++)
+        for (int m = 1; m <= fd->half; m++) {
+            weight64[a * (FD_MAX_HALF + 1) + m] = weight[a][m];
+            weight32[a * (FD_MAX_HALF + 1) + m] = (float)weight[a][m];
+        }
+}
+
+void fd_cuda_want(struct fd_cuda *t, gpu_ptr *ptr, int64_t bytes, const char *what)
+{
+    if (bytes)
+        t->want[t->num_want++] = (struct fd_cuda_want){ptr, bytes, what};
+}
+
+int64_t fd_cuda_wanted(const struct fd_cuda *t)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < t->num_want; i++)
+        bytes += t->want[i].bytes;
+    return bytes;
+}
+
+unda_status fd_cuda_allocate(unda_solver *s, const char *more)
+{
+    struct fd_cuda *t = fd_cuda(s);
     int64_t free_bytes;
     TRY(gpu_memory_free(t->gpu, &free_bytes));
     if (s->device_bytes > free_bytes)
@@ -28,18 +60,19 @@ unda_status fd_cuda_check_memory(const unda_solver *s, const char *more)
              "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)%s",
              (long long)s->device_bytes, (long long)free_bytes, (long long)gpu_info(t->gpu)->total_bytes,
              s->options.device, gpu_info(t->gpu)->name, more);
-    return UNDA_OK;
+    for (int i = 0; i < t->num_want; i++) {
+        const struct fd_cuda_want *want = &t->want[i];
+        TRY(gpu_pool_alloc(&t->pool, t->gpu, want->ptr, want->bytes, want->what));
+        TRY(gpu_zero_async(t->stream, *want->ptr, want->bytes));
+    }
+    return gpu_sync(t->stream);
 }
 
 void fd_cuda_close(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
     fd_cuda_points_free(s);
-    for (int f = 0; f < FD_MAX_FIELD; f++)
-        gpu_free(t->gpu, t->array[f]);
-    for (int i = 0; i < FD_MAX_MATERIAL; i++)
-        gpu_free(t->gpu, t->material[i]);
-    gpu_free(t->gpu, t->bad);
+    gpu_pool_free(&t->pool);
     gpu_host_free(t->gpu, t->staging);
     gpu_module_free(t->point_module);
     gpu_stream_free(t->stream);
@@ -102,7 +135,7 @@ unda_status fd_cuda_box(unda_solver *s, int array, const struct fd_box *box, voi
     return UNDA_OK;
 }
 
-static struct scalar_whole_args whole(const unda_solver *s, gpu_ptr p)
+unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p)
 {
     const struct fd_cuda *t = fd_cuda(s);
     struct scalar_whole_args a = {.p = POINTER(fd_cuda_origin(s, p)),
@@ -111,16 +144,10 @@ static struct scalar_whole_args whole(const unda_solver *s, gpu_ptr p)
                                   .pitch = (int)t->pitch};
     for (int i = 0; i < 3; i++)
         a.num[i] = (int)fd_tables(s)->axis[i].total;
-    return a;
-}
-
-unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p)
-{
-    struct scalar_whole_args a = whole(s, p);
     struct gpu_shape shape = gpu_threads(fd_tables(s)->num_node);
-    int64_t most = 16 * gpu_info(fd_cuda(s)->gpu)->num_sm;
+    int64_t most = 16 * gpu_info(t->gpu)->num_sm;
     shape.grid[0] = shape.grid[0] < most ? shape.grid[0] : most;
-    return gpu_launch(kernel, fd_cuda(s)->stream, &shape, &a, sizeof a);
+    return gpu_launch(kernel, t->stream, &shape, &a, sizeof a);
 }
 
 /* First by fields, then planes. */

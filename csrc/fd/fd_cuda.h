@@ -31,6 +31,13 @@ struct fd_cuda {
     struct gpu_module *point_module;
     struct gpu_kernel inject, gather, weigh, find_bad, halve;
     int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
+    struct fd_cuda_want {         /* what create allocates, zeroed */
+        gpu_ptr *ptr;
+        int64_t bytes;
+        const char *what;
+    } want[FD_MAX_FIELD + FD_MAX_MATERIAL + 2 * FD_MAX_DERIVATIVE + 4];
+    int num_want;
+    struct gpu_pool pool; /* all of it */
     gpu_ptr array[FD_MAX_FIELD], material[FD_MAX_MATERIAL], bad;
     char *staging; /* page-locked: what goes to the device or comes back, in pieces */
     struct fd_cuda_sources source[FD_MAX_FIELD];
@@ -68,10 +75,17 @@ static inline int64_t fd_cuda_place(const unda_solver *s, int64_t node)
 }
 
 /* fd_cuda.c */
-/* Whether s->device_bytes are free; more: ends the message. */
-unda_status fd_cuda_check_memory(const unda_solver *s, const char *more);
+/* Adds to what create allocates; nothing where bytes = 0. The bytes of all. */
+void fd_cuda_want(struct fd_cuda *t, gpu_ptr *ptr, int64_t bytes, const char *what);
+int64_t fd_cuda_wanted(const struct fd_cuda *t);
+/* Allocates it, if the device has as much; more: ends the message where not. */
+unda_status fd_cuda_allocate(unda_solver *s, const char *more);
 void fd_cuda_close(unda_solver *s); /* frees what is in struct fd_cuda on the device */
-unda_status fd_cuda_compile(unda_solver *s, const char *const *options);
+void fd_cuda_define(const unda_solver *s, struct gpu_defines *defines); /* REAL and HALF */
+unda_status fd_cuda_compile(unda_solver *s);
+/* Weights [axis][m] as arguments of kernels, in both precisions. */
+void fd_cuda_weights(const struct fd *fd, const double (*weight)[MAX_HALF + 1], float *weight32,
+                     double *weight64);
 int64_t fd_cuda_staging_bytes(const unda_solver *s); /* of page-locked memory */
 unda_status fd_cuda_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in);
 unda_status fd_cuda_find_bad(unda_solver *s, int64_t *index);

@@ -156,8 +156,7 @@ static void destroy(unda_solver *s)
     for (int a = 0; a < 3; a++) {
         array_free(fd->axis[a].damp);
         array_free(fd->axis[a].match);
-        for (int i = 0; i < 8; i++)
-            array_free(fd->axis[a].cpml[i / 4][i % 4]);
+        array_free(fd->axis[a].cpml);
     }
     array_free(fd->given);
     array_free(fd);

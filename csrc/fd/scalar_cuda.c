@@ -4,7 +4,6 @@
 #include "streamed.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const struct kernel *const kernels[] = {&scalar_step.base, &scalar_diamond.base, NULL};
 enum { NUM_KERNEL = sizeof kernels / sizeof *kernels - 1 };
@@ -16,16 +15,10 @@ static const struct scalar_kernel *kernel(int i)
 
 /* ---- set-up ---- */
 
-struct array {
-    gpu_ptr *ptr;
-    int64_t bytes;
-    const char *what;
-};
-enum { NUM_ARRAY = 9 };
-
-static const char *refusal(const unda_solver *s, struct scalar_cuda *t, const struct scalar_kernel *kernel)
+static const char *choose(const unda_solver *s, struct scalar_cuda *t, const struct scalar_kernel *kernel)
 {
-    return kernel->refusal ? kernel->refusal(s, t) : NULL;
+    t->pad_x = t->pad_y = t->pad_z = t->streamed.reach = 0;
+    return kernel->choose ? kernel->choose(s, t) : NULL;
 }
 
 /* The kernel that options name, or the last one of the table that can run the problem and pays. */
@@ -33,14 +26,14 @@ static unda_status choose_kernel(const unda_solver *s, struct scalar_cuda *t)
 {
     for (int i = 0; i < NUM_KERNEL; i++)
         if (kernel_is(&s->options, kernels[i]->name)) {
-            const char *why = refusal(s, t, kernel(i));
+            const char *why = choose(s, t, kernel(i));
             if (why)
                 FAIL(UNDA_ERR_ARG, "kernel %s cannot run this: %s; expected kernel step", kernels[i]->name,
                      why);
             t->kernel = kernel(i);
         }
     for (int i = NUM_KERNEL - 1; i >= 0 && !t->kernel; i--)
-        if (!refusal(s, t, kernel(i)) && (!kernel(i)->pays || kernel(i)->pays(s, t)))
+        if (!choose(s, t, kernel(i)) && (!kernel(i)->pays || kernel(i)->pays(s, t)))
             t->kernel = kernel(i);
     return UNDA_OK;
 }
@@ -51,8 +44,6 @@ static unda_status lay_out(const unda_solver *s, struct scalar_cuda *t)
     const struct fd *fd = fd_tables(s);
     int64_t unit = 128 / s->real_bytes;
     TRY(choose_kernel(s, t));
-    if (t->kernel->margin)
-        t->kernel->margin(s, t);
     t->base.pitch = (fd->axis[2].total + t->pad_z + unit - 1) / unit * unit;
     t->base.plane = t->base.pitch * (fd->axis[1].total + 2 * t->pad_y);
     t->base.origin = t->pad_x * t->base.plane + t->pad_y * t->base.pitch;
@@ -65,41 +56,32 @@ int64_t scalar_cuda_level_bytes(const unda_solver *s, const struct scalar_cuda *
     return t->base.plane * (fd_tables(s)->axis[0].total + 2 * t->pad_x) * s->real_bytes;
 }
 
-static void list_arrays(const unda_solver *s, struct scalar_cuda *t, struct array list[NUM_ARRAY])
+static void list_arrays(const unda_solver *s, struct scalar_cuda *t)
 {
     const struct fd *fd = fd_tables(s);
     int64_t real = s->real_bytes, level = scalar_cuda_level_bytes(s, t);
-    int64_t margin = 2 * scalar_cuda_damp_margin(t);
-    const struct array all[NUM_ARRAY] = {{&t->base.array[0], level, "state"},
-                                         {&t->base.array[1], level, "state"},
-                                         {&t->base.material[0], fd->uniform ? 0 : level, "speeds"},
-                                         {&t->damp_memory[0], (fd->axis[0].total + margin) * real, "layers"},
-                                         {&t->damp_memory[1], (fd->axis[1].total + margin) * real, "layers"},
-                                         {&t->damp_memory[2], (t->base.pitch + margin) * real, "layers"},
-                                         {&t->memory, scalar_cuda_memory_words(s, t, 3) * real, "layers"},
-                                         {&t->table, scalar_cuda_table_words(fd, 3) * real, "layers"},
-                                         {&t->base.bad, 8, "finite check"}};
-    memcpy(list, all, sizeof all);
-}
-
-static int64_t device_bytes(const unda_solver *s, struct scalar_cuda *t)
-{
-    struct array list[NUM_ARRAY];
-    int64_t bytes = 0;
-    list_arrays(s, t, list);
-    for (int i = 0; i < NUM_ARRAY; i++)
-        bytes += list[i].bytes;
-    return bytes;
+    t->base.num_want = 0;
+    fd_cuda_want(&t->base, &t->base.array[0], level, "state");
+    fd_cuda_want(&t->base, &t->base.array[1], level, "state");
+    fd_cuda_want(&t->base, &t->base.material[0], fd->uniform ? 0 : level, "speeds");
+    for (int a = 0; a < 3; a++) {
+        int64_t damp = (a < 2 ? fd->axis[a].total : t->base.pitch) + 2 * scalar_cuda_damp_margin(t);
+        fd_cuda_want(&t->base, &t->damp_memory[a], damp * real, "layers");
+        fd_cuda_want(&t->base, &t->memory[a], scalar_cuda_memory_bytes(s, t, a), "layers");
+        fd_cuda_want(&t->base, &t->table[a], 6 * fd_matched(&fd->axis[a]) * real, "layers");
+    }
+    fd_cuda_want(&t->base, &t->base.bad, 8, "finite check");
 }
 
 /* The layout of all arrays, and the memory that they take. */
 static unda_status plan(unda_solver *s, struct scalar_cuda *t)
 {
     TRY(lay_out(s, t));
+    list_arrays(s, t);
     t->storage = &scalar_resident;
-    TRY(streamed_choose(
-        s, t, device_bytes(s, t) - (fd_tables(s)->uniform ? 2 : 3) * scalar_cuda_level_bytes(s, t)));
-    s->device_bytes = device_bytes(s, t);
+    TRY(streamed_choose(s, t, fd_cuda_wanted(&t->base) - streamed_arrays(s) * scalar_cuda_level_bytes(s, t)));
+    list_arrays(s, t); /* fewer rows, where a window holds the state */
+    s->device_bytes = fd_cuda_wanted(&t->base);
     s->host_bytes = t->storage->host_bytes(s, t);
     return UNDA_OK;
 }
@@ -110,25 +92,10 @@ static unda_status forecast(unda_solver *s)
     return plan(s, &t);
 }
 
-static unda_status allocate(unda_solver *s, struct scalar_cuda *t)
-{
-    struct array list[NUM_ARRAY];
-    list_arrays(s, t, list);
-    char more[128] = "";
-    if (t->streamed.why_not)
-        snprintf(more, sizeof more, "; no window of it: %s", t->streamed.why_not);
-    TRY(fd_cuda_check_memory(s, more));
-    for (int i = 0; i < NUM_ARRAY; i++)
-        if (list[i].bytes) {
-            TRY(gpu_alloc(t->base.gpu, list[i].ptr, list[i].bytes, list[i].what));
-            TRY(gpu_zero_async(t->base.stream, *list[i].ptr, list[i].bytes));
-        }
-    return gpu_sync(t->base.stream);
-}
-
 static unda_status create(unda_solver *s)
 {
     struct scalar_cuda *t;
+    char more[128] = "";
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
     TRY(plan(s, t));
@@ -136,7 +103,9 @@ static unda_status create(unda_solver *s)
     fork_mark();
     TRY(gpu_open(&t->base.gpu, s->options.device));
     TRY(gpu_stream_new(&t->base.stream, t->base.gpu));
-    TRY(allocate(s, t));
+    if (t->streamed.why_not)
+        snprintf(more, sizeof more, "; no window of it: %s", t->streamed.why_not);
+    TRY(fd_cuda_allocate(s, more));
     if (t->storage->create)
         TRY(t->storage->create(s));
     TRY(t->kernel->create(s));
@@ -151,10 +120,6 @@ static void destroy(unda_solver *s)
         t->kernel->destroy(s);
         if (t->storage->destroy)
             t->storage->destroy(s);
-        for (int a = 0; a < 3; a++)
-            gpu_free(t->base.gpu, t->damp_memory[a]);
-        gpu_free(t->base.gpu, t->memory);
-        gpu_free(t->base.gpu, t->table);
         fd_cuda_close(s);
     }
     array_free(t);
@@ -173,10 +138,9 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 
 static unda_status compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
 {
-    int i = NUM_KERNEL - 1;
-    while (i > 0 && !kernel_is(&s->options, kernels[i]->name))
-        i--;
-    return kernel(i)->compile(s, compute_capability, resources);
+    struct scalar_cuda t = {.kernel = &scalar_step}; /* unless options name another */
+    TRY(lay_out(s, &t));
+    return t.kernel->compile(s, &t, compute_capability, resources);
 }
 
 /* ---- the state on the device ---- */
@@ -290,8 +254,9 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
              "all of it on the device",
              (long long)t->streamed.slab);
     fd_cuda_add_memory(&what, t->base.array[1], scalar_cuda_level_bytes(s, t));
-    if (t->memory)
-        fd_cuda_add_memory(&what, t->memory, scalar_cuda_memory_words(s, t, 3) * s->real_bytes);
+    for (int a = 0; a < 3; a++)
+        if (t->memory[a])
+            fd_cuda_add_memory(&what, t->memory[a], scalar_cuda_memory_bytes(s, t, a));
     TRY(t->kernel->profile(s, &what));
     return fd_cuda_profile(s, &what, num_run, out);
 }

@@ -49,12 +49,11 @@ struct streamed_pass;
 /* A kernel: how the state is advanced. */
 struct scalar_kernel {
     struct kernel base; /* first: an entry of fd_engine's list is one of these */
-    /* Says why it cannot run the problem, or returns NULL and chooses its tile. NULL: it runs every
-     * problem. */
-    const char *(*refusal)(const unda_solver *s, struct scalar_cuda *t);
+    /* Says why it cannot run the problem, or returns NULL, with its tile in t and the nodes beside the grid
+     * that it needs. NULL: it runs every problem and needs none. */
+    const char *(*choose)(const unda_solver *s, struct scalar_cuda *t);
     /* Whether "auto" takes it; asked only of kernels that can run. NULL: yes. */
     bool (*pays)(const unda_solver *s, const struct scalar_cuda *t);
-    void (*margin)(const unda_solver *s, struct scalar_cuda *t); /* sets pads; NULL: none */
     unda_status (*create)(unda_solver *s);
     void (*destroy)(unda_solver *s);
     unda_status (*reserve)(unda_solver *s); /* NULL: nothing beyond what all need */
@@ -64,7 +63,8 @@ struct scalar_kernel {
     unda_status (*window)(unda_solver *s, const struct streamed_pass *pass, int64_t window);
     void (*describe)(const unda_solver *s, unda_solver_info *info);
     unda_status (*profile)(unda_solver *s, struct fd_cuda_profile *what); /* adds its parts */
-    unda_status (*compile)(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
+    unda_status (*compile)(const unda_solver *s, const struct scalar_cuda *t, int compute_capability,
+                           unda_kernel_resources *resources);
 };
 extern const struct scalar_kernel scalar_step, scalar_diamond;
 
@@ -91,7 +91,7 @@ struct scalar_cuda {
     int64_t pad_x, pad_y, pad_z; /* nodes beside the grid; along z on one side */
     int tile_y, chunk;
     gpu_ptr damp_memory[3], damp[3]; /* damp: at node 0 */
-    gpu_ptr memory, table;           /* of matched layers along x, y, z: struct scalar_matched */
+    gpu_ptr memory[3], table[3];     /* of matched layers along x, y, z: struct scalar_matched */
     struct diamond diamond;
     struct streamed streamed;
 };
@@ -107,9 +107,8 @@ unda_status scalar_step_launch(unda_solver *s, int64_t first, int64_t end);
 /* Damping factors beside the grid, at either end. */
 int64_t scalar_cuda_damp_margin(const struct scalar_cuda *t);
 unda_status scalar_cuda_set_damping(unda_solver *s, bool on); /* g of the layers, or 1 everywhere */
-/* Words of the memory variables and of the tables of matched layers along the axes before `axis`; 3: of all. */
-int64_t scalar_cuda_memory_words(const unda_solver *s, const struct scalar_cuda *t, int axis);
-int64_t scalar_cuda_table_words(const struct fd *fd, int axis);
+/* Bytes of the memory variables of matched layers along an axis. */
+int64_t scalar_cuda_memory_bytes(const unda_solver *s, const struct scalar_cuda *t, int axis);
 unda_status scalar_cuda_upload_matched(unda_solver *s);
 unda_status scalar_cuda_clear_memory(unda_solver *s);
 /* The arguments of matched layers along x, y, z. */

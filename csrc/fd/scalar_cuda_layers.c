@@ -47,19 +47,9 @@ static int64_t memory_part(const unda_solver *s, const struct scalar_cuda *t, in
             unit = 128 / s->real_bytes;
     return fd_matched(&fd_tables(s)->axis[axis]) ? (num + unit - 1) / unit * unit : 0;
 }
-int64_t scalar_cuda_memory_words(const unda_solver *s, const struct scalar_cuda *t, int axis)
+int64_t scalar_cuda_memory_bytes(const unda_solver *s, const struct scalar_cuda *t, int axis)
 {
-    int64_t words = 0;
-    for (int a = 0; a < axis; a++)
-        words += 3 * memory_part(s, t, a);
-    return words;
-}
-int64_t scalar_cuda_table_words(const struct fd *fd, int axis)
-{
-    int64_t words = 0;
-    for (int a = 0; a < axis; a++)
-        words += 6 * fd_matched(&fd->axis[a]);
-    return words;
+    return 3 * memory_part(s, t, axis) * s->real_bytes;
 }
 
 void scalar_cuda_matched(const unda_solver *s, struct scalar_matched matched[3])
@@ -68,8 +58,8 @@ void scalar_cuda_matched(const unda_solver *s, struct scalar_matched matched[3])
     for (int a = 0; a < 3; a++) {
         const struct fd_axis *axis = &fd_tables(s)->axis[a];
         struct scalar_matched *m = &matched[a];
-        m->memory = POINTER(t->memory + (gpu_ptr)(scalar_cuda_memory_words(s, t, a) * s->real_bytes));
-        m->table = POINTER(t->table + (gpu_ptr)(scalar_cuda_table_words(fd_tables(s), a) * s->real_bytes));
+        m->memory = POINTER(t->memory[a]);
+        m->table = POINTER(t->table[a]);
         m->stride_x = memory_plane(s, t, a);
         m->stride_y = memory_row(s, t, a);
         m->part = memory_part(s, t, a);
@@ -86,13 +76,10 @@ void scalar_cuda_matched(const unda_solver *s, struct scalar_matched matched[3])
 
 unda_status scalar_cuda_upload_matched(unda_solver *s)
 {
-    struct scalar_cuda *t = scalar_cuda(s);
     for (int a = 0; a < 3; a++) {
         const struct fd_axis *axis = &fd_tables(s)->axis[a];
         if (fd_matched(axis))
-            TRY(fd_cuda_reals(s,
-                              t->table + (gpu_ptr)(scalar_cuda_table_words(fd_tables(s), a) * s->real_bytes),
-                              axis->match, 6 * fd_matched(axis)));
+            TRY(fd_cuda_reals(s, scalar_cuda(s)->table[a], axis->match, 6 * fd_matched(axis)));
     }
     return UNDA_OK;
 }
@@ -100,8 +87,10 @@ unda_status scalar_cuda_upload_matched(unda_solver *s)
 unda_status scalar_cuda_clear_memory(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
-    int64_t bytes = scalar_cuda_memory_words(s, t, 3) * s->real_bytes;
-    return bytes ? gpu_zero_async(t->base.stream, t->memory, bytes) : UNDA_OK;
+    for (int a = 0; a < 3; a++)
+        if (t->memory[a])
+            TRY(gpu_zero_async(t->base.stream, t->memory[a], scalar_cuda_memory_bytes(s, t, a)));
+    return UNDA_OK;
 }
 
 /* Planes of constant x of one memory variable, without the padding of rows. */
@@ -111,10 +100,9 @@ unda_status scalar_cuda_memory(unda_solver *s, int number, int64_t first, int64_
     struct scalar_cuda *t = scalar_cuda(s);
     const struct fd_memory *memory = &fd_tables(s)->memory[number];
     int64_t real = s->real_bytes, row = memory->num[2] * real, pitch = memory_row(s, t, memory->axis) * real;
-    int64_t begin = scalar_cuda_memory_words(s, t, memory->axis) +
-                    memory->number * memory_part(s, t, memory->axis) +
-                    first * memory_plane(s, t, memory->axis);
-    gpu_ptr at = t->memory + (gpu_ptr)(begin * real);
+    int64_t begin =
+        memory->number * memory_part(s, t, memory->axis) + first * memory_plane(s, t, memory->axis);
+    gpu_ptr at = t->memory[memory->axis] + (gpu_ptr)(begin * real);
     int64_t rows = count * memory->num[1];
     TRY(out ? gpu_download_parts_async(t->base.stream, out, row, at, pitch, row, rows)
             : gpu_upload_parts_async(t->base.stream, at, pitch, in, row, row, rows));

@@ -2,51 +2,41 @@
  * Not here: many steps at once (diamond.c), windows (streamed.c), the kernel (cuda/fd/step.cu). */
 #include "streamed.h"
 
-#include <stdio.h>
-
 enum { TILE_Y = 8 };
 
 /* ---- set-up ---- */
 
-enum { NUM_OPTION = 6, OPTION_BYTES = 32 };
-
-/* The defines of the step. */
-static void defines(const unda_solver *s, bool split, int tile_y, char text[NUM_OPTION][OPTION_BYTES],
-                    const char *options[NUM_OPTION])
+static struct gpu_source source(const unda_solver *s, bool split, int tile_y, struct gpu_defines *defines)
 {
-    snprintf(text[0], OPTION_BYTES, "-DREAL=%s", s->real_bytes == 4 ? "float" : "double");
-    snprintf(text[1], OPTION_BYTES, "-DHALF=%d", fd_tables(s)->half);
-    snprintf(text[2], OPTION_BYTES, "-DSPLIT=%d", !split ? 0 : fd_tables(s)->uniform ? 1 : 2);
-    snprintf(text[3], OPTION_BYTES, "-DDAMP=%d", fd_is_damped(fd_tables(s)));
-    snprintf(text[4], OPTION_BYTES, "-DTILE_Y=%d", tile_y);
-    snprintf(text[5], OPTION_BYTES, "-DMATCHED=%d", fd_is_matched(fd_tables(s)));
-    for (int i = 0; i < NUM_OPTION; i++)
-        options[i] = text[i];
+    fd_cuda_define(s, defines);
+    gpu_define(defines, "SPLIT=%d", !split ? 0 : fd_tables(s)->uniform ? 1 : 2);
+    gpu_define(defines, "DAMP=%d", fd_is_damped(fd_tables(s)));
+    gpu_define(defines, "TILE_Y=%d", tile_y);
+    gpu_define(defines, "MATCHED=%d", fd_is_matched(fd_tables(s)));
+    return (struct gpu_source){"fd/step.cu", defines->list, defines->num};
 }
 
 static unda_status compile(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
-    char text[NUM_OPTION][OPTION_BYTES];
-    const char *options[NUM_OPTION];
+    struct gpu_defines defines = {.num = 0};
     double begin = clock_seconds();
-    defines(s, fd_tables(s)->split, t->tile_y, text, options);
-    struct gpu_source step = {"fd/step.cu", options, NUM_OPTION};
+    struct gpu_source step = source(s, fd_tables(s)->split, t->tile_y, &defines);
     TRY(gpu_module_new(&t->step_module, t->base.gpu, &step));
     TRY(gpu_kernel_get(&t->step, t->step_module, "scalar_step", 0));
     if (fd_is_matched(fd_tables(s)))
         TRY(gpu_kernel_get(&t->step_layers, t->step_module, "scalar_step_layers", 0));
-    TRY(fd_cuda_compile(s, options));
+    TRY(fd_cuda_compile(s));
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;
 }
 
-static unda_status compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
+static unda_status compile_only(const unda_solver *s, const struct scalar_cuda *t, int compute_capability,
+                                unda_kernel_resources *resources)
 {
-    char text[NUM_OPTION][OPTION_BYTES];
-    const char *options[NUM_OPTION];
-    defines(s, !fd_tables(s)->uniform, TILE_Y, text, options);
-    struct gpu_source step = {"fd/step.cu", options, NUM_OPTION};
+    struct gpu_defines defines = {.num = 0};
+    struct gpu_source step = source(s, !fd_tables(s)->uniform, TILE_Y, &defines);
+    (void)t;
     TRY(gpu_compile_only(&step, "scalar_", compute_capability, resources));
     resources->threads = 32 * TILE_Y;
     return UNDA_OK;
@@ -121,11 +111,8 @@ static struct scalar_args step_args(const unda_solver *s, int64_t first, int64_t
         a.num[i] = (int)fd->axis[i].total;
         for (int side = 0; side < 2; side++)
             a.side[i][side] = fd->axis[i].side[side];
-        for (int m = 1; m <= fd->half; m++) {
-            a.weight32[i * (FD_MAX_HALF + 1) + m] = (float)fd->weight[i][m];
-            a.weight64[i * (FD_MAX_HALF + 1) + m] = fd->weight[i][m];
-        }
     }
+    fd_cuda_weights(fd, fd->weight, a.weight32, a.weight64);
     for (int k = 0; k < fd->half; k++) {
         a.beyond[0][k] = plane_beyond(&fd->axis[0], -1 - k);
         a.beyond[1][k] = plane_beyond(&fd->axis[0], fd->axis[0].total + k);

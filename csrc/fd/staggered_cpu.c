@@ -48,9 +48,7 @@ static unda_status retime(unda_solver *s)
     struct staggered_cpu *t = tables(s);
     for (int a = 0; a < 3; a++) {
         TRY(fd_cpu_reals(s, &t->weight[a], fd->step_weight[a], MAX_HALF + 1));
-        for (int i = 0; i < 8; i++)
-            TRY(fd_cpu_reals(s, &t->table[a][i / 4][i % 4], fd->axis[a].cpml[i / 4][i % 4],
-                             fd->axis[a].total));
+        TRY(fd_cpu_reals(s, &t->table[a], fd->axis[a].cpml, 8 * fd->axis[a].total));
     }
     return UNDA_OK;
 }
@@ -85,8 +83,7 @@ static void destroy(unda_solver *s)
     struct staggered_cpu *t = tables(s);
     for (int a = 0; a < 3; a++) {
         array_free(t->weight[a]);
-        for (int i = 0; i < 8; i++)
-            array_free(t->table[a][i / 4][i % 4]);
+        array_free(t->table[a]);
     }
     array_free(t->scratch);
     fd_cpu_free(&t->base);

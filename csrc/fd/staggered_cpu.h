@@ -8,8 +8,7 @@
 
 struct staggered_cpu {
     struct fd_cpu base;
-    /* b, a, 1 / kappa and g along each axis, at nodes and half a cell further, REAL */
-    void *table[3][2][4];
+    void *table[3];  /* as cpml of struct fd_axis, REAL */
     void *weight[3]; /* dt D_m / h along each axis: [m], REAL */
     char *scratch;   /* differences of the row being computed, for each thread */
     int64_t scratch_row, scratch_bytes;

@@ -3,8 +3,6 @@
  * sources and receivers (fd_cuda_points.c). */
 #include "staggered_cuda.h"
 
-#include <stdio.h>
-
 /* Kernels of the parts of the first pass, then of the second. */
 static const char *const names[] = {"staggered_pass0", "staggered_walls0", "staggered_layers0",
                                     "staggered_pass1", "staggered_walls1", "staggered_layers1"};
@@ -31,25 +29,29 @@ static int64_t memory_count(const unda_solver *s, const struct staggered_cuda *t
     return memory->num[0] * memory->num[1] * (memory->axis == 2 ? memory->num[2] : t->base.pitch);
 }
 
-static unda_status forecast(unda_solver *s)
+static void plan(unda_solver *s, struct staggered_cuda *t)
 {
     const struct fd *fd = fd_tables(s);
-    struct staggered_cuda t = {0};
-    lay_out(s, &t);
-    int64_t count = (fd->num_field + fd->num_material) * t.count;
+    int64_t real = s->real_bytes;
+    lay_out(s, t);
+    for (int f = 0; f < fd->num_field; f++)
+        fd_cuda_want(&t->base, &t->base.array[f], t->count * real, "state");
+    for (int i = 0; i < fd->num_material; i++)
+        fd_cuda_want(&t->base, &t->base.material[i], t->count * real, "materials");
     for (int i = 0; i < fd->num_memory; i++)
-        count += memory_count(s, &t, i);
-    count += 8 * (fd->axis[0].total + fd->axis[1].total + fd->axis[2].total);
-    s->device_bytes = count * s->real_bytes + 8;
-    s->host_bytes = t.base.plane * s->real_bytes + fd_cuda_staging_bytes(s); /* a plane on its way */
-    return UNDA_OK;
+        fd_cuda_want(&t->base, &t->memory[i], memory_count(s, t, i) * real, "layers");
+    for (int a = 0; a < 3; a++)
+        fd_cuda_want(&t->base, &t->table[a], 8 * fd->axis[a].total * real, "layers");
+    fd_cuda_want(&t->base, &t->base.bad, 8, "finite check");
+    s->device_bytes = fd_cuda_wanted(&t->base);
+    s->host_bytes = t->base.plane * real + fd_cuda_staging_bytes(s); /* a plane on its way */
 }
 
-static unda_status zeros(unda_solver *s, gpu_ptr *ptr, int64_t count, const char *what)
+static unda_status forecast(unda_solver *s)
 {
-    struct fd_cuda *t = fd_cuda(s);
-    TRY(gpu_alloc(t->gpu, ptr, count * s->real_bytes, what));
-    return gpu_zero_async(t->stream, *ptr, count * s->real_bytes);
+    struct staggered_cuda t = {0};
+    plan(s, &t);
+    return UNDA_OK;
 }
 
 /* Tables that depend on dt; weights do as well, but are arguments. */
@@ -57,77 +59,50 @@ static unda_status retime(unda_solver *s)
 {
     struct staggered_cuda *t = tables(s);
     for (int a = 0; a < 3; a++)
-        for (int i = 0; i < 8; i++) {
-            const struct fd_axis *axis = &fd_tables(s)->axis[a];
-            TRY(fd_cuda_reals(s, t->table[a][i / 4][i % 4], axis->cpml[i / 4][i % 4], axis->total));
-        }
+        TRY(fd_cuda_reals(s, t->table[a], fd_tables(s)->axis[a].cpml, 8 * fd_tables(s)->axis[a].total));
     return gpu_sync(t->base.stream);
 }
 
-static unda_status allocate(unda_solver *s, struct staggered_cuda *t)
+static struct gpu_source source(const unda_solver *s, const struct staggered_tile *tile, int64_t pitch,
+                                struct gpu_defines *defines)
 {
-    const struct fd *fd = fd_tables(s);
-    TRY(fd_cuda_check_memory(s, ""));
-    TRY(gpu_alloc(t->base.gpu, &t->base.bad, 8, "finite check"));
-    for (int f = 0; f < fd->num_field; f++)
-        TRY(zeros(s, &t->base.array[f], t->count, "state"));
-    for (int i = 0; i < fd->num_material; i++)
-        TRY(zeros(s, &t->base.material[i], t->count, "materials"));
-    for (int i = 0; i < fd->num_memory; i++)
-        TRY(zeros(s, &t->memory[i], memory_count(s, t, i), "layers"));
-    for (int i = 0; i < 24; i++)
-        TRY(zeros(s, &t->table[i / 8][i / 4 % 2][i % 4], fd->axis[i / 8].total, "layers"));
-    return retime(s);
-}
-
-enum { NUM_OPTION = 11, OPTION_BYTES = 64 };
-
-static void defines(const unda_solver *s, const struct staggered_tile *tile, int64_t pitch,
-                    char text[NUM_OPTION][OPTION_BYTES], const char *options[NUM_OPTION])
-{
-    snprintf(text[0], OPTION_BYTES, "-DREAL=%s", s->real_bytes == 4 ? "float" : "double");
-    snprintf(text[1], OPTION_BYTES, "-DHALF=%d", fd_tables(s)->half);
-    snprintf(text[2], OPTION_BYTES, "-DSTAGGERED=\"%s\"", fd_tables(s)->physics->header);
-    snprintf(text[3], OPTION_BYTES, "-DLAYERS=%d", fd_has_layers(fd_tables(s)));
-    snprintf(text[4], OPTION_BYTES, "-DTILE_Y=%d", tile->rows);
-    snprintf(text[5], OPTION_BYTES, "-DWIDTH=%d", tile->width);
-    snprintf(text[6], OPTION_BYTES, "-DMIN_BLOCKS=%d", tile->blocks);
-    snprintf(text[7], OPTION_BYTES, "-DPITCH=%lld", (long long)pitch);
-    snprintf(text[8], OPTION_BYTES, "-DLANES=%d", tile->lanes);
-    snprintf(text[9], OPTION_BYTES, "-DMIN_BLOCKS_INSIDE=%d", tile->inside);
-    snprintf(text[10], OPTION_BYTES, "-DFADES=%d", fd_tables(s)->fades);
-    for (int i = 0; i < NUM_OPTION; i++)
-        options[i] = text[i];
+    fd_cuda_define(s, defines);
+    gpu_define(defines, "STAGGERED=\"%s\"", fd_tables(s)->physics->header);
+    gpu_define(defines, "LAYERS=%d", fd_has_layers(fd_tables(s)));
+    gpu_define(defines, "TILE_Y=%d", tile->rows);
+    gpu_define(defines, "WIDTH=%d", tile->width);
+    gpu_define(defines, "MIN_BLOCKS=%d", tile->blocks);
+    gpu_define(defines, "PITCH=%lld", (long long)pitch);
+    gpu_define(defines, "LANES=%d", tile->lanes);
+    gpu_define(defines, "MIN_BLOCKS_INSIDE=%d", tile->inside);
+    gpu_define(defines, "FADES=%d", fd_tables(s)->fades);
+    return (struct gpu_source){"fd/staggered.cu", defines->list, defines->num};
 }
 
 static unda_status compile(unda_solver *s, struct staggered_cuda *t)
 {
-    char text[NUM_OPTION][OPTION_BYTES];
-    const char *options[NUM_OPTION];
+    struct gpu_defines defines = {.num = 0};
     double begin = clock_seconds();
-    defines(s, &t->tile, t->base.pitch, text, options);
-    struct gpu_source source = {"fd/staggered.cu", options, NUM_OPTION};
-    TRY(gpu_module_new(&t->module, t->base.gpu, &source));
+    struct gpu_source step = source(s, &t->tile, t->base.pitch, &defines);
+    TRY(gpu_module_new(&t->module, t->base.gpu, &step));
     for (int i = 0; i < 2 * STAGGERED_PARTS; i++)
         if (i % STAGGERED_PARTS != STAGGERED_LAYERS || fd_has_layers(fd_tables(s)))
             TRY(gpu_kernel_get(&t->pass[i / STAGGERED_PARTS][i % STAGGERED_PARTS], t->module, names[i], 0));
     TRY(gpu_kernel_get(&t->ghosts, t->module, "staggered_ghosts", 0));
     TRY(gpu_kernel_get(&t->turn, t->module, "staggered_turn", 0));
-    TRY(fd_cuda_compile(s, options));
+    TRY(fd_cuda_compile(s));
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;
 }
 
 static unda_status compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
 {
-    char text[NUM_OPTION][OPTION_BYTES];
-    const char *options[NUM_OPTION];
+    struct gpu_defines defines = {.num = 0};
     struct staggered_cuda t = {0};
     struct staggered_tile tile = staggered_choose_tile(s);
     lay_out(s, &t);
-    defines(s, &tile, t.base.pitch, text, options);
-    struct gpu_source source = {"fd/staggered.cu", options, NUM_OPTION};
-    TRY(gpu_compile_only(&source, "staggered_", compute_capability, resources));
+    struct gpu_source step = source(s, &tile, t.base.pitch, &defines);
+    TRY(gpu_compile_only(&step, "staggered_", compute_capability, resources));
     resources->threads = tile.lanes * tile.rows;
     return UNDA_OK;
 }
@@ -141,9 +116,9 @@ static unda_status take(unda_solver *s, void *of)
 static unda_status create(unda_solver *s)
 {
     struct staggered_cuda *t;
-    TRY(forecast(s));
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
+    plan(s, t);
     TRY(solver_add_hook(s, take, NULL));
     t->base.source_version = t->base.group_version = -1;
     fork_mark();
@@ -153,8 +128,8 @@ static unda_status create(unda_solver *s)
     TRY(gpu_event_new(&t->before, t->base.gpu));
     TRY(gpu_event_new(&t->after, t->base.gpu));
     t->tile = staggered_choose_tile(s);
-    lay_out(s, t);
-    TRY(allocate(s, t));
+    TRY(fd_cuda_allocate(s, ""));
+    TRY(retime(s));
     TRY(compile(s, t));
     int axes[FD_MAX_FIELD];
     struct staggered_box box[STAGGERED_MAX_BOX];
@@ -168,10 +143,6 @@ static void destroy(unda_solver *s)
 {
     struct staggered_cuda *t = tables(s);
     if (t->base.gpu) {
-        for (int i = 0; i < 2 * FD_MAX_DERIVATIVE; i++)
-            gpu_free(t->base.gpu, t->memory[i]);
-        for (int i = 0; i < 24; i++)
-            gpu_free(t->base.gpu, t->table[i / 8][i / 4 % 2][i % 4]);
         gpu_module_free(t->module);
         gpu_event_free(t->before);
         gpu_event_free(t->after);

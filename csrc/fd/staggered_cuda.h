@@ -12,7 +12,7 @@ struct staggered_cuda {
     struct fd_cuda base;
     struct gpu_module *module;
     struct gpu_kernel pass[2][STAGGERED_PARTS], ghosts, turn;
-    gpu_ptr memory[2 * FD_MAX_DERIVATIVE], table[3][2][4];
+    gpu_ptr memory[2 * FD_MAX_DERIVATIVE], table[3]; /* as cpml of struct fd_axis */
     int64_t count, material_version; /* values of an array; which arrays have up-to-date ghosts */
     struct staggered_tile tile;
     struct gpu_stream *beside; /* streams of walls and layers, which run beside the interior */

@@ -134,7 +134,8 @@ static void fill_layers(const unda_solver *s, struct staggered_args *a)
             a->count[memory->axis][side] = (int)memory->count;
         }
     for (int i = 0; i < 24; i++)
-        a->table[i / 8][i / 4 % 2][i % 4] = POINTER(tables(s)->table[i / 8][i / 4 % 2][i % 4]);
+        a->table[i / 8][i / 4 % 2][i % 4] =
+            POINTER(tables(s)->table[i / 8] + (gpu_ptr)(i % 8 * fd->axis[i / 8].total * s->real_bytes));
 }
 
 static struct staggered_args arguments(const unda_solver *s)
@@ -156,13 +157,9 @@ static struct staggered_args arguments(const unda_solver *s)
         a.material[i] = POINTER(t->base.material[i]);
     }
     fill_layers(s, &a);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         a.num[i] = (int)fd->axis[i].total;
-        for (int m = 1; m <= fd->half; m++) {
-            a.weight32[i * (FD_MAX_HALF + 1) + m] = (float)fd->step_weight[i][m];
-            a.weight64[i * (FD_MAX_HALF + 1) + m] = fd->step_weight[i][m];
-        }
-    }
+    fd_cuda_weights(fd, fd->step_weight, a.weight32, a.weight64);
     return a;
 }
 

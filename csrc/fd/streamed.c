@@ -86,8 +86,6 @@ static void destroy(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     struct streamed *w = &t->streamed;
-    if (w->memory[0])
-        aim(t, 0, 0);
     for (int i = 0; i < 3; i++)
         gpu_host_free(t->base.gpu, w->host[i]);
     gpu_stream_free(w->up);

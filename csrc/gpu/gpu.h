@@ -108,6 +108,13 @@ struct gpu_source {
     const char *const *options; /* [num_option] "-DDEGREE=4" */
     int num_option;
 };
+/* Room for the defines of one: gpu_define(&defines, "HALF=%d", 4) adds "-DHALF=4". */
+struct gpu_defines {
+    char text[20][64];
+    const char *list[20];
+    int num;
+};
+void gpu_define(struct gpu_defines *defines, const char *format, ...) __attribute__((format(printf, 2, 3)));
 struct gpu_kernel {
     struct gpu *gpu;
     void *function; /* CUfunction */

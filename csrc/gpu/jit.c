@@ -2,6 +2,7 @@
  * Not here: the cache (cache.c), loading onto a device (launch.c). Next: sources.c, api.c. */
 #include "internal.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +176,17 @@ static unda_status read_statement(const char *log, const char *kernel, unda_kern
     }
     text_clear(&head);
     return UNDA_OK;
+}
+
+void gpu_define(struct gpu_defines *defines, const char *format, ...)
+{
+    char *text = defines->text[defines->num];
+    va_list list;
+    memcpy(text, "-D", 2);
+    va_start(list, format);
+    vsnprintf(text + 2, sizeof *defines->text - 2, format, list);
+    va_end(list);
+    defines->list[defines->num++] = text;
 }
 
 unda_status gpu_compile_only(const struct gpu_source *source, const char *kernel, int compute_capability,
