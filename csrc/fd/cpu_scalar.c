@@ -115,7 +115,7 @@ CLONES static bool PRECISION(additions_)(const struct fd *fd, const struct scala
             for (int k = 0; k < 3; k++)
                 r.memory[k] = (REAL *)m->memory[k] + row + (a < 2 ? 0 : from);
             for (int k = 0; k < 6; k++)
-                r.table[k] = (const REAL *)m->table[k] + from;
+                r.table[k] = (const REAL *)m->table + k * fd_matched(&axis[a]) + from;
 #define ADD_LAYER(half)   add_layer(&r, half, 0)
 #define ADD_LAYER_Z(half) add_layer(&r, half, 1)
             if (a < 2)

@@ -38,22 +38,29 @@ int64_t fd_cpu_bytes(const unda_solver *s, const struct fd_cpu *t)
     return count * s->real_bytes;
 }
 
+unda_status fd_cpu_new(struct fd_cpu *t, void *out, int64_t count, int64_t size, const char *what)
+{
+    TRY(array_try(&t->held[t->num_held], count, size, what));
+    memcpy(out, &t->held[t->num_held++], sizeof(void *));
+    return UNDA_OK;
+}
+
 unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t)
 {
     const struct fd *fd = fd_tables(s);
     for (int i = 0; i < fd->num_array; i++)
-        TRY(array_try(&t->array[i], t->count, s->real_bytes, "state"));
+        TRY(fd_cpu_new(t, &t->array[i], t->count, s->real_bytes, "state"));
     for (int i = 0; i < fd->num_material; i++)
-        TRY(array_try(&t->material[i], t->count, s->real_bytes, "materials"));
+        TRY(fd_cpu_new(t, &t->material[i], t->count, s->real_bytes, "materials"));
     for (int i = 0; i < fd->num_memory; i++)
-        TRY(array_try(&t->memory[i], fd_memory_count(&fd->memory[i]), s->real_bytes, "layers"));
+        TRY(fd_cpu_new(t, &t->memory[i], fd_memory_count(&fd->memory[i]), s->real_bytes, "layers"));
     return UNDA_OK;
 }
 
 unda_status fd_cpu_reals(const unda_solver *s, void **out, const double *from, int64_t num)
 {
     if (!*out)
-        TRY(array_try(out, num, s->real_bytes, "tables"));
+        TRY(fd_cpu_new(fd_cpu(s), out, num, s->real_bytes, "tables"));
     real_copy(s, *out, from, num);
     return UNDA_OK;
 }
@@ -70,35 +77,11 @@ static void free_samples(struct fd_cpu *t)
 
 void fd_cpu_free(struct fd_cpu *t)
 {
-    for (int i = 0; i < FD_MAX_FIELD; i++)
-        array_free(t->array[i]);
-    for (int i = 0; i < FD_MAX_MATERIAL; i++)
-        array_free(t->material[i]);
-    for (int i = 0; i < 2 * FD_MAX_DERIVATIVE; i++)
-        array_free(t->memory[i]);
-    array_free(t->amplitude);
+    for (int i = 0; i < t->num_held; i++)
+        array_free(t->held[i]);
     free_samples(t);
     for (int f = 0; f < FD_MAX_FIELD; f++)
         fd_terms_free(&t->terms[f]);
-}
-
-static void *array_of(const unda_solver *s, int array)
-{
-    struct fd_cpu *t = fd_cpu(s);
-    return array >= FD_MATERIAL ? t->material[array - FD_MATERIAL] : t->array[array];
-}
-
-int64_t fd_cpu_place(const unda_solver *s, int64_t x, int64_t y, int64_t z)
-{
-    const struct fd_cpu *t = fd_cpu(s);
-    return t->origin + x * t->stride[0] + y * t->stride[1] + z;
-}
-
-int64_t fd_cpu_at(const unda_solver *s, int64_t node)
-{
-    int64_t at[3];
-    fd_coordinates(fd_tables(s), node, at);
-    return fd_cpu_place(s, at[0], at[1], at[2]);
 }
 
 /* Planes from one past the last place inside: a field half a cell on has an image there already. */
@@ -118,35 +101,92 @@ void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *fiel
     }
 }
 
-unda_status fd_cpu_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in)
+/* Of a CPU engine, or of one that streams. */
+static int32_t threads_of(const unda_solver *s)
+{
+    return s->threads > 0 ? s->threads : parallel_threads(s->options.threads);
+}
+
+void fd_host_box(const unda_solver *s, const struct fd_cpu *t, int array, const struct fd_box *box, void *out,
+                 const void *in)
 {
     int64_t num_y = box->num[1], bytes = box->num[2] * s->real_bytes;
-    char *base = array_of(s, array);
-    int32_t num_thread = parallel_few(s->threads);
+    char *base = fd_cpu_array(t, array);
+    int32_t num_thread = parallel_few(threads_of(s));
 #pragma omp parallel for schedule(static) num_threads(num_thread) if (num_y * bytes > 1 << 18)
     for (int64_t i = 0; i < box->num[0] * num_y; i++) {
         int64_t x = box->first[0] + i / num_y, y = box->first[1] + i % num_y;
-        char *row = base + fd_cpu_place(s, x, y, box->first[2]) * s->real_bytes;
+        char *row = base + fd_cpu_place(t, x, y, box->first[2]) * s->real_bytes;
         if (out)
             memcpy((char *)out + i * bytes, row, (size_t)bytes);
         else
             memcpy(row, (const char *)in + i * bytes, (size_t)bytes);
     }
+}
+
+void fd_host_gather(const unda_solver *s, const struct fd_cpu *t, int array, int64_t count,
+                    const int64_t *node, double *values)
+{
+    const int64_t num_z = fd_tables(s)->axis[2].total;
+    const void *from = fd_cpu_array(t, array);
+    int64_t row = -num_z, at = 0; /* the row of the last node, and where it begins */
+    for (int64_t i = 0; i < count; i++) {
+        if (node[i] < row || node[i] >= row + num_z) {
+            row = node[i] / num_z * num_z;
+            at = fd_cpu_at(fd_tables(s), t, row);
+        }
+        values[i] = real_get(s, from, at + node[i] - row);
+    }
+}
+
+/* The first field that has one, there the first place in the order of [x][y][z], whatever the threads. */
+void fd_host_find_bad(const unda_solver *s, const struct fd_cpu *t, int64_t *index)
+{
+    const struct fd_axis *axis = fd_tables(s)->axis;
+    int64_t rows = axis[0].total * axis[1].total, num = axis[2].total, none = fd_tables(s)->num_node;
+    int32_t num_thread = threads_of(s);
+    *index = -1;
+    for (int f = 0; f < fd_tables(s)->num_field && *index < 0; f++) {
+        const char *p = fd_cpu_array(t, f);
+        int64_t first = none;
+#pragma omp parallel for schedule(static) num_threads(num_thread) reduction(min : first)
+        for (int64_t row = 0; row < rows; row++) {
+            int64_t at = fd_cpu_place(t, row / axis[1].total, row % axis[1].total, 0);
+            int64_t found = code(s)->find_bad(p + at * s->real_bytes, num);
+            if (found < num && row * num + found < first)
+                first = row * num + found;
+        }
+        if (first < none)
+            *index = f * none + first;
+    }
+}
+
+void fd_host_multiply(const unda_solver *s, const struct fd_cpu *t, int array, double factor)
+{
+    void *values = fd_cpu_array(t, array);
+    int32_t num_thread = threads_of(s);
+#pragma omp parallel for schedule(static) num_threads(num_thread)
+    for (int64_t i = 0; i < t->count; i++)
+        real_put(s, values, i, factor * real_get(s, values, i));
+}
+
+/* ---- state of a CPU engine ---- */
+
+unda_status fd_cpu_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in)
+{
+    fd_host_box(s, fd_cpu(s), array, box, out, in);
     return UNDA_OK;
 }
 
 unda_status fd_cpu_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
 {
-    const int64_t num_z = fd_tables(s)->axis[2].total;
-    const void *from = array_of(s, array);
-    int64_t row = -num_z, at = 0; /* the row of the last node, and where it begins */
-    for (int64_t i = 0; i < count; i++) {
-        if (node[i] < row || node[i] >= row + num_z) {
-            row = node[i] / num_z * num_z;
-            at = fd_cpu_at(s, row);
-        }
-        values[i] = real_get(s, from, at + node[i] - row);
-    }
+    fd_host_gather(s, fd_cpu(s), array, count, node, values);
+    return UNDA_OK;
+}
+
+unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index)
+{
+    fd_host_find_bad(s, fd_cpu(s), index);
     return UNDA_OK;
 }
 
@@ -175,57 +215,29 @@ unda_status fd_cpu_clear(unda_solver *s)
     return UNDA_OK;
 }
 
-/* The first field that has one, there the first place in the order of [x][y][z], whatever the threads. */
-unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index)
-{
-    const struct fd_axis *axis = fd_tables(s)->axis;
-    int64_t rows = axis[0].total * axis[1].total, num = axis[2].total, none = fd_tables(s)->num_node;
-    *index = -1;
-    for (int f = 0; f < fd_tables(s)->num_field && *index < 0; f++) {
-        const char *p = array_of(s, f);
-        int64_t first = none;
-#pragma omp parallel for schedule(static) num_threads(s->threads) reduction(min : first)
-        for (int64_t row = 0; row < rows; row++) {
-            int64_t at = fd_cpu_place(s, row / axis[1].total, row % axis[1].total, 0);
-            int64_t found = code(s)->find_bad(p + at * s->real_bytes, num);
-            if (found < num && row * num + found < first)
-                first = row * num + found;
-        }
-        if (first < none)
-            *index = f * none + first;
-    }
-    return UNDA_OK;
-}
-
 /* ---- points ---- */
 
-/* The part of node[first .. last), ascending, that lies in places [begin, end). */
-static int64_t part_of(const int64_t *node, int64_t first, int64_t last, int64_t begin, int64_t end,
-                       int64_t *from)
+/* How many of the nodes, ascending, lie before a place. */
+static int64_t num_before(const int64_t *node, int64_t num, int64_t place)
 {
-    int64_t bound[2] = {begin, end};
-    for (int i = 0; i < 2; i++) {
-        int64_t low = first, high = last;
-        while (low < high) {
-            int64_t middle = low + (high - low) / 2;
-            if (node[middle] < bound[i])
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        bound[i] = low;
+    int64_t low = 0, high = num;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (node[middle] < place)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    *from = bound[0];
-    return bound[1] - bound[0];
+    return low;
 }
 
 void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t begin, int64_t end)
 {
     const struct fd_terms *terms = &fd_cpu(s)->terms[f];
     const double *amplitude = fd_cpu(s)->amplitude + time * s->num_source;
-    int64_t first, count = part_of(terms->node, 0, terms->num_node, begin, end, &first);
-    for (int64_t n = first; n < first + count; n++) {
-        int64_t at = fd_cpu_at(s, terms->node[n]);
+    int64_t last = num_before(terms->node, terms->num_node, end);
+    for (int64_t n = num_before(terms->node, last, begin); n < last; n++) {
+        int64_t at = fd_cpu_at(fd_tables(s), fd_cpu(s), terms->node[n]);
         double value = real_get(s, array, at);
         for (int64_t k = terms->first[n]; k < terms->first[n + 1]; k++) {
             double w = real_get(s, terms->weight, k), a = amplitude[terms->source[k]];
@@ -249,10 +261,10 @@ void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t
         const struct fd_nodes *nodes = nodes_of(s, samples);
         if (nodes->field != f || !receiver_due(group, step))
             continue;
-        int64_t first, count = part_of(nodes->node, 0, nodes->num_node, begin, end, &first);
+        int64_t last = num_before(nodes->node, nodes->num_node, end);
         double *values = samples->values + (fd_samples_since(group, start, step) - 1) * nodes->num_node;
-        for (int64_t k = first; k < first + count; k++)
-            values[k] = real_get(s, array, fd_cpu_at(s, nodes->node[k]));
+        for (int64_t k = num_before(nodes->node, last, begin); k < last; k++)
+            values[k] = real_get(s, array, fd_cpu_at(fd_tables(s), fd_cpu(s), nodes->node[k]));
     }
 }
 
@@ -323,19 +335,9 @@ static unda_status update_terms(unda_solver *s)
 
 unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive)
 {
-    struct fd_cpu *t = fd_cpu(s);
-    int64_t count = drive->num_time * s->num_source;
     TRY(fd_need_material(s));
     TRY(update_terms(s));
     TRY(fd_cpu_reserve(s));
-    if (count > t->amplitude_room) {
-        array_free(t->amplitude);
-        t->amplitude = NULL;
-        t->amplitude_room = 0;
-        TRY(array_try(&t->amplitude, count, sizeof(double), "source amplitudes"));
-        t->amplitude_room = count;
-    }
-    if (count)
-        memcpy(t->amplitude, drive->amplitudes, (size_t)count * sizeof(double));
+    fd_cpu(s)->amplitude = drive->amplitudes;
     return UNDA_OK;
 }

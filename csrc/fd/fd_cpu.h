@@ -1,4 +1,4 @@
-/* fd_cpu.h: shared by the CPU engines of all schemes: arrays with ghosts, points.
+/* fd_cpu.h: arrays in host memory, and what the CPU engines of all schemes share: ghosts, points.
  * Next: fd_cpu.c, cpu_ghosts.c (ghosts); scalar_cpu.c, staggered_cpu.c (the engines). */
 #ifndef UNDA_FD_CPU_H
 #define UNDA_FD_CPU_H
@@ -12,15 +12,18 @@ struct fd_cpu_samples {
     int64_t room;
 };
 
-/* Arrays [x][y][z] of REAL have M ghost nodes on every side: images of nodes inside. First in an engine's
- * tables. */
+enum { MOST_HELD = FD_MAX_FIELD + FD_MAX_MATERIAL + 2 * FD_MAX_DERIVATIVE + 16 };
+
+/* Arrays [x][y][z] of REAL. Those of CPU engines, in whose tables this comes first, have M ghost nodes on
+ * every side: images of nodes inside. Those of streamed.c have none, and take the first three lines only. */
 struct fd_cpu {
     int64_t stride[3], origin, count; /* origin: of node (0, 0, 0); count: values of an array */
     void *array[FD_MAX_FIELD];        /* of the state */
     void *material[FD_MAX_MATERIAL];
     void *memory[2 * FD_MAX_DERIVATIVE]; /* memory variables of layers */
-    double *amplitude;                   /* [time][source] */
-    int64_t amplitude_room;
+    void *held[MOST_HELD];               /* what fd_cpu_new has made, freed together */
+    int num_held;
+    const double *amplitude; /* [time][source], of the call */
     struct fd_terms terms[FD_MAX_FIELD];
     int64_t source_version;         /* of the solver's points that these hold */
     struct fd_cpu_samples *samples; /* of each field of each group */
@@ -51,12 +54,40 @@ static inline struct fd_cpu *fd_cpu(const unda_solver *s)
     return s->data;
 }
 
-int64_t fd_cpu_place(const unda_solver *s, int64_t x, int64_t y, int64_t z);
-int64_t fd_cpu_at(const unda_solver *s, int64_t node); /* of that place in [total x][y][z] */
+/* Places in these arrays: of (x, y, z), and of a place in [total x][total y][total z]. */
+static inline int64_t fd_cpu_place(const struct fd_cpu *t, int64_t x, int64_t y, int64_t z)
+{
+    return t->origin + x * t->stride[0] + y * t->stride[1] + z;
+}
+static inline int64_t fd_cpu_at(const struct fd *fd, const struct fd_cpu *t, int64_t node)
+{
+    int64_t at[3];
+    fd_coordinates(fd, node, at);
+    return fd_cpu_place(t, at[0], at[1], at[2]);
+}
+static inline void *fd_cpu_array(const struct fd_cpu *t, int array)
+{
+    return array >= FD_MATERIAL ? t->material[array - FD_MATERIAL] : t->array[array];
+}
+static inline void fd_cpu_swap(struct fd_cpu *t) /* levels of the scalar scheme */
+{
+    void *kept = t->array[0];
+    t->array[0] = t->array[1];
+    t->array[1] = kept;
+}
+/* As the functions of struct fd_engine; then values times a factor. */
+void fd_host_box(const unda_solver *s, const struct fd_cpu *t, int array, const struct fd_box *box, void *out,
+                 const void *in);
+void fd_host_gather(const unda_solver *s, const struct fd_cpu *t, int array, int64_t count,
+                    const int64_t *node, double *values);
+void fd_host_find_bad(const unda_solver *s, const struct fd_cpu *t, int64_t *index);
+void fd_host_multiply(const unda_solver *s, const struct fd_cpu *t, int array, double factor);
+
 void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t);
 int64_t fd_cpu_bytes(const unda_solver *s, const struct fd_cpu *t); /* what fd_cpu_allocate takes */
 unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t);
-/* A table in the solver's precision, allocated where it is NULL. */
+/* An array that lives as long as the engine; a table in the solver's precision, made where it is NULL. */
+unda_status fd_cpu_new(struct fd_cpu *t, void *out, int64_t count, int64_t size, const char *what);
 unda_status fd_cpu_reals(const unda_solver *s, void **out, const double *from, int64_t num);
 void fd_cpu_clear_memory(unda_solver *s);
 void fd_cpu_free(struct fd_cpu *t);

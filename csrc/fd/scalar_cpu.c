@@ -88,13 +88,10 @@ static unda_status allocate_matched(unda_solver *s, struct scalar_cpu *t)
         m->stride[1] = memory->num[2];
     }
     for (int a = 0; a < 3; a++)
-        for (int k = 0; k < 6; k++) {
-            int64_t num = fd_matched(&fd->axis[a]);
-            TRY(fd_cpu_reals(s, &t->matched[a].table[k], fd->axis[a].match + k * num, num));
-        }
+        TRY(fd_cpu_reals(s, &t->matched[a].table, fd->axis[a].match, 6 * fd_matched(&fd->axis[a])));
     t->is_matched = fd_is_matched(fd);
     t->row = t->is_matched ? t->base.stride[1] : 0;
-    return array_try(&t->addition, s->threads * t->row, s->real_bytes, "layers");
+    return fd_cpu_new(&t->base, &t->addition, s->threads * t->row, s->real_bytes, "layers");
 }
 
 /* g of the layers, or 1 everywhere. */
@@ -117,11 +114,12 @@ static unda_status create(unda_solver *s)
     s->data = t;
     fd_cpu_lay_out(s, &t->base);
     choose_tile(s, t);
-    TRY(array_try(&t->passed, t->num_block, sizeof *t->passed, "time tiles"));
+    TRY(fd_cpu_new(&t->base, &t->passed, t->num_block, sizeof *t->passed, "time tiles"));
     TRY(fd_cpu_allocate(s, &t->base));
     for (int a = 0; a < 3; a++) {
-        TRY(array_try(&t->damp[a], a < 2 ? fd->axis[a].total : t->base.stride[1], s->real_bytes, "layers"));
-        TRY(array_try(&t->damped[a], fd->axis[a].total, 1, "layers"));
+        TRY(fd_cpu_new(&t->base, &t->damp[a], a < 2 ? fd->axis[a].total : t->base.stride[1], s->real_bytes,
+                       "layers"));
+        TRY(fd_cpu_new(&t->base, &t->damped[a], fd->axis[a].total, 1, "layers"));
         for (int64_t i = 0; i < fd->axis[a].total; i++) {
             t->damped[a][i] = fd->axis[a].damp[i] != 1;
             t->damped_z |= a == 2 && t->damped[a][i];
@@ -129,7 +127,7 @@ static unda_status create(unda_solver *s)
     }
     set_damping(s, true);
     if (fd->uniform && fd->split) {
-        TRY(array_try(&t->speed, t->base.stride[1], s->real_bytes, "materials"));
+        TRY(fd_cpu_new(&t->base, &t->speed, t->base.stride[1], s->real_bytes, "materials"));
         for (int64_t i = 0; i < t->base.stride[1]; i++)
             real_put(s, t->speed, i, fd->speed);
     }
@@ -138,18 +136,8 @@ static unda_status create(unda_solver *s)
 
 static void destroy(unda_solver *s)
 {
-    struct scalar_cpu *t = tables(s);
-    for (int a = 0; a < 3; a++) {
-        array_free(t->damp[a]);
-        array_free(t->damped[a]);
-        for (int k = 0; k < 6; k++)
-            array_free(t->matched[a].table[k]);
-    }
-    array_free(t->speed);
-    array_free(t->addition);
-    array_free(t->passed);
-    fd_cpu_free(&t->base);
-    array_free(t);
+    fd_cpu_free(fd_cpu(s));
+    array_free(s->data);
     s->data = NULL;
 }
 
@@ -220,13 +208,6 @@ static void fill_ghosts(unda_solver *s)
         code(s)->ghosts(fd_tables(s), tables(s), fd_cpu(s)->array[0], x, 0, axis[1].total);
 }
 
-static void swap(struct fd_cpu *t)
-{
-    void *kept = t->array[0];
-    t->array[0] = t->array[1];
-    t->array[1] = kept;
-}
-
 static unda_status run(unda_solver *s, int64_t num_step)
 {
     struct scalar_cpu *t = tables(s);
@@ -238,7 +219,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
         done += depth;
     }
     if (num_step % 2)
-        swap(&t->base);
+        fd_cpu_swap(&t->base);
     s->step += num_step;
     fd_cpu_weigh(s, start);
     return UNDA_OK;
@@ -256,8 +237,7 @@ static unda_status rest(unda_solver *s)
     for (int64_t x = 0; x < fd_tables(s)->axis[0].total; x++)
         code(s)->rows(fd_tables(s), t, t->base.array[0], t->base.array[1], x, 0, fd_tables(s)->axis[1].total);
     set_damping(s, true);
-    for (int64_t i = 0; i < t->base.count; i++)
-        real_put(s, t->base.array[1], i, 0.5 * real_get(s, t->base.array[1], i));
+    fd_host_multiply(s, &t->base, FD_PREVIOUS, 0.5);
     fd_cpu_clear_memory(s);
     return UNDA_OK;
 }

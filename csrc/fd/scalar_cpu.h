@@ -15,7 +15,7 @@ struct scalar_cpu {
     void *speed;        /* a row, of a uniform medium */
     struct scalar_cpu_matched {
         void *memory[3]; /* of both half nodes and the node: [x][y][z], of matched nodes along this axis */
-        void *table[6];  /* of matched nodes, as in struct fd_axis */
+        void *table;     /* as match of struct fd_axis */
         int64_t stride[2];
     } matched[3];
     bool is_matched;

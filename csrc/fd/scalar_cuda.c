@@ -169,9 +169,6 @@ static unda_status resident_half_step(unda_solver *s)
 }
 
 const struct scalar_storage scalar_resident = {.host_bytes = resident_host_bytes,
-                                               .box = fd_cuda_box,
-                                               .gather = fd_cuda_gather,
-                                               .find_bad = fd_cuda_find_bad,
                                                .clear = resident_clear,
                                                .run = resident_run,
                                                .half_step = resident_half_step};
@@ -196,17 +193,29 @@ static unda_status clear(unda_solver *s)
 
 static unda_status box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in)
 {
-    return scalar_cuda(s)->storage->box(s, array, box, out, in);
+    const struct streamed *w = &scalar_cuda(s)->streamed;
+    if (!w->slab)
+        return fd_cuda_box(s, array, box, out, in);
+    fd_host_box(s, &w->host, array, box, out, in);
+    return UNDA_OK;
 }
 
 static unda_status gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
 {
-    return scalar_cuda(s)->storage->gather(s, array, count, node, values);
+    const struct streamed *w = &scalar_cuda(s)->streamed;
+    if (!w->slab)
+        return fd_cuda_gather(s, array, count, node, values);
+    fd_host_gather(s, &w->host, array, count, node, values);
+    return UNDA_OK;
 }
 
 static unda_status find_bad(unda_solver *s, int64_t *index)
 {
-    return scalar_cuda(s)->storage->find_bad(s, index);
+    const struct streamed *w = &scalar_cuda(s)->streamed;
+    if (!w->slab)
+        return fd_cuda_find_bad(s, index);
+    fd_host_find_bad(s, &w->host, index);
+    return UNDA_OK;
 }
 
 /* ---- steps ---- */

@@ -7,6 +7,7 @@
 #define UNDA_SCALAR_CUDA_H
 
 #include "../solver/kernel.h"
+#include "fd_cpu.h"
 #include "fd_cuda.h"
 
 enum { MOST_GIVEN = 65535 }; /* steps of a launch or a pass */
@@ -33,12 +34,12 @@ struct diamond {
 
 /* A state in host memory, of which a window of rows along y is on the device (streamed.c). */
 struct streamed {
-    int64_t slab;      /* rows copied at once; 0: the whole state is on the device */
-    int64_t levels;    /* steps of a pass, at most */
-    int64_t rows, low; /* rows on the device; the lowest of them */
-    int64_t reach;     /* rows that a stage of towers reaches beyond its middle; 0: kernel step */
-    void *host[3];     /* [total x][total y][pitch]: p, one level back, speeds */
-    gpu_ptr memory[3]; /* device memory of the window, at which the arrays of struct fd_cuda point */
+    int64_t slab;       /* rows copied at once; 0: the whole state is on the device */
+    int64_t levels;     /* steps of a pass, at most */
+    int64_t rows, low;  /* rows on the device; the lowest of them */
+    int64_t reach;      /* rows that a stage of towers reaches beyond its middle; 0: kernel step */
+    struct fd_cpu host; /* [total x][total y][pitch]: p, one level back, speeds */
+    gpu_ptr memory[3];  /* device memory of the window, at which the arrays of struct fd_cuda point */
     struct gpu_stream *up, *down;
     const char *why_not; /* refused although the state does not fit */
 };
@@ -73,9 +74,6 @@ struct scalar_storage {
     int64_t (*host_bytes)(const unda_solver *s, const struct scalar_cuda *t);
     unda_status (*create)(unda_solver *s); /* after the engine's arrays; NULL: nothing else */
     void (*destroy)(unda_solver *s);       /* before them; NULL */
-    unda_status (*box)(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in);
-    unda_status (*gather)(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);
-    unda_status (*find_bad)(unda_solver *s, int64_t *index);
     unda_status (*clear)(unda_solver *s, int array);
     unda_status (*run)(unda_solver *s, int64_t begin, int64_t num_step);
     unda_status (*half_step)(unda_solver *s); /* from p and 0 in the level one step back */

@@ -74,20 +74,14 @@ static unda_status create(unda_solver *s)
     TRY(solver_add_hook(s, keep, NULL));
     lay_out(s, t);
     TRY(fd_cpu_allocate(s, &t->base));
-    TRY(array_try(&t->scratch, s->threads * t->scratch_bytes, 1, "rows"));
+    TRY(fd_cpu_new(&t->base, &t->scratch, s->threads * t->scratch_bytes, 1, "rows"));
     return retime(s);
 }
 
 static void destroy(unda_solver *s)
 {
-    struct staggered_cpu *t = tables(s);
-    for (int a = 0; a < 3; a++) {
-        array_free(t->weight[a]);
-        array_free(t->table[a]);
-    }
-    array_free(t->scratch);
-    fd_cpu_free(&t->base);
-    array_free(t);
+    fd_cpu_free(fd_cpu(s));
+    array_free(s->data);
     s->data = NULL;
 }
 
@@ -180,8 +174,7 @@ static unda_status rest(unda_solver *s)
         memset(t->array[f], 0, (size_t)(t->count * s->real_bytes));
     step_pass(s, 0, -1);
     for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
-        for (int64_t i = 0; i < t->count; i++)
-            real_put(s, t->array[f], i, -0.5 * real_get(s, t->array[f], i));
+        fd_host_multiply(s, t, f, -0.5);
     fd_cpu_clear_memory(s);
     return UNDA_OK;
 }

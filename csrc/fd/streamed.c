@@ -16,7 +16,6 @@
 #include "streamed.h"
 
 #include "../base/parallel.h"
-#include "fd_cpu.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -33,25 +32,17 @@ static int64_t host_bytes(const unda_solver *s, const struct scalar_cuda *t)
     return streamed_arrays(s) * fd_tables(s)->axis[0].total * host_plane(s, t);
 }
 
-static int number_of(int array)
-{
-    return array >= FD_MATERIAL ? 2 : array;
-}
-
-static char *host_row(const unda_solver *s, int array, int64_t x, int64_t y)
-{
-    const struct scalar_cuda *t = scalar_cuda(s);
-    return (char *)t->streamed.host[number_of(array)] + x * host_plane(s, t) +
-           y * t->base.pitch * s->real_bytes;
-}
+static const int arrays[3] = {FD_P, FD_PREVIOUS, FD_SPEED};
 
 static unda_status clear(unda_solver *s, int array)
 {
+    const struct fd_cpu *host = &scalar_cuda(s)->streamed.host;
     int32_t num_thread = parallel_threads(s->options.threads);
-    size_t bytes = (size_t)host_plane(s, scalar_cuda(s));
+    int64_t bytes = host->stride[0] * s->real_bytes;
+    char *values = fd_cpu_array(host, array);
 #pragma omp parallel for schedule(static) num_threads(num_thread)
     for (int64_t x = 0; x < fd_tables(s)->axis[0].total; x++)
-        memset(host_row(s, array, x, 0), 0, bytes);
+        memset(values + x * bytes, 0, (size_t)bytes);
     return UNDA_OK;
 }
 
@@ -63,15 +54,18 @@ static unda_status create(unda_solver *s)
     if (s->host_bytes > there)
         FAIL(UNDA_ERR_MEMORY, "the state needs %lld bytes of host memory, there are %lld",
              (long long)s->host_bytes, (long long)there);
+    int64_t pitch = t->base.pitch, num_y = fd_tables(s)->axis[1].total;
+    w->host.stride[0] = num_y * pitch;
+    w->host.stride[1] = pitch;
+    w->host.count = fd_tables(s)->axis[0].total * num_y * pitch;
     for (int i = 0; i < streamed_arrays(s); i++) {
-        TRY(gpu_host_alloc(t->base.gpu, &w->host[i], s->host_bytes / streamed_arrays(s), "state"));
-        TRY(clear(s, i < 2 ? i : FD_SPEED));
+        void **host = i < 2 ? &w->host.array[i] : &w->host.material[0];
+        TRY(gpu_host_alloc(t->base.gpu, host, w->host.count * s->real_bytes, "state"));
+        TRY(clear(s, arrays[i]));
+        w->memory[i] = fd_cuda_array(&t->base, arrays[i]);
     }
     TRY(gpu_stream_new(&w->up, t->base.gpu));
-    TRY(gpu_stream_new(&w->down, t->base.gpu));
-    for (int i = 0; i < streamed_arrays(s); i++)
-        w->memory[i] = fd_cuda_array(&t->base, i < 2 ? i : FD_SPEED);
-    return UNDA_OK;
+    return gpu_stream_new(&w->down, t->base.gpu);
 }
 
 /* Shifts the engine's arrays, so that they can be indexed as if they began at row 0. */
@@ -87,65 +81,9 @@ static void destroy(unda_solver *s)
     struct scalar_cuda *t = scalar_cuda(s);
     struct streamed *w = &t->streamed;
     for (int i = 0; i < 3; i++)
-        gpu_host_free(t->base.gpu, w->host[i]);
+        gpu_host_free(t->base.gpu, fd_cpu_array(&w->host, arrays[i]));
     gpu_stream_free(w->up);
     gpu_stream_free(w->down);
-}
-
-static unda_status box(unda_solver *s, int array, const struct fd_box *where, void *out, const void *in)
-{
-    int64_t num_y = where->num[1], real = s->real_bytes;
-    size_t bytes = (size_t)(where->num[2] * real);
-    int32_t num_thread = parallel_few(s->options.threads);
-#pragma omp parallel for schedule(static) num_threads(num_thread) if (num_y * where->num[2] > 1 << 15)
-    for (int64_t i = 0; i < where->num[0] * num_y; i++) {
-        char *row = host_row(s, array, where->first[0] + i / num_y, where->first[1] + i % num_y) +
-                    where->first[2] * real;
-        if (out)
-            memcpy((char *)out + (size_t)i * bytes, row, bytes);
-        else
-            memcpy(row, (const char *)in + (size_t)i * bytes, bytes);
-    }
-    return UNDA_OK;
-}
-
-static unda_status gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
-{
-    int64_t num_y = fd_tables(s)->axis[1].total, num_z = fd_tables(s)->axis[2].total;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t line = node[i] / num_z;
-        values[i] = real_get(s, host_row(s, array, line / num_y, line % num_y), node[i] % num_z);
-    }
-    return UNDA_OK;
-}
-
-static unda_status find_bad(unda_solver *s, int64_t *index)
-{
-    const struct fd_cpu_code *code = s->real_bytes == 4 ? &fd_cpu_f32 : &fd_cpu_f64;
-    int64_t num_y = fd_tables(s)->axis[1].total, num_z = fd_tables(s)->axis[2].total,
-            first = fd_tables(s)->num_node;
-    int64_t rows = fd_tables(s)->axis[0].total * num_y;
-    int32_t num_thread = parallel_threads(s->options.threads);
-#pragma omp parallel for schedule(static) num_threads(num_thread) reduction(min : first)
-    for (int64_t row = 0; row < rows; row++) {
-        int64_t found = code->find_bad(host_row(s, FD_P, row / num_y, row % num_y), num_z);
-        if (found < num_z && row * num_z + found < first)
-            first = row * num_z + found;
-    }
-    *index = first < fd_tables(s)->num_node ? first : -1;
-    return UNDA_OK;
-}
-
-static void halve(unda_solver *s, int array)
-{
-    int64_t num_y = fd_tables(s)->axis[1].total, rows = fd_tables(s)->axis[0].total * num_y;
-    int32_t num_thread = parallel_threads(s->options.threads);
-#pragma omp parallel for schedule(static) num_threads(num_thread)
-    for (int64_t row = 0; row < rows; row++)
-        for (int64_t z = 0; z < fd_tables(s)->axis[2].total; z++) {
-            char *to = host_row(s, array, row / num_y, row % num_y);
-            real_put(s, to, z, 0.5 * real_get(s, to, z));
-        }
 }
 
 /* ---- passes ---- */
@@ -193,7 +131,7 @@ static unda_status move(unda_solver *s, int64_t first, int64_t end, bool up)
     int64_t real = s->real_bytes, row = t->base.pitch * real, plane = t->base.plane * real;
     for (int i = 0; i < (up ? streamed_arrays(s) : 2) && first < end; i++) {
         gpu_ptr device = device_row(t, i, t->pad_x, first, real);
-        char *host = (char *)w->host[i] + first * row;
+        char *host = (char *)fd_cpu_array(&w->host, arrays[i]) + first * row;
         int64_t bytes = (end - first) * row, num = fd_tables(s)->axis[0].total;
         TRY(up ? gpu_upload_parts_async(w->up, device, plane, host, host_plane(s, t), bytes, num)
                : gpu_download_parts_async(w->down, host, host_plane(s, t), device, plane, bytes, num));
@@ -251,13 +189,6 @@ static unda_status pass_over(unda_solver *s, const struct streamed_pass *pass)
     return UNDA_OK;
 }
 
-static void swap(struct streamed *w)
-{
-    void *kept = w->host[0];
-    w->host[0] = w->host[1];
-    w->host[1] = kept;
-}
-
 static unda_status run(unda_solver *s, int64_t begin, int64_t num_step)
 {
     struct scalar_cuda *t = scalar_cuda(s);
@@ -266,7 +197,7 @@ static unda_status run(unda_solver *s, int64_t begin, int64_t num_step)
                                      t->kernel->window};
         TRY(pass_over(s, &pass));
         if (pass.levels % 2)
-            swap(&t->streamed);
+            fd_cpu_swap(&t->streamed.host);
         done += pass.levels;
         s->step += pass.levels;
     }
@@ -284,16 +215,13 @@ static unda_status launch_window(unda_solver *s, const struct streamed_pass *pas
 static unda_status half_step(unda_solver *s)
 {
     TRY(pass_over(s, &(struct streamed_pass){.levels = 1, .work = launch_window}));
-    halve(s, FD_PREVIOUS);
+    fd_host_multiply(s, &scalar_cuda(s)->streamed.host, FD_PREVIOUS, 0.5);
     return UNDA_OK;
 }
 
 const struct scalar_storage scalar_streamed = {.host_bytes = host_bytes,
                                                .create = create,
                                                .destroy = destroy,
-                                               .box = box,
-                                               .gather = gather,
-                                               .find_bad = find_bad,
                                                .clear = clear,
                                                .run = run,
                                                .half_step = half_step};
