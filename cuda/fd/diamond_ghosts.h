@@ -101,17 +101,24 @@ DEVICE int jobs_of(int warp)
     return jobs;
 }
 
+/* f(turn, i) for i = 0 .. NUM - 1, distributed over the lanes of a warp. */
+template <int NUM, class F> DEVICE void each_lane(const F &f)
+{
+    each<0, (NUM + 31) / 32>([&](auto turn) {
+        const int i = decltype(turn)::value * 32 + threadIdx.x % 32;
+        if (i < NUM)
+            f(turn, i);
+    });
+}
 /* Sends the cells of `level`, n + ahead, that the neighbour looks at. */
 template <int PART> DEVICE void send_ghosts(const place &t, const REAL *level, int ahead)
 {
 #if NUM_ZB > 1
     if (!(t.jobs & SENDS))
         return;
-    each<0, (num_sent(PART) + 31) / 32>([&](auto turn) {
-        const int i = decltype(turn)::value * 32 + threadIdx.x % 32;
-        if (i < num_sent(PART))
-            store_tagged<PACKET>(t.theirs + packet_of<PART>(t.tag + ahead, i),
-                                 level + t.put + ghosts.sent[PART][i], t.tag + ahead);
+    each_lane<num_sent(PART)>([&](auto, int i) {
+        store_tagged<PACKET>(t.theirs + packet_of<PART>(t.tag + ahead, i),
+                             level + t.put + ghosts.sent[PART][i], t.tag + ahead);
     });
 #endif
 }
@@ -126,10 +133,8 @@ template <int PART> DEVICE void ask_ghosts(const place &t, packets<PART> &asked,
 #if NUM_ZB > 1
     if (!(t.jobs & TAKES))
         return;
-    each<0, packets<PART>::TURNS>([&](auto turn) {
-        const int i = decltype(turn)::value * 32 + threadIdx.x % 32;
-        if (i < num_sent(PART))
-            load_words(asked.found[decltype(turn)::value], t.mine + packet_of<PART>(t.tag + ahead, i));
+    each_lane<num_sent(PART)>([&](auto turn, int i) {
+        load_words(asked.found[decltype(turn)::value], t.mine + packet_of<PART>(t.tag + ahead, i));
     });
 #endif
 }
@@ -139,11 +144,9 @@ template <int PART> DEVICE void wait_ghosts(const place &t, REAL *level, packets
 #if NUM_ZB > 1
     if (!(t.jobs & TAKES))
         return;
-    each<0, packets<PART>::TURNS>([&](auto turn) {
-        const int i = decltype(turn)::value * 32 + threadIdx.x % 32;
-        if (i < num_sent(PART))
-            take_tagged<PACKET>(level + t.ghost + ghosts.sent[PART][i], asked.found[decltype(turn)::value],
-                                t.mine + packet_of<PART>(t.tag + ahead, i), t.tag + ahead);
+    each_lane<num_sent(PART)>([&](auto turn, int i) {
+        take_tagged<PACKET>(level + t.ghost + ghosts.sent[PART][i], asked.found[decltype(turn)::value],
+                            t.mine + packet_of<PART>(t.tag + ahead, i), t.tag + ahead);
     });
 #endif
 }
@@ -153,11 +156,8 @@ template <int PART> DEVICE void fetch_ghosts(const place &t, REAL *level, const 
 {
 #if NUM_ZB > 1
     if (t.jobs & FETCHES)
-        each<0, (num_fetched(PART) + 31) / 32>([&](auto turn) {
-            const int i = decltype(turn)::value * 32 + threadIdx.x % 32;
-            if (i < num_fetched(PART))
-                copy_async<PIECE>(level + t.ghost + ghosts.fetched[PART][i],
-                                  to + t.far + ghosts.from[PART][i]);
+        each_lane<num_fetched(PART)>([&](auto, int i) {
+            copy_async<PIECE>(level + t.ghost + ghosts.fetched[PART][i], to + t.far + ghosts.from[PART][i]);
         });
     copy_commit();
 #endif

@@ -136,19 +136,14 @@ DEVICE void sum_neighbours(const diamond_args &a, const place &t, const halo_reg
         constexpr int c = decltype(column)::value, i = c + M + HALF; /* of the cell itself */
         acc[c - C0] = scalar_center(weight(a, 0), h[J + M][i]);
     });
-    each<1, M + 1>([&](auto distance) {
-        constexpr int m = decltype(distance)::value;
-        each<C0, C1>([&](auto column) {
-            constexpr int c = decltype(column)::value, i = c + M + HALF;
-            acc[c - C0] = scalar_pair(weight(a, m), h[J + M - m][i], h[J + M + m][i], acc[c - C0]);
-        });
-    });
-    each<1, M + 1>([&](auto distance) {
-        constexpr int m = decltype(distance)::value;
-        each<C0, C1>([&](auto column) {
-            constexpr int c = decltype(column)::value, i = c + M + HALF;
-            acc[c - C0] = scalar_pair(weight(a, M + m), h[J + M][i - m], h[J + M][i + m], acc[c - C0]);
-        });
+    each<1, 2 * M + 1>([&](auto pair) { /* along x, then y */
+                                        constexpr int n = decltype(pair)::value, dx = n <= M ? n : 0,
+                                                      dy = n - M > 0 ? n - M : 0;
+                                        each<C0, C1>([&](auto column) {
+                                            constexpr int c = decltype(column)::value, i = c + M + HALF;
+                                            acc[c - C0] = scalar_pair(weight(a, n), h[J + M - dx][i - dy],
+                                                                      h[J + M + dx][i + dy], acc[c - C0]);
+                                        });
     });
     each<1, M + 1>([&](auto distance) {
         constexpr int m = decltype(distance)::value;

@@ -31,13 +31,13 @@ struct layer_cells {
 #pragma unroll
             for (int k = -M; k <= M; k++)
                 v[M + k] = p(j + k, c + M, z);
-            add_matched<M, 1>(m[0], ix, at_x, load_memories<1>(m[0], at_x), at, &sum);
+            add_matched<M, 1>(m[0], ix, at_x, at, &sum);
         }
         if (iy >= 0) {
 #pragma unroll
             for (int k = -M; k <= M; k++)
                 v[M + k] = p(j, c + M + k, z);
-            add_matched<M, 1>(m[1], iy, at_y, load_memories<1>(m[1], at_y), at, &sum);
+            add_matched<M, 1>(m[1], iy, at_y, at, &sum);
         }
         if (iz >= 0) {
             const REAL *row = cell_of(t, cur, j, c + M) - own - z0; /* at z = 0 of the grid */
@@ -48,7 +48,7 @@ struct layer_cells {
                            : here >= a.nz ? (REAL)a.sign[2][1] * row[2 * (a.nz - 1) - here]
                                           : row[here];
             }
-            add_matched<M, 1>(m[2], iz, at_z, load_memories<1>(m[2], at_z), at, &sum);
+            add_matched<M, 1>(m[2], iz, at_z, at, &sum);
         }
         REAL *last = old + z - own + slot_of(j, c + 2 * M) * PITCH;
 #if VARIABLE

@@ -2,6 +2,7 @@
  * unrolled. Next: diamond_ghosts.h, diamond_rare.h. */
 #define DEVICE       static __device__ __forceinline__
 #define FMA(a, b, c) fma(a, b, c)
+#include "fd/each.h"
 #include "physics/scalar.h"
 
 enum {
@@ -89,18 +90,6 @@ DEVICE constexpr int slot_of(int j, int c)
 DEVICE constexpr int tip_slot(int j, int c)
 {
     return (j < 0 ? tip_cells(-M, j) : TIPS / 2 + tip_cells(ROWS, j)) + c + tip_half(j) - M;
-}
-
-/* f(i) for i = FIRST .. END - 1, each a constant: #pragma unroll gives up on bodies of this size. */
-template <int I> struct number {
-    static constexpr int value = I;
-};
-template <int FIRST, int END, class F> DEVICE void each(const F &f)
-{
-    if constexpr (FIRST < END) {
-        f(number<FIRST>());
-        each<FIRST + 1, END>(f);
-    }
 }
 
 DEVICE REAL weight(const diamond_args &a, int i)

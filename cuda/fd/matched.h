@@ -47,7 +47,7 @@ template <int N> DEVICE nodes<N> load_nodes(const REAL *from)
     return to;
 }
 
-/* Memory variables of nodes, loaded before they are used; place: of the first one in each memory. */
+/* Memory variables of nodes; place: of the first one in each memory. */
 template <int N> struct memories {
     nodes<N> low, high, node;
 };
@@ -60,9 +60,9 @@ template <int N> DEVICE memories<N> load_memories(const scalar_matched &m, long 
 /* Adds to sum[N] what number i of a layer's nodes takes of PAIRS pairs a flux; at(k, l): p of lane l's
  * neighbour k along the axis. */
 template <int PAIRS, int N, class At>
-DEVICE void add_matched(const scalar_matched &m, int i, long long place, memories<N> own, const At &at,
-                        REAL *sum)
+DEVICE void add_matched(const scalar_matched &m, int i, long long place, const At &at, REAL *sum)
 {
+    memories<N> own = load_memories<N>(m, place);
     const REAL *table = (const REAL *)m.table + i;
     REAL *memory = (REAL *)m.memory + place;
     REAL b[3], a[3];

@@ -98,31 +98,30 @@ template <int PASS> DEVICE void fade(const staggered_args &a, vec *field, int x,
     });
 }
 
-/* Prefetches what the layers around (x, y, z) need. */
-template <int PASS> DEVICE void absorb_all_soon(const staggered_args &a, int x, int y, int z)
+/* Calls f(axis, side) for each layer into which the points at (x, y, z) reach. */
+template <class F> DEVICE void each_layer(const staggered_args &a, int x, int y, int z, const F &f)
 {
 #pragma unroll 1
     for (int side = 0; side < 2; side++) {
         if (in_layer(a, 2, side, z, z + WIDTH))
-            absorb_soon<PASS, 2>(a, side, x, y, z);
+            f(number<2>(), side);
         if (in_layer(a, 1, side, y, y + 1))
-            absorb_soon<PASS, 1>(a, side, x, y, z);
+            f(number<1>(), side);
         if (in_layer(a, 0, side, x, x + 1))
-            absorb_soon<PASS, 0>(a, side, x, y, z);
+            f(number<0>(), side);
     }
+}
+/* Prefetches what these layers need. */
+template <int PASS> DEVICE void absorb_all_soon(const staggered_args &a, int x, int y, int z)
+{
+    each_layer(a, x, y, z,
+               [&](auto axis, int side) { absorb_soon<PASS, decltype(axis)::value>(a, side, x, y, z); });
 }
 /* Damps the derivatives there. */
 template <int PASS> DEVICE void absorb_all(const staggered_args &a, REAL (*d)[WIDTH], int x, int y, int z)
 {
-#pragma unroll 1
-    for (int side = 0; side < 2; side++) {
-        if (in_layer(a, 2, side, z, z + WIDTH))
-            absorb<PASS, 2>(a, side, d, x, y, z);
-        if (in_layer(a, 1, side, y, y + 1))
-            absorb<PASS, 1>(a, side, d, x, y, z);
-        if (in_layer(a, 0, side, x, x + 1))
-            absorb<PASS, 0>(a, side, d, x, y, z);
-    }
+    each_layer(a, x, y, z,
+               [&](auto axis, int side) { absorb<PASS, decltype(axis)::value>(a, side, d, x, y, z); });
 }
 
 #endif

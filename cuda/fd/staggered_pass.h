@@ -1,6 +1,8 @@
 /* staggered_pass.h: vectors of points along z, and the fields, derivatives and needs of a pass of staggered.cu, as
  * constants. Next: staggered_difference.h, staggered_layers.h. */
 
+#include "fd/each.h"
+
 static_assert(WIDTH * sizeof(REAL) <= 16, "a thread loads 16 bytes at most");
 
 constexpr int THREADS = LANES * TILE_Y;
@@ -29,18 +31,6 @@ DEVICE void store(double *to, const double (&v)[2])
 template <class T> DEVICE void store(T *to, const T (&v)[1])
 {
     __stcg(to, v[0]);
-}
-
-template <int N> struct number {
-    static constexpr int value = N;
-};
-/* f(number<I>()) for I = FIRST .. END - 1: what it indexes with is a constant. */
-template <int FIRST, int END, class F> DEVICE void each(F &&f)
-{
-    if constexpr (FIRST < END) {
-        f(number<FIRST>());
-        each<FIRST + 1, END>(f);
-    }
 }
 
 DEVICE REAL weight(const staggered_args &a, int axis, int m)

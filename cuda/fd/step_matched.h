@@ -55,25 +55,18 @@ struct layers_of_row {
         for (int i = threadIdx.x; i < num_z; i += 32) {
             const long long place = x * m[2].stride_x + at[2] + i - threadIdx.x;
             const REAL *node = row + matched_node(m[2], first_z + i) - z0;
-            const memories<1> own = load_memories<1>(m[2], place);
             REAL sum = 0;
-            add_matched<HALF, 1>(m[2], first_z + i, place, own, [&](int k, int) { return node[k]; }, &sum);
+            add_matched<HALF, 1>(m[2], first_z + i, place, [&](int k, int) { return node[k]; }, &sum);
             along_z[node - row] = sum;
         }
         __syncwarp();
         vec sum = {};
-        if (store && ix >= 0) {
-            const long long place = ix * m[0].stride_x + at[0];
-            add_matched<HALF, WIDTH>(
-                m[0], ix, place, load_memories<WIDTH>(m[0], place),
-                [&](int k, int l) { return queue[HALF + k].v[l]; }, sum.v);
-        }
-        if (iy >= 0) {
-            const long long place = x * m[1].stride_x + at[1];
-            add_matched<HALF, WIDTH>(
-                m[1], iy, place, load_memories<WIDTH>(m[1], place),
-                [&](int k, int l) { return mine[k * ROW + l]; }, sum.v);
-        }
+        const auto along_x = [&](int k, int l) { return queue[HALF + k].v[l]; };
+        const auto along_y = [&](int k, int l) { return mine[k * ROW + l]; };
+        if (store && ix >= 0)
+            add_matched<HALF, WIDTH>(m[0], ix, ix * m[0].stride_x + at[0], along_x, sum.v);
+        if (iy >= 0)
+            add_matched<HALF, WIDTH>(m[1], iy, x * m[1].stride_x + at[1], along_y, sum.v);
         UNROLL for (int l = 0; l < WIDTH; l++)
             if (in_z >> l & 1)
                 sum.v[l] = sum.v[l] + along_z[threadIdx.x * WIDTH + l];
