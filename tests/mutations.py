@@ -381,7 +381,7 @@ MUTATIONS = [
     ("python/unda/exact/line_integral.py", "weight * width * rate", "weight * rate"),
     ("python/unda/method/fd_sides.py", "if num == 1 and {low", "if num < 1 and {low"),
     ("python/unda/method/fd_sides.py", "set(flat) <= set(along)", "set(along) <= set(flat)"),
-    ("csrc/fd/range.c", "x >= lowest(fd)", "x >= 0"),
+    ("csrc/fd/range.c", "x >= lowest", "x >= 0"),
     ("csrc/solver/source.c", "a * unit <= most", "a <= most"),
     ("python/unda/method/norms.py", "2 * sim.degree + 2", "1"),
     # runs, their clock and their samples

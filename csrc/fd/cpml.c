@@ -96,10 +96,6 @@ void fd_list_memory(struct fd *fd, const unda_fd_options *o)
             fd->memory_of[n][side] = none ? -1 : fd->num_memory;
             if (none)
                 continue;
-            struct fd_memory *memory = &fd->memory[fd->num_memory++];
-            *memory = (struct fd_memory){.number = n, .axis = a, .count = count};
-            memory->begin = side ? axis->first + axis->num - half : 0;
-            for (int i = 0; i < 3; i++)
-                memory->num[i] = i == a ? count : fd->axis[i].total;
+            fd_add_memory(fd, n, a, count)->begin = side ? axis->first + axis->num - half : 0;
         }
 }

@@ -270,6 +270,8 @@ static inline bool fd_has_layers(const struct fd *fd)
 void fd_second_difference(int half, double *weight);
 /* The largest stable step of the scalar scheme [s]. */
 double fd_scalar_stable(const struct fd *fd);
+/* The least spacing of axes that have more than one node. */
+double fd_least_spacing(const struct fd *fd);
 /* What depends on dt. */
 void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_bytes);
 /* Weights of h d/dx half a cell away: [m] of the pair at distance m - 1/2. */
@@ -288,6 +290,8 @@ unda_status fd_damping(struct fd *fd, const unda_fd_options *options, double dt)
 /* matched.c: fills the match tables, lists the memory variables; weights of the flux's pairs: of p_k - p_(1-k). */
 unda_status fd_matched_tables(struct fd *fd, const unda_fd_options *options, double dt);
 void fd_list_matched(struct fd *fd);
+/* Appends a memory variable; `number` is its own along a layer. */
+struct fd_memory *fd_add_memory(struct fd *fd, int number, int axis, int64_t count);
 double fd_flux_weight(const struct fd *fd, int axis, int k);
 
 /* cpml.c: fills the cpml tables and lists the memory variables. */

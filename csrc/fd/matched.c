@@ -63,14 +63,19 @@ unda_status fd_matched_tables(struct fd *fd, const unda_fd_options *o, double dt
     return UNDA_OK;
 }
 
+struct fd_memory *fd_add_memory(struct fd *fd, int number, int axis, int64_t count)
+{
+    struct fd_memory *memory = &fd->memory[fd->num_memory++];
+    *memory = (struct fd_memory){.number = number, .axis = axis, .count = count};
+    for (int i = 0; i < 3; i++)
+        memory->num[i] = i == axis ? count : fd->axis[i].total;
+    return memory;
+}
+
 void fd_list_matched(struct fd *fd)
 {
     fd->num_memory = 0;
     for (int a = 0; a < 3; a++)
-        for (int k = 0; k < 3 && fd_matched(&fd->axis[a]); k++) {
-            struct fd_memory *memory = &fd->memory[fd->num_memory++];
-            *memory = (struct fd_memory){.number = k, .axis = a, .count = fd_matched(&fd->axis[a])};
-            for (int i = 0; i < 3; i++)
-                memory->num[i] = i == a ? memory->count : fd->axis[i].total;
-        }
+        for (int k = 0; k < 3 && fd_matched(&fd->axis[a]); k++)
+            fd_add_memory(fd, k, a, fd_matched(&fd->axis[a]));
 }

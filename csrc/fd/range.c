@@ -1,6 +1,6 @@
-/* range.c: refuses units whose values are outside the range of the solver's precision. In an engine they
- * would become 0 or infinity, and the run would give zeros or seem unstable. dg.c does the same. Not here:
- * amplitudes in a run (solver/solver.c), states (Python). */
+/* range.c: refuses units in which values leave the range of the solver's precision: an engine would round them to 0
+ * or infinity, and the run would return zeros or look unstable. dg.c does the same. Not here: amplitudes
+ * (solver/source.c), states (Python). */
 #include "fd.h"
 
 #include "../solver/physics.h"
@@ -8,25 +8,16 @@
 #include <float.h>
 #include <math.h>
 
-enum { ROOM = 8 }; /* kernels add up to four materials, and divide two by their sum */
-
-static double lowest(const struct fd *fd)
-{
-    return fd->single ? FLT_MIN : DBL_MIN;
-}
-
-static double highest(const struct fd *fd)
-{
-    return fd->single ? FLT_MAX : DBL_MAX;
-}
+enum { ROOM = 8 }; /* kernels add up to four coefficients, and divide two by the sum */
 
 unda_status fd_check_range(const struct fd *fd, const char *what, int num, const double *values)
 {
+    double lowest = fd->single ? FLT_MIN : DBL_MIN, highest = fd->single ? FLT_MAX : DBL_MAX;
     double least = INFINITY, most = 0;
     bool within = true;
     for (int i = 0; i < num; i++) {
         double x = fabs(values[i]);
-        within = within && x >= lowest(fd) && x <= highest(fd);
+        within = within && x >= lowest && x <= highest;
         least = fmin(least, x);
         most = fmax(most, x);
     }
@@ -36,8 +27,8 @@ unda_status fd_check_range(const struct fd *fd, const char *what, int num, const
     return UNDA_OK;
 }
 
-/* For each wave of speed c and impedance Z: Z, Z c (a modulus, or 1 / eps) and Z / c (rho, or mu), with
- * which engines multiply and divide. */
+/* Engines multiply by and divide by Z, Z c (a modulus, or 1 / eps) and Z / c (rho, or mu) of each wave, of
+ * speed c and impedance Z. */
 unda_status fd_check_units(const struct fd *fd, const struct physics *physics, const double *material)
 {
     double speed[MAX_WAVE], impedance[MAX_WAVE], values[6 * MAX_WAVE];
@@ -55,7 +46,7 @@ unda_status fd_check_units(const struct fd *fd, const struct physics *physics, c
     return fd_check_range(fd, "coefficients of a material", num, values);
 }
 
-/* dt and the volume of a cell are float64 throughout. */
+/* dt and the volume of a cell, which are float64 in either precision. */
 unda_status fd_check_steps(const unda_solver *s)
 {
     const struct fd_axis *axis = fd_tables(s)->axis;

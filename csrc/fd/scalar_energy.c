@@ -9,8 +9,6 @@
  * its energy has no bound. Next: energy.c. */
 #include "energy.h"
 
-#include <math.h>
-
 /* h^2 laplace_h p_ at (x, y, z); times c^2 dt^2 / h^2 where the weights contain that. */
 static double difference(const struct fd *fd, const struct fd_planes *planes, int64_t y, int64_t z)
 {
@@ -50,8 +48,6 @@ void fd_scalar_add_energy(const struct fd *fd, const struct fd_planes *planes, i
 
 double fd_scalar_energy_unit(const struct fd *fd)
 {
-    double least = INFINITY; /* as in stencil.c */
-    for (int a = 0; a < 3; a++)
-        least = fd->axis[a].total > 1 && fd->axis[a].h < least ? fd->axis[a].h : least;
+    double least = fd_least_spacing(fd);
     return 2 * fd->rho * least * least;
 }

@@ -35,15 +35,15 @@ struct pair {
 };
 
 struct bound {
-    int half, slots, threads, physics;
-    double least;                              /* spacing [m] */
-    float weight[3][MAX_HALF + 1];             /* |D_m| least / h */
-    int64_t row, plane;                        /* values of a row with images along z; of a plane */
-    float *now[MOST_COUNT], *next[MOST_COUNT]; /* x and |A| x: fields of pass 0, [x][y][row] */
-    float *stress[MOST_COUNT];                 /* K D x, fields of pass 1: [slot][y][row] */
+    int slots, threads;
+    double least;                  /* spacing [m] */
+    float weight[3][MAX_HALF + 1]; /* |D_m| least / h */
+    int64_t row, plane, field;     /* values of a row with images along z; of a plane; of all planes */
+    float *now, *next;             /* x and |A| x: fields of pass 0, [field][x][y][row] */
+    float *stress;                 /* K D x, fields of pass 1: [field][slot][y][row] */
     int64_t slot_plane[2 * MAX_HALF + 1];
     struct pair medium[2]; /* of each pass */
-    char *raw;             /* a plane as the engine has it */
+    void *raw;             /* a plane as the engine has it */
     float *scratch;        /* differences of a row, of each thread */
 };
 
@@ -60,47 +60,20 @@ static int64_t pair_plane(const struct fd *fd)
     return (fd->axis[1].total + 1) * (fd->axis[2].total + 1);
 }
 
-static void bound_free(struct bound *b)
-{
-    for (int i = 0; i < MOST_COUNT; i++) {
-        array_free(b->now[i]);
-        array_free(b->next[i]);
-        array_free(b->stress[i]);
-    }
-    for (int i = 0; i < 2 * FD_MAX_MATERIAL; i++)
-        array_free(b->medium[i / FD_MAX_MATERIAL].values[i % FD_MAX_MATERIAL]);
-    array_free(b->raw);
-    array_free(b->scratch);
-    array_free(b);
-}
-
-static unda_status bound_fill(unda_solver *s, struct bound *b)
+static void bound_fill(const unda_solver *s, struct bound *b)
 {
     const struct fd *fd = fd_tables(s);
-    const struct staggered *p = fd->physics;
     double weight[MAX_HALF + 1];
     fd_staggered_difference(fd->half, weight);
-    b->half = fd->half;
     b->least = fmin(fd->axis[0].h, fmin(fd->axis[1].h, fd->axis[2].h));
     b->slots = fd->axis[0].total < 2 * fd->half + 1 ? (int)fd->axis[0].total : 2 * fd->half + 1;
-    b->physics = s->options.physics;
     b->threads = parallel_threads(s->options.threads);
     b->row = fd->axis[2].total + 2 * fd->half;
     b->plane = b->row * fd->axis[1].total;
+    b->field = b->plane * fd->axis[0].total;
     for (int a = 0; a < 3; a++)
         for (int m = 1; m <= fd->half; m++)
             b->weight[a][m] = fd->axis[a].total > 1 ? (float)(fabs(weight[m]) * b->least / fd->axis[a].h) : 0;
-    for (int i = 0; i < p->count[0]; i++) {
-        TRY(array_try(&b->now[i], fd->axis[0].total * b->plane, sizeof(float), "stable step"));
-        TRY(array_try(&b->next[i], fd->axis[0].total * b->plane, sizeof(float), "stable step"));
-    }
-    for (int i = 0; i < p->count[1]; i++)
-        TRY(array_try(&b->stress[i], b->slots * b->plane, sizeof(float), "stable step"));
-    for (int i = 0; i < 2 * fd->num_material; i++)
-        TRY(array_try(&b->medium[i / fd->num_material].values[i % fd->num_material], 2 * pair_plane(fd),
-                      sizeof(float), "stable step"));
-    TRY(array_try(&b->raw, fd->axis[1].total * fd->axis[2].total, s->real_bytes, "stable step"));
-    return array_try(&b->scratch, b->threads * FD_MAX_DERIVATIVE * b->row, sizeof(float), "stable step");
 }
 
 /* Row y of a field at plane x: fields of pass 0 anywhere, those of pass 1 where a slot holds the plane. */
@@ -108,11 +81,11 @@ static float *row_at(const struct fd *fd, const struct bound *b, int field, int6
 {
     const struct staggered *p = fd->physics;
     if (!staggered_pass(p, field))
-        return b->now[field - p->first[0]] + x * b->plane + y * b->row + b->half;
+        return b->now + (field - p->first[0]) * b->field + x * b->plane + y * b->row + fd->half;
     int slot = 0;
     while (b->slot_plane[slot] != x)
         slot++;
-    return b->stress[field - p->first[1]] + slot * b->plane + y * b->row + b->half;
+    return b->stress + ((field - p->first[1]) * b->slots + slot) * b->plane + y * b->row + fd->half;
 }
 
 CLONES static void add_pairs(float *restrict out, float weight, const float *one, const float *other,
@@ -131,7 +104,7 @@ static void differences(const struct fd *fd, const struct bound *b,
     int on = staggered_half(fd->physics, derivative->target, derivative->axis);
     const int *half = fd->field[derivative->source].half;
     memset(out, 0, (size_t)fd->axis[2].total * sizeof *out);
-    for (int m = 1; m <= b->half; m++) {
+    for (int m = 1; m <= fd->half; m++) {
         const float *from[2];
         for (int low = 0; low < 2; low++) {
             int64_t at[3] = {x, y, 0};
@@ -144,13 +117,13 @@ static void differences(const struct fd *fd, const struct bound *b,
     }
 }
 
-static void fill_row_images(const struct fd *fd, const struct bound *b, int field, float *row)
+static void fill_row_images(const struct fd *fd, int field, float *row)
 {
     const struct fd_axis *axis = &fd->axis[2];
     int half = fd->field[field].half[2];
-    for (int64_t i = 1; i <= b->half; i++)
+    for (int64_t i = 1; i <= fd->half; i++)
         row[-i] = row[image(axis, half, -i)];
-    for (int64_t i = axis->total - (axis->side[0] != SIDE_PERIODIC && half); i < axis->total + b->half; i++)
+    for (int64_t i = axis->total - (axis->side[0] != SIDE_PERIODIC && half); i < axis->total + fd->half; i++)
         row[i] = row[image(axis, half, i)];
 }
 
@@ -178,7 +151,7 @@ static void update_row(const struct fd *fd, const struct bound *b, int pass, int
         memset(out[i], 0, (size_t)num * sizeof(float));
         rows.base.array[p->first[pass] + i] = out[i];
     }
-    staggered_cpu_f32.update[b->physics][pass](&rows, difference, 0, num);
+    staggered_cpu_f32.update[p->number][pass](&rows, difference, 0, num);
     for (int i = 0; i < p->count[pass]; i++)
         drop_signs(out[i], num);
 }
@@ -252,7 +225,7 @@ static unda_status stress_plane(unda_solver *s, struct bound *b, int64_t x, int6
             return UNDA_OK;
     for (bool wanted = true; wanted; slot += wanted) {
         wanted = false;
-        for (int64_t m = -b->half; m <= b->half; m++)
+        for (int64_t m = -fd->half; m <= fd->half; m++)
             for (int half = 0; half < 2; half++)
                 wanted |= b->slot_plane[slot] == image(&fd->axis[0], half, at + m);
     }
@@ -267,7 +240,7 @@ static unda_status stress_plane(unda_solver *s, struct bound *b, int64_t x, int6
             out[i] = row_at(fd, b, p->first[1] + i, x, y);
         update_row(fd, b, 1, y, d, out);
         for (int i = 0; i < p->count[1]; i++)
-            fill_row_images(fd, b, p->first[1] + i, out[i]);
+            fill_row_images(fd, p->first[1] + i, out[i]);
     }
     return UNDA_OK;
 }
@@ -298,7 +271,7 @@ static float next_row(const struct fd *fd, const struct bound *b, int64_t x, int
             for (int64_t z = 0; z < fd->axis[2].total; z++)
                 d[i * b->row + z] = 1;
     for (int i = 0; i < p->count[0]; i++)
-        out[i] = b->next[i] + x * b->plane + y * b->row + b->half;
+        out[i] = b->next + i * b->field + x * b->plane + y * b->row + fd->half;
     update_row(fd, b, 0, y, d, out);
     for (int i = 0; i < p->count[0]; i++) {
         int field = p->first[0] + i;
@@ -310,7 +283,7 @@ static float next_row(const struct fd *fd, const struct bound *b, int64_t x, int
                 out[i][z] = sqrtf(out[i][z]) * (float)(b->least / fd->axis[i].h);
         else if (x < num[0] && y < num[1])
             most = fmaxf(most, compare(out[i], row_at(fd, b, field, x, y), (float)(1 / largest), num[2]));
-        fill_row_images(fd, b, field, out[i]);
+        fill_row_images(fd, field, out[i]);
     }
     return most;
 }
@@ -322,7 +295,7 @@ static unda_status sweep(unda_solver *s, struct bound *b, double scale, double *
     for (int i = 0; i < b->slots; i++)
         b->slot_plane[i] = -1;
     for (int64_t x = 0; x < fd->axis[0].total; x++) {
-        for (int64_t m = -b->half; m <= b->half && scale > 0; m++)
+        for (int64_t m = -fd->half; m <= fd->half && scale > 0; m++)
             for (int half = 0; half < 2; half++)
                 TRY(stress_plane(s, b, image(&fd->axis[0], half, x + m), x));
         TRY(read_materials(s, b, 0, x));
@@ -330,11 +303,9 @@ static unda_status sweep(unda_solver *s, struct bound *b, double scale, double *
         for (int64_t y = 0; y < fd->axis[1].total; y++)
             most = fmaxf(most, next_row(fd, b, x, y, scale));
     }
-    for (int i = 0; i < fd->physics->count[0]; i++) {
-        float *old = b->now[i];
-        b->now[i] = b->next[i];
-        b->next[i] = old;
-    }
+    float *old = b->now;
+    b->now = b->next;
+    b->next = old;
     *largest = most;
     return UNDA_OK;
 }
@@ -387,15 +358,27 @@ static unda_status curl_bound(unda_solver *s, double formula, double *bound)
 
 static unda_status medium_bound(unda_solver *s, double formula, double *bound)
 {
-    struct bound *b;
-    if (fd_tables(s)->physics->curl)
+    const struct fd *fd = fd_tables(s);
+    const struct staggered *p = fd->physics;
+    if (p->curl)
         return curl_bound(s, formula, bound);
-    TRY(array_try(&b, 1, sizeof *b, "stable step"));
-    unda_status status = bound_fill(s, b);
-    if (status == UNDA_OK)
-        status = lower(s, b, formula, bound);
-    bound_free(b);
-    return status;
+    struct bound b = {.slots = 0};
+    bound_fill(s, &b);
+    int64_t fields = p->count[0] * b.field, stresses = p->count[1] * b.slots * b.plane;
+    int64_t scratch = b.threads * FD_MAX_DERIVATIVE * b.row, medium = 2 * pair_plane(fd);
+    SCRATCH float *values = NULL;
+    SCRATCH void *raw = NULL;
+    TRY(array_try(&values, 2 * fields + stresses + scratch + 2 * fd->num_material * medium, sizeof *values,
+                  "stable step"));
+    TRY(array_try(&raw, fd->axis[1].total * fd->axis[2].total, s->real_bytes, "stable step"));
+    b.raw = raw;
+    b.now = values;
+    b.next = b.now + fields;
+    b.stress = b.next + fields;
+    b.scratch = b.stress + stresses;
+    for (int i = 0; i < 2 * fd->num_material; i++)
+        b.medium[i / fd->num_material].values[i % fd->num_material] = b.scratch + scratch + i * medium;
+    return lower(s, &b, formula, bound);
 }
 
 unda_status fd_staggered_medium_dt(unda_solver *s, double *dt)

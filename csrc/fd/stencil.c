@@ -1,4 +1,5 @@
-/* stencil.c: weights of centred differences of any even order, and their stable step.
+/* stencil.c: weights of centred differences of any even order, and the stable step in a uniform medium.
+ *
  * Order 2M: h^2 p_xx = C_0 p_i + sum_m C_m (p_(i+m) + p_(i-m)), C_m = 2 (-1)^(m+1) (M!)^2 / (m^2 (M-m)!
  * (M+m)!), C_0 = -2 sum C_m (Fornberg 1988; half of C_0 is given in table 1 of Levchenko et al. 2016). */
 #include "fd.h"
@@ -32,6 +33,14 @@ double fd_scalar_stable(const struct fd *fd)
     return sum > 0 ? 2 / (fd->speed_max * sqrt(sum)) : INFINITY;
 }
 
+double fd_least_spacing(const struct fd *fd)
+{
+    double least = INFINITY;
+    for (int a = 0; a < 3; a++)
+        least = fmin(least, fd->axis[a].total > 1 ? fd->axis[a].h : INFINITY);
+    return least;
+}
+
 /* Rounds the weights of an axis to multiples of unit. Of all ways to round up or down, takes the one whose
  * second moment, sum m^2 w_m, changes least, so that long waves keep their speed. */
 static void round_weights(int half, double *weight, double unit)
@@ -59,10 +68,8 @@ static void round_weights(int half, double *weight, double unit)
  * c varies, the weights do not contain dt (split) and only their own sum must be exact. */
 void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_bytes)
 {
-    double weight[MAX_HALF + 1], least = INFINITY, sum = 0, digits = real_bytes == 4 ? 24 : 53;
+    double weight[MAX_HALF + 1], least = fd_least_spacing(fd), sum = 0, digits = real_bytes == 4 ? 24 : 53;
     fd_second_difference(fd->half, weight);
-    for (int a = 0; a < 3; a++)
-        least = fmin(least, fd->axis[a].total > 1 ? fd->axis[a].h : INFINITY);
     fd->split = !fd->uniform || dt < 0.1 * dt_stable;
     fd->speed_unit = dt * dt / (least * least);
     fd->speed = fd->c * fd->c * fd->speed_unit;
