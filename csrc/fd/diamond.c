@@ -255,7 +255,7 @@ static unda_status profile(unda_solver *s, struct fd_cuda_profile *what)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     TRY(solver_reserve(s, t->diamond.tile.levels));
-    fd_cuda_add_memory(what, t->base.array[0], scalar_cuda_level_bytes(s, t));
+    what->kinds |= FD_CUDA_NOW;
     fd_cuda_add_part(what, (struct fd_cuda_part){"fd_diamond", queue, 0, 1, 1.0 / t->diamond.tile.levels});
     return UNDA_OK;
 }

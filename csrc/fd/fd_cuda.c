@@ -36,10 +36,10 @@ void fd_cuda_weights(const struct fd *fd, const double (*weight)[MAX_HALF + 1], 
         }
 }
 
-void fd_cuda_want(struct fd_cuda *t, gpu_ptr *ptr, int64_t bytes, const char *what)
+void fd_cuda_want(struct fd_cuda *t, int kind, gpu_ptr *ptr, int64_t bytes, const char *what)
 {
     if (bytes)
-        t->want[t->num_want++] = (struct fd_cuda_want){ptr, bytes, what};
+        t->want[t->num_want++] = (struct fd_cuda_want){kind, ptr, bytes, what};
 }
 
 int64_t fd_cuda_wanted(const struct fd_cuda *t)
@@ -60,12 +60,27 @@ unda_status fd_cuda_allocate(unda_solver *s, const char *more)
              "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)%s",
              (long long)s->device_bytes, (long long)free_bytes, (long long)gpu_info(t->gpu)->total_bytes,
              s->options.device, gpu_info(t->gpu)->name, more);
-    for (int i = 0; i < t->num_want; i++) {
-        const struct fd_cuda_want *want = &t->want[i];
-        TRY(gpu_pool_alloc(&t->pool, t->gpu, want->ptr, want->bytes, want->what));
-        TRY(gpu_zero_async(t->stream, *want->ptr, want->bytes));
-    }
+    for (int i = 0; i < t->num_want; i++)
+        TRY(gpu_pool_alloc(&t->pool, t->gpu, t->want[i].ptr, t->want[i].bytes, t->want[i].what));
+    return fd_cuda_zero(s, FD_CUDA_NOW | FD_CUDA_STATE | FD_CUDA_MEMORY | FD_CUDA_FIXED);
+}
+
+unda_status fd_cuda_zero(unda_solver *s, int kinds)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    for (int i = 0; i < t->num_want; i++)
+        if (t->want[i].kind & kinds)
+            TRY(gpu_zero_async(t->stream, *t->want[i].ptr, t->want[i].bytes));
     return gpu_sync(t->stream);
+}
+
+unda_status fd_cuda_open(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    t->source_version = t->group_version = -1;
+    fork_mark();
+    TRY(gpu_open(&t->gpu, s->options.device));
+    return gpu_stream_new(&t->stream, t->gpu);
 }
 
 void fd_cuda_close(unda_solver *s)

@@ -24,6 +24,10 @@ struct fd_cuda_sources {
     int64_t num_node;
 };
 
+/* Kinds of arrays: the level of a scalar state that a step only reads; the other arrays of a state; memory
+ * variables; what steps do not change. */
+enum { FD_CUDA_NOW = 1, FD_CUDA_STATE = 2, FD_CUDA_MEMORY = 4, FD_CUDA_FIXED = 8 };
+
 /* First in an engine's tables. */
 struct fd_cuda {
     struct gpu *gpu;
@@ -32,6 +36,7 @@ struct fd_cuda {
     struct gpu_kernel inject, gather, weigh, find_bad, halve;
     int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
     struct fd_cuda_want {         /* what create allocates, zeroed */
+        int kind;
         gpu_ptr *ptr;
         int64_t bytes;
         const char *what;
@@ -76,11 +81,13 @@ static inline int64_t fd_cuda_place(const unda_solver *s, int64_t node)
 
 /* fd_cuda.c */
 /* Adds to what create allocates; nothing where bytes = 0. The bytes of all. */
-void fd_cuda_want(struct fd_cuda *t, gpu_ptr *ptr, int64_t bytes, const char *what);
+void fd_cuda_want(struct fd_cuda *t, int kind, gpu_ptr *ptr, int64_t bytes, const char *what);
 int64_t fd_cuda_wanted(const struct fd_cuda *t);
 /* Allocates it, if the device has as much; more: ends the message where not. */
 unda_status fd_cuda_allocate(unda_solver *s, const char *more);
-void fd_cuda_close(unda_solver *s); /* frees what is in struct fd_cuda on the device */
+unda_status fd_cuda_zero(unda_solver *s, int kinds); /* arrays of these kinds (bits) */
+unda_status fd_cuda_open(unda_solver *s);            /* the device and its stream */
+void fd_cuda_close(unda_solver *s);                  /* frees what is in struct fd_cuda on the device */
 void fd_cuda_define(const unda_solver *s, struct gpu_defines *defines); /* REAL and HALF */
 unda_status fd_cuda_compile(unda_solver *s);
 /* Weights [axis][m] as arguments of kernels, in both precisions. */
@@ -115,17 +122,11 @@ struct fd_cuda_part {
 };
 struct fd_cuda_profile {
     struct fd_cuda_part part[12];
-    int num_part, num_memory;
+    int num_part, kinds; /* arrays (bits) that parts and steps overwrite, put back afterwards */
     /* A whole step, where its parts are at work at once; else NULL. */
     unda_status (*step)(unda_solver *s, int);
-    struct fd_cuda_memory {
-        gpu_ptr at;
-        int64_t bytes;
-    } memory[FD_MAX_FIELD +
-             2 * FD_MAX_DERIVATIVE]; /* all that parts and steps overwrite, put back afterwards */
 };
 void fd_cuda_add_part(struct fd_cuda_profile *what, struct fd_cuda_part part); /* unless it has no launch */
-void fd_cuda_add_memory(struct fd_cuda_profile *what, gpu_ptr at, int64_t bytes);
 /* Sources, which `inject` puts into all fields that have any, and receivers. */
 void fd_cuda_add_points(const unda_solver *s, struct fd_cuda_profile *what,
                         unda_status (*inject)(unda_solver *s, int));

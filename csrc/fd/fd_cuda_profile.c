@@ -11,11 +11,6 @@ void fd_cuda_add_part(struct fd_cuda_profile *what, struct fd_cuda_part part)
         what->part[what->num_part++] = part;
 }
 
-void fd_cuda_add_memory(struct fd_cuda_profile *what, gpu_ptr at, int64_t bytes)
-{
-    what->memory[what->num_memory++] = (struct fd_cuda_memory){at, bytes};
-}
-
 void fd_cuda_add_points(const unda_solver *s, struct fd_cuda_profile *what,
                         unda_status (*inject)(unda_solver *s, int))
 {
@@ -69,14 +64,16 @@ static unda_status time_parts(unda_solver *s, const struct fd_cuda_profile *what
 /* The state into a copy, or back. */
 static unda_status copy(unda_solver *s, const struct fd_cuda_profile *what, gpu_ptr kept, bool back)
 {
-    struct gpu_stream *stream = fd_cuda(s)->stream;
-    for (int i = 0; i < what->num_memory; i++) {
-        const struct fd_cuda_memory *part = &what->memory[i];
-        TRY(back ? gpu_copy_async(stream, part->at, kept, part->bytes)
-                 : gpu_copy_async(stream, kept, part->at, part->bytes));
-        kept += (gpu_ptr)part->bytes;
+    const struct fd_cuda *t = fd_cuda(s);
+    for (int i = 0; i < t->num_want; i++) {
+        const struct fd_cuda_want *want = &t->want[i];
+        if (!(want->kind & what->kinds))
+            continue;
+        TRY(back ? gpu_copy_async(t->stream, *want->ptr, kept, want->bytes)
+                 : gpu_copy_async(t->stream, kept, *want->ptr, want->bytes));
+        kept += (gpu_ptr)want->bytes;
     }
-    return gpu_sync(stream);
+    return gpu_sync(t->stream);
 }
 
 /* Sources act with amplitude 0: otherwise amplitudes left from the last call would accumulate. */
@@ -86,8 +83,8 @@ unda_status fd_cuda_profile(unda_solver *s, const struct fd_cuda_profile *what, 
     struct fd_cuda *t = fd_cuda(s);
     gpu_ptr kept = 0;
     int64_t bytes = 0;
-    for (int i = 0; i < what->num_memory; i++)
-        bytes += what->memory[i].bytes;
+    for (int i = 0; i < t->num_want; i++)
+        bytes += t->want[i].kind & what->kinds ? t->want[i].bytes : 0;
     TRY(fd_need_material(s));
     if (t->amplitude_bytes)
         TRY(gpu_zero_async(t->stream, t->amplitude, t->amplitude_bytes));

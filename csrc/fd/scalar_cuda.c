@@ -61,16 +61,16 @@ static void list_arrays(const unda_solver *s, struct scalar_cuda *t)
     const struct fd *fd = fd_tables(s);
     int64_t real = s->real_bytes, level = scalar_cuda_level_bytes(s, t);
     t->base.num_want = 0;
-    fd_cuda_want(&t->base, &t->base.array[0], level, "state");
-    fd_cuda_want(&t->base, &t->base.array[1], level, "state");
-    fd_cuda_want(&t->base, &t->base.material[0], fd->uniform ? 0 : level, "speeds");
+    fd_cuda_want(&t->base, FD_CUDA_NOW, &t->base.array[0], level, "state");
+    fd_cuda_want(&t->base, FD_CUDA_STATE, &t->base.array[1], level, "state");
+    fd_cuda_want(&t->base, FD_CUDA_FIXED, &t->base.material[0], fd->uniform ? 0 : level, "speeds");
     for (int a = 0; a < 3; a++) {
         int64_t damp = (a < 2 ? fd->axis[a].total : t->base.pitch) + 2 * scalar_cuda_damp_margin(t);
-        fd_cuda_want(&t->base, &t->damp_memory[a], damp * real, "layers");
-        fd_cuda_want(&t->base, &t->memory[a], scalar_cuda_memory_bytes(s, t, a), "layers");
-        fd_cuda_want(&t->base, &t->table[a], 6 * fd_matched(&fd->axis[a]) * real, "layers");
+        fd_cuda_want(&t->base, FD_CUDA_FIXED, &t->damp_memory[a], damp * real, "layers");
+        fd_cuda_want(&t->base, FD_CUDA_MEMORY, &t->memory[a], scalar_cuda_memory_bytes(s, t, a), "layers");
+        fd_cuda_want(&t->base, FD_CUDA_FIXED, &t->table[a], 6 * fd_matched(&fd->axis[a]) * real, "layers");
     }
-    fd_cuda_want(&t->base, &t->base.bad, 8, "finite check");
+    fd_cuda_want(&t->base, FD_CUDA_FIXED, &t->base.bad, 8, "finite check");
 }
 
 /* The layout of all arrays, and the memory that they take. */
@@ -99,10 +99,7 @@ static unda_status create(unda_solver *s)
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
     TRY(plan(s, t));
-    t->base.source_version = t->base.group_version = -1;
-    fork_mark();
-    TRY(gpu_open(&t->base.gpu, s->options.device));
-    TRY(gpu_stream_new(&t->base.stream, t->base.gpu));
+    TRY(fd_cuda_open(s));
     if (t->streamed.why_not)
         snprintf(more, sizeof more, "; no window of it: %s", t->streamed.why_not);
     TRY(fd_cuda_allocate(s, more));
@@ -185,10 +182,9 @@ void scalar_cuda_swap(struct scalar_cuda *t)
 static unda_status clear(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
-    TRY(scalar_cuda_clear_memory(s));
     TRY(t->storage->clear(s, FD_P));
     TRY(t->storage->clear(s, FD_PREVIOUS));
-    return gpu_sync(t->base.stream);
+    return fd_cuda_zero(s, FD_CUDA_MEMORY);
 }
 
 static unda_status box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in)
@@ -240,8 +236,7 @@ static unda_status rest(unda_solver *s)
     if (damped)
         TRY(scalar_cuda_set_damping(s, true));
     TRY(status);
-    TRY(scalar_cuda_clear_memory(s));
-    return gpu_sync(t->base.stream);
+    return fd_cuda_zero(s, FD_CUDA_MEMORY);
 }
 
 static unda_status reserve(unda_solver *s)
@@ -256,16 +251,12 @@ static unda_status reserve(unda_solver *s)
 static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
 {
     struct scalar_cuda *t = scalar_cuda(s);
-    struct fd_cuda_profile what = {0};
+    struct fd_cuda_profile what = {.kinds = FD_CUDA_STATE | FD_CUDA_MEMORY};
     if (t->streamed.slab)
         FAIL(UNDA_ERR_ARG,
              "the grid passes through a window of %lld rows at a time, whose kernels are not timed; expected "
              "all of it on the device",
              (long long)t->streamed.slab);
-    fd_cuda_add_memory(&what, t->base.array[1], scalar_cuda_level_bytes(s, t));
-    for (int a = 0; a < 3; a++)
-        if (t->memory[a])
-            fd_cuda_add_memory(&what, t->memory[a], scalar_cuda_memory_bytes(s, t, a));
     TRY(t->kernel->profile(s, &what));
     return fd_cuda_profile(s, &what, num_run, out);
 }

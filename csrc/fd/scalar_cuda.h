@@ -108,7 +108,6 @@ unda_status scalar_cuda_set_damping(unda_solver *s, bool on); /* g of the layers
 /* Bytes of the memory variables of matched layers along an axis. */
 int64_t scalar_cuda_memory_bytes(const unda_solver *s, const struct scalar_cuda *t, int axis);
 unda_status scalar_cuda_upload_matched(unda_solver *s);
-unda_status scalar_cuda_clear_memory(unda_solver *s);
 /* The arguments of matched layers along x, y, z. */
 void scalar_cuda_matched(const unda_solver *s, struct scalar_matched matched[3]);
 /* Of struct fd_engine. */

@@ -84,15 +84,6 @@ unda_status scalar_cuda_upload_matched(unda_solver *s)
     return UNDA_OK;
 }
 
-unda_status scalar_cuda_clear_memory(unda_solver *s)
-{
-    struct scalar_cuda *t = scalar_cuda(s);
-    for (int a = 0; a < 3; a++)
-        if (t->memory[a])
-            TRY(gpu_zero_async(t->base.stream, t->memory[a], scalar_cuda_memory_bytes(s, t, a)));
-    return UNDA_OK;
-}
-
 /* Planes of constant x of one memory variable, without the padding of rows. */
 unda_status scalar_cuda_memory(unda_solver *s, int number, int64_t first, int64_t count, void *out,
                                const void *in)

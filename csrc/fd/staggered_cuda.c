@@ -35,14 +35,14 @@ static void plan(unda_solver *s, struct staggered_cuda *t)
     int64_t real = s->real_bytes;
     lay_out(s, t);
     for (int f = 0; f < fd->num_field; f++)
-        fd_cuda_want(&t->base, &t->base.array[f], t->count * real, "state");
+        fd_cuda_want(&t->base, FD_CUDA_STATE, &t->base.array[f], t->count * real, "state");
     for (int i = 0; i < fd->num_material; i++)
-        fd_cuda_want(&t->base, &t->base.material[i], t->count * real, "materials");
+        fd_cuda_want(&t->base, FD_CUDA_FIXED, &t->base.material[i], t->count * real, "materials");
     for (int i = 0; i < fd->num_memory; i++)
-        fd_cuda_want(&t->base, &t->memory[i], memory_count(s, t, i) * real, "layers");
+        fd_cuda_want(&t->base, FD_CUDA_MEMORY, &t->memory[i], memory_count(s, t, i) * real, "layers");
     for (int a = 0; a < 3; a++)
-        fd_cuda_want(&t->base, &t->table[a], 8 * fd->axis[a].total * real, "layers");
-    fd_cuda_want(&t->base, &t->base.bad, 8, "finite check");
+        fd_cuda_want(&t->base, FD_CUDA_FIXED, &t->table[a], 8 * fd->axis[a].total * real, "layers");
+    fd_cuda_want(&t->base, FD_CUDA_FIXED, &t->base.bad, 8, "finite check");
     s->device_bytes = fd_cuda_wanted(&t->base);
     s->host_bytes = t->base.plane * real + fd_cuda_staging_bytes(s); /* a plane on its way */
 }
@@ -120,10 +120,7 @@ static unda_status create(unda_solver *s)
     s->data = t;
     plan(s, t);
     TRY(solver_add_hook(s, take, NULL));
-    t->base.source_version = t->base.group_version = -1;
-    fork_mark();
-    TRY(gpu_open(&t->base.gpu, s->options.device));
-    TRY(gpu_stream_new(&t->base.stream, t->base.gpu));
+    TRY(fd_cuda_open(s));
     TRY(gpu_stream_new(&t->beside, t->base.gpu));
     TRY(gpu_event_new(&t->before, t->base.gpu));
     TRY(gpu_event_new(&t->after, t->base.gpu));
@@ -178,19 +175,9 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 
 /* ---- state ---- */
 
-static unda_status clear_memory(unda_solver *s)
-{
-    for (int i = 0; i < fd_tables(s)->num_memory; i++)
-        TRY(gpu_zero_async(fd_cuda(s)->stream, tables(s)->memory[i],
-                           memory_count(s, tables(s), i) * s->real_bytes));
-    return gpu_sync(fd_cuda(s)->stream);
-}
-
 static unda_status clear(unda_solver *s)
 {
-    for (int f = 0; f < fd_tables(s)->num_field; f++)
-        TRY(gpu_zero_async(fd_cuda(s)->stream, fd_cuda(s)->array[f], tables(s)->count * s->real_bytes));
-    return clear_memory(s);
+    return fd_cuda_zero(s, FD_CUDA_STATE | FD_CUDA_MEMORY);
 }
 
 /* Half a cell beyond a wall of z fields are held at 0, and memory variables are read as the images that they
@@ -269,7 +256,7 @@ static unda_status rest(unda_solver *s)
     TRY(staggered_launch_pass(s, 0));
     for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
         TRY(fd_cuda_whole(s, &tables(s)->turn, t->array[f]));
-    return clear_memory(s);
+    return fd_cuda_zero(s, FD_CUDA_MEMORY);
 }
 
 /* ---- profile ---- */
@@ -303,7 +290,7 @@ static unda_status queue_step(unda_solver *s, int which)
 static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
 {
     struct staggered_cuda *t = tables(s);
-    struct fd_cuda_profile what = {.step = queue_step};
+    struct fd_cuda_profile what = {.kinds = FD_CUDA_STATE | FD_CUDA_MEMORY, .step = queue_step};
     struct staggered_box box[STAGGERED_MAX_BOX];
     for (int i = 0; i < 2 * STAGGERED_PARTS; i++) {
         bool any = staggered_cut(s, &t->tile, i % STAGGERED_PARTS, box) > 0;
@@ -312,10 +299,6 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *out)
     int axes[FD_MAX_FIELD], ghosts = staggered_ghost_axes(s, 0, axes) + staggered_ghost_axes(s, 1, axes);
     fd_cuda_add_part(&what, (struct fd_cuda_part){"staggered_ghosts", queue_ghosts, 0, ghosts, ghosts});
     fd_cuda_add_points(s, &what, queue_inject);
-    for (int f = 0; f < fd_tables(s)->num_field; f++)
-        fd_cuda_add_memory(&what, t->base.array[f], t->count * s->real_bytes);
-    for (int i = 0; i < fd_tables(s)->num_memory; i++)
-        fd_cuda_add_memory(&what, t->memory[i], memory_count(s, t, i) * s->real_bytes);
     TRY(staggered_fill_materials(s));
     return fd_cuda_profile(s, &what, num_run, out);
 }
