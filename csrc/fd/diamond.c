@@ -185,10 +185,8 @@ static unda_status update_lists(unda_solver *s)
     return UNDA_OK;
 }
 
-/* Stages [first, end) of `levels` steps at once, from step `time` of the call that began at step `begin`;
- * those before are done. */
-static unda_status launch(unda_solver *s, int64_t time, int64_t begin, int64_t levels, int64_t first,
-                          int64_t end)
+/* Stages [first, end) of `levels` steps at once; those before are done. */
+static unda_status launch(unda_solver *s, int64_t levels, int64_t first, int64_t end)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     struct diamond *d = &t->diamond;
@@ -200,9 +198,10 @@ static unda_status launch(unda_solver *s, int64_t time, int64_t begin, int64_t l
     a.first_tower = (int)(rows * first);
     a.num_tower = (int)(rows * end);
     a.owner = POINTER(d->progress + (gpu_ptr)(4 * (num_part(s, &d->tile, levels) + 1)));
-    a.amplitude = POINTER(t->base.amplitude + (gpu_ptr)(time * s->num_source * s->real_bytes));
+    a.amplitude =
+        POINTER(t->base.amplitude + (gpu_ptr)((s->step - s->begin) * s->num_source * s->real_bytes));
     if (s->num_group && first == 0)
-        TRY(diamond_upload_samples(s, d, begin, levels));
+        TRY(diamond_upload_samples(s, d, s->begin, levels));
     /* the ticket, and before the first stage what is known of all towers */
     TRY(gpu_zero_async(t->base.stream, d->progress,
                        4 * (first == 0 ? 2 * num_part(s, &d->tile, levels) + 1 : 1)));
@@ -214,15 +213,15 @@ static unda_status launch(unda_solver *s, int64_t time, int64_t begin, int64_t l
 }
 
 /* Many steps at once, and what is left one by one if a launch is not worth it. */
-static unda_status run(unda_solver *s, int64_t begin, int64_t num_step)
+static unda_status run(unda_solver *s, int64_t num_step)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     const struct diamond_tile *tile = &t->diamond.tile;
     for (int64_t done = 0; done < num_step;) {
         int64_t left = num_step - done, levels = left < tile->levels ? left : tile->levels;
         if (left < tile->fewest)
-            return scalar_step.run(s, begin, left);
-        TRY(launch(s, done, begin, levels, 0, diamond_stages(s, tile, levels)));
+            return scalar_step.run(s, left);
+        TRY(launch(s, levels, 0, diamond_stages(s, tile, levels)));
         if (levels % 2)
             scalar_cuda_swap(t);
         done += levels;
@@ -239,15 +238,14 @@ static unda_status run_window(unda_solver *s, const struct streamed_pass *pass, 
     int64_t all = diamond_stages(s, tile, pass->levels);
     if (pass->levels < tile->fewest)
         return scalar_step.window(s, pass, window);
-    return launch(s, pass->time, pass->begin, pass->levels, first,
-                  first + stages < all ? first + stages : all);
+    return launch(s, pass->levels, first, first + stages < all ? first + stages : all);
 }
 
 static unda_status queue(unda_solver *s, int which)
 {
     const struct diamond_tile *tile = &scalar_cuda(s)->diamond.tile;
     (void)which;
-    return launch(s, 0, s->step, tile->levels, 0, diamond_stages(s, tile, tile->levels));
+    return launch(s, tile->levels, 0, diamond_stages(s, tile, tile->levels));
 }
 
 /* Sources and receivers are the kernel's. */

@@ -252,8 +252,7 @@ static const struct fd_nodes *nodes_of(const unda_solver *s, const struct fd_cpu
     return fd_nodes_of(s->groups[samples->group], samples->number);
 }
 
-void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t start, int64_t begin,
-                 int64_t end)
+void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t begin, int64_t end)
 {
     for (int32_t i = 0; i < fd_cpu(s)->num_samples; i++) {
         const struct fd_cpu_samples *samples = &fd_cpu(s)->samples[i];
@@ -262,7 +261,7 @@ void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t
         if (nodes->field != f || !receiver_due(group, step))
             continue;
         int64_t last = num_before(nodes->node, nodes->num_node, end);
-        double *values = samples->values + (fd_samples_since(group, start, step) - 1) * nodes->num_node;
+        double *values = samples->values + (fd_samples_since(group, s->begin, step) - 1) * nodes->num_node;
         for (int64_t k = num_before(nodes->node, last, begin); k < last; k++)
             values[k] = real_get(s, array, fd_cpu_at(fd_tables(s), fd_cpu(s), nodes->node[k]));
     }
@@ -281,18 +280,18 @@ static void weigh_one(unda_solver *s, struct receiver_group *group, const struct
     real_put(s, group->samples, at, there + (s->real_bytes == 4 ? (double)(float)value : value));
 }
 
-void fd_cpu_weigh(unda_solver *s, int64_t start)
+void fd_cpu_weigh(unda_solver *s)
 {
     for (int32_t n = 0; n < fd_cpu(s)->num_samples; n++) {
         const struct fd_cpu_samples *samples = &fd_cpu(s)->samples[n];
         struct receiver_group *group = s->groups[samples->group];
-        int64_t count = fd_samples_since(group, start, s->step) * nodes_of(s, samples)->num_point;
+        int64_t count = fd_samples_since(group, s->begin, s->step) * nodes_of(s, samples)->num_point;
 #pragma omp parallel for schedule(static) num_threads(s->threads)
         for (int64_t i = 0; i < count; i++)
             weigh_one(s, group, samples, i);
     }
     for (int32_t g = 0; g < s->num_group; g++)
-        s->groups[g]->held += fd_samples_since(s->groups[g], start, s->step);
+        s->groups[g]->held += fd_samples_since(s->groups[g], s->begin, s->step);
 }
 
 /* Room for the samples of max_step steps. */
@@ -300,25 +299,23 @@ unda_status fd_cpu_reserve(unda_solver *s)
 {
     struct fd_cpu *t = fd_cpu(s);
     int32_t num = 0;
-    for (int32_t g = 0; g < s->num_group; g++)
-        num += fd_num_nodes(s->groups[g]);
-    bool enough = t->num_samples == num && t->point_version == s->point_version;
-    for (int32_t i = 0; i < num && enough; i++)
-        enough = t->samples[i].room >= s->max_step / s->groups[t->samples[i].group]->every + 1;
-    if (enough)
+    if (t->point_version == s->point_version && t->point_step >= s->max_step)
         return UNDA_OK;
     free_samples(t);
+    for (int32_t g = 0; g < s->num_group; g++)
+        num += fd_num_nodes(s->groups[g]);
     TRY(array_try(&t->samples, num, sizeof *t->samples, "receiver samples"));
     for (int32_t g = 0; g < s->num_group; g++)
         for (int32_t number = 0; number < fd_num_nodes(s->groups[g]); number++) {
             struct fd_cpu_samples *samples = &t->samples[t->num_samples++];
             samples->group = g;
             samples->number = number;
-            samples->room = s->max_step / s->groups[g]->every + 1;
-            TRY(array_try(&samples->values, samples->room * nodes_of(s, samples)->num_node, sizeof(double),
+            int64_t room = s->max_step / s->groups[g]->every + 1;
+            TRY(array_try(&samples->values, room * nodes_of(s, samples)->num_node, sizeof(double),
                           "receiver samples"));
         }
     t->point_version = s->point_version;
+    t->point_step = s->max_step;
     return UNDA_OK;
 }
 

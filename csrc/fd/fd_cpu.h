@@ -8,8 +8,7 @@
 /* Values at one of the lists of nodes of a group of receivers, not yet weighted, in one call. */
 struct fd_cpu_samples {
     int32_t group, number;
-    double *values; /* [room][num_node] */
-    int64_t room;
+    double *values; /* [sample][num_node] */
 };
 
 enum { MOST_HELD = FD_MAX_FIELD + FD_MAX_MATERIAL + 2 * FD_MAX_DERIVATIVE + 16 };
@@ -28,7 +27,7 @@ struct fd_cpu {
     int64_t source_version;         /* of the solver's points that these hold */
     struct fd_cpu_samples *samples; /* of each field of each group */
     int32_t num_samples;
-    int64_t point_version; /* of the solver's points that they hold */
+    int64_t point_version, point_step; /* of the solver's points and reserved steps that they hold */
 };
 
 /* Fills ghosts of an array: beside the rows of one plane, in z and y; then whole planes of ghosts, beside
@@ -95,10 +94,9 @@ void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *fiel
 /* Adds the sources of step number `time` of the call to places [begin, end) of field f, as indices of
  * [total x][total y][total z]. */
 void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t begin, int64_t end);
-/* Stores what receivers need of those places at the given step; the call began at `start`. */
-void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t start, int64_t begin,
-                 int64_t end);
-void fd_cpu_weigh(unda_solver *s, int64_t start); /* samples of the call that ends */
+/* Stores what receivers need of those places at the given step. */
+void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t begin, int64_t end);
+void fd_cpu_weigh(unda_solver *s); /* samples of the call that ends */
 
 /* Of struct fd_engine. */
 unda_status fd_cpu_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in);

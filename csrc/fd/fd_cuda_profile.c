@@ -85,6 +85,7 @@ unda_status fd_cuda_profile(unda_solver *s, const struct fd_cuda_profile *what, 
     int64_t bytes = 0;
     for (int i = 0; i < t->num_want; i++)
         bytes += t->want[i].kind & what->kinds ? t->want[i].bytes : 0;
+    s->begin = s->step; /* as in a call */
     TRY(fd_need_material(s));
     if (t->amplitude_bytes)
         TRY(gpu_zero_async(t->stream, t->amplitude, t->amplitude_bytes));

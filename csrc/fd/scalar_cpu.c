@@ -145,7 +145,7 @@ static void destroy(unda_solver *s)
 
 /* Advances rows [begin, end) of plane x from step `time` of the call to the next, with layers, sources and
  * receivers. */
-static void advance(unda_solver *s, int64_t time, int64_t start, int64_t x, int64_t begin, int64_t end)
+static void advance(unda_solver *s, int64_t time, int64_t x, int64_t begin, int64_t end)
 {
     struct scalar_cpu *t = tables(s);
     void *next = t->base.array[(time + 1) % 2];
@@ -158,11 +158,11 @@ static void advance(unda_solver *s, int64_t time, int64_t start, int64_t x, int6
     code(s)->rows(fd_tables(s), t, t->base.array[time % 2], next, x, begin, end);
     fd_cpu_inject(s, next, 0, time, first, last);
     code(s)->ghosts(fd_tables(s), t, next, x, begin, end);
-    fd_cpu_keep(s, next, 0, start + time + 1, start, first, last);
+    fd_cpu_keep(s, next, 0, s->begin + time + 1, first, last);
 }
 
 /* Advances a block by `depth` steps, from step `time` of the call on. */
-static void advance_block(unda_solver *s, int64_t time, int64_t start, int64_t depth, int64_t block)
+static void advance_block(unda_solver *s, int64_t time, int64_t depth, int64_t block)
 {
     struct scalar_cpu *t = tables(s);
     int64_t num_x = fd_tables(s)->axis[0].total, num_y = fd_tables(s)->axis[1].total,
@@ -173,13 +173,13 @@ static void advance_block(unda_solver *s, int64_t time, int64_t start, int64_t d
         for (int64_t level = 0; level < depth; level++) {
             int64_t begin = block == 0 ? 0 : block * rows - level * half;
             int64_t end = block == t->num_block - 1 ? num_y : (block + 1) * rows - level * half;
-            advance(s, time + level, start, front - level * half, begin, end);
+            advance(s, time + level, front - level * half, begin, end);
         }
         atomic_store_explicit(&t->passed[block], front + 1, memory_order_release);
     }
 }
 
-static void advance_tile(unda_solver *s, int64_t time, int64_t start, int64_t depth)
+static void advance_tile(unda_solver *s, int64_t time, int64_t depth)
 {
     struct scalar_cpu *t = tables(s);
     int64_t num_x = fd_tables(s)->axis[0].total, rows = t->block_y;
@@ -191,10 +191,10 @@ static void advance_tile(unda_solver *s, int64_t time, int64_t start, int64_t de
         if (depth == 1) {
 #pragma omp for schedule(static)
             for (int64_t i = 0; i < num_x * t->num_block; i++)
-                advance(s, time, start, i % num_x, i / num_x * rows, i / num_x * rows + rows);
+                advance(s, time, i % num_x, i / num_x * rows, i / num_x * rows + rows);
         } else
             for (int64_t block = omp_get_thread_num(); block < t->num_block; block += omp_get_num_threads())
-                advance_block(s, time, start, depth, block);
+                advance_block(s, time, depth, block);
         parallel_restore(kept);
     }
 }
@@ -211,17 +211,16 @@ static void fill_ghosts(unda_solver *s)
 static unda_status run(unda_solver *s, int64_t num_step)
 {
     struct scalar_cpu *t = tables(s);
-    int64_t start = s->step;
     fill_ghosts(s);
     for (int64_t done = 0; done < num_step;) {
         int64_t depth = num_step - done < t->depth ? num_step - done : t->depth;
-        advance_tile(s, done, start, depth);
+        advance_tile(s, done, depth);
         done += depth;
     }
     if (num_step % 2)
         fd_cpu_swap(&t->base);
     s->step += num_step;
-    fd_cpu_weigh(s, start);
+    fd_cpu_weigh(s);
     return UNDA_OK;
 }
 

@@ -78,11 +78,11 @@ static unda_status plan(unda_solver *s, struct scalar_cuda *t)
 {
     TRY(lay_out(s, t));
     list_arrays(s, t);
-    t->storage = &scalar_resident;
     TRY(streamed_choose(s, t, fd_cuda_wanted(&t->base) - streamed_arrays(s) * scalar_cuda_level_bytes(s, t)));
     list_arrays(s, t); /* fewer rows, where a window holds the state */
     s->device_bytes = fd_cuda_wanted(&t->base);
-    s->host_bytes = t->storage->host_bytes(s, t);
+    s->host_bytes =
+        t->streamed.slab ? streamed_bytes(s, t) : t->base.plane * s->real_bytes + fd_cuda_staging_bytes(s);
     return UNDA_OK;
 }
 
@@ -103,8 +103,8 @@ static unda_status create(unda_solver *s)
     if (t->streamed.why_not)
         snprintf(more, sizeof more, "; no window of it: %s", t->streamed.why_not);
     TRY(fd_cuda_allocate(s, more));
-    if (t->storage->create)
-        TRY(t->storage->create(s));
+    if (t->streamed.slab)
+        TRY(streamed_create(s));
     TRY(t->kernel->create(s));
     TRY(scalar_cuda_upload_matched(s));
     return scalar_cuda_set_damping(s, true);
@@ -115,8 +115,7 @@ static void destroy(unda_solver *s)
     struct scalar_cuda *t = scalar_cuda(s);
     if (t->base.gpu) {
         t->kernel->destroy(s);
-        if (t->storage->destroy)
-            t->storage->destroy(s);
+        streamed_destroy(s);
         fd_cuda_close(s);
     }
     array_free(t);
@@ -140,35 +139,7 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
     return t.kernel->compile(s, &t, compute_capability, resources);
 }
 
-/* ---- the state on the device ---- */
-
-static int64_t resident_host_bytes(const unda_solver *s, const struct scalar_cuda *t)
-{
-    return t->base.plane * s->real_bytes + fd_cuda_staging_bytes(s);
-}
-
-static unda_status resident_clear(unda_solver *s, int array)
-{
-    struct scalar_cuda *t = scalar_cuda(s);
-    return gpu_zero_async(t->base.stream, fd_cuda_array(&t->base, array), scalar_cuda_level_bytes(s, t));
-}
-
-static unda_status resident_run(unda_solver *s, int64_t begin, int64_t num_step)
-{
-    return scalar_cuda(s)->kernel->run(s, begin, num_step);
-}
-
-static unda_status resident_half_step(unda_solver *s)
-{
-    struct fd_cuda *t = fd_cuda(s);
-    TRY(scalar_step_launch(s, 0, fd_tables(s)->axis[1].total));
-    return fd_cuda_whole(s, &t->halve, t->array[FD_PREVIOUS]);
-}
-
-const struct scalar_storage scalar_resident = {.host_bytes = resident_host_bytes,
-                                               .clear = resident_clear,
-                                               .run = resident_run,
-                                               .half_step = resident_half_step};
+/* ---- state ---- */
 
 void scalar_cuda_swap(struct scalar_cuda *t)
 {
@@ -177,13 +148,12 @@ void scalar_cuda_swap(struct scalar_cuda *t)
     t->base.array[1] = kept;
 }
 
-/* ---- state ---- */
-
 static unda_status clear(unda_solver *s)
 {
-    struct scalar_cuda *t = scalar_cuda(s);
-    TRY(t->storage->clear(s, FD_P));
-    TRY(t->storage->clear(s, FD_PREVIOUS));
+    if (!scalar_cuda(s)->streamed.slab)
+        return fd_cuda_zero(s, FD_CUDA_NOW | FD_CUDA_STATE | FD_CUDA_MEMORY);
+    streamed_clear(s, FD_P);
+    streamed_clear(s, FD_PREVIOUS);
     return fd_cuda_zero(s, FD_CUDA_MEMORY);
 }
 
@@ -218,21 +188,30 @@ static unda_status find_bad(unda_solver *s, int64_t *index)
 
 static unda_status run(unda_solver *s, int64_t num_step)
 {
-    int64_t begin = s->step;
-    TRY(scalar_cuda(s)->storage->run(s, begin, num_step));
-    TRY(gpu_sync(fd_cuda(s)->stream));
-    return fd_cuda_fetch(s, begin);
+    const struct scalar_cuda *t = scalar_cuda(s);
+    TRY(t->streamed.slab ? streamed_run(s, num_step) : t->kernel->run(s, num_step));
+    TRY(gpu_sync(t->base.stream));
+    return fd_cuda_fetch(s, s->begin);
 }
 
-/* Half a step from p and 0, see scalar_cpu.c. */
+/* Half a step, from p and 0 in the level one step back. */
+static unda_status half_step(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    if (scalar_cuda(s)->streamed.slab)
+        return streamed_half_step(s);
+    TRY(fd_cuda_zero(s, FD_CUDA_STATE));
+    TRY(scalar_step_launch(s, 0, fd_tables(s)->axis[1].total));
+    return fd_cuda_whole(s, &t->halve, t->array[FD_PREVIOUS]);
+}
+
+/* See scalar_cpu.c. */
 static unda_status rest(unda_solver *s)
 {
-    struct scalar_cuda *t = scalar_cuda(s);
     bool damped = fd_is_damped(fd_tables(s));
     if (damped)
         TRY(scalar_cuda_set_damping(s, false));
-    unda_status status = t->storage->clear(s, FD_PREVIOUS);
-    status = status == UNDA_OK ? t->storage->half_step(s) : status;
+    unda_status status = half_step(s);
     if (damped)
         TRY(scalar_cuda_set_damping(s, true));
     TRY(status);

@@ -1,6 +1,6 @@
 /* scalar_cuda.h: shared by the files of the CUDA engine of the scalar scheme.
- * The engine has a table of kernels (step, diamond) and a table of storages (on the device, streamed): any
- * kernel runs on any storage.
+ * Any kernel of the engine's table (step, diamond) runs on the whole state on the device, or on a window of a
+ * state in host memory (streamed).
  * Next: scalar_cuda.c (set-up, state), scalar_cuda_step.c (kernel step), diamond.c (many steps at once),
  * streamed.c (large grids), scalar_cuda_layers.c, cuda/fd (the kernels). */
 #ifndef UNDA_SCALAR_CUDA_H
@@ -57,9 +57,8 @@ struct scalar_kernel {
     bool (*pays)(const unda_solver *s, const struct scalar_cuda *t);
     unda_status (*create)(unda_solver *s);
     void (*destroy)(unda_solver *s);
-    unda_status (*reserve)(unda_solver *s); /* NULL: nothing beyond what all need */
-    /* Runs steps of the whole grid, of a call that began at step `begin`. */
-    unda_status (*run)(unda_solver *s, int64_t begin, int64_t num_step);
+    unda_status (*reserve)(unda_solver *s);               /* NULL: nothing beyond what all need */
+    unda_status (*run)(unda_solver *s, int64_t num_step); /* steps of the whole grid */
     /* Runs the steps of a pass in one window (streamed.h). */
     unda_status (*window)(unda_solver *s, const struct streamed_pass *pass, int64_t window);
     void (*describe)(const unda_solver *s, unda_solver_info *info);
@@ -69,21 +68,9 @@ struct scalar_kernel {
 };
 extern const struct scalar_kernel scalar_step, scalar_diamond;
 
-/* Where the state lies. */
-struct scalar_storage {
-    int64_t (*host_bytes)(const unda_solver *s, const struct scalar_cuda *t);
-    unda_status (*create)(unda_solver *s); /* after the engine's arrays; NULL: nothing else */
-    void (*destroy)(unda_solver *s);       /* before them; NULL */
-    unda_status (*clear)(unda_solver *s, int array);
-    unda_status (*run)(unda_solver *s, int64_t begin, int64_t num_step);
-    unda_status (*half_step)(unda_solver *s); /* from p and 0 in the level one step back */
-};
-extern const struct scalar_storage scalar_resident, scalar_streamed;
-
 struct scalar_cuda {
     struct fd_cuda base; /* array [0] now, [1] one step back: the next one goes there */
     const struct scalar_kernel *kernel;
-    const struct scalar_storage *storage;
     struct gpu_module *step_module;
     struct gpu_kernel step, step_layers;
     int64_t pad_x, pad_y, pad_z; /* nodes beside the grid; along z on one side */

@@ -144,8 +144,8 @@ unda_status scalar_step_launch(unda_solver *s, int64_t first, int64_t end)
     return launch_blocks(s, 0, first, end);
 }
 
-/* Takes one step of these rows, if there are any, of a call that began at step `begin`. */
-static unda_status take_step(unda_solver *s, int64_t begin, int64_t first, int64_t end)
+/* Takes one step of these rows, if there are any. */
+static unda_status take_step(unda_solver *s, int64_t first, int64_t end)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     t->base.first_row = (int32_t)first;
@@ -154,16 +154,16 @@ static unda_status take_step(unda_solver *s, int64_t begin, int64_t first, int64
         TRY(scalar_step_launch(s, first, end));
     scalar_cuda_swap(t);
     if (first < end)
-        TRY(fd_cuda_inject(s, 0, t->base.array[0], s->step - begin));
+        TRY(fd_cuda_inject(s, 0, t->base.array[0], s->step - s->begin));
     s->step++;
-    return first < end ? fd_cuda_take(s, begin) : UNDA_OK;
+    return first < end ? fd_cuda_take(s, s->begin) : UNDA_OK;
 }
 
 /* Takes steps of the whole grid, one after the other. */
-static unda_status run(unda_solver *s, int64_t begin, int64_t num_step)
+static unda_status run(unda_solver *s, int64_t num_step)
 {
     for (int64_t i = 0; i < num_step; i++)
-        TRY(take_step(s, begin, 0, fd_tables(s)->axis[1].total));
+        TRY(take_step(s, 0, fd_tables(s)->axis[1].total));
     return UNDA_OK;
 }
 
@@ -174,7 +174,7 @@ static unda_status run_window(unda_solver *s, const struct streamed_pass *pass, 
     for (int64_t n = 0; n < pass->levels && status == UNDA_OK; n++) {
         int64_t first, end;
         streamed_rows(s, window, n, &first, &end);
-        status = take_step(s, pass->begin, first, end);
+        status = take_step(s, first, end);
     }
     s->step = start;
     return status;

@@ -57,7 +57,7 @@ static unda_status keep(unda_solver *s, void *of)
 {
     (void)of;
     for (int f = 0; f < fd_tables(s)->num_field; f++)
-        fd_cpu_keep(s, fd_cpu(s)->array[f], f, s->step, s->begin, 0, fd_tables(s)->num_node);
+        fd_cpu_keep(s, fd_cpu(s)->array[f], f, s->step, 0, fd_tables(s)->num_node);
     return UNDA_OK;
 }
 
@@ -157,7 +157,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
         s->step++;
         TRY(solver_after_step(s));
     }
-    fd_cpu_weigh(s, s->begin);
+    fd_cpu_weigh(s);
     return UNDA_OK;
 }
 

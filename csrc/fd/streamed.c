@@ -27,14 +27,14 @@ static int64_t host_plane(const unda_solver *s, const struct scalar_cuda *t)
     return fd_tables(s)->axis[1].total * t->base.pitch * s->real_bytes;
 }
 
-static int64_t host_bytes(const unda_solver *s, const struct scalar_cuda *t)
+int64_t streamed_bytes(const unda_solver *s, const struct scalar_cuda *t)
 {
     return streamed_arrays(s) * fd_tables(s)->axis[0].total * host_plane(s, t);
 }
 
 static const int arrays[3] = {FD_P, FD_PREVIOUS, FD_SPEED};
 
-static unda_status clear(unda_solver *s, int array)
+void streamed_clear(unda_solver *s, int array)
 {
     const struct fd_cpu *host = &scalar_cuda(s)->streamed.host;
     int32_t num_thread = parallel_threads(s->options.threads);
@@ -43,10 +43,9 @@ static unda_status clear(unda_solver *s, int array)
 #pragma omp parallel for schedule(static) num_threads(num_thread)
     for (int64_t x = 0; x < fd_tables(s)->axis[0].total; x++)
         memset(values + x * bytes, 0, (size_t)bytes);
-    return UNDA_OK;
 }
 
-static unda_status create(unda_solver *s)
+unda_status streamed_create(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     struct streamed *w = &t->streamed;
@@ -61,7 +60,7 @@ static unda_status create(unda_solver *s)
     for (int i = 0; i < streamed_arrays(s); i++) {
         void **host = i < 2 ? &w->host.array[i] : &w->host.material[0];
         TRY(gpu_host_alloc(t->base.gpu, host, w->host.count * s->real_bytes, "state"));
-        TRY(clear(s, arrays[i]));
+        streamed_clear(s, arrays[i]);
         w->memory[i] = fd_cuda_array(&t->base, arrays[i]);
     }
     TRY(gpu_stream_new(&w->up, t->base.gpu));
@@ -76,7 +75,7 @@ static void aim(struct scalar_cuda *t, int64_t row_bytes, int64_t low)
         *all[i] = t->streamed.memory[i] ? t->streamed.memory[i] - (gpu_ptr)(low * row_bytes) : 0;
 }
 
-static void destroy(unda_solver *s)
+void streamed_destroy(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     struct streamed *w = &t->streamed;
@@ -189,12 +188,11 @@ static unda_status pass_over(unda_solver *s, const struct streamed_pass *pass)
     return UNDA_OK;
 }
 
-static unda_status run(unda_solver *s, int64_t begin, int64_t num_step)
+unda_status streamed_run(unda_solver *s, int64_t num_step)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     for (int64_t done = 0; done < num_step;) {
-        struct streamed_pass pass = {least(num_step - done, t->streamed.levels), done, begin,
-                                     t->kernel->window};
+        struct streamed_pass pass = {least(num_step - done, t->streamed.levels), t->kernel->window};
         TRY(pass_over(s, &pass));
         if (pass.levels % 2)
             fd_cpu_swap(&t->streamed.host);
@@ -212,16 +210,10 @@ static unda_status launch_window(unda_solver *s, const struct streamed_pass *pas
     return first < end ? scalar_step_launch(s, first, end) : UNDA_OK;
 }
 
-static unda_status half_step(unda_solver *s)
+unda_status streamed_half_step(unda_solver *s)
 {
-    TRY(pass_over(s, &(struct streamed_pass){.levels = 1, .work = launch_window}));
+    streamed_clear(s, FD_PREVIOUS);
+    TRY(pass_over(s, &(struct streamed_pass){1, launch_window}));
     fd_host_multiply(s, &scalar_cuda(s)->streamed.host, FD_PREVIOUS, 0.5);
     return UNDA_OK;
 }
-
-const struct scalar_storage scalar_streamed = {.host_bytes = host_bytes,
-                                               .create = create,
-                                               .destroy = destroy,
-                                               .clear = clear,
-                                               .run = run,
-                                               .half_step = half_step};

@@ -5,14 +5,21 @@
 
 #include "scalar_cuda.h"
 
-/* streamed_plan.c: whether the state is streamed (then t->streamed.slab is not 0 and t->storage is set), and
- * how: rows and levels within the free memory of the device. other_bytes: what it holds beside the state. */
+/* streamed_plan.c: whether the state is streamed (then t->streamed.slab is not 0), and how: rows and levels within the free memory of the device. other_bytes: what it holds beside the state. */
 unda_status streamed_choose(unda_solver *s, struct scalar_cuda *t, int64_t other_bytes);
+
+/* streamed.c: page-locked host memory that holds the state; the engine's functions where it is streamed. */
+int64_t streamed_bytes(const unda_solver *s, const struct scalar_cuda *t);
+unda_status streamed_create(unda_solver *s);
+void streamed_destroy(unda_solver *s);
+void streamed_clear(unda_solver *s, int array);
+unda_status streamed_run(unda_solver *s, int64_t num_step);
+unda_status streamed_half_step(unda_solver *s);
 
 /* Advances by `levels` steps: `work` is called for each window in turn and uses the engine's arrays and
  * stream. */
 struct streamed_pass {
-    int64_t levels, time, begin; /* from step `time` of the call that began at step `begin` */
+    int64_t levels;
     unda_status (*work)(unda_solver *s, const struct streamed_pass *pass, int64_t window);
 };
 /* Rows of y that a window takes from level n of a pass to the next, [first, end); none if end <= first. */

@@ -88,6 +88,5 @@ unda_status streamed_choose(unda_solver *s, struct scalar_cuda *t, int64_t other
     /* a pass is one launch of kernel diamond, where that is in use */
     t->diamond.tile.levels = (int)t->streamed.levels;
     t->diamond.tile.fewest = (int)least(t->diamond.tile.fewest, t->streamed.levels);
-    t->storage = &scalar_streamed;
     return UNDA_OK;
 }
