@@ -15,39 +15,16 @@ static struct dg_cpu *tables(const unda_solver *s)
     return s->data;
 }
 
-static bool narrow(const unda_solver *s)
-{
-    return s->real_bytes == 4;
-}
-
-/* to[i] = from[i] in REAL. */
-static void convert(const unda_solver *s, void *to, const double *from, int64_t count)
-{
-    if (narrow(s))
-        for (int64_t i = 0; i < count; i++)
-            ((float *)to)[i] = (float)from[i];
-    else
-        memcpy(to, from, (size_t)count * sizeof(double));
-}
-
 static unda_status new_real(unda_solver *s, void *out, int64_t count, const char *what)
 {
     return array_try(out, count, s->real_bytes, what);
 }
 
-static unda_status new_copy(unda_solver *s, void *out, const double *from, int64_t count, const char *what)
+static unda_status new_copy(unda_solver *s, void **out, const double *from, int64_t count, const char *what)
 {
     TRY(new_real(s, out, count, what));
-    convert(s, *(void **)out, from, count);
+    real_copy(s, *out, from, count);
     return UNDA_OK;
-}
-
-static void set_real(const unda_solver *s, void *array, int64_t index, double value)
-{
-    if (narrow(s))
-        ((float *)array)[index] = (float)value;
-    else
-        ((double *)array)[index] = value;
 }
 
 /* [row block][column][ROWS], padded with zero rows. */
@@ -62,11 +39,11 @@ static unda_status pack(unda_solver *s, struct dg_cpu *t)
         int64_t block = row / ROWS, r = row % ROWS;
         for (int k = 0; k < np; k++)
             for (int j = 0; j < 3; j++)
-                set_real(s, t->derivative, ((block * np + k) * 3 + j) * ROWS + r,
+                real_put(s, t->derivative, ((block * np + k) * 3 + j) * ROWS + r,
                          el->derivative[((int64_t)j * np + row) * np + k]);
         for (int face = 0; face < 4; face++)
             for (int m = 0; m < nf; m++)
-                set_real(s, t->lift, ((block * 4 + face) * nf + m) * ROWS + r,
+                real_put(s, t->lift, ((block * 4 + face) * nf + m) * ROWS + r,
                          el->lift[((int64_t)face * np + row) * nf + m]);
     }
     return UNDA_OK;
@@ -100,7 +77,6 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
     t->work_bytes = 64 * ((int64_t)dg->space.num_node * (p->num_ref + p->num_field) +
                           4 * dg->space.num_face_node * p->num_jump[dg->flux]);
     TRY(array_try(&t->work, s->threads, t->work_bytes, "work space"));
-    TRY(array_try(&t->source_range, t->num_block + 1, sizeof(int32_t), "source ranges"));
     return UNDA_OK;
 }
 
@@ -118,6 +94,36 @@ static unda_status forecast(unda_solver *s)
     return UNDA_OK;
 }
 
+static double value_at(const unda_solver *s, const struct dg_points *p, int64_t point, int32_t f)
+{
+    int num_node = dg_tables(s)->space.num_node, num_field = dg_tables(s)->physics->num_field;
+    double sum = 0;
+    for (int64_t place = p->first[point]; place < p->first[point + 1]; place++) {
+        const double *weight = receiver_weight(s, p, place, f);
+        for (int n = 0; n < num_node; n++)
+            sum += weight[n] * real_get(s, tables(s)->buffer[BUF_Q],
+                                        (p->elem[place] * num_node + n) * num_field + p->field[f]);
+    }
+    return sum;
+}
+
+/* After a step: the receivers that are due. */
+static unda_status record_due(unda_solver *s, void *of)
+{
+    (void)of;
+    for (int32_t g = 0; g < s->num_group; g++) {
+        struct receiver_group *group = s->groups[g];
+        if (!receiver_due(group, s->step))
+            continue;
+        int64_t num = group->num_point * group->num_field;
+        for (int64_t i = 0; i < num; i++)
+            real_put(s, group->samples, group->held * num + i,
+                     value_at(s, group->points, i / group->num_field, (int32_t)(i % group->num_field)));
+        group->held++;
+    }
+    return UNDA_OK;
+}
+
 static unda_status create(unda_solver *s)
 {
     struct dg_cpu *t;
@@ -129,27 +135,18 @@ static unda_status create(unda_solver *s)
                                 LEAST_COUPLED);
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
+    t->point_version = -1;
     t->num_node = dg_tables(s)->space.num_node;
     t->num_face_node = dg_tables(s)->space.num_face_node;
-    TRY(solver_add_hook(s, receivers_record_due, NULL));
+    TRY(solver_add_hook(s, record_due, NULL));
     t->has_local = dg_has_local(dg_tables(s));
     return allocate(s, t);
-}
-
-static void free_sources(struct dg_cpu *t)
-{
-    array_free(t->source_weight);
-    array_free(t->source_elem);
-    array_free(t->source_column);
-    array_free(t->incident_range);
-    t->source_weight = NULL;
-    t->source_elem = t->source_column = t->incident_range = NULL;
 }
 
 static void destroy(unda_solver *s)
 {
     struct dg_cpu *t = tables(s);
-    free_sources(t);
+    dg_parts_free(&t->parts);
     array_free(t->derivative);
     array_free(t->lift);
     array_free(t->face_node);
@@ -158,7 +155,6 @@ static void destroy(unda_solver *s)
     for (int i = 0; i < NUM_BUF; i++)
         array_free(t->buffer[i]);
     array_free(t->work);
-    array_free(t->source_range);
     array_free(t->amplitude);
     array_free(t->exact);
     array_free(t);
@@ -166,40 +162,6 @@ static void destroy(unda_solver *s)
 }
 
 /* ---- sampled data ---- */
-
-static unda_status fill_sources(unda_solver *s, struct dg_cpu *t, const struct dg_part *parts,
-                                int64_t num_part)
-{
-    int64_t num_value = dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field;
-    TRY(array_try(&t->source_weight, num_part * num_value, s->real_bytes, "sources"));
-    TRY(array_try(&t->source_elem, num_part, sizeof(int32_t), "sources"));
-    TRY(array_try(&t->source_column, num_part, sizeof(int32_t), "sources"));
-    for (int64_t i = 0; i < num_part; i++) {
-        t->source_elem[i] = (int32_t)parts[i].elem;
-        t->source_column[i] = parts[i].source;
-        convert(s, (char *)t->source_weight + i * num_value * s->real_bytes, parts[i].weight, num_value);
-    }
-    dg_part_ranges(parts, num_part, t->lanes, t->num_block, t->source_range);
-    return UNDA_OK;
-}
-
-/* The parts of sources by element, their weights, and each block's range. */
-static unda_status update_sources(unda_solver *s, struct dg_cpu *t)
-{
-    struct dg_part *parts;
-    int64_t num_part;
-    free_sources(t);
-    TRY(dg_parts_new(s, &parts, &num_part));
-    unda_status status = fill_sources(s, t, parts, num_part);
-    array_free(parts);
-    TRY(status);
-    if (dg_tables(s)->num_incident) {
-        TRY(array_try(&t->incident_range, t->num_block + 1, sizeof(int32_t), "incident waves"));
-        incident_ranges(s, t->lanes, t->num_block, t->incident_range);
-    }
-    t->point_version = s->point_version;
-    return UNDA_OK;
-}
 
 static unda_status grow(unda_solver *s, void **array, int64_t *room, int64_t count)
 {
@@ -218,14 +180,15 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
     struct dg_cpu *t = tables(s);
     int64_t num_exact =
         solver_num_slot(s) * t->num_face_node * dg_tables(s)->physics->num_field * drive->num_time;
-    if (t->point_version != s->point_version)
-        TRY(update_sources(s, t));
+    if (t->point_version != s->point_version) {
+        dg_parts_free(&t->parts);
+        TRY(dg_parts_new(s, t->lanes, t->num_block, &t->parts));
+        t->point_version = s->point_version;
+    }
     TRY(grow(s, &t->amplitude, &t->amplitude_room, drive->num_time * s->num_source));
     TRY(grow(s, &t->exact, &t->exact_room, num_exact));
-    if (s->num_source)
-        convert(s, t->amplitude, drive->amplitudes, drive->num_time * s->num_source);
-    if (num_exact)
-        convert(s, t->exact, drive->exact, num_exact);
+    real_copy(s, t->amplitude, drive->amplitudes, drive->num_time * s->num_source);
+    real_copy(s, t->exact, drive->exact, num_exact);
     return UNDA_OK;
 }
 
@@ -256,12 +219,12 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
                         .face_node = t->face_node,
                         .exact = t->exact,
                         .amplitude = t->amplitude,
-                        .source_weight = t->source_weight,
-                        .source_elem = t->source_elem,
-                        .source_column = t->source_column,
-                        .source_range = t->source_range,
+                        .source_weight = t->parts.weight,
+                        .source_elem = t->parts.elem,
+                        .source_column = t->parts.source,
+                        .source_range = t->parts.range,
                         .incident = dg_tables(s)->incident,
-                        .incident_range = t->incident_range,
+                        .incident_range = t->parts.incident_range,
                         .num_elem = dg_tables(s)->space.num_owned,
                         .num_total = space_num_total(&dg_tables(s)->space),
                         .num_exact_face = solver_num_slot(s),
@@ -274,7 +237,7 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
                         .c1 = s->dt * stage->c1,
                         .c2 = s->dt * stage->c2};
     int64_t first = (begin + t->lanes - 1) / t->lanes, last = (end + t->lanes - 1) / t->lanes;
-    dg_cpu_block block_stage = stages[s->options.physics][!narrow(s)][dg_tables(s)->flux];
+    dg_cpu_block block_stage = stages[s->options.physics][s->real_bytes == 8][dg_tables(s)->flux];
 #pragma omp parallel num_threads(s->threads)
     {
         uint32_t kept = parallel_flush();
@@ -327,11 +290,6 @@ static unda_status copy(unda_solver *s, int to, int from)
     return UNDA_OK;
 }
 
-static double get_real(const unda_solver *s, const void *array, int64_t index)
-{
-    return narrow(s) ? (double)((const float *)array)[index] : ((const double *)array)[index];
-}
-
 static unda_status find_bad(unda_solver *s, int64_t *index)
 {
     const void *q = tables(s)->buffer[BUF_Q];
@@ -340,33 +298,9 @@ static unda_status find_bad(unda_solver *s, int64_t *index)
             first = count;
 #pragma omp parallel for schedule(static) num_threads(s->threads) reduction(min : first)
     for (int64_t i = 0; i < count; i++)
-        if (!isfinite(get_real(s, q, i)) && i < first)
+        if (!isfinite(real_get(s, q, i)) && i < first)
             first = i;
     *index = first < count ? first : -1;
-    return UNDA_OK;
-}
-
-static double value_at(const unda_solver *s, const struct receiver_group *group, int64_t point, int32_t f)
-{
-    const struct dg_points *p = dg_points(group);
-    int num_node = dg_tables(s)->space.num_node, num_field = dg_tables(s)->physics->num_field;
-    double sum = 0;
-    for (int64_t place = p->first[point]; place < p->first[point + 1]; place++) {
-        const double *weight = receiver_weight(s, group, place, f);
-        for (int n = 0; n < num_node; n++)
-            sum += weight[n] * get_real(s, tables(s)->buffer[BUF_Q],
-                                        (p->elem[place] * num_node + n) * num_field + p->field[f]);
-    }
-    return sum;
-}
-
-static unda_status record(unda_solver *s, struct receiver_group *group)
-{
-    for (int64_t i = 0; i < group->num_point; i++)
-        for (int32_t f = 0; f < group->num_field; f++)
-            set_real(s, group->samples, (group->held * group->num_point + i) * group->num_field + f,
-                     value_at(s, group, i, f));
-    group->held++;
     return UNDA_OK;
 }
 
@@ -382,7 +316,6 @@ const struct dg_engine dg_cpu = {.base = {.name = "cpu",
                                           .kernels = dg_kernels,
                                           .create = create,
                                           .destroy = destroy,
-                                          .record = record,
                                           .drive = drive,
                                           .run = run,
                                           .find_bad = find_bad,

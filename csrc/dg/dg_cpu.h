@@ -21,10 +21,8 @@ struct dg_cpu {
     /* Sampled data of the present call. */
     void *amplitude, *exact; /* [time][source], [time][slot][face node][field] */
     int64_t amplitude_room, exact_room;
-    void *source_weight;
-    int32_t *source_elem, *source_range, *source_column;
-    int32_t *incident_range; /* NULL without incident waves */
-    int64_t point_version;   /* of the sources that the tables hold */
+    struct dg_parts parts;
+    int64_t point_version; /* of the sources that these are of */
 };
 
 /* Stage of one block of elements. */

@@ -34,7 +34,6 @@ static int list_arrays(const unda_solver *s, struct dg_cuda *t, struct array lis
         {&t->face_node, 16 * dg->space.num_face_node, "face nodes"},
         {&t->clock, 16, "clock"},
         {&t->bad, 8, "finite check"},
-        {&t->source_range, 4 * (num_block + 1), "source ranges"},
         {&t->list, 8 * packed, "element list"},
         {&t->packed, packed * elem_bytes(s), "packed elements"},
         {&t->rhs, t->plan.kernel->has_rhs ? state : 0, "right-hand side"},
@@ -58,7 +57,7 @@ static unda_status forecast(unda_solver *s)
     s->device_bytes = 0;
     for (int i = 0; i < count; i++)
         s->device_bytes += list[i].bytes;
-    s->host_bytes = dg_host_bytes(dg_tables(s)) + PIECE * s->real_bytes;
+    s->host_bytes = dg_host_bytes(dg_tables(s));
     return UNDA_OK;
 }
 
@@ -73,7 +72,6 @@ static unda_status allocate(unda_solver *s, struct dg_cuda *t)
              "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)",
              (long long)s->device_bytes, (long long)free_bytes, (long long)gpu_info(t->gpu)->total_bytes,
              s->options.device, gpu_info(t->gpu)->name);
-    TRY(array_try(&t->piece, PIECE, s->real_bytes, "upload"));
     for (int i = 0; i < count; i++)
         if (list[i].bytes) {
             TRY(gpu_alloc(t->gpu, list[i].ptr, list[i].bytes, list[i].what));
@@ -85,13 +83,11 @@ static unda_status allocate(unda_solver *s, struct dg_cuda *t)
 static unda_status fill(unda_solver *s, struct dg_cuda *t)
 {
     const struct dg *dg = dg_tables(s);
-    double *packed;
+    SCRATCH double *packed = NULL;
     int64_t count, num = dg->space.num_owned;
     TRY(plan_pack_rows(s, &t->plan, &packed, &count));
-    unda_status status = upload_real(s, t->matrix, packed, count);
-    array_free(packed);
-    TRY(status);
-    TRY(upload_real(s, t->elem_record, dg->record, num * dg->num_word));
+    TRY(gpu_upload_reals(t->stream, t->matrix, packed, count, s->real_bytes));
+    TRY(gpu_upload_reals(t->stream, t->elem_record, dg->record, num * dg->num_word, s->real_bytes));
     TRY(upload_groups(s, t->face_coef, dg->face_coef, 4 * num, dg->physics->num_face_coef));
     TRY(gpu_upload(t->stream, t->neighbor, dg->space.neighbor, 16 * num));
     TRY(gpu_upload(t->stream, t->face_node, dg->space.element->face_node, 16 * dg->space.num_face_node));
@@ -151,7 +147,6 @@ static void destroy(unda_solver *s)
         gpu_stream_free(t->stream);
         gpu_close(t->gpu);
     }
-    array_free(t->piece);
     array_free(t);
     s->data = NULL;
 }
@@ -387,7 +382,6 @@ const struct dg_engine dg_cuda = {.base = {.name = "cuda",
                                            .kernels = dg_kernels,
                                            .create = create,
                                            .destroy = destroy,
-                                           .record = points_record,
                                            .drive = points_drive,
                                            .run = run,
                                            .find_bad = state_find_bad,

@@ -11,8 +11,9 @@ enum { NUM_UPDATE = 3, NUM_VARIANT = 2 * NUM_UPDATE, NUM_GRAPH = 2, GRAPH_STEPS 
 #define LAYOUT_OPTION "-DLAYOUT=\"%s\""
 
 struct channels { /* receivers on the device */
-    gpu_ptr weight, elem, field, row, num_row, skip, every, first, start, offset, stride, out;
-    int64_t *list; /* [2][channel]: first and start of a call */
+    struct gpu_pool pool;
+    gpu_ptr channel, group, elem, weight, out;
+    struct record_group *list; /* [group]: host, of a call */
     int num_channel;
     int64_t max_step, version;
 };
@@ -35,10 +36,11 @@ struct dg_cuda {
     struct plan plan;
     int64_t num_block;
     gpu_ptr buffer[NUM_BUF];
-    gpu_ptr elem_record, face_coef, neighbor, face_node, matrix, rhs, clock, bad, packed, list, source_range;
+    gpu_ptr elem_record, face_coef, neighbor, face_node, matrix, rhs, clock, bad, packed, list;
     int64_t packed_count; /* elements that packed and list hold */
-    void *piece;          /* host, PIECE reals: conversion on the way up */
-    gpu_ptr amplitude, exact, source_weight, source_elem, source_column, incident, incident_range;
+    gpu_ptr amplitude, exact;
+    struct gpu_pool source_pool; /* what follows */
+    gpu_ptr source_weight, source_elem, source_column, source_range, incident, incident_range;
     int64_t amplitude_bytes, exact_bytes;
     int64_t source_version; /* of the solver's points that the tables hold */
     struct channels channels;
@@ -46,8 +48,6 @@ struct dg_cuda {
     int next_batch;
     int64_t base_step; /* step number of the device's clock */
 };
-
-enum { PIECE = 1 << 18 };
 
 static inline struct dg_cuda *tables(const unda_solver *s)
 {
@@ -79,15 +79,12 @@ unda_status state_read(unda_solver *s, int buffer, int64_t count, const int64_t 
 unda_status state_write(unda_solver *s, int buffer, int64_t count, const int64_t *elem, const void *values);
 unda_status state_copy(unda_solver *s, int to, int from);
 unda_status state_find_bad(unda_solver *s, int64_t *index);
-/* Doubles to the device as reals. */
-unda_status upload_real(unda_solver *s, gpu_ptr to, const double *from, int64_t count);
 /* from [count][num] to groups of four, GROUP_INDEX of common/index.h. */
 unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_t count, int num);
 
 /* dg_cuda_points.c */
 unda_status points_reserve(unda_solver *s);
 unda_status points_drive(unda_solver *s, const unda_drive *drive);
-unda_status points_record(unda_solver *s, struct receiver_group *group);
 unda_status points_begin(unda_solver *s);                   /* before the first step of a call */
 unda_status points_launch_record(unda_solver *s, void *of); /* after each step */
 unda_status points_fetch(unda_solver *s, int64_t begin);    /* after the last; begin: the first's number */

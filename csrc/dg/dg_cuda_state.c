@@ -5,29 +5,20 @@
 
 #include "common/index.h"
 
-unda_status upload_real(unda_solver *s, gpu_ptr to, const double *from, int64_t count)
-{
-    struct dg_cuda *t = tables(s);
-    for (int64_t done = 0; done < count; done += PIECE) {
-        int64_t part = count - done < PIECE ? count - done : PIECE;
-        real_copy(s, t->piece, from + done, part);
-        TRY(gpu_upload(t->stream, to + (gpu_ptr)(done * s->real_bytes), t->piece, part * s->real_bytes));
-    }
-    return UNDA_OK;
-}
-
 unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_t count, int num)
 {
-    struct dg_cuda *t = tables(s);
+    enum { PIECE = 1 << 16 };
+    SCRATCH void *piece = NULL;
+    TRY(array_try(&piece, 4 * PIECE, s->real_bytes, "upload"));
     for (int group = 0; 4 * group < num; group++) {
         int width = GROUP_WIDTH(num, group);
-        for (int64_t done = 0; done < count; done += PIECE / 4) {
-            int64_t rows = count - done < PIECE / 4 ? count - done : PIECE / 4;
+        for (int64_t done = 0; done < count; done += PIECE) {
+            int64_t rows = count - done < PIECE ? count - done : PIECE;
             for (int64_t i = 0; i < rows; i++)
-                real_copy(s, (char *)t->piece + i * width * s->real_bytes,
-                          from + (done + i) * num + 4 * group, width);
-            TRY(gpu_upload(t->stream,
-                           to + (gpu_ptr)(GROUP_INDEX(count, num, done, 4 * group) * s->real_bytes), t->piece,
+                real_copy(s, (char *)piece + i * width * s->real_bytes, from + (done + i) * num + 4 * group,
+                          width);
+            TRY(gpu_upload(tables(s)->stream,
+                           to + (gpu_ptr)(GROUP_INDEX(count, num, done, 4 * group) * s->real_bytes), piece,
                            rows * width * s->real_bytes));
         }
     }

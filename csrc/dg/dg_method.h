@@ -32,11 +32,14 @@ struct dg_source {
     double *weight; /* [cell][node][field]: right-hand side per unit amplitude */
 };
 
-/* The part of a source in one element; engines have them sorted by element. */
-struct dg_part {
-    int64_t elem;
-    int32_t source;
-    const double *weight; /* [node][field], the source's */
+/* What an engine reads of all sources and incident waves, by element: a source has a part in each of its
+ * elements. A block is `size` elements. */
+struct dg_parts {
+    int64_t num;
+    int32_t *elem, *source;  /* [part], ascending: element, then source */
+    void *weight;            /* [part][node][field] REAL: right-hand side per unit amplitude */
+    int32_t *range;          /* [block + 1]: parts in each block's elements */
+    int32_t *incident_range; /* [block + 1]: incident waves there; NULL without any */
 };
 
 static inline const struct dg_source *dg_source(const unda_solver *s, int32_t i)
@@ -46,6 +49,8 @@ static inline const struct dg_source *dg_source(const unda_solver *s, int32_t i)
 
 /* Points of a group of receivers. A place is a point in one of its elements. */
 struct dg_points {
+    int64_t num_point;
+    int32_t num_field;
     int64_t *first;      /* [point + 1]: places of each point */
     int64_t *elem;       /* [place], internal */
     int32_t *field;      /* [field]: of the state */
@@ -59,10 +64,9 @@ static inline const struct dg_points *dg_points(const struct receiver_group *gro
     return group->points;
 }
 /* What field f of a point is: the sum over its places and nodes of these and the field's values. */
-static inline const double *receiver_weight(const unda_solver *s, const struct receiver_group *group,
-                                            int64_t place, int32_t f)
+static inline const double *receiver_weight(const unda_solver *s, const struct dg_points *p, int64_t place,
+                                            int32_t f)
 {
-    const struct dg_points *p = dg_points(group);
     return p->weight + (place * p->num_weight + p->derivative[f]) * dg_tables(s)->space.num_node;
 }
 
@@ -82,17 +86,14 @@ void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int3
 /* points.c */
 unda_status dg_sources_new(unda_solver *s, void **sources, const unda_source *given);
 void dg_source_free(void *source);
-/* All sources by element; *parts is array_free'd. range[block]: the first part in an element from block *
- * size on. */
-unda_status dg_parts_new(const unda_solver *s, struct dg_part **parts, int64_t *num_part);
-void dg_part_ranges(const struct dg_part *parts, int64_t num_part, int64_t size, int64_t num_block,
-                    int32_t *range);
+unda_status dg_parts_new(const unda_solver *s, int64_t size, int64_t num_block, struct dg_parts *parts);
+void dg_parts_free(struct dg_parts *parts);
 unda_status dg_points_check(const unda_solver *s, const unda_receivers *receivers);
 unda_status dg_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
 void dg_points_free(void *points);
 
 /* norm.c */
-unda_status dg_sample(unda_solver *s, const unda_receivers *receivers, double *values);
+unda_status dg_sample(unda_solver *s, const void *points, double *values);
 unda_status dg_energy(unda_solver *s, double *energy);
 
 /* dg_method.c: refuses ranges of elements that are not whole blocks of the engine. */

@@ -4,95 +4,60 @@
 
 enum { BATCH = 1024 }; /* elements read at a time: each read from a device costs a launch and a copy */
 
-/* Room for the states of a batch, as the engine holds them and in float64. */
-struct batch {
-    void *raw;
-    double *q; /* [element of the batch][node][field] */
-    int64_t elem[BATCH];
-};
-
-static void batch_free(struct batch *batch)
-{
-    if (!batch)
-        return;
-    array_free(batch->raw);
-    array_free(batch->q);
-    array_free(batch);
-}
-
 static int64_t num_value(const unda_solver *s)
 {
     return (int64_t)dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field;
 }
 
-static unda_status batch_new(struct batch **batch, const unda_solver *s)
+/* Room for a batch of states, as the engine holds them and in float64, [element of the batch][node][field]. */
+static unda_status batch_new(const unda_solver *s, void **raw, double **q)
 {
-    TRY(array_try(batch, 1, sizeof **batch, "states"));
-    unda_status status = array_try(&(*batch)->raw, BATCH * num_value(s), s->real_bytes, "states");
-    if (status == UNDA_OK)
-        status = array_try(&(*batch)->q, BATCH * num_value(s), sizeof(double), "states");
-    if (status != UNDA_OK)
-        batch_free(*batch);
-    return status;
+    TRY(array_try(raw, BATCH * num_value(s), s->real_bytes, "states"));
+    return array_try(q, BATCH * num_value(s), sizeof(double), "states");
 }
 
 /* Fills q with the states of the internal elements elem[0..count). */
-static unda_status batch_read(unda_solver *s, struct batch *batch, int64_t count)
+static unda_status batch_read(unda_solver *s, int64_t count, const int64_t *elem, void *raw, double *q)
 {
-    bool narrow = s->real_bytes == 4;
-    TRY(dg_engine(s)->read(s, BUF_Q, count, batch->elem, narrow ? batch->raw : (void *)batch->q));
-    for (int64_t i = 0; narrow && i < count * num_value(s); i++)
-        batch->q[i] = ((const float *)batch->raw)[i];
+    TRY(dg_engine(s)->read(s, BUF_Q, count, elem, raw));
+    for (int64_t i = 0; i < count * num_value(s); i++)
+        q[i] = real_get(s, raw, i);
     return UNDA_OK;
 }
 
 /* ---- values at points ---- */
 
-/* Adds what element `elem` has at place number i to its point's values. */
-static void add_place(const unda_solver *s, const unda_receivers *r, int64_t i, int64_t elem, const double *q,
+/* What one element has at a place, added to the values of its point. */
+static void add_place(const unda_solver *s, const struct dg_points *p, int64_t place, const double *q,
                       double *values)
 {
-    double weight[4 * MAX_NODE], *slope = NULL;
-    int num_field = dg_tables(s)->physics->num_field, num_node = dg_tables(s)->space.num_node;
-    for (int32_t f = 0; f < r->num_field; f++)
-        slope = r->fields[f] >= num_field ? weight + num_node : slope;
-    space_basis(&dg_tables(s)->space, elem, r->points + 3 * i, weight, slope);
-    for (int32_t f = 0; f < r->num_field; f++) {
-        const double *w = weight + r->fields[f] / num_field * num_node;
-        double sum = 0;
-        for (int n = 0; n < num_node; n++)
-            sum += w[n] * q[n * num_field + r->fields[f] % num_field];
-        values[f] += r->first ? r->weights[i] * sum : sum;
+    int num_field = dg_tables(s)->physics->num_field;
+    for (int32_t f = 0; f < p->num_field; f++) {
+        const double *weight = receiver_weight(s, p, place, f);
+        for (int n = 0; n < dg_tables(s)->space.num_node; n++)
+            values[f] += weight[n] * q[n * num_field + p->field[f]];
     }
 }
 
-static unda_status sample(unda_solver *s, struct batch *batch, const unda_receivers *r, double *values)
+unda_status dg_sample(unda_solver *s, const void *points, double *values)
 {
-    int64_t num = receivers_num_cell(r), point = 0;
-    for (int64_t i = 0; i < r->num_point * r->num_field; i++)
+    const struct dg_points *p = points;
+    int64_t num = p->first[p->num_point], point = 0;
+    SCRATCH void *raw = NULL;
+    SCRATCH double *q = NULL;
+    TRY(batch_new(s, &raw, &q));
+    for (int64_t i = 0; i < p->num_point * p->num_field; i++)
         values[i] = 0;
     for (int64_t begin = 0; begin < num; begin += BATCH) {
         int64_t count = num - begin < BATCH ? num - begin : BATCH;
-        for (int64_t i = 0; i < count; i++)
-            batch->elem[i] = dg_tables(s)->space.place[r->elem[begin + i]];
-        TRY(batch_read(s, batch, count));
+        TRY(batch_read(s, count, p->elem + begin, raw, q));
         for (int64_t i = begin; i < begin + count; i++) {
-            while ((r->first ? r->first[point + 1] : point + 1) <= i)
+            while (p->first[point + 1] <= i)
                 point++;
-            add_place(s, r, i, batch->elem[i - begin], batch->q + (i - begin) * num_value(s),
-                      values + point * r->num_field);
+            add_place(s, p, i, q + (i - begin) * num_value(s), values + point * p->num_field);
         }
     }
     return UNDA_OK;
-}
-
-unda_status dg_sample(unda_solver *s, const unda_receivers *receivers, double *values)
-{
-    struct batch *batch;
-    TRY(batch_new(&batch, s));
-    unda_status status = sample(s, batch, receivers, values);
-    batch_free(batch);
-    return status;
 }
 
 /* ---- energy ---- */
@@ -119,27 +84,22 @@ static double element_energy(const struct dg *dg, int64_t elem, const double *q)
     return total;
 }
 
-static unda_status energy(unda_solver *s, struct batch *batch, double *out)
-{
-    double sum = 0;
-    for (int64_t first = 0; first < dg_tables(s)->space.num_owned; first += BATCH) {
-        int64_t left = dg_tables(s)->space.num_owned - first, count = left < BATCH ? left : BATCH;
-        for (int64_t i = 0; i < count; i++)
-            batch->elem[i] = first + i;
-        TRY(batch_read(s, batch, count));
-        for (int64_t i = 0; i < count; i++)
-            sum += 6 * space_volume(&dg_tables(s)->space, first + i) *
-                   element_energy(dg_tables(s), first + i, batch->q + i * num_value(s));
-    }
-    *out = sum;
-    return UNDA_OK;
-}
-
 unda_status dg_energy(unda_solver *s, double *out)
 {
-    struct batch *batch;
-    TRY(batch_new(&batch, s));
-    unda_status status = energy(s, batch, out);
-    batch_free(batch);
-    return status;
+    const struct space *space = &dg_tables(s)->space;
+    int64_t elem[BATCH];
+    SCRATCH void *raw = NULL;
+    SCRATCH double *q = NULL;
+    TRY(batch_new(s, &raw, &q));
+    *out = 0;
+    for (int64_t first = 0; first < space->num_owned; first += BATCH) {
+        int64_t left = space->num_owned - first, count = left < BATCH ? left : BATCH;
+        for (int64_t i = 0; i < count; i++)
+            elem[i] = first + i;
+        TRY(batch_read(s, count, elem, raw, q));
+        for (int64_t i = 0; i < count; i++)
+            *out += 6 * space_volume(space, first + i) *
+                    element_energy(dg_tables(s), first + i, q + i * num_value(s));
+    }
+    return UNDA_OK;
 }

@@ -83,41 +83,71 @@ unda_status dg_sources_new(unda_solver *s, void **out, const unda_source *given)
     return UNDA_OK;
 }
 
+/* ---- parts by element ---- */
+
+struct part {
+    int64_t elem;
+    int32_t source;
+    const double *weight; /* [node][field], the source's */
+};
+
 static int by_element(const void *a, const void *b)
 {
-    const struct dg_part *x = a, *y = b;
+    const struct part *x = a, *y = b;
     return x->elem != y->elem ? (x->elem > y->elem) - (x->elem < y->elem)
                               : (x->source > y->source) - (x->source < y->source);
 }
 
-unda_status dg_parts_new(const unda_solver *s, struct dg_part **parts, int64_t *num_part)
+static unda_status sort_parts(const unda_solver *s, struct part *part, struct dg_parts *out)
 {
-    int64_t num = 0, num_value = dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field;
-    for (int32_t i = 0; i < s->num_source; i++)
-        num += dg_source(s, i)->num_cell;
-    if (num > INT32_MAX)
-        FAIL(UNDA_ERR_ARG, "sources stand in %lld elements, counted each time, expected 2147483647 at most",
-             (long long)num);
-    TRY(array_try(parts, num, sizeof **parts, "sources"));
-    struct dg_part *part = *parts;
+    int64_t num_value = dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field, num = 0;
     for (int32_t i = 0; i < s->num_source; i++)
         for (int64_t k = 0; k < dg_source(s, i)->num_cell; k++)
-            *part++ = (struct dg_part){.elem = dg_source(s, i)->elem[k],
-                                       .source = i,
-                                       .weight = dg_source(s, i)->weight + k * num_value};
-    qsort(*parts, (size_t)num, sizeof **parts, by_element);
-    *num_part = num;
+            part[num++] = (struct part){.elem = dg_source(s, i)->elem[k],
+                                        .source = i,
+                                        .weight = dg_source(s, i)->weight + k * num_value};
+    qsort(part, (size_t)num, sizeof *part, by_element);
+    TRY(array_try(&out->elem, num, sizeof *out->elem, "sources"));
+    TRY(array_try(&out->source, num, sizeof *out->source, "sources"));
+    TRY(array_try(&out->weight, num * num_value, s->real_bytes, "sources"));
+    for (int64_t i = 0; i < num; i++) {
+        out->elem[i] = (int32_t)part[i].elem;
+        out->source[i] = part[i].source;
+        real_copy(s, (char *)out->weight + i * num_value * s->real_bytes, part[i].weight, num_value);
+    }
     return UNDA_OK;
 }
 
-void dg_part_ranges(const struct dg_part *parts, int64_t num_part, int64_t size, int64_t num_block,
-                    int32_t *range)
+unda_status dg_parts_new(const unda_solver *s, int64_t size, int64_t num_block, struct dg_parts *parts)
 {
+    SCRATCH struct part *part = NULL;
+    *parts = (struct dg_parts){0};
+    for (int32_t i = 0; i < s->num_source; i++)
+        parts->num += dg_source(s, i)->num_cell;
+    if (parts->num > INT32_MAX)
+        FAIL(UNDA_ERR_ARG, "sources stand in %lld elements, counted each time, expected 2147483647 at most",
+             (long long)parts->num);
+    TRY(array_try(&part, parts->num, sizeof *part, "sources"));
+    TRY(sort_parts(s, part, parts));
+    TRY(array_try(&parts->range, num_block + 1, sizeof *parts->range, "source ranges"));
     for (int64_t block = 0, i = 0; block <= num_block; block++) {
-        while (i < num_part && parts[i].elem < block * size)
+        while (i < parts->num && parts->elem[i] < block * size)
             i++;
-        range[block] = (int32_t)i;
+        parts->range[block] = (int32_t)i;
     }
+    if (dg_tables(s)->num_incident == 0)
+        return UNDA_OK;
+    TRY(array_try(&parts->incident_range, num_block + 1, sizeof(int32_t), "incident waves"));
+    incident_ranges(s, size, num_block, parts->incident_range);
+    return UNDA_OK;
+}
+
+void dg_parts_free(struct dg_parts *parts)
+{
+    void *all[] = {parts->elem, parts->source, parts->weight, parts->range, parts->incident_range};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        array_free(all[i]);
+    *parts = (struct dg_parts){0};
 }
 
 /* ---- receivers ---- */
@@ -154,6 +184,8 @@ static unda_status fill(unda_solver *s, struct dg_points *p, const unda_receiver
 {
     int num_node = dg_tables(s)->space.num_node, num_field = dg_tables(s)->physics->num_field;
     p->num_weight = 1;
+    p->num_point = r->num_point;
+    p->num_field = r->num_field;
     int64_t num_place = receivers_num_cell(r);
     TRY(array_try(&p->first, r->num_point + 1, sizeof(int64_t), "receiver elements"));
     TRY(array_try(&p->elem, num_place, sizeof(int64_t), "receiver elements"));

@@ -134,7 +134,7 @@ unda_status diamond_upload_samples(unda_solver *s, struct diamond *d, int64_t be
     for (int32_t g = 0; g < t->num_group; g++) {
         const struct fd_cuda_group *field = &t->groups[g];
         const struct receiver_group *group = s->groups[field->group];
-        int64_t sample = fd_samples_since(group, begin, s->step);
+        int64_t sample = receiver_num_since(group, begin, s->step);
         int64_t due = group->every - (s->step - group->first) % group->every;
         for (int64_t level = due; level <= levels; level += group->every, sample++) {
             d->due_host[level] = 1;

@@ -311,8 +311,15 @@ struct fd_row {
 };
 /* Rows of field f at points [num][3]. */
 unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points, struct fd_row *row);
-/* Nodes of a product that have a weight, along x, y, z; returns their number. */
-int fd_product_nodes(const struct fd *fd, const struct fd_product *p, int64_t *node);
+/* Nodes one after the other along z. */
+struct fd_run {
+    int64_t node;      /* the first */
+    int32_t num, line; /* line: 8 i + j of the weights along x and y; of a second run there, 64 more */
+};
+enum { POINT_LINES = POINT_WIDTH * POINT_WIDTH };
+/* Runs [2 POINT_LINES] of a product; returns their number. place[k]: where the node of weight k along z stands
+ * in the first run of a line; if negative, ~place[k] in the second, which points near a periodic side have. */
+int fd_product_runs(const struct fd *fd, const struct fd_product *p, struct fd_run *run, int32_t *place);
 /* Refuses a point that does not lie on the user's grid. */
 unda_status fd_inside(const struct fd *fd, const double *x, const char *what, int64_t number);
 
@@ -358,21 +365,24 @@ struct fd_nodes {
     int64_t num_node, num_point;
     int64_t *node;  /* [num_node], ascending: place in [total x][total y][total z] */
     int64_t *point; /* [num_point]: number in the group */
-    int32_t *index; /* [num_point][8][8][8] into node, along x, y, z; -1: none */
+    int32_t *first; /* [num_point][2][8][8]: number of the first node of each run; -1: none */
+    int32_t *place; /* [num_point][8]: along z, see fd_product_runs */
     double *weight; /* [num_point][3][8]: along each axis */
 };
 struct fd_points {
-    int64_t num_point;
     int32_t num_field, num_nodes;
     struct fd_nodes *nodes; /* [num_nodes]: of each field, all points; then what some take of other fields */
 };
 unda_status fd_points_check(const unda_solver *s, const unda_receivers *receivers);
 unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
 void fd_points_free(void *points);
-unda_status fd_sample(unda_solver *s, const unda_receivers *receivers, double *values);
-unda_status fd_record(unda_solver *s, struct receiver_group *group); /* engine.record */
+unda_status fd_sample(unda_solver *s, const void *points, double *values);
 /* What point number `point` of those nodes takes of their values. */
 double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *values);
+/* Value number i, [sample][point], of a call's samples of these nodes: into the group's samples. Nodes of
+ * other fields add to what is there. */
+void fd_add_sample(const unda_solver *s, struct receiver_group *group, int32_t number, int64_t i,
+                   double value);
 /* Nodes number i of all that a group has. */
 static inline const struct fd_nodes *fd_nodes_of(const struct receiver_group *group, int32_t i)
 {
@@ -382,8 +392,6 @@ static inline int32_t fd_num_nodes(const struct receiver_group *group)
 {
     return ((const struct fd_points *)group->points)->num_nodes;
 }
-/* Samples that a group has had from step `begin` to `step`. */
-int64_t fd_samples_since(const struct receiver_group *group, int64_t begin, int64_t step);
 
 /* state.c */
 unda_status fd_check_planes(int64_t first, int64_t count, int64_t num);

@@ -261,23 +261,10 @@ void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t
         if (nodes->field != f || !receiver_due(group, step))
             continue;
         int64_t last = num_before(nodes->node, nodes->num_node, end);
-        double *values = samples->values + (fd_samples_since(group, s->begin, step) - 1) * nodes->num_node;
+        double *values = samples->values + (receiver_num_since(group, s->begin, step) - 1) * nodes->num_node;
         for (int64_t k = num_before(nodes->node, last, begin); k < last; k++)
             values[k] = real_get(s, array, fd_cpu_at(fd_tables(s), fd_cpu(s), nodes->node[k]));
     }
-}
-
-/* Value number i of the samples that a list of nodes gives in the call; lists of other fields add to what is
- * there. */
-static void weigh_one(unda_solver *s, struct receiver_group *group, const struct fd_cpu_samples *samples,
-                      int64_t i)
-{
-    const struct fd_nodes *nodes = nodes_of(s, samples);
-    int64_t sample = group->held + i / nodes->num_point, point = i % nodes->num_point;
-    int64_t at = (sample * group->num_point + nodes->point[point]) * group->num_field + nodes->column;
-    double value = fd_weigh(nodes, point, samples->values + i / nodes->num_point * nodes->num_node);
-    double there = samples->number < group->num_field ? 0 : real_get(s, group->samples, at);
-    real_put(s, group->samples, at, there + (s->real_bytes == 4 ? (double)(float)value : value));
 }
 
 void fd_cpu_weigh(unda_solver *s)
@@ -285,13 +272,16 @@ void fd_cpu_weigh(unda_solver *s)
     for (int32_t n = 0; n < fd_cpu(s)->num_samples; n++) {
         const struct fd_cpu_samples *samples = &fd_cpu(s)->samples[n];
         struct receiver_group *group = s->groups[samples->group];
-        int64_t count = fd_samples_since(group, s->begin, s->step) * nodes_of(s, samples)->num_point;
+        const struct fd_nodes *nodes = nodes_of(s, samples);
+        int64_t count = receiver_num_since(group, s->begin, s->step) * nodes->num_point;
 #pragma omp parallel for schedule(static) num_threads(s->threads)
-        for (int64_t i = 0; i < count; i++)
-            weigh_one(s, group, samples, i);
+        for (int64_t i = 0; i < count; i++) {
+            const double *values = samples->values + i / nodes->num_point * nodes->num_node;
+            fd_add_sample(s, group, samples->number, i, fd_weigh(nodes, i % nodes->num_point, values));
+        }
     }
     for (int32_t g = 0; g < s->num_group; g++)
-        s->groups[g]->held += fd_samples_since(s->groups[g], s->begin, s->step);
+        s->groups[g]->held += receiver_num_since(s->groups[g], s->begin, s->step);
 }
 
 /* Room for the samples of max_step steps. */

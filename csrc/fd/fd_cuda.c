@@ -94,14 +94,6 @@ void fd_cuda_close(unda_solver *s)
     gpu_close(t->gpu);
 }
 
-unda_status fd_cuda_reals(unda_solver *s, gpu_ptr to, const double *from, int64_t num)
-{
-    SCRATCH char *real = NULL;
-    TRY(array_try(&real, num, s->real_bytes, "tables"));
-    real_copy(s, real, from, num);
-    return gpu_upload(fd_cuda(s)->stream, to, real, num * s->real_bytes);
-}
-
 /* Bytes of page-locked memory. Copies to and from it are several times as fast as others, and a piece of
  * this size takes longer than its launch. Less where the arrays are small: a sixteenth of one. */
 int64_t fd_cuda_staging_bytes(const unda_solver *s)

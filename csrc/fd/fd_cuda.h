@@ -11,11 +11,11 @@
 /* One of the lists of nodes of a group of receivers on the device. */
 struct fd_cuda_group {
     int32_t group, number;
-    gpu_ptr place, row;     /* nodes of all points, each once; row: of y, see by_row */
-    gpu_ptr node, weight;   /* which are a point's; weights of axes */
-    gpu_ptr values, out;    /* [sample][node], [sample][point] of one call */
-    void *host;             /* [sample][point] */
-    int64_t num_node, room; /* room: samples */
+    gpu_ptr place, row;           /* nodes of all points, each once; row: of y, see by_row */
+    gpu_ptr first, along, weight; /* first, place and weight of struct fd_nodes */
+    gpu_ptr values, out;          /* [sample][node], [sample][point] of one call */
+    void *host;                   /* [sample][point] */
+    int64_t num_node, room;       /* room: samples */
 };
 
 /* Sources of a field: nodes and their terms. */
@@ -45,13 +45,12 @@ struct fd_cuda {
     struct gpu_pool pool; /* all of it */
     gpu_ptr array[FD_MAX_FIELD], material[FD_MAX_MATERIAL], bad;
     char *staging; /* page-locked: what goes to the device or comes back, in pieces */
+    struct gpu_pool source_pool, group_pool; /* of `source`, of `groups` */
     struct fd_cuda_sources source[FD_MAX_FIELD];
     bool by_row; /* points are looked for in rows of y from first_row to end_row - 1 alone */
     int32_t first_row, end_row;
     gpu_ptr amplitude;
     int64_t amplitude_bytes, source_version;
-    void *amplitude_real; /* host */
-    int64_t amplitude_count;
     struct fd_cuda_group *groups;
     int32_t num_group;
     int64_t group_version, group_step; /* of the solver's points and reserved steps that they hold */
@@ -97,7 +96,6 @@ int64_t fd_cuda_staging_bytes(const unda_solver *s); /* of page-locked memory */
 unda_status fd_cuda_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in);
 unda_status fd_cuda_find_bad(unda_solver *s, int64_t *index);
 unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p);
-unda_status fd_cuda_reals(unda_solver *s, gpu_ptr to, const double *from, int64_t num); /* in the precision */
 
 /* fd_cuda_points.c */
 unda_status fd_cuda_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);

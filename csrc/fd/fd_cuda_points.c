@@ -22,113 +22,69 @@ static unda_status gather_places(unda_solver *s, gpu_ptr p, int64_t count, gpu_p
     return count ? gpu_launch(&fd_cuda(s)->gather, fd_cuda(s)->stream, &shape, &a, sizeof a) : UNDA_OK;
 }
 
-static unda_status gather_into(unda_solver *s, gpu_ptr p, int64_t count, const int64_t *place, void *real)
-{
-    struct fd_cuda *t = fd_cuda(s);
-    gpu_ptr list = 0, values = 0;
-    unda_status status = gpu_alloc_copy(t->stream, &list, place, 8 * count, "nodes");
-    if (status == UNDA_OK)
-        status = gpu_alloc(t->gpu, &values, count * s->real_bytes, "nodes");
-    if (status == UNDA_OK)
-        status = gather_places(s, p, count, list, 0, values);
-    if (status == UNDA_OK && count)
-        status = gpu_download(t->stream, real, values, count * s->real_bytes);
-    gpu_free(t->gpu, list);
-    gpu_free(t->gpu, values);
-    return status;
-}
-
 unda_status fd_cuda_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
 {
     struct fd_cuda *t = fd_cuda(s);
-    int64_t *place;
-    void *real;
+    struct gpu_pool pool = {0};
+    gpu_ptr list, out;
+    SCRATCH int64_t *place = NULL;
+    SCRATCH void *real = NULL;
     TRY(array_try(&place, count, sizeof *place, "nodes"));
-    unda_status status = array_try(&real, count, s->real_bytes, "nodes");
-    if (status != UNDA_OK) {
-        array_free(place);
-        return status;
-    }
+    TRY(array_try(&real, count, s->real_bytes, "nodes"));
     for (int64_t i = 0; i < count; i++)
         place[i] = fd_cuda_place(s, node[i]);
-    status = gather_into(s, fd_cuda_array(t, array), count, place, real);
+    unda_status status = gpu_pool_copy(&pool, t->stream, &list, place, 8 * count, "nodes");
+    if (status == UNDA_OK)
+        status = gpu_pool_alloc(&pool, t->gpu, &out, count * s->real_bytes, "nodes");
+    if (status == UNDA_OK)
+        status = gather_places(s, fd_cuda_array(t, array), count, list, 0, out);
+    if (status == UNDA_OK)
+        status = gpu_download(t->stream, real, out, count * s->real_bytes);
+    gpu_pool_free(&pool);
     for (int64_t i = 0; i < count && status == UNDA_OK; i++)
-        values[i] = s->real_bytes == 4 ? (double)((float *)real)[i] : ((double *)real)[i];
-    array_free(real);
-    array_free(place);
+        values[i] = real_get(s, real, i);
     return status;
 }
 
-/* Rows of y of nodes, where points are looked for by these. */
-static unda_status upload_rows(unda_solver *s, gpu_ptr *ptr, int64_t num, const int64_t *node)
+/* Where nodes stand in an array, and, where points are looked for by these, their rows of y. */
+static unda_status upload_places(unda_solver *s, struct gpu_pool *pool, int64_t num, const int64_t *node,
+                                 gpu_ptr *places, gpu_ptr *rows)
 {
     struct fd_cuda *t = fd_cuda(s);
-    int32_t *row;
-    if (!t->by_row)
-        return UNDA_OK;
+    const struct fd_axis *axis = fd_tables(s)->axis;
+    SCRATCH int64_t *place = NULL;
+    SCRATCH int32_t *row = NULL;
+    TRY(array_try(&place, num, sizeof *place, "points"));
     TRY(array_try(&row, num, sizeof *row, "points"));
-    for (int64_t i = 0; i < num; i++)
-        row[i] = (int32_t)(node[i] / fd_tables(s)->axis[2].total % fd_tables(s)->axis[1].total);
-    unda_status status = gpu_alloc_copy(t->stream, ptr, row, (int64_t)sizeof *row * num, "points");
-    array_free(row);
-    return status;
+    for (int64_t i = 0; i < num; i++) {
+        place[i] = fd_cuda_place(s, node[i]);
+        row[i] = (int32_t)(node[i] / axis[2].total % axis[1].total);
+    }
+    *rows = 0;
+    if (t->by_row)
+        TRY(gpu_pool_copy(pool, t->stream, rows, row, 4 * num, "points"));
+    return gpu_pool_copy(pool, t->stream, places, place, 8 * num, "points");
 }
 
 /* ---- sources ---- */
 
-static void free_sources(struct fd_cuda *t)
-{
-    for (int f = 0; f < FD_MAX_FIELD; f++) {
-        struct fd_cuda_sources *list = &t->source[f];
-        gpu_ptr all[] = {list->place, list->row, list->first, list->number, list->weight};
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-            gpu_free(t->gpu, all[i]);
-        *list = (struct fd_cuda_sources){0};
-    }
-    t->source_version = -1;
-}
-
-/* Arrays of places and of where terms begin, as the kernel takes them. */
-static unda_status upload_nodes(unda_solver *s, struct fd_cuda_sources *list, const struct fd_terms *terms,
-                                int64_t *place, int32_t *first)
-{
-    struct gpu_stream *stream = fd_cuda(s)->stream;
-    for (int64_t n = 0; n < terms->num_node; n++)
-        place[n] = fd_cuda_place(s, terms->node[n]);
-    for (int64_t n = 0; n <= terms->num_node; n++)
-        first[n] = (int32_t)terms->first[n];
-    TRY(gpu_alloc_copy(stream, &list->place, place, 8 * terms->num_node, "sources"));
-    return gpu_alloc_copy(stream, &list->first, first, 4 * (terms->num_node + 1), "sources");
-}
-
 static unda_status upload_terms(unda_solver *s, struct fd_cuda_sources *list, const struct fd_terms *terms)
 {
-    int64_t *place;
-    int32_t *first = NULL;
+    struct gpu_pool *pool = &fd_cuda(s)->source_pool;
+    struct gpu_stream *stream = fd_cuda(s)->stream;
+    SCRATCH int32_t *first = NULL;
     if (terms->num >= INT32_MAX)
         FAIL(UNDA_ERR_ARG, "sources reach %lld nodes, expected fewer than 2^31", (long long)terms->num);
-    TRY(array_try(&place, terms->num_node, sizeof *place, "sources"));
-    unda_status status = array_try(&first, terms->num_node + 1, sizeof *first, "sources");
-    if (status == UNDA_OK)
-        status = upload_nodes(s, list, terms, place, first);
-    array_free(place);
-    array_free(first);
-    TRY(status);
-    TRY(upload_rows(s, &list->row, terms->num_node, terms->node));
-    TRY(gpu_alloc_copy(fd_cuda(s)->stream, &list->number, terms->source, 4 * terms->num, "sources"));
-    TRY(gpu_alloc_copy(fd_cuda(s)->stream, &list->weight, terms->weight, s->real_bytes * terms->num,
-                       "sources"));
     list->num_node = terms->num_node;
-    return UNDA_OK;
-}
-
-static unda_status update_field(unda_solver *s, int f)
-{
-    struct fd_terms terms;
-    TRY(fd_terms_new(s, f, &terms));
-    unda_status status = terms.num ? upload_terms(s, &fd_cuda(s)->source[f], &terms) : UNDA_OK;
-    fd_terms_free(&terms);
-    return status;
+    if (terms->num == 0)
+        return UNDA_OK;
+    TRY(array_try(&first, terms->num_node + 1, sizeof *first, "sources"));
+    for (int64_t n = 0; n <= terms->num_node; n++)
+        first[n] = (int32_t)terms->first[n];
+    TRY(upload_places(s, pool, terms->num_node, terms->node, &list->place, &list->row));
+    TRY(gpu_pool_copy(pool, stream, &list->first, first, 4 * (terms->num_node + 1), "sources"));
+    TRY(gpu_pool_copy(pool, stream, &list->number, terms->source, 4 * terms->num, "sources"));
+    return gpu_pool_copy(pool, stream, &list->weight, terms->weight, s->real_bytes * terms->num, "sources");
 }
 
 static unda_status update_sources(unda_solver *s)
@@ -136,9 +92,15 @@ static unda_status update_sources(unda_solver *s)
     struct fd_cuda *t = fd_cuda(s);
     if (t->source_version == s->point_version)
         return UNDA_OK;
-    free_sources(t);
-    for (int f = 0; f < fd_tables(s)->num_field; f++)
-        TRY(update_field(s, f));
+    gpu_pool_free(&t->source_pool);
+    t->source_version = -1;
+    for (int f = 0; f < fd_tables(s)->num_field; f++) {
+        struct fd_terms terms;
+        TRY(fd_terms_new(s, f, &terms));
+        unda_status status = upload_terms(s, &t->source[f], &terms);
+        fd_terms_free(&terms);
+        TRY(status);
+    }
     t->source_version = s->point_version;
     return UNDA_OK;
 }
@@ -146,30 +108,17 @@ static unda_status update_sources(unda_solver *s)
 static unda_status reserve_amplitudes(unda_solver *s, int64_t num_time)
 {
     struct fd_cuda *t = fd_cuda(s);
-    int64_t count = num_time * s->num_source;
     TRY(update_sources(s));
-    if (count > t->amplitude_count) {
-        array_free(t->amplitude_real);
-        t->amplitude_real = NULL;
-        t->amplitude_count = 0;
-        TRY(array_try(&t->amplitude_real, count, s->real_bytes, "source amplitudes"));
-        t->amplitude_count = count;
-    }
-    return gpu_grow(t->gpu, &t->amplitude, &t->amplitude_bytes, count * s->real_bytes, "source amplitudes");
+    return gpu_grow(t->gpu, &t->amplitude, &t->amplitude_bytes, num_time * s->num_source * s->real_bytes,
+                    "source amplitudes");
 }
 
 unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive)
 {
-    struct fd_cuda *t = fd_cuda(s);
-    int64_t count = drive->num_time * s->num_source;
     TRY(fd_need_material(s));
     TRY(reserve_amplitudes(s, drive->num_time));
-    for (int64_t i = 0; i < count; i++)
-        if (s->real_bytes == 4)
-            ((float *)t->amplitude_real)[i] = (float)drive->amplitudes[i];
-        else
-            ((double *)t->amplitude_real)[i] = drive->amplitudes[i];
-    return count ? gpu_upload(t->stream, t->amplitude, t->amplitude_real, count * s->real_bytes) : UNDA_OK;
+    return gpu_upload_reals(fd_cuda(s)->stream, fd_cuda(s)->amplitude, drive->amplitudes,
+                            drive->num_time * s->num_source, s->real_bytes);
 }
 
 unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time)
@@ -194,14 +143,10 @@ unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time)
 
 static void free_groups(struct fd_cuda *t)
 {
-    for (int32_t i = 0; i < t->num_group; i++) {
+    for (int32_t i = 0; i < t->num_group; i++)
         array_free(t->groups[i].host);
-        gpu_ptr all[] = {t->groups[i].place,  t->groups[i].row,    t->groups[i].node,
-                         t->groups[i].weight, t->groups[i].values, t->groups[i].out};
-        for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-            gpu_free(t->gpu, all[k]);
-    }
     array_free(t->groups);
+    gpu_pool_free(&t->group_pool);
     t->groups = NULL;
     t->num_group = 0;
     t->group_version = -1;
@@ -210,22 +155,19 @@ static void free_groups(struct fd_cuda *t)
 static unda_status new_group(unda_solver *s, const struct receiver_group *group, struct fd_cuda_group *g)
 {
     struct fd_cuda *t = fd_cuda(s);
+    struct gpu_pool *pool = &t->group_pool;
     const struct fd_nodes *nodes = fd_nodes_of(group, g->number);
-    int64_t *place, num = nodes->num_point;
+    int64_t num = nodes->num_point;
     g->num_node = nodes->num_node;
     g->room = s->max_step / group->every + 2;
-    TRY(array_try(&place, nodes->num_node, sizeof *place, "receivers"));
-    for (int64_t i = 0; i < nodes->num_node; i++)
-        place[i] = fd_cuda_place(s, nodes->node[i]);
-    unda_status status = gpu_alloc_copy(t->stream, &g->place, place, 8 * nodes->num_node, "receivers");
-    array_free(place);
-    TRY(status);
-    TRY(upload_rows(s, &g->row, nodes->num_node, nodes->node));
-    TRY(gpu_alloc_copy(t->stream, &g->node, nodes->index, 4 * POINT_NODES * num, "receivers"));
-    TRY(gpu_alloc_copy(t->stream, &g->weight, nodes->weight, 8 * 3 * POINT_WIDTH * num, "receivers"));
-    TRY(gpu_alloc(t->gpu, &g->values, g->room * nodes->num_node * s->real_bytes, "receiver samples"));
+    TRY(upload_places(s, pool, nodes->num_node, nodes->node, &g->place, &g->row));
+    TRY(gpu_pool_copy(pool, t->stream, &g->first, nodes->first, 4 * 2 * POINT_LINES * num, "receivers"));
+    TRY(gpu_pool_copy(pool, t->stream, &g->along, nodes->place, 4 * POINT_WIDTH * num, "receivers"));
+    TRY(gpu_pool_copy(pool, t->stream, &g->weight, nodes->weight, 8 * 3 * POINT_WIDTH * num, "receivers"));
+    TRY(gpu_pool_alloc(pool, t->gpu, &g->values, g->room * nodes->num_node * s->real_bytes,
+                       "receiver samples"));
     TRY(array_try(&g->host, g->room * num, s->real_bytes, "receiver samples"));
-    return gpu_alloc(t->gpu, &g->out, g->room * num * s->real_bytes, "receiver samples");
+    return gpu_pool_alloc(pool, t->gpu, &g->out, g->room * num * s->real_bytes, "receiver samples");
 }
 
 static unda_status update_groups(unda_solver *s)
@@ -270,7 +212,7 @@ unda_status fd_cuda_take(unda_solver *s, int64_t begin)
     for (int32_t i = 0; i < t->num_group; i++) {
         const struct receiver_group *group = s->groups[t->groups[i].group];
         if (receiver_due(group, s->step))
-            TRY(take_sample(s, &t->groups[i], fd_samples_since(group, begin, s->step) - 1));
+            TRY(take_sample(s, &t->groups[i], receiver_num_since(group, begin, s->step) - 1));
     }
     return UNDA_OK;
 }
@@ -283,41 +225,26 @@ unda_status fd_cuda_take_all(unda_solver *s, int which)
     return UNDA_OK;
 }
 
-/* Parts over other fields add to what is there. */
-static void interleave(const unda_solver *s, struct receiver_group *group, const struct fd_cuda_group *g,
-                       int64_t count)
-{
-    const struct fd_nodes *nodes = fd_nodes_of(group, g->number);
-    bool adds = g->number >= group->num_field;
-    for (int64_t i = 0; i < count * nodes->num_point; i++) {
-        int64_t sample = group->held + i / nodes->num_point, point = nodes->point[i % nodes->num_point];
-        int64_t at = (sample * group->num_point + point) * group->num_field + nodes->column;
-        if (s->real_bytes == 4)
-            ((float *)group->samples)[at] =
-                ((float *)g->host)[i] + (adds ? ((float *)group->samples)[at] : 0);
-        else
-            ((double *)group->samples)[at] =
-                ((double *)g->host)[i] + (adds ? ((double *)group->samples)[at] : 0);
-    }
-}
-
+/* The samples of one list of nodes. Lists of other fields add to what is there. */
 static unda_status weigh(unda_solver *s, struct receiver_group *group, const struct fd_cuda_group *g,
                          int64_t count)
 {
     struct fd_cuda *t = fd_cuda(s);
-    int64_t num = fd_nodes_of(group, g->number)->num_point;
+    const struct fd_nodes *nodes = fd_nodes_of(group, g->number);
+    int64_t num = nodes->num_point;
     struct scalar_weigh_args a = {.values = POINTER(g->values),
-                                  .node = POINTER(g->node),
+                                  .first = POINTER(g->first),
+                                  .place = POINTER(g->along),
                                   .weight = POINTER(g->weight),
                                   .out = POINTER(g->out),
                                   .num_sample = count,
                                   .num_point = num,
-                                  .num_node = g->num_node,
-                                  .num_field = 1};
+                                  .num_node = g->num_node};
     struct gpu_shape shape = gpu_threads(32 * count * num);
     TRY(gpu_launch(&t->weigh, t->stream, &shape, &a, sizeof a));
     TRY(gpu_download(t->stream, g->host, g->out, count * num * s->real_bytes));
-    interleave(s, group, g, count);
+    for (int64_t i = 0; i < count * num; i++)
+        fd_add_sample(s, group, g->number, i, real_get(s, g->host, i));
     return UNDA_OK;
 }
 
@@ -326,20 +253,19 @@ unda_status fd_cuda_fetch(unda_solver *s, int64_t begin)
     struct fd_cuda *t = fd_cuda(s);
     for (int32_t i = 0; i < t->num_group; i++) {
         struct receiver_group *group = s->groups[t->groups[i].group];
-        int64_t count = fd_samples_since(group, begin, s->step);
+        int64_t count = receiver_num_since(group, begin, s->step);
         if (count > 0 && group->num_point > 0)
             TRY(weigh(s, group, &t->groups[i], count));
     }
     for (int32_t i = 0; i < s->num_group; i++)
-        s->groups[i]->held += fd_samples_since(s->groups[i], begin, s->step);
+        s->groups[i]->held += receiver_num_since(s->groups[i], begin, s->step);
     return UNDA_OK;
 }
 
 void fd_cuda_points_free(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
-    free_sources(t);
+    gpu_pool_free(&t->source_pool);
     free_groups(t);
     gpu_free(t->gpu, t->amplitude);
-    array_free(t->amplitude_real);
 }

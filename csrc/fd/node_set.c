@@ -3,13 +3,12 @@
 
 #include "../base/base.h"
 
-void node_set_span(struct node_set *set, const int64_t *node, int64_t num)
+void node_set_span(struct node_set *set, int64_t node, int64_t num)
 {
-    for (int64_t i = 0; i < num; i++) {
-        if (node[i] >= 0 && (set->end == 0 || node[i] < set->first))
-            set->first = node[i];
-        set->end = node[i] >= set->end ? node[i] + 1 : set->end;
-    }
+    if (set->end == 0 || node < set->first)
+        set->first = node;
+    if (node + num > set->end)
+        set->end = node + num;
 }
 
 static int64_t num_word(const struct node_set *set)
@@ -23,11 +22,10 @@ unda_status node_set_open(struct node_set *set)
     return array_try(&set->before, num_word(set) + 1, sizeof *set->before, "points");
 }
 
-void node_set_add(struct node_set *set, const int64_t *node, int64_t num)
+void node_set_add(struct node_set *set, int64_t node, int64_t num)
 {
-    for (int64_t i = 0; i < num; i++)
-        if (node[i] >= 0)
-            set->bits[(node[i] - set->first) / 64] |= UINT64_C(1) << (node[i] - set->first) % 64;
+    for (int64_t at = node - set->first; num-- > 0; at++)
+        set->bits[at / 64] |= UINT64_C(1) << at % 64;
 }
 
 int64_t node_set_count(struct node_set *set)

@@ -1,5 +1,5 @@
 /* node_set.h: a set of nodes of a grid as a bitmap, which numbers its nodes in ascending order. First the
- * spans of all lists, then open, add all lists, count. Negative entries of lists are ignored. */
+ * spans of all runs of consecutive nodes, then open, add all runs, count. */
 #ifndef UNDA_NODE_SET_H
 #define UNDA_NODE_SET_H
 
@@ -10,23 +10,18 @@ struct node_set {
     uint64_t *bits;
     int64_t *before; /* number of nodes before each word of bits; the last entry counts all */
 };
-void node_set_span(struct node_set *set, const int64_t *node, int64_t num);
+void node_set_span(struct node_set *set, int64_t node, int64_t num);
 unda_status node_set_open(struct node_set *set);
-void node_set_add(struct node_set *set, const int64_t *node, int64_t num);
+void node_set_add(struct node_set *set, int64_t node, int64_t num);
 int64_t node_set_count(struct node_set *set);
 void node_set_list(const struct node_set *set, int64_t *node); /* ascending */
 void node_set_free(struct node_set *set);
 
-/* The number of node[i], which follows `before`, that of node[i - 1], where the node does. */
-static inline int64_t node_set_number(const struct node_set *set, const int64_t *node, int64_t i,
-                                      int64_t before)
+/* The number of a node of the set. */
+static inline int64_t node_set_number(const struct node_set *set, int64_t node)
 {
-    int64_t at = node[i] - set->first;
-    if (i > 0 && node[i] == node[i - 1] + 1 && node[i] > set->first)
-        return before + 1;
-    return node[i] < 0 ? 0
-                       : set->before[at / 64] +
-                             __builtin_popcountll(set->bits[at / 64] & ((UINT64_C(1) << at % 64) - 1));
+    int64_t at = node - set->first;
+    return set->before[at / 64] + __builtin_popcountll(set->bits[at / 64] & ((UINT64_C(1) << at % 64) - 1));
 }
 
 #endif

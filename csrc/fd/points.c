@@ -42,72 +42,45 @@ void fd_points_free(void *points)
     for (int32_t i = 0; p->nodes && i < p->num_nodes; i++) {
         array_free(p->nodes[i].node);
         array_free(p->nodes[i].point);
-        array_free(p->nodes[i].index);
+        array_free(p->nodes[i].first);
+        array_free(p->nodes[i].place);
         array_free(p->nodes[i].weight);
     }
     array_free(p->nodes);
     array_free(p);
 }
 
-/* Nodes of a product's cube [8][8][8], -1 where a weight is 0. */
-static void all_nodes(const struct fd *fd, const struct fd_product *p, int64_t *node)
-{
-    for (int line = 0; line < POINT_WIDTH * POINT_WIDTH; line++) {
-        int i = line / POINT_WIDTH, j = line % POINT_WIDTH;
-        bool any = p->weight[0][i] != 0 && p->weight[1][j] != 0;
-        int64_t first = (p->node[0][i] * fd->axis[1].total + p->node[1][j]) * fd->axis[2].total;
-        for (int k = 0; k < POINT_WIDTH; k++)
-            node[POINT_WIDTH * line + k] = any && p->weight[2][k] != 0 ? first + p->node[2][k] : -1;
-    }
-}
-
-/* The lowest and the highest node of a product's cube. */
-static void end_nodes(const struct fd *fd, const struct fd_product *p, int64_t node[2])
-{
-    node[0] = node[1] = 0;
-    for (int a = 0; a < 3; a++) {
-        int64_t low = INT64_MAX, high = 0;
-        for (int i = 0; i < POINT_WIDTH; i++)
-            if (p->weight[a][i] != 0) {
-                low = p->node[a][i] < low ? p->node[a][i] : low;
-                high = p->node[a][i] > high ? p->node[a][i] : high;
-            }
-        node[0] = node[0] * fd->axis[a].total + (low <= high ? low : high);
-        node[1] = node[1] * fd->axis[a].total + high;
-    }
-}
-
-/* Each node once, ascending. Products are turned into nodes twice: so many at once are too many. */
+/* Each node once, ascending. Products are turned into runs each time: so many at once are too many. */
 static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const struct fd_row *row, int part,
-                              struct node_set *set)
+                              int32_t threads, struct node_set *set)
 {
-    int64_t node[POINT_NODES], number = 0;
-    for (int64_t i = 0; i < n->num_point; i++) {
-        end_nodes(fd, &row[n->point[i]].part[part], node);
-        node_set_span(set, node, 2);
-    }
+    struct fd_run run[2 * POINT_LINES];
+    int32_t place[POINT_WIDTH];
+    for (int64_t i = 0; i < n->num_point; i++)
+        for (int k = fd_product_runs(fd, &row[n->point[i]].part[part], run, place); k-- > 0;)
+            node_set_span(set, run[k].node, run[k].num);
     TRY(node_set_open(set));
-    for (int64_t i = 0; i < n->num_point; i++) {
-        all_nodes(fd, &row[n->point[i]].part[part], node);
-        node_set_add(set, node, POINT_NODES);
-    }
+    for (int64_t i = 0; i < n->num_point; i++)
+        for (int k = fd_product_runs(fd, &row[n->point[i]].part[part], run, place); k-- > 0;)
+            node_set_add(set, run[k].node, run[k].num);
     n->num_node = node_set_count(set);
     TRY(array_try(&n->node, n->num_node, sizeof *n->node, "receivers"));
     node_set_list(set, n->node);
+#pragma omp parallel for schedule(static) num_threads(threads) if (n->num_point > 1000) private(run)
     for (int64_t i = 0; i < n->num_point; i++) {
         const struct fd_product *product = &row[n->point[i]].part[part];
+        int32_t *first = n->first + 2 * POINT_LINES * i;
         memcpy(n->weight + 3 * POINT_WIDTH * i, product->weight, sizeof product->weight);
-        all_nodes(fd, product, node);
-        for (int k = 0; k < POINT_NODES; k++) {
-            number = node_set_number(set, node, k, number);
-            n->index[POINT_NODES * i + k] = node[k] < 0 ? -1 : (int32_t)number;
-        }
+        for (int k = 0; k < 2 * POINT_LINES; k++)
+            first[k] = -1;
+        for (int k = fd_product_runs(fd, product, run, n->place + POINT_WIDTH * i); k-- > 0;)
+            first[run[k].line] = (int32_t)node_set_number(set, run[k].node);
     }
     return UNDA_OK;
 }
 
 /* Nodes of the points that have such a part. */
-static unda_status fill_nodes(const struct fd *fd, struct fd_nodes *n, int64_t num_point,
+static unda_status fill_nodes(const unda_solver *s, struct fd_nodes *n, int64_t num_point,
                               const struct fd_row *row, int part)
 {
     TRY(array_try(&n->point, num_point, sizeof *n->point, "receivers"));
@@ -116,10 +89,11 @@ static unda_status fill_nodes(const struct fd *fd, struct fd_nodes *n, int64_t n
             n->field = row[i].part[part].field;
             n->point[n->num_point++] = i;
         }
-    TRY(array_try(&n->index, POINT_NODES * n->num_point, sizeof *n->index, "receivers"));
+    TRY(array_try(&n->first, 2 * POINT_LINES * n->num_point, sizeof *n->first, "receivers"));
+    TRY(array_try(&n->place, POINT_WIDTH * n->num_point, sizeof *n->place, "receivers"));
     TRY(array_try(&n->weight, 3 * POINT_WIDTH * n->num_point, sizeof *n->weight, "receivers"));
     struct node_set set = {0};
-    unda_status status = list_nodes(fd, n, row, part, &set);
+    unda_status status = list_nodes(fd_tables(s), n, row, part, parallel_few(s->options.threads), &set);
     node_set_free(&set);
     return status;
 }
@@ -130,7 +104,7 @@ static unda_status fill_column(unda_solver *s, struct fd_points *p, const unda_r
 {
     TRY(fd_rows(s, r->fields[column], r->num_point, r->points, row));
     p->nodes[column].field = r->fields[column];
-    TRY(fill_nodes(fd_tables(s), &p->nodes[column], r->num_point, row, 0));
+    TRY(fill_nodes(s, &p->nodes[column], r->num_point, row, 0));
     for (int part = 1; part < FD_MAX_PART; part++) {
         bool any = false;
         for (int64_t i = 0; i < r->num_point && !any; i++)
@@ -139,28 +113,25 @@ static unda_status fill_column(unda_solver *s, struct fd_points *p, const unda_r
             continue;
         struct fd_nodes *more = &p->nodes[p->num_nodes++];
         more->column = column;
-        TRY(fill_nodes(fd_tables(s), more, r->num_point, row, part));
+        TRY(fill_nodes(s, more, r->num_point, row, part));
     }
     return UNDA_OK;
 }
 
 static unda_status fill_points(unda_solver *s, struct fd_points *p, const unda_receivers *r)
 {
-    struct fd_row *row;
-    unda_status status = UNDA_OK;
+    SCRATCH struct fd_row *row = NULL;
     if (r->num_point > INT32_MAX / POINT_NODES)
         FAIL(UNDA_ERR_ARG, "receivers: %lld points, expected at most %d a group", (long long)r->num_point,
              INT32_MAX / POINT_NODES);
-    p->num_point = r->num_point;
     p->num_field = p->num_nodes = r->num_field;
     TRY(array_try(&p->nodes, FD_MAX_PART * r->num_field, sizeof *p->nodes, "receivers"));
-    for (int32_t column = 0; column < r->num_field; column++)
-        p->nodes[column].column = column;
     TRY(array_try(&row, r->num_point, sizeof *row, "receivers"));
-    for (int32_t column = 0; column < r->num_field && status == UNDA_OK; column++)
-        status = fill_column(s, p, r, column, row);
-    array_free(row);
-    return status;
+    for (int32_t column = 0; column < r->num_field; column++) {
+        p->nodes[column].column = column;
+        TRY(fill_column(s, p, r, column, row));
+    }
+    return UNDA_OK;
 }
 
 unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *r)
@@ -180,13 +151,17 @@ unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *r
 CLONES static double weigh(const struct fd_nodes *nodes, int64_t point, const double *values)
 {
     const double *weight = nodes->weight + 3 * POINT_WIDTH * point;
+    const int32_t *first = nodes->first + 2 * POINT_LINES * point,
+                  *place = nodes->place + POINT_WIDTH * point;
     double sum[32] = {0};
-    for (int line = 0; line < POINT_WIDTH * POINT_WIDTH; line++) {
-        const int32_t *index = nodes->index + POINT_NODES * point + POINT_WIDTH * line;
+    for (int line = 0; line < POINT_LINES; line++) {
         double part = 0;
-        for (int k = 0; k < POINT_WIDTH; k++)
-            if (index[k] >= 0)
-                part = fma(weight[2 * POINT_WIDTH + k], values[index[k]], part);
+        for (int k = 0; k < POINT_WIDTH && first[line] >= 0; k++)
+            if (weight[2 * POINT_WIDTH + k] != 0)
+                part = fma(
+                    weight[2 * POINT_WIDTH + k],
+                    values[place[k] >= 0 ? first[line] + place[k] : first[POINT_LINES + line] + ~place[k]],
+                    part);
         sum[line % 32] =
             fma(weight[line / POINT_WIDTH] * weight[POINT_WIDTH + line % POINT_WIDTH], part, sum[line % 32]);
     }
@@ -201,52 +176,28 @@ double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *value
     return weigh(nodes, point, values);
 }
 
-/* Values of the points now: [point][field]. */
-static unda_status sample_points(unda_solver *s, const struct fd_points *p, double *out)
+void fd_add_sample(const unda_solver *s, struct receiver_group *group, int32_t number, int64_t i,
+                   double value)
 {
+    const struct fd_nodes *nodes = fd_nodes_of(group, number);
+    int64_t sample = group->held + i / nodes->num_point, point = nodes->point[i % nodes->num_point];
+    int64_t at = (sample * group->num_point + point) * group->num_field + nodes->column;
+    double there = number < group->num_field ? 0 : real_get(s, group->samples, at);
+    real_put(s, group->samples, at, there + (s->real_bytes == 4 ? (double)(float)value : value));
+}
+
+unda_status fd_sample(unda_solver *s, const void *points, double *out)
+{
+    const struct fd_points *p = points;
     for (int32_t n = 0; n < p->num_nodes; n++) {
         const struct fd_nodes *nodes = &p->nodes[n];
-        double *values;
+        SCRATCH double *values = NULL;
         TRY(array_try(&values, nodes->num_node, sizeof *values, "receivers"));
-        unda_status status = fd_engine(s)->gather(s, nodes->field, nodes->num_node, nodes->node, values);
-        for (int64_t i = 0; i < nodes->num_point && status == UNDA_OK; i++) {
+        TRY(fd_engine(s)->gather(s, nodes->field, nodes->num_node, nodes->node, values));
+        for (int64_t i = 0; i < nodes->num_point; i++) {
             double *to = &out[nodes->point[i] * p->num_field + nodes->column];
             *to = fd_weigh(nodes, i, values) + (n < p->num_field ? 0 : *to);
         }
-        array_free(values);
-        TRY(status);
     }
     return UNDA_OK;
-}
-
-/* Sample of one group at once: when it is added, or the state was set. */
-unda_status fd_record(unda_solver *s, struct receiver_group *group)
-{
-    int64_t num = group->num_point * group->num_field;
-    double *values;
-    TRY(array_try(&values, num, sizeof *values, "receivers"));
-    unda_status status = sample_points(s, group->points, values);
-    for (int64_t i = 0; i < num && status == UNDA_OK; i++)
-        if (s->real_bytes == 4)
-            ((float *)group->samples)[group->held * num + i] = (float)values[i];
-        else
-            ((double *)group->samples)[group->held * num + i] = values[i];
-    array_free(values);
-    TRY(status);
-    group->held++;
-    return UNDA_OK;
-}
-
-int64_t fd_samples_since(const struct receiver_group *group, int64_t begin, int64_t step)
-{
-    return (step - group->first) / group->every - (begin - group->first) / group->every;
-}
-
-unda_status fd_sample(unda_solver *s, const unda_receivers *r, double *values)
-{
-    void *points;
-    TRY(fd_points_new(s, &points, r));
-    unda_status status = sample_points(s, points, values);
-    fd_points_free(points);
-    return status;
 }

@@ -10,6 +10,8 @@
  * nodes on the side. So a row is a sum of products, each over the nodes of one field. */
 #include "staggered.h"
 
+#include "../base/parallel.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -227,17 +229,43 @@ static void add_line(const struct fd *fd, int f, int a, double from, int derivat
             add_weight(product->node[a], product->weight[a], node[i], factor * weight[i]);
 }
 
-int fd_product_nodes(const struct fd *fd, const struct fd_product *p, int64_t *node)
+/* Splits the nodes along z at the widest gap between them: runs low .. low + num - 1. Nodes that have no
+ * weight stay in the middle of a run. */
+static void split(const struct fd_product *p, int32_t *low, int32_t *num)
 {
-    int num = 0;
-    for (int line = 0; line < POINT_WIDTH * POINT_WIDTH; line++) {
+    int32_t node[POINT_WIDTH], count = 0, cut = 0;
+    for (int k = 0; k < POINT_WIDTH; k++) {
+        if (p->weight[2][k] == 0)
+            continue;
+        int at = count++;
+        for (; at > 0 && node[at - 1] > p->node[2][k]; at--)
+            node[at] = node[at - 1];
+        node[at] = p->node[2][k];
+    }
+    for (int i = 1; i < count; i++)
+        if (node[i] - node[i - 1] > (cut ? node[cut] - node[cut - 1] : 1))
+            cut = i;
+    low[0] = count ? node[0] : 0;
+    low[1] = node[cut];
+    num[0] = count ? node[cut ? cut - 1 : count - 1] - low[0] + 1 : 0;
+    num[1] = cut ? node[count - 1] - low[1] + 1 : 0;
+}
+
+int fd_product_runs(const struct fd *fd, const struct fd_product *p, struct fd_run *run, int32_t *place)
+{
+    int32_t low[2], num[2];
+    int count = 0;
+    split(p, low, num);
+    for (int k = 0; k < POINT_WIDTH; k++)
+        place[k] = num[1] && p->node[2][k] >= low[1] ? ~(p->node[2][k] - low[1]) : p->node[2][k] - low[0];
+    for (int line = 0; line < POINT_LINES; line++) {
         int i = line / POINT_WIDTH, j = line % POINT_WIDTH;
         int64_t first = (p->node[0][i] * fd->axis[1].total + p->node[1][j]) * fd->axis[2].total;
-        for (int k = 0; k < POINT_WIDTH && p->weight[0][i] != 0 && p->weight[1][j] != 0; k++)
-            if (p->weight[2][k] != 0)
-                node[num++] = first + p->node[2][k];
+        for (int n = 0; n < 2 && p->weight[0][i] != 0 && p->weight[1][j] != 0; n++)
+            if (num[n])
+                run[count++] = (struct fd_run){first + low[n], num[n], n * POINT_LINES + line};
     }
-    return num;
+    return count;
 }
 
 static double side_place(const struct fd_axis *axis, int side)
@@ -385,21 +413,18 @@ unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points, st
 {
     enum { EACH = 8 * (FD_MAX_PART - 1) };
     bool any = false;
-    int64_t *node;
-    double *values = NULL;
+    int32_t threads = parallel_few(s->options.threads);
+#pragma omp parallel for schedule(static) num_threads(threads) if (num > 1000) reduction(|| : any)
     for (int64_t i = 0; i < num; i++) {
         point_row(fd_tables(s), f, points + 3 * i, &row[i]);
         any = any || joined(&row[i]);
     }
     if (!any)
         return UNDA_OK;
+    SCRATCH int64_t *node = NULL;
+    SCRATCH double *values = NULL;
     TRY(fd_need_material(s));
     TRY(array_try(&node, EACH * num, sizeof *node, "points"));
-    unda_status status =
-        array_try(&values, EACH * fd_tables(s)->num_material * num, sizeof *values, "points");
-    if (status == UNDA_OK)
-        status = read_slopes(s, f, num, points, row, node, values);
-    array_free(node);
-    array_free(values);
-    return status;
+    TRY(array_try(&values, EACH * fd_tables(s)->num_material * num, sizeof *values, "points"));
+    return read_slopes(s, f, num, points, row, node, values);
 }

@@ -16,13 +16,11 @@ unda_status scalar_cuda_set_damping(unda_solver *s, bool on)
     int64_t margin = scalar_cuda_damp_margin(t);
     for (int a = 0; a < 3; a++) {
         int64_t num = fd_tables(s)->axis[a].total;
-        double *damp;
+        SCRATCH double *damp = NULL;
         TRY(array_try(&damp, num + 2 * margin, sizeof *damp, "layers"));
         for (int64_t i = 0; i < num + 2 * margin; i++)
             damp[i] = on && i >= margin && i < margin + num ? fd_tables(s)->axis[a].damp[i - margin] : 1;
-        unda_status status = fd_cuda_reals(s, t->damp_memory[a], damp, num + 2 * margin);
-        array_free(damp);
-        TRY(status);
+        TRY(gpu_upload_reals(t->base.stream, t->damp_memory[a], damp, num + 2 * margin, s->real_bytes));
         t->damp[a] = t->damp_memory[a] + (gpu_ptr)(margin * s->real_bytes);
     }
     return UNDA_OK;
@@ -79,7 +77,7 @@ unda_status scalar_cuda_upload_matched(unda_solver *s)
     for (int a = 0; a < 3; a++) {
         const struct fd_axis *axis = &fd_tables(s)->axis[a];
         if (fd_matched(axis))
-            TRY(fd_cuda_reals(s, scalar_cuda(s)->table[a], axis->match, 6 * fd_matched(axis)));
+            TRY(gpu_upload_reals(fd_cuda(s)->stream, scalar_cuda(s)->table[a], axis->match, 6 * fd_matched(axis), s->real_bytes));
     }
     return UNDA_OK;
 }

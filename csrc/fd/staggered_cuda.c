@@ -59,7 +59,7 @@ static unda_status retime(unda_solver *s)
 {
     struct staggered_cuda *t = tables(s);
     for (int a = 0; a < 3; a++)
-        TRY(fd_cuda_reals(s, t->table[a], fd_tables(s)->axis[a].cpml, 8 * fd_tables(s)->axis[a].total));
+        TRY(gpu_upload_reals(t->base.stream, t->table[a], fd_tables(s)->axis[a].cpml, 8 * fd_tables(s)->axis[a].total, s->real_bytes));
     return gpu_sync(t->base.stream);
 }
 
@@ -307,7 +307,6 @@ const struct fd_engine fd_staggered_cuda = {.base = {.name = "cuda",
                                                      .kernels = kernels,
                                                      .create = create,
                                                      .destroy = destroy,
-                                                     .record = fd_record,
                                                      .drive = fd_cuda_drive,
                                                      .run = run,
                                                      .find_bad = fd_cuda_find_bad,

@@ -26,27 +26,29 @@ enum what { SPAN, SET, COUNT };
 
 static void each_node(const struct list *l, int f, struct node_set *set, enum what what)
 {
-    int64_t node[POINT_NODES];
+    struct fd_run run[2 * POINT_LINES];
+    int32_t place[POINT_WIDTH];
     for (int32_t i = 0; i < l->s->num_source; i++)
         for (int32_t n = fd_source(l->s, i)->first[f]; n < fd_source(l->s, i)->first[f + 1]; n++) {
-            int num = fd_product_nodes(fd_tables(l->s), &fd_source(l->s, i)->tap[n].product, node);
-            int64_t number = 0;
-            if (what == SPAN)
-                node_set_span(set, node, num);
-            else if (what == SET)
-                node_set_add(set, node, num);
-            for (int k = 0; what == COUNT && k < num; k++)
-                l->end[number = node_set_number(set, node, k, number)]++;
+            int num = fd_product_runs(fd_tables(l->s), &fd_source(l->s, i)->tap[n].product, run, place);
+            for (int k = 0; k < num; k++) {
+                int64_t at = what == COUNT ? node_set_number(set, run[k].node) : 0;
+                if (what == SPAN)
+                    node_set_span(set, run[k].node, run[k].num);
+                else if (what == SET)
+                    node_set_add(set, run[k].node, run[k].num);
+                for (int m = 0; what == COUNT && m < run[k].num; m++)
+                    l->end[at + m]++;
+            }
         }
 }
 
 static unda_status take(void *of, int64_t source, int64_t num, const struct fd_pair *pair)
 {
     const struct list *l = of;
-    int64_t n = 0, before = -1;
+    int64_t n = 0;
     for (int64_t k = 0; k < num; k++) {
-        n = pair[k].node == before + 1 && k ? n + 1 : node_set_number(&l->set, &pair[k].node, 0, 0);
-        before = pair[k].node;
+        n = k && pair[k].node == pair[k - 1].node + 1 ? n + 1 : node_set_number(&l->set, pair[k].node);
         l->terms->source[l->end[n]] = (int32_t)source;
         real_put(l->s, l->terms->weight, l->end[n]++, pair[k].weight);
     }

@@ -59,6 +59,9 @@ unda_status gpu_host_alloc(struct gpu *gpu, void *out, int64_t bytes, const char
 void gpu_host_free(struct gpu *gpu, void *memory);
 /* After the stream's earlier work; done on return. Addresses may be ptr + offset. */
 unda_status gpu_upload(struct gpu_stream *stream, gpu_ptr to, const void *from, int64_t bytes);
+/* Doubles to reals of so many bytes, 4 or 8. */
+unda_status gpu_upload_reals(struct gpu_stream *stream, gpu_ptr to, const double *from, int64_t count,
+                             int32_t real_bytes);
 unda_status gpu_download(struct gpu_stream *stream, void *to, gpu_ptr from, int64_t bytes);
 /* Only queued: host memory must be untouched until gpu_sync; the caller waits unless it is page-locked. */
 unda_status gpu_upload_async(struct gpu_stream *stream, gpu_ptr to, const void *from, int64_t bytes);

@@ -1,4 +1,4 @@
-/* receiver.c: groups of receivers and their sample buffers on the host; engines fill them (engine.record).
+/* receiver.c: groups of receivers and their sample buffers on the host, which engines fill as they step.
  * Not here: computing samples from the state (dg/points.c, fd/points.c). */
 #include "solver.h"
 
@@ -27,12 +27,19 @@ bool receiver_due(const struct receiver_group *group, int64_t step)
     return (step - group->first) % group->every == 0;
 }
 
-unda_status receivers_record_due(unda_solver *s, void *of)
+int64_t receiver_num_since(const struct receiver_group *group, int64_t begin, int64_t step)
 {
-    (void)of;
-    for (int32_t i = 0; i < s->num_group; i++)
-        if (receiver_due(s->groups[i], s->step))
-            TRY(s->engine->record(s, s->groups[i]));
+    return (step - group->first) / group->every - (begin - group->first) / group->every;
+}
+
+/* A sample of a group at once, outside a run. */
+static unda_status record(unda_solver *s, struct receiver_group *group)
+{
+    int64_t num = group->num_point * group->num_field;
+    SCRATCH double *values = NULL;
+    TRY(array_try(&values, num, sizeof *values, "receivers"));
+    TRY(s->method->sample(s, group->points, values));
+    real_copy(s, (char *)group->samples + group->held++ * num * s->real_bytes, values, num);
     return UNDA_OK;
 }
 
@@ -88,7 +95,7 @@ static unda_status fill(unda_solver *s, struct receiver_group *group, const unda
     group->first = s->step;
     TRY(s->method->points_new(s, &group->points, r));
     TRY(reserve(s, group));
-    return s->engine->record(s, group);
+    return record(s, group);
 }
 
 static unda_status add(unda_solver *s, const unda_receivers *r)
@@ -197,7 +204,7 @@ unda_status unda_solver_record(unda_solver *s, int32_t index)
         struct receiver_group *group = s->groups[index];
         group->first = s->step;
         group->held = group->taken = 0;
-        status = s->engine->record(s, group);
+        status = record(s, group);
     }
     return solver_leave(s, status);
 }
@@ -206,7 +213,13 @@ unda_status unda_solver_sample(unda_solver *s, const unda_receivers *receivers, 
 {
     if (!values)
         FAIL(UNDA_ERR_ARG, "values is NULL");
+    void *points = NULL;
     TRY(solver_enter(s));
     unda_status status = check(s, receivers);
-    return solver_leave(s, status == UNDA_OK ? s->method->sample(s, receivers, values) : status);
+    if (status == UNDA_OK)
+        status = s->method->points_new(s, &points, receivers);
+    if (status == UNDA_OK)
+        status = s->method->sample(s, points, values);
+    s->method->points_free(points);
+    return solver_leave(s, status);
 }

@@ -34,7 +34,6 @@ struct engine {
     const struct kernel *const *kernels; /* ends with NULL */
     unda_status (*create)(unda_solver *s);
     void (*destroy)(unda_solver *s);
-    unda_status (*record)(unda_solver *s, struct receiver_group *group);
     unda_status (*drive)(unda_solver *s, const unda_drive *drive); /* makes sampled data available */
     /* Runs the steps of a call. On return s->step has advanced and receivers' samples are on the host. */
     unda_status (*run)(unda_solver *s, int64_t num_step);
@@ -92,7 +91,8 @@ struct method {
     unda_status (*points_check)(const unda_solver *s, const unda_receivers *receivers);
     unda_status (*points_new)(unda_solver *s, void **points, const unda_receivers *receivers);
     void (*points_free)(void *points);
-    unda_status (*sample)(unda_solver *s, const unda_receivers *receivers, double *values);
+    /* Values of points now, [point][field]. */
+    unda_status (*sample)(unda_solver *s, const void *points, double *values);
     unda_status (*energy)(unda_solver *s, double *energy);
     /* The state is finite: stores what is to be restored after a blow-up. */
     unda_status (*keep)(unda_solver *s); /* may be NULL */
@@ -167,7 +167,8 @@ unda_status sources_check(const unda_solver *s, int64_t num_time, const double *
 void receivers_free(unda_solver *s);
 unda_status receivers_reserve(unda_solver *s);
 bool receiver_due(const struct receiver_group *group, int64_t step);
-unda_status receivers_record_due(unda_solver *s, void *of); /* a step hook, by engine.record */
+/* Samples that a group has had from step `begin` to `step`. */
+int64_t receiver_num_since(const struct receiver_group *group, int64_t begin, int64_t step);
 void receivers_set_clock(unda_solver *s); /* s->step was set: the next samples are those due after it */
 static inline int64_t source_count(const unda_source *given)
 {

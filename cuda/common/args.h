@@ -47,27 +47,38 @@ struct dg_args {
 };
 SIZE_IS(dg_args, 240);
 
-/* Receivers: one warp a channel, that is a (point, field). Rows are values or derivatives at points. */
+/* A value that a group of receivers records: a sum over rows, one for each element that shares the point. */
+struct record_channel {
+    long long row;     /* the first of them ... */
+    long long offset;  /* where its samples begin in out */
+    int num_row, skip; /* ... so many, so many rows apart */
+    int field;         /* of the state */
+    int group;
+};
+SIZE_IS(record_channel, 32);
+
+/* A group in this call. */
+struct record_group {
+    long long first, every; /* the step of sample 0; steps from sample to sample */
+    long long start;        /* sample number with which the buffer begins */
+    long long stride;       /* between samples in out */
+};
+SIZE_IS(record_group, 32);
+
+/* Receivers: one warp a channel. Rows are values or derivatives at points. */
 struct record_args {
-    const void *q;           /* a state (cuda/layout) */
-    const void *weight;      /* [row][node], float64 */
-    const long long *elem;   /* [row] */
-    const int *field;        /* [channel]: field of the state */
-    const int *row;          /* [channel]: the first of them */
-    const int *num_row;      /* [channel]: one for each element that shares the point ... */
-    const int *skip;         /* [channel]: ... so many rows apart */
-    const int *every;        /* [channel]: record each this many steps ... */
-    const long long *first;  /* [channel]: ... counted from this step */
-    const long long *start;  /* [channel]: sample number with which the buffer begins */
-    const long long *offset; /* [channel]: where its samples begin in out */
-    const long long *stride; /* [channel]: between samples in out */
+    const void *q;         /* a state (cuda/layout) */
+    const void *weight;    /* [row][node], float64 */
+    const long long *elem; /* [row] */
+    const struct record_channel *channel;
+    const struct record_group *group;
     void *out;
     const long long *clock; /* steps done before this batch of launches */
     int step;               /* this step's number in the batch, counted from 1 */
     int num_channel, num_node, num_field;
     long long total; /* nodes of the state */
 };
-SIZE_IS(record_args, 136);
+SIZE_IS(record_args, 80);
 
 /* Elements by list, to or from packed memory. */
 struct gather_args {

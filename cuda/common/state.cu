@@ -24,24 +24,23 @@ extern "C" __global__ void record(const __grid_constant__ record_args a)
     int channel = (int)((blockIdx.x * blockDim.x + threadIdx.x) / 32), lane = threadIdx.x % 32;
     if (channel >= a.num_channel)
         return;
-    long long since = a.clock[1] + a.step - a.first[channel];
-    if (since % a.every[channel] != 0)
+    const record_channel c = a.channel[channel];
+    const record_group group = a.group[c.group];
+    long long since = a.clock[1] + a.step - group.first;
+    if (since % group.every != 0)
         return;
     const REAL *q = (const REAL *)a.q;
     double sum = 0;
-    for (int part = 0; part < a.num_row[channel]; part++) {
-        long long row = a.row[channel] + (long long)part * a.skip[channel], elem = a.elem[row];
+    for (int part = 0; part < c.num_row; part++) {
+        long long row = c.row + (long long)part * c.skip, elem = a.elem[row];
         const double *weight = (const double *)a.weight + row * a.num_node;
         for (int n = lane; n < a.num_node; n += 32)
-            sum += weight[n] *
-                   (double)q[state_index(a.total, a.num_field, a.num_node, elem, n, a.field[channel])];
+            sum += weight[n] * (double)q[state_index(a.total, a.num_field, a.num_node, elem, n, c.field)];
     }
     for (int offset = 16; offset > 0; offset /= 2)
         sum += __shfl_down_sync(0xffffffffu, sum, offset);
-    if (lane == 0) {
-        long long sample = since / a.every[channel] - a.start[channel];
-        ((REAL *)a.out)[a.offset[channel] + sample * a.stride[channel]] = (REAL)sum;
-    }
+    if (lane == 0)
+        ((REAL *)a.out)[c.offset + (since / group.every - group.start) * group.stride] = (REAL)sum;
 }
 
 /* Smallest index, as [elem][node][field], of a value that is not finite. */

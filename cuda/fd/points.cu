@@ -41,20 +41,21 @@ extern "C" __global__ void scalar_weigh(const __grid_constant__ scalar_weigh_arg
     long long sample = warp / a.num_point, point = warp % a.num_point;
     const REAL *values = (const REAL *)a.values + sample * a.num_node;
     const double *weight = a.weight + 24 * point;
+    const int *place = a.place + 8 * point;
     double sum = 0;
     for (int line = lane; line < 64; line += 32) {
-        const int *node = a.node + 512 * point + 8 * line;
+        const int first = a.first[128 * point + line], second = a.first[128 * point + 64 + line];
         double part = 0;
-        for (int k = 0; k < 8; k++)
-            if (node[k] >= 0)
-                part = fma(weight[16 + k], (double)values[node[k]], part);
+        for (int k = 0; k < 8 && first >= 0; k++)
+            if (weight[16 + k] != 0)
+                part = fma(weight[16 + k],
+                           (double)values[place[k] >= 0 ? first + place[k] : second + ~place[k]], part);
         sum = fma(weight[line / 8] * weight[8 + line % 8], part, sum);
     }
     for (int offset = 16; offset > 0; offset /= 2)
         sum += __shfl_down_sync(0xffffffffu, sum, offset);
     if (lane == 0)
-        for (int f = 0; f < a.num_field; f++)
-            ((REAL *)a.out)[warp * a.num_field + f] = (REAL)sum;
+        ((REAL *)a.out)[warp] = (REAL)sum;
 }
 
 /* Reads vectors of whole planes, padding included, and examines again those with such a value. A block has

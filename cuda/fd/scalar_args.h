@@ -73,11 +73,11 @@ SIZE_IS(scalar_gather_args, 48);
 /* Points from the values of nodes around them. */
 struct scalar_weigh_args {
     const void *values;   /* [sample][num_node] */
-    const int *node;      /* [point][8][8][8] into a sample's values; -1: none */
+    const int *first;     /* [point][2][8][8]: where two runs of nodes along z begin in a sample; -1: none */
+    const int *place;     /* [point][8]: of nodes in the first run; if negative, ~place in the second */
     const double *weight; /* [point][3][8] */
-    void *out;            /* [sample][point][field]: the same for all fields */
+    void *out;            /* [sample][point] */
     long long num_sample, num_point, num_node;
-    int num_field, unused;
 };
 SIZE_IS(scalar_weigh_args, 64);
 
