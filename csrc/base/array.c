@@ -14,21 +14,24 @@
  * along x and y would otherwise need as many small pages as a processor's TLB holds. */
 enum { ALIGN_BYTES = 64, HUGE_BYTES = 2 << 20, LARGE_BYTES = 4 * HUGE_BYTES };
 
+/* What calloc gave stands before the array. New pages of the system are zero without being written, so that
+ * the threads which use a large array are the first to touch it. */
 void *array_new(int64_t count, int64_t size)
 {
     int64_t bytes;
     if (count < 0 || size <= 0 || __builtin_mul_overflow(count, size, &bytes) ||
-        bytes > INT64_MAX - HUGE_BYTES)
+        bytes > INT64_MAX - 3 * HUGE_BYTES)
         return NULL;
     int64_t align = bytes < LARGE_BYTES ? ALIGN_BYTES : HUGE_BYTES, padded = bytes / align * align + align;
-    void *array = aligned_alloc((size_t)align, (size_t)padded);
-    if (!array)
+    char *given = calloc((size_t)(padded + align), 1);
+    if (!given)
         return NULL;
+    void **array = (void **)(given + align - (int64_t)((uintptr_t)given % (uintptr_t)align));
+    array[-1] = given;
 #ifdef MADV_HUGEPAGE
     if (align == HUGE_BYTES)
         (void)madvise(array, (size_t)padded, MADV_HUGEPAGE); /* refused: small pages */
 #endif
-    memset(array, 0, (size_t)padded);
 #ifdef __SANITIZE_ADDRESS__ /* it would count the padding as part of the array */
     __asan_poison_memory_region((char *)array + bytes, (size_t)(padded - bytes));
 #endif
@@ -37,7 +40,8 @@ void *array_new(int64_t count, int64_t size)
 
 void array_free(void *array)
 {
-    free(array);
+    if (array)
+        free(((void **)array)[-1]);
 }
 
 void array_free_at(void *pointer_to_array)

@@ -91,7 +91,7 @@ static unda_status create(unda_solver *s)
 static void destroy(unda_solver *s)
 {
     struct diamond *d = &scalar_cuda(s)->diamond;
-    diamond_free_lists(s, d);
+    diamond_free_lists(d);
     array_free(d->due_host);
     gpu_module_free(d->module);
     scalar_step.destroy(s);
@@ -172,11 +172,11 @@ static unda_status update_lists(unda_solver *s)
     int64_t columns = fd_tables(s)->axis[1].total + 2 * width;
     if (d->version == s->point_version)
         return UNDA_OK;
-    diamond_free_lists(s, d);
+    diamond_free_lists(d);
     if (s->num_source || s->num_group) {
         TRY(diamond_list_sources(s, d));
         TRY(diamond_list_cells(s, d));
-        TRY(gpu_alloc(t->base.gpu, &d->mark, rows * columns, "tiles"));
+        TRY(gpu_pool_alloc(&d->lists, t->base.gpu, &d->mark, rows * columns, "tiles"));
         struct diamond_args a = arguments(s, d);
         struct gpu_shape shape = {{(columns + 127) / 128, rows, 1}, {128, 1, 1}, 0};
         TRY(gpu_launch(&d->mark_kernel, t->base.stream, &shape, &a, sizeof a));

@@ -24,6 +24,6 @@ unda_status diamond_list_cells(unda_solver *s, struct diamond *d);
 /* Sets where the samples of the next launch are stored. Its levels count from s->step; the call began at
  * step `begin`. */
 unda_status diamond_upload_samples(unda_solver *s, struct diamond *d, int64_t begin, int64_t levels);
-void diamond_free_lists(unda_solver *s, struct diamond *d);
+void diamond_free_lists(struct diamond *d);
 
 #endif

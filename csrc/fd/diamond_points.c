@@ -8,46 +8,38 @@
 /* ---- lists by column (x, y) ---- */
 
 /* Uploads where each column's entries begin, and their z; nodes ascend. */
-static unda_status upload_columns(unda_solver *s, int64_t num, const int64_t *node, gpu_ptr *first,
-                                  gpu_ptr *z)
+static unda_status upload_columns(unda_solver *s, struct diamond *d, int64_t num, const int64_t *node,
+                                  gpu_ptr *first, gpu_ptr *z)
 {
-    struct scalar_cuda *t = scalar_cuda(s);
     int64_t num_z = fd_tables(s)->axis[2].total,
             columns = fd_tables(s)->axis[0].total * fd_tables(s)->axis[1].total;
-    int32_t *begin, *depth = NULL;
+    SCRATCH int32_t *begin = NULL, *depth = NULL;
     TRY(array_try(&begin, columns + 1, sizeof *begin, "columns"));
-    unda_status status = array_try(&depth, num, sizeof *depth, "columns");
-    if (status == UNDA_OK) {
-        int64_t column = 0;
-        for (int64_t i = 0; i < num; i++) {
-            for (; column <= node[i] / num_z; column++)
-                begin[column] = (int32_t)i;
-            depth[i] = (int32_t)(node[i] % num_z);
-        }
-        for (; column <= columns; column++)
-            begin[column] = (int32_t)num;
-        status = gpu_alloc_copy(t->base.stream, first, begin, 4 * (columns + 1), "columns");
+    TRY(array_try(&depth, num, sizeof *depth, "columns"));
+    int64_t column = 0;
+    for (int64_t i = 0; i < num; i++) {
+        for (; column <= node[i] / num_z; column++)
+            begin[column] = (int32_t)i;
+        depth[i] = (int32_t)(node[i] % num_z);
     }
-    if (status == UNDA_OK)
-        status = gpu_alloc_copy(t->base.stream, z, depth, 4 * num, "columns");
-    array_free(begin);
-    array_free(depth);
-    return status;
+    for (; column <= columns; column++)
+        begin[column] = (int32_t)num;
+    TRY(gpu_pool_copy(&d->lists, fd_cuda(s)->stream, first, begin, 4 * (columns + 1), "columns"));
+    return gpu_pool_copy(&d->lists, fd_cuda(s)->stream, z, depth, 4 * num, "columns");
 }
 
 static unda_status upload_terms(unda_solver *s, struct diamond *d, const struct fd_terms *terms)
 {
-    int64_t *node;
+    struct gpu_stream *stream = fd_cuda(s)->stream;
+    SCRATCH int64_t *node = NULL;
     TRY(array_try(&node, terms->num, sizeof *node, "sources"));
     for (int64_t n = 0; n < terms->num_node; n++)
         for (int64_t k = terms->first[n]; k < terms->first[n + 1]; k++)
             node[k] = terms->node[n];
-    unda_status status = upload_columns(s, terms->num, node, &d->source_first, &d->source_z);
-    array_free(node);
-    TRY(status);
-    TRY(gpu_alloc_copy(fd_cuda(s)->stream, &d->source_id, terms->source, 4 * terms->num, "sources"));
-    return gpu_alloc_copy(fd_cuda(s)->stream, &d->source_weight, terms->weight, s->real_bytes * terms->num,
-                          "sources");
+    TRY(upload_columns(s, d, terms->num, node, &d->source_first, &d->source_z));
+    TRY(gpu_pool_copy(&d->lists, stream, &d->source_id, terms->source, 4 * terms->num, "sources"));
+    return gpu_pool_copy(&d->lists, stream, &d->source_weight, terms->weight, s->real_bytes * terms->num,
+                         "sources");
 }
 
 unda_status diamond_list_sources(unda_solver *s, struct diamond *d)
@@ -77,51 +69,35 @@ static int by_node(const void *a, const void *b)
 }
 
 /* Nodes that groups of receivers record, by node; one of several groups stands there for each. */
-static unda_status fill_cells(unda_solver *s, struct diamond *d, struct cell *cell, int64_t *node,
-                              int32_t *id, int32_t *group)
+unda_status diamond_list_cells(unda_solver *s, struct diamond *d)
 {
-    struct scalar_cuda *t = scalar_cuda(s);
-    int64_t num = 0;
-    for (int32_t g = 0; g < t->base.num_group; g++) {
-        const struct fd_nodes *nodes = nodes_of(s, g);
-        for (int64_t i = 0; i < nodes->num_node; i++)
-            cell[num++] = (struct cell){nodes->node[i], (int32_t)i, g};
-    }
+    struct fd_cuda *t = fd_cuda(s);
+    struct gpu_pool *pool = &d->lists;
+    SCRATCH struct cell *cell = NULL;
+    SCRATCH int64_t *node = NULL;
+    SCRATCH int32_t *id = NULL, *group = NULL;
+    int64_t num = 0, samples = t->num_group * (int64_t)(d->tile.levels + 1);
+    for (int32_t g = 0; g < t->num_group; g++)
+        num += nodes_of(s, g)->num_node;
+    TRY(array_try(&cell, num, sizeof *cell, "receivers"));
+    TRY(array_try(&node, num, sizeof *node, "receivers"));
+    TRY(array_try(&id, num, sizeof *id, "receivers"));
+    TRY(array_try(&group, num, sizeof *group, "receivers"));
+    num = 0;
+    for (int32_t g = 0; g < t->num_group; g++)
+        for (int64_t i = 0; i < nodes_of(s, g)->num_node; i++)
+            cell[num++] = (struct cell){nodes_of(s, g)->node[i], (int32_t)i, g};
     qsort(cell, (size_t)num, sizeof *cell, by_node);
     for (int64_t i = 0; i < num; i++) {
         node[i] = cell[i].node;
         id[i] = cell[i].id;
         group[i] = cell[i].group;
     }
-    TRY(upload_columns(s, num, node, &d->cell_first, &d->cell_z));
-    TRY(gpu_alloc_copy(t->base.stream, &d->cell_id, id, 4 * num, "receivers"));
-    int64_t samples = t->base.num_group * (int64_t)(d->tile.levels + 1);
+    TRY(upload_columns(s, d, num, node, &d->cell_first, &d->cell_z));
+    TRY(gpu_pool_copy(pool, t->stream, &d->cell_id, id, 4 * num, "receivers"));
+    TRY(gpu_pool_copy(pool, t->stream, &d->cell_group, group, 4 * num, "receivers"));
     TRY(array_try(&d->sample_host, samples, sizeof(gpu_ptr), "receivers"));
-    TRY(gpu_alloc(t->base.gpu, &d->sample, (int64_t)sizeof(gpu_ptr) * samples, "receivers"));
-    return gpu_alloc_copy(t->base.stream, &d->cell_group, group, 4 * num, "receivers");
-}
-
-unda_status diamond_list_cells(unda_solver *s, struct diamond *d)
-{
-    struct cell *cell = NULL;
-    int64_t *node = NULL, num = 0;
-    int32_t *id = NULL, *group = NULL;
-    for (int32_t g = 0; g < fd_cuda(s)->num_group; g++)
-        num += nodes_of(s, g)->num_node;
-    unda_status status = array_try(&cell, num, sizeof *cell, "receivers");
-    if (status == UNDA_OK)
-        status = array_try(&node, num, sizeof *node, "receivers");
-    if (status == UNDA_OK)
-        status = array_try(&id, num, sizeof *id, "receivers");
-    if (status == UNDA_OK)
-        status = array_try(&group, num, sizeof *group, "receivers");
-    if (status == UNDA_OK)
-        status = fill_cells(s, d, cell, node, id, group);
-    array_free(cell);
-    array_free(node);
-    array_free(id);
-    array_free(group);
-    return status;
+    return gpu_pool_alloc(pool, t->gpu, &d->sample, (int64_t)sizeof(gpu_ptr) * samples, "receivers");
 }
 
 /* Where the samples of the next launch go, whose levels are counted from s->step. */
@@ -146,14 +122,10 @@ unda_status diamond_upload_samples(unda_solver *s, struct diamond *d, int64_t be
     return gpu_upload(t->stream, d->due, d->due_host, levels + 1);
 }
 
-void diamond_free_lists(unda_solver *s, struct diamond *d)
+void diamond_free_lists(struct diamond *d)
 {
-    gpu_ptr *all[] = {&d->mark,       &d->source_first, &d->source_z, &d->source_id,  &d->source_weight,
-                      &d->cell_first, &d->cell_z,       &d->cell_id,  &d->cell_group, &d->sample};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        gpu_free(fd_cuda(s)->gpu, *all[i]);
-        *all[i] = 0;
-    }
+    gpu_pool_free(&d->lists);
+    d->mark = 0; /* no lists */
     array_free(d->sample_host);
     d->sample_host = NULL;
     d->version = -1;

@@ -305,12 +305,10 @@ struct fd_product {
     int32_t node[3][POINT_WIDTH];
     double weight[3][POINT_WIDTH]; /* 0 where there is no node */
 };
-/* What a point takes: of its own field, then of others beside sides. */
-struct fd_row {
-    struct fd_product part[FD_MAX_PART];
-};
-/* Rows of field f at points [num][3]. */
-unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points, struct fd_row *row);
+/* Rows of field f at points [num][3], as sums of products: row [fd_num_part][num], first of the field itself,
+ * then of others beside sides. */
+unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points, struct fd_product *row);
+int fd_num_part(const struct fd *fd);
 /* Nodes one after the other along z. */
 struct fd_run {
     int64_t node;      /* the first */
@@ -363,11 +361,12 @@ void fd_terms_free(struct fd_terms *terms);
 struct fd_nodes {
     int32_t field, column; /* of the state; of the group's fields: the one that takes the values */
     int64_t num_node, num_point;
-    int64_t *node;  /* [num_node], ascending: place in [total x][total y][total z] */
-    int64_t *point; /* [num_point]: number in the group */
-    int32_t *first; /* [num_point][2][8][8]: number of the first node of each run; -1: none */
-    int32_t *place; /* [num_point][8]: along z, see fd_product_runs */
-    double *weight; /* [num_point][3][8]: along each axis */
+    int64_t *node;   /* [num_node], ascending: place in [total x][total y][total z] */
+    int64_t *point;  /* [num_point]: number in the group */
+    int32_t num_run; /* 1, or 2 where a point has a second run on each line */
+    int32_t *first;  /* [num_point][num_run][8][8]: number of the first node of each; -1: none */
+    int32_t *place;  /* [num_point][8]: along z, see fd_product_runs */
+    double *weight;  /* [num_point][3][8]: along each axis */
 };
 struct fd_points {
     int32_t num_field, num_nodes;

@@ -161,7 +161,8 @@ static unda_status new_group(unda_solver *s, const struct receiver_group *group,
     g->num_node = nodes->num_node;
     g->room = s->max_step / group->every + 2;
     TRY(upload_places(s, pool, nodes->num_node, nodes->node, &g->place, &g->row));
-    TRY(gpu_pool_copy(pool, t->stream, &g->first, nodes->first, 4 * 2 * POINT_LINES * num, "receivers"));
+    TRY(gpu_pool_copy(pool, t->stream, &g->first, nodes->first, 4 * nodes->num_run * POINT_LINES * num,
+                      "receivers"));
     TRY(gpu_pool_copy(pool, t->stream, &g->along, nodes->place, 4 * POINT_WIDTH * num, "receivers"));
     TRY(gpu_pool_copy(pool, t->stream, &g->weight, nodes->weight, 8 * 3 * POINT_WIDTH * num, "receivers"));
     TRY(gpu_pool_alloc(pool, t->gpu, &g->values, g->room * nodes->num_node * s->real_bytes,
@@ -239,7 +240,8 @@ static unda_status weigh(unda_solver *s, struct receiver_group *group, const str
                                   .out = POINTER(g->out),
                                   .num_sample = count,
                                   .num_point = num,
-                                  .num_node = g->num_node};
+                                  .num_node = g->num_node,
+                                  .num_run = nodes->num_run};
     struct gpu_shape shape = gpu_threads(32 * count * num);
     TRY(gpu_launch(&t->weigh, t->stream, &shape, &a, sizeof a));
     TRY(gpu_download(t->stream, g->host, g->out, count * num * s->real_bytes));

@@ -24,8 +24,10 @@ unda_status node_set_open(struct node_set *set)
 
 void node_set_add(struct node_set *set, int64_t node, int64_t num)
 {
-    for (int64_t at = node - set->first; num-- > 0; at++)
-        set->bits[at / 64] |= UINT64_C(1) << at % 64;
+    for (int64_t at = node - set->first, count; num > 0; at += count, num -= count) {
+        count = 64 - at % 64 < num ? 64 - at % 64 : num; /* those in one word */
+        set->bits[at / 64] |= (~UINT64_C(0) >> (64 - count)) << at % 64;
+    }
 }
 
 int64_t node_set_count(struct node_set *set)

@@ -47,8 +47,13 @@ struct batch {
     int64_t num;
     const double *places;
     double (*rates)[FD_MAX_RATE];
-    struct fd_row *row; /* [field][source] */
+    struct fd_product *row; /* [field][part][source] */
 };
+
+static struct fd_product *product_of(const struct fd *fd, const struct batch *b, int64_t i, int f, int part)
+{
+    return &b->row[(f * fd_num_part(fd) + part) * b->num + i];
+}
 
 /* A node's weight along an axis over its part of the cell: half a cell at a rigid side; what is pinned stays
  * 0. */
@@ -72,12 +77,12 @@ static int32_t list_taps(const struct fd *fd, const struct batch *b, int64_t i, 
     int32_t num = 0;
     if (drives(fd, rates, f)) {
         if (tap)
-            fill_tap(fd, &b->row[f * b->num + i].part[0], rates, tap);
+            fill_tap(fd, product_of(fd, b, i, f, 0), rates, tap);
         num++;
     }
     for (int from = 0; from < fd->num_field; from++)
-        for (int n = 1; n < FD_MAX_PART && rates[from] != 0; n++) {
-            const struct fd_product *part = &b->row[from * b->num + i].part[n];
+        for (int n = 1; n < fd_num_part(fd) && rates[from] != 0; n++) {
+            const struct fd_product *part = product_of(fd, b, i, from, n);
             double joined[FD_MAX_RATE] = {0};
             if (part->field < 0)
                 continue;
@@ -125,7 +130,7 @@ static unda_status take_batch(unda_solver *s, struct batch *b, void **out, const
         for (int64_t i = 0; i < b->num && !any; i++)
             any = drives(fd, b->rates[i], f);
         if (any)
-            TRY(fd_rows(s, f, b->num, b->places, b->row + f * b->num));
+            TRY(fd_rows(s, f, b->num, b->places, product_of(fd, b, 0, f, 0)));
     }
     for (int64_t i = 0; i < b->num; i++)
         TRY(new_source(fd, b, i, &out[first + i]));
@@ -301,24 +306,20 @@ static unda_status take_pairs(unda_solver *s, int f, int64_t num, void *const *s
 
 unda_status fd_source_pairs(unda_solver *s, int f, int64_t num, void *const *sources, fd_take take, void *of)
 {
-    const struct fd *fd = fd_tables(s);
-    struct work w = {0};
-    for (int64_t i = 0; i < num && w.room < MAX_REACH; i++)
-        w.room += source_reach(fd, f, sources[i]);
-    if (w.room == 0)
+    int64_t room = 0;
+    SCRATCH int64_t *node = NULL;
+    SCRATCH double *value = NULL;
+    SCRATCH struct fd_pair *pair = NULL;
+    for (int64_t i = 0; i < num && room < MAX_REACH; i++)
+        room += source_reach(fd_tables(s), f, sources[i]);
+    if (room == 0)
         return UNDA_OK;
-    w.room = w.room < MAX_REACH ? w.room : MAX_REACH;
-    unda_status status = array_try(&w.node, w.room, sizeof *w.node, "sources");
-    if (status == UNDA_OK)
-        status = array_try(&w.value, fd->num_material * w.room, sizeof *w.value, "sources");
-    if (status == UNDA_OK)
-        status = array_try(&w.pair, MAX_TAP * POINT_NODES, sizeof *w.pair, "sources");
-    if (status == UNDA_OK)
-        status = take_pairs(s, f, num, sources, &w, take, of);
-    array_free(w.node);
-    array_free(w.value);
-    array_free(w.pair);
-    return status;
+    room = room < MAX_REACH ? room : MAX_REACH;
+    TRY(array_try(&node, room, sizeof *node, "sources"));
+    TRY(array_try(&value, fd_tables(s)->num_material * room, sizeof *value, "sources"));
+    TRY(array_try(&pair, MAX_TAP * POINT_NODES, sizeof *pair, "sources"));
+    struct work w = {room, node, value, pair};
+    return take_pairs(s, f, num, sources, &w, take, of);
 }
 
 /* ---- all that are given ---- */
@@ -358,20 +359,19 @@ static unda_status check_sources(unda_solver *s, void **sources, const unda_sour
 
 unda_status fd_sources_new(unda_solver *s, void **out, const unda_source *given)
 {
+    const struct fd *fd = fd_tables(s);
     int64_t num = source_count(given), room = num < MAX_BATCH ? num : MAX_BATCH;
-    struct batch b = {0};
+    SCRATCH double(*rates)[FD_MAX_RATE] = NULL;
+    SCRATCH struct fd_product *row = NULL;
     if (given->num_cell != num)
         FAIL(UNDA_ERR_ARG, "num_cell of the source is %lld, expected 1 on a grid",
              (long long)given->num_cell);
     TRY(fd_need_material(s));
-    unda_status status = array_try(&b.rates, room, sizeof *b.rates, "sources");
-    if (status == UNDA_OK)
-        status = array_try(&b.row, room * fd_tables(s)->num_field, sizeof *b.row, "sources");
-    for (int64_t i = 0; i < num && status == UNDA_OK; i += b.num) {
-        b.num = num - i < MAX_BATCH ? num - i : MAX_BATCH;
-        status = take_batch(s, &b, out, given, i);
+    TRY(array_try(&rates, room, sizeof *rates, "sources"));
+    TRY(array_try(&row, room * fd->num_field * fd_num_part(fd), sizeof *row, "sources"));
+    for (int64_t i = 0; i < num; i += room) {
+        struct batch b = {num - i < room ? num - i : room, NULL, rates, row};
+        TRY(take_batch(s, &b, out, given, i));
     }
-    array_free(b.rates);
-    array_free(b.row);
-    return status == UNDA_OK ? check_sources(s, out, given) : status;
+    return check_sources(s, out, given);
 }

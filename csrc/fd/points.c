@@ -50,28 +50,33 @@ void fd_points_free(void *points)
     array_free(p);
 }
 
-/* Each node once, ascending. Products are turned into runs each time: so many at once are too many. */
-static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const struct fd_row *row, int part,
+/* Each node once, ascending. Products are turned into runs each time: so many at once are too many. row: the
+ * products of one part, of all points. */
+static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const struct fd_product *row,
                               int32_t threads, struct node_set *set)
 {
     struct fd_run run[2 * POINT_LINES];
     int32_t place[POINT_WIDTH];
+    n->num_run = 1;
     for (int64_t i = 0; i < n->num_point; i++)
-        for (int k = fd_product_runs(fd, &row[n->point[i]].part[part], run, place); k-- > 0;)
+        for (int k = fd_product_runs(fd, &row[n->point[i]], run, place); k-- > 0;) {
             node_set_span(set, run[k].node, run[k].num);
+            n->num_run = run[k].line < POINT_LINES ? n->num_run : 2;
+        }
     TRY(node_set_open(set));
     for (int64_t i = 0; i < n->num_point; i++)
-        for (int k = fd_product_runs(fd, &row[n->point[i]].part[part], run, place); k-- > 0;)
+        for (int k = fd_product_runs(fd, &row[n->point[i]], run, place); k-- > 0;)
             node_set_add(set, run[k].node, run[k].num);
     n->num_node = node_set_count(set);
     TRY(array_try(&n->node, n->num_node, sizeof *n->node, "receivers"));
+    TRY(array_try(&n->first, n->num_run * POINT_LINES * n->num_point, sizeof *n->first, "receivers"));
     node_set_list(set, n->node);
 #pragma omp parallel for schedule(static) num_threads(threads) if (n->num_point > 1000) private(run)
     for (int64_t i = 0; i < n->num_point; i++) {
-        const struct fd_product *product = &row[n->point[i]].part[part];
-        int32_t *first = n->first + 2 * POINT_LINES * i;
+        const struct fd_product *product = &row[n->point[i]];
+        int32_t *first = n->first + n->num_run * POINT_LINES * i;
         memcpy(n->weight + 3 * POINT_WIDTH * i, product->weight, sizeof product->weight);
-        for (int k = 0; k < 2 * POINT_LINES; k++)
+        for (int k = 0; k < n->num_run * POINT_LINES; k++)
             first[k] = -1;
         for (int k = fd_product_runs(fd, product, run, n->place + POINT_WIDTH * i); k-- > 0;)
             first[run[k].line] = (int32_t)node_set_number(set, run[k].node);
@@ -79,58 +84,56 @@ static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const str
     return UNDA_OK;
 }
 
-/* Nodes of the points that have such a part. */
+/* Nodes of the points that have a product. */
 static unda_status fill_nodes(const unda_solver *s, struct fd_nodes *n, int64_t num_point,
-                              const struct fd_row *row, int part)
+                              const struct fd_product *row)
 {
     TRY(array_try(&n->point, num_point, sizeof *n->point, "receivers"));
     for (int64_t i = 0; i < num_point; i++)
-        if (row[i].part[part].field >= 0) {
-            n->field = row[i].part[part].field;
+        if (row[i].field >= 0) {
+            n->field = row[i].field;
             n->point[n->num_point++] = i;
         }
-    TRY(array_try(&n->first, 2 * POINT_LINES * n->num_point, sizeof *n->first, "receivers"));
     TRY(array_try(&n->place, POINT_WIDTH * n->num_point, sizeof *n->place, "receivers"));
     TRY(array_try(&n->weight, 3 * POINT_WIDTH * n->num_point, sizeof *n->weight, "receivers"));
     struct node_set set = {0};
-    unda_status status = list_nodes(fd_tables(s), n, row, part, parallel_few(s->options.threads), &set);
+    unda_status status = list_nodes(fd_tables(s), n, row, parallel_few(s->options.threads), &set);
     node_set_free(&set);
     return status;
 }
 
 /* The rows of one field; parts over other fields go behind all that are there. */
 static unda_status fill_column(unda_solver *s, struct fd_points *p, const unda_receivers *r, int32_t column,
-                               struct fd_row *row)
+                               struct fd_product *row)
 {
     TRY(fd_rows(s, r->fields[column], r->num_point, r->points, row));
     p->nodes[column].field = r->fields[column];
-    TRY(fill_nodes(s, &p->nodes[column], r->num_point, row, 0));
-    for (int part = 1; part < FD_MAX_PART; part++) {
+    p->nodes[column].column = column;
+    TRY(fill_nodes(s, &p->nodes[column], r->num_point, row));
+    for (int part = 1; part < fd_num_part(fd_tables(s)); part++) {
+        const struct fd_product *other = row + part * r->num_point;
         bool any = false;
         for (int64_t i = 0; i < r->num_point && !any; i++)
-            any = row[i].part[part].field >= 0;
+            any = other[i].field >= 0;
         if (!any)
             continue;
-        struct fd_nodes *more = &p->nodes[p->num_nodes++];
-        more->column = column;
-        TRY(fill_nodes(s, more, r->num_point, row, part));
+        p->nodes[p->num_nodes].column = column;
+        TRY(fill_nodes(s, &p->nodes[p->num_nodes++], r->num_point, other));
     }
     return UNDA_OK;
 }
 
 static unda_status fill_points(unda_solver *s, struct fd_points *p, const unda_receivers *r)
 {
-    SCRATCH struct fd_row *row = NULL;
+    SCRATCH struct fd_product *row = NULL;
     if (r->num_point > INT32_MAX / POINT_NODES)
         FAIL(UNDA_ERR_ARG, "receivers: %lld points, expected at most %d a group", (long long)r->num_point,
              INT32_MAX / POINT_NODES);
     p->num_field = p->num_nodes = r->num_field;
     TRY(array_try(&p->nodes, FD_MAX_PART * r->num_field, sizeof *p->nodes, "receivers"));
-    TRY(array_try(&row, r->num_point, sizeof *row, "receivers"));
-    for (int32_t column = 0; column < r->num_field; column++) {
-        p->nodes[column].column = column;
+    TRY(array_try(&row, fd_num_part(fd_tables(s)) * r->num_point, sizeof *row, "receivers"));
+    for (int32_t column = 0; column < r->num_field; column++)
         TRY(fill_column(s, p, r, column, row));
-    }
     return UNDA_OK;
 }
 
@@ -151,7 +154,7 @@ unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *r
 CLONES static double weigh(const struct fd_nodes *nodes, int64_t point, const double *values)
 {
     const double *weight = nodes->weight + 3 * POINT_WIDTH * point;
-    const int32_t *first = nodes->first + 2 * POINT_LINES * point,
+    const int32_t *first = nodes->first + nodes->num_run * POINT_LINES * point,
                   *place = nodes->place + POINT_WIDTH * point;
     double sum[32] = {0};
     for (int line = 0; line < POINT_LINES; line++) {
@@ -189,11 +192,13 @@ void fd_add_sample(const unda_solver *s, struct receiver_group *group, int32_t n
 unda_status fd_sample(unda_solver *s, const void *points, double *out)
 {
     const struct fd_points *p = points;
+    int32_t threads = parallel_few(s->options.threads);
     for (int32_t n = 0; n < p->num_nodes; n++) {
         const struct fd_nodes *nodes = &p->nodes[n];
         SCRATCH double *values = NULL;
         TRY(array_try(&values, nodes->num_node, sizeof *values, "receivers"));
         TRY(fd_engine(s)->gather(s, nodes->field, nodes->num_node, nodes->node, values));
+#pragma omp parallel for schedule(static) num_threads(threads) if (nodes->num_point > 1000)
         for (int64_t i = 0; i < nodes->num_point; i++) {
             double *to = &out[nodes->point[i] * p->num_field + nodes->column];
             *to = fd_weigh(nodes, i, values) + (n < p->num_field ? 0 : *to);

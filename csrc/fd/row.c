@@ -306,24 +306,28 @@ static bool is_near(const struct fd *fd, int f, const double *x)
     return near;
 }
 
-static void point_row(const struct fd *fd, int f, const double *x, struct fd_row *row)
+int fd_num_part(const struct fd *fd)
 {
-    const struct staggered_slope *slope = fd->physics ? fd->physics->slope : NULL;
+    return fd->physics && fd->physics->slope ? FD_MAX_PART : 1;
+}
+
+/* row: [part], `num` apart. */
+static void point_row(const struct fd *fd, int f, const double *x, int64_t num, struct fd_product *row)
+{
     double slopes[3][2];
     bool near = is_near(fd, f, x);
-    row->part[0].field = f;
+    row->field = f;
     for (int a = 0; a < 3; a++) {
-        struct line line = {row->part[0].node[a], row->part[0].weight[a], {0}, true, near};
+        struct line line = {row->node[a], row->weight[a], {0}, true, near};
         line_of(fd, f, a, x[a], 0, &line);
         memcpy(slopes[a], line.slope, sizeof line.slope);
     }
-    for (int i = 1; i < FD_MAX_PART; i++)
-        row->part[i].field = -1;
-    for (int i = 0; slope && i < FD_MAX_PART - 1; i++) {
-        const struct staggered_slope *one = &slope[(FD_MAX_PART - 1) * f + i];
-        const double *here = slopes[one->normal];
-        if (fd->axis[one->along].total > 1 && (here[0] != 0 || here[1] != 0))
-            join(fd, one, x, here, slopes[one->along], &row->part[1 + i]);
+    for (int part = 1; part < fd_num_part(fd); part++) {
+        const struct staggered_slope *slope = &fd->physics->slope[(FD_MAX_PART - 1) * f + part - 1];
+        const double *here = slopes[slope->normal];
+        row[part * num].field = -1;
+        if (fd->axis[slope->along].total > 1 && (here[0] != 0 || here[1] != 0))
+            join(fd, slope, x, here, slopes[slope->along], &row[part * num]);
     }
 }
 
@@ -357,34 +361,30 @@ static void side_nodes(const struct fd *fd, int normal, int side, const double *
     }
 }
 
-static bool joined(const struct fd_row *row)
+enum { EACH = 8 * (FD_MAX_PART - 1) }; /* [part - 1][side][4] nodes of a point */
+
+/* Which slope the nodes from number i on are for, and where its product stands. */
+static const struct staggered_slope *slope_at(const struct fd *fd, int f, int64_t i)
 {
-    for (int i = 1; i < FD_MAX_PART; i++)
-        if (row->part[i].field >= 0)
-            return true;
-    return false;
+    return &fd->physics->slope[(FD_MAX_PART - 1) * f + (int)(i / 8 % (FD_MAX_PART - 1))];
 }
 
-/* Multiplies the weights at sides of row[0 .. num) by the medium's part there. values: [material][row][part -
- * 1] [side][4]. */
-static void weigh_slopes(const struct fd *fd, int f, int64_t num, const double *points, struct fd_row *row,
-                         const int64_t *node, const double *values)
+/* Multiplies the weights at sides by the medium's part there. values: [material][point][part - 1][side][4]. */
+static void weigh_slopes(const struct fd *fd, int f, int64_t num, const double *points,
+                         struct fd_product *row, const int64_t *node, const double *values)
 {
-    enum { EACH = 8 * (FD_MAX_PART - 1) };
-    int64_t all = EACH * num;
-    for (int64_t i = 0; i < all; i += 4) {
-        int part = 1 + (int)(i / 8 % (FD_MAX_PART - 1)), side = i / 4 % 2, normal;
-        struct fd_product *product = &row[i / EACH].part[part];
+    for (int64_t i = 0; i < EACH * num; i += 4) {
+        int side = i / 4 % 2, normal = slope_at(fd, f, i)->normal;
+        struct fd_product *product = &row[(1 + i / 8 % (FD_MAX_PART - 1)) * num + i / EACH];
         double factor = 0, share[4];
         int64_t unused[4];
         if (product->field < 0)
             continue;
-        normal = fd->physics->slope[(FD_MAX_PART - 1) * f + part - 1].normal;
         side_nodes(fd, normal, side, points + 3 * (i / EACH), unused, share);
         for (int k = 0; k < 4; k++) {
             double material[FD_MAX_MATERIAL];
             for (int which = 0; which < fd->num_material; which++)
-                material[which] = values[which * all + i + k];
+                material[which] = values[which * EACH * num + i + k];
             factor += share[k] *
                       fd->physics->slope_of(material, f, __builtin_popcount(fd_free_sides(fd, node[i + k])));
         }
@@ -392,39 +392,28 @@ static void weigh_slopes(const struct fd *fd, int f, int64_t num, const double *
     }
 }
 
-static unda_status read_slopes(unda_solver *s, int f, int64_t num, const double *points, struct fd_row *row,
-                               int64_t *node, double *values)
+unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points, struct fd_product *row)
 {
-    enum { EACH = 8 * (FD_MAX_PART - 1) };
     const struct fd *fd = fd_tables(s);
-    double share[4];
-    for (int64_t i = 0; i < EACH * num; i += 4) {
-        const struct staggered_slope *slope =
-            &fd->physics->slope[(FD_MAX_PART - 1) * f + (int)(i / 8 % (FD_MAX_PART - 1))];
-        side_nodes(fd, slope->normal, i / 4 % 2, points + 3 * (i / EACH), node + i, share);
-    }
-    for (int which = 0; which < fd->num_material; which++)
-        TRY(fd_engine(s)->gather(s, FD_MATERIAL + which, EACH * num, node, values + which * EACH * num));
-    weigh_slopes(fd, f, num, points, row, node, values);
-    return UNDA_OK;
-}
-
-unda_status fd_rows(unda_solver *s, int f, int64_t num, const double *points, struct fd_row *row)
-{
-    enum { EACH = 8 * (FD_MAX_PART - 1) };
-    bool any = false;
+    bool joined = false;
     int32_t threads = parallel_few(s->options.threads);
-#pragma omp parallel for schedule(static) num_threads(threads) if (num > 1000) reduction(|| : any)
-    for (int64_t i = 0; i < num; i++) {
-        point_row(fd_tables(s), f, points + 3 * i, &row[i]);
-        any = any || joined(&row[i]);
-    }
-    if (!any)
+    double share[4];
+#pragma omp parallel for schedule(static) num_threads(threads) if (num > 1000)
+    for (int64_t i = 0; i < num; i++)
+        point_row(fd, f, points + 3 * i, num, &row[i]);
+    for (int64_t i = num; i < fd_num_part(fd) * num && !joined; i++)
+        joined = row[i].field >= 0;
+    if (!joined)
         return UNDA_OK;
     SCRATCH int64_t *node = NULL;
     SCRATCH double *values = NULL;
     TRY(fd_need_material(s));
     TRY(array_try(&node, EACH * num, sizeof *node, "points"));
-    TRY(array_try(&values, EACH * fd_tables(s)->num_material * num, sizeof *values, "points"));
-    return read_slopes(s, f, num, points, row, node, values);
+    TRY(array_try(&values, EACH * fd->num_material * num, sizeof *values, "points"));
+    for (int64_t i = 0; i < EACH * num; i += 4)
+        side_nodes(fd, slope_at(fd, f, i)->normal, i / 4 % 2, points + 3 * (i / EACH), node + i, share);
+    for (int which = 0; which < fd->num_material; which++)
+        TRY(fd_engine(s)->gather(s, FD_MATERIAL + which, EACH * num, node, values + which * EACH * num));
+    weigh_slopes(fd, f, num, points, row, node, values);
+    return UNDA_OK;
 }

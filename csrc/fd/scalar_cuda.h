@@ -24,7 +24,8 @@ struct diamond {
     struct gpu_kernel kernel, mark_kernel;
     gpu_ptr progress; /* ticket, then [tower][block], then the owners of these */
     gpu_ptr mailbox;  /* of blocks along z for each other; 0 where there is one */
-    gpu_ptr mark, source_first, source_z, source_id, source_weight;
+    struct gpu_pool lists;
+    gpu_ptr mark, source_first, source_z, source_id, source_weight; /* in `lists`; mark 0: there are none */
     gpu_ptr cell_first, cell_z, cell_id, cell_group;
     gpu_ptr sample, due; /* [levels + 1][group]: where values go; [levels + 1]: whether there are any */
     gpu_ptr *sample_host;

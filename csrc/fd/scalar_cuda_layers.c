@@ -77,7 +77,8 @@ unda_status scalar_cuda_upload_matched(unda_solver *s)
     for (int a = 0; a < 3; a++) {
         const struct fd_axis *axis = &fd_tables(s)->axis[a];
         if (fd_matched(axis))
-            TRY(gpu_upload_reals(fd_cuda(s)->stream, scalar_cuda(s)->table[a], axis->match, 6 * fd_matched(axis), s->real_bytes));
+            TRY(gpu_upload_reals(fd_cuda(s)->stream, scalar_cuda(s)->table[a], axis->match,
+                                 6 * fd_matched(axis), s->real_bytes));
     }
     return UNDA_OK;
 }

@@ -59,7 +59,8 @@ static unda_status retime(unda_solver *s)
 {
     struct staggered_cuda *t = tables(s);
     for (int a = 0; a < 3; a++)
-        TRY(gpu_upload_reals(t->base.stream, t->table[a], fd_tables(s)->axis[a].cpml, 8 * fd_tables(s)->axis[a].total, s->real_bytes));
+        TRY(gpu_upload_reals(t->base.stream, t->table[a], fd_tables(s)->axis[a].cpml,
+                             8 * fd_tables(s)->axis[a].total, s->real_bytes));
     return gpu_sync(t->base.stream);
 }
 

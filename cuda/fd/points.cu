@@ -44,12 +44,12 @@ extern "C" __global__ void scalar_weigh(const __grid_constant__ scalar_weigh_arg
     const int *place = a.place + 8 * point;
     double sum = 0;
     for (int line = lane; line < 64; line += 32) {
-        const int first = a.first[128 * point + line], second = a.first[128 * point + 64 + line];
+        const int *run = a.first + 64 * a.num_run * point + line, first = run[0];
         double part = 0;
         for (int k = 0; k < 8 && first >= 0; k++)
             if (weight[16 + k] != 0)
                 part = fma(weight[16 + k],
-                           (double)values[place[k] >= 0 ? first + place[k] : second + ~place[k]], part);
+                           (double)values[place[k] >= 0 ? first + place[k] : run[64] + ~place[k]], part);
         sum = fma(weight[line / 8] * weight[8 + line % 8], part, sum);
     }
     for (int offset = 16; offset > 0; offset /= 2)

@@ -72,14 +72,16 @@ SIZE_IS(scalar_gather_args, 48);
 
 /* Points from the values of nodes around them. */
 struct scalar_weigh_args {
-    const void *values;   /* [sample][num_node] */
-    const int *first;     /* [point][2][8][8]: where two runs of nodes along z begin in a sample; -1: none */
-    const int *place;     /* [point][8]: of nodes in the first run; if negative, ~place in the second */
+    const void *values; /* [sample][num_node] */
+    const int *first;   /* [point][num_run][8][8]: where runs of nodes along z begin in a sample; -1: none */
+    const int *place;   /* [point][8]: of nodes in the first run; if negative, ~place in the second */
     const double *weight; /* [point][3][8] */
     void *out;            /* [sample][point] */
     long long num_sample, num_point, num_node;
+    int num_run; /* 1 or 2 */
+    int unused;
 };
-SIZE_IS(scalar_weigh_args, 64);
+SIZE_IS(scalar_weigh_args, 72);
 
 /* All values that lie on the grid. */
 struct scalar_whole_args {
