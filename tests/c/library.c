@@ -1,6 +1,6 @@
 /* library.c: scenarios for the library through its public interface alone, run one a process by
  * tests/solver/test_c_library.py under AddressSanitizer (with leaks) and UBSan. Usage: library SCENARIO [DEVICE];
- * prints "key=value" lines. Linked with --wrap=aligned_alloc, so that every allocation is counted and any can
+ * prints "key=value" lines. Linked with --wrap=calloc, so that every allocation is counted and any can
  * fail. Not here: numerics (the Python tests), the CUDA host layer (gpu_host.c). Next: rig.h, refusals.c. */
 #include "rig.h"
 
@@ -11,11 +11,11 @@
 
 static long num_allocation, failing = -1; /* the number of the one that fails; -1: none */
 
-void *__real_aligned_alloc(size_t align, size_t bytes);
-void *__wrap_aligned_alloc(size_t align, size_t bytes);
-void *__wrap_aligned_alloc(size_t align, size_t bytes)
+void *__real_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes)
 {
-    return num_allocation++ == failing ? NULL : __real_aligned_alloc(align, bytes);
+    return num_allocation++ == failing ? NULL : __real_calloc(count, bytes);
 }
 
 /* ---- scenarios ---- */

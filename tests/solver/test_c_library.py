@@ -45,7 +45,7 @@ def program():
     ]
     target = BUILD / f"library.{os.getpid()}"
     flags = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-fopenmp", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'cuda'}"]
-    link = ["-Wl,--wrap=aligned_alloc", "-lm", "-ldl", "-lpthread", "-o", target]
+    link = ["-Wl,--wrap=calloc", "-lm", "-ldl", "-lpthread", "-o", target]
     command = ["gcc", *flags, *SANITIZERS.split(), *sources, *objects, *link]
     subprocess.run(command, check=True, capture_output=True)
     return target.rename(BUILD / "library")
