@@ -13,9 +13,11 @@ struct gpu {
     int device;
     int references;
 };
+enum { PIECE = 1 << 18 };
 struct gpu_stream {
     struct gpu *gpu;
     void *handle;
+    float piece[PIECE]; /* of gpu_upload_reals, which allocates nothing */
 };
 
 /* For frees: false, with no message, when the driver must not be called (lost device, forked child). */

@@ -143,16 +143,13 @@ unda_status gpu_upload(struct gpu_stream *stream, gpu_ptr to, const void *from, 
 unda_status gpu_upload_reals(struct gpu_stream *stream, gpu_ptr to, const double *from, int64_t count,
                              int32_t real_bytes)
 {
-    enum { PIECE = 1 << 18 };
-    SCRATCH float *piece = NULL;
     if (real_bytes == 8)
         return gpu_upload(stream, to, from, 8 * count);
-    TRY(array_try(&piece, count < PIECE ? count : PIECE, sizeof *piece, "upload"));
     for (int64_t done = 0; done < count; done += PIECE) {
         int64_t part = count - done < PIECE ? count - done : PIECE;
         for (int64_t i = 0; i < part; i++)
-            piece[i] = (float)from[done + i];
-        TRY(gpu_upload(stream, to + (gpu_ptr)(4 * done), piece, 4 * part));
+            stream->piece[i] = (float)from[done + i];
+        TRY(gpu_upload(stream, to + (gpu_ptr)(4 * done), stream->piece, 4 * part));
     }
     return UNDA_OK;
 }

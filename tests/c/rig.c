@@ -45,7 +45,9 @@ unda_status rig_new(struct rig *rig, const unda_solver_options *options)
     TRY_HERE(add_incident(rig, boundary));
     rig->info.size_bytes = sizeof rig->info;
     TRY_HERE(unda_solver_get_info(rig->solver, &rig->info));
-    rig->outer = calloc((size_t)(MAX_TIME * rig->info.num_exact * NUM_FIELD), sizeof *rig->outer);
+    size_t bytes = sizeof *rig->outer * (size_t)(MAX_TIME * rig->info.num_exact * NUM_FIELD);
+    rig->outer = malloc(bytes); /* calloc's calls are counted: see library.c */
+    memset(rig->outer, 0, bytes);
     return UNDA_OK;
 }
 
