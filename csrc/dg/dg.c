@@ -48,11 +48,12 @@ static unda_status copy_material(struct dg *dg, const double *material)
 static void fill_faces(struct dg *dg)
 {
     const struct physics *physics = dg->physics;
-    for (int64_t i = 0; i < 4 * dg->space.num_owned; i++) {
+    for (int64_t i = 0; i < dg->space.num_face * dg->space.num_owned; i++) {
         int32_t neighbor = dg->space.neighbor[i];
-        int64_t behind = neighbor >= 0 ? neighbor / 4 : i / 4;
-        double scale[4], det = space_face_scales(&dg->space, i / 4, scale);
-        physics->face_coefficients(dg_material(dg, i / 4, 0), dg_material(dg, behind, 0), scale[i % 4], det,
+        int64_t elem = i / dg->space.num_face, behind = neighbor >= 0 ? neighbor / dg->space.num_face : elem;
+        double scale[MAX_FACE], det = space_face_scales(&dg->space, elem, scale);
+        physics->face_coefficients(dg_material(dg, elem, 0), dg_material(dg, behind, 0),
+                                   scale[i % dg->space.num_face], det,
                                    dg->face_coef + physics->num_face_coef * i);
     }
 }
@@ -61,13 +62,14 @@ static void fill_faces(struct dg *dg)
 static unda_status check_range(const struct dg *dg, int precision)
 {
     const struct physics *physics = dg->physics;
+    int num_face_coef = dg->space.num_face * physics->num_face_coef;
     double low = precision == UNDA_FLOAT32 ? FLT_MIN : DBL_MIN;
     double high = precision == UNDA_FLOAT32 ? FLT_MAX : DBL_MAX;
     for (int64_t e = 0; e < dg->space.num_owned; e++) {
         const double *coef = dg->record + dg->num_word * e + METRIC_WORDS;
-        const double *face = dg->face_coef + 4 * physics->num_face_coef * e;
+        const double *face = dg->face_coef + num_face_coef * e;
         double least = dg->elem_dt[e], most = least;
-        for (int i = 0; i < physics->num_coef + 4 * physics->num_face_coef; i++) {
+        for (int i = 0; i < physics->num_coef + num_face_coef; i++) {
             double x = fabs(i < physics->num_coef ? coef[i] : face[i - physics->num_coef]);
             least = x > 0 ? fmin(least, x) : least; /* exact zeros stay zeros */
             most = fmax(most, x);
@@ -91,7 +93,7 @@ static unda_status fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_
     TRY(array_try(&dg->material, num_elem * dg->material_nodes * physics->num_material, sizeof(double),
                   "materials"));
     TRY(array_try(&dg->record, num_elem * dg->num_word, sizeof(double), "geometry"));
-    TRY(array_try(&dg->face_coef, num_elem * 4 * physics->num_face_coef, sizeof(double),
+    TRY(array_try(&dg->face_coef, num_elem * dg->space.num_face * physics->num_face_coef, sizeof(double),
                   "face coefficients"));
     TRY(array_try(&dg->elem_dt, num_elem, sizeof(double), "time steps"));
     TRY(copy_material(dg, o->material));
@@ -118,9 +120,10 @@ unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_opt
 int64_t dg_host_bytes(const struct dg *dg)
 {
     const struct physics *p = dg->physics;
-    int64_t reals = dg->material_nodes * p->num_material + dg->num_word + 4 * p->num_face_coef + 1;
-    return dg->space.num_owned *
-           (reals * (int64_t)sizeof(double) + 4 * (int64_t)(sizeof(int32_t) + sizeof(int8_t)));
+    int64_t reals =
+        dg->material_nodes * p->num_material + dg->num_word + dg->space.num_face * p->num_face_coef + 1;
+    return dg->space.num_owned * (reals * (int64_t)sizeof(double) +
+                                  dg->space.num_face * (int64_t)(sizeof(int32_t) + sizeof(int8_t)));
 }
 
 unda_status dg_new(struct dg **out, const unda_mesh *mesh, const unda_solver_options *o)
@@ -174,15 +177,15 @@ int64_t dg_flops(const struct dg *dg, int integrator)
     int jumps = p->num_jump[dg->flux];
     int64_t update = integrator == UNDA_AB3 ? 6 : 4; /* a value */
     return node * (node * p->volume_flops + p->reference_flops + p->num_field * update) +
-           4 * node * (face_node * 2 * jumps + p->lift_flops[dg->flux]) +
-           4 * face_node * p->jump_flops[dg->flux];
+           dg->space.num_face * node * (face_node * 2 * jumps + p->lift_flops[dg->flux]) +
+           dg->space.num_face * face_node * p->jump_flops[dg->flux];
 }
 
 int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes)
 {
     const struct physics *p = dg->physics;
     int arrays = integrator == UNDA_AB3 ? 5 : 4; /* read q and residuals, write q and one residual */
-    int64_t tables = 9 + p->num_coef + 4 * p->num_face_coef;
+    int64_t tables = METRIC_WORDS + p->num_coef + dg->space.num_face * p->num_face_coef;
     return real_bytes * (arrays * (int64_t)dg->space.num_node * p->num_field + tables) +
-           4 * (int64_t)sizeof(int32_t);
+           dg->space.num_face * (int64_t)sizeof(int32_t);
 }

@@ -18,7 +18,7 @@ struct dg {
     int32_t material_nodes; /* of an element: 1. With more, record, face_coef and dt.c must go by node, too */
     int32_t num_word;       /* of an element's record */
     double *record;         /* [elem][num_word]: nine of the geometry, then num_coef coefficients */
-    double *face_coef;      /* [elem][4][num_face_coef] */
+    double *face_coef;      /* [elem][face][num_face_coef] */
     double *elem_dt;        /* [elem]: stable time step [s] */
     /* Of num_wave waves [num_incident], by ascending face, slots in the order they came. */
     struct dg_incident *incident;

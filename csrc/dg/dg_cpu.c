@@ -31,31 +31,31 @@ static unda_status new_copy(unda_solver *s, void **out, const double *from, int6
 static unda_status pack(unda_solver *s, struct dg_cpu *t)
 {
     const struct element *el = dg_tables(s)->space.element;
-    int np = el->num_node, nf = el->num_face_node;
+    int np = el->num_node, nf = el->num_face_node, num_face = dg_tables(s)->space.num_face;
     int64_t blocks = (np + ROWS - 1) / ROWS;
     TRY(new_real(s, &t->derivative, blocks * np * 3 * ROWS, "derivative matrix"));
-    TRY(new_real(s, &t->lift, blocks * 4 * nf * ROWS, "lift matrix"));
+    TRY(new_real(s, &t->lift, blocks * num_face * nf * ROWS, "lift matrix"));
     for (int row = 0; row < np; row++) {
         int64_t block = row / ROWS, r = row % ROWS;
         for (int k = 0; k < np; k++)
             for (int j = 0; j < 3; j++)
                 real_put(s, t->derivative, ((block * np + k) * 3 + j) * ROWS + r,
                          el->derivative[((int64_t)j * np + row) * np + k]);
-        for (int face = 0; face < 4; face++)
+        for (int face = 0; face < num_face; face++)
             for (int m = 0; m < nf; m++)
-                real_put(s, t->lift, ((block * 4 + face) * nf + m) * ROWS + r,
+                real_put(s, t->lift, ((block * num_face + face) * nf + m) * ROWS + r,
                          el->lift[((int64_t)face * np + row) * nf + m]);
     }
     return UNDA_OK;
 }
 
-static unda_status list_faces(const struct element *el, struct dg_cpu *t)
+static unda_status list_faces(const struct space *space, struct dg_cpu *t)
 {
-    int num = el->num_face_node;
-    TRY(array_try(&t->face_node, 5 * num, sizeof *t->face_node, "face nodes"));
-    memcpy(t->face_node, el->face_node, 4 * (size_t)num * sizeof *t->face_node);
+    int num = space->num_face_node, all = space->num_face * num;
+    TRY(array_try(&t->face_node, all + num, sizeof *t->face_node, "face nodes"));
+    memcpy(t->face_node, space->element->face_node, (size_t)all * sizeof *t->face_node);
     for (int m = 0; m < num; m++)
-        t->face_node[4 * num + m] = m;
+        t->face_node[all + m] = m;
     return UNDA_OK;
 }
 
@@ -65,9 +65,9 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
     const struct physics *p = dg->physics;
     int64_t num_value = space_num_total(&dg->space) * dg->space.num_node * p->num_field;
     TRY(pack(s, t));
-    TRY(list_faces(dg->space.element, t));
+    TRY(list_faces(&dg->space, t));
     TRY(new_copy(s, &t->record, dg->record, dg->num_word * dg->space.num_owned, "geometry"));
-    TRY(new_copy(s, &t->face_coef, dg->face_coef, 4 * p->num_face_coef * dg->space.num_owned,
+    TRY(new_copy(s, &t->face_coef, dg->face_coef, dg->space.num_face * p->num_face_coef * dg->space.num_owned,
                  "face coefficients"));
     for (int i = 0; i < NUM_BUF; i++)
         if (i != BUF_R1 || s->options.integrator == UNDA_AB3)
@@ -75,7 +75,7 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
     t->lanes = 64 / s->real_bytes;
     t->num_block = (dg->space.num_owned + t->lanes - 1) / t->lanes;
     t->work_bytes = 64 * ((int64_t)dg->space.num_node * (p->num_ref + p->num_field) +
-                          4 * dg->space.num_face_node * p->num_jump[dg->flux]);
+                          dg->space.num_face * dg->space.num_face_node * p->num_jump[dg->flux]);
     TRY(array_try(&t->work, s->threads, t->work_bytes, "work space"));
     return UNDA_OK;
 }
@@ -85,9 +85,9 @@ static unda_status forecast(unda_solver *s)
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
     int64_t state = space_num_total(&dg->space) * dg->space.num_node * p->num_field;
-    int64_t tables = dg->space.num_owned * (dg->num_word + 4 * p->num_face_coef);
+    int64_t tables = dg->space.num_owned * (dg->num_word + dg->space.num_face * p->num_face_coef);
     int64_t matrix = (dg->space.num_node + ROWS - 1) / ROWS * ROWS *
-                     (int64_t)(3 * dg->space.num_node + 4 * dg->space.num_face_node);
+                     (int64_t)(3 * dg->space.num_node + dg->space.num_face * dg->space.num_face_node);
     int buffers = s->options.integrator == UNDA_AB3 ? NUM_BUF : NUM_BUF - 1;
     s->host_bytes = dg_host_bytes(dg) + s->real_bytes * (buffers * state + tables + matrix);
     s->device_bytes = 0;

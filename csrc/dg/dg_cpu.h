@@ -14,7 +14,8 @@ struct dg_cpu {
     void *derivative; /* [row block][node][3][ROWS] */
     void *lift;       /* [row block][face][face node][ROWS] */
     void *record, *face_coef;
-    int32_t *face_node; /* [5][face node]: nodes of each face; the fifth, 0, 1, 2, ..., serves exact data */
+    int32_t
+        *face_node; /* [face + 1][face node]: nodes of each face; the last, 0, 1, 2, ..., serves exact data */
     void *buffer[NUM_BUF]; /* [elem][node][field] */
     void *work;            /* [thread][work_bytes] */
     int64_t work_bytes, num_block;

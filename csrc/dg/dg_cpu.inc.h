@@ -14,9 +14,9 @@
 /* Geometry and the material's coefficients; face_coef, frame and coefficients of the lift of each face. */
 struct FN(block) {
     VEC record[ELEM_WORDS(NUM_COEF)];
-    VEC face_coef[4][NUM_FACE_COEF];
-    VEC frame[4][NUM_FRAME];
-    VEC lift_coef[4][NUM_LIFT_COEF];
+    VEC face_coef[NUM_FACE][NUM_FACE_COEF];
+    VEC frame[NUM_FACE][NUM_FRAME];
+    VEC lift_coef[NUM_FACE][NUM_LIFT_COEF];
 };
 
 INLINE void FN(load_tables)(const struct dg_args *a, const int64_t *elem, struct FN(block) * b)
@@ -24,11 +24,11 @@ INLINE void FN(load_tables)(const struct dg_args *a, const int64_t *elem, struct
     const REAL *record[LANES], *face_coef[LANES];
     for (int l = 0; l < LANES; l++) {
         record[l] = (const REAL *)a->record + ELEM_WORDS(NUM_COEF) * elem[l];
-        face_coef[l] = (const REAL *)a->face_coef + 4 * NUM_FACE_COEF * elem[l];
+        face_coef[l] = (const REAL *)a->face_coef + NUM_FACE * NUM_FACE_COEF * elem[l];
     }
     COMMON.gather(record, ELEM_WORDS(NUM_COEF), b->record);
-    COMMON.gather(face_coef, 4 * NUM_FACE_COEF, b->face_coef[0]);
-    for (int face = 0; face < 4; face++) {
+    COMMON.gather(face_coef, NUM_FACE * NUM_FACE_COEF, b->face_coef[0]);
+    for (int face = 0; face < NUM_FACE; face++) {
         FN(frame)(b->record, face, b->frame[face]);
         FN(lift_coefficients)(b->frame[face], b->face_coef[face], b->lift_coef[face]);
     }
@@ -63,14 +63,14 @@ INLINE void FN(load_outside)(const struct dg_cpu *t, const struct dg_args *a, co
     const REAL *q[LANES]; /* where node[l][m] counts from: the neighbour, the element, or the exact data */
     const int *node[LANES];
     for (int l = 0; l < LANES; l++) {
-        int neighbor = a->neighbor[4 * elem[l] + face];
+        int neighbor = a->neighbor[NUM_FACE * elem[l] + face];
         REAL mirror[NUM_MIRROR];
         bool inside = neighbor >= 0, boundary = !inside && neighbor > -1 - BOUNDARY_EXACT;
         int64_t slot = (int64_t)a->time * a->num_exact_face + (-1 - BOUNDARY_EXACT - neighbor);
-        q[l] = (const REAL *)a->q + (inside ? neighbor >> 2 : elem[l]) * t->num_node * NUM_FIELD;
+        q[l] = (const REAL *)a->q + (inside ? NEIGHBOR_ELEM(neighbor) : elem[l]) * t->num_node * NUM_FIELD;
         if (!inside && !boundary)
             q[l] = (const REAL *)a->exact + slot * num * NUM_FIELD;
-        node[l] = a->face_node + (inside ? neighbor & 3 : boundary ? face : 4) * num;
+        node[l] = a->face_node + (inside ? NEIGHBOR_FACE(neighbor) : boundary ? face : NUM_FACE) * num;
         FN(mirror)(boundary ? -1 - neighbor : BOUNDARY_NONE, mirror);
         for (int i = 0; i < NUM_MIRROR; i++)
             o->mirror[i][l] = mirror[i];
@@ -89,7 +89,7 @@ INLINE void FN(faces)(const struct dg_cpu *t, const struct dg_args *a, const int
                       const struct FN(block) * b, const VEC *u, VEC *s)
 {
     struct FN(outside) outside;
-    for (int face = 0; face < 4; face++) {
+    for (int face = 0; face < NUM_FACE; face++) {
         FN(load_outside)(t, a, elem, face, &outside);
         const int *node = a->face_node + face * t->num_face_node;
         for (int m = 0; m < t->num_face_node; m++, s += NUM_JUMP) {
@@ -110,13 +110,13 @@ INLINE void FN(add_incident)(const struct dg_cpu *t, const struct dg_args *a, in
     int num = t->num_face_node;
     const struct dg_incident *begin = a->incident + a->incident_range[index];
     const struct dg_incident *end = a->incident + a->incident_range[index + 1];
-    for (int face = 0; begin < end && face < 4; face++, s += num * NUM_JUMP) {
+    for (int face = 0; begin < end && face < NUM_FACE; face++, s += num * NUM_JUMP) {
         struct FN(outside) change = {0};
         for (const struct dg_incident *i = begin; i < end; i++) {
-            int64_t lane = i->face / 4 - first;
+            int64_t lane = NEIGHBOR_ELEM(i->face) - first;
             int neighbor = a->neighbor[i->face];
             REAL mirror[NUM_MIRROR];
-            if (i->face % 4 != face)
+            if (NEIGHBOR_FACE(i->face) != face)
                 continue;
             const REAL *q =
                 (const REAL *)a->exact + ((int64_t)a->time * a->num_exact_face + i->slot) * num * NUM_FIELD;
@@ -173,7 +173,7 @@ INLINE void FN(products)(const struct dg_cpu *t, int block, const VEC *u, VEC ac
 INLINE void FN(lift)(const struct dg_cpu *t, int block, int face, const VEC *s, VEC y[ROWS][NUM_JUMP])
 {
     int num = t->num_face_node;
-    const REAL *l = (const REAL *)t->lift + ((int64_t)block * 4 + face) * num * ROWS;
+    const REAL *l = (const REAL *)t->lift + ((int64_t)block * NUM_FACE + face) * num * ROWS;
     for (int m = 0; m < num; m++, l += ROWS, s += NUM_JUMP) {
 #pragma GCC unroll 8
         for (int r = 0; r < ROWS; r++)
@@ -207,10 +207,10 @@ INLINE void FN(prefetch_elements)(const struct dg_args *a, int64_t num_value, in
     int64_t last = elem + count < a->num_elem ? elem + count : a->num_elem;
     for (; elem < last; elem++) {
         FN(prefetch)(a->record, ELEM_WORDS(NUM_COEF) * elem, ELEM_WORDS(NUM_COEF));
-        FN(prefetch)(a->face_coef, 4 * NUM_FACE_COEF * elem, 4 * NUM_FACE_COEF);
-        for (int face = 0; face < 4; face++)
-            if (a->neighbor[4 * elem + face] >= 0)
-                FN(prefetch)(a->q, (a->neighbor[4 * elem + face] >> 2) * num_value, num_value);
+        FN(prefetch)(a->face_coef, NUM_FACE * NUM_FACE_COEF * elem, NUM_FACE * NUM_FACE_COEF);
+        for (int face = 0; face < NUM_FACE; face++)
+            if (a->neighbor[NUM_FACE * elem + face] >= 0)
+                FN(prefetch)(a->q, NEIGHBOR_ELEM(a->neighbor[NUM_FACE * elem + face]) * num_value, num_value);
     }
 }
 
@@ -245,7 +245,7 @@ INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a,
         if (block * share < LANES)
             FN(prefetch_elements)(a, num_value, first + LANES + block * share, share);
         FN(products)(t, block, u, acc);
-        for (int face = 0; face < 4; face++) {
+        for (int face = 0; face < NUM_FACE; face++) {
             VEC y[ROWS][NUM_JUMP] = {0};
             FN(lift)(t, block, face, s + face * t->num_face_node * NUM_JUMP, y);
             for (int r = 0; r < ROWS; r++)
@@ -273,7 +273,7 @@ CLONES static void FN(block_stage)(const struct dg_cpu *t, const struct dg_args 
         elem[l] = first + (l < lanes ? l : lanes - 1);
     struct FN(block) b;
     VEC *u = memory, *s = u + t->num_node * NUM_REF;
-    REAL *rhs = (REAL *)(s + 4 * t->num_face_node * NUM_JUMP);
+    REAL *rhs = (REAL *)(s + NUM_FACE * t->num_face_node * NUM_JUMP);
     FN(load_tables)(a, elem, &b);
     FN(load_state)(a, t->num_node, elem, &b, (VEC *)rhs, u);
     FN(faces)(t, a, elem, &b, u, s);

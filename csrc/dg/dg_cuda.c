@@ -29,9 +29,9 @@ static int list_arrays(const unda_solver *s, struct dg_cuda *t, struct array lis
     const struct array fixed[] = {
         {&t->matrix, plan_matrix_count(s, &t->plan) * real, "matrix"},
         {&t->elem_record, num * dg->num_word * real, "geometry"},
-        {&t->face_coef, 4 * num * p->num_face_coef * real, "face coefficients"},
-        {&t->neighbor, 16 * num, "neighbours"},
-        {&t->face_node, 16 * dg->space.num_face_node, "face nodes"},
+        {&t->face_coef, dg->space.num_face * num * p->num_face_coef * real, "face coefficients"},
+        {&t->neighbor, 4 * dg->space.num_face * num, "neighbours"},
+        {&t->face_node, 4 * dg->space.num_face * dg->space.num_face_node, "face nodes"},
         {&t->clock, 16, "clock"},
         {&t->bad, 8, "finite check"},
         {&t->list, 8 * packed, "element list"},
@@ -88,9 +88,10 @@ static unda_status fill(unda_solver *s, struct dg_cuda *t)
     TRY(plan_pack_rows(s, &t->plan, &packed, &count));
     TRY(gpu_upload_reals(t->stream, t->matrix, packed, count, s->real_bytes));
     TRY(gpu_upload_reals(t->stream, t->elem_record, dg->record, num * dg->num_word, s->real_bytes));
-    TRY(upload_groups(s, t->face_coef, dg->face_coef, 4 * num, dg->physics->num_face_coef));
-    TRY(gpu_upload(t->stream, t->neighbor, dg->space.neighbor, 16 * num));
-    TRY(gpu_upload(t->stream, t->face_node, dg->space.element->face_node, 16 * dg->space.num_face_node));
+    TRY(upload_groups(s, t->face_coef, dg->face_coef, dg->space.num_face * num, dg->physics->num_face_coef));
+    TRY(gpu_upload(t->stream, t->neighbor, dg->space.neighbor, 4 * dg->space.num_face * num));
+    TRY(gpu_upload(t->stream, t->face_node, dg->space.element->face_node,
+                   4 * dg->space.num_face * dg->space.num_face_node));
     return gpu_sync(t->stream);
 }
 
@@ -186,6 +187,7 @@ static struct dg_args arguments(const unda_solver *s, const struct stage *stage)
                             .incident_range = POINTER(t->incident_range),
                             .num_elem = dg_tables(s)->space.num_owned,
                             .num_total = space_num_total(&dg_tables(s)->space),
+                            .num_coef_face = dg_tables(s)->space.num_face * dg_tables(s)->space.num_owned,
                             .num_exact_face = solver_num_slot(s),
                             .time = (int)stage->time,
                             .num_source = s->num_source,

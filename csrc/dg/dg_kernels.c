@@ -31,9 +31,11 @@ int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols)
     int lanes = plan->threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
     lanes = lanes < 2 ? 1 : lanes < dg->space.num_face_node ? lanes : dg->space.num_face_node;
     int64_t pad = round_up((banks + lanes - 1) / lanes, cols < quad ? cols : quad) % banks;
-    int64_t reals = round_up(dg->space.num_node * (p->num_ref * plan->tile + pad), quad) +
-                    round_up(4 * dg->space.num_face_node * (p->num_jump[dg->flux] * plan->tile + pad), quad) +
-                    round_up(4 * p->num_lift_coef * plan->tile, quad);
+    int64_t reals =
+        round_up(dg->space.num_node * (p->num_ref * plan->tile + pad), quad) +
+        round_up(dg->space.num_face * dg->space.num_face_node * (p->num_jump[dg->flux] * plan->tile + pad),
+                 quad) +
+        round_up(dg->space.num_face * p->num_lift_coef * plan->tile, quad);
     return (int)(reals * s->real_bytes);
 }
 
@@ -132,7 +134,8 @@ unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kerne
 int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan)
 {
     return (int64_t)row_groups(dg_tables(s), plan) * plan->rows *
-           (3 * dg_tables(s)->space.num_node + 4 * dg_tables(s)->space.num_face_node);
+           (3 * dg_tables(s)->space.num_node +
+            dg_tables(s)->space.num_face * dg_tables(s)->space.num_face_node);
 }
 
 unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double **packed, int64_t *count)
@@ -147,7 +150,7 @@ unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double
         for (int k = 0; k < np; k++)
             for (int j = 0; j < 3; j++)
                 to[(3 * k + j) * column] = el->derivative[((int64_t)j * np + row) * np + k];
-        for (int face = 0; face < 4; face++)
+        for (int face = 0; face < dg_tables(s)->space.num_face; face++)
             for (int m = 0; m < nf; m++)
                 to[(3 * np + face * nf + m) * column] = el->lift[((int64_t)face * np + row) * nf + m];
     }

@@ -94,10 +94,10 @@ static void slot_points(const struct dg *dg, int64_t face, int32_t number, int64
 {
     int num = dg->space.num_face_node;
     double x[3 * MAX_NODE];
-    space_coordinates(&dg->space, face / 4, x);
+    space_coordinates(&dg->space, face / dg->space.num_face, x);
     for (int m = 0; m < num; m++) {
-        memcpy(points + 3 * (slot * num + m), x + 3 * dg->space.element->face_node[face % 4 * num + m],
-               3 * sizeof(double));
+        memcpy(points + 3 * (slot * num + m),
+               x + 3 * dg->space.element->face_node[face % dg->space.num_face * num + m], 3 * sizeof(double));
         if (boundary)
             boundary[slot * num + m] = number;
     }

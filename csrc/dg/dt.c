@@ -39,11 +39,11 @@ static double limiting_speed(const struct dg *dg, int64_t elem, int kind)
 {
     struct wave in = wave_of(dg, elem, kind);
     double limit = in.speed;
-    for (int64_t i = 4 * elem; dg->flux == UNDA_CENTRAL && i < 4 * elem + 4; i++) {
-        int32_t neighbor = dg->space.neighbor[i];
+    for (int face = 0; dg->flux == UNDA_CENTRAL && face < dg->space.num_face; face++) {
+        int32_t neighbor = dg->space.neighbor[dg->space.num_face * elem + face];
         if (neighbor < 0)
             continue;
-        struct wave out = wave_of(dg, neighbor / 4, kind);
+        struct wave out = wave_of(dg, neighbor / dg->space.num_face, kind);
         if (in.impedance > 0 && out.impedance > 0) { /* not S at a fluid: nothing is coupled */
             double contrast = fmax(in.impedance / out.impedance, out.impedance / in.impedance);
             limit = fmax(limit, sqrt(contrast * in.speed * out.speed));
@@ -73,7 +73,8 @@ static double face_weight(const struct dg *dg, int64_t face, int kind)
         return dg->flux == UNDA_CENTRAL ? CENTRAL_ABSORBING_WEIGHT : 1;
     if (neighbor < 0)
         return neighbor <= -1 - BOUNDARY_EXACT ? 1 : WALL_WEIGHT;
-    double z_in = wave_of(dg, face / 4, kind).impedance, z_out = wave_of(dg, neighbor / 4, kind).impedance;
+    double z_in = wave_of(dg, face / dg->space.num_face, kind).impedance;
+    double z_out = wave_of(dg, neighbor / dg->space.num_face, kind).impedance;
     return z_in > 0 ? 2 * fmax(z_in, z_out) / (z_in + z_out) : 0;
 }
 
@@ -84,12 +85,12 @@ void dg_stable_steps(struct dg *dg, int integrator)
     const struct physics *physics = dg->physics;
     double limit = LAYERS[dg->flux] * dg_stable(integrator, dg->flux, dg->space.element->degree);
     for (int64_t e = 0; e < dg->space.num_owned; e++) {
-        double scale[4], rate = 0;
+        double scale[MAX_FACE], rate = 0;
         space_face_scales(&dg->space, e, scale);
         for (int kind = 0; kind < physics->num_wave; kind++) {
             double sum = 0;
-            for (int face = 0; face < 4; face++)
-                sum += face_weight(dg, 4 * e + face, kind) * scale[face];
+            for (int face = 0; face < dg->space.num_face; face++)
+                sum += face_weight(dg, dg->space.num_face * e + face, kind) * scale[face];
             rate = fmax(rate, limiting_speed(dg, e, kind) * sum / limit);
         }
         dg->elem_dt[e] = 1 / (rate + dg_local_rate(dg, e) / REAL_AXIS[integrator]);

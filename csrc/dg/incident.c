@@ -14,37 +14,25 @@ void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int3
     const struct dg *dg = dg_tables(s);
     int32_t i = 0;
     for (int64_t block = 0; block <= num_block; block++) {
-        while (i < dg->num_incident && dg->incident[i].face < 4 * size * block)
+        while (i < dg->num_incident && dg->incident[i].face < dg->space.num_face * size * block)
             i++;
         range[block] = i;
     }
 }
 
-/* A face of a user's element is identified by its opposite vertex, whose place differs between cells and
- * sorted. */
-static int64_t internal_face(const unda_mesh *mesh, int64_t elem, int32_t face)
-{
-    int64_t place = mesh->place[elem], vertex = mesh->cells[4 * elem + face];
-    int local = 0;
-    while (local < 3 && mesh->sorted[4 * place + local] != vertex)
-        local++;
-    return 4 * place + local;
-}
-
 static unda_status check(const struct dg *dg, int64_t elem, int32_t face, int32_t sign)
 {
-    if (elem < 0 || elem >= dg->space.num_owned || face < 0 || face > 3)
-        FAIL(UNDA_ERR_ARG, "incident wave at face %d of element %lld, expected 0..3 of 0..%lld", face,
-             (long long)elem, (long long)dg->space.num_owned - 1);
+    if (elem < 0 || elem >= dg->space.num_owned || face < 0 || face >= dg->space.num_face)
+        FAIL(UNDA_ERR_ARG, "incident wave at face %d of element %lld, expected 0..%d of 0..%lld", face,
+             (long long)elem, dg->space.num_face - 1, (long long)dg->space.num_owned - 1);
     if (sign != 1 && sign != -1)
         FAIL(UNDA_ERR_ARG, "sign is %d at element %lld, expected 1 or -1", sign, (long long)elem);
-    int32_t neighbor = dg->space.neighbor[internal_face(dg->space.mesh, elem, face)];
+    int32_t neighbor = dg->space.neighbor[space_face(&dg->space, elem, face)];
     bool wall = neighbor < -1 - BOUNDARY_ABSORBING && neighbor > -1 - BOUNDARY_EXACT;
     if (neighbor < 0 && !(sign == 1 ? neighbor == -1 - BOUNDARY_ABSORBING : wall))
         FAIL(UNDA_ERR_ARG,
              "incident wave of sign %d at face %d of element %lld, a boundary of condition %d; expected a "
-             "face "
-             "between elements, an absorbing boundary (sign 1) or a wall (sign -1)",
+             "face between elements, an absorbing boundary (sign 1) or a wall (sign -1)",
              sign, face, (long long)elem, neighbor <= -1 - BOUNDARY_EXACT ? BOUNDARY_EXACT : -1 - neighbor);
     return UNDA_OK;
 }
@@ -71,7 +59,7 @@ unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *ele
         grown[i] = dg->incident[i];
     for (int64_t i = 0; i < num_face; i++)
         grown[dg->num_incident + i] =
-            (struct dg_incident){.face = (int)internal_face(dg->space.mesh, elem[i], face[i]),
+            (struct dg_incident){.face = (int)space_face(&dg->space, elem[i], face[i]),
                                  .sign = sign[i],
                                  .slot = (int)(solver_num_slot(s) + i)};
     array_free(dg->incident);

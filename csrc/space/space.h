@@ -6,6 +6,8 @@
 #include "../element/element.h"
 #include "../mesh/mesh.h"
 
+enum { MAX_FACE = 6 }; /* of an element, of any shape */
+
 /* Elements are numbered as they stand in memory: first the num_owned that this part computes, then the
  * num_ghost of other parts that it reads. */
 struct space {
@@ -23,6 +25,8 @@ struct space {
     int64_t num_exact_face;
 };
 
+/* The number of a user's face of a user's element. */
+int64_t space_face(const struct space *space, int64_t elem, int32_t face);
 /* The members that are numbers; mesh may be NULL. UNDA_ERR_ARG where it has no tetrahedra. */
 unda_status space_sizes(struct space *space, const unda_mesh *mesh, int degree);
 /* The rest; conditions: bits 1 << unda_boundary that `what` media have; boundary: [num_boundary], or NULL for
@@ -39,8 +43,8 @@ static inline int64_t space_num_total(const struct space *space)
 /* tet_affine.c: an element's edges e_j = x_j - x_0, rows j; grad r_j, rows j, returns det = +-6 V. */
 void space_edges(const struct space *space, int64_t elem, double edge[3][3]);
 double space_gradients(const struct space *space, int64_t elem, double gradient[9]);
-/* |grad lambda_f| of the four faces; returns det. */
-double space_face_scales(const struct space *space, int64_t elem, double scale[4]);
+/* |grad lambda_f| of its faces; returns det. */
+double space_face_scales(const struct space *space, int64_t elem, double *scale);
 double space_volume(const struct space *space, int64_t elem); /* [m3] */
 /* Coordinates [node][3] of an element's nodes. */
 void space_coordinates(const struct space *space, int64_t elem, double *x);

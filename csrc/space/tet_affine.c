@@ -73,7 +73,7 @@ void space_basis(const struct space *space, int64_t elem, const double *x, doubl
                 g[i] * slope[node] + g[3 + i] * slope[n + node] + g[6 + i] * slope[2 * n + node];
 }
 
-double space_face_scales(const struct space *space, int64_t elem, double scale[4])
+double space_face_scales(const struct space *space, int64_t elem, double *scale)
 {
     double g[9], det = space_gradients(space, elem, g), sum[3] = {0, 0, 0};
     for (int j = 0; j < 3; j++) {
@@ -83,4 +83,15 @@ double space_face_scales(const struct space *space, int64_t elem, double scale[4
     }
     scale[0] = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
     return det;
+}
+
+/* A face is identified by its opposite vertex, whose place differs between cells and sorted. */
+int64_t space_face(const struct space *space, int64_t elem, int32_t face)
+{
+    const unda_mesh *mesh = space->mesh;
+    int64_t place = space->place[elem], vertex = mesh->cells[4 * elem + face];
+    int local = 0;
+    while (local < 3 && mesh->sorted[4 * place + local] != vertex)
+        local++;
+    return 4 * place + local;
 }

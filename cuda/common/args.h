@@ -8,7 +8,7 @@
 /* A face behind which an incident wave is added to the outer state (sign 1) or taken from it (-1). At a wall
  * the wave's mirror image is added as well: the wall stands in the sum of state and wave. */
 struct dg_incident {
-    int face; /* 4 elem + face */
+    int face; /* num_face elem + face */
     int sign;
     int slot; /* of the exact data */
     int unused;
@@ -23,9 +23,9 @@ struct dg_args {
     const void *r1;     /* AB3: r_(n-1) */
     void *rhs;          /* kernel node: right-hand side between its kernels */
     const void *record; /* [elem][ELEM_WORDS]: grad r_j, rows j [1/m], then coefficients */
-    const void *face_coef;     /* [elem][4][NUM_FACE_COEF] */
-    const int *neighbor;       /* [elem][4]: index.h */
-    const int *face_node;      /* [4][NFP] */
+    const void *face_coef;     /* [elem][NUM_FACE][NUM_FACE_COEF] */
+    const int *neighbor;       /* [elem][NUM_FACE]: index.h */
+    const int *face_node;      /* [NUM_FACE][NFP] */
     const void *matrix;        /* kernel's own packing of derivative and lift */
     const void *exact;         /* [time][slot][NFP][field]: exact outer states, then incident waves */
     const void *amplitude;     /* [time][source] */
@@ -39,13 +39,14 @@ struct dg_args {
     long long num_elem;        /* that are computed */
     long long num_total;       /* of a state: with those of other parts, at its end */
     long long first;           /* element of the first block of this launch; the ranges begin there */
+    long long num_coef_face;   /* faces of face_coef, whose groups (index.h) they are apart */
     long long num_exact_face;  /* slots */
     int time;                  /* this stage's time, counted from *clock */
     int num_source;
     double a, b, dt;   /* LSRK */
     double c0, c1, c2; /* AB3, times dt [s] */
 };
-SIZE_IS(dg_args, 240);
+SIZE_IS(dg_args, 248);
 
 /* A value that a group of receivers records: a sum over rows, one for each element that shares the point. */
 struct record_channel {

@@ -1,5 +1,5 @@
 /* index.h: integer codes of the tables, shared by host and kernels.
- * A neighbour is 4 * elem + face; negative ones are boundaries. No includes: NVRTC reads this alone. */
+ * A neighbour is num_face * elem + face; negative ones are boundaries. No includes: NVRTC reads this alone. */
 #ifndef UNDA_INDEX_H
 #define UNDA_INDEX_H
 

@@ -13,7 +13,7 @@
 #endif
 
 #define COLS          1
-#define ROW_GROUPS    (((DEGREE + 1) * (DEGREE + 2) * (DEGREE + 3) / 6 + ROWS - 1) / ROWS)
+#define ROW_GROUPS    ((NUM_NODE(DEGREE) + ROWS - 1) / ROWS)
 #define THREADS       TILE
 #define UNROLL_VOLUME 4
 #define UNROLL_LIFT   3

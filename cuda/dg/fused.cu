@@ -12,7 +12,7 @@
 #error "fused.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE, ROWS, COLS, TILE, MIN_BLOCKS"
 #endif
 
-#define ROW_GROUPS (((DEGREE + 1) * (DEGREE + 2) * (DEGREE + 3) / 6 + ROWS - 1) / ROWS)
+#define ROW_GROUPS ((NUM_NODE(DEGREE) + ROWS - 1) / ROWS)
 #define THREADS    (ROW_GROUPS * (TILE / COLS))
 #include "dg/products.h"
 

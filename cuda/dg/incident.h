@@ -10,11 +10,11 @@ static __device__ __forceinline__ void face_incident(const dg_args &a, tile &s, 
                                                      int e, int lane)
 {
     REAL g[WORDS], f1[NUM_FRAME], coef[NUM_FACE_COEF], weight[NUM_MIRROR];
-    int face = wave.face & 3, neighbor = __ldg(a.neighbor + wave.face);
-    load_constant<WORDS>(g, (const REAL *)a.record + WORDS * (long long)(wave.face >> 2));
-    load_groups<NUM_FACE_COEF>(coef, (const REAL *)a.face_coef, 4 * a.num_elem, wave.face);
+    int face = NEIGHBOR_FACE(wave.face), neighbor = __ldg(a.neighbor + wave.face);
+    load_constant<WORDS>(g, (const REAL *)a.record + WORDS * (long long)NEIGHBOR_ELEM(wave.face));
+    load_groups<NUM_FACE_COEF>(coef, (const REAL *)a.face_coef, a.num_coef_face, wave.face);
 #pragma unroll
-    for (int f = 0; f < 4; f++) /* g stays in registers */
+    for (int f = 0; f < NUM_FACE; f++) /* g stays in registers */
         if (face == f)
             frame(g, f, f1);
     mirror(neighbor < 0 ? -1 - neighbor : BOUNDARY_ABSORBING, weight); /* absorbing: of nothing */
@@ -45,9 +45,9 @@ static __device__ __attribute__((noinline)) void add_incident(const dg_args &a, 
     for (int k = threadIdx.x; k < TILE * LANES; k += THREADS) {
         long long elem = first + k / LANES;
         int i = a.incident_range[blockIdx.x];
-        while (i < end && a.incident[i].face >> 2 < elem)
+        while (i < end && NEIGHBOR_ELEM(a.incident[i].face) < elem)
             i++;
-        for (; i < end && a.incident[i].face >> 2 == elem; i++)
+        for (; i < end && NEIGHBOR_ELEM(a.incident[i].face) == elem; i++)
             face_incident(a, s, a.incident[i], k / LANES, k % LANES);
     }
 }

@@ -78,7 +78,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_surface(const __g
         const REAL *matrix = (const REAL *)a.matrix + 3 * NP * NP + node;
         REAL acc[NUM_ACC] = {};
 #pragma unroll
-        for (int face = 0; face < 4; face++) {
+        for (int face = 0; face < NUM_FACE; face++) {
             REAL y[NUM_JUMP] = {};
             for (int m = 0; m < NFP; m++)
                 for (int k = 0; k < NUM_JUMP; k++)

@@ -2,7 +2,7 @@
  * nodes. A matrix entry is used COLS times and a field value ROWS times: 6 ROWS COLS FMA for 3 ROWS + 4 COLS
  * words (acoustic).
  *
- * Matrix packing: derivative [node][3][ROW_GROUPS][ROWS], lift [4 NFP][ROW_GROUPS][ROWS]; row group g holds
+ * Matrix packing: derivative [node][3][ROW_GROUPS][ROWS], lift [NUM_FACE NFP][ROW_GROUPS][ROWS]; row group g holds
  * rows g, g + ROW_GROUPS, ...: for each r neighbouring threads then touch neighbouring nodes. The includer
  * defines ROWS, COLS, UNROLL_VOLUME, UNROLL_LIFT and what tile.h asks for. Next: fused.cu, element.cu. */
 #ifndef UNDA_DG_PRODUCTS_H
@@ -42,7 +42,7 @@ static __device__ __forceinline__ void lift_jumps(const REAL *matrix, const tile
                                                   REAL acc[ROWS][COLS][NUM_ACC])
 {
 #pragma unroll
-    for (int face = 0; face < 4; face++) {
+    for (int face = 0; face < NUM_FACE; face++) {
         REAL y[ROWS][COLS][NUM_JUMP] = {};
 #pragma unroll(UNROLL_LIFT)
         for (int m = 0; m < NFP; m++) {

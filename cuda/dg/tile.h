@@ -18,8 +18,8 @@
 #define LEAST(a, b) ((a) < (b) ? (a) : (b))
 
 enum {
-    NP = (DEGREE + 1) * (DEGREE + 2) * (DEGREE + 3) / 6,
-    NFP = (DEGREE + 1) * (DEGREE + 2) / 2,
+    NP = NUM_NODE(DEGREE),
+    NFP = NUM_FACE_NODE(DEGREE),
     BLOCK_THREADS = THREADS,
     WORDS = ELEM_WORDS(NUM_COEF),
     /* LANES threads share an element, each with LOADS nodes and FACE_LOADS nodes of every face. */
@@ -37,10 +37,11 @@ enum {
 };
 
 struct tile {
-    __align__(16) REAL u[NP * PITCH_U];      /* [node][NUM_REF][TILE] */
-    __align__(16) REAL s[4 * NFP * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
-    __align__(16) REAL lift_coef[4][NUM_LIFT_COEF][TILE];
+    __align__(16) REAL u[NP * PITCH_U];             /* [node][NUM_REF][TILE] */
+    __align__(16) REAL s[NUM_FACE * NFP * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
+    __align__(16) REAL lift_coef[NUM_FACE][NUM_LIFT_COEF][TILE];
 };
+static_assert(NUM_FACE == 4, "load_tile reads the neighbours of an element at once");
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
 
 /* Where the fields of a node begin in a state. */
@@ -80,10 +81,10 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
             coef[i] = early[face * NUM_FACE_COEF + i];
     } else {
         const REAL *from = (const REAL *)a.face_coef;
-        long long total = 4 * a.num_elem, at = 4 * elem + face;
+        long long at = NUM_FACE * elem + face;
         load_constant<4>(coef, from + 4 * at); /* all that `jump` needs of the upwind flux */
         if (FLUX_CENTRAL || lane == 0 || !inside)
-            load_constant<NUM_FACE_COEF - 4>(coef + 4, from + 4 * total + (NUM_FACE_COEF - 4) * at);
+            load_constant<NUM_FACE_COEF - 4>(coef + 4, from + 4 * a.num_coef_face + (NUM_FACE_COEF - 4) * at);
     }
     frame(g, face, f1);
     if (lane == 0) {
@@ -95,8 +96,8 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
     }
     REAL absorbing = neighbor == -1 - BOUNDARY_ABSORBING, weight[NUM_MIRROR];
     mirror(-1 - neighbor, weight);
-    long long outer = place(neighbor >> 2, 0);
-    const int *own = a.face_node + face * NFP, *other = a.face_node + (neighbor & 3) * NFP;
+    long long outer = place(NEIGHBOR_ELEM(neighbor), 0);
+    const int *own = a.face_node + face * NFP, *other = a.face_node + NEIGHBOR_FACE(neighbor) * NFP;
     const REAL *data = (const REAL *)a.exact;
     if (exact)
         data +=
@@ -134,7 +135,7 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
 static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long long first, int count)
 {
     constexpr int PASSES = (TILE * LANES + THREADS - 1) / THREADS;
-    REAL g[PASSES][WORDS], coef[PASSES][COEF_EARLY ? 4 * NUM_FACE_COEF : 1];
+    REAL g[PASSES][WORDS], coef[PASSES][COEF_EARLY ? NUM_FACE * NUM_FACE_COEF : 1];
     int4 neighbor[PASSES];
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
@@ -145,8 +146,8 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
         neighbor[pass] = __ldg((const int4 *)a.neighbor + elem);
         load_constant<WORDS>(g[pass], (const REAL *)a.record + WORDS * elem);
         if constexpr (COEF_EARLY)
-            load_constant<4 * NUM_FACE_COEF>(coef[pass],
-                                             (const REAL *)a.face_coef + 4 * NUM_FACE_COEF * elem);
+            load_constant<NUM_FACE * NUM_FACE_COEF>(coef[pass], (const REAL *)a.face_coef +
+                                                                    NUM_FACE * NUM_FACE_COEF * elem);
         load_state(a, s, elem, e, i % LANES, g[pass]);
     }
     __syncthreads();

@@ -17,6 +17,14 @@
  * The metric is e_1..e_3. The frame of face f is two of its edges with t_1 x t_2 = det m_f, then t_1.t_1,
  * t_1.t_2, t_2.t_2. */
 
+#define NUM_FACE 4
+/* Nodes of an element, of a face. */
+#define NUM_NODE(degree)      (((degree) + 1) * ((degree) + 2) * ((degree) + 3) / 6)
+#define NUM_FACE_NODE(degree) (((degree) + 1) * ((degree) + 2) / 2)
+/* Of neighbours between elements. */
+#define NEIGHBOR_ELEM(neighbor) ((neighbor) >> 2)
+#define NEIGHBOR_FACE(neighbor) ((neighbor) & 3)
+
 /* A node's coefficients of the material and, of these, those of its local law: all nodes have the element's,
  * which stand behind its metric. */
 #define COEF_AT(record, node) ((record) + METRIC_WORDS)
