@@ -23,7 +23,7 @@ unda_status fd_cuda_compile(unda_solver *s)
     TRY(gpu_kernel_get(&t->gather, t->point_module, "scalar_gather", 0));
     TRY(gpu_kernel_get(&t->weigh, t->point_module, "scalar_weigh", 0));
     TRY(gpu_kernel_get(&t->find_bad, t->point_module, "scalar_find_bad", 0));
-    return gpu_kernel_get(&t->halve, t->point_module, "scalar_halve", 0);
+    return gpu_kernel_get(&t->multiply, t->point_module, "scalar_multiply", 0);
 }
 
 void fd_cuda_weights(const struct fd *fd, const double (*weight)[MAX_HALF + 1], float *weight32,
@@ -142,13 +142,14 @@ unda_status fd_cuda_box(unda_solver *s, int array, const struct fd_box *box, voi
     return UNDA_OK;
 }
 
-unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p)
+unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p, double factor)
 {
     const struct fd_cuda *t = fd_cuda(s);
     struct scalar_whole_args a = {.p = POINTER(fd_cuda_origin(s, p)),
                                   .first = POINTER(t->bad),
                                   .plane = t->plane,
-                                  .pitch = (int)t->pitch};
+                                  .pitch = (int)t->pitch,
+                                  .factor = factor};
     for (int i = 0; i < 3; i++)
         a.num[i] = (int)fd_tables(s)->axis[i].total;
     struct gpu_shape shape = gpu_threads(fd_tables(s)->num_node);
@@ -165,7 +166,7 @@ unda_status fd_cuda_find_bad(unda_solver *s, int64_t *index)
     for (int f = 0; f < fd_tables(s)->num_field && *index < 0; f++) {
         uint64_t none = UINT64_MAX, found;
         TRY(gpu_upload(t->stream, t->bad, &none, sizeof none));
-        TRY(fd_cuda_whole(s, &t->find_bad, t->array[f]));
+        TRY(fd_cuda_whole(s, &t->find_bad, t->array[f], 0));
         TRY(gpu_download(t->stream, &found, t->bad, sizeof found));
         if (found != none)
             *index = f * fd_tables(s)->num_node + (int64_t)found;

@@ -33,7 +33,7 @@ struct fd_cuda {
     struct gpu *gpu;
     struct gpu_stream *stream;
     struct gpu_module *point_module;
-    struct gpu_kernel inject, gather, weigh, find_bad, halve;
+    struct gpu_kernel inject, gather, weigh, find_bad, multiply;
     int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
     struct fd_cuda_want {         /* what create allocates, zeroed */
         int kind;
@@ -95,7 +95,8 @@ void fd_cuda_weights(const struct fd *fd, const double (*weight)[MAX_HALF + 1], 
 int64_t fd_cuda_staging_bytes(const unda_solver *s); /* of page-locked memory */
 unda_status fd_cuda_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in);
 unda_status fd_cuda_find_bad(unda_solver *s, int64_t *index);
-unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p);
+/* A kernel on all of an array; factor: of `multiply`. */
+unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p, double factor);
 
 /* fd_cuda_points.c */
 unda_status fd_cuda_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);

@@ -202,7 +202,7 @@ static unda_status half_step(unda_solver *s)
         return streamed_half_step(s);
     TRY(fd_cuda_zero(s, FD_CUDA_STATE));
     TRY(scalar_step_launch(s, 0, fd_tables(s)->axis[1].total));
-    return fd_cuda_whole(s, &t->halve, t->array[FD_PREVIOUS]);
+    return fd_cuda_whole(s, &t->multiply, t->array[FD_PREVIOUS], 0.5);
 }
 
 /* See scalar_cpu.c. */

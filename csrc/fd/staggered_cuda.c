@@ -90,7 +90,6 @@ static unda_status compile(unda_solver *s, struct staggered_cuda *t)
         if (i % STAGGERED_PARTS != STAGGERED_LAYERS || fd_has_layers(fd_tables(s)))
             TRY(gpu_kernel_get(&t->pass[i / STAGGERED_PARTS][i % STAGGERED_PARTS], t->module, names[i], 0));
     TRY(gpu_kernel_get(&t->ghosts, t->module, "staggered_ghosts", 0));
-    TRY(gpu_kernel_get(&t->turn, t->module, "staggered_turn", 0));
     TRY(fd_cuda_compile(s));
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;
@@ -256,7 +255,7 @@ static unda_status rest(unda_solver *s)
         TRY(gpu_zero_async(t->stream, t->array[f], tables(s)->count * s->real_bytes));
     TRY(staggered_launch_pass(s, 0));
     for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
-        TRY(fd_cuda_whole(s, &tables(s)->turn, t->array[f]));
+        TRY(fd_cuda_whole(s, &t->multiply, t->array[f], -0.5));
     return fd_cuda_zero(s, FD_CUDA_MEMORY);
 }
 

@@ -11,7 +11,7 @@
 struct staggered_cuda {
     struct fd_cuda base;
     struct gpu_module *module;
-    struct gpu_kernel pass[2][STAGGERED_PARTS], ghosts, turn;
+    struct gpu_kernel pass[2][STAGGERED_PARTS], ghosts;
     gpu_ptr memory[2 * FD_MAX_DERIVATIVE], table[3]; /* as cpml of struct fd_axis */
     int64_t count, material_version; /* values of an array; which arrays have up-to-date ghosts */
     struct staggered_tile tile;

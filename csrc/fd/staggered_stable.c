@@ -36,15 +36,15 @@ struct pair {
 
 struct bound {
     int slots, threads;
-    double least;                  /* spacing [m] */
-    float weight[3][MAX_HALF + 1]; /* |D_m| least / h */
-    int64_t row, plane, field;     /* values of a row with images along z; of a plane; of all planes */
-    float *now, *next;             /* x and |A| x: fields of pass 0, [field][x][y][row] */
-    float *stress;                 /* K D x, fields of pass 1: [field][slot][y][row] */
-    int64_t slot_plane[2 * MAX_HALF + 1];
-    struct pair medium[2]; /* of each pass */
-    void *raw;             /* a plane as the engine has it */
-    float *scratch;        /* differences of a row, of each thread */
+    double least;                         /* spacing [m] */
+    float weight[3][MAX_HALF + 1];        /* |D_m| least / h */
+    int64_t row, plane, field;            /* values of a row with images along z; of a plane; of all planes */
+    float *now, *next;                    /* x and |A| x: fields of pass 0, [field][x][y][row] */
+    float *stress;                        /* K D x, fields of pass 1: [field][slot][y][row] */
+    int64_t slot_plane[2 * MAX_HALF + 1]; /* which plane is there */
+    struct pair medium[2];                /* of each pass */
+    void *raw;                            /* a plane as the engine has it */
+    float *scratch;                       /* differences of a row, of each thread */
 };
 
 /* Images of all fields are even; none where the axis closes on itself. */
@@ -76,16 +76,14 @@ static void bound_fill(const unda_solver *s, struct bound *b)
             b->weight[a][m] = fd->axis[a].total > 1 ? (float)(fabs(weight[m]) * b->least / fd->axis[a].h) : 0;
 }
 
-/* Row y of a field at plane x: fields of pass 0 anywhere, those of pass 1 where a slot holds the plane. */
+/* Row y of a field at plane x. Of fields of pass 1 as many neighbouring planes are there as there are slots;
+ * those beyond periodic sides are planes of their own. */
 static float *row_at(const struct fd *fd, const struct bound *b, int field, int64_t x, int64_t y)
 {
     const struct staggered *p = fd->physics;
-    if (!staggered_pass(p, field))
-        return b->now + (field - p->first[0]) * b->field + x * b->plane + y * b->row + fd->half;
-    int slot = 0;
-    while (b->slot_plane[slot] != x)
-        slot++;
-    return b->stress + ((field - p->first[1]) * b->slots + slot) * b->plane + y * b->row + fd->half;
+    int64_t slot = (x % b->slots + b->slots) % b->slots, in = y * b->row + fd->half;
+    return staggered_pass(p, field) ? b->stress + ((field - p->first[1]) * b->slots + slot) * b->plane + in
+                                    : b->now + (field - p->first[0]) * b->field + x * b->plane + in;
 }
 
 CLONES static void add_pairs(float *restrict out, float weight, const float *one, const float *other,
@@ -103,15 +101,16 @@ static void differences(const struct fd *fd, const struct bound *b,
 {
     int on = staggered_half(fd->physics, derivative->target, derivative->axis);
     const int *half = fd->field[derivative->source].half;
+    bool periodic = fd->axis[0].side[0] == SIDE_PERIODIC;
     memset(out, 0, (size_t)fd->axis[2].total * sizeof *out);
     for (int m = 1; m <= fd->half; m++) {
         const float *from[2];
         for (int low = 0; low < 2; low++) {
             int64_t at[3] = {x, y, 0};
             at[derivative->axis] += low ? on - m : m - 1 + on;
-            from[low] = row_at(fd, b, derivative->source, image(&fd->axis[0], half[0], at[0]),
-                               image(&fd->axis[1], half[1], at[1])) +
-                        at[2];
+            if (!periodic || !staggered_pass(fd->physics, derivative->source))
+                at[0] = image(&fd->axis[0], half[0], at[0]);
+            from[low] = row_at(fd, b, derivative->source, at[0], image(&fd->axis[1], half[1], at[1])) + at[2];
         }
         add_pairs(out, b->weight[derivative->axis][m], from[0], from[1], fd->axis[2].total);
     }
@@ -214,23 +213,16 @@ static unda_status read_materials(unda_solver *s, struct bound *b, int pass, int
     return UNDA_OK;
 }
 
-/* Computes the fields of pass 1 of plane x, in a slot that holds none of the planes around `at`. */
-static unda_status stress_plane(unda_solver *s, struct bound *b, int64_t x, int64_t at)
+/* Computes the fields of pass 1 of plane x, unless they are there or beyond a wall or layer. */
+static unda_status stress_plane(unda_solver *s, struct bound *b, int64_t x)
 {
     const struct fd *fd = fd_tables(s);
     const struct staggered *p = fd->physics;
-    int slot = 0;
-    for (int i = 0; i < b->slots; i++)
-        if (b->slot_plane[i] == x)
-            return UNDA_OK;
-    for (bool wanted = true; wanted; slot += wanted) {
-        wanted = false;
-        for (int64_t m = -fd->half; m <= fd->half; m++)
-            for (int half = 0; half < 2; half++)
-                wanted |= b->slot_plane[slot] == image(&fd->axis[0], half, at + m);
-    }
-    TRY(read_materials(s, b, 1, x));
-    b->slot_plane[slot] = x;
+    int64_t plane = image(&fd->axis[0], 0, x), *there = &b->slot_plane[(x % b->slots + b->slots) % b->slots];
+    if (*there == plane || (x != plane && fd->axis[0].side[0] != SIDE_PERIODIC))
+        return UNDA_OK;
+    TRY(read_materials(s, b, 1, plane));
+    *there = plane;
 #pragma omp parallel for num_threads(b->threads) if (b->plane > LARGE)
     for (int64_t y = 0; y < fd->axis[1].total; y++) {
         float *d = b->scratch + omp_get_thread_num() * FD_MAX_DERIVATIVE * b->row, *out[MOST_COUNT];
@@ -296,8 +288,7 @@ static unda_status sweep(unda_solver *s, struct bound *b, double scale, double *
         b->slot_plane[i] = -1;
     for (int64_t x = 0; x < fd->axis[0].total; x++) {
         for (int64_t m = -fd->half; m <= fd->half && scale > 0; m++)
-            for (int half = 0; half < 2; half++)
-                TRY(stress_plane(s, b, image(&fd->axis[0], half, x + m), x));
+            TRY(stress_plane(s, b, x + m));
         TRY(read_materials(s, b, 0, x));
 #pragma omp parallel for num_threads(b->threads) reduction(max : most) if (b->plane > LARGE)
         for (int64_t y = 0; y < fd->axis[1].total; y++)

@@ -1,4 +1,4 @@
-/* points.cu: operations at single nodes of a grid: sources, receivers, whole arrays checked or halved. One
+/* points.cu: operations at single nodes of a grid: sources, receivers, whole arrays checked or multiplied. One
  * thread per node or value, one warp per sample of a receiver, one block per row. Limited by latency or by
  * one read of the state. Define: REAL. */
 #include "fd/scalar_args.h"
@@ -102,9 +102,10 @@ extern "C" __global__ void __launch_bounds__(256) scalar_find_bad(const __grid_c
         atomicMin(a.first, (unsigned long long)least);
 }
 
-extern "C" __global__ void scalar_halve(const __grid_constant__ scalar_whole_args a)
+extern "C" __global__ void scalar_multiply(const __grid_constant__ scalar_whole_args a)
 {
-    long long step = (long long)gridDim.x * blockDim.x, total = (long long)a.num[0] * a.plane;
+    long long step = (long long)gridDim.x * blockDim.x, total = (long long)a.num[0] * a.num[1] * a.num[2];
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < total; i += step)
-        ((REAL *)a.p)[i] *= (REAL)0.5;
+        ((REAL *)a.p)[i / a.num[2] / a.num[1] * a.plane + i / a.num[2] % a.num[1] * a.pitch + i % a.num[2]] *=
+            (REAL)a.factor;
 }

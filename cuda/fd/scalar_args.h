@@ -89,7 +89,8 @@ struct scalar_whole_args {
     unsigned long long *first; /* find_bad: the least x num_y num_z + y num_z + z; as it was if none */
     long long plane;
     int pitch, num[3];
+    double factor; /* multiply */
 };
-SIZE_IS(scalar_whole_args, 40);
+SIZE_IS(scalar_whole_args, 48);
 
 #endif

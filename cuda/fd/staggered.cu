@@ -219,12 +219,3 @@ extern "C" __global__ void __launch_bounds__(256)
         }
     }
 }
-
-/* What fields of half steps gain in dt becomes what they are half a step before they vanish. */
-extern "C" __global__ void staggered_turn(const __grid_constant__ scalar_whole_args a)
-{
-    long long step = (long long)gridDim.x * blockDim.x, total = (long long)a.num[0] * a.num[1] * a.num[2];
-    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < total; i += step)
-        ((REAL *)a.p)[i / a.num[2] / a.num[1] * a.plane + i / a.num[2] % a.num[1] * a.pitch + i % a.num[2]] *=
-            (REAL)-0.5;
-}
