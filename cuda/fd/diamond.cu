@@ -35,9 +35,11 @@
 #error                                                                                                       \
     "diamond.cu needs REAL, ORDER, DTS, STEP, STRIDE_X, STRIDE_Y, ZB, NUM_ZB, LAYER, VARIABLE, OLD, UNROLL, CHUNK"
 #endif
-#include "fd/async.h"
 #include "fd/diamond_args.h"
+
 #include "fd/diamond_tile.h"
+
+#include "fd/async.h"
 
 /* What a thread knows of its z, and of its tower. */
 struct place {

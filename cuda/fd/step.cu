@@ -9,7 +9,6 @@
  * HALF, SPLIT (0 folded, 1 one speed, 2 speeds of nodes), DAMP (1: sponges), MATCHED (1: matched layers),
  * TILE_Y. */
 #include "common/prefetch.h"
-#include "fd/async.h"
 #include "fd/image.h"
 #include "fd/scalar_args.h"
 
@@ -21,6 +20,7 @@
 #define UNROLL        _Pragma("unroll")
 #define FMA(a, b, c)  fma(a, b, c)
 #define DEVICE_MEMBER __device__ __forceinline__
+#include "fd/async.h"
 #include "physics/scalar.h"
 
 constexpr int WIDTH = 16 / sizeof(REAL);

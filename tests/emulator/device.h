@@ -61,6 +61,16 @@ template <class A, class B> inline auto max(A a, B b) -> decltype(a + b) { retur
 EMU_LOAD(__ldg) EMU_LOAD(__ldcs) EMU_LOAD(__ldcg) EMU_STORE(__stcs) EMU_STORE(__stcg)
 EMU_ATOMIC(atomicAdd, old + v) EMU_ATOMIC(atomicMin, v < old ? v : old) EMU_ATOMIC(atomicMax, v > old ? v : old)
 
+/* ---- what kernels write in PTX (common/prefetch.h, fd/async.h): a copy is done at once ---- */
+inline void prefetch_l2(const void *) {}
+template <int NUM = 1, class T> inline void copy_async(T *to, const T *from) { for (int i = 0; i < NUM; i++) to[i] = from[i]; }
+inline void copy_commit() {}
+template <int LEFT> inline void copy_wait() {}
+inline void look_again() { emu->yield(); }
+EMU_LOAD(load_acquire) EMU_LOAD(load_relaxed) EMU_STORE(store_release) EMU_STORE(store_relaxed) EMU_STORE(store_words)
+template <class T> inline void store_words(T *to, T v, T w) { to[0] = v, to[1] = w; }
+template <int NUM, class T> inline void load_words(T (&v)[NUM], const T *from) { for (int i = 0; i < NUM; i++) v[i] = from[i]; }
+
 /* ---- waiting ---- */
 inline void __syncthreads(int line = __builtin_LINE()) { emu->wait(0, 0, line); }
 inline int __syncthreads_count(int v, int line = __builtin_LINE()) { return (int)emu->wait(0, v != 0, line)[0]; }
