@@ -97,10 +97,9 @@ static unda_status fill(unda_solver *s, struct dg_cuda *t)
 
 static unda_status compile_state(unda_solver *s, struct dg_cuda *t)
 {
-    char layout[64];
-    const char *options[] = {s->real_bytes == 4 ? "-DREAL=float" : "-DREAL=double", layout};
-    struct gpu_source source = {"common/state.cu", options, 2};
-    snprintf(layout, sizeof layout, LAYOUT_OPTION, t->plan.kernel->layout->file);
+    struct gpu_defines defines = {.num = 0};
+    plan_define(s, &t->plan, &defines);
+    struct gpu_source source = {"common/state.cu", defines.list, defines.num};
     double begin = clock_seconds();
     TRY(gpu_module_new(&t->state_module, t->gpu, &source));
     TRY(gpu_kernel_get(&t->gather, t->state_module, "gather", 0));

@@ -4,11 +4,9 @@
 #ifndef UNDA_DG_CUDA_H
 #define UNDA_DG_CUDA_H
 
-#include "../gpu/gpu.h"
 #include "dg_kernel.h"
 
 enum { NUM_UPDATE = 3, NUM_VARIANT = 2 * NUM_UPDATE, NUM_GRAPH = 2, GRAPH_STEPS = 16 };
-#define LAYOUT_OPTION "-DLAYOUT=\"%s\""
 
 struct channels { /* receivers on the device */
     struct gpu_pool pool;
@@ -71,6 +69,8 @@ static inline int64_t state_bytes(const unda_solver *s, const struct plan *plan)
 }
 
 /* dg_kernels.c */
+void plan_define(const unda_solver *s, const struct plan *plan,
+                 struct gpu_defines *defines);        /* REAL, LAYOUT */
 unda_status plan_compile(unda_solver *s, int update); /* unless that was done */
 unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
 

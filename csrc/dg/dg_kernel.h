@@ -4,14 +4,10 @@
 #ifndef UNDA_DG_KERNEL_H
 #define UNDA_DG_KERNEL_H
 
+#include "../gpu/gpu.h"
 #include "dg_method.h"
 
-enum { MAX_FUNCTION = 3, MAX_DEFINE = 8 };
-
-struct define {
-    const char *name;
-    int value;
-};
+enum { MAX_FUNCTION = 3 };
 
 /* How states stand in device memory: cuda/layout. */
 struct layout {
@@ -41,8 +37,8 @@ struct dg_kernel {
     void (*table)(const unda_solver *s, int part[UNDA_MAX_PART]);
     /* Derives the rest of the plan from its parts; refuses parts that do not fit together. */
     unda_status (*settle)(const unda_solver *s, struct plan *plan);
-    /* The kernel's own defines, besides those of every kernel; returns their number. */
-    int (*defines)(const struct plan *plan, struct define list[MAX_DEFINE]);
+    /* Adds the kernel's own defines to those of every kernel. */
+    void (*define)(const struct plan *plan, struct gpu_defines *defines);
 };
 /* All kernels, each in kernel_NAME.c; the first one is the default. */
 #define DG_KERNELS(of)  of(fused) of(node) of(element)

@@ -4,9 +4,6 @@
 
 #include "common/index.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* The CPU engine accepts the same names and ignores them, so that a script runs on both engines. The first
  * kernel is the default. */
 #define ENTRY(name) &dg_kernel_##name.base,
@@ -61,29 +58,27 @@ unda_status plan_choose(const unda_solver *s, struct plan *plan)
 
 /* ---- compiling ---- */
 
-enum { NUM_COMMON = 9, NUM_OPTION = NUM_COMMON + 1 + MAX_DEFINE, OPTION_BYTES = 64 };
-
-/* The options that compile a stage; text holds their strings. */
-static struct gpu_source stage_source(const unda_solver *s, const struct plan *plan, int update,
-                                      char text[NUM_OPTION][OPTION_BYTES], const char *options[NUM_OPTION])
+void plan_define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
 {
-    struct define list[NUM_OPTION] = {{"DEGREE", s->options.degree},
-                                      {"FLUX_CENTRAL", dg_tables(s)->flux == UNDA_CENTRAL},
-                                      {"UPDATE", update},
-                                      {"TILE", plan->tile},
-                                      {"SHARED_BYTES", plan->shared_bytes},
-                                      {"LOCAL", dg_has_local(dg_tables(s))},
-                                      {"INCIDENT", dg_tables(s)->num_incident > 0}};
-    int num = 7, count = 3;
-    num += plan->kernel->defines(plan, list + num);
-    snprintf(text[0], OPTION_BYTES, "-DREAL=%s", s->options.precision == UNDA_FLOAT32 ? "float" : "double");
-    snprintf(text[1], OPTION_BYTES, "-DPHYSICS=\"%s\"", dg_tables(s)->physics->header);
-    snprintf(text[2], OPTION_BYTES, LAYOUT_OPTION, plan->kernel->layout->file);
-    for (int i = 0; i < num; i++)
-        snprintf(text[count++], OPTION_BYTES, "-D%s=%d", list[i].name, list[i].value);
-    for (int i = 0; i < count; i++)
-        options[i] = text[i];
-    return (struct gpu_source){plan->kernel->file, options, count};
+    gpu_define(defines, "REAL=%s", s->real_bytes == 4 ? "float" : "double");
+    gpu_define(defines, "LAYOUT=\"%s\"", plan->kernel->layout->file);
+}
+
+/* What compiles a stage. */
+static struct gpu_source stage_source(const unda_solver *s, const struct plan *plan, int update,
+                                      struct gpu_defines *defines)
+{
+    plan_define(s, plan, defines);
+    gpu_define(defines, "PHYSICS=\"%s\"", dg_tables(s)->physics->header);
+    gpu_define(defines, "DEGREE=%d", s->options.degree);
+    gpu_define(defines, "FLUX_CENTRAL=%d", dg_tables(s)->flux == UNDA_CENTRAL);
+    gpu_define(defines, "UPDATE=%d", update);
+    gpu_define(defines, "TILE=%d", plan->tile);
+    gpu_define(defines, "SHARED_BYTES=%d", plan->shared_bytes);
+    gpu_define(defines, "LOCAL=%d", dg_has_local(dg_tables(s)));
+    gpu_define(defines, "INCIDENT=%d", dg_tables(s)->num_incident > 0);
+    plan->kernel->define(plan, defines);
+    return (struct gpu_source){plan->kernel->file, defines->list, defines->num};
 }
 
 unda_status plan_compile(unda_solver *s, int update)
@@ -93,9 +88,8 @@ unda_status plan_compile(unda_solver *s, int update)
     int at = variant(s, update);
     if (t->stage_module[at])
         return UNDA_OK;
-    char text[NUM_OPTION][OPTION_BYTES];
-    const char *options[NUM_OPTION];
-    struct gpu_source source = stage_source(s, &t->plan, update, text, options);
+    struct gpu_defines defines = {.num = 0};
+    struct gpu_source source = stage_source(s, &t->plan, update, &defines);
     double begin = clock_seconds();
     TRY(gpu_module_new(&t->stage_module[at], t->gpu, &source));
     for (int i = 0; i < kernel->num_function; i++)
@@ -108,13 +102,12 @@ unda_status plan_compile(unda_solver *s, int update)
 /* The largest numbers of a stage's functions. */
 unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
 {
-    char text[NUM_OPTION][OPTION_BYTES];
-    const char *options[NUM_OPTION];
+    struct gpu_defines defines = {.num = 0};
     struct plan plan;
     unda_kernel_resources worst = {.size_bytes = sizeof worst};
     TRY(plan_choose(s, &plan));
     int update = s->options.integrator == UNDA_AB3 ? UPDATE_AB3 : UPDATE_LSRK;
-    struct gpu_source source = stage_source(s, &plan, update, text, options);
+    struct gpu_source source = stage_source(s, &plan, update, &defines);
     for (int i = 0; i < plan.kernel->num_function; i++) {
         unda_kernel_resources one = {.size_bytes = sizeof one};
         TRY(gpu_compile_only(&source, plan.kernel->function[i], compute_capability, &one));

@@ -37,10 +37,9 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     return UNDA_OK;
 }
 
-static int defines(const struct plan *plan, struct define list[MAX_DEFINE])
+static void define(const struct plan *plan, struct gpu_defines *defines)
 {
-    list[0] = (struct define){"ROWS", plan->rows};
-    return 1;
+    gpu_define(defines, "ROWS=%d", plan->rows);
 }
 
 const struct dg_kernel dg_kernel_element = {
@@ -53,4 +52,4 @@ const struct dg_kernel dg_kernel_element = {
     .function = {"dg_element"},
     .table = table,
     .settle = settle,
-    .defines = defines};
+    .define = define};

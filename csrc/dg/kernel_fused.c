@@ -93,15 +93,13 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     return UNDA_OK;
 }
 
-static int defines(const struct plan *plan, struct define list[MAX_DEFINE])
+static void define(const struct plan *plan, struct gpu_defines *defines)
 {
-    const struct define own[] = {{"ROWS", plan->part[ROWS]},
-                                 {"COLS", plan->part[COLS]},
-                                 {"MIN_BLOCKS", plan->part[BLOCKS]},
-                                 {"UNROLL_VOLUME", plan->part[UNROLL_VOLUME]},
-                                 {"UNROLL_LIFT", plan->part[UNROLL_LIFT]}};
-    memcpy(list, own, sizeof own);
-    return sizeof own / sizeof *own;
+    gpu_define(defines, "ROWS=%d", plan->part[ROWS]);
+    gpu_define(defines, "COLS=%d", plan->part[COLS]);
+    gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
+    gpu_define(defines, "UNROLL_VOLUME=%d", plan->part[UNROLL_VOLUME]);
+    gpu_define(defines, "UNROLL_LIFT=%d", plan->part[UNROLL_LIFT]);
 }
 
 const struct dg_kernel dg_kernel_fused = {
@@ -119,4 +117,4 @@ const struct dg_kernel dg_kernel_fused = {
     .function = {"dg_fused"},
     .table = table,
     .settle = settle,
-    .defines = defines};
+    .define = define};

@@ -22,11 +22,10 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     return UNDA_OK;
 }
 
-static int defines(const struct plan *plan, struct define list[MAX_DEFINE])
+static void define(const struct plan *plan, struct gpu_defines *defines)
 {
-    list[0] = (struct define){"THREADS", plan->threads};
-    list[1] = (struct define){"COLS", 1};
-    return 2;
+    gpu_define(defines, "THREADS=%d", plan->threads);
+    gpu_define(defines, "COLS=1");
 }
 
 const struct dg_kernel dg_kernel_node = {.base = {"node", 1, {{"tile", 1, 1024, UNDA_TUNED_NOT}}},
@@ -37,4 +36,4 @@ const struct dg_kernel dg_kernel_node = {.base = {"node", 1, {{"tile", 1, 1024, 
                                          .has_rhs = true,
                                          .table = table,
                                          .settle = settle,
-                                         .defines = defines};
+                                         .define = define};
