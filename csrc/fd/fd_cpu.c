@@ -107,8 +107,8 @@ static int32_t threads_of(const unda_solver *s)
     return s->threads > 0 ? s->threads : parallel_threads(s->options.threads);
 }
 
-void fd_host_box(const unda_solver *s, const struct fd_cpu *t, int array, const struct fd_box *box, void *out,
-                 const void *in)
+unda_status fd_host_box(const unda_solver *s, const struct fd_cpu *t, int array, const struct fd_box *box,
+                        void *out, const void *in)
 {
     int64_t num_y = box->num[1], bytes = box->num[2] * s->real_bytes;
     char *base = fd_cpu_array(t, array);
@@ -122,10 +122,11 @@ void fd_host_box(const unda_solver *s, const struct fd_cpu *t, int array, const 
         else
             memcpy(row, (const char *)in + i * bytes, (size_t)bytes);
     }
+    return UNDA_OK;
 }
 
-void fd_host_gather(const unda_solver *s, const struct fd_cpu *t, int array, int64_t count,
-                    const int64_t *node, double *values)
+unda_status fd_host_gather(const unda_solver *s, const struct fd_cpu *t, int array, int64_t count,
+                           const int64_t *node, double *values)
 {
     const int64_t num_z = fd_tables(s)->axis[2].total;
     const void *from = fd_cpu_array(t, array);
@@ -137,10 +138,11 @@ void fd_host_gather(const unda_solver *s, const struct fd_cpu *t, int array, int
         }
         values[i] = real_get(s, from, at + node[i] - row);
     }
+    return UNDA_OK;
 }
 
 /* The first field that has one, there the first place in the order of [x][y][z], whatever the threads. */
-void fd_host_find_bad(const unda_solver *s, const struct fd_cpu *t, int64_t *index)
+unda_status fd_host_find_bad(const unda_solver *s, const struct fd_cpu *t, int64_t *index)
 {
     const struct fd_axis *axis = fd_tables(s)->axis;
     int64_t rows = axis[0].total * axis[1].total, num = axis[2].total, none = fd_tables(s)->num_node;
@@ -159,6 +161,7 @@ void fd_host_find_bad(const unda_solver *s, const struct fd_cpu *t, int64_t *ind
         if (first < none)
             *index = f * none + first;
     }
+    return UNDA_OK;
 }
 
 void fd_host_multiply(const unda_solver *s, const struct fd_cpu *t, int array, double factor)
@@ -174,20 +177,17 @@ void fd_host_multiply(const unda_solver *s, const struct fd_cpu *t, int array, d
 
 unda_status fd_cpu_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in)
 {
-    fd_host_box(s, fd_cpu(s), array, box, out, in);
-    return UNDA_OK;
+    return fd_host_box(s, fd_cpu(s), array, box, out, in);
 }
 
 unda_status fd_cpu_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
 {
-    fd_host_gather(s, fd_cpu(s), array, count, node, values);
-    return UNDA_OK;
+    return fd_host_gather(s, fd_cpu(s), array, count, node, values);
 }
 
 unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index)
 {
-    fd_host_find_bad(s, fd_cpu(s), index);
-    return UNDA_OK;
+    return fd_host_find_bad(s, fd_cpu(s), index);
 }
 
 unda_status fd_cpu_memory(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
@@ -309,22 +309,16 @@ unda_status fd_cpu_reserve(unda_solver *s)
     return UNDA_OK;
 }
 
-static unda_status update_terms(unda_solver *s)
+unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive)
 {
     struct fd_cpu *t = fd_cpu(s);
+    TRY(fd_need_material(s));
     for (int f = 0; f < fd_tables(s)->num_field && t->source_version != s->point_version; f++) {
         fd_terms_free(&t->terms[f]);
         TRY(fd_terms_new(s, f, &t->terms[f]));
     }
     t->source_version = s->point_version;
-    return UNDA_OK;
-}
-
-unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive)
-{
-    TRY(fd_need_material(s));
-    TRY(update_terms(s));
     TRY(fd_cpu_reserve(s));
-    fd_cpu(s)->amplitude = drive->amplitudes;
+    t->amplitude = drive->amplitudes;
     return UNDA_OK;
 }

@@ -75,11 +75,11 @@ static inline void fd_cpu_swap(struct fd_cpu *t) /* levels of the scalar scheme 
     t->array[1] = kept;
 }
 /* As the functions of struct fd_engine; then values times a factor. */
-void fd_host_box(const unda_solver *s, const struct fd_cpu *t, int array, const struct fd_box *box, void *out,
-                 const void *in);
-void fd_host_gather(const unda_solver *s, const struct fd_cpu *t, int array, int64_t count,
-                    const int64_t *node, double *values);
-void fd_host_find_bad(const unda_solver *s, const struct fd_cpu *t, int64_t *index);
+unda_status fd_host_box(const unda_solver *s, const struct fd_cpu *t, int array, const struct fd_box *box,
+                        void *out, const void *in);
+unda_status fd_host_gather(const unda_solver *s, const struct fd_cpu *t, int array, int64_t count,
+                           const int64_t *node, double *values);
+unda_status fd_host_find_bad(const unda_solver *s, const struct fd_cpu *t, int64_t *index);
 void fd_host_multiply(const unda_solver *s, const struct fd_cpu *t, int array, double factor);
 
 void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t);

@@ -70,20 +70,16 @@ static unda_status write_field(unda_solver *s, int array, int64_t first, int64_t
     return UNDA_OK;
 }
 
-static unda_status move_field(unda_solver *s, int array, int64_t first, int64_t count, void *out,
-                              const void *in)
-{
-    TRY(fd_check_planes(first, count, fd_tables(s)->axis[0].num));
-    return out ? read_field(s, array, first, count, out) : write_field(s, array, first, count, in);
-}
-
 unda_status fd_move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out, const void *in)
 {
     const struct fd *fd = fd_tables(s);
     int num = fd->num_array;
     int64_t memory = (int64_t)array - UNDA_WHOLE - num; /* of any number that a user gives */
-    if (array >= UNDA_FIELD && array < UNDA_FIELD + num)
-        return move_field(s, array - UNDA_FIELD, first, count, out, in);
+    if (array >= UNDA_FIELD && array < UNDA_FIELD + num) {
+        TRY(fd_check_planes(first, count, fd->axis[0].num));
+        return out ? read_field(s, array - UNDA_FIELD, first, count, out)
+                   : write_field(s, array - UNDA_FIELD, first, count, in);
+    }
     if (memory >= 0 && memory < fd->num_memory) {
         TRY(fd_check_planes(first, count, fd->memory[memory].num[0]));
         return fd_engine(s)->memory(s, (int)memory, first, count, out, in);
