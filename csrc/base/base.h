@@ -11,7 +11,6 @@
 unda_status error_set(unda_status status, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void error_set_log(const char *text); /* copied: the compiler's log */
-void error_clear(void);
 
 #define FAIL(status, ...) return error_set((status), __FILE__, __LINE__, __VA_ARGS__)
 #define TRY(call)                                                                                            \

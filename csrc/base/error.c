@@ -35,12 +35,6 @@ void error_set_log(const char *text)
     snprintf(compiler_log, sizeof compiler_log, "%s", text);
 }
 
-void error_clear(void)
-{
-    message[0] = '\0';
-    compiler_log[0] = '\0';
-}
-
 const char *unda_error(void)
 {
     return message;

@@ -201,16 +201,10 @@ unda_status nvrtc_load(void)
     return status;
 }
 
-void cuda_report(struct text *text)
+void libraries_report(struct text *text)
 {
     pthread_mutex_lock(&lock);
-    text_add(text, "driver (libcuda):%s\n", text_of(&cuda_lines));
-    pthread_mutex_unlock(&lock);
-}
-
-void nvrtc_report(struct text *text)
-{
-    pthread_mutex_lock(&lock);
-    text_add(text, "compiler (libnvrtc):%s\n", text_of(&nvrtc_lines));
+    text_add(text, "driver (libcuda):%s\ncompiler (libnvrtc):%s\n", text_of(&cuda_lines),
+             text_of(&nvrtc_lines));
     pthread_mutex_unlock(&lock);
 }

@@ -50,8 +50,7 @@ unda_status cuda_load(void);
 unda_status nvrtc_load(void);
 /* One line for each file that was tried, for unda_device_report. */
 struct text;
-void cuda_report(struct text *text);
-void nvrtc_report(struct text *text);
+void libraries_report(struct text *text);
 
 /* Calls a driver function by its name in api_list.h: its CUresult, or CUDA_LOST or CUDA_MISSING. */
 #define CU_RESULT(name, ...) (cuda_is_lost() ? CUDA_LOST : cuda.name ? cuda.name(__VA_ARGS__) : CUDA_MISSING)

@@ -46,7 +46,6 @@
     X(cuFuncGetAttribute, cuFuncGetAttribute, (int *, int, void *))                                          \
     X(cuFuncSetAttribute, cuFuncSetAttribute, (void *, int, int))                                            \
     X(cuFuncGetParamInfo, cuFuncGetParamInfo, (void *, size_t, size_t *, size_t *))                          \
-    X(cuOccupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, void *, int, size_t))                \
     X(cuLaunchKernel, cuLaunchKernel,                                                                        \
       (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,        \
        void **))

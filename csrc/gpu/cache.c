@@ -1,10 +1,9 @@
-/* cache.c: compiled kernels on disk, so that a solver's kernels are compiled once per machine.
- * One file per key: a header (magic, key, size, checksum) and the code. A file that does not match is a miss;
+/* cache.c: compiled kernels on disk, so that each is compiled once per machine.
+ * One file per key: a header (magic, size, key, checksum) and the code. A file that does not match is a miss;
  * files are written under a temporary name and renamed. Their code runs on the device, so a folder that
  * others may write to is not used. Next: launch.c (the caller), settings.c (the folder). */
 #include "internal.h"
 #include "settings.h"
-#include "sha256.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -14,29 +13,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[16] = "unda-cubin-1";
+static const char magic[24] = "unda-cubin-2";
 
 struct header {
-    char magic[16];
-    struct key key;
+    char magic[24];
     int64_t size_bytes; /* of the code */
-    unsigned char checksum[KEY_BYTES];
+    hash128 key, checksum;
 };
-_Static_assert(sizeof(struct header) == 88, "the cache file's header has no padding");
+_Static_assert(sizeof(struct header) == 64, "the cache file's header has no padding");
 
-static void add_text(struct sha256 *hash, const char *text)
+/* FNV-1a (Fowler, Noll & Vo 1991). A cryptographic hash is not needed: only this user writes to the folder, so
+ * that keys can be equal by chance only. */
+static const hash128 hash_start = (hash128)0x6c62272e07bb0142 << 64 | 0x62b821756295c58d;
+
+static void hash_add(hash128 *hash, const void *data, int64_t bytes)
 {
-    sha256_add(hash, text, (int64_t)strlen(text) + 1); /* with its end: no two lists look alike */
+    const hash128 prime = ((hash128)1 << 88) + 0x13b;
+    const unsigned char *from = data;
+    for (int64_t i = 0; i < bytes; i++)
+        *hash = (*hash ^ from[i]) * prime;
 }
 
-void cache_key(struct key *key, const struct sources *sources, const struct gpu_source *source,
-               int architecture)
+static void add_text(hash128 *hash, const char *text)
 {
-    struct sha256 hash;
-    sha256_begin(&hash);
+    hash_add(hash, text, (int64_t)strlen(text) + 1); /* with its end: no two lists look alike */
+}
+
+hash128 cache_key(const struct sources *sources, const struct gpu_source *source, int architecture)
+{
+    hash128 hash = hash_start;
     add_text(&hash, unda_version());
-    sha256_add(&hash, (int[]){architecture, nvrtc.version, sources->num_header, source->num_option},
-               4 * sizeof(int));
+    hash_add(&hash, (int[]){architecture, nvrtc.version, sources->num_header, source->num_option},
+             4 * sizeof(int));
     for (int i = 0; i < sources->num_header; i++) {
         add_text(&hash, sources->header_name[i]);
         add_text(&hash, sources->header_text[i]);
@@ -45,30 +53,25 @@ void cache_key(struct key *key, const struct sources *sources, const struct gpu_
     add_text(&hash, text_of(&sources->program));
     for (int i = 0; i < source->num_option; i++)
         add_text(&hash, source->options[i]);
-    sha256_end(&hash, key->bytes);
+    return hash;
 }
 
 /* FOLDER/KEY.cubin; false when the cache is off. */
-static bool file_path(const struct key *key, struct text *folder, struct text *path)
+static bool file_path(hash128 key, struct text *folder, struct text *path)
 {
     settings_cache_dir(folder);
     if (!folder->size_bytes)
         return false;
-    text_add(path, "%s/", text_of(folder));
-    for (int i = 0; i < KEY_BYTES; i++)
-        text_add(path, "%02x", key->bytes[i]);
-    text_add(path, ".cubin");
+    text_add(path, "%s/%016llx%016llx.cubin", text_of(folder), (unsigned long long)(key >> 64),
+             (unsigned long long)key);
     return text_done(path) == UNDA_OK;
 }
 
-static struct header make_header(const struct key *key, const void *data, int64_t bytes)
+static struct header make_header(hash128 key, const void *data, int64_t bytes)
 {
-    struct header header = {.key = *key, .size_bytes = bytes};
-    struct sha256 hash;
+    struct header header = {.size_bytes = bytes, .key = key, .checksum = hash_start};
     memcpy(header.magic, magic, sizeof magic);
-    sha256_begin(&hash);
-    sha256_add(&hash, data, bytes);
-    sha256_end(&hash, header.checksum);
+    hash_add(&header.checksum, data, bytes);
     return header;
 }
 
@@ -94,7 +97,7 @@ static bool trusted(const char *folder)
 
 /* ---- reading ---- */
 
-static bool unpack(const struct text *file, const struct key *key, struct image *image)
+static bool unpack(const struct text *file, hash128 key, struct image *image)
 {
     struct header found;
     int64_t bytes = file->size_bytes - (int64_t)sizeof found;
@@ -113,7 +116,7 @@ static bool unpack(const struct text *file, const struct key *key, struct image 
     return true;
 }
 
-bool cache_read(const struct key *key, struct image *image)
+bool cache_read(hash128 key, struct image *image)
 {
     struct text folder = {0}, path = {0}, file = {0};
     bool hit = false;
@@ -184,7 +187,7 @@ static bool write_file(const char *path, const struct header *header, const stru
     return good;
 }
 
-void cache_write(const struct key *key, const struct image *image)
+void cache_write(hash128 key, const struct image *image)
 {
     struct text folder = {0}, path = {0};
     if (file_path(key, &folder, &path) && trusted(text_of(&folder))) {

@@ -170,8 +170,7 @@ const char *unda_device_report(void)
     static _Thread_local char report[8192]; /* fixed room: a thread that ends leaks nothing */
     struct text text = {0}, kernels = {0}, cache = {0};
     unda_status driver = cuda_load(), compiler = nvrtc_load();
-    cuda_report(&text);
-    nvrtc_report(&text);
+    libraries_report(&text);
     report_devices(&text);
     settings_kernel_dir(&kernels);
     settings_cache_dir(&cache);

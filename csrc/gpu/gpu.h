@@ -153,8 +153,6 @@ static inline struct gpu_shape gpu_threads(int64_t count)
 /* Queues a launch; args is copied. */
 unda_status gpu_launch(const struct gpu_kernel *kernel, struct gpu_stream *stream,
                        const struct gpu_shape *shape, const void *args, int64_t args_bytes);
-/* How many blocks of this shape fit on one SM at once. */
-unda_status gpu_occupancy(const struct gpu_kernel *kernel, int threads, int shared_bytes, int *blocks);
 
 /* Compiles without a device, puts what it made into the cache all the same, and fills resources (registers,
  * spills and static shared memory as the assembler states them) of one kernel, or the most of all whose names

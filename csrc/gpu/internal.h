@@ -23,13 +23,26 @@ struct gpu_stream {
 /* For frees: false, with no message, when the driver must not be called (lost device, forked child). */
 bool gpu_try_enter(struct gpu *gpu);
 
-/* Leaves and passes the status on: return gpu_leave_with(gpu, CU(...)), the arguments being evaluated first.
- * */
+/* Leaves and passes the status on: return gpu_leave_with(gpu, CU(...)), whose arguments are evaluated first.
+ */
 static inline unda_status gpu_leave_with(struct gpu *gpu, unda_status status)
 {
     gpu_leave(gpu);
     return status;
 }
+/* CU with the device's context current: an unda_status. */
+#define CU_IN(gpu, name, ...)                                                                                \
+    ({                                                                                                       \
+        unda_status entered = gpu_enter(gpu);                                                                \
+        entered == UNDA_OK ? gpu_leave_with(gpu, CU(name, __VA_ARGS__)) : entered;                           \
+    })
+/* Frees what the driver made, unless it is 0 or the device is lost. A sticky error of earlier work may surface
+ * and is remembered. */
+#define CU_FREE(gpu, name, handle)                                                                           \
+    do {                                                                                                     \
+        if ((handle) && gpu_try_enter(gpu))                                                                  \
+            (void)gpu_leave_with(gpu, CU(name, handle));                                                     \
+    } while (0)
 
 /* sources.c: the file of a source and all headers under the kernel folder. */
 struct sources {
@@ -53,13 +66,10 @@ unda_status jit_compile(const struct sources *sources, const struct gpu_source *
                         struct image *image, struct text *log);
 
 /* cache.c */
-enum { KEY_BYTES = 32 };
-struct key {
-    unsigned char bytes[KEY_BYTES];
-};
-void cache_key(struct key *key, const struct sources *sources, const struct gpu_source *source,
-               int architecture);
-bool cache_read(const struct key *key, struct image *image);        /* false: a miss */
-void cache_write(const struct key *key, const struct image *image); /* a failure is only logged */
+typedef unsigned __int128 hash128;
+/* Of everything on which the compiled code depends. */
+hash128 cache_key(const struct sources *sources, const struct gpu_source *source, int architecture);
+bool cache_read(hash128 key, struct image *image);        /* false: a miss */
+void cache_write(hash128 key, const struct image *image); /* a failure is only logged */
 
 #endif

@@ -209,10 +209,8 @@ unda_status gpu_compile_only(const struct gpu_source *source, const char *kernel
     if (status == UNDA_OK)
         status = read_statement(text_of(&log), kernel, &found);
     if (status == UNDA_OK) {
-        struct key key;
         *resources = found;
-        cache_key(&key, &sources, source, architecture);
-        cache_write(&key, &image);
+        cache_write(cache_key(&sources, source, architecture), &image);
     }
     array_free(image.data);
     text_clear(&log);

@@ -45,7 +45,7 @@ static unda_status refused(const struct gpu_module *module, int result)
 }
 
 static unda_status compile_and_load(struct gpu_module *module, const struct sources *sources,
-                                    const struct gpu_source *source, int architecture, const struct key *key)
+                                    const struct gpu_source *source, int architecture, hash128 key)
 {
     struct image image = {0};
     double start = clock_seconds();
@@ -63,18 +63,17 @@ static unda_status load(struct gpu_module *module, const struct gpu_source *sour
                         const struct sources *sources)
 {
     int architecture;
-    struct key key;
     TRY(jit_architecture(module->gpu->info.compute_capability, &architecture));
-    cache_key(&key, sources, source, architecture);
+    hash128 key = cache_key(sources, source, architecture);
     struct image image = {0};
-    if (cache_read(&key, &image)) {
+    if (cache_read(key, &image)) {
         int result = load_image(module, &image);
         array_free(image.data);
         if (result == 0 || cuda_is_lost())
             return cuda_status(result, "cuModuleLoadData", __FILE__, __LINE__);
         log_add(UNDA_LOG_WARNING, "the driver refused %s from the cache; compiling it again", source->file);
     }
-    return compile_and_load(module, sources, source, architecture, &key);
+    return compile_and_load(module, sources, source, architecture, key);
 }
 
 unda_status gpu_module_new(struct gpu_module **module, struct gpu *gpu, const struct gpu_source *source)
@@ -90,22 +89,18 @@ unda_status gpu_module_new(struct gpu_module **module, struct gpu *gpu, const st
     if (status == UNDA_OK)
         status = load(m, source, &sources);
     sources_free(&sources);
-    if (status != UNDA_OK) {
+    if (status == UNDA_OK)
+        *module = m;
+    else
         gpu_module_free(m);
-        return status;
-    }
-    *module = m;
-    return UNDA_OK;
+    return status;
 }
 
 void gpu_module_free(struct gpu_module *module)
 {
     if (!module)
         return;
-    if (module->handle && gpu_try_enter(module->gpu)) {
-        (void)CU(cuModuleUnload, module->handle);
-        gpu_leave(module->gpu);
-    }
+    CU_FREE(module->gpu, cuModuleUnload, module->handle);
     array_free(module);
 }
 
@@ -156,13 +151,6 @@ unda_status gpu_kernel_get(struct gpu_kernel *kernel, struct gpu_module *module,
     return UNDA_OK;
 }
 
-unda_status gpu_occupancy(const struct gpu_kernel *kernel, int threads, int shared_bytes, int *blocks)
-{
-    TRY(gpu_enter(kernel->gpu));
-    return gpu_leave_with(kernel->gpu,
-                          CU(cuOccupancy, blocks, kernel->function, threads, (size_t)shared_bytes));
-}
-
 /* ---- launching ---- */
 
 /* Grid limits of every device since compute capability 3.0: x below 2^31, y and z below 2^16. */
@@ -198,9 +186,7 @@ unda_status gpu_launch(const struct gpu_kernel *kernel, struct gpu_stream *strea
         FAIL(UNDA_ERR_INTERNAL, "kernel %s takes %lld bytes of arguments, the host has %lld", kernel->name,
              (long long)kernel->args_bytes, (long long)args_bytes);
     void *parameters[1] = {(void *)(uintptr_t)args}; /* the driver only reads */
-    TRY(gpu_enter(kernel->gpu));
-    return gpu_leave_with(kernel->gpu,
-                          CU(cuLaunchKernel, kernel->function, (unsigned)grid[0], (unsigned)grid[1],
-                             (unsigned)grid[2], (unsigned)block[0], (unsigned)block[1], (unsigned)block[2],
-                             (unsigned)shape->shared_bytes, stream->handle, parameters, NULL));
+    return CU_IN(kernel->gpu, cuLaunchKernel, kernel->function, (unsigned)grid[0], (unsigned)grid[1],
+                 (unsigned)grid[2], (unsigned)block[0], (unsigned)block[1], (unsigned)block[2],
+                 (unsigned)shape->shared_bytes, stream->handle, parameters, NULL);
 }

@@ -6,8 +6,7 @@
 unda_status gpu_memory_free(struct gpu *gpu, int64_t *bytes)
 {
     size_t free_bytes = 0, total_bytes = 0;
-    TRY(gpu_enter(gpu));
-    TRY(gpu_leave_with(gpu, CU(cuMemGetInfo, &free_bytes, &total_bytes)));
+    TRY(CU_IN(gpu, cuMemGetInfo, &free_bytes, &total_bytes));
     *bytes = (int64_t)free_bytes;
     return UNDA_OK;
 }
@@ -47,10 +46,7 @@ unda_status gpu_grow(struct gpu *gpu, gpu_ptr *ptr, int64_t *held, int64_t bytes
 
 void gpu_free(struct gpu *gpu, gpu_ptr ptr)
 {
-    if (!ptr || !gpu_try_enter(gpu))
-        return;
-    (void)CU(cuMemFree, ptr); /* a sticky error of earlier work may surface: it is remembered */
-    gpu_leave(gpu);
+    CU_FREE(gpu, cuMemFree, ptr);
 }
 
 unda_status gpu_alloc_copy(struct gpu_stream *stream, gpu_ptr *ptr, const void *from, int64_t bytes,
@@ -59,12 +55,11 @@ unda_status gpu_alloc_copy(struct gpu_stream *stream, gpu_ptr *ptr, const void *
     gpu_ptr made = 0;
     TRY(gpu_alloc(stream->gpu, &made, bytes, what));
     unda_status status = gpu_upload(stream, made, from, bytes);
-    if (status != UNDA_OK) {
+    if (status == UNDA_OK)
+        *ptr = made;
+    else
         gpu_free(stream->gpu, made);
-        return status;
-    }
-    *ptr = made;
-    return UNDA_OK;
+    return status;
 }
 
 unda_status gpu_pool_alloc(struct gpu_pool *pool, struct gpu *gpu, gpu_ptr *ptr, int64_t bytes,
@@ -112,26 +107,19 @@ unda_status gpu_host_alloc(struct gpu *gpu, void *out, int64_t bytes, const char
 
 void gpu_host_free(struct gpu *gpu, void *memory)
 {
-    if (!memory || !gpu_try_enter(gpu))
-        return;
-    (void)CU(cuMemFreeHost, memory);
-    gpu_leave(gpu);
+    CU_FREE(gpu, cuMemFreeHost, memory);
 }
 
 unda_status gpu_upload_async(struct gpu_stream *stream, gpu_ptr to, const void *from, int64_t bytes)
 {
-    if (bytes == 0)
-        return gpu_check();
-    TRY(gpu_enter(stream->gpu));
-    return gpu_leave_with(stream->gpu, CU(cuMemcpyHtoDAsync, to, from, (size_t)bytes, stream->handle));
+    return bytes ? CU_IN(stream->gpu, cuMemcpyHtoDAsync, to, from, (size_t)bytes, stream->handle)
+                 : gpu_check();
 }
 
 unda_status gpu_download_async(struct gpu_stream *stream, void *to, gpu_ptr from, int64_t bytes)
 {
-    if (bytes == 0)
-        return gpu_check();
-    TRY(gpu_enter(stream->gpu));
-    return gpu_leave_with(stream->gpu, CU(cuMemcpyDtoHAsync, to, from, (size_t)bytes, stream->handle));
+    return bytes ? CU_IN(stream->gpu, cuMemcpyDtoHAsync, to, from, (size_t)bytes, stream->handle)
+                 : gpu_check();
 }
 
 unda_status gpu_upload(struct gpu_stream *stream, gpu_ptr to, const void *from, int64_t bytes)
@@ -162,10 +150,8 @@ unda_status gpu_download(struct gpu_stream *stream, void *to, gpu_ptr from, int6
 
 unda_status gpu_copy_async(struct gpu_stream *stream, gpu_ptr to, gpu_ptr from, int64_t bytes)
 {
-    if (bytes == 0)
-        return gpu_check();
-    TRY(gpu_enter(stream->gpu));
-    return gpu_leave_with(stream->gpu, CU(cuMemcpyDtoDAsync, to, from, (size_t)bytes, stream->handle));
+    return bytes ? CU_IN(stream->gpu, cuMemcpyDtoDAsync, to, from, (size_t)bytes, stream->handle)
+                 : gpu_check();
 }
 
 /* ---- parts ---- */
@@ -184,10 +170,7 @@ static unda_status copy_parts(struct gpu_stream *stream, struct cuda_copy_side t
                               int64_t bytes, int64_t num)
 {
     struct cuda_copy copy = {from, to, (size_t)bytes, (size_t)num};
-    if (bytes == 0 || num == 0)
-        return gpu_check();
-    TRY(gpu_enter(stream->gpu));
-    return gpu_leave_with(stream->gpu, CU(cuMemcpy2DAsync, &copy, stream->handle));
+    return bytes && num ? CU_IN(stream->gpu, cuMemcpy2DAsync, &copy, stream->handle) : gpu_check();
 }
 
 unda_status gpu_upload_parts_async(struct gpu_stream *stream, gpu_ptr to, int64_t to_step, const void *from,
@@ -210,8 +193,5 @@ unda_status gpu_copy_parts_async(struct gpu_stream *stream, gpu_ptr to, int64_t 
 
 unda_status gpu_zero_async(struct gpu_stream *stream, gpu_ptr to, int64_t bytes)
 {
-    if (bytes == 0)
-        return gpu_check();
-    TRY(gpu_enter(stream->gpu));
-    return gpu_leave_with(stream->gpu, CU(cuMemsetD8Async, to, 0, (size_t)bytes, stream->handle));
+    return bytes ? CU_IN(stream->gpu, cuMemsetD8Async, to, 0, (size_t)bytes, stream->handle) : gpu_check();
 }

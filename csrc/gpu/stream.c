@@ -12,37 +12,25 @@ struct gpu_graph {
     void *handle; /* CUgraphExec */
 };
 
-/* Frees a handle by one driver function, unless the device is lost. */
-#define DESTROY(gpu, function, handle)                                                                       \
-    do {                                                                                                     \
-        if ((handle) && gpu_try_enter(gpu)) {                                                                \
-            (void)CU(function, handle);                                                                      \
-            gpu_leave(gpu);                                                                                  \
-        }                                                                                                    \
-    } while (0)
-
 unda_status gpu_stream_new(struct gpu_stream **stream, struct gpu *gpu)
 {
     enum { NON_BLOCKING = 1 }; /* no implicit waiting for the default stream */
     struct gpu_stream *s;
     TRY(array_try(&s, 1, sizeof *s, "stream"));
     s->gpu = gpu;
-    unda_status status = gpu_enter(gpu);
+    unda_status status = CU_IN(gpu, cuStreamCreate, &s->handle, NON_BLOCKING);
     if (status == UNDA_OK)
-        status = gpu_leave_with(gpu, CU(cuStreamCreate, &s->handle, NON_BLOCKING));
-    if (status != UNDA_OK) {
+        *stream = s;
+    else
         gpu_stream_free(s);
-        return status;
-    }
-    *stream = s;
-    return UNDA_OK;
+    return status;
 }
 
 void gpu_stream_free(struct gpu_stream *stream)
 {
     if (!stream)
         return;
-    DESTROY(stream->gpu, cuStreamDestroy, stream->handle);
+    CU_FREE(stream->gpu, cuStreamDestroy, stream->handle);
     array_free(stream);
 }
 
@@ -53,8 +41,7 @@ struct gpu *gpu_stream_gpu(const struct gpu_stream *stream)
 
 unda_status gpu_sync(struct gpu_stream *stream)
 {
-    TRY(gpu_enter(stream->gpu));
-    return gpu_leave_with(stream->gpu, CU(cuStreamSynchronize, stream->handle));
+    return CU_IN(stream->gpu, cuStreamSynchronize, stream->handle);
 }
 
 /* ---- events ---- */
@@ -64,35 +51,30 @@ unda_status gpu_event_new(struct gpu_event **event, struct gpu *gpu)
     struct gpu_event *e;
     TRY(array_try(&e, 1, sizeof *e, "event"));
     e->gpu = gpu;
-    unda_status status = gpu_enter(gpu);
+    unda_status status = CU_IN(gpu, cuEventCreate, &e->handle, 0);
     if (status == UNDA_OK)
-        status = gpu_leave_with(gpu, CU(cuEventCreate, &e->handle, 0));
-    if (status != UNDA_OK) {
+        *event = e;
+    else
         gpu_event_free(e);
-        return status;
-    }
-    *event = e;
-    return UNDA_OK;
+    return status;
 }
 
 void gpu_event_free(struct gpu_event *event)
 {
     if (!event)
         return;
-    DESTROY(event->gpu, cuEventDestroy, event->handle);
+    CU_FREE(event->gpu, cuEventDestroy, event->handle);
     array_free(event);
 }
 
 unda_status gpu_event_record(struct gpu_event *event, struct gpu_stream *stream)
 {
-    TRY(gpu_enter(event->gpu));
-    return gpu_leave_with(event->gpu, CU(cuEventRecord, event->handle, stream->handle));
+    return CU_IN(event->gpu, cuEventRecord, event->handle, stream->handle);
 }
 
 unda_status gpu_stream_wait(struct gpu_stream *stream, struct gpu_event *event)
 {
-    TRY(gpu_enter(event->gpu));
-    return gpu_leave_with(event->gpu, CU(cuStreamWaitEvent, stream->handle, event->handle, 0));
+    return CU_IN(event->gpu, cuStreamWaitEvent, stream->handle, event->handle, 0);
 }
 
 unda_status gpu_event_seconds(struct gpu_event *begin, struct gpu_event *end, double *seconds)
@@ -113,8 +95,7 @@ unda_status gpu_event_seconds(struct gpu_event *begin, struct gpu_event *end, do
 unda_status gpu_capture_begin(struct gpu_stream *stream)
 {
     enum { THREAD_LOCAL = 1 }; /* other threads may allocate and upload meanwhile */
-    TRY(gpu_enter(stream->gpu));
-    return gpu_leave_with(stream->gpu, CU(cuStreamBeginCapture, stream->handle, THREAD_LOCAL));
+    return CU_IN(stream->gpu, cuStreamBeginCapture, stream->handle, THREAD_LOCAL);
 }
 
 /* The captured graph is freed once the executable one is made. */
@@ -124,12 +105,11 @@ static unda_status instantiate(struct gpu_graph **graph, struct gpu *gpu, void *
     TRY(array_try(&g, 1, sizeof *g, "graph"));
     g->gpu = gpu;
     unda_status status = CU(cuGraphInstantiate, &g->handle, captured, 0);
-    if (status != UNDA_OK) {
+    if (status == UNDA_OK)
+        *graph = g;
+    else
         gpu_graph_free(g);
-        return status;
-    }
-    *graph = g;
-    return UNDA_OK;
+    return status;
 }
 
 unda_status gpu_capture_end(struct gpu_stream *stream, struct gpu_graph **graph)
@@ -155,14 +135,13 @@ unda_status gpu_capture_end(struct gpu_stream *stream, struct gpu_graph **graph)
 
 unda_status gpu_graph_launch(struct gpu_graph *graph, struct gpu_stream *stream)
 {
-    TRY(gpu_enter(graph->gpu));
-    return gpu_leave_with(graph->gpu, CU(cuGraphLaunch, graph->handle, stream->handle));
+    return CU_IN(graph->gpu, cuGraphLaunch, graph->handle, stream->handle);
 }
 
 void gpu_graph_free(struct gpu_graph *graph)
 {
     if (!graph)
         return;
-    DESTROY(graph->gpu, cuGraphExecDestroy, graph->handle);
+    CU_FREE(graph->gpu, cuGraphExecDestroy, graph->handle);
     array_free(graph);
 }

@@ -72,26 +72,17 @@ void text_clear(struct text *text)
 bool text_read_file(struct text *text, const char *path)
 {
     /* Opening a FIFO or a device would wait for its other end. */
-    int number = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return false;
     struct stat found;
-    if (number < 0 || fstat(number, &found) != 0 || !S_ISREG(found.st_mode)) {
-        int error = number < 0 ? errno : EINVAL;
-        if (number >= 0)
-            close(number);
-        errno = error;
-        return false;
-    }
-    FILE *file = fdopen(number, "rb");
-    if (!file) {
-        close(number);
-        return false;
-    }
     char part[8192];
-    size_t bytes;
-    while ((bytes = fread(part, 1, sizeof part, file)) > 0)
-        text_append(text, part, (int64_t)bytes);
-    int error = ferror(file) ? errno : 0;
-    fclose(file);
+    ssize_t bytes = 0;
+    bool regular = fstat(file, &found) == 0 && S_ISREG(found.st_mode);
+    while (regular && (bytes = read(file, part, sizeof part)) > 0)
+        text_append(text, part, bytes);
+    int error = !regular ? EINVAL : bytes < 0 ? errno : 0;
+    close(file);
     errno = error;
     return error == 0;
 }

@@ -70,14 +70,8 @@ unda_status faces_name(const struct face_table *table, struct unda_mesh *mesh)
         else
             mesh->neighbor[face] = -1 - mesh->boundary_ids[i];
     }
-    if (unknown.count)
-        FAIL(UNDA_ERR_MESH, "%lld boundary faces are not faces of any element, %s", (long long)unknown.count,
-             offenders_first(&unknown).text);
-    if (interior.count)
-        FAIL(UNDA_ERR_MESH, "%lld boundary faces lie inside the mesh, between two elements, %s",
-             (long long)interior.count, offenders_first(&interior).text);
-    if (twice.count)
-        FAIL(UNDA_ERR_MESH, "%lld boundary faces are listed twice, %s", (long long)twice.count,
-             offenders_first(&twice).text);
+    REFUSE(unknown, "boundary faces are not faces of any element");
+    REFUSE(interior, "boundary faces lie inside the mesh, between two elements");
+    REFUSE(twice, "boundary faces are listed twice");
     return check_named(mesh);
 }

@@ -41,9 +41,7 @@ static unda_status check_finite(const struct unda_mesh *mesh)
         if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]))
             offenders_add(&bad, v);
     }
-    if (bad.count)
-        FAIL(UNDA_ERR_MESH, "%lld vertices have NaN or infinite coordinates, %s", (long long)bad.count,
-             offenders_first(&bad).text);
+    REFUSE(bad, "vertices have NaN or infinite coordinates");
     return UNDA_OK;
 }
 
@@ -96,9 +94,7 @@ static unda_status check_used(const struct unda_mesh *mesh)
         if (!used[v])
             offenders_add(&bad, v);
     array_free(used);
-    if (bad.count)
-        FAIL(UNDA_ERR_MESH, "%lld vertices belong to no element, %s", (long long)bad.count,
-             offenders_first(&bad).text);
+    REFUSE(bad, "vertices belong to no element");
     return UNDA_OK;
 }
 
@@ -196,10 +192,7 @@ unda_status check_geometry(struct unda_mesh *mesh, bool fix_orientation)
             offenders_add(&inverted, elem);
         add_to_info(mesh, elem, &geometry);
     }
-    if (flat.count)
-        FAIL(UNDA_ERR_MESH,
-             "%lld elements have zero volume (below 1e-14 of the cube of their longest edge), %s",
-             (long long)flat.count, offenders_first(&flat).text);
+    REFUSE(flat, "elements have zero volume (below 1e-14 of the cube of their longest edge)");
     if (inverted.count)
         FAIL(UNDA_ERR_MESH, "%lld inverted elements, %s%s", (long long)inverted.count,
              offenders_first(&inverted).text,

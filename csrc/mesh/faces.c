@@ -4,13 +4,6 @@
 #include "internal.h"
 #include "vector.h"
 
-static uint64_t mix(uint64_t x) /* finaliser of splitmix64 (Steele et al. 2014) */
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 /* The vertices of a face, ascending; unused ones are -1 and stand first. */
 static void sort4(int64_t v[4])
 {

@@ -18,6 +18,21 @@ struct offenders_text {
 };
 /* "first 17, 29, 31" (at most three); the struct is a buffer that needs no freeing. */
 struct offenders_text offenders_first(const struct offenders *offenders);
+/* Refuses a mesh in which there are any: "3 elements are flat, first 17, 29, 31". */
+#define REFUSE(offenders, what)                                                                              \
+    do {                                                                                                     \
+        if ((offenders).count)                                                                               \
+            FAIL(UNDA_ERR_MESH, "%lld " what ", %s", (long long)(offenders).count,                           \
+                 offenders_first(&(offenders)).text);                                                        \
+    } while (0)
+
+/* Mixes the bits of a number: the finaliser of splitmix64 (Steele et al. 2014). */
+static inline uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
 
 /* checks.c: indices, coordinates and shapes of the cells; fills volumes, quality and info. */
 unda_status check_input(const unda_mesh_input *input);

@@ -124,12 +124,11 @@ unda_status unda_mesh_new(unda_mesh **out, const unda_mesh_input *input)
     unda_status status = connect(mesh, input, &periodic, &table);
     periodic_free(&periodic);
     face_table_free(&table);
-    if (status != UNDA_OK) {
+    if (status == UNDA_OK)
+        *out = mesh;
+    else
         unda_mesh_free(mesh);
-        return status;
-    }
-    *out = mesh;
-    return UNDA_OK;
+    return status;
 }
 
 void mesh_hold(const unda_mesh *mesh)

@@ -12,16 +12,10 @@ enum { MAX_ROUND = 64 };
  * al. 2014). */
 static double random_shift(int64_t seed, int64_t vertex, int axis)
 {
-    uint64_t x = (uint64_t)seed;
-    const uint64_t keys[2] = {(uint64_t)vertex, (uint64_t)axis};
-    for (int i = 0; i < 3; i++) {
-        x += 0x9e3779b97f4a7c15u;
-        x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-        x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-        x ^= x >> 31;
-        if (i < 2)
-            x ^= keys[i];
-    }
+    const uint64_t step = 0x9e3779b97f4a7c15u;
+    uint64_t x = mix((uint64_t)seed + step) ^ (uint64_t)vertex;
+    x = mix(x + step) ^ (uint64_t)axis;
+    x = mix(x + step);
     return (double)(x >> 11) * 0x1p-52 - 1;
 }
 

@@ -128,12 +128,11 @@ unda_status unda_solver_new(unda_solver **out, const unda_mesh *mesh, const unda
     unda_solver *s;
     TRY(array_try(&s, 1, sizeof *s, "solver"));
     unda_status status = build(s, mesh, options);
-    if (status != UNDA_OK) {
+    if (status == UNDA_OK)
+        *out = s;
+    else
         unda_solver_free(s);
-        return status;
-    }
-    *out = s;
-    return UNDA_OK;
+    return status;
 }
 
 unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_options *options,

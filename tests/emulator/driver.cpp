@@ -309,11 +309,6 @@ API cuFuncGetParamInfo(void *f, size_t i, size_t *offset, size_t *bytes) {
     IN_CONTEXT;
     return i == 0 ? *offset = 0, *bytes = ((emu_kernel *)f)->bytes, 0 : (int)INVALID_VALUE;
 }
-API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int threads, size_t shared) {
-    IN_CONTEXT;
-    *blocks = std::min(2048 / threads, shared ? (int)(shared_limit / shared) : 32);
-    return 0;
-}
 /* For tests: how many kernels ran so far. */
 API emu_num_launch() {
     return num_launch;
