@@ -29,6 +29,7 @@
  *     dt / 4 (<d' (u + u_+), u + u_+> + (<d' s, s> + <d' s_+, s_+>) / 2),    s = w + w_+,
  *
  * and is a norm as long as dt |L| < 2: up to the step that is stable without layers. */
+#include "layer.h"
 #include "staggered.h"
 
 #include <math.h>
@@ -44,9 +45,9 @@ static double depth_of(const struct fd_axis *axis, double place, int *side)
     return deep > 0 && width[*side] > 0 ? fmin(deep / (double)width[*side], 1) : 0;
 }
 
-static void fill(const struct fd *fd, int a, int half, const unda_fd_options *o, double dt)
+static void fill(const struct fd *fd, int a, int half, double dt)
 {
-    const double pi = 3.14159265358979323846;
+    const unda_fd_options *o = &fd->options;
     const struct fd_axis *axis = &fd->axis[a];
     double *t[4];
     for (int k = 0; k < 4; k++)
@@ -62,7 +63,7 @@ static void fill(const struct fd *fd, int a, int half, const unda_fd_options *o,
         double all = -1.5 * fd->speed_max * log(o->reflection[end]) / length * x * x;
         double part = o->ratio[end] < 1 ? o->ratio[end] * x * x : 1;
         double kappa = 1 + (o->stretch[end] - 1) * x * x, e = part * all / kappa;
-        double d = (1 - part) * all, alpha = pi * o->frequency[end] * (1 - x) + e;
+        double d = (1 - part) * all, alpha = M_PI * o->frequency[end] * (1 - x) + e;
         t[0][i] = exp(-(d / kappa + alpha) * dt);
         t[1][i] = d > 0 ? d * (t[0][i] - 1) / (kappa * (d + kappa * alpha)) : 0;
         t[2][i] = 1 / kappa;
@@ -70,20 +71,21 @@ static void fill(const struct fd *fd, int a, int half, const unda_fd_options *o,
     }
 }
 
-unda_status fd_cpml(struct fd *fd, const unda_fd_options *o, double dt)
+unda_status fd_cpml(struct fd *fd, double dt)
 {
     for (int a = 0; a < 3; a++) {
         if (!fd->axis[a].cpml)
             TRY(array_try(&fd->axis[a].cpml, 8 * fd->axis[a].total, sizeof(double), "layers"));
-        fill(fd, a, 0, o, dt);
-        fill(fd, a, 1, o, dt);
+        fill(fd, a, 0, dt);
+        fill(fd, a, 1, dt);
     }
     return UNDA_OK;
 }
 
 /* A layer that only damps the fields and stretches nothing needs no memory variables. */
-void fd_list_memory(struct fd *fd, const unda_fd_options *o)
+void fd_list_memory(struct fd *fd)
 {
+    const unda_fd_options *o = &fd->options;
     const struct staggered *p = fd->physics;
     fd->num_memory = 0;
     for (int n = 0; n < p->num_derivative[0] + p->num_derivative[1]; n++)

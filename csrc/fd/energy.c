@@ -94,6 +94,7 @@ unda_status fd_energy(unda_solver *s, double *energy)
         }
     }
     TRY(sum_planes(s, &w, &sum));
-    *energy = sum * fd->axis[0].h * fd->axis[1].h * fd->axis[2].h / fd->scheme->energy_unit(fd);
+    *energy = sum * fd->axis[0].h * fd->axis[1].h * fd->axis[2].h /
+              (fd->scheme->energy_unit ? fd->scheme->energy_unit(fd) : 2);
     return UNDA_OK;
 }

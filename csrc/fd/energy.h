@@ -15,6 +15,5 @@ struct fd_planes {
 void fd_scalar_add_energy(const struct fd *fd, const struct fd_planes *planes, int64_t x, double *sum);
 double fd_scalar_energy_unit(const struct fd *fd);
 void fd_staggered_add_energy(const struct fd *fd, const struct fd_planes *planes, int64_t x, double *sum);
-double fd_staggered_energy_unit(const struct fd *fd);
 
 #endif

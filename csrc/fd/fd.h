@@ -2,7 +2,7 @@
  * interface of a scheme and its engines. Nodes are counted with layers ("padded") unless said otherwise, z
  * fastest. Next: fd_method.c (options), state.c (the state in the user's numbering), material.c, scalar.c and
  * staggered.c (the schemes), stencil.c (weights, stable step), staggered_stable.c (the same in media that
- * vary), layer.c, matched.c, cpml.c, row.c, points.c, point_sources.c, terms.c, node_set.c, energy.h;
+ * vary), layer.h, row.c, points.c, point_sources.c, terms.c, node_set.c, energy.h;
  * scalar_cpu.c .. staggered_cpu.c, the engines. */
 #ifndef UNDA_FD_H
 #define UNDA_FD_H
@@ -59,7 +59,6 @@ struct fd {
     struct fd_axis axis[3];
     struct fd_field field[FD_MAX_FIELD];
     int64_t num_node; /* with layers */
-    int32_t window;   /* see unda_fd_options */
     double speed_max, rho, c;
     int64_t num_given; /* planes whose material is given */
     uint8_t *given;    /* [axis[0].num]: which */
@@ -116,7 +115,7 @@ struct fd_scheme {
     double (*gain)(const struct fd *fd, const fd_corners corner, int f, const double *rates, int free);
     /* The energy is the sum of what planes of nodes add, times the volume of a cell, over the unit. */
     void (*add_energy)(const struct fd *fd, const struct fd_planes *planes, int64_t x, double *sum);
-    double (*energy_unit)(const struct fd *fd);
+    double (*energy_unit)(const struct fd *fd); /* NULL: 2 */
     /* NULL: the one known without the medium holds. */
     unda_status (*medium_dt)(unda_solver *s, double *dt);
     /* Whether what is kept of the materials depends on dt, with medium_dt. */
@@ -226,45 +225,6 @@ static inline int fd_free_sides(const struct fd *fd, int64_t node)
            fd_free_node(&fd->axis[2], at[2]) << 2;
 }
 
-/* Nodes of matched layers along an axis, those at the low side first, and the number of node i among them;
- * -1: none. */
-static inline int64_t fd_matched(const struct fd_axis *axis)
-{
-    return axis->matched[0] + axis->matched[1];
-}
-static inline int64_t fd_matched_at(const struct fd_axis *axis, int64_t i)
-{
-    int64_t high = i - (axis->total - 1 - axis->matched[1]);
-    return i >= 1 && i <= axis->matched[0]        ? i - 1
-           : high >= 0 && high < axis->matched[1] ? axis->matched[0] + high
-                                                  : -1;
-}
-/* Where node number i of these stands. */
-static inline int64_t fd_matched_node(const struct fd_axis *axis, int64_t i)
-{
-    return i < axis->matched[0] ? 1 + i : axis->total - 1 - fd_matched(axis) + i;
-}
-
-/* Which layers there are: matched ones, or others. */
-static inline bool fd_is_matched(const struct fd *fd)
-{
-    return fd_matched(&fd->axis[0]) + fd_matched(&fd->axis[1]) + fd_matched(&fd->axis[2]) > 0;
-}
-static inline bool fd_is_damped(const struct fd *fd)
-{
-    for (int a = 0; a < 3; a++) {
-        const struct fd_axis *axis = &fd->axis[a];
-        if ((axis->first > 0 && !axis->matched[0]) ||
-            (axis->total > axis->first + axis->num && !axis->matched[1]))
-            return true;
-    }
-    return false;
-}
-static inline bool fd_has_layers(const struct fd *fd)
-{
-    return fd_is_matched(fd) || fd_is_damped(fd);
-}
-
 /* stencil.c */
 /* Weights of h^2 d^2/dx^2: [0] the centre, [m] each of the pair at distance m. */
 void fd_second_difference(int half, double *weight);
@@ -283,20 +243,6 @@ struct physics;
 unda_status fd_check_range(const struct fd *fd, const char *what, int num, const double *values);
 unda_status fd_check_units(const struct fd *fd, const struct physics *physics, const double *material);
 unda_status fd_check_steps(const unda_solver *s);
-
-/* layer.c: fills the damp tables. */
-unda_status fd_damping(struct fd *fd, const unda_fd_options *options, double dt);
-
-/* matched.c: fills the match tables, lists the memory variables; weights of the flux's pairs: of p_k - p_(1-k). */
-unda_status fd_matched_tables(struct fd *fd, const unda_fd_options *options, double dt);
-void fd_list_matched(struct fd *fd);
-/* Appends a memory variable; `number` is its own along a layer. */
-struct fd_memory *fd_add_memory(struct fd *fd, int number, int axis, int64_t count);
-double fd_flux_weight(const struct fd *fd, int axis, int k);
-
-/* cpml.c: fills the cpml tables and lists the memory variables. */
-unda_status fd_cpml(struct fd *fd, const unda_fd_options *options, double dt);
-void fd_list_memory(struct fd *fd, const unda_fd_options *options);
 
 /* row.c */
 /* Weights w(x) w(y) w(z) over nodes of one field, images folded in. */

@@ -1,6 +1,6 @@
-/* fd_method.c: finite differences as a method of the solver: options, axes, creation. Not here: the
- * schemes (scalar.c, staggered.c), the state (state.c), materials (material.c), points
- * (points.c), steps (the engines). */
+/* fd_method.c: finite differences as a method of the solver: checks of options, axes, creation. Not here: the
+ * schemes (scalar.c, staggered.c), the state (state.c), materials (material.c), points (points.c), steps (the
+ * engines). */
 #include "fd.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static const struct fd_scheme *const schemes[] = {
     [UNDA_SCALAR] = &fd_scalar, [UNDA_STAGGERED] = &fd_staggered};
 enum { NUM_SCHEME = sizeof schemes / sizeof *schemes };
 
-/* Bits 1 << unda_boundary, by unda_physics. */
+/* Conditions that each unda_physics knows, as bits 1 << unda_boundary. */
 enum { EVERYWHERE = 1 << UNDA_BOUNDARY_ABSORBING | 1 << UNDA_BOUNDARY_PERIODIC };
 static const uint32_t fd_conditions[] = {
     [UNDA_ACOUSTIC] = EVERYWHERE | 1 << UNDA_BOUNDARY_FREE | 1 << UNDA_BOUNDARY_RIGID,
@@ -118,7 +118,6 @@ static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solve
     fd->half = o->fd->order / 2;
     fd->uniform = o->fd->uniform;
     fd->speed_max = o->fd->speed_max;
-    fd->window = o->fd->window;
     fd->num_node = 1;
     for (int a = 0; a < 3; a++) {
         fill_axis(fd, &fd->axis[a], o, a);
@@ -142,7 +141,7 @@ static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solv
     return fd->scheme->check_material(fd, o->material);
 }
 
-/* dt is known: the rest of the tables. */
+/* The tables that depend on dt. */
 static unda_status prepare(unda_solver *s)
 {
     return fd_tables(s)->scheme->prepare(s);
@@ -188,7 +187,7 @@ static void times(const unda_solver *s, int64_t num_step, double *times)
         times[i] = s->t0 + (s->step + i) * s->dt;
 }
 
-/* All planes are to be given again. */
+/* The caller must give all planes again. */
 static void forget_materials(struct fd *fd)
 {
     memset(fd->given, 0, (size_t)fd->axis[0].num);

@@ -4,12 +4,13 @@
  * dt) = g_x g_y g_z, local to a node and without memory variables: p' = g (2 p + c^2 dt^2 laplace p - g
  * p_old). Stable whenever the scheme is stable without it: a mode obeys a z - b + d / z = 0 with |b| <= 2 <=
  * a + d and d <= a. p = 0 beyond the last node. */
-#include "fd.h"
+#include "layer.h"
 
 #include <math.h>
 
-unda_status fd_damping(struct fd *fd, const unda_fd_options *o, double dt)
+unda_status fd_damping(struct fd *fd, double dt)
 {
+    const unda_fd_options *o = &fd->options;
     for (int a = 0; a < 3; a++) {
         struct fd_axis *axis = &fd->axis[a];
         TRY(array_try(&axis->damp, axis->total, sizeof(double), "layers"));

@@ -17,7 +17,7 @@
  * operator with 1/s = 1 + a / (1 - b / z) at nodes and half nodes. For |z| >= 1 that lies in the disc between
  * alpha / (d + alpha) >= 0 and 1 + a / (1 + b) < 1, so |1/s| <= 1, and |A| is at most its largest value
  * without layers, 4 / (c dt_stable)^2: below that step no mode passes z = -1, where instability begins. */
-#include "fd.h"
+#include "layer.h"
 
 #include <math.h>
 
@@ -33,14 +33,14 @@ double fd_flux_weight(const struct fd *fd, int axis, int k)
 static void factors(double x, double speed, double length, double reflection, double frequency, double dt,
                     double *b, double *a)
 {
-    const double pi = 3.14159265358979323846;
-    double d = -2 * speed * log(reflection) / length * x * x * x, alpha = pi * frequency * (1 - x);
+    double d = -2 * speed * log(reflection) / length * x * x * x, alpha = M_PI * frequency * (1 - x);
     *b = exp(-(d + alpha) * dt);
     *a = d > 0 ? d * (*b - 1) / (d + alpha) : 0;
 }
 
-unda_status fd_matched_tables(struct fd *fd, const unda_fd_options *o, double dt)
+unda_status fd_matched_tables(struct fd *fd, double dt)
 {
+    const unda_fd_options *o = &fd->options;
     for (int axis = 0; axis < 3; axis++) {
         struct fd_axis *along = &fd->axis[axis];
         int64_t num = fd_matched(along);

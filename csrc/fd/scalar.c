@@ -1,6 +1,7 @@
 /* scalar.c: the scalar scheme as one of fd_scheme: p_tt = c^2 laplace p of one density, two levels of p.
  * Not here: steps (scalar_cpu.c, scalar_cuda_step.c, diamond.c), weights (stencil.c), layers (layer.c, matched.c). */
 #include "energy.h"
+#include "layer.h"
 
 #include "../solver/physics.h"
 
@@ -29,8 +30,8 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
             if (matched && (stretch != 1 || !(isfinite(frequency) && frequency >= 0)))
                 FAIL(UNDA_ERR_ARG,
                      "layer at %c%s has stretch %g and frequency %g, expected 1 and 0 or more; or stretch 0: "
-                     "a "
-                     "layer that damps",
+                     "a layer "
+                     "that damps",
                      "xyz"[a], side ? "max" : "min", stretch, frequency);
             fd->axis[a].matched[side] = matched ? o->fd->layer[end] : 0;
             fd->field[FD_P].sign[a][side] = fd->axis[a].side[side];
@@ -46,8 +47,8 @@ static unda_status prepare(unda_solver *s)
     fd_scalar_weights(fd_tables(s), s->dt, s->dt_stable, s->real_bytes);
     if (fd_tables(s)->uniform)
         TRY(fd_check_range(fd_tables(s), "squares of Courant numbers", 1, &fd_tables(s)->speed));
-    TRY(fd_damping(fd_tables(s), &fd_tables(s)->options, s->dt));
-    return fd_matched_tables(fd_tables(s), &fd_tables(s)->options, s->dt);
+    TRY(fd_damping(fd_tables(s), s->dt));
+    return fd_matched_tables(fd_tables(s), s->dt);
 }
 
 static void info(const unda_solver *s, unda_solver_info *info)

@@ -4,6 +4,7 @@
 #define UNDA_SCALAR_CPU_H
 
 #include "fd_cpu.h"
+#include "layer.h"
 
 #include <stdatomic.h>
 

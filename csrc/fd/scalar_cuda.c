@@ -21,20 +21,19 @@ static const char *choose(const unda_solver *s, struct scalar_cuda *t, const str
     return kernel->choose ? kernel->choose(s, t) : NULL;
 }
 
-/* The kernel that options name, or the last one of the table that can run the problem and pays. */
+/* The kernel that options name, or else the last one of the table that can run the problem and pays. */
 static unda_status choose_kernel(const unda_solver *s, struct scalar_cuda *t)
 {
-    for (int i = 0; i < NUM_KERNEL; i++)
-        if (kernel_is(&s->options, kernels[i]->name)) {
-            const char *why = choose(s, t, kernel(i));
-            if (why)
-                FAIL(UNDA_ERR_ARG, "kernel %s cannot run this: %s; expected kernel step", kernels[i]->name,
-                     why);
+    for (int i = NUM_KERNEL - 1; i >= 0; i--) {
+        bool named = kernel_is(&s->options, kernels[i]->name);
+        if (t->kernel && !named)
+            continue;
+        const char *why = choose(s, t, kernel(i));
+        if (why && named)
+            FAIL(UNDA_ERR_ARG, "kernel %s cannot run this: %s; expected kernel step", kernels[i]->name, why);
+        if (!why && (named || !kernel(i)->pays || kernel(i)->pays(s, t)))
             t->kernel = kernel(i);
-        }
-    for (int i = NUM_KERNEL - 1; i >= 0 && !t->kernel; i--)
-        if (!choose(s, t, kernel(i)) && (!kernel(i)->pays || kernel(i)->pays(s, t)))
-            t->kernel = kernel(i);
+    }
     return UNDA_OK;
 }
 
@@ -106,7 +105,12 @@ static unda_status create(unda_solver *s)
     if (t->streamed.slab)
         TRY(streamed_create(s));
     TRY(t->kernel->create(s));
-    TRY(scalar_cuda_upload_matched(s));
+    for (int a = 0; a < 3; a++) {
+        const struct fd_axis *axis = &fd_tables(s)->axis[a];
+        if (fd_matched(axis))
+            TRY(gpu_upload_reals(t->base.stream, t->table[a], axis->match, 6 * fd_matched(axis),
+                                 s->real_bytes));
+    }
     return scalar_cuda_set_damping(s, true);
 }
 

@@ -9,6 +9,7 @@
 #include "../solver/kernel.h"
 #include "fd_cpu.h"
 #include "fd_cuda.h"
+#include "layer.h"
 
 enum { MOST_GIVEN = 65535 }; /* steps of a launch or a pass */
 
@@ -95,7 +96,6 @@ int64_t scalar_cuda_damp_margin(const struct scalar_cuda *t);
 unda_status scalar_cuda_set_damping(unda_solver *s, bool on); /* g of the layers, or 1 everywhere */
 /* Bytes of the memory variables of matched layers along an axis. */
 int64_t scalar_cuda_memory_bytes(const unda_solver *s, const struct scalar_cuda *t, int axis);
-unda_status scalar_cuda_upload_matched(unda_solver *s);
 /* The arguments of matched layers along x, y, z. */
 void scalar_cuda_matched(const unda_solver *s, struct scalar_matched matched[3]);
 /* Of struct fd_engine. */

@@ -72,17 +72,6 @@ void scalar_cuda_matched(const unda_solver *s, struct scalar_matched matched[3])
     }
 }
 
-unda_status scalar_cuda_upload_matched(unda_solver *s)
-{
-    for (int a = 0; a < 3; a++) {
-        const struct fd_axis *axis = &fd_tables(s)->axis[a];
-        if (fd_matched(axis))
-            TRY(gpu_upload_reals(fd_cuda(s)->stream, scalar_cuda(s)->table[a], axis->match,
-                                 6 * fd_matched(axis), s->real_bytes));
-    }
-    return UNDA_OK;
-}
-
 /* Planes of constant x of one memory variable, without the padding of rows. */
 unda_status scalar_cuda_memory(unda_solver *s, int number, int64_t first, int64_t count, void *out,
                                const void *in)

@@ -2,6 +2,7 @@
  * from t - dt/2 to t + dt/2, then those at whole steps (p, stress, E) from t to t + dt. The same code for all
  * physics. Not here: the physics (staggered_physics.c), steps (the engines), layers (cpml.c). */
 #include "energy.h"
+#include "layer.h"
 #include "staggered.h"
 
 #include "../solver/physics.h"
@@ -72,7 +73,7 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
     fd->num_material = fd->physics->num_material;
     fd->num_parameter = fd->physics->num_parameter;
     place_fields(fd, o->boundary);
-    fd_list_memory(fd, o->fd);
+    fd_list_memory(fd);
     s->dt_stable = fd_staggered_stable(fd);
     return UNDA_OK;
 }
@@ -89,7 +90,7 @@ static unda_status prepare(unda_solver *s)
     for (int a = 0; a < 3; a++)
         if (fd->axis[a].total > 1)
             TRY(fd_check_range(fd, "steps over spacings", fd->half, fd->step_weight[a] + 1));
-    return fd_cpml(fd, &fd->options, s->dt);
+    return fd_cpml(fd, s->dt);
 }
 
 /* Each pass reads the other's fields and its materials that vary, reads and writes its own. */
@@ -154,6 +155,5 @@ const struct fd_scheme fd_staggered = {.name = "staggered",
                                        .num_rate_joined = 3,
                                        .gain = gain,
                                        .add_energy = fd_staggered_add_energy,
-                                       .energy_unit = fd_staggered_energy_unit,
                                        .medium_dt = fd_staggered_medium_dt,
                                        .keeps_dt = keeps_dt};

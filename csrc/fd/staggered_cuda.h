@@ -5,6 +5,7 @@
 #define UNDA_STAGGERED_CUDA_H
 
 #include "fd_cuda.h"
+#include "layer.h"
 #include "staggered.h"
 #include "staggered_boxes.h"
 

@@ -114,9 +114,3 @@ void fd_staggered_add_energy(const struct fd *fd, const struct fd_planes *planes
         for (int64_t z = 0; z < fd->axis[2].total; z++)
             *sum += place_energy(fd, planes, x, y, z);
 }
-
-double fd_staggered_energy_unit(const struct fd *fd)
-{
-    (void)fd;
-    return 2;
-}

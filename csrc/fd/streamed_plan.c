@@ -47,10 +47,11 @@ static unda_status fill_plan(const unda_solver *s, struct scalar_cuda *t, int64_
     struct streamed *w = &t->streamed;
     int64_t half = fd_tables(s)->half, unit = w->reach > 0 ? w->reach : 1,
             given = kernel_part(&s->options, "levels");
-    bool chosen = fd_tables(s)->window < 0;
+    bool chosen = fd_tables(s)->options.window < 0;
     room = room >= all ? all : chosen ? rounded(room) : room;
-    w->slab = chosen ? most(room / 16 / unit, 1) * unit
-                     : (least(fd_tables(s)->window, fd_tables(s)->axis[1].total) + unit - 1) / unit * unit;
+    w->slab =
+        chosen ? most(room / 16 / unit, 1) * unit
+               : (least(fd_tables(s)->options.window, fd_tables(s)->axis[1].total) + unit - 1) / unit * unit;
     w->levels = given ? given : MOST_LEVELS;
     if (room < all) {
         int64_t fit = (room - w->reach - 4 * w->slab) / half - 2;
@@ -70,17 +71,17 @@ unda_status streamed_choose(unda_solver *s, struct scalar_cuda *t, int64_t other
     int64_t all = fd_tables(s)->axis[1].total + 2 * t->pad_y;
     int64_t bytes =
         streamed_arrays(s) * (fd_tables(s)->axis[0].total + 2 * t->pad_x) * t->base.pitch * s->real_bytes;
-    if (fd_tables(s)->window == 0)
+    if (fd_tables(s)->options.window == 0)
         return UNDA_OK;
     int64_t free = free_bytes(s);
-    if (fd_tables(s)->window < 0 && other_bytes + all * bytes <= free)
+    if (fd_tables(s)->options.window < 0 && other_bytes + all * bytes <= free)
         return UNDA_OK;
     const char *why = refusal(s, t);
     t->streamed.why_not = why;
-    if (why && fd_tables(s)->window < 0)
+    if (why && fd_tables(s)->options.window < 0)
         return UNDA_OK;
     if (why)
-        FAIL(UNDA_ERR_ARG, "window is %d, expected 0: %s", fd_tables(s)->window, why);
+        FAIL(UNDA_ERR_ARG, "window is %d, expected 0: %s", fd_tables(s)->options.window, why);
     TRY(fill_plan(s, t, (free / 8 * 7 - other_bytes) / bytes, all));
     t->base.plane = t->base.pitch * t->streamed.rows;
     t->base.origin = t->pad_x * t->base.plane;
