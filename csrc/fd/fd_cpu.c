@@ -75,13 +75,16 @@ static void free_samples(struct fd_cpu *t)
     t->point_version = -1;
 }
 
-void fd_cpu_free(struct fd_cpu *t)
+void fd_cpu_destroy(unda_solver *s)
 {
+    struct fd_cpu *t = fd_cpu(s);
     for (int i = 0; i < t->num_held; i++)
         array_free(t->held[i]);
     free_samples(t);
     for (int f = 0; f < FD_MAX_FIELD; f++)
         fd_terms_free(&t->terms[f]);
+    array_free(t);
+    s->data = NULL;
 }
 
 /* Planes from one past the last place inside: a field half a cell on has an image there already. */

@@ -89,7 +89,6 @@ unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t);
 unda_status fd_cpu_new(struct fd_cpu *t, void *out, int64_t count, int64_t size, const char *what);
 unda_status fd_cpu_reals(const unda_solver *s, void **out, const double *from, int64_t num);
 void fd_cpu_clear_memory(unda_solver *s);
-void fd_cpu_free(struct fd_cpu *t);
 void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *field);
 /* Adds the sources of step number `time` of the call to places [begin, end) of field f, as indices of
  * [total x][total y][total z]. */
@@ -105,6 +104,7 @@ unda_status fd_cpu_memory(unda_solver *s, int number, int64_t first, int64_t cou
                           const void *in);
 unda_status fd_cpu_clear(unda_solver *s);
 unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index);
+void fd_cpu_destroy(unda_solver *s);
 unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive);
 unda_status fd_cpu_reserve(unda_solver *s);
 

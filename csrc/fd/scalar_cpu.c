@@ -134,13 +134,6 @@ static unda_status create(unda_solver *s)
     return allocate_matched(s, t);
 }
 
-static void destroy(unda_solver *s)
-{
-    fd_cpu_free(fd_cpu(s));
-    array_free(s->data);
-    s->data = NULL;
-}
-
 /* ---- steps ---- */
 
 /* Advances rows [begin, end) of plane x from step `time` of the call to the next, with layers, sources and
@@ -257,7 +250,7 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 const struct fd_engine fd_scalar_cpu = {.base = {.name = "cpu",
                                                  .kernels = kernels,
                                                  .create = create,
-                                                 .destroy = destroy,
+                                                 .destroy = fd_cpu_destroy,
                                                  .drive = fd_cpu_drive,
                                                  .run = run,
                                                  .find_bad = fd_cpu_find_bad,

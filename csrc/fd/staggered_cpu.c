@@ -78,13 +78,6 @@ static unda_status create(unda_solver *s)
     return retime(s);
 }
 
-static void destroy(unda_solver *s)
-{
-    fd_cpu_free(fd_cpu(s));
-    array_free(s->data);
-    s->data = NULL;
-}
-
 static const struct kernel step = {.name = "step"};
 static const struct kernel *const kernels[] = {&step, NULL};
 
@@ -182,7 +175,7 @@ static unda_status rest(unda_solver *s)
 const struct fd_engine fd_staggered_cpu = {.base = {.name = "cpu",
                                                     .kernels = kernels,
                                                     .create = create,
-                                                    .destroy = destroy,
+                                                    .destroy = fd_cpu_destroy,
                                                     .drive = fd_cpu_drive,
                                                     .run = run,
                                                     .find_bad = fd_cpu_find_bad,

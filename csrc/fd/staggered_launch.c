@@ -3,8 +3,6 @@
  * cuda/fd/staggered.cu. */
 #include "staggered_cuda.h"
 
-#include <string.h>
-
 enum { SAME = 8 }; /* two vectors */
 
 /* ---- ghosts ---- */
@@ -67,14 +65,13 @@ unda_status staggered_fill_pass(unda_solver *s, int pass)
 
 /* A material that is the same everywhere must be so for two vectors from any place where a vector begins,
  * also one row or plane further, however short rows are. */
-static unda_status repeat(unda_solver *s, gpu_ptr material)
+static unda_status repeat(unda_solver *s, gpu_ptr material, double value)
 {
     const struct fd_cuda *t = fd_cuda(s);
     int64_t real = s->real_bytes, same = t->origin + fd_tables(s)->axis[2].first;
-    char one[8], all[SAME * 8];
-    TRY(gpu_download(t->stream, one, material + (gpu_ptr)(same * real), real));
+    double all[SAME];
     for (int k = 0; k < SAME; k++)
-        memcpy(all + k * real, one, (size_t)real);
+        real_put(s, all, k, value);
     for (int i = 0; i < 4; i++)
         TRY(gpu_upload(t->stream,
                        material + (gpu_ptr)((same + (i & 1) * t->plane + (i >> 1) * t->pitch) * real), all,
@@ -92,7 +89,7 @@ unda_status staggered_fill_materials(unda_solver *s)
     TRY(fill_ghosts(s, fd_tables(s)->num_material, fd_cuda(s)->material, even, axes));
     for (int i = 0; i < fd_tables(s)->num_material; i++)
         if (!fd_tables(s)->varies[i])
-            TRY(repeat(s, fd_cuda(s)->material[i]));
+            TRY(repeat(s, fd_cuda(s)->material[i], fd_tables(s)->material_first[i]));
     tables(s)->material_version = fd_tables(s)->material_version;
     return UNDA_OK;
 }
