@@ -205,6 +205,11 @@ static void refuse_grids(void)
 #undef GRID
 #undef OPTIONS
     printf("untouched=%d\n", solver == NULL);
+    double energy;
+    fd.uniform = 0;
+    if (unda_solver_new(&solver, NULL, &fine) == UNDA_OK)
+        CALL(unda_solver_energy(solver, &energy)); /* no material is given yet */
+    unda_solver_free(solver);
 }
 
 static void refuse_uses(unda_solver *solver, unda_solver *other)
