@@ -14,7 +14,7 @@
  * along x and y would otherwise need as many small pages as a processor's TLB holds. */
 enum { ALIGN_BYTES = 64, HUGE_BYTES = 2 << 20, LARGE_BYTES = 4 * HUGE_BYTES };
 
-/* What calloc gave stands before the array. New pages of the system are zero without being written, so that
+/* What calloc gave stands before the array, and before that the next array of its owner. New pages of the system are zero without being written, so that
  * the threads which use a large array are the first to touch it. */
 void *array_new(int64_t count, int64_t size)
 {
@@ -58,4 +58,23 @@ unda_status array_try(void *out, int64_t count, int64_t size, const char *what)
         FAIL(UNDA_ERR_MEMORY, "no memory for %s: %lld x %lld bytes", what, (long long)count, (long long)size);
     memcpy(out, &array, sizeof array);
     return UNDA_OK;
+}
+
+unda_status array_own(void **owner, void *out, int64_t count, int64_t size, const char *what)
+{
+    void **array = NULL;
+    TRY(array_try(&array, count, size, what));
+    array[-2] = *owner;
+    *owner = array;
+    memcpy(out, owner, sizeof *owner);
+    return UNDA_OK;
+}
+
+void arrays_free(void **owner)
+{
+    while (*owner) {
+        void *array = *owner;
+        *owner = ((void **)array)[-2];
+        array_free(array);
+    }
 }

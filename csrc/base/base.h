@@ -41,6 +41,12 @@ unda_status array_try(void *out, int64_t count, int64_t size, const char *what);
 #define SCRATCH __attribute__((cleanup(array_free_at)))
 void array_free_at(void *pointer_to_array);
 
+/* Arrays of one owner, which are freed together: a list that begins NULL. `OWNER void *owned = NULL;` frees it
+ * where the name goes out of scope. */
+unda_status array_own(void **owner, void *out, int64_t count, int64_t size, const char *what);
+void arrays_free(void **owner);
+#define OWNER __attribute__((cleanup(arrays_free)))
+
 /* Marks this process as one that ran an engine (OpenMP or CUDA) / refuses in a forked child. */
 void fork_mark(void);
 unda_status fork_check(void);

@@ -90,12 +90,12 @@ static unda_status fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_
     int64_t num_elem = dg->space.num_owned;
     TRY(space_fill(&dg->space, mesh, o->boundary, physics->conditions, physics->name));
     TRY(element_new(&dg->space.element, mesh->shape, o->degree));
-    TRY(array_try(&dg->material, num_elem * dg->material_nodes * physics->num_material, sizeof(double),
-                  "materials"));
-    TRY(array_try(&dg->record, num_elem * dg->num_word, sizeof(double), "geometry"));
-    TRY(array_try(&dg->face_coef, num_elem * dg->space.num_face * physics->num_face_coef, sizeof(double),
-                  "face coefficients"));
-    TRY(array_try(&dg->elem_dt, num_elem, sizeof(double), "time steps"));
+    TRY(array_own(&dg->owned, &dg->material, num_elem * dg->material_nodes * physics->num_material,
+                  sizeof(double), "materials"));
+    TRY(array_own(&dg->owned, &dg->record, num_elem * dg->num_word, sizeof(double), "geometry"));
+    TRY(array_own(&dg->owned, &dg->face_coef, num_elem * dg->space.num_face * physics->num_face_coef,
+                  sizeof(double), "face coefficients"));
+    TRY(array_own(&dg->owned, &dg->elem_dt, num_elem, sizeof(double), "time steps"));
     TRY(copy_material(dg, o->material));
     fill_faces(dg);
     dg_stable_steps(dg, o->integrator);
@@ -147,10 +147,7 @@ void dg_free(struct dg *dg)
         return;
     space_free(&dg->space);
     array_free(dg->incident);
-    array_free(dg->material);
-    array_free(dg->record);
-    array_free(dg->face_coef);
-    array_free(dg->elem_dt);
+    arrays_free(&dg->owned);
     array_free(dg);
 }
 

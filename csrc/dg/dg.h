@@ -24,6 +24,7 @@ struct dg {
     struct dg_incident *incident;
     int32_t num_incident, num_wave;
     struct integration integration;
+    void *owned; /* the arrays, but for the waves */
 };
 
 unda_status dg_new(struct dg **dg, const unda_mesh *mesh, const unda_solver_options *options);

@@ -17,7 +17,7 @@ static struct dg_cpu *tables(const unda_solver *s)
 
 static unda_status new_real(unda_solver *s, void *out, int64_t count, const char *what)
 {
-    return array_try(out, count, s->real_bytes, what);
+    return array_own(&tables(s)->owned, out, count, s->real_bytes, what);
 }
 
 static unda_status new_copy(unda_solver *s, void **out, const double *from, int64_t count, const char *what)
@@ -52,7 +52,7 @@ static unda_status pack(unda_solver *s, struct dg_cpu *t)
 static unda_status list_faces(const struct space *space, struct dg_cpu *t)
 {
     int num = space->num_face_node, all = space->num_face * num;
-    TRY(array_try(&t->face_node, all + num, sizeof *t->face_node, "face nodes"));
+    TRY(array_own(&t->owned, &t->face_node, all + num, sizeof *t->face_node, "face nodes"));
     memcpy(t->face_node, space->element->face_node, (size_t)all * sizeof *t->face_node);
     for (int m = 0; m < num; m++)
         t->face_node[all + m] = m;
@@ -76,7 +76,7 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
     t->num_block = (dg->space.num_owned + t->lanes - 1) / t->lanes;
     t->work_bytes = 64 * ((int64_t)dg->space.num_node * (p->num_ref + p->num_field) +
                           dg->space.num_face * dg->space.num_face_node * p->num_jump[dg->flux]);
-    TRY(array_try(&t->work, s->threads, t->work_bytes, "work space"));
+    TRY(array_own(&t->owned, &t->work, s->threads, t->work_bytes, "work space"));
     return UNDA_OK;
 }
 
@@ -147,14 +147,7 @@ static void destroy(unda_solver *s)
 {
     struct dg_cpu *t = tables(s);
     dg_parts_free(&t->parts);
-    array_free(t->derivative);
-    array_free(t->lift);
-    array_free(t->face_node);
-    array_free(t->record);
-    array_free(t->face_coef);
-    for (int i = 0; i < NUM_BUF; i++)
-        array_free(t->buffer[i]);
-    array_free(t->work);
+    arrays_free(&t->owned);
     array_free(t->amplitude);
     array_free(t->exact);
     array_free(t);

@@ -9,6 +9,7 @@ enum { ROWS = 4 }; /* rows of a matrix worked on at once; padded with zeros */
 
 /* All in REAL; element order internal. */
 struct dg_cpu {
+    void *owned; /* the arrays, but for the sampled data */
     int num_node, num_face_node, lanes;
     bool has_local;
     void *derivative; /* [row block][node][3][ROWS] */

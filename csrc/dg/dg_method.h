@@ -40,6 +40,7 @@ struct dg_parts {
     void *weight;            /* [part][node][field] REAL: right-hand side per unit amplitude */
     int32_t *range;          /* [block + 1]: parts in each block's elements */
     int32_t *incident_range; /* [block + 1]: incident waves there; NULL without any */
+    void *owned;             /* these arrays */
 };
 
 static inline const struct dg_source *dg_source(const unda_solver *s, int32_t i)
@@ -57,6 +58,7 @@ struct dg_points {
     int32_t *derivative; /* [field]: which weights, 0 the value, 1..3 along x, y, z */
     int32_t num_weight;  /* 1 without derivatives, else 4 */
     double *weight;      /* [place][num_weight][node] */
+    void *owned;         /* these arrays */
 };
 
 static inline const struct dg_points *dg_points(const struct receiver_group *group)

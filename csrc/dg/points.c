@@ -107,9 +107,9 @@ static unda_status sort_parts(const unda_solver *s, struct part *part, struct dg
                                         .source = i,
                                         .weight = dg_source(s, i)->weight + k * num_value};
     qsort(part, (size_t)num, sizeof *part, by_element);
-    TRY(array_try(&out->elem, num, sizeof *out->elem, "sources"));
-    TRY(array_try(&out->source, num, sizeof *out->source, "sources"));
-    TRY(array_try(&out->weight, num * num_value, s->real_bytes, "sources"));
+    TRY(array_own(&out->owned, &out->elem, num, sizeof *out->elem, "sources"));
+    TRY(array_own(&out->owned, &out->source, num, sizeof *out->source, "sources"));
+    TRY(array_own(&out->owned, &out->weight, num * num_value, s->real_bytes, "sources"));
     for (int64_t i = 0; i < num; i++) {
         out->elem[i] = (int32_t)part[i].elem;
         out->source[i] = part[i].source;
@@ -129,7 +129,7 @@ unda_status dg_parts_new(const unda_solver *s, int64_t size, int64_t num_block, 
              (long long)parts->num);
     TRY(array_try(&part, parts->num, sizeof *part, "sources"));
     TRY(sort_parts(s, part, parts));
-    TRY(array_try(&parts->range, num_block + 1, sizeof *parts->range, "source ranges"));
+    TRY(array_own(&parts->owned, &parts->range, num_block + 1, sizeof *parts->range, "source ranges"));
     for (int64_t block = 0, i = 0; block <= num_block; block++) {
         while (i < parts->num && parts->elem[i] < block * size)
             i++;
@@ -137,16 +137,14 @@ unda_status dg_parts_new(const unda_solver *s, int64_t size, int64_t num_block, 
     }
     if (dg_tables(s)->num_incident == 0)
         return UNDA_OK;
-    TRY(array_try(&parts->incident_range, num_block + 1, sizeof(int32_t), "incident waves"));
+    TRY(array_own(&parts->owned, &parts->incident_range, num_block + 1, sizeof(int32_t), "incident waves"));
     incident_ranges(s, size, num_block, parts->incident_range);
     return UNDA_OK;
 }
 
 void dg_parts_free(struct dg_parts *parts)
 {
-    void *all[] = {parts->elem, parts->source, parts->weight, parts->range, parts->incident_range};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        array_free(all[i]);
+    arrays_free(&parts->owned);
     *parts = (struct dg_parts){0};
 }
 
@@ -170,13 +168,8 @@ unda_status dg_points_check(const unda_solver *s, const unda_receivers *r)
 void dg_points_free(void *points)
 {
     struct dg_points *p = points;
-    if (!p)
-        return;
-    array_free(p->first);
-    array_free(p->elem);
-    array_free(p->field);
-    array_free(p->derivative);
-    array_free(p->weight);
+    if (p)
+        arrays_free(&p->owned);
     array_free(p);
 }
 
@@ -187,12 +180,12 @@ static unda_status fill(unda_solver *s, struct dg_points *p, const unda_receiver
     p->num_point = r->num_point;
     p->num_field = r->num_field;
     int64_t num_place = receivers_num_cell(r);
-    TRY(array_try(&p->first, r->num_point + 1, sizeof(int64_t), "receiver elements"));
-    TRY(array_try(&p->elem, num_place, sizeof(int64_t), "receiver elements"));
+    TRY(array_own(&p->owned, &p->first, r->num_point + 1, sizeof(int64_t), "receiver elements"));
+    TRY(array_own(&p->owned, &p->elem, num_place, sizeof(int64_t), "receiver elements"));
     for (int64_t i = 0; i <= r->num_point; i++)
         p->first[i] = r->first ? r->first[i] : i;
-    TRY(array_try(&p->field, r->num_field, sizeof(int32_t), "receiver fields"));
-    TRY(array_try(&p->derivative, r->num_field, sizeof(int32_t), "receiver fields"));
+    TRY(array_own(&p->owned, &p->field, r->num_field, sizeof(int32_t), "receiver fields"));
+    TRY(array_own(&p->owned, &p->derivative, r->num_field, sizeof(int32_t), "receiver fields"));
     for (int32_t f = 0; f < r->num_field; f++) {
         p->field[f] = r->fields[f] % num_field;
         p->derivative[f] = r->fields[f] / num_field;
@@ -200,7 +193,7 @@ static unda_status fill(unda_solver *s, struct dg_points *p, const unda_receiver
             p->num_weight = 4;
     }
     int64_t num_weight = (int64_t)p->num_weight * num_node;
-    TRY(array_try(&p->weight, num_place * num_weight, sizeof(double), "receiver weights"));
+    TRY(array_own(&p->owned, &p->weight, num_place * num_weight, sizeof(double), "receiver weights"));
     for (int64_t i = 0; i < num_place; i++) {
         double *weight = p->weight + i * num_weight;
         p->elem[i] = dg_tables(s)->space.place[r->elem[i]];

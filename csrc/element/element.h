@@ -31,6 +31,7 @@ struct element {
     double *mass, *inv_mass; /* [node][node] */
     double *inv_vandermonde; /* [mode][node] */
     int32_t *face_node;      /* [face][face node] */
+    void *owned;             /* these arrays */
 };
 unda_status element_new(struct element **element, int shape, int degree);
 void element_free(struct element *element);

@@ -76,18 +76,15 @@ static unda_status build_volume(struct element *element, struct work *work)
 static unda_status build_matrices(struct element *element)
 {
     int64_t size = (int64_t)element->num_node * element->num_node;
-    wide *room;
+    SCRATCH wide *room = NULL;
     TRY(array_try(&room, 7 * size, sizeof(wide), "building a reference element"));
     struct work work = {.vandermonde = room,
                         .slope = room + size,
                         .dual = room + 4 * size,
                         .inv_mass = room + 5 * size,
                         .product = room + 6 * size};
-    unda_status status = build_volume(element, &work);
-    if (status == UNDA_OK)
-        status = element_build_faces(element, work.inv_mass);
-    array_free(room);
-    return status;
+    TRY(build_volume(element, &work));
+    return element_build_faces(element, work.inv_mass);
 }
 
 static unda_status build(struct element *element, int degree)
@@ -98,13 +95,13 @@ static unda_status build(struct element *element, int degree)
     element->num_node = n;
     element->num_face = 4;
     element->num_face_node = m;
-    TRY(array_try(&element->nodes, 3 * n, sizeof(double), "element nodes"));
-    TRY(array_try(&element->derivative, 3 * n * n, sizeof(double), "element derivative"));
-    TRY(array_try(&element->lift, 4 * n * m, sizeof(double), "element lift"));
-    TRY(array_try(&element->mass, n * n, sizeof(double), "element mass"));
-    TRY(array_try(&element->inv_mass, n * n, sizeof(double), "element inverse mass"));
-    TRY(array_try(&element->inv_vandermonde, n * n, sizeof(double), "element modes"));
-    TRY(array_try(&element->face_node, 4 * m, sizeof(int32_t), "element face nodes"));
+    TRY(array_own(&element->owned, &element->nodes, 3 * n, sizeof(double), "element nodes"));
+    TRY(array_own(&element->owned, &element->derivative, 3 * n * n, sizeof(double), "element derivative"));
+    TRY(array_own(&element->owned, &element->lift, 4 * n * m, sizeof(double), "element lift"));
+    TRY(array_own(&element->owned, &element->mass, n * n, sizeof(double), "element mass"));
+    TRY(array_own(&element->owned, &element->inv_mass, n * n, sizeof(double), "element inverse mass"));
+    TRY(array_own(&element->owned, &element->inv_vandermonde, n * n, sizeof(double), "element modes"));
+    TRY(array_own(&element->owned, &element->face_node, 4 * m, sizeof(int32_t), "element face nodes"));
     TRY(nodes_tet(degree, element->nodes));
     return build_matrices(element);
 }
@@ -126,13 +123,7 @@ void element_free(struct element *element)
 {
     if (!element)
         return;
-    array_free(element->nodes);
-    array_free(element->derivative);
-    array_free(element->lift);
-    array_free(element->mass);
-    array_free(element->inv_mass);
-    array_free(element->inv_vandermonde);
-    array_free(element->face_node);
+    arrays_free(&element->owned);
     array_free(element);
 }
 

@@ -75,7 +75,7 @@ unda_status fd_cpml(struct fd *fd, double dt)
 {
     for (int a = 0; a < 3; a++) {
         if (!fd->axis[a].cpml)
-            TRY(array_try(&fd->axis[a].cpml, 8 * fd->axis[a].total, sizeof(double), "layers"));
+            TRY(array_own(&fd->owned, &fd->axis[a].cpml, 8 * fd->axis[a].total, sizeof(double), "layers"));
         fill(fd, a, 0, dt);
         fill(fd, a, 1, dt);
     }

@@ -60,6 +60,7 @@ struct fd {
     struct fd_field field[FD_MAX_FIELD];
     int64_t num_node; /* with layers */
     double speed_max, rho, c;
+    void *owned;       /* the arrays of axes, and `given` */
     int64_t num_given; /* planes whose material is given */
     uint8_t *given;    /* [axis[0].num]: which */
     int64_t material_version;
@@ -298,6 +299,7 @@ struct fd_terms {
     int64_t *first;  /* [num_node + 1]: where the terms of each begin */
     int32_t *source; /* [num], ascending at each node */
     void *weight;    /* [num] REAL: added for each unit of that source's amplitude */
+    void *owned;     /* these arrays */
 };
 unda_status fd_terms_new(unda_solver *s, int f, struct fd_terms *terms);
 void fd_terms_free(struct fd_terms *terms);
@@ -316,6 +318,7 @@ struct fd_nodes {
 };
 struct fd_points {
     int32_t num_field, num_nodes;
+    void *owned;            /* all arrays */
     struct fd_nodes *nodes; /* [num_nodes]: of each field, all points; then what some take of other fields */
 };
 unda_status fd_points_check(const unda_solver *s, const unda_receivers *receivers);

@@ -38,29 +38,22 @@ int64_t fd_cpu_bytes(const unda_solver *s, const struct fd_cpu *t)
     return count * s->real_bytes;
 }
 
-unda_status fd_cpu_new(struct fd_cpu *t, void *out, int64_t count, int64_t size, const char *what)
-{
-    TRY(array_try(&t->held[t->num_held], count, size, what));
-    memcpy(out, &t->held[t->num_held++], sizeof(void *));
-    return UNDA_OK;
-}
-
 unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t)
 {
     const struct fd *fd = fd_tables(s);
     for (int i = 0; i < fd->num_array; i++)
-        TRY(fd_cpu_new(t, &t->array[i], t->count, s->real_bytes, "state"));
+        TRY(array_own(&t->owned, &t->array[i], t->count, s->real_bytes, "state"));
     for (int i = 0; i < fd->num_material; i++)
-        TRY(fd_cpu_new(t, &t->material[i], t->count, s->real_bytes, "materials"));
+        TRY(array_own(&t->owned, &t->material[i], t->count, s->real_bytes, "materials"));
     for (int i = 0; i < fd->num_memory; i++)
-        TRY(fd_cpu_new(t, &t->memory[i], fd_memory_count(&fd->memory[i]), s->real_bytes, "layers"));
+        TRY(array_own(&t->owned, &t->memory[i], fd_memory_count(&fd->memory[i]), s->real_bytes, "layers"));
     return UNDA_OK;
 }
 
 unda_status fd_cpu_reals(const unda_solver *s, void **out, const double *from, int64_t num)
 {
     if (!*out)
-        TRY(fd_cpu_new(fd_cpu(s), out, num, s->real_bytes, "tables"));
+        TRY(array_own(&fd_cpu(s)->owned, out, num, s->real_bytes, "tables"));
     real_copy(s, *out, from, num);
     return UNDA_OK;
 }
@@ -78,8 +71,7 @@ static void free_samples(struct fd_cpu *t)
 void fd_cpu_destroy(unda_solver *s)
 {
     struct fd_cpu *t = fd_cpu(s);
-    for (int i = 0; i < t->num_held; i++)
-        array_free(t->held[i]);
+    arrays_free(&t->owned);
     free_samples(t);
     for (int f = 0; f < FD_MAX_FIELD; f++)
         fd_terms_free(&t->terms[f]);

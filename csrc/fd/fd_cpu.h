@@ -11,8 +11,6 @@ struct fd_cpu_samples {
     double *values; /* [sample][num_node] */
 };
 
-enum { MOST_HELD = FD_MAX_FIELD + FD_MAX_MATERIAL + 2 * FD_MAX_DERIVATIVE + 16 };
-
 /* Arrays [x][y][z] of REAL. Those of CPU engines, in whose tables this comes first, have M ghost nodes on
  * every side: images of nodes inside. Those of streamed.c have none, and take the first three lines only. */
 struct fd_cpu {
@@ -20,9 +18,8 @@ struct fd_cpu {
     void *array[FD_MAX_FIELD];        /* of the state */
     void *material[FD_MAX_MATERIAL];
     void *memory[2 * FD_MAX_DERIVATIVE]; /* memory variables of layers */
-    void *held[MOST_HELD];               /* what fd_cpu_new has made, freed together */
-    int num_held;
-    const double *amplitude; /* [time][source], of the call */
+    void *owned;                         /* these arrays and the engines' tables */
+    const double *amplitude;             /* [time][source], of the call */
     struct fd_terms terms[FD_MAX_FIELD];
     int64_t source_version;         /* of the solver's points that these hold */
     struct fd_cpu_samples *samples; /* of each field of each group */
@@ -85,8 +82,7 @@ void fd_host_multiply(const unda_solver *s, const struct fd_cpu *t, int array, d
 void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t);
 int64_t fd_cpu_bytes(const unda_solver *s, const struct fd_cpu *t); /* what fd_cpu_allocate takes */
 unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t);
-/* An array that lives as long as the engine; a table in the solver's precision, made where it is NULL. */
-unda_status fd_cpu_new(struct fd_cpu *t, void *out, int64_t count, int64_t size, const char *what);
+/* A table in the precision of the solver, made where it is NULL. */
 unda_status fd_cpu_reals(const unda_solver *s, void **out, const double *from, int64_t num);
 void fd_cpu_clear_memory(unda_solver *s);
 void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *field);

@@ -135,7 +135,7 @@ static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solv
     TRY(sizes(s, mesh, o));
     struct fd *fd = fd_tables(s);
     if (!fd->uniform)
-        return array_try(&fd->given, fd->axis[0].num, 1, "materials");
+        return array_own(&fd->owned, &fd->given, fd->axis[0].num, 1, "materials");
     if (!o->material)
         FAIL(UNDA_ERR_ARG, "material is NULL, expected one value of each parameter (uniform)");
     return fd->scheme->check_material(fd, o->material);
@@ -152,12 +152,7 @@ static void destroy(unda_solver *s)
     struct fd *fd = fd_tables(s);
     if (!fd)
         return;
-    for (int a = 0; a < 3; a++) {
-        array_free(fd->axis[a].damp);
-        array_free(fd->axis[a].match);
-        array_free(fd->axis[a].cpml);
-    }
-    array_free(fd->given);
+    arrays_free(&fd->owned);
     array_free(fd);
     s->tables = NULL;
 }

@@ -13,7 +13,7 @@ unda_status fd_damping(struct fd *fd, double dt)
     const unda_fd_options *o = &fd->options;
     for (int a = 0; a < 3; a++) {
         struct fd_axis *axis = &fd->axis[a];
-        TRY(array_try(&axis->damp, axis->total, sizeof(double), "layers"));
+        TRY(array_own(&fd->owned, &axis->damp, axis->total, sizeof(double), "layers"));
         for (int64_t i = 0; i < axis->total; i++) {
             int64_t low = axis->first - i, high = i - (axis->first + axis->num - 1);
             int side = high > 0;

@@ -45,7 +45,7 @@ unda_status fd_matched_tables(struct fd *fd, double dt)
         struct fd_axis *along = &fd->axis[axis];
         int64_t num = fd_matched(along);
         double scale = fd_flux_weight(fd, axis, 1);
-        TRY(array_try(&along->match, 6 * num, sizeof(double), "layers"));
+        TRY(array_own(&fd->owned, &along->match, 6 * num, sizeof(double), "layers"));
         for (int64_t i = 0; i < num; i++) {
             int side = i >= along->matched[0];
             int64_t width = along->matched[side];

@@ -37,23 +37,15 @@ unda_status fd_points_check(const unda_solver *s, const unda_receivers *r)
 void fd_points_free(void *points)
 {
     struct fd_points *p = points;
-    if (!p)
-        return;
-    for (int32_t i = 0; p->nodes && i < p->num_nodes; i++) {
-        array_free(p->nodes[i].node);
-        array_free(p->nodes[i].point);
-        array_free(p->nodes[i].first);
-        array_free(p->nodes[i].place);
-        array_free(p->nodes[i].weight);
-    }
-    array_free(p->nodes);
+    if (p)
+        arrays_free(&p->owned);
     array_free(p);
 }
 
 /* Each node once, ascending. Products are turned into runs each time: so many at once are too many. row: the
  * products of one part, of all points. */
 static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const struct fd_product *row,
-                              int32_t threads, struct node_set *set)
+                              int32_t threads, struct node_set *set, void **owner)
 {
     struct fd_run run[2 * POINT_LINES];
     int32_t place[POINT_WIDTH];
@@ -68,8 +60,8 @@ static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const str
         for (int k = fd_product_runs(fd, &row[n->point[i]], run, place); k-- > 0;)
             node_set_add(set, run[k].node, run[k].num);
     n->num_node = node_set_count(set);
-    TRY(array_try(&n->node, n->num_node, sizeof *n->node, "receivers"));
-    TRY(array_try(&n->first, n->num_run * POINT_LINES * n->num_point, sizeof *n->first, "receivers"));
+    TRY(array_own(owner, &n->node, n->num_node, sizeof *n->node, "receivers"));
+    TRY(array_own(owner, &n->first, n->num_run * POINT_LINES * n->num_point, sizeof *n->first, "receivers"));
     node_set_list(set, n->node);
 #pragma omp parallel for schedule(static) num_threads(threads) if (n->num_point > 1000) private(run)
     for (int64_t i = 0; i < n->num_point; i++) {
@@ -86,18 +78,18 @@ static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const str
 
 /* Nodes of the points that have a product. */
 static unda_status fill_nodes(const unda_solver *s, struct fd_nodes *n, int64_t num_point,
-                              const struct fd_product *row)
+                              const struct fd_product *row, void **owner)
 {
-    TRY(array_try(&n->point, num_point, sizeof *n->point, "receivers"));
+    TRY(array_own(owner, &n->point, num_point, sizeof *n->point, "receivers"));
     for (int64_t i = 0; i < num_point; i++)
         if (row[i].field >= 0) {
             n->field = row[i].field;
             n->point[n->num_point++] = i;
         }
-    TRY(array_try(&n->place, POINT_WIDTH * n->num_point, sizeof *n->place, "receivers"));
-    TRY(array_try(&n->weight, 3 * POINT_WIDTH * n->num_point, sizeof *n->weight, "receivers"));
+    TRY(array_own(owner, &n->place, POINT_WIDTH * n->num_point, sizeof *n->place, "receivers"));
+    TRY(array_own(owner, &n->weight, 3 * POINT_WIDTH * n->num_point, sizeof *n->weight, "receivers"));
     struct node_set set = {0};
-    unda_status status = list_nodes(fd_tables(s), n, row, parallel_few(s->options.threads), &set);
+    unda_status status = list_nodes(fd_tables(s), n, row, parallel_few(s->options.threads), &set, owner);
     node_set_free(&set);
     return status;
 }
@@ -109,7 +101,7 @@ static unda_status fill_column(unda_solver *s, struct fd_points *p, const unda_r
     TRY(fd_rows(s, r->fields[column], r->num_point, r->points, row));
     p->nodes[column].field = r->fields[column];
     p->nodes[column].column = column;
-    TRY(fill_nodes(s, &p->nodes[column], r->num_point, row));
+    TRY(fill_nodes(s, &p->nodes[column], r->num_point, row, &p->owned));
     for (int part = 1; part < fd_num_part(fd_tables(s)); part++) {
         const struct fd_product *other = row + part * r->num_point;
         bool any = false;
@@ -118,7 +110,7 @@ static unda_status fill_column(unda_solver *s, struct fd_points *p, const unda_r
         if (!any)
             continue;
         p->nodes[p->num_nodes].column = column;
-        TRY(fill_nodes(s, &p->nodes[p->num_nodes++], r->num_point, other));
+        TRY(fill_nodes(s, &p->nodes[p->num_nodes++], r->num_point, other, &p->owned));
     }
     return UNDA_OK;
 }
@@ -130,7 +122,7 @@ static unda_status fill_points(unda_solver *s, struct fd_points *p, const unda_r
         FAIL(UNDA_ERR_ARG, "receivers: %lld points, expected at most %d a group", (long long)r->num_point,
              INT32_MAX / POINT_NODES);
     p->num_field = p->num_nodes = r->num_field;
-    TRY(array_try(&p->nodes, FD_MAX_PART * r->num_field, sizeof *p->nodes, "receivers"));
+    TRY(array_own(&p->owned, &p->nodes, FD_MAX_PART * r->num_field, sizeof *p->nodes, "receivers"));
     TRY(array_try(&row, fd_num_part(fd_tables(s)) * r->num_point, sizeof *row, "receivers"));
     for (int32_t column = 0; column < r->num_field; column++)
         TRY(fill_column(s, p, r, column, row));

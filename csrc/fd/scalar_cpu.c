@@ -91,7 +91,7 @@ static unda_status allocate_matched(unda_solver *s, struct scalar_cpu *t)
         TRY(fd_cpu_reals(s, &t->matched[a].table, fd->axis[a].match, 6 * fd_matched(&fd->axis[a])));
     t->is_matched = fd_is_matched(fd);
     t->row = t->is_matched ? t->base.stride[1] : 0;
-    return fd_cpu_new(&t->base, &t->addition, s->threads * t->row, s->real_bytes, "layers");
+    return array_own(&t->base.owned, &t->addition, s->threads * t->row, s->real_bytes, "layers");
 }
 
 /* g of the layers, or 1 everywhere. */
@@ -114,12 +114,12 @@ static unda_status create(unda_solver *s)
     s->data = t;
     fd_cpu_lay_out(s, &t->base);
     choose_tile(s, t);
-    TRY(fd_cpu_new(&t->base, &t->passed, t->num_block, sizeof *t->passed, "time tiles"));
+    TRY(array_own(&t->base.owned, &t->passed, t->num_block, sizeof *t->passed, "time tiles"));
     TRY(fd_cpu_allocate(s, &t->base));
     for (int a = 0; a < 3; a++) {
-        TRY(fd_cpu_new(&t->base, &t->damp[a], a < 2 ? fd->axis[a].total : t->base.stride[1], s->real_bytes,
-                       "layers"));
-        TRY(fd_cpu_new(&t->base, &t->damped[a], fd->axis[a].total, 1, "layers"));
+        TRY(array_own(&t->base.owned, &t->damp[a], a < 2 ? fd->axis[a].total : t->base.stride[1],
+                      s->real_bytes, "layers"));
+        TRY(array_own(&t->base.owned, &t->damped[a], fd->axis[a].total, 1, "layers"));
         for (int64_t i = 0; i < fd->axis[a].total; i++) {
             t->damped[a][i] = fd->axis[a].damp[i] != 1;
             t->damped_z |= a == 2 && t->damped[a][i];
@@ -127,7 +127,7 @@ static unda_status create(unda_solver *s)
     }
     set_damping(s, true);
     if (fd->uniform && fd->split) {
-        TRY(fd_cpu_new(&t->base, &t->speed, t->base.stride[1], s->real_bytes, "materials"));
+        TRY(array_own(&t->base.owned, &t->speed, t->base.stride[1], s->real_bytes, "materials"));
         for (int64_t i = 0; i < t->base.stride[1]; i++)
             real_put(s, t->speed, i, fd->speed);
     }

@@ -74,7 +74,7 @@ static unda_status create(unda_solver *s)
     TRY(solver_add_hook(s, keep, NULL));
     lay_out(s, t);
     TRY(fd_cpu_allocate(s, &t->base));
-    TRY(fd_cpu_new(&t->base, &t->scratch, s->threads * t->scratch_bytes, 1, "rows"));
+    TRY(array_own(&t->base.owned, &t->scratch, s->threads * t->scratch_bytes, 1, "rows"));
     return retime(s);
 }
 

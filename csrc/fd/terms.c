@@ -7,9 +7,7 @@
 
 void fd_terms_free(struct fd_terms *terms)
 {
-    void *all[] = {terms->node, terms->first, terms->source, terms->weight};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        array_free(all[i]);
+    arrays_free(&terms->owned);
     *terms = (struct fd_terms){0};
 }
 
@@ -84,8 +82,8 @@ static unda_status list(unda_solver *s, int f, struct list *l)
     TRY(node_set_open(&l->set));
     each_node(l, f, &l->set, SET);
     t->num_node = node_set_count(&l->set);
-    TRY(array_try(&t->node, t->num_node, sizeof *t->node, "sources"));
-    TRY(array_try(&t->first, t->num_node + 1, sizeof *t->first, "sources"));
+    TRY(array_own(&t->owned, &t->node, t->num_node, sizeof *t->node, "sources"));
+    TRY(array_own(&t->owned, &t->first, t->num_node + 1, sizeof *t->first, "sources"));
     TRY(array_try(&l->end, t->num_node, sizeof *l->end, "sources"));
     node_set_list(&l->set, t->node);
     each_node(l, f, &l->set, COUNT);
@@ -94,8 +92,8 @@ static unda_status list(unda_solver *s, int f, struct list *l)
         l->end[n] = t->first[n];
     }
     t->num = t->first[t->num_node];
-    TRY(array_try(&t->source, t->num, sizeof *t->source, "sources"));
-    TRY(array_try(&t->weight, t->num, s->real_bytes, "sources"));
+    TRY(array_own(&t->owned, &t->source, t->num, sizeof *t->source, "sources"));
+    TRY(array_own(&t->owned, &t->weight, t->num, s->real_bytes, "sources"));
     TRY(fd_source_pairs(s, f, s->num_source, s->sources, take, l));
     close_gaps(l);
     return UNDA_OK;

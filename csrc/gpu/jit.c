@@ -22,14 +22,12 @@ static int newest_target(int capability, const int *targets, int num_target)
 unda_status jit_architecture(int compute_capability, int *architecture)
 {
     int num_target = 0;
-    int *targets = NULL;
+    SCRATCH int *targets = NULL;
     TRY(nvrtc_load());
     TRY(NVRTC(nvrtcGetNumSupportedArchs, &num_target));
     TRY(array_try(&targets, num_target, sizeof *targets, "architectures"));
-    unda_status status = NVRTC(nvrtcGetSupportedArchs, targets);
-    int best = status == UNDA_OK ? newest_target(compute_capability, targets, num_target) : 0;
-    array_free(targets);
-    TRY(status);
+    TRY(NVRTC(nvrtcGetSupportedArchs, targets));
+    int best = newest_target(compute_capability, targets, num_target);
     if (best == 0)
         FAIL(UNDA_ERR_NO_DEVICE,
              "NVRTC %d.%d cannot compile for sm_%d; install unda-waves[cuda] for new devices, "
@@ -55,12 +53,11 @@ static unda_status read_log(void *program, struct text *log)
 {
     size_t bytes = 0;
     TRY(NVRTC(nvrtcGetProgramLogSize, program, &bytes));
-    char *data;
+    SCRATCH char *data = NULL;
     TRY(array_try(&data, (int64_t)bytes + 1, 1, "compiler log"));
-    unda_status status = NVRTC(nvrtcGetProgramLog, program, data);
+    TRY(NVRTC(nvrtcGetProgramLog, program, data));
     text_add(log, "%s", data);
-    array_free(data);
-    return status;
+    return UNDA_OK;
 }
 
 static unda_status read_image(void *program, struct image *image)
@@ -91,7 +88,7 @@ static unda_status run_compiler(void *program, const struct gpu_source *source, 
         target,        "--std=c++17",       "--generate-line-info", "--device-as-default-execution-space",
         "--fmad=true", "--ptxas-options=-v"};
     enum { NUM_FIXED = sizeof fixed / sizeof *fixed };
-    const char **options;
+    SCRATCH const char **options = NULL;
     int num = NUM_FIXED + source->num_option;
     snprintf(target, sizeof target, "--gpu-architecture=sm_%d", architecture);
     TRY(array_try(&options, num + 1, sizeof *options, "options"));
@@ -101,7 +98,6 @@ static unda_status run_compiler(void *program, const struct gpu_source *source, 
     if (stated && nvrtc.version >= 12090)
         options[num++] = "--no-cache";
     *result = NVRTC_RESULT(nvrtcCompileProgram, program, num, options);
-    array_free(options);
     return UNDA_OK;
 }
 

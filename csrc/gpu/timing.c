@@ -23,7 +23,7 @@ unda_status gpu_median_seconds(const struct gpu_work *work, int64_t num_run, dou
 {
     enum { WARM_UP = 2 };
     struct gpu_event *begin = NULL, *end = NULL;
-    double *sample;
+    SCRATCH double *sample = NULL;
     TRY(array_try(&sample, num_run, sizeof *sample, "times"));
     unda_status status = gpu_event_new(&begin, gpu_stream_gpu(work->stream));
     if (status == UNDA_OK)
@@ -35,6 +35,5 @@ unda_status gpu_median_seconds(const struct gpu_work *work, int64_t num_run, dou
     qsort(sample, (size_t)num_run, sizeof *sample, by_value);
     if (status == UNDA_OK)
         *seconds = sample[num_run / 2];
-    array_free(sample);
     return status;
 }

@@ -10,13 +10,9 @@ static unda_status list_outer_faces(struct unda_mesh *mesh)
     int64_t count = 0;
     for (int64_t face = 0; face < num_face * mesh->num_elem; face++)
         count += mesh->neighbor[face] == FACE_UNPAIRED;
-    array_free(mesh->boundary_faces);
-    array_free(mesh->boundary_ids);
-    mesh->boundary_faces = NULL;
-    mesh->boundary_ids = NULL;
-    TRY(array_try(&mesh->boundary_faces, count * num_face_vertex, sizeof *mesh->boundary_faces,
+    TRY(array_own(&mesh->owned, &mesh->boundary_faces, count * num_face_vertex, sizeof *mesh->boundary_faces,
                   "boundary faces"));
-    TRY(array_try(&mesh->boundary_ids, count, sizeof *mesh->boundary_ids, "boundary ids"));
+    TRY(array_own(&mesh->owned, &mesh->boundary_ids, count, sizeof *mesh->boundary_ids, "boundary ids"));
     mesh->num_boundary_face = 0;
     for (int64_t elem = 0; elem < mesh->num_elem; elem++)
         for (int local = 0; local < num_face; local++) {

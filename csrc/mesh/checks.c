@@ -85,7 +85,7 @@ static unda_status check_repeated(const char *what, int64_t num_row, int num_col
 
 static unda_status check_used(const struct unda_mesh *mesh)
 {
-    bool *used;
+    SCRATCH bool *used = NULL;
     TRY(array_try(&used, mesh->num_vertex, sizeof *used, "vertex marks"));
     for (int64_t i = 0; i < mesh->num_elem * mesh->table->num_vertex; i++)
         used[mesh->cells[i]] = true;
@@ -93,7 +93,6 @@ static unda_status check_used(const struct unda_mesh *mesh)
     for (int64_t v = 0; v < mesh->num_vertex; v++)
         if (!used[v])
             offenders_add(&bad, v);
-    array_free(used);
     REFUSE(bad, "vertices belong to no element");
     return UNDA_OK;
 }

@@ -19,9 +19,10 @@ const struct shape_table shape_tables[2] = {
          .face_vertex = {{0, 3, 7, 4}, {1, 2, 6, 5}, {0, 1, 5, 4}, {3, 2, 6, 7}, {0, 1, 2, 3}, {4, 5, 6, 7}}},
 };
 
-static unda_status copy_array(void *out, const void *from, int64_t count, int64_t size, const char *what)
+static unda_status copy_array(struct unda_mesh *mesh, void *out, const void *from, int64_t count,
+                              int64_t size, const char *what)
 {
-    TRY(array_try(out, count, size, what));
+    TRY(array_own(&mesh->owned, out, count, size, what));
     if (from && count > 0) {
         void *array;
         memcpy(&array, out, sizeof array);
@@ -40,19 +41,22 @@ static unda_status copy_input(struct unda_mesh *mesh, const unda_mesh_input *inp
     mesh->num_elem = num_elem;
     mesh->num_boundary = input->num_boundary;
     mesh->num_boundary_face = num_face;
-    TRY(copy_array(&mesh->vertices, input->vertices, 3 * input->num_vertex, sizeof(double), "vertices"));
-    TRY(copy_array(&mesh->cells, input->cells, table->num_vertex * num_elem, sizeof(int64_t), "cells"));
-    TRY(copy_array(&mesh->tags, input->tags, num_elem, sizeof(int32_t), "tags"));
-    TRY(copy_array(&mesh->boundary_faces, input->boundary_faces, table->num_face_vertex * num_face,
+    TRY(copy_array(mesh, &mesh->vertices, input->vertices, 3 * input->num_vertex, sizeof(double),
+                   "vertices"));
+    TRY(copy_array(mesh, &mesh->cells, input->cells, table->num_vertex * num_elem, sizeof(int64_t), "cells"));
+    TRY(copy_array(mesh, &mesh->tags, input->tags, num_elem, sizeof(int32_t), "tags"));
+    TRY(copy_array(mesh, &mesh->boundary_faces, input->boundary_faces, table->num_face_vertex * num_face,
                    sizeof(int64_t), "boundary faces"));
-    TRY(copy_array(&mesh->boundary_ids, input->boundary_ids, num_face, sizeof(int32_t), "boundary ids"));
-    TRY(array_try(&mesh->boundary_periodic, mesh->num_boundary, sizeof(int32_t), "boundaries"));
-    TRY(array_try(&mesh->order, num_elem, sizeof(int64_t), "element order"));
-    TRY(array_try(&mesh->place, num_elem, sizeof(int64_t), "element order"));
-    TRY(array_try(&mesh->sorted, table->num_vertex * num_elem, sizeof(int64_t), "sorted cells"));
-    TRY(array_try(&mesh->neighbor, table->num_face * num_elem, sizeof(int32_t), "neighbors"));
-    TRY(array_try(&mesh->volumes, num_elem, sizeof(double), "volumes"));
-    return array_try(&mesh->quality, num_elem, sizeof(double), "quality");
+    TRY(copy_array(mesh, &mesh->boundary_ids, input->boundary_ids, num_face, sizeof(int32_t),
+                   "boundary ids"));
+    TRY(array_own(&mesh->owned, &mesh->boundary_periodic, mesh->num_boundary, sizeof(int32_t), "boundaries"));
+    TRY(array_own(&mesh->owned, &mesh->order, num_elem, sizeof(int64_t), "element order"));
+    TRY(array_own(&mesh->owned, &mesh->place, num_elem, sizeof(int64_t), "element order"));
+    TRY(array_own(&mesh->owned, &mesh->sorted, table->num_vertex * num_elem, sizeof(int64_t),
+                  "sorted cells"));
+    TRY(array_own(&mesh->owned, &mesh->neighbor, table->num_face * num_elem, sizeof(int32_t), "neighbors"));
+    TRY(array_own(&mesh->owned, &mesh->volumes, num_elem, sizeof(double), "volumes"));
+    return array_own(&mesh->owned, &mesh->quality, num_elem, sizeof(double), "quality");
 }
 
 /* Vertices of each tetrahedron by (representative, own id): a periodic face then lists its vertices
@@ -140,11 +144,7 @@ void unda_mesh_free(unda_mesh *mesh)
 {
     if (!mesh || atomic_fetch_sub(&mesh->holders, 1) > 1)
         return;
-    void *arrays[] = {mesh->vertices,          mesh->cells,    mesh->tags,    mesh->boundary_faces,
-                      mesh->boundary_ids,      mesh->order,    mesh->place,   mesh->sorted,
-                      mesh->boundary_periodic, mesh->neighbor, mesh->volumes, mesh->quality};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        array_free(arrays[i]);
+    arrays_free(&mesh->owned);
     locator_free(mesh->locator);
     array_free(mesh);
 }

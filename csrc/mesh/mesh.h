@@ -32,6 +32,7 @@ struct unda_mesh {
     int32_t *neighbor;         /* [internal elem][num_face]: num_face * elem + face, or -1 - boundary id;
                                   faces numbered in the sorted order (tet: face f opposite sorted vertex f) */
     double *volumes, *quality; /* [num_elem], user order */
+    void *owned;               /* these arrays */
     unda_mesh_info info;
     void *locator;      /* built on first use, thread-safe: locate.c */
     atomic_int holders; /* reference count: the user and each solver; the last one frees the mesh */

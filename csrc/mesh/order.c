@@ -76,7 +76,7 @@ unda_status order_elements(struct unda_mesh *mesh)
     double extent = 0;
     for (int i = 0; i < 3; i++)
         extent = fmax(extent, mesh->info.upper[i] - mesh->info.lower[i]);
-    struct item *items;
+    SCRATCH struct item *items = NULL;
     TRY(array_try(&items, 2 * count, sizeof *items, "element order"));
     struct item *from = items, *to = items + count;
     for (int64_t elem = 0; elem < count; elem++)
@@ -91,6 +91,5 @@ unda_status order_elements(struct unda_mesh *mesh)
         mesh->order[place] = from[place].elem;
         mesh->place[from[place].elem] = place;
     }
-    array_free(items);
     return UNDA_OK;
 }

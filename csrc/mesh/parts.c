@@ -24,11 +24,12 @@ static void flood(const struct unda_mesh *mesh, int64_t first, bool *reached, in
 
 unda_status parts_check(const struct unda_mesh *mesh)
 {
-    bool *reached;
-    int64_t *stack, num_part = 0;
+    SCRATCH bool *reached = NULL;
+    SCRATCH int64_t *stack = NULL;
+    int64_t num_part = 0;
     TRY(array_try(&reached, mesh->num_elem, sizeof *reached, "mesh parts"));
-    unda_status status = array_try(&stack, mesh->num_elem, sizeof *stack, "mesh parts");
-    for (int64_t elem = 0; status == UNDA_OK && elem < mesh->num_elem; elem++)
+    TRY(array_try(&stack, mesh->num_elem, sizeof *stack, "mesh parts"));
+    for (int64_t elem = 0; elem < mesh->num_elem; elem++)
         if (!reached[elem]) {
             flood(mesh, elem, reached, stack);
             num_part++;
@@ -36,8 +37,5 @@ unda_status parts_check(const struct unda_mesh *mesh)
     if (num_part > 1)
         log_add(UNDA_LOG_WARNING, "the mesh has %lld parts that no face joins: no wave passes between them",
                 (long long)num_part);
-    array_free(reached);
-    if (status == UNDA_OK)
-        array_free(stack);
-    return status;
+    return UNDA_OK;
 }

@@ -32,11 +32,11 @@ static void add_face(struct side *side, const struct unda_mesh *mesh, const int6
     }
 }
 
-static unda_status side_new(struct side *side, const struct unda_mesh *mesh, int32_t boundary)
+static unda_status side_new(struct side *side, const struct unda_mesh *mesh, int32_t boundary, void **owner)
 {
     *side =
         (struct side){.boundary = boundary, .lower = {INFINITY, INFINITY, INFINITY}, .shortest = INFINITY};
-    TRY(array_try(&side->edge, mesh->num_vertex, sizeof *side->edge, "periodic side"));
+    TRY(array_own(owner, &side->edge, mesh->num_vertex, sizeof *side->edge, "periodic side"));
     for (int64_t i = 0; i < mesh->num_boundary_face; i++)
         if (mesh->boundary_ids[i] == boundary)
             add_face(side, mesh, mesh->boundary_faces + i * mesh->table->num_face_vertex);
@@ -75,7 +75,7 @@ static int64_t chain_of(const struct cubes *cubes, const int64_t cube[3])
     return (int64_t)(hash & (uint64_t)cubes->mask);
 }
 
-static unda_status cubes_fill(struct cubes *cubes, const struct side *side)
+static unda_status cubes_fill(struct cubes *cubes, const struct side *side, void **owner)
 {
     const struct unda_mesh *mesh = cubes->mesh;
     int64_t size = 16;
@@ -83,8 +83,8 @@ static unda_status cubes_fill(struct cubes *cubes, const struct side *side)
         size *= 2;
     cubes->mask = size - 1;
     cubes->width = fmax(side->shortest, DBL_MIN);
-    TRY(array_try(&cubes->head, size, sizeof *cubes->head, "periodic vertices"));
-    TRY(array_try(&cubes->next, mesh->num_vertex, sizeof *cubes->next, "periodic vertices"));
+    TRY(array_own(owner, &cubes->head, size, sizeof *cubes->head, "periodic vertices"));
+    TRY(array_own(owner, &cubes->next, mesh->num_vertex, sizeof *cubes->next, "periodic vertices"));
     for (int64_t i = 0; i < size; i++)
         cubes->head[i] = -1;
     for (int64_t v = mesh->num_vertex - 1; v >= 0; v--) {
@@ -166,20 +166,13 @@ static unda_status match_vertices(const struct cubes *cubes, const struct side *
 
 static unda_status match_sides(const struct unda_mesh *mesh, const int32_t *pair, int64_t *partner)
 {
-    struct side from = {0}, to = {0};
+    struct side from, to;
     struct cubes cubes = {.mesh = mesh};
-    unda_status status = side_new(&from, mesh, pair[0]);
-    if (status == UNDA_OK)
-        status = side_new(&to, mesh, pair[1]);
-    if (status == UNDA_OK)
-        status = cubes_fill(&cubes, &to);
-    if (status == UNDA_OK)
-        status = match_vertices(&cubes, &from, &to, partner);
-    array_free(from.edge);
-    array_free(to.edge);
-    array_free(cubes.head);
-    array_free(cubes.next);
-    return status;
+    OWNER void *owned = NULL;
+    TRY(side_new(&from, mesh, pair[0], &owned));
+    TRY(side_new(&to, mesh, pair[1], &owned));
+    TRY(cubes_fill(&cubes, &to, &owned));
+    return match_vertices(&cubes, &from, &to, partner);
 }
 
 static int64_t root(int64_t *parent, int64_t v)

@@ -64,12 +64,11 @@ static void tame_shifts(const struct bricks *b, double *shifts)
 
 unda_status box_perturb(struct bricks *b)
 {
-    double *shifts;
+    SCRATCH double *shifts = NULL;
     TRY(array_try(&shifts, 3 * b->num_vertex, sizeof *shifts, "vertex shifts"));
     draw_shifts(b, shifts);
     tame_shifts(b, shifts);
     for (int64_t i = 0; i < 3 * b->num_vertex; i++)
         b->vertices[i] += shifts[i];
-    array_free(shifts);
     return UNDA_OK;
 }

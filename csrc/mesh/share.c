@@ -172,13 +172,12 @@ unda_status unda_mesh_share(const unda_mesh *mesh, const unda_shared *shared)
              (long long)shared->num_point);
     if (shared->degree < 0 || shared->degree > 9)
         FAIL(UNDA_ERR_ARG, "degree is %d, expected 0..9", shared->degree);
-    int64_t *first;
+    SCRATCH int64_t *first = NULL;
     struct holders all = {0};
     TRY(array_try(&first, shared->num_point + 1, sizeof *first, "cells of points"));
     unda_status status = share(mesh, shared, first, &all);
     if (status == UNDA_OK)
         copy_out(shared, first, &all);
-    array_free(first);
     array_free(all.list);
     return status;
 }

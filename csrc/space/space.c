@@ -52,10 +52,10 @@ unda_status space_fill(struct space *space, const unda_mesh *mesh, const int32_t
     space->mesh = mesh;
     space->order = mesh->order;
     space->place = mesh->place;
-    TRY(array_try(&space->neighbor, num_face, sizeof(int32_t), "neighbours"));
-    TRY(array_try(&space->orientation, num_face, sizeof(int8_t), "orientations"));
+    TRY(array_own(&space->owned, &space->neighbor, num_face, sizeof(int32_t), "neighbours"));
+    TRY(array_own(&space->owned, &space->orientation, num_face, sizeof(int8_t), "orientations"));
     TRY(connect(space, boundary, conditions, what));
-    TRY(array_try(&space->exact_face, space->num_exact_face, sizeof(int64_t), "exact faces"));
+    TRY(array_own(&space->owned, &space->exact_face, space->num_exact_face, sizeof(int64_t), "exact faces"));
     for (int64_t i = 0; i < num_face; i++)
         if (space->neighbor[i] <= -1 - BOUNDARY_EXACT)
             space->exact_face[-1 - BOUNDARY_EXACT - space->neighbor[i]] = i;
@@ -66,7 +66,5 @@ void space_free(struct space *space)
 {
     unda_mesh_free((unda_mesh *)space->mesh);
     element_free(space->element);
-    array_free(space->neighbor);
-    array_free(space->orientation);
-    array_free(space->exact_face);
+    arrays_free(&space->owned);
 }

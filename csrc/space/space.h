@@ -23,6 +23,7 @@ struct space {
     int8_t *orientation;
     int64_t *exact_face; /* [num_exact_face]: num_face * elem + face, those with outer data */
     int64_t num_exact_face;
+    void *owned; /* the arrays that are not the mesh's */
 };
 
 /* The number of a user's face of a user's element. */
