@@ -127,8 +127,13 @@ def solution_class(name: str, medium: Medium) -> Any:
     return found
 
 
-def make_solution(name: str, medium: Medium, /, **arguments: Any) -> Any:
-    """Make the solution `name` in a medium; arguments that are None are left to the defaults of its class."""
+def make_solution(name: str, given: dict[str, Any]) -> Any:
+    """Make the solution `name` from all arguments of the function that users call, the medium first.
+
+    Arguments that are None are left to the defaults of the class.
+    """
+    (_, medium), *others = given.items()
+    arguments = dict(others)
     make = solution_class(name, medium)
     known: dict[str, Parameter] = {}
     for kind in reversed(make.__mro__[:-1]):  # includes the arguments that the class passes on to its bases
@@ -136,11 +141,11 @@ def make_solution(name: str, medium: Medium, /, **arguments: Any) -> Any:
     unknown = [key for key, value in arguments.items() if key not in known and value is not None]
     if unknown:
         raise ArgumentError(f"unda.exact.{name} got {unknown[0]}; it takes none for {medium.physics} media")
-    given = {
+    taken = {
         key: value for key, value in arguments.items()
         if key in known and (value is not None or known[key].default is Parameter.empty)
     }  # fmt: skip
-    return make(medium, **given)
+    return make(medium, **taken)
 
 
 def from_config(config: dict[str, Any]) -> ExactSolution:
@@ -174,7 +179,7 @@ def from_config(config: dict[str, Any]) -> ExactSolution:
             f"exact solution of type {config.get('type')!r}; expected one of {', '.join(sorted(known))}"
         )
     medium = arguments.pop("medium")
-    return cast(ExactSolution, make_solution(config["type"], medium, **arguments))
+    return cast(ExactSolution, make_solution(config["type"], {"medium": medium, **arguments}))
 
 
 def _readable(value: Any) -> str:

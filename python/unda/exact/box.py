@@ -72,7 +72,7 @@ def box_mode(
     >>> round(pipe.omega / (2 * 3.141592653589793), 6)
     85.0
     """
-    return make_solution("box_mode", medium, lower=lower, upper=upper, n=n, walls=walls, amplitude=amplitude)
+    return make_solution("box_mode", locals())
 
 
 def rigid_box_mode(

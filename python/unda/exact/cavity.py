@@ -78,10 +78,8 @@ def cavity_mode(
     >>> {field: round(float(one), 12) + 0.0 for field, one in mode(0.5, 0.5, 0.5, 0.0).items()}
     {'ex': 0.0, 'ey': 0.0, 'ez': 1.0, 'hx': 0.0, 'hy': 0.0, 'hz': 0.0}
     """
-    return make_solution(
-        "cavity_mode", medium, lower=lower, upper=upper, n=n, polarization=polarization,
-        walls={"*": "pec"} if walls is None else walls, amplitude=amplitude,
-    )  # fmt: skip
+    walls = {"*": "pec"} if walls is None else walls
+    return make_solution("cavity_mode", locals())
 
 
 class Standing:

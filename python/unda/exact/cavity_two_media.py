@@ -82,10 +82,8 @@ def cavity_mode_two_media(
     >>> round(mode.omega, 6)
     3.192062
     """
-    return make_solution(
-        "cavity_mode_two_media", medium1, medium2=medium2, lower=lower, upper=upper, position=position,
-        order=order, n=n, walls={"*": "pec"} if walls is None else walls, amplitude=amplitude,
-    )  # fmt: skip
+    walls = {"*": "pec"} if walls is None else walls
+    return make_solution("cavity_mode_two_media", locals())
 
 
 class _Layer(NamedTuple):

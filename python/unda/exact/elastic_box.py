@@ -63,7 +63,7 @@ def lame_mode(
     >>> round(mode.omega / 3.141592653589793, 12), float(abs(mode(0.3, 0.4, 1.0, 0.2)["szz"]))
     (1.414213562373, 0.0)
     """
-    return make_solution("lame_mode", medium, lower=lower, upper=upper, n=n, axis=axis, amplitude=amplitude)
+    return make_solution("lame_mode", locals())
 
 
 def lubricated_box_mode(
@@ -120,10 +120,7 @@ def lubricated_box_mode(
     >>> round(mode.omega / 3.141592653589793, 12), float(mode(0.5, 0.2, 0.9, 0.0)["vx"])
     (2.0, 1.0)
     """
-    return make_solution(
-        "lubricated_box_mode", medium, lower=lower, upper=upper, n=n, kind=kind, polarization=polarization,
-        amplitude=amplitude,
-    )  # fmt: skip
+    return make_solution("lubricated_box_mode", locals())
 
 
 class LameMode(ExactSolution):

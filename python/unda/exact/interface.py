@@ -104,10 +104,7 @@ def interface_plane_wave(
     >>> round(wave.reflection.real, 12), round(wave.transmission.real, 12)
     (0.333333333333, 1.333333333333)
     """
-    return make_solution(
-        "interface_plane_wave", medium1, medium2=medium2, k=k, normal=normal, position=position,
-        amplitude=amplitude, phase=phase, direction=direction, f=f, kind=kind, polarization=polarization,
-    )  # fmt: skip
+    return make_solution("interface_plane_wave", locals())
 
 
 class AcousticInterfacePlaneWave(InterfaceWave):

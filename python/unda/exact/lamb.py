@@ -68,7 +68,7 @@ def lamb_problem(medium: Medium, source: PointForce) -> ExactSolution:
     >>> [round(float(v), 4) for v in wave(300.0, 0.0, 0.0, [0.07, 0.2])["vz"]]
     [0.0, -0.0067]
     """
-    return make_solution("lamb_problem", medium, source=source)
+    return make_solution("lamb_problem", locals())
 
 
 class LambProblem(ExactSolution):

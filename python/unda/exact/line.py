@@ -79,7 +79,7 @@ def line_source(
     >>> bool(values["p"][0] == values["p"][1])
     True
     """
-    return make_solution("line_source", medium, source=source, axis=axis, walls=walls, bounds=bounds)
+    return make_solution("line_source", locals())
 
 
 def plane_source(medium: Medium, source: Source, *, normal: str = "x") -> ExactSolution:
@@ -119,7 +119,7 @@ def plane_source(medium: Medium, source: Source, *, normal: str = "x") -> ExactS
     >>> float(wave(150.0, 0.0, 0.0, 0.2)["p"])
     750000.0
     """
-    return make_solution("plane_source", medium, source=source, normal=normal)
+    return make_solution("plane_source", locals())
 
 
 class AcousticLineSource(AcousticPointSource):

@@ -88,10 +88,7 @@ def plane_wave(
     >>> float(pulse(0.0, 0.0, -150.0, 0.25)["p"])
     1.0
     """
-    return make_solution(
-        "plane_wave", medium, k=k, amplitude=amplitude, phase=phase, direction=direction, f=f, kind=kind,
-        polarization=polarization,
-    )  # fmt: skip
+    return make_solution("plane_wave", locals())
 
 
 class Profile:

@@ -82,10 +82,7 @@ def plate_mode(
     >>> round(thick.speed, 12)  # that of a Rayleigh wave
     0.919401686762
     """
-    return make_solution(
-        "plate_mode", medium, k=k, thickness=thickness, symmetric=symmetric, n=n, normal=normal,
-        position=position, amplitude=amplitude, phase=phase,
-    )  # fmt: skip
+    return make_solution("plate_mode", locals())
 
 
 class PlateMode(ExactSolution):

@@ -79,7 +79,7 @@ def point_source(medium: Medium, source: Source, *, walls: Any = None, bounds: A
     >>> float(sea(50.0, 0.0, 0.0, 0.2)["p"])
     0.0
     """
-    return make_solution("point_source", medium, source=source, walls=walls, bounds=bounds)
+    return make_solution("point_source", locals())
 
 
 def driving_function(source: Source, medium: Medium) -> TimeFunction:
@@ -186,20 +186,14 @@ class AcousticPointSource(ExactSolution):
         lower, upper = _box(x, y, z)
         reach = self._reach(axes, t)
         for place, sign in all_images(axes, lower, upper, reach):
-            self._add_image(total, place, sign, reach, (x, y, z), t)
+            offset, r = away_from(place, (x, y, z), self._line)
+            if float(r.min()) > reach:
+                continue
+            p, radial = self._wave(r, t)
+            total["p"] += sign * p
+            for field, part in zip(("vx", "vy", "vz"), offset, strict=True):
+                total[field] += sign * radial * part
         return total
-
-    def _add_image(
-        self, total: dict[str, Array], place: Corner, sign: float, reach: float,
-        points: tuple[Array, Array, Array], t: Array,
-    ) -> None:  # fmt: skip
-        offset, r = away_from(place, points, self._line)
-        if float(r.min()) > reach:
-            return
-        p, radial = self._wave(r, t)
-        total["p"] += sign * p
-        for field, part in zip(("vx", "vy", "vz"), offset, strict=True):
-            total[field] += sign * radial * part
 
     def _wave(self, r: Array, t: Array) -> tuple[Array, Array]:
         """Return the pressure and v_r/r at a distance r from the source."""

@@ -53,7 +53,7 @@ def spherical_pulse(medium: Medium, center: Any, width: float, *, amplitude: flo
     >>> float(pulse(0.0, 0.0, 0.0, 0.0)["p"])
     1.0
     """
-    return make_solution("spherical_pulse", medium, center=center, width=width, amplitude=amplitude)
+    return make_solution("spherical_pulse", locals())
 
 
 class AcousticSphericalPulse(ExactSolution):

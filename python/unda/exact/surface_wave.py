@@ -70,9 +70,7 @@ def rayleigh_wave(
     >>> round(wave.speed, 12)
     0.919401686762
     """
-    return make_solution(
-        "rayleigh_wave", medium, k=k, normal=normal, position=position, amplitude=amplitude, phase=phase
-    )
+    return make_solution("rayleigh_wave", locals())
 
 
 def stoneley_wave(
@@ -129,10 +127,7 @@ def stoneley_wave(
     >>> round(unda.exact.stoneley_wave(heavy, light, k=(1.0, 0.0, 0.0)).speed, 12)
     0.546981324214
     """
-    return make_solution(
-        "stoneley_wave", medium1, medium2=medium2, k=k, normal=normal, position=position,
-        amplitude=amplitude, phase=phase,
-    )  # fmt: skip
+    return make_solution("stoneley_wave", locals())
 
 
 def scholte_wave(

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 
-from ..errors import ArgumentError
+from .._check import file_path
 from ..problem.mesh import Mesh
 from ._gmsh import read_gmsh
 
@@ -57,9 +56,7 @@ def read_mesh(
     >>> mesh.tag_names
     {'lower': 1, 'upper': 2}
     """
-    if not isinstance(path, (str, os.PathLike)):
-        raise ArgumentError(f"path is {path!r}, expected a file name")
-    file = read_gmsh(Path(path), linearize=bool(linearize))
+    file = read_gmsh(file_path(path), linearize=bool(linearize))
     mesh = Mesh(
         file.vertices,
         file.cells,
