@@ -46,24 +46,31 @@ unda_status fd_cuda_gather(unda_solver *s, int array, int64_t count, const int64
     return status;
 }
 
-/* Where nodes stand in an array, and, where points are looked for by these, their rows of y. */
+/* Where nodes, ascending, stand in an array, and, where points are looked for by these, their rows of y. */
 static unda_status upload_places(unda_solver *s, struct gpu_pool *pool, int64_t num, const int64_t *node,
                                  gpu_ptr *places, gpu_ptr *rows)
 {
     struct fd_cuda *t = fd_cuda(s);
     const struct fd_axis *axis = fd_tables(s)->axis;
+    int64_t line = -axis[2].total, at = 0; /* the first node of the last one's line along z, and its place */
     SCRATCH int64_t *place = NULL;
     SCRATCH int32_t *row = NULL;
     TRY(array_try(&place, num, sizeof *place, "points"));
-    TRY(array_try(&row, num, sizeof *row, "points"));
     for (int64_t i = 0; i < num; i++) {
-        place[i] = fd_cuda_place(s, node[i]);
-        row[i] = (int32_t)(node[i] / axis[2].total % axis[1].total);
+        if (node[i] >= line + axis[2].total) {
+            line = node[i] / axis[2].total * axis[2].total;
+            at = fd_cuda_place(s, line);
+        }
+        place[i] = at + node[i] - line;
     }
+    TRY(gpu_pool_copy(pool, t->stream, places, place, 8 * num, "points"));
     *rows = 0;
-    if (t->by_row)
-        TRY(gpu_pool_copy(pool, t->stream, rows, row, 4 * num, "points"));
-    return gpu_pool_copy(pool, t->stream, places, place, 8 * num, "points");
+    if (!t->by_row)
+        return UNDA_OK;
+    TRY(array_try(&row, num, sizeof *row, "points"));
+    for (int64_t i = 0; i < num; i++)
+        row[i] = (int32_t)(node[i] / axis[2].total % axis[1].total);
+    return gpu_pool_copy(pool, t->stream, rows, row, 4 * num, "points");
 }
 
 /* ---- sources ---- */
