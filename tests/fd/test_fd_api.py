@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import unda
+from unda.method.norms import roots
 
 GRID = unda.Grid((13, 12, 11), (10.0, 12.0, 9.0), origin=(100.0, -50.0, -300.0))
 MEDIUM = unda.Acoustic(rho=1000.0, c=1500.0)
@@ -133,6 +134,16 @@ def test_errors_are_integrals_over_the_nodes():
     singular = unda.exact.point_source(MEDIUM, unda.VolumeInjection((1, 2, 3), unda.ricker(1.0)))
     with pytest.raises(unda.ArgumentError, match="singular"):
         sim.error(singular)
+
+
+def test_relative_errors_on_meshes_and_grids_divide_by_the_norm_of_a_group_before_the_root():
+    """vx: sqrt(1 / 3), which differs from sqrt(1) / sqrt(3) by rounding."""
+    wrong, norm = {"p": 3.0, "vx": 1.0, "vy": 0.0}, {"p": 7.0, "vx": 2.0, "vy": 1.0}
+    assert np.sqrt(1.0 / 3.0) != np.sqrt(1.0) / np.sqrt(3.0)
+    found = roots(wrong, norm, MEDIUM.field_groups)
+    assert found == {"p": np.sqrt(3.0 / 7.0), "vx": np.sqrt(1.0 / 3.0), "vy": 0.0}
+    assert roots({"p": 3.0}, {"p": 0.0}, MEDIUM.field_groups) == {"p": np.inf}
+    assert roots({"p": 4.0}, None, MEDIUM.field_groups) == {"p": 2.0}
 
 
 def test_an_exact_mode_goes_in_and_is_met():

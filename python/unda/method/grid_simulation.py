@@ -237,17 +237,12 @@ class GridSimulation(Simulation):
         wrong, norm = {}, {}
         for name in self.fields:
             wrong[name], norm[name] = self._square_error(name, exact)
-        if not flag("relative", relative):
-            flat = flat_axes(self.grid, self._sides)
-            steps = zip("xyz", self.grid.spacing, strict=True)
-            volume = np.prod([h for axis, h in steps if axis not in flat])
-            return {name: float(np.sqrt(one * volume)) for name, one in wrong.items()}
-        made = {}
-        for group in self.medium.field_groups.values():
-            whole = sum(norm.get(name, 0.0) for name in group)
-            for name in (one for one in group if one in wrong):
-                made[name] = float(np.sqrt(wrong[name] / whole)) if whole > 0 else np.inf
-        return {name: made[name] for name in self.fields}
+        if flag("relative", relative):
+            return norms.roots(wrong, norm, self.medium.field_groups)
+        flat = flat_axes(self.grid, self._sides)
+        volume = np.prod([h for axis, h in zip("xyz", self.grid.spacing, strict=True) if axis not in flat])
+        whole = {name: float(one * volume) for name, one in wrong.items()}
+        return norms.roots(whole, None, self.medium.field_groups)
 
     def _square_error(self, name: str, exact: Any) -> tuple[float, float]:
         """Return sums of (q - q_exact)^2 and of q_exact^2."""

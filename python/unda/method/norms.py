@@ -5,6 +5,7 @@ Not here: the error of traces (receiver.py), energies (csrc/dg/norm.c).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from .._core import lib, new
 from ..errors import ArgumentError
 from .points import Points
 
-__all__ = ["bound", "error"]
+__all__ = ["bound", "error", "roots"]
 
 _BATCH = 20_000  # elements at a time
 
@@ -57,8 +58,7 @@ def error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
     q = sim._read(lib.UNDA_STATE)
     x = sim.coordinates
     jacobian = 6 * sim.mesh.volumes
-    wrong = np.zeros(len(sim.fields))
-    norm = np.zeros(len(sim.fields))
+    wrong, norm = dict.fromkeys(sim.fields, 0.0), dict.fromkeys(sim.fields, 0.0)
     for first in range(0, len(q), _BATCH):
         part = slice(first, first + _BATCH)
         place = np.einsum("pn,eni->epi", interpolate, x[part])
@@ -67,12 +67,18 @@ def error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
         measure = weights * jacobian[part, None]
         for i, name in enumerate(sim.fields):
             found = q[part, :, i].astype(np.float64) @ interpolate.T
-            wrong[i] += (measure * (found - values[name]) ** 2).sum()
-            norm[i] += (measure * values[name] ** 2).sum()
-    result = dict(zip(sim.fields, np.sqrt(wrong), strict=True))
-    if relative:
-        for group in sim.medium.field_groups.values():
-            total = np.sqrt(sum(norm[sim.fields.index(name)] for name in group))
-            for name in group:
-                result[name] = result[name] / total if total > 0 else np.inf
-    return {name: float(value) for name, value in result.items()}
+            wrong[name] += (measure * (found - values[name]) ** 2).sum()
+            norm[name] += (measure * values[name] ** 2).sum()
+    return roots(wrong, norm if relative else None, sim.medium.field_groups)
+
+
+def roots(
+    wrong: Mapping[str, float], norm: Mapping[str, float] | None, groups: Mapping[str, Sequence[str]]
+) -> dict[str, float]:
+    """Return {field: sqrt(wrong)}; given norms, sqrt(wrong / sum of norms over the field's group)."""
+    if norm is None:
+        return {name: float(np.sqrt(one)) for name, one in wrong.items()}
+    whole = {name: sum(norm.get(one, 0.0) for one in group) for group in groups.values() for name in group}
+    return {
+        name: float(np.sqrt(one / whole[name])) if whole[name] > 0 else np.inf for name, one in wrong.items()
+    }
