@@ -51,8 +51,11 @@ def build(folder: Path | str, *flags: str) -> dict[str, str]:
     ``flags`` go to the compilers, for instance ``-fsanitize=address``.
     """
 
+    # The compiler reads device.h where it is told to: a folder build/ that was copied from another
+    # checkout, with another device.h, is not taken for this one's.
+    place = f'-DEMULATOR_DIR="{EMULATOR}"'
+
     def compile_into(home: Path) -> None:
-        place = f'-DEMULATOR_DIR="{EMULATOR}"'
         cxx = ["g++", "-std=c++17", "-O1", "-g", "-Wall", "-shared", "-fPIC", place, *flags]
         # No soname for libcuda: NVIDIA's compiler would take this for the real one.
         driver = [EMULATOR / "driver.cpp", EMULATOR / "block.cpp"]
@@ -61,7 +64,7 @@ def build(folder: Path | str, *flags: str) -> dict[str, str]:
         subprocess.run([*cxx, *nvrtc, "-o", home / "libnvrtc.so.13"], check=True)
 
     sources = [path for path in EMULATOR.iterdir() if path.is_file()]
-    home = _build_once(Path(folder), sources, flags, compile_into)
+    home = _build_once(Path(folder), sources, (place, *flags), compile_into)
     return {
         "UNDA_LIBCUDA": str(home / "libcuda.so.1"),
         "UNDA_LIBNVRTC": str(home / "libnvrtc.so.13"),

@@ -230,3 +230,13 @@ def test_limits_are_plausible(device):
     copy, fma32, fma64 = map(float, re.findall(r"=(\S+)", result.text)[:3])
     assert 1e7 < copy < 1e13 and 1e7 < fma64 < 1e14 and 1e7 < fma32 < 1e14
     assert int(gpu_host.run("limits", "7")["status"]) == NO_DEVICE
+
+
+def test_a_stand_in_of_another_checkout_is_not_taken_for_this_ones(tmp_path, monkeypatch):
+    """Its compiler reads the other one's device.h, even if build/ was copied when both were alike."""
+    monkeypatch.setattr(stand_in_driver.subprocess, "run", lambda *args, **options: None)
+    own, again = (stand_in_driver.build(tmp_path / "build") for _ in range(2))
+    shutil.copytree(stand_in_driver.EMULATOR, tmp_path / "other")
+    monkeypatch.setattr(stand_in_driver, "EMULATOR", tmp_path / "other")
+    assert own == again
+    assert stand_in_driver.build(tmp_path / "build")["UNDA_LIBNVRTC"] != own["UNDA_LIBNVRTC"]
