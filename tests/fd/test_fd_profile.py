@@ -5,6 +5,7 @@ test_staggered_cuda.py), methods on meshes (test_cuda_engine.py).
 """
 
 import ctypes
+import gc
 import os
 
 import cuda_device
@@ -194,6 +195,7 @@ def used():
 @pytest.mark.skipif(REAL, reason="a device of the stand-in that is full")
 @EACH_KIND
 def test_a_state_without_room_for_its_copy_is_refused_and_stays(monkeypatch, kind):
+    gc.collect()  # simulations of other tests that are no longer used hold memory of the device, too
     sim, receivers = make(kind)
     sim._kernel_seconds(1)
     before, held = everything(sim, receivers), used()
