@@ -14,8 +14,9 @@
  * along x and y would otherwise need as many small pages as a processor's TLB holds. */
 enum { ALIGN_BYTES = 64, HUGE_BYTES = 2 << 20, LARGE_BYTES = 4 * HUGE_BYTES };
 
-/* What calloc gave stands before the array, and before that the next array of its owner. New pages of the system are zero without being written, so that
- * the threads which use a large array are the first to touch it. */
+/* The address that calloc gave stands before the array, and before that the next array of its owner: calloc
+ * aligns to 16 bytes, so there is room for both. New pages of the system are zero without being written; so the
+ * threads that use a large array are the first to touch it. */
 void *array_new(int64_t count, int64_t size)
 {
     int64_t bytes;

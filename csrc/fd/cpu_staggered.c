@@ -25,8 +25,8 @@ CLONES static void PRECISION(differences_)(int half, int64_t num, const REAL *fr
     WITH_HALF(half, DIFFERENCE);
 }
 
-/* psi' = b psi + a d, d' = d / kappa + psi'. table: b, `total` further a and 1 / kappa; of each place, or the same for
- * all. */
+/* psi' = b psi + a d, d' = d / kappa + psi'. table: b, `total` further a and 1 / kappa; of each place, or the
+ * same for all. */
 CLONES static void PRECISION(absorb_)(REAL *restrict d, REAL *restrict psi, const REAL *table, int64_t total,
                                       bool each, int64_t num)
 {

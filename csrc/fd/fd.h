@@ -54,7 +54,8 @@ struct fd {
     const struct fd_scheme *scheme;
     unda_fd_options options; /* as given */
     int32_t single;          /* 1: float32 */
-    /* num_array, num_material: arrays of an engine, of the state and of materials; num_parameter: of the user's */
+    /* num_array, num_material: arrays of an engine, of the state and of materials; num_parameter: parameters of
+     * the user's medium. */
     int32_t half, uniform, num_field, num_array, num_material, num_parameter;
     struct fd_axis axis[3];
     struct fd_field field[FD_MAX_FIELD];

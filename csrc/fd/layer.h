@@ -47,7 +47,8 @@ static inline bool fd_has_layers(const struct fd *fd)
 /* layer.c: fills the damp tables. */
 unda_status fd_damping(struct fd *fd, double dt);
 
-/* matched.c: fills the match tables, lists the memory variables; weights of the flux's pairs: of p_k - p_(1-k). */
+/* matched.c: fills the match tables, lists the memory variables; weights of the flux's pairs, that is of
+ * p_k - p_(1-k). */
 unda_status fd_matched_tables(struct fd *fd, double dt);
 void fd_list_matched(struct fd *fd);
 double fd_flux_weight(const struct fd *fd, int axis, int k);

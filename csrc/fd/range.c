@@ -1,5 +1,5 @@
-/* range.c: refuses units in which values leave the range of the solver's precision: an engine would round them to 0
- * or infinity, and the run would return zeros or look unstable. dg.c does the same. Not here: amplitudes
+/* range.c: refuses units in which values leave the range of the solver's precision: an engine would round them
+ * to 0 or infinity, and the run would return zeros or look unstable. dg.c does the same. Not here: amplitudes
  * (solver/source.c), states (Python). */
 #include "fd.h"
 

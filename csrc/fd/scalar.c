@@ -1,5 +1,6 @@
 /* scalar.c: the scalar scheme as one of fd_scheme: p_tt = c^2 laplace p of one density, two levels of p.
- * Not here: steps (scalar_cpu.c, scalar_cuda_step.c, diamond.c), weights (stencil.c), layers (layer.c, matched.c). */
+ * Not here: steps (scalar_cpu.c, scalar_cuda_step.c, diamond.c), weights (stencil.c), layers (layer.c,
+ * matched.c). */
 #include "energy.h"
 #include "layer.h"
 

@@ -21,8 +21,8 @@ static double value(const struct fd *fd, const struct fd_planes *planes, int f, 
            planes->state[f][fd->half + step][j * fd->axis[2].total + k];
 }
 
-/* dt times the difference of a derivative; places beyond M planes are not needed: forward ones end at M, backward
- * ones begin at -M. */
+/* dt times the difference of a derivative; places beyond M planes are not needed: forward ones end at M,
+ * backward ones begin at -M. */
 static double difference(const struct fd *fd, const struct fd_planes *planes,
                          const struct staggered_derivative *derivative, int64_t y, int64_t z)
 {

@@ -5,7 +5,8 @@
 
 #include "scalar_cuda.h"
 
-/* streamed_plan.c: whether the state is streamed (then t->streamed.slab is not 0), and how: rows and levels within the free memory of the device. other_bytes: what it holds beside the state. */
+/* streamed_plan.c: whether the state is streamed (then t->streamed.slab is not 0), and how: rows and levels
+ * within the free memory of the device. other_bytes: what it holds beside the state. */
 unda_status streamed_choose(unda_solver *s, struct scalar_cuda *t, int64_t other_bytes);
 
 /* streamed.c: page-locked host memory that holds the state; the engine's functions where it is streamed. */

@@ -40,10 +40,7 @@ unda_status gpu_alloc(struct gpu *gpu, gpu_ptr *ptr, int64_t bytes, const char *
 void gpu_free(struct gpu *gpu, gpu_ptr ptr);
 /* Other memory where *held are less than bytes; what was in the old is lost. */
 unda_status gpu_grow(struct gpu *gpu, gpu_ptr *ptr, int64_t *held, int64_t bytes, const char *what);
-/* gpu_alloc and gpu_upload in one. */
-unda_status gpu_alloc_copy(struct gpu_stream *stream, gpu_ptr *ptr, const void *from, int64_t bytes,
-                           const char *what);
-/* Memory of one owner, freed together; zeros: none. */
+/* Memory of one owner, freed together; zeros: none. gpu_pool_copy: gpu_pool_alloc and gpu_upload in one. */
 struct gpu_pool {
     struct gpu *gpu;
     gpu_ptr *ptr;

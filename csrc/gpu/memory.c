@@ -49,19 +49,6 @@ void gpu_free(struct gpu *gpu, gpu_ptr ptr)
     CU_FREE(gpu, cuMemFree, ptr);
 }
 
-unda_status gpu_alloc_copy(struct gpu_stream *stream, gpu_ptr *ptr, const void *from, int64_t bytes,
-                           const char *what)
-{
-    gpu_ptr made = 0;
-    TRY(gpu_alloc(stream->gpu, &made, bytes, what));
-    unda_status status = gpu_upload(stream, made, from, bytes);
-    if (status == UNDA_OK)
-        *ptr = made;
-    else
-        gpu_free(stream->gpu, made);
-    return status;
-}
-
 unda_status gpu_pool_alloc(struct gpu_pool *pool, struct gpu *gpu, gpu_ptr *ptr, int64_t bytes,
                            const char *what)
 {
