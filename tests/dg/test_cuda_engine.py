@@ -23,7 +23,7 @@ STEPS = 100 if REAL else 10
 TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
 
 SETTINGS = {
-    "degree": (1, 2, 4) if REAL else (1, 2, 3, 4),
+    "degree": (1, 2, 3, 4),
     "dtype": ("float32", "float64"),
     "boundary": ("hard", "soft", "mirror", "absorbing", "exact", "periodic"),
     "flux": ("upwind", "central"),
