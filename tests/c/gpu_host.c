@@ -34,8 +34,9 @@ static unda_status rig_new(struct rig *rig, const char *file, const char *kernel
     TRY(gpu_stream_new(&rig->stream, rig->gpu));
     TRY(gpu_module_new(&rig->module, rig->gpu, &(struct gpu_source){.file = file}));
     TRY(gpu_kernel_get(&rig->kernel, rig->module, kernel, BLOCK * (int)sizeof(double)));
-    TRY(gpu_alloc_copy(rig->stream, &rig->from, rig->host, sizeof rig->host, "from"));
-    return gpu_alloc(rig->gpu, &rig->to, sizeof rig->host, "to");
+    TRY(gpu_alloc(rig->gpu, &rig->from, sizeof rig->host, "from"));
+    TRY(gpu_alloc(rig->gpu, &rig->to, sizeof rig->host, "to"));
+    return gpu_upload(rig->stream, rig->from, rig->host, sizeof rig->host);
 }
 
 static void rig_free(struct rig *rig)
