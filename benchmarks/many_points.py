@@ -1,6 +1,6 @@
 """Time how long it takes to add many sources, and many receivers, at random points that are no nodes.
 
-``python benchmarks/many_points.py -o benchmarks/results/xeon_many_points.json``; on the CPU, without a step.
+``python benchmarks/many_points.py -o benchmarks/results/epyc_many_points.json``; on the CPU, without a step.
 """
 
 from __future__ import annotations
