@@ -83,4 +83,4 @@ def limits_once(monkeypatch):
 
     for module in (bench_dg, bench_fd, bench_fd_papers):
         monkeypatch.setattr(module, "device_limits", _limits)
-    monkeypatch.setattr("unda.method.simulation.device_limits", _limits)
+    monkeypatch.setattr("unda.method.speed.device_limits", _limits)

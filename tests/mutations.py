@@ -63,10 +63,10 @@ SEEN_BY_ONE = {
 }
 # of what is around a run, by file
 _RUNS = ["test_handlers_that_raise", "test_running", "test_interruption"]
-RUN_SEEN_BY = {name: _RUNS for name in ("simulation", "solver", "_run_control", "receiver")}
+RUN_SEEN_BY = {name: _RUNS for name in ("simulation", "solver", "stepping", "_run_control", "receiver")}
 RUN_SEEN_BY |= {name: ["test_whole_files"] for name in ("_files", "_digest")}
 RUN_SEEN_BY |= {"_check": ["test_messages"], "_sites": ["test_dg_shared_points", "test_messages"]}
-RUN_SEEN_BY["mesh_simulation"] = ["test_slices", "test_dg_shared_points"]
+RUN_SEEN_BY["mesh_plane"] = ["test_slices", "test_dg_shared_points"]
 RUN_SEEN_BY["terms"] = ["test_many_points", "test_staggered_points"]
 RUN_SEEN_BY["_hdf"] = ["test_damaged_files"]
 RUN_SEEN_BY["checkpoint"] = RUN_SEEN_BY["checkpoint_grid"] = [
@@ -368,9 +368,9 @@ MUTATIONS = [
     ("python/unda/method/grid_plane.py", "<= high[axis] + 0.5 *", "<= high[axis] + 1.5 *"),
     ("python/unda/method/grid_state.py", "largest = max(", "largest = min("),
     (
-        "python/unda/method/mesh_simulation.py",
-        "(self.mesh.upper) - self.mesh.lower",
-        "(self.mesh.upper) + self.mesh.lower",
+        "python/unda/method/mesh_plane.py",
+        "(sim.mesh.upper) - sim.mesh.lower",
+        "(sim.mesh.upper) + sim.mesh.lower",
     ),
     ("python/unda/method/_sites.py", "np.where(inside, height, far)", "np.where(~inside, height, far)"),
     ("python/unda/method/_sites.py", "np.clip(along, 0.0, 1.0)", "np.clip(along, 0.0, 9.0)"),
@@ -397,7 +397,7 @@ MUTATIONS = [
     ("csrc/mesh/periodic.c", "MATCH * from->edge[v] + slack", "MATCH * from->edge[v]"),
     ("python/unda/io/checkpoint.py", "handle, start, saved._step, 0)", "handle, start, 0, 0)"),
     ("python/unda/method/solver.py", "(step[0] - receivers._step) // receivers.every", "0"),
-    ("python/unda/method/simulation.py", "if status in (lib.UNDA_OK", "if status not in (lib.UNDA_OK"),
+    ("python/unda/method/solver.py", "if status in (lib.UNDA_OK", "if status not in (lib.UNDA_OK"),
     ("python/unda/method/receiver.py", "max(len(parts.get(0, ())), last", "max(0, last"),
     ("csrc/solver/receiver.c", "num_before(s->groups[i], s->step + 1)", "0"),
     ("python/unda/sweep.py", "num = min(workers or cores, len(left))", "num = min(cores, len(left))"),

@@ -84,7 +84,7 @@ def whole_state(sim):
     for name, (number, shape) in sim._whole().items():
         made[name] = np.empty(shape, sim.dtype)
         to = unda._core.pointer(made[name], writable=True)
-        unda._core.check(lib.unda_solver_read(sim._live(), number, 0, shape[0], to))
+        unda._core.check(lib.unda_solver_read(sim._solver.live(), number, 0, shape[0], to))
     return made
 
 

@@ -15,6 +15,7 @@ import unda
 from unda.__main__ import main
 from unda.commands import bench_fd, bench_fd_papers, fd_case
 from unda.commands.bench_fd_papers import tile_words
+from unda.method.stepping import Stepping
 
 REAL = cuda_device.prepare()
 LIMITS = unda.device_limits
@@ -81,7 +82,7 @@ def test_the_case_has_a_state_a_source_and_receivers(physics):
     case = {"physics": physics, "order": 4, "dtype": "float64", "varies": fd_case.MEDIA[physics][-1],
             "layers": 3, "kernel": "step"}  # fmt: skip
     with fd_case.simulation((14, 15, 16), case, "cpu", receivers=7) as sim:
-        (rec,) = sim._receivers
+        (rec,) = sim.receivers
         sim.step(8)
         assert len(rec.t) == 3 and len(rec.points) == 7
         assert all(abs(rec[name]).max() > 0 for name in rec.fields)
@@ -191,8 +192,8 @@ def test_what_cannot_be_timed_is_refused(words, message, capsys):
 @pytest.mark.gpu_or_stand_in
 def test_what_is_timed_are_whole_launches(tmp_path, monkeypatch):
     called = []
-    take = unda.FD._advance
-    monkeypatch.setattr(unda.FD, "_advance", lambda sim, n, *ahead: (called.append(n), take(sim, n, *ahead)))
+    take = Stepping.advance
+    monkeypatch.setattr(Stepping, "advance", lambda run, n, *ahead: (called.append(n), take(run, n, *ahead)))
     few = partial(fd_case.measure, options={"levels": 6, "fewest": 2}, receivers=2)
     monkeypatch.setattr(bench_fd, "measure", few)
     (row,) = bench(
@@ -208,11 +209,11 @@ def test_chunks_are_whole_launches_where_samples_leave_room_for_some(monkeypatch
     case = {"physics": "scalar", "order": 2, "dtype": "float32", "varies": "constant", "layers": 0,
             "kernel": "diamond"}  # fmt: skip
     with fd_case.simulation((20, 21, 12), case, "cuda", options={"levels": 6}, receivers=2) as sim:
-        sim._rate = 1e9
+        sim._stepping.rate = 1e9
         for room, chunk in ((20, 18), (18, 18), (5, 5), (7, 6)):
-            monkeypatch.setattr(sim, "_room", lambda room=room: room)
-            assert sim._chunk(1000) == chunk
-        assert sim._chunk(3) == 3  # the end of a call
+            monkeypatch.setattr(sim._stepping, "room", lambda room=room: room)
+            assert sim._stepping.chunk(1000) == chunk
+        assert sim._stepping.chunk(3) == 3  # the end of a call
 
 
 def test_a_shape_of_one_number_is_a_cube_and_diamonds_have_their_own(tmp_path):

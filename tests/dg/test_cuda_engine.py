@@ -249,7 +249,7 @@ def test_a_value_that_is_not_finite_is_found_where_it_is(device, bad):
     q = np.zeros((mesh.num_elem, sim.num_node, 4))
     q[17, 3, 2] = bad
     pointer = _core.pointer(q)
-    _core.check(_core.lib.unda_solver_write(sim._handle, _core.lib.UNDA_STATE, 0, len(q), pointer))
+    _core.check(_core.lib.unda_solver_write(sim._solver.live(), _core.lib.UNDA_STATE, 0, len(q), pointer))
     with pytest.raises(unda.UnstableError) as info:
         sim.step(1)
     assert (info.value.step, info.value.element, info.value.node, info.value.field) == (0, 17, 3, "vy")
@@ -303,7 +303,7 @@ def test_profile_names_each_kernel_and_keeps_the_state(kernel):
     sim.step(5)
     before = sim.get("p")
     profile = _core.new_struct("unda_profile")
-    _core.check(_core.lib.unda_solver_profile(sim._handle, 4, profile))
+    _core.check(_core.lib.unda_solver_profile(sim._solver.live(), 4, profile))
     names = [_core.ffi.string(profile.name[i]).decode() for i in range(profile.num_kernel)]
     parts = {
         "fused": ["dg_fused"],
@@ -325,7 +325,7 @@ def test_profile_names_each_kernel_and_keeps_the_state(kernel):
 @pytest.mark.parametrize("kernel", ["fused", "node", "element"])
 def test_the_forecast_is_what_a_solver_then_holds(kernel):
     sim, _ = small_simulation("ab3", kernel=kernel)
-    info = sim._info()
+    info = sim._solver.info()
     options = _core.new_struct(
         "unda_solver_options", degree=2, precision=1, integrator=1, device=0,
         kernel=kernel.encode(),

@@ -208,7 +208,7 @@ def test_few_levels_are_taken_step_by_step(given, steps, launches):
     driver = ctypes.CDLL(os.environ["UNDA_LIBCUDA"])
     sim.step(0)
     before = driver.emu_num_launch()
-    sim._advance(steps)
+    sim._stepping.advance(steps)
     assert driver.emu_num_launch() - before == launches + 2, "and the search for what is not finite"
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import unda
 from staggered_cases import WALLS, borne, random_medium, source_of, whole_state
+from unda.method.speed import kernel_seconds
 
 pytestmark = [pytest.mark.gpu_or_stand_in, pytest.mark.usefixtures("limits_once")]
 REAL = cuda_device.prepare()
@@ -96,7 +97,7 @@ def test_the_state_stays_and_so_does_the_run_afterwards(kind):
     n = LEVELS if kind == "diamond" else 1
     for steps in (n + 1, n):
         before = everything(sim, receivers)
-        sim._kernel_seconds(1)
+        kernel_seconds(sim, 1)
         assert differing(everything(sim, receivers), before) == []
         sim.step(steps)
         other.step(steps)
@@ -107,7 +108,7 @@ def test_the_state_stays_and_so_does_the_run_afterwards(kind):
 @EACH_KIND
 def test_every_kernel_of_a_step_is_listed_with_its_launches(kind):
     sim, _ = make(kind)
-    found = sim._kernel_seconds(RUNS)
+    found = kernel_seconds(sim, RUNS)
     stage = found.pop("stage")["seconds"]
     assert {name: one["launches"] for name, one in found.items()} == pytest.approx(KERNELS[kind])
     assert all(0 < one["seconds"] < np.inf for one in found.values()) and 0 < stage < np.inf
@@ -127,7 +128,7 @@ def test_as_many_kernels_are_listed_as_steps_launch(kind):
     counts = []
     for steps in (n, 2 * n):
         before = launches_so_far()
-        sim._advance(steps)
+        sim._stepping.advance(steps)
         counts.append(launches_so_far() - before)
     assert counts[1] - counts[0] == round(n * sum(KERNELS[kind].values()))
 
@@ -143,7 +144,7 @@ def test_seconds_are_those_of_a_launch_and_of_a_step(monkeypatch, kind):
     sim, receivers = make(kind)
     sim.step(1)
     before = launches_so_far()
-    found = sim._kernel_seconds(RUNS)
+    found = kernel_seconds(sim, RUNS)
     launched = launches_so_far() - before
     step = sum(number for name, number in KERNELS[kind].items() if name != "record")
     assert found.pop("stage")["seconds"] == pytest.approx(step, rel=1e-6)
@@ -197,13 +198,13 @@ def used():
 def test_a_state_without_room_for_its_copy_is_refused_and_stays(monkeypatch, kind):
     gc.collect()  # simulations of other tests that are no longer used hold memory of the device, too
     sim, receivers = make(kind)
-    sim._kernel_seconds(1)
+    kernel_seconds(sim, 1)
     before, held = everything(sim, receivers), used()
-    sim._kernel_seconds(1)
+    kernel_seconds(sim, 1)
     assert used() == held, "the copy is given back"
     monkeypatch.setenv("UNDA_EMULATOR_MEMORY", str(held + 1000))
     with pytest.raises(unda.OutOfMemoryError, match=r"copy of the state .* needs \d+ bytes, 1000 of"):
-        sim._kernel_seconds(1)
+        kernel_seconds(sim, 1)
     monkeypatch.undo()
     assert used() == held and differing(everything(sim, receivers), before) == []
     sim.step(2)

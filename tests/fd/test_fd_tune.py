@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import unda
 from unda.method import tune
+from unda.method.solver import Solver
 
 pytestmark = pytest.mark.gpu_or_stand_in
 REAL = cuda_device.prepare()
@@ -91,14 +92,14 @@ def test_candidates_that_spill_or_do_not_fit_are_passed_over(timed, monkeypatch)
     monkeypatch.setattr(
         tune, "_diamonds", lambda plan, num_z: iter([{"dts": 40}, {"levels": plan["levels"] // 2}])
     )
-    info = unda.FD._info
+    info = Solver.info
 
-    def spilling(sim):
-        found = info(sim)
+    def spilling(solver):
+        found = info(solver)
         found.spill_bytes = 40 * (found.num_part > 4 and found.part[4].value == 128)
         return found
 
-    monkeypatch.setattr(unda.FD, "_info", spilling)
+    monkeypatch.setattr(Solver, "info", spilling)
     sim = make(options={"step": 1, "zb": 32}, kernel="diamond", shape=(19, 23, 17))
     assert sim.config["kernel_options"]["levels"] == 256
     assert [plan["levels"] for _, plan in timed] == [512, 256], "40 is too wide, 128 spills"

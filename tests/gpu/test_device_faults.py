@@ -115,7 +115,7 @@ def test_samples_that_do_not_fit_are_refused_and_fewer_steps_run():
         """
         sim, rec = simulation()
         sim.add_receivers(np.random.default_rng(0).uniform(0.1, 0.9, (200, 3)))
-        text = raised(unda.OutOfMemoryError, lambda: sim._advance(5000))
+        text = raised(unda.OutOfMemoryError, lambda: sim._stepping.advance(5000))
         assert "bytes" in text
         assert sim.step_count == 0
         sim.step(20)

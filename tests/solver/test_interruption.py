@@ -55,9 +55,9 @@ def assert_whole(sim, rec):
 def test_ctrl_c_ends_a_run_after_its_chunk_and_leaves_it_whole(monkeypatch):
     """1024 steps a second, by a clock of the test's own, are 307 in the 0.3 s that a chunk may take."""
     sim, rec = simulation()
-    chunks, advance = [], sim._advance
+    chunks, advance = [], sim._stepping.advance
     clock = SimpleNamespace(now=0.0, perf_counter=lambda: clock.now)
-    monkeypatch.setattr(unda.method.simulation, "time", clock)
+    monkeypatch.setattr(unda.method.stepping, "time", clock)
 
     def advanced(n, *ahead):
         if sim.step_count > 300:
@@ -66,11 +66,11 @@ def test_ctrl_c_ends_a_run_after_its_chunk_and_leaves_it_whole(monkeypatch):
         clock.now += n / 1024
         chunks.append(n)
 
-    sim._advance = advanced
+    sim._stepping.advance = advanced
     with pytest.raises(KeyboardInterrupt):
         sim.run(steps=FOREVER)
     assert chunks == [8, 307, 307] and sim.step_count == 622
-    sim._advance = advance
+    sim._stepping.advance = advance
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert_whole(sim, rec)
 
@@ -89,7 +89,7 @@ def test_ctrl_c_at_any_moment_of_a_step_loses_no_sample():
 
 def test_ctrl_c_ends_a_long_step():
     sim, rec = simulation()
-    chunks, advance = [], sim._advance
+    chunks, advance = [], sim._stepping.advance
 
     def advanced(n, *ahead):
         chunks.append(n)
@@ -97,7 +97,7 @@ def test_ctrl_c_ends_a_long_step():
             signal.raise_signal(signal.SIGINT)
         advance(n, *ahead)
 
-    sim._advance, sim._room = advanced, lambda: 50
+    sim._stepping.advance, sim._stepping.room = advanced, lambda: 50
     with pytest.raises(KeyboardInterrupt):
         sim.step(FOREVER)
     assert len(chunks) == 3 and sim.step_count == sum(chunks)

@@ -130,24 +130,24 @@ def test_the_library_itself_refuses_a_second_thread():
     """What C users get, under the lock of Python."""
     lib = _core.lib
     sim = unda.DG(MESH, unda.Acoustic(rho=1.0, c=1.0), degree=2, threads=1)
-    _core.check(lib.unda_solver_reserve(sim._handle, 200))
+    _core.check(lib.unda_solver_reserve(sim._solver.live(), 200))
     drive, energy = _core.new_struct("unda_drive", num_time=1000), _core.ffi.new("double *")
     found, stop = {"step": set(), "energy": set()}, threading.Event()
 
     def work():
         while not stop.is_set():
-            found["step"].add(lib.unda_solver_step(sim._handle, 200, drive))
+            found["step"].add(lib.unda_solver_step(sim._solver.live(), 200, drive))
 
     thread = threading.Thread(target=work)
     thread.start()
     deadline = time.monotonic() + 600  # only ends what hangs
     while lib.UNDA_ERR_BUSY not in found["energy"] and time.monotonic() < deadline:
-        found["energy"].add(lib.unda_solver_energy(sim._handle, energy))
+        found["energy"].add(lib.unda_solver_energy(sim._solver.live(), energy))
     stop.set()
     thread.join()
     assert lib.UNDA_ERR_BUSY in found["energy"]
     assert found["step"] | found["energy"] <= {lib.UNDA_OK, lib.UNDA_ERR_BUSY}
-    assert lib.unda_solver_energy(sim._handle, energy) == lib.UNDA_OK
+    assert lib.unda_solver_energy(sim._solver.live(), energy) == lib.UNDA_OK
 
 
 def process(code):

@@ -147,7 +147,7 @@ def _draw(path: Path, result: dict[str, Any]) -> None:
     with figure(path, f"finite differences, {result['device']}", (10, 4)) as ax:
         from matplotlib import colormaps
 
-        ax.set_prop_cycle(color=colormaps["tab20"].colors)
+        ax.set_prop_cycle(color=colormaps["tab20"](range(20)))
         for label, of in grouped(result["rows"], _label).items():
             ax.plot(of["order"], of["gcell_per_second"], "o-", label=label)
         ax.set(xlabel="order in space", ylabel="Gcell/s")

@@ -160,7 +160,7 @@ def _warm_up(sim: FD, seconds: float) -> int:
     A launch that is not full takes nearly as long as one that is. The first steps of all have work of their
     own, which only a long launch hides.
     """
-    launch = sim._launch_steps
+    launch = sim._stepping.launch
     few = -(-8 // launch) * launch
     for _ in range(2):
         begin = time.perf_counter()
@@ -202,7 +202,7 @@ def measure(
     with simulation(shape, case, device, **keywords) as sim:
         setup = time.perf_counter() - begin
         row = timed(sim, _warm_up(sim, seconds), case, limits)
-        info = sim._info()
+        info = sim._solver.info()
         return {
             **row,
             "shape": list(shape),

@@ -64,7 +64,7 @@ def timed(sim: Any, count: int, case: Mapping[str, Any], limits: Mapping[str, fl
     begin = time.perf_counter()
     sim.step(count)
     step = (time.perf_counter() - begin) / count
-    info = sim._info()
+    info = sim._solver.info()
     return {
         **case, "steps": count, "ms": 1e3 * step, **sim.rate(step / info.num_stage, limits),
         "compile_seconds": info.compile_seconds, "kernel": sim.config["kernel"],

@@ -34,17 +34,17 @@ def save(sim: Any, path: Any) -> None:
     """Write a simulation, see `sim.save`."""
     part = _METHODS[sim.config["method"]]
     history = new("int32_t *")
-    _core.check(lib.unda_solver_get_history(sim._live(), history))
+    _core.check(lib.unda_solver_get_history(sim._solver.live(), history))
     header = {
         "config": sim.config, "physics": sim.medium.physics, "start": sim._start,
         "step": sim.step_count, "history": history[0], "exact": part.outer_data(sim),
-        "sources": [source.to_config() for source, *_ in (*sim._sources, *sim._waves)],
+        "sources": [source.to_config() for source, *_ in (*sim._solver.sources, *sim._solver.waves)],
     }  # fmt: skip
 
     def fill(file: Any) -> None:
         file.attrs["simulation"] = json.dumps(header)
         part.put(file, sim, history[0])
-        for i, receivers in enumerate(sim._receivers):
+        for i, receivers in enumerate(sim.receivers):
             put_receivers(file.create_group(f"receivers/{i}"), receivers)
 
     _hdf.write(path, "simulation", fill)
@@ -118,7 +118,7 @@ def _restore(part: Any, sim: Any, file: Any, header: dict[str, Any]) -> None:
     for one in configs:
         if one.get("type") == "PlaneWave":
             sim.add_source(PlaneWave.from_config(one))
-    handle = sim._live()
+    handle = sim._solver.live()
     groups = _hdf.child(file, "receivers") if "receivers" in file else ()
     for i in range(len(groups)):
         saved = get_receivers(_hdf.child(groups, str(i)), sim.dtype)

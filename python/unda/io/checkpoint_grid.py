@@ -33,7 +33,7 @@ def put(file: Any, sim: Any, _history: int) -> None:
         plane = np.empty((1, *shape[1:]), sim.dtype)
         for i in range(shape[0]):
             to = _core.pointer(plane, writable=True)
-            _core.check(lib.unda_solver_read(sim._live(), number, i, 1, to))
+            _core.check(lib.unda_solver_read(sim._solver.live(), number, i, 1, to))
             array[i] = plane[0]
 
 

@@ -1,6 +1,6 @@
 """Pictures and movies of a simulation on a plane.
 
-Not here: drawing (plotting.py, movie.py); the planes (grid_plane.py, mesh_simulation.py).
+Not here: drawing (plotting.py, movie.py); the planes (grid_plane.py, mesh_plane.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Pictures of a plane through a simulation; matplotlib is imported when one is drawn.
 
-Not here: sampling fields on a plane (grid_plane.py, mesh_simulation.py), movies (movie.py), traces
+Not here: sampling fields on a plane (grid_plane.py, mesh_plane.py), movies (movie.py), traces
 (receiver.py).
 """
 

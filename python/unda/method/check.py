@@ -99,7 +99,8 @@ class Report:
 def check(sim: Any) -> Report:
     """Check a simulation, see `sim.check`."""
     report = Report()
-    report.look_at([f for _, f in sim._sources] + [wrap(wave.f, sim.dt) for wave, *_ in sim._waves])
+    waves = [wrap(wave.f, sim.dt) for wave, *_ in sim._solver.waves]
+    report.look_at([f for _, f in sim._solver.sources] + waves)
     _resolution(sim, report)
     _time_steps(sim, report)
     _units(sim, report)
@@ -159,7 +160,7 @@ def _units(sim: Any, report: Report) -> None:
 def _places(sim: Any, report: Report) -> None:
     places = [receivers.points for receivers in sim.receivers]
     points = np.concatenate(places) if places else np.empty((0, 3))
-    for i, (source, _) in enumerate(sim._sources):
+    for i, (source, _) in enumerate(sim._solver.sources):
         elem, barycentric = sim.mesh.locate([source.position])
         if _BESIDE < barycentric.max() < 1.0 - _ON_VERTEX:
             report.notes.append(

@@ -1,31 +1,37 @@
 """DG: nodal discontinuous Galerkin on tetrahedra, scripted.
 
-Sets up a problem. Not here: running it (simulation.py), numerics (csrc/dg, cuda/dg).
+Not here: running it, its sources and receivers (simulation.py), numerics (csrc/dg, cuda/dg).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from .. import _core
-from .._check import choice, flag, integer
-from ..errors import ArgumentError
+from .._check import call_at, check_state, field_names, flag, node_values, number
+from .._core import lib
+from ..errors import ArgumentError, UnstableError
+from ..io.plotting import Plane
 from ..limits import choose_device
-from ..problem.boundary import Boundaries
+from ..problem.boundary import own_side
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
-from ._options import PRECISIONS, Given, Precision, common_options, kernel_choice
+from . import mesh_plane, norms, speed
+from ._options import PRECISIONS, Given, Precision
+from ._run_control import alone
+from .check import Report, check
+from .dg_options import dg_options
 from .mesh_points import MeshPoints
-from .mesh_simulation import MeshSimulation
+from .simulation import Simulation
 from .solver import forecast
 
 __all__ = ["DG"]
 
 
-class DG(MeshSimulation):
+class DG(Simulation):
     """Nodal discontinuous Galerkin on a mesh of tetrahedra (Hesthaven & Warburton 2008).
 
     Parameters
@@ -67,6 +73,14 @@ class DG(MeshSimulation):
     tune : bool
         Measure the candidates for kernel and tile on this device, unless that has been done before; the
         fastest is printed, and stored with the compiled kernels. CUDA only; no effect on the CPU.
+
+    Attributes
+    ----------
+    mesh, medium
+        As given.
+    degree : int
+    num_node : int
+        Nodes of a cell.
 
     Raises
     ------
@@ -115,13 +129,14 @@ class DG(MeshSimulation):
             given.device = choose_device(device)
             same = given.some("degree", "flux", "integrator", "dtype", "boundary", "cfl")
             given.kernel, given.kernel_options = tuned(type(self), mesh, medium, given.device, same)
-        options, self._material, boundaries, chosen = self._options(given)
+        options, self._material, boundaries, chosen = dg_options(given)
         self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
         self.mesh, self._boundaries = mesh, boundaries
+        self.medium, self.fields = medium, tuple(medium.fields)
         self._points = MeshPoints(mesh, medium, self._material, boundaries, self.degree)
-        self._start_solver(medium, options, flag("allow_unstable", allow_unstable), mesh._handle)
-        self.num_node = int(self._info().num_node)
-        self.config = {
+        self._new_solver(options, flag("allow_unstable", allow_unstable), mesh._handle)
+        self.num_node = int(self._solver.info().num_node)
+        own = {
             "method": "DG",
             "degree": self.degree,
             "flux": flux,
@@ -133,38 +148,8 @@ class DG(MeshSimulation):
             "mesh": mesh.hash,
             "mesh_origin": mesh.origin,
             "boundary": boundaries.words,
-            **self._resolved(chosen),
         }
-
-    @staticmethod
-    def _options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
-        """Return the library's options, the materials (num_elem, num_material), boundaries and device."""
-        mesh, medium = given.mesh, given.medium
-        if not isinstance(mesh, Mesh):
-            raise ArgumentError(f"mesh is {mesh!r}, expected a Mesh")
-        if not isinstance(medium, Medium):
-            raise ArgumentError(f"medium is {medium!r}, expected a medium such as unda.Acoustic")
-        physics = getattr(_core.lib, f"UNDA_{medium.physics.upper()}", None)
-        if physics is None:
-            raise ArgumentError(
-                f"DG solves acoustic, elastic and maxwell media; the medium is {medium.physics}"
-            )
-        material = medium.on(mesh)
-        material.setflags(write=False)
-        boundaries = Boundaries.of(mesh, medium, given.boundary)
-        common, chosen = common_options(given)
-        options = _core.new_struct(
-            "unda_solver_options",
-            **common,
-            physics=physics,
-            degree=integer("degree", given.degree, 1, 9),
-            flux=choice("flux", given.flux, ("upwind", "central")),
-            integrator=choice("integrator", given.integrator, ("lsrk4", "ab3")),
-            material=material,
-            boundary=boundaries.codes,
-            **kernel_choice(given.kernel, given.kernel_options),
-        )
-        return options, material, boundaries, chosen
+        self._complete(own, chosen)
 
     @classmethod
     def forecast(cls, mesh: Mesh, medium: Medium, **keywords: Any) -> dict[str, int]:
@@ -188,4 +173,197 @@ class DG(MeshSimulation):
         >>> unda.DG.forecast(mesh, medium, degree=3, device="cpu")["device"]
         0
         """
-        return forecast(mesh._handle, cls._options(Given.of(cls, mesh, medium, **keywords))[0])
+        return forecast(mesh._handle, dg_options(Given.of(cls, mesh, medium, **keywords))[0])
+
+    # ---- description ----
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """Node coordinates (num_elem, num_node, 3) [m]."""
+        x = np.empty((self.mesh.num_elem, self.num_node, 3))
+        self._solver.call(lib.unda_solver_coordinates, _core.pointer(x, writable=True))
+        return x
+
+    @property
+    def element_dt(self) -> np.ndarray:
+        """Stable time step of each cell (num_elem,) [s]."""
+        dt = np.empty(self.mesh.num_elem)
+        self._solver.call(lib.unda_solver_element_dt, _core.pointer(dt, writable=True))
+        return dt
+
+    def rate(self, seconds: float, limits: Mapping[str, float] | None = None) -> dict[str, float]:
+        """Return the rate of a stage of a given duration, and compare it with the machine's limits.
+
+        Parameters
+        ----------
+        seconds : float
+            Time of a stage (ab3: a step) [s].
+        limits : dict, optional
+            Of `device_limits`; measured now if omitted.
+
+        Returns
+        -------
+        dict of str to float
+            ``gdof_per_second``; ``gflops`` of the method's operations; ``gbytes_per_second`` of the
+            compulsory traffic; ``percent_of_limit``: the time that the tighter of copy bandwidth and
+            FMA rate allows, in percent of the time taken.
+        """
+        return speed.rate(self, self.mesh.num_elem, seconds, limits)
+
+    @alone
+    def _read(self, array: int) -> np.ndarray:
+        shape = (self.mesh.num_elem, self.num_node, len(self.fields))
+        return self._solver.read(array, 0, np.empty(shape, self.dtype))
+
+    @alone
+    def set(self, exact: Callable[..., Any] | None = None, *, t: float = 0.0, **fields: Any) -> None:
+        """Set fields and the clock.
+
+        Parameters
+        ----------
+        exact : exact solution, optional
+            Gives all fields.
+        t : float
+            The new time [s].
+        **fields : array_like, float or callable
+            A field by name: values (num_elem, num_node), a number, or f(x, y, z). Fields that are
+            not given become 0.
+
+        Raises
+        ------
+        ArgumentError
+            Unknown fields, wrong shapes, values that are not finite, shear or unequal normal stresses in
+            a fluid (elastic, vs = 0).
+        """
+        check_state(exact, fields, self.fields)
+        t = number("t", t, "s")
+        x = own_side(exact, self.coordinates)
+        place = (x[..., 0], x[..., 1], x[..., 2])
+        if exact is not None:
+            fields = call_at("exact", self._points.bound(exact), place, t)
+            if not isinstance(fields, Mapping):
+                raise ArgumentError(
+                    f"the exact solution gave {type(fields).__name__}, expected a dict of fields"
+                )
+        q = np.zeros((self.mesh.num_elem, self.num_node, len(self.fields)), self.dtype)
+        for i, name in enumerate(self.fields):
+            q[..., i] = node_values(name, fields.get(name, 0.0), place, self.dtype)
+        self.medium._check_state(self._material, q, x)
+        self._solver.live()
+        self._half_set = True
+        self._solver.write(lib.UNDA_STATE, 0, q)
+        self._begin_at(t, self.fields if exact is not None else fields)
+
+    def get(self, name: str) -> np.ndarray:
+        """Return a field (num_elem, num_node), in the user's numbering of cells."""
+        (name,) = field_names((name,), self.fields)
+        return np.ascontiguousarray(self._read(lib.UNDA_STATE)[..., self.fields.index(name)])
+
+    @alone
+    def rhs(self) -> dict[str, np.ndarray]:
+        """Return dq/dt at the present state and time, sources included, {field: (num_elem, num_node)}."""
+        self._solver.call(lib.unda_solver_rhs, self._stepping.drive(np.array([self.t])))
+        q = self._read(lib.UNDA_RHS)
+        return {name: np.ascontiguousarray(q[..., i]) for i, name in enumerate(self.fields)}
+
+    def error(self, exact: Any, *, relative: bool = False) -> dict[str, float]:
+        """Return the L2 error of each field against an exact solution at the present time.
+
+        Parameters
+        ----------
+        exact : exact solution
+        relative : bool
+            Divide by the exact norm of the field's group (p, v; v, stress; E, H).
+
+        Returns
+        -------
+        dict of str to float
+            sqrt(integral (q - q_exact)^2 dV), by a cubature exact to degree 2 degree + 2.
+
+        Raises
+        ------
+        ArgumentError
+            If the solution is singular; compare traces with ``rec.misfit`` then.
+        """
+        return norms.mesh_error(self, exact, relative=flag("relative", relative))
+
+    def check(self) -> Report:
+        """Look for common mistakes before the first step.
+
+        Returns
+        -------
+        Report
+            Nodes per shortest wavelength by tag, the ten cells with the smallest time step, and
+            warnings, which `run` raises as `AccuracyWarning`: too few nodes, units that look wrong, sources
+            on faces, receivers beside sources, receivers that record zero and sources without effect by
+            construction, exact outer data of another medium. Notes: slivers, good conductors, sources of
+            unknown frequency. Prints as text; true where there is no warning.
+
+        Examples
+        --------
+        >>> print(sim.check())  # doctest: +SKIP
+        """
+        return check(self)
+
+    def _blown_up(self, message: str) -> UnstableError:
+        blowup, common = self._blowup()
+        elem = common["element"]
+        place = tuple(float(x) for x in self.mesh.centroids[elem])
+        material = dict(zip(self.medium.parameters, map(float, self._material[elem]), strict=True))
+        local_cfl = self.dt / float(self.element_dt[elem])
+        return UnstableError(
+            f"{message} at {place} m, {material}, t = {common['time']:.6g} s, "
+            f"local CFL number {local_cfl:.3g}",
+            **common, node=int(blowup.node), coordinates=place, material=material, local_cfl=local_cfl,
+        )  # fmt: skip
+
+    @alone
+    def write_vtu(
+        self, path: Any, fields: Sequence[str] | None = None, *, subdivide: int | None = None,
+        series: Any = None,
+    ) -> None:  # fmt: skip
+        """Write fields for ParaView (VTU).
+
+        Parameters
+        ----------
+        path : str or Path
+        fields : sequence of str, optional
+            All if omitted.
+        subdivide : int, optional
+            Intervals an edge of each cell is cut into; the degree if omitted, 1 for corners only.
+        series : str or Path, optional
+            A .pvd file, which ParaView opens as a series in time: the file is entered there once it is
+            whole, instead of what had its name. One run at a time writes to a series.
+
+        Raises
+        ------
+        ArgumentError, FileError
+
+        Notes
+        -----
+        Point data: p; vectors v, E, H; the stress s, a symmetric tensor with components in VTK's order XX,
+        YY, ZZ, XY, YZ, XZ; of a vector that is not wanted whole the fields, by their names. Cell data:
+        element number, tag, materials. Field data: TimeValue [s], and ``sim.config`` as the bytes of a JSON
+        text.
+
+        Examples
+        --------
+        >>> def keep(sim):
+        ...     sim.write_vtu(f"wave_{1e3 * sim.t:06.1f}_ms.vtu", series="wave.pvd")
+        >>> sim.run(until=0.5, callback=keep, every=20)  # doctest: +SKIP
+        """
+        from ..io.vtu import write_vtu
+
+        write_vtu(self, path, fields, subdivide, series)
+
+    def _size(self) -> tuple[int, str]:
+        return self.mesh.num_elem * self.num_node * len(self.fields), "DOF"
+
+    def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
+        return mesh_plane.plane(self, field, axis, value, num)
+
+    def _about(self) -> str:
+        return (
+            f"degree {self.degree}, {self.mesh.num_elem} tetrahedra, {self._size()[0]} DOF, "
+            f"{self.config['flux']} flux, {self.config['integrator']}"
+        )

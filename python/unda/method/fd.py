@@ -1,47 +1,41 @@
 """FD: finite differences on regular grids, scripted.
 
-Sets up a problem. Not here: its state (grid_simulation.py), running it (simulation.py), numerics (csrc/fd,
-cuda/fd), grids (grid.py).
+Not here: running it, its sources and receivers (simulation.py), numerics (csrc/fd, cuda/fd), grids (grid.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from .. import _core
-from .._check import flag, integer, number
-from .._core import lib
-from ..errors import ArgumentError
+from .._check import check_state, field_names, flag, number
+from .._core import lib, new
+from .._parallel import ahead
+from ..errors import ArgumentError, UnstableError
+from ..io.plotting import Plane
 from ..limits import choose_device
-from ..problem.grid import Block, Grid
-from ..problem.layer import CPML, Damping
-from ..problem.layer_rule import choose
+from ..problem.grid import Grid, chunks
+from ..problem.layer_rule import layer_name
 from ..problem.medium import Medium
-from ._options import PRECISIONS, Given, Precision, common_options, kernel_choice
-from .fd_scheme import Scalar, scheme_of
-from .fd_sides import code_of, conditions, flat_axes, frequency_of, stretch_of
-from .fluid_walls import let_fluids_slide
+from . import grid_check, grid_plane, norms, speed
+from ._options import PRECISIONS, Given, Precision
+from ._run_control import alone
+from .check import Report
+from .fd_options import fd_options
+from .fd_sides import SIDES
 from .grid_material import GridMaterial
 from .grid_points import GridPoints
-from .grid_simulation import GridSimulation
+from .grid_state import read_state
+from .simulation import Simulation
 from .solver import forecast
 
 __all__ = ["FD"]
 
 
-def _window(given: Any) -> int:
-    """Return what the library calls a window: rows, 0 for none, -1 for "auto"."""
-    if given is None or given == "auto":
-        return 0 if given is None else -1
-    if isinstance(given, str):
-        raise ArgumentError(f"window is {given!r}, expected 'auto', None or a number of rows")
-    return integer("window", given, 1, 2**31 - 1)
-
-
-class FD(GridSimulation):
+class FD(Simulation):
     """Finite differences on a regular grid.
 
     ``scheme="scalar"``: the pressure of an acoustic medium of constant density, p_tt = c^2 laplace p +
@@ -154,14 +148,19 @@ class FD(GridSimulation):
             given.kernel, given.kernel_options = tuned_grid(
                 type(self), grid, medium, given.device, kernel, kernel_options, **same
             )
-        options, grid_options, self._sides, self._scheme, chosen = self._options(given)
+        options, grid_options, self._sides, self._scheme, chosen = fd_options(given)
         self.grid, self.order = grid, int(grid_options.order)
         self.dtype = np.dtype(PRECISIONS[options.precision])
         allow = flag("allow_unstable", allow_unstable)
-        self._start_solver(medium, options, allow)
-        self.fields, self._uniform_dt = self._scheme.fields, self.dt_stable
+        self.medium, self.fields = medium, self._scheme.fields
         self._material = GridMaterial(medium, grid)
-        self._points = GridPoints(grid, medium, self._material, self._sides, self._scheme)
+        # A device records 512 nodes a value, in eight times the memory.
+        value_bytes = 8 if chosen == "cpu" else 64 * self.dtype.itemsize
+        self._points = GridPoints(
+            grid, medium, self._material, self._sides, self._scheme, value_bytes=value_bytes
+        )
+        self._new_solver(options, allow)
+        self._uniform_dt = self.dt_stable  # the limit of a uniform medium with the fastest speed
         if not grid_options.uniform:
             try:
                 self._give_material()
@@ -170,7 +169,7 @@ class FD(GridSimulation):
             except BaseException:
                 self.close()
                 raise
-        self.config = {
+        own = {
             "method": "FD",
             "scheme": scheme,
             "order": self.order,
@@ -182,56 +181,9 @@ class FD(GridSimulation):
             "boundary": {
                 name: one if isinstance(one, str) else one.to_config() for name, one in self._sides.items()
             },
-            **self._resolved(chosen),
-            "window": int(self._info().window) or None,
+            "window": int(self._solver.info().window) or None,
         }
-
-    @staticmethod
-    def _options(given: Given) -> tuple[Any, Any, dict[str, Any], Scalar, str]:
-        """Return the library's options, those of the grid (to be kept alive), sides, scheme and device."""
-        grid, medium, fmax = given.grid, given.medium, given.fmax
-        if not isinstance(grid, Grid):
-            raise ArgumentError(f"grid is {grid!r}, expected an unda.Grid")
-        kind = scheme_of(given.scheme, medium)
-        order = integer("order", given.order, 2, 16)
-        if order % 2:
-            raise ArgumentError(f"order is {order}, expected an even number")
-        medium.on(Block(grid, 0, 1))  # refuses what does not fit the grid
-        highest = None if fmax is None else number("fmax", fmax, "Hz", positive=True)
-        sides = conditions(grid, kind, given.boundary, highest)
-        if medium.physics == "elastic":
-            sides = let_fluids_slide(grid, medium, sides)
-        sides = choose(grid, medium, sides, given.layer, staggered=kind.name == "staggered")
-        layers = [one if isinstance(one, (Damping, CPML)) else None for one in sides.values()]
-        flat = flat_axes(grid, sides)
-        try:
-            material = np.array(list(medium.scalar().values())) if kind.name == "scalar" else None
-        except ArgumentError:
-            material = None
-        fastest = medium.speed_max(grid) if material is None else float(material[1])
-        grid_options = _core.new_struct(
-            "unda_fd_options", scheme=kind.code, order=order, shape=list(grid.shape),
-            spacing=[1.0 if axis in flat else h for axis, h in zip("xyz", grid.spacing, strict=True)],
-            origin=list(grid.origin), uniform=int(material is not None),
-            window=_window(given.window), speed_max=fastest,
-            layer=[one.width if one else 0 for one in layers],
-            reflection=[one.R0 if one else 0.0 for one in layers],
-            stretch=[stretch_of(one) for one in layers],
-            ratio=[one.ratio if isinstance(one, CPML) else 0.0 for one in layers],
-            frequency=[frequency_of(one, fastest, grid.spacing[i // 2]) for i, one in enumerate(layers)],
-        )  # fmt: skip
-        common, chosen = common_options(given)
-        options = _core.new_struct(
-            "unda_solver_options",
-            **common,
-            method=lib.UNDA_FD,
-            physics=getattr(lib, f"UNDA_{medium.physics.upper()}"),
-            **kernel_choice(given.kernel, given.kernel_options),
-            material=material,
-            boundary=np.array([code_of(side) for side in sides.values()], np.int32),
-            fd=grid_options,
-        )
-        return options, grid_options, sides, kind, chosen
+        self._complete(own, chosen)
 
     @classmethod
     def forecast(cls, grid: Grid, medium: Medium, **keywords: Any) -> dict[str, int]:
@@ -255,7 +207,272 @@ class FD(GridSimulation):
         >>> 9e9 < unda.FD.forecast(grid, medium, device="cpu")["host"] < 11e9
         True
         """
-        options, grid_options, *_ = cls._options(Given.of(cls, grid, medium, **keywords))
+        options, grid_options, *_ = fd_options(Given.of(cls, grid, medium, **keywords))
         found = forecast(_core.NULL, options)
         del grid_options  # alive until here
         return found
+
+    def _give_material(self) -> None:
+        for (first, count, _), values in zip(chunks(self.grid), self._material.tables(), strict=True):
+            self._solver.call(lib.unda_solver_set_material, first, count, _core.pointer(values))
+
+    def _settle_dt(self) -> None:
+        """Let the library find the stable step of the materials given."""
+        dt, again = new("double *"), new("int32_t *")
+        self._solver.call(lib.unda_solver_medium_dt, dt, again)
+        if again[0]:
+            self._give_material()
+
+    # ---- description ----
+
+    @property
+    def padded(self) -> tuple[int, int, int]:
+        """Nodes along x, y, z with layers."""
+        x, y, z = self._solver.info().padded
+        return int(x), int(y), int(z)
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """Coordinates of the nodes (nx, ny, nz, 3) [m]."""
+        return np.stack(np.meshgrid(*self.grid.axes(), indexing="ij"), axis=-1)
+
+    def coordinates_of(self, name: str) -> np.ndarray:
+        """Return the positions of a field (nx, ny, nz, 3) [m]: staggered, up to half a cell from the nodes.
+
+        Parameters
+        ----------
+        name : str
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such field.
+
+        Examples
+        --------
+        >>> import unda
+        >>> sim = unda.FD(unda.Grid((5, 4, 3), 10.0), unda.Acoustic(rho=1.0, c=1.0), scheme="staggered")
+        >>> sim.coordinates_of("vx")[0, 0, 0].tolist()
+        [5.0, 0.0, 0.0]
+        """
+        self._arrays(name)
+        axes = self.grid.axes(self._scheme.offset(name))
+        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+
+    def _size(self) -> tuple[int, str]:
+        return self.grid.num_node, "cell"
+
+    def _about(self) -> str:
+        shape = " x ".join(map(str, self.grid.shape))
+        padded = " x ".join(map(str, self.padded))
+        layers = f"{padded} with layers{self._layers()}"
+        return f"{self.config['scheme']}, order {self.order}, {shape} nodes, {layers}"
+
+    def _layers(self) -> str:
+        """Return which layers are not CPMLs, as text."""
+        found: dict[str, list[str]] = {}
+        for name, one in self._sides.items():
+            if getattr(one, "ratio", 0.0):
+                found.setdefault(layer_name(one.ratio), []).append(name)
+        return "".join(f", {word} at {' '.join(names)}" for word, names in found.items())
+
+    def rate(self, seconds: float, limits: Mapping[str, float] | None = None) -> dict[str, float]:
+        """Return the rate of a step of a given duration, and compare it with the machine's limits.
+
+        Parameters
+        ----------
+        seconds : float
+            Time of a step [s].
+        limits : dict, optional
+            Of `device_limits`; measured now if omitted.
+
+        Returns
+        -------
+        dict of str to float
+            ``gcell_per_second``, of the user's nodes; ``gflops`` of the method's operations;
+            ``gbytes_per_second`` of the traffic of one step at a time; ``percent_of_limit``: the time that
+            the tighter of copy bandwidth and FMA rate allows step by step, in percent of the time taken:
+            above 100 where several steps share their traffic.
+        """
+        return speed.rate(self, self.grid.num_node, seconds, limits)
+
+    # ---- state ----
+
+    def _arrays(self, name: str) -> int:
+        (name,) = field_names((name,), self._scheme.names)
+        return int(lib.UNDA_FIELD) + self._scheme.names.index(name)
+
+    def _axes(self, name: str) -> list[np.ndarray]:
+        """Return a field's positions along x, y, z [m]; images beyond a wall are moved onto it."""
+        axes = list(self.grid.axes(self._scheme.offset(name)))
+        for i, (axis, last) in enumerate(zip(axes, self.grid.upper, strict=True)):
+            side = self._sides[SIDES[2 * i + 1]]
+            if isinstance(side, str) and side != "periodic":
+                axes[i] = np.minimum(axis, last)
+        return axes
+
+    def _write(self, name: str, parts: Iterable[np.ndarray]) -> None:
+        """Write a field chunk by chunk."""
+        array = self._arrays(name)
+        whole = ahead(np.ascontiguousarray, parts)
+        for (first, *_), part in zip(chunks(self.grid), whole, strict=True):
+            self._solver.write(array, first, part)
+
+    @alone
+    def set(self, exact: Callable[..., Any] | None = None, *, t: float = 0.0, **fields: Any) -> None:
+        """Set the state and the clock; layers are set to zero.
+
+        Points within four cells of a layer sample some of these zeros until waves arrive.
+
+        Parameters
+        ----------
+        exact : exact solution, optional
+            Gives each field at its position and time: p at t and at t - dt; staggered v and H at t - dt/2.
+        t : float
+            The new time [s].
+        **fields : array_like, float or callable
+            ``p`` and ``p_previous`` (one step before), staggered any fields, at their positions
+            (`coordinates_of`) and times: values (nx, ny, nz), a number, or f(x, y, z); the others are 0.
+            Without p_previous, or v (H), dp/dt, or v, is 0 now. Values that a wall fixes at 0 are set to 0,
+            such as all normal stresses of a fluid on a free side.
+
+        Raises
+        ------
+        ArgumentError
+            Unknown fields, wrong shapes, values that are not finite; in fluids of an elastic medium (vs = 0)
+            unequal normal stresses, and shear stresses that average over a fluid node. The state, the clock
+            and the receivers then remain unchanged, as they do if a function raises.
+
+        Notes
+        -----
+        Everything is read and checked before anything is set: values of functions and exact solutions, and
+        arrays of another precision, need additional memory until then.
+        """
+        names = self._scheme.names
+        check_state(exact, fields, names)
+        if "p_previous" in fields and "p" not in fields:
+            raise ArgumentError("p_previous is given without p")
+        t = number("t", t, "s")
+        state = read_state(self, None if exact is None else self._points.bound(exact), t, fields)
+        self._half_set = True
+        self._solver.call(lib.unda_solver_clear_state)
+        for name in list(state):
+            self._write(name, state.pop(name))
+        if fields and not any(self._scheme.lag(name) for name in fields):
+            self._solver.call(lib.unda_solver_rest)
+        self._begin_at(t, self.fields if exact is not None else fields)
+
+    @alone
+    def get(self, name: str) -> np.ndarray:
+        """Return a field, or ``p_previous`` (nx, ny, nz), at its positions and time, see `coordinates_of`."""
+        array = self._arrays(name)
+        return self._solver.read(array, 0, np.empty(self.grid.shape, self.dtype))
+
+    def _whole(self) -> dict[str, tuple[int, tuple[int, ...]]]:
+        """Return number and shape of each array of the state: fields with layers, and memory of these."""
+        made: dict[str, tuple[int, tuple[int, ...]]] = {}
+        shape, names = new("int64_t[3]"), self._scheme.names
+        while True:
+            number = int(lib.UNDA_WHOLE) + len(made)
+            if lib.unda_solver_array_shape(self._solver.live(), number, shape) != lib.UNDA_OK:
+                return made
+            name = names[len(made)] if len(made) < len(names) else f"layer_{len(made) - len(names)}"
+            made[name] = number, tuple(int(n) for n in shape)
+
+    def error(self, exact: Any, *, relative: bool = False) -> dict[str, float]:
+        """Return the L2 error of the fields against an exact solution at the present time.
+
+        Parameters
+        ----------
+        exact : exact solution
+        relative : bool
+            Divide by the exact norm of the fields that belong together: p; v; stresses; E; H.
+
+        Returns
+        -------
+        dict of str to float
+            For each field sqrt(sum (q - q_exact)^2 V) over the user's places inside, each at its time, V
+            the product of the spacings, without those of axes of one node.
+
+        Raises
+        ------
+        ArgumentError
+            If the solution is singular; compare traces with ``rec.misfit`` then. If the grid has fewer
+            dimensions than the solution's source: see `unda.exact.line_source`.
+        """
+        return norms.grid_error(self, exact, relative=flag("relative", relative))
+
+    @alone
+    def write_vti(self, path: Any, fields: Sequence[str] | None = None, *, series: Any = None) -> None:
+        """Write fields for ParaView (VTI, a regular grid).
+
+        Parameters
+        ----------
+        path : str or Path
+        fields : sequence of str, optional
+            All if omitted.
+        series : str or Path, optional
+            A .pvd file, which ParaView opens as a series in time: the file is entered there once it is
+            whole, instead of what had its name. One run at a time writes to a series.
+
+        Raises
+        ------
+        ArgumentError, FileError
+
+        Notes
+        -----
+        Point data: fields as `get` has them, and the parameters of a medium that varies. All of a vector is
+        one array v, E or H, all of the stress a symmetric tensor s with components in VTK's order XX, YY, ZZ,
+        XY, YZ, XZ. A staggered field is written at its node indices; field data offset_FIELD give its
+        offset from the nodes along x, y, z [cells] and in time [steps]. Other field data: TimeValue [s], and
+        ``sim.config`` as the bytes of a JSON text.
+
+        Examples
+        --------
+        >>> sim.write_vti("wave_000.vti", series="wave.pvd")  # doctest: +SKIP
+        """
+        from ..io.vti import write_vti
+
+        write_vti(self, path, fields, series)
+
+    def check(self) -> Report:
+        """Look for common mistakes before the first step.
+
+        Returns
+        -------
+        Report
+            Nodes per shortest wavelength, and warnings, which `run` raises as `AccuracyWarning`: too few
+            nodes for the order, a phase error of time stepping, thin layers, units that look wrong,
+            receivers that record zero and sources without effect by construction. Notes: sources of
+            unknown frequency. Prints as text; true where there is no warning.
+
+        Examples
+        --------
+        >>> print(sim.check())  # doctest: +SKIP
+        """
+        return grid_check.check(self)
+
+    def _blown_up(self, message: str) -> UnstableError:
+        common = self._blowup()[1] | {"node": 0}
+        node, when = common["element"], common["time"]
+        if node < 0:
+            return UnstableError(f"{message} in a layer, t = {when:.6g} s", **common)
+        index = tuple(int(i) for i in np.unravel_index(node, self.grid.shape))
+        parts = zip(self.grid.origin, index, self.grid.spacing, strict=True)
+        place = tuple(o + i * h for o, i, h in parts)
+        try:
+            values = self._material.planes(index[0], 1)[0][index[1:]]
+            _, highest = self._material.speeds()
+        except ArgumentError:  # the material has changed: its value at the time is unknown
+            return UnstableError(
+                f"{message} {index} at {place} m, t = {when:.6g} s", **common, coordinates=place
+            )
+        material = dict(zip(self.medium.parameters, map(float, values), strict=True))
+        local_cfl = self.dt / self._uniform_dt * float(self.medium._speeds(values[None]).max()) / highest
+        return UnstableError(
+            f"{message} {index} at {place} m, {material}, t = {when:.6g} s, local CFL number {local_cfl:.3g}",
+            **common, coordinates=place, material=material, local_cfl=local_cfl,
+        )  # fmt: skip
+
+    def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
+        return grid_plane.plane(self, field, axis, value)

@@ -1,6 +1,6 @@
 """Finite-difference schemes as `FD` sees them: fields, their positions and times, sides, sources.
 
-Not here: setting up a simulation (fd.py), its state (grid_simulation.py), numerics (csrc/fd, cuda/fd).
+Not here: setting up a simulation, its state (fd.py), numerics (csrc/fd, cuda/fd).
 """
 
 from __future__ import annotations

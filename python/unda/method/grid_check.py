@@ -27,7 +27,7 @@ _PHASE = 0.01  # of the step in time: (2 pi f dt)^2 / 24
 def check(sim: Any) -> Report:
     """Check a simulation, see `FD.check`."""
     report = Report()
-    report.look_at([source.time_function(sim.dt) for source, _ in sim._sources])
+    report.look_at([source.time_function(sim.dt) for source, _ in sim._solver.sources])
     if report.fmax is not None:
         _resolution(sim, report, report.fmax)
     _units(sim, report)

@@ -127,7 +127,7 @@ def refuse_shear(sim: Any) -> None:
         number, (_, ny, nz) = arrays[name]
         plane = np.empty((1, ny, nz), sim.dtype)
         to = _core.pointer(plane, writable=True)
-        _core.check(lib.unda_solver_read(sim._live(), number, first, 1, to))
+        _core.check(lib.unda_solver_read(sim._solver.live(), number, first, 1, to))
         return plane
 
     planes = range(arrays[STRESSES[0]][1][0])

@@ -33,7 +33,7 @@ def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
     def nodes(first: int, count: int) -> np.ndarray:
         out = np.empty((count, *grid.shape[1:]), sim.dtype)
         to = _core.pointer(out, writable=True)
-        _core.check(lib.unda_solver_read(sim._live(), array, first, count, to))
+        _core.check(lib.unda_solver_read(sim._solver.live(), array, first, count, to))
         return out
 
     def parameter(first: int, count: int, name: str) -> np.ndarray:

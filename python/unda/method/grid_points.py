@@ -30,10 +30,11 @@ class GridPoints(Points):
     """Where sources and receivers of a simulation on a grid stand, and what they are there."""
 
     def __init__(
-        self, grid: Grid, medium: Medium, material: GridMaterial, sides: Mapping[str, Any], scheme: Scalar
-    ) -> None:
+        self, grid: Grid, medium: Medium, material: GridMaterial, sides: Mapping[str, Any], scheme: Scalar,
+        *, value_bytes: int,
+    ) -> None:  # fmt: skip
         self.medium, self._grid, self._material = medium, grid, material
-        self._sides, self._scheme = sides, scheme
+        self._sides, self._scheme, self.value_bytes = sides, scheme, value_bytes
 
     def _inside(self, points: ArrayLike, what: str) -> np.ndarray:
         if isinstance(points, (list, tuple)) and len(points) == 0:

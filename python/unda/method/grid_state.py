@@ -1,6 +1,6 @@
 """The state given to `FD.set`, read and checked as a whole before any of it is written.
 
-Not here: writing it (grid_simulation.py), positions of fields (fd_scheme.py), fluids (grid_fluid.py).
+Not here: writing it (fd.py), positions of fields (fd_scheme.py), fluids (grid_fluid.py).
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from ..problem.mesh import Mesh
 from ..problem.source import Source
 from . import _sites
 from .points import Points
+from .solver import Solver
 
 __all__ = ["MeshPoints"]
 
@@ -105,26 +106,24 @@ class MeshPoints(Points):
         """See `Points`."""
         self._outer = None
 
-    def num_exact(self, info: Callable[[], Any], waves: Sequence[Any]) -> int:
+    def num_exact(self, solver: Solver) -> int:
         """See `Points`."""
-        if not (self.has_outer or waves):
+        if not (self.has_outer or solver.waves):
             return 0
-        return int(info().num_exact) if self._outer is None else self._outer.num_point
+        return int(solver.info().num_exact) if self._outer is None else self._outer.num_point
 
-    def exact(
-        self, handle: Any, info: Callable[[], Any], waves: Sequence[Any], times: np.ndarray
-    ) -> np.ndarray | None:
+    def exact(self, solver: Solver, times: np.ndarray) -> np.ndarray | None:
         """See `Points`."""
-        if not (self.has_outer or waves):
+        if not (self.has_outer or solver.waves):
             return None
         if self._outer is None:
-            shape, num = (-1, (self._degree + 1) * (self._degree + 2) // 2), int(info().num_exact)
+            shape, num = (-1, (self._degree + 1) * (self._degree + 2) // 2), int(solver.info().num_exact)
             points, numbers = np.empty((num, 3)), np.empty(num, np.int32)
             to = _core.pointer(points, writable=True), _core.pointer(numbers, writable=True)
-            _core.check(lib.unda_solver_exact_points(handle, *to))
+            solver.call(lib.unda_solver_exact_points, *to)
             self._outer = OuterData(
                 self._boundaries, points.reshape(*shape, 3), numbers.reshape(shape),
-                tuple(self.medium.fields), [(wave, count) for _, wave, count in waves],
+                tuple(self.medium.fields), [(wave, count) for _, wave, count in solver.waves],
             )  # fmt: skip
         return self._outer(times)
 

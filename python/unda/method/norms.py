@@ -1,4 +1,4 @@
-"""Errors of a simulation against exact solutions, integrated by cubature.
+"""Errors of a simulation against exact solutions: by cubature on meshes, summed over the nodes of grids.
 
 Not here: the error of traces (receiver.py), energies (csrc/dg/norm.c).
 """
@@ -14,9 +14,11 @@ from .. import _core
 from .._check import call_at, field_values
 from .._core import lib, new
 from ..errors import ArgumentError
+from ..problem.grid import chunks
+from .fd_sides import flat_axes
 from .points import Points
 
-__all__ = ["bound", "error", "roots"]
+__all__ = ["grid_error", "mesh_error"]
 
 _BATCH = 20_000  # elements at a time
 
@@ -40,7 +42,7 @@ def interpolation(degree: int, points: np.ndarray) -> np.ndarray:
     return matrix
 
 
-def bound(exact: Any, points: Points) -> Any:
+def _bound(exact: Any, points: Points) -> Any:
     """Return an exact solution as it is on the mesh or grid, or raise if it has no L2 norm."""
     if getattr(exact, "singular", False):
         raise ArgumentError(f"{exact!r} is singular, its L2 norm is infinite; compare traces with rec.misfit")
@@ -50,9 +52,9 @@ def bound(exact: Any, points: Points) -> Any:
     return found
 
 
-def error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
+def mesh_error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
     """Return {field: sqrt(integral (q - q_exact)^2 dV)}; see `DG.error`."""
-    exact = bound(exact, sim._points)
+    exact = _bound(exact, sim._points)
     points, weights = _cubature(lib.UNDA_TET, 2 * sim.degree + 2)
     interpolate = interpolation(sim.degree, points)
     q = sim._read(lib.UNDA_STATE)
@@ -69,10 +71,41 @@ def error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
             found = q[part, :, i].astype(np.float64) @ interpolate.T
             wrong[name] += (measure * (found - values[name]) ** 2).sum()
             norm[name] += (measure * values[name] ** 2).sum()
-    return roots(wrong, norm if relative else None, sim.medium.field_groups)
+    return _roots(wrong, norm if relative else None, sim.medium.field_groups)
 
 
-def roots(
+def grid_error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
+    """Return {field: sqrt(sum (q - q_exact)^2 V)}; see `FD.error`."""
+    exact = _bound(exact, sim._points)
+    flat = flat_axes(sim.grid, sim._sides)
+    volume = np.prod([h for axis, h in zip("xyz", sim.grid.spacing, strict=True) if axis not in flat])
+    wrong, norm = {}, {}
+    for name in sim.fields:
+        wrong[name], norm[name] = (float(one * volume) for one in _square_error(sim, name, exact))
+    return _roots(wrong, norm if relative else None, sim.medium.field_groups)
+
+
+def _square_error(sim: Any, name: str, exact: Any) -> tuple[float, float]:
+    """Return sums of (q - q_exact)^2 and of q_exact^2 over a grid."""
+    x, y, z = sim._axes(name)
+    found, t = sim.get(name), sim.t + sim._scheme.lag(name) * sim.dt
+    inside = [axis < np.inf for axis in (x, y, z)]
+    for i, (axis, half) in enumerate(zip((x, y, z), sim._scheme.offset(name), strict=True)):
+        if half and sim._axes(name)[i][-1] == sim.grid.upper[i] and len(axis) > 1:
+            inside[i] = np.arange(len(axis)) < len(axis) - 1  # an image beyond a wall
+    wrong = norm = 0.0
+    for first, count, _ in chunks(sim.grid):
+        part = slice(first, first + count)
+        place = np.broadcast_arrays(x[part, None, None], y[None, :, None], z[None, None, :])
+        here = inside[0][part, None, None] & inside[1][:, None] & inside[2]
+        given = call_at("exact", exact, place, t)
+        values = field_values(given, (name,), place[0].shape, "the exact solution")[name]
+        wrong += float((((found[part] - values) ** 2)[here]).sum())
+        norm += float((np.asarray(values)[here] ** 2).sum())
+    return wrong, norm
+
+
+def _roots(
     wrong: Mapping[str, float], norm: Mapping[str, float] | None, groups: Mapping[str, Sequence[str]]
 ) -> dict[str, float]:
     """Return {field: sqrt(wrong)}; given norms, sqrt(wrong / sum of norms over the field's group)."""

@@ -16,6 +16,7 @@ from ..problem.incident import PlaneWave
 from ..problem.medium import Medium
 from ..problem.source import Source
 from .receiver import Channels
+from .solver import Solver
 
 __all__ = ["Points"]
 
@@ -24,6 +25,7 @@ class Points:
     """Where sources and receivers stand, and what they are there; without outer data."""
 
     has_outer = False  # whether boundaries have outer values
+    value_bytes = 8  # what a sample of a channel takes of the memory for samples
     medium: Medium
 
     def place(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
@@ -61,12 +63,10 @@ class Points:
     def forget_waves(self) -> None:
         """Forget the waves."""
 
-    def num_exact(self, info: Callable[[], Any], waves: Sequence[Any]) -> int:
-        """Return the number of nodes that need outer values; info gives unda_solver_info."""
+    def num_exact(self, solver: Solver) -> int:
+        """Return the number of nodes that need outer values."""
         return 0
 
-    def exact(
-        self, handle: Any, info: Callable[[], Any], waves: Sequence[Any], times: np.ndarray
-    ) -> np.ndarray | None:
+    def exact(self, solver: Solver, times: np.ndarray) -> np.ndarray | None:
         """Return outer data and incident waves at stage times, as unda_drive has them."""
         return None

@@ -1,15 +1,16 @@
-"""Simulation: the base of all methods: running in chunks, queries of the state, files.
+"""Simulation: the base of all methods: sources and receivers, runs, queries of the state, files.
 
-Not here: the solver, its sources and receivers (solver.py), pictures (pictures.py), the state of methods on
-meshes (mesh_simulation.py) and on grids (grid_simulation.py), numerics (csrc, cuda).
+Its parts: the library's solver (solver.py), steps (stepping.py), places (points.py), pictures (pictures.py).
+Not here: a method's set-up and state (dg.py, fd.py), numerics (csrc, cuda).
 """
 
 from __future__ import annotations
 
 import operator
-import time
+import os
+import platform
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,27 +20,26 @@ from .._check import flag, integer, number
 from .._core import lib, new
 from ..errors import AccuracyWarning, ArgumentError, UnstableError, warn
 from ..io.pictures import Pictures
-from ..limits import device_limits
-from ._run_control import Interruptible, Progress, alone
+from ..limits import device_info
+from ..problem.incident import PlaneWave
+from ..problem.medium import Medium
+from ..problem.source import Source
+from . import speed
+from ._options import kernel_parts
+from ._run_control import Alone, Interruptible, Progress, alone
 from .check import Report
-from .receiver import Channels
-from .solver import CHUNK_BYTES, Solver
+from .points import Points
+from .receiver import Channels, Receivers
+from .solver import Ahead, Solver, living
+from .stepping import Stepping
+
+if TYPE_CHECKING:
+    from typing import Self
 
 __all__ = ["Simulation"]
 
-_CHUNK_SECONDS = 0.3
 
-
-class _Ahead(NamedTuple):
-    """The next call of the library: its steps, the present step, step of a blow-up (or -1), times of data."""
-
-    steps: int
-    step: int
-    blowup: int
-    times: np.ndarray
-
-
-class Simulation(Solver, Pictures):
+class Simulation(Pictures):
     """A wave in time; made by a method such as `unda.DG`.
 
     Attributes
@@ -54,7 +54,12 @@ class Simulation(Solver, Pictures):
         Everything that the run depends on, as JSON can hold it.
     """
 
-    _rate = 0.0  # steps a second of the last chunk
+    medium: Medium
+    fields: tuple[str, ...]
+    dtype: np.dtype
+    config: dict[str, Any]
+    _points: Points
+    _start = 0.0  # time of step 0
     _half_set = False  # a call of set() is in progress or was interrupted
     _forgets = False  # sources are to be forgotten once the state is set
     _given: frozenset[str] = frozenset()  # fields of the state that `set` or a checkpoint gave
@@ -65,6 +70,10 @@ class Simulation(Solver, Pictures):
 
     def set(self, exact: Any = None, *, t: float = 0.0, **fields: Any) -> None:
         """Set fields and the clock, see the method."""
+        raise NotImplementedError
+
+    def _about(self) -> str:
+        """Return what repr() shows in brackets after the name."""
         raise NotImplementedError
 
     def _blown_up(self, message: str) -> UnstableError:
@@ -81,6 +90,185 @@ class Simulation(Solver, Pictures):
     def rate(self, seconds: float, limits: Any = None) -> dict[str, float]:
         """Return the rate of a stage of a given duration, and compare it with the limits; see the method."""
         raise NotImplementedError
+
+    # ---- creation ----
+
+    def _new_solver(self, options: Any, allow_unstable: bool, mesh: Any = _core.NULL) -> None:
+        """Make the library's solver; mesh: the library's."""
+        self._guard, self._solver = Alone(), Solver(mesh, options)
+        self._take_dt(allow_unstable)
+
+    def _take_dt(self, allow_unstable: bool) -> None:
+        """Take dt and its limit from the library; raise if dt is above, unless that is allowed."""
+        info = self._solver.info()
+        self.dt, self.dt_stable = float(info.dt), float(info.dt_stable)
+        if self.dt > self.dt_stable * (1 + 1e-12) and not allow_unstable:
+            self.close()
+            raise ArgumentError(
+                f"dt is {self.dt:.6g} s, above the stable limit {self.dt_stable:.6g} s; "
+                "allow_unstable=True takes it all the same"
+            )
+
+    def _complete(self, config: dict[str, Any], device: str) -> None:
+        """Complete a simulation once its time step is known; config: the method's part of it."""
+        info = self._solver.info()
+        parts = kernel_parts(info) if _core.text(info.kernel) else None
+        self.config = {
+            **config,
+            "medium": self.medium.to_config(),
+            "dt": self.dt,
+            "device": device,
+            **device_info(device),
+            "kernel": _core.text(info.kernel) or None,
+            "kernel_options": parts,
+            "threads": int(info.threads),
+            "version": _core.version(),
+            "source_hash": _core.text(lib.unda_source_hash()),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        }
+        self._source_ids: set[int] = set()  # of the point sources, except those of the last addition
+        launch = max(1, (parts or {}).get("levels", 1))
+        self._stepping = Stepping(self._solver, self._points, len(self.fields), self.dt, self.dtype, launch)
+        living.add(self)
+
+    @property
+    def t(self) -> float:
+        """Present time [s]."""
+        return float(self._solver.info().time)
+
+    @property
+    def step_count(self) -> int:
+        """Steps done."""
+        return int(self._solver.info().step)
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """Bytes of tables and state, on the host and on the device."""
+        info = self._solver.info()
+        return {"host": int(info.host_bytes), "device": int(info.device_bytes)}
+
+    # ---- sources and receivers ----
+
+    @alone
+    def add_source(self, source: Source | PlaneWave | Iterable[Source]) -> None:
+        """Add a point source, many at once, or a plane wave; before the first step, and each object once.
+
+        Parameters
+        ----------
+        source : Source, iterable of Source, or PlaneWave
+            Of several sources either all are added or, if one is refused, none. Adding them is fastest in one
+            call, and if they share an object f, which is then evaluated once.
+
+        Raises
+        ------
+        ArgumentError
+            Outside the mesh, of another physics, a deviatoric moment in a fluid, added already, or too
+            late: see `reset`. Of plane waves: see `PlaneWave`.
+        """
+        if isinstance(source, PlaneWave):
+            self._refuse_late(any(source is other for other, *_ in self._solver.waves))
+            elem, face, sign, wave = self._points.wave(source)
+            given = len(elem), *map(_core.pointer, (elem, face, sign))
+            self._solver.add(
+                lib.unda_solver_add_incident, given, self._solver.waves, [(source, wave, len(elem))]
+            )
+            return
+        many = isinstance(source, Iterable) and not isinstance(source, (str, bytes))
+        sources: list[Any] = list(source) if many else [source]  # type: ignore[arg-type]
+        for one in sources:
+            if not isinstance(one, Source):
+                raise ArgumentError(
+                    f"source is {one!r}, expected one such as VolumeInjection or PlaneWave, or a list of "
+                    "point sources"
+                )
+        self._source_ids.update(id(one) for one, _ in self._solver.sources[len(self._source_ids) :])
+        ids = set(map(id, sources))
+        self._refuse_late(len(ids) < len(sources) or not ids.isdisjoint(self._source_ids))
+        if sources:
+            terms = self._points.terms(sources)
+            added = [(one, self._stepping.amplitude(one)) for one in sources]
+            given = _core.new_struct("unda_source", **terms)
+            self._solver.add(lib.unda_solver_add_source, (given,), self._solver.sources, added)
+
+    def _refuse_late(self, again: bool) -> None:
+        """Raise if a source was added already, or the first step was done."""
+        if again:
+            raise ArgumentError("this source was added already; sim.reset(sources=True) forgets it")
+        if self.step_count > 0:
+            raise ArgumentError("sources are added before the first step; sim.reset() starts again")
+
+    @alone
+    def add_receivers(
+        self,
+        points: ArrayLike,
+        fields: Iterable[str] | None = None,
+        *,
+        every: int = 1,
+        name: str | None = None,
+        side: Any = None,
+    ) -> Receivers:
+        """Record fields at points (n, 3) [m] now and after every `every` steps.
+
+        Parameters
+        ----------
+        points : array_like, shape (n, 3)
+            Positions [m]. On a mesh the cell's polynomial is evaluated; on a grid eight nodes per axis are
+            weighted (Hicks 2002), to 0.1 % of the largest value with ten nodes per wavelength or more, also
+            on and near sides, free and fixed ones of elastic media included (docs/free_surface.md).
+        fields : iterable of str, optional
+            Fields, and quantities derived from them: "divergence", "curl_x", "curl_y", "curl_z" (of v
+            or E) and, in elastic media, "pressure". Derivatives are those of the polynomials in the cell
+            of each point: of one order less than the fields. All fields if omitted.
+        every : int
+            Steps between samples.
+        name : str, optional
+        side : str or array_like, shape (3,) or (n, 3), optional
+            On a mesh, the side of which the values are at points where the material or the tag jumps: a
+            direction in which it lies, or the name of its tag. If omitted, that of the cell with the lowest
+            number there, which `Mesh.locate` gives.
+
+        Returns
+        -------
+        Receivers
+
+        Raises
+        ------
+        ArgumentError
+            Points outside the mesh, unknown fields, a side on which no cell lies.
+
+        Notes
+        -----
+        On a mesh fields may jump between cells. On a face, edge or vertex the value is the mean over the
+        cells of one material and tag that share the point, those across a periodic side among them, weighted
+        as point sources are (`PointForce`): there both are transposes of each other.
+        """
+        array, placed = self._points.place(points, "receiver", side)
+        channels = self._points.channels(fields)
+        every = integer("every", every, 1, 2**31 - 1)
+        if name is not None and not isinstance(name, str):
+            raise ArgumentError(f"name is {name!r}, expected a string")
+        given = _core.new_struct(
+            "unda_receivers", num_point=len(array), every=every, num_field=len(channels.numbers),
+            fields=channels.numbers, **placed,
+        )  # fmt: skip
+        receivers = Receivers(
+            array, channels.names, units=self.medium.traces, every=every, dt=self.dt, dtype=self.dtype,
+            config=self.config, name=name, lags=self._points.lags(self.dt), side=side,
+        )  # fmt: skip
+        receivers._bind = self._points.binder()
+        receivers.clear(self._start, self.step_count)
+        self._solver.undrained = True
+        self._solver.add(
+            lib.unda_solver_add_receivers, (given,), self._solver.groups, [(receivers, channels)]
+        )
+        self._solver.drain()
+        return receivers
+
+    @property
+    def receivers(self) -> tuple[Receivers, ...]:
+        """All receivers, in the order in which they were added."""
+        return tuple(receivers for receivers, _ in self._solver.groups)
 
     # ---- state ----
 
@@ -119,14 +307,14 @@ class Simulation(Solver, Pictures):
             **placed,
         )
         to = _core.pointer(values, writable=True)
-        _core.check(lib.unda_solver_sample(self._live(), given, to))
+        self._solver.call(lib.unda_solver_sample, given, to)
         return channels.combine(values)
 
     @alone
     def energy(self) -> float:
         """Return the energy of the state [J]."""
         out = new("double *")
-        _core.check(lib.unda_solver_energy(self._live(), out))
+        self._solver.call(lib.unda_solver_energy, out)
         return float(out[0])
 
     @alone
@@ -138,26 +326,20 @@ class Simulation(Solver, Pictures):
 
     def _begin_at(self, t: float, given: Iterable[str] = ()) -> None:
         """Start the clock and the receivers: the state, given by these fields, is that of time t, step 0."""
-        self._settle()
+        self._solver.settle()
         if self._forgets:
-            self._sources, self._waves, self._source_ids, self._shared = [], [], set(), {}
-            self._points.forget_waves()
-            _core.check(lib.unda_solver_clear_sources(self._live()))
+            self._source_ids = set()
+            self._stepping.forget_sources()
             self._forgets = False
         self._start, self._given = t, frozenset(given)
-        _core.check(lib.unda_solver_set_clock(self._live(), t, 0, 0))
-        for i, receivers in enumerate(self._receivers):
-            self._undrained = True
-            _core.check(lib.unda_solver_record(self._live(), i))
-            receivers.clear(t, 0)
-        self._drain()
+        self._solver.record(t)
         self._half_set = False
 
     # ---- running ----
 
     def _warn(self) -> None:
         """Warn of what `check` finds, once each; look again where sources, receivers or the state are new."""
-        now = *(one for one, *_ in (*self._sources, *self._waves)), *self._receivers, self._given
+        now = *(one for one, *_ in (*self._solver.sources, *self._solver.waves)), *self.receivers, self._given
         if len(now) == len(self._looked_at) and all(map(operator.is_, now, self._looked_at)):
             return
         for text in self.check().warnings:
@@ -165,22 +347,6 @@ class Simulation(Solver, Pictures):
                 warn(text, AccuracyWarning)
                 self._told |= {text}
         self._looked_at = now
-
-    def _amplitudes(self, times: np.ndarray) -> np.ndarray | None:
-        """Sample the point sources (num_time, num_source)."""
-        if not self._sources:
-            return None
-        functions = {id(f): f for _, f in self._sources}  # many sources may share one
-        number = {key: i for i, key in enumerate(functions)}
-        values = np.stack([f(times) for f in functions.values()], axis=1)
-        return np.ascontiguousarray(values[:, [number[id(f)] for _, f in self._sources]])
-
-    def _drive(self, times: np.ndarray) -> Any:
-        """Sample what drives steps that need data at these times."""
-        exact = self._points.exact(self._live(), self._info, self._waves, times)
-        return _core.new_struct(
-            "unda_drive", num_time=len(times), amplitudes=self._amplitudes(times), exact=exact
-        )
 
     @alone
     def step(self, n: int = 1) -> None:
@@ -194,100 +360,46 @@ class Simulation(Solver, Pictures):
             is. Start again with `set` or `reset`.
         """
         n = integer("n", n, 0)
-        self._settle()
-        ahead: _Ahead | None = self._refuse_unfit(self._chunk(n) if n else 0)
-        with Interruptible() as interrupted:
-            while n > 0 and not interrupted():
-                part = self._chunk(n) if ahead is None else ahead.steps
-                begin = time.perf_counter()
-                self._advance(part, ahead)
-                ahead = None
-                self._rate = part / max(time.perf_counter() - begin, 1e-6)
-                n -= part
+        self._solver.settle()
+        ahead = self._refuse_unfit(self._stepping.chunk(n) if n else 0)
+        try:
+            self._stepping.run(n, ahead)
+        except UnstableError as error:
+            raise self._blown_up(str(error)) from None
 
-    def _refuse_unfit(self, steps: int = 0) -> _Ahead:
+    def _refuse_unfit(self, steps: int = 0) -> Ahead:
         """Raise if state, clock and traces do not fit together. Takes pending samples first.
 
         Samples may be pending from a call that an exception of a signal handler ended. Returns what so many
         steps need.
         """
         if self._half_set:
-            self._refuse_lost()
+            self._solver.refuse_lost()
             raise ArgumentError(
                 "set() or reset() did not come to its end, the state is neither the old nor the new one; "
                 "call it again"
             )
-        self._settle()
-        if self._undrained:
-            self._drain()
-        ahead = self._ahead(steps)
+        self._solver.settle()
+        if self._solver.undrained:
+            self._solver.drain()
+        ahead = self._stepping.ahead(steps)
         if ahead.blowup >= 0:
             raise ArgumentError(
                 f"the run blew up at step {ahead.blowup} and stands at step {ahead.step}; "
                 "sim.set(...) or sim.reset() starts again"
             )
-        for i, receivers in enumerate(self._receivers):
+        for i, receivers in enumerate(self.receivers):
             if not receivers._next - receivers.every <= ahead.step < receivers._next:
-                self._refuse_lost()
+                self._solver.refuse_lost()
                 raise ArgumentError(
                     f"receivers {i} ({receivers.name!r}) have {receivers.num_sample} samples from step "
                     f"{receivers._step} on, one every {receivers.every} steps, at step {ahead.step}"
                 )
         return ahead
 
-    def _ahead(self, steps: int) -> _Ahead:
-        """Reserve room for so many steps; return the times of the data that they need."""
-        room = steps * self._num_stage
-        while True:
-            times = np.empty(room)
-            found = _core.new_struct("unda_next", max_time=room, times=times)
-            _core.refuse(lib.unda_solver_next(self._live(), steps, found))
-            if found.num_time <= room:
-                return _Ahead(steps, int(found.step), int(found.blowup), times[: found.num_time])
-            room = int(found.num_time)  # the first steps of ab3 have more stages
-
-    def _refuse_lost(self) -> None:
-        """Raise if the device was lost, which explains a state that is half set and missing samples."""
-        _core.check(lib.unda_solver_energy(self._live(), new("double *")))
-
-    def _advance(self, n: int, ahead: _Ahead | None = None) -> None:
-        """Run n steps in one call of the library; ahead: what they need."""
-        drive = self._drive((ahead or self._ahead(n)).times)
-        handle = self._live()  # the user's functions may have closed it
-        status = lib.UNDA_OK  # also if a signal handler raises before the call returns
-        self._ran, self._undrained = n, True
-        try:
-            status = lib.unda_solver_step(handle, n, drive)
-            failure = _core.error_of(status) if status else None
-        finally:
-            if status in (lib.UNDA_OK, lib.UNDA_ERR_UNSTABLE):
-                self._drain()
-        if isinstance(failure, UnstableError):
-            raise self._blown_up(str(failure)) from None
-        _core.check(status)
-
-    def _room(self) -> int:
-        """Return the number of steps whose sampled data fit 64 MB."""
-        wide = len(self._sources) + self._points.num_exact(self._info, self._waves) * len(self.fields)
-        groups = zip(self._receivers, self._channels, strict=True)
-        traces = sum(len(receivers.points) * len(channels.numbers) for receivers, channels in groups)
-        room = CHUNK_BYTES / (8 * (self._num_stage * wide + traces + 1))
-        return int(max(1, min(room, 100_000)))
-
-    def _chunk(self, left: int) -> int:
-        """Return the number of steps to run at once: about 0.3 s of work, in whole launches."""
-        room, launch = self._room(), self._launch_steps
-        n = min(int(self._rate * _CHUNK_SECONDS) if self._rate else 8, room)
-        return min(max(n // launch, 1) * launch, left, room)
-
-    @property
-    def _launch_steps(self) -> int:
-        """Steps of one launch of a kernel that takes many; fewer would cost almost as much."""
-        return max(1, (self.config["kernel_options"] or {}).get("levels", 1))
-
     def _steps_to(self, until: float | None, steps: int | None) -> int:
         """Return the number of steps that `run` is to do."""
-        self._live()
+        self._solver.live()
         if (until is None) == (steps is None):
             raise ArgumentError("give either until=, an absolute time [s], or steps=, a number of time steps")
         if steps is not None:
@@ -359,7 +471,7 @@ class Simulation(Solver, Pictures):
             done = 0
             while done < steps:
                 limit = steps - done if every is None else min(steps - done, every - done % every)
-                n = self._chunk(limit)
+                n = self._stepping.chunk(limit)
                 self.step(n)
                 done += n
                 bar.update(n)
@@ -371,7 +483,7 @@ class Simulation(Solver, Pictures):
     def _blowup(self) -> tuple[Any, dict[str, Any]]:
         """Return the library's report of a blow-up, and the part of the exception that all methods share."""
         blowup = _core.new_struct("unda_blowup")
-        _core.check(lib.unda_solver_get_blowup(self._handle, blowup))
+        self._solver.call(lib.unda_solver_get_blowup, blowup)
         return blowup, {
             "step": int(blowup.step),
             "last_good_step": int(blowup.last_good_step),
@@ -381,33 +493,6 @@ class Simulation(Solver, Pictures):
         }
 
     # ---- speed ----
-
-    def _rate_of(self, num: int, seconds: float, limits: Any) -> dict[str, float]:
-        """Return what `rate` returns, of num cells of a mesh or nodes of a grid."""
-        info, (size, unit) = self._info(), self._size()
-        limits = device_limits(self.config["device"]) if limits is None else limits
-        fma = limits["fma32" if self.dtype.itemsize == 4 else "fma64"]
-        flops, moved = info.flops * num, info.bytes_per_elem * num
-        return {
-            f"g{unit.lower()}_per_second": size / seconds / 1e9,
-            "gflops": flops / seconds / 1e9,
-            "gbytes_per_second": moved / seconds / 1e9,
-            "percent_of_limit": 100 * max(flops / fma, moved / limits["copy"]) / seconds,
-        }
-
-    def _kernel_seconds(self, runs: int) -> dict[str, dict[str, float]]:
-        """Time each CUDA kernel, see `profile`."""
-        profile = _core.new_struct("unda_profile")
-        runs = integer("runs", runs, 1, 1_000_000)
-        _core.check(lib.unda_solver_profile(self._live(), runs, profile))
-        found = {
-            _core.text(profile.name[i]): {
-                "seconds": float(profile.seconds[i]), "launches": float(profile.launches[i])
-            }
-            for i in range(profile.num_kernel)
-        }  # fmt: skip
-        found["stage"] = {"seconds": float(profile.stage_seconds)}
-        return found
 
     @alone
     def profile(self, runs: int = 20) -> dict[str, dict[str, float]]:
@@ -446,7 +531,7 @@ class Simulation(Solver, Pictures):
         >>> sim = unda.FD(grid, medium, device="cuda")  # doctest: +SKIP
         >>> sim.profile()["stage"]["percent_of_limit"]  # doctest: +SKIP
         """
-        found = self._kernel_seconds(runs)
+        found = speed.kernel_seconds(self, runs)
         found["stage"] |= self.rate(found["stage"]["seconds"])
         return found
 
@@ -474,3 +559,36 @@ class Simulation(Solver, Pictures):
 
         self._refuse_unfit()
         save(self, path)
+
+    # ---- end ----
+
+    @alone
+    def close(self) -> None:
+        """Free the solver; receivers remain readable."""
+        self._solver.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _engine(self) -> str:
+        where = f"{self.config['device']} ({self.config['device_name']})"
+        if self.config["device"] == "cpu":
+            where = f"cpu with {self.config['threads']} threads"
+        if self.config["kernel"] is None:
+            return where
+        plan = ", ".join(map(str, self.config["kernel_options"].values()))
+        return f"{where}, kernel {self.config['kernel']} {{{plan}}}"
+
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        if not (hasattr(self, "config") and self._solver.is_open):
+            return f"{name}(closed)"
+        if self._solver.process != os.getpid():
+            return f"{name}(of process {self._solver.process})"
+        return (
+            f"{name}({self.medium.physics}, {self._about()}, {self.dtype.name}, dt {self.dt:.4g} s, "
+            f"{self._engine()}, {sum(self.memory.values()) / 1e6:.1f} MB, t = {self.t:.6g} s)"
+        )

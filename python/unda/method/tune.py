@@ -24,7 +24,9 @@ from .._files import read_file, replacing
 from ..errors import DeviceLostError, Error
 from ..limits import device_info, device_number
 from ..problem.grid import Block
+from . import speed
 from ._options import PRECISIONS, Given, kernels
+from .fd_options import fd_options
 
 __all__ = ["tuned", "tuned_grid"]
 
@@ -196,7 +198,7 @@ def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[st
 
     def measure(kernel: str, options: Plan | None) -> tuple[float, Plan]:
         with method(mesh, medium, device=device, kernel=kernel, kernel_options=options, **keywords) as sim:
-            return sim._kernel_seconds(_RUNS)["stage"]["seconds"], sim.config["kernel_options"]
+            return speed.kernel_seconds(sim, _RUNS)["stage"]["seconds"], sim.config["kernel_options"]
 
     search = _Search(measure)
     options = _core.new_struct("unda_solver_options", method=lib.UNDA_DG, device=device_number(device))
@@ -275,7 +277,7 @@ def _grid_key(
     """Return the library's options, and a key of what the choice depends on; refuses what `FD` would."""
     given = Given.of(method, grid, medium, device=device, kernel=kernel, kernel_options=fixed, **keywords)
     given.sample_dt = None
-    options, grid_options, sides, scheme, _ = method._options(given)
+    options, grid_options, sides, scheme, _ = fd_options(given)
     layers = [int(width) for width in grid_options.layer]
     kinds = sorted({type(side).__name__ for side in sides.values() if not isinstance(side, str)})
     periodic = [name for name, side in sides.items() if side == "periodic"]
@@ -303,7 +305,7 @@ class _Scratch:
                 node = self.medium.on(Block(self.grid, 0, 1))
                 plane = np.repeat(node, self.grid.shape[1] * self.grid.shape[2], axis=0)
                 for x in range(self.grid.shape[0]):
-                    _core.check(lib.unda_solver_set_material(self._handle, x, 1, _core.pointer(plane)))
+                    self._solver.call(lib.unda_solver_set_material, x, 1, _core.pointer(plane))
 
             def _settle_dt(self) -> None:  # the same medium everywhere
                 pass
@@ -321,7 +323,7 @@ class _Scratch:
     def measure(self, kernel: str, options: Plan | None) -> tuple[float, Plan]:
         """Return the seconds of a step and the whole plan; infinity if registers spill."""
         with self.make(kernel=kernel, kernel_options=options) as sim:
-            self.num_z, self.spill = sim.padded[2], int(sim._info().spill_bytes)
+            self.num_z, self.spill = sim.padded[2], int(sim._solver.info().spill_bytes)
             if self.spill > self.most_spill:
                 _core.logger.debug("tune: %s %s: spills %d bytes", kernel, options, self.spill)
                 return math.inf, {}
@@ -330,10 +332,10 @@ class _Scratch:
 
 def _step_seconds(sim: Any) -> float:
     """Time the steps of a launch, or some steps, after as many to load the code."""
-    num = sim._launch_steps if sim._launch_steps > 1 else _STEPS
-    sim._advance(num)
+    num = sim._stepping.launch if sim._stepping.launch > 1 else _STEPS
+    sim._stepping.advance(num)
     begin = time.perf_counter()
-    sim._advance(num)
+    sim._stepping.advance(num)
     return (time.perf_counter() - begin) / num
 
 

@@ -1,0 +1,48 @@
+"""Options of DG: the user's words and numbers, converted for the library.
+
+Not here: those that all methods have (_options.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._check import choice, integer
+from ..errors import ArgumentError
+from ..problem.boundary import Boundaries
+from ..problem.medium import Medium
+from ..problem.mesh import Mesh
+from ._options import Given, common_options, kernel_choice
+
+__all__ = ["dg_options"]
+
+
+def dg_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
+    """Return the library's options, the materials (num_elem, num_material), boundaries and device."""
+    mesh, medium = given.mesh, given.medium
+    if not isinstance(mesh, Mesh):
+        raise ArgumentError(f"mesh is {mesh!r}, expected a Mesh")
+    if not isinstance(medium, Medium):
+        raise ArgumentError(f"medium is {medium!r}, expected a medium such as unda.Acoustic")
+    physics = getattr(_core.lib, f"UNDA_{medium.physics.upper()}", None)
+    if physics is None:
+        raise ArgumentError(f"DG solves acoustic, elastic and maxwell media; the medium is {medium.physics}")
+    material = medium.on(mesh)
+    material.setflags(write=False)
+    boundaries = Boundaries.of(mesh, medium, given.boundary)
+    common, chosen = common_options(given)
+    options = _core.new_struct(
+        "unda_solver_options",
+        **common,
+        physics=physics,
+        degree=integer("degree", given.degree, 1, 9),
+        flux=choice("flux", given.flux, ("upwind", "central")),
+        integrator=choice("integrator", given.integrator, ("lsrk4", "ab3")),
+        material=material,
+        boundary=boundaries.codes,
+        **kernel_choice(given.kernel, given.kernel_options),
+    )
+    return options, material, boundaries, chosen

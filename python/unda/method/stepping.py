@@ -1,0 +1,138 @@
+"""How a run is taken step by step: the data that drive it, and how many steps are one call of the library.
+
+Not here: the library's solver (solver.py), runs as the user has them (simulation.py).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ..errors import ArgumentError
+from ..problem.source import Source
+from ._run_control import Interruptible
+from .points import Points
+from .solver import CHUNK_BYTES, Ahead, Solver
+
+__all__ = ["Stepping"]
+
+_CHUNK_SECONDS = 0.3
+
+
+class Stepping:
+    """The steps of a simulation.
+
+    Parameters
+    ----------
+    solver : Solver
+    points : Points
+    num_field : int
+    dt : float
+        Time step [s].
+    dtype : dtype
+    launch : int
+        Steps of one launch of a kernel that takes many; fewer would cost almost as much.
+
+    Attributes
+    ----------
+    rate : float
+        Steps a second of the last call; 0 before the first.
+    """
+
+    def __init__(
+        self, solver: Solver, points: Points, num_field: int, dt: float, dtype: np.dtype, launch: int
+    ) -> None:
+        self.launch, self.rate = launch, 0.0
+        self._solver, self._points, self._num_field = solver, points, num_field
+        self._dt, self._dtype = dt, dtype
+        self._num_stage = int(solver.info().num_stage)
+        self._shared: dict[Any, tuple[Any, Any]] = {}  # amplitudes by class and id of f; f stays alive
+
+    # ---- the data that drive steps ----
+
+    def amplitude(self, source: Source) -> Callable[[np.ndarray], Any]:
+        """Return the amplitude of a source, one object for all of one class that share f."""
+        key = type(source), id(source.f)
+        if key not in self._shared:
+            amplitude = self._points.amplitude(source, self._dt)
+            self._refuse_amplitude(source, amplitude)
+            self._shared[key] = source.f, amplitude
+        return self._shared[key][1]
+
+    def _refuse_amplitude(self, source: Source, amplitude: Callable[[np.ndarray], Any]) -> None:
+        """Raise if a source of known beginning and end has amplitudes outside the precision's range."""
+        span = source.time_function(self._dt).span
+        if span is None or not np.isfinite(span).all():
+            return
+        with np.errstate(over="ignore", invalid="ignore"):
+            times = np.linspace(span[0] - self._dt, span[1] + self._dt, 4096)  # when it acts
+            peak = float(np.abs(amplitude(times)).max())
+        kind = np.finfo(self._dtype)
+        if not (peak == 0.0 or float(kind.tiny) <= peak <= float(kind.max)):
+            raise ArgumentError(
+                f"{source!r} has amplitudes of at most {peak:.3g}, beyond {self._dtype}; expected "
+                f"{kind.tiny:.3g} to {kind.max:.3g}: use other units"
+                + (" or float64" if self._dtype.itemsize == 4 else "")
+            )
+
+    def _amplitudes(self, times: np.ndarray) -> np.ndarray | None:
+        """Sample the point sources (num_time, num_source)."""
+        sources = self._solver.sources
+        if not sources:
+            return None
+        functions = {id(f): f for _, f in sources}  # many sources may share one
+        number = {key: i for i, key in enumerate(functions)}
+        values = np.stack([f(times) for f in functions.values()], axis=1)
+        return np.ascontiguousarray(values[:, [number[id(f)] for _, f in sources]])
+
+    def drive(self, times: np.ndarray) -> Any:
+        """Sample what drives steps that need data at these times."""
+        exact = self._points.exact(self._solver, times)
+        return _core.new_struct(
+            "unda_drive", num_time=len(times), amplitudes=self._amplitudes(times), exact=exact
+        )
+
+    def forget_sources(self) -> None:
+        """Forget the sources and waves."""
+        self._shared = {}
+        self._points.forget_waves()
+        self._solver.forget_sources()
+
+    # ---- steps ----
+
+    def room(self) -> int:
+        """Return the number of steps whose data and samples fit in the memory for them."""
+        solver = self._solver
+        wide = len(solver.sources) + self._points.num_exact(solver) * self._num_field
+        sampled = sum(len(one.points) * len(channels.numbers) / one.every for one, channels in solver.groups)
+        room = CHUNK_BYTES / (8 * (self._num_stage * wide + 1) + self._points.value_bytes * sampled)
+        return int(max(1, min(room, 100_000)))
+
+    def chunk(self, left: int) -> int:
+        """Return the number of steps to run at once: about 0.3 s of work, in whole launches."""
+        room = self.room()
+        n = min(int(self.rate * _CHUNK_SECONDS) if self.rate else 8, room)
+        return min(max(n // self.launch, 1) * self.launch, left, room)
+
+    def ahead(self, steps: int) -> Ahead:
+        """Reserve room for so many steps; return what they need."""
+        return self._solver.ahead(steps, steps * self._num_stage)
+
+    def advance(self, n: int, ahead: Ahead | None = None) -> None:
+        """Run n steps in one call of the library; ahead: what they need."""
+        self._solver.step(n, self.drive((ahead or self.ahead(n)).times))
+
+    def run(self, n: int, ahead: Ahead | None) -> None:
+        """Run n steps, the first of them as reserved; Ctrl-C ends it after the present call."""
+        with Interruptible() as interrupted:
+            while n > 0 and not interrupted():
+                part = self.chunk(n) if ahead is None else ahead.steps
+                begin = time.perf_counter()
+                self.advance(part, ahead)
+                ahead = None
+                self.rate = part / max(time.perf_counter() - begin, 1e-6)
+                n -= part
