@@ -13,7 +13,7 @@ from pathlib import Path
 import cuda_device
 import pytest
 import unda
-from unda.method import tune
+from unda.method import speed, tune
 
 cuda_device.prepare()
 MEDIUM = unda.Acoustic(rho=1.0, c=1.0)
@@ -188,7 +188,7 @@ def test_the_fastest_candidate_wins(fewer_candidates, monkeypatch, kernel, tile)
         wins = config["kernel"] == kernel and (kernel == "node" or config["kernel_options"]["tile"] == wanted)
         return {"stage": {"seconds": 1.0 if wins else 2.0}}
 
-    monkeypatch.setattr(unda.DG, "_kernel_seconds", seconds)
+    monkeypatch.setattr(speed, "kernel_seconds", seconds)
     sim = unda.DG(box(1), MEDIUM, degree=1, device="cuda", tune=True)
     assert sim.config["kernel"] == kernel
     assert kernel == "node" or sim.config["kernel_options"]["tile"] == wanted
@@ -203,7 +203,7 @@ def test_a_kernel_that_is_far_slower_is_not_tuned(fewer_candidates, monkeypatch,
         seen.append(sim.config["kernel"])
         return {"stage": {"seconds": 1.0 if seen[-1] == "fused" else times}}
 
-    monkeypatch.setattr(unda.DG, "_kernel_seconds", seconds)
+    monkeypatch.setattr(speed, "kernel_seconds", seconds)
     assert unda.DG(box(1), MEDIUM, degree=1, device="cuda", tune=True).config["kernel"] == "fused"
     assert seen.count("element") == num < seen.count("fused")
 

@@ -18,7 +18,7 @@ from ..problem.grid import chunks
 from .fd_sides import flat_axes
 from .points import Points
 
-__all__ = ["grid_error", "mesh_error"]
+__all__ = ["grid_error", "mesh_error", "roots"]
 
 _BATCH = 20_000  # elements at a time
 
@@ -71,7 +71,7 @@ def mesh_error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, flo
             found = q[part, :, i].astype(np.float64) @ interpolate.T
             wrong[name] += (measure * (found - values[name]) ** 2).sum()
             norm[name] += (measure * values[name] ** 2).sum()
-    return _roots(wrong, norm if relative else None, sim.medium.field_groups)
+    return roots(wrong, norm if relative else None, sim.medium.field_groups)
 
 
 def grid_error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
@@ -82,7 +82,7 @@ def grid_error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, flo
     wrong, norm = {}, {}
     for name in sim.fields:
         wrong[name], norm[name] = (float(one * volume) for one in _square_error(sim, name, exact))
-    return _roots(wrong, norm if relative else None, sim.medium.field_groups)
+    return roots(wrong, norm if relative else None, sim.medium.field_groups)
 
 
 def _square_error(sim: Any, name: str, exact: Any) -> tuple[float, float]:
@@ -105,7 +105,7 @@ def _square_error(sim: Any, name: str, exact: Any) -> tuple[float, float]:
     return wrong, norm
 
 
-def _roots(
+def roots(
     wrong: Mapping[str, float], norm: Mapping[str, float] | None, groups: Mapping[str, Sequence[str]]
 ) -> dict[str, float]:
     """Return {field: sqrt(wrong)}; given norms, sqrt(wrong / sum of norms over the field's group)."""
