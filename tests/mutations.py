@@ -18,6 +18,7 @@ from pathlib import Path
 LIMIT_SECONDS = 900  # for the tests of one fault, which take a minute or two
 ROOT = Path(__file__).resolve().parent.parent
 SEEN_BY = [
+    "test_points_are_transposes",
     "test_flux", "test_dg_rhs", "test_dg_exact", "test_dg_sources", "test_running", "test_boundary",
     "test_cuda_engine", "test_derived_receivers", "test_dg_stable_step", "test_plane_wave_source",
     "test_far_field", "test_dg_shared_points", "test_c_library",
@@ -25,6 +26,7 @@ SEEN_BY = [
 
 # the same of what belongs to finite differences
 FD_SEEN_BY = [
+    "test_points_are_transposes",
     "test_fd_modes", "test_fd_cuda", "test_fd_points", "test_fd_energy", "test_fd_layer", "test_fd_kernels",
     "test_fd_window", "test_fd_profile", "test_fd_matched",
 ]  # fmt: skip
@@ -67,7 +69,7 @@ RUN_SEEN_BY = {name: _RUNS for name in ("simulation", "solver", "stepping", "_ru
 RUN_SEEN_BY |= {name: ["test_whole_files"] for name in ("_files", "_digest")}
 RUN_SEEN_BY |= {"_check": ["test_messages"], "_sites": ["test_dg_shared_points", "test_messages"]}
 RUN_SEEN_BY["mesh_plane"] = ["test_slices", "test_dg_shared_points"]
-RUN_SEEN_BY["terms"] = ["test_many_points", "test_staggered_points"]
+RUN_SEEN_BY["terms"] = ["test_many_points", "test_points_are_transposes", "test_staggered_points"]
 RUN_SEEN_BY["_hdf"] = ["test_damaged_files"]
 RUN_SEEN_BY["checkpoint"] = RUN_SEEN_BY["checkpoint_grid"] = [
     "test_damaged_files",
