@@ -1,5 +1,4 @@
 /* array.c: aligned, zeroed arrays whose size is checked for overflow.
- * No growing arrays: every size in this library is known before it is needed.
  * Next: base.h. */
 #include "base.h"
 
@@ -58,6 +57,18 @@ unda_status array_try(void *out, int64_t count, int64_t size, const char *what)
     if (!array)
         FAIL(UNDA_ERR_MEMORY, "no memory for %s: %lld x %lld bytes", what, (long long)count, (long long)size);
     memcpy(out, &array, sizeof array);
+    return UNDA_OK;
+}
+
+unda_status array_grow(void *array, int64_t kept, int64_t count, int64_t size, const char *what)
+{
+    void *old, *grown = NULL;
+    memcpy(&old, array, sizeof old);
+    TRY(array_try(&grown, count, size, what));
+    if (kept)
+        memcpy(grown, old, (size_t)(kept * size));
+    array_free(old);
+    memcpy(array, &grown, sizeof grown);
     return UNDA_OK;
 }
 

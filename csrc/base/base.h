@@ -37,6 +37,9 @@ void *array_new(int64_t count, int64_t size);
 void array_free(void *array);
 /* *(void **)out = array_new(...), UNDA_ERR_MEMORY with the bytes wanted. */
 unda_status array_try(void *out, int64_t count, int64_t size, const char *what);
+/* The array at *(void **)array becomes one of `count` elements, the first `kept` those of before; it remains
+ * where there is no memory. */
+unda_status array_grow(void *array, int64_t kept, int64_t count, int64_t size, const char *what);
 /* `SCRATCH double *values = NULL;` frees the array where its name goes out of scope, on every way out. */
 #define SCRATCH __attribute__((cleanup(array_free_at)))
 void array_free_at(void *pointer_to_array);

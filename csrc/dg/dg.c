@@ -84,7 +84,7 @@ static unda_status check_range(const struct dg *dg, int precision)
     return UNDA_OK;
 }
 
-static unda_status fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *o)
+unda_status dg_fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *o)
 {
     const struct physics *physics = dg->physics;
     int64_t num_elem = dg->space.num_owned;
@@ -124,21 +124,6 @@ int64_t dg_host_bytes(const struct dg *dg)
         dg->material_nodes * p->num_material + dg->num_word + dg->space.num_face * p->num_face_coef + 1;
     return dg->space.num_owned * (reals * (int64_t)sizeof(double) +
                                   dg->space.num_face * (int64_t)(sizeof(int32_t) + sizeof(int8_t)));
-}
-
-unda_status dg_new(struct dg **out, const unda_mesh *mesh, const unda_solver_options *o)
-{
-    struct dg *dg;
-    TRY(array_try(&dg, 1, sizeof *dg, "DG tables"));
-    unda_status status = dg_sizes(dg, mesh, o);
-    if (status == UNDA_OK)
-        status = fill(dg, mesh, o);
-    if (status != UNDA_OK) {
-        dg_free(dg);
-        return status;
-    }
-    *out = dg;
-    return UNDA_OK;
 }
 
 void dg_free(struct dg *dg)

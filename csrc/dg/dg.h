@@ -27,10 +27,11 @@ struct dg {
     void *owned; /* the arrays, but for the waves */
 };
 
-unda_status dg_new(struct dg **dg, const unda_mesh *mesh, const unda_solver_options *options);
-void dg_free(struct dg *dg);
-/* The members that are numbers; for forecasts. mesh may be NULL. */
+/* The members that are numbers; mesh may be NULL. */
 unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *options);
+/* The arrays. */
+unda_status dg_fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *options);
+void dg_free(struct dg *dg);
 /* Bytes of the tables here. */
 int64_t dg_host_bytes(const struct dg *dg);
 /* Floating point operations of one right-hand side with its update, an element. */

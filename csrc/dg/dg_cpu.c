@@ -102,7 +102,7 @@ static double value_at(const unda_solver *s, const struct dg_points *p, int64_t 
         const double *weight = receiver_weight(s, p, place, f);
         for (int n = 0; n < num_node; n++)
             sum += weight[n] * real_get(s, tables(s)->buffer[BUF_Q],
-                                        (p->elem[place] * num_node + n) * num_field + p->field[f]);
+                                        (p->rows.elem[place] * num_node + n) * num_field + p->field[f]);
     }
     return sum;
 }
@@ -202,33 +202,23 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
 {
     struct dg_cpu *t = tables(s);
     TRY(dg_check_range(s, begin, end));
-    struct dg_args a = {.q = t->buffer[BUF_Q],
-                        .q_new = t->buffer[BUF_NEW],
-                        .r = t->buffer[stage->r],
-                        .r1 = t->buffer[BUF_R1],
-                        .record = t->record,
-                        .face_coef = t->face_coef,
-                        .neighbor = dg_tables(s)->space.neighbor,
-                        .face_node = t->face_node,
-                        .exact = t->exact,
-                        .amplitude = t->amplitude,
-                        .source_weight = t->parts.weight,
-                        .source_elem = t->parts.elem,
-                        .source_column = t->parts.source,
-                        .source_range = t->parts.range,
-                        .incident = dg_tables(s)->incident,
-                        .incident_range = t->parts.incident_range,
-                        .num_elem = dg_tables(s)->space.num_owned,
-                        .num_total = space_num_total(&dg_tables(s)->space),
-                        .num_exact_face = solver_num_slot(s),
-                        .time = (int)stage->time,
-                        .num_source = s->num_source,
-                        .a = stage->a,
-                        .b = stage->b,
-                        .dt = s->dt,
-                        .c0 = s->dt * stage->c0,
-                        .c1 = s->dt * stage->c1,
-                        .c2 = s->dt * stage->c2};
+    struct dg_args a = dg_stage_args(s, stage);
+    a.q = t->buffer[BUF_Q];
+    a.q_new = t->buffer[BUF_NEW];
+    a.r = t->buffer[stage->r];
+    a.r1 = t->buffer[BUF_R1];
+    a.record = t->record;
+    a.face_coef = t->face_coef;
+    a.neighbor = dg_tables(s)->space.neighbor;
+    a.face_node = t->face_node;
+    a.exact = t->exact;
+    a.amplitude = t->amplitude;
+    a.source_weight = t->parts.weight;
+    a.source_elem = t->parts.elem;
+    a.source_column = t->parts.source;
+    a.source_range = t->parts.range;
+    a.incident = dg_tables(s)->incident;
+    a.incident_range = t->parts.incident_range;
     int64_t first = (begin + t->lanes - 1) / t->lanes, last = (end + t->lanes - 1) / t->lanes;
     dg_cpu_block block_stage = stages[s->options.physics][s->real_bytes == 8][dg_tables(s)->flux];
 #pragma omp parallel num_threads(s->threads)

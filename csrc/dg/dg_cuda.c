@@ -165,37 +165,27 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 static struct dg_args arguments(const unda_solver *s, const struct stage *stage)
 {
     const struct dg_cuda *t = tables(s);
-    return (struct dg_args){.q = POINTER(t->buffer[BUF_Q]),
-                            .q_new = POINTER(t->buffer[BUF_NEW]),
-                            .r = POINTER(t->buffer[stage->r]),
-                            .r1 = POINTER(t->buffer[BUF_R1]),
-                            .rhs = POINTER(t->rhs),
-                            .record = POINTER(t->elem_record),
-                            .face_coef = POINTER(t->face_coef),
-                            .neighbor = POINTER(t->neighbor),
-                            .face_node = POINTER(t->face_node),
-                            .matrix = POINTER(t->matrix),
-                            .exact = POINTER(t->exact),
-                            .amplitude = POINTER(t->amplitude),
-                            .source_weight = POINTER(t->source_weight),
-                            .source_elem = POINTER(t->source_elem),
-                            .source_column = POINTER(t->source_column),
-                            .source_range = POINTER(t->source_range),
-                            .clock = POINTER(t->clock),
-                            .incident = POINTER(t->incident),
-                            .incident_range = POINTER(t->incident_range),
-                            .num_elem = dg_tables(s)->space.num_owned,
-                            .num_total = space_num_total(&dg_tables(s)->space),
-                            .num_coef_face = dg_tables(s)->space.num_face * dg_tables(s)->space.num_owned,
-                            .num_exact_face = solver_num_slot(s),
-                            .time = (int)stage->time,
-                            .num_source = s->num_source,
-                            .a = stage->a,
-                            .b = stage->b,
-                            .dt = s->dt,
-                            .c0 = s->dt * stage->c0,
-                            .c1 = s->dt * stage->c1,
-                            .c2 = s->dt * stage->c2};
+    struct dg_args a = dg_stage_args(s, stage);
+    a.q = POINTER(t->buffer[BUF_Q]);
+    a.q_new = POINTER(t->buffer[BUF_NEW]);
+    a.r = POINTER(t->buffer[stage->r]);
+    a.r1 = POINTER(t->buffer[BUF_R1]);
+    a.rhs = POINTER(t->rhs);
+    a.record = POINTER(t->elem_record);
+    a.face_coef = POINTER(t->face_coef);
+    a.neighbor = POINTER(t->neighbor);
+    a.face_node = POINTER(t->face_node);
+    a.matrix = POINTER(t->matrix);
+    a.exact = POINTER(t->exact);
+    a.amplitude = POINTER(t->amplitude);
+    a.source_weight = POINTER(t->source_weight);
+    a.source_elem = POINTER(t->source_elem);
+    a.source_column = POINTER(t->source_column);
+    a.source_range = POINTER(t->source_range);
+    a.clock = POINTER(t->clock);
+    a.incident = POINTER(t->incident);
+    a.incident_range = POINTER(t->incident_range);
+    return a;
 }
 
 /* Function number `part` of a stage of elements [begin, end). */

@@ -82,10 +82,10 @@ static void free_channels(struct dg_cuda *t)
     t->channels = (struct channels){.version = -1};
 }
 
-/* Rows of weights: each place has one, or four where derivatives are recorded. */
+/* Of weights: each row has one, or four where derivatives are recorded. */
 static int64_t num_row(const struct dg_points *p)
 {
-    return p->first[p->num_point] * p->num_weight;
+    return p->rows.num * p->rows.num_weight;
 }
 
 /* Channels of group g; row, offset: where its rows and its samples begin. */
@@ -94,12 +94,13 @@ static void fill_channels(const struct dg_points *p, int32_t g, int64_t row, int
 {
     for (int64_t i = 0; i < p->num_point; i++)
         for (int32_t f = 0; f < p->num_field; f++)
-            *channel++ = (struct record_channel){.row = row + p->first[i] * p->num_weight + p->derivative[f],
-                                                 .offset = offset + i * p->num_field + f,
-                                                 .num_row = (int)(p->first[i + 1] - p->first[i]),
-                                                 .skip = p->num_weight,
-                                                 .field = p->field[f],
-                                                 .group = g};
+            *channel++ =
+                (struct record_channel){.row = row + p->first[i] * p->rows.num_weight + p->derivative[f],
+                                        .offset = offset + i * p->num_field + f,
+                                        .num_row = (int)(p->first[i + 1] - p->first[i]),
+                                        .skip = p->rows.num_weight,
+                                        .field = p->field[f],
+                                        .group = g};
 }
 
 static unda_status upload_channels(unda_solver *s, struct channels *c, int64_t rows)
@@ -115,9 +116,9 @@ static unda_status upload_channels(unda_solver *s, struct channels *c, int64_t r
     for (int32_t g = 0; g < s->num_group; g++) {
         const struct dg_points *p = s->groups[g]->points;
         int64_t sample = p->num_point * p->num_field;
-        memcpy(weight + row * num_node, p->weight, sizeof *weight * (size_t)(num_row(p) * num_node));
+        memcpy(weight + row * num_node, p->rows.weight, sizeof *weight * (size_t)(num_row(p) * num_node));
         for (int64_t k = 0; k < num_row(p); k++)
-            elem[row + k] = p->elem[k / p->num_weight];
+            elem[row + k] = p->rows.elem[k / p->rows.num_weight];
         fill_channels(p, g, row, offset, channels + channel);
         channel += sample;
         row += num_row(p);

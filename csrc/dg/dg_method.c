@@ -44,10 +44,9 @@ static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solve
 
 static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
-    struct dg *dg;
-    TRY(check(o));
-    TRY(dg_new(&dg, mesh, o));
-    s->tables = dg;
+    TRY(sizes(s, mesh, o));
+    struct dg *dg = dg_tables(s);
+    TRY(dg_fill(dg, mesh, o));
     s->dt_stable = INFINITY;
     for (int64_t e = 0; e < dg->space.num_owned; e++)
         s->dt_stable = fmin(s->dt_stable, dg->elem_dt[e]);
@@ -178,6 +177,23 @@ static int64_t num_time(const unda_solver *s, int64_t num_step)
 static void times(const unda_solver *s, int64_t num_step, double *times)
 {
     integration_times(s, &dg_tables(s)->integration, num_step, times);
+}
+
+struct dg_args dg_stage_args(const unda_solver *s, const struct stage *stage)
+{
+    const struct space *space = &dg_tables(s)->space;
+    return (struct dg_args){.num_elem = space->num_owned,
+                            .num_total = space_num_total(space),
+                            .num_coef_face = space->num_face * space->num_owned,
+                            .num_exact_face = solver_num_slot(s),
+                            .time = (int)stage->time,
+                            .num_source = s->num_source,
+                            .a = stage->a,
+                            .b = stage->b,
+                            .dt = s->dt,
+                            .c0 = s->dt * stage->c0,
+                            .c1 = s->dt * stage->c1,
+                            .c2 = s->dt * stage->c2};
 }
 
 static unda_status rhs(unda_solver *s)

@@ -26,10 +26,20 @@ static inline const struct dg_engine *dg_engine(const unda_solver *s)
     return (const struct dg_engine *)s->engine;
 }
 
+/* Places of points, each in an element, and what a field is there: the sum over the element's nodes of these
+ * weights and the field's values; of four weights the others give its derivatives along x, y, z. */
+struct dg_rows {
+    int64_t num;
+    int32_t num_weight; /* 1 or 4 */
+    int64_t *elem;      /* [num], internal */
+    double *weight;     /* [num][num_weight][node] */
+    void *owned;        /* these arrays, and the others of the rows' owner */
+};
+
+/* dq/dt = (a row) (rates) per unit amplitude; rows times M^-1 / (6 V). */
 struct dg_source {
-    int64_t num_cell;
-    int64_t *elem;  /* [cell], internal */
-    double *weight; /* [cell][node][field]: right-hand side per unit amplitude */
+    struct dg_rows rows;
+    double *rates; /* [row][field] */
 };
 
 /* What an engine reads of all sources and incident waves, by element: a source has a part in each of its
@@ -48,28 +58,25 @@ static inline const struct dg_source *dg_source(const unda_solver *s, int32_t i)
     return s->sources[i];
 }
 
-/* Points of a group of receivers. A place is a point in one of its elements. */
+/* Points of a group of receivers: the mean over the elements of each, whose shares are in the weights. */
 struct dg_points {
     int64_t num_point;
     int32_t num_field;
-    int64_t *first;      /* [point + 1]: places of each point */
-    int64_t *elem;       /* [place], internal */
+    int64_t *first;      /* [point + 1]: rows of each point */
     int32_t *field;      /* [field]: of the state */
     int32_t *derivative; /* [field]: which weights, 0 the value, 1..3 along x, y, z */
-    int32_t num_weight;  /* 1 without derivatives, else 4 */
-    double *weight;      /* [place][num_weight][node] */
-    void *owned;         /* these arrays */
+    struct dg_rows rows;
 };
 
 static inline const struct dg_points *dg_points(const struct receiver_group *group)
 {
     return group->points;
 }
-/* What field f of a point is: the sum over its places and nodes of these and the field's values. */
-static inline const double *receiver_weight(const unda_solver *s, const struct dg_points *p, int64_t place,
+/* The weights that field f of a point takes in a row. */
+static inline const double *receiver_weight(const unda_solver *s, const struct dg_points *p, int64_t row,
                                             int32_t f)
 {
-    return p->weight + (place * p->num_weight + p->derivative[f]) * dg_tables(s)->space.num_node;
+    return p->rows.weight + (row * p->rows.num_weight + p->derivative[f]) * dg_tables(s)->space.num_node;
 }
 
 /* Faces with exact data: those of exact boundaries, then those of incident waves. */
@@ -100,6 +107,8 @@ unda_status dg_energy(unda_solver *s, double *energy);
 
 /* dg_method.c: refuses ranges of elements that are not whole blocks of the engine. */
 unda_status dg_check_range(const unda_solver *s, int64_t begin, int64_t end);
+/* The numbers among the arguments of a stage; the engine adds its arrays. */
+struct dg_args dg_stage_args(const unda_solver *s, const struct stage *stage);
 extern const struct kernel *const dg_kernels[]; /* dg_kernels.c */
 
 #endif

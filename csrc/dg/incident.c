@@ -53,19 +53,15 @@ unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *ele
              (long long)(MAX_SLOT - solver_num_slot(s)));
     for (int64_t i = 0; i < num_face; i++)
         TRY(check(dg, elem[i], face[i], sign[i]));
-    struct dg_incident *grown;
-    TRY(array_try(&grown, dg->num_incident + num_face, sizeof *grown, "incident waves"));
-    for (int32_t i = 0; i < dg->num_incident; i++)
-        grown[i] = dg->incident[i];
+    TRY(array_grow(&dg->incident, dg->num_incident, dg->num_incident + num_face, sizeof *dg->incident,
+                   "incident waves"));
     for (int64_t i = 0; i < num_face; i++)
-        grown[dg->num_incident + i] =
+        dg->incident[dg->num_incident + i] =
             (struct dg_incident){.face = (int)space_face(&dg->space, elem[i], face[i]),
                                  .sign = sign[i],
                                  .slot = (int)(solver_num_slot(s) + i)};
-    array_free(dg->incident);
-    dg->incident = grown;
     dg->num_incident += (int32_t)num_face;
-    qsort(grown, (size_t)dg->num_incident, sizeof *grown, by_face);
+    qsort(dg->incident, (size_t)dg->num_incident, sizeof *dg->incident, by_face);
     *index = dg->num_wave++;
     s->point_version++;
     return UNDA_OK;

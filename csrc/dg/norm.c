@@ -50,7 +50,7 @@ unda_status dg_sample(unda_solver *s, const void *points, double *values)
         values[i] = 0;
     for (int64_t begin = 0; begin < num; begin += BATCH) {
         int64_t count = num - begin < BATCH ? num - begin : BATCH;
-        TRY(batch_read(s, count, p->elem + begin, raw, q));
+        TRY(batch_read(s, count, p->rows.elem + begin, raw, q));
         for (int64_t i = begin; i < begin + count; i++) {
             while (p->first[point + 1] <= i)
                 point++;

@@ -8,32 +8,51 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- rows ---- */
+
+/* The rows of places in elements: numbers of the elements, values of the basis functions there and, where
+ * num_weight is 4, their derivatives along x, y, z. */
+static unda_status rows_new(const unda_solver *s, struct dg_rows *rows, int64_t num, const int64_t *elem,
+                            const double *place, int num_weight)
+{
+    const struct space *space = &dg_tables(s)->space;
+    rows->num = num;
+    rows->num_weight = num_weight;
+    TRY(array_own(&rows->owned, &rows->elem, num, sizeof *rows->elem, "elements of points"));
+    TRY(array_own(&rows->owned, &rows->weight, num * num_weight * space->num_node, sizeof *rows->weight,
+                  "weights of points"));
+    for (int64_t i = 0; i < num; i++) {
+        double *weight = rows->weight + i * num_weight * space->num_node;
+        rows->elem[i] = space->place[elem[i]];
+        space_basis(space, rows->elem[i], place + 3 * i, weight,
+                    num_weight > 1 ? weight + space->num_node : NULL);
+    }
+    return UNDA_OK;
+}
 
 /* ---- sources ---- */
 
 void dg_source_free(void *source)
 {
     struct dg_source *one = source;
-    if (!one)
-        return;
-    array_free(one->elem);
-    array_free(one->weight);
+    if (one)
+        arrays_free(&one->rows.owned);
     array_free(one);
 }
 
-static void project(const unda_solver *s, int64_t elem, const double *place, const double *rates,
-                    double *weight)
+/* A row phi(x) becomes M^-1 phi(x) / (6 V). */
+static void project(const struct dg *dg, int64_t elem, double *row)
 {
-    const struct dg *dg = dg_tables(s);
-    int num_node = dg->space.num_node, num_field = dg->physics->num_field;
-    double basis[MAX_NODE], scale = 1 / (6 * space_volume(&dg_tables(s)->space, elem));
-    space_basis(&dg->space, elem, place, basis, NULL);
+    int num_node = dg->space.num_node;
+    double basis[MAX_NODE], scale = 1 / (6 * space_volume(&dg->space, elem));
+    memcpy(basis, row, sizeof *row * (size_t)num_node);
     for (int n = 0; n < num_node; n++) {
         double sum = 0;
         for (int k = 0; k < num_node; k++)
             sum += dg->space.element->inv_mass[n * num_node + k] * basis[k];
-        for (int f = 0; f < num_field; f++)
-            weight[n * num_field + f] = scale * sum * rates[f];
+        row[n] = scale * sum;
     }
 }
 
@@ -58,18 +77,15 @@ static unda_status new_source(const unda_solver *s, void **out, const unda_sourc
                               int64_t num_cell)
 {
     const struct dg *dg = dg_tables(s);
-    int64_t num_field = dg->physics->num_field, num_value = dg->space.num_node * num_field;
+    int64_t num_field = dg->physics->num_field;
     struct dg_source *source;
     TRY(array_try(&source, 1, sizeof *source, "source"));
     *out = source;
-    source->num_cell = num_cell;
-    TRY(array_try(&source->elem, num_cell, sizeof *source->elem, "source"));
-    TRY(array_try(&source->weight, num_cell * num_value, sizeof(double), "source"));
-    for (int64_t i = 0; i < num_cell; i++) {
-        source->elem[i] = dg->space.place[given->elem[first + i]];
-        project(s, source->elem[i], given->places + 3 * (first + i), given->rates + (first + i) * num_field,
-                source->weight + i * num_value);
-    }
+    TRY(rows_new(s, &source->rows, num_cell, given->elem + first, given->places + 3 * first, 1));
+    TRY(array_own(&source->rows.owned, &source->rates, num_cell * num_field, sizeof(double), "source"));
+    memcpy(source->rates, given->rates + first * num_field, sizeof(double) * (size_t)(num_cell * num_field));
+    for (int64_t i = 0; i < num_cell; i++)
+        project(dg, source->rows.elem[i], source->rows.weight + i * dg->space.num_node);
     return UNDA_OK;
 }
 
@@ -88,7 +104,7 @@ unda_status dg_sources_new(unda_solver *s, void **out, const unda_source *given)
 struct part {
     int64_t elem;
     int32_t source;
-    const double *weight; /* [node][field], the source's */
+    const double *row, *rates; /* [node], [field] */
 };
 
 static int by_element(const void *a, const void *b)
@@ -100,20 +116,25 @@ static int by_element(const void *a, const void *b)
 
 static unda_status sort_parts(const unda_solver *s, struct part *part, struct dg_parts *out)
 {
-    int64_t num_value = dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field, num = 0;
-    for (int32_t i = 0; i < s->num_source; i++)
-        for (int64_t k = 0; k < dg_source(s, i)->num_cell; k++)
-            part[num++] = (struct part){.elem = dg_source(s, i)->elem[k],
+    int64_t num_node = dg_tables(s)->space.num_node, num_field = dg_tables(s)->physics->num_field, num = 0;
+    for (int32_t i = 0; i < s->num_source; i++) {
+        const struct dg_source *source = s->sources[i];
+        for (int64_t k = 0; k < source->rows.num; k++)
+            part[num++] = (struct part){.elem = source->rows.elem[k],
                                         .source = i,
-                                        .weight = dg_source(s, i)->weight + k * num_value};
+                                        .row = source->rows.weight + k * num_node,
+                                        .rates = source->rates + k * num_field};
+    }
     qsort(part, (size_t)num, sizeof *part, by_element);
     TRY(array_own(&out->owned, &out->elem, num, sizeof *out->elem, "sources"));
     TRY(array_own(&out->owned, &out->source, num, sizeof *out->source, "sources"));
-    TRY(array_own(&out->owned, &out->weight, num * num_value, s->real_bytes, "sources"));
+    TRY(array_own(&out->owned, &out->weight, num * num_node * num_field, s->real_bytes, "sources"));
     for (int64_t i = 0; i < num; i++) {
         out->elem[i] = (int32_t)part[i].elem;
         out->source[i] = part[i].source;
-        real_copy(s, (char *)out->weight + i * num_value * s->real_bytes, part[i].weight, num_value);
+        for (int64_t k = 0; k < num_node * num_field; k++)
+            real_put(s, out->weight, i * num_node * num_field + k,
+                     part[i].row[k / num_field] * part[i].rates[k % num_field]);
     }
     return UNDA_OK;
 }
@@ -123,7 +144,7 @@ unda_status dg_parts_new(const unda_solver *s, int64_t size, int64_t num_block, 
     SCRATCH struct part *part = NULL;
     *parts = (struct dg_parts){0};
     for (int32_t i = 0; i < s->num_source; i++)
-        parts->num += dg_source(s, i)->num_cell;
+        parts->num += dg_source(s, i)->rows.num;
     if (parts->num > INT32_MAX)
         FAIL(UNDA_ERR_ARG, "sources stand in %lld elements, counted each time, expected 2147483647 at most",
              (long long)parts->num);
@@ -169,51 +190,30 @@ void dg_points_free(void *points)
 {
     struct dg_points *p = points;
     if (p)
-        arrays_free(&p->owned);
+        arrays_free(&p->rows.owned);
     array_free(p);
-}
-
-static unda_status fill(unda_solver *s, struct dg_points *p, const unda_receivers *r)
-{
-    int num_node = dg_tables(s)->space.num_node, num_field = dg_tables(s)->physics->num_field;
-    p->num_weight = 1;
-    p->num_point = r->num_point;
-    p->num_field = r->num_field;
-    int64_t num_place = receivers_num_cell(r);
-    TRY(array_own(&p->owned, &p->first, r->num_point + 1, sizeof(int64_t), "receiver elements"));
-    TRY(array_own(&p->owned, &p->elem, num_place, sizeof(int64_t), "receiver elements"));
-    for (int64_t i = 0; i <= r->num_point; i++)
-        p->first[i] = r->first ? r->first[i] : i;
-    TRY(array_own(&p->owned, &p->field, r->num_field, sizeof(int32_t), "receiver fields"));
-    TRY(array_own(&p->owned, &p->derivative, r->num_field, sizeof(int32_t), "receiver fields"));
-    for (int32_t f = 0; f < r->num_field; f++) {
-        p->field[f] = r->fields[f] % num_field;
-        p->derivative[f] = r->fields[f] / num_field;
-        if (p->derivative[f] > 0)
-            p->num_weight = 4;
-    }
-    int64_t num_weight = (int64_t)p->num_weight * num_node;
-    TRY(array_own(&p->owned, &p->weight, num_place * num_weight, sizeof(double), "receiver weights"));
-    for (int64_t i = 0; i < num_place; i++) {
-        double *weight = p->weight + i * num_weight;
-        p->elem[i] = dg_tables(s)->space.place[r->elem[i]];
-        space_basis(&dg_tables(s)->space, p->elem[i], r->points + 3 * i, weight,
-                    p->num_weight > 1 ? weight + num_node : NULL);
-        for (int64_t k = 0; r->first && k < num_weight; k++)
-            weight[k] *= r->weights[i];
-    }
-    return UNDA_OK;
 }
 
 unda_status dg_points_new(unda_solver *s, void **points, const unda_receivers *r)
 {
+    int num_node = dg_tables(s)->space.num_node, num_field = dg_tables(s)->physics->num_field, num_weight = 1;
     struct dg_points *p;
     TRY(array_try(&p, 1, sizeof *p, "receivers"));
-    unda_status status = fill(s, p, r);
-    if (status != UNDA_OK) {
-        dg_points_free(p);
-        return status;
-    }
     *points = p;
+    p->num_point = r->num_point;
+    p->num_field = r->num_field;
+    TRY(array_own(&p->rows.owned, &p->first, r->num_point + 1, sizeof *p->first, "receivers"));
+    for (int64_t i = 0; i <= r->num_point; i++)
+        p->first[i] = r->first ? r->first[i] : i;
+    TRY(array_own(&p->rows.owned, &p->field, r->num_field, sizeof *p->field, "receiver fields"));
+    TRY(array_own(&p->rows.owned, &p->derivative, r->num_field, sizeof *p->derivative, "receiver fields"));
+    for (int32_t f = 0; f < r->num_field; f++) {
+        p->field[f] = r->fields[f] % num_field;
+        p->derivative[f] = r->fields[f] / num_field;
+        num_weight = p->derivative[f] > 0 ? 4 : num_weight;
+    }
+    TRY(rows_new(s, &p->rows, receivers_num_cell(r), r->elem, r->points, num_weight));
+    for (int64_t i = 0; r->first && i < p->rows.num * num_weight * num_node; i++)
+        p->rows.weight[i] *= r->weights[i / (num_weight * num_node)];
     return UNDA_OK;
 }

@@ -51,12 +51,7 @@ static unda_status reserve(unda_solver *s, struct receiver_group *group)
     if (room <= group->room)
         return UNDA_OK;
     int64_t sample = group->num_point * group->num_field;
-    void *grown;
-    TRY(array_try(&grown, room * sample, s->real_bytes, "receiver samples"));
-    if (group->held)
-        memcpy(grown, group->samples, (size_t)(group->held * sample * s->real_bytes));
-    array_free(group->samples);
-    group->samples = grown;
+    TRY(array_grow(&group->samples, group->held * sample, room * sample, s->real_bytes, "receiver samples"));
     group->room = room;
     return UNDA_OK;
 }
@@ -103,21 +98,15 @@ static unda_status add(unda_solver *s, const unda_receivers *r)
     TRY(check(s, r));
     if (r->every < 1 || r->every > INT32_MAX)
         FAIL(UNDA_ERR_ARG, "receivers: every %lld steps, expected 1 to 2147483647", (long long)r->every);
-    struct receiver_group *group, **grown;
+    struct receiver_group *group;
+    TRY(array_grow(&s->groups, s->num_group, s->num_group + 1, sizeof group, "receiver groups"));
     TRY(array_try(&group, 1, sizeof *group, "receivers"));
     unda_status status = fill(s, group, r);
-    if (status == UNDA_OK)
-        status = array_try(&grown, s->num_group + 1, sizeof *grown, "receiver groups");
     if (status != UNDA_OK) {
         group_free(s, group);
         return status;
     }
-    for (int32_t i = 0; i < s->num_group; i++)
-        grown[i] = s->groups[i];
-    grown[s->num_group] = group;
-    array_free(s->groups);
-    s->groups = grown;
-    s->num_group++;
+    s->groups[s->num_group++] = group;
     s->point_version++;
     return UNDA_OK;
 }

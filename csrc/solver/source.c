@@ -64,13 +64,8 @@ static unda_status grow(unda_solver *s, int64_t more)
 {
     if (s->num_source + more <= s->source_room)
         return UNDA_OK;
-    void **grown;
     int64_t room = s->num_source + (more > s->num_source ? more : s->num_source) + 4;
-    TRY(array_try(&grown, room, sizeof *grown, "sources"));
-    for (int32_t i = 0; i < s->num_source; i++)
-        grown[i] = s->sources[i];
-    array_free(s->sources);
-    s->sources = grown;
+    TRY(array_grow(&s->sources, s->num_source, room, sizeof *s->sources, "sources"));
     s->source_room = (int32_t)room;
     return UNDA_OK;
 }
