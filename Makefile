@@ -29,8 +29,8 @@ LDFLAGS := -shared -fopenmp -Wl,-z,defs $(EXTRA)
 LDLIBS := -lm -ldl -lpthread
 VERSION := $(shell sed -n 's/^version = "\(.*\)".*/\1/p' pyproject.toml)
 # Files cpu_*.c are compiled for each precision; first of all, since they take longest.
-REALS := $(wildcard csrc/*/cpu_*.c)
-SOURCES := $(filter-out $(REALS),$(wildcard csrc/*/*.c))
+REALS := $(wildcard csrc/*/cpu_*.c csrc/*/*/cpu_*.c)
+SOURCES := $(filter-out $(REALS),$(wildcard csrc/*/*.c csrc/*/*/*.c))
 OBJECTS := $(REALS:csrc/%.c=$(BUILD)/%_f32.o) $(REALS:csrc/%.c=$(BUILD)/%_f64.o) \
            $(SOURCES:csrc/%.c=$(BUILD)/%.o)
 

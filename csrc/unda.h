@@ -273,7 +273,7 @@ typedef struct unda_fd_options {
     double ratio[6];      /* staggered: fraction of the damping at the end of a layer that acts on all terms,
                         0 .. 1. 0: a CPML, in which waves of opposite phase and group velocity can grow; below
                         1: a multiaxial layer, whose fraction increases like depth^2; 1: a sponge, without
-                        memory variables, and without growth in any medium (csrc/fd/cpml.c) */
+                        memory variables, and without growth in any medium (csrc/fd/staggered/cpml.c) */
 } unda_fd_options;
 
 /* All arrays are copied. */
@@ -341,7 +341,7 @@ UNDA_API unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solv
 UNDA_API unda_status unda_solver_element_dt(const unda_solver *solver, double *dt);
 /* FD: a time step for which the scheme is stable in the given materials (all must have been set) [s]: at most
  * the solver's limit, and below it where densities or stiffnesses of neighbouring nodes differ strongly. It
- * is a bound (Collatz 1942, Wielandt 1950: csrc/fd/staggered_stable.c), mostly a few per cent below the sharp
+ * is a bound (Collatz 1942, Wielandt 1950: csrc/fd/staggered/dt.c), mostly a few per cent below the sharp
  * limit; more where lambda < 0, and for Maxwell's equations where no node has both the smallest eps and the
  * smallest mu. Takes as long as up to sixty steps on the CPU, and meanwhile 24 bytes of host memory per node,
  * 48 where x is short. If called before sources, receivers and steps, it becomes the solver's limit, and dt

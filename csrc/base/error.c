@@ -23,9 +23,8 @@ unda_status error_set(unda_status status, const char *file, int line, const char
     if (length < 0)
         length = 0;
     if ((size_t)length < sizeof message) {
-        const char *slash = strrchr(file, '/');
-        snprintf(message + length, sizeof message - (size_t)length, " [%s:%d]", slash ? slash + 1 : file,
-                 line);
+        const char *root = strstr(file, "csrc/");
+        snprintf(message + length, sizeof message - (size_t)length, " [%s:%d]", root ? root + 5 : file, line);
     }
     return status;
 }

@@ -1,6 +1,6 @@
-/* cpu_acoustic.c: acoustics by DG: the stages on the CPU. Next: dg_cpu.inc.h. */
+/* cpu_acoustic.c: acoustics by DG: the stages on the CPU. Next: cpu_stage.inc.h. */
 #define PHYSICS     "physics/acoustic.h"
 #define NAMED(name) PRECISION(acoustic_##name##_)
-#include "dg_cpu_fluxes.inc.h"
+#include "cpu_fluxes.inc.h"
 
 const dg_cpu_block PRECISION(dg_cpu_acoustic_)[2] = {NAMED(upwind_block_stage), NAMED(central_block_stage)};

@@ -1,10 +1,10 @@
 /* cpu_common.h: shared by the CPU stages of all physics: vectors [value][LANES] with one value of LANES
- * elements, transposed from memory, which holds [elem][value]. Next: cpu_common.c, dg_cpu.inc.h. */
+ * elements, transposed from memory, which holds [elem][value]. Next: cpu_common.c, cpu_stage.inc.h. */
 #ifndef UNDA_DG_CPU_COMMON_H
 #define UNDA_DG_CPU_COMMON_H
 
 #include "../cpu/precision.h"
-#include "dg_cpu.h"
+#include "cpu.h"
 
 #include "common/index.h"
 

@@ -1,6 +1,6 @@
-/* cpu_elastic.c: elastic waves by DG: the stages on the CPU. Next: dg_cpu.inc.h. */
+/* cpu_elastic.c: elastic waves by DG: the stages on the CPU. Next: cpu_stage.inc.h. */
 #define PHYSICS     "physics/elastic.h"
 #define NAMED(name) PRECISION(elastic_##name##_)
-#include "dg_cpu_fluxes.inc.h"
+#include "cpu_fluxes.inc.h"
 
 const dg_cpu_block PRECISION(dg_cpu_elastic_)[2] = {NAMED(upwind_block_stage), NAMED(central_block_stage)};

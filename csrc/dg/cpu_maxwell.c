@@ -1,6 +1,6 @@
-/* cpu_maxwell.c: Maxwell's equations by DG: the stages on the CPU. Next: dg_cpu.inc.h. */
+/* cpu_maxwell.c: Maxwell's equations by DG: the stages on the CPU. Next: cpu_stage.inc.h. */
 #define PHYSICS     "physics/maxwell.h"
 #define NAMED(name) PRECISION(maxwell_##name##_)
-#include "dg_cpu_fluxes.inc.h"
+#include "cpu_fluxes.inc.h"
 
 const dg_cpu_block PRECISION(dg_cpu_maxwell_)[2] = {NAMED(upwind_block_stage), NAMED(central_block_stage)};

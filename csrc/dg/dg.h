@@ -1,11 +1,11 @@
 /* dg.h: nodal discontinuous Galerkin on affine elements (Hesthaven & Warburton 2008): tables of both engines.
- * Next: dg.c (tables), dt.c (stable step), space/ (elements), dg_cpu.inc.h (CPU stage), dg_cuda.c and cuda/dg
+ * Next: tables.c, dt.c (stable step), space/ (elements), cpu_stage.inc.h (CPU stage), cuda.c and cuda/dg
  * (CUDA stage). */
 #ifndef UNDA_DG_H
 #define UNDA_DG_H
 
 #include "../solver/integrator.h"
-#include "../solver/physics.h"
+#include "../physics/physics.h"
 #include "../space/space.h"
 #include "common/args.h"
 

@@ -1,9 +1,9 @@
 /* incident.c: faces at which an incident wave is given. Elements on one side of a closed surface hold the
  * total field, those on the other the scattered field (Taflove & Hagness 2005, section 5.6); or all hold the
  * scattered field, and the wave is imposed at walls.
- * Not here: the waves (python/unda/problem/incident.py), their contribution to the flux (dg_cpu.inc.h,
+ * Not here: the waves (python/unda/problem/incident.py), their contribution to the flux (cpu_stage.inc.h,
  * cuda/dg/incident.h). */
-#include "dg_method.h"
+#include "method.h"
 
 #include "common/index.h"
 

@@ -1,6 +1,6 @@
 /* kernel_element.c: kernel element: one element per thread, as in Modave, St-Cyr & Warburton (2016). Not here:
  * the device code (cuda/dg/element.cu). */
-#include "dg_kernel.h"
+#include "kernel.h"
 
 enum { ROWS, TILE, NUM_PART };
 

@@ -1,6 +1,6 @@
 /* kernel_fused.c: kernel fused: one stage in one pass. Not here: the device code (cuda/dg/fused.cu).
  * Measurements: benchmarks/NOTES.md. */
-#include "dg_kernel.h"
+#include "kernel.h"
 
 #include <string.h>
 

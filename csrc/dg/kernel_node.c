@@ -1,6 +1,6 @@
 /* kernel_node.c: kernel node: three functions per stage, one node per thread, as in Modave, St-Cyr &
  * Warburton (2016). Not here: the device code (cuda/dg/node.cu). */
-#include "dg_kernel.h"
+#include "kernel.h"
 
 /* Elements of a block, by degree. */
 static const int tiles[MAX_DEGREE + 1] = {[1] = 32, 16, 8, 4, 4, 2, 2, 1, 1};

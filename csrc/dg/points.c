@@ -4,7 +4,7 @@
  * takes the interpolant of its element, or a derivative of it. Where several elements share the point both
  * are means over them (mesh/share.c), and transposes of each other. Not here: time functions
  * (python/unda/problem/timefunction.py), buffers of samples (solver/receiver.c). */
-#include "dg_method.h"
+#include "method.h"
 
 #include <math.h>
 #include <stdlib.h>

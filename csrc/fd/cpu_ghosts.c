@@ -1,8 +1,8 @@
 /* cpu_ghosts.c: ghosts of arrays on the CPU, which are images of nodes inside; the finite check. A field
  * shifted by half a cell has at the last node already the image of its last point inside. Not here: when they
- * are filled (fd_cpu.c). */
+ * are filled (cpu.c). */
 #include "../cpu/precision.h"
-#include "fd_cpu.h"
+#include "cpu.h"
 
 static void row_ghosts(const struct fd_axis *axis, int half, const int32_t *signs, int stencil, REAL *row)
 {

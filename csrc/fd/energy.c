@@ -1,6 +1,6 @@
 /* energy.c: the energy that a scheme conserves, summed plane by plane in a fixed order and in float64: this
- * takes little memory, and is the same code for all engines. Not here: what a plane adds (scalar_energy.c,
- * staggered_energy.c). */
+ * takes little memory, and is the same code for all engines. Not here: what a plane adds (scalar/energy.c,
+ * staggered/energy.c). */
 #include "energy.h"
 
 enum { MOST_PLANE = 2 * MAX_HALF + 1 };

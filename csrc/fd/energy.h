@@ -1,5 +1,5 @@
 /* energy.h: the energy that a scheme conserves, as a sum over planes of constant x. Next: energy.c (reads the
- * planes), scalar_energy.c, staggered_energy.c (what a plane adds). */
+ * planes), scalar/energy.c, staggered/energy.c (what a plane adds). */
 #ifndef UNDA_FD_ENERGY_H
 #define UNDA_FD_ENERGY_H
 

@@ -1,15 +1,14 @@
 /* fd.h: finite differences on regular grids: axes with their layers and sides, fields, weights, points; the
  * interface of a scheme and its engines. Nodes are counted with layers ("padded") unless said otherwise, z
- * fastest. Next: fd_method.c (options), state.c (the state in the user's numbering), material.c, scalar.c and
- * staggered.c (the schemes), stencil.c (weights, stable step), staggered_stable.c (the same in media that
- * vary), layer.h, row.c, points.c, point_sources.c, terms.c, node_set.c, energy.h;
- * scalar_cpu.c .. staggered_cpu.c, the engines. */
+ * fastest. Next: method.c (options), state.c (the state in the user's numbering), material.c; scalar/ and
+ * staggered/, the schemes, each with its engines; stencil.c (weights, stable step), staggered/dt.c (the same
+ * in media that vary), layer.h, row.c, points.c, sources.c, terms.c, node_set.c, energy.h. */
 #ifndef UNDA_FD_H
 #define UNDA_FD_H
 
 #include "../solver/solver.h"
 
-#include "fd/image.h"
+#include "common/side.h"
 
 enum {
     MAX_HALF = 8,
@@ -67,7 +66,7 @@ struct fd {
     int64_t material_version;
     double material_first[FD_MAX_MATERIAL]; /* as an engine has it, at the first node given; */
     bool have_first[FD_MAX_MATERIAL], varies[FD_MAX_MATERIAL]; /* varies: ever another anywhere */
-    /* Of the staggered schemes (staggered.c): */
+    /* Of the staggered schemes: */
     const struct staggered *physics;
     double step_weight[3][MAX_HALF + 1]; /* dt D_m / h of each axis; [0] is not used */
     double half_dt;
@@ -96,7 +95,7 @@ struct fd_planes;
 /* Materials of the eight nodes around a place: [bits 1 2 4: one on along x y z]. */
 typedef double fd_corners[8][FD_MAX_MATERIAL];
 
-/* A scheme: what fd_method.c and material.c leave to it. */
+/* A scheme: what method.c and material.c leave to it. */
 struct fd_scheme {
     const char *name;
     int32_t end_node; /* 1: a layer ends with a node more, where the field is 0 */
@@ -269,7 +268,7 @@ int fd_product_runs(const struct fd *fd, const struct fd_product *p, struct fd_r
 /* Refuses a point that does not lie on the user's grid. */
 unda_status fd_inside(const struct fd *fd, const double *x, const char *what, int64_t number);
 
-/* point_sources.c */
+/* sources.c */
 /* A product of a row, transposed: its weights over the nodes' shares of their cells, and the source's rates. */
 struct fd_tap {
     struct fd_product product;
@@ -352,7 +351,7 @@ unda_status fd_array_shape(const unda_solver *s, int32_t array, int64_t *shape);
 unda_status fd_set_material(unda_solver *s, int64_t first, int64_t count, const double *material);
 unda_status fd_need_material(const unda_solver *s);
 
-/* staggered_stable.c: the largest step proved stable in the medium that is given [s]. */
+/* staggered/dt.c: the largest step proved stable in the medium that is given [s]. */
 unda_status fd_staggered_medium_dt(unda_solver *s, double *dt);
 
 /* energy.c: the energy that the scheme conserves. */

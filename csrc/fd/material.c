@@ -1,5 +1,5 @@
 /* material.c: materials of nodes: read plane by plane, checked, continued into the layers and passed to the
- * engine in its precision. Not here: the coefficients that a scheme stores (scalar.c, staggered.c). */
+ * engine in its precision. Not here: the coefficients that a scheme stores (scalar/scheme.c, physics/staggered.c). */
 #include "fd.h"
 
 #include "../base/parallel.h"

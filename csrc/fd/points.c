@@ -1,5 +1,5 @@
 /* points.c: receivers of finite differences: the nodes that they need, each once, and their samples. Not
- * here: weights of the nodes (row.c), sources (point_sources.c). */
+ * here: weights of the nodes (row.c), sources (sources.c). */
 #include "fd.h"
 #include "node_set.h"
 

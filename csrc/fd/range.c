@@ -1,9 +1,9 @@
 /* range.c: refuses units in which values leave the range of the solver's precision: an engine would round them
- * to 0 or infinity, and the run would return zeros or look unstable. dg.c does the same. Not here: amplitudes
+ * to 0 or infinity, and the run would return zeros or look unstable. dg/tables.c does the same. Not here: amplitudes
  * (solver/source.c), states (Python). */
 #include "fd.h"
 
-#include "../solver/physics.h"
+#include "../physics/physics.h"
 
 #include <float.h>
 #include <math.h>

@@ -8,7 +8,7 @@
  *     fixed: d_n s_tn = -d_t s_tt                                 (no acceleration, s_tu = 0),
  * n the normal, t and u along the side: the row of v_n includes v_t, and that of s_tn includes s_tt, at their
  * nodes on the side. So a row is a sum of products, each over the nodes of one field. */
-#include "staggered.h"
+#include "staggered/staggered.h"
 
 #include "../base/parallel.h"
 

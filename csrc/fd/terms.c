@@ -1,5 +1,5 @@
 /* terms.c: the terms of all point sources by node: each node that they reach has a list of terms, so that the
- * order of its sum is fixed. Not here: what one source adds to its nodes (point_sources.c). */
+ * order of its sum is fixed. Not here: what one source adds to its nodes (sources.c). */
 #include "fd.h"
 #include "node_set.h"
 

@@ -1,6 +1,6 @@
 /* memory.c: device memory, page-locked host memory, copies.
  * Every copy is ordered by its stream; the default stream is never used. Not here: what is stored
- * (dg_cuda.c). Next: stream.c. */
+ * (cuda.c). Next: stream.c. */
 #include "internal.h"
 
 unda_status gpu_memory_free(struct gpu *gpu, int64_t *bytes)

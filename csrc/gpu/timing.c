@@ -1,5 +1,5 @@
 /* timing.c: measures the duration of work on a stream with events. Not here: limits of a device (limits.c),
- * the work itself (dg_cuda.c, fd_cuda_profile.c). */
+ * the work itself (cuda.c, cuda_profile.c). */
 #include "gpu.h"
 
 #include <stdlib.h>

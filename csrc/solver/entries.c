@@ -1,5 +1,5 @@
 /* entries.c: public functions that not every method has: each calls an optional entry of struct method, or
- * reports that there is none. Not here: the entries (dg/dg_method.c, fd/state.c, fd/material.c). */
+ * reports that there is none. Not here: the entries (dg/method.c, fd/state.c, fd/material.c). */
 #include "solver.h"
 
 unda_status solver_lacks(const unda_solver *s, const char *what)

@@ -1,7 +1,7 @@
 /* integrator.c: the time integrators, and one step of them on any engine with buffers.
  *   lsrk4  five stages, 2N storage, order 4 (Carpenter & Kennedy 1994)
  *   ab3    one stage, order 3; its first two steps use lsrk4, which preserves the order
- * Not here: what a stage computes (dg/dg_cpu.inc.h, cuda/dg). */
+ * Not here: what a stage computes (dg/cpu_stage.inc.h, cuda/dg). */
 #include "integrator.h"
 
 #include "common/index.h"

@@ -5,7 +5,7 @@
  *     UPDATE_LSRK  r <- a r + dt f,  q' <- q + b r
  *     UPDATE_AB3   q' <- q + dt (c0 f + c1 r1 + c2 r),  r <- f
  *
- * Next: integrator.c (the tables, a step), dg/dg_method.c (a method that uses them). */
+ * Next: integrator.c (the tables, a step), dg/method.c (a method that uses them). */
 #ifndef UNDA_INTEGRATOR_H
 #define UNDA_INTEGRATOR_H
 

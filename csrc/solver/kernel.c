@@ -1,6 +1,6 @@
 /* kernel.c: kernels and their options by name: those requested, and those that an engine has. Not here: the
- * kernels (dg/dg_kernels.c; fd: scalar_cpu.c, scalar_cuda_step.c, diamond.c, staggered_cpu.c,
- * staggered_cuda.c). */
+ * kernels (dg/kernels.c; fd: scalar/cpu.c, scalar/step.c, diamond.c, staggered/cpu.c,
+ * staggered/cuda.c). */
 #include "kernel.h"
 
 #include "solver.h"

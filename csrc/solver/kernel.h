@@ -1,5 +1,5 @@
 /* kernel.h: kernels by name, each with named options (parts); 0 leaves a part to the engine.
- * An engine lists its kernels. Not here: how a kernel computes (dg/dg_cuda.h, fd/). */
+ * An engine lists its kernels. Not here: how a kernel computes (dg/cuda.h, fd/). */
 #ifndef UNDA_KERNEL_H
 #define UNDA_KERNEL_H
 

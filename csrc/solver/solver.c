@@ -1,5 +1,5 @@
 /* solver.c: solvers: create, free, state in the user's numbering, stepping; the table of methods.
- * No numerics here. Next: dg/dg_method.c, fd/fd_method.c. */
+ * No numerics here. Next: dg/method.c, fd/method.c. */
 #include "solver.h"
 
 #include <math.h>

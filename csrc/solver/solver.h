@@ -1,6 +1,6 @@
 /* solver.h: the data of every solver, and the interface of a method and its engines.
  * Next: solver.c (create, free, stepping; the table of methods), entries.c (optional functions),
- * source.c, receiver.c; dg/dg_method.h and fd/fd.h, the methods. */
+ * source.c, receiver.c; dg/method.h and fd/fd.h, the methods. */
 #ifndef UNDA_SOLVER_H
 #define UNDA_SOLVER_H
 

@@ -1,7 +1,7 @@
 /* points.cu: operations at single nodes of a grid: sources, receivers, whole arrays checked or multiplied. One
  * thread per node or value, one warp per sample of a receiver, one block per row. Limited by latency or by
  * one read of the state. Define: REAL. */
-#include "fd/scalar_args.h"
+#include "fd/scalar/args.h"
 
 #define DEVICE       static __device__ __forceinline__
 #define FMA(a, b, c) fma(a, b, c)

@@ -4,7 +4,7 @@
  *
  * A layout says where a value is (state_index) and moves all fields of a node (load_node, load_own_node,
  * store_node), whose place comes from elem_place and NODE_STRIDE. total: elements of the state times np, its
- * nodes an element. The host's side: struct layout in csrc/dg/dg_kernel.h. */
+ * nodes an element. The host's side: struct layout in csrc/dg/kernel.h. */
 #ifndef UNDA_LAYOUT_H
 #define UNDA_LAYOUT_H
 

@@ -6,7 +6,7 @@
  *            V_am = h^2 C_m / h_a^2,    k = c^2 dt^2 / h^2,
  * with axes a in the order x, y, z and distances m ascending. In sponges, g < 1 (csrc/fd/layer.c),
  *   p' = g (.. - g p_old).
- * What matched layers (csrc/fd/matched.c) add along x, y, z is summed first.
+ * What matched layers (csrc/fd/scalar/matched.c) add along x, y, z is summed first.
  * Each pair is added first, so that mirror symmetry holds to the last bit. The includer defines REAL,
  * DEVICE and FMA. The scheme: docs/fd_scalar.md. */
 #ifndef UNDA_SCALAR_H
@@ -38,7 +38,7 @@ DEVICE REAL scalar_advance_damped(REAL sum, REAL old, REAL damp)
 {
     return damp * FMA(-damp, old, sum);
 }
-/* Matched layers (csrc/fd/matched.c), along one axis after the other: fluxes at both half nodes in units of
+/* Matched layers (csrc/fd/scalar/matched.c), along one axis after the other: fluxes at both half nodes in units of
  * their first weight, g_1, which is in `a` of the half nodes and comes as `weight`; then memories. */
 DEVICE REAL scalar_flux(REAL low, REAL high)
 {

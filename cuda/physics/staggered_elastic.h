@@ -6,7 +6,7 @@
  * rho of a velocity: arithmetic mean of two nodes (both halves move together). mu of a shear stress: harmonic
  * mean of four, since traction is continuous; 0 where one of them is a fluid. So 1/mu is stored, infinite in
  * fluids. At nodes of free sides lambda is the value that remains when the stress normal to the side is 0
- * (csrc/fd/staggered_physics.c). */
+ * (csrc/physics/staggered.c). */
 #include "physics/staggered.h"
 
 #define ELASTIC_FIELDS   9 /* vx vy vz sxx syy szz syz sxz sxy */

@@ -31,7 +31,7 @@ class ArgumentError(Error, ValueError):
     Attributes
     ----------
     place : str or None
-        Where the C library detected it ("dg.c:296"); also a note of the exception.
+        Where the C library detected it ("dg/tables.c:116"); also a note of the exception.
     """
 
     place: str | None = None

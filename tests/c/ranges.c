@@ -3,7 +3,7 @@
  * exchanges that move something. */
 #include "rig.h"
 
-#include "dg/dg_method.h"
+#include "dg/method.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -21,7 +21,7 @@ CONDITIONS = {
     "absorbing": 0, "rigid": 1, "free": 2, "fixed": 3, "symmetry": 4, "pec": 5, "pmc": 6,
 }  # fmt: skip
 
-# As csrc/dg/dg_cpu_fluxes.inc.h includes it, with one element a lane.
+# As csrc/dg/cpu_fluxes.inc.h includes it, with one element a lane.
 HEAD = """
 #include "common/index.h"
 #include <math.h>

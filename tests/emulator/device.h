@@ -61,7 +61,7 @@ template <class A, class B> inline auto max(A a, B b) -> decltype(a + b) { retur
 EMU_LOAD(__ldg) EMU_LOAD(__ldcs) EMU_LOAD(__ldcg) EMU_STORE(__stcs) EMU_STORE(__stcg)
 EMU_ATOMIC(atomicAdd, old + v) EMU_ATOMIC(atomicMin, v < old ? v : old) EMU_ATOMIC(atomicMax, v > old ? v : old)
 
-/* ---- what kernels write in PTX (common/prefetch.h, fd/async.h): a copy is done at once ---- */
+/* ---- what kernels write in PTX (common/prefetch.h, common/async.h): a copy is done at once ---- */
 inline void prefetch_l2(const void *) {}
 template <int NUM = 1, class T> inline void copy_async(T *to, const T *from) { for (int i = 0; i < NUM; i++) to[i] = from[i]; }
 inline void copy_commit() {}

@@ -100,8 +100,8 @@ def largest(order, seed, steps, *, cfl=0.99, contrast=4.0, width=10, dtype="floa
 
 @pytest.mark.parametrize("order", [2, 4, 8])
 def test_nothing_grows_at_099_of_the_stable_step(order):
-    """|1/s| <= 1 on the unit circle (csrc/fd/matched.c): the step is that without layers. Noise trapped by a
-    random medium stays, at most twice as large from part to part as in the first."""
+    """|1/s| <= 1 on the unit circle (csrc/fd/scalar/matched.c): the step is that without layers. Noise
+    trapped by a random medium stays, at most twice as large from part to part as in the first."""
     found = largest(order, 1, 4000)
     assert (found < 2 * found[0]).all()
 

@@ -100,7 +100,7 @@ def test_a_cpml_in_its_place_grows(case):
 
 @pytest.mark.parametrize("physics", ["acoustic", "elastic", "maxwell"])
 def test_the_norm_of_a_sponge_falls_in_every_step(physics):
-    """|u|^2/2 - |dt L u|^2/8 + |m|^2/2 + |dt d m|^2/8 (csrc/fd/cpml.c), of one medium, everywhere in layers.
+    """|u|^2/2 - |dt L u|^2/8 + |m|^2/2 + |dt d m|^2/8 (csrc/fd/staggered/cpml.c), of one medium in layers.
 
     Checked as what follows of it: at 0.999 of the stable step no state grows beyond its bound. Fields are
     at most sqrt(F / (1 - 0.999^2)) in a norm that F(0) <= 2 E(0) begins: 1000 E(0).

@@ -77,7 +77,7 @@ def test_an_unknown_fact_is_a_type_error():
 def test_a_message_says_where_it_comes_from():
     with pytest.raises(errors.ArgumentError, match=r"cells\[0\] is 0, ") as caught:
         box_mesh((0, 0, 0), (1, 1, 1), (0, 1, 1))
-    assert caught.value.place.startswith("box.c:") and ".c:" not in str(caught.value)
+    assert caught.value.place.startswith("mesh/box.c:") and ".c:" not in str(caught.value)
 
 
 def test_only_the_core_touches_cffi():

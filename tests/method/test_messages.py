@@ -15,7 +15,7 @@ def test_an_argument_error_of_the_library_keeps_its_place_in_a_note():
         sim = unda.FD(GRID, WATER, boundary={"*": "free"})
         sim.add_source(unda.VolumeInjection((4.0, 4.0, 0.0), unda.ricker(0.01)))
     assert ".c:" not in str(caught.value)
-    assert caught.value.place.startswith("point_sources.c:")
+    assert caught.value.place.startswith("fd/sources.c:")
     assert any(
         caught.value.place in note for note in getattr(caught.value, "__notes__", [caught.value.place])
     )

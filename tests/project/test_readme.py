@@ -87,10 +87,10 @@ def test_the_recipes_name_things_that_the_files_contain():
     """The names that a newcomer is told to touch are there to be touched."""
     places = {
         "csrc/unda.h": ["unda_physics", "unda_kernel_get", "unda_boundary", "UNDA_ABI"],
-        "csrc/solver/physics.c": ["physics_table"],
-        "csrc/solver/physics.h": ["MAX_FIELD"],
-        "csrc/dg/dg_cpu.c": ["dg_cpu_acoustic_f32"],
-        "csrc/dg/dg_kernels.c": ["dg_kernels"],
+        "csrc/physics/physics.c": ["physics_table"],
+        "csrc/physics/physics.h": ["MAX_FIELD"],
+        "csrc/dg/cpu.c": ["dg_cpu_acoustic_f32"],
+        "csrc/dg/kernels.c": ["dg_kernels"],
         "csrc/dg/kernel_fused.c": ["tiles"],
         "csrc/base/library.c": ["ENTRY(unda_limits)"],
         "python/unda/_core.py": ["_STRUCTS"],

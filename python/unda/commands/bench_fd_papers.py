@@ -99,8 +99,8 @@ def tile_words(order: int, dts: int, step: int) -> float:
     order : int
         2 M.
     dts, step : int
-        The tile, as in cuda/fd/diamond.cu: it walks M cells along y a step, so that M cells of two levels
-        come and go for each of its step (2 dts - 1) rows; M rows on both sides are looked at.
+        The tile, as in cuda/fd/scalar/diamond.cu: it walks M cells along y a step, so that M cells of two
+        levels come and go for each of its step (2 dts - 1) rows; M rows on both sides are looked at.
 
     Examples
     --------

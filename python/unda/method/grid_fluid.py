@@ -5,7 +5,7 @@ harmonic mean of the shear moduli of its four nodes, which is 0 if one of them i
 then be 0. The scheme does not change such stresses: they would drive velocities without end and create
 energy.
 
-Not here: reading a state (grid_state.py), the scheme in fluids (csrc/fd/staggered_physics.c).
+Not here: reading a state (grid_state.py), the scheme in fluids (csrc/physics/staggered.c).
 """
 
 from __future__ import annotations

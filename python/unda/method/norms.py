@@ -1,6 +1,6 @@
 """Errors of a simulation against exact solutions: by cubature on meshes, summed over the nodes of grids.
 
-Not here: the error of traces (receiver.py), energies (csrc/dg/norm.c).
+Not here: the error of traces (receiver.py), energies (csrc/dg/energy.c).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Choose kernel and tile by measuring them once on the user's device; the winner is remembered.
 
 Starting from the table's tile, one option after the other is changed as long as that is faster. Not here: the
-tables (csrc/dg/dg_kernels.c, csrc/fd/diamond_plan.c), the kernels (cuda/).
+tables (csrc/dg/kernels.c, csrc/fd/scalar/diamond_plan.c), the kernels (cuda/).
 """
 
 from __future__ import annotations

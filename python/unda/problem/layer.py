@@ -1,6 +1,6 @@
 """Absorbing layers around a grid, for the argument `boundary=` of a finite-difference method.
 
-Not here: the layers' equations (csrc/fd/layer.c, csrc/fd/matched.c, csrc/fd/cpml.c).
+Not here: the layers' equations (csrc/fd/layer.c, csrc/fd/scalar/matched.c, csrc/fd/staggered/cpml.c).
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class Damping:
 class CPML:
     """A perfectly matched layer outside the grid (Komatitsch & Martin 2007): convolutional and unsplit.
 
-    On staggered grids its profiles are quadratic (csrc/fd/cpml.c). Layers of 10 nodes around a strip of 81 x
-    220 reflect at most 0.033 % of a trace in the middle, and 0.34 % five nodes from a layer and 170 nodes
-    along it; layers of 20 nodes 0.005 and 0.18 % (order 4, 8 nodes per shortest wavelength of a Ricker pulse:
-    benchmarks/layer_returns.py). For the scalar scheme its profiles are cubic, in the second-order equation
-    (csrc/fd/matched.c): layers of 10 nodes reflect at most 0.04 % in models of 1500 to 4700 m/s, of 20 nodes
-    0.001 % (docs/absorbing_layers.md).
+    On staggered grids its profiles are quadratic (csrc/fd/staggered/cpml.c). Layers of 10 nodes around a
+    strip of 81 x 220 reflect at most 0.033 % of a trace in the middle, and 0.34 % five nodes from a layer and
+    170 nodes along it; layers of 20 nodes 0.005 and 0.18 % (order 4, 8 nodes per shortest wavelength of a
+    Ricker pulse: benchmarks/layer_returns.py). For the scalar scheme its profiles are cubic, in the
+    second-order equation (csrc/fd/scalar/matched.c): layers of 10 nodes reflect at most 0.04 % in models of
+    1500 to 4700 m/s, of 20 nodes 0.001 % (docs/absorbing_layers.md).
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class CPML:
     On staggered grids waves of opposite phase and group velocity grow in any CPML, whatever kappa and f0
     (Becache, Fauqueux & Joly 2003): elastic waves guided by plates, and in media of high contrast. They decay
     in multiaxial layers, except in random media. A sponge is stable, which is proved for any medium, any
-    walls and any stable step (csrc/fd/cpml.c), but one of 10 nodes reflects several per cent.
+    walls and any stable step (csrc/fd/staggered/cpml.c), but one of 10 nodes reflects several per cent.
     docs/absorbing_layers.md has reflections and stability of all three.
     """
 

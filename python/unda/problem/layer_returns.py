@@ -1,6 +1,6 @@
 """The reflection of a CPML, from its difference equations.
 
-Not here: the layer itself (csrc/fd/cpml.c), warnings (grid_check.py).
+Not here: the layer itself (csrc/fd/staggered/cpml.c), warnings (grid_check.py).
 """
 
 from __future__ import annotations

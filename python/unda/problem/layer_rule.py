@@ -1,7 +1,7 @@
 """Where a CPML of the staggered schemes can be unstable, and which layer replaces it.
 
-Not here: the layer's equations (csrc/fd/cpml.c), its parameters (layer.py). The thresholds come from
-benchmarks/layer_map.py; docs/absorbing_layers.md has the results.
+Not here: the layer's equations (csrc/fd/staggered/cpml.c), its parameters (layer.py). The thresholds come
+from benchmarks/layer_map.py; docs/absorbing_layers.md has the results.
 """
 
 from __future__ import annotations

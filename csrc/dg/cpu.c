@@ -1,0 +1,311 @@
+/* cpu.c: the CPU engine of DG: tables in the solver's precision, buffers, OpenMP over blocks of elements.
+ * No reduction depends on the number of threads, so neither do the results.
+ * Not here: the stage itself (cpu_stage.inc.h). */
+#include "cpu.h"
+
+#include "../base/parallel.h"
+#include "common/index.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+static struct dg_cpu *tables(const unda_solver *s)
+{
+    return s->data;
+}
+
+static unda_status new_real(unda_solver *s, void *out, int64_t count, const char *what)
+{
+    return array_own(&tables(s)->owned, out, count, s->real_bytes, what);
+}
+
+static unda_status new_copy(unda_solver *s, void **out, const double *from, int64_t count, const char *what)
+{
+    TRY(new_real(s, out, count, what));
+    real_copy(s, *out, from, count);
+    return UNDA_OK;
+}
+
+/* [row block][column][ROWS], padded with zero rows. */
+static unda_status pack(unda_solver *s, struct dg_cpu *t)
+{
+    const struct element *el = dg_tables(s)->space.element;
+    int np = el->num_node, nf = el->num_face_node, num_face = dg_tables(s)->space.num_face;
+    int64_t blocks = (np + ROWS - 1) / ROWS;
+    TRY(new_real(s, &t->derivative, blocks * np * 3 * ROWS, "derivative matrix"));
+    TRY(new_real(s, &t->lift, blocks * num_face * nf * ROWS, "lift matrix"));
+    for (int row = 0; row < np; row++) {
+        int64_t block = row / ROWS, r = row % ROWS;
+        for (int k = 0; k < np; k++)
+            for (int j = 0; j < 3; j++)
+                real_put(s, t->derivative, ((block * np + k) * 3 + j) * ROWS + r,
+                         el->derivative[((int64_t)j * np + row) * np + k]);
+        for (int face = 0; face < num_face; face++)
+            for (int m = 0; m < nf; m++)
+                real_put(s, t->lift, ((block * num_face + face) * nf + m) * ROWS + r,
+                         el->lift[((int64_t)face * np + row) * nf + m]);
+    }
+    return UNDA_OK;
+}
+
+static unda_status list_faces(const struct space *space, struct dg_cpu *t)
+{
+    int num = space->num_face_node, all = space->num_face * num;
+    TRY(array_own(&t->owned, &t->face_node, all + num, sizeof *t->face_node, "face nodes"));
+    memcpy(t->face_node, space->element->face_node, (size_t)all * sizeof *t->face_node);
+    for (int m = 0; m < num; m++)
+        t->face_node[all + m] = m;
+    return UNDA_OK;
+}
+
+static unda_status allocate(unda_solver *s, struct dg_cpu *t)
+{
+    const struct dg *dg = dg_tables(s);
+    const struct physics *p = dg->physics;
+    int64_t num_value = space_num_total(&dg->space) * dg->space.num_node * p->num_field;
+    TRY(pack(s, t));
+    TRY(list_faces(&dg->space, t));
+    TRY(new_copy(s, &t->record, dg->record, dg->num_word * dg->space.num_owned, "geometry"));
+    TRY(new_copy(s, &t->face_coef, dg->face_coef, dg->space.num_face * p->num_face_coef * dg->space.num_owned,
+                 "face coefficients"));
+    for (int i = 0; i < NUM_BUF; i++)
+        if (i != BUF_R1 || s->options.integrator == UNDA_AB3)
+            TRY(new_real(s, &t->buffer[i], num_value, "state"));
+    t->lanes = 64 / s->real_bytes;
+    t->num_block = (dg->space.num_owned + t->lanes - 1) / t->lanes;
+    t->work_bytes = 64 * ((int64_t)dg->space.num_node * (p->num_ref + p->num_field) +
+                          dg->space.num_face * dg->space.num_face_node * p->num_jump[dg->flux]);
+    TRY(array_own(&t->owned, &t->work, s->threads, t->work_bytes, "work space"));
+    return UNDA_OK;
+}
+
+static unda_status forecast(unda_solver *s)
+{
+    const struct dg *dg = dg_tables(s);
+    const struct physics *p = dg->physics;
+    int64_t state = space_num_total(&dg->space) * dg->space.num_node * p->num_field;
+    int64_t tables = dg->space.num_owned * (dg->num_word + dg->space.num_face * p->num_face_coef);
+    int64_t matrix = (dg->space.num_node + ROWS - 1) / ROWS * ROWS *
+                     (int64_t)(3 * dg->space.num_node + dg->space.num_face * dg->space.num_face_node);
+    int buffers = s->options.integrator == UNDA_AB3 ? NUM_BUF : NUM_BUF - 1;
+    s->host_bytes = dg_host_bytes(dg) + s->real_bytes * (buffers * state + tables + matrix);
+    s->device_bytes = 0;
+    return UNDA_OK;
+}
+
+static double value_at(const unda_solver *s, const struct dg_points *p, int64_t point, int32_t f)
+{
+    int num_node = dg_tables(s)->space.num_node, num_field = dg_tables(s)->physics->num_field;
+    double sum = 0;
+    for (int64_t place = p->first[point]; place < p->first[point + 1]; place++) {
+        const double *weight = receiver_weight(s, p, place, f);
+        for (int n = 0; n < num_node; n++)
+            sum += weight[n] * real_get(s, tables(s)->buffer[BUF_Q],
+                                        (p->rows.elem[place] * num_node + n) * num_field + p->field[f]);
+    }
+    return sum;
+}
+
+/* After a step: the receivers that are due. */
+static unda_status record_due(unda_solver *s, void *of)
+{
+    (void)of;
+    for (int32_t g = 0; g < s->num_group; g++) {
+        struct receiver_group *group = s->groups[g];
+        if (!receiver_due(group, s->step))
+            continue;
+        int64_t num = group->num_point * group->num_field;
+        for (int64_t i = 0; i < num; i++)
+            real_put(s, group->samples, group->held * num + i,
+                     value_at(s, group->points, i / group->num_field, (int32_t)(i % group->num_field)));
+        group->held++;
+    }
+    return UNDA_OK;
+}
+
+static unda_status create(unda_solver *s)
+{
+    struct dg_cpu *t;
+    TRY(forecast(s));
+    fork_mark();
+    s->threads = parallel_worth(s->options.threads,
+                                dg_tables(s)->space.num_owned * dg_tables(s)->space.num_node *
+                                    dg_tables(s)->physics->num_field,
+                                LEAST_COUPLED);
+    TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
+    s->data = t;
+    t->point_version = -1;
+    t->num_node = dg_tables(s)->space.num_node;
+    t->num_face_node = dg_tables(s)->space.num_face_node;
+    TRY(solver_add_hook(s, record_due, NULL));
+    t->has_local = dg_has_local(dg_tables(s));
+    return allocate(s, t);
+}
+
+static void destroy(unda_solver *s)
+{
+    struct dg_cpu *t = tables(s);
+    dg_parts_free(&t->parts);
+    arrays_free(&t->owned);
+    array_free(t->amplitude);
+    array_free(t->exact);
+    array_free(t);
+    s->data = NULL;
+}
+
+/* ---- sampled data ---- */
+
+static unda_status grow(unda_solver *s, void **array, int64_t *room, int64_t count)
+{
+    if (count <= *room)
+        return UNDA_OK;
+    array_free(*array);
+    *array = NULL;
+    *room = 0;
+    TRY(array_try(array, count, s->real_bytes, "sampled data"));
+    *room = count;
+    return UNDA_OK;
+}
+
+static unda_status drive(unda_solver *s, const unda_drive *drive)
+{
+    struct dg_cpu *t = tables(s);
+    int64_t num_exact =
+        solver_num_slot(s) * t->num_face_node * dg_tables(s)->physics->num_field * drive->num_time;
+    if (t->point_version != s->point_version) {
+        dg_parts_free(&t->parts);
+        TRY(dg_parts_new(s, t->lanes, t->num_block, &t->parts));
+        t->point_version = s->point_version;
+    }
+    TRY(grow(s, &t->amplitude, &t->amplitude_room, drive->num_time * s->num_source));
+    TRY(grow(s, &t->exact, &t->exact_room, num_exact));
+    real_copy(s, t->amplitude, drive->amplitudes, drive->num_time * s->num_source);
+    real_copy(s, t->exact, drive->exact, num_exact);
+    return UNDA_OK;
+}
+
+/* ---- stages ---- */
+
+/* By unda_physics, precision and unda_flux. */
+static const dg_cpu_block *const stages[][2] = {{dg_cpu_acoustic_f32, dg_cpu_acoustic_f64},
+                                                {dg_cpu_elastic_f32, dg_cpu_elastic_f64},
+                                                {dg_cpu_maxwell_f32, dg_cpu_maxwell_f64}};
+_Static_assert(sizeof stages / sizeof *stages == NUM_PHYSICS, "a line for each physics");
+
+static int64_t block(const unda_solver *s)
+{
+    return tables(s)->lanes;
+}
+
+static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begin, int64_t end)
+{
+    struct dg_cpu *t = tables(s);
+    TRY(dg_check_range(s, begin, end));
+    struct dg_args a = dg_stage_args(s, stage);
+    a.q = t->buffer[BUF_Q];
+    a.q_new = t->buffer[BUF_NEW];
+    a.r = t->buffer[stage->r];
+    a.r1 = t->buffer[BUF_R1];
+    a.record = t->record;
+    a.face_coef = t->face_coef;
+    a.neighbor = dg_tables(s)->space.neighbor;
+    a.face_node = t->face_node;
+    a.exact = t->exact;
+    a.amplitude = t->amplitude;
+    a.source_weight = t->parts.weight;
+    a.source_elem = t->parts.elem;
+    a.source_column = t->parts.source;
+    a.source_range = t->parts.range;
+    a.incident = dg_tables(s)->incident;
+    a.incident_range = t->parts.incident_range;
+    int64_t first = (begin + t->lanes - 1) / t->lanes, last = (end + t->lanes - 1) / t->lanes;
+    dg_cpu_block block_stage = stages[s->options.physics][s->real_bytes == 8][dg_tables(s)->flux];
+#pragma omp parallel num_threads(s->threads)
+    {
+        uint32_t kept = parallel_flush();
+        void *work = (char *)t->work + omp_get_thread_num() * t->work_bytes;
+#pragma omp for schedule(static)
+        for (int64_t i = first; i < last; i++)
+            block_stage(t, &a, stage->update, i * t->lanes, i, work);
+        parallel_restore(kept);
+    }
+    return UNDA_OK;
+}
+
+/* ---- state ---- */
+
+static void swap(unda_solver *s, int a, int b)
+{
+    void **buffer = tables(s)->buffer, *kept = buffer[a];
+    buffer[a] = buffer[b];
+    buffer[b] = kept;
+}
+
+static int64_t elem_bytes(const unda_solver *s)
+{
+    return (int64_t)dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field * s->real_bytes;
+}
+
+static unda_status read_elements(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values)
+{
+    int64_t bytes = elem_bytes(s);
+    for (int64_t i = 0; i < count; i++)
+        memcpy((char *)values + i * bytes, (char *)tables(s)->buffer[buffer] + elem[i] * bytes,
+               (size_t)bytes);
+    return UNDA_OK;
+}
+
+static unda_status write_elements(unda_solver *s, int buffer, int64_t count, const int64_t *elem,
+                                  const void *values)
+{
+    int64_t bytes = elem_bytes(s);
+    for (int64_t i = 0; i < count; i++)
+        memcpy((char *)tables(s)->buffer[buffer] + elem[i] * bytes, (const char *)values + i * bytes,
+               (size_t)bytes);
+    return UNDA_OK;
+}
+
+static unda_status copy(unda_solver *s, int to, int from)
+{
+    memcpy(tables(s)->buffer[to], tables(s)->buffer[from],
+           (size_t)(elem_bytes(s) * space_num_total(&dg_tables(s)->space)));
+    return UNDA_OK;
+}
+
+static unda_status find_bad(unda_solver *s, int64_t *index)
+{
+    const void *q = tables(s)->buffer[BUF_Q];
+    int64_t count = dg_tables(s)->space.num_owned * dg_tables(s)->space.num_node *
+                    dg_tables(s)->physics->num_field,
+            first = count;
+#pragma omp parallel for schedule(static) num_threads(s->threads) reduction(min : first)
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(real_get(s, q, i)) && i < first)
+            first = i;
+    *index = first < count ? first : -1;
+    return UNDA_OK;
+}
+
+static unda_status run(unda_solver *s, int64_t num_step)
+{
+    int64_t time = 0;
+    for (int64_t i = 0; i < num_step; i++)
+        TRY(integration_step(s, &dg_tables(s)->integration, &time));
+    return UNDA_OK;
+}
+
+const struct dg_engine dg_cpu = {.base = {.name = "cpu",
+                                          .kernels = dg_kernels,
+                                          .create = create,
+                                          .destroy = destroy,
+                                          .drive = drive,
+                                          .run = run,
+                                          .find_bad = find_bad,
+                                          .block = block,
+                                          .stage = stage,
+                                          .copy = copy,
+                                          .swap = swap,
+                                          .forecast = forecast},
+                                 .read = read_elements,
+                                 .write = write_elements};

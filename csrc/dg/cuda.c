@@ -1,0 +1,389 @@
+/* cuda.c: the CUDA engine of DG, host side: tables, stages, graphs. Steps run wholly on the device.
+ * Not here: choice and compilation of kernels (kernels.c), state in and out (cuda_state.c), sources and
+ * receivers (cuda_points.c). Next: cuda/dg/fused.cu. */
+#include "cuda.h"
+
+#include "common/index.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- set-up ---- */
+
+/* An array on the device. */
+struct array {
+    gpu_ptr *ptr;
+    int64_t bytes;
+    const char *what;
+};
+enum { MAX_ARRAY = 32 };
+
+/* All arrays of the solver; t->plan and the sizes in dg_tables(s) are known. */
+static int list_arrays(const unda_solver *s, struct dg_cuda *t, struct array list[MAX_ARRAY])
+{
+    const struct dg *dg = dg_tables(s);
+    const struct physics *p = dg->physics;
+    int64_t num = dg->space.num_owned, real = s->real_bytes, state = state_bytes(s, &t->plan);
+    int64_t num_block = (num + t->plan.tile - 1) / t->plan.tile, packed = num < 4096 ? num : 4096;
+    const struct array fixed[] = {
+        {&t->matrix, plan_matrix_count(s, &t->plan) * real, "matrix"},
+        {&t->elem_record, num * dg->num_word * real, "geometry"},
+        {&t->face_coef, dg->space.num_face * num * p->num_face_coef * real, "face coefficients"},
+        {&t->neighbor, 4 * dg->space.num_face * num, "neighbours"},
+        {&t->face_node, 4 * dg->space.num_face * dg->space.num_face_node, "face nodes"},
+        {&t->clock, 16, "clock"},
+        {&t->bad, 8, "finite check"},
+        {&t->list, 8 * packed, "element list"},
+        {&t->packed, packed * elem_bytes(s), "packed elements"},
+        {&t->rhs, t->plan.kernel->has_rhs ? state : 0, "right-hand side"},
+    };
+    int count = sizeof fixed / sizeof *fixed;
+    memcpy(list, fixed, sizeof fixed);
+    for (int i = 0; i < NUM_BUF; i++)
+        list[count++] = (struct array){&t->buffer[i],
+                                       i != BUF_R1 || s->options.integrator == UNDA_AB3 ? state : 0, "state"};
+    t->packed_count = packed;
+    t->num_block = num_block;
+    return count;
+}
+
+static unda_status forecast(unda_solver *s)
+{
+    struct dg_cuda t = {0};
+    struct array list[MAX_ARRAY];
+    TRY(plan_choose(s, &t.plan));
+    int count = list_arrays(s, &t, list);
+    s->device_bytes = 0;
+    for (int i = 0; i < count; i++)
+        s->device_bytes += list[i].bytes;
+    s->host_bytes = dg_host_bytes(dg_tables(s));
+    return UNDA_OK;
+}
+
+static unda_status allocate(unda_solver *s, struct dg_cuda *t)
+{
+    struct array list[MAX_ARRAY];
+    int count = list_arrays(s, t, list);
+    int64_t free_bytes;
+    TRY(gpu_memory_free(t->gpu, &free_bytes));
+    if (s->device_bytes > free_bytes)
+        FAIL(UNDA_ERR_DEVICE_MEMORY,
+             "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)",
+             (long long)s->device_bytes, (long long)free_bytes, (long long)gpu_info(t->gpu)->total_bytes,
+             s->options.device, gpu_info(t->gpu)->name);
+    for (int i = 0; i < count; i++)
+        if (list[i].bytes) {
+            TRY(gpu_alloc(t->gpu, list[i].ptr, list[i].bytes, list[i].what));
+            TRY(gpu_zero_async(t->stream, *list[i].ptr, list[i].bytes));
+        }
+    return UNDA_OK;
+}
+
+static unda_status fill(unda_solver *s, struct dg_cuda *t)
+{
+    const struct dg *dg = dg_tables(s);
+    SCRATCH double *packed = NULL;
+    int64_t count, num = dg->space.num_owned;
+    TRY(plan_pack_rows(s, &t->plan, &packed, &count));
+    TRY(gpu_upload_reals(t->stream, t->matrix, packed, count, s->real_bytes));
+    TRY(gpu_upload_reals(t->stream, t->elem_record, dg->record, num * dg->num_word, s->real_bytes));
+    TRY(upload_groups(s, t->face_coef, dg->face_coef, dg->space.num_face * num, dg->physics->num_face_coef));
+    TRY(gpu_upload(t->stream, t->neighbor, dg->space.neighbor, 4 * dg->space.num_face * num));
+    TRY(gpu_upload(t->stream, t->face_node, dg->space.element->face_node,
+                   4 * dg->space.num_face * dg->space.num_face_node));
+    return gpu_sync(t->stream);
+}
+
+static unda_status compile_state(unda_solver *s, struct dg_cuda *t)
+{
+    struct gpu_defines defines = {.num = 0};
+    plan_define(s, &t->plan, &defines);
+    struct gpu_source source = {"common/state.cu", defines.list, defines.num};
+    double begin = clock_seconds();
+    TRY(gpu_module_new(&t->state_module, t->gpu, &source));
+    TRY(gpu_kernel_get(&t->gather, t->state_module, "gather", 0));
+    TRY(gpu_kernel_get(&t->record, t->state_module, "record", 0));
+    TRY(gpu_kernel_get(&t->find_bad, t->state_module, "find_bad", 0));
+    TRY(gpu_kernel_get(&t->advance, t->state_module, "advance", 0));
+    s->compile_seconds += clock_seconds() - begin;
+    return UNDA_OK;
+}
+
+static unda_status create(unda_solver *s)
+{
+    struct dg_cuda *t;
+    TRY(forecast(s));
+    TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
+    s->data = t;
+    t->source_version = t->channels.version = -1;
+    fork_mark();
+    TRY(gpu_open(&t->gpu, s->options.device));
+    TRY(gpu_stream_new(&t->stream, t->gpu));
+    TRY(plan_choose(s, &t->plan));
+    TRY(allocate(s, t));
+    TRY(compile_state(s, t));
+    TRY(plan_compile(s, UPDATE_LSRK));
+    if (s->options.integrator == UNDA_AB3)
+        TRY(plan_compile(s, UPDATE_AB3));
+    s->num_launch = dg_tables(s)->integration.kind->num_stage * t->plan.kernel->num_function;
+    TRY(solver_add_hook(s, points_launch_record, NULL));
+    return fill(s, t);
+}
+
+static void destroy(unda_solver *s)
+{
+    struct dg_cuda *t = tables(s);
+    if (t->gpu) {
+        struct array list[MAX_ARRAY];
+        for (int i = 0; i < NUM_GRAPH; i++)
+            gpu_graph_free(t->batch[i].graph);
+        points_free(s);
+        for (int i = t->plan.tile ? list_arrays(s, t, list) : 0; i-- > 0;)
+            gpu_free(t->gpu, *list[i].ptr);
+        for (int i = 0; i < NUM_VARIANT; i++)
+            gpu_module_free(t->stage_module[i]);
+        gpu_module_free(t->state_module);
+        gpu_stream_free(t->stream);
+        gpu_close(t->gpu);
+    }
+    array_free(t);
+    s->data = NULL;
+}
+
+static void describe(const unda_solver *s, unda_solver_info *info)
+{
+    const struct plan *plan = &tables(s)->plan;
+    const struct kernel *kernel = &plan->kernel->base;
+    kernel_describe(info, kernel->name);
+    for (int i = 0; i < kernel->num_part; i++)
+        kernel_describe_part(info, kernel->part[i].name, plan->part[i]);
+}
+
+/* ---- stages ---- */
+
+static struct dg_args arguments(const unda_solver *s, const struct stage *stage)
+{
+    const struct dg_cuda *t = tables(s);
+    struct dg_args a = dg_stage_args(s, stage);
+    a.q = POINTER(t->buffer[BUF_Q]);
+    a.q_new = POINTER(t->buffer[BUF_NEW]);
+    a.r = POINTER(t->buffer[stage->r]);
+    a.r1 = POINTER(t->buffer[BUF_R1]);
+    a.rhs = POINTER(t->rhs);
+    a.record = POINTER(t->elem_record);
+    a.face_coef = POINTER(t->face_coef);
+    a.neighbor = POINTER(t->neighbor);
+    a.face_node = POINTER(t->face_node);
+    a.matrix = POINTER(t->matrix);
+    a.exact = POINTER(t->exact);
+    a.amplitude = POINTER(t->amplitude);
+    a.source_weight = POINTER(t->source_weight);
+    a.source_elem = POINTER(t->source_elem);
+    a.source_column = POINTER(t->source_column);
+    a.source_range = POINTER(t->source_range);
+    a.clock = POINTER(t->clock);
+    a.incident = POINTER(t->incident);
+    a.incident_range = POINTER(t->incident_range);
+    return a;
+}
+
+/* Function number `part` of a stage of elements [begin, end). */
+static unda_status launch_part(unda_solver *s, const struct stage *stage, int part, int64_t begin,
+                               int64_t end)
+{
+    struct dg_cuda *t = tables(s);
+    struct dg_args a = arguments(s, stage);
+    int64_t block = begin / t->plan.tile, end_block = (end + t->plan.tile - 1) / t->plan.tile;
+    struct gpu_shape shape = {{end_block - block, 1, 1}, {t->plan.threads, 1, 1}, t->plan.shared_bytes};
+    a.first = begin;
+    a.source_range += block;
+    a.incident_range += a.incident_range ? block : 0;
+    return gpu_launch(&t->stage_kernel[variant(s, stage->update)][part], t->stream, &shape, &a, sizeof a);
+}
+
+static int64_t block(const unda_solver *s)
+{
+    return tables(s)->plan.tile;
+}
+
+static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begin, int64_t end)
+{
+    struct dg_cuda *t = tables(s);
+    TRY(dg_check_range(s, begin, end));
+    TRY(plan_compile(s, stage->update));
+    for (int part = 0; part < t->plan.kernel->num_function && begin < end; part++)
+        TRY(launch_part(s, stage, part, begin, end));
+    return UNDA_OK;
+}
+
+static void swap(unda_solver *s, int a, int b)
+{
+    gpu_ptr *buffer = tables(s)->buffer, kept = buffer[a];
+    buffer[a] = buffer[b];
+    buffer[b] = kept;
+}
+
+/* ---- steps ---- */
+
+/* Small problems are bound by launches: GRAPH_STEPS steps go as one. GRAPH_STEPS is even, so that every
+ * buffer is where it was. The state at 60 MB, a stage takes some ten times as long as a launch. */
+static bool wants_graph(const unda_solver *s)
+{
+    const struct integration *in = &dg_tables(s)->integration;
+    bool running = in->num_valid == in->kind->num_level;
+    return !s->options.no_graph && running && dg_tables(s)->space.num_owned * elem_bytes(s) < 60000000;
+}
+
+static struct batch_key batch_key(const unda_solver *s)
+{
+    const struct dg_cuda *t = tables(s);
+    struct batch_key key;
+    memset(&key, 0, sizeof key);
+    memcpy(key.buffer, t->buffer, sizeof key.buffer);
+    key.amplitude = t->amplitude;
+    key.exact = t->exact;
+    key.source_weight = t->source_weight;
+    key.out = t->channels.out;
+    key.version = s->point_version;
+    key.max_step = t->channels.max_step;
+    return key;
+}
+
+/* Moves the device's clock to the present step, `time` sampled times on. */
+static unda_status advance(unda_solver *s, int64_t time)
+{
+    struct dg_cuda *t = tables(s);
+    struct clock_args clock = {POINTER(t->clock), (int)time, (int)(s->step - t->base_step)};
+    struct gpu_shape shape = {{1, 1, 1}, {1, 1, 1}, 0};
+    t->base_step = s->step;
+    return gpu_launch(&t->advance, t->stream, &shape, &clock, sizeof clock);
+}
+
+static unda_status queue_batch(unda_solver *s)
+{
+    int64_t time = 0;
+    for (int i = 0; i < GRAPH_STEPS; i++)
+        TRY(integration_step(s, &dg_tables(s)->integration, &time));
+    return advance(s, time);
+}
+
+/* Captures the next GRAPH_STEPS steps without running them. */
+static unda_status capture(unda_solver *s, struct batch *batch)
+{
+    struct dg_cuda *t = tables(s);
+    int64_t step = s->step, base = t->base_step;
+    gpu_graph_free(batch->graph);
+    batch->graph = NULL;
+    batch->key = batch_key(s);
+    t->base_step = s->step;
+    TRY(gpu_capture_begin(t->stream));
+    unda_status status = queue_batch(s);
+    s->step = step;
+    t->base_step = base;
+    if (status != UNDA_OK) {
+        (void)gpu_capture_end(t->stream, NULL);
+        return status;
+    }
+    return gpu_capture_end(t->stream, &batch->graph);
+}
+
+static unda_status find_batch(unda_solver *s, struct gpu_graph **graph)
+{
+    struct dg_cuda *t = tables(s);
+    struct batch_key key = batch_key(s);
+    for (int i = 0; i < NUM_GRAPH; i++)
+        if (t->batch[i].graph && memcmp(&t->batch[i].key, &key, sizeof key) == 0) {
+            *graph = t->batch[i].graph;
+            return UNDA_OK;
+        }
+    struct batch *batch = &t->batch[t->next_batch];
+    t->next_batch = (t->next_batch + 1) % NUM_GRAPH;
+    TRY(capture(s, batch));
+    *graph = batch->graph;
+    return UNDA_OK;
+}
+
+/* Steps count from the device's clock, which batches move. */
+static unda_status run(unda_solver *s, int64_t num_step)
+{
+    struct dg_cuda *t = tables(s);
+    int64_t time = 0, begin = s->step, end = s->step + num_step;
+    TRY(points_begin(s));
+    while (s->step < end) {
+        if (!wants_graph(s) || end - s->step < GRAPH_STEPS) {
+            TRY(integration_step(s, &dg_tables(s)->integration, &time));
+            continue;
+        }
+        struct gpu_graph *graph;
+        if (time > 0)
+            TRY(advance(s, time));
+        time = 0;
+        TRY(find_batch(s, &graph));
+        TRY(gpu_graph_launch(graph, t->stream));
+        s->step += GRAPH_STEPS;
+        t->base_step = s->step;
+    }
+    TRY(gpu_sync(t->stream));
+    return points_fetch(s, begin);
+}
+
+/* ---- profile ---- */
+
+struct timed_part {
+    unda_solver *s;
+    const struct stage *stage;
+    int part;
+};
+
+static unda_status queue_part(void *of)
+{
+    const struct timed_part *p = of;
+    bool record = p->part == tables(p->s)->plan.kernel->num_function;
+    return record ? points_launch_record(p->s, NULL)
+                  : launch_part(p->s, p->stage, p->part, 0, dg_tables(p->s)->space.num_owned);
+}
+
+/* Each kernel leaves the state alone: it goes to the other buffer, the residual to scratch memory. */
+static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profile)
+{
+    struct dg_cuda *t = tables(s);
+    bool ab3 = s->options.integrator == UNDA_AB3;
+    struct stage stage = {.update = ab3 ? UPDATE_AB3 : UPDATE_LSRK, .r = BUF_SCRATCH, .a = -1, .b = 0.5};
+    int64_t clock[2] = {0, s->step};
+    s->have_good = false;
+    t->base_step = s->step - 1; /* record as if one step had been done */
+    TRY(points_begin(s));
+    TRY(gpu_upload(t->stream, t->clock, clock, sizeof clock));
+    profile->num_kernel = t->plan.kernel->num_function + (t->channels.num_channel > 0);
+    for (int part = 0; part < profile->num_kernel; part++) {
+        bool record = part == t->plan.kernel->num_function;
+        struct timed_part timed = {s, &stage, part};
+        snprintf(profile->name[part], sizeof profile->name[part], "%s",
+                 record ? "record" : t->plan.kernel->function[part]);
+        profile->launches[part] = record ? 1 : dg_tables(s)->integration.kind->num_stage;
+        TRY(gpu_median_seconds(&(struct gpu_work){t->stream, queue_part, &timed}, num_run,
+                               &profile->seconds[part]));
+        profile->stage_seconds += record ? 0 : profile->seconds[part];
+    }
+    return UNDA_OK;
+}
+
+const struct dg_engine dg_cuda = {.base = {.name = "cuda",
+                                           .kernels = dg_kernels,
+                                           .create = create,
+                                           .destroy = destroy,
+                                           .drive = points_drive,
+                                           .run = run,
+                                           .find_bad = state_find_bad,
+                                           .reserve = points_reserve,
+                                           .block = block,
+                                           .stage = stage,
+                                           .copy = state_copy,
+                                           .swap = swap,
+                                           .forecast = forecast,
+                                           .describe = describe,
+                                           .profile = profile,
+                                           .compile = plan_compile_only},
+                                  .read = state_read,
+                                  .write = state_write};

@@ -1,0 +1,93 @@
+/* cuda.h: shared by the files of the CUDA engine of DG.
+ * Next: cuda.c (tables, stages, graphs), kernels.c (choice and compilation of kernels), cuda_state.c
+ * (state in and out), cuda_points.c (sources, exact data, receivers), cuda/dg (the kernels). */
+#ifndef UNDA_DG_CUDA_H
+#define UNDA_DG_CUDA_H
+
+#include "kernel.h"
+
+enum { NUM_UPDATE = 3, NUM_VARIANT = 2 * NUM_UPDATE, NUM_GRAPH = 2, GRAPH_STEPS = 16 };
+
+struct channels { /* receivers on the device */
+    struct gpu_pool pool;
+    gpu_ptr channel, group, elem, weight, out;
+    struct record_group *list; /* [group]: host, of a call */
+    int num_channel;
+    int64_t max_step, version;
+};
+
+/* A batch of GRAPH_STEPS steps, captured; valid while everything in it stands where it stood. */
+struct batch_key {
+    gpu_ptr buffer[NUM_BUF], amplitude, exact, source_weight, out;
+    int64_t version, max_step;
+};
+struct batch {
+    struct batch_key key;
+    struct gpu_graph *graph;
+};
+
+struct dg_cuda {
+    struct gpu *gpu;
+    struct gpu_stream *stream;
+    struct gpu_module *stage_module[NUM_VARIANT], *state_module;
+    struct gpu_kernel stage_kernel[NUM_VARIANT][MAX_FUNCTION], gather, record, find_bad, advance;
+    struct plan plan;
+    int64_t num_block;
+    gpu_ptr buffer[NUM_BUF];
+    gpu_ptr elem_record, face_coef, neighbor, face_node, matrix, rhs, clock, bad, packed, list;
+    int64_t packed_count; /* elements that packed and list hold */
+    gpu_ptr amplitude, exact;
+    struct gpu_pool source_pool; /* what follows */
+    gpu_ptr source_weight, source_elem, source_column, source_range, incident, incident_range;
+    int64_t amplitude_bytes, exact_bytes;
+    int64_t source_version; /* of the solver's points that the tables hold */
+    struct channels channels;
+    struct batch batch[NUM_GRAPH];
+    int next_batch;
+    int64_t base_step; /* step number of the device's clock */
+};
+
+static inline struct dg_cuda *tables(const unda_solver *s)
+{
+    return s->data;
+}
+/* Kernels with incident waves are variants of their own, since others run faster without. */
+static inline int variant(const unda_solver *s, int update)
+{
+    return update + (dg_tables(s)->num_incident > 0 ? NUM_UPDATE : 0);
+}
+static inline int64_t elem_bytes(const unda_solver *s)
+{
+    return (int64_t)dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field * s->real_bytes;
+}
+
+/* Bytes of a state, with the unused elements of its layout. */
+static inline int64_t state_bytes(const unda_solver *s, const struct plan *plan)
+{
+    int64_t unit = plan->kernel->layout->unit, num = space_num_total(&dg_tables(s)->space);
+    return (num + unit - 1) / unit * unit * elem_bytes(s);
+}
+
+/* kernels.c */
+void plan_define(const unda_solver *s, const struct plan *plan,
+                 struct gpu_defines *defines);        /* REAL, LAYOUT */
+unda_status plan_compile(unda_solver *s, int update); /* unless that was done */
+unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
+
+/* cuda_state.c */
+unda_status state_read(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values);
+unda_status state_write(unda_solver *s, int buffer, int64_t count, const int64_t *elem, const void *values);
+unda_status state_copy(unda_solver *s, int to, int from);
+unda_status state_find_bad(unda_solver *s, int64_t *index);
+/* from [count][num] to groups of four, GROUP_INDEX of common/index.h. */
+unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_t count, int num);
+
+/* cuda_points.c */
+unda_status points_reserve(unda_solver *s);
+unda_status points_drive(unda_solver *s, const unda_drive *drive);
+unda_status points_begin(unda_solver *s);                   /* before the first step of a call */
+unda_status points_launch_record(unda_solver *s, void *of); /* after each step */
+unda_status points_fetch(unda_solver *s, int64_t begin);    /* after the last; begin: the first's number */
+void points_free(unda_solver *s);
+
+#endif

@@ -1,0 +1,57 @@
+/* kernel.h: the interface of a DG kernel on CUDA devices: one object per file, listed at the end.
+ * A block takes `tile` elements, a stage runs the kernel's functions one after the other on ranges of blocks.
+ * Next: kernel_fused.c, kernel_node.c; cuda/dg (what they compute). */
+#ifndef UNDA_DG_KERNEL_H
+#define UNDA_DG_KERNEL_H
+
+#include "../gpu/gpu.h"
+#include "method.h"
+
+enum { MAX_FUNCTION = 3 };
+
+/* How states stand in device memory: cuda/layout. */
+struct layout {
+    const char *file;
+    int unit; /* a state has room for a whole number of so many elements */
+};
+extern const struct layout layout_nodes;
+
+struct dg_kernel;
+/* A kernel and the values of its parts for one solver. */
+struct plan {
+    const struct dg_kernel *kernel;
+    int part[UNDA_MAX_PART];         /* in the order of kernel->base.part */
+    int tile, threads, shared_bytes; /* elements, threads, bytes of dynamic shared memory of a block */
+    /* rows of the matrices that are stored side by side, see plan_pack_rows */
+    int rows;
+};
+
+struct dg_kernel {
+    struct kernel base;
+    const char *file;
+    const struct layout *layout;
+    int num_function;
+    const char *function[MAX_FUNCTION];
+    bool has_rhs; /* its functions pass the right-hand side to each other in device memory */
+    /* Default values of the parts for a physics, precision and degree. */
+    void (*table)(const unda_solver *s, int part[UNDA_MAX_PART]);
+    /* Derives the rest of the plan from its parts; refuses parts that do not fit together. */
+    unda_status (*settle)(const unda_solver *s, struct plan *plan);
+    /* Adds the kernel's own defines to those of every kernel. */
+    void (*define)(const struct plan *plan, struct gpu_defines *defines);
+};
+/* All kernels, each in kernel_NAME.c; the first one is the default. */
+#define DG_KERNELS(of)  of(fused) of(node) of(element)
+#define DG_KERNEL(name) extern const struct dg_kernel dg_kernel_##name;
+DG_KERNELS(DG_KERNEL)
+
+/* kernels.c. Bytes of struct tile of cuda/dg/tile.h for such a plan; cols: elements a thread. */
+int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols);
+/* The plan that options ask for; needs only the sizes in dg_tables(s). */
+unda_status plan_choose(const unda_solver *s, struct plan *plan);
+/* Derivative [node][3][group][rows], lift [face][face node][group][rows]; group g holds rows g, g + groups, ...
+ * *packed is [*count], array_free. */
+unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double **packed, int64_t *count);
+int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan);
+
+#endif

@@ -1,0 +1,151 @@
+/* kernels.c: the kernels of a DG stage on CUDA devices: their table, the choice of one and its options,
+ * their compilation and matrices. Not here: the kernels (kernel_*.c, cuda/dg), launching (cuda.c). */
+#include "cuda.h"
+
+#include "common/index.h"
+
+/* The CPU engine accepts the same names and ignores them, so that a script runs on both engines. The first
+ * kernel is the default. */
+#define ENTRY(name) &dg_kernel_##name.base,
+const struct kernel *const dg_kernels[] = {DG_KERNELS(ENTRY) NULL};
+
+const struct layout layout_nodes = {"layout/nodes.h", 1};
+
+static int row_groups(const struct dg *dg, const struct plan *plan)
+{
+    return (dg->space.num_node + plan->rows - 1) / plan->rows;
+}
+
+static int64_t round_up(int64_t count, int64_t unit)
+{
+    return (count + unit - 1) / unit * unit;
+}
+
+int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols)
+{
+    const struct dg *dg = dg_tables(s);
+    const struct physics *p = dg->physics;
+    int lanes = plan->threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
+    lanes = lanes < 2 ? 1 : lanes < dg->space.num_face_node ? lanes : dg->space.num_face_node;
+    int64_t pad = round_up((banks + lanes - 1) / lanes, cols < quad ? cols : quad) % banks;
+    int64_t reals =
+        round_up(dg->space.num_node * (p->num_ref * plan->tile + pad), quad) +
+        round_up(dg->space.num_face * dg->space.num_face_node * (p->num_jump[dg->flux] * plan->tile + pad),
+                 quad) +
+        round_up(dg->space.num_face * p->num_lift_coef * plan->tile, quad);
+    return (int)(reals * s->real_bytes);
+}
+
+static const struct dg_kernel *find_kernel(const unda_solver_options *o)
+{
+    for (int i = 0; dg_kernels[i]; i++)
+        if (kernel_is(o, dg_kernels[i]->name))
+            return (const struct dg_kernel *)dg_kernels[i];
+    return (const struct dg_kernel *)dg_kernels[0];
+}
+
+unda_status plan_choose(const unda_solver *s, struct plan *plan)
+{
+    *plan = (struct plan){.kernel = find_kernel(&s->options)};
+    const struct kernel *kernel = &plan->kernel->base;
+    plan->kernel->table(s, plan->part);
+    for (int i = 0; i < kernel->num_part; i++) {
+        int given = kernel_part(&s->options, kernel->part[i].name);
+        plan->part[i] = given ? given : plan->part[i];
+    }
+    return plan->kernel->settle(s, plan);
+}
+
+/* ---- compiling ---- */
+
+void plan_define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
+{
+    gpu_define(defines, "REAL=%s", s->real_bytes == 4 ? "float" : "double");
+    gpu_define(defines, "LAYOUT=\"%s\"", plan->kernel->layout->file);
+}
+
+/* What compiles a stage. */
+static struct gpu_source stage_source(const unda_solver *s, const struct plan *plan, int update,
+                                      struct gpu_defines *defines)
+{
+    plan_define(s, plan, defines);
+    gpu_define(defines, "PHYSICS=\"%s\"", dg_tables(s)->physics->header);
+    gpu_define(defines, "DEGREE=%d", s->options.degree);
+    gpu_define(defines, "FLUX_CENTRAL=%d", dg_tables(s)->flux == UNDA_CENTRAL);
+    gpu_define(defines, "UPDATE=%d", update);
+    gpu_define(defines, "TILE=%d", plan->tile);
+    gpu_define(defines, "SHARED_BYTES=%d", plan->shared_bytes);
+    gpu_define(defines, "LOCAL=%d", dg_has_local(dg_tables(s)));
+    gpu_define(defines, "INCIDENT=%d", dg_tables(s)->num_incident > 0);
+    plan->kernel->define(plan, defines);
+    return (struct gpu_source){plan->kernel->file, defines->list, defines->num};
+}
+
+unda_status plan_compile(unda_solver *s, int update)
+{
+    struct dg_cuda *t = tables(s);
+    const struct dg_kernel *kernel = t->plan.kernel;
+    int at = variant(s, update);
+    if (t->stage_module[at])
+        return UNDA_OK;
+    struct gpu_defines defines = {.num = 0};
+    struct gpu_source source = stage_source(s, &t->plan, update, &defines);
+    double begin = clock_seconds();
+    TRY(gpu_module_new(&t->stage_module[at], t->gpu, &source));
+    for (int i = 0; i < kernel->num_function; i++)
+        TRY(gpu_kernel_get(&t->stage_kernel[at][i], t->stage_module[at], kernel->function[i],
+                           t->plan.shared_bytes));
+    s->compile_seconds += clock_seconds() - begin;
+    return UNDA_OK;
+}
+
+/* The largest numbers of a stage's functions. */
+unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
+{
+    struct gpu_defines defines = {.num = 0};
+    struct plan plan;
+    unda_kernel_resources worst = {.size_bytes = sizeof worst};
+    TRY(plan_choose(s, &plan));
+    int update = s->options.integrator == UNDA_AB3 ? UPDATE_AB3 : UPDATE_LSRK;
+    struct gpu_source source = stage_source(s, &plan, update, &defines);
+    for (int i = 0; i < plan.kernel->num_function; i++) {
+        unda_kernel_resources one = {.size_bytes = sizeof one};
+        TRY(gpu_compile_only(&source, plan.kernel->function[i], compute_capability, &one));
+        worst.registers = one.registers > worst.registers ? one.registers : worst.registers;
+        worst.spill_bytes = one.spill_bytes > worst.spill_bytes ? one.spill_bytes : worst.spill_bytes;
+        worst.compile_seconds = one.compile_seconds;
+        worst.cubin_bytes = one.cubin_bytes;
+    }
+    worst.shared_bytes = plan.shared_bytes;
+    worst.threads = plan.threads;
+    *resources = worst;
+    return UNDA_OK;
+}
+
+/* ---- matrices ---- */
+
+int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan)
+{
+    return (int64_t)row_groups(dg_tables(s), plan) * plan->rows *
+           (3 * dg_tables(s)->space.num_node +
+            dg_tables(s)->space.num_face * dg_tables(s)->space.num_face_node);
+}
+
+unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double **packed, int64_t *count)
+{
+    const struct element *el = dg_tables(s)->space.element;
+    int np = el->num_node, nf = el->num_face_node, groups = row_groups(dg_tables(s), plan);
+    int64_t column = (int64_t)groups * plan->rows;
+    *count = plan_matrix_count(s, plan);
+    TRY(array_try(packed, *count, sizeof **packed, "matrix"));
+    for (int row = 0; row < np; row++) {
+        double *to = *packed + (int64_t)(row % groups) * plan->rows + row / groups;
+        for (int k = 0; k < np; k++)
+            for (int j = 0; j < 3; j++)
+                to[(3 * k + j) * column] = el->derivative[((int64_t)j * np + row) * np + k];
+        for (int face = 0; face < dg_tables(s)->space.num_face; face++)
+            for (int m = 0; m < nf; m++)
+                to[(3 * np + face * nf + m) * column] = el->lift[((int64_t)face * np + row) * nf + m];
+    }
+    return UNDA_OK;
+}

@@ -1,0 +1,241 @@
+/* method.c: nodal DG as a method of the solver: options, tables and state in the user's numbering.
+ * Not here: the contents of the tables (tables.c), steps (solver/integrator.c), points (points.c). */
+#include "method.h"
+
+#include "common/index.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* ---- creation ---- */
+
+static unda_status check(const unda_solver_options *o)
+{
+    static const struct range ranges[] = {
+        {"degree", offsetof(unda_solver_options, degree), 1, MAX_DEGREE},
+        {"flux", offsetof(unda_solver_options, flux), 0, 1},
+        {"integrator", offsetof(unda_solver_options, integrator), 0, 1},
+    };
+    return solver_check_ranges(o, ranges, sizeof ranges / sizeof *ranges);
+}
+
+unda_status dg_check_range(const unda_solver *s, int64_t begin, int64_t end)
+{
+    int64_t block = s->engine->block(s), num = dg_tables(s)->space.num_owned;
+    if (begin < 0 || begin > end || end > num || (begin % block && begin < end) ||
+        (end % block && end != num))
+        FAIL(UNDA_ERR_INTERNAL, "elements %lld..%lld of a stage, expected whole blocks of %lld",
+             (long long)begin, (long long)end, (long long)block);
+    return UNDA_OK;
+}
+
+static const struct engine *engine(const unda_solver_options *o)
+{
+    return o->device == UNDA_DEVICE_CPU ? &dg_cpu.base : &dg_cuda.base;
+}
+
+static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    TRY(check(o));
+    TRY(array_try(&s->tables, 1, sizeof(struct dg), "DG tables"));
+    return dg_sizes(dg_tables(s), mesh, o);
+}
+
+static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    TRY(sizes(s, mesh, o));
+    struct dg *dg = dg_tables(s);
+    TRY(dg_fill(dg, mesh, o));
+    s->dt_stable = INFINITY;
+    for (int64_t e = 0; e < dg->space.num_owned; e++)
+        s->dt_stable = fmin(s->dt_stable, dg->elem_dt[e]);
+    return UNDA_OK;
+}
+
+static void destroy(unda_solver *s)
+{
+    dg_free(s->tables);
+    s->tables = NULL;
+}
+
+static void info(const unda_solver *s, unda_solver_info *info)
+{
+    const struct dg *dg = dg_tables(s);
+    info->num_field = dg->physics->num_field;
+    info->num_node = dg->space.num_node;
+    info->num_stage = dg->integration.kind->num_stage;
+    info->num_elem = dg->space.num_owned;
+    info->num_exact = solver_num_slot(s) * dg->space.num_face_node;
+    info->flops = dg_flops(dg, s->options.integrator);
+    info->bytes_per_elem = dg_bytes(dg, s->options.integrator, s->real_bytes);
+}
+
+/* ---- tables in the user's numbering ---- */
+
+static void element_dt(const unda_solver *s, double *dt)
+{
+    const struct dg *dg = dg_tables(s);
+    for (int64_t e = 0; e < dg->space.num_owned; e++)
+        dt[dg->space.order[e]] = dg->elem_dt[e];
+}
+
+static void coordinates(const unda_solver *s, double *x)
+{
+    const struct dg *dg = dg_tables(s);
+    for (int64_t e = 0; e < dg->space.num_owned; e++)
+        space_coordinates(&dg->space, e, x + 3 * dg->space.num_node * dg->space.order[e]);
+}
+
+/* Points and boundary number of one slot, as unda_solver_exact_points returns them. */
+static void slot_points(const struct dg *dg, int64_t face, int32_t number, int64_t slot, double *points,
+                        int32_t *boundary)
+{
+    int num = dg->space.num_face_node;
+    double x[3 * MAX_NODE];
+    space_coordinates(&dg->space, face / dg->space.num_face, x);
+    for (int m = 0; m < num; m++) {
+        memcpy(points + 3 * (slot * num + m),
+               x + 3 * dg->space.element->face_node[face % dg->space.num_face * num + m], 3 * sizeof(double));
+        if (boundary)
+            boundary[slot * num + m] = number;
+    }
+}
+
+static void exact_points(const unda_solver *s, double *points, int32_t *boundary)
+{
+    const struct dg *dg = dg_tables(s);
+    for (int64_t i = 0; i < dg->space.num_exact_face; i++)
+        slot_points(dg, dg->space.exact_face[i], -1 - dg->space.mesh->neighbor[dg->space.exact_face[i]], i,
+                    points, boundary);
+    for (int32_t i = 0; i < dg->num_incident; i++)
+        slot_points(dg, dg->incident[i].face, -1, dg->incident[i].slot, points, boundary);
+}
+
+/* ---- state ---- */
+
+static int buffer_of(const unda_solver *s, int32_t array)
+{
+    static const int buffers[] = {
+        [UNDA_STATE] = BUF_Q, [UNDA_RHS] = BUF_SCRATCH, [UNDA_HISTORY1] = BUF_R1, [UNDA_HISTORY2] = BUF_R};
+    bool history = array == UNDA_HISTORY1 || array == UNDA_HISTORY2;
+    if (array < UNDA_STATE || array > UNDA_HISTORY2 || (history && s->options.integrator != UNDA_AB3))
+        return -1;
+    return buffers[array];
+}
+
+enum { BATCH = 4096 }; /* elements moved at a time */
+
+static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
+                        const void *in)
+{
+    const struct dg *dg = dg_tables(s);
+    int buffer = buffer_of(s, array);
+    if (buffer < 0 || (in && array == UNDA_RHS))
+        FAIL(UNDA_ERR_ARG, "array is %d, expected one of unda_array that this solver has", array);
+    if (first < 0 || count < 0 || first > dg->space.num_owned - count)
+        FAIL(UNDA_ERR_ARG, "first is %lld, count is %lld, expected elements within 0..%lld", (long long)first,
+             (long long)count, (long long)dg->space.num_owned - 1);
+    int64_t elem_bytes = (int64_t)dg->space.num_node * dg->physics->num_field * s->real_bytes;
+    for (int64_t done = 0; done < count; done += BATCH) {
+        int64_t batch = count - done < BATCH ? count - done : BATCH;
+        const int64_t *place = dg->space.place + first + done;
+        if (out)
+            TRY(dg_engine(s)->read(s, buffer, batch, place, (char *)out + done * elem_bytes));
+        else
+            TRY(dg_engine(s)->write(s, buffer, batch, place, (const char *)in + done * elem_bytes));
+    }
+    return UNDA_OK;
+}
+
+static unda_status keep(unda_solver *s)
+{
+    return s->engine->copy(s, BUF_SCRATCH, BUF_Q);
+}
+
+static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
+{
+    struct dg *dg = dg_tables(s);
+    int64_t num_field = dg->physics->num_field, num_node = dg->space.num_node;
+    blowup->elem = dg->space.order[index / (num_node * num_field)];
+    blowup->node = (int32_t)(index / num_field % num_node);
+    blowup->field = (int32_t)(index % num_field);
+    /* no good state is stored: the first check, or the scratch buffer was needed (ab3's first steps) */
+    if (!s->have_good)
+        return UNDA_OK;
+    TRY(s->engine->copy(s, BUF_Q, BUF_SCRATCH));
+    s->step = s->good_step;
+    dg->integration.num_valid = 0;
+    return UNDA_OK;
+}
+
+static int64_t num_time(const unda_solver *s, int64_t num_step)
+{
+    return integration_num_time(&dg_tables(s)->integration, num_step);
+}
+
+static void times(const unda_solver *s, int64_t num_step, double *times)
+{
+    integration_times(s, &dg_tables(s)->integration, num_step, times);
+}
+
+struct dg_args dg_stage_args(const unda_solver *s, const struct stage *stage)
+{
+    const struct space *space = &dg_tables(s)->space;
+    return (struct dg_args){.num_elem = space->num_owned,
+                            .num_total = space_num_total(space),
+                            .num_coef_face = space->num_face * space->num_owned,
+                            .num_exact_face = solver_num_slot(s),
+                            .time = (int)stage->time,
+                            .num_source = s->num_source,
+                            .a = stage->a,
+                            .b = stage->b,
+                            .dt = s->dt,
+                            .c0 = s->dt * stage->c0,
+                            .c1 = s->dt * stage->c1,
+                            .c2 = s->dt * stage->c2};
+}
+
+static unda_status rhs(unda_solver *s)
+{
+    struct stage stage = {.update = UPDATE_RHS, .r = BUF_SCRATCH};
+    return integration_stage(s, &dg_tables(s)->integration, &stage);
+}
+
+static void set_history(unda_solver *s, int32_t history)
+{
+    dg_tables(s)->integration.num_valid = history;
+}
+
+static int32_t get_history(const unda_solver *s)
+{
+    return dg_tables(s)->integration.num_valid;
+}
+
+const struct method dg_method = {.name = "DG",
+                                 .on_mesh = true,
+                                 .engine = engine,
+                                 .sizes = sizes,
+                                 .create = create,
+                                 .destroy = destroy,
+                                 .info = info,
+                                 .num_time = num_time,
+                                 .times = times,
+                                 .move = move,
+                                 .sources_new = dg_sources_new,
+                                 .source_free = dg_source_free,
+                                 .points_check = dg_points_check,
+                                 .points_new = dg_points_new,
+                                 .points_free = dg_points_free,
+                                 .sample = dg_sample,
+                                 .energy = dg_energy,
+                                 .keep = keep,
+                                 .blown_up = blown_up,
+                                 .rhs = rhs,
+                                 .set_history = set_history,
+                                 .get_history = get_history,
+                                 .add_incident = dg_add_incident,
+                                 .clear_incident = dg_clear_incident,
+                                 .element_dt = element_dt,
+                                 .coordinates = coordinates,
+                                 .exact_points = exact_points};

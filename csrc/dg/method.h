@@ -1,0 +1,114 @@
+/* method.h: DG as a method of the solver: state arrays, stages, points; its engines' additional functions.
+ * Next: method.c (the method), solver/integrator.c (what a step is), points.c (sources, receivers),
+ * incident.c, energy.c; cpu.c and cuda.c, the engines. */
+#ifndef UNDA_DG_METHOD_H
+#define UNDA_DG_METHOD_H
+
+#include "../solver/solver.h"
+#include "dg.h"
+
+/* At most this many slots of exact data: they are counted in 32 bits. */
+enum { MAX_SLOT = INT32_MAX - 64 };
+
+struct dg_engine {
+    struct engine base; /* first: an engine of DG is one of these */
+    unda_status (*read)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values);
+    unda_status (*write)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, const void *values);
+};
+extern const struct dg_engine dg_cpu, dg_cuda;
+
+static inline struct dg *dg_tables(const unda_solver *s)
+{
+    return s->tables;
+}
+static inline const struct dg_engine *dg_engine(const unda_solver *s)
+{
+    return (const struct dg_engine *)s->engine;
+}
+
+/* Places of points, each in an element, and what a field is there: the sum over the element's nodes of these
+ * weights and the field's values; of four weights the others give its derivatives along x, y, z. */
+struct dg_rows {
+    int64_t num;
+    int32_t num_weight; /* 1 or 4 */
+    int64_t *elem;      /* [num], internal */
+    double *weight;     /* [num][num_weight][node] */
+    void *owned;        /* these arrays, and the others of the rows' owner */
+};
+
+/* dq/dt = (a row) (rates) per unit amplitude; rows times M^-1 / (6 V). */
+struct dg_source {
+    struct dg_rows rows;
+    double *rates; /* [row][field] */
+};
+
+/* What an engine reads of all sources and incident waves, by element: a source has a part in each of its
+ * elements. A block is `size` elements. */
+struct dg_parts {
+    int64_t num;
+    int32_t *elem, *source;  /* [part], ascending: element, then source */
+    void *weight;            /* [part][node][field] REAL: right-hand side per unit amplitude */
+    int32_t *range;          /* [block + 1]: parts in each block's elements */
+    int32_t *incident_range; /* [block + 1]: incident waves there; NULL without any */
+    void *owned;             /* these arrays */
+};
+
+static inline const struct dg_source *dg_source(const unda_solver *s, int32_t i)
+{
+    return s->sources[i];
+}
+
+/* Points of a group of receivers: the mean over the elements of each, whose shares are in the weights. */
+struct dg_points {
+    int64_t num_point;
+    int32_t num_field;
+    int64_t *first;      /* [point + 1]: rows of each point */
+    int32_t *field;      /* [field]: of the state */
+    int32_t *derivative; /* [field]: which weights, 0 the value, 1..3 along x, y, z */
+    struct dg_rows rows;
+};
+
+static inline const struct dg_points *dg_points(const struct receiver_group *group)
+{
+    return group->points;
+}
+/* The weights that field f of a point takes in a row. */
+static inline const double *receiver_weight(const unda_solver *s, const struct dg_points *p, int64_t row,
+                                            int32_t f)
+{
+    return p->rows.weight + (row * p->rows.num_weight + p->derivative[f]) * dg_tables(s)->space.num_node;
+}
+
+/* Faces with exact data: those of exact boundaries, then those of incident waves. */
+static inline int64_t solver_num_slot(const unda_solver *s)
+{
+    return dg_tables(s)->space.num_exact_face + dg_tables(s)->num_incident;
+}
+
+/* incident.c: unda_solver_add_incident; the slots of all waves are removed. */
+unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,
+                            const int32_t *sign, int32_t *index);
+void dg_clear_incident(unda_solver *s);
+/* range[block]: the first incident wave at a face of the elements from block * size on. */
+void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int32_t *range);
+
+/* points.c */
+unda_status dg_sources_new(unda_solver *s, void **sources, const unda_source *given);
+void dg_source_free(void *source);
+unda_status dg_parts_new(const unda_solver *s, int64_t size, int64_t num_block, struct dg_parts *parts);
+void dg_parts_free(struct dg_parts *parts);
+unda_status dg_points_check(const unda_solver *s, const unda_receivers *receivers);
+unda_status dg_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
+void dg_points_free(void *points);
+
+/* energy.c */
+unda_status dg_sample(unda_solver *s, const void *points, double *values);
+unda_status dg_energy(unda_solver *s, double *energy);
+
+/* method.c: refuses ranges of elements that are not whole blocks of the engine. */
+unda_status dg_check_range(const unda_solver *s, int64_t begin, int64_t end);
+/* The numbers among the arguments of a stage; the engine adds its arrays. */
+struct dg_args dg_stage_args(const unda_solver *s, const struct stage *stage);
+extern const struct kernel *const dg_kernels[]; /* kernels.c */
+
+#endif

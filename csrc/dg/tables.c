@@ -1,0 +1,173 @@
+/* tables.c: the tables of nodal DG that both engines use, in float64: materials, faces' coefficients, counts. Not
+ * here: elements and neighbours (space/), the stable step (dt.c), stages (cpu_stage.inc.h, cuda.c). */
+#include "dg.h"
+
+#include "common/index.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static unda_status check_material(const struct dg *dg, int64_t elem, const double *material)
+{
+    const char *why = dg->physics->refuse(material);
+    char found[128];
+    if (!why)
+        return UNDA_OK;
+    for (int i = 0, n = 0; i < dg->physics->num_material; i++)
+        n += snprintf(found + n, sizeof found - (size_t)n, i ? ", %g" : "%g", material[i]);
+    FAIL(UNDA_ERR_ARG, "material of element %lld: %s, found %s", (long long)elem, why, found);
+}
+
+/* Materials, and each element's record. */
+static unda_status copy_material(struct dg *dg, const double *material)
+{
+    const struct physics *physics = dg->physics;
+    int num_material = physics->num_material;
+    size_t num_value = (size_t)dg->material_nodes * num_material; /* of an element */
+    if (!material)
+        FAIL(UNDA_ERR_ARG, "material is NULL, expected [%lld][%d]", (long long)dg->space.num_owned,
+             num_material);
+    for (int64_t e = 0; e < dg->space.num_owned; e++) {
+        for (int n = 0; n < dg->material_nodes; n++)
+            TRY(check_material(dg, dg->space.order[e],
+                               material + num_value * dg->space.order[e] + n * num_material));
+        memcpy(dg->material + num_value * e, material + num_value * dg->space.order[e],
+               sizeof(double) * num_value);
+        double edge[3][3], gradient[METRIC_WORDS];
+        space_edges(&dg->space, e, edge);
+        double det = space_gradients(&dg->space, e, gradient);
+        memcpy(dg->record + dg->num_word * e, physics->grad_div ? gradient : edge[0], sizeof gradient);
+        physics->coefficients(dg_material(dg, e, 0), det, dg->record + dg->num_word * e + METRIC_WORDS);
+    }
+    return UNDA_OK;
+}
+
+/* What a face needs of the materials on both sides; at a boundary both are the element's. */
+static void fill_faces(struct dg *dg)
+{
+    const struct physics *physics = dg->physics;
+    for (int64_t i = 0; i < dg->space.num_face * dg->space.num_owned; i++) {
+        int32_t neighbor = dg->space.neighbor[i];
+        int64_t elem = i / dg->space.num_face, behind = neighbor >= 0 ? neighbor / dg->space.num_face : elem;
+        double scale[MAX_FACE], det = space_face_scales(&dg->space, elem, scale);
+        physics->face_coefficients(dg_material(dg, elem, 0), dg_material(dg, behind, 0),
+                                   scale[i % dg->space.num_face], det,
+                                   dg->face_coef + physics->num_face_coef * i);
+    }
+}
+
+/* Refuses units in which coefficients are outside the range of a real: they would become 0 or infinity. */
+static unda_status check_range(const struct dg *dg, int precision)
+{
+    const struct physics *physics = dg->physics;
+    int num_face_coef = dg->space.num_face * physics->num_face_coef;
+    double low = precision == UNDA_FLOAT32 ? FLT_MIN : DBL_MIN;
+    double high = precision == UNDA_FLOAT32 ? FLT_MAX : DBL_MAX;
+    for (int64_t e = 0; e < dg->space.num_owned; e++) {
+        const double *coef = dg->record + dg->num_word * e + METRIC_WORDS;
+        const double *face = dg->face_coef + num_face_coef * e;
+        double least = dg->elem_dt[e], most = least;
+        for (int i = 0; i < physics->num_coef + num_face_coef; i++) {
+            double x = fabs(i < physics->num_coef ? coef[i] : face[i - physics->num_coef]);
+            least = x > 0 ? fmin(least, x) : least; /* exact zeros stay zeros */
+            most = fmax(most, x);
+        }
+        if (!(least >= low && most <= high))
+            FAIL(UNDA_ERR_ARG,
+                 "element %lld: its coefficients reach from %.3g to %.3g, beyond %s; use other units%s",
+                 (long long)dg->space.order[e], least, most,
+                 precision == UNDA_FLOAT32 ? "float32" : "float64",
+                 precision == UNDA_FLOAT32 ? " or float64" : "");
+    }
+    return UNDA_OK;
+}
+
+unda_status dg_fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    const struct physics *physics = dg->physics;
+    int64_t num_elem = dg->space.num_owned;
+    TRY(space_fill(&dg->space, mesh, o->boundary, physics->conditions, physics->name));
+    TRY(element_new(&dg->space.element, mesh->shape, o->degree));
+    TRY(array_own(&dg->owned, &dg->material, num_elem * dg->material_nodes * physics->num_material,
+                  sizeof(double), "materials"));
+    TRY(array_own(&dg->owned, &dg->record, num_elem * dg->num_word, sizeof(double), "geometry"));
+    TRY(array_own(&dg->owned, &dg->face_coef, num_elem * dg->space.num_face * physics->num_face_coef,
+                  sizeof(double), "face coefficients"));
+    TRY(array_own(&dg->owned, &dg->elem_dt, num_elem, sizeof(double), "time steps"));
+    TRY(copy_material(dg, o->material));
+    fill_faces(dg);
+    dg_stable_steps(dg, o->integrator);
+    return check_range(dg, o->precision);
+}
+
+unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    if (o->physics < 0 || o->physics >= NUM_PHYSICS)
+        FAIL(UNDA_ERR_ARG, "physics is %d, expected 0 (%s) to %d (%s): the library solves no others",
+             o->physics, physics_table[0]->name, NUM_PHYSICS - 1, physics_table[NUM_PHYSICS - 1]->name);
+    TRY(space_sizes(&dg->space, mesh, o->degree));
+    dg->physics = physics_table[o->physics];
+    dg->flux = o->flux;
+    dg->material_nodes = 1;
+    dg->integration =
+        (struct integration){.kind = integrators[o->integrator], .num_elem = dg->space.num_owned};
+    dg->num_word = ELEM_WORDS(dg->physics->num_coef);
+    return UNDA_OK;
+}
+
+int64_t dg_host_bytes(const struct dg *dg)
+{
+    const struct physics *p = dg->physics;
+    int64_t reals =
+        dg->material_nodes * p->num_material + dg->num_word + dg->space.num_face * p->num_face_coef + 1;
+    return dg->space.num_owned * (reals * (int64_t)sizeof(double) +
+                                  dg->space.num_face * (int64_t)(sizeof(int32_t) + sizeof(int8_t)));
+}
+
+void dg_free(struct dg *dg)
+{
+    if (!dg)
+        return;
+    space_free(&dg->space);
+    array_free(dg->incident);
+    arrays_free(&dg->owned);
+    array_free(dg);
+}
+
+double dg_local_rate(const struct dg *dg, int64_t elem)
+{
+    double rate = 0;
+    for (int n = 0; dg->physics->local_rate && n < dg->material_nodes; n++)
+        rate = fmax(rate, dg->physics->local_rate(dg_material(dg, elem, n)));
+    return rate;
+}
+
+bool dg_has_local(const struct dg *dg)
+{
+    for (int64_t e = 0; dg->physics->local_rate && e < dg->space.num_owned; e++)
+        if (dg_local_rate(dg, e) > 0)
+            return true;
+    return false;
+}
+
+int64_t dg_flops(const struct dg *dg, int integrator)
+{
+    const struct physics *p = dg->physics;
+    int64_t node = dg->space.num_node, face_node = dg->space.num_face_node;
+    int jumps = p->num_jump[dg->flux];
+    int64_t update = integrator == UNDA_AB3 ? 6 : 4; /* a value */
+    return node * (node * p->volume_flops + p->reference_flops + p->num_field * update) +
+           dg->space.num_face * node * (face_node * 2 * jumps + p->lift_flops[dg->flux]) +
+           dg->space.num_face * face_node * p->jump_flops[dg->flux];
+}
+
+int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes)
+{
+    const struct physics *p = dg->physics;
+    int arrays = integrator == UNDA_AB3 ? 5 : 4; /* read q and residuals, write q and one residual */
+    int64_t tables = METRIC_WORDS + p->num_coef + dg->space.num_face * p->num_face_coef;
+    return real_bytes * (arrays * (int64_t)dg->space.num_node * p->num_field + tables) +
+           dg->space.num_face * (int64_t)sizeof(int32_t);
+}

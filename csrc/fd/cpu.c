@@ -1,0 +1,319 @@
+/* cpu.c: arrays with ghosts on the CPU, their planes, single nodes, sources and receivers, for all
+ * schemes. Results do not depend on the number of threads. Not here: ghosts (cpu_ghosts.c), steps (the
+ * engines). */
+#include "cpu.h"
+
+#include "../base/parallel.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct fd_cpu_code *code(const unda_solver *s)
+{
+    return s->real_bytes == 4 ? &fd_cpu_f32 : &fd_cpu_f64;
+}
+
+/* ---- arrays ---- */
+
+/* Rows begin at 64 bytes and have room for whole vectors of nodes and their neighbours; an odd number of 64
+ * bytes a row keeps neighbouring rows in different sets of the cache. */
+void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t)
+{
+    const struct fd *fd = fd_tables(s);
+    int64_t unit = 64 / s->real_bytes, half = fd->half;
+    int64_t row = 1 + (fd->axis[2].total + unit - 1) / unit + (half + unit - 1) / unit;
+    t->stride[2] = 1;
+    t->stride[1] = (row | 1) * unit;
+    t->stride[0] = t->stride[1] * (fd->axis[1].total + 2 * half);
+    t->origin = half * t->stride[0] + half * t->stride[1] + unit;
+    t->count = t->stride[0] * (fd->axis[0].total + 2 * half);
+}
+
+int64_t fd_cpu_bytes(const unda_solver *s, const struct fd_cpu *t)
+{
+    const struct fd *fd = fd_tables(s);
+    int64_t count = (fd->num_array + fd->num_material) * t->count;
+    for (int i = 0; i < fd->num_memory; i++)
+        count += fd_memory_count(&fd->memory[i]);
+    return count * s->real_bytes;
+}
+
+unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t)
+{
+    const struct fd *fd = fd_tables(s);
+    for (int i = 0; i < fd->num_array; i++)
+        TRY(array_own(&t->owned, &t->array[i], t->count, s->real_bytes, "state"));
+    for (int i = 0; i < fd->num_material; i++)
+        TRY(array_own(&t->owned, &t->material[i], t->count, s->real_bytes, "materials"));
+    for (int i = 0; i < fd->num_memory; i++)
+        TRY(array_own(&t->owned, &t->memory[i], fd_memory_count(&fd->memory[i]), s->real_bytes, "layers"));
+    return UNDA_OK;
+}
+
+unda_status fd_cpu_reals(const unda_solver *s, void **out, const double *from, int64_t num)
+{
+    if (!*out)
+        TRY(array_own(&fd_cpu(s)->owned, out, num, s->real_bytes, "tables"));
+    real_copy(s, *out, from, num);
+    return UNDA_OK;
+}
+
+static void free_samples(struct fd_cpu *t)
+{
+    for (int32_t i = 0; i < t->num_samples; i++)
+        array_free(t->samples[i].values);
+    array_free(t->samples);
+    t->samples = NULL;
+    t->num_samples = 0;
+    t->point_version = -1;
+}
+
+void fd_cpu_destroy(unda_solver *s)
+{
+    struct fd_cpu *t = fd_cpu(s);
+    arrays_free(&t->owned);
+    free_samples(t);
+    for (int f = 0; f < FD_MAX_FIELD; f++)
+        fd_terms_free(&t->terms[f]);
+    array_free(t);
+    s->data = NULL;
+}
+
+/* Planes from one past the last place inside: a field half a cell on has an image there already. */
+void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *field)
+{
+    const struct fd *fd = fd_tables(s);
+    int64_t num = fd->axis[0].total;
+    int64_t first = num - (field->half[0] && field->sign[0][0] != SIDE_PERIODIC), last = num + fd->half;
+#pragma omp parallel num_threads(s->threads)
+    {
+#pragma omp for schedule(static)
+        for (int64_t x = 0; x < num; x++)
+            code(s)->plane_ghosts(fd, fd_cpu(s), array, field, x);
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < fd->half + last - first; i++)
+            code(s)->ghost_plane(fd, fd_cpu(s), array, field, i < fd->half ? -1 - i : first + i - fd->half);
+    }
+}
+
+/* Of a CPU engine, or of one that streams. */
+static int32_t threads_of(const unda_solver *s)
+{
+    return s->threads > 0 ? s->threads : parallel_threads(s->options.threads);
+}
+
+unda_status fd_host_box(const unda_solver *s, const struct fd_cpu *t, int array, const struct fd_box *box,
+                        void *out, const void *in)
+{
+    int64_t num_y = box->num[1], bytes = box->num[2] * s->real_bytes;
+    char *base = fd_cpu_array(t, array);
+    int32_t num_thread = parallel_few(threads_of(s));
+#pragma omp parallel for schedule(static) num_threads(num_thread) if (num_y * bytes > 1 << 18)
+    for (int64_t i = 0; i < box->num[0] * num_y; i++) {
+        int64_t x = box->first[0] + i / num_y, y = box->first[1] + i % num_y;
+        char *row = base + fd_cpu_place(t, x, y, box->first[2]) * s->real_bytes;
+        if (out)
+            memcpy((char *)out + i * bytes, row, (size_t)bytes);
+        else
+            memcpy(row, (const char *)in + i * bytes, (size_t)bytes);
+    }
+    return UNDA_OK;
+}
+
+unda_status fd_host_gather(const unda_solver *s, const struct fd_cpu *t, int array, int64_t count,
+                           const int64_t *node, double *values)
+{
+    const int64_t num_z = fd_tables(s)->axis[2].total;
+    const void *from = fd_cpu_array(t, array);
+    int64_t row = -num_z, at = 0; /* the row of the last node, and where it begins */
+    for (int64_t i = 0; i < count; i++) {
+        if (node[i] < row || node[i] >= row + num_z) {
+            row = node[i] / num_z * num_z;
+            at = fd_cpu_at(fd_tables(s), t, row);
+        }
+        values[i] = real_get(s, from, at + node[i] - row);
+    }
+    return UNDA_OK;
+}
+
+/* The first field that has one, there the first place in the order of [x][y][z], whatever the threads. */
+unda_status fd_host_find_bad(const unda_solver *s, const struct fd_cpu *t, int64_t *index)
+{
+    const struct fd_axis *axis = fd_tables(s)->axis;
+    int64_t rows = axis[0].total * axis[1].total, num = axis[2].total, none = fd_tables(s)->num_node;
+    int32_t num_thread = threads_of(s);
+    *index = -1;
+    for (int f = 0; f < fd_tables(s)->num_field && *index < 0; f++) {
+        const char *p = fd_cpu_array(t, f);
+        int64_t first = none;
+#pragma omp parallel for schedule(static) num_threads(num_thread) reduction(min : first)
+        for (int64_t row = 0; row < rows; row++) {
+            int64_t at = fd_cpu_place(t, row / axis[1].total, row % axis[1].total, 0);
+            int64_t found = code(s)->find_bad(p + at * s->real_bytes, num);
+            if (found < num && row * num + found < first)
+                first = row * num + found;
+        }
+        if (first < none)
+            *index = f * none + first;
+    }
+    return UNDA_OK;
+}
+
+void fd_host_multiply(const unda_solver *s, const struct fd_cpu *t, int array, double factor)
+{
+    void *values = fd_cpu_array(t, array);
+    int32_t num_thread = threads_of(s);
+#pragma omp parallel for schedule(static) num_threads(num_thread)
+    for (int64_t i = 0; i < t->count; i++)
+        real_put(s, values, i, factor * real_get(s, values, i));
+}
+
+/* ---- state of a CPU engine ---- */
+
+unda_status fd_cpu_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in)
+{
+    return fd_host_box(s, fd_cpu(s), array, box, out, in);
+}
+
+unda_status fd_cpu_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
+{
+    return fd_host_gather(s, fd_cpu(s), array, count, node, values);
+}
+
+unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index)
+{
+    return fd_host_find_bad(s, fd_cpu(s), index);
+}
+
+unda_status fd_cpu_memory(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
+{
+    const struct fd_memory *memory = &fd_tables(s)->memory[number];
+    int64_t plane = memory->num[1] * memory->num[2] * s->real_bytes;
+    char *at = (char *)fd_cpu(s)->memory[number] + first * plane;
+    memcpy(out ? out : at, out ? at : in, (size_t)(count * plane));
+    return UNDA_OK;
+}
+
+void fd_cpu_clear_memory(unda_solver *s)
+{
+    const struct fd *fd = fd_tables(s);
+    for (int i = 0; i < fd->num_memory; i++)
+        memset(fd_cpu(s)->memory[i], 0, (size_t)(fd_memory_count(&fd->memory[i]) * s->real_bytes));
+}
+
+unda_status fd_cpu_clear(unda_solver *s)
+{
+    struct fd_cpu *t = fd_cpu(s);
+    for (int i = 0; i < fd_tables(s)->num_array; i++)
+        memset(t->array[i], 0, (size_t)(t->count * s->real_bytes));
+    fd_cpu_clear_memory(s);
+    return UNDA_OK;
+}
+
+/* ---- points ---- */
+
+/* How many of the nodes, ascending, lie before a place. */
+static int64_t num_before(const int64_t *node, int64_t num, int64_t place)
+{
+    int64_t low = 0, high = num;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (node[middle] < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t begin, int64_t end)
+{
+    const struct fd_terms *terms = &fd_cpu(s)->terms[f];
+    const double *amplitude = fd_cpu(s)->amplitude + time * s->num_source;
+    int64_t last = num_before(terms->node, terms->num_node, end);
+    for (int64_t n = num_before(terms->node, last, begin); n < last; n++) {
+        int64_t at = fd_cpu_at(fd_tables(s), fd_cpu(s), terms->node[n]);
+        double value = real_get(s, array, at);
+        for (int64_t k = terms->first[n]; k < terms->first[n + 1]; k++) {
+            double w = real_get(s, terms->weight, k), a = amplitude[terms->source[k]];
+            value = s->real_bytes == 4 ? fmaf((float)w, (float)a, (float)value) : fma(w, a, value);
+        }
+        real_put(s, array, at, value);
+    }
+}
+
+static const struct fd_nodes *nodes_of(const unda_solver *s, const struct fd_cpu_samples *samples)
+{
+    return fd_nodes_of(s->groups[samples->group], samples->number);
+}
+
+void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t begin, int64_t end)
+{
+    for (int32_t i = 0; i < fd_cpu(s)->num_samples; i++) {
+        const struct fd_cpu_samples *samples = &fd_cpu(s)->samples[i];
+        const struct receiver_group *group = s->groups[samples->group];
+        const struct fd_nodes *nodes = nodes_of(s, samples);
+        if (nodes->field != f || !receiver_due(group, step))
+            continue;
+        int64_t last = num_before(nodes->node, nodes->num_node, end);
+        double *values = samples->values + (receiver_num_since(group, s->begin, step) - 1) * nodes->num_node;
+        for (int64_t k = num_before(nodes->node, last, begin); k < last; k++)
+            values[k] = real_get(s, array, fd_cpu_at(fd_tables(s), fd_cpu(s), nodes->node[k]));
+    }
+}
+
+void fd_cpu_weigh(unda_solver *s)
+{
+    for (int32_t n = 0; n < fd_cpu(s)->num_samples; n++) {
+        const struct fd_cpu_samples *samples = &fd_cpu(s)->samples[n];
+        struct receiver_group *group = s->groups[samples->group];
+        const struct fd_nodes *nodes = nodes_of(s, samples);
+        int64_t count = receiver_num_since(group, s->begin, s->step) * nodes->num_point;
+#pragma omp parallel for schedule(static) num_threads(s->threads)
+        for (int64_t i = 0; i < count; i++) {
+            const double *values = samples->values + i / nodes->num_point * nodes->num_node;
+            fd_add_sample(s, group, samples->number, i, fd_weigh(nodes, i % nodes->num_point, values));
+        }
+    }
+    for (int32_t g = 0; g < s->num_group; g++)
+        s->groups[g]->held += receiver_num_since(s->groups[g], s->begin, s->step);
+}
+
+/* Room for the samples of max_step steps. */
+unda_status fd_cpu_reserve(unda_solver *s)
+{
+    struct fd_cpu *t = fd_cpu(s);
+    int32_t num = 0;
+    if (t->point_version == s->point_version && t->point_step >= s->max_step)
+        return UNDA_OK;
+    free_samples(t);
+    for (int32_t g = 0; g < s->num_group; g++)
+        num += fd_num_nodes(s->groups[g]);
+    TRY(array_try(&t->samples, num, sizeof *t->samples, "receiver samples"));
+    for (int32_t g = 0; g < s->num_group; g++)
+        for (int32_t number = 0; number < fd_num_nodes(s->groups[g]); number++) {
+            struct fd_cpu_samples *samples = &t->samples[t->num_samples++];
+            samples->group = g;
+            samples->number = number;
+            int64_t room = s->max_step / s->groups[g]->every + 1;
+            TRY(array_try(&samples->values, room * nodes_of(s, samples)->num_node, sizeof(double),
+                          "receiver samples"));
+        }
+    t->point_version = s->point_version;
+    t->point_step = s->max_step;
+    return UNDA_OK;
+}
+
+unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive)
+{
+    struct fd_cpu *t = fd_cpu(s);
+    TRY(fd_need_material(s));
+    for (int f = 0; f < fd_tables(s)->num_field && t->source_version != s->point_version; f++) {
+        fd_terms_free(&t->terms[f]);
+        TRY(fd_terms_new(s, f, &t->terms[f]));
+    }
+    t->source_version = s->point_version;
+    TRY(fd_cpu_reserve(s));
+    t->amplitude = drive->amplitudes;
+    return UNDA_OK;
+}

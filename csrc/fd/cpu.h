@@ -1,0 +1,107 @@
+/* cpu.h: arrays in host memory, and what the CPU engines of all schemes share: ghosts, points.
+ * Next: cpu.c, cpu_ghosts.c (ghosts); scalar/cpu.c, staggered/cpu.c (the engines). */
+#ifndef UNDA_FD_CPU_H
+#define UNDA_FD_CPU_H
+
+#include "fd.h"
+
+/* Values at one of the lists of nodes of a group of receivers, not yet weighted, in one call. */
+struct fd_cpu_samples {
+    int32_t group, number;
+    double *values; /* [sample][num_node] */
+};
+
+/* Arrays [x][y][z] of REAL. Those of CPU engines, in whose tables this comes first, have M ghost nodes on
+ * every side: images of nodes inside. Those of streamed.c have none, and take the first three lines only. */
+struct fd_cpu {
+    int64_t stride[3], origin, count; /* origin: of node (0, 0, 0); count: values of an array */
+    void *array[FD_MAX_FIELD];        /* of the state */
+    void *material[FD_MAX_MATERIAL];
+    void *memory[2 * FD_MAX_DERIVATIVE]; /* memory variables of layers */
+    void *owned;                         /* these arrays and the engines' tables */
+    const double *amplitude;             /* [time][source], of the call */
+    struct fd_terms terms[FD_MAX_FIELD];
+    int64_t source_version;         /* of the solver's points that these hold */
+    struct fd_cpu_samples *samples; /* of each field of each group */
+    int32_t num_samples;
+    int64_t point_version, point_step; /* of the solver's points and reserved steps that they hold */
+};
+
+/* Fills ghosts of an array: beside the rows of one plane, in z and y; then whole planes of ghosts, beside
+ * the grid in x. */
+typedef void (*fd_ghosts)(const struct fd *fd, const struct fd_cpu *t, void *array,
+                          const struct fd_field *field, int64_t x);
+struct fd_cpu_code {
+    fd_ghosts plane_ghosts, ghost_plane;
+    int64_t (*find_bad)(const void *row, int64_t num);
+};
+extern const struct fd_cpu_code fd_cpu_f32, fd_cpu_f64;
+
+/* CALL(half) with half a constant up to order 8, so that gcc unrolls the sums over it. */
+#define WITH_HALF(half, CALL)                                                                                \
+    ((half) == 1   ? CALL(1)                                                                                 \
+     : (half) == 2 ? CALL(2)                                                                                 \
+     : (half) == 3 ? CALL(3)                                                                                 \
+     : (half) == 4 ? CALL(4)                                                                                 \
+                   : CALL(half))
+
+static inline struct fd_cpu *fd_cpu(const unda_solver *s)
+{
+    return s->data;
+}
+
+/* Places in these arrays: of (x, y, z), and of a place in [total x][total y][total z]. */
+static inline int64_t fd_cpu_place(const struct fd_cpu *t, int64_t x, int64_t y, int64_t z)
+{
+    return t->origin + x * t->stride[0] + y * t->stride[1] + z;
+}
+static inline int64_t fd_cpu_at(const struct fd *fd, const struct fd_cpu *t, int64_t node)
+{
+    int64_t at[3];
+    fd_coordinates(fd, node, at);
+    return fd_cpu_place(t, at[0], at[1], at[2]);
+}
+static inline void *fd_cpu_array(const struct fd_cpu *t, int array)
+{
+    return array >= FD_MATERIAL ? t->material[array - FD_MATERIAL] : t->array[array];
+}
+static inline void fd_cpu_swap(struct fd_cpu *t) /* levels of the scalar scheme */
+{
+    void *kept = t->array[0];
+    t->array[0] = t->array[1];
+    t->array[1] = kept;
+}
+/* As the functions of struct fd_engine; then values times a factor. */
+unda_status fd_host_box(const unda_solver *s, const struct fd_cpu *t, int array, const struct fd_box *box,
+                        void *out, const void *in);
+unda_status fd_host_gather(const unda_solver *s, const struct fd_cpu *t, int array, int64_t count,
+                           const int64_t *node, double *values);
+unda_status fd_host_find_bad(const unda_solver *s, const struct fd_cpu *t, int64_t *index);
+void fd_host_multiply(const unda_solver *s, const struct fd_cpu *t, int array, double factor);
+
+void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t);
+int64_t fd_cpu_bytes(const unda_solver *s, const struct fd_cpu *t); /* what fd_cpu_allocate takes */
+unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t);
+/* A table in the precision of the solver, made where it is NULL. */
+unda_status fd_cpu_reals(const unda_solver *s, void **out, const double *from, int64_t num);
+void fd_cpu_clear_memory(unda_solver *s);
+void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *field);
+/* Adds the sources of step number `time` of the call to places [begin, end) of field f, as indices of
+ * [total x][total y][total z]. */
+void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t begin, int64_t end);
+/* Stores what receivers need of those places at the given step. */
+void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t begin, int64_t end);
+void fd_cpu_weigh(unda_solver *s); /* samples of the call that ends */
+
+/* Of struct fd_engine. */
+unda_status fd_cpu_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in);
+unda_status fd_cpu_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);
+unda_status fd_cpu_memory(unda_solver *s, int number, int64_t first, int64_t count, void *out,
+                          const void *in);
+unda_status fd_cpu_clear(unda_solver *s);
+unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index);
+void fd_cpu_destroy(unda_solver *s);
+unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive);
+unda_status fd_cpu_reserve(unda_solver *s);
+
+#endif

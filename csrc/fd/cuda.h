@@ -1,0 +1,135 @@
+/* cuda.h: shared by the CUDA engines of all schemes: arrays, single nodes, sources, receivers.
+ * Next: cuda.c, cuda_points.c, cuda_profile.c; scalar/cuda.c, staggered/cuda.c (the engines),
+ * cuda/fd (the kernels). */
+#ifndef UNDA_FD_CUDA_H
+#define UNDA_FD_CUDA_H
+
+#include "../gpu/gpu.h"
+#include "fd.h"
+#include "fd/scalar/args.h"
+
+/* One of the lists of nodes of a group of receivers on the device. */
+struct fd_cuda_group {
+    int32_t group, number;
+    gpu_ptr place, row;           /* nodes of all points, each once; row: of y, see by_row */
+    gpu_ptr first, along, weight; /* first, place and weight of struct fd_nodes */
+    gpu_ptr values, out;          /* [sample][node], [sample][point] of one call */
+    void *host;                   /* [sample][point] */
+    int64_t num_node, room;       /* room: samples */
+};
+
+/* Sources of a field: nodes and their terms. */
+struct fd_cuda_sources {
+    gpu_ptr place, row, first, number, weight;
+    int64_t num_node;
+};
+
+/* Kinds of arrays: the level of a scalar state that a step only reads; the other arrays of a state; memory
+ * variables; what steps do not change. */
+enum { FD_CUDA_NOW = 1, FD_CUDA_STATE = 2, FD_CUDA_MEMORY = 4, FD_CUDA_FIXED = 8 };
+
+/* First in an engine's tables. */
+struct fd_cuda {
+    struct gpu *gpu;
+    struct gpu_stream *stream;
+    struct gpu_module *point_module;
+    struct gpu_kernel inject, gather, weigh, find_bad, multiply;
+    int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
+    struct fd_cuda_want {         /* what create allocates, zeroed */
+        int kind;
+        gpu_ptr *ptr;
+        int64_t bytes;
+        const char *what;
+    } want[FD_MAX_FIELD + FD_MAX_MATERIAL + 2 * FD_MAX_DERIVATIVE + 4];
+    int num_want;
+    struct gpu_pool pool; /* all of it */
+    gpu_ptr array[FD_MAX_FIELD], material[FD_MAX_MATERIAL], bad;
+    char *staging; /* page-locked: what goes to the device or comes back, in pieces */
+    struct gpu_pool source_pool, group_pool; /* of `source`, of `groups` */
+    struct fd_cuda_sources source[FD_MAX_FIELD];
+    bool by_row; /* points are looked for in rows of y from first_row to end_row - 1 alone */
+    int32_t first_row, end_row;
+    gpu_ptr amplitude;
+    int64_t amplitude_bytes, source_version;
+    struct fd_cuda_group *groups;
+    int32_t num_group;
+    int64_t group_version, group_step; /* of the solver's points and reserved steps that they hold */
+};
+
+static inline struct fd_cuda *fd_cuda(const unda_solver *s)
+{
+    return s->data;
+}
+static inline gpu_ptr fd_cuda_array(const struct fd_cuda *t, int array)
+{
+    return array >= FD_MATERIAL ? t->material[array - FD_MATERIAL] : t->array[array];
+}
+/* Address of node (0, 0, 0) of an array. */
+static inline gpu_ptr fd_cuda_origin(const unda_solver *s, gpu_ptr array)
+{
+    return array ? array + (gpu_ptr)(fd_cuda(s)->origin * s->real_bytes) : 0;
+}
+/* Place in an array of the node that counts so in [total x][total y][total z]. */
+static inline int64_t fd_cuda_place(const unda_solver *s, int64_t node)
+{
+    const struct fd_axis *y = &fd_tables(s)->axis[1], *z = &fd_tables(s)->axis[2];
+    int64_t row = node / z->total;
+    return fd_cuda(s)->origin + row / y->total * fd_cuda(s)->plane + row % y->total * fd_cuda(s)->pitch +
+           node % z->total;
+}
+
+/* cuda.c */
+/* Adds to what create allocates; nothing where bytes = 0. The bytes of all. */
+void fd_cuda_want(struct fd_cuda *t, int kind, gpu_ptr *ptr, int64_t bytes, const char *what);
+int64_t fd_cuda_wanted(const struct fd_cuda *t);
+/* Allocates it, if the device has as much; more: ends the message where not. */
+unda_status fd_cuda_allocate(unda_solver *s, const char *more);
+unda_status fd_cuda_zero(unda_solver *s, int kinds); /* arrays of these kinds (bits) */
+unda_status fd_cuda_open(unda_solver *s);            /* the device and its stream */
+void fd_cuda_close(unda_solver *s);                  /* frees what is in struct fd_cuda on the device */
+void fd_cuda_define(const unda_solver *s, struct gpu_defines *defines); /* REAL and HALF */
+unda_status fd_cuda_compile(unda_solver *s);
+/* Weights [axis][m] as arguments of kernels, in both precisions. */
+void fd_cuda_weights(const struct fd *fd, const double (*weight)[MAX_HALF + 1], float *weight32,
+                     double *weight64);
+int64_t fd_cuda_staging_bytes(const unda_solver *s); /* of page-locked memory */
+unda_status fd_cuda_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in);
+unda_status fd_cuda_find_bad(unda_solver *s, int64_t *index);
+/* A kernel on all of an array; factor: of `multiply`. */
+unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_ptr p, double factor);
+
+/* cuda_points.c */
+unda_status fd_cuda_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);
+unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive);
+unda_status fd_cuda_reserve(unda_solver *s);
+/* Sources into an array that stands for field f, of a step of the call. */
+unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time);
+unda_status fd_cuda_take(unda_solver *s, int64_t begin);  /* receivers that are due at s->step */
+unda_status fd_cuda_take_all(unda_solver *s, int);        /* every group, due or not, as sample 0 of a call */
+unda_status fd_cuda_fetch(unda_solver *s, int64_t begin); /* after the last step of a call */
+void fd_cuda_points_free(unda_solver *s);
+
+/* cuda_profile.c */
+/* All launches of one kernel in a step. */
+#define FD_CUDA_RECORD "record"
+struct fd_cuda_part {
+    const char *name; /* FD_CUDA_RECORD: of receivers, not counted to the step's time */
+    unda_status (*queue)(unda_solver *s, int which);
+    int which;
+    int64_t num;   /* launches that `queue` makes */
+    double a_step; /* launches a step */
+};
+struct fd_cuda_profile {
+    struct fd_cuda_part part[12];
+    int num_part, kinds; /* arrays (bits) that parts and steps overwrite, put back afterwards */
+    /* A whole step, where its parts are at work at once; else NULL. */
+    unda_status (*step)(unda_solver *s, int);
+};
+void fd_cuda_add_part(struct fd_cuda_profile *what, struct fd_cuda_part part); /* unless it has no launch */
+/* Sources, which `inject` puts into all fields that have any, and receivers. */
+void fd_cuda_add_points(const unda_solver *s, struct fd_cuda_profile *what,
+                        unda_status (*inject)(unda_solver *s, int));
+unda_status fd_cuda_profile(unda_solver *s, const struct fd_cuda_profile *what, int64_t num_run,
+                            unda_profile *out);
+
+#endif

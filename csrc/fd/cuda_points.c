@@ -1,0 +1,280 @@
+/* cuda_points.c: sources and receivers of all schemes on a CUDA device.
+ * Sources are inverted: each node that they reach has a list of terms, so that no two threads add to one node
+ * and the order of the sum is fixed. Receivers store the values of their nodes, each node once, and apply the
+ * weights at the end of a call, so kernels need not know the points around a node. */
+#include "cuda.h"
+
+#include <stdlib.h>
+
+/* ---- values at nodes, at once ---- */
+
+static struct scalar_rows rows_of(const struct fd_cuda *t, gpu_ptr row)
+{
+    return (struct scalar_rows){POINTER(row), t->first_row, t->end_row};
+}
+
+static unda_status gather_places(unda_solver *s, gpu_ptr p, int64_t count, gpu_ptr place, gpu_ptr row,
+                                 gpu_ptr values)
+{
+    struct scalar_gather_args a = {POINTER(p), POINTER(place), POINTER(values), count,
+                                   rows_of(fd_cuda(s), row)};
+    struct gpu_shape shape = gpu_threads(count);
+    return count ? gpu_launch(&fd_cuda(s)->gather, fd_cuda(s)->stream, &shape, &a, sizeof a) : UNDA_OK;
+}
+
+unda_status fd_cuda_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    struct gpu_pool pool = {0};
+    gpu_ptr list, out;
+    SCRATCH int64_t *place = NULL;
+    SCRATCH void *real = NULL;
+    TRY(array_try(&place, count, sizeof *place, "nodes"));
+    TRY(array_try(&real, count, s->real_bytes, "nodes"));
+    for (int64_t i = 0; i < count; i++)
+        place[i] = fd_cuda_place(s, node[i]);
+    unda_status status = gpu_pool_copy(&pool, t->stream, &list, place, 8 * count, "nodes");
+    if (status == UNDA_OK)
+        status = gpu_pool_alloc(&pool, t->gpu, &out, count * s->real_bytes, "nodes");
+    if (status == UNDA_OK)
+        status = gather_places(s, fd_cuda_array(t, array), count, list, 0, out);
+    if (status == UNDA_OK)
+        status = gpu_download(t->stream, real, out, count * s->real_bytes);
+    gpu_pool_free(&pool);
+    for (int64_t i = 0; i < count && status == UNDA_OK; i++)
+        values[i] = real_get(s, real, i);
+    return status;
+}
+
+/* Where nodes, ascending, stand in an array, and, where points are looked for by these, their rows of y. */
+static unda_status upload_places(unda_solver *s, struct gpu_pool *pool, int64_t num, const int64_t *node,
+                                 gpu_ptr *places, gpu_ptr *rows)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    const struct fd_axis *axis = fd_tables(s)->axis;
+    int64_t line = -axis[2].total, at = 0; /* the first node of the last one's line along z, and its place */
+    SCRATCH int64_t *place = NULL;
+    SCRATCH int32_t *row = NULL;
+    TRY(array_try(&place, num, sizeof *place, "points"));
+    for (int64_t i = 0; i < num; i++) {
+        if (node[i] >= line + axis[2].total) {
+            line = node[i] / axis[2].total * axis[2].total;
+            at = fd_cuda_place(s, line);
+        }
+        place[i] = at + node[i] - line;
+    }
+    TRY(gpu_pool_copy(pool, t->stream, places, place, 8 * num, "points"));
+    *rows = 0;
+    if (!t->by_row)
+        return UNDA_OK;
+    TRY(array_try(&row, num, sizeof *row, "points"));
+    for (int64_t i = 0; i < num; i++)
+        row[i] = (int32_t)(node[i] / axis[2].total % axis[1].total);
+    return gpu_pool_copy(pool, t->stream, rows, row, 4 * num, "points");
+}
+
+/* ---- sources ---- */
+
+static unda_status upload_terms(unda_solver *s, struct fd_cuda_sources *list, const struct fd_terms *terms)
+{
+    struct gpu_pool *pool = &fd_cuda(s)->source_pool;
+    struct gpu_stream *stream = fd_cuda(s)->stream;
+    SCRATCH int32_t *first = NULL;
+    if (terms->num >= INT32_MAX)
+        FAIL(UNDA_ERR_ARG, "sources reach %lld nodes, expected fewer than 2^31", (long long)terms->num);
+    list->num_node = terms->num_node;
+    if (terms->num == 0)
+        return UNDA_OK;
+    TRY(array_try(&first, terms->num_node + 1, sizeof *first, "sources"));
+    for (int64_t n = 0; n <= terms->num_node; n++)
+        first[n] = (int32_t)terms->first[n];
+    TRY(upload_places(s, pool, terms->num_node, terms->node, &list->place, &list->row));
+    TRY(gpu_pool_copy(pool, stream, &list->first, first, 4 * (terms->num_node + 1), "sources"));
+    TRY(gpu_pool_copy(pool, stream, &list->number, terms->source, 4 * terms->num, "sources"));
+    return gpu_pool_copy(pool, stream, &list->weight, terms->weight, s->real_bytes * terms->num, "sources");
+}
+
+static unda_status update_sources(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    if (t->source_version == s->point_version)
+        return UNDA_OK;
+    gpu_pool_free(&t->source_pool);
+    t->source_version = -1;
+    for (int f = 0; f < fd_tables(s)->num_field; f++) {
+        struct fd_terms terms;
+        TRY(fd_terms_new(s, f, &terms));
+        unda_status status = upload_terms(s, &t->source[f], &terms);
+        fd_terms_free(&terms);
+        TRY(status);
+    }
+    t->source_version = s->point_version;
+    return UNDA_OK;
+}
+
+static unda_status reserve_amplitudes(unda_solver *s, int64_t num_time)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    TRY(update_sources(s));
+    return gpu_grow(t->gpu, &t->amplitude, &t->amplitude_bytes, num_time * s->num_source * s->real_bytes,
+                    "source amplitudes");
+}
+
+unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive)
+{
+    TRY(fd_need_material(s));
+    TRY(reserve_amplitudes(s, drive->num_time));
+    return gpu_upload_reals(fd_cuda(s)->stream, fd_cuda(s)->amplitude, drive->amplitudes,
+                            drive->num_time * s->num_source, s->real_bytes);
+}
+
+unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    const struct fd_cuda_sources *list = &t->source[f];
+    if (list->num_node == 0)
+        return UNDA_OK;
+    struct scalar_inject_args a = {POINTER(p),
+                                   POINTER(list->place),
+                                   POINTER(list->first),
+                                   POINTER(list->number),
+                                   POINTER(list->weight),
+                                   POINTER(t->amplitude + (gpu_ptr)(time * s->num_source * s->real_bytes)),
+                                   list->num_node,
+                                   rows_of(t, list->row)};
+    struct gpu_shape shape = gpu_threads(list->num_node);
+    return gpu_launch(&t->inject, t->stream, &shape, &a, sizeof a);
+}
+
+/* ---- receivers ---- */
+
+static void free_groups(struct fd_cuda *t)
+{
+    for (int32_t i = 0; i < t->num_group; i++)
+        array_free(t->groups[i].host);
+    array_free(t->groups);
+    gpu_pool_free(&t->group_pool);
+    t->groups = NULL;
+    t->num_group = 0;
+    t->group_version = -1;
+}
+
+static unda_status new_group(unda_solver *s, const struct receiver_group *group, struct fd_cuda_group *g)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    struct gpu_pool *pool = &t->group_pool;
+    const struct fd_nodes *nodes = fd_nodes_of(group, g->number);
+    int64_t num = nodes->num_point;
+    g->num_node = nodes->num_node;
+    g->room = s->max_step / group->every + 2;
+    TRY(upload_places(s, pool, nodes->num_node, nodes->node, &g->place, &g->row));
+    TRY(gpu_pool_copy(pool, t->stream, &g->first, nodes->first, 4 * nodes->num_run * POINT_LINES * num,
+                      "receivers"));
+    TRY(gpu_pool_copy(pool, t->stream, &g->along, nodes->place, 4 * POINT_WIDTH * num, "receivers"));
+    TRY(gpu_pool_copy(pool, t->stream, &g->weight, nodes->weight, 8 * 3 * POINT_WIDTH * num, "receivers"));
+    TRY(gpu_pool_alloc(pool, t->gpu, &g->values, g->room * nodes->num_node * s->real_bytes,
+                       "receiver samples"));
+    TRY(array_try(&g->host, g->room * num, s->real_bytes, "receiver samples"));
+    return gpu_pool_alloc(pool, t->gpu, &g->out, g->room * num * s->real_bytes, "receiver samples");
+}
+
+static unda_status update_groups(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    if (t->group_version == s->point_version && t->group_step >= s->max_step)
+        return UNDA_OK;
+    free_groups(t);
+    int32_t num = 0;
+    for (int32_t i = 0; i < s->num_group; i++)
+        num += fd_num_nodes(s->groups[i]);
+    TRY(array_try(&t->groups, num, sizeof *t->groups, "receivers"));
+    for (int32_t i = 0; i < s->num_group; i++)
+        for (int32_t number = 0; number < fd_num_nodes(s->groups[i]); number++) {
+            struct fd_cuda_group *g = &t->groups[t->num_group++];
+            g->group = i;
+            g->number = number;
+            TRY(new_group(s, s->groups[i], g));
+        }
+    t->group_version = s->point_version;
+    t->group_step = s->max_step;
+    return UNDA_OK;
+}
+
+unda_status fd_cuda_reserve(unda_solver *s)
+{
+    TRY(reserve_amplitudes(s, s->max_step));
+    return update_groups(s);
+}
+
+static unda_status take_sample(unda_solver *s, const struct fd_cuda_group *g, int64_t sample)
+{
+    const struct fd_nodes *nodes = fd_nodes_of(s->groups[g->group], g->number);
+    gpu_ptr values = g->values + (gpu_ptr)(sample * g->num_node * s->real_bytes);
+    return gather_places(s, fd_cuda_array(fd_cuda(s), nodes->field), g->num_node, g->place, g->row, values);
+}
+
+/* Receivers that are due at s->step; begin: the step at which the call began. */
+unda_status fd_cuda_take(unda_solver *s, int64_t begin)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    for (int32_t i = 0; i < t->num_group; i++) {
+        const struct receiver_group *group = s->groups[t->groups[i].group];
+        if (receiver_due(group, s->step))
+            TRY(take_sample(s, &t->groups[i], receiver_num_since(group, begin, s->step) - 1));
+    }
+    return UNDA_OK;
+}
+
+unda_status fd_cuda_take_all(unda_solver *s, int which)
+{
+    (void)which;
+    for (int32_t i = 0; i < fd_cuda(s)->num_group; i++)
+        TRY(take_sample(s, &fd_cuda(s)->groups[i], 0));
+    return UNDA_OK;
+}
+
+/* The samples of one list of nodes. Lists of other fields add to what is there. */
+static unda_status weigh(unda_solver *s, struct receiver_group *group, const struct fd_cuda_group *g,
+                         int64_t count)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    const struct fd_nodes *nodes = fd_nodes_of(group, g->number);
+    int64_t num = nodes->num_point;
+    struct scalar_weigh_args a = {.values = POINTER(g->values),
+                                  .first = POINTER(g->first),
+                                  .place = POINTER(g->along),
+                                  .weight = POINTER(g->weight),
+                                  .out = POINTER(g->out),
+                                  .num_sample = count,
+                                  .num_point = num,
+                                  .num_node = g->num_node,
+                                  .num_run = nodes->num_run};
+    struct gpu_shape shape = gpu_threads(32 * count * num);
+    TRY(gpu_launch(&t->weigh, t->stream, &shape, &a, sizeof a));
+    TRY(gpu_download(t->stream, g->host, g->out, count * num * s->real_bytes));
+    for (int64_t i = 0; i < count * num; i++)
+        fd_add_sample(s, group, g->number, i, real_get(s, g->host, i));
+    return UNDA_OK;
+}
+
+unda_status fd_cuda_fetch(unda_solver *s, int64_t begin)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    for (int32_t i = 0; i < t->num_group; i++) {
+        struct receiver_group *group = s->groups[t->groups[i].group];
+        int64_t count = receiver_num_since(group, begin, s->step);
+        if (count > 0 && group->num_point > 0)
+            TRY(weigh(s, group, &t->groups[i], count));
+    }
+    for (int32_t i = 0; i < s->num_group; i++)
+        s->groups[i]->held += receiver_num_since(s->groups[i], begin, s->step);
+    return UNDA_OK;
+}
+
+void fd_cuda_points_free(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    gpu_pool_free(&t->source_pool);
+    free_groups(t);
+    gpu_free(t->gpu, t->amplitude);
+}

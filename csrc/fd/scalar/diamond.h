@@ -1,0 +1,29 @@
+/* diamond.h: the kernel that takes many steps at once, as the CUDA engine of the scalar scheme sees it.
+ * Next: diamond_plan.c (choice of the tile), diamond.c (set-up, launches), diamond_points.c;
+ * cuda/fd/scalar/diamond.cu. */
+#ifndef UNDA_DIAMOND_H
+#define UNDA_DIAMOND_H
+
+#include "fd/scalar/diamond_args.h"
+#include "cuda.h"
+
+enum { MAX_DIAMOND_HALF = 4 }; /* of the order */
+
+/* diamond_plan.c */
+/* Of struct scalar_kernel: whether it pays is whether it is worth its padding and its compilation, too. */
+const char *diamond_choose(const unda_solver *s, struct scalar_cuda *t);
+bool diamond_pays(const unda_solver *s, const struct scalar_cuda *t);
+int64_t diamond_reach(const struct diamond_tile *tile);
+int64_t diamond_rows(const unda_solver *s, const struct diamond_tile *tile);
+int64_t diamond_stages(const unda_solver *s, const struct diamond_tile *tile, int64_t levels);
+int diamond_sms(const unda_solver *s, const struct diamond *d);
+
+/* diamond_points.c */
+unda_status diamond_list_sources(unda_solver *s, struct diamond *d);
+unda_status diamond_list_cells(unda_solver *s, struct diamond *d);
+/* Sets where the samples of the next launch are stored. Its levels count from s->step; the call began at
+ * step `begin`. */
+unda_status diamond_upload_samples(unda_solver *s, struct diamond *d, int64_t begin, int64_t levels);
+void diamond_free_lists(struct diamond *d);
+
+#endif

@@ -1,0 +1,217 @@
+/* step.c: kernel step of the scalar scheme, host side: one step at a time.
+ * Not here: many steps at once (diamond.c), windows (streamed.c), the kernel (cuda/fd/scalar/step.cu). */
+#include "streamed.h"
+
+enum { TILE_Y = 8 };
+
+/* ---- set-up ---- */
+
+static struct gpu_source source(const unda_solver *s, bool split, int tile_y, struct gpu_defines *defines)
+{
+    fd_cuda_define(s, defines);
+    gpu_define(defines, "SPLIT=%d", !split ? 0 : fd_tables(s)->uniform ? 1 : 2);
+    gpu_define(defines, "DAMP=%d", fd_is_damped(fd_tables(s)));
+    gpu_define(defines, "TILE_Y=%d", tile_y);
+    gpu_define(defines, "MATCHED=%d", fd_is_matched(fd_tables(s)));
+    return (struct gpu_source){"fd/scalar/step.cu", defines->list, defines->num};
+}
+
+static unda_status compile(unda_solver *s)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    struct gpu_defines defines = {.num = 0};
+    double begin = clock_seconds();
+    struct gpu_source step = source(s, fd_tables(s)->split, t->tile_y, &defines);
+    TRY(gpu_module_new(&t->step_module, t->base.gpu, &step));
+    TRY(gpu_kernel_get(&t->step, t->step_module, "scalar_step", 0));
+    if (fd_is_matched(fd_tables(s)))
+        TRY(gpu_kernel_get(&t->step_layers, t->step_module, "scalar_step_layers", 0));
+    TRY(fd_cuda_compile(s));
+    s->compile_seconds += clock_seconds() - begin;
+    return UNDA_OK;
+}
+
+static unda_status compile_only(const unda_solver *s, const struct scalar_cuda *t, int compute_capability,
+                                unda_kernel_resources *resources)
+{
+    struct gpu_defines defines = {.num = 0};
+    struct gpu_source step = source(s, !fd_tables(s)->uniform, TILE_Y, &defines);
+    (void)t;
+    TRY(gpu_compile_only(&step, "scalar_", compute_capability, resources));
+    resources->threads = 32 * TILE_Y;
+    return UNDA_OK;
+}
+
+/* Planes over which a block marches: few enough that neighbouring blocks read the same rows at about the
+ * same time, from L2 (measured: benchmarks/NOTES.md), and that there are about eight blocks an SM; at
+ * least 4 M, since each block also loads 2 M planes that others load. */
+static int choose_chunk(const unda_solver *s, const struct scalar_cuda *t)
+{
+    int64_t num = fd_tables(s)->axis[0].total, least = 4 * fd_tables(s)->half, most = num < 64 ? num : 64;
+    int64_t rows = t->streamed.slab ? t->streamed.slab : fd_tables(s)->axis[1].total;
+    int64_t tiles = ((t->base.pitch * s->real_bytes + 511) / 512) * ((rows + t->tile_y - 1) / t->tile_y);
+    int64_t chunk = num * tiles / (8 * gpu_info(t->base.gpu)->num_sm) + 1;
+    chunk = chunk < least ? least : chunk;
+    int64_t given = kernel_part(&s->options, "planes");
+    chunk = given ? given : chunk < most ? chunk : most;
+    return (int)(chunk < num ? chunk : num);
+}
+
+static unda_status create(unda_solver *s)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    int rows = kernel_part(&s->options, "rows");
+    t->tile_y = rows ? rows : TILE_Y;
+    t->chunk = choose_chunk(s, t);
+    s->num_launch = 1 + fd_is_matched(fd_tables(s));
+    return compile(s);
+}
+
+static void destroy(unda_solver *s)
+{
+    gpu_module_free(scalar_cuda(s)->step_module);
+}
+
+static void describe(const unda_solver *s, unda_solver_info *info)
+{
+    const struct scalar_cuda *t = scalar_cuda(s);
+    info->spill_bytes =
+        t->step.spill_bytes > t->step_layers.spill_bytes ? t->step.spill_bytes : t->step_layers.spill_bytes;
+    kernel_describe_part(info, "levels", t->streamed.levels);
+}
+
+/* ---- launches ---- */
+
+/* The plane whose values are those of plane x beyond a side; -1 - plane where they change sign. */
+static int plane_beyond(const struct fd_axis *axis, int64_t x)
+{
+    int sign;
+    int place = (int)fd_image(axis, x, &sign);
+    return sign < 0 ? -1 - place : place;
+}
+
+/* For rows [first, end) of y. */
+static struct scalar_args step_args(const unda_solver *s, int64_t first, int64_t end)
+{
+    const struct fd *fd = fd_tables(s);
+    const struct scalar_cuda *t = scalar_cuda(s);
+    struct scalar_args a = {.p = POINTER(fd_cuda_origin(s, t->base.array[0])),
+                            .q = POINTER(fd_cuda_origin(s, t->base.array[1])),
+                            .speed = POINTER(fd_cuda_origin(s, t->base.material[0])),
+                            .plane = t->base.plane,
+                            .pitch = (int)t->base.pitch,
+                            .chunk = t->chunk,
+                            .wall = {(int)-first, (int)(fd->axis[1].total - 1 - first)},
+                            .center32 = (float)fd->center,
+                            .center64 = fd->center,
+                            .speed32 = (float)fd->speed,
+                            .speed64 = fd->speed};
+    for (int i = 0; i < 3; i++) {
+        a.damp[i] = POINTER(t->damp[i]);
+        a.num[i] = (int)fd->axis[i].total;
+        for (int side = 0; side < 2; side++)
+            a.side[i][side] = fd->axis[i].side[side];
+    }
+    fd_cuda_weights(fd, fd->weight, a.weight32, a.weight64);
+    for (int k = 0; k < fd->half; k++) {
+        a.beyond[0][k] = plane_beyond(&fd->axis[0], -1 - k);
+        a.beyond[1][k] = plane_beyond(&fd->axis[0], fd->axis[0].total + k);
+    }
+    scalar_cuda_matched(s, a.matched);
+    a.damp[1] = POINTER(t->damp[1] + (gpu_ptr)(first * s->real_bytes));
+    a.num[1] = (int)(end - first);
+    return a;
+}
+
+/* Launches rows [first, end) of y: the blocks without layers, or those with layers. */
+static unda_status launch_blocks(unda_solver *s, int layers, int64_t first, int64_t end)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    struct scalar_args a = step_args(s, first, end);
+    int tile_z = 512 / s->real_bytes;
+    struct gpu_shape shape = {{(a.num[2] + tile_z - 1) / tile_z, (a.num[1] + t->tile_y - 1) / t->tile_y,
+                               (a.num[0] + t->chunk - 1) / t->chunk},
+                              {32, t->tile_y, 1},
+                              0};
+    return gpu_launch(layers ? &t->step_layers : &t->step, t->base.stream, &shape, &a, sizeof a);
+}
+
+/* Blocks with layers take longer, so they are launched first. */
+unda_status scalar_step_launch(unda_solver *s, int64_t first, int64_t end)
+{
+    if (fd_is_matched(fd_tables(s)))
+        TRY(launch_blocks(s, 1, first, end));
+    return launch_blocks(s, 0, first, end);
+}
+
+/* Takes one step of these rows, if there are any. */
+static unda_status take_step(unda_solver *s, int64_t first, int64_t end)
+{
+    struct scalar_cuda *t = scalar_cuda(s);
+    t->base.first_row = (int32_t)first;
+    t->base.end_row = (int32_t)end;
+    if (first < end)
+        TRY(scalar_step_launch(s, first, end));
+    scalar_cuda_swap(t);
+    if (first < end)
+        TRY(fd_cuda_inject(s, 0, t->base.array[0], s->step - s->begin));
+    s->step++;
+    return first < end ? fd_cuda_take(s, s->begin) : UNDA_OK;
+}
+
+/* Takes steps of the whole grid, one after the other. */
+static unda_status run(unda_solver *s, int64_t num_step)
+{
+    for (int64_t i = 0; i < num_step; i++)
+        TRY(take_step(s, 0, fd_tables(s)->axis[1].total));
+    return UNDA_OK;
+}
+
+static unda_status run_window(unda_solver *s, const struct streamed_pass *pass, int64_t window)
+{
+    unda_status status = UNDA_OK;
+    int64_t start = s->step;
+    for (int64_t n = 0; n < pass->levels && status == UNDA_OK; n++) {
+        int64_t first, end;
+        streamed_rows(s, window, n, &first, &end);
+        status = take_step(s, first, end);
+    }
+    s->step = start;
+    return status;
+}
+
+/* ---- profile ---- */
+
+/* Steps without a swap: the next level overwrites the previous one, again and again. */
+static unda_status queue_step(unda_solver *s, int which)
+{
+    return launch_blocks(s, which, 0, fd_tables(s)->axis[1].total);
+}
+
+static unda_status queue_inject(unda_solver *s, int which)
+{
+    (void)which;
+    return fd_cuda_inject(s, 0, fd_cuda(s)->array[1], 0);
+}
+
+static unda_status profile(unda_solver *s, struct fd_cuda_profile *what)
+{
+    fd_cuda_add_part(what, (struct fd_cuda_part){"scalar_step", queue_step, 0, 1, 1});
+    fd_cuda_add_part(
+        what, (struct fd_cuda_part){"scalar_step_layers", queue_step, 1, fd_is_matched(fd_tables(s)), 1});
+    fd_cuda_add_points(s, what, queue_inject);
+    return UNDA_OK;
+}
+
+const struct scalar_kernel scalar_step = {.base = {"step",
+                                                   3,
+                                                   {{"rows", 1, 16, UNDA_TUNED_NOT},
+                                                    {"planes", 1, INT32_MAX, UNDA_TUNED_NOT},
+                                                    {"levels", 1, MOST_GIVEN, UNDA_TUNED_NOT}}},
+                                          .create = create,
+                                          .destroy = destroy,
+                                          .run = run,
+                                          .window = run_window,
+                                          .describe = describe,
+                                          .profile = profile,
+                                          .compile = compile_only};

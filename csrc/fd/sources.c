@@ -1,0 +1,377 @@
+/* sources.c: point sources of finite differences. Injection is the transpose of sampling: a source has
+ * the products of the rows (row.c) that a receiver of the fields that it drives would have, over the nodes'
+ * volumes (half at rigid sides). So weights beyond a side go to the image, near a free or fixed side of an
+ * elastic medium a source drives the values that a receiver there would use, and reciprocity is exact. The
+ * weights of the nodes are multiplied out when they are needed: terms.c. */
+#include "fd.h"
+#include "staggered/staggered.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_BATCH = 64 };
+
+void fd_source_free(void *source)
+{
+    struct fd_source *made = source;
+    if (!made)
+        return;
+    array_free(made->tap);
+    array_free(made);
+}
+
+double fd_source_most(const void *source)
+{
+    return ((const struct fd_source *)source)->most;
+}
+
+/* ---- products of a source ---- */
+
+/* Each rate drives its field; a volume, and strains beside fixed sides, what bears them: pressure, or all
+ * normal stresses, of which each drives all where a fluid or a free side is. */
+static bool drives(const struct fd *fd, const double *rates, int f)
+{
+    bool stresses = fd->physics && fd->physics->stresses, normal = stresses && f >= 3 && f < 6;
+    bool any = rates[f] != 0;
+    for (int i = 3; i < 6 && normal; i++)
+        any = any || rates[i] != 0;
+    int more = fd->scheme->num_rate_more + fd->scheme->num_rate_joined;
+    for (int i = 0; i < more && (stresses ? normal : f == 0); i++)
+        any = any || rates[fd->num_field + i] != 0;
+    return any;
+}
+
+/* Some sources at once, so that engines are asked for the materials of many nodes together. */
+struct batch {
+    int64_t num;
+    const double *places;
+    double (*rates)[FD_MAX_RATE];
+    struct fd_product *row; /* [field][part][source] */
+};
+
+static struct fd_product *product_of(const struct fd *fd, const struct batch *b, int64_t i, int f, int part)
+{
+    return &b->row[(f * fd_num_part(fd) + part) * b->num + i];
+}
+
+/* A node's weight along an axis over its part of the cell: half a cell at a rigid side; what is pinned stays
+ * 0. */
+static void fill_tap(const struct fd *fd, const struct fd_product *product, const double *rates,
+                     struct fd_tap *tap)
+{
+    tap->product = *product;
+    memcpy(tap->rates, rates, sizeof tap->rates);
+    for (int i = 0; i < 3 * POINT_WIDTH; i++) {
+        int a = i / POINT_WIDTH, at = i % POINT_WIDTH;
+        double *weight = &tap->product.weight[a][at];
+        double share = *weight != 0 ? fd_share(fd, product->field, a, product->node[a][at]) : 0;
+        *weight = share > 0 ? *weight / share : 0;
+    }
+}
+
+/* Lists in `tap`, unless that is NULL, what drives field f; returns how many there are. */
+static int32_t list_taps(const struct fd *fd, const struct batch *b, int64_t i, int f, struct fd_tap *tap)
+{
+    const double *rates = b->rates[i];
+    int32_t num = 0;
+    if (drives(fd, rates, f)) {
+        if (tap)
+            fill_tap(fd, product_of(fd, b, i, f, 0), rates, tap);
+        num++;
+    }
+    for (int from = 0; from < fd->num_field; from++)
+        for (int n = 1; n < fd_num_part(fd) && rates[from] != 0; n++) {
+            const struct fd_product *part = product_of(fd, b, i, from, n);
+            double joined[FD_MAX_RATE] = {0};
+            if (part->field < 0)
+                continue;
+            fd->physics->join(part->field, rates[from], joined);
+            if (!drives(fd, joined, f))
+                continue;
+            if (tap)
+                fill_tap(fd, part, joined, &tap[num]);
+            num++;
+        }
+    return num;
+}
+
+static unda_status new_source(const struct fd *fd, const struct batch *b, int64_t i, void **out)
+{
+    struct fd_source *source;
+    TRY(array_try(&source, 1, sizeof *source, "source"));
+    *out = source;
+    for (int f = 0; f < FD_MAX_FIELD; f++)
+        source->first[f + 1] = source->first[f] + (f < fd->num_field ? list_taps(fd, b, i, f, NULL) : 0);
+    TRY(array_try(&source->tap, source->first[FD_MAX_FIELD], sizeof *source->tap, "source"));
+    for (int f = 0; f < fd->num_field; f++)
+        list_taps(fd, b, i, f, source->tap + source->first[f]);
+    return UNDA_OK;
+}
+
+/* Sources `first` and so on of those that are given. */
+static unda_status take_batch(unda_solver *s, struct batch *b, void **out, const unda_source *given,
+                              int64_t first)
+{
+    const struct fd *fd = fd_tables(s);
+    int num_rate = fd->num_field + fd->scheme->num_rate_more;
+    b->places = given->places + 3 * first;
+    for (int64_t i = 0; i < b->num; i++) {
+        const double *rates = given->rates + (first + i) * num_rate;
+        TRY(fd_inside(fd, b->places + 3 * i, "source", s->num_source + first + i));
+        for (int k = 0; k < num_rate; k++) {
+            if (!isfinite(rates[k]))
+                FAIL(UNDA_ERR_ARG, "rate %d of the source is %g, expected a finite number", k, rates[k]);
+            b->rates[i][k] = rates[k];
+        }
+    }
+    for (int f = 0; f < fd->num_field; f++) {
+        bool any = false;
+        for (int64_t i = 0; i < b->num && !any; i++)
+            any = drives(fd, b->rates[i], f);
+        if (any)
+            TRY(fd_rows(s, f, b->num, b->places, product_of(fd, b, 0, f, 0)));
+    }
+    for (int64_t i = 0; i < b->num; i++)
+        TRY(new_source(fd, b, i, &out[first + i]));
+    return UNDA_OK;
+}
+
+/* ---- weights of nodes ---- */
+
+/* Nodes of a tap along each axis: those that have a weight, then, of a field half a cell on, those one on,
+ * whose materials count, too. */
+struct reach {
+    int num[3], all[3];
+    int32_t node[3][2 * POINT_WIDTH];
+    double weight[3][POINT_WIDTH];
+};
+
+static int64_t find_reach(const struct fd *fd, const struct fd_product *p, struct reach *r)
+{
+    for (int a = 0; a < 3; a++) {
+        int num = 0;
+        for (int i = 0; i < POINT_WIDTH; i++)
+            if (p->weight[a][i] != 0) {
+                r->weight[a][num] = p->weight[a][i];
+                r->node[a][num++] = p->node[a][i];
+            }
+        r->num[a] = num;
+        for (int i = 0; i < r->num[a] && fd->field[p->field].half[a]; i++)
+            r->node[a][num++] = (int32_t)((r->node[a][i] + 1) % fd->axis[a].total);
+        r->all[a] = num;
+    }
+    return (int64_t)r->all[0] * r->all[1] * r->all[2];
+}
+
+static int64_t list_reach(const struct fd *fd, const struct reach *r, int64_t *node)
+{
+    int64_t num = 0;
+    for (int i = 0; i < r->all[0]; i++)
+        for (int j = 0; j < r->all[1]; j++) {
+            int64_t row = (r->node[0][i] * fd->axis[1].total + r->node[1][j]) * fd->axis[2].total;
+            for (int k = 0; k < r->all[2]; k++)
+                node[num++] = row + r->node[2][k];
+        }
+    return num;
+}
+
+/* What a tap adds to nodes of field f. values: of each material, `stride` apart, at all nodes of its reach. */
+static int64_t multiply(const struct fd *fd, int f, const struct fd_tap *tap, const struct reach *r,
+                        const double *values, int64_t stride, struct fd_pair *pair)
+{
+    const double volume = fd->axis[0].h * fd->axis[1].h * fd->axis[2].h;
+    const int step[3] = {r->num[0] * r->all[1] * r->all[2], r->num[1] * r->all[2], r->num[2]};
+    int64_t num = 0;
+    int free[3][POINT_WIDTH], corner[8], offset[8], num_corner = 0;
+    fd_corners material = {{0}};
+    for (int c = 0; c < 8; c++) {
+        bool takes = true;
+        for (int a = 0; a < 3; a++)
+            takes = takes && (!(c >> a & 1) || fd->field[f].half[a]);
+        offset[num_corner] = (c & 1) * step[0] + (c >> 1 & 1) * step[1] + (c >> 2) * step[2];
+        corner[num_corner] = c;
+        num_corner += takes;
+    }
+    for (int i = 0; i < 3 * POINT_WIDTH; i++) {
+        int a = i / POINT_WIDTH, at = i % POINT_WIDTH;
+        free[a][at] = at < r->num[a] && fd_free_node(&fd->axis[a], r->node[a][at]) ? 1 << a : 0;
+    }
+    for (int i = 0; i < r->num[0]; i++)
+        for (int j = 0; j < r->num[1]; j++) {
+            int64_t row = (r->node[0][i] * fd->axis[1].total + r->node[1][j]) * fd->axis[2].total;
+            const double *at = values + (i * r->all[1] + j) * r->all[2];
+            for (int k = 0; k < r->num[2]; k++) {
+                double weight = r->weight[0][i] * r->weight[1][j] * r->weight[2][k] / volume;
+                for (int c = 0; c < num_corner; c++)
+                    for (int which = 0; which < fd->num_material; which++)
+                        material[corner[c]][which] = at[which * stride + offset[c] + k];
+                weight *= fd->scheme->gain(fd, (const double(*)[FD_MAX_MATERIAL])material, f, tap->rates,
+                                           free[0][i] | free[1][j] | free[2][k]);
+                if (weight != 0) /* else the source does not drive this field there */
+                    pair[num++] = (struct fd_pair){row + r->node[2][k], weight};
+            }
+        }
+    return num;
+}
+
+static int by_node(const void *a, const void *b)
+{
+    const struct fd_pair *x = a, *y = b;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Each node once: several taps may reach it. */
+static int64_t merge(struct fd_pair *pair, int64_t num)
+{
+    int64_t kept = 0;
+    qsort(pair, (size_t)num, sizeof *pair, by_node);
+    for (int64_t i = 0; i < num; i++)
+        if (i > 0 && pair[i].node == pair[kept - 1].node)
+            pair[kept - 1].weight += pair[i].weight;
+        else
+            pair[kept++] = pair[i];
+    return kept;
+}
+
+/* At most so many nodes are asked for their materials at once. A source drives a field through its own row
+ * and those of all fields that are joined to it; the materials of a field are at 4 POINT_NODES at most. */
+enum { MAX_TAP = FD_MAX_FIELD * (FD_MAX_PART - 1) + 1, MAX_REACH = 1 << 16 };
+_Static_assert(MAX_TAP * 4 * POINT_NODES <= MAX_REACH, "a source takes the materials of more nodes");
+
+struct work {
+    int64_t room;
+    int64_t *node; /* [room] */
+    double *value; /* [material][room] */
+    struct fd_pair *pair;
+};
+
+static int64_t source_reach(const struct fd *fd, int f, const struct fd_source *source)
+{
+    struct reach reach;
+    int64_t count = 0;
+    for (int32_t i = source->first[f]; i < source->first[f + 1]; i++)
+        count += find_reach(fd, &source->tap[i].product, &reach);
+    return count;
+}
+
+/* Of sources first .. *end - 1 of the list, as many as there is room for. */
+static unda_status gather_materials(unda_solver *s, int f, int64_t first, int64_t num, void *const *sources,
+                                    const struct work *w, int64_t *end)
+{
+    const struct fd *fd = fd_tables(s);
+    struct reach reach;
+    int64_t count = 0;
+    for (*end = first; *end < num && count + source_reach(fd, f, sources[*end]) <= w->room; ++*end) {
+        const struct fd_source *source = sources[*end];
+        for (int32_t i = source->first[f]; i < source->first[f + 1] && fd->num_material; i++) {
+            find_reach(fd, &source->tap[i].product, &reach);
+            count += list_reach(fd, &reach, w->node + count);
+        }
+    }
+    for (int which = 0; which < fd->num_material; which++) {
+        double *value = w->value + which * w->room;
+        if (fd->varies[which])
+            TRY(fd_engine(s)->gather(s, FD_MATERIAL + which, count, w->node, value));
+        for (int64_t i = 0; i < count && !fd->varies[which]; i++)
+            value[i] = fd->material_first[which];
+    }
+    return UNDA_OK;
+}
+
+static unda_status take_pairs(unda_solver *s, int f, int64_t num, void *const *sources, const struct work *w,
+                              fd_take take, void *of)
+{
+    const struct fd *fd = fd_tables(s);
+    struct reach reach;
+    for (int64_t first = 0, end; first < num; first = end) {
+        TRY(gather_materials(s, f, first, num, sources, w, &end));
+        const double *value = w->value;
+        for (int64_t i = first; i < end; i++) {
+            const struct fd_source *source = sources[i];
+            int64_t count = 0;
+            for (int32_t n = source->first[f]; n < source->first[f + 1]; n++) {
+                int64_t all = find_reach(fd, &source->tap[n].product, &reach);
+                count += multiply(fd, f, &source->tap[n], &reach, value, w->room, w->pair + count);
+                value += all;
+            }
+            if (source->first[f + 1] - source->first[f] > 1)
+                count = merge(w->pair, count);
+            if (count)
+                TRY(take(of, i, count, w->pair));
+        }
+    }
+    return UNDA_OK;
+}
+
+unda_status fd_source_pairs(unda_solver *s, int f, int64_t num, void *const *sources, fd_take take, void *of)
+{
+    int64_t room = 0;
+    SCRATCH int64_t *node = NULL;
+    SCRATCH double *value = NULL;
+    SCRATCH struct fd_pair *pair = NULL;
+    for (int64_t i = 0; i < num && room < MAX_REACH; i++)
+        room += source_reach(fd_tables(s), f, sources[i]);
+    if (room == 0)
+        return UNDA_OK;
+    room = room < MAX_REACH ? room : MAX_REACH;
+    TRY(array_try(&node, room, sizeof *node, "sources"));
+    TRY(array_try(&value, fd_tables(s)->num_material * room, sizeof *value, "sources"));
+    TRY(array_try(&pair, MAX_TAP * POINT_NODES, sizeof *pair, "sources"));
+    struct work w = {room, node, value, pair};
+    return take_pairs(s, f, num, sources, &w, take, of);
+}
+
+/* ---- all that are given ---- */
+
+struct given {
+    const struct fd *fd;
+    void **sources;
+};
+
+static unda_status take_most(void *of, int64_t i, int64_t num, const struct fd_pair *pair)
+{
+    const struct given *given = of;
+    struct fd_source *source = given->sources[i];
+    double most = 0;
+    for (int64_t k = 0; k < num; k++)
+        most = fabs(pair[k].weight) > most ? fabs(pair[k].weight) : most;
+    source->drives = true;
+    source->most = fmax(source->most, most);
+    return fd_check_range(given->fd, "what a unit of the source adds to fields", 1, &most);
+}
+
+static unda_status check_sources(unda_solver *s, void **sources, const unda_source *given)
+{
+    struct given all = {fd_tables(s), sources};
+    int64_t num = source_count(given);
+    for (int f = 0; f < all.fd->num_field; f++)
+        TRY(fd_source_pairs(s, f, num, sources, take_most, &all));
+    for (int64_t i = 0; i < num; i++) {
+        const double *x = given->places + 3 * i;
+        const struct fd_source *source = sources[i];
+        if (source->first[FD_MAX_FIELD] && !source->drives)
+            FAIL(UNDA_ERR_ARG, "the source at (%g, %g, %g) m stands on a side that holds what it drives at 0",
+                 x[0], x[1], x[2]);
+    }
+    return UNDA_OK;
+}
+
+unda_status fd_sources_new(unda_solver *s, void **out, const unda_source *given)
+{
+    const struct fd *fd = fd_tables(s);
+    int64_t num = source_count(given), room = num < MAX_BATCH ? num : MAX_BATCH;
+    SCRATCH double(*rates)[FD_MAX_RATE] = NULL;
+    SCRATCH struct fd_product *row = NULL;
+    if (given->num_cell != num)
+        FAIL(UNDA_ERR_ARG, "num_cell of the source is %lld, expected 1 on a grid",
+             (long long)given->num_cell);
+    TRY(fd_need_material(s));
+    TRY(array_try(&rates, room, sizeof *rates, "sources"));
+    TRY(array_try(&row, room * fd->num_field * fd_num_part(fd), sizeof *row, "sources"));
+    for (int64_t i = 0; i < num; i += room) {
+        struct batch b = {num - i < room ? num - i : room, NULL, rates, row};
+        TRY(take_batch(s, &b, out, given, i));
+    }
+    return check_sources(s, out, given);
+}

@@ -1,0 +1,190 @@
+/* cpu.c: the CPU engine of the staggered schemes: memory variables of layers, OpenMP over
+ * rows, two passes. Results do not depend on the number of threads. Not here: arrays and points (cpu.c),
+ * the rows (staggered/cpu_step.c). */
+#include "cpu.h"
+
+#include "../../base/parallel.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+static struct staggered_cpu *tables(const unda_solver *s)
+{
+    return s->data;
+}
+
+static const struct staggered_cpu_code *code(const unda_solver *s)
+{
+    return s->real_bytes == 4 ? &staggered_cpu_f32 : &staggered_cpu_f64;
+}
+
+static void lay_out(const unda_solver *s, struct staggered_cpu *t)
+{
+    const struct fd *fd = fd_tables(s);
+    fd_cpu_lay_out(s, &t->base);
+    int derivatives = fd->physics->num_derivative[0] > fd->physics->num_derivative[1]
+                          ? fd->physics->num_derivative[0]
+                          : fd->physics->num_derivative[1];
+    t->scratch_row = (fd->axis[2].total * s->real_bytes + 127) / 128 * 128 + 64;
+    t->scratch_bytes = derivatives * t->scratch_row;
+}
+
+static unda_status forecast(unda_solver *s)
+{
+    const struct fd_axis *axis = fd_tables(s)->axis;
+    struct staggered_cpu t = {0};
+    lay_out(s, &t);
+    s->host_bytes =
+        fd_cpu_bytes(s, &t.base) + 8 * (axis[0].total + axis[1].total + axis[2].total) * (s->real_bytes + 8);
+    s->device_bytes = 0;
+    return UNDA_OK;
+}
+
+/* What depends on dt. */
+static unda_status retime(unda_solver *s)
+{
+    const struct fd *fd = fd_tables(s);
+    struct staggered_cpu *t = tables(s);
+    for (int a = 0; a < 3; a++) {
+        TRY(fd_cpu_reals(s, &t->weight[a], fd->step_weight[a], MAX_HALF + 1));
+        TRY(fd_cpu_reals(s, &t->table[a], fd->axis[a].cpml, 8 * fd->axis[a].total));
+    }
+    return UNDA_OK;
+}
+
+static unda_status keep(unda_solver *s, void *of)
+{
+    (void)of;
+    for (int f = 0; f < fd_tables(s)->num_field; f++)
+        fd_cpu_keep(s, fd_cpu(s)->array[f], f, s->step, 0, fd_tables(s)->num_node);
+    return UNDA_OK;
+}
+
+static unda_status create(unda_solver *s)
+{
+    const struct fd *fd = fd_tables(s);
+    struct staggered_cpu *t;
+    TRY(forecast(s));
+    fork_mark();
+    s->threads = parallel_worth(s->options.threads, fd->num_node * fd->num_field, LEAST_COUPLED);
+    TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
+    s->data = t;
+    t->physics = s->options.physics;
+    TRY(solver_add_hook(s, keep, NULL));
+    lay_out(s, t);
+    TRY(fd_cpu_allocate(s, &t->base));
+    TRY(array_own(&t->base.owned, &t->scratch, s->threads * t->scratch_bytes, 1, "rows"));
+    return retime(s);
+}
+
+static const struct kernel step = {.name = "step"};
+static const struct kernel *const kernels[] = {&step, NULL};
+
+static void describe(const unda_solver *s, unda_solver_info *info)
+{
+    (void)s;
+    kernel_describe(info, "step");
+}
+
+/* ---- steps ---- */
+
+static void fill_pass(unda_solver *s, int pass)
+{
+    const struct staggered *p = fd_tables(s)->physics;
+    for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
+        fd_cpu_fill_ghosts(s, tables(s)->base.array[f], &fd_tables(s)->field[f]);
+}
+
+static void fill_materials(unda_solver *s)
+{
+    struct staggered_cpu *t = tables(s);
+    struct fd_field even = fd_even_field(fd_tables(s));
+    if (t->material_version == fd_tables(s)->material_version)
+        return;
+    for (int i = 0; i < fd_tables(s)->num_material; i++)
+        fd_cpu_fill_ghosts(s, t->base.material[i], &even);
+    t->material_version = fd_tables(s)->material_version;
+}
+
+/* Blocks of rows march along x, so that the neighbouring planes stay in a core's cache. */
+enum { BLOCK_Y = 16 };
+
+static void pass_rows(unda_solver *s, int pass)
+{
+    struct staggered_cpu *t = tables(s);
+    int64_t num_x = fd_tables(s)->axis[0].total, num_y = fd_tables(s)->axis[1].total;
+    int64_t num_block = (num_y + BLOCK_Y - 1) / BLOCK_Y;
+#pragma omp parallel num_threads(s->threads)
+    {
+        char *scratch = t->scratch + omp_get_thread_num() * t->scratch_bytes;
+        uint32_t kept = parallel_flush();
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < num_x * num_block; i++) {
+            int64_t first = i / num_x * BLOCK_Y, last = first + BLOCK_Y < num_y ? first + BLOCK_Y : num_y;
+            for (int64_t y = first; y < last; y++)
+                code(s)->row(fd_tables(s), t, pass, i % num_x, y, scratch);
+        }
+        parallel_restore(kept);
+    }
+}
+
+static void step_pass(unda_solver *s, int pass, int64_t time)
+{
+    const struct staggered *p = fd_tables(s)->physics;
+    pass_rows(s, pass);
+    if (time >= 0)
+        for (int f = p->first[pass]; f < p->first[pass] + p->count[pass]; f++)
+            fd_cpu_inject(s, tables(s)->base.array[f], f, time, 0, fd_tables(s)->num_node);
+    fill_pass(s, pass);
+}
+
+static unda_status run(unda_solver *s, int64_t num_step)
+{
+    fill_materials(s);
+    fill_pass(s, 0); /* the state may have been set */
+    fill_pass(s, 1);
+    for (int64_t i = 0; i < num_step; i++) {
+        step_pass(s, 0, i);
+        step_pass(s, 1, i);
+        s->step++;
+        TRY(solver_after_step(s));
+    }
+    fd_cpu_weigh(s);
+    return UNDA_OK;
+}
+
+/* From fields of 0 a pass gives the half-step fields what they gain in dt; minus half of it is their value
+ * half a step earlier. */
+static unda_status rest(unda_solver *s)
+{
+    const struct staggered *p = fd_tables(s)->physics;
+    struct fd_cpu *t = fd_cpu(s);
+    TRY(fd_need_material(s));
+    fill_materials(s);
+    fill_pass(s, 1);
+    for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
+        memset(t->array[f], 0, (size_t)(t->count * s->real_bytes));
+    step_pass(s, 0, -1);
+    for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
+        fd_host_multiply(s, t, f, -0.5);
+    fd_cpu_clear_memory(s);
+    return UNDA_OK;
+}
+
+const struct fd_engine fd_staggered_cpu = {.base = {.name = "cpu",
+                                                    .kernels = kernels,
+                                                    .create = create,
+                                                    .destroy = fd_cpu_destroy,
+                                                    .drive = fd_cpu_drive,
+                                                    .run = run,
+                                                    .find_bad = fd_cpu_find_bad,
+                                                    .reserve = fd_cpu_reserve,
+                                                    .retime = retime,
+                                                    .forecast = forecast,
+                                                    .describe = describe},
+                                           .box = fd_cpu_box,
+                                           .gather = fd_cpu_gather,
+                                           .clear = fd_cpu_clear,
+                                           .rest = rest,
+                                           .memory = fd_cpu_memory};
