@@ -112,14 +112,14 @@ static unda_status record_due(unda_solver *s, void *of)
 {
     (void)of;
     for (int32_t g = 0; g < s->num_group; g++) {
-        struct receiver_group *group = s->groups[g];
+        const struct receiver_group *group = s->groups[g];
         if (!receiver_due(group, s->step))
             continue;
         int64_t num = group->num_point * group->num_field;
+        int64_t sample = group->held + receiver_num_since(group, s->begin, s->step) - 1;
         for (int64_t i = 0; i < num; i++)
-            real_put(s, group->samples, group->held * num + i,
+            real_put(s, group->samples, sample * num + i,
                      value_at(s, group->points, i / group->num_field, (int32_t)(i % group->num_field)));
-        group->held++;
     }
     return UNDA_OK;
 }
@@ -135,7 +135,6 @@ static unda_status create(unda_solver *s)
                                 LEAST_COUPLED);
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
-    t->point_version = -1;
     t->num_node = dg_tables(s)->space.num_node;
     t->num_face_node = dg_tables(s)->space.num_face_node;
     TRY(solver_add_hook(s, record_due, NULL));
@@ -156,32 +155,24 @@ static void destroy(unda_solver *s)
 
 /* ---- sampled data ---- */
 
-static unda_status grow(unda_solver *s, void **array, int64_t *room, int64_t count)
+static unda_status list_points(unda_solver *s)
 {
-    if (count <= *room)
-        return UNDA_OK;
-    array_free(*array);
-    *array = NULL;
-    *room = 0;
-    TRY(array_try(array, count, s->real_bytes, "sampled data"));
-    *room = count;
-    return UNDA_OK;
+    dg_parts_free(&tables(s)->parts);
+    return dg_parts_new(s, tables(s)->lanes, tables(s)->num_block, &tables(s)->parts);
+}
+
+static unda_status reserve(unda_solver *s)
+{
+    struct dg_cpu *t = tables(s);
+    int64_t num_time = dg_max_time(s);
+    TRY(array_grow(&t->amplitude, 0, num_time * s->num_source, s->real_bytes, "source amplitudes"));
+    return array_grow(&t->exact, 0, dg_num_exact(s, num_time), s->real_bytes, "exact data");
 }
 
 static unda_status drive(unda_solver *s, const unda_drive *drive)
 {
-    struct dg_cpu *t = tables(s);
-    int64_t num_exact =
-        solver_num_slot(s) * t->num_face_node * dg_tables(s)->physics->num_field * drive->num_time;
-    if (t->point_version != s->point_version) {
-        dg_parts_free(&t->parts);
-        TRY(dg_parts_new(s, t->lanes, t->num_block, &t->parts));
-        t->point_version = s->point_version;
-    }
-    TRY(grow(s, &t->amplitude, &t->amplitude_room, drive->num_time * s->num_source));
-    TRY(grow(s, &t->exact, &t->exact_room, num_exact));
-    real_copy(s, t->amplitude, drive->amplitudes, drive->num_time * s->num_source);
-    real_copy(s, t->exact, drive->exact, num_exact);
+    real_copy(s, tables(s)->amplitude, drive->amplitudes, drive->num_time * s->num_source);
+    real_copy(s, tables(s)->exact, drive->exact, dg_num_exact(s, drive->num_time));
     return UNDA_OK;
 }
 
@@ -302,6 +293,8 @@ const struct dg_engine dg_cpu = {.base = {.name = "cpu",
                                           .drive = drive,
                                           .run = run,
                                           .find_bad = find_bad,
+                                          .list_points = list_points,
+                                          .reserve = reserve,
                                           .block = block,
                                           .stage = stage,
                                           .copy = copy,

@@ -20,11 +20,8 @@ struct dg_cpu {
     void *buffer[NUM_BUF]; /* [elem][node][field] */
     void *work;            /* [thread][work_bytes] */
     int64_t work_bytes, num_block;
-    /* Sampled data of the present call. */
-    void *amplitude, *exact; /* [time][source], [time][slot][face node][field] */
-    int64_t amplitude_room, exact_room;
+    void *amplitude, *exact; /* of the present call: [time][source], [time][slot][face node][field] */
     struct dg_parts parts;
-    int64_t point_version; /* of the sources that these are of */
 };
 
 /* Stage of one block of elements. */

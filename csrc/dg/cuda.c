@@ -116,7 +116,6 @@ static unda_status create(unda_solver *s)
     TRY(forecast(s));
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
-    t->source_version = t->channels.version = -1;
     fork_mark();
     TRY(gpu_open(&t->gpu, s->options.device));
     TRY(gpu_stream_new(&t->stream, t->gpu));
@@ -136,8 +135,7 @@ static void destroy(unda_solver *s)
     struct dg_cuda *t = tables(s);
     if (t->gpu) {
         struct array list[MAX_ARRAY];
-        for (int i = 0; i < NUM_GRAPH; i++)
-            gpu_graph_free(t->batch[i].graph);
+        batches_free(t);
         points_free(s);
         for (int i = t->plan.tile ? list_arrays(s, t, list) : 0; i-- > 0;)
             gpu_free(t->gpu, *list[i].ptr);
@@ -235,19 +233,11 @@ static bool wants_graph(const unda_solver *s)
     return !s->options.no_graph && running && dg_tables(s)->space.num_owned * elem_bytes(s) < 60000000;
 }
 
-static struct batch_key batch_key(const unda_solver *s)
+void batches_free(struct dg_cuda *t)
 {
-    const struct dg_cuda *t = tables(s);
-    struct batch_key key;
-    memset(&key, 0, sizeof key);
-    memcpy(key.buffer, t->buffer, sizeof key.buffer);
-    key.amplitude = t->amplitude;
-    key.exact = t->exact;
-    key.source_weight = t->source_weight;
-    key.out = t->channels.out;
-    key.version = s->point_version;
-    key.max_step = t->channels.max_step;
-    return key;
+    for (int i = 0; i < NUM_GRAPH; i++)
+        gpu_graph_free(t->batch[i].graph);
+    memset(t->batch, 0, sizeof t->batch);
 }
 
 /* Moves the device's clock to the present step, `time` sampled times on. */
@@ -275,7 +265,7 @@ static unda_status capture(unda_solver *s, struct batch *batch)
     int64_t step = s->step, base = t->base_step;
     gpu_graph_free(batch->graph);
     batch->graph = NULL;
-    batch->key = batch_key(s);
+    memcpy(batch->buffer, t->buffer, sizeof t->buffer);
     t->base_step = s->step;
     TRY(gpu_capture_begin(t->stream));
     unda_status status = queue_batch(s);
@@ -291,9 +281,8 @@ static unda_status capture(unda_solver *s, struct batch *batch)
 static unda_status find_batch(unda_solver *s, struct gpu_graph **graph)
 {
     struct dg_cuda *t = tables(s);
-    struct batch_key key = batch_key(s);
     for (int i = 0; i < NUM_GRAPH; i++)
-        if (t->batch[i].graph && memcmp(&t->batch[i].key, &key, sizeof key) == 0) {
+        if (t->batch[i].graph && memcmp(t->batch[i].buffer, t->buffer, sizeof t->buffer) == 0) {
             *graph = t->batch[i].graph;
             return UNDA_OK;
         }
@@ -308,7 +297,7 @@ static unda_status find_batch(unda_solver *s, struct gpu_graph **graph)
 static unda_status run(unda_solver *s, int64_t num_step)
 {
     struct dg_cuda *t = tables(s);
-    int64_t time = 0, begin = s->step, end = s->step + num_step;
+    int64_t time = 0, end = s->step + num_step;
     TRY(points_begin(s));
     while (s->step < end) {
         if (!wants_graph(s) || end - s->step < GRAPH_STEPS) {
@@ -325,7 +314,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
         t->base_step = s->step;
     }
     TRY(gpu_sync(t->stream));
-    return points_fetch(s, begin);
+    return points_fetch(s);
 }
 
 /* ---- profile ---- */
@@ -355,7 +344,7 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profil
     t->base_step = s->step - 1; /* record as if one step had been done */
     TRY(points_begin(s));
     TRY(gpu_upload(t->stream, t->clock, clock, sizeof clock));
-    profile->num_kernel = t->plan.kernel->num_function + (t->channels.num_channel > 0);
+    profile->num_kernel = t->plan.kernel->num_function + (t->num_channel > 0);
     for (int part = 0; part < profile->num_kernel; part++) {
         bool record = part == t->plan.kernel->num_function;
         struct timed_part timed = {s, &stage, part};
@@ -376,6 +365,7 @@ const struct dg_engine dg_cuda = {.base = {.name = "cuda",
                                            .drive = points_drive,
                                            .run = run,
                                            .find_bad = state_find_bad,
+                                           .list_points = points_list,
                                            .reserve = points_reserve,
                                            .block = block,
                                            .stage = stage,

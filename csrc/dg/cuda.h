@@ -8,21 +8,9 @@
 
 enum { NUM_UPDATE = 3, NUM_VARIANT = 2 * NUM_UPDATE, NUM_GRAPH = 2, GRAPH_STEPS = 16 };
 
-struct channels { /* receivers on the device */
-    struct gpu_pool pool;
-    gpu_ptr channel, group, elem, weight, out;
-    struct record_group *list; /* [group]: host, of a call */
-    int num_channel;
-    int64_t max_step, version;
-};
-
-/* A batch of GRAPH_STEPS steps, captured; valid while everything in it stands where it stood. */
-struct batch_key {
-    gpu_ptr buffer[NUM_BUF], amplitude, exact, source_weight, out;
-    int64_t version, max_step;
-};
+/* A batch of GRAPH_STEPS steps, captured; valid while each buffer stands where it stood. */
 struct batch {
-    struct batch_key key;
+    gpu_ptr buffer[NUM_BUF];
     struct gpu_graph *graph;
 };
 
@@ -35,13 +23,14 @@ struct dg_cuda {
     int64_t num_block;
     gpu_ptr buffer[NUM_BUF];
     gpu_ptr elem_record, face_coef, neighbor, face_node, matrix, rhs, clock, bad, packed, list;
-    int64_t packed_count; /* elements that packed and list hold */
-    gpu_ptr amplitude, exact;
-    struct gpu_pool source_pool; /* what follows */
+    int64_t packed_count;  /* elements that packed and list hold */
+    struct gpu_pool lists; /* sources, incident waves, receivers */
     gpu_ptr source_weight, source_elem, source_column, source_range, incident, incident_range;
-    int64_t amplitude_bytes, exact_bytes;
-    int64_t source_version; /* of the solver's points that the tables hold */
-    struct channels channels;
+    gpu_ptr channel, channel_elem, channel_weight, group;
+    int num_channel;
+    struct record_group *groups; /* [group]: host, of a call */
+    struct gpu_pool room;        /* of a call */
+    gpu_ptr amplitude, exact, out;
     struct batch batch[NUM_GRAPH];
     int next_batch;
     int64_t base_step; /* step number of the device's clock */
@@ -83,11 +72,15 @@ unda_status state_find_bad(unda_solver *s, int64_t *index);
 unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_t count, int num);
 
 /* cuda_points.c */
+unda_status points_list(unda_solver *s);
 unda_status points_reserve(unda_solver *s);
 unda_status points_drive(unda_solver *s, const unda_drive *drive);
 unda_status points_begin(unda_solver *s);                   /* before the first step of a call */
 unda_status points_launch_record(unda_solver *s, void *of); /* after each step */
-unda_status points_fetch(unda_solver *s, int64_t begin);    /* after the last; begin: the first's number */
+unda_status points_fetch(unda_solver *s);                   /* after the last */
 void points_free(unda_solver *s);
+
+/* cuda.c: what was captured holds no longer. */
+void batches_free(struct dg_cuda *t);
 
 #endif

@@ -7,12 +7,13 @@
 
 #include <string.h>
 
-/* ---- sources, exact data ---- */
+/* ---- lists ---- */
 
-static unda_status upload_parts(unda_solver *s, struct dg_cuda *t, const struct dg_parts *parts)
+static unda_status upload_parts(unda_solver *s, const struct dg_parts *parts)
 {
+    struct dg_cuda *t = tables(s);
+    struct gpu_pool *pool = &t->lists;
     int64_t num_incident = dg_tables(s)->num_incident, ranges = 4 * (t->num_block + 1);
-    struct gpu_pool *pool = &t->source_pool;
     TRY(gpu_pool_copy(pool, t->stream, &t->source_weight, parts->weight, parts->num * elem_bytes(s),
                       "sources"));
     TRY(gpu_pool_copy(pool, t->stream, &t->source_elem, parts->elem, 4 * parts->num, "sources"));
@@ -29,57 +30,14 @@ static unda_status upload_parts(unda_solver *s, struct dg_cuda *t, const struct 
                          (int64_t)sizeof *dg_tables(s)->incident * num_incident, "incident waves");
 }
 
-static unda_status update_sources(unda_solver *s, struct dg_cuda *t)
+static unda_status list_sources(unda_solver *s)
 {
     struct dg_parts parts;
-    if (t->source_version == s->point_version)
-        return UNDA_OK;
-    gpu_pool_free(&t->source_pool);
-    t->source_version = -1;
-    unda_status status = dg_parts_new(s, t->plan.tile, t->num_block, &parts);
+    unda_status status = dg_parts_new(s, tables(s)->plan.tile, tables(s)->num_block, &parts);
     if (status == UNDA_OK)
-        status = upload_parts(s, t, &parts);
+        status = upload_parts(s, &parts);
     dg_parts_free(&parts);
-    TRY(status);
-    t->source_version = s->point_version;
-    return UNDA_OK;
-}
-
-/* Exact values in a call of so many times. */
-static int64_t num_exact(const unda_solver *s, int64_t num_time)
-{
-    return num_time * solver_num_slot(s) * dg_tables(s)->space.num_face_node *
-           dg_tables(s)->physics->num_field;
-}
-
-static unda_status reserve_drive(unda_solver *s, int64_t num_time)
-{
-    struct dg_cuda *t = tables(s);
-    TRY(update_sources(s, t));
-    TRY(gpu_grow(t->gpu, &t->amplitude, &t->amplitude_bytes, num_time * s->num_source * s->real_bytes,
-                 "source amplitudes"));
-    return gpu_grow(t->gpu, &t->exact, &t->exact_bytes, num_exact(s, num_time) * s->real_bytes, "exact data");
-}
-
-unda_status points_drive(unda_solver *s, const unda_drive *drive)
-{
-    struct dg_cuda *t = tables(s);
-    int64_t clock[2] = {0, s->step};
-    TRY(reserve_drive(s, drive->num_time));
-    t->base_step = s->step;
-    TRY(gpu_upload(t->stream, t->clock, clock, sizeof clock));
-    TRY(gpu_upload_reals(t->stream, t->exact, drive->exact, num_exact(s, drive->num_time), s->real_bytes));
-    return gpu_upload_reals(t->stream, t->amplitude, drive->amplitudes, drive->num_time * s->num_source,
-                            s->real_bytes);
-}
-
-/* ---- receivers ---- */
-
-static void free_channels(struct dg_cuda *t)
-{
-    gpu_pool_free(&t->channels.pool);
-    array_free(t->channels.list);
-    t->channels = (struct channels){.version = -1};
+    return status;
 }
 
 /* Of weights: each row has one, or four where derivatives are recorded. */
@@ -88,60 +46,54 @@ static int64_t num_row(const struct dg_points *p)
     return p->rows.num * p->rows.num_weight;
 }
 
-/* Channels of group g; row, offset: where its rows and its samples begin. */
-static void fill_channels(const struct dg_points *p, int32_t g, int64_t row, int64_t offset,
-                          struct record_channel *channel)
+/* Channels of group g, whose rows begin at `row`. */
+static void fill_channels(const struct dg_points *p, int32_t g, int64_t row, struct record_channel *channel)
 {
     for (int64_t i = 0; i < p->num_point; i++)
         for (int32_t f = 0; f < p->num_field; f++)
             *channel++ =
                 (struct record_channel){.row = row + p->first[i] * p->rows.num_weight + p->derivative[f],
-                                        .offset = offset + i * p->num_field + f,
+                                        .offset = i * p->num_field + f,
                                         .num_row = (int)(p->first[i + 1] - p->first[i]),
                                         .skip = p->rows.num_weight,
                                         .field = p->field[f],
                                         .group = g};
 }
 
-static unda_status upload_channels(unda_solver *s, struct channels *c, int64_t rows)
+static unda_status upload_channels(unda_solver *s, int64_t rows)
 {
-    int64_t num_node = dg_tables(s)->space.num_node, channel = 0, row = 0, offset = 0;
-    struct gpu_stream *stream = tables(s)->stream;
+    struct dg_cuda *t = tables(s);
+    int64_t num_node = dg_tables(s)->space.num_node, channel = 0, row = 0;
     SCRATCH struct record_channel *channels = NULL;
     SCRATCH int64_t *elem = NULL;
     SCRATCH double *weight = NULL;
-    TRY(array_try(&channels, c->num_channel, sizeof *channels, "receivers"));
+    TRY(array_try(&channels, t->num_channel, sizeof *channels, "receivers"));
     TRY(array_try(&elem, rows, sizeof *elem, "receivers"));
     TRY(array_try(&weight, rows * num_node, sizeof *weight, "receivers"));
     for (int32_t g = 0; g < s->num_group; g++) {
         const struct dg_points *p = s->groups[g]->points;
-        int64_t sample = p->num_point * p->num_field;
         memcpy(weight + row * num_node, p->rows.weight, sizeof *weight * (size_t)(num_row(p) * num_node));
         for (int64_t k = 0; k < num_row(p); k++)
             elem[row + k] = p->rows.elem[k / p->rows.num_weight];
-        fill_channels(p, g, row, offset, channels + channel);
-        channel += sample;
+        fill_channels(p, g, row, channels + channel);
+        channel += p->num_point * p->num_field;
         row += num_row(p);
-        offset += sample * (s->max_step / s->groups[g]->every + 2);
     }
-    TRY(gpu_pool_copy(&c->pool, stream, &c->channel, channels, (int64_t)sizeof *channels * channel,
+    TRY(gpu_pool_copy(&t->lists, t->stream, &t->channel, channels, (int64_t)sizeof *channels * channel,
                       "receivers"));
-    TRY(gpu_pool_copy(&c->pool, stream, &c->elem, elem, 8 * rows, "receivers"));
-    TRY(gpu_pool_copy(&c->pool, stream, &c->weight, weight, 8 * rows * num_node, "receivers"));
-    TRY(gpu_pool_alloc(&c->pool, tables(s)->gpu, &c->group, (int64_t)sizeof *c->list * s->num_group,
-                       "receivers"));
-    TRY(array_try(&c->list, s->num_group, sizeof *c->list, "receivers"));
-    return gpu_pool_alloc(&c->pool, tables(s)->gpu, &c->out, offset * s->real_bytes, "receiver samples");
+    TRY(gpu_pool_copy(&t->lists, t->stream, &t->channel_elem, elem, 8 * rows, "receivers"));
+    TRY(gpu_pool_copy(&t->lists, t->stream, &t->channel_weight, weight, 8 * rows * num_node, "receivers"));
+    TRY(array_grow(&t->groups, 0, s->num_group, sizeof *t->groups, "receivers"));
+    return gpu_pool_alloc(&t->lists, t->gpu, &t->group, (int64_t)sizeof *t->groups * s->num_group,
+                          "receivers");
 }
 
-/* Tables of the receivers, when groups or the reserved number of steps changed. */
-static unda_status update_channels(unda_solver *s, struct dg_cuda *t)
+unda_status points_list(unda_solver *s)
 {
-    struct channels *c = &t->channels;
+    struct dg_cuda *t = tables(s);
     int64_t rows = 0, num_channel = 0;
-    if (c->version == s->point_version && c->max_step >= s->max_step)
-        return UNDA_OK;
-    free_channels(t);
+    batches_free(t);
+    gpu_pool_free(&t->lists);
     for (int32_t g = 0; g < s->num_group; g++) {
         rows += num_row(s->groups[g]->points);
         num_channel += s->groups[g]->num_point * s->groups[g]->num_field;
@@ -149,81 +101,99 @@ static unda_status update_channels(unda_solver *s, struct dg_cuda *t)
     if (num_channel > INT32_MAX)
         FAIL(UNDA_ERR_ARG, "receivers record %lld values, expected at most 2147483647",
              (long long)num_channel);
-    c->num_channel = (int)num_channel;
-    TRY(upload_channels(s, c, rows));
-    c->version = s->point_version;
-    c->max_step = s->max_step;
-    return UNDA_OK;
+    t->num_channel = (int)num_channel;
+    TRY(upload_channels(s, rows));
+    return list_sources(s);
 }
 
-/* Where each group's samples of this call begin. Receivers may have come after the reservation. */
+/* ---- calls ---- */
+
+/* Values that a group's samples take in `out`. */
+static int64_t group_room(const unda_solver *s, const struct receiver_group *group)
+{
+    return group->num_point * group->num_field * (s->max_step / group->every + 2);
+}
+
+unda_status points_reserve(unda_solver *s)
+{
+    struct dg_cuda *t = tables(s);
+    int64_t num_time = dg_max_time(s), out = 0, real = s->real_bytes;
+    for (int32_t g = 0; g < s->num_group; g++)
+        out += group_room(s, s->groups[g]);
+    batches_free(t);
+    gpu_pool_free(&t->room);
+    TRY(gpu_pool_alloc(&t->room, t->gpu, &t->amplitude, num_time * s->num_source * real, "amplitudes"));
+    TRY(gpu_pool_alloc(&t->room, t->gpu, &t->exact, dg_num_exact(s, num_time) * real, "exact data"));
+    return gpu_pool_alloc(&t->room, t->gpu, &t->out, out * real, "receiver samples");
+}
+
+unda_status points_drive(unda_solver *s, const unda_drive *drive)
+{
+    struct dg_cuda *t = tables(s);
+    int64_t clock[2] = {0, s->step};
+    t->base_step = s->step;
+    TRY(gpu_upload(t->stream, t->clock, clock, sizeof clock));
+    TRY(gpu_upload_reals(t->stream, t->exact, drive->exact, dg_num_exact(s, drive->num_time), s->real_bytes));
+    return gpu_upload_reals(t->stream, t->amplitude, drive->amplitudes, drive->num_time * s->num_source,
+                            s->real_bytes);
+}
+
+/* Where each group's samples of this call go: its first one to the beginning of its room. */
 unda_status points_begin(unda_solver *s)
 {
-    struct channels *c = &tables(s)->channels;
-    TRY(update_channels(s, tables(s)));
+    struct dg_cuda *t = tables(s);
+    int64_t room = 0;
     for (int32_t g = 0; g < s->num_group; g++) {
         const struct receiver_group *group = s->groups[g];
-        c->list[g] = (struct record_group){.first = group->first,
-                                           .every = group->every,
-                                           .start = (s->step - group->first) / group->every + 1,
-                                           .stride = group->num_point * group->num_field};
+        int64_t stride = group->num_point * group->num_field;
+        int64_t start = (s->step - group->first) / group->every + 1;
+        t->groups[g] = (struct record_group){
+            .first = group->first, .every = group->every, .base = room - start * stride, .stride = stride};
+        room += group_room(s, group);
     }
-    return gpu_upload(tables(s)->stream, c->group, c->list, (int64_t)sizeof *c->list * s->num_group);
+    return gpu_upload(t->stream, t->group, t->groups, (int64_t)sizeof *t->groups * s->num_group);
 }
 
 unda_status points_launch_record(unda_solver *s, void *of)
 {
     (void)of;
     struct dg_cuda *t = tables(s);
-    struct channels *c = &t->channels;
-    if (c->num_channel == 0)
+    if (t->num_channel == 0)
         return UNDA_OK;
     struct record_args a = {.q = POINTER(t->buffer[BUF_Q]),
-                            .weight = POINTER(c->weight),
-                            .elem = POINTER(c->elem),
-                            .channel = POINTER(c->channel),
-                            .group = POINTER(c->group),
-                            .out = POINTER(c->out),
+                            .weight = POINTER(t->channel_weight),
+                            .elem = POINTER(t->channel_elem),
+                            .channel = POINTER(t->channel),
+                            .group = POINTER(t->group),
+                            .out = POINTER(t->out),
                             .clock = POINTER(t->clock),
                             .step = (int)(s->step - t->base_step),
-                            .num_channel = c->num_channel,
+                            .num_channel = t->num_channel,
                             .num_node = dg_tables(s)->space.num_node,
                             .num_field = dg_tables(s)->physics->num_field,
                             .total = space_num_total(&dg_tables(s)->space) * dg_tables(s)->space.num_node};
-    struct gpu_shape shape = gpu_threads((int64_t)c->num_channel * 32);
+    struct gpu_shape shape = gpu_threads((int64_t)t->num_channel * 32);
     return gpu_launch(&t->record, t->stream, &shape, &a, sizeof a);
 }
 
-/* Fetches what this call recorded. */
-unda_status points_fetch(unda_solver *s, int64_t begin)
+unda_status points_fetch(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
-    int64_t offset = 0;
+    gpu_ptr from = t->out;
     for (int32_t g = 0; g < s->num_group; g++) {
-        struct receiver_group *group = s->groups[g];
+        const struct receiver_group *group = s->groups[g];
         int64_t sample = group->num_point * group->num_field * s->real_bytes;
-        int64_t count = receiver_num_since(group, begin, s->step);
+        int64_t count = receiver_num_since(group, s->begin, s->step);
         if (count > 0 && sample > 0)
-            TRY(gpu_download(t->stream, (char *)group->samples + group->held * sample,
-                             t->channels.out + (gpu_ptr)offset, count * sample));
-        group->held += count;
-        offset += sample * (t->channels.max_step / group->every + 2);
+            TRY(gpu_download(t->stream, (char *)group->samples + group->held * sample, from, count * sample));
+        from += (gpu_ptr)(group_room(s, group) * s->real_bytes);
     }
     return UNDA_OK;
 }
 
-/* Room for calls of max_step steps, so that stepping allocates nothing. */
-unda_status points_reserve(unda_solver *s)
-{
-    TRY(reserve_drive(s, integration_num_time(&dg_tables(s)->integration, s->max_step)));
-    return update_channels(s, tables(s));
-}
-
 void points_free(unda_solver *s)
 {
-    struct dg_cuda *t = tables(s);
-    free_channels(t);
-    gpu_pool_free(&t->source_pool);
-    gpu_free(t->gpu, t->amplitude);
-    gpu_free(t->gpu, t->exact);
+    gpu_pool_free(&tables(s)->lists);
+    gpu_pool_free(&tables(s)->room);
+    array_free(tables(s)->groups);
 }

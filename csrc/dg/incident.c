@@ -63,7 +63,7 @@ unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *ele
     dg->num_incident += (int32_t)num_face;
     qsort(dg->incident, (size_t)dg->num_incident, sizeof *dg->incident, by_face);
     *index = dg->num_wave++;
-    s->point_version++;
+    s->listed = false;
     return UNDA_OK;
 }
 

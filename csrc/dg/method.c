@@ -179,6 +179,13 @@ static void times(const unda_solver *s, int64_t num_step, double *times)
     integration_times(s, &dg_tables(s)->integration, num_step, times);
 }
 
+int64_t dg_max_time(const unda_solver *s)
+{
+    struct integration cleared = dg_tables(s)->integration;
+    cleared.num_valid = 0;
+    return integration_num_time(&cleared, s->max_step);
+}
+
 struct dg_args dg_stage_args(const unda_solver *s, const struct stage *stage)
 {
     const struct space *space = &dg_tables(s)->space;

@@ -85,6 +85,13 @@ static inline int64_t solver_num_slot(const unda_solver *s)
     return dg_tables(s)->space.num_exact_face + dg_tables(s)->num_incident;
 }
 
+/* Values of exact data in a call of so many times. */
+static inline int64_t dg_num_exact(const unda_solver *s, int64_t num_time)
+{
+    return num_time * solver_num_slot(s) * dg_tables(s)->space.num_face_node *
+           dg_tables(s)->physics->num_field;
+}
+
 /* incident.c: unda_solver_add_incident; the slots of all waves are removed. */
 unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *elem, const int32_t *face,
                             const int32_t *sign, int32_t *index);
@@ -105,7 +112,10 @@ void dg_points_free(void *points);
 unda_status dg_sample(unda_solver *s, const void *points, double *values);
 unda_status dg_energy(unda_solver *s, double *energy);
 
-/* method.c: refuses ranges of elements that are not whole blocks of the engine. */
+/* method.c */
+/* Times of a call of max_step steps, at most: history may be cleared before it. */
+int64_t dg_max_time(const unda_solver *s);
+/* Refuses ranges of elements that are not whole blocks of the engine. */
 unda_status dg_check_range(const unda_solver *s, int64_t begin, int64_t end);
 /* The numbers among the arguments of a stage; the engine adds its arrays. */
 struct dg_args dg_stage_args(const unda_solver *s, const struct stage *stage);

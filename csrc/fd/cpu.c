@@ -58,21 +58,12 @@ unda_status fd_cpu_reals(const unda_solver *s, void **out, const double *from, i
     return UNDA_OK;
 }
 
-static void free_samples(struct fd_cpu *t)
-{
-    for (int32_t i = 0; i < t->num_samples; i++)
-        array_free(t->samples[i].values);
-    array_free(t->samples);
-    t->samples = NULL;
-    t->num_samples = 0;
-    t->point_version = -1;
-}
-
 void fd_cpu_destroy(unda_solver *s)
 {
     struct fd_cpu *t = fd_cpu(s);
     arrays_free(&t->owned);
-    free_samples(t);
+    arrays_free(&t->room);
+    array_free(t->samples);
     for (int f = 0; f < FD_MAX_FIELD; f++)
         fd_terms_free(&t->terms[f]);
     array_free(t);
@@ -266,7 +257,7 @@ void fd_cpu_weigh(unda_solver *s)
 {
     for (int32_t n = 0; n < fd_cpu(s)->num_samples; n++) {
         const struct fd_cpu_samples *samples = &fd_cpu(s)->samples[n];
-        struct receiver_group *group = s->groups[samples->group];
+        const struct receiver_group *group = s->groups[samples->group];
         const struct fd_nodes *nodes = nodes_of(s, samples);
         int64_t count = receiver_num_since(group, s->begin, s->step) * nodes->num_point;
 #pragma omp parallel for schedule(static) num_threads(s->threads)
@@ -275,45 +266,41 @@ void fd_cpu_weigh(unda_solver *s)
             fd_add_sample(s, group, samples->number, i, fd_weigh(nodes, i % nodes->num_point, values));
         }
     }
-    for (int32_t g = 0; g < s->num_group; g++)
-        s->groups[g]->held += receiver_num_since(s->groups[g], s->begin, s->step);
 }
 
-/* Room for the samples of max_step steps. */
-unda_status fd_cpu_reserve(unda_solver *s)
+unda_status fd_cpu_list_points(unda_solver *s)
 {
     struct fd_cpu *t = fd_cpu(s);
     int32_t num = 0;
-    if (t->point_version == s->point_version && t->point_step >= s->max_step)
-        return UNDA_OK;
-    free_samples(t);
     for (int32_t g = 0; g < s->num_group; g++)
         num += fd_num_nodes(s->groups[g]);
-    TRY(array_try(&t->samples, num, sizeof *t->samples, "receiver samples"));
+    TRY(array_grow(&t->samples, 0, num, sizeof *t->samples, "receivers"));
+    t->num_samples = 0;
     for (int32_t g = 0; g < s->num_group; g++)
-        for (int32_t number = 0; number < fd_num_nodes(s->groups[g]); number++) {
-            struct fd_cpu_samples *samples = &t->samples[t->num_samples++];
-            samples->group = g;
-            samples->number = number;
-            int64_t room = s->max_step / s->groups[g]->every + 1;
-            TRY(array_try(&samples->values, room * nodes_of(s, samples)->num_node, sizeof(double),
-                          "receiver samples"));
-        }
-    t->point_version = s->point_version;
-    t->point_step = s->max_step;
+        for (int32_t number = 0; number < fd_num_nodes(s->groups[g]); number++)
+            t->samples[t->num_samples++] = (struct fd_cpu_samples){.group = g, .number = number};
+    for (int f = 0; f < fd_tables(s)->num_field; f++) {
+        fd_terms_free(&t->terms[f]);
+        TRY(fd_terms_new(s, f, &t->terms[f]));
+    }
+    return UNDA_OK;
+}
+
+unda_status fd_cpu_reserve(unda_solver *s)
+{
+    struct fd_cpu *t = fd_cpu(s);
+    arrays_free(&t->room);
+    for (int32_t i = 0; i < t->num_samples; i++) {
+        struct fd_cpu_samples *samples = &t->samples[i];
+        int64_t room = s->max_step / s->groups[samples->group]->every + 1;
+        TRY(array_own(&t->room, &samples->values, room * nodes_of(s, samples)->num_node, sizeof(double),
+                      "receiver samples"));
+    }
     return UNDA_OK;
 }
 
 unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive)
 {
-    struct fd_cpu *t = fd_cpu(s);
-    TRY(fd_need_material(s));
-    for (int f = 0; f < fd_tables(s)->num_field && t->source_version != s->point_version; f++) {
-        fd_terms_free(&t->terms[f]);
-        TRY(fd_terms_new(s, f, &t->terms[f]));
-    }
-    t->source_version = s->point_version;
-    TRY(fd_cpu_reserve(s));
-    t->amplitude = drive->amplitudes;
-    return UNDA_OK;
+    fd_cpu(s)->amplitude = drive->amplitudes;
+    return fd_need_material(s);
 }

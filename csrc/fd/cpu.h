@@ -21,10 +21,9 @@ struct fd_cpu {
     void *owned;                         /* these arrays and the engines' tables */
     const double *amplitude;             /* [time][source], of the call */
     struct fd_terms terms[FD_MAX_FIELD];
-    int64_t source_version;         /* of the solver's points that these hold */
-    struct fd_cpu_samples *samples; /* of each field of each group */
+    struct fd_cpu_samples *samples; /* of each list of nodes of each group */
     int32_t num_samples;
-    int64_t point_version, point_step; /* of the solver's points and reserved steps that they hold */
+    void *room; /* their values */
 };
 
 /* Fills ghosts of an array: beside the rows of one plane, in z and y; then whole planes of ghosts, beside
@@ -101,7 +100,8 @@ unda_status fd_cpu_memory(unda_solver *s, int number, int64_t first, int64_t cou
 unda_status fd_cpu_clear(unda_solver *s);
 unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index);
 void fd_cpu_destroy(unda_solver *s);
-unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive);
+unda_status fd_cpu_list_points(unda_solver *s);
 unda_status fd_cpu_reserve(unda_solver *s);
+unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive);
 
 #endif

@@ -77,7 +77,6 @@ unda_status fd_cuda_zero(unda_solver *s, int kinds)
 unda_status fd_cuda_open(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
-    t->source_version = t->group_version = -1;
     fork_mark();
     TRY(gpu_open(&t->gpu, s->options.device));
     return gpu_stream_new(&t->stream, t->gpu);

@@ -15,7 +15,7 @@ struct fd_cuda_group {
     gpu_ptr first, along, weight; /* first, place and weight of struct fd_nodes */
     gpu_ptr values, out;          /* [sample][node], [sample][point] of one call */
     void *host;                   /* [sample][point] */
-    int64_t num_node, room;       /* room: samples */
+    int64_t num_node;
 };
 
 /* Sources of a field: nodes and their terms. */
@@ -44,16 +44,16 @@ struct fd_cuda {
     int num_want;
     struct gpu_pool pool; /* all of it */
     gpu_ptr array[FD_MAX_FIELD], material[FD_MAX_MATERIAL], bad;
-    char *staging; /* page-locked: what goes to the device or comes back, in pieces */
-    struct gpu_pool source_pool, group_pool; /* of `source`, of `groups` */
+    char *staging;         /* page-locked: what goes to the device or comes back, in pieces */
+    struct gpu_pool lists; /* of `source` and `groups` */
     struct fd_cuda_sources source[FD_MAX_FIELD];
     bool by_row; /* points are looked for in rows of y from first_row to end_row - 1 alone */
     int32_t first_row, end_row;
-    gpu_ptr amplitude;
-    int64_t amplitude_bytes, source_version;
     struct fd_cuda_group *groups;
     int32_t num_group;
-    int64_t group_version, group_step; /* of the solver's points and reserved steps that they hold */
+    struct gpu_pool room; /* of a call: `amplitude`, values and out of `groups` */
+    void *host_room;      /* host of `groups` */
+    gpu_ptr amplitude;
 };
 
 static inline struct fd_cuda *fd_cuda(const unda_solver *s)
@@ -100,13 +100,14 @@ unda_status fd_cuda_whole(unda_solver *s, const struct gpu_kernel *kernel, gpu_p
 
 /* cuda_points.c */
 unda_status fd_cuda_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values);
-unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive);
+unda_status fd_cuda_list_points(unda_solver *s);
 unda_status fd_cuda_reserve(unda_solver *s);
+unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive);
 /* Sources into an array that stands for field f, of a step of the call. */
 unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time);
-unda_status fd_cuda_take(unda_solver *s, int64_t begin);  /* receivers that are due at s->step */
-unda_status fd_cuda_take_all(unda_solver *s, int);        /* every group, due or not, as sample 0 of a call */
-unda_status fd_cuda_fetch(unda_solver *s, int64_t begin); /* after the last step of a call */
+unda_status fd_cuda_take(unda_solver *s);          /* receivers that are due at s->step */
+unda_status fd_cuda_take_all(unda_solver *s, int); /* every group, due or not, as sample 0 of a call */
+unda_status fd_cuda_fetch(unda_solver *s);         /* after the last step of a call */
 void fd_cuda_points_free(unda_solver *s);
 
 /* cuda_profile.c */

@@ -4,8 +4,6 @@
  * weights at the end of a call, so kernels need not know the points around a node. */
 #include "cuda.h"
 
-#include <stdlib.h>
-
 /* ---- values at nodes, at once ---- */
 
 static struct scalar_rows rows_of(const struct fd_cuda *t, gpu_ptr row)
@@ -77,7 +75,7 @@ static unda_status upload_places(unda_solver *s, struct gpu_pool *pool, int64_t 
 
 static unda_status upload_terms(unda_solver *s, struct fd_cuda_sources *list, const struct fd_terms *terms)
 {
-    struct gpu_pool *pool = &fd_cuda(s)->source_pool;
+    struct gpu_pool *pool = &fd_cuda(s)->lists;
     struct gpu_stream *stream = fd_cuda(s)->stream;
     SCRATCH int32_t *first = NULL;
     if (terms->num >= INT32_MAX)
@@ -94,38 +92,16 @@ static unda_status upload_terms(unda_solver *s, struct fd_cuda_sources *list, co
     return gpu_pool_copy(pool, stream, &list->weight, terms->weight, s->real_bytes * terms->num, "sources");
 }
 
-static unda_status update_sources(unda_solver *s)
+static unda_status list_sources(unda_solver *s)
 {
-    struct fd_cuda *t = fd_cuda(s);
-    if (t->source_version == s->point_version)
-        return UNDA_OK;
-    gpu_pool_free(&t->source_pool);
-    t->source_version = -1;
     for (int f = 0; f < fd_tables(s)->num_field; f++) {
         struct fd_terms terms;
         TRY(fd_terms_new(s, f, &terms));
-        unda_status status = upload_terms(s, &t->source[f], &terms);
+        unda_status status = upload_terms(s, &fd_cuda(s)->source[f], &terms);
         fd_terms_free(&terms);
         TRY(status);
     }
-    t->source_version = s->point_version;
     return UNDA_OK;
-}
-
-static unda_status reserve_amplitudes(unda_solver *s, int64_t num_time)
-{
-    struct fd_cuda *t = fd_cuda(s);
-    TRY(update_sources(s));
-    return gpu_grow(t->gpu, &t->amplitude, &t->amplitude_bytes, num_time * s->num_source * s->real_bytes,
-                    "source amplitudes");
-}
-
-unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive)
-{
-    TRY(fd_need_material(s));
-    TRY(reserve_amplitudes(s, drive->num_time));
-    return gpu_upload_reals(fd_cuda(s)->stream, fd_cuda(s)->amplitude, drive->amplitudes,
-                            drive->num_time * s->num_source, s->real_bytes);
 }
 
 unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time)
@@ -148,62 +124,35 @@ unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time)
 
 /* ---- receivers ---- */
 
-static void free_groups(struct fd_cuda *t)
-{
-    for (int32_t i = 0; i < t->num_group; i++)
-        array_free(t->groups[i].host);
-    array_free(t->groups);
-    gpu_pool_free(&t->group_pool);
-    t->groups = NULL;
-    t->num_group = 0;
-    t->group_version = -1;
-}
-
-static unda_status new_group(unda_solver *s, const struct receiver_group *group, struct fd_cuda_group *g)
+static unda_status list_group(unda_solver *s, struct fd_cuda_group *g)
 {
     struct fd_cuda *t = fd_cuda(s);
-    struct gpu_pool *pool = &t->group_pool;
-    const struct fd_nodes *nodes = fd_nodes_of(group, g->number);
+    const struct fd_nodes *nodes = fd_nodes_of(s->groups[g->group], g->number);
     int64_t num = nodes->num_point;
     g->num_node = nodes->num_node;
-    g->room = s->max_step / group->every + 2;
-    TRY(upload_places(s, pool, nodes->num_node, nodes->node, &g->place, &g->row));
-    TRY(gpu_pool_copy(pool, t->stream, &g->first, nodes->first, 4 * nodes->num_run * POINT_LINES * num,
+    TRY(upload_places(s, &t->lists, nodes->num_node, nodes->node, &g->place, &g->row));
+    TRY(gpu_pool_copy(&t->lists, t->stream, &g->first, nodes->first, 4 * nodes->num_run * POINT_LINES * num,
                       "receivers"));
-    TRY(gpu_pool_copy(pool, t->stream, &g->along, nodes->place, 4 * POINT_WIDTH * num, "receivers"));
-    TRY(gpu_pool_copy(pool, t->stream, &g->weight, nodes->weight, 8 * 3 * POINT_WIDTH * num, "receivers"));
-    TRY(gpu_pool_alloc(pool, t->gpu, &g->values, g->room * nodes->num_node * s->real_bytes,
-                       "receiver samples"));
-    TRY(array_try(&g->host, g->room * num, s->real_bytes, "receiver samples"));
-    return gpu_pool_alloc(pool, t->gpu, &g->out, g->room * num * s->real_bytes, "receiver samples");
+    TRY(gpu_pool_copy(&t->lists, t->stream, &g->along, nodes->place, 4 * POINT_WIDTH * num, "receivers"));
+    return gpu_pool_copy(&t->lists, t->stream, &g->weight, nodes->weight, 8 * 3 * POINT_WIDTH * num,
+                         "receivers");
 }
 
-static unda_status update_groups(unda_solver *s)
+static unda_status list_groups(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
-    if (t->group_version == s->point_version && t->group_step >= s->max_step)
-        return UNDA_OK;
-    free_groups(t);
     int32_t num = 0;
     for (int32_t i = 0; i < s->num_group; i++)
         num += fd_num_nodes(s->groups[i]);
-    TRY(array_try(&t->groups, num, sizeof *t->groups, "receivers"));
+    TRY(array_grow(&t->groups, 0, num, sizeof *t->groups, "receivers"));
+    t->num_group = 0;
     for (int32_t i = 0; i < s->num_group; i++)
         for (int32_t number = 0; number < fd_num_nodes(s->groups[i]); number++) {
             struct fd_cuda_group *g = &t->groups[t->num_group++];
-            g->group = i;
-            g->number = number;
-            TRY(new_group(s, s->groups[i], g));
+            *g = (struct fd_cuda_group){.group = i, .number = number};
+            TRY(list_group(s, g));
         }
-    t->group_version = s->point_version;
-    t->group_step = s->max_step;
     return UNDA_OK;
-}
-
-unda_status fd_cuda_reserve(unda_solver *s)
-{
-    TRY(reserve_amplitudes(s, s->max_step));
-    return update_groups(s);
 }
 
 static unda_status take_sample(unda_solver *s, const struct fd_cuda_group *g, int64_t sample)
@@ -213,14 +162,13 @@ static unda_status take_sample(unda_solver *s, const struct fd_cuda_group *g, in
     return gather_places(s, fd_cuda_array(fd_cuda(s), nodes->field), g->num_node, g->place, g->row, values);
 }
 
-/* Receivers that are due at s->step; begin: the step at which the call began. */
-unda_status fd_cuda_take(unda_solver *s, int64_t begin)
+unda_status fd_cuda_take(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
     for (int32_t i = 0; i < t->num_group; i++) {
         const struct receiver_group *group = s->groups[t->groups[i].group];
         if (receiver_due(group, s->step))
-            TRY(take_sample(s, &t->groups[i], receiver_num_since(group, begin, s->step) - 1));
+            TRY(take_sample(s, &t->groups[i], receiver_num_since(group, s->begin, s->step) - 1));
     }
     return UNDA_OK;
 }
@@ -234,7 +182,7 @@ unda_status fd_cuda_take_all(unda_solver *s, int which)
 }
 
 /* The samples of one list of nodes. Lists of other fields add to what is there. */
-static unda_status weigh(unda_solver *s, struct receiver_group *group, const struct fd_cuda_group *g,
+static unda_status weigh(unda_solver *s, const struct receiver_group *group, const struct fd_cuda_group *g,
                          int64_t count)
 {
     struct fd_cuda *t = fd_cuda(s);
@@ -257,24 +205,64 @@ static unda_status weigh(unda_solver *s, struct receiver_group *group, const str
     return UNDA_OK;
 }
 
-unda_status fd_cuda_fetch(unda_solver *s, int64_t begin)
+unda_status fd_cuda_fetch(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
     for (int32_t i = 0; i < t->num_group; i++) {
-        struct receiver_group *group = s->groups[t->groups[i].group];
-        int64_t count = receiver_num_since(group, begin, s->step);
+        const struct receiver_group *group = s->groups[t->groups[i].group];
+        int64_t count = receiver_num_since(group, s->begin, s->step);
         if (count > 0 && group->num_point > 0)
             TRY(weigh(s, group, &t->groups[i], count));
     }
-    for (int32_t i = 0; i < s->num_group; i++)
-        s->groups[i]->held += receiver_num_since(s->groups[i], begin, s->step);
     return UNDA_OK;
+}
+
+/* ---- lists, calls ---- */
+
+unda_status fd_cuda_list_points(unda_solver *s)
+{
+    gpu_pool_free(&fd_cuda(s)->lists);
+    TRY(list_sources(s));
+    return list_groups(s);
+}
+
+static unda_status reserve_group(unda_solver *s, struct fd_cuda_group *g)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    const struct fd_nodes *nodes = fd_nodes_of(s->groups[g->group], g->number);
+    int64_t bytes = (s->max_step / s->groups[g->group]->every + 2) * s->real_bytes; /* of a value's samples */
+    TRY(gpu_pool_alloc(&t->room, t->gpu, &g->values, bytes * nodes->num_node, "receiver samples"));
+    TRY(gpu_pool_alloc(&t->room, t->gpu, &g->out, bytes * nodes->num_point, "receiver samples"));
+    return array_own(&t->host_room, &g->host, bytes * nodes->num_point, 1, "receiver samples");
+}
+
+static void free_room(struct fd_cuda *t)
+{
+    gpu_pool_free(&t->room);
+    arrays_free(&t->host_room);
+}
+
+unda_status fd_cuda_reserve(unda_solver *s)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    free_room(t);
+    for (int32_t i = 0; i < t->num_group; i++)
+        TRY(reserve_group(s, &t->groups[i]));
+    return gpu_pool_alloc(&t->room, t->gpu, &t->amplitude, s->max_step * s->num_source * s->real_bytes,
+                          "source amplitudes");
+}
+
+unda_status fd_cuda_drive(unda_solver *s, const unda_drive *drive)
+{
+    struct fd_cuda *t = fd_cuda(s);
+    TRY(fd_need_material(s));
+    return gpu_upload_reals(t->stream, t->amplitude, drive->amplitudes, drive->num_time * s->num_source,
+                            s->real_bytes);
 }
 
 void fd_cuda_points_free(unda_solver *s)
 {
-    struct fd_cuda *t = fd_cuda(s);
-    gpu_pool_free(&t->source_pool);
-    free_groups(t);
-    gpu_free(t->gpu, t->amplitude);
+    gpu_pool_free(&fd_cuda(s)->lists);
+    free_room(fd_cuda(s));
+    array_free(fd_cuda(s)->groups);
 }

@@ -87,8 +87,8 @@ unda_status fd_cuda_profile(unda_solver *s, const struct fd_cuda_profile *what, 
         bytes += t->want[i].kind & what->kinds ? t->want[i].bytes : 0;
     s->begin = s->step; /* as in a call */
     TRY(fd_need_material(s));
-    if (t->amplitude_bytes)
-        TRY(gpu_zero_async(t->stream, t->amplitude, t->amplitude_bytes));
+    if (s->num_source)
+        TRY(gpu_zero_async(t->stream, t->amplitude, s->max_step * s->num_source * s->real_bytes));
     TRY(gpu_alloc(t->gpu, &kept, bytes, "a copy of the state while its kernels are timed"));
     unda_status status = copy(s, what, kept, false);
     if (status == UNDA_OK) {

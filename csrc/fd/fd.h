@@ -329,7 +329,7 @@ unda_status fd_sample(unda_solver *s, const void *points, double *values);
 double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *values);
 /* Value number i, [sample][point], of a call's samples of these nodes: into the group's samples. Nodes of
  * other fields add to what is there. */
-void fd_add_sample(const unda_solver *s, struct receiver_group *group, int32_t number, int64_t i,
+void fd_add_sample(const unda_solver *s, const struct receiver_group *group, int32_t number, int64_t i,
                    double value);
 /* Nodes number i of all that a group has. */
 static inline const struct fd_nodes *fd_nodes_of(const struct receiver_group *group, int32_t i)

@@ -171,7 +171,7 @@ double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *value
     return weigh(nodes, point, values);
 }
 
-void fd_add_sample(const unda_solver *s, struct receiver_group *group, int32_t number, int64_t i,
+void fd_add_sample(const unda_solver *s, const struct receiver_group *group, int32_t number, int64_t i,
                    double value)
 {
     const struct fd_nodes *nodes = fd_nodes_of(group, number);

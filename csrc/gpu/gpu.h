@@ -38,8 +38,6 @@ unda_status gpu_check(void);
 /* ---- memory: what = "geometry" for the message; bytes = 0 gives a valid address ---- */
 unda_status gpu_alloc(struct gpu *gpu, gpu_ptr *ptr, int64_t bytes, const char *what);
 void gpu_free(struct gpu *gpu, gpu_ptr ptr);
-/* Other memory where *held are less than bytes; what was in the old is lost. */
-unda_status gpu_grow(struct gpu *gpu, gpu_ptr *ptr, int64_t *held, int64_t bytes, const char *what);
 /* Memory of one owner, freed together; zeros: none. gpu_pool_copy: gpu_pool_alloc and gpu_upload in one. */
 struct gpu_pool {
     struct gpu *gpu;

@@ -108,6 +108,7 @@ static unda_status rhs(unda_solver *s, const unda_drive *drive)
         return solver_lacks(s, "right-hand side: it steps from levels to levels");
     TRY(solver_check_drive(s, 1, drive));
     s->have_good = false;
+    TRY(solver_reserve(s, 1));
     TRY(s->engine->drive(s, drive));
     return s->method->rhs(s);
 }

@@ -32,6 +32,12 @@ int64_t receiver_num_since(const struct receiver_group *group, int64_t begin, in
     return (step - group->first) / group->every - (begin - group->first) / group->every;
 }
 
+void receivers_advance(unda_solver *s)
+{
+    for (int32_t i = 0; i < s->num_group; i++)
+        s->groups[i]->held += receiver_num_since(s->groups[i], s->begin, s->step);
+}
+
 /* A sample of a group at once, outside a run. */
 static unda_status record(unda_solver *s, struct receiver_group *group)
 {
@@ -107,7 +113,7 @@ static unda_status add(unda_solver *s, const unda_receivers *r)
         return status;
     }
     s->groups[s->num_group++] = group;
-    s->point_version++;
+    s->listed = false;
     return UNDA_OK;
 }
 
@@ -126,7 +132,7 @@ unda_status unda_solver_clear_receivers(unda_solver *s)
 {
     TRY(solver_enter(s));
     receivers_free(s);
-    s->point_version++;
+    s->listed = false;
     return solver_leave(s, UNDA_OK);
 }
 

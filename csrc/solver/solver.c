@@ -278,13 +278,25 @@ unda_status solver_after_step(unda_solver *s)
 
 enum { MAX_STEP = 1 << 28 }; /* of one call: stages are counted in 32 bits */
 
+static unda_status make_room(unda_solver *s)
+{
+    TRY(receivers_reserve(s));
+    if (!s->listed)
+        TRY(s->engine->list_points(s));
+    s->listed = true;
+    TRY(s->engine->reserve(s));
+    s->reserved = true;
+    return UNDA_OK;
+}
+
 unda_status solver_reserve(unda_solver *s, int64_t max_step)
 {
     int64_t before = s->max_step;
+    if (s->listed && s->reserved && max_step <= before)
+        return UNDA_OK;
     s->max_step = max_step > before ? max_step : before;
-    unda_status status = receivers_reserve(s);
-    if (status == UNDA_OK && s->engine->reserve)
-        status = s->engine->reserve(s);
+    s->reserved = false;
+    unda_status status = make_room(s);
     if (status != UNDA_OK)
         s->max_step = before; /* what did not fit is not requested again */
     return status;
@@ -370,9 +382,11 @@ static unda_status step(unda_solver *s, int64_t num_step, const unda_drive *driv
         return UNDA_OK;
     if (!s->have_good)
         TRY(check_finite(s));
+    TRY(solver_reserve(s, num_step));
     TRY(s->engine->drive(s, drive));
     s->begin = s->step;
     TRY(s->engine->run(s, num_step));
+    receivers_advance(s);
     return check_finite(s);
 }
 

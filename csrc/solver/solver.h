@@ -35,11 +35,15 @@ struct engine {
     unda_status (*create)(unda_solver *s);
     void (*destroy)(unda_solver *s);
     unda_status (*drive)(unda_solver *s, const unda_drive *drive); /* makes sampled data available */
-    /* Runs the steps of a call. On return s->step has advanced and receivers' samples are on the host. */
+    /* Runs the steps of a call. On return s->step has advanced, and receivers' samples since s->begin are on
+     * the host, behind those that are held. */
     unda_status (*run)(unda_solver *s, int64_t num_step);
     /* First value of the state that is not finite, as the method counts them; -1 if none. */
     unda_status (*find_bad)(unda_solver *s, int64_t *index);
-    /* Allocates room for calls of max_step steps: stepping then allocates nothing. May be NULL. */
+    /* Makes what the engine reads of sources, incident waves and receivers, in place of what it had. */
+    unda_status (*list_points)(unda_solver *s);
+    /* Allocates what sources and receivers need in calls of max_step steps, in place of what was there:
+     * stepping then allocates nothing. */
     unda_status (*reserve)(unda_solver *s);
     /* Of methods whose state is in buffers of elements (integrator.h); NULL elsewhere. Stage: of elements
      * [begin, end), whole blocks of so many elements; the last block may have fewer. */
@@ -134,7 +138,7 @@ struct unda_solver {
     int32_t num_group;
     struct step_hook hooks[MAX_HOOK];
     int32_t num_hook;
-    int64_t point_version; /* counts changes of sources and receivers */
+    bool listed, reserved; /* engine.list_points, engine.reserve hold for the present points and max_step */
     bool have_good;        /* the state of step good_step is finite, and stored if the method does so */
     int64_t good_step;
     unda_blowup blowup;
@@ -169,6 +173,7 @@ unda_status receivers_reserve(unda_solver *s);
 bool receiver_due(const struct receiver_group *group, int64_t step);
 /* Samples that a group has had from step `begin` to `step`. */
 int64_t receiver_num_since(const struct receiver_group *group, int64_t begin, int64_t step);
+void receivers_advance(unda_solver *s);   /* samples of the present call are held from now on */
 void receivers_set_clock(unda_solver *s); /* s->step was set: the next samples are those due after it */
 static inline int64_t source_count(const unda_source *given)
 {
@@ -185,7 +190,7 @@ static inline int64_t receivers_num_cell(const unda_receivers *r)
 unda_status solver_engine(const unda_solver_options *options, const struct engine **engine);
 /* Before anything but tables depends on dt: a better dt_stable is known. */
 unda_status solver_set_stable(unda_solver *s, double dt_stable);
-/* Room for calls of max_step steps: of receivers, then of the engine. */
+/* Lists points and makes room for calls of max_step steps, where that is not done. */
 unda_status solver_reserve(unda_solver *s, int64_t max_step);
 unda_status solver_check_drive(const unda_solver *s, int64_t num_time, const unda_drive *drive);
 struct range {

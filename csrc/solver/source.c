@@ -85,7 +85,7 @@ static unda_status add(unda_solver *s, const unda_source *given)
         return status;
     }
     s->num_source += (int32_t)num;
-    s->point_version++;
+    s->listed = false;
     return UNDA_OK;
 }
 
@@ -107,6 +107,6 @@ unda_status unda_solver_clear_sources(unda_solver *s)
     sources_free_all(s);
     if (s->method->clear_incident)
         s->method->clear_incident(s);
-    s->point_version++;
+    s->listed = false;
     return solver_leave(s, UNDA_OK);
 }

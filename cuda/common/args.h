@@ -51,7 +51,7 @@ SIZE_IS(dg_args, 248);
 /* A value that a group of receivers records: a sum over rows, one for each element that shares the point. */
 struct record_channel {
     long long row;     /* the first of them ... */
-    long long offset;  /* where its samples begin in out */
+    long long offset;  /* within a sample of its group */
     int num_row, skip; /* ... so many, so many rows apart */
     int field;         /* of the state */
     int group;
@@ -61,7 +61,7 @@ SIZE_IS(record_channel, 32);
 /* A group in this call. */
 struct record_group {
     long long first, every; /* the step of sample 0; steps from sample to sample */
-    long long start;        /* sample number with which the buffer begins */
+    long long base;         /* where sample 0 would be in out, which begins with one of this call */
     long long stride;       /* between samples in out */
 };
 SIZE_IS(record_group, 32);

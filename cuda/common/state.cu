@@ -40,7 +40,7 @@ extern "C" __global__ void record(const __grid_constant__ record_args a)
     for (int offset = 16; offset > 0; offset /= 2)
         sum += __shfl_down_sync(0xffffffffu, sum, offset);
     if (lane == 0)
-        ((REAL *)a.out)[c.offset + (since / group.every - group.start) * group.stride] = (REAL)sum;
+        ((REAL *)a.out)[group.base + since / group.every * group.stride + c.offset] = (REAL)sum;
 }
 
 /* Smallest index, as [elem][node][field], of a value that is not finite. */

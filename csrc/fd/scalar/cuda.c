@@ -187,7 +187,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
     const struct scalar_cuda *t = scalar_cuda(s);
     TRY(t->streamed.slab ? streamed_run(s, num_step) : t->kernel->run(s, num_step));
     TRY(gpu_sync(t->base.stream));
-    return fd_cuda_fetch(s, s->begin);
+    return fd_cuda_fetch(s);
 }
 
 /* Half a step, from p and 0 in the level one step back. */
@@ -214,11 +214,11 @@ static unda_status rest(unda_solver *s)
     return fd_cuda_zero(s, FD_CUDA_MEMORY);
 }
 
-static unda_status reserve(unda_solver *s)
+static unda_status list_points(unda_solver *s)
 {
-    TRY(fd_cuda_reserve(s));
     const struct scalar_kernel *kernel = scalar_cuda(s)->kernel;
-    return kernel->reserve ? kernel->reserve(s) : UNDA_OK;
+    TRY(fd_cuda_list_points(s));
+    return kernel->list_points ? kernel->list_points(s) : UNDA_OK;
 }
 
 /* ---- profile ---- */
@@ -243,7 +243,8 @@ const struct fd_engine fd_scalar_cuda = {.base = {.name = "cuda",
                                                   .drive = fd_cuda_drive,
                                                   .run = run,
                                                   .find_bad = find_bad,
-                                                  .reserve = reserve,
+                                                  .list_points = list_points,
+                                                  .reserve = fd_cuda_reserve,
                                                   .forecast = forecast,
                                                   .describe = describe,
                                                   .profile = profile,

@@ -31,7 +31,6 @@ struct diamond {
     gpu_ptr sample, due; /* [levels + 1][group]: where values go; [levels + 1]: whether there are any */
     gpu_ptr *sample_host;
     unsigned char *due_host;
-    int64_t version; /* of the solver's points that the lists hold */
 };
 
 /* A state in host memory, of which a window of rows along y is on the device (streamed.c). */
@@ -59,7 +58,7 @@ struct scalar_kernel {
     bool (*pays)(const unda_solver *s, const struct scalar_cuda *t);
     unda_status (*create)(unda_solver *s);
     void (*destroy)(unda_solver *s);
-    unda_status (*reserve)(unda_solver *s);               /* NULL: nothing beyond what all need */
+    unda_status (*list_points)(unda_solver *s);           /* NULL: nothing beyond what all need */
     unda_status (*run)(unda_solver *s, int64_t num_step); /* steps of the whole grid */
     /* Runs the steps of a pass in one window (streamed.h). */
     unda_status (*window)(unda_solver *s, const struct streamed_pass *pass, int64_t window);

@@ -79,7 +79,6 @@ static unda_status create(unda_solver *s)
     TRY(gpu_kernel_get(&d->kernel, d->module, "fd_diamond", d->tile.shared_bytes));
     TRY(gpu_kernel_get(&d->mark_kernel, d->module, "fd_diamond_mark", 0));
     s->compile_seconds += clock_seconds() - begin;
-    d->version = -1;
     TRY(array_try(&d->due_host, d->tile.levels + 1, 1, "receivers"));
     struct gpu_pool *pool = &t->base.pool;
     int64_t parts = num_part(s, &d->tile, d->tile.levels), mailbox = mailbox_bytes(s, d);
@@ -163,26 +162,22 @@ static struct diamond_args arguments(const unda_solver *s, const struct diamond 
     return a;
 }
 
-/* Lists of sources and recorded cells, and which tiles have any, when these changed. */
-static unda_status update_lists(unda_solver *s)
+/* Lists of sources and recorded cells, and which tiles have any. */
+static unda_status list_points(unda_solver *s)
 {
     struct scalar_cuda *t = scalar_cuda(s);
     struct diamond *d = &t->diamond;
     int64_t width = d->tile.step * d->tile.dts, rows = 2 * diamond_rows(s, &d->tile) + 1;
     int64_t columns = fd_tables(s)->axis[1].total + 2 * width;
-    if (d->version == s->point_version)
-        return UNDA_OK;
     diamond_free_lists(d);
-    if (s->num_source || s->num_group) {
-        TRY(diamond_list_sources(s, d));
-        TRY(diamond_list_cells(s, d));
-        TRY(gpu_pool_alloc(&d->lists, t->base.gpu, &d->mark, rows * columns, "tiles"));
-        struct diamond_args a = arguments(s, d);
-        struct gpu_shape shape = {{(columns + 127) / 128, rows, 1}, {128, 1, 1}, 0};
-        TRY(gpu_launch(&d->mark_kernel, t->base.stream, &shape, &a, sizeof a));
-    }
-    d->version = s->point_version;
-    return UNDA_OK;
+    if (!s->num_source && !s->num_group)
+        return UNDA_OK;
+    TRY(diamond_list_sources(s, d));
+    TRY(diamond_list_cells(s, d));
+    TRY(gpu_pool_alloc(&d->lists, t->base.gpu, &d->mark, rows * columns, "tiles"));
+    struct diamond_args a = arguments(s, d);
+    struct gpu_shape shape = {{(columns + 127) / 128, rows, 1}, {128, 1, 1}, 0};
+    return gpu_launch(&d->mark_kernel, t->base.stream, &shape, &a, sizeof a);
 }
 
 /* Stages [first, end) of `levels` steps at once; those before are done. */
@@ -190,7 +185,6 @@ static unda_status launch(unda_solver *s, int64_t levels, int64_t first, int64_t
 {
     struct scalar_cuda *t = scalar_cuda(s);
     struct diamond *d = &t->diamond;
-    TRY(update_lists(s));
     struct diamond_args a = arguments(s, d);
     int64_t rows = diamond_rows(s, &d->tile), parts = d->tile.num_zb * rows * (end - first);
     int64_t most = diamond_sms(s, d);
@@ -201,7 +195,7 @@ static unda_status launch(unda_solver *s, int64_t levels, int64_t first, int64_t
     a.amplitude =
         POINTER(t->base.amplitude + (gpu_ptr)((s->step - s->begin) * s->num_source * s->real_bytes));
     if (s->num_group && first == 0)
-        TRY(diamond_upload_samples(s, d, s->begin, levels));
+        TRY(diamond_upload_samples(s, d, levels));
     /* the ticket, and before the first stage what is known of all towers */
     TRY(gpu_zero_async(t->base.stream, d->progress,
                        4 * (first == 0 ? 2 * num_part(s, &d->tile, levels) + 1 : 1)));
@@ -277,7 +271,7 @@ const struct scalar_kernel scalar_diamond = {
     .pays = diamond_pays,
     .create = create,
     .destroy = destroy,
-    .reserve = update_lists,
+    .list_points = list_points,
     .run = run,
     .window = run_window,
     .describe = describe,

@@ -21,9 +21,8 @@ int diamond_sms(const unda_solver *s, const struct diamond *d);
 /* diamond_points.c */
 unda_status diamond_list_sources(unda_solver *s, struct diamond *d);
 unda_status diamond_list_cells(unda_solver *s, struct diamond *d);
-/* Sets where the samples of the next launch are stored. Its levels count from s->step; the call began at
- * step `begin`. */
-unda_status diamond_upload_samples(unda_solver *s, struct diamond *d, int64_t begin, int64_t levels);
+/* Sets where the samples of the next launch are stored, whose levels count from s->step. */
+unda_status diamond_upload_samples(unda_solver *s, struct diamond *d, int64_t levels);
 void diamond_free_lists(struct diamond *d);
 
 #endif

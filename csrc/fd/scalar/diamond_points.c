@@ -100,8 +100,7 @@ unda_status diamond_list_cells(unda_solver *s, struct diamond *d)
     return gpu_pool_alloc(pool, t->gpu, &d->sample, (int64_t)sizeof(gpu_ptr) * samples, "receivers");
 }
 
-/* Where the samples of the next launch go, whose levels are counted from s->step. */
-unda_status diamond_upload_samples(unda_solver *s, struct diamond *d, int64_t begin, int64_t levels)
+unda_status diamond_upload_samples(unda_solver *s, struct diamond *d, int64_t levels)
 {
     struct fd_cuda *t = fd_cuda(s);
     int64_t bytes = (int64_t)sizeof(gpu_ptr) * t->num_group * (levels + 1);
@@ -110,7 +109,7 @@ unda_status diamond_upload_samples(unda_solver *s, struct diamond *d, int64_t be
     for (int32_t g = 0; g < t->num_group; g++) {
         const struct fd_cuda_group *field = &t->groups[g];
         const struct receiver_group *group = s->groups[field->group];
-        int64_t sample = receiver_num_since(group, begin, s->step);
+        int64_t sample = receiver_num_since(group, s->begin, s->step);
         int64_t due = group->every - (s->step - group->first) % group->every;
         for (int64_t level = due; level <= levels; level += group->every, sample++) {
             d->due_host[level] = 1;
@@ -128,5 +127,4 @@ void diamond_free_lists(struct diamond *d)
     d->mark = 0; /* no lists */
     array_free(d->sample_host);
     d->sample_host = NULL;
-    d->version = -1;
 }

@@ -110,7 +110,7 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
 static unda_status take(unda_solver *s, void *of)
 {
     (void)of;
-    return fd_cuda_take(s, s->begin);
+    return fd_cuda_take(s);
 }
 
 static unda_status create(unda_solver *s)
@@ -240,7 +240,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
         TRY(solver_after_step(s));
     }
     TRY(gpu_sync(fd_cuda(s)->stream));
-    return fd_cuda_fetch(s, s->begin);
+    return fd_cuda_fetch(s);
 }
 
 /* See staggered/cpu.c. */
@@ -310,6 +310,7 @@ const struct fd_engine fd_staggered_cuda = {.base = {.name = "cuda",
                                                      .drive = fd_cuda_drive,
                                                      .run = run,
                                                      .find_bad = fd_cuda_find_bad,
+                                                     .list_points = fd_cuda_list_points,
                                                      .reserve = fd_cuda_reserve,
                                                      .retime = retime,
                                                      .forecast = forecast,
