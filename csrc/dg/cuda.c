@@ -11,72 +11,36 @@
 
 /* ---- set-up ---- */
 
-/* An array on the device. */
-struct array {
-    gpu_ptr *ptr;
-    int64_t bytes;
-    const char *what;
-};
-enum { MAX_ARRAY = 32 };
-
-/* All arrays of the solver; t->plan and the sizes in dg_tables(s) are known. */
-static int list_arrays(const unda_solver *s, struct dg_cuda *t, struct array list[MAX_ARRAY])
+/* All arrays but those of points; t->plan and the sizes in dg_tables(s) are known. */
+static void list_arrays(unda_solver *s, struct dg_cuda *t)
 {
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
+    struct gpu_wants *w = &t->wants;
     int64_t num = dg->space.num_owned, real = s->real_bytes, state = state_bytes(s, &t->plan);
-    int64_t num_block = (num + t->plan.tile - 1) / t->plan.tile, packed = num < 4096 ? num : 4096;
-    const struct array fixed[] = {
-        {&t->matrix, plan_matrix_count(s, &t->plan) * real, "matrix"},
-        {&t->elem_record, num * dg->num_word * real, "geometry"},
-        {&t->face_coef, dg->space.num_face * num * p->num_face_coef * real, "face coefficients"},
-        {&t->neighbor, 4 * dg->space.num_face * num, "neighbours"},
-        {&t->face_node, 4 * dg->space.num_face * dg->space.num_face_node, "face nodes"},
-        {&t->clock, 16, "clock"},
-        {&t->bad, 8, "finite check"},
-        {&t->list, 8 * packed, "element list"},
-        {&t->packed, packed * elem_bytes(s), "packed elements"},
-        {&t->rhs, t->plan.kernel->has_rhs ? state : 0, "right-hand side"},
-    };
-    int count = sizeof fixed / sizeof *fixed;
-    memcpy(list, fixed, sizeof fixed);
+    t->num_block = (num + t->plan.tile - 1) / t->plan.tile;
+    t->packed_count = num < 4096 ? num : 4096;
+    gpu_want(w, 1, &t->matrix, plan_matrix_count(s, &t->plan) * real, "matrix");
+    gpu_want(w, 1, &t->elem_record, num * dg->num_word * real, "geometry");
+    gpu_want(w, 1, &t->face_coef, dg->space.num_face * num * p->num_face_coef * real, "face coefficients");
+    gpu_want(w, 1, &t->neighbor, 4 * dg->space.num_face * num, "neighbours");
+    gpu_want(w, 1, &t->face_node, 4 * dg->space.num_face * dg->space.num_face_node, "face nodes");
+    gpu_want(w, 1, &t->clock, 16, "clock");
+    gpu_want(w, 1, &t->bad, 8, "finite check");
+    gpu_want(w, 1, &t->list, 8 * t->packed_count, "element list");
+    gpu_want(w, 1, &t->packed, t->packed_count * elem_bytes(s), "packed elements");
+    gpu_want(w, 1, &t->rhs, t->plan.kernel->has_rhs ? state : 0, "right-hand side");
     for (int i = 0; i < NUM_BUF; i++)
-        list[count++] = (struct array){&t->buffer[i],
-                                       i != BUF_R1 || s->options.integrator == UNDA_AB3 ? state : 0, "state"};
-    t->packed_count = packed;
-    t->num_block = num_block;
-    return count;
+        gpu_want(w, 1, &t->buffer[i], i != BUF_R1 || s->options.integrator == UNDA_AB3 ? state : 0, "state");
+    s->device_bytes = w->bytes;
+    s->host_bytes = dg_host_bytes(dg);
 }
 
 static unda_status forecast(unda_solver *s)
 {
     struct dg_cuda t = {0};
-    struct array list[MAX_ARRAY];
     TRY(plan_choose(s, &t.plan));
-    int count = list_arrays(s, &t, list);
-    s->device_bytes = 0;
-    for (int i = 0; i < count; i++)
-        s->device_bytes += list[i].bytes;
-    s->host_bytes = dg_host_bytes(dg_tables(s));
-    return UNDA_OK;
-}
-
-static unda_status allocate(unda_solver *s, struct dg_cuda *t)
-{
-    struct array list[MAX_ARRAY];
-    int count = list_arrays(s, t, list);
-    int64_t free_bytes;
-    TRY(gpu_memory_free(t->gpu, &free_bytes));
-    if (s->device_bytes > free_bytes)
-        FAIL(UNDA_ERR_DEVICE_MEMORY,
-             "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)",
-             (long long)s->device_bytes, (long long)free_bytes, (long long)gpu_info(t->gpu)->total_bytes,
-             s->options.device, gpu_info(t->gpu)->name);
-    for (int i = 0; i < count; i++)
-        if (list[i].bytes) {
-            TRY(gpu_alloc(t->gpu, list[i].ptr, list[i].bytes, list[i].what));
-            TRY(gpu_zero_async(t->stream, *list[i].ptr, list[i].bytes));
-        }
+    list_arrays(s, &t);
     return UNDA_OK;
 }
 
@@ -113,14 +77,14 @@ static unda_status compile_state(unda_solver *s, struct dg_cuda *t)
 static unda_status create(unda_solver *s)
 {
     struct dg_cuda *t;
-    TRY(forecast(s));
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
+    TRY(plan_choose(s, &t->plan));
+    list_arrays(s, t);
     fork_mark();
     TRY(gpu_open(&t->gpu, s->options.device));
     TRY(gpu_stream_new(&t->stream, t->gpu));
-    TRY(plan_choose(s, &t->plan));
-    TRY(allocate(s, t));
+    TRY(gpu_wants_alloc(&t->wants, t->stream, ""));
     TRY(compile_state(s, t));
     TRY(plan_compile(s, UPDATE_LSRK));
     if (s->options.integrator == UNDA_AB3)
@@ -134,11 +98,9 @@ static void destroy(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
     if (t->gpu) {
-        struct array list[MAX_ARRAY];
         batches_free(t);
         points_free(s);
-        for (int i = t->plan.tile ? list_arrays(s, t, list) : 0; i-- > 0;)
-            gpu_free(t->gpu, *list[i].ptr);
+        gpu_pool_free(&t->wants.pool);
         for (int i = 0; i < NUM_VARIANT; i++)
             gpu_module_free(t->stage_module[i]);
         gpu_module_free(t->state_module);

@@ -21,6 +21,7 @@ struct dg_cuda {
     struct gpu_kernel stage_kernel[NUM_VARIANT][MAX_FUNCTION], gather, record, find_bad, advance;
     struct plan plan;
     int64_t num_block;
+    struct gpu_wants wants; /* what create allocates */
     gpu_ptr buffer[NUM_BUF];
     gpu_ptr elem_record, face_coef, neighbor, face_node, matrix, rhs, clock, bad, packed, list;
     int64_t packed_count;  /* elements that packed and list hold */

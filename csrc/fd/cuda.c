@@ -36,42 +36,9 @@ void fd_cuda_weights(const struct fd *fd, const double (*weight)[MAX_HALF + 1], 
         }
 }
 
-void fd_cuda_want(struct fd_cuda *t, int kind, gpu_ptr *ptr, int64_t bytes, const char *what)
-{
-    if (bytes)
-        t->want[t->num_want++] = (struct fd_cuda_want){kind, ptr, bytes, what};
-}
-
-int64_t fd_cuda_wanted(const struct fd_cuda *t)
-{
-    int64_t bytes = 0;
-    for (int i = 0; i < t->num_want; i++)
-        bytes += t->want[i].bytes;
-    return bytes;
-}
-
-unda_status fd_cuda_allocate(unda_solver *s, const char *more)
-{
-    struct fd_cuda *t = fd_cuda(s);
-    int64_t free_bytes;
-    TRY(gpu_memory_free(t->gpu, &free_bytes));
-    if (s->device_bytes > free_bytes)
-        FAIL(UNDA_ERR_DEVICE_MEMORY,
-             "the simulation needs %lld bytes, %lld of %lld are free on device %d (%s)%s",
-             (long long)s->device_bytes, (long long)free_bytes, (long long)gpu_info(t->gpu)->total_bytes,
-             s->options.device, gpu_info(t->gpu)->name, more);
-    for (int i = 0; i < t->num_want; i++)
-        TRY(gpu_pool_alloc(&t->pool, t->gpu, t->want[i].ptr, t->want[i].bytes, t->want[i].what));
-    return fd_cuda_zero(s, FD_CUDA_NOW | FD_CUDA_STATE | FD_CUDA_MEMORY | FD_CUDA_FIXED);
-}
-
 unda_status fd_cuda_zero(unda_solver *s, int kinds)
 {
-    struct fd_cuda *t = fd_cuda(s);
-    for (int i = 0; i < t->num_want; i++)
-        if (t->want[i].kind & kinds)
-            TRY(gpu_zero_async(t->stream, *t->want[i].ptr, t->want[i].bytes));
-    return gpu_sync(t->stream);
+    return gpu_wants_zero(&fd_cuda(s)->wants, fd_cuda(s)->stream, kinds);
 }
 
 unda_status fd_cuda_open(unda_solver *s)
@@ -86,7 +53,7 @@ void fd_cuda_close(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
     fd_cuda_points_free(s);
-    gpu_pool_free(&t->pool);
+    gpu_pool_free(&t->wants.pool);
     gpu_host_free(t->gpu, t->staging);
     gpu_module_free(t->point_module);
     gpu_stream_free(t->stream);

@@ -35,14 +35,7 @@ struct fd_cuda {
     struct gpu_module *point_module;
     struct gpu_kernel inject, gather, weigh, find_bad, multiply;
     int64_t pitch, plane, origin; /* nodes from row to row, plane to plane; to node (0, 0, 0) */
-    struct fd_cuda_want {         /* what create allocates, zeroed */
-        int kind;
-        gpu_ptr *ptr;
-        int64_t bytes;
-        const char *what;
-    } want[FD_MAX_FIELD + FD_MAX_MATERIAL + 2 * FD_MAX_DERIVATIVE + 4];
-    int num_want;
-    struct gpu_pool pool; /* all of it */
+    struct gpu_wants wants;       /* what create allocates */
     gpu_ptr array[FD_MAX_FIELD], material[FD_MAX_MATERIAL], bad;
     char *staging;         /* page-locked: what goes to the device or comes back, in pieces */
     struct gpu_pool lists; /* of `source` and `groups` */
@@ -55,6 +48,8 @@ struct fd_cuda {
     void *host_room;      /* host of `groups` */
     gpu_ptr amplitude;
 };
+
+_Static_assert(FD_MAX_FIELD + FD_MAX_MATERIAL + 2 * FD_MAX_DERIVATIVE + 4 <= MAX_WANT, "an engine's arrays");
 
 static inline struct fd_cuda *fd_cuda(const unda_solver *s)
 {
@@ -79,11 +74,6 @@ static inline int64_t fd_cuda_place(const unda_solver *s, int64_t node)
 }
 
 /* cuda.c */
-/* Adds to what create allocates; nothing where bytes = 0. The bytes of all. */
-void fd_cuda_want(struct fd_cuda *t, int kind, gpu_ptr *ptr, int64_t bytes, const char *what);
-int64_t fd_cuda_wanted(const struct fd_cuda *t);
-/* Allocates it, if the device has as much; more: ends the message where not. */
-unda_status fd_cuda_allocate(unda_solver *s, const char *more);
 unda_status fd_cuda_zero(unda_solver *s, int kinds); /* arrays of these kinds (bits) */
 unda_status fd_cuda_open(unda_solver *s);            /* the device and its stream */
 void fd_cuda_close(unda_solver *s);                  /* frees what is in struct fd_cuda on the device */

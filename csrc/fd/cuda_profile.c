@@ -65,8 +65,8 @@ static unda_status time_parts(unda_solver *s, const struct fd_cuda_profile *what
 static unda_status copy(unda_solver *s, const struct fd_cuda_profile *what, gpu_ptr kept, bool back)
 {
     const struct fd_cuda *t = fd_cuda(s);
-    for (int i = 0; i < t->num_want; i++) {
-        const struct fd_cuda_want *want = &t->want[i];
+    for (int i = 0; i < t->wants.num; i++) {
+        const struct gpu_want *want = &t->wants.list[i];
         if (!(want->kind & what->kinds))
             continue;
         TRY(back ? gpu_copy_async(t->stream, *want->ptr, kept, want->bytes)
@@ -83,8 +83,8 @@ unda_status fd_cuda_profile(unda_solver *s, const struct fd_cuda_profile *what, 
     struct fd_cuda *t = fd_cuda(s);
     gpu_ptr kept = 0;
     int64_t bytes = 0;
-    for (int i = 0; i < t->num_want; i++)
-        bytes += t->want[i].kind & what->kinds ? t->want[i].bytes : 0;
+    for (int i = 0; i < t->wants.num; i++)
+        bytes += t->wants.list[i].kind & what->kinds ? t->wants.list[i].bytes : 0;
     s->begin = s->step; /* as in a call */
     TRY(fd_need_material(s));
     if (s->num_source)

@@ -49,6 +49,23 @@ unda_status gpu_pool_alloc(struct gpu_pool *pool, struct gpu *gpu, gpu_ptr *ptr,
 unda_status gpu_pool_copy(struct gpu_pool *pool, struct gpu_stream *stream, gpu_ptr *ptr, const void *from,
                           int64_t bytes, const char *what);
 void gpu_pool_free(struct gpu_pool *pool);
+/* Arrays of an engine, all of one pool: listed with their kinds (bits), to forecast or to allocate them. */
+enum { MAX_WANT = 64 };
+struct gpu_wants {
+    struct gpu_want {
+        int kind;
+        gpu_ptr *ptr;
+        int64_t bytes;
+        const char *what;
+    } list[MAX_WANT];
+    int num;
+    int64_t bytes; /* of all */
+    struct gpu_pool pool;
+};
+void gpu_want(struct gpu_wants *wants, int kind, gpu_ptr *ptr, int64_t bytes, const char *what);
+/* Refuses what the device has no room for; zeros. more: ends the message. */
+unda_status gpu_wants_alloc(struct gpu_wants *wants, struct gpu_stream *stream, const char *more);
+unda_status gpu_wants_zero(const struct gpu_wants *wants, struct gpu_stream *stream, int kinds);
 /* Page-locked host memory, for the asynchronous copies. */
 unda_status gpu_host_alloc(struct gpu *gpu, void *out, int64_t bytes, const char *what);
 void gpu_host_free(struct gpu *gpu, void *memory);

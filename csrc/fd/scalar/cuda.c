@@ -59,17 +59,17 @@ static void list_arrays(const unda_solver *s, struct scalar_cuda *t)
 {
     const struct fd *fd = fd_tables(s);
     int64_t real = s->real_bytes, level = scalar_cuda_level_bytes(s, t);
-    t->base.num_want = 0;
-    fd_cuda_want(&t->base, FD_CUDA_NOW, &t->base.array[0], level, "state");
-    fd_cuda_want(&t->base, FD_CUDA_STATE, &t->base.array[1], level, "state");
-    fd_cuda_want(&t->base, FD_CUDA_FIXED, &t->base.material[0], fd->uniform ? 0 : level, "speeds");
+    t->base.wants = (struct gpu_wants){0};
+    gpu_want(&t->base.wants, FD_CUDA_NOW, &t->base.array[0], level, "state");
+    gpu_want(&t->base.wants, FD_CUDA_STATE, &t->base.array[1], level, "state");
+    gpu_want(&t->base.wants, FD_CUDA_FIXED, &t->base.material[0], fd->uniform ? 0 : level, "speeds");
     for (int a = 0; a < 3; a++) {
         int64_t damp = (a < 2 ? fd->axis[a].total : t->base.pitch) + 2 * scalar_cuda_damp_margin(t);
-        fd_cuda_want(&t->base, FD_CUDA_FIXED, &t->damp_memory[a], damp * real, "layers");
-        fd_cuda_want(&t->base, FD_CUDA_MEMORY, &t->memory[a], scalar_cuda_memory_bytes(s, t, a), "layers");
-        fd_cuda_want(&t->base, FD_CUDA_FIXED, &t->table[a], 6 * fd_matched(&fd->axis[a]) * real, "layers");
+        gpu_want(&t->base.wants, FD_CUDA_FIXED, &t->damp_memory[a], damp * real, "layers");
+        gpu_want(&t->base.wants, FD_CUDA_MEMORY, &t->memory[a], scalar_cuda_memory_bytes(s, t, a), "layers");
+        gpu_want(&t->base.wants, FD_CUDA_FIXED, &t->table[a], 6 * fd_matched(&fd->axis[a]) * real, "layers");
     }
-    fd_cuda_want(&t->base, FD_CUDA_FIXED, &t->base.bad, 8, "finite check");
+    gpu_want(&t->base.wants, FD_CUDA_FIXED, &t->base.bad, 8, "finite check");
 }
 
 /* The layout of all arrays, and the memory that they take. */
@@ -77,9 +77,9 @@ static unda_status plan(unda_solver *s, struct scalar_cuda *t)
 {
     TRY(lay_out(s, t));
     list_arrays(s, t);
-    TRY(streamed_choose(s, t, fd_cuda_wanted(&t->base) - streamed_arrays(s) * scalar_cuda_level_bytes(s, t)));
+    TRY(streamed_choose(s, t, t->base.wants.bytes - streamed_arrays(s) * scalar_cuda_level_bytes(s, t)));
     list_arrays(s, t); /* fewer rows, where a window holds the state */
-    s->device_bytes = fd_cuda_wanted(&t->base);
+    s->device_bytes = t->base.wants.bytes;
     s->host_bytes =
         t->streamed.slab ? streamed_bytes(s, t) : t->base.plane * s->real_bytes + fd_cuda_staging_bytes(s);
     return UNDA_OK;
@@ -101,7 +101,7 @@ static unda_status create(unda_solver *s)
     TRY(fd_cuda_open(s));
     if (t->streamed.why_not)
         snprintf(more, sizeof more, "; no window of it: %s", t->streamed.why_not);
-    TRY(fd_cuda_allocate(s, more));
+    TRY(gpu_wants_alloc(&t->base.wants, t->base.stream, more));
     if (t->streamed.slab)
         TRY(streamed_create(s));
     TRY(t->kernel->create(s));

@@ -80,7 +80,7 @@ static unda_status create(unda_solver *s)
     TRY(gpu_kernel_get(&d->mark_kernel, d->module, "fd_diamond_mark", 0));
     s->compile_seconds += clock_seconds() - begin;
     TRY(array_try(&d->due_host, d->tile.levels + 1, 1, "receivers"));
-    struct gpu_pool *pool = &t->base.pool;
+    struct gpu_pool *pool = &t->base.wants.pool;
     int64_t parts = num_part(s, &d->tile, d->tile.levels), mailbox = mailbox_bytes(s, d);
     TRY(gpu_pool_alloc(pool, t->base.gpu, &d->due, d->tile.levels + 1, "receivers"));
     TRY(gpu_pool_alloc(pool, t->base.gpu, &d->progress, 4 * (2 * parts + 1), "towers"));

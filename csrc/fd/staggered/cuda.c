@@ -35,15 +35,15 @@ static void plan(unda_solver *s, struct staggered_cuda *t)
     int64_t real = s->real_bytes;
     lay_out(s, t);
     for (int f = 0; f < fd->num_field; f++)
-        fd_cuda_want(&t->base, FD_CUDA_STATE, &t->base.array[f], t->count * real, "state");
+        gpu_want(&t->base.wants, FD_CUDA_STATE, &t->base.array[f], t->count * real, "state");
     for (int i = 0; i < fd->num_material; i++)
-        fd_cuda_want(&t->base, FD_CUDA_FIXED, &t->base.material[i], t->count * real, "materials");
+        gpu_want(&t->base.wants, FD_CUDA_FIXED, &t->base.material[i], t->count * real, "materials");
     for (int i = 0; i < fd->num_memory; i++)
-        fd_cuda_want(&t->base, FD_CUDA_MEMORY, &t->memory[i], memory_count(s, t, i) * real, "layers");
+        gpu_want(&t->base.wants, FD_CUDA_MEMORY, &t->memory[i], memory_count(s, t, i) * real, "layers");
     for (int a = 0; a < 3; a++)
-        fd_cuda_want(&t->base, FD_CUDA_FIXED, &t->table[a], 8 * fd->axis[a].total * real, "layers");
-    fd_cuda_want(&t->base, FD_CUDA_FIXED, &t->base.bad, 8, "finite check");
-    s->device_bytes = fd_cuda_wanted(&t->base);
+        gpu_want(&t->base.wants, FD_CUDA_FIXED, &t->table[a], 8 * fd->axis[a].total * real, "layers");
+    gpu_want(&t->base.wants, FD_CUDA_FIXED, &t->base.bad, 8, "finite check");
+    s->device_bytes = t->base.wants.bytes;
     s->host_bytes = t->base.plane * real + fd_cuda_staging_bytes(s); /* a plane on its way */
 }
 
@@ -125,7 +125,7 @@ static unda_status create(unda_solver *s)
     TRY(gpu_event_new(&t->before, t->base.gpu));
     TRY(gpu_event_new(&t->after, t->base.gpu));
     t->tile = staggered_choose_tile(s);
-    TRY(fd_cuda_allocate(s, ""));
+    TRY(gpu_wants_alloc(&t->base.wants, t->base.stream, ""));
     TRY(retime(s));
     TRY(compile(s, t));
     int axes[FD_MAX_FIELD];
