@@ -17,8 +17,6 @@ from ..problem.medium import Medium
 from ..problem.timefunction import TimeFunction, wrap
 from . import silent
 
-__all__ = ["Report", "check"]
-
 _WORST = 10
 _MANY = 32  # functions of sources: computing a spectrum takes milliseconds
 _FEW_NODES = 4.0  # in the shortest wavelength: below, the wave is not resolved

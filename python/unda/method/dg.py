@@ -28,8 +28,6 @@ from .mesh_points import MeshPoints
 from .simulation import Simulation
 from .solver import forecast
 
-__all__ = ["DG"]
-
 
 class DG(Simulation):
     """Nodal discontinuous Galerkin on a mesh of tetrahedra (Hesthaven & Warburton 2008).

@@ -32,8 +32,6 @@ from .grid_state import read_state
 from .simulation import Simulation
 from .solver import forecast
 
-__all__ = ["FD"]
-
 
 class FD(Simulation):
     """Finite differences on a regular grid.

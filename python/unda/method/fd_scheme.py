@@ -20,8 +20,6 @@ from ..problem.source import CurrentDipole, MomentTensor, PointForce, Source, Vo
 from ..problem.timefunction import wrap
 from .grid_material import GridMaterial
 
-__all__ = ["Scalar", "Staggered", "scheme_of"]
-
 
 class Scalar:
     """p of an acoustic medium of one density, at nodes and whole steps, and p one step before.

@@ -16,10 +16,6 @@ from ..problem.grid import Grid
 from ..problem.layer import CPML, Damping
 from .fd_scheme import Scalar
 
-__all__ = [
-    "SIDES", "code_of", "conditions", "flat_axes", "frequency_of", "in_dimensions", "stretch_of",
-]  # fmt: skip
-
 SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 
 

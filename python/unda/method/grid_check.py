@@ -17,8 +17,6 @@ from .check import Report
 from .fd_sides import frequency_of
 from .fluid_walls import fluid_shares
 
-__all__ = ["check"]
-
 #: Nodes in the shortest wavelength at which the phase error of the differences is about 1 % along an axis.
 _NODES = {2: 13.0, 4: 5.2, 6: 3.9, 8: 3.4}
 _PHASE = 0.01  # of the step in time: (2 pi f dt)^2 / 24

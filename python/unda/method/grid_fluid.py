@@ -19,8 +19,6 @@ from .. import _core
 from .._core import lib
 from ..errors import ArgumentError
 
-__all__ = ["STRESSES", "Fluids", "refuse_shear"]
-
 STRESSES = ("sxx", "syy", "szz", "syz", "sxz", "sxy")
 _NORMAL, _SHEAR = STRESSES[:3], STRESSES[3:]
 

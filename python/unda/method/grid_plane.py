@@ -16,8 +16,6 @@ from ..errors import ArgumentError
 from ..io.plotting import Plane
 from ..problem.grid import chunks
 
-__all__ = ["plane"]
-
 
 def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
     """Return a field's places nearest to a plane of constant x, y or z, see `Simulation._plane`."""

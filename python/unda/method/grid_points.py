@@ -23,8 +23,6 @@ from .grid_material import GridMaterial
 from .points import Points
 from .receiver import Channels
 
-__all__ = ["GridPoints"]
-
 
 class GridPoints(Points):
     """Where sources and receivers of a simulation on a grid stand, and what they are there."""

@@ -13,8 +13,6 @@ from .._check import integer
 from ..errors import ArgumentError
 from ..io.plotting import Plane
 
-__all__ = ["plane"]
-
 
 def plane(sim: Any, field: str, axis: int, value: float, num: int) -> Plane:
     """Return the cells that a plane of constant x, y or z meets, see `Simulation._plane`."""

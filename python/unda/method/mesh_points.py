@@ -23,8 +23,6 @@ from . import _sites
 from .points import Points
 from .solver import Solver
 
-__all__ = ["MeshPoints"]
-
 
 class MeshPoints(Points):
     """Where sources, receivers and exact data of a simulation on a mesh stand, and what they are there.

@@ -15,8 +15,6 @@ from .._check import call_at, field_names, field_values
 from ..errors import ArgumentError, InternalError
 from ..problem.medium import Medium, group_of
 
-__all__ = ["Channels", "Receivers"]
-
 
 class Channels:
     """What receivers record: fields as the library samples them, and quantities computed from these.

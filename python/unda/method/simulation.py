@@ -36,8 +36,6 @@ from .stepping import Stepping
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["Simulation"]
-
 
 class Simulation(Pictures):
     """A wave in time; made by a method such as `unda.DG`.

@@ -28,8 +28,6 @@ from . import speed
 from ._options import PRECISIONS, Given, kernels
 from .fd_options import fd_options
 
-__all__ = ["tuned", "tuned_grid"]
-
 Plan = dict[str, int]
 Choice = tuple[Any, Plan | None]  # a kernel of the table, and parts
 
