@@ -168,7 +168,7 @@ static const char *or_none(const struct text *path)
 const char *unda_device_report(void)
 {
     static _Thread_local char report[8192]; /* fixed room: a thread that ends leaks nothing */
-    struct text text = {0}, kernels = {0}, cache = {0};
+    TEXT struct text text = {0}, kernels = {0}, cache = {0};
     unda_status driver = cuda_load(), compiler = nvrtc_load();
     libraries_report(&text);
     report_devices(&text);
@@ -176,11 +176,8 @@ const char *unda_device_report(void)
     settings_cache_dir(&cache);
     text_add(&text, "kernels: %s\ncache: %s\nCUDA engine: %s\n", or_none(&kernels), or_none(&cache),
              driver == UNDA_OK && compiler == UNDA_OK ? "usable" : "not usable");
-    text_clear(&kernels);
-    text_clear(&cache);
     size_t bytes = (size_t)text.size_bytes < sizeof report ? (size_t)text.size_bytes : sizeof report - 1;
     memcpy(report, text_of(&text), bytes);
     report[bytes] = '\0';
-    text_clear(&text);
     return report;
 }
