@@ -167,7 +167,7 @@ MUTATIONS = [
     ("csrc/solver/integrator.c", "starts ? BUF_SCRATCH : BUF_R", "BUF_R"),
     # elements, geometry, points
     ("csrc/element/lift.c", "index[b] = i;", "index[b] = j;"),
-    ("csrc/element/operators.c", "modes[mode].gradient[axis]", "modes[mode].gradient[2 - axis]"),
+    ("csrc/element/operators.c", "= modes[mode].gradient[axis]", "= modes[mode].gradient[2 - axis]"),
     ("csrc/space/tet_affine.c", "sum[i] += g[3 * j + i]", "sum[i] -= g[3 * j + i] * (j - 1)"),
     ("csrc/dg/dg.c", "neighbor >= 0 ? neighbor / dg->space.num_face :", "neighbor >= 0 ? elem :"),
     ("csrc/dg/points.c", "scale = 1 / (6 *", "scale = 1 / (5.9 *"),
