@@ -52,15 +52,10 @@ void gpu_free(struct gpu *gpu, gpu_ptr ptr)
 unda_status gpu_pool_alloc(struct gpu_pool *pool, struct gpu *gpu, gpu_ptr *ptr, int64_t bytes,
                            const char *what)
 {
-    gpu_ptr *grown;
-    TRY(array_try(&grown, pool->num + 1, sizeof *grown, what));
-    for (int32_t i = 0; i < pool->num; i++)
-        grown[i] = pool->ptr[i];
-    array_free(pool->ptr);
+    TRY(array_grow(&pool->ptr, pool->num, pool->num + 1, sizeof *pool->ptr, what));
     pool->gpu = gpu;
-    pool->ptr = grown;
-    TRY(gpu_alloc(gpu, &grown[pool->num], bytes, what));
-    *ptr = grown[pool->num++];
+    TRY(gpu_alloc(gpu, &pool->ptr[pool->num], bytes, what));
+    *ptr = pool->ptr[pool->num++];
     return UNDA_OK;
 }
 

@@ -34,11 +34,6 @@ void gpu_stream_free(struct gpu_stream *stream)
     array_free(stream);
 }
 
-struct gpu *gpu_stream_gpu(const struct gpu_stream *stream)
-{
-    return stream->gpu;
-}
-
 unda_status gpu_sync(struct gpu_stream *stream)
 {
     return CU_IN(stream->gpu, cuStreamSynchronize, stream->handle);
