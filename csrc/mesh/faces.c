@@ -20,14 +20,6 @@ static bool equal4(const int64_t a[4], const int64_t b[4])
     return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
 }
 
-static int64_t bucket(const struct face_table *table, const int64_t key[4])
-{
-    uint64_t hash = 0x9e3779b97f4a7c15u;
-    for (int i = 0; i < 4; i++)
-        hash = mix(hash ^ (uint64_t)key[i]);
-    return (int64_t)(hash & (uint64_t)table->mask);
-}
-
 /* In the order of the element's (sorted) vertices; the fourth of a triangle is -1. */
 void face_vertices(const struct unda_mesh *mesh, int64_t face, int64_t vertices[4])
 {
@@ -42,7 +34,7 @@ void face_vertices(const struct unda_mesh *mesh, int64_t face, int64_t vertices[
 /* A face of the table with the sorted vertices key, or -1. */
 static int64_t find_sorted(const struct face_table *table, const int64_t key[4])
 {
-    for (int64_t face = table->head[bucket(table, key)]; face >= 0; face = table->next[face]) {
+    for (int64_t face = table->head[chain_of(4, key, table->mask)]; face >= 0; face = table->next[face]) {
         int64_t other[4];
         face_vertices(table->mesh, face, other);
         sort4(other);
@@ -61,29 +53,23 @@ int64_t faces_find(const struct face_table *table, const int64_t *vertices)
     return find_sorted(table, key);
 }
 
-static unda_status face_table_new(struct face_table *table, const struct unda_mesh *mesh)
+static unda_status face_table_new(struct face_table *table, void **owner, const struct unda_mesh *mesh)
 {
     int64_t num_face = mesh->num_elem * mesh->table->num_face, size = 64;
     while (size < num_face / 2) /* half of all faces meet one that is there already */
         size *= 2;
     table->mesh = mesh;
     table->mask = size - 1;
-    TRY(array_try(&table->head, size, sizeof *table->head, "face hash"));
-    TRY(array_try(&table->next, num_face, sizeof *table->next, "face hash"));
+    TRY(array_own(owner, &table->head, size, sizeof *table->head, "face hash"));
+    TRY(array_own(owner, &table->next, num_face, sizeof *table->next, "face hash"));
     for (int64_t i = 0; i < size; i++)
         table->head[i] = -1;
     return UNDA_OK;
 }
 
-void face_table_free(struct face_table *table)
+unda_status faces_match(struct face_table *table, void **owner, struct unda_mesh *mesh)
 {
-    array_free(table->head);
-    array_free(table->next);
-}
-
-unda_status faces_match(struct face_table *table, struct unda_mesh *mesh)
-{
-    TRY(face_table_new(table, mesh));
+    TRY(face_table_new(table, owner, mesh));
     struct offenders crowded = {0};
     int num_face = mesh->table->num_face;
     for (int64_t face = 0; face < num_face * mesh->num_elem; face++) {
@@ -93,7 +79,7 @@ unda_status faces_match(struct face_table *table, struct unda_mesh *mesh)
         mesh->neighbor[face] = FACE_UNPAIRED;
         int64_t other = find_sorted(table, key);
         if (other < 0) {
-            int64_t chain = bucket(table, key);
+            int64_t chain = chain_of(4, key, table->mask);
             table->next[face] = table->head[chain];
             table->head[chain] = (int32_t)face;
         } else if (mesh->neighbor[other] == FACE_UNPAIRED) {
