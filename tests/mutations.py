@@ -398,7 +398,7 @@ MUTATIONS = [
     ("python/unda/method/_run_control.py", "self._seen and exc[0] is None", "self._seen"),
     ("python/unda/method/_run_control.py", "and not old._goes_on(here)", "and False"),
     ("csrc/mesh/periodic.c", "MATCH * from->edge[v] + slack", "MATCH * from->edge[v]"),
-    ("python/unda/io/checkpoint.py", "handle, start, saved._step, 0)", "handle, start, 0, 0)"),
+    ("python/unda/io/checkpoint.py", "start, saved._step, 0)", "start, 0, 0)"),
     ("python/unda/method/solver.py", "(step[0] - receivers._step) // receivers.every", "0"),
     ("python/unda/method/solver.py", "if status in (lib.UNDA_OK", "if status not in (lib.UNDA_OK"),
     ("python/unda/method/receiver.py", "max(len(parts.get(0, ())), last", "max(0, last"),

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _core
 from .._core import lib, new
 from ..errors import FileError
 from ..limits import device_number
@@ -34,7 +33,7 @@ def save(sim: Any, path: Any) -> None:
     """Write a simulation, see `sim.save`."""
     part = _METHODS[sim.config["method"]]
     history = new("int32_t *")
-    _core.check(lib.unda_solver_get_history(sim._solver.live(), history))
+    sim._solver.call(lib.unda_solver_get_history, history)
     header = {
         "config": sim.config, "physics": sim.medium.physics, "start": sim._start,
         "step": sim.step_count, "history": history[0], "exact": part.outer_data(sim),
@@ -118,7 +117,6 @@ def _restore(part: Any, sim: Any, file: Any, header: dict[str, Any]) -> None:
     for one in configs:
         if one.get("type") == "PlaneWave":
             sim.add_source(PlaneWave.from_config(one))
-    handle = sim._solver.live()
     groups = _hdf.child(file, "receivers") if "receivers" in file else ()
     for i in range(len(groups)):
         saved = get_receivers(_hdf.child(groups, str(i)), sim.dtype)
@@ -130,14 +128,13 @@ def _restore(part: Any, sim: Any, file: Any, header: dict[str, Any]) -> None:
                 f"of {sim.dt} s from {start} s"
             )
         # The library counts a group's samples from the step at which it is added.
-        _core.check(lib.unda_solver_set_clock(handle, start, saved._step, 0))
+        sim._solver.call(lib.unda_solver_set_clock, start, saved._step, 0)
         made = sim.add_receivers(
             saved.points, saved.fields, every=saved.every, name=saved.name, side=saved.side
         )
         made.clear(saved._t0, saved._step)
         made.put(0, saved._all())
     for name, (number, shape) in part.arrays(sim, history).items():
-        q = _hdf.array(file, name, sim.dtype, shape)
-        _core.check(lib.unda_solver_write(handle, number, 0, len(q), _core.pointer(q)))
+        sim._solver.write(number, 0, _hdf.array(file, name, sim.dtype, shape))
     part.settle(sim)
-    _core.check(lib.unda_solver_set_clock(handle, start, step, history))
+    sim._solver.call(lib.unda_solver_set_clock, start, step, history)

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
-from .._core import lib
 from ..errors import FileError
 from ..method.fd_sides import SIDES
 from ..method.grid_fluid import refuse_shear
@@ -32,9 +30,7 @@ def put(file: Any, sim: Any, _history: int) -> None:
         array = file.create_dataset(name, shape, sim.dtype)
         plane = np.empty((1, *shape[1:]), sim.dtype)
         for i in range(shape[0]):
-            to = _core.pointer(plane, writable=True)
-            _core.check(lib.unda_solver_read(sim._solver.live(), number, i, 1, to))
-            array[i] = plane[0]
+            array[i] = sim._solver.read(number, i, plane)[0]
 
 
 def arrays(sim: Any, _history: int) -> dict[str, tuple[int, tuple[int, ...]]]:

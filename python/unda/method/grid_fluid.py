@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
-from .._core import lib
 from ..errors import ArgumentError
 
 STRESSES = ("sxx", "syy", "szz", "syz", "sxz", "sxy")
@@ -123,9 +121,7 @@ def refuse_shear(sim: Any) -> None:
 
     def read(name: str, first: int) -> np.ndarray:
         number, (_, ny, nz) = arrays[name]
-        plane = np.empty((1, ny, nz), sim.dtype)
-        to = _core.pointer(plane, writable=True)
-        _core.check(lib.unda_solver_read(sim._solver.live(), number, first, 1, to))
+        plane: np.ndarray = sim._solver.read(number, first, np.empty((1, ny, nz), sim.dtype))
         return plane
 
     planes = range(arrays[STRESSES[0]][1][0])
