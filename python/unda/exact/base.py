@@ -19,6 +19,7 @@ from ..problem.timefunction import TimeFunction
 from ..problem.timefunction import from_config as time_function_from_config
 
 Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
 
 
 class ExactSolution:

@@ -15,6 +15,7 @@ from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
 from .elastic_plane import polarized
+from .line_integral import axis_number
 from .partial import elastic
 from .walls import corners
 
@@ -135,15 +136,13 @@ class LameMode(ExactSolution):
         material = elastic("medium", medium)
         if material.vs == 0.0:
             raise ArgumentError("the medium is a fluid (vs = 0), without S waves; expected a solid")
-        if axis not in ("x", "y", "z"):
-            raise ArgumentError(f"axis is {axis!r}; expected 'x', 'y' or 'z'")
+        first = axis_number("axis", axis) + 1
         n = _whole("n", n, least=1)
         low, high = corners(lower, upper)
         self._lower, length = low, np.subtract(high, low)
         super().__init__(
             medium, lower=low, upper=high, n=n, axis=axis, amplitude=number("amplitude", amplitude, "m/s")
         )
-        first = "xyz".index(axis) + 1
         self._plane = first % 3, (first + 1) % 3
         sides = [float(length[i]) for i in self._plane]
         if abs(sides[0] - sides[1]) > 1e-9 * sides[0]:

@@ -11,18 +11,15 @@ from math import ceil, hypot, pi, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from ..problem.source import PointForce
-from .base import Array, ExactSolution, make_solution
+from .base import Array, Complex, ExactSolution, make_solution
 from .partial import VOIGT, elastic
 from .point import driving_function
 from .surface_wave import RayleighWave
 from .walls import bounds_of
-
-Complex = NDArray[np.complex128]
 
 
 def lamb_problem(medium: Medium, source: PointForce) -> ExactSolution:

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from .._check import number, unit_vector, vector
 from ..errors import ArgumentError
 from ..problem.medium import Maxwell
-from .base import Array, together
+from .base import Array, Complex, together
 from .plane_maxwell import transverse
-from .spherical import Complex, Places, angular, bessel, riccati_slope
+from .spherical import Places, angular, bessel, riccati_slope
 
 
 class mie_sphere:

@@ -15,14 +15,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ArgumentError
 from ..problem.medium import Medium
-from .base import Array
+from .base import Array, Complex
 from .two_sides import Side
 
-Complex = NDArray[np.complex128]
 VOIGT = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]  # of sxx syy szz syz sxz sxy in the tensor
 
 

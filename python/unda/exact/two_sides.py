@@ -10,15 +10,12 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._check import number, unit_vector, vector
 from ..errors import ArgumentError
 from ..problem.medium import Medium
-from .base import Array, ExactSolution
+from .base import Array, Complex, ExactSolution
 from .plane import Profile
-
-Complex = NDArray[np.complex128]
 
 
 class Side(NamedTuple):
