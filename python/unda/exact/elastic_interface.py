@@ -29,7 +29,7 @@ class ElasticInterfacePlaneWave(InterfaceWave):
         one = elastic("medium1", medium)
         free = isinstance(medium2, str) and medium2 == "free"
         two = None if free else elastic("medium2", medium2)
-        super().__init__(medium, medium2, **wave, kind=kind)
+        super().__init__(medium, medium2=medium2, **wave, kind=kind)
         if kind not in one.kinds:
             raise ArgumentError(f"kind is {kind!r}; expected one of {one.kinds} in {medium!r}")
         self.discontinuous = not free  # stresses along the interface jump, where it slips velocities too

@@ -185,15 +185,15 @@ def scholte_wave(
 class _BoundWave(TwoSides):
     """P and SV waves that decay on each side, with amplitudes for which the conditions hold."""
 
+    unit = "m/s"
+
     def __init__(
-        self, medium: Medium, materials: list[Material], k: Any, normal: Any = (0.0, 0.0, 1.0),
-        position: float = 0.0, amplitude: float = 1.0, phase: float = 0.0, medium2: Medium | None = None,
-    ) -> None:  # fmt: skip
-        profile = Profile(k, amplitude, phase, None, None, "m/s")
-        super().__init__(medium, profile, normal, position, medium2)
-        frame = frame_along("surface", profile, self._normal, normal)
+        self, medium: Medium, materials: list[Material], k: Any, normal: Any = (0.0, 0.0, 1.0), **wave: Any
+    ) -> None:
+        super().__init__(medium, normal, k=k, **wave)
+        frame = frame_along("surface", self._profile, self._normal, normal)
         self.speed = _root(materials, frame)
-        self._omega = self.omega = profile.omega(self.speed)
+        self._omega = self.omega = self._profile.omega(self.speed)
         waves, conditions = _conditions(materials, frame, self.speed)
         null = np.linalg.svd(conditions)[2][-1]
         one = len(waves[0])
