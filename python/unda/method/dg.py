@@ -139,15 +139,11 @@ class DG(Simulation):
             "degree": self.degree,
             "flux": flux,
             "integrator": integrator,
-            "dtype": self.dtype.name,
-            "cfl": float(options.cfl),
-            "sample_dt": None if sample_dt is None else float(sample_dt),
-            "allow_unstable": allow_unstable,
             "mesh": mesh.hash,
             "mesh_origin": mesh.origin,
             "boundary": boundaries.words,
         }
-        self._complete(own, chosen)
+        self._complete(given, own, chosen)
 
     @classmethod
     def forecast(cls, mesh: Mesh, medium: Medium, **keywords: Any) -> dict[str, int]:

@@ -25,7 +25,7 @@ from ..problem.incident import PlaneWave
 from ..problem.medium import Medium
 from ..problem.source import Source
 from . import speed
-from ._options import kernel_parts
+from ._options import Given, kernel_parts
 from ._run_control import Alone, Interruptible, Progress, alone
 from .check import Report
 from .points import Points
@@ -107,12 +107,16 @@ class Simulation(Pictures):
                 "allow_unstable=True takes it all the same"
             )
 
-    def _complete(self, config: dict[str, Any], device: str) -> None:
+    def _complete(self, given: Given, config: dict[str, Any], device: str) -> None:
         """Complete a simulation once its time step is known; config: the method's part of it."""
         info = self._solver.info()
         parts = kernel_parts(info) if _core.text(info.kernel) else None
         self.config = {
             **config,
+            "dtype": self.dtype.name,
+            "cfl": float(given.cfl),
+            "sample_dt": None if given.sample_dt is None else float(given.sample_dt),
+            "allow_unstable": given.allow_unstable,
             "medium": self.medium.to_config(),
             "dt": self.dt,
             "device": device,
