@@ -128,6 +128,7 @@ class MeshPoints(Points):
 
 def _members(sites: _sites.Sites) -> dict[str, Any]:
     """Return sites as members of unda_receivers; where each point has one cell the weights are 1."""
-    if len(sites.elem) == len(sites.first) - 1:
-        return {"points": sites.places, "elem": sites.elem}
-    return {"points": sites.places, "elem": sites.elem, "first": sites.first, "weights": sites.weights}
+    cells = {"num_point": len(sites.first) - 1, "points": sites.places, "elem": sites.elem}
+    if len(sites.elem) == cells["num_point"]:
+        return cells
+    return {**cells, "first": sites.first, "weights": sites.weights}

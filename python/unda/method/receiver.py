@@ -41,6 +41,7 @@ class Channels:
         self._column = {one: i for i, one in enumerate(raw)}
         numbers = [derivative * len(medium.fields) + medium.fields.index(field) for field, derivative in raw]
         self.numbers = np.array(numbers, np.int32)
+        self.members = {"num_field": len(numbers), "fields": self.numbers}  # of unda_receivers
 
     def combine(self, samples: np.ndarray) -> np.ndarray:
         """Return (.., names) from what the library gave (.., numbers)."""

@@ -250,10 +250,7 @@ class Simulation(Pictures):
         every = integer("every", every, 1, 2**31 - 1)
         if name is not None and not isinstance(name, str):
             raise ArgumentError(f"name is {name!r}, expected a string")
-        given = _core.new_struct(
-            "unda_receivers", num_point=len(array), every=every, num_field=len(channels.numbers),
-            fields=channels.numbers, **placed,
-        )  # fmt: skip
+        given = _core.new_struct("unda_receivers", every=every, **channels.members, **placed)
         receivers = Receivers(
             array, channels.names, units=self.medium.traces, every=every, dt=self.dt, dtype=self.dtype,
             config=self.config, name=name, lags=self._points.lags(self.dt), side=side,
@@ -299,15 +296,8 @@ class Simulation(Pictures):
 
     def _sample_at(self, channels: Channels, placed: dict[str, Any]) -> np.ndarray:
         """Return (num_point, channels) at points whose cells are known, as `Points.place` gives them."""
-        num = len(placed["first"]) - 1 if "first" in placed else len(placed["points"])
-        values = np.empty((num, len(channels.numbers)))
-        given = _core.new_struct(
-            "unda_receivers",
-            num_point=num,
-            num_field=len(channels.numbers),
-            fields=channels.numbers,
-            **placed,
-        )
+        values = np.empty((placed["num_point"], len(channels.numbers)))
+        given = _core.new_struct("unda_receivers", **channels.members, **placed)
         to = _core.pointer(values, writable=True)
         self._solver.call(lib.unda_solver_sample, given, to)
         return channels.combine(values)
