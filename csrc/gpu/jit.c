@@ -31,8 +31,7 @@ unda_status jit_architecture(int compute_capability, int *architecture)
     if (best == 0)
         FAIL(UNDA_ERR_NO_DEVICE,
              "NVRTC %d.%d cannot compile for sm_%d; install unda-waves[cuda] for new devices, "
-             "unda-waves[cuda12] for old "
-             "ones",
+             "unda-waves[cuda12] for old ones",
              nvrtc.version / 1000, nvrtc.version % 1000 / 10, compute_capability);
     *architecture = best;
     return UNDA_OK;

@@ -146,8 +146,7 @@ static unda_status match_vertices(const struct cubes *cubes, const struct side *
     if (alone.count || from->num_vertex != to->num_vertex)
         FAIL(UNDA_ERR_MESH,
              "periodic boundaries %d and %d do not match: they have %lld and %lld vertices; "
-             "shifted by (%g, %g, "
-             "%g), %lld of the first side find no partner within 1e-8 of an edge%s%s",
+             "shifted by (%g, %g, %g), %lld of the first side find no partner within 1e-8 of an edge%s%s",
              from->boundary, to->boundary, (long long)from->num_vertex, (long long)to->num_vertex, shift[0],
              shift[1], shift[2], (long long)alone.count, alone.count ? ", vertices " : "",
              alone.count ? offenders_first(&alone).text : "");
@@ -258,14 +257,12 @@ static unda_status pair_sides(const struct face_table *table, struct unda_mesh *
     }
     if (lost.count)
         FAIL(UNDA_ERR_MESH,
-             "periodic boundaries %d and %d: their vertices match but %lld faces do not, boundary "
-             "faces %s",
+             "periodic boundaries %d and %d: their vertices match but %lld faces do not, boundary faces %s",
              pair[0], pair[1], (long long)lost.count, offenders_first(&lost).text);
     if (turned.count)
         FAIL(UNDA_ERR_MESH,
              "periodic boundaries %d and %d: %lld faces cannot be oriented alike on both sides, "
-             "boundary "
-             "faces %s; use at least 3 cells in each periodic direction",
+             "boundary faces %s; use at least 3 cells in each periodic direction",
              pair[0], pair[1], (long long)turned.count, offenders_first(&turned).text);
     return UNDA_OK;
 }
