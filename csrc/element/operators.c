@@ -111,12 +111,7 @@ unda_status element_new(struct element **element, int shape, int degree)
     TRY(element_check(shape, degree));
     struct element *made;
     TRY(array_try(&made, 1, sizeof *made, "a reference element"));
-    unda_status status = build(made, degree);
-    if (status == UNDA_OK)
-        *element = made;
-    else
-        element_free(made);
-    return status;
+    return COMPLETE(element, made, element_free, build(made, degree));
 }
 
 void element_free(struct element *element)

@@ -83,12 +83,7 @@ unda_status gpu_module_new(struct gpu_module **module, struct gpu *gpu, const st
     TRY(array_try(&m, 1, sizeof *m, "module"));
     m->gpu = gpu;
     snprintf(m->file, sizeof m->file, "%s", source->file);
-    unda_status status = load(m, source, &sources);
-    if (status == UNDA_OK)
-        *module = m;
-    else
-        gpu_module_free(m);
-    return status;
+    return COMPLETE(module, m, gpu_module_free, load(m, source, &sources));
 }
 
 void gpu_module_free(struct gpu_module *module)

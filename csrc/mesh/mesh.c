@@ -123,12 +123,7 @@ unda_status unda_mesh_new(unda_mesh **out, const unda_mesh_input *input)
     struct unda_mesh *mesh;
     TRY(array_try(&mesh, 1, sizeof *mesh, "mesh"));
     atomic_init(&mesh->holders, 1);
-    unda_status status = connect(mesh, input);
-    if (status == UNDA_OK)
-        *out = mesh;
-    else
-        unda_mesh_free(mesh);
-    return status;
+    return COMPLETE(out, mesh, unda_mesh_free, connect(mesh, input));
 }
 
 void mesh_hold(const unda_mesh *mesh)
