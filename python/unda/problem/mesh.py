@@ -152,13 +152,6 @@ class Mesh:
         self.tag_names = tag_table(tag_names, self.tags)
         self.origin: dict[str, Any] = {"made_by": "arrays"}
 
-    @classmethod
-    def _of_handle(cls, handle: Any, names: tuple[str, ...], periodic: tuple[tuple[str, str], ...]) -> Mesh:
-        """Wrap a C mesh that was made elsewhere."""
-        mesh = cls.__new__(cls)
-        mesh._adopt(handle, names, periodic, None)
-        return mesh
-
     def _copy(self, name: str, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
         """Copy one array out of the C mesh; read-only, because a mesh never changes."""
         array = np.empty(shape, dtype)
@@ -301,9 +294,9 @@ class Mesh:
         for name, tag in self.tag_names.items():
             lines.append(f"material {name!r}: {int((self.tags == tag).sum())} cells")
         counts = np.bincount(self.boundary_ids, minlength=len(self.boundary_names))
-        joined = {name: pair for pair in self.periodic for name in pair}
+        joined = {name: other for pair in self.periodic for name, other in (pair, pair[::-1])}
         for name, count in zip(self.boundary_names, counts, strict=True):
-            note = f", periodic with {_other(joined[name], name)!r}" if name in joined else ""
+            note = f", periodic with {joined[name]!r}" if name in joined else ""
             lines.append(f"boundary {name!r}: {int(count)} faces{note}")
         return "\n".join(lines)
 
@@ -321,11 +314,6 @@ class Mesh:
             Mesh, tags=self.tags, boundaries=boundaries, periodic=self.periodic, tag_names=self.tag_names
         )
         return again, (self.vertices, self.cells), {"origin": self.origin}
-
-
-def _other(pair: tuple[str, str], name: str) -> str:
-    """Return the name in the pair that is not `name`."""
-    return pair[1] if pair[0] == name else pair[0]
 
 
 def _triple(values: Any, dtype: Any, name: str) -> list[Any]:
@@ -396,7 +384,8 @@ def box_mesh(
     )
     handle = _core.new_object("unda_mesh", lambda out: lib.unda_box_mesh_new(out, box), lib.unda_mesh_free)
     pairs = tuple((_SIDES[2 * i], _SIDES[2 * i + 1]) for i in range(3) if flags[i])
-    mesh = Mesh._of_handle(handle, _SIDES, pairs)
+    mesh = Mesh.__new__(Mesh)
+    mesh._adopt(handle, _SIDES, pairs, None)
     mesh.origin = {
         "made_by": "box_mesh", "lower": list(box.lower), "upper": list(box.upper), "cells": list(box.cells),
         "shape": shape, "periodic": [bool(flag) for flag in flags], "perturb": box.perturb, "seed": box.seed,
