@@ -65,14 +65,10 @@ unda_status gpu_stream_wait(struct gpu_stream *stream, struct gpu_event *event)
 unda_status gpu_event_seconds(struct gpu_event *begin, struct gpu_event *end, double *seconds)
 {
     float milliseconds = 0;
-    TRY(gpu_enter(end->gpu));
-    unda_status status = CU(cuEventSynchronize, end->handle);
-    if (status == UNDA_OK)
-        status = CU(cuEventElapsedTime, &milliseconds, begin->handle, end->handle);
-    gpu_leave(end->gpu);
-    if (status == UNDA_OK)
-        *seconds = 1e-3 * milliseconds;
-    return status;
+    TRY(CU_IN(end->gpu, cuEventSynchronize, end->handle));
+    TRY(CU_IN(end->gpu, cuEventElapsedTime, &milliseconds, begin->handle, end->handle));
+    *seconds = 1e-3 * milliseconds;
+    return UNDA_OK;
 }
 
 /* ---- graphs ---- */
