@@ -16,7 +16,7 @@ from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
 from .elastic_plane import polarized
 from .line_integral import axis_number
-from .partial import elastic
+from .partial import elastic, solid
 from .walls import corners
 
 
@@ -133,9 +133,7 @@ class LameMode(ExactSolution):
     def __init__(
         self, medium: Medium, lower: Any, upper: Any, n: int = 1, axis: str = "z", amplitude: float = 1.0
     ) -> None:
-        material = elastic("medium", medium)
-        if material.vs == 0.0:
-            raise ArgumentError("the medium is a fluid (vs = 0), without S waves; expected a solid")
+        material = solid(medium, "without S waves")
         first = axis_number("axis", axis) + 1
         n = _whole("n", n, least=1)
         low, high = corners(lower, upper)

@@ -58,6 +58,14 @@ def elastic(name: str, medium: Any) -> Material:
     return Material(**medium.scalar())
 
 
+def solid(medium: Any, why: str) -> Material:
+    """Return the constants of a homogeneous solid, or raise; why: what a fluid lacks."""
+    material = elastic("medium", medium)
+    if material.vs == 0.0:
+        raise ArgumentError(f"the medium is a fluid (vs = 0), {why}; expected a solid")
+    return material
+
+
 class Frame(NamedTuple):
     """Directions at an interface: normal n, along it e, across both b = n x e."""
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
-from .partial import Frame, Material, Partial, contact, elastic, side
+from .partial import Frame, Material, Partial, contact, elastic, side, solid
 from .plane import Profile
 from .two_sides import TwoSides
 
@@ -214,12 +214,7 @@ class RayleighWave(_BoundWave):
     name = "rayleigh_wave"
 
     def __init__(self, medium: Medium, k: Any, **wave: Any) -> None:
-        material = elastic("medium", medium)
-        if material.vs == 0.0:
-            raise ArgumentError(
-                "the medium is a fluid (vs = 0), which has no Rayleigh wave; expected a solid"
-            )
-        super().__init__(medium, [material], k, **wave)
+        super().__init__(medium, [solid(medium, "which has no Rayleigh wave")], k, **wave)
 
 
 class StoneleyWave(_BoundWave):
