@@ -92,18 +92,13 @@ def load(path: Any, *, device: str | None = None) -> DG | FD:
             "dtype": _hdf.entry(config, "dtype", str), "device": target, "allow_unstable": True,
         }  # fmt: skip
         same = target.partition(":")[0] == config["device"].partition(":")[0] != "cpu"
-        method = _hdf.entry(config, "method", str)
-        if method not in _METHODS:
-            raise FileError(f"method is {method!r}, expected one of {list(_METHODS)}")
-        physics = _hdf.entry(header, "physics", str)
-        if physics not in _MEDIA:
-            raise FileError(f"physics is {physics!r}, expected one of {list(_MEDIA)}")
-        exact = _hdf.entry(header, "exact", dict)
-        sim = _METHODS[method].make(file, config, exact, _MEDIA[physics], common, same)
+        part = _METHODS[_hdf.word(config, "method", _METHODS)]
+        kind = _MEDIA[_hdf.word(header, "physics", _MEDIA)]
+        sim = part.make(file, config, _hdf.entry(header, "exact", dict), kind, common, same)
         # The limit may be slightly lower than in the version that wrote the file, which had another bound.
         if not _hdf.entry(config, "allow_unstable", bool) and sim.dt > 1.2 * sim.dt_stable:
             raise FileError(f"dt is {sim.dt} s, above the stable limit {sim.dt_stable} s")
-        _restore(_METHODS[method], sim, file, header)
+        _restore(part, sim, file, header)
     return sim
 
 

@@ -14,7 +14,6 @@ from ..problem.layer import CPML, Damping
 from . import _hdf
 
 MOST_HISTORY = 0  # levels that the integrator keeps
-_SCHEMES = ("scalar", "staggered")
 
 
 def put(file: Any, sim: Any, _history: int) -> None:
@@ -48,9 +47,7 @@ def make(file: Any, config: dict[str, Any], _exact: Any, kind: Any, common: Any,
     from ..method.fd import FD
 
     grid = Grid(**_hdf.entry(config, "grid", dict))
-    scheme = _hdf.entry(config, "scheme", str)
-    if scheme not in _SCHEMES:
-        raise FileError(f"scheme is {scheme!r}, expected one of {list(_SCHEMES)}")
+    scheme = _hdf.word(config, "scheme", ("scalar", "staggered"))
     num = len(kind.parameters)
     uniform = len(_hdf.array_shape(file, "material")) == 1
     values = _hdf.array(file, "material", np.float64, (num,) if uniform else (*grid.shape, num))
