@@ -15,10 +15,9 @@ import numpy as np
 
 from .._check import number, vector
 from ..errors import ArgumentError
-from ..problem.grid import Grid
+from ..problem.grid import SIDES, Grid
 from .base import Array
 
-SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 SIGN = {"rigid": 1.0, "free": -1.0}  # of the image: normal velocity zero, pressure zero
 
 Image = tuple[float, float]  # place along an axis [m], sign

@@ -18,9 +18,9 @@ from .. import _core
 from .._core import lib
 from ..errors import ArgumentError, MeshError
 from ._mesh_arguments import boundary_arrays, cells_array, periodic_pairs, tag_table, with_names
+from .grid import SIDES
 
 _SHAPES = {"tet": 0, "hex": 1}
-_SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 #: vertices, faces and vertices a face of a cell, by shape
 _SIZES = {"tet": (4, 4, 3), "hex": (8, 6, 4)}
 
@@ -383,9 +383,9 @@ def box_mesh(
         seed=int(_core.as_array(seed, np.int64, (), "seed")),
     )
     handle = _core.new_object("unda_mesh", lambda out: lib.unda_box_mesh_new(out, box), lib.unda_mesh_free)
-    pairs = tuple((_SIDES[2 * i], _SIDES[2 * i + 1]) for i in range(3) if flags[i])
+    pairs = tuple((SIDES[2 * i], SIDES[2 * i + 1]) for i in range(3) if flags[i])
     mesh = Mesh.__new__(Mesh)
-    mesh._adopt(handle, _SIDES, pairs, None)
+    mesh._adopt(handle, SIDES, pairs, None)
     mesh.origin = {
         "made_by": "box_mesh", "lower": list(box.lower), "upper": list(box.upper), "cells": list(box.cells),
         "shape": shape, "periodic": [bool(flag) for flag in flags], "perturb": box.perturb, "seed": box.seed,
