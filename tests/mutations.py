@@ -383,7 +383,7 @@ MUTATIONS = [
     ("python/unda/problem/source.py", "{\"p\": rho * c**2}", "{\"p\": rho * c}"),
     ("python/unda/method/grid_fluid.py", 'if side == "free":', 'if side == "fixed":'),
     ("python/unda/method/grid_fluid.py", "np.roll(found, -1, axis)", "np.roll(found, 1, axis)"),
-    ("python/unda/method/grid_fluid.py", "on[_last(axis)] = found", "on[_first(axis)] = found"),
+    ("python/unda/method/grid_fluid.py", "on[_plane(axis, -1)] = found", "on[_plane(axis, 0)] = found"),
     ("python/unda/method/grid_material.py", "!= self._seen[i].digest", "!= self._seen[0].digest"),
     ("python/unda/problem/_values.py", "if _digest(self.values) != self.digest", "if False"),
     ("python/unda/exact/elastic_line.py", "range(1, 2 * n - 2, 2)", "range(1, 2 * n, 2)"),
