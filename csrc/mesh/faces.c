@@ -4,6 +4,8 @@
 #include "internal.h"
 #include "vector.h"
 
+#include <string.h>
+
 /* The vertices of a face, ascending; unused ones are -1 and stand first. */
 static void sort4(int64_t v[4])
 {
@@ -13,11 +15,6 @@ static void sort4(int64_t v[4])
         v[pairs[i][0]] = a < b ? a : b;
         v[pairs[i][1]] = a < b ? b : a;
     }
-}
-
-static bool equal4(const int64_t a[4], const int64_t b[4])
-{
-    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
 }
 
 /* In the order of the element's (sorted) vertices; the fourth of a triangle is -1. */
@@ -38,7 +35,7 @@ static int64_t find_sorted(const struct face_table *table, const int64_t key[4])
         int64_t other[4];
         face_vertices(table->mesh, face, other);
         sort4(other);
-        if (equal4(key, other))
+        if (memcmp(key, other, sizeof other) == 0)
             return face;
     }
     return -1;

@@ -254,15 +254,8 @@ class Mesh:
         points = _core.as_array(points, np.float64, (None, 3), "points", finite=True)
         elem = np.empty(len(points), np.int64)
         barycentric = np.empty((len(points), 4))
-        _core.check(
-            lib.unda_mesh_locate(
-                self._handle,
-                len(points),
-                _core.pointer(points),
-                _core.pointer(elem, writable=True),
-                _core.pointer(barycentric, writable=True),
-            )
-        )
+        to = _core.pointer(elem, writable=True), _core.pointer(barycentric, writable=True)
+        _core.check(lib.unda_mesh_locate(self._handle, len(points), _core.pointer(points), *to))
         return elem, barycentric
 
     def report(self) -> str:
