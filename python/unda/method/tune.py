@@ -118,13 +118,10 @@ def _trusted(folder: str) -> bool:
         found = os.stat(folder)
     except OSError:
         return True
-    if found.st_uid != os.geteuid():
-        _complain(folder, "belongs to another user")
-        return False
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        _complain(folder, "may be written to by others")
-        return False
-    return True
+    own, closed = found.st_uid == os.geteuid(), not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if not (own and closed):
+        _complain(folder, "may be written to by others" if own else "belongs to another user")
+    return own and closed
 
 
 def _remembered() -> dict[str, Any]:
