@@ -93,7 +93,6 @@ unda_status faces_check_sides(const struct unda_mesh *mesh);
 unda_status parts_check(const struct unda_mesh *mesh);
 
 /* locate.c */
-void locator_free(void *locator);
 /* Barycentric coordinates of a point in a user's tetrahedron, in the order of cells, and the tolerance below
  * which each of them counts as 0. */
 void mesh_barycentric(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[4],

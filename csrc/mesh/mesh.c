@@ -136,7 +136,7 @@ void unda_mesh_free(unda_mesh *mesh)
     if (!mesh || atomic_fetch_sub(&mesh->holders, 1) > 1)
         return;
     arrays_free(&mesh->owned);
-    locator_free(mesh->locator);
+    arrays_free(&mesh->located);
     array_free(mesh);
 }
 

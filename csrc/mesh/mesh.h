@@ -33,8 +33,9 @@ struct unda_mesh {
     double *volumes, *quality; /* [num_elem], user order */
     void *owned;               /* these arrays */
     unda_mesh_info info;
-    void *locator;      /* built on first use, thread-safe: locate.c */
-    atomic_int holders; /* reference count: the user and each solver; the last one frees the mesh */
+    struct locator *locator; /* built on first use, thread-safe: locate.c */
+    void *located;           /* it and its arrays */
+    atomic_int holders;      /* reference count: the user and each solver; the last one frees the mesh */
 };
 
 /* Adds a reference, which unda_mesh_free releases. */
