@@ -179,12 +179,6 @@ static void copy_neighbors(const struct unda_mesh *mesh, int64_t *neighbors)
     }
 }
 
-static void copy_out(void *to, const void *from, int64_t count, size_t size)
-{
-    if (to && count > 0)
-        memcpy(to, from, (size_t)count * size);
-}
-
 unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh_arrays *arrays)
 {
     TRY(fork_check());
@@ -192,15 +186,15 @@ unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh_arrays *
         FAIL(UNDA_ERR_ARG, "mesh is NULL");
     CHECK_SIZE(arrays, unda_mesh_arrays);
     int64_t num_elem = mesh->num_elem, num_face = mesh->num_boundary_face;
-    copy_out(arrays->vertices, mesh->vertices, 3 * mesh->num_vertex, sizeof(double));
-    copy_out(arrays->cells, mesh->cells, mesh->table->num_vertex * num_elem, sizeof(int64_t));
-    copy_out(arrays->tags, mesh->tags, num_elem, sizeof(int32_t));
-    copy_out(arrays->boundary_faces, mesh->boundary_faces, mesh->table->num_face_vertex * num_face,
-             sizeof(int64_t));
-    copy_out(arrays->boundary_ids, mesh->boundary_ids, num_face, sizeof(int32_t));
-    copy_out(arrays->order, mesh->order, num_elem, sizeof(int64_t));
-    copy_out(arrays->volumes, mesh->volumes, num_elem, sizeof(double));
-    copy_out(arrays->quality, mesh->quality, num_elem, sizeof(double));
+    array_give(arrays->vertices, mesh->vertices, 3 * mesh->num_vertex, sizeof(double));
+    array_give(arrays->cells, mesh->cells, mesh->table->num_vertex * num_elem, sizeof(int64_t));
+    array_give(arrays->tags, mesh->tags, num_elem, sizeof(int32_t));
+    array_give(arrays->boundary_faces, mesh->boundary_faces, mesh->table->num_face_vertex * num_face,
+               sizeof(int64_t));
+    array_give(arrays->boundary_ids, mesh->boundary_ids, num_face, sizeof(int32_t));
+    array_give(arrays->order, mesh->order, num_elem, sizeof(int64_t));
+    array_give(arrays->volumes, mesh->volumes, num_elem, sizeof(double));
+    array_give(arrays->quality, mesh->quality, num_elem, sizeof(double));
     if (arrays->neighbors)
         copy_neighbors(mesh, arrays->neighbors);
     return UNDA_OK;
