@@ -72,6 +72,12 @@ unda_status array_grow(void *array, int64_t kept, int64_t count, int64_t size, c
     return UNDA_OK;
 }
 
+void array_give(void *to, const void *from, int64_t count, int64_t size)
+{
+    if (to && count > 0)
+        memcpy(to, from, (size_t)(count * size));
+}
+
 unda_status array_own(void **owner, void *out, int64_t count, int64_t size, const char *what)
 {
     void **array = NULL;

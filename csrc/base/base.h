@@ -40,9 +40,23 @@ unda_status array_try(void *out, int64_t count, int64_t size, const char *what);
 /* The array at *(void **)array becomes one of `count` elements, the first `kept` those of before; it remains
  * where there is no memory. */
 unda_status array_grow(void *array, int64_t kept, int64_t count, int64_t size, const char *what);
+/* Copies an array to a caller, unless that does not ask for it: `to` is NULL. */
+void array_give(void *to, const void *from, int64_t count, int64_t size);
 /* `SCRATCH double *values = NULL;` frees the array where its name goes out of scope, on every way out. */
 #define SCRATCH __attribute__((cleanup(array_free_at)))
 void array_free_at(void *pointer_to_array);
+
+/* The end of a constructor: what `call` says of the object `made`, which it completes, is the status; *out is
+ * the object then, or it is freed. */
+#define COMPLETE(out, made, free, call)                                                                      \
+    ({                                                                                                       \
+        unda_status completed = (call);                                                                      \
+        if (completed == UNDA_OK)                                                                            \
+            *(out) = (made);                                                                                 \
+        else                                                                                                 \
+            free(made);                                                                                      \
+        completed;                                                                                           \
+    })
 
 /* Arrays of one owner, which are freed together: a list that begins NULL. `OWNER void *owned = NULL;` frees it
  * where the name goes out of scope. */

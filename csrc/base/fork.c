@@ -18,9 +18,7 @@ unda_status fork_check(void)
 {
     long process = atomic_load(&engine_process);
     if (process != 0 && process != (long)getpid())
-        FAIL(UNDA_ERR_FORK,
-             "process %ld was forked from %ld after an engine ran there; use spawn "
-             "or threads",
+        FAIL(UNDA_ERR_FORK, "process %ld was forked from %ld after an engine ran there; use spawn or threads",
              (long)getpid(), process);
     return UNDA_OK;
 }

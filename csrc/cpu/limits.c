@@ -33,17 +33,16 @@ static double copy_seconds(double *to, const double *from, int64_t count, int th
 static unda_status measure_copy(int threads, double *bytes_per_second)
 {
     int64_t count = COPY_BYTES / (int64_t)sizeof(double);
-    double *from, *to = NULL, best = 1e30;
+    double best = 1e30;
+    SCRATCH double *from = NULL, *to = NULL;
     TRY(array_try(&from, count, sizeof *from, "copy source"));
-    unda_status status = array_try(&to, count, sizeof *to, "copy target");
-    for (int i = 0; status == UNDA_OK && i < NUM_REPEAT; i++) {
+    TRY(array_try(&to, count, sizeof *to, "copy target"));
+    for (int i = 0; i < NUM_REPEAT; i++) {
         double seconds = copy_seconds(to, from, count, threads);
         best = seconds < best ? seconds : best;
     }
-    array_free(from);
-    array_free(to);
     *bytes_per_second = 2.0 * COPY_BYTES / best;
-    return status;
+    return UNDA_OK;
 }
 
 /* ---- multiplying and adding ---- */

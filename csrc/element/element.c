@@ -4,7 +4,6 @@
 #include "internal.h"
 
 #include <math.h>
-#include <string.h>
 
 static bool known(int32_t shape, int32_t degree)
 {
@@ -21,12 +20,6 @@ int32_t unda_element_num_face_node(int32_t shape, int32_t degree)
     return known(shape, degree) ? num_triangle_node(degree) : -1;
 }
 
-static void copy(void *to, const void *from, int64_t count, size_t size)
-{
-    if (to)
-        memcpy(to, from, (size_t)count * size);
-}
-
 unda_status unda_element_get_arrays(int32_t shape, int32_t degree, const unda_element_arrays *arrays)
 {
     TRY(fork_check());
@@ -34,12 +27,12 @@ unda_status unda_element_get_arrays(int32_t shape, int32_t degree, const unda_el
     struct element *element;
     TRY(element_new(&element, shape, degree));
     int64_t n = element->num_node, m = element->num_face_node;
-    copy(arrays->nodes, element->nodes, 3 * n, sizeof(double));
-    copy(arrays->derivative, element->derivative, 3 * n * n, sizeof(double));
-    copy(arrays->lift, element->lift, 4 * n * m, sizeof(double));
-    copy(arrays->mass, element->mass, n * n, sizeof(double));
-    copy(arrays->inv_mass, element->inv_mass, n * n, sizeof(double));
-    copy(arrays->face_node, element->face_node, 4 * m, sizeof(int32_t));
+    array_give(arrays->nodes, element->nodes, 3 * n, sizeof(double));
+    array_give(arrays->derivative, element->derivative, 3 * n * n, sizeof(double));
+    array_give(arrays->lift, element->lift, 4 * n * m, sizeof(double));
+    array_give(arrays->mass, element->mass, n * n, sizeof(double));
+    array_give(arrays->inv_mass, element->inv_mass, n * n, sizeof(double));
+    array_give(arrays->face_node, element->face_node, 4 * m, sizeof(int32_t));
     element_free(element);
     return UNDA_OK;
 }

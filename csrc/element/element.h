@@ -18,13 +18,10 @@ unda_status gauss_lobatto(int num_point, double *points, double *weights);
 
 /* Warp & blend nodes of the unit tetrahedron [node][3]; node order: see operators.c. */
 unda_status nodes_tet(int degree, double *nodes);
-/* Orthonormal modes of the unit tetrahedron at points [num_point][3]: values [num_point][mode] and,
- * unless NULL, derivatives [3][num_point][mode]. */
-void modes_tet(int degree, int64_t num_point, const double *points, double *values, double *derivatives);
 
 /* One reference element, all matrices (row-major, float64). */
 struct element {
-    int shape, degree, num_node, num_face, num_face_node;
+    int degree, num_node, num_face_node;
     double *nodes;           /* [node][3] */
     double *derivative;      /* [3][node][node] */
     double *lift;            /* [face][node][face node] */

@@ -58,32 +58,25 @@ struct jacobi_step jacobi_step(int n, wide alpha, wide beta)
 
 /* Multiplying the recurrence by t^n leaves no division by t: the modes and their gradients are
  * plain polynomials at the collapsed vertex too. */
-static struct jet advance(struct jacobi_step step, struct jet x, struct jet t, struct jet p,
-                          struct jet previous)
-{
-    struct jet next = jet_multiply(jet_combine(step.x, x, step.t, t), p);
-    struct jet back = jet_multiply(jet_multiply(t, t), previous);
-    return jet_combine(1, next, step.back, back);
-}
-
 void jacobi_jets(int max_n, const struct jacobi_step *steps, struct jet x, struct jet t, struct jet *p)
 {
     p[0] = (struct jet){steps[0].constant, {0}};
-    for (int n = 1; n <= max_n; n++)
-        p[n] = advance(steps[n], x, t, p[n - 1], n > 1 ? p[n - 2] : (struct jet){0});
+    for (int n = 1; n <= max_n; n++) {
+        struct jet next = jet_multiply(jet_combine(steps[n].x, x, steps[n].t, t), p[n - 1]);
+        struct jet back = jet_multiply(jet_multiply(t, t), n > 1 ? p[n - 2] : (struct jet){0});
+        p[n] = jet_combine(1, next, steps[n].back, back);
+    }
 }
 
 /* P_n on the line: x is the first coordinate, t is 1. */
 static struct jet jacobi_jet(int n, wide alpha, wide beta, wide point)
 {
-    struct jet x = {point, {1, 0, 0}}, one = {1, {0}};
-    struct jet previous = {0}, p = {jacobi_step(0, alpha, beta).constant, {0}};
-    for (int m = 1; m <= n; m++) {
-        struct jet next = advance(jacobi_step(m, alpha, beta), x, one, p, previous);
-        previous = p;
-        p = next;
-    }
-    return p;
+    struct jacobi_step steps[n + 1];
+    struct jet p[n + 1];
+    for (int m = 0; m <= n; m++)
+        steps[m] = jacobi_step(m, alpha, beta);
+    jacobi_jets(n, steps, (struct jet){point, {1, 0, 0}}, (struct jet){1, {0}}, p);
+    return p[n];
 }
 
 double jacobi(int n, double alpha, double beta, double x)

@@ -69,17 +69,3 @@ void modes_triangle(int degree, const double point[2], wide *values)
             *values++ = sqrtl(8) * ldexpl(1, i) * p[0][i].value * p[1][j].value;
     }
 }
-
-void modes_tet(int degree, int64_t num_point, const double *points, double *values, double *derivatives)
-{
-    int num_mode = num_tet_node(degree);
-    struct jet modes[MAX_NODE];
-    for (int64_t i = 0; i < num_point; i++) {
-        modes_tet_jets(degree, points + 3 * i, modes);
-        for (int mode = 0; mode < num_mode; mode++)
-            values[i * num_mode + mode] = (double)modes[mode].value;
-        for (int axis = 0; derivatives && axis < 3; axis++)
-            for (int mode = 0; mode < num_mode; mode++)
-                derivatives[(axis * num_point + i) * num_mode + mode] = (double)modes[mode].gradient[axis];
-    }
-}

@@ -7,6 +7,8 @@
  * (Hesthaven & Warburton 2008, chapter 10). */
 #include "internal.h"
 
+#include <string.h>
+
 unda_status element_check(int shape, int degree)
 {
     if (shape == UNDA_HEX)
@@ -90,10 +92,8 @@ static unda_status build_matrices(struct element *element)
 static unda_status build(struct element *element, int degree)
 {
     int n = num_tet_node(degree), m = num_triangle_node(degree);
-    element->shape = UNDA_TET;
     element->degree = degree;
     element->num_node = n;
-    element->num_face = 4;
     element->num_face_node = m;
     TRY(array_own(&element->owned, &element->nodes, 3 * n, sizeof(double), "element nodes"));
     TRY(array_own(&element->owned, &element->derivative, 3 * n * n, sizeof(double), "element derivative"));
@@ -111,12 +111,7 @@ unda_status element_new(struct element **element, int shape, int degree)
     TRY(element_check(shape, degree));
     struct element *made;
     TRY(array_try(&made, 1, sizeof *made, "a reference element"));
-    unda_status status = build(made, degree);
-    if (status == UNDA_OK)
-        *element = made;
-    else
-        element_free(made);
-    return status;
+    return COMPLETE(element, made, element_free, build(made, degree));
 }
 
 void element_free(struct element *element)
@@ -127,23 +122,25 @@ void element_free(struct element *element)
     array_free(element);
 }
 
-/* basis[node] = sum over modes of modes[mode] V^-1[mode][node]. */
-static void to_nodal(const struct element *element, const double *modes, double *basis)
+static void add_mode(int n, wide mode, const double *row, double *sum)
 {
-    int n = element->num_node;
     for (int node = 0; node < n; node++)
-        basis[node] = 0;
-    for (int mode = 0; mode < n; mode++)
-        for (int node = 0; node < n; node++)
-            basis[node] += modes[mode] * element->inv_vandermonde[mode * n + node];
+        sum[node] += (double)mode * row[node];
 }
 
+/* basis[node] = sum over modes of modes[mode] V^-1[mode][node]. */
 void element_basis(const struct element *element, const double point[3], double *basis, double *gradient)
 {
     int n = element->num_node;
-    double modes[MAX_NODE], slopes[3 * MAX_NODE];
-    modes_tet(element->degree, 1, point, modes, gradient ? slopes : NULL);
-    to_nodal(element, modes, basis);
-    for (int axis = 0; gradient && axis < 3; axis++)
-        to_nodal(element, slopes + axis * n, gradient + axis * n);
+    struct jet modes[MAX_NODE];
+    modes_tet_jets(element->degree, point, modes);
+    memset(basis, 0, (size_t)n * sizeof *basis);
+    if (gradient)
+        memset(gradient, 0, (size_t)(3 * n) * sizeof *gradient);
+    for (int mode = 0; mode < n; mode++) {
+        const double *row = element->inv_vandermonde + mode * n;
+        add_mode(n, modes[mode].value, row, basis);
+        for (int axis = 0; gradient && axis < 3; axis++)
+            add_mode(n, modes[mode].gradient[axis], row, gradient + axis * n);
+    }
 }

@@ -102,7 +102,7 @@ unda_status cuda_load(void)
  * elsewhere. */
 static void preload_builtins(const char *library)
 {
-    struct text pattern = {0};
+    TEXT struct text pattern = {0};
     const char *slash = strrchr(library, '/');
     text_add(&pattern, "%.*slibnvrtc-builtins.so.%d*", slash ? (int)(slash - library) + 1 : 0, library,
              nvrtc.version / 1000);
@@ -112,7 +112,6 @@ static void preload_builtins(const char *library)
             dlopen(found.gl_pathv[0], RTLD_NOW | RTLD_LOCAL);
         globfree(&found);
     }
-    text_clear(&pattern);
 }
 
 /* Code of a newer major release than the driver's is refused by the driver. */
@@ -153,10 +152,9 @@ static bool try_folder(const char *folder, int flags)
     static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
     bool found = false;
     for (int i = 0; i < 2 && !found; i++) {
-        struct text path = {0};
+        TEXT struct text path = {0};
         text_add(&path, "%s%s%s", folder, folder[0] ? "/" : "", names[i]);
         found = try_nvrtc(text_of(&path), flags);
-        text_clear(&path);
     }
     return found;
 }
@@ -171,10 +169,9 @@ static bool find_nvrtc(void)
         return true;
     bool found = false, more = true;
     for (int i = 0; more && !found; i++) {
-        struct text folder = {0};
+        TEXT struct text folder = {0};
         more = settings_library_dir(i, &folder);
         found = more && try_folder(text_of(&folder), 0);
-        text_clear(&folder);
     }
     return found || try_folder("", 0) || try_folder("/usr/local/cuda/lib64", 0);
 }

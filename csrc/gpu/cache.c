@@ -97,7 +97,7 @@ static bool trusted(const char *folder)
 
 /* ---- reading ---- */
 
-static bool unpack(const struct text *file, hash128 key, struct image *image)
+static bool unpack(const struct text *file, hash128 key, struct text *image)
 {
     struct header found;
     int64_t bytes = file->size_bytes - (int64_t)sizeof found;
@@ -108,27 +108,19 @@ static bool unpack(const struct text *file, hash128 key, struct image *image)
     struct header expected = make_header(key, data, bytes);
     if (memcmp(&found, &expected, sizeof found) != 0)
         return false;
-    void *copy = array_new(bytes, 1);
-    if (!copy)
-        return false;
-    memcpy(copy, data, (size_t)bytes);
-    *image = (struct image){copy, bytes};
-    return true;
+    text_append(image, data, bytes);
+    return text_done(image) == UNDA_OK;
 }
 
-bool cache_read(hash128 key, struct image *image)
+bool cache_read(hash128 key, struct text *image)
 {
-    struct text folder = {0}, path = {0}, file = {0};
-    bool hit = false;
-    if (file_path(key, &folder, &path) && trusted(text_of(&folder)) &&
-        text_read_file(&file, text_of(&path))) {
-        hit = unpack(&file, key, image);
-        if (!hit)
-            log_add(UNDA_LOG_WARNING, "the cache file %s is damaged; compiling again", text_of(&path));
-    }
-    text_clear(&file);
-    text_clear(&path);
-    text_clear(&folder);
+    TEXT struct text folder = {0}, path = {0}, file = {0};
+    if (!file_path(key, &folder, &path) || !trusted(text_of(&folder)) ||
+        !text_read_file(&file, text_of(&path)))
+        return false;
+    bool hit = unpack(&file, key, image);
+    if (!hit)
+        log_add(UNDA_LOG_WARNING, "the cache file %s is damaged; compiling again", text_of(&path));
     return hit;
 }
 
@@ -166,7 +158,7 @@ static bool write_all(int file, const void *data, int64_t bytes)
 }
 
 /* A file under its final name is always whole: written aside, flushed to the disk, renamed. */
-static bool write_file(const char *path, const struct header *header, const struct image *image)
+static bool write_file(const char *path, const struct header *header, const struct text *image)
 {
     struct text partial = {0};
     text_add(&partial, "%s.XXXXXX", path);
@@ -187,16 +179,14 @@ static bool write_file(const char *path, const struct header *header, const stru
     return good;
 }
 
-void cache_write(hash128 key, const struct image *image)
+void cache_write(hash128 key, const struct text *image)
 {
-    struct text folder = {0}, path = {0};
-    if (file_path(key, &folder, &path) && trusted(text_of(&folder))) {
-        struct header header = make_header(key, image->data, image->size_bytes);
-        make_folder(text_of(&folder));
-        if (!write_file(text_of(&path), &header, image))
-            log_add(UNDA_LOG_WARNING, "compiled kernels cannot be kept in %s: %s", text_of(&folder),
-                    strerror(errno));
-    }
-    text_clear(&path);
-    text_clear(&folder);
+    TEXT struct text folder = {0}, path = {0};
+    if (!file_path(key, &folder, &path) || !trusted(text_of(&folder)))
+        return;
+    struct header header = make_header(key, image->data, image->size_bytes);
+    make_folder(text_of(&folder));
+    if (!write_file(text_of(&path), &header, image))
+        log_add(UNDA_LOG_WARNING, "compiled kernels cannot be kept in %s: %s", text_of(&folder),
+                strerror(errno));
 }

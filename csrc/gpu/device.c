@@ -14,27 +14,19 @@ enum { NUM_SM = 16, L2_BYTES = 38, MAJOR = 75, MINOR = 76, SHARED_BYTES_OPTIN = 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gpu gpus[MAX_DEVICE]; /* by ordinal */
 
-static unda_status attribute(int device, int which, int32_t *value)
-{
-    int got = 0;
-    TRY(CU(cuDeviceGetAttribute, &got, which, device));
-    *value = got;
-    return UNDA_OK;
-}
-
 /* Everything but free_bytes, which needs a context. */
 static unda_status describe(int device, unda_device_info *info)
 {
-    int32_t major, minor, l2, shared;
+    int major, minor, l2, shared;
     size_t total;
     *info = (unda_device_info){.size_bytes = sizeof *info, .driver_version = cuda.version};
     TRY(CU(cuDeviceGetName, info->name, (int)sizeof info->name, device));
     TRY(CU(cuDeviceTotalMem, &total, device));
-    TRY(attribute(device, NUM_SM, &info->num_sm));
-    TRY(attribute(device, L2_BYTES, &l2));
-    TRY(attribute(device, MAJOR, &major));
-    TRY(attribute(device, MINOR, &minor));
-    TRY(attribute(device, SHARED_BYTES_OPTIN, &shared));
+    TRY(CU(cuDeviceGetAttribute, &info->num_sm, NUM_SM, device));
+    TRY(CU(cuDeviceGetAttribute, &l2, L2_BYTES, device));
+    TRY(CU(cuDeviceGetAttribute, &major, MAJOR, device));
+    TRY(CU(cuDeviceGetAttribute, &minor, MINOR, device));
+    TRY(CU(cuDeviceGetAttribute, &shared, SHARED_BYTES_OPTIN, device));
     info->compute_capability = 10 * major + minor;
     info->total_bytes = (int64_t)total;
     info->l2_bytes = l2;
@@ -168,7 +160,7 @@ static const char *or_none(const struct text *path)
 const char *unda_device_report(void)
 {
     static _Thread_local char report[8192]; /* fixed room: a thread that ends leaks nothing */
-    struct text text = {0}, kernels = {0}, cache = {0};
+    TEXT struct text text = {0}, kernels = {0}, cache = {0};
     unda_status driver = cuda_load(), compiler = nvrtc_load();
     libraries_report(&text);
     report_devices(&text);
@@ -176,11 +168,8 @@ const char *unda_device_report(void)
     settings_cache_dir(&cache);
     text_add(&text, "kernels: %s\ncache: %s\nCUDA engine: %s\n", or_none(&kernels), or_none(&cache),
              driver == UNDA_OK && compiler == UNDA_OK ? "usable" : "not usable");
-    text_clear(&kernels);
-    text_clear(&cache);
     size_t bytes = (size_t)text.size_bytes < sizeof report ? (size_t)text.size_bytes : sizeof report - 1;
     memcpy(report, text_of(&text), bytes);
     report[bytes] = '\0';
-    text_clear(&text);
     return report;
 }

@@ -92,7 +92,6 @@ unda_status gpu_zero_async(struct gpu_stream *stream, gpu_ptr to, int64_t bytes)
 /* ---- streams, events, graphs ---- */
 unda_status gpu_stream_new(struct gpu_stream **stream, struct gpu *gpu);
 void gpu_stream_free(struct gpu_stream *stream);
-struct gpu *gpu_stream_gpu(const struct gpu_stream *stream);
 unda_status gpu_sync(struct gpu_stream *stream); /* errors of queued work surface here */
 unda_status gpu_event_new(struct gpu_event **event, struct gpu *gpu);
 void gpu_event_free(struct gpu_event *event);

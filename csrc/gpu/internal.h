@@ -54,22 +54,20 @@ struct sources {
 };
 unda_status sources_read(struct sources *sources, const char *file);
 void sources_free(struct sources *sources);
+#define SOURCES __attribute__((cleanup(sources_free))) /* as TEXT */
 
 /* jit.c */
-struct image {  /* compiled code */
-    void *data; /* array_free */
-    int64_t size_bytes;
-};
 /* The architecture to compile for: the device's, or the newest of its major release that NVRTC knows. */
 unda_status jit_architecture(int compute_capability, int *architecture);
+/* Appends the code to `image`, what the compiler said to `log`, if that is not NULL. */
 unda_status jit_compile(const struct sources *sources, const struct gpu_source *source, int architecture,
-                        struct image *image, struct text *log);
+                        struct text *image, struct text *log);
 
 /* cache.c */
 typedef unsigned __int128 hash128;
 /* Of everything on which the compiled code depends. */
 hash128 cache_key(const struct sources *sources, const struct gpu_source *source, int architecture);
-bool cache_read(hash128 key, struct image *image);        /* false: a miss */
-void cache_write(hash128 key, const struct image *image); /* a failure is only logged */
+bool cache_read(hash128 key, struct text *image);        /* false: a miss */
+void cache_write(hash128 key, const struct text *image); /* a failure is only logged */
 
 #endif

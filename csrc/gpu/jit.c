@@ -31,8 +31,7 @@ unda_status jit_architecture(int compute_capability, int *architecture)
     if (best == 0)
         FAIL(UNDA_ERR_NO_DEVICE,
              "NVRTC %d.%d cannot compile for sm_%d; install unda-waves[cuda] for new devices, "
-             "unda-waves[cuda12] for old "
-             "ones",
+             "unda-waves[cuda12] for old ones",
              nvrtc.version / 1000, nvrtc.version % 1000 / 10, compute_capability);
     *architecture = best;
     return UNDA_OK;
@@ -60,21 +59,17 @@ static unda_status read_log(void *program, struct text *log)
     return UNDA_OK;
 }
 
-static unda_status read_image(void *program, struct image *image)
+static unda_status read_image(void *program, struct text *image)
 {
     size_t bytes = 0;
-    void *data;
+    SCRATCH char *data = NULL;
     TRY(NVRTC(nvrtcGetCUBINSize, program, &bytes));
     if (bytes == 0)
         FAIL(UNDA_ERR_COMPILE, "NVRTC gave no code");
     TRY(array_try(&data, (int64_t)bytes, 1, "compiled code"));
-    unda_status status = NVRTC(nvrtcGetCUBIN, program, data);
-    if (status != UNDA_OK) {
-        array_free(data);
-        return status;
-    }
-    *image = (struct image){data, (int64_t)bytes};
-    return UNDA_OK;
+    TRY(NVRTC(nvrtcGetCUBIN, program, data));
+    text_append(image, data, (int64_t)bytes);
+    return text_done(image);
 }
 
 /* The options that every kernel gets; those of the source follow. -v makes the assembler state registers and
@@ -102,7 +97,7 @@ static unda_status run_compiler(void *program, const struct gpu_source *source, 
 }
 
 static unda_status compile_program(void *program, const struct gpu_source *source, int architecture,
-                                   struct image *image, bool stated, struct text *log)
+                                   struct text *image, bool stated, struct text *log)
 {
     int result = 0;
     TRY(run_compiler(program, source, architecture, stated, &result));
@@ -117,9 +112,9 @@ static unda_status compile_program(void *program, const struct gpu_source *sourc
 }
 
 unda_status jit_compile(const struct sources *sources, const struct gpu_source *source, int architecture,
-                        struct image *image, struct text *log)
+                        struct text *image, struct text *log)
 {
-    struct text own = {0};
+    TEXT struct text own = {0};
     void *program = NULL;
     TRY(nvrtc_load());
     TRY(NVRTC(nvrtcCreateProgram, &program, text_of(&sources->program), text_of(&sources->path),
@@ -127,7 +122,6 @@ unda_status jit_compile(const struct sources *sources, const struct gpu_source *
               (const char *const *)sources->header_name));
     unda_status status = compile_program(program, source, architecture, image, log, log ? log : &own);
     (void)NVRTC_RESULT(nvrtcDestroyProgram, &program);
-    text_clear(&own);
     return status;
 }
 
@@ -151,14 +145,12 @@ static int number_before(const char *begin, const char *end, const char *unit)
  * or on all whose names begin so if it ends in an underscore: the most of each number. */
 static unda_status read_statement(const char *log, const char *kernel, unda_kernel_resources *resources)
 {
-    struct text head = {0};
+    TEXT struct text head = {0};
     bool all = kernel[strlen(kernel) - 1] == '_';
     text_add(&head, "Compiling entry function '%s%s", kernel, all ? "" : "'");
     const char *begin = strstr(log, text_of(&head));
-    if (!begin) {
-        text_clear(&head);
+    if (!begin)
         FAIL(UNDA_ERR_COMPILE, "no kernel %s was compiled; the compiler said: %.400s", kernel, log);
-    }
     while (begin) {
         const char *next = strstr(begin + 1, "Compiling entry function");
         const char *end = next ? next : begin + strlen(begin);
@@ -170,7 +162,6 @@ static unda_status read_statement(const char *log, const char *kernel, unda_kern
             *most[i] = found[i] > *most[i] ? found[i] : *most[i];
         begin = strstr(begin + 1, text_of(&head));
     }
-    text_clear(&head);
     return UNDA_OK;
 }
 
@@ -188,28 +179,19 @@ void gpu_define(struct gpu_defines *defines, const char *format, ...)
 unda_status gpu_compile_only(const struct gpu_source *source, const char *kernel, int compute_capability,
                              unda_kernel_resources *resources)
 {
-    struct sources sources;
-    struct image image = {0};
-    struct text log = {0};
-    int architecture = 0;
+    SOURCES struct sources sources = {0};
+    TEXT struct text image = {0}, log = {0};
+    int architecture;
     TRY(nvrtc_load());
     double start = clock_seconds();
-    unda_status status = sources_read(&sources, source->file);
-    if (status == UNDA_OK)
-        status = jit_architecture(compute_capability, &architecture);
-    if (status == UNDA_OK)
-        status = jit_compile(&sources, source, architecture, &image, &log);
+    TRY(sources_read(&sources, source->file));
+    TRY(jit_architecture(compute_capability, &architecture));
+    TRY(jit_compile(&sources, source, architecture, &image, &log));
     unda_kernel_resources found = {.size_bytes = sizeof found,
                                    .compile_seconds = clock_seconds() - start,
                                    .cubin_bytes = image.size_bytes};
-    if (status == UNDA_OK)
-        status = read_statement(text_of(&log), kernel, &found);
-    if (status == UNDA_OK) {
-        *resources = found;
-        cache_write(cache_key(&sources, source, architecture), &image);
-    }
-    array_free(image.data);
-    text_clear(&log);
-    sources_free(&sources);
-    return status;
+    TRY(read_statement(text_of(&log), kernel, &found));
+    *resources = found;
+    cache_write(cache_key(&sources, source, architecture), &image);
+    return UNDA_OK;
 }

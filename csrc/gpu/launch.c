@@ -18,7 +18,7 @@ struct gpu_module {
 
 /* ---- modules ---- */
 
-static int load_image(struct gpu_module *module, const struct image *image)
+static int load_image(struct gpu_module *module, const struct text *image)
 {
     int result = CU_RESULT(cuCtxPushCurrent, module->gpu->context);
     if (result)
@@ -37,8 +37,7 @@ static unda_status refused(const struct gpu_module *module, int result)
         return cuda_status(result, "cuModuleLoadData", __FILE__, __LINE__);
     FAIL(UNDA_ERR_DEVICE,
          "the driver (version %d.%d) refuses %s, compiled by NVRTC %d.%d for sm_%d: %s; install a newer "
-         "driver or, "
-         "for a driver of version 12, unda-waves[cuda12]",
+         "driver or, for a driver of version 12, unda-waves[cuda12]",
          cuda.version / 1000, cuda.version % 1000 / 10, module->file, nvrtc.version / 1000,
          nvrtc.version % 1000 / 10, module->gpu->info.compute_capability,
          cuda_result_text(result, text, sizeof text));
@@ -47,7 +46,7 @@ static unda_status refused(const struct gpu_module *module, int result)
 static unda_status compile_and_load(struct gpu_module *module, const struct sources *sources,
                                     const struct gpu_source *source, int architecture, hash128 key)
 {
-    struct image image = {0};
+    TEXT struct text image = {0};
     double start = clock_seconds();
     TRY(jit_compile(sources, source, architecture, &image, NULL));
     log_add(UNDA_LOG_DEBUG, "compiled %s for sm_%d in %.2f s", source->file, architecture,
@@ -55,7 +54,6 @@ static unda_status compile_and_load(struct gpu_module *module, const struct sour
     int result = load_image(module, &image);
     if (result == 0)
         cache_write(key, &image);
-    array_free(image.data);
     return result ? refused(module, result) : UNDA_OK;
 }
 
@@ -65,10 +63,9 @@ static unda_status load(struct gpu_module *module, const struct gpu_source *sour
     int architecture;
     TRY(jit_architecture(module->gpu->info.compute_capability, &architecture));
     hash128 key = cache_key(sources, source, architecture);
-    struct image image = {0};
+    TEXT struct text image = {0};
     if (cache_read(key, &image)) {
         int result = load_image(module, &image);
-        array_free(image.data);
         if (result == 0 || cuda_is_lost())
             return cuda_status(result, "cuModuleLoadData", __FILE__, __LINE__);
         log_add(UNDA_LOG_WARNING, "the driver refused %s from the cache; compiling it again", source->file);
@@ -80,20 +77,13 @@ unda_status gpu_module_new(struct gpu_module **module, struct gpu *gpu, const st
 {
     TRY(gpu_check());
     TRY(nvrtc_load());
-    struct sources sources = {0};
+    SOURCES struct sources sources = {0};
+    TRY(sources_read(&sources, source->file));
     struct gpu_module *m;
     TRY(array_try(&m, 1, sizeof *m, "module"));
     m->gpu = gpu;
     snprintf(m->file, sizeof m->file, "%s", source->file);
-    unda_status status = sources_read(&sources, source->file);
-    if (status == UNDA_OK)
-        status = load(m, source, &sources);
-    sources_free(&sources);
-    if (status == UNDA_OK)
-        *module = m;
-    else
-        gpu_module_free(m);
-    return status;
+    return COMPLETE(module, m, gpu_module_free, load(m, source, &sources));
 }
 
 void gpu_module_free(struct gpu_module *module)

@@ -74,9 +74,8 @@ static unda_status best_time(struct bench *bench, const struct gpu_kernel *kerne
 static unda_status measure_copy(struct bench *bench, double *bytes_per_second)
 {
     struct gpu_kernel kernel;
-    struct limits_args args = {.from = (void *)(uintptr_t)bench->from,
-                               .to = (void *)(uintptr_t)bench->to,
-                               .num_value = bench->bytes / 16};
+    struct limits_args args = {
+        .from = POINTER(bench->from), .to = POINTER(bench->to), .num_value = bench->bytes / 16};
     double seconds = 0;
     int64_t count = 1;
     TRY(gpu_kernel_get(&kernel, bench->module, "copy", 0));
@@ -93,8 +92,7 @@ static unda_status measure_copy(struct bench *bench, double *bytes_per_second)
 static unda_status measure_fma(struct bench *bench, const char *name, double *flops_per_second)
 {
     struct gpu_kernel kernel;
-    struct limits_args args = {
-        .to = (void *)(uintptr_t)bench->to, .num_loop = 16, .factor = 0.999, .term = 1e-3};
+    struct limits_args args = {.to = POINTER(bench->to), .num_loop = 16, .factor = 0.999, .term = 1e-3};
     double seconds = 0;
     TRY(gpu_kernel_get(&kernel, bench->module, name, 0));
     while (seconds < enough) {

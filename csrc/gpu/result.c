@@ -21,21 +21,16 @@ bool cuda_is_lost(void)
 static bool is_sticky(int result)
 {
     switch (result) {
-    case 214: /* ECC, uncorrectable */
-    case 220: /* NVLink, uncorrectable */
-    case 226: /* contained memory error */
-    case 700: /* illegal address */
-    case 702: /* launch timeout */
-    case 709: /* context is destroyed */
-    case 710: /* assert */
-    case 714: /* hardware stack */
-    case 715: /* illegal instruction */
-    case 716: /* misaligned address */
-    case 717: /* invalid address space */
-    case 718: /* invalid program counter */
-    case 719: /* launch failed */
-    case 721: /* tensor memory leak */
-    case 999: /* unknown */
+    case 214:         /* ECC, uncorrectable */
+    case 220:         /* NVLink, uncorrectable */
+    case 226:         /* contained memory error */
+    case 700:         /* illegal address */
+    case 702:         /* launch timeout */
+    case 709:         /* context is destroyed */
+    case 710:         /* assert */
+    case 714 ... 719: /* hardware stack, instruction, address, address space, program counter, launch */
+    case 721:         /* tensor memory leak */
+    case 999:         /* unknown */
         return true;
     default:
         return false;

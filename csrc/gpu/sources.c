@@ -28,15 +28,14 @@ static bool ends_in_h(const char *name)
 /* Appends the names of all headers below `folder`, relative to `root`. */
 static unda_status list_headers(struct sources *sources, const char *root, const char *folder, int depth)
 {
-    struct text path = {0};
+    TEXT struct text path = {0};
     text_add(&path, "%s/%s", root, folder);
     DIR *dir = opendir(text_of(&path));
-    text_clear(&path);
     if (!dir)
         FAIL(UNDA_ERR_IO, "the kernel folder %s/%s cannot be read: %s", root, folder, strerror(errno));
     unda_status status = UNDA_OK;
     for (struct dirent *entry; status == UNDA_OK && (entry = readdir(dir));) {
-        struct text name = {0}, full = {0};
+        TEXT struct text name = {0}, full = {0};
         struct stat info;
         text_add(&name, "%s%s%s", folder, folder[0] ? "/" : "", entry->d_name);
         text_add(&full, "%s/%s", root, text_of(&name));
@@ -46,8 +45,6 @@ static unda_status list_headers(struct sources *sources, const char *root, const
         else if (there && S_ISREG(info.st_mode) && ends_in_h(entry->d_name) &&
                  sources->num_header < MAX_HEADER && text_done(&name) == UNDA_OK)
             sources->header_name[sources->num_header++] = take(&name);
-        text_clear(&full);
-        text_clear(&name);
     }
     closedir(dir);
     return status;
@@ -73,34 +70,25 @@ static unda_status read_headers(struct sources *sources, const char *root)
     TRY(list_headers(sources, root, "", 0));
     qsort(sources->header_name, (size_t)sources->num_header, sizeof(char *), by_name);
     for (int i = 0; i < sources->num_header; i++) {
-        struct text path = {0}, text = {0};
+        TEXT struct text path = {0}, text = {0};
         text_add(&path, "%s/%s", root, sources->header_name[i]);
-        unda_status status = read_one(text_of(&path), &text);
-        text_clear(&path);
+        TRY(read_one(text_of(&path), &text));
         sources->header_text[i] = take(&text);
-        TRY(status);
     }
     return UNDA_OK;
 }
 
-static unda_status read_all(struct sources *sources, const char *root, const char *file)
-{
-    text_add(&sources->path, "%s/%s", root, file);
-    TRY(text_done(&sources->path));
-    TRY(read_one(text_of(&sources->path), &sources->program));
-    return read_headers(sources, root);
-}
-
 unda_status sources_read(struct sources *sources, const char *file)
 {
-    struct text root = {0};
+    TEXT struct text root = {0};
     *sources = (struct sources){0};
     settings_kernel_dir(&root);
     if (!root.size_bytes)
         FAIL(UNDA_ERR_IO, "the kernel folder is not known; call unda_set_kernel_dir or set UNDA_KERNEL_DIR");
-    unda_status status = read_all(sources, text_of(&root), file);
-    text_clear(&root);
-    return status;
+    text_add(&sources->path, "%s/%s", text_of(&root), file);
+    TRY(text_done(&sources->path));
+    TRY(read_one(text_of(&sources->path), &sources->program));
+    return read_headers(sources, text_of(&root));
 }
 
 void sources_free(struct sources *sources)

@@ -18,12 +18,7 @@ unda_status gpu_stream_new(struct gpu_stream **stream, struct gpu *gpu)
     struct gpu_stream *s;
     TRY(array_try(&s, 1, sizeof *s, "stream"));
     s->gpu = gpu;
-    unda_status status = CU_IN(gpu, cuStreamCreate, &s->handle, NON_BLOCKING);
-    if (status == UNDA_OK)
-        *stream = s;
-    else
-        gpu_stream_free(s);
-    return status;
+    return COMPLETE(stream, s, gpu_stream_free, CU_IN(gpu, cuStreamCreate, &s->handle, NON_BLOCKING));
 }
 
 void gpu_stream_free(struct gpu_stream *stream)
@@ -32,11 +27,6 @@ void gpu_stream_free(struct gpu_stream *stream)
         return;
     CU_FREE(stream->gpu, cuStreamDestroy, stream->handle);
     array_free(stream);
-}
-
-struct gpu *gpu_stream_gpu(const struct gpu_stream *stream)
-{
-    return stream->gpu;
 }
 
 unda_status gpu_sync(struct gpu_stream *stream)
@@ -51,12 +41,7 @@ unda_status gpu_event_new(struct gpu_event **event, struct gpu *gpu)
     struct gpu_event *e;
     TRY(array_try(&e, 1, sizeof *e, "event"));
     e->gpu = gpu;
-    unda_status status = CU_IN(gpu, cuEventCreate, &e->handle, 0);
-    if (status == UNDA_OK)
-        *event = e;
-    else
-        gpu_event_free(e);
-    return status;
+    return COMPLETE(event, e, gpu_event_free, CU_IN(gpu, cuEventCreate, &e->handle, 0));
 }
 
 void gpu_event_free(struct gpu_event *event)
@@ -80,14 +65,10 @@ unda_status gpu_stream_wait(struct gpu_stream *stream, struct gpu_event *event)
 unda_status gpu_event_seconds(struct gpu_event *begin, struct gpu_event *end, double *seconds)
 {
     float milliseconds = 0;
-    TRY(gpu_enter(end->gpu));
-    unda_status status = CU(cuEventSynchronize, end->handle);
-    if (status == UNDA_OK)
-        status = CU(cuEventElapsedTime, &milliseconds, begin->handle, end->handle);
-    gpu_leave(end->gpu);
-    if (status == UNDA_OK)
-        *seconds = 1e-3 * milliseconds;
-    return status;
+    TRY(CU_IN(end->gpu, cuEventSynchronize, end->handle));
+    TRY(CU_IN(end->gpu, cuEventElapsedTime, &milliseconds, begin->handle, end->handle));
+    *seconds = 1e-3 * milliseconds;
+    return UNDA_OK;
 }
 
 /* ---- graphs ---- */
@@ -104,12 +85,7 @@ static unda_status instantiate(struct gpu_graph **graph, struct gpu *gpu, void *
     struct gpu_graph *g;
     TRY(array_try(&g, 1, sizeof *g, "graph"));
     g->gpu = gpu;
-    unda_status status = CU(cuGraphInstantiate, &g->handle, captured, 0);
-    if (status == UNDA_OK)
-        *graph = g;
-    else
-        gpu_graph_free(g);
-    return status;
+    return COMPLETE(graph, g, gpu_graph_free, CU(cuGraphInstantiate, &g->handle, captured, 0));
 }
 
 unda_status gpu_capture_end(struct gpu_stream *stream, struct gpu_graph **graph)

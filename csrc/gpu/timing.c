@@ -1,6 +1,6 @@
 /* timing.c: measures the duration of work on a stream with events. Not here: limits of a device (limits.c),
- * the work itself (cuda.c, cuda_profile.c). */
-#include "gpu.h"
+ * the work itself (dg/cuda.c, fd/cuda_profile.c). */
+#include "internal.h"
 
 #include <stdlib.h>
 
@@ -25,9 +25,9 @@ unda_status gpu_median_seconds(const struct gpu_work *work, int64_t num_run, dou
     struct gpu_event *begin = NULL, *end = NULL;
     SCRATCH double *sample = NULL;
     TRY(array_try(&sample, num_run, sizeof *sample, "times"));
-    unda_status status = gpu_event_new(&begin, gpu_stream_gpu(work->stream));
+    unda_status status = gpu_event_new(&begin, work->stream->gpu);
     if (status == UNDA_OK)
-        status = gpu_event_new(&end, gpu_stream_gpu(work->stream));
+        status = gpu_event_new(&end, work->stream->gpu);
     for (int64_t i = -WARM_UP; i < num_run && status == UNDA_OK; i++)
         status = time_once(work, begin, end, &sample[i < 0 ? 0 : i]);
     gpu_event_free(begin);

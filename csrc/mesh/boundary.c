@@ -43,8 +43,7 @@ static unda_status check_named(const struct unda_mesh *mesh)
         }
     if (bare.count)
         FAIL(UNDA_ERR_MESH,
-             "%lld outer faces belong to no boundary, elements %s; the first has vertices %lld "
-             "%lld %lld",
+             "%lld outer faces belong to no boundary, elements %s; the first has vertices %lld %lld %lld",
              (long long)bare.count, offenders_first(&bare).text, (long long)example[0], (long long)example[1],
              (long long)example[2]);
     return UNDA_OK;

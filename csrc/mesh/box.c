@@ -120,11 +120,11 @@ static unda_status bricks_fill(struct bricks *b)
     b->num_vertex = (n[0] + 1) * (n[1] + 1) * (n[2] + 1);
     b->num_elem = per_brick * n[0] * n[1] * n[2];
     b->num_face = 2 * per_side * (n[0] * n[1] + n[1] * n[2] + n[2] * n[0]);
-    TRY(array_own(&b->owned, &b->vertices, 3 * b->num_vertex, sizeof(double), "vertices"));
-    TRY(array_own(&b->owned, &b->sides, b->num_vertex, sizeof(uint8_t), "vertex sides"));
-    TRY(array_own(&b->owned, &b->cells, b->num_elem * table->num_vertex, sizeof(int64_t), "cells"));
-    TRY(array_own(&b->owned, &b->faces, b->num_face * table->num_face_vertex, sizeof(int64_t), "faces"));
-    TRY(array_own(&b->owned, &b->ids, b->num_face, sizeof(int32_t), "face ids"));
+    TRY(array_own(b->owner, &b->vertices, 3 * b->num_vertex, sizeof(double), "vertices"));
+    TRY(array_own(b->owner, &b->sides, b->num_vertex, sizeof(uint8_t), "vertex sides"));
+    TRY(array_own(b->owner, &b->cells, b->num_elem * table->num_vertex, sizeof(int64_t), "cells"));
+    TRY(array_own(b->owner, &b->faces, b->num_face * table->num_face_vertex, sizeof(int64_t), "faces"));
+    TRY(array_own(b->owner, &b->ids, b->num_face, sizeof(int32_t), "face ids"));
     place_vertices(b);
     make_cells(b);
     name_faces(b);
@@ -160,10 +160,8 @@ unda_status unda_box_mesh_new(unda_mesh **mesh, const unda_box *box)
 {
     TRY(fork_check());
     TRY(check_box(box));
-    struct bricks b = {.box = box};
-    unda_status status = bricks_fill(&b);
-    if (status == UNDA_OK)
-        status = bricks_connect(mesh, &b);
-    arrays_free(&b.owned);
-    return status;
+    OWNER void *owned = NULL;
+    struct bricks b = {.owner = &owned, .box = box};
+    TRY(bricks_fill(&b));
+    return bricks_connect(mesh, &b);
 }

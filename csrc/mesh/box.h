@@ -8,7 +8,7 @@
 
 /* Everything about the box while its arrays are made. */
 struct bricks {
-    void *owned; /* the arrays below */
+    void **owner; /* of the arrays below */
     const unda_box *box;
     int64_t num_vertex, num_elem, num_face;
     double *vertices;

@@ -4,6 +4,8 @@
 #include "internal.h"
 #include "vector.h"
 
+#include <string.h>
+
 /* The vertices of a face, ascending; unused ones are -1 and stand first. */
 static void sort4(int64_t v[4])
 {
@@ -13,19 +15,6 @@ static void sort4(int64_t v[4])
         v[pairs[i][0]] = a < b ? a : b;
         v[pairs[i][1]] = a < b ? b : a;
     }
-}
-
-static bool equal4(const int64_t a[4], const int64_t b[4])
-{
-    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
-}
-
-static int64_t bucket(const struct face_table *table, const int64_t key[4])
-{
-    uint64_t hash = 0x9e3779b97f4a7c15u;
-    for (int i = 0; i < 4; i++)
-        hash = mix(hash ^ (uint64_t)key[i]);
-    return (int64_t)(hash & (uint64_t)table->mask);
 }
 
 /* In the order of the element's (sorted) vertices; the fourth of a triangle is -1. */
@@ -42,11 +31,11 @@ void face_vertices(const struct unda_mesh *mesh, int64_t face, int64_t vertices[
 /* A face of the table with the sorted vertices key, or -1. */
 static int64_t find_sorted(const struct face_table *table, const int64_t key[4])
 {
-    for (int64_t face = table->head[bucket(table, key)]; face >= 0; face = table->next[face]) {
+    for (int64_t face = table->head[chain_of(4, key, table->mask)]; face >= 0; face = table->next[face]) {
         int64_t other[4];
         face_vertices(table->mesh, face, other);
         sort4(other);
-        if (equal4(key, other))
+        if (memcmp(key, other, sizeof other) == 0)
             return face;
     }
     return -1;
@@ -61,29 +50,23 @@ int64_t faces_find(const struct face_table *table, const int64_t *vertices)
     return find_sorted(table, key);
 }
 
-static unda_status face_table_new(struct face_table *table, const struct unda_mesh *mesh)
+static unda_status face_table_new(struct face_table *table, void **owner, const struct unda_mesh *mesh)
 {
     int64_t num_face = mesh->num_elem * mesh->table->num_face, size = 64;
     while (size < num_face / 2) /* half of all faces meet one that is there already */
         size *= 2;
     table->mesh = mesh;
     table->mask = size - 1;
-    TRY(array_try(&table->head, size, sizeof *table->head, "face hash"));
-    TRY(array_try(&table->next, num_face, sizeof *table->next, "face hash"));
+    TRY(array_own(owner, &table->head, size, sizeof *table->head, "face hash"));
+    TRY(array_own(owner, &table->next, num_face, sizeof *table->next, "face hash"));
     for (int64_t i = 0; i < size; i++)
         table->head[i] = -1;
     return UNDA_OK;
 }
 
-void face_table_free(struct face_table *table)
+unda_status faces_match(struct face_table *table, void **owner, struct unda_mesh *mesh)
 {
-    array_free(table->head);
-    array_free(table->next);
-}
-
-unda_status faces_match(struct face_table *table, struct unda_mesh *mesh)
-{
-    TRY(face_table_new(table, mesh));
+    TRY(face_table_new(table, owner, mesh));
     struct offenders crowded = {0};
     int num_face = mesh->table->num_face;
     for (int64_t face = 0; face < num_face * mesh->num_elem; face++) {
@@ -93,7 +76,7 @@ unda_status faces_match(struct face_table *table, struct unda_mesh *mesh)
         mesh->neighbor[face] = FACE_UNPAIRED;
         int64_t other = find_sorted(table, key);
         if (other < 0) {
-            int64_t chain = bucket(table, key);
+            int64_t chain = chain_of(4, key, table->mask);
             table->next[face] = table->head[chain];
             table->head[chain] = (int32_t)face;
         } else if (mesh->neighbor[other] == FACE_UNPAIRED) {

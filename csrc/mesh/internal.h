@@ -34,6 +34,15 @@ static inline uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
+/* Some numbers' chain of a hash table that has mask + 1. */
+static inline int64_t chain_of(int count, const int64_t *key, int64_t mask)
+{
+    uint64_t hash = 0x9e3779b97f4a7c15u;
+    for (int i = 0; i < count; i++)
+        hash = mix(hash ^ (uint64_t)key[i]);
+    return (int64_t)(hash & (uint64_t)mask);
+}
+
 /* checks.c: indices, coordinates and shapes of the cells; fills volumes, quality and info. */
 unda_status check_input(const unda_mesh_input *input);
 unda_status check_cells(const struct unda_mesh *mesh);
@@ -60,9 +69,8 @@ struct periodic {
     int64_t *partner;        /* [num_pair][num_vertex]: vertex on the second side, -1 elsewhere */
     int64_t *representative; /* [num_vertex]: smallest vertex it coincides with */
 };
-unda_status periodic_vertices(struct periodic *periodic, const struct unda_mesh *mesh,
+unda_status periodic_vertices(struct periodic *periodic, void **owner, const struct unda_mesh *mesh,
                               const unda_mesh_input *input);
-void periodic_free(struct periodic *periodic);
 
 /* faces.c: a hash of all faces by their sorted vertices, and the neighbours found with it. A face
  * is num_face * internal elem + local face. */
@@ -73,20 +81,18 @@ struct face_table {
     int32_t *head; /* [mask + 1]: first face of each chain or -1 */
     int32_t *next; /* [num_face * num_elem] */
 };
-unda_status faces_match(struct face_table *table, struct unda_mesh *mesh);
+unda_status faces_match(struct face_table *table, void **owner, struct unda_mesh *mesh);
 int64_t faces_find(const struct face_table *table, const int64_t *vertices);
 void face_vertices(const struct unda_mesh *mesh, int64_t face, int64_t vertices[4]);
 unda_status faces_name(const struct face_table *table, struct unda_mesh *mesh);
 unda_status faces_pair_periodic(const struct face_table *table, const struct periodic *periodic,
                                 struct unda_mesh *mesh);
 unda_status faces_check_sides(const struct unda_mesh *mesh);
-void face_table_free(struct face_table *table);
 
 /* parts.c: warns, in the log, of a mesh whose parts are not joined by any face. */
 unda_status parts_check(const struct unda_mesh *mesh);
 
 /* locate.c */
-void locator_free(void *locator);
 /* Barycentric coordinates of a point in a user's tetrahedron, in the order of cells, and the tolerance below
  * which each of them counts as 0. */
 void mesh_barycentric(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[4],

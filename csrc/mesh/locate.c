@@ -22,14 +22,6 @@ struct locator {
     struct box *boxes[MAX_LEVEL]; /* [level][box]; level 0 holds elements */
 };
 
-void locator_free(void *pointer)
-{
-    struct locator *locator = pointer;
-    for (int level = 0; locator && level < locator->num_level; level++)
-        array_free(locator->boxes[level]);
-    array_free(locator);
-}
-
 static void box_add(struct box *box, const double *lower, const double *upper)
 {
     for (int i = 0; i < 3; i++) {
@@ -57,15 +49,16 @@ static struct box element_box(const struct unda_mesh *mesh, int64_t place)
     return box;
 }
 
-static unda_status locator_build(struct locator *locator, const struct unda_mesh *mesh)
+static unda_status locator_new(struct unda_mesh *mesh)
 {
+    struct locator *locator;
     int64_t below = mesh->num_elem;
+    TRY(array_own(&mesh->located, &locator, 1, sizeof *locator, "point locator"));
     do {
-        int level = locator->num_level;
+        int level = locator->num_level++;
         int64_t count = (below + FAN - 1) / FAN;
-        TRY(array_try(&locator->boxes[level], count, sizeof(struct box), "point locator"));
+        TRY(array_own(&mesh->located, &locator->boxes[level], count, sizeof(struct box), "point locator"));
         locator->num_box[level] = count;
-        locator->num_level++;
         for (int64_t i = 0; i < count; i++)
             locator->boxes[level][i] = EMPTY;
         for (int64_t i = 0; i < below; i++) {
@@ -74,6 +67,7 @@ static unda_status locator_build(struct locator *locator, const struct unda_mesh
         }
         below = count;
     } while (below > 1);
+    mesh->locator = locator;
     return UNDA_OK;
 }
 
@@ -81,20 +75,12 @@ static unda_status locator_build(struct locator *locator, const struct unda_mesh
 static unda_status locator_get(const struct locator **out, const unda_mesh *mesh)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    void **slot = &((struct unda_mesh *)mesh)->locator;
-    unda_status status = UNDA_OK;
+    struct unda_mesh *changed = (struct unda_mesh *)mesh;
     pthread_mutex_lock(&lock);
-    if (!*slot) {
-        struct locator *locator = NULL;
-        status = array_try(&locator, 1, sizeof *locator, "point locator");
-        if (status == UNDA_OK)
-            status = locator_build(locator, mesh);
-        if (status == UNDA_OK)
-            *slot = locator;
-        else
-            locator_free(locator);
-    }
-    *out = *slot;
+    unda_status status = mesh->locator ? UNDA_OK : locator_new(changed);
+    if (status != UNDA_OK)
+        arrays_free(&changed->located);
+    *out = mesh->locator;
     pthread_mutex_unlock(&lock);
     return status;
 }

@@ -49,7 +49,6 @@ static unda_status copy_input(struct unda_mesh *mesh, const unda_mesh_input *inp
                    sizeof(int64_t), "boundary faces"));
     TRY(copy_array(mesh, &mesh->boundary_ids, input->boundary_ids, num_face, sizeof(int32_t),
                    "boundary ids"));
-    TRY(array_own(&mesh->owned, &mesh->boundary_periodic, mesh->num_boundary, sizeof(int32_t), "boundaries"));
     TRY(array_own(&mesh->owned, &mesh->order, num_elem, sizeof(int64_t), "element order"));
     TRY(array_own(&mesh->owned, &mesh->place, num_elem, sizeof(int64_t), "element order"));
     TRY(array_own(&mesh->owned, &mesh->sorted, table->num_vertex * num_elem, sizeof(int64_t),
@@ -83,31 +82,32 @@ static void sort_vertices(struct unda_mesh *mesh, const int64_t *representative)
 static void fill_info(struct unda_mesh *mesh)
 {
     int64_t num_face = mesh->num_elem * mesh->table->num_face;
-    for (int64_t face = 0; face < num_face; face++)
-        mesh->num_interior_face += mesh->neighbor[face] > face;
     unda_mesh_info *info = &mesh->info;
+    for (int64_t face = 0; face < num_face; face++)
+        info->num_interior_face += mesh->neighbor[face] > face;
     info->size_bytes = sizeof *info;
     info->shape = mesh->shape;
     info->num_boundary = mesh->num_boundary;
     info->num_vertex = mesh->num_vertex;
     info->num_elem = mesh->num_elem;
     info->num_boundary_face = mesh->num_boundary_face;
-    info->num_interior_face = mesh->num_interior_face;
 }
 
-static unda_status connect(struct unda_mesh *mesh, const unda_mesh_input *input, struct periodic *periodic,
-                           struct face_table *table)
+static unda_status connect(struct unda_mesh *mesh, const unda_mesh_input *input)
 {
+    OWNER void *owned = NULL;
+    struct periodic periodic = {0};
+    struct face_table table;
     TRY(copy_input(mesh, input));
     TRY(check_cells(mesh));
     TRY(check_geometry(mesh, input->fix_orientation));
     if (input->num_periodic > 0)
-        TRY(periodic_vertices(periodic, mesh, input));
+        TRY(periodic_vertices(&periodic, &owned, mesh, input));
     TRY(order_elements(mesh));
-    sort_vertices(mesh, periodic->representative);
-    TRY(faces_match(table, mesh));
-    TRY(faces_name(table, mesh));
-    TRY(faces_pair_periodic(table, periodic, mesh));
+    sort_vertices(mesh, periodic.representative);
+    TRY(faces_match(&table, &owned, mesh));
+    TRY(faces_name(&table, mesh));
+    TRY(faces_pair_periodic(&table, &periodic, mesh));
     TRY(faces_check_sides(mesh));
     TRY(parts_check(mesh));
     fill_info(mesh);
@@ -123,16 +123,7 @@ unda_status unda_mesh_new(unda_mesh **out, const unda_mesh_input *input)
     struct unda_mesh *mesh;
     TRY(array_try(&mesh, 1, sizeof *mesh, "mesh"));
     atomic_init(&mesh->holders, 1);
-    struct periodic periodic = {0};
-    struct face_table table = {0};
-    unda_status status = connect(mesh, input, &periodic, &table);
-    periodic_free(&periodic);
-    face_table_free(&table);
-    if (status == UNDA_OK)
-        *out = mesh;
-    else
-        unda_mesh_free(mesh);
-    return status;
+    return COMPLETE(out, mesh, unda_mesh_free, connect(mesh, input));
 }
 
 void mesh_hold(const unda_mesh *mesh)
@@ -145,7 +136,7 @@ void unda_mesh_free(unda_mesh *mesh)
     if (!mesh || atomic_fetch_sub(&mesh->holders, 1) > 1)
         return;
     arrays_free(&mesh->owned);
-    locator_free(mesh->locator);
+    arrays_free(&mesh->located);
     array_free(mesh);
 }
 
@@ -188,12 +179,6 @@ static void copy_neighbors(const struct unda_mesh *mesh, int64_t *neighbors)
     }
 }
 
-static void copy_out(void *to, const void *from, int64_t count, size_t size)
-{
-    if (to && count > 0)
-        memcpy(to, from, (size_t)count * size);
-}
-
 unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh_arrays *arrays)
 {
     TRY(fork_check());
@@ -201,15 +186,15 @@ unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh_arrays *
         FAIL(UNDA_ERR_ARG, "mesh is NULL");
     CHECK_SIZE(arrays, unda_mesh_arrays);
     int64_t num_elem = mesh->num_elem, num_face = mesh->num_boundary_face;
-    copy_out(arrays->vertices, mesh->vertices, 3 * mesh->num_vertex, sizeof(double));
-    copy_out(arrays->cells, mesh->cells, mesh->table->num_vertex * num_elem, sizeof(int64_t));
-    copy_out(arrays->tags, mesh->tags, num_elem, sizeof(int32_t));
-    copy_out(arrays->boundary_faces, mesh->boundary_faces, mesh->table->num_face_vertex * num_face,
-             sizeof(int64_t));
-    copy_out(arrays->boundary_ids, mesh->boundary_ids, num_face, sizeof(int32_t));
-    copy_out(arrays->order, mesh->order, num_elem, sizeof(int64_t));
-    copy_out(arrays->volumes, mesh->volumes, num_elem, sizeof(double));
-    copy_out(arrays->quality, mesh->quality, num_elem, sizeof(double));
+    array_give(arrays->vertices, mesh->vertices, 3 * mesh->num_vertex, sizeof(double));
+    array_give(arrays->cells, mesh->cells, mesh->table->num_vertex * num_elem, sizeof(int64_t));
+    array_give(arrays->tags, mesh->tags, num_elem, sizeof(int32_t));
+    array_give(arrays->boundary_faces, mesh->boundary_faces, mesh->table->num_face_vertex * num_face,
+               sizeof(int64_t));
+    array_give(arrays->boundary_ids, mesh->boundary_ids, num_face, sizeof(int32_t));
+    array_give(arrays->order, mesh->order, num_elem, sizeof(int64_t));
+    array_give(arrays->volumes, mesh->volumes, num_elem, sizeof(double));
+    array_give(arrays->quality, mesh->quality, num_elem, sizeof(double));
     if (arrays->neighbors)
         copy_neighbors(mesh, arrays->neighbors);
     return UNDA_OK;

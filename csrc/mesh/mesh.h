@@ -17,15 +17,14 @@ extern const struct shape_table shape_tables[2]; /* by unda_shape */
 struct unda_mesh {
     int32_t shape, num_boundary;
     const struct shape_table *table;
-    int64_t num_vertex, num_elem, num_boundary_face, num_interior_face;
-    double *vertices;           /* [num_vertex][3] [m] */
-    int64_t *cells;             /* [num_elem][num_vertex], user order of elements and of vertices in them */
-    int32_t *tags;              /* [num_elem], user order */
-    int64_t *boundary_faces;    /* [num_boundary_face][num_face_vertex] */
-    int32_t *boundary_ids;      /* [num_boundary_face] */
-    int32_t *boundary_periodic; /* [num_boundary]: 1 where the boundary is one side of a periodic pair */
-    int64_t *order;             /* [num_elem]: user element of each internal one */
-    int64_t *place;             /* [num_elem]: internal element of each user one */
+    int64_t num_vertex, num_elem, num_boundary_face;
+    double *vertices;        /* [num_vertex][3] [m] */
+    int64_t *cells;          /* [num_elem][num_vertex], user order of elements and of vertices in them */
+    int32_t *tags;           /* [num_elem], user order */
+    int64_t *boundary_faces; /* [num_boundary_face][num_face_vertex] */
+    int32_t *boundary_ids;   /* [num_boundary_face] */
+    int64_t *order;          /* [num_elem]: user element of each internal one */
+    int64_t *place;          /* [num_elem]: internal element of each user one */
     /* Internal order from here. Each tetrahedron's vertices are sorted by global id (periodic
      * representatives), so both sides of a face list its nodes in the same order. */
     int64_t *sorted;           /* [internal elem][num_vertex] vertex ids */
@@ -34,8 +33,9 @@ struct unda_mesh {
     double *volumes, *quality; /* [num_elem], user order */
     void *owned;               /* these arrays */
     unda_mesh_info info;
-    void *locator;      /* built on first use, thread-safe: locate.c */
-    atomic_int holders; /* reference count: the user and each solver; the last one frees the mesh */
+    struct locator *locator; /* built on first use, thread-safe: locate.c */
+    void *located;           /* it and its arrays */
+    atomic_int holders;      /* reference count: the user and each solver; the last one frees the mesh */
 };
 
 /* Adds a reference, which unda_mesh_free releases. */

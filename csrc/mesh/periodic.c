@@ -65,16 +65,6 @@ static int64_t cube_of(const struct cubes *cubes, double x, int axis)
     return (int64_t)fmin(fmax(cube, -1e18), 1e18);
 }
 
-static int64_t chain_of(const struct cubes *cubes, const int64_t cube[3])
-{
-    uint64_t hash = 0;
-    for (int i = 0; i < 3; i++) {
-        hash = (hash ^ (uint64_t)cube[i]) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
-    }
-    return (int64_t)(hash & (uint64_t)cubes->mask);
-}
-
 static unda_status cubes_fill(struct cubes *cubes, const struct side *side, void **owner)
 {
     const struct unda_mesh *mesh = cubes->mesh;
@@ -93,7 +83,7 @@ static unda_status cubes_fill(struct cubes *cubes, const struct side *side, void
         int64_t cube[3];
         for (int i = 0; i < 3; i++)
             cube[i] = cube_of(cubes, mesh->vertices[3 * v + i], i);
-        int64_t chain = chain_of(cubes, cube);
+        int64_t chain = chain_of(3, cube, cubes->mask);
         cubes->next[v] = cubes->head[chain];
         cubes->head[chain] = v;
     }
@@ -116,7 +106,7 @@ static int64_t cubes_find(const struct cubes *cubes, const double x[3], double t
     for (cube[0] = low[0]; cube[0] <= high[0]; cube[0]++)
         for (cube[1] = low[1]; cube[1] <= high[1]; cube[1]++)
             for (cube[2] = low[2]; cube[2] <= high[2]; cube[2]++)
-                for (int64_t v = cubes->head[chain_of(cubes, cube)]; v >= 0; v = cubes->next[v]) {
+                for (int64_t v = cubes->head[chain_of(3, cube, cubes->mask)]; v >= 0; v = cubes->next[v]) {
                     double gap = distance(x, cubes->mesh->vertices + 3 * v);
                     if (gap <= tolerance) {
                         tolerance = gap;
@@ -156,8 +146,7 @@ static unda_status match_vertices(const struct cubes *cubes, const struct side *
     if (alone.count || from->num_vertex != to->num_vertex)
         FAIL(UNDA_ERR_MESH,
              "periodic boundaries %d and %d do not match: they have %lld and %lld vertices; "
-             "shifted by (%g, %g, "
-             "%g), %lld of the first side find no partner within 1e-8 of an edge%s%s",
+             "shifted by (%g, %g, %g), %lld of the first side find no partner within 1e-8 of an edge%s%s",
              from->boundary, to->boundary, (long long)from->num_vertex, (long long)to->num_vertex, shift[0],
              shift[1], shift[2], (long long)alone.count, alone.count ? ", vertices " : "",
              alone.count ? offenders_first(&alone).text : "");
@@ -208,22 +197,21 @@ static unda_status check_pairs(const unda_mesh_input *input)
     return UNDA_OK;
 }
 
-unda_status periodic_vertices(struct periodic *periodic, const struct unda_mesh *mesh,
+unda_status periodic_vertices(struct periodic *periodic, void **owner, const struct unda_mesh *mesh,
                               const unda_mesh_input *input)
 {
     TRY(check_pairs(input));
     int64_t count = mesh->num_vertex;
     *periodic = (struct periodic){.num_pair = input->num_periodic, .pairs = input->periodic};
-    TRY(array_try(&periodic->partner, count * input->num_periodic, sizeof(int64_t), "periodic vertices"));
-    TRY(array_try(&periodic->representative, count, sizeof(int64_t), "periodic vertices"));
+    TRY(array_own(owner, &periodic->partner, count * input->num_periodic, sizeof(int64_t),
+                  "periodic vertices"));
+    TRY(array_own(owner, &periodic->representative, count, sizeof(int64_t), "periodic vertices"));
     int64_t *parent = periodic->representative;
     for (int64_t v = 0; v < count; v++)
         parent[v] = v;
     for (int32_t i = 0; i < input->num_periodic; i++) {
         int64_t *partner = periodic->partner + i * count;
         TRY(match_sides(mesh, input->periodic + 2 * i, partner));
-        mesh->boundary_periodic[input->periodic[2 * i]] = 1;
-        mesh->boundary_periodic[input->periodic[2 * i + 1]] = 1;
         for (int64_t v = 0; v < count; v++)
             if (partner[v] >= 0)
                 join(parent, v, partner[v]);
@@ -231,12 +219,6 @@ unda_status periodic_vertices(struct periodic *periodic, const struct unda_mesh 
     for (int64_t v = 0; v < count; v++)
         parent[v] = root(parent, v);
     return UNDA_OK;
-}
-
-void periodic_free(struct periodic *periodic)
-{
-    array_free(periodic->partner);
-    array_free(periodic->representative);
 }
 
 /* Both sides of a periodic face must list their vertices in the same order. */
@@ -275,14 +257,12 @@ static unda_status pair_sides(const struct face_table *table, struct unda_mesh *
     }
     if (lost.count)
         FAIL(UNDA_ERR_MESH,
-             "periodic boundaries %d and %d: their vertices match but %lld faces do not, boundary "
-             "faces %s",
+             "periodic boundaries %d and %d: their vertices match but %lld faces do not, boundary faces %s",
              pair[0], pair[1], (long long)lost.count, offenders_first(&lost).text);
     if (turned.count)
         FAIL(UNDA_ERR_MESH,
              "periodic boundaries %d and %d: %lld faces cannot be oriented alike on both sides, "
-             "boundary "
-             "faces %s; use at least 3 cells in each periodic direction",
+             "boundary faces %s; use at least 3 cells in each periodic direction",
              pair[0], pair[1], (long long)turned.count, offenders_first(&turned).text);
     return UNDA_OK;
 }

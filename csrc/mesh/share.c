@@ -24,14 +24,8 @@ struct holders {
 static unda_status holders_add(struct holders *all, const struct holder *one)
 {
     if (all->count == all->room) {
-        struct holder *grown;
-        int64_t room = 2 * all->room + 64;
-        TRY(array_try(&grown, room, sizeof *grown, "cells of points"));
-        if (all->count)
-            memcpy(grown, all->list, (size_t)all->count * sizeof *grown);
-        array_free(all->list);
-        all->list = grown;
-        all->room = room;
+        TRY(array_grow(&all->list, all->count, 2 * all->room + 64, sizeof *all->list, "cells of points"));
+        all->room = 2 * all->room + 64;
     }
     all->list[all->count++] = *one;
     return UNDA_OK;

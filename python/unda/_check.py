@@ -71,6 +71,15 @@ def choice(name: str, value: Any, choices: Sequence[str]) -> int:
     return list(choices).index(value)
 
 
+def of_type(what: str, config: Mapping[str, Any], kinds: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return which of `kinds` is the type in a configuration, and its other entries; raise if none is."""
+    rest = dict(config)
+    kind = rest.pop("type", None)
+    if kind not in kinds:
+        raise ArgumentError(f"{what} of type {kind!r}; expected one of {', '.join(sorted(kinds))}")
+    return kinds[kind], rest
+
+
 def file_path(path: Any) -> Path:
     """Return `path` as a Path, or raise if it is no file name."""
     if not isinstance(path, (str, os.PathLike)):

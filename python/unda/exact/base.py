@@ -7,11 +7,12 @@ Next: plane.py, box.py, pulse.py, point.py, interface.py.
 from __future__ import annotations
 
 from inspect import Parameter, signature
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._check import of_type
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from ..problem.source import Source
@@ -19,6 +20,7 @@ from ..problem.timefunction import TimeFunction
 from ..problem.timefunction import from_config as time_function_from_config
 
 Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
 
 
 class ExactSolution:
@@ -172,14 +174,10 @@ def from_config(config: dict[str, Any]) -> ExactSolution:
     >>> unda.exact.from_config(wave.to_config()).to_config() == wave.to_config()
     True
     """
-    arguments = {key: _decode(value) for key, value in config.items() if key != "type"}
-    known = {name for name, _ in ExactSolution._kinds}
-    if config.get("type") not in known:
-        raise ArgumentError(
-            f"exact solution of type {config.get('type')!r}; expected one of {', '.join(sorted(known))}"
-        )
-    medium = arguments.pop("medium")
-    return cast(ExactSolution, make_solution(config["type"], {"medium": medium, **arguments}))
+    name, given = of_type("exact solution", config, {name: name for name, _ in ExactSolution._kinds})
+    arguments = {"medium": given.pop("medium"), **given}
+    made: ExactSolution = make_solution(name, {key: _decode(value) for key, value in arguments.items()})
+    return made
 
 
 def _readable(value: Any) -> str:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .._check import number, vector
+from .._check import number
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
-from .walls import SIDES, all_walls, corners
+from .walls import Standing, all_walls, corners, mode_numbers
 
 
 def box_mode(
@@ -155,30 +155,21 @@ class AcousticBoxMode(ExactSolution):
     name = "box_mode"
 
     def __init__(self, medium: Medium, lower: Any, upper: Any, n: Any, walls: Any, amplitude: float) -> None:
-        self._lower, upper = corners(lower, upper)
-        kinds = all_walls(walls)
+        box, kinds, numbers = corners(lower, upper), all_walls(walls), mode_numbers(n)
         super().__init__(
-            medium, lower=self._lower, upper=upper,
-            n=tuple(int(one) for one in vector("n", n)), walls=kinds,
+            medium, lower=box[0], upper=box[1], n=numbers, walls=kinds,
             amplitude=number("amplitude", amplitude, "Pa"),
         )  # fmt: skip
-        pairs = [(kinds[SIDES[2 * axis]], kinds[SIDES[2 * axis + 1]]) for axis in range(3)]
-        self._starts_rigid = [low == "rigid" for low, _ in pairs]
-        self._k = np.pi * np.array([_order(*pair, one) for pair, one in zip(pairs, n, strict=True)])
-        self._k = self._k / np.subtract(upper, self._lower)
-        if not np.any(self._k):
-            raise ArgumentError(f"n is {tuple(n)}; expected at least one number above 0")
+        self._axes = [Standing(i, box, one, kinds) for i, one in enumerate(numbers)]
+        wavenumber = float(np.linalg.norm([axis.k for axis in self._axes]))
+        if wavenumber == 0.0:
+            raise ArgumentError(f"n is {numbers}; expected at least one number above 0")
         self._rho, c = medium.scalar()["rho"], medium.scalar()["c"]
-        self.omega = c * float(np.linalg.norm(self._k))
-
-    def _factor(self, axis: int, x: Array) -> tuple[Array, Array]:
-        """Return the factor of p along one axis, and its derivative."""
-        k = self._k[axis]
-        sine, cosine = np.sin(k * (x - self._lower[axis])), np.cos(k * (x - self._lower[axis]))
-        return (cosine, -k * sine) if self._starts_rigid[axis] else (sine, k * cosine)
+        self.omega = c * wavenumber
 
     def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
-        (fx, dfx), (fy, dfy), (fz, dfz) = (self._factor(i, a) for i, a in enumerate((x, y, z)))
+        pairs = zip(self._axes, (x, y, z), strict=True)
+        (fx, dfx), (fy, dfy), (fz, dfz) = ((s, axis.k * c) for axis, a in pairs for s, c in [axis(a)])
         amplitude = self._arguments["amplitude"]
         v = -amplitude * np.sin(self.omega * t) / (self._rho * self.omega)
         return {
@@ -187,13 +178,3 @@ class AcousticBoxMode(ExactSolution):
             "vy": v * fx * dfy * fz,
             "vz": v * fx * fy * dfz,
         }
-
-
-def _order(low: str, high: str, n: Any) -> float:
-    """Return how many half waves fit between two walls."""
-    least = 0 if low == high == "rigid" else 1
-    if n != int(n) or n < least:
-        raise ArgumentError(
-            f"n is {n!r} between a {low} and a {high} wall; expected an integer of at least {least}"
-        )
-    return float(n) if low == high else float(n) - 0.5

@@ -15,7 +15,7 @@ from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
 from .plane_maxwell import transverse
-from .walls import SIDES, all_walls, corners
+from .walls import Standing, all_walls, corners, mode_numbers
 
 KINDS = ("pec", "pmc")
 
@@ -82,29 +82,6 @@ def cavity_mode(
     return make_solution("cavity_mode", locals())
 
 
-class Standing:
-    """The factors of a standing wave along one axis."""
-
-    def __init__(self, axis: int, lower: float, upper: float, n: int, low: str, high: str) -> None:
-        least = 0 if low == high else 1
-        if n < least:
-            raise ArgumentError(
-                f"n[{axis}] is {n} between a {low} and a {high} wall; expected at least {least}"
-            )
-        self.lower, self.low = lower, low
-        self.k = np.pi * (n if low == high else n - 0.5) / (upper - lower)
-
-    @property
-    def vanishing(self) -> str:
-        """Which of the factors, S or C, is zero everywhere; or neither."""
-        return "neither" if self.k > 0.0 else "S" if self.low == "pec" else "C"
-
-    def __call__(self, x: Array) -> tuple[Array, Array]:
-        """Return S and C: S' = k C, C' = -k S, n x E = 0 where S = 0 and n x H = 0 where C = 0."""
-        sine, cosine = np.sin(self.k * (x - self.lower)), np.cos(self.k * (x - self.lower))
-        return (sine, cosine) if self.low == "pec" else (cosine, -sine)
-
-
 class MaxwellCavityMode(ExactSolution):
     """E = e(x) G'(t), H = -curl e(x) G(t)/mu; eps G'' + sigma G' + k^2 G/mu = 0, G = 0 and G' = 1 at 0."""
 
@@ -123,10 +100,7 @@ class MaxwellCavityMode(ExactSolution):
             else vector("polarization", polarization),
             walls=kinds, amplitude=number("amplitude", amplitude, "V/m"),
         )  # fmt: skip
-        self._axes = [
-            Standing(i, low[i], high[i], numbers[i], kinds[SIDES[2 * i]], kinds[SIDES[2 * i + 1]])
-            for i in range(3)
-        ]
+        self._axes = [Standing(i, (low, high), one, kinds) for i, one in enumerate(numbers)]
         k = np.array([axis.k for axis in self._axes])
         if not np.any(k):
             raise ArgumentError(f"n is {numbers}; expected at least one number above 0")
@@ -178,11 +152,3 @@ def ringing(omega: float, decay: float, t: Array) -> tuple[Array, Array]:
     fade = np.exp(-decay * t)
     rise = fade * (t if w == 0.0 else (np.sin(w * t) / w).real)
     return rise, fade * np.cos(w * t).real - decay * rise
-
-
-def mode_numbers(n: Any) -> tuple[int, int, int]:
-    """Return the numbers of a mode as integers, or raise."""
-    given = vector("n", n)
-    if any(one != int(one) for one in given):
-        raise ArgumentError(f"n is {given}; expected three integers")
-    return int(given[0]), int(given[1]), int(given[2])

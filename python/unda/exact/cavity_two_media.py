@@ -14,11 +14,11 @@ from .._check import integer, number
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
-from .cavity import KINDS, Standing
+from .cavity import KINDS
 from .plane_maxwell import insulator
 from .surface_wave import root_between
 from .two_sides import same_physics
-from .walls import SIDES, all_walls, corners
+from .walls import Standing, all_walls, corners
 
 
 def cavity_mode_two_media(
@@ -133,10 +133,7 @@ class MaxwellCavityModeTwoMedia(ExactSolution):
             for one, thickness in zip(self.media, (place - low[0], high[0] - place), strict=True)
         ]
         self.discontinuous = self._layers[0].mu != self._layers[1].mu
-        self._y, self._z = (
-            Standing(i, low[i], high[i], along[i - 1], kinds[SIDES[2 * i]], kinds[SIDES[2 * i + 1]])
-            for i in (1, 2)
-        )
+        self._y, self._z = (Standing(i, (low, high), along[i - 1], kinds) for i in (1, 2))
         self._e = self._direction()
         self._q = float(np.hypot(self._y.k, self._z.k))
         self.omega = self._root(self._arguments["order"])

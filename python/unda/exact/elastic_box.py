@@ -15,7 +15,8 @@ from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
 from .elastic_plane import polarized
-from .partial import elastic
+from .line_integral import axis_number
+from .partial import elastic, solid
 from .walls import corners
 
 
@@ -132,18 +133,14 @@ class LameMode(ExactSolution):
     def __init__(
         self, medium: Medium, lower: Any, upper: Any, n: int = 1, axis: str = "z", amplitude: float = 1.0
     ) -> None:
-        material = elastic("medium", medium)
-        if material.vs == 0.0:
-            raise ArgumentError("the medium is a fluid (vs = 0), without S waves; expected a solid")
-        if axis not in ("x", "y", "z"):
-            raise ArgumentError(f"axis is {axis!r}; expected 'x', 'y' or 'z'")
+        material = solid(medium, "without S waves")
+        first = axis_number("axis", axis) + 1
         n = _whole("n", n, least=1)
         low, high = corners(lower, upper)
         self._lower, length = low, np.subtract(high, low)
         super().__init__(
             medium, lower=low, upper=high, n=n, axis=axis, amplitude=number("amplitude", amplitude, "m/s")
         )
-        first = "xyz".index(axis) + 1
         self._plane = first % 3, (first + 1) % 3
         sides = [float(length[i]) for i in self._plane]
         if abs(sides[0] - sides[1]) > 1e-9 * sides[0]:

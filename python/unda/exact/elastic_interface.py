@@ -29,7 +29,7 @@ class ElasticInterfacePlaneWave(InterfaceWave):
         one = elastic("medium1", medium)
         free = isinstance(medium2, str) and medium2 == "free"
         two = None if free else elastic("medium2", medium2)
-        super().__init__(medium, medium2, **wave, kind=kind)
+        super().__init__(medium, medium2=medium2, **wave, kind=kind)
         if kind not in one.kinds:
             raise ArgumentError(f"kind is {kind!r}; expected one of {one.kinds} in {medium!r}")
         self.discontinuous = not free  # stresses along the interface jump, where it slips velocities too
@@ -56,32 +56,21 @@ class ElasticInterfacePlaneWave(InterfaceWave):
             )
         self.reflection = {name: complex(a) for name, a in zip(kinds1, back, strict=True)}
         self.transmission = {name: complex(a) for name, a in zip(kinds2, on, strict=True)}
-        self.reflected_energy = _energy(one, self.reflection, reflected, incident, one, n)
-        self.transmitted_energy = _energy(two, self.transmission, transmitted, incident, one, n)
+        self.reflected_energy = _energy(self.reflection, reflected, incident, n)
+        self.transmitted_energy = _energy(self.transmission, transmitted, incident, n)
         first = side(np.array([1.0, *back]), [incident, *reflected])
         self._sides = first, side(on, transmitted) if two is not None else None
 
 
 def _coupled(kind: str, material: Material | None) -> tuple[str, ...]:
     """Return the waves on a side that a kind of wave excites: P and SV each other, SH itself."""
-    return () if material is None else tuple(
-        name for name in material.kinds if (name == "sh") == (kind == "sh")
-    )  # fmt: skip
+    kinds = material.kinds if material else ()
+    return tuple(name for name in kinds if (name == "sh") == (kind == "sh"))
 
 
 def _energy(
-    material: Material | None, amplitudes: dict[str, complex], waves: list[Partial],
-    incident: Partial, one: Material, n: Array,
-) -> dict[str, float]:  # fmt: skip
-    """Return the part of the incident energy flux along n, rho c^2 s_n abs(A)^2/2, in each wave."""
-    assert material is not None or not amplitudes
-
-    def flux(of: Material, wave: Partial) -> float:
-        speed2 = of.rho / (wave.slowness @ wave.slowness).real
-        return abs(float(speed2 * (wave.slowness @ n).real))
-
-    return {
-        name: flux(material, wave) * abs(a) ** 2 / flux(one, incident)
-        for (name, a), wave in zip(amplitudes.items(), waves, strict=True)
-        if material is not None
-    }
+    amplitudes: dict[str, complex], waves: list[Partial], incident: Partial, n: Array
+) -> dict[str, float]:
+    """Return the part of the incident energy flux along n in each wave."""
+    pairs = zip(amplitudes.items(), waves, strict=True)
+    return {name: wave.flux(n) * abs(a) ** 2 / incident.flux(n) for (name, a), wave in pairs}

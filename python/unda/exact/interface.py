@@ -116,7 +116,7 @@ class AcousticInterfacePlaneWave(InterfaceWave):
 
     def __init__(self, medium: Medium, medium2: Medium, **wave: Any) -> None:
         same_physics("medium2", medium2, self.physics)
-        super().__init__(medium, medium2, **wave)
+        super().__init__(medium, medium2=medium2, **wave)
         one, two = medium.scalar(), medium2.scalar()
         slowness, along = self._meet(one["c"])
         s1 = float(slowness @ self._normal)

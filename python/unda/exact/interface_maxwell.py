@@ -33,7 +33,7 @@ class MaxwellInterfacePlaneWave(InterfaceWave):
     def __init__(self, medium: Medium, medium2: Medium, polarization: Any = None, **wave: Any) -> None:
         same_physics("medium2", medium2, self.physics)
         given = None if polarization is None else vector("polarization", polarization)
-        super().__init__(medium, medium2, **wave, polarization=given)
+        super().__init__(medium, medium2=medium2, **wave, polarization=given)
         e = transverse(polarization, self._profile.direction)
         self._solve(medium.scalar(), medium2.scalar(), e)
 

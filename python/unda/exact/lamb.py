@@ -11,18 +11,15 @@ from math import ceil, hypot, pi, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from ..problem.source import PointForce
-from .base import Array, ExactSolution, make_solution
-from .partial import VOIGT, elastic
+from .base import Array, Complex, ExactSolution, make_solution
+from .partial import VOIGT, solid
 from .point import driving_function
 from .surface_wave import RayleighWave
 from .walls import bounds_of
-
-Complex = NDArray[np.complex128]
 
 
 def lamb_problem(medium: Medium, source: PointForce) -> ExactSolution:
@@ -100,9 +97,7 @@ class LambProblem(ExactSolution):
         if f.span is None or f.fmax is None:
             raise ArgumentError(f"{f!r} has no known beginning or highest frequency; use unda.sampled")
         super().__init__(medium, source=source)
-        self._material = elastic("medium", medium)
-        if self._material.vs == 0.0:
-            raise ArgumentError("the medium is a fluid (vs = 0); expected a solid, vs > 0")
+        self._material = solid(medium, "whose surface carries no such wave")
         self._speed = RayleighWave(medium, (1.0, 0.0, 0.0)).speed
         self._rate = f.derivative.derivative
         self._span = self._rate.span or f.span

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from .._check import number, unit_vector, vector
 from ..errors import ArgumentError
 from ..problem.medium import Maxwell
-from .base import Array, together
+from .base import Array, Complex, together
 from .plane_maxwell import transverse
-from .spherical import Complex, Places, angular, bessel, riccati_slope
+from .spherical import Places, angular, bessel, riccati_slope
 
 
 class mie_sphere:
@@ -159,9 +159,10 @@ class mie_sphere:
         incident = self._incident(points)
         outside = np.linalg.norm(points, axis=0) >= self.radius * (1.0 - 1e-12)
         values = -incident
-        values[:, outside] = self._scattered(points[:, outside])
+        # Bohren & Huffman 4.45, and 4.40 with regular waves
+        values[:, outside] = self._waves(points[:, outside], "h", self._k, self._mu, -self._a, -self._b)
         if self._inside is not None:
-            values[:, ~outside] += self._transmitted(points[:, ~outside])
+            values[:, ~outside] += self._waves(points[:, ~outside], "j", self._k1, self._mu1, *self._inside)
         values = (values + incident if part == "total" else values) * self._phase
         turned = np.concatenate([self._frame.T @ values[:3], self._frame.T @ values[3:]])
         return dict(zip(self.medium.fields, turned.reshape(6, *places.shape[1:]), strict=True))
@@ -205,16 +206,12 @@ class mie_sphere:
         fields[0], fields[4] = wave, wave * self._k / (self.omega * self._mu)
         return fields
 
-    def _scattered(self, points: Array) -> Complex:
-        """E = sum E_n (i a_n N_e1n - b_n M_o1n), i omega mu H = curl E (Bohren & Huffman 4.45)."""
-        e, curl = Places(*points).expand("h", self._k, -self._a, -self._b)
-        return np.concatenate([e, curl * self._k / (1j * self.omega * self._mu)])
-
-    def _transmitted(self, points: Array) -> Complex:
-        """E = sum E_n (c_n M_o1n - i d_n N_e1n) with regular waves (Bohren & Huffman 4.40)."""
-        assert self._inside is not None
-        e, curl = Places(*points).expand("j", self._k1, *self._inside)
-        return np.concatenate([e, curl * self._k1 / (1j * self.omega * self._mu1)])
+    def _waves(
+        self, points: Array, kind: str, k: complex, mu: float, electric: Complex, magnetic: Complex
+    ) -> Complex:
+        """E = sum E_n (magnetic_n M_o1n - i electric_n N_e1n), i omega mu H = curl E."""
+        e, curl = Places(*points).expand(kind, k, electric, magnetic)
+        return np.concatenate([e, curl * k / (1j * self.omega * mu)])
 
     def __repr__(self) -> str:
         sphere = "" if self.sphere is None else f", sphere={self.sphere!r}"

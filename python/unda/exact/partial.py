@@ -15,14 +15,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ArgumentError
 from ..problem.medium import Medium
-from .base import Array
+from .base import Array, Complex
 from .two_sides import Side
 
-Complex = NDArray[np.complex128]
 VOIGT = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]  # of sxx syy szz syz sxz sxy in the tensor
 
 
@@ -60,6 +58,14 @@ def elastic(name: str, medium: Any) -> Material:
     return Material(**medium.scalar())
 
 
+def solid(medium: Any, why: str) -> Material:
+    """Return the constants of a homogeneous solid, or raise; why: what a fluid lacks."""
+    material = elastic("medium", medium)
+    if material.vs == 0.0:
+        raise ArgumentError(f"the medium is a fluid (vs = 0), {why}; expected a solid")
+    return material
+
+
 class Frame(NamedTuple):
     """Directions at an interface: normal n, along it e, across both b = n x e."""
 
@@ -84,13 +90,15 @@ class Partial(NamedTuple):
     slowness: Complex  # [s/m]
     velocity: Complex  # q
     stress: Complex  # (3, 3), per unit of velocity [Pa s/m]
+    rho: float  # of the medium
 
     @classmethod
     def of(cls, material: Material, slowness: Any, polarization: Any) -> Partial:
         """Return the wave of a slowness and a polarization q."""
         s, q = np.asarray(slowness, complex), np.asarray(polarization, complex)
         both = np.outer(s, q)
-        return cls(s, q, -material.lam * (s @ q) * np.eye(3) - material.mu * (both + both.T))
+        stress = -material.lam * (s @ q) * np.eye(3) - material.mu * (both + both.T)
+        return cls(s, q, stress, material.rho)
 
     @classmethod
     def at_interface(cls, material: Material, kind: str, frame: Frame, along: float, sign: float) -> Partial:
@@ -111,6 +119,10 @@ class Partial(NamedTuple):
     def motion(self, frame: Frame) -> Complex:
         """Return the velocity along n, e, b."""
         return np.array([axis @ self.velocity for axis in frame])
+
+    def flux(self, n: Array) -> float:
+        """Return the energy flux along n [kg/(m2 s)], rho c^2 s_n, times abs(A)^2/2 of an amplitude A."""
+        return abs(float(self.rho / (self.slowness @ self.slowness).real * (self.slowness @ n).real))
 
     def fields(self) -> Complex:
         """Return vx vy vz sxx syy szz syz sxz sxy."""

@@ -123,16 +123,18 @@ class Profile:
 
 
 class PlaneWaveSolution(ExactSolution):
-    """Base of plane waves in a homogeneous medium."""
+    """Base of plane waves, in a homogeneous medium or on both sides of a plane."""
 
     unit: ClassVar[str]  # of the amplitude
 
     def __init__(
         self, medium: Medium, k: Any = None, amplitude: float = 1.0, phase: float = 0.0,
-        direction: Any = None, f: Any = None, **arguments: Any,
+        direction: Any = None, f: Any = None, medium2: Any = None, normal: Any = None, position: Any = None,
+        **arguments: Any,
     ) -> None:  # fmt: skip
         self._profile = Profile(k, amplitude, phase, direction, f, self.unit)
-        super().__init__(medium, **self._profile.arguments(), **arguments)
+        plane = {"medium2": medium2, "normal": normal, "position": position}
+        super().__init__(medium, **plane, **self._profile.arguments(), **arguments)
 
 
 class AcousticPlaneWave(PlaneWaveSolution):

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from .._check import flag, integer, number, unit_vector, vector
-from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
-from .partial import Frame, Partial, elastic, side
+from .partial import Frame, Partial, side, solid
 from .plane import Profile
 from .surface_wave import frame_along, root_between
 from .two_sides import Side
@@ -95,9 +94,7 @@ class PlateMode(ExactSolution):
         self, medium: Medium, k: Any, thickness: float, symmetric: bool = True, n: int = 0,
         normal: Any = (0.0, 0.0, 1.0), position: float = 0.0, amplitude: float = 1.0, phase: float = 0.0,
     ) -> None:  # fmt: skip
-        self._material = elastic("medium", medium)
-        if self._material.vs == 0.0:
-            raise ArgumentError("the medium is a fluid (vs = 0), which carries no shear; expected a solid")
+        self._material = solid(medium, "which carries no shear")
         self._profile = Profile(k, amplitude, phase, None, None, "m/s")
         self._normal = np.array(unit_vector("normal", normal))
         self._position = number("position", position, "m")

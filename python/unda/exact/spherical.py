@@ -10,11 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .base import Array
-
-Complex = NDArray[np.complex128]
+from .base import Array, Complex
 
 
 def bessel(kind: str, n: int, rho: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import ArgumentError
 from ..problem.medium import Medium
 from .base import Array, ExactSolution, make_solution
-from .partial import Frame, Material, Partial, contact, elastic, side
+from .partial import Frame, Material, Partial, contact, elastic, side, solid
 from .plane import Profile
 from .two_sides import TwoSides
 
@@ -185,15 +185,15 @@ def scholte_wave(
 class _BoundWave(TwoSides):
     """P and SV waves that decay on each side, with amplitudes for which the conditions hold."""
 
+    unit = "m/s"
+
     def __init__(
-        self, medium: Medium, materials: list[Material], k: Any, normal: Any = (0.0, 0.0, 1.0),
-        position: float = 0.0, amplitude: float = 1.0, phase: float = 0.0, medium2: Medium | None = None,
-    ) -> None:  # fmt: skip
-        profile = Profile(k, amplitude, phase, None, None, "m/s")
-        super().__init__(medium, profile, normal, position, medium2)
-        frame = frame_along("surface", profile, self._normal, normal)
+        self, medium: Medium, materials: list[Material], k: Any, normal: Any = (0.0, 0.0, 1.0), **wave: Any
+    ) -> None:
+        super().__init__(medium, normal, k=k, **wave)
+        frame = frame_along("surface", self._profile, self._normal, normal)
         self.speed = _root(materials, frame)
-        self._omega = self.omega = profile.omega(self.speed)
+        self._omega = self.omega = self._profile.omega(self.speed)
         waves, conditions = _conditions(materials, frame, self.speed)
         null = np.linalg.svd(conditions)[2][-1]
         one = len(waves[0])
@@ -214,12 +214,7 @@ class RayleighWave(_BoundWave):
     name = "rayleigh_wave"
 
     def __init__(self, medium: Medium, k: Any, **wave: Any) -> None:
-        material = elastic("medium", medium)
-        if material.vs == 0.0:
-            raise ArgumentError(
-                "the medium is a fluid (vs = 0), which has no Rayleigh wave; expected a solid"
-            )
-        super().__init__(medium, [material], k, **wave)
+        super().__init__(medium, [solid(medium, "which has no Rayleigh wave")], k, **wave)
 
 
 class StoneleyWave(_BoundWave):

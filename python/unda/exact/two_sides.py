@@ -7,18 +7,15 @@ Next: interface.py.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._check import number, unit_vector, vector
 from ..errors import ArgumentError
 from ..problem.medium import Medium
-from .base import Array, ExactSolution
-from .plane import Profile
-
-Complex = NDArray[np.complex128]
+from .base import Array, Complex
+from .plane import PlaneWaveSolution, Profile
 
 
 class Side(NamedTuple):
@@ -47,7 +44,7 @@ class Side(NamedTuple):
         return total
 
 
-class TwoSides(ExactSolution):
+class TwoSides(PlaneWaveSolution):
     """Plane waves on both sides of a plane; the second side may be empty (a free surface)."""
 
     _omega: float
@@ -55,16 +52,12 @@ class TwoSides(ExactSolution):
     _sides: tuple[Side, Side | None]
 
     def __init__(
-        self, medium: Medium, profile: Profile, normal: Any, position: float, medium2: Any = None,
-        **arguments: Any,
-    ) -> None:  # fmt: skip
-        self._profile = profile
+        self, medium: Medium, normal: Any, position: float = 0.0, medium2: Any = None, **wave: Any
+    ) -> None:
         self._normal = np.array(unit_vector("normal", normal))
         self._position = number("position", position, "m")
-        super().__init__(
-            medium, medium2=medium2, normal=vector("normal", normal), position=self._position,
-            **profile.arguments(), **arguments,
-        )  # fmt: skip
+        plane = {"medium2": medium2, "normal": vector("normal", normal), "position": self._position}
+        super().__init__(medium, **plane, **wave)
         if medium2 is not None:
             self.media = medium, medium2
 
@@ -86,16 +79,6 @@ class TwoSides(ExactSolution):
 
 class InterfaceWave(TwoSides):
     """Base of plane waves that travel from the first medium to the plane between the media."""
-
-    unit: ClassVar[str]  # of the amplitude
-
-    def __init__(
-        self, medium: Medium, medium2: Any, k: Any = None, normal: Any = (1.0, 0.0, 0.0),
-        position: float = 0.0, amplitude: float = 1.0, phase: float = 0.0, direction: Any = None,
-        f: Any = None, **arguments: Any,
-    ) -> None:  # fmt: skip
-        profile = Profile(k, amplitude, phase, direction, f, self.unit)
-        super().__init__(medium, profile, normal, position, medium2, **arguments)
 
     def _meet(self, speed: float) -> tuple[Array, Array]:
         """Return the incident slowness and its part along the plane; raise if the wave does not meet it."""

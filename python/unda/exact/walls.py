@@ -1,4 +1,4 @@
-"""Plane walls: their names, kinds and positions, and the image sources behind them.
+"""Plane walls: their names, kinds and positions, standing waves between them, image sources behind them.
 
 Not here: the waves of the images (point.py).
 Next: point.py.
@@ -15,9 +15,9 @@ import numpy as np
 
 from .._check import number, vector
 from ..errors import ArgumentError
-from ..problem.grid import Grid
+from ..problem.grid import SIDES, Grid
+from .base import Array
 
-SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 SIGN = {"rigid": 1.0, "free": -1.0}  # of the image: normal velocity zero, pressure zero
 
 Image = tuple[float, float]  # place along an axis [m], sign
@@ -66,6 +66,38 @@ def corners(lower: Any, upper: Any) -> tuple[Corner, Corner]:
     if min(lengths) <= 0.0:
         raise ArgumentError(f"upper - lower is {lengths} m; expected positive lengths")
     return low, high
+
+
+def mode_numbers(n: Any) -> tuple[int, int, int]:
+    """Return the numbers of a mode as integers, or raise."""
+    given = vector("n", n)
+    if any(one != int(one) for one in given):
+        raise ArgumentError(f"n is {given}; expected three integers")
+    return int(given[0]), int(given[1]), int(given[2])
+
+
+class Standing:
+    """The factors of a standing wave along one axis of a box, between two of its walls."""
+
+    def __init__(self, axis: int, box: tuple[Corner, Corner], n: int, kinds: dict[str, str]) -> None:
+        low, high = kinds[SIDES[2 * axis]], kinds[SIDES[2 * axis + 1]]
+        least = 0 if low == high and low != "free" else 1
+        if n < least:
+            raise ArgumentError(
+                f"n[{axis}] is {n} between a {low} and a {high} wall; expected at least {least}"
+            )
+        self.lower, self.sine = box[0][axis], low in ("pec", "free")
+        self.k = np.pi * (n if low == high else n - 0.5) / (box[1][axis] - box[0][axis])
+
+    @property
+    def vanishing(self) -> str:
+        """Which of the factors, S or C, is zero everywhere; or neither."""
+        return "neither" if self.k > 0.0 else "S" if self.sine else "C"
+
+    def __call__(self, x: Array) -> tuple[Array, Array]:
+        """Return S and C: S' = k C, C' = -k S; S = 0 at pec and free walls, C = 0 at pmc and rigid ones."""
+        sine, cosine = np.sin(self.k * (x - self.lower)), np.cos(self.k * (x - self.lower))
+        return (sine, cosine) if self.sine else (cosine, -sine)
 
 
 def bounds_of(where: Any) -> tuple[Corner, Corner]:

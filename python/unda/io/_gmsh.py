@@ -12,7 +12,6 @@ import logging
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,19 +26,8 @@ _TETRA = re.compile(r"tetra(\d*)$")
 _TRIANGLE = re.compile(r"triangle(\d*)$")
 
 
-@dataclass
-class GmshMesh:
-    """Contents of a file: vertices (n, 3) [m], cells (n, 4), tags (n,), outer faces by name."""
-
-    vertices: np.ndarray
-    cells: np.ndarray
-    tags: np.ndarray
-    tag_names: dict[str, int]
-    boundaries: dict[str, np.ndarray] | None
-
-
-def read_gmsh(path: Path, *, linearize: bool) -> GmshMesh:
-    """Read a Gmsh file; `linearize` drops the inner nodes of curved cells.
+def read_gmsh(path: Path, *, linearize: bool) -> dict[str, Any]:
+    """Return the arguments of `Mesh` that a Gmsh file has; `linearize` drops the inner nodes of curved cells.
 
     Raises
     ------
@@ -346,7 +334,7 @@ def _boundaries(raw: Any, cells: np.ndarray, faces: np.ndarray, groups: np.ndarr
     return out or None
 
 
-def _arrays(raw: Any, *, linearize: bool) -> GmshMesh:
+def _arrays(raw: Any, *, linearize: bool) -> dict[str, Any]:
     """Make arrays of a meshio mesh: named groups, used vertices only."""
     if not linearize:
         _check_straight(raw)
@@ -365,10 +353,7 @@ def _arrays(raw: Any, *, linearize: bool) -> GmshMesh:
     cells, faces = renumber[cells], renumber[faces]
     if tags.min() < 0 or tags.max() > np.iinfo(np.int32).max:  # |-2^63| is negative
         raise MeshError("a physical group number has more than 31 bits")
-    return GmshMesh(
-        vertices=points[used],
-        cells=cells,
-        tags=tags.astype(np.int32),
-        tag_names=_names(raw, 3, tags),
-        boundaries=_boundaries(raw, cells, faces, groups),
-    )
+    return {
+        "vertices": points[used], "cells": cells, "tags": tags.astype(np.int32),
+        "tag_names": _names(raw, 3, tags), "boundaries": _boundaries(raw, cells, faces, groups),
+    }  # fmt: skip

@@ -11,7 +11,7 @@ import io
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -183,6 +183,14 @@ def header(group: Any, name: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise FileError(f"{name} is not JSON: {error}") from None
+
+
+def word(header: Any, name: str, known: Collection[str]) -> Any:
+    """Return an entry of a header that is one of some words."""
+    value = entry(header, name, str)
+    if value not in known:
+        raise FileError(f"{name} is {value!r}, expected one of {list(known)}")
+    return value
 
 
 def entry(header: Any, name: str, kind: Any, low: float | None = None, high: float = np.inf) -> Any:

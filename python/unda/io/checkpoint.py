@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _core
 from .._core import lib, new
 from ..errors import FileError
 from ..limits import device_number
@@ -34,7 +33,7 @@ def save(sim: Any, path: Any) -> None:
     """Write a simulation, see `sim.save`."""
     part = _METHODS[sim.config["method"]]
     history = new("int32_t *")
-    _core.check(lib.unda_solver_get_history(sim._solver.live(), history))
+    sim._solver.call(lib.unda_solver_get_history, history)
     header = {
         "config": sim.config, "physics": sim.medium.physics, "start": sim._start,
         "step": sim.step_count, "history": history[0], "exact": part.outer_data(sim),
@@ -93,18 +92,13 @@ def load(path: Any, *, device: str | None = None) -> DG | FD:
             "dtype": _hdf.entry(config, "dtype", str), "device": target, "allow_unstable": True,
         }  # fmt: skip
         same = target.partition(":")[0] == config["device"].partition(":")[0] != "cpu"
-        method = _hdf.entry(config, "method", str)
-        if method not in _METHODS:
-            raise FileError(f"method is {method!r}, expected one of {list(_METHODS)}")
-        physics = _hdf.entry(header, "physics", str)
-        if physics not in _MEDIA:
-            raise FileError(f"physics is {physics!r}, expected one of {list(_MEDIA)}")
-        exact = _hdf.entry(header, "exact", dict)
-        sim = _METHODS[method].make(file, config, exact, _MEDIA[physics], common, same)
+        part = _METHODS[_hdf.word(config, "method", _METHODS)]
+        kind = _MEDIA[_hdf.word(header, "physics", _MEDIA)]
+        sim = part.make(file, config, _hdf.entry(header, "exact", dict), kind, common, same)
         # The limit may be slightly lower than in the version that wrote the file, which had another bound.
         if not _hdf.entry(config, "allow_unstable", bool) and sim.dt > 1.2 * sim.dt_stable:
             raise FileError(f"dt is {sim.dt} s, above the stable limit {sim.dt_stable} s")
-        _restore(_METHODS[method], sim, file, header)
+        _restore(part, sim, file, header)
     return sim
 
 
@@ -118,7 +112,6 @@ def _restore(part: Any, sim: Any, file: Any, header: dict[str, Any]) -> None:
     for one in configs:
         if one.get("type") == "PlaneWave":
             sim.add_source(PlaneWave.from_config(one))
-    handle = sim._solver.live()
     groups = _hdf.child(file, "receivers") if "receivers" in file else ()
     for i in range(len(groups)):
         saved = get_receivers(_hdf.child(groups, str(i)), sim.dtype)
@@ -130,14 +123,13 @@ def _restore(part: Any, sim: Any, file: Any, header: dict[str, Any]) -> None:
                 f"of {sim.dt} s from {start} s"
             )
         # The library counts a group's samples from the step at which it is added.
-        _core.check(lib.unda_solver_set_clock(handle, start, saved._step, 0))
+        sim._solver.call(lib.unda_solver_set_clock, start, saved._step, 0)
         made = sim.add_receivers(
             saved.points, saved.fields, every=saved.every, name=saved.name, side=saved.side
         )
         made.clear(saved._t0, saved._step)
         made.put(0, saved._all())
     for name, (number, shape) in part.arrays(sim, history).items():
-        q = _hdf.array(file, name, sim.dtype, shape)
-        _core.check(lib.unda_solver_write(handle, number, 0, len(q), _core.pointer(q)))
+        sim._solver.write(number, 0, _hdf.array(file, name, sim.dtype, shape))
     part.settle(sim)
-    _core.check(lib.unda_solver_set_clock(handle, start, step, history))
+    sim._solver.call(lib.unda_solver_set_clock, start, step, history)

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
-from .._core import lib
 from ..errors import FileError
 from ..method.fd_sides import SIDES
 from ..method.grid_fluid import refuse_shear
@@ -16,7 +14,6 @@ from ..problem.layer import CPML, Damping
 from . import _hdf
 
 MOST_HISTORY = 0  # levels that the integrator keeps
-_SCHEMES = ("scalar", "staggered")
 
 
 def put(file: Any, sim: Any, _history: int) -> None:
@@ -32,9 +29,7 @@ def put(file: Any, sim: Any, _history: int) -> None:
         array = file.create_dataset(name, shape, sim.dtype)
         plane = np.empty((1, *shape[1:]), sim.dtype)
         for i in range(shape[0]):
-            to = _core.pointer(plane, writable=True)
-            _core.check(lib.unda_solver_read(sim._solver.live(), number, i, 1, to))
-            array[i] = plane[0]
+            array[i] = sim._solver.read(number, i, plane)[0]
 
 
 def arrays(sim: Any, _history: int) -> dict[str, tuple[int, tuple[int, ...]]]:
@@ -52,9 +47,7 @@ def make(file: Any, config: dict[str, Any], _exact: Any, kind: Any, common: Any,
     from ..method.fd import FD
 
     grid = Grid(**_hdf.entry(config, "grid", dict))
-    scheme = _hdf.entry(config, "scheme", str)
-    if scheme not in _SCHEMES:
-        raise FileError(f"scheme is {scheme!r}, expected one of {list(_SCHEMES)}")
+    scheme = _hdf.word(config, "scheme", ("scalar", "staggered"))
     num = len(kind.parameters)
     uniform = len(_hdf.array_shape(file, "material")) == 1
     values = _hdf.array(file, "material", np.float64, (num,) if uniform else (*grid.shape, num))

@@ -56,15 +56,7 @@ def read_mesh(
     >>> mesh.tag_names
     {'lower': 1, 'upper': 2}
     """
-    file = read_gmsh(file_path(path), linearize=bool(linearize))
-    mesh = Mesh(
-        file.vertices,
-        file.cells,
-        tags=file.tags,
-        boundaries=file.boundaries,
-        periodic=periodic,
-        tag_names=file.tag_names,
-        fix_orientation=fix_orientation,
-    )
+    arrays = read_gmsh(file_path(path), linearize=bool(linearize))
+    mesh = Mesh(**arrays, periodic=periodic, fix_orientation=fix_orientation)
     mesh.origin = {"made_by": "read_mesh", "path": os.fspath(path)}
     return mesh

@@ -32,11 +32,6 @@ def _fields(sim: Any, names: Sequence[str]) -> list[np.ndarray]:
     return [sim.get(name) for name in names]
 
 
-def _parameters(sim: Any) -> tuple[str, ...]:
-    """Return the parameters of a medium that is not the same everywhere."""
-    return tuple(sim.medium.parameters) if sim._material.row is None else ()
-
-
 def _parameter(sim: Any, name: str) -> list[np.ndarray]:
     """Return a parameter of the medium at the nodes (nx, ny, nz)."""
     out, number = np.empty(sim.grid.shape, sim.dtype), list(sim.medium.parameters).index(name)
@@ -75,7 +70,7 @@ def write_vti(sim: Any, path: Any, fields: Sequence[str] | None, series: Any) ->
     head.append(f'</FieldData>\n<Piece Extent="{extent}">\n<PointData>\n')
     for name, components in wanted.items():
         add(name, grid.num_node, sim.dtype, partial(_fields, sim, components), components)
-    for name in _parameters(sim):
+    for name in sim.medium.parameters if sim._material.row is None else ():  # not the same everywhere
         add(name, grid.num_node, sim.dtype, partial(_parameter, sim, name))
     head.append("</PointData>\n</Piece>\n")
 

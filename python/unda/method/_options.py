@@ -18,18 +18,6 @@ from .._core import lib
 from ..errors import ArgumentError
 from ..limits import choose_device, device_number
 
-__all__ = [
-    "PRECISIONS",
-    "Given",
-    "Precision",
-    "common_options",
-    "kernel_choice",
-    "kernel_names",
-    "kernel_parts",
-    "kernels",
-    "precision",
-]
-
 PRECISIONS = ("float32", "float64")
 _NONE = ("self", "__class__")  # in a constructor's locals(), but not arguments
 Precision = Literal["float32", "float64"] | np.dtype[Any] | type[np.floating[Any]]

@@ -19,8 +19,6 @@ from typing import Any, TypeVar, cast
 from .. import _core
 from ..errors import BusyError
 
-__all__ = ["Alone", "Cases", "Interruptible", "Progress", "alone"]
-
 
 class Alone:
     """Lets one thread at a time in, as often as it likes; the others get a BusyError at once.

@@ -14,8 +14,6 @@ from .. import _core
 from .._core import lib
 from ..errors import ArgumentError
 
-__all__ = ["Sites", "distance", "find", "on_one_side"]
-
 _AHEAD = 1e-3  # of a cell's size: how far `side` looks along a direction
 _MANY = 100  # with more points than this, room for one cell each is tried first
 _EVEN = 1e-9  # of a barycentric coordinate: a direction along a face lies in both cells

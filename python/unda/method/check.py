@@ -17,8 +17,6 @@ from ..problem.medium import Medium
 from ..problem.timefunction import TimeFunction, wrap
 from . import silent
 
-__all__ = ["Report", "check"]
-
 _WORST = 10
 _MANY = 32  # functions of sources: computing a spectrum takes milliseconds
 _FEW_NODES = 4.0  # in the shortest wavelength: below, the wave is not resolved
@@ -70,12 +68,20 @@ class Report:
                 "unda.sampled or one of unda's time functions"
             )
 
-    def ask(self, questions: Sequence[str], least: float) -> None:
-        """Take questions about units; that of speeds only matters where waves are not resolved."""
+    def ask(self, questions: Sequence[str], least: float, what: str, size: float, fastest: float) -> None:
+        """Take questions about units, and ask about a mesh or grid of a size [m] that fits no source.
+
+        That of speeds only matters where waves are not resolved.
+        """
         nodes = min(self.nodes_per_wavelength.values(), default=0.0)
         fits = nodes >= least or self.silent
         for text in questions:
             (self.notes if fits and "km/s" in text else self.warnings).append(text)
+        if self.fmax is not None and size * self.fmax / fastest < 0.1:
+            self.warnings.append(
+                f"the {what} is {size:.3g} m across, a tenth of the wavelength {fastest / self.fmax:.3g} m "
+                "or less: are units mixed?"
+            )
 
     def __bool__(self) -> bool:
         return not self.warnings
@@ -103,7 +109,9 @@ def check(sim: Any) -> Report:
     report.look_at([f for _, f in sim._solver.sources] + waves)
     _resolution(sim, report)
     _time_steps(sim, report)
-    _units(sim, report)
+    size = float(np.linalg.norm(np.ptp(sim.mesh.vertices, axis=0)))
+    fastest = float(sim.medium._speeds(sim._material).max())
+    report.ask(sim.medium._questions(sim._material, size), _FEW_NODES, "mesh", size, fastest)
     _places(sim, report)
     report.warnings += silent.on_mesh(sim)
     _outer_data(sim, report)
@@ -142,18 +150,6 @@ def _time_steps(sim: Any, report: Report) -> None:
         report.notes.append(
             f"conduction in cell {worst} (sigma/eps = {loss[worst]:.3g} 1/s) takes {100 * share[worst]:.0f} "
             "% of the limit of dt, more than the waves: a conductor that good is better a pec boundary"
-        )
-
-
-def _units(sim: Any, report: Report) -> None:
-    """Materials that look wrong, and travel times that fit no source."""
-    size = float(np.linalg.norm(np.ptp(sim.mesh.vertices, axis=0)))
-    speed = sim.medium._speeds(sim._material)
-    report.ask(sim.medium._questions(sim._material, size), _FEW_NODES)
-    if report.fmax is not None and size * report.fmax / speed.max() < 0.1:
-        report.warnings.append(
-            f"the mesh is {size:.3g} m across, a tenth of the wavelength {speed.max() / report.fmax:.3g} m "
-            "or less: are units mixed?"
         )
 
 

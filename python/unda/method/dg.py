@@ -28,8 +28,6 @@ from .mesh_points import MeshPoints
 from .simulation import Simulation
 from .solver import forecast
 
-__all__ = ["DG"]
-
 
 class DG(Simulation):
     """Nodal discontinuous Galerkin on a mesh of tetrahedra (Hesthaven & Warburton 2008).
@@ -141,15 +139,11 @@ class DG(Simulation):
             "degree": self.degree,
             "flux": flux,
             "integrator": integrator,
-            "dtype": self.dtype.name,
-            "cfl": float(options.cfl),
-            "sample_dt": None if sample_dt is None else float(sample_dt),
-            "allow_unstable": allow_unstable,
             "mesh": mesh.hash,
             "mesh_origin": mesh.origin,
             "boundary": boundaries.words,
         }
-        self._complete(own, chosen)
+        self._complete(given, own, chosen)
 
     @classmethod
     def forecast(cls, mesh: Mesh, medium: Medium, **keywords: Any) -> dict[str, int]:

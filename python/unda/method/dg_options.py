@@ -17,8 +17,6 @@ from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ._options import Given, common_options, kernel_choice
 
-__all__ = ["dg_options"]
-
 
 def dg_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
     """Return the library's options, the materials (num_elem, num_material), boundaries and device."""

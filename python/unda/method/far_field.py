@@ -14,8 +14,6 @@ from .._check import field_names, number, vector
 from ..errors import ArgumentError
 from ..problem.medium import Maxwell
 
-__all__ = ["FarField"]
-
 Complex = NDArray[np.complex128]
 
 

@@ -32,8 +32,6 @@ from .grid_state import read_state
 from .simulation import Simulation
 from .solver import forecast
 
-__all__ = ["FD"]
-
 
 class FD(Simulation):
     """Finite differences on a regular grid.
@@ -173,17 +171,13 @@ class FD(Simulation):
             "method": "FD",
             "scheme": scheme,
             "order": self.order,
-            "dtype": self.dtype.name,
-            "cfl": float(options.cfl),
-            "sample_dt": None if sample_dt is None else float(sample_dt),
-            "allow_unstable": allow_unstable,
             "grid": grid.to_config(),
             "boundary": {
                 name: one if isinstance(one, str) else one.to_config() for name, one in self._sides.items()
             },
             "window": int(self._solver.info().window) or None,
         }
-        self._complete(own, chosen)
+        self._complete(given, own, chosen)
 
     @classmethod
     def forecast(cls, grid: Grid, medium: Medium, **keywords: Any) -> dict[str, int]:

@@ -21,8 +21,6 @@ from .fd_scheme import Scalar, scheme_of
 from .fd_sides import code_of, conditions, flat_axes, frequency_of, stretch_of
 from .fluid_walls import let_fluids_slide
 
-__all__ = ["fd_options"]
-
 
 def _window(given: Any) -> int:
     """Return what the library calls a window: rows, 0 for none, -1 for "auto"."""

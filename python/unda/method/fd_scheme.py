@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._check import choice
 from .._core import lib
 from ..errors import ArgumentError
 from ..problem.layer import CPML, Damping
@@ -19,8 +20,6 @@ from ..problem.medium import Acoustic, Medium
 from ..problem.source import CurrentDipole, MomentTensor, PointForce, Source, VolumeInjection
 from ..problem.timefunction import wrap
 from .grid_material import GridMaterial
-
-__all__ = ["Scalar", "Staggered", "scheme_of"]
 
 
 class Scalar:
@@ -132,22 +131,14 @@ class Staggered(Scalar):
     def rates(self, source: Source, node: int, material: GridMaterial) -> list[float]:
         """Return rates for the library; node: the nearest one."""
         source.check_physics(self.medium)
-        made = dict.fromkeys(self.fields, 0.0)
-        volume = 0.0
-        if isinstance(source, PointForce):
-            made |= zip(("vx", "vy", "vz"), source.direction, strict=True)
-        elif isinstance(source, MomentTensor):
-            if material.is_fluid(node):
-                source.refuse_shear()
-            pairs = {"sxx": (0, 0), "syy": (1, 1), "szz": (2, 2), "syz": (1, 2), "sxz": (0, 2), "sxy": (0, 1)}
-            made |= {name: -float(source.moment[pair]) for name, pair in pairs.items()}
-        elif isinstance(source, CurrentDipole):
-            made |= zip(("ex", "ey", "ez"), (-one for one in source.direction), strict=True)
-        elif isinstance(source, VolumeInjection):
-            volume = 1.0
-        else:
+        if not isinstance(source, (CurrentDipole, MomentTensor, PointForce, VolumeInjection)):
             raise ArgumentError(f"source is {source!r}, expected one of unda's point sources")
-        return [*made.values(), volume]
+        made, volume = dict.fromkeys(self.fields, 0.0), isinstance(source, VolumeInjection)
+        if isinstance(source, MomentTensor) and material.is_fluid(node):
+            source.refuse_shear()
+        if not volume:  # the library multiplies by what the material has where the fields stand
+            made |= source.rates_in(self.medium.physics, **dict.fromkeys(self.medium.parameters, 1.0))
+        return [*made.values(), float(volume)]
 
     def amplitude(self, source: Source, dt: float) -> Callable[[np.ndarray], Any]:
         """Return forces at t, increases of moments, volumes and currents in the middle of the step."""
@@ -161,7 +152,5 @@ class Staggered(Scalar):
 
 def scheme_of(name: Any, medium: Medium) -> Scalar:
     """Return the scheme of that name for a medium."""
-    kinds = {kind.name: kind for kind in (Scalar, Staggered)}
-    if not isinstance(name, str) or name not in kinds:
-        raise ArgumentError(f"scheme is {name!r}, expected one of {list(kinds)}")
-    return kinds[name](medium)
+    kinds = (Scalar, Staggered)
+    return kinds[choice("scheme", name, [kind.name for kind in kinds])](medium)

@@ -11,31 +11,19 @@ from typing import Any
 
 from .._core import lib
 from ..errors import ArgumentError
-from ..problem.boundary import no_condition
-from ..problem.grid import Grid
+from ..problem.boundary import by_name, no_condition
+from ..problem.grid import SIDES, Grid
 from ..problem.layer import CPML, Damping
 from .fd_scheme import Scalar
-
-__all__ = [
-    "SIDES", "code_of", "conditions", "flat_axes", "frequency_of", "in_dimensions", "stretch_of",
-]  # fmt: skip
-
-SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 
 
 def conditions(
     grid: Grid, scheme: Scalar, given: Mapping[str, Any] | None, fmax: float | None = None
 ) -> dict[str, Any]:
     """Read the `boundary` keyword: a word or a layer for each of the six sides, its R0 and f0 filled in."""
-    if given is not None and not isinstance(given, Mapping):
-        raise ArgumentError(f"boundary is {given!r}, expected a dict of sides, '*' for the rest")
-    given = dict({"*": "absorbing"} if given is None else given)
+    given, rest = by_name(given, SIDES, "sides", "a grid")
     h = max(h for h, n in zip(grid.spacing, grid.shape, strict=True) if n == max(grid.shape) or n > 1)
     slowest = cache(lambda: scheme.medium.speed_min(grid))
-    rest = given.pop("*", None)
-    unknown = [name for name in given if name not in SIDES]
-    if unknown:
-        raise ArgumentError(f"boundary names {unknown}; a grid has {list(SIDES)}")
     missing = [
         name for i, name in enumerate(SIDES)
         if given.get(name, rest) is None and (grid.shape[i // 2] > 1 or name in given)

@@ -14,8 +14,6 @@ from ..problem.grid import Grid
 from ..problem.layer_rule import FLUID, side_planes
 from ..problem.medium import Medium
 
-__all__ = ["fluid_shares", "let_fluids_slide"]
-
 
 def fluid_shares(grid: Grid, medium: Medium, sides: Mapping[str, Any]) -> dict[str, float]:
     """Return the fraction of fluid nodes on each "fixed" side."""

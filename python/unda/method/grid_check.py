@@ -17,8 +17,6 @@ from .check import Report
 from .fd_sides import frequency_of
 from .fluid_walls import fluid_shares
 
-__all__ = ["check"]
-
 #: Nodes in the shortest wavelength at which the phase error of the differences is about 1 % along an axis.
 _NODES = {2: 13.0, 4: 5.2, 6: 3.9, 8: 3.4}
 _PHASE = 0.01  # of the step in time: (2 pi f dt)^2 / 24
@@ -30,7 +28,9 @@ def check(sim: Any) -> Report:
     report.look_at([source.time_function(sim.dt) for source, _ in sim._solver.sources])
     if report.fmax is not None:
         _resolution(sim, report, report.fmax)
-    _units(sim, report)
+    size, (_, fastest) = float(np.linalg.norm(sim.grid.size)), sim._material.speeds()
+    questions = sim.medium._questions(sim._material.first[None], size)
+    report.ask(questions, _NODES.get(sim.order, 3.0), "grid", size, fastest)
     _growth(sim, report)
     _fluid_walls(sim, report)
     report.warnings += silent.on_grid(sim)
@@ -142,14 +142,3 @@ def _fluid_walls(sim: Any, report: Report) -> None:
                 f"{100 * share:.3g} % of the nodes of the fixed side {name} are fluid, whose velocity along "
                 "the wall is held at zero there, too: let the side cross fluid or solid alone"
             )
-
-
-def _units(sim: Any, report: Report) -> None:
-    size = float(np.linalg.norm(sim.grid.size))
-    report.ask(sim.medium._questions(sim._material.first[None], size), _NODES.get(sim.order, 3.0))
-    _, speed = sim._material.speeds()
-    if report.fmax is not None and size * report.fmax / speed < 0.1:
-        report.warnings.append(
-            f"the grid is {size:.3g} m across, a tenth of the wavelength {speed / report.fmax:.3g} m or "
-            "less: are units mixed?"
-        )

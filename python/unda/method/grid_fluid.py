@@ -15,11 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
-from .._core import lib
 from ..errors import ArgumentError
-
-__all__ = ["STRESSES", "Fluids", "refuse_shear"]
 
 STRESSES = ("sxx", "syy", "szz", "syz", "sxz", "sxy")
 _NORMAL, _SHEAR = STRESSES[:3], STRESSES[3:]
@@ -44,7 +40,7 @@ class Fluids:
         self._held = np.zeros_like(self._node)  # on a free side, which holds the pressure of a fluid at 0
         for i, side in enumerate(self._sides):
             if side == "free":
-                face = _last(i // 2) if i % 2 else _first(i // 2)
+                face = _plane(i // 2, -1 if i % 2 else 0)
                 self._held[face] = self._node[face]
         self._near = {name: self._around(name) for name in _SHEAR} if self._node.any() else {}
 
@@ -58,7 +54,7 @@ class Fluids:
         for axis in ("xyz".index(letter) for letter in name[1:]):
             on = np.roll(found, -1, axis)
             if self._sides[2 * axis] != "periodic":  # a layer or an image continues the last node
-                on[_last(axis)] = found[_last(axis)]
+                on[_plane(axis, -1)] = found[_plane(axis, -1)]
             found = found | on
         return found
 
@@ -125,9 +121,7 @@ def refuse_shear(sim: Any) -> None:
 
     def read(name: str, first: int) -> np.ndarray:
         number, (_, ny, nz) = arrays[name]
-        plane = np.empty((1, ny, nz), sim.dtype)
-        to = _core.pointer(plane, writable=True)
-        _core.check(lib.unda_solver_read(sim._solver.live(), number, first, 1, to))
+        plane: np.ndarray = sim._solver.read(number, first, np.empty((1, ny, nz), sim.dtype))
         return plane
 
     planes = range(arrays[STRESSES[0]][1][0])
@@ -136,11 +130,6 @@ def refuse_shear(sim: Any) -> None:
         fluids.settle(i, {name: read(name, i) for name in STRESSES}, largest)
 
 
-def _first(axis: int) -> tuple[Any, ...]:
-    """Return the index of the first plane across an axis."""
-    return (*(slice(None),) * axis, 0)
-
-
-def _last(axis: int) -> tuple[Any, ...]:
-    """Return the index of the last plane across an axis."""
-    return (*(slice(None),) * axis, -1)
+def _plane(axis: int, at: int) -> tuple[Any, ...]:
+    """Return the index of a plane across an axis."""
+    return (*(slice(None),) * axis, at)

@@ -18,8 +18,6 @@ from ..errors import ArgumentError
 from ..problem.grid import Block, Grid, chunks
 from ..problem.medium import Medium
 
-__all__ = ["GridMaterial"]
-
 
 class GridMaterial:
     """The parameters of a medium at the nodes of a grid; they must not change after they were first read.

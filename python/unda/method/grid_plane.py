@@ -10,13 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
-from .._core import lib
 from ..errors import ArgumentError
 from ..io.plotting import Plane
 from ..problem.grid import chunks
-
-__all__ = ["plane"]
 
 
 def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
@@ -31,9 +27,7 @@ def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
     at = int(np.clip(np.rint((value - corner[axis]) / h[axis]), 0, grid.shape[axis] - 1))
 
     def nodes(first: int, count: int) -> np.ndarray:
-        out = np.empty((count, *grid.shape[1:]), sim.dtype)
-        to = _core.pointer(out, writable=True)
-        _core.check(lib.unda_solver_read(sim._solver.live(), array, first, count, to))
+        out: np.ndarray = sim._solver.read(array, first, np.empty((count, *grid.shape[1:]), sim.dtype))
         return out
 
     def parameter(first: int, count: int, name: str) -> np.ndarray:

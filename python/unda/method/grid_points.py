@@ -23,8 +23,6 @@ from .grid_material import GridMaterial
 from .points import Points
 from .receiver import Channels
 
-__all__ = ["GridPoints"]
-
 
 class GridPoints(Points):
     """Where sources and receivers of a simulation on a grid stand, and what they are there."""
@@ -54,7 +52,7 @@ class GridPoints(Points):
         if side is not None:
             raise ArgumentError(f"side is {side!r}; grids have no sides of a point, expected None")
         array = self._inside(points, what)
-        return array, {"points": array}
+        return array, {"num_point": len(array), "points": array}
 
     def terms(self, sources: Sequence[Source]) -> dict[str, Any]:
         """See `Points`."""

@@ -16,8 +16,6 @@ from ..errors import ArgumentError
 from ..problem.grid import Block, chunks
 from .grid_fluid import STRESSES, Fluids
 
-__all__ = ["read_state"]
-
 
 def read_state(
     sim: Any, exact: Callable[..., Any] | None, t: float, fields: Mapping[str, Any]

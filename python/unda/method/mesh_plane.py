@@ -13,8 +13,6 @@ from .._check import integer
 from ..errors import ArgumentError
 from ..io.plotting import Plane
 
-__all__ = ["plane"]
-
 
 def plane(sim: Any, field: str, axis: int, value: float, num: int) -> Plane:
     """Return the cells that a plane of constant x, y or z meets, see `Simulation._plane`."""
@@ -35,7 +33,7 @@ def plane(sim: Any, field: str, axis: int, value: float, num: int) -> Plane:
         )
     elem = elem[inside]
     channels = sim._points.channels((field,))
-    seen = {"points": points.reshape(-1, 3)[inside], "elem": elem}
+    seen = {"num_point": len(elem), "points": points.reshape(-1, 3)[inside], "elem": elem}
 
     def filled(some: np.ndarray) -> np.ndarray:
         values = np.full(num * num, np.nan)

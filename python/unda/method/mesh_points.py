@@ -23,8 +23,6 @@ from . import _sites
 from .points import Points
 from .solver import Solver
 
-__all__ = ["MeshPoints"]
-
 
 class MeshPoints(Points):
     """Where sources, receivers and exact data of a simulation on a mesh stand, and what they are there.
@@ -130,6 +128,7 @@ class MeshPoints(Points):
 
 def _members(sites: _sites.Sites) -> dict[str, Any]:
     """Return sites as members of unda_receivers; where each point has one cell the weights are 1."""
-    if len(sites.elem) == len(sites.first) - 1:
-        return {"points": sites.places, "elem": sites.elem}
-    return {"points": sites.places, "elem": sites.elem, "first": sites.first, "weights": sites.weights}
+    cells = {"num_point": len(sites.first) - 1, "points": sites.places, "elem": sites.elem}
+    if len(sites.elem) == cells["num_point"]:
+        return cells
+    return {**cells, "first": sites.first, "weights": sites.weights}

@@ -18,8 +18,6 @@ from ..problem.grid import chunks
 from .fd_sides import flat_axes
 from .points import Points
 
-__all__ = ["grid_error", "mesh_error", "roots"]
-
 _BATCH = 20_000  # elements at a time
 
 

@@ -18,8 +18,6 @@ from ..problem.source import Source
 from .receiver import Channels
 from .solver import Solver
 
-__all__ = ["Points"]
-
 
 class Points:
     """Where sources and receivers stand, and what they are there; without outer data."""

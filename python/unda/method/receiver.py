@@ -15,8 +15,6 @@ from .._check import call_at, field_names, field_values
 from ..errors import ArgumentError, InternalError
 from ..problem.medium import Medium, group_of
 
-__all__ = ["Channels", "Receivers"]
-
 
 class Channels:
     """What receivers record: fields as the library samples them, and quantities computed from these.
@@ -43,6 +41,7 @@ class Channels:
         self._column = {one: i for i, one in enumerate(raw)}
         numbers = [derivative * len(medium.fields) + medium.fields.index(field) for field, derivative in raw]
         self.numbers = np.array(numbers, np.int32)
+        self.members = {"num_field": len(numbers), "fields": self.numbers}  # of unda_receivers
 
     def combine(self, samples: np.ndarray) -> np.ndarray:
         """Return (.., names) from what the library gave (.., numbers)."""

@@ -16,8 +16,6 @@ from ..problem.source import CurrentDipole, MomentTensor, PointForce, Source, Vo
 from . import _sites
 from .fd_sides import SIDES
 
-__all__ = ["on_grid", "on_mesh"]
-
 _NEAR = 1e-9  # of a mesh's size: nearer points are on a wall
 _SMALL = 1e-12  # of the largest component of a vector or tensor: smaller ones count as 0
 _SHEAR = {"syz", "sxz", "sxy"}

@@ -25,7 +25,7 @@ from ..problem.incident import PlaneWave
 from ..problem.medium import Medium
 from ..problem.source import Source
 from . import speed
-from ._options import kernel_parts
+from ._options import Given, kernel_parts
 from ._run_control import Alone, Interruptible, Progress, alone
 from .check import Report
 from .points import Points
@@ -35,8 +35,6 @@ from .stepping import Stepping
 
 if TYPE_CHECKING:
     from typing import Self
-
-__all__ = ["Simulation"]
 
 
 class Simulation(Pictures):
@@ -109,12 +107,16 @@ class Simulation(Pictures):
                 "allow_unstable=True takes it all the same"
             )
 
-    def _complete(self, config: dict[str, Any], device: str) -> None:
+    def _complete(self, given: Given, config: dict[str, Any], device: str) -> None:
         """Complete a simulation once its time step is known; config: the method's part of it."""
         info = self._solver.info()
         parts = kernel_parts(info) if _core.text(info.kernel) else None
         self.config = {
             **config,
+            "dtype": self.dtype.name,
+            "cfl": float(given.cfl),
+            "sample_dt": None if given.sample_dt is None else float(given.sample_dt),
+            "allow_unstable": given.allow_unstable,
             "medium": self.medium.to_config(),
             "dt": self.dt,
             "device": device,
@@ -248,10 +250,7 @@ class Simulation(Pictures):
         every = integer("every", every, 1, 2**31 - 1)
         if name is not None and not isinstance(name, str):
             raise ArgumentError(f"name is {name!r}, expected a string")
-        given = _core.new_struct(
-            "unda_receivers", num_point=len(array), every=every, num_field=len(channels.numbers),
-            fields=channels.numbers, **placed,
-        )  # fmt: skip
+        given = _core.new_struct("unda_receivers", every=every, **channels.members, **placed)
         receivers = Receivers(
             array, channels.names, units=self.medium.traces, every=every, dt=self.dt, dtype=self.dtype,
             config=self.config, name=name, lags=self._points.lags(self.dt), side=side,
@@ -297,15 +296,8 @@ class Simulation(Pictures):
 
     def _sample_at(self, channels: Channels, placed: dict[str, Any]) -> np.ndarray:
         """Return (num_point, channels) at points whose cells are known, as `Points.place` gives them."""
-        num = len(placed["first"]) - 1 if "first" in placed else len(placed["points"])
-        values = np.empty((num, len(channels.numbers)))
-        given = _core.new_struct(
-            "unda_receivers",
-            num_point=num,
-            num_field=len(channels.numbers),
-            fields=channels.numbers,
-            **placed,
-        )
+        values = np.empty((placed["num_point"], len(channels.numbers)))
+        given = _core.new_struct("unda_receivers", **channels.members, **placed)
         to = _core.pointer(values, writable=True)
         self._solver.call(lib.unda_solver_sample, given, to)
         return channels.combine(values)

@@ -17,8 +17,6 @@ from .._core import lib, new
 from ..errors import ArgumentError, ForkError, OutOfMemoryError
 from .receiver import Channels, Receivers
 
-__all__ = ["CHUNK_BYTES", "Ahead", "Solver", "forecast", "living"]
-
 CHUNK_BYTES = 64e6  # of samples that Python takes at once
 
 living: weakref.WeakSet[Any] = weakref.WeakSet()  # simulations, for the message when memory runs out

@@ -12,8 +12,6 @@ from .._check import integer
 from .._core import lib
 from ..limits import device_limits
 
-__all__ = ["kernel_seconds", "rate"]
-
 
 def rate(sim: Any, num: int, seconds: float, limits: Any) -> dict[str, float]:
     """Return what `rate` returns, of num cells of a mesh or nodes of a grid."""

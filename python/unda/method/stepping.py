@@ -18,8 +18,6 @@ from ._run_control import Interruptible
 from .points import Points
 from .solver import CHUNK_BYTES, Ahead, Solver
 
-__all__ = ["Stepping"]
-
 _CHUNK_SECONDS = 0.3
 
 

@@ -28,8 +28,6 @@ from . import speed
 from ._options import PRECISIONS, Given, kernels
 from .fd_options import fd_options
 
-__all__ = ["tuned", "tuned_grid"]
-
 Plan = dict[str, int]
 Choice = tuple[Any, Plan | None]  # a kernel of the table, and parts
 
@@ -54,8 +52,10 @@ class _Memory:
     warning, and the choice is measured again next time.
     """
 
-    def __init__(self, key: str) -> None:
-        self.key = key
+    def __init__(self, device: str, *about: str) -> None:
+        info = device_info(device)
+        where = info["device_name"], f"driver {info['driver']}", f"NVRTC {info['nvrtc']}"
+        self.key = ", ".join([*where, *about, _source()])
 
     def recall(self, method: Any, domain: Any, medium: Any, keywords: Mapping[str, Any]) -> Choice | None:
         """Return what is remembered, if a simulation of this kind takes it."""
@@ -74,12 +74,16 @@ class _Memory:
             return None
         return kernel, options
 
-    def keep(self, choice: Choice, seconds: float) -> None:
-        """Add a choice to the file, which is complete at any time."""
+    def keep(self, choice: Choice, best: float, first: float, num: int, what: str) -> None:
+        """Print a choice, and add it to the file, which is complete at any time."""
+        print(
+            f"unda: tuned on {self.key}: kernel {choice[0]} {choice[1] or ''}, {best * 1e6:.3g} us a {what}, "
+            f"{first / best:.2f} times the table's; {num} candidates"
+        )
         file = _file()
         if file is None:
             return
-        entry = {"kernel": choice[0], "kernel_options": choice[1], "seconds": seconds}
+        entry = {"kernel": choice[0], "kernel_options": choice[1], "seconds": best}
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             text = json.dumps({**_remembered(), self.key: entry}, indent=1)
@@ -87,6 +91,10 @@ class _Memory:
                 out.write(text.encode())
         except OSError as error:
             _core.logger.warning("%s cannot be written: %s", file, error)
+
+
+def _source() -> str:
+    return _core.text(lib.unda_source_hash())[:12]
 
 
 def _file() -> Path | None:
@@ -110,13 +118,10 @@ def _trusted(folder: str) -> bool:
         found = os.stat(folder)
     except OSError:
         return True
-    if found.st_uid != os.geteuid():
-        _complain(folder, "belongs to another user")
-        return False
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        _complain(folder, "may be written to by others")
-        return False
-    return True
+    own, closed = found.st_uid == os.geteuid(), not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if not (own and closed):
+        _complain(folder, "may be written to by others" if own else "belongs to another user")
+    return own and closed
 
 
 def _remembered() -> dict[str, Any]:
@@ -167,22 +172,6 @@ class _Search:
         return best, plan
 
 
-def _announce(key: str, choice: Choice, best: float, first: float, num: int, what: str) -> None:
-    print(
-        f"unda: tuned on {key}: kernel {choice[0]} {choice[1] or ''}, {best * 1e6:.3g} us a {what}, "
-        f"{first / best:.2f} times the table's; {num} candidates"
-    )
-
-
-def _where(device: str) -> list[str]:
-    info = device_info(device)
-    return [info["device_name"], f"driver {info['driver']}", f"NVRTC {info['nvrtc']}"]
-
-
-def _source() -> str:
-    return _core.text(lib.unda_source_hash())[:12]
-
-
 # ---- meshes
 
 
@@ -191,7 +180,11 @@ def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[st
     if device == "cpu":
         _core.logger.info("tune=True: there is nothing to choose on the CPU")
         return "auto", None
-    memory = _Memory(_mesh_key(mesh, medium, device, keywords))
+    size = 4 ** round(math.log(mesh.num_elem, 4))  # the best choice depends on it within a factor of four
+    memory = _Memory(
+        device, medium.physics, f"degree {keywords['degree']}", str(keywords["dtype"]), keywords["flux"],
+        keywords["integrator"], f"about {size} cells",
+    )  # fmt: skip
     known = memory.recall(method, mesh, medium, {**keywords, "device": device})
     if known is not None:
         return known
@@ -212,8 +205,7 @@ def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[st
         first = min(first, begin)
         if seconds < best:
             best, choice = seconds, (kernel, plan)
-    _announce(memory.key, choice, best, first, search.num, "stage")
-    memory.keep(choice, best)
+    memory.keep(choice, best, first, search.num, "stage")
     return choice
 
 
@@ -222,15 +214,6 @@ def _changed(plan: Plan, parts: Mapping[str, int]) -> Iterator[Plan]:
         for value in _OTHERS[tuned](plan[name]):
             if value >= 1:
                 yield {**plan, name: value}
-
-
-def _mesh_key(mesh: Any, medium: Any, device: str, keywords: Mapping[str, Any]) -> str:
-    """Return a key of what the best choice depends on; the size of the mesh within a factor of four."""
-    size = 4 ** round(math.log(mesh.num_elem, 4))
-    return ", ".join([
-        *_where(device), medium.physics, f"degree {keywords['degree']}", str(keywords["dtype"]),
-        keywords["flux"], keywords["integrator"], f"about {size} cells", _source(),
-    ])  # fmt: skip
 
 
 # ---- grids
@@ -244,8 +227,8 @@ def tuned_grid(
     if device == "cpu":
         _core.logger.info("tune=True: there is nothing to choose on the CPU")
         return kernel, fixed
-    options, key = _grid_key(method, grid, medium, device, kernel, fixed, keywords)
-    memory, table = _Memory(key), kernels(options)
+    options, memory = _grid_memory(method, grid, medium, device, kernel, fixed, keywords)
+    table = kernels(options)
     fixed = {name: value for name, value in (fixed or {}).items() if value}  # 0: not fixed
     keywords = {**keywords, "device": device}
     tried = list(table) if kernel == "auto" else [kernel]
@@ -265,29 +248,28 @@ def tuned_grid(
         seconds, plan = search.climb(one, begin, plan, partial(_near, fixed=mine[one], num_z=scratch.num_z))
         if seconds < best:
             best, first, choice = seconds, begin, (one, {**plan, **mine[one]})
-    _announce(memory.key, choice, best, first, search.num, "step")
-    memory.keep(choice, best)
+    memory.keep(choice, best, first, search.num, "step")
     return choice
 
 
-def _grid_key(
+def _grid_memory(
     method: Any, grid: Any, medium: Any, device: str, kernel: str, fixed: Mapping[str, int] | None,
     keywords: Mapping[str, Any],
-) -> tuple[Any, str]:  # fmt: skip
-    """Return the library's options, and a key of what the choice depends on; refuses what `FD` would."""
+) -> tuple[Any, _Memory]:  # fmt: skip
+    """Return the library's options, and the memory of what the choice depends on; refuses what `FD` would."""
     given = Given.of(method, grid, medium, device=device, kernel=kernel, kernel_options=fixed, **keywords)
     given.sample_dt = None
     options, grid_options, sides, scheme, _ = fd_options(given)
     layers = [int(width) for width in grid_options.layer]
     kinds = sorted({type(side).__name__ for side in sides.values() if not isinstance(side, str)})
     periodic = [name for name, side in sides.items() if side == "periodic"]
-    return options, ", ".join([
-        *_where(device), f"FD {scheme.name}", medium.physics, f"order {grid_options.order}",
+    return options, _Memory(
+        device, f"FD {scheme.name}", medium.physics, f"order {grid_options.order}",
         PRECISIONS[options.precision], "constant" if grid_options.uniform else "variable",
         f"layers {layers} {kinds}", f"periodic {periodic}", " x ".join(map(str, grid.shape)),
         f"window {grid_options.window}", f"kernel {kernel}",
-        f"fixed {dict(sorted((fixed or {}).items()))}", _source(),
-    ])  # fmt: skip
+        f"fixed {dict(sorted((fixed or {}).items()))}",
+    )  # fmt: skip
 
 
 class _Scratch:

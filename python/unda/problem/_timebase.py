@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._check import number
+from .._check import number, of_type
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -144,12 +144,9 @@ def from_config(config: dict[str, Any]) -> TimeFunction:
     >>> unda.problem.timefunction.from_config(unda.ricker(10.0).to_config()) == unda.ricker(10.0)
     True
     """
-    parameters = dict(config)
-    kind = parameters.pop("type", None)
-    if kind not in TimeFunction._kinds:
-        known = ", ".join(sorted(TimeFunction._kinds))
-        raise ArgumentError(f"time function of type {kind!r}; expected one of {known}")
-    return TimeFunction._kinds[kind](**parameters)
+    kind, parameters = of_type("time function", config, TimeFunction._kinds)
+    made: TimeFunction = kind(**parameters)
+    return made
 
 
 class Combination(TimeFunction):

@@ -55,14 +55,8 @@ class Boundaries:
             Names that the mesh lacks, boundaries without a condition, conditions or solutions that the
             medium does not know.
         """
-        if given is not None and not isinstance(given, Mapping):
-            raise ArgumentError(f"boundary is {given!r}, expected a dict of names, '*' for the rest")
-        given = dict({"*": "absorbing"} if given is None else given)
-        rest = given.pop("*", None)
+        given, rest = by_name(given, mesh.boundary_names, "names", "the mesh")
         joined = {name for pair in mesh.periodic for name in pair}
-        unknown = [name for name in given if name not in mesh.boundary_names]
-        if unknown:
-            raise ArgumentError(f"boundary names {unknown}; the mesh has {list(mesh.boundary_names)}")
         missing = [
             name for name in mesh.boundary_names if name not in joined and given.get(name, rest) is None
         ]
@@ -95,6 +89,18 @@ class Boundaries:
                 )
         codes = {**_CODES, "exact": lib.UNDA_BOUNDARY_EXACT, _PERIODIC: lib.UNDA_BOUNDARY_ABSORBING}
         return cls(words, np.array([codes[word] for word in words.values()], np.int32), exact)
+
+
+def by_name(given: Any, known: Sequence[str], what: str, owner: str) -> tuple[dict[str, Any], Any]:
+    """Return the `boundary` keyword: the conditions of known names, and that of the rest."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ArgumentError(f"boundary is {given!r}, expected a dict of {what}, '*' for the rest")
+    named = dict({"*": "absorbing"} if given is None else given)
+    rest = named.pop("*", None)
+    unknown = [name for name in named if name not in known]
+    if unknown:
+        raise ArgumentError(f"boundary names {unknown}; {owner} has {list(known)}")
+    return named, rest
 
 
 def no_condition(sides: Sequence[str], more: str) -> str:

@@ -18,6 +18,7 @@ from .._check import integer, number, vector
 from .._core import as_array
 from ..errors import ArgumentError
 
+SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 _CHUNK = 2**20  # nodes that Python processes at a time
 _HAIR = 1e-6  # tolerance, in cells, for points on a side, which rounding may move
 

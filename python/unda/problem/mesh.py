@@ -18,9 +18,9 @@ from .. import _core
 from .._core import lib
 from ..errors import ArgumentError, MeshError
 from ._mesh_arguments import boundary_arrays, cells_array, periodic_pairs, tag_table, with_names
+from .grid import SIDES
 
 _SHAPES = {"tet": 0, "hex": 1}
-_SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 #: vertices, faces and vertices a face of a cell, by shape
 _SIZES = {"tet": (4, 4, 3), "hex": (8, 6, 4)}
 
@@ -152,13 +152,6 @@ class Mesh:
         self.tag_names = tag_table(tag_names, self.tags)
         self.origin: dict[str, Any] = {"made_by": "arrays"}
 
-    @classmethod
-    def _of_handle(cls, handle: Any, names: tuple[str, ...], periodic: tuple[tuple[str, str], ...]) -> Mesh:
-        """Wrap a C mesh that was made elsewhere."""
-        mesh = cls.__new__(cls)
-        mesh._adopt(handle, names, periodic, None)
-        return mesh
-
     def _copy(self, name: str, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
         """Copy one array out of the C mesh; read-only, because a mesh never changes."""
         array = np.empty(shape, dtype)
@@ -261,15 +254,8 @@ class Mesh:
         points = _core.as_array(points, np.float64, (None, 3), "points", finite=True)
         elem = np.empty(len(points), np.int64)
         barycentric = np.empty((len(points), 4))
-        _core.check(
-            lib.unda_mesh_locate(
-                self._handle,
-                len(points),
-                _core.pointer(points),
-                _core.pointer(elem, writable=True),
-                _core.pointer(barycentric, writable=True),
-            )
-        )
+        to = _core.pointer(elem, writable=True), _core.pointer(barycentric, writable=True)
+        _core.check(lib.unda_mesh_locate(self._handle, len(points), _core.pointer(points), *to))
         return elem, barycentric
 
     def report(self) -> str:
@@ -301,9 +287,9 @@ class Mesh:
         for name, tag in self.tag_names.items():
             lines.append(f"material {name!r}: {int((self.tags == tag).sum())} cells")
         counts = np.bincount(self.boundary_ids, minlength=len(self.boundary_names))
-        joined = {name: pair for pair in self.periodic for name in pair}
+        joined = {name: other for pair in self.periodic for name, other in (pair, pair[::-1])}
         for name, count in zip(self.boundary_names, counts, strict=True):
-            note = f", periodic with {_other(joined[name], name)!r}" if name in joined else ""
+            note = f", periodic with {joined[name]!r}" if name in joined else ""
             lines.append(f"boundary {name!r}: {int(count)} faces{note}")
         return "\n".join(lines)
 
@@ -321,11 +307,6 @@ class Mesh:
             Mesh, tags=self.tags, boundaries=boundaries, periodic=self.periodic, tag_names=self.tag_names
         )
         return again, (self.vertices, self.cells), {"origin": self.origin}
-
-
-def _other(pair: tuple[str, str], name: str) -> str:
-    """Return the name in the pair that is not `name`."""
-    return pair[1] if pair[0] == name else pair[0]
 
 
 def _triple(values: Any, dtype: Any, name: str) -> list[Any]:
@@ -395,8 +376,9 @@ def box_mesh(
         seed=int(_core.as_array(seed, np.int64, (), "seed")),
     )
     handle = _core.new_object("unda_mesh", lambda out: lib.unda_box_mesh_new(out, box), lib.unda_mesh_free)
-    pairs = tuple((_SIDES[2 * i], _SIDES[2 * i + 1]) for i in range(3) if flags[i])
-    mesh = Mesh._of_handle(handle, _SIDES, pairs)
+    pairs = tuple((SIDES[2 * i], SIDES[2 * i + 1]) for i in range(3) if flags[i])
+    mesh = Mesh.__new__(Mesh)
+    mesh._adopt(handle, SIDES, pairs, None)
     mesh.origin = {
         "made_by": "box_mesh", "lower": list(box.lower), "upper": list(box.upper), "cells": list(box.cells),
         "shape": shape, "periodic": [bool(flag) for flag in flags], "perturb": box.perturb, "seed": box.seed,

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._check import number, unit_vector, vector
+from .._check import number, of_type, unit_vector, vector
 from ..errors import ArgumentError
 from .medium import Medium
 from .timefunction import TimeFunction, from_config, wrap
@@ -121,12 +121,9 @@ class Source:
     @staticmethod
     def from_config(config: dict[str, Any]) -> Source:
         """Make a source from the result of its `to_config`; ArgumentError if the type is unknown."""
-        parameters = dict(config)
-        kind = parameters.pop("type", None)
-        if kind not in Source._kinds:
-            known = ", ".join(sorted(Source._kinds))
-            raise ArgumentError(f"source of type {kind!r}; expected one of {known}")
-        return Source._kinds[kind](**{**parameters, "f": from_config(parameters["f"])})
+        kind, parameters = of_type("source", config, Source._kinds)
+        made: Source = kind(**{**parameters, "f": from_config(parameters["f"])})
+        return made
 
     def __repr__(self) -> str:
         more = "".join(f", {name}={value}" for name, value in self._arguments().items())
