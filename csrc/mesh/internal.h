@@ -87,9 +87,9 @@ unda_status parts_check(const struct unda_mesh *mesh);
 
 /* locate.c */
 void locator_free(void *locator);
-/* Barycentric coordinates of a point in a user's tetrahedron, in the order of cells, and the tolerance below
- * which each of them counts as 0. */
-void mesh_barycentric(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[4],
-                      double room[4]);
+/* Coordinates of a point in a user's affine element, one for each of its faces: 0 on it and 1 as far away as
+ * the element goes (barycentric ones of a tetrahedron); and the tolerance below which each counts as 0. */
+void mesh_coordinates(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[MAX_FACE],
+                      double room[MAX_FACE]);
 
 #endif

@@ -7,10 +7,17 @@
 
 #include <stdatomic.h>
 
-/* Sizes of a shape; nothing outside this table may assume four vertices. */
+enum { MAX_FACE = 6 }; /* of an element, of any shape */
+
+/* A shape: what is known of it outside this table is only whether it is affine. Reference coordinates r_j have
+ * their origin at vertex 0. */
 struct shape_table {
     int num_vertex, num_face, num_face_vertex;
-    int face_vertex[6][4]; /* local vertices of each face */
+    int face_vertex[MAX_FACE][4]; /* local vertices of each face */
+    bool sorted;                  /* a face's number depends on the order of the cell's vertices */
+    int axis[3];                  /* vertex at r_j = 1, all other coordinates 0 */
+    int jacobian;                 /* det dx/dr over the volume of an affine cell */
+    int normal[MAX_FACE][3];      /* outward: the sum over j of normal[j] grad r_j */
 };
 extern const struct shape_table shape_tables[2]; /* by unda_shape */
 
@@ -38,6 +45,8 @@ struct unda_mesh {
     atomic_int holders; /* reference count: the user and each solver; the last one frees the mesh */
 };
 
+/* The number, in internal order, of a user's face of a user's element. */
+int64_t mesh_face(const struct unda_mesh *mesh, int64_t elem, int face);
 /* Adds a reference, which unda_mesh_free releases. */
 void mesh_hold(const unda_mesh *mesh);
 

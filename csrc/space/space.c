@@ -1,5 +1,5 @@
 /* space.c: makes and frees spaces: sizes, neighbours with their conditions. Not here: geometry
- * (tet_affine.c), the mesh's connectivity (mesh/). */
+ * (affine.c), the mesh's connectivity (mesh/). */
 #include "space.h"
 
 #include "common/index.h"
@@ -17,7 +17,7 @@ unda_status space_sizes(struct space *space, const unda_mesh *mesh, int degree)
 {
     if (mesh && mesh->shape != UNDA_TET)
         FAIL(UNDA_ERR_ARG, "DG needs a mesh of tetrahedra");
-    space->num_face = 4;
+    space->num_face = shape_tables[UNDA_TET].num_face;
     space->num_node = (degree + 1) * (degree + 2) * (degree + 3) / 6;
     space->num_face_node = (degree + 1) * (degree + 2) / 2;
     space->num_owned = mesh ? mesh->num_elem : 0;

@@ -260,7 +260,7 @@ class Mesh:
         """
         points = _core.as_array(points, np.float64, (None, 3), "points", finite=True)
         elem = np.empty(len(points), np.int64)
-        barycentric = np.empty((len(points), 4))
+        barycentric = np.empty((len(points), _SIZES[self.shape][1]))
         _core.check(
             lib.unda_mesh_locate(
                 self._handle,
