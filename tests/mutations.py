@@ -166,8 +166,8 @@ MUTATIONS = [
     ("csrc/solver/integrator.c", " + kind_at(in, i)->stage[k][0])", ")"),
     ("csrc/solver/integrator.c", "starts ? BUF_SCRATCH : BUF_R", "BUF_R"),
     # elements, geometry, points
-    ("csrc/element/lift.c", "index[b] = i;", "index[b] = j;"),
-    ("csrc/element/operators.c", "modes[mode].gradient[axis]", "modes[mode].gradient[2 - axis]"),
+    ("csrc/element/tet.c", "index[b] = i;", "index[b] = j;"),
+    ("csrc/element/operators.c", "= modes[mode].gradient[axis]", "= modes[mode].gradient[2 - axis]"),
     ("csrc/space/affine.c", "m[i] += space->mesh", "m[i] += (j - 1) * space->mesh"),
     ("csrc/dg/dg.c", "neighbor >= 0 ? neighbor / dg->space.num_face :", "neighbor >= 0 ? elem :"),
     ("csrc/dg/points.c", "scale = 1 / (", "scale = 1.02 / ("),

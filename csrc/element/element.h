@@ -1,6 +1,6 @@
 /* element.h: matrices of the reference elements, in float64.
  * Not here: geometry of real elements (space/).
- * Next: jacobi.c, gauss.c, modes.c (polynomials), nodes_tet.c, operators.c, lift.c, cubature.c,
+ * Next: jacobi.c, gauss.c, modes.c (polynomials), tet.c (a shape), operators.c, lift.c, cubature.c,
  * element.c. */
 #ifndef UNDA_ELEMENT_H
 #define UNDA_ELEMENT_H
@@ -18,9 +18,6 @@ unda_status gauss_lobatto(int num_point, double *points, double *weights);
 
 /* Warp & blend nodes of the unit tetrahedron [node][3]; node order: see operators.c. */
 unda_status nodes_tet(int degree, double *nodes);
-/* Orthonormal modes of the unit tetrahedron at points [num_point][3]: values [num_point][mode] and,
- * unless NULL, derivatives [3][num_point][mode]. */
-void modes_tet(int degree, int64_t num_point, const double *points, double *values, double *derivatives);
 
 /* One reference element, all matrices (row-major, float64). */
 struct element {

@@ -32,7 +32,7 @@ static void make_steps(void)
  * (Koornwinder 1975, Dubiner 1991; Hesthaven & Warburton 2008, section 10.1, on the bi-unit one).
  * The factor is 2 sqrt(2) times 2^i and 2^(i+j) from (1 - b)^i and (1 - c)^(i+j), times sqrt(8)
  * from the volumes. Order: i slowest, k fastest. */
-void modes_tet_jets(int degree, const double point[3], struct jet *modes)
+void modes_tet(int degree, const double point[3], struct jet *modes)
 {
     wide r1 = point[0], r2 = point[1], r3 = point[2];
     struct jet u = {1 - r2 - r3, {0, -1, -1}}, a = {2 * r1 - u.value, {2, 1, 1}};
@@ -67,19 +67,5 @@ void modes_triangle(int degree, const double point[2], wide *values)
         jacobi_jets(degree - i, steps[2 * i + 1], b, one, p[1]);
         for (int j = 0; i + j <= degree; j++)
             *values++ = sqrtl(8) * ldexpl(1, i) * p[0][i].value * p[1][j].value;
-    }
-}
-
-void modes_tet(int degree, int64_t num_point, const double *points, double *values, double *derivatives)
-{
-    int num_mode = num_tet_node(degree);
-    struct jet modes[MAX_NODE];
-    for (int64_t i = 0; i < num_point; i++) {
-        modes_tet_jets(degree, points + 3 * i, modes);
-        for (int mode = 0; mode < num_mode; mode++)
-            values[i * num_mode + mode] = (double)modes[mode].value;
-        for (int axis = 0; derivatives && axis < 3; axis++)
-            for (int mode = 0; mode < num_mode; mode++)
-                derivatives[(axis * num_point + i) * num_mode + mode] = (double)modes[mode].gradient[axis];
     }
 }

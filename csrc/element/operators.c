@@ -7,11 +7,17 @@
  * (Hesthaven & Warburton 2008, chapter 10). */
 #include "internal.h"
 
+const struct element_shape *element_shape(int shape)
+{
+    static const struct element_shape *const shapes[] = {[UNDA_TET] = &element_tet};
+    return shape >= 0 && shape < (int)(sizeof shapes / sizeof *shapes) ? shapes[shape] : NULL;
+}
+
 unda_status element_check(int shape, int degree)
 {
     if (shape == UNDA_HEX)
         FAIL(UNDA_ERR_ARG, "shape is UNDA_HEX (1): only tetrahedra, UNDA_TET (0), have a nodal basis");
-    if (shape != UNDA_TET)
+    if (!element_shape(shape))
         FAIL(UNDA_ERR_ARG, "shape is %d, expected UNDA_TET (0)", shape);
     if (degree < 1 || degree > MAX_DEGREE)
         FAIL(UNDA_ERR_ARG, "degree is %d, expected 1..%d", degree, MAX_DEGREE);
@@ -32,7 +38,7 @@ static void tabulate_modes(const struct element *element, struct work *work)
     int n = element->num_node;
     struct jet modes[MAX_NODE];
     for (int node = 0; node < n; node++) {
-        modes_tet_jets(element->degree, element->nodes + 3 * node, modes);
+        element_shape(element->shape)->modes(element->degree, element->nodes + 3 * node, modes);
         for (int mode = 0; mode < n; mode++) {
             work->vandermonde[node * n + mode] = modes[mode].value;
             for (int axis = 0; axis < 3; axis++)
@@ -87,22 +93,24 @@ static unda_status build_matrices(struct element *element)
     return element_build_faces(element, work.inv_mass);
 }
 
-static unda_status build(struct element *element, int degree)
+static unda_status build(struct element *element, int shape, int degree)
 {
-    int n = num_tet_node(degree), m = num_triangle_node(degree);
-    element->shape = UNDA_TET;
+    const struct element_shape *of = element_shape(shape);
+    int n = of->num_node(degree), m = of->num_face_node(degree);
+    element->shape = shape;
     element->degree = degree;
     element->num_node = n;
-    element->num_face = 4;
+    element->num_face = of->num_face;
     element->num_face_node = m;
     TRY(array_own(&element->owned, &element->nodes, 3 * n, sizeof(double), "element nodes"));
     TRY(array_own(&element->owned, &element->derivative, 3 * n * n, sizeof(double), "element derivative"));
-    TRY(array_own(&element->owned, &element->lift, 4 * n * m, sizeof(double), "element lift"));
+    TRY(array_own(&element->owned, &element->lift, of->num_face * n * m, sizeof(double), "element lift"));
     TRY(array_own(&element->owned, &element->mass, n * n, sizeof(double), "element mass"));
     TRY(array_own(&element->owned, &element->inv_mass, n * n, sizeof(double), "element inverse mass"));
     TRY(array_own(&element->owned, &element->inv_vandermonde, n * n, sizeof(double), "element modes"));
-    TRY(array_own(&element->owned, &element->face_node, 4 * m, sizeof(int32_t), "element face nodes"));
-    TRY(nodes_tet(degree, element->nodes));
+    TRY(array_own(&element->owned, &element->face_node, of->num_face * m, sizeof(int32_t),
+                  "element face nodes"));
+    TRY(of->nodes(degree, element->nodes));
     return build_matrices(element);
 }
 
@@ -111,7 +119,7 @@ unda_status element_new(struct element **element, int shape, int degree)
     TRY(element_check(shape, degree));
     struct element *made;
     TRY(array_try(&made, 1, sizeof *made, "a reference element"));
-    unda_status status = build(made, degree);
+    unda_status status = build(made, shape, degree);
     if (status == UNDA_OK)
         *element = made;
     else
@@ -127,23 +135,24 @@ void element_free(struct element *element)
     array_free(element);
 }
 
-/* basis[node] = sum over modes of modes[mode] V^-1[mode][node]. */
-static void to_nodal(const struct element *element, const double *modes, double *basis)
+/* basis[node] = sum over modes of modes[mode] V^-1[mode][node]; axis: of their gradient, or -1. */
+static void to_nodal(const struct element *element, const struct jet *modes, int axis, double *basis)
 {
     int n = element->num_node;
     for (int node = 0; node < n; node++)
         basis[node] = 0;
-    for (int mode = 0; mode < n; mode++)
+    for (int mode = 0; mode < n; mode++) {
+        double value = (double)(axis < 0 ? modes[mode].value : modes[mode].gradient[axis]);
         for (int node = 0; node < n; node++)
-            basis[node] += modes[mode] * element->inv_vandermonde[mode * n + node];
+            basis[node] += value * element->inv_vandermonde[mode * n + node];
+    }
 }
 
 void element_basis(const struct element *element, const double point[3], double *basis, double *gradient)
 {
-    int n = element->num_node;
-    double modes[MAX_NODE], slopes[3 * MAX_NODE];
-    modes_tet(element->degree, 1, point, modes, gradient ? slopes : NULL);
-    to_nodal(element, modes, basis);
+    struct jet modes[MAX_NODE];
+    element_shape(element->shape)->modes(element->degree, point, modes);
+    to_nodal(element, modes, -1, basis);
     for (int axis = 0; gradient && axis < 3; axis++)
-        to_nodal(element, slopes + axis * n, gradient + axis * n);
+        to_nodal(element, modes, axis, gradient + axis * element->num_node);
 }

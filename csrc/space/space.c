@@ -15,11 +15,12 @@ _Static_assert((int)UNDA_BOUNDARY_EXACT == BOUNDARY_EXACT, "kernels use the publ
 
 unda_status space_sizes(struct space *space, const unda_mesh *mesh, int degree)
 {
-    if (mesh && mesh->shape != UNDA_TET)
+    int shape = mesh ? mesh->shape : UNDA_TET;
+    if (shape != UNDA_TET)
         FAIL(UNDA_ERR_ARG, "DG needs a mesh of tetrahedra");
-    space->num_face = shape_tables[UNDA_TET].num_face;
-    space->num_node = (degree + 1) * (degree + 2) * (degree + 3) / 6;
-    space->num_face_node = (degree + 1) * (degree + 2) / 2;
+    space->num_face = shape_tables[shape].num_face;
+    space->num_node = unda_element_num_node(shape, degree);
+    space->num_face_node = unda_element_num_face_node(shape, degree);
     space->num_owned = mesh ? mesh->num_elem : 0;
     return UNDA_OK;
 }
