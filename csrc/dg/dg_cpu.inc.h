@@ -7,7 +7,7 @@
  * Not here: threads and buffers (dg_cpu.c). */
 #include PHYSICS
 
-#include "space/tet_affine.h"
+#include SPACE
 
 /* ---- what a block knows ---- */
 

@@ -1,4 +1,4 @@
-/* dg_cpu_fluxes.inc.h: the stage of PHYSICS with either flux, under names NAMED(name).
+/* dg_cpu_fluxes.inc.h: the stage of PHYSICS on elements of SPACE with either flux, under names NAMED(name).
  * Next: dg_cpu.inc.h (the stage). */
 #include "cpu_common.h"
 

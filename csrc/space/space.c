@@ -18,6 +18,7 @@ unda_status space_sizes(struct space *space, const unda_mesh *mesh, int degree)
     int shape = mesh ? mesh->shape : UNDA_TET;
     if (shape != UNDA_TET)
         FAIL(UNDA_ERR_ARG, "DG needs a mesh of tetrahedra");
+    space->header = "space/tet_affine.h";
     space->num_face = shape_tables[shape].num_face;
     space->num_node = unda_element_num_node(shape, degree);
     space->num_face_node = unda_element_num_face_node(shape, degree);

@@ -11,6 +11,7 @@
 struct space {
     const unda_mesh *mesh; /* held; NULL where only sizes are known */
     struct element *element;
+    const char *header;                        /* as kernels include it */
     int32_t num_node, num_face, num_face_node; /* of an element, of a face */
     int64_t num_owned, num_ghost;
     const int64_t *order; /* [owned]: element of the user */

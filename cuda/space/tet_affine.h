@@ -24,6 +24,10 @@
 /* Of neighbours between elements. */
 #define NEIGHBOR_ELEM(neighbor) ((neighbor) >> 2)
 #define NEIGHBOR_FACE(neighbor) ((neighbor) & 3)
+/* Those of an element on a device: the type that holds them, and of(face, member of the type) for each face. Not
+ * an array with a loop over it: the compiler would schedule the kernel in another order. */
+#define NEIGHBORS         int4
+#define EACH_NEIGHBOR(of) of(0, x) of(1, y) of(2, z) of(3, w)
 
 /* A node's coefficients of the material and, of these, those of its local law: all nodes have the element's,
  * which stand behind its metric. */
