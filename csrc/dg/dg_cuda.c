@@ -31,7 +31,7 @@ static int list_arrays(const unda_solver *s, struct dg_cuda *t, struct array lis
         {&t->elem_record, num * dg->num_word * real, "geometry"},
         {&t->face_coef, dg->space.num_face * num * p->num_face_coef * real, "face coefficients"},
         {&t->neighbor, 4 * dg->space.num_face * num, "neighbours"},
-        {&t->face_node, 4 * dg->space.num_face * dg->space.num_face_node, "face nodes"},
+        {&t->face_node, 4 * dg->space.num_side * dg->space.num_face_node, "face nodes"},
         {&t->clock, 16, "clock"},
         {&t->bad, 8, "finite check"},
         {&t->list, 8 * packed, "element list"},
@@ -91,7 +91,7 @@ static unda_status fill(unda_solver *s, struct dg_cuda *t)
     TRY(upload_groups(s, t->face_coef, dg->face_coef, dg->space.num_face * num, dg->physics->num_face_coef));
     TRY(gpu_upload(t->stream, t->neighbor, dg->space.neighbor, 4 * dg->space.num_face * num));
     TRY(gpu_upload(t->stream, t->face_node, dg->space.element->face_node,
-                   4 * dg->space.num_face * dg->space.num_face_node));
+                   4 * dg->space.num_side * dg->space.num_face_node));
     return gpu_sync(t->stream);
 }
 

@@ -8,7 +8,7 @@
 
 static bool known(int32_t shape, int32_t degree)
 {
-    return element_shape(shape) && degree >= 1 && degree <= MAX_DEGREE;
+    return element_shape(shape) && degree >= 1 && degree <= element_shape(shape)->max_degree;
 }
 
 int32_t unda_element_num_node(int32_t shape, int32_t degree)
@@ -19,6 +19,11 @@ int32_t unda_element_num_node(int32_t shape, int32_t degree)
 int32_t unda_element_num_face_node(int32_t shape, int32_t degree)
 {
     return known(shape, degree) ? element_shape(shape)->num_face_node(degree) : -1;
+}
+
+int element_num_turn(int shape)
+{
+    return element_shape(shape)->num_turn;
 }
 
 static void copy(void *to, const void *from, int64_t count, size_t size)

@@ -42,7 +42,7 @@ int num_triangle_node(int degree);
 
 /* What the matrices of a shape are made of. */
 struct element_shape {
-    int num_face;
+    int num_face, num_turn, max_degree; /* turn: how a neighbour's face can lie on one */
     int (*num_node)(int degree);
     int (*num_face_node)(int degree);
     unda_status (*nodes)(int degree, double *nodes);
@@ -50,7 +50,8 @@ struct element_shape {
     /* Of a face; all faces have the same nodes, of which those of face `base` are at s = (r1, r2). */
     void (*face_modes)(int degree, const double point[2], wide *values);
     int base;
-    void (*list_face)(int degree, int face, int32_t *face_node);
+    /* Nodes of a face in the order of a neighbour: side = num_face * turn + face. */
+    void (*list_side)(int degree, int side, int32_t *face_node);
     /* Cubature: a map from [-1, 1]^3, its Jacobian the product of (1 - x_i)^collapse[i] over jacobian. */
     void (*from_cube)(const double cube[3], double r[3]);
     int collapse[3], jacobian;
@@ -58,8 +59,6 @@ struct element_shape {
 extern const struct element_shape element_tet;
 /* NULL where a shape has no nodal basis. */
 const struct element_shape *element_shape(int shape);
-/* Refuses shapes and degrees without an element. */
-unda_status element_check(int shape, int degree);
 /* Fills face_node and lift, given [node][node] the inverse mass matrix. */
 unda_status element_build_faces(struct element *element, const wide *inv_mass);
 

@@ -25,8 +25,8 @@ static unda_status build_face_mass(const struct element *element, wide *mass)
 unda_status element_build_faces(struct element *element, const wide *inv_mass)
 {
     int n = element->num_node, m = element->num_face_node;
-    for (int face = 0; face < element->num_face; face++)
-        element_shape(element->shape)->list_face(element->degree, face, element->face_node + face * m);
+    for (int side = 0; side < element->num_side; side++)
+        element_shape(element->shape)->list_side(element->degree, side, element->face_node + side * m);
     wide face_mass[MAX_FACE_NODE * MAX_FACE_NODE];
     TRY(build_face_mass(element, face_mass));
     for (int face = 0; face < element->num_face; face++)

@@ -19,8 +19,8 @@ unda_status element_check(int shape, int degree)
         FAIL(UNDA_ERR_ARG, "shape is UNDA_HEX (1): only tetrahedra, UNDA_TET (0), have a nodal basis");
     if (!element_shape(shape))
         FAIL(UNDA_ERR_ARG, "shape is %d, expected UNDA_TET (0)", shape);
-    if (degree < 1 || degree > MAX_DEGREE)
-        FAIL(UNDA_ERR_ARG, "degree is %d, expected 1..%d", degree, MAX_DEGREE);
+    if (degree < 1 || degree > element_shape(shape)->max_degree)
+        FAIL(UNDA_ERR_ARG, "degree is %d, expected 1..%d", degree, element_shape(shape)->max_degree);
     return UNDA_OK;
 }
 
@@ -101,6 +101,7 @@ static unda_status build(struct element *element, int shape, int degree)
     element->degree = degree;
     element->num_node = n;
     element->num_face = of->num_face;
+    element->num_side = of->num_face * of->num_turn;
     element->num_face_node = m;
     TRY(array_own(&element->owned, &element->nodes, 3 * n, sizeof(double), "element nodes"));
     TRY(array_own(&element->owned, &element->derivative, 3 * n * n, sizeof(double), "element derivative"));
@@ -108,7 +109,7 @@ static unda_status build(struct element *element, int shape, int degree)
     TRY(array_own(&element->owned, &element->mass, n * n, sizeof(double), "element mass"));
     TRY(array_own(&element->owned, &element->inv_mass, n * n, sizeof(double), "element inverse mass"));
     TRY(array_own(&element->owned, &element->inv_vandermonde, n * n, sizeof(double), "element modes"));
-    TRY(array_own(&element->owned, &element->face_node, of->num_face * m, sizeof(int32_t),
+    TRY(array_own(&element->owned, &element->face_node, element->num_side * m, sizeof(int32_t),
                   "element face nodes"));
     TRY(of->nodes(degree, element->nodes));
     return build_matrices(element);

@@ -37,12 +37,14 @@ static void from_cube(const double cube[3], double r[3])
 }
 
 const struct element_shape element_tet = {.num_face = 4,
+                                          .num_turn = 1,
+                                          .max_degree = MAX_DEGREE,
                                           .num_node = num_tet_node,
                                           .num_face_node = num_triangle_node,
                                           .nodes = nodes_tet,
                                           .modes = modes_tet,
                                           .face_modes = modes_triangle,
-                                          .list_face = list_face,
+                                          .list_side = list_face,
                                           .base = 3,
                                           .from_cube = from_cube,
                                           .collapse = {0, 1, 2},

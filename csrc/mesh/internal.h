@@ -76,6 +76,8 @@ struct face_table {
 unda_status faces_match(struct face_table *table, struct unda_mesh *mesh);
 int64_t faces_find(const struct face_table *table, const int64_t *vertices);
 void face_vertices(const struct unda_mesh *mesh, int64_t face, int64_t vertices[4]);
+/* Makes two faces neighbours, given the vertices of the first as the second one has them. */
+void faces_join(struct unda_mesh *mesh, int64_t face, int64_t other, const int64_t vertices[4]);
 unda_status faces_name(const struct face_table *table, struct unda_mesh *mesh);
 unda_status faces_pair_periodic(const struct face_table *table, const struct periodic *periodic,
                                 struct unda_mesh *mesh);

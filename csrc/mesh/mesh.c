@@ -62,6 +62,7 @@ static unda_status copy_input(struct unda_mesh *mesh, const unda_mesh_input *inp
     TRY(array_own(&mesh->owned, &mesh->sorted, table->num_vertex * num_elem, sizeof(int64_t),
                   "sorted cells"));
     TRY(array_own(&mesh->owned, &mesh->neighbor, table->num_face * num_elem, sizeof(int32_t), "neighbors"));
+    TRY(array_own(&mesh->owned, &mesh->turn, table->num_face * num_elem, sizeof(int8_t), "neighbors"));
     TRY(array_own(&mesh->owned, &mesh->volumes, num_elem, sizeof(double), "volumes"));
     return array_own(&mesh->owned, &mesh->quality, num_elem, sizeof(double), "quality");
 }

@@ -35,9 +35,11 @@ struct unda_mesh {
     int64_t *place;             /* [num_elem]: internal element of each user one */
     /* Internal order from here. Each tetrahedron's vertices are sorted by global id (periodic
      * representatives), so both sides of a face list its nodes in the same order. */
-    int64_t *sorted;           /* [internal elem][num_vertex] vertex ids */
-    int32_t *neighbor;         /* [internal elem][num_face]: num_face * elem + face, or -1 - boundary id;
+    int64_t *sorted;   /* [internal elem][num_vertex] vertex ids */
+    int32_t *neighbor; /* [internal elem][num_face]: num_face * elem + face, or -1 - boundary id;
                                   faces numbered in the sorted order (tet: face f opposite sorted vertex f) */
+    int8_t *turn; /* [internal elem][num_face]: how the neighbour lists the face's vertices: 2 * the place of
+                     this one's first + 1 if it goes around the other way; 0: alike */
     double *volumes, *quality; /* [num_elem], user order */
     void *owned;               /* these arrays */
     unda_mesh_info info;

@@ -57,15 +57,18 @@ static unsigned support_of(const unda_mesh *mesh, int64_t elem, const double *x)
     return support;
 }
 
-/* The neighbour across a face on which the point lies. Both list its vertices in the same order. */
+/* The neighbour across a face on which the point lies. */
 static struct holder behind(const unda_mesh *mesh, const struct holder *from, int face, int64_t neighbor)
 {
     const struct shape_table *table = mesh->table;
     struct holder to = *from;
-    const int *own = table->face_vertex[face], *other = table->face_vertex[neighbor % table->num_face];
+    const int *own = table->face_vertex[face], *list = table->face_vertex[neighbor % table->num_face];
+    int n = table->num_face_vertex, turn = mesh->turn[table->num_face * from->place + face], other[4];
+    for (int i = 0; i < n; i++)
+        other[i] = list[(turn / 2 + (turn % 2 ? n - i : i)) % n];
     to.place = neighbor / table->num_face;
     to.support = 0;
-    for (int i = 0; i < table->num_face_vertex; i++)
+    for (int i = 0; i < n; i++)
         if (from->support >> own[i] & 1)
             to.support |= 1u << other[i];
     const double *here = mesh->vertices + 3 * mesh->sorted[table->num_vertex * from->place + own[0]];

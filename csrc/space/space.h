@@ -13,14 +13,12 @@ struct space {
     struct element *element;
     const char *header;                        /* as kernels include it */
     int32_t num_node, num_face, num_face_node; /* of an element, of a face */
+    int32_t num_side;                          /* num_face times the ways in which a neighbour's can lie */
     int64_t num_owned, num_ghost;
     const int64_t *order; /* [owned]: element of the user */
     const int64_t *place; /* [element of the user]: here */
     int32_t *neighbor;    /* [owned][face], common/index.h */
-    /* [owned][face]: how the neighbour's list of face nodes lies on this one's; 0: node by node, as always on
-     * tetrahedra, whose vertices are sorted. */
-    int8_t *orientation;
-    int64_t *exact_face; /* [num_exact_face]: num_face * elem + face, those with outer data */
+    int64_t *exact_face;  /* [num_exact_face]: num_face * elem + face, those with outer data */
     int64_t num_exact_face;
     void *owned; /* the arrays that are not the mesh's */
 };

@@ -96,7 +96,7 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
     REAL absorbing = neighbor == -1 - BOUNDARY_ABSORBING, weight[NUM_MIRROR];
     mirror(-1 - neighbor, weight);
     long long outer = place(NEIGHBOR_ELEM(neighbor), 0);
-    const int *own = a.face_node + face * NFP, *other = a.face_node + NEIGHBOR_FACE(neighbor) * NFP;
+    const int *own = a.face_node + face * NFP, *other = a.face_node + NEIGHBOR_SIDE(neighbor) * NFP;
     const REAL *data = (const REAL *)a.exact;
     if (exact)
         data +=
