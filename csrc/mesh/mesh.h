@@ -9,12 +9,12 @@
 
 enum { MAX_FACE = 6 }; /* of an element, of any shape */
 
-/* A shape: what is known of it outside this table is only whether it is affine. Reference coordinates r_j have
- * their origin at vertex 0. */
+/* What meshes and spaces know of a shape; its matrices: element/. The origin of the reference coordinates r_j is
+ * vertex 0. */
 struct shape_table {
     int num_vertex, num_face, num_face_vertex;
     int face_vertex[MAX_FACE][4]; /* local vertices of each face */
-    bool sorted;                  /* a face's number depends on the order of the cell's vertices */
+    bool sorted;                  /* vertices of cells are sorted, which moves faces to other numbers */
     int axis[3];                  /* vertex at r_j = 1, all other coordinates 0 */
     int jacobian;                 /* det dx/dr over the volume of an affine cell */
     int normal[MAX_FACE][3];      /* outward: the sum over j of normal[j] grad r_j */
