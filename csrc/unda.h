@@ -159,13 +159,13 @@ typedef struct unda_mesh_arrays {
 } unda_mesh_arrays;
 UNDA_API unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh_arrays *arrays);
 
-/* The element of each point and its barycentric coordinates there, in the vertex order of cells; elem is
- * -1 outside the mesh. On shared faces, edges and vertices the element with the lowest number; see
+/* The element of each point and its barycentric coordinates there, one a face: 0 on it, 1 as far away as the
+ * element goes; of a tetrahedron thus in the vertex order of cells. elem is -1 outside the mesh. On shared faces, edges and vertices the element with the lowest number; see
  * unda_mesh_share. */
 UNDA_API unda_status unda_mesh_locate(const unda_mesh *mesh, int64_t num_point,
                                       const double *points, /* [num_point][3] [m] */
                                       int64_t *elem,        /* [num_point] */
-                                      double *barycentric); /* [num_point][4]; may be NULL */
+                                      double *barycentric); /* [num_point][face]; may be NULL */
 
 /* All elements that share each point: one if it is inside an element, two on a face, more on an edge or a
  * vertex, elements across periodic sides included; none outside the mesh. Only elements that are connected

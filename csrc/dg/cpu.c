@@ -51,7 +51,7 @@ static unda_status pack(unda_solver *s, struct dg_cpu *t)
 
 static unda_status list_faces(const struct space *space, struct dg_cpu *t)
 {
-    int num = space->num_face_node, all = space->num_face * num;
+    int num = space->num_face_node, all = space->num_side * num;
     TRY(array_own(&t->owned, &t->face_node, all + num, sizeof *t->face_node, "face nodes"));
     memcpy(t->face_node, space->element->face_node, (size_t)all * sizeof *t->face_node);
     for (int m = 0; m < num; m++)

@@ -16,7 +16,7 @@ struct dg_cpu {
     void *lift;       /* [row block][face][face node][ROWS] */
     void *record, *face_coef;
     int32_t
-        *face_node; /* [face + 1][face node]: nodes of each face; the last, 0, 1, 2, ..., serves exact data */
+        *face_node; /* [side + 1][face node]: nodes of each side; the last, 0, 1, 2, ..., serves exact data */
     void *buffer[NUM_BUF]; /* [elem][node][field] */
     void *work;            /* [thread][work_bytes] */
     int64_t work_bytes, num_block;

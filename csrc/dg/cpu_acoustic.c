@@ -1,5 +1,6 @@
 /* cpu_acoustic.c: acoustics by DG: the stages on the CPU. Next: cpu_stage.inc.h. */
 #define PHYSICS     "physics/acoustic.h"
+#define SPACE       "space/tet_affine.h"
 #define NAMED(name) PRECISION(acoustic_##name##_)
 #include "cpu_fluxes.inc.h"
 

@@ -1,5 +1,6 @@
 /* cpu_elastic.c: elastic waves by DG: the stages on the CPU. Next: cpu_stage.inc.h. */
 #define PHYSICS     "physics/elastic.h"
+#define SPACE       "space/tet_affine.h"
 #define NAMED(name) PRECISION(elastic_##name##_)
 #include "cpu_fluxes.inc.h"
 

@@ -1,4 +1,4 @@
-/* cpu_fluxes.inc.h: the stage of PHYSICS with either flux, under names NAMED(name).
+/* cpu_fluxes.inc.h: the stage of PHYSICS on elements of SPACE with either flux, under names NAMED(name).
  * Next: cpu_stage.inc.h (the stage). */
 #include "cpu_common.h"
 

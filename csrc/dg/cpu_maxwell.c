@@ -1,5 +1,6 @@
 /* cpu_maxwell.c: Maxwell's equations by DG: the stages on the CPU. Next: cpu_stage.inc.h. */
 #define PHYSICS     "physics/maxwell.h"
+#define SPACE       "space/tet_affine.h"
 #define NAMED(name) PRECISION(maxwell_##name##_)
 #include "cpu_fluxes.inc.h"
 

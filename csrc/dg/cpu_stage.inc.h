@@ -7,7 +7,7 @@
  * Not here: threads and buffers (cpu.c). */
 #include PHYSICS
 
-#include "space/tet_affine.h"
+#include SPACE
 
 /* ---- what a block knows ---- */
 
@@ -70,7 +70,7 @@ INLINE void FN(load_outside)(const struct dg_cpu *t, const struct dg_args *a, co
         q[l] = (const REAL *)a->q + (inside ? NEIGHBOR_ELEM(neighbor) : elem[l]) * t->num_node * NUM_FIELD;
         if (!inside && !boundary)
             q[l] = (const REAL *)a->exact + slot * num * NUM_FIELD;
-        node[l] = a->face_node + (inside ? NEIGHBOR_FACE(neighbor) : boundary ? face : NUM_FACE) * num;
+        node[l] = a->face_node + (inside ? NEIGHBOR_SIDE(neighbor) : boundary ? face : NUM_SIDE) * num;
         FN(mirror)(boundary ? -1 - neighbor : BOUNDARY_NONE, mirror);
         for (int i = 0; i < NUM_MIRROR; i++)
             o->mirror[i][l] = mirror[i];
@@ -113,10 +113,10 @@ INLINE void FN(add_incident)(const struct dg_cpu *t, const struct dg_args *a, in
     for (int face = 0; begin < end && face < NUM_FACE; face++, s += num * NUM_JUMP) {
         struct FN(outside) change = {0};
         for (const struct dg_incident *i = begin; i < end; i++) {
-            int64_t lane = NEIGHBOR_ELEM(i->face) - first;
+            int64_t lane = FACE_ELEM(i->face) - first;
             int neighbor = a->neighbor[i->face];
             REAL mirror[NUM_MIRROR];
-            if (NEIGHBOR_FACE(i->face) != face)
+            if (FACE_LOCAL(i->face) != face)
                 continue;
             const REAL *q =
                 (const REAL *)a->exact + ((int64_t)a->time * a->num_exact_face + i->slot) * num * NUM_FIELD;

@@ -24,7 +24,7 @@ static void list_arrays(unda_solver *s, struct dg_cuda *t)
     gpu_want(w, 1, &t->elem_record, num * dg->num_word * real, "geometry");
     gpu_want(w, 1, &t->face_coef, dg->space.num_face * num * p->num_face_coef * real, "face coefficients");
     gpu_want(w, 1, &t->neighbor, 4 * dg->space.num_face * num, "neighbours");
-    gpu_want(w, 1, &t->face_node, 4 * dg->space.num_face * dg->space.num_face_node, "face nodes");
+    gpu_want(w, 1, &t->face_node, 4 * dg->space.num_side * dg->space.num_face_node, "face nodes");
     gpu_want(w, 1, &t->clock, 16, "clock");
     gpu_want(w, 1, &t->bad, 8, "finite check");
     gpu_want(w, 1, &t->list, 8 * t->packed_count, "element list");
@@ -55,7 +55,7 @@ static unda_status fill(unda_solver *s, struct dg_cuda *t)
     TRY(upload_groups(s, t->face_coef, dg->face_coef, dg->space.num_face * num, dg->physics->num_face_coef));
     TRY(gpu_upload(t->stream, t->neighbor, dg->space.neighbor, 4 * dg->space.num_face * num));
     TRY(gpu_upload(t->stream, t->face_node, dg->space.element->face_node,
-                   4 * dg->space.num_face * dg->space.num_face_node));
+                   4 * dg->space.num_side * dg->space.num_face_node));
     return gpu_sync(t->stream);
 }
 

@@ -43,7 +43,7 @@ static double limiting_speed(const struct dg *dg, int64_t elem, int kind)
         int32_t neighbor = dg->space.neighbor[dg->space.num_face * elem + face];
         if (neighbor < 0)
             continue;
-        struct wave out = wave_of(dg, neighbor / dg->space.num_face, kind);
+        struct wave out = wave_of(dg, neighbor / dg->space.num_side, kind);
         if (in.impedance > 0 && out.impedance > 0) { /* not S at a fluid: nothing is coupled */
             double contrast = fmax(in.impedance / out.impedance, out.impedance / in.impedance);
             limit = fmax(limit, sqrt(contrast * in.speed * out.speed));
@@ -74,7 +74,7 @@ static double face_weight(const struct dg *dg, int64_t face, int kind)
     if (neighbor < 0)
         return neighbor <= -1 - BOUNDARY_EXACT ? 1 : WALL_WEIGHT;
     double z_in = wave_of(dg, face / dg->space.num_face, kind).impedance;
-    double z_out = wave_of(dg, neighbor / dg->space.num_face, kind).impedance;
+    double z_out = wave_of(dg, neighbor / dg->space.num_side, kind).impedance;
     return z_in > 0 ? 2 * fmax(z_in, z_out) / (z_in + z_out) : 0;
 }
 

@@ -98,7 +98,7 @@ unda_status dg_energy(unda_solver *s, double *out)
             elem[i] = first + i;
         TRY(batch_read(s, count, elem, raw, q));
         for (int64_t i = 0; i < count; i++)
-            *out += 6 * space_volume(space, first + i) *
+            *out += space->mesh->table->jacobian * space_volume(space, first + i) *
                     element_energy(dg_tables(s), first + i, q + i * num_value(s));
     }
     return UNDA_OK;

@@ -27,7 +27,7 @@ static unda_status check(const struct dg *dg, int64_t elem, int32_t face, int32_
              (long long)elem, dg->space.num_face - 1, (long long)dg->space.num_owned - 1);
     if (sign != 1 && sign != -1)
         FAIL(UNDA_ERR_ARG, "sign is %d at element %lld, expected 1 or -1", sign, (long long)elem);
-    int32_t neighbor = dg->space.neighbor[space_face(&dg->space, elem, face)];
+    int32_t neighbor = dg->space.neighbor[mesh_face(dg->space.mesh, elem, face)];
     bool wall = neighbor < -1 - BOUNDARY_ABSORBING && neighbor > -1 - BOUNDARY_EXACT;
     if (neighbor < 0 && !(sign == 1 ? neighbor == -1 - BOUNDARY_ABSORBING : wall))
         FAIL(UNDA_ERR_ARG,
@@ -57,7 +57,7 @@ unda_status dg_add_incident(unda_solver *s, int64_t num_face, const int64_t *ele
                    "incident waves"));
     for (int64_t i = 0; i < num_face; i++)
         dg->incident[dg->num_incident + i] =
-            (struct dg_incident){.face = (int)space_face(&dg->space, elem[i], face[i]),
+            (struct dg_incident){.face = (int)mesh_face(dg->space.mesh, elem[i], face[i]),
                                  .sign = sign[i],
                                  .slot = (int)(solver_num_slot(s) + i)};
     dg->num_incident += (int32_t)num_face;

@@ -70,6 +70,7 @@ static struct gpu_source stage_source(const unda_solver *s, const struct plan *p
 {
     plan_define(s, plan, defines);
     gpu_define(defines, "PHYSICS=\"%s\"", dg_tables(s)->physics->header);
+    gpu_define(defines, "SPACE=\"%s\"", dg_tables(s)->space.header);
     gpu_define(defines, "DEGREE=%d", s->options.degree);
     gpu_define(defines, "FLUX_CENTRAL=%d", dg_tables(s)->flux == UNDA_CENTRAL);
     gpu_define(defines, "UPDATE=%d", update);

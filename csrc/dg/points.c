@@ -46,7 +46,7 @@ void dg_source_free(void *source)
 static void project(const struct dg *dg, int64_t elem, double *row)
 {
     int num_node = dg->space.num_node;
-    double basis[MAX_NODE], scale = 1 / (6 * space_volume(&dg->space, elem));
+    double basis[MAX_NODE], scale = 1 / (dg->space.mesh->table->jacobian * space_volume(&dg->space, elem));
     memcpy(basis, row, sizeof *row * (size_t)num_node);
     for (int n = 0; n < num_node; n++) {
         double sum = 0;

@@ -50,7 +50,7 @@ static void fill_faces(struct dg *dg)
     const struct physics *physics = dg->physics;
     for (int64_t i = 0; i < dg->space.num_face * dg->space.num_owned; i++) {
         int32_t neighbor = dg->space.neighbor[i];
-        int64_t elem = i / dg->space.num_face, behind = neighbor >= 0 ? neighbor / dg->space.num_face : elem;
+        int64_t elem = i / dg->space.num_face, behind = neighbor >= 0 ? neighbor / dg->space.num_side : elem;
         double scale[MAX_FACE], det = space_face_scales(&dg->space, elem, scale);
         physics->face_coefficients(dg_material(dg, elem, 0), dg_material(dg, behind, 0),
                                    scale[i % dg->space.num_face], det,
@@ -122,8 +122,8 @@ int64_t dg_host_bytes(const struct dg *dg)
     const struct physics *p = dg->physics;
     int64_t reals =
         dg->material_nodes * p->num_material + dg->num_word + dg->space.num_face * p->num_face_coef + 1;
-    return dg->space.num_owned * (reals * (int64_t)sizeof(double) +
-                                  dg->space.num_face * (int64_t)(sizeof(int32_t) + sizeof(int8_t)));
+    return dg->space.num_owned *
+           (reals * (int64_t)sizeof(double) + dg->space.num_face * (int64_t)sizeof(int32_t));
 }
 
 void dg_free(struct dg *dg)

@@ -1,25 +1,20 @@
-/* cubature.c: cubature on the unit tetrahedron by collapsed Gauss-Jacobi rules (Stroud 1971).
+/* cubature.c: cubature on reference elements, collapsed cubes with Gauss-Jacobi rules (Stroud 1971).
  * Rules with fewer points exist, as tables; these work for every degree.
  * Next: gauss.c. */
 #include "internal.h"
 
 enum { MAX_CUBATURE_DEGREE = 40, MAX_LINE = MAX_CUBATURE_DEGREE / 2 + 1 };
 
-/* r3 = (1 + c) / 2, r2 = (1 - r3) (1 + b) / 2, r1 = (1 - r2 - r3) (1 + a) / 2; the Jacobian
- * (1 - b) (1 - c)^2 / 64 is the weight of the rules in b and c. lines [3][2][MAX_LINE]: points and
- * weights in a, b, c. */
-static void fill(int n, double lines[3][2][MAX_LINE], double *points, double *weights)
+/* lines [3][2][MAX_LINE]: points and weights along the axes of the cube from which the element is mapped; the
+ * Jacobian is in the weights of the rules, but for a constant. */
+static void fill(const struct element_shape *shape, int n, double lines[3][2][MAX_LINE], double *points,
+                 double *weights)
 {
     for (int k = 0; k < n; k++)
         for (int j = 0; j < n; j++)
-            for (int i = 0; i < n; i++) {
-                int64_t place = ((int64_t)k * n + j) * n + i;
-                double below3 = (1 - lines[2][0][k]) / 2;            /* 1 - r3 */
-                double below2 = below3 * ((1 - lines[1][0][j]) / 2); /* 1 - r2 - r3 */
-                points[3 * place] = below2 * ((1 + lines[0][0][i]) / 2);
-                points[3 * place + 1] = below3 * ((1 + lines[1][0][j]) / 2);
-                points[3 * place + 2] = (1 + lines[2][0][k]) / 2;
-                weights[place] = lines[0][1][i] * lines[1][1][j] * lines[2][1][k] / 64;
+            for (int i = 0; i < n; i++, points += 3) {
+                shape->from_cube((double[3]){lines[0][0][i], lines[1][0][j], lines[2][0][k]}, points);
+                *weights++ = lines[0][1][i] * lines[1][1][j] * lines[2][1][k] / shape->jacobian;
             }
 }
 
@@ -38,8 +33,8 @@ unda_status unda_element_cubature(int32_t shape, int32_t degree, int64_t *num_po
     if (points) {
         double lines[3][2][MAX_LINE];
         for (int axis = 0; axis < 3; axis++)
-            TRY(gauss_jacobi(n, axis, 0, lines[axis][0], lines[axis][1]));
-        fill(n, lines, points, weights);
+            TRY(gauss_jacobi(n, element_shape(shape)->collapse[axis], 0, lines[axis][0], lines[axis][1]));
+        fill(element_shape(shape), n, lines, points, weights);
     }
     *num_point = (int64_t)n * n * n;
     return UNDA_OK;

@@ -1,5 +1,5 @@
 /* element.c: the public calls on reference elements: check, build, copy out.
- * No numerics here: operators.c, nodes_tet.c. Cubature: cubature.c.
+ * No numerics here: operators.c, tet.c. Cubature: cubature.c.
  * Next: unda.h, section "reference element". */
 #include "internal.h"
 
@@ -7,17 +7,22 @@
 
 static bool known(int32_t shape, int32_t degree)
 {
-    return shape == UNDA_TET && degree >= 1 && degree <= MAX_DEGREE;
+    return element_shape(shape) && degree >= 1 && degree <= element_shape(shape)->max_degree;
 }
 
 int32_t unda_element_num_node(int32_t shape, int32_t degree)
 {
-    return known(shape, degree) ? num_tet_node(degree) : -1;
+    return known(shape, degree) ? element_shape(shape)->num_node(degree) : -1;
 }
 
 int32_t unda_element_num_face_node(int32_t shape, int32_t degree)
 {
-    return known(shape, degree) ? num_triangle_node(degree) : -1;
+    return known(shape, degree) ? element_shape(shape)->num_face_node(degree) : -1;
+}
+
+int element_num_turn(int shape)
+{
+    return element_shape(shape)->num_turn;
 }
 
 unda_status unda_element_get_arrays(int32_t shape, int32_t degree, const unda_element_arrays *arrays)
@@ -29,10 +34,10 @@ unda_status unda_element_get_arrays(int32_t shape, int32_t degree, const unda_el
     int64_t n = element->num_node, m = element->num_face_node;
     array_give(arrays->nodes, element->nodes, 3 * n, sizeof(double));
     array_give(arrays->derivative, element->derivative, 3 * n * n, sizeof(double));
-    array_give(arrays->lift, element->lift, 4 * n * m, sizeof(double));
+    array_give(arrays->lift, element->lift, element->num_face * n * m, sizeof(double));
     array_give(arrays->mass, element->mass, n * n, sizeof(double));
     array_give(arrays->inv_mass, element->inv_mass, n * n, sizeof(double));
-    array_give(arrays->face_node, element->face_node, 4 * m, sizeof(int32_t));
+    array_give(arrays->face_node, element->face_node, element->num_face * m, sizeof(int32_t));
     element_free(element);
     return UNDA_OK;
 }

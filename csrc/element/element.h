@@ -1,6 +1,6 @@
 /* element.h: matrices of the reference elements, in float64.
  * Not here: geometry of real elements (space/).
- * Next: jacobi.c, gauss.c, modes.c (polynomials), nodes_tet.c, operators.c, lift.c, cubature.c,
+ * Next: jacobi.c, gauss.c, modes.c (polynomials), tet.c (a shape), operators.c, lift.c, cubature.c,
  * element.c. */
 #ifndef UNDA_ELEMENT_H
 #define UNDA_ELEMENT_H
@@ -21,17 +21,21 @@ unda_status nodes_tet(int degree, double *nodes);
 
 /* One reference element, all matrices (row-major, float64). */
 struct element {
-    int degree, num_node, num_face_node;
+    int shape, degree, num_node, num_face, num_side, num_face_node;
     double *nodes;           /* [node][3] */
     double *derivative;      /* [3][node][node] */
     double *lift;            /* [face][node][face node] */
     double *mass, *inv_mass; /* [node][node] */
     double *inv_vandermonde; /* [mode][node] */
-    int32_t *face_node;      /* [face][face node] */
+    int32_t *face_node;      /* [side][face node]; the first num_face are the faces */
     void *owned;             /* these arrays */
 };
 unda_status element_new(struct element **element, int shape, int degree);
 void element_free(struct element *element);
+/* Refuses shapes and degrees without an element. */
+unda_status element_check(int shape, int degree);
+/* In how many ways a neighbour's face can lie on one. */
+int element_num_turn(int shape);
 /* basis[node] at one reference point and, unless NULL, its gradient [3][node] in reference coordinates. */
 void element_basis(const struct element *element, const double point[3], double *basis, double *gradient);
 

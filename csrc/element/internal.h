@@ -27,7 +27,7 @@ struct jacobi_step jacobi_step(int n, wide alpha, wide beta);
 /* p[n] = t^n P_n(x / t) for n = 0 .. max_n, given steps [max_n + 1]; t may be 0. */
 void jacobi_jets(int max_n, const struct jacobi_step *steps, struct jet x, struct jet t, struct jet *p);
 /* Orthonormal modes at one point of the unit tetrahedron and of the unit triangle. */
-void modes_tet_jets(int degree, const double point[3], struct jet *modes);
+void modes_tet(int degree, const double point[3], struct jet *modes);
 void modes_triangle(int degree, const double point[2], wide *values);
 
 /* inverse = matrix^-1, both [n][n]; matrix is destroyed. */
@@ -39,8 +39,26 @@ void dense_round(int64_t count, const wide *from, double *to);
 
 int num_tet_node(int degree); /* also the number of modes */
 int num_triangle_node(int degree);
-/* Refuses shapes and degrees without an element. */
-unda_status element_check(int shape, int degree);
+
+/* What the matrices of a shape are made of. */
+struct element_shape {
+    int num_face, num_turn, max_degree; /* turn: how a neighbour's face can lie on one */
+    int (*num_node)(int degree);
+    int (*num_face_node)(int degree);
+    unda_status (*nodes)(int degree, double *nodes);
+    void (*modes)(int degree, const double point[3], struct jet *modes);
+    /* Of a face; all faces have the same nodes, of which those of face `base` are at s = (r1, r2). */
+    void (*face_modes)(int degree, const double point[2], wide *values);
+    int base;
+    /* Nodes of a face in the order of a neighbour: side = num_face * turn + face. */
+    void (*list_side)(int degree, int side, int32_t *face_node);
+    /* Cubature: a map from [-1, 1]^3, its Jacobian the product of (1 - x_i)^collapse[i] over jacobian. */
+    void (*from_cube)(const double cube[3], double r[3]);
+    int collapse[3], jacobian;
+};
+extern const struct element_shape element_tet;
+/* NULL where a shape has no nodal basis. */
+const struct element_shape *element_shape(int shape);
 /* Fills face_node and lift, given [node][node] the inverse mass matrix. */
 unda_status element_build_faces(struct element *element, const wide *inv_mass);
 

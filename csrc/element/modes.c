@@ -32,7 +32,7 @@ static void make_steps(void)
  * (Koornwinder 1975, Dubiner 1991; Hesthaven & Warburton 2008, section 10.1, on the bi-unit one).
  * The factor is 2 sqrt(2) times 2^i and 2^(i+j) from (1 - b)^i and (1 - c)^(i+j), times sqrt(8)
  * from the volumes. Order: i slowest, k fastest. */
-void modes_tet_jets(int degree, const double point[3], struct jet *modes)
+void modes_tet(int degree, const double point[3], struct jet *modes)
 {
     wide r1 = point[0], r2 = point[1], r3 = point[2];
     struct jet u = {1 - r2 - r3, {0, -1, -1}}, a = {2 * r1 - u.value, {2, 1, 1}};

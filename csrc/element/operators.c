@@ -9,14 +9,20 @@
 
 #include <string.h>
 
+const struct element_shape *element_shape(int shape)
+{
+    static const struct element_shape *const shapes[] = {[UNDA_TET] = &element_tet};
+    return shape >= 0 && shape < (int)(sizeof shapes / sizeof *shapes) ? shapes[shape] : NULL;
+}
+
 unda_status element_check(int shape, int degree)
 {
     if (shape == UNDA_HEX)
         FAIL(UNDA_ERR_ARG, "shape is UNDA_HEX (1): only tetrahedra, UNDA_TET (0), have a nodal basis");
-    if (shape != UNDA_TET)
+    if (!element_shape(shape))
         FAIL(UNDA_ERR_ARG, "shape is %d, expected UNDA_TET (0)", shape);
-    if (degree < 1 || degree > MAX_DEGREE)
-        FAIL(UNDA_ERR_ARG, "degree is %d, expected 1..%d", degree, MAX_DEGREE);
+    if (degree < 1 || degree > element_shape(shape)->max_degree)
+        FAIL(UNDA_ERR_ARG, "degree is %d, expected 1..%d", degree, element_shape(shape)->max_degree);
     return UNDA_OK;
 }
 
@@ -34,7 +40,7 @@ static void tabulate_modes(const struct element *element, struct work *work)
     int n = element->num_node;
     struct jet modes[MAX_NODE];
     for (int node = 0; node < n; node++) {
-        modes_tet_jets(element->degree, element->nodes + 3 * node, modes);
+        element_shape(element->shape)->modes(element->degree, element->nodes + 3 * node, modes);
         for (int mode = 0; mode < n; mode++) {
             work->vandermonde[node * n + mode] = modes[mode].value;
             for (int axis = 0; axis < 3; axis++)
@@ -89,20 +95,25 @@ static unda_status build_matrices(struct element *element)
     return element_build_faces(element, work.inv_mass);
 }
 
-static unda_status build(struct element *element, int degree)
+static unda_status build(struct element *element, int shape, int degree)
 {
-    int n = num_tet_node(degree), m = num_triangle_node(degree);
+    const struct element_shape *of = element_shape(shape);
+    int n = of->num_node(degree), m = of->num_face_node(degree);
+    element->shape = shape;
     element->degree = degree;
     element->num_node = n;
+    element->num_face = of->num_face;
+    element->num_side = of->num_face * of->num_turn;
     element->num_face_node = m;
     TRY(array_own(&element->owned, &element->nodes, 3 * n, sizeof(double), "element nodes"));
     TRY(array_own(&element->owned, &element->derivative, 3 * n * n, sizeof(double), "element derivative"));
-    TRY(array_own(&element->owned, &element->lift, 4 * n * m, sizeof(double), "element lift"));
+    TRY(array_own(&element->owned, &element->lift, of->num_face * n * m, sizeof(double), "element lift"));
     TRY(array_own(&element->owned, &element->mass, n * n, sizeof(double), "element mass"));
     TRY(array_own(&element->owned, &element->inv_mass, n * n, sizeof(double), "element inverse mass"));
     TRY(array_own(&element->owned, &element->inv_vandermonde, n * n, sizeof(double), "element modes"));
-    TRY(array_own(&element->owned, &element->face_node, 4 * m, sizeof(int32_t), "element face nodes"));
-    TRY(nodes_tet(degree, element->nodes));
+    TRY(array_own(&element->owned, &element->face_node, element->num_side * m, sizeof(int32_t),
+                  "element face nodes"));
+    TRY(of->nodes(degree, element->nodes));
     return build_matrices(element);
 }
 
@@ -111,7 +122,7 @@ unda_status element_new(struct element **element, int shape, int degree)
     TRY(element_check(shape, degree));
     struct element *made;
     TRY(array_try(&made, 1, sizeof *made, "a reference element"));
-    return COMPLETE(element, made, element_free, build(made, degree));
+    return COMPLETE(element, made, element_free, build(made, shape, degree));
 }
 
 void element_free(struct element *element)
@@ -133,7 +144,7 @@ void element_basis(const struct element *element, const double point[3], double 
 {
     int n = element->num_node;
     struct jet modes[MAX_NODE];
-    modes_tet_jets(element->degree, point, modes);
+    element_shape(element->shape)->modes(element->degree, point, modes);
     memset(basis, 0, (size_t)n * sizeof *basis);
     if (gradient)
         memset(gradient, 0, (size_t)(3 * n) * sizeof *gradient);

@@ -28,6 +28,28 @@ void face_vertices(const struct unda_mesh *mesh, int64_t face, int64_t vertices[
         vertices[i] = cell[local[i]];
 }
 
+/* Neighbour and turn of one face; at[i]: place of its vertex i in the other one's list. */
+static void join(struct unda_mesh *mesh, int64_t face, int64_t other, const int at[4])
+{
+    mesh->neighbor[face] = (int32_t)other;
+    mesh->turn[face] = (int8_t)(2 * at[0] + (at[1] != (at[0] + 1) % mesh->table->num_face_vertex));
+}
+
+void faces_join(struct unda_mesh *mesh, int64_t face, int64_t other, const int64_t vertices[4])
+{
+    int64_t there[4];
+    int at[4] = {0}, back[4] = {0};
+    face_vertices(mesh, other, there);
+    for (int i = 0; i < mesh->table->num_face_vertex; i++)
+        for (int k = 0; k < mesh->table->num_face_vertex; k++)
+            if (vertices[i] == there[k]) {
+                at[i] = k;
+                back[k] = i;
+            }
+    join(mesh, face, other, at);
+    join(mesh, other, face, back);
+}
+
 /* A face of the table with the sorted vertices key, or -1. */
 static int64_t find_sorted(const struct face_table *table, const int64_t key[4])
 {
@@ -80,8 +102,8 @@ unda_status faces_match(struct face_table *table, void **owner, struct unda_mesh
             table->next[face] = table->head[chain];
             table->head[chain] = (int32_t)face;
         } else if (mesh->neighbor[other] == FACE_UNPAIRED) {
-            mesh->neighbor[face] = (int32_t)other;
-            mesh->neighbor[other] = (int32_t)face;
+            face_vertices(mesh, face, key);
+            faces_join(mesh, face, other, key);
         } else {
             offenders_add(&crowded, mesh->order[face / num_face]);
             offenders_add(&crowded, mesh->order[other / num_face]);

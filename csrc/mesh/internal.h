@@ -84,6 +84,8 @@ struct face_table {
 unda_status faces_match(struct face_table *table, void **owner, struct unda_mesh *mesh);
 int64_t faces_find(const struct face_table *table, const int64_t *vertices);
 void face_vertices(const struct unda_mesh *mesh, int64_t face, int64_t vertices[4]);
+/* Makes two faces neighbours, given the vertices of the first as the second one has them. */
+void faces_join(struct unda_mesh *mesh, int64_t face, int64_t other, const int64_t vertices[4]);
 unda_status faces_name(const struct face_table *table, struct unda_mesh *mesh);
 unda_status faces_pair_periodic(const struct face_table *table, const struct periodic *periodic,
                                 struct unda_mesh *mesh);
@@ -93,9 +95,9 @@ unda_status faces_check_sides(const struct unda_mesh *mesh);
 unda_status parts_check(const struct unda_mesh *mesh);
 
 /* locate.c */
-/* Barycentric coordinates of a point in a user's tetrahedron, in the order of cells, and the tolerance below
- * which each of them counts as 0. */
-void mesh_barycentric(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[4],
-                      double room[4]);
+/* Coordinates of a point in a user's affine element, one for each of its faces: 0 on it and 1 as far away as
+ * the element goes (barycentric ones of a tetrahedron); and the tolerance below which each counts as 0. */
+void mesh_coordinates(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[MAX_FACE],
+                      double room[MAX_FACE]);
 
 #endif

@@ -85,38 +85,44 @@ static unda_status locator_get(const struct locator **out, const unda_mesh *mesh
     return status;
 }
 
-/* Coordinate i + 1 is (x - x0) . g_i with g_i = e_j x e_k / (6 V); all relative to vertex 0. */
-void mesh_barycentric(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[4],
-                      double room[4])
+/* r_j = (x - x0) . g_j with g_j = e_k x e_l / det; all relative to vertex 0. lambda_f is 0 on face f, and its
+ * gradient is minus the face's normal. */
+void mesh_coordinates(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[MAX_FACE],
+                      double room[MAX_FACE])
 {
-    const int64_t *cell = mesh->cells + 4 * elem;
+    const struct shape_table *table = mesh->table;
+    const int64_t *cell = mesh->cells + table->num_vertex * elem;
     const double *origin = mesh->vertices + 3 * cell[0];
-    double edge[3][3], x[3], largest = 0;
-    for (int i = 0; i < 3; i++) {
-        subtract(mesh->vertices + 3 * cell[i + 1], origin, edge[i]);
-        largest = fmax(largest, fabs(point[i]));
+    double edge[3][3], gradient[3][3], r[3], x[3], largest = 0;
+    for (int j = 0; j < 3; j++) {
+        subtract(mesh->vertices + 3 * cell[table->axis[j]], origin, edge[j]);
+        largest = fmax(largest, fabs(point[j]));
     }
     subtract(point, origin, x);
-    double determinant = 6 * mesh->volumes[elem], sum[3] = {0}, slack = 4 * DBL_EPSILON * largest;
-    lambda[0] = 1;
-    for (int i = 0; i < 3; i++) {
-        double gradient[3];
-        cross(edge[(i + 1) % 3], edge[(i + 2) % 3], gradient);
-        lambda[i + 1] = dot(x, gradient) / determinant;
-        lambda[0] -= lambda[i + 1];
-        for (int k = 0; k < 3; k++)
-            sum[k] += gradient[k] / determinant;
-        room[i + 1] = INSIDE + slack * norm(gradient) / determinant;
+    double determinant = table->jacobian * mesh->volumes[elem], slack = 4 * DBL_EPSILON * largest;
+    for (int j = 0; j < 3; j++) {
+        cross(edge[(j + 1) % 3], edge[(j + 2) % 3], gradient[j]);
+        r[j] = dot(x, gradient[j]) / determinant;
     }
-    room[0] = INSIDE + slack * norm(sum);
+    for (int face = 0; face < table->num_face; face++) {
+        const int *normal = table->normal[face];
+        double sum[3] = {0};
+        lambda[face] = normal[0] + normal[1] + normal[2] > 0; /* at vertex 0 */
+        for (int j = 0; j < 3; j++) {
+            lambda[face] -= normal[j] * r[j];
+            for (int i = 0; i < 3; i++)
+                sum[i] += normal[j] * gradient[j][i];
+        }
+        room[face] = INSIDE + slack * norm(sum) / determinant;
+    }
 }
 
-static bool holds(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[4])
+static bool holds(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[MAX_FACE])
 {
-    double room[4];
-    mesh_barycentric(mesh, elem, point, lambda, room);
+    double room[MAX_FACE];
+    mesh_coordinates(mesh, elem, point, lambda, room);
     bool inside = true;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < mesh->table->num_face; i++)
         inside &= lambda[i] >= -room[i];
     return inside;
 }
@@ -129,7 +135,7 @@ static bool box_holds(const struct box *box, const double *x)
 
 struct found {
     int64_t elem; /* the lowest so far, -1 for none */
-    double lambda[4];
+    double lambda[MAX_FACE];
 };
 
 static void search(const unda_mesh *mesh, const struct locator *locator, int level, int64_t box,
@@ -162,13 +168,14 @@ unda_status unda_mesh_locate(const unda_mesh *mesh, int64_t num_point, const dou
         if (!isfinite(points[i]))
             FAIL(UNDA_ERR_ARG, "point %lld is not finite", (long long)(i / 3));
     const struct locator *locator;
+    int num_face = mesh->table->num_face;
     TRY(locator_get(&locator, mesh));
     for (int64_t i = 0; i < num_point; i++) {
         struct found found = {.elem = -1};
         search(mesh, locator, locator->num_level - 1, 0, points + 3 * i, &found);
         elem[i] = found.elem;
-        for (int k = 0; barycentric && k < 4; k++)
-            barycentric[4 * i + k] = found.lambda[k];
+        for (int k = 0; barycentric && k < num_face; k++)
+            barycentric[num_face * i + k] = found.lambda[k];
     }
     return UNDA_OK;
 }

@@ -11,12 +11,19 @@ const struct shape_table shape_tables[2] = {
     [UNDA_TET] = {.num_vertex = 4,
                   .num_face = 4,
                   .num_face_vertex = 3,
-                  .face_vertex = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}}},
+                  .face_vertex = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}},
+                  .sorted = true,
+                  .axis = {1, 2, 3},
+                  .jacobian = 6,
+                  .normal = {{1, 1, 1}, {-1, 0, 0}, {0, -1, 0}, {0, 0, -1}}},
     [UNDA_HEX] =
         {.num_vertex = 8,
          .num_face = 6,
          .num_face_vertex = 4,
-         .face_vertex = {{0, 3, 7, 4}, {1, 2, 6, 5}, {0, 1, 5, 4}, {3, 2, 6, 7}, {0, 1, 2, 3}, {4, 5, 6, 7}}},
+         .face_vertex = {{0, 3, 7, 4}, {1, 2, 6, 5}, {0, 1, 5, 4}, {3, 2, 6, 7}, {0, 1, 2, 3}, {4, 5, 6, 7}},
+         .axis = {1, 3, 4},
+         .jacobian = 1,
+         .normal = {{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}}},
 };
 
 static unda_status copy_array(struct unda_mesh *mesh, void *out, const void *from, int64_t count,
@@ -54,6 +61,7 @@ static unda_status copy_input(struct unda_mesh *mesh, const unda_mesh_input *inp
     TRY(array_own(&mesh->owned, &mesh->sorted, table->num_vertex * num_elem, sizeof(int64_t),
                   "sorted cells"));
     TRY(array_own(&mesh->owned, &mesh->neighbor, table->num_face * num_elem, sizeof(int32_t), "neighbors"));
+    TRY(array_own(&mesh->owned, &mesh->turn, table->num_face * num_elem, sizeof(int8_t), "neighbors"));
     TRY(array_own(&mesh->owned, &mesh->volumes, num_elem, sizeof(double), "volumes"));
     return array_own(&mesh->owned, &mesh->quality, num_elem, sizeof(double), "quality");
 }
@@ -66,7 +74,7 @@ static void sort_vertices(struct unda_mesh *mesh, const int64_t *representative)
     for (int64_t place = 0; place < mesh->num_elem; place++) {
         int64_t *sorted = mesh->sorted + place * count;
         memcpy(sorted, mesh->cells + mesh->order[place] * count, (size_t)count * sizeof *sorted);
-        for (int i = 1; i < count && mesh->shape == UNDA_TET; i++)
+        for (int i = 1; i < count && mesh->table->sorted; i++)
             for (int j = i; j > 0; j--) {
                 int64_t a = sorted[j - 1], b = sorted[j];
                 int64_t rank_a = representative ? representative[a] : a;
@@ -165,10 +173,19 @@ static int64_t user_face(const struct unda_mesh *mesh, int64_t face)
     int num_face = mesh->table->num_face, num_vertex = mesh->table->num_vertex;
     int64_t place = face / num_face, elem = mesh->order[place];
     int local = (int)(face % num_face);
-    if (mesh->shape == UNDA_TET)
+    if (mesh->table->sorted)
         local =
             position(mesh->cells + elem * num_vertex, num_vertex, mesh->sorted[place * num_vertex + local]);
     return num_face * elem + local;
+}
+
+int64_t mesh_face(const struct unda_mesh *mesh, int64_t elem, int face)
+{
+    int num_vertex = mesh->table->num_vertex;
+    int64_t place = mesh->place[elem];
+    if (mesh->table->sorted)
+        face = position(mesh->sorted + place * num_vertex, num_vertex, mesh->cells[elem * num_vertex + face]);
+    return mesh->table->num_face * place + face;
 }
 
 static void copy_neighbors(const struct unda_mesh *mesh, int64_t *neighbors)

@@ -7,10 +7,17 @@
 
 #include <stdatomic.h>
 
-/* Sizes of a shape; nothing outside this table may assume four vertices. */
+enum { MAX_FACE = 6 }; /* of an element, of any shape */
+
+/* What meshes and spaces know of a shape; its matrices: element/. The origin of the reference coordinates r_j is
+ * vertex 0. */
 struct shape_table {
     int num_vertex, num_face, num_face_vertex;
-    int face_vertex[6][4]; /* local vertices of each face */
+    int face_vertex[MAX_FACE][4]; /* local vertices of each face */
+    bool sorted;                  /* vertices of cells are sorted, which moves faces to other numbers */
+    int axis[3];                  /* vertex at r_j = 1, all other coordinates 0 */
+    int jacobian;                 /* det dx/dr over the volume of an affine cell */
+    int normal[MAX_FACE][3];      /* outward: the sum over j of normal[j] grad r_j */
 };
 extern const struct shape_table shape_tables[2]; /* by unda_shape */
 
@@ -27,9 +34,11 @@ struct unda_mesh {
     int64_t *place;          /* [num_elem]: internal element of each user one */
     /* Internal order from here. Each tetrahedron's vertices are sorted by global id (periodic
      * representatives), so both sides of a face list its nodes in the same order. */
-    int64_t *sorted;           /* [internal elem][num_vertex] vertex ids */
-    int32_t *neighbor;         /* [internal elem][num_face]: num_face * elem + face, or -1 - boundary id;
+    int64_t *sorted;   /* [internal elem][num_vertex] vertex ids */
+    int32_t *neighbor; /* [internal elem][num_face]: num_face * elem + face, or -1 - boundary id;
                                   faces numbered in the sorted order (tet: face f opposite sorted vertex f) */
+    int8_t *turn; /* [internal elem][num_face]: how the neighbour lists the face's vertices: 2 * the place of
+                     this one's first + 1 if it goes around the other way; 0: alike */
     double *volumes, *quality; /* [num_elem], user order */
     void *owned;               /* these arrays */
     unda_mesh_info info;
@@ -38,6 +47,8 @@ struct unda_mesh {
     atomic_int holders;      /* reference count: the user and each solver; the last one frees the mesh */
 };
 
+/* The number, in internal order, of a user's face of a user's element. */
+int64_t mesh_face(const struct unda_mesh *mesh, int64_t elem, int face);
 /* Adds a reference, which unda_mesh_free releases. */
 void mesh_hold(const unda_mesh *mesh);
 

@@ -221,18 +221,6 @@ unda_status periodic_vertices(struct periodic *periodic, void **owner, const str
     return UNDA_OK;
 }
 
-/* Both sides of a periodic face must list their vertices in the same order. */
-static bool same_order(const struct unda_mesh *mesh, const int64_t *partner, int64_t face, int64_t other)
-{
-    int64_t a[4], b[4];
-    face_vertices(mesh, face, a);
-    face_vertices(mesh, other, b);
-    for (int i = 0; i < mesh->table->num_face_vertex; i++)
-        if (partner[a[i]] != b[i])
-            return false;
-    return true;
-}
-
 static unda_status pair_sides(const struct face_table *table, struct unda_mesh *mesh, const int32_t *pair,
                               const int64_t *partner)
 {
@@ -250,10 +238,12 @@ static unda_status pair_sides(const struct face_table *table, struct unda_mesh *
             offenders_add(&lost, i);
             continue;
         }
-        if (mesh->shape == UNDA_TET && !same_order(mesh, partner, face, other))
+        face_vertices(mesh, face, image);
+        for (int k = 0; k < num_face_vertex; k++)
+            image[k] = partner[image[k]];
+        faces_join(mesh, face, other, image);
+        if (mesh->table->sorted && mesh->turn[face]) /* one side is reached by two periods */
             offenders_add(&turned, i);
-        mesh->neighbor[face] = (int32_t)other;
-        mesh->neighbor[other] = (int32_t)face;
     }
     if (lost.count)
         FAIL(UNDA_ERR_MESH,

@@ -31,31 +31,42 @@ static unda_status holders_add(struct holders *all, const struct holder *one)
     return UNDA_OK;
 }
 
+/* Bits of the vertices of an internal face in its element. */
+static unsigned vertices_of(const unda_mesh *mesh, int face)
+{
+    unsigned bits = 0;
+    for (int i = 0; i < mesh->table->num_face_vertex; i++)
+        bits |= 1u << mesh->table->face_vertex[face][i];
+    return bits;
+}
+
 static unsigned support_of(const unda_mesh *mesh, int64_t elem, const double *x)
 {
-    const int64_t *cell = mesh->cells + 4 * elem, *sorted = mesh->sorted + 4 * mesh->place[elem];
-    double lambda[4], room[4];
-    unsigned support = 0;
-    mesh_barycentric(mesh, elem, x, lambda, room);
-    for (int i = 0; i < 4; i++)
-        for (int k = 0; k < 4; k++)
-            if (sorted[k] == cell[i] && lambda[i] > room[i])
-                support |= 1u << k;
+    double lambda[MAX_FACE], room[MAX_FACE];
+    unsigned support = (1u << mesh->table->num_vertex) - 1;
+    mesh_coordinates(mesh, elem, x, lambda, room);
+    for (int face = 0; face < mesh->table->num_face; face++)
+        if (lambda[face] <= room[face])
+            support &= vertices_of(mesh, (int)(mesh_face(mesh, elem, face) % mesh->table->num_face));
     return support;
 }
 
-/* The neighbour across a face on which the point lies. Both list its vertices in the same order. */
+/* The neighbour across a face on which the point lies. */
 static struct holder behind(const unda_mesh *mesh, const struct holder *from, int face, int64_t neighbor)
 {
+    const struct shape_table *table = mesh->table;
     struct holder to = *from;
-    int other = (int)(neighbor % 4);
-    to.place = neighbor / 4;
+    const int *own = table->face_vertex[face], *list = table->face_vertex[neighbor % table->num_face];
+    int n = table->num_face_vertex, turn = mesh->turn[table->num_face * from->place + face], other[4];
+    for (int i = 0; i < n; i++)
+        other[i] = list[(turn / 2 + (turn % 2 ? n - i : i)) % n];
+    to.place = neighbor / table->num_face;
     to.support = 0;
-    for (int i = 0; i < 3; i++)
-        if (from->support >> (i + (i >= face)) & 1)
-            to.support |= 1u << (i + (i >= other));
-    const double *here = mesh->vertices + 3 * mesh->sorted[4 * from->place + (face == 0)];
-    const double *there = mesh->vertices + 3 * mesh->sorted[4 * to.place + (other == 0)];
+    for (int i = 0; i < n; i++)
+        if (from->support >> own[i] & 1)
+            to.support |= 1u << other[i];
+    const double *here = mesh->vertices + 3 * mesh->sorted[table->num_vertex * from->place + own[0]];
+    const double *there = mesh->vertices + 3 * mesh->sorted[table->num_vertex * to.place + other[0]];
     for (int i = 0; i < 3 && here != there; i++)
         to.x[i] += there[i] - here[i];
     return to;
@@ -76,10 +87,10 @@ static unda_status find(const unda_mesh *mesh, int64_t elem, const double *x, st
     memcpy(one.x, x, sizeof one.x);
     TRY(holders_add(all, &one));
     for (int64_t i = begin; i < all->count; i++)
-        for (int face = 0; face < 4; face++) {
+        for (int face = 0; face < mesh->table->num_face; face++) {
             const struct holder from = all->list[i];
-            int64_t neighbor = mesh->neighbor[4 * from.place + face];
-            if (from.support >> face & 1 || neighbor < 0)
+            int64_t neighbor = mesh->neighbor[mesh->table->num_face * from.place + face];
+            if (from.support & ~vertices_of(mesh, face) || neighbor < 0)
                 continue;
             one = behind(mesh, &from, face, neighbor);
             bool known = false;

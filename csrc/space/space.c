@@ -1,5 +1,5 @@
 /* space.c: makes and frees spaces: sizes, neighbours with their conditions. Not here: geometry
- * (tet_affine.c), the mesh's connectivity (mesh/). */
+ * (affine.c), the mesh's connectivity (mesh/). */
 #include "space.h"
 
 #include "common/index.h"
@@ -15,11 +15,14 @@ _Static_assert((int)UNDA_BOUNDARY_EXACT == BOUNDARY_EXACT, "kernels use the publ
 
 unda_status space_sizes(struct space *space, const unda_mesh *mesh, int degree)
 {
-    if (mesh && mesh->shape != UNDA_TET)
+    int shape = mesh ? mesh->shape : UNDA_TET;
+    if (shape != UNDA_TET)
         FAIL(UNDA_ERR_ARG, "DG needs a mesh of tetrahedra");
-    space->num_face = 4;
-    space->num_node = (degree + 1) * (degree + 2) * (degree + 3) / 6;
-    space->num_face_node = (degree + 1) * (degree + 2) / 2;
+    space->header = "space/tet_affine.h";
+    space->num_face = shape_tables[shape].num_face;
+    space->num_side = space->num_face * element_num_turn(shape);
+    space->num_node = unda_element_num_node(shape, degree);
+    space->num_face_node = unda_element_num_face_node(shape, degree);
     space->num_owned = mesh ? mesh->num_elem : 0;
     return UNDA_OK;
 }
@@ -38,7 +41,9 @@ static unda_status connect(struct space *space, const int32_t *boundary, int con
             neighbor = -1 - condition;
             if (condition == UNDA_BOUNDARY_EXACT)
                 neighbor -= (int32_t)space->num_exact_face++;
-        }
+        } else
+            neighbor = neighbor / space->num_face * space->num_side + neighbor % space->num_face +
+                       space->num_face * space->mesh->turn[i];
         space->neighbor[i] = neighbor;
     }
     return UNDA_OK;
@@ -53,7 +58,6 @@ unda_status space_fill(struct space *space, const unda_mesh *mesh, const int32_t
     space->order = mesh->order;
     space->place = mesh->place;
     TRY(array_own(&space->owned, &space->neighbor, num_face, sizeof(int32_t), "neighbours"));
-    TRY(array_own(&space->owned, &space->orientation, num_face, sizeof(int8_t), "orientations"));
     TRY(connect(space, boundary, conditions, what));
     TRY(array_own(&space->owned, &space->exact_face, space->num_exact_face, sizeof(int64_t), "exact faces"));
     for (int64_t i = 0; i < num_face; i++)

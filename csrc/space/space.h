@@ -1,33 +1,28 @@
 /* space.h: the elements of a mesh as a method on it sees them: reference element, order, neighbours,
- * geometry. No physics and no fields. Next: space.c, tet_affine.c (for kernels: cuda/space/tet_affine.h). */
+ * geometry. No physics and no fields. Next: space.c, affine.c (for kernels: cuda/space/tet_affine.h). */
 #ifndef UNDA_SPACE_H
 #define UNDA_SPACE_H
 
 #include "../element/element.h"
 #include "../mesh/mesh.h"
 
-enum { MAX_FACE = 6 }; /* of an element, of any shape */
-
 /* Elements are numbered as they stand in memory: first the num_owned that this part computes, then the
  * num_ghost of other parts that it reads. */
 struct space {
     const unda_mesh *mesh; /* held; NULL where only sizes are known */
     struct element *element;
+    const char *header;                        /* as kernels include it */
     int32_t num_node, num_face, num_face_node; /* of an element, of a face */
+    int32_t num_side;                          /* num_face times the ways in which a neighbour's can lie */
     int64_t num_owned, num_ghost;
     const int64_t *order; /* [owned]: element of the user */
     const int64_t *place; /* [element of the user]: here */
     int32_t *neighbor;    /* [owned][face], common/index.h */
-    /* [owned][face]: how the neighbour's list of face nodes lies on this one's; 0: node by node, as always on
-     * tetrahedra, whose vertices are sorted. */
-    int8_t *orientation;
-    int64_t *exact_face; /* [num_exact_face]: num_face * elem + face, those with outer data */
+    int64_t *exact_face;  /* [num_exact_face]: num_face * elem + face, those with outer data */
     int64_t num_exact_face;
     void *owned; /* the arrays that are not the mesh's */
 };
 
-/* The number of a user's face of a user's element. */
-int64_t space_face(const struct space *space, int64_t elem, int32_t face);
 /* The members that are numbers; mesh may be NULL. UNDA_ERR_ARG where it has no tetrahedra. */
 unda_status space_sizes(struct space *space, const unda_mesh *mesh, int degree);
 /* The rest; conditions: bits 1 << unda_boundary that `what` media have; boundary: [num_boundary], or NULL for
@@ -41,10 +36,10 @@ static inline int64_t space_num_total(const struct space *space)
     return space->num_owned + space->num_ghost;
 }
 
-/* tet_affine.c: an element's edges e_j = x_j - x_0, rows j; grad r_j, rows j, returns det = +-6 V. */
+/* affine.c: an element's edges e_j = dx/dr_j, rows j; grad r_j, rows j, returns det dx/dr, of either sign. */
 void space_edges(const struct space *space, int64_t elem, double edge[3][3]);
 double space_gradients(const struct space *space, int64_t elem, double gradient[9]);
-/* |grad lambda_f| of its faces; returns det. */
+/* |m_f| of its faces, the outward normals in the lengths of grad r_j; returns det. */
 double space_face_scales(const struct space *space, int64_t elem, double *scale);
 double space_volume(const struct space *space, int64_t elem); /* [m3] */
 /* Coordinates [node][3] of an element's nodes. */

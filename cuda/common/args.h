@@ -25,7 +25,7 @@ struct dg_args {
     const void *record; /* [elem][ELEM_WORDS]: grad r_j, rows j [1/m], then coefficients */
     const void *face_coef;     /* [elem][NUM_FACE][NUM_FACE_COEF] */
     const int *neighbor;       /* [elem][NUM_FACE]: index.h */
-    const int *face_node;      /* [NUM_FACE][NFP] */
+    const int *face_node;      /* [NUM_SIDE][NFP] */
     const void *matrix;        /* kernel's own packing of derivative and lift */
     const void *exact;         /* [time][slot][NFP][field]: exact outer states, then incident waves */
     const void *amplitude;     /* [time][source] */

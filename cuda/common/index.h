@@ -1,5 +1,6 @@
 /* index.h: integer codes of the tables, shared by host and kernels.
- * A neighbour is num_face * elem + face; negative ones are boundaries. No includes: NVRTC reads this alone. */
+ * A neighbour is num_side * elem + side, side = num_face * turn + face (turn 0 where vertices are sorted, as on
+ * tetrahedra); negative ones are boundaries. No includes: NVRTC reads this alone. */
 #ifndef UNDA_INDEX_H
 #define UNDA_INDEX_H
 

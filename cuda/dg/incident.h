@@ -10,8 +10,8 @@ static __device__ __forceinline__ void face_incident(const dg_args &a, tile &s, 
                                                      int e, int lane)
 {
     REAL g[WORDS], f1[NUM_FRAME], coef[NUM_FACE_COEF], weight[NUM_MIRROR];
-    int face = NEIGHBOR_FACE(wave.face), neighbor = __ldg(a.neighbor + wave.face);
-    load_constant<WORDS>(g, (const REAL *)a.record + WORDS * (long long)NEIGHBOR_ELEM(wave.face));
+    int face = FACE_LOCAL(wave.face), neighbor = __ldg(a.neighbor + wave.face);
+    load_constant<WORDS>(g, (const REAL *)a.record + WORDS * (long long)FACE_ELEM(wave.face));
     load_groups<NUM_FACE_COEF>(coef, (const REAL *)a.face_coef, a.num_coef_face, wave.face);
 #pragma unroll
     for (int f = 0; f < NUM_FACE; f++) /* g stays in registers */
@@ -45,9 +45,9 @@ static __device__ __attribute__((noinline)) void add_incident(const dg_args &a, 
     for (int k = threadIdx.x; k < TILE * LANES; k += THREADS) {
         long long elem = first + k / LANES;
         int i = a.incident_range[blockIdx.x];
-        while (i < end && NEIGHBOR_ELEM(a.incident[i].face) < elem)
+        while (i < end && FACE_ELEM(a.incident[i].face) < elem)
             i++;
-        for (; i < end && NEIGHBOR_ELEM(a.incident[i].face) == elem; i++)
+        for (; i < end && FACE_ELEM(a.incident[i].face) == elem; i++)
             face_incident(a, s, a.incident[i], k / LANES, k % LANES);
     }
 }

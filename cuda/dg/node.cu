@@ -4,7 +4,7 @@
  *
  * block = TILE elements; thread i computes nodes i, i + THREADS, ... of the tile.
  * Bytes per DOF (float32): volume 8, surface 12 and the neighbours' traces, update 20 (AB3: 24).
- * Defines: REAL, DEGREE, PHYSICS, LAYOUT, FLUX_CENTRAL, UPDATE (index.h), TILE, THREADS, SHARED_BYTES.
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, UPDATE (index.h), TILE, THREADS, SHARED_BYTES.
  * Matrix packing: derivative [node][3][NP], then lift [4 NFP][NP]. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(TILE) || !defined(THREADS)
 #error "node.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE, TILE, THREADS, SHARED_BYTES"

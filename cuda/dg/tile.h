@@ -1,5 +1,5 @@
 /* tile.h: prepares the matrix products of a block: the state of TILE elements, in reference components, and
- * the jumps at all their face nodes, in shared memory. The includer defines REAL, DEGREE, PHYSICS,
+ * the jumps at all their face nodes, in shared memory. The includer defines REAL, DEGREE, PHYSICS, SPACE,
  * FLUX_CENTRAL, LAYOUT, TILE, THREADS, COLS. Next: products.h, node.cu. */
 #ifndef UNDA_DG_TILE_H
 #define UNDA_DG_TILE_H
@@ -11,7 +11,7 @@
 #define VAL      REAL
 #define DEVICE   static __device__ __forceinline__
 #include PHYSICS
-#include "space/tet_affine.h"
+#include SPACE
 #include "common/prefetch.h"
 #include LAYOUT
 
@@ -41,7 +41,6 @@ struct tile {
     __align__(16) REAL s[NUM_FACE * NFP * PITCH_S]; /* [face node][NUM_JUMP][TILE] */
     __align__(16) REAL lift_coef[NUM_FACE][NUM_LIFT_COEF][TILE];
 };
-static_assert(NUM_FACE == 4, "load_tile reads the neighbours of an element at once");
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
 
 /* Where the fields of a node begin in a state. */
@@ -97,7 +96,7 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
     REAL absorbing = neighbor == -1 - BOUNDARY_ABSORBING, weight[NUM_MIRROR];
     mirror(-1 - neighbor, weight);
     long long outer = place(NEIGHBOR_ELEM(neighbor), 0);
-    const int *own = a.face_node + face * NFP, *other = a.face_node + NEIGHBOR_FACE(neighbor) * NFP;
+    const int *own = a.face_node + face * NFP, *other = a.face_node + NEIGHBOR_SIDE(neighbor) * NFP;
     const REAL *data = (const REAL *)a.exact;
     if (exact)
         data +=
@@ -136,14 +135,14 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
 {
     constexpr int PASSES = (TILE * LANES + THREADS - 1) / THREADS;
     REAL g[PASSES][WORDS], coef[PASSES][COEF_EARLY ? NUM_FACE * NUM_FACE_COEF : 1];
-    int4 neighbor[PASSES];
+    NEIGHBORS neighbor[PASSES];
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
         int i = threadIdx.x + pass * THREADS, e = i / LANES;
         long long elem = first + (e < count ? e : count - 1);
         if (TILE * LANES % THREADS && i >= TILE * LANES)
             break;
-        neighbor[pass] = __ldg((const int4 *)a.neighbor + elem);
+        neighbor[pass] = __ldg((const NEIGHBORS *)a.neighbor + elem);
         load_constant<WORDS>(g[pass], (const REAL *)a.record + WORDS * elem);
         if constexpr (COEF_EARLY)
             load_constant<NUM_FACE * NUM_FACE_COEF>(coef[pass], (const REAL *)a.face_coef +
@@ -157,10 +156,9 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
         if (TILE * LANES % THREADS && i >= TILE * LANES)
             break;
         long long elem = first + (e < count ? e : count - 1);
-        face_jumps(a, s, 0, e, lane, elem, neighbor[pass].x, g[pass], coef[pass]);
-        face_jumps(a, s, 1, e, lane, elem, neighbor[pass].y, g[pass], coef[pass]);
-        face_jumps(a, s, 2, e, lane, elem, neighbor[pass].z, g[pass], coef[pass]);
-        face_jumps(a, s, 3, e, lane, elem, neighbor[pass].w, g[pass], coef[pass]);
+#define FACE_JUMPS(face, member)                                                                             \
+    face_jumps(a, s, face, e, lane, elem, neighbor[pass].member, g[pass], coef[pass]);
+        EACH_NEIGHBOR(FACE_JUMPS)
     }
 }
 

@@ -21,38 +21,21 @@
 /* Nodes of an element, of a face. */
 #define NUM_NODE(degree)      (((degree) + 1) * ((degree) + 2) * ((degree) + 3) / 6)
 #define NUM_FACE_NODE(degree) (((degree) + 1) * ((degree) + 2) / 2)
-/* Of neighbours between elements. */
+/* Of neighbours between elements: side = NUM_FACE turn + face, turn 0 since vertices are sorted. Of faces in
+ * lists, NUM_FACE elem + face. */
+#define NUM_SIDE                NUM_FACE
 #define NEIGHBOR_ELEM(neighbor) ((neighbor) >> 2)
-#define NEIGHBOR_FACE(neighbor) ((neighbor) & 3)
+#define NEIGHBOR_SIDE(neighbor) ((neighbor) & 3)
+#define FACE_ELEM(face)         ((face) >> 2)
+#define FACE_LOCAL(face)        ((face) & 3)
+/* Those of an element on a device: the type that holds them, and of(face, member of the type) for each face. Not
+ * an array with a loop over it: the compiler would schedule the kernel in another order. */
+#define NEIGHBORS         int4
+#define EACH_NEIGHBOR(of) of(0, x) of(1, y) of(2, z) of(3, w)
 
-/* A node's coefficients of the material and, of these, those of its local law: all nodes have the element's,
- * which stand behind its metric. */
-#define COEF_AT(record, node) ((record) + METRIC_WORDS)
-#define LAW_AT(record, node)  (COEF_AT(record, node) + NUM_COEF - NUM_LOCAL)
+#include "space/affine.h"
 
 #if GRAD_DIV
-/* One column of the volume products in two parts that share neither sums nor fields: an engine with few
- * registers takes them one after the other. */
-DEVICE void FN(volume_div)(const REAL *d, const VAL *u, VAL *acc)
-{
-    for (int j = 0; j < 3; j++)
-        for (int i = 0; i < GRAD_DIV; i++)
-            acc[i] += d[j] * u[GRAD_DIV * (1 + j) + i];
-}
-
-DEVICE void FN(volume_grad)(const REAL *d, const VAL *u, VAL *acc)
-{
-    for (int j = 0; j < 3; j++)
-        for (int i = 0; i < GRAD_DIV; i++)
-            acc[GRAD_DIV * (1 + j) + i] += d[j] * u[i];
-}
-
-DEVICE void FN(volume)(const REAL *d, const VAL *u, VAL *acc)
-{
-    FN(volume_div)(d, u, acc);
-    FN(volume_grad)(d, u, acc);
-}
-
 /* m_f of a face, from the element's gradients. */
 DEVICE void FN(frame)(const VAL *g, int face, VAL *m)
 {
@@ -93,21 +76,6 @@ DEVICE void FN(apply_lift)(const VAL *y, int face, const VAL *lift_coef, VAL *ac
 }
 
 #else
-/* One column of the volume products. */
-DEVICE void FN(volume)(const REAL *d, const VAL *u, VAL *acc)
-{
-    for (int half = 0; half < 2; half++) {
-        const VAL *v = u + 3 - 3 * half;
-        VAL *sum = acc + 3 * half;
-        sum[0] += d[1] * v[2];
-        sum[1] += d[2] * v[0];
-        sum[2] += d[0] * v[1];
-        sum[0] -= d[2] * v[1];
-        sum[1] -= d[0] * v[2];
-        sum[2] -= d[1] * v[0];
-    }
-}
-
 /* t_1, t_2 of a face, from the element's edges, and their products. */
 DEVICE void FN(frame)(const VAL *e, int face, VAL *t)
 {

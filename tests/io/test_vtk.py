@@ -180,7 +180,8 @@ def test_vtk_reads_times_configurations_vectors_and_tensors(tmp_path, physics):
                 if kind == "vti":
                     assert np.array_equal(values[:, i], sim.get(field).T.ravel())
                 else:
-                    matrix = unda.method.norms.interpolation(sim.degree, unda.io.vtu.lattice(sim.degree)[0])
+                    lattice = unda.io.vtu.lattice(sim.degree)[0]
+                    matrix = unda.method.norms.interpolation(0, sim.degree, lattice)
                     assert np.array_equal(values[:, i], (sim.get(field) @ matrix.T).ravel())
         if kind == "vtu":
             assert read.GetNumberOfCells() == MESH.num_elem * sim.degree**3

@@ -28,8 +28,8 @@ def _put_mesh(group: Any, mesh: Mesh) -> None:
 
 def _get_mesh(group: Any) -> Mesh:
     names = _hdf.header(group, "names")
-    cells = _hdf.array(group, "cells", np.int64, (None, 4))
-    faces = _hdf.array(group, "faces", np.int64, (None, 3))
+    cells = _hdf.array(group, "cells", np.int64, (None, None))
+    faces = _hdf.array(group, "faces", np.int64, (None, None))
     ids = _hdf.array(group, "face_names", np.int32, (len(faces),))
     boundaries = {name: faces[ids == i] for i, name in enumerate(_hdf.entry(names, "boundaries", list))}
     return Mesh(
@@ -79,7 +79,7 @@ def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, 
     material = _hdf.array(file, "material", np.float64, (mesh.num_elem, len(kind.parameters)))
     # Checked before memory is allocated by the header: the state must be in the file.
     degree = _hdf.entry(config, "degree", int, 1, 9)
-    cells = (mesh.num_elem, (degree + 1) * (degree + 2) * (degree + 3) // 6)
+    cells = (mesh.num_elem, lib.unda_element_num_node(mesh._info.shape, degree))
     if (found := _hdf.array_shape(file, "state"))[:2] != cells:
         raise FileError(f"state is {found}, expected {cells} and the number of fields")
     made = {json.dumps(c): solution_from_config(c) for c in exact.values()}

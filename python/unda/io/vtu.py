@@ -82,7 +82,7 @@ def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int 
     path, entries = file_path(path), Series(series)
     points, cells = lattice(n)
     num_elem, num_point = sim.mesh.num_elem, len(points)
-    matrix = norms.interpolation(sim.degree, points)
+    matrix = norms.interpolation(sim.mesh._info.shape, sim.degree, points)
     place = np.einsum("pn,eni->epi", matrix, sim.coordinates)
     # The library sorts the vertices of a cell, which may mirror it.
     edges = place[:, cells[0, 1:]] - place[:, cells[:1, 0]]

@@ -358,6 +358,6 @@ class DG(Simulation):
 
     def _about(self) -> str:
         return (
-            f"degree {self.degree}, {self.mesh.num_elem} tetrahedra, {self._size()[0]} DOF, "
+            f"degree {self.degree}, {self.mesh.num_elem} {self.mesh._kind}, {self._size()[0]} DOF, "
             f"{self.config['flux']} flux, {self.config['integrator']}"
         )

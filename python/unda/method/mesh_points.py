@@ -115,7 +115,8 @@ class MeshPoints(Points):
         if not (self.has_outer or solver.waves):
             return None
         if self._outer is None:
-            shape, num = (-1, (self._degree + 1) * (self._degree + 2) // 2), int(solver.info().num_exact)
+            num = int(solver.info().num_exact)
+            shape = (-1, lib.unda_element_num_face_node(self._mesh._info.shape, self._degree))
             points, numbers = np.empty((num, 3)), np.empty(num, np.int32)
             to = _core.pointer(points, writable=True), _core.pointer(numbers, writable=True)
             solver.call(lib.unda_solver_exact_points, *to)

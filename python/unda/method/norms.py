@@ -22,7 +22,7 @@ _BATCH = 20_000  # elements at a time
 
 
 def _cubature(shape: int, degree: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return points (n, 3) and weights (n,) on the reference element; the weights sum to 1/6."""
+    """Return points (n, 3) and weights (n,) on the reference element; the weights sum to its volume."""
     count = new("int64_t *")
     _core.check(lib.unda_element_cubature(shape, degree, count, _core.NULL, _core.NULL))
     points, weights = np.empty((count[0], 3)), np.empty(count[0])
@@ -31,12 +31,12 @@ def _cubature(shape: int, degree: int) -> tuple[np.ndarray, np.ndarray]:
     return points, weights
 
 
-def interpolation(degree: int, points: np.ndarray) -> np.ndarray:
+def interpolation(shape: int, degree: int, points: np.ndarray) -> np.ndarray:
     """Return the matrix (point, node) of the basis functions at reference points."""
-    matrix = np.empty((len(points), lib.unda_element_num_node(lib.UNDA_TET, degree)))
+    matrix = np.empty((len(points), lib.unda_element_num_node(shape, degree)))
     to = _core.pointer(matrix, writable=True)
     given = _core.pointer(points)
-    _core.check(lib.unda_element_interpolate(lib.UNDA_TET, degree, len(points), given, to))
+    _core.check(lib.unda_element_interpolate(shape, degree, len(points), given, to))
     return matrix
 
 
@@ -53,11 +53,11 @@ def _bound(exact: Any, points: Points) -> Any:
 def mesh_error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, float]:
     """Return {field: sqrt(integral (q - q_exact)^2 dV)}; see `DG.error`."""
     exact = _bound(exact, sim._points)
-    points, weights = _cubature(lib.UNDA_TET, 2 * sim.degree + 2)
-    interpolate = interpolation(sim.degree, points)
+    points, weights = _cubature(sim.mesh._info.shape, 2 * sim.degree + 2)
+    interpolate = interpolation(sim.mesh._info.shape, sim.degree, points)
     q = sim._read(lib.UNDA_STATE)
     x = sim.coordinates
-    jacobian = 6 * sim.mesh.volumes
+    jacobian = sim.mesh.volumes / weights.sum()
     wrong, norm = dict.fromkeys(sim.fields, 0.0), dict.fromkeys(sim.fields, 0.0)
     for first in range(0, len(q), _BATCH):
         part = slice(first, first + _BATCH)

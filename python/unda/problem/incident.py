@@ -243,7 +243,8 @@ class _Surface:
         if unknown:
             raise ArgumentError(f"region names {unknown}; the mesh has the tags {list(mesh.tag_names)}")
         self.inside = np.isin(mesh.tags, [mesh.tag_names[tag] for tag in tags])
-        across = np.where(self.neighbors >= 0, self.inside[self.neighbors // 4], self.inside[:, None])
+        behind = self.inside[self.neighbors // self.neighbors.shape[1]]
+        across = np.where(self.neighbors >= 0, behind, self.inside[:, None])
         absorbing = self._numbers(name for name, word in self.words.items() if word == "absorbing")
         surface = across != self.inside[:, None]
         surface |= self.inside[:, None] & np.isin(self.number, absorbing)

@@ -160,6 +160,10 @@ class Mesh:
         array.flags.writeable = False
         return array
 
+    @property
+    def _kind(self) -> str:
+        return "tetrahedra" if self.shape == "tet" else "hexahedra"
+
     @cached_property
     def vertices(self) -> np.ndarray:
         """Coordinates (num_vertex, 3) [m]; read-only, like all arrays of a mesh."""
@@ -253,7 +257,7 @@ class Mesh:
         """
         points = _core.as_array(points, np.float64, (None, 3), "points", finite=True)
         elem = np.empty(len(points), np.int64)
-        barycentric = np.empty((len(points), 4))
+        barycentric = np.empty((len(points), _SIZES[self.shape][1]))
         to = _core.pointer(elem, writable=True), _core.pointer(barycentric, writable=True)
         _core.check(lib.unda_mesh_locate(self._handle, len(points), _core.pointer(points), *to))
         return elem, barycentric
@@ -273,10 +277,9 @@ class Mesh:
         6 tetrahedra, 8 vertices, 12 outer and 6 inner faces
         """
         info = self._info
-        kind = "tetrahedra" if self.shape == "tet" else "hexahedra"
         box = " x ".join(f"[{low:g}, {high:g}]" for low, high in zip(self.lower, self.upper, strict=True))
         lines = [
-            f"{self.num_elem} {kind}, {self.num_vertex} vertices, "
+            f"{self.num_elem} {self._kind}, {self.num_vertex} vertices, "
             f"{info.num_boundary_face} outer and {info.num_interior_face} inner faces",
             f"box {box} m",
             f"volume {self.volume:g} m3, of a cell {info.min_volume:g} to {info.max_volume:g} m3",
@@ -294,9 +297,8 @@ class Mesh:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        kind = "tetrahedra" if self.shape == "tet" else "hexahedra"
         return (
-            f"Mesh({self.num_elem} {kind}, {self.num_vertex} vertices, "
+            f"Mesh({self.num_elem} {self._kind}, {self.num_vertex} vertices, "
             f"tags {list(self.tag_names)}, boundaries {list(self.boundary_names)})"
         )
 

@@ -1,5 +1,5 @@
-/* tet_affine.c: geometry of affine tetrahedra, in float64, relative to each element's first vertex, so that
- * large coordinates cost no digits. Not here: what kernels do with it (cuda/space/tet_affine.h). */
+/* affine.c: geometry of affine elements of any shape, in float64, relative to each element's first vertex, so
+ * that large coordinates cost no digits. Not here: what kernels do with it (cuda/space/tet_affine.h). */
 #include "space.h"
 
 #include <math.h>
@@ -7,10 +7,10 @@
 void space_edges(const struct space *space, int64_t elem, double e[3][3])
 {
     const unda_mesh *mesh = space->mesh;
-    const int64_t *v = mesh->sorted + 4 * elem;
+    const int64_t *v = mesh->sorted + mesh->table->num_vertex * elem;
     for (int j = 0; j < 3; j++)
         for (int i = 0; i < 3; i++)
-            e[j][i] = mesh->vertices[3 * v[j + 1] + i] - mesh->vertices[3 * v[0] + i];
+            e[j][i] = mesh->vertices[3 * v[mesh->table->axis[j]] + i] - mesh->vertices[3 * v[0] + i];
 }
 
 static void cross(const double *a, const double *b, double *c)
@@ -20,7 +20,7 @@ static void cross(const double *a, const double *b, double *c)
     c[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* grad r_1 = e_2 x e_3 / det and cyclically; det = +-6 V by the sorted order of the vertices. */
+/* grad r_1 = e_2 x e_3 / det and cyclically; det may be negative: vertices are sorted. */
 static double gradients_of(double e[3][3], double g[9])
 {
     for (int j = 0; j < 3; j++)
@@ -41,14 +41,14 @@ double space_gradients(const struct space *space, int64_t elem, double g[9])
 double space_volume(const struct space *space, int64_t elem)
 {
     double g[9];
-    return fabs(space_gradients(space, elem, g)) / 6;
+    return fabs(space_gradients(space, elem, g)) / space->mesh->table->jacobian;
 }
 
 void space_coordinates(const struct space *space, int64_t elem, double *x)
 {
     const unda_mesh *mesh = space->mesh;
     double e[3][3];
-    const double *x0 = mesh->vertices + 3 * mesh->sorted[4 * elem];
+    const double *x0 = mesh->vertices + 3 * mesh->sorted[mesh->table->num_vertex * elem];
     space_edges(space, elem, e);
     for (int n = 0; n < space->num_node; n++) {
         const double *r = space->element->nodes + 3 * n;
@@ -61,7 +61,7 @@ void space_basis(const struct space *space, int64_t elem, const double *x, doubl
 {
     const unda_mesh *mesh = space->mesh;
     int n = space->num_node;
-    const double *x0 = mesh->vertices + 3 * mesh->sorted[4 * elem];
+    const double *x0 = mesh->vertices + 3 * mesh->sorted[mesh->table->num_vertex * elem];
     double g[9], r[3], slope[3 * MAX_NODE];
     space_gradients(space, elem, g);
     for (int j = 0; j < 3; j++)
@@ -75,23 +75,13 @@ void space_basis(const struct space *space, int64_t elem, const double *x, doubl
 
 double space_face_scales(const struct space *space, int64_t elem, double *scale)
 {
-    double g[9], det = space_gradients(space, elem, g), sum[3] = {0, 0, 0};
-    for (int j = 0; j < 3; j++) {
-        scale[j + 1] = sqrt(g[3 * j] * g[3 * j] + g[3 * j + 1] * g[3 * j + 1] + g[3 * j + 2] * g[3 * j + 2]);
-        for (int i = 0; i < 3; i++)
-            sum[i] += g[3 * j + i];
+    double g[9], det = space_gradients(space, elem, g);
+    for (int face = 0; face < space->num_face; face++) {
+        double m[3] = {0, 0, 0};
+        for (int j = 0; j < 3; j++)
+            for (int i = 0; i < 3; i++)
+                m[i] += space->mesh->table->normal[face][j] * g[3 * j + i];
+        scale[face] = sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
     }
-    scale[0] = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
     return det;
-}
-
-/* A face is identified by its opposite vertex, whose place differs between cells and sorted. */
-int64_t space_face(const struct space *space, int64_t elem, int32_t face)
-{
-    const unda_mesh *mesh = space->mesh;
-    int64_t place = space->place[elem], vertex = mesh->cells[4 * elem + face];
-    int local = 0;
-    while (local < 3 && mesh->sorted[4 * place + local] != vertex)
-        local++;
-    return 4 * place + local;
 }
