@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 18 };
+enum { UNDA_ABI = 19 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -158,6 +158,8 @@ typedef struct unda_mesh_arrays {
     double *quality;         /* [num_elem] */
 } unda_mesh_arrays;
 UNDA_API unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh_arrays *arrays);
+/* Coordinates [num_elem][num_node][3] [m] of the nodes that DG of this degree has in each tetrahedron. */
+UNDA_API unda_status unda_mesh_coordinates(const unda_mesh *mesh, int32_t degree, double *coordinates);
 
 /* The element of each point and its barycentric coordinates there, in the vertex order of cells; elem is
  * -1 outside the mesh. On shared faces, edges and vertices the element with the lowest number; see
@@ -348,8 +350,6 @@ UNDA_API unda_status unda_solver_element_dt(const unda_solver *solver, double *d
  * follows unless unda_solver_options.dt was given. *again is 1 if the stored materials depend on dt
  * (conductivity), so that all planes must be set again; else 0. */
 UNDA_API unda_status unda_solver_medium_dt(unda_solver *solver, double *dt, int32_t *again);
-/* DG: node coordinates [num_elem][num_node][3] [m]. */
-UNDA_API unda_status unda_solver_coordinates(const unda_solver *solver, double *coordinates);
 
 /* Arrays of a solver that can be read and written. */
 typedef enum unda_array {

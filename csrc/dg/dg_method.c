@@ -80,13 +80,6 @@ static void element_dt(const unda_solver *s, double *dt)
         dt[dg->space.order[e]] = dg->elem_dt[e];
 }
 
-static void coordinates(const unda_solver *s, double *x)
-{
-    const struct dg *dg = dg_tables(s);
-    for (int64_t e = 0; e < dg->space.num_owned; e++)
-        space_coordinates(&dg->space, e, x + 3 * dg->space.num_node * dg->space.order[e]);
-}
-
 /* Points and boundary number of one slot, as unda_solver_exact_points returns them. */
 static void slot_points(const struct dg *dg, int64_t face, int32_t number, int64_t slot, double *points,
                         int32_t *boundary)
@@ -237,5 +230,4 @@ const struct method dg_method = {.name = "DG",
                                  .add_incident = dg_add_incident,
                                  .clear_incident = dg_clear_incident,
                                  .element_dt = element_dt,
-                                 .coordinates = coordinates,
                                  .exact_points = exact_points};

@@ -180,9 +180,7 @@ class DG(Simulation):
     @property
     def coordinates(self) -> np.ndarray:
         """Node coordinates (num_elem, num_node, 3) [m]."""
-        x = np.empty((self.mesh.num_elem, self.num_node, 3))
-        self._solver.call(lib.unda_solver_coordinates, _core.pointer(x, writable=True))
-        return x
+        return self.mesh.coordinates(self.degree)
 
     @property
     def element_dt(self) -> np.ndarray:
