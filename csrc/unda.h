@@ -281,16 +281,17 @@ typedef struct unda_fd_options {
 /* All arrays are copied. */
 typedef struct unda_solver_options {
     int64_t size_bytes;
-    int32_t method;     /* unda_method */
-    int32_t physics;    /* unda_physics */
-    int32_t degree;     /* 1 .. 9; DG only, as are flux and integrator */
-    int32_t precision;  /* unda_precision */
-    int32_t flux;       /* unda_flux */
-    int32_t integrator; /* unda_integrator */
-    char kernel[16];    /* a name from unda_kernel_get; "auto", "": the engine's choice */
-    int32_t device;     /* UNDA_DEVICE_CPU or the index of a CUDA device */
-    int32_t threads;    /* CPU threads; 0: as many as the process may use, fewer for small problems */
-    int32_t no_graph;   /* 1: launch kernels one by one instead of as CUDA graphs */
+    int32_t method;           /* unda_method */
+    int32_t physics;          /* unda_physics */
+    int32_t degree;           /* 1 .. 9; DG only, as are flux and integrator */
+    int32_t precision;        /* unda_precision */
+    int32_t flux;             /* unda_flux */
+    int32_t integrator;       /* unda_integrator */
+    char kernel[16];          /* a name from unda_kernel_get; "auto", "": the engine's choice */
+    int32_t device;           /* UNDA_DEVICE_CPU or the index of a CUDA device */
+    int32_t threads;          /* CPU threads; 0: as many as the process may use, fewer for small problems */
+    int32_t no_graph;         /* 1: launch kernels one by one instead of as CUDA graphs */
+    int32_t material_by_node; /* DG, 1: material is [num_elem][num_node][num_material] */
     int32_t num_part;
     unda_part part[UNDA_MAX_PART]; /* [num_part] options of the kernel; the engine chooses all others */
     double dt;                     /* [s]; 0: cfl times the stable limit, or as sample_dt requires */

@@ -23,13 +23,12 @@ enum { MAX_ARRAY = 32 };
 static int list_arrays(const unda_solver *s, struct dg_cuda *t, struct array list[MAX_ARRAY])
 {
     const struct dg *dg = dg_tables(s);
-    const struct physics *p = dg->physics;
     int64_t num = dg->space.num_owned, real = s->real_bytes, state = state_bytes(s, &t->plan);
     int64_t num_block = (num + t->plan.tile - 1) / t->plan.tile, packed = num < 4096 ? num : 4096;
     const struct array fixed[] = {
         {&t->matrix, plan_matrix_count(s, &t->plan) * real, "matrix"},
         {&t->elem_record, num * dg->num_word * real, "geometry"},
-        {&t->face_coef, dg->space.num_face * num * p->num_face_coef * real, "face coefficients"},
+        {&t->face_coef, num * dg_num_face_coef(dg) * real, "face coefficients"},
         {&t->neighbor, 4 * dg->space.num_face * num, "neighbours"},
         {&t->face_node, 4 * dg->space.num_face * dg->space.num_face_node, "face nodes"},
         {&t->clock, 16, "clock"},
@@ -88,7 +87,8 @@ static unda_status fill(unda_solver *s, struct dg_cuda *t)
     TRY(plan_pack_rows(s, &t->plan, &packed, &count));
     TRY(gpu_upload_reals(t->stream, t->matrix, packed, count, s->real_bytes));
     TRY(gpu_upload_reals(t->stream, t->elem_record, dg->record, num * dg->num_word, s->real_bytes));
-    TRY(upload_groups(s, t->face_coef, dg->face_coef, dg->space.num_face * num, dg->physics->num_face_coef));
+    TRY(upload_groups(s, t->face_coef, dg->face_coef, dg->space.num_face * num * dg->face_materials,
+                      dg->physics->num_face_coef));
     TRY(gpu_upload(t->stream, t->neighbor, dg->space.neighbor, 4 * dg->space.num_face * num));
     TRY(gpu_upload(t->stream, t->face_node, dg->space.element->face_node,
                    4 * dg->space.num_face * dg->space.num_face_node));

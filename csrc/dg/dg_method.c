@@ -16,6 +16,7 @@ static unda_status check(const unda_solver_options *o)
         {"degree", offsetof(unda_solver_options, degree), 1, MAX_DEGREE},
         {"flux", offsetof(unda_solver_options, flux), 0, 1},
         {"integrator", offsetof(unda_solver_options, integrator), 0, 1},
+        {"material_by_node", offsetof(unda_solver_options, material_by_node), 0, 1},
     };
     return solver_check_ranges(o, ranges, sizeof ranges / sizeof *ranges);
 }
@@ -174,10 +175,11 @@ static void times(const unda_solver *s, int64_t num_step, double *times)
 
 struct dg_args dg_stage_args(const unda_solver *s, const struct stage *stage)
 {
-    const struct space *space = &dg_tables(s)->space;
+    const struct dg *dg = dg_tables(s);
+    const struct space *space = &dg->space;
     return (struct dg_args){.num_elem = space->num_owned,
                             .num_total = space_num_total(space),
-                            .num_coef_face = space->num_face * space->num_owned,
+                            .num_coef_face = space->num_face * space->num_owned * dg->face_materials,
                             .num_exact_face = solver_num_slot(s),
                             .time = (int)stage->time,
                             .num_source = s->num_source,

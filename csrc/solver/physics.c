@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DEVICE       static inline __attribute__((unused))
-#define REAL         double
-#define VAL          double
-#define FLUX_CENTRAL 0
+#define DEVICE     static inline __attribute__((unused))
+#define REAL       double
+#define VAL        double
+#define BOTH_JUMPS 0
 
 /* What a header defines; the rest of each entry is written out. */
 #define SIZES                                                                                                \

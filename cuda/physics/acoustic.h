@@ -2,8 +2,8 @@
  *   dp/dt + rho c^2 div v = 0,
  *   rho dv/dt + grad p = 0.
  * The method: docs/dg.md. C that gcc, g++ and NVRTC all accept; the includer defines REAL, VAL, FN(name),
- * DEVICE and FLUX_CENTRAL. VAL is REAL, or on the CPU a vector of REAL (one element per lane): functions
- * called in a stage only add and multiply. It may be included several times (both precisions, both fluxes).
+ * DEVICE and BOTH_JUMPS. VAL is REAL, or on the CPU a vector of REAL (one element per lane): functions
+ * called in a stage only add and multiply. It may be included several times (both precisions, one jump or both).
  * Not here: loops over nodes (cuda/dg, csrc/dg).
  *
  * In reference coordinates r_1..r_3 of an element, G[j] = grad r_j, the products take u = (p, w_1, w_2, w_3),
@@ -12,7 +12,8 @@
  *
  * Flux, exact solution of the Riemann problem, d = (+) - (-), Z = rho c (Wilcox et al. 2010):
  *   vn* - vn- = (Z+ dvn - dp) / (Z- + Z+),    p* - p- = -Z- (vn* - vn-).
- * Both jumps share one scalar, lifted once per face; the central flux has two.
+ * Both jumps share one scalar, lifted once per face, if Z- is the same at all its nodes. Otherwise, and of the
+ * central flux, two are lifted (BOTH_JUMPS): jump(.., upwind, ..) is then told which flux to take.
  *
  * A physics with NUM_LOCAL > 0 has a local law, what the fields of a node do to each other there without any
  * derivative: local(q, law, rhs) adds it to dq/dt, and local_rate(material) [1/s] is the fastest at which it
@@ -45,7 +46,7 @@
 #define NUM_TRACE     2 /* p, m.v */
 #define NUM_MIRROR    2 /* factors of the two */
 #define NUM_LIFT_COEF 1 /* -Z- / |m| */
-#if FLUX_CENTRAL
+#if BOTH_JUMPS
 #define NUM_JUMP 2 /* |m| (vn* - vn-), p* - p- */
 #else
 #define NUM_JUMP 1 /* |m| (vn* - vn-) */
@@ -118,19 +119,19 @@ DEVICE void FN(reflect)(const VAL *in, const VAL *m, const VAL *face_coef, const
     out[1] = sign[1] * in[1];
 }
 
-/* s from both traces. Absorbing faces (1, else 0) always take the upwind state. */
-DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *face_coef, VAL absorbing, VAL *s)
+/* s from both traces; upwind 1, or 0 for the central flux. */
+DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *face_coef, VAL upwind, VAL *s)
 {
     (void)m;
     VAL dp = out[0] - in[0], dv = out[1] - in[1];
-    VAL upwind = face_coef[0] * dv + face_coef[1] * dp;
-#if FLUX_CENTRAL
-    VAL half = (REAL)0.5 - (REAL)0.5 * absorbing;
-    s[0] = absorbing * upwind + half * dv;
-    s[1] = absorbing * face_coef[2] * upwind + half * dp;
+    VAL w = face_coef[0] * dv + face_coef[1] * dp;
+#if BOTH_JUMPS
+    VAL half = (REAL)0.5 - (REAL)0.5 * upwind;
+    s[0] = upwind * w + half * dv;
+    s[1] = upwind * face_coef[2] * w + half * dp;
 #else
-    (void)absorbing;
-    s[0] = upwind;
+    (void)upwind;
+    s[0] = w;
 #endif
 }
 
@@ -145,7 +146,7 @@ DEVICE void FN(lift_coefficients)(const VAL *m, const VAL *face_coef, VAL *lift_
 DEVICE void FN(lifted)(const VAL *y, const VAL *lift_coef, VAL *z)
 {
     z[0] = y[0];
-#if FLUX_CENTRAL
+#if BOTH_JUMPS
     (void)lift_coef;
     z[1] = y[1];
 #else

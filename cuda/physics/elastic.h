@@ -38,7 +38,7 @@
 #define NUM_TRACE     6  /* v, sigma m */
 #define NUM_MIRROR    3  /* factors of both, and of the normal part */
 #define NUM_LIFT_COEF 5  /* m, |m| Zs-, (Zp- - Zs-) / |m| */
-#if FLUX_CENTRAL
+#if BOTH_JUMPS
 #define NUM_JUMP 6 /* v* - v-, |m| (T* - T-) */
 #else
 #define NUM_JUMP 3 /* v* - v- */
@@ -145,8 +145,8 @@ DEVICE void FN(reflect)(const VAL *in, const VAL *m, const VAL *face_coef, const
     }
 }
 
-/* s from both traces. Absorbing faces (1, else 0) always take the upwind state. */
-DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *face_coef, VAL absorbing, VAL *s)
+/* s from both traces; upwind 1, or 0 for the central flux. */
+DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *face_coef, VAL upwind, VAL *s)
 {
     VAL dv[3], dtau[3];
     for (int i = 0; i < 3; i++) {
@@ -157,17 +157,17 @@ DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *fac
     VAL along = face_coef[2] * dv_m + face_coef[3] * dtau_m, w[3];
     for (int i = 0; i < 3; i++)
         w[i] = face_coef[0] * dv[i] + face_coef[1] * dtau[i] + along * m[i];
-#if FLUX_CENTRAL
-    VAL half = (REAL)0.5 - (REAL)0.5 * absorbing, solid = face_coef[7], fluid = 1 - solid;
+#if BOTH_JUMPS
+    VAL half = (REAL)0.5 - (REAL)0.5 * upwind, solid = face_coef[7], fluid = 1 - solid;
     VAL v_n = fluid * face_coef[6] * dv_m, tau_n = fluid * face_coef[6] * dtau_m;
     VAL own_n = face_coef[6] * FN(dot)(in + 3, m), w_n = face_coef[5] * FN(dot)(w, m);
     for (int i = 0; i < 3; i++) {
-        s[i] = absorbing * w[i] + half * (solid * dv[i] + v_n * m[i]);
-        s[3 + i] = absorbing * (face_coef[4] * w[i] + w_n * m[i]) +
+        s[i] = upwind * w[i] + half * (solid * dv[i] + v_n * m[i]);
+        s[3 + i] = upwind * (face_coef[4] * w[i] + w_n * m[i]) +
                    half * (solid * dtau[i] + tau_n * m[i] - 2 * fluid * (in[3 + i] - own_n * m[i]));
     }
 #else
-    (void)absorbing;
+    (void)upwind;
     for (int i = 0; i < 3; i++)
         s[i] = w[i];
 #endif
@@ -185,7 +185,7 @@ DEVICE void FN(lift_coefficients)(const VAL *m, const VAL *face_coef, VAL *lift_
 /* The jumps of sigma m and of v from what was lifted. */
 DEVICE void FN(lifted)(const VAL *y, const VAL *lift_coef, VAL *z)
 {
-#if FLUX_CENTRAL
+#if BOTH_JUMPS
     (void)lift_coef;
     for (int i = 0; i < 3; i++)
         z[i] = y[3 + i];

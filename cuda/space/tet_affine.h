@@ -25,11 +25,6 @@
 #define NEIGHBOR_ELEM(neighbor) ((neighbor) >> 2)
 #define NEIGHBOR_FACE(neighbor) ((neighbor) & 3)
 
-/* A node's coefficients of the material and, of these, those of its local law: all nodes have the element's,
- * which stand behind its metric. */
-#define COEF_AT(record, node) ((record) + METRIC_WORDS)
-#define LAW_AT(record, node)  (COEF_AT(record, node) + NUM_COEF - NUM_LOCAL)
-
 #if GRAD_DIV
 /* One column of the volume products in two parts that share neither sums nor fields: an engine with few
  * registers takes them one after the other. */

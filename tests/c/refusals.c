@@ -137,6 +137,7 @@ static void refuse_options(struct rig *rig)
     OPTION(precision = 2);
     OPTION(flux = 2);
     OPTION(integrator = 2);
+    OPTION(material_by_node = 2);
     OPTION(kernel[0] = 3);
     OPTION(num_part = UNDA_MAX_PART + 1);
     unda_kernel_info kernel = {.size_bytes = sizeof kernel}, no_kernel = {0};

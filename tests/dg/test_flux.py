@@ -31,9 +31,9 @@ HEAD = """
 
 # What a stage does with one face: rhs = the face's part of dq/dt, not lifted.
 BODY = """
-#undef FLUX_CENTRAL
+#undef BOTH_JUMPS
 #undef FN
-#define FLUX_CENTRAL IS_CENTRAL
+#define BOTH_JUMPS IS_CENTRAL
 #define FN(name) NAME_##name
 #include "physics/PHYSICS.h"
 #include "space/tet_affine.h"

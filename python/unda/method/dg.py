@@ -38,7 +38,7 @@ class DG(Simulation):
     ----------
     mesh : Mesh
     medium : Acoustic, Elastic or Maxwell
-        Equations and materials, constant in each cell.
+        Equations and materials, constant in each cell or at each of its nodes (`Medium`, `per`).
     degree : int
         Degree of the polynomials, 1 to 9.
     boundary : dict of str to str or exact solution, optional
@@ -307,7 +307,8 @@ class DG(Simulation):
         blowup, common = self._blowup()
         elem = common["element"]
         place = tuple(float(x) for x in self.mesh.centroids[elem])
-        material = dict(zip(self.medium.parameters, map(float, self._material[elem]), strict=True))
+        here = self._material[elem, int(blowup.node) % self._material.shape[1]]
+        material = dict(zip(self.medium.parameters, map(float, here), strict=True))
         local_cfl = self.dt / float(self.element_dt[elem])
         return UnstableError(
             f"{message} at {place} m, {material}, t = {common['time']:.6g} s, "

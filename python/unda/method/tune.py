@@ -228,7 +228,7 @@ def _mesh_key(mesh: Any, medium: Any, device: str, keywords: Mapping[str, Any]) 
     """Return a key of what the best choice depends on; the size of the mesh within a factor of four."""
     size = 4 ** round(math.log(mesh.num_elem, 4))
     return ", ".join([
-        *_where(device), medium.physics, f"degree {keywords['degree']}", str(keywords["dtype"]),
+        *_where(device), medium.physics, medium.per, f"degree {keywords['degree']}", str(keywords["dtype"]),
         keywords["flux"], keywords["integrator"], f"about {size} cells", _source(),
     ])  # fmt: skip
 
