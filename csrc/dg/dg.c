@@ -7,6 +7,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static unda_status check_material(const struct dg *dg, int64_t elem, int node, const double *material)
@@ -40,6 +41,20 @@ static unda_status check_kinds(const struct dg *dg, int64_t elem)
     return UNDA_OK;
 }
 
+/* Coefficients of materials become those of kernels: the one place where material and metric meet. */
+static void join_metric(const struct powers *power, int num, double metric, double *coef)
+{
+    for (int i = 0; i < num; i++) {
+        double factor = 1;
+        for (int k = 0; k < abs(power[i].metric); k++)
+            factor *= metric;
+        if (power[i].material > 0)
+            coef[i] = power[i].metric < 0 ? coef[i] / factor : coef[i] * factor;
+        else
+            coef[i] = power[i].metric < 0 ? 1 / (coef[i] * factor) : factor / coef[i];
+    }
+}
+
 /* Materials, and each element's record. */
 static unda_status copy_material(struct dg *dg, const double *material)
 {
@@ -60,9 +75,11 @@ static unda_status copy_material(struct dg *dg, const double *material)
         space_edges(&dg->space, e, edge);
         double det = space_gradients(&dg->space, e, gradient);
         memcpy(dg->record + dg->num_word * e, physics->grad_div ? gradient : edge[0], sizeof gradient);
-        for (int n = 0; n < dg->material_nodes; n++)
-            physics->coefficients(dg_material(dg, e, n), det,
-                                  dg->record + dg->num_word * e + METRIC_WORDS + n * physics->num_coef);
+        for (int n = 0; n < dg->material_nodes; n++) {
+            double *coef = dg->record + dg->num_word * e + METRIC_WORDS + n * physics->num_coef;
+            physics->coefficients(dg_material(dg, e, n), coef);
+            join_metric(physics->coef_power, physics->num_coef, det, coef);
+        }
     }
     return UNDA_OK;
 }
@@ -73,11 +90,13 @@ static void fill_faces(struct dg *dg)
     const struct physics *physics = dg->physics;
     for (int64_t i = 0; i < dg->space.num_face * dg->space.num_owned; i++) {
         double scale[MAX_FACE], det = space_face_scales(&dg->space, i / dg->space.num_face, scale);
+        double length = scale[i % dg->space.num_face] * (physics->grad_div ? 1 : det);
         for (int m = 0; m < dg->face_materials; m++) {
             const double *side[2];
+            double *coef = dg->face_coef + physics->num_face_coef * (dg->face_materials * i + m);
             dg_sides(dg, i, m, side);
-            physics->face_coefficients(side[0], side[1], scale[i % dg->space.num_face], det,
-                                       dg->face_coef + physics->num_face_coef * (dg->face_materials * i + m));
+            physics->face_coefficients(side[0], side[1], coef);
+            join_metric(physics->face_coef_power, physics->num_face_coef, length, coef);
         }
     }
 }

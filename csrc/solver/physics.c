@@ -18,7 +18,8 @@
 /* What a header defines; the rest of each entry is written out. */
 #define SIZES                                                                                                \
     .num_field = NUM_FIELD, .num_material = NUM_MATERIAL, .num_wave = NUM_WAVE, .num_coef = NUM_COEF,        \
-    .num_face_coef = NUM_FACE_COEF, .num_ref = NUM_REF, .num_lift_coef = NUM_LIFT_COEF, .grad_div = GRAD_DIV
+    .coef_power = COEF_POWERS, .face_coef_power = FACE_COEF_POWERS, .num_face_coef = NUM_FACE_COEF,          \
+    .num_ref = NUM_REF, .num_lift_coef = NUM_LIFT_COEF, .grad_div = GRAD_DIV
 #define FUNCTIONS(name)                                                                                      \
     .coefficients = name##_coefficients, .waves = name##_waves,                                              \
     .face_coefficients = name##_face_coefficients, .energy = name##_energy, .refuse = name##_refuse

@@ -26,6 +26,8 @@
 #undef NUM_COEF
 #undef NUM_LOCAL
 #undef NUM_FACE_COEF
+#undef COEF_POWERS
+#undef FACE_COEF_POWERS
 #undef NUM_REF
 #undef NUM_ACC
 #undef NUM_FRAME
@@ -52,10 +54,14 @@
 #define NUM_JUMP 1 /* |m| (vn* - vn-) */
 #endif
 
-/* What the kernels need of a material, from what the user gave; det: of dx/dr. */
-DEVICE void FN(coefficients)(const double *material, double det, double *coef)
+/* `coefficients` and `face_coefficients` know the material alone: a kernel's coefficient is a power of what they
+ * give times a power of det or |m|, {the one, the other}. */
+#define COEF_POWERS      {{1, 0}, {1, 0}}
+#define FACE_COEF_POWERS {{1, 0}, {-1, 1}, {1, -1}}
+
+/* What the kernels need of a material, from what the user gave. */
+DEVICE void FN(coefficients)(const double *material, double *coef)
 {
-    (void)det;
     double rho = material[0], c = material[1];
     coef[0] = 1 / rho;
     coef[1] = rho * c * c;
@@ -68,15 +74,13 @@ DEVICE void FN(waves)(const double *material, double *speed, double *impedance)
     impedance[0] = material[0] * material[1];
 }
 
-/* What a face needs of the materials on both sides; scale = |m|. */
-DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double scale, double det,
-                                  double *face_coef)
+/* What a face needs of the materials on both sides. */
+DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double *face_coef)
 {
     double z_in = inside[0] * inside[1], z_out = outside[0] * outside[1];
-    (void)det;
     face_coef[0] = z_out / (z_in + z_out);
-    face_coef[1] = -scale / (z_in + z_out);
-    face_coef[2] = -z_in / scale;
+    face_coef[1] = -(z_in + z_out);
+    face_coef[2] = -z_in;
 }
 
 /* Energy density of a state [J/m3]: p^2 / (2 rho c^2) + rho v^2 / 2. */

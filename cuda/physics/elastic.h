@@ -18,6 +18,8 @@
 #undef NUM_COEF
 #undef NUM_LOCAL
 #undef NUM_FACE_COEF
+#undef COEF_POWERS
+#undef FACE_COEF_POWERS
 #undef NUM_REF
 #undef NUM_ACC
 #undef NUM_FRAME
@@ -44,31 +46,32 @@
 #define NUM_JUMP 3 /* v* - v- */
 #endif
 
-DEVICE void FN(coefficients)(const double *material, double det, double *coef)
+/* See acoustic.h. */
+#define COEF_POWERS      {{1, 0}, {1, 0}, {1, 0}}
+#define FACE_COEF_POWERS {{1, 0}, {1, -1}, {1, -2}, {1, -3}, {1, 1}, {1, -1}, {1, -2}, {1, 0}}
+
+DEVICE void FN(coefficients)(const double *material, double *coef)
 {
-    (void)det;
     double rho = material[0], vp = material[1], vs = material[2];
     coef[0] = 1 / rho;
     coef[1] = rho * (vp * vp - 2 * vs * vs);
     coef[2] = rho * vs * vs;
 }
 
-/* w = c0 dv + c1 dtau + (c2 dv.m + c3 dtau.m) m, tau = sigma m; then |m| Zs-, (Zp- - Zs-) / |m|, 1 / |m|^2,
- * and 1 where both sides are solid. */
-DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double scale, double det,
-                                  double *c)
+/* With their powers of |m|: w = c0 dv + c1 dtau + (c2 dv.m + c3 dtau.m) m, tau = sigma m; then |m| Zs-,
+ * (Zp- - Zs-) / |m|, 1 / |m|^2, and 1 where both sides are solid. */
+DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double *c)
 {
-    (void)det;
     double p_in = inside[0] * inside[1], s_in = inside[0] * inside[2];
     double p_out = outside[0] * outside[1], s_out = outside[0] * outside[2];
     double p = 1 / (p_in + p_out), s = s_in + s_out > 0 ? 1 / (s_in + s_out) : 0;
     c[0] = s_out * s;
-    c[1] = s / scale;
-    c[2] = (p_out * p - s_out * s) / (scale * scale);
-    c[3] = (p - s) / (scale * scale * scale);
-    c[4] = scale * s_in;
-    c[5] = (p_in - s_in) / scale;
-    c[6] = 1 / (scale * scale);
+    c[1] = s;
+    c[2] = p_out * p - s_out * s;
+    c[3] = p - s;
+    c[4] = s_in;
+    c[5] = p_in - s_in;
+    c[6] = 1;
     c[7] = s_in > 0 && s_out > 0;
 }
 

@@ -22,6 +22,8 @@
 #undef NUM_COEF
 #undef NUM_LOCAL
 #undef NUM_FACE_COEF
+#undef COEF_POWERS
+#undef FACE_COEF_POWERS
 #undef NUM_REF
 #undef NUM_ACC
 #undef NUM_FRAME
@@ -48,10 +50,14 @@
 #define NUM_JUMP 2 /* det |m| w^a */
 #endif
 
-DEVICE void FN(coefficients)(const double *material, double det, double *coef)
+/* See acoustic.h; at faces the powers are of det |m|. */
+#define COEF_POWERS      {{-1, -1}, {-1, -1}, {1, 0}}
+#define FACE_COEF_POWERS {{1, 0}, {-1, -1}, {1, -1}}
+
+DEVICE void FN(coefficients)(const double *material, double *coef)
 {
-    coef[0] = 1 / (material[0] * det);
-    coef[1] = 1 / (material[1] * det);
+    coef[0] = material[0];
+    coef[1] = material[1];
     coef[2] = material[2] / material[0];
 }
 
@@ -68,13 +74,12 @@ DEVICE double FN(local_rate)(const double *material)
     return material[2] / material[0];
 }
 
-DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double scale, double det,
-                                  double *face_coef)
+DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double *face_coef)
 {
     double z_in = sqrt(inside[1] / inside[0]), z_out = sqrt(outside[1] / outside[0]);
     face_coef[0] = z_out / (z_in + z_out);
-    face_coef[1] = 1 / (det * scale * (z_in + z_out));
-    face_coef[2] = z_in / (det * scale);
+    face_coef[1] = z_in + z_out;
+    face_coef[2] = z_in;
 }
 
 /* Energy density of a state [J/m3]: eps E^2 / 2 + mu H^2 / 2. */
