@@ -184,14 +184,14 @@ void dg_free(struct dg *dg)
 double dg_local_rate(const struct dg *dg, int64_t elem)
 {
     double rate = 0;
-    for (int n = 0; dg->physics->local_rate && n < dg->material_nodes; n++)
+    for (int n = 0; n < dg->material_nodes; n++)
         rate = fmax(rate, dg->physics->local_rate(dg_material(dg, elem, n)));
     return rate;
 }
 
 bool dg_has_local(const struct dg *dg)
 {
-    for (int64_t e = 0; dg->physics->local_rate && e < dg->space.num_owned; e++)
+    for (int64_t e = 0; e < dg->space.num_owned; e++)
         if (dg_local_rate(dg, e) > 0)
             return true;
     return false;

@@ -22,7 +22,8 @@
     .num_ref = NUM_REF, .num_lift_coef = NUM_LIFT_COEF, .grad_div = GRAD_DIV
 #define FUNCTIONS(name)                                                                                      \
     .coefficients = name##_coefficients, .waves = name##_waves,                                              \
-    .face_coefficients = name##_face_coefficients, .energy = name##_energy, .refuse = name##_refuse
+    .face_coefficients = name##_face_coefficients, .local_rate = name##_local_rate, .energy = name##_energy, \
+    .refuse = name##_refuse
 
 static bool positive(double x)
 {
@@ -108,7 +109,6 @@ static const struct physics maxwell = {
     .reference_flops = 30 + 36,
     .jump_flops = {40, 60},
     .lift_flops = {12, 5},
-    .local_rate = maxwell_local_rate,
     FUNCTIONS(maxwell),
 };
 

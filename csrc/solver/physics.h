@@ -23,7 +23,7 @@ struct physics {
     void (*waves)(const double *material, double *speed, double *impedance);
     void (*face_coefficients)(const double *inside, const double *outside, double *face_coef);
     double (*energy)(const double *q, const double *material);
-    /* How fast the local law lets fields decay [1/s]; NULL: there is none. */
+    /* How fast the local law lets fields decay [1/s]; 0: there is none. */
     double (*local_rate)(const double *material);
     /* Why a material is refused, or NULL. */
     const char *(*refuse)(const double *material);

@@ -18,7 +18,7 @@
  * A physics with NUM_LOCAL > 0 has a local law, what the fields of a node do to each other there without any
  * derivative: local(q, law, rhs) adds it to dq/dt, and local_rate(material) [1/s] is the fastest at which it
  * lets something decay, which limits dt. Auxiliary fields (memory variables) are the last of NUM_FIELD: they
- * have no trace, `from_reference` gives them 0 and `local` their equation. */
+ * have no trace, `from_reference` gives them 0 and `local` their equation (tests/dg/test_auxiliary_fields.py). */
 #undef GRAD_DIV
 #undef NUM_FIELD
 #undef NUM_MATERIAL
@@ -81,6 +81,13 @@ DEVICE void FN(face_coefficients)(const double *inside, const double *outside, d
     face_coef[0] = z_out / (z_in + z_out);
     face_coef[1] = -(z_in + z_out);
     face_coef[2] = -z_in;
+}
+
+/* No local law. */
+DEVICE double FN(local_rate)(const double *material)
+{
+    (void)material;
+    return 0;
 }
 
 /* Energy density of a state [J/m3]: p^2 / (2 rho c^2) + rho v^2 / 2. */

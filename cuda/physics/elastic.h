@@ -84,6 +84,13 @@ DEVICE void FN(waves)(const double *material, double *speed, double *impedance)
     }
 }
 
+/* No local law. */
+DEVICE double FN(local_rate)(const double *material)
+{
+    (void)material;
+    return 0;
+}
+
 /* Energy density of a state [J/m3]: rho v^2 / 2 + dev:dev / (4 mu) + (tr sigma / 3)^2 / (2 K). */
 DEVICE double FN(energy)(const double *q, const double *material)
 {
