@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 18 };
+enum { UNDA_ABI = 19 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -158,6 +158,8 @@ typedef struct unda_mesh_arrays {
     double *quality;         /* [num_elem] */
 } unda_mesh_arrays;
 UNDA_API unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh_arrays *arrays);
+/* Coordinates [num_elem][num_node][3] [m] of the nodes that DG of this degree has in each tetrahedron. */
+UNDA_API unda_status unda_mesh_coordinates(const unda_mesh *mesh, int32_t degree, double *coordinates);
 
 /* The element of each point and its barycentric coordinates there, one a face: 0 on it, 1 as far away as the
  * element goes; of a tetrahedron thus in the vertex order of cells. elem is -1 outside the mesh. On shared faces, edges and vertices the element with the lowest number; see
@@ -279,16 +281,17 @@ typedef struct unda_fd_options {
 /* All arrays are copied. */
 typedef struct unda_solver_options {
     int64_t size_bytes;
-    int32_t method;     /* unda_method */
-    int32_t physics;    /* unda_physics */
-    int32_t degree;     /* 1 .. 9; DG only, as are flux and integrator */
-    int32_t precision;  /* unda_precision */
-    int32_t flux;       /* unda_flux */
-    int32_t integrator; /* unda_integrator */
-    char kernel[16];    /* a name from unda_kernel_get; "auto", "": the engine's choice */
-    int32_t device;     /* UNDA_DEVICE_CPU or the index of a CUDA device */
-    int32_t threads;    /* CPU threads; 0: as many as the process may use, fewer for small problems */
-    int32_t no_graph;   /* 1: launch kernels one by one instead of as CUDA graphs */
+    int32_t method;           /* unda_method */
+    int32_t physics;          /* unda_physics */
+    int32_t degree;           /* 1 .. 9; DG only, as are flux and integrator */
+    int32_t precision;        /* unda_precision */
+    int32_t flux;             /* unda_flux */
+    int32_t integrator;       /* unda_integrator */
+    char kernel[16];          /* a name from unda_kernel_get; "auto", "": the engine's choice */
+    int32_t device;           /* UNDA_DEVICE_CPU or the index of a CUDA device */
+    int32_t threads;          /* CPU threads; 0: as many as the process may use, fewer for small problems */
+    int32_t no_graph;         /* 1: launch kernels one by one instead of as CUDA graphs */
+    int32_t material_by_node; /* DG, 1: material is [num_elem][num_node][num_material] */
     int32_t num_part;
     unda_part part[UNDA_MAX_PART]; /* [num_part] options of the kernel; the engine chooses all others */
     double dt;                     /* [s]; 0: cfl times the stable limit, or as sample_dt requires */
@@ -348,8 +351,6 @@ UNDA_API unda_status unda_solver_element_dt(const unda_solver *solver, double *d
  * follows unless unda_solver_options.dt was given. *again is 1 if the stored materials depend on dt
  * (conductivity), so that all planes must be set again; else 0. */
 UNDA_API unda_status unda_solver_medium_dt(unda_solver *solver, double *dt, int32_t *again);
-/* DG: node coordinates [num_elem][num_node][3] [m]. */
-UNDA_API unda_status unda_solver_coordinates(const unda_solver *solver, double *coordinates);
 
 /* Arrays of a solver that can be read and written. */
 typedef enum unda_array {

@@ -50,7 +50,11 @@ def resources(case):
         double = int(case["dtype"] == "float64")
         return compiled(_core.new_struct("unda_solver_options", precision=double, **given), case)
     names = {field: numbers[case[word]] for word, (field, numbers) in NUMBERS.items()}
-    return compiled(_core.new_struct("unda_solver_options", degree=case["degree"], **names), case)
+    by_node = int(case["per"] == "node")
+    options = _core.new_struct(
+        "unda_solver_options", degree=case["degree"], material_by_node=by_node, **names
+    )
+    return compiled(options, case)
 
 
 def compiled(options, case):

@@ -67,7 +67,7 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
     TRY(pack(s, t));
     TRY(list_faces(&dg->space, t));
     TRY(new_copy(s, &t->record, dg->record, dg->num_word * dg->space.num_owned, "geometry"));
-    TRY(new_copy(s, &t->face_coef, dg->face_coef, dg->space.num_face * p->num_face_coef * dg->space.num_owned,
+    TRY(new_copy(s, &t->face_coef, dg->face_coef, dg_num_face_coef(dg) * dg->space.num_owned,
                  "face coefficients"));
     for (int i = 0; i < NUM_BUF; i++)
         if (i != BUF_R1 || s->options.integrator == UNDA_AB3)
@@ -75,7 +75,7 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
     t->lanes = 64 / s->real_bytes;
     t->num_block = (dg->space.num_owned + t->lanes - 1) / t->lanes;
     t->work_bytes = 64 * ((int64_t)dg->space.num_node * (p->num_ref + p->num_field) +
-                          dg->space.num_face * dg->space.num_face_node * p->num_jump[dg->flux]);
+                          dg->space.num_face * dg->space.num_face_node * p->num_jump[dg->both_jumps]);
     TRY(array_own(&t->owned, &t->work, s->threads, t->work_bytes, "work space"));
     return UNDA_OK;
 }
@@ -85,7 +85,7 @@ static unda_status forecast(unda_solver *s)
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
     int64_t state = space_num_total(&dg->space) * dg->space.num_node * p->num_field;
-    int64_t tables = dg->space.num_owned * (dg->num_word + dg->space.num_face * p->num_face_coef);
+    int64_t tables = dg->space.num_owned * (dg->num_word + dg_num_face_coef(dg));
     int64_t matrix = (dg->space.num_node + ROWS - 1) / ROWS * ROWS *
                      (int64_t)(3 * dg->space.num_node + dg->space.num_face * dg->space.num_face_node);
     int buffers = s->options.integrator == UNDA_AB3 ? NUM_BUF : NUM_BUF - 1;
@@ -137,6 +137,9 @@ static unda_status create(unda_solver *s)
     s->data = t;
     t->num_node = dg_tables(s)->space.num_node;
     t->num_face_node = dg_tables(s)->space.num_face_node;
+    t->num_word = dg_tables(s)->num_word;
+    t->num_face_coef = (int)dg_num_face_coef(dg_tables(s));
+    t->upwind = dg_tables(s)->flux == UNDA_UPWIND;
     TRY(solver_add_hook(s, record_due, NULL));
     t->has_local = dg_has_local(dg_tables(s));
     return allocate(s, t);
@@ -178,7 +181,7 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
 
 /* ---- stages ---- */
 
-/* By unda_physics, precision and unda_flux. */
+/* By unda_physics and precision. */
 static const dg_cpu_block *const stages[][2] = {{dg_cpu_acoustic_f32, dg_cpu_acoustic_f64},
                                                 {dg_cpu_elastic_f32, dg_cpu_elastic_f64},
                                                 {dg_cpu_maxwell_f32, dg_cpu_maxwell_f64}};
@@ -211,7 +214,9 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
     a.incident = dg_tables(s)->incident;
     a.incident_range = t->parts.incident_range;
     int64_t first = (begin + t->lanes - 1) / t->lanes, last = (end + t->lanes - 1) / t->lanes;
-    dg_cpu_block block_stage = stages[s->options.physics][s->real_bytes == 8][dg_tables(s)->flux];
+    const struct dg *dg = dg_tables(s);
+    dg_cpu_block block_stage =
+        stages[s->options.physics][s->real_bytes == 8][dg->both_jumps + (dg->material_nodes > 1)];
 #pragma omp parallel num_threads(s->threads)
     {
         uint32_t kept = parallel_flush();

@@ -11,7 +11,8 @@ enum { ROWS = 4 }; /* rows of a matrix worked on at once; padded with zeros */
 struct dg_cpu {
     void *owned; /* the arrays, but for the sampled data */
     int num_node, num_face_node, lanes;
-    bool has_local;
+    int num_word, num_face_coef; /* of an element: its record, coefficients of its faces */
+    bool has_local, upwind;
     void *derivative; /* [row block][node][3][ROWS] */
     void *lift;       /* [row block][face][face node][ROWS] */
     void *record, *face_coef;
@@ -27,9 +28,9 @@ struct dg_cpu {
 /* Stage of one block of elements. */
 typedef void (*dg_cpu_block)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first,
                              int64_t block, void *work);
-/* By unda_flux. */
-extern const dg_cpu_block dg_cpu_acoustic_f32[2], dg_cpu_acoustic_f64[2];
-extern const dg_cpu_block dg_cpu_elastic_f32[2], dg_cpu_elastic_f64[2];
-extern const dg_cpu_block dg_cpu_maxwell_f32[2], dg_cpu_maxwell_f64[2];
+/* That which lifts one jump, both jumps, that of materials by node. */
+extern const dg_cpu_block dg_cpu_acoustic_f32[3], dg_cpu_acoustic_f64[3];
+extern const dg_cpu_block dg_cpu_elastic_f32[3], dg_cpu_elastic_f64[3];
+extern const dg_cpu_block dg_cpu_maxwell_f32[3], dg_cpu_maxwell_f64[3];
 
 #endif

@@ -4,4 +4,5 @@
 #define NAMED(name) PRECISION(acoustic_##name##_)
 #include "cpu_fluxes.inc.h"
 
-const dg_cpu_block PRECISION(dg_cpu_acoustic_)[2] = {NAMED(upwind_block_stage), NAMED(central_block_stage)};
+const dg_cpu_block PRECISION(dg_cpu_acoustic_)[3] = {NAMED(one_block_stage), NAMED(both_block_stage),
+                                                     NAMED(by_node_block_stage)};

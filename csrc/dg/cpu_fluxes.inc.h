@@ -1,13 +1,19 @@
-/* cpu_fluxes.inc.h: the stage of PHYSICS on elements of SPACE with either flux, under names NAMED(name).
- * Next: cpu_stage.inc.h (the stage). */
+/* cpu_fluxes.inc.h: the stages of PHYSICS on elements of SPACE under names NAMED(name): that which lifts one jump, that which
+ * lifts both, and that of materials by node. Next: cpu_stage.inc.h (the stage). */
 #include "cpu_common.h"
 
-#define VAL          VEC
-#define FLUX_CENTRAL 0
-#define FN(name)     NAMED(upwind_##name)
+#define VAL        VEC
+#define BOTH_JUMPS 0
+#define BY_NODE    0
+#define FN(name)   NAMED(one_##name)
 #include "cpu_stage.inc.h"
-#undef FLUX_CENTRAL
+#undef BOTH_JUMPS
 #undef FN
-#define FLUX_CENTRAL 1
-#define FN(name)     NAMED(central_##name)
+#define BOTH_JUMPS 1
+#define FN(name)   NAMED(both_##name)
+#include "cpu_stage.inc.h"
+#undef BY_NODE
+#undef FN
+#define BY_NODE  1
+#define FN(name) NAMED(by_node_##name)
 #include "cpu_stage.inc.h"

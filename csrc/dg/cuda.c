@@ -15,14 +15,13 @@
 static void list_arrays(unda_solver *s, struct dg_cuda *t)
 {
     const struct dg *dg = dg_tables(s);
-    const struct physics *p = dg->physics;
     struct gpu_wants *w = &t->wants;
     int64_t num = dg->space.num_owned, real = s->real_bytes, state = state_bytes(s, &t->plan);
     t->num_block = (num + t->plan.tile - 1) / t->plan.tile;
     t->packed_count = num < 4096 ? num : 4096;
     gpu_want(w, 1, &t->matrix, plan_matrix_count(s, &t->plan) * real, "matrix");
     gpu_want(w, 1, &t->elem_record, num * dg->num_word * real, "geometry");
-    gpu_want(w, 1, &t->face_coef, dg->space.num_face * num * p->num_face_coef * real, "face coefficients");
+    gpu_want(w, 1, &t->face_coef, num * dg_num_face_coef(dg) * real, "face coefficients");
     gpu_want(w, 1, &t->neighbor, 4 * dg->space.num_face * num, "neighbours");
     gpu_want(w, 1, &t->face_node, 4 * dg->space.num_side * dg->space.num_face_node, "face nodes");
     gpu_want(w, 1, &t->clock, 16, "clock");
@@ -52,7 +51,8 @@ static unda_status fill(unda_solver *s, struct dg_cuda *t)
     TRY(plan_pack_rows(s, &t->plan, &packed, &count));
     TRY(gpu_upload_reals(t->stream, t->matrix, packed, count, s->real_bytes));
     TRY(gpu_upload_reals(t->stream, t->elem_record, dg->record, num * dg->num_word, s->real_bytes));
-    TRY(upload_groups(s, t->face_coef, dg->face_coef, dg->space.num_face * num, dg->physics->num_face_coef));
+    TRY(upload_groups(s, t->face_coef, dg->face_coef, dg->space.num_face * num * dg->face_materials,
+                      dg->physics->num_face_coef));
     TRY(gpu_upload(t->stream, t->neighbor, dg->space.neighbor, 4 * dg->space.num_face * num));
     TRY(gpu_upload(t->stream, t->face_node, dg->space.element->face_node,
                    4 * dg->space.num_side * dg->space.num_face_node));

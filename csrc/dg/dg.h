@@ -13,12 +13,16 @@ struct dg {
     const struct physics *physics;
     struct space space;
     int32_t flux;
+    /* 1: both jumps at a face are lifted; where the flux is upwind and the material the same along the face,
+     * one gives the other. */
+    int32_t both_jumps;
     /* In the space's order, float64. */
     double *material;       /* dg_material */
-    int32_t material_nodes; /* of an element: 1. With more, record, face_coef and dt.c must go by node, too */
+    int32_t material_nodes; /* of an element: 1, or num_node where each has its own; */
+    int32_t face_materials; /* of a face: 1, or num_face_node */
     int32_t num_word;       /* of an element's record */
-    double *record;         /* [elem][num_word]: nine of the geometry, then num_coef coefficients */
-    double *face_coef;      /* [elem][face][num_face_coef] */
+    double *record;         /* [elem][num_word]: nine of the geometry, then [material_nodes][num_coef] */
+    double *face_coef;      /* [elem][face][face_materials][num_face_coef] */
     double *elem_dt;        /* [elem]: stable time step [s] */
     /* Of num_wave waves [num_incident], by ascending face, slots in the order they came. */
     struct dg_incident *incident;
@@ -39,11 +43,27 @@ int64_t dg_flops(const struct dg *dg, int integrator);
 /* Compulsory bytes of one right-hand side with its update, an element. */
 int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes);
 
-/* The material at a node: one an element, or one a node where nodes are points of the quadrature. */
+/* The material at a node. */
 static inline const double *dg_material(const struct dg *dg, int64_t elem, int node)
 {
     int64_t at = elem * dg->material_nodes + (dg->material_nodes > 1 ? node : 0);
     return dg->material + at * dg->physics->num_material;
+}
+/* Coefficients of all faces of an element. */
+static inline int64_t dg_num_face_coef(const struct dg *dg)
+{
+    return (int64_t)dg->space.num_face * dg->face_materials * dg->physics->num_face_coef;
+}
+/* The materials on both sides of a face at its node m; at a boundary both are the element's. */
+static inline void dg_sides(const struct dg *dg, int64_t face, int m, const double *side[2])
+{
+    const struct space *space = &dg->space;
+    const int32_t *node = space->element->face_node + m, neighbor = space->neighbor[face];
+    int num = space->num_face_node;
+    side[0] = dg_material(dg, face / space->num_face, node[face % space->num_face * num]);
+    side[1] = neighbor < 0
+                  ? side[0]
+                  : dg_material(dg, neighbor / space->num_side, node[neighbor % space->num_side * num]);
 }
 /* How fast the local law of an element's material lets fields decay [1/s], 0 without one. */
 double dg_local_rate(const struct dg *dg, int64_t elem);

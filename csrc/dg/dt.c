@@ -21,29 +21,42 @@ double dg_stable(int integrator, int flux, int degree)
     return limits[integrator][flux][degree];
 }
 
-/* One kind of wave in an element: speed and impedance. */
+/* One kind of wave in a material: speed and impedance. */
 struct wave {
     double speed, impedance;
 };
 
-static struct wave wave_of(const struct dg *dg, int64_t elem, int kind)
+static struct wave wave_of(const struct dg *dg, const double *material, int kind)
 {
     double speed[MAX_WAVE], impedance[MAX_WAVE];
-    dg->physics->waves(dg_material(dg, elem, 0), speed, impedance);
+    dg->physics->waves(material, speed, impedance);
     return (struct wave){speed[kind], impedance[kind]};
+}
+
+/* The largest sqrt(K / rho) within an element, K and rho of any two of its nodes, which derivatives couple:
+ * K = Z c, 1 / rho = c / Z. */
+static double inner_speed(const struct dg *dg, int64_t elem, int kind)
+{
+    double most = 0, stiff = 0, light = 0;
+    for (int n = 0; n < dg->material_nodes; n++) {
+        struct wave at = wave_of(dg, dg_material(dg, elem, n), kind);
+        most = fmax(most, at.speed);
+        stiff = fmax(stiff, at.impedance * at.speed);
+        light = at.impedance > 0 ? fmax(light, at.speed / at.impedance) : light;
+    }
+    return dg->material_nodes > 1 ? fmax(most, sqrt(stiff * light)) : most;
 }
 
 /* The speed that limits dt. The central flux couples p and v across a face with sqrt(K- / rho+), in the
  * energy norm sqrt(Z-/Z+ c- c+), above both speeds where impedances differ; the upwind flux does not. */
 static double limiting_speed(const struct dg *dg, int64_t elem, int kind)
 {
-    struct wave in = wave_of(dg, elem, kind);
-    double limit = in.speed;
-    for (int face = 0; dg->flux == UNDA_CENTRAL && face < dg->space.num_face; face++) {
-        int32_t neighbor = dg->space.neighbor[dg->space.num_face * elem + face];
-        if (neighbor < 0)
-            continue;
-        struct wave out = wave_of(dg, neighbor / dg->space.num_side, kind);
+    double limit = inner_speed(dg, elem, kind);
+    int num = dg->flux == UNDA_CENTRAL ? dg->space.num_face * dg->face_materials : 0;
+    for (int i = 0; i < num; i++) {
+        const double *side[2];
+        dg_sides(dg, dg->space.num_face * elem + i / dg->face_materials, i % dg->face_materials, side);
+        struct wave in = wave_of(dg, side[0], kind), out = wave_of(dg, side[1], kind);
         if (in.impedance > 0 && out.impedance > 0) { /* not S at a fluid: nothing is coupled */
             double contrast = fmax(in.impedance / out.impedance, out.impedance / in.impedance);
             limit = fmax(limit, sqrt(contrast * in.speed * out.speed));
@@ -73,9 +86,14 @@ static double face_weight(const struct dg *dg, int64_t face, int kind)
         return dg->flux == UNDA_CENTRAL ? CENTRAL_ABSORBING_WEIGHT : 1;
     if (neighbor < 0)
         return neighbor <= -1 - BOUNDARY_EXACT ? 1 : WALL_WEIGHT;
-    double z_in = wave_of(dg, face / dg->space.num_face, kind).impedance;
-    double z_out = wave_of(dg, neighbor / dg->space.num_side, kind).impedance;
-    return z_in > 0 ? 2 * fmax(z_in, z_out) / (z_in + z_out) : 0;
+    double weight = 0;
+    for (int m = 0; m < dg->face_materials; m++) {
+        const double *side[2];
+        dg_sides(dg, face, m, side);
+        double z_in = wave_of(dg, side[0], kind).impedance, z_out = wave_of(dg, side[1], kind).impedance;
+        weight = fmax(weight, z_in > 0 ? 2 * fmax(z_in, z_out) / (z_in + z_out) : 0);
+    }
+    return weight;
 }
 
 /* Where an element also has a local law (conduction), the two rates add up: the stable region holds the

@@ -28,11 +28,11 @@ int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols)
     int lanes = plan->threads / plan->tile, banks = 128 / s->real_bytes, quad = 16 / s->real_bytes;
     lanes = lanes < 2 ? 1 : lanes < dg->space.num_face_node ? lanes : dg->space.num_face_node;
     int64_t pad = round_up((banks + lanes - 1) / lanes, cols < quad ? cols : quad) % banks;
-    int64_t reals =
-        round_up(dg->space.num_node * (p->num_ref * plan->tile + pad), quad) +
-        round_up(dg->space.num_face * dg->space.num_face_node * (p->num_jump[dg->flux] * plan->tile + pad),
-                 quad) +
-        round_up(dg->space.num_face * p->num_lift_coef * plan->tile, quad);
+    int64_t reals = round_up(dg->space.num_node * (p->num_ref * plan->tile + pad), quad) +
+                    round_up(dg->space.num_face * dg->space.num_face_node *
+                                 (p->num_jump[dg->both_jumps] * plan->tile + pad),
+                             quad) +
+                    round_up(dg->space.num_face * p->num_lift_coef * plan->tile, quad);
     return (int)(reals * s->real_bytes);
 }
 
@@ -73,6 +73,7 @@ static struct gpu_source stage_source(const unda_solver *s, const struct plan *p
     gpu_define(defines, "SPACE=\"%s\"", dg_tables(s)->space.header);
     gpu_define(defines, "DEGREE=%d", s->options.degree);
     gpu_define(defines, "FLUX_CENTRAL=%d", dg_tables(s)->flux == UNDA_CENTRAL);
+    gpu_define(defines, "MATERIAL_NODES=%d", dg_tables(s)->material_nodes);
     gpu_define(defines, "UPDATE=%d", update);
     gpu_define(defines, "TILE=%d", plan->tile);
     gpu_define(defines, "SHARED_BYTES=%d", plan->shared_bytes);

@@ -16,6 +16,7 @@ static unda_status check(const unda_solver_options *o)
         {"degree", offsetof(unda_solver_options, degree), 1, MAX_DEGREE},
         {"flux", offsetof(unda_solver_options, flux), 0, 1},
         {"integrator", offsetof(unda_solver_options, integrator), 0, 1},
+        {"material_by_node", offsetof(unda_solver_options, material_by_node), 0, 1},
     };
     return solver_check_ranges(o, ranges, sizeof ranges / sizeof *ranges);
 }
@@ -78,13 +79,6 @@ static void element_dt(const unda_solver *s, double *dt)
     const struct dg *dg = dg_tables(s);
     for (int64_t e = 0; e < dg->space.num_owned; e++)
         dt[dg->space.order[e]] = dg->elem_dt[e];
-}
-
-static void coordinates(const unda_solver *s, double *x)
-{
-    const struct dg *dg = dg_tables(s);
-    for (int64_t e = 0; e < dg->space.num_owned; e++)
-        space_coordinates(&dg->space, e, x + 3 * dg->space.num_node * dg->space.order[e]);
 }
 
 /* Points and boundary number of one slot, as unda_solver_exact_points returns them. */
@@ -188,10 +182,11 @@ int64_t dg_max_time(const unda_solver *s)
 
 struct dg_args dg_stage_args(const unda_solver *s, const struct stage *stage)
 {
-    const struct space *space = &dg_tables(s)->space;
+    const struct dg *dg = dg_tables(s);
+    const struct space *space = &dg->space;
     return (struct dg_args){.num_elem = space->num_owned,
                             .num_total = space_num_total(space),
-                            .num_coef_face = space->num_face * space->num_owned,
+                            .num_coef_face = space->num_face * space->num_owned * dg->face_materials,
                             .num_exact_face = solver_num_slot(s),
                             .time = (int)stage->time,
                             .num_source = s->num_source,
@@ -244,5 +239,4 @@ const struct method dg_method = {.name = "DG",
                                  .add_incident = dg_add_incident,
                                  .clear_incident = dg_clear_incident,
                                  .element_dt = element_dt,
-                                 .coordinates = coordinates,
                                  .exact_points = exact_points};

@@ -7,17 +7,52 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static unda_status check_material(const struct dg *dg, int64_t elem, const double *material)
+static unda_status check_material(const struct dg *dg, int64_t elem, int node, const double *material)
 {
     const char *why = dg->physics->refuse(material);
-    char found[128];
+    char found[128], at[32] = "";
     if (!why)
         return UNDA_OK;
     for (int i = 0, n = 0; i < dg->physics->num_material; i++)
         n += snprintf(found + n, sizeof found - (size_t)n, i ? ", %g" : "%g", material[i]);
-    FAIL(UNDA_ERR_ARG, "material of element %lld: %s, found %s", (long long)elem, why, found);
+    if (dg->material_nodes > 1)
+        snprintf(at, sizeof at, ", node %d", node);
+    FAIL(UNDA_ERR_ARG, "material of element %lld%s: %s, found %s", (long long)elem, at, why, found);
+}
+
+/* Refuses an element some of whose nodes lack a kind of wave that others have: what slips at a fluid ends at a
+ * face. */
+static unda_status check_kinds(const struct dg *dg, int64_t elem)
+{
+    for (int n = 1; n < dg->material_nodes; n++) {
+        double speed[MAX_WAVE], first[MAX_WAVE] = {0}, here[MAX_WAVE] = {0};
+        dg->physics->waves(dg_material(dg, elem, 0), speed, first);
+        dg->physics->waves(dg_material(dg, elem, n), speed, here);
+        for (int kind = 0; kind < dg->physics->num_wave; kind++)
+            if ((first[kind] > 0) != (here[kind] > 0))
+                FAIL(UNDA_ERR_ARG,
+                     "material of element %lld: one of nodes 0 and %d is a fluid, expected all nodes of an "
+                     "element or none",
+                     (long long)dg->space.order[elem], n);
+    }
+    return UNDA_OK;
+}
+
+/* Coefficients of materials become those of kernels: the one place where material and metric meet. */
+static void join_metric(const struct powers *power, int num, double metric, double *coef)
+{
+    for (int i = 0; i < num; i++) {
+        double factor = 1;
+        for (int k = 0; k < abs(power[i].metric); k++)
+            factor *= metric;
+        if (power[i].material > 0)
+            coef[i] = power[i].metric < 0 ? coef[i] / factor : coef[i] * factor;
+        else
+            coef[i] = power[i].metric < 0 ? 1 / (coef[i] * factor) : factor / coef[i];
+    }
 }
 
 /* Materials, and each element's record. */
@@ -31,30 +66,38 @@ static unda_status copy_material(struct dg *dg, const double *material)
              num_material);
     for (int64_t e = 0; e < dg->space.num_owned; e++) {
         for (int n = 0; n < dg->material_nodes; n++)
-            TRY(check_material(dg, dg->space.order[e],
+            TRY(check_material(dg, dg->space.order[e], n,
                                material + num_value * dg->space.order[e] + n * num_material));
         memcpy(dg->material + num_value * e, material + num_value * dg->space.order[e],
                sizeof(double) * num_value);
+        TRY(check_kinds(dg, e));
         double edge[3][3], gradient[METRIC_WORDS];
         space_edges(&dg->space, e, edge);
         double det = space_gradients(&dg->space, e, gradient);
         memcpy(dg->record + dg->num_word * e, physics->grad_div ? gradient : edge[0], sizeof gradient);
-        physics->coefficients(dg_material(dg, e, 0), det, dg->record + dg->num_word * e + METRIC_WORDS);
+        for (int n = 0; n < dg->material_nodes; n++) {
+            double *coef = dg->record + dg->num_word * e + METRIC_WORDS + n * physics->num_coef;
+            physics->coefficients(dg_material(dg, e, n), coef);
+            join_metric(physics->coef_power, physics->num_coef, det, coef);
+        }
     }
     return UNDA_OK;
 }
 
-/* What a face needs of the materials on both sides; at a boundary both are the element's. */
+/* What faces need of the materials on both sides. */
 static void fill_faces(struct dg *dg)
 {
     const struct physics *physics = dg->physics;
     for (int64_t i = 0; i < dg->space.num_face * dg->space.num_owned; i++) {
-        int32_t neighbor = dg->space.neighbor[i];
-        int64_t elem = i / dg->space.num_face, behind = neighbor >= 0 ? neighbor / dg->space.num_side : elem;
-        double scale[MAX_FACE], det = space_face_scales(&dg->space, elem, scale);
-        physics->face_coefficients(dg_material(dg, elem, 0), dg_material(dg, behind, 0),
-                                   scale[i % dg->space.num_face], det,
-                                   dg->face_coef + physics->num_face_coef * i);
+        double scale[MAX_FACE], det = space_face_scales(&dg->space, i / dg->space.num_face, scale);
+        double length = scale[i % dg->space.num_face] * (physics->grad_div ? 1 : det);
+        for (int m = 0; m < dg->face_materials; m++) {
+            const double *side[2];
+            double *coef = dg->face_coef + physics->num_face_coef * (dg->face_materials * i + m);
+            dg_sides(dg, i, m, side);
+            physics->face_coefficients(side[0], side[1], coef);
+            join_metric(physics->face_coef_power, physics->num_face_coef, length, coef);
+        }
     }
 }
 
@@ -62,15 +105,16 @@ static void fill_faces(struct dg *dg)
 static unda_status check_range(const struct dg *dg, int precision)
 {
     const struct physics *physics = dg->physics;
-    int num_face_coef = dg->space.num_face * physics->num_face_coef;
+    int num_coef = dg->material_nodes * physics->num_coef;
+    int64_t num_face_coef = dg_num_face_coef(dg);
     double low = precision == UNDA_FLOAT32 ? FLT_MIN : DBL_MIN;
     double high = precision == UNDA_FLOAT32 ? FLT_MAX : DBL_MAX;
     for (int64_t e = 0; e < dg->space.num_owned; e++) {
         const double *coef = dg->record + dg->num_word * e + METRIC_WORDS;
         const double *face = dg->face_coef + num_face_coef * e;
         double least = dg->elem_dt[e], most = least;
-        for (int i = 0; i < physics->num_coef + num_face_coef; i++) {
-            double x = fabs(i < physics->num_coef ? coef[i] : face[i - physics->num_coef]);
+        for (int i = 0; i < num_coef + num_face_coef; i++) {
+            double x = fabs(i < num_coef ? coef[i] : face[i - num_coef]);
             least = x > 0 ? fmin(least, x) : least; /* exact zeros stay zeros */
             most = fmax(most, x);
         }
@@ -93,8 +137,8 @@ unda_status dg_fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_opti
     TRY(array_own(&dg->owned, &dg->material, num_elem * dg->material_nodes * physics->num_material,
                   sizeof(double), "materials"));
     TRY(array_own(&dg->owned, &dg->record, num_elem * dg->num_word, sizeof(double), "geometry"));
-    TRY(array_own(&dg->owned, &dg->face_coef, num_elem * dg->space.num_face * physics->num_face_coef,
-                  sizeof(double), "face coefficients"));
+    TRY(array_own(&dg->owned, &dg->face_coef, num_elem * dg_num_face_coef(dg), sizeof(double),
+                  "face coefficients"));
     TRY(array_own(&dg->owned, &dg->elem_dt, num_elem, sizeof(double), "time steps"));
     TRY(copy_material(dg, o->material));
     fill_faces(dg);
@@ -110,18 +154,19 @@ unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_opt
     TRY(space_sizes(&dg->space, mesh, o->degree));
     dg->physics = physics_table[o->physics];
     dg->flux = o->flux;
-    dg->material_nodes = 1;
+    dg->both_jumps = o->flux == UNDA_CENTRAL || o->material_by_node;
+    dg->material_nodes = o->material_by_node ? dg->space.num_node : 1;
+    dg->face_materials = o->material_by_node ? dg->space.num_face_node : 1;
     dg->integration =
         (struct integration){.kind = integrators[o->integrator], .num_elem = dg->space.num_owned};
-    dg->num_word = ELEM_WORDS(dg->physics->num_coef);
+    dg->num_word = ELEM_WORDS(dg->material_nodes * dg->physics->num_coef);
     return UNDA_OK;
 }
 
 int64_t dg_host_bytes(const struct dg *dg)
 {
     const struct physics *p = dg->physics;
-    int64_t reals =
-        dg->material_nodes * p->num_material + dg->num_word + dg->space.num_face * p->num_face_coef + 1;
+    int64_t reals = dg->material_nodes * p->num_material + dg->num_word + dg_num_face_coef(dg) + 1;
     return dg->space.num_owned *
            (reals * (int64_t)sizeof(double) + dg->space.num_face * (int64_t)sizeof(int32_t));
 }
@@ -139,14 +184,14 @@ void dg_free(struct dg *dg)
 double dg_local_rate(const struct dg *dg, int64_t elem)
 {
     double rate = 0;
-    for (int n = 0; dg->physics->local_rate && n < dg->material_nodes; n++)
+    for (int n = 0; n < dg->material_nodes; n++)
         rate = fmax(rate, dg->physics->local_rate(dg_material(dg, elem, n)));
     return rate;
 }
 
 bool dg_has_local(const struct dg *dg)
 {
-    for (int64_t e = 0; dg->physics->local_rate && e < dg->space.num_owned; e++)
+    for (int64_t e = 0; e < dg->space.num_owned; e++)
         if (dg_local_rate(dg, e) > 0)
             return true;
     return false;
@@ -156,18 +201,18 @@ int64_t dg_flops(const struct dg *dg, int integrator)
 {
     const struct physics *p = dg->physics;
     int64_t node = dg->space.num_node, face_node = dg->space.num_face_node;
-    int jumps = p->num_jump[dg->flux];
+    int jumps = p->num_jump[dg->both_jumps];
     int64_t update = integrator == UNDA_AB3 ? 6 : 4; /* a value */
     return node * (node * p->volume_flops + p->reference_flops + p->num_field * update) +
-           dg->space.num_face * node * (face_node * 2 * jumps + p->lift_flops[dg->flux]) +
-           dg->space.num_face * face_node * p->jump_flops[dg->flux];
+           dg->space.num_face * node * (face_node * 2 * jumps + p->lift_flops[dg->both_jumps]) +
+           dg->space.num_face * face_node * p->jump_flops[dg->both_jumps];
 }
 
 int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes)
 {
     const struct physics *p = dg->physics;
     int arrays = integrator == UNDA_AB3 ? 5 : 4; /* read q and residuals, write q and one residual */
-    int64_t tables = METRIC_WORDS + p->num_coef + dg->space.num_face * p->num_face_coef;
+    int64_t tables = METRIC_WORDS + dg->material_nodes * p->num_coef + dg_num_face_coef(dg);
     return real_bytes * (arrays * (int64_t)dg->space.num_node * p->num_field + tables) +
            dg->space.num_face * (int64_t)sizeof(int32_t);
 }

@@ -10,18 +10,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DEVICE       static inline __attribute__((unused))
-#define REAL         double
-#define VAL          double
-#define FLUX_CENTRAL 0
+#define DEVICE     static inline __attribute__((unused))
+#define REAL       double
+#define VAL        double
+#define BOTH_JUMPS 0
 
 /* What a header defines; the rest of each entry is written out. */
 #define SIZES                                                                                                \
     .num_field = NUM_FIELD, .num_material = NUM_MATERIAL, .num_wave = NUM_WAVE, .num_coef = NUM_COEF,        \
-    .num_face_coef = NUM_FACE_COEF, .num_ref = NUM_REF, .num_lift_coef = NUM_LIFT_COEF, .grad_div = GRAD_DIV
+    .coef_power = COEF_POWERS, .face_coef_power = FACE_COEF_POWERS, .num_face_coef = NUM_FACE_COEF,          \
+    .num_ref = NUM_REF, .num_lift_coef = NUM_LIFT_COEF, .grad_div = GRAD_DIV
 #define FUNCTIONS(name)                                                                                      \
     .coefficients = name##_coefficients, .waves = name##_waves,                                              \
-    .face_coefficients = name##_face_coefficients, .energy = name##_energy, .refuse = name##_refuse
+    .face_coefficients = name##_face_coefficients, .local_rate = name##_local_rate, .energy = name##_energy, \
+    .refuse = name##_refuse
 
 static bool positive(double x)
 {
@@ -107,7 +109,6 @@ static const struct physics maxwell = {
     .reference_flops = 30 + 36,
     .jump_flops = {40, 60},
     .lift_flops = {12, 5},
-    .local_rate = maxwell_local_rate,
     FUNCTIONS(maxwell),
 };
 

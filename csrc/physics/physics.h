@@ -3,26 +3,31 @@
 #ifndef UNDA_PHYSICS_H
 #define UNDA_PHYSICS_H
 
+enum { NUM_PHYSICS = 3, MAX_FIELD = 9, MAX_COEF = 8, MAX_WAVE = 2 };
+
+/* Powers of a material's coefficient and of the metric that make a kernel's coefficient. */
+struct powers {
+    signed char material, metric;
+};
+
 struct physics {
     const char *name;
     const char *header; /* as kernels include it */
     int grad_div;       /* pairs of a number and a vector whose gradient and divergence it takes; 0: curls */
     int num_field, num_material, num_wave, num_coef, num_face_coef, num_ref, num_lift_coef;
     int conditions;                                                  /* bits 1 << unda_boundary */
-    int num_jump[2];                                                 /* by unda_flux */
+    int num_jump[2];                                                 /* by dg.both_jumps */
     int volume_flops, reference_flops, jump_flops[2], lift_flops[2]; /* see dg_flops */
-    void (*coefficients)(const double *material, double det, double *coef);
+    struct powers coef_power[MAX_COEF], face_coef_power[MAX_COEF];   /* of det; of |m|, of curls det |m| */
+    void (*coefficients)(const double *material, double *coef);
     void (*waves)(const double *material, double *speed, double *impedance);
-    void (*face_coefficients)(const double *inside, const double *outside, double scale, double det,
-                              double *face_coef);
+    void (*face_coefficients)(const double *inside, const double *outside, double *face_coef);
     double (*energy)(const double *q, const double *material);
-    /* How fast the local law lets fields decay [1/s]; NULL: there is none. */
+    /* How fast the local law lets fields decay [1/s]; 0: there is none. */
     double (*local_rate)(const double *material);
     /* Why a material is refused, or NULL. */
     const char *(*refuse)(const double *material);
 };
-
-enum { NUM_PHYSICS = 3, MAX_FIELD = 9, MAX_COEF = 8, MAX_WAVE = 2 };
 extern const struct physics *const physics_table[NUM_PHYSICS]; /* by unda_physics */
 
 #endif

@@ -25,15 +25,6 @@ unda_status unda_solver_element_dt(const unda_solver *s, double *dt)
     return UNDA_OK;
 }
 
-unda_status unda_solver_coordinates(const unda_solver *s, double *coordinates)
-{
-    TRY(look(s, coordinates, "coordinates"));
-    if (!s->method->coordinates)
-        return solver_lacks(s, "elements");
-    s->method->coordinates(s, coordinates);
-    return UNDA_OK;
-}
-
 unda_status unda_solver_exact_points(const unda_solver *s, double *points, int32_t *boundary)
 {
     TRY(look(s, points, "points"));

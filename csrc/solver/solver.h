@@ -111,7 +111,6 @@ struct method {
                                 const int32_t *sign, int32_t *index);
     void (*clear_incident)(unda_solver *s);
     void (*element_dt)(const unda_solver *s, double *dt);
-    void (*coordinates)(const unda_solver *s, double *coordinates);
     void (*exact_points)(const unda_solver *s, double *points, int32_t *boundary);
     unda_status (*clear_state)(unda_solver *s);
     unda_status (*rest)(unda_solver *s);

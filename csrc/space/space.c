@@ -66,6 +66,20 @@ unda_status space_fill(struct space *space, const unda_mesh *mesh, const int32_t
     return UNDA_OK;
 }
 
+unda_status unda_mesh_coordinates(const unda_mesh *mesh, int32_t degree, double *coordinates)
+{
+    struct space space = {.mesh = mesh};
+    TRY(fork_check());
+    if (!mesh || !coordinates)
+        FAIL(UNDA_ERR_ARG, "mesh or coordinates is NULL");
+    TRY(element_new(&space.element, mesh->shape, degree)); /* refuses other shapes and degrees */
+    TRY(space_sizes(&space, mesh, degree));
+    for (int64_t e = 0; e < mesh->num_elem; e++)
+        space_coordinates(&space, e, coordinates + 3 * space.num_node * mesh->order[e]);
+    element_free(space.element);
+    return UNDA_OK;
+}
+
 void space_free(struct space *space)
 {
     unda_mesh_free((unda_mesh *)space->mesh);

@@ -22,8 +22,8 @@ struct dg_args {
     void *r;            /* LSRK: residual, read and written. AB3: r_(n-2) read, r_n written. RHS: written */
     const void *r1;     /* AB3: r_(n-1) */
     void *rhs;          /* kernel node: right-hand side between its kernels */
-    const void *record; /* [elem][ELEM_WORDS]: grad r_j, rows j [1/m], then coefficients */
-    const void *face_coef;     /* [elem][NUM_FACE][NUM_FACE_COEF] */
+    const void *record; /* [elem][ELEM_WORDS]: grad r_j, rows j [1/m], then coefficients by node */
+    const void *face_coef;     /* [elem][NUM_FACE][1 or NFP][NUM_FACE_COEF] */
     const int *neighbor;       /* [elem][NUM_FACE]: index.h */
     const int *face_node;      /* [NUM_SIDE][NFP] */
     const void *matrix;        /* kernel's own packing of derivative and lift */
@@ -39,7 +39,7 @@ struct dg_args {
     long long num_elem;        /* that are computed */
     long long num_total;       /* of a state: with those of other parts, at its end */
     long long first;           /* element of the first block of this launch; the ranges begin there */
-    long long num_coef_face;   /* faces of face_coef, whose groups (index.h) they are apart */
+    long long num_coef_face;   /* items of face_coef, whose groups (index.h) they are apart */
     long long num_exact_face;  /* slots */
     int time;                  /* this stage's time, counted from *clock */
     int num_source;

@@ -6,10 +6,11 @@
  * elements.h). A tile's state and jumps are in shared memory, where a thread reads back what it wrote itself.
  * Bytes per DOF (float32): AB3 20, LSRK4 16, and the neighbours' traces value by value.
  *
- * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, UPDATE (index.h), ROWS, TILE, SHARED_BYTES,
- * LOCAL, INCIDENT. Matrix packing: products.h. */
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), ROWS, TILE,
+ * SHARED_BYTES, LOCAL, INCIDENT. Matrix packing: products.h. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(TILE)
-#error "element.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE, ROWS, TILE, SHARED_BYTES"
+#error                                                                                                       \
+    "element.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, ROWS, TILE, SHARED_BYTES"
 #endif
 
 #define COLS          1

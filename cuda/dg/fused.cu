@@ -4,12 +4,13 @@
  * (products.h). The state is read from q and written to q_new: neighbours still read q. Bytes per DOF
  * (float32): AB3 20, LSRK4 16; flops per node: 12 NP + 8 NFP and a few dozen (dg_flops).
  *
- * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, UPDATE (index.h), ROWS, COLS, TILE, MIN_BLOCKS
- * (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL_VOLUME, UNROLL_LIFT, LOCAL.
- * Matrix packing: products.h. */
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), ROWS, COLS,
+ * TILE, MIN_BLOCKS (least number on an SM; limits registers), SHARED_BYTES (dynamic), UNROLL_VOLUME,
+ * UNROLL_LIFT, LOCAL. Matrix packing: products.h. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(ROWS) || !defined(COLS) ||           \
     !defined(TILE)
-#error "fused.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE, ROWS, COLS, TILE, MIN_BLOCKS"
+#error                                                                                                       \
+    "fused.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, ROWS, COLS, TILE, MIN_BLOCKS"
 #endif
 
 #define ROW_GROUPS ((NUM_NODE(DEGREE) + ROWS - 1) / ROWS)

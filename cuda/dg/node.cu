@@ -4,10 +4,11 @@
  *
  * block = TILE elements; thread i computes nodes i, i + THREADS, ... of the tile.
  * Bytes per DOF (float32): volume 8, surface 12 and the neighbours' traces, update 20 (AB3: 24).
- * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, UPDATE (index.h), TILE, THREADS, SHARED_BYTES.
- * Matrix packing: derivative [node][3][NP], then lift [4 NFP][NP]. */
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, UPDATE (index.h), TILE, THREADS,
+ * SHARED_BYTES. Matrix packing: derivative [node][3][NP], then lift [NUM_FACE NFP][NP]. */
 #if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(TILE) || !defined(THREADS)
-#error "node.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, UPDATE, TILE, THREADS, SHARED_BYTES"
+#error                                                                                                       \
+    "node.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, UPDATE, TILE, THREADS, SHARED_BYTES"
 #endif
 
 #include "dg/incident.h"
@@ -20,8 +21,8 @@ static __device__ __forceinline__ void put_rhs(const dg_args &a, long long elem,
 {
     REAL g[WORDS], rhs[NUM_FIELD], sum[NUM_FIELD], *to = (REAL *)a.rhs;
     long long total = a.num_total * NP;
-    load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
-    from_reference(acc, g, COEF_AT(g, node), rhs);
+    load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
+    from_reference(acc, g, coef_at(a, elem, node, g), rhs);
     if (add) {
         load_own_node<NUM_FIELD>(sum, to, total, place(elem, node));
         for (int f = 0; f < NUM_FIELD; f++)
@@ -40,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_volume(const __gr
         long long elem = first + i / NP;
         REAL q[NUM_FIELD], g[WORDS], u[NUM_REF];
         load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP, place(elem, i % NP));
-        load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
+        load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
         to_reference(q, g, u);
         for (int f = 0; f < NUM_REF; f++)
             s.u[i % NP * PITCH_U + f * TILE + i / NP] = u[f];
@@ -102,9 +103,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) dg_update(const __gr
         REAL rhs[NUM_FIELD], g[WORDS];
         old_state old;
         load_own_node<NUM_FIELD>(rhs, (const REAL *)a.rhs, a.num_total * NP, at);
-        load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
+        load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
         load_old(a, at, old);
-        add_local(old, LAW_AT(g, i % NP), rhs);
+        add_local(old, coef_at(a, elem, i % NP, g) + NUM_COEF - NUM_LOCAL, rhs);
         add_sources(a, elem, i % NP, source_first, source_last, rhs);
         update(a, at, old, rhs);
     }

@@ -86,7 +86,7 @@ static __device__ __forceinline__ void finish(const dg_args &a, long long first,
             break;
         long long elem = first + e0 + c;
         REAL g[WORDS];
-        load_constant<WORDS>(g, (const REAL *)a.record + WORDS * elem);
+        load_constant<WORDS>(g, (const REAL *)a.record + RECORD * elem);
         long long at = place(elem, group);
         old_state old[ROWS];
 #pragma unroll
@@ -99,8 +99,9 @@ static __device__ __forceinline__ void finish(const dg_args &a, long long first,
             if (NP % ROWS && node >= NP)
                 break;
             REAL rhs[NUM_FIELD];
-            from_reference(acc[r][c], g, COEF_AT(g, node), rhs);
-            add_local(old[r], LAW_AT(g, node), rhs);
+            const REAL *coef = coef_at(a, elem, node, g);
+            from_reference(acc[r][c], g, coef, rhs);
+            add_local(old[r], coef + NUM_COEF - NUM_LOCAL, rhs);
             if (has_source)
                 add_sources(a, elem, node, a.source_range[blockIdx.x], a.source_range[blockIdx.x + 1], rhs);
             update(a, at + r * (ROW_GROUPS * NODE_STRIDE(NUM_FIELD)), old[r], rhs);

@@ -1,6 +1,6 @@
 /* tile.h: prepares the matrix products of a block: the state of TILE elements, in reference components, and
  * the jumps at all their face nodes, in shared memory. The includer defines REAL, DEGREE, PHYSICS, SPACE,
- * FLUX_CENTRAL, LAYOUT, TILE, THREADS, COLS. Next: products.h, node.cu. */
+ * FLUX_CENTRAL, MATERIAL_NODES, LAYOUT, TILE, THREADS, COLS. Next: products.h, node.cu. */
 #ifndef UNDA_DG_TILE_H
 #define UNDA_DG_TILE_H
 
@@ -10,6 +10,8 @@
 #define FN(name) name
 #define VAL      REAL
 #define DEVICE   static __device__ __forceinline__
+/* Where the material varies along a face one jump does not give the other. */
+#define BOTH_JUMPS (FLUX_CENTRAL || MATERIAL_NODES > 1)
 #include PHYSICS
 #include SPACE
 #include "common/prefetch.h"
@@ -21,13 +23,16 @@ enum {
     NP = NUM_NODE(DEGREE),
     NFP = NUM_FACE_NODE(DEGREE),
     BLOCK_THREADS = THREADS,
-    WORDS = ELEM_WORDS(NUM_COEF),
+    BY_NODE = MATERIAL_NODES > 1,
+    WORDS = ELEM_WORDS(NUM_COEF), /* what is loaded of a record: all but the coefficients of other nodes */
+    RECORD = ELEM_WORDS(MATERIAL_NODES * NUM_COEF),
     /* LANES threads share an element, each with LOADS nodes and FACE_LOADS nodes of every face. */
     LANES = THREADS < 2 * TILE ? 1 : LEAST(THREADS / TILE, NFP),
     LOADS = (NP + LANES - 1) / LANES,
     FACE_LOADS = (NFP + LANES - 1) / LANES,
+    ALWAYS_UPWIND = BY_NODE && !FLUX_CENTRAL, /* where `jump` must be told; absorbing faces are */
     /* Few coefficients of faces are loaded early and stay in registers, many are read face by face. */
-    COEF_EARLY = NUM_FACE_COEF <= 4,
+    COEF_EARLY = NUM_FACE_COEF <= 4 && !BY_NODE,
     /* Neighbouring nodes stand in different banks, PAD beside each other; runs of COLS stay aligned. */
     BANKS = 128 / sizeof(REAL),
     ALIGNED = COLS * sizeof(REAL) < 16 ? COLS : 16 / sizeof(REAL),
@@ -42,6 +47,13 @@ struct tile {
     __align__(16) REAL lift_coef[NUM_FACE][NUM_LIFT_COEF][TILE];
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
+
+/* Coefficients of a node's material; g: the element's record. Those of its local law are the last. */
+static __device__ __forceinline__ const REAL *coef_at(const dg_args &a, long long elem, int node,
+                                                      const REAL *g)
+{
+    return METRIC_WORDS + (BY_NODE ? (const REAL *)a.record + RECORD * elem + NUM_COEF * node : g);
+}
 
 /* Where the fields of a node begin in a state. */
 static __device__ __forceinline__ long long place(long long elem, int node)
@@ -78,7 +90,7 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
 #pragma unroll
         for (int i = 0; i < NUM_FACE_COEF; i++)
             coef[i] = early[face * NUM_FACE_COEF + i];
-    } else {
+    } else if constexpr (!BY_NODE) {
         const REAL *from = (const REAL *)a.face_coef;
         long long at = NUM_FACE * elem + face;
         load_constant<4>(coef, from + 4 * at); /* all that `jump` needs of the upwind flux */
@@ -86,14 +98,14 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
             load_constant<NUM_FACE_COEF - 4>(coef + 4, from + 4 * a.num_coef_face + (NUM_FACE_COEF - 4) * at);
     }
     frame(g, face, f1);
-    if (lane == 0) {
+    if (lane == 0 && !BY_NODE) {
         REAL lift_coef[NUM_LIFT_COEF];
         lift_coefficients(f1, coef, lift_coef);
 #pragma unroll
         for (int k = 0; k < NUM_LIFT_COEF; k++)
             s.lift_coef[face][k][e] = lift_coef[k];
     }
-    REAL absorbing = neighbor == -1 - BOUNDARY_ABSORBING, weight[NUM_MIRROR];
+    REAL upwind = ALWAYS_UPWIND || neighbor == -1 - BOUNDARY_ABSORBING, weight[NUM_MIRROR];
     mirror(-1 - neighbor, weight);
     long long outer = place(NEIGHBOR_ELEM(neighbor), 0);
     const int *own = a.face_node + face * NFP, *other = a.face_node + NEIGHBOR_SIDE(neighbor) * NFP;
@@ -115,6 +127,9 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
                                  outer + (long long)__ldg(other + m) * NODE_STRIDE(NUM_FIELD));
         if (exact)
             load_constant<NUM_FIELD>(q, data + m * NUM_FIELD);
+        if (BY_NODE)
+            load_groups<NUM_FACE_COEF>(coef, (const REAL *)a.face_coef, a.num_coef_face,
+                                       (NUM_FACE * elem + face) * NFP + m);
         int node = __ldg(own + m);
 #pragma unroll
         for (int f = 0; f < NUM_REF; f++)
@@ -123,7 +138,7 @@ static __device__ __forceinline__ void face_jumps(const dg_args &a, tile &s, int
         trace(q, f1, out);
         if (!inside && !exact)
             reflect(in, f1, coef, weight, out);
-        jump(in, out, f1, coef, absorbing, jumps);
+        jump(in, out, f1, coef, upwind, jumps);
 #pragma unroll
         for (int k = 0; k < NUM_JUMP; k++)
             s.s[(face * NFP + m) * PITCH_S + k * TILE + e] = jumps[k];
@@ -143,7 +158,7 @@ static __device__ __forceinline__ void load_tile(const dg_args &a, tile &s, long
         if (TILE * LANES % THREADS && i >= TILE * LANES)
             break;
         neighbor[pass] = __ldg((const NEIGHBORS *)a.neighbor + elem);
-        load_constant<WORDS>(g[pass], (const REAL *)a.record + WORDS * elem);
+        load_constant<WORDS>(g[pass], (const REAL *)a.record + RECORD * elem);
         if constexpr (COEF_EARLY)
             load_constant<NUM_FACE * NUM_FACE_COEF>(coef[pass], (const REAL *)a.face_coef +
                                                                     NUM_FACE * NUM_FACE_COEF * elem);

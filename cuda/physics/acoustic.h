@@ -2,8 +2,8 @@
  *   dp/dt + rho c^2 div v = 0,
  *   rho dv/dt + grad p = 0.
  * The method: docs/dg.md. C that gcc, g++ and NVRTC all accept; the includer defines REAL, VAL, FN(name),
- * DEVICE and FLUX_CENTRAL. VAL is REAL, or on the CPU a vector of REAL (one element per lane): functions
- * called in a stage only add and multiply. It may be included several times (both precisions, both fluxes).
+ * DEVICE and BOTH_JUMPS. VAL is REAL, or on the CPU a vector of REAL (one element per lane): functions
+ * called in a stage only add and multiply. It may be included several times (both precisions, one jump or both).
  * Not here: loops over nodes (cuda/dg, csrc/dg).
  *
  * In reference coordinates r_1..r_3 of an element, G[j] = grad r_j, the products take u = (p, w_1, w_2, w_3),
@@ -12,12 +12,13 @@
  *
  * Flux, exact solution of the Riemann problem, d = (+) - (-), Z = rho c (Wilcox et al. 2010):
  *   vn* - vn- = (Z+ dvn - dp) / (Z- + Z+),    p* - p- = -Z- (vn* - vn-).
- * Both jumps share one scalar, lifted once per face; the central flux has two.
+ * Both jumps share one scalar, lifted once per face, if Z- is the same at all its nodes. Otherwise, and of the
+ * central flux, two are lifted (BOTH_JUMPS): jump(.., upwind, ..) is then told which flux to take.
  *
  * A physics with NUM_LOCAL > 0 has a local law, what the fields of a node do to each other there without any
  * derivative: local(q, law, rhs) adds it to dq/dt, and local_rate(material) [1/s] is the fastest at which it
  * lets something decay, which limits dt. Auxiliary fields (memory variables) are the last of NUM_FIELD: they
- * have no trace, `from_reference` gives them 0 and `local` their equation. */
+ * have no trace, `from_reference` gives them 0 and `local` their equation (tests/dg/test_auxiliary_fields.py). */
 #undef GRAD_DIV
 #undef NUM_FIELD
 #undef NUM_MATERIAL
@@ -25,6 +26,8 @@
 #undef NUM_COEF
 #undef NUM_LOCAL
 #undef NUM_FACE_COEF
+#undef COEF_POWERS
+#undef FACE_COEF_POWERS
 #undef NUM_REF
 #undef NUM_ACC
 #undef NUM_FRAME
@@ -45,16 +48,20 @@
 #define NUM_TRACE     2 /* p, m.v */
 #define NUM_MIRROR    2 /* factors of the two */
 #define NUM_LIFT_COEF 1 /* -Z- / |m| */
-#if FLUX_CENTRAL
+#if BOTH_JUMPS
 #define NUM_JUMP 2 /* |m| (vn* - vn-), p* - p- */
 #else
 #define NUM_JUMP 1 /* |m| (vn* - vn-) */
 #endif
 
-/* What the kernels need of a material, from what the user gave; det: of dx/dr. */
-DEVICE void FN(coefficients)(const double *material, double det, double *coef)
+/* `coefficients` and `face_coefficients` know the material alone: a kernel's coefficient is a power of what they
+ * give times a power of det or |m|, {the one, the other}. */
+#define COEF_POWERS      {{1, 0}, {1, 0}}
+#define FACE_COEF_POWERS {{1, 0}, {-1, 1}, {1, -1}}
+
+/* What the kernels need of a material, from what the user gave. */
+DEVICE void FN(coefficients)(const double *material, double *coef)
 {
-    (void)det;
     double rho = material[0], c = material[1];
     coef[0] = 1 / rho;
     coef[1] = rho * c * c;
@@ -67,15 +74,20 @@ DEVICE void FN(waves)(const double *material, double *speed, double *impedance)
     impedance[0] = material[0] * material[1];
 }
 
-/* What a face needs of the materials on both sides; scale = |m|. */
-DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double scale, double det,
-                                  double *face_coef)
+/* What a face needs of the materials on both sides. */
+DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double *face_coef)
 {
     double z_in = inside[0] * inside[1], z_out = outside[0] * outside[1];
-    (void)det;
     face_coef[0] = z_out / (z_in + z_out);
-    face_coef[1] = -scale / (z_in + z_out);
-    face_coef[2] = -z_in / scale;
+    face_coef[1] = -(z_in + z_out);
+    face_coef[2] = -z_in;
+}
+
+/* No local law. */
+DEVICE double FN(local_rate)(const double *material)
+{
+    (void)material;
+    return 0;
 }
 
 /* Energy density of a state [J/m3]: p^2 / (2 rho c^2) + rho v^2 / 2. */
@@ -118,19 +130,19 @@ DEVICE void FN(reflect)(const VAL *in, const VAL *m, const VAL *face_coef, const
     out[1] = sign[1] * in[1];
 }
 
-/* s from both traces. Absorbing faces (1, else 0) always take the upwind state. */
-DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *face_coef, VAL absorbing, VAL *s)
+/* s from both traces; upwind 1, or 0 for the central flux. */
+DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *face_coef, VAL upwind, VAL *s)
 {
     (void)m;
     VAL dp = out[0] - in[0], dv = out[1] - in[1];
-    VAL upwind = face_coef[0] * dv + face_coef[1] * dp;
-#if FLUX_CENTRAL
-    VAL half = (REAL)0.5 - (REAL)0.5 * absorbing;
-    s[0] = absorbing * upwind + half * dv;
-    s[1] = absorbing * face_coef[2] * upwind + half * dp;
+    VAL w = face_coef[0] * dv + face_coef[1] * dp;
+#if BOTH_JUMPS
+    VAL half = (REAL)0.5 - (REAL)0.5 * upwind;
+    s[0] = upwind * w + half * dv;
+    s[1] = upwind * face_coef[2] * w + half * dp;
 #else
-    (void)absorbing;
-    s[0] = upwind;
+    (void)upwind;
+    s[0] = w;
 #endif
 }
 
@@ -145,7 +157,7 @@ DEVICE void FN(lift_coefficients)(const VAL *m, const VAL *face_coef, VAL *lift_
 DEVICE void FN(lifted)(const VAL *y, const VAL *lift_coef, VAL *z)
 {
     z[0] = y[0];
-#if FLUX_CENTRAL
+#if BOTH_JUMPS
     (void)lift_coef;
     z[1] = y[1];
 #else

@@ -18,6 +18,8 @@
 #undef NUM_COEF
 #undef NUM_LOCAL
 #undef NUM_FACE_COEF
+#undef COEF_POWERS
+#undef FACE_COEF_POWERS
 #undef NUM_REF
 #undef NUM_ACC
 #undef NUM_FRAME
@@ -38,37 +40,38 @@
 #define NUM_TRACE     6  /* v, sigma m */
 #define NUM_MIRROR    3  /* factors of both, and of the normal part */
 #define NUM_LIFT_COEF 5  /* m, |m| Zs-, (Zp- - Zs-) / |m| */
-#if FLUX_CENTRAL
+#if BOTH_JUMPS
 #define NUM_JUMP 6 /* v* - v-, |m| (T* - T-) */
 #else
 #define NUM_JUMP 3 /* v* - v- */
 #endif
 
-DEVICE void FN(coefficients)(const double *material, double det, double *coef)
+/* See acoustic.h. */
+#define COEF_POWERS      {{1, 0}, {1, 0}, {1, 0}}
+#define FACE_COEF_POWERS {{1, 0}, {1, -1}, {1, -2}, {1, -3}, {1, 1}, {1, -1}, {1, -2}, {1, 0}}
+
+DEVICE void FN(coefficients)(const double *material, double *coef)
 {
-    (void)det;
     double rho = material[0], vp = material[1], vs = material[2];
     coef[0] = 1 / rho;
     coef[1] = rho * (vp * vp - 2 * vs * vs);
     coef[2] = rho * vs * vs;
 }
 
-/* w = c0 dv + c1 dtau + (c2 dv.m + c3 dtau.m) m, tau = sigma m; then |m| Zs-, (Zp- - Zs-) / |m|, 1 / |m|^2,
- * and 1 where both sides are solid. */
-DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double scale, double det,
-                                  double *c)
+/* With their powers of |m|: w = c0 dv + c1 dtau + (c2 dv.m + c3 dtau.m) m, tau = sigma m; then |m| Zs-,
+ * (Zp- - Zs-) / |m|, 1 / |m|^2, and 1 where both sides are solid. */
+DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double *c)
 {
-    (void)det;
     double p_in = inside[0] * inside[1], s_in = inside[0] * inside[2];
     double p_out = outside[0] * outside[1], s_out = outside[0] * outside[2];
     double p = 1 / (p_in + p_out), s = s_in + s_out > 0 ? 1 / (s_in + s_out) : 0;
     c[0] = s_out * s;
-    c[1] = s / scale;
-    c[2] = (p_out * p - s_out * s) / (scale * scale);
-    c[3] = (p - s) / (scale * scale * scale);
-    c[4] = scale * s_in;
-    c[5] = (p_in - s_in) / scale;
-    c[6] = 1 / (scale * scale);
+    c[1] = s;
+    c[2] = p_out * p - s_out * s;
+    c[3] = p - s;
+    c[4] = s_in;
+    c[5] = p_in - s_in;
+    c[6] = 1;
     c[7] = s_in > 0 && s_out > 0;
 }
 
@@ -79,6 +82,13 @@ DEVICE void FN(waves)(const double *material, double *speed, double *impedance)
         speed[i] = material[1 + i];
         impedance[i] = material[0] * material[1 + i];
     }
+}
+
+/* No local law. */
+DEVICE double FN(local_rate)(const double *material)
+{
+    (void)material;
+    return 0;
 }
 
 /* Energy density of a state [J/m3]: rho v^2 / 2 + dev:dev / (4 mu) + (tr sigma / 3)^2 / (2 K). */
@@ -145,8 +155,8 @@ DEVICE void FN(reflect)(const VAL *in, const VAL *m, const VAL *face_coef, const
     }
 }
 
-/* s from both traces. Absorbing faces (1, else 0) always take the upwind state. */
-DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *face_coef, VAL absorbing, VAL *s)
+/* s from both traces; upwind 1, or 0 for the central flux. */
+DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *face_coef, VAL upwind, VAL *s)
 {
     VAL dv[3], dtau[3];
     for (int i = 0; i < 3; i++) {
@@ -157,17 +167,17 @@ DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *m, const VAL *fac
     VAL along = face_coef[2] * dv_m + face_coef[3] * dtau_m, w[3];
     for (int i = 0; i < 3; i++)
         w[i] = face_coef[0] * dv[i] + face_coef[1] * dtau[i] + along * m[i];
-#if FLUX_CENTRAL
-    VAL half = (REAL)0.5 - (REAL)0.5 * absorbing, solid = face_coef[7], fluid = 1 - solid;
+#if BOTH_JUMPS
+    VAL half = (REAL)0.5 - (REAL)0.5 * upwind, solid = face_coef[7], fluid = 1 - solid;
     VAL v_n = fluid * face_coef[6] * dv_m, tau_n = fluid * face_coef[6] * dtau_m;
     VAL own_n = face_coef[6] * FN(dot)(in + 3, m), w_n = face_coef[5] * FN(dot)(w, m);
     for (int i = 0; i < 3; i++) {
-        s[i] = absorbing * w[i] + half * (solid * dv[i] + v_n * m[i]);
-        s[3 + i] = absorbing * (face_coef[4] * w[i] + w_n * m[i]) +
+        s[i] = upwind * w[i] + half * (solid * dv[i] + v_n * m[i]);
+        s[3 + i] = upwind * (face_coef[4] * w[i] + w_n * m[i]) +
                    half * (solid * dtau[i] + tau_n * m[i] - 2 * fluid * (in[3 + i] - own_n * m[i]));
     }
 #else
-    (void)absorbing;
+    (void)upwind;
     for (int i = 0; i < 3; i++)
         s[i] = w[i];
 #endif
@@ -185,7 +195,7 @@ DEVICE void FN(lift_coefficients)(const VAL *m, const VAL *face_coef, VAL *lift_
 /* The jumps of sigma m and of v from what was lifted. */
 DEVICE void FN(lifted)(const VAL *y, const VAL *lift_coef, VAL *z)
 {
-#if FLUX_CENTRAL
+#if BOTH_JUMPS
     (void)lift_coef;
     for (int i = 0; i < 3; i++)
         z[i] = y[3 + i];

@@ -22,6 +22,8 @@
 #undef NUM_COEF
 #undef NUM_LOCAL
 #undef NUM_FACE_COEF
+#undef COEF_POWERS
+#undef FACE_COEF_POWERS
 #undef NUM_REF
 #undef NUM_ACC
 #undef NUM_FRAME
@@ -42,16 +44,20 @@
 #define NUM_TRACE     4 /* E.t_1, E.t_2, H.t_1, H.t_2 */
 #define NUM_MIRROR    2 /* factors of E and H */
 #define NUM_LIFT_COEF 3 /* Z- g_ab / (det |m|) */
-#if FLUX_CENTRAL
+#if BOTH_JUMPS
 #define NUM_JUMP 4 /* det |m| w^a, det |m| (n x (E* - E-))^a */
 #else
 #define NUM_JUMP 2 /* det |m| w^a */
 #endif
 
-DEVICE void FN(coefficients)(const double *material, double det, double *coef)
+/* See acoustic.h; at faces the powers are of det |m|. */
+#define COEF_POWERS      {{-1, -1}, {-1, -1}, {1, 0}}
+#define FACE_COEF_POWERS {{1, 0}, {-1, -1}, {1, -1}}
+
+DEVICE void FN(coefficients)(const double *material, double *coef)
 {
-    coef[0] = 1 / (material[0] * det);
-    coef[1] = 1 / (material[1] * det);
+    coef[0] = material[0];
+    coef[1] = material[1];
     coef[2] = material[2] / material[0];
 }
 
@@ -68,13 +74,12 @@ DEVICE double FN(local_rate)(const double *material)
     return material[2] / material[0];
 }
 
-DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double scale, double det,
-                                  double *face_coef)
+DEVICE void FN(face_coefficients)(const double *inside, const double *outside, double *face_coef)
 {
     double z_in = sqrt(inside[1] / inside[0]), z_out = sqrt(outside[1] / outside[0]);
     face_coef[0] = z_out / (z_in + z_out);
-    face_coef[1] = 1 / (det * scale * (z_in + z_out));
-    face_coef[2] = z_in / (det * scale);
+    face_coef[1] = z_in + z_out;
+    face_coef[2] = z_in;
 }
 
 /* Energy density of a state [J/m3]: eps E^2 / 2 + mu H^2 / 2. */
@@ -126,20 +131,20 @@ DEVICE void FN(reflect)(const VAL *in, const VAL *t, const VAL *face_coef, const
     }
 }
 
-/* s from both traces. Absorbing faces (1, else 0) always take the upwind state. */
-DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *t, const VAL *face_coef, VAL absorbing, VAL *s)
+/* s from both traces; upwind 1, or 0 for the central flux. */
+DEVICE void FN(jump)(const VAL *in, const VAL *out, const VAL *t, const VAL *face_coef, VAL upwind, VAL *s)
 {
     VAL de1 = out[0] - in[0], de2 = out[1] - in[1], dh1 = out[2] - in[2], dh2 = out[3] - in[3];
     VAL w1 = face_coef[1] * (t[8] * de1 - t[7] * de2) - face_coef[0] * dh2;
     VAL w2 = face_coef[1] * (t[6] * de2 - t[7] * de1) + face_coef[0] * dh1;
-#if FLUX_CENTRAL
-    VAL half = (REAL)0.5 - (REAL)0.5 * absorbing, z = absorbing * face_coef[2];
-    s[0] = absorbing * w1 - half * dh2;
-    s[1] = absorbing * w2 + half * dh1;
+#if BOTH_JUMPS
+    VAL half = (REAL)0.5 - (REAL)0.5 * upwind, z = upwind * face_coef[2];
+    s[0] = upwind * w1 - half * dh2;
+    s[1] = upwind * w2 + half * dh1;
     s[2] = -z * (t[7] * w1 + t[8] * w2) - half * de2;
     s[3] = z * (t[6] * w1 + t[7] * w2) + half * de1;
 #else
-    (void)absorbing;
+    (void)upwind;
     s[0] = w1;
     s[1] = w2;
 #endif
@@ -157,7 +162,7 @@ DEVICE void FN(lifted)(const VAL *y, const VAL *lift_coef, VAL *z)
 {
     z[0] = y[0];
     z[1] = y[1];
-#if FLUX_CENTRAL
+#if BOTH_JUMPS
     (void)lift_coef;
     z[2] = y[2];
     z[3] = y[3];

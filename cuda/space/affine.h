@@ -1,10 +1,5 @@
-/* affine.h: what affine elements of all shapes have in common: products in reference coordinates, and one metric
- * and material an element. Included by each shape; what the words mean: tet_affine.h. */
-
-/* A node's coefficients of the material and, of these, those of its local law: all nodes have the element's,
- * which stand behind its metric. */
-#define COEF_AT(record, node) ((record) + METRIC_WORDS)
-#define LAW_AT(record, node)  (COEF_AT(record, node) + NUM_COEF - NUM_LOCAL)
+/* affine.h: what affine elements of all shapes have in common: products in reference coordinates. Included by
+ * each shape; what the words mean: tet_affine.h. */
 
 #if GRAD_DIV
 /* One column of the volume products in two parts that share neither sums nor fields: an engine with few

@@ -48,7 +48,7 @@ int main(void)
 
     double(*x)[3] = malloc(sizeof(*x) * num_elem * NUM_NODE);
     double(*q)[4] = calloc(num_elem * NUM_NODE, sizeof *q); /* p vx vy vz */
-    check(unda_solver_coordinates(solver, x[0]));
+    check(unda_mesh_coordinates(mesh, N, x[0]));
     for (int64_t i = 0; i < num_elem * NUM_NODE; i++)
         q[i][0] = mode(x[i], 0);
     check(unda_solver_write(solver, UNDA_STATE, 0, num_elem, q));

@@ -248,7 +248,6 @@ static void refuse_uses(unda_solver *solver, unda_solver *other)
     CALL(unda_solver_read(solver, UNDA_WHOLE, 0, NX + 4, values));
     CALL(unda_solver_element_dt(solver, values));
     CALL(unda_solver_medium_dt(other, values, &index));
-    CALL(unda_solver_coordinates(solver, values));
     CALL(unda_solver_exact_points(solver, values, NULL));
     CALL(unda_solver_rhs(solver, &drive));
     unda_source given = {.size_bytes = sizeof given, .num_cell = 1, .places = outside, .rates = &rate};

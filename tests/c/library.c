@@ -222,8 +222,7 @@ static unda_status run_owners(void)
     TRY_HERE(rig_new(&rig, &(unda_solver_options){.degree = 2}));
     unda_mesh_free(rig.mesh);
     rig.mesh = NULL;
-    double coordinates[NUM_ELEM * MAX_RIG_NODE * 3], dt[NUM_ELEM];
-    TRY_HERE(unda_solver_coordinates(rig.solver, coordinates));
+    double dt[NUM_ELEM];
     TRY_HERE(unda_solver_element_dt(rig.solver, dt));
     const double place[3] = {0.3, 0.3, 0.3}, rates[NUM_FIELD] = {1};
     const int64_t elem = 3;
@@ -241,7 +240,7 @@ static unda_status run_overrun(void)
     struct rig rig = {0};
     TRY_HERE(rig_new(&rig, &(unda_solver_options){.degree = 1}));
     double *coordinates = malloc(sizeof *coordinates);
-    TRY_HERE(unda_solver_coordinates(rig.solver, coordinates));
+    TRY_HERE(unda_mesh_coordinates(rig.mesh, 1, coordinates));
     free(coordinates);
     rig_free(&rig);
     return UNDA_OK;

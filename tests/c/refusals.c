@@ -62,6 +62,9 @@ static void refuse_meshes(struct rig *rig)
     CALL(unda_mesh_get_arrays(NULL, &arrays));
     CALL(unda_mesh_get_arrays(rig->mesh, NULL));
     CALL(unda_mesh_get_arrays(rig->mesh, &arrays));
+    CALL(unda_mesh_coordinates(NULL, 1, point));
+    CALL(unda_mesh_coordinates(rig->mesh, 1, NULL));
+    CALL(unda_mesh_coordinates(rig->mesh, INT32_MAX, point));
     CALL(unda_mesh_locate(NULL, 1, point, &elem, NULL));
     CALL(unda_mesh_locate(rig->mesh, 1, NULL, &elem, NULL));
     CALL(unda_mesh_locate(rig->mesh, 1, point, NULL, NULL));
@@ -134,6 +137,7 @@ static void refuse_options(struct rig *rig)
     OPTION(precision = 2);
     OPTION(flux = 2);
     OPTION(integrator = 2);
+    OPTION(material_by_node = 2);
     OPTION(kernel[0] = 3);
     OPTION(num_part = UNDA_MAX_PART + 1);
     unda_kernel_info kernel = {.size_bytes = sizeof kernel}, no_kernel = {0};
@@ -171,8 +175,6 @@ static void refuse_questions(unda_solver *solver)
     CALL(unda_solver_element_dt(solver, NULL));
     CALL(unda_solver_medium_dt(NULL, &value, &history));
     CALL(unda_solver_medium_dt(solver, NULL, NULL));
-    CALL(unda_solver_coordinates(NULL, &value));
-    CALL(unda_solver_coordinates(solver, NULL));
     CALL(unda_solver_exact_points(NULL, &value, NULL));
     CALL(unda_solver_exact_points(solver, NULL, NULL));
     CALL(unda_solver_get_history(NULL, &history));

@@ -143,7 +143,7 @@ static unda_status read_all(struct rig *rig)
     TRY_HERE(unda_solver_read(rig->solver, UNDA_STATE, 5, 1, values));
     TRY_HERE(unda_solver_energy(rig->solver, &energy));
     TRY_HERE(unda_solver_element_dt(rig->solver, values));
-    TRY_HERE(unda_solver_coordinates(rig->solver, values));
+    TRY_HERE(unda_mesh_coordinates(rig->mesh, 1, values));
     TRY_HERE(unda_solver_exact_points(rig->solver, rig->outer, NULL));
     memset(rig->outer, 0, sizeof *rig->outer * 3 * (size_t)rig->info.num_exact);
     return unda_mesh_get_info(rig->mesh, &info);

@@ -29,6 +29,7 @@ SETTINGS = {
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
     "kernel": ("fused", "node", "element"),
+    "per": ("cell", "node"),
 }
 #: Walls of each physics.
 WALLS = {
@@ -44,22 +45,23 @@ def mesh_for(boundary):
     return unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), cells, perturb=0.2, seed=1, periodic=periodic)
 
 
-def random_medium(physics, num_elem, rng):
-    """Another material in every element: fluids among solids, conductors among insulators."""
-    first, second = rng.uniform(0.5, 3, (2, num_elem))
-    some = rng.integers(0, 3, num_elem) > 0
+def random_medium(physics, mesh, degree, per, rng):
+    """Other materials in every element or at every node: fluids among solids, conductors among insulators."""
+    shape = (mesh.num_elem,) if per == "cell" else mesh.coordinates(degree).shape[:2]
+    first, second = rng.uniform(0.5, 3, (2, *shape))
+    some = rng.integers(0, 3, (len(mesh.cells), *(1,) * (len(shape) - 1))) > 0
     if physics == "acoustic":
-        return unda.Acoustic(rho=first, c=second)
+        return unda.Acoustic(rho=first, c=second, per=per)
     if physics == "elastic":
-        return unda.Elastic(rho=first, vp=second, vs=0.6 * second * some)
-    return unda.Maxwell(eps=first, mu=second, sigma=0.5 * some)
+        return unda.Elastic(rho=first, vp=second, vs=0.6 * second * some, per=per)
+    return unda.Maxwell(eps=first, mu=second, sigma=0.5 * first * some, per=per)
 
 
 def random_state(sim, rng):
     """Any state; no shear stress in fluids."""
     state = {name: rng.standard_normal((sim.mesh.num_elem, sim.num_node)) for name in sim.fields}
     if sim.medium.physics == "elastic":
-        fluid = sim.medium.on(sim.mesh)[:, 2] == 0
+        fluid = np.broadcast_to(sim._material[..., 2] == 0, state["sxy"].shape)
         for name in ("sxy", "sxz", "syz"):
             state[name][fluid] = 0
         for name in ("syy", "szz"):
@@ -89,8 +91,8 @@ def run(device, mesh, case, steps=STEPS, physics="acoustic"):
     rng = np.random.default_rng(0)
     walls = WALLS[physics] | {"exact": outer_wave(physics), "periodic": "absorbing"}
     condition = walls.get(case["boundary"], case["boundary"])
-    options = {key: value for key, value in case.items() if key != "boundary"}
-    medium = random_medium(physics, mesh.num_elem, rng)
+    options = {key: value for key, value in case.items() if key not in ("boundary", "per")}
+    medium = random_medium(physics, mesh, case["degree"], case.get("per", "cell"), rng)
     sim = unda.DG(mesh, medium, device=device, boundary={"*": condition}, **options)
     sim.set(**random_state(sim, rng))
     for place in ((0.31, 0.42, 0.27), (0.3, 0.4, 0.25), (0.8, 0.9, 0.1)):
@@ -138,6 +140,7 @@ CODE = {
     "flux": SETTINGS["flux"],
     "integrator": SETTINGS["integrator"],
     "incident": (False, True),
+    "per": SETTINGS["per"],
 }
 #: Tiles of kernel fused differ with these three: all their combinations run, with both values of the others.
 TILED = ("degree", "dtype", "physics")
@@ -174,7 +177,7 @@ def test_every_pair_of_what_is_compiled_is_in_the_table(kernel):
 
 def test_kernel_fused_is_run_with_all_its_tiles_and_both_values_of_the_rest():
     cases = [case for case in COMPILED if case["kernel"] == "fused"]
-    for other in ("flux", "integrator", "incident"):
+    for other in ("flux", "integrator", "incident", "per"):
         found = {tuple(case[name] for name in (*TILED, other)) for case in cases}
         assert len(found) == 9 * 2 * 3 * 2
 

@@ -31,9 +31,9 @@ HEAD = """
 
 # What a stage does with one face: rhs = the face's part of dq/dt, not lifted.
 BODY = """
-#undef FLUX_CENTRAL
+#undef BOTH_JUMPS
 #undef FN
-#define FLUX_CENTRAL IS_CENTRAL
+#define BOTH_JUMPS IS_CENTRAL
 #define FN(name) NAME_##name
 #include "physics/PHYSICS.h"
 #include "space/tet_affine.h"
@@ -54,8 +54,14 @@ void NAME(const double *in, const double *out, const REAL *q_in, const REAL *q_o
     det += edge[2] * (edge[3] * edge[7] - edge[4] * edge[6]);
     for (int i = 0; i < 9; i++)
         record64[i] = GRAD_DIV ? gradient[i] : edge[i];
-    FN(coefficients)(in, det, coef64);
-    FN(face_coefficients)(in, condition < 0 ? out : in, scale, det, face64);
+    const int powers[][2] = COEF_POWERS, face_powers[][2] = FACE_COEF_POWERS;
+    double length = GRAD_DIV ? scale : det * scale;
+    FN(coefficients)(in, coef64);
+    FN(face_coefficients)(in, condition < 0 ? out : in, face64);
+    for (int i = 0; i < NUM_COEF; i++)
+        coef64[i] = pow(coef64[i], powers[i][0]) * pow(det, powers[i][1]);
+    for (int i = 0; i < NUM_FACE_COEF; i++)
+        face64[i] = pow(face64[i], face_powers[i][0]) * pow(length, face_powers[i][1]);
     for (int i = 0; i < 9; i++)
         record[i] = (REAL)record64[i];
     for (int i = 0; i < NUM_COEF; i++)

@@ -111,21 +111,21 @@ def test_deviatoric_stress_in_a_fluid_is_refused_where_it_stands(fields, dtype):
     q, x = state(**fields)
     half = Elastic(rho=1.0, vp=2.0, vs=[1.0, 0.0])
     with pytest.raises(ArgumentError, match=r"deviatoric part of .* in cell 1 \(1 such cells\), a fluid"):
-        half._check_state(half.on(TWO), q.astype(dtype), x)
+        half._check_state(half.on(TWO)[:, None], q.astype(dtype), x)
     turned = Elastic(rho=1.0, vp=2.0, vs=[0.0, 1.0])
     if "syz" in fields:  # only in the second cell, which is solid now
-        turned._check_state(turned.on(TWO), q.astype(dtype), x)
+        turned._check_state(turned.on(TWO)[:, None], q.astype(dtype), x)
     else:
         with pytest.raises(ArgumentError, match=r"at \(0\.0, 1\.0, 2\.0\) m in cell 0"):
-            turned._check_state(turned.on(TWO), q.astype(dtype), x)
-    ROCK._check_state(ROCK.on(TWO), q.astype(dtype), x)
+            turned._check_state(turned.on(TWO)[:, None], q.astype(dtype), x)
+    ROCK._check_state(ROCK.on(TWO)[:, None], q.astype(dtype), x)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_pressure_is_a_fluids_stress_and_rounding_is_forgiven(dtype):
     q, x = state(**PRESSURE, vx=1.0)
     q *= 1.0 + 10 * np.finfo(dtype).eps * np.random.default_rng(3).uniform(-1, 1, q.shape)
-    FLUID._check_state(FLUID.on(TWO), q.astype(dtype), x)
+    FLUID._check_state(FLUID.on(TWO)[:, None], q.astype(dtype), x)
 
 
 @pytest.mark.parametrize("direction, found", [

@@ -155,7 +155,7 @@ def test_meshes_keep_what_they_were_given(tmp_path):
             traces.append(started(sim)["p"])
             sim.save(tmp_path / "run.h5")
             again = unda.load(tmp_path / "run.h5")
-            assert (again._material[:, 1] == 1500.0).all()
+            assert (again._material[..., 1] == 1500.0).all()
         assert np.array_equal(*traces) and traces[0].any()
     with pytest.raises(ValueError, match="read-only"):
         sim._material[0] = 1.0

@@ -100,7 +100,7 @@ def test_tag_names_must_be_those_of_the_mesh():
 
 
 def test_arrays_and_functions_must_fit_the_mesh():
-    with pytest.raises(ArgumentError, match="c has 4 values; expected 5, one a cell"):
+    with pytest.raises(ArgumentError, match=r"c has shape \(4,\); expected \(5,\), one value a cell"):
         Acoustic(rho=1.0, c=np.ones(4)).on(MESH)
     with pytest.raises(ArgumentError, match=r"shape \(5, 1\) for coordinates of shape \(5,\)"):
         Acoustic(rho=1.0, c=lambda x, y, z: x[:, None] + 1.0).on(MESH)

@@ -100,8 +100,8 @@ def test_the_clones_for_newer_processors_multiply_and_add_in_one_instruction():
     plain = {"copy_values", "drop_signs", "compare"}
     plain |= {f"{name}_{p}" for name in ("fade", "gather_many", "scatter") for p in ("f32", "f64")}
     names = {name.split(".")[0] for name in counts} - plain
-    stages = product(("acoustic", "elastic", "maxwell"), ("upwind", "central"), ("f32", "f64"))
-    assert {f"{physics}_{flux}_block_stage_{p}" for physics, flux, p in stages} <= names
+    stages = product(("acoustic", "elastic", "maxwell"), ("one", "both", "by_node"), ("f32", "f64"))
+    assert {f"{physics}_{kind}_block_stage_{p}" for physics, kind, p in stages} <= names
     for name in names:
         # A stage sums ROWS x NUM_REF = 16 things at once, updates five (lsrk4 one in its first
         # stage, then two, ab3 two). Rows of FD take six pairs and more a node (order 4 and above,

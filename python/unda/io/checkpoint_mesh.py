@@ -43,7 +43,7 @@ def _get_mesh(group: Any) -> Mesh:
 def put(file: Any, sim: Any, history: int) -> None:
     """Write mesh, materials, state and as many levels of the integrator's history."""
     _put_mesh(file.create_group("mesh"), sim.mesh)
-    file["material"] = sim._material
+    file["material"] = sim._material if sim.medium.per == "node" else sim._material[:, 0]
     for name, (number, _) in arrays(sim, history).items():
         file[name] = sim._read(number)
 
@@ -76,19 +76,21 @@ def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, 
     if mesh.hash != config.get("mesh"):
         raise FileError(f"mesh has hash {mesh.hash}, expected {config.get('mesh')!r}")
     mesh.origin = _hdf.entry(config, "mesh_origin", dict)
-    material = _hdf.array(file, "material", np.float64, (mesh.num_elem, len(kind.parameters)))
     # Checked before memory is allocated by the header: the state must be in the file.
     degree = _hdf.entry(config, "degree", int, 1, 9)
     cells = (mesh.num_elem, lib.unda_element_num_node(mesh._info.shape, degree))
     if (found := _hdf.array_shape(file, "state"))[:2] != cells:
         raise FileError(f"state is {found}, expected {cells} and the number of fields")
+    per = "node" if config["medium"].get("per") == "node" else "cell"
+    nodes = cells if per == "node" else cells[:1]
+    material = _hdf.array(file, "material", np.float64, (*nodes, len(kind.parameters)))
     made = {json.dumps(c): solution_from_config(c) for c in exact.values()}
     boundary = {
         name: made[json.dumps(exact[name])] if name in exact else word
         for name, word in _hdf.entry(config, "boundary", dict).items()
     }
     return DG(
-        mesh, kind(**dict(zip(kind.parameters, material.T.copy(), strict=True))),
+        mesh, kind(per=per, **dict(zip(kind.parameters, np.moveaxis(material, -1, 0).copy(), strict=True))),
         degree=degree, boundary=boundary,
         flux=_hdf.entry(config, "flux", str), integrator=_hdf.entry(config, "integrator", str),
         kernel=config["kernel"] if same else "auto",

@@ -117,6 +117,6 @@ def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int 
         _array(file, "element", np.repeat(np.arange(num_elem, dtype=np.int64), len(cells)))
         _array(file, "tag", np.repeat(sim.mesh.tags.astype(np.int32), len(cells)))
         for i, name in enumerate(sim.medium.parameters):
-            _array(file, name, np.repeat(sim._material[:, i], len(cells)))
+            _array(file, name, np.repeat(sim._material[:, :, i].mean(axis=1), len(cells)))
         file.write(b"</CellData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n")
     entries.add(path, sim.t)

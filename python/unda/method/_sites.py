@@ -16,6 +16,7 @@ from ..errors import ArgumentError
 
 _AHEAD = 1e-3  # of a cell's size: how far `side` looks along a direction
 _MANY = 100  # with more points than this, room for one cell each is tried first
+_SAME = 1e-9  # of a material, interpolated from both sides of a face
 _EVEN = 1e-9  # of a barycentric coordinate: a direction along a face lies in both cells
 
 
@@ -106,7 +107,7 @@ def on_one_side(sites: Sites, mesh: Any, material: np.ndarray, side: Any, what: 
     sites : Sites
         All of them.
     mesh : Mesh
-    material : ndarray, shape (num_elem, num_parameter)
+    material : ndarray, shape (num_site, num_parameter)
     side : None, str or array_like
         See `DG.add_receivers`.
     what : str
@@ -115,10 +116,11 @@ def on_one_side(sites: Sites, mesh: Any, material: np.ndarray, side: Any, what: 
     towards = _direction(side, len(sites.first) - 1)
     if isinstance(side, str) and side not in mesh.tag_names:
         raise ArgumentError(f"side is {side!r}; the mesh has the tags {list(mesh.tag_names)}")
-    kinds = np.column_stack([material, mesh.tags])[sites.elem]
+    tags = np.unique(mesh.tags[sites.elem], return_inverse=True)[1]  # small numbers, which _SAME tells apart
+    kinds = np.column_stack([material, tags])
     point = sites.of_points()
     home = sites.first[:-1].copy()
-    same = (kinds == kinds[home[point]]).all(axis=1)
+    same = np.isclose(kinds, kinds[home[point]], rtol=_SAME, atol=0.0).all(axis=1)
     if same.all():
         return sites
     if side is not None:
@@ -129,7 +131,7 @@ def on_one_side(sites: Sites, mesh: Any, material: np.ndarray, side: Any, what: 
             else:
                 chosen = _ahead(mesh, sites.elem[inside], sites.places[inside], towards[i])
             chosen = np.flatnonzero(chosen) + sites.first[i]
-            if len(chosen) == 0 or (kinds[chosen] != kinds[chosen[0]]).any():
+            if len(chosen) == 0 or not np.allclose(kinds[chosen], kinds[chosen[0]], rtol=_SAME, atol=0.0):
                 found = "no cell" if len(chosen) == 0 else "cells of several materials"
                 place = ", ".join(f"{x:g}" for x in sites.places[sites.first[i]])
                 that = side if towards is None else tuple(towards[i].tolist())
@@ -139,7 +141,7 @@ def on_one_side(sites: Sites, mesh: Any, material: np.ndarray, side: Any, what: 
                     f"{_tags(mesh, sites.elem[inside])}"
                 )
             home[i] = chosen[0]
-        same = (kinds == kinds[home[point]]).all(axis=1)
+        same = np.isclose(kinds, kinds[home[point]], rtol=_SAME, atol=0.0).all(axis=1)
     return sites.keep(same)
 
 

@@ -5,7 +5,7 @@ Not here: errors (medium.py, mesh.py, dg.py).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,12 +110,19 @@ def check(sim: Any) -> Report:
     _resolution(sim, report)
     _time_steps(sim, report)
     size = float(np.linalg.norm(np.ptp(sim.mesh.vertices, axis=0)))
-    fastest = float(sim.medium._speeds(sim._material).max())
-    report.ask(sim.medium._questions(sim._material, size), _FEW_NODES, "mesh", size, fastest)
+    table = sim._material[:, 0]  # of nodes, one is enough
+    fastest = float(sim.medium._speeds(table).max())
+    report.ask(sim.medium._questions(table, size), _FEW_NODES, "mesh", size, fastest)
     _places(sim, report)
     report.warnings += silent.on_mesh(sim)
     _outer_data(sim, report)
     return report
+
+
+def _each(sim: Any, of: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Return what a function gives for each material, (num_elem, 1 or num_node)."""
+    num_elem, num, _ = sim._material.shape
+    return of(sim._material.reshape(num_elem * num, -1)).reshape(num_elem, num)
 
 
 def _resolution(sim: Any, report: Report) -> None:
@@ -123,7 +130,7 @@ def _resolution(sim: Any, report: Report) -> None:
         return
     mesh = sim.mesh
     spacing = (mesh.volumes / sim.num_node) ** (1 / 3)
-    nodes = sim.medium._wavelengths(sim._material, report.fmax) / spacing
+    nodes = _each(sim, lambda table: sim.medium._wavelengths(table, report.fmax)).min(axis=1) / spacing
     names = {number: name for name, number in mesh.tag_names.items()}
     for tag in np.unique(mesh.tags):
         name = names.get(int(tag), f"tag {tag}")
@@ -143,7 +150,7 @@ def _time_steps(sim: Any, report: Report) -> None:
     ratio = float(np.median(dt) / dt.min())
     if ratio > _SPAN:
         report.notes.append(f"cell {order[0]} forces a time step {ratio:.0f} times below the median cell's")
-    loss = sim.medium._loss_rates(sim._material)
+    loss = _each(sim, sim.medium._loss_rates).max(axis=1)
     share = loss * dt / _REAL_AXIS[sim.config["integrator"]]
     worst = int(np.argmin(dt))
     if share[worst] > 0.5:
@@ -188,11 +195,11 @@ def _outer_data(sim: Any, report: Report) -> None:
             continue  # not homogeneous
         number = -1 - mesh.boundary_names.index(name)
         cells = np.flatnonzero((mesh.neighbors == number).any(axis=1))
-        other = cells[(np.abs(sim._material[cells] - given) > 1e-6 * np.abs(given)).any(axis=1)]
+        other = cells[(np.abs(sim._material[cells] - given) > 1e-6 * np.abs(given)).any(axis=(1, 2))]
         if len(other):
             found = ", ".join(
                 f"{key} = {value:g}"
-                for key, value in zip(sim.medium.parameters, sim._material[other[0]], strict=True)
+                for key, value in zip(sim.medium.parameters, sim._material[other[0], 0], strict=True)
             )
             report.warnings.append(
                 f"boundary {name!r} has an exact solution of {solution.medium!r}, cell {other[0]} there has "

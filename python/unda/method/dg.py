@@ -36,7 +36,7 @@ class DG(Simulation):
     ----------
     mesh : Mesh
     medium : Acoustic, Elastic or Maxwell
-        Equations and materials, constant in each cell.
+        Equations and materials, constant in each cell or at each of its nodes (`Medium`, `per`).
     degree : int
         Degree of the polynomials, 1 to 9.
     boundary : dict of str to str or exact solution, optional
@@ -174,9 +174,7 @@ class DG(Simulation):
     @property
     def coordinates(self) -> np.ndarray:
         """Node coordinates (num_elem, num_node, 3) [m]."""
-        x = np.empty((self.mesh.num_elem, self.num_node, 3))
-        self._solver.call(lib.unda_solver_coordinates, _core.pointer(x, writable=True))
-        return x
+        return self.mesh.coordinates(self.degree)
 
     @property
     def element_dt(self) -> np.ndarray:
@@ -303,7 +301,8 @@ class DG(Simulation):
         blowup, common = self._blowup()
         elem = common["element"]
         place = tuple(float(x) for x in self.mesh.centroids[elem])
-        material = dict(zip(self.medium.parameters, map(float, self._material[elem]), strict=True))
+        here = self._material[elem, int(blowup.node) % self._material.shape[1]]
+        material = dict(zip(self.medium.parameters, map(float, here), strict=True))
         local_cfl = self.dt / float(self.element_dt[elem])
         return UnstableError(
             f"{message} at {place} m, {material}, t = {common['time']:.6g} s, "

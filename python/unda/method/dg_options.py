@@ -19,7 +19,7 @@ from ._options import Given, common_options, kernel_choice
 
 
 def dg_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
-    """Return the library's options, the materials (num_elem, num_material), boundaries and device."""
+    """Return the library's options, the materials in cells, boundaries and device."""
     mesh, medium = given.mesh, given.medium
     if not isinstance(mesh, Mesh):
         raise ArgumentError(f"mesh is {mesh!r}, expected a Mesh")
@@ -28,7 +28,8 @@ def dg_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
     physics = getattr(_core.lib, f"UNDA_{medium.physics.upper()}", None)
     if physics is None:
         raise ArgumentError(f"DG solves acoustic, elastic and maxwell media; the medium is {medium.physics}")
-    material = medium.on(mesh)
+    degree = integer("degree", given.degree, 1, 9)
+    material = medium._in_cells(mesh, degree)
     material.setflags(write=False)
     boundaries = Boundaries.of(mesh, medium, given.boundary)
     common, chosen = common_options(given)
@@ -36,10 +37,11 @@ def dg_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
         "unda_solver_options",
         **common,
         physics=physics,
-        degree=integer("degree", given.degree, 1, 9),
+        degree=degree,
         flux=choice("flux", given.flux, ("upwind", "central")),
         integrator=choice("integrator", given.integrator, ("lsrk4", "ab3")),
         material=material,
+        material_by_node=int(medium.per == "node"),
         boundary=boundaries.codes,
         **kernel_choice(given.kernel, given.kernel_options),
     )

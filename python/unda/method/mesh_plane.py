@@ -45,7 +45,9 @@ def plane(sim: Any, field: str, axis: int, value: float, num: int) -> Plane:
             return filled(sim._sample_at(channels, seen)[:, 0])
 
     def material(name: str) -> np.ndarray:
-        return filled(sim._material[elem, list(sim.medium.parameters).index(name)])
+        return filled(
+            sim._points.material_at(elem, seen["points"])[:, list(sim.medium.parameters).index(name)]
+        )
 
     a, b = lower[across], lower[up]
     extent = float(a), float(a + size[across]), float(b), float(b + size[up])

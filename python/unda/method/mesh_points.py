@@ -20,6 +20,7 @@ from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ..problem.source import Source
 from . import _sites
+from .norms import interpolation
 from .points import Points
 from .solver import Solver
 
@@ -31,7 +32,7 @@ class MeshPoints(Points):
     ----------
     mesh : Mesh
     medium : Medium
-    material : ndarray, shape (num_elem, num_parameter)
+    material : ndarray, shape (num_elem, 1 or num_node, num_parameter)
         As the solver has it: functions of the user may give other values by now.
     boundaries : Boundaries
     degree : int
@@ -61,10 +62,24 @@ class MeshPoints(Points):
             )
         return array, sites
 
+    def material_at(self, elem: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Return the material (num_place, num_parameter) at places in cells, interpolated between nodes."""
+        there = self._material[elem]
+        if there.shape[1] == 1:
+            return there[:, 0]
+        corners = self._mesh.coordinates(1)[elem]
+        edges, away = corners[:, 1:] - corners[:, :1], places - corners[:, 0]
+        reference = np.linalg.solve(edges.transpose(0, 2, 1), away[..., None])[..., 0]
+        basis = interpolation(self._mesh._info.shape, self._degree, reference)
+        # a polynomial through values that jump within the cell is not beyond twice or half of them
+        return np.clip(np.einsum("sn,snp->sp", basis, there), there.min(axis=1) / 2, 2 * there.max(axis=1))
+
     def place(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
         """See `Points`."""
         array, sites = self._inside(points, what)
-        return array, _members(_sites.on_one_side(sites, self._mesh, self._material, side, what))
+        return array, _members(
+            _sites.on_one_side(sites, self._mesh, self.material_at(sites.elem, sites.places), side, what)
+        )
 
     def terms(self, sources: Sequence[Source]) -> dict[str, Any]:
         """See `Points`."""
@@ -72,7 +87,7 @@ class MeshPoints(Points):
             source.check_physics(self.medium)
         sites = self._inside([source.position for source in sources], "source")[1]
         # The material that the solver has: a function of the user may give other values by now.
-        names, values = self.medium.parameters, self._material[sites.elem].tolist()
+        names, values = self.medium.parameters, self.material_at(sites.elem, sites.places).tolist()
         materials = [dict(zip(names, row, strict=True)) for row in values]
         of = sites.of_points()
         owners = [sources[i] for i in of]

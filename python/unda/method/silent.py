@@ -95,7 +95,7 @@ def on_mesh(sim: Any) -> list[str]:
     def wet(points: np.ndarray) -> np.ndarray:
         """Return the points that no solid shares."""
         sites = _sites.find(mesh, points, sim.degree)
-        solid = sim._material[sites.elem, 2] > 0.0
+        solid = sim._points.material_at(sites.elem, sites.places)[:, 2] > 0.0
         return np.bincount(sites.of_points(), solid, len(points)) == 0
 
     return _silent(sim, walls if len(planes) == len(walls) else [], "", wet)

@@ -182,8 +182,8 @@ def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[st
         return "auto", None
     size = 4 ** round(math.log(mesh.num_elem, 4))  # the best choice depends on it within a factor of four
     memory = _Memory(
-        device, medium.physics, f"degree {keywords['degree']}", str(keywords["dtype"]), keywords["flux"],
-        keywords["integrator"], f"about {size} cells",
+        device, medium.physics, medium.per, f"degree {keywords['degree']}", str(keywords["dtype"]),
+        keywords["flux"], keywords["integrator"], f"about {size} cells",
     )  # fmt: skip
     known = memory.recall(method, mesh, medium, {**keywords, "device": device})
     if known is not None:

@@ -23,6 +23,24 @@ Function = Callable[[Array, Array, Array], ArrayLike]
 Values = float | Mapping[str, float] | ArrayLike | Function
 
 
+class Nodes:
+    """The nodes that a method has in each cell of a mesh, as places of values.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Cells, nodes of each.
+    num_elem, centroids, tags, tag_names
+        Of all nodes as if they were cells.
+    """
+
+    def __init__(self, mesh: Any, degree: int) -> None:
+        x = mesh.coordinates(degree)
+        self.shape: tuple[int, ...] = x.shape[:2]
+        self.num_elem, self.centroids = x.shape[0] * x.shape[1], x.reshape(-1, 3)
+        self.tags, self.tag_names = np.repeat(mesh.tags, x.shape[1]), mesh.tag_names
+
+
 class Rule(NamedTuple):
     """Name of a parameter, and what its values may be: finite, positive, perhaps zero."""
 
@@ -71,11 +89,11 @@ class Rule(NamedTuple):
                 first = first if count else i * part.size + int(bad[0])
                 count += len(bad)
         if count:
-            at = np.unravel_index(first, values.shape)
+            at = np.unravel_index(first, mesh.shape if isinstance(mesh, Nodes) else values.shape)
             index = mesh.node(first) if isinstance(mesh, Block) else at
             raise ArgumentError(
                 f"{self.name} has {count} bad values among {values.size}, the first is "
-                f"{self.name}[{', '.join(str(one) for one in index)}] = {values[at]}; {self.expected}"
+                f"{self.name}[{', '.join(str(one) for one in index)}] = {values.flat[first]}; {self.expected}"
             )
         return min(lows, default=np.nan), max(highs, default=np.nan)
 
@@ -216,6 +234,8 @@ class InArray(Value):
     def at(self, cell: int, mesh: Any) -> float:
         if not 0 <= cell < self.values.size:
             raise ArgumentError(f"cell is {cell}; {self.rule.name} has values for 0..{self.values.size - 1}")
+        if self.values.ndim == 2:
+            raise ArgumentError(f"{self.rule.name} has a value for each node of a cell; expected one")
         return self.factor * float(self.values.flat[cell])
 
     def __repr__(self) -> str:
@@ -223,16 +243,21 @@ class InArray(Value):
 
 
 class ByCell(InArray):
-    """One number per cell of the mesh: a private array of shape (num_elem,)."""
+    """One number per cell of the mesh, or per node of each: a private array."""
 
     def on(self, mesh: Any) -> Array:
         if isinstance(mesh, Block):
             raise _wrong_shape(self.rule.name, self.values, mesh)
-        if len(self.values) != mesh.num_elem:
+        nodes = isinstance(mesh, Nodes)
+        shape: tuple[int, ...] = mesh.shape if nodes else (mesh.num_elem,)
+        if nodes and self.shape == shape[:1]:
+            return np.repeat(self.values, shape[1])
+        if self.shape != shape:
+            what = "node" if nodes else "cell"
             raise ArgumentError(
-                f"{self.rule.name} has {len(self.values)} values; expected {mesh.num_elem}, one a cell"
+                f"{self.rule.name} has shape {self.shape}; expected {shape}, one value a {what}"
             )
-        return self.values
+        return self.values.ravel()
 
     def one(self) -> float:
         found = np.unique(self.values)
@@ -348,7 +373,7 @@ def accept(rule: Rule, value: Values | Value) -> Value:
     Raises
     ------
     ArgumentError
-        If it is neither a number, a dict, an array of one or three axes nor a function, or a value
+        If it is neither a number, a dict, an array of one to three axes nor a function, or a value
         is impossible.
     """
     if isinstance(value, Value):
@@ -363,12 +388,12 @@ def accept(rule: Rule, value: Values | Value) -> Value:
     try:
         single = np.ndim(value) == 0
     except ValueError:
-        raise ArgumentError(f"{rule.name} has rows of different lengths; {_ARRAYS}") from None
+        raise ArgumentError(f"{rule.name} has rows of different lengths; {ARRAYS}") from None
     if single:
         return Number(rule, rule.number(rule.name, value))
     array = _real_array(rule.name, value)
     extent = rule.check(array)
-    return ByCell(rule, array, extent) if array.ndim == 1 else ByNode(rule, array, extent, _digest(array))
+    return ByCell(rule, array, extent) if array.ndim < 3 else ByNode(rule, array, extent, _digest(array))
 
 
 _LARGE = 2**20  # number of values below which starting threads takes longer than it saves
@@ -378,16 +403,16 @@ def _extent(values: NDArray[Any]) -> tuple[Any, Any]:
     return values.min(), values.max()  # NaN if one is
 
 
-_ARRAYS = "expected real numbers, one a cell, or of shape (nx, ny, nz) on a grid"
+ARRAYS = "expected real numbers, one a cell, (num_elem, num_node) with per='node', (nx, ny, nz) on a grid"
 
 
 def _real_array(name: str, value: ArrayLike) -> NDArray[Any]:
-    """Return a private array of float64 (n,), or the given one (nx, ny, nz) as it is."""
+    """Return a private array of float64 (n,) or (n, m), or the given one (nx, ny, nz) as it is."""
     if np.ma.isMaskedArray(value):
-        raise ArgumentError(f"{name} is a masked array; {_ARRAYS}, with nothing masked")
+        raise ArgumentError(f"{name} is a masked array; {ARRAYS}, with nothing masked")
     array = np.asarray(value)
-    if array.dtype.kind not in "iuf" or array.ndim not in (1, 3) or (array.ndim == 3 and array.size == 0):
-        raise ArgumentError(f"{name} is an array of {array.dtype} of shape {array.shape}; {_ARRAYS}")
+    if array.dtype.kind not in "iuf" or array.ndim not in (1, 2, 3) or (array.ndim > 1 and array.size == 0):
+        raise ArgumentError(f"{name} is an array of {array.dtype} of shape {array.shape}; {ARRAYS}")
     return array if array.ndim == 3 else np.array(array, dtype=np.float64)
 
 

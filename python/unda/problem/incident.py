@@ -161,7 +161,7 @@ class PlaneWave:
         mesh : Mesh
         medium : Medium
         material : numpy.ndarray
-            Of each cell, what ``medium.on(mesh)`` gives.
+            In each cell: (num_elem, 1 or num_node, num_parameter).
         boundaries : Boundaries
 
         Returns
@@ -372,7 +372,8 @@ def _left(word: str, wave: ExactSolution, normal: np.ndarray) -> np.ndarray:
 
 def _background(mesh: Mesh, medium: Medium, material: np.ndarray, cells: np.ndarray, where: str) -> Medium:
     """Return the one medium of these cells; raise if there are several, or it conducts."""
-    rows = material[cells]
+    rows = material[cells].reshape(-1, material.shape[2])
+    cells = np.repeat(cells, material.shape[1])
     other = np.flatnonzero((rows != rows[0]).any(axis=1))
 
     def described(i: int) -> str:
@@ -389,4 +390,5 @@ def _background(mesh: Mesh, medium: Medium, material: np.ndarray, cells: np.ndar
             f"the wave at {where} needs an insulator, or its pulse changes its shape; found {described(0)}, "
             "expected sigma = 0"
         )
-    return type(medium)(**values)
+    kind: Any = type(medium)
+    return kind(**values)

@@ -9,20 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._check import choice
 from .._parallel import ahead
 from ..errors import ArgumentError
-from ._values import Array, ByNode, ByPlace, ByTag, Number, Rule, Value, Values, accept
+from ._values import ARRAYS, Array, ByNode, ByPlace, ByTag, Nodes, Number, Rule, Value, Values, accept
 from .grid import Block, Grid
 
 _Made = TypeVar("_Made")
 _LIGHT = 299792458.0  # [m/s]
 MU0 = 1.25663706127e-6  # [H/m], CODATA 2022 (Mohr et al. 2025)
 EPS0 = 1.0 / (MU0 * _LIGHT**2)  # [F/m], CODATA's 8.8541878188e-12; light has its exact speed
+
+
+Per = Literal["cell", "node"]
 
 
 class Derived(NamedTuple):
@@ -51,6 +55,11 @@ class Medium:
     Each parameter is given as a number, as a dict from tag names of the mesh to numbers, as an
     array with one value per cell (in the order of ``mesh.cells``) or as a function f(x, y, z) of
     coordinate arrays [m], called with the centroids of the cells.
+
+    With ``per="node"`` the material varies within the cells of a mesh: functions are called with the nodes
+    that `DG` has there (``mesh.coordinates(degree)``), and arrays may have one value for each, (num_elem,
+    num_node). Use it for media that are smooth within cells, where `DG` then keeps its order. Coefficients
+    are collocated, so on tetrahedra no discrete energy is conserved. On a grid each node has its own anyway.
 
     On a grid arrays have its shape (nx, ny, nz), functions are called with the nodes, block by
     block, and there are no tags. Models are large: an array on a grid, of any type of real numbers,
@@ -87,8 +96,12 @@ class Medium:
     _may_vanish: ClassVar[tuple[str, ...]] = ()  # parameters that may be 0
     _fastest: ClassVar[str] = ""  # the parameter that is the speed of the fastest wave
 
-    def __init__(self, **values: Values | Value) -> None:
+    def __init__(self, per: Per = "cell", **values: Values | Value) -> None:
+        self.per = ("cell", "node")[choice("per", per, ("cell", "node"))]
         self._values = {name: accept(self._rule(name), value) for name, value in values.items()}
+        for name, one in self._values.items():
+            if len(one.shape) == 2 and self.per == "cell":
+                raise ArgumentError(f"{name} is an array of shape {one.shape}; {ARRAYS}")
 
     @property
     def traces(self) -> dict[str, str]:
@@ -195,14 +208,20 @@ class Medium:
     def to_config(self) -> dict[str, Any]:
         """Return a JSON-able description: numbers and tags as given, arrays by shape and hash."""
         described = {name: value.to_config() for name, value in self._values.items()}
-        return {"type": type(self).__name__, **described}
+        return {"type": type(self).__name__, **described, **({"per": "node"} if self.per == "node" else {})}
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in self._values.items())
+        values += ", per='node'" * (self.per == "node")
         return f"unda.{type(self).__name__}({values})"
 
+    def _in_cells(self, mesh: Any, degree: int) -> Array:
+        """Return the parameters that `DG` has in cells, (num_elem, 1 or num_node, num_parameters)."""
+        table = self._table(Nodes(mesh, degree) if self.per == "node" else mesh)
+        return table.reshape(mesh.num_elem, -1, len(self.parameters))
+
     def _table(self, mesh: Any) -> Array:
-        """Return what `on` does, of a mesh or a block of a grid."""
+        """Return what `on` does, of a mesh, its nodes or a block of a grid."""
         values = np.empty((mesh.num_elem, len(self.parameters)))
         for i, name in enumerate(self.parameters):
             values[:, i] = self._values[name].on(mesh)
@@ -233,7 +252,7 @@ class Medium:
         return np.asarray(self._speeds(values).reshape(-1, len(values)).min(axis=0) / f)
 
     def _check_state(self, values: Array, q: NDArray[Any], coordinates: Array) -> None:
-        """Raise if a state (num_elem, num_node, num_field) cannot be one of this medium."""
+        """Raise if a state (num_elem, num_node, num_field) cannot be one of the materials of `_in_cells`."""
 
     def _loss_rates(self, values: Array) -> Array:
         """Part of themselves that fields lose in each cell by absorption in the medium [1/s]."""
@@ -259,6 +278,8 @@ class Acoustic(Medium):
         Density [kg/m3].
     c : float, dict of str to float, array_like or callable
         Speed of sound [m/s].
+    per : {"cell", "node"}
+        See `Medium`.
 
     Raises
     ------
@@ -283,8 +304,8 @@ class Acoustic(Medium):
     boundaries = ("absorbing", "rigid", "free")
     _fastest = "c"
 
-    def __init__(self, *, rho: Values, c: Values) -> None:
-        super().__init__(rho=rho, c=c)
+    def __init__(self, *, rho: Values, c: Values, per: Per = "cell") -> None:
+        super().__init__(per, rho=rho, c=c)
 
     def _speeds(self, values: Array) -> Array:
         return values[:, 1]
@@ -309,6 +330,8 @@ class Elastic(Medium):
         Speed of P waves [m/s].
     vs : float, dict of str to float, array_like or callable
         Speed of S waves [m/s]; 0 is a fluid.
+    per : {"cell", "node"}
+        See `Medium`.
 
     Raises
     ------
@@ -339,8 +362,8 @@ class Elastic(Medium):
     _may_vanish = ("vs",)
     _fastest = "vp"
 
-    def __init__(self, *, rho: Values, vp: Values, vs: Values) -> None:
-        super().__init__(rho=rho, vp=vp, vs=vs)
+    def __init__(self, *, rho: Values, vp: Values, vs: Values, per: Per = "cell") -> None:
+        super().__init__(per, rho=rho, vp=vp, vs=vs)
         _check_known_speeds(self._values["vp"], self._values["vs"])
 
     def _table(self, mesh: Any) -> Array:
@@ -353,19 +376,19 @@ class Elastic(Medium):
         return np.stack([vp, np.where(vs > 0.0, vs, vp)])
 
     def _check_state(self, values: Array, q: NDArray[Any], coordinates: Array) -> None:
-        fluid = np.flatnonzero(values[:, 2] == 0.0)
-        stress = q[fluid, :, 3:].astype(np.float64)
+        cell, node = np.nonzero(np.broadcast_to(values[..., 2] == 0.0, q.shape[:2]))
+        stress = q[cell, node, 3:].astype(np.float64)
         mean = stress[..., :3].mean(axis=-1, keepdims=True)
         deviatoric = np.abs(np.concatenate([stress[..., :3] - mean, stress[..., 3:]], axis=-1)).max(axis=-1)
         # Rounding errors, with room for those of the sums of an exact solution.
         bearable = np.finfo(q.dtype).eps ** (2 / 3) * float(np.abs(q[..., 3:]).max(initial=0.0))
-        bad = np.argwhere(deviatoric > bearable)
+        bad = np.flatnonzero(deviatoric > bearable)
         if len(bad):
-            (i, node), cells = bad[0], len(np.unique(bad[:, 0]))
-            place = tuple(float(x) for x in coordinates[fluid[i], node])
+            i, cells = bad[0], len(np.unique(cell[bad]))
+            place = tuple(float(x) for x in coordinates[cell[i], node[i]])
             raise ArgumentError(
-                f"stress has a deviatoric part of {deviatoric[i, node]:.3g} Pa at {place} m in cell "
-                f"{fluid[i]} ({cells} such cells), a fluid (vs = 0), which carries no shear; expected "
+                f"stress has a deviatoric part of {deviatoric[i]:.3g} Pa at {place} m in cell "
+                f"{cell[i]} ({cells} such cells), a fluid (vs = 0), which carries no shear; expected "
                 "sxx = syy = szz and syz = sxz = sxy = 0"
             )
 
@@ -399,6 +422,8 @@ class Maxwell(Medium):
         Conductivity [S/m]. It limits the stable time step: dt <= 4.6 eps/sigma with
         `lsrk4`, 6/11 eps/sigma with `ab3`, less the share of the waves; a larger dt is refused. For metals
         (copper: 7e-19 s) use a "pec" boundary; `sim.check` says where.
+    per : {"cell", "node"}
+        See `Medium`.
 
     Raises
     ------
@@ -433,6 +458,7 @@ class Maxwell(Medium):
         eps_r: Values | None = None,
         mu_r: Values | None = None,
         sigma: Values = 0.0,
+        per: Per = "cell",
     ) -> None:
         given = {"eps": eps, "mu": mu, "eps_r": eps_r, "mu_r": mu_r}
         names = [name for name, value in given.items() if value is not None]
@@ -446,6 +472,7 @@ class Maxwell(Medium):
                 f"got {names[0]} without {other}; expected both [F/m, H/m], or relative values, {names[0]}_r"
             )
         super().__init__(
+            per,
             eps=self._absolute("eps", eps, eps_r, EPS0),
             mu=self._absolute("mu", mu, mu_r, MU0),
             sigma=sigma,
@@ -519,8 +546,8 @@ def _check_known_speeds(vp: Value, vs: Value) -> None:
             _check_bulk_modulus(lambda i: f"tag {tags[i]!r}", fast, slow)
         return
     shapes = {one.shape for one in pair if one.shape}
-    if len(shapes) > 1:
-        return  # `on` raises then
+    if len(shapes) > 1 or any(len(shape) == 2 for shape in shapes):
+        return  # `on` raises then, or looks at each node
     shape = shapes.pop() if shapes else ()
     if len(shape) == 3:
         blocks = Grid(shape, 1.0).blocks()
@@ -545,5 +572,7 @@ def _check_bulk_modulus(place: Callable[[int], str], vp: NDArray[Any], vs: NDArr
 
 
 def _place(mesh: Any, i: int) -> str:
-    """Return the name of cell i of a mesh (None: any), or of node i of a block, for messages."""
+    """Return the name of cell i of a mesh (None: any), of a node of one, or of node i of a block."""
+    if isinstance(mesh, Nodes):
+        return f"cell {i // mesh.shape[1]}, node {i % mesh.shape[1]}"
     return f"node {mesh.node(i)}" if isinstance(mesh, Block) else f"cell {i}"

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core
+from .._check import integer
 from .._core import lib
 from ..errors import ArgumentError, MeshError
 from ._mesh_arguments import boundary_arrays, cells_array, periodic_pairs, tag_table, with_names
@@ -214,6 +215,20 @@ class Mesh:
         centroids = self.vertices[self.cells].mean(axis=1)
         centroids.flags.writeable = False
         return centroids
+
+    def coordinates(self, degree: int) -> np.ndarray:
+        """Return the nodes that `DG` of a degree has in each cell, (num_elem, num_node, 3) [m].
+
+        Examples
+        --------
+        >>> import unda
+        >>> unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(1, 1, 1)).coordinates(2).shape
+        (6, 10, 3)
+        """
+        degree = integer("degree", degree, 1, 9)
+        x = np.empty((self.num_elem, (degree + 1) * (degree + 2) * (degree + 3) // 6, 3))
+        _core.check(lib.unda_mesh_coordinates(self._handle, degree, _core.pointer(x, writable=True)))
+        return x
 
     @cached_property
     def hash(self) -> str:

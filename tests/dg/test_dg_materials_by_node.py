@@ -1,0 +1,368 @@
+"""Materials by node: the right-hand side by cell where they are constant, that of the equations elsewhere.
+
+The reference takes only the reference element's matrices from the library: slopes of the fields, star states
+at each face node from the materials of both sides there, rates with each node's material (physics_cases.py).
+Not here: the CUDA engine against the CPU (test_cuda_engine.py), media as given (test_media.py).
+"""
+
+import numpy as np
+import pytest
+import unda
+from physics_cases import CASES, star_state, without_shear
+from unda._core import check, lib, new_object, new_struct
+
+pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
+
+PHYSICS = pytest.mark.parametrize("physics", CASES)
+FLUXES = pytest.mark.parametrize("flux", ["upwind", "central"])
+KINDS = [(name, kind) for name, case in CASES.items() for kind in case.kinds]
+
+
+def box(cells=(2, 2, 1), **options):
+    return unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), cells, perturb=0.2, seed=3, **options)
+
+
+def make(mesh, case, materials, boundary="absorbing", degree=2, **options):
+    """materials: (num_elem, parameter), or (num_elem, num_node, parameter) by node."""
+    per = ("cell", "node")[materials.ndim - 2]
+    medium = case.medium(
+        per=per, **dict(zip(case.medium.parameters, np.moveaxis(materials, -1, 0), strict=True))
+    )
+    return unda.DG(
+        mesh, medium, degree=degree, boundary={"*": boundary}, dtype="float64", device="cpu", **options
+    )
+
+
+def by_node(case, num_elem, num_node, seed=5, kind=None):
+    """Random materials (num_elem, num_node, parameter); a cell is a fluid at all its nodes or at none."""
+    materials = case.materials(num_elem * num_node, seed, kind).reshape(num_elem, num_node, -1)
+    if (kind or case.kinds[0]) == "mixed" and case.name == "elastic":
+        solid = case.materials(num_elem * num_node, seed, "solid").reshape(materials.shape)
+        materials = np.where(materials[:, :1, 2:] > 0, solid, solid * [1, 1, 0])
+    return materials
+
+
+def states(case, materials, seed=1):
+    """Random states (cell, node, field) that fluid nodes bear."""
+    flat = materials.reshape(-1, materials.shape[-1])
+    q = np.random.default_rng(seed).standard_normal((len(flat), len(case.fields)))
+    return without_shear(case.name, flat, q).reshape(*materials.shape[:2], -1)
+
+
+def apply(sim, q):
+    sim.set(**dict(zip(sim.fields, np.moveaxis(q, -1, 0), strict=True)))
+    return np.stack(list(sim.rhs().values()), axis=-1)
+
+
+def distance(a, b):
+    return np.abs(a - b).max() / np.abs(a).max()
+
+
+# ---- constant in each cell ----
+
+
+@FLUXES
+@PHYSICS
+def test_constants_by_node_are_those_by_cell(physics, flux):
+    """To rounding: lifting both jumps is another order of sums than lifting one and multiplying it by Z."""
+    case, mesh = CASES[physics], box()
+    materials = case.materials(mesh.num_elem)
+    one = make(mesh, case, materials, flux=flux)
+    many = np.repeat(materials[:, None], one.num_node, axis=1)
+    other = make(mesh, case, many, flux=flux)
+    q = states(case, many)
+    # sums of some ten products, of sizes within a hundred of each other
+    assert distance(apply(one, q), apply(other, q)) < 1e-13
+    many[3, 2, 0] *= 1 + 1e-9
+    assert distance(apply(one, q), apply(make(mesh, case, many, flux=flux), q)) > 1e-13
+    assert one.energy() == pytest.approx(other.energy(), rel=1e-14)
+    assert one.element_dt == pytest.approx(other.element_dt, rel=1e-14)
+
+
+# ---- an independent right-hand side ----
+
+
+class Reference:
+    """dq/dt of degree 2 on a mesh, from the equations."""
+
+    def __init__(self, mesh, case, flux, wall):
+        self.case, self.flux, self.wall = case, flux, wall
+        n, m = (lib.unda_element_num_node(lib.UNDA_TET, 2), lib.unda_element_num_face_node(lib.UNDA_TET, 2))
+        self.derivative, self.lift = np.empty((3, n, n)), np.empty((4, n, m))
+        self.face_node = np.empty((4, m), np.int32)
+        arrays = new_struct(
+            "unda_element_arrays", derivative=self.derivative, lift=self.lift, face_node=self.face_node
+        )
+        check(lib.unda_element_get_arrays(lib.UNDA_TET, 2, arrays))
+        self.x, corners = mesh.coordinates(2), mesh.coordinates(1)
+        edges = (corners[:, 1:] - corners[:, :1]).transpose(0, 2, 1)  # [cell, axis, j]
+        self.gradients = np.linalg.inv(edges)  # [cell, j, axis]
+        self.outward = -np.concatenate([-self.gradients.sum(axis=1, keepdims=True), self.gradients], axis=1)
+        self.neighbor = self.match()
+
+    def match(self):
+        """{(cell, face): the nodes (cell, face) behind it} by the places of face nodes."""
+        places = {}
+        for e, x in enumerate(self.x):
+            for f, nodes in enumerate(self.face_node):
+                key = tuple(sorted(map(tuple, np.round(x[nodes], 9).tolist())))
+                places.setdefault(key, []).append((e, f))
+        pairs = [pair for pair in places.values() if len(pair) == 2]
+        return {**dict(pairs), **{b: a for a, b in pairs}}
+
+    def node_behind(self, e, node, behind):
+        cell, face = behind
+        away = np.linalg.norm(self.x[cell, self.face_node[face]] - self.x[e, node], axis=1)
+        return cell, self.face_node[face][away.argmin()]
+
+    def jump(self, materials, q, e, f, node):
+        """q* - q at a node of a face, and the part of it that its flux sees."""
+        case, normal = self.case, self.outward[e, f] / np.linalg.norm(self.outward[e, f])
+        z, t, v = case.channels(materials[e, node], q[e, node], normal)
+        z_out, t_out, v_out, condition = z, t, v, self.wall
+        if (e, f) in self.neighbor:
+            there = self.node_behind(e, node, self.neighbor[e, f])
+            z_out, t_out, v_out = case.channels(materials[there], q[there], normal)
+            condition = None
+        star = star_state(self.flux, (z, z_out), ((t, v), (t_out, v_out)), condition)
+        return case.change(materials[e, node], normal, star[0] - t, star[1] - v)
+
+    def rates(self, materials, q):
+        slopes = np.einsum("eja,jnm,emf->eanf", self.gradients, self.derivative, q)
+        for e in range(len(q)):
+            for f, nodes in enumerate(self.face_node):
+                jumps = np.stack([self.jump(materials, q, e, f, node) for node in nodes])
+                slopes[e] += self.outward[e, f][:, None, None] * (self.lift[f] @ jumps)
+        slopes, material, state = (
+            np.moveaxis(slopes, 3, 0),
+            np.moveaxis(materials, -1, 0),
+            np.moveaxis(q, -1, 0),
+        )
+        return np.moveaxis(self.case.rates(material, np.einsum("fean->afen", slopes), state), 0, -1)
+
+
+@FLUXES
+@pytest.mark.parametrize(("physics", "kind"), KINDS)
+def test_the_right_hand_side_is_that_of_the_equations(physics, kind, flux):
+    """Another material at every node of both sides of each face, at walls of every kind too."""
+    case, mesh = CASES[physics], box((2, 1, 1))
+    for wall, zeros in [*case.walls.items(), ("absorbing", None)]:
+        num_channel = len(next(iter(case.walls.values())))
+        reference = Reference(mesh, case, flux, zeros or "a" * num_channel)
+        materials = by_node(case, mesh.num_elem, reference.x.shape[1], kind=kind)
+        sim = make(mesh, case, materials, wall, flux=flux)
+        q = states(case, materials)
+        found = apply(sim, q)
+        assert distance(reference.rates(materials, q), found) < 1e-12
+    for axis in (0, 1):  # the material of another cell, of another node
+        moved = without_fluids_moved(physics, materials, np.roll(materials, 1, axis=axis))
+        assert distance(reference.rates(moved, q), found) > 1e-3
+
+
+def without_fluids_moved(physics, materials, other):
+    if physics == "elastic":
+        other[..., 2] = 0.5 * other[..., 1] * (materials[..., 2] > 0)
+    return other
+
+
+@PHYSICS
+def test_the_energy_is_that_of_each_nodes_material(physics):
+    """q.W M q / 2 with each node's W, of which the mass matrix need not be a function."""
+    case, mesh = CASES[physics], box()
+    matrix = np.empty((10, 10))
+    check(lib.unda_element_get_arrays(lib.UNDA_TET, 2, new_struct("unda_element_arrays", mass=matrix)))
+
+    def energy(materials):
+        weights = np.stack([[case.weight(*one) for one in row] for row in materials])
+        return np.einsum("e,enf,enfg,nm,emg->", 3 * mesh.volumes, q, weights, matrix, q)
+
+    materials = by_node(case, mesh.num_elem, 10)
+    q = states(case, materials)
+    sim = make(mesh, case, materials)
+    apply(sim, q)
+    assert sim.energy() == pytest.approx(energy(materials), rel=1e-12)
+    moved = without_fluids_moved(physics, materials, np.roll(materials, 1, axis=1))
+    assert sim.energy() != pytest.approx(energy(moved), rel=1e-3)
+
+
+# ---- smooth media ----
+
+
+class Through:
+    """A pulse in a medium of constant impedance, without reflections: p = Z v = f(t - time on the way).
+
+    1/c = s(x) = 1 + a cos kx, rho = Z s: p_t = -rho c^2 v_x and rho v_t = -p_x hold exactly.
+    """
+
+    z, a, k = 1.3, 0.5, 2.0 * np.pi
+
+    def medium(self, per):
+        slowness = lambda x, y, z: 1.0 + self.a * np.cos(self.k * x)  # noqa: E731
+        return unda.Acoustic(
+            rho=lambda *at: self.z * slowness(*at), c=lambda *at: 1.0 / slowness(*at), per=per
+        )
+
+    def __call__(self, x, y, z, t):
+        p = np.sin(5.0 * (t - x - self.a * np.sin(self.k * x) / self.k))
+        return {"p": p, "vx": p / self.z, "vy": 0 * p, "vz": 0 * p}
+
+    def error(self, per, cells, degree, flux="upwind"):
+        mesh = unda.box_mesh((0, 0, 0), (1, 0.25, 0.25), (cells, cells // 4, cells // 4))
+        sim = unda.DG(mesh, self.medium(per), degree=degree, boundary={"*": self}, dtype="float64",
+                      device="cpu", flux=flux)  # fmt: skip
+        sim.set(self)
+        sim.run(until=0.4)
+        return sim.error(self, relative=True)["p"]
+
+
+@pytest.mark.parametrize("degree", [2, 3])
+def test_smooth_media_keep_the_order_by_node_and_not_by_cell(degree):
+    """N + 1 within 0.5; materials constant in cells err by O(h) in each, by O(h^2) where that cancels."""
+    through = Through()
+    by_node, by_cell = ([through.error(per, cells, degree) for cells in (4, 8)] for per in ("node", "cell"))
+    assert np.log2(by_node[0] / by_node[1]) > degree + 0.5
+    assert np.log2(by_cell[0] / by_cell[1]) < 2.5
+
+
+def test_the_fastest_node_limits_the_time_step():
+    """Where the impedance is the same everywhere: that of a cell with the speed of its fastest node."""
+    mesh = box()
+    c = np.random.default_rng(2).uniform(1.0, 2.0, (mesh.num_elem, 10))
+    fast = c.max(axis=1)
+    for flux in ("upwind", "central"):
+        one = make(mesh, CASES["acoustic"], np.stack([1 / fast, fast], axis=-1), flux=flux)
+        many = make(mesh, CASES["acoustic"], np.stack([1 / c, c], axis=-1), flux=flux)
+        faster = make(mesh, CASES["acoustic"], np.stack([0.99 / fast, fast / 0.99], axis=-1), flux=flux)
+        if flux == "upwind":  # the central flux sees, of a neighbour, only the nodes of the face
+            assert many.element_dt == pytest.approx(one.element_dt, rel=1e-12)
+        assert (many.element_dt >= one.element_dt * (1 - 1e-12)).all()
+        assert (many.element_dt > faster.element_dt * (1 + 1e-3)).all()
+
+
+def test_the_modulus_of_one_node_and_the_density_of_another_limit_the_time_step():
+    """Derivatives couple them: sqrt(K / rho) = 2, though each node has the speed 1."""
+    mesh = box()
+    materials = np.ones((mesh.num_elem, 10, 2))
+    even = make(mesh, CASES["acoustic"], materials).element_dt
+    materials[0, 4] = 2.0, 1.0
+    materials[0, 7] = 0.5, 1.0
+    uneven = make(mesh, CASES["acoustic"], materials).element_dt
+    assert uneven[0] <= even[0] / 2 * (1 + 1e-12)
+
+
+# ---- sources, receivers, incident waves ----
+
+
+def test_a_source_sees_the_material_where_it_is():
+    """rho c^2 of a node varies as a square, which the polynomial of the cell has exactly."""
+    mesh, place = box(), (0.41, 0.53, 0.37)
+    modulus = lambda x, y, z: 1.0 + x + y * z  # noqa: E731
+    rates = []
+    for medium in (unda.Acoustic(rho=1.0, c=1.0), unda.Acoustic(rho=modulus, c=1.0, per="node")):
+        sim = unda.DG(mesh, medium, degree=2, dtype="float64", device="cpu")
+        sim.add_source(unda.VolumeInjection(place, lambda t: 1.0 + 0.0 * t))
+        rates.append(sim.rhs()["p"])
+    assert np.abs(rates[0]).max() > 0
+    assert distance(rates[1], modulus(*place) * rates[0]) < 1e-12
+    assert distance(rates[1], 1.001 * modulus(*place) * rates[0]) > 1e-4
+
+
+def test_receivers_on_faces_take_the_mean_of_both_sides_where_nothing_jumps():
+    """As in one material; where it jumps one side decides."""
+    mesh = unda.box_mesh((0, 0, 0), (2, 1, 1), (2, 1, 1))
+    left = mesh.centroids[:, 0] < 1
+    speeds = {"one": 1.0, "smooth": lambda x, y, z: 1.0 + x, "jump": np.where(left, 1.0, 2.0)}
+    found = {}
+    for name, c in speeds.items():
+        sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=c, per="node"), degree=2, dtype="float64", device="cpu")
+        sim.set(p=np.repeat(np.where(left, 1.0, 3.0)[:, None], 10, axis=1))
+        found[name] = sim.sample([(1.0, 0.3, 0.4)])["p"][0]
+    assert found["smooth"] == pytest.approx(found["one"], rel=1e-12) and 1.2 < found["one"] < 2.8
+    assert found["jump"] == pytest.approx(1.0, rel=1e-12) or found["jump"] == pytest.approx(3.0, rel=1e-12)
+
+
+def test_a_plane_wave_enters_a_medium_by_node():
+    """As it enters the same medium by cell."""
+    fields = {}
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2))
+    for per in ("cell", "node"):
+        medium, boundary = unda.Acoustic(rho=1.0, c=1.0, per=per), {"zmin": "rigid", "*": "absorbing"}
+        sim = unda.DG(mesh, medium, degree=2, boundary=boundary, dtype="float64", device="cpu")
+        sim.add_source(unda.PlaneWave((0, 0, -1), f=unda.ricker(2.0), scatterer="zmin"))
+        sim.run(until=1.0)
+        fields[per] = sim.get("p")
+    assert np.abs(fields["cell"]).max() > 1e-3
+    assert distance(fields["cell"], fields["node"]) < 1e-12
+
+
+# ---- files, refusals ----
+
+
+@PHYSICS
+def test_a_checkpoint_continues_bit_for_bit(physics, tmp_path):
+    case, mesh = CASES[physics], box()
+    materials = by_node(case, mesh.num_elem, 10)
+    sim = make(mesh, case, materials)
+    sim.set(**dict(zip(sim.fields, np.moveaxis(states(case, materials), -1, 0), strict=True)))
+    sim.run(steps=3)
+    sim.save(tmp_path / "sim.h5")
+    again = unda.load(tmp_path / "sim.h5")
+    assert again.config["medium"]["per"] == "node" and repr(again.medium).endswith("per='node')")
+    assert again.config["medium"] == sim.config["medium"]
+    for one in (sim, again):
+        one.run(steps=3)
+    for name in sim.fields:
+        assert np.array_equal(sim.get(name), again.get(name))
+    other = make(mesh, case, np.roll(materials, 1, axis=1) if physics != "elastic" else materials * 1.01)
+    assert other.config["medium"] != sim.config["medium"]
+
+
+def test_pictures_and_files_show_the_material_between_nodes(tmp_path):
+    mesh = box()
+    sim = unda.DG(
+        mesh, unda.Acoustic(rho=lambda x, y, z: 1 + x + y, c=1.0, per="node"), degree=2, device="cpu"
+    )
+    plane = sim._plane("p", 2, 0.4, 5)
+    x = (np.arange(5) + 0.5) / 5
+    assert plane.material("rho") == pytest.approx(1 + x[None, :] + 1.1 * x[:, None], rel=1e-12)
+    sim.write_vtu(tmp_path / "sim.vtu")
+
+
+def test_refusals_name_cell_and_node():
+    mesh = box()
+    values = np.ones((mesh.num_elem, 10))
+    values[5, 3] = -1.0
+    with pytest.raises(unda.ArgumentError, match=r"c\[5, 3\] = -1.0"):
+        unda.Acoustic(rho=1.0, c=values, per="node")
+    with pytest.raises(unda.ArgumentError, match=r"c\[\d+, \d+\] = "):
+        unda.DG(mesh, unda.Acoustic(rho=1.0, c=lambda x, y, z: x - 0.5, per="node"), degree=2, device="cpu")
+    values[5, 3] = 1.1
+    with pytest.raises(unda.ArgumentError, match="in cell 5, node 3 "):
+        medium = unda.Elastic(rho=1.0, vp=1.2 * np.ones_like(values), vs=values, per="node")
+        unda.DG(mesh, medium, degree=2, device="cpu")
+    with pytest.raises(unda.ArgumentError, match=r"c is an array of shape \(24, 10\); .* per='node'"):
+        unda.Acoustic(rho=1.0, c=values)
+    medium = unda.Acoustic(rho=1.0, c=values, per="node")
+    with pytest.raises(
+        unda.ArgumentError, match=r"c has shape \(24, 10\); expected \(24, 20\), one value a node"
+    ):
+        unda.DG(mesh, medium, degree=3, device="cpu")
+    with pytest.raises(unda.ArgumentError, match="per is 'edge'"):
+        unda.Acoustic(rho=1.0, c=1.0, per="edge")
+
+
+@pytest.mark.parametrize(("physics", "value", "found"), [
+    (0, np.nan, "material of element 5, node 3: c must be positive"),
+    (1, 0.0, "element 5: one of nodes 0 and 3 is a fluid, expected all"),
+])  # fmt: skip
+def test_the_library_names_element_and_node(physics, value, found):
+    mesh = box()
+    material = np.ones((mesh.num_elem, 10, 2 + physics)) * [1.0, 2.0, 1.0][: 2 + physics]
+    material[5, 3, 1 + physics] = value
+    options = new_struct(
+        "unda_solver_options", physics=physics, degree=2, device=-1, material=material, material_by_node=1
+    )
+    with pytest.raises(unda.ArgumentError, match=found):
+        new_object(
+            "unda_solver", lambda out: lib.unda_solver_new(out, mesh._handle, options), lib.unda_solver_free
+        )
