@@ -187,11 +187,14 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
 
 /* ---- stages ---- */
 
-/* By unda_physics, precision and unda_flux. */
-static const dg_cpu_block *const stages[][2] = {{dg_cpu_acoustic_f32, dg_cpu_acoustic_f64},
-                                                {dg_cpu_elastic_f32, dg_cpu_elastic_f64},
-                                                {dg_cpu_maxwell_f32, dg_cpu_maxwell_f64}};
-_Static_assert(sizeof stages / sizeof *stages == NUM_PHYSICS, "a line for each physics");
+/* By unda_shape, unda_physics, precision and unda_flux. */
+static const dg_cpu_block *const stages[][NUM_PHYSICS][2] = {
+    {{dg_cpu_acoustic_f32, dg_cpu_acoustic_f64},
+     {dg_cpu_elastic_f32, dg_cpu_elastic_f64},
+     {dg_cpu_maxwell_f32, dg_cpu_maxwell_f64}},
+    {{dg_cpu_hex_acoustic_f32, dg_cpu_hex_acoustic_f64},
+     {dg_cpu_hex_elastic_f32, dg_cpu_hex_elastic_f64},
+     {dg_cpu_hex_maxwell_f32, dg_cpu_hex_maxwell_f64}}};
 
 static int64_t block(const unda_solver *s)
 {
@@ -220,7 +223,8 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
     a.incident = dg_tables(s)->incident;
     a.incident_range = t->parts.incident_range;
     int64_t first = (begin + t->lanes - 1) / t->lanes, last = (end + t->lanes - 1) / t->lanes;
-    dg_cpu_block block_stage = stages[s->options.physics][s->real_bytes == 8][dg_tables(s)->flux];
+    dg_cpu_block block_stage = stages[dg_tables(s)->space.element->shape][s->options.physics]
+                                     [s->real_bytes == 8][dg_tables(s)->flux];
 #pragma omp parallel num_threads(s->threads)
     {
         uint32_t kept = parallel_flush();

@@ -34,5 +34,8 @@ typedef void (*dg_cpu_block)(const struct dg_cpu *t, const struct dg_args *a, in
 extern const dg_cpu_block dg_cpu_acoustic_f32[2], dg_cpu_acoustic_f64[2];
 extern const dg_cpu_block dg_cpu_elastic_f32[2], dg_cpu_elastic_f64[2];
 extern const dg_cpu_block dg_cpu_maxwell_f32[2], dg_cpu_maxwell_f64[2];
+extern const dg_cpu_block dg_cpu_hex_acoustic_f32[2], dg_cpu_hex_acoustic_f64[2];
+extern const dg_cpu_block dg_cpu_hex_elastic_f32[2], dg_cpu_hex_elastic_f64[2];
+extern const dg_cpu_block dg_cpu_hex_maxwell_f32[2], dg_cpu_hex_maxwell_f64[2];
 
 #endif

@@ -56,7 +56,7 @@ struct element_shape {
     void (*from_cube)(const double cube[3], double r[3]);
     int collapse[3], jacobian;
 };
-extern const struct element_shape element_tet;
+extern const struct element_shape element_tet, element_hex;
 /* NULL where a shape has no nodal basis. */
 const struct element_shape *element_shape(int shape);
 /* Fills face_node and lift, given [node][node] the inverse mass matrix. */

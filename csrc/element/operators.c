@@ -9,16 +9,15 @@
 
 const struct element_shape *element_shape(int shape)
 {
-    static const struct element_shape *const shapes[] = {[UNDA_TET] = &element_tet};
+    static const struct element_shape *const shapes[] = {
+        [UNDA_TET] = &element_tet, [UNDA_HEX] = &element_hex};
     return shape >= 0 && shape < (int)(sizeof shapes / sizeof *shapes) ? shapes[shape] : NULL;
 }
 
 unda_status element_check(int shape, int degree)
 {
-    if (shape == UNDA_HEX)
-        FAIL(UNDA_ERR_ARG, "shape is UNDA_HEX (1): only tetrahedra, UNDA_TET (0), have a nodal basis");
     if (!element_shape(shape))
-        FAIL(UNDA_ERR_ARG, "shape is %d, expected UNDA_TET (0)", shape);
+        FAIL(UNDA_ERR_ARG, "shape is %d, expected UNDA_TET (0) or UNDA_HEX (1)", shape);
     if (degree < 1 || degree > element_shape(shape)->max_degree)
         FAIL(UNDA_ERR_ARG, "degree is %d, expected 1..%d", degree, element_shape(shape)->max_degree);
     return UNDA_OK;

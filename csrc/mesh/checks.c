@@ -8,6 +8,8 @@
 
 /* A cell is flat when |V| <= FLAT h^3, h its longest edge; V is rounded to about 1e-16 h^3. */
 static const double FLAT = 1e-14;
+/* An element is affine within this part of its longest edge: coordinates far from the origin have rounding. */
+static const double BENT = 1e-9;
 
 unda_status check_input(const unda_mesh_input *input)
 {
@@ -147,6 +149,8 @@ static void add_to_info(struct unda_mesh *mesh, int64_t elem, const struct cell_
     unda_mesh_info *info = &mesh->info;
     mesh->volumes[elem] = geometry->volume;
     mesh->quality[elem] = geometry->quality;
+    if (mesh->bent < 0 && geometry->bent > BENT * geometry->longest)
+        mesh->bent = elem;
     info->volume += geometry->volume;
     info->min_volume = fmin(info->min_volume, geometry->volume);
     info->max_volume = fmax(info->max_volume, geometry->volume);
@@ -175,6 +179,7 @@ unda_status check_geometry(struct unda_mesh *mesh, bool fix_orientation)
 {
     struct offenders flat = {0}, inverted = {0};
     bounding_box(mesh);
+    mesh->bent = -1;
     mesh->info.min_volume = mesh->info.min_insphere = mesh->info.min_quality = INFINITY;
     for (int64_t elem = 0; elem < mesh->num_elem; elem++) {
         double x[8][3];

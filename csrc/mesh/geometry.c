@@ -59,22 +59,38 @@ static void tet_geometry(double x[8][3], double surface, struct cell_geometry *o
     out->quality = 1.5 * out->insphere / tet_circumradius(a, b, c, out->volume);
 }
 
-/* Jacobian columns of the trilinear map at r in [0, 1]^3; vertex v is at corner[v]. */
+static const int hex_corner[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
+                                     {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
+
+/* Jacobian columns of the trilinear map at r in [0, 1]^3. */
 static void hex_jacobian(double x[8][3], const double r[3], double columns[3][3])
 {
-    static const int corner[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
-                                     {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
     for (int axis = 0; axis < 3; axis++) {
         int other = (axis + 1) % 3, third = (axis + 2) % 3;
         for (int i = 0; i < 3; i++)
             columns[axis][i] = 0;
         for (int v = 0; v < 8; v++) {
-            double weight = (corner[v][axis] ? 1 : -1) * (corner[v][other] ? r[other] : 1 - r[other]) *
-                            (corner[v][third] ? r[third] : 1 - r[third]);
+            double weight = (hex_corner[v][axis] ? 1 : -1) *
+                            (hex_corner[v][other] ? r[other] : 1 - r[other]) *
+                            (hex_corner[v][third] ? r[third] : 1 - r[third]);
             for (int i = 0; i < 3; i++)
                 columns[axis][i] += weight * x[v][i];
         }
     }
+}
+
+/* The vertices of a parallelepiped are sums of its edges. */
+static double hex_bent(double x[8][3])
+{
+    double bent = 0;
+    for (int v = 0; v < 8; v++) {
+        double off[3];
+        for (int i = 0; i < 3; i++)
+            off[i] = x[v][i] - x[0][i] - hex_corner[v][0] * (x[1][i] - x[0][i]) -
+                     hex_corner[v][1] * (x[3][i] - x[0][i]) - hex_corner[v][2] * (x[4][i] - x[0][i]);
+        bent = fmax(bent, norm(off));
+    }
+    return bent;
 }
 
 /* The determinant is at most quadratic in each coordinate, so two Gauss points per side give the
@@ -82,6 +98,7 @@ static void hex_jacobian(double x[8][3], const double r[3], double columns[3][3]
 static void hex_geometry(double x[8][3], double surface, struct cell_geometry *out)
 {
     const double gauss = 0.5 / sqrt(3.0);
+    out->bent = hex_bent(x);
     out->volume = 0;
     out->min_jacobian = INFINITY;
     out->quality = INFINITY;

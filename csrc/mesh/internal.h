@@ -45,6 +45,7 @@ struct cell_geometry {
     double min_jacobian; /* smallest Jacobian determinant over the corners [m3] */
     double longest;      /* longest distance between two vertices [m] */
     double insphere;     /* 6 volume / surface: the insphere diameter of a tetrahedron or a cube [m] */
+    double bent;         /* how far the farthest vertex is from an affine element's [m] */
     double quality;      /* tetrahedron: 3 inradius / circumradius; hexahedron: least scaled Jacobian */
 };
 struct cell_geometry cell_geometry(int shape, double x[8][3]);

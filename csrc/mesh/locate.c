@@ -1,5 +1,5 @@
 /* locate.c: finds the element that contains a point, with a tree of bounding boxes built on first use.
- * Tetrahedra only: the inverse map is affine.
+ * Affine elements only: the inverse map is affine too.
  * Next: share.c (all cells that contain a point). Used by: sources and receivers of the solvers. */
 #include "internal.h"
 #include "vector.h"
@@ -176,8 +176,9 @@ unda_status unda_mesh_locate(const unda_mesh *mesh, int64_t num_point, const dou
     if (!mesh || num_point < 0 || (num_point > 0 && (!points || !elem)))
         FAIL(UNDA_ERR_ARG, "mesh, points or elem is NULL, or num_point is %lld, expected 0 or more",
              (long long)num_point);
-    if (mesh->shape != UNDA_TET)
-        FAIL(UNDA_ERR_ARG, "points are located in tetrahedra only, this mesh has hexahedra");
+    if (mesh->bent >= 0)
+        FAIL(UNDA_ERR_ARG, "points are located in tetrahedra and parallelepipeds, element %lld is neither",
+             (long long)mesh->bent);
     for (int64_t i = 0; i < 3 * num_point; i++)
         if (!isfinite(points[i]))
             FAIL(UNDA_ERR_ARG, "point %lld is not finite", (long long)(i / 3));

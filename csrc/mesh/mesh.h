@@ -23,6 +23,7 @@ extern const struct shape_table shape_tables[2]; /* by unda_shape */
 
 struct unda_mesh {
     int32_t shape, num_boundary;
+    int64_t bent; /* the first element, in the user's order, that is not affine, or -1 */
     const struct shape_table *table;
     int64_t num_vertex, num_elem, num_boundary_face, num_interior_face;
     double *vertices;           /* [num_vertex][3] [m] */

@@ -111,18 +111,20 @@ static unda_status find(const unda_mesh *mesh, int64_t elem, const double *x, st
     return UNDA_OK;
 }
 
-/* Mean of |y - x|^2 over a tetrahedron: (sum |a_v|^2 + |sum a_v|^2) / 20, a_v from x to vertex v [m2]. */
+/* Mean of |y - x|^2 over an affine element [m2], a_v from x to vertex v: of a tetrahedron
+ * (sum |a_v|^2 + |sum a_v|^2) / 20, of a parallelepiped (4 sum |a_v|^2 + |sum a_v|^2) / 96. */
 static double mean_square(const unda_mesh *mesh, int64_t elem, const double *x)
 {
+    int num_vertex = mesh->table->num_vertex;
     double total = 0, sum[3] = {0};
-    for (int v = 0; v < 4; v++) {
+    for (int v = 0; v < num_vertex; v++) {
         double arm[3];
-        subtract(mesh->vertices + 3 * mesh->cells[4 * elem + v], x, arm);
+        subtract(mesh->vertices + 3 * mesh->cells[num_vertex * elem + v], x, arm);
         total += dot(arm, arm);
         for (int i = 0; i < 3; i++)
             sum[i] += arm[i];
     }
-    return (total + dot(sum, sum)) / 20;
+    return num_vertex == 4 ? (total + dot(sum, sum)) / 20 : (4 * total + dot(sum, sum)) / 96;
 }
 
 /* The polynomial of degree N in one cell that acts like delta(y - x) on all of that degree errs first at

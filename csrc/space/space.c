@@ -15,12 +15,18 @@ _Static_assert((int)UNDA_BOUNDARY_EXACT == BOUNDARY_EXACT, "kernels use the publ
 
 unda_status space_sizes(struct space *space, const unda_mesh *mesh, int degree)
 {
+    static const char *const headers[] = {"space/tet_affine.h", "space/hex_affine.h"};
     int shape = mesh ? mesh->shape : UNDA_TET;
-    if (shape != UNDA_TET)
-        FAIL(UNDA_ERR_ARG, "DG needs a mesh of tetrahedra");
-    space->header = "space/tet_affine.h";
+    TRY(element_check(shape, degree));
+    if (mesh && mesh->bent >= 0)
+        FAIL(UNDA_ERR_ARG, "element %lld is no parallelepiped: DG needs tetrahedra or parallelepipeds",
+             (long long)mesh->bent);
+    space->header = headers[shape];
     space->num_face = shape_tables[shape].num_face;
     space->num_side = space->num_face * element_num_turn(shape);
+    if (mesh && mesh->num_elem > INT32_MAX / space->num_side)
+        FAIL(UNDA_ERR_ARG, "the mesh has %lld elements, the most is %d: neighbours are counted in 32 bits",
+             (long long)mesh->num_elem, INT32_MAX / space->num_side);
     space->num_node = unda_element_num_node(shape, degree);
     space->num_face_node = unda_element_num_face_node(shape, degree);
     space->num_owned = mesh ? mesh->num_elem : 0;

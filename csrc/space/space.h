@@ -23,7 +23,7 @@ struct space {
     void *owned; /* the arrays that are not the mesh's */
 };
 
-/* The members that are numbers; mesh may be NULL. UNDA_ERR_ARG where it has no tetrahedra. */
+/* The members that are numbers; mesh may be NULL. UNDA_ERR_ARG where its elements are not affine. */
 unda_status space_sizes(struct space *space, const unda_mesh *mesh, int degree);
 /* The rest; conditions: bits 1 << unda_boundary that `what` media have; boundary: [num_boundary], or NULL for
  * absorbing sides. */

@@ -9,6 +9,14 @@ template <> struct wide<float> {
 template <> struct wide<double> {
     typedef double2 quad;
 };
+struct int6 {
+    int2 a, b, c;
+};
+static __device__ __forceinline__ int6 __ldg(const int6 *from)
+{
+    const int2 *part = (const int2 *)from;
+    return {__ldg(part), __ldg(part + 1), __ldg(part + 2)};
+}
 struct __align__(16) quad {
     REAL v[16 / sizeof(REAL)];
 };

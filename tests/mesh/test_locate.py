@@ -129,6 +129,6 @@ def test_points_that_are_none_are_refused(points, message):
         box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1)).locate(points)
 
 
-def test_hexahedra_are_refused():
-    with pytest.raises(ArgumentError, match="tetrahedra only"):
-        box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1), shape="hex").locate([[0, 0, 0]])
+def test_hexahedra_that_are_not_affine_are_refused():
+    with pytest.raises(ArgumentError, match="element 0 is neither"):
+        box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2), shape="hex", perturb=0.1).locate([[0, 0, 0]])

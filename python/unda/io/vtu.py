@@ -26,25 +26,26 @@ _PATHS = [(0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 2, 1), (2, 1, 0), (1, 0, 2)]
 
 
 @cache
-def lattice(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lattice of the reference tetrahedron with n intervals an edge.
+def lattice(n: int, shape: str = "tet") -> tuple[np.ndarray, np.ndarray]:
+    """Return the lattice of a reference element with n intervals an edge.
 
     Parameters
     ----------
     n : int
+    shape : {"tet", "hex"}
 
     Returns
     -------
-    points : ndarray, shape ((n + 1)(n + 2)(n + 3) / 6, 3)
-        Reference coordinates, vertices (0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1).
-    cells : ndarray, shape (n^3, 4)
+    points : ndarray, shape (num_point, 3)
+        Reference coordinates, with vertices (0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1).
+    cells : ndarray, shape (num_cell, 4)
         Tetrahedra that fill it, positively oriented.
     """
     # In y_1 = x_1 + x_2 + x_3, y_2 = x_2 + x_3, y_3 = x_3 it is n >= y_1 >= y_2 >= y_3 >= 0, a union of
     # Kuhn's tetrahedra of the unit cubes: those whose corners all lie in it.
     corners: dict[tuple[int, ...], int] = {}
     for point in product(range(n + 1), repeat=3):
-        if point[0] >= point[1] >= point[2]:
+        if shape == "hex" or point[0] >= point[1] >= point[2]:
             corners[point] = len(corners)
     cells = []
     for low in product(range(n), repeat=3):
@@ -56,7 +57,7 @@ def lattice(n: int) -> tuple[np.ndarray, np.ndarray]:
             if all(corner in corners for corner in one):
                 cells.append([corners[corner] for corner in one])
     y = np.array(list(corners), float)
-    x = np.stack([y[:, 0] - y[:, 1], y[:, 1] - y[:, 2], y[:, 2]], axis=1)
+    x = y if shape == "hex" else np.stack([y[:, 0] - y[:, 1], y[:, 1] - y[:, 2], y[:, 2]], axis=1)
     filled = np.array(cells)
     flipped = np.linalg.det(x[filled[:, 1:]] - x[filled[:, :1]]) < 0
     filled[flipped] = filled[flipped][:, [0, 2, 1, 3]]
@@ -80,7 +81,7 @@ def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int 
     arrays = arrays_of(sim, fields)
     n = sim.degree if subdivide is None else integer("subdivide", subdivide, 1, 32)
     path, entries = file_path(path), Series(series)
-    points, cells = lattice(n)
+    points, cells = lattice(n, sim.mesh.shape)
     num_elem, num_point = sim.mesh.num_elem, len(points)
     matrix = norms.interpolation(sim.mesh._info.shape, sim.degree, points)
     place = np.einsum("pn,eni->epi", matrix, sim.coordinates)

@@ -171,9 +171,10 @@ def _direction(side: Any, num: int) -> np.ndarray | None:
 def _ahead(mesh: Any, cells: np.ndarray, places: np.ndarray, towards: np.ndarray) -> np.ndarray:
     """Return which cells a direction from a point enters; several if it lies between cells."""
     corners = mesh.vertices[mesh.cells[cells]]
-    edges = corners[:, 1:] - corners[:, :1]
+    edges = corners[:, [1, 2, 3] if mesh.shape == "tet" else [1, 3, 4]] - corners[:, :1]
     step = _AHEAD * np.cbrt(np.abs(np.linalg.det(edges)).min()) * towards / np.linalg.norm(towards)
     inverse = np.linalg.inv(edges.transpose(0, 2, 1))
     coordinate = np.einsum("eij,ej->ei", inverse, places + step - corners[:, 0])
-    least = np.minimum(coordinate.min(axis=1), 1.0 - coordinate.sum(axis=1))
+    above = coordinate.sum(axis=1) if mesh.shape == "tet" else coordinate.max(axis=1)
+    least = np.minimum(coordinate.min(axis=1), 1.0 - above)
     return least >= -_EVEN

@@ -1,4 +1,4 @@
-"""DG: nodal discontinuous Galerkin on tetrahedra, scripted.
+"""DG: nodal discontinuous Galerkin on meshes, scripted.
 
 Not here: running it, its sources and receivers (simulation.py), numerics (csrc/dg, cuda/dg).
 """
@@ -32,7 +32,7 @@ __all__ = ["DG"]
 
 
 class DG(Simulation):
-    """Nodal discontinuous Galerkin on a mesh of tetrahedra (Hesthaven & Warburton 2008).
+    """Nodal discontinuous Galerkin on tetrahedra or parallelepipeds (Hesthaven & Warburton 2008).
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class DG(Simulation):
     medium : Acoustic, Elastic or Maxwell
         Equations and materials, constant in each cell.
     degree : int
-        Degree of the polynomials, 1 to 9.
+        Degree of the polynomials, 1 to 9; on hexahedra 1 to 5, of each coordinate.
     boundary : dict of str to str or exact solution, optional
         Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. All media:
         "absorbing", or an exact solution that gives the outer values (each name may have its own).

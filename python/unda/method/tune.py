@@ -229,7 +229,7 @@ def _mesh_key(mesh: Any, medium: Any, device: str, keywords: Mapping[str, Any]) 
     size = 4 ** round(math.log(mesh.num_elem, 4))
     return ", ".join([
         *_where(device), medium.physics, f"degree {keywords['degree']}", str(keywords["dtype"]),
-        keywords["flux"], keywords["integrator"], f"about {size} cells", _source(),
+        keywords["flux"], keywords["integrator"], f"about {size} cells of shape {mesh.shape}", _source(),
     ])  # fmt: skip
 
 

@@ -23,6 +23,11 @@ _SHAPES = {"tet": 0, "hex": 1}
 _SIDES = ("xmin", "xmax", "ymin", "ymax", "zmin", "zmax")
 #: vertices, faces and vertices a face of a cell, by shape
 _SIZES = {"tet": (4, 4, 3), "hex": (8, 6, 4)}
+#: vertices of each face of a cell, around it (csrc/mesh/mesh.c)
+FACES = {
+    "tet": np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]),
+    "hex": np.array([[0, 3, 7, 4], [1, 2, 6, 5], [0, 1, 5, 4], [3, 2, 6, 7], [0, 1, 2, 3], [4, 5, 6, 7]]),
+}
 
 
 class Mesh:
@@ -247,13 +252,14 @@ class Mesh:
         -------
         elem : ndarray of int64, shape (n,)
             The cell; the lowest one on shared faces, edges and vertices; -1 outside the mesh.
-        barycentric : ndarray of float64, shape (n, 4)
-            Barycentric coordinates in it, in the vertex order of `cells`; 0 outside.
+        barycentric : ndarray of float64, shape (n, 4 or 6)
+            Barycentric coordinates in it, in the vertex order of `cells`; of hexahedra one for each face,
+            0 on it and 1 on the opposite one; 0 outside.
 
         Raises
         ------
         ArgumentError
-            Wrong shape, NaN, or a mesh of hexahedra.
+            Wrong shape, NaN, or hexahedra other than parallelepipeds.
 
         Examples
         --------

@@ -1,0 +1,8 @@
+/* cpu_hex_elastic.c: elastic waves by DG on parallelepipeds: the stages on the CPU. Next: dg_cpu.inc.h. */
+#define PHYSICS     "physics/elastic.h"
+#define SPACE       "space/hex_affine.h"
+#define NAMED(name) PRECISION(hex_elastic_##name##_)
+#include "dg_cpu_fluxes.inc.h"
+
+const dg_cpu_block PRECISION(dg_cpu_hex_elastic_)[2] = {NAMED(upwind_block_stage),
+                                                        NAMED(central_block_stage)};
