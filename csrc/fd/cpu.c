@@ -64,8 +64,7 @@ void fd_cpu_destroy(unda_solver *s)
     arrays_free(&t->owned);
     arrays_free(&t->room);
     array_free(t->samples);
-    for (int f = 0; f < FD_MAX_FIELD; f++)
-        fd_terms_free(&t->terms[f]);
+    arrays_free(&t->lists);
     array_free(t);
     s->data = NULL;
 }
@@ -279,10 +278,9 @@ unda_status fd_cpu_list_points(unda_solver *s)
     for (int32_t g = 0; g < s->num_group; g++)
         for (int32_t number = 0; number < fd_num_nodes(s->groups[g]); number++)
             t->samples[t->num_samples++] = (struct fd_cpu_samples){.group = g, .number = number};
-    for (int f = 0; f < fd_tables(s)->num_field; f++) {
-        fd_terms_free(&t->terms[f]);
-        TRY(fd_terms_new(s, f, &t->terms[f]));
-    }
+    arrays_free(&t->lists);
+    for (int f = 0; f < fd_tables(s)->num_field; f++)
+        TRY(fd_terms_new(s, f, &t->lists, &t->terms[f]));
     return UNDA_OK;
 }
 

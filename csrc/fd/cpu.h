@@ -21,6 +21,7 @@ struct fd_cpu {
     void *owned;                         /* these arrays and the engines' tables */
     const double *amplitude;             /* [time][source], of the call */
     struct fd_terms terms[FD_MAX_FIELD];
+    void *lists; /* their arrays */
     struct fd_cpu_samples *samples; /* of each list of nodes of each group */
     int32_t num_samples;
     void *room; /* their values */

@@ -299,10 +299,9 @@ struct fd_terms {
     int64_t *first;  /* [num_node + 1]: where the terms of each begin */
     int32_t *source; /* [num], ascending at each node */
     void *weight;    /* [num] REAL: added for each unit of that source's amplitude */
-    void *owned;     /* these arrays */
 };
-unda_status fd_terms_new(unda_solver *s, int f, struct fd_terms *terms);
-void fd_terms_free(struct fd_terms *terms);
+/* Those of field f; owner: of the arrays, see array_own. */
+unda_status fd_terms_new(unda_solver *s, int f, void **owner, struct fd_terms *terms);
 
 /* points.c */
 /* Nodes of one field around points of a group of receivers, each once, and what a point takes of these. */
