@@ -168,7 +168,7 @@ unda_status unda_solver_take_samples(unda_solver *s, int32_t index, int64_t *ste
     if (!step || !num_sample || max_sample < 0)
         FAIL(UNDA_ERR_ARG, "step or num_sample is NULL, or max_sample is %lld, expected >= 0",
              (long long)max_sample);
-    struct receiver_group *group;
+    struct receiver_group *group = NULL;
     ENTER(s);
     TRY(find(s, index, &group));
     size_t bytes = (size_t)(group->num_point * group->num_field * s->real_bytes);
@@ -184,7 +184,7 @@ unda_status unda_solver_take_samples(unda_solver *s, int32_t index, int64_t *ste
 
 unda_status unda_solver_record(unda_solver *s, int32_t index)
 {
-    struct receiver_group *group;
+    struct receiver_group *group = NULL;
     ENTER(s);
     TRY(find(s, index, &group));
     group->first = s->step;
