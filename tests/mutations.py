@@ -254,7 +254,7 @@ MUTATIONS = [
     ("csrc/fd/scalar/streamed.c", "done_from(s, i - 2, levels)", "done_from(s, i - 1, levels)"),
     ("csrc/fd/scalar/streamed.c", "FD_PREVIOUS, 0.5)", "FD_PREVIOUS, 1)"),
     ("csrc/fd/scalar/streamed_plan.c", "other_bytes + all * bytes <= free", "all > 0"),
-    ("csrc/fd/scalar/streamed.c", "2)\n            fd_cpu_swap", "3)\n            fd_cpu_swap"),
+    ("csrc/fd/scalar/streamed.c", "2)\n            SWAP", "3)\n            SWAP"),
     ("csrc/fd/scalar/step.c", "    s->step = start;\n", ""),
     ("csrc/fd/scalar/step.c", "t->damp[1] + (gpu_ptr)(first *", "t->damp[1] + (gpu_ptr)(0 *"),
     ("csrc/fd/scalar/diamond.c", "(int)(rows * first)", "0"),

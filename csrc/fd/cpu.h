@@ -65,12 +65,6 @@ static inline void *fd_cpu_array(const struct fd_cpu *t, int array)
 {
     return array >= FD_MATERIAL ? t->material[array - FD_MATERIAL] : t->array[array];
 }
-static inline void fd_cpu_swap(struct fd_cpu *t) /* levels of the scalar scheme */
-{
-    void *kept = t->array[0];
-    t->array[0] = t->array[1];
-    t->array[1] = kept;
-}
 /* As the functions of struct fd_engine; then values times a factor. */
 unda_status fd_host_box(const unda_solver *s, const struct fd_cpu *t, int array, const struct fd_box *box,
                         void *out, const void *in);

@@ -211,7 +211,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
         done += depth;
     }
     if (num_step % 2)
-        fd_cpu_swap(&t->base);
+        SWAP(t->base.array[FD_P], t->base.array[FD_PREVIOUS]);
     s->step += num_step;
     fd_cpu_weigh(s);
     return UNDA_OK;

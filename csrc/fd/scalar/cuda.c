@@ -145,13 +145,6 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
 
 /* ---- state ---- */
 
-void scalar_cuda_swap(struct scalar_cuda *t)
-{
-    gpu_ptr kept = t->base.array[0];
-    t->base.array[0] = t->base.array[1];
-    t->base.array[1] = kept;
-}
-
 static unda_status clear(unda_solver *s)
 {
     if (!scalar_cuda(s)->streamed.slab)

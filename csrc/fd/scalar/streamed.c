@@ -195,7 +195,7 @@ unda_status streamed_run(unda_solver *s, int64_t num_step)
         struct streamed_pass pass = {least(num_step - done, t->streamed.levels), t->kernel->window};
         TRY(pass_over(s, &pass));
         if (pass.levels % 2)
-            fd_cpu_swap(&t->streamed.host);
+            SWAP(t->streamed.host.array[FD_P], t->streamed.host.array[FD_PREVIOUS]);
         done += pass.levels;
         s->step += pass.levels;
     }

@@ -294,9 +294,7 @@ static unda_status sweep(unda_solver *s, struct bound *b, double scale, double *
         for (int64_t y = 0; y < fd->axis[1].total; y++)
             most = fmaxf(most, next_row(fd, b, x, y, scale));
     }
-    float *old = b->now;
-    b->now = b->next;
-    b->next = old;
+    SWAP(b->now, b->next);
     *largest = most;
     return UNDA_OK;
 }
