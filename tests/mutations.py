@@ -304,7 +304,7 @@ MUTATIONS = [
     ("csrc/fd/row.c", "part[a][0] = 1 - part[a][1]", "part[a][0] = 1, part[a][1] = 0"),
     ("csrc/fd/row.c", "slope->normal < slope->along", "false"),
     ("csrc/fd/row.c", "-others[side], product", "others[side], product"),
-    ("csrc/fd/row.c", "value /= sum", "value /= 1"),
+    ("csrc/fd/row.c", "(line->near ? sum : 1)", "1"),
     ("csrc/fd/sources.c", "join(part->field, rates[from]", "join(part->field, 0"),
     ("csrc/fd/points.c", "number < group->num_field ? 0", "true ? 0"),
     ("csrc/fd/points.c", "first[POINT_LINES + line] + ~place[k]", "first[line] + ~place[k]"),
