@@ -342,7 +342,7 @@ MUTATIONS = [
     ("csrc/fd/staggered/dt.c", "drop_signs(out[i], num);", ";"),
     ("csrc/fd/staggered/dt.c", "row[num_z] = row[0];", ";"),
     ("csrc/fd/staggered/dt.c", "fmax(value * unit, 0)", "fabs(value * unit)"),
-    ("csrc/fd/staggered/dt.c", "fmax(*most, real_get(s, plane, k))", "real_get(s, plane, k)"),
+    ("csrc/fd/staggered/dt.c", "(largest ? fmax : fmin)(*found, real_get(s, plane, k))", "real_get(s, plane, k)"),
     ("csrc/fd/staggered/dt.c", "medium->first ? -plane : plane", "plane"),
     ("csrc/fd/staggered/dt.c", "*bound > ENOUGH * last", "true"),
     ("cuda/fd/staggered/layers.h", "store(memory[n], psi[n].v);", ";"),
