@@ -318,7 +318,7 @@ MUTATIONS = [
     ("csrc/physics/staggered.c", "(inertia + loss)", "inertia"),
     ("csrc/fd/sources.c", "(c & 1) * step[0]", "0 * step[0]"),
     ("csrc/fd/staggered/cpu_step.c", "*a = table + total", "*a = table"),
-    ("csrc/fd/staggered/cpu.c", "t, f, -0.5)", "t, f, 0.5)"),
+    ("csrc/fd/staggered/cpu.c", "s, f, -0.5)", "s, f, 0.5)"),
     ("csrc/fd/material.c", "value != fd->material_first[which]", "false"),
     ("cuda/fd/staggered/difference.h", "m[WIDTH - 1] = from[WIDTH]", "m[WIDTH - 1] = from[0]"),
     ("cuda/fd/staggered/difference.h", "low * line[2 * side - half - j]", "line[2 * side - half - j]"),

@@ -60,9 +60,10 @@ struct fd {
     struct fd_field field[FD_MAX_FIELD];
     int64_t num_node; /* with layers */
     double speed_max, rho, c;
-    void *owned;       /* the arrays of axes, and `given` */
-    int64_t num_given; /* planes whose material is given */
-    uint8_t *given;    /* [axis[0].num]: which */
+    void *owned;         /* the arrays of axes, and `given` */
+    struct fd_cpu *host; /* the engine's arrays, where they are in host memory: cpu.h */
+    int64_t num_given;   /* planes whose material is given */
+    uint8_t *given;      /* [axis[0].num]: which */
     int64_t material_version;
     double material_first[FD_MAX_MATERIAL]; /* as an engine has it, at the first node given; */
     bool have_first[FD_MAX_MATERIAL], varies[FD_MAX_MATERIAL]; /* varies: ever another anywhere */
