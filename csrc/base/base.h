@@ -70,4 +70,11 @@ unda_status fork_check(void);
 
 double clock_seconds(void); /* monotonic */
 
+#define SWAP(a, b)                                                                                           \
+    do {                                                                                                     \
+        __typeof__(a) swapped = (a);                                                                         \
+        (a) = (b);                                                                                           \
+        (b) = swapped;                                                                                       \
+    } while (0)
+
 #endif

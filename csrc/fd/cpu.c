@@ -64,8 +64,7 @@ void fd_cpu_destroy(unda_solver *s)
     arrays_free(&t->owned);
     arrays_free(&t->room);
     array_free(t->samples);
-    for (int f = 0; f < FD_MAX_FIELD; f++)
-        fd_terms_free(&t->terms[f]);
+    arrays_free(&t->lists);
     array_free(t);
     s->data = NULL;
 }
@@ -93,9 +92,9 @@ static int32_t threads_of(const unda_solver *s)
     return s->threads > 0 ? s->threads : parallel_threads(s->options.threads);
 }
 
-unda_status fd_host_box(const unda_solver *s, const struct fd_cpu *t, int array, const struct fd_box *box,
-                        void *out, const void *in)
+unda_status fd_cpu_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in)
 {
+    const struct fd_cpu *t = fd_cpu(s);
     int64_t num_y = box->num[1], bytes = box->num[2] * s->real_bytes;
     char *base = fd_cpu_array(t, array);
     int32_t num_thread = parallel_few(threads_of(s));
@@ -111,9 +110,9 @@ unda_status fd_host_box(const unda_solver *s, const struct fd_cpu *t, int array,
     return UNDA_OK;
 }
 
-unda_status fd_host_gather(const unda_solver *s, const struct fd_cpu *t, int array, int64_t count,
-                           const int64_t *node, double *values)
+unda_status fd_cpu_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
 {
+    const struct fd_cpu *t = fd_cpu(s);
     const int64_t num_z = fd_tables(s)->axis[2].total;
     const void *from = fd_cpu_array(t, array);
     int64_t row = -num_z, at = 0; /* the row of the last node, and where it begins */
@@ -128,8 +127,9 @@ unda_status fd_host_gather(const unda_solver *s, const struct fd_cpu *t, int arr
 }
 
 /* The first field that has one, there the first place in the order of [x][y][z], whatever the threads. */
-unda_status fd_host_find_bad(const unda_solver *s, const struct fd_cpu *t, int64_t *index)
+unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index)
 {
+    const struct fd_cpu *t = fd_cpu(s);
     const struct fd_axis *axis = fd_tables(s)->axis;
     int64_t rows = axis[0].total * axis[1].total, num = axis[2].total, none = fd_tables(s)->num_node;
     int32_t num_thread = threads_of(s);
@@ -150,8 +150,9 @@ unda_status fd_host_find_bad(const unda_solver *s, const struct fd_cpu *t, int64
     return UNDA_OK;
 }
 
-void fd_host_multiply(const unda_solver *s, const struct fd_cpu *t, int array, double factor)
+void fd_cpu_multiply(unda_solver *s, int array, double factor)
 {
+    const struct fd_cpu *t = fd_cpu(s);
     void *values = fd_cpu_array(t, array);
     int32_t num_thread = threads_of(s);
 #pragma omp parallel for schedule(static) num_threads(num_thread)
@@ -159,22 +160,7 @@ void fd_host_multiply(const unda_solver *s, const struct fd_cpu *t, int array, d
         real_put(s, values, i, factor * real_get(s, values, i));
 }
 
-/* ---- state of a CPU engine ---- */
-
-unda_status fd_cpu_box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in)
-{
-    return fd_host_box(s, fd_cpu(s), array, box, out, in);
-}
-
-unda_status fd_cpu_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
-{
-    return fd_host_gather(s, fd_cpu(s), array, count, node, values);
-}
-
-unda_status fd_cpu_find_bad(unda_solver *s, int64_t *index)
-{
-    return fd_host_find_bad(s, fd_cpu(s), index);
-}
+/* ---- state ---- */
 
 unda_status fd_cpu_memory(unda_solver *s, int number, int64_t first, int64_t count, void *out, const void *in)
 {
@@ -279,10 +265,9 @@ unda_status fd_cpu_list_points(unda_solver *s)
     for (int32_t g = 0; g < s->num_group; g++)
         for (int32_t number = 0; number < fd_num_nodes(s->groups[g]); number++)
             t->samples[t->num_samples++] = (struct fd_cpu_samples){.group = g, .number = number};
-    for (int f = 0; f < fd_tables(s)->num_field; f++) {
-        fd_terms_free(&t->terms[f]);
-        TRY(fd_terms_new(s, f, &t->terms[f]));
-    }
+    arrays_free(&t->lists);
+    for (int f = 0; f < fd_tables(s)->num_field; f++)
+        TRY(fd_terms_new(s, f, &t->lists, &t->terms[f]));
     return UNDA_OK;
 }
 

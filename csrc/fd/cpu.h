@@ -21,6 +21,7 @@ struct fd_cpu {
     void *owned;                         /* these arrays and the engines' tables */
     const double *amplitude;             /* [time][source], of the call */
     struct fd_terms terms[FD_MAX_FIELD];
+    void *lists;                    /* their arrays */
     struct fd_cpu_samples *samples; /* of each list of nodes of each group */
     int32_t num_samples;
     void *room; /* their values */
@@ -44,9 +45,9 @@ extern const struct fd_cpu_code fd_cpu_f32, fd_cpu_f64;
      : (half) == 4 ? CALL(4)                                                                                 \
                    : CALL(half))
 
-static inline struct fd_cpu *fd_cpu(const unda_solver *s)
+static inline struct fd_cpu *fd_cpu(const unda_solver *s) /* NULL: they are on a device */
 {
-    return s->data;
+    return fd_tables(s)->host;
 }
 
 /* Places in these arrays: of (x, y, z), and of a place in [total x][total y][total z]. */
@@ -64,19 +65,6 @@ static inline void *fd_cpu_array(const struct fd_cpu *t, int array)
 {
     return array >= FD_MATERIAL ? t->material[array - FD_MATERIAL] : t->array[array];
 }
-static inline void fd_cpu_swap(struct fd_cpu *t) /* levels of the scalar scheme */
-{
-    void *kept = t->array[0];
-    t->array[0] = t->array[1];
-    t->array[1] = kept;
-}
-/* As the functions of struct fd_engine; then values times a factor. */
-unda_status fd_host_box(const unda_solver *s, const struct fd_cpu *t, int array, const struct fd_box *box,
-                        void *out, const void *in);
-unda_status fd_host_gather(const unda_solver *s, const struct fd_cpu *t, int array, int64_t count,
-                           const int64_t *node, double *values);
-unda_status fd_host_find_bad(const unda_solver *s, const struct fd_cpu *t, int64_t *index);
-void fd_host_multiply(const unda_solver *s, const struct fd_cpu *t, int array, double factor);
 
 void fd_cpu_lay_out(const unda_solver *s, struct fd_cpu *t);
 int64_t fd_cpu_bytes(const unda_solver *s, const struct fd_cpu *t); /* what fd_cpu_allocate takes */
@@ -84,6 +72,7 @@ unda_status fd_cpu_allocate(unda_solver *s, struct fd_cpu *t);
 /* A table in the precision of the solver, made where it is NULL. */
 unda_status fd_cpu_reals(const unda_solver *s, void **out, const double *from, int64_t num);
 void fd_cpu_clear_memory(unda_solver *s);
+void fd_cpu_multiply(unda_solver *s, int array, double factor); /* all values of an array */
 void fd_cpu_fill_ghosts(unda_solver *s, void *array, const struct fd_field *field);
 /* Adds the sources of step number `time` of the call to places [begin, end) of field f, as indices of
  * [total x][total y][total z]. */
@@ -103,5 +92,11 @@ void fd_cpu_destroy(unda_solver *s);
 unda_status fd_cpu_list_points(unda_solver *s);
 unda_status fd_cpu_reserve(unda_solver *s);
 unda_status fd_cpu_drive(unda_solver *s, const unda_drive *drive);
+/* What the engines have in common. */
+#define FD_CPU_ENGINE                                                                                        \
+    .base.name = "cpu", .base.destroy = fd_cpu_destroy, .base.drive = fd_cpu_drive,                          \
+    .base.find_bad = fd_cpu_find_bad, .base.list_points = fd_cpu_list_points,                                \
+    .base.reserve = fd_cpu_reserve, .box = fd_cpu_box, .gather = fd_cpu_gather, .clear = fd_cpu_clear,       \
+    .memory = fd_cpu_memory
 
 #endif

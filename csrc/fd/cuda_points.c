@@ -23,7 +23,7 @@ static unda_status gather_places(unda_solver *s, gpu_ptr p, int64_t count, gpu_p
 unda_status fd_cuda_gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
 {
     struct fd_cuda *t = fd_cuda(s);
-    struct gpu_pool pool = {0};
+    __attribute__((cleanup(gpu_pool_free))) struct gpu_pool pool = {0};
     gpu_ptr list, out;
     SCRATCH int64_t *place = NULL;
     SCRATCH void *real = NULL;
@@ -31,17 +31,13 @@ unda_status fd_cuda_gather(unda_solver *s, int array, int64_t count, const int64
     TRY(array_try(&real, count, s->real_bytes, "nodes"));
     for (int64_t i = 0; i < count; i++)
         place[i] = fd_cuda_place(s, node[i]);
-    unda_status status = gpu_pool_copy(&pool, t->stream, &list, place, 8 * count, "nodes");
-    if (status == UNDA_OK)
-        status = gpu_pool_alloc(&pool, t->gpu, &out, count * s->real_bytes, "nodes");
-    if (status == UNDA_OK)
-        status = gather_places(s, fd_cuda_array(t, array), count, list, 0, out);
-    if (status == UNDA_OK)
-        status = gpu_download(t->stream, real, out, count * s->real_bytes);
-    gpu_pool_free(&pool);
-    for (int64_t i = 0; i < count && status == UNDA_OK; i++)
+    TRY(gpu_pool_copy(&pool, t->stream, &list, place, 8 * count, "nodes"));
+    TRY(gpu_pool_alloc(&pool, t->gpu, &out, count * s->real_bytes, "nodes"));
+    TRY(gather_places(s, fd_cuda_array(t, array), count, list, 0, out));
+    TRY(gpu_download(t->stream, real, out, count * s->real_bytes));
+    for (int64_t i = 0; i < count; i++)
         values[i] = real_get(s, real, i);
-    return status;
+    return UNDA_OK;
 }
 
 /* Where nodes, ascending, stand in an array, and, where points are looked for by these, their rows of y. */
@@ -95,11 +91,10 @@ static unda_status upload_terms(unda_solver *s, struct fd_cuda_sources *list, co
 static unda_status list_sources(unda_solver *s)
 {
     for (int f = 0; f < fd_tables(s)->num_field; f++) {
+        OWNER void *owned = NULL;
         struct fd_terms terms;
-        TRY(fd_terms_new(s, f, &terms));
-        unda_status status = upload_terms(s, &fd_cuda(s)->source[f], &terms);
-        fd_terms_free(&terms);
-        TRY(status);
+        TRY(fd_terms_new(s, f, &owned, &terms));
+        TRY(upload_terms(s, &fd_cuda(s)->source[f], &terms));
     }
     return UNDA_OK;
 }

@@ -60,9 +60,10 @@ struct fd {
     struct fd_field field[FD_MAX_FIELD];
     int64_t num_node; /* with layers */
     double speed_max, rho, c;
-    void *owned;       /* the arrays of axes, and `given` */
-    int64_t num_given; /* planes whose material is given */
-    uint8_t *given;    /* [axis[0].num]: which */
+    void *owned;         /* the arrays of axes, and `given` */
+    struct fd_cpu *host; /* the engine's arrays, where they are in host memory: cpu.h */
+    int64_t num_given;   /* planes whose material is given */
+    uint8_t *given;      /* [axis[0].num]: which */
     int64_t material_version;
     double material_first[FD_MAX_MATERIAL]; /* as an engine has it, at the first node given; */
     bool have_first[FD_MAX_MATERIAL], varies[FD_MAX_MATERIAL]; /* varies: ever another anywhere */
@@ -299,10 +300,9 @@ struct fd_terms {
     int64_t *first;  /* [num_node + 1]: where the terms of each begin */
     int32_t *source; /* [num], ascending at each node */
     void *weight;    /* [num] REAL: added for each unit of that source's amplitude */
-    void *owned;     /* these arrays */
 };
-unda_status fd_terms_new(unda_solver *s, int f, struct fd_terms *terms);
-void fd_terms_free(struct fd_terms *terms);
+/* Those of field f; owner: of the arrays, see array_own. */
+unda_status fd_terms_new(unda_solver *s, int f, void **owner, struct fd_terms *terms);
 
 /* points.c */
 /* Nodes of one field around points of a group of receivers, each once, and what a point takes of these. */

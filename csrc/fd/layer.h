@@ -18,11 +18,6 @@ static inline int64_t fd_matched_at(const struct fd_axis *axis, int64_t i)
            : high >= 0 && high < axis->matched[1] ? axis->matched[0] + high
                                                   : -1;
 }
-/* Where node number i of these stands. */
-static inline int64_t fd_matched_node(const struct fd_axis *axis, int64_t i)
-{
-    return i < axis->matched[0] ? 1 + i : axis->total - 1 - fd_matched(axis) + i;
-}
 
 /* Which layers there are: matched ones, or others. */
 static inline bool fd_is_matched(const struct fd *fd)

@@ -16,10 +16,10 @@ static int64_t num_word(const struct node_set *set)
     return (set->end - set->first + 63) / 64;
 }
 
-unda_status node_set_open(struct node_set *set)
+unda_status node_set_open(struct node_set *set, void **owner)
 {
-    TRY(array_try(&set->bits, num_word(set), sizeof *set->bits, "points"));
-    return array_try(&set->before, num_word(set) + 1, sizeof *set->before, "points");
+    TRY(array_own(owner, &set->bits, num_word(set), sizeof *set->bits, "points"));
+    return array_own(owner, &set->before, num_word(set) + 1, sizeof *set->before, "points");
 }
 
 void node_set_add(struct node_set *set, int64_t node, int64_t num)
@@ -42,10 +42,4 @@ void node_set_list(const struct node_set *set, int64_t *node)
     for (int64_t w = 0; w < num_word(set); w++)
         for (uint64_t left = set->bits[w]; left; left &= left - 1)
             *node++ = set->first + 64 * w + __builtin_ctzll(left);
-}
-
-void node_set_free(struct node_set *set)
-{
-    array_free(set->bits);
-    array_free(set->before);
 }

@@ -11,11 +11,10 @@ struct node_set {
     int64_t *before; /* number of nodes before each word of bits; the last entry counts all */
 };
 void node_set_span(struct node_set *set, int64_t node, int64_t num);
-unda_status node_set_open(struct node_set *set);
+unda_status node_set_open(struct node_set *set, void **owner); /* of its arrays: see array_own */
 void node_set_add(struct node_set *set, int64_t node, int64_t num);
 int64_t node_set_count(struct node_set *set);
 void node_set_list(const struct node_set *set, int64_t *node); /* ascending */
-void node_set_free(struct node_set *set);
 
 /* The number of a node of the set. */
 static inline int64_t node_set_number(const struct node_set *set, int64_t node)

@@ -45,24 +45,26 @@ void fd_points_free(void *points)
 /* Each node once, ascending. Products are turned into runs each time: so many at once are too many. row: the
  * products of one part, of all points. */
 static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const struct fd_product *row,
-                              int32_t threads, struct node_set *set, void **owner)
+                              int32_t threads, void **owner)
 {
+    OWNER void *scratch = NULL;
+    struct node_set set = {0};
     struct fd_run run[2 * POINT_LINES];
     int32_t place[POINT_WIDTH];
     n->num_run = 1;
     for (int64_t i = 0; i < n->num_point; i++)
         for (int k = fd_product_runs(fd, &row[n->point[i]], run, place); k-- > 0;) {
-            node_set_span(set, run[k].node, run[k].num);
+            node_set_span(&set, run[k].node, run[k].num);
             n->num_run = run[k].line < POINT_LINES ? n->num_run : 2;
         }
-    TRY(node_set_open(set));
+    TRY(node_set_open(&set, &scratch));
     for (int64_t i = 0; i < n->num_point; i++)
         for (int k = fd_product_runs(fd, &row[n->point[i]], run, place); k-- > 0;)
-            node_set_add(set, run[k].node, run[k].num);
-    n->num_node = node_set_count(set);
+            node_set_add(&set, run[k].node, run[k].num);
+    n->num_node = node_set_count(&set);
     TRY(array_own(owner, &n->node, n->num_node, sizeof *n->node, "receivers"));
     TRY(array_own(owner, &n->first, n->num_run * POINT_LINES * n->num_point, sizeof *n->first, "receivers"));
-    node_set_list(set, n->node);
+    node_set_list(&set, n->node);
 #pragma omp parallel for schedule(static) num_threads(threads) if (n->num_point > 1000) private(run)
     for (int64_t i = 0; i < n->num_point; i++) {
         const struct fd_product *product = &row[n->point[i]];
@@ -71,7 +73,7 @@ static unda_status list_nodes(const struct fd *fd, struct fd_nodes *n, const str
         for (int k = 0; k < n->num_run * POINT_LINES; k++)
             first[k] = -1;
         for (int k = fd_product_runs(fd, product, run, n->place + POINT_WIDTH * i); k-- > 0;)
-            first[run[k].line] = (int32_t)node_set_number(set, run[k].node);
+            first[run[k].line] = (int32_t)node_set_number(&set, run[k].node);
     }
     return UNDA_OK;
 }
@@ -88,10 +90,7 @@ static unda_status fill_nodes(const unda_solver *s, struct fd_nodes *n, int64_t 
         }
     TRY(array_own(owner, &n->place, POINT_WIDTH * n->num_point, sizeof *n->place, "receivers"));
     TRY(array_own(owner, &n->weight, 3 * POINT_WIDTH * n->num_point, sizeof *n->weight, "receivers"));
-    struct node_set set = {0};
-    unda_status status = list_nodes(fd_tables(s), n, row, parallel_few(s->options.threads), &set, owner);
-    node_set_free(&set);
-    return status;
+    return list_nodes(fd_tables(s), n, row, parallel_few(s->options.threads), owner);
 }
 
 /* The rows of one field; parts over other fields go behind all that are there. */
@@ -133,13 +132,7 @@ unda_status fd_points_new(unda_solver *s, void **points, const unda_receivers *r
 {
     struct fd_points *p;
     TRY(array_try(&p, 1, sizeof *p, "receivers"));
-    unda_status status = fill_points(s, p, r);
-    if (status != UNDA_OK) {
-        fd_points_free(p);
-        return status;
-    }
-    *points = p;
-    return UNDA_OK;
+    return COMPLETE(points, p, fd_points_free, fill_points(s, p, r));
 }
 
 /* The operations of kernel scalar_weigh in cuda/fd/points.cu, one by one: the same bits. */

@@ -63,33 +63,26 @@ static double monomial(double x, int power, int derivative)
     return power < derivative ? 0 : factor * pow(x, power - derivative);
 }
 
-/* Solves a w = b, the matrix [num][MAX_UNKNOWN] by rows, b becomes w: Gauss, largest pivots. */
-static void solve(int num, double (*a)[MAX_UNKNOWN], double *b)
+/* Solves a w = b, b in column `num` of a, where w takes its place: Gauss, largest pivots. */
+static void solve(int num, double (*a)[MAX_UNKNOWN + 1])
 {
     for (int k = 0; k < num; k++) {
         int best = k;
         for (int i = k + 1; i < num; i++)
             if (fabs(a[i][k]) > fabs(a[best][k]))
                 best = i;
-        for (int j = 0; j < num; j++) {
-            double kept = a[k][j];
-            a[k][j] = a[best][j];
-            a[best][j] = kept;
-        }
-        double kept = b[k];
-        b[k] = b[best];
-        b[best] = kept;
+        for (int j = 0; j <= num; j++)
+            SWAP(a[k][j], a[best][j]);
         for (int i = k + 1; i < num; i++) {
             double factor = a[i][k] / a[k][k];
-            for (int j = k; j < num; j++)
+            for (int j = k; j <= num; j++)
                 a[i][j] -= factor * a[k][j];
-            b[i] -= factor * b[k];
         }
     }
     for (int k = num - 1; k >= 0; k--) {
         for (int j = k + 1; j < num; j++)
-            b[k] -= a[k][j] * b[j];
-        b[k] /= a[k][k];
+            a[k][num] -= a[k][j] * a[j][num];
+        a[k][num] /= a[k][k];
     }
 }
 
@@ -99,14 +92,16 @@ static void polynomial(int num, const double *place, const bool *is_slope, doubl
                        double *weight)
 {
     const double scale = 1.0 / RADIUS;
-    double matrix[MAX_UNKNOWN][MAX_UNKNOWN];
+    double matrix[MAX_UNKNOWN][MAX_UNKNOWN + 1];
     for (int power = 0; power < num; power++) {
         for (int i = 0; i < num; i++)
             matrix[power][i] =
                 monomial((place[i] - place[0]) * scale, power, is_slope[i]) * (is_slope[i] ? scale : 1);
-        weight[power] = monomial((x - place[0]) * scale, power, derivative) * pow(scale, derivative);
+        matrix[power][num] = monomial((x - place[0]) * scale, power, derivative) * pow(scale, derivative);
     }
-    solve(num, matrix, weight);
+    solve(num, matrix);
+    for (int i = 0; i < num; i++)
+        weight[i] = matrix[i][num];
 }
 
 /* ---- along an axis ---- */
@@ -197,18 +192,17 @@ static void line_of(const struct fd *fd, int f, int a, double x, int derivative,
         polynomial_line(fd, f, a, place, derivative, width, line);
         return;
     }
-    double sum = 0, window[POINT_WIDTH];
-    if (!on_node)
+    double sum = 0, window[POINT_WIDTH] = {1};
+    if (on_node)
+        base = (int64_t)whole;
+    else
         kaiser_sinc(place, base, window);
-    for (int i = 0; i < POINT_WIDTH && line->near && !on_node; i++)
+    for (int i = 0; i < POINT_WIDTH; i++)
         sum += window[i];
-    for (int i = 0; i < (on_node ? 1 : POINT_WIDTH); i++) {
+    for (int i = 0; i < POINT_WIDTH; i++) {
         int sign;
-        int64_t raw = on_node ? (int64_t)whole : base + i;
-        int64_t at = fd_mirror(axis, field->half[a], field->sign[a], raw, &sign);
-        double value = sign * (on_node ? 1 : window[i]);
-        if (line->near && !on_node)
-            value /= sum;
+        int64_t at = fd_mirror(axis, field->half[a], field->sign[a], base + i, &sign);
+        double value = sign * window[i] / (line->near ? sum : 1);
         if (value != 0)
             add_weight(line->node, line->weight, at, value);
     }

@@ -93,17 +93,16 @@ unda_status fd_move(unda_solver *s, int32_t array, int64_t first, int64_t count,
 unda_status fd_blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
 {
     const struct fd_axis *axis = fd_tables(s)->axis;
-    int64_t rest = index % fd_tables(s)->num_node, node[3];
+    int64_t at[3], elem = 0;
     blowup->field = (int32_t)(index / fd_tables(s)->num_node);
-    for (int a = 2; a >= 0; a--) {
-        node[a] = rest % axis[a].total - axis[a].first;
-        rest /= axis[a].total;
-    }
+    fd_coordinates(fd_tables(s), index % fd_tables(s)->num_node, at);
     s->have_good = false;
-    for (int a = 0; a < 3; a++)
-        if (node[a] < 0 || node[a] >= axis[a].num)
+    for (int a = 0; a < 3; a++) {
+        if (at[a] < axis[a].first || at[a] >= axis[a].first + axis[a].num)
             return UNDA_OK;
-    blowup->elem = (node[0] * axis[1].num + node[1]) * axis[2].num + node[2];
+        elem = elem * axis[a].num + at[a] - axis[a].first;
+    }
+    blowup->elem = elem;
     return UNDA_OK;
 }
 

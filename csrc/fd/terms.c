@@ -5,12 +5,6 @@
 
 #include <string.h>
 
-void fd_terms_free(struct fd_terms *terms)
-{
-    arrays_free(&terms->owned);
-    *terms = (struct fd_terms){0};
-}
-
 /* Terms of field f while they are listed. */
 struct list {
     const unda_solver *s;
@@ -22,7 +16,7 @@ struct list {
 /* What the nodes that sources may drive go into. */
 enum what { SPAN, SET, COUNT };
 
-static void each_node(const struct list *l, int f, struct node_set *set, enum what what)
+static void each_node(struct list *l, int f, enum what what)
 {
     struct fd_run run[2 * POINT_LINES];
     int32_t place[POINT_WIDTH];
@@ -30,11 +24,11 @@ static void each_node(const struct list *l, int f, struct node_set *set, enum wh
         for (int32_t n = fd_source(l->s, i)->first[f]; n < fd_source(l->s, i)->first[f + 1]; n++) {
             int num = fd_product_runs(fd_tables(l->s), &fd_source(l->s, i)->tap[n].product, run, place);
             for (int k = 0; k < num; k++) {
-                int64_t at = what == COUNT ? node_set_number(set, run[k].node) : 0;
+                int64_t at = what == COUNT ? node_set_number(&l->set, run[k].node) : 0;
                 if (what == SPAN)
-                    node_set_span(set, run[k].node, run[k].num);
+                    node_set_span(&l->set, run[k].node, run[k].num);
                 else if (what == SET)
-                    node_set_add(set, run[k].node, run[k].num);
+                    node_set_add(&l->set, run[k].node, run[k].num);
                 for (int m = 0; what == COUNT && m < run[k].num; m++)
                     l->end[at + m]++;
             }
@@ -75,38 +69,28 @@ static void close_gaps(const struct list *l)
     t->first[t->num_node] = t->num;
 }
 
-static unda_status list(unda_solver *s, int f, struct list *l)
+unda_status fd_terms_new(unda_solver *s, int f, void **owner, struct fd_terms *t)
 {
-    struct fd_terms *t = l->terms;
-    each_node(l, f, &l->set, SPAN);
-    TRY(node_set_open(&l->set));
-    each_node(l, f, &l->set, SET);
-    t->num_node = node_set_count(&l->set);
-    TRY(array_own(&t->owned, &t->node, t->num_node, sizeof *t->node, "sources"));
-    TRY(array_own(&t->owned, &t->first, t->num_node + 1, sizeof *t->first, "sources"));
-    TRY(array_try(&l->end, t->num_node, sizeof *l->end, "sources"));
-    node_set_list(&l->set, t->node);
-    each_node(l, f, &l->set, COUNT);
+    OWNER void *scratch = NULL;
+    struct list l = {.s = s, .terms = t};
+    *t = (struct fd_terms){0};
+    each_node(&l, f, SPAN);
+    TRY(node_set_open(&l.set, &scratch));
+    each_node(&l, f, SET);
+    t->num_node = node_set_count(&l.set);
+    TRY(array_own(owner, &t->node, t->num_node, sizeof *t->node, "sources"));
+    TRY(array_own(owner, &t->first, t->num_node + 1, sizeof *t->first, "sources"));
+    TRY(array_own(&scratch, &l.end, t->num_node, sizeof *l.end, "sources"));
+    node_set_list(&l.set, t->node);
+    each_node(&l, f, COUNT);
     for (int64_t n = 0; n < t->num_node; n++) {
-        t->first[n + 1] = t->first[n] + l->end[n];
-        l->end[n] = t->first[n];
+        t->first[n + 1] = t->first[n] + l.end[n];
+        l.end[n] = t->first[n];
     }
     t->num = t->first[t->num_node];
-    TRY(array_own(&t->owned, &t->source, t->num, sizeof *t->source, "sources"));
-    TRY(array_own(&t->owned, &t->weight, t->num, s->real_bytes, "sources"));
-    TRY(fd_source_pairs(s, f, s->num_source, s->sources, take, l));
-    close_gaps(l);
+    TRY(array_own(owner, &t->source, t->num, sizeof *t->source, "sources"));
+    TRY(array_own(owner, &t->weight, t->num, s->real_bytes, "sources"));
+    TRY(fd_source_pairs(s, f, s->num_source, s->sources, take, &l));
+    close_gaps(&l);
     return UNDA_OK;
-}
-
-unda_status fd_terms_new(unda_solver *s, int f, struct fd_terms *terms)
-{
-    struct list l = {.s = s, .terms = terms};
-    *terms = (struct fd_terms){0};
-    unda_status status = list(s, f, &l);
-    array_free(l.end);
-    node_set_free(&l.set);
-    if (status != UNDA_OK)
-        fd_terms_free(terms);
-    return status;
 }

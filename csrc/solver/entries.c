@@ -46,55 +46,54 @@ unda_status unda_solver_add_incident(unda_solver *s, int64_t num_face, const int
 {
     if (!elem || !face || !sign || !index)
         FAIL(UNDA_ERR_ARG, "elem, face, sign or index is NULL");
-    TRY(solver_enter(s));
-    return solver_leave(s, s->method->add_incident
-                               ? s->method->add_incident(s, num_face, elem, face, sign, index)
-                               : solver_lacks(s, "incident waves"));
+    ENTER(s);
+    return s->method->add_incident ? s->method->add_incident(s, num_face, elem, face, sign, index)
+                                   : solver_lacks(s, "incident waves");
 }
 
 unda_status unda_solver_clear_state(unda_solver *s)
 {
-    TRY(solver_enter(s));
+    ENTER(s);
     s->have_good = false;
-    return solver_leave(s, s->method->clear_state ? s->method->clear_state(s) : solver_lacks(s, "layers"));
+    return s->method->clear_state ? s->method->clear_state(s) : solver_lacks(s, "layers");
 }
 
 unda_status unda_solver_rest(unda_solver *s)
 {
-    TRY(solver_enter(s));
+    ENTER(s);
     s->have_good = false;
-    return solver_leave(s, s->method->rest ? s->method->rest(s) : solver_lacks(s, "earlier level"));
+    return s->method->rest ? s->method->rest(s) : solver_lacks(s, "earlier level");
 }
 
 unda_status unda_solver_array_shape(unda_solver *s, int32_t array, int64_t *shape)
 {
     if (!shape)
         FAIL(UNDA_ERR_ARG, "shape is NULL, expected [3]");
-    TRY(solver_enter(s));
-    return solver_leave(s, s->method->array_shape ? s->method->array_shape(s, array, shape)
-                                                  : solver_lacks(s, "arrays with layers"));
+    ENTER(s);
+    return s->method->array_shape ? s->method->array_shape(s, array, shape)
+                                  : solver_lacks(s, "arrays with layers");
 }
 
 unda_status unda_solver_set_material(unda_solver *s, int64_t first, int64_t count, const double *material)
 {
     if (!material)
         FAIL(UNDA_ERR_ARG, "material is NULL");
-    TRY(solver_enter(s));
-    return solver_leave(s, s->method->set_material ? s->method->set_material(s, first, count, material)
-                                                   : solver_lacks(s, "materials by planes"));
+    ENTER(s);
+    return s->method->set_material ? s->method->set_material(s, first, count, material)
+                                   : solver_lacks(s, "materials by planes");
 }
 
 unda_status unda_solver_medium_dt(unda_solver *s, double *dt, int32_t *again)
 {
     if (!dt || !again)
         FAIL(UNDA_ERR_ARG, "dt or again is NULL");
-    TRY(solver_enter(s));
-    return solver_leave(s, s->method->medium_dt ? s->method->medium_dt(s, dt, again)
-                                                : solver_lacks(s, "materials by planes"));
+    ENTER(s);
+    return s->method->medium_dt ? s->method->medium_dt(s, dt, again) : solver_lacks(s, "materials by planes");
 }
 
-static unda_status rhs(unda_solver *s, const unda_drive *drive)
+unda_status unda_solver_rhs(unda_solver *s, const unda_drive *drive)
 {
+    ENTER(s);
     if (!s->method->rhs)
         return solver_lacks(s, "right-hand side: it steps from levels to levels");
     TRY(solver_check_drive(s, 1, drive));
@@ -102,10 +101,4 @@ static unda_status rhs(unda_solver *s, const unda_drive *drive)
     TRY(solver_reserve(s, 1));
     TRY(s->engine->drive(s, drive));
     return s->method->rhs(s);
-}
-
-unda_status unda_solver_rhs(unda_solver *s, const unda_drive *drive)
-{
-    TRY(solver_enter(s));
-    return solver_leave(s, rhs(s, drive));
 }

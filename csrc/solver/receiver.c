@@ -99,41 +99,34 @@ static unda_status fill(unda_solver *s, struct receiver_group *group, const unda
     return record(s, group);
 }
 
-static unda_status add(unda_solver *s, const unda_receivers *r)
+unda_status unda_solver_add_receivers(unda_solver *s, const unda_receivers *receivers, int32_t *index)
 {
-    TRY(check(s, r));
-    if (r->every < 1 || r->every > INT32_MAX)
-        FAIL(UNDA_ERR_ARG, "receivers: every %lld steps, expected 1 to 2147483647", (long long)r->every);
+    if (!index)
+        FAIL(UNDA_ERR_ARG, "group is NULL");
+    ENTER(s);
+    TRY(check(s, receivers));
+    if (receivers->every < 1 || receivers->every > INT32_MAX)
+        FAIL(UNDA_ERR_ARG, "receivers: every %lld steps, expected 1 to 2147483647",
+             (long long)receivers->every);
     struct receiver_group *group;
     TRY(array_grow(&s->groups, s->num_group, s->num_group + 1, sizeof group, "receiver groups"));
     TRY(array_try(&group, 1, sizeof *group, "receivers"));
-    unda_status status = fill(s, group, r);
-    if (status != UNDA_OK) {
+    unda_status status = fill(s, group, receivers);
+    if (status != UNDA_OK)
         group_free(s, group);
-        return status;
-    }
-    s->groups[s->num_group++] = group;
+    TRY(status);
+    s->groups[s->num_group] = group;
     s->listed = false;
+    *index = s->num_group++;
     return UNDA_OK;
-}
-
-unda_status unda_solver_add_receivers(unda_solver *s, const unda_receivers *receivers, int32_t *group)
-{
-    if (!group)
-        FAIL(UNDA_ERR_ARG, "group is NULL");
-    TRY(solver_enter(s));
-    unda_status status = add(s, receivers);
-    if (status == UNDA_OK)
-        *group = s->num_group - 1;
-    return solver_leave(s, status);
 }
 
 unda_status unda_solver_clear_receivers(unda_solver *s)
 {
-    TRY(solver_enter(s));
+    ENTER(s);
     receivers_free(s);
     s->listed = false;
-    return solver_leave(s, UNDA_OK);
+    return UNDA_OK;
 }
 
 /* Samples of steps from `first` to before `step`. */
@@ -161,12 +154,23 @@ static void drop(struct receiver_group *group, int64_t num, size_t bytes)
     group->taken += num;
 }
 
-static unda_status take(unda_solver *s, int32_t index, int64_t *step, int64_t max_sample, void *samples,
-                        int64_t *num_sample)
+static unda_status find(const unda_solver *s, int32_t index, struct receiver_group **group)
 {
     if (index < 0 || index >= s->num_group)
         FAIL(UNDA_ERR_ARG, "receiver group is %d, expected 0..%d", index, s->num_group - 1);
-    struct receiver_group *group = s->groups[index];
+    *group = s->groups[index];
+    return UNDA_OK;
+}
+
+unda_status unda_solver_take_samples(unda_solver *s, int32_t index, int64_t *step, int64_t max_sample,
+                                     void *samples, int64_t *num_sample)
+{
+    if (!step || !num_sample || max_sample < 0)
+        FAIL(UNDA_ERR_ARG, "step or num_sample is NULL, or max_sample is %lld, expected >= 0",
+             (long long)max_sample);
+    struct receiver_group *group = NULL;
+    ENTER(s);
+    TRY(find(s, index, &group));
     size_t bytes = (size_t)(group->num_point * group->num_field * s->real_bytes);
     drop(group, num_before(group, *step) - group->taken, bytes);
     *step = group->first + group->taken * group->every;
@@ -178,30 +182,14 @@ static unda_status take(unda_solver *s, int32_t index, int64_t *step, int64_t ma
     return UNDA_OK;
 }
 
-unda_status unda_solver_take_samples(unda_solver *s, int32_t group, int64_t *step, int64_t max_sample,
-                                     void *samples, int64_t *num_sample)
-{
-    if (!step || !num_sample || max_sample < 0)
-        FAIL(UNDA_ERR_ARG, "step or num_sample is NULL, or max_sample is %lld, expected >= 0",
-             (long long)max_sample);
-    TRY(solver_enter(s));
-    return solver_leave(s, take(s, group, step, max_sample, samples, num_sample));
-}
-
 unda_status unda_solver_record(unda_solver *s, int32_t index)
 {
-    TRY(solver_enter(s));
-    unda_status status = UNDA_OK;
-    if (index < 0 || index >= s->num_group) {
-        status = error_set(UNDA_ERR_ARG, __FILE__, __LINE__, "receiver group is %d, expected 0..%d", index,
-                           s->num_group - 1);
-    } else {
-        struct receiver_group *group = s->groups[index];
-        group->first = s->step;
-        group->held = group->taken = 0;
-        status = record(s, group);
-    }
-    return solver_leave(s, status);
+    struct receiver_group *group = NULL;
+    ENTER(s);
+    TRY(find(s, index, &group));
+    group->first = s->step;
+    group->held = group->taken = 0;
+    return record(s, group);
 }
 
 unda_status unda_solver_sample(unda_solver *s, const unda_receivers *receivers, double *values)
@@ -209,12 +197,12 @@ unda_status unda_solver_sample(unda_solver *s, const unda_receivers *receivers, 
     if (!values)
         FAIL(UNDA_ERR_ARG, "values is NULL");
     void *points = NULL;
-    TRY(solver_enter(s));
+    ENTER(s);
     unda_status status = check(s, receivers);
     if (status == UNDA_OK)
         status = s->method->points_new(s, &points, receivers);
     if (status == UNDA_OK)
         status = s->method->sample(s, points, values);
     s->method->points_free(points);
-    return solver_leave(s, status);
+    return status;
 }

@@ -21,10 +21,9 @@ unda_status solver_enter(unda_solver *s)
     return UNDA_OK;
 }
 
-unda_status solver_leave(unda_solver *s, unda_status status)
+void solver_leave(unda_solver **s)
 {
-    atomic_store(&s->busy, 0);
-    return status;
+    atomic_store(&(*s)->busy, 0);
 }
 
 /* ---- creation ---- */
@@ -127,12 +126,7 @@ unda_status unda_solver_new(unda_solver **out, const unda_mesh *mesh, const unda
         FAIL(UNDA_ERR_ARG, "solver is NULL");
     unda_solver *s;
     TRY(array_try(&s, 1, sizeof *s, "solver"));
-    unda_status status = build(s, mesh, options);
-    if (status == UNDA_OK)
-        *out = s;
-    else
-        unda_solver_free(s);
-    return status;
+    return COMPLETE(out, s, unda_solver_free, build(s, mesh, options));
 }
 
 unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_options *options,
@@ -230,14 +224,14 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
 
 unda_status unda_solver_read(unda_solver *s, int32_t array, int64_t first, int64_t count, void *values)
 {
-    TRY(solver_enter(s));
-    return solver_leave(s, move(s, array, first, count, values, NULL));
+    ENTER(s);
+    return move(s, array, first, count, values, NULL);
 }
 
 unda_status unda_solver_write(unda_solver *s, int32_t array, int64_t first, int64_t count, const void *values)
 {
-    TRY(solver_enter(s));
-    return solver_leave(s, move(s, array, first, count, NULL, values));
+    ENTER(s);
+    return move(s, array, first, count, NULL, values);
 }
 
 /* More steps than any run takes: numbers of steps can be added and subtracted without overflow. */
@@ -248,7 +242,7 @@ unda_status unda_solver_set_clock(unda_solver *s, double t0, int64_t step, int32
     if (!isfinite(t0) || step < 0 || step > MAX_CLOCK || history < 0 || history > 2)
         FAIL(UNDA_ERR_ARG, "t0 is %g, step %lld, history %d; expected finite, 0..%lld, 0..2", t0,
              (long long)step, history, (long long)MAX_CLOCK);
-    TRY(solver_enter(s));
+    ENTER(s);
     s->t0 = t0;
     s->step = step;
     if (s->method->set_history)
@@ -256,7 +250,7 @@ unda_status unda_solver_set_clock(unda_solver *s, double t0, int64_t step, int32
     s->have_good = false;
     s->blowup = (unda_blowup){0};
     receivers_set_clock(s);
-    return solver_leave(s, UNDA_OK);
+    return UNDA_OK;
 }
 
 /* ---- running ---- */
@@ -311,12 +305,13 @@ static unda_status reserve(unda_solver *s, int64_t max_step)
 
 unda_status unda_solver_reserve(unda_solver *s, int64_t max_step)
 {
-    TRY(solver_enter(s));
-    return solver_leave(s, reserve(s, max_step));
+    ENTER(s);
+    return reserve(s, max_step);
 }
 
-static unda_status next(unda_solver *s, int64_t num_step, unda_next *next)
+unda_status unda_solver_next(unda_solver *s, int64_t num_step, unda_next *next)
 {
+    ENTER(s);
     CHECK_SIZE(next, unda_next);
     TRY(reserve(s, num_step));
     next->step = s->step;
@@ -325,12 +320,6 @@ static unda_status next(unda_solver *s, int64_t num_step, unda_next *next)
     if (next->times && next->num_time <= next->max_time)
         s->method->times(s, num_step, next->times);
     return UNDA_OK;
-}
-
-unda_status unda_solver_next(unda_solver *s, int64_t num_step, unda_next *out)
-{
-    TRY(solver_enter(s));
-    return solver_leave(s, next(s, num_step, out));
 }
 
 unda_status solver_check_drive(const unda_solver *s, int64_t num_time, const unda_drive *drive)
@@ -369,8 +358,9 @@ static unda_status check_finite(unda_solver *s)
          (long long)s->blowup.step, (long long)s->blowup.last_good_step, place);
 }
 
-static unda_status step(unda_solver *s, int64_t num_step, const unda_drive *drive)
+unda_status unda_solver_step(unda_solver *s, int64_t num_step, const unda_drive *drive)
 {
+    ENTER(s);
     if (num_step < 0 || num_step > s->max_step)
         FAIL(UNDA_ERR_ARG, "num_step is %lld, expected 0..%lld as reserved", (long long)num_step,
              (long long)s->max_step);
@@ -390,14 +380,9 @@ static unda_status step(unda_solver *s, int64_t num_step, const unda_drive *driv
     return check_finite(s);
 }
 
-unda_status unda_solver_step(unda_solver *s, int64_t num_step, const unda_drive *drive)
+unda_status unda_solver_profile(unda_solver *s, int64_t num_run, unda_profile *profile)
 {
-    TRY(solver_enter(s));
-    return solver_leave(s, step(s, num_step, drive));
-}
-
-static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profile)
-{
+    ENTER(s);
     CHECK_SIZE(profile, unda_profile);
     if (num_run < 1 || num_run > 1000000)
         FAIL(UNDA_ERR_ARG, "num_run is %lld, expected 1..1000000", (long long)num_run);
@@ -406,12 +391,6 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profil
     TRY(solver_reserve(s, 1));
     *profile = (unda_profile){.size_bytes = sizeof *profile};
     return s->engine->profile(s, num_run, profile);
-}
-
-unda_status unda_solver_profile(unda_solver *s, int64_t num_run, unda_profile *out)
-{
-    TRY(solver_enter(s));
-    return solver_leave(s, profile(s, num_run, out));
 }
 
 unda_status unda_solver_get_blowup(const unda_solver *s, unda_blowup *blowup)
@@ -429,6 +408,6 @@ unda_status unda_solver_energy(unda_solver *s, double *energy)
 {
     if (!energy)
         FAIL(UNDA_ERR_ARG, "energy is NULL");
-    TRY(solver_enter(s));
-    return solver_leave(s, s->method->energy(s, energy));
+    ENTER(s);
+    return s->method->energy(s, energy);
 }

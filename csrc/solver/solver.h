@@ -199,9 +199,13 @@ struct range {
 };
 unda_status solver_check_ranges(const unda_solver_options *options, const struct range *ranges,
                                 int num_range);
-/* Excludes other threads and forked children around a public call. */
+/* Excludes other threads and forked children from the rest of a public call: until the scope ends, on every
+ * way out. */
+#define ENTER(s)                                                                                             \
+    TRY(solver_enter(s));                                                                                    \
+    __attribute__((cleanup(solver_leave))) unda_solver *entered = (s)
 unda_status solver_enter(unda_solver *s);
-unda_status solver_leave(unda_solver *s, unda_status status);
+void solver_leave(unda_solver **s);
 unda_status solver_add_hook(unda_solver *s, unda_status (*after)(unda_solver *s, void *of), void *of);
 unda_status solver_after_step(unda_solver *s);
 /* Refuses a call for which the method has no entry. */

@@ -70,43 +70,33 @@ static unda_status grow(unda_solver *s, int64_t more)
     return UNDA_OK;
 }
 
-static unda_status add(unda_solver *s, const unda_source *given)
+unda_status unda_solver_add_source(unda_solver *s, const unda_source *source, int32_t *index)
 {
-    TRY(check(s, given));
-    int64_t num = source_count(given);
+    if (!index)
+        FAIL(UNDA_ERR_ARG, "index is NULL");
+    ENTER(s);
+    TRY(check(s, source));
+    int64_t num = source_count(source);
     TRY(grow(s, num));
     void **made = s->sources + s->num_source;
-    unda_status status = s->method->sources_new(s, made, given);
-    if (status != UNDA_OK) {
-        for (int64_t i = 0; i < num; i++) {
-            s->method->source_free(made[i]);
-            made[i] = NULL;
-        }
-        return status;
+    unda_status status = s->method->sources_new(s, made, source);
+    for (int64_t i = 0; i < num && status != UNDA_OK; i++) {
+        s->method->source_free(made[i]);
+        made[i] = NULL;
     }
+    TRY(status);
+    *index = s->num_source;
     s->num_source += (int32_t)num;
     s->listed = false;
     return UNDA_OK;
 }
 
-unda_status unda_solver_add_source(unda_solver *s, const unda_source *source, int32_t *index)
-{
-    if (!index)
-        FAIL(UNDA_ERR_ARG, "index is NULL");
-    TRY(solver_enter(s));
-    int32_t before = s->num_source;
-    unda_status status = add(s, source);
-    if (status == UNDA_OK)
-        *index = before;
-    return solver_leave(s, status);
-}
-
 unda_status unda_solver_clear_sources(unda_solver *s)
 {
-    TRY(solver_enter(s));
+    ENTER(s);
     sources_free_all(s);
     if (s->method->clear_incident)
         s->method->clear_incident(s);
     s->listed = false;
-    return solver_leave(s, UNDA_OK);
+    return UNDA_OK;
 }

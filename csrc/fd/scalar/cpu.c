@@ -112,6 +112,7 @@ static unda_status create(unda_solver *s)
     s->threads = parallel_worth(s->options.threads, fd->num_node, LEAST_SCALAR);
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
+    fd_tables(s)->host = &t->base;
     fd_cpu_lay_out(s, &t->base);
     choose_tile(s, t);
     TRY(array_own(&t->base.owned, &t->passed, t->num_block, sizeof *t->passed, "time tiles"));
@@ -211,7 +212,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
         done += depth;
     }
     if (num_step % 2)
-        fd_cpu_swap(&t->base);
+        SWAP(t->base.array[FD_P], t->base.array[FD_PREVIOUS]);
     s->step += num_step;
     fd_cpu_weigh(s);
     return UNDA_OK;
@@ -229,7 +230,7 @@ static unda_status rest(unda_solver *s)
     for (int64_t x = 0; x < fd_tables(s)->axis[0].total; x++)
         code(s)->rows(fd_tables(s), t, t->base.array[0], t->base.array[1], x, 0, fd_tables(s)->axis[1].total);
     set_damping(s, true);
-    fd_host_multiply(s, &t->base, FD_PREVIOUS, 0.5);
+    fd_cpu_multiply(s, FD_PREVIOUS, 0.5);
     fd_cpu_clear_memory(s);
     return UNDA_OK;
 }
@@ -247,19 +248,6 @@ static void describe(const unda_solver *s, unda_solver_info *info)
     kernel_describe_part(info, "rows", tables(s)->block_y);
 }
 
-const struct fd_engine fd_scalar_cpu = {.base = {.name = "cpu",
-                                                 .kernels = kernels,
-                                                 .create = create,
-                                                 .destroy = fd_cpu_destroy,
-                                                 .drive = fd_cpu_drive,
-                                                 .run = run,
-                                                 .find_bad = fd_cpu_find_bad,
-                                                 .list_points = fd_cpu_list_points,
-                                                 .reserve = fd_cpu_reserve,
-                                                 .forecast = forecast,
-                                                 .describe = describe},
-                                        .box = fd_cpu_box,
-                                        .gather = fd_cpu_gather,
-                                        .clear = fd_cpu_clear,
-                                        .rest = rest,
-                                        .memory = fd_cpu_memory};
+const struct fd_engine fd_scalar_cpu = {FD_CPU_ENGINE,   .base.kernels = kernels,   .base.create = create,
+                                        .base.run = run, .base.forecast = forecast, .base.describe = describe,
+                                        .rest = rest};

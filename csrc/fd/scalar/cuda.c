@@ -145,13 +145,6 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
 
 /* ---- state ---- */
 
-void scalar_cuda_swap(struct scalar_cuda *t)
-{
-    gpu_ptr kept = t->base.array[0];
-    t->base.array[0] = t->base.array[1];
-    t->base.array[1] = kept;
-}
-
 static unda_status clear(unda_solver *s)
 {
     if (!scalar_cuda(s)->streamed.slab)
@@ -163,21 +156,17 @@ static unda_status clear(unda_solver *s)
 
 static unda_status box(unda_solver *s, int array, const struct fd_box *box, void *out, const void *in)
 {
-    const struct streamed *w = &scalar_cuda(s)->streamed;
-    return w->slab ? fd_host_box(s, &w->host, array, box, out, in) : fd_cuda_box(s, array, box, out, in);
+    return (fd_cpu(s) ? fd_cpu_box : fd_cuda_box)(s, array, box, out, in);
 }
 
 static unda_status gather(unda_solver *s, int array, int64_t count, const int64_t *node, double *values)
 {
-    const struct streamed *w = &scalar_cuda(s)->streamed;
-    return w->slab ? fd_host_gather(s, &w->host, array, count, node, values)
-                   : fd_cuda_gather(s, array, count, node, values);
+    return (fd_cpu(s) ? fd_cpu_gather : fd_cuda_gather)(s, array, count, node, values);
 }
 
 static unda_status find_bad(unda_solver *s, int64_t *index)
 {
-    const struct streamed *w = &scalar_cuda(s)->streamed;
-    return w->slab ? fd_host_find_bad(s, &w->host, index) : fd_cuda_find_bad(s, index);
+    return (fd_cpu(s) ? fd_cpu_find_bad : fd_cuda_find_bad)(s, index);
 }
 
 /* ---- steps ---- */

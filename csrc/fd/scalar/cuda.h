@@ -84,7 +84,6 @@ struct scalar_cuda {
 
 /* scalar/cuda.c */
 int64_t scalar_cuda_level_bytes(const unda_solver *s, const struct scalar_cuda *t);
-void scalar_cuda_swap(struct scalar_cuda *t); /* the levels on the device */
 
 /* scalar/step.c: one step of rows [first, end) of y, on the device; no sources, no swap. */
 unda_status scalar_step_launch(unda_solver *s, int64_t first, int64_t end);

@@ -217,7 +217,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
             return scalar_step.run(s, left);
         TRY(launch(s, levels, 0, diamond_stages(s, tile, levels)));
         if (levels % 2)
-            scalar_cuda_swap(t);
+            SWAP(t->base.array[FD_P], t->base.array[FD_PREVIOUS]);
         done += levels;
         s->step += levels;
     }

@@ -28,27 +28,21 @@ static unda_status upload_columns(unda_solver *s, struct diamond *d, int64_t num
     return gpu_pool_copy(&d->lists, fd_cuda(s)->stream, z, depth, 4 * num, "columns");
 }
 
-static unda_status upload_terms(unda_solver *s, struct diamond *d, const struct fd_terms *terms)
-{
-    struct gpu_stream *stream = fd_cuda(s)->stream;
-    SCRATCH int64_t *node = NULL;
-    TRY(array_try(&node, terms->num, sizeof *node, "sources"));
-    for (int64_t n = 0; n < terms->num_node; n++)
-        for (int64_t k = terms->first[n]; k < terms->first[n + 1]; k++)
-            node[k] = terms->node[n];
-    TRY(upload_columns(s, d, terms->num, node, &d->source_first, &d->source_z));
-    TRY(gpu_pool_copy(&d->lists, stream, &d->source_id, terms->source, 4 * terms->num, "sources"));
-    return gpu_pool_copy(&d->lists, stream, &d->source_weight, terms->weight, s->real_bytes * terms->num,
-                         "sources");
-}
-
 unda_status diamond_list_sources(unda_solver *s, struct diamond *d)
 {
+    struct gpu_stream *stream = fd_cuda(s)->stream;
+    OWNER void *owned = NULL;
     struct fd_terms terms;
-    TRY(fd_terms_new(s, 0, &terms));
-    unda_status status = upload_terms(s, d, &terms);
-    fd_terms_free(&terms);
-    return status;
+    int64_t *node;
+    TRY(fd_terms_new(s, 0, &owned, &terms));
+    TRY(array_own(&owned, &node, terms.num, sizeof *node, "sources"));
+    for (int64_t n = 0; n < terms.num_node; n++)
+        for (int64_t k = terms.first[n]; k < terms.first[n + 1]; k++)
+            node[k] = terms.node[n];
+    TRY(upload_columns(s, d, terms.num, node, &d->source_first, &d->source_z));
+    TRY(gpu_pool_copy(&d->lists, stream, &d->source_id, terms.source, 4 * terms.num, "sources"));
+    return gpu_pool_copy(&d->lists, stream, &d->source_weight, terms.weight, s->real_bytes * terms.num,
+                         "sources");
 }
 
 static const struct fd_nodes *nodes_of(const unda_solver *s, int32_t g)

@@ -152,7 +152,7 @@ static unda_status take_step(unda_solver *s, int64_t first, int64_t end)
     t->base.end_row = (int32_t)end;
     if (first < end)
         TRY(scalar_step_launch(s, first, end));
-    scalar_cuda_swap(t);
+    SWAP(t->base.array[FD_P], t->base.array[FD_PREVIOUS]);
     if (first < end)
         TRY(fd_cuda_inject(s, 0, t->base.array[0], s->step - s->begin));
     s->step++;

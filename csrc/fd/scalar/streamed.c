@@ -53,6 +53,7 @@ unda_status streamed_create(unda_solver *s)
     if (s->host_bytes > there)
         FAIL(UNDA_ERR_MEMORY, "the state needs %lld bytes of host memory, there are %lld",
              (long long)s->host_bytes, (long long)there);
+    fd_tables(s)->host = &w->host;
     int64_t pitch = t->base.pitch, num_y = fd_tables(s)->axis[1].total;
     w->host.stride[0] = num_y * pitch;
     w->host.stride[1] = pitch;
@@ -195,7 +196,7 @@ unda_status streamed_run(unda_solver *s, int64_t num_step)
         struct streamed_pass pass = {least(num_step - done, t->streamed.levels), t->kernel->window};
         TRY(pass_over(s, &pass));
         if (pass.levels % 2)
-            fd_cpu_swap(&t->streamed.host);
+            SWAP(t->streamed.host.array[FD_P], t->streamed.host.array[FD_PREVIOUS]);
         done += pass.levels;
         s->step += pass.levels;
     }
@@ -214,6 +215,6 @@ unda_status streamed_half_step(unda_solver *s)
 {
     streamed_clear(s, FD_PREVIOUS);
     TRY(pass_over(s, &(struct streamed_pass){1, launch_window}));
-    fd_host_multiply(s, &scalar_cuda(s)->streamed.host, FD_PREVIOUS, 0.5);
+    fd_cpu_multiply(s, FD_PREVIOUS, 0.5);
     return UNDA_OK;
 }

@@ -70,7 +70,7 @@ static unda_status create(unda_solver *s)
     s->threads = parallel_worth(s->options.threads, fd->num_node * fd->num_field, LEAST_COUPLED);
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
-    t->physics = s->options.physics;
+    fd_tables(s)->host = &t->base;
     TRY(solver_add_hook(s, keep, NULL));
     lay_out(s, t);
     TRY(fd_cpu_allocate(s, &t->base));
@@ -167,25 +167,11 @@ static unda_status rest(unda_solver *s)
         memset(t->array[f], 0, (size_t)(t->count * s->real_bytes));
     step_pass(s, 0, -1);
     for (int f = p->first[0]; f < p->first[0] + p->count[0]; f++)
-        fd_host_multiply(s, t, f, -0.5);
+        fd_cpu_multiply(s, f, -0.5);
     fd_cpu_clear_memory(s);
     return UNDA_OK;
 }
 
-const struct fd_engine fd_staggered_cpu = {.base = {.name = "cpu",
-                                                    .kernels = kernels,
-                                                    .create = create,
-                                                    .destroy = fd_cpu_destroy,
-                                                    .drive = fd_cpu_drive,
-                                                    .run = run,
-                                                    .find_bad = fd_cpu_find_bad,
-                                                    .list_points = fd_cpu_list_points,
-                                                    .reserve = fd_cpu_reserve,
-                                                    .retime = retime,
-                                                    .forecast = forecast,
-                                                    .describe = describe},
-                                           .box = fd_cpu_box,
-                                           .gather = fd_cpu_gather,
-                                           .clear = fd_cpu_clear,
-                                           .rest = rest,
-                                           .memory = fd_cpu_memory};
+const struct fd_engine fd_staggered_cpu = {
+    FD_CPU_ENGINE,         .base.kernels = kernels,   .base.create = create,     .base.run = run,
+    .base.retime = retime, .base.forecast = forecast, .base.describe = describe, .rest = rest};

@@ -13,7 +13,6 @@ struct staggered_cpu {
     char *scratch;   /* differences of the row being computed, for each thread */
     int64_t scratch_row, scratch_bytes;
     int64_t material_version; /* whose ghosts are there */
-    int physics;
 };
 
 /* Fields of one pass in one row, from its derivatives; num nodes from `at` on. */

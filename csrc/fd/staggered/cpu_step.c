@@ -135,7 +135,7 @@ static void pass_row(const struct fd *fd, const struct staggered_cpu *t, int pas
     }
     for (int i = 0; i < p->count[pass] && fd->fades; i++)
         fade_row(fd, t, p->first[pass] + i, x, y, at);
-    PRECISION(staggered_cpu_).update[t->physics][pass](t, difference, at, num);
+    PRECISION(staggered_cpu_).update[p->number][pass](t, difference, at, num);
     for (int i = 0; i < p->count[pass] && fd->fades; i++)
         fade_row(fd, t, p->first[pass] + i, x, y, at);
     for (int i = 0; i < p->count[pass]; i++)

@@ -294,9 +294,7 @@ static unda_status sweep(unda_solver *s, struct bound *b, double scale, double *
         for (int64_t y = 0; y < fd->axis[1].total; y++)
             most = fmaxf(most, next_row(fd, b, x, y, scale));
     }
-    float *old = b->now;
-    b->now = b->next;
-    b->next = old;
+    SWAP(b->now, b->next);
     *largest = most;
     return UNDA_OK;
 }
@@ -319,20 +317,17 @@ static unda_status lower(unda_solver *s, struct bound *b, double formula, double
     return UNDA_OK;
 }
 
-/* The least and the largest value of a material. */
-static unda_status find_range(unda_solver *s, int which, double *least, double *most)
+/* The largest value of a material, or the least one. */
+static unda_status find_extreme(unda_solver *s, int which, bool largest, double *found)
 {
     const struct fd_axis *axis = fd_tables(s)->axis;
     SCRATCH void *plane = NULL;
     TRY(array_try(&plane, axis[1].total * axis[2].total, s->real_bytes, "stable step"));
-    *least = INFINITY;
-    *most = 0;
+    *found = largest ? 0 : INFINITY;
     for (int64_t x = 0; x < axis[0].total; x++) {
         TRY(fd_planes(s, FD_MATERIAL + which, x, 1, plane, NULL));
-        for (int64_t k = 0; k < axis[1].total * axis[2].total; k++) {
-            *least = fmin(*least, real_get(s, plane, k));
-            *most = fmax(*most, real_get(s, plane, k));
-        }
+        for (int64_t k = 0; k < axis[1].total * axis[2].total; k++)
+            *found = (largest ? fmax : fmin)(*found, real_get(s, plane, k));
     }
     return UNDA_OK;
 }
@@ -340,10 +335,10 @@ static unda_status find_range(unda_solver *s, int which, double *least, double *
 /* For a curl, the largest 1 / eps over the least mu takes the place of c^2 in the formula. */
 static unda_status curl_bound(unda_solver *s, double formula, double *bound)
 {
-    double inverse_eps[2], mu[2], speed = fd_tables(s)->speed_max;
-    TRY(find_range(s, 0, &inverse_eps[0], &inverse_eps[1]));
-    TRY(find_range(s, 1, &mu[0], &mu[1]));
-    *bound = formula * inverse_eps[1] / mu[0] / (speed * speed);
+    double inverse_eps, mu, speed = fd_tables(s)->speed_max;
+    TRY(find_extreme(s, 0, true, &inverse_eps));
+    TRY(find_extreme(s, 1, false, &mu));
+    *bound = formula * inverse_eps / mu / (speed * speed);
     return UNDA_OK;
 }
 

@@ -52,10 +52,5 @@ static inline int staggered_half(const struct staggered *p, int field, int axis)
 {
     return p->stagger[field] >> axis & 1;
 }
-/* Corners that a field's coefficient takes: those half a cell to both sides. */
-static inline bool staggered_corner(const struct staggered *p, int field, int corner)
-{
-    return (corner & ~p->stagger[field]) == 0;
-}
 
 #endif
