@@ -276,10 +276,10 @@ struct fd_tap {
     double rates[FD_MAX_RATE];
 };
 struct fd_source {
-    struct fd_tap *tap;
-    int32_t first[FD_MAX_FIELD + 1]; /* where those that drive each field begin */
+    int32_t first[FD_MAX_FIELD + 1]; /* where the taps that drive each field begin */
     bool drives;                     /* some node gains something */
     double most;                     /* that a unit of amplitude adds to a field */
+    struct fd_tap tap[];
 };
 struct fd_pair {
     int64_t node; /* place in [total x][total y][total z] */
@@ -289,7 +289,6 @@ struct fd_pair {
 typedef unda_status (*fd_take)(void *of, int64_t source, int64_t num, const struct fd_pair *pair);
 unda_status fd_source_pairs(unda_solver *s, int f, int64_t num, void *const *sources, fd_take take, void *of);
 unda_status fd_sources_new(unda_solver *s, void **sources, const unda_source *given);
-void fd_source_free(void *source);
 double fd_source_most(const void *source);
 
 /* terms.c */
