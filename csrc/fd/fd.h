@@ -307,6 +307,7 @@ unda_status fd_terms_new(unda_solver *s, int f, void **owner, struct fd_terms *t
 /* Nodes of one field around points of a group of receivers, each once, and what a point takes of these. */
 struct fd_nodes {
     int32_t field, column; /* of the state; of the group's fields: the one that takes the values */
+    bool adds;             /* to what another field's nodes gave */
     int64_t num_node, num_point;
     int64_t *node;   /* [num_node], ascending: place in [total x][total y][total z] */
     int64_t *point;  /* [num_point]: number in the group */
@@ -326,10 +327,9 @@ void fd_points_free(void *points);
 unda_status fd_sample(unda_solver *s, const void *points, double *values);
 /* What point number `point` of those nodes takes of their values. */
 double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *values);
-/* Value number i, [sample][point], of a call's samples of these nodes: into the group's samples. Nodes of
- * other fields add to what is there. */
-void fd_add_sample(const unda_solver *s, const struct receiver_group *group, int32_t number, int64_t i,
-                   double value);
+/* Value number i, [sample][point], of a call's samples of these nodes: into the group's samples. */
+void fd_add_sample(const unda_solver *s, const struct receiver_group *group, const struct fd_nodes *nodes,
+                   int64_t i, double value);
 /* Nodes number i of all that a group has. */
 static inline const struct fd_nodes *fd_nodes_of(const struct receiver_group *group, int32_t i)
 {
