@@ -63,7 +63,6 @@ void fd_cpu_destroy(unda_solver *s)
     struct fd_cpu *t = fd_cpu(s);
     arrays_free(&t->owned);
     arrays_free(&t->room);
-    array_free(t->samples);
     arrays_free(&t->lists);
     array_free(t);
     s->data = NULL;
@@ -219,17 +218,12 @@ void fd_cpu_inject(unda_solver *s, void *array, int f, int64_t time, int64_t beg
     }
 }
 
-static const struct fd_nodes *nodes_of(const unda_solver *s, const struct fd_cpu_samples *samples)
-{
-    return fd_nodes_of(s->groups[samples->group], samples->number);
-}
-
 void fd_cpu_keep(unda_solver *s, const void *array, int f, int64_t step, int64_t begin, int64_t end)
 {
     for (int32_t i = 0; i < fd_cpu(s)->num_samples; i++) {
         const struct fd_cpu_samples *samples = &fd_cpu(s)->samples[i];
-        const struct receiver_group *group = s->groups[samples->group];
-        const struct fd_nodes *nodes = nodes_of(s, samples);
+        const struct receiver_group *group = samples->group;
+        const struct fd_nodes *nodes = samples->nodes;
         if (nodes->field != f || !receiver_due(group, step))
             continue;
         int64_t last = num_before(nodes->node, nodes->num_node, end);
@@ -243,13 +237,13 @@ void fd_cpu_weigh(unda_solver *s)
 {
     for (int32_t n = 0; n < fd_cpu(s)->num_samples; n++) {
         const struct fd_cpu_samples *samples = &fd_cpu(s)->samples[n];
-        const struct receiver_group *group = s->groups[samples->group];
-        const struct fd_nodes *nodes = nodes_of(s, samples);
+        const struct receiver_group *group = samples->group;
+        const struct fd_nodes *nodes = samples->nodes;
         int64_t count = receiver_num_since(group, s->begin, s->step) * nodes->num_point;
 #pragma omp parallel for schedule(static) num_threads(s->threads)
         for (int64_t i = 0; i < count; i++) {
             const double *values = samples->values + i / nodes->num_point * nodes->num_node;
-            fd_add_sample(s, group, samples->number, i, fd_weigh(nodes, i % nodes->num_point, values));
+            fd_add_sample(s, group, nodes, i, fd_weigh(nodes, i % nodes->num_point, values));
         }
     }
 }
@@ -260,12 +254,13 @@ unda_status fd_cpu_list_points(unda_solver *s)
     int32_t num = 0;
     for (int32_t g = 0; g < s->num_group; g++)
         num += fd_num_nodes(s->groups[g]);
-    TRY(array_grow(&t->samples, 0, num, sizeof *t->samples, "receivers"));
+    arrays_free(&t->lists);
     t->num_samples = 0;
+    TRY(array_own(&t->lists, &t->samples, num, sizeof *t->samples, "receivers"));
     for (int32_t g = 0; g < s->num_group; g++)
         for (int32_t number = 0; number < fd_num_nodes(s->groups[g]); number++)
-            t->samples[t->num_samples++] = (struct fd_cpu_samples){.group = g, .number = number};
-    arrays_free(&t->lists);
+            t->samples[t->num_samples++] =
+                (struct fd_cpu_samples){s->groups[g], fd_nodes_of(s->groups[g], number), NULL};
     for (int f = 0; f < fd_tables(s)->num_field; f++)
         TRY(fd_terms_new(s, f, &t->lists, &t->terms[f]));
     return UNDA_OK;
@@ -277,8 +272,8 @@ unda_status fd_cpu_reserve(unda_solver *s)
     arrays_free(&t->room);
     for (int32_t i = 0; i < t->num_samples; i++) {
         struct fd_cpu_samples *samples = &t->samples[i];
-        int64_t room = s->max_step / s->groups[samples->group]->every + 1;
-        TRY(array_own(&t->room, &samples->values, room * nodes_of(s, samples)->num_node, sizeof(double),
+        int64_t room = s->max_step / samples->group->every + 1;
+        TRY(array_own(&t->room, &samples->values, room * samples->nodes->num_node, sizeof(double),
                       "receiver samples"));
     }
     return UNDA_OK;

@@ -7,7 +7,8 @@
 
 /* Values at one of the lists of nodes of a group of receivers, not yet weighted, in one call. */
 struct fd_cpu_samples {
-    int32_t group, number;
+    const struct receiver_group *group;
+    const struct fd_nodes *nodes;
     double *values; /* [sample][num_node] */
 };
 
@@ -21,7 +22,7 @@ struct fd_cpu {
     void *owned;                         /* these arrays and the engines' tables */
     const double *amplitude;             /* [time][source], of the call */
     struct fd_terms terms[FD_MAX_FIELD];
-    void *lists;                    /* their arrays */
+    void *lists;                    /* their arrays, and `samples` */
     struct fd_cpu_samples *samples; /* of each list of nodes of each group */
     int32_t num_samples;
     void *room; /* their values */

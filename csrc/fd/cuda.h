@@ -10,12 +10,12 @@
 
 /* One of the lists of nodes of a group of receivers on the device. */
 struct fd_cuda_group {
-    int32_t group, number;
+    const struct receiver_group *group;
+    const struct fd_nodes *nodes;
     gpu_ptr place, row;           /* nodes of all points, each once; row: of y, see by_row */
     gpu_ptr first, along, weight; /* first, place and weight of struct fd_nodes */
     gpu_ptr values, out;          /* [sample][node], [sample][point] of one call */
     void *host;                   /* [sample][point] */
-    int64_t num_node;
 };
 
 /* Sources of a field: nodes and their terms. */

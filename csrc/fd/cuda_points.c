@@ -122,9 +122,8 @@ unda_status fd_cuda_inject(unda_solver *s, int f, gpu_ptr p, int64_t time)
 static unda_status list_group(unda_solver *s, struct fd_cuda_group *g)
 {
     struct fd_cuda *t = fd_cuda(s);
-    const struct fd_nodes *nodes = fd_nodes_of(s->groups[g->group], g->number);
+    const struct fd_nodes *nodes = g->nodes;
     int64_t num = nodes->num_point;
-    g->num_node = nodes->num_node;
     TRY(upload_places(s, &t->lists, nodes->num_node, nodes->node, &g->place, &g->row));
     TRY(gpu_pool_copy(&t->lists, t->stream, &g->first, nodes->first, 4 * nodes->num_run * POINT_LINES * num,
                       "receivers"));
@@ -144,7 +143,7 @@ static unda_status list_groups(unda_solver *s)
     for (int32_t i = 0; i < s->num_group; i++)
         for (int32_t number = 0; number < fd_num_nodes(s->groups[i]); number++) {
             struct fd_cuda_group *g = &t->groups[t->num_group++];
-            *g = (struct fd_cuda_group){.group = i, .number = number};
+            *g = (struct fd_cuda_group){.group = s->groups[i], .nodes = fd_nodes_of(s->groups[i], number)};
             TRY(list_group(s, g));
         }
     return UNDA_OK;
@@ -152,16 +151,16 @@ static unda_status list_groups(unda_solver *s)
 
 static unda_status take_sample(unda_solver *s, const struct fd_cuda_group *g, int64_t sample)
 {
-    const struct fd_nodes *nodes = fd_nodes_of(s->groups[g->group], g->number);
-    gpu_ptr values = g->values + (gpu_ptr)(sample * g->num_node * s->real_bytes);
-    return gather_places(s, fd_cuda_array(fd_cuda(s), nodes->field), g->num_node, g->place, g->row, values);
+    gpu_ptr from = fd_cuda_array(fd_cuda(s), g->nodes->field),
+            to = g->values + (gpu_ptr)(sample * g->nodes->num_node * s->real_bytes);
+    return gather_places(s, from, g->nodes->num_node, g->place, g->row, to);
 }
 
 unda_status fd_cuda_take(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
     for (int32_t i = 0; i < t->num_group; i++) {
-        const struct receiver_group *group = s->groups[t->groups[i].group];
+        const struct receiver_group *group = t->groups[i].group;
         if (receiver_due(group, s->step))
             TRY(take_sample(s, &t->groups[i], receiver_num_since(group, s->begin, s->step) - 1));
     }
@@ -177,12 +176,10 @@ unda_status fd_cuda_take_all(unda_solver *s, int which)
 }
 
 /* The samples of one list of nodes. Lists of other fields add to what is there. */
-static unda_status weigh(unda_solver *s, const struct receiver_group *group, const struct fd_cuda_group *g,
-                         int64_t count)
+static unda_status weigh(unda_solver *s, const struct fd_cuda_group *g, int64_t count)
 {
     struct fd_cuda *t = fd_cuda(s);
-    const struct fd_nodes *nodes = fd_nodes_of(group, g->number);
-    int64_t num = nodes->num_point;
+    int64_t num = g->nodes->num_point;
     struct scalar_weigh_args a = {.values = POINTER(g->values),
                                   .first = POINTER(g->first),
                                   .place = POINTER(g->along),
@@ -190,13 +187,13 @@ static unda_status weigh(unda_solver *s, const struct receiver_group *group, con
                                   .out = POINTER(g->out),
                                   .num_sample = count,
                                   .num_point = num,
-                                  .num_node = g->num_node,
-                                  .num_run = nodes->num_run};
+                                  .num_node = g->nodes->num_node,
+                                  .num_run = g->nodes->num_run};
     struct gpu_shape shape = gpu_threads(32 * count * num);
     TRY(gpu_launch(&t->weigh, t->stream, &shape, &a, sizeof a));
     TRY(gpu_download(t->stream, g->host, g->out, count * num * s->real_bytes));
     for (int64_t i = 0; i < count * num; i++)
-        fd_add_sample(s, group, g->number, i, real_get(s, g->host, i));
+        fd_add_sample(s, g->group, g->nodes, i, real_get(s, g->host, i));
     return UNDA_OK;
 }
 
@@ -204,10 +201,10 @@ unda_status fd_cuda_fetch(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
     for (int32_t i = 0; i < t->num_group; i++) {
-        const struct receiver_group *group = s->groups[t->groups[i].group];
+        const struct receiver_group *group = t->groups[i].group;
         int64_t count = receiver_num_since(group, s->begin, s->step);
         if (count > 0 && group->num_point > 0)
-            TRY(weigh(s, group, &t->groups[i], count));
+            TRY(weigh(s, &t->groups[i], count));
     }
     return UNDA_OK;
 }
@@ -221,16 +218,6 @@ unda_status fd_cuda_list_points(unda_solver *s)
     return list_groups(s);
 }
 
-static unda_status reserve_group(unda_solver *s, struct fd_cuda_group *g)
-{
-    struct fd_cuda *t = fd_cuda(s);
-    const struct fd_nodes *nodes = fd_nodes_of(s->groups[g->group], g->number);
-    int64_t bytes = (s->max_step / s->groups[g->group]->every + 2) * s->real_bytes; /* of a value's samples */
-    TRY(gpu_pool_alloc(&t->room, t->gpu, &g->values, bytes * nodes->num_node, "receiver samples"));
-    TRY(gpu_pool_alloc(&t->room, t->gpu, &g->out, bytes * nodes->num_point, "receiver samples"));
-    return array_own(&t->host_room, &g->host, bytes * nodes->num_point, 1, "receiver samples");
-}
-
 static void free_room(struct fd_cuda *t)
 {
     gpu_pool_free(&t->room);
@@ -241,8 +228,13 @@ unda_status fd_cuda_reserve(unda_solver *s)
 {
     struct fd_cuda *t = fd_cuda(s);
     free_room(t);
-    for (int32_t i = 0; i < t->num_group; i++)
-        TRY(reserve_group(s, &t->groups[i]));
+    for (int32_t i = 0; i < t->num_group; i++) {
+        struct fd_cuda_group *g = &t->groups[i];
+        int64_t bytes = (s->max_step / g->group->every + 2) * s->real_bytes; /* of one value */
+        TRY(gpu_pool_alloc(&t->room, t->gpu, &g->values, bytes * g->nodes->num_node, "receiver samples"));
+        TRY(gpu_pool_alloc(&t->room, t->gpu, &g->out, bytes * g->nodes->num_point, "receiver samples"));
+        TRY(array_own(&t->host_room, &g->host, bytes * g->nodes->num_point, 1, "receiver samples"));
+    }
     return gpu_pool_alloc(&t->room, t->gpu, &t->amplitude, s->max_step * s->num_source * s->real_bytes,
                           "source amplitudes");
 }

@@ -20,9 +20,9 @@ void fd_cuda_add_points(const unda_solver *s, struct fd_cuda_profile *what,
     for (int f = 0; f < fd_tables(s)->num_field; f++)
         driven += t->source[f].num_node > 0;
     for (int32_t i = 0; i < t->num_group; i++)
-        if (t->groups[i].num_node > 0) {
+        if (t->groups[i].nodes->num_node > 0) {
             recorded++;
-            a_step += 1.0 / (double)s->groups[t->groups[i].group]->every;
+            a_step += 1.0 / (double)t->groups[i].group->every;
         }
     fd_cuda_add_part(what, (struct fd_cuda_part){"inject", inject, 0, driven, (double)driven});
     fd_cuda_add_part(what, (struct fd_cuda_part){FD_CUDA_RECORD, fd_cuda_take_all, 0, recorded, a_step});
@@ -30,14 +30,13 @@ void fd_cuda_add_points(const unda_solver *s, struct fd_cuda_profile *what,
 
 struct timed {
     unda_solver *s;
-    unda_status (*queue)(unda_solver *s, int which);
-    int which;
+    struct fd_cuda_part part;
 };
 
 static unda_status queue_timed(void *of)
 {
     const struct timed *timed = of;
-    return timed->queue(timed->s, timed->which);
+    return timed->part.queue(timed->s, timed->part.which);
 }
 
 static unda_status time_parts(unda_solver *s, const struct fd_cuda_profile *what, int64_t num_run,
@@ -47,8 +46,7 @@ static unda_status time_parts(unda_solver *s, const struct fd_cuda_profile *what
     struct gpu_work work = {fd_cuda(s)->stream, queue_timed, &timed};
     for (int i = 0; i < what->num_part; i++) {
         const struct fd_cuda_part *part = &what->part[i];
-        timed.queue = part->queue;
-        timed.which = part->which;
+        timed.part = *part;
         TRY(gpu_median_seconds(&work, num_run, &out->seconds[i]));
         snprintf(out->name[i], sizeof out->name[i], "%s", part->name);
         out->seconds[i] /= (double)part->num;
@@ -57,7 +55,7 @@ static unda_status time_parts(unda_solver *s, const struct fd_cuda_profile *what
         if (strcmp(part->name, FD_CUDA_RECORD) != 0)
             out->stage_seconds += out->launches[i] * out->seconds[i];
     }
-    timed.queue = what->step;
+    timed.part.queue = what->step;
     return what->step ? gpu_median_seconds(&work, num_run, &out->stage_seconds) : UNDA_OK;
 }
 

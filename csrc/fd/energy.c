@@ -65,15 +65,6 @@ static unda_status read_planes(unda_solver *s, struct work *w, int64_t x)
     return UNDA_OK;
 }
 
-static unda_status sum_planes(unda_solver *s, struct work *w, double *sum)
-{
-    for (int64_t x = 0; x < fd_tables(s)->axis[0].total; x++) {
-        TRY(read_planes(s, w, x));
-        fd_tables(s)->scheme->add_energy(fd_tables(s), &w->planes, x, sum);
-    }
-    return UNDA_OK;
-}
-
 unda_status fd_energy(unda_solver *s, double *energy)
 {
     const struct fd *fd = fd_tables(s);
@@ -93,7 +84,10 @@ unda_status fd_energy(unda_solver *s, double *energy)
             w.window[i].values[k] = values + planes++ * count;
         }
     }
-    TRY(sum_planes(s, &w, &sum));
+    for (int64_t x = 0; x < fd->axis[0].total; x++) {
+        TRY(read_planes(s, &w, x));
+        fd->scheme->add_energy(fd, &w.planes, x, &sum);
+    }
     *energy = sum * fd->axis[0].h * fd->axis[1].h * fd->axis[2].h /
               (fd->scheme->energy_unit ? fd->scheme->energy_unit(fd) : 2);
     return UNDA_OK;

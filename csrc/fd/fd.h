@@ -276,10 +276,10 @@ struct fd_tap {
     double rates[FD_MAX_RATE];
 };
 struct fd_source {
-    struct fd_tap *tap;
-    int32_t first[FD_MAX_FIELD + 1]; /* where those that drive each field begin */
+    int32_t first[FD_MAX_FIELD + 1]; /* where the taps that drive each field begin */
     bool drives;                     /* some node gains something */
     double most;                     /* that a unit of amplitude adds to a field */
+    struct fd_tap tap[];
 };
 struct fd_pair {
     int64_t node; /* place in [total x][total y][total z] */
@@ -289,7 +289,6 @@ struct fd_pair {
 typedef unda_status (*fd_take)(void *of, int64_t source, int64_t num, const struct fd_pair *pair);
 unda_status fd_source_pairs(unda_solver *s, int f, int64_t num, void *const *sources, fd_take take, void *of);
 unda_status fd_sources_new(unda_solver *s, void **sources, const unda_source *given);
-void fd_source_free(void *source);
 double fd_source_most(const void *source);
 
 /* terms.c */
@@ -308,6 +307,7 @@ unda_status fd_terms_new(unda_solver *s, int f, void **owner, struct fd_terms *t
 /* Nodes of one field around points of a group of receivers, each once, and what a point takes of these. */
 struct fd_nodes {
     int32_t field, column; /* of the state; of the group's fields: the one that takes the values */
+    bool adds;             /* to what another field's nodes gave */
     int64_t num_node, num_point;
     int64_t *node;   /* [num_node], ascending: place in [total x][total y][total z] */
     int64_t *point;  /* [num_point]: number in the group */
@@ -327,10 +327,9 @@ void fd_points_free(void *points);
 unda_status fd_sample(unda_solver *s, const void *points, double *values);
 /* What point number `point` of those nodes takes of their values. */
 double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *values);
-/* Value number i, [sample][point], of a call's samples of these nodes: into the group's samples. Nodes of
- * other fields add to what is there. */
-void fd_add_sample(const unda_solver *s, const struct receiver_group *group, int32_t number, int64_t i,
-                   double value);
+/* Value number i, [sample][point], of a call's samples of these nodes: into the group's samples. */
+void fd_add_sample(const unda_solver *s, const struct receiver_group *group, const struct fd_nodes *nodes,
+                   int64_t i, double value);
 /* Nodes number i of all that a group has. */
 static inline const struct fd_nodes *fd_nodes_of(const struct receiver_group *group, int32_t i)
 {

@@ -182,15 +182,6 @@ static void times(const unda_solver *s, int64_t num_step, double *times)
         times[i] = s->t0 + (s->step + i) * s->dt;
 }
 
-/* The caller must give all planes again. */
-static void forget_materials(struct fd *fd)
-{
-    memset(fd->given, 0, (size_t)fd->axis[0].num);
-    memset(fd->have_first, 0, sizeof fd->have_first);
-    memset(fd->varies, 0, sizeof fd->varies);
-    fd->num_given = 0;
-}
-
 static unda_status medium_dt(unda_solver *s, double *dt, int32_t *again)
 {
     struct fd *fd = fd_tables(s);
@@ -201,8 +192,12 @@ static unda_status medium_dt(unda_solver *s, double *dt, int32_t *again)
     if (fresh && found < s->dt_stable)
         TRY(solver_set_stable(s, found));
     *again = s->dt != before && fd->scheme->keeps_dt(fd);
-    if (*again)
-        forget_materials(fd);
+    if (*again) { /* the caller must give all planes again */
+        memset(fd->given, 0, (size_t)fd->axis[0].num);
+        memset(fd->have_first, 0, sizeof fd->have_first);
+        memset(fd->varies, 0, sizeof fd->varies);
+        fd->num_given = 0;
+    }
     *dt = found;
     return UNDA_OK;
 }
@@ -228,7 +223,7 @@ const struct method fd_method = {.name = "FD",
                                  .times = times,
                                  .move = fd_move,
                                  .sources_new = fd_sources_new,
-                                 .source_free = fd_source_free,
+                                 .source_free = array_free,
                                  .source_most = fd_source_most,
                                  .points_check = fd_points_check,
                                  .points_new = fd_points_new,

@@ -109,6 +109,7 @@ static unda_status fill_column(unda_solver *s, struct fd_points *p, const unda_r
         if (!any)
             continue;
         p->nodes[p->num_nodes].column = column;
+        p->nodes[p->num_nodes].adds = true;
         TRY(fill_nodes(s, &p->nodes[p->num_nodes++], r->num_point, other, &p->owned));
     }
     return UNDA_OK;
@@ -164,13 +165,12 @@ double fd_weigh(const struct fd_nodes *nodes, int64_t point, const double *value
     return weigh(nodes, point, values);
 }
 
-void fd_add_sample(const unda_solver *s, const struct receiver_group *group, int32_t number, int64_t i,
-                   double value)
+void fd_add_sample(const unda_solver *s, const struct receiver_group *group, const struct fd_nodes *nodes,
+                   int64_t i, double value)
 {
-    const struct fd_nodes *nodes = fd_nodes_of(group, number);
     int64_t sample = group->held + i / nodes->num_point, point = nodes->point[i % nodes->num_point];
     int64_t at = (sample * group->num_point + point) * group->num_field + nodes->column;
-    double there = number < group->num_field ? 0 : real_get(s, group->samples, at);
+    double there = nodes->adds ? real_get(s, group->samples, at) : 0;
     real_put(s, group->samples, at, there + (s->real_bytes == 4 ? (double)(float)value : value));
 }
 
@@ -186,7 +186,7 @@ unda_status fd_sample(unda_solver *s, const void *points, double *out)
 #pragma omp parallel for schedule(static) num_threads(threads) if (nodes->num_point > 1000)
         for (int64_t i = 0; i < nodes->num_point; i++) {
             double *to = &out[nodes->point[i] * p->num_field + nodes->column];
-            *to = fd_weigh(nodes, i, values) + (n < p->num_field ? 0 : *to);
+            *to = fd_weigh(nodes, i, values) + (nodes->adds ? *to : 0);
         }
     }
     return UNDA_OK;

@@ -121,8 +121,6 @@ static void choose_places(const struct fd *fd, int f, int a, double place, int w
     const struct fd_field *field = &fd->field[f];
     int64_t beyond = fd->axis[a].total - field->half[a];
     *first = (int64_t)floor(place) - width / 2 + 1;
-    if (field->broken[a][0] && *first < 0)
-        *first = 0;
     if (field->broken[a][1] && *first + width > beyond)
         *first = beyond - width;
     if (field->broken[a][0] && *first < 0)
@@ -292,12 +290,12 @@ static void join(const struct fd *fd, const struct staggered_slope *slope, const
 
 static bool is_near(const struct fd *fd, int f, const double *x)
 {
-    bool near = false;
     for (int a = 0; a < 3; a++)
         for (int side = 0; side < 2; side++)
-            near = near || (fd->field[f].broken[a][side] &&
-                            fabs(x[a] - side_place(&fd->axis[a], side)) < NEAR * fd->axis[a].h);
-    return near;
+            if (fd->field[f].broken[a][side] &&
+                fabs(x[a] - side_place(&fd->axis[a], side)) < NEAR * fd->axis[a].h)
+                return true;
+    return false;
 }
 
 int fd_num_part(const struct fd *fd)

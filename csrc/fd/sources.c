@@ -12,15 +12,6 @@
 
 enum { MAX_BATCH = 64 };
 
-void fd_source_free(void *source)
-{
-    struct fd_source *made = source;
-    if (!made)
-        return;
-    array_free(made->tap);
-    array_free(made);
-}
-
 double fd_source_most(const void *source)
 {
     return ((const struct fd_source *)source)->most;
@@ -99,13 +90,15 @@ static int32_t list_taps(const struct fd *fd, const struct batch *b, int64_t i, 
 static unda_status new_source(const struct fd *fd, const struct batch *b, int64_t i, void **out)
 {
     struct fd_source *source;
-    TRY(array_try(&source, 1, sizeof *source, "source"));
-    *out = source;
+    int32_t first[FD_MAX_FIELD + 1] = {0};
     for (int f = 0; f < FD_MAX_FIELD; f++)
-        source->first[f + 1] = source->first[f] + (f < fd->num_field ? list_taps(fd, b, i, f, NULL) : 0);
-    TRY(array_try(&source->tap, source->first[FD_MAX_FIELD], sizeof *source->tap, "source"));
+        first[f + 1] = first[f] + (f < fd->num_field ? list_taps(fd, b, i, f, NULL) : 0);
+    int64_t taps = first[FD_MAX_FIELD] * (int64_t)sizeof *source->tap;
+    TRY(array_try(&source, 1, (int64_t)sizeof *source + taps, "source"));
+    memcpy(source->first, first, sizeof first);
     for (int f = 0; f < fd->num_field; f++)
-        list_taps(fd, b, i, f, source->tap + source->first[f]);
+        list_taps(fd, b, i, f, source->tap + first[f]);
+    *out = source;
     return UNDA_OK;
 }
 
@@ -181,18 +174,16 @@ static int64_t multiply(const struct fd *fd, int f, const struct fd_tap *tap, co
                         const double *values, int64_t stride, struct fd_pair *pair)
 {
     const double volume = fd->axis[0].h * fd->axis[1].h * fd->axis[2].h;
+    const int *half = fd->field[f].half;
     const int step[3] = {r->num[0] * r->all[1] * r->all[2], r->num[1] * r->all[2], r->num[2]};
     int64_t num = 0;
     int free[3][POINT_WIDTH], corner[8], offset[8], num_corner = 0;
     fd_corners material = {{0}};
-    for (int c = 0; c < 8; c++) {
-        bool takes = true;
-        for (int a = 0; a < 3; a++)
-            takes = takes && (!(c >> a & 1) || fd->field[f].half[a]);
-        offset[num_corner] = (c & 1) * step[0] + (c >> 1 & 1) * step[1] + (c >> 2) * step[2];
-        corner[num_corner] = c;
-        num_corner += takes;
-    }
+    for (int c = 0; c < 8; c++)
+        if ((c & ~(half[0] | half[1] << 1 | half[2] << 2)) == 0) {
+            offset[num_corner] = (c & 1) * step[0] + (c >> 1 & 1) * step[1] + (c >> 2) * step[2];
+            corner[num_corner++] = c;
+        }
     for (int i = 0; i < 3 * POINT_WIDTH; i++) {
         int a = i / POINT_WIDTH, at = i % POINT_WIDTH;
         free[a][at] = at < r->num[a] && fd_free_node(&fd->axis[a], r->node[a][at]) ? 1 << a : 0;
@@ -279,47 +270,38 @@ static unda_status gather_materials(unda_solver *s, int f, int64_t first, int64_
     return UNDA_OK;
 }
 
-static unda_status take_pairs(unda_solver *s, int f, int64_t num, void *const *sources, const struct work *w,
-                              fd_take take, void *of)
+unda_status fd_source_pairs(unda_solver *s, int f, int64_t num, void *const *sources, fd_take take, void *of)
 {
     const struct fd *fd = fd_tables(s);
+    struct work w = {.room = 0};
+    OWNER void *owned = NULL;
     struct reach reach;
+    for (int64_t i = 0; i < num && w.room < MAX_REACH; i++)
+        w.room += source_reach(fd, f, sources[i]);
+    if (w.room == 0)
+        return UNDA_OK;
+    w.room = w.room < MAX_REACH ? w.room : MAX_REACH;
+    TRY(array_own(&owned, &w.node, w.room, sizeof *w.node, "sources"));
+    TRY(array_own(&owned, &w.value, fd->num_material * w.room, sizeof *w.value, "sources"));
+    TRY(array_own(&owned, &w.pair, MAX_TAP * POINT_NODES, sizeof *w.pair, "sources"));
     for (int64_t first = 0, end; first < num; first = end) {
-        TRY(gather_materials(s, f, first, num, sources, w, &end));
-        const double *value = w->value;
+        TRY(gather_materials(s, f, first, num, sources, &w, &end));
+        const double *value = w.value;
         for (int64_t i = first; i < end; i++) {
             const struct fd_source *source = sources[i];
             int64_t count = 0;
             for (int32_t n = source->first[f]; n < source->first[f + 1]; n++) {
                 int64_t all = find_reach(fd, &source->tap[n].product, &reach);
-                count += multiply(fd, f, &source->tap[n], &reach, value, w->room, w->pair + count);
+                count += multiply(fd, f, &source->tap[n], &reach, value, w.room, w.pair + count);
                 value += all;
             }
             if (source->first[f + 1] - source->first[f] > 1)
-                count = merge(w->pair, count);
+                count = merge(w.pair, count);
             if (count)
-                TRY(take(of, i, count, w->pair));
+                TRY(take(of, i, count, w.pair));
         }
     }
     return UNDA_OK;
-}
-
-unda_status fd_source_pairs(unda_solver *s, int f, int64_t num, void *const *sources, fd_take take, void *of)
-{
-    int64_t room = 0;
-    SCRATCH int64_t *node = NULL;
-    SCRATCH double *value = NULL;
-    SCRATCH struct fd_pair *pair = NULL;
-    for (int64_t i = 0; i < num && room < MAX_REACH; i++)
-        room += source_reach(fd_tables(s), f, sources[i]);
-    if (room == 0)
-        return UNDA_OK;
-    room = room < MAX_REACH ? room : MAX_REACH;
-    TRY(array_try(&node, room, sizeof *node, "sources"));
-    TRY(array_try(&value, fd_tables(s)->num_material * room, sizeof *value, "sources"));
-    TRY(array_try(&pair, MAX_TAP * POINT_NODES, sizeof *pair, "sources"));
-    struct work w = {room, node, value, pair};
-    return take_pairs(s, f, num, sources, &w, take, of);
 }
 
 /* ---- all that are given ---- */

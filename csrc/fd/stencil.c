@@ -76,8 +76,7 @@ void fd_scalar_weights(struct fd *fd, double dt, double dt_stable, int real_byte
     for (int a = 0; a < 3; a++) {
         double scale = fd->axis[a].total > 1 ? least / fd->axis[a].h : 0;
         for (int m = 1; m <= fd->half; m++) {
-            bool none = fd->axis[a].total == 1;
-            fd->weight[a][m] = none ? 0 : weight[m] * scale * scale * (fd->split ? 1 : fd->speed);
+            fd->weight[a][m] = weight[m] * scale * scale * (fd->split ? 1 : fd->speed);
             sum += 2 * fd->weight[a][m];
         }
     }

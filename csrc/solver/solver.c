@@ -129,43 +129,39 @@ unda_status unda_solver_new(unda_solver **out, const unda_mesh *mesh, const unda
     return COMPLETE(out, s, unda_solver_free, build(s, mesh, options));
 }
 
+/* Of a solver that has tables of sizes alone. */
+static void free_sizes(unda_solver *s)
+{
+    if (s->method)
+        s->method->destroy(s);
+}
+
 unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_options *options,
                                  int64_t *host_bytes, int64_t *device_bytes)
 {
     if (!host_bytes || !device_bytes)
         FAIL(UNDA_ERR_ARG, "host_bytes or device_bytes is NULL");
-    unda_solver s = {0};
+    __attribute__((cleanup(free_sizes))) unda_solver s = {0};
     TRY(begin(&s, options));
     TRY(need_mesh(&s, mesh));
-    unda_status status = s.method->sizes(&s, mesh, options);
-    if (status == UNDA_OK)
-        status = s.engine->forecast(&s);
-    s.method->destroy(&s);
-    TRY(status);
+    TRY(s.method->sizes(&s, mesh, options));
+    TRY(s.engine->forecast(&s));
     *host_bytes = s.host_bytes;
     *device_bytes = s.device_bytes;
     return UNDA_OK;
-}
-
-static unda_status compile(unda_solver *s, const unda_solver_options *options, int compute_capability,
-                           unda_kernel_resources *resources)
-{
-    if (!s->engine->compile)
-        FAIL(UNDA_ERR_ARG, "device is %d: the %s engine compiles no kernels, expected 0 or more",
-             options->device, s->engine->name);
-    TRY(s->method->sizes(s, NULL, options));
-    return s->engine->compile(s, compute_capability, resources);
 }
 
 unda_status unda_kernel_compile(const unda_solver_options *options, int32_t compute_capability,
                                 unda_kernel_resources *resources)
 {
     CHECK_SIZE(resources, unda_kernel_resources);
-    unda_solver s = {0};
+    __attribute__((cleanup(free_sizes))) unda_solver s = {0};
     TRY(begin(&s, options));
-    unda_status status = compile(&s, options, compute_capability, resources);
-    s.method->destroy(&s);
-    return status;
+    if (!s.engine->compile)
+        FAIL(UNDA_ERR_ARG, "device is %d: the %s engine compiles no kernels, expected 0 or more",
+             options->device, s.engine->name);
+    TRY(s.method->sizes(&s, NULL, options));
+    return s.engine->compile(&s, compute_capability, resources);
 }
 
 void unda_solver_free(unda_solver *s)

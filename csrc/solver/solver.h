@@ -19,8 +19,7 @@ struct receiver_group {
     void *samples; /* [room][point][field] REAL; the CUDA engine's mirror */
 };
 
-/* Called after each step of an engine that takes steps one by one; queued, where the engine queues.
- * Kernels that take several steps at once record in their own way. */
+/* Called after each step of an integrator (integrator.h); queued, where the engine queues. */
 struct step_hook {
     unda_status (*after)(unda_solver *s, void *of);
     void *of;

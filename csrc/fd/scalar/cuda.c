@@ -15,12 +15,6 @@ static const struct scalar_kernel *kernel(int i)
 
 /* ---- set-up ---- */
 
-static const char *choose(const unda_solver *s, struct scalar_cuda *t, const struct scalar_kernel *kernel)
-{
-    t->pad_x = t->pad_y = t->pad_z = t->streamed.reach = 0;
-    return kernel->choose ? kernel->choose(s, t) : NULL;
-}
-
 /* The kernel that options name, or else the last one of the table that can run the problem and pays. */
 static unda_status choose_kernel(const unda_solver *s, struct scalar_cuda *t)
 {
@@ -28,7 +22,8 @@ static unda_status choose_kernel(const unda_solver *s, struct scalar_cuda *t)
         bool named = kernel_is(&s->options, kernels[i]->name);
         if (t->kernel && !named)
             continue;
-        const char *why = choose(s, t, kernel(i));
+        t->pad_x = t->pad_y = t->pad_z = t->streamed.reach = 0;
+        const char *why = kernel(i)->choose ? kernel(i)->choose(s, t) : NULL;
         if (why && named)
             FAIL(UNDA_ERR_ARG, "kernel %s cannot run this: %s; expected kernel step", kernels[i]->name, why);
         if (!why && (named || !kernel(i)->pays || kernel(i)->pays(s, t)))

@@ -45,12 +45,6 @@ unda_status diamond_list_sources(unda_solver *s, struct diamond *d)
                          "sources");
 }
 
-static const struct fd_nodes *nodes_of(const unda_solver *s, int32_t g)
-{
-    const struct fd_cuda_group *group = &fd_cuda(s)->groups[g];
-    return fd_nodes_of(s->groups[group->group], group->number);
-}
-
 struct cell {
     int64_t node;
     int32_t id, group;
@@ -72,15 +66,15 @@ unda_status diamond_list_cells(unda_solver *s, struct diamond *d)
     SCRATCH int32_t *id = NULL, *group = NULL;
     int64_t num = 0, samples = t->num_group * (int64_t)(d->tile.levels + 1);
     for (int32_t g = 0; g < t->num_group; g++)
-        num += nodes_of(s, g)->num_node;
+        num += t->groups[g].nodes->num_node;
     TRY(array_try(&cell, num, sizeof *cell, "receivers"));
     TRY(array_try(&node, num, sizeof *node, "receivers"));
     TRY(array_try(&id, num, sizeof *id, "receivers"));
     TRY(array_try(&group, num, sizeof *group, "receivers"));
     num = 0;
     for (int32_t g = 0; g < t->num_group; g++)
-        for (int64_t i = 0; i < nodes_of(s, g)->num_node; i++)
-            cell[num++] = (struct cell){nodes_of(s, g)->node[i], (int32_t)i, g};
+        for (int64_t i = 0; i < t->groups[g].nodes->num_node; i++)
+            cell[num++] = (struct cell){t->groups[g].nodes->node[i], (int32_t)i, g};
     qsort(cell, (size_t)num, sizeof *cell, by_node);
     for (int64_t i = 0; i < num; i++) {
         node[i] = cell[i].node;
@@ -102,13 +96,13 @@ unda_status diamond_upload_samples(unda_solver *s, struct diamond *d, int64_t le
     memset(d->sample_host, 0, (size_t)bytes);
     for (int32_t g = 0; g < t->num_group; g++) {
         const struct fd_cuda_group *field = &t->groups[g];
-        const struct receiver_group *group = s->groups[field->group];
+        const struct receiver_group *group = field->group;
         int64_t sample = receiver_num_since(group, s->begin, s->step);
         int64_t due = group->every - (s->step - group->first) % group->every;
         for (int64_t level = due; level <= levels; level += group->every, sample++) {
             d->due_host[level] = 1;
             d->sample_host[level * t->num_group + g] =
-                field->values + (gpu_ptr)(sample * field->num_node * s->real_bytes);
+                field->values + (gpu_ptr)(sample * field->nodes->num_node * s->real_bytes);
         }
     }
     TRY(gpu_upload(t->stream, d->sample, d->sample_host, bytes));

@@ -29,15 +29,6 @@ double fd_flux_weight(const struct fd *fd, int axis, int k)
     return sum;
 }
 
-/* b and a at depth x, in parts of the layer's. */
-static void factors(double x, double speed, double length, double reflection, double frequency, double dt,
-                    double *b, double *a)
-{
-    double d = -2 * speed * log(reflection) / length * x * x * x, alpha = M_PI * frequency * (1 - x);
-    *b = exp(-(d + alpha) * dt);
-    *a = d > 0 ? d * (*b - 1) / (d + alpha) : 0;
-}
-
 unda_status fd_matched_tables(struct fd *fd, double dt)
 {
     const unda_fd_options *o = &fd->options;
@@ -54,9 +45,11 @@ unda_status fd_matched_tables(struct fd *fd, double dt)
             for (int k = 0; k < 3; k++) {
                 int end = 2 * axis + side;
                 double *b = &along->match[k * num + i], *a = &along->match[(3 + k) * num + i];
-                factors(place[k] / (double)width, fd->speed_max, (double)width * along->h, o->reflection[end],
-                        o->frequency[end], dt, b, a);
-                *a *= k < 2 ? scale : 1;
+                double x = place[k] / (double)width, length = (double)width * along->h;
+                double d = -2 * fd->speed_max * log(o->reflection[end]) / length * x * x * x;
+                double alpha = M_PI * o->frequency[end] * (1 - x);
+                *b = exp(-(d + alpha) * dt);
+                *a = d > 0 ? d * (*b - 1) / (d + alpha) * (k < 2 ? scale : 1) : 0;
             }
         }
     }

@@ -31,8 +31,7 @@ static unda_status sizes(unda_solver *s, const unda_solver_options *o)
             if (matched && (stretch != 1 || !(isfinite(frequency) && frequency >= 0)))
                 FAIL(UNDA_ERR_ARG,
                      "layer at %c%s has stretch %g and frequency %g, expected 1 and 0 or more; or stretch 0: "
-                     "a layer "
-                     "that damps",
+                     "a layer that damps",
                      "xyz"[a], side ? "max" : "min", stretch, frequency);
             fd->axis[a].matched[side] = matched ? o->fd->layer[end] : 0;
             fd->field[FD_P].sign[a][side] = fd->axis[a].side[side];

@@ -53,12 +53,10 @@ static unda_status retime(unda_solver *s)
     return UNDA_OK;
 }
 
-static unda_status keep(unda_solver *s, void *of)
+static void keep(unda_solver *s)
 {
-    (void)of;
     for (int f = 0; f < fd_tables(s)->num_field; f++)
         fd_cpu_keep(s, fd_cpu(s)->array[f], f, s->step, 0, fd_tables(s)->num_node);
-    return UNDA_OK;
 }
 
 static unda_status create(unda_solver *s)
@@ -71,7 +69,6 @@ static unda_status create(unda_solver *s)
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
     fd_tables(s)->host = &t->base;
-    TRY(solver_add_hook(s, keep, NULL));
     lay_out(s, t);
     TRY(fd_cpu_allocate(s, &t->base));
     TRY(array_own(&t->base.owned, &t->scratch, s->threads * t->scratch_bytes, 1, "rows"));
@@ -148,7 +145,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
         step_pass(s, 0, i);
         step_pass(s, 1, i);
         s->step++;
-        TRY(solver_after_step(s));
+        keep(s);
     }
     fd_cpu_weigh(s);
     return UNDA_OK;

@@ -107,19 +107,12 @@ static unda_status compile_only(unda_solver *s, int compute_capability, unda_ker
     return UNDA_OK;
 }
 
-static unda_status take(unda_solver *s, void *of)
-{
-    (void)of;
-    return fd_cuda_take(s);
-}
-
 static unda_status create(unda_solver *s)
 {
     struct staggered_cuda *t;
     TRY(array_try(&t, 1, sizeof *t, "CUDA engine"));
     s->data = t;
     plan(s, t);
-    TRY(solver_add_hook(s, take, NULL));
     TRY(fd_cuda_open(s));
     TRY(gpu_stream_new(&t->beside, t->base.gpu));
     TRY(gpu_event_new(&t->before, t->base.gpu));
@@ -237,7 +230,7 @@ static unda_status run(unda_solver *s, int64_t num_step)
     for (int64_t i = 0; i < num_step; i++) {
         TRY(take_step(s, i));
         s->step++;
-        TRY(solver_after_step(s));
+        TRY(fd_cuda_take(s));
     }
     TRY(gpu_sync(fd_cuda(s)->stream));
     return fd_cuda_fetch(s);

@@ -250,8 +250,7 @@ class FD(Simulation):
         [5.0, 0.0, 0.0]
         """
         self._arrays(name)
-        axes = self.grid.axes(self._scheme.offset(name))
-        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+        return np.stack(np.meshgrid(*self.grid.axes(self._scheme.offset(name)), indexing="ij"), axis=-1)
 
     def _size(self) -> tuple[int, str]:
         return self.grid.num_node, "cell"

@@ -32,12 +32,13 @@ class GridMaterial:
 
     def __init__(self, medium: Medium, grid: Grid) -> None:
         self._medium, self._grid = medium, grid
-        self._seen: list[_Seen] = []  # of each chunk
+        self._seen: list[_Seen] = []  # of each chunk, or one of all where they are alike
         try:
             self.row: np.ndarray | None = np.array(list(medium.scalar().values()))
         except ArgumentError:
             self.row = None
         if self.row is not None:
+            self._seen.append(_Seen.of(medium, self.row[None]))
             medium._refuse_changed()
         self.first = medium.on(Block(grid, 0, 1))[0] if self.row is None else self.row
 
@@ -81,19 +82,18 @@ class GridMaterial:
 
     def speeds(self) -> tuple[float, float]:
         """Return the speeds of the slowest and of the fastest wave [m/s]."""
-        seen = self._seen if self.row is None else [_Seen.of(self._medium, self.row[None])]
-        return min(one.slowest for one in seen), max(one.fastest for one in seen)
+        return min(one.slowest for one in self._seen), max(one.fastest for one in self._seen)
 
     def fluid(self) -> np.ndarray:
         """Return the fluid nodes of an elastic medium, bool (nx, ny, nz)."""
         if self.row is not None:
-            return np.broadcast_to(_fluid(self._medium, self.row[None]), self._grid.shape)
+            return np.broadcast_to(self._seen[0].fluid, self._grid.shape)
         return np.concatenate([one.fluid for one in self._seen]).reshape(self._grid.shape)
 
     def is_fluid(self, node: int) -> bool:
         """Return whether a node is fluid; nodes are counted in C order."""
         if self.row is not None:
-            return bool(_fluid(self._medium, self.row[None])[0])
+            return bool(self._seen[0].fluid[0])
         i, begin = next(
             (i, block.begin) for i, (_, _, block) in enumerate(chunks(self._grid)) if node < block.end
         )
@@ -110,7 +110,7 @@ class GridMaterial:
 
 
 class _Seen(NamedTuple):
-    """Extremes and digest of a chunk when it was first read."""
+    """Extremes and digest of a chunk when it was first read; the fluid nodes of an elastic medium."""
 
     digest: bytes
     slowest: float
@@ -119,12 +119,6 @@ class _Seen(NamedTuple):
 
     @classmethod
     def of(cls, medium: Medium, table: np.ndarray) -> _Seen:
-        speeds = medium._speeds(table)
-        digest = sha256(table.data).digest()
-        return cls(digest, float(speeds.min()), float(speeds.max()), _fluid(medium, table))
-
-
-def _fluid(medium: Medium, table: np.ndarray) -> np.ndarray:
-    """Return which rows of an elastic medium are fluid; of other media an empty array."""
-    columns = list(medium.parameters)
-    return np.equal(table[:, columns.index("vs")], 0.0) if "vs" in columns else np.empty(0, bool)
+        speeds, columns = medium._speeds(table), list(medium.parameters)
+        fluid = np.equal(table[:, columns.index("vs")], 0.0) if "vs" in columns else np.empty(0, bool)
+        return cls(sha256(table.data).digest(), float(speeds.min()), float(speeds.max()), fluid)

@@ -30,10 +30,9 @@ def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
         out: np.ndarray = sim._solver.read(array, first, np.empty((count, *grid.shape[1:]), sim.dtype))
         return out
 
-    def parameter(first: int, count: int, name: str) -> np.ndarray:
+    def parameter(name: str) -> np.ndarray:
         column = list(sim.medium.parameters).index(name)
-        values: np.ndarray = sim._material.planes(first, count)[..., column]
-        return values
+        return _cut(grid, axis, at, lambda first, count: sim._material.planes(first, count)[..., column])
 
     def read() -> np.ndarray:
         with sim._guard.visit():
@@ -45,8 +44,7 @@ def plane(sim: Any, field: str, axis: int, value: float) -> Plane:
         corner[up] - 0.5 * h[up], corner[up] + (grid.shape[up] - 0.5) * h[up],
     )  # fmt: skip
     return Plane(
-        "xyz"[axis], corner[axis] + at * h[axis], extent, read,
-        lambda name: _cut(grid, axis, at, lambda first, count: parameter(first, count, name)),
+        "xyz"[axis], corner[axis] + at * h[axis], extent, read, parameter,
         (grid.shape[across], grid.shape[up]),
     )  # fmt: skip
 
