@@ -19,7 +19,8 @@
 #define SIZES                                                                                                \
     .num_field = NUM_FIELD, .num_material = NUM_MATERIAL, .num_wave = NUM_WAVE, .num_coef = NUM_COEF,        \
     .coef_power = COEF_POWERS, .face_coef_power = FACE_COEF_POWERS, .num_face_coef = NUM_FACE_COEF,          \
-    .num_ref = NUM_REF, .num_lift_coef = NUM_LIFT_COEF, .grad_div = GRAD_DIV
+    .num_ref = NUM_REF, .num_jump = {NUM_JUMP, 2 * NUM_JUMP}, .num_lift_coef = NUM_LIFT_COEF,                \
+    .grad_div = GRAD_DIV
 #define FUNCTIONS(name)                                                                                      \
     .coefficients = name##_coefficients, .waves = name##_waves,                                              \
     .face_coefficients = name##_face_coefficients, .local_rate = name##_local_rate, .energy = name##_energy, \
@@ -47,7 +48,6 @@ static const struct physics acoustic = {
     .header = "physics/acoustic.h",
     SIZES,
     .conditions = 1 << BOUNDARY_RIGID | 1 << BOUNDARY_FREE,
-    .num_jump = {1, 2},
     .volume_flops = 12,         /* acoustic_volume: 6 FMA a matrix column */
     .reference_flops = 15 + 19, /* to_reference and from_reference, a node */
     .jump_flops = {12, 13},     /* two traces and the jump, a face node */
@@ -76,7 +76,6 @@ static const struct physics elastic = {
     .header = "physics/elastic.h",
     SIZES,
     .conditions = 1 << BOUNDARY_FREE | 1 << BOUNDARY_FIXED | 1 << BOUNDARY_SYMMETRY,
-    .num_jump = {3, 6},
     .volume_flops = 36,
     .reference_flops = 45 + 63,
     .jump_flops = {58, 84},
@@ -104,7 +103,6 @@ static const struct physics maxwell = {
     .header = "physics/maxwell.h",
     SIZES,
     .conditions = 1 << BOUNDARY_PEC | 1 << BOUNDARY_PMC,
-    .num_jump = {2, 4},
     .volume_flops = 24,
     .reference_flops = 30 + 36,
     .jump_flops = {40, 60},
