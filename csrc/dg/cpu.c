@@ -243,22 +243,15 @@ static int64_t elem_bytes(const unda_solver *s)
     return (int64_t)dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field * s->real_bytes;
 }
 
-static unda_status read_elements(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values)
+static unda_status move(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
+                        const void *in)
 {
     int64_t bytes = elem_bytes(s);
-    for (int64_t i = 0; i < count; i++)
-        memcpy((char *)values + i * bytes, (char *)tables(s)->buffer[buffer] + elem[i] * bytes,
+    for (int64_t i = 0; i < count; i++) {
+        char *state = (char *)tables(s)->buffer[buffer] + elem[i] * bytes;
+        memcpy(in ? state : (char *)out + i * bytes, in ? (const char *)in + i * bytes : state,
                (size_t)bytes);
-    return UNDA_OK;
-}
-
-static unda_status write_elements(unda_solver *s, int buffer, int64_t count, const int64_t *elem,
-                                  const void *values)
-{
-    int64_t bytes = elem_bytes(s);
-    for (int64_t i = 0; i < count; i++)
-        memcpy((char *)tables(s)->buffer[buffer] + elem[i] * bytes, (const char *)values + i * bytes,
-               (size_t)bytes);
+    }
     return UNDA_OK;
 }
 
@@ -305,5 +298,4 @@ const struct dg_engine dg_cpu = {.base = {.name = "cpu",
                                           .copy = copy,
                                           .swap = swap,
                                           .forecast = forecast},
-                                 .read = read_elements,
-                                 .write = write_elements};
+                                 .move = move};

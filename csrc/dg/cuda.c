@@ -337,5 +337,4 @@ const struct dg_engine dg_cuda = {.base = {.name = "cuda",
                                            .describe = describe,
                                            .profile = profile,
                                            .compile = plan_compile_only},
-                                  .read = state_read,
-                                  .write = state_write};
+                                  .move = state_move};

@@ -65,8 +65,8 @@ unda_status plan_compile(unda_solver *s, int update); /* unless that was done */
 unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
 
 /* cuda_state.c */
-unda_status state_read(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values);
-unda_status state_write(unda_solver *s, int buffer, int64_t count, const int64_t *elem, const void *values);
+unda_status state_move(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
+                       const void *in);
 unda_status state_copy(unda_solver *s, int to, int from);
 unda_status state_find_bad(unda_solver *s, int64_t *index);
 /* from [count][num] to groups of four, GROUP_INDEX of common/index.h. */

@@ -43,26 +43,17 @@ static unda_status gather(unda_solver *s, int buffer, int64_t count, const int64
     return gpu_launch(&t->gather, t->stream, &shape, &a, sizeof a);
 }
 
-unda_status state_read(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values)
+unda_status state_move(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
+                       const void *in)
 {
     struct dg_cuda *t = tables(s);
     for (int64_t done = 0; done < count; done += t->packed_count) {
         int64_t part = count - done < t->packed_count ? count - done : t->packed_count;
-        TRY(gather(s, buffer, part, elem + done, false));
-        TRY(gpu_download(t->stream, (char *)values + done * elem_bytes(s), t->packed, part * elem_bytes(s)));
-    }
-    return UNDA_OK;
-}
-
-unda_status state_write(unda_solver *s, int buffer, int64_t count, const int64_t *elem, const void *values)
-{
-    struct dg_cuda *t = tables(s);
-    for (int64_t done = 0; done < count; done += t->packed_count) {
-        int64_t part = count - done < t->packed_count ? count - done : t->packed_count;
-        TRY(gpu_upload(t->stream, t->packed, (const char *)values + done * elem_bytes(s),
-                       part * elem_bytes(s)));
-        TRY(gather(s, buffer, part, elem + done, true));
-        TRY(gpu_sync(t->stream));
+        int64_t at = done * elem_bytes(s), bytes = part * elem_bytes(s);
+        if (in)
+            TRY(gpu_upload(t->stream, t->packed, (const char *)in + at, bytes));
+        TRY(gather(s, buffer, part, elem + done, in != NULL));
+        TRY(in ? gpu_sync(t->stream) : gpu_download(t->stream, (char *)out + at, t->packed, bytes));
     }
     return UNDA_OK;
 }

@@ -19,7 +19,7 @@ static unda_status batch_new(const unda_solver *s, void **raw, double **q)
 /* Fills q with the states of the internal elements elem[0..count). */
 static unda_status batch_read(unda_solver *s, int64_t count, const int64_t *elem, void *raw, double *q)
 {
-    TRY(dg_engine(s)->read(s, BUF_Q, count, elem, raw));
+    TRY(dg_engine(s)->move(s, BUF_Q, count, elem, raw, NULL));
     for (int64_t i = 0; i < count * num_value(s); i++)
         q[i] = real_get(s, raw, i);
     return UNDA_OK;

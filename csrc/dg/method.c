@@ -134,10 +134,8 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
     for (int64_t done = 0; done < count; done += BATCH) {
         int64_t batch = count - done < BATCH ? count - done : BATCH;
         const int64_t *place = dg->space.place + first + done;
-        if (out)
-            TRY(dg_engine(s)->read(s, buffer, batch, place, (char *)out + done * elem_bytes));
-        else
-            TRY(dg_engine(s)->write(s, buffer, batch, place, (const char *)in + done * elem_bytes));
+        TRY(dg_engine(s)->move(s, buffer, batch, place, out ? (char *)out + done * elem_bytes : NULL,
+                               in ? (const char *)in + done * elem_bytes : NULL));
     }
     return UNDA_OK;
 }

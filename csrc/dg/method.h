@@ -12,8 +12,9 @@ enum { MAX_SLOT = INT32_MAX - 64 };
 
 struct dg_engine {
     struct engine base; /* first: an engine of DG is one of these */
-    unda_status (*read)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values);
-    unda_status (*write)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, const void *values);
+    /* States of elements to `out`, or from `in`; the other one is NULL. */
+    unda_status (*move)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
+                        const void *in);
 };
 extern const struct dg_engine dg_cpu, dg_cuda;
 
