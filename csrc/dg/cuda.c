@@ -27,7 +27,7 @@ static void list_arrays(unda_solver *s, struct dg_cuda *t)
     gpu_want(w, 1, &t->clock, 16, "clock");
     gpu_want(w, 1, &t->bad, 8, "finite check");
     gpu_want(w, 1, &t->list, 8 * t->packed_count, "element list");
-    gpu_want(w, 1, &t->packed, t->packed_count * elem_bytes(s), "packed elements");
+    gpu_want(w, 1, &t->packed, t->packed_count * dg_elem_bytes(s), "packed elements");
     gpu_want(w, 1, &t->rhs, t->plan.kernel->has_rhs ? state : 0, "right-hand side");
     for (int i = 0; i < NUM_BUF; i++)
         gpu_want(w, 1, &t->buffer[i], i != BUF_R1 || s->options.integrator == UNDA_AB3 ? state : 0, "state");
@@ -192,7 +192,7 @@ static bool wants_graph(const unda_solver *s)
 {
     const struct integration *in = &dg_tables(s)->integration;
     bool running = in->num_valid == in->kind->num_level;
-    return !s->options.no_graph && running && dg_tables(s)->space.num_owned * elem_bytes(s) < 60000000;
+    return !s->options.no_graph && running && dg_tables(s)->space.num_owned * dg_elem_bytes(s) < 60000000;
 }
 
 void batches_free(struct dg_cuda *t)

@@ -46,16 +46,12 @@ static inline int variant(const unda_solver *s, int update)
 {
     return update + (dg_tables(s)->num_incident > 0 ? NUM_UPDATE : 0);
 }
-static inline int64_t elem_bytes(const unda_solver *s)
-{
-    return (int64_t)dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field * s->real_bytes;
-}
 
 /* Bytes of a state, with the unused elements of its layout. */
 static inline int64_t state_bytes(const unda_solver *s, const struct plan *plan)
 {
     int64_t unit = plan->kernel->layout->unit, num = space_num_total(&dg_tables(s)->space);
-    return (num + unit - 1) / unit * unit * elem_bytes(s);
+    return (num + unit - 1) / unit * unit * dg_elem_bytes(s);
 }
 
 /* kernels.c */

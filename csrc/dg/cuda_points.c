@@ -14,7 +14,7 @@ static unda_status upload_parts(unda_solver *s, const struct dg_parts *parts)
     struct dg_cuda *t = tables(s);
     struct gpu_pool *pool = &t->lists;
     int64_t num_incident = dg_tables(s)->num_incident, ranges = 4 * (t->num_block + 1);
-    TRY(gpu_pool_copy(pool, t->stream, &t->source_weight, parts->weight, parts->num * elem_bytes(s),
+    TRY(gpu_pool_copy(pool, t->stream, &t->source_weight, parts->weight, parts->num * dg_elem_bytes(s),
                       "sources"));
     TRY(gpu_pool_copy(pool, t->stream, &t->source_elem, parts->elem, 4 * parts->num, "sources"));
     TRY(gpu_pool_copy(pool, t->stream, &t->source_column, parts->source, 4 * parts->num, "sources"));

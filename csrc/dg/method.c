@@ -130,12 +130,12 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
     if (first < 0 || count < 0 || first > dg->space.num_owned - count)
         FAIL(UNDA_ERR_ARG, "first is %lld, count is %lld, expected elements within 0..%lld", (long long)first,
              (long long)count, (long long)dg->space.num_owned - 1);
-    int64_t elem_bytes = (int64_t)dg->space.num_node * dg->physics->num_field * s->real_bytes;
     for (int64_t done = 0; done < count; done += BATCH) {
         int64_t batch = count - done < BATCH ? count - done : BATCH;
         const int64_t *place = dg->space.place + first + done;
-        TRY(dg_engine(s)->move(s, buffer, batch, place, out ? (char *)out + done * elem_bytes : NULL,
-                               in ? (const char *)in + done * elem_bytes : NULL));
+        int64_t at = done * dg_elem_bytes(s);
+        TRY(dg_engine(s)->move(s, buffer, batch, place, out ? (char *)out + at : NULL,
+                               in ? (const char *)in + at : NULL));
     }
     return UNDA_OK;
 }
@@ -148,9 +148,9 @@ static unda_status keep(unda_solver *s)
 static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
 {
     struct dg *dg = dg_tables(s);
-    int64_t num_field = dg->physics->num_field, num_node = dg->space.num_node;
-    blowup->elem = dg->space.order[index / (num_node * num_field)];
-    blowup->node = (int32_t)(index / num_field % num_node);
+    int64_t num_field = dg->physics->num_field;
+    blowup->elem = dg->space.order[index / dg_num_value(s)];
+    blowup->node = (int32_t)(index % dg_num_value(s) / num_field);
     blowup->field = (int32_t)(index % num_field);
     /* no good state is stored: the first check, or the scratch buffer was needed (ab3's first steps) */
     if (!s->have_good)

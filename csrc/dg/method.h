@@ -27,6 +27,16 @@ static inline const struct dg_engine *dg_engine(const unda_solver *s)
     return (const struct dg_engine *)s->engine;
 }
 
+/* Values and bytes of an element's state. */
+static inline int64_t dg_num_value(const unda_solver *s)
+{
+    return (int64_t)dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field;
+}
+static inline int64_t dg_elem_bytes(const unda_solver *s)
+{
+    return dg_num_value(s) * s->real_bytes;
+}
+
 /* Places of points, each in an element, and what a field is there: the sum over the element's nodes of these
  * weights and the field's values; of four weights the others give its derivatives along x, y, z. */
 struct dg_rows {
