@@ -145,7 +145,7 @@ static unda_status create(unda_solver *s)
 static void destroy(unda_solver *s)
 {
     struct dg_cpu *t = tables(s);
-    dg_parts_free(&t->parts);
+    arrays_free(&t->listed);
     arrays_free(&t->owned);
     array_free(t->amplitude);
     array_free(t->exact);
@@ -157,8 +157,9 @@ static void destroy(unda_solver *s)
 
 static unda_status list_points(unda_solver *s)
 {
-    dg_parts_free(&tables(s)->parts);
-    return dg_parts_new(s, tables(s)->lanes, tables(s)->num_block, &tables(s)->parts);
+    struct dg_cpu *t = tables(s);
+    arrays_free(&t->listed);
+    return dg_parts_new(s, t->lanes, t->num_block, &t->parts, &t->listed);
 }
 
 static unda_status reserve(unda_solver *s)
