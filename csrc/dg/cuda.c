@@ -47,8 +47,8 @@ static unda_status fill(unda_solver *s, struct dg_cuda *t)
 {
     const struct dg *dg = dg_tables(s);
     SCRATCH double *packed = NULL;
-    int64_t count, num = dg->space.num_owned;
-    TRY(plan_pack_rows(s, &t->plan, &packed, &count));
+    int64_t num = dg->space.num_owned, count = plan_matrix_count(s, &t->plan);
+    TRY(plan_pack_rows(s, &t->plan, &packed));
     TRY(gpu_upload_reals(t->stream, t->matrix, packed, count, s->real_bytes));
     TRY(gpu_upload_reals(t->stream, t->elem_record, dg->record, num * dg->num_word, s->real_bytes));
     TRY(upload_groups(s, t->face_coef, dg->face_coef, dg->space.num_face * num * dg->face_materials,

@@ -10,17 +10,6 @@
 
 /* ---- creation ---- */
 
-static unda_status check(const unda_solver_options *o)
-{
-    static const struct range ranges[] = {
-        {"degree", offsetof(unda_solver_options, degree), 1, MAX_DEGREE},
-        {"flux", offsetof(unda_solver_options, flux), 0, 1},
-        {"integrator", offsetof(unda_solver_options, integrator), 0, 1},
-        {"material_by_node", offsetof(unda_solver_options, material_by_node), 0, 1},
-    };
-    return solver_check_ranges(o, ranges, sizeof ranges / sizeof *ranges);
-}
-
 unda_status dg_check_range(const unda_solver *s, int64_t begin, int64_t end)
 {
     int64_t block = s->engine->block(s), num = dg_tables(s)->space.num_owned;
@@ -38,7 +27,13 @@ static const struct engine *engine(const unda_solver_options *o)
 
 static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
-    TRY(check(o));
+    static const struct range ranges[] = {
+        {"degree", offsetof(unda_solver_options, degree), 1, MAX_DEGREE},
+        {"flux", offsetof(unda_solver_options, flux), 0, 1},
+        {"integrator", offsetof(unda_solver_options, integrator), 0, 1},
+        {"material_by_node", offsetof(unda_solver_options, material_by_node), 0, 1},
+    };
+    TRY(solver_check_ranges(o, ranges, sizeof ranges / sizeof *ranges));
     TRY(array_try(&s->tables, 1, sizeof(struct dg), "DG tables"));
     return dg_sizes(dg_tables(s), mesh, o);
 }
