@@ -63,7 +63,7 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
 {
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
-    int64_t num_value = space_num_total(&dg->space) * dg->space.num_node * p->num_field;
+    int64_t num_value = space_num_total(&dg->space) * dg_num_value(s);
     TRY(pack(s, t));
     TRY(list_faces(&dg->space, t));
     TRY(new_copy(s, &t->record, dg->record, dg->num_word * dg->space.num_owned, "geometry"));
@@ -83,8 +83,7 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
 static unda_status forecast(unda_solver *s)
 {
     const struct dg *dg = dg_tables(s);
-    const struct physics *p = dg->physics;
-    int64_t state = space_num_total(&dg->space) * dg->space.num_node * p->num_field;
+    int64_t state = space_num_total(&dg->space) * dg_num_value(s);
     int64_t tables = dg->space.num_owned * (dg->num_word + dg_num_face_coef(dg));
     int64_t matrix = (dg->space.num_node + ROWS - 1) / ROWS * ROWS *
                      (int64_t)(3 * dg->space.num_node + dg->space.num_face * dg->space.num_face_node);
@@ -129,10 +128,8 @@ static unda_status create(unda_solver *s)
     struct dg_cpu *t;
     TRY(forecast(s));
     fork_mark();
-    s->threads = parallel_worth(s->options.threads,
-                                dg_tables(s)->space.num_owned * dg_tables(s)->space.num_node *
-                                    dg_tables(s)->physics->num_field,
-                                LEAST_COUPLED);
+    s->threads =
+        parallel_worth(s->options.threads, dg_tables(s)->space.num_owned * dg_num_value(s), LEAST_COUPLED);
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
     t->num_node = dg_tables(s)->space.num_node;
@@ -148,7 +145,7 @@ static unda_status create(unda_solver *s)
 static void destroy(unda_solver *s)
 {
     struct dg_cpu *t = tables(s);
-    dg_parts_free(&t->parts);
+    arrays_free(&t->listed);
     arrays_free(&t->owned);
     array_free(t->amplitude);
     array_free(t->exact);
@@ -160,8 +157,9 @@ static void destroy(unda_solver *s)
 
 static unda_status list_points(unda_solver *s)
 {
-    dg_parts_free(&tables(s)->parts);
-    return dg_parts_new(s, tables(s)->lanes, tables(s)->num_block, &tables(s)->parts);
+    struct dg_cpu *t = tables(s);
+    arrays_free(&t->listed);
+    return dg_parts_new(s, t->lanes, t->num_block, &t->parts, &t->listed);
 }
 
 static unda_status reserve(unda_solver *s)
@@ -238,43 +236,29 @@ static void swap(unda_solver *s, int a, int b)
     buffer[b] = kept;
 }
 
-static int64_t elem_bytes(const unda_solver *s)
+static unda_status move(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
+                        const void *in)
 {
-    return (int64_t)dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field * s->real_bytes;
-}
-
-static unda_status read_elements(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values)
-{
-    int64_t bytes = elem_bytes(s);
-    for (int64_t i = 0; i < count; i++)
-        memcpy((char *)values + i * bytes, (char *)tables(s)->buffer[buffer] + elem[i] * bytes,
+    int64_t bytes = dg_elem_bytes(s);
+    for (int64_t i = 0; i < count; i++) {
+        char *state = (char *)tables(s)->buffer[buffer] + elem[i] * bytes;
+        memcpy(in ? state : (char *)out + i * bytes, in ? (const char *)in + i * bytes : state,
                (size_t)bytes);
-    return UNDA_OK;
-}
-
-static unda_status write_elements(unda_solver *s, int buffer, int64_t count, const int64_t *elem,
-                                  const void *values)
-{
-    int64_t bytes = elem_bytes(s);
-    for (int64_t i = 0; i < count; i++)
-        memcpy((char *)tables(s)->buffer[buffer] + elem[i] * bytes, (const char *)values + i * bytes,
-               (size_t)bytes);
+    }
     return UNDA_OK;
 }
 
 static unda_status copy(unda_solver *s, int to, int from)
 {
     memcpy(tables(s)->buffer[to], tables(s)->buffer[from],
-           (size_t)(elem_bytes(s) * space_num_total(&dg_tables(s)->space)));
+           (size_t)(dg_elem_bytes(s) * space_num_total(&dg_tables(s)->space)));
     return UNDA_OK;
 }
 
 static unda_status find_bad(unda_solver *s, int64_t *index)
 {
     const void *q = tables(s)->buffer[BUF_Q];
-    int64_t count = dg_tables(s)->space.num_owned * dg_tables(s)->space.num_node *
-                    dg_tables(s)->physics->num_field,
-            first = count;
+    int64_t count = dg_tables(s)->space.num_owned * dg_num_value(s), first = count;
 #pragma omp parallel for schedule(static) num_threads(s->threads) reduction(min : first)
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(real_get(s, q, i)) && i < first)
@@ -305,5 +289,4 @@ const struct dg_engine dg_cpu = {.base = {.name = "cpu",
                                           .copy = copy,
                                           .swap = swap,
                                           .forecast = forecast},
-                                 .read = read_elements,
-                                 .write = write_elements};
+                                 .move = move};

@@ -23,6 +23,7 @@ struct dg_cpu {
     int64_t work_bytes, num_block;
     void *amplitude, *exact; /* of the present call: [time][source], [time][slot][face node][field] */
     struct dg_parts parts;
+    void *listed; /* their arrays */
 };
 
 /* Stage of one block of elements. */

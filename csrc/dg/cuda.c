@@ -27,7 +27,7 @@ static void list_arrays(unda_solver *s, struct dg_cuda *t)
     gpu_want(w, 1, &t->clock, 16, "clock");
     gpu_want(w, 1, &t->bad, 8, "finite check");
     gpu_want(w, 1, &t->list, 8 * t->packed_count, "element list");
-    gpu_want(w, 1, &t->packed, t->packed_count * elem_bytes(s), "packed elements");
+    gpu_want(w, 1, &t->packed, t->packed_count * dg_elem_bytes(s), "packed elements");
     gpu_want(w, 1, &t->rhs, t->plan.kernel->has_rhs ? state : 0, "right-hand side");
     for (int i = 0; i < NUM_BUF; i++)
         gpu_want(w, 1, &t->buffer[i], i != BUF_R1 || s->options.integrator == UNDA_AB3 ? state : 0, "state");
@@ -47,8 +47,8 @@ static unda_status fill(unda_solver *s, struct dg_cuda *t)
 {
     const struct dg *dg = dg_tables(s);
     SCRATCH double *packed = NULL;
-    int64_t count, num = dg->space.num_owned;
-    TRY(plan_pack_rows(s, &t->plan, &packed, &count));
+    int64_t num = dg->space.num_owned, count = plan_matrix_count(s, &t->plan);
+    TRY(plan_pack_rows(s, &t->plan, &packed));
     TRY(gpu_upload_reals(t->stream, t->matrix, packed, count, s->real_bytes));
     TRY(gpu_upload_reals(t->stream, t->elem_record, dg->record, num * dg->num_word, s->real_bytes));
     TRY(upload_groups(s, t->face_coef, dg->face_coef, dg->space.num_face * num * dg->face_materials,
@@ -192,7 +192,7 @@ static bool wants_graph(const unda_solver *s)
 {
     const struct integration *in = &dg_tables(s)->integration;
     bool running = in->num_valid == in->kind->num_level;
-    return !s->options.no_graph && running && dg_tables(s)->space.num_owned * elem_bytes(s) < 60000000;
+    return !s->options.no_graph && running && dg_tables(s)->space.num_owned * dg_elem_bytes(s) < 60000000;
 }
 
 void batches_free(struct dg_cuda *t)
@@ -337,5 +337,4 @@ const struct dg_engine dg_cuda = {.base = {.name = "cuda",
                                            .describe = describe,
                                            .profile = profile,
                                            .compile = plan_compile_only},
-                                  .read = state_read,
-                                  .write = state_write};
+                                  .move = state_move};

@@ -46,16 +46,12 @@ static inline int variant(const unda_solver *s, int update)
 {
     return update + (dg_tables(s)->num_incident > 0 ? NUM_UPDATE : 0);
 }
-static inline int64_t elem_bytes(const unda_solver *s)
-{
-    return (int64_t)dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field * s->real_bytes;
-}
 
 /* Bytes of a state, with the unused elements of its layout. */
 static inline int64_t state_bytes(const unda_solver *s, const struct plan *plan)
 {
     int64_t unit = plan->kernel->layout->unit, num = space_num_total(&dg_tables(s)->space);
-    return (num + unit - 1) / unit * unit * elem_bytes(s);
+    return (num + unit - 1) / unit * unit * dg_elem_bytes(s);
 }
 
 /* kernels.c */
@@ -65,8 +61,8 @@ unda_status plan_compile(unda_solver *s, int update); /* unless that was done */
 unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
 
 /* cuda_state.c */
-unda_status state_read(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values);
-unda_status state_write(unda_solver *s, int buffer, int64_t count, const int64_t *elem, const void *values);
+unda_status state_move(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
+                       const void *in);
 unda_status state_copy(unda_solver *s, int to, int from);
 unda_status state_find_bad(unda_solver *s, int64_t *index);
 /* from [count][num] to groups of four, GROUP_INDEX of common/index.h. */

@@ -9,35 +9,28 @@
 
 /* ---- lists ---- */
 
-static unda_status upload_parts(unda_solver *s, const struct dg_parts *parts)
+static unda_status list_sources(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
     struct gpu_pool *pool = &t->lists;
+    struct dg_parts parts;
+    OWNER void *owned = NULL;
     int64_t num_incident = dg_tables(s)->num_incident, ranges = 4 * (t->num_block + 1);
-    TRY(gpu_pool_copy(pool, t->stream, &t->source_weight, parts->weight, parts->num * elem_bytes(s),
+    TRY(dg_parts_new(s, t->plan.tile, t->num_block, &parts, &owned));
+    TRY(gpu_pool_copy(pool, t->stream, &t->source_weight, parts.weight, parts.num * dg_elem_bytes(s),
                       "sources"));
-    TRY(gpu_pool_copy(pool, t->stream, &t->source_elem, parts->elem, 4 * parts->num, "sources"));
-    TRY(gpu_pool_copy(pool, t->stream, &t->source_column, parts->source, 4 * parts->num, "sources"));
-    TRY(gpu_pool_copy(pool, t->stream, &t->source_range, parts->range, ranges, "source ranges"));
+    TRY(gpu_pool_copy(pool, t->stream, &t->source_elem, parts.elem, 4 * parts.num, "sources"));
+    TRY(gpu_pool_copy(pool, t->stream, &t->source_column, parts.source, 4 * parts.num, "sources"));
+    TRY(gpu_pool_copy(pool, t->stream, &t->source_range, parts.range, ranges, "source ranges"));
     t->incident = t->incident_range = 0;
     if (num_incident == 0)
         return UNDA_OK;
     TRY(plan_compile(s, UPDATE_LSRK)); /* not while a graph is captured */
     if (s->options.integrator == UNDA_AB3)
         TRY(plan_compile(s, UPDATE_AB3));
-    TRY(gpu_pool_copy(pool, t->stream, &t->incident_range, parts->incident_range, ranges, "incident waves"));
+    TRY(gpu_pool_copy(pool, t->stream, &t->incident_range, parts.incident_range, ranges, "incident waves"));
     return gpu_pool_copy(pool, t->stream, &t->incident, dg_tables(s)->incident,
                          (int64_t)sizeof *dg_tables(s)->incident * num_incident, "incident waves");
-}
-
-static unda_status list_sources(unda_solver *s)
-{
-    struct dg_parts parts;
-    unda_status status = dg_parts_new(s, tables(s)->plan.tile, tables(s)->num_block, &parts);
-    if (status == UNDA_OK)
-        status = upload_parts(s, &parts);
-    dg_parts_free(&parts);
-    return status;
 }
 
 /* Of weights: each row has one, or four where derivatives are recorded. */

@@ -28,41 +28,31 @@ unda_status upload_groups(unda_solver *s, gpu_ptr to, const double *from, int64_
 static unda_status gather(unda_solver *s, int buffer, int64_t count, const int64_t *elem, bool scatter)
 {
     struct dg_cuda *t = tables(s);
-    int64_t num_value = elem_bytes(s) / s->real_bytes;
     struct gather_args a = {.state = POINTER(t->buffer[buffer]),
                             .packed = POINTER(t->packed),
                             .elem = POINTER(t->list),
                             .count = count,
-                            .num_value = num_value,
+                            .num_value = dg_num_value(s),
                             .total = space_num_total(&dg_tables(s)->space) * dg_tables(s)->space.num_node,
                             .num_node = dg_tables(s)->space.num_node,
                             .num_field = dg_tables(s)->physics->num_field,
                             .scatter = scatter};
-    struct gpu_shape shape = gpu_threads(count * num_value);
+    struct gpu_shape shape = gpu_threads(count * a.num_value);
     TRY(gpu_upload(t->stream, t->list, elem, 8 * count));
     return gpu_launch(&t->gather, t->stream, &shape, &a, sizeof a);
 }
 
-unda_status state_read(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values)
+unda_status state_move(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
+                       const void *in)
 {
     struct dg_cuda *t = tables(s);
     for (int64_t done = 0; done < count; done += t->packed_count) {
         int64_t part = count - done < t->packed_count ? count - done : t->packed_count;
-        TRY(gather(s, buffer, part, elem + done, false));
-        TRY(gpu_download(t->stream, (char *)values + done * elem_bytes(s), t->packed, part * elem_bytes(s)));
-    }
-    return UNDA_OK;
-}
-
-unda_status state_write(unda_solver *s, int buffer, int64_t count, const int64_t *elem, const void *values)
-{
-    struct dg_cuda *t = tables(s);
-    for (int64_t done = 0; done < count; done += t->packed_count) {
-        int64_t part = count - done < t->packed_count ? count - done : t->packed_count;
-        TRY(gpu_upload(t->stream, t->packed, (const char *)values + done * elem_bytes(s),
-                       part * elem_bytes(s)));
-        TRY(gather(s, buffer, part, elem + done, true));
-        TRY(gpu_sync(t->stream));
+        int64_t at = done * dg_elem_bytes(s), bytes = part * dg_elem_bytes(s);
+        if (in)
+            TRY(gpu_upload(t->stream, t->packed, (const char *)in + at, bytes));
+        TRY(gather(s, buffer, part, elem + done, in != NULL));
+        TRY(in ? gpu_sync(t->stream) : gpu_download(t->stream, (char *)out + at, t->packed, bytes));
     }
     return UNDA_OK;
 }

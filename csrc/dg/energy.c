@@ -4,23 +4,18 @@
 
 enum { BATCH = 1024 }; /* elements read at a time: each read from a device costs a launch and a copy */
 
-static int64_t num_value(const unda_solver *s)
-{
-    return (int64_t)dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field;
-}
-
 /* Room for a batch of states, as the engine holds them and in float64, [element of the batch][node][field]. */
 static unda_status batch_new(const unda_solver *s, void **raw, double **q)
 {
-    TRY(array_try(raw, BATCH * num_value(s), s->real_bytes, "states"));
-    return array_try(q, BATCH * num_value(s), sizeof(double), "states");
+    TRY(array_try(raw, BATCH * dg_num_value(s), s->real_bytes, "states"));
+    return array_try(q, BATCH * dg_num_value(s), sizeof(double), "states");
 }
 
 /* Fills q with the states of the internal elements elem[0..count). */
 static unda_status batch_read(unda_solver *s, int64_t count, const int64_t *elem, void *raw, double *q)
 {
-    TRY(dg_engine(s)->read(s, BUF_Q, count, elem, raw));
-    for (int64_t i = 0; i < count * num_value(s); i++)
+    TRY(dg_engine(s)->move(s, BUF_Q, count, elem, raw, NULL));
+    for (int64_t i = 0; i < count * dg_num_value(s); i++)
         q[i] = real_get(s, raw, i);
     return UNDA_OK;
 }
@@ -54,7 +49,7 @@ unda_status dg_sample(unda_solver *s, const void *points, double *values)
         for (int64_t i = begin; i < begin + count; i++) {
             while (p->first[point + 1] <= i)
                 point++;
-            add_place(s, p, i, q + (i - begin) * num_value(s), values + point * p->num_field);
+            add_place(s, p, i, q + (i - begin) * dg_num_value(s), values + point * p->num_field);
         }
     }
     return UNDA_OK;
@@ -99,7 +94,7 @@ unda_status dg_energy(unda_solver *s, double *out)
         TRY(batch_read(s, count, elem, raw, q));
         for (int64_t i = 0; i < count; i++)
             *out += space->mesh->table->jacobian * space_volume(space, first + i) *
-                    element_energy(dg_tables(s), first + i, q + i * num_value(s));
+                    element_energy(dg_tables(s), first + i, q + i * dg_num_value(s));
     }
     return UNDA_OK;
 }

@@ -50,8 +50,8 @@ int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols);
 /* The plan that options ask for; needs only the sizes in dg_tables(s). */
 unda_status plan_choose(const unda_solver *s, struct plan *plan);
 /* Derivative [node][3][group][rows], lift [face][face node][group][rows]; group g holds rows g, g + groups, ...
- * *packed is [*count], array_free. */
-unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double **packed, int64_t *count);
+ * *packed is [plan_matrix_count], array_free. */
+unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double **packed);
 int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan);
 
 #endif

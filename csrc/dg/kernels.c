@@ -133,13 +133,12 @@ int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan)
             dg_tables(s)->space.num_face * dg_tables(s)->space.num_face_node);
 }
 
-unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double **packed, int64_t *count)
+unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double **packed)
 {
     const struct element *el = dg_tables(s)->space.element;
     int np = el->num_node, nf = el->num_face_node, groups = row_groups(dg_tables(s), plan);
     int64_t column = (int64_t)groups * plan->rows;
-    *count = plan_matrix_count(s, plan);
-    TRY(array_try(packed, *count, sizeof **packed, "matrix"));
+    TRY(array_try(packed, plan_matrix_count(s, plan), sizeof **packed, "matrix"));
     for (int row = 0; row < np; row++) {
         double *to = *packed + (int64_t)(row % groups) * plan->rows + row / groups;
         for (int k = 0; k < np; k++)

@@ -10,17 +10,6 @@
 
 /* ---- creation ---- */
 
-static unda_status check(const unda_solver_options *o)
-{
-    static const struct range ranges[] = {
-        {"degree", offsetof(unda_solver_options, degree), 1, MAX_DEGREE},
-        {"flux", offsetof(unda_solver_options, flux), 0, 1},
-        {"integrator", offsetof(unda_solver_options, integrator), 0, 1},
-        {"material_by_node", offsetof(unda_solver_options, material_by_node), 0, 1},
-    };
-    return solver_check_ranges(o, ranges, sizeof ranges / sizeof *ranges);
-}
-
 unda_status dg_check_range(const unda_solver *s, int64_t begin, int64_t end)
 {
     int64_t block = s->engine->block(s), num = dg_tables(s)->space.num_owned;
@@ -38,7 +27,13 @@ static const struct engine *engine(const unda_solver_options *o)
 
 static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
-    TRY(check(o));
+    static const struct range ranges[] = {
+        {"degree", offsetof(unda_solver_options, degree), 1, MAX_DEGREE},
+        {"flux", offsetof(unda_solver_options, flux), 0, 1},
+        {"integrator", offsetof(unda_solver_options, integrator), 0, 1},
+        {"material_by_node", offsetof(unda_solver_options, material_by_node), 0, 1},
+    };
+    TRY(solver_check_ranges(o, ranges, sizeof ranges / sizeof *ranges));
     TRY(array_try(&s->tables, 1, sizeof(struct dg), "DG tables"));
     return dg_sizes(dg_tables(s), mesh, o);
 }
@@ -130,14 +125,12 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
     if (first < 0 || count < 0 || first > dg->space.num_owned - count)
         FAIL(UNDA_ERR_ARG, "first is %lld, count is %lld, expected elements within 0..%lld", (long long)first,
              (long long)count, (long long)dg->space.num_owned - 1);
-    int64_t elem_bytes = (int64_t)dg->space.num_node * dg->physics->num_field * s->real_bytes;
     for (int64_t done = 0; done < count; done += BATCH) {
         int64_t batch = count - done < BATCH ? count - done : BATCH;
         const int64_t *place = dg->space.place + first + done;
-        if (out)
-            TRY(dg_engine(s)->read(s, buffer, batch, place, (char *)out + done * elem_bytes));
-        else
-            TRY(dg_engine(s)->write(s, buffer, batch, place, (const char *)in + done * elem_bytes));
+        int64_t at = done * dg_elem_bytes(s);
+        TRY(dg_engine(s)->move(s, buffer, batch, place, out ? (char *)out + at : NULL,
+                               in ? (const char *)in + at : NULL));
     }
     return UNDA_OK;
 }
@@ -150,9 +143,9 @@ static unda_status keep(unda_solver *s)
 static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
 {
     struct dg *dg = dg_tables(s);
-    int64_t num_field = dg->physics->num_field, num_node = dg->space.num_node;
-    blowup->elem = dg->space.order[index / (num_node * num_field)];
-    blowup->node = (int32_t)(index / num_field % num_node);
+    int64_t num_field = dg->physics->num_field;
+    blowup->elem = dg->space.order[index / dg_num_value(s)];
+    blowup->node = (int32_t)(index % dg_num_value(s) / num_field);
     blowup->field = (int32_t)(index % num_field);
     /* no good state is stored: the first check, or the scratch buffer was needed (ab3's first steps) */
     if (!s->have_good)
@@ -225,10 +218,10 @@ const struct method dg_method = {.name = "DG",
                                  .times = times,
                                  .move = move,
                                  .sources_new = dg_sources_new,
-                                 .source_free = dg_source_free,
+                                 .source_free = dg_rows_free,
                                  .points_check = dg_points_check,
                                  .points_new = dg_points_new,
-                                 .points_free = dg_points_free,
+                                 .points_free = dg_rows_free,
                                  .sample = dg_sample,
                                  .energy = dg_energy,
                                  .keep = keep,

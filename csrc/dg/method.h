@@ -12,8 +12,9 @@ enum { MAX_SLOT = INT32_MAX - 64 };
 
 struct dg_engine {
     struct engine base; /* first: an engine of DG is one of these */
-    unda_status (*read)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *values);
-    unda_status (*write)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, const void *values);
+    /* States of elements to `out`, or from `in`; the other one is NULL. */
+    unda_status (*move)(unda_solver *s, int buffer, int64_t count, const int64_t *elem, void *out,
+                        const void *in);
 };
 extern const struct dg_engine dg_cpu, dg_cuda;
 
@@ -24,6 +25,16 @@ static inline struct dg *dg_tables(const unda_solver *s)
 static inline const struct dg_engine *dg_engine(const unda_solver *s)
 {
     return (const struct dg_engine *)s->engine;
+}
+
+/* Values and bytes of an element's state. */
+static inline int64_t dg_num_value(const unda_solver *s)
+{
+    return (int64_t)dg_tables(s)->space.num_node * dg_tables(s)->physics->num_field;
+}
+static inline int64_t dg_elem_bytes(const unda_solver *s)
+{
+    return dg_num_value(s) * s->real_bytes;
 }
 
 /* Places of points, each in an element, and what a field is there: the sum over the element's nodes of these
@@ -50,7 +61,6 @@ struct dg_parts {
     void *weight;            /* [part][node][field] REAL: right-hand side per unit amplitude */
     int32_t *range;          /* [block + 1]: parts in each block's elements */
     int32_t *incident_range; /* [block + 1]: incident waves there; NULL without any */
-    void *owned;             /* these arrays */
 };
 
 static inline const struct dg_source *dg_source(const unda_solver *s, int32_t i)
@@ -60,18 +70,14 @@ static inline const struct dg_source *dg_source(const unda_solver *s, int32_t i)
 
 /* Points of a group of receivers: the mean over the elements of each, whose shares are in the weights. */
 struct dg_points {
+    struct dg_rows rows;
     int64_t num_point;
     int32_t num_field;
     int64_t *first;      /* [point + 1]: rows of each point */
     int32_t *field;      /* [field]: of the state */
     int32_t *derivative; /* [field]: which weights, 0 the value, 1..3 along x, y, z */
-    struct dg_rows rows;
 };
 
-static inline const struct dg_points *dg_points(const struct receiver_group *group)
-{
-    return group->points;
-}
 /* The weights that field f of a point takes in a row. */
 static inline const double *receiver_weight(const unda_solver *s, const struct dg_points *p, int64_t row,
                                             int32_t f)
@@ -101,12 +107,12 @@ void incident_ranges(const unda_solver *s, int64_t size, int64_t num_block, int3
 
 /* points.c */
 unda_status dg_sources_new(unda_solver *s, void **sources, const unda_source *given);
-void dg_source_free(void *source);
-unda_status dg_parts_new(const unda_solver *s, int64_t size, int64_t num_block, struct dg_parts *parts);
-void dg_parts_free(struct dg_parts *parts);
+/* Frees a source or points, which begin with their rows. */
+void dg_rows_free(void *owner);
+unda_status dg_parts_new(const unda_solver *s, int64_t size, int64_t num_block, struct dg_parts *parts,
+                         void **owner);
 unda_status dg_points_check(const unda_solver *s, const unda_receivers *receivers);
 unda_status dg_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
-void dg_points_free(void *points);
 
 /* energy.c */
 unda_status dg_sample(unda_solver *s, const void *points, double *values);

@@ -32,15 +32,15 @@ static unda_status rows_new(const unda_solver *s, struct dg_rows *rows, int64_t 
     return UNDA_OK;
 }
 
-/* ---- sources ---- */
-
-void dg_source_free(void *source)
+void dg_rows_free(void *owner)
 {
-    struct dg_source *one = source;
-    if (one)
-        arrays_free(&one->rows.owned);
-    array_free(one);
+    struct dg_rows *rows = owner;
+    if (rows)
+        arrays_free(&rows->owned);
+    array_free(rows);
 }
+
+/* ---- sources ---- */
 
 /* A row phi(x) becomes M^-1 phi(x) / (6 V). */
 static void project(const struct dg *dg, int64_t elem, double *row)
@@ -114,7 +114,7 @@ static int by_element(const void *a, const void *b)
                               : (x->source > y->source) - (x->source < y->source);
 }
 
-static unda_status sort_parts(const unda_solver *s, struct part *part, struct dg_parts *out)
+static unda_status sort_parts(const unda_solver *s, struct part *part, struct dg_parts *out, void **owner)
 {
     int64_t num_node = dg_tables(s)->space.num_node, num_field = dg_tables(s)->physics->num_field, num = 0;
     for (int32_t i = 0; i < s->num_source; i++) {
@@ -126,9 +126,9 @@ static unda_status sort_parts(const unda_solver *s, struct part *part, struct dg
                                         .rates = source->rates + k * num_field};
     }
     qsort(part, (size_t)num, sizeof *part, by_element);
-    TRY(array_own(&out->owned, &out->elem, num, sizeof *out->elem, "sources"));
-    TRY(array_own(&out->owned, &out->source, num, sizeof *out->source, "sources"));
-    TRY(array_own(&out->owned, &out->weight, num * num_node * num_field, s->real_bytes, "sources"));
+    TRY(array_own(owner, &out->elem, num, sizeof *out->elem, "sources"));
+    TRY(array_own(owner, &out->source, num, sizeof *out->source, "sources"));
+    TRY(array_own(owner, &out->weight, num * num_node * num_field, s->real_bytes, "sources"));
     for (int64_t i = 0; i < num; i++) {
         out->elem[i] = (int32_t)part[i].elem;
         out->source[i] = part[i].source;
@@ -139,7 +139,8 @@ static unda_status sort_parts(const unda_solver *s, struct part *part, struct dg
     return UNDA_OK;
 }
 
-unda_status dg_parts_new(const unda_solver *s, int64_t size, int64_t num_block, struct dg_parts *parts)
+unda_status dg_parts_new(const unda_solver *s, int64_t size, int64_t num_block, struct dg_parts *parts,
+                         void **owner)
 {
     SCRATCH struct part *part = NULL;
     *parts = (struct dg_parts){0};
@@ -149,8 +150,8 @@ unda_status dg_parts_new(const unda_solver *s, int64_t size, int64_t num_block, 
         FAIL(UNDA_ERR_ARG, "sources stand in %lld elements, counted each time, expected 2147483647 at most",
              (long long)parts->num);
     TRY(array_try(&part, parts->num, sizeof *part, "sources"));
-    TRY(sort_parts(s, part, parts));
-    TRY(array_own(&parts->owned, &parts->range, num_block + 1, sizeof *parts->range, "source ranges"));
+    TRY(sort_parts(s, part, parts, owner));
+    TRY(array_own(owner, &parts->range, num_block + 1, sizeof *parts->range, "source ranges"));
     for (int64_t block = 0, i = 0; block <= num_block; block++) {
         while (i < parts->num && parts->elem[i] < block * size)
             i++;
@@ -158,15 +159,9 @@ unda_status dg_parts_new(const unda_solver *s, int64_t size, int64_t num_block, 
     }
     if (dg_tables(s)->num_incident == 0)
         return UNDA_OK;
-    TRY(array_own(&parts->owned, &parts->incident_range, num_block + 1, sizeof(int32_t), "incident waves"));
+    TRY(array_own(owner, &parts->incident_range, num_block + 1, sizeof(int32_t), "incident waves"));
     incident_ranges(s, size, num_block, parts->incident_range);
     return UNDA_OK;
-}
-
-void dg_parts_free(struct dg_parts *parts)
-{
-    arrays_free(&parts->owned);
-    *parts = (struct dg_parts){0};
 }
 
 /* ---- receivers ---- */
@@ -184,14 +179,6 @@ unda_status dg_points_check(const unda_solver *s, const unda_receivers *r)
             FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0..%d", r->fields[i],
                  4 * dg_tables(s)->physics->num_field - 1);
     return UNDA_OK;
-}
-
-void dg_points_free(void *points)
-{
-    struct dg_points *p = points;
-    if (p)
-        arrays_free(&p->rows.owned);
-    array_free(p);
 }
 
 unda_status dg_points_new(unda_solver *s, void **points, const unda_receivers *r)

@@ -16,14 +16,14 @@
 #define BOTH_JUMPS 0
 
 /* What a header defines; the rest of each entry is written out. */
-#define SIZES                                                                                                \
-    .num_field = NUM_FIELD, .num_material = NUM_MATERIAL, .num_wave = NUM_WAVE, .num_coef = NUM_COEF,        \
-    .coef_power = COEF_POWERS, .face_coef_power = FACE_COEF_POWERS, .num_face_coef = NUM_FACE_COEF,          \
-    .num_ref = NUM_REF, .num_lift_coef = NUM_LIFT_COEF, .grad_div = GRAD_DIV
-#define FUNCTIONS(name)                                                                                      \
-    .coefficients = name##_coefficients, .waves = name##_waves,                                              \
-    .face_coefficients = name##_face_coefficients, .local_rate = name##_local_rate, .energy = name##_energy, \
-    .refuse = name##_refuse
+#define FROM_HEADER(physics)                                                                                 \
+    .name = #physics, .header = "physics/" #physics ".h", .num_field = NUM_FIELD,                            \
+    .num_material = NUM_MATERIAL, .num_wave = NUM_WAVE, .num_coef = NUM_COEF, .coef_power = COEF_POWERS,     \
+    .face_coef_power = FACE_COEF_POWERS, .num_face_coef = NUM_FACE_COEF, .num_ref = NUM_REF,                 \
+    .num_jump = {NUM_JUMP, 2 * NUM_JUMP}, .num_lift_coef = NUM_LIFT_COEF, .grad_div = GRAD_DIV,              \
+    .coefficients = physics##_coefficients, .waves = physics##_waves,                                        \
+    .face_coefficients = physics##_face_coefficients, .local_rate = physics##_local_rate,                    \
+    .energy = physics##_energy, .refuse = physics##_refuse
 
 static bool positive(double x)
 {
@@ -43,16 +43,12 @@ static const char *acoustic_refuse(const double *material)
 }
 
 static const struct physics acoustic = {
-    .name = "acoustic",
-    .header = "physics/acoustic.h",
-    SIZES,
     .conditions = 1 << BOUNDARY_RIGID | 1 << BOUNDARY_FREE,
-    .num_jump = {1, 2},
     .volume_flops = 12,         /* acoustic_volume: 6 FMA a matrix column */
     .reference_flops = 15 + 19, /* to_reference and from_reference, a node */
     .jump_flops = {12, 13},     /* two traces and the jump, a face node */
     .lift_flops = {4, 4},       /* a node and face, the mean over the faces */
-    FUNCTIONS(acoustic),
+    FROM_HEADER(acoustic),
 };
 
 /* ---- elastic ---- */
@@ -72,16 +68,12 @@ static const char *elastic_refuse(const double *material)
 }
 
 static const struct physics elastic = {
-    .name = "elastic",
-    .header = "physics/elastic.h",
-    SIZES,
     .conditions = 1 << BOUNDARY_FREE | 1 << BOUNDARY_FIXED | 1 << BOUNDARY_SYMMETRY,
-    .num_jump = {3, 6},
     .volume_flops = 36,
     .reference_flops = 45 + 63,
     .jump_flops = {58, 84},
     .lift_flops = {23, 8},
-    FUNCTIONS(elastic),
+    FROM_HEADER(elastic),
 };
 
 /* ---- Maxwell ---- */
@@ -100,16 +92,12 @@ static const char *maxwell_refuse(const double *material)
 }
 
 static const struct physics maxwell = {
-    .name = "maxwell",
-    .header = "physics/maxwell.h",
-    SIZES,
     .conditions = 1 << BOUNDARY_PEC | 1 << BOUNDARY_PMC,
-    .num_jump = {2, 4},
     .volume_flops = 24,
     .reference_flops = 30 + 36,
     .jump_flops = {40, 60},
     .lift_flops = {12, 5},
-    FUNCTIONS(maxwell),
+    FROM_HEADER(maxwell),
 };
 
 const struct physics *const physics_table[NUM_PHYSICS] = {

@@ -2,7 +2,7 @@
  * that large coordinates cost no digits. Not here: what kernels do with it (cuda/space/tet_affine.h). */
 #include "space.h"
 
-#include <math.h>
+#include "../mesh/vector.h"
 
 void space_edges(const struct space *space, int64_t elem, double e[3][3])
 {
@@ -13,29 +13,17 @@ void space_edges(const struct space *space, int64_t elem, double e[3][3])
             e[j][i] = mesh->vertices[3 * v[mesh->table->axis[j]] + i] - mesh->vertices[3 * v[0] + i];
 }
 
-static void cross(const double *a, const double *b, double *c)
-{
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 /* grad r_1 = e_2 x e_3 / det and cyclically; det may be negative: vertices are sorted. */
-static double gradients_of(double e[3][3], double g[9])
-{
-    for (int j = 0; j < 3; j++)
-        cross(e[(j + 1) % 3], e[(j + 2) % 3], g + 3 * j);
-    double det = e[0][0] * g[0] + e[0][1] * g[1] + e[0][2] * g[2];
-    for (int i = 0; i < 9; i++)
-        g[i] /= det;
-    return det;
-}
-
 double space_gradients(const struct space *space, int64_t elem, double g[9])
 {
     double e[3][3];
     space_edges(space, elem, e);
-    return gradients_of(e, g);
+    for (int j = 0; j < 3; j++)
+        cross(e[(j + 1) % 3], e[(j + 2) % 3], g + 3 * j);
+    double det = dot(e[0], g);
+    for (int i = 0; i < 9; i++)
+        g[i] /= det;
+    return det;
 }
 
 double space_volume(const struct space *space, int64_t elem)
@@ -81,7 +69,7 @@ double space_face_scales(const struct space *space, int64_t elem, double *scale)
         for (int j = 0; j < 3; j++)
             for (int i = 0; i < 3; i++)
                 m[i] += space->mesh->table->normal[face][j] * g[3 * j + i];
-        scale[face] = sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
+        scale[face] = norm(m);
     }
     return det;
 }

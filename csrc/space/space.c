@@ -4,14 +4,10 @@
 
 #include "common/index.h"
 
-_Static_assert((int)UNDA_BOUNDARY_ABSORBING == BOUNDARY_ABSORBING, "kernels use the public codes");
-_Static_assert((int)UNDA_BOUNDARY_RIGID == BOUNDARY_RIGID, "kernels use the public codes");
-_Static_assert((int)UNDA_BOUNDARY_FREE == BOUNDARY_FREE, "kernels use the public codes");
-_Static_assert((int)UNDA_BOUNDARY_FIXED == BOUNDARY_FIXED, "kernels use the public codes");
-_Static_assert((int)UNDA_BOUNDARY_SYMMETRY == BOUNDARY_SYMMETRY, "kernels use the public codes");
-_Static_assert((int)UNDA_BOUNDARY_PEC == BOUNDARY_PEC, "kernels use the public codes");
-_Static_assert((int)UNDA_BOUNDARY_PMC == BOUNDARY_PMC, "kernels use the public codes");
-_Static_assert((int)UNDA_BOUNDARY_EXACT == BOUNDARY_EXACT, "kernels use the public codes");
+#define SAME(name) ((int)UNDA_BOUNDARY_##name == BOUNDARY_##name)
+_Static_assert(SAME(ABSORBING) && SAME(RIGID) && SAME(FREE) && SAME(FIXED) && SAME(SYMMETRY) && SAME(PEC) &&
+                   SAME(PMC) && SAME(EXACT),
+               "kernels use the public codes");
 
 unda_status space_sizes(struct space *space, const unda_mesh *mesh, int degree)
 {

@@ -19,22 +19,8 @@
  * derivative: local(q, law, rhs) adds it to dq/dt, and local_rate(material) [1/s] is the fastest at which it
  * lets something decay, which limits dt. Auxiliary fields (memory variables) are the last of NUM_FIELD: they
  * have no trace, `from_reference` gives them 0 and `local` their equation (tests/dg/test_auxiliary_fields.py). */
-#undef GRAD_DIV
-#undef NUM_FIELD
-#undef NUM_MATERIAL
-#undef NUM_WAVE
-#undef NUM_COEF
-#undef NUM_LOCAL
-#undef NUM_FACE_COEF
-#undef COEF_POWERS
-#undef FACE_COEF_POWERS
-#undef NUM_REF
-#undef NUM_ACC
-#undef NUM_FRAME
-#undef NUM_TRACE
-#undef NUM_MIRROR
-#undef NUM_JUMP
-#undef NUM_LIFT_COEF
+#include "physics/undefine.h"
+
 #define GRAD_DIV      1 /* pairs of a number and a vector, see cuda/space */
 #define NUM_FIELD     4 /* p vx vy vz */
 #define NUM_MATERIAL  2 /* rho [kg/m3], c [m/s] */
@@ -48,11 +34,8 @@
 #define NUM_TRACE     2 /* p, m.v */
 #define NUM_MIRROR    2 /* factors of the two */
 #define NUM_LIFT_COEF 1 /* -Z- / |m| */
-#if BOTH_JUMPS
-#define NUM_JUMP 2 /* |m| (vn* - vn-), p* - p- */
-#else
-#define NUM_JUMP 1 /* |m| (vn* - vn-) */
-#endif
+/* |m| (vn* - vn-); of BOTH_JUMPS also p* - p-. */
+#define NUM_JUMP (1 + BOTH_JUMPS)
 
 /* `coefficients` and `face_coefficients` know the material alone: a kernel's coefficient is a power of what they
  * give times a power of det or |m|, {the one, the other}. */

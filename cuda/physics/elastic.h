@@ -11,22 +11,8 @@
  *   normal      w_n = (dT_n + Zp+ dv_n) / (Zp- + Zp+),    T_n* - T_n- = Zp- w_n,
  *   tangential  w_t = (dT_t + Zs+ dv_t) / (Zs- + Zs+),    T_t* - T_t- = Zs- w_t,    0 where Zs- + Zs+ = 0.
  * So w alone is lifted. Central: the mean of both states; where one side is a fluid v_t* = v_t-, T_t* = 0. */
-#undef GRAD_DIV
-#undef NUM_FIELD
-#undef NUM_MATERIAL
-#undef NUM_WAVE
-#undef NUM_COEF
-#undef NUM_LOCAL
-#undef NUM_FACE_COEF
-#undef COEF_POWERS
-#undef FACE_COEF_POWERS
-#undef NUM_REF
-#undef NUM_ACC
-#undef NUM_FRAME
-#undef NUM_TRACE
-#undef NUM_MIRROR
-#undef NUM_JUMP
-#undef NUM_LIFT_COEF
+#include "physics/undefine.h"
+
 #define GRAD_DIV      3 /* v_i and row i of sigma */
 #define NUM_FIELD     9 /* vx vy vz sxx syy szz syz sxz sxy */
 #define NUM_MATERIAL  3 /* rho [kg/m3], vp, vs [m/s] */
@@ -40,11 +26,8 @@
 #define NUM_TRACE     6  /* v, sigma m */
 #define NUM_MIRROR    3  /* factors of both, and of the normal part */
 #define NUM_LIFT_COEF 5  /* m, |m| Zs-, (Zp- - Zs-) / |m| */
-#if BOTH_JUMPS
-#define NUM_JUMP 6 /* v* - v-, |m| (T* - T-) */
-#else
-#define NUM_JUMP 3 /* v* - v- */
-#endif
+/* v* - v-; of BOTH_JUMPS also |m| (T* - T-). */
+#define NUM_JUMP (3 * (1 + BOTH_JUMPS))
 
 /* See acoustic.h. */
 #define COEF_POWERS      {{1, 0}, {1, 0}, {1, 0}}

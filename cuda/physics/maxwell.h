@@ -15,22 +15,8 @@
  * g_ab = t_a.t_b and n = t_1 x t_2 / (det |m|),
  *   (n x A)^1 = -A_2 / (det |m|),    (n x A)^2 = A_1 / (det |m|),    A^a = (g^-1)_ab A_b,
  * so det |m| w^a are two scalars and are lifted; g_ab enters where dE and n x w need it. */
-#undef GRAD_DIV
-#undef NUM_FIELD
-#undef NUM_MATERIAL
-#undef NUM_WAVE
-#undef NUM_COEF
-#undef NUM_LOCAL
-#undef NUM_FACE_COEF
-#undef COEF_POWERS
-#undef FACE_COEF_POWERS
-#undef NUM_REF
-#undef NUM_ACC
-#undef NUM_FRAME
-#undef NUM_TRACE
-#undef NUM_MIRROR
-#undef NUM_JUMP
-#undef NUM_LIFT_COEF
+#include "physics/undefine.h"
+
 #define GRAD_DIV      0 /* curls of two vectors, see cuda/space */
 #define NUM_FIELD     6 /* ex ey ez hx hy hz */
 #define NUM_MATERIAL  3 /* eps [F/m], mu [H/m], sigma [S/m] */
@@ -44,11 +30,8 @@
 #define NUM_TRACE     4 /* E.t_1, E.t_2, H.t_1, H.t_2 */
 #define NUM_MIRROR    2 /* factors of E and H */
 #define NUM_LIFT_COEF 3 /* Z- g_ab / (det |m|) */
-#if BOTH_JUMPS
-#define NUM_JUMP 4 /* det |m| w^a, det |m| (n x (E* - E-))^a */
-#else
-#define NUM_JUMP 2 /* det |m| w^a */
-#endif
+/* det |m| w^a; of BOTH_JUMPS also det |m| (n x (E* - E-))^a. */
+#define NUM_JUMP (2 * (1 + BOTH_JUMPS))
 
 /* See acoustic.h; at faces the powers are of det |m|. */
 #define COEF_POWERS      {{-1, -1}, {-1, -1}, {1, 0}}

@@ -45,7 +45,7 @@ static unda_status run_to(const unda_solver_options *options, int64_t border, do
     for (int i = 0; i < NUM_ELEM; i++)
         all[i] = i;
     if (status == UNDA_OK)
-        status = dg_engine(rig.solver)->read(rig.solver, BUF_Q, NUM_ELEM, all, state);
+        status = dg_engine(rig.solver)->move(rig.solver, BUF_Q, NUM_ELEM, all, state, NULL);
     rig_free(&rig);
     return status;
 }

@@ -110,6 +110,7 @@ class Value:
     """
 
     shape: tuple[int, ...] = ()
+    _given = ""  # how, where the values of cells depend on the mesh
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
@@ -120,6 +121,8 @@ class Value:
 
     def at(self, cell: int, mesh: Any) -> float:
         """Return the value of one cell or node; the mesh may be None where it is not needed."""
+        if mesh is None:
+            raise ArgumentError(f"{self.rule.name} is given {self._given}; expected the mesh as well")
         return float(self.on(_one_cell(mesh, cell))[0])
 
     def one(self) -> float:
@@ -170,6 +173,8 @@ class Number(Value):
 class ByTag(Value):
     """Numbers by the names of the mesh's tags."""
 
+    _given = "by tag names"
+
     def __init__(self, rule: Rule, table: dict[str, float]) -> None:
         super().__init__(rule)
         self.table = table
@@ -197,11 +202,6 @@ class ByTag(Value):
                 f"{name} has no value for {_listed(texts)}; it has values for {_listed(table)}"
             )
         return np.array([value_of[int(tag)] for tag in used])[cell_to_used.ravel()]
-
-    def at(self, cell: int, mesh: Any) -> float:
-        if mesh is None:
-            raise ArgumentError(f"{self.rule.name} is given by tag names; expected the mesh as well")
-        return super().at(cell, mesh)
 
     def one(self) -> float:
         found = sorted(set(self.table.values()))
@@ -323,6 +323,8 @@ class ByNode(InArray):
 class ByPlace(Value):
     """A function of coordinates times a factor."""
 
+    _given = "as a function"
+
     def __init__(self, rule: Rule, function: Function, factor: float = 1.0) -> None:
         super().__init__(rule)
         self.function, self.factor = function, factor
@@ -343,11 +345,6 @@ class ByPlace(Value):
             column = self.factor * column
         self.rule.check(column, mesh)
         return column
-
-    def at(self, cell: int, mesh: Any) -> float:
-        if mesh is None:
-            raise ArgumentError(f"{self.rule.name} is given as a function; expected the mesh as well")
-        return super().at(cell, mesh)
 
     def one(self) -> float:
         name = self.rule.name

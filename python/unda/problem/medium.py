@@ -138,7 +138,8 @@ class Medium:
         if not isinstance(mesh, Grid):
             return self._table(mesh)
         values = np.empty((mesh.num_node, len(self.parameters)))
-        for block, table in zip(mesh.blocks(), self._tables(mesh.blocks()), strict=True):
+        tables = self._each(mesh.blocks(), lambda table: table)
+        for block, table in zip(mesh.blocks(), tables, strict=True):
             values[block.begin : block.end] = table
         return values
 
@@ -226,10 +227,6 @@ class Medium:
         for i, name in enumerate(self.parameters):
             values[:, i] = self._values[name].on(mesh)
         return values
-
-    def _tables(self, parts: Iterable[Any]) -> Iterator[Array]:
-        """Return the table of each part in turn."""
-        return self._each(parts, lambda table: table)
 
     def _each(self, parts: Iterable[Any], work: Callable[[Array], _Made]) -> Iterator[_Made]:
         """Apply `work` to the table of each part; in threads, unless a parameter is the user's function."""
