@@ -281,25 +281,28 @@ typedef struct unda_fd_options {
 /* All arrays are copied. */
 typedef struct unda_solver_options {
     int64_t size_bytes;
-    int32_t method;           /* unda_method */
-    int32_t physics;          /* unda_physics */
-    int32_t degree;           /* 1 .. 9; DG only, as are flux and integrator */
-    int32_t precision;        /* unda_precision */
-    int32_t flux;             /* unda_flux */
-    int32_t integrator;       /* unda_integrator */
-    char kernel[16];          /* a name from unda_kernel_get; "auto", "": the engine's choice */
-    int32_t device;           /* UNDA_DEVICE_CPU or the index of a CUDA device */
-    int32_t threads;          /* CPU threads; 0: as many as the process may use, fewer for small problems */
-    int32_t no_graph;         /* 1: launch kernels one by one instead of as CUDA graphs */
-    int32_t material_by_node; /* DG, 1: material is [num_elem][num_node][num_material] */
+    int32_t method;     /* unda_method */
+    int32_t physics;    /* unda_physics */
+    int32_t degree;     /* 1 .. 9; DG only, as are flux and integrator */
+    int32_t precision;  /* unda_precision */
+    int32_t flux;       /* unda_flux */
+    int32_t integrator; /* unda_integrator */
+    char kernel[16];    /* a name from unda_kernel_get; "auto", "": the engine's choice */
+    int32_t device;     /* UNDA_DEVICE_CPU or the index of a CUDA device */
+    int32_t threads;    /* CPU threads; 0: as many as the process may use, fewer for small problems */
+    int32_t no_graph;   /* 1: launch kernels one by one instead of as CUDA graphs */
+    /* DG, 1: material is [num_elem][num_node][num_material], at the nodes of unda_mesh_coordinates. No discrete
+     * energy is conserved then, and solutions with the central flux grow exponentially. */
+    int32_t material_by_node;
     int32_t num_part;
     unda_part part[UNDA_MAX_PART]; /* [num_part] options of the kernel; the engine chooses all others */
     double dt;                     /* [s]; 0: cfl times the stable limit, or as sample_dt requires */
-    double sample_dt;        /* [s]; if dt is 0, dt is the largest sample_dt / n up to cfl times the limit */
-    double cfl;              /* dt / stable limit where dt is 0; 0: 0.9 */
-    const double *material;  /* [num_elem][num_material]: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs
+    double sample_dt; /* [s]; if dt is 0, dt is the largest sample_dt / n up to cfl times the limit */
+    double cfl;       /* dt / stable limit where dt is 0; 0: 0.9 */
+    const double
+        *material; /* [num_elem][num_material], or by node: acoustic rho [kg/m3], c [m/s]; elastic rho, vp, vs
                                   (0: a fluid); Maxwell eps [F/m], mu [H/m], sigma [S/m]. FD: [num_material] */
-    const int32_t *boundary; /* [num_boundary] unda_boundary (ignored for periodic ones); FD: [6] */
+    const int32_t *boundary;   /* [num_boundary] unda_boundary (ignored for periodic ones); FD: [6] */
     const unda_fd_options *fd; /* FD only */
 } unda_solver_options;
 

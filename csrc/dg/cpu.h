@@ -29,7 +29,7 @@ struct dg_cpu {
 /* Stage of one block of elements. */
 typedef void (*dg_cpu_block)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first,
                              int64_t block, void *work);
-/* That which lifts one jump, both jumps, that of materials by node. */
+/* Stages that lift one jump, that lift both jumps, that take materials by node. */
 extern const dg_cpu_block dg_cpu_acoustic_f32[3], dg_cpu_acoustic_f64[3];
 extern const dg_cpu_block dg_cpu_elastic_f32[3], dg_cpu_elastic_f64[3];
 extern const dg_cpu_block dg_cpu_maxwell_f32[3], dg_cpu_maxwell_f64[3];

@@ -1,5 +1,5 @@
-/* cpu_fluxes.inc.h: the stages of PHYSICS on elements of SPACE under names NAMED(name): that which lifts one jump, that which
- * lifts both, and that of materials by node. Next: cpu_stage.inc.h (the stage). */
+/* cpu_fluxes.inc.h: the stages of PHYSICS on elements of SPACE under names NAMED(name), which lift one jump, lift
+ * both, or take materials by node. Next: cpu_stage.inc.h (the stage). */
 #include "cpu_common.h"
 
 #define VAL        VEC

@@ -1,6 +1,6 @@
 /* each.h: loops whose index is a constant in each turn. The includer defines DEVICE. */
-#ifndef UNDA_FD_EACH_H
-#define UNDA_FD_EACH_H
+#ifndef UNDA_EACH_H
+#define UNDA_EACH_H
 
 template <int N> struct number {
     static constexpr int value = N;

@@ -1,6 +1,6 @@
 /* side.h: values beyond the sides of a grid, on the host (whose includer has int64_t) and on devices. */
-#ifndef UNDA_IMAGE_H
-#define UNDA_IMAGE_H
+#ifndef UNDA_SIDE_H
+#define UNDA_SIDE_H
 
 /* What stands at the outermost node: the sign of images about it; 0 where the axis closes on itself. Of
  * fields of the staggered schemes behind a layer: no images, all is 0 there. */

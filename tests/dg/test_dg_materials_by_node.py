@@ -2,7 +2,7 @@
 
 The reference takes only the reference element's matrices from the library: slopes of the fields, star states
 at each face node from the materials of both sides there, rates with each node's material (physics_cases.py).
-Not here: the CUDA engine against the CPU (test_cuda_engine.py), media as given (test_media.py).
+Not here: the CUDA engine against the CPU (test_cuda_engine.py), media as given (test_medium.py).
 """
 
 import numpy as np
@@ -29,8 +29,9 @@ def make(mesh, case, materials, boundary="absorbing", degree=2, **options):
         per=per, **dict(zip(case.medium.parameters, np.moveaxis(materials, -1, 0), strict=True))
     )
     return unda.DG(
-        mesh, medium, degree=degree, boundary={"*": boundary}, dtype="float64", device="cpu", **options
-    )
+        mesh, medium, degree=degree, boundary={"*": boundary}, dtype="float64", device="cpu",
+        allow_unstable=True, **options,
+    )  # fmt: skip
 
 
 def by_node(case, num_elem, num_node, seed=5, kind=None):
@@ -349,6 +350,52 @@ def test_refusals_name_cell_and_node():
         unda.DG(mesh, medium, degree=3, device="cpu")
     with pytest.raises(unda.ArgumentError, match="per is 'edge'"):
         unda.Acoustic(rho=1.0, c=1.0, per="edge")
+
+
+def test_the_central_flux_is_refused_where_materials_vary_within_cells():
+    """No energy bounds it: with 1/c = 1 + 0.2 cos 2 pi x it grows 1e5 times in 20 periods. Constants may."""
+    mesh, c = box(), np.ones((box().num_elem, 10))
+    constant = unda.Acoustic(rho=1.0, c=c, per="node")
+    unda.DG(mesh, constant, degree=2, flux="central", device="cpu")
+    c[7, 2] = 1.01
+    medium = unda.Acoustic(rho=1.0, c=c, per="node")
+    unda.DG(mesh, medium, degree=2, flux="upwind", device="cpu")
+    with pytest.raises(unda.ArgumentError, match="flux is 'central' and materials vary within cells"):
+        unda.DG(mesh, medium, degree=2, flux="central", device="cpu")
+
+
+def test_a_run_warns_of_materials_that_vary_within_cells():
+    mesh, c = box(), np.ones((box().num_elem, 10))
+
+    def warned(c):
+        sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=c, per="node"), degree=2, device="cpu")
+        return any("vary within cells" in text for text in sim.check().warnings)
+
+    assert not warned(c)
+    c[7, 2] = 1.01
+    assert warned(c)
+
+
+def test_receivers_keep_all_cells_where_a_smooth_parameter_vanishes():
+    """sigma = (x - 1/2)^2 is 0 to rounding there, from each of the cells that share the vertex."""
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2))
+    smooth = unda.Maxwell(eps=1.0, mu=1.0, sigma=lambda x, y, z: (x - 0.5) ** 2, per="node")
+    jump = unda.Maxwell(eps=1.0, mu=1.0, sigma=(mesh.centroids[:, 0] > 0.5).astype(float), per="node")
+    shared = (np.abs(mesh.vertices[mesh.cells] - 0.5).max(axis=-1) < 1e-9).any(axis=1).sum()
+    for medium, num in ((smooth, shared), (jump, shared // 2)):
+        sim = unda.DG(mesh, medium, degree=3, device="cpu")
+        assert len(sim._points.place([(0.5, 0.5, 0.5)], "receiver", None)[1]["elem"]) == num
+
+
+def test_an_exact_boundary_asks_for_the_material_at_some_node():
+    """A medium that varies inside and is the solution's at the sides is no other medium; one apart is."""
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2))
+    bump = lambda x, y, z: 1 + 32 * x * (1 - x) * y * (1 - y) * z * (1 - z)  # noqa: E731
+    wave = unda.exact.plane_wave(unda.Acoustic(rho=1.0, c=1.0), k=(2, 0, 0))
+    for rho, warned in ((1.0, False), (1.1, True)):
+        medium = unda.Acoustic(rho=rho, c=bump, per="node")
+        sim = unda.DG(mesh, medium, degree=3, boundary={"*": wave}, device="cpu")
+        assert any("has an exact solution" in text for text in sim.check().warnings) == warned
 
 
 @pytest.mark.parametrize(("physics", "value", "found"), [

@@ -16,7 +16,6 @@ from ..errors import ArgumentError
 
 _AHEAD = 1e-3  # of a cell's size: how far `side` looks along a direction
 _MANY = 100  # with more points than this, room for one cell each is tried first
-_SAME = 1e-9  # of a material, interpolated from both sides of a face
 _EVEN = 1e-9  # of a barycentric coordinate: a direction along a face lies in both cells
 
 
@@ -99,7 +98,9 @@ def distance(mesh: Any, point: np.ndarray) -> tuple[float, str]:
     return float(far[nearest]), mesh.boundary_names[mesh.boundary_ids[nearest]]
 
 
-def on_one_side(sites: Sites, mesh: Any, material: np.ndarray, side: Any, what: str) -> Sites:
+def on_one_side(
+    sites: Sites, mesh: Any, material: np.ndarray, near: np.ndarray, side: Any, what: str
+) -> Sites:
     """Return of each point the sites in one material with one tag.
 
     Parameters
@@ -107,7 +108,8 @@ def on_one_side(sites: Sites, mesh: Any, material: np.ndarray, side: Any, what: 
     sites : Sites
         All of them.
     mesh : Mesh
-    material : ndarray, shape (num_site, num_parameter)
+    material, near : ndarray, shape (num_site, num_parameter)
+        What is there, and by how much another one may differ that counts as the same.
     side : None, str or array_like
         See `DG.add_receivers`.
     what : str
@@ -116,11 +118,14 @@ def on_one_side(sites: Sites, mesh: Any, material: np.ndarray, side: Any, what: 
     towards = _direction(side, len(sites.first) - 1)
     if isinstance(side, str) and side not in mesh.tag_names:
         raise ArgumentError(f"side is {side!r}; the mesh has the tags {list(mesh.tag_names)}")
-    tags = np.unique(mesh.tags[sites.elem], return_inverse=True)[1]  # small numbers, which _SAME tells apart
-    kinds = np.column_stack([material, tags])
-    point = sites.of_points()
-    home = sites.first[:-1].copy()
-    same = np.isclose(kinds, kinds[home[point]], rtol=_SAME, atol=0.0).all(axis=1)
+    tags, point, home = mesh.tags[sites.elem], sites.of_points(), sites.first[:-1].copy()
+
+    def alike(some: Any, other: Any) -> np.ndarray:
+        differ = np.abs(material[some] - material[other]) > near[some]
+        return ~differ.any(axis=1) & (tags[some] == tags[other])
+
+    every = np.arange(len(tags))
+    same = alike(every, home[point])
     if same.all():
         return sites
     if side is not None:
@@ -131,7 +136,7 @@ def on_one_side(sites: Sites, mesh: Any, material: np.ndarray, side: Any, what: 
             else:
                 chosen = _ahead(mesh, sites.elem[inside], sites.places[inside], towards[i])
             chosen = np.flatnonzero(chosen) + sites.first[i]
-            if len(chosen) == 0 or not np.allclose(kinds[chosen], kinds[chosen[0]], rtol=_SAME, atol=0.0):
+            if len(chosen) == 0 or not alike(chosen, chosen[0]).all():
                 found = "no cell" if len(chosen) == 0 else "cells of several materials"
                 place = ", ".join(f"{x:g}" for x in sites.places[sites.first[i]])
                 that = side if towards is None else tuple(towards[i].tolist())
@@ -141,7 +146,7 @@ def on_one_side(sites: Sites, mesh: Any, material: np.ndarray, side: Any, what: 
                     f"{_tags(mesh, sites.elem[inside])}"
                 )
             home[i] = chosen[0]
-        same = np.isclose(kinds, kinds[home[point]], rtol=_SAME, atol=0.0).all(axis=1)
+        same = alike(every, home[point])
     return sites.keep(same)
 
 

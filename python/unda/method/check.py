@@ -115,6 +115,12 @@ def check(sim: Any) -> Report:
     report.ask(sim.medium._questions(table, size), _FEW_NODES, "mesh", size, fastest)
     _places(sim, report)
     report.warnings += silent.on_mesh(sim)
+    if np.ptp(sim._material, axis=1).any():
+        report.warnings.append(
+            "materials vary within cells (per='node'): no discrete energy bounds the solution, and what the "
+            "mesh hardly resolves can grow, the faster the more they vary in a cell; watch sim.energy(), or "
+            "refine the mesh"
+        )
     _outer_data(sim, report)
     return report
 
@@ -195,7 +201,7 @@ def _outer_data(sim: Any, report: Report) -> None:
             continue  # not homogeneous
         number = -1 - mesh.boundary_names.index(name)
         cells = np.flatnonzero((mesh.neighbors == number).any(axis=1))
-        other = cells[(np.abs(sim._material[cells] - given) > 1e-6 * np.abs(given)).any(axis=(1, 2))]
+        other = cells[(np.abs(sim._material[cells] - given) > 1e-6 * np.abs(given)).any(axis=2).all(axis=1)]
         if len(other):
             found = ", ".join(
                 f"{key} = {value:g}"

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _core
 from .._check import choice, integer
+from .._core import lib
 from ..errors import ArgumentError
 from ..problem.boundary import Boundaries
 from ..problem.medium import Medium
@@ -25,12 +26,18 @@ def dg_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
         raise ArgumentError(f"mesh is {mesh!r}, expected a Mesh")
     if not isinstance(medium, Medium):
         raise ArgumentError(f"medium is {medium!r}, expected a medium such as unda.Acoustic")
-    physics = getattr(_core.lib, f"UNDA_{medium.physics.upper()}", None)
+    physics = getattr(lib, f"UNDA_{medium.physics.upper()}", None)
     if physics is None:
         raise ArgumentError(f"DG solves acoustic, elastic and maxwell media; the medium is {medium.physics}")
     degree = integer("degree", given.degree, 1, 9)
     material = medium._in_cells(mesh, degree)
     material.setflags(write=False)
+    flux = choice("flux", given.flux, ("upwind", "central"))
+    if flux == lib.UNDA_CENTRAL and np.ptp(material, axis=1).any() and not given.allow_unstable:
+        raise ArgumentError(
+            "flux is 'central' and materials vary within cells, where its solutions grow exponentially; "
+            "expected flux='upwind', per='cell', or allow_unstable=True"
+        )
     boundaries = Boundaries.of(mesh, medium, given.boundary)
     common, chosen = common_options(given)
     options = _core.new_struct(
@@ -38,7 +45,7 @@ def dg_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
         **common,
         physics=physics,
         degree=degree,
-        flux=choice("flux", given.flux, ("upwind", "central")),
+        flux=flux,
         integrator=choice("integrator", given.integrator, ("lsrk4", "ab3")),
         material=material,
         material_by_node=int(medium.per == "node"),

@@ -24,6 +24,8 @@ from .norms import interpolation
 from .points import Points
 from .solver import Solver
 
+_SAME = 1e-9  # of the largest in a cell: a material interpolated from both sides of a face
+
 
 class MeshPoints(Points):
     """Where sources, receivers and exact data of a simulation on a mesh stand, and what they are there.
@@ -77,9 +79,10 @@ class MeshPoints(Points):
     def place(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
         """See `Points`."""
         array, sites = self._inside(points, what)
-        return array, _members(
-            _sites.on_one_side(sites, self._mesh, self.material_at(sites.elem, sites.places), side, what)
-        )
+        there = self._material[sites.elem]
+        near = (_SAME if there.shape[1] > 1 else 0.0) * there.max(axis=1)
+        material = self.material_at(sites.elem, sites.places)
+        return array, _members(_sites.on_one_side(sites, self._mesh, material, near, side, what))
 
     def terms(self, sources: Sequence[Source]) -> dict[str, Any]:
         """See `Points`."""

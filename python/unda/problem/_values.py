@@ -294,9 +294,10 @@ class ByNode(InArray):
 
     def on(self, mesh: Any) -> NDArray[Any]:
         if not isinstance(mesh, Block):
+            shape, what = (mesh.shape, "node") if isinstance(mesh, Nodes) else ((mesh.num_elem,), "cell")
             raise ArgumentError(
-                f"{self.rule.name} has shape {self.values.shape}; expected ({mesh.num_elem},), "
-                "one value a cell of the mesh"
+                f"{self.rule.name} has shape {self.values.shape}; expected {shape}, one value a {what} of "
+                "the mesh"
             )
         if self.values.shape != mesh.grid.shape:
             raise _wrong_shape(self.rule.name, self.values, mesh)

@@ -58,8 +58,11 @@ class Medium:
 
     With ``per="node"`` the material varies within the cells of a mesh: functions are called with the nodes
     that `DG` has there (``mesh.coordinates(degree)``), and arrays may have one value for each, (num_elem,
-    num_node). Use it for media that are smooth within cells, where `DG` then keeps its order. Coefficients
-    are collocated, so on tetrahedra no discrete energy is conserved. On a grid each node has its own anyway.
+    num_node). Use it for media that are smooth within cells, where `DG` then keeps its order; functions have
+    one value on both sides of a face, so jumps there need arrays or tags. Coefficients are collocated: on
+    tetrahedra no discrete energy is conserved, and with the upwind flux what the mesh hardly resolves can
+    grow, the faster the more the medium varies in a cell (a run warns of it); the central flux is refused. On
+    a grid each node has its own anyway.
 
     On a grid arrays have its shape (nx, ny, nz), functions are called with the nodes, block by
     block, and there are no tags. Models are large: an array on a grid, of any type of real numbers,
@@ -191,14 +194,14 @@ class Medium:
         return {name: self._values[name].one() for name in self.parameters}
 
     def speed_max(self, mesh: Any) -> float:
-        """Return the speed [m/s] of the fastest wave anywhere on a mesh or grid."""
+        """Return the speed [m/s] of the fastest wave on a grid, or in cells of a mesh, at centroids."""
         fastest = self._values.get(self._fastest)
         if isinstance(mesh, Grid) and isinstance(fastest, ByNode) and fastest.shape == mesh.shape:
             return fastest.high
         return max(self._each(self._parts(mesh), lambda table: float(self._speeds(table).max())))
 
     def speed_min(self, mesh: Any) -> float:
-        """Return the speed [m/s] of the slowest wave anywhere on a mesh or grid."""
+        """Return the speed [m/s] of the slowest wave on a grid, or in cells of a mesh, at centroids."""
         return min(self._each(self._parts(mesh), lambda table: float(self._speeds(table).min())))
 
     def _refuse_changed(self) -> None:
