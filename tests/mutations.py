@@ -432,7 +432,8 @@ def copied(folder: Path) -> Path:
 def failing(copy: Path, path: str = "") -> str:
     """The first test that fails in a copy with a fault in `path`, or what the build says; "" if all pass."""
     environment = {**os.environ, "PYTHONPATH": str(copy / "python"), "OMP_NUM_THREADS": "1"}
-    seen_by = FD_SEEN_BY if "/fd/" in path or "scalar.h" in path else SEEN_BY
+    grids = any(word in path for word in ("/fd/", "scalar.h", "common/side.h"))
+    seen_by = FD_SEEN_BY if grids else SEEN_BY
     both = path in ("csrc/fd/state.c", "csrc/fd/material.c", "csrc/fd/row.c")
     if "/grid_" in path or "_values.py" in path:
         seen_by = ["test_fd_set", "test_kept_media"]
