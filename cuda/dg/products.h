@@ -11,6 +11,9 @@
 #include "dg/tile.h"
 #include "dg/update.h"
 
+/* Acoustics of degree 7 by AB3: measured, indices are 6 % faster there than pointers (benchmarks/NOTES.md). */
+enum { VOLUME_BY_INDEX = NUM_FIELD == 4 && DEGREE == 7 && UPDATE == UPDATE_AB3 };
+
 /* acc += derivative products. Unrolled, so that many loads of the matrix are in flight at once. Here and in
  * lift_jumps pointers advance by constants, so that a load's address is a register and a constant: with indices
  * the compiler spends two to three instructions on each. */
@@ -23,10 +26,11 @@ static __device__ __forceinline__ void volume_products(const REAL *matrix, const
         REAL d[3][ROWS], u[NUM_REF][COLS];
 #pragma unroll
         for (int j = 0; j < 3; j++)
-            load_constant<ROWS>(d[j], column + j * ROW_GROUPS * ROWS);
+            load_constant<ROWS>(d[j], VOLUME_BY_INDEX ? matrix + ((k * 3 + j) * ROW_GROUPS + group) * ROWS
+                                                      : column + j * ROW_GROUPS * ROWS);
 #pragma unroll
         for (int f = 0; f < NUM_REF; f++)
-            load_vector<COLS>(u[f], node + f * TILE);
+            load_vector<COLS>(u[f], VOLUME_BY_INDEX ? &s.u[k * PITCH_U + f * TILE + e0] : node + f * TILE);
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
 #pragma unroll
