@@ -49,6 +49,8 @@ struct unda_mesh {
 
 /* The number, in internal order, of a user's face of a user's element. */
 int64_t mesh_face(const struct unda_mesh *mesh, int64_t elem, int face);
+/* map.c: the point x and the edges dx/dr_j (rows) of a user's hexahedron at the reference coordinates r. */
+void mesh_map(const unda_mesh *mesh, int64_t elem, const double r[3], double x[3], double edge[3][3]);
 /* Adds a reference, which unda_mesh_free releases. */
 void mesh_hold(const unda_mesh *mesh);
 
