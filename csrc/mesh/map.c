@@ -19,8 +19,7 @@ void mesh_map(const unda_mesh *mesh, int64_t elem, const double r[3], double x[3
         for (int i = 0; i < 3; i++) {
             x[i] += weight[0] * weight[1] * weight[2] * arm[v][i];
             for (int j = 0; j < 3; j++)
-                edge[j][i] +=
-                    (corner[v][j] ? 1 : -1) * weight[(j + 1) % 3] * weight[(j + 2) % 3] * arm[v][i];
+                edge[j][i] += (corner[v][j] ? 1 : -1) * weight[(j + 1) % 3] * weight[(j + 2) % 3] * arm[v][i];
         }
     }
     for (int i = 0; i < 3; i++)
