@@ -1,6 +1,6 @@
 /* hex_gll.h: what is special about hexahedra whose nodes are products of Gauss-Lobatto points, warped or not; what
  * tet_affine.h is to tetrahedra, which explains the words and the physics' GRAD_DIV. Included after a physics, as
- * often as that. SQRT(x) is the includer's: of a VAL. Not here: loops over nodes (cuda/dg, csrc/dg).
+ * often as that. ROOT(x) is the includer's: of a VAL. Not here: loops over nodes (cuda/dg, csrc/dg).
  *
  * Coordinates 0 <= r_1..r_3 <= 1. A node has a metric of NUM_METRIC numbers: G[j] = J grad r_j, rows j, or of curls
  * the edges e_j = dx/dr_j; then 1/J, J = e_1.(e_2 x e_3) > 0. The products
@@ -47,7 +47,7 @@ DEVICE void FN(frame)(const VAL *g, int face, VAL *m)
 /* The area element |m| of a frame. */
 DEVICE VAL FN(area)(const VAL *m)
 {
-    return SQRT(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
+    return ROOT(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
 }
 
 /* Trace (a, m.b) from reference components. */
@@ -90,7 +90,7 @@ DEVICE void FN(frame)(const VAL *e, int face, VAL *t)
 /* |t_1 x t_2|. */
 DEVICE VAL FN(area)(const VAL *t)
 {
-    return SQRT(t[6] * t[8] - t[7] * t[7]);
+    return ROOT(t[6] * t[8] - t[7] * t[7]);
 }
 
 DEVICE void FN(trace_reference)(const VAL *u, int face, VAL *to)

@@ -115,7 +115,7 @@ def check(sim: Any) -> Report:
     report.ask(sim.medium._questions(table, size), _FEW_NODES, "mesh", size, fastest)
     _places(sim, report)
     report.warnings += silent.on_mesh(sim)
-    if np.ptp(sim._material, axis=1).any():
+    if sim.mesh.shape == "tet" and np.ptp(sim._material, axis=1).any():
         report.warnings.append(
             "materials vary within cells (per='node'): no discrete energy bounds the solution, and what the "
             "mesh hardly resolves can grow, the faster the more they vary in a cell; watch sim.energy(), or "

@@ -22,6 +22,8 @@ from ._mesh_arguments import boundary_arrays, cells_array, periodic_pairs, tag_t
 from .grid import SIDES
 
 _SHAPES = {"tet": 0, "hex": 1}
+#: highest degree of the polynomials, by shape
+MAX_DEGREE = {"tet": 9, "hex": 10}
 #: vertices, faces and vertices a face of a cell, by shape
 _SIZES = {"tet": (4, 4, 3), "hex": (8, 6, 4)}
 
@@ -225,8 +227,8 @@ class Mesh:
         >>> unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(1, 1, 1)).coordinates(2).shape
         (6, 10, 3)
         """
-        degree = integer("degree", degree, 1, 9)
-        x = np.empty((self.num_elem, (degree + 1) * (degree + 2) * (degree + 3) // 6, 3))
+        degree = integer("degree", degree, 1, MAX_DEGREE[self.shape])
+        x = np.empty((self.num_elem, lib.unda_element_num_node(_SHAPES[self.shape], degree), 3))
         _core.check(lib.unda_mesh_coordinates(self._handle, degree, _core.pointer(x, writable=True)))
         return x
 
