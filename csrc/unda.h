@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 19 };
+enum { UNDA_ABI = 20 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -226,7 +226,7 @@ UNDA_API unda_status unda_element_cubature(int32_t shape, int32_t degree, int64_
 
 typedef struct unda_solver unda_solver;
 
-typedef enum unda_method { UNDA_DG = 0, UNDA_FD = 1 } unda_method;
+typedef enum unda_method { UNDA_DG = 0, UNDA_FD = 1, UNDA_SEM = 2 } unda_method;
 typedef enum unda_scheme { UNDA_SCALAR = 0, UNDA_STAGGERED = 1 } unda_scheme;
 typedef enum unda_physics { UNDA_ACOUSTIC = 0, UNDA_ELASTIC = 1, UNDA_MAXWELL = 2 } unda_physics;
 typedef enum unda_precision { UNDA_FLOAT32 = 0, UNDA_FLOAT64 = 1 } unda_precision;
@@ -286,7 +286,7 @@ typedef struct unda_solver_options {
     int64_t size_bytes;
     int32_t method;     /* unda_method */
     int32_t physics;    /* unda_physics */
-    int32_t degree;     /* 1 .. 9; DG only, as are flux and integrator */
+    int32_t degree;     /* DG: 1 .. 9, on hexahedra 1 .. 10; SEM: 2 .. 10 */
     int32_t precision;  /* unda_precision */
     int32_t flux;       /* unda_flux */
     int32_t integrator; /* unda_integrator */
@@ -324,6 +324,7 @@ typedef struct unda_solver_info {
     int32_t window;         /* FD: rows along y copied at once; 0: all of the state is on the device */
     int64_t num_elem;       /* FD: nodes of the user's grid */
     int64_t padded[3];      /* FD: nodes along x, y, z with layers */
+    int64_t num_dof;        /* SEM: unknowns, those of nodes that elements share once */
     int64_t num_exact;      /* face nodes that need exact data: outer states, then incident waves */
     int64_t step;           /* steps done */
     int64_t host_bytes;     /* tables and state on the host */

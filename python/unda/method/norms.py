@@ -40,7 +40,7 @@ def interpolation(shape: int, degree: int, points: np.ndarray) -> np.ndarray:
     return matrix
 
 
-def _derivatives(shape: int, degree: int) -> np.ndarray:
+def derivatives(shape: int, degree: int) -> np.ndarray:
     """Return the derivative matrices (3, node, node) of the reference element."""
     n = lib.unda_element_num_node(shape, degree)
     matrices = np.empty((3, n, n))
@@ -55,7 +55,7 @@ def _measures(sim: Any, points: np.ndarray, weights: np.ndarray) -> Callable[[sl
         jacobian = sim.mesh.volumes / weights.sum()
         return lambda part: weights * jacobian[part, None]
     shape = sim.mesh._info.shape
-    slopes = interpolation(shape, sim.degree, points) @ _derivatives(shape, sim.degree)
+    slopes = interpolation(shape, sim.degree, points) @ derivatives(shape, sim.degree)
     return lambda part: weights * np.linalg.det(np.einsum("jpn,eni->epji", slopes, sim.coordinates[part]))
 
 
