@@ -2,6 +2,7 @@
 
 import re
 
+import hex_meshes
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -234,6 +235,22 @@ def test_a_twisted_hexahedron_is_refused_even_if_its_volume_is_positive():
     vertices[0] = [0.6, 0.6, 0.6]
     with pytest.raises(MeshError, match="1 inverted elements, first 0"):
         Mesh(vertices, box.cells)
+
+
+@pytest.mark.parametrize("turn", hex_meshes.TURNED[::5])
+def test_two_hexahedra_on_one_side_of_a_face_overlap(turn):
+    """However the second one is numbered; reflected to the other side, they are neighbours."""
+    box = box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1), shape="hex")
+    bottom = box.cells[0, :4]
+    for height, message in [(2.0, "1 pairs of elements overlap: same side"), (-1.0, None)]:
+        vertices = np.concatenate([box.vertices, box.vertices[bottom] + [0.1, 0.2, height]])
+        other = np.concatenate([bottom, [8, 9, 10, 11]]) if height > 0 else [8, 9, 10, 11, *bottom]
+        cells = np.stack([box.cells[0], np.asarray(other)[turn]])
+        if message is None:
+            assert (Mesh(vertices, cells).neighbors >= 0).sum() == 2
+        else:
+            with pytest.raises(MeshError, match=message):
+                Mesh(vertices, cells)
 
 
 @pytest.mark.parametrize(
