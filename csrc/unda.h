@@ -162,8 +162,9 @@ UNDA_API unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh
 UNDA_API unda_status unda_mesh_coordinates(const unda_mesh *mesh, int32_t degree, double *coordinates);
 
 /* The element of each point and its barycentric coordinates there, one a face: 0 on it, 1 as far away as the
- * element goes; of a tetrahedron thus in the vertex order of cells. elem is -1 outside the mesh. On shared faces, edges and vertices the element with the lowest number; see
- * unda_mesh_share. */
+ * element goes. Of a tetrahedron thus in the vertex order of cells; of a hexahedron r1, 1 - r1, r2, 1 - r2,
+ * r3, 1 - r3. elem is -1 outside the mesh. On shared faces, edges and vertices the element with the lowest
+ * number; see unda_mesh_share. */
 UNDA_API unda_status unda_mesh_locate(const unda_mesh *mesh, int64_t num_point,
                                       const double *points, /* [num_point][3] [m] */
                                       int64_t *elem,        /* [num_point] */

@@ -95,8 +95,9 @@ unda_status faces_check_sides(const struct unda_mesh *mesh);
 unda_status parts_check(const struct unda_mesh *mesh);
 
 /* locate.c */
-/* Coordinates of a point in a user's affine element, one for each of its faces: 0 on it and 1 as far away as
- * the element goes (barycentric ones of a tetrahedron); and the tolerance below which each counts as 0. */
+/* Coordinates of a point in a user's element, one for each of its faces: 0 on it and 1 as far away as the
+ * element goes (barycentric ones of a tetrahedron; r1, 1 - r1, r2, ... of a hexahedron, -INFINITY where it has
+ * none); and the tolerance below which each counts as 0. */
 void mesh_coordinates(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[MAX_FACE],
                       double room[MAX_FACE]);
 

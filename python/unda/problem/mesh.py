@@ -255,13 +255,14 @@ class Mesh:
         -------
         elem : ndarray of int64, shape (n,)
             The cell; the lowest one on shared faces, edges and vertices; -1 outside the mesh.
-        barycentric : ndarray of float64, shape (n, 4)
-            Barycentric coordinates in it, in the vertex order of `cells`; 0 outside.
+        barycentric : ndarray of float64, shape (n, 4) or (n, 6)
+            Barycentric coordinates in it, in the vertex order of `cells`; of a hexahedron r1, 1 - r1, r2,
+            1 - r2, r3, 1 - r3: one for each face, 0 on it and 1 on the opposite one. 0 outside.
 
         Raises
         ------
         ArgumentError
-            Wrong shape, NaN, or a mesh of hexahedra.
+            Wrong shape or NaN.
 
         Examples
         --------
