@@ -15,7 +15,7 @@ FACES = np.array(
 
 def _turned(points):
     """Return places (24, n) of lattice points: row t lists them as a cell has them whose axes are turned."""
-    middle = 2 * np.asarray(points) - np.max(points)
+    middle = (4 * np.asarray(points) - 2).astype(int)
     number = {tuple(point): i for i, point in enumerate(middle.tolist())}
     rows = []
     for axes in itertools.permutations(range(3)):
@@ -26,8 +26,10 @@ def _turned(points):
     return np.array(rows)
 
 
-#: the 24 ways to number the vertices of a right-handed hexahedron: cells[:, TURNED[t]]
-TURNED = _turned(CORNERS)
+#: places of the 27 nodes of a curved cell, as `Mesh` takes them
+NODES = np.array([(i, j, k) for k in (0, 0.5, 1) for j in (0, 0.5, 1) for i in (0, 0.5, 1)])
+#: the 24 ways to number the vertices of a right-handed hexahedron: cells[:, TURNED[t]]; and its nodes
+TURNED, NODES_TURNED = _turned(CORNERS), _turned(NODES)
 
 
 def boundaries_of(mesh):
@@ -35,13 +37,23 @@ def boundaries_of(mesh):
     return {name: mesh.boundary_faces[mesh.boundary_ids == i] for i, name in enumerate(mesh.boundary_names)}
 
 
-def turned(mesh, seed=0):
-    """Return the same mesh, the axes of each cell turned at random; cells keep their numbers."""
-    pick = TURNED[np.random.default_rng(seed).integers(24, size=mesh.num_elem)]
-    cells = np.take_along_axis(mesh.cells, pick, axis=1)
+def turned(mesh, seed=0, move=None):
+    """Return the same mesh, the axes of each cell turned at random; cells keep their numbers.
+
+    move: takes points (..., 3) to others; cells are quadratic then, with their 27 nodes moved.
+    seed: None turns nothing.
+    """
+    pick = np.full(mesh.num_elem, np.flatnonzero((TURNED == np.arange(8)).all(axis=1))[0])
+    if seed is not None:
+        pick = np.random.default_rng(seed).integers(24, size=mesh.num_elem)
+    curved = None
+    if move is not None:
+        elem = np.repeat(np.arange(mesh.num_elem), 27)
+        curved = move(place(mesh, elem, NODES[NODES_TURNED[pick]].reshape(-1, 3)).reshape(-1, 27, 3))
     return unda.Mesh(
-        mesh.vertices, cells, tags=mesh.tags, tag_names=mesh.tag_names, boundaries=boundaries_of(mesh),
-        periodic=mesh.periodic,
+        mesh.vertices if move is None else move(mesh.vertices),
+        np.take_along_axis(mesh.cells, TURNED[pick], axis=1), tags=mesh.tags, tag_names=mesh.tag_names,
+        boundaries=boundaries_of(mesh), periodic=mesh.periodic, curved=curved,
     )  # fmt: skip
 
 

@@ -14,17 +14,33 @@ static const double CONVERGED = 1e-9;
 /* So far outside the cube a point may be and no other part is tried; above what callers count as inside. */
 static const double BESIDE = 1e-6;
 
+/* A curved cell may reach beyond its nodes, but not beyond its Bernstein coefficients (Farin 2002, section
+ * 5.1): along a line the middle one is 2 x(1/2) - (x(0) + x(1)) / 2. */
+static void bernstein(double (*x)[3])
+{
+    static const int stride[3] = {1, 3, 9};
+    for (int axis = 0; axis < 3; axis++)
+        for (int node = 0, step = stride[axis]; node < 27; node++)
+            for (int c = 0; c < 3 && node / step % 3 == 1; c++)
+                x[node][c] = 2 * x[node][c] - (x[node - step][c] + x[node + step][c]) / 2;
+}
+
 void hexahedron_box(const struct hexahedron *cell, double lower[3], double upper[3])
 {
-    int n = cell->degree + 1;
-    for (int c = 0; c < 3; c++) {
-        lower[c] = INFINITY;
-        upper[c] = -INFINITY;
-        for (int node = 0; node < n * n * n; node++) {
-            lower[c] = fmin(lower[c], cell->node[node][c]);
-            upper[c] = fmax(upper[c], cell->node[node][c]);
-        }
+    double hull[27][3];
+    const double(*x)[3] = cell->node;
+    if (cell->degree == 2) {
+        memcpy(hull, x, sizeof hull);
+        bernstein(hull);
+        x = (const double(*)[3])hull;
     }
+    for (int c = 0; c < 3; c++)
+        lower[c] = upper[c] = x[0][c];
+    for (int node = 1; node < (cell->degree == 1 ? 8 : 27); node++)
+        for (int c = 0; c < 3; c++) {
+            lower[c] = x[node][c] < lower[c] ? x[node][c] : lower[c];
+            upper[c] = x[node][c] > upper[c] ? x[node][c] : upper[c];
+        }
 }
 
 /* dr with dr_1 e_1 + dr_2 e_2 + dr_3 e_3 = gap; false where the edges are flat. */

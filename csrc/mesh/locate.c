@@ -39,6 +39,18 @@ static struct box element_box(const struct unda_mesh *mesh, int64_t place)
         const double *x = mesh->vertices + 3 * mesh->sorted[place * num_vertex + v];
         box_add(&box, x, x);
     }
+    if (mesh->curved) {
+        struct hexahedron cell;
+        struct box own;
+        hexahedron_get(mesh, mesh->order[place], &cell);
+        hexahedron_box(&cell, own.lower, own.upper);
+        for (int i = 0; i < 3; i++) {
+            double origin = mesh->vertices[3 * mesh->sorted[place * num_vertex] + i];
+            own.lower[i] += origin;
+            own.upper[i] += origin;
+        }
+        box_add(&box, own.lower, own.upper);
+    }
     for (int i = 0; i < 3; i++) { /* tolerance for points slightly outside that count as inside */
         double room = 16 * INSIDE * (box.upper[i] - box.lower[i]) +
                       16 * DBL_EPSILON * fmax(fabs(box.lower[i]), fabs(box.upper[i]));
@@ -46,6 +58,12 @@ static struct box element_box(const struct unda_mesh *mesh, int64_t place)
         box.upper[i] += room;
     }
     return box;
+}
+
+static bool box_holds(const struct box *box, const double *x)
+{
+    return x[0] >= box->lower[0] && x[0] <= box->upper[0] && x[1] >= box->lower[1] && x[1] <= box->upper[1] &&
+           x[2] >= box->lower[2] && x[2] <= box->upper[2];
 }
 
 static unda_status locator_new(struct unda_mesh *mesh)
@@ -144,17 +162,16 @@ void mesh_coordinates(const unda_mesh *mesh, int64_t elem, const double *point, 
 static bool holds(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[MAX_FACE])
 {
     double room[MAX_FACE];
+    if (mesh->shape == UNDA_HEX) { /* whose coordinates take far longer */
+        struct box box = element_box(mesh, mesh->place[elem]);
+        if (!box_holds(&box, point))
+            return false;
+    }
     mesh_coordinates(mesh, elem, point, lambda, room);
     bool inside = true;
     for (int i = 0; i < mesh->table->num_face; i++)
         inside &= lambda[i] >= -room[i];
     return inside;
-}
-
-static bool box_holds(const struct box *box, const double *x)
-{
-    return x[0] >= box->lower[0] && x[0] <= box->upper[0] && x[1] >= box->lower[1] && x[1] <= box->upper[1] &&
-           x[2] >= box->lower[2] && x[2] <= box->upper[2];
 }
 
 struct found {

@@ -27,6 +27,7 @@ struct unda_mesh {
     int64_t num_vertex, num_elem, num_boundary_face;
     double *vertices;        /* [num_vertex][3] [m] */
     int64_t *cells;          /* [num_elem][num_vertex], user order of elements and of vertices in them */
+    double *curved;          /* [num_elem][27][3], user order, unda.h; NULL where cells are straight [m] */
     int32_t *tags;           /* [num_elem], user order */
     int64_t *boundary_faces; /* [num_boundary_face][num_face_vertex] */
     int32_t *boundary_ids;   /* [num_boundary_face] */

@@ -119,7 +119,7 @@ static double tet_square(const unda_mesh *mesh, int64_t elem, const double *x)
     return (total + dot(sum, sum)) / 20;
 }
 
-/* Over a hexahedron by three Gauss points along each axis: of degree 4 there if the cell is trilinear. */
+/* Over a hexahedron by three Gauss points along each axis: exact for straight cells, where it is of degree 4. */
 static double hex_square(const unda_mesh *mesh, int64_t elem, const double *x)
 {
     double total = 0, volume = 0;

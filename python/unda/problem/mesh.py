@@ -46,6 +46,9 @@ class Mesh:
         Pairs of boundaries that a translation maps onto each other.
     tag_names : dict of {str: int}, optional
         Names of tags; a tag without a name goes by its number, "0".
+    curved : array_like, shape (num_elem, 27, 3), optional
+        Nodes of curved hexahedra [m], which are quadratic along each axis: at 0, 1/2 and 1 of it, the first
+        axis (from vertex 0 to 1) fastest, the third (0 to 4) slowest. Both sides of a face must agree.
     fix_orientation : bool, optional
         Renumber inverted cells instead of refusing them.
 
@@ -64,7 +67,9 @@ class Mesh:
     lower, upper : tuple of float
         Bounding box [m].
     volume, min_insphere, min_quality : float
-        Total volume [m3], smallest insphere diameter [m], quality of `worst_elem` (1 is regular).
+        Total volume [m3], smallest insphere diameter [m], least quality.
+    worst_elem : int
+        The cell of the least quality.
     origin : dict
         How it was made: "box_mesh" with its arguments, "read_mesh" with the path, or "arrays".
 
@@ -93,6 +98,7 @@ class Mesh:
         boundaries: Mapping[str, ArrayLike] | None = None,
         periodic: Iterable[tuple[str, str]] | None = None,
         tag_names: Mapping[str, int] | None = None,
+        curved: ArrayLike | None = None,
         fix_orientation: bool = False,
     ) -> None:
         vertices = _core.as_array(vertices, np.float64, (None, 3), "vertices")
@@ -100,6 +106,8 @@ class Mesh:
         faces, ids, names = boundary_arrays(boundaries, 3 if cells.shape[1] == 4 else 4)
         if tags is not None:
             tags = _core.as_array(tags, np.int32, (len(cells),), "tags")
+        if curved is not None:
+            curved = _core.as_array(curved, np.float64, (len(cells), 27, 3), "curved")
         if not isinstance(fix_orientation, (bool, np.bool_)):
             raise ArgumentError(f"fix_orientation is {fix_orientation!r}, expected True or False")
         pairs = periodic_pairs(periodic, names)
@@ -118,6 +126,7 @@ class Mesh:
             boundary_faces=faces,
             boundary_ids=ids,
             periodic=pairs,
+            curved=curved,
         )
         try:
             handle = _core.new_object(
@@ -163,7 +172,9 @@ class Mesh:
 
     @property
     def _kind(self) -> str:
-        return "tetrahedra" if self.shape == "tet" else "hexahedra"
+        if self.shape == "tet":
+            return "tetrahedra"
+        return "curved hexahedra" if self._info.curved else "hexahedra"
 
     @cached_property
     def vertices(self) -> np.ndarray:
@@ -174,6 +185,13 @@ class Mesh:
     def cells(self) -> np.ndarray:
         """Vertices of each cell (num_elem, 4 or 8), as used: after `fix_orientation`."""
         return self._copy("cells", np.int64, (self.num_elem, _SIZES[self.shape][0]))
+
+    @cached_property
+    def curved(self) -> np.ndarray | None:
+        """Nodes of curved hexahedra (num_elem, 27, 3) [m], as `Mesh` takes them; None of straight cells."""
+        if not self._info.curved:
+            return None
+        return self._copy("curved", np.float64, (self.num_elem, 27, 3))
 
     @cached_property
     def tags(self) -> np.ndarray:
@@ -195,7 +213,11 @@ class Mesh:
 
     @cached_property
     def quality(self) -> np.ndarray:
-        """Quality of each cell (num_elem,): 3 inradius / circumradius, 1 if regular."""
+        """Quality of each cell (num_elem,), 1 if regular.
+
+        Of a tetrahedron 3 inradius / circumradius. Of a hexahedron the least scaled Jacobian at its vertices
+        (and nodes, if it is curved): the volume that its edges span there, over the product of their lengths.
+        """
         return self._copy("quality", np.float64, (self.num_elem,))
 
     @cached_property
@@ -225,8 +247,9 @@ class Mesh:
         >>> unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(1, 1, 1)).coordinates(2).shape
         (6, 10, 3)
         """
-        degree = integer("degree", degree, 1, 9)
-        x = np.empty((self.num_elem, (degree + 1) * (degree + 2) * (degree + 3) // 6, 3))
+        degree = integer("degree", degree, 1, 9 if self.shape == "tet" else 10)
+        num_node = lib.unda_element_num_node(_SHAPES[self.shape], degree)
+        x = np.empty((self.num_elem, max(num_node, 0), 3))
         _core.check(lib.unda_mesh_coordinates(self._handle, degree, _core.pointer(x, writable=True)))
         return x
 
@@ -236,7 +259,8 @@ class Mesh:
         digest = hashlib.sha256()
         by_name = np.argsort(self.boundary_ids, kind="stable")
         faces, ids = self.boundary_faces[by_name], self.boundary_ids[by_name]
-        for array in (self.vertices, self.cells, self.tags, faces, ids):
+        arrays = [self.vertices, self.cells, self.tags, faces, ids]
+        for array in arrays if self.curved is None else [*arrays, self.curved]:
             digest.update(f"{array.dtype.str}{array.shape}".encode())
             digest.update(array.data)
         names = (self.shape, self.boundary_names, self.periodic, sorted(self.tag_names.items()))
@@ -322,8 +346,9 @@ class Mesh:
         faces, ids = self.boundary_faces, self.boundary_ids
         boundaries = {name: faces[ids == i] for i, name in enumerate(self.boundary_names)}
         again = partial(
-            Mesh, tags=self.tags, boundaries=boundaries, periodic=self.periodic, tag_names=self.tag_names
-        )
+            Mesh, tags=self.tags, boundaries=boundaries, periodic=self.periodic, tag_names=self.tag_names,
+            curved=self.curved,
+        )  # fmt: skip
         return again, (self.vertices, self.cells), {"origin": self.origin}
 
 
