@@ -38,6 +38,7 @@ from .method.receiver import Receivers
 from .problem.grid import Grid
 from .problem.incident import PlaneWave
 from .problem.layer import CPML, Damping
+from .problem.mapped_mesh import mapped_mesh
 from .problem.medium import EPS0, MU0, Acoustic, Elastic, Maxwell
 from .problem.mesh import Mesh, box_mesh
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
@@ -85,6 +86,7 @@ __all__ = [
     "gaussian",
     "load",
     "load_receivers",
+    "mapped_mesh",
     "read_mesh",
     "read_model",
     "ricker",

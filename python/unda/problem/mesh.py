@@ -19,11 +19,8 @@ from .._check import integer
 from .._core import lib
 from ..errors import ArgumentError, MeshError
 from ._mesh_arguments import boundary_arrays, cells_array, periodic_pairs, tag_table, with_names
+from ._shapes import SHAPES, SIZES
 from .grid import SIDES
-
-_SHAPES = {"tet": 0, "hex": 1}
-#: vertices, faces and vertices a face of a cell, by shape
-_SIZES = {"tet": (4, 4, 3), "hex": (8, 6, 4)}
 
 
 class Mesh:
@@ -113,7 +110,7 @@ class Mesh:
         pairs = periodic_pairs(periodic, names)
         given = _core.new_struct(
             "unda_mesh_input",
-            shape=_SHAPES["tet" if cells.shape[1] == 4 else "hex"],
+            shape=SHAPES["tet" if cells.shape[1] == 4 else "hex"],
             fix_orientation=int(fix_orientation),
             num_vertex=len(vertices),
             num_elem=len(cells),
@@ -184,7 +181,7 @@ class Mesh:
     @cached_property
     def cells(self) -> np.ndarray:
         """Vertices of each cell (num_elem, 4 or 8), as used: after `fix_orientation`."""
-        return self._copy("cells", np.int64, (self.num_elem, _SIZES[self.shape][0]))
+        return self._copy("cells", np.int64, (self.num_elem, SIZES[self.shape][0]))
 
     @cached_property
     def curved(self) -> np.ndarray | None:
@@ -204,7 +201,7 @@ class Mesh:
 
         Face f of a tetrahedron lies opposite its vertex f.
         """
-        return self._copy("neighbors", np.int64, (self.num_elem, _SIZES[self.shape][1]))
+        return self._copy("neighbors", np.int64, (self.num_elem, SIZES[self.shape][1]))
 
     @cached_property
     def volumes(self) -> np.ndarray:
@@ -224,7 +221,7 @@ class Mesh:
     def boundary_faces(self) -> np.ndarray:
         """Vertices of each outer face (n, 3 or 4), the periodic ones included."""
         count = int(self._info.num_boundary_face)
-        return self._copy("boundary_faces", np.int64, (count, _SIZES[self.shape][2]))
+        return self._copy("boundary_faces", np.int64, (count, SIZES[self.shape][2]))
 
     @cached_property
     def boundary_ids(self) -> np.ndarray:
@@ -248,7 +245,7 @@ class Mesh:
         (6, 10, 3)
         """
         degree = integer("degree", degree, 1, 9 if self.shape == "tet" else 10)
-        num_node = lib.unda_element_num_node(_SHAPES[self.shape], degree)
+        num_node = lib.unda_element_num_node(SHAPES[self.shape], degree)
         x = np.empty((self.num_elem, max(num_node, 0), 3))
         _core.check(lib.unda_mesh_coordinates(self._handle, degree, _core.pointer(x, writable=True)))
         return x
@@ -297,7 +294,7 @@ class Mesh:
         """
         points = _core.as_array(points, np.float64, (None, 3), "points", finite=True)
         elem = np.empty(len(points), np.int64)
-        barycentric = np.empty((len(points), _SIZES[self.shape][1]))
+        barycentric = np.empty((len(points), SIZES[self.shape][1]))
         to = _core.pointer(elem, writable=True), _core.pointer(barycentric, writable=True)
         _core.check(lib.unda_mesh_locate(self._handle, len(points), _core.pointer(points), *to))
         return elem, barycentric
@@ -352,6 +349,14 @@ class Mesh:
         return again, (self.vertices, self.cells), {"origin": self.origin}
 
 
+def three_flags(name: str, flags: Any) -> list[bool]:
+    """Return three of True and False, or raise."""
+    listed = list(flags) if isinstance(flags, Iterable) else []
+    if len(listed) != 3 or not all(isinstance(flag, (bool, np.bool_)) for flag in listed):
+        raise ArgumentError(f"{name} is {flags!r}, expected three of True and False")
+    return [bool(flag) for flag in listed]
+
+
 def _triple(values: Any, dtype: Any, name: str) -> list[Any]:
     """Return three numbers as a list."""
     return _core.as_array(values, dtype, (3,), name).tolist()
@@ -403,14 +408,12 @@ def box_mesh(
     >>> unda.box_mesh((0, 0, 0), (1000, 1000, 500), cells=(4, 4, 2)).num_elem
     192
     """
-    if shape not in _SHAPES:
+    if shape not in SHAPES:
         raise ArgumentError(f"shape is {shape!r}, expected 'tet' or 'hex'")
-    flags = list(periodic) if isinstance(periodic, Iterable) else []
-    if len(flags) != 3 or not all(isinstance(flag, (bool, np.bool_)) for flag in flags):
-        raise ArgumentError(f"periodic is {periodic!r}, expected three of True and False")
+    flags = three_flags("periodic", periodic)
     box = _core.new_struct(
         "unda_box",
-        shape=_SHAPES[shape],
+        shape=SHAPES[shape],
         periodic=[int(flag) for flag in flags],
         cells=_triple(cells, np.int64, "cells"),
         lower=_triple(lower, np.float64, "lower"),
@@ -424,6 +427,6 @@ def box_mesh(
     mesh._adopt(handle, SIDES, pairs, None)
     mesh.origin = {
         "made_by": "box_mesh", "lower": list(box.lower), "upper": list(box.upper), "cells": list(box.cells),
-        "shape": shape, "periodic": [bool(flag) for flag in flags], "perturb": box.perturb, "seed": box.seed,
+        "shape": shape, "periodic": flags, "perturb": box.perturb, "seed": box.seed,
     }  # fmt: skip
     return mesh
