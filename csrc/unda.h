@@ -111,7 +111,7 @@ typedef struct unda_mesh_input {
  * space-filling curve, checks the input. UNDA_ERR_MESH, with count and first ids, for: NaN, index out
  * of range, repeated vertex in a cell, zero volume, inverted element, a face shared by three elements,
  * unused vertex, an outer face without boundary, a named face that is not an outer face, periodic sides
- * that do not match, curved faces that differ from their neighbours'. */
+ * that do not match, curved faces that differ from their neighbours', hanging nodes of hexahedra. */
 UNDA_API unda_status unda_mesh_new(unda_mesh **mesh, const unda_mesh_input *input);
 /* Ends the caller's use of a mesh. Its memory is freed once no solver uses it. */
 UNDA_API void unda_mesh_free(unda_mesh *mesh);

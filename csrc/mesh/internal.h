@@ -92,6 +92,8 @@ unda_status faces_name(const struct face_table *table, struct unda_mesh *mesh);
 unda_status faces_pair_periodic(const struct face_table *table, const struct periodic *periodic,
                                 struct unda_mesh *mesh);
 unda_status faces_check_sides(const struct unda_mesh *mesh);
+/* hanging.c: before faces have names. */
+unda_status faces_check_hanging(const struct unda_mesh *mesh);
 
 /* curved.c: the nodes of curved cells: at their vertices, which they then share exactly, and on both sides of
  * each face. */

@@ -119,6 +119,8 @@ static unda_status connect(struct unda_mesh *mesh, const unda_mesh_input *input)
     TRY(order_elements(mesh));
     sort_vertices(mesh, periodic.representative);
     TRY(faces_match(&table, &owned, mesh));
+    if (mesh->shape == UNDA_HEX)
+        TRY(faces_check_hanging(mesh));
     TRY(faces_name(&table, mesh));
     TRY(faces_pair_periodic(&table, &periodic, mesh));
     TRY(faces_check_sides(mesh));

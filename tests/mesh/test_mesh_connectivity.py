@@ -274,6 +274,17 @@ def test_a_mesh_says_what_it_is():
     assert "boundary 'xmin': 8 faces, periodic with 'xmax'" in mesh.report()
 
 
+@pytest.mark.parametrize("shape", ["tet", "hex"])
+def test_a_report_names_the_worst_cells_and_how_quality_is_distributed(shape):
+    mesh = box_mesh((0, 0, 0), (1, 1, 1), (3, 3, 3), shape=shape, perturb=0.3)
+    text = mesh.report()
+    for elem in np.argsort(mesh.quality)[:3]:
+        assert f" {elem} ({mesh.quality[elem]:.3f})" in text
+    for part in (0, 0.01, 0.1, 0.5):
+        assert f" {np.quantile(mesh.quality, part):.3f}" in text
+    assert f"volume 1 m3, of a cell {mesh.volumes.min():g} to {mesh.volumes.max():g} m3" in text
+
+
 def test_parts_that_no_face_joins_are_logged(caplog):
     box = box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1))
     with caplog.at_level(logging.WARNING, logger="unda"):

@@ -7,6 +7,7 @@ numbering. Not here: files (``io/mesh_file.py``) and connecting cells (``csrc/me
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
@@ -321,8 +322,7 @@ class Mesh:
             f"box {box} m",
             f"volume {self.volume:g} m3, of a cell {info.min_volume:g} to {info.max_volume:g} m3",
             f"smallest insphere diameter {self.min_insphere:g} m",
-            f"least quality {self.min_quality:.3f} (cell {self.worst_elem}), "
-            f"median {float(np.median(self.quality)):.3f}",
+            *self._report_quality(),
         ]
         for name, tag in self.tag_names.items():
             lines.append(f"material {name!r}: {int((self.tags == tag).sum())} cells")
@@ -332,6 +332,42 @@ class Mesh:
             note = f", periodic with {joined[name]!r}" if name in joined else ""
             lines.append(f"boundary {name!r}: {int(count)} faces{note}")
         return "\n".join(lines)
+
+    def _report_quality(self) -> list[str]:
+        """Describe how the quality is distributed, and which cells are worst."""
+        part = np.quantile(self.quality, [0.01, 0.1, 0.5])
+        worst = np.argsort(self.quality, kind="stable")[:3]
+        return [
+            f"least quality {self.min_quality:.3f}, of a hundredth of the cells at most {part[0]:.3f}, "
+            f"of a tenth {part[1]:.3f}, median {part[2]:.3f}",
+            "worst cells " + ", ".join(f"{elem} ({self.quality[elem]:.3f})" for elem in worst),
+        ]
+
+    def write_vtu(self, path: str | os.PathLike[str]) -> None:
+        """Write a VTU file for ParaView: the cells with their number, tag, volume and quality.
+
+        Curved cells are VTK's triquadratic hexahedra. Fields of a simulation: `DG.write_vtu`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the file, which should end in .vtu.
+
+        Raises
+        ------
+        FileError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import os, tempfile, unda
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2), shape="hex").write_vtu(
+        ...     os.path.join(folder.name, "mesh.vtu"))
+        """
+        from ..io.vtu import write_mesh
+
+        write_mesh(self, path)
 
     def __repr__(self) -> str:
         return (
