@@ -17,7 +17,7 @@ from ..errors import ArgumentError
 from ..exact import ExactSolution, plane_wave
 from .boundary import WALLS, Boundaries
 from .medium import Medium
-from .mesh import Mesh
+from .mesh import FACES, Mesh
 from .source import saved_f
 from .timefunction import from_config
 
@@ -274,13 +274,12 @@ class _Surface:
     # ---- boundaries that touch the driven faces ----
 
     def _corners(self, elem: np.ndarray, face: np.ndarray) -> np.ndarray:
-        """Vertices of faces (n, 3), each opposite the vertex of its number."""
-        others = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
-        return np.asarray(np.take_along_axis(self.mesh.cells[elem], others[face], axis=1))
+        """Vertices of faces (n, 3 or 4), around them."""
+        return np.asarray(np.take_along_axis(self.mesh.cells[elem], FACES[self.mesh.shape][face], axis=1))
 
     def _edges(self, corners: np.ndarray) -> np.ndarray:
-        """Edges of faces (n, 3) as integers."""
-        ends = np.sort(corners[:, [[0, 1], [0, 2], [1, 2]]], axis=-1)
+        """Edges of faces (n, 3 or 4) as integers."""
+        ends = np.sort(np.stack([corners, np.roll(corners, -1, axis=1)], axis=-1), axis=-1)
         return np.asarray(ends[..., 0] * self.mesh.num_vertex + ends[..., 1])
 
     def check(self, source: PlaneWave, elem: np.ndarray, face: np.ndarray, wave: ExactSolution) -> None:

@@ -26,6 +26,11 @@ _SHAPES = {"tet": 0, "hex": 1}
 MAX_DEGREE = {"tet": 9, "hex": 10}
 #: vertices, faces and vertices a face of a cell, by shape
 _SIZES = {"tet": (4, 4, 3), "hex": (8, 6, 4)}
+#: vertices of each face of a cell, around it (csrc/mesh/mesh.c)
+FACES = {
+    "tet": np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]),
+    "hex": np.array([[0, 3, 7, 4], [1, 2, 6, 5], [0, 1, 5, 4], [3, 2, 6, 7], [0, 1, 2, 3], [4, 5, 6, 7]]),
+}
 
 
 class Mesh:
