@@ -187,7 +187,7 @@ typedef struct unda_shared {
     int64_t size_bytes;
     int64_t num_point;
     int64_t max_cell;     /* capacity of elem, places and weights; UNDA_ERR_ARG if too small */
-    int32_t degree;       /* 0 .. 9 */
+    int32_t degree;       /* 0 .. 10 */
     const double *points; /* [num_point][3] [m], borrowed */
     int64_t *first;       /* [num_point + 1]: the elements of point i are first[i] .. first[i + 1] - 1 */
     int64_t *elem;        /* [max_cell]: that of unda_mesh_locate comes first; NULL: only first is filled */
@@ -198,21 +198,23 @@ UNDA_API unda_status unda_mesh_share(const unda_mesh *mesh, const unda_shared *s
 
 /* ------------------------------------------------------------------ reference element ----------- */
 
-/* Number of nodes of an element: (N+1)(N+2)(N+3)/6 on a tetrahedron. -1 for an unknown shape or degree. */
+/* Number of nodes of an element: (N+1)(N+2)(N+3)/6 on a tetrahedron (N <= 9), (N+1)^3 on a hexahedron (N <= 10). -1 for an unknown shape or degree. */
 UNDA_API int32_t unda_element_num_node(int32_t shape, int32_t degree);
 UNDA_API int32_t unda_element_num_face_node(int32_t shape, int32_t degree);
 
-/* Matrices of the reference tetrahedron {r >= 0, r1 + r2 + r3 <= 1}; vertex 0 is the origin, vertex i
- * the unit point on axis i, face f lies opposite vertex f. Any pointer may be NULL.
- * Warp & blend nodes (Warburton 2006), orthonormal modes (Koornwinder 1975, Dubiner 1991). */
+/* Matrices of a reference element. Any pointer may be NULL.
+ * Tetrahedron {r >= 0, r1 + r2 + r3 <= 1}: vertex 0 is the origin, vertex i the unit point on axis i, face f lies
+ * opposite vertex f; warp & blend nodes (Warburton 2006), orthonormal modes (Koornwinder 1975, Dubiner 1991).
+ * Hexahedron {0 <= r_j <= 1}: faces -r1 +r1 -r2 +r2 -r3 +r3; nodes are products of Gauss-Lobatto points, which are
+ * the points of the quadrature too, so that the mass matrix is diagonal (Kopriva 2009). */
 typedef struct unda_element_arrays {
     int64_t size_bytes;
     double *nodes;      /* [node][3] */
     double *derivative; /* [3][node][node]: d/dr_j of the interpolant at each node */
-    double *lift;       /* [4][node][face node]: M^-1 times the face mass matrix, on unit volume and face */
-    double *mass;       /* [node][node]; the entries sum to the volume 1/6 */
-    double *inv_mass;   /* [node][node] */
-    int32_t *face_node; /* [4][face node]: node of each face node; two neighbours whose vertices are
+    double *lift;     /* [face][node][face node]: M^-1 times the face mass matrix, on unit volume and face */
+    double *mass;     /* [node][node]; the entries sum to the volume, 1/6 or 1 */
+    double *inv_mass; /* [node][node] */
+    int32_t *face_node; /* [face][face node]: node of each face node; two tetrahedra whose vertices are
                            sorted by the same global ids list a shared face in the same order */
 } unda_element_arrays;
 UNDA_API unda_status unda_element_get_arrays(int32_t shape, int32_t degree,
@@ -220,8 +222,9 @@ UNDA_API unda_status unda_element_get_arrays(int32_t shape, int32_t degree,
 /* matrix[point][node]: the nodal basis functions at reference points [num_point][3]. */
 UNDA_API unda_status unda_element_interpolate(int32_t shape, int32_t degree, int64_t num_point,
                                               const double *points, double *matrix);
-/* Cubature on the reference tetrahedron (collapsed Gauss-Jacobi), exact to the given total degree (0..40).
- * Call with points == NULL to get the number of points; weights sum to 1/6. */
+/* Cubature on the reference tetrahedron (collapsed Gauss-Jacobi), exact to the given total degree (0..40), or
+ * hexahedron (Gauss), exact to that degree in each coordinate. Call with points == NULL to get the number of points;
+ * weights sum to 1/6 or 1. */
 UNDA_API unda_status unda_element_cubature(int32_t shape, int32_t degree, int64_t *num_point,
                                            double *points,   /* [num_point][3] */
                                            double *weights); /* [num_point] */

@@ -49,6 +49,30 @@ static unda_status pack(unda_solver *s, struct dg_cpu *t)
     return UNDA_OK;
 }
 
+/* The derivative of a line, and the metrics of the elements of a block side by side; a last block is filled up with
+ * the last element. */
+static unda_status pack_lines(unda_solver *s, struct dg_cpu *t)
+{
+    const struct dg *dg = dg_tables(s);
+    const struct element *el = dg->space.element;
+    int n = el->degree + 1, blocks = (n + ROWS - 1) / ROWS;
+    int64_t words = (int64_t)dg->metric_nodes * HEX_METRIC, last = dg->space.num_owned - 1;
+    t->num_line_node = n;
+    t->metric_nodes = dg->metric_nodes;
+    t->inv_end_weight = 1 / el->line_weight[0];
+    TRY(new_real(s, &t->derivative, blocks * n * ROWS, "derivative matrix"));
+    for (int row = 0; row < n; row++)
+        for (int k = 0; k < n; k++)
+            real_put(s, t->derivative, (row / ROWS * n + k) * ROWS + row % ROWS,
+                     el->line_derivative[row * n + k]);
+    TRY(new_real(s, &t->metric, t->num_block * t->lanes * words, "metric"));
+    for (int64_t i = 0; i < t->num_block * t->lanes; i++)
+        for (int64_t k = 0; k < words; k++)
+            real_put(s, t->metric, (i / t->lanes * words + k) * t->lanes + i % t->lanes,
+                     dg->metric[(i < last ? i : last) * words + k]);
+    return UNDA_OK;
+}
+
 static unda_status list_faces(const struct space *space, struct dg_cpu *t)
 {
     int num = space->num_face_node, all = space->num_side * num;
@@ -64,7 +88,9 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
     const struct dg *dg = dg_tables(s);
     const struct physics *p = dg->physics;
     int64_t num_value = space_num_total(&dg->space) * dg_num_value(s);
-    TRY(pack(s, t));
+    t->lanes = 64 / s->real_bytes;
+    t->num_block = (dg->space.num_owned + t->lanes - 1) / t->lanes;
+    TRY(dg->metric_nodes ? pack_lines(s, t) : pack(s, t));
     TRY(list_faces(&dg->space, t));
     TRY(new_copy(s, &t->record, dg->record, dg->num_word * dg->space.num_owned, "geometry"));
     TRY(new_copy(s, &t->face_coef, dg->face_coef, dg_num_face_coef(dg) * dg->space.num_owned,
@@ -72,9 +98,8 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
     for (int i = 0; i < NUM_BUF; i++)
         if (i != BUF_R1 || s->options.integrator == UNDA_AB3)
             TRY(new_real(s, &t->buffer[i], num_value, "state"));
-    t->lanes = 64 / s->real_bytes;
-    t->num_block = (dg->space.num_owned + t->lanes - 1) / t->lanes;
-    t->work_bytes = 64 * ((int64_t)dg->space.num_node * (p->num_ref + p->num_field) +
+    int words = p->num_ref + p->num_field + (dg->metric_nodes ? p->num_ref : 0);
+    t->work_bytes = 64 * ((int64_t)dg->space.num_node * words +
                           dg->space.num_face * dg->space.num_face_node * p->num_jump[dg->both_jumps]);
     TRY(array_own(&t->owned, &t->work, s->threads, t->work_bytes, "work space"));
     return UNDA_OK;
@@ -84,9 +109,11 @@ static unda_status forecast(unda_solver *s)
 {
     const struct dg *dg = dg_tables(s);
     int64_t state = space_num_total(&dg->space) * dg_num_value(s);
-    int64_t tables = dg->space.num_owned * (dg->num_word + dg_num_face_coef(dg));
+    int64_t tables =
+        dg->space.num_owned * (dg->num_word + dg->metric_nodes * HEX_METRIC + dg_num_face_coef(dg));
     int64_t matrix = (dg->space.num_node + ROWS - 1) / ROWS * ROWS *
                      (int64_t)(3 * dg->space.num_node + dg->space.num_face * dg->space.num_face_node);
+    matrix = dg->metric_nodes ? 0 : matrix;
     int buffers = s->options.integrator == UNDA_AB3 ? NUM_BUF : NUM_BUF - 1;
     s->host_bytes = dg_host_bytes(dg) + s->real_bytes * (buffers * state + tables + matrix);
     s->device_bytes = 0;
@@ -179,11 +206,14 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
 
 /* ---- stages ---- */
 
-/* By unda_physics and precision. */
-static const dg_cpu_block *const stages[][2] = {{dg_cpu_acoustic_f32, dg_cpu_acoustic_f64},
-                                                {dg_cpu_elastic_f32, dg_cpu_elastic_f64},
-                                                {dg_cpu_maxwell_f32, dg_cpu_maxwell_f64}};
-_Static_assert(sizeof stages / sizeof *stages == NUM_PHYSICS, "a line for each physics");
+/* By unda_shape, unda_physics and precision. */
+static const dg_cpu_block *const stages[][NUM_PHYSICS][2] = {
+    {{dg_cpu_acoustic_f32, dg_cpu_acoustic_f64},
+     {dg_cpu_elastic_f32, dg_cpu_elastic_f64},
+     {dg_cpu_maxwell_f32, dg_cpu_maxwell_f64}},
+    {{dg_cpu_hex_acoustic_f32, dg_cpu_hex_acoustic_f64},
+     {dg_cpu_hex_elastic_f32, dg_cpu_hex_elastic_f64},
+     {dg_cpu_hex_maxwell_f32, dg_cpu_hex_maxwell_f64}}};
 
 static int64_t block(const unda_solver *s)
 {
@@ -213,8 +243,8 @@ static unda_status stage(unda_solver *s, const struct stage *stage, int64_t begi
     a.incident_range = t->parts.incident_range;
     int64_t first = (begin + t->lanes - 1) / t->lanes, last = (end + t->lanes - 1) / t->lanes;
     const struct dg *dg = dg_tables(s);
-    dg_cpu_block block_stage =
-        stages[s->options.physics][s->real_bytes == 8][dg->both_jumps + (dg->material_nodes > 1)];
+    dg_cpu_block block_stage = stages[dg->space.element->shape][s->options.physics][s->real_bytes == 8]
+                                     [dg->both_jumps + (dg->material_nodes > 1)];
 #pragma omp parallel num_threads(s->threads)
     {
         uint32_t kept = parallel_flush();

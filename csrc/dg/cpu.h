@@ -11,11 +11,14 @@ enum { ROWS = 4 }; /* rows of a matrix worked on at once; padded with zeros */
 struct dg_cpu {
     void *owned; /* the arrays, but for the sampled data */
     int num_node, num_face_node, lanes;
-    int num_word, num_face_coef; /* of an element: its record, coefficients of its faces */
+    int num_word, num_face_coef;     /* of an element: its record, coefficients of its faces */
+    int num_line_node, metric_nodes; /* of hexahedra: nodes of a line; as in struct dg */
+    double inv_end_weight;           /* 1 / the weight of a line's last point */
     bool has_local, upwind;
-    void *derivative; /* [row block][node][3][ROWS] */
+    void *derivative; /* [row block][node][3][ROWS]; of lines [row block][node of the line][ROWS] */
     void *lift;       /* [row block][face][face node][ROWS] */
     void *record, *face_coef;
+    void *metric; /* [block of lanes][metric_nodes][HEX_METRIC][lane] */
     int32_t
         *face_node; /* [side + 1][face node]: nodes of each side; the last, 0, 1, 2, ..., serves exact data */
     void *buffer[NUM_BUF]; /* [elem][node][field] */
@@ -29,9 +32,12 @@ struct dg_cpu {
 /* Stage of one block of elements. */
 typedef void (*dg_cpu_block)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first,
                              int64_t block, void *work);
-/* Stages that lift one jump, that lift both jumps, that take materials by node. */
+/* Stages that lift one jump, that lift both jumps, that take materials by node; on hexahedra the last two. */
 extern const dg_cpu_block dg_cpu_acoustic_f32[3], dg_cpu_acoustic_f64[3];
 extern const dg_cpu_block dg_cpu_elastic_f32[3], dg_cpu_elastic_f64[3];
 extern const dg_cpu_block dg_cpu_maxwell_f32[3], dg_cpu_maxwell_f64[3];
+extern const dg_cpu_block dg_cpu_hex_acoustic_f32[3], dg_cpu_hex_acoustic_f64[3];
+extern const dg_cpu_block dg_cpu_hex_elastic_f32[3], dg_cpu_hex_elastic_f64[3];
+extern const dg_cpu_block dg_cpu_hex_maxwell_f32[3], dg_cpu_hex_maxwell_f64[3];
 
 #endif

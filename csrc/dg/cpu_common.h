@@ -13,6 +13,14 @@
 typedef REAL VEC __attribute__((vector_size(64)));                /* one value of LANES elements */
 typedef REAL QUAD __attribute__((vector_size(4 * sizeof(REAL)))); /* four values of one element */
 
+INLINE VEC vector_sqrt(VEC x)
+{
+    VEC root;
+    for (int l = 0; l < LANES; l++)
+        root[l] = sizeof(REAL) == 4 ? (REAL)sqrtf((float)x[l]) : (REAL)sqrt((double)x[l]);
+    return root;
+}
+
 /* Transposing works on 32 bytes, which AVX2 has too: blocks of four lanes, one in float64, two in float32. */
 typedef REAL PART __attribute__((vector_size(32)));
 #define PART_LANES ((int)(32 / sizeof(REAL)))

@@ -1,4 +1,4 @@
-/* dg.h: nodal discontinuous Galerkin on affine elements (Hesthaven & Warburton 2008): tables of both engines.
+/* dg.h: nodal discontinuous Galerkin (Hesthaven & Warburton 2008; on hexahedra Kopriva 2009): tables of both engines.
  * Next: tables.c, dt.c (stable step), space/ (elements), cpu_stage.inc.h (CPU stage), cuda.c and cuda/dg
  * (CUDA stage). */
 #ifndef UNDA_DG_H
@@ -8,6 +8,9 @@
 #include "../physics/physics.h"
 #include "../space/space.h"
 #include "common/args.h"
+
+/* Numbers of a metric: NUM_METRIC of cuda/space/hex_gll.h. */
+enum { HEX_METRIC = 10 };
 
 struct dg {
     const struct physics *physics;
@@ -21,7 +24,10 @@ struct dg {
     int32_t material_nodes; /* of an element: 1, or num_node where each has its own; */
     int32_t face_materials; /* of a face: 1, or num_face_node */
     int32_t num_word;       /* of an element's record */
-    double *record;         /* [elem][num_word]: nine of the geometry, then [material_nodes][num_coef] */
+    int32_t first_coef;     /* in a record: METRIC_WORDS on tetrahedra, 0 on hexahedra */
+    double *record;         /* [elem][num_word]: a tetrahedron's geometry, then [material_nodes][num_coef] */
+    int32_t metric_nodes;   /* of a hexahedron: 1, or num_node where some are not affine; of tetrahedra 0 */
+    double *metric;         /* [elem][metric_nodes][HEX_METRIC] */
     double *face_coef;      /* [elem][face][face_materials][num_face_coef] */
     double *elem_dt;        /* [elem]: stable time step [s] */
     /* Of num_wave waves [num_incident], by ascending face, slots in the order they came. */
@@ -49,6 +55,13 @@ static inline const double *dg_material(const struct dg *dg, int64_t elem, int n
     int64_t at = elem * dg->material_nodes + (dg->material_nodes > 1 ? node : 0);
     return dg->material + at * dg->physics->num_material;
 }
+/* A hexahedron's metric at a node. */
+static inline const double *dg_metric(const struct dg *dg, int64_t elem, int node)
+{
+    return dg->metric + (elem * dg->metric_nodes + (dg->metric_nodes > 1 ? node : 0)) * HEX_METRIC;
+}
+/* The integral of a hexahedron's basis function, which is its entry of the mass matrix [m3]. */
+double dg_node_volume(const struct dg *dg, int64_t elem, int node);
 /* Coefficients of all faces of an element. */
 static inline int64_t dg_num_face_coef(const struct dg *dg)
 {

@@ -4,6 +4,7 @@
 #include "common/index.h"
 
 #include <math.h>
+#include <string.h>
 
 double dg_stable(int integrator, int flux, int degree)
 {
@@ -96,15 +97,41 @@ static double face_weight(const struct dg *dg, int64_t face, int kind)
     return weight;
 }
 
+static void hex_face_scales(const struct dg *dg, int64_t elem, double *scale)
+{
+    double most[3] = {0}, inverse = 0;
+    for (int n = 0; n < dg->metric_nodes; n++) {
+        const double *g = dg_metric(dg, elem, n);
+        double cof[9];
+        memcpy(cof, g, sizeof cof);
+        for (int j = 0; j < 3 && !dg->physics->grad_div; j++) {
+            const double *a = g + (j + 1) % 3 * 3, *b = g + (j + 2) % 3 * 3;
+            for (int i = 0; i < 3; i++)
+                cof[3 * j + i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+        }
+        for (int j = 0; j < 3; j++)
+            most[j] = fmax(most[j], sqrt(cof[3 * j] * cof[3 * j] + cof[3 * j + 1] * cof[3 * j + 1] +
+                                         cof[3 * j + 2] * cof[3 * j + 2]));
+        inverse = fmax(inverse, g[9]);
+    }
+    double n = dg->space.element->degree;
+    for (int f = 0; f < 6; f++)
+        scale[f] = most[f / 2] * inverse * n * n / 2;
+}
+
 /* Where an element also has a local law (conduction), the two rates add up: the stable region holds the
  * triangle between the ends of its axes. */
 void dg_stable_steps(struct dg *dg, int integrator)
 {
     const struct physics *physics = dg->physics;
-    double limit = LAYERS[dg->flux] * dg_stable(integrator, dg->flux, dg->space.element->degree);
+    double limit =
+        LAYERS[dg->flux] * dg_stable(integrator, dg->flux, dg->metric_nodes ? 1 : dg->space.element->degree);
     for (int64_t e = 0; e < dg->space.num_owned; e++) {
         double scale[MAX_FACE], rate = 0;
-        space_face_scales(&dg->space, e, scale);
+        if (dg->metric_nodes)
+            hex_face_scales(dg, e, scale);
+        else
+            space_face_scales(&dg->space, e, scale);
         for (int kind = 0; kind < physics->num_wave; kind++) {
             double sum = 0;
             for (int face = 0; face < dg->space.num_face; face++)

@@ -42,10 +42,14 @@ void dg_rows_free(void *owner)
 
 /* ---- sources ---- */
 
-/* A row phi(x) becomes M^-1 phi(x) / (6 V). */
+/* A row phi(x) becomes M^-1 phi(x), M the mass matrix of the element. */
 static void project(const struct dg *dg, int64_t elem, double *row)
 {
     int num_node = dg->space.num_node;
+    for (int n = 0; dg->metric_nodes && n < num_node; n++)
+        row[n] /= dg_node_volume(dg, elem, n);
+    if (dg->metric_nodes)
+        return;
     double basis[MAX_NODE], scale = 1 / (dg->space.mesh->table->jacobian * space_volume(&dg->space, elem));
     memcpy(basis, row, sizeof *row * (size_t)num_node);
     for (int n = 0; n < num_node; n++) {

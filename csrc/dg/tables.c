@@ -55,6 +55,20 @@ static void join_metric(const struct powers *power, int num, double metric, doub
     }
 }
 
+/* A tetrahedron's metric stands in its record, and its det in the coefficients; a hexahedron's stands apart. */
+static unda_status copy_metric(struct dg *dg, int64_t elem, double *det)
+{
+    double edge[3][3], gradient[METRIC_WORDS];
+    bool edges = !dg->physics->grad_div;
+    if (dg->metric_nodes)
+        return space_metric(&dg->space, elem, edges, dg->metric_nodes,
+                            dg->metric + elem * dg->metric_nodes * HEX_METRIC);
+    space_edges(&dg->space, elem, edge);
+    *det = space_gradients(&dg->space, elem, gradient);
+    memcpy(dg->record + dg->num_word * elem, edges ? edge[0] : gradient, sizeof gradient);
+    return UNDA_OK;
+}
+
 /* Materials, and each element's record. */
 static unda_status copy_material(struct dg *dg, const double *material)
 {
@@ -71,12 +85,10 @@ static unda_status copy_material(struct dg *dg, const double *material)
         memcpy(dg->material + num_value * e, material + num_value * dg->space.order[e],
                sizeof(double) * num_value);
         TRY(check_kinds(dg, e));
-        double edge[3][3], gradient[METRIC_WORDS];
-        space_edges(&dg->space, e, edge);
-        double det = space_gradients(&dg->space, e, gradient);
-        memcpy(dg->record + dg->num_word * e, physics->grad_div ? gradient : edge[0], sizeof gradient);
+        double det = 1;
+        TRY(copy_metric(dg, e, &det));
         for (int n = 0; n < dg->material_nodes; n++) {
-            double *coef = dg->record + dg->num_word * e + METRIC_WORDS + n * physics->num_coef;
+            double *coef = dg->record + dg->num_word * e + dg->first_coef + n * physics->num_coef;
             physics->coefficients(dg_material(dg, e, n), coef);
             join_metric(physics->coef_power, physics->num_coef, det, coef);
         }
@@ -84,13 +96,16 @@ static unda_status copy_material(struct dg *dg, const double *material)
     return UNDA_OK;
 }
 
-/* What faces need of the materials on both sides. */
+/* What faces need of the materials on both sides; on hexahedra of these alone. */
 static void fill_faces(struct dg *dg)
 {
     const struct physics *physics = dg->physics;
     for (int64_t i = 0; i < dg->space.num_face * dg->space.num_owned; i++) {
-        double scale[MAX_FACE], det = space_face_scales(&dg->space, i / dg->space.num_face, scale);
-        double length = scale[i % dg->space.num_face] * (physics->grad_div ? 1 : det);
+        double scale[MAX_FACE], length = 1;
+        if (!dg->metric_nodes) {
+            double det = space_face_scales(&dg->space, i / dg->space.num_face, scale);
+            length = scale[i % dg->space.num_face] * (physics->grad_div ? 1 : det);
+        }
         for (int m = 0; m < dg->face_materials; m++) {
             const double *side[2];
             double *coef = dg->face_coef + physics->num_face_coef * (dg->face_materials * i + m);
@@ -105,14 +120,19 @@ static void fill_faces(struct dg *dg)
 static unda_status check_range(const struct dg *dg, int precision)
 {
     const struct physics *physics = dg->physics;
-    int num_coef = dg->material_nodes * physics->num_coef;
+    int num_coef = dg->material_nodes * physics->num_coef, num_metric = dg->metric_nodes * HEX_METRIC;
     int64_t num_face_coef = dg_num_face_coef(dg);
     double low = precision == UNDA_FLOAT32 ? FLT_MIN : DBL_MIN;
     double high = precision == UNDA_FLOAT32 ? FLT_MAX : DBL_MAX;
     for (int64_t e = 0; e < dg->space.num_owned; e++) {
-        const double *coef = dg->record + dg->num_word * e + METRIC_WORDS;
+        const double *coef = dg->record + dg->num_word * e + dg->first_coef;
+        const double *metric = dg->metric + num_metric * e;
         const double *face = dg->face_coef + num_face_coef * e;
         double least = dg->elem_dt[e], most = least;
+        for (int i = 9; i < num_metric; i += HEX_METRIC) { /* 1/J, the others are the two thirds of it */
+            least = fmin(least, metric[i]);
+            most = fmax(most, metric[i]);
+        }
         for (int i = 0; i < num_coef + num_face_coef; i++) {
             double x = fabs(i < num_coef ? coef[i] : face[i - num_coef]);
             least = x > 0 ? fmin(least, x) : least; /* exact zeros stay zeros */
@@ -137,6 +157,8 @@ unda_status dg_fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_opti
     TRY(array_own(&dg->owned, &dg->material, num_elem * dg->material_nodes * physics->num_material,
                   sizeof(double), "materials"));
     TRY(array_own(&dg->owned, &dg->record, num_elem * dg->num_word, sizeof(double), "geometry"));
+    TRY(array_own(&dg->owned, &dg->metric, num_elem * dg->metric_nodes * HEX_METRIC, sizeof(double),
+                  "geometry"));
     TRY(array_own(&dg->owned, &dg->face_coef, num_elem * dg_num_face_coef(dg), sizeof(double),
                   "face coefficients"));
     TRY(array_own(&dg->owned, &dg->elem_dt, num_elem, sizeof(double), "time steps"));
@@ -154,19 +176,24 @@ unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_opt
     TRY(space_sizes(&dg->space, mesh, o->degree));
     dg->physics = physics_table[o->physics];
     dg->flux = o->flux;
-    dg->both_jumps = o->flux == UNDA_CENTRAL || o->material_by_node;
+    bool hex = mesh && mesh->shape == UNDA_HEX;
+    dg->both_jumps = o->flux == UNDA_CENTRAL || o->material_by_node || hex;
     dg->material_nodes = o->material_by_node ? dg->space.num_node : 1;
     dg->face_materials = o->material_by_node ? dg->space.num_face_node : 1;
     dg->integration =
         (struct integration){.kind = integrators[o->integrator], .num_elem = dg->space.num_owned};
-    dg->num_word = ELEM_WORDS(dg->material_nodes * dg->physics->num_coef);
+    int num_coef = dg->material_nodes * dg->physics->num_coef;
+    dg->metric_nodes = !hex ? 0 : space_is_affine(mesh) ? 1 : dg->space.num_node;
+    dg->first_coef = hex ? 0 : METRIC_WORDS;
+    dg->num_word = hex ? (num_coef + 3) / 4 * 4 : ELEM_WORDS(num_coef);
     return UNDA_OK;
 }
 
 int64_t dg_host_bytes(const struct dg *dg)
 {
     const struct physics *p = dg->physics;
-    int64_t reals = dg->material_nodes * p->num_material + dg->num_word + dg_num_face_coef(dg) + 1;
+    int64_t reals = dg->material_nodes * p->num_material + dg->num_word + dg->metric_nodes * HEX_METRIC +
+                    dg_num_face_coef(dg) + 1;
     return dg->space.num_owned *
            (reals * (int64_t)sizeof(double) + dg->space.num_face * (int64_t)sizeof(int32_t));
 }
@@ -179,6 +206,14 @@ void dg_free(struct dg *dg)
     array_free(dg->incident);
     arrays_free(&dg->owned);
     array_free(dg);
+}
+
+double dg_node_volume(const struct dg *dg, int64_t elem, int node)
+{
+    const struct element *element = dg->space.element;
+    int n = element->degree + 1;
+    const double *w = element->line_weight;
+    return w[node % n] * w[node / n % n] * w[node / n / n] / dg_metric(dg, elem, node)[9];
 }
 
 double dg_local_rate(const struct dg *dg, int64_t elem)
@@ -203,6 +238,11 @@ int64_t dg_flops(const struct dg *dg, int integrator)
     int64_t node = dg->space.num_node, face_node = dg->space.num_face_node;
     int jumps = p->num_jump[dg->both_jumps];
     int64_t update = integrator == UNDA_AB3 ? 6 : 4; /* a value */
+    if (dg->metric_nodes) /* lines of n points; a jump changes the nodes of its own face */
+        return node * (node / face_node * p->volume_flops + p->reference_flops + p->num_ref +
+                       p->num_field * update) +
+               dg->space.num_face * face_node *
+                   (p->jump_flops[dg->both_jumps] + jumps + p->lift_flops[dg->both_jumps]);
     return node * (node * p->volume_flops + p->reference_flops + p->num_field * update) +
            dg->space.num_face * node * (face_node * 2 * jumps + p->lift_flops[dg->both_jumps]) +
            dg->space.num_face * face_node * p->jump_flops[dg->both_jumps];
@@ -212,7 +252,8 @@ int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes)
 {
     const struct physics *p = dg->physics;
     int arrays = integrator == UNDA_AB3 ? 5 : 4; /* read q and residuals, write q and one residual */
-    int64_t tables = METRIC_WORDS + dg->material_nodes * p->num_coef + dg_num_face_coef(dg);
+    int64_t tables = (dg->metric_nodes ? dg->metric_nodes * HEX_METRIC : METRIC_WORDS) +
+                     dg->material_nodes * p->num_coef + dg_num_face_coef(dg);
     return real_bytes * (arrays * (int64_t)dg->space.num_node * p->num_field + tables) +
            dg->space.num_face * (int64_t)sizeof(int32_t);
 }

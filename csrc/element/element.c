@@ -4,6 +4,7 @@
 #include "internal.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool known(int32_t shape, int32_t degree)
 {
@@ -25,6 +26,21 @@ int element_num_turn(int shape)
     return element_shape(shape)->num_turn;
 }
 
+void element_expand_dense(const struct element *element, const unda_element_arrays *to)
+{
+    int64_t n = element->num_node, m = element->num_face_node;
+    array_give(to->derivative, element->derivative, 3 * n * n, sizeof(double));
+    array_give(to->lift, element->lift, element->num_face * n * m, sizeof(double));
+    array_give(to->mass, element->mass, n * n, sizeof(double));
+    array_give(to->inv_mass, element->inv_mass, n * n, sizeof(double));
+}
+
+static void clear(double *array, int64_t count)
+{
+    if (array)
+        memset(array, 0, (size_t)count * sizeof *array);
+}
+
 unda_status unda_element_get_arrays(int32_t shape, int32_t degree, const unda_element_arrays *arrays)
 {
     TRY(fork_check());
@@ -33,11 +49,12 @@ unda_status unda_element_get_arrays(int32_t shape, int32_t degree, const unda_el
     TRY(element_new(&element, shape, degree));
     int64_t n = element->num_node, m = element->num_face_node;
     array_give(arrays->nodes, element->nodes, 3 * n, sizeof(double));
-    array_give(arrays->derivative, element->derivative, 3 * n * n, sizeof(double));
-    array_give(arrays->lift, element->lift, element->num_face * n * m, sizeof(double));
-    array_give(arrays->mass, element->mass, n * n, sizeof(double));
-    array_give(arrays->inv_mass, element->inv_mass, n * n, sizeof(double));
     array_give(arrays->face_node, element->face_node, element->num_face * m, sizeof(int32_t));
+    clear(arrays->derivative, 3 * n * n);
+    clear(arrays->lift, element->num_face * n * m);
+    clear(arrays->mass, n * n);
+    clear(arrays->inv_mass, n * n);
+    element_shape(shape)->expand(element, arrays);
     element_free(element);
     return UNDA_OK;
 }

@@ -7,7 +7,8 @@
 
 #include "../base/base.h"
 
-enum { MAX_DEGREE = 9, MAX_NODE = 220, MAX_FACE_NODE = 55 };
+/* Of any shape; tetrahedra go to degree 9. */
+enum { MAX_DEGREE = 10, MAX_NODE = 1331, MAX_FACE_NODE = 121 };
 
 /* P_n^(alpha,beta) orthonormal on [-1, 1], at x, and its derivative. */
 double jacobi(int n, double alpha, double beta, double x);
@@ -19,10 +20,14 @@ unda_status gauss_lobatto(int num_point, double *points, double *weights);
 /* Warp & blend nodes of the unit tetrahedron [node][3]; node order: see operators.c. */
 unda_status nodes_tet(int degree, double *nodes);
 
-/* One reference element, all matrices (row-major, float64). */
+/* One reference element, all matrices (row-major, float64): of a tetrahedron dense ones, of a hexahedron those of a
+ * line of n = degree + 1 points; the others are NULL. */
 struct element {
     int shape, degree, num_node, num_face, num_side, num_face_node;
     double *nodes;           /* [node][3] */
+    double *line_derivative; /* [n][n] */
+    double *line_point;      /* [n], in [0, 1] */
+    double *line_weight;     /* [n], of the quadrature; their sum is 1 */
     double *derivative;      /* [3][node][node] */
     double *lift;            /* [face][node][face node] */
     double *mass, *inv_mass; /* [node][node] */

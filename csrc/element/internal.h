@@ -37,6 +37,8 @@ void dense_multiply(int rows, int cols, int inner, const wide *left, const wide 
 void dense_transpose(int n, const wide *from, wide *to);
 void dense_round(int64_t count, const wide *from, double *to);
 
+/* Tetrahedra and triangles. */
+enum { MAX_TET_DEGREE = 9, MAX_TET_NODE = 220, MAX_TRIANGLE_NODE = 55 };
 int num_tet_node(int degree); /* also the number of modes */
 int num_triangle_node(int degree);
 
@@ -45,6 +47,12 @@ struct element_shape {
     int num_face, num_turn, max_degree; /* turn: how a neighbour's face can lie on one */
     int (*num_node)(int degree);
     int (*num_face_node)(int degree);
+    /* Nodes and matrices, in arrays of the element. */
+    unda_status (*build)(struct element *element);
+    /* See element_basis. */
+    void (*basis)(const struct element *element, const double point[3], double *basis, double *gradient);
+    /* Adds the matrices to arrays of zeros; pointers may be NULL. */
+    void (*expand)(const struct element *element, const unda_element_arrays *to);
     unda_status (*nodes)(int degree, double *nodes);
     void (*modes)(int degree, const double point[3], struct jet *modes);
     /* Of a face; all faces have the same nodes, of which those of face `base` are at s = (r1, r2). */
@@ -56,9 +64,14 @@ struct element_shape {
     void (*from_cube)(const double cube[3], double r[3]);
     int collapse[3], jacobian;
 };
-extern const struct element_shape element_tet;
-/* NULL where a shape has no nodal basis. */
+extern const struct element_shape element_tet, element_hex;
+/* NULL for an unknown shape. */
 const struct element_shape *element_shape(int shape);
+/* operators.c, element.c: those of a shape with modes. */
+unda_status element_build_dense(struct element *element);
+void element_dense_basis(const struct element *element, const double point[3], double *basis,
+                         double *gradient);
+void element_expand_dense(const struct element *element, const unda_element_arrays *to);
 /* Fills face_node and lift, given [node][node] the inverse mass matrix. */
 unda_status element_build_faces(struct element *element, const wide *inv_mass);
 

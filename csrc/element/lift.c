@@ -13,7 +13,7 @@ static unda_status build_face_mass(const struct element *element, wide *mass)
 {
     const struct element_shape *shape = element_shape(element->shape);
     int n = element->num_face_node;
-    wide values[MAX_FACE_NODE * MAX_FACE_NODE], inverse[MAX_FACE_NODE * MAX_FACE_NODE];
+    wide values[MAX_TRIANGLE_NODE * MAX_TRIANGLE_NODE], inverse[MAX_TRIANGLE_NODE * MAX_TRIANGLE_NODE];
     for (int m = 0; m < n; m++) {
         int node = element->face_node[shape->base * n + m];
         shape->face_modes(element->degree, element->nodes + 3 * node, values + m * n);
@@ -27,11 +27,11 @@ unda_status element_build_faces(struct element *element, const wide *inv_mass)
     int n = element->num_node, m = element->num_face_node;
     for (int side = 0; side < element->num_side; side++)
         element_shape(element->shape)->list_side(element->degree, side, element->face_node + side * m);
-    wide face_mass[MAX_FACE_NODE * MAX_FACE_NODE];
+    wide face_mass[MAX_TRIANGLE_NODE * MAX_TRIANGLE_NODE];
     TRY(build_face_mass(element, face_mass));
     for (int face = 0; face < element->num_face; face++)
         for (int node = 0; node < n; node++) {
-            wide columns[MAX_FACE_NODE], row[MAX_FACE_NODE];
+            wide columns[MAX_TRIANGLE_NODE], row[MAX_TRIANGLE_NODE];
             for (int j = 0; j < m; j++)
                 columns[j] = inv_mass[node * n + element->face_node[face * m + j]];
             dense_multiply(1, m, m, columns, face_mass, row); /* the face mass is symmetric */

@@ -5,12 +5,13 @@
 
 /* Blending parameter that minimises the Lebesgue constant, degree 1 .. 9 (Hesthaven & Warburton
  * 2008, section 10.1). */
-static const wide best_alpha[MAX_DEGREE] = {0, 0, 0, 0.1002L, 1.1332L, 1.5608L, 1.3413L, 1.2577L, 1.1603L};
+static const wide best_alpha[MAX_TET_DEGREE] = {0,       0,       0,       0.1002L, 1.1332L,
+                                                1.5608L, 1.3413L, 1.2577L, 1.1603L};
 
 struct warp {
     int degree;
     wide alpha;
-    double lobatto[MAX_DEGREE + 1];
+    double lobatto[MAX_TET_DEGREE + 1];
 };
 
 /* The polynomial q of degree N - 2 for which x + (1 - x^2) q(x) moves the equidistant points of an
@@ -84,7 +85,7 @@ unda_status nodes_tet(int degree, double *nodes)
 {
     TRY(element_check(UNDA_TET, degree));
     struct warp warp = {.degree = degree, .alpha = best_alpha[degree - 1]};
-    double weights[MAX_DEGREE + 1];
+    double weights[MAX_TET_DEGREE + 1];
     TRY(gauss_lobatto(degree + 1, warp.lobatto, weights));
     for (int k = 0; k <= degree; k++)
         for (int j = 0; j + k <= degree; j++)

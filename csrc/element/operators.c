@@ -11,16 +11,15 @@
 
 const struct element_shape *element_shape(int shape)
 {
-    static const struct element_shape *const shapes[] = {[UNDA_TET] = &element_tet};
+    static const struct element_shape *const shapes[] = {
+        [UNDA_TET] = &element_tet, [UNDA_HEX] = &element_hex};
     return shape >= 0 && shape < (int)(sizeof shapes / sizeof *shapes) ? shapes[shape] : NULL;
 }
 
 unda_status element_check(int shape, int degree)
 {
-    if (shape == UNDA_HEX)
-        FAIL(UNDA_ERR_ARG, "shape is UNDA_HEX (1): only tetrahedra, UNDA_TET (0), have a nodal basis");
     if (!element_shape(shape))
-        FAIL(UNDA_ERR_ARG, "shape is %d, expected UNDA_TET (0)", shape);
+        FAIL(UNDA_ERR_ARG, "shape is %d, expected UNDA_TET (0) or UNDA_HEX (1)", shape);
     if (degree < 1 || degree > element_shape(shape)->max_degree)
         FAIL(UNDA_ERR_ARG, "degree is %d, expected 1..%d", degree, element_shape(shape)->max_degree);
     return UNDA_OK;
@@ -38,7 +37,7 @@ struct work {
 static void tabulate_modes(const struct element *element, struct work *work)
 {
     int n = element->num_node;
-    struct jet modes[MAX_NODE];
+    struct jet modes[MAX_TET_NODE];
     for (int node = 0; node < n; node++) {
         element_shape(element->shape)->modes(element->degree, element->nodes + 3 * node, modes);
         for (int mode = 0; mode < n; mode++) {
@@ -81,9 +80,17 @@ static unda_status build_volume(struct element *element, struct work *work)
     return UNDA_OK;
 }
 
-static unda_status build_matrices(struct element *element)
+unda_status element_build_dense(struct element *element)
 {
-    int64_t size = (int64_t)element->num_node * element->num_node;
+    const struct element_shape *of = element_shape(element->shape);
+    int n = element->num_node, m = element->num_face_node;
+    int64_t size = (int64_t)n * n;
+    TRY(array_own(&element->owned, &element->derivative, 3 * n * n, sizeof(double), "element derivative"));
+    TRY(array_own(&element->owned, &element->lift, of->num_face * n * m, sizeof(double), "element lift"));
+    TRY(array_own(&element->owned, &element->mass, n * n, sizeof(double), "element mass"));
+    TRY(array_own(&element->owned, &element->inv_mass, n * n, sizeof(double), "element inverse mass"));
+    TRY(array_own(&element->owned, &element->inv_vandermonde, n * n, sizeof(double), "element modes"));
+    TRY(of->nodes(element->degree, element->nodes));
     SCRATCH wide *room = NULL;
     TRY(array_try(&room, 7 * size, sizeof(wide), "building a reference element"));
     struct work work = {.vandermonde = room,
@@ -98,23 +105,16 @@ static unda_status build_matrices(struct element *element)
 static unda_status build(struct element *element, int shape, int degree)
 {
     const struct element_shape *of = element_shape(shape);
-    int n = of->num_node(degree), m = of->num_face_node(degree);
     element->shape = shape;
     element->degree = degree;
-    element->num_node = n;
+    element->num_node = of->num_node(degree);
     element->num_face = of->num_face;
     element->num_side = of->num_face * of->num_turn;
-    element->num_face_node = m;
-    TRY(array_own(&element->owned, &element->nodes, 3 * n, sizeof(double), "element nodes"));
-    TRY(array_own(&element->owned, &element->derivative, 3 * n * n, sizeof(double), "element derivative"));
-    TRY(array_own(&element->owned, &element->lift, of->num_face * n * m, sizeof(double), "element lift"));
-    TRY(array_own(&element->owned, &element->mass, n * n, sizeof(double), "element mass"));
-    TRY(array_own(&element->owned, &element->inv_mass, n * n, sizeof(double), "element inverse mass"));
-    TRY(array_own(&element->owned, &element->inv_vandermonde, n * n, sizeof(double), "element modes"));
-    TRY(array_own(&element->owned, &element->face_node, element->num_side * m, sizeof(int32_t),
-                  "element face nodes"));
-    TRY(of->nodes(degree, element->nodes));
-    return build_matrices(element);
+    element->num_face_node = of->num_face_node(degree);
+    TRY(array_own(&element->owned, &element->nodes, 3 * element->num_node, sizeof(double), "element nodes"));
+    TRY(array_own(&element->owned, &element->face_node, element->num_side * element->num_face_node,
+                  sizeof(int32_t), "element face nodes"));
+    return of->build(element);
 }
 
 unda_status element_new(struct element **element, int shape, int degree)
@@ -140,10 +140,11 @@ static void add_mode(int n, wide mode, const double *row, double *sum)
 }
 
 /* basis[node] = sum over modes of modes[mode] V^-1[mode][node]. */
-void element_basis(const struct element *element, const double point[3], double *basis, double *gradient)
+void element_dense_basis(const struct element *element, const double point[3], double *basis,
+                         double *gradient)
 {
     int n = element->num_node;
-    struct jet modes[MAX_NODE];
+    struct jet modes[MAX_TET_NODE];
     element_shape(element->shape)->modes(element->degree, point, modes);
     memset(basis, 0, (size_t)n * sizeof *basis);
     if (gradient)
@@ -154,4 +155,9 @@ void element_basis(const struct element *element, const double point[3], double 
         for (int axis = 0; gradient && axis < 3; axis++)
             add_mode(n, modes[mode].gradient[axis], row, gradient + axis * n);
     }
+}
+
+void element_basis(const struct element *element, const double point[3], double *basis, double *gradient)
+{
+    element_shape(element->shape)->basis(element, point, basis, gradient);
 }

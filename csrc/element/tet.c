@@ -38,9 +38,12 @@ static void from_cube(const double cube[3], double r[3])
 
 const struct element_shape element_tet = {.num_face = 4,
                                           .num_turn = 1,
-                                          .max_degree = MAX_DEGREE,
+                                          .max_degree = MAX_TET_DEGREE,
                                           .num_node = num_tet_node,
                                           .num_face_node = num_triangle_node,
+                                          .build = element_build_dense,
+                                          .basis = element_dense_basis,
+                                          .expand = element_expand_dense,
                                           .nodes = nodes_tet,
                                           .modes = modes_tet,
                                           .face_modes = modes_triangle,

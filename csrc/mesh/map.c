@@ -85,11 +85,16 @@ void hexahedron_map(const struct hexahedron *cell, const double r[3], double x[3
         map(cell->node, 3, r, x, edge);
 }
 
-void mesh_map(const unda_mesh *mesh, int64_t elem, const double r[3], double x[3], double edge[3][3])
+void mesh_arm(const unda_mesh *mesh, int64_t elem, const double r[3], double x[3], double edge[3][3])
 {
     struct hexahedron cell;
     hexahedron_get(mesh, elem, &cell);
     hexahedron_map(&cell, r, x, edge);
+}
+
+void mesh_map(const unda_mesh *mesh, int64_t elem, const double r[3], double x[3], double edge[3][3])
+{
+    mesh_arm(mesh, elem, r, x, edge);
     for (int i = 0; i < 3; i++)
         x[i] += mesh->vertices[3 * mesh->cells[8 * elem] + i];
 }

@@ -195,8 +195,8 @@ unda_status unda_mesh_share(const unda_mesh *mesh, const unda_shared *shared)
     if (!mesh || !shared->first || shared->num_point < 0 || (shared->num_point && !shared->points))
         FAIL(UNDA_ERR_ARG, "mesh, first or points is NULL, or num_point is %lld, expected 0 or more",
              (long long)shared->num_point);
-    if (shared->degree < 0 || shared->degree > 9)
-        FAIL(UNDA_ERR_ARG, "degree is %d, expected 0..9", shared->degree);
+    if (shared->degree < 0 || shared->degree > 10)
+        FAIL(UNDA_ERR_ARG, "degree is %d, expected 0..10", shared->degree);
     SCRATCH int64_t *first = NULL;
     struct holders all = {0};
     TRY(array_try(&first, shared->num_point + 1, sizeof *first, "cells of points"));

@@ -1,4 +1,4 @@
-/* affine.c: geometry of affine elements of any shape, in float64, relative to each element's first vertex, so
+/* affine.c: geometry of affine elements, in float64, relative to each element's first vertex, so
  * that large coordinates cost no digits. Not here: what kernels do with it (cuda/space/tet_affine.h). */
 #include "space.h"
 
@@ -32,7 +32,7 @@ double space_volume(const struct space *space, int64_t elem)
     return fabs(space_gradients(space, elem, g)) / space->mesh->table->jacobian;
 }
 
-void space_coordinates(const struct space *space, int64_t elem, double *x)
+static void affine_coordinates(const struct space *space, int64_t elem, double *x)
 {
     const unda_mesh *mesh = space->mesh;
     double e[3][3];
@@ -45,7 +45,8 @@ void space_coordinates(const struct space *space, int64_t elem, double *x)
     }
 }
 
-void space_basis(const struct space *space, int64_t elem, const double *x, double *basis, double *gradient)
+static void affine_basis(const struct space *space, int64_t elem, const double *x, double *basis,
+                         double *gradient)
 {
     const unda_mesh *mesh = space->mesh;
     int n = space->num_node;
@@ -60,6 +61,8 @@ void space_basis(const struct space *space, int64_t elem, const double *x, doubl
             gradient[i * n + node] =
                 g[i] * slope[node] + g[3 + i] * slope[n + node] + g[6 + i] * slope[2 * n + node];
 }
+
+const struct space_geometry space_affine = {affine_coordinates, affine_basis};
 
 double space_face_scales(const struct space *space, int64_t elem, double *scale)
 {

@@ -11,12 +11,16 @@ _Static_assert(SAME(ABSORBING) && SAME(RIGID) && SAME(FREE) && SAME(FIXED) && SA
 
 unda_status space_sizes(struct space *space, const unda_mesh *mesh, int degree)
 {
+    static const char *const headers[] = {[UNDA_TET] = "space/tet_affine.h", [UNDA_HEX] = "space/hex_gll.h"};
     int shape = mesh ? mesh->shape : UNDA_TET;
-    if (shape != UNDA_TET)
-        FAIL(UNDA_ERR_ARG, "DG needs a mesh of tetrahedra");
-    space->header = "space/tet_affine.h";
+    TRY(element_check(shape, degree));
+    space->header = headers[shape];
+    space->geometry = shape == UNDA_TET ? &space_affine : &space_hex;
     space->num_face = shape_tables[shape].num_face;
     space->num_side = space->num_face * element_num_turn(shape);
+    if (mesh && mesh->num_elem > INT32_MAX / space->num_side)
+        FAIL(UNDA_ERR_ARG, "the mesh has %lld elements, the most is %d: neighbours are counted in 32 bits",
+             (long long)mesh->num_elem, INT32_MAX / space->num_side);
     space->num_node = unda_element_num_node(shape, degree);
     space->num_face_node = unda_element_num_face_node(shape, degree);
     space->num_owned = mesh ? mesh->num_elem : 0;
@@ -64,7 +68,7 @@ unda_status space_fill(struct space *space, const unda_mesh *mesh, const int32_t
 
 unda_status unda_mesh_coordinates(const unda_mesh *mesh, int32_t degree, double *coordinates)
 {
-    struct space space = {.mesh = mesh};
+    struct space space = {.mesh = mesh, .order = mesh ? mesh->order : NULL};
     TRY(fork_check());
     if (!mesh || !coordinates)
         FAIL(UNDA_ERR_ARG, "mesh or coordinates is NULL");

@@ -163,8 +163,8 @@ def _draw(path: Path, result: dict[str, Any]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print a line as soon as it is known, keep what is done."""
-    if not args.degrees or not all(1 <= n <= 9 for n in args.degrees):
-        raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to 9")
+    if not args.degrees or not all(1 <= n <= 10 for n in args.degrees):
+        raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to 10")
     if len(args.physics) > 1 and "PHYSICS" not in args.output.name:
         raise ArgumentError(f"output is {args.output}, expected a name with PHYSICS in it, for each of them")
     device = choose_device(args.device)

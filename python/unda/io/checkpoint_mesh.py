@@ -10,6 +10,7 @@ import numpy as np
 from .._core import lib
 from ..errors import ArgumentError, FileError
 from ..exact import from_config as solution_from_config
+from ..problem._shapes import MAX_DEGREE
 from ..problem.mesh import Mesh
 from . import _hdf
 
@@ -80,7 +81,7 @@ def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, 
         raise FileError(f"mesh has hash {mesh.hash}, expected {config.get('mesh')!r}")
     mesh.origin = _hdf.entry(config, "mesh_origin", dict)
     # Checked before memory is allocated by the header: the state must be in the file.
-    degree = _hdf.entry(config, "degree", int, 1, 9)
+    degree = _hdf.entry(config, "degree", int, 1, MAX_DEGREE[mesh.shape])
     cells = (mesh.num_elem, lib.unda_element_num_node(mesh._info.shape, degree))
     if (found := _hdf.array_shape(file, "state"))[:2] != cells:
         raise FileError(f"state is {found}, expected {cells} and the number of fields")

@@ -13,6 +13,7 @@ from .. import _core
 from .._check import choice, integer
 from .._core import lib
 from ..errors import ArgumentError
+from ..problem._shapes import MAX_DEGREE
 from ..problem.boundary import Boundaries
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
@@ -29,11 +30,12 @@ def dg_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
     physics = getattr(lib, f"UNDA_{medium.physics.upper()}", None)
     if physics is None:
         raise ArgumentError(f"DG solves acoustic, elastic and maxwell media; the medium is {medium.physics}")
-    degree = integer("degree", given.degree, 1, 9)
+    degree = integer("degree", given.degree, 1, MAX_DEGREE[mesh.shape])
     material = medium._in_cells(mesh, degree)
     material.setflags(write=False)
     flux = choice("flux", given.flux, ("upwind", "central"))
-    if flux == lib.UNDA_CENTRAL and np.ptp(material, axis=1).any() and not given.allow_unstable:
+    varies = mesh.shape == "tet" and np.ptp(material, axis=1).any()  # a hexahedron's mass matrix is diagonal
+    if flux == lib.UNDA_CENTRAL and varies and not given.allow_unstable:
         raise ArgumentError(
             "flux is 'central' and materials vary within cells, where its solutions grow exponentially; "
             "expected flux='upwind', per='cell', or allow_unstable=True"

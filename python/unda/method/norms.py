@@ -5,7 +5,7 @@ Not here: the error of traces (receiver.py), energies (csrc/dg/energy.c).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,25 @@ def interpolation(shape: int, degree: int, points: np.ndarray) -> np.ndarray:
     return matrix
 
 
+def _derivatives(shape: int, degree: int) -> np.ndarray:
+    """Return the derivative matrices (3, node, node) of the reference element."""
+    n = lib.unda_element_num_node(shape, degree)
+    matrices = np.empty((3, n, n))
+    arrays = _core.new_struct("unda_element_arrays", derivative=_core.pointer(matrices, writable=True))
+    _core.check(lib.unda_element_get_arrays(shape, degree, arrays))
+    return matrices
+
+
+def _measures(sim: Any, points: np.ndarray, weights: np.ndarray) -> Callable[[slice], np.ndarray]:
+    """Return the function of elements that gives the volume of each of their cubature points."""
+    if sim.mesh.shape == "tet":
+        jacobian = sim.mesh.volumes / weights.sum()
+        return lambda part: weights * jacobian[part, None]
+    shape = sim.mesh._info.shape
+    slopes = interpolation(shape, sim.degree, points) @ _derivatives(shape, sim.degree)
+    return lambda part: weights * np.linalg.det(np.einsum("jpn,eni->epji", slopes, sim.coordinates[part]))
+
+
 def _bound(exact: Any, points: Points) -> Any:
     """Return an exact solution as it is on the mesh or grid, or raise if it has no L2 norm."""
     if getattr(exact, "singular", False):
@@ -57,14 +76,14 @@ def mesh_error(sim: Any, exact: Any, *, relative: bool = False) -> dict[str, flo
     interpolate = interpolation(sim.mesh._info.shape, sim.degree, points)
     q = sim._read(lib.UNDA_STATE)
     x = sim.coordinates
-    jacobian = sim.mesh.volumes / weights.sum()
+    measures = _measures(sim, points, weights)
     wrong, norm = dict.fromkeys(sim.fields, 0.0), dict.fromkeys(sim.fields, 0.0)
     for first in range(0, len(q), _BATCH):
         part = slice(first, first + _BATCH)
         place = np.einsum("pn,eni->epi", interpolate, x[part])
         values = call_at("exact", exact, [place[..., axis] for axis in range(3)], sim.t)
         values = field_values(values, sim.fields, place.shape[:2], "the exact solution")
-        measure = weights * jacobian[part, None]
+        measure = measures(part)
         for i, name in enumerate(sim.fields):
             found = q[part, :, i].astype(np.float64) @ interpolate.T
             wrong[name] += (measure * (found - values[name]) ** 2).sum()

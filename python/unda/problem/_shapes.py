@@ -10,6 +10,8 @@ import numpy as np
 SHAPES = {"tet": 0, "hex": 1}
 #: vertices, faces and vertices a face of a cell, by shape
 SIZES = {"tet": (4, 4, 3), "hex": (8, 6, 4)}
+#: highest degree of the polynomials
+MAX_DEGREE = {"tet": 9, "hex": 10}
 #: vertices of each face of a cell, around it
 FACES = {
     "tet": np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]),

@@ -20,7 +20,7 @@ from .._check import integer
 from .._core import lib
 from ..errors import ArgumentError, MeshError
 from ._mesh_arguments import boundary_arrays, cells_array, periodic_pairs, tag_table, with_names
-from ._shapes import SHAPES, SIZES
+from ._shapes import MAX_DEGREE, SHAPES, SIZES
 from .grid import SIDES
 
 
@@ -245,9 +245,8 @@ class Mesh:
         >>> unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(1, 1, 1)).coordinates(2).shape
         (6, 10, 3)
         """
-        degree = integer("degree", degree, 1, 9 if self.shape == "tet" else 10)
-        num_node = lib.unda_element_num_node(SHAPES[self.shape], degree)
-        x = np.empty((self.num_elem, max(num_node, 0), 3))
+        degree = integer("degree", degree, 1, MAX_DEGREE[self.shape])
+        x = np.empty((self.num_elem, lib.unda_element_num_node(SHAPES[self.shape], degree), 3))
         _core.check(lib.unda_mesh_coordinates(self._handle, degree, _core.pointer(x, writable=True)))
         return x
 

@@ -1,0 +1,112 @@
+/* cpu_dense.inc.h: the right-hand side on elements with dense matrices (tetrahedra): products and lift by blocks of
+ * rows. Part of cpu_stage.inc.h. */
+
+/* Rows of the matrices packed [row block][column][ROWS]; derivative columns hold three. */
+typedef void FN(part)(const REAL *d, const VEC *u, VEC *acc);
+INLINE void FN(multiply)(const struct dg_cpu *t, int block, int first, int last, FN(part) * part,
+                         const VEC *u, VEC acc[ROWS][NUM_ACC])
+{
+    const REAL *d = (const REAL *)t->derivative + (int64_t)block * t->num_node * 3 * ROWS;
+    for (int k = 0; k < t->num_node; k++, d += 3 * ROWS, u += NUM_REF) {
+#pragma GCC unroll 8
+        for (int r = first; r < last; r++) {
+            REAL d3[3] = {d[r], d[ROWS + r], d[2 * ROWS + r]};
+            part(d3, u, acc[r]);
+        }
+    }
+}
+
+/* Elastic waves have more sums a row than fit the registers in four rows: in parts, u is read less often. */
+INLINE void FN(products)(const struct dg_cpu *t, int block, const VEC *u, VEC acc[ROWS][NUM_ACC])
+{
+#if NUM_ACC > 6
+    FN(multiply)(t, block, 0, ROWS, FN(volume_div), u, acc);
+    FN(multiply)(t, block, 0, ROWS / 2, FN(volume_grad), u, acc);
+    FN(multiply)(t, block, ROWS / 2, ROWS, FN(volume_grad), u, acc);
+#else
+    FN(multiply)(t, block, 0, ROWS, FN(volume), u, acc);
+#endif
+}
+
+/* s: jumps of the face. */
+INLINE void FN(lift)(const struct dg_cpu *t, int block, int face, const VEC *s, VEC y[ROWS][NUM_JUMP])
+{
+    int num = t->num_face_node;
+    const REAL *l = (const REAL *)t->lift + ((int64_t)block * NUM_FACE + face) * num * ROWS;
+    for (int m = 0; m < num; m++, l += ROWS, s += NUM_JUMP) {
+#pragma GCC unroll 8
+        for (int r = 0; r < ROWS; r++)
+            for (int j = 0; j < NUM_JUMP; j++)
+                y[r][j] += l[r] * s[j];
+    }
+}
+
+/* ---- prefetching: memory that is needed soon arrives while the products run ---- */
+
+INLINE void FN(prefetch)(const void *array, int64_t first, int64_t count)
+{
+    const char *from = (const char *)((const REAL *)array + first);
+    for (int64_t i = 0; i < count * (int64_t)sizeof(REAL); i += 64)
+        __builtin_prefetch(from + i, 0, 2);
+}
+
+/* `count` values from `first` on of what the update reads. */
+INLINE void FN(prefetch_old)(const struct dg_args *a, int kind, int64_t first, int64_t count)
+{
+    FN(prefetch)(a->r, first, count);
+    if (kind != UPDATE_RHS)
+        FN(prefetch)(a->q_new, first, count);
+    if (kind == UPDATE_AB3)
+        FN(prefetch)(a->r1, first, count);
+}
+
+/* Tables and neighbours of the elements from `elem` on. */
+INLINE void FN(prefetch_elements)(const struct dg_cpu *t, const struct dg_args *a, int64_t num_value,
+                                  int64_t elem, int64_t count)
+{
+    int64_t last = elem + count < a->num_elem ? elem + count : a->num_elem;
+    for (; elem < last; elem++) {
+        FN(prefetch)(a->record, NUM_WORD * elem, NUM_WORD);
+        FN(prefetch)(a->face_coef, NUM_ELEM_FACE_COEF * elem, NUM_ELEM_FACE_COEF);
+        for (int face = 0; face < NUM_FACE; face++)
+            if (a->neighbor[NUM_FACE * elem + face] >= 0)
+                FN(prefetch)(a->q, NEIGHBOR_ELEM(a->neighbor[NUM_FACE * elem + face]) * num_value, num_value);
+    }
+}
+
+/* rhs [elem][node][field] of a block of elements. */
+INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a, int kind,
+                                const int64_t *elem, const struct FN(block) * b, const VEC *u, const VEC *s,
+                                REAL *rhs)
+{
+    int64_t first = elem[0];
+    int num_node = t->num_node, num_value = num_node * NUM_FIELD, part = ROWS * NUM_FIELD * LANES;
+    int share = (LANES * ROWS + num_node - 1) / num_node; /* elements of the next block for a block of rows */
+    for (int block = 0; block * ROWS < num_node; block++) {
+        VEC acc[ROWS][NUM_ACC] = {0};
+        FN(prefetch_old)(a, kind, first * num_value + block * part, part);
+        if (block * share < LANES)
+            FN(prefetch_elements)(t, a, num_value, first + LANES + block * share, share);
+        FN(products)(t, block, u, acc);
+        for (int face = 0; face < NUM_FACE; face++) {
+            VEC y[ROWS][NUM_JUMP] = {0};
+            FN(lift)(t, block, face, s + face * t->num_face_node * NUM_JUMP, y);
+            for (int r = 0; r < ROWS; r++)
+                FN(apply_lift)(y[r], face, b->lift_coef[face], acc[r]);
+        }
+        VEC out[ROWS * NUM_FIELD];
+        int rows = num_node - block * ROWS < ROWS ? num_node - block * ROWS : ROWS;
+        const VEC *coef = b->record + METRIC_WORDS;
+        int step = BY_NODE ? NUM_COEF : 0;
+        VEC own[ROWS * NUM_COEF] = {0};
+        if (BY_NODE) {
+            FN(load_coef)(t, a, elem, block * ROWS, rows, own);
+            coef = own;
+        }
+        for (int r = 0; r < ROWS; r++)
+            FN(from_reference)(acc[r], b->record, coef + r * step, out + r * NUM_FIELD);
+        if (t->has_local)
+            FN(add_local)(t, a, elem, block * ROWS, rows, coef, step, out);
+        COMMON.scatter(out, rows * NUM_FIELD, rhs + block * ROWS * NUM_FIELD, num_node * NUM_FIELD);
+    }
+}
