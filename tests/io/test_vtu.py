@@ -11,9 +11,9 @@ from unda.io.vtu import lattice
 MESH = unda.box_mesh((0, 0, 0), (1, 2, 1), (2, 2, 1), perturb=0.2, seed=1)
 
 
-def simulation(degree):
-    medium = unda.Acoustic(rho=np.linspace(1, 2, MESH.num_elem), c=1.5)
-    return unda.DG(MESH, medium, degree=degree, dtype="float64")
+def simulation(degree, mesh=MESH):
+    medium = unda.Acoustic(rho=np.linspace(1, 2, mesh.num_elem), c=1.5)
+    return unda.DG(mesh, medium, degree=degree, dtype="float64")
 
 
 def polynomial(x, y, z):
@@ -93,6 +93,22 @@ def test_fields_read_back_are_the_polynomials(tmp_path, degree, subdivide):
     element = read.cell_data["element"][0]
     assert np.allclose(np.bincount(element, volumes), MESH.volumes)
     assert np.array_equal(read.cell_data["rho"][0], np.linspace(1, 2, MESH.num_elem)[element])
+
+
+def test_fields_on_hexahedra_are_the_polynomials_on_small_hexahedra(tmp_path):
+    """Small cells are parts of trilinear ones, and trilinear themselves: their volumes add up."""
+    import meshio
+
+    mesh = hex_meshes.turned_box((2, 2, 1), upper=(1, 2, 1), seed=1)
+    sim = simulation(3, mesh)
+    sim.set(p=polynomial)
+    sim.write_vtu(tmp_path / "wave.vtu", subdivide=4)
+    read = meshio.read(tmp_path / "wave.vtu")
+    assert np.abs(read.point_data["p"] - polynomial(*read.points.T)).max() < 1e-12
+    cells = unda.Mesh(read.points, read.cells_dict["hexahedron"])
+    element = read.cell_data["element"][0]
+    np.testing.assert_array_equal(element, np.repeat(np.arange(mesh.num_elem), 64))
+    np.testing.assert_allclose(np.bincount(element, cells.volumes), mesh.volumes, rtol=1e-12)
 
 
 def test_it_says_when_and_with_what(tmp_path):
