@@ -25,7 +25,7 @@ static void refuse_sharing(const unda_mesh *mesh)
     SHARED(points = nan_point);
     SHARED(first = NULL);
     SHARED(degree = -1);
-    SHARED(degree = 10);
+    SHARED(degree = 11);
     SHARED(elem = elem); /* a vertex: one is too few */
 #undef SHARED
     CALL(unda_mesh_share(NULL, &fine));
