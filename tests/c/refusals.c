@@ -81,7 +81,7 @@ static void refuse_elements(void)
     int64_t num_point = -7;
     CALL(unda_element_get_arrays(UNDA_TET, 1, NULL));
     CALL(unda_element_get_arrays(UNDA_TET, 1, &arrays));
-    CALL(unda_element_get_arrays(UNDA_HEX, 1, &fine));
+    CALL(unda_element_get_arrays(UNDA_HEX, 11, &fine));
     CALL(unda_element_get_arrays(7, 1, &fine));
     CALL(unda_element_get_arrays(UNDA_TET, 0, &fine));
     CALL(unda_element_get_arrays(UNDA_TET, 99, &fine));
