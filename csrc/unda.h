@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 20 };
+enum { UNDA_ABI = 21 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -101,13 +101,17 @@ typedef struct unda_mesh_input {
     const int64_t *boundary_faces; /* [num_boundary_face][3 or 4] vertex ids, any order */
     const int32_t *boundary_ids;   /* [num_boundary_face] */
     const int32_t *periodic;       /* [num_periodic][2] boundary ids that match by a translation */
+    /* [num_elem][27][3] or NULL: hexahedra that are polynomials of degree 2 in each reference coordinate, by
+     * their nodes at r = 0, 1/2, 1, the first axis (from vertex 0 to 1) fastest, the third (0 to 4) slowest.
+     * Both sides of a face must agree. */
+    const double *curved;
 } unda_mesh_input;
 
 /* Makes a mesh: matches faces in O(num_elem), pairs periodic sides, orders the elements along a
  * space-filling curve, checks the input. UNDA_ERR_MESH, with count and first ids, for: NaN, index out
  * of range, repeated vertex in a cell, zero volume, inverted element, a face shared by three elements,
  * unused vertex, an outer face without boundary, a named face that is not an outer face, periodic sides
- * that do not match. */
+ * that do not match, curved faces that differ from their neighbours', hanging nodes of hexahedra. */
 UNDA_API unda_status unda_mesh_new(unda_mesh **mesh, const unda_mesh_input *input);
 /* Ends the caller's use of a mesh. Its memory is freed once no solver uses it. */
 UNDA_API void unda_mesh_free(unda_mesh *mesh);
@@ -140,6 +144,7 @@ typedef struct unda_mesh_info {
     double min_insphere; /* smallest insphere diameter [m] */
     double min_quality;  /* 3 inradius / circumradius (regular tetrahedron: 1); hexahedra: scaled Jacobian */
     int64_t worst_elem;  /* the element of min_quality */
+    int32_t curved;      /* 1: of hexahedra with 27 nodes */
 } unda_mesh_info;
 UNDA_API unda_status unda_mesh_get_info(const unda_mesh *mesh, unda_mesh_info *info);
 
@@ -154,6 +159,7 @@ typedef struct unda_mesh_arrays {
     int64_t *neighbors;      /* [num_elem][4 or 6]: (4 or 6) elem + face, or -1 - boundary id; face f of a
                                 tetrahedron lies opposite its vertex f in the order of cells */
     int64_t *order;          /* [num_elem]: the element at each position of the internal order */
+    double *curved;          /* [num_elem][27][3], if the mesh is curved [m] */
     double *volumes;         /* [num_elem] [m3] */
     double *quality;         /* [num_elem] */
 } unda_mesh_arrays;
@@ -162,8 +168,9 @@ UNDA_API unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh
 UNDA_API unda_status unda_mesh_coordinates(const unda_mesh *mesh, int32_t degree, double *coordinates);
 
 /* The element of each point and its barycentric coordinates there, one a face: 0 on it, 1 as far away as the
- * element goes; of a tetrahedron thus in the vertex order of cells. elem is -1 outside the mesh. On shared faces, edges and vertices the element with the lowest number; see
- * unda_mesh_share. */
+ * element goes. Of a tetrahedron thus in the vertex order of cells; of a hexahedron r1, 1 - r1, r2, 1 - r2,
+ * r3, 1 - r3. elem is -1 outside the mesh. On shared faces, edges and vertices the element with the lowest
+ * number; see unda_mesh_share. */
 UNDA_API unda_status unda_mesh_locate(const unda_mesh *mesh, int64_t num_point,
                                       const double *points, /* [num_point][3] [m] */
                                       int64_t *elem,        /* [num_point] */
@@ -180,7 +187,7 @@ typedef struct unda_shared {
     int64_t size_bytes;
     int64_t num_point;
     int64_t max_cell;     /* capacity of elem, places and weights; UNDA_ERR_ARG if too small */
-    int32_t degree;       /* 0 .. 9 */
+    int32_t degree;       /* 0 .. 10 */
     const double *points; /* [num_point][3] [m], borrowed */
     int64_t *first;       /* [num_point + 1]: the elements of point i are first[i] .. first[i + 1] - 1 */
     int64_t *elem;        /* [max_cell]: that of unda_mesh_locate comes first; NULL: only first is filled */

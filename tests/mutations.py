@@ -196,7 +196,7 @@ MUTATIONS = [
     ("csrc/dg/cpu_common.c", "c1 * r1[i] + c2 * r[i]", "c2 * r1[i] + c1 * r[i]"),
     ("csrc/dg/cpu_stage.inc.h", "o->upwind[l] = (", "o->upwind[l] = 1 + ("),
     ("csrc/dg/cpu_stage.inc.h", "slot = (int64_t)a->time * a", "slot = 0 * a"),
-    ("csrc/dg/cpu_stage.inc.h", "y[r][j] += l[r] * s[j]", "y[r][j] += l[0] * s[j]"),
+    ("csrc/dg/cpu_dense.inc.h", "y[r][j] += l[r] * s[j]", "y[r][j] += l[0] * s[j]"),
     # the CUDA stage
     ("cuda/dg/update.h", "c1 * old.r1[f] + c2 * old.r[f]", "c2 * old.r1[f] + c1 * old.r[f]"),
     ("cuda/dg/update.h", "(*a.clock + a.time) * a.num_source", "(a.time) * a.num_source"),

@@ -1,7 +1,7 @@
 /* checks.c: refuses inputs that are not a mesh: bad counts, indices, coordinates, cell shapes.
  * faces.c checks the connectivity, periodic.c periodic sides.
  * Next: geometry.c. */
-#include "internal.h"
+#include "hexahedron.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,6 +30,8 @@ unda_status check_input(const unda_mesh_input *input)
     if (!input->vertices || !input->cells || (input->num_periodic > 0 && !input->periodic) ||
         (input->num_boundary_face > 0 && (!input->boundary_faces || !input->boundary_ids)))
         FAIL(UNDA_ERR_ARG, "an array of unda_mesh_input is NULL although its count is positive");
+    if (input->curved && input->shape != UNDA_HEX)
+        FAIL(UNDA_ERR_ARG, "curved nodes are given for tetrahedra, expected hexahedra");
     return UNDA_OK;
 }
 
@@ -134,6 +136,21 @@ static void turn_cell(const struct unda_mesh *mesh, int64_t elem)
         cell[i] = cell[i + step];
         cell[i + step] = kept;
     }
+    double *node = mesh->curved ? mesh->curved + 81 * elem : NULL;
+    for (int i = 0; node && i < 27; i++)
+        SWAP(node[i], node[54 + i]);
+}
+
+static struct cell_geometry geometry_of(const struct unda_mesh *mesh, int64_t elem)
+{
+    if (mesh->curved) {
+        struct hexahedron cell;
+        hexahedron_get(mesh, elem, &cell);
+        return hexahedron_geometry(&cell);
+    }
+    double x[8][3];
+    cell_coordinates(mesh, elem, x);
+    return cell_geometry(mesh->shape, x);
 }
 
 static bool is_flat(const struct cell_geometry *geometry)
@@ -157,6 +174,16 @@ static void add_to_info(struct unda_mesh *mesh, int64_t elem, const struct cell_
     }
 }
 
+static void add_to_box(unda_mesh_info *info, int64_t count, const double *x)
+{
+    for (int64_t point = 0; point < count; point++)
+        for (int i = 0; i < 3; i++) {
+            info->lower[i] = fmin(info->lower[i], x[3 * point + i]);
+            info->upper[i] = fmax(info->upper[i], x[3 * point + i]);
+        }
+}
+
+/* Of vertices and nodes: curved sides may reach a little further. */
 static void bounding_box(struct unda_mesh *mesh)
 {
     unda_mesh_info *info = &mesh->info;
@@ -164,38 +191,37 @@ static void bounding_box(struct unda_mesh *mesh)
         info->lower[i] = INFINITY;
         info->upper[i] = -INFINITY;
     }
-    for (int64_t v = 0; v < mesh->num_vertex; v++)
-        for (int i = 0; i < 3; i++) {
-            info->lower[i] = fmin(info->lower[i], mesh->vertices[3 * v + i]);
-            info->upper[i] = fmax(info->upper[i], mesh->vertices[3 * v + i]);
-        }
+    add_to_box(info, mesh->num_vertex, mesh->vertices);
+    if (mesh->curved)
+        add_to_box(info, 27 * mesh->num_elem, mesh->curved);
 }
 
 unda_status check_geometry(struct unda_mesh *mesh, bool fix_orientation)
 {
     struct offenders flat = {0}, inverted = {0};
+    int64_t folded = 0; /* of positive volume: Jacobian determinants of both signs */
     bounding_box(mesh);
     mesh->info.min_volume = mesh->info.min_insphere = mesh->info.min_quality = INFINITY;
     for (int64_t elem = 0; elem < mesh->num_elem; elem++) {
-        double x[8][3];
-        cell_coordinates(mesh, elem, x);
-        struct cell_geometry geometry = cell_geometry(mesh->shape, x);
+        struct cell_geometry geometry = geometry_of(mesh, elem);
         if (fix_orientation && geometry.volume < 0) {
             turn_cell(mesh, elem);
-            cell_coordinates(mesh, elem, x);
-            geometry = cell_geometry(mesh->shape, x);
+            geometry = geometry_of(mesh, elem);
         }
         if (is_flat(&geometry))
             offenders_add(&flat, elem);
-        else if (!(geometry.min_jacobian > 0))
+        else if (!(geometry.min_jacobian > 0)) {
             offenders_add(&inverted, elem);
+            folded += geometry.volume > 0;
+        }
         add_to_info(mesh, elem, &geometry);
     }
     REFUSE(flat, "elements have zero volume (below 1e-14 of the cube of their longest edge)");
     if (inverted.count)
         FAIL(UNDA_ERR_MESH, "%lld inverted elements, %s%s", (long long)inverted.count,
              offenders_first(&inverted).text,
-             fix_orientation ? ": twisted, renumbering does not help"
-                             : "; pass fix_orientation=True to renumber them");
+             fix_orientation || folded == inverted.count
+                 ? ": twisted, their Jacobian determinant changes sign; renumbering does not help"
+                 : "; pass fix_orientation=True to renumber them");
     return UNDA_OK;
 }

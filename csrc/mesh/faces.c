@@ -143,6 +143,19 @@ static void face_normal(const struct unda_mesh *mesh, int64_t face, double norma
     cross(a, b, normal);
 }
 
+/* A right-handed hexahedron lists the vertices of these faces (1) or of the others (0) counterclockwise as seen
+ * from outside. Two that share a face lie on its two sides if they go around it in opposite ways as seen from
+ * their own outsides: a face may be warped, and has no one normal then. */
+static bool same_side(const struct unda_mesh *mesh, int64_t face, int64_t other)
+{
+    static const bool outward[6] = {0, 1, 1, 0, 0, 1};
+    if (mesh->shape == UNDA_HEX)
+        return (outward[face % 6] == outward[other % 6]) != mesh->turn[face] % 2;
+    double normal[3];
+    face_normal(mesh, face, normal);
+    return (depth(mesh, face, normal) > 0) == (depth(mesh, other, normal) > 0);
+}
+
 /* Two elements that share a face must lie on its two sides, or they overlap. */
 unda_status faces_check_sides(const struct unda_mesh *mesh)
 {
@@ -152,9 +165,7 @@ unda_status faces_check_sides(const struct unda_mesh *mesh)
         int64_t other = mesh->neighbor[face];
         if (other <= face)
             continue;
-        double normal[3];
-        face_normal(mesh, face, normal);
-        if ((depth(mesh, face, normal) > 0) == (depth(mesh, other, normal) > 0)) {
+        if (same_side(mesh, face, other)) {
             offenders_add(&overlap, mesh->order[face / num_face]);
             offenders_add(&overlap, mesh->order[other / num_face]);
         }

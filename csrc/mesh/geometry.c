@@ -1,8 +1,10 @@
 /* geometry.c: volume, insphere and quality of one cell.
  * Not the element matrices (csrc/element) and not the solvers' geometric factors.
  * Next: checks.c, which decides what is refused. */
-#include "internal.h"
+#include "hexahedron.h"
 #include "vector.h"
+
+#include <string.h>
 
 static double triple(const double *a, const double *b, const double *c)
 {
@@ -59,61 +61,65 @@ static void tet_geometry(double x[8][3], double surface, struct cell_geometry *o
     out->quality = 1.5 * out->insphere / tet_circumradius(a, b, c, out->volume);
 }
 
-/* Jacobian columns of the trilinear map at r in [0, 1]^3; vertex v is at corner[v]. */
-static void hex_jacobian(double x[8][3], const double r[3], double columns[3][3])
+/* The determinant is of degree 3 degree - 1 in each coordinate, so degree + 1 Gauss points an axis give the
+ * volume. Its sign and the scaled Jacobian are taken at the nodes. */
+static void hex_geometry(const struct hexahedron *cell, double surface, struct cell_geometry *out)
 {
-    static const int corner[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
-                                     {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
-    for (int axis = 0; axis < 3; axis++) {
-        int other = (axis + 1) % 3, third = (axis + 2) % 3;
-        for (int i = 0; i < 3; i++)
-            columns[axis][i] = 0;
-        for (int v = 0; v < 8; v++) {
-            double weight = (corner[v][axis] ? 1 : -1) * (corner[v][other] ? r[other] : 1 - r[other]) *
-                            (corner[v][third] ? r[third] : 1 - r[third]);
-            for (int i = 0; i < 3; i++)
-                columns[axis][i] += weight * x[v][i];
-        }
-    }
-}
-
-/* The determinant is at most quadratic in each coordinate, so two Gauss points per side give the
- * volume. */
-static void hex_geometry(double x[8][3], double surface, struct cell_geometry *out)
-{
-    const double gauss = 0.5 / sqrt(3.0);
+    static const double gauss2_point[2] = {0.2113248654051871, 0.7886751345948129},
+                        gauss2_weight[2] = {0.5, 0.5};
+    const double *point = cell->degree == 1 ? gauss2_point : gauss3_point,
+                 *weight = cell->degree == 1 ? gauss2_weight : gauss3_weight;
+    int n = cell->degree + 1;
     out->volume = 0;
     out->min_jacobian = INFINITY;
     out->quality = INFINITY;
-    for (int point = 0; point < 8; point++) {
-        double sign[3], r[3], corner[3], columns[3][3];
-        for (int i = 0; i < 3; i++) {
-            sign[i] = point >> i & 1 ? 1 : -1;
-            r[i] = 0.5 + gauss * sign[i];
-            corner[i] = 0.5 + 0.5 * sign[i];
+    for (int i = 0; i < n * n * n; i++) {
+        double x[3], edge[3][3], r[3], node[3], share = 1;
+        for (int axis = 0, at = i; axis < 3; axis++, at /= n) {
+            r[axis] = point[at % n];
+            share *= weight[at % n];
+            node[axis] = (double)(at % n) / cell->degree;
         }
-        hex_jacobian(x, r, columns);
-        out->volume += triple(columns[0], columns[1], columns[2]) / 8;
-        hex_jacobian(x, corner, columns);
-        double jacobian = triple(columns[0], columns[1], columns[2]);
+        hexahedron_map(cell, r, x, edge);
+        out->volume += share * triple(edge[0], edge[1], edge[2]);
+        hexahedron_map(cell, node, x, edge);
+        double jacobian = triple(edge[0], edge[1], edge[2]);
         out->min_jacobian = fmin(out->min_jacobian, jacobian);
-        out->quality =
-            fmin(out->quality, jacobian / (norm(columns[0]) * norm(columns[1]) * norm(columns[2])));
+        out->quality = fmin(out->quality, jacobian / (norm(edge[0]) * norm(edge[1]) * norm(edge[2])));
     }
     out->insphere = 6 * fabs(out->volume) / surface;
 }
 
-struct cell_geometry cell_geometry(int shape, double x[8][3])
+/* Longest distance between vertices; returns the surface between them. */
+static double outline(int shape, double x[8][3], struct cell_geometry *out)
 {
     const struct shape_table *table = &shape_tables[shape];
-    struct cell_geometry out = {.longest = longest_distance(table->num_vertex, x)};
     double surface = 0;
     for (int face = 0; face < table->num_face; face++)
         surface += face_area(table, face, x);
-    if (shape == UNDA_TET)
-        tet_geometry(x, surface, &out);
-    else
-        hex_geometry(x, surface, &out);
+    out->longest = longest_distance(table->num_vertex, x);
+    return surface;
+}
+
+struct cell_geometry hexahedron_geometry(const struct hexahedron *cell)
+{
+    struct cell_geometry out = {0};
+    double x[8][3];
+    for (int v = 0; v < 8; v++)
+        memcpy(x[v], cell->node[hexahedron_vertex(cell->degree, v)], sizeof x[v]);
+    hex_geometry(cell, outline(UNDA_HEX, x, &out), &out);
+    return out;
+}
+
+struct cell_geometry cell_geometry(int shape, double x[8][3])
+{
+    struct cell_geometry out = {0};
+    struct hexahedron cell;
+    if (shape == UNDA_HEX) {
+        hexahedron_straight(x, &cell);
+        return hexahedron_geometry(&cell);
+    }
+    tet_geometry(x, outline(shape, x, &out), &out);
     return out;
 }
 

@@ -48,13 +48,15 @@ unda_status check_input(const unda_mesh_input *input);
 unda_status check_cells(const struct unda_mesh *mesh);
 unda_status check_geometry(struct unda_mesh *mesh, bool fix_orientation);
 
-/* geometry.c: one cell at a time; x is [vertex][3] relative to any origin near the cell. */
+/* geometry.c: one cell at a time; x is [vertex][3] relative to any origin near the cell. Curved cells:
+ * hexahedron.h. */
 struct cell_geometry {
     double volume;       /* [m3], negative when inverted */
-    double min_jacobian; /* smallest Jacobian determinant over the corners [m3] */
+    double min_jacobian; /* smallest Jacobian determinant over vertices and nodes [m3] */
     double longest;      /* longest distance between two vertices [m] */
-    double insphere;     /* 6 volume / surface: the insphere diameter of a tetrahedron or a cube [m] */
-    double quality;      /* tetrahedron: 3 inradius / circumradius; hexahedron: least scaled Jacobian */
+    double
+        insphere; /* 6 volume / surface (between the vertices): the insphere diameter of a tetrahedron or a cube [m] */
+    double quality; /* tetrahedron: 3 inradius / circumradius; hexahedron: least scaled Jacobian */
 };
 struct cell_geometry cell_geometry(int shape, double x[8][3]);
 void cell_coordinates(const struct unda_mesh *mesh, int64_t elem, double x[8][3]);
@@ -90,13 +92,21 @@ unda_status faces_name(const struct face_table *table, struct unda_mesh *mesh);
 unda_status faces_pair_periodic(const struct face_table *table, const struct periodic *periodic,
                                 struct unda_mesh *mesh);
 unda_status faces_check_sides(const struct unda_mesh *mesh);
+/* hanging.c: before faces have names. */
+unda_status faces_check_hanging(const struct unda_mesh *mesh);
+
+/* curved.c: the nodes of curved cells: at their vertices, which they then share exactly, and on both sides of
+ * each face. */
+unda_status curved_check_vertices(const struct unda_mesh *mesh);
+unda_status curved_check_faces(const struct unda_mesh *mesh);
 
 /* parts.c: warns, in the log, of a mesh whose parts are not joined by any face. */
 unda_status parts_check(const struct unda_mesh *mesh);
 
 /* locate.c */
-/* Coordinates of a point in a user's affine element, one for each of its faces: 0 on it and 1 as far away as
- * the element goes (barycentric ones of a tetrahedron); and the tolerance below which each counts as 0. */
+/* Coordinates of a point in a user's element, one for each of its faces: 0 on it and 1 as far away as the
+ * element goes (barycentric ones of a tetrahedron; r1, 1 - r1, r2, ... of a hexahedron, -INFINITY where it has
+ * none); and the tolerance below which each counts as 0. */
 void mesh_coordinates(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[MAX_FACE],
                       double room[MAX_FACE]);
 

@@ -1,7 +1,6 @@
 /* locate.c: finds the element that contains a point, with a tree of bounding boxes built on first use.
- * Tetrahedra only: the inverse map is affine.
- * Next: share.c (all cells that contain a point). Used by: sources and receivers of the solvers. */
-#include "internal.h"
+ * Next: inverse.c (hexahedra), share.c (all cells that contain a point). Used by: sources and receivers of the solvers. */
+#include "hexahedron.h"
 #include "vector.h"
 
 #include <float.h>
@@ -40,6 +39,18 @@ static struct box element_box(const struct unda_mesh *mesh, int64_t place)
         const double *x = mesh->vertices + 3 * mesh->sorted[place * num_vertex + v];
         box_add(&box, x, x);
     }
+    if (mesh->curved) {
+        struct hexahedron cell;
+        struct box own;
+        hexahedron_get(mesh, mesh->order[place], &cell);
+        hexahedron_box(&cell, own.lower, own.upper);
+        for (int i = 0; i < 3; i++) {
+            double origin = mesh->vertices[3 * mesh->sorted[place * num_vertex] + i];
+            own.lower[i] += origin;
+            own.upper[i] += origin;
+        }
+        box_add(&box, own.lower, own.upper);
+    }
     for (int i = 0; i < 3; i++) { /* tolerance for points slightly outside that count as inside */
         double room = 16 * INSIDE * (box.upper[i] - box.lower[i]) +
                       16 * DBL_EPSILON * fmax(fabs(box.lower[i]), fabs(box.upper[i]));
@@ -47,6 +58,12 @@ static struct box element_box(const struct unda_mesh *mesh, int64_t place)
         box.upper[i] += room;
     }
     return box;
+}
+
+static bool box_holds(const struct box *box, const double *x)
+{
+    return x[0] >= box->lower[0] && x[0] <= box->upper[0] && x[1] >= box->lower[1] && x[1] <= box->upper[1] &&
+           x[2] >= box->lower[2] && x[2] <= box->upper[2];
 }
 
 static unda_status locator_new(struct unda_mesh *mesh)
@@ -85,21 +102,40 @@ static unda_status locator_get(const struct locator **out, const unda_mesh *mesh
     return status;
 }
 
+/* Rounding of a point's coordinates [m]. */
+static double rounding(const double *point)
+{
+    return 4 * DBL_EPSILON * fmax(fmax(fabs(point[0]), fabs(point[1])), fabs(point[2]));
+}
+
+/* grad r_j = e_k x e_l / det of the edges at the point. */
+static void hex_coordinates(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[MAX_FACE],
+                            double room[MAX_FACE])
+{
+    double r[3], x[3], edge[3][3], gradient[3], slack = rounding(point);
+    bool found = mesh_inverse(mesh, elem, point, r);
+    mesh_map(mesh, elem, r, x, edge);
+    for (int j = 0; j < 3; j++) {
+        cross(edge[(j + 1) % 3], edge[(j + 2) % 3], gradient);
+        lambda[2 * j] = found ? r[j] : -INFINITY;
+        lambda[2 * j + 1] = found ? 1 - r[j] : -INFINITY;
+        room[2 * j] = room[2 * j + 1] = INSIDE + slack * norm(gradient) / fabs(dot(edge[j], gradient));
+    }
+}
+
 /* r_j = (x - x0) . g_j with g_j = e_k x e_l / det; all relative to vertex 0. lambda_f is 0 on face f, and its
  * gradient is minus the face's normal. */
-void mesh_coordinates(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[MAX_FACE],
-                      double room[MAX_FACE])
+static void tet_coordinates(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[MAX_FACE],
+                            double room[MAX_FACE])
 {
     const struct shape_table *table = mesh->table;
     const int64_t *cell = mesh->cells + table->num_vertex * elem;
     const double *origin = mesh->vertices + 3 * cell[0];
-    double edge[3][3], gradient[3][3], r[3], x[3], largest = 0;
-    for (int j = 0; j < 3; j++) {
+    double edge[3][3], gradient[3][3], r[3], x[3], slack = rounding(point);
+    for (int j = 0; j < 3; j++)
         subtract(mesh->vertices + 3 * cell[table->axis[j]], origin, edge[j]);
-        largest = fmax(largest, fabs(point[j]));
-    }
     subtract(point, origin, x);
-    double determinant = table->jacobian * mesh->volumes[elem], slack = 4 * DBL_EPSILON * largest;
+    double determinant = table->jacobian * mesh->volumes[elem];
     for (int j = 0; j < 3; j++) {
         cross(edge[(j + 1) % 3], edge[(j + 2) % 3], gradient[j]);
         r[j] = dot(x, gradient[j]) / determinant;
@@ -117,20 +153,25 @@ void mesh_coordinates(const unda_mesh *mesh, int64_t elem, const double *point, 
     }
 }
 
+void mesh_coordinates(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[MAX_FACE],
+                      double room[MAX_FACE])
+{
+    (mesh->shape == UNDA_TET ? tet_coordinates : hex_coordinates)(mesh, elem, point, lambda, room);
+}
+
 static bool holds(const unda_mesh *mesh, int64_t elem, const double *point, double lambda[MAX_FACE])
 {
     double room[MAX_FACE];
+    if (mesh->shape == UNDA_HEX) { /* whose coordinates take far longer */
+        struct box box = element_box(mesh, mesh->place[elem]);
+        if (!box_holds(&box, point))
+            return false;
+    }
     mesh_coordinates(mesh, elem, point, lambda, room);
     bool inside = true;
     for (int i = 0; i < mesh->table->num_face; i++)
         inside &= lambda[i] >= -room[i];
     return inside;
-}
-
-static bool box_holds(const struct box *box, const double *x)
-{
-    return x[0] >= box->lower[0] && x[0] <= box->upper[0] && x[1] >= box->lower[1] && x[1] <= box->upper[1] &&
-           x[2] >= box->lower[2] && x[2] <= box->upper[2];
 }
 
 struct found {
@@ -162,8 +203,6 @@ unda_status unda_mesh_locate(const unda_mesh *mesh, int64_t num_point, const dou
     if (!mesh || num_point < 0 || (num_point > 0 && (!points || !elem)))
         FAIL(UNDA_ERR_ARG, "mesh, points or elem is NULL, or num_point is %lld, expected 0 or more",
              (long long)num_point);
-    if (mesh->shape != UNDA_TET)
-        FAIL(UNDA_ERR_ARG, "points are located in tetrahedra only, this mesh has hexahedra");
     for (int64_t i = 0; i < 3 * num_point; i++)
         if (!isfinite(points[i]))
             FAIL(UNDA_ERR_ARG, "point %lld is not finite", (long long)(i / 3));

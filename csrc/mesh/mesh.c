@@ -56,6 +56,8 @@ static unda_status copy_input(struct unda_mesh *mesh, const unda_mesh_input *inp
                    sizeof(int64_t), "boundary faces"));
     TRY(copy_array(mesh, &mesh->boundary_ids, input->boundary_ids, num_face, sizeof(int32_t),
                    "boundary ids"));
+    if (input->curved)
+        TRY(copy_array(mesh, &mesh->curved, input->curved, 81 * num_elem, sizeof(double), "curved cells"));
     TRY(array_own(&mesh->owned, &mesh->order, num_elem, sizeof(int64_t), "element order"));
     TRY(array_own(&mesh->owned, &mesh->place, num_elem, sizeof(int64_t), "element order"));
     TRY(array_own(&mesh->owned, &mesh->sorted, table->num_vertex * num_elem, sizeof(int64_t),
@@ -99,6 +101,7 @@ static void fill_info(struct unda_mesh *mesh)
     info->num_vertex = mesh->num_vertex;
     info->num_elem = mesh->num_elem;
     info->num_boundary_face = mesh->num_boundary_face;
+    info->curved = mesh->curved != NULL;
 }
 
 static unda_status connect(struct unda_mesh *mesh, const unda_mesh_input *input)
@@ -108,15 +111,21 @@ static unda_status connect(struct unda_mesh *mesh, const unda_mesh_input *input)
     struct face_table table;
     TRY(copy_input(mesh, input));
     TRY(check_cells(mesh));
+    if (mesh->curved)
+        TRY(curved_check_vertices(mesh));
     TRY(check_geometry(mesh, input->fix_orientation));
     if (input->num_periodic > 0)
         TRY(periodic_vertices(&periodic, &owned, mesh, input));
     TRY(order_elements(mesh));
     sort_vertices(mesh, periodic.representative);
     TRY(faces_match(&table, &owned, mesh));
+    if (mesh->shape == UNDA_HEX)
+        TRY(faces_check_hanging(mesh));
     TRY(faces_name(&table, mesh));
     TRY(faces_pair_periodic(&table, &periodic, mesh));
     TRY(faces_check_sides(mesh));
+    if (mesh->curved)
+        TRY(curved_check_faces(mesh));
     TRY(parts_check(mesh));
     fill_info(mesh);
     return UNDA_OK;
@@ -205,6 +214,8 @@ unda_status unda_mesh_get_arrays(const unda_mesh *mesh, const unda_mesh_arrays *
     int64_t num_elem = mesh->num_elem, num_face = mesh->num_boundary_face;
     array_give(arrays->vertices, mesh->vertices, 3 * mesh->num_vertex, sizeof(double));
     array_give(arrays->cells, mesh->cells, mesh->table->num_vertex * num_elem, sizeof(int64_t));
+    if (mesh->curved)
+        array_give(arrays->curved, mesh->curved, 81 * num_elem, sizeof(double));
     array_give(arrays->tags, mesh->tags, num_elem, sizeof(int32_t));
     array_give(arrays->boundary_faces, mesh->boundary_faces, mesh->table->num_face_vertex * num_face,
                sizeof(int64_t));

@@ -27,6 +27,7 @@ struct unda_mesh {
     int64_t num_vertex, num_elem, num_boundary_face;
     double *vertices;        /* [num_vertex][3] [m] */
     int64_t *cells;          /* [num_elem][num_vertex], user order of elements and of vertices in them */
+    double *curved;          /* [num_elem][27][3], user order, unda.h; NULL where cells are straight [m] */
     int32_t *tags;           /* [num_elem], user order */
     int64_t *boundary_faces; /* [num_boundary_face][num_face_vertex] */
     int32_t *boundary_ids;   /* [num_boundary_face] */
@@ -53,8 +54,9 @@ int64_t mesh_face(const struct unda_mesh *mesh, int64_t elem, int face);
 void mesh_map(const unda_mesh *mesh, int64_t elem, const double r[3], double x[3], double edge[3][3]);
 /* The same relative to its vertex 0. */
 void mesh_arm(const unda_mesh *mesh, int64_t elem, const double r[3], double x[3], double edge[3][3]);
-/* Reference coordinates of a point in a user's hexahedron. */
-bool mesh_inverse(const unda_mesh *mesh, int64_t elem, const double point[3], double r[3]);
+/* inverse.c: the reference coordinates r of a point; of any point in the hexahedron, and of some beyond. False
+ * where none are found. */
+bool mesh_inverse(const unda_mesh *mesh, int64_t elem, const double x[3], double r[3]);
 /* Adds a reference, which unda_mesh_free releases. */
 void mesh_hold(const unda_mesh *mesh);
 

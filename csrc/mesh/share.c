@@ -2,7 +2,7 @@
  * included. The search starts in one cell that contains the point and crosses the faces on which it lies, so
  * that rounding is decided only once, and cells across a crack, which no face joins, do not count. Next:
  * locate.c (the first cell); python/unda/method/_sites.py (which of them a source or a receiver takes). */
-#include "internal.h"
+#include "hexahedron.h"
 #include "vector.h"
 
 #include <stdlib.h>
@@ -106,7 +106,7 @@ static unda_status find(const unda_mesh *mesh, int64_t elem, const double *x, st
 }
 
 /* Mean of |y - x|^2 over a tetrahedron: (sum |a_v|^2 + |sum a_v|^2) / 20, a_v from x to vertex v [m2]. */
-static double mean_square(const unda_mesh *mesh, int64_t elem, const double *x)
+static double tet_square(const unda_mesh *mesh, int64_t elem, const double *x)
 {
     double total = 0, sum[3] = {0};
     for (int v = 0; v < 4; v++) {
@@ -119,6 +119,26 @@ static double mean_square(const unda_mesh *mesh, int64_t elem, const double *x)
     return (total + dot(sum, sum)) / 20;
 }
 
+/* Over a hexahedron by three Gauss points along each axis: exact for straight cells, where it is of degree 4. */
+static double hex_square(const unda_mesh *mesh, int64_t elem, const double *x)
+{
+    double total = 0, volume = 0;
+    for (int point = 0; point < 27; point++) {
+        double r[3], y[3], edge[3][3], normal[3], arm[3], weight = 1;
+        for (int axis = 0, at = point; axis < 3; axis++, at /= 3) {
+            r[axis] = gauss3_point[at % 3];
+            weight *= gauss3_weight[at % 3];
+        }
+        mesh_map(mesh, elem, r, y, edge);
+        cross(edge[1], edge[2], normal);
+        subtract(y, x, arm);
+        weight *= dot(edge[0], normal);
+        volume += weight;
+        total += weight * dot(arm, arm);
+    }
+    return total / volume;
+}
+
 /* The polynomial of degree N in one cell that acts like delta(y - x) on all of that degree errs first at
  * degree N + 1, by about the cell's size as seen from x, its root mean square distance R, to that power.
  * Errors of different cells have different signs: the mean with the least variance has weights R^-2(N + 1),
@@ -127,7 +147,7 @@ static void weigh(const unda_mesh *mesh, int degree, struct holder *list, int64_
 {
     double least = INFINITY, sum = 0;
     for (int64_t i = 0; i < count; i++) {
-        list[i].weight = mean_square(mesh, list[i].place, list[i].x);
+        list[i].weight = (mesh->shape == UNDA_TET ? tet_square : hex_square)(mesh, list[i].place, list[i].x);
         least = fmin(least, list[i].weight);
     }
     for (int64_t i = 0; i < count; i++)
@@ -175,8 +195,8 @@ unda_status unda_mesh_share(const unda_mesh *mesh, const unda_shared *shared)
     if (!mesh || !shared->first || shared->num_point < 0 || (shared->num_point && !shared->points))
         FAIL(UNDA_ERR_ARG, "mesh, first or points is NULL, or num_point is %lld, expected 0 or more",
              (long long)shared->num_point);
-    if (shared->degree < 0 || shared->degree > 9)
-        FAIL(UNDA_ERR_ARG, "degree is %d, expected 0..9", shared->degree);
+    if (shared->degree < 0 || shared->degree > 10)
+        FAIL(UNDA_ERR_ARG, "degree is %d, expected 0..10", shared->degree);
     SCRATCH int64_t *first = NULL;
     struct holders all = {0};
     TRY(array_try(&first, shared->num_point + 1, sizeof *first, "cells of points"));

@@ -39,6 +39,7 @@ from .method.sem import SEM
 from .problem.grid import Grid
 from .problem.incident import PlaneWave
 from .problem.layer import CPML, Damping
+from .problem.mapped_mesh import mapped_mesh
 from .problem.medium import EPS0, MU0, Acoustic, Elastic, Maxwell
 from .problem.mesh import Mesh, box_mesh
 from .problem.source import CurrentDipole, MomentTensor, PointForce, VolumeInjection
@@ -87,6 +88,7 @@ __all__ = [
     "gaussian",
     "load",
     "load_receivers",
+    "mapped_mesh",
     "read_mesh",
     "read_model",
     "ricker",

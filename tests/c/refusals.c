@@ -25,7 +25,7 @@ static void refuse_sharing(const unda_mesh *mesh)
     SHARED(points = nan_point);
     SHARED(first = NULL);
     SHARED(degree = -1);
-    SHARED(degree = 10);
+    SHARED(degree = 11);
     SHARED(elem = elem); /* a vertex: one is too few */
 #undef SHARED
     CALL(unda_mesh_share(NULL, &fine));
@@ -81,7 +81,7 @@ static void refuse_elements(void)
     int64_t num_point = -7;
     CALL(unda_element_get_arrays(UNDA_TET, 1, NULL));
     CALL(unda_element_get_arrays(UNDA_TET, 1, &arrays));
-    CALL(unda_element_get_arrays(UNDA_HEX, 1, &fine));
+    CALL(unda_element_get_arrays(UNDA_HEX, 11, &fine));
     CALL(unda_element_get_arrays(7, 1, &fine));
     CALL(unda_element_get_arrays(UNDA_TET, 0, &fine));
     CALL(unda_element_get_arrays(UNDA_TET, 99, &fine));

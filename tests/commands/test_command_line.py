@@ -182,7 +182,7 @@ def test_all_of_verify_passes_on_the_device():
         "--nodes -5",
         "--steps 0",
         "--degrees 0:3",
-        "--degrees 10",
+        "--degrees 11",
         "--physics gravity",
         "--physics all -o one.json",
     ],

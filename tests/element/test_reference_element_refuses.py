@@ -30,7 +30,10 @@ def test_number_of_nodes_is_the_number_of_polynomials():
     for degree in DEGREES:
         assert lib.unda_element_num_node(TET, degree) == math.comb(degree + 3, 3)
         assert lib.unda_element_num_face_node(TET, degree) == math.comb(degree + 2, 2)
-    for shape, degree in [(TET, 0), (TET, 10), (TET, -1), (HEX, 3), (2, 3), (-1, 3)]:
+    for degree in range(1, 11):
+        assert lib.unda_element_num_node(HEX, degree) == (degree + 1) ** 3
+        assert lib.unda_element_num_face_node(HEX, degree) == (degree + 1) ** 2
+    for shape, degree in [(TET, 0), (TET, 10), (TET, -1), (HEX, 0), (HEX, 11), (2, 3), (-1, 3)]:
         assert lib.unda_element_num_node(shape, degree) == -1
         assert lib.unda_element_num_face_node(shape, degree) == -1
 
@@ -44,8 +47,8 @@ def message():
     [
         (TET, 0, "degree is 0, expected 1..9"),
         (TET, 10, "degree is 10, expected 1..9"),
-        (HEX, 3, "UNDA_HEX (1)"),
-        (7, 3, "shape is 7, expected UNDA_TET (0)"),
+        (HEX, 11, "degree is 11, expected 1..10"),
+        (7, 3, "shape is 7, expected UNDA_TET (0) or UNDA_HEX (1)"),
     ],
 )
 def test_unknown_shapes_and_degrees_are_refused_and_nothing_is_written(shape, degree, says):
@@ -88,7 +91,7 @@ def test_points_that_are_not_finite_are_refused_by_number():
 
 @pytest.mark.parametrize(
     ("shape", "degree", "says"),
-    [(TET, -1, "degree is -1, expected 0..40"), (TET, 41, "0..40"), (HEX, 2, "UNDA_HEX")],
+    [(TET, -1, "degree is -1, expected 0..40"), (HEX, 41, "0..40"), (7, 2, "UNDA_HEX")],
 )
 def test_impossible_cubatures_are_refused(shape, degree, says):
     count, room = ffi.new("int64_t *", -7), np.full(3 * 10**4, np.nan)

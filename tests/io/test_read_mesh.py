@@ -89,7 +89,7 @@ def msh22(nodes, elements, names=""):
 
 
 CORNERS = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
-TET, TRIANGLE, HEX, LINE, POINT = 4, 2, 5, 1, 15
+TET, TRIANGLE, WEDGE, LINE, POINT = 4, 2, 6, 1, 15
 
 
 def test_groups_without_names_go_by_number_and_without_surfaces_there_is_one_boundary(tmp_path):
@@ -157,7 +157,7 @@ def test_a_file_mesh_can_be_periodic():
 @pytest.mark.parametrize(
     ("elements", "message"),
     [
-        ([(HEX, 1, 1, 2, 3, 4, 1, 2, 3, 4)], "cells hexahedron, expected tetrahedra only"),
+        ([(WEDGE, 1, 1, 2, 3, 4, 1, 2)], "1 wedges, expected tetrahedra only or hexahedra only"),
         ([(TRIANGLE, 1, 1, 2, 3)], "no tetrahedra"),
         ([(TET, 1, 1, 2, 3, 9)], r"not a Gmsh file that can be read|not in the file"),
         ([(TET, 1, 1, 2, 3, 3)], "name a vertex twice"),

@@ -127,8 +127,3 @@ def test_threads_that_ask_first_at_the_same_time_get_the_same_answer():
 def test_points_that_are_none_are_refused(points, message):
     with pytest.raises(ArgumentError, match=message):
         box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1)).locate(points)
-
-
-def test_hexahedra_are_refused():
-    with pytest.raises(ArgumentError, match="tetrahedra only"):
-        box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1), shape="hex").locate([[0, 0, 0]])

@@ -4,6 +4,7 @@ import copy
 import logging
 import pickle
 
+import hex_meshes
 import numpy as np
 import pytest
 from unda import _core
@@ -79,6 +80,26 @@ def test_neighbors_are_those_of_a_brute_force_search(shape):
     np.testing.assert_array_equal(mesh.neighbors, expected)
     expected[0] = np.roll(expected[0], 1)
     assert (mesh.neighbors != expected).any()
+
+
+@pytest.mark.parametrize("periodic", [(False, False, False), (True, True, False)])
+def test_hexahedra_join_however_their_axes_are_turned(periodic):
+    """Cells keep their neighbours, and faces meet in all eight ways."""
+    plain = box_mesh((0, 0, 0), (1, 1, 1), (4, 3, 3), shape="hex", perturb=0.3, periodic=periodic)
+    mesh = hex_meshes.turned(plain)
+    if not any(periodic):
+        np.testing.assert_array_equal(mesh.neighbors, brute_force_neighbors(mesh))
+        assert set(hex_meshes.turns(mesh)) == set(range(8))
+    for one in (plain, mesh):
+        one_side, others = one.neighbors // 6, np.repeat(np.arange(one.num_elem), 6).reshape(-1, 6)
+        back = one.neighbors.reshape(-1)[one.neighbors[one.neighbors >= 0]]
+        np.testing.assert_array_equal(back // 6, others[one.neighbors >= 0])
+        assert (one_side[one.neighbors >= 0] != others[one.neighbors >= 0]).all()
+    cells = [np.sort(np.where(one.neighbors < 0, one.neighbors, one.neighbors // 6)) for one in (plain, mesh)]
+    np.testing.assert_array_equal(*cells)
+    np.testing.assert_allclose(mesh.volumes, plain.volumes, rtol=1e-12)
+    np.testing.assert_allclose(mesh.quality, plain.quality, rtol=1e-12)
+    assert (mesh.neighbors != plain.neighbors).any()
 
 
 def test_neighbors_survive_renumbering():
@@ -251,6 +272,17 @@ def test_a_mesh_says_what_it_is():
     mesh = box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2), periodic=(True, False, False))
     assert repr(mesh).startswith("Mesh(48 tetrahedra, 27 vertices")
     assert "boundary 'xmin': 8 faces, periodic with 'xmax'" in mesh.report()
+
+
+@pytest.mark.parametrize("shape", ["tet", "hex"])
+def test_a_report_names_the_worst_cells_and_how_quality_is_distributed(shape):
+    mesh = box_mesh((0, 0, 0), (1, 1, 1), (3, 3, 3), shape=shape, perturb=0.3)
+    text = mesh.report()
+    for elem in np.argsort(mesh.quality)[:3]:
+        assert f" {elem} ({mesh.quality[elem]:.3f})" in text
+    for part in (0, 0.01, 0.1, 0.5):
+        assert f" {np.quantile(mesh.quality, part):.3f}" in text
+    assert f"volume 1 m3, of a cell {mesh.volumes.min():g} to {mesh.volumes.max():g} m3" in text
 
 
 def test_parts_that_no_face_joins_are_logged(caplog):

@@ -2,6 +2,7 @@
 
 import re
 
+import hex_meshes
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -234,6 +235,69 @@ def test_a_twisted_hexahedron_is_refused_even_if_its_volume_is_positive():
     vertices[0] = [0.6, 0.6, 0.6]
     with pytest.raises(MeshError, match="1 inverted elements, first 0"):
         Mesh(vertices, box.cells)
+
+
+def welded(*meshes):
+    """Return vertices and cells of meshes whose vertices at one place are one."""
+    x = np.concatenate([mesh.vertices for mesh in meshes])
+    vertices, number = np.unique(np.round(x, 12), axis=0, return_inverse=True)
+    first = np.cumsum([0] + [mesh.num_vertex for mesh in meshes])
+    cells = [mesh.cells + start for mesh, start in zip(meshes, first, strict=False)]
+    return vertices, number.reshape(-1)[np.concatenate(cells)]
+
+
+def test_hexahedra_with_hanging_nodes_are_refused():
+    """A coarse layer on a fine one; on one as coarse they are neighbours."""
+    coarse, fine, same = (
+        box_mesh((0, 0, z), (1, 1, z + 1), (n, n, 1), shape="hex") for z, n in [(0, 2), (1, 4), (1, 2)]
+    )
+    with pytest.raises(MeshError, match=r"\d+ faces have vertices of neighbours on them .* first 0, 1, 2"):
+        Mesh(*welded(coarse, fine))
+    assert (Mesh(*welded(coarse, same)).neighbors >= 0).sum() == 4 * 2 * 2 + 2 * 4
+
+
+def test_a_crack_between_hexahedra_is_no_hanging_node():
+    box = box_mesh((0, 0, 0), (1, 1, 1), (4, 2, 2), shape="hex")
+    x, cells = box.vertices, box.cells.copy()
+    cut = np.flatnonzero((x[:, 2] == 0.5) & (x[:, 0] < 0.5))  # up to a front in the middle
+    twin = np.arange(box.num_vertex)
+    twin[cut] = box.num_vertex + np.arange(len(cut))
+    above = box.centroids[:, 2] > 0.5
+    cells[above] = twin[cells[above]]
+    mesh = Mesh(np.concatenate([x, x[cut]]), cells)
+    assert len(mesh.boundary_faces) == len(box.boundary_faces) + 2 * 2 * 2
+
+
+def test_a_face_of_three_hexahedra_is_refused():
+    box = box_mesh((0, 0, 0), (1, 1, 2), (1, 1, 2), shape="hex")
+    vertices = np.concatenate([box.vertices, box.vertices[box.cells[1, 4:]] + [0.3, 0, 0.5]])
+    third = np.concatenate([box.cells[1, :4], box.num_vertex + np.arange(4)])
+    with pytest.raises(MeshError, match=r"1 faces are shared by three or more elements, .* 0, 1, 2"):
+        Mesh(vertices, [*box.cells, third])
+
+
+def test_a_flat_hexahedron_is_refused():
+    box = box_mesh((0, 0, 0), (1, 1, 1), (2, 1, 1), shape="hex")
+    vertices = box.vertices.copy()
+    vertices[:, 0][vertices[:, 0] == 0.5] = 0
+    with pytest.raises(MeshError, match=r"1 elements have zero volume .* first 0"):
+        Mesh(vertices, box.cells)
+
+
+@pytest.mark.parametrize("turn", hex_meshes.TURNED[::5])
+def test_two_hexahedra_on_one_side_of_a_face_overlap(turn):
+    """However the second one is numbered; reflected to the other side, they are neighbours."""
+    box = box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1), shape="hex")
+    bottom = box.cells[0, :4]
+    for height, message in [(2.0, "1 pairs of elements overlap: same side"), (-1.0, None)]:
+        vertices = np.concatenate([box.vertices, box.vertices[bottom] + [0.1, 0.2, height]])
+        other = np.concatenate([bottom, [8, 9, 10, 11]]) if height > 0 else [8, 9, 10, 11, *bottom]
+        cells = np.stack([box.cells[0], np.asarray(other)[turn]])
+        if message is None:
+            assert (Mesh(vertices, cells).neighbors >= 0).sum() == 2
+        else:
+            with pytest.raises(MeshError, match=message):
+                Mesh(vertices, cells)
 
 
 @pytest.mark.parametrize(

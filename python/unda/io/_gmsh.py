@@ -18,12 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import MeshError
+from ..problem._shapes import FACES, SIZES, VTK_NODES
 
 logger = logging.getLogger("unda")
 
 _LOWER_DIMENSIONS = re.compile(r"(vertex|line\d*)$")
-_TETRA = re.compile(r"tetra(\d*)$")
-_TRIANGLE = re.compile(r"triangle(\d*)$")
+_CELLS = {"tetra": "tet", "hexahedron": "hex"}
+_SIDES = {"triangle": "tet", "quad": "hex"}  # and the shape that has them
+_WORDS = {"tetra": "tetrahedra", "hexahedron": "hexahedra", "wedge": "wedges", "pyramid": "pyramids"}
 
 
 def read_gmsh(path: Path, *, linearize: bool) -> dict[str, Any]:
@@ -255,38 +257,71 @@ def _physical(raw: Any) -> list[np.ndarray]:
     return [np.abs(np.asarray(group, np.int64)) for group in groups]
 
 
-def _check_straight(raw: Any) -> None:
-    """Refuse curved cells."""
-    kinds = {block.type for block in raw.cells}
-    curved = sorted(
-        kind for kind in kinds if (match := _TETRA.match(kind) or _TRIANGLE.match(kind)) and match[1]
-    )
+def _kind(block: Any) -> str:
+    """Return the shape of a block's cells; meshio adds how many nodes curved ones have."""
+    return str(block.type.rstrip("0123456789"))
+
+
+def _shape(raw: Any) -> str:
+    """Return the shape of the cells, or refuse a mesh that has none or several."""
+    count: dict[str, int] = {}
+    for block in raw.cells:
+        shape = _kind(block)
+        if len(block.data) and shape not in _SIDES and not _LOWER_DIMENSIONS.match(block.type):
+            count[shape] = count.get(shape, 0) + len(block.data)
+    found = " and ".join(f"{number} {_WORDS.get(shape, shape)}" for shape, number in count.items())
+    if len(count) > 1:
+        raise MeshError(f"mixed cells: {found}; a mesh has tetrahedra only or hexahedra only")
+    if not count:
+        raise MeshError("it has no tetrahedra and no hexahedra")
+    if not count.keys() <= _CELLS.keys():
+        raise MeshError(f"{found}, expected tetrahedra only or hexahedra only")
+    return _CELLS[next(iter(count))]
+
+
+def _check_curved(raw: Any, shape: str) -> bool:
+    """Return whether all cells have 27 nodes; refuse other curved cells."""
+    kinds = {block.type for block in raw.cells if len(block.data) and _kind(block) in {*_CELLS, *_SIDES}}
+    cells = {kind for kind in kinds if kind.startswith("hexahedron")}
+    if cells == {"hexahedron27"}:
+        return True
+    if "hexahedron20" in cells:
+        raise MeshError(
+            "curved cells of 20 nodes (hexahedron20), which lack those in faces and middle; save 27 nodes "
+            "with Mesh.SecondOrderIncomplete = 0, or pass linearize=True to use the corners only"
+        )
+    curved = sorted(kind for kind in kinds if kind[-1].isdigit())
     if curved:
+        order = "order 1" if shape == "tet" else "order 1 or 2"
         raise MeshError(
             f"curved cells {', '.join(curved)}; pass linearize=True to use their corners only, or "
-            "save with gmsh -order 1"
+            f"save with gmsh -{order}"
         )
+    return False
 
 
-_Blocks = tuple[np.ndarray, np.ndarray]  # vertices of cells or faces, and their groups
+_Blocks = tuple[np.ndarray, np.ndarray]  # nodes of cells or faces, and their groups
 
 
-def _collect(raw: Any) -> tuple[_Blocks, _Blocks]:
-    """Return the cells and the faces of a meshio mesh (corners only), with their groups."""
-    found: dict[int, list[_Blocks]] = {
-        corners: [(np.empty((0, corners), np.int64), np.empty(0, np.int64))] for corners in (4, 3)
-    }
+def _collect(raw: Any, shape: str, *, curved: bool) -> tuple[_Blocks, _Blocks]:
+    """Return the cells (all nodes of curved ones) and the faces of a meshio mesh, with their groups."""
+    num_vertex, _, corners = SIZES[shape]
+    wide = 27 if curved else num_vertex
+    cells: list[_Blocks] = []
+    faces: list[_Blocks] = [(np.empty((0, corners), np.int64), np.empty(0, np.int64))]
     for block, group in zip(raw.cells, _physical(raw), strict=True):
-        if _LOWER_DIMENSIONS.match(block.type) or len(block.data) == 0:
+        kind = _kind(block)
+        if len(block.data) == 0:
             continue
-        corners = 4 if _TETRA.match(block.type) else 3
-        if corners == 3 and not _TRIANGLE.match(block.type):
-            raise MeshError(f"{len(block.data)} cells {block.type}, expected tetrahedra only")
-        found[corners].append((np.asarray(block.data, np.int64)[:, :corners], group))
-    if len(found[4]) == 1:
-        raise MeshError("it has no tetrahedra")
-    cells, faces = ([np.concatenate(one) for one in zip(*parts, strict=True)] for parts in found.values())
-    return (cells[0], cells[1]), (faces[0], faces[1])
+        data = np.asarray(block.data, np.int64)
+        if kind in _CELLS:
+            cells.append((data[:, :wide], group))
+        elif kind in _SIDES:
+            if _SIDES[kind] != shape:
+                raise MeshError(f"{len(data)} faces {kind}, which are none of its cells'")
+            faces.append((data[:, :corners], group))
+    one, other = ([np.concatenate(part) for part in zip(*parts, strict=True)] for parts in (cells, faces))
+    return (one[0], one[1]), (other[0], other[1])
 
 
 def _names(raw: Any, dimension: int, used: np.ndarray) -> dict[str, int]:
@@ -303,14 +338,16 @@ def _names(raw: Any, dimension: int, used: np.ndarray) -> dict[str, int]:
 
 def _face_keys(vertices: np.ndarray) -> np.ndarray:
     """Return a 64-bit hash of the vertices of each face that does not depend on their order."""
-    mixers = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], np.uint64)
+    mixers = np.array(
+        [0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93], np.uint64
+    )
     ordered = np.sort(vertices, axis=1).astype(np.uint64)
-    return (ordered * mixers).sum(axis=1, dtype=np.uint64)
+    return (ordered * mixers[: ordered.shape[1]]).sum(axis=1, dtype=np.uint64)
 
 
 def _times_used(cells: np.ndarray, faces: np.ndarray) -> np.ndarray:
     """Return how many cells have each face."""
-    local = ([1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2])
+    local = FACES["tet" if cells.shape[1] == 4 else "hex"]
     keys = np.sort(np.concatenate([_face_keys(cells[:, face]) for face in local]))
     wanted = _face_keys(faces)
     return np.searchsorted(keys, wanted, "right") - np.searchsorted(keys, wanted, "left")
@@ -336,19 +373,20 @@ def _boundaries(raw: Any, cells: np.ndarray, faces: np.ndarray, groups: np.ndarr
 
 def _arrays(raw: Any, *, linearize: bool) -> dict[str, Any]:
     """Make arrays of a meshio mesh: named groups, used vertices only."""
-    if not linearize:
-        _check_straight(raw)
-    (cells, tags), (faces, groups) = _collect(raw)
+    shape = _shape(raw)
+    curved = not linearize and _check_curved(raw, shape)
+    (nodes, tags), (faces, groups) = _collect(raw, shape, curved=curved)
     points = np.asarray(raw.points, np.float64)
     if points.ndim != 2 or points.shape[1] != 3:
         raise MeshError(f"points of shape {points.shape}, expected (n, 3)")
-    low, high = min(cells.min(), faces.min(initial=0)), max(cells.max(), faces.max(initial=0))
+    low, high = min(nodes.min(), faces.min(initial=0)), max(nodes.max(), faces.max(initial=0))
     if low < 0 or high >= len(points):
         raise MeshError("a cell names a node that is not in the file")
+    cells = nodes[:, :8]
     used = np.zeros(len(points), bool)
     used[cells] = True
     if not used[faces].all():
-        raise MeshError("a surface uses nodes that no tetrahedron has")
+        raise MeshError("a surface uses nodes that no cell has")
     renumber = np.cumsum(used) - 1
     cells, faces = renumber[cells], renumber[faces]
     if tags.min() < 0 or tags.max() > np.iinfo(np.int32).max:  # |-2^63| is negative
@@ -356,4 +394,5 @@ def _arrays(raw: Any, *, linearize: bool) -> dict[str, Any]:
     return {
         "vertices": points[used], "cells": cells, "tags": tags.astype(np.int32),
         "tag_names": _names(raw, 3, tags), "boundaries": _boundaries(raw, cells, faces, groups),
+        "curved": points[nodes[:, np.argsort(VTK_NODES)]] if curved else None,
     }  # fmt: skip

@@ -10,7 +10,8 @@ import numpy as np
 from .._core import lib
 from ..errors import ArgumentError, FileError
 from ..exact import from_config as solution_from_config
-from ..problem.mesh import MAX_DEGREE, Mesh
+from ..problem._shapes import MAX_DEGREE
+from ..problem.mesh import Mesh
 from . import _hdf
 
 _HISTORY = ("UNDA_HISTORY1", "UNDA_HISTORY2")
@@ -24,6 +25,8 @@ def _put_mesh(group: Any, mesh: Mesh) -> None:
     )  # fmt: skip
     group["vertices"], group["cells"], group["tags"] = mesh.vertices, mesh.cells, mesh.tags
     group["faces"], group["face_names"] = mesh.boundary_faces, mesh.boundary_ids
+    if mesh.curved is not None:
+        group["curved"] = mesh.curved
 
 
 def _get_mesh(group: Any) -> Mesh:
@@ -37,6 +40,7 @@ def _get_mesh(group: Any) -> Mesh:
         tags=_hdf.array(group, "tags", np.int32, (len(cells),)), boundaries=boundaries,
         periodic=[tuple(pair) for pair in _hdf.entry(names, "periodic", list)],
         tag_names=_hdf.entry(names, "tags", dict),
+        curved=_hdf.array(group, "curved", np.float64, (len(cells), 27, 3)) if "curved" in group else None,
     )  # fmt: skip
 
 

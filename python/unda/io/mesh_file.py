@@ -24,14 +24,16 @@ def read_mesh(
 
     Physical volumes become tags, physical surfaces boundaries, by their names (or numbers). Faces
     of physical surfaces inside the mesh are ignored, and logged. Without physical surfaces, all
-    outer faces are one boundary named "boundary". Nodes that no tetrahedron uses are dropped.
+    outer faces are one boundary named "boundary". Nodes that no cell uses are dropped. Cells are tetrahedra,
+    or hexahedra of 8 nodes or, quadratic along each axis, of 27.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     linearize : bool, optional
-        Use the corners of curved cells instead of refusing them.
+        Use only the corners of curved cells, also of those that are refused otherwise: tetrahedra of more
+        than 4 nodes, hexahedra of 20.
     fix_orientation : bool, optional
         Renumber inverted cells instead of refusing them.
     periodic : sequence of (str, str), optional
@@ -47,7 +49,7 @@ def read_mesh(
     FileNotFoundError
         No such file.
     MeshError
-        The file is damaged, has other cells than tetrahedra, or is not a valid mesh.
+        The file is damaged, has cells of other shapes or of several, or is not a valid mesh.
 
     Examples
     --------

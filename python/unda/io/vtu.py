@@ -1,4 +1,4 @@
-"""VTU files (VTK XML, unstructured grid) for ParaView: the polynomials on small tetrahedra.
+"""VTU files (VTK XML, unstructured grid) for ParaView: meshes, and the polynomials on small cells.
 
 Each cell is subdivided along the lattice of its degree, to show the polynomials inside it. Fields remain
 discontinuous: no value is shared between cells. Not here: parts common to VTK's files (vtk_xml.py).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import product
 from typing import Any
@@ -18,28 +18,42 @@ import numpy as np
 from .._check import file_path, integer
 from .._files import replacing
 from ..method import norms
+from ..problem._shapes import VTK_NODES
 from .vtk_xml import Series, array_head, arrays_of
 
-_TETRA = 10  # VTK_TETRA
+# VTK's types of cells, by the number of their nodes: VTK_TETRA, VTK_HEXAHEDRON, VTK_TRIQUADRATIC_HEXAHEDRON
+_TYPES = {4: 10, 8: 12, 27: 29}
 # Paths along the edges of a cube from corner to corner: each is a tetrahedron (Kuhn 1960).
 _PATHS = [(0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 2, 1), (2, 1, 0), (1, 0, 2)]
 
 
 @cache
-def lattice(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lattice of the reference tetrahedron with n intervals an edge.
+def lattice(n: int, shape: str = "tet") -> tuple[np.ndarray, np.ndarray]:
+    """Return the lattice of a reference element with n intervals an edge.
 
     Parameters
     ----------
     n : int
+    shape : {"tet", "hex"}
 
     Returns
     -------
-    points : ndarray, shape ((n + 1)(n + 2)(n + 3) / 6, 3)
-        Reference coordinates, vertices (0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1).
-    cells : ndarray, shape (n^3, 4)
-        Tetrahedra that fill it, positively oriented.
+    points : ndarray, shape ((n + 1)(n + 2)(n + 3) / 6, 3) or ((n + 1)^3, 3)
+        Reference coordinates; a tetrahedron's vertices are (0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1).
+    cells : ndarray, shape (n^3, 4) or (n^3, 8)
+        Elements of the same shape that fill it, positively oriented.
     """
+    return _hex_lattice(n) if shape == "hex" else _tet_lattice(n)
+
+
+def _hex_lattice(n: int) -> tuple[np.ndarray, np.ndarray]:
+    points = np.array([(i, j, k) for k, j, i in product(range(n + 1), repeat=3)])
+    row = np.array([1, n + 1, (n + 1) ** 2])
+    around = np.array([(i, j, k) for k in (0, 1) for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))])
+    return points / n, points[(points < n).all(axis=1)] @ row[:, None] + around @ row
+
+
+def _tet_lattice(n: int) -> tuple[np.ndarray, np.ndarray]:
     # In y_1 = x_1 + x_2 + x_3, y_2 = x_2 + x_3, y_3 = x_3 it is n >= y_1 >= y_2 >= y_3 >= 0, a union of
     # Kuhn's tetrahedra of the unit cubes: those whose corners all lie in it.
     corners: dict[tuple[int, ...], int] = {}
@@ -75,48 +89,84 @@ def _array(
     file.write(b"\n</DataArray>\n")
 
 
+_Data = Iterable[tuple[str, np.ndarray, Sequence[str]]]  # name, values and components, one after the other
+
+
+def _scalars(values: Mapping[str, np.ndarray]) -> _Data:
+    return ((name, array, ("",)) for name, array in values.items())
+
+
+def _section(file: Any, name: str, data: _Data, *, told: bool = False) -> None:
+    file.write(f"<{name}>\n".encode())
+    for what, values, components in data:
+        _array(file, what, values, components, told=told)
+    file.write(f"</{name}>\n".encode())
+
+
+def _write(
+    path: Any, x: np.ndarray, cells: np.ndarray, about: _Data, of_points: _Data, of_cells: _Data
+) -> None:
+    """Write a grid of cells of one kind, what it is about, and values at its points and cells."""
+    num_cell, size = cells.shape
+    with replacing(path) as file:
+        file.write(
+            b'<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid" version="1.0" '
+            b'byte_order="LittleEndian" header_type="UInt64">\n<UnstructuredGrid>\n'
+        )
+        _section(file, "FieldData", about, told=True)
+        file.write(f'<Piece NumberOfPoints="{len(x)}" NumberOfCells="{num_cell}">\n'.encode())
+        _section(file, "Points", [("Points", x, "xyz")])
+        rows = {
+            "connectivity": cells.astype(np.int64).ravel(),
+            "offsets": size * np.arange(1, num_cell + 1, dtype=np.int64),
+            "types": np.full(num_cell, _TYPES[size], np.uint8),
+        }
+        _section(file, "Cells", _scalars(rows))
+        _section(file, "PointData", of_points)
+        _section(file, "CellData", of_cells)
+        file.write(b"</Piece>\n</UnstructuredGrid>\n</VTKFile>\n")
+
+
+def write_mesh(mesh: Any, path: Any) -> None:
+    """Write a file, see `Mesh.write_vtu`."""
+    x, cells = mesh.vertices, mesh.cells
+    if mesh.curved is not None:
+        x, cells = mesh.curved.reshape(-1, 3), 27 * np.arange(mesh.num_elem)[:, None] + VTK_NODES
+    data = {"element": np.arange(mesh.num_elem), "tag": mesh.tags}
+    data |= {"volume": mesh.volumes, "quality": mesh.quality}
+    _write(file_path(path), x, cells, (), (), _scalars(data))
+
+
 def write_vtu(sim: Any, path: Any, fields: Sequence[str] | None, subdivide: int | None, series: Any) -> None:
     """Write a file, see `DG.write_vtu`."""
     arrays = arrays_of(sim, fields)
     n = sim.degree if subdivide is None else integer("subdivide", subdivide, 1, 32)
     path, entries = file_path(path), Series(series)
-    points, cells = lattice(n)
+    points, cells = lattice(n, sim.mesh.shape)
     num_elem, num_point = sim.mesh.num_elem, len(points)
     matrix = norms.interpolation(sim.mesh._info.shape, sim.degree, points)
     place = np.einsum("pn,eni->epi", matrix, sim.coordinates)
-    # The library sorts the vertices of a cell, which may mirror it.
-    edges = place[:, cells[0, 1:]] - place[:, cells[:1, 0]]
-    turned = np.where(np.linalg.det(edges)[:, None, None] < 0, cells[:, [0, 2, 1, 3]], cells)
-    all_cells = (turned + num_point * np.arange(num_elem)[:, None, None]).reshape(-1, 4)
+    all_cells = np.broadcast_to(cells, (num_elem, *cells.shape))
+    if sim.mesh.shape == "tet":  # The library sorts the vertices of a cell, which may mirror it.
+        edges = place[:, cells[0, 1:]] - place[:, cells[:1, 0]]
+        all_cells = np.where(np.linalg.det(edges)[:, None, None] < 0, cells[:, [0, 2, 1, 3]], cells)
+    all_cells = (all_cells + num_point * np.arange(num_elem)[:, None, None]).reshape(-1, cells.shape[1])
     x = place.reshape(-1, 3)
     if sim.dtype.itemsize == 4 and np.abs(x).max() < 1e5:
         x = x.astype(np.float32)
-    with replacing(path) as file:
-        file.write(
-            b'<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid" version="1.0" '
-            b'byte_order="LittleEndian" header_type="UInt64">\n<UnstructuredGrid>\n<FieldData>\n'
-        )
-        _array(file, "TimeValue", np.array([sim.t]), told=True)
-        _array(file, "config", np.frombuffer(json.dumps(sim.config).encode(), np.uint8), told=True)
-        file.write(
-            f'</FieldData>\n<Piece NumberOfPoints="{len(x)}" NumberOfCells="{len(all_cells)}">\n'
-            "<Points>\n".encode()
-        )
-        _array(file, "Points", x, "xyz")
-        file.write(b"</Points>\n<Cells>\n")
-        _array(file, "connectivity", all_cells.astype(np.int64).ravel())
-        _array(file, "offsets", 4 * np.arange(1, len(all_cells) + 1, dtype=np.int64))
-        _array(file, "types", np.full(len(all_cells), _TETRA, np.uint8))
-        file.write(b"</Cells>\n<PointData>\n")
+
+    def of_points() -> _Data:
         for name, components in arrays.items():
             values = np.empty((num_elem * num_point, len(components)), sim.dtype)
             for i, field in enumerate(components):
                 values[:, i] = (sim.get(field) @ matrix.T).ravel()
-            _array(file, name, values, components)
-        file.write(b"</PointData>\n<CellData>\n")
-        _array(file, "element", np.repeat(np.arange(num_elem, dtype=np.int64), len(cells)))
-        _array(file, "tag", np.repeat(sim.mesh.tags.astype(np.int32), len(cells)))
-        for i, name in enumerate(sim.medium.parameters):
-            _array(file, name, np.repeat(sim._material[:, :, i].mean(axis=1), len(cells)))
-        file.write(b"</CellData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n")
+            yield name, values, components
+
+    of_cells = {"element": np.arange(num_elem, dtype=np.int64), "tag": sim.mesh.tags.astype(np.int32)}
+    for i, name in enumerate(sim.medium.parameters):
+        of_cells[name] = sim._material[:, :, i].mean(axis=1)
+    repeated = {name: np.repeat(values, len(cells)) for name, values in of_cells.items()}
+    config = np.frombuffer(json.dumps(sim.config).encode(), np.uint8)
+    about = {"TimeValue": np.array([sim.t]), "config": config}
+    _write(path, x, all_cells, _scalars(about), of_points(), _scalars(repeated))
     entries.add(path, sim.t)

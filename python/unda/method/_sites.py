@@ -83,8 +83,12 @@ def distance(mesh: Any, point: np.ndarray) -> tuple[float, str]:
     """Return how far a point is from the nearest outer face of a mesh [m], and the name of that boundary.
 
     The nearest point of a triangle is the foot of the perpendicular if that is inside, or else on an edge.
+    Quadrilaterals count as two triangles.
     """
-    corners = mesh.vertices[mesh.boundary_faces]
+    faces, ids = mesh.boundary_faces, mesh.boundary_ids
+    if mesh.shape == "hex":
+        faces, ids = np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]]), np.tile(ids, 2)
+    corners = mesh.vertices[faces]
     edges = np.roll(corners, -1, axis=1) - corners
     normal = np.cross(edges[:, 0], edges[:, 1])
     to = point - corners
@@ -95,7 +99,7 @@ def distance(mesh: Any, point: np.ndarray) -> tuple[float, str]:
     height = np.abs(np.einsum("fi,fi->f", to[:, 0], normal)) / np.linalg.norm(normal, axis=1)
     far = np.where(inside, height, far)
     nearest = int(far.argmin())
-    return float(far[nearest]), mesh.boundary_names[mesh.boundary_ids[nearest]]
+    return float(far[nearest]), mesh.boundary_names[ids[nearest]]
 
 
 def on_one_side(
@@ -175,6 +179,10 @@ def _direction(side: Any, num: int) -> np.ndarray | None:
 
 def _ahead(mesh: Any, cells: np.ndarray, places: np.ndarray, towards: np.ndarray) -> np.ndarray:
     """Return which cells a direction from a point enters; several if it lies between cells."""
+    if mesh.shape == "hex":
+        step = _AHEAD * np.cbrt(mesh.volumes[cells].min()) * towards / np.linalg.norm(towards)
+        there = find(mesh, places + step, 1)
+        return np.isin(np.arange(len(cells)), there.of_points()[there.elem == cells[there.of_points()]])
     corners = mesh.vertices[mesh.cells[cells]]
     edges = corners[:, 1:] - corners[:, :1]
     step = _AHEAD * np.cbrt(np.abs(np.linalg.det(edges)).min()) * towards / np.linalg.norm(towards)

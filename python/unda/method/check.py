@@ -20,9 +20,10 @@ from . import silent
 _WORST = 10
 _MANY = 32  # functions of sources: computing a spectrum takes milliseconds
 FEW_NODES = 4.0  # in the shortest wavelength: below, the wave is not resolved
-_BESIDE = 0.9  # largest barycentric coordinate: nearer to a vertex a source is up to 40 times less exact
+_BESIDE = 0.9  # 1 is the vertex (_to_vertex): nearer to a vertex a source is up to 40 times less exact
 _ON_VERTEX = 1e-9  # the same, from 1
-_NEAR = 2.0  # edges of a brick of six cells, from a source
+_NEAR = 2.0  # edges of a brick, from a source
+_PER_BRICK = {"tet": 6.0, "hex": 1.0}  # cells of one
 _VERY_NEAR = 1.0
 _REAL_AXIS = {"lsrk4": 4.6, "ab3": 6 / 11}  # stable: loss rate times dt (csrc/dg/dt.c)
 _SPAN = 1e3  # of time steps, between the median cell and the worst
@@ -172,19 +173,26 @@ def _losses(sim: Any, report: Report) -> None:
         )
 
 
+def _to_vertex(mesh: Any, coordinates: np.ndarray) -> float:
+    """Return 1 at a vertex of the cell, and how near a place is to one: its least certain coordinate."""
+    if mesh.shape == "tet":
+        return float(coordinates.max())
+    return float(np.maximum(coordinates[::2], coordinates[1::2]).min())
+
+
 def places(sim: Any, report: Report) -> None:
     """Look at where sources and receivers stand."""
     listed = [receivers.points for receivers in sim.receivers]
     points = np.concatenate(listed) if listed else np.empty((0, 3))
     for i, (source, _) in enumerate(sim._solver.sources):
         elem, barycentric = sim.mesh.locate([source.position])
-        if _BESIDE < barycentric.max() < 1.0 - _ON_VERTEX:
+        if _BESIDE < _to_vertex(sim.mesh, barycentric[0]) < 1.0 - _ON_VERTEX:
             report.notes.append(
                 f"source {i} at {source.position} m is beside a vertex of cell {elem[0]}, where one cell's "
                 "polynomial is far less exact than the mean over cells on the vertex itself: move it there, "
                 "or away"
             )
-        brick = (6.0 * sim.mesh.volumes[elem[0]]) ** (1 / 3)
+        brick = (_PER_BRICK[sim.mesh.shape] * sim.mesh.volumes[elem[0]]) ** (1 / 3)
         away = np.linalg.norm(points - source.position, axis=1) / brick
         if len(away) and away.min() < _NEAR:
             at = tuple(points[np.argmin(away)].tolist())

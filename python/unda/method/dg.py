@@ -1,4 +1,4 @@
-"""DG: nodal discontinuous Galerkin on tetrahedra, scripted.
+"""DG: nodal discontinuous Galerkin on meshes, scripted.
 
 Not here: running it, its sources and receivers (simulation.py), numerics (csrc/dg, cuda/dg).
 """
@@ -30,7 +30,12 @@ from .solver import forecast
 
 
 class DG(Simulation):
-    """Nodal discontinuous Galerkin on a mesh of tetrahedra (Hesthaven & Warburton 2008).
+    """Nodal discontinuous Galerkin on a mesh of tetrahedra or hexahedra.
+
+    Tetrahedra: Hesthaven & Warburton (2008). Hexahedra, which may be warped: nodes are products of
+    Gauss-Lobatto points, which are the points of the quadrature too, so that the mass matrix is diagonal; with
+    the central flux the discrete energy is constant, with the upwind flux it never grows, whatever the cells
+    and the materials at their nodes (docs/dg.md).
 
     Parameters
     ----------
@@ -38,7 +43,7 @@ class DG(Simulation):
     medium : Acoustic, Elastic or Maxwell
         Equations and materials, constant in each cell or at each of its nodes (`Medium`, `per`).
     degree : int
-        Degree of the polynomials, 1 to 9.
+        Degree of the polynomials, 1 to 9; on hexahedra 1 to 10, of each coordinate.
     boundary : dict of str to str or exact solution, optional
         Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. All media:
         "absorbing", or an exact solution that gives the outer values (each name may have its own).

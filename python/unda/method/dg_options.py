@@ -13,9 +13,10 @@ from .. import _core
 from .._check import choice, integer
 from .._core import lib
 from ..errors import ArgumentError
+from ..problem._shapes import MAX_DEGREE
 from ..problem.boundary import Boundaries
 from ..problem.medium import Medium
-from ..problem.mesh import MAX_DEGREE, Mesh
+from ..problem.mesh import Mesh
 from ._options import Given, common_options, kernel_choice
 
 

@@ -14,9 +14,10 @@ from .._check import integer
 from .._core import lib
 from ..errors import ArgumentError
 from ..limits import choose_device
+from ..problem._shapes import MAX_DEGREE
 from ..problem.boundary import Boundaries
 from ..problem.medium import Maxwell, Medium
-from ..problem.mesh import MAX_DEGREE, Mesh
+from ..problem.mesh import Mesh
 from ._options import Given, common_options
 
 

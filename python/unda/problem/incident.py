@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from .._check import number, unit_vector, vector
 from ..errors import ArgumentError
 from ..exact import ExactSolution, plane_wave
+from ._shapes import FACES
 from .boundary import WALLS, Boundaries
 from .medium import Medium
 from .mesh import Mesh
@@ -274,13 +275,12 @@ class _Surface:
     # ---- boundaries that touch the driven faces ----
 
     def _corners(self, elem: np.ndarray, face: np.ndarray) -> np.ndarray:
-        """Vertices of faces (n, 3), each opposite the vertex of its number."""
-        others = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
-        return np.asarray(np.take_along_axis(self.mesh.cells[elem], others[face], axis=1))
+        """Vertices of faces (n, 3 or 4), around them."""
+        return np.asarray(np.take_along_axis(self.mesh.cells[elem], FACES[self.mesh.shape][face], axis=1))
 
     def _edges(self, corners: np.ndarray) -> np.ndarray:
-        """Edges of faces (n, 3) as integers."""
-        ends = np.sort(corners[:, [[0, 1], [0, 2], [1, 2]]], axis=-1)
+        """Edges of faces (n, 3 or 4) as integers."""
+        ends = np.sort(np.stack([corners, np.roll(corners, -1, axis=1)], axis=-1), axis=-1)
         return np.asarray(ends[..., 0] * self.mesh.num_vertex + ends[..., 1])
 
     def check(self, source: PlaneWave, elem: np.ndarray, face: np.ndarray, wave: ExactSolution) -> None:

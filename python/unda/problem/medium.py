@@ -62,7 +62,7 @@ class Medium:
     one value on both sides of a face, so jumps there need arrays or tags. Coefficients are collocated: on
     tetrahedra no discrete energy is conserved, and with the upwind flux what the mesh hardly resolves can
     grow, the faster the more the medium varies in a cell (a run warns of it); the central flux is refused. On
-    a grid each node has its own anyway.
+    hexahedra energy is conserved exactly. On a grid each node has its own anyway.
 
     On a grid arrays have its shape (nx, ny, nz), functions are called with the nodes, block by
     block, and there are no tags. Models are large: an array on a grid, of any type of real numbers,

@@ -7,6 +7,7 @@ numbering. Not here: files (``io/mesh_file.py``) and connecting cells (``csrc/me
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
@@ -19,13 +20,8 @@ from .._check import integer
 from .._core import lib
 from ..errors import ArgumentError, MeshError
 from ._mesh_arguments import boundary_arrays, cells_array, periodic_pairs, tag_table, with_names
+from ._shapes import MAX_DEGREE, SHAPES, SIZES
 from .grid import SIDES
-
-_SHAPES = {"tet": 0, "hex": 1}
-#: highest degree of the polynomials, by shape
-MAX_DEGREE = {"tet": 9, "hex": 10}
-#: vertices, faces and vertices a face of a cell, by shape
-_SIZES = {"tet": (4, 4, 3), "hex": (8, 6, 4)}
 
 
 class Mesh:
@@ -48,6 +44,9 @@ class Mesh:
         Pairs of boundaries that a translation maps onto each other.
     tag_names : dict of {str: int}, optional
         Names of tags; a tag without a name goes by its number, "0".
+    curved : array_like, shape (num_elem, 27, 3), optional
+        Nodes of curved hexahedra [m], which are quadratic along each axis: at 0, 1/2 and 1 of it, the first
+        axis (from vertex 0 to 1) fastest, the third (0 to 4) slowest. Both sides of a face must agree.
     fix_orientation : bool, optional
         Renumber inverted cells instead of refusing them.
 
@@ -66,7 +65,9 @@ class Mesh:
     lower, upper : tuple of float
         Bounding box [m].
     volume, min_insphere, min_quality : float
-        Total volume [m3], smallest insphere diameter [m], quality of `worst_elem` (1 is regular).
+        Total volume [m3], smallest insphere diameter [m], least quality.
+    worst_elem : int
+        The cell of the least quality.
     origin : dict
         How it was made: "box_mesh" with its arguments, "read_mesh" with the path, or "arrays".
 
@@ -95,6 +96,7 @@ class Mesh:
         boundaries: Mapping[str, ArrayLike] | None = None,
         periodic: Iterable[tuple[str, str]] | None = None,
         tag_names: Mapping[str, int] | None = None,
+        curved: ArrayLike | None = None,
         fix_orientation: bool = False,
     ) -> None:
         vertices = _core.as_array(vertices, np.float64, (None, 3), "vertices")
@@ -102,12 +104,14 @@ class Mesh:
         faces, ids, names = boundary_arrays(boundaries, 3 if cells.shape[1] == 4 else 4)
         if tags is not None:
             tags = _core.as_array(tags, np.int32, (len(cells),), "tags")
+        if curved is not None:
+            curved = _core.as_array(curved, np.float64, (len(cells), 27, 3), "curved")
         if not isinstance(fix_orientation, (bool, np.bool_)):
             raise ArgumentError(f"fix_orientation is {fix_orientation!r}, expected True or False")
         pairs = periodic_pairs(periodic, names)
         given = _core.new_struct(
             "unda_mesh_input",
-            shape=_SHAPES["tet" if cells.shape[1] == 4 else "hex"],
+            shape=SHAPES["tet" if cells.shape[1] == 4 else "hex"],
             fix_orientation=int(fix_orientation),
             num_vertex=len(vertices),
             num_elem=len(cells),
@@ -120,6 +124,7 @@ class Mesh:
             boundary_faces=faces,
             boundary_ids=ids,
             periodic=pairs,
+            curved=curved,
         )
         try:
             handle = _core.new_object(
@@ -165,7 +170,9 @@ class Mesh:
 
     @property
     def _kind(self) -> str:
-        return "tetrahedra" if self.shape == "tet" else "hexahedra"
+        if self.shape == "tet":
+            return "tetrahedra"
+        return "curved hexahedra" if self._info.curved else "hexahedra"
 
     @cached_property
     def vertices(self) -> np.ndarray:
@@ -175,7 +182,14 @@ class Mesh:
     @cached_property
     def cells(self) -> np.ndarray:
         """Vertices of each cell (num_elem, 4 or 8), as used: after `fix_orientation`."""
-        return self._copy("cells", np.int64, (self.num_elem, _SIZES[self.shape][0]))
+        return self._copy("cells", np.int64, (self.num_elem, SIZES[self.shape][0]))
+
+    @cached_property
+    def curved(self) -> np.ndarray | None:
+        """Nodes of curved hexahedra (num_elem, 27, 3) [m], as `Mesh` takes them; None of straight cells."""
+        if not self._info.curved:
+            return None
+        return self._copy("curved", np.float64, (self.num_elem, 27, 3))
 
     @cached_property
     def tags(self) -> np.ndarray:
@@ -188,7 +202,7 @@ class Mesh:
 
         Face f of a tetrahedron lies opposite its vertex f.
         """
-        return self._copy("neighbors", np.int64, (self.num_elem, _SIZES[self.shape][1]))
+        return self._copy("neighbors", np.int64, (self.num_elem, SIZES[self.shape][1]))
 
     @cached_property
     def volumes(self) -> np.ndarray:
@@ -197,14 +211,18 @@ class Mesh:
 
     @cached_property
     def quality(self) -> np.ndarray:
-        """Quality of each cell (num_elem,): 3 inradius / circumradius, 1 if regular."""
+        """Quality of each cell (num_elem,), 1 if regular.
+
+        Of a tetrahedron 3 inradius / circumradius. Of a hexahedron the least scaled Jacobian at its vertices
+        (and nodes, if it is curved): the volume that its edges span there, over the product of their lengths.
+        """
         return self._copy("quality", np.float64, (self.num_elem,))
 
     @cached_property
     def boundary_faces(self) -> np.ndarray:
         """Vertices of each outer face (n, 3 or 4), the periodic ones included."""
         count = int(self._info.num_boundary_face)
-        return self._copy("boundary_faces", np.int64, (count, _SIZES[self.shape][2]))
+        return self._copy("boundary_faces", np.int64, (count, SIZES[self.shape][2]))
 
     @cached_property
     def boundary_ids(self) -> np.ndarray:
@@ -228,7 +246,7 @@ class Mesh:
         (6, 10, 3)
         """
         degree = integer("degree", degree, 1, MAX_DEGREE[self.shape])
-        x = np.empty((self.num_elem, lib.unda_element_num_node(_SHAPES[self.shape], degree), 3))
+        x = np.empty((self.num_elem, lib.unda_element_num_node(SHAPES[self.shape], degree), 3))
         _core.check(lib.unda_mesh_coordinates(self._handle, degree, _core.pointer(x, writable=True)))
         return x
 
@@ -238,7 +256,8 @@ class Mesh:
         digest = hashlib.sha256()
         by_name = np.argsort(self.boundary_ids, kind="stable")
         faces, ids = self.boundary_faces[by_name], self.boundary_ids[by_name]
-        for array in (self.vertices, self.cells, self.tags, faces, ids):
+        arrays = [self.vertices, self.cells, self.tags, faces, ids]
+        for array in arrays if self.curved is None else [*arrays, self.curved]:
             digest.update(f"{array.dtype.str}{array.shape}".encode())
             digest.update(array.data)
         names = (self.shape, self.boundary_names, self.periodic, sorted(self.tag_names.items()))
@@ -257,13 +276,14 @@ class Mesh:
         -------
         elem : ndarray of int64, shape (n,)
             The cell; the lowest one on shared faces, edges and vertices; -1 outside the mesh.
-        barycentric : ndarray of float64, shape (n, 4)
-            Barycentric coordinates in it, in the vertex order of `cells`; 0 outside.
+        barycentric : ndarray of float64, shape (n, 4) or (n, 6)
+            Barycentric coordinates in it, in the vertex order of `cells`; of a hexahedron r1, 1 - r1, r2,
+            1 - r2, r3, 1 - r3: one for each face, 0 on it and 1 on the opposite one. 0 outside.
 
         Raises
         ------
         ArgumentError
-            Wrong shape, NaN, or a mesh of hexahedra.
+            Wrong shape or NaN.
 
         Examples
         --------
@@ -274,7 +294,7 @@ class Mesh:
         """
         points = _core.as_array(points, np.float64, (None, 3), "points", finite=True)
         elem = np.empty(len(points), np.int64)
-        barycentric = np.empty((len(points), _SIZES[self.shape][1]))
+        barycentric = np.empty((len(points), SIZES[self.shape][1]))
         to = _core.pointer(elem, writable=True), _core.pointer(barycentric, writable=True)
         _core.check(lib.unda_mesh_locate(self._handle, len(points), _core.pointer(points), *to))
         return elem, barycentric
@@ -301,8 +321,7 @@ class Mesh:
             f"box {box} m",
             f"volume {self.volume:g} m3, of a cell {info.min_volume:g} to {info.max_volume:g} m3",
             f"smallest insphere diameter {self.min_insphere:g} m",
-            f"least quality {self.min_quality:.3f} (cell {self.worst_elem}), "
-            f"median {float(np.median(self.quality)):.3f}",
+            *self._report_quality(),
         ]
         for name, tag in self.tag_names.items():
             lines.append(f"material {name!r}: {int((self.tags == tag).sum())} cells")
@@ -312,6 +331,42 @@ class Mesh:
             note = f", periodic with {joined[name]!r}" if name in joined else ""
             lines.append(f"boundary {name!r}: {int(count)} faces{note}")
         return "\n".join(lines)
+
+    def _report_quality(self) -> list[str]:
+        """Describe how the quality is distributed, and which cells are worst."""
+        part = np.quantile(self.quality, [0.01, 0.1, 0.5])
+        worst = np.argsort(self.quality, kind="stable")[:3]
+        return [
+            f"least quality {self.min_quality:.3f}, of a hundredth of the cells at most {part[0]:.3f}, "
+            f"of a tenth {part[1]:.3f}, median {part[2]:.3f}",
+            "worst cells " + ", ".join(f"{elem} ({self.quality[elem]:.3f})" for elem in worst),
+        ]
+
+    def write_vtu(self, path: str | os.PathLike[str]) -> None:
+        """Write a VTU file for ParaView: the cells with their number, tag, volume and quality.
+
+        Curved cells are VTK's triquadratic hexahedra. Fields of a simulation: `DG.write_vtu`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the file, which should end in .vtu.
+
+        Raises
+        ------
+        FileError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import os, tempfile, unda
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2), shape="hex").write_vtu(
+        ...     os.path.join(folder.name, "mesh.vtu"))
+        """
+        from ..io.vtu import write_mesh
+
+        write_mesh(self, path)
 
     def __repr__(self) -> str:
         return (
@@ -323,9 +378,18 @@ class Mesh:
         faces, ids = self.boundary_faces, self.boundary_ids
         boundaries = {name: faces[ids == i] for i, name in enumerate(self.boundary_names)}
         again = partial(
-            Mesh, tags=self.tags, boundaries=boundaries, periodic=self.periodic, tag_names=self.tag_names
-        )
+            Mesh, tags=self.tags, boundaries=boundaries, periodic=self.periodic, tag_names=self.tag_names,
+            curved=self.curved,
+        )  # fmt: skip
         return again, (self.vertices, self.cells), {"origin": self.origin}
+
+
+def three_flags(name: str, flags: Any) -> list[bool]:
+    """Return three of True and False, or raise."""
+    listed = list(flags) if isinstance(flags, Iterable) else []
+    if len(listed) != 3 or not all(isinstance(flag, (bool, np.bool_)) for flag in listed):
+        raise ArgumentError(f"{name} is {flags!r}, expected three of True and False")
+    return [bool(flag) for flag in listed]
 
 
 def _triple(values: Any, dtype: Any, name: str) -> list[Any]:
@@ -379,14 +443,12 @@ def box_mesh(
     >>> unda.box_mesh((0, 0, 0), (1000, 1000, 500), cells=(4, 4, 2)).num_elem
     192
     """
-    if shape not in _SHAPES:
+    if shape not in SHAPES:
         raise ArgumentError(f"shape is {shape!r}, expected 'tet' or 'hex'")
-    flags = list(periodic) if isinstance(periodic, Iterable) else []
-    if len(flags) != 3 or not all(isinstance(flag, (bool, np.bool_)) for flag in flags):
-        raise ArgumentError(f"periodic is {periodic!r}, expected three of True and False")
+    flags = three_flags("periodic", periodic)
     box = _core.new_struct(
         "unda_box",
-        shape=_SHAPES[shape],
+        shape=SHAPES[shape],
         periodic=[int(flag) for flag in flags],
         cells=_triple(cells, np.int64, "cells"),
         lower=_triple(lower, np.float64, "lower"),
@@ -400,6 +462,6 @@ def box_mesh(
     mesh._adopt(handle, SIDES, pairs, None)
     mesh.origin = {
         "made_by": "box_mesh", "lower": list(box.lower), "upper": list(box.upper), "cells": list(box.cells),
-        "shape": shape, "periodic": [bool(flag) for flag in flags], "perturb": box.perturb, "seed": box.seed,
+        "shape": shape, "periodic": flags, "perturb": box.perturb, "seed": box.seed,
     }  # fmt: skip
     return mesh

@@ -1,0 +1,24 @@
+// A quarter of a ring, radii 1 and 2, in two layers: 2 x 3 x 2 hexahedra.
+Point(1) = {0, 0, 0};
+Point(2) = {1, 0, 0};
+Point(3) = {2, 0, 0};
+Point(4) = {0, 2, 0};
+Point(5) = {0, 1, 0};
+Line(1) = {2, 3};
+Circle(2) = {3, 1, 4};
+Line(3) = {4, 5};
+Circle(4) = {5, 1, 2};
+Curve Loop(1) = {1, 2, 3, 4};
+Plane Surface(1) = {1};
+Transfinite Curve{1, 3} = 3;
+Transfinite Curve{2, 4} = 4;
+Transfinite Surface{1};
+Recombine Surface{1};
+lower[] = Extrude {0, 0, 0.5} { Surface{1}; Layers{1}; Recombine; };
+upper[] = Extrude {0, 0, 0.25} { Surface{lower[0]}; Layers{1}; Recombine; };
+Physical Volume("rock", 7) = {lower[1]};
+Physical Volume("sand", 8) = {upper[1]};
+Physical Surface("bottom", 1) = {1};
+Physical Surface("top", 2) = {upper[0]};
+Physical Surface("sides", 3) = {lower[2], lower[3], lower[4], lower[5], upper[2], upper[3], upper[4], upper[5]};
+Physical Surface("interface", 4) = {lower[0]};
