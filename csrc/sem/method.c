@@ -65,7 +65,7 @@ static void info(const unda_solver *s, unda_solver_info *info)
     info->num_elem = sem->space.num_owned;
     info->num_dof = 3 * sem->region[SOLID].num_node + sem->region[FLUID].num_node;
     /* twice lines along three axes; the stress by its metric */
-    info->flops = dim * 3 * 2 * 2 * n + (dim == 3 ? 130 : 32);
+    info->flops = sem->space.num_node * (dim * 3 * 2 * 2 * n + (dim == 3 ? 130 : 32));
     /* of the nodes that are an element's own: two levels read and one written, and the inverse mass */
     info->bytes_per_elem = s->real_bytes * (own * (3 * dim + 1) + sem->metric_nodes * HEX_METRIC +
                                             sem->material_nodes * (dim == 3 ? 2 : 1));
