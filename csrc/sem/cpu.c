@@ -231,10 +231,11 @@ static unda_status run(unda_solver *s, int64_t num_step)
 {
     struct sem *sem = sem_tables(s);
     int64_t time = 0;
-    if (!sem->num_valid)
+    if (!sem->num_valid) {
+        TRY(sem_settle(s)); /* walls; then accelerations with sources */
         TRY(accelerate(s, time++));
+    }
     sem->num_valid = 1;
-    sem->stale = false;
     for (int64_t i = 0; i < num_step; i++) {
         take_step(s, s->dt, time++);
         s->step++;

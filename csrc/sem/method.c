@@ -80,15 +80,6 @@ static void element_dt(const unda_solver *s, double *dt)
 
 /* ---- state ---- */
 
-unda_status sem_settle(unda_solver *s)
-{
-    struct sem *sem = sem_tables(s);
-    if (!sem->stale)
-        return UNDA_OK;
-    sem->stale = false;
-    return sem_engine(s)->accelerate(s, -1);
-}
-
 /* Fields of an element that stand in its region; of a node that cells share, the first of them writes. */
 static void move_elem(unda_solver *s, int64_t elem, void *out, const void *in)
 {
@@ -109,17 +100,18 @@ static void move_elem(unda_solver *s, int64_t elem, void *out, const void *in)
     }
 }
 
-/* What walls keep at 0 is 0 in a state that was written too: u and v are projected. */
+/* What walls keep at 0 leaves a state that was written; of one that was stepped, rounding only: it keeps its bits. */
 static void project(unda_solver *s)
 {
     const struct sem *sem = sem_tables(s);
+    double room = 16 * (s->real_bytes == 4 ? FLT_EPSILON : DBL_EPSILON);
     for (int kind = 0; kind < NUM_REGION; kind++) {
         const struct sem_region *r = &sem->region[kind];
         for (int64_t i = 0; i < r->sides.num * NUM_LEVEL; i++) {
             int64_t side = i / NUM_LEVEL, at = (int64_t)r->sides.node[side] * r->dim;
             const double *basis = r->sides.basis + side * r->dim * r->dim;
             void *values = sem_engine(s)->level(s, kind, (int)(i % NUM_LEVEL));
-            double kept[3] = {0};
+            double kept[3] = {0}, size = 0, change = 0;
             for (int f = 0; f < r->sides.num_free[side]; f++) {
                 double along = 0;
                 for (int k = 0; k < r->dim; k++)
@@ -127,11 +119,24 @@ static void project(unda_solver *s)
                 for (int k = 0; k < r->dim; k++)
                     kept[k] += along * basis[f * r->dim + k];
             }
-            if (r->sides.num_free[side] < r->dim)
-                for (int k = 0; k < r->dim; k++)
-                    real_put(s, values, at + k, kept[k]);
+            for (int k = 0; k < r->dim; k++) {
+                size = fmax(size, fabs(real_get(s, values, at + k)));
+                change = fmax(change, fabs(real_get(s, values, at + k) - kept[k]));
+            }
+            for (int k = 0; k < r->dim && change > room * size; k++)
+                real_put(s, values, at + k, kept[k]);
         }
     }
+}
+
+unda_status sem_settle(unda_solver *s)
+{
+    struct sem *sem = sem_tables(s);
+    if (!sem->stale)
+        return UNDA_OK;
+    sem->stale = false;
+    project(s);
+    return sem_engine(s)->accelerate(s, -1);
 }
 
 /* Refuses u or v that have several values at a node, of which the first element's was taken. */
@@ -182,13 +187,8 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
     for (int64_t i = 0; i < count; i++)
         move_elem(s, sem->space.place[first + i], out ? (char *)out + i * bytes : NULL,
                   in ? (const char *)in + i * bytes : NULL);
-    if (in) {
-        sem->stale = true;
-        unda_status status = count == sem->space.num_owned ? check_torn(s, in) : UNDA_OK;
-        project(s);
-        return status;
-    }
-    return UNDA_OK;
+    sem->stale = sem->stale || in;
+    return in && count == sem->space.num_owned ? check_torn(s, in) : UNDA_OK;
 }
 
 static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)

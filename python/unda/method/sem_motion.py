@@ -33,22 +33,40 @@ def _omega(exact: ExactSolution) -> float:
     return 0.0
 
 
-def _integral(exact: ExactSolution) -> Evaluate | None:
-    """Return the integral of a solution over time, or None where it is not known."""
+def _rebuilt(exact: PlaneWaveSolution, f: Callable[[Any], Any]) -> Evaluate:
+    """Return the same plane wave of another time function."""
+    return make_solution(exact.name, {"medium": exact.medium, **exact._arguments, "f": f})  # type: ignore
+
+
+def _integrals(exact: ExactSolution) -> tuple[Evaluate, Evaluate] | None:
+    """Return the first and the second integral of a solution over time, or None where they are not known.
+
+    Those of a pulse are 0 when it has passed: absorbing sides behind it then see nothing. (They compare chi' with the
+    normal displacement, which an incoming wave must not have left there.)
+    """
     omega = _omega(exact)
     if omega > 0.0:
         quarter = 0.5 * np.pi / omega
-        return lambda x, y, z, t: {
-            name: one / omega for name, one in exact(x, y, z, np.asarray(t) - quarter).items()
-        }
+        return (
+            lambda x, y, z, t: {
+                name: one / omega for name, one in exact(x, y, z, np.asarray(t) - quarter).items()
+            },
+            lambda *at: {name: -one / omega**2 for name, one in exact(*at).items()},
+        )
     f = exact._arguments.get("f")
-    if isinstance(exact, PlaneWaveSolution) and isinstance(f, TimeFunction):
-        try:
-            again = {"medium": exact.medium, **exact._arguments, "f": f.integral}
-        except ArgumentError:
-            return None  # of a plain callable
-        return make_solution(exact.name, again)  # type: ignore[no-any-return]
-    return None
+    if not (isinstance(exact, PlaneWaveSolution) and isinstance(f, TimeFunction)):
+        return None
+    try:
+        once, twice = f.integral, f.integral.integral
+    except ArgumentError:
+        return None  # of a plain callable
+    end = f.span[1] if f.span is not None and np.isfinite(f.span[1]) else None
+    left = 0.0 if end is None else once(end)
+    shift = 0.0 if end is None else twice(end) - left * end
+    return (
+        _rebuilt(exact, lambda t: once(t) - left),
+        _rebuilt(exact, lambda t: twice(t) - left * np.asarray(t) - shift),
+    )
 
 
 class Motion:
@@ -70,12 +88,7 @@ class Motion:
         self.singular = getattr(exact, "singular", False)
         self.discontinuous = getattr(exact, "discontinuous", False)
         if isinstance(exact, ExactSolution) and not self.singular:
-            self._once = _integral(exact)
-            omega = _omega(exact)
-            if isinstance(self._once, ExactSolution):
-                self._twice = _integral(self._once)
-            elif self._once is not None:
-                self._twice = lambda *at: {name: -one / omega**2 for name, one in exact(*at).items()}
+            self._once, self._twice = _integrals(exact) or (None, None)
         self.is_known = self._twice is not None or not isinstance(exact, ExactSolution)
 
     def __call__(self, x: Any, y: Any, z: Any, t: Any) -> Any:
