@@ -1,7 +1,7 @@
 """Problems and a NumPy version for the tests of spectral elements.
 
-`accelerations` is written from the weak form alone: nodes are the same where their places are, integrals are sums over
-Gauss-Lobatto points, and matrices are dense. Not here: what is compared (tests/sem).
+`accelerations` is written from the weak form alone: nodes are the same where their places are, integrals are
+sums over Gauss-Lobatto points, and matrices are dense. Not here: what is compared (tests/sem).
 """
 
 from typing import NamedTuple
@@ -15,9 +15,10 @@ from numpy.polynomial import Legendre
 def wave(seed):
     """Return a smooth function of places without symmetry."""
     k = np.random.default_rng(seed).uniform(2, 9, (2, 3))
-    return lambda x, y, z: np.sin(k[0] @ [x.ravel(), y.ravel(), z.ravel()] + seed).reshape(x.shape) + 0.3 * np.cos(
-        k[1] @ [x.ravel(), y.ravel(), z.ravel()]
-    ).reshape(x.shape)
+    return lambda x, y, z: (
+        np.sin(k[0] @ [x.ravel(), y.ravel(), z.ravel()] + seed).reshape(x.shape)
+        + 0.3 * np.cos(k[1] @ [x.ravel(), y.ravel(), z.ravel()]).reshape(x.shape)
+    )
 
 
 def start(sim, seed=1):
@@ -34,7 +35,9 @@ def solid_and_fluid(cells=(2, 3, 4), *, fluid=(1.0, 1.5), solid=(1.3, 2.0, 1.1),
     if per == "node":  # smooth in each cell
         x = mesh.coordinates(degree)
         values = values[:, None] * (1 + 0.2 * np.sin(3 * x.sum(axis=2)))[..., None]
-    return mesh, unda.Elastic(**dict(zip(("rho", "vp", "vs"), np.moveaxis(values, -1, 0), strict=True)), per=per)
+    return mesh, unda.Elastic(
+        **dict(zip(("rho", "vp", "vs"), np.moveaxis(values, -1, 0), strict=True)), per=per
+    )
 
 
 class Line(NamedTuple):
@@ -134,7 +137,8 @@ class Dense:
 
 
 def accelerations(mesh, medium, degree, state):
-    """Return chi'' (num_elem, num_node) and u'' (.., 3) of a state {field: (num_elem, num_node)} of the unit box.
+    """Return chi'' (num_elem, num_node) and u'' (.., 3) of a state {field: (num_elem, num_node)} of the unit
+    box.
 
     Sides are rigid for sound, and free for elastic media, where chi = 0 on the surface of fluids.
     """

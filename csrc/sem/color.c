@@ -1,12 +1,13 @@
-/* color.c: the order of assembly. A task is a run of elements along the space's order, which one thread adds to the
- * nodes one after the other; tasks of a colour share no node and run side by side, colours one after the other. So
- * sums at shared nodes have a fixed order, whatever the number of threads, and most of what a task adds stays in its
- * processor's cache. Greedy colouring: each task takes the first colour that none of its nodes has seen. */
+/* color.c: the order of assembly. A task is a run of elements along the space's order, which one thread adds
+ * to the nodes one after the other; tasks of a colour share no node and run side by side, colours one after
+ * the other. So sums at shared nodes have a fixed order, whatever the number of threads, and most of what a
+ * task adds stays in its processor's cache. Greedy colouring: each task takes the first colour that none of
+ * its nodes has seen. */
 #include "sem.h"
 
 /* Elements that share a node share a corner. */
-static uint64_t seen(const struct sem *sem, const struct sem_region *r, int64_t task, const uint64_t *at, uint64_t add,
-                     uint64_t *to)
+static uint64_t seen(const struct sem *sem, const struct sem_region *r, int64_t task, const uint64_t *at,
+                     uint64_t add, uint64_t *to)
 {
     int n = sem->space.element->degree + 1, num = sem->space.num_node;
     int64_t end = (task + 1) * TASK_ELEM < r->num_elem ? (task + 1) * TASK_ELEM : r->num_elem;
@@ -35,7 +36,8 @@ unda_status sem_color(struct sem *sem, int region)
     for (int64_t task = 0; task < r->num_task; task++) {
         uint64_t taken = seen(sem, r, task, used, 0, NULL);
         if (~taken == 0)
-            FAIL(UNDA_ERR_MESH, "more than %d runs of cells meet in one, expected fewer: vertices with very many cells",
+            FAIL(UNDA_ERR_MESH,
+                 "more than %d runs of cells meet in one, expected fewer: vertices with very many cells",
                  MOST_COLOR);
         color[task] = (int8_t)__builtin_ctzll(~taken);
         seen(sem, r, task, used, (uint64_t)1 << color[task], used);

@@ -1,5 +1,5 @@
-/* cpu.c: the CPU engine of spectral elements: tables in the solver's precision, the order of a step, OpenMP. Each node
- * is summed in a fixed order (color.c), so that results do not depend on the number of threads.
+/* cpu.c: the CPU engine of spectral elements: tables in the solver's precision, the order of a step, OpenMP.
+ * Each node is summed in a fixed order (color.c), so that results do not depend on the number of threads.
  * Not here: the operations (cpu_step.c, cpu_solid.c, cpu_fluid.c). */
 #include "cpu.h"
 
@@ -22,8 +22,8 @@ static const struct sem_cpu_functions *functions(const unda_solver *s)
 
 static sem_cpu_task *task_of(const unda_solver *s, int region)
 {
-    sem_cpu_task *const tasks[NUM_REGION][2] = {[SOLID] = {sem_cpu_solid_f32, sem_cpu_solid_f64},
-                                                [FLUID] = {sem_cpu_fluid_f32, sem_cpu_fluid_f64}};
+    sem_cpu_task *const tasks[NUM_REGION][2] = {
+        [SOLID] = {sem_cpu_solid_f32, sem_cpu_solid_f64}, [FLUID] = {sem_cpu_fluid_f32, sem_cpu_fluid_f64}};
     return tasks[region][s->real_bytes == 8];
 }
 
@@ -86,7 +86,9 @@ static unda_status pack_elements(unda_solver *s, int kind)
             sem_moduli(t->sem, elem, k, m);
             for (int c = 0; c < 2; c++)
                 real_put(s, r->coef, ((block * t->material_nodes + k) * 2 + c) * t->lanes + lane,
-                         kind == SOLID ? m[1 + c] : c ? 0 : 1 / m[0]);
+                         kind == SOLID ? m[1 + c]
+                         : c           ? 0
+                                       : 1 / m[0]);
         }
     }
     return UNDA_OK;
@@ -151,7 +153,8 @@ enum { CHUNK = 2048 }; /* nodes that a thread does at a time */
 /* Calls of a range in chunks, shared among the threads of a region of OpenMP. */
 #define EACH_CHUNK(count, call)                                                                              \
     do {                                                                                                     \
-        _Pragma("omp for schedule(static)") for (int64_t chunk = 0; chunk < ((count) + CHUNK - 1) / CHUNK; chunk++) \
+        _Pragma("omp for schedule(static)") for (int64_t chunk = 0; chunk < ((count) + CHUNK - 1) / CHUNK;   \
+                                                 chunk++)                                                    \
         {                                                                                                    \
             int64_t begin = chunk * CHUNK, end = begin + CHUNK < (count) ? begin + CHUNK : (count);          \
             call;                                                                                            \
@@ -192,8 +195,8 @@ static void accelerate_region(unda_solver *s, int kind, int64_t time, double hal
     EACH_CHUNK(r->num_node, f->finish(r, half, begin, end));
 }
 
-/* A step, or with dt = 0 the accelerations of the present state. The fluid comes first: its chi'' is the pressure on
- * the solid. */
+/* A step, or with dt = 0 the accelerations of the present state. The fluid comes first: its chi'' is the
+ * pressure on the solid. */
 static void take_step(unda_solver *s, double dt, int64_t time)
 {
     const struct sem_cpu *t = tables(s);
@@ -260,8 +263,9 @@ static unda_status record_due(unda_solver *s, void *of)
         int64_t num = group->num_point * group->num_field;
         int64_t sample = group->held + receiver_num_since(group, s->begin, s->step) - 1;
         for (int64_t i = 0; i < num; i++)
-            real_put(s, group->samples, sample * num + i,
-                     sem_value(s, group->points, i / group->num_field, (int32_t)(i % group->num_field), levels));
+            real_put(
+                s, group->samples, sample * num + i,
+                sem_value(s, group->points, i / group->num_field, (int32_t)(i % group->num_field), levels));
     }
     return UNDA_OK;
 }
@@ -275,7 +279,8 @@ struct part {
 static int by_unknown(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
-    return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->source > y->source) - (x->source < y->source);
+    return x->at != y->at ? (x->at > y->at) - (x->at < y->at)
+                          : (x->source > y->source) - (x->source < y->source);
 }
 
 static unda_status list_parts(unda_solver *s, int kind, struct part *part, int64_t num)
@@ -354,7 +359,8 @@ static unda_status copy(unda_solver *s, int to, int from)
     for (int i = 0; i < NUM_REGION * NUM_LEVEL; i++) {
         struct sem_cpu_region *r = &tables(s)->region[i / NUM_LEVEL];
         void *const *into = to ? r->kept : r->level, *const *out_of = from ? r->kept : r->level;
-        parallel_copy(into[i % NUM_LEVEL], out_of[i % NUM_LEVEL], r->num_node * r->dim * s->real_bytes, s->threads);
+        parallel_copy(into[i % NUM_LEVEL], out_of[i % NUM_LEVEL], r->num_node * r->dim * s->real_bytes,
+                      s->threads);
     }
     return UNDA_OK;
 }
@@ -386,8 +392,8 @@ static unda_status create(unda_solver *s)
     struct sem_cpu *t;
     TRY(forecast(s));
     fork_mark();
-    s->threads = parallel_worth(
-        s->options.threads, 3 * sem->region[SOLID].num_node + sem->region[FLUID].num_node, LEAST_COUPLED);
+    s->threads = parallel_worth(s->options.threads,
+                                3 * sem->region[SOLID].num_node + sem->region[FLUID].num_node, LEAST_COUPLED);
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
     t->sem = sem;

@@ -1,5 +1,6 @@
 /* cpu.h: the CPU engine's tables, and the functions that are compiled for each precision.
- * Next: cpu.c (order of a step, threads), cpu_step.c (nodes), cpu_solid.c, cpu_fluid.c (forces of elements). */
+ * Next: cpu.c (order of a step, threads), cpu_step.c (nodes), cpu_solid.c, cpu_fluid.c (forces of elements).
+ * */
 #ifndef UNDA_SEM_CPU_H
 #define UNDA_SEM_CPU_H
 
@@ -19,13 +20,13 @@ struct sem_cpu_sources {
 struct sem_cpu_region {
     int32_t dim;
     int64_t num_elem, num_node;
-    int32_t *node;           /* [block][node][lane] */
-    void *metric;            /* [block][metric_nodes][HEX_METRIC][lane] */
-    void *coef;              /* [block][material_nodes][2][lane]: lambda, mu; of fluids 1/rho, 0 */
-    void *inverse_mass;      /* [node]; 1 at those of sides */
-    void *level[NUM_LEVEL];  /* [node][dim] */
-    void *kept[NUM_LEVEL];   /* of the last good state */
-    const int32_t *side;     /* [num_side]: nodes */
+    int32_t *node;          /* [block][node][lane] */
+    void *metric;           /* [block][metric_nodes][HEX_METRIC][lane] */
+    void *coef;             /* [block][material_nodes][2][lane]: lambda, mu; of fluids 1/rho, 0 */
+    void *inverse_mass;     /* [node]; 1 at those of sides */
+    void *level[NUM_LEVEL]; /* [node][dim] */
+    void *kept[NUM_LEVEL];  /* of the last good state */
+    const int32_t *side;    /* [num_side]: nodes */
     int64_t num_side;
     void *rest, *inverse, *damping; /* [side][dim][dim] */
     struct sem_cpu_sources sources;
@@ -37,7 +38,7 @@ struct sem_cpu {
     void *derivative[2]; /* of lines, packed [row block][column][ROWS]: D, then its transpose */
     void *weight;        /* [node] */
     struct sem_cpu_region region[NUM_REGION];
-    void *area; /* [shared node][3] */
+    void *area;      /* [shared node][3] */
     void *amplitude; /* of the present call, [time][source] */
     void *work;      /* [thread][work_bytes] */
     int64_t work_bytes;
@@ -59,8 +60,8 @@ struct sem_cpu_functions {
 extern const struct sem_cpu_functions sem_cpu_functions_f32, sem_cpu_functions_f64;
 
 /* force -= K u of the elements of a task. */
-typedef void sem_cpu_task(const struct sem_cpu *t, const struct sem_cpu_region *r, int64_t task, const void *u,
-                          void *force, void *work);
+typedef void sem_cpu_task(const struct sem_cpu *t, const struct sem_cpu_region *r, int64_t task,
+                          const void *u, void *force, void *work);
 extern sem_cpu_task *const sem_cpu_solid_f32, *const sem_cpu_solid_f64;
 extern sem_cpu_task *const sem_cpu_fluid_f32, *const sem_cpu_fluid_f64;
 

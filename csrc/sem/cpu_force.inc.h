@@ -1,6 +1,7 @@
-/* cpu_force.inc.h: the force -K u of elements, LANES of them side by side: u is gathered, differentiated line by line
- * along the three axes, FLUX makes of the nine (three) derivatives at a node the fluxes along them, whose transposed
- * derivatives are the force; elements are added to the nodes one after the other. DIM: unknowns a node. */
+/* cpu_force.inc.h: the force -K u of elements, LANES of them side by side: u is gathered, differentiated
+ * line by line along the three axes, FLUX makes of the nine (three) derivatives at a node the fluxes along
+ * them, whose transposed derivatives are the force; elements are added to the nodes one after the other.
+ * DIM: unknowns a node. */
 #include "cpu.h"
 
 #include "../cpu/precision.h"
@@ -10,9 +11,10 @@ typedef REAL VEC __attribute__((vector_size(64)));
 
 #include FLUX
 
-/* to[node * stride + i], i < DIM, becomes, or gains minus, the product of a packed matrix and the lines along one axis
- * of from[node * width + i]. */
-INLINE void FN(lines)(const REAL *matrix, int n, int axis, const VEC *from, int width, VEC *to, int stride, bool gain)
+/* to[node * stride + i], i < DIM, becomes, or gains minus, the product of a packed matrix and the lines
+ * along one axis of from[node * width + i]. */
+INLINE void FN(lines)(const REAL *matrix, int n, int axis, const VEC *from, int width, VEC *to, int stride,
+                      bool gain)
 {
     int num = n * n, step = axis == 0 ? 1 : axis == 1 ? n : num;
     for (int line = 0; line < num; line++) {
@@ -36,8 +38,8 @@ INLINE void FN(lines)(const REAL *matrix, int n, int axis, const VEC *from, int 
     }
 }
 
-INLINE void FN(block)(const struct sem_cpu *t, const struct sem_cpu_region *r, int64_t block, const REAL *u, REAL *force,
-                      void *work)
+INLINE void FN(block)(const struct sem_cpu *t, const struct sem_cpu_region *r, int64_t block, const REAL *u,
+                      REAL *force, void *work)
 {
     int num = t->num_node, n = t->num_line_node;
     const int32_t *node = r->node + block * num * LANES;
@@ -51,8 +53,9 @@ INLINE void FN(block)(const struct sem_cpu *t, const struct sem_cpu_region *r, i
     for (int axis = 0; axis < 3; axis++)
         FN(lines)(t->derivative[0], n, axis, x, DIM, slope + axis * DIM, 3 * DIM, false);
     for (int k = 0; k < num; k++)
-        FN(flux)(metric + (t->metric_nodes > 1 ? k * HEX_METRIC : 0), coef + (t->material_nodes > 1 ? 2 * k : 0),
-                 ((const REAL *)t->weight)[k], slope + 3 * DIM * k);
+        FN(flux)(metric + (t->metric_nodes > 1 ? k * HEX_METRIC : 0),
+                 coef + (t->material_nodes > 1 ? 2 * k : 0), ((const REAL *)t->weight)[k],
+                 slope + 3 * DIM * k);
     memset(x, 0, sizeof *x * (size_t)(num * DIM));
     for (int axis = 0; axis < 3; axis++)
         FN(lines)(t->derivative[1], n, axis, slope + axis * DIM, 3 * DIM, x, DIM, true);
@@ -63,10 +66,10 @@ INLINE void FN(block)(const struct sem_cpu *t, const struct sem_cpu_region *r, i
                 force[(int64_t)node[k * LANES + l] * DIM + i] += x[k * DIM + i][l];
 }
 
-CLONES static void FN(task)(const struct sem_cpu *t, const struct sem_cpu_region *r, int64_t task, const void *u,
-                            void *force, void *work)
+CLONES static void FN(task)(const struct sem_cpu *t, const struct sem_cpu_region *r, int64_t task,
+                            const void *u, void *force, void *work)
 {
-    for (int64_t b = task * (TASK_ELEM / LANES); b < (task + 1) * (TASK_ELEM / LANES) && b * LANES < r->num_elem; b++)
+    for (int64_t b = task * (TASK_ELEM / LANES);
+         b < (task + 1) * (TASK_ELEM / LANES) && b * LANES < r->num_elem; b++)
         FN(block)(t, r, b, u, force, work);
 }
-

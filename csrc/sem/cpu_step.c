@@ -1,4 +1,5 @@
-/* cpu_step.c: what a step does at nodes: the time scheme, walls, sources, coupling. Not here: their order (cpu.c). */
+/* cpu_step.c: what a step does at nodes: the time scheme, walls, sources, coupling. Not here: their order
+ * (cpu.c). */
 #include "cpu.h"
 
 #include "../cpu/precision.h"
@@ -30,7 +31,8 @@ static void PRECISION(sides_)(const struct sem_cpu_region *r, const void *matrix
 {
     int dim = r->dim;
     for (int64_t i = begin; i < end; i++) {
-        const REAL *inverse = (const REAL *)matrix + i * dim * dim, *damping = (const REAL *)r->damping + i * dim * dim;
+        const REAL *inverse = (const REAL *)matrix + i * dim * dim,
+                   *damping = (const REAL *)r->damping + i * dim * dim;
         REAL *a = (REAL *)r->level[LEVEL_A] + (int64_t)r->side[i] * dim, rest[3];
         const REAL *v = (const REAL *)r->level[LEVEL_V] + (int64_t)r->side[i] * dim;
         for (int row = 0; row < dim; row++) {
@@ -46,7 +48,8 @@ static void PRECISION(sides_)(const struct sem_cpu_region *r, const void *matrix
     }
 }
 
-static void PRECISION(sources_)(const struct sem_cpu_region *r, const void *amplitude, int64_t begin, int64_t end)
+static void PRECISION(sources_)(const struct sem_cpu_region *r, const void *amplitude, int64_t begin,
+                                int64_t end)
 {
     const struct sem_cpu_sources *list = &r->sources;
     for (int64_t i = begin; i < end; i++)

@@ -4,8 +4,9 @@
  *         | -Ms^-1 B' Mf^-1 Kf    Ms^-1 (Ks + B' Mf^-1 B) |
  *
  * stable where dt^2 times its largest eigenvalue is at most 4. A is symmetric and not negative in the product
- * <y, z> = chi_y Kf chi_z + u_y Ms u_z, so that Lanczos' recurrence finds that eigenvalue from below, in some twenty
- * applications (Paige 1980: lost orthogonality does not spoil it). Also an estimate by cell, for reports. */
+ * <y, z> = chi_y Kf chi_z + u_y Ms u_z, so that Lanczos' recurrence finds that eigenvalue from below, in
+ * some twenty applications (Paige 1980: lost orthogonality does not spoil it). Also an estimate by cell, for
+ * reports. */
 #include "method.h"
 
 #include "../mesh/vector.h"
@@ -27,7 +28,8 @@ static double line_eigenvalue(const struct element *el)
         for (int i = 0; i < n * n; i++)
             slope[i / n] += el->line_derivative[i] * x[i % n];
         for (int i = 0; i < n * n; i++)
-            y[i % n] += el->line_derivative[i] * el->line_weight[i / n] * slope[i / n] / el->line_weight[i % n];
+            y[i % n] +=
+                el->line_derivative[i] * el->line_weight[i / n] * slope[i / n] / el->line_weight[i % n];
         for (int i = 0; i < n; i++)
             length += el->line_weight[i] * y[i] * y[i];
         value = length = sqrt(length);
@@ -65,7 +67,8 @@ struct lanczos {
     unda_solver *s;
     const struct sem *sem;
     int64_t num[NUM_REGION];
-    double *before[NUM_REGION], *now[NUM_REGION], *next[NUM_REGION], *stiff; /* stiff: Kf chi of now, [FLUID] */
+    double *before[NUM_REGION], *now[NUM_REGION], *next[NUM_REGION],
+        *stiff; /* stiff: Kf chi of now, [FLUID] */
     void *from, *to;
     void *owned;
 };
@@ -120,7 +123,8 @@ static unda_status apply(struct lanczos *l)
     double *solid = l->next[SOLID], *fluid = l->next[FLUID];
     memcpy(fluid, l->stiff, sizeof *fluid * (size_t)l->num[FLUID]);
     for (int64_t i = 0; i < 3 * c->num; i++)
-        fluid[c->node[FLUID][i / 3]] -= c->area[i] * l->now[SOLID][3 * (int64_t)c->node[SOLID][i / 3] + i % 3];
+        fluid[c->node[FLUID][i / 3]] -=
+            c->area[i] * l->now[SOLID][3 * (int64_t)c->node[SOLID][i / 3] + i % 3];
     divide_by_mass(&l->sem->region[FLUID], fluid);
     TRY(stiffness(l, SOLID, l->now[SOLID], solid));
     for (int64_t i = 0; i < 3 * c->num; i++)
@@ -212,16 +216,15 @@ static unda_status largest_eigenvalue(struct lanczos *l, double *value)
     double diagonal[MOST_STEP], beside[MOST_STEP], found[MOST_STEP], length;
     TRY(make_room(l));
     start(l);
-    TRY(advance(l, &length));
-    for (int kind = 0; kind < NUM_REGION; kind++)
-        memset(l->before[kind], 0, sizeof(double) * (size_t)l->num[kind]);
+    TRY(advance(l, &length)); /* before is 0 */
     *value = 0;
     for (int k = 0; k < MOST_STEP && length > 0; k++) {
         TRY(apply(l));
         diagonal[k] = product(l, l->next, l->now, l->stiff);
         for (int kind = 0; kind < NUM_REGION; kind++)
             for (int64_t i = 0; i < l->num[kind]; i++)
-                l->next[kind][i] -= diagonal[k] * l->now[kind][i] + (k ? beside[k - 1] * l->before[kind][i] : 0);
+                l->next[kind][i] -=
+                    diagonal[k] * l->now[kind][i] + (k ? beside[k - 1] * l->before[kind][i] : 0);
         TRY(advance(l, &length));
         beside[k] = length;
         *value = found[k] = largest(k + 1, diagonal, beside);
@@ -244,7 +247,8 @@ unda_status sem_find_stable(unda_solver *s)
     arrays_free(&l.owned);
     TRY(status);
     if (!(value > 0 && isfinite(value)))
-        FAIL(UNDA_ERR_ARG, "the stable step is not finite: the largest eigenvalue is %g 1/s2, expected one above 0", value);
+        FAIL(UNDA_ERR_ARG,
+             "the stable step is not finite: the largest eigenvalue is %g 1/s2, expected one above 0", value);
     TRY(solver_set_stable(s, 2 / sqrt(value * (1 + ROOM))));
     TRY(s->method->prepare(s)); /* also where the user gave dt */
     return s->engine->retime(s);

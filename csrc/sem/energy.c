@@ -1,5 +1,5 @@
-/* energy.c: the energy that steps without sources and absorbing sides conserve to rounding, of the step that begins at
- * the present state (design of Newmark's scheme as leapfrog, v+ = v + dt/2 a at the middle of the step):
+/* energy.c: the energy that steps without sources and absorbing sides conserve to rounding, of the step that
+ * begins at the present state (Newmark's scheme as leapfrog, v+ = v + dt/2 a at the middle of the step):
  *
  *     E = 1/2 v+ M v+ + 1/2 u K u+,  and in fluids  E = 1/2 chi'+ K chi'+ + 1/2 chi'' M chi''+,
  *

@@ -28,9 +28,9 @@ static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solve
 
 static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
-    static const int conditions[] = {
-        [UNDA_ACOUSTIC] = 1 << UNDA_BOUNDARY_RIGID | 1 << UNDA_BOUNDARY_FREE,
-        [UNDA_ELASTIC] = 1 << UNDA_BOUNDARY_FREE | 1 << UNDA_BOUNDARY_FIXED | 1 << UNDA_BOUNDARY_SYMMETRY};
+    static const int conditions[] = {[UNDA_ACOUSTIC] = 1 << UNDA_BOUNDARY_RIGID | 1 << UNDA_BOUNDARY_FREE,
+                                     [UNDA_ELASTIC] = 1 << UNDA_BOUNDARY_FREE | 1 << UNDA_BOUNDARY_FIXED |
+                                                      1 << UNDA_BOUNDARY_SYMMETRY};
     TRY(sizes(s, mesh, o));
     struct sem *sem = sem_tables(s);
     TRY(space_fill(&sem->space, mesh, o->boundary, conditions[o->physics],
@@ -91,7 +91,8 @@ static void move_elem(unda_solver *s, int64_t elem, void *out, const void *in)
         void *values = sem_engine(s)->level(s, kind, level);
         for (int n = 0; n < num; n++)
             for (int i = 0; i < r->dim; i++) {
-                int64_t at = n * sem->num_field + sem_slot(sem, kind, level) + i, to = (int64_t)node[n] * r->dim + i;
+                int64_t at = n * sem->num_field + sem_slot(sem, kind, level) + i,
+                        to = (int64_t)node[n] * r->dim + i;
                 if (out)
                     real_put(s, out, at, real_get(s, values, to));
                 else if (r->owner[node[n]] == elem * num + n)
@@ -100,7 +101,8 @@ static void move_elem(unda_solver *s, int64_t elem, void *out, const void *in)
     }
 }
 
-/* What walls keep at 0 leaves a state that was written; of one that was stepped, rounding only: it keeps its bits. */
+/* What walls keep at 0 leaves a state that was written; of one that was stepped, rounding only: it keeps its
+ * bits. */
 static void project(unda_solver *s)
 {
     const struct sem *sem = sem_tables(s);
@@ -143,7 +145,8 @@ unda_status sem_settle(unda_solver *s)
 static unda_status check_torn(unda_solver *s, const void *in)
 {
     const struct sem *sem = sem_tables(s);
-    int64_t num = sem->space.num_node, elem_value = num * sem->num_field, most_value = sem->space.num_owned * elem_value;
+    int64_t num = sem->space.num_node, elem_value = num * sem->num_field,
+            most_value = sem->space.num_owned * elem_value;
     double room = sqrt(s->real_bytes == 4 ? FLT_EPSILON : DBL_EPSILON), most[12] = {0};
     for (int64_t i = 0; i < most_value; i++) {
         int field = (int)(i % sem->num_field);
@@ -161,7 +164,8 @@ static unda_status check_torn(unda_solver *s, const void *in)
             double taken = real_get(s, sem_engine(s)->level(s, kind, level), node * r->dim + k % r->dim);
             if (fabs(given - taken) > room * most[field])
                 FAIL(UNDA_ERR_ARG,
-                     "field %d at node %lld of element %lld is %g, but %g in element %lld, which shares the node; "
+                     "field %d at node %lld of element %lld is %g, but %g in element %lld, which shares the "
+                     "node; "
                      "expected one value",
                      field, (long long)(k / r->dim), (long long)sem->space.order[elem], given, taken,
                      (long long)sem->space.order[r->owner[node] / num]);
@@ -170,12 +174,14 @@ static unda_status check_torn(unda_solver *s, const void *in)
     return UNDA_OK;
 }
 
-static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out, const void *in)
+static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
+                        const void *in)
 {
     struct sem *sem = sem_tables(s);
     int64_t bytes = (int64_t)sem->space.num_node * sem->num_field * s->real_bytes;
     if (array != UNDA_STATE)
-        FAIL(UNDA_ERR_ARG, "array is %d, expected %d: spectral elements have a state only", array, UNDA_STATE);
+        FAIL(UNDA_ERR_ARG, "array is %d, expected %d: spectral elements have a state only", array,
+             UNDA_STATE);
     if (first < 0 || count < 0 || first > sem->space.num_owned - count)
         FAIL(UNDA_ERR_ARG, "first is %lld, count is %lld, expected elements within 0..%lld", (long long)first,
              (long long)count, (long long)sem->space.num_owned - 1);

@@ -5,9 +5,17 @@
 
 #include "sem.h"
 
-/* What receivers take, in this order: u v a, stresses xx yy zz yz xz xy, pressure, chi chi_t chi_tt, divergence and
- * curl of v; in fluids the last four are 0, in solids chi is. Rates of a source: force, moment as stresses, volume. */
-enum { SEM_STRESS = 9, SEM_PRESSURE = 15, SEM_CHI = 16, SEM_DIVERGENCE = 19, SEM_CURL = 20, SEM_NUM_TRACE = 23 };
+/* What receivers take, in this order: u v a, stresses xx yy zz yz xz xy, pressure, chi chi_t chi_tt,
+ * divergence and curl of v; in fluids the last four are 0, in solids chi is. Rates of a source: force,
+ * moment as stresses, volume. */
+enum {
+    SEM_STRESS = 9,
+    SEM_PRESSURE = 15,
+    SEM_CHI = 16,
+    SEM_DIVERGENCE = 19,
+    SEM_CURL = 20,
+    SEM_NUM_TRACE = 23
+};
 enum { SEM_RATES = 10 };
 
 struct sem_engine {
@@ -56,10 +64,10 @@ struct sem_points {
 /* points.c */
 void sem_places_free(void *owner);
 unda_status sem_sources_new(unda_solver *s, void **sources, const unda_source *given);
-/* What a unit of a source's amplitude adds to the force by way of its place k: values of unknowns at[i] of a region;
- * returns how many. Room for 3 MAX_NODE. */
-int64_t sem_source_row(const unda_solver *s, const struct sem_source *source, int64_t k, int *region, int32_t *at,
-                       double *value);
+/* What a unit of a source's amplitude adds to the force by way of its place k: values of unknowns at[i] of a
+ * region; returns how many. Room for 3 MAX_NODE. */
+int64_t sem_source_row(const unda_solver *s, const struct sem_source *source, int64_t k, int *region,
+                       int32_t *at, double *value);
 unda_status sem_points_check(const unda_solver *s, const unda_receivers *receivers);
 unda_status sem_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
 double sem_value(const unda_solver *s, const struct sem_points *p, int64_t point, int32_t f,

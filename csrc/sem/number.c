@@ -1,6 +1,7 @@
-/* number.c: which nodes cells share, numbered by region in the order in which the elements touch them. Nodes are the
- * same that faces join, periodic ones too, and by way of them those on edges and vertices: cells that meet in an edge
- * or a vertex without a chain of faces around it are not joined there, as for points (mesh/share.c). */
+/* number.c: which nodes cells share, numbered by region in the order in which the elements touch them. Nodes
+ * are the same that faces join, periodic ones too, and by way of them those on edges and vertices: cells
+ * that meet in an edge or a vertex without a chain of faces around it are not joined there, as for points
+ * (mesh/share.c). */
 #include "sem.h"
 
 /* The first element node of a class; halves the path to it. */
@@ -81,7 +82,8 @@ unda_status sem_number(struct sem *sem, const unda_mesh *mesh)
 {
     int64_t num = mesh->num_elem * sem->space.num_node;
     if (num > INT32_MAX)
-        FAIL(UNDA_ERR_ARG, "the mesh has %lld cells of %d nodes, expected %d nodes at most: they are counted in 32 bits",
+        FAIL(UNDA_ERR_ARG,
+             "the mesh has %lld cells of %d nodes, expected %d nodes at most: they are counted in 32 bits",
              (long long)mesh->num_elem, sem->space.num_node, INT32_MAX);
     SCRATCH int32_t *parent = NULL;
     SCRATCH int32_t *solid = NULL;

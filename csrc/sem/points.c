@@ -1,16 +1,19 @@
-/* points.c: point sources and receivers. A force f, a moment m and an injected volume q at x of a cell add to the nodes
+/* points.c: point sources and receivers. A force f, a moment m and an injected volume q at x of a cell add
+ * to the nodes
  *
  *     f phi_n(x),    m . grad phi_n(x),    -q phi_n(x),
  *
- * phi_n the basis functions: no mass matrix of the cell comes in, and at a point that cells share a force is the same
- * from each. A receiver takes the interpolant of its cell, gradients for stresses and for the displacement of a fluid;
- * displacement and force, strain and moment, pressure and volume are transposes of each other. */
+ * phi_n the basis functions: no mass matrix of the cell comes in, and at a point that cells share a force is
+ * the same from each. A receiver takes the interpolant of its cell, gradients for stresses and for the
+ * displacement of a fluid; displacement and force, strain and moment, pressure and volume are transposes of
+ * each other. */
 #include "method.h"
 
 #include <math.h>
 #include <string.h>
 
-static unda_status place_new(const unda_solver *s, struct sem_place *p, int64_t elem, const double *x, double share)
+static unda_status place_new(const unda_solver *s, struct sem_place *p, int64_t elem, const double *x,
+                             double share)
 {
     const struct sem *sem = sem_tables(s);
     int num = sem->space.num_node;
@@ -32,8 +35,8 @@ static unda_status place_new(const unda_solver *s, struct sem_place *p, int64_t 
     return UNDA_OK;
 }
 
-static unda_status places_new(const unda_solver *s, struct sem_places *places, int64_t num, const int64_t *elem,
-                              const double *x, const double *share)
+static unda_status places_new(const unda_solver *s, struct sem_places *places, int64_t num,
+                              const int64_t *elem, const double *x, const double *share)
 {
     int64_t num_weight = 4 * (int64_t)sem_tables(s)->space.num_node;
     double *weight;
@@ -77,14 +80,16 @@ static unda_status check_rates(const unda_solver *s, const unda_source *given)
         for (int k = 0; k < SEM_RATES; k++)
             if (!isfinite(rates[k]) || (rates[k] != 0 && fluid != (k == SEM_RATES - 1)))
                 FAIL(UNDA_ERR_ARG,
-                     "rate %d of the source is %g in element %lld, %s; expected a finite number, of solids a force "
+                     "rate %d of the source is %g in element %lld, %s; expected a finite number, of solids a "
+                     "force "
                      "or a moment, of fluids a volume",
                      k, rates[k], (long long)given->elem[i], fluid ? "a fluid" : "a solid");
     }
     return UNDA_OK;
 }
 
-static unda_status new_source(unda_solver *s, void **out, const unda_source *given, int64_t first, int64_t num)
+static unda_status new_source(unda_solver *s, void **out, const unda_source *given, int64_t first,
+                              int64_t num)
 {
     struct sem_source *source;
     TRY(array_try(&source, 1, sizeof *source, "source"));
@@ -106,8 +111,8 @@ unda_status sem_sources_new(unda_solver *s, void **out, const unda_source *given
     return UNDA_OK;
 }
 
-int64_t sem_source_row(const unda_solver *s, const struct sem_source *source, int64_t k, int *region, int32_t *at,
-                       double *value)
+int64_t sem_source_row(const unda_solver *s, const struct sem_source *source, int64_t k, int *region,
+                       int32_t *at, double *value)
 {
     static const int pair[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}}; /* xx yy zz yz xz xy */
     const struct sem *sem = sem_tables(s);
@@ -154,7 +159,8 @@ unda_status sem_points_new(unda_solver *s, void **points, const unda_receivers *
 }
 
 /* The sum over a cell's nodes of weights, 0 the basis, 1..3 its gradient, and a component of a level. */
-static double sum(const unda_solver *s, const struct sem_place *p, void *const *levels, int weight, int level, int i)
+static double sum(const unda_solver *s, const struct sem_place *p, void *const *levels, int weight, int level,
+                  int i)
 {
     const struct sem *sem = sem_tables(s);
     int region = sem->kind[p->elem], num = sem->space.num_node, dim = sem->region[region].dim;

@@ -1,17 +1,20 @@
-/* sem.h: spectral elements on hexahedra (Komatitsch & Tromp 1999): Gauss-Lobatto nodes that cells share, a diagonal
- * mass matrix, Newmark's explicit scheme in time. Unknowns: the displacement u in solids, in fluids a potential chi,
+/* sem.h: spectral elements on hexahedra (Komatitsch & Tromp 1999): Gauss-Lobatto nodes that cells share, a
+ * diagonal mass matrix, Newmark's explicit scheme in time. Unknowns: the displacement u in solids, in fluids
+ * a potential chi, where rho u = grad chi and p = -chi'':
  *
- *     rho u'' = div sigma(u) + f,     (1/kappa) chi'' = div((1/rho) grad chi) - Q,     rho u = grad chi, p = -chi'',
+ *     rho u'' = div sigma(u) + f,     (1/kappa) chi'' = div((1/rho) grad chi) - Q,
  *
- * Q the injected volume. Where solid and fluid meet, the fluid sees the normal displacement and the solid the pressure.
- * Next: tables.c, number.c (nodes), color.c (assembly), sides.c (walls, coupling), dt.c, points.c, method.c, cpu.c. */
+ * Q the injected volume. Where solid and fluid meet, the fluid sees the normal displacement and the solid
+ * the pressure. Next: tables.c, number.c (nodes), color.c (assembly), sides.c (walls, coupling), dt.c,
+ * points.c, method.c, cpu.c. */
 #ifndef UNDA_SEM_H
 #define UNDA_SEM_H
 
 #include "../solver/solver.h"
 #include "../space/space.h"
 
-/* A solid has three unknowns a node, a fluid one; both have three levels, the last of which is the acceleration. */
+/* A solid has three unknowns a node, a fluid one; both have three levels, the last of which is the
+ * acceleration. */
 enum { SOLID, FLUID, NUM_REGION };
 enum { LEVEL_U, LEVEL_V, LEVEL_A, NUM_LEVEL };
 enum { MOST_COLOR = 64, TASK_ELEM = 32, HEX_METRIC = 10, NUM_COEF = 3 };
@@ -33,9 +36,10 @@ struct sem_region {
     int dim;          /* unknowns a node */
     int64_t num_elem; /* in the order of the space */
     int64_t num_node;
-    int32_t *elem;       /* [num_elem]: of the space */
-    int32_t *node;       /* [num_elem][num_node of an element] */
-    int64_t *owner;      /* [num_node]: num_node of an element * elem of the space + its node, the first that has it */
+    int32_t *elem; /* [num_elem]: of the space */
+    int32_t *node; /* [num_elem][num_node of an element] */
+    int64_t
+        *owner; /* [num_node]: num_node of an element * elem of the space + its node, the first that has it */
     double *mass;        /* [num_node]: integral of rho, or of 1/kappa, times the basis function */
     int32_t num_color;   /* tasks of one colour share no node */
     int64_t num_task;    /* of TASK_ELEM consecutive elements */
@@ -62,7 +66,7 @@ struct sem {
     struct sem_region region[NUM_REGION];
     struct sem_coupling coupling;
     double *elem_dt;   /* [elem], see sem_elem_dt */
-    int32_t num_valid; /* 1: the accelerations are those of this step, with sources; 0: made before the next step */
+    int32_t num_valid; /* 1: the accelerations are those of this step; 0: made before the next one */
     bool stale;        /* the state was written: accelerations are made before they are read */
     void *owned;
 };

@@ -1,9 +1,12 @@
 /* sides.c: outer sides and the sides where a fluid meets a solid.
- *   absorbing  dashpots (Lysmer & Kuhlemeyer 1969): traction -Z v, Z = rho (vp n n^T + vs (1 - n n^T)); in fluids the
- *              normal displacement is -chi' / (rho c). They stand in a matrix C [dim][dim] a node: (M + dt/2 C) a = f - C v.
- *   fixed, symmetry  of solids: u stays in the subspace orthogonal to all normals of the node's faces; fluids slide.
- *   free       of fluids: chi = 0; of solids natural, as rigid is of fluids.
- *   coupling   the fluid's equation gets the integral of n.u, the solid's that of p n, n the fluid's outward normal. */
+ *   absorbing   dashpots (Lysmer & Kuhlemeyer 1969): traction -Z v, Z = rho (vp n n^T + vs (1 - n n^T)); in
+ *               fluids the normal displacement is -chi' / (rho c). They stand in a matrix C [dim][dim] a node,
+ *               (M + dt/2 C) a = f - C v.
+ *   fixed, symmetry   of solids: u stays in the subspace orthogonal to all normals of the node's faces;
+ *               fluids slide.
+ *   free        of fluids: chi = 0; of solids natural, as rigid is of fluids.
+ *   coupling    the fluid's equation gets the integral of n.u, the solid's that of p n, n the fluid's outward
+ *               normal. */
 #include "sem.h"
 
 #include "../mesh/vector.h"
@@ -22,7 +25,8 @@ static void face_area(const struct sem *sem, int64_t elem, int face, int node, d
         area[i] = weight * g[i];
 }
 
-/* Calls `of` for the nodes of all faces of a region that have a condition, or a neighbour of the other region. */
+/* Calls `of` for the nodes of all faces of a region that have a condition, or a neighbour of the other
+ * region. */
 static void each_node(struct sem *sem, int kind, bool coupled, void *to,
                       void (*of)(struct sem *sem, int64_t elem, int face, int node, int32_t id, void *to))
 {
@@ -52,7 +56,8 @@ struct building {
 
 static bool is_natural(int kind, int condition)
 {
-    return kind == SOLID ? condition == BOUNDARY_FREE : condition != BOUNDARY_FREE && condition != BOUNDARY_ABSORBING;
+    return kind == SOLID ? condition == BOUNDARY_FREE
+                         : condition != BOUNDARY_FREE && condition != BOUNDARY_ABSORBING;
 }
 
 static void list_node(struct sem *sem, int64_t elem, int face, int node, int32_t id, void *to)
@@ -89,7 +94,8 @@ static void add_direction(int dim, const double *given, double *set, int8_t *num
     }
 }
 
-static void damp(const struct sem *sem, int64_t elem, int node, const double area[3], int dim, double *damping)
+static void damp(const struct sem *sem, int64_t elem, int node, const double area[3], int dim,
+                 double *damping)
 {
     double m[3], size = norm(area);
     sem_moduli(sem, elem, node, m);
@@ -146,8 +152,10 @@ static void complete(int dim, double *set, int8_t num, double *basis, int8_t *nu
     memcpy(basis, set + dim * num, sizeof *set * (size_t)(dim * *num_free));
 }
 
-/* inverse = B^T (B (m + half C) B^T)^-1 B, B the basis; by Gauss and Jordan, the matrix is positive definite. */
-static void invert(int dim, const struct sem_sides *sides, int64_t i, double mass, double half, double *inverse)
+/* inverse = B^T (B (m + half C) B^T)^-1 B, B the basis; by Gauss and Jordan, the matrix is positive
+ * definite. */
+static void invert(int dim, const struct sem_sides *sides, int64_t i, double mass, double half,
+                   double *inverse)
 {
     int num = sides->num_free[i];
     const double *b = sides->basis + dim * dim * i, *c = sides->damping + dim * dim * i;
@@ -184,7 +192,7 @@ static unda_status build_sides(struct sem *sem, int kind)
     struct sem_sides *sides = &r->sides;
     struct building b = {.kind = kind};
     SCRATCH int32_t *place = NULL;
-    SCRATCH double (*normal)[9] = NULL;
+    SCRATCH double(*normal)[9] = NULL;
     SCRATCH int8_t *num = NULL;
     TRY(array_try(&place, r->num_node, sizeof *place, "sides"));
     for (int64_t i = 0; i < r->num_node; i++)
@@ -225,7 +233,8 @@ void sem_sides_retime(struct sem *sem, double dt)
     for (int kind = 0; kind < NUM_REGION; kind++) {
         struct sem_region *r = &sem->region[kind];
         for (int64_t i = 0; i < r->sides.num; i++)
-            invert(r->dim, &r->sides, i, r->mass[r->sides.node[i]], dt / 2, r->sides.inverse + r->dim * r->dim * i);
+            invert(r->dim, &r->sides, i, r->mass[r->sides.node[i]], dt / 2,
+                   r->sides.inverse + r->dim * r->dim * i);
     }
 }
 

@@ -1,5 +1,5 @@
-/* tables.c: the tables of spectral elements that engines use, in float64: materials, metrics, masses. Not here: nodes
- * (number.c), walls and coupling (sides.c), the stable step (dt.c). */
+/* tables.c: the tables of spectral elements that engines use, in float64: materials, metrics, masses. Not
+ * here: nodes (number.c), walls and coupling (sides.c), the stable step (dt.c). */
 #include "sem.h"
 
 #include "../physics/physics.h"
@@ -19,8 +19,8 @@ double sem_weight(const struct sem *sem, int node)
 
 void sem_moduli(const struct sem *sem, int64_t elem, int node, double moduli[3])
 {
-    const double *m = sem->material + (elem * sem->material_nodes + (sem->material_nodes > 1 ? node : 0)) *
-                                          sem->num_material;
+    const double *m = sem->material +
+                      (elem * sem->material_nodes + (sem->material_nodes > 1 ? node : 0)) * sem->num_material;
     double vs = sem->physics == UNDA_ELASTIC ? m[2] : 0;
     moduli[0] = m[0];
     moduli[2] = m[0] * vs * vs;
@@ -45,7 +45,8 @@ static unda_status copy_material(struct sem *sem, const unda_mesh *mesh, const d
 {
     int64_t num_node = sem->material_nodes, num = num_node * sem->num_material;
     if (!material)
-        FAIL(UNDA_ERR_ARG, "material is NULL, expected [%lld][%d]", (long long)mesh->num_elem, sem->num_material);
+        FAIL(UNDA_ERR_ARG, "material is NULL, expected [%lld][%d]", (long long)mesh->num_elem,
+             sem->num_material);
     TRY(array_own(&sem->owned, &sem->material, mesh->num_elem * num, sizeof(double), "materials"));
     for (int64_t e = 0; e < mesh->num_elem; e++) {
         const double *from = material + num * mesh->order[e];
@@ -57,7 +58,8 @@ static unda_status copy_material(struct sem *sem, const unda_mesh *mesh, const d
         }
         if (num_fluid != 0 && num_fluid != num_node)
             FAIL(UNDA_ERR_ARG,
-                 "material of element %lld: %lld of %lld nodes are a fluid, expected all nodes of an element or none",
+                 "material of element %lld: %lld of %lld nodes are a fluid, expected all nodes of an element "
+                 "or none",
                  (long long)mesh->order[e], (long long)num_fluid, (long long)num_node);
         sem->kind[e] = num_fluid ? FLUID : SOLID;
     }
@@ -67,12 +69,14 @@ static unda_status copy_material(struct sem *sem, const unda_mesh *mesh, const d
 unda_status sem_sizes(struct sem *sem, const unda_mesh *mesh, const unda_solver_options *o)
 {
     if (o->physics != UNDA_ACOUSTIC && o->physics != UNDA_ELASTIC)
-        FAIL(UNDA_ERR_ARG, "physics is %d, expected 0 (acoustic) or 1 (elastic): continuous elements have spurious "
-                           "modes of Maxwell's equations, which DG solves",
+        FAIL(UNDA_ERR_ARG,
+             "physics is %d, expected 0 (acoustic) or 1 (elastic): continuous elements have spurious "
+             "modes of Maxwell's equations, which DG solves",
              o->physics);
     if (!mesh || mesh->shape != UNDA_HEX)
-        FAIL(UNDA_ERR_ARG, "the mesh has tetrahedra, expected hexahedra: their tensor nodes make the mass matrix "
-                           "diagonal");
+        FAIL(UNDA_ERR_ARG,
+             "the mesh has tetrahedra, expected hexahedra: their tensor nodes make the mass matrix "
+             "diagonal");
     TRY(space_sizes(&sem->space, mesh, o->degree));
     TRY(element_new(&sem->space.element, mesh->shape, o->degree));
     sem->physics = o->physics;
@@ -132,8 +136,10 @@ static unda_status check_range(const struct sem *sem, int precision)
         double least = fmin(fmin(mass, stiff), fmin(fmin(jacobian, 1 / jacobian), 1 / (8 * mass)));
         double most = fmax(fmax(mass, stiff), fmax(fmax(jacobian, 1 / jacobian), 1 / mass));
         if (!(least >= low && most <= high))
-            FAIL(UNDA_ERR_ARG, "element %lld: its coefficients reach from %.3g to %.3g, beyond %s; use other units%s",
-                 (long long)sem->space.order[e], least, most, precision == UNDA_FLOAT32 ? "float32" : "float64",
+            FAIL(UNDA_ERR_ARG,
+                 "element %lld: its coefficients reach from %.3g to %.3g, beyond %s; use other units%s",
+                 (long long)sem->space.order[e], least, most,
+                 precision == UNDA_FLOAT32 ? "float32" : "float64",
                  precision == UNDA_FLOAT32 ? " or float64" : "");
     }
     return UNDA_OK;
@@ -155,9 +161,9 @@ unda_status sem_fill(struct sem *sem, const unda_solver_options *o)
 int64_t sem_host_bytes(const struct sem *sem)
 {
     int64_t real = sizeof(double);
-    int64_t bytes = sem->space.num_owned * (real * (sem->material_nodes * sem->num_material +
-                                                    sem->metric_nodes * HEX_METRIC + 1) +
-                                            10 * (int64_t)sizeof(int32_t) + 1);
+    int64_t bytes = sem->space.num_owned *
+                    (real * (sem->material_nodes * sem->num_material + sem->metric_nodes * HEX_METRIC + 1) +
+                     10 * (int64_t)sizeof(int32_t) + 1);
     for (int kind = 0; kind < NUM_REGION; kind++) {
         const struct sem_region *r = &sem->region[kind];
         bytes += r->num_elem * sem->space.num_node * (int64_t)sizeof(int32_t) + 2 * real * r->num_node;

@@ -16,7 +16,9 @@ def problem():
 
 def made(problem, **options):
     sim = start(unda.SEM(*problem, degree=2, boundary=SIDES, **options))
-    sim.add_source([unda.PointForce((0.3, 0.3, 0.3), RICKER, (1, 2, 3)), unda.VolumeInjection((0.3, 0.3, 0.7), RICKER)])
+    sim.add_source(
+        [unda.PointForce((0.3, 0.3, 0.3), RICKER, (1, 2, 3)), unda.VolumeInjection((0.3, 0.3, 0.7), RICKER)]
+    )
     sim.add_receivers([(0.4, 0.4, 0.4), (0.5, 0.5, 0.8)], fields=["ux", "pressure"], every=2)
     return sim
 
@@ -86,9 +88,15 @@ def test_check_tells_nodes_in_a_wavelength_and_the_dispersion_of_the_steps(probl
         (lambda mesh, medium: unda.SEM(mesh, medium, degree=1), "2 to 10"),
         (lambda mesh, medium: unda.SEM(mesh, medium, device="cuda:0"), "CPU only"),
         (lambda mesh, medium: unda.SEM(mesh, medium, dt=1.0), "stable limit"),
-        (lambda mesh, medium: unda.SEM(mesh, medium, boundary={"*": lambda x, y, z, t: {}}), "no outer values"),
+        (
+            lambda mesh, medium: unda.SEM(mesh, medium, boundary={"*": lambda x, y, z, t: {}}),
+            "no outer values",
+        ),
         (lambda mesh, medium: unda.SEM(mesh, medium).set(vx=1.0, ax=1.0), "no fields"),
-        (lambda mesh, medium: unda.SEM(mesh, medium).set(ux=np.arange(24.0 * 125).reshape(24, 125)), "one value"),
+        (
+            lambda mesh, medium: unda.SEM(mesh, medium).set(ux=np.arange(24.0 * 125).reshape(24, 125)),
+            "one value",
+        ),
         (lambda mesh, medium: unda.SEM(mesh, medium).get("divergence"), "divergence"),
         (lambda mesh, medium: unda.SEM(mesh, medium).profile(), "no kernels"),
     ],

@@ -17,7 +17,7 @@ def whole(error, kind):
 
 @pytest.mark.parametrize(("cells", "expected"), [(2, 1.85e-3), (4, 9.24e-5)])
 def test_lame_mode_has_the_errors_of_another_code(cells, expected):
-    """Of the displacement, relative to its norm at the beginning, when it is largest; integrals over nodes."""
+    """Of the displacement, relative to its norm at the beginning, when it is largest; sums over nodes."""
     mesh = unda.box_mesh((0, 0, 0), (1, 1, 0.5), (cells, cells, 1), shape="hex")
     mode = exact.lame_mode(ROCK, (0, 0, 0), (1, 1, 0.5))
     begin = 0.5 * np.pi / mode.omega
@@ -46,7 +46,7 @@ def rigid_box(cells, degree):
     return sim.error(mode, relative=True)["chi"]
 
 
-def plane_wave(cells, degree, kind, amplitude=0.0):
+def plane_wave(cells, degree, kind):
     wave = exact.plane_wave(
         ROCK, k=(2 * np.pi, 2 * np.pi, 0), kind=kind, polarization=(0, 0, 1) if kind == "s" else None
     )
@@ -59,7 +59,9 @@ def plane_wave(cells, degree, kind, amplitude=0.0):
 
 @pytest.mark.parametrize("degree", [2, 3, 4])
 @pytest.mark.parametrize(
-    "error", [rigid_box, lambda *at: plane_wave(*at, "p"), lambda *at: plane_wave(*at, "s")], ids=["box", "p", "s"]
+    "error",
+    [rigid_box, lambda *at: plane_wave(*at, "p"), lambda *at: plane_wave(*at, "s")],
+    ids=["box", "p", "s"],
 )
 def test_order_in_space_is_at_least_half_above_the_degree(error, degree):
     coarse, fine = error(4, degree), error(8, degree)
@@ -89,7 +91,9 @@ def scholte(cells, degree):
     wet = mesh.centroids[:, 2] > 0
     table = np.where(wet[:, None], fluid.on(mesh), solid.on(mesh))
     medium = unda.Elastic(rho=table[:, 0], vp=table[:, 1], vs=table[:, 2])
-    sim = unda.SEM(mesh, medium, degree=degree, boundary={"*": "free"}, dtype="float64", sample_dt=2e-3 / degree)
+    sim = unda.SEM(
+        mesh, medium, degree=degree, boundary={"*": "free"}, dtype="float64", sample_dt=2e-3 / degree
+    )
     sim.set(wave)
     sim.run(until=0.1)
     known = sim._points.bound(wave)(*np.moveaxis(own_side(wave, sim.coordinates), 2, 0), sim.t)

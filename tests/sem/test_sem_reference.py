@@ -6,8 +6,8 @@ import unda
 from hex_meshes import turned, turned_box
 from sem_cases import accelerations, solid_and_fluid, start
 
-#: sums of up to 27 (degree + 1) products at each of two derivatives, each rounded: some hundred eps of their sizes,
-#: which cancel to a tenth
+#: sums of up to 27 (degree + 1) products at each of two derivatives, each rounded: some hundred eps of their
+#: sizes, which cancel to a tenth
 ROOM = 1e-12
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import unda
+from hex_meshes import boundaries_of
 from sem_cases import solid_and_fluid, start, wave
 
 PULSE = unda.gaussian(3.0, t0=-0.5)  # 1e-10 of its peak half a metre away
@@ -25,23 +26,25 @@ def test_a_pulse_leaves_through_an_absorbing_side_at_normal_incidence(kind):
     assert sim.energy() <= 1e-6 * before
 
 
-def rotation():
-    return np.linalg.qr(np.random.default_rng(4).normal(size=(3, 3)))[0] * [1, 1, 1]
-
-
 @pytest.mark.parametrize("wall", ["absorbing", "symmetry", "fixed"])
 def test_results_turn_with_the_mesh(wall):
     """Matrices of dashpots and subspaces of walls, on edges and corners too, have no preferred axes."""
-    turn = rotation()
+    turn = np.linalg.qr(np.random.default_rng(4).normal(size=(3, 3)))[0]
     turn *= np.linalg.det(turn)
     mesh, medium = solid_and_fluid()
-    names = {name: mesh.boundary_faces[mesh.boundary_ids == i] for i, name in enumerate(mesh.boundary_names)}
-    again = unda.Mesh(mesh.vertices @ turn.T, mesh.cells, boundaries=names)
+    again = unda.Mesh(mesh.vertices @ turn.T, mesh.cells, boundaries=boundaries_of(mesh))
     f = np.stack([wave(i)(*np.moveaxis(mesh.coordinates(3), 2, 0)) for i in range(3)], axis=-1)
     chi = wave(5)(*np.moveaxis(mesh.coordinates(3), 2, 0))
     found = []
     for one, u in ((mesh, f), (again, f @ turn.T)):
-        sim = unda.SEM(one, medium, degree=3, boundary={"xmin": wall, "ymax": wall, "*": "free"}, dtype="float64", dt=5e-3)
+        sim = unda.SEM(
+            one,
+            medium,
+            degree=3,
+            boundary={"xmin": wall, "ymax": wall, "*": "free"},
+            dtype="float64",
+            dt=5e-3,
+        )
         sim.set(**{f"v{axis}": u[..., i] for i, axis in enumerate("xyz")}, chi=chi)
         sim.step(40)
         found.append((np.stack([sim.get(f"u{axis}") for axis in "xyz"], axis=-1), sim.get("chi")))
@@ -59,7 +62,10 @@ def test_a_symmetric_side_is_a_mirror():
         medium = unda.Elastic(rho=np.where(wet, 1.0, 2.0), vp=2.0, vs=np.where(wet, 0.0, 1.0))
         sides = {"xmax": "absorbing" if size == 2.0 else "symmetry", "*": "absorbing"}
         sim = unda.SEM(mesh, medium, degree=4, boundary=sides, dtype="float64", dt=4e-3)
-        even, odd = (lambda x, y, z: np.cos(np.pi * (x - 1)) * y), (lambda x, y, z: np.sin(np.pi * (x - 1)) * z)
+        even, odd = (
+            (lambda x, y, z: np.cos(np.pi * (x - 1)) * y),
+            (lambda x, y, z: np.sin(np.pi * (x - 1)) * z),
+        )
         sim.set(ux=odd, uz=even, chi=even)
         sim.step(60)
         found.append(sim.sample([(0.3, 0.4, 0.2), (0.8, 0.7, 0.7)], ["ux", "uy", "uz", "pressure"]))

@@ -31,7 +31,8 @@ def chosen_plane(sim: Any, field: Any, coordinates: Mapping[str, Any], num: Any 
     given = {name: value for name, value in coordinates.items() if value is not None}
     if len(given) != 1 or not isinstance(field, str) or field not in sim._points.traces:
         raise ArgumentError(
-            f"field is {field!r}, plane {given}; expected one of {list(sim._points.traces)} and one of x, y, z"
+            f"field is {field!r}, plane {given}; expected one of {list(sim._points.traces)} and one of "
+            "x, y, z"
         )
     ((normal, value),) = given.items()
     plane: Plane = sim._plane(field, "xyz".index(normal), number(normal, value, "m"), num)

@@ -75,7 +75,7 @@ class MeshPoints(Points):
         return np.clip(np.einsum("sn,snp->sp", basis, there), there.min(axis=1) / 2, 2 * there.max(axis=1))
 
     def _reference(self, elem: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Return the reference coordinates (num_place, 3) of places in cells; in hexahedra by Newton's method."""
+        """Return the reference coordinates (num_place, 3) of places in cells."""
         if self._mesh.shape == "tet":
             corners = self._mesh.coordinates(1)[elem]
             edges, away = corners[:, 1:] - corners[:, :1], places - corners[:, 0]

@@ -35,11 +35,11 @@ from .solver import forecast
 class SEM(Simulation):
     """Spectral elements on a mesh of hexahedra, for elastic and acoustic waves, also coupled.
 
-    Continuous polynomials on Gauss-Lobatto nodes, which are the points of the quadrature too, so that the mass
-    matrix is diagonal (Komatitsch & Tromp 1999); in time Newmark's explicit scheme, of order 2. Unknowns are
-    the displacement in solids and, in fluids, a potential chi: p = -chi'', rho u = grad chi. Where cells of an
-    elastic medium have vs = 0 they are fluids, coupled to the solid beside them. Without sources and absorbing
-    sides a discrete energy is constant to rounding.
+    Continuous polynomials on Gauss-Lobatto nodes, which are the points of the quadrature too, so that the
+    mass matrix is diagonal (Komatitsch & Tromp 1999); in time Newmark's explicit scheme, of order 2.
+    Unknowns are the displacement in solids and, in fluids, a potential chi: p = -chi'', rho u = grad chi.
+    Where cells of an elastic medium have vs = 0 they are fluids, coupled to the solid beside them. Without
+    sources and absorbing sides a discrete energy is constant to rounding.
 
     Parameters
     ----------
@@ -50,10 +50,10 @@ class SEM(Simulation):
     degree : int
         Degree of the polynomials in each coordinate, 2 to 10.
     boundary : dict of str to str, optional
-        Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. "absorbing": dashpots
-        (Lysmer & Kuhlemeyer 1969), exact at normal incidence. Acoustic: "rigid", "free" (pressure 0). Elastic:
-        "free" (traction 0), "fixed" (displacement 0; fluids slide), "symmetry" (normal displacement and
-        shear traction 0). Sides that the mesh joins are "periodic".
+        Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. "absorbing":
+        dashpots (Lysmer & Kuhlemeyer 1969), exact at normal incidence. Acoustic: "rigid", "free" (pressure
+        0). Elastic: "free" (traction 0), "fixed" (displacement 0; fluids slide), "symmetry" (normal
+        displacement and shear traction 0). Sides that the mesh joins are "periodic".
     dt : float, optional
         Time step [s]; by default `cfl` times the stable limit.
     cfl : float
@@ -235,9 +235,9 @@ class SEM(Simulation):
         q = np.zeros((self.mesh.num_elem, self.num_node, len(self.fields)), self.dtype)
         for name in known:
             there = self._fluid if name.startswith("chi") else ~self._fluid
-            q[there, :, self.fields.index(name)] = node_values(name, fields.get(name, 0.0), place, self.dtype)[
-                there
-            ]
+            q[there, :, self.fields.index(name)] = node_values(
+                name, fields.get(name, 0.0), place, self.dtype
+            )[there]
         self._solver.live()
         self._half_set = True
         self._solver.write(lib.UNDA_STATE, 0, q)
@@ -253,9 +253,7 @@ class SEM(Simulation):
             )
         fields = motion(*place, t)
         if not isinstance(fields, Mapping):
-            raise ArgumentError(
-                f"the exact solution gave {type(fields).__name__}, expected a dict of fields"
-            )
+            raise ArgumentError(f"the exact solution gave {type(fields).__name__}, expected a dict of fields")
         return dict(fields)
 
     def get(self, name: str) -> np.ndarray:
@@ -275,8 +273,8 @@ class SEM(Simulation):
         """Return the energy of the step from the present time on [J].
 
         It is what steps conserve to rounding, without sources and absorbing sides: with v+ at the middle of
-        the step and u+ at its end, (v+ M v+ + u K u+) / 2, in fluids (chi_t+ K chi_t+ + chi_tt M chi_tt+) / 2.
-        It differs from the energy of the present state by O(dt^2).
+        the step and u+ at its end, (v+ M v+ + u K u+) / 2, in fluids (chi_t+ K chi_t+ + chi_tt M chi_tt+) /
+        2. It differs from the energy of the present state by O(dt^2).
         """
         return super().energy()
 
@@ -304,10 +302,10 @@ class SEM(Simulation):
         motion = self._points.bound(exact)
         if not isinstance(motion, Motion) or motion.singular:
             return norms.mesh_error(self, exact, relative=relative)  # says why not
-        center = self.mesh.centroids[:1].T
+        x, y, z = self.mesh.centroids[:1].T
         names = [
             name
-            for name in motion(*center, self.t)
+            for name in motion(x, y, z, self.t)
             if name in self._known.units and (self._fluid.all() or not name.startswith("chi"))
         ]
         shown, state = self._shown(names), self._read()
@@ -339,8 +337,8 @@ class SEM(Simulation):
         Returns
         -------
         Report
-            Nodes per shortest wavelength by tag, the ten cells with the smallest time step, and warnings, which
-            `run` raises as `AccuracyWarning`: as for `DG.check`, and by how much waves run ahead at the
+            Nodes per shortest wavelength by tag, the ten cells with the smallest time step, and warnings,
+            which `run` raises as `AccuracyWarning`: as for `DG.check`, and by how much waves run ahead at the
             farthest receiver. Prints as text; true where there is no warning.
         """
         return sem_check.check(self)

@@ -45,7 +45,7 @@ def _as_seen(sim: Any) -> Any:
 
 
 def _time_dispersion(sim: Any, report: Report) -> None:
-    """By how much waves run ahead at the farthest receiver: steps make omega (1 + (omega dt)^2 / 24) of omega."""
+    """Tell how far waves are ahead at the farthest receiver: omega becomes omega (1 + (omega dt)^2 / 24)."""
     if report.fmax is None or not sim._solver.sources or not sim.receivers:
         return
     points = np.concatenate([receivers.points for receivers in sim.receivers])
@@ -58,8 +58,8 @@ def _time_dispersion(sim: Any, report: Report) -> None:
     ahead = (2.0 * np.pi * main * sim.dt) ** 2 / 24.0
     periods = ahead * far / slowest * main
     text = (
-        f"time steps let waves of {main:.4g} Hz run {100 * ahead:.2g} % fast, {periods:.2g} of a period over the "
-        f"{far:.4g} m to the farthest receiver; the error falls with dt^2"
+        f"time steps let waves of {main:.4g} Hz run {100 * ahead:.2g} % fast, {periods:.2g} of a period over "
+        f"the {far:.4g} m to the farthest receiver; the error falls with dt^2"
     )
     if periods > _MOST_PERIODS:
         report.warnings.append(f"{text}: use a smaller cfl")

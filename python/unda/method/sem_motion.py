@@ -1,8 +1,8 @@
 """Displacements and potentials of exact solutions, which give velocities, stresses and pressures.
 
-The state of SEM holds time integrals of these: u of v, and chi = -integral of the integral of p. They are exact
-where the solution is sinusoidal in time (a quarter of a period earlier, over omega) or a plane wave of a time
-function (with the integral of that function). Not here: the solutions (exact/).
+The state of SEM holds time integrals of these: u of v, and chi = -integral of the integral of p. They are
+exact where the solution is sinusoidal in time (a quarter of a period earlier, over omega) or a plane wave of
+a time function (with the integral of that function). Not here: the solutions (exact/).
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def _rebuilt(exact: PlaneWaveSolution, f: Callable[[Any], Any]) -> Evaluate:
 def _integrals(exact: ExactSolution) -> tuple[Evaluate, Evaluate] | None:
     """Return the first and the second integral of a solution over time, or None where they are not known.
 
-    Those of a pulse are 0 when it has passed: absorbing sides behind it then see nothing. (They compare chi' with the
-    normal displacement, which an incoming wave must not have left there.)
+    Those of a pulse are 0 when it has passed: absorbing sides behind it then see nothing. (They compare chi'
+    with the normal displacement, which an incoming wave must not have left there.)
     """
     omega = _omega(exact)
     if omega > 0.0:

@@ -48,8 +48,8 @@ def sem_options(given: Given) -> tuple[Any, np.ndarray, Boundaries]:
     boundaries = Boundaries.of(mesh, medium, given.boundary)
     for name, solution in boundaries.exact.items():
         raise ArgumentError(
-            f"boundary {name!r} has the exact solution {solution!r}; SEM has no outer values, expected one of "
-            f"{list(medium.boundaries)}, or unda.DG"
+            f"boundary {name!r} has the exact solution {solution!r}; SEM has no outer values, expected one "
+            f"of {list(medium.boundaries)}, or unda.DG"
         )
     options = _core.new_struct(
         "unda_solver_options",
