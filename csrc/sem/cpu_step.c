@@ -4,7 +4,8 @@
 
 #include "../cpu/precision.h"
 
-CLONES static void PRECISION(predict_)(const struct sem_cpu_region *r, double dt, int64_t begin, int64_t end)
+CLONES static void PRECISION(sem_predict_)(const struct sem_cpu_region *r, double dt, int64_t begin,
+                                           int64_t end)
 {
     REAL *restrict u = r->level[LEVEL_U], *restrict v = r->level[LEVEL_V], *restrict a = r->level[LEVEL_A];
     REAL step = (REAL)dt, half = (REAL)(dt / 2);
@@ -15,7 +16,8 @@ CLONES static void PRECISION(predict_)(const struct sem_cpu_region *r, double dt
     }
 }
 
-CLONES static void PRECISION(finish_)(const struct sem_cpu_region *r, double half, int64_t begin, int64_t end)
+CLONES static void PRECISION(sem_finish_)(const struct sem_cpu_region *r, double half, int64_t begin,
+                                          int64_t end)
 {
     REAL *restrict v = r->level[LEVEL_V], *restrict a = r->level[LEVEL_A];
     const REAL *restrict inverse = r->inverse_mass;
@@ -27,7 +29,8 @@ CLONES static void PRECISION(finish_)(const struct sem_cpu_region *r, double hal
         }
 }
 
-static void PRECISION(sides_)(const struct sem_cpu_region *r, const void *matrix, int64_t begin, int64_t end)
+static void PRECISION(sem_sides_)(const struct sem_cpu_region *r, const void *matrix, int64_t begin,
+                                  int64_t end)
 {
     int dim = r->dim;
     for (int64_t i = begin; i < end; i++) {
@@ -48,8 +51,8 @@ static void PRECISION(sides_)(const struct sem_cpu_region *r, const void *matrix
     }
 }
 
-static void PRECISION(sources_)(const struct sem_cpu_region *r, const void *amplitude, int64_t begin,
-                                int64_t end)
+static void PRECISION(sem_sources_)(const struct sem_cpu_region *r, const void *amplitude, int64_t begin,
+                                    int64_t end)
 {
     const struct sem_cpu_sources *list = &r->sources;
     for (int64_t i = begin; i < end; i++)
@@ -58,7 +61,7 @@ static void PRECISION(sources_)(const struct sem_cpu_region *r, const void *ampl
                 ((const REAL *)list->value)[k] * ((const REAL *)amplitude)[list->source[k]];
 }
 
-static void PRECISION(couple_)(const struct sem_cpu *t, int region, int64_t begin, int64_t end)
+static void PRECISION(sem_couple_)(const struct sem_cpu *t, int region, int64_t begin, int64_t end)
 {
     const struct sem_coupling *c = &t->sem->coupling;
     const REAL *u = t->region[SOLID].level[LEVEL_U], *area = t->area;
@@ -74,9 +77,9 @@ static void PRECISION(couple_)(const struct sem_cpu *t, int region, int64_t begi
 }
 
 const struct sem_cpu_functions PRECISION(sem_cpu_functions_) = {
-    .predict = PRECISION(predict_),
-    .finish = PRECISION(finish_),
-    .sides = PRECISION(sides_),
-    .sources = PRECISION(sources_),
-    .couple = PRECISION(couple_),
+    .predict = PRECISION(sem_predict_),
+    .finish = PRECISION(sem_finish_),
+    .sides = PRECISION(sem_sides_),
+    .sources = PRECISION(sem_sources_),
+    .couple = PRECISION(sem_couple_),
 };

@@ -89,7 +89,9 @@ class SEM(Simulation):
     Notes
     -----
     Cells share their nodes: a field has one value at a node, `set` refuses others. Stresses are those of each
-    cell's polynomial and jump. Phases run ahead by (omega dt)^2 / 24 of the time travelled, see `check`.
+    cell's polynomial and jump. A state that is set is an interpolant, whose second derivatives, and so the
+    accelerations and the pressure of fluids, have errors of a lower order than its own. Phases run ahead by
+    (omega dt)^2 / 24 of the time travelled, see `check`; more in docs/sem.md.
 
     Examples
     --------
@@ -100,7 +102,7 @@ class SEM(Simulation):
     >>> sim = unda.SEM(mesh, medium, degree=4, boundary={"*": "rigid"}, dtype="float64")
     >>> sim.set(mode)
     >>> sim.run(until=0.3)
-    >>> sim.error(mode, relative=True)["p"] < 1e-3
+    >>> sim.error(mode, relative=True)["vx"] < 1e-3
     True
     """
 
