@@ -181,13 +181,14 @@ static void accelerate_region(unda_solver *s, int kind, int64_t time, double hal
     const struct sem_cpu *t = tables(s);
     const struct sem_cpu_region *r = &t->region[kind];
     const struct sem_cpu_functions *f = functions(s);
-    const char *amplitude = (const char *)t->amplitude + time * s->num_source * s->real_bytes;
     const void *matrix = half > 0 ? r->inverse : r->rest;
     if (r->num_node == 0)
         return;
     add_forces(s, kind, r->level[LEVEL_U], r->level[LEVEL_A]);
-    if (time >= 0 && r->sources.num)
+    if (time >= 0 && r->sources.num) {
+        const char *amplitude = (const char *)t->amplitude + time * s->num_source * s->real_bytes;
         EACH_CHUNK(r->sources.num, f->sources(r, amplitude, begin, end));
+    }
     if (t->sem->coupling.num)
         EACH_CHUNK(t->sem->coupling.num, f->couple(t, kind, begin, end));
     if (r->num_side)
