@@ -273,7 +273,8 @@ static unda_status record_due(unda_solver *s, void *of)
 
 /* What a source adds to an unknown. */
 struct part {
-    int32_t at, source;
+    int64_t at;
+    int32_t source;
     double value;
 };
 
@@ -321,7 +322,7 @@ static unda_status list_points(unda_solver *s)
         for (int32_t i = 0; i < s->num_source; i++) {
             const struct sem_source *source = s->sources[i];
             for (int64_t k = 0; k < source->places.num; k++) {
-                int32_t at[3 * MAX_NODE];
+                int64_t at[3 * MAX_NODE];
                 double value[3 * MAX_NODE];
                 int region;
                 int64_t count = sem_source_row(s, source, k, &region, at, value);

@@ -11,9 +11,9 @@ enum { ROWS = 4 }; /* rows of a line's matrix worked on at once; padded with zer
 /* Sources by the unknowns that they drive: of at[i] those from first[i] on. */
 struct sem_cpu_sources {
     int64_t num;
-    int32_t *at, *source;
-    int64_t *first; /* [num + 1] */
-    void *value;    /* [first[num]] REAL */
+    int64_t *at, *first; /* [num], [num + 1] */
+    int32_t *source;
+    void *value; /* [first[num]] REAL */
 };
 
 /* All in REAL but the indices. Blocks are of `lanes` elements side by side, filled up with the last one. */

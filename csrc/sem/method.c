@@ -141,35 +141,42 @@ unda_status sem_settle(unda_solver *s)
     return sem_engine(s)->accelerate(s, -1);
 }
 
-/* Refuses u or v that have several values at a node, of which the first element's was taken. */
-static unda_status check_torn(unda_solver *s, const void *in)
+/* The largest u and v of a region in a state. */
+static void find_sizes(const unda_solver *s, const void *in, int kind, double size[2])
 {
     const struct sem *sem = sem_tables(s);
-    int64_t num = sem->space.num_node, elem_value = num * sem->num_field,
-            most_value = sem->space.num_owned * elem_value;
-    double room = sqrt(s->real_bytes == 4 ? FLT_EPSILON : DBL_EPSILON), most[12] = {0};
-    for (int64_t i = 0; i < most_value; i++) {
-        int field = (int)(i % sem->num_field);
-        most[field] = fmax(most[field], fabs(real_get(s, in, i)));
-    }
-    for (int64_t i = 0; i < NUM_REGION * LEVEL_A * sem->space.num_owned; i++) {
-        int64_t elem = i / (NUM_REGION * LEVEL_A), at = sem->space.order[elem] * elem_value;
-        int kind = (int)(i % NUM_REGION), level = (int)(i / NUM_REGION % LEVEL_A);
-        const struct sem_region *r = &sem->region[kind];
-        int slot = sem_slot(sem, kind, level);
-        for (int64_t k = 0; k < num * r->dim && sem->kind[elem] == kind; k++) {
-            int field = slot + (int)(k % r->dim);
-            int64_t node = r->node[sem->row[elem] * num + k / r->dim];
-            double given = real_get(s, in, at + k / r->dim * sem->num_field + field);
-            double taken = real_get(s, sem_engine(s)->level(s, kind, level), node * r->dim + k % r->dim);
-            if (fabs(given - taken) > room * most[field])
-                FAIL(UNDA_ERR_ARG,
-                     "field %d at node %lld of element %lld is %g, but %g in element %lld, which shares the "
-                     "node; "
-                     "expected one value",
-                     field, (long long)(k / r->dim), (long long)sem->space.order[elem], given, taken,
-                     (long long)sem->space.order[r->owner[node] / num]);
-        }
+    int64_t num = sem->space.num_owned * sem->space.num_node;
+    for (int64_t i = 0; i < num; i++)
+        for (int level = 0; level < LEVEL_A; level++)
+            for (int k = 0; k < sem->region[kind].dim && sem->region[kind].num_elem; k++)
+                size[level] = fmax(
+                    size[level], fabs(real_get(s, in, i * sem->num_field + sem_slot(sem, kind, level) + k)));
+}
+
+/* Refuses u or v of a region that have several values at a node, of which the first element's was taken. Rounding
+ * may tear them: by sqrt(eps) of their size, or of v by eps u / dt, and the other way round. */
+static unda_status check_torn(unda_solver *s, const void *in, int kind)
+{
+    const struct sem *sem = sem_tables(s);
+    const struct sem_region *r = &sem->region[kind];
+    int64_t num = sem->space.num_node;
+    double eps = s->real_bytes == 4 ? FLT_EPSILON : DBL_EPSILON, size[2] = {0};
+    find_sizes(s, in, kind, size);
+    const double room[2] = {sqrt(eps) * size[0] + 4 * eps * size[1] * s->dt,
+                            sqrt(eps) * size[1] + 4 * eps * size[0] / s->dt};
+    for (int64_t i = 0; i < r->num_elem * num * LEVEL_A * r->dim; i++) {
+        int k = (int)(i % r->dim), level = (int)(i / r->dim % LEVEL_A);
+        int64_t at = i / (r->dim * LEVEL_A), elem = sem->space.order[r->elem[at / num]];
+        int field = sem_slot(sem, kind, level) + k;
+        double given = real_get(s, in, (elem * num + at % num) * sem->num_field + field);
+        double taken = real_get(s, sem_engine(s)->level(s, kind, level), (int64_t)r->node[at] * r->dim + k);
+        if (fabs(given - taken) > room[level])
+            FAIL(
+                UNDA_ERR_ARG,
+                "field %d at node %lld of element %lld is %g, but %g in element %lld, which shares the node; "
+                "expected one value",
+                field, (long long)(at % num), (long long)elem, given, taken,
+                (long long)sem->space.order[r->owner[r->node[at]] / num]);
     }
     return UNDA_OK;
 }
@@ -194,7 +201,9 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
         move_elem(s, sem->space.place[first + i], out ? (char *)out + i * bytes : NULL,
                   in ? (const char *)in + i * bytes : NULL);
     sem->stale = sem->stale || in;
-    return in && count == sem->space.num_owned ? check_torn(s, in) : UNDA_OK;
+    for (int kind = 0; kind < NUM_REGION && in && count == sem->space.num_owned; kind++)
+        TRY(check_torn(s, in, kind));
+    return UNDA_OK;
 }
 
 static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)

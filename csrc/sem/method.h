@@ -67,7 +67,7 @@ unda_status sem_sources_new(unda_solver *s, void **sources, const unda_source *g
 /* What a unit of a source's amplitude adds to the force by way of its place k: values of unknowns at[i] of a
  * region; returns how many. Room for 3 MAX_NODE. */
 int64_t sem_source_row(const unda_solver *s, const struct sem_source *source, int64_t k, int *region,
-                       int32_t *at, double *value);
+                       int64_t *at, double *value);
 unda_status sem_points_check(const unda_solver *s, const unda_receivers *receivers);
 unda_status sem_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
 double sem_value(const unda_solver *s, const struct sem_points *p, int64_t point, int32_t f,

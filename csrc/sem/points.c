@@ -112,7 +112,7 @@ unda_status sem_sources_new(unda_solver *s, void **out, const unda_source *given
 }
 
 int64_t sem_source_row(const unda_solver *s, const struct sem_source *source, int64_t k, int *region,
-                       int32_t *at, double *value)
+                       int64_t *at, double *value)
 {
     static const int pair[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}}; /* xx yy zz yz xz xy */
     const struct sem *sem = sem_tables(s);
@@ -123,7 +123,7 @@ int64_t sem_source_row(const unda_solver *s, const struct sem_source *source, in
     const int32_t *node = sem->region[*region].node + (int64_t)sem->row[p->elem] * num;
     for (int n = 0; n < num; n++)
         for (int i = 0; i < dim; i++) {
-            at[n * dim + i] = node[n] * dim + i;
+            at[n * dim + i] = (int64_t)node[n] * dim + i;
             double sum = dim == 1 ? -rates[9] * p->weight[n] : rates[i] * p->weight[n];
             for (int j = 0; j < 3 && dim == 3; j++)
                 sum += rates[3 + pair[i][j]] * p->weight[(1 + j) * num + n];

@@ -135,3 +135,13 @@ def test_materials_that_are_half_a_fluid_are_refused():
     medium = unda.Elastic(rho=1.0, vp=2.0, vs=lambda x, y, z: np.where(z > 0.5, 0.0, 1.0), per="node")
     with pytest.raises(unda.ArgumentError, match="all nodes of an element or none"):
         unda.SEM(mesh, medium, degree=3)
+
+
+def test_rounding_does_not_tear_a_state():
+    """Components that should be 0 are noise that cells do not share; a millionth of the others is none."""
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2), shape="hex")
+    sim = unda.SEM(mesh, unda.Elastic(rho=1.0, vp=2.0, vs=1.0), degree=2, dtype="float64")
+    noise = np.random.default_rng(1).normal(size=(8, 27))
+    sim.set(ux=lambda x, y, z: x, uz=1e-16 * noise, vx=1e-15 * noise)
+    with pytest.raises(unda.ArgumentError, match="one value"):
+        sim.set(ux=lambda x, y, z: x, uz=1e-6 * noise)

@@ -110,6 +110,36 @@ def test_scholte_wave_converges_on_an_interface(degree):
     assert np.log2(coarse / fine) >= degree + 0.5
 
 
+def guided(cells, degree, kind):
+    """The error of a wave along a free surface, or in a plate; the coarse mesh has two cells a wavelength."""
+    if kind == "rayleigh":
+        wave, depth = exact.rayleigh_wave(ROCK, k=(4 * np.pi, 0, 0)), 3.0
+    else:
+        wave, depth = (
+            exact.plate_mode(
+                ROCK, k=(4 * np.pi, 0, 0), thickness=0.5, symmetric=kind == "symmetric", position=-0.25
+            ),
+            0.5,
+        )
+    mesh = unda.box_mesh(
+        (0, 0, -depth), (0.5, 0.125, 0), (cells, 1, int(4 * cells * depth / 2)), shape="hex",
+        periodic=(True, True, False),
+    )  # fmt: skip
+    sim = unda.SEM(
+        mesh, ROCK, degree=degree, boundary={"*": "free"}, dtype="float64", sample_dt=2e-3 / degree
+    )
+    sim.set(wave)
+    sim.run(until=0.06)
+    return whole(sim.error(wave, relative=True), "u")
+
+
+@pytest.mark.parametrize("degree", [3, 4])
+@pytest.mark.parametrize("kind", ["rayleigh", "symmetric", "antisymmetric"])
+def test_guided_waves_converge(kind, degree):
+    coarse, fine = guided(2, degree, kind), guided(4, degree, kind)
+    assert np.log2(coarse / fine) >= degree + 0.5
+
+
 def test_modes_between_symmetric_walls_converge_on_warped_cells():
     """Cells warped at random: the quadrature at the nodes costs an order."""
     mode = exact.lubricated_box_mode(ROCK, (0, 0, 0), (1, 1, 1), n=(1, 1, 1), kind="p")

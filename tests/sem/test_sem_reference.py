@@ -25,7 +25,7 @@ def rock():
 
 
 def curved():
-    box = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2), shape="hex")
+    box = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 1), shape="hex")
     mesh = turned(box, move=lambda x: x + 0.05 * np.sin(3 * x[..., [1, 2, 0]]))
     return mesh, unda.Elastic(rho=2.0, vp=2.0, vs=1.0)
 

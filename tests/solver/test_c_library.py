@@ -40,9 +40,8 @@ def program():
     subprocess.run(make, cwd=ROOT, check=True, capture_output=True)
     # The folder may hold objects of sources that are gone.
     objects = subprocess.check_output(["make", "-s", "objects", *library], cwd=ROOT, text=True).split()
-    sources = [
-        ROOT / "tests" / "c" / name for name in ("library.c", "rig.c", "grid.c", "spectral.c", "ranges.c", "refusals.c")
-    ]
+    names = "library.c", "rig.c", "grid.c", "spectral.c", "ranges.c", "refusals.c"
+    sources = [ROOT / "tests" / "c" / name for name in names]
     target = BUILD / f"library.{os.getpid()}"
     flags = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-fopenmp", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'cuda'}"]
     link = ["-Wl,--wrap=calloc", "-lm", "-ldl", "-lpthread", "-o", target]

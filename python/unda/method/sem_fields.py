@@ -6,6 +6,7 @@ Not here: their values at receivers (csrc/sem/points.c), errors (norms.py).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -100,9 +101,14 @@ class Nodal:
     def __init__(self, sim: Any, state: np.ndarray) -> None:
         self._state = {name: state[..., i].astype(np.float64) for i, name in enumerate(sim.fields)}
         self._material, self._fluid = sim._material, sim._fluid
-        self._slopes = norms.derivatives(sim.mesh._info.shape, sim.degree)
-        edges = np.einsum("jnm,emi->enij", self._slopes, sim.coordinates)  # dx_i/dr_j
-        self._inverse = np.linalg.inv(edges)  # dr_j/dx_i
+        self._slopes, self._mesh = norms.derivatives(sim.mesh._info.shape, sim.degree), sim.mesh
+        self._degree = sim.degree
+
+    @cached_property
+    def _inverse(self) -> np.ndarray:
+        """Derivatives of the reference coordinates dr_j/dx_i (num_elem, num_node, j, i)."""
+        x = self._mesh.coordinates(self._degree)
+        return np.asarray(np.linalg.inv(np.einsum("jnm,emi->enij", self._slopes, x)))
 
     def _gradient(self, values: np.ndarray) -> np.ndarray:
         """Return the gradient (num_elem, num_node, 3)."""
@@ -142,7 +148,7 @@ class Nodal:
 
     def __call__(self, name: str) -> np.ndarray:
         """Return a field (num_elem, num_node)."""
-        shape = self._inverse.shape[:2]
+        shape = next(iter(self._state.values())).shape
         if name in _CHI:
             return self._state[name]
         if self._fluid.all():
