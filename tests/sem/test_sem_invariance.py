@@ -40,7 +40,7 @@ def test_forces_are_the_same_however_cells_are_numbered_and_turned():
         place = [np.lexsort(np.round(x[e], 9).T) for x in (before, now)]
         for name in FIELDS:
             apart = one[name][order[e]][place[0]] - other[name][e][place[1]]
-            assert np.abs(apart).max() <= 1e-12 * scale[name]
+            assert np.abs(apart).max() <= 1e-13 * scale[name]
 
 
 def test_a_periodic_cell_alone_is_joined_to_itself():

@@ -96,6 +96,18 @@ def test_a_point_source_has_its_amplitude(medium, source, fields):
     assert receivers.misfit(unda.exact.point_source(medium, one)).max() <= 0.01
 
 
+def test_a_force_on_a_free_surface_makes_the_waves_of_lamb():
+    medium, cell = unda.Elastic(rho=1.3, vp=1.8, vs=1.0), 1 / (2.5 * 1.5) / 2  # eight nodes again
+    mesh = unda.box_mesh((-6 * cell, -6 * cell, -6 * cell), (6 * cell, 6 * cell, 0), (12, 12, 6), shape="hex")
+    push = unda.PointForce((0, 0, 0), RICKER, (0.3, 0, -1))
+    sim = unda.SEM(mesh, medium, degree=4, boundary={"zmax": "free", "*": "absorbing"}, cfl=0.6)
+    sim.add_source(push)
+    places = [(2.5 * cell, 0.5 * cell, 0), (2.5 * cell, 0.5 * cell, -1.5 * cell)]
+    receivers = sim.add_receivers(places, fields=["vx", "vy", "vz"])
+    sim.run(until=2 / 1.5 + 2.5 * cell)
+    assert receivers.misfit(unda.exact.lamb_problem(medium, push)).max() <= 0.01
+
+
 def test_receivers_record_what_nodes_have():
     """At nodes inside cells, where no other cell has a value; sample 0 is there before the first step."""
     mesh, medium = solid_and_fluid(per="node", degree=3)
