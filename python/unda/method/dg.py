@@ -33,9 +33,9 @@ class DG(Simulation):
     """Nodal discontinuous Galerkin on a mesh of tetrahedra or hexahedra.
 
     Tetrahedra: Hesthaven & Warburton (2008). Hexahedra, which may be warped: nodes are products of
-    Gauss-Lobatto points, which are the points of the quadrature too, so that the mass matrix is diagonal; with
-    the central flux the discrete energy is constant, with the upwind flux it never grows, whatever the cells
-    and the materials at their nodes (docs/dg.md).
+    Gauss-Lobatto points, also those of the quadrature, so that the mass matrix is diagonal; with the central
+    flux the discrete energy is constant, with the upwind flux it never grows, whatever the cells and the
+    materials at their nodes (docs/dg.md).
 
     Parameters
     ----------
