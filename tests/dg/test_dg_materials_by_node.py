@@ -413,3 +413,17 @@ def test_the_library_names_element_and_node(physics, value, found):
         new_object(
             "unda_solver", lambda out: lib.unda_solver_new(out, mesh._handle, options), lib.unda_solver_free
         )
+
+
+def test_the_material_at_a_point_of_a_warped_hexahedron_is_that_of_its_map():
+    """rho is linear in space, so a polynomial of degree 1 in each reference coordinate of a cell."""
+    mesh = box((2, 2, 2), shape="hex")
+    sim = unda.DG(mesh, unda.Acoustic(rho=lambda x, y, z: 2 + x - 0.5 * y + 0.3 * z, c=1.0, per="node"),
+                  degree=2, device="cpu")  # fmt: skip
+    rng = np.random.default_rng(4)
+    elem, share = rng.integers(0, mesh.num_elem, 40), rng.dirichlet(np.ones(8), 40)
+    places = np.einsum("sv,svi->si", share, mesh.vertices[mesh.cells[elem]])
+    found = sim._points.material_at(elem, places)[:, 0]
+    expected = 2 + places @ [1, -0.5, 0.3]
+    assert np.abs(found - expected).max() < 1e-12
+    assert np.abs(found - (2 + places @ [1, -0.5, 0.301])).max() > 1e-12

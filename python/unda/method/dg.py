@@ -68,7 +68,7 @@ class DG(Simulation):
         too short to start more.
     allow_unstable : bool
         Accept a dt above the stable limit.
-    kernel : {"auto", "fused", "node", "element"}
+    kernel : {"auto", "fused", "node", "element", "lines"}
         CUDA: all in one; volume, surface and update apart; one element per thread.
     kernel_options : dict of str to int, optional
         Options of the kernel (docs/kernel_options.md); the others come from the degree's table.
@@ -119,7 +119,7 @@ class DG(Simulation):
         device: str = "auto",
         threads: int | None = None,
         allow_unstable: bool = False,
-        kernel: Literal["auto", "fused", "node", "element"] = "auto",
+        kernel: Literal["auto", "fused", "node", "element", "lines"] = "auto",
         kernel_options: Mapping[str, int] | None = None,
         tune: bool = False,
     ) -> None:

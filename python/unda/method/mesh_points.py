@@ -20,7 +20,7 @@ from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ..problem.source import Source
 from . import _sites
-from .norms import interpolation
+from .norms import interpolation, reference_coordinates
 from .points import Points
 from .solver import Solver
 
@@ -69,9 +69,7 @@ class MeshPoints(Points):
         there = self._material[elem]
         if there.shape[1] == 1:
             return there[:, 0]
-        corners = self._mesh.coordinates(1)[elem]
-        edges, away = corners[:, 1:] - corners[:, :1], places - corners[:, 0]
-        reference = np.linalg.solve(edges.transpose(0, 2, 1), away[..., None])[..., 0]
+        reference = reference_coordinates(self._mesh, elem, places)
         basis = interpolation(self._mesh._info.shape, self._degree, reference)
         # a polynomial through values that jump within the cell is not beyond twice or half of them
         return np.clip(np.einsum("sn,snp->sp", basis, there), there.min(axis=1) / 2, 2 * there.max(axis=1))
