@@ -304,6 +304,7 @@ typedef struct unda_solver_options {
     /* DG, 1: material is [num_elem][num_node][num_material], at the nodes of unda_mesh_coordinates. No discrete
      * energy is conserved then, and solutions with the central flux grow exponentially. */
     int32_t material_by_node;
+    int32_t shape; /* DG without a mesh, unda_shape: of the cells whose kernels are meant */
     int32_t num_part;
     unda_part part[UNDA_MAX_PART]; /* [num_part] options of the kernel; the engine chooses all others */
     double dt;                     /* [s]; 0: cfl times the stable limit, or as sample_dt requires */

@@ -16,7 +16,10 @@ NUMBERS = {
     "dtype": ("precision", {"float32": 0, "float64": 1}),
     "flux": ("flux", {"upwind": 0, "central": 1}),
     "integrator": ("integrator", {"lsrk4": 0, "ab3": 1}),
-    "kernel": ("kernel", {"fused": b"fused", "node": b"node", "element": b"element"}),
+    "kernel": (
+        "kernel",
+        {"fused": b"fused", "node": b"node", "element": b"element", "lines": b"lines"},
+    ),
 }
 
 
@@ -51,8 +54,9 @@ def resources(case):
         return compiled(_core.new_struct("unda_solver_options", precision=double, **given), case)
     names = {field: numbers[case[word]] for word, (field, numbers) in NUMBERS.items()}
     by_node = int(case["per"] == "node")
+    shape = _core.lib.UNDA_HEX if case["kernel"] == "lines" else _core.lib.UNDA_TET
     options = _core.new_struct(
-        "unda_solver_options", degree=case["degree"], material_by_node=by_node, **names
+        "unda_solver_options", degree=case["degree"], material_by_node=by_node, shape=shape, **names
     )
     return compiled(options, case)
 

@@ -1,7 +1,15 @@
 /* cpu_lines.inc.h: the right-hand side on elements whose nodes stand in lines (hexahedra): derivatives line by line
  * along the three axes, jumps at the ends of lines. Part of cpu_stage.inc.h. */
 
-/* acc [node][NUM_ACC] gains the derivatives along the lines of one axis, ROWS nodes of a line at a time; matrix
+/* Whether an axis is the first that has a share in acc[LINE_ACC(axis, i)]. */
+#undef FIRST_SHARE
+#if GRAD_DIV
+#define FIRST_SHARE(axis, i) ((i) < GRAD_DIV || (axis) == 0)
+#else
+#define FIRST_SHARE(axis, i) ((axis) == (LINE_ACC(axis, i) % 3 == 0))
+#endif
+
+/* Adds to acc [node][NUM_ACC] the derivatives along the lines of one axis, axes ascending, ROWS nodes of a line at a time; matrix
  * packed [row block][column][ROWS]. */
 INLINE void FN(axis_products)(const struct dg_cpu *t, int axis, const VEC *u, VEC *acc)
 {
@@ -19,9 +27,11 @@ INLINE void FN(axis_products)(const struct dg_cpu *t, int axis, const VEC *u, VE
                         sum[r][i] += d[r] * from[LINE_REF(axis, i)];
             }
             for (int r = 0; r < ROWS && row + r < n; r++)
-                for (int i = 0; i < NUM_LINE; i++)
-                    acc[(first + (row + r) * step) * NUM_ACC + LINE_ACC(axis, i)] +=
-                        (REAL)LINE_SIGN(i) * sum[r][i];
+                for (int i = 0; i < NUM_LINE; i++) {
+                    VEC *to = acc + (first + (row + r) * step) * NUM_ACC + LINE_ACC(axis, i);
+                    VEC share = (REAL)LINE_SIGN(i) * sum[r][i];
+                    *to = FIRST_SHARE(axis, i) ? share : *to + share;
+                }
         }
     }
 }
@@ -45,10 +55,9 @@ INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a,
                                 const int64_t *elem, const struct FN(block) * b, const VEC *u, const VEC *s,
                                 REAL *rhs)
 {
-    (void)kind;
-    int num_node = t->num_node;
+    int num_node = t->num_node, num_value = num_node * NUM_FIELD, part = ROWS * NUM_FIELD * LANES;
+    int share = (LANES * ROWS + num_node - 1) / num_node; /* elements of the next block for a block of rows */
     VEC *acc = (VEC *)rhs + num_node * NUM_FIELD;
-    memset(acc, 0, sizeof *acc * (size_t)(num_node * NUM_ACC));
     FN(axis_products)(t, 0, u, acc);
     FN(axis_products)(t, 1, u, acc);
     FN(axis_products)(t, 2, u, acc);
@@ -57,6 +66,9 @@ INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a,
         VEC out[ROWS * NUM_FIELD], own[ROWS * NUM_COEF];
         int rows = num_node - first < ROWS ? num_node - first : ROWS, step = BY_NODE ? NUM_COEF : 0;
         const VEC *coef = b->record;
+        FN(prefetch_old)(a, kind, elem[0] * num_value + first / ROWS * part, part);
+        if (first / ROWS * share < LANES)
+            FN(prefetch_elements)(t, a, num_value, elem[0] + LANES + first / ROWS * share, share);
         if (BY_NODE) {
             FN(load_coef)(t, a, elem, first, rows, own);
             coef = own;

@@ -230,6 +230,39 @@ INLINE void FN(load_coef)(const struct dg_cpu *t, const struct dg_args *a, const
     COMMON.gather(from, rows * NUM_COEF, coef);
 }
 
+/* ---- prefetching: memory that is needed soon arrives while the products run ---- */
+
+INLINE void FN(prefetch)(const void *array, int64_t first, int64_t count)
+{
+    const char *from = (const char *)((const REAL *)array + first);
+    for (int64_t i = 0; i < count * (int64_t)sizeof(REAL); i += 64)
+        __builtin_prefetch(from + i, 0, 2);
+}
+
+/* `count` values from `first` on of what the update reads. */
+INLINE void FN(prefetch_old)(const struct dg_args *a, int kind, int64_t first, int64_t count)
+{
+    FN(prefetch)(a->r, first, count);
+    if (kind != UPDATE_RHS)
+        FN(prefetch)(a->q_new, first, count);
+    if (kind == UPDATE_AB3)
+        FN(prefetch)(a->r1, first, count);
+}
+
+/* Tables and neighbours of the elements from `elem` on. */
+INLINE void FN(prefetch_elements)(const struct dg_cpu *t, const struct dg_args *a, int64_t num_value,
+                                  int64_t elem, int64_t count)
+{
+    int64_t last = elem + count < a->num_elem ? elem + count : a->num_elem;
+    for (; elem < last; elem++) {
+        FN(prefetch)(a->record, NUM_WORD * elem, NUM_WORD);
+        FN(prefetch)(a->face_coef, NUM_ELEM_FACE_COEF * elem, NUM_ELEM_FACE_COEF);
+        for (int face = 0; face < NUM_FACE; face++)
+            if (a->neighbor[NUM_FACE * elem + face] >= 0)
+                FN(prefetch)(a->q, NEIGHBOR_ELEM(a->neighbor[NUM_FACE * elem + face]) * num_value, num_value);
+    }
+}
+
 #if LINES
 #include "cpu_lines.inc.h"
 #else

@@ -22,7 +22,7 @@ struct plan {
     const struct dg_kernel *kernel;
     int part[UNDA_MAX_PART];         /* in the order of kernel->base.part */
     int tile, threads, shared_bytes; /* elements, threads, bytes of dynamic shared memory of a block */
-    /* rows of the matrices that are stored side by side, see plan_pack_rows */
+    /* rows of the matrices that are stored side by side, see plan_pack_rows; 0: it has no matrices */
     int rows;
 };
 
@@ -38,10 +38,10 @@ struct dg_kernel {
     /* Derives the rest of the plan from its parts; refuses parts that do not fit together. */
     unda_status (*settle)(const unda_solver *s, struct plan *plan);
     /* Adds the kernel's own defines to those of every kernel. */
-    void (*define)(const struct plan *plan, struct gpu_defines *defines);
+    void (*define)(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines);
 };
-/* All kernels, each in kernel_NAME.c; the first one is the default. */
-#define DG_KERNELS(of)  of(fused) of(node) of(element)
+/* All kernels, each in kernel_NAME.c; the first one of each shape is the default. */
+#define DG_KERNELS(of)  of(fused) of(node) of(element) of(lines)
 #define DG_KERNEL(name) extern const struct dg_kernel dg_kernel_##name;
 DG_KERNELS(DG_KERNEL)
 

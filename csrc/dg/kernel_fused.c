@@ -93,8 +93,9 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     return UNDA_OK;
 }
 
-static void define(const struct plan *plan, struct gpu_defines *defines)
+static void define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
 {
+    (void)s;
     gpu_define(defines, "ROWS=%d", plan->part[ROWS]);
     gpu_define(defines, "COLS=%d", plan->part[COLS]);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);

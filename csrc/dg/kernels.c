@@ -5,7 +5,7 @@
 #include "common/index.h"
 
 /* The CPU engine accepts the same names and ignores them, so that a script runs on both engines. The first
- * kernel is the default. */
+ * kernel of a shape is the default. */
 #define ENTRY(name) &dg_kernel_##name.base,
 const struct kernel *const dg_kernels[] = {DG_KERNELS(ENTRY) NULL};
 
@@ -36,12 +36,16 @@ int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols)
     return (int)(reals * s->real_bytes);
 }
 
+/* Options were checked. */
 static const struct dg_kernel *find_kernel(const unda_solver_options *o)
 {
-    for (int i = 0; dg_kernels[i]; i++)
+    const struct kernel *first = NULL;
+    for (int i = 0; dg_kernels[i]; i++) {
         if (kernel_is(o, dg_kernels[i]->name))
             return (const struct dg_kernel *)dg_kernels[i];
-    return (const struct dg_kernel *)dg_kernels[0];
+        first = !first && kernel_fits(o, dg_kernels[i]) ? dg_kernels[i] : first;
+    }
+    return (const struct dg_kernel *)first;
 }
 
 unda_status plan_choose(const unda_solver *s, struct plan *plan)
@@ -79,7 +83,7 @@ static struct gpu_source stage_source(const unda_solver *s, const struct plan *p
     gpu_define(defines, "SHARED_BYTES=%d", plan->shared_bytes);
     gpu_define(defines, "LOCAL=%d", dg_has_local(dg_tables(s)));
     gpu_define(defines, "INCIDENT=%d", dg_tables(s)->num_incident > 0);
-    plan->kernel->define(plan, defines);
+    plan->kernel->define(s, plan, defines);
     return (struct gpu_source){plan->kernel->file, defines->list, defines->num};
 }
 
@@ -101,25 +105,40 @@ unda_status plan_compile(unda_solver *s, int update)
     return UNDA_OK;
 }
 
-/* The largest numbers of a stage's functions. */
-unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
+/* The largest numbers of a stage's functions so far. */
+static unda_status compile_functions(const unda_solver *s, int compute_capability,
+                                     unda_kernel_resources *worst)
 {
     struct gpu_defines defines = {.num = 0};
     struct plan plan;
-    unda_kernel_resources worst = {.size_bytes = sizeof worst};
     TRY(plan_choose(s, &plan));
     int update = s->options.integrator == UNDA_AB3 ? UPDATE_AB3 : UPDATE_LSRK;
     struct gpu_source source = stage_source(s, &plan, update, &defines);
     for (int i = 0; i < plan.kernel->num_function; i++) {
         unda_kernel_resources one = {.size_bytes = sizeof one};
         TRY(gpu_compile_only(&source, plan.kernel->function[i], compute_capability, &one));
-        worst.registers = one.registers > worst.registers ? one.registers : worst.registers;
-        worst.spill_bytes = one.spill_bytes > worst.spill_bytes ? one.spill_bytes : worst.spill_bytes;
-        worst.compile_seconds = one.compile_seconds;
-        worst.cubin_bytes = one.cubin_bytes;
+        worst->registers = one.registers > worst->registers ? one.registers : worst->registers;
+        worst->spill_bytes = one.spill_bytes > worst->spill_bytes ? one.spill_bytes : worst->spill_bytes;
+        worst->compile_seconds = one.compile_seconds;
+        worst->cubin_bytes = one.cubin_bytes;
     }
-    worst.shared_bytes = plan.shared_bytes;
-    worst.threads = plan.threads;
+    worst->shared_bytes = plan.shared_bytes;
+    worst->threads = plan.threads;
+    return UNDA_OK;
+}
+
+/* Without a mesh, whose hexahedra may be affine or not: both. */
+unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
+{
+    struct dg *dg = dg_tables(s);
+    unda_kernel_resources worst = {.size_bytes = sizeof worst};
+    if (dg->metric_nodes) {
+        TRY(element_new(&dg->space.element, UNDA_HEX, s->options.degree));
+        dg->metric_nodes = 1;
+        TRY(compile_functions(s, compute_capability, &worst));
+        dg->metric_nodes = dg->space.num_node;
+    }
+    TRY(compile_functions(s, compute_capability, &worst));
     *resources = worst;
     return UNDA_OK;
 }
@@ -128,6 +147,8 @@ unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kerne
 
 int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan)
 {
+    if (plan->rows == 0)
+        return 0;
     return (int64_t)row_groups(dg_tables(s), plan) * plan->rows *
            (3 * dg_tables(s)->space.num_node +
             dg_tables(s)->space.num_face * dg_tables(s)->space.num_face_node);

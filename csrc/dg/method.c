@@ -180,6 +180,7 @@ struct dg_args dg_stage_args(const unda_solver *s, const struct stage *stage)
     return (struct dg_args){.num_elem = space->num_owned,
                             .num_total = space_num_total(space),
                             .num_coef_face = space->num_face * space->num_owned * dg->face_materials,
+                            .num_metric = space->num_owned * dg->metric_nodes,
                             .num_exact_face = solver_num_slot(s),
                             .time = (int)stage->time,
                             .num_source = s->num_source,

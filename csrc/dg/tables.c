@@ -173,17 +173,18 @@ unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_opt
     if (o->physics < 0 || o->physics >= NUM_PHYSICS)
         FAIL(UNDA_ERR_ARG, "physics is %d, expected 0 (%s) to %d (%s): the library solves no others",
              o->physics, physics_table[0]->name, NUM_PHYSICS - 1, physics_table[NUM_PHYSICS - 1]->name);
-    TRY(space_sizes(&dg->space, mesh, o->degree));
+    int shape = mesh ? mesh->shape : o->shape;
+    TRY(space_sizes(&dg->space, mesh, shape, o->degree));
     dg->physics = physics_table[o->physics];
     dg->flux = o->flux;
-    bool hex = mesh && mesh->shape == UNDA_HEX;
+    bool hex = shape == UNDA_HEX;
     dg->both_jumps = o->flux == UNDA_CENTRAL || o->material_by_node || hex;
     dg->material_nodes = o->material_by_node ? dg->space.num_node : 1;
     dg->face_materials = o->material_by_node ? dg->space.num_face_node : 1;
     dg->integration =
         (struct integration){.kind = integrators[o->integrator], .num_elem = dg->space.num_owned};
     int num_coef = dg->material_nodes * dg->physics->num_coef;
-    dg->metric_nodes = !hex ? 0 : space_is_affine(mesh) ? 1 : dg->space.num_node;
+    dg->metric_nodes = !hex ? 0 : mesh && space_is_affine(mesh) ? 1 : dg->space.num_node;
     dg->first_coef = hex ? 0 : METRIC_WORDS;
     dg->num_word = hex ? (num_coef + 3) / 4 * 4 : ELEM_WORDS(num_coef);
     return UNDA_OK;

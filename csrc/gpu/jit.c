@@ -167,11 +167,12 @@ static unda_status read_statement(const char *log, const char *kernel, unda_kern
 
 void gpu_define(struct gpu_defines *defines, const char *format, ...)
 {
-    char *text = defines->text[defines->num];
+    char *text = defines->text + defines->used;
+    size_t room = sizeof defines->text - (size_t)defines->used;
     va_list list;
     memcpy(text, "-D", 2);
     va_start(list, format);
-    vsnprintf(text + 2, sizeof *defines->text - 2, format, list);
+    defines->used += 3 + vsnprintf(text + 2, room - 2, format, list);
     va_end(list);
     defines->list[defines->num++] = text;
 }

@@ -77,7 +77,7 @@ unda_status sem_sizes(struct sem *sem, const unda_mesh *mesh, const unda_solver_
         FAIL(UNDA_ERR_ARG,
              "the mesh has tetrahedra, expected hexahedra: their tensor nodes make the mass matrix "
              "diagonal");
-    TRY(space_sizes(&sem->space, mesh, o->degree));
+    TRY(space_sizes(&sem->space, mesh, mesh->shape, o->degree));
     TRY(element_new(&sem->space.element, mesh->shape, o->degree));
     sem->physics = o->physics;
     sem->num_material = physics_table[o->physics]->num_material;

@@ -13,6 +13,11 @@ bool kernel_is(const unda_solver_options *o, const char *name)
     return strcmp(o->kernel, name) == 0;
 }
 
+bool kernel_fits(const unda_solver_options *o, const struct kernel *kernel)
+{
+    return kernel->shape == o->shape;
+}
+
 static bool any(const unda_solver_options *o)
 {
     return o->kernel[0] == '\0' || kernel_is(o, "auto");
@@ -56,13 +61,15 @@ static unda_status check_part(const unda_solver_options *o, const unda_part *giv
 {
     char names[512] = "";
     const struct kernel_part *part = NULL;
+    const struct kernel *first = NULL;
     TRY(check_text("a kernel's part", given->name, sizeof given->name));
     for (int k = 0; list[k]; k++)
-        if (any(o) || kernel_is(o, list[k]->name)) {
+        if (kernel_fits(o, list[k]) && (any(o) || kernel_is(o, list[k]->name))) {
             part = part ? part : find_part(list[k], given->name);
             for (int i = 0; i < list[k]->num_part; i++)
-                if (k == 0 || !any(o) || !find_part(list[0], list[k]->part[i].name))
+                if (!first || !find_part(first, list[k]->part[i].name))
                     list_name(names, sizeof names, list[k]->part[i].name);
+            first = first ? first : list[k];
         }
     if (!part)
         FAIL(UNDA_ERR_ARG, "kernel %s has no part %s, expected one of %s", any(o) ? "auto" : o->kernel,
@@ -76,14 +83,18 @@ static unda_status check_part(const unda_solver_options *o, const unda_part *giv
 unda_status kernel_check(const unda_solver_options *o, const struct kernel *const *list)
 {
     char names[256] = "auto";
-    bool found = false;
+    bool found = any(o), other = false;
     TRY(check_text("kernel", o->kernel, sizeof o->kernel));
     for (int i = 0; list[i]; i++) {
-        found = found || kernel_is(o, list[i]->name);
-        list_name(names, sizeof names, list[i]->name);
+        bool named = kernel_is(o, list[i]->name), fits = kernel_fits(o, list[i]);
+        found = found || (named && fits);
+        other = other || (named && !fits);
+        if (fits)
+            list_name(names, sizeof names, list[i]->name);
     }
-    if (!found && !any(o))
-        FAIL(UNDA_ERR_ARG, "kernel is %s, expected one of %s", o->kernel, names);
+    if (!found)
+        FAIL(UNDA_ERR_ARG, "kernel is %s%s, expected one of %s", o->kernel,
+             other ? ", which is for cells of another shape" : "", names);
     if (o->num_part < 0 || o->num_part > UNDA_MAX_PART)
         FAIL(UNDA_ERR_ARG, "num_part is %d, expected 0..%d", o->num_part, UNDA_MAX_PART);
     for (int i = 0; i < o->num_part; i++)
@@ -112,13 +123,14 @@ unda_status unda_kernel_get(const unda_solver_options *options, int32_t index, u
     CHECK_SIZE(info, unda_kernel_info);
     const struct engine *engine;
     TRY(solver_engine(options, &engine));
+    const struct kernel *kernel = NULL;
     int32_t num = 0;
-    while (engine->kernels[num])
-        num++;
+    for (int i = 0; engine->kernels[i]; i++)
+        if (kernel_fits(options, engine->kernels[i]) && num++ == index)
+            kernel = engine->kernels[i];
     if (index < 0 || index >= num)
         FAIL(UNDA_ERR_ARG, "index is %d, expected 0..%d: the kernels of engine %s", index, num - 1,
              engine->name);
-    const struct kernel *kernel = engine->kernels[index];
     info->num_kernel = num;
     info->num_part = kernel->num_part;
     snprintf(info->name, sizeof info->name, "%s", kernel->name);

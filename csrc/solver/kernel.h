@@ -14,13 +14,17 @@ struct kernel {
     const char *name;
     int32_t num_part;
     struct kernel_part part[UNDA_MAX_PART];
+    int32_t shape; /* unda_shape of the cells that it is for; of grids 0 */
 };
 
 /* The value that options give to a part, 0 where they give none. */
 int32_t kernel_part(const unda_solver_options *options, const char *name);
 /* Whether options name this kernel. */
 bool kernel_is(const unda_solver_options *options, const char *name);
-/* Refuses kernels and parts that are not in the list, which ends with NULL, and values out of range. */
+/* Whether a kernel is for the shape of the cells. */
+bool kernel_fits(const unda_solver_options *options, const struct kernel *kernel);
+/* Refuses kernels and parts that are not in the list, which ends with NULL, those of other shapes and values out of
+ * range. */
 unda_status kernel_check(const unda_solver_options *options, const struct kernel *const *list);
 /* Describes the kernel in use, then each of its parts; a part of value 0 is left out. */
 void kernel_describe(unda_solver_info *info, const char *name);

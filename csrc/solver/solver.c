@@ -2,6 +2,8 @@
  * No numerics here. Next: dg/method.c, sem/method.c, fd/method.c. */
 #include "solver.h"
 
+#include "../mesh/mesh.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -48,6 +50,7 @@ static unda_status check_options(const unda_solver_options *o)
         {"precision", offsetof(unda_solver_options, precision), 0, 1},
         {"device", offsetof(unda_solver_options, device), UNDA_DEVICE_CPU, INT32_MAX},
         {"threads", offsetof(unda_solver_options, threads), 0, 4096},
+        {"shape", offsetof(unda_solver_options, shape), UNDA_TET, UNDA_HEX},
     };
     CHECK_SIZE(o, unda_solver_options);
     TRY(solver_check_ranges(o, ranges, sizeof ranges / sizeof *ranges));
@@ -66,7 +69,7 @@ unda_status solver_engine(const unda_solver_options *o, const struct engine **en
 }
 
 /* Sizes and options that are known before any table exists. */
-static unda_status begin(unda_solver *s, const unda_solver_options *o)
+static unda_status begin(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
     TRY(check_options(o));
     s->options = *o;
@@ -75,8 +78,10 @@ static unda_status begin(unda_solver *s, const unda_solver_options *o)
     s->options.fd = NULL;
     s->real_bytes = o->precision == UNDA_FLOAT32 ? 4 : 8;
     s->method = methods[o->method];
+    if (s->method->on_mesh && mesh)
+        s->options.shape = mesh->shape;
     s->engine = s->method->engine(o);
-    return kernel_check(o, s->engine->kernels);
+    return kernel_check(&s->options, s->engine->kernels);
 }
 
 static unda_status need_mesh(const unda_solver *s, const unda_mesh *mesh)
@@ -109,7 +114,7 @@ unda_status solver_set_stable(unda_solver *s, double dt_stable)
 static unda_status build(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
 {
     double start = clock_seconds();
-    TRY(begin(s, o));
+    TRY(begin(s, mesh, o));
     TRY(need_mesh(s, mesh));
     TRY(s->method->create(s, mesh, o));
     s->dt = choose_dt(o, s->dt_stable);
@@ -143,7 +148,7 @@ unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_option
     if (!host_bytes || !device_bytes)
         FAIL(UNDA_ERR_ARG, "host_bytes or device_bytes is NULL");
     __attribute__((cleanup(free_sizes))) unda_solver s = {0};
-    TRY(begin(&s, options));
+    TRY(begin(&s, mesh, options));
     TRY(need_mesh(&s, mesh));
     TRY(s.method->sizes(&s, mesh, options));
     TRY(s.engine->forecast(&s));
@@ -157,7 +162,7 @@ unda_status unda_kernel_compile(const unda_solver_options *options, int32_t comp
 {
     CHECK_SIZE(resources, unda_kernel_resources);
     __attribute__((cleanup(free_sizes))) unda_solver s = {0};
-    TRY(begin(&s, options));
+    TRY(begin(&s, NULL, options));
     if (!s.engine->compile)
         FAIL(UNDA_ERR_ARG, "device is %d: the %s engine compiles no kernels, expected 0 or more",
              options->device, s.engine->name);

@@ -9,10 +9,9 @@ _Static_assert(SAME(ABSORBING) && SAME(RIGID) && SAME(FREE) && SAME(FIXED) && SA
                    SAME(PMC) && SAME(EXACT),
                "kernels use the public codes");
 
-unda_status space_sizes(struct space *space, const unda_mesh *mesh, int degree)
+unda_status space_sizes(struct space *space, const unda_mesh *mesh, int shape, int degree)
 {
     static const char *const headers[] = {[UNDA_TET] = "space/tet_affine.h", [UNDA_HEX] = "space/hex_gll.h"};
-    int shape = mesh ? mesh->shape : UNDA_TET;
     TRY(element_check(shape, degree));
     space->header = headers[shape];
     space->geometry = shape == UNDA_TET ? &space_affine : &space_hex;
@@ -73,7 +72,7 @@ unda_status unda_mesh_coordinates(const unda_mesh *mesh, int32_t degree, double 
     if (!mesh || !coordinates)
         FAIL(UNDA_ERR_ARG, "mesh or coordinates is NULL");
     TRY(element_new(&space.element, mesh->shape, degree)); /* refuses other shapes and degrees */
-    TRY(space_sizes(&space, mesh, degree));
+    TRY(space_sizes(&space, mesh, mesh->shape, degree));
     for (int64_t e = 0; e < mesh->num_elem; e++)
         space_coordinates(&space, e, coordinates + 3 * space.num_node * mesh->order[e]);
     element_free(space.element);

@@ -33,7 +33,7 @@ struct space {
 };
 
 /* The members that are numbers; mesh may be NULL. UNDA_ERR_ARG where its shape has no such degree. */
-unda_status space_sizes(struct space *space, const unda_mesh *mesh, int degree);
+unda_status space_sizes(struct space *space, const unda_mesh *mesh, int shape, int degree);
 /* The rest; conditions: bits 1 << unda_boundary that `what` media have; boundary: [num_boundary], or NULL for
  * absorbing sides. */
 unda_status space_fill(struct space *space, const unda_mesh *mesh, const int32_t *boundary, int conditions,

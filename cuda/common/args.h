@@ -45,8 +45,12 @@ struct dg_args {
     int num_source;
     double a, b, dt;   /* LSRK */
     double c0, c1, c2; /* AB3, times dt [s] */
+    /* Of hexahedra, whose records have no geometry: [item][NUM_METRIC] in groups of four (index.h), one item an
+     * element or, if some are not affine, one a node. */
+    const void *metric;
+    long long num_metric; /* items */
 };
-SIZE_IS(dg_args, 248);
+SIZE_IS(dg_args, 264);
 
 /* A value that a group of receivers records: a sum over rows, one for each element that shares the point. */
 struct record_channel {

@@ -18,6 +18,7 @@
 #include "dg/products.h"
 
 #include "dg/incident.h"
+#include "dg/prefetch.h"
 
 enum {
     ELEM_GROUPS = TILE / COLS,
@@ -29,20 +30,6 @@ enum {
 /* Prefetches what the update will read while the products run; not for acoustics from degree 6 on, where
  * it only displaces the matrices. */
 enum { PREFETCH = NUM_FIELD > 4 || DEGREE < 6 };
-
-/* Knows layout/nodes.h, the layout of this kernel. */
-static __device__ __forceinline__ void prefetch(const dg_args &a, const void *array, long long first,
-                                                int count)
-{
-#pragma unroll
-    for (int f = 0; f < NUM_FIELD; f += 4) {
-        constexpr int SIZE = sizeof(REAL);
-        int width = GROUP_WIDTH(NUM_FIELD, f / 4), bytes = count * NP * width * SIZE;
-        const char *from = (const char *)array + (f * a.num_total + first * width) * NP * SIZE;
-        for (int i = threadIdx.x * 128; i < bytes; i += THREADS * 128)
-            prefetch_l2(from + i);
-    }
-}
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, MIN_BLOCKS)
     dg_fused(const __grid_constant__ dg_args a)

@@ -4,33 +4,18 @@
 #ifndef UNDA_DG_TILE_H
 #define UNDA_DG_TILE_H
 
-#include "common/args.h"
-#include "common/index.h"
-
-#define FN(name) name
-#define VAL      REAL
-#define DEVICE   static __device__ __forceinline__
-/* Where the material varies along a face one jump does not give the other. */
-#define BOTH_JUMPS (FLUX_CENTRAL || MATERIAL_NODES > 1)
-#include PHYSICS
-#include SPACE
-#include "common/prefetch.h"
-#include LAYOUT
+#include "dg/case.h"
 
 #define LEAST(a, b) ((a) < (b) ? (a) : (b))
 
 enum {
-    NP = NUM_NODE(DEGREE),
-    NFP = NUM_FACE_NODE(DEGREE),
     BLOCK_THREADS = THREADS,
-    BY_NODE = MATERIAL_NODES > 1,
     WORDS = ELEM_WORDS(NUM_COEF), /* what is loaded of a record: all but the coefficients of other nodes */
     RECORD = ELEM_WORDS(MATERIAL_NODES * NUM_COEF),
     /* LANES threads share an element, each with LOADS nodes and FACE_LOADS nodes of every face. */
     LANES = THREADS < 2 * TILE ? 1 : LEAST(THREADS / TILE, NFP),
     LOADS = (NP + LANES - 1) / LANES,
     FACE_LOADS = (NFP + LANES - 1) / LANES,
-    ALWAYS_UPWIND = BY_NODE && !FLUX_CENTRAL, /* where `jump` must be told; absorbing faces are */
     /* Few coefficients of faces are loaded early and stay in registers, many are read face by face. */
     COEF_EARLY = NUM_FACE_COEF <= 4 && !BY_NODE,
     /* Neighbouring nodes stand in different banks, PAD beside each other; runs of COLS stay aligned. */
@@ -53,12 +38,6 @@ static __device__ __forceinline__ const REAL *coef_at(const dg_args &a, long lon
                                                       const REAL *g)
 {
     return METRIC_WORDS + (BY_NODE ? (const REAL *)a.record + RECORD * elem + NUM_COEF * node : g);
-}
-
-/* Where the fields of a node begin in a state. */
-static __device__ __forceinline__ long long place(long long elem, int node)
-{
-    return elem_place(NUM_FIELD, NP, elem) + (long long)node * NODE_STRIDE(NUM_FIELD);
 }
 
 /* State of element e, in reference components, into shared memory. */

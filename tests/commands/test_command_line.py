@@ -48,10 +48,10 @@ def test_info_lists_the_device(capsys):
 FIELDS = {"acoustic": 4, "elastic": 9, "maxwell": 6}
 
 
-def check_bench(tmp_path, device, kernels, physics="acoustic"):
+def check_bench(tmp_path, device, kernels, physics="acoustic", words=""):
     path = tmp_path / "result.json"
     command = ["bench", "dg", "--degrees", "1:2", "--kernels", kernels, "--device", device]
-    command += ["--physics", physics]
+    command += ["--physics", physics, *words.split()]
     assert main([*command, "--nodes", "60", "--steps", "3", "-o", str(path)]) == 0
     result = json.loads(path.read_text())
     for key in ("device", "driver", "date", "commit", "limits"):
@@ -85,6 +85,13 @@ def test_bench_times_each_degree_on_the_cpu(tmp_path, capsys, physics):
 def test_bench_times_each_kernel_on_the_device(tmp_path, physics):
     result = check_bench(tmp_path, "cuda", "fused,node,element", physics)
     assert [row["kernel"] for row in result["rows"]] == ["fused", "node", "element"] * 2
+
+
+@pytest.mark.gpu_or_stand_in
+def test_bench_times_hexahedra(tmp_path):
+    result = check_bench(tmp_path, "cuda", "auto", words="--shape hex --mesh sheared")
+    assert (result["shape"], result["mesh"]) == ("hex", "sheared")
+    assert [(row["kernel"], row["num_node"]) for row in result["rows"]] == [("lines", 8), ("lines", 27)]
 
 
 def test_bench_of_all_physics_writes_a_file_for_each(tmp_path, monkeypatch):

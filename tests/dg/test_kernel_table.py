@@ -15,23 +15,25 @@ DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "kernel_options.md").
 GRID, MEDIUM = unda.Grid((9, 8, 7), 1.0), unda.Acoustic(rho=1.0, c=1.0)
 
 
-def table(method, device, scheme=0):
+def table(method, device, scheme=0, shape=0):
     fd = _core.new_struct("unda_fd_options", scheme=scheme)
-    return kernels(_core.new_struct("unda_solver_options", method=method, device=device, fd=fd))
+    options = _core.new_struct("unda_solver_options", method=method, device=device, shape=shape, fd=fd)
+    return kernels(options)
 
 
 @pytest.mark.parametrize(
-    ("method", "device", "scheme", "names"),
+    ("method", "device", "scheme", "shape", "names"),
     [
-        (lib.UNDA_DG, 0, 0, ["fused", "node", "element"]),
-        (lib.UNDA_FD, -1, lib.UNDA_SCALAR, ["step", "tiled"]),
-        (lib.UNDA_FD, 0, lib.UNDA_SCALAR, ["step", "diamond"]),
-        (lib.UNDA_FD, -1, lib.UNDA_STAGGERED, ["step"]),
-        (lib.UNDA_FD, 0, lib.UNDA_STAGGERED, ["step"]),
+        (lib.UNDA_DG, 0, 0, lib.UNDA_TET, ["fused", "node", "element"]),
+        (lib.UNDA_DG, 0, 0, lib.UNDA_HEX, ["lines"]),
+        (lib.UNDA_FD, -1, lib.UNDA_SCALAR, 0, ["step", "tiled"]),
+        (lib.UNDA_FD, 0, lib.UNDA_SCALAR, 0, ["step", "diamond"]),
+        (lib.UNDA_FD, -1, lib.UNDA_STAGGERED, 0, ["step"]),
+        (lib.UNDA_FD, 0, lib.UNDA_STAGGERED, 0, ["step"]),
     ],
 )
-def test_the_page_names_every_kernel_and_part(method, device, scheme, names):
-    found = table(method, device, scheme)
+def test_the_page_names_every_kernel_and_part(method, device, scheme, shape, names):
+    found = table(method, device, scheme, shape)
     assert list(found) == names
     assert [one for parts in found.values() for one in (*found, *parts) if f"`{one}`" not in DOCUMENT
             and f'"{one}"' not in DOCUMENT] == []  # fmt: skip

@@ -115,6 +115,36 @@ def test_all_kernels_compile_without_spilling(physics, degree, architecture):
     assert spilled(every(degree, architecture, physics), BUDGET) == []
 
 
+#: Of kernel lines in float64, where each line of the one block on an SM has a thread.
+LINES_KNOWN = {
+    ("elastic", 8): 16, ("elastic", 9): 32, ("elastic", 10): 80, ("maxwell", 9): 24, ("maxwell", 10): 64,
+}  # fmt: skip
+
+
+def of_lines(degree, physics):
+    """Kernel lines of hexahedra, which the library compiles for affine ones and for others."""
+    cases = [case for case in quarter(every(degree, 90, physics)) if case["kernel"] == "fused"]
+    return [case | {"kernel": "lines"} for case in cases]
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    ("physics", "degree"),
+    [
+        pytest.param(physics, degree, marks=[pytest.mark.slow] * ((physics, degree) != ("elastic", 3)))
+        for physics in ("acoustic", "elastic", "maxwell")
+        for degree in range(1, 11)
+    ],
+)
+def test_lines_compile_without_spilling(physics, degree):
+    cases = of_lines(degree, physics)
+    assert len(cases) == 4
+    budget = {"float32": 0, "float64": LINES_KNOWN.get((physics, degree), 0)}
+    found = zip(cases, compile_all(cases), strict=True)
+    spilt = [(case, r["spill_bytes"]) for case, r in found if r["spill_bytes"] > budget[case["dtype"]]]
+    assert spilt == []
+
+
 #: Of step: values that change once a plane, for one more block an SM (benchmarks/NOTES.md).
 STEP_BUDGET = 8
 

@@ -7,6 +7,7 @@ import sys
 import time
 
 import cuda_device
+import hex_meshes
 import numpy as np
 import pytest
 import unda
@@ -200,3 +201,17 @@ def test_traces_are_kept_with_all_that_belongs_to_them(tmp_path):
     assert (again.misfit(rec) == 0).all()
     with pytest.raises(unda.FileError, match="'receivers', expected 'simulation'"):
         unda.load(tmp_path / "traces.h5")
+
+
+def test_a_curved_mesh_is_saved_with_its_nodes(tmp_path):
+    box = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 1, 1), shape="hex")
+    mesh = hex_meshes.turned(box, 0, lambda x: x + 0.05 * x[..., [1, 2, 0]] ** 2)
+    sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2, device="cpu")
+    sim.set(p=lambda x, y, z: x * y)
+    sim.step(3)
+    sim.save(tmp_path / "run.h5")
+    again = unda.load(tmp_path / "run.h5", device="cpu")
+    np.testing.assert_array_equal(again.mesh.curved, mesh.curved)
+    sim.step(3)
+    again.step(3)
+    np.testing.assert_array_equal(again.get("p"), sim.get("p"))

@@ -149,7 +149,8 @@ static const struct kernel step = {"step",
                                     {"planes", 1, INT32_MAX, UNDA_TUNED_NOT},
                                     {"width", 1, 4, UNDA_TUNED_NOT},
                                     {"blocks", 1, 16, UNDA_TUNED_NOT},
-                                    {"lanes", 16, 64, UNDA_TUNED_NOT}}};
+                                    {"lanes", 16, 64, UNDA_TUNED_NOT}},
+                                   0};
 static const struct kernel *const kernels[] = {&step, NULL};
 
 static void describe(const unda_solver *s, unda_solver_info *info)

@@ -1,7 +1,7 @@
 """Time DG on a device, degree by degree, and compare it with the device's limits.
 
-The case is realistic, and the same for all physics: a perturbed, randomly numbered, non-periodic mesh, four
-materials, one source, 100 receivers, wall-clock time of whole steps after warm-up. Not here: the
+The case is realistic, and the same for all physics: a perturbed or sheared, randomly numbered, non-periodic
+mesh, four materials, one source, 100 receivers, wall-clock time of whole steps after warm-up. Not here: the
 kernels (cuda/dg).
 """
 
@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from .._core import lib
 from ..errors import ArgumentError
 from ..limits import choose_device, device_limits
 from ..method._options import kernel_names
 from ..method.dg import DG
 from ..problem.medium import Acoustic, Elastic, Maxwell, Medium
-from ..problem.mesh import Mesh, box_mesh
+from ..problem.mesh import MAX_DEGREE, Mesh, box_mesh
 from ..problem.source import CurrentDipole, Source, VolumeInjection
 from ..problem.timefunction import ricker
 from .measuring import figure, grouped, heading, integers, machine_options, measured, positive, timed, words
@@ -47,8 +48,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--physics", type=_physics, default="acoustic", help="acoustic,elastic,maxwell or all"
     )
     parser.add_argument("--degrees", type=integers, default="1:8", help="1:8 or 3,5")
+    parser.add_argument("--shape", choices=["tet", "hex"], default="tet", help="of the cells")
+    parser.add_argument(
+        "--mesh", choices=["perturbed", "sheared"], default="perturbed",
+        help="sheared: all hexahedra are parallelepipeds, whose metric is a constant",
+    )  # fmt: skip
     names = kernel_names("DG")
-    parser.add_argument("--kernels", type=words(*names), default=names[0], help=f"{','.join(names)} (CUDA)")
+    parser.add_argument(
+        "--kernels", type=words("auto", *names), default="auto", help=f"{','.join(names)} (CUDA)"
+    )
     parser.add_argument("--integrator", type=words("ab3", "lsrk4"), default="ab3", help="ab3,lsrk4")
     parser.add_argument("--flux", choices=["upwind", "central"], default="upwind")
     machine_options(parser)
@@ -63,12 +71,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def _mesh(nodes: float, num_node: int) -> Mesh:
-    """Return a perturbed box with at least that many nodes, its cells in random order."""
-    n = int(np.ceil((nodes / num_node / 6) ** (1 / 3)))
-    box = box_mesh((0, 0, 0), (1, 1, 1), (n, n, n), perturb=0.2, seed=1)
+_SHEAR = np.array([(1.0, 0.0, 0.0), (0.1, 1.0, 0.0), (-0.05, 0.1, 1.0)])  # the middle of the box stays inside
+
+
+def _mesh(nodes: float, num_node: int, shape: str, kind: str) -> Mesh:
+    """Return a box, perturbed or sheared, with at least that many nodes, its cells in random order."""
+    n = int(np.ceil((nodes / num_node / (6 if shape == "tet" else 1)) ** (1 / 3)))
+    perturb = 0.2 if kind == "perturbed" else 0.0
+    box = box_mesh((0, 0, 0), (1, 1, 1), (n, n, n), shape=shape, perturb=perturb, seed=1)
     cells = np.random.default_rng(2).permutation(box.cells)
-    return Mesh(box.vertices, cells)
+    return Mesh(box.vertices if kind == "perturbed" else box.vertices @ _SHEAR, cells)
 
 
 def _problem(physics: str, mesh: Mesh) -> tuple[Medium, Source, str, str]:
@@ -163,15 +175,17 @@ def _draw(path: Path, result: dict[str, Any]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print a line as soon as it is known, keep what is done."""
-    if not args.degrees or not all(1 <= n <= 10 for n in args.degrees):
-        raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to 10")
+    most = MAX_DEGREE[args.shape]
+    if not args.degrees or not all(1 <= n <= most for n in args.degrees):
+        raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to {most}")
     if len(args.physics) > 1 and "PHYSICS" not in args.output.name:
         raise ArgumentError(f"output is {args.output}, expected a name with PHYSICS in it, for each of them")
     device = choose_device(args.device)
     limits = device_limits(device, threads=args.threads)
     about = heading(device, limits, args.threads)
     for physics in args.physics:
-        head = {"benchmark": "dg", "physics": physics, **about, "flux": args.flux}
+        head = {"benchmark": "dg", "physics": physics, **about, "flux": args.flux, "shape": args.shape,
+                "mesh": args.mesh}  # fmt: skip
         output = args.output.with_name(args.output.name.replace("PHYSICS", physics))
         print(physics)
         measured(_rows(args, physics, device, limits), _COLUMNS, output, head, _draw)
@@ -184,8 +198,9 @@ def _rows(
     """Measure every degree, precision, integrator and kernel."""
     on_gpu = device != "cpu"
     for degree in args.degrees:
-        num_node = (degree + 1) * (degree + 2) * (degree + 3) // 6
-        mesh = _mesh(args.nodes or (_GPU_NODES[physics] if on_gpu else 2e5), num_node)
+        num_node = lib.unda_element_num_node(getattr(lib, f"UNDA_{args.shape.upper()}"), degree)
+        nodes = args.nodes or (_GPU_NODES[physics] if on_gpu else 2e5)
+        mesh = _mesh(nodes, num_node, args.shape, args.mesh)
         for dtype, integrator, kernel in product(
             args.dtype.split(","), args.integrator.split(","), args.kernels.split(",") if on_gpu else ["auto"]
         ):

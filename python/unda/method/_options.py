@@ -6,6 +6,7 @@ Not here: those of one method (dg.py, fd.py), devices (limits.py).
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, Literal
@@ -88,8 +89,12 @@ def kernel_names(method: str) -> list[str]:
     fd = _core.new_struct("unda_fd_options", order=2, shape=[3] * 3, spacing=[1.0] * 3, speed_max=1.0)
     code = {"DG": lib.UNDA_DG, "FD": lib.UNDA_FD}[method]
     names: dict[str, Any] = {}
-    for device in (lib.UNDA_DEVICE_CPU, 0):
-        names |= kernels(_core.new_struct("unda_solver_options", method=code, degree=1, device=device, fd=fd))
+    shapes = (lib.UNDA_TET, lib.UNDA_HEX) if method == "DG" else (0,)
+    for device, shape in itertools.product((lib.UNDA_DEVICE_CPU, 0), shapes):
+        options = _core.new_struct(
+            "unda_solver_options", method=code, degree=1, device=device, shape=shape, fd=fd
+        )
+        names |= kernels(options)
     return list(names)
 
 

@@ -33,9 +33,9 @@ class DG(Simulation):
     """Nodal discontinuous Galerkin on a mesh of tetrahedra or hexahedra.
 
     Tetrahedra: Hesthaven & Warburton (2008). Hexahedra, which may be warped: nodes are products of
-    Gauss-Lobatto points, which are the points of the quadrature too, so that the mass matrix is diagonal;
-    with the central flux the discrete energy is constant, with the upwind flux it never grows, whatever the
-    cells and the materials at their nodes (docs/dg.md).
+    Gauss-Lobatto points, also those of the quadrature, so that the mass matrix is diagonal; with the central
+    flux the discrete energy is constant, with the upwind flux it never grows, whatever the cells and the
+    materials at their nodes (docs/dg.md).
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class DG(Simulation):
         too short to start more.
     allow_unstable : bool
         Accept a dt above the stable limit.
-    kernel : {"auto", "fused", "node", "element"}
+    kernel : {"auto", "fused", "node", "element", "lines"}
         CUDA: all in one; volume, surface and update apart; one element per thread.
     kernel_options : dict of str to int, optional
         Options of the kernel (docs/kernel_options.md); the others come from the degree's table.
@@ -119,7 +119,7 @@ class DG(Simulation):
         device: str = "auto",
         threads: int | None = None,
         allow_unstable: bool = False,
-        kernel: Literal["auto", "fused", "node", "element"] = "auto",
+        kernel: Literal["auto", "fused", "node", "element", "lines"] = "auto",
         kernel_options: Mapping[str, int] | None = None,
         tune: bool = False,
     ) -> None:

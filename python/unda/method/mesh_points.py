@@ -20,11 +20,10 @@ from ..problem.medium import Medium
 from ..problem.mesh import Mesh
 from ..problem.source import Source
 from . import _sites
-from .norms import derivatives, interpolation
+from .norms import interpolation, reference_coordinates
 from .points import Points
 from .solver import Solver
 
-_NEWTON = 20  # steps; the fifth is exact in most cells
 _SAME = 1e-9  # of the largest in a cell: a material interpolated from both sides of a face
 
 
@@ -70,25 +69,10 @@ class MeshPoints(Points):
         there = self._material[elem]
         if there.shape[1] == 1:
             return there[:, 0]
-        basis = interpolation(self._mesh._info.shape, self._degree, self._reference(elem, places))
+        reference = reference_coordinates(self._mesh, elem, places)
+        basis = interpolation(self._mesh._info.shape, self._degree, reference)
         # a polynomial through values that jump within the cell is not beyond twice or half of them
         return np.clip(np.einsum("sn,snp->sp", basis, there), there.min(axis=1) / 2, 2 * there.max(axis=1))
-
-    def _reference(self, elem: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Return the reference coordinates (num_place, 3) of places in cells."""
-        if self._mesh.shape == "tet":
-            corners = self._mesh.coordinates(1)[elem]
-            edges, away = corners[:, 1:] - corners[:, :1], places - corners[:, 0]
-            return np.asarray(np.linalg.solve(edges.transpose(0, 2, 1), away[..., None])[..., 0])
-        shape, degree = self._mesh._info.shape, 1 if self._mesh.curved is None else 2
-        x, slopes = self._mesh.coordinates(degree)[elem], derivatives(shape, degree)
-        found = np.full((len(elem), 3), 0.5)
-        for _ in range(_NEWTON):
-            basis = interpolation(shape, degree, found)
-            edges = np.einsum("sn,jnm,smi->sij", basis, slopes, x)
-            off = places - np.einsum("sn,sni->si", basis, x)
-            found = np.clip(found + np.linalg.solve(edges, off[..., None])[..., 0], 0.0, 1.0)
-        return found
 
     def place(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
         """See `Points`."""

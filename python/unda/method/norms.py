@@ -49,6 +49,23 @@ def derivatives(shape: int, degree: int) -> np.ndarray:
     return matrices
 
 
+def reference_coordinates(mesh: Any, elem: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return the reference coordinates (num_place, 3) of places in cells, in hexahedra by Newton's method."""
+    if mesh.shape == "tet":
+        corners = mesh.coordinates(1)[elem]
+        edges, away = corners[:, 1:] - corners[:, :1], places - corners[:, 0]
+        return np.linalg.solve(edges.transpose(0, 2, 1), away[..., None])[..., 0]
+    shape, degree = mesh._info.shape, 2  # no hexahedron's map is of a higher degree
+    x = mesh.coordinates(degree)[elem]
+    slopes = np.einsum("jnm,smi->snij", derivatives(shape, degree), x)
+    reference = np.full(places.shape, 0.5)
+    for _ in range(20):
+        basis = interpolation(shape, degree, reference)
+        edges, away = np.einsum("sn,snij->sij", basis, slopes), places - np.einsum("sn,sni->si", basis, x)
+        reference += np.linalg.solve(edges, away[..., None])[..., 0]
+    return reference
+
+
 def _measures(sim: Any, points: np.ndarray, weights: np.ndarray) -> Callable[[slice], np.ndarray]:
     """Return the function of elements that gives the volume of each of their cubature points."""
     if sim.mesh.shape == "tet":

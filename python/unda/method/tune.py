@@ -182,8 +182,8 @@ def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[st
         return "auto", None
     size = 4 ** round(math.log(mesh.num_elem, 4))  # the best choice depends on it within a factor of four
     memory = _Memory(
-        device, medium.physics, medium.per, f"degree {keywords['degree']}", str(keywords["dtype"]),
-        keywords["flux"], keywords["integrator"], f"about {size} cells",
+        device, mesh.shape, medium.physics, medium.per, f"degree {keywords['degree']}",
+        str(keywords["dtype"]), keywords["flux"], keywords["integrator"], f"about {size} cells",
     )  # fmt: skip
     known = memory.recall(method, mesh, medium, {**keywords, "device": device})
     if known is not None:
@@ -194,7 +194,10 @@ def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[st
             return speed.kernel_seconds(sim, _RUNS)["stage"]["seconds"], sim.config["kernel_options"]
 
     search = _Search(measure)
-    options = _core.new_struct("unda_solver_options", method=lib.UNDA_DG, device=device_number(device))
+    shape = lib.UNDA_HEX if mesh.shape == "hex" else lib.UNDA_TET
+    options = _core.new_struct(
+        "unda_solver_options", method=lib.UNDA_DG, device=device_number(device), shape=shape
+    )
     best, first = math.inf, math.inf
     choice: Choice = ("auto", None)
     for kernel, parts in kernels(options).items():

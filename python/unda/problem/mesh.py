@@ -201,6 +201,7 @@ class Mesh:
         """Neighbour of each face (num_elem, 4 or 6): faces a cell * cell + face, or -1 - boundary.
 
         Face f of a tetrahedron lies opposite its vertex f.
+        Faces of a hexahedron: that of vertices 0 3 7 4, the opposite one, 0 1 5 4, its opposite, bottom, top.
         """
         return self._copy("neighbors", np.int64, (self.num_elem, SIZES[self.shape][1]))
 

@@ -1,0 +1,116 @@
+/* kernel_lines.c: kernel lines: one stage on hexahedra, along lines of nodes. Not here: the device code
+ * (cuda/dg/lines.cu). */
+#include "kernel.h"
+
+#include <stdio.h>
+
+enum { TILE, THREADS, BLOCKS, AHEAD, NUM_PART };
+
+/* Of an H200: shared memory of a block, at most; multiprocessors. */
+enum { MOST_BYTES = 227 << 10, NUM_SM = 132 };
+
+/* Numbers of a block in struct tile of cuda/dg/line_tile.h: in slots of nodes, and of the metric, all that faces
+ * need or, of cells that are not affine, none: they then read it from memory. */
+static int tile_bytes(const unda_solver *s, int tile, bool frames)
+{
+    const struct dg *dg = dg_tables(s);
+    int grad_div = dg->physics->grad_div, n = s->options.degree + 1;
+    int elem = n * n * (n == 8 ? 9 : n) + (n == 4 ? 5 : 0);
+    int slots = dg->physics->num_ref + (grad_div ? 3 * grad_div : 12);
+    int metric = dg->metric_nodes == 1 ? tile * HEX_METRIC
+                 : frames              ? tile * 6 * n * n * (grad_div ? 3 : 6)
+                                       : 1;
+    return (slots * tile * elem + metric) * s->real_bytes;
+}
+
+/* Whether the metric at faces has room in shared memory. */
+static bool has_frames(const unda_solver *s, const struct plan *plan)
+{
+    return dg_tables(s)->metric_nodes > 1 && tile_bytes(s, plan->part[TILE], true) <= MOST_BYTES;
+}
+
+/* Registers that a thread needs to keep its values in them. */
+static int registers(const unda_solver *s)
+{
+    static const int need[][2] = {
+        [UNDA_ACOUSTIC] = {64, 88}, [UNDA_ELASTIC] = {80, 168}, [UNDA_MAXWELL] = {72, 128}};
+    _Static_assert(sizeof need / sizeof *need == NUM_PHYSICS, "registers of each physics");
+    return need[s->options.physics][s->options.precision];
+}
+
+/* Blocks of so many threads on an SM, by their registers and memory; warps come in fours. */
+static int most_blocks(const unda_solver *s, int tile, int threads)
+{
+    int warps = 65536 / (32 * registers(s)) / 4 * 4, by_registers = warps / ((threads + 31) / 32);
+    int by_memory = MOST_BYTES / (tile_bytes(s, tile, true) + 1024);
+    return by_registers < by_memory || by_memory == 0 ? by_registers : by_memory;
+}
+
+/* About 256 nodes a block, or 128 where threads need many registers. A thread takes as many nodes as let most
+ * threads run on an SM, in two blocks or more; but each line has a thread, those of an axis in whole warps if there
+ * are as many nodes. Where the state is most of what is read, a block asks for that of the next one on its SM. */
+static void table(const unda_solver *s, int part[UNDA_MAX_PART])
+{
+    const struct dg *dg = dg_tables(s);
+    int num_node = dg->space.num_node, wanted = registers(s) > 80 ? 128 : 256, best = 0;
+    int tile = part[TILE] = num_node < wanted ? wanted / num_node : 1;
+    int nodes = num_node * tile, axis = dg->space.num_face_node * tile, lines = 3 * axis;
+    int least = nodes > lines ? nodes : lines, warps = 3 * ((axis + 31) / 32 * 32);
+    least = least < warps ? least : warps;
+    for (int turns = 1; turns <= 4; turns++) {
+        int share = (nodes + turns - 1) / turns, threads = share > least ? share : least;
+        int blocks = most_blocks(s, tile, threads), running = threads * blocks;
+        running -= blocks == 1 ? running / 3 : 0;
+        if (threads > 1024 || running <= best)
+            continue;
+        best = running;
+        part[THREADS] = threads;
+        part[BLOCKS] = blocks;
+    }
+    part[AHEAD] = dg->metric_nodes == 1 ? NUM_SM * part[BLOCKS] : 1;
+}
+
+static unda_status settle(const unda_solver *s, struct plan *plan)
+{
+    plan->tile = plan->part[TILE];
+    plan->threads = plan->part[THREADS];
+    plan->shared_bytes = tile_bytes(s, plan->tile, has_frames(s, plan));
+    int most = MOST_BYTES / (plan->shared_bytes / plan->tile);
+    if (plan->shared_bytes > MOST_BYTES && most > 0)
+        FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected 1..%d: they share %d KB of memory",
+             plan->tile, most, MOST_BYTES >> 10);
+    return UNDA_OK;
+}
+
+/* The derivative along a line as a list of numbers that the compiler reads. */
+static void define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
+{
+    const struct element *el = dg_tables(s)->space.element;
+    int num = (el->degree + 1) * (el->degree + 1), used = 0;
+    char list[4096];
+    for (int i = 0; i < num; i++)
+        used +=
+            snprintf(list + used, sizeof list - (size_t)used, i ? ",%.17g" : "%.17g", el->line_derivative[i]);
+    gpu_define(defines, "LINE_DERIVATIVE=%s", list);
+    gpu_define(defines, "LINE_WEIGHT=%.17g", 1 / el->line_weight[0]);
+    gpu_define(defines, "METRIC_NODES=%d", dg_tables(s)->metric_nodes);
+    gpu_define(defines, "SHARED_FRAMES=%d", has_frames(s, plan));
+    gpu_define(defines, "THREADS=%d", plan->threads);
+    gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
+    gpu_define(defines, "AHEAD=%d", plan->part[AHEAD]);
+}
+
+const struct dg_kernel dg_kernel_lines = {.base = {"lines",
+                                                   NUM_PART,
+                                                   {[TILE] = {"tile", 1, 1024, UNDA_TUNED_BY_HALF},
+                                                    [THREADS] = {"threads", 32, 1024, UNDA_TUNED_BY_HALF},
+                                                    [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
+                                                    [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}},
+                                                   UNDA_HEX},
+                                          .file = "dg/lines.cu",
+                                          .layout = &layout_nodes,
+                                          .num_function = 1,
+                                          .function = {"dg_lines"},
+                                          .table = table,
+                                          .settle = settle,
+                                          .define = define};

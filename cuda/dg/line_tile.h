@@ -1,0 +1,127 @@
+/* line_tile.h: what a block of kernel lines keeps in shared memory, and where: NUM_SLOT numbers of each node, and
+ * what faces need of the metric. The includer defines what case.h asks for, TILE, THREADS, METRIC_NODES,
+ * SHARED_FRAMES.
+ * Next: line_ends.h, lines.cu. */
+#ifndef UNDA_DG_LINE_TILE_H
+#define UNDA_DG_LINE_TILE_H
+
+#include "dg/case.h"
+
+/* Slots: NUM_REF reference components, then what lines add to sums. A component that lines of one axis alone
+ * read makes room for what they write. */
+#if GRAD_DIV
+#define NUM_SLOT          (NUM_REF + 3 * GRAD_DIV)
+#define LINE_OUT(axis, i) ((i) < GRAD_DIV ? NUM_REF + GRAD_DIV * (axis) + (i) : LINE_REF(axis, i))
+#else
+#define NUM_SLOT          (NUM_REF + 3 * NUM_LINE)
+#define LINE_OUT(axis, i) (NUM_REF + NUM_LINE * (axis) + (i))
+#endif
+
+enum {
+    N = DEGREE + 1,
+    NODES = NP * TILE, /* of a block; thread t takes t, t + THREADS, ... */
+    /* Lines of an axis, [element][node of the face]: whole warps, if there are threads enough. */
+    AXIS_WARPS = (NFP * TILE + 31) / 32 * 32,
+    AXIS_LINES = 3 * AXIS_WARPS <= THREADS ? AXIS_WARPS : NFP * TILE,
+    NODE_TURNS = (NODES + THREADS - 1) / THREADS,
+    LINE_TURNS = (3 * AXIS_LINES + THREADS - 1) / THREADS,
+    RECORD = (MATERIAL_NODES * NUM_COEF + 3) / 4 * 4,
+    /* Measured by counting: with these few nodes of a warp share a bank, whatever the axis. */
+    PITCH_ROW = N == 8 ? 9 : N,
+    PITCH_PLANE = N * PITCH_ROW,
+    PITCH_ELEM = N * PITCH_PLANE + (N == 4 ? 5 : 0),
+    SLOT = TILE * PITCH_ELEM,
+    /* Of a metric at the end of a line along axis j: row j where traces are (a, G[j].b), else rows j + 1, j + 2. */
+    FIRST_ROW = GRAD_DIV ? 0 : 1,
+    FRAME_WORDS = GRAD_DIV ? 3 : 6,
+    AFFINE = METRIC_NODES == 1,
+    /* Whether a thread keeps the metric of its node in registers, or reads it twice. */
+    KEEP_METRIC = !AFFINE && NODE_TURNS == 1 && NUM_FIELD * sizeof(REAL) <= 24
+};
+
+struct tile {
+    REAL u[NUM_SLOT * SLOT]; /* [slot][element][plane][row][node] */
+    /* [element][NUM_METRIC], or [element][face][FRAME_WORDS][node of the face] */
+    REAL metric[AFFINE ? TILE * NUM_METRIC : SHARED_FRAMES ? TILE * NUM_FACE * FRAME_WORDS * NFP : 1];
+};
+static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
+
+/* Where node `node` of element e of the block stands in a slot. */
+static __device__ __forceinline__ int spot(int e, int node)
+{
+    return e * PITCH_ELEM + node / NFP * PITCH_PLANE + node / N % N * PITCH_ROW + node % N;
+}
+
+/* A line: its element, axis, and where it ends: node m of both faces. */
+struct line {
+    long long elem;
+    int e, axis, m;
+};
+
+/* The line that a thread takes; false if it takes none. */
+static __device__ __forceinline__ bool line_at(long long first, int count, int number, line &at)
+{
+    int axis = number / AXIS_LINES, place = number % AXIS_LINES, e = place / NFP;
+    at = {first + e, e, axis, place % NFP};
+    return axis < 3 && e < count;
+}
+
+/* Its first node and, from node to node, the step: in shared memory, or among the element's nodes. */
+static __device__ __forceinline__ int line_begin(const line &at, int row, int plane)
+{
+    int a = at.m % N, b = at.m / N;
+    return at.axis == 0 ? a * row + b * plane : at.axis == 1 ? a + b * plane : a + b * row;
+}
+
+static __device__ __forceinline__ constexpr int line_step(int axis, int row, int plane)
+{
+    return axis == 0 ? 1 : axis == 1 ? row : plane;
+}
+
+/* ---- metric ---- */
+
+/* Of a node, from memory. */
+static __device__ __forceinline__ void load_metric(const dg_args &a, long long elem, int node, REAL *metric)
+{
+    load_groups<NUM_METRIC>(metric, (const REAL *)a.metric, a.num_metric, AFFINE ? elem : elem * NP + node);
+}
+
+/* Keeps what the ends of lines need of the metric at a node of element e. */
+static __device__ __forceinline__ void keep_metric(tile &s, int e, int node, const REAL *metric)
+{
+    if constexpr (AFFINE) {
+        for (int k = 0; k < NUM_METRIC && node == 0; k++)
+            s.metric[e * NUM_METRIC + k] = metric[k];
+        return;
+    }
+    int i[3] = {node % N, node / N % N, node / NFP};
+    int m[3] = {i[1] + N * i[2], i[0] + N * i[2], i[0] + N * i[1]};
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+        if (!SHARED_FRAMES || i[axis] % (N - 1) != 0)
+            continue;
+        REAL *to = s.metric + (e * NUM_FACE + 2 * axis + (i[axis] > 0)) * (FRAME_WORDS * NFP) + m[axis];
+#pragma unroll
+        for (int k = 0; k < FRAME_WORDS; k++)
+            to[k * NFP] = metric[(3 * (axis + FIRST_ROW) + k) % 9];
+    }
+}
+
+/* The metric at an end, its rows turned as if the axis were the first: only the rows that a frame needs. */
+static __device__ __forceinline__ void load_rows(const dg_args &a, const tile &s, const line &at, int side,
+                                                 REAL *rows)
+{
+    const REAL *from = s.metric + (at.e * NUM_FACE + 2 * at.axis + side) * (FRAME_WORDS * NFP) + at.m;
+    int node = line_begin(at, N, NFP) + side * (N - 1) * line_step(at.axis, N, NFP);
+#pragma unroll
+    for (int k = 0; k < FRAME_WORDS; k++) {
+        int value = (3 * (at.axis + FIRST_ROW) + k) % 9;
+        rows[3 * FIRST_ROW + k] =
+            AFFINE          ? s.metric[at.e * NUM_METRIC + value]
+            : SHARED_FRAMES ? from[k * NFP]
+                            : __ldg((const REAL *)a.metric +
+                                    GROUP_INDEX(a.num_metric, NUM_METRIC, at.elem * NP + node, value));
+    }
+}
+
+#endif

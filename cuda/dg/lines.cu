@@ -1,0 +1,160 @@
+/* lines.cu: one stage of DG on hexahedra whose nodes are products of Gauss-Lobatto points, in one pass: derivatives
+ * along lines of nodes, the flux at the ends of lines, sources and update.
+ *
+ * block = TILE elements. A thread owns a node, or every THREADS-th one: it loads it, and updates it at the end.
+ * In between the 3 n^2 lines of an element, n = DEGREE + 1, are spread over the same threads: n values of each
+ * component from shared memory, their derivatives back. The state is read from q and written to q_new: neighbours
+ * still read q. Bytes per DOF (float32): AB3 20, LSRK4 16, and where cells are not affine 40 a node of metric.
+ *
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, METRIC_NODES (of an element: 1 or
+ * NP), UPDATE (index.h), TILE, THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_FRAMES (0:
+ * the metric at faces is read again from memory), AHEAD (blocks ahead for whose state a block asks; 1: none),
+ * SHARED_BYTES (dynamic), LINE_DERIVATIVE (n n numbers, by rows), LINE_WEIGHT (1 over the weight of a line's end), LOCAL, INCIDENT. */
+#if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(METRIC_NODES) ||                     \
+    !defined(LINE_DERIVATIVE) || !defined(TILE) || !defined(THREADS)
+#error                                                                                                       \
+    "lines.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, METRIC_NODES, UPDATE, LINE_DERIVATIVE, LINE_WEIGHT, TILE, THREADS, MIN_BLOCKS, AHEAD, SHARED_FRAMES, SHARED_BYTES"
+#endif
+
+#include "dg/line_ends.h"
+#include "dg/line_products.h"
+#include "dg/prefetch.h"
+#include "dg/update.h"
+
+/* The state of node i of the block, in reference components, into shared memory. */
+static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, long long first, int i,
+                                                  REAL *metric)
+{
+    int e = i / NP, node = i % NP;
+    REAL q[NUM_FIELD], u[NUM_REF];
+    load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP, place(first + e, node));
+    load_metric(a, first + e, node, metric);
+    to_reference(q, metric, u);
+#pragma unroll
+    for (int f = 0; f < NUM_REF; f++)
+        s.u[f * SLOT + spot(e, node)] = u[f];
+    keep_metric(s, e, node, metric);
+}
+
+/* Derivatives along a line that begins at a spot; inner nodes are stored, the ends are handed out, with the values
+ * there. */
+template <int AXIS>
+static __device__ __forceinline__ void derive(tile &s, int begin, REAL own[2][NUM_LINE],
+                                              REAL end[2][NUM_LINE])
+{
+    constexpr int STEP = line_step(AXIS, PITCH_ROW, PITCH_PLANE);
+#pragma unroll
+    for (int i = 0; i < NUM_LINE; i++) {
+        const REAL *from = s.u + LINE_REF(AXIS, i) * SLOT + begin;
+        REAL *to = s.u + LINE_OUT(AXIS, i) * SLOT + begin, x[N], d[N];
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            x[k] = from[k * STEP];
+        differentiate(x, d);
+#pragma unroll
+        for (int k = 1; k < N - 1; k++)
+            to[k * STEP] = LINE_SIGN(i) * d[k];
+#pragma unroll
+        for (int side = 0; side < 2; side++) {
+            own[side][i] = x[side * (N - 1)];
+            end[side][i] = LINE_SIGN(i) * d[side * (N - 1)];
+        }
+    }
+}
+
+/* A line's share of the sums, with the flux at its ends; what lies outside was asked for before. */
+static __device__ __forceinline__ void sum_line(const dg_args &a, tile &s, const line &at, const outside o[2])
+{
+    int begin = at.e * PITCH_ELEM + line_begin(at, PITCH_ROW, PITCH_PLANE);
+    int step = line_step(at.axis, PITCH_ROW, PITCH_PLANE);
+    REAL own[2][NUM_LINE], end[2][NUM_LINE];
+    if (at.axis == 0) /* a constant: so are all steps from node to node */
+        derive<0>(s, begin, own, end);
+    else if (at.axis == 1)
+        derive<1>(s, begin, own, end);
+    else
+        derive<2>(s, begin, own, end);
+#pragma unroll
+    for (int side = 0; side < 2; side++) {
+        add_flux(a, s, at, side, o[side], own[side], end[side]);
+#pragma unroll
+        for (int i = 0; i < NUM_LINE; i++)
+            s.u[LINE_OUT(at.axis, i) * SLOT + begin + side * (N - 1) * step] = end[side][i];
+    }
+}
+
+/* The sums of node i of the block become dq/dt, and its new state. kept: KEEP_METRIC. */
+static __device__ __forceinline__ void finish(const dg_args &a, const tile &s, long long first, int i,
+                                              bool has_source, const REAL *kept)
+{
+    int e = i / NP, node = i % NP;
+    long long elem = first + e, at = place(elem, node);
+    REAL acc[NUM_ACC] = {}, rhs[NUM_FIELD], coef[NUM_COEF], metric[NUM_METRIC];
+    old_state old;
+    load_old(a, at, old);
+    if (!AFFINE && !KEEP_METRIC)
+        load_metric(a, elem, node, metric);
+    else
+#pragma unroll
+        for (int k = 0; k < NUM_METRIC; k++)
+            metric[k] = AFFINE ? s.metric[e * NUM_METRIC + k] : kept[k];
+    load_constant<NUM_COEF>(coef, (const REAL *)a.record + RECORD * elem + (BY_NODE ? NUM_COEF * node : 0));
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++)
+#pragma unroll
+        for (int k = 0; k < NUM_LINE; k++)
+            acc[LINE_ACC(axis, k)] += s.u[LINE_OUT(axis, k) * SLOT + spot(e, node)];
+#pragma unroll
+    for (int k = 0; k < NUM_ACC; k++)
+        acc[k] *= metric[9];
+    from_reference(acc, metric, coef, rhs);
+    add_local(old, coef + NUM_COEF - NUM_LOCAL, rhs);
+    if (has_source)
+        add_sources(a, elem, node, a.source_range[blockIdx.x], a.source_range[blockIdx.x + 1], rhs);
+    update(a, at, old, rhs);
+}
+
+/* Asks for what this block's update reads, and for the state of a block that runs soon. */
+static __device__ __forceinline__ void prefetch_memory(const dg_args &a, long long first, int count)
+{
+    if (UPDATE == UPDATE_AB3 || (UPDATE == UPDATE_LSRK && a.a != 0))
+        prefetch(a, a.r, first, count);
+    if (UPDATE == UPDATE_AB3)
+        prefetch(a, a.r1, first, count);
+    long long soon = first + (long long)AHEAD * TILE, left = a.num_elem - soon;
+    if (AHEAD > 1 && left > 0)
+        prefetch(a, a.q, soon, left < TILE ? (int)left : TILE);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_lines(const __grid_constant__ dg_args a)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    tile &s = *(tile *)memory;
+    long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
+    int count = left < TILE ? (int)left : TILE;
+    bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
+    REAL metric[NODE_TURNS][NUM_METRIC];
+    outside o[2];
+    line at;
+    if (line_at(first, count, threadIdx.x, at))
+        load_outside(a, at, o);
+#pragma unroll
+    for (int turn = 0; turn < NODE_TURNS; turn++)
+        if (threadIdx.x + turn * THREADS < count * NP)
+            load_state(a, s, first, threadIdx.x + turn * THREADS, metric[turn]);
+    prefetch_memory(a, first, count);
+    __syncthreads();
+#pragma unroll
+    for (int turn = 0; turn < LINE_TURNS; turn++) {
+        if (!line_at(first, count, threadIdx.x + turn * THREADS, at))
+            continue;
+        if (turn > 0)
+            load_outside(a, at, o);
+        sum_line(a, s, at, o);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int turn = 0; turn < NODE_TURNS; turn++)
+        if (threadIdx.x + turn * THREADS < count * NP)
+            finish(a, s, first, threadIdx.x + turn * THREADS, has_source, metric[turn]);
+}

@@ -1,0 +1,188 @@
+"""Kernel lines of hexahedra does what the CPU engine does, on the stand-in driver or on a device.
+
+The table covers every pair of settings; vertices of cells are numbered from any corner, so that faces meet in
+every way. Next: test_cuda_engine.py, whose problem this is.
+"""
+
+import itertools
+
+import cuda_device
+import numpy as np
+import pytest
+import unda
+from pairwise import pairwise
+from test_cuda_engine import TOLERANCE, WALLS, name_of, random_medium, run
+from unda import _core
+
+pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
+REAL = cuda_device.prepare()
+LOWER, UPPER = (-0.2, -0.2, -0.2), (1.2, 1.3, 1.1)
+SETTINGS = {
+    "physics": tuple(WALLS),
+    "degree": (1, 2, 3, 4),
+    "dtype": ("float32", "float64"),
+    "cells": ("sheared", "warped"),
+    "boundary": ("hard", "soft", "mirror", "absorbing", "exact", "periodic"),
+    "flux": ("upwind", "central"),
+    "integrator": ("lsrk4", "ab3"),
+    "per": ("cell", "node"),
+}
+#: By parity, with several nodes a thread; without room for the metric of faces.
+HIGH = [
+    {"physics": "acoustic", "degree": 5, "dtype": "float32", "cells": "warped", "boundary": "hard",
+     "flux": "upwind", "integrator": "lsrk4", "per": "cell"},
+    {"physics": "maxwell", "degree": 8, "dtype": "float64", "cells": "sheared", "boundary": "soft",
+     "flux": "central", "integrator": "ab3", "per": "cell"},
+    {"physics": "elastic", "degree": 10, "dtype": "float64", "cells": "warped", "boundary": "absorbing",
+     "flux": "upwind", "integrator": "lsrk4", "per": "cell"},
+]  # fmt: skip
+CORNERS = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)])
+
+
+def turns():
+    """Renumberings of a cube's corners that keep its orientation: 24."""
+    found = []
+    for axes, signs in itertools.product(
+        itertools.permutations(range(3)), itertools.product((1, -1), repeat=3)
+    ):
+        matrix = np.eye(3, dtype=int)[list(axes)] * signs
+        if np.linalg.det(matrix) > 0:
+            moved = ((2 * CORNERS - 1) @ matrix + 1) // 2
+            found.append([int(np.flatnonzero((CORNERS == corner).all(axis=1))[0]) for corner in moved])
+    return np.array(found)
+
+
+def mesh_for(cells, boundary):
+    """A few hexahedra: parallelepipeds or warped, each numbered from another corner."""
+    rng = np.random.default_rng(1)
+    if boundary == "periodic":
+        return unda.box_mesh(LOWER, UPPER, (2, 2, 2), shape="hex", periodic=(True,) * 3,
+                             perturb=0.2 if cells == "warped" else 0, seed=1)  # fmt: skip
+    box = unda.box_mesh(LOWER, UPPER, (3, 2, 2), shape="hex")
+    vertices = box.vertices.copy()
+    if cells == "sheared":
+        vertices = vertices @ (np.eye(3) + rng.uniform(-0.1, 0.1, (3, 3)))
+    else:
+        vertices += rng.uniform(-0.05, 0.05, vertices.shape)
+    turned = rng.permuted(np.arange(box.num_elem)) % 24
+    return unda.Mesh(vertices, np.take_along_axis(box.cells, turns()[turned], axis=1))
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("case", pairwise(SETTINGS) + HIGH, ids=name_of)
+def test_cuda_equals_cpu(case):
+    case = dict(case)
+    physics, cells = case.pop("physics"), case.pop("cells")
+    mesh = mesh_for(cells, case["boundary"])
+    steps = 2 if case["degree"] > 4 else 10
+    cpu_run, cuda_run = (run(device, mesh, case, steps, physics) for device in ("cpu", "cuda"))
+    for cpu, cuda in zip(cpu_run, cuda_run, strict=True):
+        assert np.abs(cpu - cuda).max() < TOLERANCE[case["dtype"]] * np.abs(cpu).max()
+        assert np.abs(1.001 * cpu - cuda).max() > TOLERANCE[case["dtype"]] * np.abs(cpu).max()
+
+
+def tagged(cells):
+    """The mesh with a half that is tagged "in", all of whose sides but xmin are absorbing."""
+    box = unda.box_mesh(LOWER, UPPER, (2, 2, 2), shape="hex", perturb=0.2 if cells == "warped" else 0, seed=1)
+    inside = box.vertices[box.cells].mean(axis=1)[:, 0] < 0.5
+    walls = {name: box.boundary_faces[box.boundary_ids == i] for i, name in enumerate(box.boundary_names)}
+    return unda.Mesh(box.vertices, box.cells, tags=inside.astype(int), boundaries=walls,
+                     tag_names={"out": 0, "in": 1})  # fmt: skip
+
+
+def with_waves(device, physics, cells, waves=True, **options):
+    """Two incident waves at once: into a region, and onto a wall; any state."""
+    mesh, f = tagged(cells), unda.gaussian(1.0, t0=0.1)
+    medium, first, second = {
+        "acoustic": (unda.Acoustic(rho=1.3, c=1.0), None, None),
+        "elastic": (unda.Elastic(rho=1.3, vp=1.8, vs=1.0), (1, -1, 1), (1, 1, 0)),
+        "maxwell": (unda.Maxwell(eps=2.0, mu=0.5), (1, -1, 1), (1, 1, 0)),
+    }[physics]
+    wall = WALLS[physics]["mirror"]
+    sim = unda.DG(mesh, medium, boundary={"xmin": wall, "*": "absorbing"}, device=device, **options)
+    if waves:
+        sim.add_source(unda.PlaneWave((2, 1, -1), first, f, region="in"))
+        sim.add_source(unda.PlaneWave((-1, 1, 1), second, f, scatterer="xmin", amplitude=3))
+    rng = np.random.default_rng(0)
+    sim.set(t=-0.1, **{name: rng.standard_normal((mesh.num_elem, sim.num_node)) for name in sim.fields})
+    sim.run(steps=5)
+    rates = sim.rhs()
+    return np.stack([sim.get(name) for name in sim.fields] + [rates[name] for name in sim.fields])
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize(
+    ("physics", "cells", "degree", "dtype", "flux", "integrator"),
+    [
+        ("acoustic", "warped", 2, "float64", "central", "ab3"),
+        ("elastic", "sheared", 3, "float32", "upwind", "lsrk4"),
+        ("maxwell", "warped", 1, "float64", "upwind", "lsrk4"),
+    ],
+)
+def test_incident_waves_do_the_same_on_both_engines(physics, cells, degree, dtype, flux, integrator):
+    options = {"degree": degree, "dtype": dtype, "flux": flux, "integrator": integrator}
+    cpu, cuda = (with_waves(device, physics, cells, **options) for device in ("cpu", "cuda"))
+    silent = with_waves("cuda", physics, cells, waves=False, **options)
+    assert np.abs(cpu - cuda).max() < TOLERANCE[options["dtype"]] * np.abs(cpu).max()
+    assert np.abs(cpu - silent).max() > 1e-3 * np.abs(cpu).max()
+
+
+PLANS = [
+    {"tile": 1, "threads": 32, "blocks": 1},
+    {"tile": 3, "threads": 64, "blocks": 2, "ahead": 2},
+    {"tile": 5, "threads": 1024, "blocks": 1, "ahead": 1},
+]
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("plan", PLANS, ids=str)
+def test_every_plan_gives_the_same_bits(plan):
+    """A block that is not full, several nodes and lines a thread, threads without any."""
+    case = {"degree": 3, "dtype": "float32", "boundary": "hard", "flux": "upwind", "integrator": "ab3"}
+    mesh = mesh_for("warped", "hard")
+    usual, other = (run("cuda", mesh, case | more, 10) for more in ({}, {"kernel_options": plan}))
+    assert all(np.array_equal(a, b) for a, b in zip(usual, other, strict=True))
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("cells", ["sheared", "warped"])
+def test_the_forecast_is_what_a_solver_then_holds(cells):
+    mesh, rng = mesh_for(cells, "hard"), np.random.default_rng(0)
+    medium = random_medium("acoustic", mesh, 2, "cell", rng)
+    with unda.DG(mesh, medium, degree=2, dtype="float64", integrator="ab3", device="cuda") as sim:
+        info = sim._solver.info()
+        held = (info.host_bytes, info.device_bytes)
+    bytes_ = _core.ffi.new("int64_t[2]")
+    options = _core.new_struct("unda_solver_options", degree=2, precision=1, integrator=1, device=0)
+    _core.check(_core.lib.unda_solver_forecast(mesh._handle, options, bytes_, bytes_ + 1))
+    assert (bytes_[0], bytes_[1]) == held
+    node = mesh.num_elem * 27 * 8
+    assert held[1] > (5 * 4 + (10 if cells == "warped" else 0)) * node
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize(
+    ("shape", "given", "message"),
+    [
+        (
+            "hex",
+            {"kernel": "fused"},
+            "kernel is fused, which is for cells of another shape, .* of auto, lines$",
+        ),
+        ("tet", {"kernel": "lines"}, "kernel is lines, which is for .* of auto, fused, node, element$"),
+        (
+            "hex",
+            {"kernel_options": {"rows": 2}},
+            "no part rows, expected one of tile, threads, blocks, ahead$",
+        ),
+        (
+            "hex",
+            {"degree": 4, "kernel_options": {"tile": 70}},
+            r"tile is 70 .* expected 1\.\.65: they share 227",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(shape, given, message):
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 1, 1), shape=shape)
+    with pytest.raises(unda.ArgumentError, match=f"(?m){message}"):
+        unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), device="cuda", **{"degree": 2} | given)
