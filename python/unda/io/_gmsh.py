@@ -292,8 +292,8 @@ def _check_curved(raw: Any, shape: str) -> bool:
         )
     if cells == {"hexahedron", "hexahedron27"}:
         raise MeshError(
-            "cells of 8 and of 27 nodes; save all with gmsh -order 2, or pass linearize=True to use the corners "
-            "only"
+            "cells of 8 and of 27 nodes; save all with gmsh -order 2, or pass linearize=True to use the "
+            "corners only"
         )
     curved = sorted(kind for kind in kinds if kind[-1].isdigit())
     if curved:
