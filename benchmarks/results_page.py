@@ -72,6 +72,8 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
         found = json.loads(path.read_text())
         if found.get("rows") and ("physics" in found or found.get("benchmark") == "fd"):
             found.setdefault("physics", form_of(found).title)
+            if found.get("shape") == "hex":
+                found["physics"] += f" on hexahedra ({found['mesh']})"
             key = tuple(found.get(word) for word in ("device", "driver", "date", "physics"))
             machines.setdefault(key, {**found, "rows": []})["rows"] += found["rows"]
     return list(machines.values())

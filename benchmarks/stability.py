@@ -1,4 +1,4 @@
-"""Measure the stable time step of DG: the table in csrc/dg/dt.c comes from here.
+"""Measure the stable time step of DG on tetrahedra: the table in csrc/dg/dt.c comes from here.
 
 For random and stretched meshes with a random material in every element, the eigenvalues of largest modulus of
 the right-hand side, times dt, must lie in the stability region of the integrator. The limit is given as

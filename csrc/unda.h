@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 20 };
+enum { UNDA_ABI = 21 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -233,7 +233,7 @@ UNDA_API unda_status unda_element_cubature(int32_t shape, int32_t degree, int64_
 
 typedef struct unda_solver unda_solver;
 
-typedef enum unda_method { UNDA_DG = 0, UNDA_FD = 1 } unda_method;
+typedef enum unda_method { UNDA_DG = 0, UNDA_FD = 1, UNDA_SEM = 2 } unda_method;
 typedef enum unda_scheme { UNDA_SCALAR = 0, UNDA_STAGGERED = 1 } unda_scheme;
 typedef enum unda_physics { UNDA_ACOUSTIC = 0, UNDA_ELASTIC = 1, UNDA_MAXWELL = 2 } unda_physics;
 typedef enum unda_precision { UNDA_FLOAT32 = 0, UNDA_FLOAT64 = 1 } unda_precision;
@@ -293,7 +293,7 @@ typedef struct unda_solver_options {
     int64_t size_bytes;
     int32_t method;     /* unda_method */
     int32_t physics;    /* unda_physics */
-    int32_t degree;     /* 1 .. 9; DG only, as are flux and integrator */
+    int32_t degree;     /* DG: 1 .. 9, on hexahedra 1 .. 10; SEM: 2 .. 10 */
     int32_t precision;  /* unda_precision */
     int32_t flux;       /* unda_flux */
     int32_t integrator; /* unda_integrator */
@@ -319,6 +319,7 @@ typedef struct unda_solver_options {
 
 typedef struct unda_solver_info {
     int64_t size_bytes;
+    /* SEM: acoustic chi chi_t chi_tt; elastic ux uy uz vx vy vz ax ay az, with fluids chi chi_t chi_tt too */
     int32_t num_field; /* acoustic: p vx vy vz; elastic: vx vy vz sxx syy szz syz sxz sxy; Maxwell: ex ey ez
                           hx hy hz */
     int32_t num_node;  /* nodes per element */
@@ -332,6 +333,7 @@ typedef struct unda_solver_info {
     int32_t window;         /* FD: rows along y copied at once; 0: all of the state is on the device */
     int64_t num_elem;       /* FD: nodes of the user's grid */
     int64_t padded[3];      /* FD: nodes along x, y, z with layers */
+    int64_t num_dof;        /* SEM: unknowns, those of nodes that elements share once */
     int64_t num_exact;      /* face nodes that need exact data: outer states, then incident waves */
     int64_t step;           /* steps done */
     int64_t host_bytes;     /* tables and state on the host */
@@ -354,7 +356,8 @@ UNDA_API unda_status unda_solver_get_info(const unda_solver *solver, unda_solver
 /* Bytes that unda_solver_new would allocate for its tables and state, without allocating them. */
 UNDA_API unda_status unda_solver_forecast(const unda_mesh *mesh, const unda_solver_options *options,
                                           int64_t *host_bytes, int64_t *device_bytes);
-/* DG: stable time step of each element [num_elem] [s]; the solver's limit is the smallest. */
+/* Stable time step of each element [num_elem] [s]. DG: the solver's limit is the smallest. SEM: an estimate;
+ * the limit is that of all elements together, by Lanczos' recurrence, within 0.2 %. */
 UNDA_API unda_status unda_solver_element_dt(const unda_solver *solver, double *dt);
 /* FD: a time step for which the scheme is stable in the given materials (all must have been set) [s]: at most
  * the solver's limit, and below it where densities or stiffnesses of neighbouring nodes differ strongly. It
@@ -381,7 +384,9 @@ typedef enum unda_array {
                        matched layers, see unda_solver_array_shape */
 } unda_array;
 /* Elements [first, first + count) of one array as [count][num_node][num_field], or such planes of FD, in the
- * solver's precision. */
+ * solver's precision. SEM: elements share nodes, which take the value that the first of them in the internal
+ * order gives; UNDA_ERR_ARG where a whole state has several values at a node. Accelerations are made from the
+ * other fields unless unda_solver_set_clock says that they are valid, history 1. */
 UNDA_API unda_status unda_solver_read(unda_solver *solver, int32_t array, int64_t first, int64_t count,
                                       void *values);
 UNDA_API unda_status unda_solver_write(unda_solver *solver, int32_t array, int64_t first, int64_t count,
@@ -418,13 +423,15 @@ UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t 
  * amplitude: forces (v, divided by rho), stresses (added as given), minus currents (E, divided by eps + sigma
  * dt / 2), and last a volume, whose product with the bulk modulus is added to p, or subtracted from each
  * normal stress; all with the material of each node. Amplitudes of a step from t: dt f(t) for a force, M(t +
- * dt) - M(t) for a moment, dt q(t + dt/2) for a volume rate, dt j(t + dt/2) for a current. */
+ * dt) - M(t) for a moment, dt q(t + dt/2) for a volume rate, dt j(t + dt/2) for a current.
+ * SEM: rates force x y z [N], moment xx yy zz yz xz xy [N m] in solids, and last in fluids a volume [m3], per
+ * unit of amplitude, which is the force, the moment or the volume itself, at the end of each step. */
 typedef struct unda_source {
     int64_t size_bytes;
     int64_t num_cell;     /* of all sources */
     const int64_t *elem;  /* [num_cell]; FD: NULL */
     const double *places; /* [num_cell][3] [m] */
-    const double *rates;  /* [num_cell][num_field]; staggered: [num_field + 1] */
+    const double *rates;  /* [num_cell][num_field]; staggered: [num_field + 1]; SEM: [num_cell][10] */
     int64_t num_source;   /* with first: 1 or more */
     const int64_t *first; /* [num_source + 1], the cells of source i are first[i] .. first[i + 1] - 1, one or
                              more; NULL: one source in all cells */
@@ -447,6 +454,8 @@ UNDA_API unda_status unda_solver_clear_sources(unda_solver *solver);
  * to 3 for the derivative of the element's polynomial along x, y, z [unit of the field / m].
  * Where several elements share a point, `first` lists the elements of each point (unda_mesh_share), and their
  * values are summed with the weights; with the weights of a source the receiver is the source's transpose.
+ * SEM: fields are ux uy uz vx vy vz ax ay az, sxx syy szz syz sxz sxy, pressure, chi chi_t chi_tt, divergence
+ * and curl x y z of v; in fluids the last four are 0, in solids chi is.
  * FD: near free and fixed sides of elastic media a field may be interpolated from other fields as well, with
  * the material set when the group is added (UNDA_ERR_ARG if it has not been set). */
 typedef struct unda_receivers {
@@ -457,7 +466,7 @@ typedef struct unda_receivers {
     const double *points;  /* [num_point][3] [m], copied; with first: [first[num_point]][3], the point as
                               seen from each element */
     const int64_t *elem;   /* [num_point], with first: [first[num_point]], copied; FD: NULL */
-    const int32_t *fields; /* [num_field] field numbers, 0 .. 4 n - 1 (FD: values only), copied */
+    const int32_t *fields; /* [num_field] field numbers, 0 .. 4 n - 1 (FD: values only; SEM: 0 .. 22) */
     const int64_t *first;  /* DG: [num_point + 1], the elements of point i are first[i] .. first[i + 1] - 1,
                               one or more; copied. NULL: one element per point */
     const double *weights; /* with first: [first[num_point]], copied */
@@ -524,7 +533,8 @@ UNDA_API unda_status unda_solver_get_blowup(const unda_solver *solver, unda_blow
 
 /* The values that such receivers would record now, [num_point][num_field]. Borrowed; `every` is ignored. */
 UNDA_API unda_status unda_solver_sample(unda_solver *solver, const unda_receivers *receivers, double *values);
-/* Energy integral of the state [J]. */
+/* Energy integral of the state [J]. SEM: of the step that begins there, which steps without sources and
+ * absorbing sides conserve to rounding (csrc/sem/energy.c). */
 UNDA_API unda_status unda_solver_energy(unda_solver *solver, double *energy);
 
 /* Times each kernel of a stage, or of a step of FD, with events: num_run runs after two to warm up. The state

@@ -223,6 +223,22 @@ class Case(NamedTuple):
         return without_shear(self.name, materials, q)
 
 
+def by_node(case, num_elem, num_node, seed=5, kind=None):
+    """Random materials (num_elem, num_node, parameter); a cell is a fluid at all its nodes or at none."""
+    materials = case.materials(num_elem * num_node, seed, kind).reshape(num_elem, num_node, -1)
+    if (kind or case.kinds[0]) == "mixed" and case.name == "elastic":
+        solid = case.materials(num_elem * num_node, seed, "solid").reshape(materials.shape)
+        materials = np.where(materials[:, :1, 2:] > 0, solid, solid * [1, 1, 0])
+    return materials
+
+
+def states(case, materials, seed=1):
+    """Random states (cell, node, field) that fluid nodes bear."""
+    flat = materials.reshape(-1, materials.shape[-1])
+    q = np.random.default_rng(seed).standard_normal((len(flat), len(case.fields)))
+    return without_shear(case.name, flat, q).reshape(*materials.shape[:2], -1)
+
+
 CASES = {
     "acoustic": Case(
         "acoustic", unda.Acoustic, ("mixed",), ("vx", "vy", "vz"), {"rigid": "v", "free": "T"},

@@ -35,7 +35,7 @@ PLATE_CELLS = {1: (3, 4, 6), 2: (2, 3, 4), 3: (2, 3, 4), 4: (2, 3, 4), 5: (2, 3,
 class Problem(NamedTuple):
     """A solution and the meshes it is run on."""
 
-    make: Callable  # of n, to mesh, medium, exact solution, boundary
+    make: Callable  # of n and options of meshes, to mesh, medium, exact solution, boundary
     cells: dict
     speed: float  # of the fastest wave
 
@@ -56,15 +56,15 @@ def speed(medium):
 
 
 def periodic(medium, solution):
-    def make(n, bent=False):
-        return box(n, periodic=(True,) * 3, bent=bent), medium, solution, None
+    def make(n, bent=False, **mesh):
+        return box(n, periodic=(True,) * 3, bent=bent, **mesh), medium, solution, None
 
     return Problem(make, WAVE_CELLS, speed(medium))
 
 
 def cube(medium, solution, wall):
-    def make(n, bent=False):
-        return box(n, bent=bent), medium, solution, {"*": wall}
+    def make(n, bent=False, **mesh):
+        return box(n, bent=bent, **mesh), medium, solution, {"*": wall}
 
     return Problem(make, CUBE_CELLS, speed(medium))
 
@@ -79,16 +79,16 @@ def clamped(x, y, z, t):
     return {name: values.get(name, 0 * v) for name in ROCK.fields}
 
 
-def clamped_box(n, bent=False):
-    return box(n, periodic=(False, True, True), bent=bent), ROCK, clamped, {"*": "fixed"}
+def clamped_box(n, bent=False, **mesh):
+    return box(n, periodic=(False, True, True), bent=bent, **mesh), ROCK, clamped, {"*": "fixed"}
 
 
 def plate(symmetric):
     mode = exact.plate_mode(ROCK, (np.pi, 0, 0), 1.0, symmetric=symmetric, position=0.5)
 
-    def make(n, bent=False):
-        mesh = box((2 * n, n, n), box=PLATE, periodic=(True, True, False), bent=bent)
-        return mesh, ROCK, mode, {"*": "free"}
+    def make(n, bent=False, **mesh):
+        plate = box((2 * n, n, n), box=PLATE, periodic=(True, True, False), bent=bent, **mesh)
+        return plate, ROCK, mode, {"*": "free"}
 
     return Problem(make, PLATE_CELLS, speed(ROCK))
 
@@ -96,9 +96,9 @@ def plate(symmetric):
 def layers(one, two, order, top="symmetry"):
     modes = [LayeredMode(one, two, order=i, top=top, box=COLUMN, n=(1, 0)) for i in (order, order + HIGHER)]
 
-    def make(n, bent=False):
-        mesh = layered((n, n, 2 * n), box=COLUMN, bent=bent)
-        return mesh, two_media(one, two), modes[bent], {"zmax": top, "*": "symmetry"}
+    def make(n, bent=False, **mesh):
+        column = layered((n, n, 2 * n), box=COLUMN, bent=bent, **mesh)
+        return column, two_media(one, two), modes[bent], {"zmax": top, "*": "symmetry"}
 
     return Problem(make, COLUMN_CELLS, max(speed(one), speed(two)))
 
@@ -106,9 +106,9 @@ def layers(one, two, order, top="symmetry"):
 def layers_of_sound():
     modes = [AsSound(LayeredMode(SEA, BRINE, order=i, box=COLUMN, n=(1, 0))) for i in (2, 2 + HIGHER)]
 
-    def make(n, bent=False):
-        mesh = layered((n, n, 2 * n), box=COLUMN, bent=bent)
-        return mesh, two_media(AIR, STEAM), modes[bent], {"*": "rigid"}
+    def make(n, bent=False, **mesh):
+        column = layered((n, n, 2 * n), box=COLUMN, bent=bent, **mesh)
+        return column, two_media(AIR, STEAM), modes[bent], {"*": "rigid"}
 
     return Problem(make, COLUMN_CELLS, speed(STEAM))
 
@@ -121,11 +121,11 @@ def two_layers_of_light():
         ) for i in (1, 1 + HIGHER)
     ]  # fmt: skip
 
-    def make(n, bent=False):
-        mesh = layered((n, n, 2 * n), box=COLUMN, bent=bent)
+    def make(n, bent=False, **mesh):
+        column = layered((n, n, 2 * n), box=COLUMN, bent=bent, **mesh)
         turned = unda.Mesh(
-            mesh.vertices[:, [2, 0, 1]], mesh.cells, tags=mesh.tags, tag_names=mesh.tag_names,
-            boundaries=named_sides(mesh),
+            column.vertices[:, [2, 0, 1]], column.cells, tags=column.tags, tag_names=column.tag_names,
+            boundaries=named_sides(column),
         )  # fmt: skip
         return turned, two_media(GLASS, IRON), modes[bent], {"*": "pec"}
 

@@ -13,8 +13,8 @@ def named_sides(mesh):
     return {name: mesh.boundary_faces[mesh.boundary_ids == i] for i, name in enumerate(mesh.boundary_names)}
 
 
-def bricks(cells, box, periodic, perturb, bent):
-    """Perturbed boxes of bricks; the number of cells is their seed. Or bent ones.
+def bricks(cells, box, periodic, perturb, bent, shape="tet"):
+    """Perturbed boxes of bricks, of one shape; the number of cells is their seed. Or bent ones.
 
     bent: the inside is moved smoothly instead, by 0.03 sin sin sin of the sides along (1, -1, 1), with this
     many half waves along z. Random shifts grow worse with the number of vertices, by which high degrees lose
@@ -23,15 +23,15 @@ def bricks(cells, box, periodic, perturb, bent):
     cells = (cells,) * 3 if np.isscalar(cells) else cells
     if not bent:
         seed = int(np.dot(cells, (1, 10, 100)))
-        return unda.box_mesh(*box, cells, periodic=periodic, perturb=perturb, seed=seed)
-    mesh, sides = unda.box_mesh(*box, cells, periodic=periodic), np.subtract(*box[::-1])
+        return unda.box_mesh(*box, cells, shape=shape, periodic=periodic, perturb=perturb, seed=seed)
+    mesh, sides = unda.box_mesh(*box, cells, shape=shape, periodic=periodic), np.subtract(*box[::-1])
     shift = 0.03 * np.sin(np.pi * (mesh.vertices - box[0]) / sides * [1, 1, bent]).prod(axis=1)
     vertices = mesh.vertices + np.outer(shift, sides * [1, -1, 1])
     return unda.Mesh(vertices, mesh.cells, boundaries=named_sides(mesh), periodic=mesh.periodic)
 
 
-def box(cells, *, box=CUBE, periodic=(False,) * 3, perturb=0.1, bent=False):
-    return bricks(cells, box, periodic, perturb, 1 if bent else 0)
+def box(cells, *, box=CUBE, periodic=(False,) * 3, perturb=0.1, bent=False, shape="tet"):
+    return bricks(cells, box, periodic, perturb, 1 if bent else 0, shape)
 
 
 def split(moved, grid, jump, z=None):
@@ -51,13 +51,13 @@ def split(moved, grid, jump, z=None):
     )  # fmt: skip
 
 
-def layered(cells, *, box=CUBE, periodic=(False,) * 3, perturb=0.1, bent=False):
+def layered(cells, *, box=CUBE, periodic=(False,) * 3, perturb=0.1, bent=False, shape="tet"):
     """The same of two layers, flat where they meet half way up, with tags "below" and "above"."""
-    moved = bricks(cells, box, periodic, perturb, 2 if bent else 0)
-    return split(moved, bricks(cells, box, periodic, 0.0, 0), (box[0][2] + box[1][2]) / 2)
+    moved = bricks(cells, box, periodic, perturb, 2 if bent else 0, shape)
+    return split(moved, bricks(cells, box, periodic, 0.0, 0, shape), (box[0][2] + box[1][2]) / 2)
 
 
-def slice_of(heights, num, *, length=1.0, width=0.25, jump=0.0, perturb=0.1, seed=3):
+def slice_of(heights, num, *, length=1.0, width=0.25, jump=0.0, perturb=0.1, seed=3, shape="tet"):
     """A slice one cell wide, periodic along x and y, `num` bricks long, its layers at these heights [m].
 
     Tags "below" and "above" the one at `jump`, which is flat.
@@ -65,11 +65,17 @@ def slice_of(heights, num, *, length=1.0, width=0.25, jump=0.0, perturb=0.1, see
     count = len(heights) - 1
     given = (0, 0, 0), (length, width, count), (num, 1, count)
     moved, grid = (
-        unda.box_mesh(*given, periodic=(True, True, False), perturb=amount, seed=seed)
+        unda.box_mesh(*given, shape=shape, periodic=(True, True, False), perturb=amount, seed=seed)
         for amount in (perturb, 0.0)
     )
     z = list(heights).index(jump)
     return split(moved, grid, z, lambda values: np.interp(values, np.arange(count + 1), heights))
+
+
+def brick(degree, spacing, shape="tet"):
+    """The side of a brick whose nodes stand `spacing` apart; it is six tetrahedra or one hexahedron."""
+    nodes = (degree + 1) * (degree + 2) * (degree + 3) if shape == "tet" else (degree + 1) ** 3
+    return spacing * nodes ** (1 / 3)
 
 
 def two_media(one, two):

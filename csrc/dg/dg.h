@@ -84,9 +84,5 @@ double dg_local_rate(const struct dg *dg, int64_t elem);
 bool dg_has_local(const struct dg *dg);
 /* dt.c: elem_dt of all elements. */
 void dg_stable_steps(struct dg *dg, int integrator);
-/* The largest dt of an element among equal ones is dg_stable / (c sum_f |grad lambda_f|); measured on
- * random and sliver meshes by benchmarks/stability.py, which also writes the margins. dt.c adds weights for
- * walls, jumps of impedance and layers of flat cells. */
-double dg_stable(int integrator, int flux, int degree);
 
 #endif

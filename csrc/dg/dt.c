@@ -1,14 +1,17 @@
-/* dt.c: the stable time step of DG, element by element. Not here: the choice of dt (solver/solver.c). */
-#include "dg.h"
+/* dt.c: the stable time step of DG, element by element; waves in tetrahedra. Not here: in hexahedra (dt_hex.c), the
+ * choice of dt (solver/solver.c). */
+#include <math.h>
+
+#include "dt.h"
 
 #include "common/index.h"
 
-#include <math.h>
-#include <string.h>
-
-double dg_stable(int integrator, int flux, int degree)
+/* The largest dt of a tetrahedron among equal ones is this over (c sum_f |grad lambda_f|); measured on random and
+ * sliver meshes by benchmarks/stability.py, which also writes the margins. Walls, jumps of impedance and layers
+ * of flat cells have weights. */
+static double stable(int integrator, int flux, int degree)
 {
-    /* [integrator][flux][degree], from benchmarks/stability.py. */
+    /* [integrator][flux][degree] */
     static const double limits[2][2][MAX_DEGREE + 1] = {
         [UNDA_LSRK4] = {[UNDA_UPWIND] = {0, 0.8272, 0.5165, 0.3557, 0.2587, 0.1964, 0.1535, 0.1231, 0.1008,
                                          0.08391},
@@ -20,18 +23,6 @@ double dg_stable(int integrator, int flux, int degree)
                                         0.02079, 0.01718}},
     };
     return limits[integrator][flux][degree];
-}
-
-/* One kind of wave in a material: speed and impedance. */
-struct wave {
-    double speed, impedance;
-};
-
-static struct wave wave_of(const struct dg *dg, const double *material, int kind)
-{
-    double speed[MAX_WAVE], impedance[MAX_WAVE];
-    dg->physics->waves(material, speed, impedance);
-    return (struct wave){speed[kind], impedance[kind]};
 }
 
 /* The largest sqrt(K / rho) within an element, K and rho of any two of its nodes, which derivatives couple:
@@ -77,9 +68,8 @@ static const double CENTRAL_ABSORBING_WEIGHT = 1.25;
 /* The largest stable step of dq/dt = -q. */
 static const double REAL_AXIS[2] = {[UNDA_LSRK4] = 4.6, [UNDA_AB3] = 6. / 11};
 
-/* How much smaller a face makes an element's step than a face between equal elements does: the upwind flux
- * damps its p and vn 2 Z / (Z- + Z+) times as strongly, Z the larger impedance; a wall is like a neighbour
- * without impedance. */
+/* How much smaller a face makes an element's step than a face between equal elements does; a wall is like a
+ * neighbour without impedance. */
 static double face_weight(const struct dg *dg, int64_t face, int kind)
 {
     int32_t neighbor = dg->space.neighbor[face];
@@ -91,53 +81,31 @@ static double face_weight(const struct dg *dg, int64_t face, int kind)
     for (int m = 0; m < dg->face_materials; m++) {
         const double *side[2];
         dg_sides(dg, face, m, side);
-        double z_in = wave_of(dg, side[0], kind).impedance, z_out = wave_of(dg, side[1], kind).impedance;
-        weight = fmax(weight, z_in > 0 ? 2 * fmax(z_in, z_out) / (z_in + z_out) : 0);
+        weight = fmax(weight, damping_weight(wave_of(dg, side[0], kind), wave_of(dg, side[1], kind)));
     }
     return weight;
 }
 
-static void hex_face_scales(const struct dg *dg, int64_t elem, double *scale)
+static double tet_rate(const struct dg *dg, int64_t elem, int integrator)
 {
-    double most[3] = {0}, inverse = 0;
-    for (int n = 0; n < dg->metric_nodes; n++) {
-        const double *g = dg_metric(dg, elem, n);
-        double cof[9];
-        memcpy(cof, g, sizeof cof);
-        for (int j = 0; j < 3 && !dg->physics->grad_div; j++) {
-            const double *a = g + (j + 1) % 3 * 3, *b = g + (j + 2) % 3 * 3;
-            for (int i = 0; i < 3; i++)
-                cof[3 * j + i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-        }
-        for (int j = 0; j < 3; j++)
-            most[j] = fmax(most[j], sqrt(cof[3 * j] * cof[3 * j] + cof[3 * j + 1] * cof[3 * j + 1] +
-                                         cof[3 * j + 2] * cof[3 * j + 2]));
-        inverse = fmax(inverse, g[9]);
+    double limit = LAYERS[dg->flux] * stable(integrator, dg->flux, dg->space.element->degree);
+    double scale[MAX_FACE], rate = 0;
+    space_face_scales(&dg->space, elem, scale);
+    for (int kind = 0; kind < dg->physics->num_wave; kind++) {
+        double sum = 0;
+        for (int face = 0; face < dg->space.num_face; face++)
+            sum += face_weight(dg, dg->space.num_face * elem + face, kind) * scale[face];
+        rate = fmax(rate, limiting_speed(dg, elem, kind) * sum / limit);
     }
-    double n = dg->space.element->degree;
-    for (int f = 0; f < 6; f++)
-        scale[f] = most[f / 2] * inverse * n * n / 2;
+    return rate;
 }
 
 /* Where an element also has a local law (conduction), the two rates add up: the stable region holds the
  * triangle between the ends of its axes. */
 void dg_stable_steps(struct dg *dg, int integrator)
 {
-    const struct physics *physics = dg->physics;
-    double limit =
-        LAYERS[dg->flux] * dg_stable(integrator, dg->flux, dg->metric_nodes ? 1 : dg->space.element->degree);
     for (int64_t e = 0; e < dg->space.num_owned; e++) {
-        double scale[MAX_FACE], rate = 0;
-        if (dg->metric_nodes)
-            hex_face_scales(dg, e, scale);
-        else
-            space_face_scales(&dg->space, e, scale);
-        for (int kind = 0; kind < physics->num_wave; kind++) {
-            double sum = 0;
-            for (int face = 0; face < dg->space.num_face; face++)
-                sum += face_weight(dg, dg->space.num_face * e + face, kind) * scale[face];
-            rate = fmax(rate, limiting_speed(dg, e, kind) * sum / limit);
-        }
+        double rate = (dg->metric_nodes ? dg_hex_rate : tet_rate)(dg, e, integrator);
         dg->elem_dt[e] = 1 / (rate + dg_local_rate(dg, e) / REAL_AXIS[integrator]);
     }
 }

@@ -38,35 +38,27 @@ static int registers(const unda_solver *s)
     return need[s->options.physics][s->options.precision];
 }
 
-/* Blocks of so many threads on an SM, by their registers and memory; warps come in fours. */
+/* Blocks of so many threads on an SM, by their registers, to the nearest, and memory; warps come in fours. */
 static int most_blocks(const unda_solver *s, int tile, int threads)
 {
-    int warps = 65536 / (32 * registers(s)) / 4 * 4, by_registers = warps / ((threads + 31) / 32);
-    int by_memory = MOST_BYTES / (tile_bytes(s, tile, true) + 1024);
+    int room = 65536 / (32 * registers(s)) / 4 * 4, warps = (threads + 31) / 32;
+    int by_registers = (room + warps / 2) / warps,
+        by_memory = MOST_BYTES / (tile_bytes(s, tile, true) + 1024);
     return by_registers < by_memory || by_memory == 0 ? by_registers : by_memory;
 }
 
-/* About 256 nodes a block, or 128 where threads need many registers. A thread takes as many nodes as let most
- * threads run on an SM, in two blocks or more; but each line has a thread, those of an axis in whole warps if there
- * are as many nodes. Where the state is most of what is read, a block asks for that of the next one on its SM. */
+/* About 256 nodes a block, or 128 where threads need many registers. A thread takes two nodes, more of the highest
+ * degrees: while it waits for one the other is under way, which is worth 15 to 28 % (benchmarks/NOTES.md). Where the
+ * state is most of what is read, a block asks for that of the next one on its SM. */
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const struct dg *dg = dg_tables(s);
-    int num_node = dg->space.num_node, wanted = registers(s) > 80 ? 128 : 256, best = 0;
-    int tile = part[TILE] = num_node < wanted ? wanted / num_node : 1;
-    int nodes = num_node * tile, axis = dg->space.num_face_node * tile, lines = 3 * axis;
-    int least = nodes > lines ? nodes : lines, warps = 3 * ((axis + 31) / 32 * 32);
-    least = least < warps ? least : warps;
-    for (int turns = 1; turns <= 4; turns++) {
-        int share = (nodes + turns - 1) / turns, threads = share > least ? share : least;
-        int blocks = most_blocks(s, tile, threads), running = threads * blocks;
-        running -= blocks == 1 ? running / 3 : 0;
-        if (threads > 1024 || running <= best)
-            continue;
-        best = running;
-        part[THREADS] = threads;
-        part[BLOCKS] = blocks;
-    }
+    int num_node = dg->space.num_node, wanted = registers(s) > 80 ? 128 : 256;
+    int tile = part[TILE] = num_node < wanted ? wanted / num_node : 1, nodes = num_node * tile;
+    int turns = nodes <= 768 ? 2 : nodes <= 1024 ? 3 : 4;
+    int threads = part[THREADS] = ((nodes + turns - 1) / turns + 31) / 32 * 32;
+    int blocks = most_blocks(s, tile, threads);
+    part[BLOCKS] = blocks > 0 ? blocks : 1;
     part[AHEAD] = dg->metric_nodes == 1 ? NUM_SM * part[BLOCKS] : 1;
 }
 

@@ -1,5 +1,5 @@
 /* solver.c: solvers: create, free, state in the user's numbering, stepping; the table of methods.
- * No numerics here. Next: dg/method.c, fd/method.c. */
+ * No numerics here. Next: dg/method.c, sem/method.c, fd/method.c. */
 #include "solver.h"
 
 #include "../mesh/mesh.h"
@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct method *const methods[] = {[UNDA_DG] = &dg_method, [UNDA_FD] = &fd_method};
+static const struct method *const methods[] = {
+    [UNDA_DG] = &dg_method, [UNDA_FD] = &fd_method, [UNDA_SEM] = &sem_method};
 enum { NUM_METHOD = sizeof methods / sizeof *methods };
 
 unda_status solver_enter(unda_solver *s)

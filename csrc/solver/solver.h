@@ -117,7 +117,7 @@ struct method {
     unda_status (*set_material)(unda_solver *s, int64_t first, int64_t count, const double *material);
     unda_status (*medium_dt)(unda_solver *s, double *dt, int32_t *again);
 };
-extern const struct method dg_method, fd_method;
+extern const struct method dg_method, fd_method, sem_method;
 
 struct unda_solver {
     unda_solver_options options; /* pointers NULL */

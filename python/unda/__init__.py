@@ -35,6 +35,7 @@ from .method.dg import DG
 from .method.far_field import FarField
 from .method.fd import FD
 from .method.receiver import Receivers
+from .method.sem import SEM
 from .problem.grid import Grid
 from .problem.incident import PlaneWave
 from .problem.layer import CPML, Damping
@@ -53,6 +54,7 @@ __all__ = [
     "EPS0",
     "FD",
     "MU0",
+    "SEM",
     "AccuracyWarning",
     "Acoustic",
     "ArgumentError",

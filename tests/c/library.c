@@ -139,6 +139,33 @@ static unda_status run_staggered(void)
 }
 
 /* The same of a grid in host memory. */
+static unda_status use_sem(void)
+{
+    struct spectral sem = {0};
+    unda_status status = spectral_new(&sem, UNDA_FLOAT32);
+    status = status == UNDA_OK ? spectral_use(&sem, 2) : status;
+    spectral_free(&sem);
+    return status;
+}
+
+/* The same of spectral elements; what steps allocate, and how many bad calls are refused. */
+static unda_status run_sem(void)
+{
+    int num_failed = 0, num_call = 0, num_refused = 0;
+    TRY_HERE(fail_each(use_sem, 1, &num_failed));
+    struct spectral sem = {0};
+    unda_status status = spectral_new(&sem, UNDA_FLOAT64);
+    status = status == UNDA_OK ? spectral_use(&sem, 5) : status;
+    long before = num_allocation;
+    status = status == UNDA_OK ? spectral_step(&sem, 5) : status;
+    printf("failed=%d\nallocations=%ld\n", num_failed, num_allocation - before);
+    spectral_free(&sem);
+    TRY_HERE(status);
+    TRY_HERE(spectral_refusals(&num_call, &num_refused));
+    printf("calls=%d\nrefused=%d\n", num_call, num_refused);
+    return UNDA_OK;
+}
+
 static unda_status run_window(void)
 {
     int num_failed = 0;
@@ -282,6 +309,7 @@ static const struct {
     {"grid_memory", run_grid_memory},
     {"staggered", run_staggered},
     {"window", run_window},
+    {"sem", run_sem},
     {"steps", run_steps},
     {"clock", run_clock},
     {"owners", run_owners},

@@ -49,6 +49,18 @@ unda_status grid_step(struct grid *grid, int64_t num_step);
 void grid_free(struct grid *grid);
 unda_status grid_refusals(unda_solver *other); /* other: of another method */
 
+/* The same of spectral elements: spectral.c. */
+struct spectral {
+    unda_mesh *mesh;
+    unda_solver *solver;
+    int32_t group;
+};
+unda_status spectral_new(struct spectral *sem, int32_t precision);
+unda_status spectral_use(struct spectral *sem, int64_t num_step);
+unda_status spectral_step(struct spectral *sem, int64_t num_step);
+void spectral_free(struct spectral *sem);
+unda_status spectral_refusals(int *num_call, int *num_refused);
+
 /* ranges.c: stages of DG in parts, by a kernel ("" on the CPU). */
 unda_status ranges(const char *kernel);
 

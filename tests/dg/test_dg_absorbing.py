@@ -12,7 +12,7 @@ import unda
 from physics_cases import CASES
 from test_dg_reflection import BAR, DEGREE, GLASS, HEIGHT, ROCK, SEA, UP, Elastic, Light, amplitudes
 from wave_problems import Sum
-from wave_runs import slice_of
+from wave_runs import brick, slice_of
 
 
 class Partial:
@@ -39,7 +39,7 @@ def mismatch(case, material, fields):
     return parts[0] + 1j * parts[1]
 
 
-def returned(physics, medium, degrees, condition="absorbing", **options):
+def returned(physics, medium, degrees, condition="absorbing", shape="tet", **options):
     """Amplitudes of what comes back, by name, as found and as T + Z v = 0 has it; the incident one is 1."""
     case = CASES[medium.physics]
     theta, material = np.radians(degrees), np.array(list(medium.scalar().values()))
@@ -56,12 +56,11 @@ def returned(physics, medium, degrees, condition="absorbing", **options):
         Partial(case.fields, incident, 1.0, omega),
         *(Partial(case.fields, wave, value, omega) for wave, value in zip(back, expected, strict=True)),
     )
-    nodes = (DEGREE + 1) * (DEGREE + 2) * (DEGREE + 3) / 6
-    brick = (6 * nodes) ** (1 / 3) / 10
-    length = 2 * np.pi / (omega * along) if degrees else 2 * brick
-    count = int(np.ceil(HEIGHT / brick))
+    side = brick(DEGREE, 1 / 10, shape)
+    length = 2 * np.pi / (omega * along) if degrees else 2 * side
+    count = int(np.ceil(HEIGHT / side))
     heights = np.linspace(-HEIGHT, 0, count + 1)
-    mesh = slice_of(heights, int(np.ceil(length / brick)), length=length, width=0.8 * brick)
+    mesh = slice_of(heights, int(np.ceil(length / side)), length=length, width=0.8 * side, shape=shape)
     sides = {"zmin": solution, "zmax": condition}
     sim = unda.DG(mesh, medium, degree=DEGREE, boundary=sides, device="cpu", **options)
     sim.set(solution)

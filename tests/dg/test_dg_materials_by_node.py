@@ -1,7 +1,6 @@
 """Materials by node: the right-hand side by cell where they are constant, that of the equations elsewhere.
 
-The reference takes only the reference element's matrices from the library: slopes of the fields, star states
-at each face node from the materials of both sides there, rates with each node's material (physics_cases.py).
+The reference is nodal_reference.py.
 Not here: the CUDA engine against the CPU (test_cuda_engine.py), media as given (test_medium.py).
 """
 
@@ -9,7 +8,8 @@ import hex_meshes
 import numpy as np
 import pytest
 import unda
-from physics_cases import CASES, star_state, without_shear
+from nodal_reference import Tetrahedra
+from physics_cases import CASES, by_node, states
 from unda._core import check, lib, new_object, new_struct
 
 pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
@@ -33,22 +33,6 @@ def make(mesh, case, materials, boundary="absorbing", degree=2, **options):
         mesh, medium, degree=degree, boundary={"*": boundary}, dtype="float64", device="cpu",
         allow_unstable=True, **options,
     )  # fmt: skip
-
-
-def by_node(case, num_elem, num_node, seed=5, kind=None):
-    """Random materials (num_elem, num_node, parameter); a cell is a fluid at all its nodes or at none."""
-    materials = case.materials(num_elem * num_node, seed, kind).reshape(num_elem, num_node, -1)
-    if (kind or case.kinds[0]) == "mixed" and case.name == "elastic":
-        solid = case.materials(num_elem * num_node, seed, "solid").reshape(materials.shape)
-        materials = np.where(materials[:, :1, 2:] > 0, solid, solid * [1, 1, 0])
-    return materials
-
-
-def states(case, materials, seed=1):
-    """Random states (cell, node, field) that fluid nodes bear."""
-    flat = materials.reshape(-1, materials.shape[-1])
-    q = np.random.default_rng(seed).standard_normal((len(flat), len(case.fields)))
-    return without_shear(case.name, flat, q).reshape(*materials.shape[:2], -1)
 
 
 def apply(sim, q):
@@ -84,65 +68,6 @@ def test_constants_by_node_are_those_by_cell(physics, flux):
 # ---- an independent right-hand side ----
 
 
-class Reference:
-    """dq/dt of degree 2 on a mesh, from the equations."""
-
-    def __init__(self, mesh, case, flux, wall):
-        self.case, self.flux, self.wall = case, flux, wall
-        n, m = (lib.unda_element_num_node(lib.UNDA_TET, 2), lib.unda_element_num_face_node(lib.UNDA_TET, 2))
-        self.derivative, self.lift = np.empty((3, n, n)), np.empty((4, n, m))
-        self.face_node = np.empty((4, m), np.int32)
-        arrays = new_struct(
-            "unda_element_arrays", derivative=self.derivative, lift=self.lift, face_node=self.face_node
-        )
-        check(lib.unda_element_get_arrays(lib.UNDA_TET, 2, arrays))
-        self.x, corners = mesh.coordinates(2), mesh.coordinates(1)
-        edges = (corners[:, 1:] - corners[:, :1]).transpose(0, 2, 1)  # [cell, axis, j]
-        self.gradients = np.linalg.inv(edges)  # [cell, j, axis]
-        self.outward = -np.concatenate([-self.gradients.sum(axis=1, keepdims=True), self.gradients], axis=1)
-        self.neighbor = self.match()
-
-    def match(self):
-        """{(cell, face): the nodes (cell, face) behind it} by the places of face nodes."""
-        places = {}
-        for e, x in enumerate(self.x):
-            for f, nodes in enumerate(self.face_node):
-                key = tuple(sorted(map(tuple, np.round(x[nodes], 9).tolist())))
-                places.setdefault(key, []).append((e, f))
-        pairs = [pair for pair in places.values() if len(pair) == 2]
-        return {**dict(pairs), **{b: a for a, b in pairs}}
-
-    def node_behind(self, e, node, behind):
-        cell, face = behind
-        away = np.linalg.norm(self.x[cell, self.face_node[face]] - self.x[e, node], axis=1)
-        return cell, self.face_node[face][away.argmin()]
-
-    def jump(self, materials, q, e, f, node):
-        """q* - q at a node of a face, and the part of it that its flux sees."""
-        case, normal = self.case, self.outward[e, f] / np.linalg.norm(self.outward[e, f])
-        z, t, v = case.channels(materials[e, node], q[e, node], normal)
-        z_out, t_out, v_out, condition = z, t, v, self.wall
-        if (e, f) in self.neighbor:
-            there = self.node_behind(e, node, self.neighbor[e, f])
-            z_out, t_out, v_out = case.channels(materials[there], q[there], normal)
-            condition = None
-        star = star_state(self.flux, (z, z_out), ((t, v), (t_out, v_out)), condition)
-        return case.change(materials[e, node], normal, star[0] - t, star[1] - v)
-
-    def rates(self, materials, q):
-        slopes = np.einsum("eja,jnm,emf->eanf", self.gradients, self.derivative, q)
-        for e in range(len(q)):
-            for f, nodes in enumerate(self.face_node):
-                jumps = np.stack([self.jump(materials, q, e, f, node) for node in nodes])
-                slopes[e] += self.outward[e, f][:, None, None] * (self.lift[f] @ jumps)
-        slopes, material, state = (
-            np.moveaxis(slopes, 3, 0),
-            np.moveaxis(materials, -1, 0),
-            np.moveaxis(q, -1, 0),
-        )
-        return np.moveaxis(self.case.rates(material, np.einsum("fean->afen", slopes), state), 0, -1)
-
-
 @FLUXES
 @pytest.mark.parametrize(("physics", "kind"), KINDS)
 def test_the_right_hand_side_is_that_of_the_equations(physics, kind, flux):
@@ -150,7 +75,7 @@ def test_the_right_hand_side_is_that_of_the_equations(physics, kind, flux):
     case, mesh = CASES[physics], box((2, 1, 1))
     for wall, zeros in [*case.walls.items(), ("absorbing", None)]:
         num_channel = len(next(iter(case.walls.values())))
-        reference = Reference(mesh, case, flux, zeros or "a" * num_channel)
+        reference = Tetrahedra(mesh, 2, case, flux, zeros or "a" * num_channel)
         materials = by_node(case, mesh.num_elem, reference.x.shape[1], kind=kind)
         sim = make(mesh, case, materials, wall, flux=flux)
         q = states(case, materials)

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 import unda
 from unda import exact
+from wave_runs import brick
 
 ROCK, SEA = unda.Elastic(rho=1.3, vp=1.8, vs=1.0), unda.Elastic(rho=1.3, vp=1.0, vs=0.0)
 GLASS = unda.Maxwell(eps=1.3, mu=1 / 1.3)
 F0, DEGREE, BAR = 1.0, 4, 0.02
 SPACING = 1 / (2.5 * F0) / 8
-BRICK = SPACING * (6 * 35) ** (1 / 3)  # six tetrahedra of 35 nodes
 PEAK = 1.1  # of the pulse, which has begun below 1e-5 at 0 and is over as far behind
 PULSE = unda.ricker(F0, t0=PEAK)
 ALONG = np.array([1, 0.27, 0.33]) / np.linalg.norm([1, 0.27, 0.33])
@@ -42,12 +42,11 @@ def stronger(factor):
     return unda.sampled(t, factor * PULSE(t))
 
 
-def box(lower, upper):
-    """Bricks of at most BRICK."""
-    cells = [int(np.ceil((b - a) / BRICK)) for a, b in zip(lower, upper, strict=True)]
-    mesh = unda.box_mesh(lower, upper, cells, perturb=0.1, seed=1)
-    assert (mesh.volume / mesh.num_elem / 35) ** (1 / 3) <= SPACING
-    return mesh
+def box(lower, upper, shape="tet"):
+    """Bricks whose nodes are at most SPACING apart."""
+    side = brick(DEGREE, SPACING, shape)
+    cells = [int(np.ceil((b - a) / side)) for a, b in zip(lower, upper, strict=True)]
+    return unda.box_mesh(lower, upper, cells, shape=shape, perturb=0.1, seed=1)
 
 
 def trace(mesh, medium, source, points, boundary, until, dtype):
@@ -71,11 +70,11 @@ def misfits(rec, medium, solution):
     return np.array(found)
 
 
-def nearby(name, *, factor=1.0, dtype="float32"):
+def nearby(name, *, factor=1.0, dtype="float32", shape="tet"):
     """Traces 0.7 and 0.75 away; the source is `factor` times as strong as the outer data have it."""
     medium, make = SOURCES[name]
     place = np.array([0.31, 0.44, 0.41])
-    mesh, points = box((0, 0, 0), (1.18, 0.89, 0.89)), place + np.outer([0.7, 0.75], ALONG)
+    mesh, points = box((0, 0, 0), (1.18, 0.89, 0.89), shape), place + np.outer([0.7, 0.75], ALONG)
     solution = exact.point_source(medium, make(place, 1))
     until = 2 * PEAK + 0.75
     return trace(mesh, medium, make(place, factor), points, {"*": solution}, until, dtype), medium, place

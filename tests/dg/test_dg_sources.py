@@ -8,22 +8,21 @@ Not here: the exact solution itself (test_exact_point_source.py).
 import numpy as np
 import pytest
 import unda
+from wave_runs import brick
 
 MEDIUM = unda.Acoustic(rho=1.3, c=1.0)
 F0, DEGREE = 1.0, 4
 SPACING = 1 / (2.5 * F0) / 8
-BRICK = SPACING * (6 * 35) ** (1 / 3)  # six tetrahedra of 35 nodes
 PEAK = 1.5  # of the pulse, which has begun below 1e-8 at 0 and is over as far behind
 PULSE = unda.ricker(F0, t0=PEAK)
 BAR = 0.01
 
 
-def box(lower, upper):
-    """Bricks of at most BRICK."""
-    cells = [int(np.ceil((b - a) / BRICK)) for a, b in zip(lower, upper, strict=True)]
-    mesh = unda.box_mesh(lower, upper, cells, perturb=0.1, seed=1)
-    assert (mesh.volume / mesh.num_elem / 35) ** (1 / 3) <= SPACING
-    return mesh
+def box(lower, upper, shape="tet"):
+    """Bricks whose nodes are at most SPACING apart."""
+    side = brick(DEGREE, SPACING, shape)
+    cells = [int(np.ceil((b - a) / side)) for a, b in zip(lower, upper, strict=True)]
+    return unda.box_mesh(lower, upper, cells, shape=shape, perturb=0.1, seed=1)
 
 
 def trace(mesh, source, points, boundary, until=None, **options):
@@ -36,12 +35,12 @@ def trace(mesh, source, points, boundary, until=None, **options):
     return rec
 
 
-def in_a_cube(side, distances, walls=None, **options):
+def in_a_cube(side, distances, walls=None, shape="tet", **options):
     """Source near one corner, receivers towards the other; outer data are exact where there is no wall."""
     source = unda.VolumeInjection((0.253, 0.231, side - 0.437), PULSE)
     along = np.array([1, 1.04, -0.95]) / np.linalg.norm([1, 1.04, -0.95])
     exact = unda.exact.point_source(MEDIUM, source, walls=walls)
-    mesh, points = box((0, 0, 0), (side,) * 3), source.position + np.outer(distances, along)
+    mesh, points = box((0, 0, 0), (side,) * 3, shape), source.position + np.outer(distances, along)
     return source, trace(mesh, source, points, {"*": exact, **(walls or {})}, **options)
 
 

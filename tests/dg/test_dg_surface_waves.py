@@ -48,13 +48,13 @@ class Shifted:
         return self._solution(x - self._length, y, z, t)
 
 
-def travel(kind, degree, wavelengths, *, medium=None, boundary=None, dtype="float32", **options):
+def travel(kind, degree, wavelengths, *, medium=None, boundary=None, dtype="float32", shape="tet", **options):
     """Relative error of the speed, and of the shape of v and of stress."""
     solution, own, sides = wave(kind)
     heights = DEPTHS if kind == "rayleigh" else np.concatenate([DEPTHS, -DEPTHS[-2::-1]])
     sim = unda.DG(
-        slice_of(heights, BRICKS), medium or own, degree=degree, boundary=boundary or sides, dtype=dtype,
-        device="cpu", **options,
+        slice_of(heights, BRICKS, shape=shape), medium or own, degree=degree, boundary=boundary or sides,
+        dtype=dtype, device="cpu", **options,
     )  # fmt: skip
     sim.set(solution)
     times, phases = [], []

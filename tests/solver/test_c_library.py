@@ -40,9 +40,8 @@ def program():
     subprocess.run(make, cwd=ROOT, check=True, capture_output=True)
     # The folder may hold objects of sources that are gone.
     objects = subprocess.check_output(["make", "-s", "objects", *library], cwd=ROOT, text=True).split()
-    sources = [
-        ROOT / "tests" / "c" / name for name in ("library.c", "rig.c", "grid.c", "ranges.c", "refusals.c")
-    ]
+    names = "library.c", "rig.c", "grid.c", "spectral.c", "ranges.c", "refusals.c"
+    sources = [ROOT / "tests" / "c" / name for name in names]
     target = BUILD / f"library.{os.getpid()}"
     flags = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-fopenmp", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'cuda'}"]
     link = ["-Wl,--wrap=calloc", "-lm", "-ldl", "-lpthread", "-o", target]
@@ -98,6 +97,12 @@ def test_any_allocation_of_a_staggered_scheme_may_fail_and_a_step_makes_none(dev
 def test_any_allocation_of_a_grid_in_host_memory_may_fail_and_a_step_makes_none():
     found = succeeds("window", "cuda")
     assert int(found["failed"]) > 10 and found["allocations"] == "0"
+
+
+def test_any_allocation_of_spectral_elements_may_fail_a_step_makes_none_and_bad_calls_are_refused():
+    found = succeeds("sem")
+    assert int(found["failed"]) > 60 and found["allocations"] == "0"
+    assert found["refused"] == found["calls"] == "16"
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

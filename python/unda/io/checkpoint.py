@@ -24,9 +24,10 @@ from .traces import MOST_STEPS, get_receivers, put_receivers
 if TYPE_CHECKING:
     from ..method.dg import DG
     from ..method.fd import FD
+    from ..method.sem import SEM
 
 _MEDIA = {kind.physics: kind for kind in (Acoustic, Elastic, Maxwell)}
-_METHODS: dict[str, Any] = {"DG": checkpoint_mesh, "FD": checkpoint_grid}
+_METHODS: dict[str, Any] = {"DG": checkpoint_mesh, "SEM": checkpoint_mesh, "FD": checkpoint_grid}
 
 
 def save(sim: Any, path: Any) -> None:
@@ -49,7 +50,7 @@ def save(sim: Any, path: Any) -> None:
     _hdf.write(path, "simulation", fill)
 
 
-def load(path: Any, *, device: str | None = None) -> DG | FD:
+def load(path: Any, *, device: str | None = None) -> DG | SEM | FD:
     """Make the simulation again that `sim.save` wrote; it continues as if it had never stopped.
 
     Parameters
@@ -61,7 +62,7 @@ def load(path: Any, *, device: str | None = None) -> DG | FD:
 
     Returns
     -------
-    DG or FD
+    DG, SEM or FD
         With its state, clock, sources and receivers (``sim.receivers``, samples included).
 
     Raises

@@ -48,12 +48,16 @@ def put(file: Any, sim: Any, history: int) -> None:
     """Write mesh, materials, state and as many levels of the integrator's history."""
     _put_mesh(file.create_group("mesh"), sim.mesh)
     file["material"] = sim._material if sim.medium.per == "node" else sim._material[:, 0]
-    for name, (number, _) in arrays(sim, history).items():
-        file[name] = sim._read(number)
+    for name, (number, shape) in arrays(sim, history).items():
+        file[name] = sim._solver.read(number, 0, np.empty(shape, sim.dtype))
 
 
 def arrays(sim: Any, history: int) -> dict[str, tuple[int, tuple[int, ...]]]:
-    """Return number and shape of the state and of so many levels of the integrator's history, by name."""
+    """Return number and shape of the state and of so many levels of the integrator's history, by name.
+
+    The state of SEM holds its history, the accelerations.
+    """
+    history = history if sim.config["method"] == "DG" else 0
     cells = (sim.mesh.num_elem, sim.num_node, len(sim.fields))
     numbers = {"state": lib.UNDA_STATE} | {name: getattr(lib, name) for name in _HISTORY[:history]}
     return {name: (number, cells) for name, number in numbers.items()}
@@ -75,6 +79,7 @@ def outer_data(sim: Any) -> dict[str, Any]:
 def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, same: bool) -> Any:
     """Make the simulation on a mesh that a file describes; same: on the kind of device where it ran."""
     from ..method.dg import DG
+    from ..method.sem import SEM
 
     mesh = _get_mesh(_hdf.child(file, "mesh"))
     if mesh.hash != config.get("mesh"):
@@ -93,9 +98,11 @@ def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, 
         name: made[json.dumps(exact[name])] if name in exact else word
         for name, word in _hdf.entry(config, "boundary", dict).items()
     }
+    medium = kind(per=per, **dict(zip(kind.parameters, np.moveaxis(material, -1, 0).copy(), strict=True)))
+    if config["method"] == "SEM":
+        return SEM(mesh, medium, degree=degree, boundary=boundary, **common)
     return DG(
-        mesh, kind(per=per, **dict(zip(kind.parameters, np.moveaxis(material, -1, 0).copy(), strict=True))),
-        degree=degree, boundary=boundary,
+        mesh, medium, degree=degree, boundary=boundary,
         flux=_hdf.entry(config, "flux", str), integrator=_hdf.entry(config, "integrator", str),
         kernel=config["kernel"] if same else "auto",
         kernel_options=config["kernel_options"] if same else None,

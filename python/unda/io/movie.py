@@ -51,7 +51,7 @@ def movie(
         sim.run(steps=steps, every=every, callback=keep, progress=progress)
     finally:  # also the frames before Ctrl-C or a blow-up
         frames, times = map(list, zip(*seen, strict=True))
-        label = f"{field} [{sim.medium.traces[field]}]"
+        label = f"{field} [{sim._points.traces[field]}]"
         film = _Film(plane, frames, times, _scale(frames) if top is None else top, label, under, dpi)
         with whole_file(path, path.suffix) as (partial, _):
             write(film, partial, fps)

@@ -29,9 +29,10 @@ class Plane(NamedTuple):
 def chosen_plane(sim: Any, field: Any, coordinates: Mapping[str, Any], num: Any = 200) -> Plane:
     """Return the plane whose coordinate is not None, or raise if field or plane are none."""
     given = {name: value for name, value in coordinates.items() if value is not None}
-    if len(given) != 1 or not isinstance(field, str) or field not in sim.medium.traces:
+    if len(given) != 1 or not isinstance(field, str) or field not in sim._points.traces:
         raise ArgumentError(
-            f"field is {field!r}, plane {given}; expected one of {list(sim.medium.traces)} and one of x, y, z"
+            f"field is {field!r}, plane {given}; expected one of {list(sim._points.traces)} and one of "
+            "x, y, z"
         )
     ((normal, value),) = given.items()
     plane: Plane = sim._plane(field, "xyz".index(normal), number(normal, value, "m"), num)
@@ -96,6 +97,6 @@ def plot_slice(
     values = plane.read()
     top = number("vmax", np.nanmax(np.abs(values)) or 1.0 if vmax is None else vmax, positive=True)
     ax = ax or plt.subplots(layout="constrained")[1]
-    draw(ax, plane, values, top, f"{field} [{sim.medium.traces[field]}]", under)
+    draw(ax, plane, values, top, f"{field} [{sim._points.traces[field]}]", under)
     ax.set_title(f"{field} at {plane.normal} = {plane.place:g} m, t = {sim.t:.4g} s")
     return ax

@@ -19,7 +19,7 @@ from . import silent
 
 _WORST = 10
 _MANY = 32  # functions of sources: computing a spectrum takes milliseconds
-_FEW_NODES = 4.0  # in the shortest wavelength: below, the wave is not resolved
+FEW_NODES = 4.0  # in the shortest wavelength: below, the wave is not resolved
 _BESIDE = 0.9  # 1 is the vertex (_to_vertex): nearer to a vertex a source is up to 40 times less exact
 _ON_VERTEX = 1e-9  # the same, from 1
 _NEAR = 2.0  # edges of a brick, from a source
@@ -108,13 +108,14 @@ def check(sim: Any) -> Report:
     report = Report()
     waves = [wrap(wave.f, sim.dt) for wave, *_ in sim._solver.waves]
     report.look_at([f for _, f in sim._solver.sources] + waves)
-    _resolution(sim, report)
-    _time_steps(sim, report)
+    resolution(sim, report, sim.num_node)
+    worst_cells(sim, report)
+    _losses(sim, report)
     size = float(np.linalg.norm(np.ptp(sim.mesh.vertices, axis=0)))
     table = sim._material[:, 0]  # of nodes, one is enough
     fastest = float(sim.medium._speeds(table).max())
-    report.ask(sim.medium._questions(table, size), _FEW_NODES, "mesh", size, fastest)
-    _places(sim, report)
+    report.ask(sim.medium._questions(table, size), FEW_NODES, "mesh", size, fastest)
+    places(sim, report)
     report.warnings += silent.on_mesh(sim)
     if sim.mesh.shape == "tet" and np.ptp(sim._material, axis=1).any():
         report.warnings.append(
@@ -132,32 +133,37 @@ def _each(sim: Any, of: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     return of(sim._material.reshape(num_elem * num, -1)).reshape(num_elem, num)
 
 
-def _resolution(sim: Any, report: Report) -> None:
+def resolution(sim: Any, report: Report, num_node: int) -> None:
+    """Look at the shortest wavelength in each cell, which has so many nodes of its own."""
     if report.fmax is None:
         return
     mesh = sim.mesh
-    spacing = (mesh.volumes / sim.num_node) ** (1 / 3)
+    spacing = (mesh.volumes / num_node) ** (1 / 3)
     nodes = _each(sim, lambda table: sim.medium._wavelengths(table, report.fmax)).min(axis=1) / spacing
     names = {number: name for name, number in mesh.tag_names.items()}
     for tag in np.unique(mesh.tags):
         name = names.get(int(tag), f"tag {tag}")
         worst = float(nodes[mesh.tags == tag].min())
         report.nodes_per_wavelength[name] = worst
-        if worst < _FEW_NODES:
+        if worst < FEW_NODES:
             report.warnings.append(
                 f"{name}: {worst:.1f} nodes in the shortest wavelength at {report.fmax:g} Hz, "
-                f"expected {_FEW_NODES:g} or more: refine, or raise the degree"
+                f"expected {FEW_NODES:g} or more: refine, or raise the degree"
             )
 
 
-def _time_steps(sim: Any, report: Report) -> None:
+def worst_cells(sim: Any, report: Report) -> None:
+    """Look at the cells with the smallest time steps."""
     dt, quality = sim.element_dt, sim.mesh.quality
     order = np.argsort(dt, kind="stable")[:_WORST]
     report.worst_cells = [(int(i), float(dt[i]), float(quality[i])) for i in order]
     ratio = float(np.median(dt) / dt.min())
     if ratio > _SPAN:
         report.notes.append(f"cell {order[0]} forces a time step {ratio:.0f} times below the median cell's")
-    loss = _each(sim, sim.medium._loss_rates).max(axis=1)
+
+
+def _losses(sim: Any, report: Report) -> None:
+    dt, loss = sim.element_dt, _each(sim, sim.medium._loss_rates).max(axis=1)
     share = loss * dt / _REAL_AXIS[sim.config["integrator"]]
     worst = int(np.argmin(dt))
     if share[worst] > 0.5:
@@ -174,9 +180,10 @@ def _to_vertex(mesh: Any, coordinates: np.ndarray) -> float:
     return float(np.maximum(coordinates[::2], coordinates[1::2]).min())
 
 
-def _places(sim: Any, report: Report) -> None:
-    places = [receivers.points for receivers in sim.receivers]
-    points = np.concatenate(places) if places else np.empty((0, 3))
+def places(sim: Any, report: Report) -> None:
+    """Look at where sources and receivers stand."""
+    listed = [receivers.points for receivers in sim.receivers]
+    points = np.concatenate(listed) if listed else np.empty((0, 3))
     for i, (source, _) in enumerate(sim._solver.sources):
         elem, barycentric = sim.mesh.locate([source.position])
         if _BESIDE < _to_vertex(sim.mesh, barycentric[0]) < 1.0 - _ON_VERTEX:

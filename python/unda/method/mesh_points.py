@@ -93,16 +93,24 @@ class MeshPoints(Points):
         of = sites.of_points()
         owners = [sources[i] for i in of]
         pairs = zip(owners, materials, strict=True)
-        able = np.array([source.carried(**material) for source, material in pairs])
+        able = np.array([self._carried(source, material) for source, material in pairs])
         able |= ~np.logical_or.reduceat(able, sites.first[:-1])[of]  # a source in no cell says why
         sites = sites.keep(able)
         kept = np.flatnonzero(able).tolist()
-        parts = [owners[i].rates_in(self.medium.physics, **materials[i]) for i in kept]
-        rates = np.array([[part.get(name, 0.0) for name in self.medium.fields] for part in parts])
+        rates = np.array([self._rates(owners[i], materials[i]) for i in kept])
         return {
             "num_source": len(sources), "first": sites.first, "num_cell": len(rates), "elem": sites.elem,
             "places": sites.places, "rates": rates * sites.weights[:, None],
         }  # fmt: skip
+
+    def _carried(self, source: Source, material: dict[str, float]) -> bool:
+        """Return whether a material can carry a source."""
+        return source.carried(**material)
+
+    def _rates(self, source: Source, material: dict[str, float]) -> list[float]:
+        """Return the rates of a source in a material, as unda_source has them."""
+        rates = source.rates_in(self.medium.physics, **material)
+        return [rates.get(name, 0.0) for name in self.medium.fields]
 
     def binder(self) -> Callable[[Any], Any]:
         """See `Points`."""

@@ -40,7 +40,7 @@ def interpolation(shape: int, degree: int, points: np.ndarray) -> np.ndarray:
     return matrix
 
 
-def _derivatives(shape: int, degree: int) -> np.ndarray:
+def derivatives(shape: int, degree: int) -> np.ndarray:
     """Return the derivative matrices (3, node, node) of the reference element."""
     n = lib.unda_element_num_node(shape, degree)
     matrices = np.empty((3, n, n))
@@ -57,7 +57,7 @@ def reference_coordinates(mesh: Any, elem: np.ndarray, places: np.ndarray) -> np
         return np.linalg.solve(edges.transpose(0, 2, 1), away[..., None])[..., 0]
     shape, degree = mesh._info.shape, 2  # no hexahedron's map is of a higher degree
     x = mesh.coordinates(degree)[elem]
-    slopes = np.einsum("jnm,smi->snij", _derivatives(shape, degree), x)
+    slopes = np.einsum("jnm,smi->snij", derivatives(shape, degree), x)
     found, barycentric = mesh.locate(places)
     # from the middle, steps lead out of cells that are nearly folded; shared points may be found elsewhere
     reference = np.where((found == elem)[:, None], barycentric[:, ::2], 0.5)
@@ -74,7 +74,7 @@ def _measures(sim: Any, points: np.ndarray, weights: np.ndarray) -> Callable[[sl
         jacobian = sim.mesh.volumes / weights.sum()
         return lambda part: weights * jacobian[part, None]
     shape = sim.mesh._info.shape
-    slopes = interpolation(shape, sim.degree, points) @ _derivatives(shape, sim.degree)
+    slopes = interpolation(shape, sim.degree, points) @ derivatives(shape, sim.degree)
     return lambda part: weights * np.linalg.det(np.einsum("jpn,eni->epji", slopes, sim.coordinates[part]))
 
 

@@ -26,6 +26,11 @@ class Points:
     value_bytes = 8  # what a sample of a channel takes of the memory for samples
     medium: Medium
 
+    @property
+    def traces(self) -> dict[str, str]:
+        """Unit of everything that can be recorded."""
+        return self.medium.traces
+
     def place(self, points: ArrayLike, what: str, side: Any) -> tuple[np.ndarray, dict[str, Any]]:
         """Return points (n, 3), and where they stand as members of unda_receivers, or raise."""
         raise NotImplementedError

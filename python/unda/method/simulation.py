@@ -252,7 +252,7 @@ class Simulation(Pictures):
             raise ArgumentError(f"name is {name!r}, expected a string")
         given = _core.new_struct("unda_receivers", every=every, **channels.members, **placed)
         receivers = Receivers(
-            array, channels.names, units=self.medium.traces, every=every, dt=self.dt, dtype=self.dtype,
+            array, channels.names, units=self._points.traces, every=every, dt=self.dt, dtype=self.dtype,
             config=self.config, name=name, lags=self._points.lags(self.dt), side=side,
         )  # fmt: skip
         receivers._bind = self._points.binder()

@@ -1,0 +1,11 @@
+/* cpu_fluid.inc.h: from g[j] = dchi/dr_j to the flux w (J grad r_j) . (1/rho) grad chi of a node, in place;
+ * coef 1/rho. Part of cpu_force.inc.h. */
+INLINE void FN(flux)(const VEC *metric, const VEC *coef, REAL weight, VEC *g)
+{
+    VEC slope[3];
+    for (int k = 0; k < 3; k++)
+        slope[k] =
+            weight * coef[0] * metric[9] * (metric[k] * g[0] + metric[3 + k] * g[1] + metric[6 + k] * g[2]);
+    for (int j = 0; j < 3; j++)
+        g[j] = metric[3 * j] * slope[0] + metric[3 * j + 1] * slope[1] + metric[3 * j + 2] * slope[2];
+}

@@ -1,0 +1,296 @@
+/* method.c: spectral elements as a method of the solver: options, state in the user's numbering, the clock.
+ * Not here: steps (cpu.c), the contents of the tables (tables.c), points (points.c), energies (energy.c). */
+#include "method.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+static const struct engine *engine(const unda_solver_options *o)
+{
+    (void)o;
+    return &sem_cpu.base;
+}
+
+static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    static const struct range ranges[] = {
+        {"degree", offsetof(unda_solver_options, degree), 2, MAX_DEGREE},
+        {"material_by_node", offsetof(unda_solver_options, material_by_node), 0, 1},
+    };
+    TRY(solver_check_ranges(o, ranges, sizeof ranges / sizeof *ranges));
+    if (o->device != UNDA_DEVICE_CPU)
+        FAIL(UNDA_ERR_ARG, "device is %d, expected %d: spectral elements run on the CPU only", o->device,
+             UNDA_DEVICE_CPU);
+    TRY(array_try(&s->tables, 1, sizeof(struct sem), "tables of spectral elements"));
+    return sem_sizes(sem_tables(s), mesh, o);
+}
+
+static unda_status create(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
+{
+    static const int conditions[] = {[UNDA_ACOUSTIC] = 1 << UNDA_BOUNDARY_RIGID | 1 << UNDA_BOUNDARY_FREE,
+                                     [UNDA_ELASTIC] = 1 << UNDA_BOUNDARY_FREE | 1 << UNDA_BOUNDARY_FIXED |
+                                                      1 << UNDA_BOUNDARY_SYMMETRY};
+    TRY(sizes(s, mesh, o));
+    struct sem *sem = sem_tables(s);
+    TRY(space_fill(&sem->space, mesh, o->boundary, conditions[o->physics],
+                   o->physics == UNDA_ACOUSTIC ? "acoustic" : "elastic"));
+    if (sem->space.num_exact_face)
+        FAIL(UNDA_ERR_ARG, "%lld faces have exact outer data, expected none: only DG takes them",
+             (long long)sem->space.num_exact_face);
+    s->dt_stable = INFINITY; /* until the engine can compute: sem_find_stable */
+    return sem_fill(sem, o);
+}
+
+static unda_status prepare(unda_solver *s)
+{
+    if (isfinite(s->dt))
+        sem_sides_retime(sem_tables(s), s->dt);
+    return UNDA_OK;
+}
+
+static void destroy(unda_solver *s)
+{
+    sem_free(s->tables);
+    s->tables = NULL;
+}
+
+static void info(const unda_solver *s, unda_solver_info *info)
+{
+    const struct sem *sem = sem_tables(s);
+    int64_t n = s->options.degree + 1, own = (n - 1) * (n - 1) * (n - 1);
+    int dim = sem->region[SOLID].num_elem ? 3 : 1;
+    info->num_field = sem->num_field;
+    info->num_node = sem->space.num_node;
+    info->num_elem = sem->space.num_owned;
+    info->num_dof = 3 * sem->region[SOLID].num_node + sem->region[FLUID].num_node;
+    /* twice lines along three axes; the stress by its metric */
+    info->flops = sem->space.num_node * (dim * 3 * 2 * 2 * n + (dim == 3 ? 130 : 32));
+    /* of the nodes that are an element's own: two levels read and one written, and the inverse mass */
+    info->bytes_per_elem = s->real_bytes * (own * (3 * dim + 1) + sem->metric_nodes * HEX_METRIC +
+                                            sem->material_nodes * (dim == 3 ? 2 : 1));
+}
+
+static void element_dt(const unda_solver *s, double *dt)
+{
+    const struct sem *sem = sem_tables(s);
+    for (int64_t e = 0; e < sem->space.num_owned; e++)
+        dt[sem->space.order[e]] = sem->elem_dt[e];
+}
+
+/* ---- state ---- */
+
+/* Fields of an element that stand in its region; of a node that cells share, the first of them writes. */
+static void move_elem(unda_solver *s, int64_t elem, void *out, const void *in)
+{
+    const struct sem *sem = sem_tables(s);
+    int kind = sem->kind[elem], num = sem->space.num_node;
+    const struct sem_region *r = &sem->region[kind];
+    const int32_t *node = r->node + (int64_t)sem->row[elem] * num;
+    for (int level = 0; level < NUM_LEVEL; level++) {
+        void *values = sem_engine(s)->level(s, kind, level);
+        for (int n = 0; n < num; n++)
+            for (int i = 0; i < r->dim; i++) {
+                int64_t at = n * sem->num_field + sem_slot(sem, kind, level) + i,
+                        to = (int64_t)node[n] * r->dim + i;
+                if (out)
+                    real_put(s, out, at, real_get(s, values, to));
+                else if (r->owner[node[n]] == elem * num + n)
+                    real_put(s, values, to, real_get(s, in, at));
+            }
+    }
+}
+
+/* What walls keep at 0 leaves a state that was written; of one that was stepped, rounding only: it keeps its
+ * bits. */
+static void project(unda_solver *s)
+{
+    const struct sem *sem = sem_tables(s);
+    double room = 16 * (s->real_bytes == 4 ? FLT_EPSILON : DBL_EPSILON);
+    for (int kind = 0; kind < NUM_REGION; kind++) {
+        const struct sem_region *r = &sem->region[kind];
+        for (int64_t i = 0; i < r->sides.num * NUM_LEVEL; i++) {
+            int64_t side = i / NUM_LEVEL, at = (int64_t)r->sides.node[side] * r->dim;
+            const double *basis = r->sides.basis + side * r->dim * r->dim;
+            void *values = sem_engine(s)->level(s, kind, (int)(i % NUM_LEVEL));
+            double kept[3] = {0}, size = 0, change = 0;
+            for (int f = 0; f < r->sides.num_free[side]; f++) {
+                double along = 0;
+                for (int k = 0; k < r->dim; k++)
+                    along += basis[f * r->dim + k] * real_get(s, values, at + k);
+                for (int k = 0; k < r->dim; k++)
+                    kept[k] += along * basis[f * r->dim + k];
+            }
+            for (int k = 0; k < r->dim; k++) {
+                size = fmax(size, fabs(real_get(s, values, at + k)));
+                change = fmax(change, fabs(real_get(s, values, at + k) - kept[k]));
+            }
+            for (int k = 0; k < r->dim && change > room * size; k++)
+                real_put(s, values, at + k, kept[k]);
+        }
+    }
+}
+
+unda_status sem_settle(unda_solver *s)
+{
+    struct sem *sem = sem_tables(s);
+    if (!sem->stale)
+        return UNDA_OK;
+    sem->stale = false;
+    project(s);
+    return sem_engine(s)->accelerate(s, -1);
+}
+
+/* The largest u and v of a region in a state. */
+static void find_sizes(const unda_solver *s, const void *in, int kind, double size[2])
+{
+    const struct sem *sem = sem_tables(s);
+    int64_t num = sem->space.num_owned * sem->space.num_node;
+    for (int64_t i = 0; i < num; i++)
+        for (int level = 0; level < LEVEL_A; level++)
+            for (int k = 0; k < sem->region[kind].dim && sem->region[kind].num_elem; k++)
+                size[level] = fmax(
+                    size[level], fabs(real_get(s, in, i * sem->num_field + sem_slot(sem, kind, level) + k)));
+}
+
+/* Refuses u or v of a region that have several values at a node, of which the first element's was taken. Rounding
+ * may tear them: by sqrt(eps) of their size, or of v by eps u / dt, and the other way round. */
+static unda_status check_torn(unda_solver *s, const void *in, int kind)
+{
+    const struct sem *sem = sem_tables(s);
+    const struct sem_region *r = &sem->region[kind];
+    int64_t num = sem->space.num_node;
+    double eps = s->real_bytes == 4 ? FLT_EPSILON : DBL_EPSILON, size[2] = {0};
+    find_sizes(s, in, kind, size);
+    const double room[2] = {sqrt(eps) * size[0] + 4 * eps * size[1] * s->dt,
+                            sqrt(eps) * size[1] + 4 * eps * size[0] / s->dt};
+    for (int64_t i = 0; i < r->num_elem * num * LEVEL_A * r->dim; i++) {
+        int k = (int)(i % r->dim), level = (int)(i / r->dim % LEVEL_A);
+        int64_t at = i / (r->dim * LEVEL_A), elem = sem->space.order[r->elem[at / num]];
+        int field = sem_slot(sem, kind, level) + k;
+        double given = real_get(s, in, (elem * num + at % num) * sem->num_field + field);
+        double taken = real_get(s, sem_engine(s)->level(s, kind, level), (int64_t)r->node[at] * r->dim + k);
+        if (fabs(given - taken) > room[level])
+            FAIL(
+                UNDA_ERR_ARG,
+                "field %d at node %lld of element %lld is %g, but %g in element %lld, which shares the node; "
+                "expected one value",
+                field, (long long)(at % num), (long long)elem, given, taken,
+                (long long)sem->space.order[r->owner[r->node[at]] / num]);
+    }
+    return UNDA_OK;
+}
+
+static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t count, void *out,
+                        const void *in)
+{
+    struct sem *sem = sem_tables(s);
+    int64_t bytes = (int64_t)sem->space.num_node * sem->num_field * s->real_bytes;
+    if (array != UNDA_STATE)
+        FAIL(UNDA_ERR_ARG, "array is %d, expected %d: spectral elements have a state only", array,
+             UNDA_STATE);
+    if (first < 0 || count < 0 || first > sem->space.num_owned - count)
+        FAIL(UNDA_ERR_ARG, "first is %lld, count is %lld, expected elements within 0..%lld", (long long)first,
+             (long long)count, (long long)sem->space.num_owned - 1);
+    if (out) {
+        TRY(sem_settle(s));
+        for (int64_t i = 0; i < count * sem->space.num_node * sem->num_field; i++)
+            real_put(s, out, i, 0);
+    }
+    for (int64_t i = 0; i < count; i++)
+        move_elem(s, sem->space.place[first + i], out ? (char *)out + i * bytes : NULL,
+                  in ? (const char *)in + i * bytes : NULL);
+    sem->stale = sem->stale || in;
+    for (int kind = 0; kind < NUM_REGION && in && count == sem->space.num_owned; kind++)
+        TRY(check_torn(s, in, kind));
+    return UNDA_OK;
+}
+
+static unda_status blown_up(unda_solver *s, int64_t index, unda_blowup *blowup)
+{
+    const struct sem *sem = sem_tables(s);
+    for (int kind = 0; kind < NUM_REGION; kind++) {
+        const struct sem_region *r = &sem->region[kind];
+        int64_t num = r->num_node * r->dim;
+        for (int level = 0; level < NUM_LEVEL && index >= 0; level++, index -= num)
+            if (index < num) {
+                int64_t owner = r->owner[index / r->dim];
+                blowup->elem = sem->space.order[owner / sem->space.num_node];
+                blowup->node = (int32_t)(owner % sem->space.num_node);
+                blowup->field = sem_slot(sem, kind, level) + (int32_t)(index % r->dim);
+            }
+    }
+    if (s->have_good) {
+        TRY(s->engine->copy(s, 0, 1));
+        s->step = s->good_step;
+    }
+    return UNDA_OK;
+}
+
+static unda_status keep(unda_solver *s)
+{
+    return s->engine->copy(s, 1, 0);
+}
+
+/* ---- points and clock ---- */
+
+static unda_status sample(unda_solver *s, const void *points, double *values)
+{
+    const struct sem_points *p = points;
+    void *levels[NUM_REGION][NUM_LEVEL];
+    TRY(sem_settle(s));
+    for (int i = 0; i < NUM_REGION * NUM_LEVEL; i++)
+        levels[i / NUM_LEVEL][i % NUM_LEVEL] = sem_engine(s)->level(s, i / NUM_LEVEL, i % NUM_LEVEL);
+    for (int64_t i = 0; i < p->num_point * p->num_field; i++)
+        values[i] = sem_value(s, p, i / p->num_field, (int32_t)(i % p->num_field), levels);
+    return UNDA_OK;
+}
+
+/* A step needs sources at its end; accelerations that are not there, at the beginning. */
+static int64_t num_time(const unda_solver *s, int64_t num_step)
+{
+    return num_step > 0 ? num_step + !sem_tables(s)->num_valid : 0;
+}
+
+static void times(const unda_solver *s, int64_t num_step, double *times)
+{
+    int64_t first = sem_tables(s)->num_valid, num = num_time(s, num_step);
+    for (int64_t i = 0; i < num; i++)
+        times[i] = s->t0 + (double)(s->step + first + i) * s->dt;
+}
+
+static void set_history(unda_solver *s, int32_t history)
+{
+    sem_tables(s)->num_valid = history > 0;
+    if (history > 0)
+        sem_tables(s)->stale = false;
+}
+
+static int32_t get_history(const unda_solver *s)
+{
+    return sem_tables(s)->num_valid;
+}
+
+const struct method sem_method = {.name = "SEM",
+                                  .on_mesh = true,
+                                  .engine = engine,
+                                  .sizes = sizes,
+                                  .create = create,
+                                  .prepare = prepare,
+                                  .destroy = destroy,
+                                  .info = info,
+                                  .num_time = num_time,
+                                  .times = times,
+                                  .move = move,
+                                  .sources_new = sem_sources_new,
+                                  .source_free = sem_places_free,
+                                  .points_check = sem_points_check,
+                                  .points_new = sem_points_new,
+                                  .points_free = sem_places_free,
+                                  .sample = sample,
+                                  .energy = sem_energy,
+                                  .keep = keep,
+                                  .blown_up = blown_up,
+                                  .set_history = set_history,
+                                  .get_history = get_history,
+                                  .element_dt = element_dt};

@@ -1,0 +1,82 @@
+/* method.h: spectral elements as a method of the solver, and its engines' additional functions.
+ * Next: method.c, cpu.c. */
+#ifndef UNDA_SEM_METHOD_H
+#define UNDA_SEM_METHOD_H
+
+#include "sem.h"
+
+/* What receivers take, in this order: u v a, stresses xx yy zz yz xz xy, pressure, chi chi_t chi_tt,
+ * divergence and curl of v; in fluids the last four are 0, in solids chi is. Rates of a source: force,
+ * moment as stresses, volume. */
+enum {
+    SEM_STRESS = 9,
+    SEM_PRESSURE = 15,
+    SEM_CHI = 16,
+    SEM_DIVERGENCE = 19,
+    SEM_CURL = 20,
+    SEM_NUM_TRACE = 23
+};
+enum { SEM_RATES = 10 };
+
+struct sem_engine {
+    struct engine base; /* first: an engine of spectral elements is one of these */
+    /* A level of a region [node][dim] REAL, on the host. */
+    void *(*level)(unda_solver *s, int region, int level);
+    /* The accelerations of the present u and v from row `time` of the amplitudes; -1: without sources. */
+    unda_status (*accelerate)(unda_solver *s, int64_t time);
+    /* force = -K u of a region, both [node][dim] REAL on the host. */
+    unda_status (*stiffness)(unda_solver *s, int region, const void *u, void *force);
+};
+extern const struct sem_engine sem_cpu;
+
+static inline struct sem *sem_tables(const unda_solver *s)
+{
+    return s->tables;
+}
+static inline const struct sem_engine *sem_engine(const unda_solver *s)
+{
+    return (const struct sem_engine *)s->engine;
+}
+
+/* A point in a cell: basis and gradient there, the material, and the cell's share of the point. */
+struct sem_place {
+    int64_t elem; /* of the space */
+    double share, moduli[3];
+    double *weight; /* [4][node] */
+};
+struct sem_places {
+    int64_t num;
+    struct sem_place *place;
+    void *owned;
+};
+struct sem_source {
+    struct sem_places places; /* first: see sem_places_free */
+    double *rates;            /* [place][SEM_RATES] */
+};
+struct sem_points {
+    struct sem_places places;
+    int64_t num_point;
+    int32_t num_field;
+    int64_t *first; /* [point + 1] */
+    int32_t *field; /* [num_field] */
+};
+
+/* points.c */
+void sem_places_free(void *owner);
+unda_status sem_sources_new(unda_solver *s, void **sources, const unda_source *given);
+/* What a unit of a source's amplitude adds to the force by way of its place k: values of unknowns at[i] of a
+ * region; returns how many. Room for 3 MAX_NODE. */
+int64_t sem_source_row(const unda_solver *s, const struct sem_source *source, int64_t k, int *region,
+                       int64_t *at, double *value);
+unda_status sem_points_check(const unda_solver *s, const unda_receivers *receivers);
+unda_status sem_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
+double sem_value(const unda_solver *s, const struct sem_points *p, int64_t point, int32_t f,
+                 void *const levels[NUM_REGION][NUM_LEVEL]);
+/* method.c: accelerations of a state that was written, before they are read. */
+unda_status sem_settle(unda_solver *s);
+/* energy.c */
+unda_status sem_energy(unda_solver *s, double *energy);
+/* dt.c: an engine calls it once it can compute; the solver's stable step, and all that depends on dt. */
+unda_status sem_find_stable(unda_solver *s);
+
+#endif

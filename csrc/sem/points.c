@@ -1,0 +1,222 @@
+/* points.c: point sources and receivers. A force f, a moment m and an injected volume q at x of a cell add
+ * to the nodes
+ *
+ *     f phi_n(x),    m . grad phi_n(x),    -q phi_n(x),
+ *
+ * phi_n the basis functions: no mass matrix of the cell comes in, and at a point that cells share a force is
+ * the same from each. A receiver takes the interpolant of its cell, gradients for stresses and for the
+ * displacement of a fluid; displacement and force, strain and moment, pressure and volume are transposes of
+ * each other. */
+#include "method.h"
+
+#include <math.h>
+#include <string.h>
+
+static unda_status place_new(const unda_solver *s, struct sem_place *p, int64_t elem, const double *x,
+                             double share)
+{
+    const struct sem *sem = sem_tables(s);
+    int num = sem->space.num_node;
+    p->elem = sem->space.place[elem];
+    p->share = share;
+    space_basis(&sem->space, p->elem, x, p->weight, p->weight + num);
+    double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {0};
+    for (int n = 0; n < (sem->material_nodes > 1 ? num : 1); n++) {
+        double m[3];
+        sem_moduli(sem, p->elem, n, m);
+        for (int i = 0; i < 3; i++) {
+            p->moduli[i] += sem->material_nodes > 1 ? p->weight[n] * m[i] : m[i];
+            least[i] = fmin(least[i], m[i]);
+            most[i] = fmax(most[i], m[i]);
+        }
+    }
+    for (int i = 0; i < 3; i++) /* a polynomial through values that jump is not beyond them */
+        p->moduli[i] = fmin(fmax(p->moduli[i], least[i]), most[i]);
+    return UNDA_OK;
+}
+
+static unda_status places_new(const unda_solver *s, struct sem_places *places, int64_t num,
+                              const int64_t *elem, const double *x, const double *share)
+{
+    int64_t num_weight = 4 * (int64_t)sem_tables(s)->space.num_node;
+    double *weight;
+    TRY(array_own(&places->owned, &places->place, num, sizeof *places->place, "points"));
+    TRY(array_own(&places->owned, &weight, num * num_weight, sizeof *weight, "weights of points"));
+    places->num = num;
+    for (int64_t i = 0; i < num; i++) {
+        places->place[i].weight = weight + i * num_weight;
+        TRY(place_new(s, &places->place[i], elem[i], x + 3 * i, share ? share[i] : 1));
+    }
+    return UNDA_OK;
+}
+
+void sem_places_free(void *owner)
+{
+    struct sem_places *places = owner;
+    if (places)
+        arrays_free(&places->owned);
+    array_free(places);
+}
+
+static unda_status check_elem(const unda_solver *s, const char *what, int64_t num, const int64_t *elem)
+{
+    if (num > 0 && !elem)
+        FAIL(UNDA_ERR_ARG, "elem of %s is NULL", what);
+    for (int64_t i = 0; i < num; i++)
+        if (elem[i] < 0 || elem[i] >= sem_tables(s)->space.num_owned)
+            FAIL(UNDA_ERR_ARG, "%s: place %lld is in element %lld, expected 0..%lld", what, (long long)i,
+                 (long long)elem[i], (long long)sem_tables(s)->space.num_owned - 1);
+    return UNDA_OK;
+}
+
+/* ---- sources ---- */
+
+static unda_status check_rates(const unda_solver *s, const unda_source *given)
+{
+    const struct sem *sem = sem_tables(s);
+    for (int64_t i = 0; i < given->num_cell; i++) {
+        const double *rates = given->rates + i * SEM_RATES;
+        bool fluid = sem->kind[sem->space.place[given->elem[i]]] == FLUID;
+        for (int k = 0; k < SEM_RATES; k++)
+            if (!isfinite(rates[k]) || (rates[k] != 0 && fluid != (k == SEM_RATES - 1)))
+                FAIL(UNDA_ERR_ARG,
+                     "rate %d of the source is %g in element %lld, %s; expected a finite number, of solids a "
+                     "force "
+                     "or a moment, of fluids a volume",
+                     k, rates[k], (long long)given->elem[i], fluid ? "a fluid" : "a solid");
+    }
+    return UNDA_OK;
+}
+
+static unda_status new_source(unda_solver *s, void **out, const unda_source *given, int64_t first,
+                              int64_t num)
+{
+    struct sem_source *source;
+    TRY(array_try(&source, 1, sizeof *source, "source"));
+    *out = source;
+    TRY(places_new(s, &source->places, num, given->elem + first, given->places + 3 * first, NULL));
+    TRY(array_own(&source->places.owned, &source->rates, num * SEM_RATES, sizeof(double), "source"));
+    memcpy(source->rates, given->rates + first * SEM_RATES, sizeof(double) * (size_t)(num * SEM_RATES));
+    return UNDA_OK;
+}
+
+unda_status sem_sources_new(unda_solver *s, void **out, const unda_source *given)
+{
+    TRY(check_elem(s, "unda_source", given->num_cell, given->elem));
+    TRY(check_rates(s, given));
+    if (!given->first)
+        return new_source(s, out, given, 0, given->num_cell);
+    for (int64_t i = 0; i < given->num_source; i++)
+        TRY(new_source(s, &out[i], given, given->first[i], given->first[i + 1] - given->first[i]));
+    return UNDA_OK;
+}
+
+int64_t sem_source_row(const unda_solver *s, const struct sem_source *source, int64_t k, int *region,
+                       int64_t *at, double *value)
+{
+    static const int pair[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}}; /* xx yy zz yz xz xy */
+    const struct sem *sem = sem_tables(s);
+    const struct sem_place *p = &source->places.place[k];
+    const double *rates = source->rates + k * SEM_RATES;
+    int num = sem->space.num_node, dim = sem->kind[p->elem] == SOLID ? 3 : 1;
+    *region = sem->kind[p->elem];
+    const int32_t *node = sem->region[*region].node + (int64_t)sem->row[p->elem] * num;
+    for (int n = 0; n < num; n++)
+        for (int i = 0; i < dim; i++) {
+            at[n * dim + i] = (int64_t)node[n] * dim + i;
+            double sum = dim == 1 ? -rates[9] * p->weight[n] : rates[i] * p->weight[n];
+            for (int j = 0; j < 3 && dim == 3; j++)
+                sum += rates[3 + pair[i][j]] * p->weight[(1 + j) * num + n];
+            value[n * dim + i] = sum;
+        }
+    return (int64_t)num * dim;
+}
+
+/* ---- receivers ---- */
+
+unda_status sem_points_check(const unda_solver *s, const unda_receivers *r)
+{
+    TRY(check_elem(s, "unda_receivers", receivers_num_cell(r), r->elem));
+    for (int32_t i = 0; i < r->num_field; i++)
+        if (r->fields[i] < 0 || r->fields[i] >= SEM_NUM_TRACE)
+            FAIL(UNDA_ERR_ARG, "receiver field %d, expected 0..%d", r->fields[i], SEM_NUM_TRACE - 1);
+    return UNDA_OK;
+}
+
+unda_status sem_points_new(unda_solver *s, void **points, const unda_receivers *r)
+{
+    struct sem_points *p;
+    TRY(array_try(&p, 1, sizeof *p, "receivers"));
+    *points = p;
+    p->num_point = r->num_point;
+    p->num_field = r->num_field;
+    TRY(array_own(&p->places.owned, &p->first, r->num_point + 1, sizeof *p->first, "receivers"));
+    for (int64_t i = 0; i <= r->num_point; i++)
+        p->first[i] = r->first ? r->first[i] : i;
+    TRY(array_own(&p->places.owned, &p->field, r->num_field, sizeof *p->field, "receiver fields"));
+    memcpy(p->field, r->fields, sizeof *p->field * (size_t)r->num_field);
+    return places_new(s, &p->places, receivers_num_cell(r), r->elem, r->points, r->first ? r->weights : NULL);
+}
+
+/* The sum over a cell's nodes of weights, 0 the basis, 1..3 its gradient, and a component of a level. */
+static double sum(const unda_solver *s, const struct sem_place *p, void *const *levels, int weight, int level,
+                  int i)
+{
+    const struct sem *sem = sem_tables(s);
+    int region = sem->kind[p->elem], num = sem->space.num_node, dim = sem->region[region].dim;
+    const int32_t *node = sem->region[region].node + (int64_t)sem->row[p->elem] * num;
+    const double *w = p->weight + weight * num;
+    double total = 0;
+    for (int n = 0; n < num; n++)
+        total += w[n] * real_get(s, levels[level], (int64_t)node[n] * dim + i);
+    return total;
+}
+
+static double solid_value(const unda_solver *s, const struct sem_place *p, void *const *levels, int field)
+{
+    static const int row[6] = {0, 1, 2, 1, 0, 0}, column[6] = {0, 1, 2, 2, 2, 1};
+    double lambda = p->moduli[1], mu = p->moduli[2];
+    if (field < SEM_STRESS)
+        return sum(s, p, levels, 0, field / 3, field % 3);
+    if (field >= SEM_CURL) {
+        int i = (field - SEM_CURL + 1) % 3, j = (field - SEM_CURL + 2) % 3;
+        return sum(s, p, levels, 1 + i, LEVEL_V, j) - sum(s, p, levels, 1 + j, LEVEL_V, i);
+    }
+    if (field >= SEM_CHI && field < SEM_DIVERGENCE)
+        return 0;
+    int level = field == SEM_DIVERGENCE ? LEVEL_V : LEVEL_U, i = row[(field - SEM_STRESS) % 6];
+    int j = column[(field - SEM_STRESS) % 6];
+    double divergence = 0;
+    for (int k = 0; k < 3; k++)
+        divergence += sum(s, p, levels, 1 + k, level, k);
+    if (field == SEM_DIVERGENCE)
+        return divergence;
+    if (field == SEM_PRESSURE)
+        return -(lambda + 2 * mu / 3) * divergence;
+    return (i == j ? lambda * divergence : 0) +
+           mu * (sum(s, p, levels, 1 + j, LEVEL_U, i) + sum(s, p, levels, 1 + i, LEVEL_U, j));
+}
+
+static double fluid_value(const unda_solver *s, const struct sem_place *p, void *const *levels, int field)
+{
+    if (field < SEM_STRESS) /* rho u = grad chi */
+        return sum(s, p, levels, 1 + field % 3, field / 3, 0) / p->moduli[0];
+    if (field < SEM_STRESS + 3)
+        return sum(s, p, levels, 0, LEVEL_A, 0);
+    if (field == SEM_PRESSURE)
+        return -sum(s, p, levels, 0, LEVEL_A, 0);
+    return field >= SEM_CHI && field < SEM_DIVERGENCE ? sum(s, p, levels, 0, field - SEM_CHI, 0) : 0;
+}
+
+double sem_value(const unda_solver *s, const struct sem_points *p, int64_t point, int32_t f,
+                 void *const levels[NUM_REGION][NUM_LEVEL])
+{
+    double total = 0;
+    for (int64_t k = p->first[point]; k < p->first[point + 1]; k++) {
+        const struct sem_place *place = &p->places.place[k];
+        int region = sem_tables(s)->kind[place->elem];
+        total += place->share * (region == SOLID ? solid_value(s, place, levels[SOLID], p->field[f])
+                                                 : fluid_value(s, place, levels[FLUID], p->field[f]));
+    }
+    return total;
+}

@@ -1,0 +1,106 @@
+/* sem.h: spectral elements on hexahedra (Komatitsch & Tromp 1999): Gauss-Lobatto nodes that cells share, a
+ * diagonal mass matrix, Newmark's explicit scheme in time. Unknowns: the displacement u in solids, in fluids
+ * a potential chi, where rho u = grad chi and p = -chi'':
+ *
+ *     rho u'' = div sigma(u) + f,     (1/kappa) chi'' = div((1/rho) grad chi) - Q,
+ *
+ * Q the injected volume. Where solid and fluid meet, the fluid sees the normal displacement and the solid
+ * the pressure. Next: tables.c, number.c (nodes), color.c (assembly), sides.c (walls, coupling), dt.c,
+ * points.c, method.c, cpu.c. */
+#ifndef UNDA_SEM_H
+#define UNDA_SEM_H
+
+#include "../solver/solver.h"
+#include "../space/space.h"
+
+/* A solid has three unknowns a node, a fluid one; both have three levels, the last of which is the
+ * acceleration. */
+enum { SOLID, FLUID, NUM_REGION };
+enum { LEVEL_U, LEVEL_V, LEVEL_A, NUM_LEVEL };
+enum { MOST_COLOR = 64, TASK_ELEM = 32, HEX_METRIC = 10, NUM_COEF = 3 };
+
+/* Nodes of one region whose acceleration is not force over mass: on absorbing sides, where (M + dt/2 C) a =
+ * f - C v, and on walls, which keep u in a subspace. Matrices [node][dim][dim]. */
+struct sem_sides {
+    int64_t num;
+    int32_t *node;   /* [num] */
+    double *rest;    /* inverse mass in the subspace */
+    double *inverse; /* inverse of M + dt/2 C there, of the present dt */
+    double *damping; /* C */
+    int8_t *num_free;
+    double *basis; /* [num][num_free <= dim][dim]: orthonormal, spans the subspace */
+};
+
+/* The elements of one kind and their nodes, numbered in the order in which elements touch them. */
+struct sem_region {
+    int dim;          /* unknowns a node */
+    int64_t num_elem; /* in the order of the space */
+    int64_t num_node;
+    int32_t *elem; /* [num_elem]: of the space */
+    int32_t *node; /* [num_elem][num_node of an element] */
+    int64_t
+        *owner; /* [num_node]: num_node of an element * elem of the space + its node, the first that has it */
+    double *mass;        /* [num_node]: integral of rho, or of 1/kappa, times the basis function */
+    int32_t num_color;   /* tasks of one colour share no node */
+    int64_t num_task;    /* of TASK_ELEM consecutive elements */
+    int32_t *task;       /* [num_task], by colour */
+    int32_t *color_task; /* [num_color + 1]: first of each colour */
+    struct sem_sides sides;
+};
+
+/* Nodes that a fluid and a solid share; area: integral of the normal that points out of the fluid. */
+struct sem_coupling {
+    int64_t num;
+    int32_t *node[NUM_REGION]; /* [num] */
+    double *area;              /* [num][3] */
+};
+
+struct sem {
+    struct space space;
+    int physics, num_field; /* of the state of an element: see sem_slot */
+    int num_material, material_nodes, metric_nodes;
+    double *material; /* [elem][material_nodes][num_material], space's order */
+    double *metric;   /* [elem][metric_nodes][HEX_METRIC] */
+    int8_t *kind;     /* [elem]: SOLID or FLUID */
+    int32_t *row;     /* [elem]: its place in its region */
+    struct sem_region region[NUM_REGION];
+    struct sem_coupling coupling;
+    double *elem_dt;   /* [elem], see sem_elem_dt */
+    int32_t num_valid; /* 1: the accelerations are those of this step; 0: made before the next one */
+    bool stale;        /* the state was written: accelerations are made before they are read */
+    void *owned;
+};
+
+/* tables.c */
+unda_status sem_sizes(struct sem *sem, const unda_mesh *mesh, const unda_solver_options *options);
+unda_status sem_fill(struct sem *sem, const unda_solver_options *options);
+void sem_free(struct sem *sem);
+int64_t sem_host_bytes(const struct sem *sem);
+/* rho, lambda, mu; of fluids rho, kappa, 0. */
+void sem_moduli(const struct sem *sem, int64_t elem, int node, double moduli[3]);
+/* Weight of the quadrature at a node of the reference element; times J it is a volume. */
+double sem_weight(const struct sem *sem, int node);
+static inline const double *sem_metric(const struct sem *sem, int64_t elem, int node)
+{
+    return sem->metric + (elem * sem->metric_nodes + (sem->metric_nodes > 1 ? node : 0)) * HEX_METRIC;
+}
+/* Where the unknowns of a region stand among the fields of an element: acoustic chi chi_t chi_tt; elastic
+ * u v a, three each, then chi chi_t chi_tt if there is a fluid. */
+static inline int sem_slot(const struct sem *sem, int region, int level)
+{
+    return region == FLUID ? sem->num_field - 3 + level : 3 * level;
+}
+
+/* number.c: regions, their nodes, and the nodes that solid and fluid share. */
+unda_status sem_number(struct sem *sem, const unda_mesh *mesh);
+/* color.c */
+unda_status sem_color(struct sem *sem, int region);
+/* sides.c: sides.num and coupling.area; matrices. */
+unda_status sem_sides_new(struct sem *sem);
+unda_status sem_couple(struct sem *sem);
+/* The inverse matrices for a time step. */
+void sem_sides_retime(struct sem *sem, double dt);
+/* dt.c */
+void sem_elem_dts(struct sem *sem);
+
+#endif

@@ -1,0 +1,394 @@
+"""SEM: spectral elements on hexahedra, scripted.
+
+Not here: running it, its sources and receivers (simulation.py), what its fields are (sem_fields.py), numerics
+(csrc/sem).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._check import check_state, field_names, flag, node_values, number
+from .._core import lib
+from ..errors import ArgumentError, UnstableError
+from ..io.plotting import Plane
+from ..problem.boundary import own_side
+from ..problem.medium import Medium
+from ..problem.mesh import Mesh
+from . import mesh_plane, norms, sem_check, speed
+from ._options import PRECISIONS, Given, Precision
+from ._run_control import alone
+from .check import Report
+from .sem_fields import Nodal, SemFields
+from .sem_motion import Motion
+from .sem_options import sem_options
+from .sem_points import SemPoints
+from .simulation import Simulation
+from .solver import forecast
+
+
+class SEM(Simulation):
+    """Spectral elements on a mesh of hexahedra, for elastic and acoustic waves, also coupled.
+
+    Continuous polynomials on Gauss-Lobatto nodes, which are the points of the quadrature too, so that the
+    mass matrix is diagonal (Komatitsch & Tromp 1999); in time Newmark's explicit scheme, of order 2.
+    Unknowns are the displacement in solids and, in fluids, a potential chi: p = -chi'', rho u = grad chi.
+    Where cells of an elastic medium have vs = 0 they are fluids, coupled to the solid beside them. Without
+    sources and absorbing sides a discrete energy is constant to rounding.
+
+    Parameters
+    ----------
+    mesh : Mesh
+        Of hexahedra, warped or not.
+    medium : Acoustic or Elastic
+        Equations and materials, constant in each cell or at each of its nodes (`Medium`, `per`).
+    degree : int
+        Degree of the polynomials in each coordinate, 2 to 10.
+    boundary : dict of str to str, optional
+        Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. "absorbing":
+        dashpots (Lysmer & Kuhlemeyer 1969), exact at normal incidence. Acoustic: "rigid", "free" (pressure
+        0). Elastic: "free" (traction 0), "fixed" (displacement 0; fluids slide), "symmetry" (normal
+        displacement and shear traction 0). Sides that the mesh joins are "periodic".
+    dt : float, optional
+        Time step [s]; by default `cfl` times the stable limit.
+    cfl : float
+        Fraction of the stable limit to use.
+    sample_dt : float, optional
+        Makes dt the largest stable ``sample_dt / n`` [s].
+    dtype : {"float32", "float64"}
+    device : str
+        "auto" or "cpu".
+    threads : int, optional
+        CPU threads; if omitted, all that the process may use, or fewer for small problems. Results do not
+        depend on it.
+    allow_unstable : bool
+        Accept a dt above the stable limit.
+
+    Attributes
+    ----------
+    mesh, medium
+        As given.
+    degree : int
+    num_node : int
+        Nodes of a cell.
+    fields : tuple of str
+        The state: ux uy uz vx vy vz ax ay az of solids, chi chi_t chi_tt of fluids. Receivers, `get` and
+        `write_vtu` also know "p", or stresses and "pressure", and u, v, a of fluids; where no cell is a fluid
+        "divergence" and "curl_x", "curl_y", "curl_z" of v.
+
+    Raises
+    ------
+    ArgumentError
+        Unknown words, uncovered boundaries, bad materials, a dt above the limit, Maxwell's equations.
+
+    Notes
+    -----
+    Cells share their nodes: a field has one value at a node, `set` refuses others. Stresses are those of each
+    cell's polynomial and jump. A state that is set is an interpolant, whose second derivatives, and so the
+    accelerations and the pressure of fluids, have errors of a lower order than its own. Phases run ahead by
+    (omega dt)^2 / 24 of the time travelled, see `check`; more in docs/sem.md.
+
+    Examples
+    --------
+    >>> import unda
+    >>> mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(4, 4, 4), shape="hex")
+    >>> medium = unda.Acoustic(rho=1.0, c=1.0)
+    >>> mode = unda.exact.rigid_box_mode(medium, (0, 0, 0), (1, 1, 1), n=(1, 1, 0))
+    >>> sim = unda.SEM(mesh, medium, degree=4, boundary={"*": "rigid"}, dtype="float64")
+    >>> sim.set(mode)
+    >>> sim.run(until=0.3)
+    >>> sim.error(mode, relative=True)["vx"] < 1e-3
+    True
+    """
+
+    def __init__(
+        self,
+        mesh: Mesh,
+        medium: Medium,
+        *,
+        degree: int = 4,
+        boundary: Mapping[str, Any] | None = None,
+        dt: float | None = None,
+        cfl: float = 0.9,
+        sample_dt: float | None = None,
+        dtype: Precision = "float32",
+        device: str = "auto",
+        threads: int | None = None,
+        allow_unstable: bool = False,
+    ) -> None:
+        given = Given(locals())
+        options, self._material, self._boundaries = sem_options(given)
+        self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
+        self.mesh, self.medium = mesh, medium
+        columns = self._material[:, 0]
+        self._fluid = columns[:, 2] == 0.0 if medium.physics == "elastic" else np.ones(mesh.num_elem, bool)
+        self._known = SemFields(medium, bool(self._fluid.any()))
+        self.fields = self._known.state
+        self._points = SemPoints(mesh, medium, self._material, self._boundaries, self.degree)
+        self._points.fields = self._known
+        self._new_solver(options, flag("allow_unstable", allow_unstable), mesh._handle)
+        self.num_node = int(self._solver.info().num_node)
+        own = {
+            "method": "SEM",
+            "degree": self.degree,
+            "mesh": mesh.hash,
+            "mesh_origin": mesh.origin,
+            "boundary": self._boundaries.words,
+        }
+        self._complete(given, own, "cpu")
+
+    @classmethod
+    def forecast(cls, mesh: Mesh, medium: Medium, **keywords: Any) -> dict[str, int]:
+        """Return the memory that a simulation would take, without making it.
+
+        Parameters
+        ----------
+        mesh, medium, **keywords
+            As for `SEM`.
+
+        Returns
+        -------
+        dict of str to int
+            Bytes of tables and state on the "host" and on the "device": what ``sim.memory`` would be.
+
+        Examples
+        --------
+        >>> import unda
+        >>> mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(4, 4, 4), shape="hex")
+        >>> unda.SEM.forecast(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3)["device"]
+        0
+        """
+        return forecast(mesh._handle, sem_options(Given.of(cls, mesh, medium, **keywords))[0])
+
+    # ---- description ----
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """Node coordinates (num_elem, num_node, 3) [m]; cells share nodes."""
+        return self.mesh.coordinates(self.degree)
+
+    @property
+    def element_dt(self) -> np.ndarray:
+        """Estimate of the stable time step of each cell alone (num_elem,) [s]; `dt_stable` is that of all."""
+        dt = np.empty(self.mesh.num_elem)
+        self._solver.call(lib.unda_solver_element_dt, _core.pointer(dt, writable=True))
+        return dt
+
+    def rate(self, seconds: float, limits: Mapping[str, float] | None = None) -> dict[str, float]:
+        """Return the rate of a step of a given duration, and compare it with the machine's limits.
+
+        Parameters
+        ----------
+        seconds : float
+            Time of a step [s].
+        limits : dict, optional
+            Of `device_limits`; measured now if omitted.
+
+        Returns
+        -------
+        dict of str to float
+            ``gdof_per_second``, unknowns of shared nodes counted once; ``gflops`` of the method's operations;
+            ``gbytes_per_second`` of the compulsory traffic; ``percent_of_limit``: the time that the
+            tighter of copy bandwidth and FMA rate allows, in percent of the time taken.
+        """
+        return speed.rate(self, self.mesh.num_elem, seconds, limits)
+
+    # ---- state ----
+
+    @alone
+    def _read(self) -> np.ndarray:
+        shape = (self.mesh.num_elem, self.num_node, len(self.fields))
+        return self._solver.read(lib.UNDA_STATE, 0, np.empty(shape, self.dtype))
+
+    @alone
+    def set(self, exact: Callable[..., Any] | None = None, *, t: float = 0.0, **fields: Any) -> None:
+        """Set displacement, velocity and potential, and the clock.
+
+        Parameters
+        ----------
+        exact : exact solution, optional
+            Gives all fields: one that is sinusoidal in time, or a plane wave of a time function that has an
+            integral; of others displacement and potential are not known. Or f(x, y, z, t) that returns
+            them by name.
+        t : float
+            The new time [s].
+        **fields : array_like, float or callable
+            ux uy uz vx vy vz in solids, chi and chi_t in fluids: values (num_elem, num_node), a number, or
+            f(x, y, z). Fields that are not given become 0. Walls remove what they do not allow.
+
+        Raises
+        ------
+        ArgumentError
+            Unknown fields, wrong shapes, values that are not finite, fields with several values at a node.
+        """
+        known = self._known.initial
+        check_state(exact, fields, known)
+        t = number("t", t, "s")
+        motion = None if exact is None else self._points.bound(exact)
+        x = own_side(motion, self.coordinates)
+        place = (x[..., 0], x[..., 1], x[..., 2])
+        if motion is not None:
+            fields = self._moving(motion, place, t)
+        q = np.zeros((self.mesh.num_elem, self.num_node, len(self.fields)), self.dtype)
+        for name in known:
+            there = self._fluid if name.startswith("chi") else ~self._fluid
+            q[there, :, self.fields.index(name)] = node_values(
+                name, fields.get(name, 0.0), place, self.dtype
+            )[there]
+        self._solver.live()
+        self._half_set = True
+        self._solver.write(lib.UNDA_STATE, 0, q)
+        self._begin_at(t, known if exact is not None else fields)
+
+    def _moving(self, motion: Any, place: tuple[np.ndarray, ...], t: float) -> dict[str, Any]:
+        """Return the fields of an exact solution at nodes."""
+        if not motion.is_known:
+            raise ArgumentError(
+                f"{motion.exact!r} gives velocity and stress or pressure; expected a solution whose "
+                "displacement or potential is known too: sinusoidal in time, a plane wave of a time function "
+                "with an integral, or f(x, y, z, t) that returns fields such as ux or chi"
+            )
+        fields = motion(*place, t)
+        if not isinstance(fields, Mapping):
+            raise ArgumentError(f"the exact solution gave {type(fields).__name__}, expected a dict of fields")
+        return dict(fields)
+
+    def get(self, name: str) -> np.ndarray:
+        """Return a field (num_elem, num_node), in the user's numbering of cells.
+
+        Parameters
+        ----------
+        name : str
+            One of `fields`, or another that receivers can record: stresses and velocities of fluids are those
+            of each cell's polynomial.
+        """
+        (name,) = field_names((name,), tuple(self._known.units))
+        return np.ascontiguousarray(Nodal(self, self._read())(name).astype(self.dtype))
+
+    @alone
+    def energy(self) -> float:
+        """Return the energy of the step from the present time on [J].
+
+        It is what steps conserve to rounding, without sources and absorbing sides: with v+ at the middle of
+        the step and u+ at its end, (v+ M v+ + u K u+) / 2, in fluids (chi_t+ K chi_t+ + chi_tt M chi_tt+) /
+        2. It differs from the energy of the present state by O(dt^2).
+        """
+        return super().energy()
+
+    def error(self, exact: Any, *, relative: bool = False) -> dict[str, float]:
+        """Return the L2 error of each field against an exact solution at the present time.
+
+        Parameters
+        ----------
+        exact : exact solution
+        relative : bool
+            Divide by the exact norm of the field's group (p, v, u; v, u, stress).
+
+        Returns
+        -------
+        dict of str to float
+            sqrt(integral (q - q_exact)^2 dV), by a cubature exact to degree 2 degree + 2, of the fields that
+            the solution gives; the displacement too where it is known.
+
+        Raises
+        ------
+        ArgumentError
+            If the solution is singular; compare traces with ``rec.misfit`` then.
+        """
+        relative = flag("relative", relative)
+        motion = self._points.bound(exact)
+        if not isinstance(motion, Motion) or motion.singular:
+            return norms.mesh_error(self, exact, relative=relative)  # says why not
+        x, y, z = self.mesh.centroids[:1].T
+        names = [
+            name
+            for name in motion(x, y, z, self.t)
+            if name in self._known.units and (self._fluid.all() or not name.startswith("chi"))
+        ]
+        shown, state = self._shown(names), self._read()
+        nodal = Nodal(self, state)
+        q = np.stack([nodal(name) for name in names], axis=-1)
+        shown._read = lambda _: q
+        shown._points = SimpleNamespace(bound=lambda solution: solution)
+        return norms.mesh_error(shown, motion, relative=relative)
+
+    def _shown(self, names: Sequence[str]) -> Any:
+        """Return this simulation as one whose fields are these names."""
+        groups = {
+            group: tuple(name for name in members if name in names)
+            for group, members in self._known.groups.items()
+            if any(name in names for name in members)
+        }
+        medium = SimpleNamespace(
+            field_groups=groups, parameters=self.medium.parameters, physics=self.medium.physics
+        )
+        return SimpleNamespace(
+            mesh=self.mesh, degree=self.degree, dtype=self.dtype, t=self.t, fields=tuple(names),
+            medium=medium, coordinates=self.coordinates, config=self.config, _material=self._material,
+            get=self.get,
+        )  # fmt: skip
+
+    def check(self) -> Report:
+        """Look for common mistakes before the first step.
+
+        Returns
+        -------
+        Report
+            Nodes per shortest wavelength by tag, the ten cells with the smallest time step, and warnings,
+            which `run` raises as `AccuracyWarning`: as for `DG.check`, and by how much waves run ahead at the
+            farthest receiver. Prints as text; true where there is no warning.
+        """
+        return sem_check.check(self)
+
+    def _blown_up(self, message: str) -> UnstableError:
+        blowup, common = self._blowup()
+        elem = common["element"]
+        place = tuple(float(x) for x in self.mesh.centroids[elem])
+        here = self._material[elem, int(blowup.node) % self._material.shape[1]]
+        material = dict(zip(self.medium.parameters, map(float, here), strict=True))
+        local_cfl = self.dt / float(self.element_dt[elem])
+        return UnstableError(
+            f"{message} at {place} m, {material}, t = {common['time']:.6g} s, "
+            f"local CFL number {local_cfl:.3g}",
+            **common, node=int(blowup.node), coordinates=place, material=material, local_cfl=local_cfl,
+        )  # fmt: skip
+
+    @alone
+    def write_vtu(
+        self, path: Any, fields: Sequence[str] | None = None, *, subdivide: int | None = None,
+        series: Any = None,
+    ) -> None:  # fmt: skip
+        """Write fields for ParaView (VTU).
+
+        Parameters
+        ----------
+        path : str or Path
+        fields : sequence of str, optional
+            What `get` knows; displacement and what the medium has if omitted.
+        subdivide, series
+            As for `DG.write_vtu`.
+
+        Raises
+        ------
+        ArgumentError, FileError
+        """
+        from ..io.vtu import write_vtu
+
+        usual = ("ux", "uy", "uz", *self._known.usual)
+        names = field_names(usual if fields is None else fields, tuple(self._known.units))
+        write_vtu(self._shown(names), path, names, subdivide, series)
+
+    def _size(self) -> tuple[int, str]:
+        info = self._solver.info()
+        return int(info.num_dof), "DOF"
+
+    def _plane(self, field: str, axis: int, value: float, num: int) -> Plane:
+        return mesh_plane.plane(self, field, axis, value, num)
+
+    def _about(self) -> str:
+        return f"degree {self.degree}, {self.mesh.num_elem} {self.mesh._kind}, {self._size()[0]} DOF"

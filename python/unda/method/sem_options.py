@@ -1,0 +1,64 @@
+"""Options of SEM: the user's words and numbers, converted for the library.
+
+Not here: those that all methods have (_options.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._check import integer
+from .._core import lib
+from ..errors import ArgumentError
+from ..limits import choose_device
+from ..problem._shapes import MAX_DEGREE
+from ..problem.boundary import Boundaries
+from ..problem.medium import Maxwell, Medium
+from ..problem.mesh import Mesh
+from ._options import Given, common_options
+
+
+def sem_options(given: Given) -> tuple[Any, np.ndarray, Boundaries]:
+    """Return the library's options, the materials in cells, and boundaries."""
+    mesh, medium = given.mesh, given.medium
+    if not isinstance(mesh, Mesh):
+        raise ArgumentError(f"mesh is {mesh!r}, expected a Mesh")
+    if mesh.shape != "hex":
+        raise ArgumentError(
+            "the mesh has tetrahedra, expected hexahedra, whose tensor nodes make the mass matrix diagonal: "
+            "unda.box_mesh(.., shape='hex'), or unda.DG on this mesh"
+        )
+    if isinstance(medium, Maxwell):
+        raise ArgumentError(
+            "the medium is maxwell, expected acoustic or elastic: continuous nodal elements have spurious "
+            "modes of Maxwell's equations; use unda.DG"
+        )
+    if not isinstance(medium, Medium):
+        raise ArgumentError(f"medium is {medium!r}, expected unda.Acoustic or unda.Elastic")
+    if given.device == "auto":
+        given.device = "cpu"
+    if choose_device(given.device) != "cpu":
+        raise ArgumentError(f"device is {given.device!r}; SEM runs on the CPU only so far, expected 'cpu'")
+    degree = integer("degree", given.degree, 2, MAX_DEGREE[mesh.shape])
+    material = medium._in_cells(mesh, degree)
+    material.setflags(write=False)
+    boundaries = Boundaries.of(mesh, medium, given.boundary)
+    for name, solution in boundaries.exact.items():
+        raise ArgumentError(
+            f"boundary {name!r} has the exact solution {solution!r}; SEM has no outer values, expected one "
+            f"of {list(medium.boundaries)}, or unda.DG"
+        )
+    options = _core.new_struct(
+        "unda_solver_options",
+        **common_options(given)[0],
+        method=lib.UNDA_SEM,
+        physics=getattr(lib, f"UNDA_{medium.physics.upper()}"),
+        degree=degree,
+        material=material,
+        material_by_node=int(medium.per == "node"),
+        boundary=boundaries.codes,
+    )
+    return options, material, boundaries

@@ -1,0 +1,95 @@
+"""Points in a mesh as SEM needs them: sources as forces, moments and volumes, receivers of any field.
+
+Not here: which cells share a point (_sites.py), weights (csrc/sem/points.c).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError
+from ..problem.incident import PlaneWave
+from ..problem.source import MomentTensor, PointForce, Source, VolumeInjection
+from ..problem.timefunction import TimeFunction, wrap
+from .mesh_points import MeshPoints
+from .sem_fields import SemChannels, SemFields
+from .sem_motion import Motion
+
+
+class SemPoints(MeshPoints):
+    """Where sources and receivers of SEM stand, and what they are there; see `MeshPoints`."""
+
+    fields: SemFields
+
+    @property
+    def traces(self) -> dict[str, str]:
+        """See `Points`."""
+        return self.fields.units
+
+    def channels(self, fields: Iterable[str] | None) -> SemChannels:
+        """See `Points`."""
+        return SemChannels(self.fields, fields)
+
+    def amplitude(self, source: Source, dt: float) -> Callable[[np.ndarray], Any]:
+        """Return the force, the moment, or the injected volume, which is the integral of its rate."""
+        f = wrap(source.f, dt)
+        if not isinstance(source, VolumeInjection):
+            return f
+        if not isinstance(source.f, TimeFunction):
+            raise ArgumentError(
+                f"f of {source!r} is a plain callable, whose integral is not known; SEM injects the volume, "
+                "the integral of f: use unda.sampled(t, f(t)) or one of unda's time functions"
+            )
+        return f.integral
+
+    def binder(self) -> Callable[[Any], Any]:
+        """See `Points`; the solution also gives displacements and potentials, where they are known."""
+        mesh = self._mesh
+        return lambda solution: Motion(solution.bind(mesh) if hasattr(solution, "bind") else solution)
+
+    def bound(self, exact: Any) -> Any:
+        """See `Points`."""
+        return self.binder()(exact) if callable(exact) else exact
+
+    def wave(self, source: PlaneWave) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
+        """See `Points`."""
+        raise ArgumentError(
+            "SEM takes no incident waves; start from a wave in the mesh: sim.set(unda.exact.plane_wave(..))"
+        )
+
+    # ---- sources ----
+
+    def _carried(self, source: Source, material: dict[str, float]) -> bool:
+        if isinstance(source, PointForce):
+            return material.get("vs", 0.0) > 0.0
+        return super()._carried(source, material)
+
+    def _rates(self, source: Source, material: dict[str, float]) -> list[float]:
+        """Return force, moment xx yy zz yz xz xy and volume for an amplitude of 1."""
+        force, moment, volume = [0.0] * 3, [0.0] * 6, 0.0
+        fluid = material.get("vs", 0.0) == 0.0
+        speed = material.get("vp", material.get("c", 0.0))
+        bulk = material["rho"] * (speed**2 - 4.0 / 3.0 * material.get("vs", 0.0) ** 2)
+        if isinstance(source, PointForce):
+            if fluid:
+                raise ArgumentError(
+                    f"{source!r} stands in a fluid (vs = 0), whose potential knows no forces but those of a "
+                    "pressure; expected a place in a solid, VolumeInjection, or unda.DG"
+                )
+            force = list(source.direction)
+        elif isinstance(source, VolumeInjection):
+            volume, moment = (1.0, moment) if fluid else (0.0, [bulk] * 3 + [0.0] * 3)
+        elif isinstance(source, MomentTensor):
+            m = source.moment
+            if fluid:
+                source.refuse_shear()
+                volume = float(np.trace(m)) / 3.0 / bulk
+            else:
+                pairs = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
+                moment = [float(m[pair]) for pair in pairs]
+        else:
+            raise ArgumentError(f"SEM takes forces, moments and volumes; the source is {source!r}")
+        return [*force, *moment, volume]

@@ -1,0 +1,134 @@
+"""Sources have their amplitude, receivers are their transposes, and both see all cells that share a point."""
+
+import numpy as np
+import pytest
+import unda
+from sem_cases import solid_and_fluid, start
+
+RICKER = unda.ricker(1.5)
+ROCK, DEEP, WATER, VERTEX = (0.3, 0.37, 0.21), (0.62, 0.44, 0.33), (0.41, 0.53, 0.71), (0.5, 0.5, 0.25)
+SIDES = {"zmax": "free", "xmin": "symmetry", "ymin": "fixed", "*": "absorbing"}
+
+
+def mesh_with_vertex():
+    """The vertex stays where it is: no cell is warped."""
+    return solid_and_fluid((2, 2, 4), perturb=0.0)
+
+
+def traces(source, point, fields, make=solid_and_fluid):
+    mesh, medium = make()
+    sim = unda.SEM(mesh, medium, degree=3, boundary=SIDES, dtype="float64")
+    sim.add_source(source)
+    receivers = sim.add_receivers([point], fields=fields)
+    sim.step(120)
+    return [receivers[name][0] for name in fields]
+
+
+def apart(one, other):
+    return np.abs(one - other).max() / np.abs(one).max()
+
+
+#: 120 steps, each of which rounds sums of some hundred products
+ROOM = 1e-10
+
+
+@pytest.mark.parametrize(("place", "make"), [(ROCK, solid_and_fluid), (VERTEX, mesh_with_vertex)])
+def test_a_force_and_a_displacement_change_places(place, make):
+    (there,) = traces(unda.PointForce(place, RICKER, (1, 0, 0)), DEEP, ["uz"], make)
+    (back,) = traces(unda.PointForce(DEEP, RICKER, (0, 0, 1)), place, ["ux"], make)
+    assert apart(there, back) <= ROOM
+
+
+def test_pressure_of_a_force_is_the_displacement_of_a_volume():
+    """p at F of a force f at A is -u at A of a volume Q = f at F, in steps too: both are A(z)^-1."""
+    (pressure,) = traces(unda.PointForce(ROCK, RICKER, (1, 0, 0)), WATER, ["pressure"])
+    (displacement,) = traces(unda.VolumeInjection(WATER, RICKER.derivative), ROCK, ["ux"])
+    assert apart(pressure, -displacement) <= ROOM
+    assert apart(pressure, displacement) > 1  # and not the other sign
+
+
+def test_the_strain_of_a_force_is_the_displacement_of_a_moment():
+    rho, vp, vs = 1.3, 2.0, 1.1
+    mu = rho * vs**2
+    lame = rho * vp**2 - 2 * mu
+    (displacement,) = traces(unda.MomentTensor(ROCK, RICKER, np.diag([0, 1.0, 0])), DEEP, ["ux"])
+    sxx, syy, szz = traces(unda.PointForce(DEEP, RICKER, (1, 0, 0)), ROCK, ["sxx", "syy", "szz"])
+    strain = (syy - lame * (sxx + syy + szz) / (3 * lame + 2 * mu)) / (2 * mu)
+    assert apart(displacement, strain) <= ROOM
+
+
+def test_an_isotropic_moment_in_a_fluid_is_a_volume():
+    bulk = 1.0 * 1.5**2
+    (moment,) = traces(unda.MomentTensor(WATER, RICKER, np.eye(3) * bulk), ROCK, ["uz"])
+    (volume,) = traces(unda.VolumeInjection(WATER, RICKER.derivative), ROCK, ["uz"])
+    assert apart(moment, volume) <= ROOM
+
+
+SIZE = 2.2
+
+
+@pytest.mark.parametrize(
+    ("medium", "source", "fields"),
+    [
+        (
+            unda.Acoustic(rho=1.3, c=1.0),
+            lambda at: unda.VolumeInjection(at, unda.ricker(1.0)),
+            ["p", "vx", "vy"],
+        ),
+        (
+            unda.Elastic(rho=1.3, vp=1.7, vs=1.0),
+            lambda at: unda.MomentTensor(
+                at, unda.ricker(1.0).integral, [[1, 0.5, 0], [0.5, -1, 0.2], [0, 0.2, 0.3]]
+            ),
+            ["vx", "vy", "vz", "sxx"],
+        ),
+    ],
+    ids=["volume", "moment"],
+)
+def test_a_point_source_has_its_amplitude(medium, source, fields):
+    """Eight nodes in the shortest wavelength, at two to three cells from the source, before sides answer."""
+    mesh = unda.box_mesh((0, 0, 0), (SIZE,) * 3, (11,) * 3, shape="hex")
+    sim = unda.SEM(mesh, medium, degree=4, cfl=0.7)
+    one = source((SIZE / 2 + 0.03, SIZE / 2 - 0.02, SIZE / 2 + 0.01))
+    sim.add_source(one)
+    receivers = sim.add_receivers([(SIZE / 2 + 0.6, SIZE / 2 + 0.1, SIZE / 2)], fields=fields)
+    sim.step(int(1.75 / sim.dt))
+    assert receivers.misfit(unda.exact.point_source(medium, one)).max() <= 0.01
+
+
+def test_a_force_on_a_free_surface_makes_the_waves_of_lamb():
+    medium, cell = unda.Elastic(rho=1.3, vp=1.8, vs=1.0), 1 / (2.5 * 1.5) / 2  # eight nodes again
+    mesh = unda.box_mesh((-6 * cell, -6 * cell, -6 * cell), (6 * cell, 6 * cell, 0), (12, 12, 6), shape="hex")
+    push = unda.PointForce((0, 0, 0), RICKER, (0.3, 0, -1))
+    sim = unda.SEM(mesh, medium, degree=4, boundary={"zmax": "free", "*": "absorbing"}, cfl=0.6)
+    sim.add_source(push)
+    places = [(2.5 * cell, 0.5 * cell, 0), (2.5 * cell, 0.5 * cell, -1.5 * cell)]
+    receivers = sim.add_receivers(places, fields=["vx", "vy", "vz"])
+    sim.run(until=2 / 1.5 + 2.5 * cell)
+    assert receivers.misfit(unda.exact.lamb_problem(medium, push)).max() <= 0.01
+
+
+def test_receivers_record_what_nodes_have():
+    """At nodes inside cells, where no other cell has a value; sample 0 is there before the first step."""
+    mesh, medium = solid_and_fluid(per="node", degree=3)
+    sim = start(unda.SEM(mesh, medium, degree=3, dtype="float64"))
+    names = list(sim._known.units)
+    inside = [21, 22, 37, 42]  # of 4 x 4 x 4 nodes
+    points = sim.coordinates[:, inside].reshape(-1, 3)
+    receivers = sim.add_receivers(points, fields=names)
+    sim.step(3)
+    for name in names:
+        nodes = sim.get(name)[:, inside].ravel()
+        found = receivers[name]
+        assert np.abs(found[:, -1] - nodes).max() <= 1e-10 * np.abs(sim.get(name)).max(initial=1e-300)
+        assert found[:, 0].any()
+
+
+def test_divergence_and_curl_are_those_of_the_velocity():
+    mesh, _ = solid_and_fluid()
+    sim = unda.SEM(
+        mesh, unda.Elastic(rho=1.0, vp=2.0, vs=1.0), degree=2, boundary={"*": "free"}, dtype="float64"
+    )
+    sim.set(vx=lambda x, y, z: 2 * x + 3 * y, vy=lambda x, y, z: 5 * z - x, vz=lambda x, y, z: 7 * x + z)
+    found = sim.sample([(0.31, 0.42, 0.53)], ["divergence", "curl_x", "curl_y", "curl_z"])
+    assert [float(one[0]) for one in found.values()] == pytest.approx([3.0, -5.0, -7.0, -4.0], rel=1e-11)
