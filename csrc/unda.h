@@ -301,8 +301,8 @@ typedef struct unda_solver_options {
     int32_t device;     /* UNDA_DEVICE_CPU or the index of a CUDA device */
     int32_t threads;    /* CPU threads; 0: as many as the process may use, fewer for small problems */
     int32_t no_graph;   /* 1: launch kernels one by one instead of as CUDA graphs */
-    /* DG, 1: material is [num_elem][num_node][num_material], at the nodes of unda_mesh_coordinates. No discrete
-     * energy is conserved then, and solutions with the central flux grow exponentially. */
+    /* DG, 1: material is [num_elem][num_node][num_material], at the nodes of unda_mesh_coordinates. On
+     * tetrahedra no discrete energy is conserved then, and solutions with the central flux grow exponentially. */
     int32_t material_by_node;
     int32_t shape; /* DG without a mesh, unda_shape: of the cells whose kernels are meant */
     int32_t num_part;

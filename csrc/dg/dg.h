@@ -27,7 +27,7 @@ struct dg {
     int32_t first_coef;     /* in a record: METRIC_WORDS on tetrahedra, 0 on hexahedra */
     double *record;         /* [elem][num_word]: a tetrahedron's geometry, then [material_nodes][num_coef] */
     int32_t metric_nodes;   /* of a hexahedron: 1, or num_node where some are not affine; of tetrahedra 0 */
-    double *metric;         /* [elem][metric_nodes][HEX_METRIC] */
+    double *metric;         /* [elem][metric_nodes][HEX_METRIC], in the element's unit of length (tables.c) */
     double *face_coef;      /* [elem][face][face_materials][num_face_coef] */
     double *elem_dt;        /* [elem]: stable time step [s] */
     /* Of num_wave waves [num_incident], by ascending face, slots in the order they came. */

@@ -55,17 +55,35 @@ static void join_metric(const struct powers *power, int num, double metric, doub
     }
 }
 
+/* A length near the size of an element, by which its metric is divided: kernels take powers of areas up to the third,
+ * which in m2 are beyond float32 for cells of 0.1 um. It is a power of two, and right-hand sides take from the metric
+ * as many lengths as they put back, so that not a bit depends on it. */
+static double unit_of(const struct dg *dg, int64_t elem)
+{
+    return exp2(rint(log2(dg->space.mesh->volumes[dg->space.order[elem]]) / 3));
+}
+
+/* G / unit^2 or edges / unit, and unit^2 / J. */
+static unda_status copy_hex_metric(struct dg *dg, int64_t elem)
+{
+    bool edges = !dg->physics->grad_div;
+    int64_t num = (int64_t)dg->metric_nodes * HEX_METRIC;
+    double *metric = dg->metric + elem * num, unit = unit_of(dg, elem);
+    TRY(space_metric(&dg->space, elem, edges, dg->metric_nodes, metric));
+    for (int64_t i = 0; i < num; i++)
+        metric[i] *= i % HEX_METRIC == HEX_METRIC - 1 ? unit * unit : 1 / (edges ? unit : unit * unit);
+    return UNDA_OK;
+}
+
 /* A tetrahedron's metric stands in its record, and its det in the coefficients; a hexahedron's stands apart. */
 static unda_status copy_metric(struct dg *dg, int64_t elem, double *det)
 {
     double edge[3][3], gradient[METRIC_WORDS];
-    bool edges = !dg->physics->grad_div;
     if (dg->metric_nodes)
-        return space_metric(&dg->space, elem, edges, dg->metric_nodes,
-                            dg->metric + elem * dg->metric_nodes * HEX_METRIC);
+        return copy_hex_metric(dg, elem);
     space_edges(&dg->space, elem, edge);
     *det = space_gradients(&dg->space, elem, gradient);
-    memcpy(dg->record + dg->num_word * elem, edges ? edge[0] : gradient, sizeof gradient);
+    memcpy(dg->record + dg->num_word * elem, dg->physics->grad_div ? gradient : edge[0], sizeof gradient);
     return UNDA_OK;
 }
 
@@ -129,7 +147,7 @@ static unda_status check_range(const struct dg *dg, int precision)
         const double *metric = dg->metric + num_metric * e;
         const double *face = dg->face_coef + num_face_coef * e;
         double least = dg->elem_dt[e], most = least;
-        for (int i = 9; i < num_metric; i += HEX_METRIC) { /* 1/J, the others are the two thirds of it */
+        for (int i = 9; i < num_metric; i += HEX_METRIC) { /* the others are near 1 */
             least = fmin(least, metric[i]);
             most = fmax(most, metric[i]);
         }
@@ -214,7 +232,8 @@ double dg_node_volume(const struct dg *dg, int64_t elem, int node)
     const struct element *element = dg->space.element;
     int n = element->degree + 1;
     const double *w = element->line_weight;
-    return w[node % n] * w[node / n % n] * w[node / n / n] / dg_metric(dg, elem, node)[9];
+    double unit = unit_of(dg, elem), volume = unit * unit / dg_metric(dg, elem, node)[9];
+    return w[node % n] * w[node / n % n] * w[node / n / n] * volume;
 }
 
 double dg_local_rate(const struct dg *dg, int64_t elem)

@@ -3,6 +3,8 @@
  * Next: periodic.c. */
 #include "internal.h"
 
+#include <stdio.h>
+
 /* Without a list of boundary faces there is one boundary and every outer face belongs to it. */
 static unda_status list_outer_faces(struct unda_mesh *mesh)
 {
@@ -41,12 +43,14 @@ static unda_status check_named(const struct unda_mesh *mesh)
                 face_vertices(mesh, face, example);
             offenders_add(&bare, elem);
         }
-    if (bare.count)
-        FAIL(UNDA_ERR_MESH,
-             "%lld outer faces belong to no boundary, elements %s; the first has vertices %lld %lld %lld",
-             (long long)bare.count, offenders_first(&bare).text, (long long)example[0], (long long)example[1],
-             (long long)example[2]);
-    return UNDA_OK;
+    if (!bare.count)
+        return UNDA_OK;
+    char found[96];
+    int length = 0;
+    for (int i = 0; i < mesh->table->num_face_vertex; i++)
+        length += snprintf(found + length, sizeof found - (size_t)length, " %lld", (long long)example[i]);
+    FAIL(UNDA_ERR_MESH, "%lld outer faces belong to no boundary, elements %s; the first has vertices%s",
+         (long long)bare.count, offenders_first(&bare).text, found);
 }
 
 unda_status faces_name(const struct face_table *table, struct unda_mesh *mesh)

@@ -15,6 +15,11 @@ FIELDS = ("p", "vx", "vy", "vz")
 VELOCITY = ("vx", "vy", "vz")
 WALLS = {"xmin": "rigid", "ymax": "free", "*": "absorbing"}
 STEPS = 30
+PHYSICS = {
+    "acoustic": (unda.Acoustic(rho=1.3, c=1.2), {"xmin": "rigid", "ymax": "free", "*": "absorbing"}),
+    "elastic": (unda.Elastic(rho=1.3, vp=2.0, vs=1.0), {"xmin": "fixed", "ymax": "free", "*": "absorbing"}),
+    "maxwell": (unda.Maxwell(eps=1.3, mu=1.2), {"xmin": "pec", "ymax": "pmc", "*": "absorbing"}),
+}
 QUARTER = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]])
 
 
@@ -122,6 +127,27 @@ def test_kilometres_and_faster_waves_give_the_same_numbers():
     assert difference(there, expected) < 1e-12
     off, _ = run(moved(mesh, scale * np.eye(3)), materials(mesh, speed=1.01 * scale), big, dt=0.9 * dt)
     assert difference(off, expected) > 1e-3
+
+
+@pytest.mark.parametrize("exponent", [-40, 40])
+@pytest.mark.parametrize("shear", [True, False])
+@pytest.mark.parametrize("physics", PHYSICS)
+def test_hexahedra_of_any_size_give_the_same_bits(physics, shear, exponent):
+    """x -> L x, t -> L t, float32: powers of areas up to the third are beyond its range in metres."""
+    medium, walls = PHYSICS[physics]
+
+    def bits(scale):
+        box = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 2, 1), shape="hex", perturb=0 if shear else 0.2)
+        mesh = moved(box, scale * np.array([[1, 0.25, 0], [0, 1, 0], [0, 0, 1]]))
+        sim = unda.DG(mesh, medium, degree=2, boundary=walls, dtype="float32", device="cpu")
+        rng = np.random.default_rng(1)
+        sim.set(**{name: rng.standard_normal((mesh.num_elem, sim.num_node)) for name in sim.fields})
+        sim.run(steps=STEPS)
+        return [sim.get(name) for name in sim.fields]
+
+    metres, others = bits(1.0), bits(2.0**exponent)
+    assert all(np.isfinite(field).all() and np.ptp(field) > 0 for field in metres)
+    assert all(np.array_equal(a, b) for a, b in zip(metres, others, strict=True))
 
 
 @pytest.mark.parametrize("integrator", ["lsrk4", "ab3"])

@@ -4,6 +4,7 @@ The reference is nodal_reference.py.
 Not here: the CUDA engine against the CPU (test_cuda_engine.py), media as given (test_medium.py).
 """
 
+import hex_meshes
 import numpy as np
 import pytest
 import unda
@@ -352,3 +353,15 @@ def test_the_material_at_a_point_of_a_warped_hexahedron_is_that_of_its_map():
     expected = 2 + places @ [1, -0.5, 0.3]
     assert np.abs(found - expected).max() < 1e-12
     assert np.abs(found - (2 + places @ [1, -0.5, 0.301])).max() > 1e-12
+
+
+def test_the_material_in_a_hexahedron_that_is_nearly_folded_is_that_of_its_map():
+    """Newton's steps from the cell's middle lead out of it: its least scaled Jacobian is 0.06."""
+    bottom = [(-0.114, 0.396, -0.216), (0.583, 0.412, -0.179), (1.02, 0.772, -0.198), (-0.398, 0.687, 0.381)]
+    top = [(0.221, -0.386, 0.625), (0.761, 0.143, 1.351), (1.385, 1.214, 1.384), (-0.061, 0.655, 0.604)]
+    mesh = unda.Mesh(bottom + top, [range(8)])
+    sim = unda.DG(mesh, unda.Acoustic(rho=lambda x, y, z: 2 + x, c=1.0, per="node"), degree=2, device="cpu")
+    r = np.random.default_rng(1).uniform((0, 0, 0.9), (0.1, 0.1, 1), (100, 3))
+    places = hex_meshes.place(mesh, np.zeros(100, int), r)
+    found = sim._points.material_at(np.zeros(100, int), places)[:, 0]
+    assert np.abs(found - (2 + places[:, 0])).max() < 1e-9

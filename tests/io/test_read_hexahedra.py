@@ -56,6 +56,20 @@ def test_20_nodes_are_refused_unless_linearized():
     np.testing.assert_allclose(mesh.volume, unda.read_mesh(MESHES / "ring_22_ascii.msh").volume, rtol=1e-14)
 
 
+def test_cells_of_8_and_of_27_nodes_together_are_refused(tmp_path):
+    nodes = "".join(f"{i + 1} {i % 3} {i // 3 % 3} {i // 9}\n" for i in range(27))
+    cells = [f"1 12 2 1 1 {' '.join(str(i + 1) for i in range(27))}", "2 5 2 1 1 1 2 5 4 10 11 14 13"]
+    path = tmp_path / "mesh.msh"
+    path.write_text(
+        f"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n27\n{nodes}$EndNodes\n"
+        f"$Elements\n2\n{cells[0]}\n{cells[1]}\n$EndElements\n"
+    )
+    with pytest.raises(
+        unda.MeshError, match="cells of 8 and of 27 nodes; save all with gmsh -order 2, or pass"
+    ):
+        unda.read_mesh(path)
+
+
 def test_mixed_cells_are_counted_and_refused():
     with pytest.raises(unda.MeshError, match=r"mixed cells: 1 hexahedra and 1 wedges; a mesh has"):
         unda.read_mesh(MESHES / "mixed.msh")

@@ -284,6 +284,18 @@ def test_a_flat_hexahedron_is_refused():
         Mesh(vertices, box.cells)
 
 
+def test_an_outer_face_without_a_name_is_given_by_all_its_vertices():
+    box = box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1), shape="hex")
+    sides = hex_meshes.boundaries_of(box)
+    faces = np.concatenate([sides[name] for name in sides if name != "zmax"])
+    with pytest.raises(
+        MeshError, match=r"1 outer faces .* first 0; the first has vertices( \d+){4} \["
+    ) as refusal:
+        Mesh(box.vertices, box.cells, boundaries={"sides": faces})
+    found = re.search(r"has vertices([ \d]+)", str(refusal.value)).group(1)
+    assert {int(one) for one in found.split()} == set(sides["zmax"][0].tolist())
+
+
 @pytest.mark.parametrize("turn", hex_meshes.TURNED[::5])
 def test_two_hexahedra_on_one_side_of_a_face_overlap(turn):
     """However the second one is numbered; reflected to the other side, they are neighbours."""

@@ -290,6 +290,11 @@ def _check_curved(raw: Any, shape: str) -> bool:
             "curved cells of 20 nodes (hexahedron20), which lack those in faces and middle; save 27 nodes "
             "with Mesh.SecondOrderIncomplete = 0, or pass linearize=True to use the corners only"
         )
+    if cells == {"hexahedron", "hexahedron27"}:
+        raise MeshError(
+            "cells of 8 and of 27 nodes; save all with gmsh -order 2, or pass linearize=True to use the "
+            "corners only"
+        )
     curved = sorted(kind for kind in kinds if kind[-1].isdigit())
     if curved:
         order = "order 1" if shape == "tet" else "order 1 or 2"

@@ -69,7 +69,8 @@ class DG(Simulation):
     allow_unstable : bool
         Accept a dt above the stable limit.
     kernel : {"auto", "fused", "node", "element", "lines"}
-        CUDA: all in one; volume, surface and update apart; one element per thread.
+        CUDA, on tetrahedra: all in one; volume, surface and update apart; one element per thread. On
+        hexahedra: along lines of nodes.
     kernel_options : dict of str to int, optional
         Options of the kernel (docs/kernel_options.md); the others come from the degree's table.
         CUDA only.

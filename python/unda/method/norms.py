@@ -58,7 +58,9 @@ def reference_coordinates(mesh: Any, elem: np.ndarray, places: np.ndarray) -> np
     shape, degree = mesh._info.shape, 2  # no hexahedron's map is of a higher degree
     x = mesh.coordinates(degree)[elem]
     slopes = np.einsum("jnm,smi->snij", derivatives(shape, degree), x)
-    reference = np.full(places.shape, 0.5)
+    found, barycentric = mesh.locate(places)
+    # from the middle, steps lead out of cells that are nearly folded; shared points may be found elsewhere
+    reference = np.where((found == elem)[:, None], barycentric[:, ::2], 0.5)
     for _ in range(20):
         basis = interpolation(shape, degree, reference)
         edges, away = np.einsum("sn,snij->sij", basis, slopes), places - np.einsum("sn,sni->si", basis, x)
