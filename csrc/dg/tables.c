@@ -2,6 +2,7 @@
  * here: elements and neighbours (space/), the stable step (dt.c), stages (cpu_stage.inc.h, cuda.c). */
 #include "dg.h"
 
+#include "../base/parallel.h"
 #include "common/index.h"
 
 #include <float.h>
@@ -75,16 +76,30 @@ static unda_status copy_hex_metric(struct dg *dg, int64_t elem)
     return UNDA_OK;
 }
 
-/* A tetrahedron's metric stands in its record, and its det in the coefficients; a hexahedron's stands apart. */
-static unda_status copy_metric(struct dg *dg, int64_t elem, double *det)
+/* Those of all elements, on many threads. The first that cannot be is tried again, for this thread's message. */
+static unda_status copy_hex_metrics(struct dg *dg, int threads)
+{
+    int64_t num = dg->space.num_owned, bad = num;
+    fork_mark();
+    threads = parallel_worth(threads, num * dg->metric_nodes * HEX_METRIC, LEAST_COUPLED);
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(min : bad)
+    for (int64_t e = 0; e < num; e++)
+        if (copy_hex_metric(dg, e) != UNDA_OK && e < bad)
+            bad = e;
+    return bad < num ? copy_hex_metric(dg, bad) : UNDA_OK;
+}
+
+/* A tetrahedron's metric stands in its record, and its det in the coefficients; a hexahedron's stands apart. Returns
+ * the factor of the coefficients. */
+static double copy_metric(struct dg *dg, int64_t elem)
 {
     double edge[3][3], gradient[METRIC_WORDS];
     if (dg->metric_nodes)
-        return copy_hex_metric(dg, elem);
+        return 1;
     space_edges(&dg->space, elem, edge);
-    *det = space_gradients(&dg->space, elem, gradient);
+    double det = space_gradients(&dg->space, elem, gradient);
     memcpy(dg->record + dg->num_word * elem, dg->physics->grad_div ? gradient : edge[0], sizeof gradient);
-    return UNDA_OK;
+    return det;
 }
 
 /* Materials, and each element's record. */
@@ -103,8 +118,7 @@ static unda_status copy_material(struct dg *dg, const double *material)
         memcpy(dg->material + num_value * e, material + num_value * dg->space.order[e],
                sizeof(double) * num_value);
         TRY(check_kinds(dg, e));
-        double det = 1;
-        TRY(copy_metric(dg, e, &det));
+        double det = copy_metric(dg, e);
         for (int n = 0; n < dg->material_nodes; n++) {
             double *coef = dg->record + dg->num_word * e + dg->first_coef + n * physics->num_coef;
             physics->coefficients(dg_material(dg, e, n), coef);
@@ -180,6 +194,8 @@ unda_status dg_fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_opti
     TRY(array_own(&dg->owned, &dg->face_coef, num_elem * dg_num_face_coef(dg), sizeof(double),
                   "face coefficients"));
     TRY(array_own(&dg->owned, &dg->elem_dt, num_elem, sizeof(double), "time steps"));
+    if (dg->metric_nodes)
+        TRY(copy_hex_metrics(dg, o->threads));
     TRY(copy_material(dg, o->material));
     fill_faces(dg);
     dg_stable_steps(dg, o->integrator);

@@ -89,9 +89,27 @@ static void curl_metric(const struct element *element, double (*x)[3], double (*
     }
 }
 
+/* Of an affine element, from its edges. */
+static unda_status affine_metric(const struct space *space, int64_t elem, bool edges, double *metric)
+{
+    const double origin[3] = {0, 0, 0};
+    double x[3], e[3][3], g[3][3];
+    mesh_arm(space->mesh, space->order[elem], origin, x, e);
+    double det = cofactors(e, g);
+    if (!(det > 0))
+        FAIL(UNDA_ERR_MESH, "element %lld has the volume %g m3, expected more than 0",
+             (long long)space->order[elem], det);
+    for (int i = 0; i < 9; i++)
+        metric[i] = edges ? e[i / 3][i % 3] : g[i / 3][i % 3];
+    metric[9] = 1 / det;
+    return UNDA_OK;
+}
+
 unda_status space_metric(const struct space *space, int64_t elem, bool edges, int num, double *metric)
 {
     const struct element *element = space->element;
+    if (num == 1)
+        return affine_metric(space, elem, edges, metric);
     double x[MAX_NODE][3], slope[3][MAX_NODE][3], g[3][3];
     arms(space, elem, x);
     for (int i = 0; i < 3; i++)
