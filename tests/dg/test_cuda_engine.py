@@ -227,6 +227,17 @@ def test_a_mesh_smaller_than_a_block_runs():
 
 
 @pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize("kernel", ["fused", "node", "element"])
+def test_more_elements_than_a_group_of_32_run(kernel):
+    """Layout elements.h keeps groups of 32 elements apart."""
+    mesh = unda.box_mesh((0, 0, 0), (1, 1.1, 0.8), (2, 2, 2), perturb=0.2, seed=1)
+    assert mesh.num_elem > 32
+    case = {"degree": 1, "dtype": "float64", "boundary": "soft", "flux": "upwind", "integrator": "lsrk4"}
+    for cpu, cuda in zip(run("cpu", mesh, case), run("cuda", mesh, case | {"kernel": kernel}), strict=True):
+        assert np.abs(cpu - cuda).max() < TOLERANCE["float64"] * np.abs(cpu).max()
+
+
+@pytest.mark.gpu_or_stand_in
 def test_a_blow_up_on_the_device_is_reported_like_on_the_cpu():
     mesh = mesh_for("rigid")
     medium = unda.Acoustic(rho=1.0, c=1.0)
