@@ -2,7 +2,7 @@
 
 `unda.mapped_mesh` makes the mesh of a grid of vertices: flat up to the bottom of a soft layer, from there
 stretched up to a hill in the shape of a Gaussian. Spectral elements and DG compute the motion after a slip in
-the rock; they share only the mesh, so that where they agree on a slope both have it right. The sides and the
+the rock; where they agree on a slope, both have it right. The sides and the
 bottom are mirrors, in both methods the same. Prints the relative L2 misfit of the traces at each receiver and
 fails if one is above 1 %, but for the one on the summit, a vertex of the mesh: where facets of different
 slopes meet, no traction on either leaves a stress that is not smooth, and DG, whose unknown it is, is less
@@ -114,11 +114,7 @@ def draw(vertices, points, t, one, other, misfit, name):
     ax.plot(SOURCE[0], SOURCE[2], "k*", ms=14, label="slip")
     x, _, z = np.transpose(list(points.values()))
     ax.plot(x, z, "wv", mec="k", ms=9, clip_on=False, label="receivers")
-    ax.set(
-        xlabel="x [m]",
-        ylabel="z [m]",
-        aspect="equal",
-    )
+    ax.set(xlabel="x [m]", ylabel="z [m]", aspect="equal")
     ax.set_title(f"mesh at y = {SUMMIT[1]:g} m; source, receivers seen along y", pad=14)
     ax.legend(loc="lower right")
     for i, (place, letter) in enumerate(zip(points, "abcd", strict=True)):
