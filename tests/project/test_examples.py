@@ -70,6 +70,37 @@ def test_two_methods_have_the_same_traces(tmp_path):
     assert (tmp_path / "two_methods.png").stat().st_size > 50000
 
 
+def relative(one, other):
+    """Return the relative L2 misfit of each place."""
+    return np.sqrt(((one - other) ** 2).sum((1, 2)) / (other**2).sum((1, 2)))
+
+
+def test_four_methods_have_the_same_traces(tmp_path):
+    said = run(tmp_path, "four_methods.py", "--quick")
+    assert said.count(" MB") == 5 + 5  # of each simulation, and in the table
+    with np.load(tmp_path / "four_methods.npz") as found:
+        traces = [found[name] for name in ("DG tetrahedra", "DG hexahedra", "SEM", "FD")]
+        nodes, error = found["nodes"], found["error"]
+    for i, one in enumerate(traces):
+        for j, other in enumerate(traces[:i]):
+            limit = 0.05 if i == 3 else 0.02
+            assert (relative(one, other) <= limit).all(), (i, j)
+            # what is compared is a wave, and a few samples aside would be seen
+            assert (relative(one[:, :, 8:], other[:, :, :-8]) > limit).all(), (i, j)
+    assert nodes[-1] >= 20 and error[-1].max() < error[0].max()
+    assert (tmp_path / "four_methods.png").stat().st_size > 50000
+
+
+def test_two_methods_agree_on_a_hill(tmp_path):
+    assert run(tmp_path, "hill.py", "--quick").count("misfit") == 4
+    with np.load(tmp_path / "hill.npz") as found:
+        sem, dg, points = found["sem"], found["dg"], found["points"]
+    assert points[0, 2] == 100  # the first stands on the summit
+    assert (relative(dg, sem)[1:] < 0.01).all()
+    assert (relative(dg[:, :, 3:], sem[:, :, :-3]) > 0.01).all()
+    assert (tmp_path / "hill.png").stat().st_size > 50000
+
+
 def test_unda_can_be_called_from_c(tmp_path):
     library = Path(unda.__file__).parent / "libunda.so"
     source = EXAMPLES / "call_from_c" / "box_mode.c"
@@ -103,6 +134,8 @@ def test_unda_can_be_called_from_c(tmp_path):
         "pec_scattering.py",
         "shot_gather.py",
         "two_methods.py",
+        "four_methods.py",
+        "hill.py",
     ],
 )  # fmt: skip
 def test_in_full(tmp_path, name):
