@@ -194,7 +194,8 @@ def shown(results: list[dict[str, Any]], subject: str, wanted: dict[str, Any]) -
 
 def summary(results: list[dict[str, Any]]) -> str:
     """Return the README's table: a few rows of the first device."""
-    device = next((r["device"] for r in results if r["driver"]), None)
+    subjects = {subject for subject, _ in SHOWN.values()}
+    device = next((r["device"] for r in results if r["driver"] and r["physics"] in subjects), None)
     if device is None:
         return NOTHING
     lines = [f"| {device}, float32 | rate | of the limit |", "|---|---|---|"]

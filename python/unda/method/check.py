@@ -22,7 +22,7 @@ _MANY = 32  # functions of sources: computing a spectrum takes milliseconds
 FEW_NODES = 4.0  # in the shortest wavelength: below, the wave is not resolved
 _BESIDE = 0.9  # 1 is the vertex (_to_vertex): nearer to a vertex a source is up to 40 times less exact
 _ON_VERTEX = 1e-9  # the same, from 1
-_NEAR = 2.0  # edges of a brick, from a source
+_NEAR = {"tet": 2.0, "hex": 4.0}  # edges of a brick, from a source
 _PER_BRICK = {"tet": 6.0, "hex": 1.0}  # cells of one
 _VERY_NEAR = 1.0
 _REAL_AXIS = {"lsrk4": 4.6, "ab3": 6 / 11}  # stable: loss rate times dt (csrc/dg/dt.c)
@@ -194,11 +194,12 @@ def places(sim: Any, report: Report) -> None:
             )
         brick = (_PER_BRICK[sim.mesh.shape] * sim.mesh.volumes[elem[0]]) ** (1 / 3)
         away = np.linalg.norm(points - source.position, axis=1) / brick
-        if len(away) and away.min() < _NEAR:
+        near = _NEAR[sim.mesh.shape]
+        if len(away) and away.min() < near:
             at = tuple(points[np.argmin(away)].tolist())
             (report.warnings if away.min() < _VERY_NEAR else report.notes).append(
                 f"the receiver at {at} m is {away.min():.1f} cells from source {i}, which is a polynomial of "
-                f"its cell: nearer than {_NEAR:g} its traces are inexact, stresses and E most"
+                f"its cell: nearer than {near:g} its traces are inexact, stresses and E most"
             )
 
 
