@@ -160,7 +160,7 @@ gpu-lib:
 	elif [ ! -e $(LIBRARY) ] || [ ! -e $(BINDING) ]; then \
 	    echo 'no $(CC) here, and $(LIBRARY) or $(BINDING) was not brought along' >&2; exit 1; fi
 
-mutate: .venv/test ## does a test see each of many wrong tokens? (half an hour)
+mutate: .venv/test ## does a test see each of many wrong tokens? (one to two hours)
 	.venv/bin/python tests/mutations.py $(WORDS)
 
 # Of the library that ships, then of one without contraction, whose bits follow from the source alone.
