@@ -102,3 +102,45 @@ def test_arguments_that_will_not_do_are_named(change, message):
     x, y, z = grid(2, 2, 2)
     with pytest.raises(unda.ArgumentError, match=message):
         unda.mapped_mesh(**({"x": x, "y": y, "z": z} | change))
+
+
+def ring(n=8):
+    """Radii from 1 to 2 around the z axis, right-handed."""
+    angle, radius, height = np.meshgrid(
+        np.linspace(0, -2 * np.pi, n + 1), np.linspace(1, 2, 3), np.linspace(0, 1, 3), indexing="ij"
+    )
+    return radius * np.cos(angle), radius * np.sin(angle), height
+
+
+def test_a_ring_closes_on_itself():
+    mesh = unda.mapped_mesh(*ring())
+    assert mesh.boundary_names == ("ymin", "ymax", "zmin", "zmax")
+    assert (mesh.num_elem, mesh.num_vertex) == (32, 8 * 9)
+    # Every cell has both neighbours around the ring, and after n steps one is back.
+    elem = np.arange(32)
+    for _ in range(8):
+        assert (mesh.neighbors[elem, 1] >= 0).all()
+        elem = mesh.neighbors[elem, 1] // 6
+    assert np.array_equal(elem, np.arange(32))
+    with pytest.raises(unda.ArgumentError, match="closes on itself along index 0"):
+        unda.mapped_mesh(*ring(), periodic=(True, False, False))
+
+
+def test_waves_do_not_see_where_a_ring_closes():
+    """A pulse at the seam does what the same pulse does elsewhere on the ring."""
+    mesh = unda.mapped_mesh(*ring())
+    traces = []
+    for turn in (0.0, np.pi / 2):  # two cells of eight: the mesh is the same again
+        sim = unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3, boundary={"*": "rigid"}, dtype="float64",
+                      device="cpu")  # fmt: skip
+        x0, y0 = 1.5 * np.cos(turn), 1.5 * np.sin(turn)
+        sim.set(p=lambda x, y, z, x0=x0, y0=y0: np.exp(-8 * ((x - x0) ** 2 + (y - y0) ** 2)))
+        sim.run(steps=20)
+        places = [(1.4 * np.cos(turn + a), 1.4 * np.sin(turn + a), 0.5) for a in (-0.6, 0.3)]
+        traces.append(sim.sample(places)["p"])
+    np.testing.assert_allclose(traces[0], traces[1], rtol=0, atol=1e-12)
+
+
+def test_tags_may_be_an_array_of_truths():
+    mesh = unda.mapped_mesh(*hill(), tags=np.arange(24).reshape(4, 3, 2) > 11)
+    np.testing.assert_array_equal(mesh.tags, np.arange(24) > 11)

@@ -16,6 +16,8 @@ from ..errors import ArgumentError, MeshError
 from .grid import SIDES
 from .mesh import Mesh, three_flags
 
+#: of the mesh's extent: places nearer to each other are one
+_SAME = 1e-9
 #: vertices at the ends of a vertex's edges, right-handed
 _BESIDE = [(1, 3, 4), (2, 0, 5), (3, 1, 6), (0, 2, 7), (7, 5, 0), (4, 6, 1), (5, 7, 2), (6, 4, 3)]
 
@@ -32,7 +34,9 @@ def mapped_mesh(
     """Make a mesh of hexahedra from the coordinates of a grid's vertices.
 
     Cell (i, j, k) lies between vertices (i, j, k) and (i + 1, j + 1, k + 1) and has number
-    (i ny + j) nz + k, as in ``tags.ravel()``; vertices are numbered likewise.
+    (i ny + j) nz + k, as in ``tags.ravel()``; vertices are numbered likewise. Where the last vertices along
+    an index are the first ones again, as around a ring, the mesh closes on itself: they are merged, and there
+    are no sides.
 
     Parameters
     ----------
@@ -40,7 +44,7 @@ def mapped_mesh(
         Coordinates of the vertices [m]. The grid must be right-handed: if x grows with the first index and y
         with the second, z grows with the third, so depths go in as ``z = -depth`` with the deepest first. A
         left-handed grid is refused rather than turned round, since sides are named by indices.
-    tags : array_like of int, shape (nx, ny, nz), or function, optional
+    tags : array_like of int or bool, shape (nx, ny, nz), or function, optional
         Material tags, or a function f(x, y, z) that returns them, of arrays of that shape: the means of each
         cell's vertices; 0 if omitted.
     tag_names : dict of {str: int}, optional
@@ -76,12 +80,19 @@ def mapped_mesh(
     vertices = _vertices(x, y, z)
     shape = tuple(n - 1 for n in vertices.shape[:3])
     flags = three_flags("periodic", periodic)
-    number = np.arange(vertices[..., 0].size).reshape(vertices.shape[:3])
-    cells = _corners(number)
     _check_jacobians(_corners(vertices))
+    closed = _closed(vertices)
+    if any(flag and ring for flag, ring in zip(flags, closed, strict=True)):
+        raise ArgumentError(
+            f"periodic is {flags}, but the mesh closes on itself along index {closed.index(True)}: it has no "
+            "sides there to be joined by a translation"
+        )
+    kept = vertices[tuple(slice(None, -1) if ring else slice(None) for ring in closed)]
+    number = np.arange(kept[..., 0].size).reshape(kept.shape[:3])
+    number = np.pad(number, [(0, int(ring)) for ring in closed], mode="wrap")
     mesh = Mesh(
-        vertices.reshape(-1, 3), cells.reshape(-1, 8), tags=_tags(tags, _corners(vertices), shape),
-        tag_names=tag_names, boundaries=_sides(number),
+        kept.reshape(-1, 3), _corners(number).reshape(-1, 8), tags=_tags(tags, _corners(vertices), shape),
+        tag_names=tag_names, boundaries=_sides(number, closed),
         periodic=[(SIDES[2 * i], SIDES[2 * i + 1]) for i in range(3) if flags[i]],
     )  # fmt: skip
     mesh.origin = {"made_by": "mapped_mesh", "cells": list(shape)}
@@ -102,6 +113,13 @@ def _vertices(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> np.ndarray:
     return np.stack(arrays, axis=-1)
 
 
+def _closed(vertices: np.ndarray) -> list[bool]:
+    """Return along which indices the last vertices are the first ones again."""
+    size = np.linalg.norm(np.ptp(vertices.reshape(-1, 3), axis=0))
+    gaps = [np.abs(np.take(vertices, -1, axis=i) - np.take(vertices, 0, axis=i)).max() for i in range(3)]
+    return [bool(gap <= _SAME * size) for gap in gaps]
+
+
 def _corners(values: np.ndarray) -> np.ndarray:
     """Return what the 8 vertices of each cell have, (nx, ny, nz, 8, ...), in the order of `Mesh`."""
     ends = (slice(None, -1), slice(1, None))
@@ -109,10 +127,10 @@ def _corners(values: np.ndarray) -> np.ndarray:
     return np.stack([values[ends[i], ends[j], ends[k]] for k in (0, 1) for i, j in around], axis=3)
 
 
-def _sides(number: np.ndarray) -> dict[str, np.ndarray]:
+def _sides(number: np.ndarray, closed: Sequence[bool]) -> dict[str, np.ndarray]:
     """Return the faces of each side."""
     sides = {}
-    for axis in range(3):
+    for axis in (i for i in range(3) if not closed[i]):
         for end in (0, -1):
             one = np.take(number, end, axis=axis)
             faces = np.stack([one[:-1, :-1], one[1:, :-1], one[1:, 1:], one[:-1, 1:]], axis=-1)
@@ -147,5 +165,6 @@ def _tags(tags: Any, corners: np.ndarray, shape: tuple[int, ...]) -> np.ndarray 
         return None
     if callable(tags):
         tags = np.broadcast_to(tags(*np.moveaxis(corners.mean(axis=3), -1, 0)), shape)
-        tags = tags.astype(np.int32) if tags.dtype == bool else tags
+    if isinstance(tags, np.ndarray) and tags.dtype.kind == "b":
+        tags = tags.astype(np.int32)
     return _core.as_array(tags, np.int32, shape, "tags").reshape(-1)
