@@ -121,7 +121,7 @@ def test_no_step_is_wasted_on_a_box_of_equal_cells(physics, degree, flux):
 @FLUXES
 @pytest.mark.parametrize("physics", ["acoustic", "maxwell"])
 def test_axes_that_are_not_orthogonal_shorten_the_step(physics, flux):
-    """Cells of one material, periodic, whose axes are nearly in line: a wave across all of them is the fastest."""
+    """Equal periodic cells whose axes are nearly in line: a wave across all of them is the fastest."""
     case, (_, material, _) = CASES[physics], BOXES[physics]
     even = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2), shape="hex", periodic=(True,) * 3)
     mesh = remade(even, even.vertices @ np.array([[1, 0, 0], [0.9, 0.4, 0], [0.9, 0.2, 0.4]]))
