@@ -488,7 +488,7 @@ def failing(copy: Path, path: str = "") -> str:
     if "staggered" in path or "cpml" in path or both:
         seen_by = [*STAGGERED_SEEN_BY, *(FD_SEEN_BY if both else [])]
     if "diamond" in path:
-        seen_by = ["test_fd_diamond", "test_fd_window"]
+        seen_by = ["test_fd_diamond", "test_fd_window", "test_fd_profile"]
     seen_by = [SEEN_BY_ONE[path]] if path in SEEN_BY_ONE else seen_by
     if path.split("/")[-1].split(".")[0] in RUN_SEEN_BY:
         more = seen_by if path.split("/")[-1].split(".")[0] in ("solver", "receiver") else []
