@@ -19,7 +19,7 @@ from ..limits import choose_device
 from ..problem.boundary import own_side
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
-from . import mesh_plane, norms, speed
+from . import mesh_blowup, mesh_plane, norms, speed
 from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report, check
@@ -304,17 +304,7 @@ class DG(Simulation):
         return check(self)
 
     def _blown_up(self, message: str) -> UnstableError:
-        blowup, common = self._blowup()
-        elem = common["element"]
-        place = tuple(float(x) for x in self.mesh.centroids[elem])
-        here = self._material[elem, int(blowup.node) % self._material.shape[1]]
-        material = dict(zip(self.medium.parameters, map(float, here), strict=True))
-        local_cfl = self.dt / float(self.element_dt[elem])
-        return UnstableError(
-            f"{message} at {place} m, {material}, t = {common['time']:.6g} s, "
-            f"local CFL number {local_cfl:.3g}",
-            **common, node=int(blowup.node), coordinates=place, material=material, local_cfl=local_cfl,
-        )  # fmt: skip
+        return mesh_blowup.unstable(self, message)
 
     @alone
     def write_vtu(

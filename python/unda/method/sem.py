@@ -20,7 +20,7 @@ from ..io.plotting import Plane
 from ..problem.boundary import own_side
 from ..problem.medium import Medium
 from ..problem.mesh import Mesh
-from . import mesh_plane, norms, sem_check, speed
+from . import mesh_blowup, mesh_plane, norms, sem_check, speed
 from ._options import PRECISIONS, Given, Precision
 from ._run_control import alone
 from .check import Report
@@ -346,17 +346,7 @@ class SEM(Simulation):
         return sem_check.check(self)
 
     def _blown_up(self, message: str) -> UnstableError:
-        blowup, common = self._blowup()
-        elem = common["element"]
-        place = tuple(float(x) for x in self.mesh.centroids[elem])
-        here = self._material[elem, int(blowup.node) % self._material.shape[1]]
-        material = dict(zip(self.medium.parameters, map(float, here), strict=True))
-        local_cfl = self.dt / float(self.element_dt[elem])
-        return UnstableError(
-            f"{message} at {place} m, {material}, t = {common['time']:.6g} s, "
-            f"local CFL number {local_cfl:.3g}",
-            **common, node=int(blowup.node), coordinates=place, material=material, local_cfl=local_cfl,
-        )  # fmt: skip
+        return mesh_blowup.unstable(self, message)
 
     @alone
     def write_vtu(
