@@ -4,6 +4,7 @@
 #ifndef UNDA_DG_CUDA_H
 #define UNDA_DG_CUDA_H
 
+#include "../solver/cuda_record.h"
 #include "kernel.h"
 
 enum { NUM_UPDATE = 3, NUM_VARIANT = 2 * NUM_UPDATE, NUM_GRAPH = 2, GRAPH_STEPS = 16 };
@@ -27,11 +28,11 @@ struct dg_cuda {
     int64_t packed_count;  /* elements that packed and list hold */
     struct gpu_pool lists; /* sources, incident waves, receivers */
     gpu_ptr source_weight, source_elem, source_column, source_range, incident, incident_range;
-    gpu_ptr channel, channel_elem, channel_weight, group;
+    gpu_ptr channel, channel_elem, channel_weight;
     int num_channel;
-    struct record_group *groups; /* [group]: host, of a call */
-    struct gpu_pool room;        /* of a call */
-    gpu_ptr amplitude, exact, out;
+    struct cuda_record samples;
+    struct gpu_pool room; /* of a call */
+    gpu_ptr amplitude, exact;
     struct batch batch[NUM_GRAPH];
     int next_batch;
     int64_t base_step; /* step number of the device's clock */

@@ -76,9 +76,7 @@ static unda_status upload_channels(unda_solver *s, int64_t rows)
                       "receivers"));
     TRY(gpu_pool_copy(&t->lists, t->stream, &t->channel_elem, elem, 8 * rows, "receivers"));
     TRY(gpu_pool_copy(&t->lists, t->stream, &t->channel_weight, weight, 8 * rows * num_node, "receivers"));
-    TRY(array_grow(&t->groups, 0, s->num_group, sizeof *t->groups, "receivers"));
-    return gpu_pool_alloc(&t->lists, t->gpu, &t->group, (int64_t)sizeof *t->groups * s->num_group,
-                          "receivers");
+    return cuda_record_list(s, &t->samples, t->gpu, &t->lists);
 }
 
 unda_status points_list(unda_solver *s)
@@ -101,23 +99,15 @@ unda_status points_list(unda_solver *s)
 
 /* ---- calls ---- */
 
-/* Values that a group's samples take in `out`. */
-static int64_t group_room(const unda_solver *s, const struct receiver_group *group)
-{
-    return group->num_point * group->num_field * (s->max_step / group->every + 2);
-}
-
 unda_status points_reserve(unda_solver *s)
 {
     struct dg_cuda *t = tables(s);
-    int64_t num_time = dg_max_time(s), out = 0, real = s->real_bytes;
-    for (int32_t g = 0; g < s->num_group; g++)
-        out += group_room(s, s->groups[g]);
+    int64_t num_time = dg_max_time(s), real = s->real_bytes;
     batches_free(t);
     gpu_pool_free(&t->room);
     TRY(gpu_pool_alloc(&t->room, t->gpu, &t->amplitude, num_time * s->num_source * real, "amplitudes"));
     TRY(gpu_pool_alloc(&t->room, t->gpu, &t->exact, dg_num_exact(s, num_time) * real, "exact data"));
-    return gpu_pool_alloc(&t->room, t->gpu, &t->out, out * real, "receiver samples");
+    return cuda_record_reserve(s, &t->samples, t->gpu, &t->room);
 }
 
 unda_status points_drive(unda_solver *s, const unda_drive *drive)
@@ -131,20 +121,9 @@ unda_status points_drive(unda_solver *s, const unda_drive *drive)
                             s->real_bytes);
 }
 
-/* Where each group's samples of this call go: its first one to the beginning of its room. */
 unda_status points_begin(unda_solver *s)
 {
-    struct dg_cuda *t = tables(s);
-    int64_t room = 0;
-    for (int32_t g = 0; g < s->num_group; g++) {
-        const struct receiver_group *group = s->groups[g];
-        int64_t stride = group->num_point * group->num_field;
-        int64_t start = (s->step - group->first) / group->every + 1;
-        t->groups[g] = (struct record_group){
-            .first = group->first, .every = group->every, .base = room - start * stride, .stride = stride};
-        room += group_room(s, group);
-    }
-    return gpu_upload(t->stream, t->group, t->groups, (int64_t)sizeof *t->groups * s->num_group);
+    return cuda_record_begin(s, &tables(s)->samples, tables(s)->stream);
 }
 
 unda_status points_launch_record(unda_solver *s, void *of)
@@ -157,8 +136,8 @@ unda_status points_launch_record(unda_solver *s, void *of)
                             .weight = POINTER(t->channel_weight),
                             .elem = POINTER(t->channel_elem),
                             .channel = POINTER(t->channel),
-                            .group = POINTER(t->group),
-                            .out = POINTER(t->out),
+                            .group = POINTER(t->samples.group),
+                            .out = POINTER(t->samples.out),
                             .clock = POINTER(t->clock),
                             .step = (int)(s->step - t->base_step),
                             .num_channel = t->num_channel,
@@ -171,22 +150,12 @@ unda_status points_launch_record(unda_solver *s, void *of)
 
 unda_status points_fetch(unda_solver *s)
 {
-    struct dg_cuda *t = tables(s);
-    gpu_ptr from = t->out;
-    for (int32_t g = 0; g < s->num_group; g++) {
-        const struct receiver_group *group = s->groups[g];
-        int64_t sample = group->num_point * group->num_field * s->real_bytes;
-        int64_t count = receiver_num_since(group, s->begin, s->step);
-        if (count > 0 && sample > 0)
-            TRY(gpu_download(t->stream, (char *)group->samples + group->held * sample, from, count * sample));
-        from += (gpu_ptr)(group_room(s, group) * s->real_bytes);
-    }
-    return UNDA_OK;
+    return cuda_record_fetch(s, &tables(s)->samples, tables(s)->stream);
 }
 
 void points_free(unda_solver *s)
 {
     gpu_pool_free(&tables(s)->lists);
     gpu_pool_free(&tables(s)->room);
-    array_free(tables(s)->groups);
+    array_free(tables(s)->samples.groups);
 }

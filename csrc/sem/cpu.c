@@ -350,9 +350,10 @@ static unda_status drive(unda_solver *s, const unda_drive *drive)
 
 /* ---- state ---- */
 
-static void *level(unda_solver *s, int region, int level)
+static unda_status level(unda_solver *s, int region, int level, void **values)
 {
-    return tables(s)->region[region].level[level];
+    *values = tables(s)->region[region].level[level];
+    return UNDA_OK;
 }
 
 /* To and from: 0 the state, 1 what is kept of it. */
@@ -426,10 +427,8 @@ static void destroy(unda_solver *s)
     s->data = NULL;
 }
 
-static const struct kernel *const kernels[] = {NULL};
-
 const struct sem_engine sem_cpu = {.base = {.name = "cpu",
-                                            .kernels = kernels,
+                                            .kernels = sem_kernels,
                                             .create = create,
                                             .destroy = destroy,
                                             .drive = drive,

@@ -6,14 +6,13 @@
 
 #include "../cpu/precision.h"
 
-#define INLINE static inline __attribute__((always_inline))
-typedef REAL VEC __attribute__((vector_size(64)));
+typedef REAL VAL __attribute__((vector_size(64)));
 
 #include FLUX
 
 /* to[node * stride + i], i < DIM, becomes, or gains minus, the product of a packed matrix and the lines
  * along one axis of from[node * width + i]. */
-INLINE void FN(lines)(const REAL *matrix, int n, int axis, const VEC *from, int width, VEC *to, int stride,
+DEVICE void FN(lines)(const REAL *matrix, int n, int axis, const VAL *from, int width, VAL *to, int stride,
                       bool gain)
 {
     int num = n * n, step = axis == 0 ? 1 : axis == 1 ? n : num;
@@ -21,9 +20,9 @@ INLINE void FN(lines)(const REAL *matrix, int n, int axis, const VEC *from, int 
         int first = axis == 0 ? line * n : axis == 1 ? line / n * num + line % n : line;
         const REAL *d = matrix;
         for (int row = 0; row < n; row += ROWS) {
-            VEC sum[ROWS][DIM] = {0};
+            VAL sum[ROWS][DIM] = {0};
             for (int k = 0; k < n; k++, d += ROWS) {
-                const VEC *x = from + (first + k * step) * width;
+                const VAL *x = from + (first + k * step) * width;
 #pragma GCC unroll 8
                 for (int r = 0; r < ROWS; r++)
                     for (int i = 0; i < DIM; i++)
@@ -31,21 +30,21 @@ INLINE void FN(lines)(const REAL *matrix, int n, int axis, const VEC *from, int 
             }
             for (int r = 0; r < ROWS && row + r < n; r++)
                 for (int i = 0; i < DIM; i++) {
-                    VEC *at = to + (first + (row + r) * step) * stride + i;
+                    VAL *at = to + (first + (row + r) * step) * stride + i;
                     *at = gain ? *at - sum[r][i] : sum[r][i];
                 }
         }
     }
 }
 
-INLINE void FN(block)(const struct sem_cpu *t, const struct sem_cpu_region *r, int64_t block, const REAL *u,
+DEVICE void FN(block)(const struct sem_cpu *t, const struct sem_cpu_region *r, int64_t block, const REAL *u,
                       REAL *force, void *work)
 {
     int num = t->num_node, n = t->num_line_node;
     const int32_t *node = r->node + block * num * LANES;
-    const VEC *metric = (const VEC *)r->metric + block * t->metric_nodes * HEX_METRIC;
-    const VEC *coef = (const VEC *)r->coef + block * t->material_nodes * 2;
-    VEC *x = work, *slope = x + num * DIM;
+    const VAL *metric = (const VAL *)r->metric + block * t->metric_nodes * HEX_METRIC;
+    const VAL *coef = (const VAL *)r->coef + block * t->material_nodes * 2;
+    VAL *x = work, *slope = x + num * DIM;
     for (int k = 0; k < num; k++)
         for (int i = 0; i < DIM; i++)
             for (int l = 0; l < LANES; l++)
@@ -53,7 +52,7 @@ INLINE void FN(block)(const struct sem_cpu *t, const struct sem_cpu_region *r, i
     for (int axis = 0; axis < 3; axis++)
         FN(lines)(t->derivative[0], n, axis, x, DIM, slope + axis * DIM, 3 * DIM, false);
     for (int k = 0; k < num; k++)
-        FN(flux)(metric + (t->metric_nodes > 1 ? k * HEX_METRIC : 0),
+        FN(flux_at)(metric + (t->metric_nodes > 1 ? k * HEX_METRIC : 0),
                  coef + (t->material_nodes > 1 ? 2 * k : 0), ((const REAL *)t->weight)[k],
                  slope + 3 * DIM * k);
     memset(x, 0, sizeof *x * (size_t)(num * DIM));

@@ -8,8 +8,7 @@
 
 static const struct engine *engine(const unda_solver_options *o)
 {
-    (void)o;
-    return &sem_cpu.base;
+    return o->device == UNDA_DEVICE_CPU ? &sem_cpu.base : &sem_cuda.base;
 }
 
 static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solver_options *o)
@@ -19,9 +18,6 @@ static unda_status sizes(unda_solver *s, const unda_mesh *mesh, const unda_solve
         {"material_by_node", offsetof(unda_solver_options, material_by_node), 0, 1},
     };
     TRY(solver_check_ranges(o, ranges, sizeof ranges / sizeof *ranges));
-    if (o->device != UNDA_DEVICE_CPU)
-        FAIL(UNDA_ERR_ARG, "device is %d, expected %d: spectral elements run on the CPU only", o->device,
-             UNDA_DEVICE_CPU);
     TRY(array_try(&s->tables, 1, sizeof(struct sem), "tables of spectral elements"));
     return sem_sizes(sem_tables(s), mesh, o);
 }
@@ -80,15 +76,29 @@ static void element_dt(const unda_solver *s, double *dt)
 
 /* ---- state ---- */
 
+unda_status sem_levels(unda_solver *s, void *levels[NUM_REGION][NUM_LEVEL])
+{
+    for (int i = 0; i < NUM_REGION * NUM_LEVEL; i++)
+        TRY(sem_engine(s)->level(s, i / NUM_LEVEL, i % NUM_LEVEL, &levels[i / NUM_LEVEL][i % NUM_LEVEL]));
+    return UNDA_OK;
+}
+
+static void wrote(unda_solver *s)
+{
+    if (sem_engine(s)->wrote)
+        sem_engine(s)->wrote(s);
+}
+
 /* Fields of an element that stand in its region; of a node that cells share, the first of them writes. */
-static void move_elem(unda_solver *s, int64_t elem, void *out, const void *in)
+static void move_elem(unda_solver *s, int64_t elem, void *const levels[NUM_REGION][NUM_LEVEL], void *out,
+                      const void *in)
 {
     const struct sem *sem = sem_tables(s);
     int kind = sem->kind[elem], num = sem->space.num_node;
     const struct sem_region *r = &sem->region[kind];
     const int32_t *node = r->node + (int64_t)sem->row[elem] * num;
     for (int level = 0; level < NUM_LEVEL; level++) {
-        void *values = sem_engine(s)->level(s, kind, level);
+        void *values = levels[kind][level];
         for (int n = 0; n < num; n++)
             for (int i = 0; i < r->dim; i++) {
                 int64_t at = n * sem->num_field + sem_slot(sem, kind, level) + i,
@@ -103,7 +113,7 @@ static void move_elem(unda_solver *s, int64_t elem, void *out, const void *in)
 
 /* What walls keep at 0 leaves a state that was written; of one that was stepped, rounding only: it keeps its
  * bits. */
-static void project(unda_solver *s)
+static void project(unda_solver *s, void *const levels[NUM_REGION][NUM_LEVEL])
 {
     const struct sem *sem = sem_tables(s);
     double room = 16 * (s->real_bytes == 4 ? FLT_EPSILON : DBL_EPSILON);
@@ -112,7 +122,7 @@ static void project(unda_solver *s)
         for (int64_t i = 0; i < r->sides.num * NUM_LEVEL; i++) {
             int64_t side = i / NUM_LEVEL, at = (int64_t)r->sides.node[side] * r->dim;
             const double *basis = r->sides.basis + side * r->dim * r->dim;
-            void *values = sem_engine(s)->level(s, kind, (int)(i % NUM_LEVEL));
+            void *values = levels[kind][i % NUM_LEVEL];
             double kept[3] = {0}, size = 0, change = 0;
             for (int f = 0; f < r->sides.num_free[side]; f++) {
                 double along = 0;
@@ -134,10 +144,13 @@ static void project(unda_solver *s)
 unda_status sem_settle(unda_solver *s)
 {
     struct sem *sem = sem_tables(s);
+    void *levels[NUM_REGION][NUM_LEVEL];
     if (!sem->stale)
         return UNDA_OK;
+    TRY(sem_levels(s, levels));
     sem->stale = false;
-    project(s);
+    project(s, levels);
+    wrote(s);
     return sem_engine(s)->accelerate(s, -1);
 }
 
@@ -155,7 +168,8 @@ static void find_sizes(const unda_solver *s, const void *in, int kind, double si
 
 /* Refuses u or v of a region that have several values at a node, of which the first element's was taken. Rounding
  * may tear them: by sqrt(eps) of their size, or of v by eps u / dt, and the other way round. */
-static unda_status check_torn(unda_solver *s, const void *in, int kind)
+static unda_status check_torn(unda_solver *s, void *const levels[NUM_REGION][NUM_LEVEL], const void *in,
+                              int kind)
 {
     const struct sem *sem = sem_tables(s);
     const struct sem_region *r = &sem->region[kind];
@@ -169,7 +183,7 @@ static unda_status check_torn(unda_solver *s, const void *in, int kind)
         int64_t at = i / (r->dim * LEVEL_A), elem = sem->space.order[r->elem[at / num]];
         int field = sem_slot(sem, kind, level) + k;
         double given = real_get(s, in, (elem * num + at % num) * sem->num_field + field);
-        double taken = real_get(s, sem_engine(s)->level(s, kind, level), (int64_t)r->node[at] * r->dim + k);
+        double taken = real_get(s, levels[kind][level], (int64_t)r->node[at] * r->dim + k);
         if (fabs(given - taken) > room[level])
             FAIL(
                 UNDA_ERR_ARG,
@@ -185,6 +199,7 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
                         const void *in)
 {
     struct sem *sem = sem_tables(s);
+    void *levels[NUM_REGION][NUM_LEVEL];
     int64_t bytes = (int64_t)sem->space.num_node * sem->num_field * s->real_bytes;
     if (array != UNDA_STATE)
         FAIL(UNDA_ERR_ARG, "array is %d, expected %d: spectral elements have a state only", array,
@@ -197,12 +212,15 @@ static unda_status move(unda_solver *s, int32_t array, int64_t first, int64_t co
         for (int64_t i = 0; i < count * sem->space.num_node * sem->num_field; i++)
             real_put(s, out, i, 0);
     }
+    TRY(sem_levels(s, levels));
     for (int64_t i = 0; i < count; i++)
-        move_elem(s, sem->space.place[first + i], out ? (char *)out + i * bytes : NULL,
+        move_elem(s, sem->space.place[first + i], levels, out ? (char *)out + i * bytes : NULL,
                   in ? (const char *)in + i * bytes : NULL);
     sem->stale = sem->stale || in;
+    if (in)
+        wrote(s);
     for (int kind = 0; kind < NUM_REGION && in && count == sem->space.num_owned; kind++)
-        TRY(check_torn(s, in, kind));
+        TRY(check_torn(s, levels, in, kind));
     return UNDA_OK;
 }
 
@@ -239,8 +257,7 @@ static unda_status sample(unda_solver *s, const void *points, double *values)
     const struct sem_points *p = points;
     void *levels[NUM_REGION][NUM_LEVEL];
     TRY(sem_settle(s));
-    for (int i = 0; i < NUM_REGION * NUM_LEVEL; i++)
-        levels[i / NUM_LEVEL][i % NUM_LEVEL] = sem_engine(s)->level(s, i / NUM_LEVEL, i % NUM_LEVEL);
+    TRY(sem_levels(s, levels));
     for (int64_t i = 0; i < p->num_point * p->num_field; i++)
         values[i] = sem_value(s, p, i / p->num_field, (int32_t)(i % p->num_field), levels);
     return UNDA_OK;

@@ -20,14 +20,16 @@ enum { SEM_RATES = 10 };
 
 struct sem_engine {
     struct engine base; /* first: an engine of spectral elements is one of these */
-    /* A level of a region [node][dim] REAL, on the host. */
-    void *(*level)(unda_solver *s, int region, int level);
+    /* A level of a region [node][dim] REAL, on the host; whoever writes to one says so. */
+    unda_status (*level)(unda_solver *s, int region, int level, void **values);
+    void (*wrote)(unda_solver *s); /* may be NULL */
     /* The accelerations of the present u and v from row `time` of the amplitudes; -1: without sources. */
     unda_status (*accelerate)(unda_solver *s, int64_t time);
     /* force = -K u of a region, both [node][dim] REAL on the host. */
     unda_status (*stiffness)(unda_solver *s, int region, const void *u, void *force);
 };
-extern const struct sem_engine sem_cpu;
+extern const struct sem_engine sem_cpu, sem_cuda;
+extern const struct kernel *const sem_kernels[]; /* kernels.c */
 
 static inline struct sem *sem_tables(const unda_solver *s)
 {
@@ -72,6 +74,12 @@ unda_status sem_points_check(const unda_solver *s, const unda_receivers *receive
 unda_status sem_points_new(unda_solver *s, void **points, const unda_receivers *receivers);
 double sem_value(const unda_solver *s, const struct sem_points *p, int64_t point, int32_t f,
                  void *const levels[NUM_REGION][NUM_LEVEL]);
+/* What a receiver's field takes of the cell of a place: weights of unknowns at[i] of a level of the cell's region;
+ * returns how many. Room for 3 MAX_NODE. */
+int64_t sem_point_row(const unda_solver *s, const struct sem_place *p, int field, int *level, int64_t *at,
+                      double *weight);
+/* All levels of all regions, on the host. */
+unda_status sem_levels(unda_solver *s, void *levels[NUM_REGION][NUM_LEVEL]);
 /* method.c: accelerations of a state that was written, before they are read. */
 unda_status sem_settle(unda_solver *s);
 /* energy.c */

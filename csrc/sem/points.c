@@ -158,54 +158,84 @@ unda_status sem_points_new(unda_solver *s, void **points, const unda_receivers *
     return places_new(s, &p->places, receivers_num_cell(r), r->elem, r->points, r->first ? r->weights : NULL);
 }
 
-/* The sum over a cell's nodes of weights, 0 the basis, 1..3 its gradient, and a component of a level. */
-static double sum(const unda_solver *s, const struct sem_place *p, void *const *levels, int weight, int level,
-                  int i)
+/* Weights of the gradient of a level: c[k][i] of d/dx_k of unknown i. */
+static int64_t gradient_row(const unda_solver *s, const struct sem_place *p, const double c[3][3], int64_t *at,
+                            double *weight)
 {
     const struct sem *sem = sem_tables(s);
     int region = sem->kind[p->elem], num = sem->space.num_node, dim = sem->region[region].dim;
     const int32_t *node = sem->region[region].node + (int64_t)sem->row[p->elem] * num;
-    const double *w = p->weight + weight * num;
-    double total = 0;
     for (int n = 0; n < num; n++)
-        total += w[n] * real_get(s, levels[level], (int64_t)node[n] * dim + i);
-    return total;
+        for (int i = 0; i < dim; i++) {
+            at[n * dim + i] = (int64_t)node[n] * dim + i;
+            weight[n * dim + i] = 0;
+            for (int k = 0; k < 3; k++)
+                weight[n * dim + i] += c[k][i] * p->weight[(1 + k) * num + n];
+        }
+    return (int64_t)num * dim;
 }
 
-static double solid_value(const unda_solver *s, const struct sem_place *p, void *const *levels, int field)
+/* Weights of the value of unknown i of a level, times a factor. */
+static int64_t value_row(const unda_solver *s, const struct sem_place *p, int i, double factor, int64_t *at,
+                         double *weight)
+{
+    const struct sem *sem = sem_tables(s);
+    int region = sem->kind[p->elem], num = sem->space.num_node, dim = sem->region[region].dim;
+    const int32_t *node = sem->region[region].node + (int64_t)sem->row[p->elem] * num;
+    for (int n = 0; n < num; n++) {
+        at[n] = (int64_t)node[n] * dim + i;
+        weight[n] = factor * p->weight[n];
+    }
+    return num;
+}
+
+static int64_t solid_row(const unda_solver *s, const struct sem_place *p, int field, int *level, int64_t *at,
+                         double *weight)
 {
     static const int row[6] = {0, 1, 2, 1, 0, 0}, column[6] = {0, 1, 2, 2, 2, 1};
-    double lambda = p->moduli[1], mu = p->moduli[2];
+    double lambda = p->moduli[1], mu = p->moduli[2], c[3][3] = {{0}};
+    *level = field < SEM_STRESS ? field / 3 : field < SEM_CHI ? LEVEL_U : LEVEL_V;
     if (field < SEM_STRESS)
-        return sum(s, p, levels, 0, field / 3, field % 3);
-    if (field >= SEM_CURL) {
-        int i = (field - SEM_CURL + 1) % 3, j = (field - SEM_CURL + 2) % 3;
-        return sum(s, p, levels, 1 + i, LEVEL_V, j) - sum(s, p, levels, 1 + j, LEVEL_V, i);
-    }
+        return value_row(s, p, field % 3, 1, at, weight);
     if (field >= SEM_CHI && field < SEM_DIVERGENCE)
         return 0;
-    int level = field == SEM_DIVERGENCE ? LEVEL_V : LEVEL_U, i = row[(field - SEM_STRESS) % 6];
-    int j = column[(field - SEM_STRESS) % 6];
-    double divergence = 0;
-    for (int k = 0; k < 3; k++)
-        divergence += sum(s, p, levels, 1 + k, level, k);
-    if (field == SEM_DIVERGENCE)
-        return divergence;
-    if (field == SEM_PRESSURE)
-        return -(lambda + 2 * mu / 3) * divergence;
-    return (i == j ? lambda * divergence : 0) +
-           mu * (sum(s, p, levels, 1 + j, LEVEL_U, i) + sum(s, p, levels, 1 + i, LEVEL_U, j));
+    if (field >= SEM_CURL) {
+        int i = (field - SEM_CURL + 1) % 3, j = (field - SEM_CURL + 2) % 3;
+        c[i][j] = 1;
+        c[j][i] = -1;
+    } else if (field == SEM_DIVERGENCE || field == SEM_PRESSURE) {
+        for (int i = 0; i < 3; i++)
+            c[i][i] = field == SEM_PRESSURE ? -(lambda + 2 * mu / 3) : 1;
+    } else {
+        int i = row[field - SEM_STRESS], j = column[field - SEM_STRESS];
+        for (int k = 0; k < 3 && i == j; k++)
+            c[k][k] = lambda;
+        c[j][i] += mu;
+        c[i][j] += mu;
+    }
+    return gradient_row(s, p, c, at, weight);
 }
 
-static double fluid_value(const unda_solver *s, const struct sem_place *p, void *const *levels, int field)
+static int64_t fluid_row(const unda_solver *s, const struct sem_place *p, int field, int *level, int64_t *at,
+                         double *weight)
 {
-    if (field < SEM_STRESS) /* rho u = grad chi */
-        return sum(s, p, levels, 1 + field % 3, field / 3, 0) / p->moduli[0];
-    if (field < SEM_STRESS + 3)
-        return sum(s, p, levels, 0, LEVEL_A, 0);
-    if (field == SEM_PRESSURE)
-        return -sum(s, p, levels, 0, LEVEL_A, 0);
-    return field >= SEM_CHI && field < SEM_DIVERGENCE ? sum(s, p, levels, 0, field - SEM_CHI, 0) : 0;
+    double c[3][3] = {{0}};
+    *level = field < SEM_STRESS ? field / 3 : LEVEL_A;
+    if (field < SEM_STRESS) { /* rho u = grad chi */
+        c[field % 3][0] = 1 / p->moduli[0];
+        return gradient_row(s, p, c, at, weight);
+    }
+    if (field < SEM_STRESS + 3 || field == SEM_PRESSURE)
+        return value_row(s, p, 0, field == SEM_PRESSURE ? -1 : 1, at, weight);
+    *level = field >= SEM_CHI && field < SEM_DIVERGENCE ? field - SEM_CHI : LEVEL_U;
+    return field >= SEM_CHI && field < SEM_DIVERGENCE ? value_row(s, p, 0, 1, at, weight) : 0;
+}
+
+int64_t sem_point_row(const unda_solver *s, const struct sem_place *p, int field, int *level, int64_t *at,
+                      double *weight)
+{
+    return sem_tables(s)->kind[p->elem] == SOLID ? solid_row(s, p, field, level, at, weight)
+                                                 : fluid_row(s, p, field, level, at, weight);
 }
 
 double sem_value(const unda_solver *s, const struct sem_points *p, int64_t point, int32_t f,
@@ -214,9 +244,13 @@ double sem_value(const unda_solver *s, const struct sem_points *p, int64_t point
     double total = 0;
     for (int64_t k = p->first[point]; k < p->first[point + 1]; k++) {
         const struct sem_place *place = &p->places.place[k];
-        int region = sem_tables(s)->kind[place->elem];
-        total += place->share * (region == SOLID ? solid_value(s, place, levels[SOLID], p->field[f])
-                                                 : fluid_value(s, place, levels[FLUID], p->field[f]));
+        int64_t at[3 * MAX_NODE];
+        double weight[3 * MAX_NODE], sum = 0;
+        int level, region = sem_tables(s)->kind[place->elem];
+        int64_t num = sem_point_row(s, place, p->field[f], &level, at, weight);
+        for (int64_t i = 0; i < num; i++)
+            sum += weight[i] * real_get(s, levels[region][level], at[i]);
+        total += place->share * sum;
     }
     return total;
 }

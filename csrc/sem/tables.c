@@ -79,6 +79,7 @@ unda_status sem_sizes(struct sem *sem, const unda_mesh *mesh, const unda_solver_
              "diagonal");
     TRY(space_sizes(&sem->space, mesh, mesh->shape, o->degree));
     TRY(element_new(&sem->space.element, mesh->shape, o->degree));
+    sem->mesh = mesh;
     sem->physics = o->physics;
     sem->num_material = physics_table[o->physics]->num_material;
     sem->material_nodes = o->material_by_node ? sem->space.num_node : 1;

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -62,10 +62,16 @@ class SEM(Simulation):
         Makes dt the largest stable ``sample_dt / n`` [s].
     dtype : {"float32", "float64"}
     device : str
-        "auto" or "cpu".
+        "auto", "cpu", "cuda" or "cuda:N", as for `DG`.
     threads : int, optional
         CPU threads; if omitted, all that the process may use, or fewer for small problems. Results do not
         depend on it.
+    assembly : {"auto", "ordered", "colors", "atomic"}
+        How a CUDA device sums forces at nodes that tiles of cells share: their parts are stored and summed in a
+        fixed order; or tiles of one colour after the other add theirs; or they are added atomically, which is
+        the fastest, but then two runs differ in the last bits. "auto" is "ordered". The CPU adds by colours.
+    kernel_options : dict of str to int, optional
+        "cells": of a tile, at most; "blocks": on a multiprocessor, at least. CUDA only.
     allow_unstable : bool
         Accept a dt above the stable limit.
 
@@ -119,10 +125,12 @@ class SEM(Simulation):
         dtype: Precision = "float32",
         device: str = "auto",
         threads: int | None = None,
+        assembly: Literal["auto", "ordered", "colors", "atomic"] = "auto",
+        kernel_options: Mapping[str, int] | None = None,
         allow_unstable: bool = False,
     ) -> None:
         given = Given(locals())
-        options, self._material, self._boundaries = sem_options(given)
+        options, self._material, self._boundaries, chosen = sem_options(given)
         self.degree, self.dtype = int(options.degree), np.dtype(PRECISIONS[options.precision])
         self.mesh, self.medium = mesh, medium
         columns = self._material[:, 0]
@@ -140,7 +148,7 @@ class SEM(Simulation):
             "mesh_origin": mesh.origin,
             "boundary": self._boundaries.words,
         }
-        self._complete(given, own, "cpu")
+        self._complete(given, own, chosen)
 
     @classmethod
     def forecast(cls, mesh: Mesh, medium: Medium, **keywords: Any) -> dict[str, int]:

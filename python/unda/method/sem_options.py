@@ -13,16 +13,15 @@ from .. import _core
 from .._check import integer
 from .._core import lib
 from ..errors import ArgumentError
-from ..limits import choose_device
 from ..problem._shapes import MAX_DEGREE
 from ..problem.boundary import Boundaries
 from ..problem.medium import Maxwell, Medium
 from ..problem.mesh import Mesh
-from ._options import Given, common_options
+from ._options import Given, common_options, kernel_choice
 
 
-def sem_options(given: Given) -> tuple[Any, np.ndarray, Boundaries]:
-    """Return the library's options, the materials in cells, and boundaries."""
+def sem_options(given: Given) -> tuple[Any, np.ndarray, Boundaries, str]:
+    """Return the library's options, the materials in cells, boundaries and device."""
     mesh, medium = given.mesh, given.medium
     if not isinstance(mesh, Mesh):
         raise ArgumentError(f"mesh is {mesh!r}, expected a Mesh")
@@ -38,10 +37,6 @@ def sem_options(given: Given) -> tuple[Any, np.ndarray, Boundaries]:
         )
     if not isinstance(medium, Medium):
         raise ArgumentError(f"medium is {medium!r}, expected unda.Acoustic or unda.Elastic")
-    if given.device == "auto":
-        given.device = "cpu"
-    if choose_device(given.device) != "cpu":
-        raise ArgumentError(f"device is {given.device!r}; SEM runs on the CPU only so far, expected 'cpu'")
     degree = integer("degree", given.degree, 2, MAX_DEGREE[mesh.shape])
     material = medium._in_cells(mesh, degree)
     material.setflags(write=False)
@@ -51,14 +46,16 @@ def sem_options(given: Given) -> tuple[Any, np.ndarray, Boundaries]:
             f"boundary {name!r} has the exact solution {solution!r}; SEM has no outer values, expected one "
             f"of {list(medium.boundaries)}, or unda.DG"
         )
+    common, chosen = common_options(given)
     options = _core.new_struct(
         "unda_solver_options",
-        **common_options(given)[0],
+        **common,
         method=lib.UNDA_SEM,
         physics=getattr(lib, f"UNDA_{medium.physics.upper()}"),
         degree=degree,
         material=material,
         material_by_node=int(medium.per == "node"),
         boundary=boundaries.codes,
+        **kernel_choice(given.assembly, given.kernel_options),
     )
-    return options, material, boundaries
+    return options, material, boundaries, chosen

@@ -1,8 +1,8 @@
-/* cpu_fluid.inc.h: from g[j] = dchi/dr_j to the flux w (J grad r_j) . (1/rho) grad chi of a node, in place;
- * coef 1/rho. Part of cpu_force.inc.h. */
-INLINE void FN(flux)(const VEC *metric, const VEC *coef, REAL weight, VEC *g)
+/* fluid.h: from g[j] = dchi/dr_j to the flux w (J grad r_j) . (1/rho) grad chi of a node, in place; coef 1/rho. See
+ * solid.h. */
+DEVICE void FN(flux_at)(const VAL *metric, const VAL *coef, REAL weight, VAL *g)
 {
-    VEC slope[3];
+    VAL slope[3];
     for (int k = 0; k < 3; k++)
         slope[k] =
             weight * coef[0] * metric[9] * (metric[k] * g[0] + metric[3 + k] * g[1] + metric[6 + k] * g[2]);

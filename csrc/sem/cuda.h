@@ -1,0 +1,108 @@
+/* cuda.h: shared by the files of the CUDA engine of spectral elements.
+ * Next: cuda.c (tables, the order of a step, graphs), kernels.c (assembly, sizes of tiles, compilation),
+ * cuda_state.c (state in and out), cuda_points.c (sources, receivers), tiles.h, cuda/sem (the kernels). */
+#ifndef UNDA_SEM_CUDA_H
+#define UNDA_SEM_CUDA_H
+
+#include "../gpu/gpu.h"
+#include "../solver/cuda_record.h"
+#include "method.h"
+#include "sem/args.h"
+#include "tiles.h"
+
+/* How forces are summed at nodes that tiles share. */
+enum { IN_ORDER, BY_COLORS, ATOMICALLY };
+
+/* Sizes of a kernel for one solver. */
+struct sem_plan {
+    const struct kernel *kernel;
+    int assembly, cells, blocks; /* elements of a tile; blocks on an SM, at least */
+    int threads, shared_bytes, words;
+};
+
+struct sem_cuda_region {
+    struct sem_tiles tiles;
+    struct gpu_module *module;
+    struct gpu_kernel tile_kernel, shared_kernel;
+    gpu_ptr u, v, a; /* in those of all regions */
+    gpu_ptr inverse_mass, metric, coef, shared, first_elem, first_inner, first_entry, entry, order, pattern, words;
+    gpu_ptr first_sum, sum, side, rest, inverse, damping, partner, area;
+    int64_t num_part; /* of sources */
+    gpu_ptr source_first, source_elem, source_column, source_weight;
+};
+
+enum { SEM_GRAPH_STEPS = 16 };
+
+struct sem_cuda {
+    struct gpu *gpu;
+    struct gpu_stream *stream;
+    struct gpu_module *node_module;
+    struct gpu_kernel begin, record, find_bad, advance;
+    struct sem_plan plan;
+    struct gpu_wants wants; /* what create allocates */
+    int64_t num;            /* unknowns of both regions: solid, then fluid */
+    gpu_ptr level[NUM_LEVEL], kept[NUM_LEVEL], pressure, clock, bad;
+    struct sem_cuda_region region[NUM_REGION];
+    struct gpu_pool lists; /* sources and receivers */
+    gpu_ptr channel, channel_at, channel_weight, channel_kept;
+    int num_channel;
+    struct cuda_record samples;
+    struct gpu_pool room; /* of a call */
+    gpu_ptr amplitude;
+    struct gpu_graph *graph; /* SEM_GRAPH_STEPS steps */
+    int64_t base_step;       /* step number of the device's clock */
+    int mode;                /* of the step that is being queued */
+    /* The state on the host, in the regions' numbering: what is there is also on the device, unless it was written. */
+    void *mirror[NUM_REGION][NUM_LEVEL];
+    bool mirrored, wrote;
+    void *owned;
+};
+
+static inline struct sem_cuda *sem_cuda_tables(const unda_solver *s)
+{
+    return s->data;
+}
+/* Unknowns of a region, and where they begin among all. */
+static inline int64_t sem_num_unknown(const struct sem *sem, int region)
+{
+    return sem->region[region].num_node * sem->region[region].dim;
+}
+static inline int64_t sem_first_unknown(const struct sem *sem, int region)
+{
+    return region == FLUID ? sem_num_unknown(sem, SOLID) : 0;
+}
+/* Of an unknown of a region, its place in a device's level. */
+static inline int64_t sem_device_unknown(const unda_solver *s, int region, int64_t at)
+{
+    int dim = sem_tables(s)->region[region].dim;
+    return sem_first_unknown(sem_tables(s), region) +
+           (int64_t)sem_cuda_tables(s)->region[region].tiles.node[at / dim] * dim + at % dim;
+}
+
+/* kernels.c */
+unda_status sem_plan_choose(const unda_solver *s, struct sem_plan *plan);
+unda_status sem_plan_compile(unda_solver *s, int region);
+unda_status sem_plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
+
+/* cuda.c: what was captured holds no longer. */
+void sem_graph_free(struct sem_cuda *t);
+
+/* cuda_state.c */
+unda_status sem_state_level(unda_solver *s, int region, int level, void **values);
+void sem_state_wrote(unda_solver *s);
+unda_status sem_state_flush(unda_solver *s);    /* what was written goes to the device */
+void sem_state_changed(unda_solver *s);         /* on the device */
+unda_status sem_state_copy(unda_solver *s, int to, int from);
+unda_status sem_state_find_bad(unda_solver *s, int64_t *index);
+/* A region's values [node][dim], of the host's numbering, to and from the device. */
+unda_status sem_state_upload(unda_solver *s, int region, gpu_ptr to, const void *from);
+unda_status sem_state_download(unda_solver *s, int region, void *to, gpu_ptr from);
+
+/* cuda_points.c */
+unda_status sem_points_list(unda_solver *s);
+unda_status sem_points_reserve(unda_solver *s);
+unda_status sem_points_drive(unda_solver *s, const unda_drive *drive);
+unda_status sem_points_record(unda_solver *s, int step);
+void sem_points_free(unda_solver *s);
+
+#endif

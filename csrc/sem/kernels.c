@@ -1,0 +1,128 @@
+/* kernels.c: the ways in which forces are summed at shared nodes, the sizes of their kernels, compilation. Not here:
+ * the kernels (cuda/sem), launching (cuda.c). */
+#include "cuda.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { CELLS, BLOCKS, NUM_PART };
+/* Of an H200: shared memory of a block, at most. */
+enum { MOST_BYTES = 227 << 10, MOST_CELLS = 64 };
+
+#define KERNEL(title)                                                                                        \
+    {                                                                                                        \
+        title, NUM_PART,                                                                                     \
+            {[CELLS] = {"cells", 1, MOST_CELLS, UNDA_TUNED_BY_HALF}, [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH}}, UNDA_HEX   \
+    }
+static const struct kernel in_order = KERNEL("ordered"), by_colors = KERNEL("colors"), atomically = KERNEL("atomic");
+/* The CPU engine accepts the same names: it always adds by colours. */
+const struct kernel *const sem_kernels[] = {&in_order, &by_colors, &atomically, NULL};
+
+/* What a node of an element takes in shared memory: lines of u and fluxes along two axes. */
+static int cell_bytes(const unda_solver *s, const struct sem_plan *plan)
+{
+    return 3 * sem_tables(s)->space.num_node * plan->words * s->real_bytes;
+}
+
+/* 2 x 2 x 2 cells, fewer where they would leave one block to an SM. */
+static int usual_cells(const unda_solver *s, const struct sem_plan *plan)
+{
+    int cells = 8, square = (s->options.degree + 1) * (s->options.degree + 1);
+    while (cells > 1 && (cells * cell_bytes(s, plan) > MOST_BYTES / 2 || cells * square > 512))
+        cells /= 2;
+    return cells;
+}
+
+unda_status sem_plan_choose(const unda_solver *s, struct sem_plan *plan)
+{
+    *plan = (struct sem_plan){.kernel = sem_kernels[0], .words = s->real_bytes == 4 ? 4 : 3};
+    for (int i = 0; sem_kernels[i]; i++)
+        if (kernel_is(&s->options, sem_kernels[i]->name)) {
+            plan->kernel = sem_kernels[i];
+            plan->assembly = i;
+        }
+    int square = (s->options.degree + 1) * (s->options.degree + 1), cells = kernel_part(&s->options, "cells");
+    plan->cells = cells ? cells : usual_cells(s, plan);
+    plan->threads = (plan->cells * square + 31) / 32 * 32;
+    plan->shared_bytes = plan->cells * cell_bytes(s, plan);
+    int most = MOST_BYTES / cell_bytes(s, plan) < 1024 / square ? MOST_BYTES / cell_bytes(s, plan) : 1024 / square;
+    if (plan->cells > most)
+        FAIL(UNDA_ERR_ARG, "cells is %d a tile, expected 1..%d: they share %d KB of memory and 1024 threads",
+             plan->cells, most, MOST_BYTES >> 10);
+    int by_memory = MOST_BYTES / (plan->shared_bytes + 1024), by_registers = 65536 / (96 * plan->threads);
+    int usual = by_memory < by_registers ? by_memory : by_registers, given = kernel_part(&s->options, "blocks");
+    plan->blocks = given ? given : usual > 0 ? usual : 1;
+    return UNDA_OK;
+}
+
+/* ---- compiling ---- */
+
+static void define_list(struct gpu_defines *defines, const char *name, const double *value, int num)
+{
+    char list[4096];
+    for (int i = 0, used = 0; i < num; i++)
+        used += snprintf(list + used, sizeof list - (size_t)used, i ? ",%.17g" : "%.17g", value[i]);
+    gpu_define(defines, "%s=%s", name, list);
+}
+
+static struct gpu_source region_source(const unda_solver *s, const struct sem_plan *plan, int region,
+                                       struct gpu_defines *defines)
+{
+    const struct sem *sem = sem_tables(s);
+    const struct element *el = sem->space.element;
+    int n = el->degree + 1;
+    gpu_define(defines, "REAL=%s", s->real_bytes == 4 ? "float" : "double");
+    gpu_define(defines, "DEGREE=%d", el->degree);
+    gpu_define(defines, "DIM=%d", sem->region[region].dim);
+    gpu_define(defines, "CELLS=%d", plan->cells);
+    gpu_define(defines, "THREADS=%d", plan->threads);
+    gpu_define(defines, "MIN_BLOCKS=%d", plan->blocks);
+    gpu_define(defines, "WORDS=%d", sem->region[region].dim == 1 ? 1 : plan->words);
+    gpu_define(defines, "METRIC_NODES=%d", sem->metric_nodes);
+    gpu_define(defines, "MATERIAL_NODES=%d", sem->material_nodes);
+    gpu_define(defines, "ASSEMBLY=%d", plan->assembly);
+    define_list(defines, "LINE_DERIVATIVE", el->line_derivative, n * n);
+    define_list(defines, "LINE_WEIGHTS", el->line_weight, n);
+    return (struct gpu_source){"sem/tiles.cu", defines->list, defines->num};
+}
+
+unda_status sem_plan_compile(unda_solver *s, int region)
+{
+    struct sem_cuda *t = sem_cuda_tables(s);
+    struct sem_cuda_region *r = &t->region[region];
+    struct gpu_defines defines = {.num = 0};
+    struct gpu_source source = region_source(s, &t->plan, region, &defines);
+    double begin = clock_seconds();
+    TRY(gpu_module_new(&r->module, t->gpu, &source));
+    TRY(gpu_kernel_get(&r->tile_kernel, r->module, "sem_tiles", t->plan.shared_bytes));
+    TRY(gpu_kernel_get(&r->shared_kernel, r->module, "sem_shared", 0));
+    s->compile_seconds += clock_seconds() - begin;
+    return UNDA_OK;
+}
+
+/* The most of what cells of any kind, affine or not, take. */
+unda_status sem_plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
+{
+    struct sem *sem = sem_tables(s);
+    struct sem_plan plan;
+    unda_kernel_resources worst = {.size_bytes = sizeof worst};
+    TRY(sem_plan_choose(s, &plan));
+    for (int i = 0; i < 2 * NUM_REGION; i++) {
+        struct gpu_defines defines = {.num = 0};
+        unda_kernel_resources one = {.size_bytes = sizeof one};
+        int region = i / 2;
+        if (region == SOLID && sem->physics == UNDA_ACOUSTIC)
+            continue;
+        sem->metric_nodes = i % 2 ? sem->space.num_node : 1;
+        struct gpu_source source = region_source(s, &plan, region, &defines);
+        TRY(gpu_compile_only(&source, "sem_", compute_capability, &one));
+        worst.registers = one.registers > worst.registers ? one.registers : worst.registers;
+        worst.spill_bytes = one.spill_bytes > worst.spill_bytes ? one.spill_bytes : worst.spill_bytes;
+        worst.compile_seconds += one.compile_seconds;
+        worst.cubin_bytes += one.cubin_bytes;
+    }
+    worst.shared_bytes = plan.shared_bytes;
+    worst.threads = plan.threads;
+    *resources = worst;
+    return UNDA_OK;
+}

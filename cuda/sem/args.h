@@ -1,0 +1,96 @@
+/* args.h: the arguments of the kernels of spectral elements, shared with csrc/sem/cuda*.c. Plain types only
+ * (common/args.h says why). A region's nodes are numbered for the device: those inside blocks block by block, then
+ * those that blocks share, last those on its sides (csrc/sem/tiles.h). */
+#ifndef UNDA_SEM_ARGS_H
+#define UNDA_SEM_ARGS_H
+
+#include "common/size.h"
+
+/* What becomes of the acceleration a = M^-1 (f - K u) of a node. */
+#define SEM_STEP  0 /* v += dt a, u += dt v: u and v go on to the next step, v at its middle */
+#define SEM_CLOSE 1 /* v += dt/2 a, a is stored: u, v, a are those of this step */
+#define SEM_FORCE 2 /* the force -K u itself is stored in a */
+
+/* Forces on the nodes of a region. */
+struct sem_tile_args {
+    void *u, *v, *a;          /* [node][DIM] */
+    const void *inverse_mass; /* [node]; 1 at sides */
+    const void *metric;       /* [elem][10], [elem][10][node of an element] or, of trilinear cells, [elem][24] */
+    const void *coef;         /* [elem][2] or [elem][2][node]: lambda, mu; of fluids 1/rho, 0 */
+    void *shared;             /* ASSEMBLY 0: [entry][DIM], else [shared node][DIM] */
+    const int *first_elem;    /* [block + 1] */
+    const int *first_inner;   /* [block + 1]: nodes */
+    const int *first_entry;   /* [block + 1]: its shared nodes in `entry` */
+    const int *entry;         /* nodes, counted from the first shared one */
+    const int *order;         /* [block]: as they are launched */
+    const int *pattern;       /* [block]: where its words begin */
+    /* slots of an element's nodes [elem][node]; places [slot + 1] in ... the list of element nodes, by slot */
+    const unsigned short *words;
+    const int *source_first;   /* [block + 1]: parts */
+    const int *source_elem;    /* [part]: of the block */
+    const int *source_column;  /* [part] */
+    const void *source_weight; /* [part][node][DIM]: force per unit amplitude */
+    const void *amplitude;     /* [time][source] */
+    const long long *clock;    /* sampled times used up before this batch of launches */
+    long long num_inner;       /* nodes inside blocks */
+    double dt;
+    int time; /* this step's time, counted from *clock; -1: no sources */
+    int num_source, mode, first; /* first block of this launch, in `order` */
+};
+SIZE_IS(sem_tile_args, 192);
+
+/* Nodes that blocks share, and those on sides. */
+struct sem_shared_args {
+    void *u, *v, *a; /* [node][DIM], at the first shared node */
+    const void *inverse_mass;
+    void *shared;
+    const int *first;     /* [shared node + 1]: its entries in `entry` */
+    const int *entry;
+    const int *side;      /* [node on a side]: its row of the matrices, -1 */
+    const void *matrix;   /* [row][DIM][DIM]: inverse of M + dt/2 C, in the subspace that walls leave */
+    const void *damping;  /* C */
+    const int *partner;   /* [node on a side]: what it meets of the other region, -1 */
+    const void *area;     /* [node on a side][3]: integral of the fluid's outward normal */
+    const void *solid_u;  /* fluids: displacement of the solid [node][3] */
+    void *pressure;       /* chi'' at a solid's partners; written by fluids [node on a side] */
+    long long num, first_side;
+    double dt;
+    int mode, unused;
+};
+SIZE_IS(sem_shared_args, 144);
+
+/* All unknowns of all regions. */
+struct sem_whole_args {
+    void *u, *v, *a;
+    long long num;
+    double dt;
+    unsigned long long *first; /* find_bad */
+};
+SIZE_IS(sem_whole_args, 48);
+
+/* A value that a group of receivers records: a sum over unknowns, of u or, of velocities and accelerations, of v
+ * at the middle of a step. */
+struct sem_channel {
+    long long first; /* of its terms */
+    long long offset;
+    int num_term, level, group, unused;
+};
+SIZE_IS(sem_channel, 32);
+
+struct record_group;
+struct sem_record_args {
+    const void *u, *v, *a;
+    const long long *at; /* [term]: unknown */
+    const double *weight;
+    const struct sem_channel *channel;
+    const struct record_group *group;
+    double *kept; /* [channel]: the sum before the step */
+    void *out;
+    const long long *clock;
+    double dt;
+    int step, num_channel; /* step: this step's number in the batch; 0: before the first */
+    int mode, unused;
+};
+SIZE_IS(sem_record_args, 104);
+
+#endif

@@ -1,0 +1,76 @@
+/* nodes.cu: what spectral elements do at all unknowns, or at points: the beginning of a step, receivers, the finite
+ * check, the clock. Defines: REAL. */
+#include "common/args.h"
+#include "sem/advance.h"
+
+/* The first half of a step: v at its middle, u at its end. */
+extern "C" __global__ void sem_begin(const __grid_constant__ sem_whole_args a)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= a.num)
+        return;
+    REAL *u = (REAL *)a.u, *v = (REAL *)a.v, now = half_step(v[i], ((const REAL *)a.a)[i], a.dt);
+    v[i] = now;
+    u[i] = fma((REAL)a.dt, now, u[i]);
+}
+
+/* The sum of a channel: of u or, levels 1 and 2, of v at the middle of the step that begins. */
+static __device__ double weigh(const sem_record_args &a, const sem_channel &c)
+{
+    const REAL *u = (const REAL *)a.u, *v = (const REAL *)a.v, *acc = (const REAL *)a.a;
+    double sum = 0;
+    for (long long k = c.first + threadIdx.x % 32; k < c.first + c.num_term; k += 32) {
+        long long at = a.at[k];
+        REAL value = c.level == 0 ? u[at] : a.mode == SEM_CLOSE ? half_step(v[at], acc[at], a.dt) : v[at];
+        sum += a.weight[k] * (double)value;
+    }
+    for (int offset = 16; offset > 0; offset /= 2)
+        sum += __shfl_down_sync(0xffffffffu, sum, offset);
+    return sum;
+}
+
+/* One warp a channel. After a step u and v have gone on to the next one: what was summed before the step is u of
+ * this one, and v half a step back; v and a are the mean and the difference of the two halves. The difference loses
+ * eps |v| / dt, no more than the rounding of a itself, eps |a| / (omega dt)^2, omega dt < 2. */
+extern "C" __global__ void sem_record(const __grid_constant__ sem_record_args a)
+{
+    int channel = (int)((blockIdx.x * blockDim.x + threadIdx.x) / 32), lane = threadIdx.x % 32;
+    if (channel >= a.num_channel)
+        return;
+    const sem_channel c = a.channel[channel];
+    const record_group group = a.group[c.group];
+    long long since = a.clock[1] + a.step - group.first;
+    bool due = a.step > 0 && since >= 0 && since % group.every == 0;
+    bool next = a.mode != SEM_CLOSE && (since + 1) % group.every == 0;
+    double before = a.kept[channel], now = 0;
+    if (next || (due && c.level > 0))
+        now = weigh(a, c);
+    if (lane > 0)
+        return;
+    if (due) {
+        double value = c.level == 0 ? before : c.level == 1 ? (before + now) / 2 : (now - before) / a.dt;
+        ((REAL *)a.out)[group.base + since / group.every * group.stride + c.offset] = (REAL)value;
+    }
+    if (next)
+        a.kept[channel] = now;
+}
+
+/* Smallest index of a value that is not finite. */
+extern "C" __global__ void sem_find_bad(const __grid_constant__ sem_whole_args a)
+{
+    long long step = (long long)gridDim.x * blockDim.x, least = 3 * a.num;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < 3 * a.num; i += step) {
+        const void *array = i < a.num ? a.u : i < 2 * a.num ? a.v : a.a;
+        REAL value = ((const REAL *)array)[i % a.num];
+        if (value - value != 0)
+            least = i < least ? i : least;
+    }
+    if (least < 3 * a.num)
+        atomicMin(a.first, (unsigned long long)least);
+}
+
+extern "C" __global__ void sem_advance(const __grid_constant__ clock_args a)
+{
+    a.clock[0] += a.num_time;
+    a.clock[1] += a.num_step;
+}
