@@ -57,7 +57,7 @@ typedef enum unda_status {
 #undef UNDA_X
 } unda_status;
 
-enum { UNDA_ABI = 21 };
+enum { UNDA_ABI = 22 };
 
 /* Interface number compiled into the library; differs from UNDA_ABI if the library is stale. */
 UNDA_API int32_t unda_abi(void);
@@ -540,12 +540,13 @@ UNDA_API unda_status unda_solver_energy(unda_solver *solver, double *energy);
 /* Times each kernel of a stage, or of a step of FD, with events: num_run runs after two to warm up. The state
  * is preserved; FD keeps a copy of it on the device meanwhile, which must fit (UNDA_ERR_DEVICE_MEMORY). CUDA
  * only, and not for grids with a window. */
+enum { UNDA_MAX_TIMED = 136 };
 typedef struct unda_profile {
     int64_t size_bytes;
-    int32_t num_kernel;  /* out */
-    char name[12][32];   /* out; "record": receivers */
-    double seconds[12];  /* out: median of one launch [s]; FD: of the mean launch, if a step has several */
-    double launches[12]; /* out: launches per step; below 1 for a kernel that takes many steps at once */
+    int32_t num_kernel;              /* out */
+    char name[UNDA_MAX_TIMED][32];   /* out; "record": receivers */
+    double seconds[UNDA_MAX_TIMED];  /* out: median of one launch [s]; FD: of the mean launch, if a step has several */
+    double launches[UNDA_MAX_TIMED]; /* out: launches per step; below 1 for a kernel that takes many steps at once */
     /* out: a whole stage, or a step of FD, without receivers [s]: the sum of the kernels; on staggered grids
      * the time of whole steps, because grid and layers run concurrently. */
     double stage_seconds;

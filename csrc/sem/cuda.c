@@ -53,8 +53,8 @@ static unda_status list_arrays(unda_solver *s, struct sem_cuda *t)
     struct gpu_wants *w = &t->wants;
     TRY(sem_plan_choose(s, &t->plan));
     for (int region = 0; region < NUM_REGION; region++) {
-        t->num += sem_num_unknown(sem, region);
         TRY(sem_tiles_new(sem, region, t->plan.cells, t->plan.assembly == BY_COLORS, &t->region[region].tiles));
+        t->num += sem_num_unknown(t, region);
         list_region(s, t, region);
     }
     for (int level = 0; level < NUM_LEVEL; level++) {
@@ -124,12 +124,12 @@ static unda_status upload_masses(unda_solver *s, int region)
     const struct sem_region *from = &sem_tables(s)->region[region];
     struct sem_cuda_region *r = &tables(s)->region[region];
     SCRATCH double *inverse = NULL;
-    TRY(array_try(&inverse, from->num_node, sizeof *inverse, "masses"));
+    TRY(array_try(&inverse, r->tiles.num_node, sizeof *inverse, "masses"));
     for (int64_t i = 0; i < from->num_node; i++)
         inverse[r->tiles.node[i]] = 1 / from->mass[i];
     for (int64_t i = 0; i < from->sides.num; i++)
         inverse[r->tiles.node[from->sides.node[i]]] = 1;
-    return gpu_upload_reals(tables(s)->stream, r->inverse_mass, inverse, from->num_node, s->real_bytes);
+    return gpu_upload_reals(tables(s)->stream, r->inverse_mass, inverse, r->tiles.num_node, s->real_bytes);
 }
 
 /* What a node on a side has to do with walls and the other region. */
@@ -172,7 +172,7 @@ static unda_status fill_region(unda_solver *s, int region)
     struct sem_cuda_region *r = &t->region[region];
     const struct sem_tiles *tiles = &r->tiles;
     struct gpu_stream *stream = t->stream;
-    int64_t first = sem_first_unknown(sem, region) * s->real_bytes;
+    int64_t first = sem_first_unknown(t, region) * s->real_bytes;
     if (tiles->num_elem == 0)
         return UNDA_OK;
     r->u = t->level[LEVEL_U] + (gpu_ptr)first;

@@ -62,20 +62,20 @@ static inline struct sem_cuda *sem_cuda_tables(const unda_solver *s)
 {
     return s->data;
 }
-/* Unknowns of a region, and where they begin among all. */
-static inline int64_t sem_num_unknown(const struct sem *sem, int region)
+/* Unknowns of a region on the device, filled up to a multiple of four, and where they begin among all. */
+static inline int64_t sem_num_unknown(const struct sem_cuda *t, int region)
 {
-    return sem->region[region].num_node * sem->region[region].dim;
+    return (t->region[region].tiles.num_node * (region == SOLID ? 3 : 1) + 3) / 4 * 4;
 }
-static inline int64_t sem_first_unknown(const struct sem *sem, int region)
+static inline int64_t sem_first_unknown(const struct sem_cuda *t, int region)
 {
-    return region == FLUID ? sem_num_unknown(sem, SOLID) : 0;
+    return region == FLUID ? sem_num_unknown(t, SOLID) : 0;
 }
 /* Of an unknown of a region, its place in a device's level. */
 static inline int64_t sem_device_unknown(const unda_solver *s, int region, int64_t at)
 {
     int dim = sem_tables(s)->region[region].dim;
-    return sem_first_unknown(sem_tables(s), region) +
+    return sem_first_unknown(sem_cuda_tables(s), region) +
            (int64_t)sem_cuda_tables(s)->region[region].tiles.node[at / dim] * dim + at % dim;
 }
 

@@ -2,6 +2,8 @@
  * and written rarely, and by cells that share their nodes. Next: method.c, cuda/sem/nodes.cu. */
 #include "cuda.h"
 
+#include "../base/parallel.h"
+
 #include <string.h>
 
 /* Copies between the numberings of the host and the device; `device` and `host` [node][dim]. */
@@ -10,6 +12,8 @@ static void renumber(const unda_solver *s, int region, void *device, void *host,
     const struct sem_region *r = &sem_tables(s)->region[region];
     const int32_t *node = sem_cuda_tables(s)->region[region].tiles.node;
     size_t bytes = (size_t)(r->dim * s->real_bytes);
+    int32_t threads = parallel_few(parallel_worth(s->options.threads, r->num_node, LEAST_SCALAR));
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < r->num_node; i++) {
         char *there = (char *)device + (size_t)node[i] * bytes, *here = (char *)host + (size_t)i * bytes;
         memcpy(to_device ? there : here, to_device ? here : there, bytes);
@@ -18,7 +22,7 @@ static void renumber(const unda_solver *s, int region, void *device, void *host,
 
 unda_status sem_state_upload(unda_solver *s, int region, gpu_ptr to, const void *from)
 {
-    int64_t num = sem_num_unknown(sem_tables(s), region);
+    int64_t num = sem_num_unknown(sem_cuda_tables(s), region);
     SCRATCH void *packed = NULL;
     TRY(array_try(&packed, num, s->real_bytes, "state"));
     renumber(s, region, packed, (void *)from, true);
@@ -27,7 +31,7 @@ unda_status sem_state_upload(unda_solver *s, int region, gpu_ptr to, const void 
 
 unda_status sem_state_download(unda_solver *s, int region, void *to, gpu_ptr from)
 {
-    int64_t num = sem_num_unknown(sem_tables(s), region);
+    int64_t num = sem_num_unknown(sem_cuda_tables(s), region);
     SCRATCH void *packed = NULL;
     TRY(array_try(&packed, num, s->real_bytes, "state"));
     TRY(gpu_download(sem_cuda_tables(s)->stream, packed, from, num * s->real_bytes));
@@ -48,7 +52,7 @@ static unda_status mirror(unda_solver *s)
         return UNDA_OK;
     for (int i = 0; i < NUM_REGION * NUM_LEVEL; i++) {
         int region = i / NUM_LEVEL, level = i % NUM_LEVEL;
-        int64_t num = sem_num_unknown(sem_tables(s), region);
+        int64_t num = sem_tables(s)->region[region].num_node * sem_tables(s)->region[region].dim;
         if (!t->mirror[region][level])
             TRY(array_own(&t->owned, &t->mirror[region][level], num, s->real_bytes, "state on the host"));
         if (num)
@@ -74,7 +78,7 @@ unda_status sem_state_flush(unda_solver *s)
 {
     struct sem_cuda *t = sem_cuda_tables(s);
     for (int i = 0; i < NUM_REGION * NUM_LEVEL && t->wrote; i++)
-        if (sem_num_unknown(sem_tables(s), i / NUM_LEVEL))
+        if (sem_num_unknown(sem_cuda_tables(s), i / NUM_LEVEL))
             TRY(sem_state_upload(s, i / NUM_LEVEL, level_of(t, i / NUM_LEVEL, i % NUM_LEVEL),
                                  t->mirror[i / NUM_LEVEL][i % NUM_LEVEL]));
     t->wrote = false;
@@ -106,13 +110,13 @@ static int64_t method_index(const unda_solver *s, int64_t found)
     const struct sem_cuda *t = sem_cuda_tables(s);
     int level = (int)(found / t->num);
     int64_t at = found % t->num;
-    int region = at >= sem_first_unknown(sem, FLUID) ? FLUID : SOLID, dim = sem->region[region].dim;
-    at -= sem_first_unknown(sem, region);
+    int region = at >= sem_first_unknown(t, FLUID) ? FLUID : SOLID, dim = sem->region[region].dim;
+    at -= sem_first_unknown(t, region);
     int64_t node = 0;
     while (t->region[region].tiles.node[node] != at / dim)
         node++;
-    return (region == FLUID ? NUM_LEVEL * sem_num_unknown(sem, SOLID) : 0) +
-           level * sem_num_unknown(sem, region) + node * dim + at % dim;
+    return (region == FLUID ? NUM_LEVEL * 3 * sem->region[SOLID].num_node : 0) +
+           level * sem->region[region].num_node * dim + node * dim + at % dim;
 }
 
 unda_status sem_state_find_bad(unda_solver *s, int64_t *index)

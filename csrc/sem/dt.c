@@ -9,6 +9,7 @@
  * reports. */
 #include "method.h"
 
+#include "../base/parallel.h"
 #include "../mesh/vector.h"
 
 #include <math.h>
@@ -70,8 +71,11 @@ struct lanczos {
     double *before[NUM_REGION], *now[NUM_REGION], *next[NUM_REGION],
         *stiff; /* stiff: Kf chi of now, [FLUID] */
     void *from, *to;
+    int32_t threads;
     void *owned;
 };
+
+#define PARALLEL(l) _Pragma("omp parallel for schedule(static) num_threads((l)->threads)")
 
 static unda_status make_room(struct lanczos *l)
 {
@@ -91,16 +95,18 @@ static unda_status make_room(struct lanczos *l)
 /* to = K x. */
 static unda_status stiffness(struct lanczos *l, int kind, const double *x, double *to)
 {
-    real_copy(l->s, l->from, x, l->num[kind]);
+    PARALLEL(l) for (int64_t i = 0; i < l->num[kind]; i++)
+        real_put(l->s, l->from, i, x[i]);
     TRY(sem_engine(l->s)->stiffness(l->s, kind, l->from, l->to));
-    for (int64_t i = 0; i < l->num[kind]; i++)
+    PARALLEL(l) for (int64_t i = 0; i < l->num[kind]; i++)
         to[i] = -real_get(l->s, l->to, i);
     return UNDA_OK;
 }
 
 /* x becomes M^-1 x, on walls in the subspace. */
-static void divide_by_mass(const struct sem_region *r, double *x)
+static void divide_by_mass(const struct lanczos *l, int kind, double *x)
 {
+    const struct sem_region *r = &l->sem->region[kind];
     const struct sem_sides *sides = &r->sides;
     for (int64_t i = 0; i < sides->num; i++) {
         double *at = x + (int64_t)sides->node[i] * r->dim, old[3];
@@ -112,7 +118,7 @@ static void divide_by_mass(const struct sem_region *r, double *x)
                 at[row] += r->mass[sides->node[i]] * inverse[row * r->dim + k] * old[k];
         }
     }
-    for (int64_t i = 0; i < r->num_node * r->dim; i++)
+    PARALLEL(l) for (int64_t i = 0; i < r->num_node * r->dim; i++)
         x[i] /= r->mass[i / r->dim];
 }
 
@@ -125,36 +131,51 @@ static unda_status apply(struct lanczos *l)
     for (int64_t i = 0; i < 3 * c->num; i++)
         fluid[c->node[FLUID][i / 3]] -=
             c->area[i] * l->now[SOLID][3 * (int64_t)c->node[SOLID][i / 3] + i % 3];
-    divide_by_mass(&l->sem->region[FLUID], fluid);
+    divide_by_mass(l, FLUID, fluid);
     TRY(stiffness(l, SOLID, l->now[SOLID], solid));
     for (int64_t i = 0; i < 3 * c->num; i++)
         solid[3 * (int64_t)c->node[SOLID][i / 3] + i % 3] -= c->area[i] * fluid[c->node[FLUID][i / 3]];
-    divide_by_mass(&l->sem->region[SOLID], solid);
+    divide_by_mass(l, SOLID, solid);
+    return UNDA_OK;
+}
+
+enum { PART = 1 << 14 }; /* of a sum: parts are added in order, whatever the number of threads */
+
+/* sum of w x y; w: one a node, or NULL. */
+static unda_status sum_of(const struct lanczos *l, int64_t num, int dim, const double *w, const double *x,
+                          const double *y, double *sum)
+{
+    int64_t num_part = (num + PART - 1) / PART;
+    SCRATCH double *part = NULL;
+    TRY(array_try(&part, num_part, sizeof *part, "stable step"));
+    PARALLEL(l) for (int64_t k = 0; k < num_part; k++)
+        for (int64_t i = k * PART; i < (k + 1) * PART && i < num; i++)
+            part[k] += (w ? w[i / dim] : 1) * x[i] * y[i];
+    for (int64_t k = 0; k < num_part; k++)
+        *sum += part[k];
     return UNDA_OK;
 }
 
 /* <x, y>, given Kf chi of y. */
-static double product(const struct lanczos *l, double *const x[NUM_REGION], double *const y[NUM_REGION],
-                      const double *stiff)
+static unda_status multiply(const struct lanczos *l, double *const x[NUM_REGION], double *const y[NUM_REGION],
+                            const double *stiff, double *product)
 {
-    double sum = 0;
-    for (int64_t i = 0; i < l->num[FLUID]; i++)
-        sum += x[FLUID][i] * stiff[i];
-    for (int64_t i = 0; i < l->num[SOLID]; i++)
-        sum += l->sem->region[SOLID].mass[i / 3] * x[SOLID][i] * y[SOLID][i];
-    return sum;
+    *product = 0;
+    TRY(sum_of(l, l->num[FLUID], 1, NULL, x[FLUID], stiff, product));
+    return sum_of(l, l->num[SOLID], 3, l->sem->region[SOLID].mass, x[SOLID], y[SOLID], product);
 }
 
 /* Scales next to length 1, which it returns; it becomes now, and now before. 0 where nothing is left. */
 static unda_status advance(struct lanczos *l, double *length)
 {
     TRY(stiffness(l, FLUID, l->next[FLUID], l->stiff));
-    double square = product(l, l->next, l->next, l->stiff);
+    double square;
+    TRY(multiply(l, l->next, l->next, l->stiff, &square));
     *length = square > 0 ? sqrt(square) : 0;
     for (int kind = 0; kind < NUM_REGION; kind++) {
-        for (int64_t i = 0; i < l->num[kind] && *length > 0; i++)
-            l->next[kind][i] /= *length;
-        double *free = l->before[kind];
+        double *next = l->next[kind], *free = l->before[kind], by = *length > 0 ? *length : 1;
+        PARALLEL(l) for (int64_t i = 0; i < l->num[kind]; i++)
+            next[i] /= by;
         l->before[kind] = l->now[kind];
         l->now[kind] = l->next[kind];
         l->next[kind] = free;
@@ -169,10 +190,12 @@ static void start(struct lanczos *l)
 {
     const struct sem *sem = l->sem;
     const double *lower = sem->space.mesh->info.lower, *upper = sem->space.mesh->info.upper;
-    double size = 0, x[3 * MAX_NODE];
+    double size = 0;
     for (int i = 0; i < 3; i++)
         size = fmax(size, upper[i] - lower[i]);
-    for (int64_t e = 0; e < sem->space.num_owned; e++) {
+    PARALLEL(l) for (int64_t e = 0; e < sem->space.num_owned; e++)
+    {
+        double x[3 * MAX_NODE];
         const struct sem_region *r = &sem->region[sem->kind[e]];
         const int32_t *node = r->node + (int64_t)sem->row[e] * sem->space.num_node;
         space_coordinates(&sem->space, e, x);
@@ -188,7 +211,7 @@ static void start(struct lanczos *l)
             }
     }
     for (int kind = 0; kind < NUM_REGION; kind++)
-        divide_by_mass(&sem->region[kind], l->next[kind]);
+        divide_by_mass(l, kind, l->next[kind]);
 }
 
 enum { MOST_STEP = 200, LOOK_BACK = 8 };
@@ -220,11 +243,13 @@ static unda_status largest_eigenvalue(struct lanczos *l, double *value)
     *value = 0;
     for (int k = 0; k < MOST_STEP && length > 0; k++) {
         TRY(apply(l));
-        diagonal[k] = product(l, l->next, l->now, l->stiff);
-        for (int kind = 0; kind < NUM_REGION; kind++)
-            for (int64_t i = 0; i < l->num[kind]; i++)
-                l->next[kind][i] -=
-                    diagonal[k] * l->now[kind][i] + (k ? beside[k - 1] * l->before[kind][i] : 0);
+        TRY(multiply(l, l->next, l->now, l->stiff, &diagonal[k]));
+        for (int kind = 0; kind < NUM_REGION; kind++) {
+            const double *now = l->now[kind], *before = l->before[kind];
+            double *next = l->next[kind], back = k ? beside[k - 1] : 0;
+            PARALLEL(l) for (int64_t i = 0; i < l->num[kind]; i++)
+                next[i] -= diagonal[k] * now[i] + back * before[i];
+        }
         TRY(advance(l, &length));
         beside[k] = length;
         *value = found[k] = largest(k + 1, diagonal, beside);
@@ -243,6 +268,8 @@ unda_status sem_find_stable(unda_solver *s)
 {
     struct lanczos l = {.s = s, .sem = sem_tables(s)};
     double value = 0;
+    int64_t num = 3 * l.sem->region[SOLID].num_node + l.sem->region[FLUID].num_node;
+    l.threads = parallel_worth(s->options.threads, num, LEAST_COUPLED);
     unda_status status = largest_eigenvalue(&l, &value);
     arrays_free(&l.owned);
     TRY(status);

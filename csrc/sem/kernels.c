@@ -18,10 +18,11 @@ static const struct kernel in_order = KERNEL("ordered"), by_colors = KERNEL("col
 /* The CPU engine accepts the same names: it always adds by colours. */
 const struct kernel *const sem_kernels[] = {&in_order, &by_colors, &atomically, NULL};
 
-/* What a node of an element takes in shared memory: lines of u and fluxes along two axes. */
+/* What an element takes of struct tile of cuda/sem/tiles.cu: three arrays, rows of an odd number. */
 static int cell_bytes(const unda_solver *s, const struct sem_plan *plan)
 {
-    return 3 * sem_tables(s)->space.num_node * plan->words * s->real_bytes;
+    int n = s->options.degree + 1;
+    return 3 * n * n * (n | 1) * plan->words * s->real_bytes;
 }
 
 /* 2 x 2 x 2 cells, fewer where they would leave one block to an SM. */
@@ -44,7 +45,7 @@ unda_status sem_plan_choose(const unda_solver *s, struct sem_plan *plan)
     int square = (s->options.degree + 1) * (s->options.degree + 1), cells = kernel_part(&s->options, "cells");
     plan->cells = cells ? cells : usual_cells(s, plan);
     plan->threads = (plan->cells * square + 31) / 32 * 32;
-    plan->shared_bytes = plan->cells * cell_bytes(s, plan);
+    plan->shared_bytes = plan->cells * cell_bytes(s, plan) + 16;
     int most = MOST_BYTES / cell_bytes(s, plan) < 1024 / square ? MOST_BYTES / cell_bytes(s, plan) : 1024 / square;
     if (plan->cells > most)
         FAIL(UNDA_ERR_ARG, "cells is %d a tile, expected 1..%d: they share %d KB of memory and 1024 threads",
@@ -77,6 +78,7 @@ static struct gpu_source region_source(const unda_solver *s, const struct sem_pl
     gpu_define(defines, "CELLS=%d", plan->cells);
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->blocks);
+    gpu_define(defines, "SHARED_BYTES=%d", plan->shared_bytes);
     gpu_define(defines, "WORDS=%d", sem->region[region].dim == 1 ? 1 : plan->words);
     gpu_define(defines, "METRIC_NODES=%d", sem->metric_nodes);
     gpu_define(defines, "MATERIAL_NODES=%d", sem->material_nodes);

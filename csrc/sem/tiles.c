@@ -65,7 +65,7 @@ static unda_status number_nodes(const struct sem *sem, int region, struct sem_ti
                         t->node[node] = next++;
                 }
             if (pass == 0)
-                t->first_inner[tile + 1] = next;
+                t->first_inner[tile + 1] = next = (next + 3) / 4 * 4;
         }
         *(pass == 0 ? &t->num_inner : pass == 1 ? &t->first_side : &t->num_node) = next;
     }
@@ -95,21 +95,21 @@ static void number_slots(const struct sem_region *r, int num, const struct sem_t
     *num_slot = next;
 }
 
-/* Behind the slots: places in the list of element nodes by slot, then the list. Returns how many words in all. */
-static int64_t complete_pattern(uint16_t *words, int64_t count, int32_t num_slot)
+/* The pattern of slots: where the list of element nodes of each begins, then the lists. Returns how many words. */
+static int64_t pattern_of(const uint16_t *slot, int64_t count, int32_t num_slot, uint16_t *words)
 {
-    uint16_t *place = words + count, *list = place + num_slot + 1;
-    memset(place, 0, sizeof *place * (size_t)(num_slot + 1));
+    uint16_t *first = words, *list = words + num_slot + 1;
+    memset(first, 0, sizeof *first * (size_t)(num_slot + 1));
     for (int64_t i = 0; i < count; i++)
-        place[words[i] + 1]++;
+        first[slot[i] + 1]++;
     for (int32_t i = 0; i < num_slot; i++)
-        place[i + 1] = (uint16_t)(place[i + 1] + place[i]);
+        first[i + 1] = (uint16_t)(first[i + 1] + first[i]);
     for (int64_t i = count - 1; i >= 0; i--)
-        list[--place[words[i] + 1]] = (uint16_t)i;
+        list[--first[slot[i] + 1]] = (uint16_t)i;
     for (int32_t i = 0; i < num_slot; i++)
-        place[i] = place[i + 1];
-    place[num_slot] = (uint16_t)count;
-    return 2 * count + num_slot + 1;
+        first[i] = first[i + 1];
+    first[num_slot] = (uint16_t)count;
+    return count + num_slot + 1;
 }
 
 static uint64_t hash_of(const uint16_t *words, int64_t num)
@@ -157,6 +157,7 @@ static unda_status list_slots(const struct sem *sem, int region, struct sem_tile
     int num = sem->space.num_node;
     int64_t most = (int64_t)t->cells * num, entry_room = 0;
     SCRATCH int32_t *found = NULL;
+    SCRATCH uint16_t *slot = NULL;
     SCRATCH uint16_t *words = NULL;
     SCRATCH int32_t *shared = NULL;
     SCRATCH struct known *known = NULL;
@@ -164,7 +165,8 @@ static unda_status list_slots(const struct sem *sem, int region, struct sem_tile
     while (p.room < 2 * (uint64_t)t->num_tile)
         p.room *= 2;
     TRY(array_try(&found, r->num_node, sizeof *found, "tiles"));
-    TRY(array_try(&words, 3 * most + 1, sizeof *words, "tiles"));
+    TRY(array_try(&slot, most, sizeof *slot, "tiles"));
+    TRY(array_try(&words, 2 * most + 4, sizeof *words, "tiles"));
     TRY(array_try(&shared, most, sizeof *shared, "tiles"));
     TRY(array_try(&known, (int64_t)p.room, sizeof *known, "tiles"));
     TRY(array_own(&t->owned, &t->pattern, t->num_tile, sizeof(int32_t), "tiles"));
@@ -174,7 +176,7 @@ static unda_status list_slots(const struct sem *sem, int region, struct sem_tile
     for (int64_t tile = 0; tile < t->num_tile; tile++) {
         int32_t num_slot;
         int64_t count = (int64_t)(t->first_elem[tile + 1] - t->first_elem[tile]) * num;
-        number_slots(r, num, t, tile, found, words, shared, &num_slot);
+        number_slots(r, num, t, tile, found, slot, shared, &num_slot);
         int64_t fresh = num_slot - (t->first_inner[tile + 1] - t->first_inner[tile]);
         if (t->num_entry + fresh > entry_room) {
             entry_room = 2 * (t->num_entry + fresh);
@@ -183,7 +185,7 @@ static unda_status list_slots(const struct sem *sem, int region, struct sem_tile
         memcpy(t->entry + t->num_entry, shared, sizeof *shared * (size_t)fresh);
         t->num_entry += fresh;
         t->first_entry[tile + 1] = (int32_t)t->num_entry;
-        TRY(find_pattern(&p, t, tile, words, complete_pattern(words, count, num_slot)));
+        TRY(find_pattern(&p, t, tile, words, pattern_of(slot, count, num_slot, words)));
     }
     return UNDA_OK;
 }

@@ -12,14 +12,14 @@ struct sem_tiles {
     int32_t *tile;       /* [row of the region] */
     int32_t *first_elem; /* [num_tile + 1] */
     int32_t *elem;       /* [num_elem]: rows of the region, tile by tile */
-    int64_t num_node, num_inner, first_side;
-    int32_t *node;                      /* [node of the region]: on the device */
+    int64_t num_node, num_inner, first_side; /* inner nodes of a tile are filled up to a multiple of four */
+    int32_t *node;                           /* [node of the region]: on the device */
     int32_t *first_inner, *first_entry; /* [num_tile + 1] */
     int64_t num_entry;                  /* a shared node has one in each tile that it is in */
     int32_t *entry;                     /* [num_entry]: shared nodes, counted from num_inner, by tile */
     int32_t *first_sum, *sum;           /* [num_node - num_inner + 1], [num_entry]: entries by shared node */
-    /* Which element node is which node of the tile (slot), inner ones first: slots of element nodes, where each
-     * slot's list of element nodes begins, the lists. Tiles that agree have one pattern. */
+    /* The nodes of a tile in slots, inner ones first: where each slot's list of element nodes begins, the lists.
+     * Tiles that agree have one pattern. */
     int32_t *pattern; /* [num_tile]: where its words begin */
     int64_t num_word;
     uint16_t *words;

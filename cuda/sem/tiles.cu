@@ -1,23 +1,22 @@
 /* tiles.cu: the forces -K u of spectral elements, and a step of the nodes.
  *
- * tiles   block = up to CELLS elements that lie together. Its nodes are gathered once; a thread owns a column of N
- *         nodes along r_3, in registers, and reads the lines along r_1 and r_2 through it from shared memory. The
- *         forces are added node by node in a fixed order. Nodes that no other block has step at once, the sums of
- *         the others are stored apart.
- * shared  one thread a node that blocks share: the sum of their parts, walls, dashpots, the other region; a step.
+ * tiles   block = a tile of up to CELLS elements that lie together; a node of it is read once. A thread owns a column
+ *         of N nodes along r_3, and works on a line along r_1 and on one along r_2 on the way: lines are in registers,
+ *         where the matrix is known to the compiler, and pass through shared memory from one owner to the next. Forces
+ *         are added node by node in a fixed order. Nodes that no other tile has step at once, the sums of the others
+ *         are left apart.
+ * shared  one thread a node that tiles share: the sum of their parts, walls, dashpots, the other region; a step.
  *
  * Compulsory bytes a node: u and v read and written, the inverse mass read, 4 (4 DIM + 1) in float32.
  * Defines: REAL, DEGREE, DIM (3: solid, 1: fluid), CELLS, MIN_BLOCKS, THREADS, METRIC_NODES and MATERIAL_NODES (of an
- * element: 1 or NP), WORDS (of a node in shared
- * memory), ASSEMBLY (0: parts are stored and summed in order; 1: added to the sums, blocks of one colour
- * at a time; 2: added atomically), LINE_DERIVATIVE, LINE_WEIGHTS. */
+ * element: 1 or NP), WORDS (of a node in shared memory), SHARED_BYTES, ASSEMBLY (0: parts are stored and summed in
+ * order; 1: added to the sums, tiles of one colour at a time; 2: added atomically), LINE_DERIVATIVE, LINE_WEIGHTS. */
+#include "common/vector.h"
 #include "sem/advance.h"
+#include "sem/lines.h"
 
-#define N   (DEGREE + 1)
-#define NP  (N * N * N)
-#define SQUARE (N * N)
 #define DEVICE static __device__ __forceinline__
-#define VAL REAL
+#define VAL    REAL
 #define FN(name) name
 #if DIM == 3
 #include "sem/solid.h"
@@ -25,25 +24,52 @@
 #include "sem/fluid.h"
 #endif
 
-enum { NUM_METRIC = 10, NUM_COEF = 2 };
-/* The unknowns of a node as shared memory holds them: four words of which are read at once. */
-struct __align__(WORDS == 4 ? 16 : sizeof(REAL)) node_values {
-    REAL v[WORDS];
+enum {
+    SQUARE = N * N,
+    NP = N * SQUARE,
+    NUM_METRIC = 10,
+    NUM_COEF = 2,
+    /* Lines of a warp are in different banks, whatever the axis, or nearly so. */
+    ROW = N | 1,
+    PLANE = N * ROW,
+    ELEM = N * PLANE,
+    TILE = CELLS * ELEM
 };
 
-static __device__ const REAL line_matrix[N * N] = {LINE_DERIVATIVE};
-static __device__ const REAL line_weight[N] = {LINE_WEIGHTS};
+/* The unknowns of a node as shared memory holds them: four words of which are read at once. */
+struct __align__(WORDS == 4 ? 16 : sizeof(REAL)) values {
+    REAL v[WORDS];
+};
+struct tile {
+    values u[TILE];     /* later the forces */
+    __align__(16) values along[2][TILE]; /* slopes along r_1 and r_2, then fluxes, then what they add to the force; accelerations */
+};
+static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
 
-/* A thread's place: element `elem` of the block, column (i, j). */
-struct column {
-    int elem, i, j;
+/* Element `elem` of the tile and a node (a, b) of its faces: of a column, or of a line along r_1 or r_2. */
+struct place {
+    int elem, a, b;
     bool works;
 };
 
-DEVICE column column_of(int num_elem)
+DEVICE place place_of(int num_elem)
 {
     int t = (int)threadIdx.x, k = t % SQUARE;
     return {t / SQUARE, k % N, k / N, t < num_elem * SQUARE};
+}
+
+DEVICE int spot(int elem, int node)
+{
+    return elem * ELEM + node / SQUARE * PLANE + node / N % N * ROW + node % N;
+}
+
+DEVICE values whole(const REAL *v)
+{
+    values all;
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+        all.v[i] = i < DIM ? v[i] : 0;
+    return all;
 }
 
 /* ---- geometry and material ---- */
@@ -66,108 +92,130 @@ DEVICE void load_coef(const sem_tile_args &a, long long elem, int node, REAL *co
 
 /* ---- forces ---- */
 
-/* Nodes of the block into shared memory, one after the other. */
-DEVICE void gather(const sem_tile_args &a, int block, int num_inner, int num_slot, REAL *slot)
+/* Nodes of the tile from memory to all the elements that have them. */
+DEVICE void gather(const sem_tile_args &a, int block, int num_inner, int num_slot, const unsigned short *first,
+                   values *u)
 {
-    const REAL *u = (const REAL *)a.u;
-    long long first = a.first_inner[block];
+    const unsigned short *list = first + num_slot + 1;
     const int *entry = a.entry + a.first_entry[block];
-    for (int i = (int)threadIdx.x; i < num_inner * DIM; i += THREADS)
-        slot[i] = u[first * DIM + i];
-    for (int i = (int)threadIdx.x + num_inner * DIM; i < num_slot * DIM; i += THREADS)
-        slot[i] = u[(a.num_inner + __ldg(entry + i / DIM - num_inner)) * DIM + i % DIM];
-}
-
-/* Slopes of u along the three axes at node k of a column. */
-DEVICE void differentiate(const node_values *line, const column &c, int k, const REAL (&u)[N][DIM],
-                          const REAL (&row)[2][N], REAL (&g)[3 * DIM])
-{
-    constexpr double matrix[N * N] = {LINE_DERIVATIVE};
+    for (int slot = (int)threadIdx.x; slot < num_slot; slot += THREADS) {
+        long long node = slot < num_inner ? (long long)a.first_inner[block] + slot
+                                          : a.num_inner + __ldg(entry + slot - num_inner);
+        REAL x[DIM];
 #pragma unroll
-    for (int i = 0; i < 3 * DIM; i++)
-        g[i] = 0;
-#pragma unroll
-    for (int m = 0; m < N; m++) {
-        const node_values x = line[k * SQUARE + c.j * N + m], y = line[k * SQUARE + m * N + c.i];
-#pragma unroll
-        for (int i = 0; i < DIM; i++) {
-            g[i] += row[0][m] * x.v[i];
-            g[DIM + i] += row[1][m] * y.v[i];
-            g[2 * DIM + i] += (REAL)matrix[k * N + m] * u[m][i];
+        for (int i = 0; i < DIM; i++)
+            x[i] = ((const REAL *)a.u)[node * DIM + i];
+        for (int k = __ldg(first + slot), end = __ldg(first + slot + 1); k < end; k++) {
+            int at = __ldg(list + k);
+            u[spot(at / NP, at % NP)] = whole(x);
         }
     }
 }
 
-/* The fluxes along r_1 and r_2 go to shared memory, those along r_3 add to the column's force. */
-DEVICE void fluxes(const sem_tile_args &a, const column &c, long long elem, const node_values *line,
-                   node_values *flux, const REAL (&u)[N][DIM], REAL (&f)[N][DIM])
+/* Derivatives of a line that begins at `from`, into `to`, which may be the same. */
+template <bool TRANSPOSED, int STEP> DEVICE void derive(const values *from, values *to)
 {
-    constexpr double matrix[N * N] = {LINE_DERIVATIVE}, weight[N] = {LINE_WEIGHTS};
-    REAL row[2][N], metric[NUM_METRIC], coef[NUM_COEF], area = line_weight[c.i] * line_weight[c.j];
+    REAL x[DIM][N], d[N];
 #pragma unroll
-    for (int m = 0; m < N; m++) {
-        row[0][m] = line_matrix[c.i * N + m];
-        row[1][m] = line_matrix[c.j * N + m];
+    for (int k = 0; k < N; k++) {
+        const values one = from[k * STEP];
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            x[i][k] = one.v[i];
     }
+#pragma unroll
+    for (int i = 0; i < DIM; i++) {
+        differentiate<TRANSPOSED>(x[i], d);
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            x[i][k] = d[k];
+    }
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        REAL one[DIM];
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            one[i] = x[i][k];
+        to[k * STEP] = whole(one);
+    }
+}
+
+/* Slopes along r_3, fluxes at the nodes of a column; those along r_3 become its force f at once. */
+DEVICE void work_on_column(const sem_tile_args &a, tile &s, const place &p, long long elem, REAL (&f)[DIM][N])
+{
+    constexpr double weight[N] = {LINE_WEIGHTS};
+    int begin = p.elem * ELEM + p.b * ROW + p.a;
+    REAL area = line_weight[p.a] * line_weight[p.b], metric[NUM_METRIC], coef[NUM_COEF], x[N], slope[DIM][N];
     load_metric(a, elem, 0, metric);
     load_coef(a, elem, 0, coef);
 #pragma unroll
+    for (int i = 0; i < DIM; i++) {
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            x[k] = s.u[begin + k * PLANE].v[i];
+        differentiate<false>(x, slope[i]);
+    }
+#pragma unroll
     for (int k = 0; k < N; k++) {
-        int node = k * SQUARE + c.j * N + c.i;
+        int node = k * SQUARE + p.b * N + p.a;
         REAL g[3 * DIM];
         if (METRIC_NODES > 1)
             load_metric(a, elem, node, metric);
         if (MATERIAL_NODES > 1)
             load_coef(a, elem, node, coef);
-        differentiate(line, c, k, u, row, g);
+        values *along[2] = {s.along[0] + begin + k * PLANE, s.along[1] + begin + k * PLANE};
+#pragma unroll
+        for (int axis = 0; axis < 2; axis++) {
+            const values one = *along[axis];
+#pragma unroll
+            for (int i = 0; i < DIM; i++)
+                g[axis * DIM + i] = one.v[i];
+        }
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            g[2 * DIM + i] = slope[i][k];
         flux_at(metric, coef, area * (REAL)weight[k], g);
 #pragma unroll
         for (int axis = 0; axis < 2; axis++)
+            *along[axis] = whole(g + axis * DIM);
 #pragma unroll
-            for (int i = 0; i < DIM; i++)
-                flux[axis * CELLS * NP + node].v[i] = g[axis * DIM + i];
-#pragma unroll
-        for (int m = 0; m < N; m++)
-#pragma unroll
-            for (int i = 0; i < DIM; i++)
-                f[m][i] -= (REAL)matrix[k * N + m] * g[2 * DIM + i];
-    }
-}
-
-/* The transposed derivatives along r_1 and r_2. */
-DEVICE void add_lines(const column &c, const node_values *flux, REAL (&f)[N][DIM])
-{
-    REAL row[2][N];
-#pragma unroll
-    for (int m = 0; m < N; m++) {
-        row[0][m] = line_matrix[m * N + c.i];
-        row[1][m] = line_matrix[m * N + c.j];
+        for (int i = 0; i < DIM; i++)
+            slope[i][k] = g[2 * DIM + i];
     }
 #pragma unroll
-    for (int k = 0; k < N; k++)
-#pragma unroll
-        for (int m = 0; m < N; m++) {
-            const node_values x = flux[k * SQUARE + c.j * N + m],
-                              y = flux[CELLS * NP + k * SQUARE + m * N + c.i];
-#pragma unroll
-            for (int i = 0; i < DIM; i++)
-                f[k][i] -= row[0][m] * x.v[i] + row[1][m] * y.v[i];
-        }
+    for (int i = 0; i < DIM; i++)
+        differentiate<true>(slope[i], f[i]);
 }
 
-/* Sources in this element: their forces on the column. */
-DEVICE void add_sources(const sem_tile_args &a, int block, const column &c, REAL (&f)[N][DIM])
+/* Sources in this element: their forces on a column. */
+DEVICE void add_sources(const sem_tile_args &a, int block, const place &p, REAL (&f)[DIM][N])
 {
-    for (int p = a.source_first[block]; p < a.source_first[block + 1]; p++) {
-        if (a.source_elem[p] != c.elem)
+    for (int part = a.source_first[block]; part < a.source_first[block + 1]; part++) {
+        if (a.source_elem[part] != p.elem)
             continue;
-        REAL amplitude = ((const REAL *)a.amplitude)[(*a.clock + a.time) * a.num_source + a.source_column[p]];
-        const REAL *weight = (const REAL *)a.source_weight + ((long long)p * NP + c.j * N + c.i) * DIM;
+        REAL amplitude =
+            ((const REAL *)a.amplitude)[(*a.clock + a.time) * a.num_source + a.source_column[part]];
+        const REAL *weight = (const REAL *)a.source_weight + ((long long)part * NP + p.b * N + p.a) * DIM;
 #pragma unroll
         for (int k = 0; k < N; k++)
 #pragma unroll
             for (int i = 0; i < DIM; i++)
-                f[k][i] += amplitude * weight[k * SQUARE * DIM + i];
+                f[i][k] -= amplitude * weight[k * SQUARE * DIM + i];
+    }
+}
+
+/* What all axes and sources add to the nodes of a column. */
+DEVICE void store_force(tile &s, const place &p, const REAL (&f)[DIM][N])
+{
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        int at = p.elem * ELEM + k * PLANE + p.b * ROW + p.a;
+        const values x = s.along[0][at], y = s.along[1][at];
+        REAL sum[DIM];
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            sum[i] = -(f[i][k] + x.v[i] + y.v[i]);
+        s.u[at] = whole(sum);
     }
 }
 
@@ -184,28 +232,60 @@ DEVICE void leave(REAL *to, REAL force)
 #endif
 }
 
-/* Sums the forces on unknown i of the block's slots, and steps it, or leaves its part. */
-DEVICE void finish(const sem_tile_args &a, int block, int num_inner, int num_slot, const unsigned short *words,
-                   int num_node, const REAL *force)
+/* Sums the forces on the tile's nodes; accelerations of inner ones [slot][DIM] into shared memory, the others' to
+ * where they meet the parts of other tiles. */
+DEVICE void add_up(const sem_tile_args &a, tile &s, int block, int num_inner, int num_slot,
+                   const unsigned short *first)
 {
-    const unsigned short *place = words + num_node, *list = place + num_slot + 1;
-    long long inner = (long long)a.first_inner[block] * DIM, entry = a.first_entry[block];
-    for (int i = (int)threadIdx.x; i < num_slot * DIM; i += THREADS) {
-        int slot = i / DIM, end = __ldg(place + slot + 1);
-        REAL sum = 0;
-        for (int k = __ldg(place + slot); k < end; k++)
-            sum += force[__ldg(list + k) * DIM + i % DIM];
-        if (slot < num_inner) {
-            REAL *u = (REAL *)a.u + inner + i, *v = (REAL *)a.v + inner + i, *to = (REAL *)a.a + inner + i;
-            REAL inverse = __ldg((const REAL *)a.inverse_mass + a.first_inner[block] + slot);
-            advance_to(a.mode, a.dt, a.mode == SEM_FORCE ? sum : sum * inverse, u, v, to);
-        } else {
-#if ASSEMBLY == 0
-            leave((REAL *)a.shared + (entry - num_inner) * DIM + i, sum);
-#else
-            leave((REAL *)a.shared + (long long)__ldg(a.entry + entry + slot - num_inner) * DIM + i % DIM, sum);
-#endif
+    const unsigned short *list = first + num_slot + 1;
+    REAL *acceleration = (REAL *)s.along;
+    for (int slot = (int)threadIdx.x; slot < num_slot; slot += THREADS) {
+        REAL sum[DIM] = {};
+        for (int k = __ldg(first + slot), end = __ldg(first + slot + 1); k < end; k++) {
+            int at = __ldg(list + k);
+            const values one = s.u[spot(at / NP, at % NP)];
+#pragma unroll
+            for (int i = 0; i < DIM; i++)
+                sum[i] += one.v[i];
         }
+        if (slot < num_inner) {
+            REAL inverse = a.mode == SEM_FORCE
+                               ? 1
+                               : __ldg((const REAL *)a.inverse_mass + a.first_inner[block] + slot);
+#pragma unroll
+            for (int i = 0; i < DIM; i++)
+                acceleration[slot * DIM + i] = sum[i] * inverse;
+        } else {
+            long long entry = a.first_entry[block] + slot - num_inner;
+            REAL *to = (REAL *)a.shared + (ASSEMBLY == 0 ? entry : (long long)__ldg(a.entry + entry)) * DIM;
+#pragma unroll
+            for (int i = 0; i < DIM; i++)
+                leave(to + i, sum[i]);
+        }
+    }
+}
+
+/* Inner nodes, whose number is a multiple of four. */
+DEVICE void advance_inner(const sem_tile_args &a, const tile &s, int block, int num_inner)
+{
+    constexpr int QUAD = 16 / sizeof(REAL);
+    long long first = (long long)a.first_inner[block] * DIM;
+    for (int i = (int)threadIdx.x * QUAD; i < num_inner * DIM; i += THREADS * QUAD) {
+        REAL u[QUAD] = {}, v[QUAD] = {}, to[QUAD], acceleration[QUAD];
+        load_vector<QUAD>(acceleration, (const REAL *)s.along + i);
+        if (a.mode != SEM_FORCE)
+            load_vector<QUAD>(v, (const REAL *)a.v + first + i);
+        if (a.mode == SEM_STEP)
+            load_vector<QUAD>(u, (const REAL *)a.u + first + i);
+#pragma unroll
+        for (int k = 0; k < QUAD; k++)
+            advance_to(a.mode, a.dt, acceleration[k], u + k, v + k, to + k);
+        if (a.mode != SEM_FORCE)
+            store_vector<QUAD>((REAL *)a.v + first + i, v);
+        if (a.mode == SEM_STEP)
+            store_vector<QUAD>((REAL *)a.u + first + i, u);
+        else
+            store_vector<QUAD>((REAL *)a.a + first + i, to);
     }
 }
 
@@ -213,45 +293,42 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     sem_tiles(const __grid_constant__ sem_tile_args a)
 {
     extern __shared__ __align__(16) unsigned char memory[];
+    tile &s = *(tile *)memory;
     int block = __ldg(a.order + a.first + blockIdx.x);
-    int first = a.first_elem[block], num_elem = a.first_elem[block + 1] - first, num_node = num_elem * NP;
+    int first = a.first_elem[block], num_elem = a.first_elem[block + 1] - first;
     int num_inner = a.first_inner[block + 1] - a.first_inner[block];
     int num_slot = num_inner + a.first_entry[block + 1] - a.first_entry[block];
-    const unsigned short *words = a.words + a.pattern[block];
-    /* lines of u, later forces; fluxes along r_1 and r_2, before them u by slot */
-    node_values *line = (node_values *)memory, *flux = line + CELLS * NP;
-    REAL *slot = (REAL *)flux, *force = (REAL *)memory, u[N][DIM], f[N][DIM] = {};
-    column c = column_of(num_elem);
-    node_values *own = line + c.elem * NP;
-    gather(a, block, num_inner, num_slot, slot);
+    const unsigned short *list = a.words + a.pattern[block];
+    const place p = place_of(num_elem);
+    REAL f[DIM][N];
+    gather(a, block, num_inner, num_slot, list, s.u);
     __syncthreads();
-    if (c.works)
-#pragma unroll
-        for (int k = 0; k < N; k++) {
-            int node = k * SQUARE + c.j * N + c.i, from = __ldg(words + c.elem * NP + node);
-#pragma unroll
-            for (int i = 0; i < DIM; i++)
-                own[node].v[i] = u[k][i] = slot[from * DIM + i];
-        }
-    __syncthreads();
-    if (c.works)
-        fluxes(a, c, first + c.elem, own, flux + c.elem * NP, u, f);
-    __syncthreads();
-    if (c.works) {
-        add_lines(c, flux + c.elem * NP, f);
-        if (a.time >= 0)
-            add_sources(a, block, c, f);
-#pragma unroll
-        for (int k = 0; k < N; k++)
-#pragma unroll
-            for (int i = 0; i < DIM; i++)
-                force[(c.elem * NP + k * SQUARE + c.j * N + c.i) * DIM + i] = f[k][i];
+    int row = p.elem * ELEM + p.b * PLANE + p.a * ROW, line = p.elem * ELEM + p.b * PLANE + p.a;
+    if (p.works) {
+        derive<false, 1>(s.u + row, s.along[0] + row);
+        derive<false, ROW>(s.u + line, s.along[1] + line);
     }
     __syncthreads();
-    finish(a, block, num_inner, num_slot, words, num_node, force);
+    if (p.works)
+        work_on_column(a, s, p, first + p.elem, f);
+    __syncthreads();
+    if (p.works) {
+        derive<true, 1>(s.along[0] + row, s.along[0] + row);
+        derive<true, ROW>(s.along[1] + line, s.along[1] + line);
+    }
+    __syncthreads();
+    if (p.works) {
+        if (a.time >= 0)
+            add_sources(a, block, p, f);
+        store_force(s, p, f);
+    }
+    __syncthreads();
+    add_up(a, s, block, num_inner, num_slot, list);
+    __syncthreads();
+    advance_inner(a, s, block, num_inner);
 }
 
-/* ---- nodes that blocks share ---- */
+/* ---- nodes that tiles share ---- */
 
 /* What walls, dashpots and the other region make of the force on a side's node: the acceleration. */
 DEVICE void at_side(const sem_shared_args &a, long long side, const REAL *v, REAL *f)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import argparse
 
-from . import bench_dg, bench_fd
+from . import bench_dg, bench_fd, bench_sem
 
-METHODS = {"dg": bench_dg, "fd": bench_fd}
+METHODS = {"dg": bench_dg, "fd": bench_fd, "sem": bench_sem}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

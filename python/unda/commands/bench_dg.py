@@ -74,7 +74,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 _SHEAR = np.array([(1.0, 0.0, 0.0), (0.1, 1.0, 0.0), (-0.05, 0.1, 1.0)])  # the middle of the box stays inside
 
 
-def _mesh(nodes: float, num_node: int, shape: str, kind: str) -> Mesh:
+def numbered_box(nodes: float, num_node: int, shape: str, kind: str) -> Mesh:
     """Return a box, perturbed or sheared, with at least that many nodes, its cells in random order."""
     n = int(np.ceil((nodes / num_node / (6 if shape == "tet" else 1)) ** (1 / 3)))
     perturb = 0.2 if kind == "perturbed" else 0.0
@@ -200,7 +200,7 @@ def _rows(
     for degree in args.degrees:
         num_node = lib.unda_element_num_node(getattr(lib, f"UNDA_{args.shape.upper()}"), degree)
         nodes = args.nodes or (_GPU_NODES[physics] if on_gpu else 2e5)
-        mesh = _mesh(nodes, num_node, args.shape, args.mesh)
+        mesh = numbered_box(nodes, num_node, args.shape, args.mesh)
         for dtype, integrator, kernel in product(
             args.dtype.split(","), args.integrator.split(","), args.kernels.split(",") if on_gpu else ["auto"]
         ):

@@ -87,9 +87,12 @@ def kernels(options: Any) -> dict[str, dict[str, int]]:
 def kernel_names(method: str) -> list[str]:
     """Return the names of the kernels that a method has on any device, as the library lists them."""
     fd = _core.new_struct("unda_fd_options", order=2, shape=[3] * 3, spacing=[1.0] * 3, speed_max=1.0)
-    code = {"DG": lib.UNDA_DG, "FD": lib.UNDA_FD}[method]
     names: dict[str, Any] = {}
-    shapes = (lib.UNDA_TET, lib.UNDA_HEX) if method == "DG" else (0,)
+    code, shapes = {
+        "DG": (lib.UNDA_DG, (lib.UNDA_TET, lib.UNDA_HEX)),
+        "FD": (lib.UNDA_FD, (0,)),
+        "SEM": (lib.UNDA_SEM, (lib.UNDA_HEX,)),
+    }[method]
     for device, shape in itertools.product((lib.UNDA_DEVICE_CPU, 0), shapes):
         options = _core.new_struct(
             "unda_solver_options", method=code, degree=1, device=device, shape=shape, fd=fd
