@@ -29,11 +29,7 @@ static void list_region(const unda_solver *s, struct sem_cuda *t, int region)
     gpu_want(w, 1, &r->coef, from->num_elem * sem->material_nodes * 2 * real, "coefficients");
     gpu_want(w, 1, &r->shared, (t->plan.assembly == IN_ORDER ? tiles->num_entry : num_shared) * dim * real,
              "forces on shared nodes");
-    gpu_want(w, 1, &r->first_elem, 4 * (tiles->num_tile + 1), "tiles");
-    gpu_want(w, 1, &r->first_inner, 4 * (tiles->num_tile + 1), "tiles");
-    gpu_want(w, 1, &r->first_entry, 4 * (tiles->num_tile + 1), "tiles");
-    gpu_want(w, 1, &r->order, 4 * tiles->num_tile, "tiles");
-    gpu_want(w, 1, &r->pattern, 4 * tiles->num_tile, "tiles");
+    gpu_want(w, 1, &r->tile, (int64_t)sizeof(struct sem_tile) * tiles->num_tile, "tiles");
     gpu_want(w, 1, &r->words, 2 * tiles->num_word, "patterns of tiles");
     gpu_want(w, 1, &r->entry, 4 * tiles->num_entry, "shared nodes");
     gpu_want(w, 1, &r->first_sum, t->plan.assembly == IN_ORDER ? 4 * (num_shared + 1) : 0, "shared nodes");
@@ -165,6 +161,25 @@ static unda_status upload_sides(unda_solver *s, int region)
     return gpu_upload_reals(stream, r->damping, sides->damping, sides->num * dim * dim, s->real_bytes);
 }
 
+static unda_status upload_tiles(struct gpu_stream *stream, const struct sem_cuda_region *r)
+{
+    const struct sem_tiles *from = &r->tiles;
+    SCRATCH struct sem_tile *tile = NULL;
+    TRY(array_try(&tile, from->num_tile, sizeof *tile, "tiles"));
+    for (int64_t i = 0; i < from->num_tile; i++) {
+        int32_t k = from->order[i];
+        tile[i] = (struct sem_tile){.first_elem = from->first_elem[k],
+                                    .num_elem = from->first_elem[k + 1] - from->first_elem[k],
+                                    .first_inner = from->first_inner[k],
+                                    .num_inner = from->first_inner[k + 1] - from->first_inner[k],
+                                    .first_entry = from->first_entry[k],
+                                    .num_shared = from->first_entry[k + 1] - from->first_entry[k],
+                                    .pattern = from->pattern[k],
+                                    .number = k};
+    }
+    return gpu_upload(stream, r->tile, tile, (int64_t)sizeof *tile * from->num_tile);
+}
+
 static unda_status fill_region(unda_solver *s, int region)
 {
     const struct sem *sem = sem_tables(s);
@@ -182,11 +197,7 @@ static unda_status fill_region(unda_solver *s, int region)
     TRY(upload_elements(s, region, r->coef, sem->material_nodes * 2, coef_of));
     TRY(upload_masses(s, region));
     TRY(upload_sides(s, region));
-    TRY(gpu_upload(stream, r->first_elem, tiles->first_elem, 4 * (tiles->num_tile + 1)));
-    TRY(gpu_upload(stream, r->first_inner, tiles->first_inner, 4 * (tiles->num_tile + 1)));
-    TRY(gpu_upload(stream, r->first_entry, tiles->first_entry, 4 * (tiles->num_tile + 1)));
-    TRY(gpu_upload(stream, r->order, tiles->order, 4 * tiles->num_tile));
-    TRY(gpu_upload(stream, r->pattern, tiles->pattern, 4 * tiles->num_tile));
+    TRY(upload_tiles(stream, r));
     TRY(gpu_upload(stream, r->words, tiles->words, 2 * tiles->num_word));
     TRY(gpu_upload(stream, r->entry, tiles->entry, 4 * tiles->num_entry));
     if (t->plan.assembly == IN_ORDER) {
@@ -301,12 +312,8 @@ static unda_status launch_tiles(unda_solver *s, int region, const struct pass *p
                               .metric = POINTER(r->metric),
                               .coef = POINTER(r->coef),
                               .shared = POINTER(r->shared),
-                              .first_elem = POINTER(r->first_elem),
-                              .first_inner = POINTER(r->first_inner),
-                              .first_entry = POINTER(r->first_entry),
                               .entry = POINTER(r->entry),
-                              .order = POINTER(r->order),
-                              .pattern = POINTER(r->pattern),
+                              .tile = POINTER(r->tile),
                               .words = POINTER(r->words),
                               .source_first = POINTER(r->source_first),
                               .source_elem = POINTER(r->source_elem),

@@ -25,7 +25,7 @@ struct sem_cuda_region {
     struct gpu_module *module;
     struct gpu_kernel tile_kernel, shared_kernel;
     gpu_ptr u, v, a; /* in those of all regions */
-    gpu_ptr inverse_mass, metric, coef, shared, first_elem, first_inner, first_entry, entry, order, pattern, words;
+    gpu_ptr inverse_mass, metric, coef, shared, tile, entry, words;
     gpu_ptr first_sum, sum, side, rest, inverse, damping, partner, area;
     int64_t num_part; /* of sources */
     gpu_ptr source_first, source_elem, source_column, source_weight;

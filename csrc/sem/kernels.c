@@ -18,11 +18,12 @@ static const struct kernel in_order = KERNEL("ordered"), by_colors = KERNEL("col
 /* The CPU engine accepts the same names: it always adds by colours. */
 const struct kernel *const sem_kernels[] = {&in_order, &by_colors, &atomically, NULL};
 
-/* What an element takes of struct tile of cuda/sem/tiles.cu: three arrays, rows of an odd number. */
+/* What an element takes of struct tile of cuda/sem/tiles.cu: a slot a node, and two arrays with rows of an odd
+ * number. */
 static int cell_bytes(const unda_solver *s, const struct sem_plan *plan)
 {
     int n = s->options.degree + 1;
-    return 3 * n * n * (n | 1) * plan->words * s->real_bytes;
+    return n * n * (n + 2 * (n | 1)) * plan->words * s->real_bytes;
 }
 
 /* 2 x 2 x 2 cells, fewer where they would leave one block to an SM. */
@@ -45,7 +46,7 @@ unda_status sem_plan_choose(const unda_solver *s, struct sem_plan *plan)
     int square = (s->options.degree + 1) * (s->options.degree + 1), cells = kernel_part(&s->options, "cells");
     plan->cells = cells ? cells : usual_cells(s, plan);
     plan->threads = (plan->cells * square + 31) / 32 * 32;
-    plan->shared_bytes = plan->cells * cell_bytes(s, plan) + 16;
+    plan->shared_bytes = plan->cells * cell_bytes(s, plan) + 16 + 2 * plan->words * s->real_bytes;
     int most = MOST_BYTES / cell_bytes(s, plan) < 1024 / square ? MOST_BYTES / cell_bytes(s, plan) : 1024 / square;
     if (plan->cells > most)
         FAIL(UNDA_ERR_ARG, "cells is %d a tile, expected 1..%d: they share %d KB of memory and 1024 threads",
@@ -67,7 +68,7 @@ static void define_list(struct gpu_defines *defines, const char *name, const dou
 }
 
 static struct gpu_source region_source(const unda_solver *s, const struct sem_plan *plan, int region,
-                                       struct gpu_defines *defines)
+                                       int num_category, struct gpu_defines *defines)
 {
     const struct sem *sem = sem_tables(s);
     const struct element *el = sem->space.element;
@@ -82,6 +83,7 @@ static struct gpu_source region_source(const unda_solver *s, const struct sem_pl
     gpu_define(defines, "WORDS=%d", sem->region[region].dim == 1 ? 1 : plan->words);
     gpu_define(defines, "METRIC_NODES=%d", sem->metric_nodes);
     gpu_define(defines, "MATERIAL_NODES=%d", sem->material_nodes);
+    gpu_define(defines, "CATEGORIES=%d", num_category);
     gpu_define(defines, "ASSEMBLY=%d", plan->assembly);
     define_list(defines, "LINE_DERIVATIVE", el->line_derivative, n * n);
     define_list(defines, "LINE_WEIGHTS", el->line_weight, n);
@@ -93,7 +95,7 @@ unda_status sem_plan_compile(unda_solver *s, int region)
     struct sem_cuda *t = sem_cuda_tables(s);
     struct sem_cuda_region *r = &t->region[region];
     struct gpu_defines defines = {.num = 0};
-    struct gpu_source source = region_source(s, &t->plan, region, &defines);
+    struct gpu_source source = region_source(s, &t->plan, region, r->tiles.num_category, &defines);
     double begin = clock_seconds();
     TRY(gpu_module_new(&r->module, t->gpu, &source));
     TRY(gpu_kernel_get(&r->tile_kernel, r->module, "sem_tiles", t->plan.shared_bytes));
@@ -102,7 +104,7 @@ unda_status sem_plan_compile(unda_solver *s, int region)
     return UNDA_OK;
 }
 
-/* The most of what cells of any kind, affine or not, take. */
+/* The most of what cells of any kind, affine or not, take; eight meet in a node. */
 unda_status sem_plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
 {
     struct sem *sem = sem_tables(s);
@@ -116,7 +118,7 @@ unda_status sem_plan_compile_only(unda_solver *s, int compute_capability, unda_k
         if (region == SOLID && sem->physics == UNDA_ACOUSTIC)
             continue;
         sem->metric_nodes = i % 2 ? sem->space.num_node : 1;
-        struct gpu_source source = region_source(s, &plan, region, &defines);
+        struct gpu_source source = region_source(s, &plan, region, 4, &defines);
         TRY(gpu_compile_only(&source, "sem_", compute_capability, &one));
         worst.registers = one.registers > worst.registers ? one.registers : worst.registers;
         worst.spill_bytes = one.spill_bytes > worst.spill_bytes ? one.spill_bytes : worst.spill_bytes;

@@ -41,75 +41,190 @@ static void find_owners(const struct sem *sem, int region, const struct sem_tile
     }
 }
 
-/* Numbers nodes in the order in which tiles come to them. */
+/* The nodes of a tile in the order in which its elements come to them, and how many element nodes each is. */
+struct tile_nodes {
+    int32_t num, *node, *count;
+    int32_t *index; /* [node of the region]: in the list, -1 elsewhere */
+};
+
+static unda_status nodes_new(const struct sem_region *r, int64_t most, void **owner, struct tile_nodes *list)
+{
+    TRY(array_own(owner, &list->node, most, sizeof(int32_t), "tiles"));
+    TRY(array_own(owner, &list->count, most, sizeof(int32_t), "tiles"));
+    TRY(array_own(owner, &list->index, r->num_node, sizeof(int32_t), "tiles"));
+    memset(list->index, -1, sizeof *list->index * (size_t)r->num_node);
+    return UNDA_OK;
+}
+
+/* Node i of a tile's elements. */
+static int32_t node_of(const struct sem_region *r, int num, const struct sem_tiles *t, int64_t tile, int64_t i)
+{
+    return r->node[(int64_t)t->elem[t->first_elem[tile] + i / num] * num + i % num];
+}
+
+static int64_t num_elem_node(const struct sem_tiles *t, int64_t tile, int num)
+{
+    return (int64_t)(t->first_elem[tile + 1] - t->first_elem[tile]) * num;
+}
+
+static void list_nodes(const struct sem_region *r, int num, const struct sem_tiles *t, int64_t tile,
+                       struct tile_nodes *list)
+{
+    for (int32_t i = 0; i < list->num; i++)
+        list->index[list->node[i]] = -1;
+    list->num = 0;
+    for (int64_t i = 0; i < num_elem_node(t, tile, num); i++) {
+        int32_t node = node_of(r, num, t, tile, i);
+        if (list->index[node] < 0) {
+            list->index[node] = list->num;
+            list->node[list->num] = node;
+            list->count[list->num++] = 0;
+        }
+        list->count[list->index[node]]++;
+    }
+}
+
+/* The least k with 2^k >= count. */
+static int category_of(int32_t count)
+{
+    return count < 2 ? 0 : 32 - __builtin_clz((unsigned)count - 1);
+}
+
+/* Nodes of a tile are at most so many of its element nodes: as many as cells meet, more where periodic cells meet
+ * themselves. */
+static unda_status count_categories(const struct sem *sem, int region, struct sem_tiles *t)
+{
+    OWNER void *owned = NULL;
+    struct tile_nodes list = {0};
+    TRY(nodes_new(&sem->region[region], (int64_t)t->cells * sem->space.num_node, &owned, &list));
+    t->num_category = 1;
+    for (int64_t tile = 0; tile < t->num_tile; tile++) {
+        list_nodes(&sem->region[region], sem->space.num_node, t, tile, &list);
+        for (int32_t i = 0; i < list.num; i++)
+            if (category_of(list.count[i]) >= t->num_category)
+                t->num_category = 1 + category_of(list.count[i]);
+    }
+    return UNDA_OK;
+}
+
+/* Numbers nodes tile by tile, those inside them by category. */
 static unda_status number_nodes(const struct sem *sem, int region, struct sem_tiles *t)
 {
     const struct sem_region *r = &sem->region[region];
     int num = sem->space.num_node;
     SCRATCH int32_t *owner = NULL;
+    OWNER void *owned = NULL;
+    struct tile_nodes list = {0};
     TRY(array_try(&owner, r->num_node, sizeof *owner, "tiles"));
     TRY(array_own(&t->owned, &t->node, r->num_node, sizeof(int32_t), "tiles"));
     TRY(array_own(&t->owned, &t->first_inner, t->num_tile + 1, sizeof(int32_t), "tiles"));
-    t->num_node = r->num_node;
+    TRY(nodes_new(r, (int64_t)t->cells * num, &owned, &list));
     for (int64_t i = 0; i < r->num_node; i++)
         owner[i] = NEW, t->node[i] = -1;
     find_owners(sem, region, t, owner);
     int32_t next = 0;
-    for (int pass = 0; pass < 3; pass++) {
-        for (int64_t tile = 0; tile < t->num_tile; tile++) {
-            for (int64_t e = t->first_elem[tile]; e < t->first_elem[tile + 1]; e++)
-                for (int k = 0; k < num; k++) {
-                    int32_t node = r->node[(int64_t)t->elem[e] * num + k];
-                    int kind = owner[node] >= 0 ? 0 : -owner[node];
-                    if (kind == pass && t->node[node] < 0)
-                        t->node[node] = next++;
-                }
-            if (pass == 0)
-                t->first_inner[tile + 1] = next = (next + 3) / 4 * 4;
-        }
-        *(pass == 0 ? &t->num_inner : pass == 1 ? &t->first_side : &t->num_node) = next;
+    for (int64_t tile = 0; tile < t->num_tile; tile++) {
+        list_nodes(r, num, t, tile, &list);
+        for (int k = 0; k < t->num_category; k++)
+            for (int32_t i = 0; i < list.num; i++)
+                if (owner[list.node[i]] >= 0 && category_of(list.count[i]) == k)
+                    t->node[list.node[i]] = next++;
+        t->first_inner[tile + 1] = next = (next + 3) / 4 * 4;
+    }
+    t->num_inner = next;
+    for (int kind = SHARED; kind >= SIDE; kind--) {
+        for (int64_t tile = 0; tile < t->num_tile; tile++)
+            for (int64_t i = 0; i < num_elem_node(t, tile, num); i++) {
+                int32_t node = node_of(r, num, t, tile, i);
+                if (owner[node] == kind && t->node[node] < 0)
+                    t->node[node] = next++;
+            }
+        *(kind == SHARED ? &t->first_side : &t->num_node) = next;
     }
     return UNDA_OK;
 }
 
-/* ---- slots ---- */
+/* ---- patterns ---- */
 
-/* The slots of a tile's element nodes: slot[i], inner nodes first; found: [node of the region], -1 where none. Its
- * shared nodes to `shared`. */
-static void number_slots(const struct sem_region *r, int num, const struct sem_tiles *t, int64_t tile,
-                         int32_t *found, uint16_t *slot, int32_t *shared, int32_t *num_slot)
+/* What makes the pattern of one tile. */
+struct drawing {
+    struct tile_nodes list;
+    int32_t *slot;     /* [listed] */
+    int32_t *entry;    /* [shared]: counted from num_inner */
+    int32_t num_inner; /* slots */
+    int32_t num_slot;
+    uint16_t *words;
+};
+
+/* Where node i of the tile's elements of n^3 nodes stands in shared memory: rows of an odd number of nodes. */
+static int32_t place_of(int n, int64_t i)
 {
-    int32_t inner = t->first_inner[tile + 1] - t->first_inner[tile], next = inner;
-    int64_t count = (int64_t)(t->first_elem[tile + 1] - t->first_elem[tile]) * num;
-    const int32_t *elem = t->elem + t->first_elem[tile];
-    for (int64_t i = 0; i < count; i++) {
-        int32_t node = r->node[(int64_t)elem[i / num] * num + i % num], at = t->node[node];
-        if (at >= t->num_inner && found[node] < 0) {
-            shared[next - inner] = (int32_t)(at - t->num_inner);
-            found[node] = next++;
-        }
-        slot[i] = (uint16_t)(at < t->num_inner ? at - t->first_inner[tile] : found[node]);
-    }
-    for (int64_t i = 0; i < count; i++)
-        found[r->node[(int64_t)elem[i / num] * num + i % num]] = -1;
-    *num_slot = next;
+    return (int32_t)(i / n * (n | 1) + i % n);
 }
 
-/* The pattern of slots: where the list of element nodes of each begins, then the lists. Returns how many words. */
-static int64_t pattern_of(const uint16_t *slot, int64_t count, int32_t num_slot, uint16_t *words)
+static void number_slots(const struct sem_tiles *t, int64_t tile, struct drawing *d)
 {
-    uint16_t *first = words, *list = words + num_slot + 1;
-    memset(first, 0, sizeof *first * (size_t)(num_slot + 1));
-    for (int64_t i = 0; i < count; i++)
-        first[slot[i] + 1]++;
-    for (int32_t i = 0; i < num_slot; i++)
-        first[i + 1] = (uint16_t)(first[i + 1] + first[i]);
-    for (int64_t i = count - 1; i >= 0; i--)
-        list[--first[slot[i] + 1]] = (uint16_t)i;
-    for (int32_t i = 0; i < num_slot; i++)
-        first[i] = first[i + 1];
-    first[num_slot] = (uint16_t)count;
-    return count + num_slot + 1;
+    uint16_t *end = d->words;
+    d->num_inner = d->num_slot = t->first_inner[tile + 1] - t->first_inner[tile];
+    for (int k = 0; k < t->num_category; k++)
+        end[k] = k ? end[k - 1] : 0;
+    for (int k = 0; k < t->num_category; k++) {
+        for (int32_t i = 0; i < d->list.num; i++) {
+            int32_t at = t->node[d->list.node[i]];
+            if (category_of(d->list.count[i]) != k)
+                continue;
+            d->slot[i] = at < t->num_inner ? at - t->first_inner[tile] : d->num_slot++;
+            if (at < t->num_inner)
+                end[k] = (uint16_t)(d->slot[i] + 1 > end[k] ? d->slot[i] + 1 : end[k]);
+            else
+                d->entry[d->slot[i] - d->num_inner] = (int32_t)(at - t->num_inner);
+        }
+        end[t->num_category + k] = (uint16_t)d->num_slot;
+        if (k + 1 < t->num_category)
+            end[k + 1] = end[k];
+    }
+    end[t->num_category - 1] = (uint16_t)d->num_inner; /* with those that only fill up */
+}
+
+/* Slots along the lines of each thread: along r_1 through node (a, b) of r_2, r_3; r_1, r_3; r_1, r_2. */
+static uint16_t *draw_lines(const struct sem_region *r, int n, const struct sem_tiles *t, int64_t tile,
+                            struct drawing *d, uint16_t *to)
+{
+    int num = n * n * n;
+    for (int64_t thread = 0; thread < num_elem_node(t, tile, num) / n; thread++, to += sem_line_words(n)) {
+        int a = (int)(thread % n), b = (int)(thread / n % n);
+        for (int i = 0; i < 3 * n; i++) {
+            int m = i % n, node = i / n == 0 ? m + n * (a + n * b) : i / n == 1 ? a + n * (m + n * b) : a + n * (b + n * m);
+            int32_t of = node_of(r, num, t, tile, thread / (n * n) * num + node);
+            to[i] = (uint16_t)d->slot[d->list.index[of]];
+        }
+    }
+    return to;
+}
+
+/* Places in shared memory by slot. */
+static uint16_t *draw_lists(const struct sem_region *r, int n, const struct sem_tiles *t, int64_t tile,
+                            struct drawing *d, uint16_t *to)
+{
+    const uint16_t *end = d->words;
+    uint16_t *start = d->words + 2 * t->num_category;
+    uint16_t zero = (uint16_t)(t->cells * n * n * (n | 1));
+    for (int32_t i = 0; i < d->list.num; i++)
+        d->list.count[i] = 0;
+    for (int g = 0; g < 2 * t->num_category; g++) {
+        int64_t size = (int64_t)(end[g] - (g ? end[g - 1] : 0)) << g % t->num_category;
+        start[g] = (uint16_t)(to - d->words);
+        for (int64_t i = 0; i < (size + 7) / 8 * 8; i++)
+            *to++ = zero;
+    }
+    for (int64_t i = 0; i < num_elem_node(t, tile, n * n * n); i++) {
+        int32_t index = d->list.index[node_of(r, n * n * n, t, tile, i)], slot = d->slot[index], g = 0;
+        while (slot >= end[g])
+            g++;
+        d->words[start[g] + ((slot - (g ? end[g - 1] : 0)) << g % t->num_category) + d->list.count[index]++] =
+            (uint16_t)place_of(n, i);
+    }
+    return to;
 }
 
 static uint64_t hash_of(const uint16_t *words, int64_t num)
@@ -151,43 +266,55 @@ static unda_status find_pattern(struct patterns *p, struct sem_tiles *t, int64_t
     return UNDA_OK;
 }
 
-static unda_status list_slots(const struct sem *sem, int region, struct sem_tiles *t)
+static unda_status draw_tiles(const struct sem *sem, int region, struct sem_tiles *t, struct drawing *d,
+                              struct patterns *p)
 {
     const struct sem_region *r = &sem->region[region];
-    int num = sem->space.num_node;
-    int64_t most = (int64_t)t->cells * num, entry_room = 0;
-    SCRATCH int32_t *found = NULL;
-    SCRATCH uint16_t *slot = NULL;
-    SCRATCH uint16_t *words = NULL;
-    SCRATCH int32_t *shared = NULL;
-    SCRATCH struct known *known = NULL;
-    struct patterns p = {.room = 2};
-    while (p.room < 2 * (uint64_t)t->num_tile)
-        p.room *= 2;
-    TRY(array_try(&found, r->num_node, sizeof *found, "tiles"));
-    TRY(array_try(&slot, most, sizeof *slot, "tiles"));
-    TRY(array_try(&words, 2 * most + 4, sizeof *words, "tiles"));
-    TRY(array_try(&shared, most, sizeof *shared, "tiles"));
-    TRY(array_try(&known, (int64_t)p.room, sizeof *known, "tiles"));
-    TRY(array_own(&t->owned, &t->pattern, t->num_tile, sizeof(int32_t), "tiles"));
-    TRY(array_own(&t->owned, &t->first_entry, t->num_tile + 1, sizeof(int32_t), "tiles"));
-    p.known = known;
-    memset(found, -1, sizeof *found * (size_t)r->num_node);
+    int n = sem->space.element->degree + 1;
+    int64_t entry_room = 0;
     for (int64_t tile = 0; tile < t->num_tile; tile++) {
-        int32_t num_slot;
-        int64_t count = (int64_t)(t->first_elem[tile + 1] - t->first_elem[tile]) * num;
-        number_slots(r, num, t, tile, found, slot, shared, &num_slot);
-        int64_t fresh = num_slot - (t->first_inner[tile + 1] - t->first_inner[tile]);
+        list_nodes(r, n * n * n, t, tile, &d->list);
+        number_slots(t, tile, d);
+        memset(d->words + 4 * t->num_category, 0, sizeof *d->words * (size_t)(sem_head_words(t->num_category) - 4 * t->num_category));
+        uint16_t *end = draw_lines(r, n, t, tile, d, d->words + sem_head_words(t->num_category));
+        end = draw_lists(r, n, t, tile, d, end);
+        int64_t fresh = d->num_slot - d->num_inner;
         if (t->num_entry + fresh > entry_room) {
             entry_room = 2 * (t->num_entry + fresh);
             TRY(array_grow(&t->entry, t->num_entry, entry_room, sizeof *t->entry, "tiles"));
         }
-        memcpy(t->entry + t->num_entry, shared, sizeof *shared * (size_t)fresh);
+        memcpy(t->entry + t->num_entry, d->entry, sizeof *d->entry * (size_t)fresh);
         t->num_entry += fresh;
         t->first_entry[tile + 1] = (int32_t)t->num_entry;
-        TRY(find_pattern(&p, t, tile, words, pattern_of(slot, count, num_slot, words)));
+        TRY(find_pattern(p, t, tile, d->words, end - d->words));
     }
     return UNDA_OK;
+}
+
+static unda_status list_slots(const struct sem *sem, int region, struct sem_tiles *t)
+{
+    int n = sem->space.element->degree + 1;
+    int64_t most = (int64_t)t->cells * n * n * n;
+    int64_t words = sem_head_words(t->num_category) + most / n * sem_line_words(n) +
+                    2 * most + 16 * t->num_category + 8; /* lists at most double by their categories */
+    struct patterns p = {.room = 2};
+    struct drawing d = {0};
+    OWNER void *owned = NULL;
+    SCRATCH struct known *known = NULL;
+    while (p.room < 2 * (uint64_t)t->num_tile)
+        p.room *= 2;
+    if (words > UINT16_MAX)
+        FAIL(UNDA_ERR_ARG, "cells is %d a tile of degree %d, expected fewer: places are counted in 16 bits",
+             t->cells, n - 1);
+    TRY(array_try(&known, (int64_t)p.room, sizeof *known, "tiles"));
+    TRY(nodes_new(&sem->region[region], most, &owned, &d.list));
+    TRY(array_own(&owned, &d.slot, most, sizeof *d.slot, "tiles"));
+    TRY(array_own(&owned, &d.entry, most, sizeof *d.entry, "tiles"));
+    TRY(array_own(&owned, &d.words, words, sizeof *d.words, "tiles"));
+    TRY(array_own(&t->owned, &t->pattern, t->num_tile, sizeof(int32_t), "tiles"));
+    TRY(array_own(&t->owned, &t->first_entry, t->num_tile + 1, sizeof(int32_t), "tiles"));
+    p.known = known;
+    return draw_tiles(sem, region, t, &d, &p);
 }
 
 /* Entries by shared node, ascending. */
@@ -260,6 +387,7 @@ unda_status sem_tiles_new(const struct sem *sem, int region, int cells, bool col
     TRY(array_own(&t->owned, &t->tile, t->num_elem, sizeof(int32_t), "tiles"));
     TRY(sem_cluster(sem, region, t));
     TRY(list_elements(t));
+    TRY(count_categories(sem, region, t));
     TRY(number_nodes(sem, region, t));
     TRY(list_slots(sem, region, t));
     TRY(list_sums(t));

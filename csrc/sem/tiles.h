@@ -6,28 +6,41 @@
 
 #include "sem.h"
 
+/* Nodes of a tile are in slots: first those inside it, then those that it shares, both by how many of the tile's
+ * element nodes they are: up to 1, 2, 4, ... (categories). A pattern says, in words of 16 bits:
+ *   end of the slots, then beginning of the lists, of each category of inner and of shared nodes;
+ *   [element][node of a face][axis][node of the line], filled up to eights: slots along the lines of a thread;
+ *   by category, [slot][1 << category]: places in shared memory of the element nodes, or of a 0.
+ * Tiles that agree have one pattern. */
 struct sem_tiles {
-    int cells; /* of a tile, at most */
+    int cells, num_category; /* elements of a tile, at most */
     int64_t num_tile, num_elem;
     int32_t *tile;       /* [row of the region] */
     int32_t *first_elem; /* [num_tile + 1] */
     int32_t *elem;       /* [num_elem]: rows of the region, tile by tile */
     int64_t num_node, num_inner, first_side; /* inner nodes of a tile are filled up to a multiple of four */
     int32_t *node;                           /* [node of the region]: on the device */
-    int32_t *first_inner, *first_entry; /* [num_tile + 1] */
-    int64_t num_entry;                  /* a shared node has one in each tile that it is in */
-    int32_t *entry;                     /* [num_entry]: shared nodes, counted from num_inner, by tile */
-    int32_t *first_sum, *sum;           /* [num_node - num_inner + 1], [num_entry]: entries by shared node */
-    /* The nodes of a tile in slots, inner ones first: where each slot's list of element nodes begins, the lists.
-     * Tiles that agree have one pattern. */
-    int32_t *pattern; /* [num_tile]: where its words begin */
+    int32_t *first_inner, *first_entry;      /* [num_tile + 1] */
+    int64_t num_entry;                       /* a shared node has one in each tile that it is in */
+    int32_t *entry;                          /* [num_entry]: shared nodes, counted from num_inner, by tile */
+    int32_t *first_sum, *sum; /* [num_node - num_inner + 1], [num_entry]: entries by shared node */
+    int32_t *pattern;         /* [num_tile]: where its words begin */
     int64_t num_word;
     uint16_t *words;
-    int32_t num_color; /* if coloured: tiles of one colour share no node; else one */
+    int32_t num_color;            /* if coloured: tiles of one colour share no node; else one */
     int32_t *order, *first_color; /* [num_tile]: tiles by colour; [num_color + 1] */
     void *owned;
 };
 
+/* Words of a thread's three lines of n nodes, and of the head of a pattern. */
+static inline int sem_line_words(int n)
+{
+    return (3 * n + 7) / 8 * 8;
+}
+static inline int sem_head_words(int num_category)
+{
+    return (4 * num_category + 7) / 8 * 8;
+}
 unda_status sem_tiles_new(const struct sem *sem, int region, int cells, bool colored,
                           struct sem_tiles *tiles);
 void sem_tiles_free(struct sem_tiles *tiles);

@@ -11,23 +11,24 @@
 #define SEM_CLOSE 1 /* v += dt/2 a, a is stored: u, v, a are those of this step */
 #define SEM_FORCE 2 /* the force -K u itself is stored in a */
 
+/* A tile: elements, nodes inside it, those that it shares in `entry`, and where its words begin (csrc/sem/tiles.h). */
+struct __attribute__((aligned(16))) sem_tile {
+    int first_elem, num_elem, first_inner, num_inner, first_entry, num_shared, pattern, number;
+};
+SIZE_IS(sem_tile, 32);
+
 /* Forces on the nodes of a region. */
 struct sem_tile_args {
-    void *u, *v, *a;          /* [node][DIM] */
-    const void *inverse_mass; /* [node]; 1 at sides */
-    const void *metric;       /* [elem][10], [elem][10][node of an element] or, of trilinear cells, [elem][24] */
-    const void *coef;         /* [elem][2] or [elem][2][node]: lambda, mu; of fluids 1/rho, 0 */
-    void *shared;             /* ASSEMBLY 0: [entry][DIM], else [shared node][DIM] */
-    const int *first_elem;    /* [block + 1] */
-    const int *first_inner;   /* [block + 1]: nodes */
-    const int *first_entry;   /* [block + 1]: its shared nodes in `entry` */
-    const int *entry;         /* nodes, counted from the first shared one */
-    const int *order;         /* [block]: as they are launched */
-    const int *pattern;       /* [block]: where its words begin */
-    /* slots of an element's nodes [elem][node]; places [slot + 1] in ... the list of element nodes, by slot */
+    void *u, *v, *a;             /* [node][DIM] */
+    const void *inverse_mass;    /* [node]; 1 at sides */
+    const void *metric;          /* [elem][10] or [elem][10][node of an element] */
+    const void *coef;            /* [elem][2] or [elem][2][node]: lambda, mu; of fluids 1/rho, 0 */
+    void *shared;                /* ASSEMBLY 0: [entry][DIM], else [shared node][DIM] */
+    const int *entry;            /* nodes, counted from the first shared one */
+    const struct sem_tile *tile; /* as they are launched */
     const unsigned short *words;
-    const int *source_first;   /* [block + 1]: parts */
-    const int *source_elem;    /* [part]: of the block */
+    const int *source_first;   /* [tile number + 1]: parts */
+    const int *source_elem;    /* [part]: of the tile */
     const int *source_column;  /* [part] */
     const void *source_weight; /* [part][node][DIM]: force per unit amplitude */
     const void *amplitude;     /* [time][source] */
@@ -35,9 +36,9 @@ struct sem_tile_args {
     long long num_inner;       /* nodes inside blocks */
     double dt;
     int time; /* this step's time, counted from *clock; -1: no sources */
-    int num_source, mode, first; /* first block of this launch, in `order` */
+    int num_source, mode, first; /* first tile of this launch */
 };
-SIZE_IS(sem_tile_args, 192);
+SIZE_IS(sem_tile_args, 160);
 
 /* Nodes that blocks share, and those on sides. */
 struct sem_shared_args {

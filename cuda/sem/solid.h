@@ -3,16 +3,16 @@
  * of the quadrature. DEVICE, FN and VAL are the includer's (csrc/sem/cpu_force.inc.h, cuda/sem/tiles.cu). */
 DEVICE void FN(flux_at)(const VAL *metric, const VAL *coef, REAL weight, VAL *g)
 {
-    VAL slope[3][3], s[3][3]; /* du_i/dx_k */
+    VAL slope[3][3], s[3][3]; /* J du_i/dx_k */
+    VAL lambda = weight * metric[9] * coef[0], mu = weight * metric[9] * coef[1];
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
-            slope[i][k] =
-                metric[9] * (metric[k] * g[i] + metric[3 + k] * g[3 + i] + metric[6 + k] * g[6 + i]);
-    VAL divergence = coef[0] * (slope[0][0] + slope[1][1] + slope[2][2]);
+            slope[i][k] = metric[k] * g[i] + metric[3 + k] * g[3 + i] + metric[6 + k] * g[6 + i];
+    VAL divergence = lambda * (slope[0][0] + slope[1][1] + slope[2][2]);
     for (int i = 0; i < 3; i++)
         for (int k = i; k < 3; k++) {
             VAL both = slope[i][k] + slope[k][i];
-            s[i][k] = s[k][i] = weight * (i == k ? coef[1] * both + divergence : coef[1] * both);
+            s[i][k] = s[k][i] = i == k ? mu * both + divergence : mu * both;
         }
     for (int j = 0; j < 3; j++)
         for (int i = 0; i < 3; i++)

@@ -9,7 +9,7 @@
  *
  * Compulsory bytes a node: u and v read and written, the inverse mass read, 4 (4 DIM + 1) in float32.
  * Defines: REAL, DEGREE, DIM (3: solid, 1: fluid), CELLS, MIN_BLOCKS, THREADS, METRIC_NODES and MATERIAL_NODES (of an
- * element: 1 or NP), WORDS (of a node in shared memory), SHARED_BYTES, ASSEMBLY (0: parts are stored and summed in
+ * element: 1 or NP), WORDS (of a node in shared memory), SHARED_BYTES, CATEGORIES (csrc/sem/tiles.h), ASSEMBLY (0: parts are stored and summed in
  * order; 1: added to the sums, tiles of one colour at a time; 2: added atomically), LINE_DERIVATIVE, LINE_WEIGHTS. */
 #include "common/vector.h"
 #include "sem/advance.h"
@@ -29,11 +29,13 @@ enum {
     NP = N * SQUARE,
     NUM_METRIC = 10,
     NUM_COEF = 2,
-    /* Lines of a warp are in different banks, whatever the axis, or nearly so. */
+    /* Lines of a warp are in different banks, whatever the axis, or nearly so; csrc/sem/tiles.c knows these places. */
     ROW = N | 1,
     PLANE = N * ROW,
     ELEM = N * PLANE,
-    TILE = CELLS * ELEM
+    TILE = CELLS * ELEM,
+    LINE_WORDS = (3 * N + 7) / 8 * 8,
+    HEAD_WORDS = (4 * CATEGORIES + 7) / 8 * 8
 };
 
 /* The unknowns of a node as shared memory holds them: four words of which are read at once. */
@@ -41,8 +43,9 @@ struct __align__(WORDS == 4 ? 16 : sizeof(REAL)) values {
     REAL v[WORDS];
 };
 struct tile {
-    values u[TILE];     /* later the forces */
-    __align__(16) values along[2][TILE]; /* slopes along r_1 and r_2, then fluxes, then what they add to the force; accelerations */
+    values u[CELLS * NP]; /* by slot; later accelerations */
+    /* Slopes along r_1 and r_2, then fluxes, then what they add to the force; last, in [0], the force. */
+    __align__(16) values along[2][TILE + 1];
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
 
@@ -56,11 +59,6 @@ DEVICE place place_of(int num_elem)
 {
     int t = (int)threadIdx.x, k = t % SQUARE;
     return {t / SQUARE, k % N, k / N, t < num_elem * SQUARE};
-}
-
-DEVICE int spot(int elem, int node)
-{
-    return elem * ELEM + node / SQUARE * PLANE + node / N % N * ROW + node % N;
 }
 
 DEVICE values whole(const REAL *v)
@@ -92,37 +90,38 @@ DEVICE void load_coef(const sem_tile_args &a, long long elem, int node, REAL *co
 
 /* ---- forces ---- */
 
-/* Nodes of the tile from memory to all the elements that have them. */
-DEVICE void gather(const sem_tile_args &a, int block, int num_inner, int num_slot, const unsigned short *first,
-                   values *u)
+/* Words of 16 bits that are read eight at a time. */
+template <int NUM> DEVICE void load_words(unsigned short (&to)[NUM], const unsigned short *from)
 {
-    const unsigned short *list = first + num_slot + 1;
-    const int *entry = a.entry + a.first_entry[block];
-    for (int slot = (int)threadIdx.x; slot < num_slot; slot += THREADS) {
-        long long node = slot < num_inner ? (long long)a.first_inner[block] + slot
-                                          : a.num_inner + __ldg(entry + slot - num_inner);
+#pragma unroll
+    for (int i = 0; i < NUM / 8; i++) {
+        const int4 part = __ldg((const int4 *)from + i);
+        const unsigned word[4] = {(unsigned)part.x, (unsigned)part.y, (unsigned)part.z, (unsigned)part.w};
+#pragma unroll
+        for (int k = 0; k < 8; k++)
+            to[8 * i + k] = (unsigned short)(word[k / 2] >> k % 2 * 16);
+    }
+}
+
+/* The tile's nodes from memory. */
+DEVICE void gather(const sem_tile_args &a, const sem_tile &t, values *u)
+{
+    for (int slot = (int)threadIdx.x; slot < t.num_inner + t.num_shared; slot += THREADS) {
+        long long node = slot < t.num_inner
+                             ? (long long)t.first_inner + slot
+                             : a.num_inner + __ldg(a.entry + t.first_entry + slot - t.num_inner);
         REAL x[DIM];
 #pragma unroll
         for (int i = 0; i < DIM; i++)
             x[i] = ((const REAL *)a.u)[node * DIM + i];
-        for (int k = __ldg(first + slot), end = __ldg(first + slot + 1); k < end; k++) {
-            int at = __ldg(list + k);
-            u[spot(at / NP, at % NP)] = whole(x);
-        }
+        u[slot] = whole(x);
     }
 }
 
-/* Derivatives of a line that begins at `from`, into `to`, which may be the same. */
-template <bool TRANSPOSED, int STEP> DEVICE void derive(const values *from, values *to)
+/* Values along a line become their derivatives. */
+template <bool TRANSPOSED> DEVICE void derive(REAL (&x)[DIM][N])
 {
-    REAL x[DIM][N], d[N];
-#pragma unroll
-    for (int k = 0; k < N; k++) {
-        const values one = from[k * STEP];
-#pragma unroll
-        for (int i = 0; i < DIM; i++)
-            x[i][k] = one.v[i];
-    }
+    REAL d[N];
 #pragma unroll
     for (int i = 0; i < DIM; i++) {
         differentiate<TRANSPOSED>(x[i], d);
@@ -130,6 +129,21 @@ template <bool TRANSPOSED, int STEP> DEVICE void derive(const values *from, valu
         for (int k = 0; k < N; k++)
             x[i][k] = d[k];
     }
+}
+
+template <int STEP> DEVICE void load_line(const values *from, REAL (&x)[DIM][N])
+{
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        const values one = from[k * STEP];
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            x[i][k] = one.v[i];
+    }
+}
+
+template <int STEP> DEVICE void store_line(values *to, const REAL (&x)[DIM][N])
+{
 #pragma unroll
     for (int k = 0; k < N; k++) {
         REAL one[DIM];
@@ -140,21 +154,27 @@ template <bool TRANSPOSED, int STEP> DEVICE void derive(const values *from, valu
     }
 }
 
-/* Slopes along r_3, fluxes at the nodes of a column; those along r_3 become its force f at once. */
-DEVICE void work_on_column(const sem_tile_args &a, tile &s, const place &p, long long elem, REAL (&f)[DIM][N])
+/* The nodes of the thread's line along an axis, by slot. */
+DEVICE void pick_line(const values *u, const unsigned short *slot, REAL (&x)[DIM][N])
+{
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        const values one = u[slot[k]];
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            x[i][k] = one.v[i];
+    }
+}
+
+/* Slopes along r_3, fluxes at the nodes of a column; those along r_3 become its force at once. */
+DEVICE void work_on_column(const sem_tile_args &a, tile &s, const place &p, long long elem, REAL (&slope)[DIM][N])
 {
     constexpr double weight[N] = {LINE_WEIGHTS};
     int begin = p.elem * ELEM + p.b * ROW + p.a;
-    REAL area = line_weight[p.a] * line_weight[p.b], metric[NUM_METRIC], coef[NUM_COEF], x[N], slope[DIM][N];
+    REAL area = line_weight[p.a] * line_weight[p.b], metric[NUM_METRIC], coef[NUM_COEF];
     load_metric(a, elem, 0, metric);
     load_coef(a, elem, 0, coef);
-#pragma unroll
-    for (int i = 0; i < DIM; i++) {
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            x[k] = s.u[begin + k * PLANE].v[i];
-        differentiate<false>(x, slope[i]);
-    }
+    derive<false>(slope);
 #pragma unroll
     for (int k = 0; k < N; k++) {
         int node = k * SQUARE + p.b * N + p.a;
@@ -182,15 +202,13 @@ DEVICE void work_on_column(const sem_tile_args &a, tile &s, const place &p, long
         for (int i = 0; i < DIM; i++)
             slope[i][k] = g[2 * DIM + i];
     }
-#pragma unroll
-    for (int i = 0; i < DIM; i++)
-        differentiate<true>(slope[i], f[i]);
+    derive<true>(slope);
 }
 
 /* Sources in this element: their forces on a column. */
-DEVICE void add_sources(const sem_tile_args &a, int block, const place &p, REAL (&f)[DIM][N])
+DEVICE void add_sources(const sem_tile_args &a, const sem_tile &t, const place &p, REAL (&f)[DIM][N])
 {
-    for (int part = a.source_first[block]; part < a.source_first[block + 1]; part++) {
+    for (int part = a.source_first[t.number]; part < a.source_first[t.number + 1]; part++) {
         if (a.source_elem[part] != p.elem)
             continue;
         REAL amplitude =
@@ -215,7 +233,7 @@ DEVICE void store_force(tile &s, const place &p, const REAL (&f)[DIM][N])
 #pragma unroll
         for (int i = 0; i < DIM; i++)
             sum[i] = -(f[i][k] + x.v[i] + y.v[i]);
-        s.u[at] = whole(sum);
+        s.along[0][at] = whole(sum);
     }
 }
 
@@ -232,31 +250,58 @@ DEVICE void leave(REAL *to, REAL force)
 #endif
 }
 
+/* The sum of the forces at these places. */
+template <int CATEGORY> DEVICE void add_places(const values *force, const unsigned short *list, REAL (&sum)[DIM])
+{
+    constexpr int NUM = 1 << CATEGORY;
+    unsigned short at[NUM < 8 ? 8 : NUM];
+    if constexpr (NUM < 8) {
+#pragma unroll
+        for (int k = 0; k < NUM; k++)
+            at[k] = __ldg(list + k);
+    } else
+        load_words(at, list);
+#pragma unroll
+    for (int k = 0; k < NUM; k++) {
+        const values one = force[at[k]];
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            sum[i] += one.v[i];
+    }
+}
+
+/* The sum of the forces on the node of a slot: its category is searched from the first group of its kind on. */
+template <int CATEGORY>
+DEVICE void add_slot(const tile &s, const unsigned short *words, const unsigned short (&head)[HEAD_WORDS],
+                     int slot, int kind, REAL (&sum)[DIM])
+{
+    bool inside = kind ? slot < head[CATEGORIES + CATEGORY] : slot < head[CATEGORY];
+    if (CATEGORY == CATEGORIES - 1 || inside) {
+        int begin = kind ? head[CATEGORIES + CATEGORY - 1] : CATEGORY ? head[CATEGORY - (CATEGORY > 0)] : 0;
+        int start = kind ? head[3 * CATEGORIES + CATEGORY] : head[2 * CATEGORIES + CATEGORY];
+        add_places<CATEGORY>(s.along[0], words + start + ((slot - begin) << CATEGORY), sum);
+    } else if constexpr (CATEGORY + 1 < CATEGORIES)
+        add_slot<CATEGORY + 1>(s, words, head, slot, kind, sum);
+}
+
 /* Sums the forces on the tile's nodes; accelerations of inner ones [slot][DIM] into shared memory, the others' to
  * where they meet the parts of other tiles. */
-DEVICE void add_up(const sem_tile_args &a, tile &s, int block, int num_inner, int num_slot,
-                   const unsigned short *first)
+DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t, const unsigned short *words)
 {
-    const unsigned short *list = first + num_slot + 1;
-    REAL *acceleration = (REAL *)s.along;
-    for (int slot = (int)threadIdx.x; slot < num_slot; slot += THREADS) {
+    REAL *acceleration = (REAL *)s.u;
+    unsigned short head[HEAD_WORDS];
+    load_words(head, words);
+    for (int slot = (int)threadIdx.x; slot < t.num_inner + t.num_shared; slot += THREADS) {
         REAL sum[DIM] = {};
-        for (int k = __ldg(first + slot), end = __ldg(first + slot + 1); k < end; k++) {
-            int at = __ldg(list + k);
-            const values one = s.u[spot(at / NP, at % NP)];
-#pragma unroll
-            for (int i = 0; i < DIM; i++)
-                sum[i] += one.v[i];
-        }
-        if (slot < num_inner) {
-            REAL inverse = a.mode == SEM_FORCE
-                               ? 1
-                               : __ldg((const REAL *)a.inverse_mass + a.first_inner[block] + slot);
+        add_slot<0>(s, words, head, slot, slot >= t.num_inner, sum);
+        if (slot < t.num_inner) {
+            REAL inverse =
+                a.mode == SEM_FORCE ? 1 : __ldg((const REAL *)a.inverse_mass + t.first_inner + slot);
 #pragma unroll
             for (int i = 0; i < DIM; i++)
                 acceleration[slot * DIM + i] = sum[i] * inverse;
         } else {
-            long long entry = a.first_entry[block] + slot - num_inner;
+            long long entry = t.first_entry + slot - t.num_inner;
             REAL *to = (REAL *)a.shared + (ASSEMBLY == 0 ? entry : (long long)__ldg(a.entry + entry)) * DIM;
 #pragma unroll
             for (int i = 0; i < DIM; i++)
@@ -266,13 +311,13 @@ DEVICE void add_up(const sem_tile_args &a, tile &s, int block, int num_inner, in
 }
 
 /* Inner nodes, whose number is a multiple of four. */
-DEVICE void advance_inner(const sem_tile_args &a, const tile &s, int block, int num_inner)
+DEVICE void advance_inner(const sem_tile_args &a, const tile &s, const sem_tile &t)
 {
     constexpr int QUAD = 16 / sizeof(REAL);
-    long long first = (long long)a.first_inner[block] * DIM;
-    for (int i = (int)threadIdx.x * QUAD; i < num_inner * DIM; i += THREADS * QUAD) {
+    long long first = (long long)t.first_inner * DIM;
+    for (int i = (int)threadIdx.x * QUAD; i < t.num_inner * DIM; i += THREADS * QUAD) {
         REAL u[QUAD] = {}, v[QUAD] = {}, to[QUAD], acceleration[QUAD];
-        load_vector<QUAD>(acceleration, (const REAL *)s.along + i);
+        load_vector<QUAD>(acceleration, (const REAL *)s.u + i);
         if (a.mode != SEM_FORCE)
             load_vector<QUAD>(v, (const REAL *)a.v + first + i);
         if (a.mode == SEM_STEP)
@@ -294,38 +339,49 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     tile &s = *(tile *)memory;
-    int block = __ldg(a.order + a.first + blockIdx.x);
-    int first = a.first_elem[block], num_elem = a.first_elem[block + 1] - first;
-    int num_inner = a.first_inner[block + 1] - a.first_inner[block];
-    int num_slot = num_inner + a.first_entry[block + 1] - a.first_entry[block];
-    const unsigned short *list = a.words + a.pattern[block];
-    const place p = place_of(num_elem);
-    REAL f[DIM][N];
-    gather(a, block, num_inner, num_slot, list, s.u);
+    const sem_tile t = a.tile[a.first + blockIdx.x];
+    const unsigned short *words = a.words + t.pattern;
+    const place p = place_of(t.num_elem);
+    const int row = p.elem * ELEM + p.b * PLANE + p.a * ROW, line = p.elem * ELEM + p.b * PLANE + p.a;
+    unsigned short slot[LINE_WORDS];
+    REAL x[DIM][N], f[DIM][N];
+    if (p.works)
+        load_words(slot, words + HEAD_WORDS + threadIdx.x * LINE_WORDS);
+    if (threadIdx.x == 0)
+        s.along[0][TILE] = {};
+    gather(a, t, s.u);
     __syncthreads();
-    int row = p.elem * ELEM + p.b * PLANE + p.a * ROW, line = p.elem * ELEM + p.b * PLANE + p.a;
     if (p.works) {
-        derive<false, 1>(s.u + row, s.along[0] + row);
-        derive<false, ROW>(s.u + line, s.along[1] + line);
+        pick_line(s.u, slot, x);
+        derive<false>(x);
+        store_line<1>(s.along[0] + row, x);
+        pick_line(s.u, slot + N, x);
+        derive<false>(x);
+        store_line<ROW>(s.along[1] + line, x);
+        pick_line(s.u, slot + 2 * N, f);
     }
     __syncthreads();
     if (p.works)
-        work_on_column(a, s, p, first + p.elem, f);
+        work_on_column(a, s, p, t.first_elem + p.elem, f);
     __syncthreads();
     if (p.works) {
-        derive<true, 1>(s.along[0] + row, s.along[0] + row);
-        derive<true, ROW>(s.along[1] + line, s.along[1] + line);
+        load_line<1>(s.along[0] + row, x);
+        derive<true>(x);
+        store_line<1>(s.along[0] + row, x);
+        load_line<ROW>(s.along[1] + line, x);
+        derive<true>(x);
+        store_line<ROW>(s.along[1] + line, x);
     }
     __syncthreads();
     if (p.works) {
         if (a.time >= 0)
-            add_sources(a, block, p, f);
+            add_sources(a, t, p, f);
         store_force(s, p, f);
     }
     __syncthreads();
-    add_up(a, s, block, num_inner, num_slot, list);
+    add_up(a, s, t, words);
     __syncthreads();
-    advance_inner(a, s, block, num_inner);
+    advance_inner(a, s, t);
 }
 
 /* ---- nodes that tiles share ---- */
