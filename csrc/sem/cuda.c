@@ -27,13 +27,13 @@ static void list_region(const unda_solver *s, struct sem_cuda *t, int region)
     gpu_want(w, 1, &r->inverse_mass, tiles->num_node * real, "masses");
     gpu_want(w, 1, &r->metric, from->num_elem * sem->metric_nodes * HEX_METRIC * real, "metric");
     gpu_want(w, 1, &r->coef, from->num_elem * sem->material_nodes * 2 * real, "coefficients");
-    gpu_want(w, 1, &r->shared, (t->plan.assembly == IN_ORDER ? tiles->num_entry : num_shared) * dim * real,
+    gpu_want(w, 1, &r->shared, (r->plan.assembly == IN_ORDER ? tiles->num_entry : num_shared) * dim * real,
              "forces on shared nodes");
     gpu_want(w, 1, &r->tile, (int64_t)sizeof(struct sem_tile) * tiles->num_tile, "tiles");
     gpu_want(w, 1, &r->words, 2 * tiles->num_word, "patterns of tiles");
     gpu_want(w, 1, &r->entry, 4 * tiles->num_entry, "shared nodes");
-    gpu_want(w, 1, &r->first_sum, t->plan.assembly == IN_ORDER ? 4 * (num_shared + 1) : 0, "shared nodes");
-    gpu_want(w, 1, &r->sum, t->plan.assembly == IN_ORDER ? 4 * tiles->num_entry : 0, "shared nodes");
+    gpu_want(w, 1, &r->first_sum, r->plan.assembly == IN_ORDER ? 4 * (num_shared + 1) : 0, "shared nodes");
+    gpu_want(w, 1, &r->sum, r->plan.assembly == IN_ORDER ? 4 * tiles->num_entry : 0, "shared nodes");
     gpu_want(w, 1, &r->side, 4 * num_side, "sides");
     gpu_want(w, 1, &r->partner, 4 * num_side, "sides");
     gpu_want(w, 1, &r->area, 3 * num_side * real, "sides");
@@ -47,9 +47,10 @@ static unda_status list_arrays(unda_solver *s, struct sem_cuda *t)
 {
     const struct sem *sem = sem_tables(s);
     struct gpu_wants *w = &t->wants;
-    TRY(sem_plan_choose(s, &t->plan));
     for (int region = 0; region < NUM_REGION; region++) {
-        TRY(sem_tiles_new(sem, region, t->plan.cells, t->plan.assembly == BY_COLORS, &t->region[region].tiles));
+        struct sem_cuda_region *r = &t->region[region];
+        TRY(sem_plan_choose(s, region, &r->plan));
+        TRY(sem_tiles_new(sem, region, r->plan.cells, r->plan.assembly == BY_COLORS, &r->tiles));
         t->num += sem_num_unknown(t, region);
         list_region(s, t, region);
     }
@@ -175,6 +176,7 @@ static unda_status upload_tiles(struct gpu_stream *stream, const struct sem_cuda
                                     .first_entry = from->first_entry[k],
                                     .num_shared = from->first_entry[k + 1] - from->first_entry[k],
                                     .pattern = from->pattern[k],
+                                    .num_list = from->num_list[k],
                                     .number = k};
     }
     return gpu_upload(stream, r->tile, tile, (int64_t)sizeof *tile * from->num_tile);
@@ -200,7 +202,7 @@ static unda_status fill_region(unda_solver *s, int region)
     TRY(upload_tiles(stream, r));
     TRY(gpu_upload(stream, r->words, tiles->words, 2 * tiles->num_word));
     TRY(gpu_upload(stream, r->entry, tiles->entry, 4 * tiles->num_entry));
-    if (t->plan.assembly == IN_ORDER) {
+    if (r->plan.assembly == IN_ORDER) {
         TRY(gpu_upload(stream, r->first_sum, tiles->first_sum, 4 * (tiles->num_node - tiles->num_inner + 1)));
         TRY(gpu_upload(stream, r->sum, tiles->sum, 4 * tiles->num_entry));
     }
@@ -286,10 +288,12 @@ static void destroy(unda_solver *s)
 
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
-    const struct sem_plan *plan = &tables(s)->plan;
+    int region = sem_tables(s)->region[SOLID].num_elem ? SOLID : FLUID;
+    const struct sem_plan *plan = &tables(s)->region[region].plan;
+    const int part[] = {plan->cells, plan->blocks, plan->ahead};
     kernel_describe(info, plan->kernel->name);
-    kernel_describe_part(info, plan->kernel->part[0].name, plan->cells);
-    kernel_describe_part(info, plan->kernel->part[1].name, plan->blocks);
+    for (int i = 0; i < plan->kernel->num_part; i++)
+        kernel_describe_part(info, plan->kernel->part[i].name, part[i]);
 }
 
 /* ---- forces ---- */
@@ -327,7 +331,7 @@ static unda_status launch_tiles(unda_solver *s, int region, const struct pass *p
                               .num_source = s->num_source,
                               .mode = pass->mode,
                               .first = (int)begin};
-    struct gpu_shape shape = {{end - begin, 1, 1}, {t->plan.threads, 1, 1}, t->plan.shared_bytes};
+    struct gpu_shape shape = {{end - begin, 1, 1}, {r->plan.threads, 1, 1}, r->plan.shared_bytes};
     return end > begin ? gpu_launch(&r->tile_kernel, t->stream, &shape, &a, sizeof a) : UNDA_OK;
 }
 

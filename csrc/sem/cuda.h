@@ -16,11 +16,12 @@ enum { IN_ORDER, BY_COLORS, ATOMICALLY };
 /* Sizes of a kernel for one solver. */
 struct sem_plan {
     const struct kernel *kernel;
-    int assembly, cells, blocks; /* elements of a tile; blocks on an SM, at least */
-    int threads, shared_bytes, words;
+    int assembly, cells, blocks, ahead; /* elements of a tile; blocks on an SM, at least; see tiles.cu */
+    int dim, threads, shared_bytes, words;
 };
 
 struct sem_cuda_region {
+    struct sem_plan plan;
     struct sem_tiles tiles;
     struct gpu_module *module;
     struct gpu_kernel tile_kernel, shared_kernel;
@@ -38,7 +39,6 @@ struct sem_cuda {
     struct gpu_stream *stream;
     struct gpu_module *node_module;
     struct gpu_kernel begin, record, find_bad, advance;
-    struct sem_plan plan;
     struct gpu_wants wants; /* what create allocates */
     int64_t num;            /* unknowns of both regions: solid, then fluid */
     gpu_ptr level[NUM_LEVEL], kept[NUM_LEVEL], pressure, clock, bad;
@@ -80,7 +80,7 @@ static inline int64_t sem_device_unknown(const unda_solver *s, int region, int64
 }
 
 /* kernels.c */
-unda_status sem_plan_choose(const unda_solver *s, struct sem_plan *plan);
+unda_status sem_plan_choose(const unda_solver *s, int region, struct sem_plan *plan);
 unda_status sem_plan_compile(unda_solver *s, int region);
 unda_status sem_plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
 

@@ -5,55 +5,68 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELLS, BLOCKS, NUM_PART };
-/* Of an H200: shared memory of a block, at most. */
-enum { MOST_BYTES = 227 << 10, MOST_CELLS = 64 };
+enum { CELLS, BLOCKS, AHEAD, NUM_PART };
+/* Of an H200: shared memory of a block, at most; multiprocessors. */
+enum { MOST_BYTES = 227 << 10, NUM_SM = 132, MOST_CELLS = 64 };
 
 #define KERNEL(title)                                                                                        \
     {                                                                                                        \
         title, NUM_PART,                                                                                     \
-            {[CELLS] = {"cells", 1, MOST_CELLS, UNDA_TUNED_BY_HALF}, [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH}}, UNDA_HEX   \
+            {[CELLS] = {"cells", 1, MOST_CELLS, UNDA_TUNED_BY_HALF}, [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH}, [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}}, UNDA_HEX   \
     }
 static const struct kernel in_order = KERNEL("ordered"), by_colors = KERNEL("colors"), atomically = KERNEL("atomic");
 /* The CPU engine accepts the same names: it always adds by colours. */
 const struct kernel *const sem_kernels[] = {&in_order, &by_colors, &atomically, NULL};
 
-/* What an element takes of struct tile of cuda/sem/tiles.cu: a slot a node, and two arrays with rows of an odd
- * number. */
-static int cell_bytes(const unda_solver *s, const struct sem_plan *plan)
+/* Words of the lists of a tile's pattern, at most: they are filled up by category. */
+static int list_words(const unda_solver *s, const struct sem_plan *plan)
 {
-    int n = s->options.degree + 1;
-    return n * n * (n + 2 * (n | 1)) * plan->words * s->real_bytes;
+    return 2 * plan->cells * sem_tables(s)->space.num_node + 160;
+}
+
+/* struct tile of cuda/sem/tiles.cu, whose members begin at multiples of 16 bytes. */
+static int tile_bytes(const unda_solver *s, const struct sem_plan *plan)
+{
+    int n = s->options.degree + 1, node = plan->dim * s->real_bytes, word = plan->words * s->real_bytes;
+    int along = (plan->cells * n * n * (n | 1) + 4) / 4 * 4;
+    return (plan->cells * n * n * n * node + 15) / 16 * 16 + 2 * along * word +
+           (2 * list_words(s, plan) + 15) / 16 * 16;
 }
 
 /* 2 x 2 x 2 cells, fewer where they would leave one block to an SM. */
-static int usual_cells(const unda_solver *s, const struct sem_plan *plan)
+static void choose_cells(const unda_solver *s, struct sem_plan *plan)
 {
-    int cells = 8, square = (s->options.degree + 1) * (s->options.degree + 1);
-    while (cells > 1 && (cells * cell_bytes(s, plan) > MOST_BYTES / 2 || cells * square > 512))
-        cells /= 2;
-    return cells;
+    int square = (s->options.degree + 1) * (s->options.degree + 1);
+    plan->cells = kernel_part(&s->options, "cells");
+    if (plan->cells)
+        return;
+    plan->cells = 8;
+    while (plan->cells > 1 && (tile_bytes(s, plan) > MOST_BYTES / 2 || plan->cells * square > 512))
+        plan->cells /= 2;
 }
 
-unda_status sem_plan_choose(const unda_solver *s, struct sem_plan *plan)
+unda_status sem_plan_choose(const unda_solver *s, int region, struct sem_plan *plan)
 {
-    *plan = (struct sem_plan){.kernel = sem_kernels[0], .words = s->real_bytes == 4 ? 4 : 3};
+    int square = (s->options.degree + 1) * (s->options.degree + 1);
+    *plan = (struct sem_plan){.kernel = sem_kernels[0], .dim = region == SOLID ? 3 : 1};
+    plan->words = plan->dim;
     for (int i = 0; sem_kernels[i]; i++)
         if (kernel_is(&s->options, sem_kernels[i]->name)) {
             plan->kernel = sem_kernels[i];
             plan->assembly = i;
         }
-    int square = (s->options.degree + 1) * (s->options.degree + 1), cells = kernel_part(&s->options, "cells");
-    plan->cells = cells ? cells : usual_cells(s, plan);
+    choose_cells(s, plan);
     plan->threads = (plan->cells * square + 31) / 32 * 32;
-    plan->shared_bytes = plan->cells * cell_bytes(s, plan) + 16 + 2 * plan->words * s->real_bytes;
-    int most = MOST_BYTES / cell_bytes(s, plan) < 1024 / square ? MOST_BYTES / cell_bytes(s, plan) : 1024 / square;
-    if (plan->cells > most)
-        FAIL(UNDA_ERR_ARG, "cells is %d a tile, expected 1..%d: they share %d KB of memory and 1024 threads",
-             plan->cells, most, MOST_BYTES >> 10);
-    int by_memory = MOST_BYTES / (plan->shared_bytes + 1024), by_registers = 65536 / (96 * plan->threads);
+    plan->shared_bytes = tile_bytes(s, plan);
+    if (plan->threads > 1024 || plan->shared_bytes > MOST_BYTES)
+        FAIL(UNDA_ERR_ARG,
+             "cells is %d a tile, expected fewer: they take %d threads and %d KB of a block, which has 1024 and %d",
+             plan->cells, plan->threads, plan->shared_bytes >> 10, MOST_BYTES >> 10);
+    int by_memory = MOST_BYTES / (plan->shared_bytes + 1024), by_registers = 65536 / (72 * plan->threads);
     int usual = by_memory < by_registers ? by_memory : by_registers, given = kernel_part(&s->options, "blocks");
     plan->blocks = given ? given : usual > 0 ? usual : 1;
+    plan->ahead = kernel_part(&s->options, "ahead");
+    plan->ahead = plan->ahead ? plan->ahead : NUM_SM * plan->blocks;
     return UNDA_OK;
 }
 
@@ -80,7 +93,9 @@ static struct gpu_source region_source(const unda_solver *s, const struct sem_pl
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->blocks);
     gpu_define(defines, "SHARED_BYTES=%d", plan->shared_bytes);
-    gpu_define(defines, "WORDS=%d", sem->region[region].dim == 1 ? 1 : plan->words);
+    gpu_define(defines, "WORDS=%d", plan->words);
+    gpu_define(defines, "LIST_WORDS=%d", list_words(s, plan));
+    gpu_define(defines, "AHEAD=%d", plan->ahead);
     gpu_define(defines, "METRIC_NODES=%d", sem->metric_nodes);
     gpu_define(defines, "MATERIAL_NODES=%d", sem->material_nodes);
     gpu_define(defines, "CATEGORIES=%d", num_category);
@@ -95,10 +110,10 @@ unda_status sem_plan_compile(unda_solver *s, int region)
     struct sem_cuda *t = sem_cuda_tables(s);
     struct sem_cuda_region *r = &t->region[region];
     struct gpu_defines defines = {.num = 0};
-    struct gpu_source source = region_source(s, &t->plan, region, r->tiles.num_category, &defines);
+    struct gpu_source source = region_source(s, &r->plan, region, r->tiles.num_category, &defines);
     double begin = clock_seconds();
     TRY(gpu_module_new(&r->module, t->gpu, &source));
-    TRY(gpu_kernel_get(&r->tile_kernel, r->module, "sem_tiles", t->plan.shared_bytes));
+    TRY(gpu_kernel_get(&r->tile_kernel, r->module, "sem_tiles", r->plan.shared_bytes));
     TRY(gpu_kernel_get(&r->shared_kernel, r->module, "sem_shared", 0));
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;
@@ -110,13 +125,13 @@ unda_status sem_plan_compile_only(unda_solver *s, int compute_capability, unda_k
     struct sem *sem = sem_tables(s);
     struct sem_plan plan;
     unda_kernel_resources worst = {.size_bytes = sizeof worst};
-    TRY(sem_plan_choose(s, &plan));
     for (int i = 0; i < 2 * NUM_REGION; i++) {
         struct gpu_defines defines = {.num = 0};
         unda_kernel_resources one = {.size_bytes = sizeof one};
         int region = i / 2;
         if (region == SOLID && sem->physics == UNDA_ACOUSTIC)
             continue;
+        TRY(sem_plan_choose(s, region, &plan));
         sem->metric_nodes = i % 2 ? sem->space.num_node : 1;
         struct gpu_source source = region_source(s, &plan, region, 4, &defines);
         TRY(gpu_compile_only(&source, "sem_", compute_capability, &one));
@@ -124,9 +139,9 @@ unda_status sem_plan_compile_only(unda_solver *s, int compute_capability, unda_k
         worst.spill_bytes = one.spill_bytes > worst.spill_bytes ? one.spill_bytes : worst.spill_bytes;
         worst.compile_seconds += one.compile_seconds;
         worst.cubin_bytes += one.cubin_bytes;
+        worst.shared_bytes = plan.shared_bytes > worst.shared_bytes ? plan.shared_bytes : worst.shared_bytes;
+        worst.threads = plan.threads > worst.threads ? plan.threads : worst.threads;
     }
-    worst.shared_bytes = plan.shared_bytes;
-    worst.threads = plan.threads;
     *resources = worst;
     return UNDA_OK;
 }

@@ -276,8 +276,9 @@ static unda_status draw_tiles(const struct sem *sem, int region, struct sem_tile
         list_nodes(r, n * n * n, t, tile, &d->list);
         number_slots(t, tile, d);
         memset(d->words + 4 * t->num_category, 0, sizeof *d->words * (size_t)(sem_head_words(t->num_category) - 4 * t->num_category));
-        uint16_t *end = draw_lines(r, n, t, tile, d, d->words + sem_head_words(t->num_category));
-        end = draw_lists(r, n, t, tile, d, end);
+        uint16_t *lists = draw_lines(r, n, t, tile, d, d->words + sem_head_words(t->num_category));
+        uint16_t *end = draw_lists(r, n, t, tile, d, lists);
+        t->num_list[tile] = (int32_t)(end - lists);
         int64_t fresh = d->num_slot - d->num_inner;
         if (t->num_entry + fresh > entry_room) {
             entry_room = 2 * (t->num_entry + fresh);
@@ -312,6 +313,7 @@ static unda_status list_slots(const struct sem *sem, int region, struct sem_tile
     TRY(array_own(&owned, &d.entry, most, sizeof *d.entry, "tiles"));
     TRY(array_own(&owned, &d.words, words, sizeof *d.words, "tiles"));
     TRY(array_own(&t->owned, &t->pattern, t->num_tile, sizeof(int32_t), "tiles"));
+    TRY(array_own(&t->owned, &t->num_list, t->num_tile, sizeof(int32_t), "tiles"));
     TRY(array_own(&t->owned, &t->first_entry, t->num_tile + 1, sizeof(int32_t), "tiles"));
     p.known = known;
     return draw_tiles(sem, region, t, &d, &p);

@@ -25,6 +25,7 @@ struct sem_tiles {
     int32_t *entry;                          /* [num_entry]: shared nodes, counted from num_inner, by tile */
     int32_t *first_sum, *sum; /* [num_node - num_inner + 1], [num_entry]: entries by shared node */
     int32_t *pattern;         /* [num_tile]: where its words begin */
+    int32_t *num_list;        /* [num_tile]: words of its lists */
     int64_t num_word;
     uint16_t *words;
     int32_t num_color;            /* if coloured: tiles of one colour share no node; else one */

@@ -13,9 +13,10 @@
 
 /* A tile: elements, nodes inside it, those that it shares in `entry`, and where its words begin (csrc/sem/tiles.h). */
 struct __attribute__((aligned(16))) sem_tile {
-    int first_elem, num_elem, first_inner, num_inner, first_entry, num_shared, pattern, number;
+    int first_elem, num_elem, first_inner, num_inner, first_entry, num_shared, pattern, num_list, number;
+    int unused[3];
 };
-SIZE_IS(sem_tile, 32);
+SIZE_IS(sem_tile, 48);
 
 /* Forces on the nodes of a region. */
 struct sem_tile_args {

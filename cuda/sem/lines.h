@@ -15,10 +15,11 @@ template <bool TRANSPOSED> static __device__ __forceinline__ void differentiate(
     if constexpr (N < 6) {
 #pragma unroll
         for (int k = 0; k < N; k++) {
-            d[k] = (REAL)matrix[at(k, 0)] * x[0];
+            d[k] = 0;
 #pragma unroll
-            for (int m = 1; m < N; m++)
-                d[k] += (REAL)matrix[at(k, m)] * x[m];
+            for (int m = 0; m < N; m++)
+                if (matrix[at(k, m)] != 0)
+                    d[k] += (REAL)matrix[at(k, m)] * x[m];
         }
         return;
     }

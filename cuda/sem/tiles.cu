@@ -9,13 +9,15 @@
  *
  * Compulsory bytes a node: u and v read and written, the inverse mass read, 4 (4 DIM + 1) in float32.
  * Defines: REAL, DEGREE, DIM (3: solid, 1: fluid), CELLS, MIN_BLOCKS, THREADS, METRIC_NODES and MATERIAL_NODES (of an
- * element: 1 or NP), WORDS (of a node in shared memory), SHARED_BYTES, CATEGORIES (csrc/sem/tiles.h), ASSEMBLY (0: parts are stored and summed in
+ * element: 1 or NP), WORDS (of a node in shared memory), SHARED_BYTES, CATEGORIES (csrc/sem/tiles.h), LIST_WORDS (of a tile's pattern, at most), AHEAD (tiles ahead for which a block asks; 1: none), ASSEMBLY (0: parts are stored and summed in
  * order; 1: added to the sums, tiles of one colour at a time; 2: added atomically), LINE_DERIVATIVE, LINE_WEIGHTS. */
+#define DEVICE static __device__ __forceinline__
+#include "common/async.h"
+#include "common/prefetch.h"
 #include "common/vector.h"
 #include "sem/advance.h"
 #include "sem/lines.h"
 
-#define DEVICE static __device__ __forceinline__
 #define VAL    REAL
 #define FN(name) name
 #if DIM == 3
@@ -35,7 +37,11 @@ enum {
     ELEM = N * PLANE,
     TILE = CELLS * ELEM,
     LINE_WORDS = (3 * N + 7) / 8 * 8,
-    HEAD_WORDS = (4 * CATEGORIES + 7) / 8 * 8
+    HEAD_WORDS = (4 * CATEGORIES + 7) / 8 * 8,
+    QUAD = 16 / sizeof(REAL),
+    /* Most nodes of a tile, and quads of unknowns inside it, of a thread. */
+    SLOT_TURNS = (CELLS * NP + THREADS - 1) / THREADS,
+    QUAD_TURNS = (CELLS * NP * DIM / QUAD + THREADS - 1) / THREADS
 };
 
 /* The unknowns of a node as shared memory holds them: four words of which are read at once. */
@@ -43,9 +49,11 @@ struct __align__(WORDS == 4 ? 16 : sizeof(REAL)) values {
     REAL v[WORDS];
 };
 struct tile {
-    values u[CELLS * NP]; /* by slot; later accelerations */
-    /* Slopes along r_1 and r_2, then fluxes, then what they add to the force; last, in [0], the force. */
-    __align__(16) values along[2][TILE + 1];
+    __align__(16) REAL u[CELLS * NP * DIM]; /* [slot][DIM] */
+    /* Slopes along r_1 and r_2, then fluxes, then what they add to the force; last, in [0], the force, in [1]
+     * accelerations [slot][DIM]. */
+    __align__(16) values along[2][(TILE + 1 + 3) / 4 * 4];
+    __align__(16) unsigned short list[LIST_WORDS]; /* of the pattern */
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
 
@@ -104,18 +112,27 @@ template <int NUM> DEVICE void load_words(unsigned short (&to)[NUM], const unsig
 }
 
 /* The tile's nodes from memory. */
-DEVICE void gather(const sem_tile_args &a, const sem_tile &t, values *u)
+DEVICE void gather(const sem_tile_args &a, const sem_tile &t, REAL *u)
 {
-    for (int slot = (int)threadIdx.x; slot < t.num_inner + t.num_shared; slot += THREADS) {
-        long long node = slot < t.num_inner
-                             ? (long long)t.first_inner + slot
-                             : a.num_inner + __ldg(a.entry + t.first_entry + slot - t.num_inner);
-        REAL x[DIM];
+    const REAL *inner = (const REAL *)a.u + (long long)t.first_inner * DIM;
+    const REAL *shared = (const REAL *)a.u + a.num_inner * DIM;
+    for (int i = (int)threadIdx.x; i < t.num_shared; i += THREADS) {
+        const REAL *from = shared + (long long)__ldg(a.entry + t.first_entry + i) * DIM;
 #pragma unroll
-        for (int i = 0; i < DIM; i++)
-            x[i] = ((const REAL *)a.u)[node * DIM + i];
-        u[slot] = whole(x);
+        for (int k = 0; k < DIM; k++)
+            u[(t.num_inner + i) * DIM + k] = from[k];
     }
+    for (int i = (int)threadIdx.x * QUAD; i < t.num_inner * DIM; i += THREADS * QUAD)
+        *(quad *)(u + i) = *(const quad *)(inner + i);
+}
+
+/* The lists of the tile's pattern, which are not needed before the end. */
+DEVICE void fetch_lists(tile &s, const sem_tile &t, const unsigned short *words)
+{
+    const unsigned short *from = words + HEAD_WORDS + t.num_elem * SQUARE * LINE_WORDS;
+    for (int i = (int)threadIdx.x * 8; i < t.num_list; i += THREADS * 8)
+        copy_async<8>(s.list + i, from + i);
+    copy_commit();
 }
 
 /* Values along a line become their derivatives. */
@@ -155,15 +172,13 @@ template <int STEP> DEVICE void store_line(values *to, const REAL (&x)[DIM][N])
 }
 
 /* The nodes of the thread's line along an axis, by slot. */
-DEVICE void pick_line(const values *u, const unsigned short *slot, REAL (&x)[DIM][N])
+DEVICE void pick_line(const REAL *u, const unsigned short *slot, REAL (&x)[DIM][N])
 {
 #pragma unroll
-    for (int k = 0; k < N; k++) {
-        const values one = u[slot[k]];
+    for (int k = 0; k < N; k++)
 #pragma unroll
         for (int i = 0; i < DIM; i++)
-            x[i][k] = one.v[i];
-    }
+            x[i][k] = u[slot[k] * DIM + i];
 }
 
 /* Slopes along r_3, fluxes at the nodes of a column; those along r_3 become its force at once. */
@@ -251,87 +266,135 @@ DEVICE void leave(REAL *to, REAL force)
 }
 
 /* The sum of the forces at these places. */
-template <int CATEGORY> DEVICE void add_places(const values *force, const unsigned short *list, REAL (&sum)[DIM])
+template <int NUM> DEVICE void add_places(const values *force, const unsigned short *list, REAL (&sum)[DIM])
 {
-    constexpr int NUM = 1 << CATEGORY;
-    unsigned short at[NUM < 8 ? 8 : NUM];
-    if constexpr (NUM < 8) {
-#pragma unroll
-        for (int k = 0; k < NUM; k++)
-            at[k] = __ldg(list + k);
-    } else
-        load_words(at, list);
 #pragma unroll
     for (int k = 0; k < NUM; k++) {
-        const values one = force[at[k]];
+        const values one = force[list[k]];
 #pragma unroll
         for (int i = 0; i < DIM; i++)
             sum[i] += one.v[i];
     }
 }
 
-/* The sum of the forces on the node of a slot: its category is searched from the first group of its kind on. */
+/* The sum of the forces on the node of a slot; head: ends of the categories of its kind, then where lists begin. */
 template <int CATEGORY>
-DEVICE void add_slot(const tile &s, const unsigned short *words, const unsigned short (&head)[HEAD_WORDS],
-                     int slot, int kind, REAL (&sum)[DIM])
+DEVICE void add_slot(const tile &s, const int (&end)[CATEGORIES + 1], const int (&start)[CATEGORIES], int slot,
+                     REAL (&sum)[DIM])
 {
-    bool inside = kind ? slot < head[CATEGORIES + CATEGORY] : slot < head[CATEGORY];
-    if (CATEGORY == CATEGORIES - 1 || inside) {
-        int begin = kind ? head[CATEGORIES + CATEGORY - 1] : CATEGORY ? head[CATEGORY - (CATEGORY > 0)] : 0;
-        int start = kind ? head[3 * CATEGORIES + CATEGORY] : head[2 * CATEGORIES + CATEGORY];
-        add_places<CATEGORY>(s.along[0], words + start + ((slot - begin) << CATEGORY), sum);
-    } else if constexpr (CATEGORY + 1 < CATEGORIES)
-        add_slot<CATEGORY + 1>(s, words, head, slot, kind, sum);
+    if (CATEGORY == CATEGORIES - 1 || slot < end[CATEGORY + 1])
+        add_places<1 << CATEGORY>(s.along[0], s.list + start[CATEGORY] + ((slot - end[CATEGORY]) << CATEGORY), sum);
+    else if constexpr (CATEGORY + 1 < CATEGORIES)
+        add_slot<CATEGORY + 1>(s, end, start, slot, sum);
+}
+
+/* Ends of the categories of inner (0) or shared (1) nodes, with their beginning, and where their lists begin. */
+DEVICE void read_head(const sem_tile &t, const unsigned short (&head)[HEAD_WORDS], int kind,
+                      int (&end)[CATEGORIES + 1], int (&start)[CATEGORIES])
+{
+    end[0] = kind ? t.num_inner : 0;
+#pragma unroll
+    for (int k = 0; k < CATEGORIES; k++) {
+        end[k + 1] = kind ? head[CATEGORIES + k] : head[k];
+        start[k] = (kind ? head[3 * CATEGORIES + k] : head[2 * CATEGORIES + k]) - HEAD_WORDS -
+                   t.num_elem * SQUARE * LINE_WORDS;
+    }
 }
 
 /* Sums the forces on the tile's nodes; accelerations of inner ones [slot][DIM] into shared memory, the others' to
  * where they meet the parts of other tiles. */
-DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t, const unsigned short *words)
+DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t, const unsigned short (&head)[HEAD_WORDS],
+                   const REAL (&inverse)[SLOT_TURNS])
 {
-    REAL *acceleration = (REAL *)s.u;
-    unsigned short head[HEAD_WORDS];
-    load_words(head, words);
-    for (int slot = (int)threadIdx.x; slot < t.num_inner + t.num_shared; slot += THREADS) {
+    REAL *acceleration = (REAL *)s.along[1];
+    int end[CATEGORIES + 1], start[CATEGORIES];
+    read_head(t, head, 0, end, start);
+#pragma unroll
+    for (int turn = 0; turn < SLOT_TURNS; turn++) {
+        int slot = (int)threadIdx.x + turn * THREADS;
         REAL sum[DIM] = {};
-        add_slot<0>(s, words, head, slot, slot >= t.num_inner, sum);
-        if (slot < t.num_inner) {
-            REAL inverse =
-                a.mode == SEM_FORCE ? 1 : __ldg((const REAL *)a.inverse_mass + t.first_inner + slot);
+        if (slot >= t.num_inner)
+            break;
+        add_slot<0>(s, end, start, slot, sum);
 #pragma unroll
-            for (int i = 0; i < DIM; i++)
-                acceleration[slot * DIM + i] = sum[i] * inverse;
-        } else {
-            long long entry = t.first_entry + slot - t.num_inner;
-            REAL *to = (REAL *)a.shared + (ASSEMBLY == 0 ? entry : (long long)__ldg(a.entry + entry)) * DIM;
+        for (int i = 0; i < DIM; i++)
+            acceleration[slot * DIM + i] = a.mode == SEM_FORCE ? sum[i] : sum[i] * inverse[turn];
+    }
+    read_head(t, head, 1, end, start);
+    for (int i = (int)threadIdx.x; i < t.num_shared; i += THREADS) {
+        REAL sum[DIM] = {};
+        add_slot<0>(s, end, start, t.num_inner + i, sum);
+        long long entry = t.first_entry + i;
+        REAL *to = (REAL *)a.shared + (ASSEMBLY == 0 ? entry : (long long)__ldg(a.entry + entry)) * DIM;
 #pragma unroll
-            for (int i = 0; i < DIM; i++)
-                leave(to + i, sum[i]);
-        }
+        for (int k = 0; k < DIM; k++)
+            leave(to + k, sum[k]);
+    }
+}
+
+/* What the update of inner nodes reads from memory, asked for early. */
+struct old_state {
+    REAL v[QUAD_TURNS][QUAD], inverse[SLOT_TURNS];
+};
+
+DEVICE void load_old(const sem_tile_args &a, const sem_tile &t, old_state &old)
+{
+#pragma unroll
+    for (int turn = 0; turn < SLOT_TURNS; turn++) {
+        int slot = (int)threadIdx.x + turn * THREADS;
+        old.inverse[turn] = slot < t.num_inner ? __ldg((const REAL *)a.inverse_mass + t.first_inner + slot) : 0;
+    }
+#pragma unroll
+    for (int turn = 0; turn < QUAD_TURNS; turn++) {
+        int i = ((int)threadIdx.x + turn * THREADS) * QUAD;
+        if (i < t.num_inner * DIM)
+            load_vector<QUAD>(old.v[turn], (const REAL *)a.v + (long long)t.first_inner * DIM + i);
     }
 }
 
 /* Inner nodes, whose number is a multiple of four. */
-DEVICE void advance_inner(const sem_tile_args &a, const tile &s, const sem_tile &t)
+DEVICE void advance_inner(const sem_tile_args &a, const tile &s, const sem_tile &t, old_state &old)
 {
-    constexpr int QUAD = 16 / sizeof(REAL);
     long long first = (long long)t.first_inner * DIM;
-    for (int i = (int)threadIdx.x * QUAD; i < t.num_inner * DIM; i += THREADS * QUAD) {
-        REAL u[QUAD] = {}, v[QUAD] = {}, to[QUAD], acceleration[QUAD];
-        load_vector<QUAD>(acceleration, (const REAL *)s.u + i);
-        if (a.mode != SEM_FORCE)
-            load_vector<QUAD>(v, (const REAL *)a.v + first + i);
-        if (a.mode == SEM_STEP)
-            load_vector<QUAD>(u, (const REAL *)a.u + first + i);
+#pragma unroll
+    for (int turn = 0; turn < QUAD_TURNS; turn++) {
+        int i = ((int)threadIdx.x + turn * THREADS) * QUAD;
+        REAL u[QUAD], to[QUAD], acceleration[QUAD];
+        if (i >= t.num_inner * DIM)
+            break;
+        load_vector<QUAD>(acceleration, (const REAL *)s.along[1] + i);
+        load_vector<QUAD>(u, s.u + i);
 #pragma unroll
         for (int k = 0; k < QUAD; k++)
-            advance_to(a.mode, a.dt, acceleration[k], u + k, v + k, to + k);
+            advance_to(a.mode, a.dt, acceleration[k], u + k, old.v[turn] + k, to + k);
         if (a.mode != SEM_FORCE)
-            store_vector<QUAD>((REAL *)a.v + first + i, v);
+            store_vector<QUAD>((REAL *)a.v + first + i, old.v[turn]);
         if (a.mode == SEM_STEP)
             store_vector<QUAD>((REAL *)a.u + first + i, u);
         else
             store_vector<QUAD>((REAL *)a.a + first + i, to);
     }
+}
+
+/* Asks for what the tile AHEAD of this one will read. */
+DEVICE void prefetch_ahead(const sem_tile_args &a)
+{
+    if (AHEAD <= 1 || blockIdx.x + AHEAD >= gridDim.x)
+        return;
+    const sem_tile t = a.tile[a.first + blockIdx.x + AHEAD];
+    constexpr int LINE = 128;
+    int i = (int)threadIdx.x * LINE, bytes = t.num_inner * (int)sizeof(REAL);
+    const char *u = (const char *)a.u + (long long)t.first_inner * DIM * sizeof(REAL);
+    const char *v = (const char *)a.v + (long long)t.first_inner * DIM * sizeof(REAL);
+    const char *mass = (const char *)a.inverse_mass + (long long)t.first_inner * sizeof(REAL);
+    for (int at = i; at < bytes * DIM; at += THREADS * LINE) {
+        prefetch_l2(u + at);
+        prefetch_l2(v + at);
+    }
+    if (i < bytes)
+        prefetch_l2(mass + i);
+    if (i < t.num_shared * (int)sizeof(int))
+        prefetch_l2((const char *)(a.entry + t.first_entry) + i);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
@@ -345,11 +408,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const int row = p.elem * ELEM + p.b * PLANE + p.a * ROW, line = p.elem * ELEM + p.b * PLANE + p.a;
     unsigned short slot[LINE_WORDS];
     REAL x[DIM][N], f[DIM][N];
+    gather(a, t, s.u);
     if (p.works)
         load_words(slot, words + HEAD_WORDS + threadIdx.x * LINE_WORDS);
     if (threadIdx.x == 0)
         s.along[0][TILE] = {};
-    gather(a, t, s.u);
+    fetch_lists(s, t, words);
+    prefetch_ahead(a);
     __syncthreads();
     if (p.works) {
         pick_line(s.u, slot, x);
@@ -378,10 +443,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
             add_sources(a, t, p, f);
         store_force(s, p, f);
     }
+    old_state old;
+    unsigned short head[HEAD_WORDS];
+    load_old(a, t, old);
+    load_words(head, words);
+    copy_wait<0>();
     __syncthreads();
-    add_up(a, s, t, words);
+    add_up(a, s, t, head, old.inverse);
     __syncthreads();
-    advance_inner(a, s, t);
+    advance_inner(a, s, t, old);
 }
 
 /* ---- nodes that tiles share ---- */
