@@ -10,16 +10,13 @@ import sys
 
 import numpy as np
 from unda import _core, _cuda
+from unda.method._options import kernel_choice
 
 NUMBERS = {
     "physics": ("physics", {"acoustic": 0, "elastic": 1, "maxwell": 2}),
     "dtype": ("precision", {"float32": 0, "float64": 1}),
     "flux": ("flux", {"upwind": 0, "central": 1}),
     "integrator": ("integrator", {"lsrk4": 0, "ab3": 1}),
-    "kernel": (
-        "kernel",
-        {"fused": b"fused", "node": b"node", "element": b"element", "lines": b"lines"},
-    ),
 }
 
 
@@ -56,8 +53,9 @@ def resources(case):
     by_node = int(case["per"] == "node")
     shape = _core.lib.UNDA_HEX if case["kernel"] == "lines" else _core.lib.UNDA_TET
     options = _core.new_struct(
-        "unda_solver_options", degree=case["degree"], material_by_node=by_node, shape=shape, **names
-    )
+        "unda_solver_options", degree=case["degree"], material_by_node=by_node, shape=shape, **names,
+        **kernel_choice(case["kernel"], case.get("kernel_options")),
+    )  # fmt: skip
     return compiled(options, case)
 
 

@@ -12,6 +12,7 @@ from hex_meshes import turned
 from pairwise import pairwise
 from test_cuda_engine import TOLERANCE, WALLS, name_of, random_medium, run
 from unda import _core
+from unda.method._options import kernel_choice
 
 pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
 REAL = cuda_device.prepare()
@@ -20,7 +21,7 @@ SETTINGS = {
     "physics": tuple(WALLS),
     "degree": (1, 2, 3, 4),
     "dtype": ("float32", "float64"),
-    "cells": ("sheared", "warped"),
+    "cells": ("sheared", "warped", "sheared, mapped", "warped, stored"),
     "boundary": ("hard", "soft", "mirror", "absorbing", "exact", "periodic"),
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
@@ -32,13 +33,14 @@ HIGH = [
      "flux": "upwind", "integrator": "lsrk4", "per": "cell"},
     {"physics": "maxwell", "degree": 8, "dtype": "float64", "cells": "sheared", "boundary": "soft",
      "flux": "central", "integrator": "ab3", "per": "cell"},
-    {"physics": "elastic", "degree": 10, "dtype": "float64", "cells": "warped", "boundary": "absorbing",
-     "flux": "upwind", "integrator": "lsrk4", "per": "cell"},
+    {"physics": "elastic", "degree": 10, "dtype": "float64", "cells": "warped, stored",
+     "boundary": "absorbing", "flux": "upwind", "integrator": "lsrk4", "per": "cell"},
 ]  # fmt: skip
 
 
 def mesh_for(cells, boundary):
     """A few hexahedra: parallelepipeds or warped, each numbered from another corner."""
+    cells = cells.split(",")[0]
     if boundary == "periodic":
         return unda.box_mesh(LOWER, UPPER, (2, 2, 2), shape="hex", periodic=(True,) * 3,
                              perturb=0.2 if cells == "warped" else 0, seed=1)  # fmt: skip
@@ -51,12 +53,19 @@ def mesh_for(cells, boundary):
     return turned(unda.Mesh(vertices, box.cells), 1)
 
 
+def options_for(cells):
+    """What has the metric that the word after the comma says; without one the library takes its own."""
+    metric = {"mapped": "trilinear", "stored": "stored"}.get(cells.partition(", ")[2])
+    return {"kernel_options": {"metric": metric}} if metric else {}
+
+
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize("case", pairwise(SETTINGS) + HIGH, ids=name_of)
 def test_cuda_equals_cpu(case):
     case = dict(case)
     physics, cells = case.pop("physics"), case.pop("cells")
     mesh = mesh_for(cells, case["boundary"])
+    case |= options_for(cells)
     steps = 2 if case["degree"] > 4 else 10
     cpu_run, cuda_run = (run(device, mesh, case, steps, physics) for device in ("cpu", "cuda"))
     for cpu, cuda in zip(cpu_run, cuda_run, strict=True):
@@ -66,7 +75,7 @@ def test_cuda_equals_cpu(case):
 
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.sanitize
-@pytest.mark.parametrize("cells", ["sheared", "warped"])
+@pytest.mark.parametrize("cells", ["sheared", "warped", "warped, stored"])
 @pytest.mark.parametrize(
     ("physics", "degree", "boundary"), [("acoustic", 2, "exact"), ("elastic", 4, "soft")]
 )
@@ -78,6 +87,7 @@ def test_a_small_run_touches_only_what_is_its_own(physics, degree, boundary, cel
         "boundary": boundary,
         "flux": "upwind",
         "integrator": "lsrk4",
+        **options_for(cells),
     }
     arrays = run("cuda", mesh_for(cells, boundary), case, steps=20, physics=physics)
     assert all(np.isfinite(array).all() for array in arrays)
@@ -85,7 +95,8 @@ def test_a_small_run_touches_only_what_is_its_own(physics, degree, boundary, cel
 
 def tagged(cells):
     """The mesh with a half that is tagged "in", all of whose sides but xmin are absorbing."""
-    box = unda.box_mesh(LOWER, UPPER, (2, 2, 2), shape="hex", perturb=0.2 if cells == "warped" else 0, seed=1)
+    perturb = 0.2 if cells.startswith("warped") else 0
+    box = unda.box_mesh(LOWER, UPPER, (2, 2, 2), shape="hex", perturb=perturb, seed=1)
     inside = box.vertices[box.cells].mean(axis=1)[:, 0] < 0.5
     walls = {name: box.boundary_faces[box.boundary_ids == i] for i, name in enumerate(box.boundary_names)}
     return unda.Mesh(box.vertices, box.cells, tags=inside.astype(int), boundaries=walls,
@@ -116,13 +127,13 @@ def with_waves(device, physics, cells, waves=True, **options):
 @pytest.mark.parametrize(
     ("physics", "cells", "degree", "dtype", "flux", "integrator"),
     [
-        ("acoustic", "warped", 2, "float64", "central", "ab3"),
+        ("acoustic", "warped, stored", 2, "float64", "central", "ab3"),
         ("elastic", "sheared", 3, "float32", "upwind", "lsrk4"),
-        ("maxwell", "warped", 1, "float64", "upwind", "lsrk4"),
+        ("maxwell", "warped", 2, "float64", "upwind", "lsrk4"),
     ],
 )
 def test_incident_waves_do_the_same_on_both_engines(physics, cells, degree, dtype, flux, integrator):
-    options = {"degree": degree, "dtype": dtype, "flux": flux, "integrator": integrator}
+    options = {"degree": degree, "dtype": dtype, "flux": flux, "integrator": integrator} | options_for(cells)
     cpu, cuda = (with_waves(device, physics, cells, **options) for device in ("cpu", "cuda"))
     silent = with_waves("cuda", physics, cells, waves=False, **options)
     assert np.abs(cpu - cuda).max() < TOLERANCE[options["dtype"]] * np.abs(cpu).max()
@@ -130,9 +141,9 @@ def test_incident_waves_do_the_same_on_both_engines(physics, cells, degree, dtyp
 
 
 PLANS = [
-    {"tile": 1, "threads": 32, "blocks": 1},
-    {"tile": 3, "threads": 64, "blocks": 2, "ahead": 2},
-    {"tile": 5, "threads": 1024, "blocks": 1, "ahead": 1},
+    {"tile": 1, "threads": 32, "blocks": 1, "metric": "trilinear"},
+    {"tile": 3, "threads": 64, "blocks": 2, "ahead": 2, "metric": "stored"},
+    {"tile": 5, "threads": 1024, "blocks": 1, "ahead": 1, "metric": "trilinear"},
 ]
 
 
@@ -142,24 +153,29 @@ def test_every_plan_gives_the_same_bits(plan):
     """A block that is not full, several nodes and lines a thread, threads without any."""
     case = {"degree": 3, "dtype": "float32", "boundary": "hard", "flux": "upwind", "integrator": "ab3"}
     mesh = mesh_for("warped", "hard")
-    usual, other = (run("cuda", mesh, case | more, 10) for more in ({}, {"kernel_options": plan}))
+    plans = {"metric": plan["metric"]}, plan
+    usual, other = (run("cuda", mesh, case | {"kernel_options": one}, 10) for one in plans)
     assert all(np.array_equal(a, b) for a, b in zip(usual, other, strict=True))
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("cells", ["sheared", "warped"])
+@pytest.mark.parametrize("cells", ["sheared", "warped", "warped, stored"])
 def test_the_forecast_is_what_a_solver_then_holds(cells):
     mesh, rng = mesh_for(cells, "hard"), np.random.default_rng(0)
     medium = random_medium("acoustic", mesh, 2, "cell", rng)
-    with unda.DG(mesh, medium, degree=2, dtype="float64", integrator="ab3", device="cuda") as sim:
+    given = {"degree": 2, "dtype": "float64", "integrator": "ab3", "device": "cuda", **options_for(cells)}
+    with unda.DG(mesh, medium, **given) as sim:
         info = sim._solver.info()
         held = (info.host_bytes, info.device_bytes)
     bytes_ = _core.ffi.new("int64_t[2]")
-    options = _core.new_struct("unda_solver_options", degree=2, precision=1, integrator=1, device=0)
+    options = _core.new_struct(
+        "unda_solver_options", degree=2, precision=1, integrator=1, device=0,
+        **kernel_choice("auto", given.get("kernel_options")),
+    )  # fmt: skip
     _core.check(_core.lib.unda_solver_forecast(mesh._handle, options, bytes_, bytes_ + 1))
     assert (bytes_[0], bytes_[1]) == held
     node = mesh.num_elem * 27 * 8
-    assert held[1] > (5 * 4 + (10 if cells == "warped" else 0)) * node
+    assert held[1] > (5 * 4 + (10 if cells == "warped, stored" else 0)) * node
 
 
 @pytest.mark.gpu_or_stand_in
@@ -175,7 +191,7 @@ def test_the_forecast_is_what_a_solver_then_holds(cells):
         (
             "hex",
             {"kernel_options": {"rows": 2}},
-            "no part rows, expected one of tile, threads, blocks, ahead$",
+            "no part rows, expected one of tile, threads, blocks, ahead, metric$",
         ),
         (
             "hex",

@@ -71,9 +71,9 @@ class DG(Simulation):
     kernel : {"auto", "fused", "node", "element", "lines"}
         CUDA, on tetrahedra: all in one; volume, surface and update apart; one element per thread. On
         hexahedra: along lines of nodes.
-    kernel_options : dict of str to int, optional
+    kernel_options : dict of str to int or str, optional
         Options of the kernel (docs/kernel_options.md); the others come from the degree's table.
-        CUDA only.
+        CUDA only, but for ``"metric"`` of hexahedra: "affine", "trilinear" or "stored" (docs/dg.md).
     tune : bool
         Measure the candidates for kernel and tile on this device, unless that has been done before; the
         fastest is printed, and stored with the compiled kernels. CUDA only; no effect on the CPU.
@@ -121,7 +121,7 @@ class DG(Simulation):
         threads: int | None = None,
         allow_unstable: bool = False,
         kernel: Literal["auto", "fused", "node", "element", "lines"] = "auto",
-        kernel_options: Mapping[str, int] | None = None,
+        kernel_options: Mapping[str, int | str] | None = None,
         tune: bool = False,
     ) -> None:
         given = Given(locals())
