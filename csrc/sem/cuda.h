@@ -17,7 +17,8 @@ enum { IN_ORDER, BY_COLORS, ATOMICALLY };
 struct sem_plan {
     const struct kernel *kernel;
     int assembly, cells, blocks, ahead; /* elements of a tile; blocks on an SM, at least; see tiles.cu */
-    int dim, threads, shared_bytes, words;
+    int dim, threads, shared_bytes;
+    int warp_cells; /* elements of a warp; 0: they begin anywhere in one */
 };
 
 struct sem_cuda_region {

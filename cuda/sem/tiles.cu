@@ -2,9 +2,9 @@
  *
  * tiles   block = a tile of up to CELLS elements that lie together; a node of it is read once. A thread owns a column
  *         of N nodes along r_3, and works on a line along r_1 and on one along r_2 on the way: lines are in registers,
- *         where the matrix is known to the compiler, and pass through shared memory from one owner to the next. Forces
- *         are added node by node in a fixed order. Nodes that no other tile has step at once, the sums of the others
- *         are left apart.
+ *         where the matrix is known to the compiler, and pass through shared memory from one owner to the next, which
+ *         is in the same warp up to N = 5. Forces are added node by node in a fixed order. Nodes that no other tile
+ *         has step at once, the sums of the others are left apart.
  * shared  one thread a node that tiles share: the sum of their parts, walls, dashpots, the other region; a step.
  *
  * Compulsory bytes a node: u and v read and written, the inverse mass read, 4 (4 DIM + 1) in float32.
@@ -31,12 +31,7 @@ enum {
     NP = N * SQUARE,
     NUM_METRIC = 10,
     NUM_COEF = 2,
-    /* Lines of a warp are in different banks, whatever the axis, or nearly so; csrc/sem/tiles.c knows these places. */
-    ROW = N | 1,
-    PLANE = N * ROW,
-    ELEM = N * PLANE,
-    TILE = CELLS * ELEM,
-    LINE_WORDS = (3 * N + 7) / 8 * 8,
+    LINE_WORDS = (N + 7) / 8 * 8,
     HEAD_WORDS = (4 * CATEGORIES + 7) / 8 * 8,
     QUAD = 16 / sizeof(REAL),
     /* Most nodes of a tile, and quads of unknowns inside it, of a thread. */
@@ -44,18 +39,20 @@ enum {
     QUAD_TURNS = (CELLS * NP * DIM / QUAD + THREADS - 1) / THREADS
 };
 
-/* The unknowns of a node as shared memory holds them: four words of which are read at once. */
-struct __align__(WORDS == 4 ? 16 : sizeof(REAL)) values {
-    REAL v[WORDS];
+/* The unknowns of a node. */
+struct values {
+    REAL v[DIM];
 };
 struct tile {
-    __align__(16) REAL u[CELLS * NP * DIM]; /* [slot][DIM] */
-    /* Slopes along r_1 and r_2, then fluxes, then what they add to the force; last, in [0], the force, in [1]
-     * accelerations [slot][DIM]. */
-    __align__(16) values along[2][(TILE + 1 + 3) / 4 * 4];
+    __align__(16) values u[CELLS * NP]; /* by slot */
+    /* u, slopes along r_1, fluxes, what they add to the force, the force; then a 0. */
+    __align__(16) values first[CELLS * ELEM0 + 1];
+    /* The same along r_2; last, accelerations by slot. */
+    __align__(16) values second[CELLS * ELEM1];
     __align__(16) unsigned short list[LIST_WORDS]; /* of the pattern */
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
+static_assert(sizeof(((tile *)0)->second) >= sizeof(((tile *)0)->u), "accelerations have room");
 
 /* Element `elem` of the tile and a node (a, b) of its faces: of a column, or of a line along r_1 or r_2. */
 struct place {
@@ -65,17 +62,24 @@ struct place {
 
 DEVICE place place_of(int num_elem)
 {
-    int t = (int)threadIdx.x, k = t % SQUARE;
-    return {t / SQUARE, k % N, k / N, t < num_elem * SQUARE};
+    int t = (int)threadIdx.x, elem, k;
+    if constexpr (WARP_CELLS > 0) {
+        elem = t / 32 * WARP_CELLS + t % 32 / SQUARE;
+        k = t % 32 % SQUARE;
+        return {elem, k % N, k / N, t % 32 < WARP_CELLS * SQUARE && elem < num_elem};
+    }
+    elem = t / SQUARE;
+    k = t % SQUARE;
+    return {elem, k % N, k / N, elem < num_elem};
 }
 
-DEVICE values whole(const REAL *v)
+/* Of the threads that work on an element. */
+DEVICE void sync_element()
 {
-    values all;
-#pragma unroll
-    for (int i = 0; i < WORDS; i++)
-        all.v[i] = i < DIM ? v[i] : 0;
-    return all;
+    if (WARP_CELLS > 0)
+        __syncwarp();
+    else
+        __syncthreads();
 }
 
 /* ---- geometry and material ---- */
@@ -112,8 +116,9 @@ template <int NUM> DEVICE void load_words(unsigned short (&to)[NUM], const unsig
 }
 
 /* The tile's nodes from memory. */
-DEVICE void gather(const sem_tile_args &a, const sem_tile &t, REAL *u)
+DEVICE void gather(const sem_tile_args &a, const sem_tile &t, values *slot)
 {
+    REAL *u = (REAL *)slot;
     const REAL *inner = (const REAL *)a.u + (long long)t.first_inner * DIM;
     const REAL *shared = (const REAL *)a.u + a.num_inner * DIM;
     for (int i = (int)threadIdx.x; i < t.num_shared; i += THREADS) {
@@ -151,41 +156,36 @@ template <bool TRANSPOSED> DEVICE void derive(REAL (&x)[DIM][N])
 template <int STEP> DEVICE void load_line(const values *from, REAL (&x)[DIM][N])
 {
 #pragma unroll
-    for (int k = 0; k < N; k++) {
-        const values one = from[k * STEP];
+    for (int k = 0; k < N; k++)
 #pragma unroll
         for (int i = 0; i < DIM; i++)
-            x[i][k] = one.v[i];
-    }
+            x[i][k] = from[k * STEP].v[i];
 }
 
 template <int STEP> DEVICE void store_line(values *to, const REAL (&x)[DIM][N])
 {
 #pragma unroll
-    for (int k = 0; k < N; k++) {
-        REAL one[DIM];
+    for (int k = 0; k < N; k++)
 #pragma unroll
         for (int i = 0; i < DIM; i++)
-            one[i] = x[i][k];
-        to[k * STEP] = whole(one);
-    }
+            to[k * STEP].v[i] = x[i][k];
 }
 
-/* The nodes of the thread's line along an axis, by slot. */
-DEVICE void pick_line(const REAL *u, const unsigned short *slot, REAL (&x)[DIM][N])
+/* A line by the slots of its nodes. */
+DEVICE void pick_line(const values *u, const unsigned short *slot, REAL (&x)[DIM][N])
 {
 #pragma unroll
     for (int k = 0; k < N; k++)
 #pragma unroll
         for (int i = 0; i < DIM; i++)
-            x[i][k] = u[slot[k] * DIM + i];
+            x[i][k] = u[slot[k]].v[i];
 }
 
 /* Slopes along r_3, fluxes at the nodes of a column; those along r_3 become its force at once. */
 DEVICE void work_on_column(const sem_tile_args &a, tile &s, const place &p, long long elem, REAL (&slope)[DIM][N])
 {
     constexpr double weight[N] = {LINE_WEIGHTS};
-    int begin = p.elem * ELEM + p.b * ROW + p.a;
+    values *first = s.first + p.elem * ELEM0 + p.b * N + p.a, *second = s.second + p.elem * ELEM1 + p.b * N + p.a;
     REAL area = line_weight[p.a] * line_weight[p.b], metric[NUM_METRIC], coef[NUM_COEF];
     load_metric(a, elem, 0, metric);
     load_coef(a, elem, 0, coef);
@@ -198,21 +198,18 @@ DEVICE void work_on_column(const sem_tile_args &a, tile &s, const place &p, long
             load_metric(a, elem, node, metric);
         if (MATERIAL_NODES > 1)
             load_coef(a, elem, node, coef);
-        values *along[2] = {s.along[0] + begin + k * PLANE, s.along[1] + begin + k * PLANE};
 #pragma unroll
-        for (int axis = 0; axis < 2; axis++) {
-            const values one = *along[axis];
-#pragma unroll
-            for (int i = 0; i < DIM; i++)
-                g[axis * DIM + i] = one.v[i];
-        }
-#pragma unroll
-        for (int i = 0; i < DIM; i++)
+        for (int i = 0; i < DIM; i++) {
+            g[i] = first[k * PLANE0].v[i];
+            g[DIM + i] = second[k * PLANE1].v[i];
             g[2 * DIM + i] = slope[i][k];
+        }
         flux_at(metric, coef, area * (REAL)weight[k], g);
 #pragma unroll
-        for (int axis = 0; axis < 2; axis++)
-            *along[axis] = whole(g + axis * DIM);
+        for (int i = 0; i < DIM; i++) {
+            first[k * PLANE0].v[i] = g[i];
+            second[k * PLANE1].v[i] = g[DIM + i];
+        }
 #pragma unroll
         for (int i = 0; i < DIM; i++)
             slope[i][k] = g[2 * DIM + i];
@@ -240,15 +237,52 @@ DEVICE void add_sources(const sem_tile_args &a, const sem_tile &t, const place &
 /* What all axes and sources add to the nodes of a column. */
 DEVICE void store_force(tile &s, const place &p, const REAL (&f)[DIM][N])
 {
+    values *first = s.first + p.elem * ELEM0 + p.b * N + p.a, *second = s.second + p.elem * ELEM1 + p.b * N + p.a;
 #pragma unroll
-    for (int k = 0; k < N; k++) {
-        int at = p.elem * ELEM + k * PLANE + p.b * ROW + p.a;
-        const values x = s.along[0][at], y = s.along[1][at];
-        REAL sum[DIM];
+    for (int k = 0; k < N; k++)
 #pragma unroll
         for (int i = 0; i < DIM; i++)
-            sum[i] = -(f[i][k] + x.v[i] + y.v[i]);
-        s.along[0][at] = whole(sum);
+            first[k * PLANE0].v[i] = -(f[i][k] + first[k * PLANE0].v[i] + second[k * PLANE1].v[i]);
+}
+
+/* The lines of all threads, from u by slot to the force on element nodes in s.first. */
+DEVICE void work(const sem_tile_args &a, tile &s, const sem_tile &t, const place &p, const unsigned short *slot)
+{
+    values *row = s.first + p.elem * ELEM0 + p.b * PLANE0 + p.a * N;
+    values *column = s.first + p.elem * ELEM0 + p.b * N + p.a, *line = s.second + p.elem * ELEM1 + p.b * PLANE1 + p.a;
+    REAL x[DIM][N], y[DIM][N], f[DIM][N];
+    if (p.works) {
+        pick_line(s.u, slot, x);
+        store_line<1>(row, x);
+        derive<false>(x);
+    }
+    sync_element();
+    if (p.works) {
+        load_line<N>(s.first + p.elem * ELEM0 + p.b * PLANE0 + p.a, y);
+        load_line<PLANE0>(column, f);
+        derive<false>(y);
+        store_line<N>(line, y);
+    }
+    sync_element();
+    if (p.works)
+        store_line<1>(row, x);
+    sync_element();
+    if (p.works)
+        work_on_column(a, s, p, t.first_elem + p.elem, f);
+    sync_element();
+    if (p.works) {
+        load_line<1>(row, x);
+        derive<true>(x);
+        store_line<1>(row, x);
+        load_line<N>(line, y);
+        derive<true>(y);
+        store_line<N>(line, y);
+    }
+    sync_element();
+    if (p.works) {
+        if (a.time >= 0)
+            add_sources(a, t, p, f);
+        store_force(s, p, f);
     }
 }
 
@@ -283,7 +317,7 @@ DEVICE void add_slot(const tile &s, const int (&end)[CATEGORIES + 1], const int 
                      REAL (&sum)[DIM])
 {
     if (CATEGORY == CATEGORIES - 1 || slot < end[CATEGORY + 1])
-        add_places<1 << CATEGORY>(s.along[0], s.list + start[CATEGORY] + ((slot - end[CATEGORY]) << CATEGORY), sum);
+        add_places<1 << CATEGORY>(s.first, s.list + start[CATEGORY] + ((slot - end[CATEGORY]) << CATEGORY), sum);
     else if constexpr (CATEGORY + 1 < CATEGORIES)
         add_slot<CATEGORY + 1>(s, end, start, slot, sum);
 }
@@ -306,7 +340,7 @@ DEVICE void read_head(const sem_tile &t, const unsigned short (&head)[HEAD_WORDS
 DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t, const unsigned short (&head)[HEAD_WORDS],
                    const REAL (&inverse)[SLOT_TURNS])
 {
-    REAL *acceleration = (REAL *)s.along[1];
+    REAL *acceleration = (REAL *)s.second;
     int end[CATEGORIES + 1], start[CATEGORIES];
     read_head(t, head, 0, end, start);
 #pragma unroll
@@ -362,8 +396,8 @@ DEVICE void advance_inner(const sem_tile_args &a, const tile &s, const sem_tile 
         REAL u[QUAD], to[QUAD], acceleration[QUAD];
         if (i >= t.num_inner * DIM)
             break;
-        load_vector<QUAD>(acceleration, (const REAL *)s.along[1] + i);
-        load_vector<QUAD>(u, s.u + i);
+        load_vector<QUAD>(acceleration, (const REAL *)s.second + i);
+        load_vector<QUAD>(u, (const REAL *)s.u + i);
 #pragma unroll
         for (int k = 0; k < QUAD; k++)
             advance_to(a.mode, a.dt, acceleration[k], u + k, old.v[turn] + k, to + k);
@@ -405,44 +439,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const sem_tile t = a.tile[a.first + blockIdx.x];
     const unsigned short *words = a.words + t.pattern;
     const place p = place_of(t.num_elem);
-    const int row = p.elem * ELEM + p.b * PLANE + p.a * ROW, line = p.elem * ELEM + p.b * PLANE + p.a;
     unsigned short slot[LINE_WORDS];
-    REAL x[DIM][N], f[DIM][N];
     gather(a, t, s.u);
     if (p.works)
-        load_words(slot, words + HEAD_WORDS + threadIdx.x * LINE_WORDS);
+        load_words(slot, words + HEAD_WORDS + (p.elem * SQUARE + p.b * N + p.a) * LINE_WORDS);
     if (threadIdx.x == 0)
-        s.along[0][TILE] = {};
+        s.first[CELLS * ELEM0] = {};
     fetch_lists(s, t, words);
     prefetch_ahead(a);
     __syncthreads();
-    if (p.works) {
-        pick_line(s.u, slot, x);
-        derive<false>(x);
-        store_line<1>(s.along[0] + row, x);
-        pick_line(s.u, slot + N, x);
-        derive<false>(x);
-        store_line<ROW>(s.along[1] + line, x);
-        pick_line(s.u, slot + 2 * N, f);
-    }
-    __syncthreads();
-    if (p.works)
-        work_on_column(a, s, p, t.first_elem + p.elem, f);
-    __syncthreads();
-    if (p.works) {
-        load_line<1>(s.along[0] + row, x);
-        derive<true>(x);
-        store_line<1>(s.along[0] + row, x);
-        load_line<ROW>(s.along[1] + line, x);
-        derive<true>(x);
-        store_line<ROW>(s.along[1] + line, x);
-    }
-    __syncthreads();
-    if (p.works) {
-        if (a.time >= 0)
-            add_sources(a, t, p, f);
-        store_force(s, p, f);
-    }
+    work(a, s, t, p, slot);
     old_state old;
     unsigned short head[HEAD_WORDS];
     load_old(a, t, old);
