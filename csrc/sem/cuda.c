@@ -27,7 +27,8 @@ static void list_region(const unda_solver *s, struct sem_cuda *t, int region)
     gpu_want(w, 1, &r->inverse_mass, tiles->num_node * real, "masses");
     gpu_want(w, 1, &r->metric, from->num_elem * sem->metric_nodes * HEX_METRIC * real, "metric");
     gpu_want(w, 1, &r->coef, from->num_elem * sem->material_nodes * 2 * real, "coefficients");
-    gpu_want(w, 1, &r->shared, (r->plan.assembly == IN_ORDER ? tiles->num_entry : num_shared) * dim * real,
+    int64_t words = r->plan.assembly == ATOMICALLY && dim == 3 && real == 4 ? 4 : dim;
+    gpu_want(w, 1, &r->shared, (r->plan.assembly == IN_ORDER ? tiles->num_entry : num_shared) * words * real,
              "forces on shared nodes");
     gpu_want(w, 1, &r->tile, (int64_t)sizeof(struct sem_tile) * tiles->num_tile, "tiles");
     gpu_want(w, 1, &r->words, 2 * tiles->num_word, "patterns of tiles");

@@ -24,7 +24,7 @@ struct sem_tile_args {
     const void *inverse_mass;    /* [node]; 1 at sides */
     const void *metric;          /* [elem][10] or [elem][10][node of an element] */
     const void *coef;            /* [elem][2] or [elem][2][node]: lambda, mu; of fluids 1/rho, 0 */
-    void *shared;                /* ASSEMBLY 0: [entry][DIM], else [shared node][DIM] */
+    void *shared;                /* ASSEMBLY 0: [entry][DIM], else [shared node][SUM_WORDS] */
     const int *entry;            /* nodes, counted from the first shared one */
     const struct sem_tile *tile; /* as they are launched */
     const unsigned short *words;

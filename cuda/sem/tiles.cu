@@ -33,6 +33,8 @@ enum {
     NUM_COEF = 2,
     LINE_WORDS = (N + 7) / 8 * 8,
     HEAD_WORDS = (4 * CATEGORIES + 7) / 8 * 8,
+    /* Of the sum of a shared node's forces. */
+    SUM_WORDS = ASSEMBLY == 2 && DIM == 3 && sizeof(REAL) == 4 ? 4 : DIM,
     QUAD = 16 / sizeof(REAL),
     /* Most nodes of a tile, and quads of unknowns inside it, of a thread. */
     SLOT_TURNS = (CELLS * NP + THREADS - 1) / THREADS,
@@ -118,17 +120,19 @@ template <int NUM> DEVICE void load_words(unsigned short (&to)[NUM], const unsig
 /* The tile's nodes from memory. */
 DEVICE void gather(const sem_tile_args &a, const sem_tile &t, values *slot)
 {
-    REAL *u = (REAL *)slot;
     const REAL *inner = (const REAL *)a.u + (long long)t.first_inner * DIM;
     const REAL *shared = (const REAL *)a.u + a.num_inner * DIM;
+    REAL *u = (REAL *)slot;
+    for (int i = (int)threadIdx.x * QUAD; i < t.num_inner * DIM; i += THREADS * QUAD)
+        copy_async<QUAD>(u + i, inner + i);
+#pragma unroll 2
     for (int i = (int)threadIdx.x; i < t.num_shared; i += THREADS) {
         const REAL *from = shared + (long long)__ldg(a.entry + t.first_entry + i) * DIM;
 #pragma unroll
         for (int k = 0; k < DIM; k++)
-            u[(t.num_inner + i) * DIM + k] = from[k];
+            copy_async(u + (t.num_inner + i) * DIM + k, from + k);
     }
-    for (int i = (int)threadIdx.x * QUAD; i < t.num_inner * DIM; i += THREADS * QUAD)
-        *(quad *)(u + i) = *(const quad *)(inner + i);
+    copy_commit();
 }
 
 /* The lists of the tile's pattern, which are not needed before the end. */
@@ -288,15 +292,19 @@ DEVICE void work(const sem_tile_args &a, tile &s, const sem_tile &t, const place
 
 /* ---- nodes ---- */
 
-DEVICE void leave(REAL *to, REAL force)
+/* Adds a tile's part of a force, or stores it. Four words are added at once where the sums have so many. */
+DEVICE void leave(const sem_tile_args &a, long long entry, const REAL (&force)[DIM])
 {
-#if ASSEMBLY == 0
-    *to = force;
-#elif ASSEMBLY == 1
-    *to += force;
-#else
-    atomicAdd(to, force);
-#endif
+    REAL *to = (REAL *)a.shared + (ASSEMBLY == 0 ? entry : (long long)__ldg(a.entry + entry)) * SUM_WORDS;
+    if constexpr (SUM_WORDS == 4)
+        atomicAdd((float4 *)to, make_float4((float)force[0], (float)force[1], (float)force[2], 0));
+    else
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            if (ASSEMBLY == 2)
+                atomicAdd(to + i, force[i]);
+            else
+                to[i] = ASSEMBLY == 1 ? to[i] + force[i] : force[i];
 }
 
 /* The sum of the forces at these places. */
@@ -358,11 +366,7 @@ DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t, const uns
     for (int i = (int)threadIdx.x; i < t.num_shared; i += THREADS) {
         REAL sum[DIM] = {};
         add_slot<0>(s, end, start, t.num_inner + i, sum);
-        long long entry = t.first_entry + i;
-        REAL *to = (REAL *)a.shared + (ASSEMBLY == 0 ? entry : (long long)__ldg(a.entry + entry)) * DIM;
-#pragma unroll
-        for (int k = 0; k < DIM; k++)
-            leave(to + k, sum[k]);
+        leave(a, t.first_entry + i, sum);
     }
 }
 
@@ -410,12 +414,9 @@ DEVICE void advance_inner(const sem_tile_args &a, const tile &s, const sem_tile 
     }
 }
 
-/* Asks for what the tile AHEAD of this one will read. */
-DEVICE void prefetch_ahead(const sem_tile_args &a)
+/* Asks for what a tile will read. */
+DEVICE void prefetch(const sem_tile_args &a, const sem_tile &t)
 {
-    if (AHEAD <= 1 || blockIdx.x + AHEAD >= gridDim.x)
-        return;
-    const sem_tile t = a.tile[a.first + blockIdx.x + AHEAD];
     constexpr int LINE = 128;
     int i = (int)threadIdx.x * LINE, bytes = t.num_inner * (int)sizeof(REAL);
     const char *u = (const char *)a.u + (long long)t.first_inner * DIM * sizeof(REAL);
@@ -437,6 +438,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     extern __shared__ __align__(16) unsigned char memory[];
     tile &s = *(tile *)memory;
     const sem_tile t = a.tile[a.first + blockIdx.x];
+    const bool asks = AHEAD > 1 && blockIdx.x + AHEAD < gridDim.x;
+    const sem_tile next = a.tile[a.first + blockIdx.x + (asks ? AHEAD : 0)];
     const unsigned short *words = a.words + t.pattern;
     const place p = place_of(t.num_elem);
     unsigned short slot[LINE_WORDS];
@@ -446,8 +449,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     if (threadIdx.x == 0)
         s.first[CELLS * ELEM0] = {};
     fetch_lists(s, t, words);
-    prefetch_ahead(a);
+    copy_wait<1>();
     __syncthreads();
+    if (asks)
+        prefetch(a, next);
     work(a, s, t, p, slot);
     old_state old;
     unsigned short head[HEAD_WORDS];
@@ -506,8 +511,8 @@ extern "C" __global__ void sem_shared(const __grid_constant__ sem_shared_args a)
 #else
 #pragma unroll
     for (int i = 0; i < DIM; i++) {
-        f[i] = from[node * DIM + i];
-        from[node * DIM + i] = 0;
+        f[i] = from[node * SUM_WORDS + i];
+        from[node * SUM_WORDS + i] = 0;
     }
 #endif
     REAL *u = (REAL *)a.u + node * DIM, *v = (REAL *)a.v + node * DIM, *to = (REAL *)a.a + node * DIM;
