@@ -549,6 +549,8 @@ typedef struct unda_profile {
     /* out: a whole stage, or a step of FD, without receivers [s]: the sum of the kernels; on staggered grids
      * the time of whole steps, because grid and layers run concurrently. */
     double stage_seconds;
+    double flops[12]; /* out: that one launch needs; DG alone, 0 for "record" */
+    double bytes[12]; /* out: compulsory, each input read once and each output written once; likewise */
 } unda_profile;
 UNDA_API unda_status unda_solver_profile(unda_solver *solver, int64_t num_run, unda_profile *profile);
 

@@ -25,7 +25,7 @@ def table(method, device, scheme=0, shape=0):
     ("method", "device", "scheme", "shape", "names"),
     [
         (lib.UNDA_DG, 0, 0, lib.UNDA_TET, ["fused", "node", "element"]),
-        (lib.UNDA_DG, 0, 0, lib.UNDA_HEX, ["lines"]),
+        (lib.UNDA_DG, 0, 0, lib.UNDA_HEX, ["lines", "base", "f1", "f1s"]),
         (lib.UNDA_FD, -1, lib.UNDA_SCALAR, 0, ["step", "tiled"]),
         (lib.UNDA_FD, 0, lib.UNDA_SCALAR, 0, ["step", "diamond"]),
         (lib.UNDA_FD, -1, lib.UNDA_STAGGERED, 0, ["step"]),

@@ -68,9 +68,10 @@ class DG(Simulation):
         too short to start more.
     allow_unstable : bool
         Accept a dt above the stable limit.
-    kernel : {"auto", "fused", "node", "element", "lines"}
+    kernel : {"auto", "fused", "node", "element", "lines", "base", "f1", "f1s"}
         CUDA, on tetrahedra: all in one; volume, surface and update apart; one element per thread. On
-        hexahedra: along lines of nodes.
+        hexahedra: along lines of nodes; volume, flux and update apart; the first two in one; likewise with
+        sums in shared memory.
     kernel_options : dict of str to int, optional
         Options of the kernel (docs/kernel_options.md); the others come from the degree's table.
         CUDA only.
@@ -120,7 +121,7 @@ class DG(Simulation):
         device: str = "auto",
         threads: int | None = None,
         allow_unstable: bool = False,
-        kernel: Literal["auto", "fused", "node", "element", "lines"] = "auto",
+        kernel: Literal["auto", "fused", "node", "element", "lines", "base", "f1", "f1s"] = "auto",
         kernel_options: Mapping[str, int] | None = None,
         tune: bool = False,
     ) -> None:
