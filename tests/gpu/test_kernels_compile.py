@@ -150,7 +150,7 @@ def test_lines_compile_without_spilling(physics, degree):
 
 #: Of the kernels of GAPS, which have the registers that their blocks leave them: with an element of 512 nodes
 #: 128 a thread, f1s, of two blocks an SM, 64. With curls f1 looks the tangents of a face up in local memory.
-GAPS_BUDGET = 24
+GAPS_BUDGET = 40
 GAPS_CURLS = 176
 
 
@@ -165,7 +165,7 @@ GAPS_CURLS = 176
 )
 def test_kernels_of_gaps_compile_without_spilling(physics, degree):
     lines = of_lines(degree, physics)
-    cases = [lines[i] | {"kernel": name} for i, name in enumerate(("base", "f1", "f1s", "f1s"))]
+    cases = [lines[i] | {"kernel": name} for i, name in enumerate(("base", "f1", "f1s"))]
     found = zip(cases, compile_all(cases), strict=True)
     budget = GAPS_CURLS if physics == "maxwell" else GAPS_BUDGET
     assert [(case, r["spill_bytes"]) for case, r in found if r["spill_bytes"] > budget] == []

@@ -70,8 +70,7 @@ class DG(Simulation):
         Accept a dt above the stable limit.
     kernel : {"auto", "fused", "node", "element", "lines", "base", "f1", "f1s"}
         CUDA, on tetrahedra: all in one; volume, surface and update apart; one element per thread. On
-        hexahedra: along lines of nodes; volume, flux and update apart; the first two in one; likewise with
-        sums in shared memory.
+        hexahedra: along lines of nodes; three of a paper (docs/kernel_options.md).
     kernel_options : dict of str to int, optional
         Options of the kernel (docs/kernel_options.md); the others come from the degree's table.
         CUDA only.
