@@ -177,7 +177,7 @@ def gaps_table(folder: Path) -> str:
         places = f"{result['device']} (CPU: {result['cpu']})"
         lines = [f"Figure {result['figure']}, {places}, {result['date']}:", ""]
         if result.get("means"):
-            lines += ["| kernel | times the speed of | here | paper |", "|---|---|---|---|"]
+            lines += ["| kernel | times as fast as | here | paper |", "|---|---|---|---|"]
             for row in result["means"]:
                 paper = "" if row["paper"] is None else f"{row['paper']:.4g}"
                 lines.append(f"| {row['kernel']} | {row['times']} | {row['here']:.3g} | {paper} |")

@@ -244,7 +244,7 @@ def test_gaps_has_means_functions_and_a_table_of_each_figure(tmp_path):
     assert lines[:5] == [
         "Figure 4, a device (CPU: a CPU), 2026-01-02:",
         "",
-        "| kernel | times the speed of | here | paper |",
+        "| kernel | times as fast as | here | paper |",
         "|---|---|---|---|",
         "| f1 | all cores | 71.2 | 69.3 |",
     ]

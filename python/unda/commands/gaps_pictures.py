@@ -33,8 +33,8 @@ def _draw_times(ax: Any, rows: list[dict[str, Any]], words: Sequence[str]) -> No
         for row in rows
     ]
     ax.set_xticks(range(len(rows)), names, rotation=90, fontsize=5)
-    ax.set(ylabel="seconds for 1,000 steps")
-    ax.legend(fontsize="x-small")
+    ax.set(ylabel="seconds for 1,000 steps", ylim=(0, 1.15 * ax.get_ylim()[1]))
+    ax.legend(fontsize="x-small", ncols=len(colors), loc="upper center")
 
 
 def _draw_over_cpu(ax: Any, rows: list[dict[str, Any]], paper: Mapping[str, float]) -> None:
@@ -52,8 +52,14 @@ def _draw_over_cpu(ax: Any, rows: list[dict[str, Any]], paper: Mapping[str, floa
     ax.legend(fontsize="x-small")
 
 
-def draw(path: Path, result: dict[str, Any], paper: Mapping[str, float]) -> None:
-    """Draw times and roofline of a result, and of figure 4 the speed over the CPU's."""
+def draw(path: Path, result: dict[str, Any], means: Sequence[Mapping[str, Any]]) -> None:
+    """Draw times and roofline of a result, and of figure 4 the speed over the CPU's; with means."""
+    paper = {row["kernel"]: row["paper"] for row in means if row["times"] == "all cores" and row["paper"]}
+    beside_paper = [
+        f"{row['kernel']} {row['here']:.2f} (paper {row['paper']}) times as fast as {row['times']}"
+        for row in means
+        if row["paper"] and row["times"] != "all cores"
+    ]
     rows = result["rows"]
     title = f"Hanindhito et al. 2022, figure {result['figure']}, {result['device']}"
     on_gpu = [row for row in rows if row["kernel"] != "cpu"]
@@ -61,6 +67,7 @@ def draw(path: Path, result: dict[str, Any], paper: Mapping[str, float]) -> None
     with figure(path, title, (14, 4.4), columns=3 if beside else 2) as axes:
         words = ("kernel",) if result["figure"] == "4" else ("kernel", "num_node")
         _draw_times(axes[-2], on_gpu or rows, words)
+        axes[-2].set_title("\n".join(beside_paper), fontsize="small")
         roofline.draw(axes[-1], on_gpu or rows, result["limits"])
         if beside:
             _draw_over_cpu(axes[0], beside, paper)
