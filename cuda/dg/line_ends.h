@@ -18,10 +18,10 @@ static __device__ __forceinline__ const REAL *exact_at(const dg_args &a, int slo
     return (const REAL *)a.exact + ((*a.clock + a.time) * a.num_exact_face + slot) * (NFP * NUM_FIELD);
 }
 
-/* At node m of a face behind which `number` stands in the table of neighbours. */
-static __device__ __forceinline__ void load_outside(const dg_args &a, int number, int m, outside &o)
+/* At node m of a face, behind which o.neighbor lies. */
+static __device__ __forceinline__ void load_outside_of(const dg_args &a, int m, outside &o)
 {
-    o.neighbor = number;
+    int number = o.neighbor;
 #pragma unroll
     for (int f = 0; f < NUM_FIELD; f++)
         o.q[f] = 0;
@@ -37,8 +37,11 @@ static __device__ __forceinline__ void load_outside(const dg_args &a, int number
 static __device__ __forceinline__ void load_outside(const dg_args &a, const line &at, outside o[2])
 {
     int2 neighbor = __ldg((const int2 *)a.neighbor + 3 * at.elem + at.axis);
-    load_outside(a, neighbor.x, at.m, o[0]);
-    load_outside(a, neighbor.y, at.m, o[1]);
+    o[0].neighbor = neighbor.x;
+    o[1].neighbor = neighbor.y;
+#pragma unroll
+    for (int side = 0; side < 2; side++)
+        load_outside_of(a, at.m, o[side]);
 }
 
 /* Adds what incident waves make of the jump, as incident.h does. */

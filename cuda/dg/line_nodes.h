@@ -73,7 +73,8 @@ static __device__ __forceinline__ void add_face(const dg_args &a, const line &at
 {
     REAL u[NUM_REF], own[NUM_LINE], sum[NUM_LINE] = {};
     outside o;
-    load_outside(a, neighbor, at.m, o);
+    o.neighbor = neighbor;
+    load_outside_of(a, at.m, o);
     load_reference(a, at.elem, line_begin(at, N, NFP) + side * (N - 1) * line_step(AXIS, N, NFP), u);
 #pragma unroll
     for (int i = 0; i < NUM_LINE; i++)
