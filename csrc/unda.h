@@ -240,7 +240,16 @@ typedef enum unda_precision { UNDA_FLOAT32 = 0, UNDA_FLOAT64 = 1 } unda_precisio
 typedef enum unda_flux { UNDA_UPWIND = 0, UNDA_CENTRAL = 1 } unda_flux;
 typedef enum unda_integrator { UNDA_LSRK4 = 0, UNDA_AB3 = 1 } unda_integrator;
 
-/* An option of a kernel: "rows", "tile", ... unda_kernel_get lists them. */
+/* How DG knows the metric of hexahedra: ten numbers an element, all being parallelepipeds; the map of its eight
+ * vertices, from which metrics are computed where they are needed; ten numbers a node. */
+typedef enum unda_metric {
+    UNDA_METRIC_AFFINE = 1,
+    UNDA_METRIC_TRILINEAR = 2, /* from degree 2 on; parallelepipeds from 1 on */
+    UNDA_METRIC_STORED = 3
+} unda_metric;
+
+/* An option of a kernel: "rows", "tile", ... unda_kernel_get lists them. "metric" is a unda_metric, on every device; 0:
+ * the first that is exact. */
 typedef struct unda_part {
     char name[16];
     int32_t value; /* 0: the engine's choice */
@@ -610,7 +619,7 @@ typedef struct unda_kernel_info {
 } unda_kernel_info;
 /* Kernel number index of the options' method, scheme and device; other options are ignored. UNDA_ERR_ARG if
  * index is not within 0 .. num_kernel - 1. No device is needed. DG on the CPU accepts the names of the CUDA
- * kernels and ignores them. */
+ * kernels and ignores them, but for "metric". */
 UNDA_API unda_status unda_kernel_get(const unda_solver_options *options, int32_t index,
                                      unda_kernel_info *info);
 

@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 from unda import _core, _cuda
+from unda.method._options import kernel_choice
 
 HEX_KERNELS = ("lines", "base", "f1", "f1s")
 NUMBERS = {
@@ -17,10 +18,6 @@ NUMBERS = {
     "dtype": ("precision", {"float32": 0, "float64": 1}),
     "flux": ("flux", {"upwind": 0, "central": 1}),
     "integrator": ("integrator", {"lsrk4": 0, "ab3": 1}),
-    "kernel": (
-        "kernel",
-        {name: name.encode() for name in ("fused", "node", "element", *HEX_KERNELS)},
-    ),
 }
 
 
@@ -57,8 +54,9 @@ def resources(case):
     by_node = int(case["per"] == "node")
     shape = _core.lib.UNDA_HEX if case["kernel"] in HEX_KERNELS else _core.lib.UNDA_TET
     options = _core.new_struct(
-        "unda_solver_options", degree=case["degree"], material_by_node=by_node, shape=shape, **names
-    )
+        "unda_solver_options", degree=case["degree"], material_by_node=by_node, shape=shape, **names,
+        **kernel_choice(case["kernel"], case.get("kernel_options")),
+    )  # fmt: skip
     return compiled(options, case)
 
 

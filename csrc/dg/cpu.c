@@ -56,9 +56,12 @@ static unda_status pack_lines(unda_solver *s, struct dg_cpu *t)
     const struct dg *dg = dg_tables(s);
     const struct element *el = dg->space.element;
     int n = el->degree + 1, blocks = (n + ROWS - 1) / ROWS;
-    int64_t words = (int64_t)dg->metric_nodes * HEX_METRIC, last = dg->space.num_owned - 1;
+    int64_t words = dg->metric_words, last = dg->space.num_owned - 1;
     t->num_line_node = n;
     t->metric_nodes = dg->metric_nodes;
+    t->metric_words = dg->metric_words;
+    t->trilinear = dg->metric_kind == UNDA_METRIC_TRILINEAR;
+    TRY(new_copy(s, &t->coordinate, el->nodes, t->trilinear ? 3 * el->num_node : 0, "nodes"));
     t->inv_end_weight = 1 / el->line_weight[0];
     TRY(new_real(s, &t->derivative, blocks * n * ROWS, "derivative matrix"));
     for (int row = 0; row < n; row++)
@@ -99,6 +102,7 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
         if (i != BUF_R1 || s->options.integrator == UNDA_AB3)
             TRY(new_real(s, &t->buffer[i], num_value, "state"));
     int words = p->num_ref + p->num_field + (dg->metric_nodes ? p->num_ref : 0);
+    words += dg->metric_kind == UNDA_METRIC_TRILINEAR ? HEX_METRIC : 0;
     t->work_bytes = 64 * ((int64_t)dg->space.num_node * words +
                           dg->space.num_face * dg->space.num_face_node * p->num_jump[dg->both_jumps]);
     TRY(array_own(&t->owned, &t->work, s->threads, t->work_bytes, "work space"));
@@ -109,8 +113,7 @@ static unda_status forecast(unda_solver *s)
 {
     const struct dg *dg = dg_tables(s);
     int64_t state = space_num_total(&dg->space) * dg_num_value(s);
-    int64_t tables =
-        dg->space.num_owned * (dg->num_word + dg->metric_nodes * HEX_METRIC + dg_num_face_coef(dg));
+    int64_t tables = dg->space.num_owned * (dg->num_word + dg->metric_words + dg_num_face_coef(dg));
     int64_t matrix = (dg->space.num_node + ROWS - 1) / ROWS * ROWS *
                      (int64_t)(3 * dg->space.num_node + dg->space.num_face * dg->space.num_face_node);
     matrix = dg->metric_nodes ? 0 : matrix;
@@ -285,6 +288,11 @@ static unda_status copy(unda_solver *s, int to, int from)
     return UNDA_OK;
 }
 
+static void describe(const unda_solver *s, unda_solver_info *info)
+{
+    kernel_describe_part(info, "metric", dg_tables(s)->metric_kind);
+}
+
 static unda_status find_bad(unda_solver *s, int64_t *index)
 {
     const void *q = tables(s)->buffer[BUF_Q];
@@ -309,6 +317,7 @@ const struct dg_engine dg_cpu = {.base = {.name = "cpu",
                                           .kernels = dg_kernels,
                                           .create = create,
                                           .destroy = destroy,
+                                          .describe = describe,
                                           .drive = drive,
                                           .run = run,
                                           .find_bad = find_bad,

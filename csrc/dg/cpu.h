@@ -11,14 +11,15 @@ enum { ROWS = 4 }; /* rows of a matrix worked on at once; padded with zeros */
 struct dg_cpu {
     void *owned; /* the arrays, but for the sampled data */
     int num_node, num_face_node, lanes;
-    int num_word, num_face_coef;     /* of an element: its record, coefficients of its faces */
-    int num_line_node, metric_nodes; /* of hexahedra: nodes of a line; as in struct dg */
-    double inv_end_weight;           /* 1 / the weight of a line's last point */
-    bool has_local, upwind;
+    int num_word, num_face_coef;                   /* of an element: its record, coefficients of its faces */
+    int num_line_node, metric_nodes, metric_words; /* of hexahedra: nodes of a line; as in struct dg */
+    double inv_end_weight;                         /* 1 / the weight of a line's last point */
+    bool has_local, upwind, trilinear;
     void *derivative; /* [row block][node][3][ROWS]; of lines [row block][node of the line][ROWS] */
     void *lift;       /* [row block][face][face node][ROWS] */
     void *record, *face_coef;
-    void *metric; /* [block of lanes][metric_nodes][HEX_METRIC][lane] */
+    void *metric;     /* [block of lanes][metric_words][lane] */
+    void *coordinate; /* [node][3]: of hexahedra, where metrics are computed from maps */
     int32_t
         *face_node; /* [side + 1][face node]: nodes of each side; the last, 0, 1, 2, ..., serves exact data */
     void *buffer[NUM_BUF]; /* [elem][node][field] */

@@ -31,8 +31,22 @@ struct FN(block) {
     VEC lift_coef[NUM_FACE][NUM_LIFT_COEF];
 };
 
+/* room [node][NUM_METRIC]: for metrics that are computed here. */
+INLINE void FN(load_metric)(const struct dg_cpu *t, const int64_t *elem, struct FN(block) * b, VEC *room)
+{
+#if LINES
+    const VEC *words = (const VEC *)t->metric + elem[0] / LANES * t->metric_words;
+    b->metric = t->trilinear ? room : words;
+    for (int n = 0; t->trilinear && n < t->num_node; n++)
+        FN(trilinear_metric)(words, (const REAL *)t->coordinate + 3 * n, !GRAD_DIV, room + n * NUM_METRIC);
+#else
+    (void)t, (void)elem, (void)room;
+    b->metric = b->record;
+#endif
+}
+
 INLINE void FN(load_tables)(const struct dg_cpu *t, const struct dg_args *a, const int64_t *elem,
-                            struct FN(block) * b)
+                            struct FN(block) * b, VEC *room)
 {
     const REAL *record[LANES], *face_coef[LANES];
     for (int l = 0; l < LANES; l++) {
@@ -41,7 +55,7 @@ INLINE void FN(load_tables)(const struct dg_cpu *t, const struct dg_args *a, con
     }
     COMMON.gather(record, RECORD_WORDS(NUM_COEF), b->record);
     COMMON.gather(face_coef, NUM_FACE * NUM_FACE_COEF, b->face_coef[0]);
-    b->metric = LINES ? (const VEC *)t->metric + elem[0] / LANES * t->metric_nodes * HEX_METRIC : b->record;
+    FN(load_metric)(t, elem, b, room);
     for (int face = 0; face < NUM_FACE; face++) {
         FN(frame)(b->metric, face, b->frame[face]);
 #if LINES
@@ -271,7 +285,8 @@ INLINE void FN(prefetch_elements)(const struct dg_cpu *t, const struct dg_args *
 
 /* ---- sources and update ---- */
 
-/* One block of at most LANES elements from `first` on; memory holds u, s and the right-hand side. */
+/* One block of at most LANES elements from `first` on; memory holds u, s and the right-hand side, of lines sums and
+ * metrics too. */
 CLONES static void FN(block_stage)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first,
                                    int64_t index, void *memory)
 {
@@ -282,7 +297,7 @@ CLONES static void FN(block_stage)(const struct dg_cpu *t, const struct dg_args 
     struct FN(block) b;
     VEC *u = memory, *s = u + t->num_node * NUM_REF;
     REAL *rhs = (REAL *)(s + NUM_FACE * t->num_face_node * NUM_JUMP);
-    FN(load_tables)(t, a, elem, &b);
+    FN(load_tables)(t, a, elem, &b, (VEC *)rhs + t->num_node * (NUM_FIELD + (LINES ? NUM_REF : 0)));
     FN(load_state)(t, a, elem, &b, (VEC *)rhs, u);
     FN(faces)(t, a, elem, &b, u, s);
     if (a->incident_range)

@@ -21,7 +21,7 @@ static void list_arrays(unda_solver *s, struct dg_cuda *t)
     t->packed_count = num < 4096 ? num : 4096;
     gpu_want(w, 1, &t->matrix, plan_matrix_count(s, &t->plan) * real, "matrix");
     gpu_want(w, 1, &t->elem_record, num * dg->num_word * real, "geometry");
-    gpu_want(w, 1, &t->metric, num * dg->metric_nodes * HEX_METRIC * real, "metric");
+    gpu_want(w, 1, &t->metric, num * dg->metric_words * real, "metric");
     gpu_want(w, 1, &t->face_coef, num * dg_num_face_coef(dg) * real, "face coefficients");
     gpu_want(w, 1, &t->neighbor, 4 * dg->space.num_face * num, "neighbours");
     gpu_want(w, 1, &t->face_node, 4 * dg->space.num_side * dg->space.num_face_node, "face nodes");
@@ -52,7 +52,10 @@ static unda_status fill(unda_solver *s, struct dg_cuda *t)
     if (count > 0)
         TRY(plan_pack_rows(s, &t->plan, &packed));
     TRY(gpu_upload_reals(t->stream, t->matrix, packed, count, s->real_bytes));
-    TRY(upload_groups(s, t->metric, dg->metric, num * dg->metric_nodes, HEX_METRIC));
+    if (dg->metric_kind == UNDA_METRIC_TRILINEAR)
+        TRY(gpu_upload_reals(t->stream, t->metric, dg->metric, num * NUM_MAP, s->real_bytes));
+    else
+        TRY(upload_groups(s, t->metric, dg->metric, num * dg->metric_nodes, HEX_METRIC));
     TRY(gpu_upload_reals(t->stream, t->elem_record, dg->record, num * dg->num_word, s->real_bytes));
     TRY(upload_groups(s, t->face_coef, dg->face_coef, dg->space.num_face * num * dg->face_materials,
                       dg->physics->num_face_coef));

@@ -1,5 +1,5 @@
 /* dg.h: nodal discontinuous Galerkin (Hesthaven & Warburton 2008; on hexahedra Kopriva 2009): tables of both engines.
- * Next: tables.c, dt.c (stable step), space/ (elements), cpu_stage.inc.h (CPU stage), cuda.c and cuda/dg
+ * Next: tables.c, metric.c, dt.c (stable step), space/ (elements), cpu_stage.inc.h (CPU stage), cuda.c and cuda/dg
  * (CUDA stage). */
 #ifndef UNDA_DG_H
 #define UNDA_DG_H
@@ -26,10 +26,14 @@ struct dg {
     int32_t num_word;       /* of an element's record */
     int32_t first_coef;     /* in a record: METRIC_WORDS on tetrahedra, 0 on hexahedra */
     double *record;         /* [elem][num_word]: a tetrahedron's geometry, then [material_nodes][num_coef] */
-    int32_t metric_nodes;   /* of a hexahedron: 1, or num_node where some are not affine; of tetrahedra 0 */
-    double *metric;         /* [elem][metric_nodes][HEX_METRIC], in the element's unit of length (tables.c) */
-    double *face_coef;      /* [elem][face][face_materials][num_face_coef] */
-    double *elem_dt;        /* [elem]: stable time step [s] */
+    int32_t metric_kind;    /* unda_metric of hexahedra; of tetrahedra 0 */
+    int32_t
+        metric_nodes; /* metrics that a hexahedron has: 1 where all are affine, else num_node; of tetrahedra 0 */
+    int32_t
+        metric_words; /* numbers of which: [metric_nodes][HEX_METRIC], or the map of cuda/space/trilinear.h */
+    double *metric;   /* [elem][metric_words], in the element's unit of length (metric.c) */
+    double *face_coef; /* [elem][face][face_materials][num_face_coef] */
+    double *elem_dt;   /* [elem]: stable time step [s] */
     /* Of num_wave waves [num_incident], by ascending face, slots in the order they came. */
     struct dg_incident *incident;
     int32_t num_incident, num_wave;
@@ -60,11 +64,13 @@ static inline const double *dg_material(const struct dg *dg, int64_t elem, int n
     int64_t at = elem * dg->material_nodes + (dg->material_nodes > 1 ? node : 0);
     return dg->material + at * dg->physics->num_material;
 }
+
+/* metric.c: the kind that options name or that is the cheapest, and its sizes; then those of another one. */
+unda_status dg_choose_metric(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *options);
+void dg_set_metric(struct dg *dg, int kind);
+unda_status dg_fill_metrics(struct dg *dg, int threads);
 /* A hexahedron's metric at a node. */
-static inline const double *dg_metric(const struct dg *dg, int64_t elem, int node)
-{
-    return dg->metric + (elem * dg->metric_nodes + (dg->metric_nodes > 1 ? node : 0)) * HEX_METRIC;
-}
+void dg_metric(const struct dg *dg, int64_t elem, int node, double metric[HEX_METRIC]);
 /* The integral of a hexahedron's basis function, which is its entry of the mass matrix [m3]. */
 double dg_node_volume(const struct dg *dg, int64_t elem, int node);
 /* Coefficients of all faces of an element. */

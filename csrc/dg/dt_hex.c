@@ -59,10 +59,11 @@ struct node {
 
 static struct node look(const struct dg *dg, int64_t elem, int at, int kind)
 {
-    const double *metric = dg_metric(dg, elem, at);
     struct wave wave = wave_of(dg, dg_material(dg, elem, at), kind);
-    double area[3][3], size[3], inverse = metric[9];
+    double metric[HEX_METRIC], area[3][3], size[3];
     struct node node;
+    dg_metric(dg, elem, at, metric);
+    double inverse = metric[9];
     for (int j = 0; j < 3; j++) {
         const double *next = metric + (j + 1) % 3 * 3, *last = metric + (j + 2) % 3 * 3;
         for (int i = 0; i < 3; i++)

@@ -59,7 +59,7 @@ unda_status plan_choose(const unda_solver *s, struct plan *plan);
 /* Derivative [node][3][group][rows], lift [face][face node][group][rows]; group g holds rows g, g + groups, ...
  * *packed is [plan_matrix_count], array_free. */
 unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double **packed);
-/* Defines of kernels that go along lines: METRIC_NODES, LINE_DERIVATIVE, LINE_WEIGHT. */
+/* Defines of kernels that go along lines: METRIC_KIND, LINE_DERIVATIVE, LINE_WEIGHT, LINE_POINT. */
 void plan_define_lines(const unda_solver *s, struct gpu_defines *defines);
 int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan);
 

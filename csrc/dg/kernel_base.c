@@ -3,7 +3,7 @@
  * the device code (cuda/dg/base.cu, f1.cu). */
 #include "kernel.h"
 
-enum { TILE, BLOCKS };
+enum { TILE, METRIC, BLOCKS };
 
 /* Threads of a block, at most: each may have 128 registers. */
 enum { MOST_THREADS = 512 };
@@ -13,6 +13,7 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     int num_node = dg_tables(s)->space.num_node;
     part[TILE] = num_node < 128 ? 128 / num_node : 1;
+    part[METRIC] = dg_tables(s)->metric_kind;
 }
 
 /* Threads for so many items, in whole warps and as few turns as can be. */
@@ -87,7 +88,11 @@ static unda_status settle_f1s(const unda_solver *s, struct plan *plan)
 }
 
 const struct dg_kernel dg_kernel_base = {
-    .base = {"base", 1, {[TILE] = {"tile", 1, 64, UNDA_TUNED_NOT}}, UNDA_HEX},
+    .base = {"base",
+             2,
+             {[TILE] = {"tile", 1, 64, UNDA_TUNED_NOT},
+              [METRIC] = {"metric", UNDA_METRIC_AFFINE, UNDA_METRIC_STORED, UNDA_TUNED_NOT}},
+             UNDA_HEX},
     .file = "dg/base.cu",
     .layout = &layout_nodes,
     .num_function = 3,
@@ -98,7 +103,11 @@ const struct dg_kernel dg_kernel_base = {
     .settle = settle_base,
     .define = define_base};
 const struct dg_kernel dg_kernel_f1 = {
-    .base = {"f1", 1, {[TILE] = {"tile", 1, 64, UNDA_TUNED_NOT}}, UNDA_HEX},
+    .base = {"f1",
+             2,
+             {[TILE] = {"tile", 1, 64, UNDA_TUNED_NOT},
+              [METRIC] = {"metric", UNDA_METRIC_AFFINE, UNDA_METRIC_STORED, UNDA_TUNED_NOT}},
+             UNDA_HEX},
     .file = "dg/f1.cu",
     .layout = &layout_nodes,
     .num_function = 2,
@@ -110,8 +119,10 @@ const struct dg_kernel dg_kernel_f1 = {
     .define = define_f1};
 const struct dg_kernel dg_kernel_f1s = {
     .base = {"f1s",
-             2,
-             {[TILE] = {"tile", 1, 64, UNDA_TUNED_NOT}, [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH}},
+             3,
+             {[TILE] = {"tile", 1, 64, UNDA_TUNED_NOT},
+              [METRIC] = {"metric", UNDA_METRIC_AFFINE, UNDA_METRIC_STORED, UNDA_TUNED_NOT},
+              [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH}},
              UNDA_HEX},
     .file = "dg/f1.cu",
     .layout = &layout_nodes,

@@ -2,29 +2,37 @@
  * (cuda/dg/lines.cu). */
 #include "kernel.h"
 
-enum { TILE, THREADS, BLOCKS, AHEAD, NUM_PART };
+#include "common/index.h"
+
+enum { TILE, THREADS, BLOCKS, AHEAD, METRIC, NUM_PART };
 
 /* Of an H200: shared memory of a block, at most; multiprocessors. */
 enum { MOST_BYTES = 227 << 10, NUM_SM = 132 };
 
-/* Numbers of a block in struct tile of cuda/dg/line_tile.h: in slots of nodes, and of the metric, all that faces
- * need or, of cells that are not affine, none: they then read it from memory. */
+/* Numbers of a block in struct tile of cuda/dg/line_tile.h: in slots of nodes, and of the metric; maps, of cells and
+ * three vectors of each face, begin at a whole vector of four. Of stored metrics all that faces need or none: they
+ * then read it from memory. */
 static int tile_bytes(const unda_solver *s, int tile, bool frames)
 {
     const struct dg *dg = dg_tables(s);
     int grad_div = dg->physics->grad_div, n = s->options.degree + 1;
     int elem = n * n * (n == 8 ? 9 : n) + (n == 4 ? 5 : 0);
     int slots = dg->physics->num_ref + (grad_div ? 3 * grad_div : 12);
-    int metric = dg->metric_nodes == 1 ? tile * HEX_METRIC
-                 : frames              ? tile * 6 * n * n * (grad_div ? 3 : 6)
-                                       : 1;
-    return (slots * tile * elem + metric) * s->real_bytes;
+    int metric = dg->metric_kind == UNDA_METRIC_AFFINE      ? tile * HEX_METRIC
+                 : dg->metric_kind == UNDA_METRIC_TRILINEAR ? tile * (NUM_MAP + 6 * 12)
+                 : frames                                   ? tile * 6 * n * n * (grad_div ? 3 : 6)
+                                                            : 1;
+    int values = slots * tile * elem;
+    if (dg->metric_kind == UNDA_METRIC_TRILINEAR)
+        values = (values + 3) / 4 * 4;
+    return (values + metric) * s->real_bytes;
 }
 
 /* Whether the metric at faces has room in shared memory. */
 static bool has_frames(const unda_solver *s, const struct plan *plan)
 {
-    return dg_tables(s)->metric_nodes > 1 && tile_bytes(s, plan->part[TILE], true) <= MOST_BYTES;
+    return dg_tables(s)->metric_kind == UNDA_METRIC_STORED &&
+           tile_bytes(s, plan->part[TILE], true) <= MOST_BYTES;
 }
 
 /* Registers that a thread needs to keep its values in them. */
@@ -57,7 +65,8 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     int threads = part[THREADS] = ((nodes + turns - 1) / turns + 31) / 32 * 32;
     int blocks = most_blocks(s, tile, threads);
     part[BLOCKS] = blocks > 0 ? blocks : 1;
-    part[AHEAD] = dg->metric_nodes == 1 ? NUM_SM * part[BLOCKS] : 1;
+    part[AHEAD] = dg->metric_kind != UNDA_METRIC_STORED ? NUM_SM * part[BLOCKS] : 1;
+    part[METRIC] = dg->metric_kind;
 }
 
 static unda_status settle(const unda_solver *s, struct plan *plan)
@@ -81,18 +90,20 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "AHEAD=%d", plan->part[AHEAD]);
 }
 
-const struct dg_kernel dg_kernel_lines = {.base = {"lines",
-                                                   NUM_PART,
-                                                   {[TILE] = {"tile", 1, 1024, UNDA_TUNED_BY_HALF},
-                                                    [THREADS] = {"threads", 32, 1024, UNDA_TUNED_BY_HALF},
-                                                    [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
-                                                    [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}},
-                                                   UNDA_HEX},
-                                          .file = "dg/lines.cu",
-                                          .layout = &layout_nodes,
-                                          .num_function = 1,
-                                          .function = {"dg_lines"},
-                                          .work = {WORK_ALL},
-                                          .table = table,
-                                          .settle = settle,
-                                          .define = define};
+const struct dg_kernel dg_kernel_lines = {
+    .base = {"lines",
+             NUM_PART,
+             {[METRIC] = {"metric", UNDA_METRIC_AFFINE, UNDA_METRIC_STORED, UNDA_TUNED_NOT},
+              [TILE] = {"tile", 1, 1024, UNDA_TUNED_BY_HALF},
+              [THREADS] = {"threads", 32, 1024, UNDA_TUNED_BY_HALF},
+              [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},
+              [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}},
+             UNDA_HEX},
+    .file = "dg/lines.cu",
+    .layout = &layout_nodes,
+    .num_function = 1,
+    .function = {"dg_lines"},
+    .work = {WORK_ALL},
+    .table = table,
+    .settle = settle,
+    .define = define};

@@ -81,7 +81,11 @@ void plan_define_lines(const unda_solver *s, struct gpu_defines *defines)
             snprintf(list + used, sizeof list - (size_t)used, i ? ",%.17g" : "%.17g", el->line_derivative[i]);
     gpu_define(defines, "LINE_DERIVATIVE=%s", list);
     gpu_define(defines, "LINE_WEIGHT=%.17g", 1 / el->line_weight[0]);
-    gpu_define(defines, "METRIC_NODES=%d", dg_tables(s)->metric_nodes);
+    used = 0;
+    for (int i = 0; i <= el->degree; i++)
+        used += snprintf(list + used, sizeof list - (size_t)used, i ? ",%.17g" : "%.17g", el->nodes[3 * i]);
+    gpu_define(defines, "LINE_POINT=%s", list);
+    gpu_define(defines, "METRIC_KIND=%d", dg_tables(s)->metric_kind);
 }
 
 /* Threads and shared memory of a block of a kernel's function. */
@@ -150,16 +154,19 @@ static unda_status compile_functions(const unda_solver *s, int compute_capabilit
     return UNDA_OK;
 }
 
-/* Without a mesh, whose hexahedra may be affine or not: both. */
+/* Without a mesh, whose hexahedra may have any metric: all, or the one that options name. */
 unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
 {
     struct dg *dg = dg_tables(s);
     unda_kernel_resources worst = {.size_bytes = sizeof worst};
     if (dg->metric_nodes) {
         TRY(element_new(&dg->space.element, UNDA_HEX, s->options.degree));
-        dg->metric_nodes = 1;
-        TRY(compile_functions(s, compute_capability, &worst));
-        dg->metric_nodes = dg->space.num_node;
+        int given = kernel_part(&s->options, "metric");
+        for (int kind = UNDA_METRIC_AFFINE; kind < UNDA_METRIC_STORED && !given; kind++) {
+            dg_set_metric(dg, kind);
+            TRY(compile_functions(s, compute_capability, &worst));
+        }
+        dg_set_metric(dg, given ? given : UNDA_METRIC_STORED);
     }
     TRY(compile_functions(s, compute_capability, &worst));
     *resources = worst;

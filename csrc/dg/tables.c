@@ -1,8 +1,7 @@
 /* tables.c: the tables of nodal DG that both engines use, in float64: materials, faces' coefficients, counts. Not
- * here: elements and neighbours (space/), the stable step (dt.c), stages (cpu_stage.inc.h, cuda.c). */
+ * here: elements and neighbours (space/), metrics of hexahedra (metric.c), the stable step (dt.c), stages (cpu_stage.inc.h, cuda.c). */
 #include "dg.h"
 
-#include "../base/parallel.h"
 #include "common/index.h"
 
 #include <float.h>
@@ -54,39 +53,6 @@ static void join_metric(const struct powers *power, int num, double metric, doub
         else
             coef[i] = power[i].metric < 0 ? 1 / (coef[i] * factor) : factor / coef[i];
     }
-}
-
-/* A length near the size of an element, by which its metric is divided: kernels take powers of areas up to the third,
- * which in m2 are beyond float32 for cells of 0.1 um. It is a power of two, and right-hand sides take from the metric
- * as many lengths as they put back, so that not a bit depends on it. */
-static double unit_of(const struct dg *dg, int64_t elem)
-{
-    return exp2(rint(log2(dg->space.mesh->volumes[dg->space.order[elem]]) / 3));
-}
-
-/* G / unit^2 or edges / unit, and unit^2 / J. */
-static unda_status copy_hex_metric(struct dg *dg, int64_t elem)
-{
-    bool edges = !dg->physics->grad_div;
-    int64_t num = (int64_t)dg->metric_nodes * HEX_METRIC;
-    double *metric = dg->metric + elem * num, unit = unit_of(dg, elem);
-    TRY(space_metric(&dg->space, elem, edges, dg->metric_nodes, metric));
-    for (int64_t i = 0; i < num; i++)
-        metric[i] *= i % HEX_METRIC == HEX_METRIC - 1 ? unit * unit : 1 / (edges ? unit : unit * unit);
-    return UNDA_OK;
-}
-
-/* Those of all elements, on many threads. The first that cannot be is tried again, for this thread's message. */
-static unda_status copy_hex_metrics(struct dg *dg, int threads)
-{
-    int64_t num = dg->space.num_owned, bad = num;
-    fork_mark();
-    threads = parallel_worth(threads, num * dg->metric_nodes * HEX_METRIC, LEAST_COUPLED);
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(min : bad)
-    for (int64_t e = 0; e < num; e++)
-        if (copy_hex_metric(dg, e) != UNDA_OK && e < bad)
-            bad = e;
-    return bad < num ? copy_hex_metric(dg, bad) : UNDA_OK;
 }
 
 /* A tetrahedron's metric stands in its record, and its det in the coefficients; a hexahedron's stands apart. Returns
@@ -152,16 +118,18 @@ static void fill_faces(struct dg *dg)
 static unda_status check_range(const struct dg *dg, int precision)
 {
     const struct physics *physics = dg->physics;
-    int num_coef = dg->material_nodes * physics->num_coef, num_metric = dg->metric_nodes * HEX_METRIC;
+    bool map = dg->metric_kind == UNDA_METRIC_TRILINEAR;
+    int num_coef = dg->material_nodes * physics->num_coef, num_metric = dg->metric_words;
+    int first = map ? MAP_PER_UNIT : HEX_METRIC - 1;
     int64_t num_face_coef = dg_num_face_coef(dg);
     double low = precision == UNDA_FLOAT32 ? FLT_MIN : DBL_MIN;
     double high = precision == UNDA_FLOAT32 ? FLT_MAX : DBL_MAX;
     for (int64_t e = 0; e < dg->space.num_owned; e++) {
         const double *coef = dg->record + dg->num_word * e + dg->first_coef;
-        const double *metric = dg->metric + num_metric * e;
+        const double *metric = dg->metric + (int64_t)dg->metric_words * e;
         const double *face = dg->face_coef + num_face_coef * e;
         double least = dg->elem_dt[e], most = least;
-        for (int i = 9; i < num_metric; i += HEX_METRIC) { /* the others are near 1 */
+        for (int i = first; i < num_metric; i += map ? NUM_MAP : HEX_METRIC) { /* the others are near 1 */
             least = fmin(least, metric[i]);
             most = fmax(most, metric[i]);
         }
@@ -189,13 +157,12 @@ unda_status dg_fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_opti
     TRY(array_own(&dg->owned, &dg->material, num_elem * dg->material_nodes * physics->num_material,
                   sizeof(double), "materials"));
     TRY(array_own(&dg->owned, &dg->record, num_elem * dg->num_word, sizeof(double), "geometry"));
-    TRY(array_own(&dg->owned, &dg->metric, num_elem * dg->metric_nodes * HEX_METRIC, sizeof(double),
-                  "geometry"));
+    TRY(array_own(&dg->owned, &dg->metric, num_elem * dg->metric_words, sizeof(double), "geometry"));
     TRY(array_own(&dg->owned, &dg->face_coef, num_elem * dg_num_face_coef(dg), sizeof(double),
                   "face coefficients"));
     TRY(array_own(&dg->owned, &dg->elem_dt, num_elem, sizeof(double), "time steps"));
     if (dg->metric_nodes)
-        TRY(copy_hex_metrics(dg, o->threads));
+        TRY(dg_fill_metrics(dg, o->threads));
     TRY(copy_material(dg, o->material));
     fill_faces(dg);
     dg_stable_steps(dg, o->integrator);
@@ -218,17 +185,16 @@ unda_status dg_sizes(struct dg *dg, const unda_mesh *mesh, const unda_solver_opt
     dg->integration =
         (struct integration){.kind = integrators[o->integrator], .num_elem = dg->space.num_owned};
     int num_coef = dg->material_nodes * dg->physics->num_coef;
-    dg->metric_nodes = !hex ? 0 : mesh && space_is_affine(mesh) ? 1 : dg->space.num_node;
     dg->first_coef = hex ? 0 : METRIC_WORDS;
     dg->num_word = hex ? (num_coef + 3) / 4 * 4 : ELEM_WORDS(num_coef);
-    return UNDA_OK;
+    return hex ? dg_choose_metric(dg, mesh, o) : UNDA_OK;
 }
 
 int64_t dg_host_bytes(const struct dg *dg)
 {
     const struct physics *p = dg->physics;
-    int64_t reals = dg->material_nodes * p->num_material + dg->num_word + dg->metric_nodes * HEX_METRIC +
-                    dg_num_face_coef(dg) + 1;
+    int64_t reals =
+        dg->material_nodes * p->num_material + dg->num_word + dg->metric_words + dg_num_face_coef(dg) + 1;
     return dg->space.num_owned *
            (reals * (int64_t)sizeof(double) + dg->space.num_face * (int64_t)sizeof(int32_t));
 }
@@ -241,15 +207,6 @@ void dg_free(struct dg *dg)
     array_free(dg->incident);
     arrays_free(&dg->owned);
     array_free(dg);
-}
-
-double dg_node_volume(const struct dg *dg, int64_t elem, int node)
-{
-    const struct element *element = dg->space.element;
-    int n = element->degree + 1;
-    const double *w = element->line_weight;
-    double unit = unit_of(dg, elem), volume = unit * unit / dg_metric(dg, elem, node)[9];
-    return w[node % n] * w[node / n % n] * w[node / n / n] * volume;
 }
 
 double dg_local_rate(const struct dg *dg, int64_t elem)

@@ -12,8 +12,10 @@ static int64_t hex_flops(const struct dg *dg, int work)
     int64_t node = dg->space.num_node, face_node = dg->space.num_face_node;
     int both = dg->both_jumps;
     int64_t flops = 0;
+    /* Six operations for each number of the edges; cofactors, of curls one, for J. */
+    int map = dg->metric_kind != UNDA_METRIC_TRILINEAR ? 0 : 3 * 18 + (p->grad_div ? 27 : 9) + 6;
     if (work & WORK_VOLUME)
-        flops += node * (node / face_node * p->volume_flops + p->reference_flops + p->num_ref);
+        flops += node * (node / face_node * p->volume_flops + p->reference_flops + p->num_ref + map);
     if (work & WORK_FLUX)
         flops +=
             dg->space.num_face * face_node * (p->jump_flops[both] + p->num_jump[both] + p->lift_flops[both]);
@@ -75,8 +77,7 @@ static int64_t num_moved(const struct dg *dg, int work, int integrator)
 
 int64_t dg_work_bytes(const struct dg *dg, int work, int integrator, int real_bytes)
 {
-    int64_t metric = dg->metric_nodes ? dg->metric_nodes * HEX_METRIC : METRIC_WORDS, reals = 0,
-            neighbors = 0;
+    int64_t metric = dg->metric_nodes ? dg->metric_words : METRIC_WORDS, reals = 0, neighbors = 0;
     if (work & (WORK_VOLUME | WORK_FLUX))
         reals += metric + dg->material_nodes * dg->physics->num_coef;
     if (work & WORK_FLUX) {

@@ -1,11 +1,10 @@
 /* hex.c: geometry of hexahedra at their nodes, in float64, relative to each element's first vertex. Cells are
  * isoparametric: their map is the interpolant at the nodes of the mesh's map. Not here: the mesh's map
- * (mesh/map.c), what kernels do with a metric (cuda/space/hex_gll.h). */
+ * (mesh/map.c), maps of eight vertices (hex_map.c), what kernels do with a metric (cuda/space/hex_gll.h). */
 #include "space.h"
 
 #include "../mesh/vector.h"
 
-#include <float.h>
 #include <math.h>
 
 /* Of nodes, relative to vertex 0. */
@@ -105,6 +104,14 @@ static unda_status affine_metric(const struct space *space, int64_t elem, bool e
     return UNDA_OK;
 }
 
+unda_status space_check_fold(const struct space *space, int64_t elem, int node, double jacobian)
+{
+    if (!(jacobian > 0))
+        FAIL(UNDA_ERR_MESH, "element %lld is folded: its Jacobian is %g m3 at node %d, expected more than 0",
+             (long long)space->order[elem], jacobian, node);
+    return UNDA_OK;
+}
+
 unda_status space_metric(const struct space *space, int64_t elem, bool edges, int num, double *metric)
 {
     const struct element *element = space->element;
@@ -123,10 +130,7 @@ unda_status space_metric(const struct space *space, int64_t elem, bool edges, in
             for (int i = 0; i < 3; i++)
                 e[j][i] = slope[i][node][j];
         double det = cofactors(e, g);
-        if (!(det > 0))
-            FAIL(UNDA_ERR_MESH,
-                 "element %lld is folded: its Jacobian is %g m3 at node %d, expected more than 0",
-                 (long long)space->order[elem], det, node);
+        TRY(space_check_fold(space, elem, node, det));
         for (int i = 0; i < 9 && edges; i++)
             all[10 * node + i] = e[i / 3][i % 3];
         all[10 * node + 9] = 1 / det;
@@ -134,30 +138,4 @@ unda_status space_metric(const struct space *space, int64_t elem, bool edges, in
     for (int i = 0; i < 10 * num; i++)
         metric[i] = all[i];
     return UNDA_OK;
-}
-
-/* A cell's map at 27 points beside the affine one of its edges at vertex 0. */
-static bool is_affine(const unda_mesh *mesh, int64_t elem)
-{
-    double x[3], origin[3] = {0, 0, 0}, e[3][3], room = 0;
-    const double *vertex = mesh->vertices + 3 * mesh->cells[8 * elem];
-    mesh_arm(mesh, elem, origin, x, e);
-    for (int i = 0; i < 3; i++)
-        room = fmax(room, fabs(vertex[i]) + fabs(e[0][i]) + fabs(e[1][i]) + fabs(e[2][i]));
-    for (int point = 0; point < 27; point++) {
-        double r[3] = {point % 3 / 2., point / 3 % 3 / 2., point / 9 / 2.}, there[3][3];
-        mesh_arm(mesh, elem, r, x, there);
-        for (int i = 0; i < 3; i++)
-            if (fabs(x[i] - r[0] * e[0][i] - r[1] * e[1][i] - r[2] * e[2][i]) > 8 * DBL_EPSILON * room)
-                return false;
-    }
-    return true;
-}
-
-bool space_is_affine(const unda_mesh *mesh)
-{
-    for (int64_t e = 0; e < mesh->num_elem; e++)
-        if (!is_affine(mesh, e))
-            return false;
-    return true;
 }

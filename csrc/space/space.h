@@ -1,5 +1,5 @@
 /* space.h: the elements of a mesh as a method on it sees them: reference element, order, neighbours,
- * geometry. No physics and no fields. Next: space.c, affine.c, hex.c (for kernels: cuda/space). */
+ * geometry. No physics and no fields. Next: space.c, affine.c, hex.c, hex_map.c (for kernels: cuda/space). */
 #ifndef UNDA_SPACE_H
 #define UNDA_SPACE_H
 
@@ -64,9 +64,17 @@ double space_gradients(const struct space *space, int64_t elem, double gradient[
 double space_face_scales(const struct space *space, int64_t elem, double *scale);
 double space_volume(const struct space *space, int64_t elem); /* [m3] */
 
-/* hex.c: whether all hexahedra are affine up to the rounding of their vertices. */
-bool space_is_affine(const unda_mesh *mesh);
-/* The metric [num][10] of cuda/space/hex_gll.h at the first num nodes, 1 or all: G[j], or `edges`, then 1/J. */
+/* hex.c. The metric [num][10] of cuda/space/hex_gll.h at the first num nodes, 1 or all: G[j], or `edges`, then 1/J. */
 unda_status space_metric(const struct space *space, int64_t elem, bool edges, int num, double *metric);
+/* Refuses an element whose Jacobian is not positive at a node. */
+unda_status space_check_fold(const struct space *space, int64_t elem, int node, double jacobian);
+
+/* hex_map.c: the first hexahedron that is not affine, else not the trilinear image of its vertices, up to their rounding;
+ * -1 without one. */
+int64_t space_find_warped(const unda_mesh *mesh, bool affine);
+bool space_is_affine(const unda_mesh *mesh);
+/* The map of cuda/space/trilinear.h in metres, but for 1 / unit; the metric [10] that such a map has at r. */
+void space_trilinear_map(const struct space *space, int64_t elem, double *map);
+void space_trilinear_metric(const double *map, const double r[3], bool edges, double *metric);
 
 #endif

@@ -46,7 +46,7 @@ struct dg_args {
     double a, b, dt;   /* LSRK */
     double c0, c1, c2; /* AB3, times dt [s] */
     /* Of hexahedra, whose records have no geometry: [item][NUM_METRIC] in groups of four (index.h), one item an
-     * element or, if some are not affine, one a node. */
+     * element or one a node; or [elem][NUM_MAP]. */
     const void *metric;
     long long num_metric; /* items */
 };

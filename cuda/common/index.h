@@ -8,6 +8,19 @@
 #define METRIC_WORDS         9
 #define ELEM_WORDS(num_coef) ((METRIC_WORDS + (num_coef) + 3) / 4 * 4)
 
+/* Kinds of metrics of hexahedra: unda_metric. */
+#define METRIC_AFFINE    1
+#define METRIC_TRILINEAR 2
+#define METRIC_STORED    3
+
+/* Words of the map of an element of eight vertices: the vectors a_1 a_2 a_3, m_1 m_2 m_3, b (space/trilinear.h), then
+ * 1 / unit, padded to fours. */
+#define MAP_LINEAR   0
+#define MAP_MIXED    9
+#define MAP_TRIPLE   18
+#define MAP_PER_UNIT 21
+#define NUM_MAP      24
+
 /* Groups of four: `total` items of num values each stand as [group][item][values of the group], what is left
  * in the last group, so that an item is read in aligned quads whatever the number of its values. */
 #define GROUP_WIDTH(num, group) ((num) - 4 * (group) < 4 ? (num) - 4 * (group) : 4)

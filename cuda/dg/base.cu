@@ -8,13 +8,13 @@
  * table of neighbours that other meshes need, and each side computes its own, as in all kernels of this folder.
  * Bytes per DOF (float32): volume 8, flux 12 at faces and the neighbours' traces, integration 20 (AB3: 24).
  *
- * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, METRIC_NODES, UPDATE (index.h), TILE,
- * THREADS, FLUX_THREADS, LINE_DERIVATIVE (n n numbers, by rows), LINE_WEIGHT (1 over the weight of a line's end),
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND (index.h), UPDATE (index.h), TILE,
+ * THREADS, FLUX_THREADS, LINE_DERIVATIVE (n n numbers, by rows), LINE_POINT (n coordinates), LINE_WEIGHT (1 over the weight of a line's end),
  * LOCAL, INCIDENT. */
-#if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(METRIC_NODES) ||                     \
+#if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(METRIC_KIND) ||                      \
     !defined(LINE_DERIVATIVE) || !defined(TILE) || !defined(THREADS) || !defined(FLUX_THREADS)
 #error                                                                                                       \
-    "base.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, METRIC_NODES, UPDATE, LINE_DERIVATIVE, LINE_WEIGHT, TILE, THREADS, FLUX_THREADS"
+    "base.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND, UPDATE, LINE_DERIVATIVE, LINE_POINT, LINE_WEIGHT, TILE, THREADS, FLUX_THREADS"
 #endif
 
 #include "dg/line_nodes.h"

@@ -1,5 +1,5 @@
 /* line.h: lines of nodes of a hexahedron, their ends and their metric; for all kernels that go along lines, wherever
- * they keep the state. The includer defines what case.h asks for, METRIC_NODES. Next: line_ends.h. */
+ * they keep the state. The includer defines what case.h asks for, METRIC_KIND, LINE_POINT. Next: line_ends.h. */
 #ifndef UNDA_DG_LINE_H
 #define UNDA_DG_LINE_H
 
@@ -11,7 +11,8 @@ enum {
     /* Of a metric at the end of a line along axis j: row j where traces are (a, G[j].b), else rows j + 1, j + 2. */
     FIRST_ROW = GRAD_DIV ? 0 : 1,
     FRAME_WORDS = GRAD_DIV ? 3 : 6,
-    AFFINE = METRIC_NODES == 1
+    AFFINE = METRIC_KIND == METRIC_AFFINE,
+    TRILINEAR = METRIC_KIND == METRIC_TRILINEAR
 };
 
 /* A line: its element, axis, and where it ends: node m of both faces. */
@@ -32,9 +33,26 @@ static __device__ __forceinline__ constexpr int line_step(int axis, int row, int
     return axis == 0 ? 1 : axis == 1 ? row : plane;
 }
 
+/* Coordinates of the nodes of a line. */
+static __device__ const REAL line_point[N] = {LINE_POINT};
+
+/* The metric at a node of a trilinear map. */
+static __device__ __forceinline__ void map_metric(const REAL *map, int node, REAL *metric)
+{
+    REAL r[3] = {__ldg(line_point + node % N), __ldg(line_point + node / N % N),
+                 __ldg(line_point + node / NFP)};
+    trilinear_metric(map, r, !GRAD_DIV, metric);
+}
+
 /* Of a node, from memory. */
 static __device__ __forceinline__ void load_metric(const dg_args &a, long long elem, int node, REAL *metric)
 {
+    if constexpr (TRILINEAR) {
+        REAL map[NUM_MAP];
+        load_constant<NUM_MAP>(map, (const REAL *)a.metric + elem * NUM_MAP);
+        map_metric(map, node, metric);
+        return;
+    }
     load_groups<NUM_METRIC>(metric, (const REAL *)a.metric, a.num_metric, AFFINE ? elem : elem * NP + node);
 }
 

@@ -1,6 +1,6 @@
 /* line_nodes.h: DG on hexahedra with a thread a node, which takes the nodes along its three lines from device
  * memory: what kernels base and f1 share (Hanindhito et al. 2022). A contribution is what volume or flux adds to
- * dq/dt at a node. The includer defines what line.h asks for, LINE_DERIVATIVE, LINE_WEIGHT, TILE, THREADS.
+ * dq/dt at a node. The includer defines what line.h asks for, LINE_DERIVATIVE, LINE_POINT, LINE_WEIGHT, TILE, THREADS.
  * Next: base.cu, f1.cu. */
 #ifndef UNDA_DG_LINE_NODES_H
 #define UNDA_DG_LINE_NODES_H

@@ -4,16 +4,16 @@
  * block = TILE elements. A thread owns a node, or every THREADS-th one: it loads it, and updates it at the end.
  * In between the 3 n^2 lines of an element, n = DEGREE + 1, are spread over the same threads: n values of each
  * component from shared memory, their derivatives back. The state is read from q and written to q_new: neighbours
- * still read q. Bytes per DOF (float32): AB3 20, LSRK4 16, and where cells are not affine 40 a node of metric.
+ * still read q. Bytes per DOF (float32): AB3 20, LSRK4 16, and where the metric is stored 40 a node of it.
  *
- * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, METRIC_NODES (of an element: 1 or
- * NP), UPDATE (index.h), TILE, THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_FRAMES (0:
+ * Defines: REAL, DEGREE, PHYSICS, SPACE, LAYOUT, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND (common/index.h),
+ * UPDATE (index.h), TILE, THREADS, MIN_BLOCKS (least number on an SM; limits registers), SHARED_FRAMES (0:
  * the metric at faces is read again from memory), AHEAD (blocks ahead for whose state a block asks; 1: none),
- * SHARED_BYTES (dynamic), LINE_DERIVATIVE (n n numbers, by rows), LINE_WEIGHT (1 over the weight of a line's end), LOCAL, INCIDENT. */
-#if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(METRIC_NODES) ||                     \
-    !defined(LINE_DERIVATIVE) || !defined(TILE) || !defined(THREADS)
+ * SHARED_BYTES (dynamic), LINE_DERIVATIVE (n n numbers, by rows), LINE_POINT (n coordinates), LINE_WEIGHT (1 over the weight of a line's end), LOCAL, INCIDENT. */
+#if !defined(REAL) || !defined(DEGREE) || !defined(PHYSICS) || !defined(METRIC_KIND) ||                      \
+    !defined(LINE_DERIVATIVE) || !defined(LINE_POINT) || !defined(TILE) || !defined(THREADS)
 #error                                                                                                       \
-    "lines.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, METRIC_NODES, UPDATE, LINE_DERIVATIVE, LINE_WEIGHT, TILE, THREADS, MIN_BLOCKS, AHEAD, SHARED_FRAMES, SHARED_BYTES"
+    "lines.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND, UPDATE, LINE_DERIVATIVE, LINE_POINT, LINE_WEIGHT, TILE, THREADS, MIN_BLOCKS, AHEAD, SHARED_FRAMES, SHARED_BYTES"
 #endif
 
 #include "dg/line_ends.h"
@@ -34,7 +34,7 @@ static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, lon
 #pragma unroll
     for (int f = 0; f < NUM_REF; f++)
         s.u[f * SLOT + spot(e, node)] = u[f];
-    keep_metric(s, e, node, metric);
+    keep_metric(a, s, first + e, e, node, metric);
 }
 
 /* Derivatives along a line that begins at a spot; inner nodes are stored, the ends are handed out, with the values
@@ -93,12 +93,11 @@ static __device__ __forceinline__ void finish(const dg_args &a, const tile &s, l
     REAL acc[NUM_ACC] = {}, rhs[NUM_FIELD], coef[NUM_COEF], metric[NUM_METRIC];
     old_state old;
     load_old(a, at, old);
-    if (!AFFINE && !KEEP_METRIC)
-        load_metric(a, elem, node, metric);
-    else
+    if (!KEEP_METRIC)
+        load_metric_again(a, s, elem, e, node, metric);
 #pragma unroll
-        for (int k = 0; k < NUM_METRIC; k++)
-            metric[k] = AFFINE ? s.metric[e * NUM_METRIC + k] : kept[k];
+    for (int k = 0; k < NUM_METRIC && KEEP_METRIC; k++)
+        metric[k] = kept[k];
     load_constant<NUM_COEF>(coef, (const REAL *)a.record + RECORD * elem + (BY_NODE ? NUM_COEF * node : 0));
 #pragma unroll
     for (int axis = 0; axis < 3; axis++)

@@ -6,8 +6,8 @@
  * the edges e_j = dx/dr_j; then 1/J, J = e_1.(e_2 x e_3) > 0. The products
  *   div b = 1/J sum_j D_j (G[j].b),    grad a = 1/J sum_j G[j] D_j a,    curl v = 1/J sum_i e_i (D_j v_k - D_k v_j)
  * sum by parts exactly, whatever the map, since the quadrature's points are the nodes (Kopriva 2006; Chan & Wilcox
- * 2019); all in a unit of length near the element's size (csrc/dg/tables.c). `acc` is multiplied by 1/J before
- * `from_reference`; coefficients know the material alone.
+ * 2019); all in a unit of length near the element's size (csrc/dg/metric.c). `acc` is multiplied by 1/J before
+ * `from_reference`; coefficients know the material alone. Cells of eight vertices may keep their map in its place: trilinear.h.
  *
  * Faces in the order -r1 +r1 -r2 +r2 -r3 +r3; m = -G[j] and G[j] at their nodes, as long as the face's area
  * element, equal from both sides. A jump at a face changes its own nodes only: it is divided by the weight of the
@@ -23,6 +23,7 @@
 #define FACE_ELEM(face)         ((face) / NUM_FACE)
 #define FACE_LOCAL(face)        ((face) % NUM_FACE)
 #define NUM_METRIC              10
+#include "space/trilinear.h"
 
 /* What the derivatives along a line of axis j take, u[LINE_REF(j, i)], and what each adds to:
  * acc[LINE_ACC(j, i)] += LINE_SIGN(i) D u[LINE_REF(j, i)], i < NUM_LINE. */

@@ -91,7 +91,10 @@ def test_bench_times_each_kernel_on_the_device(tmp_path, physics):
 def test_bench_times_hexahedra(tmp_path):
     result = check_bench(tmp_path, "cuda", "auto", words="--shape hex --mesh sheared")
     assert (result["shape"], result["mesh"]) == ("hex", "sheared")
-    assert [(row["kernel"], row["num_node"]) for row in result["rows"]] == [("lines", 8), ("lines", 27)]
+    found = [(row["kernel"], row["metric"], row["num_node"]) for row in result["rows"]]
+    assert found == [("lines", "affine", 8), ("lines", "affine", 27)]
+    result = check_bench(tmp_path, "cpu", "auto", words="--shape hex --mesh perturbed --metric stored")
+    assert [row["metric"] for row in result["rows"]] == ["stored"] * 2
 
 
 def test_bench_of_all_physics_writes_a_file_for_each(tmp_path, monkeypatch):

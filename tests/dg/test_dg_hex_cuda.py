@@ -12,6 +12,7 @@ from hex_meshes import turned
 from pairwise import pairwise
 from test_cuda_engine import TOLERANCE, WALLS, name_of, random_medium, run
 from unda import _core
+from unda.method._options import kernel_choice
 
 pytestmark = pytest.mark.filterwarnings("ignore::unda.AccuracyWarning")
 REAL = cuda_device.prepare()
@@ -20,7 +21,7 @@ SETTINGS = {
     "physics": tuple(WALLS),
     "degree": (1, 2, 3, 4),
     "dtype": ("float32", "float64"),
-    "cells": ("sheared", "warped"),
+    "cells": ("sheared", "warped", "sheared, mapped", "warped, stored"),
     "boundary": ("hard", "soft", "mirror", "absorbing", "exact", "periodic"),
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
@@ -33,8 +34,8 @@ HIGH = [
      "flux": "upwind", "integrator": "lsrk4", "per": "cell"},
     {"physics": "maxwell", "degree": 8, "dtype": "float64", "cells": "sheared", "boundary": "soft",
      "flux": "central", "integrator": "ab3", "per": "cell"},
-    {"physics": "elastic", "degree": 10, "dtype": "float64", "cells": "warped", "boundary": "absorbing",
-     "flux": "upwind", "integrator": "lsrk4", "per": "cell"},
+    {"physics": "elastic", "degree": 10, "dtype": "float64", "cells": "warped, stored",
+     "boundary": "absorbing", "flux": "upwind", "integrator": "lsrk4", "per": "cell"},
     {"physics": "acoustic", "degree": 8, "dtype": "float64", "cells": "warped", "boundary": "soft",
      "flux": "upwind", "integrator": "lsrk4", "per": "cell", "kernel": "f1s"},
     {"physics": "elastic", "degree": 8, "dtype": "float32", "cells": "sheared", "boundary": "hard",
@@ -44,6 +45,7 @@ HIGH = [
 
 def mesh_for(cells, boundary):
     """A few hexahedra: parallelepipeds or warped, each numbered from another corner."""
+    cells = cells.split(",")[0]
     if boundary == "periodic":
         return unda.box_mesh(LOWER, UPPER, (2, 2, 2), shape="hex", periodic=(True,) * 3,
                              perturb=0.2 if cells == "warped" else 0, seed=1)  # fmt: skip
@@ -56,12 +58,19 @@ def mesh_for(cells, boundary):
     return turned(unda.Mesh(vertices, box.cells), 1)
 
 
+def options_for(cells):
+    """What has the metric that the word after the comma says; without one the library takes its own."""
+    metric = {"mapped": "trilinear", "stored": "stored"}.get(cells.partition(", ")[2])
+    return {"kernel_options": {"metric": metric}} if metric else {}
+
+
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize("case", pairwise(SETTINGS) + HIGH, ids=name_of)
 def test_cuda_equals_cpu(case):
     case = dict(case)
     physics, cells = case.pop("physics"), case.pop("cells")
     mesh = mesh_for(cells, case["boundary"])
+    case |= options_for(cells)
     steps = 2 if case["degree"] > 4 else 10
     cpu_run, cuda_run = (run(device, mesh, case, steps, physics) for device in ("cpu", "cuda"))
     for cpu, cuda in zip(cpu_run, cuda_run, strict=True):
@@ -73,8 +82,11 @@ def test_cuda_equals_cpu(case):
 @pytest.mark.sanitize
 @pytest.mark.parametrize(
     ("kernel", "cells"),
-    [("lines", "sheared"), ("lines", "warped"), ("base", "warped"), ("f1s", "sheared")],
-)
+    [
+        ("lines", "sheared"), ("lines", "warped"), ("lines", "warped, stored"), ("base", "warped"),
+        ("f1", "sheared"), ("f1s", "warped, stored"),
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize(
     ("physics", "degree", "boundary"), [("acoustic", 2, "exact"), ("elastic", 4, "soft")]
 )
@@ -87,6 +99,7 @@ def test_a_small_run_touches_only_what_is_its_own(physics, degree, boundary, ker
         "flux": "upwind",
         "integrator": "lsrk4",
         "kernel": kernel,
+        **options_for(cells),
     }
     arrays = run("cuda", mesh_for(cells, boundary), case, steps=20, physics=physics)
     assert all(np.isfinite(array).all() for array in arrays)
@@ -94,7 +107,8 @@ def test_a_small_run_touches_only_what_is_its_own(physics, degree, boundary, ker
 
 def tagged(cells):
     """The mesh with a half that is tagged "in", all of whose sides but xmin are absorbing."""
-    box = unda.box_mesh(LOWER, UPPER, (2, 2, 2), shape="hex", perturb=0.2 if cells == "warped" else 0, seed=1)
+    perturb = 0.2 if cells.startswith("warped") else 0
+    box = unda.box_mesh(LOWER, UPPER, (2, 2, 2), shape="hex", perturb=perturb, seed=1)
     inside = box.vertices[box.cells].mean(axis=1)[:, 0] < 0.5
     walls = {name: box.boundary_faces[box.boundary_ids == i] for i, name in enumerate(box.boundary_names)}
     return unda.Mesh(box.vertices, box.cells, tags=inside.astype(int), boundaries=walls,
@@ -125,15 +139,17 @@ def with_waves(device, physics, cells, waves=True, **options):
 @pytest.mark.parametrize(
     ("physics", "cells", "degree", "dtype", "flux", "integrator", "kernel"),
     [
-        ("acoustic", "warped", 2, "float64", "central", "ab3", "lines"),
+        ("acoustic", "warped, stored", 2, "float64", "central", "ab3", "lines"),
         ("elastic", "sheared", 3, "float32", "upwind", "lsrk4", "lines"),
-        ("maxwell", "warped", 1, "float64", "upwind", "lsrk4", "lines"),
-        ("acoustic", "warped", 2, "float64", "upwind", "lsrk4", "base"),
-        ("maxwell", "warped", 1, "float64", "upwind", "ab3", "f1s"),
+        ("maxwell", "warped", 2, "float64", "upwind", "lsrk4", "lines"),
+        ("acoustic", "warped, stored", 2, "float64", "upwind", "lsrk4", "base"),
+        ("elastic", "sheared", 1, "float32", "central", "lsrk4", "f1"),
+        ("maxwell", "warped", 2, "float64", "upwind", "ab3", "f1s"),
     ],
 )
 def test_incident_waves_do_the_same_on_both_engines(physics, cells, degree, dtype, flux, integrator, kernel):
     options = {"degree": degree, "dtype": dtype, "flux": flux, "integrator": integrator, "kernel": kernel}
+    options |= options_for(cells)
     cpu, cuda = (with_waves(device, physics, cells, **options) for device in ("cpu", "cuda"))
     silent = with_waves("cuda", physics, cells, waves=False, **options)
     assert np.abs(cpu - cuda).max() < TOLERANCE[options["dtype"]] * np.abs(cpu).max()
@@ -141,11 +157,12 @@ def test_incident_waves_do_the_same_on_both_engines(physics, cells, degree, dtyp
 
 
 PLANS = [
-    {"tile": 1, "threads": 32, "blocks": 1},
-    {"tile": 3, "threads": 64, "blocks": 2, "ahead": 2},
-    {"tile": 5, "threads": 1024, "blocks": 1, "ahead": 1},
-    {"kernel": "base", "tile": 3},
-    {"kernel": "f1s", "tile": 7, "blocks": 3},
+    {"tile": 1, "threads": 32, "blocks": 1, "metric": "trilinear"},
+    {"tile": 3, "threads": 64, "blocks": 2, "ahead": 2, "metric": "stored"},
+    {"tile": 5, "threads": 1024, "blocks": 1, "ahead": 1, "metric": "trilinear"},
+    {"kernel": "base", "tile": 3, "metric": "trilinear"},
+    {"kernel": "f1", "tile": 1, "metric": "stored"},
+    {"kernel": "f1s", "tile": 7, "blocks": 3, "metric": "trilinear"},
 ]
 
 
@@ -157,24 +174,29 @@ def test_every_plan_gives_the_same_bits(plan):
     mesh = mesh_for("warped", "hard")
     case |= {"kernel": plan.get("kernel", "lines")}
     options = {name: value for name, value in plan.items() if name != "kernel"}
-    usual, other = (run("cuda", mesh, case | more, 10) for more in ({}, {"kernel_options": options}))
+    plans = {"metric": options["metric"]}, options
+    usual, other = (run("cuda", mesh, case | {"kernel_options": one}, 10) for one in plans)
     assert all(np.array_equal(a, b) for a, b in zip(usual, other, strict=True))
 
 
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("cells", ["sheared", "warped"])
+@pytest.mark.parametrize("cells", ["sheared", "warped", "warped, stored"])
 def test_the_forecast_is_what_a_solver_then_holds(cells):
     mesh, rng = mesh_for(cells, "hard"), np.random.default_rng(0)
     medium = random_medium("acoustic", mesh, 2, "cell", rng)
-    with unda.DG(mesh, medium, degree=2, dtype="float64", integrator="ab3", device="cuda") as sim:
+    given = {"degree": 2, "dtype": "float64", "integrator": "ab3", "device": "cuda", **options_for(cells)}
+    with unda.DG(mesh, medium, **given) as sim:
         info = sim._solver.info()
         held = (info.host_bytes, info.device_bytes)
     bytes_ = _core.ffi.new("int64_t[2]")
-    options = _core.new_struct("unda_solver_options", degree=2, precision=1, integrator=1, device=0)
+    options = _core.new_struct(
+        "unda_solver_options", degree=2, precision=1, integrator=1, device=0,
+        **kernel_choice("auto", given.get("kernel_options")),
+    )  # fmt: skip
     _core.check(_core.lib.unda_solver_forecast(mesh._handle, options, bytes_, bytes_ + 1))
     assert (bytes_[0], bytes_[1]) == held
     node = mesh.num_elem * 27 * 8
-    assert held[1] > (5 * 4 + (10 if cells == "warped" else 0)) * node
+    assert held[1] > (5 * 4 + (10 if cells == "warped, stored" else 0)) * node
 
 
 #: Reals of a stage, a cell of N3 nodes of which S3 are on faces, 4 fields, affine. Volume: the state read and
@@ -220,7 +242,7 @@ def test_profiles_count_the_work_of_each_function():
         (
             "hex",
             {"kernel_options": {"rows": 2}},
-            "no part rows, expected one of tile, threads, blocks, ahead$",
+            "no part rows, expected one of tile, threads, blocks, ahead, metric$",
         ),
         (
             "hex",

@@ -19,7 +19,7 @@ import numpy as np
 from .._core import lib
 from ..errors import ArgumentError
 from ..limits import choose_device, device_limits
-from ..method._options import kernel_names
+from ..method._options import METRICS, kernel_names
 from ..method.dg import DG
 from ..problem.medium import Acoustic, Elastic, Maxwell, Medium
 from ..problem.mesh import MAX_DEGREE, Mesh, box_mesh
@@ -39,6 +39,7 @@ _COLUMNS = (
     ("GB/s", "gbytes_per_second", ".0f"), ("% of limit", "percent_of_limit", ".1f"),
     ("sim s/s", "simulated_per_second", ".3g"),
 )  # fmt: skip
+_HEX_COLUMNS = (*_COLUMNS[:2], ("metric", "metric", "s"), *_COLUMNS[2:])
 
 
 def _physics(text: str) -> list[str]:
@@ -56,6 +57,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--mesh", choices=["perturbed", "sheared"], default="perturbed",
         help="sheared: all hexahedra are parallelepipeds, whose metric is a constant",
     )  # fmt: skip
+    parser.add_argument("--metric", choices=METRICS, help="of hexahedra; the first that is exact if omitted")
     names = kernel_names("DG")
     parser.add_argument(
         "--kernels", type=words("auto", *names), default="auto", help=f"{','.join(names)} (CUDA)"
@@ -140,7 +142,7 @@ def measure(
     ----------
     mesh : Mesh
     case : dict
-        Keywords of `DG`: degree, dtype, flux, integrator, kernel.
+        Keywords of `DG`: degree, dtype, flux, integrator, kernel, kernel_options.
     physics : {"acoustic", "elastic", "maxwell"}
     device : str
     limits : dict
@@ -174,6 +176,7 @@ def measure(
             "simulated_per_second": 1e3 * sim.dt / row["ms"],
             "setup_seconds": setup,
             "kernel": row["kernel"] or "cpu",
+            **({"metric": row["kernel_options"]["metric"]} if mesh.shape == "hex" else {}),
         }
 
 
@@ -208,7 +211,8 @@ def run(args: argparse.Namespace) -> int:
                 "mesh": args.mesh}  # fmt: skip
         output = args.output.with_name(args.output.name.replace("PHYSICS", physics))
         print(physics)
-        measured(_rows(args, physics, device, limits), _COLUMNS, output, head, _draw,
+        columns = _HEX_COLUMNS if args.shape == "hex" else _COLUMNS
+        measured(_rows(args, physics, device, limits), columns, output, head, _draw,
                  append=args.append)  # fmt: skip
     return 0
 
@@ -226,7 +230,8 @@ def _rows(
             args.dtype.split(","), args.integrator.split(","), args.kernels.split(",") if on_gpu else ["auto"]
         ):
             case = {"degree": degree, "dtype": dtype, "integrator": integrator, "flux": args.flux,
-                    "kernel": kernel}  # fmt: skip
+                    "kernel": kernel,
+                    "kernel_options": {"metric": args.metric} if args.metric else None}  # fmt: skip
             yield measure(mesh, case, physics=physics, device=device, limits=limits, steps=args.steps or 1000,
                           seconds=args.seconds or (20.0 if on_gpu else 3.0),
                           threads=args.threads)  # fmt: skip

@@ -76,6 +76,13 @@ def outer_data(sim: Any) -> dict[str, Any]:
     return exact
 
 
+def _kernel_options(found: Any, same: bool) -> Any:
+    """Return what a simulation takes of the kernel's options; every device has the metric of hexahedra."""
+    if same or not isinstance(found, dict):
+        return found if same else None
+    return {name: value for name, value in found.items() if name == "metric"} or None
+
+
 def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, same: bool) -> Any:
     """Make the simulation on a mesh that a file describes; same: on the kind of device where it ran."""
     from ..method.dg import DG
@@ -105,7 +112,7 @@ def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, 
         mesh, medium, degree=degree, boundary=boundary,
         flux=_hdf.entry(config, "flux", str), integrator=_hdf.entry(config, "integrator", str),
         kernel=config["kernel"] if same else "auto",
-        kernel_options=config["kernel_options"] if same else None,
+        kernel_options=_kernel_options(config["kernel_options"], same),
         **common,
     )  # fmt: skip
 

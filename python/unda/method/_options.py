@@ -56,13 +56,24 @@ def _is_name(name: Any) -> bool:
     return isinstance(name, str) and 0 < len(name) < 16 and name.isascii() and name.isprintable()
 
 
-def kernel_choice(kernel: Any, options: Mapping[str, int] | None) -> dict[str, Any]:
+#: Words for the values of the kernels' option "metric", from 1 on (unda_metric).
+METRICS = ("affine", "trilinear", "stored")
+
+
+def _part(name: Any, value: Any) -> int:
+    """Return a kernel option as the library's number."""
+    if name == "metric":
+        return 1 + choice(name, value, METRICS)
+    return integer(str(name), value, 0, 2**31 - 1)
+
+
+def kernel_choice(kernel: Any, options: Mapping[str, int | str] | None) -> dict[str, Any]:
     """Return ``kernel`` and ``kernel_options`` in the library's form; the library checks the names."""
     if not isinstance(kernel, str):
         raise ArgumentError(f"kernel is {kernel!r}, expected a name")
     if options is not None and not isinstance(options, Mapping):
         raise ArgumentError(f"kernel_options is {options!r}, expected a dict")
-    parts = [(name, integer(str(name), value, 0, 2**31 - 1)) for name, value in (options or {}).items()]
+    parts = [(name, _part(name, value)) for name, value in (options or {}).items()]
     if len(parts) > lib.UNDA_MAX_PART or not all(_is_name(name) for name in (kernel, *dict(parts))):
         raise ArgumentError(f"kernel is {kernel!r}, kernel_options {options!r}: there are no such names")
     return {
@@ -98,9 +109,10 @@ def kernel_names(method: str) -> list[str]:
     return list(names)
 
 
-def kernel_parts(info: Any) -> dict[str, int]:
-    """Return the parts of the kernel in use by name."""
-    return {_core.text(part.name): int(part.value) for part in info.part[0 : info.num_part]}
+def kernel_parts(info: Any) -> dict[str, Any]:
+    """Return the parts of the kernel in use by name, as `kernel_choice` takes them."""
+    parts = {_core.text(part.name): int(part.value) for part in info.part[0 : info.num_part]}
+    return {name: METRICS[value - 1] if name == "metric" else value for name, value in parts.items()}
 
 
 def common_options(given: Given) -> tuple[dict[str, Any], str]:

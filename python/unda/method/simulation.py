@@ -110,7 +110,7 @@ class Simulation(Pictures):
     def _complete(self, given: Given, config: dict[str, Any], device: str) -> None:
         """Complete a simulation once its time step is known; config: the method's part of it."""
         info = self._solver.info()
-        parts = kernel_parts(info) if _core.text(info.kernel) else None
+        parts = kernel_parts(info) if _core.text(info.kernel) or info.num_part else None
         self.config = {
             **config,
             "dtype": self.dtype.name,

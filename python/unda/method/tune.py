@@ -21,14 +21,14 @@ import numpy as np
 from .. import _core, _cuda
 from .._core import lib
 from .._files import read_file, replacing
-from ..errors import DeviceLostError, Error
+from ..errors import ArgumentError, DeviceLostError, Error
 from ..limits import device_info, device_number
 from ..problem.grid import Block
 from . import speed
-from ._options import PRECISIONS, Given, kernels
+from ._options import METRICS, PRECISIONS, Given, kernels
 from .fd_options import fd_options
 
-Plan = dict[str, int]
+Plan = dict[str, Any]  # of numbers; of hexahedra the word for their metric too
 Choice = tuple[Any, Plan | None]  # a kernel of the table, and parts
 
 # Other values of a part to try, by its unda_tuned.
@@ -64,7 +64,8 @@ class _Memory:
             return None
         kernel, options = found["kernel"], found.get("kernel_options")
         if options is not None and not (
-            isinstance(options, dict) and all(type(value) is int for value in options.values())
+            isinstance(options, dict)
+            and all(type(value) is int or name == "metric" for name, value in options.items())
         ):
             return None
         try:
@@ -180,12 +181,14 @@ def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[st
     if device == "cpu":
         _core.logger.info("tune=True: there is nothing to choose on the CPU")
         return "auto", None
+    about = {**keywords, "device": device}
     size = 4 ** round(math.log(mesh.num_elem, 4))  # the best choice depends on it within a factor of four
     memory = _Memory(
-        device, mesh.shape, medium.physics, medium.per, f"degree {keywords['degree']}",
-        str(keywords["dtype"]), keywords["flux"], keywords["integrator"], f"about {size} cells",
+        device, *_shape(method, mesh, medium, about), medium.physics, medium.per,
+        f"degree {keywords['degree']}", str(keywords["dtype"]), keywords["flux"], keywords["integrator"],
+        f"about {size} cells",
     )  # fmt: skip
-    known = memory.recall(method, mesh, medium, {**keywords, "device": device})
+    known = memory.recall(method, mesh, medium, about)
     if known is not None:
         return known
 
@@ -210,6 +213,17 @@ def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[st
             best, choice = seconds, (kernel, plan)
     memory.keep(choice, best, first, search.num, "stage")
     return choice
+
+
+def _shape(method: Any, mesh: Any, medium: Any, keywords: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the shape of the cells; of hexahedra also their metric, the first that is exact."""
+    for word in METRICS if mesh.shape == "hex" else ():
+        try:
+            method.forecast(mesh, medium, kernel_options={"metric": word}, **keywords)
+        except ArgumentError:
+            continue
+        return mesh.shape, word
+    return (mesh.shape,)
 
 
 def _changed(plan: Plan, parts: Mapping[str, int]) -> Iterator[Plan]:

@@ -1,0 +1,92 @@
+/* hex_map.c: hexahedra that are the images of their vertices: which are, the coefficients of their maps, the metric
+ * from these, in float64. Next: cuda/space/trilinear.h. */
+#include "space.h"
+
+#include "common/index.h"
+
+#include <float.h>
+#include <math.h>
+
+#define FN(name) name
+#define VAL      double
+#define REAL     double
+#define DEVICE   static inline
+#include "space/trilinear.h"
+
+/* Of vertices, relative to vertex 0; bit j of a number: r_j. */
+static void corner_arms(const unda_mesh *mesh, int64_t elem, double (*x)[3])
+{
+    for (int v = 0; v < 8; v++) {
+        double r[3] = {v & 1, v >> 1 & 1, v >> 2}, edge[3][3];
+        mesh_arm(mesh, elem, r, x[v], edge);
+    }
+}
+
+/* The coefficients of products of coordinates: each number's bits say of which. */
+static void products(double (*x)[3])
+{
+    for (int bit = 1; bit < 8; bit *= 2)
+        for (int v = 0; v < 8; v++)
+            for (int i = 0; i < 3 && (v & bit); i++)
+                x[v][i] -= x[v - bit][i];
+}
+
+void space_trilinear_map(const struct space *space, int64_t elem, double *map)
+{
+    double x[8][3];
+    corner_arms(space->mesh, space->order[elem], x);
+    products(x);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            map[MAP_LINEAR + 3 * j + i] = x[1 << j][i];
+            map[MAP_MIXED + 3 * j + i] = x[1 << j | 1 << (j + 1) % 3][i];
+        }
+        map[MAP_TRIPLE + i] = x[7][i];
+    }
+}
+
+void space_trilinear_metric(const double *map, const double r[3], bool edges, double *metric)
+{
+    trilinear_metric(map, r, edges, metric);
+}
+
+/* ---- kinds of maps ---- */
+
+/* A cell's map beside the trilinear one of its vertices, or the affine one of its edges at vertex 0. */
+static bool is_multilinear(const unda_mesh *mesh, int64_t elem, bool affine)
+{
+    double c[8][3], room = 0;
+    const double *vertex = mesh->vertices + 3 * mesh->cells[8 * elem];
+    corner_arms(mesh, elem, c);
+    products(c);
+    for (int i = 0; i < 3; i++)
+        room = fmax(room, fabs(vertex[i]) + fabs(c[1][i]) + fabs(c[2][i]) + fabs(c[4][i]));
+    int n = mesh->curved ? 3 : 2; /* points an axis */
+    for (int point = 0; point < n * n * n; point++) {
+        double r[3] = {point % n / (n - 1.), point / n % n / (n - 1.), point / n / n / (n - 1.)}, x[3],
+               edge[3][3];
+        mesh_arm(mesh, elem, r, x, edge);
+        for (int i = 0; i < 3; i++) {
+            double there = 0;
+            for (int v = 1; v < 8; v++)
+                if (!affine || !(v & (v - 1)))
+                    there += c[v][i] * (v & 1 ? r[0] : 1) * (v & 2 ? r[1] : 1) * (v & 4 ? r[2] : 1);
+            if (fabs(x[i] - there) > 8 * DBL_EPSILON * room)
+                return false;
+        }
+    }
+    return true;
+}
+
+int64_t space_find_warped(const unda_mesh *mesh, bool affine)
+{
+    for (int64_t e = 0; (affine || mesh->curved) && e < mesh->num_elem; e++)
+        if (!is_multilinear(mesh, e, affine))
+            return e;
+    return -1;
+}
+
+bool space_is_affine(const unda_mesh *mesh)
+{
+    return space_find_warped(mesh, true) < 0;
+}
