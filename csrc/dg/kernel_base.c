@@ -87,7 +87,7 @@ static unda_status settle_f1s(const unda_solver *s, struct plan *plan)
 }
 
 const struct dg_kernel dg_kernel_base = {
-    .base = {"base", 1, {[TILE] = {"tile", 1, 64, UNDA_TUNED_NOT}}, UNDA_HEX},
+    .base = {"base", 1, {[TILE] = {"tile", 1, 64, UNDA_TUNED_NOT}}, UNDA_HEX, true},
     .file = "dg/base.cu",
     .layout = &layout_nodes,
     .num_function = 3,
@@ -98,7 +98,7 @@ const struct dg_kernel dg_kernel_base = {
     .settle = settle_base,
     .define = define_base};
 const struct dg_kernel dg_kernel_f1 = {
-    .base = {"f1", 1, {[TILE] = {"tile", 1, 64, UNDA_TUNED_NOT}}, UNDA_HEX},
+    .base = {"f1", 1, {[TILE] = {"tile", 1, 64, UNDA_TUNED_NOT}}, UNDA_HEX, true},
     .file = "dg/f1.cu",
     .layout = &layout_nodes,
     .num_function = 2,
@@ -111,8 +111,9 @@ const struct dg_kernel dg_kernel_f1 = {
 const struct dg_kernel dg_kernel_f1s = {
     .base = {"f1s",
              2,
-             {[TILE] = {"tile", 1, 64, UNDA_TUNED_NOT}, [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH}},
-             UNDA_HEX},
+             {[TILE] = {"tile", 1, 64, UNDA_TUNED_NOT}, [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_NOT}},
+             UNDA_HEX,
+             true},
     .file = "dg/f1.cu",
     .layout = &layout_nodes,
     .num_function = 2,
