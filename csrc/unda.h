@@ -616,6 +616,7 @@ typedef struct unda_kernel_info {
     char part[UNDA_MAX_PART][16];                    /* [num_part] */
     int32_t low[UNDA_MAX_PART], high[UNDA_MAX_PART]; /* range of an option */
     int32_t tuned[UNDA_MAX_PART];                    /* unda_tuned */
+    int32_t reference;                               /* 1: to compare with, a tuner does not try it */
 } unda_kernel_info;
 /* Kernel number index of the options' method, scheme and device; other options are ignored. UNDA_ERR_ARG if
  * index is not within 0 .. num_kernel - 1. No device is needed. DG on the CPU accepts the names of the CUDA

@@ -39,6 +39,14 @@ def test_the_page_names_every_kernel_and_part(method, device, scheme, shape, nam
             and f'"{one}"' not in DOCUMENT] == []  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("shape", "names"), [(lib.UNDA_TET, ["fused", "node", "element"]), (lib.UNDA_HEX, ["lines"])]
+)
+def test_a_tuner_does_not_try_kernels_that_are_there_to_compare_with(shape, names):
+    options = _core.new_struct("unda_solver_options", method=lib.UNDA_DG, device=0, shape=shape)
+    assert list(kernels(options, tried=True)) == names
+
+
 @pytest.mark.parametrize("method", ["DG", "FD"])
 def test_types_name_every_kernel(method):
     given = typing.get_type_hints(getattr(unda, method).__init__)["kernel"]
