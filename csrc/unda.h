@@ -559,6 +559,8 @@ typedef struct unda_profile {
     /* out: a whole stage, or a step of FD, without receivers [s]: the sum of the kernels; on staggered grids
      * the time of whole steps, because grid and layers run concurrently. */
     double stage_seconds;
+    double flops[12]; /* out: that one launch needs; DG alone, 0 for "record" */
+    double bytes[12]; /* out: compulsory, each input read once and each output written once; likewise */
 } unda_profile;
 UNDA_API unda_status unda_solver_profile(unda_solver *solver, int64_t num_run, unda_profile *profile);
 
@@ -615,6 +617,7 @@ typedef struct unda_kernel_info {
     char part[UNDA_MAX_PART][16];                    /* [num_part] */
     int32_t low[UNDA_MAX_PART], high[UNDA_MAX_PART]; /* range of an option */
     int32_t tuned[UNDA_MAX_PART];                    /* unda_tuned */
+    int32_t reference;                               /* 1: to compare with, a tuner does not try it */
 } unda_kernel_info;
 /* Kernel number index of the options' method, scheme and device; other options are ignored. UNDA_ERR_ARG if
  * index is not within 0 .. num_kernel - 1. No device is needed. DG on the CPU accepts the names of the CUDA

@@ -6,6 +6,7 @@
 #define UNDA_EMULATOR 1
 #define __global__
 #define __device__
+#define __constant__
 #define __grid_constant__
 #define __forceinline__ inline
 #define __builtin_assume(x) ((x) ? (void)0 : __builtin_trap())
