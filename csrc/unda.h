@@ -552,15 +552,18 @@ UNDA_API unda_status unda_solver_energy(unda_solver *solver, double *energy);
 enum { UNDA_MAX_TIMED = 136 };
 typedef struct unda_profile {
     int64_t size_bytes;
-    int32_t num_kernel;              /* out */
-    char name[UNDA_MAX_TIMED][32];   /* out; "record": receivers */
-    double seconds[UNDA_MAX_TIMED];  /* out: median of one launch [s]; FD: of the mean launch, if a step has several */
-    double launches[UNDA_MAX_TIMED]; /* out: launches per step; below 1 for a kernel that takes many steps at once */
+    int32_t num_kernel;            /* out */
+    char name[UNDA_MAX_TIMED][32]; /* out; "record": receivers */
+    double seconds
+        [UNDA_MAX_TIMED]; /* out: median of one launch [s]; FD: of the mean launch, if a step has several */
+    double launches
+        [UNDA_MAX_TIMED]; /* out: launches per step; below 1 for a kernel that takes many steps at once */
     /* out: a whole stage, or a step of FD, without receivers [s]: the sum of the kernels; on staggered grids
      * the time of whole steps, because grid and layers run concurrently. */
     double stage_seconds;
-    double flops[12]; /* out: that one launch needs; DG alone, 0 for "record" */
-    double bytes[12]; /* out: compulsory, each input read once and each output written once; likewise */
+    double flops[UNDA_MAX_TIMED]; /* out: that one launch needs; DG alone, 0 for "record" */
+    double bytes
+        [UNDA_MAX_TIMED]; /* out: compulsory, each input read once and each output written once; likewise */
 } unda_profile;
 UNDA_API unda_status unda_solver_profile(unda_solver *solver, int64_t num_run, unda_profile *profile);
 

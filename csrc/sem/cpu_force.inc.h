@@ -53,8 +53,8 @@ DEVICE void FN(block)(const struct sem_cpu *t, const struct sem_cpu_region *r, i
         FN(lines)(t->derivative[0], n, axis, x, DIM, slope + axis * DIM, 3 * DIM, false);
     for (int k = 0; k < num; k++)
         FN(flux_at)(metric + (t->metric_nodes > 1 ? k * HEX_METRIC : 0),
-                 coef + (t->material_nodes > 1 ? 2 * k : 0), ((const REAL *)t->weight)[k],
-                 slope + 3 * DIM * k);
+                    coef + (t->material_nodes > 1 ? 2 * k : 0), ((const REAL *)t->weight)[k],
+                    slope + 3 * DIM * k);
     memset(x, 0, sizeof *x * (size_t)(num * DIM));
     for (int axis = 0; axis < 3; axis++)
         FN(lines)(t->derivative[1], n, axis, slope + axis * DIM, 3 * DIM, x, DIM, true);

@@ -10,11 +10,15 @@ enum { CELLS, BLOCKS, AHEAD, NUM_PART };
 enum { MOST_BYTES = 227 << 10, NUM_SM = 132, MOST_CELLS = 64 };
 
 #define KERNEL(title)                                                                                        \
-    {                                                                                                        \
-        title, NUM_PART,                                                                                     \
-            {[CELLS] = {"cells", 1, MOST_CELLS, UNDA_TUNED_BY_HALF}, [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH}, [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}}, UNDA_HEX   \
-    }
-static const struct kernel in_order = KERNEL("ordered"), by_colors = KERNEL("colors"), atomically = KERNEL("atomic");
+    {title,                                                                                                  \
+     NUM_PART,                                                                                               \
+     {[CELLS] = {"cells", 1, MOST_CELLS, UNDA_TUNED_BY_HALF},                                                \
+      [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},                                                         \
+      [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}},                                                  \
+     UNDA_HEX,                                                                                               \
+     0}
+static const struct kernel in_order = KERNEL("ordered"), by_colors = KERNEL("colors"),
+                           atomically = KERNEL("atomic");
 /* The CPU engine accepts the same names: it always adds by colours. */
 const struct kernel *const sem_kernels[] = {&in_order, &by_colors, &atomically, NULL};
 
@@ -64,10 +68,13 @@ unda_status sem_plan_choose(const unda_solver *s, int region, struct sem_plan *p
     plan->shared_bytes = tile_bytes(s, plan);
     if (plan->threads > 1024 || plan->shared_bytes > MOST_BYTES)
         FAIL(UNDA_ERR_ARG,
-             "cells is %d a tile, expected fewer: they take %d threads and %d KB of a block, which has 1024 and %d",
+             "cells is %d a tile, expected fewer: they take %d threads and %d KB of a block, which has 1024 "
+             "and %d",
              plan->cells, plan->threads, plan->shared_bytes >> 10, MOST_BYTES >> 10);
-    int by_memory = MOST_BYTES / (plan->shared_bytes + 1024), by_registers = 65536 / ((s->real_bytes == 4 ? 64 : 128) * plan->threads);
-    int usual = by_memory < by_registers ? by_memory : by_registers, given = kernel_part(&s->options, "blocks");
+    int by_memory = MOST_BYTES / (plan->shared_bytes + 1024),
+        by_registers = 65536 / ((s->real_bytes == 4 ? 64 : 128) * plan->threads);
+    int usual = by_memory < by_registers ? by_memory : by_registers,
+        given = kernel_part(&s->options, "blocks");
     plan->blocks = given ? given : usual > 0 ? usual : 1;
     plan->ahead = kernel_part(&s->options, "ahead");
     plan->ahead = plan->ahead ? plan->ahead : NUM_SM * plan->blocks;

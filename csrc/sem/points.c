@@ -159,8 +159,8 @@ unda_status sem_points_new(unda_solver *s, void **points, const unda_receivers *
 }
 
 /* Weights of the gradient of a level: c[k][i] of d/dx_k of unknown i. */
-static int64_t gradient_row(const unda_solver *s, const struct sem_place *p, const double c[3][3], int64_t *at,
-                            double *weight)
+static int64_t gradient_row(const unda_solver *s, const struct sem_place *p, const double c[3][3],
+                            int64_t *at, double *weight)
 {
     const struct sem *sem = sem_tables(s);
     int region = sem->kind[p->elem], num = sem->space.num_node, dim = sem->region[region].dim;

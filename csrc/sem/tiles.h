@@ -15,9 +15,9 @@
 struct sem_tiles {
     int cells, num_category; /* elements of a tile, at most */
     int64_t num_tile, num_elem;
-    int32_t *tile;       /* [row of the region] */
-    int32_t *first_elem; /* [num_tile + 1] */
-    int32_t *elem;       /* [num_elem]: rows of the region, tile by tile */
+    int32_t *tile;                           /* [row of the region] */
+    int32_t *first_elem;                     /* [num_tile + 1] */
+    int32_t *elem;                           /* [num_elem]: rows of the region, tile by tile */
     int64_t num_node, num_inner, first_side; /* inner nodes of a tile are filled up to a multiple of four */
     int32_t *node;                           /* [node of the region]: on the device */
     int32_t *first_inner, *first_entry;      /* [num_tile + 1] */

@@ -18,7 +18,7 @@
 #include "sem/advance.h"
 #include "sem/lines.h"
 
-#define VAL    REAL
+#define VAL      REAL
 #define FN(name) name
 #if DIM == 3
 #include "sem/solid.h"
@@ -186,10 +186,12 @@ DEVICE void pick_line(const values *u, const unsigned short *slot, REAL (&x)[DIM
 }
 
 /* Slopes along r_3, fluxes at the nodes of a column; those along r_3 become its force at once. */
-DEVICE void work_on_column(const sem_tile_args &a, tile &s, const place &p, long long elem, REAL (&slope)[DIM][N])
+DEVICE void work_on_column(const sem_tile_args &a, tile &s, const place &p, long long elem,
+                           REAL (&slope)[DIM][N])
 {
     constexpr double weight[N] = {LINE_WEIGHTS};
-    values *first = s.first + p.elem * ELEM0 + p.b * N + p.a, *second = s.second + p.elem * ELEM1 + p.b * N + p.a;
+    values *first = s.first + p.elem * ELEM0 + p.b * N + p.a,
+           *second = s.second + p.elem * ELEM1 + p.b * N + p.a;
     REAL area = line_weight[p.a] * line_weight[p.b], metric[NUM_METRIC], coef[NUM_COEF];
     load_metric(a, elem, 0, metric);
     load_coef(a, elem, 0, coef);
@@ -241,7 +243,8 @@ DEVICE void add_sources(const sem_tile_args &a, const sem_tile &t, const place &
 /* What all axes and sources add to the nodes of a column. */
 DEVICE void store_force(tile &s, const place &p, const REAL (&f)[DIM][N])
 {
-    values *first = s.first + p.elem * ELEM0 + p.b * N + p.a, *second = s.second + p.elem * ELEM1 + p.b * N + p.a;
+    values *first = s.first + p.elem * ELEM0 + p.b * N + p.a,
+           *second = s.second + p.elem * ELEM1 + p.b * N + p.a;
 #pragma unroll
     for (int k = 0; k < N; k++)
 #pragma unroll
@@ -250,10 +253,12 @@ DEVICE void store_force(tile &s, const place &p, const REAL (&f)[DIM][N])
 }
 
 /* The lines of all threads, from u by slot to the force on element nodes in s.first. */
-DEVICE void work(const sem_tile_args &a, tile &s, const sem_tile &t, const place &p, const unsigned short *slot)
+DEVICE void work(const sem_tile_args &a, tile &s, const sem_tile &t, const place &p,
+                 const unsigned short *slot)
 {
     values *row = s.first + p.elem * ELEM0 + p.b * PLANE0 + p.a * N;
-    values *column = s.first + p.elem * ELEM0 + p.b * N + p.a, *line = s.second + p.elem * ELEM1 + p.b * PLANE1 + p.a;
+    values *column = s.first + p.elem * ELEM0 + p.b * N + p.a,
+           *line = s.second + p.elem * ELEM1 + p.b * PLANE1 + p.a;
     REAL x[DIM][N], y[DIM][N], f[DIM][N];
     if (p.works) {
         pick_line(s.u, slot, x);
@@ -321,11 +326,12 @@ template <int NUM> DEVICE void add_places(const values *force, const unsigned sh
 
 /* The sum of the forces on the node of a slot; head: ends of the categories of its kind, then where lists begin. */
 template <int CATEGORY>
-DEVICE void add_slot(const tile &s, const int (&end)[CATEGORIES + 1], const int (&start)[CATEGORIES], int slot,
-                     REAL (&sum)[DIM])
+DEVICE void add_slot(const tile &s, const int (&end)[CATEGORIES + 1], const int (&start)[CATEGORIES],
+                     int slot, REAL (&sum)[DIM])
 {
     if (CATEGORY == CATEGORIES - 1 || slot < end[CATEGORY + 1])
-        add_places<1 << CATEGORY>(s.first, s.list + start[CATEGORY] + ((slot - end[CATEGORY]) << CATEGORY), sum);
+        add_places<1 << CATEGORY>(s.first, s.list + start[CATEGORY] + ((slot - end[CATEGORY]) << CATEGORY),
+                                  sum);
     else if constexpr (CATEGORY + 1 < CATEGORIES)
         add_slot<CATEGORY + 1>(s, end, start, slot, sum);
 }
@@ -345,8 +351,8 @@ DEVICE void read_head(const sem_tile &t, const unsigned short (&head)[HEAD_WORDS
 
 /* Sums the forces on the tile's nodes; accelerations of inner ones [slot][DIM] into shared memory, the others' to
  * where they meet the parts of other tiles. */
-DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t, const unsigned short (&head)[HEAD_WORDS],
-                   const REAL (&inverse)[SLOT_TURNS])
+DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t,
+                   const unsigned short (&head)[HEAD_WORDS], const REAL (&inverse)[SLOT_TURNS])
 {
     REAL *acceleration = (REAL *)s.second;
     int end[CATEGORIES + 1], start[CATEGORIES];
@@ -380,7 +386,8 @@ DEVICE void load_old(const sem_tile_args &a, const sem_tile &t, old_state &old)
 #pragma unroll
     for (int turn = 0; turn < SLOT_TURNS; turn++) {
         int slot = (int)threadIdx.x + turn * THREADS;
-        old.inverse[turn] = slot < t.num_inner ? __ldg((const REAL *)a.inverse_mass + t.first_inner + slot) : 0;
+        old.inverse[turn] =
+            slot < t.num_inner ? __ldg((const REAL *)a.inverse_mass + t.first_inner + slot) : 0;
     }
 #pragma unroll
     for (int turn = 0; turn < QUAD_TURNS; turn++) {
@@ -509,11 +516,12 @@ extern "C" __global__ void sem_shared(const __grid_constant__ sem_shared_args a)
             f[i] += part[i];
     }
 #else
+    REAL sum[SUM_WORDS], zero[SUM_WORDS] = {};
+    load_vector<SUM_WORDS>(sum, from + node * SUM_WORDS);
+    store_vector<SUM_WORDS>(from + node * SUM_WORDS, zero);
 #pragma unroll
-    for (int i = 0; i < DIM; i++) {
-        f[i] = from[node * SUM_WORDS + i];
-        from[node * SUM_WORDS + i] = 0;
-    }
+    for (int i = 0; i < DIM; i++)
+        f[i] = sum[i];
 #endif
     REAL *u = (REAL *)a.u + node * DIM, *v = (REAL *)a.v + node * DIM, *to = (REAL *)a.a + node * DIM;
     if (a.mode != SEM_FORCE) {
