@@ -19,6 +19,7 @@ from .cavity_two_media import cavity_mode_two_media
 from .elastic_box import lame_mode, lubricated_box_mode
 from .interface import interface_plane_wave
 from .lamb import lamb_problem
+from .layered import layered_source
 from .line import line_source, plane_source
 from .mie import mie_sphere
 from .plane import plane_wave
@@ -37,6 +38,7 @@ __all__ = [
     "interface_plane_wave",
     "lamb_problem",
     "lame_mode",
+    "layered_source",
     "line_source",
     "lubricated_box_mode",
     "mie_sphere",
