@@ -89,6 +89,12 @@ def test_any_allocation_may_fail(scenario, device):
 
 
 @EACH_DEVICE
+def test_any_allocation_of_hexahedra_may_fail_and_a_step_makes_none(device):
+    found = succeeds("hexahedra", device)
+    assert int(found["failed"]) > 20 and found["allocations"] == "0"
+
+
+@EACH_DEVICE
 def test_any_allocation_of_a_staggered_scheme_may_fail_and_a_step_makes_none(device):
     found = succeeds("staggered", device)
     assert int(found["failed"]) > 20 and found["allocations"] == "0"

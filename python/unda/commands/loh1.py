@@ -19,7 +19,7 @@ slip rate, exp(-(omega sigma)^2/2)/(1 + (omega T)^2), is 1 % of its peak.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import ceil, log, pi, sqrt
 from typing import Any
 
@@ -73,7 +73,7 @@ def wavelength(sigma: float) -> float:
 def reference(sigma: float) -> ExactSolution:
     """Return the exact solution."""
     source = MomentTensor((0.0, 0.0, -DEPTH), slip(sigma), MOMENT)
-    return layered_source(Elastic(**ROCK), source, layers=[(THICKNESS, Elastic(**LAYER))])
+    return layered_source(solid(ROCK), source, layers=[(THICKNESS, solid(LAYER))])
 
 
 def extent(places: np.ndarray, way: float) -> tuple[np.ndarray, np.ndarray]:
@@ -100,20 +100,21 @@ def mesh_of(lower: np.ndarray, upper: np.ndarray, size: float) -> Mesh:
     return mapped_mesh(*np.meshgrid(x, y, np.concatenate([rock, soil[1:]]), indexing="ij"))
 
 
-def medium() -> Elastic:
-    """Return the layered medium."""
-    both = {name: (LAYER[name], ROCK[name]) for name in LAYER}
-    return Elastic(**{
-        name: lambda x, y, z, soil=soil, rock=rock: np.where(z > -THICKNESS, soil, rock) + 0.0 * x * y
-        for name, (soil, rock) in both.items()
-    })  # fmt: skip
+def solid(values: dict[str, Any]) -> Elastic:
+    """Return a medium of these parameters."""
+    return Elastic(rho=values["rho"], vp=values["vp"], vs=values["vs"])
+
+
+def layered(name: str) -> Callable[..., np.ndarray]:
+    """Return a parameter of both media as a function of places."""
+    return lambda x, y, z: np.where(z > -THICKNESS, LAYER[name], ROCK[name]) + 0.0 * x * y
 
 
 def simulation(
     method: str, places: np.ndarray, way: float, shortest: float, nodes: float, device: str
 ) -> Any:
     """Return a simulation by a method, with so many nodes in the shortest wavelength [m]."""
-    spacing = shortest / nodes
+    spacing, both = shortest / nodes, {name: layered(name) for name in LAYER}
     if method == "fd":
         # an interface midway between nodes is where their means have it; h no longer than asked for
         h = THICKNESS / (ceil(THICKNESS / spacing - 0.5) + 0.5)
@@ -123,11 +124,11 @@ def simulation(
         num = [ceil((b - a) / h) + 1 for a, b in zip(lower, upper, strict=True)]
         origin = (lower[0], lower[1], -h * (num[2] - 1))
         sides = {"zmax": "free", "*": CPML(width=20, f0=LAYER["vs"] / shortest / 2.5)}
-        return FD(Grid((num[0], num[1], num[2]), h, origin=origin), medium(), scheme="staggered", order=ORDER,
-                  boundary=sides, device=device)  # fmt: skip
+        grid = Grid((num[0], num[1], num[2]), h, origin=origin)
+        return FD(grid, solid(both), scheme="staggered", order=ORDER, boundary=sides, device=device)
     make = {"sem": SEM, "dg": DG}[method]
     mesh = mesh_of(*extent(places, way), DEGREE * spacing)
-    return make(mesh, medium(), degree=DEGREE, boundary={"zmax": "free", "*": "absorbing"}, device=device)
+    return make(mesh, solid(both), degree=DEGREE, boundary={"zmax": "free", "*": "absorbing"}, device=device)
 
 
 def bar(method: str, nodes: float) -> float:

@@ -164,7 +164,7 @@ class LayeredSource(ExactSolution):
             moved = self._response(frequency, k[:count], depth) * pulse[n]
             moved[:, 3:] /= -1j * frequency  # velocity from the rate of f, stress from f
             for place, turn in enumerate(turns):
-                found[place, n] = np.tensordot(turn[:, :count], moved, [(1, 2, 3), (0, 1, 2)])
+                found[place, n] = turn[:, :count].reshape(9, -1) @ moved.ravel()
         return omega, list(found)
 
     def _pulse(self, end: float, damping: float) -> tuple[Complex, Complex]:
@@ -175,7 +175,7 @@ class LayeredSource(ExactSolution):
         pulse = 2.0 * end * np.fft.ifft(samples.reshape(-1, num).sum(axis=0))[: num // 2]
         pulse[0] *= 0.5
         last = max(int(np.flatnonzero(np.abs(pulse) > 1e-10 * np.abs(pulse).max())[-1]) + 1, 2)
-        return pi / end * np.arange(last) + 1j * damping, pulse[:last]
+        return (pi / end * np.arange(last) + 1j * damping).astype(np.complex128), pulse[:last]
 
     def _largest(self, omega: float, depth: float) -> float:
         """Return the wavenumber from which on exp(-25) of a wave comes from the source's depth to another."""
