@@ -122,7 +122,6 @@ def test_refusals_say_why(problem, call, words):
     [
         (unda.PointForce((0.3, 0.3, 0.8), RICKER, (1, 0, 0)), "no forces"),
         (unda.MomentTensor((0.3, 0.3, 0.8), RICKER, np.diag([1, 2, 3])), "no shear"),
-        (unda.VolumeInjection((0.3, 0.3, 0.8), np.sin), "plain callable"),
         (unda.PlaneWave((1, 0, 0), f=RICKER, region="rock"), "incident"),
         (unda.CurrentDipole((0.3, 0.3, 0.8), RICKER, (1, 0, 0)), "maxwell"),
     ],

@@ -34,7 +34,7 @@ def moved(values, order, before, now):
 
 
 def renumbered(mesh, medium, degree, seed=None):
-    """Return the largest relative difference of each field of a mesh whose cells have other numbers, and other
+    """Return the largest relative difference of each field where cells have other numbers, and other
     axes if there is a seed; both begin with the same numbers at the same places."""
     order = np.random.default_rng(2).permutation(mesh.num_elem)
     again = turned(unda.Mesh(mesh.vertices, mesh.cells[order], boundaries=boundaries_of(mesh)), seed=seed)
@@ -63,7 +63,7 @@ def test_forces_are_the_same_however_cells_are_turned(degree):
     """Derivatives are sums in another order, each rounded to eps times the largest sum of a row of D, d.
 
     A metric is two of them, of products of places that are up to 3^(1/2) cells from the vertex they are
-    relative to: eps 3 d^2/2. The forces' own are smaller, of a field that does not change that much in a cell.
+    relative to: eps 3 d^2/2. Forces' own are smaller, of a field that does not change that much in a cell.
     """
     d = np.abs(line(degree).slopes).sum(axis=1).max()
     apart = renumbered(*solid_and_fluid(CELLS[degree]), degree, seed=7)

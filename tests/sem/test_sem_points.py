@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import unda
 from sem_cases import solid_and_fluid, start
+from unda.method.injected_volume import InjectedVolume
 
 RICKER = unda.ricker(1.5)
 ROCK, DEEP, WATER, VERTEX = (0.3, 0.37, 0.21), (0.62, 0.44, 0.33), (0.41, 0.53, 0.71), (0.5, 0.5, 0.25)
@@ -132,3 +133,42 @@ def test_divergence_and_curl_are_those_of_the_velocity():
     sim.set(vx=lambda x, y, z: 2 * x + 3 * y, vy=lambda x, y, z: 5 * z - x, vz=lambda x, y, z: 7 * x + z)
     found = sim.sample([(0.31, 0.42, 0.53)], ["divergence", "curl_x", "curl_y", "curl_z"])
     assert [float(one[0]) for one in found.values()] == pytest.approx([3.0, -5.0, -7.0, -4.0], rel=1e-11)
+
+
+PULSE = unda.gaussian(1.1, t0=1.5)  # its integral from 0 on is that from -infinity: before, it is 2e-12
+
+
+def volume_traces(f, chunks, t=0.0, again=False):
+    mesh, medium = solid_and_fluid()
+    sim = unda.SEM(mesh, medium, degree=3, boundary=SIDES, dtype="float64")
+    sim.add_source([unda.VolumeInjection(WATER, f), unda.VolumeInjection(ROCK, f)])
+    if again:  # what was injected before the clock was set is forgotten
+        sim.run(steps=7)
+    sim.set(t=t)
+    receivers = sim.add_receivers([DEEP], fields=["ux", "pressure"])
+    for steps in chunks:
+        sim.run(steps=steps)
+    return np.stack([receivers["ux"][0], receivers["pressure"][0]])
+
+
+def test_a_plain_callable_injects_its_integral():
+    """The integral of each step is exact to 1e-12 of f, the time function's to rounding."""
+    steps = [round(2.0 / unda.SEM(*solid_and_fluid(), degree=3).dt)]
+    known = volume_traces(PULSE, steps)
+    found = volume_traces(lambda t: PULSE(t), steps)
+    assert max(apart(one, other) for one, other in zip(known, found, strict=True)) <= 1e-9
+    late = volume_traces(lambda t: PULSE(t - 1e-6), steps)
+    assert min(apart(one, other) for one, other in zip(known, late, strict=True)) > 1e-7
+    parts = volume_traces(lambda t: PULSE(t), [1, 2, steps[0] - 3])
+    assert np.array_equal(found, parts)
+    assert np.array_equal(found, volume_traces(lambda t: PULSE(t), steps, again=True))
+
+
+def test_the_volume_of_a_function_with_a_jump_is_its_integral():
+    """40 halvings of a step leave 1e-12 of the jump; a call that is repeated counts once."""
+    volume, t = InjectedVolume(lambda t: np.where(t > 0.5123, 2.0, -1.0)), np.linspace(0.0, 1.0, 11)
+    known = np.where(t > 0.5123, 2.0 * (t - 0.5123) - 0.5123, -t)
+    for part in (slice(0, 4), slice(4, 9), slice(4, 6), slice(6, 11)):
+        assert np.abs(volume(t[part]) - known[part]).max() <= 1e-12
+    volume.begin()
+    assert volume(np.array([0.0, 0.2])) == pytest.approx([0.0, -0.2], abs=1e-14)

@@ -14,6 +14,7 @@ from ..errors import ArgumentError
 from ..problem.incident import PlaneWave
 from ..problem.source import MomentTensor, PointForce, Source, VolumeInjection
 from ..problem.timefunction import TimeFunction, wrap
+from .injected_volume import InjectedVolume
 from .mesh_points import MeshPoints
 from .sem_fields import SemChannels, SemFields
 from .sem_motion import Motion
@@ -38,12 +39,7 @@ class SemPoints(MeshPoints):
         f = wrap(source.f, dt)
         if not isinstance(source, VolumeInjection):
             return f
-        if not isinstance(source.f, TimeFunction):
-            raise ArgumentError(
-                f"f of {source!r} is a plain callable, whose integral is not known; SEM injects the volume, "
-                "the integral of f: use unda.sampled(t, f(t)) or one of unda's time functions"
-            )
-        return f.integral
+        return f.integral if isinstance(source.f, TimeFunction) else InjectedVolume(f)
 
     def binder(self) -> Callable[[Any], Any]:
         """See `Points`; the solution also gives displacements and potentials, where they are known."""

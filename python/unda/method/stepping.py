@@ -15,6 +15,7 @@ from .. import _core
 from ..errors import ArgumentError
 from ..problem.source import Source
 from ._run_control import Interruptible
+from .injected_volume import InjectedVolume
 from .points import Points
 from .solver import CHUNK_BYTES, Ahead, Solver
 
@@ -93,6 +94,12 @@ class Stepping:
         return _core.new_struct(
             "unda_drive", num_time=len(times), amplitudes=self._amplitudes(times), exact=exact
         )
+
+    def begin(self) -> None:
+        """Tell amplitudes that depend on the past that the clock has been set."""
+        for _, amplitude in self._shared.values():
+            if isinstance(amplitude, InjectedVolume):
+                amplitude.begin()
 
     def forget_sources(self) -> None:
         """Forget the sources and waves."""
