@@ -21,6 +21,7 @@ from .interface import interface_plane_wave
 from .lamb import lamb_problem
 from .layered import layered_source
 from .line import line_source, plane_source
+from .love import love_wave
 from .mie import mie_sphere
 from .plane import plane_wave
 from .plate import plate_mode
@@ -40,6 +41,7 @@ __all__ = [
     "lame_mode",
     "layered_source",
     "line_source",
+    "love_wave",
     "lubricated_box_mode",
     "mie_sphere",
     "plane_source",
