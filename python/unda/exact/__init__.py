@@ -17,6 +17,7 @@ from .box import box_mode, free_box_mode, rigid_box_mode
 from .cavity import cavity_mode
 from .cavity_two_media import cavity_mode_two_media
 from .elastic_box import lame_mode, lubricated_box_mode
+from .garvin import garvin_problem
 from .interface import interface_plane_wave
 from .lamb import lamb_problem
 from .layered import layered_source
@@ -36,6 +37,7 @@ __all__ = [
     "cavity_mode_two_media",
     "free_box_mode",
     "from_config",
+    "garvin_problem",
     "interface_plane_wave",
     "lamb_problem",
     "lame_mode",
