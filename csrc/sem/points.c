@@ -17,6 +17,7 @@ static unda_status place_new(const unda_solver *s, struct sem_place *p, int64_t 
 {
     const struct sem *sem = sem_tables(s);
     int num = sem->space.num_node;
+    TRY(mesh_check_point(sem->space.mesh, elem, x));
     p->elem = sem->space.place[elem];
     p->share = share;
     space_basis(&sem->space, p->elem, x, p->weight, p->weight + num);

@@ -123,6 +123,17 @@ static unda_status run_hexahedra(void)
     long before = num_allocation;
     status = status == UNDA_OK ? rig_step(&rig, 5) : status;
     printf("failed=%d\nallocations=%ld\n", num_failed, num_allocation - before);
+    int32_t index;
+    const unda_receivers astray = {.size_bytes = sizeof astray,
+                                   .num_point = 1,
+                                   .every = 1,
+                                   .num_field = 1,
+                                   .points = (double[]){1e3, -2e3, 3e3},
+                                   .elem = (int64_t[]){0},
+                                   .fields = (int32_t[]){0}};
+    if (status == UNDA_OK)
+        printf("refused=%d\n", unda_solver_add_receivers(rig.solver, &astray, &index) == UNDA_ERR_ARG &&
+                                   strstr(unda_error(), "has no coordinates in element 0"));
     rig_free(&rig);
     return status;
 }

@@ -21,6 +21,7 @@ from .elastic_line import ElasticLineSource
 from .lamb import by_place
 from .line_integral import axis_number
 from .partial import solid
+from .point import driving_function
 from .surface_wave import RayleighWave
 
 
@@ -91,6 +92,7 @@ class GarvinProblem(ExactSolution):
     singular = True
 
     def __init__(self, medium: Medium, source: Any, axis: str = "y", surface: float = 0.0) -> None:
+        f = driving_function(source, medium)
         self._material = solid(medium, "whose surface makes no S waves")
         if axis == "z":
             raise ArgumentError("axis is 'z'; expected 'x' or 'y', along the surface")
@@ -106,9 +108,9 @@ class GarvinProblem(ExactSolution):
             raise ArgumentError(f"the source is {-self._depth} m above the surface; expected it below")
         moment = self._direct._f  # its moment is this times _isotropic
         self._rate = moment.derivative.derivative
-        span, fmax = self._rate.span or source.f.span, self._rate.fmax or source.f.fmax
+        span, fmax = self._rate.span or f.span, self._rate.fmax or f.fmax
         if span is None or fmax is None:
-            raise ArgumentError(f"{source.f!r} has no known beginning or highest frequency; use unda.sampled")
+            raise ArgumentError(f"{f!r} has no known beginning or highest frequency; use unda.sampled")
         self._span, self._panel = span, 0.45 / fmax  # 12 nodes resolve f'' there
         self._rayleigh = RayleighWave(medium, (1.0, 0.0, 0.0)).speed
 
