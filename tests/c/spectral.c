@@ -105,7 +105,7 @@ unda_status spectral_refusals(int *num_call, int *num_refused)
     struct spectral sem = {0};
     unda_solver *none = NULL;
     unda_status status = spectral_new(&sem, UNDA_FLOAT64);
-    double torn[SEM_ELEM * SEM_NODE * SEM_FIELD], rates[10] = {1}, wet[10] = {0};
+    double torn[SEM_ELEM * SEM_NODE * SEM_FIELD], rates[10] = {[3] = 1}, wet[10] = {0};
     int32_t index, field = 23, exact[6] = {UNDA_BOUNDARY_EXACT}, rigid[6] = {UNDA_BOUNDARY_RIGID};
     int64_t nowhere = SEM_ELEM;
     unda_solver_options o[8];

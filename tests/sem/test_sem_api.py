@@ -120,7 +120,7 @@ def test_refusals_say_why(problem, call, words):
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        (unda.PointForce((0.3, 0.3, 0.8), RICKER, (1, 0, 0)), "no forces"),
+        (unda.PointForce((0.3, 0.3, 0.8), np.sin, (1, 0, 0)), "plain callable.* integral of its integral"),
         (unda.MomentTensor((0.3, 0.3, 0.8), RICKER, np.diag([1, 2, 3])), "no shear"),
         (unda.PlaneWave((1, 0, 0), f=RICKER, region="rock"), "incident"),
         (unda.CurrentDipole((0.3, 0.3, 0.8), RICKER, (1, 0, 0)), "maxwell"),

@@ -48,6 +48,21 @@ def test_pressure_of_a_force_is_the_displacement_of_a_volume():
     assert apart(pressure, displacement) > 1  # and not the other sign
 
 
+def test_forces_in_a_fluid_change_places_and_push_the_solid():
+    """To the solid up to O(dt^2): its force acts at once, and of the fluid's integral steps take differences.
+
+    The second difference of F is f (1 - (omega dt)^2/12): four times that at 2.5 times the frequency of f.
+    """
+    other = (0.66, 0.29, 0.83)
+    (there,) = traces(unda.PointForce(WATER, RICKER, (1, 0, 0)), other, ["uz"])
+    (back,) = traces(unda.PointForce(other, RICKER, (0, 0, 1)), WATER, ["ux"])
+    assert apart(there, back) <= ROOM
+    (there,) = traces(unda.PointForce(WATER, RICKER, (1, 0, 0)), ROCK, ["uz"])
+    (back,) = traces(unda.PointForce(ROCK, RICKER, (0, 0, 1)), WATER, ["ux"])
+    dt = unda.SEM(*solid_and_fluid(), degree=3, boundary=SIDES).dt
+    assert apart(there, back) <= (2 * np.pi * 2.5 * 1.5 * dt) ** 2 / 12 * 4
+
+
 def test_the_strain_of_a_force_is_the_displacement_of_a_moment():
     rho, vp, vs = 1.3, 2.0, 1.1
     mu = rho * vs**2
@@ -83,8 +98,13 @@ SIZE = 2.2
             ),
             ["vx", "vy", "vz", "sxx"],
         ),
+        (
+            unda.Elastic(rho=1.3, vp=1.0, vs=0.0),
+            lambda at: unda.PointForce(at, unda.ricker(1.0), (2, -1, 1)),
+            ["sxx", "vx", "vy", "vz"],
+        ),
     ],
-    ids=["volume", "moment"],
+    ids=["volume", "moment", "force in a fluid"],
 )
 def test_a_point_source_has_its_amplitude(medium, source, fields):
     """Eight nodes in the shortest wavelength, at two to three cells from the source, before sides answer."""
