@@ -324,6 +324,7 @@ class Simulation(Pictures):
             self._stepping.forget_sources()
             self._forgets = False
         self._start, self._given = t, frozenset(given)
+        self._stepping.begin()
         self._solver.record(t)
         self._half_set = False
 
