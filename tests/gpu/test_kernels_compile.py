@@ -123,6 +123,8 @@ LINES_KNOWN = {
     ("float64", "maxwell", 6): 16, ("float64", "maxwell", 10): 8,
 }  # fmt: skip
 TRILINEAR_KNOWN = {
+    # one more block an SM is worth it
+    ("float32", "acoustic", 2): 24, ("float32", "acoustic", 4): 24, ("float32", "acoustic", 7): 24,
     ("float32", "acoustic", 8): 16, ("float32", "acoustic", 9): 8, ("float32", "acoustic", 10): 8,
     ("float32", "elastic", 2): 24, ("float32", "elastic", 3): 16, ("float32", "elastic", 4): 24,
     ("float32", "elastic", 5): 8, ("float32", "elastic", 8): 8, ("float32", "elastic", 9): 16,
