@@ -42,7 +42,8 @@ TILES = Form(
     title="kernel diamond, one c, tile by tile (DTS 1: kernel step)",
 )  # fmt: skip
 FORMS = {
-    "dg": Form("degree", "N = ", "gdof_per_second", "GDOF/s", ("integrator", "dtype", "kernel")),
+    "dg": Form("degree", "N = ", "gdof_per_second", "GDOF/s", ("integrator", "dtype", "kernel", "metric")),
+    "sem": Form("degree", "N = ", "gdof_per_second", "GDOF/s", ("dtype", "kernel", "metric")),
     "fd": Form(
         "order", "order ", "gcell_per_second", "Gcell/s",
         ("physics", "dtype", "kernel", "varies", "layers", "window", "shape"),
@@ -66,7 +67,7 @@ FORMS = {
 
 def form_of(result: dict[str, Any]) -> Form:
     """Return the form of a result's rows."""
-    return FORMS[result.get("case", "fd") if result.get("benchmark") == "fd" else result.get("paper", "dg")]
+    return FORMS[result.get("case", "fd") if result.get("benchmark") == "fd" else result.get("paper", result.get("benchmark", "dg"))]
 
 
 def read_results(folder: Path) -> list[dict[str, Any]]:
@@ -76,6 +77,8 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
         found = json.loads(path.read_text())
         if found.get("rows") and ("physics" in found or found.get("benchmark") == "fd" or "paper" in found):
             found.setdefault("physics", form_of(found).title.format(**found))
+            if found.get("benchmark") == "sem":
+                found["physics"] += " spectral elements"
             if found.get("shape") == "hex":
                 found["physics"] += f" on hexahedra ({found['mesh']})"
             key = tuple(found.get(word) for word in ("device", "driver", "date", "physics"))
@@ -96,6 +99,8 @@ def _word(name: str, row: dict[str, Any]) -> str:
         return f"{value[0]}³" if len(set(value)) == 1 else f"{math.prod(row['padded']) / 1e9:.1f}e9 nodes"
     if name == "num_node":
         return f"elements of {value} nodes"
+    if name == "metric":
+        return value or ""
     return f"order {value}" if name == "order" else str(value)
 
 
