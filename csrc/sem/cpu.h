@@ -6,7 +6,7 @@
 
 #include "method.h"
 
-enum { ROWS = 4 }; /* rows of a line's matrix worked on at once; padded with zeros */
+enum { MOST_ROWS = 5 }; /* of a line's matrix worked on at once */
 
 /* Sources by the unknowns that they drive: of at[i] those from first[i] on. */
 struct sem_cpu_sources {
@@ -24,7 +24,7 @@ struct sem_cpu_region {
     void *metric;           /* [block][metric_nodes][HEX_METRIC][lane] */
     void *coef;             /* [block][material_nodes][2][lane]: lambda, mu; of fluids 1/rho, 0 */
     void *inverse_mass;     /* [node]; 1 at those of sides */
-    void *level[NUM_LEVEL]; /* [node][dim] */
+    void *level[NUM_LEVEL]; /* [node][dim], and SEM_SPARE */
     void *kept[NUM_LEVEL];  /* of the last good state */
     const int32_t *side;    /* [num_side]: nodes */
     int64_t num_side;
@@ -35,7 +35,8 @@ struct sem_cpu_region {
 struct sem_cpu {
     const struct sem *sem;
     int32_t lanes, num_line_node, num_node, metric_nodes, material_nodes;
-    void *derivative[2]; /* of lines, packed [row block][column][ROWS]: D, then its transpose */
+    int32_t rows;        /* of a line's matrix worked on at once, 3 to MOST_ROWS */
+    void *derivative[2]; /* of lines, packed [row block][column][rows], padded with zeros: D, then -D^T */
     void *weight;        /* [node] */
     struct sem_cpu_region region[NUM_REGION];
     void *area;      /* [shared node][3] */
