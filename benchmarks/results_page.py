@@ -57,12 +57,16 @@ FORMS = {
         "kernel diamond, one c, on some multiprocessors",
     ),
     "figure11": TILES,
+    "gaps": Form(
+        "configuration", "", "gdof_per_second", "GDOF/s", ("kernel", "num_node"),
+        title="figure {figure} of Hanindhito et al. (2022)",
+    ),
 }  # fmt: skip
 
 
 def form_of(result: dict[str, Any]) -> Form:
     """Return the form of a result's rows."""
-    return FORMS[result.get("case", "fd") if result.get("benchmark") == "fd" else "dg"]
+    return FORMS[result.get("case", "fd") if result.get("benchmark") == "fd" else result.get("paper", "dg")]
 
 
 def read_results(folder: Path) -> list[dict[str, Any]]:
@@ -70,8 +74,8 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
     machines: dict[Any, dict[str, Any]] = {}
     for path in sorted(folder.glob("*.json")):
         found = json.loads(path.read_text())
-        if found.get("rows") and ("physics" in found or found.get("benchmark") == "fd"):
-            found.setdefault("physics", form_of(found).title)
+        if found.get("rows") and ("physics" in found or found.get("benchmark") == "fd" or "paper" in found):
+            found.setdefault("physics", form_of(found).title.format(**found))
             if found.get("shape") == "hex":
                 found["physics"] += f" on hexahedra ({found['mesh']})"
             key = tuple(found.get(word) for word in ("device", "driver", "date", "physics"))
@@ -90,6 +94,8 @@ def _word(name: str, row: dict[str, Any]) -> str:
         if not value:
             return ""
         return f"{value[0]}³" if len(set(value)) == 1 else f"{math.prod(row['padded']) / 1e9:.1f}e9 nodes"
+    if name == "num_node":
+        return f"elements of {value} nodes"
     return f"order {value}" if name == "order" else str(value)
 
 
@@ -162,6 +168,40 @@ def devito_table(folder: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
+def gaps_table(folder: Path) -> str:
+    """Beside Hanindhito et al.: their means and those here, then each function by configuration."""
+    parts = []
+    for result in (json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))):
+        if result.get("paper") != "gaps" or not result["rows"]:
+            continue
+        places = f"{result['device']} (CPU: {result['cpu']})"
+        lines = [f"Figure {result['figure']}, {places}, {result['date']}:", ""]
+        if result.get("means"):
+            lines += ["| kernel | times as fast as | here | paper |", "|---|---|---|---|"]
+            for row in result["means"]:
+                paper = "" if row["paper"] is None else f"{row['paper']:.4g}"
+                lines.append(f"| {row['kernel']} | {row['times']} | {row['here']:.3g} | {paper} |")
+            lines.append("")
+        lines += _functions(result["rows"])
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts) or NOTHING
+
+
+def _functions(rows: list[dict[str, Any]]) -> list[str]:
+    """Return a table of functions, a column a configuration."""
+    columns = list(dict.fromkeys(row["configuration"] for row in rows))
+    lines = [f"| ms a step (of the roofline) | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
+    cells: dict[str, dict[str, str]] = {}
+    for row in rows:
+        for function, part in row["functions"].items():
+            line = f"{row['kernel']}, {function.removeprefix('dg_')}, {row['num_node']} nodes"
+            text = f"{part['ms']:.3g} ({part['percent_of_roofline']:.0f} %)"
+            cells.setdefault(line, {})[row["configuration"]] = text
+    return lines + [
+        f"| {line} | {' | '.join(of.get(column, '') for column in columns)} |" for line, of in cells.items()
+    ]
+
+
 SHOWN = {  # of the README: a text, and what the row has
     "DG, acoustic, N = 3": ("acoustic", {"degree": 3, "integrator": "ab3"}),
     "DG, elastic, N = 3": ("elastic", {"degree": 3, "integrator": "ab3"}),
@@ -213,6 +253,7 @@ def page(folder: Path) -> str:
     return (
         "## Beside deepwave\n\n" + deepwave_table(folder)
         + "\n## Beside Devito\n\n" + devito_table(folder)
+        + "\n## Beside GAPS (Hanindhito et al. 2022)\n\n" + gaps_table(folder)
         + "\n## All measurements\n\n" + table(read_results(folder))
     )  # fmt: skip
 

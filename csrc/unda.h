@@ -434,7 +434,8 @@ UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t 
  * normal stress; all with the material of each node. Amplitudes of a step from t: dt f(t) for a force, M(t +
  * dt) - M(t) for a moment, dt q(t + dt/2) for a volume rate, dt j(t + dt/2) for a current.
  * SEM: rates force x y z [N], moment xx yy zz yz xz xy [N m] in solids, and last in fluids a volume [m3], per
- * unit of amplitude, which is the force, the moment or the volume itself, at the end of each step. */
+ * unit of amplitude, which is the force, the moment or the volume itself, at the end of each step; of a force
+ * in a fluid its integral's integral over time. */
 typedef struct unda_source {
     int64_t size_bytes;
     int64_t num_cell;     /* of all sources */
@@ -552,13 +553,18 @@ UNDA_API unda_status unda_solver_energy(unda_solver *solver, double *energy);
 enum { UNDA_MAX_TIMED = 136 };
 typedef struct unda_profile {
     int64_t size_bytes;
-    int32_t num_kernel;              /* out */
-    char name[UNDA_MAX_TIMED][32];   /* out; "record": receivers */
-    double seconds[UNDA_MAX_TIMED];  /* out: median of one launch [s]; FD: of the mean launch, if a step has several */
-    double launches[UNDA_MAX_TIMED]; /* out: launches per step; below 1 for a kernel that takes many steps at once */
+    int32_t num_kernel;            /* out */
+    char name[UNDA_MAX_TIMED][32]; /* out; "record": receivers */
+    double seconds
+        [UNDA_MAX_TIMED]; /* out: median of one launch [s]; FD: of the mean launch, if a step has several */
+    double launches
+        [UNDA_MAX_TIMED]; /* out: launches per step; below 1 for a kernel that takes many steps at once */
     /* out: a whole stage, or a step of FD, without receivers [s]: the sum of the kernels; on staggered grids
      * the time of whole steps, because grid and layers run concurrently. */
     double stage_seconds;
+    double flops[UNDA_MAX_TIMED]; /* out: that one launch needs; DG alone, 0 for "record" */
+    double bytes
+        [UNDA_MAX_TIMED]; /* out: compulsory, each input read once and each output written once; likewise */
 } unda_profile;
 UNDA_API unda_status unda_solver_profile(unda_solver *solver, int64_t num_run, unda_profile *profile);
 
@@ -615,6 +621,7 @@ typedef struct unda_kernel_info {
     char part[UNDA_MAX_PART][16];                    /* [num_part] */
     int32_t low[UNDA_MAX_PART], high[UNDA_MAX_PART]; /* range of an option */
     int32_t tuned[UNDA_MAX_PART];                    /* unda_tuned */
+    int32_t reference;                               /* 1: to compare with, a tuner does not try it */
 } unda_kernel_info;
 /* Kernel number index of the options' method, scheme and device; other options are ignored. UNDA_ERR_ARG if
  * index is not within 0 .. num_kernel - 1. No device is needed. DG on the CPU accepts the names of the CUDA

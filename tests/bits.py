@@ -1,8 +1,9 @@
 """Is every bit what it was? A record of states and traces, for changes that must not change any of them.
 
-``python tests/bits.py write`` runs the table (bits_dg.py, bits_fd.py) and keeps hashes of what comes out in
-bits.json; ``check`` runs it again, lists what differs and by how much, and exits with 1; ``list`` names the
-runs. ``--only PATTERN`` takes the runs in whose key the pattern (a regular expression) is found.
+``python tests/bits.py write`` runs the table (bits_dg.py, bits_fd.py, bits_hex.py) and keeps hashes of what
+comes out in bits.json; ``check`` runs it again, lists what differs and by how much, and exits with 1;
+``list`` names the runs. ``--only PATTERN`` takes the runs in whose key the pattern (a regular expression) is
+found.
 
 Bits belong to a kind of machine and library (`kind`): a record is written on the machine that checks it, at
 the commit before the change. ``make bits`` checks two libraries: the one that ships, and one that contracts
@@ -33,6 +34,7 @@ os.environ["OPENBLAS_CORETYPE"] = "SkylakeX" if "avx512f" in FLAGS else "Haswell
 
 import bits_dg  # noqa: E402
 import bits_fd  # noqa: E402
+import bits_hex  # noqa: E402
 import numpy as np  # noqa: E402
 import stand_in_driver  # noqa: E402
 import unda  # noqa: E402
@@ -40,7 +42,7 @@ import unda  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = Path(__file__).with_suffix(".json")
 
-TABLE = bits_dg.runs() | bits_fd.runs()  # {key: (function, arguments)}
+TABLE = bits_dg.runs() | bits_fd.runs() | bits_hex.runs()  # {key: (function, arguments)}
 SKETCHES = 3  # numbers that tell how far two arrays are apart
 
 

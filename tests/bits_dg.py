@@ -72,7 +72,7 @@ def _outer(physics):
     return unda.exact.plane_wave(medium, k=(2, 1, -1))
 
 
-def _conditions(physics, boundary):
+def conditions_of(physics, boundary):
     """Boundary of DG."""
     words = WALLS[physics] | {"exact": _outer(physics), "absorbing": "absorbing", "periodic": "absorbing"}
     if boundary != "mixed":
@@ -158,7 +158,7 @@ def _run(case):
     mesh = _mesh(case["boundary"], engine.startswith("cpu"))
     medium = medium_of(physics, case["medium"], mesh.num_elem)
     options = {name: case[name] for name in ("degree", "integrator")} | engine_options(engine)
-    boundary = _conditions(physics, case["boundary"])
+    boundary = conditions_of(physics, case["boundary"])
     sim = unda.DG(mesh, medium, boundary=boundary, flux=flux, dtype=dtype, **options)
     sim.set(**state_of(sim), t=0.1)
     points, other = places(mesh)
@@ -210,7 +210,7 @@ def _resumed(core, integrator, engine):
     physics, flux, dtype = core
     mesh = _mesh("mixed", engine.startswith("cpu"))
     medium = medium_of(physics, "varied", mesh.num_elem)
-    sim = unda.DG(mesh, medium, degree=2, boundary=_conditions(physics, "mixed"), integrator=integrator,
+    sim = unda.DG(mesh, medium, degree=2, boundary=conditions_of(physics, "mixed"), integrator=integrator,
                   flux=flux, dtype=dtype, **engine_options(engine))  # fmt: skip
     sim.set(**state_of(sim))
     sim.add_source(sources_of(physics, places(mesh)[0]["inside"])[0])
@@ -228,7 +228,7 @@ def _plain(physics, degree, dtype, engine, **options):
     """A box of one material, a random state."""
     mesh = _mesh("hard", engine.startswith("cpu"))
     medium = medium_of(physics, "varied", mesh.num_elem)
-    sim = unda.DG(mesh, medium, degree=degree, dtype=dtype, boundary=_conditions(physics, "soft"),
+    sim = unda.DG(mesh, medium, degree=degree, dtype=dtype, boundary=conditions_of(physics, "soft"),
                   **engine_options(engine), **options)  # fmt: skip
     sim.set(**state_of(sim))
     rec = sim.add_receivers([(0.5, 0.5, 0.5)])

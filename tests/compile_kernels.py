@@ -12,6 +12,7 @@ import numpy as np
 from unda import _core, _cuda
 from unda.method._options import kernel_choice
 
+HEX_KERNELS = ("lines", "base", "f1", "f1s")
 NUMBERS = {
     "physics": ("physics", {"acoustic": 0, "elastic": 1, "maxwell": 2}),
     "dtype": ("precision", {"float32": 0, "float64": 1}),
@@ -51,7 +52,7 @@ def resources(case):
         return compiled(_core.new_struct("unda_solver_options", precision=double, **given), case)
     names = {field: numbers[case[word]] for word, (field, numbers) in NUMBERS.items()}
     by_node = int(case["per"] == "node")
-    shape = _core.lib.UNDA_HEX if case["kernel"] == "lines" else _core.lib.UNDA_TET
+    shape = _core.lib.UNDA_HEX if case["kernel"] in HEX_KERNELS else _core.lib.UNDA_TET
     options = _core.new_struct(
         "unda_solver_options", degree=case["degree"], material_by_node=by_node, shape=shape, **names,
         **kernel_choice(case["kernel"], case.get("kernel_options")),

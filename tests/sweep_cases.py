@@ -9,10 +9,11 @@ import time
 import unda
 
 
-def run(degree, device="cpu"):
-    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 1, 1))
-    with unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=degree, device=device) as sim:
-        sim.set(p=1.0)
+def run(degree, device="cpu", kind="tetrahedra"):
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 1, 1), shape="tet" if kind == "tetrahedra" else "hex")
+    make, field = (unda.SEM, "chi_t") if kind == "sem" else (unda.DG, "p")
+    with make(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=degree, device=device) as sim:
+        sim.set(**{field: 1.0})
         sim.step(2)
         return sim.energy(), os.getpid(), sim.config["threads"], device
 

@@ -162,7 +162,8 @@ static unda_status launch_part(unda_solver *s, const struct stage *stage, int pa
     struct dg_cuda *t = tables(s);
     struct dg_args a = arguments(s, stage);
     int64_t block = begin / t->plan.tile, end_block = (end + t->plan.tile - 1) / t->plan.tile;
-    struct gpu_shape shape = {{end_block - block, 1, 1}, {t->plan.threads, 1, 1}, t->plan.shared_bytes};
+    struct block_shape one = plan_block(&t->plan, part);
+    struct gpu_shape shape = {{end_block - block, 1, 1}, {one.threads, 1, 1}, one.shared_bytes};
     a.first = begin;
     a.source_range += block;
     a.incident_range += a.incident_range ? block : 0;
@@ -302,6 +303,16 @@ static unda_status queue_part(void *of)
                   : launch_part(p->s, p->stage, p->part, 0, dg_tables(p->s)->space.num_owned);
 }
 
+/* What a launch of a kernel has to do. */
+static void count_work(const unda_solver *s, int part, unda_profile *profile)
+{
+    const struct dg *dg = dg_tables(s);
+    int work = tables(s)->plan.kernel->work[part];
+    double num = (double)dg->space.num_owned;
+    profile->flops[part] = num * (double)dg_work_flops(dg, work, s->options.integrator);
+    profile->bytes[part] = num * (double)dg_work_bytes(dg, work, s->options.integrator, s->real_bytes);
+}
+
 /* Each kernel leaves the state alone: it goes to the other buffer, the residual to scratch memory. */
 static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profile)
 {
@@ -323,6 +334,8 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profil
         TRY(gpu_median_seconds(&(struct gpu_work){t->stream, queue_part, &timed}, num_run,
                                &profile->seconds[part]));
         profile->stage_seconds += record ? 0 : profile->seconds[part];
+        if (!record)
+            count_work(s, part, profile);
     }
     return UNDA_OK;
 }

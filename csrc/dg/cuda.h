@@ -57,7 +57,8 @@ static inline int64_t state_bytes(const unda_solver *s, const struct plan *plan)
 
 /* kernels.c */
 void plan_define(const unda_solver *s, const struct plan *plan,
-                 struct gpu_defines *defines);        /* REAL, LAYOUT */
+                 struct gpu_defines *defines); /* REAL, LAYOUT */
+struct block_shape plan_block(const struct plan *plan, int function);
 unda_status plan_compile(unda_solver *s, int update); /* unless that was done */
 unda_status plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
 

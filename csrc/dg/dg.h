@@ -48,6 +48,11 @@ unda_status dg_fill(struct dg *dg, const unda_mesh *mesh, const unda_solver_opti
 void dg_free(struct dg *dg);
 /* Bytes of the tables here. */
 int64_t dg_host_bytes(const struct dg *dg);
+/* work.c. The parts of a stage: derivatives inside the elements, the flux with its lift, sources with the update. */
+enum { WORK_VOLUME = 1, WORK_FLUX = 2, WORK_UPDATE = 4, WORK_ALL = 7 };
+/* Floating point operations and compulsory bytes of some of them, an element. */
+int64_t dg_work_flops(const struct dg *dg, int work, int integrator);
+int64_t dg_work_bytes(const struct dg *dg, int work, int integrator, int real_bytes);
 /* Floating point operations of one right-hand side with its update, an element. */
 int64_t dg_flops(const struct dg *dg, int integrator);
 /* Compulsory bytes of one right-hand side with its update, an element. */

@@ -16,12 +16,18 @@ struct layout {
 };
 extern const struct layout layout_nodes;
 
+struct block_shape {
+    int threads, shared_bytes;
+};
+
 struct dg_kernel;
 /* A kernel and the values of its parts for one solver. */
 struct plan {
     const struct dg_kernel *kernel;
     int part[UNDA_MAX_PART];         /* in the order of kernel->base.part */
     int tile, threads, shared_bytes; /* elements, threads, bytes of dynamic shared memory of a block */
+    /* of functions whose blocks have other threads and memory than these; 0 threads: they have not */
+    struct block_shape own[MAX_FUNCTION];
     /* rows of the matrices that are stored side by side, see plan_pack_rows; 0: it has no matrices */
     int rows;
 };
@@ -32,7 +38,8 @@ struct dg_kernel {
     const struct layout *layout;
     int num_function;
     const char *function[MAX_FUNCTION];
-    bool has_rhs; /* its functions pass the right-hand side to each other in device memory */
+    int work[MAX_FUNCTION]; /* what each does of a stage: WORK_VOLUME | .. of dg.h */
+    bool has_rhs;           /* its functions pass the right-hand side to each other in device memory */
     /* Default values of the parts for a physics, precision and degree. */
     void (*table)(const unda_solver *s, int part[UNDA_MAX_PART]);
     /* Derives the rest of the plan from its parts; refuses parts that do not fit together. */
@@ -40,8 +47,8 @@ struct dg_kernel {
     /* Adds the kernel's own defines to those of every kernel. */
     void (*define)(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines);
 };
-/* All kernels, each in kernel_NAME.c; the first one of each shape is the default. */
-#define DG_KERNELS(of)  of(fused) of(node) of(element) of(lines)
+/* All kernels, each in kernel_NAME.c (f1 and f1s beside base); the first one of each shape is the default. */
+#define DG_KERNELS(of)  of(fused) of(node) of(element) of(lines) of(base) of(f1) of(f1s)
 #define DG_KERNEL(name) extern const struct dg_kernel dg_kernel_##name;
 DG_KERNELS(DG_KERNEL)
 
@@ -52,6 +59,8 @@ unda_status plan_choose(const unda_solver *s, struct plan *plan);
 /* Derivative [node][3][group][rows], lift [face][face node][group][rows]; group g holds rows g, g + groups, ...
  * *packed is [plan_matrix_count], array_free. */
 unda_status plan_pack_rows(const unda_solver *s, const struct plan *plan, double **packed);
+/* Defines of kernels that go along lines: METRIC_KIND, LINE_DERIVATIVE, LINE_WEIGHT, LINE_POINT. */
+void plan_define_lines(const unda_solver *s, struct gpu_defines *defines);
 int64_t plan_matrix_count(const unda_solver *s, const struct plan *plan);
 
 #endif

@@ -51,6 +51,7 @@ const struct dg_kernel dg_kernel_element = {
     .layout = &layout_elements,
     .num_function = 1,
     .function = {"dg_element"},
+    .work = {WORK_ALL},
     .table = table,
     .settle = settle,
     .define = define};

@@ -116,6 +116,7 @@ const struct dg_kernel dg_kernel_fused = {
     .layout = &layout_nodes,
     .num_function = 1,
     .function = {"dg_fused"},
+    .work = {WORK_ALL},
     .table = table,
     .settle = settle,
     .define = define};

@@ -4,8 +4,6 @@
 
 #include "common/index.h"
 
-#include <stdio.h>
-
 enum { TILE, THREADS, BLOCKS, AHEAD, METRIC, NUM_PART };
 
 /* Of an H200: shared memory of a block, at most; multiprocessors. */
@@ -83,22 +81,9 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
     return UNDA_OK;
 }
 
-/* The derivative along a line as a list of numbers that the compiler reads. */
 static void define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
 {
-    const struct element *el = dg_tables(s)->space.element;
-    int num = (el->degree + 1) * (el->degree + 1), used = 0;
-    char list[4096];
-    for (int i = 0; i < num; i++)
-        used +=
-            snprintf(list + used, sizeof list - (size_t)used, i ? ",%.17g" : "%.17g", el->line_derivative[i]);
-    gpu_define(defines, "LINE_DERIVATIVE=%s", list);
-    gpu_define(defines, "LINE_WEIGHT=%.17g", 1 / el->line_weight[0]);
-    used = 0;
-    for (int i = 0; i <= el->degree; i++)
-        used += snprintf(list + used, sizeof list - (size_t)used, i ? ",%.17g" : "%.17g", el->nodes[3 * i]);
-    gpu_define(defines, "LINE_POINT=%s", list);
-    gpu_define(defines, "METRIC_KIND=%d", dg_tables(s)->metric_kind);
+    plan_define_lines(s, defines);
     gpu_define(defines, "SHARED_FRAMES=%d", has_frames(s, plan));
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
@@ -118,6 +103,7 @@ const struct dg_kernel dg_kernel_lines = {
     .layout = &layout_nodes,
     .num_function = 1,
     .function = {"dg_lines"},
+    .work = {WORK_ALL},
     .table = table,
     .settle = settle,
     .define = define};

@@ -4,6 +4,8 @@
 
 #include "common/index.h"
 
+#include <stdio.h>
+
 /* The CPU engine accepts the same names and ignores them, so that a script runs on both engines. The first
  * kernel of a shape is the default. */
 #define ENTRY(name) &dg_kernel_##name.base,
@@ -68,6 +70,31 @@ void plan_define(const unda_solver *s, const struct plan *plan, struct gpu_defin
     gpu_define(defines, "LAYOUT=\"%s\"", plan->kernel->layout->file);
 }
 
+/* The derivative is a list of numbers that the compiler reads. */
+void plan_define_lines(const unda_solver *s, struct gpu_defines *defines)
+{
+    const struct element *el = dg_tables(s)->space.element;
+    int num = (el->degree + 1) * (el->degree + 1), used = 0;
+    char list[4096];
+    for (int i = 0; i < num; i++)
+        used +=
+            snprintf(list + used, sizeof list - (size_t)used, i ? ",%.17g" : "%.17g", el->line_derivative[i]);
+    gpu_define(defines, "LINE_DERIVATIVE=%s", list);
+    gpu_define(defines, "LINE_WEIGHT=%.17g", 1 / el->line_weight[0]);
+    used = 0;
+    for (int i = 0; i <= el->degree; i++)
+        used += snprintf(list + used, sizeof list - (size_t)used, i ? ",%.17g" : "%.17g", el->nodes[3 * i]);
+    gpu_define(defines, "LINE_POINT=%s", list);
+    gpu_define(defines, "METRIC_KIND=%d", dg_tables(s)->metric_kind);
+}
+
+/* Threads and shared memory of a block of a kernel's function. */
+struct block_shape plan_block(const struct plan *plan, int function)
+{
+    struct block_shape usual = {plan->threads, plan->shared_bytes};
+    return plan->own[function].threads ? plan->own[function] : usual;
+}
+
 /* What compiles a stage. */
 static struct gpu_source stage_source(const unda_solver *s, const struct plan *plan, int update,
                                       struct gpu_defines *defines)
@@ -100,7 +127,7 @@ unda_status plan_compile(unda_solver *s, int update)
     TRY(gpu_module_new(&t->stage_module[at], t->gpu, &source));
     for (int i = 0; i < kernel->num_function; i++)
         TRY(gpu_kernel_get(&t->stage_kernel[at][i], t->stage_module[at], kernel->function[i],
-                           t->plan.shared_bytes));
+                           plan_block(&t->plan, i).shared_bytes));
     s->compile_seconds += clock_seconds() - begin;
     return UNDA_OK;
 }

@@ -25,6 +25,7 @@ static unda_status rows_new(const unda_solver *s, struct dg_rows *rows, int64_t 
                   "weights of points"));
     for (int64_t i = 0; i < num; i++) {
         double *weight = rows->weight + i * num_weight * space->num_node;
+        TRY(mesh_check_point(space->mesh, elem[i], place + 3 * i));
         rows->elem[i] = space->place[elem[i]];
         space_basis(space, rows->elem[i], place + 3 * i, weight,
                     num_weight > 1 ? weight + space->num_node : NULL);

@@ -224,31 +224,3 @@ bool dg_has_local(const struct dg *dg)
             return true;
     return false;
 }
-
-int64_t dg_flops(const struct dg *dg, int integrator)
-{
-    const struct physics *p = dg->physics;
-    int64_t node = dg->space.num_node, face_node = dg->space.num_face_node;
-    int jumps = p->num_jump[dg->both_jumps];
-    int64_t update = integrator == UNDA_AB3 ? 6 : 4; /* a value */
-    /* Six operations for each number of the edges; cofactors, of curls one, for J. */
-    int map = dg->metric_kind != UNDA_METRIC_TRILINEAR ? 0 : 3 * 18 + (p->grad_div ? 27 : 9) + 6;
-    if (dg->metric_nodes) /* lines of n points; a jump changes the nodes of its own face */
-        return node * (node / face_node * p->volume_flops + p->reference_flops + p->num_ref +
-                       p->num_field * update + map) +
-               dg->space.num_face * face_node *
-                   (p->jump_flops[dg->both_jumps] + jumps + p->lift_flops[dg->both_jumps]);
-    return node * (node * p->volume_flops + p->reference_flops + p->num_field * update) +
-           dg->space.num_face * node * (face_node * 2 * jumps + p->lift_flops[dg->both_jumps]) +
-           dg->space.num_face * face_node * p->jump_flops[dg->both_jumps];
-}
-
-int64_t dg_bytes(const struct dg *dg, int integrator, int real_bytes)
-{
-    const struct physics *p = dg->physics;
-    int arrays = integrator == UNDA_AB3 ? 5 : 4; /* read q and residuals, write q and one residual */
-    int64_t tables = (dg->metric_nodes ? dg->metric_words : METRIC_WORDS) + dg->material_nodes * p->num_coef +
-                     dg_num_face_coef(dg);
-    return real_bytes * (arrays * (int64_t)dg->space.num_node * p->num_field + tables) +
-           dg->space.num_face * (int64_t)sizeof(int32_t);
-}

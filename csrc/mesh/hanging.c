@@ -1,25 +1,30 @@
-/* hanging.c: refuses meshes of hexahedra some of whose outer faces should be inner ones: a vertex of a neighbour
- * hangs on them, as where a coarse part meets a fine one. Cracks are no such faces: their sides share the vertices
- * of a crack's front only, or have vertices at the same places. Next: boundary.c. */
+/* hanging.c: refuses meshes of hexahedra some of whose outer faces should be inner ones: a vertex of another cell
+ * lies on them or on their edges, as where a coarse part meets a fine one. Cracks are no such faces: their sides
+ * share vertices, or have vertices at the same places. Next: boundary.c. */
 #include "internal.h"
 #include "vector.h"
 
-/* In barycentric coordinates: how far a vertex may be from a face that it hangs on. */
+/* How far a vertex may be from a face that it hangs on, in coordinates of the face's cell. */
 static const double ON = 1e-6;
 
-/* Faces without neighbours, and those at each vertex. */
+/* Vertices of faces without neighbours, and these faces at each. */
 struct open_faces {
     const struct unda_mesh *mesh;
-    int64_t *first; /* [num_vertex + 1]: of the list */
+    int64_t *first; /* [num_vertex + 2]: of the list */
     int64_t *face;
+    int64_t vertex;           /* whose cells are looked at */
+    int8_t *seen;             /* [face]: one with a vertex on it; made for the first */
+    struct offenders faces;   /* cells of such faces and those on their other side */
+    struct offenders corners; /* cells that a vertex of another one touches at an edge */
+    void *owned;
 };
 
-static unda_status open_faces_list(struct open_faces *open, void **owner, const struct unda_mesh *mesh)
+static unda_status open_faces_list(struct open_faces *open)
 {
+    const struct unda_mesh *mesh = open->mesh;
     int64_t num_face = mesh->table->num_face * mesh->num_elem, vertices[4];
     int count = mesh->table->num_face_vertex;
-    open->mesh = mesh;
-    TRY(array_own(owner, &open->first, mesh->num_vertex + 2, sizeof *open->first, "outer faces"));
+    TRY(array_own(&open->owned, &open->first, mesh->num_vertex + 2, sizeof *open->first, "outer faces"));
     for (int64_t face = 0; face < num_face; face++) {
         if (mesh->neighbor[face] != FACE_UNPAIRED)
             continue;
@@ -29,7 +34,8 @@ static unda_status open_faces_list(struct open_faces *open, void **owner, const 
     }
     for (int64_t v = 0; v < mesh->num_vertex; v++)
         open->first[v + 2] += open->first[v + 1];
-    TRY(array_own(owner, &open->face, open->first[mesh->num_vertex + 1], sizeof *open->face, "outer faces"));
+    int64_t num = open->first[mesh->num_vertex + 1];
+    TRY(array_own(&open->owned, &open->face, num, sizeof *open->face, "outer faces"));
     for (int64_t face = 0; face < num_face; face++) {
         if (mesh->neighbor[face] != FACE_UNPAIRED)
             continue;
@@ -40,75 +46,114 @@ static unda_status open_faces_list(struct open_faces *open, void **owner, const 
     return UNDA_OK;
 }
 
-/* Whether the vertex lies on the face, but at none of its vertices. */
-static bool hangs(const struct unda_mesh *mesh, int64_t face, const int64_t corners[4], int64_t vertex)
+/* Whether the cell has a vertex at that place. */
+static bool has_vertex(const struct unda_mesh *mesh, int64_t place, const double *x)
 {
-    int count = mesh->table->num_face_vertex;
-    const double *x = mesh->vertices + 3 * vertex;
-    double lower[3], upper[3], size = 0;
-    for (int i = 0; i < 3; i++) {
-        lower[i] = upper[i] = mesh->vertices[3 * corners[0] + i];
-        for (int k = 1; k < count; k++) {
-            lower[i] = fmin(lower[i], mesh->vertices[3 * corners[k] + i]);
-            upper[i] = fmax(upper[i], mesh->vertices[3 * corners[k] + i]);
-        }
-        size = fmax(size, upper[i] - lower[i]);
+    const int64_t *cell = mesh->sorted + place * mesh->table->num_vertex;
+    double size = 0, nearest = INFINITY;
+    for (int v = 0; v < mesh->table->num_vertex; v++) {
+        double gap[3], edge[3];
+        subtract(mesh->vertices + 3 * cell[v], x, gap);
+        subtract(mesh->vertices + 3 * cell[v], mesh->vertices + 3 * cell[0], edge);
+        nearest = fmin(nearest, norm(gap));
+        size = fmax(size, norm(edge));
     }
-    double room = (mesh->curved ? 1 : ON) * size; /* a curved face is beside its vertices */
-    for (int i = 0; i < 3; i++)
-        if (x[i] < lower[i] - room || x[i] > upper[i] + room)
-            return false;
-    for (int k = 0; k < count; k++) {
-        double gap[3];
-        subtract(x, mesh->vertices + 3 * corners[k], gap);
-        if (norm(gap) <= ON * size)
-            return false;
-    }
+    return nearest <= ON * size;
+}
+
+/* Bits of the faces of a cell on which a point of it lies. */
+static unsigned faces_at(const struct unda_mesh *mesh, int64_t place, const double *x)
+{
     double lambda[MAX_FACE], rounding[MAX_FACE];
-    int num_face = mesh->table->num_face;
-    mesh_coordinates(mesh, mesh->order[face / num_face], x, lambda, rounding);
-    bool on = fabs(lambda[face % num_face]) <= ON;
-    for (int i = 0; i < num_face; i++)
-        on &= lambda[i] >= -ON;
+    unsigned on = 0;
+    mesh_coordinates(mesh, mesh->order[place], x, lambda, rounding);
+    for (int face = 0; face < mesh->table->num_face; face++) {
+        if (lambda[face] < -ON)
+            return 0;
+        on |= (unsigned)(lambda[face] <= ON) << face;
+    }
     return on;
 }
 
-/* An outer face at one of the vertices of a face that has a vertex on it, or -1. */
-static int64_t hanging_at(const struct open_faces *open, int64_t face)
+/* Whether the middle of one face lies on the other: then they overlap. */
+static bool covers(const struct unda_mesh *mesh, int64_t face, int64_t other)
+{
+    int num_face = mesh->table->num_face, side = (int)(other % num_face);
+    double r[3] = {0.5, 0.5, 0.5}, middle[3], edge[3][3];
+    r[side / 2] = side % 2;
+    mesh_map(mesh, mesh->order[other / num_face], r, middle, edge);
+    return faces_at(mesh, face / num_face, middle) >> (face % num_face) & 1;
+}
+
+/* Counts each face once. */
+static void add_pair(struct open_faces *open, struct offenders *to, int64_t face, int64_t beside, int bit)
 {
     const struct unda_mesh *mesh = open->mesh;
-    int count = mesh->table->num_face_vertex;
-    int64_t corners[4], others[4];
-    face_vertices(mesh, face, corners);
-    for (int i = 0; i < count; i++)
-        for (int64_t k = open->first[corners[i]]; k < open->first[corners[i] + 1]; k++) {
-            face_vertices(mesh, open->face[k], others);
-            for (int j = 0; j < count && open->face[k] != face; j++)
-                if (hangs(mesh, face, corners, others[j]))
-                    return open->face[k];
+    int64_t count = to->count + !(open->seen[face] & bit);
+    offenders_add(to, mesh->order[face / mesh->table->num_face]);
+    offenders_add(to, mesh->order[beside / mesh->table->num_face]);
+    open->seen[face] |= (int8_t)bit;
+    to->count = count;
+}
+
+/* A vertex on a face: which faces at that vertex are on its other side? */
+static unda_status add_hanging(struct open_faces *open, int64_t face)
+{
+    const struct unda_mesh *mesh = open->mesh;
+    const int64_t *first = open->first + open->vertex;
+    bool overlap = false;
+    if (!open->seen)
+        TRY(array_own(&open->owned, &open->seen, mesh->table->num_face * mesh->num_elem, sizeof *open->seen,
+                      "hanging nodes"));
+    for (int64_t k = first[0]; k < first[1]; k++)
+        if (covers(mesh, face, open->face[k]) || covers(mesh, open->face[k], face)) {
+            add_pair(open, &open->faces, face, open->face[k], 1);
+            overlap = true;
         }
-    return -1;
+    if (!overlap)
+        add_pair(open, &open->corners, face, open->face[first[0]], 2);
+    return UNDA_OK;
+}
+
+/* A cell that may hold the vertex. */
+static unda_status look(void *user, int64_t place)
+{
+    struct open_faces *open = user;
+    const struct unda_mesh *mesh = open->mesh;
+    const double *x = mesh->vertices + 3 * open->vertex;
+    int num_face = mesh->table->num_face;
+    unsigned outer = 0;
+    for (int face = 0; face < num_face; face++)
+        outer |= (unsigned)(mesh->neighbor[num_face * place + face] == FACE_UNPAIRED) << face;
+    if (!outer || has_vertex(mesh, place, x))
+        return UNDA_OK;
+    outer &= faces_at(mesh, place, x);
+    for (int face = 0; face < num_face; face++)
+        if (outer >> face & 1)
+            TRY(add_hanging(open, num_face * place + face));
+    return UNDA_OK;
+}
+
+static unda_status find(struct open_faces *open)
+{
+    TRY(open_faces_list(open));
+    for (open->vertex = 0; open->vertex < open->mesh->num_vertex; open->vertex++)
+        if (open->first[open->vertex] < open->first[open->vertex + 1])
+            TRY(locate_near(open->mesh, open->mesh->vertices + 3 * open->vertex, ON, look, open));
+    const struct offenders *bad = open->faces.count ? &open->faces : &open->corners;
+    if (bad->count)
+        FAIL(UNDA_ERR_MESH,
+             "%lld %s of other elements on %s (hanging nodes), elements %s; expected whole faces that two "
+             "elements share",
+             (long long)bad->count, bad->count == 1 ? "face has vertices" : "faces have vertices",
+             bad->count == 1 ? "it" : "them", offenders_first(bad).text);
+    return UNDA_OK;
 }
 
 unda_status faces_check_hanging(const struct unda_mesh *mesh)
 {
-    OWNER void *owned = NULL;
-    struct open_faces open;
-    struct offenders bad = {0};
-    int num_face = mesh->table->num_face;
-    TRY(open_faces_list(&open, &owned, mesh));
-    for (int64_t face = 0; face < num_face * mesh->num_elem; face++) {
-        int64_t other = mesh->neighbor[face] == FACE_UNPAIRED ? hanging_at(&open, face) : -1;
-        if (other < 0)
-            continue;
-        offenders_add(&bad, mesh->order[face / num_face]);
-        offenders_add(&bad, mesh->order[other / num_face]);
-    }
-    if (bad.count)
-        FAIL(UNDA_ERR_MESH,
-             "%lld faces have vertices of neighbours on them (hanging nodes), elements %s; expected whole "
-             "faces "
-             "that two elements share",
-             (long long)bad.count / 2, offenders_first(&bad).text);
-    return UNDA_OK;
+    struct open_faces open = {.mesh = mesh};
+    unda_status status = find(&open);
+    arrays_free(&open.owned);
+    return status;
 }

@@ -104,6 +104,10 @@ unda_status curved_check_faces(const struct unda_mesh *mesh);
 unda_status parts_check(const struct unda_mesh *mesh);
 
 /* locate.c */
+/* Calls look with the internal number of each element whose bounding box, larger by `room` of its size, holds the
+ * point. */
+unda_status locate_near(const unda_mesh *mesh, const double *point, double room,
+                        unda_status (*look)(void *user, int64_t place), void *user);
 /* Coordinates of a point in a user's element, one for each of its faces: 0 on it and 1 as far away as the
  * element goes (barycentric ones of a tetrahedron; r1, 1 - r1, r2, ... of a hexahedron, -INFINITY where it has
  * none); and the tolerance below which each counts as 0. */

@@ -145,3 +145,15 @@ bool mesh_inverse(const unda_mesh *mesh, int64_t elem, const double point[3], do
     memcpy(r, first, sizeof first);
     return found;
 }
+
+unda_status mesh_check_point(const unda_mesh *mesh, int64_t elem, const double x[3])
+{
+    double r[3];
+    if (mesh->shape == UNDA_HEX && !mesh_inverse(mesh, elem, x, r))
+        FAIL(
+            UNDA_ERR_ARG,
+            "the point (%g, %g, %g) has no coordinates in element %lld, expected a point in that element, as "
+            "unda_mesh_locate finds them",
+            x[0], x[1], x[2], (long long)elem);
+    return UNDA_OK;
+}

@@ -196,6 +196,38 @@ static void search(const unda_mesh *mesh, const struct locator *locator, int lev
     }
 }
 
+static unda_status search_near(const unda_mesh *mesh, const struct locator *locator, int level, int64_t box,
+                               const double *point, double room,
+                               unda_status (*look)(void *user, int64_t place), void *user)
+{
+    int64_t end = level == 0 ? mesh->num_elem : locator->num_box[level - 1];
+    for (int64_t i = FAN * box; i < FAN * (box + 1) && i < end; i++) {
+        struct box here = level == 0 ? element_box(mesh, i) : locator->boxes[level - 1][i];
+        double slack = 0;
+        for (int k = 0; k < 3; k++)
+            slack = fmax(slack, room * (here.upper[k] - here.lower[k]));
+        for (int k = 0; k < 3; k++) {
+            here.lower[k] -= slack;
+            here.upper[k] += slack;
+        }
+        if (!box_holds(&here, point))
+            continue;
+        if (level == 0)
+            TRY(look(user, i));
+        else
+            TRY(search_near(mesh, locator, level - 1, i, point, room, look, user));
+    }
+    return UNDA_OK;
+}
+
+unda_status locate_near(const unda_mesh *mesh, const double *point, double room,
+                        unda_status (*look)(void *user, int64_t place), void *user)
+{
+    const struct locator *locator;
+    TRY(locator_get(&locator, mesh));
+    return search_near(mesh, locator, locator->num_level - 1, 0, point, room, look, user);
+}
+
 unda_status unda_mesh_locate(const unda_mesh *mesh, int64_t num_point, const double *points, int64_t *elem,
                              double *barycentric)
 {

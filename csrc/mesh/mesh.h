@@ -57,6 +57,8 @@ void mesh_arm(const unda_mesh *mesh, int64_t elem, const double r[3], double x[3
 /* inverse.c: the reference coordinates r of a point; of any point in the hexahedron, and of some beyond. False
  * where none are found. */
 bool mesh_inverse(const unda_mesh *mesh, int64_t elem, const double x[3], double r[3]);
+/* Refuses a point that has no coordinates in the user's element: it is far from it. */
+unda_status mesh_check_point(const unda_mesh *mesh, int64_t elem, const double x[3]);
 /* Adds a reference, which unda_mesh_free releases. */
 void mesh_hold(const unda_mesh *mesh);
 

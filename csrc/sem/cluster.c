@@ -41,7 +41,8 @@ static struct frame step_over(const struct walk *w, const struct frame *f, int f
     next.sign[to / 2] = (int8_t)(f->sign[face / 2] * out * (to % 2 ? -1 : 1));
     for (int along = 1; along <= n; along += n - 1) { /* both axes of the face */
         int sign, other_sign;
-        int axis = axis_of(n, here[0], here[along], &sign), other = axis_of(n, there[0], there[along], &other_sign);
+        int axis = axis_of(n, here[0], here[along], &sign),
+            other = axis_of(n, there[0], there[along], &other_sign);
         next.axis[other] = f->axis[axis];
         next.sign[other] = (int8_t)(f->sign[axis] * sign * other_sign);
     }

@@ -27,7 +27,8 @@ static void list_region(const unda_solver *s, struct sem_cuda *t, int region)
     gpu_want(w, 1, &r->inverse_mass, tiles->num_node * real, "masses");
     gpu_want(w, 1, &r->metric, from->num_elem * sem->metric_nodes * HEX_METRIC * real, "metric");
     gpu_want(w, 1, &r->coef, from->num_elem * sem->material_nodes * 2 * real, "coefficients");
-    gpu_want(w, 1, &r->shared, (r->plan.assembly == IN_ORDER ? tiles->num_entry : num_shared) * dim * real,
+    int64_t words = r->plan.assembly == ATOMICALLY && dim == 3 && real == 4 ? 4 : dim;
+    gpu_want(w, 1, &r->shared, (r->plan.assembly == IN_ORDER ? tiles->num_entry : num_shared) * words * real,
              "forces on shared nodes");
     gpu_want(w, 1, &r->tile, (int64_t)sizeof(struct sem_tile) * tiles->num_tile, "tiles");
     gpu_want(w, 1, &r->words, 2 * tiles->num_word, "patterns of tiles");
@@ -92,8 +93,8 @@ static unda_status upload_elements(unda_solver *s, int region, gpu_ptr to, int64
         int64_t count = tiles->num_elem - done < most ? tiles->num_elem - done : most;
         for (int64_t i = 0; i < count; i++)
             of(sem, sem->region[region].elem[tiles->elem[done + i]], values + i * num);
-        TRY(gpu_upload_reals(tables(s)->stream, to + (gpu_ptr)(done * num * s->real_bytes), values, count * num,
-                             s->real_bytes));
+        TRY(gpu_upload_reals(tables(s)->stream, to + (gpu_ptr)(done * num * s->real_bytes), values,
+                             count * num, s->real_bytes));
     }
     return UNDA_OK;
 }
@@ -257,7 +258,8 @@ static unda_status create(unda_solver *s)
     for (int region = 0; region < NUM_REGION; region++)
         TRY(fill_region(s, region));
     TRY(gpu_sync(t->stream));
-    s->num_launch = 2 * ((sem_tables(s)->region[SOLID].num_elem > 0) + (sem_tables(s)->region[FLUID].num_elem > 0));
+    s->num_launch =
+        2 * ((sem_tables(s)->region[SOLID].num_elem > 0) + (sem_tables(s)->region[FLUID].num_elem > 0));
     TRY(solver_add_hook(s, record_due, NULL));
     TRY(sem_find_stable(s));
     arrays_free(&t->owned); /* the host's copy of a state that is 0 */
@@ -305,7 +307,8 @@ struct pass {
 };
 
 /* Tiles [begin, end) of the launch order. */
-static unda_status launch_tiles(unda_solver *s, int region, const struct pass *pass, int64_t begin, int64_t end)
+static unda_status launch_tiles(unda_solver *s, int region, const struct pass *pass, int64_t begin,
+                                int64_t end)
 {
     struct sem_cuda *t = tables(s);
     const struct sem_cuda_region *r = &t->region[region];
@@ -343,8 +346,8 @@ static unda_status launch_shared(unda_solver *s, int region, const struct pass *
     struct sem_shared_args a = {.u = POINTER(r->u + first),
                                 .v = POINTER(r->v + first),
                                 .a = POINTER(r->a + first),
-                                .inverse_mass = POINTER(r->inverse_mass +
-                                                        (gpu_ptr)(r->tiles.num_inner * s->real_bytes)),
+                                .inverse_mass =
+                                    POINTER(r->inverse_mass + (gpu_ptr)(r->tiles.num_inner * s->real_bytes)),
                                 .shared = POINTER(r->shared),
                                 .first = POINTER(r->first_sum),
                                 .entry = POINTER(r->sum),
@@ -531,7 +534,8 @@ static unda_status time_part(unda_solver *s, int region, int color, const char *
     int at = profile->num_kernel++;
     snprintf(profile->name[at], sizeof profile->name[at], "%s", name);
     profile->launches[at] = 1;
-    TRY(gpu_median_seconds(&(struct gpu_work){tables(s)->stream, queue_part, &timed}, num_run, &profile->seconds[at]));
+    TRY(gpu_median_seconds(&(struct gpu_work){tables(s)->stream, queue_part, &timed}, num_run,
+                           &profile->seconds[at]));
     profile->stage_seconds += region < NUM_REGION ? profile->seconds[at] : 0;
     return UNDA_OK;
 }

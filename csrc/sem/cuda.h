@@ -17,7 +17,8 @@ enum { IN_ORDER, BY_COLORS, ATOMICALLY };
 struct sem_plan {
     const struct kernel *kernel;
     int assembly, cells, blocks, ahead; /* elements of a tile; blocks on an SM, at least; see tiles.cu */
-    int dim, threads, shared_bytes, words;
+    int dim, threads, shared_bytes;
+    int warp_cells; /* elements of a warp; 0: they begin anywhere in one */
 };
 
 struct sem_cuda_region {
@@ -90,8 +91,8 @@ void sem_graph_free(struct sem_cuda *t);
 /* cuda_state.c */
 unda_status sem_state_level(unda_solver *s, int region, int level, void **values);
 void sem_state_wrote(unda_solver *s);
-unda_status sem_state_flush(unda_solver *s);    /* what was written goes to the device */
-void sem_state_changed(unda_solver *s);         /* on the device */
+unda_status sem_state_flush(unda_solver *s); /* what was written goes to the device */
+void sem_state_changed(unda_solver *s);      /* on the device */
 unda_status sem_state_copy(unda_solver *s, int to, int from);
 unda_status sem_state_find_bad(unda_solver *s, int64_t *index);
 /* A region's values [node][dim], of the host's numbering, to and from the device. */

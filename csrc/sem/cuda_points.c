@@ -18,7 +18,8 @@ static unda_status list_sources(unda_solver *s, int region)
     SCRATCH int32_t *column = NULL;
     SCRATCH void *weight = NULL;
     TRY(array_try(&first, tiles->num_tile + 1, sizeof *first, "sources"));
-    for (int pass = 0; pass < 2; pass++) { /* count, then fill from the back: first[tile + 1] ends at its begin */
+    for (int pass = 0; pass < 2;
+         pass++) { /* count, then fill from the back: first[tile + 1] ends at its begin */
         for (int64_t i = 0; i < s->num_source; i++) {
             int64_t at_source = pass ? s->num_source - 1 - i : i;
             const struct sem_source *source = s->sources[at_source];
@@ -60,7 +61,8 @@ static unda_status list_sources(unda_solver *s, int region)
     TRY(gpu_pool_copy(&t->lists, t->stream, &r->source_first, first, 4 * (tiles->num_tile + 1), "sources"));
     TRY(gpu_pool_copy(&t->lists, t->stream, &r->source_elem, elem, 4 * num, "sources"));
     TRY(gpu_pool_copy(&t->lists, t->stream, &r->source_column, column, 4 * num, "sources"));
-    return gpu_pool_copy(&t->lists, t->stream, &r->source_weight, weight, num * size * s->real_bytes, "sources");
+    return gpu_pool_copy(&t->lists, t->stream, &r->source_weight, weight, num * size * s->real_bytes,
+                         "sources");
 }
 
 /* ---- receivers ---- */
@@ -72,8 +74,8 @@ struct terms {
     struct sem_channel *channel;
 };
 
-static void add_point(unda_solver *s, struct terms *terms, const struct sem_points *p, int64_t point, int32_t f,
-                      struct sem_channel *c)
+static void add_point(unda_solver *s, struct terms *terms, const struct sem_points *p, int64_t point,
+                      int32_t f, struct sem_channel *c)
 {
     const struct sem *sem = sem_tables(s);
     int64_t at[3 * MAX_NODE];
@@ -130,7 +132,8 @@ static unda_status list_receivers(unda_solver *s)
     terms.at = at;
     terms.weight = weight;
     list_terms(s, &terms);
-    TRY(gpu_pool_copy(&t->lists, t->stream, &t->channel, channel, (int64_t)sizeof *channel * num, "receivers"));
+    TRY(gpu_pool_copy(&t->lists, t->stream, &t->channel, channel, (int64_t)sizeof *channel * num,
+                      "receivers"));
     TRY(gpu_pool_copy(&t->lists, t->stream, &t->channel_at, at, 8 * terms.num, "receivers"));
     TRY(gpu_pool_copy(&t->lists, t->stream, &t->channel_weight, weight, 8 * terms.num, "receivers"));
     TRY(gpu_pool_alloc(&t->lists, t->gpu, &t->channel_kept, 8 * num, "receivers"));

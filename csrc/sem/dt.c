@@ -95,11 +95,9 @@ static unda_status make_room(struct lanczos *l)
 /* to = K x. */
 static unda_status stiffness(struct lanczos *l, int kind, const double *x, double *to)
 {
-    PARALLEL(l) for (int64_t i = 0; i < l->num[kind]; i++)
-        real_put(l->s, l->from, i, x[i]);
+    PARALLEL(l) for (int64_t i = 0; i < l->num[kind]; i++) real_put(l->s, l->from, i, x[i]);
     TRY(sem_engine(l->s)->stiffness(l->s, kind, l->from, l->to));
-    PARALLEL(l) for (int64_t i = 0; i < l->num[kind]; i++)
-        to[i] = -real_get(l->s, l->to, i);
+    PARALLEL(l) for (int64_t i = 0; i < l->num[kind]; i++) to[i] = -real_get(l->s, l->to, i);
     return UNDA_OK;
 }
 
@@ -118,8 +116,7 @@ static void divide_by_mass(const struct lanczos *l, int kind, double *x)
                 at[row] += r->mass[sides->node[i]] * inverse[row * r->dim + k] * old[k];
         }
     }
-    PARALLEL(l) for (int64_t i = 0; i < r->num_node * r->dim; i++)
-        x[i] /= r->mass[i / r->dim];
+    PARALLEL(l) for (int64_t i = 0; i < r->num_node * r->dim; i++) x[i] /= r->mass[i / r->dim];
 }
 
 /* next = A now. */
@@ -148,9 +145,9 @@ static unda_status sum_of(const struct lanczos *l, int64_t num, int dim, const d
     int64_t num_part = (num + PART - 1) / PART;
     SCRATCH double *part = NULL;
     TRY(array_try(&part, num_part, sizeof *part, "stable step"));
-    PARALLEL(l) for (int64_t k = 0; k < num_part; k++)
-        for (int64_t i = k * PART; i < (k + 1) * PART && i < num; i++)
-            part[k] += (w ? w[i / dim] : 1) * x[i] * y[i];
+    PARALLEL(l)
+    for (int64_t k = 0; k < num_part; k++) for (int64_t i = k * PART; i < (k + 1) * PART && i < num; i++)
+        part[k] += (w ? w[i / dim] : 1) * x[i] * y[i];
     for (int64_t k = 0; k < num_part; k++)
         *sum += part[k];
     return UNDA_OK;
@@ -174,8 +171,7 @@ static unda_status advance(struct lanczos *l, double *length)
     *length = square > 0 ? sqrt(square) : 0;
     for (int kind = 0; kind < NUM_REGION; kind++) {
         double *next = l->next[kind], *free = l->before[kind], by = *length > 0 ? *length : 1;
-        PARALLEL(l) for (int64_t i = 0; i < l->num[kind]; i++)
-            next[i] /= by;
+        PARALLEL(l) for (int64_t i = 0; i < l->num[kind]; i++) next[i] /= by;
         l->before[kind] = l->now[kind];
         l->now[kind] = l->next[kind];
         l->next[kind] = free;
@@ -247,8 +243,8 @@ static unda_status largest_eigenvalue(struct lanczos *l, double *value)
         for (int kind = 0; kind < NUM_REGION; kind++) {
             const double *now = l->now[kind], *before = l->before[kind];
             double *next = l->next[kind], back = k ? beside[k - 1] : 0;
-            PARALLEL(l) for (int64_t i = 0; i < l->num[kind]; i++)
-                next[i] -= diagonal[k] * now[i] + back * before[i];
+            PARALLEL(l)
+            for (int64_t i = 0; i < l->num[kind]; i++) next[i] -= diagonal[k] * now[i] + back * before[i];
         }
         TRY(advance(l, &length));
         beside[k] = length;

@@ -24,7 +24,8 @@ static double value_at(const unda_solver *s, const levels_of all, int region, en
 }
 
 /* force = -K x of a region, x what it has at a moment. */
-static unda_status force_of(unda_solver *s, const levels_of all, int region, enum moment moment, double *force)
+static unda_status force_of(unda_solver *s, const levels_of all, int region, enum moment moment,
+                            double *force)
 {
     const struct sem_region *r = &sem_tables(s)->region[region];
     int64_t num = r->num_node * r->dim;

@@ -10,11 +10,15 @@ enum { CELLS, BLOCKS, AHEAD, NUM_PART };
 enum { MOST_BYTES = 227 << 10, NUM_SM = 132, MOST_CELLS = 64 };
 
 #define KERNEL(title)                                                                                        \
-    {                                                                                                        \
-        title, NUM_PART,                                                                                     \
-            {[CELLS] = {"cells", 1, MOST_CELLS, UNDA_TUNED_BY_HALF}, [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH}, [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}}, UNDA_HEX   \
-    }
-static const struct kernel in_order = KERNEL("ordered"), by_colors = KERNEL("colors"), atomically = KERNEL("atomic");
+    {title,                                                                                                  \
+     NUM_PART,                                                                                               \
+     {[CELLS] = {"cells", 1, MOST_CELLS, UNDA_TUNED_BY_HALF},                                                \
+      [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},                                                         \
+      [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}},                                                  \
+     UNDA_HEX,                                                                                               \
+     0}
+static const struct kernel in_order = KERNEL("ordered"), by_colors = KERNEL("colors"),
+                           atomically = KERNEL("atomic");
 /* The CPU engine accepts the same names: it always adds by colours. */
 const struct kernel *const sem_kernels[] = {&in_order, &by_colors, &atomically, NULL};
 
@@ -27,10 +31,13 @@ static int list_words(const unda_solver *s, const struct sem_plan *plan)
 /* struct tile of cuda/sem/tiles.cu, whose members begin at multiples of 16 bytes. */
 static int tile_bytes(const unda_solver *s, const struct sem_plan *plan)
 {
-    int n = s->options.degree + 1, node = plan->dim * s->real_bytes, word = plan->words * s->real_bytes;
-    int along = (plan->cells * n * n * (n | 1) + 4) / 4 * 4;
-    return (plan->cells * n * n * n * node + 15) / 16 * 16 + 2 * along * word +
-           (2 * list_words(s, plan) + 15) / 16 * 16;
+    int n = s->options.degree + 1, node = plan->dim * s->real_bytes, bytes = 0;
+    struct sem_pitch pitch = sem_pitch(n);
+    const int part[] = {plan->cells * n * n * n * node, (plan->cells * pitch.elem[0] + 1) * node,
+                        plan->cells * pitch.elem[1] * node, 2 * list_words(s, plan)};
+    for (int i = 0; i < 4; i++)
+        bytes += (part[i] + 15) / 16 * 16;
+    return bytes;
 }
 
 /* 2 x 2 x 2 cells, fewer where they would leave one block to an SM. */
@@ -49,21 +56,25 @@ unda_status sem_plan_choose(const unda_solver *s, int region, struct sem_plan *p
 {
     int square = (s->options.degree + 1) * (s->options.degree + 1);
     *plan = (struct sem_plan){.kernel = sem_kernels[0], .dim = region == SOLID ? 3 : 1};
-    plan->words = plan->dim;
     for (int i = 0; sem_kernels[i]; i++)
         if (kernel_is(&s->options, sem_kernels[i]->name)) {
             plan->kernel = sem_kernels[i];
             plan->assembly = i;
         }
     choose_cells(s, plan);
-    plan->threads = (plan->cells * square + 31) / 32 * 32;
+    plan->warp_cells = square <= 32 ? 32 / square : 0;
+    plan->threads = plan->warp_cells ? (plan->cells + plan->warp_cells - 1) / plan->warp_cells * 32
+                                     : (plan->cells * square + 31) / 32 * 32;
     plan->shared_bytes = tile_bytes(s, plan);
     if (plan->threads > 1024 || plan->shared_bytes > MOST_BYTES)
         FAIL(UNDA_ERR_ARG,
-             "cells is %d a tile, expected fewer: they take %d threads and %d KB of a block, which has 1024 and %d",
+             "cells is %d a tile, expected fewer: they take %d threads and %d KB of a block, which has 1024 "
+             "and %d",
              plan->cells, plan->threads, plan->shared_bytes >> 10, MOST_BYTES >> 10);
-    int by_memory = MOST_BYTES / (plan->shared_bytes + 1024), by_registers = 65536 / (72 * plan->threads);
-    int usual = by_memory < by_registers ? by_memory : by_registers, given = kernel_part(&s->options, "blocks");
+    int by_memory = MOST_BYTES / (plan->shared_bytes + 1024),
+        by_registers = 65536 / ((s->real_bytes == 4 ? 64 : 128) * plan->threads);
+    int usual = by_memory < by_registers ? by_memory : by_registers,
+        given = kernel_part(&s->options, "blocks");
     plan->blocks = given ? given : usual > 0 ? usual : 1;
     plan->ahead = kernel_part(&s->options, "ahead");
     plan->ahead = plan->ahead ? plan->ahead : NUM_SM * plan->blocks;
@@ -93,7 +104,11 @@ static struct gpu_source region_source(const unda_solver *s, const struct sem_pl
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->blocks);
     gpu_define(defines, "SHARED_BYTES=%d", plan->shared_bytes);
-    gpu_define(defines, "WORDS=%d", plan->words);
+    gpu_define(defines, "WARP_CELLS=%d", plan->warp_cells);
+    for (int i = 0; i < 2; i++) {
+        gpu_define(defines, "PLANE%d=%d", i, sem_pitch(n).plane[i]);
+        gpu_define(defines, "ELEM%d=%d", i, sem_pitch(n).elem[i]);
+    }
     gpu_define(defines, "LIST_WORDS=%d", list_words(s, plan));
     gpu_define(defines, "AHEAD=%d", plan->ahead);
     gpu_define(defines, "METRIC_NODES=%d", sem->metric_nodes);

@@ -4,7 +4,8 @@
  *     f phi_n(x),    m . grad phi_n(x),    -q phi_n(x),
  *
  * phi_n the basis functions: no mass matrix of the cell comes in, and at a point that cells share a force is
- * the same from each. A receiver takes the interpolant of its cell, gradients for stresses and for the
+ * the same from each. In a fluid rho u'' = grad chi'' + f delta, so that rho u = grad chi + F delta with F'' = f,
+ * and the divergence of u has a dipole: -F . grad phi_n(x) / rho. A receiver takes the interpolant of its cell, gradients for stresses and for the
  * displacement of a fluid; displacement and force, strain and moment, pressure and volume are transposes of
  * each other. */
 #include "method.h"
@@ -17,6 +18,7 @@ static unda_status place_new(const unda_solver *s, struct sem_place *p, int64_t 
 {
     const struct sem *sem = sem_tables(s);
     int num = sem->space.num_node;
+    TRY(mesh_check_point(sem->space.mesh, elem, x));
     p->elem = sem->space.place[elem];
     p->share = share;
     space_basis(&sem->space, p->elem, x, p->weight, p->weight + num);
@@ -78,11 +80,10 @@ static unda_status check_rates(const unda_solver *s, const unda_source *given)
         const double *rates = given->rates + i * SEM_RATES;
         bool fluid = sem->kind[sem->space.place[given->elem[i]]] == FLUID;
         for (int k = 0; k < SEM_RATES; k++)
-            if (!isfinite(rates[k]) || (rates[k] != 0 && fluid != (k == SEM_RATES - 1)))
+            if (!isfinite(rates[k]) || (rates[k] != 0 && (fluid ? k >= 3 && k < 9 : k == 9)))
                 FAIL(UNDA_ERR_ARG,
                      "rate %d of the source is %g in element %lld, %s; expected a finite number, of solids a "
-                     "force "
-                     "or a moment, of fluids a volume",
+                     "force or a moment, of fluids a force or a volume",
                      k, rates[k], (long long)given->elem[i], fluid ? "a fluid" : "a solid");
     }
     return UNDA_OK;
@@ -125,8 +126,9 @@ int64_t sem_source_row(const unda_solver *s, const struct sem_source *source, in
         for (int i = 0; i < dim; i++) {
             at[n * dim + i] = (int64_t)node[n] * dim + i;
             double sum = dim == 1 ? -rates[9] * p->weight[n] : rates[i] * p->weight[n];
-            for (int j = 0; j < 3 && dim == 3; j++)
-                sum += rates[3 + pair[i][j]] * p->weight[(1 + j) * num + n];
+            for (int j = 0; j < 3; j++)
+                sum += (dim == 3 ? rates[3 + pair[i][j]] : -rates[j] / p->moduli[0]) *
+                       p->weight[(1 + j) * num + n];
             value[n * dim + i] = sum;
         }
     return (int64_t)num * dim;
@@ -159,8 +161,8 @@ unda_status sem_points_new(unda_solver *s, void **points, const unda_receivers *
 }
 
 /* Weights of the gradient of a level: c[k][i] of d/dx_k of unknown i. */
-static int64_t gradient_row(const unda_solver *s, const struct sem_place *p, const double c[3][3], int64_t *at,
-                            double *weight)
+static int64_t gradient_row(const unda_solver *s, const struct sem_place *p, const double c[3][3],
+                            int64_t *at, double *weight)
 {
     const struct sem *sem = sem_tables(s);
     int region = sem->kind[p->elem], num = sem->space.num_node, dim = sem->region[region].dim;

@@ -57,7 +57,7 @@ struct sem_coupling {
 
 struct sem {
     struct space space;
-    const unda_mesh *mesh; /* the caller's until space holds it */
+    const unda_mesh *mesh;  /* the caller's until space holds it */
     int physics, num_field; /* of the state of an element: see sem_slot */
     int num_material, material_nodes, metric_nodes;
     double *material; /* [elem][material_nodes][num_material], space's order */

@@ -36,8 +36,8 @@ static void find_owners(const struct sem *sem, int region, const struct sem_tile
         if (neighbor >= 0 && sem->kind[neighbor / 6] == region)
             continue;
         for (int m = 0; m < space->num_face_node; m++)
-            owner[r->node[i / 6 * space->num_node + space->element->face_node[i % 6 * space->num_face_node + m]]] =
-                SIDE;
+            owner[r->node[i / 6 * space->num_node +
+                          space->element->face_node[i % 6 * space->num_face_node + m]]] = SIDE;
     }
 }
 
@@ -57,7 +57,8 @@ static unda_status nodes_new(const struct sem_region *r, int64_t most, void **ow
 }
 
 /* Node i of a tile's elements. */
-static int32_t node_of(const struct sem_region *r, int num, const struct sem_tiles *t, int64_t tile, int64_t i)
+static int32_t node_of(const struct sem_region *r, int num, const struct sem_tiles *t, int64_t tile,
+                       int64_t i)
 {
     return r->node[(int64_t)t->elem[t->first_elem[tile] + i / num] * num + i % num];
 }
@@ -156,10 +157,21 @@ struct drawing {
     uint16_t *words;
 };
 
-/* Where node i of the tile's elements of n^3 nodes stands in shared memory: rows of an odd number of nodes. */
+/* Found by counting, for [0] lines along r_1 and r_3 (and, once, r_2), for [1] along r_2 and r_3. */
+struct sem_pitch sem_pitch(int n)
+{
+    static const struct sem_pitch known[] = {
+        [3] = {{14, 14}, {55, 43}},   [4] = {{19, 20}, {80, 80}},   [5] = {{25, 26}, {125, 130}},
+        [6] = {{43, 38}, {260, 228}}, [7] = {{49, 50}, {369, 369}}, [8] = {{69, 72}, {552, 576}}};
+    int plane = n * n | 1;
+    return n < 9 ? known[n] : (struct sem_pitch){{plane, plane}, {n * plane, n * plane}};
+}
+
+/* Where node i of the tile's elements of n^3 nodes stands in the first array. */
 static int32_t place_of(int n, int64_t i)
 {
-    return (int32_t)(i / n * (n | 1) + i % n);
+    struct sem_pitch pitch = sem_pitch(n);
+    return (int32_t)(i / (n * n * n) * pitch.elem[0] + i / (n * n) % n * pitch.plane[0] + i % (n * n));
 }
 
 static void number_slots(const struct sem_tiles *t, int64_t tile, struct drawing *d)
@@ -186,20 +198,14 @@ static void number_slots(const struct sem_tiles *t, int64_t tile, struct drawing
     end[t->num_category - 1] = (uint16_t)d->num_inner; /* with those that only fill up */
 }
 
-/* Slots along the lines of each thread: along r_1 through node (a, b) of r_2, r_3; r_1, r_3; r_1, r_2. */
+/* Slots along the line of each thread. */
 static uint16_t *draw_lines(const struct sem_region *r, int n, const struct sem_tiles *t, int64_t tile,
                             struct drawing *d, uint16_t *to)
 {
-    int num = n * n * n;
-    for (int64_t thread = 0; thread < num_elem_node(t, tile, num) / n; thread++, to += sem_line_words(n)) {
-        int a = (int)(thread % n), b = (int)(thread / n % n);
-        for (int i = 0; i < 3 * n; i++) {
-            int m = i % n, node = i / n == 0 ? m + n * (a + n * b) : i / n == 1 ? a + n * (m + n * b) : a + n * (b + n * m);
-            int32_t of = node_of(r, num, t, tile, thread / (n * n) * num + node);
-            to[i] = (uint16_t)d->slot[d->list.index[of]];
-        }
-    }
-    return to;
+    for (int64_t i = 0; i < num_elem_node(t, tile, n * n * n); i++)
+        to[i / n * sem_line_words(n) + i % n] =
+            (uint16_t)d->slot[d->list.index[node_of(r, n * n * n, t, tile, i)]];
+    return to + num_elem_node(t, tile, n * n) * sem_line_words(n);
 }
 
 /* Places in shared memory by slot. */
@@ -208,7 +214,7 @@ static uint16_t *draw_lists(const struct sem_region *r, int n, const struct sem_
 {
     const uint16_t *end = d->words;
     uint16_t *start = d->words + 2 * t->num_category;
-    uint16_t zero = (uint16_t)(t->cells * n * n * (n | 1));
+    uint16_t zero = (uint16_t)(t->cells * sem_pitch(n).elem[0]);
     for (int32_t i = 0; i < d->list.num; i++)
         d->list.count[i] = 0;
     for (int g = 0; g < 2 * t->num_category; g++) {
@@ -257,7 +263,8 @@ static unda_status find_pattern(struct patterns *p, struct sem_tiles *t, int64_t
             TRY(array_grow(&t->words, t->num_word, p->word_room, sizeof *t->words, "tiles"));
         }
         if (t->num_word + num > INT32_MAX)
-            FAIL(UNDA_ERR_ARG, "the patterns of tiles have more than %d words; make tiles larger (cells)", INT32_MAX);
+            FAIL(UNDA_ERR_ARG, "the patterns of tiles have more than %d words; make tiles larger (cells)",
+                 INT32_MAX);
         memcpy(t->words + t->num_word, words, sizeof *words * (size_t)num);
         p->known[at] = (struct known){t->num_word, num};
         t->num_word += num;
@@ -275,7 +282,8 @@ static unda_status draw_tiles(const struct sem *sem, int region, struct sem_tile
     for (int64_t tile = 0; tile < t->num_tile; tile++) {
         list_nodes(r, n * n * n, t, tile, &d->list);
         number_slots(t, tile, d);
-        memset(d->words + 4 * t->num_category, 0, sizeof *d->words * (size_t)(sem_head_words(t->num_category) - 4 * t->num_category));
+        memset(d->words + 4 * t->num_category, 0,
+               sizeof *d->words * (size_t)(sem_head_words(t->num_category) - 4 * t->num_category));
         uint16_t *lists = draw_lines(r, n, t, tile, d, d->words + sem_head_words(t->num_category));
         uint16_t *end = draw_lists(r, n, t, tile, d, lists);
         t->num_list[tile] = (int32_t)(end - lists);
@@ -296,8 +304,8 @@ static unda_status list_slots(const struct sem *sem, int region, struct sem_tile
 {
     int n = sem->space.element->degree + 1;
     int64_t most = (int64_t)t->cells * n * n * n;
-    int64_t words = sem_head_words(t->num_category) + most / n * sem_line_words(n) +
-                    2 * most + 16 * t->num_category + 8; /* lists at most double by their categories */
+    int64_t words = sem_head_words(t->num_category) + most / n * sem_line_words(n) + 2 * most +
+                    16 * t->num_category + 8; /* lists at most double by their categories */
     struct patterns p = {.room = 2};
     struct drawing d = {0};
     OWNER void *owned = NULL;
@@ -353,7 +361,8 @@ static unda_status color(struct sem_tiles *t)
         for (int64_t i = t->first_entry[tile]; i < t->first_entry[tile + 1]; i++)
             taken |= used[t->entry[i]];
         if (~taken == 0)
-            FAIL(UNDA_ERR_MESH, "more than %d tiles of cells meet in one, expected fewer: vertices with very many cells",
+            FAIL(UNDA_ERR_MESH,
+                 "more than %d tiles of cells meet in one, expected fewer: vertices with very many cells",
                  MOST_COLOR);
         color[tile] = (int8_t)__builtin_ctzll(~taken);
         for (int64_t i = t->first_entry[tile]; i < t->first_entry[tile + 1]; i++)

@@ -9,15 +9,15 @@
 /* Nodes of a tile are in slots: first those inside it, then those that it shares, both by how many of the tile's
  * element nodes they are: up to 1, 2, 4, ... (categories). A pattern says, in words of 16 bits:
  *   end of the slots, then beginning of the lists, of each category of inner and of shared nodes;
- *   [element][node of a face][axis][node of the line], filled up to eights: slots along the lines of a thread;
+ *   [element][node of a face][node of the line along r_1], filled up to eights: slots;
  *   by category, [slot][1 << category]: places in shared memory of the element nodes, or of a 0.
  * Tiles that agree have one pattern. */
 struct sem_tiles {
     int cells, num_category; /* elements of a tile, at most */
     int64_t num_tile, num_elem;
-    int32_t *tile;       /* [row of the region] */
-    int32_t *first_elem; /* [num_tile + 1] */
-    int32_t *elem;       /* [num_elem]: rows of the region, tile by tile */
+    int32_t *tile;                           /* [row of the region] */
+    int32_t *first_elem;                     /* [num_tile + 1] */
+    int32_t *elem;                           /* [num_elem]: rows of the region, tile by tile */
     int64_t num_node, num_inner, first_side; /* inner nodes of a tile are filled up to a multiple of four */
     int32_t *node;                           /* [node of the region]: on the device */
     int32_t *first_inner, *first_entry;      /* [num_tile + 1] */
@@ -33,15 +33,22 @@ struct sem_tiles {
     void *owned;
 };
 
-/* Words of a thread's three lines of n nodes, and of the head of a pattern. */
+/* Words of a line of n nodes, and of the head of a pattern. */
 static inline int sem_line_words(int n)
 {
-    return (3 * n + 7) / 8 * 8;
+    return (n + 7) / 8 * 8;
 }
 static inline int sem_head_words(int num_category)
 {
     return (4 * num_category + 7) / 8 * 8;
 }
+/* Where element nodes stand in the two arrays of cuda/sem/tiles.cu: n nodes a row, and from plane to plane and from
+ * element to element so many that threads of a warp, each with a line, nearly always are in different banks. */
+struct sem_pitch {
+    int plane[2], elem[2];
+};
+struct sem_pitch sem_pitch(int n);
+
 unda_status sem_tiles_new(const struct sem *sem, int region, int cells, bool colored,
                           struct sem_tiles *tiles);
 void sem_tiles_free(struct sem_tiles *tiles);

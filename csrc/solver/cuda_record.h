@@ -13,9 +13,11 @@ struct cuda_record {
 };
 
 /* Of s->num_group groups; the device's from the pool. */
-unda_status cuda_record_list(unda_solver *s, struct cuda_record *record, struct gpu *gpu, struct gpu_pool *pool);
+unda_status cuda_record_list(unda_solver *s, struct cuda_record *record, struct gpu *gpu,
+                             struct gpu_pool *pool);
 /* Room for calls of max_step steps. */
-unda_status cuda_record_reserve(unda_solver *s, struct cuda_record *record, struct gpu *gpu, struct gpu_pool *pool);
+unda_status cuda_record_reserve(unda_solver *s, struct cuda_record *record, struct gpu *gpu,
+                                struct gpu_pool *pool);
 /* Where each group's samples of this call go: its first one to the beginning of its room. */
 unda_status cuda_record_begin(unda_solver *s, struct cuda_record *record, struct gpu_stream *stream);
 /* After the last step. */

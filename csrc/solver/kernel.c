@@ -133,6 +133,7 @@ unda_status unda_kernel_get(const unda_solver_options *options, int32_t index, u
              engine->name);
     info->num_kernel = num;
     info->num_part = kernel->num_part;
+    info->reference = kernel->reference;
     snprintf(info->name, sizeof info->name, "%s", kernel->name);
     for (int i = 0; i < kernel->num_part; i++) {
         snprintf(info->part[i], sizeof info->part[i], "%s", kernel->part[i].name);

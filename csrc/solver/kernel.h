@@ -14,7 +14,8 @@ struct kernel {
     const char *name;
     int32_t num_part;
     struct kernel_part part[UNDA_MAX_PART];
-    int32_t shape; /* unda_shape of the cells that it is for; of grids 0 */
+    int32_t shape;  /* unda_shape of the cells that it is for; of grids 0 */
+    bool reference; /* to compare with: a tuner does not try it */
 };
 
 /* The value that options give to a part, 0 where they give none. */

@@ -21,7 +21,7 @@ struct dg_args {
     void *q_new;        /* the same: state after it; other memory, neighbours still read q */
     void *r;            /* LSRK: residual, read and written. AB3: r_(n-2) read, r_n written. RHS: written */
     const void *r1;     /* AB3: r_(n-1) */
-    void *rhs;          /* kernel node: right-hand side between its kernels */
+    void *rhs;          /* kernels node, base, f1: right-hand side between their functions */
     const void *record; /* [elem][ELEM_WORDS]: grad r_j, rows j [1/m], then coefficients by node */
     const void *face_coef;     /* [elem][NUM_FACE][1 or NFP][NUM_FACE_COEF] */
     const int *neighbor;       /* [elem][NUM_FACE]: index.h */

@@ -1,9 +1,10 @@
 /* line_ends.h: the flux at both ends of a line, nodes of two opposite faces. All is as on faces -r1 and +r1 of an
- * element whose axes are turned, so that only addresses know the axis. Next: lines.cu. */
+ * element whose axes are turned, so that only addresses know the axis. Next: lines.cu,
+ * line_nodes.h. */
 #ifndef UNDA_DG_LINE_ENDS_H
 #define UNDA_DG_LINE_ENDS_H
 
-#include "dg/line_tile.h"
+#include "dg/line.h"
 
 /* What lies outside an end: the neighbour's state, or exact data. */
 struct outside {
@@ -17,24 +18,30 @@ static __device__ __forceinline__ const REAL *exact_at(const dg_args &a, int slo
     return (const REAL *)a.exact + ((*a.clock + a.time) * a.num_exact_face + slot) * (NFP * NUM_FIELD);
 }
 
+/* At node m of a face, behind which o.neighbor lies. */
+static __device__ __forceinline__ void load_outside_of(const dg_args &a, int m, outside &o)
+{
+    int number = o.neighbor;
+#pragma unroll
+    for (int f = 0; f < NUM_FIELD; f++)
+        o.q[f] = 0;
+    if (number >= 0)
+        load_node<NUM_FIELD>(
+            o.q, (const REAL *)a.q, a.num_total * NP,
+            place(NEIGHBOR_ELEM(number), __ldg(a.face_node + NEIGHBOR_SIDE(number) * NFP + m)));
+    if (number <= -1 - BOUNDARY_EXACT)
+        load_constant<NUM_FIELD>(o.q, exact_at(a, -1 - BOUNDARY_EXACT - number) + m * NUM_FIELD);
+}
+
+/* At both ends of a line. */
 static __device__ __forceinline__ void load_outside(const dg_args &a, const line &at, outside o[2])
 {
     int2 neighbor = __ldg((const int2 *)a.neighbor + 3 * at.elem + at.axis);
     o[0].neighbor = neighbor.x;
     o[1].neighbor = neighbor.y;
 #pragma unroll
-    for (int side = 0; side < 2; side++) {
-        int number = o[side].neighbor;
-#pragma unroll
-        for (int f = 0; f < NUM_FIELD; f++)
-            o[side].q[f] = 0;
-        if (number >= 0)
-            load_node<NUM_FIELD>(
-                o[side].q, (const REAL *)a.q, a.num_total * NP,
-                place(NEIGHBOR_ELEM(number), __ldg(a.face_node + NEIGHBOR_SIDE(number) * NFP + at.m)));
-        if (number <= -1 - BOUNDARY_EXACT)
-            load_constant<NUM_FIELD>(o[side].q, exact_at(a, -1 - BOUNDARY_EXACT - number) + at.m * NUM_FIELD);
-    }
+    for (int side = 0; side < 2; side++)
+        load_outside_of(a, at.m, o[side]);
 }
 
 /* Adds what incident waves make of the jump, as incident.h does. */
@@ -62,8 +69,10 @@ static __device__ __forceinline__ void add_incident(const dg_args &a, const line
     }
 }
 
-/* What the flux at one end adds to the sums of the line: own [NUM_LINE], the line's values there. */
-static __device__ __forceinline__ void add_flux(const dg_args &a, const tile &s, const line &at, int side,
+/* What the flux at one end adds to the sums of the line: own [NUM_LINE], the line's values there; s: where the
+ * kernel's load_rows finds the metric. */
+template <class frames>
+static __device__ __forceinline__ void add_flux(const dg_args &a, const frames &s, const line &at, int side,
                                                 const outside &o, const REAL *own, REAL *sum)
 {
     REAL rows[9], f1[NUM_FRAME], material[NUM_FACE_COEF], coef[NUM_FACE_COEF], lift_coef[NUM_LIFT_COEF];

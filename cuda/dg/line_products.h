@@ -3,7 +3,7 @@
 #ifndef UNDA_DG_LINE_PRODUCTS_H
 #define UNDA_DG_LINE_PRODUCTS_H
 
-#include "dg/line_tile.h"
+#include "dg/line.h"
 
 static __device__ __forceinline__ void differentiate_plainly(const REAL *x, REAL *d)
 {

@@ -1,11 +1,11 @@
 /* line_tile.h: what a block of kernel lines keeps in shared memory, and where: NUM_SLOT numbers of each node, and
  * what faces need of the metric. The includer defines what case.h asks for, TILE, THREADS, METRIC_KIND, LINE_POINT,
  * SHARED_FRAMES.
- * Next: line_ends.h, lines.cu. */
+ * Next: line.h, line_ends.h, lines.cu. */
 #ifndef UNDA_DG_LINE_TILE_H
 #define UNDA_DG_LINE_TILE_H
 
-#include "dg/case.h"
+#include "dg/line.h"
 
 /* Slots: NUM_REF reference components, then what lines add to sums. A component that lines of one axis alone
  * read makes room for what they write. */
@@ -18,24 +18,17 @@
 #endif
 
 enum {
-    N = DEGREE + 1,
     NODES = NP * TILE, /* of a block; thread t takes t, t + THREADS, ... */
     /* Lines of an axis, [element][node of the face]: whole warps, if there are threads enough. */
     AXIS_WARPS = (NFP * TILE + 31) / 32 * 32,
     AXIS_LINES = 3 * AXIS_WARPS <= THREADS ? AXIS_WARPS : NFP * TILE,
     NODE_TURNS = (NODES + THREADS - 1) / THREADS,
     LINE_TURNS = (3 * AXIS_LINES + THREADS - 1) / THREADS,
-    RECORD = (MATERIAL_NODES * NUM_COEF + 3) / 4 * 4,
     /* Measured by counting: with these few nodes of a warp share a bank, whatever the axis. */
     PITCH_ROW = N == 8 ? 9 : N,
     PITCH_PLANE = N * PITCH_ROW,
     PITCH_ELEM = N * PITCH_PLANE + (N == 4 ? 5 : 0),
     SLOT = TILE * PITCH_ELEM,
-    /* Of a metric at the end of a line along axis j: row j where traces are (a, G[j].b), else rows j + 1, j + 2. */
-    FIRST_ROW = GRAD_DIV ? 0 : 1,
-    FRAME_WORDS = GRAD_DIV ? 3 : 6,
-    AFFINE = METRIC_KIND == METRIC_AFFINE,
-    TRILINEAR = METRIC_KIND == METRIC_TRILINEAR,
     FACE_MAP = 12, /* three vectors of a face */
     MAP_WORDS = NUM_MAP + NUM_FACE * FACE_MAP,
     /* Whether a thread keeps the metric of its node in registers, or reads it twice. */
@@ -58,12 +51,6 @@ static __device__ __forceinline__ int spot(int e, int node)
     return e * PITCH_ELEM + node / NFP * PITCH_PLANE + node / N % N * PITCH_ROW + node % N;
 }
 
-/* A line: its element, axis, and where it ends: node m of both faces. */
-struct line {
-    long long elem;
-    int e, axis, m;
-};
-
 /* The line that a thread takes; false if it takes none. */
 static __device__ __forceinline__ bool line_at(long long first, int count, int number, line &at)
 {
@@ -72,42 +59,7 @@ static __device__ __forceinline__ bool line_at(long long first, int count, int n
     return axis < 3 && e < count;
 }
 
-/* Its first node and, from node to node, the step: in shared memory, or among the element's nodes. */
-static __device__ __forceinline__ int line_begin(const line &at, int row, int plane)
-{
-    int a = at.m % N, b = at.m / N;
-    return at.axis == 0 ? a * row + b * plane : at.axis == 1 ? a + b * plane : a + b * row;
-}
-
-static __device__ __forceinline__ constexpr int line_step(int axis, int row, int plane)
-{
-    return axis == 0 ? 1 : axis == 1 ? row : plane;
-}
-
 /* ---- metric ---- */
-
-/* Coordinates of the nodes of a line. */
-static __device__ const REAL line_point[N] = {LINE_POINT};
-
-/* The metric at a node of a trilinear map. */
-static __device__ __forceinline__ void map_metric(const REAL *map, int node, REAL *metric)
-{
-    REAL r[3] = {__ldg(line_point + node % N), __ldg(line_point + node / N % N),
-                 __ldg(line_point + node / NFP)};
-    trilinear_metric(map, r, !GRAD_DIV, metric);
-}
-
-/* Of a node, from memory. */
-static __device__ __forceinline__ void load_metric(const dg_args &a, long long elem, int node, REAL *metric)
-{
-    if constexpr (TRILINEAR) {
-        REAL map[NUM_MAP];
-        load_constant<NUM_MAP>(map, (const REAL *)a.metric + elem * NUM_MAP);
-        map_metric(map, node, metric);
-        return;
-    }
-    load_groups<NUM_METRIC>(metric, (const REAL *)a.metric, a.num_metric, AFFINE ? elem : elem * NP + node);
-}
 
 /* The same once the block has loaded its state: where it has room, from shared memory. */
 static __device__ __forceinline__ void load_metric_again(const dg_args &a, const tile &s, long long elem,

@@ -18,6 +18,7 @@
 
 #include "dg/line_ends.h"
 #include "dg/line_products.h"
+#include "dg/line_tile.h"
 #include "dg/prefetch.h"
 #include "dg/update.h"
 

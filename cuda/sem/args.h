@@ -24,7 +24,7 @@ struct sem_tile_args {
     const void *inverse_mass;    /* [node]; 1 at sides */
     const void *metric;          /* [elem][10] or [elem][10][node of an element] */
     const void *coef;            /* [elem][2] or [elem][2][node]: lambda, mu; of fluids 1/rho, 0 */
-    void *shared;                /* ASSEMBLY 0: [entry][DIM], else [shared node][DIM] */
+    void *shared;                /* ASSEMBLY 0: [entry][DIM], else [shared node][SUM_WORDS] */
     const int *entry;            /* nodes, counted from the first shared one */
     const struct sem_tile *tile; /* as they are launched */
     const unsigned short *words;
@@ -36,7 +36,7 @@ struct sem_tile_args {
     const long long *clock;    /* sampled times used up before this batch of launches */
     long long num_inner;       /* nodes inside blocks */
     double dt;
-    int time; /* this step's time, counted from *clock; -1: no sources */
+    int time;                    /* this step's time, counted from *clock; -1: no sources */
     int num_source, mode, first; /* first tile of this launch */
 };
 SIZE_IS(sem_tile_args, 160);
@@ -46,15 +46,15 @@ struct sem_shared_args {
     void *u, *v, *a; /* [node][DIM], at the first shared node */
     const void *inverse_mass;
     void *shared;
-    const int *first;     /* [shared node + 1]: its entries in `entry` */
+    const int *first; /* [shared node + 1]: its entries in `entry` */
     const int *entry;
-    const int *side;      /* [node on a side]: its row of the matrices, -1 */
-    const void *matrix;   /* [row][DIM][DIM]: inverse of M + dt/2 C, in the subspace that walls leave */
-    const void *damping;  /* C */
-    const int *partner;   /* [node on a side]: what it meets of the other region, -1 */
-    const void *area;     /* [node on a side][3]: integral of the fluid's outward normal */
-    const void *solid_u;  /* fluids: displacement of the solid [node][3] */
-    void *pressure;       /* chi'' at a solid's partners; written by fluids [node on a side] */
+    const int *side;     /* [node on a side]: its row of the matrices, -1 */
+    const void *matrix;  /* [row][DIM][DIM]: inverse of M + dt/2 C, in the subspace that walls leave */
+    const void *damping; /* C */
+    const int *partner;  /* [node on a side]: what it meets of the other region, -1 */
+    const void *area;    /* [node on a side][3]: integral of the fluid's outward normal */
+    const void *solid_u; /* fluids: displacement of the solid [node][3] */
+    void *pressure;      /* chi'' at a solid's partners; written by fluids [node on a side] */
     long long num, first_side;
     double dt;
     int mode, unused;

@@ -2,9 +2,9 @@
  *
  * tiles   block = a tile of up to CELLS elements that lie together; a node of it is read once. A thread owns a column
  *         of N nodes along r_3, and works on a line along r_1 and on one along r_2 on the way: lines are in registers,
- *         where the matrix is known to the compiler, and pass through shared memory from one owner to the next. Forces
- *         are added node by node in a fixed order. Nodes that no other tile has step at once, the sums of the others
- *         are left apart.
+ *         where the matrix is known to the compiler, and pass through shared memory from one owner to the next, which
+ *         is in the same warp up to N = 5. Forces are added node by node in a fixed order. Nodes that no other tile
+ *         has step at once, the sums of the others are left apart.
  * shared  one thread a node that tiles share: the sum of their parts, walls, dashpots, the other region; a step.
  *
  * Compulsory bytes a node: u and v read and written, the inverse mass read, 4 (4 DIM + 1) in float32.
@@ -18,7 +18,7 @@
 #include "sem/advance.h"
 #include "sem/lines.h"
 
-#define VAL    REAL
+#define VAL      REAL
 #define FN(name) name
 #if DIM == 3
 #include "sem/solid.h"
@@ -31,31 +31,30 @@ enum {
     NP = N * SQUARE,
     NUM_METRIC = 10,
     NUM_COEF = 2,
-    /* Lines of a warp are in different banks, whatever the axis, or nearly so; csrc/sem/tiles.c knows these places. */
-    ROW = N | 1,
-    PLANE = N * ROW,
-    ELEM = N * PLANE,
-    TILE = CELLS * ELEM,
-    LINE_WORDS = (3 * N + 7) / 8 * 8,
+    LINE_WORDS = (N + 7) / 8 * 8,
     HEAD_WORDS = (4 * CATEGORIES + 7) / 8 * 8,
+    /* Of the sum of a shared node's forces. */
+    SUM_WORDS = ASSEMBLY == 2 && DIM == 3 && sizeof(REAL) == 4 ? 4 : DIM,
     QUAD = 16 / sizeof(REAL),
     /* Most nodes of a tile, and quads of unknowns inside it, of a thread. */
     SLOT_TURNS = (CELLS * NP + THREADS - 1) / THREADS,
     QUAD_TURNS = (CELLS * NP * DIM / QUAD + THREADS - 1) / THREADS
 };
 
-/* The unknowns of a node as shared memory holds them: four words of which are read at once. */
-struct __align__(WORDS == 4 ? 16 : sizeof(REAL)) values {
-    REAL v[WORDS];
+/* The unknowns of a node. */
+struct values {
+    REAL v[DIM];
 };
 struct tile {
-    __align__(16) REAL u[CELLS * NP * DIM]; /* [slot][DIM] */
-    /* Slopes along r_1 and r_2, then fluxes, then what they add to the force; last, in [0], the force, in [1]
-     * accelerations [slot][DIM]. */
-    __align__(16) values along[2][(TILE + 1 + 3) / 4 * 4];
+    __align__(16) values u[CELLS * NP]; /* by slot */
+    /* u, slopes along r_1, fluxes, what they add to the force, the force; then a 0. */
+    __align__(16) values first[CELLS * ELEM0 + 1];
+    /* The same along r_2; last, accelerations by slot. */
+    __align__(16) values second[CELLS * ELEM1];
     __align__(16) unsigned short list[LIST_WORDS]; /* of the pattern */
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
+static_assert(sizeof(((tile *)0)->second) >= sizeof(((tile *)0)->u), "accelerations have room");
 
 /* Element `elem` of the tile and a node (a, b) of its faces: of a column, or of a line along r_1 or r_2. */
 struct place {
@@ -65,17 +64,24 @@ struct place {
 
 DEVICE place place_of(int num_elem)
 {
-    int t = (int)threadIdx.x, k = t % SQUARE;
-    return {t / SQUARE, k % N, k / N, t < num_elem * SQUARE};
+    int t = (int)threadIdx.x, elem, k;
+    if constexpr (WARP_CELLS > 0) {
+        elem = t / 32 * WARP_CELLS + t % 32 / SQUARE;
+        k = t % 32 % SQUARE;
+        return {elem, k % N, k / N, t % 32 < WARP_CELLS * SQUARE && elem < num_elem};
+    }
+    elem = t / SQUARE;
+    k = t % SQUARE;
+    return {elem, k % N, k / N, elem < num_elem};
 }
 
-DEVICE values whole(const REAL *v)
+/* Of the threads that work on an element. */
+DEVICE void sync_element()
 {
-    values all;
-#pragma unroll
-    for (int i = 0; i < WORDS; i++)
-        all.v[i] = i < DIM ? v[i] : 0;
-    return all;
+    if (WARP_CELLS > 0)
+        __syncwarp();
+    else
+        __syncthreads();
 }
 
 /* ---- geometry and material ---- */
@@ -112,18 +118,21 @@ template <int NUM> DEVICE void load_words(unsigned short (&to)[NUM], const unsig
 }
 
 /* The tile's nodes from memory. */
-DEVICE void gather(const sem_tile_args &a, const sem_tile &t, REAL *u)
+DEVICE void gather(const sem_tile_args &a, const sem_tile &t, values *slot)
 {
     const REAL *inner = (const REAL *)a.u + (long long)t.first_inner * DIM;
     const REAL *shared = (const REAL *)a.u + a.num_inner * DIM;
+    REAL *u = (REAL *)slot;
+    for (int i = (int)threadIdx.x * QUAD; i < t.num_inner * DIM; i += THREADS * QUAD)
+        copy_async<QUAD>(u + i, inner + i);
+#pragma unroll 2
     for (int i = (int)threadIdx.x; i < t.num_shared; i += THREADS) {
         const REAL *from = shared + (long long)__ldg(a.entry + t.first_entry + i) * DIM;
 #pragma unroll
         for (int k = 0; k < DIM; k++)
-            u[(t.num_inner + i) * DIM + k] = from[k];
+            copy_async(u + (t.num_inner + i) * DIM + k, from + k);
     }
-    for (int i = (int)threadIdx.x * QUAD; i < t.num_inner * DIM; i += THREADS * QUAD)
-        *(quad *)(u + i) = *(const quad *)(inner + i);
+    copy_commit();
 }
 
 /* The lists of the tile's pattern, which are not needed before the end. */
@@ -151,41 +160,38 @@ template <bool TRANSPOSED> DEVICE void derive(REAL (&x)[DIM][N])
 template <int STEP> DEVICE void load_line(const values *from, REAL (&x)[DIM][N])
 {
 #pragma unroll
-    for (int k = 0; k < N; k++) {
-        const values one = from[k * STEP];
+    for (int k = 0; k < N; k++)
 #pragma unroll
         for (int i = 0; i < DIM; i++)
-            x[i][k] = one.v[i];
-    }
+            x[i][k] = from[k * STEP].v[i];
 }
 
 template <int STEP> DEVICE void store_line(values *to, const REAL (&x)[DIM][N])
 {
 #pragma unroll
-    for (int k = 0; k < N; k++) {
-        REAL one[DIM];
+    for (int k = 0; k < N; k++)
 #pragma unroll
         for (int i = 0; i < DIM; i++)
-            one[i] = x[i][k];
-        to[k * STEP] = whole(one);
-    }
+            to[k * STEP].v[i] = x[i][k];
 }
 
-/* The nodes of the thread's line along an axis, by slot. */
-DEVICE void pick_line(const REAL *u, const unsigned short *slot, REAL (&x)[DIM][N])
+/* A line by the slots of its nodes. */
+DEVICE void pick_line(const values *u, const unsigned short *slot, REAL (&x)[DIM][N])
 {
 #pragma unroll
     for (int k = 0; k < N; k++)
 #pragma unroll
         for (int i = 0; i < DIM; i++)
-            x[i][k] = u[slot[k] * DIM + i];
+            x[i][k] = u[slot[k]].v[i];
 }
 
 /* Slopes along r_3, fluxes at the nodes of a column; those along r_3 become its force at once. */
-DEVICE void work_on_column(const sem_tile_args &a, tile &s, const place &p, long long elem, REAL (&slope)[DIM][N])
+DEVICE void work_on_column(const sem_tile_args &a, tile &s, const place &p, long long elem,
+                           REAL (&slope)[DIM][N])
 {
     constexpr double weight[N] = {LINE_WEIGHTS};
-    int begin = p.elem * ELEM + p.b * ROW + p.a;
+    values *first = s.first + p.elem * ELEM0 + p.b * N + p.a,
+           *second = s.second + p.elem * ELEM1 + p.b * N + p.a;
     REAL area = line_weight[p.a] * line_weight[p.b], metric[NUM_METRIC], coef[NUM_COEF];
     load_metric(a, elem, 0, metric);
     load_coef(a, elem, 0, coef);
@@ -198,21 +204,18 @@ DEVICE void work_on_column(const sem_tile_args &a, tile &s, const place &p, long
             load_metric(a, elem, node, metric);
         if (MATERIAL_NODES > 1)
             load_coef(a, elem, node, coef);
-        values *along[2] = {s.along[0] + begin + k * PLANE, s.along[1] + begin + k * PLANE};
 #pragma unroll
-        for (int axis = 0; axis < 2; axis++) {
-            const values one = *along[axis];
-#pragma unroll
-            for (int i = 0; i < DIM; i++)
-                g[axis * DIM + i] = one.v[i];
-        }
-#pragma unroll
-        for (int i = 0; i < DIM; i++)
+        for (int i = 0; i < DIM; i++) {
+            g[i] = first[k * PLANE0].v[i];
+            g[DIM + i] = second[k * PLANE1].v[i];
             g[2 * DIM + i] = slope[i][k];
+        }
         flux_at(metric, coef, area * (REAL)weight[k], g);
 #pragma unroll
-        for (int axis = 0; axis < 2; axis++)
-            *along[axis] = whole(g + axis * DIM);
+        for (int i = 0; i < DIM; i++) {
+            first[k * PLANE0].v[i] = g[i];
+            second[k * PLANE1].v[i] = g[DIM + i];
+        }
 #pragma unroll
         for (int i = 0; i < DIM; i++)
             slope[i][k] = g[2 * DIM + i];
@@ -240,29 +243,73 @@ DEVICE void add_sources(const sem_tile_args &a, const sem_tile &t, const place &
 /* What all axes and sources add to the nodes of a column. */
 DEVICE void store_force(tile &s, const place &p, const REAL (&f)[DIM][N])
 {
+    values *first = s.first + p.elem * ELEM0 + p.b * N + p.a,
+           *second = s.second + p.elem * ELEM1 + p.b * N + p.a;
 #pragma unroll
-    for (int k = 0; k < N; k++) {
-        int at = p.elem * ELEM + k * PLANE + p.b * ROW + p.a;
-        const values x = s.along[0][at], y = s.along[1][at];
-        REAL sum[DIM];
+    for (int k = 0; k < N; k++)
 #pragma unroll
         for (int i = 0; i < DIM; i++)
-            sum[i] = -(f[i][k] + x.v[i] + y.v[i]);
-        s.along[0][at] = whole(sum);
+            first[k * PLANE0].v[i] = -(f[i][k] + first[k * PLANE0].v[i] + second[k * PLANE1].v[i]);
+}
+
+/* The lines of all threads, from u by slot to the force on element nodes in s.first. */
+DEVICE void work(const sem_tile_args &a, tile &s, const sem_tile &t, const place &p,
+                 const unsigned short *slot)
+{
+    values *row = s.first + p.elem * ELEM0 + p.b * PLANE0 + p.a * N;
+    values *column = s.first + p.elem * ELEM0 + p.b * N + p.a,
+           *line = s.second + p.elem * ELEM1 + p.b * PLANE1 + p.a;
+    REAL x[DIM][N], y[DIM][N], f[DIM][N];
+    if (p.works) {
+        pick_line(s.u, slot, x);
+        store_line<1>(row, x);
+        derive<false>(x);
+    }
+    sync_element();
+    if (p.works) {
+        load_line<N>(s.first + p.elem * ELEM0 + p.b * PLANE0 + p.a, y);
+        load_line<PLANE0>(column, f);
+        derive<false>(y);
+        store_line<N>(line, y);
+    }
+    sync_element();
+    if (p.works)
+        store_line<1>(row, x);
+    sync_element();
+    if (p.works)
+        work_on_column(a, s, p, t.first_elem + p.elem, f);
+    sync_element();
+    if (p.works) {
+        load_line<1>(row, x);
+        derive<true>(x);
+        store_line<1>(row, x);
+        load_line<N>(line, y);
+        derive<true>(y);
+        store_line<N>(line, y);
+    }
+    sync_element();
+    if (p.works) {
+        if (a.time >= 0)
+            add_sources(a, t, p, f);
+        store_force(s, p, f);
     }
 }
 
 /* ---- nodes ---- */
 
-DEVICE void leave(REAL *to, REAL force)
+/* Adds a tile's part of a force, or stores it. Four words are added at once where the sums have so many. */
+DEVICE void leave(const sem_tile_args &a, long long entry, const REAL (&force)[DIM])
 {
-#if ASSEMBLY == 0
-    *to = force;
-#elif ASSEMBLY == 1
-    *to += force;
-#else
-    atomicAdd(to, force);
-#endif
+    REAL *to = (REAL *)a.shared + (ASSEMBLY == 0 ? entry : (long long)__ldg(a.entry + entry)) * SUM_WORDS;
+    if constexpr (SUM_WORDS == 4)
+        atomicAdd((float4 *)to, make_float4((float)force[0], (float)force[1], (float)force[2], 0));
+    else
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            if (ASSEMBLY == 2)
+                atomicAdd(to + i, force[i]);
+            else
+                to[i] = ASSEMBLY == 1 ? to[i] + force[i] : force[i];
 }
 
 /* The sum of the forces at these places. */
@@ -279,11 +326,12 @@ template <int NUM> DEVICE void add_places(const values *force, const unsigned sh
 
 /* The sum of the forces on the node of a slot; head: ends of the categories of its kind, then where lists begin. */
 template <int CATEGORY>
-DEVICE void add_slot(const tile &s, const int (&end)[CATEGORIES + 1], const int (&start)[CATEGORIES], int slot,
-                     REAL (&sum)[DIM])
+DEVICE void add_slot(const tile &s, const int (&end)[CATEGORIES + 1], const int (&start)[CATEGORIES],
+                     int slot, REAL (&sum)[DIM])
 {
     if (CATEGORY == CATEGORIES - 1 || slot < end[CATEGORY + 1])
-        add_places<1 << CATEGORY>(s.along[0], s.list + start[CATEGORY] + ((slot - end[CATEGORY]) << CATEGORY), sum);
+        add_places<1 << CATEGORY>(s.first, s.list + start[CATEGORY] + ((slot - end[CATEGORY]) << CATEGORY),
+                                  sum);
     else if constexpr (CATEGORY + 1 < CATEGORIES)
         add_slot<CATEGORY + 1>(s, end, start, slot, sum);
 }
@@ -303,10 +351,10 @@ DEVICE void read_head(const sem_tile &t, const unsigned short (&head)[HEAD_WORDS
 
 /* Sums the forces on the tile's nodes; accelerations of inner ones [slot][DIM] into shared memory, the others' to
  * where they meet the parts of other tiles. */
-DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t, const unsigned short (&head)[HEAD_WORDS],
-                   const REAL (&inverse)[SLOT_TURNS])
+DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t,
+                   const unsigned short (&head)[HEAD_WORDS], const REAL (&inverse)[SLOT_TURNS])
 {
-    REAL *acceleration = (REAL *)s.along[1];
+    REAL *acceleration = (REAL *)s.second;
     int end[CATEGORIES + 1], start[CATEGORIES];
     read_head(t, head, 0, end, start);
 #pragma unroll
@@ -324,11 +372,7 @@ DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t, const uns
     for (int i = (int)threadIdx.x; i < t.num_shared; i += THREADS) {
         REAL sum[DIM] = {};
         add_slot<0>(s, end, start, t.num_inner + i, sum);
-        long long entry = t.first_entry + i;
-        REAL *to = (REAL *)a.shared + (ASSEMBLY == 0 ? entry : (long long)__ldg(a.entry + entry)) * DIM;
-#pragma unroll
-        for (int k = 0; k < DIM; k++)
-            leave(to + k, sum[k]);
+        leave(a, t.first_entry + i, sum);
     }
 }
 
@@ -342,7 +386,8 @@ DEVICE void load_old(const sem_tile_args &a, const sem_tile &t, old_state &old)
 #pragma unroll
     for (int turn = 0; turn < SLOT_TURNS; turn++) {
         int slot = (int)threadIdx.x + turn * THREADS;
-        old.inverse[turn] = slot < t.num_inner ? __ldg((const REAL *)a.inverse_mass + t.first_inner + slot) : 0;
+        old.inverse[turn] =
+            slot < t.num_inner ? __ldg((const REAL *)a.inverse_mass + t.first_inner + slot) : 0;
     }
 #pragma unroll
     for (int turn = 0; turn < QUAD_TURNS; turn++) {
@@ -362,8 +407,8 @@ DEVICE void advance_inner(const sem_tile_args &a, const tile &s, const sem_tile 
         REAL u[QUAD], to[QUAD], acceleration[QUAD];
         if (i >= t.num_inner * DIM)
             break;
-        load_vector<QUAD>(acceleration, (const REAL *)s.along[1] + i);
-        load_vector<QUAD>(u, s.u + i);
+        load_vector<QUAD>(acceleration, (const REAL *)s.second + i);
+        load_vector<QUAD>(u, (const REAL *)s.u + i);
 #pragma unroll
         for (int k = 0; k < QUAD; k++)
             advance_to(a.mode, a.dt, acceleration[k], u + k, old.v[turn] + k, to + k);
@@ -376,12 +421,9 @@ DEVICE void advance_inner(const sem_tile_args &a, const tile &s, const sem_tile 
     }
 }
 
-/* Asks for what the tile AHEAD of this one will read. */
-DEVICE void prefetch_ahead(const sem_tile_args &a)
+/* Asks for what a tile will read. */
+DEVICE void prefetch(const sem_tile_args &a, const sem_tile &t)
 {
-    if (AHEAD <= 1 || blockIdx.x + AHEAD >= gridDim.x)
-        return;
-    const sem_tile t = a.tile[a.first + blockIdx.x + AHEAD];
     constexpr int LINE = 128;
     int i = (int)threadIdx.x * LINE, bytes = t.num_inner * (int)sizeof(REAL);
     const char *u = (const char *)a.u + (long long)t.first_inner * DIM * sizeof(REAL);
@@ -403,46 +445,22 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     extern __shared__ __align__(16) unsigned char memory[];
     tile &s = *(tile *)memory;
     const sem_tile t = a.tile[a.first + blockIdx.x];
+    const bool asks = AHEAD > 1 && blockIdx.x + AHEAD < gridDim.x;
+    const sem_tile next = a.tile[a.first + blockIdx.x + (asks ? AHEAD : 0)];
     const unsigned short *words = a.words + t.pattern;
     const place p = place_of(t.num_elem);
-    const int row = p.elem * ELEM + p.b * PLANE + p.a * ROW, line = p.elem * ELEM + p.b * PLANE + p.a;
     unsigned short slot[LINE_WORDS];
-    REAL x[DIM][N], f[DIM][N];
     gather(a, t, s.u);
     if (p.works)
-        load_words(slot, words + HEAD_WORDS + threadIdx.x * LINE_WORDS);
+        load_words(slot, words + HEAD_WORDS + (p.elem * SQUARE + p.b * N + p.a) * LINE_WORDS);
     if (threadIdx.x == 0)
-        s.along[0][TILE] = {};
+        s.first[CELLS * ELEM0] = {};
     fetch_lists(s, t, words);
-    prefetch_ahead(a);
+    copy_wait<1>();
     __syncthreads();
-    if (p.works) {
-        pick_line(s.u, slot, x);
-        derive<false>(x);
-        store_line<1>(s.along[0] + row, x);
-        pick_line(s.u, slot + N, x);
-        derive<false>(x);
-        store_line<ROW>(s.along[1] + line, x);
-        pick_line(s.u, slot + 2 * N, f);
-    }
-    __syncthreads();
-    if (p.works)
-        work_on_column(a, s, p, t.first_elem + p.elem, f);
-    __syncthreads();
-    if (p.works) {
-        load_line<1>(s.along[0] + row, x);
-        derive<true>(x);
-        store_line<1>(s.along[0] + row, x);
-        load_line<ROW>(s.along[1] + line, x);
-        derive<true>(x);
-        store_line<ROW>(s.along[1] + line, x);
-    }
-    __syncthreads();
-    if (p.works) {
-        if (a.time >= 0)
-            add_sources(a, t, p, f);
-        store_force(s, p, f);
-    }
+    if (asks)
+        prefetch(a, next);
+    work(a, s, t, p, slot);
     old_state old;
     unsigned short head[HEAD_WORDS];
     load_old(a, t, old);
@@ -498,11 +516,12 @@ extern "C" __global__ void sem_shared(const __grid_constant__ sem_shared_args a)
             f[i] += part[i];
     }
 #else
+    REAL sum[SUM_WORDS], zero[SUM_WORDS] = {};
+    load_vector<SUM_WORDS>(sum, from + node * SUM_WORDS);
+    store_vector<SUM_WORDS>(from + node * SUM_WORDS, zero);
 #pragma unroll
-    for (int i = 0; i < DIM; i++) {
-        f[i] = from[node * DIM + i];
-        from[node * DIM + i] = 0;
-    }
+    for (int i = 0; i < DIM; i++)
+        f[i] = sum[i];
 #endif
     REAL *u = (REAL *)a.u + node * DIM, *v = (REAL *)a.v + node * DIM, *to = (REAL *)a.a + node * DIM;
     if (a.mode != SEM_FORCE) {

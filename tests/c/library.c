@@ -109,6 +109,35 @@ static unda_status run_memory(void)
     return UNDA_OK;
 }
 
+/* The same of DG on hexahedra (every seventh allocation where modules are loaded each time); then what its steps
+ * allocate. */
+static unda_status run_hexahedra(void)
+{
+    int num_failed = 0;
+    rig_shape = UNDA_HEX;
+    TRY_HERE(fail_each(use_rig, rig_device < 0 ? 1 : 7, &num_failed));
+    struct rig rig = {0};
+    unda_status status =
+        rig_new(&rig, &(unda_solver_options){.degree = 2, .precision = UNDA_FLOAT64, .threads = 2});
+    status = status == UNDA_OK ? rig_use(&rig, 5) : status;
+    long before = num_allocation;
+    status = status == UNDA_OK ? rig_step(&rig, 5) : status;
+    printf("failed=%d\nallocations=%ld\n", num_failed, num_allocation - before);
+    int32_t index;
+    const unda_receivers astray = {.size_bytes = sizeof astray,
+                                   .num_point = 1,
+                                   .every = 1,
+                                   .num_field = 1,
+                                   .points = (double[]){1e3, -2e3, 3e3},
+                                   .elem = (int64_t[]){0},
+                                   .fields = (int32_t[]){0}};
+    if (status == UNDA_OK)
+        printf("refused=%d\n", unda_solver_add_receivers(rig.solver, &astray, &index) == UNDA_ERR_ARG &&
+                                   strstr(unda_error(), "has no coordinates in element 0"));
+    rig_free(&rig);
+    return status;
+}
+
 static unda_status run_grid_memory(void)
 {
     int num_failed = 0;
@@ -306,6 +335,7 @@ static const struct {
 } scenarios[] = {
     {"lifecycle", run_lifecycle},
     {"memory", run_memory},
+    {"hexahedra", run_hexahedra},
     {"grid_memory", run_grid_memory},
     {"staggered", run_staggered},
     {"window", run_window},

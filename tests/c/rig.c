@@ -5,21 +5,24 @@
 #include <stdlib.h>
 
 int32_t rig_device = UNDA_DEVICE_CPU;
+int32_t rig_shape = UNDA_TET;
 
 /* An incident wave at faces between elements, at walls and absorbing sides of every third element. */
 static unda_status add_incident(struct rig *rig, const int32_t *boundary)
 {
-    int64_t neighbors[NUM_ELEM][4], elem[4 * NUM_ELEM], num = 0;
-    int32_t face[4 * NUM_ELEM], sign[4 * NUM_ELEM];
-    unda_mesh_arrays arrays = {.size_bytes = sizeof arrays, .neighbors = neighbors[0]};
+    enum { MAX_FACE = 6 };
+    int64_t neighbors[MAX_FACE * NUM_ELEM], elem[MAX_FACE * NUM_ELEM], num = 0;
+    int32_t face[MAX_FACE * NUM_ELEM], sign[MAX_FACE * NUM_ELEM];
+    unda_mesh_arrays arrays = {.size_bytes = sizeof arrays, .neighbors = neighbors};
     TRY_HERE(unda_mesh_get_arrays(rig->mesh, &arrays));
-    for (int i = 0; i < 4 * NUM_ELEM; i += i % 4 == 3 ? 9 : 1) {
-        int64_t other = neighbors[i / 4][i % 4];
+    int num_face = rig_shape == UNDA_HEX ? 6 : 4;
+    for (int i = 0; i < num_face * NUM_ELEM; i += i % num_face == num_face - 1 ? 2 * num_face + 1 : 1) {
+        int64_t other = neighbors[i];
         int32_t condition = other < 0 ? boundary[-1 - other] : UNDA_BOUNDARY_ABSORBING;
         if (condition == UNDA_BOUNDARY_EXACT)
             continue;
-        elem[num] = i / 4;
-        face[num] = i % 4;
+        elem[num] = i / num_face;
+        face[num] = i % num_face;
         sign[num++] = other >= 0 ? 1 - 2 * (i % 2) : condition == UNDA_BOUNDARY_ABSORBING ? 1 : -1;
     }
     int32_t index;
@@ -32,6 +35,11 @@ unda_status rig_new(struct rig *rig, const unda_solver_options *options)
     static const int32_t boundary[6] = {UNDA_BOUNDARY_ABSORBING, UNDA_BOUNDARY_RIGID, UNDA_BOUNDARY_FREE,
                                         UNDA_BOUNDARY_EXACT,     UNDA_BOUNDARY_RIGID, UNDA_BOUNDARY_EXACT};
     unda_box box = {.size_bytes = sizeof box, .cells = {2, 2, 1}, .upper = {1, 1, 1}, .perturb = 0.1};
+    if (rig_shape == UNDA_HEX) {
+        static const int64_t cells[3] = {4, 3, 2};
+        box.shape = UNDA_HEX;
+        memcpy(box.cells, cells, sizeof cells);
+    }
     double materials[NUM_ELEM][2];
     for (int i = 0; i < NUM_ELEM; i++)
         memcpy(materials[i], material[i % 3], sizeof *materials);
@@ -89,7 +97,7 @@ static unda_status add_points(struct rig *rig)
     static const double points[2][3] = {{0.5, 0.5, 0.5}, {0.8, 0.1, 0.2}};
     static const int32_t fields[2][NUM_FIELD] = {{0}, {3, 1, 5, 14}}; /* dvx/dx, dvy/dz */
     int64_t first[3], elem[MAX_CELL], alone[2];
-    double places[3 * MAX_CELL], weights[MAX_CELL], barycentric[2][4], rates[MAX_CELL * NUM_FIELD];
+    double places[3 * MAX_CELL], weights[MAX_CELL], barycentric[2][6], rates[MAX_CELL * NUM_FIELD];
     for (int i = 0; i < MAX_CELL * NUM_FIELD; i++)
         rates[i] = 1;
     const unda_shared shared = {.size_bytes = sizeof shared,

@@ -1,4 +1,4 @@
-/* rig.h: a small problem of everything, shared by library.c and refusals.c: a mesh of 24 tetrahedra with
+/* rig.h: a small problem of everything, shared by library.c and refusals.c: a mesh of 24 cells with
  * three materials, exact data on a side, an incident wave, a source and two groups of receivers. Not here:
  * checks. Next: rig.c.
  */
@@ -27,6 +27,7 @@ struct rig {
     double *outer; /* exact outer data: zeros for MAX_TIME times */
 };
 
+extern int32_t rig_shape;  /* of the cells; UNDA_TET unless set */
 extern int32_t rig_device; /* of all solvers; UNDA_DEVICE_CPU unless set */
 
 /* size_bytes, device, material and boundary of options are filled in here. */

@@ -105,7 +105,7 @@ unda_status spectral_refusals(int *num_call, int *num_refused)
     struct spectral sem = {0};
     unda_solver *none = NULL;
     unda_status status = spectral_new(&sem, UNDA_FLOAT64);
-    double torn[SEM_ELEM * SEM_NODE * SEM_FIELD], rates[10] = {1}, wet[10] = {0};
+    double torn[SEM_ELEM * SEM_NODE * SEM_FIELD], rates[10] = {[3] = 1}, wet[10] = {0};
     int32_t index, field = 23, exact[6] = {UNDA_BOUNDARY_EXACT}, rigid[6] = {UNDA_BOUNDARY_RIGID};
     int64_t nowhere = SEM_ELEM;
     unda_solver_options o[8];
@@ -138,6 +138,14 @@ unda_status spectral_refusals(int *num_call, int *num_refused)
                                  .points = inside[0],
                                  .elem = inside_elem,
                                  .fields = &field};
+    static const double beyond[3] = {1e3, -2e3, 3e3};
+    const unda_receivers astray = {.size_bytes = sizeof astray,
+                                   .num_point = 1,
+                                   .every = 1,
+                                   .num_field = 1,
+                                   .points = beyond,
+                                   .elem = inside_elem,
+                                   .fields = (int32_t[]){0}};
 #define REFUSED(call) (++*num_call, *num_refused += (call) == UNDA_ERR_ARG && strlen(unda_error()) > 20)
     for (int i = 0; i < 8 && status == UNDA_OK; i++)
         REFUSED(unda_solver_new(&none, sem.mesh, &o[i]));
@@ -149,6 +157,7 @@ unda_status spectral_refusals(int *num_call, int *num_refused)
         REFUSED(unda_solver_add_source(sem.solver, &flood, &index));
         REFUSED(unda_solver_add_source(sem.solver, &lost, &index));
         REFUSED(unda_solver_add_receivers(sem.solver, &deaf, &index));
+        REFUSED(unda_solver_add_receivers(sem.solver, &astray, &index));
         REFUSED(unda_solver_rhs(sem.solver, &(unda_drive){.size_bytes = sizeof(unda_drive)}));
     }
     spectral_free(&sem);

@@ -1,4 +1,4 @@
-"""Kernel lines of hexahedra does what the CPU engine does, on the stand-in driver or on a device.
+"""Kernels of hexahedra do what the CPU engine does, on the stand-in driver or on a device.
 
 The table covers every pair of settings; vertices of cells are numbered from any corner, so that faces meet in
 every way. Next: test_cuda_engine.py, whose problem this is.
@@ -26,8 +26,9 @@ SETTINGS = {
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
     "per": ("cell", "node"),
+    "kernel": ("lines", "base", "f1", "f1s"),
 }
-#: By parity, with several nodes a thread; without room for the metric of faces.
+#: By parity, with several nodes a thread; without room for the metric of faces; in turns.
 HIGH = [
     {"physics": "acoustic", "degree": 5, "dtype": "float32", "cells": "warped", "boundary": "hard",
      "flux": "upwind", "integrator": "lsrk4", "per": "cell"},
@@ -35,6 +36,10 @@ HIGH = [
      "flux": "central", "integrator": "ab3", "per": "cell"},
     {"physics": "elastic", "degree": 10, "dtype": "float64", "cells": "warped, stored",
      "boundary": "absorbing", "flux": "upwind", "integrator": "lsrk4", "per": "cell"},
+    {"physics": "acoustic", "degree": 8, "dtype": "float64", "cells": "warped", "boundary": "soft",
+     "flux": "upwind", "integrator": "lsrk4", "per": "cell", "kernel": "f1s"},
+    {"physics": "elastic", "degree": 8, "dtype": "float32", "cells": "sheared", "boundary": "hard",
+     "flux": "central", "integrator": "ab3", "per": "cell", "kernel": "base"},
 ]  # fmt: skip
 
 
@@ -75,11 +80,17 @@ def test_cuda_equals_cpu(case):
 
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.sanitize
-@pytest.mark.parametrize("cells", ["sheared", "warped", "warped, stored"])
+@pytest.mark.parametrize(
+    ("kernel", "cells"),
+    [
+        ("lines", "sheared"), ("lines", "warped"), ("lines", "warped, stored"), ("base", "warped"),
+        ("f1", "sheared"), ("f1s", "warped, stored"),
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize(
     ("physics", "degree", "boundary"), [("acoustic", 2, "exact"), ("elastic", 4, "soft")]
 )
-def test_a_small_run_touches_only_what_is_its_own(physics, degree, boundary, cells):
+def test_a_small_run_touches_only_what_is_its_own(physics, degree, boundary, kernel, cells):
     """For compute-sanitizer: single steps and a graph, cells that do not fill the last block."""
     case = {
         "degree": degree,
@@ -87,6 +98,7 @@ def test_a_small_run_touches_only_what_is_its_own(physics, degree, boundary, cel
         "boundary": boundary,
         "flux": "upwind",
         "integrator": "lsrk4",
+        "kernel": kernel,
         **options_for(cells),
     }
     arrays = run("cuda", mesh_for(cells, boundary), case, steps=20, physics=physics)
@@ -125,15 +137,19 @@ def with_waves(device, physics, cells, waves=True, **options):
 
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
-    ("physics", "cells", "degree", "dtype", "flux", "integrator"),
+    ("physics", "cells", "degree", "dtype", "flux", "integrator", "kernel"),
     [
-        ("acoustic", "warped, stored", 2, "float64", "central", "ab3"),
-        ("elastic", "sheared", 3, "float32", "upwind", "lsrk4"),
-        ("maxwell", "warped", 2, "float64", "upwind", "lsrk4"),
+        ("acoustic", "warped, stored", 2, "float64", "central", "ab3", "lines"),
+        ("elastic", "sheared", 3, "float32", "upwind", "lsrk4", "lines"),
+        ("maxwell", "warped", 2, "float64", "upwind", "lsrk4", "lines"),
+        ("acoustic", "warped, stored", 2, "float64", "upwind", "lsrk4", "base"),
+        ("elastic", "sheared", 1, "float32", "central", "lsrk4", "f1"),
+        ("maxwell", "warped", 2, "float64", "upwind", "ab3", "f1s"),
     ],
 )
-def test_incident_waves_do_the_same_on_both_engines(physics, cells, degree, dtype, flux, integrator):
-    options = {"degree": degree, "dtype": dtype, "flux": flux, "integrator": integrator} | options_for(cells)
+def test_incident_waves_do_the_same_on_both_engines(physics, cells, degree, dtype, flux, integrator, kernel):
+    options = {"degree": degree, "dtype": dtype, "flux": flux, "integrator": integrator, "kernel": kernel}
+    options |= options_for(cells)
     cpu, cuda = (with_waves(device, physics, cells, **options) for device in ("cpu", "cuda"))
     silent = with_waves("cuda", physics, cells, waves=False, **options)
     assert np.abs(cpu - cuda).max() < TOLERANCE[options["dtype"]] * np.abs(cpu).max()
@@ -144,6 +160,9 @@ PLANS = [
     {"tile": 1, "threads": 32, "blocks": 1, "metric": "trilinear"},
     {"tile": 3, "threads": 64, "blocks": 2, "ahead": 2, "metric": "stored"},
     {"tile": 5, "threads": 1024, "blocks": 1, "ahead": 1, "metric": "trilinear"},
+    {"kernel": "base", "tile": 3, "metric": "trilinear"},
+    {"kernel": "f1", "tile": 1, "metric": "stored"},
+    {"kernel": "f1s", "tile": 7, "blocks": 3, "metric": "trilinear"},
 ]
 
 
@@ -153,7 +172,9 @@ def test_every_plan_gives_the_same_bits(plan):
     """A block that is not full, several nodes and lines a thread, threads without any."""
     case = {"degree": 3, "dtype": "float32", "boundary": "hard", "flux": "upwind", "integrator": "ab3"}
     mesh = mesh_for("warped", "hard")
-    plans = {"metric": plan["metric"]}, plan
+    case |= {"kernel": plan.get("kernel", "lines")}
+    options = {name: value for name, value in plan.items() if name != "kernel"}
+    plans = {"metric": options["metric"]}, options
     usual, other = (run("cuda", mesh, case | {"kernel_options": one}, 10) for one in plans)
     assert all(np.array_equal(a, b) for a, b in zip(usual, other, strict=True))
 
@@ -178,6 +199,36 @@ def test_the_forecast_is_what_a_solver_then_holds(cells):
     assert held[1] > (5 * 4 + (10 if cells == "warped, stored" else 0)) * node
 
 
+#: Reals of a stage, a cell of N3 nodes of which S3 are on faces, 4 fields, affine. Volume: the state read and
+#: the right-hand side written; flux, at faces: state and right-hand side read, that written; update: that
+#: read, state and residual read and written. All but the last read metric and material, those with the flux
+#: six faces' coefficients and neighbours.
+N3, S3, TABLES, FACES = 4**3, 4**3 - 2**3, 10 + 2, 6 * 3 + 6
+VOLUME, FLUX, UPDATE = 4 * 2 * N3 + TABLES, 4 * 3 * S3 + TABLES + FACES, 4 * 5 * N3
+PARTS = {
+    "base": {"dg_volume": VOLUME, "dg_flux": FLUX, "dg_integration": UPDATE},
+    "f1": {"dg_volume_flux": VOLUME + FACES, "dg_integration": UPDATE},
+    "f1s": {"dg_volume_flux": VOLUME + FACES, "dg_integration": UPDATE},
+    "lines": {"dg_lines": 4 * 4 * N3 + TABLES + FACES},
+}
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.usefixtures("limits_once")
+def test_profiles_count_the_work_of_each_function():
+    mesh, whole = mesh_for("sheared", "hard"), {}
+    for kernel, parts in PARTS.items():
+        with unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=3, dtype="float32", device="cuda",
+                     boundary={"*": "rigid"}, kernel=kernel) as sim:  # fmt: skip
+            found = sim.profile(runs=1)
+        stage = found.pop("stage")
+        assert {name: one["bytes"] / mesh.num_elem / 4 for name, one in found.items()} == parts
+        assert stage["seconds"] == pytest.approx(sum(one["seconds"] for one in found.values()))
+        whole[kernel] = sum(one["flops"] for one in found.values())
+        assert stage["gflops"] == pytest.approx(whole[kernel] / stage["seconds"] / 1e9)
+    assert len(set(whole.values())) == 1
+
+
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
     ("shape", "given", "message"),
@@ -185,7 +236,7 @@ def test_the_forecast_is_what_a_solver_then_holds(cells):
         (
             "hex",
             {"kernel": "fused"},
-            "kernel is fused, which is for cells of another shape, .* of auto, lines$",
+            "kernel is fused, which is for cells of another shape, .* of auto, lines, base, f1, f1s$",
         ),
         ("tet", {"kernel": "lines"}, "kernel is lines, which is for .* of auto, fused, node, element$"),
         (
@@ -197,6 +248,11 @@ def test_the_forecast_is_what_a_solver_then_holds(cells):
             "hex",
             {"degree": 4, "kernel_options": {"tile": 70}},
             r"tile is 70 .* expected 1\.\.65: they share 227",
+        ),
+        (
+            "hex",
+            {"degree": 8, "dtype": "float64", "kernel": "f1s", "kernel_options": {"tile": 10}},
+            r"tile is 10 .* expected 1\.\.9: they share 227",
         ),
     ],
 )

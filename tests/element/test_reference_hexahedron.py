@@ -73,6 +73,13 @@ def test_polynomials_are_differentiated_and_interpolated_exactly(degree):
 
 
 @pytest.mark.parametrize("degree", DEGREES)
+def test_derivatives_of_a_mirror_image_are_mirror_images_to_the_last_bit(degree):
+    n = degree + 1
+    line = element(degree).derivative[0][:n, :n]
+    assert np.array_equal(line[::-1, ::-1], -line)
+
+
+@pytest.mark.parametrize("degree", DEGREES)
 def test_parts_sum_to_what_stands_on_the_faces(degree):
     """W D_j + D_j^T W = B_j, the quadrature over both faces of axis j: what energy rests on."""
     of = element(degree)

@@ -6,6 +6,7 @@
 #define UNDA_EMULATOR 1
 #define __global__
 #define __device__
+#define __constant__
 #define __grid_constant__
 #define __forceinline__ inline
 #define __builtin_assume(x) ((x) ? (void)0 : __builtin_trap())
@@ -60,6 +61,7 @@ template <class A, class B> inline auto max(A a, B b) -> decltype(a + b) { retur
 #define EMU_ATOMIC(NAME, NEW) template <class T> inline T NAME(T *p, T v) { T old = *p; *p = NEW; return old; }
 EMU_LOAD(__ldg) EMU_LOAD(__ldcs) EMU_LOAD(__ldcg) EMU_STORE(__stcs) EMU_STORE(__stcg)
 EMU_ATOMIC(atomicAdd, old + v) EMU_ATOMIC(atomicMin, v < old ? v : old) EMU_ATOMIC(atomicMax, v > old ? v : old)
+inline float4 atomicAdd(float4 *p, float4 v) { float4 old = *p; *p = {old.x + v.x, old.y + v.y, old.z + v.z, old.w + v.w}; return old; }
 
 /* ---- what kernels write in PTX (common/prefetch.h, common/async.h): a copy is done at once ---- */
 inline void prefetch_l2(const void *) {}

@@ -14,6 +14,7 @@ from elastic_waves import (
     POSITION,
     ROCK,
     SEA,
+    THIRD,
     UNIT,
     conditions,
     motion_and_traction,
@@ -23,6 +24,7 @@ from elastic_waves import (
 )
 from exact_helpers import KH, TOLERANCE, TWIN, elastic_residual
 from unda import exact
+from unda.errors import ArgumentError
 from unda.problem.medium import Elastic
 
 BOUND = {
@@ -182,3 +184,59 @@ def test_the_slowest_plate_modes_are_found(ratio):
         assert thick.speed == pytest.approx(rayleigh, rel=1e-12)
     thin = exact.plate_mode(medium, (0.02, 0.0, 0.0), 1.0, symmetric=False)
     assert thin.omega == pytest.approx(2e-4 * 2.0 * np.sqrt((1.0 - ratio**-2) / 3.0), rel=1e-3)
+
+
+SLOW = Elastic(rho=1.1, vp=1.5, vs=0.7)
+LOVE = {
+    n: exact.love_wave(SLOW, ROCK, 6.0 * ACROSS, 1.5, n=n, **PLANE, amplitude=2.0, phase=0.3)
+    for n in (0, 1, 2)
+}
+
+
+@pytest.mark.parametrize("n", LOVE)
+def test_love_waves_solve_the_equations_and_hold_together_at_the_interface(n):
+    wave = LOVE[n]
+    points, t = on_the_interface()
+    assert max(np.abs(part).max() for part in motion_and_traction(wave(*points.T, t))[1]) < 1e-11
+    at, h = points - 1.5 * NORMAL, KH / 6.0 / 3.0  # of P waves in the rock, of which there are none, too
+    for side, medium in ((1.0, SLOW), (-1.0, ROCK)):
+        place = at + side * np.outer(np.linspace(0.2, 1.2, len(at)), NORMAL)
+        assert elastic_residual(wave, place, t, h, medium) < TOLERANCE
+        assert elastic_residual(wave, place, t, h, off_by_one_per_cent(medium, "vs")) > TWIN
+    above, below = (motion_and_traction(wave(*(at + gap * NORMAL).T, t)) for gap in (1e-13, -1e-13))
+    for one, other in zip(above[0] + above[1], below[0] + below[1], strict=True):
+        assert np.abs(one - other).max() < 1e-11
+    depth = np.linspace(0.0, 1.5, 400)
+    motion = (
+        THIRD
+        @ np.stack([wave(*(points[0] - d * NORMAL), 0.3)[f"v{axis}"] for d in depth for axis in "xyz"])
+        .reshape(-1, 3)
+        .T
+    )
+    assert np.count_nonzero(np.diff(np.sign(motion))) == n
+    assert np.abs(motion[0]) == pytest.approx(
+        2.0 * abs(np.sin(6.0 * points[0] @ ACROSS - wave.omega * 0.3 + 0.3))
+    )
+
+
+def test_love_wave_of_loh1_at_1_hz_has_its_speed():
+    """From the secular equation in 30 digits: 2222.681379026700 m/s."""
+    soil, rock = Elastic(rho=2600.0, vp=4000.0, vs=2000.0), Elastic(rho=2700.0, vp=6000.0, vs=3464.0)
+    wave = exact.love_wave(soil, rock, (2.0 * np.pi / 2222.681379026700, 0.0, 0.0), 1000.0)
+    assert wave.speed == pytest.approx(2222.681379026700, rel=1e-14)
+    assert wave.omega == pytest.approx(2.0 * np.pi, rel=1e-14)
+    assert exact.from_config(wave.to_config()).speed == wave.speed
+
+
+@pytest.mark.parametrize(
+    ("media", "given", "words"),
+    [
+        ((ROCK, SLOW), {}, "expected a slower layer"),
+        ((SEA, ROCK), {}, "carries no shear"),
+        ((SLOW, ROCK), {"n": 9}, "no mode 9 for k = 6 rad/m; expected at least"),
+        ((SLOW, ROCK), {"normal": ACROSS}, "expected a vector along the surface"),
+    ],
+)
+def test_love_waves_that_do_not_exist_are_refused(media, given, words):
+    with pytest.raises(ArgumentError, match=words):
+        exact.love_wave(*media, 6.0 * ACROSS, 1.5, **({"normal": NORMAL} | given))

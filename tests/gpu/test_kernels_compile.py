@@ -160,6 +160,29 @@ def test_lines_compile_without_spilling(physics, degree):
     assert spilt == []
 
 
+#: Of the kernels of GAPS, which have the registers that their blocks leave them: with an element of 512 nodes
+#: 128 a thread, f1s, of two blocks an SM, 64. With curls f1 looks the tangents of a face up in local memory.
+GAPS_BUDGET = 40
+GAPS_CURLS = 176
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    ("physics", "degree"),
+    [
+        pytest.param(physics, degree, marks=[pytest.mark.slow] * ((physics, degree) != ("acoustic", 7)))
+        for physics in ("acoustic", "elastic", "maxwell")
+        for degree in (1, 3, 7, 8, 10)
+    ],
+)
+def test_kernels_of_gaps_compile_without_spilling(physics, degree):
+    lines = of_lines(degree, physics)
+    cases = [lines[i] | {"kernel": name} for i, name in enumerate(("base", "f1", "f1s"))]
+    found = zip(cases, compile_all(cases), strict=True)
+    budget = GAPS_CURLS if physics == "maxwell" else GAPS_BUDGET
+    assert [(case, r["spill_bytes"]) for case, r in found if r["spill_bytes"] > budget] == []
+
+
 #: Of step: values that change once a plane, for one more block an SM (benchmarks/NOTES.md).
 STEP_BUDGET = 8
 

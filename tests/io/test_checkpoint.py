@@ -11,6 +11,7 @@ import hex_meshes
 import numpy as np
 import pytest
 import unda
+from pairwise import pairwise
 from unda.io._digest import seal
 
 cuda_device.prepare()
@@ -18,11 +19,14 @@ MESH = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 1, 2), perturb=0.2, seed=1)
 WAVE = unda.exact.plane_wave(unda.Acoustic(rho=1.0, c=1.0), k=(2, 1, -1))
 
 
-def simulation(integrator="lsrk4", dtype="float32", device="cpu", **options):
+HEXAHEDRA = hex_meshes.turned_box((2, 1, 2), seed=1)
+
+
+def simulation(integrator="lsrk4", dtype="float32", device="cpu", mesh=MESH, **options):
     random = np.random.default_rng(0)
-    medium = unda.Acoustic(rho=random.uniform(0.5, 2, MESH.num_elem), c=random.uniform(0.5, 2, MESH.num_elem))
+    medium = unda.Acoustic(rho=random.uniform(0.5, 2, mesh.num_elem), c=random.uniform(0.5, 2, mesh.num_elem))
     boundary = {"xmin": WAVE, "zmax": "free", "*": "absorbing"}
-    sim = unda.DG(MESH, medium, degree=2, integrator=integrator, dtype=dtype, device=device,
+    sim = unda.DG(mesh, medium, degree=2, integrator=integrator, dtype=dtype, device=device,
                   boundary=boundary, **options)  # fmt: skip
     sim.set(t=0.1, p=lambda x, y, z: np.sin(5 * x + y))
     sim.add_source(unda.VolumeInjection((0.31, 0.42, 0.27), unda.ricker(2.0) + unda.gaussian(1.0)))
@@ -44,12 +48,20 @@ def assert_same(a, b):
             assert np.array_equal(one[field], other[field])
 
 
+SETTINGS = {
+    "mesh": ("tetrahedra", "hexahedra"),
+    "device": ("cpu", "cuda"),
+    "integrator": ("lsrk4", "ab3"),
+    "dtype": ("float32", "float64"),
+    "done": (0, 1, 6),
+}
+
+
 @pytest.mark.gpu_or_stand_in
-@pytest.mark.parametrize("device", ["cpu", "cuda"])
-@pytest.mark.parametrize(("integrator", "dtype"), [("lsrk4", "float32"), ("ab3", "float64")])
-@pytest.mark.parametrize("done", [0, 1, 6])
-def test_a_run_continues_bit_for_bit(tmp_path, device, integrator, dtype, done):
-    whole = simulation(integrator, dtype, device)
+@pytest.mark.parametrize("case", pairwise(SETTINGS), ids=lambda case: "-".join(map(str, case.values())))
+def test_a_run_continues_bit_for_bit(tmp_path, case):
+    mesh = {"tetrahedra": MESH, "hexahedra": HEXAHEDRA}[case["mesh"]]
+    whole, done = simulation(case["integrator"], case["dtype"], case["device"], mesh), case["done"]
     whole.step(done)
     whole.save(tmp_path / "run.h5")
     again = unda.load(tmp_path / "run.h5")

@@ -71,7 +71,7 @@ def test_cells_of_8_and_of_27_nodes_together_are_refused(tmp_path):
 
 
 def test_mixed_cells_are_counted_and_refused():
-    with pytest.raises(unda.MeshError, match=r"mixed cells: 1 hexahedra and 1 wedges; a mesh has"):
+    with pytest.raises(unda.MeshError, match=r"mixed cells: 1 hexahedron and 1 wedge; a mesh has"):
         unda.read_mesh(MESHES / "mixed.msh")
 
 
@@ -87,5 +87,7 @@ def test_triangles_on_hexahedra_are_refused(tmp_path):
     words = line.split()
     path = tmp_path / "mesh.msh"
     path.write_text(text.replace(line, " ".join([words[0], "2", *words[2:8]])))
-    with pytest.raises(unda.MeshError, match="1 faces triangle, which are none of its cells'"):
+    with pytest.raises(
+        unda.MeshError, match="1 triangle among the faces, but the cells are hexahedra, whose"
+    ):
         unda.read_mesh(path)

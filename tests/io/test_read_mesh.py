@@ -157,7 +157,7 @@ def test_a_file_mesh_can_be_periodic():
 @pytest.mark.parametrize(
     ("elements", "message"),
     [
-        ([(WEDGE, 1, 1, 2, 3, 4, 1, 2)], "1 wedges, expected tetrahedra only or hexahedra only"),
+        ([(WEDGE, 1, 1, 2, 3, 4, 1, 2)], "1 wedge, expected tetrahedra only or hexahedra only"),
         ([(TRIANGLE, 1, 1, 2, 3)], "no tetrahedra"),
         ([(TET, 1, 1, 2, 3, 9)], r"not a Gmsh file that can be read|not in the file"),
         ([(TET, 1, 1, 2, 3, 3)], "name a vertex twice"),

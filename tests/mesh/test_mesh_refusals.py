@@ -251,9 +251,55 @@ def test_hexahedra_with_hanging_nodes_are_refused():
     coarse, fine, same = (
         box_mesh((0, 0, z), (1, 1, z + 1), (n, n, 1), shape="hex") for z, n in [(0, 2), (1, 4), (1, 2)]
     )
-    with pytest.raises(MeshError, match=r"\d+ faces have vertices of neighbours on them .* first 0, 1, 2"):
+    with pytest.raises(MeshError, match=r"4 faces have vertices of other elements on them .* first 0, 1, 2;"):
         Mesh(*welded(coarse, fine))
     assert (Mesh(*welded(coarse, same)).neighbors >= 0).sum() == 4 * 2 * 2 + 2 * 4
+
+
+def block(lower, upper, cells=(1, 1, 1)):
+    return box_mesh(lower, upper, cells, shape="hex")
+
+
+def separate(*meshes):
+    """Return vertices and cells of meshes that share none."""
+    first = np.cumsum([0] + [mesh.num_vertex for mesh in meshes])
+    cells = [mesh.cells + start for mesh, start in zip(meshes, first, strict=False)]
+    return np.concatenate([mesh.vertices for mesh in meshes]), np.concatenate(cells)
+
+
+TURN = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
+TURN *= np.linalg.det(TURN)
+
+
+@pytest.mark.parametrize("join", [welded, separate])
+@pytest.mark.parametrize("curved", [False, True])
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (block((0, 0, 1), (1, 1, 2), (2, 1, 1)), "1 face has vertices .* on it .*first 0, 1, 2;"),
+        (block((0, 0, 1), (1, 1, 2), (2, 2, 1)), "1 face has vertices .* on it .*first 0, 1, 2;"),
+        (block((0.3, 0.4, 1), (0.6, 0.7, 1.5)), "1 face has vertices .* on it .*first 0, 1;"),
+        (block((-0.5, -0.5, 1), (1.5, 1.5, 2)), "1 face has vertices .* on it .*first 0, 1;"),
+        (block((0.5, 0, 1), (1.5, 1, 2)), "2 faces have vertices .* on them .*first 0, 1;"),
+        (block((1, 0.25, 1), (2, 0.75, 2)), "2 faces have vertices .* on them .*first 0, 1;"),
+        (block((1, 1, 0.5), (2, 2, 1.5)), "4 faces have vertices .* on them .*first 0, 1;"),
+        (block((0.3, 0.4, 1.001), (0.6, 0.7, 1.5)), None),
+        (block((1, 1, 1), (2, 2, 2)), None),
+    ],
+)
+def test_hanging_nodes_are_found_wherever_they_are(other, words, join, curved):
+    """On faces and on edges, of cells that share vertices or none; no axis is special."""
+    vertices, cells = join(block((0, 0, 0), (1, 1, 1)), other)
+    nodes = None
+    if curved:
+        r = hex_meshes.NODES[:, None]
+        weight = np.where(hex_meshes.CORNERS == 1, r, 1 - r).prod(axis=2)
+        nodes = np.einsum("nv,evi->eni", weight, vertices[cells]) @ TURN.T
+    if words is None:
+        assert (Mesh(vertices @ TURN.T, cells, curved=nodes).neighbors < 0).all()
+        return
+    with pytest.raises(MeshError, match=words):
+        Mesh(vertices @ TURN.T, cells, curved=nodes)
 
 
 def test_a_crack_between_hexahedra_is_no_hanging_node():

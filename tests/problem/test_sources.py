@@ -51,6 +51,8 @@ def test_plain_callables_are_wrapped_for_a_time_step_but_not_saved():
     assert SOURCE.time_function(0.1) is SOURCE.f
     with pytest.raises(ArgumentError, match=r"unda\.sampled"):
         plain.to_config()
+    with pytest.raises(ArgumentError, match="f is a ragged list"):
+        VolumeInjection((0, 0, 0), [1.0, [2.0, 3.0]])
     with pytest.raises(ArgumentError, match="callable"):
         VolumeInjection((0, 0, 0), 3.0)
 

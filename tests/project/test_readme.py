@@ -216,6 +216,44 @@ def test_cubes_windows_and_papers_have_lines_and_tables_of_their_own(tmp_path):
     ]
 
 
+def test_gaps_has_means_functions_and_a_table_of_each_figure(tmp_path):
+    part = {"ms": 1.234, "percent_of_roofline": 41.2}
+    row = {"configuration": "acoustic-upwind-float32", "kernel": "f1", "num_node": 512,
+           "gdof_per_second": 50.1, "percent_of_limit": 30.2,
+           "functions": {"dg_volume_flux": part, "dg_integration": part}}  # fmt: skip
+    other = row | {
+        "configuration": "elastic-central-float64",
+        "kernel": "lines",
+        "functions": {"dg_lines": part},
+    }
+    means = [{"kernel": "f1", "times": "all cores", "here": 71.23, "paper": 69.3},
+             {"kernel": "lines", "times": "f1s", "here": 2.5, "paper": None}]  # fmt: skip
+    found = {word: value for word, value in result().items() if word != "physics"}
+    found |= {"benchmark": "dg", "paper": "gaps", "figure": "4", "cpu": "a CPU", "means": means}
+    (tmp_path / "a.json").write_text(json.dumps(found | {"rows": [row, other]}))
+    (tmp_path / "b.json").write_text(json.dumps(found | {"rows": [row], "figure": "5"}))
+    results = results_page.read_results(tmp_path)
+    assert [one["physics"] for one in results] == [f"figure {n} of Hanindhito et al. (2022)" for n in (4, 5)]
+    assert results_page.table(results).splitlines()[2:6] == [
+        "| GDOF/s (of the limit) | acoustic-upwind-float32 | elastic-central-float64 |",
+        "|---|---|---|",
+        "| f1 elements of 512 nodes | 50.1 (30 %) |  |",
+        "| lines elements of 512 nodes |  | 50.1 (30 %) |",
+    ]
+    lines = results_page.gaps_table(tmp_path).splitlines()
+    assert lines[:5] == [
+        "Figure 4, a device (CPU: a CPU), 2026-01-02:",
+        "",
+        "| kernel | times as fast as | here | paper |",
+        "|---|---|---|---|",
+        "| f1 | all cores | 71.2 | 69.3 |",
+    ]
+    assert "| lines | f1s | 2.5 |  |" in lines
+    assert "| f1, integration, 512 nodes | 1.23 (41 %) |  |" in lines
+    assert "| lines, lines, 512 nodes |  | 1.23 (41 %) |" in lines
+    assert results_page.gaps_table(tmp_path / "nothing") == results_page.NOTHING
+
+
 def test_each_physics_has_its_own_table_in_the_order_of_the_files(tmp_path):
     (tmp_path / "b_elastic_ab3.json").write_text(json.dumps(result(physics="elastic")))
     (tmp_path / "b_acoustic_ab3.json").write_text(json.dumps(result()))

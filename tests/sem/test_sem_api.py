@@ -54,6 +54,17 @@ def test_fields_are_written_for_paraview(problem, tmp_path):
     assert b'Name="pressure"' in names[1] and b'Name="v"' not in names[1]
 
 
+def test_an_exact_solution_without_a_field_is_refused(problem):
+    sim = made(problem)
+    for function, words in (
+        (lambda *_: np.ones(3), "gave ndarray, expected a dict"),
+        (lambda *_: {"ex": 1.0}, "gives ex; expected some of ux"),
+        (lambda *_: {}, "gives no fields"),
+    ):
+        with pytest.raises(unda.ArgumentError, match=words):
+            sim.error(function)
+
+
 def test_a_blow_up_restores_the_last_good_state(problem):
     sim = start(unda.SEM(*problem, degree=2, dt=1.0, allow_unstable=True))
     with pytest.raises(unda.UnstableError, match="local CFL number") as caught:
@@ -109,9 +120,8 @@ def test_refusals_say_why(problem, call, words):
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        (unda.PointForce((0.3, 0.3, 0.8), RICKER, (1, 0, 0)), "no forces"),
+        (unda.PointForce((0.3, 0.3, 0.8), np.sin, (1, 0, 0)), "plain callable.* integral of its integral"),
         (unda.MomentTensor((0.3, 0.3, 0.8), RICKER, np.diag([1, 2, 3])), "no shear"),
-        (unda.VolumeInjection((0.3, 0.3, 0.8), np.sin), "plain callable"),
         (unda.PlaneWave((1, 0, 0), f=RICKER, region="rock"), "incident"),
         (unda.CurrentDipole((0.3, 0.3, 0.8), RICKER, (1, 0, 0)), "maxwell"),
     ],

@@ -140,6 +140,36 @@ def test_guided_waves_converge(kind, degree):
     assert np.log2(coarse / fine) >= degree + 0.5
 
 
+def love(method, cells, degree, finer=1):
+    """The error of a Love wave; cells: in a wavelength, which is two layers thick."""
+    wave = exact.love_wave(*(unda.Elastic(**one) for one in (SOIL, BASE)), (4 * np.pi, 0, 0), 0.25)
+    mesh = unda.box_mesh(
+        (0, 0, -2.5), (0.5, 0.125, 0), (cells, 1, 5 * cells), shape="hex", periodic=(True, True, False)
+    )
+    both = unda.Elastic(**{
+        name: lambda x, y, z, name=name: np.where(z > -0.25, SOIL[name], BASE[name]) + 0 * x for name in SOIL
+    })  # fmt: skip
+    dt = {"sample_dt": 8e-4 / degree} if method is unda.SEM else {"cfl": 0.6}
+    sim = method(mesh, both, degree=degree, boundary={"*": "free"}, dtype="float64",
+                 **{name: value / finer for name, value in dt.items()})  # fmt: skip
+    sim.set(wave)
+    sim.run(until=0.08)
+    return whole(sim.error(wave, relative=True), "u" if method is unda.SEM else "v")
+
+
+SOIL, BASE = {"rho": 1.1, "vp": 1.7, "vs": 0.9}, {"rho": 1.3, "vp": 3.4, "vs": 1.9}
+
+
+@pytest.mark.parametrize("degree", [3, 4])
+@pytest.mark.parametrize("method", [unda.SEM, unda.DG])
+def test_love_waves_converge(method, degree):
+    """At the bottom exp(-g 2.25) of the wave are left, 1e-9; two cells a wavelength are too coarse for it."""
+    coarse, fine = love(method, 4, degree), love(method, 8, degree)
+    assert np.log2(coarse / fine) >= degree + 0.5
+    if degree == 3:
+        assert love(method, 8, degree, finer=2) == pytest.approx(fine, rel=0.05)
+
+
 def test_modes_between_symmetric_walls_converge_on_warped_cells():
     """Cells warped at random: the quadrature at the nodes costs an order."""
     mode = exact.lubricated_box_mode(ROCK, (0, 0, 0), (1, 1, 1), n=(1, 1, 1), kind="p")

@@ -89,6 +89,14 @@ def test_any_allocation_may_fail(scenario, device):
 
 
 @EACH_DEVICE
+def test_any_allocation_of_hexahedra_may_fail_and_a_step_makes_none(device):
+    """And a place without coordinates in the cell that is given with it is refused."""
+    found = succeeds("hexahedra", device)
+    assert found["refused"] == "1"
+    assert int(found["failed"]) > 20 and found["allocations"] == "0"
+
+
+@EACH_DEVICE
 def test_any_allocation_of_a_staggered_scheme_may_fail_and_a_step_makes_none(device):
     found = succeeds("staggered", device)
     assert int(found["failed"]) > 20 and found["allocations"] == "0"
@@ -102,7 +110,7 @@ def test_any_allocation_of_a_grid_in_host_memory_may_fail_and_a_step_makes_none(
 def test_any_allocation_of_spectral_elements_may_fail_a_step_makes_none_and_bad_calls_are_refused():
     found = succeeds("sem")
     assert int(found["failed"]) > 60 and found["allocations"] == "0"
-    assert found["refused"] == found["calls"] == "16"
+    assert found["refused"] == found["calls"] == "17"
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 MESH = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1))
+HEXAHEDRA = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1), shape="hex")
 MEDIUM = unda.Acoustic(rho=1.0, c=1.0)
 PLACE = (0.3, 0.4, 0.2)
 ALLOWED = (unda.Error, TypeError, MemoryError)
-OFTEN = settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+OFTEN = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 WORDS = ["", "p", "vx", "soup", "é\0", "cpu", "cuda:²", "cuda:-1", "cuda:99999999999", "float32", ">f8", "*"]
 WORDS += ["absorbing", "free", "central", "ab3", "fused", "xmin", "rows", "tile"]
@@ -98,17 +99,24 @@ OPTIONS = {
 }
 
 
+#: What makes a simulation of an acoustic medium, and the field with which its state begins.
+METHODS = {"tetrahedra": (unda.DG, MESH, "p"), "hexahedra": (unda.DG, HEXAHEDRA, "p"),
+           "sem": (unda.SEM, HEXAHEDRA, "chi")}  # fmt: skip
+
+
 @OFTEN
 @given(
-    mesh=mostly(MESH, MESH),
+    method=st.sampled_from(list(METHODS)),
+    mesh=mostly(None, None, MESH, HEXAHEDRA),
     medium=mostly(MEDIUM, MEDIUM),
     options=st.fixed_dictionaries({}, optional=OPTIONS),
 )
-def test_a_simulation_is_made_or_refused(mesh, medium, options):
+def test_a_simulation_is_made_or_refused(method, mesh, medium, options):
+    make, usual, field = METHODS[method]
     options.setdefault("device", "cpu")
     try:
-        sim = unda.DG(mesh, medium, **options)
-        sim.set(p=1.0)
+        sim = make(usual if mesh is None else mesh, medium, **options)
+        sim.set(**{field: 1.0})
         sim.step(2)
     except ALLOWED as error:
         assert str(error)
@@ -158,25 +166,26 @@ def calls(draw):
 def attempt(sim, name, arguments):
     if name == "inject":
         sim.add_source(unda.VolumeInjection(**{"position": PLACE, "f": np.sin, **arguments}))
-    else:
+    elif (name, type(sim)) != ("rhs", unda.SEM):  # which has none
         getattr(sim, name)(**arguments)
 
 
 @OFTEN
-@given(calls=calls())
-def test_a_call_does_it_or_is_refused_and_the_simulation_stays_usable(calls):
-    sim = unda.DG(MESH, MEDIUM, degree=2, device="cpu", threads=1)
+@given(calls=calls(), method=st.sampled_from(list(METHODS)))
+def test_a_call_does_it_or_is_refused_and_the_simulation_stays_usable(calls, method):
+    make, mesh, field = METHODS[method]
+    sim = make(mesh, MEDIUM, degree=2, device="cpu", threads=1)
     for name, arguments in calls:
         try:
             attempt(sim, name, arguments)
         except ALLOWED as error:
             assert str(error)
     sim.reset(sources=True)
-    sim.set(p=1.0)
-    rec = sim.add_receivers([PLACE])
+    sim.set(**{field: 1.0})
+    rec = sim.add_receivers([PLACE], ["p"])
     sim.run(steps=3)
-    other = unda.DG(MESH, MEDIUM, degree=2, device="cpu", threads=1)
-    other.set(p=1.0)
+    other = make(mesh, MEDIUM, degree=2, device="cpu", threads=1)
+    other.set(**{field: 1.0})
     other.step(3)
     assert np.array_equal(sim.get("p"), other.get("p")) and rec["p"].shape == (1, 4)
     assert all(receivers.num_sample == 3 // receivers.every + 1 for receivers in sim.receivers)

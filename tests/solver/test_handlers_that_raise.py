@@ -55,6 +55,16 @@ def dg():
     return unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=1, integrator="ab3", threads=1)
 
 
+def hexahedra():
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1), shape="hex")
+    return unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=1, threads=1)
+
+
+def sem():
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1), shape="hex")
+    return unda.SEM(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2, threads=1)
+
+
 def fd():
     grid, layer = unda.Grid((9, 1, 8), 0.125), unda.Damping(width=4)
     return unda.FD(grid, unda.Acoustic(rho=1.0, c=1.0), boundary={"*": layer}, device="cpu", threads=1)
@@ -162,11 +172,14 @@ def cases(quick, more):
 
 @pytest.mark.parametrize(
     ("make", "work", "slow"),
-    cases([(dg, step), (fd, film)], [(dg, run), (dg, film), (fd, run), (staggered, step)]),
+    cases(
+        [(dg, step), (fd, film)],
+        [(dg, run), (dg, film), (hexahedra, run), (sem, step), (sem, run), (fd, run), (staggered, step)],
+    ),
 )
 def test_a_handler_that_raises_anywhere_leaves_the_run_whole(make, work, slow, tmp_path):
     expected, count, places = undisturbed(make, work, slow)
-    assert count > 400 and len(places) > 50
+    assert count > 300 and len(places) > 50
     for n in places:
         sim, kind = begun(make), (Alarm, KeyboardInterrupt)[n % 2]
 
@@ -182,7 +195,9 @@ def test_a_handler_that_raises_anywhere_leaves_the_run_whole(make, work, slow, t
         assert_goes_on(sim, expected, tmp_path / "run.h5" if slow or n % 8 == 0 else None)
 
 
-@pytest.mark.parametrize(("make", "work", "slow"), cases([(dg, step)], [(fd, run)]))
+@pytest.mark.parametrize(
+    ("make", "work", "slow"), cases([(dg, step), (sem, run)], [(hexahedra, step), (fd, run)])
+)
 def test_a_handler_that_saves_anywhere_saves_all_and_disturbs_nothing(make, work, slow, tmp_path):
     expected, _, places = undisturbed(make, work, slow)
     for n in places:
@@ -217,7 +232,7 @@ def test_a_state_half_set_is_refused_until_it_is_set():
     assert 10 < refused < count / 3
 
 
-@pytest.mark.parametrize("make", [dg, fd])
+@pytest.mark.parametrize("make", [dg, sem, fd])
 def test_sources_and_receivers_are_there_or_not(make):
     """Never in the library alone: it would read more amplitudes than there are."""
 

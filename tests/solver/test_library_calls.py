@@ -72,6 +72,15 @@ def dg(**options):
     return unda.DG(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2, device="cpu", **options)
 
 
+def hexahedra(method=unda.DG, **options):
+    mesh = unda.box_mesh((0, 0, 0), (100, 100, 100), cells=(2, 2, 2), shape="hex")
+    return method(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2, device="cpu", **options)
+
+
+def sem(**options):
+    return hexahedra(unda.SEM, **options)
+
+
 def scalar(c=1500.0, **options):
     return unda.FD(GRID, unda.Acoustic(rho=1000.0, c=c), device="cpu", **options)
 
@@ -80,6 +89,9 @@ MADE = {
     "dg": lambda: dg(),
     "dg, samples": lambda: dg(sample_dt=0.1),
     "ab3": lambda: dg(integrator="ab3", sample_dt=0.1),
+    "hexahedra, samples": lambda: hexahedra(sample_dt=0.1),
+    "sem": lambda: sem(),
+    "sem, samples": lambda: sem(sample_dt=0.1),
     "scalar": lambda: scalar(sample_dt=1e-2),
     "scalar, varied": lambda: scalar(layered(1500.0, 3000.0), sample_dt=1e-2),
 }
@@ -110,7 +122,9 @@ def test_a_medium_that_sets_the_step_makes_one_solver_and_keeps_the_bits(physics
         assert np.array_equal(sim.get(field), given.get(field))
 
 
-@pytest.mark.parametrize("make", [dg, lambda: dg(integrator="ab3"), scalar, lambda: staggered("acoustic")])
+@pytest.mark.parametrize(
+    "make", [dg, lambda: dg(integrator="ab3"), hexahedra, sem, scalar, lambda: staggered("acoustic")]
+)
 def test_a_step_takes_four_calls(make, calls):
     sim = make()
     sim.add_source(unda.VolumeInjection((40.0, 51.0, 47.0), unda.ricker(1.0)))

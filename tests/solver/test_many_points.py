@@ -18,6 +18,15 @@ def dg():
     return unda.DG(mesh, unda.Elastic(rho=1.0, vp=2.0, vs=1.0), degree=2)
 
 
+def hexahedra(method=unda.DG):
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(2, 3, 2), shape="hex", perturb=0.1, seed=1)
+    return method(mesh, unda.Elastic(rho=1.0, vp=2.0, vs=1.0), degree=2)
+
+
+def sem():
+    return hexahedra(unda.SEM)
+
+
 def scalar():
     return unda.FD(GRID, unda.Acoustic(rho=1.0, c=lambda x, y, z: 1.0 + 0.3 * x))
 
@@ -27,7 +36,7 @@ def staggered():
     return unda.FD(GRID, medium, scheme="staggered", boundary=SIDES)
 
 
-MAKERS = pytest.mark.parametrize("make", [dg, scalar, staggered])
+MAKERS = pytest.mark.parametrize("make", [dg, hexahedra, sem, scalar, staggered])
 
 
 def sources(make, num):

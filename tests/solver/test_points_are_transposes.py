@@ -10,6 +10,7 @@ import cuda_device
 import numpy as np
 import pytest
 import unda
+from hex_meshes import FACES, turned_box
 from staggered_cases import WALLS, random_medium, source_of
 
 pytestmark = [
@@ -26,14 +27,29 @@ ROUNDING = 3 * 2 * 2.2e-16 * 1e2
 MESH = unda.box_mesh((0, 0, 0), (1, 1, 1), cells=(2, 2, 2), perturb=0.2, seed=4)
 CENTER = MESH.vertices[MESH.cells[3]]
 ON_MESH = [(0.31, 0.44, 0.87), *(CENTER[:n].mean(axis=0) for n in (4, 3, 2, 1)), (0.3, 0.6, 1.0)]
+HEXAHEDRA = turned_box((2, 2, 2), seed=4)
+
+
+def on_hexahedra():
+    """As ON_MESH: of cell 3 the faces and edges at the vertex that all cells share."""
+    x = HEXAHEDRA.vertices[HEXAHEDRA.cells[3]]
+    inner = int(np.flatnonzero(((x > 0) & (x < 1)).all(axis=1))[0])
+    face = next(face.tolist() for face in FACES if inner in face)
+    edge = [inner, face[face.index(inner) - 1]]
+    parts = (range(8), face, edge, [inner])
+    return [ON_MESH[0], *(x[list(part)].mean(axis=0) for part in parts), ON_MESH[-1]]
+
+
+MESHES = {"tetrahedra": (MESH, ON_MESH), "hexahedra": (HEXAHEDRA, on_hexahedra())}
+WHERE = ("inside", "centre", "face", "edge", "vertex", "side")
 GRID = unda.Grid((12, 11, 13), (1.0, 0.8, 1.3), origin=(3.0, -2.0, 1.0))
 ON_GRID = [(8.3, 2.1, 7.7), (8.0, 2.0, 7.5), (3.1, -1.95, 1.07), (3.1, -1.9, 16.5), (13.7, 1.7, 5.3)]
 ON_FREE_SIDE = (8.1, 2.3, 1.0)
 
 
-def mesh_medium(physics, varied):
+def mesh_medium(physics, varied, mesh=MESH):
     """Another material in every cell, or one: where cells meet receivers take those of one material alone."""
-    values = np.random.default_rng(5).uniform(0.6, 1.1, (3, MESH.num_elem))
+    values = np.random.default_rng(5).uniform(0.6, 1.1, (3, mesh.num_elem))
     one, other, third = values if varied else np.broadcast_to(values[:, :1], values.shape)
     if physics == "acoustic":
         return unda.Acoustic(rho=one, c=other)
@@ -86,12 +102,14 @@ def holds(sim, made, physics, place, factor):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("where", ["inside", "centre", "face", "edge", "vertex", "side"])
+@pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("physics", DRIVEN)
-def test_dg(physics, where, device):
-    place = dict(zip(("inside", "centre", "face", "edge", "vertex", "side"), ON_MESH, strict=True))[where]
-    medium = mesh_medium(physics, varied=where in ("inside", "centre"))
-    sim = unda.DG(MESH, medium, degree=2, dtype="float64", device=device)
+@pytest.mark.parametrize("shape", MESHES)
+def test_dg(shape, physics, where, device):
+    mesh, points = MESHES[shape]
+    place = points[WHERE.index(where)]
+    medium = mesh_medium(physics, where in ("inside", "centre"), mesh)
+    sim = unda.DG(mesh, medium, degree=2, dtype="float64", device=device)
     sim.add_source(source_of(physics, place, lambda t: 1.0 + 0 * t, ALONG))
     made = sim.rhs()
     holds(sim, made, physics, place, 1.0)
@@ -136,11 +154,13 @@ def test_scalar(place, device, kernel):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("method", ["dg", "staggered", "scalar"])
+@pytest.mark.parametrize("method", [*MESHES, "staggered", "scalar"])
 def test_an_engine_records_what_sample_shows(method, device):
     """The rows of the engine, of fields and of what is derived from them, beside walls too."""
-    if method == "dg":
-        sim = unda.DG(MESH, mesh_medium("elastic", varied=True), degree=2, dtype="float64", device=device)
+    places = ON_GRID
+    if method in MESHES:
+        mesh, places = MESHES[method]
+        sim = unda.DG(mesh, mesh_medium("elastic", True, mesh), degree=2, dtype="float64", device=device)
     elif method == "staggered":
         medium = random_medium("elastic", GRID.shape, np.random.default_rng(0))
         sim = unda.FD(
@@ -150,7 +170,6 @@ def test_an_engine_records_what_sample_shows(method, device):
         sim = unda.FD(
             GRID, unda.Acoustic(rho=2.0, c=1.0), boundary={"*": "free"}, dtype="float64", device=device
         )
-    places = ON_MESH if method == "dg" else ON_GRID
     fields = None if method == "scalar" else [*sim.fields, "pressure"]
     rng = np.random.default_rng(2)
     driven = ["p"] if method == "scalar" else ["vx", "vy", "vz"]

@@ -24,11 +24,19 @@ DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu_or_stand_in)]
 MESH = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 1, 2), perturb=0.2, seed=1)
 
 
+HEXAHEDRA = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 1, 2), shape="hex", perturb=0.2, seed=1)
+
+
 def simulation(seed, device, mesh=MESH):
+    """Seeds from 3 on: on hexahedra; 5: spectral elements."""
+    mesh = HEXAHEDRA if seed >= 3 else mesh
     random = np.random.default_rng(seed)
     medium = unda.Acoustic(rho=random.uniform(0.5, 2, mesh.num_elem), c=1.0 + seed)
     integrator = ("lsrk4", "ab3")[seed % 2]
-    sim = unda.DG(mesh, medium, degree=2 + seed % 2, device=device, integrator=integrator, threads=1)
+    if seed == 5:
+        sim = unda.SEM(mesh, medium, degree=2 + seed % 2, threads=1)
+    else:
+        sim = unda.DG(mesh, medium, degree=2 + seed % 2, device=device, integrator=integrator, threads=1)
     sim.add_source(unda.VolumeInjection((0.31, 0.42, 0.27), unda.ricker(1.0 + seed)))
     return sim, sim.add_receivers([(0.2, 0.3, 0.4)])
 
@@ -42,18 +50,19 @@ def results(seed, device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_simulations_in_threads_have_the_bits_of_serial_ones(device):
-    expected = [results(seed, device) for seed in range(3)]
-    found = [None] * 3
+    seeds = range(6)
+    expected = [results(seed, device) for seed in seeds]
+    found = dict.fromkeys(seeds)
 
     def work(seed):
         found[seed] = results(seed, device)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(3)]
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in seeds]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for one, other in zip(expected, found, strict=True):
+    for one, other in zip(expected, found.values(), strict=True):
         assert np.abs(one).max() > 0 and np.array_equal(one, other)
 
 

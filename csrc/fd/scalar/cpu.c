@@ -236,9 +236,9 @@ static unda_status rest(unda_solver *s)
 }
 
 static const struct kernel step = {
-    "step", 2, {{"depth", 1, 16, UNDA_TUNED_NOT}, {"rows", 1, INT32_MAX, UNDA_TUNED_NOT}}, 0};
+    "step", 2, {{"depth", 1, 16, UNDA_TUNED_NOT}, {"rows", 1, INT32_MAX, UNDA_TUNED_NOT}}, 0, false};
 static const struct kernel tiled = {
-    "tiled", 2, {{"depth", 1, 16, UNDA_TUNED_NOT}, {"rows", 1, INT32_MAX, UNDA_TUNED_NOT}}, 0};
+    "tiled", 2, {{"depth", 1, 16, UNDA_TUNED_NOT}, {"rows", 1, INT32_MAX, UNDA_TUNED_NOT}}, 0, false};
 static const struct kernel *const kernels[] = {&step, &tiled, NULL};
 
 static void describe(const unda_solver *s, unda_solver_info *info)

@@ -150,7 +150,8 @@ static const struct kernel step = {"step",
                                     {"width", 1, 4, UNDA_TUNED_NOT},
                                     {"blocks", 1, 16, UNDA_TUNED_NOT},
                                     {"lanes", 16, 64, UNDA_TUNED_NOT}},
-                                   0};
+                                   0,
+                                   false};
 static const struct kernel *const kernels[] = {&step, NULL};
 
 static void describe(const unda_solver *s, unda_solver_info *info)

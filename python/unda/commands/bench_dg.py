@@ -1,8 +1,8 @@
 """Time DG on a device, degree by degree, and compare it with the device's limits.
 
 The case is realistic, and the same for all physics: a perturbed or sheared, randomly numbered, non-periodic
-mesh, four materials, one source, 100 receivers, wall-clock time of whole steps after warm-up. Not here: the
-kernels (cuda/dg).
+mesh, four materials, one source, 100 receivers, wall-clock time of whole steps after warm-up. Not here: cases
+and figures of papers (bench_dg_gaps.py), the kernels (cuda/dg).
 """
 
 from __future__ import annotations
@@ -25,9 +25,12 @@ from ..problem.medium import Acoustic, Elastic, Maxwell, Medium
 from ..problem.mesh import MAX_DEGREE, Mesh, box_mesh
 from ..problem.source import CurrentDipole, Source, VolumeInjection
 from ..problem.timefunction import ricker
+from . import bench_dg_gaps
 from .measuring import figure, grouped, heading, integers, machine_options, measured, positive, timed, words
 
 PHYSICS = ("acoustic", "elastic", "maxwell")
+#: What `--paper` names: modules with `arguments` and `run`.
+PAPERS = {"gaps": bench_dg_gaps}
 _GPU_NODES = {"acoustic": 16e6, "elastic": 4e6, "maxwell": 4e6}  # at least, by default
 
 _COLUMNS = (
@@ -62,14 +65,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--integrator", type=words("ab3", "lsrk4"), default="ab3", help="ab3,lsrk4")
     parser.add_argument("--flux", choices=["upwind", "central"], default="upwind")
     machine_options(parser)
+    parser.add_argument(
+        "--paper", choices=sorted(PAPERS),
+        help="tables and figures of a paper: Hanindhito et al. 2022 (gaps); of the options of cases only "
+        "--kernels, --steps and --seconds matter then",
+    )  # fmt: skip
+    parser.add_argument("--quick", action="store_true", help="of --paper: a few cells and steps")
+    for paper in PAPERS.values():
+        paper.arguments(parser)
+    parser.add_argument(
+        "--append", action="store_true",
+        help="add to the rows of the JSON file, of the same device and commit",
+    )  # fmt: skip
     parser.add_argument("--nodes", type=positive, help="at least (16e6 acoustic, else 4e6; 2e5 on a CPU)")
     parser.add_argument(
-        "--steps", type=lambda text: int(positive(text)) or 1, default=1000, help="steps timed, at most"
+        "--steps", type=lambda text: int(positive(text)) or 1, help="steps timed, at most (1000)"
     )
     parser.add_argument("--seconds", type=positive, help="of a measurement, at most about")
     parser.add_argument(
-        "-o", "--output", type=Path, default=Path("bench_dg_PHYSICS.json"),
-        help="JSON file, a PNG goes beside it; the word PHYSICS becomes the physics (%(default)s)",
+        "-o", "--output", type=Path,
+        help="JSON file, a PNG goes beside it (bench_dg_PHYSICS.json, bench_dg_gaps_FIGURE.json); the word "
+        "PHYSICS becomes the physics, of --paper FIGURE the figure",
     )  # fmt: skip
 
 
@@ -178,6 +194,10 @@ def _draw(path: Path, result: dict[str, Any]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print a line as soon as it is known, keep what is done."""
+    if args.paper:
+        args.output = args.output or Path(f"bench_dg_{args.paper}_FIGURE.json")
+        return PAPERS[args.paper].run(args)
+    args.output = args.output or Path("bench_dg_PHYSICS.json")
     most = MAX_DEGREE[args.shape]
     if not args.degrees or not all(1 <= n <= most for n in args.degrees):
         raise ArgumentError(f"degrees are {args.degrees}, expected some of 1 to {most}")
@@ -192,7 +212,8 @@ def run(args: argparse.Namespace) -> int:
         output = args.output.with_name(args.output.name.replace("PHYSICS", physics))
         print(physics)
         columns = _HEX_COLUMNS if args.shape == "hex" else _COLUMNS
-        measured(_rows(args, physics, device, limits), columns, output, head, _draw)
+        measured(_rows(args, physics, device, limits), columns, output, head, _draw,
+                 append=args.append)  # fmt: skip
     return 0
 
 
@@ -211,6 +232,6 @@ def _rows(
             case = {"degree": degree, "dtype": dtype, "integrator": integrator, "flux": args.flux,
                     "kernel": kernel,
                     "kernel_options": {"metric": args.metric} if args.metric else None}  # fmt: skip
-            yield measure(mesh, case, physics=physics, device=device, limits=limits, steps=args.steps,
+            yield measure(mesh, case, physics=physics, device=device, limits=limits, steps=args.steps or 1000,
                           seconds=args.seconds or (20.0 if on_gpu else 3.0),
                           threads=args.threads)  # fmt: skip

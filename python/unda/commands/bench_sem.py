@@ -163,7 +163,9 @@ def _rows(
     for degree in args.degrees:
         # cells share nodes: each has about degree^3 of its own
         mesh = numbered_box(args.nodes or (16e6 if on_gpu else 2e5), degree**3, "hex", args.mesh)
-        for dtype, assembly in product(args.dtype.split(","), args.assembly.split(",") if on_gpu else ["auto"]):
+        for dtype, assembly in product(
+            args.dtype.split(","), args.assembly.split(",") if on_gpu else ["auto"]
+        ):
             case = {"degree": degree, "dtype": dtype, "assembly": assembly}
             yield measure(mesh, case, physics=physics, device=device, limits=limits, steps=args.steps,
                           seconds=args.seconds or (20.0 if on_gpu else 3.0), threads=args.threads)  # fmt: skip

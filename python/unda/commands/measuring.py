@@ -21,6 +21,9 @@ from .._files import replacing
 from ..errors import ArgumentError
 from ..limits import device_info
 
+#: Of a table: title, key and format of each column; None is a dash.
+Columns = Sequence[tuple[str, str, str]]
+
 
 def integers(text: str) -> list[int]:
     """Return the integers of "1:8" or "3,5"."""
@@ -111,7 +114,10 @@ def begun(path: Path, head: dict[str, Any], *, append: bool) -> dict[str, Any]:
     if not (append and path.exists()):
         return {**head, "rows": []}
     found = json.loads(path.read_text())
-    for key in head.keys() - {"limits"}:  # writing a result makes the checkout differ from its commit
+    for key in head.keys() - {
+        "limits",
+        "limits_cpu",
+    }:  # writing a result makes the checkout differ from its commit
         if str(found.get(key)).rstrip("+") != str(head[key]).rstrip("+"):
             raise ArgumentError(
                 f"{path} has {key} {found.get(key)!r}, expected {head[key]!r} to append to it"
@@ -119,9 +125,20 @@ def begun(path: Path, head: dict[str, Any], *, append: bool) -> dict[str, Any]:
     return dict(found)
 
 
+def print_titles(columns: Columns) -> None:
+    """Print the head of a table."""
+    print(" ".join(f"{title:>12}" for title, _, _ in columns))
+
+
+def print_row(row: Mapping[str, Any], columns: Columns) -> None:
+    """Print a line of a table."""
+    words = ("-" if row[key] is None else f"{row[key]:{form}}" for _, key, form in columns)
+    print(" ".join(f"{word:>12}" for word in words), flush=True)
+
+
 def measured(
     rows: Iterable[dict[str, Any]],
-    columns: Sequence[tuple[str, str, str]],
+    columns: Columns,
     path: Path,
     head: dict[str, Any],
     draw: Callable[[Path, dict[str, Any]], None],
@@ -130,10 +147,10 @@ def measured(
 ) -> None:
     """Print each row (title, key, format of columns) as soon as it is known, keep what is done, draw it."""
     result = begun(path, head, append=append)
-    print(" ".join(f"{title:>12}" for title, _, _ in columns))
+    print_titles(columns)
     for row in rows:
         result["rows"].append(row)
-        print(" ".join(f"{row[key]:>12{form}}" for _, key, form in columns), flush=True)
+        print_row(row, columns)
         save(path, result)
     try:
         draw(path.with_suffix(".png"), result)

@@ -17,9 +17,12 @@ from .box import box_mode, free_box_mode, rigid_box_mode
 from .cavity import cavity_mode
 from .cavity_two_media import cavity_mode_two_media
 from .elastic_box import lame_mode, lubricated_box_mode
+from .garvin import garvin_problem
 from .interface import interface_plane_wave
 from .lamb import lamb_problem
+from .layered import layered_source
 from .line import line_source, plane_source
+from .love import love_wave
 from .mie import mie_sphere
 from .plane import plane_wave
 from .plate import plate_mode
@@ -34,10 +37,13 @@ __all__ = [
     "cavity_mode_two_media",
     "free_box_mode",
     "from_config",
+    "garvin_problem",
     "interface_plane_wave",
     "lamb_problem",
     "lame_mode",
+    "layered_source",
     "line_source",
+    "love_wave",
     "lubricated_box_mode",
     "mie_sphere",
     "plane_source",

@@ -193,10 +193,12 @@ def _encode(key: str, value: Any) -> Any:
         raise ArgumentError(f"{key} is a plain callable and cannot be saved; unda.sampled can")
     if isinstance(value, dict):
         return {name: _encode(name, one) for name, one in value.items()}
-    return list(value) if isinstance(value, tuple) else value
+    return [_encode(key, one) for one in value] if isinstance(value, tuple) else value
 
 
 def _decode(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_decode(one) for one in value]
     if not isinstance(value, dict) or "type" not in value:
         return value
     parameters = {key: one for key, one in value.items() if key != "type"}

@@ -105,17 +105,10 @@ class LambProblem(ExactSolution):
 
     def _evaluate(self, x: Array, y: Array, z: Array, t: Array) -> dict[str, Any]:
         source = self._arguments["source"]
-        shape = np.broadcast_shapes(x.shape, y.shape, z.shape, t.shape)
-        places = np.stack([np.broadcast_to(one, shape).ravel() for one in (x, y, z)], axis=1)
-        times = np.broadcast_to(t, shape).ravel()
-        values = np.full((9, times.size), np.nan)
-        known = np.flatnonzero(np.isfinite(times) & np.isfinite(places).all(axis=1))
-        if len(known):
-            different, which = np.unique(places[known], axis=0, return_inverse=True)
-            order = known[np.argsort(which.ravel(), kind="stable")]
-            counts = np.bincount(which.ravel(), minlength=len(different))
-            for place, here in zip(different, np.split(order, np.cumsum(counts)[:-1]), strict=True):
-                values[:, here] = self._at_place(place - source.position, times[here])
+        shape, groups = by_place((x, y, z, t))
+        values = np.full((9, int(np.prod(shape))), np.nan)
+        for place, here, times in groups:
+            values[:, here] = self._at_place(place - source.position, times)
         return dict(zip(self.fields, values.reshape(9, *shape), strict=True))
 
     def bind(self, mesh: Any) -> ExactSolution:
@@ -262,6 +255,21 @@ class LambProblem(ExactSolution):
             else:
                 waves.append(-mu * (slowness[i] * u[j] + slowness[j] * u[i]))
         return waves
+
+
+def by_place(arrays: tuple[Array, ...]) -> tuple[tuple[int, ...], list[tuple[Array, Any, Array]]]:
+    """Return the shape of x, y, z and t, and of each place: itself, indices of its finite times, these."""
+    shape = np.broadcast_shapes(*(one.shape for one in arrays))
+    places = np.stack([np.broadcast_to(one, shape).ravel() for one in arrays[:3]], axis=1)
+    times = np.broadcast_to(arrays[3], shape).ravel()
+    known = np.flatnonzero(np.isfinite(times) & np.isfinite(places).all(axis=1))
+    if not len(known):
+        return shape, []
+    different, which = np.unique(places[known], axis=0, return_inverse=True)
+    order = known[np.argsort(which.ravel(), kind="stable")]
+    counts = np.bincount(which.ravel(), minlength=len(different))
+    parts = np.split(order, np.cumsum(counts)[:-1])
+    return shape, [(place, here, times[here]) for place, here in zip(different, parts, strict=True)]
 
 
 _TENSOR = [3, 8, 7, 8, 4, 6, 7, 6, 5]  # of the nine fields, those of the tensor's rows

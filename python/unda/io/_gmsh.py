@@ -25,7 +25,17 @@ logger = logging.getLogger("unda")
 _LOWER_DIMENSIONS = re.compile(r"(vertex|line\d*)$")
 _CELLS = {"tetra": "tet", "hexahedron": "hex"}
 _SIDES = {"triangle": "tet", "quad": "hex"}  # and the shape that has them
-_WORDS = {"tetra": "tetrahedra", "hexahedron": "hexahedra", "wedge": "wedges", "pyramid": "pyramids"}
+_CELLS_OF, _FACES_OF = ({shape: kind for kind, shape in table.items()} for table in (_CELLS, _SIDES))
+_WORDS = {  # one and several
+    "tetra": ("tetrahedron", "tetrahedra"), "hexahedron": ("hexahedron", "hexahedra"),
+    "wedge": ("wedge", "wedges"), "pyramid": ("pyramid", "pyramids"), "triangle": ("triangle", "triangles"),
+    "quad": ("quadrilateral", "quadrilaterals"),
+}  # fmt: skip
+
+
+def _counted(number: int, kind: str) -> str:
+    """Return how many there are of a kind, in words."""
+    return f"{number} {_WORDS.get(kind, (kind, kind))[number != 1]}"
 
 
 def read_gmsh(path: Path, *, linearize: bool) -> dict[str, Any]:
@@ -269,7 +279,7 @@ def _shape(raw: Any) -> str:
         shape = _kind(block)
         if len(block.data) and shape not in _SIDES and not _LOWER_DIMENSIONS.match(block.type):
             count[shape] = count.get(shape, 0) + len(block.data)
-    found = " and ".join(f"{number} {_WORDS.get(shape, shape)}" for shape, number in count.items())
+    found = " and ".join(_counted(number, shape) for shape, number in count.items())
     if len(count) > 1:
         raise MeshError(f"mixed cells: {found}; a mesh has tetrahedra only or hexahedra only")
     if not count:
@@ -323,7 +333,10 @@ def _collect(raw: Any, shape: str, *, curved: bool) -> tuple[_Blocks, _Blocks]:
             cells.append((data[:, :wide], group))
         elif kind in _SIDES:
             if _SIDES[kind] != shape:
-                raise MeshError(f"{len(data)} faces {kind}, which are none of its cells'")
+                raise MeshError(
+                    f"{_counted(len(data), kind)} among the faces, but the cells are "
+                    f"{_WORDS[_CELLS_OF[shape]][1]}, whose faces are {_WORDS[_FACES_OF[shape]][1]}"
+                )
             faces.append((data[:, :corners], group))
     one, other = ([np.concatenate(part) for part in zip(*parts, strict=True)] for parts in (cells, faces))
     return (one[0], one[1]), (other[0], other[1])

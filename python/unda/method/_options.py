@@ -83,15 +83,19 @@ def kernel_choice(kernel: Any, options: Mapping[str, int | str] | None) -> dict[
     }
 
 
-def kernels(options: Any) -> dict[str, dict[str, int]]:
-    """Return the library's kernels for these options, with what a tuner tries for each part (unda_tuned)."""
+def kernels(options: Any, *, tried: bool = False) -> dict[str, dict[str, int]]:
+    """Return the library's kernels for these options, with what a tuner tries for each part (unda_tuned).
+
+    tried: only those that it tries.
+    """
     found: dict[str, dict[str, int]] = {}
-    info, num = _core.new_struct("unda_kernel_info"), 1
-    while len(found) < num:
-        _core.check(lib.unda_kernel_get(options, len(found), info))
-        num = info.num_kernel
-        parts = range(info.num_part)
-        found[_core.text(info.name)] = {_core.text(info.part[i]): info.tuned[i] for i in parts}
+    info, index, num = _core.new_struct("unda_kernel_info"), 0, 1
+    while index < num:
+        _core.check(lib.unda_kernel_get(options, index, info))
+        index, num = index + 1, info.num_kernel
+        if not (tried and info.reference):
+            parts = range(info.num_part)
+            found[_core.text(info.name)] = {_core.text(info.part[i]): info.tuned[i] for i in parts}
     return found
 
 

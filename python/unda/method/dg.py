@@ -68,14 +68,14 @@ class DG(Simulation):
         too short to start more.
     allow_unstable : bool
         Accept a dt above the stable limit.
-    kernel : {"auto", "fused", "node", "element", "lines"}
+    kernel : {"auto", "fused", "node", "element", "lines", "base", "f1", "f1s"}
         CUDA, on tetrahedra: all in one; volume, surface and update apart; one element per thread. On
-        hexahedra: along lines of nodes.
+        hexahedra: along lines of nodes; three of a paper.
     kernel_options : dict of str to int or str, optional
         Options of the kernel (docs/kernel_options.md); the others come from the degree's table.
         CUDA only, but for ``"metric"`` of hexahedra: "affine", "trilinear" or "stored" (docs/dg.md).
     tune : bool
-        Measure the candidates for kernel and tile on this device, unless that has been done before; the
+        Measure the candidates for kernel and tile on this device, unless done before; the
         fastest is printed, and stored with the compiled kernels. CUDA only; no effect on the CPU.
 
     Attributes
@@ -120,7 +120,7 @@ class DG(Simulation):
         device: str = "auto",
         threads: int | None = None,
         allow_unstable: bool = False,
-        kernel: Literal["auto", "fused", "node", "element", "lines"] = "auto",
+        kernel: Literal["auto", "fused", "node", "element", "lines", "base", "f1", "f1s"] = "auto",
         kernel_options: Mapping[str, int | str] | None = None,
         tune: bool = False,
     ) -> None:

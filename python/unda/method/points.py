@@ -39,8 +39,12 @@ class Points:
         """Return the members of unda_source of point sources, or raise."""
         raise NotImplementedError
 
+    def sort(self, source: Source) -> Any:
+        """Return what the amplitude of a source depends on besides its f."""
+        return type(source)
+
     def amplitude(self, source: Source, dt: float) -> Callable[[np.ndarray], Any]:
-        """Return the amplitude at the times of stages, which depends on the source's class and f alone."""
+        """Return the amplitude at the times of stages, which depends on `sort` and f alone."""
         return source.time_function(dt)
 
     def channels(self, fields: Iterable[str] | None) -> Channels:

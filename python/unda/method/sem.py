@@ -261,6 +261,10 @@ class SEM(Simulation):
                 "displacement or potential is known too: sinusoidal in time, a plane wave of a time function "
                 "with an integral, or f(x, y, z, t) that returns fields such as ux or chi"
             )
+        return self._fields_of(motion, place, t)
+
+    @staticmethod
+    def _fields_of(motion: Any, place: tuple[np.ndarray, ...], t: float) -> dict[str, Any]:
         fields = motion(*place, t)
         if not isinstance(fields, Mapping):
             raise ArgumentError(f"the exact solution gave {type(fields).__name__}, expected a dict of fields")
@@ -306,18 +310,25 @@ class SEM(Simulation):
         Raises
         ------
         ArgumentError
-            If the solution is singular; compare traces with ``rec.misfit`` then.
+            If the solution is singular; compare traces with ``rec.misfit`` then. If it gives no field that
+            is known here.
         """
         relative = flag("relative", relative)
         motion = self._points.bound(exact)
         if not isinstance(motion, Motion) or motion.singular:
             return norms.mesh_error(self, exact, relative=relative)  # says why not
         x, y, z = self.mesh.centroids[:1].T
+        given = self._fields_of(motion, (x, y, z), self.t)
         names = [
             name
-            for name in motion(x, y, z, self.t)
+            for name in given
             if name in self._known.units and (self._fluid.all() or not name.startswith("chi"))
         ]
+        if not names:
+            raise ArgumentError(
+                f"the exact solution gives {', '.join(map(str, given)) or 'no fields'}; expected some of "
+                f"{', '.join(self._known.units)}"
+            )
         shown, state = self._shown(names), self._read()
         nodal = Nodal(self, state)
         q = np.stack([nodal(name) for name in names], axis=-1)

@@ -5,7 +5,7 @@ Not here: which cells share a point (_sites.py), weights (csrc/sem/points.c).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..errors import ArgumentError
 from ..problem.incident import PlaneWave
 from ..problem.source import MomentTensor, PointForce, Source, VolumeInjection
 from ..problem.timefunction import TimeFunction, wrap
+from .injected_volume import InjectedVolume
 from .mesh_points import MeshPoints
 from .sem_fields import SemChannels, SemFields
 from .sem_motion import Motion
@@ -23,6 +24,7 @@ class SemPoints(MeshPoints):
     """Where sources and receivers of SEM stand, and what they are there; see `MeshPoints`."""
 
     fields: SemFields
+    _floating: frozenset[int] = frozenset()  # ids of forces in fluids
 
     @property
     def traces(self) -> dict[str, str]:
@@ -34,16 +36,21 @@ class SemPoints(MeshPoints):
         return SemChannels(self.fields, fields)
 
     def amplitude(self, source: Source, dt: float) -> Callable[[np.ndarray], Any]:
-        """Return the force, the moment, or the injected volume, which is the integral of its rate."""
+        """Return the force, the moment, or the injected volume, which is the integral of its rate.
+
+        A force in a fluid drives the potential by its integral of the integral (csrc/sem/points.c).
+        """
         f = wrap(source.f, dt)
+        if id(source) in self._floating:
+            if not isinstance(source.f, TimeFunction):
+                raise ArgumentError(
+                    f"f of {source!r}, a force in a fluid (vs = 0), is a plain callable; SEM needs the "
+                    "integral of its integral: use unda.sampled(t, f(t)) or one of unda's time functions"
+                )
+            return f.integral.integral
         if not isinstance(source, VolumeInjection):
             return f
-        if not isinstance(source.f, TimeFunction):
-            raise ArgumentError(
-                f"f of {source!r} is a plain callable, whose integral is not known; SEM injects the volume, "
-                "the integral of f: use unda.sampled(t, f(t)) or one of unda's time functions"
-            )
-        return f.integral
+        return f.integral if isinstance(source.f, TimeFunction) else InjectedVolume(f)
 
     def binder(self) -> Callable[[Any], Any]:
         """See `Points`; the solution also gives displacements and potentials, where they are known."""
@@ -67,6 +74,20 @@ class SemPoints(MeshPoints):
             return material.get("vs", 0.0) > 0.0
         return super()._carried(source, material)
 
+    def terms(self, sources: Sequence[Source]) -> dict[str, Any]:
+        """See `Points`."""
+        terms = super().terms(sources)
+        material = self.material_at(terms["elem"], terms["places"])[terms["first"][:-1]]
+        if self.medium.physics == "elastic":
+            wet = (material[:, 2] == 0.0).tolist()
+            pairs = zip(sources, wet, strict=True)
+            self._floating |= {id(one) for one, fluid in pairs if fluid and isinstance(one, PointForce)}
+        return terms
+
+    def sort(self, source: Source) -> Any:
+        """See `Points`."""
+        return type(source), id(source) in self._floating
+
     def _rates(self, source: Source, material: dict[str, float]) -> list[float]:
         """Return force, moment xx yy zz yz xz xy and volume for an amplitude of 1."""
         force, moment, volume = [0.0] * 3, [0.0] * 6, 0.0
@@ -74,11 +95,6 @@ class SemPoints(MeshPoints):
         speed = material.get("vp", material.get("c", 0.0))
         bulk = material["rho"] * (speed**2 - 4.0 / 3.0 * material.get("vs", 0.0) ** 2)
         if isinstance(source, PointForce):
-            if fluid:
-                raise ArgumentError(
-                    f"{source!r} stands in a fluid (vs = 0), whose potential knows no forces but those of a "
-                    "pressure; expected a place in a solid, VolumeInjection, or unda.DG"
-                )
             force = list(source.direction)
         elif isinstance(source, VolumeInjection):
             volume, moment = (1.0, moment) if fluid else (0.0, [bulk] * 3 + [0.0] * 3)

@@ -324,6 +324,7 @@ class Simulation(Pictures):
             self._stepping.forget_sources()
             self._forgets = False
         self._start, self._given = t, frozenset(given)
+        self._stepping.begin()
         self._solver.record(t)
         self._half_set = False
 
@@ -498,9 +499,10 @@ class Simulation(Pictures):
         Returns
         -------
         dict of str to dict
-            For each kernel ``seconds`` (median of a launch) and ``launches`` a step; "record" is that of
-            receivers. For "stage", all kernels of one together but for "record", also ``gdof_per_second``
-            (`FD`: ``gcell_per_second``), ``gflops``, ``gbytes_per_second`` (compulsory) and
+            For each kernel ``seconds`` (median of a launch) and ``launches`` a step, and of `DG` what a
+            launch needs: ``flops`` and compulsory ``bytes``; "record" is that of receivers. For "stage", all
+            kernels of one together but for "record", also ``gdof_per_second`` (`FD`: ``gcell_per_second``),
+            ``gflops``, ``gbytes_per_second`` (compulsory) and
             ``percent_of_limit``, of the tighter of the measured limits, see ``rate`` of the method.
 
         Raises

@@ -38,5 +38,9 @@ def kernel_seconds(sim: Any, runs: int) -> dict[str, dict[str, float]]:
         }
         for i in range(profile.num_kernel)
     }  # fmt: skip
+    for i in range(profile.num_kernel):
+        if profile.flops[i] > 0:
+            work = {"flops": float(profile.flops[i]), "bytes": float(profile.bytes[i])}
+            found[_core.text(profile.name[i])] |= work
     found["stage"] = {"seconds": float(profile.stage_seconds)}
     return found

@@ -15,6 +15,7 @@ from .. import _core
 from ..errors import ArgumentError
 from ..problem.source import Source
 from ._run_control import Interruptible
+from .injected_volume import InjectedVolume
 from .points import Points
 from .solver import CHUNK_BYTES, Ahead, Solver
 
@@ -48,13 +49,13 @@ class Stepping:
         self._solver, self._points, self._num_field = solver, points, num_field
         self._dt, self._dtype = dt, dtype
         self._num_stage = int(solver.info().num_stage)
-        self._shared: dict[Any, tuple[Any, Any]] = {}  # amplitudes by class and id of f; f stays alive
+        self._shared: dict[Any, tuple[Any, Any]] = {}  # amplitudes by sort and id of f; f stays alive
 
     # ---- the data that drive steps ----
 
     def amplitude(self, source: Source) -> Callable[[np.ndarray], Any]:
-        """Return the amplitude of a source, one object for all of one class that share f."""
-        key = type(source), id(source.f)
+        """Return the amplitude of a source, one object for all of one sort that share f."""
+        key = self._points.sort(source), id(source.f)
         if key not in self._shared:
             amplitude = self._points.amplitude(source, self._dt)
             self._refuse_amplitude(source, amplitude)
@@ -93,6 +94,12 @@ class Stepping:
         return _core.new_struct(
             "unda_drive", num_time=len(times), amplitudes=self._amplitudes(times), exact=exact
         )
+
+    def begin(self) -> None:
+        """Tell amplitudes that depend on the past that the clock has been set."""
+        for _, amplitude in self._shared.values():
+            if isinstance(amplitude, InjectedVolume):
+                amplitude.begin()
 
     def forget_sources(self) -> None:
         """Forget the sources and waves."""

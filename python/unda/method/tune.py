@@ -203,7 +203,7 @@ def tuned(method: Any, mesh: Any, medium: Any, device: str, keywords: Mapping[st
     )
     best, first = math.inf, math.inf
     choice: Choice = ("auto", None)
-    for kernel, parts in kernels(options).items():
+    for kernel, parts in kernels(options, tried=True).items():
         begin, plan = search.seconds(kernel, None)
         if begin > _FAR_SLOWER * best:
             continue

@@ -357,7 +357,11 @@ def saved_f(source: Any) -> dict[str, Any]:
 def _short(f: Any) -> str:
     """Describe a value that is not callable; for samples, name the function that interpolates them."""
     if isinstance(f, (np.ndarray, list, tuple)):
-        return f"an array of shape {np.shape(f)}, which unda.sampled(t, values) makes a function of"
+        try:
+            shape = f"of shape {np.shape(f)}"
+        except ValueError:
+            return f"a ragged {type(f).__name__}"
+        return f"an array {shape}, which unda.sampled(t, values) makes a function of"
     return repr(f)
 
 
