@@ -63,20 +63,24 @@ INLINE void gather_four(const REAL *const *from, int i, int keep, REAL *to)
         memcpy(to + k * LANES, z + k, sizeof *z);
 }
 
-/* to[i][l] = from[l][i] for i < count; the last values of four or more are four once again. */
+/* The same for `count` values; the last of four or more are four once again. */
+INLINE void gather_part(const REAL *const *from, int count, REAL *to)
+{
+    int i = 0;
+    for (; i + 4 <= count; i += 4)
+        gather_four(from, i, 4, to + i * LANES);
+    if (count >= 4 && i < count)
+        gather_four(from, count - 4, 4, to + (count - 4) * LANES);
+    for (; count < 4 && i < count; i++)
+        for (int k = 0; k < PART_LANES; k++)
+            to[i * LANES + k] = from[k][i];
+}
+
+/* to[i][l] = from[l][i] for i < count. */
 INLINE void gather(const REAL *const from[LANES], int count, VEC *to)
 {
-    REAL *out = (REAL *)to;
-    for (int l = 0; l < LANES; l += PART_LANES) {
-        int i = 0;
-        for (; i + 4 <= count; i += 4)
-            gather_four(from + l, i, 4, out + i * LANES + l);
-        if (count >= 4 && i < count)
-            gather_four(from + l, count - 4, 4, out + (count - 4) * LANES + l);
-        for (; count < 4 && i < count; i++)
-            for (int k = l; k < l + PART_LANES; k++)
-                out[i * LANES + k] = from[k][i];
-    }
+    for (int l = 0; l < LANES; l += PART_LANES)
+        gather_part(from + l, count, (REAL *)to + l);
 }
 
 #endif

@@ -26,8 +26,14 @@ struct dg_cpu_common {
     /* Adds the sources [i, last), all in the block of elements from `first` on, to rhs [elem][num_value]. */
     void (*add_sources)(const struct dg_args *a, int64_t first, int i, int last, int64_t num_value,
                         REAL *rhs);
+    /* The same, of `count` values of each element from `begin` on, to rhs [value][lane]. */
+    void (*add_sources_part)(const struct dg_args *a, int64_t first, int i, int last, int64_t num_value,
+                             int64_t begin, int64_t count, VEC *rhs);
     /* Updates `count` values from `index` on; see common/index.h. */
     void (*update)(const struct dg_args *a, int kind, int64_t index, int64_t count, const REAL *rhs);
+    /* The same of several elements: from `index` on, and at `stride` from there, from rhs [elem][count]. */
+    void (*update_part)(const struct dg_args *a, int kind, int64_t index, int64_t stride, int64_t lanes,
+                        int64_t count, const REAL *rhs);
 };
 extern const struct dg_cpu_common PRECISION(dg_cpu_common_);
 #define COMMON PRECISION(dg_cpu_common_)

@@ -41,20 +41,10 @@ static unda_status new_copy(unda_solver *s, void *out, const double *from, int64
     return UNDA_OK;
 }
 
-/* The rows at once that leave the least padding. */
-static int rows_of(int n)
-{
-    int best = MOST_ROWS;
-    for (int rows = MOST_ROWS; rows >= 3; rows--)
-        if ((n + rows - 1) / rows * rows < (n + best - 1) / best * best)
-            best = rows;
-    return best;
-}
-
 static unda_status pack_lines(unda_solver *s, struct sem_cpu *t)
 {
     const struct element *el = t->sem->space.element;
-    int n = el->degree + 1, rows = rows_of(n), blocks = (n + rows - 1) / rows;
+    int n = el->degree + 1, rows = line_rows(n), blocks = (n + rows - 1) / rows;
     t->rows = rows;
     for (int transposed = 0; transposed < 2; transposed++) {
         TRY(new_real(s, &t->derivative[transposed], blocks * n * rows, "derivative matrix"));

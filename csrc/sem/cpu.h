@@ -4,9 +4,8 @@
 #ifndef UNDA_SEM_CPU_H
 #define UNDA_SEM_CPU_H
 
+#include "../cpu/lines.h"
 #include "method.h"
-
-enum { MOST_ROWS = 5 }; /* of a line's matrix worked on at once */
 
 /* Sources by the unknowns that they drive: of at[i] those from first[i] on. */
 struct sem_cpu_sources {
@@ -35,8 +34,8 @@ struct sem_cpu_region {
 struct sem_cpu {
     const struct sem *sem;
     int32_t lanes, num_line_node, num_node, metric_nodes, material_nodes;
-    int32_t rows;        /* of a line's matrix worked on at once, 3 to MOST_ROWS */
-    void *derivative[2]; /* of lines, packed [row block][column][rows], padded with zeros: D, then -D^T */
+    int32_t rows;        /* of a line's matrix worked on at once */
+    void *derivative[2]; /* of lines, packed: D, then -D^T */
     void *weight;        /* [node] */
     struct sem_cpu_region region[NUM_REGION];
     void *area;      /* [shared node][3] */
