@@ -76,13 +76,15 @@ INLINE void FN(prefetch_side)(const struct dg_cpu *t, const struct dg_args *a, i
 struct FN(ahead) {
     int64_t elem, num_value;       /* first element of the block; values of an element */
     int64_t values, faces, lanes;  /* a share: of the states and faces of a block, of its elements */
+    int64_t metrics;               /* of its metrics, 0 where they are few, or too many to wait in a cache */
 };
 
 INLINE struct FN(ahead) FN(plan_ahead)(const struct dg_cpu *t, int64_t elem)
 {
     int64_t n = t->num_line_node, num_value = t->num_node * NUM_FIELD, per_plane = 2 * n, all = per_plane * n;
+    int64_t metrics = t->slab == n && !t->trilinear && t->metric_nodes > 1 ? LANES * t->metric_words / all : 0;
     return (struct FN(ahead)){elem, num_value, (LANES * num_value + all - 1) / all,
-                              (LANES * NUM_FACE + all - 1) / all, (LANES + per_plane - 1) / per_plane};
+                              (LANES * NUM_FACE + all - 1) / all, (LANES + per_plane - 1) / per_plane, metrics};
 }
 
 INLINE int64_t FN(least)(int64_t a, int64_t b)
@@ -108,6 +110,8 @@ INLINE void FN(prefetch_share)(const struct dg_cpu *t, const struct dg_args *a, 
         if (neighbor >= 0 && NEIGHBOR_ELEM(neighbor) / LANES != next / LANES)
             FN(prefetch_side)(t, a, neighbor);
     }
+    if (h->metrics && next < a->num_elem)
+        FN(prefetch)(t->metric, next * t->metric_words + at * h->metrics, h->metrics);
     if (at == 0 && next + LANES <= a->num_elem) {
         FN(prefetch)(a->record, NUM_WORD * next, NUM_WORD * LANES);
         FN(prefetch)(a->face_coef, NUM_ELEM_FACE_COEF * next, BY_NODE ? 0 : NUM_ELEM_FACE_COEF * LANES);
