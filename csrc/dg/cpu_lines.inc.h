@@ -13,10 +13,10 @@
 #undef NUM_TOGETHER
 #define NUM_TOGETHER (NUM_LINE > 4 ? NUM_LINE / 2 : NUM_LINE)
 
-/* Products part .. part + NUM_TOGETHER of a line whose nodes are `from` apart in u [node][NUM_REF], and `step` in `to`: of axis 3
- * [node][NUM_LINE], else acc [node][NUM_ACC]. */
-INLINE void FN(line_part)(const struct dg_cpu *t, int rows, int axis, int part, const VEC *u, int from, int step,
-                          VEC *to)
+/* Products part .. part + NUM_TOGETHER of a line whose nodes are `from` apart in u [node][NUM_REF], and `step` in `to`: acc
+ * [node][NUM_ACC], or apart from it, [node][NUM_LINE]. */
+INLINE void FN(line_part)(const struct dg_cpu *t, int rows, int axis, int part, bool apart, const VEC *u, int from,
+                          int step, VEC *to)
 {
     int n = t->num_line_node;
     const REAL *d = t->derivative;
@@ -32,19 +32,19 @@ INLINE void FN(line_part)(const struct dg_cpu *t, int rows, int axis, int part, 
             for (int i = 0; i < NUM_TOGETHER && row + r < n; i++) {
                 VEC share = (REAL)LINE_SIGN(part + i) * sum[r][i];
                 VEC *acc = to + (row + r) * step * NUM_ACC + LINE_ACC(axis, part + i);
-                if (axis == 2)
+                if (apart)
                     to[(row + r) * step * NUM_LINE + part + i] = share;
                 else
-                    *acc = FIRST_SHARE(axis, part + i) ? share : *acc + share;
+                    *acc = axis == 2 || FIRST_SHARE(axis, part + i) ? share : *acc + share;
             }
     }
 }
 
-INLINE void FN(line)(const struct dg_cpu *t, int axis, int rows, const VEC *u, int from, int step, VEC *to)
+INLINE void FN(line)(const struct dg_cpu *t, int axis, int rows, bool apart, const VEC *u, int from, int step, VEC *to)
 {
-    FN(line_part)(t, rows, axis, 0, u, from, step, to);
+    FN(line_part)(t, rows, axis, 0, apart, u, from, step, to);
     if (NUM_TOGETHER < NUM_LINE)
-        FN(line_part)(t, rows, axis, NUM_LINE - NUM_TOGETHER, u, from, step, to);
+        FN(line_part)(t, rows, axis, NUM_LINE - NUM_TOGETHER, apart, u, from, step, to);
 }
 
 /* z [node][NUM_LINE]: products along axis 3. */
@@ -58,7 +58,7 @@ INLINE void FN(third_axis)(const struct dg_cpu *t, int rows, const struct FN(blo
             for (int c = 0; c < NUM_LINE; c++)
                 line[k * NUM_REF + LINE_REF(2, c)] = u[LINE_REF(2, c)];
         }
-        FN(line)(t, 2, rows, line, 1, plane, z + i * NUM_LINE);
+        FN(line)(t, 2, rows, true, line, 1, plane, z + i * NUM_LINE);
     }
 }
 
@@ -118,21 +118,29 @@ INLINE void FN(prefetch_share)(const struct dg_cpu *t, const struct dg_args *a, 
     }
 }
 
-/* acc: products along axes 1 and 2 in a plane, which add to z. */
+/* The same of a whole element, whose u is there, to acc. */
+INLINE void FN(third_axis_whole)(const struct dg_cpu *t, int rows, const VEC *u, VEC *acc)
+{
+    int plane = t->num_face_node;
+    for (int i = 0; i < plane; i++)
+        FN(line)(t, 2, rows, false, u + i * NUM_REF, plane, plane, acc + i * NUM_ACC);
+}
+
+/* acc: products along axes 1 and 2 in a plane, which add to z; NULL: they are in acc. */
 INLINE void FN(plane)(const struct dg_cpu *t, int rows, const struct dg_args *a, int kind,
                       const struct FN(ahead) * ahead, int k, const VEC *u, const VEC *z, VEC *acc)
 {
     int n = t->num_line_node;
-    for (int i = 0; i < n * n; i++)
+    for (int i = 0; z && i < n * n; i++)
         for (int c = 0; c < NUM_LINE; c++)
             acc[i * NUM_ACC + LINE_ACC(2, c)] = z[i * NUM_LINE + c];
     for (int j = 0; j < n; j++) {
         FN(prefetch_share)(t, a, kind, ahead, k, j);
-        FN(line)(t, 0, rows, u + j * n * NUM_REF, 1, 1, acc + j * n * NUM_ACC);
+        FN(line)(t, 0, rows, false, u + j * n * NUM_REF, 1, 1, acc + j * n * NUM_ACC);
     }
     for (int i = 0; i < n; i++) {
         FN(prefetch_share)(t, a, kind, ahead, k, n + i);
-        FN(line)(t, 1, rows, u + i * NUM_REF, n, n, acc + i * NUM_ACC);
+        FN(line)(t, 1, rows, false, u + i * NUM_REF, n, n, acc + i * NUM_ACC);
     }
 }
 
@@ -206,14 +214,18 @@ INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, c
     FN(faces)(t, a, elem, &b, q, s);
     if (a->incident_range)
         FN(add_incident)(t, a, elem, index, &b, s);
-    BY_ROWS(FN(third_axis), &b, q, z);
+    bool whole = t->slab == n;
+    if (!whole)
+        BY_ROWS(FN(third_axis), &b, q, z);
     for (int k = 0; k < n; k += t->slab) {
         int first = k * plane, planes = n - k < t->slab ? n - k : t->slab, num = planes * plane;
         for (int i = 0; i < num; i++)
             FN(to_reference)(q + (first + i) * NUM_FIELD, FN(metric_at)(t, &b, first + i), u + i * NUM_REF);
+        if (whole)
+            BY_ROWS(FN(third_axis_whole), u, acc);
         for (int i = 0; i < planes; i++) {
-            BY_ROWS(FN(plane), a, kind, &ahead, k + i, u + i * plane * NUM_REF, z + (k + i) * plane * NUM_LINE,
-                    acc + i * plane * NUM_ACC);
+            BY_ROWS(FN(plane), a, kind, &ahead, k + i, u + i * plane * NUM_REF,
+                    whole ? NULL : z + (k + i) * plane * NUM_LINE, acc + i * plane * NUM_ACC);
             FN(add_jumps)(t, a, &b, k + i, s, acc + i * plane * NUM_ACC);
         }
         FN(finish)(t, a, elem, &b, first, num, q + first * NUM_FIELD, acc, out);
