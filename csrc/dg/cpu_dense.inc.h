@@ -93,8 +93,8 @@ INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a,
 }
 
 /* The stage of a block; memory holds u, jumps, and the state, then the right-hand side. */
-INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, const int64_t *elem, int64_t lanes,
-                    int64_t index, void *memory)
+INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, const int64_t *elem,
+                    int64_t lanes, int64_t index, void *memory)
 {
     int64_t first = elem[0], num_value = (int64_t)t->num_node * NUM_FIELD;
     struct FN(block) b;

@@ -15,8 +15,8 @@
 
 /* Products part .. part + NUM_TOGETHER of a line whose nodes are `from` apart in u [node][NUM_REF], and `step` in `to`: acc
  * [node][NUM_ACC], or apart from it, [node][NUM_LINE]. */
-INLINE void FN(line_part)(const struct dg_cpu *t, int rows, int axis, int part, bool apart, const VEC *u, int from,
-                          int step, VEC *to)
+INLINE void FN(line_part)(const struct dg_cpu *t, int rows, int axis, int part, bool apart, const VEC *u,
+                          int from, int step, VEC *to)
 {
     int n = t->num_line_node;
     const REAL *d = t->derivative;
@@ -40,7 +40,8 @@ INLINE void FN(line_part)(const struct dg_cpu *t, int rows, int axis, int part, 
     }
 }
 
-INLINE void FN(line)(const struct dg_cpu *t, int axis, int rows, bool apart, const VEC *u, int from, int step, VEC *to)
+INLINE void FN(line)(const struct dg_cpu *t, int axis, int rows, bool apart, const VEC *u, int from, int step,
+                     VEC *to)
 {
     FN(line_part)(t, rows, axis, 0, apart, u, from, step, to);
     if (NUM_TOGETHER < NUM_LINE)
@@ -74,17 +75,22 @@ INLINE void FN(prefetch_side)(const struct dg_cpu *t, const struct dg_args *a, i
 
 /* What is needed soon, in shares: all at once would hold up everything else. */
 struct FN(ahead) {
-    int64_t elem, num_value;       /* first element of the block; values of an element */
-    int64_t values, faces, lanes;  /* a share: of the states and faces of a block, of its elements */
-    int64_t metrics;               /* of its metrics, 0 where they are few, or too many to wait in a cache */
+    int64_t elem, num_value;      /* first element of the block; values of an element */
+    int64_t values, faces, lanes; /* a share: of the states and faces of a block, of its elements */
+    int64_t metrics;              /* of its metrics, 0 where they are few, or too many to wait in a cache */
 };
 
 INLINE struct FN(ahead) FN(plan_ahead)(const struct dg_cpu *t, int64_t elem)
 {
     int64_t n = t->num_line_node, num_value = t->num_node * NUM_FIELD, per_plane = 2 * n, all = per_plane * n;
-    int64_t metrics = t->slab == n && !t->trilinear && t->metric_nodes > 1 ? LANES * t->metric_words / all : 0;
-    return (struct FN(ahead)){elem, num_value, (LANES * num_value + all - 1) / all,
-                              (LANES * NUM_FACE + all - 1) / all, (LANES + per_plane - 1) / per_plane, metrics};
+    int64_t metrics =
+        t->slab == n && !t->trilinear && t->metric_nodes > 1 ? LANES * t->metric_words / all : 0;
+    return (struct FN(ahead)){elem,
+                              num_value,
+                              (LANES * num_value + all - 1) / all,
+                              (LANES * NUM_FACE + all - 1) / all,
+                              (LANES + per_plane - 1) / per_plane,
+                              metrics};
 }
 
 INLINE int64_t FN(least)(int64_t a, int64_t b)
@@ -93,18 +99,20 @@ INLINE int64_t FN(least)(int64_t a, int64_t b)
 }
 
 /* Share i of 2 n of plane k: of what the update reads, and of tables, states and neighbours of the next block. */
-INLINE void FN(prefetch_share)(const struct dg_cpu *t, const struct dg_args *a, int kind, const struct FN(ahead) * h,
-                               int k, int i)
+INLINE void FN(prefetch_share)(const struct dg_cpu *t, const struct dg_args *a, int kind,
+                               const struct FN(ahead) * h, int k, int i)
 {
     int64_t at = 2 * k * t->num_line_node + i, end = a->num_elem * h->num_value, next = h->elem + LANES;
     int64_t part = t->num_face_node * NUM_FIELD, old = h->elem * h->num_value + at * h->values;
     if (t->slab == t->num_line_node)
         FN(prefetch_old)(a, kind, old, FN(least)(h->values, end - old));
     else
-        for (int64_t e = h->elem + i * h->lanes; e < FN(least)(h->elem + (i + 1) * h->lanes, FN(least)(next, a->num_elem)); e++)
+        for (int64_t e = h->elem + i * h->lanes;
+             e < FN(least)(h->elem + (i + 1) * h->lanes, FN(least)(next, a->num_elem)); e++)
             FN(prefetch_old)(a, kind, e * h->num_value + k * part, part);
     FN(prefetch)(a->q, old + LANES * h->num_value, FN(least)(h->values, end - (old + LANES * h->num_value)));
-    int64_t last = FN(least)(NUM_FACE * FN(least)(next + LANES, a->num_elem), NUM_FACE * next + (at + 1) * h->faces);
+    int64_t last =
+        FN(least)(NUM_FACE * FN(least)(next + LANES, a->num_elem), NUM_FACE * next + (at + 1) * h->faces);
     for (int64_t face = NUM_FACE * next + at * h->faces; face < last; face++) {
         int neighbor = a->neighbor[face];
         if (neighbor >= 0 && NEIGHBOR_ELEM(neighbor) / LANES != next / LANES)
@@ -168,7 +176,8 @@ INLINE void FN(add_jumps)(const struct dg_cpu *t, const struct dg_args *a, const
             VEC y[NUM_JUMP];
             for (int i = 0; i < NUM_JUMP; i++)
                 y[i] = (REAL)t->inv_end_weight * s[(face * num + m) * NUM_JUMP + i];
-            FN(apply_lift)(y, face, b->lift_coef[face], acc + (a->face_node[face * num + m] - k * num) * NUM_ACC);
+            FN(apply_lift)(y, face, b->lift_coef[face],
+                           acc + (a->face_node[face * num + m] - k * num) * NUM_ACC);
         }
     }
 }
@@ -197,8 +206,8 @@ INLINE void FN(finish)(const struct dg_cpu *t, const struct dg_args *a, const in
 }
 
 /* The stage of a block, a slab of planes at a time; memory as below. */
-INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, const int64_t *elem, int64_t lanes,
-                    int64_t index, void *memory)
+INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, const int64_t *elem,
+                    int64_t lanes, int64_t index, void *memory)
 {
     int n = t->num_line_node, plane = n * n;
     int64_t num_value = (int64_t)t->num_node * NUM_FIELD;
@@ -207,8 +216,9 @@ INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, c
     VEC *q = memory;                                     /* [node][NUM_FIELD] */
     VEC *s = q + t->num_node * NUM_FIELD;                /* [face][face node][NUM_JUMP] */
     VEC *z = s + NUM_FACE * t->num_face_node * NUM_JUMP; /* [node][NUM_LINE] */
-    VEC *u = z + t->num_node * NUM_LINE, *out = u;       /* of a slab [node][NUM_REF], then [node][NUM_FIELD] */
-    VEC *acc = u + t->slab * plane * NUM_REF, *rhs = acc; /* of a slab [node][NUM_ACC], then [elem][node][field] */
+    VEC *u = z + t->num_node * NUM_LINE, *out = u; /* of a slab [node][NUM_REF], then [node][NUM_FIELD] */
+    VEC *acc = u + t->slab * plane * NUM_REF,
+        *rhs = acc; /* of a slab [node][NUM_ACC], then [elem][node][field] */
     FN(load_tables)(t, a, elem, &b, acc + t->slab * plane * NUM_REF);
     FN(load_state)(t, a, elem, q);
     FN(faces)(t, a, elem, &b, q, s);
@@ -232,7 +242,7 @@ INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, c
         COMMON.add_sources_part(a, elem[0], a->source_range[index], a->source_range[index + 1], num_value,
                                 first * NUM_FIELD, num * NUM_FIELD, out);
         COMMON.scatter(out, num * NUM_FIELD, (REAL *)rhs, num * NUM_FIELD);
-        COMMON.update_part(a, kind, elem[0] * num_value + first * NUM_FIELD, num_value, lanes, num * NUM_FIELD,
-                           (REAL *)rhs);
+        COMMON.update_part(a, kind, elem[0] * num_value + first * NUM_FIELD, num_value, lanes,
+                           num * NUM_FIELD, (REAL *)rhs);
     }
 }

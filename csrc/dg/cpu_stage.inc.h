@@ -94,7 +94,8 @@ struct FN(outside) {
 };
 
 /* to [face node][field] from q[l][node[l][face node]]; same: the lists of nodes are. */
-INLINE void FN(gather_traces)(const REAL *const q[LANES], const int *const node[LANES], int num, bool same, VEC *to)
+INLINE void FN(gather_traces)(const REAL *const q[LANES], const int *const node[LANES], int num, bool same,
+                              VEC *to)
 {
     for (int l = 0; l < LANES; l += PART_LANES)
         for (int m = 0; m < num; m++) {

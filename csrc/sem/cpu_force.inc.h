@@ -93,7 +93,8 @@ DEVICE void FN(scatter)(const int32_t *node, int num, int lanes, const VAL *x, R
 #pragma GCC unroll 8
             for (int l = 0; l < PART_LANES; l++)
                 if (first + l < lanes)
-                    FN(add_three)((const REAL *)(z + l % 4) + l / 4 * 4, force + 3 * (int64_t)node[first + l]);
+                    FN(add_three)((const REAL *)(z + l % 4) + l / 4 * 4,
+                                  force + 3 * (int64_t)node[first + l]);
         }
 #else
         for (int l = 0; l < lanes; l++)
@@ -103,8 +104,8 @@ DEVICE void FN(scatter)(const int32_t *node, int num, int lanes, const VAL *x, R
 
 /* Planes of axis 3: x becomes the force of their lines along axes 1 and 2, z, the derivative along axis 3, the
  * flux along it. */
-DEVICE void FN(plane)(const struct sem_cpu *t, int rows, const VAL *metric, const VAL *coef, const REAL *weight,
-                      VAL *x, VAL *z, VAL *slope, struct FN(stream) * ahead)
+DEVICE void FN(plane)(const struct sem_cpu *t, int rows, const VAL *metric, const VAL *coef,
+                      const REAL *weight, VAL *x, VAL *z, VAL *slope, struct FN(stream) * ahead)
 {
     int n = t->num_line_node, num = n * n;
     struct FN(lines) forth = {t->derivative[0], n, 1, DIM, 3 * DIM};
@@ -122,8 +123,8 @@ DEVICE void FN(plane)(const struct sem_cpu *t, int rows, const VAL *metric, cons
         VAL *g = slope + 3 * DIM * k;
         for (int i = 0; i < DIM; i++)
             g[2 * DIM + i] = z[k * DIM + i];
-        FN(flux_at)(metric + (t->metric_nodes > 1 ? k * HEX_METRIC : 0), coef + (t->material_nodes > 1 ? 2 * k : 0),
-                 weight[k], g);
+        FN(flux_at)(metric + (t->metric_nodes > 1 ? k * HEX_METRIC : 0),
+                    coef + (t->material_nodes > 1 ? 2 * k : 0), weight[k], g);
         for (int i = 0; i < DIM; i++)
             z[k * DIM + i] = g[2 * DIM + i];
     }
@@ -154,8 +155,9 @@ DEVICE void FN(block)(const struct sem_cpu *t, int rows, const struct sem_cpu_re
     for (int i = 0; i < plane; i++)
         FN(line)(&lines, rows, x + i * DIM, z + i * DIM, false);
     for (int k = 0; k < n; k++) {
-        FN(plane)(t, rows, metric + k * metric_step, coef + k * coef_step, (const REAL *)t->weight + k * plane,
-                  x + k * plane * DIM, z + k * plane * DIM, slope, &ahead);
+        FN(plane)(t, rows, metric + k * metric_step, coef + k * coef_step,
+                  (const REAL *)t->weight + k * plane, x + k * plane * DIM, z + k * plane * DIM, slope,
+                  &ahead);
     }
     lines.matrix = t->derivative[1];
     for (int i = 0; i < plane; i++)
