@@ -55,18 +55,20 @@ static unda_status pack_lines(unda_solver *s, struct dg_cpu *t)
 {
     const struct dg *dg = dg_tables(s);
     const struct element *el = dg->space.element;
-    int n = el->degree + 1, blocks = (n + ROWS - 1) / ROWS;
+    int n = el->degree + 1, rows = line_rows(n), blocks = (n + rows - 1) / rows;
     int64_t words = dg->metric_words, last = dg->space.num_owned - 1;
     t->num_line_node = n;
+    t->line_rows = rows;
+    t->slab = n <= 4 ? n : 1; /* small elements are updated as a whole */
     t->metric_nodes = dg->metric_nodes;
     t->metric_words = dg->metric_words;
     t->trilinear = dg->metric_kind == UNDA_METRIC_TRILINEAR;
     TRY(new_copy(s, &t->coordinate, el->nodes, t->trilinear ? 3 * el->num_node : 0, "nodes"));
     t->inv_end_weight = 1 / el->line_weight[0];
-    TRY(new_real(s, &t->derivative, blocks * n * ROWS, "derivative matrix"));
+    TRY(new_real(s, &t->derivative, blocks * n * rows, "derivative matrix"));
     for (int row = 0; row < n; row++)
         for (int k = 0; k < n; k++)
-            real_put(s, t->derivative, (row / ROWS * n + k) * ROWS + row % ROWS,
+            real_put(s, t->derivative, (row / rows * n + k) * rows + row % rows,
                      el->line_derivative[row * n + k]);
     TRY(new_real(s, &t->metric, t->num_block * t->lanes * words, "metric"));
     for (int64_t i = 0; i < t->num_block * t->lanes; i++)
@@ -101,9 +103,11 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
     for (int i = 0; i < NUM_BUF; i++)
         if (i != BUF_R1 || s->options.integrator == UNDA_AB3)
             TRY(new_real(s, &t->buffer[i], num_value, "state"));
-    int words = p->num_ref + p->num_field + (dg->metric_nodes ? p->num_ref : 0);
+    bool lines = dg->metric_nodes;
+    int words = p->num_field + (lines ? p->grad_div ? 2 * p->grad_div : 4 : p->num_ref);
     words += dg->metric_kind == UNDA_METRIC_TRILINEAR ? HEX_METRIC : 0;
     t->work_bytes = 64 * ((int64_t)dg->space.num_node * words +
+                          (lines ? 2 * t->slab * dg->space.num_face_node * p->num_ref : 0) +
                           dg->space.num_face * dg->space.num_face_node * p->num_jump[dg->both_jumps]);
     TRY(array_own(&t->owned, &t->work, s->threads, t->work_bytes, "work space"));
     return UNDA_OK;

@@ -3,6 +3,7 @@
 #ifndef UNDA_DG_CPU_H
 #define UNDA_DG_CPU_H
 
+#include "../cpu/lines.h"
 #include "method.h"
 
 enum { ROWS = 4 }; /* rows of a matrix worked on at once; padded with zeros */
@@ -11,11 +12,13 @@ enum { ROWS = 4 }; /* rows of a matrix worked on at once; padded with zeros */
 struct dg_cpu {
     void *owned; /* the arrays, but for the sampled data */
     int num_node, num_face_node, lanes;
-    int num_word, num_face_coef;                   /* of an element: its record, coefficients of its faces */
-    int num_line_node, metric_nodes, metric_words; /* of hexahedra: nodes of a line; as in struct dg */
-    double inv_end_weight;                         /* 1 / the weight of a line's last point */
+    int num_word, num_face_coef;    /* of an element: its record, coefficients of its faces */
+    int num_line_node, line_rows;   /* of hexahedra: nodes of a line, rows of its matrix at once */
+    int slab;                       /* planes of nodes at once */
+    int metric_nodes, metric_words; /* as in struct dg */
+    double inv_end_weight;          /* 1 / the weight of a line's last point */
     bool has_local, upwind, trilinear;
-    void *derivative; /* [row block][node][3][ROWS]; of lines [row block][node of the line][ROWS] */
+    void *derivative; /* [row block][node][3][ROWS]; of lines [row block][node of the line][line_rows] */
     void *lift;       /* [row block][face][face node][ROWS] */
     void *record, *face_coef;
     void *metric;     /* [block of lanes][metric_words][lane] */

@@ -37,7 +37,18 @@ CLONES static void PRECISION(add_sources_)(const struct dg_args *a, int64_t firs
     }
 }
 
-CLONES static void PRECISION(update_)(const struct dg_args *a, int kind, int64_t index, int64_t count,
+CLONES static void PRECISION(add_sources_part_)(const struct dg_args *a, int64_t first, int i, int last,
+                                                int64_t num_value, int64_t begin, int64_t count, VEC *rhs)
+{
+    for (; i < last; i++) {
+        REAL amplitude = ((const REAL *)a->amplitude)[(int64_t)a->time * a->num_source + a->source_column[i]];
+        const REAL *weight = (const REAL *)a->source_weight + i * num_value + begin;
+        for (int64_t k = 0; k < count; k++)
+            rhs[k][a->source_elem[i] - first] += weight[k] * amplitude;
+    }
+}
+
+INLINE void PRECISION(update_values_)(const struct dg_args *a, int kind, int64_t index, int64_t count,
                                       const REAL *restrict rhs)
 {
     const REAL *restrict q = (const REAL *)a->q + index;
@@ -64,5 +75,22 @@ CLONES static void PRECISION(update_)(const struct dg_args *a, int kind, int64_t
         memcpy(r, rhs, (size_t)count * sizeof *r);
 }
 
-const struct dg_cpu_common COMMON = {PRECISION(gather_many_), PRECISION(scatter_), PRECISION(add_sources_),
-                                     PRECISION(update_)};
+CLONES static void PRECISION(update_)(const struct dg_args *a, int kind, int64_t index, int64_t count,
+                                      const REAL *rhs)
+{
+    PRECISION(update_values_)(a, kind, index, count, rhs);
+}
+
+CLONES static void PRECISION(update_part_)(const struct dg_args *a, int kind, int64_t index, int64_t stride,
+                                           int64_t lanes, int64_t count, const REAL *rhs)
+{
+    for (int64_t l = 0; l < lanes; l++)
+        PRECISION(update_values_)(a, kind, index + l * stride, count, rhs + l * count);
+}
+
+const struct dg_cpu_common COMMON = {.gather = PRECISION(gather_many_),
+                                     .scatter = PRECISION(scatter_),
+                                     .add_sources = PRECISION(add_sources_),
+                                     .add_sources_part = PRECISION(add_sources_part_),
+                                     .update = PRECISION(update_),
+                                     .update_part = PRECISION(update_part_)};

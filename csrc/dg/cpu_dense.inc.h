@@ -41,6 +41,20 @@ INLINE void FN(lift)(const struct dg_cpu *t, int block, int face, const VEC *s, 
     }
 }
 
+/* Tables and neighbours of the elements from `elem` on. */
+INLINE void FN(prefetch_elements)(const struct dg_cpu *t, const struct dg_args *a, int64_t num_value,
+                                  int64_t elem, int64_t count)
+{
+    int64_t last = elem + count < a->num_elem ? elem + count : a->num_elem;
+    for (; elem < last; elem++) {
+        FN(prefetch)(a->record, NUM_WORD * elem, NUM_WORD);
+        FN(prefetch)(a->face_coef, NUM_ELEM_FACE_COEF * elem, NUM_ELEM_FACE_COEF);
+        for (int face = 0; face < NUM_FACE; face++)
+            if (a->neighbor[NUM_FACE * elem + face] >= 0)
+                FN(prefetch)(a->q, NEIGHBOR_ELEM(a->neighbor[NUM_FACE * elem + face]) * num_value, num_value);
+    }
+}
+
 /* rhs [elem][node][field] of a block of elements. */
 INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a, int kind,
                                 const int64_t *elem, const struct FN(block) * b, const VEC *u, const VEC *s,
@@ -76,4 +90,24 @@ INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a,
             FN(add_local)(t, a, elem, block * ROWS, rows, coef, step, out);
         COMMON.scatter(out, rows * NUM_FIELD, rhs + block * ROWS * NUM_FIELD, num_node * NUM_FIELD);
     }
+}
+
+/* The stage of a block; memory holds u, jumps, and the state, then the right-hand side. */
+INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, const int64_t *elem,
+                    int64_t lanes, int64_t index, void *memory)
+{
+    int64_t first = elem[0], num_value = (int64_t)t->num_node * NUM_FIELD;
+    struct FN(block) b;
+    VEC *u = memory, *s = u + t->num_node * NUM_REF, *q = s + NUM_FACE * t->num_face_node * NUM_JUMP;
+    REAL *rhs = (REAL *)q;
+    FN(load_tables)(t, a, elem, &b, NULL);
+    FN(load_state)(t, a, elem, q);
+    for (int n = 0; n < t->num_node; n++)
+        FN(to_reference)(q + n * NUM_FIELD, b.metric, u + n * NUM_REF);
+    FN(faces)(t, a, elem, &b, u, s);
+    if (a->incident_range)
+        FN(add_incident)(t, a, elem, index, &b, s);
+    FN(right_hand_side)(t, a, kind, elem, &b, u, s, rhs);
+    COMMON.add_sources(a, first, a->source_range[index], a->source_range[index + 1], num_value, rhs);
+    COMMON.update(a, kind, first * num_value, lanes * num_value, rhs);
 }

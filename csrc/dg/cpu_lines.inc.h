@@ -1,87 +1,248 @@
-/* cpu_lines.inc.h: the right-hand side on elements whose nodes stand in lines (hexahedra): derivatives line by line
- * along the three axes, jumps at the ends of lines. Part of cpu_stage.inc.h. */
+/* cpu_lines.inc.h: the right-hand side on elements whose nodes stand in lines (hexahedra). Derivatives along axis 3 come
+ * first; then all else plane by plane, so that it stays in the first caches: derivatives along axes 1 and 2, jumps at
+ * the ends of lines, the update. Part of cpu_stage.inc.h. */
 
-/* Whether an axis is the first that has a share in acc[LINE_ACC(axis, i)]. */
+/* Whether an axis is the first that has a share in acc[LINE_ACC(axis, i)], in the order 3, 1, 2. */
 #undef FIRST_SHARE
 #if GRAD_DIV
-#define FIRST_SHARE(axis, i) ((i) < GRAD_DIV || (axis) == 0)
+#define FIRST_SHARE(axis, i) ((i) < GRAD_DIV)
 #else
-#define FIRST_SHARE(axis, i) ((axis) == (LINE_ACC(axis, i) % 3 == 0))
+#define FIRST_SHARE(axis, i) ((axis) == 0 && LINE_ACC(axis, i) % 3 == 2)
 #endif
+/* Products whose sums fit the registers in several rows. */
+#undef NUM_TOGETHER
+#define NUM_TOGETHER (NUM_LINE > 4 ? NUM_LINE / 2 : NUM_LINE)
 
-/* Adds to acc [node][NUM_ACC] the derivatives along the lines of one axis, axes ascending, ROWS nodes of a line at a time; matrix
- * packed [row block][column][ROWS]. */
-INLINE void FN(axis_products)(const struct dg_cpu *t, int axis, const VEC *u, VEC *acc)
+/* Products part .. part + NUM_TOGETHER of a line whose nodes are `from` apart in u [node][NUM_REF], and `step` in `to`: acc
+ * [node][NUM_ACC], or apart from it, [node][NUM_LINE]. */
+INLINE void FN(line_part)(const struct dg_cpu *t, int rows, int axis, int part, bool apart, const VEC *u,
+                          int from, int step, VEC *to)
 {
-    int n = t->num_line_node, num = n * n, step = axis == 0 ? 1 : axis == 1 ? n : num;
-    for (int line = 0; line < num; line++) {
-        int first = axis == 0 ? line * n : axis == 1 ? line / n * num + line % n : line;
-        const REAL *d = t->derivative;
-        for (int row = 0; row < n; row += ROWS) {
-            VEC sum[ROWS][NUM_LINE] = {0};
-            for (int k = 0; k < n; k++, d += ROWS) {
-                const VEC *from = u + (first + k * step) * NUM_REF;
+    int n = t->num_line_node;
+    const REAL *d = t->derivative;
+    for (int row = 0; row < n; row += rows) {
+        VEC sum[MOST_ROWS][NUM_TOGETHER] = {0};
+        for (int k = 0; k < n; k++, d += rows)
 #pragma GCC unroll 8
-                for (int r = 0; r < ROWS; r++)
-                    for (int i = 0; i < NUM_LINE; i++)
-                        sum[r][i] += d[r] * from[LINE_REF(axis, i)];
+            for (int r = 0; r < rows; r++)
+                for (int i = 0; i < NUM_TOGETHER; i++)
+                    sum[r][i] += d[r] * u[k * from * NUM_REF + LINE_REF(axis, part + i)];
+#pragma GCC unroll 8
+        for (int r = 0; r < rows; r++)
+            for (int i = 0; i < NUM_TOGETHER && row + r < n; i++) {
+                VEC share = (REAL)LINE_SIGN(part + i) * sum[r][i];
+                VEC *acc = to + (row + r) * step * NUM_ACC + LINE_ACC(axis, part + i);
+                if (apart)
+                    to[(row + r) * step * NUM_LINE + part + i] = share;
+                else
+                    *acc = axis == 2 || FIRST_SHARE(axis, part + i) ? share : *acc + share;
             }
-            for (int r = 0; r < ROWS && row + r < n; r++)
-                for (int i = 0; i < NUM_LINE; i++) {
-                    VEC *to = acc + (first + (row + r) * step) * NUM_ACC + LINE_ACC(axis, i);
-                    VEC share = (REAL)LINE_SIGN(i) * sum[r][i];
-                    *to = FIRST_SHARE(axis, i) ? share : *to + share;
-                }
+    }
+}
+
+INLINE void FN(line)(const struct dg_cpu *t, int axis, int rows, bool apart, const VEC *u, int from, int step,
+                     VEC *to)
+{
+    FN(line_part)(t, rows, axis, 0, apart, u, from, step, to);
+    if (NUM_TOGETHER < NUM_LINE)
+        FN(line_part)(t, rows, axis, NUM_LINE - NUM_TOGETHER, apart, u, from, step, to);
+}
+
+/* z [node][NUM_LINE]: products along axis 3. */
+INLINE void FN(third_axis)(const struct dg_cpu *t, int rows, const struct FN(block) * b, const VEC *q, VEC *z)
+{
+    int n = t->num_line_node, plane = n * n;
+    VEC line[(MAX_DEGREE + 1) * NUM_REF], u[NUM_REF];
+    for (int i = 0; i < plane; i++) {
+        for (int k = 0; k < n; k++) {
+            FN(to_reference)(q + (i + k * plane) * NUM_FIELD, FN(metric_at)(t, b, i + k * plane), u);
+            for (int c = 0; c < NUM_LINE; c++)
+                line[k * NUM_REF + LINE_REF(2, c)] = u[LINE_REF(2, c)];
+        }
+        FN(line)(t, 2, rows, true, line, 1, plane, z + i * NUM_LINE);
+    }
+}
+
+/* What the stage reads of a neighbour: the nodes of the side that it sees. */
+INLINE void FN(prefetch_side)(const struct dg_cpu *t, const struct dg_args *a, int neighbor)
+{
+    int n = t->num_line_node, face = NEIGHBOR_SIDE(neighbor) % NUM_FACE;
+    int run = face / 2 == 0 ? 1 : face / 2 == 1 ? n : n * n; /* nodes one after the other, every n runs */
+    int64_t first = (int64_t)NEIGHBOR_ELEM(neighbor) * t->num_node + face % 2 * (n - 1) * run;
+    for (int i = 0; i < n * n; i += run, first += n * run)
+        FN(prefetch)(a->q, first * NUM_FIELD, run * NUM_FIELD);
+}
+
+/* What is needed soon, in shares: all at once would hold up everything else. */
+struct FN(ahead) {
+    int64_t elem, num_value;      /* first element of the block; values of an element */
+    int64_t values, faces, lanes; /* a share: of the states and faces of a block, of its elements */
+    int64_t metrics;              /* of its metrics, 0 where they are few, or too many to wait in a cache */
+};
+
+INLINE struct FN(ahead) FN(plan_ahead)(const struct dg_cpu *t, int64_t elem)
+{
+    int64_t n = t->num_line_node, num_value = t->num_node * NUM_FIELD, per_plane = 2 * n, all = per_plane * n;
+    int64_t metrics =
+        t->slab == n && !t->trilinear && t->metric_nodes > 1 ? LANES * t->metric_words / all : 0;
+    return (struct FN(ahead)){elem,
+                              num_value,
+                              (LANES * num_value + all - 1) / all,
+                              (LANES * NUM_FACE + all - 1) / all,
+                              (LANES + per_plane - 1) / per_plane,
+                              metrics};
+}
+
+INLINE int64_t FN(least)(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Share i of 2 n of plane k: of what the update reads, and of tables, states and neighbours of the next block. */
+INLINE void FN(prefetch_share)(const struct dg_cpu *t, const struct dg_args *a, int kind,
+                               const struct FN(ahead) * h, int k, int i)
+{
+    int64_t at = 2 * k * t->num_line_node + i, end = a->num_elem * h->num_value, next = h->elem + LANES;
+    int64_t part = t->num_face_node * NUM_FIELD, old = h->elem * h->num_value + at * h->values;
+    if (t->slab == t->num_line_node)
+        FN(prefetch_old)(a, kind, old, FN(least)(h->values, end - old));
+    else
+        for (int64_t e = h->elem + i * h->lanes;
+             e < FN(least)(h->elem + (i + 1) * h->lanes, FN(least)(next, a->num_elem)); e++)
+            FN(prefetch_old)(a, kind, e * h->num_value + k * part, part);
+    FN(prefetch)(a->q, old + LANES * h->num_value, FN(least)(h->values, end - (old + LANES * h->num_value)));
+    int64_t last =
+        FN(least)(NUM_FACE * FN(least)(next + LANES, a->num_elem), NUM_FACE * next + (at + 1) * h->faces);
+    for (int64_t face = NUM_FACE * next + at * h->faces; face < last; face++) {
+        int neighbor = a->neighbor[face];
+        if (neighbor >= 0 && NEIGHBOR_ELEM(neighbor) / LANES != next / LANES)
+            FN(prefetch_side)(t, a, neighbor);
+    }
+    if (h->metrics && next < a->num_elem)
+        FN(prefetch)(t->metric, next * t->metric_words + at * h->metrics, h->metrics);
+    if (at == 0 && next + LANES <= a->num_elem) {
+        FN(prefetch)(a->record, NUM_WORD * next, NUM_WORD * LANES);
+        FN(prefetch)(a->face_coef, NUM_ELEM_FACE_COEF * next, BY_NODE ? 0 : NUM_ELEM_FACE_COEF * LANES);
+    }
+}
+
+/* The same of a whole element, whose u is there, to acc. */
+INLINE void FN(third_axis_whole)(const struct dg_cpu *t, int rows, const VEC *u, VEC *acc)
+{
+    int plane = t->num_face_node;
+    for (int i = 0; i < plane; i++)
+        FN(line)(t, 2, rows, false, u + i * NUM_REF, plane, plane, acc + i * NUM_ACC);
+}
+
+/* acc: products along axes 1 and 2 in a plane, which add to z; NULL: they are in acc. */
+INLINE void FN(plane)(const struct dg_cpu *t, int rows, const struct dg_args *a, int kind,
+                      const struct FN(ahead) * ahead, int k, const VEC *u, const VEC *z, VEC *acc)
+{
+    int n = t->num_line_node;
+    for (int i = 0; z && i < n * n; i++)
+        for (int c = 0; c < NUM_LINE; c++)
+            acc[i * NUM_ACC + LINE_ACC(2, c)] = z[i * NUM_LINE + c];
+    for (int j = 0; j < n; j++) {
+        FN(prefetch_share)(t, a, kind, ahead, k, j);
+        FN(line)(t, 0, rows, false, u + j * n * NUM_REF, 1, 1, acc + j * n * NUM_ACC);
+    }
+    for (int i = 0; i < n; i++) {
+        FN(prefetch_share)(t, a, kind, ahead, k, n + i);
+        FN(line)(t, 1, rows, false, u + i * NUM_REF, n, n, acc + i * NUM_ACC);
+    }
+}
+
+/* The compiler is to know how many rows there are at once. */
+#undef BY_ROWS
+#define BY_ROWS(call, ...)                                                                                   \
+    do {                                                                                                     \
+        if (t->line_rows == 3)                                                                               \
+            call(t, 3, __VA_ARGS__);                                                                         \
+        else if (t->line_rows == 4)                                                                          \
+            call(t, 4, __VA_ARGS__);                                                                         \
+        else                                                                                                 \
+            call(t, 5, __VA_ARGS__);                                                                         \
+    } while (0)
+
+/* Adds jumps s to the nodes of plane k: of faces across axes 1 and 2 it has a row, of those across axis 3 all or
+ * nothing. */
+INLINE void FN(add_jumps)(const struct dg_cpu *t, const struct dg_args *a, const struct FN(block) * b, int k,
+                          const VEC *s, VEC *acc)
+{
+    int n = t->num_line_node, num = t->num_face_node;
+    for (int face = 0; face < NUM_FACE; face++) {
+        int first = face < 4 ? k * n : 0, last = face < 4 ? first + n : k == face % 2 * (n - 1) ? num : 0;
+        for (int m = first; m < last; m++) {
+            VEC y[NUM_JUMP];
+            for (int i = 0; i < NUM_JUMP; i++)
+                y[i] = (REAL)t->inv_end_weight * s[(face * num + m) * NUM_JUMP + i];
+            FN(apply_lift)(y, face, b->lift_coef[face],
+                           acc + (a->face_node[face * num + m] - k * num) * NUM_ACC);
         }
     }
 }
 
-/* s: jumps at all face nodes. */
-INLINE void FN(add_jumps)(const struct dg_cpu *t, const struct dg_args *a, const struct FN(block) * b,
-                          const VEC *s, VEC *acc)
+/* The right-hand side at `num` nodes from `first` on. */
+INLINE void FN(finish)(const struct dg_cpu *t, const struct dg_args *a, const int64_t *elem,
+                       const struct FN(block) * b, int first, int num, const VEC *q, const VEC *acc, VEC *out)
 {
-    const int *node = a->face_node;
-    for (int face = 0; face < NUM_FACE; face++)
-        for (int m = 0; m < t->num_face_node; m++, node++, s += NUM_JUMP) {
-            VEC y[NUM_JUMP];
-            for (int i = 0; i < NUM_JUMP; i++)
-                y[i] = (REAL)t->inv_end_weight * s[i];
-            FN(apply_lift)(y, face, b->lift_coef[face], acc + *node * NUM_ACC);
-        }
-}
-
-/* rhs [elem][node][field] of a block of elements; acc stands behind it. */
-INLINE void FN(right_hand_side)(const struct dg_cpu *t, const struct dg_args *a, int kind,
-                                const int64_t *elem, const struct FN(block) * b, const VEC *u, const VEC *s,
-                                REAL *rhs)
-{
-    int num_node = t->num_node, num_value = num_node * NUM_FIELD, part = ROWS * NUM_FIELD * LANES;
-    int share = (LANES * ROWS + num_node - 1) / num_node; /* elements of the next block for a block of rows */
-    VEC *acc = (VEC *)rhs + num_node * NUM_FIELD;
-    FN(axis_products)(t, 0, u, acc);
-    FN(axis_products)(t, 1, u, acc);
-    FN(axis_products)(t, 2, u, acc);
-    FN(add_jumps)(t, a, b, s, acc);
-    for (int first = 0; first < num_node; first += ROWS) {
-        VEC out[ROWS * NUM_FIELD], own[ROWS * NUM_COEF];
-        int rows = num_node - first < ROWS ? num_node - first : ROWS, step = BY_NODE ? NUM_COEF : 0;
-        const VEC *coef = b->record;
-        FN(prefetch_old)(a, kind, elem[0] * num_value + first / ROWS * part, part);
-        if (first / ROWS * share < LANES)
-            FN(prefetch_elements)(t, a, num_value, elem[0] + LANES + first / ROWS * share, share);
+    VEC own[NUM_COEF];
+    (void)q;
+    for (int i = 0; i < num; i++) {
+        const VEC *coef = b->record, *metric = FN(metric_at)(t, b, first + i);
+        VEC sum[NUM_ACC];
         if (BY_NODE) {
-            FN(load_coef)(t, a, elem, first, rows, own);
+            FN(load_coef)(t, a, elem, first + i, 1, own);
             coef = own;
         }
-        for (int r = 0; r < rows; r++) {
-            const VEC *metric = FN(metric_at)(t, b, first + r);
-            VEC *sum = acc + (first + r) * NUM_ACC;
-            for (int i = 0; i < NUM_ACC; i++)
-                sum[i] *= metric[NUM_METRIC - 1];
-            FN(from_reference)(sum, metric, coef + r * step, out + r * NUM_FIELD);
-        }
+        for (int c = 0; c < NUM_ACC; c++)
+            sum[c] = metric[NUM_METRIC - 1] * acc[i * NUM_ACC + c];
+        FN(from_reference)(sum, metric, coef, out + i * NUM_FIELD);
+#if NUM_LOCAL
         if (t->has_local)
-            FN(add_local)(t, a, elem, first, rows, coef, step, out);
-        COMMON.scatter(out, rows * NUM_FIELD, rhs + first * NUM_FIELD, num_node * NUM_FIELD);
+            FN(local)(q + i * NUM_FIELD, coef + NUM_COEF - NUM_LOCAL, out + i * NUM_FIELD);
+#endif
+    }
+}
+
+/* The stage of a block, a slab of planes at a time; memory as below. */
+INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, const int64_t *elem,
+                    int64_t lanes, int64_t index, void *memory)
+{
+    int n = t->num_line_node, plane = n * n;
+    int64_t num_value = (int64_t)t->num_node * NUM_FIELD;
+    struct FN(ahead) ahead = FN(plan_ahead)(t, elem[0]);
+    struct FN(block) b;
+    VEC *q = memory;                                     /* [node][NUM_FIELD] */
+    VEC *s = q + t->num_node * NUM_FIELD;                /* [face][face node][NUM_JUMP] */
+    VEC *z = s + NUM_FACE * t->num_face_node * NUM_JUMP; /* [node][NUM_LINE] */
+    VEC *u = z + t->num_node * NUM_LINE, *out = u; /* of a slab [node][NUM_REF], then [node][NUM_FIELD] */
+    VEC *acc = u + t->slab * plane * NUM_REF,
+        *rhs = acc; /* of a slab [node][NUM_ACC], then [elem][node][field] */
+    FN(load_tables)(t, a, elem, &b, acc + t->slab * plane * NUM_REF);
+    FN(load_state)(t, a, elem, q);
+    FN(faces)(t, a, elem, &b, q, s);
+    if (a->incident_range)
+        FN(add_incident)(t, a, elem, index, &b, s);
+    bool whole = t->slab == n;
+    if (!whole)
+        BY_ROWS(FN(third_axis), &b, q, z);
+    for (int k = 0; k < n; k += t->slab) {
+        int first = k * plane, planes = n - k < t->slab ? n - k : t->slab, num = planes * plane;
+        for (int i = 0; i < num; i++)
+            FN(to_reference)(q + (first + i) * NUM_FIELD, FN(metric_at)(t, &b, first + i), u + i * NUM_REF);
+        if (whole)
+            BY_ROWS(FN(third_axis_whole), u, acc);
+        for (int i = 0; i < planes; i++) {
+            BY_ROWS(FN(plane), a, kind, &ahead, k + i, u + i * plane * NUM_REF,
+                    whole ? NULL : z + (k + i) * plane * NUM_LINE, acc + i * plane * NUM_ACC);
+            FN(add_jumps)(t, a, &b, k + i, s, acc + i * plane * NUM_ACC);
+        }
+        FN(finish)(t, a, elem, &b, first, num, q + first * NUM_FIELD, acc, out);
+        COMMON.add_sources_part(a, elem[0], a->source_range[index], a->source_range[index + 1], num_value,
+                                first * NUM_FIELD, num * NUM_FIELD, out);
+        COMMON.scatter(out, num * NUM_FIELD, (REAL *)rhs, num * NUM_FIELD);
+        COMMON.update_part(a, kind, elem[0] * num_value + first * NUM_FIELD, num_value, lanes,
+                           num * NUM_FIELD, (REAL *)rhs);
     }
 }

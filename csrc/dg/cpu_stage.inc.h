@@ -73,17 +73,13 @@ INLINE const VEC *FN(metric_at)(const struct dg_cpu *t, const struct FN(block) *
     return LINES && t->metric_nodes > 1 ? b->metric + node * HEX_METRIC : b->metric;
 }
 
-/* u [node][NUM_REF], by way of q [node][NUM_FIELD]. */
-INLINE void FN(load_state)(const struct dg_cpu *t, const struct dg_args *a, const int64_t *elem,
-                           const struct FN(block) * b, VEC *q, VEC *u)
+/* q [node][NUM_FIELD]. */
+INLINE void FN(load_state)(const struct dg_cpu *t, const struct dg_args *a, const int64_t *elem, VEC *q)
 {
-    int num_node = t->num_node;
     const REAL *from[LANES];
     for (int l = 0; l < LANES; l++)
-        from[l] = (const REAL *)a->q + elem[l] * num_node * NUM_FIELD;
-    COMMON.gather(from, num_node * NUM_FIELD, q);
-    for (int n = 0; n < num_node; n++)
-        FN(to_reference)(q + n * NUM_FIELD, FN(metric_at)(t, b, n), u + n * NUM_REF);
+        from[l] = (const REAL *)a->q + elem[l] * t->num_node * NUM_FIELD;
+    COMMON.gather(from, t->num_node * NUM_FIELD, q);
 }
 
 /* ---- faces ---- */
@@ -94,7 +90,21 @@ struct FN(outside) {
     VEC q[MAX_FACE_NODE * NUM_FIELD];
     VEC mirror[NUM_MIRROR];
     VEC upwind;
+    bool inside; /* neighbours on all lanes */
 };
+
+/* to [face node][field] from q[l][node[l][face node]]; same: the lists of nodes are. */
+INLINE void FN(gather_traces)(const REAL *const q[LANES], const int *const node[LANES], int num, bool same,
+                              VEC *to)
+{
+    for (int l = 0; l < LANES; l += PART_LANES)
+        for (int m = 0; m < num; m++) {
+            const REAL *from[PART_LANES];
+            for (int k = 0; k < PART_LANES; k++)
+                from[k] = q[l + k] + (int64_t)node[same ? 0 : l + k][m] * NUM_FIELD;
+            gather_part(from, NUM_FIELD, (REAL *)(to + m * NUM_FIELD) + l);
+        }
+}
 
 INLINE void FN(load_outside)(const struct dg_cpu *t, const struct dg_args *a, const int64_t *elem, int face,
                              struct FN(outside) * o)
@@ -102,26 +112,35 @@ INLINE void FN(load_outside)(const struct dg_cpu *t, const struct dg_args *a, co
     int num = t->num_face_node;
     const REAL *q[LANES]; /* where node[l][m] counts from: the neighbour, the element, or the exact data */
     const int *node[LANES];
+    o->inside = true;
     for (int l = 0; l < LANES; l++) {
         int neighbor = a->neighbor[NUM_FACE * elem[l] + face];
         REAL mirror[NUM_MIRROR];
+        o->inside = o->inside && neighbor >= 0;
         bool inside = neighbor >= 0, boundary = !inside && neighbor > -1 - BOUNDARY_EXACT;
         int64_t slot = (int64_t)a->time * a->num_exact_face + (-1 - BOUNDARY_EXACT - neighbor);
         q[l] = (const REAL *)a->q + (inside ? NEIGHBOR_ELEM(neighbor) : elem[l]) * t->num_node * NUM_FIELD;
         if (!inside && !boundary)
             q[l] = (const REAL *)a->exact + slot * num * NUM_FIELD;
         node[l] = a->face_node + (inside ? NEIGHBOR_SIDE(neighbor) : boundary ? face : NUM_SIDE) * num;
+#if LINES /* the opposite face has the same nodes elsewhere: where cells are not turned, all lanes have one list */
+        if (boundary) {
+            q[l] += (a->face_node[face * num] - a->face_node[(face ^ 1) * num]) * NUM_FIELD;
+            node[l] = a->face_node + (face ^ 1) * num;
+        }
+#endif
         FN(mirror)(boundary ? -1 - neighbor : BOUNDARY_NONE, mirror);
         for (int i = 0; i < NUM_MIRROR; i++)
             o->mirror[i][l] = mirror[i];
         o->upwind[l] = ((BY_NODE || LINES) && t->upwind) || neighbor == -1 - BOUNDARY_ABSORBING;
     }
-    for (int m = 0; m < num; m++) {
-        const REAL *from[LANES];
-        for (int l = 0; l < LANES; l++)
-            from[l] = q[l] + (int64_t)node[l][m] * NUM_FIELD;
-        gather(from, NUM_FIELD, o->q + m * NUM_FIELD);
-    }
+    bool same = LINES;
+    for (int l = 1; l < LANES; l++)
+        same = same && node[l] == node[0];
+    if (same)
+        FN(gather_traces)(q, node, num, true, o->q);
+    else
+        FN(gather_traces)(q, node, num, false, o->q);
 }
 
 /* Frame and coefficients of a node of a face: the block's, or its own. */
@@ -155,7 +174,7 @@ INLINE void FN(face_at)(const struct dg_cpu *t, const struct dg_args *a, const i
 #endif
 }
 
-/* s [face][face node][NUM_JUMP]. */
+/* s [face][face node][NUM_JUMP], of dense elements from u [node][NUM_REF], of lines from q [node][NUM_FIELD]. */
 INLINE void FN(faces)(const struct dg_cpu *t, const struct dg_args *a, const int64_t *elem,
                       const struct FN(block) * b, const VEC *u, VEC *s)
 {
@@ -167,10 +186,15 @@ INLINE void FN(faces)(const struct dg_cpu *t, const struct dg_args *a, const int
             VEC in[NUM_TRACE], seen[NUM_TRACE], out[NUM_TRACE];
             struct FN(face_node) at;
             FN(face_at)(t, a, elem, b, face, m, &at);
+#if LINES
+            FN(trace)(u + node[m] * NUM_FIELD, at.frame, in);
+#else
             FN(trace_reference)(u + node[m] * NUM_REF, face, in);
+#endif
             FN(trace)(outside.q + m * NUM_FIELD, at.frame, seen);
-            FN(reflect)(seen, at.frame, at.coef, outside.mirror, out);
-            FN(jump)(in, out, at.frame, at.coef, outside.upwind, s);
+            if (!outside.inside)
+                FN(reflect)(seen, at.frame, at.coef, outside.mirror, out);
+            FN(jump)(in, outside.inside ? seen : out, at.frame, at.coef, outside.upwind, s);
         }
     }
 }
@@ -263,46 +287,20 @@ INLINE void FN(prefetch_old)(const struct dg_args *a, int kind, int64_t first, i
         FN(prefetch)(a->r1, first, count);
 }
 
-/* Tables and neighbours of the elements from `elem` on. */
-INLINE void FN(prefetch_elements)(const struct dg_cpu *t, const struct dg_args *a, int64_t num_value,
-                                  int64_t elem, int64_t count)
-{
-    int64_t last = elem + count < a->num_elem ? elem + count : a->num_elem;
-    for (; elem < last; elem++) {
-        FN(prefetch)(a->record, NUM_WORD * elem, NUM_WORD);
-        FN(prefetch)(a->face_coef, NUM_ELEM_FACE_COEF * elem, NUM_ELEM_FACE_COEF);
-        for (int face = 0; face < NUM_FACE; face++)
-            if (a->neighbor[NUM_FACE * elem + face] >= 0)
-                FN(prefetch)(a->q, NEIGHBOR_ELEM(a->neighbor[NUM_FACE * elem + face]) * num_value, num_value);
-    }
-}
-
 #if LINES
 #include "cpu_lines.inc.h"
 #else
 #include "cpu_dense.inc.h"
 #endif
 
-/* ---- sources and update ---- */
+/* ---- a stage ---- */
 
-/* One block of at most LANES elements from `first` on; memory holds u, s and the right-hand side, of lines sums and
- * metrics too. */
+/* One block of at most LANES elements from `first` on. */
 CLONES static void FN(block_stage)(const struct dg_cpu *t, const struct dg_args *a, int kind, int64_t first,
                                    int64_t index, void *memory)
 {
-    int64_t elem[LANES], num_value = (int64_t)t->num_node * NUM_FIELD;
-    int64_t lanes = a->num_elem - first < LANES ? a->num_elem - first : LANES;
+    int64_t elem[LANES], lanes = a->num_elem - first < LANES ? a->num_elem - first : LANES;
     for (int l = 0; l < LANES; l++)
         elem[l] = first + (l < lanes ? l : lanes - 1);
-    struct FN(block) b;
-    VEC *u = memory, *s = u + t->num_node * NUM_REF;
-    REAL *rhs = (REAL *)(s + NUM_FACE * t->num_face_node * NUM_JUMP);
-    FN(load_tables)(t, a, elem, &b, (VEC *)rhs + t->num_node * (NUM_FIELD + (LINES ? NUM_REF : 0)));
-    FN(load_state)(t, a, elem, &b, (VEC *)rhs, u);
-    FN(faces)(t, a, elem, &b, u, s);
-    if (a->incident_range)
-        FN(add_incident)(t, a, elem, index, &b, s);
-    FN(right_hand_side)(t, a, kind, elem, &b, u, s, rhs);
-    COMMON.add_sources(a, first, a->source_range[index], a->source_range[index + 1], num_value, rhs);
-    COMMON.update(a, kind, first * num_value, lanes * num_value, rhs);
+    FN(run)(t, a, kind, elem, lanes, index, memory);
 }

@@ -44,13 +44,14 @@ static unda_status new_copy(unda_solver *s, void *out, const double *from, int64
 static unda_status pack_lines(unda_solver *s, struct sem_cpu *t)
 {
     const struct element *el = t->sem->space.element;
-    int n = el->degree + 1, blocks = (n + ROWS - 1) / ROWS;
+    int n = el->degree + 1, rows = line_rows(n), blocks = (n + rows - 1) / rows;
+    t->rows = rows;
     for (int transposed = 0; transposed < 2; transposed++) {
-        TRY(new_real(s, &t->derivative[transposed], blocks * n * ROWS, "derivative matrix"));
+        TRY(new_real(s, &t->derivative[transposed], blocks * n * rows, "derivative matrix"));
         for (int row = 0; row < n; row++)
             for (int k = 0; k < n; k++)
-                real_put(s, t->derivative[transposed], (row / ROWS * n + k) * ROWS + row % ROWS,
-                         el->line_derivative[transposed ? k * n + row : row * n + k]);
+                real_put(s, t->derivative[transposed], (row / rows * n + k) * rows + row % rows,
+                         transposed ? -el->line_derivative[k * n + row] : el->line_derivative[row * n + k]);
     }
     TRY(new_real(s, &t->weight, t->num_node, "weights"));
     for (int k = 0; k < t->num_node; k++)
@@ -112,7 +113,7 @@ static unda_status pack_nodes(unda_solver *s, int kind)
     for (int64_t i = 0; i < sides->num; i++)
         real_put(s, r->inverse_mass, sides->node[i], 1);
     for (int level = 0; level < NUM_LEVEL; level++) {
-        TRY(new_real(s, &r->level[level], r->num_node * r->dim, "state"));
+        TRY(new_real(s, &r->level[level], r->num_node * r->dim + SEM_SPARE, "state"));
         TRY(new_real(s, &r->kept[level], r->num_node * r->dim, "state"));
     }
     TRY(new_copy(s, &r->rest, sides->rest, size, "sides"));
@@ -411,7 +412,7 @@ static unda_status create(unda_solver *s)
         TRY(pack_elements(s, kind));
     }
     TRY(new_copy(s, &t->area, sem->coupling.area, 3 * sem->coupling.num, "coupling"));
-    t->work_bytes = 64 * 12 * (int64_t)t->num_node;
+    t->work_bytes = 64 * 3 * (2 * (int64_t)t->num_node + 3 * t->num_line_node * t->num_line_node);
     TRY(array_own(&t->owned, &t->work, s->threads, t->work_bytes, "work space"));
     TRY(solver_add_hook(s, record_due, NULL));
     return sem_find_stable(s);

@@ -4,9 +4,8 @@
 #ifndef UNDA_SEM_CPU_H
 #define UNDA_SEM_CPU_H
 
+#include "../cpu/lines.h"
 #include "method.h"
-
-enum { ROWS = 4 }; /* rows of a line's matrix worked on at once; padded with zeros */
 
 /* Sources by the unknowns that they drive: of at[i] those from first[i] on. */
 struct sem_cpu_sources {
@@ -24,7 +23,7 @@ struct sem_cpu_region {
     void *metric;           /* [block][metric_nodes][HEX_METRIC][lane] */
     void *coef;             /* [block][material_nodes][2][lane]: lambda, mu; of fluids 1/rho, 0 */
     void *inverse_mass;     /* [node]; 1 at those of sides */
-    void *level[NUM_LEVEL]; /* [node][dim] */
+    void *level[NUM_LEVEL]; /* [node][dim], and SEM_SPARE */
     void *kept[NUM_LEVEL];  /* of the last good state */
     const int32_t *side;    /* [num_side]: nodes */
     int64_t num_side;
@@ -35,7 +34,8 @@ struct sem_cpu_region {
 struct sem_cpu {
     const struct sem *sem;
     int32_t lanes, num_line_node, num_node, metric_nodes, material_nodes;
-    void *derivative[2]; /* of lines, packed [row block][column][ROWS]: D, then its transpose */
+    int32_t rows;        /* of a line's matrix worked on at once */
+    void *derivative[2]; /* of lines, packed: D, then -D^T */
     void *weight;        /* [node] */
     struct sem_cpu_region region[NUM_REGION];
     void *area;      /* [shared node][3] */

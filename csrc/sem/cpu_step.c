@@ -16,17 +16,26 @@ CLONES static void PRECISION(sem_predict_)(const struct sem_cpu_region *r, doubl
     }
 }
 
+DEVICE void PRECISION(sem_divide_)(int dim, REAL half, REAL *restrict v, REAL *restrict a,
+                                   const REAL *restrict inverse, int64_t num)
+{
+    for (int64_t i = 0; i < num; i++)
+        for (int k = 0; k < dim; k++) {
+            REAL now = a[dim * i + k] * inverse[i];
+            a[dim * i + k] = now;
+            v[dim * i + k] += half * now;
+        }
+}
+
 CLONES static void PRECISION(sem_finish_)(const struct sem_cpu_region *r, double half, int64_t begin,
                                           int64_t end)
 {
-    REAL *restrict v = r->level[LEVEL_V], *restrict a = r->level[LEVEL_A];
-    const REAL *restrict inverse = r->inverse_mass;
-    for (int64_t i = begin; i < end; i++)
-        for (int k = 0; k < r->dim; k++) {
-            REAL now = a[r->dim * i + k] * inverse[i];
-            a[r->dim * i + k] = now;
-            v[r->dim * i + k] += (REAL)half * now;
-        }
+    REAL *v = (REAL *)r->level[LEVEL_V] + begin * r->dim, *a = (REAL *)r->level[LEVEL_A] + begin * r->dim;
+    const REAL *inverse = (const REAL *)r->inverse_mass + begin;
+    if (r->dim == 3)
+        PRECISION(sem_divide_)(3, (REAL)half, v, a, inverse, end - begin);
+    else
+        PRECISION(sem_divide_)(1, (REAL)half, v, a, inverse, end - begin);
 }
 
 static void PRECISION(sem_sides_)(const struct sem_cpu_region *r, const void *matrix, int64_t begin,

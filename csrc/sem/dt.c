@@ -88,7 +88,7 @@ static unda_status make_room(struct lanczos *l)
         TRY(array_own(&l->owned, &l->next[kind], l->num[kind], sizeof(double), "stable step"));
     }
     TRY(array_own(&l->owned, &l->stiff, l->num[FLUID], sizeof(double), "stable step"));
-    TRY(array_own(&l->owned, &l->from, most, l->s->real_bytes, "stable step"));
+    TRY(array_own(&l->owned, &l->from, most + SEM_SPARE, l->s->real_bytes, "stable step"));
     return array_own(&l->owned, &l->to, most, l->s->real_bytes, "stable step");
 }
 

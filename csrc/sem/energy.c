@@ -31,7 +31,7 @@ static unda_status force_of(unda_solver *s, const levels_of all, int region, enu
     int64_t num = r->num_node * r->dim;
     SCRATCH void *from = NULL;
     SCRATCH void *to = NULL;
-    TRY(array_try(&from, num, s->real_bytes, "energy"));
+    TRY(array_try(&from, num + SEM_SPARE, s->real_bytes, "energy"));
     TRY(array_try(&to, num, s->real_bytes, "energy"));
     for (int64_t i = 0; i < num; i++)
         real_put(s, from, i, value_at(s, all, region, moment, i));

@@ -18,6 +18,9 @@ enum {
 };
 enum { SEM_RATES = 10 };
 
+/* Three unknowns are read as four. */
+enum { SEM_SPARE = 1 };
+
 struct sem_engine {
     struct engine base; /* first: an engine of spectral elements is one of these */
     /* A level of a region [node][dim] REAL, on the host; whoever writes to one says so. */
@@ -25,7 +28,7 @@ struct sem_engine {
     void (*wrote)(unda_solver *s); /* may be NULL */
     /* The accelerations of the present u and v from row `time` of the amplitudes; -1: without sources. */
     unda_status (*accelerate)(unda_solver *s, int64_t time);
-    /* force = -K u of a region, both [node][dim] REAL on the host. */
+    /* force = -K u of a region, both [node][dim] REAL on the host; u has room for SEM_SPARE numbers more. */
     unda_status (*stiffness)(unda_solver *s, int region, const void *u, void *force);
 };
 extern const struct sem_engine sem_cpu, sem_cuda;
