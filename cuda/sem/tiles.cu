@@ -46,7 +46,7 @@ struct values {
     REAL v[DIM];
 };
 struct tile {
-    __align__(16) values u[CELLS * NP]; /* by slot */
+    __align__(16) values u[CELLS * NP + 3]; /* by slot: inner ones are filled up to fours */
     /* u, slopes along r_1, fluxes, what they add to the force, the force; then a 0. */
     __align__(16) values first[CELLS * ELEM0 + 1];
     /* The same along r_2; last, accelerations by slot. */
@@ -54,7 +54,8 @@ struct tile {
     __align__(16) unsigned short list[LIST_WORDS]; /* of the pattern */
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
-static_assert(sizeof(((tile *)0)->second) >= sizeof(((tile *)0)->u), "accelerations have room");
+/* Inner nodes, filled up, are no more than element nodes: those of outer faces are shared, or the same twice. */
+static_assert(CELLS * ELEM1 >= CELLS * NP, "accelerations have room");
 
 /* Element `elem` of the tile and a node (a, b) of its faces: of a column, or of a line along r_1 or r_2. */
 struct place {
