@@ -67,18 +67,19 @@ static void build_line(struct element *element, const double *points, const doub
         element->line_weight[i] = weights[i] / 2;
         line_basis(n, points, points[i], basis, d + i * n);
     }
-    for (int i = 0; 2 * i < n; i++) {
-        double others = 0;
-        for (int k = 0; k < n; k++) {
-            int mirror = (n - 1 - i) * n + n - 1 - k;
-            d[i * n + k] = k == i ? 0 : d[i * n + k] - d[mirror]; /* of r in [0, 1]: twice the mean */
-            others += d[i * n + k];
-        }
-        d[i * n + i] = 2 * i == n - 1 ? 0 : -others;
+    for (int at = 0, mirror = n * n - 1; at < mirror; at++, mirror--) {
+        d[at] -= d[mirror]; /* of r in [0, 1]: twice the mean */
+        d[mirror] = -d[at];
     }
-    for (int i = n / 2; i < n; i++)
+    for (int i = 0; i < n; i++)
+        d[i * n + i] = 0;
+    for (int i = 0; 2 * i < n - 1; i++) {
+        double others = 0;
         for (int k = 0; k < n; k++)
-            d[i * n + k] = i * n + k == n * n / 2 && n % 2 ? 0 : -d[(n - 1 - i) * n + n - 1 - k];
+            others += d[i * n + k];
+        d[i * n + i] = -others;
+        d[(n - 1 - i) * (n + 1)] = others;
+    }
 }
 
 static unda_status build(struct element *element)
