@@ -99,6 +99,7 @@ def test_sources_and_receivers_may_change_between_runs():
         add_points(sim, "force")
         sim.step(20)
         sim.reset(sources=True)
+        sim.set(t=0.1, **{name: noise(i) for i, name in enumerate(sim._known.initial)})
         add_points(sim, "volume")
         sim.step(20)
         results.append(sim)
@@ -115,7 +116,9 @@ def test_a_blow_up_is_reported_like_on_the_cpu(kind):
         with pytest.raises(unda.UnstableError) as caught:
             for _ in range(2000):
                 sim.step(1)
-        reports.append([getattr(caught.value, name) for name in ("step", "last_good_step", "element", "node", "field")])
+        reports.append(
+            [getattr(caught.value, name) for name in ("step", "last_good_step", "element", "node", "field")]
+        )
         assert sim.step_count == caught.value.last_good_step and np.isfinite(sim._read()).all()
         sim.set(t=0.0)
         sim.step(3)
@@ -136,7 +139,9 @@ def test_a_value_that_is_not_finite_is_found_where_it_is(bad, wet):
             q, x = sim._read().copy(), sim.coordinates
             q[(np.abs(x - x[elem, node]).max(axis=2) < 1e-9) & (sim._fluid == wet)[:, None], field] = bad
             pointer = _core.pointer(q)
-            _core.check(_core.lib.unda_solver_write(sim._solver.live(), _core.lib.UNDA_STATE, 0, len(q), pointer))
+            _core.check(
+                _core.lib.unda_solver_write(sim._solver.live(), _core.lib.UNDA_STATE, 0, len(q), pointer)
+            )
             with pytest.raises(unda.UnstableError) as caught:
                 sim.step(1)
             places.append((caught.value.element, caught.value.node, caught.value.field))
@@ -146,7 +151,9 @@ def test_a_value_that_is_not_finite_is_found_where_it_is(bad, wet):
 
 
 @pytest.mark.parametrize("assembly", ANY)
-@pytest.mark.parametrize(("kind", "dtype"), [("solid", "float32"), ("fluid", "float64"), ("coupled", "float32")])
+@pytest.mark.parametrize(
+    ("kind", "dtype"), [("solid", "float32"), ("fluid", "float64"), ("coupled", "float32")]
+)
 def test_the_forecast_is_what_a_solver_then_holds(kind, dtype, assembly):
     case = CASE | {"kind": kind, "dtype": dtype, "assembly": assembly}
     sim = made("cuda", case)
@@ -156,6 +163,7 @@ def test_the_forecast_is_what_a_solver_then_holds(kind, dtype, assembly):
     assert found["device"] > 6 * sim._size()[0] / 3 * np.dtype(dtype).itemsize
 
 
+@pytest.mark.usefixtures("limits_once")
 @pytest.mark.parametrize("assembly", ANY)
 def test_profiles_name_every_launch_and_keep_the_state(assembly):
     sim = run([5], assembly=assembly)
@@ -185,7 +193,10 @@ def test_profiles_name_every_launch_and_keep_the_state(assembly):
         ({"assembly": "fastest"}, "expected one of auto, ordered, colors, atomic"),
         ({"kernel_options": {"rows": 2}}, "no part rows, expected one of cells, blocks, ahead"),
         ({"kernel_options": {"cells": 65}}, r"cells is 65, expected 1\.\.64"),
-        ({"kernel_options": {"cells": 64}, "dtype": "float64"}, "cells is 64 a tile, expected fewer: they take"),
+        (
+            {"kernel_options": {"cells": 64}, "dtype": "float64"},
+            "cells is 64 a tile, expected fewer: they take",
+        ),
         ({"degree": 10, "kernel_options": {"cells": 16}}, "cells is 16 a tile, expected fewer"),
     ],
 )
@@ -197,7 +208,9 @@ def test_what_does_not_fit_is_refused(given, message):
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("assembly", ["ordered", "colors", "atomic"])
-@pytest.mark.parametrize(("degree", "dtype", "tile"), [(2, "float32", 1), (4, "float64", 8), (6, "float32", 3)])
+@pytest.mark.parametrize(
+    ("degree", "dtype", "tile"), [(2, "float32", 1), (4, "float64", 8), (6, "float32", 3)]
+)
 def test_a_small_run_touches_only_what_is_its_own(degree, dtype, tile, assembly):
     """For compute-sanitizer: single steps and a graph, tiles that are not full, every kind of array."""
     sim = run([20], degree=degree, dtype=dtype, tile=tile, assembly=assembly)

@@ -1,7 +1,8 @@
 """Time spectral elements on a device, degree by degree, and compare them with the device's limits.
 
-The case is realistic: a perturbed or sheared, randomly numbered box with free sides, four materials, one source, 100 receivers, wall-clock time of whole steps after warm-up. Rates count the unknowns of
-shared nodes once. Not here: the kernels (cuda/sem).
+The case is realistic: a perturbed or sheared, randomly numbered box with free sides, four materials, one source,
+100 receivers, wall-clock time of whole steps after warm-up. Rates count the unknowns of shared nodes once. Not
+here: the kernels (cuda/sem).
 """
 
 from __future__ import annotations
