@@ -1,7 +1,8 @@
 """Compile kernels with the real NVRTC: cases in, resources out, as JSON on stdin and stdout.
 
 A process of its own, because others in the test run may have chosen the stand-in driver. A case has
-the words of ``unda.DG``, of ``unda.FD`` with "order" or of ``unda.SEM`` with "assembly", and "architecture". Not here: budgets
+the words of ``unda.DG``, of ``unda.FD`` with "order" or of ``unda.SEM`` with "assembly", and
+"architecture". Not here: budgets
 (test_kernels_compile.py).
 """
 

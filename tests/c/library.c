@@ -184,7 +184,8 @@ static unda_status run_sem(void)
     struct spectral sem = {0};
     unda_status status = spectral_new(&sem, UNDA_FLOAT64);
     status = status == UNDA_OK ? spectral_use(&sem, 5) : status;
-    status = status == UNDA_OK ? spectral_step(&sem, 5) : status; /* a device gets back what the energy moved */
+    status =
+        status == UNDA_OK ? spectral_step(&sem, 5) : status; /* a device gets back what the energy moved */
     long before = num_allocation;
     status = status == UNDA_OK ? spectral_step(&sem, 5) : status;
     printf("failed=%d\nallocations=%ld\n", num_failed, num_allocation - before);

@@ -221,7 +221,7 @@ def as_on_the_cpu(rec):
 
 
 def test_spectral_elements_survive_a_full_device():
-    """What is refused leaves nothing behind; a run that is too long for the samples is refused before it begins."""
+    """What is refused leaves nothing behind; a run whose samples do not fit is refused before it begins."""
     process(
         SPECTRAL
         + r"""

@@ -197,7 +197,7 @@ SPECTRAL_BUDGET = {"float32": 8, "float64": 80}
     ],
 )
 def test_spectral_elements_compile_without_spilling(physics, degree):
-    """Both precisions of all ways to add, with materials by cell and node; elastic: the kernels of fluids too."""
+    """Both precisions of all ways to add, materials by cell and node; elastic: the kernels of fluids too."""
     ways = ("ordered", "cell"), ("colors", "node"), ("atomic", "cell")
     cases = [
         {

@@ -1,4 +1,4 @@
-"""Runs of spectral elements on CUDA: bits that do not depend on how a run is cut, files, graphs, profiles, refusals.
+"""Runs of spectral elements on CUDA: bits however a run is cut, files, graphs, profiles, refusals.
 
 Not here: that values are those of the CPU (test_sem_cuda.py).
 """
@@ -12,8 +12,8 @@ from unda import _core
 
 pytestmark = [pytest.mark.filterwarnings("ignore::unda.AccuracyWarning"), pytest.mark.gpu_or_stand_in]
 REAL = cuda_device.prepare()
-CASE = {"kind": "coupled", "degree": 3, "dtype": "float32", "cells": "warped", "boundary": "mixed", "per": "cell",
-        "assembly": "ordered", "tile": 4}  # fmt: skip
+CASE = {"kind": "coupled", "degree": 3, "dtype": "float32", "cells": "warped", "boundary": "mixed",
+        "per": "cell", "assembly": "ordered", "tile": 4}  # fmt: skip
 ASSEMBLIES = ["ordered", "colors"]
 #: on the stand-in, whose blocks follow each other, sums that are added atomically have an order too
 ANY = [*ASSEMBLIES, pytest.param("atomic", marks=pytest.mark.skipif(REAL, reason="no order of sums"))]

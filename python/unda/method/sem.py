@@ -38,7 +38,8 @@ class SEM(Simulation):
     Continuous polynomials on Gauss-Lobatto nodes, also those of the quadrature, so that the mass matrix is
     diagonal (Komatitsch & Tromp 1999); in time Newmark's explicit scheme, of order 2. Unknowns are the
     displacement in solids and, in fluids (of an elastic medium: cells with vs = 0), a potential chi:
-    p = -chi'', rho u = grad chi. Without sources and absorbing sides a discrete energy is constant to rounding.
+    p = -chi'', rho u = grad chi. Without sources and absorbing sides a discrete energy is constant to
+    rounding.
 
     Parameters
     ----------
@@ -92,8 +93,8 @@ class SEM(Simulation):
     Notes
     -----
     A field has one value at a node, `set` refuses others; stresses jump between cells. A state that is set is
-    an interpolant, whose accelerations, and so the pressure of fluids, have errors of a lower order. Phases run
-    ahead by (omega dt)^2 / 24 of the time travelled, see `check`; more in docs/sem.md.
+    an interpolant, whose accelerations, and so the pressure of fluids, have errors of a lower order. Phases
+    run ahead by (omega dt)^2 / 24 of the time travelled, see `check`; more in docs/sem.md.
 
     Examples
     --------
