@@ -182,3 +182,14 @@ def test_tiles_are_blocks_of_cells_however_they_are_numbered(tile, edges):
     expected = 28 * parts + 4 * (shared + 1) - 24 * shared
     for random in (False, True):
         assert bytes_of_parts(tile, random) == expected
+
+
+@pytest.mark.usefixtures("limits_once")
+@pytest.mark.parametrize(("tile", "colors"), [(8, 8), (64, 1)])
+def test_tiles_that_meet_have_colours_of_their_own(tile, colors):
+    """Eight tiles of 2 x 2 x 2 cells meet in the middle of the box; one tile has nothing to meet."""
+    box = unda.box_mesh((0, 0, 0), (1, 1, 1), (4, 4, 4), shape="hex")
+    sim = unda.SEM(box, unda.Acoustic(rho=1.0, c=1.0), degree=2, device="cuda", assembly="colors",
+                   kernel_options={"cells": tile})  # fmt: skip
+    names = [f"fluid color {i}" for i in range(colors)] if colors > 1 else ["fluid tiles"]
+    assert list(sim.profile(runs=1)) == [*names, "fluid shared", "stage"]
