@@ -37,7 +37,7 @@ SEM = {
     "source": ("first", "second", "third"),
 }
 SEM_ON_DEVICE = SEM | {
-    "engine": ("ordered", "colors", "atomic"),  # blocks of the stand-in follow each other
+    "engine": ("ordered", "colors"),  # what is added atomically has no bits of its own
     "degree": (2, 3, 4),
     "boundary": ("mixed", "absorbing", "periodic"),
 }

@@ -18,7 +18,7 @@ from pairwise import pairwise
 from sem_cuda_cases import add_points, made, noise, values_of
 
 pytestmark = [pytest.mark.filterwarnings("ignore::unda.AccuracyWarning"), pytest.mark.gpu_or_stand_in]
-REAL = cuda_device.prepare()
+cuda_device.prepare()
 SETTINGS = {
     "kind": ("solid", "fluid", "coupled"),
     "degree": (2, 3, 4),
