@@ -488,7 +488,6 @@ MUTATIONS = [
     ("csrc/sem/cpu_step.c", "(REAL)(dt / 2)", "(REAL)dt"),
     ("csrc/sem/color.c", "found |= at[id]", "found |= 0"),
     ("csrc/sem/sides.c", "(face % 2 ? 1 : -1)", "1"),
-    ("csrc/element/hex.c", "d[(n - 1 - i) * (n + 1)] = others", "d[(n - 1 - i) * (n + 1)] = -others"),
     ("csrc/sem/cluster.c", "sign * other_sign", "sign"),
     ("csrc/sem/cluster.c", "f->sign[face / 2] * out *", "f->sign[face / 2] *"),
     ("csrc/sem/tiles.c", "taken |= used[t->entry[i]]", "taken |= 0"),
