@@ -313,7 +313,7 @@ typedef struct unda_solver_options {
     /* DG, 1: material is [num_elem][num_node][num_material], at the nodes of unda_mesh_coordinates. On
      * tetrahedra no discrete energy is conserved then, and solutions with the central flux grow exponentially. */
     int32_t material_by_node;
-    int32_t shape; /* DG without a mesh, unda_shape: of the cells whose kernels are meant */
+    int32_t shape; /* DG, SEM without a mesh, unda_shape: of the cells whose kernels are meant */
     int32_t num_part;
     unda_part part[UNDA_MAX_PART]; /* [num_part] options of the kernel; the engine chooses all others */
     double dt;                     /* [s]; 0: cfl times the stable limit, or as sample_dt requires */
@@ -547,7 +547,7 @@ UNDA_API unda_status unda_solver_sample(unda_solver *solver, const unda_receiver
  * absorbing sides conserve to rounding (csrc/sem/energy.c). */
 UNDA_API unda_status unda_solver_energy(unda_solver *solver, double *energy);
 
-/* Times each kernel of a stage, or of a step of FD, with events: num_run runs after two to warm up. The state
+/* Times each kernel of a stage, or of a step of FD and SEM, with events: num_run runs after two to warm up. The state
  * is preserved; FD keeps a copy of it on the device meanwhile, which must fit (UNDA_ERR_DEVICE_MEMORY). CUDA
  * only, and not for grids with a window. */
 enum { UNDA_MAX_TIMED = 136 };
@@ -624,8 +624,9 @@ typedef struct unda_kernel_info {
     int32_t reference;                               /* 1: to compare with, a tuner does not try it */
 } unda_kernel_info;
 /* Kernel number index of the options' method, scheme and device; other options are ignored. UNDA_ERR_ARG if
- * index is not within 0 .. num_kernel - 1. No device is needed. DG on the CPU accepts the names of the CUDA
- * kernels and ignores them, but for "metric". */
+ * index is not within 0 .. num_kernel - 1. No device is needed. DG and SEM on the CPU accept the names of the
+ * CUDA kernels and ignore them, but for "metric". SEM: they say how forces are summed at nodes that tiles of
+ * elements share: "ordered", "colors", whose bits do not change from run to run, and "atomic". */
 UNDA_API unda_status unda_kernel_get(const unda_solver_options *options, int32_t index,
                                      unda_kernel_info *info);
 

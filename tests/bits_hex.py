@@ -36,13 +36,18 @@ SEM = {
     "medium": ("varied", "by node"),
     "source": ("first", "second", "third"),
 }
+SEM_ON_DEVICE = SEM | {
+    "engine": ("ordered", "colors"),  # what is added atomically has no bits of its own
+    "degree": (2, 3, 4),
+    "boundary": ("mixed", "absorbing", "periodic"),
+}
 
 
 def _engine(name):
     """Keywords of a simulation."""
     if name.startswith("cpu"):
         return {"device": "cpu", "threads": 1 + (name == "cpu2")}
-    return {"device": "cuda", "kernel": name}
+    return {"device": "cuda", "assembly" if name in SEM_ON_DEVICE["engine"] else "kernel": name}
 
 
 def _mesh(cells, boundary, on_cpu):
@@ -187,11 +192,13 @@ def runs():
     table = {_name("hex", case): (_dg, case) for case in pairwise(DG, drawn=4000)}
     table |= {_name("hex", case): (_dg, case) for case in pairwise(ON_DEVICE, drawn=4000)}
     table |= {_name("sem", case): (_sem, case) for case in pairwise(SEM, drawn=4000)}
+    table |= {_name("sem", case): (_sem, case) for case in pairwise(SEM_ON_DEVICE, drawn=4000)}
     high = {"degree": 10, "engine": "cpu", "cells": "curved", "medium": "varied", "source": "first"}
     for core, boundary in ((("solid", "float64"), "soft"), (("fluid", "float32"), "absorbing")):
         case = {"core": core, **high, "boundary": boundary}
         table[_name("sem", case)] = (_sem, case)
     for integrator, engine in product(("lsrk4", "ab3"), ("cpu2", "lines")):
         table[f"hex/checkpoint/{integrator}/{engine}"] = (_resumed, unda.DG, integrator, engine)
-    table["sem/checkpoint/cpu2"] = (_resumed, unda.SEM, None, "cpu2")
+    for engine in ("cpu2", "colors"):
+        table[f"sem/checkpoint/{engine}"] = (_resumed, unda.SEM, None, engine)
     return table

@@ -1,7 +1,8 @@
 """Compile kernels with the real NVRTC: cases in, resources out, as JSON on stdin and stdout.
 
 A process of its own, because others in the test run may have chosen the stand-in driver. A case has
-the words of ``unda.DG``, or of ``unda.FD`` with "order", and "architecture". Not here: budgets
+the words of ``unda.DG``, of ``unda.FD`` with "order" or of ``unda.SEM`` with "assembly", and
+"architecture". Not here: budgets
 (test_kernels_compile.py).
 """
 
@@ -44,8 +45,20 @@ def staggered_options(case):
     return {"method": _core.lib.UNDA_FD, "physics": physics, "fd": fd, "boundary": np.full(6, side, np.int32)}
 
 
+def spectral_options(case):
+    """Options of spectral elements."""
+    return _core.new_struct(
+        "unda_solver_options", method=_core.lib.UNDA_SEM, degree=case["degree"], shape=_core.lib.UNDA_HEX,
+        physics=NUMBERS["physics"][1][case["physics"]], precision=NUMBERS["dtype"][1][case["dtype"]],
+        material_by_node=int(case["per"] == "node"),
+        **kernel_choice(case["assembly"], case.get("kernel_options")),
+    )  # fmt: skip
+
+
 def resources(case):
     """Registers, spilled bytes and time of one case."""
+    if "assembly" in case:
+        return compiled(spectral_options(case), case)
     if "order" in case:
         given = grid_options(case)  # alive while the library reads it
         double = int(case["dtype"] == "float64")

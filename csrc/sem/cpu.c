@@ -369,25 +369,6 @@ static unda_status copy(unda_solver *s, int to, int from)
     return UNDA_OK;
 }
 
-static unda_status find_bad(unda_solver *s, int64_t *index)
-{
-    int64_t before = 0;
-    *index = -1;
-    for (int i = 0; i < NUM_REGION * NUM_LEVEL && *index < 0; i++) {
-        const struct sem_cpu_region *r = &tables(s)->region[i / NUM_LEVEL];
-        const void *values = r->level[i % NUM_LEVEL];
-        int64_t count = r->num_node * r->dim, first = count;
-#pragma omp parallel for schedule(static) num_threads(s->threads) reduction(min : first)
-        for (int64_t k = 0; k < count; k++)
-            if (!isfinite(real_get(s, values, k)) && k < first)
-                first = k;
-        if (first < count)
-            *index = before + first;
-        before += count;
-    }
-    return UNDA_OK;
-}
-
 /* ---- life ---- */
 
 static unda_status create(unda_solver *s)
@@ -434,7 +415,7 @@ const struct sem_engine sem_cpu = {.base = {.name = "cpu",
                                             .destroy = destroy,
                                             .drive = drive,
                                             .run = run,
-                                            .find_bad = find_bad,
+                                            .find_bad = sem_find_bad,
                                             .list_points = list_points,
                                             .reserve = reserve,
                                             .copy = copy,

@@ -103,22 +103,7 @@ unda_status sem_state_copy(unda_solver *s, int to, int from)
     return gpu_sync(t->stream);
 }
 
-/* The device's index of a value as the method counts: by region, level, node. */
-static int64_t method_index(const unda_solver *s, int64_t found)
-{
-    const struct sem *sem = sem_tables(s);
-    const struct sem_cuda *t = sem_cuda_tables(s);
-    int level = (int)(found / t->num);
-    int64_t at = found % t->num;
-    int region = at >= sem_first_unknown(t, FLUID) ? FLUID : SOLID, dim = sem->region[region].dim;
-    at -= sem_first_unknown(t, region);
-    int64_t node = 0;
-    while (t->region[region].tiles.node[node] != at / dim)
-        node++;
-    return (region == FLUID ? NUM_LEVEL * 3 * sem->region[SOLID].num_node : 0) +
-           level * sem->region[region].num_node * dim + node * dim + at % dim;
-}
-
+/* The device says whether there is one; which is the first depends on its numbering, so the host looks for it. */
 unda_status sem_state_find_bad(unda_solver *s, int64_t *index)
 {
     struct sem_cuda *t = sem_cuda_tables(s);
@@ -134,6 +119,6 @@ unda_status sem_state_find_bad(unda_solver *s, int64_t *index)
     TRY(gpu_upload(t->stream, t->bad, &none, sizeof none));
     TRY(gpu_launch(&t->find_bad, t->stream, &shape, &a, sizeof a));
     TRY(gpu_download(t->stream, &first, t->bad, sizeof first));
-    *index = first == none ? -1 : method_index(s, first);
-    return UNDA_OK;
+    *index = -1;
+    return first == none ? UNDA_OK : sem_find_bad(s, index);
 }

@@ -33,7 +33,7 @@ static int tile_bytes(const unda_solver *s, const struct sem_plan *plan)
 {
     int n = s->options.degree + 1, node = plan->dim * s->real_bytes, bytes = 0;
     struct sem_pitch pitch = sem_pitch(n);
-    const int part[] = {plan->cells * n * n * n * node, (plan->cells * pitch.elem[0] + 1) * node,
+    const int part[] = {(plan->cells * n * n * n + 3) * node, (plan->cells * pitch.elem[0] + 1) * node,
                         plan->cells * pitch.elem[1] * node, 2 * list_words(s, plan)};
     for (int i = 0; i < 4; i++)
         bytes += (part[i] + 15) / 16 * 16;

@@ -83,6 +83,29 @@ unda_status sem_levels(unda_solver *s, void *levels[NUM_REGION][NUM_LEVEL])
     return UNDA_OK;
 }
 
+/* The first value that is not finite: by region, level, node. */
+unda_status sem_find_bad(unda_solver *s, int64_t *index)
+{
+    void *levels[NUM_REGION][NUM_LEVEL];
+    int64_t before = 0;
+    int threads = s->threads > 0 ? s->threads : 1;
+    TRY(sem_levels(s, levels));
+    *index = -1;
+    for (int i = 0; i < NUM_REGION * NUM_LEVEL && *index < 0; i++) {
+        const struct sem_region *r = &sem_tables(s)->region[i / NUM_LEVEL];
+        const void *values = levels[i / NUM_LEVEL][i % NUM_LEVEL];
+        int64_t count = r->num_node * r->dim, first = count;
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(min : first)
+        for (int64_t k = 0; k < count; k++)
+            if (!isfinite(real_get(s, values, k)) && k < first)
+                first = k;
+        if (first < count)
+            *index = before + first;
+        before += count;
+    }
+    return UNDA_OK;
+}
+
 static void wrote(unda_solver *s)
 {
     if (sem_engine(s)->wrote)

@@ -83,6 +83,8 @@ int64_t sem_point_row(const unda_solver *s, const struct sem_place *p, int field
                       double *weight);
 /* All levels of all regions, on the host. */
 unda_status sem_levels(unda_solver *s, void *levels[NUM_REGION][NUM_LEVEL]);
+/* Of the engine: the first value of its state that is not finite, by region, level, node; -1. */
+unda_status sem_find_bad(unda_solver *s, int64_t *index);
 /* method.c: accelerations of a state that was written, before they are read. */
 unda_status sem_settle(unda_solver *s);
 /* energy.c */

@@ -8,9 +8,12 @@
  * shared  one thread a node that tiles share: the sum of their parts, walls, dashpots, the other region; a step.
  *
  * Compulsory bytes a node: u and v read and written, the inverse mass read, 4 (4 DIM + 1) in float32.
- * Defines: REAL, DEGREE, DIM (3: solid, 1: fluid), CELLS, MIN_BLOCKS, THREADS, METRIC_NODES and MATERIAL_NODES (of an
- * element: 1 or NP), WORDS (of a node in shared memory), SHARED_BYTES, CATEGORIES (csrc/sem/tiles.h), LIST_WORDS (of a tile's pattern, at most), AHEAD (tiles ahead for which a block asks; 1: none), ASSEMBLY (0: parts are stored and summed in
- * order; 1: added to the sums, tiles of one colour at a time; 2: added atomically), LINE_DERIVATIVE, LINE_WEIGHTS. */
+ * Defines: REAL, DEGREE, DIM (3: solid, 1: fluid), CELLS, MIN_BLOCKS, THREADS, WARP_CELLS (elements of a warp; 0: they
+ * begin anywhere in one), METRIC_NODES and MATERIAL_NODES (of an element: 1 or NP), PLANE0, ELEM0, PLANE1, ELEM1 (nodes
+ * from plane to plane and from element to element in both arrays), SHARED_BYTES, CATEGORIES (csrc/sem/tiles.h),
+ * LIST_WORDS (of a tile's pattern, at most), AHEAD (tiles ahead for which a block asks; 1: none), ASSEMBLY (0: parts are
+ * stored and summed in order; 1: added to the sums, tiles of one colour at a time; 2: added atomically),
+ * LINE_DERIVATIVE, LINE_WEIGHTS. */
 #define DEVICE static __device__ __forceinline__
 #include "common/async.h"
 #include "common/prefetch.h"
@@ -46,7 +49,7 @@ struct values {
     REAL v[DIM];
 };
 struct tile {
-    __align__(16) values u[CELLS * NP]; /* by slot */
+    __align__(16) values u[CELLS * NP + 3]; /* by slot: inner ones are filled up to fours */
     /* u, slopes along r_1, fluxes, what they add to the force, the force; then a 0. */
     __align__(16) values first[CELLS * ELEM0 + 1];
     /* The same along r_2; last, accelerations by slot. */
@@ -54,7 +57,8 @@ struct tile {
     __align__(16) unsigned short list[LIST_WORDS]; /* of the pattern */
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
-static_assert(sizeof(((tile *)0)->second) >= sizeof(((tile *)0)->u), "accelerations have room");
+/* Inner nodes, filled up, are no more than element nodes: those of outer faces are shared, or the same twice. */
+static_assert(CELLS * ELEM1 >= CELLS * NP, "accelerations have room");
 
 /* Element `elem` of the tile and a node (a, b) of its faces: of a column, or of a line along r_1 or r_2. */
 struct place {

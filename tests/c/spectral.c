@@ -20,7 +20,7 @@ static unda_solver_options options_of(int32_t precision)
                                  .physics = UNDA_ELASTIC,
                                  .degree = 2,
                                  .precision = precision,
-                                 .device = UNDA_DEVICE_CPU,
+                                 .device = rig_device,
                                  .threads = 2,
                                  .material = media[0],
                                  .boundary = walls};
@@ -116,7 +116,7 @@ unda_status spectral_refusals(int *num_call, int *num_refused)
     o[0].degree = 1;
     o[1].degree = 11;
     o[2].physics = UNDA_MAXWELL;
-    o[3].device = 0;
+    strcpy(o[3].kernel, "lines");
     o[4].boundary = exact;
     o[5].boundary = rigid; /* elastic media have none */
     o[6].material = NULL;

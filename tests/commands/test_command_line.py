@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import unda
 from unda.__main__ import main
-from unda.commands import bench_dg, cavity, loh1, verify
+from unda.commands import bench_dg, bench_sem, cavity, loh1, verify
 
 REAL = cuda_device.prepare()
 pytestmark = pytest.mark.usefixtures("limits_once")
@@ -96,6 +96,48 @@ def test_bench_times_hexahedra(tmp_path):
     assert found == [("lines", "affine", 8), ("lines", "affine", 27)]
     result = check_bench(tmp_path, "cpu", "auto", words="--shape hex --mesh perturbed --metric stored")
     assert [row["metric"] for row in result["rows"]] == ["stored"] * 2
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.usefixtures("limits_once")
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_bench_times_spectral_elements(tmp_path, monkeypatch, device, capsys):
+    """A row a degree, of a device one for each way to add; unknowns of shared nodes are counted once."""
+    monkeypatch.chdir(tmp_path)
+    command = ["bench", "sem", "--degrees", "2,3", "--assembly", "ordered,atomic", "--mesh", "sheared"]
+    command += ["--physics", "elastic,acoustic", "--nodes", "200", "--steps", "3", "--device", device]
+    assert main(command) == 0
+    for physics, dim in (("elastic", 3), ("acoustic", 1)):
+        result = json.loads((tmp_path / f"bench_sem_{physics}.json").read_text())
+        assert (result["benchmark"], result["physics"], result["mesh"]) == ("sem", physics, "sheared")
+        found = [(row["degree"], row["kernel"]) for row in result["rows"]]
+        names = ["cpu"] if device == "cpu" else ["ordered", "atomic"]
+        assert found == [(degree, name) for degree in (2, 3) for name in names]
+        for row in result["rows"]:
+            assert 200 * dim <= row["num_dof"] < dim * row["num_elem"] * (row["degree"] + 1) ** 3
+            assert row["gdof_per_second"] == pytest.approx(row["num_dof"] / row["ms"] / 1e6)
+            assert row["gflops"] > 0 and 0 < row["gbytes_per_second"] and row["memory"]["host"] > 0
+        assert (tmp_path / f"bench_sem_{physics}.png").stat().st_size > 5000
+    assert "GDOF/s" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--degrees 1:3", "expected some of 2 to 10"),
+        ("--physics elastic,acoustic -o one.json", "PHYSICS"),
+        ("--physics maxwell", "elastic"),
+        ("--assembly fused", "ordered"),
+    ],
+)
+def test_bench_of_spectral_elements_refuses_before_it_measures(words, message, capsys, monkeypatch):
+    for name in ("device_limits", "measure"):
+        monkeypatch.setattr(bench_sem, name, lambda *_, **__: pytest.fail("measured"))
+    try:
+        status = main(["bench", "sem", "--device", "cpu", *words.split()])
+    except SystemExit as end:  # argparse
+        status = end.code
+    assert status and message in capsys.readouterr().err
 
 
 def test_bench_of_all_physics_writes_a_file_for_each(tmp_path, monkeypatch):

@@ -26,6 +26,7 @@ def table(method, device, scheme=0, shape=0):
     [
         (lib.UNDA_DG, 0, 0, lib.UNDA_TET, ["fused", "node", "element"]),
         (lib.UNDA_DG, 0, 0, lib.UNDA_HEX, ["lines", "base", "f1", "f1s"]),
+        (lib.UNDA_SEM, 0, 0, lib.UNDA_HEX, ["ordered", "colors", "atomic"]),
         (lib.UNDA_FD, -1, lib.UNDA_SCALAR, 0, ["step", "tiled"]),
         (lib.UNDA_FD, 0, lib.UNDA_SCALAR, 0, ["step", "diamond"]),
         (lib.UNDA_FD, -1, lib.UNDA_STAGGERED, 0, ["step"]),
@@ -47,9 +48,9 @@ def test_a_tuner_does_not_try_kernels_that_are_there_to_compare_with(shape, name
     assert list(kernels(options, tried=True)) == names
 
 
-@pytest.mark.parametrize("method", ["DG", "FD"])
-def test_types_name_every_kernel(method):
-    given = typing.get_type_hints(getattr(unda, method).__init__)["kernel"]
+@pytest.mark.parametrize(("method", "word"), [("DG", "kernel"), ("FD", "kernel"), ("SEM", "assembly")])
+def test_types_name_every_kernel(method, word):
+    given = typing.get_type_hints(getattr(unda, method).__init__)[word]
     assert set(typing.get_args(given)) == {"auto", *kernel_names(method)}
 
 

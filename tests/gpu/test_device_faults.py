@@ -203,3 +203,79 @@ def test_what_was_not_closed_does_not_hang_at_exit():
         """,
         UNDA_EMULATOR_FAIL_LAUNCH="60",
     )
+
+
+SPECTRAL = """
+def spectral(n=1, device="cuda"):
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (n, n, n + 1), shape="hex")
+    medium = unda.Elastic(rho=1.0, vp=2.0, vs=np.where(mesh.centroids[:, 2] > 0.5, 0.0, 1.0))
+    sim = unda.SEM(mesh, medium, degree=2, device=device, dtype="float64")
+    sim.add_source(unda.PointForce((0.31, 0.42, 0.27), unda.ricker(2.0), (1, 2, 3)))
+    return sim, sim.add_receivers([(0.2, 0.3, 0.4)], ["vx"])
+
+def as_on_the_cpu(rec):
+    sim, other = spectral(device="cpu")
+    sim.step(rec.num_sample - 1)
+    return np.abs(rec["vx"] - other["vx"]).max() < 1e-11 * np.abs(other["vx"]).max()
+"""
+
+
+def test_spectral_elements_survive_a_full_device():
+    """What is refused leaves nothing behind; a run whose samples do not fit is refused before it begins."""
+    process(
+        SPECTRAL
+        + r"""
+sim, rec = spectral()
+free = []
+for _ in range(2):
+    text = raised(unda.OutOfMemoryError, lambda: spectral(10))
+    found = re.search(r"needs (\d+) bytes, (\d+) of 2000000 are free", text)
+    assert int(found[1]) > int(found[2]) > 0
+    free.append(found[2])
+assert free[0] == free[1]
+sim.add_receivers(np.random.default_rng(0).uniform(0.1, 0.4, (200, 3)))
+raised(unda.OutOfMemoryError, lambda: sim._stepping.advance(5000))
+assert sim.step_count == 0
+sim.step(20)
+assert sim.step_count == 20 and as_on_the_cpu(rec)
+""",
+        UNDA_EMULATOR_MEMORY="2000000",
+    )
+
+
+@pytest.mark.parametrize("chunk", [1, 20])
+@pytest.mark.parametrize("launch", [130, 231])
+def test_spectral_elements_fail_at_once_on_a_lost_device(launch, chunk):
+    process(
+        SPECTRAL
+        + f"""
+sim, rec = spectral()
+sim.step(2)
+held = rec.num_sample
+
+def until_it_is_lost():
+    while True:
+        sim.step({chunk})
+
+assert "UNDA_EMULATOR_FAIL_LAUNCH" in raised(unda.DeviceLostError, until_it_is_lost)
+calls = [
+    lambda: sim.step(),
+    lambda: sim.run(steps=30),
+    lambda: sim.get("ux"),
+    lambda: sim.set(ux=1.0),
+    lambda: sim.energy(),
+    lambda: sim.sample([(0.5, 0.5, 0.4)]),
+    lambda: sim.add_receivers([(0.5, 0.5, 0.4)]),
+    lambda: sim.profile(),
+    lambda: sim.save("/tmp/never.h5"),
+    lambda: sim.reset(),
+    lambda: spectral(),
+]
+for call in calls:
+    text = raised(unda.DeviceLostError, call)
+    assert "was lost earlier" in text and "restart the process" in text, text
+assert rec.num_sample >= held and as_on_the_cpu(rec)
+sim.close()
+""",
+        UNDA_EMULATOR_FAIL_LAUNCH=str(launch),
+    )

@@ -34,6 +34,8 @@ def test_the_devices_are_the_cpu_and_what_cuda_has():
     assert found["cuda:0"]["memory"] > 1e6
     for name in found:
         assert unda.DG(box(1), MEDIUM, degree=1, device=name).config["device"] == name
+        hexahedron = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1), shape="hex")
+        assert unda.SEM(hexahedron, MEDIUM, degree=2, device=name).config["device"] == name
 
 
 def test_auto_is_what_the_environment_says(monkeypatch, caplog):

@@ -185,6 +185,39 @@ def test_kernels_of_gaps_compile_without_spilling(physics, degree):
     assert [(case, r["spill_bytes"]) for case, r in found if r["spill_bytes"] > budget] == []
 
 
+#: Of spectral elements: materials by node; in float64 from degree 5 on what one block more on an SM costs.
+SPECTRAL_BUDGET = {"float32": 8, "float64": 80}
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    ("physics", "degree"),
+    [
+        pytest.param(physics, degree, marks=[pytest.mark.slow] * ((physics, degree) != ("elastic", 4)))
+        for physics in ("acoustic", "elastic")
+        for degree in range(2, 11)
+    ],
+)
+def test_spectral_elements_compile_without_spilling(physics, degree):
+    """Both precisions of all ways to add, materials by cell and node; elastic: the kernels of fluids too."""
+    ways = ("ordered", "cell"), ("colors", "node"), ("atomic", "cell")
+    cases = [
+        {
+            "architecture": 90,
+            "physics": physics,
+            "degree": degree,
+            "dtype": dtype,
+            "assembly": one,
+            "per": per,
+        }
+        for dtype, (one, per) in itertools.product(SPECTRAL_BUDGET, ways)
+    ]
+    found = list(zip(cases, compile_all(cases), strict=True))
+    assert [(case, r["spill_bytes"]) for case, r in found
+            if r["spill_bytes"] > SPECTRAL_BUDGET[case["dtype"]]] == []  # fmt: skip
+    assert all(r["registers"] <= REGISTERS and r["shared_bytes"] <= 227 << 10 for _, r in found)
+
+
 #: Of step: values that change once a plane, for one more block an SM (benchmarks/NOTES.md).
 STEP_BUDGET = 8
 

@@ -67,6 +67,6 @@ def test_public_functions_and_classes_show_an_example():
 
 def test_the_constructors_of_methods_are_read_in_two_minutes():
     """At most 500 words: kernel options have a page of their own, docs/kernel_options.md."""
-    for method in (unda.DG, unda.FD):
+    for method in (unda.DG, unda.SEM, unda.FD):
         assert 100 < len(inspect.getdoc(method).split()) <= 500
         assert "docs/kernel_options.md" in inspect.getdoc(method)

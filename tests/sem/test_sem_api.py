@@ -97,7 +97,6 @@ def test_check_tells_nodes_in_a_wavelength_and_the_dispersion_of_the_steps(probl
         (lambda mesh, medium: unda.SEM(mesh, unda.Maxwell()), "spurious"),
         (lambda mesh, medium: unda.SEM(unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 1)), medium), "tetrahedra"),
         (lambda mesh, medium: unda.SEM(mesh, medium, degree=1), "2 to 10"),
-        (lambda mesh, medium: unda.SEM(mesh, medium, device="cuda:0"), "CPU only"),
         (lambda mesh, medium: unda.SEM(mesh, medium, dt=1.0), "stable limit"),
         (
             lambda mesh, medium: unda.SEM(mesh, medium, boundary={"*": lambda x, y, z, t: {}}),

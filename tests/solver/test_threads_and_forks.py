@@ -34,7 +34,7 @@ def simulation(seed, device, mesh=MESH):
     medium = unda.Acoustic(rho=random.uniform(0.5, 2, mesh.num_elem), c=1.0 + seed)
     integrator = ("lsrk4", "ab3")[seed % 2]
     if seed == 5:
-        sim = unda.SEM(mesh, medium, degree=2 + seed % 2, threads=1)
+        sim = unda.SEM(mesh, medium, degree=2 + seed % 2, device=device, threads=1)
     else:
         sim = unda.DG(mesh, medium, degree=2 + seed % 2, device=device, integrator=integrator, threads=1)
     sim.add_source(unda.VolumeInjection((0.31, 0.42, 0.27), unda.ricker(1.0 + seed)))
@@ -195,8 +195,15 @@ def test_a_child_forked_after_a_run_is_refused_in_every_call(device):
 sim, fresh = simulation(), simulation()
 rec = sim.add_receivers([(0.2, 0.3, 0.4)])
 mesh, medium = sim.mesh, sim.medium
+box = unda.box_mesh((0, 0, 0), (1, 1, 1), (1, 1, 2), shape="hex")
+spectral = unda.SEM(box, medium, degree=2, device=sim.config["device"])
 sim.step(2)
+spectral.step(2)
 calls = [
+    lambda: spectral.step(),
+    lambda: spectral.get("p"),
+    lambda: spectral.energy(),
+    lambda: unda.SEM(box, medium, degree=2, device="cpu"),
     lambda: sim.step(),
     lambda: sim.run(steps=20),
     lambda: sim.get("p"),

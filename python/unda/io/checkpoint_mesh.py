@@ -107,7 +107,10 @@ def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, 
     }
     medium = kind(per=per, **dict(zip(kind.parameters, np.moveaxis(material, -1, 0).copy(), strict=True)))
     if config["method"] == "SEM":
-        return SEM(mesh, medium, degree=degree, boundary=boundary, **common)
+        return SEM(
+            mesh, medium, degree=degree, boundary=boundary, assembly=config["kernel"] if same else "auto",
+            kernel_options=config["kernel_options"] if same else None, **common,
+        )  # fmt: skip
     return DG(
         mesh, medium, degree=degree, boundary=boundary,
         flux=_hdf.entry(config, "flux", str), integrator=_hdf.entry(config, "integrator", str),

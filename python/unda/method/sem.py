@@ -35,25 +35,25 @@ from .solver import forecast
 class SEM(Simulation):
     """Spectral elements on a mesh of hexahedra, for elastic and acoustic waves, also coupled.
 
-    Continuous polynomials on Gauss-Lobatto nodes, which are the points of the quadrature too, so that the
-    mass matrix is diagonal (Komatitsch & Tromp 1999); in time Newmark's explicit scheme, of order 2.
-    Unknowns are the displacement in solids and, in fluids, a potential chi: p = -chi'', rho u = grad chi.
-    Where cells of an elastic medium have vs = 0 they are fluids, coupled to the solid beside them. Without
-    sources and absorbing sides a discrete energy is constant to rounding.
+    Continuous polynomials on Gauss-Lobatto nodes, also those of the quadrature, so that the mass matrix is
+    diagonal (Komatitsch & Tromp 1999); in time Newmark's explicit scheme, of order 2. Unknowns are the
+    displacement in solids and, in fluids (of an elastic medium: cells with vs = 0), a potential chi:
+    p = -chi'', rho u = grad chi. Without sources and absorbing sides a discrete energy is constant to
+    rounding.
 
     Parameters
     ----------
     mesh : Mesh
-        Of hexahedra, warped or not.
+        Of hexahedra.
     medium : Acoustic or Elastic
-        Equations and materials, constant in each cell or at each of its nodes (`Medium`, `per`).
+        Equations and materials, by cell or node (`Medium`, `per`).
     degree : int
-        Degree of the polynomials in each coordinate, 2 to 10.
+        Of the polynomials in each coordinate, 2 to 10.
     boundary : dict of str to str, optional
         Condition of each named boundary; "*" is the rest; absorbing everywhere if omitted. "absorbing":
-        dashpots (Lysmer & Kuhlemeyer 1969), exact at normal incidence. Acoustic: "rigid", "free" (pressure
-        0). Elastic: "free" (traction 0), "fixed" (displacement 0; fluids slide), "symmetry" (normal
-        displacement and shear traction 0). Sides that the mesh joins are "periodic".
+        dashpots (Lysmer & Kuhlemeyer 1969). Acoustic: "rigid", "free" (pressure 0). Elastic: "free" (traction
+        0), "fixed" (displacement 0; fluids slide), "symmetry" (normal displacement and shear traction 0).
+        Sides that the mesh joins are "periodic".
     dt : float, optional
         Time step [s]; by default `cfl` times the stable limit.
     cfl : float
@@ -64,16 +64,14 @@ class SEM(Simulation):
     device : str
         "auto", "cpu", "cuda" or "cuda:N", as for `DG`.
     threads : int, optional
-        CPU threads; if omitted, all that the process may use, or fewer for small problems. Results do not
-        depend on it.
+        CPU threads; if omitted, as many as pay. Results do not depend on it.
     assembly : {"auto", "ordered", "colors", "atomic"}
-        How a CUDA device sums forces at nodes that tiles of cells share: their parts are stored and summed in a
-        fixed order; or tiles of one colour after the other add theirs; or they are added atomically, which is
-        the fastest, but then two runs differ in the last bits. "auto" is "ordered". The CPU adds by colours.
+        How a CUDA device sums forces at nodes that tiles of cells share: in a fixed order ("auto"); colour by
+        colour; atomically, and then two runs differ in the last bits. The CPU adds by colours.
     kernel_options : dict of str to int, optional
-        "cells": of a tile, at most; "blocks": on a multiprocessor, at least. CUDA only.
+        "cells", "blocks", "ahead" of a CUDA device, see docs/kernel_options.md.
     allow_unstable : bool
-        Accept a dt above the stable limit.
+        Accept dt above the limit.
 
     Attributes
     ----------
@@ -84,20 +82,19 @@ class SEM(Simulation):
         Nodes of a cell.
     fields : tuple of str
         The state: ux uy uz vx vy vz ax ay az of solids, chi chi_t chi_tt of fluids. Receivers, `get` and
-        `write_vtu` also know "p", or stresses and "pressure", and u, v, a of fluids; where no cell is a fluid
+        `write_vtu` also know "p", or stresses and "pressure", u, v, a of fluids, and without fluids
         "divergence" and "curl_x", "curl_y", "curl_z" of v.
 
     Raises
     ------
     ArgumentError
-        Unknown words, uncovered boundaries, bad materials, a dt above the limit, Maxwell's equations.
+        Unknown words, uncovered boundaries, bad materials, dt above the limit, Maxwell's equations.
 
     Notes
     -----
-    Cells share their nodes: a field has one value at a node, `set` refuses others. Stresses are those of each
-    cell's polynomial and jump. A state that is set is an interpolant, whose second derivatives, and so the
-    accelerations and the pressure of fluids, have errors of a lower order than its own. Phases run ahead by
-    (omega dt)^2 / 24 of the time travelled, see `check`; more in docs/sem.md.
+    A field has one value at a node, `set` refuses others; stresses jump between cells. A state that is set is
+    an interpolant, whose accelerations, and so the pressure of fluids, have errors of a lower order. Phases
+    run ahead by (omega dt)^2 / 24 of the time travelled, see `check`; more in docs/sem.md.
 
     Examples
     --------

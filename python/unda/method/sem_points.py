@@ -80,7 +80,8 @@ class SemPoints(MeshPoints):
         material = self.material_at(terms["elem"], terms["places"])[terms["first"][:-1]]
         if self.medium.physics == "elastic":
             wet = (material[:, 2] == 0.0).tolist()
-            pairs = zip(sources, wet, strict=True)
+            pairs = list(zip(sources, wet, strict=True))
+            self._floating -= {id(one) for one in sources}  # of sources that are gone
             self._floating |= {id(one) for one, fluid in pairs if fluid and isinstance(one, PointForce)}
         return terms
 
