@@ -56,29 +56,29 @@ static void line_basis(int n, const double *points, double x, double *basis, dou
     }
 }
 
-/* D[i][k] = l_k'(x_i) = -D[n-1-i][n-1-k], since points lie symmetrically. Rounding must not give a constant a
- * derivative: the diagonal is minus the sum of the others, in the middle 0. */
+/* D[i][k] = l_k'(x_i). Rounding must not give a constant a derivative: the diagonal is minus the sum of the
+ * others. Nor may it tell a line from its mirror image: D[n - 1 - i][n - 1 - k] = -D[i][k] to the last bit. */
 static void build_line(struct element *element, const double *points, const double *weights)
 {
     int n = element->degree + 1;
-    double basis[MAX_DEGREE + 1], *d = element->line_derivative;
+    double basis[MAX_DEGREE + 1], slope[MAX_DEGREE + 1], *d = element->line_derivative;
     for (int i = 0; i < n; i++) {
         element->line_point[i] = (1 + points[i]) / 2;
         element->line_weight[i] = weights[i] / 2;
-        line_basis(n, points, points[i], basis, d + i * n);
     }
     for (int i = 0; 2 * i < n; i++) {
+        bool middle = 2 * i == n - 1; /* its own image: entries in pairs, and 0 on the diagonal */
         double others = 0;
-        for (int k = 0; k < n; k++) {
-            int mirror = (n - 1 - i) * n + n - 1 - k;
-            d[i * n + k] = k == i ? 0 : d[i * n + k] - d[mirror]; /* of r in [0, 1]: twice the mean */
-            others += d[i * n + k];
-        }
-        d[i * n + i] = 2 * i == n - 1 ? 0 : -others;
-    }
-    for (int i = n / 2; i < n; i++)
+        line_basis(n, points, points[i], basis, slope);
         for (int k = 0; k < n; k++)
-            d[i * n + k] = i * n + k == n * n / 2 && n % 2 ? 0 : -d[(n - 1 - i) * n + n - 1 - k];
+            if (k != i && !(middle && k > i)) {
+                d[i * n + k] = 2 * slope[k];
+                others += d[i * n + k];
+            }
+        d[i * n + i] = middle ? 0 : -others;
+        for (int k = 0; k < (middle ? i : n); k++)
+            d[(n - 1 - i) * n + n - 1 - k] = -d[i * n + k];
+    }
 }
 
 static unda_status build(struct element *element)
