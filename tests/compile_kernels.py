@@ -1,8 +1,8 @@
 """Compile kernels with the real NVRTC: cases in, resources out, as JSON on stdin and stdout.
 
 A process of its own, because others in the test run may have chosen the stand-in driver. A case has
-the words of ``unda.DG``, or of ``unda.FD`` with "order", and "architecture". Not here: budgets
-(test_kernels_compile.py).
+the words of ``unda.DG``, with "method" of ``unda.SEM``, or of ``unda.FD`` with "order", and "architecture".
+Not here: budgets (test_kernels_compile.py).
 """
 
 import json
@@ -52,9 +52,12 @@ def resources(case):
         return compiled(_core.new_struct("unda_solver_options", precision=double, **given), case)
     names = {field: numbers[case[word]] for word, (field, numbers) in NUMBERS.items()}
     by_node = int(case["per"] == "node")
-    shape = _core.lib.UNDA_HEX if case["kernel"] in HEX_KERNELS else _core.lib.UNDA_TET
+    method = getattr(_core.lib, f"UNDA_{case.get('method', 'DG')}")
+    hexahedra = method == _core.lib.UNDA_SEM or case["kernel"] in HEX_KERNELS
+    shape = _core.lib.UNDA_HEX if hexahedra else _core.lib.UNDA_TET
     options = _core.new_struct(
-        "unda_solver_options", degree=case["degree"], material_by_node=by_node, shape=shape, **names,
+        "unda_solver_options", method=method, degree=case["degree"], material_by_node=by_node, shape=shape,
+        **names,
         **kernel_choice(case["kernel"], case.get("kernel_options")),
     )  # fmt: skip
     return compiled(options, case)
@@ -64,7 +67,7 @@ def compiled(options, case):
     """Resources of one architecture."""
     found = _core.new_struct("unda_kernel_resources")
     _core.check(_core.lib.unda_kernel_compile(options, case["architecture"], found))
-    fields = ("registers", "spill_bytes", "shared_bytes", "compile_seconds", "cubin_bytes")
+    fields = ("registers", "spill_bytes", "shared_bytes", "threads", "compile_seconds", "cubin_bytes")
     return {name: getattr(found, name) for name in fields}
 
 

@@ -3,6 +3,8 @@
  * Next: cuda/sem/tiles.cu. */
 #include "cuda.h"
 
+#include "common/index.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +27,7 @@ static void list_region(const unda_solver *s, struct sem_cuda *t, int region)
     if (from->num_elem == 0)
         return;
     gpu_want(w, 1, &r->inverse_mass, tiles->num_node * real, "masses");
-    gpu_want(w, 1, &r->metric, from->num_elem * sem->metric_nodes * HEX_METRIC * real, "metric");
+    gpu_want(w, 1, &r->metric, from->num_elem * sem->metric_words * real, "metric");
     gpu_want(w, 1, &r->coef, from->num_elem * sem->material_nodes * 2 * real, "coefficients");
     int64_t words = r->plan.assembly == ATOMICALLY && dim == 3 && real == 4 ? 4 : dim;
     gpu_want(w, 1, &r->shared, (r->plan.assembly == IN_ORDER ? tiles->num_entry : num_shared) * words * real,
@@ -99,11 +101,19 @@ static unda_status upload_elements(unda_solver *s, int region, gpu_ptr to, int64
     return UNDA_OK;
 }
 
+/* Of maps threads read the numbers of one component of x after those of another (cuda/sem/column.h), of stored metrics
+ * the same number of neighbouring nodes. */
 static void metric_of(const struct sem *sem, int64_t elem, double *values)
 {
+    const double *from = sem->metric + elem * sem->metric_words;
+    if (sem->metric_kind == UNDA_METRIC_TRILINEAR) {
+        for (int i = 0; i < NUM_MAP; i++)
+            values[i % 3 * (NUM_MAP / 3) + i / 3] = from[i];
+        return;
+    }
     for (int node = 0; node < sem->metric_nodes; node++)
         for (int i = 0; i < HEX_METRIC; i++)
-            values[i * sem->metric_nodes + node] = sem_metric(sem, elem, node)[i];
+            values[i * sem->metric_nodes + node] = from[node * HEX_METRIC + i];
 }
 
 static void coef_of(const struct sem *sem, int64_t elem, double *values)
@@ -196,7 +206,7 @@ static unda_status fill_region(unda_solver *s, int region)
     r->u = t->level[LEVEL_U] + (gpu_ptr)first;
     r->v = t->level[LEVEL_V] + (gpu_ptr)first;
     r->a = t->level[LEVEL_A] + (gpu_ptr)first;
-    TRY(upload_elements(s, region, r->metric, sem->metric_nodes * HEX_METRIC, metric_of));
+    TRY(upload_elements(s, region, r->metric, sem->metric_words, metric_of));
     TRY(upload_elements(s, region, r->coef, sem->material_nodes * 2, coef_of));
     TRY(upload_masses(s, region));
     TRY(upload_sides(s, region));
@@ -292,7 +302,7 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 {
     int region = sem_tables(s)->region[SOLID].num_elem ? SOLID : FLUID;
     const struct sem_plan *plan = &tables(s)->region[region].plan;
-    const int part[] = {plan->cells, plan->blocks, plan->ahead};
+    const int part[] = {plan->cells, plan->blocks, plan->ahead, sem_tables(s)->metric_kind};
     kernel_describe(info, plan->kernel->name);
     for (int i = 0; i < plan->kernel->num_part; i++)
         kernel_describe_part(info, plan->kernel->part[i].name, part[i]);

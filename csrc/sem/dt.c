@@ -47,8 +47,8 @@ void sem_elem_dts(struct sem *sem)
     for (int64_t e = 0; e < sem->space.num_owned; e++) {
         double most[3] = {0}, stiff = 0, light = INFINITY, sum = 0;
         for (int n = 0; n < sem->space.num_node; n++) {
-            const double *g = sem_metric(sem, e, n);
-            double m[3];
+            double g[HEX_METRIC], m[3];
+            sem_metric(sem, e, n, g);
             for (int j = 0; j < 3; j++)
                 most[j] = fmax(most[j], norm(g + 3 * j) * g[9]);
             sem_moduli(sem, e, n, m);
@@ -146,8 +146,9 @@ static unda_status sum_of(const struct lanczos *l, int64_t num, int dim, const d
     SCRATCH double *part = NULL;
     TRY(array_try(&part, num_part, sizeof *part, "stable step"));
     PARALLEL(l)
-    for (int64_t k = 0; k < num_part; k++) for (int64_t i = k * PART; i < (k + 1) * PART && i < num; i++)
-        part[k] += (w ? w[i / dim] : 1) * x[i] * y[i];
+    for (int64_t k = 0; k < num_part; k++)
+        for (int64_t i = k * PART; i < (k + 1) * PART && i < num; i++)
+            part[k] += (w ? w[i / dim] : 1) * x[i] * y[i];
     for (int64_t k = 0; k < num_part; k++)
         *sum += part[k];
     return UNDA_OK;
@@ -244,7 +245,8 @@ static unda_status largest_eigenvalue(struct lanczos *l, double *value)
             const double *now = l->now[kind], *before = l->before[kind];
             double *next = l->next[kind], back = k ? beside[k - 1] : 0;
             PARALLEL(l)
-            for (int64_t i = 0; i < l->num[kind]; i++) next[i] -= diagonal[k] * now[i] + back * before[i];
+            for (int64_t i = 0; i < l->num[kind]; i++)
+                next[i] -= diagonal[k] * now[i] + back * before[i];
         }
         TRY(advance(l, &length));
         beside[k] = length;

@@ -59,9 +59,12 @@ struct sem {
     struct space space;
     const unda_mesh *mesh;  /* the caller's until space holds it */
     int physics, num_field; /* of the state of an element: see sem_slot */
-    int num_material, material_nodes, metric_nodes;
+    int num_material, material_nodes;
+    int metric_kind;  /* unda_metric */
+    int metric_nodes; /* metrics that an element has: 1 where all are affine, else num_node */
+    int metric_words; /* numbers of which: [metric_nodes][HEX_METRIC], or the map of cuda/space/trilinear.h */
     double *material; /* [elem][material_nodes][num_material], space's order */
-    double *metric;   /* [elem][metric_nodes][HEX_METRIC] */
+    double *metric;   /* [elem][metric_words] */
     int8_t *kind;     /* [elem]: SOLID or FLUID */
     int32_t *row;     /* [elem]: its place in its region */
     struct sem_region region[NUM_REGION];
@@ -81,10 +84,10 @@ int64_t sem_host_bytes(const struct sem *sem);
 void sem_moduli(const struct sem *sem, int64_t elem, int node, double moduli[3]);
 /* Weight of the quadrature at a node of the reference element; times J it is a volume. */
 double sem_weight(const struct sem *sem, int node);
-static inline const double *sem_metric(const struct sem *sem, int64_t elem, int node)
-{
-    return sem->metric + (elem * sem->metric_nodes + (sem->metric_nodes > 1 ? node : 0)) * HEX_METRIC;
-}
+/* G[j], then 1/J (cuda/space/hex_gll.h), whatever the kind of the metric. */
+void sem_metric(const struct sem *sem, int64_t elem, int node, double metric[HEX_METRIC]);
+/* The sizes of a kind. */
+void sem_set_metric(struct sem *sem, int kind);
 /* Where the unknowns of a region stand among the fields of an element: acoustic chi chi_t chi_tt; elastic
  * u v a, three each, then chi chi_t chi_tt if there is a fluid. */
 static inline int sem_slot(const struct sem *sem, int region, int level)

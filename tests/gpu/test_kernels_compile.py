@@ -160,6 +160,16 @@ def test_lines_compile_without_spilling(physics, degree):
     assert spilt == []
 
 
+@needs_nvrtc
+def test_elements_of_degree_four_leave_room_for_four_blocks():
+    """Of 256 threads each, so that a thread has 64 registers, on which speed depends, and none is spilt."""
+    case = quarter(every(4, 90, "elastic"))[0] | {"method": "SEM", "kernel": "ordered", "dtype": "float32"}
+    cases = [case | {"kernel_options": {"metric": one}} for one in ("affine", "trilinear", "stored")]
+    for r in compile_all(cases):
+        assert r["spill_bytes"] == 0
+        assert r["registers"] <= 64 and r["threads"] == 256
+
+
 #: Of the kernels of GAPS, which have the registers that their blocks leave them: with an element of 512 nodes
 #: 128 a thread, f1s, of two blocks an SM, 64. With curls f1 looks the tangents of a face up in local memory.
 GAPS_BUDGET = 40

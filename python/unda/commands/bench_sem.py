@@ -1,7 +1,8 @@
 """Time spectral elements on a device, degree by degree, and compare them with the device's limits.
 
-The case is realistic: a perturbed or sheared, randomly numbered box with free sides, four materials, one source, 100 receivers, wall-clock time of whole steps after warm-up. Rates count the unknowns of
-shared nodes once. Not here: the kernels (cuda/sem).
+The case is realistic: a perturbed or sheared, randomly numbered box with free sides, four materials, one
+source, 100 receivers, wall-clock time of whole steps after warm-up. Rates count the unknowns of shared nodes
+once. Not here: the kernels (cuda/sem).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..limits import choose_device, device_limits
-from ..method._options import kernel_names
+from ..method._options import METRICS, kernel_names
 from ..method.sem import SEM
 from ..problem.medium import Acoustic, Elastic, Medium
 from ..problem.mesh import Mesh
@@ -28,7 +29,8 @@ from .measuring import figure, grouped, heading, integers, machine_options, meas
 
 PHYSICS = ("acoustic", "elastic")
 _COLUMNS = (
-    ("N", "degree", "d"), ("assembly", "kernel", "s"), ("elements", "num_elem", "d"), ("DOF", "num_dof", "d"),
+    ("N", "degree", "d"), ("assembly", "kernel", "s"), ("metric", "metric", "s"),
+    ("elements", "num_elem", "d"), ("DOF", "num_dof", "d"),
     ("ms/step", "ms", ".4g"), ("GDOF/s", "gdof_per_second", ".3g"), ("GFLOP/s", "gflops", ".0f"),
     ("GB/s", "gbytes_per_second", ".0f"), ("% of limit", "percent_of_limit", ".1f"),
     ("setup s", "setup_seconds", ".3g"),
@@ -43,6 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--mesh", choices=["perturbed", "sheared"], default="perturbed",
         help="sheared: all cells are parallelepipeds, whose metric is a constant",
     )  # fmt: skip
+    parser.add_argument("--metric", choices=METRICS, help="the first that is exact if omitted")
     names = kernel_names("SEM")
     parser.add_argument(
         "--assembly", type=words("auto", *names), default="auto", help=f"{','.join(names)} (CUDA)"
@@ -86,7 +89,7 @@ def measure(
     ----------
     mesh : Mesh
     case : dict
-        Keywords of `SEM`: degree, dtype, assembly.
+        Keywords of `SEM`: degree, dtype, assembly, kernel_options.
     physics : {"acoustic", "elastic"}
     device : str
     limits : dict
@@ -101,7 +104,7 @@ def measure(
     dict
         The case, ``num_elem``, ``num_dof``, ``steps``, ``ms`` (a step), ``gdof_per_second``, ``gflops``,
         ``gbytes_per_second``, ``percent_of_limit``, ``setup_seconds``, ``compile_seconds``, ``memory``,
-        ``kernel_options``.
+        ``kernel_options``, ``metric``.
     """
     medium, source, field = _problem(physics, mesh)
     begin = time.perf_counter()
@@ -122,6 +125,7 @@ def measure(
             "setup_seconds": setup,
             "memory": sim.memory,
             "kernel": row["kernel"] or "cpu",
+            "metric": row["kernel_options"]["metric"],
         }
 
 
@@ -163,9 +167,10 @@ def _rows(
     for degree in args.degrees:
         # cells share nodes: each has about degree^3 of its own
         mesh = numbered_box(args.nodes or (16e6 if on_gpu else 2e5), degree**3, "hex", args.mesh)
-        for dtype, assembly in product(
-            args.dtype.split(","), args.assembly.split(",") if on_gpu else ["auto"]
-        ):
-            case = {"degree": degree, "dtype": dtype, "assembly": assembly}
+        sums = args.assembly.split(",") if on_gpu else ["auto"]
+        for dtype, assembly in product(args.dtype.split(","), sums):
+            case = {"degree": degree, "dtype": dtype, "assembly": assembly,
+                    "kernel_options": {"metric": args.metric} if args.metric else None}  # fmt: skip
             yield measure(mesh, case, physics=physics, device=device, limits=limits, steps=args.steps,
-                          seconds=args.seconds or (20.0 if on_gpu else 3.0), threads=args.threads)  # fmt: skip
+                          seconds=args.seconds or (20.0 if on_gpu else 3.0),
+                          threads=args.threads)  # fmt: skip

@@ -67,11 +67,13 @@ class SEM(Simulation):
         CPU threads; if omitted, all that the process may use, or fewer for small problems. Results do not
         depend on it.
     assembly : {"auto", "ordered", "colors", "atomic"}
-        How a CUDA device sums forces at nodes that tiles of cells share: their parts are stored and summed in a
-        fixed order; or tiles of one colour after the other add theirs; or they are added atomically, which is
-        the fastest, but then two runs differ in the last bits. "auto" is "ordered". The CPU adds by colours.
-    kernel_options : dict of str to int, optional
-        "cells": of a tile, at most; "blocks": on a multiprocessor, at least. CUDA only.
+        How a CUDA device sums forces at nodes that tiles of cells share: their parts are stored and summed in
+        a fixed order; or tiles of one colour after the other add theirs; or they are added atomically, which
+        is the fastest, but then two runs differ in the last bits. "auto" is "ordered". The CPU adds by
+        colours.
+    kernel_options : dict of str to int or str, optional
+        "cells": of a tile, at most; "blocks": on a multiprocessor, at least; both CUDA only. "metric":
+        "affine", "trilinear" or "stored" (docs/sem.md).
     allow_unstable : bool
         Accept a dt above the stable limit.
 
@@ -126,7 +128,7 @@ class SEM(Simulation):
         device: str = "auto",
         threads: int | None = None,
         assembly: Literal["auto", "ordered", "colors", "atomic"] = "auto",
-        kernel_options: Mapping[str, int] | None = None,
+        kernel_options: Mapping[str, int | str] | None = None,
         allow_unstable: bool = False,
     ) -> None:
         given = Given(locals())
