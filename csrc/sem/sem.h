@@ -105,6 +105,6 @@ unda_status sem_couple(struct sem *sem);
 /* The inverse matrices for a time step. */
 void sem_sides_retime(struct sem *sem, double dt);
 /* dt.c */
-void sem_elem_dts(struct sem *sem);
+void sem_elem_dts(struct sem *sem, int threads);
 
 #endif

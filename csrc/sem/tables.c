@@ -149,29 +149,40 @@ static unda_status fill_metric(struct sem *sem, int threads)
     return bad < num ? copy_metric(sem, bad) : UNDA_OK;
 }
 
-static unda_status fill_mass(struct sem *sem, struct sem_region *r)
+static void add_mass(const struct sem *sem, struct sem_region *r, int64_t row)
 {
     int num = sem->space.num_node;
-    TRY(array_own(&sem->owned, &r->mass, r->num_node, sizeof(double), "masses"));
-    for (int64_t i = 0; i < r->num_elem * num; i++) {
-        int64_t e = r->elem[i / num];
-        int node = (int)(i % num);
+    int64_t e = r->elem[row];
+    for (int node = 0; node < num; node++) {
         double moduli[3], metric[HEX_METRIC];
         sem_moduli(sem, e, node, moduli);
         sem_metric(sem, e, node, metric);
-        r->mass[r->node[i]] += sem_weight(sem, node) / metric[9] * (r->dim == 3 ? moduli[0] : 1 / moduli[1]);
+        r->mass[r->node[row * num + node]] +=
+            sem_weight(sem, node) / metric[9] * (r->dim == 3 ? moduli[0] : 1 / moduli[1]);
+    }
+}
+
+/* Colour by colour, so that each sum has its order. */
+static unda_status fill_mass(struct sem *sem, struct sem_region *r, int threads)
+{
+    TRY(array_own(&sem->owned, &r->mass, r->num_node, sizeof(double), "masses"));
+    threads = parallel_worth(threads, r->num_node, LEAST_COUPLED);
+    for (int32_t color = 0; color < r->num_color; color++) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int64_t i = r->color_task[color]; i < r->color_task[color + 1]; i++)
+            for (int64_t row = r->task[i] * (int64_t)TASK_ELEM;
+                 row < (r->task[i] + 1) * (int64_t)TASK_ELEM && row < r->num_elem; row++)
+                add_mass(sem, r, row);
     }
     return UNDA_OK;
 }
 
 /* Refuses units in which coefficients are outside the range of a real: they would become 0 or infinity. */
-static unda_status check_range(const struct sem *sem, int precision)
+static unda_status check_elem_range(const struct sem *sem, int64_t e, int precision)
 {
     double low = precision == UNDA_FLOAT32 ? FLT_MIN : DBL_MIN;
     double high = precision == UNDA_FLOAT32 ? FLT_MAX : DBL_MAX;
-    for (int64_t i = 0; i < sem->space.num_owned * sem->space.num_node; i++) {
-        int64_t e = i / sem->space.num_node;
-        int node = (int)(i % sem->space.num_node);
+    for (int node = 0; node < sem->space.num_node; node++) {
         double m[3], metric[HEX_METRIC];
         sem_metric(sem, e, node, metric);
         double jacobian = 1 / metric[9];
@@ -190,16 +201,27 @@ static unda_status check_range(const struct sem *sem, int precision)
     return UNDA_OK;
 }
 
+static unda_status check_range(const struct sem *sem, int precision, int threads)
+{
+    int64_t num = sem->space.num_owned, bad = num;
+    threads = parallel_worth(threads, num * sem->space.num_node, LEAST_COUPLED);
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(min : bad)
+    for (int64_t e = 0; e < num; e++)
+        if (e < bad && check_elem_range(sem, e, precision) != UNDA_OK)
+            bad = e;
+    return bad < num ? check_elem_range(sem, bad, precision) : UNDA_OK;
+}
+
 unda_status sem_fill(struct sem *sem, const unda_solver_options *o)
 {
     TRY(fill_metric(sem, o->threads));
     for (int kind = 0; kind < NUM_REGION; kind++)
-        TRY(fill_mass(sem, &sem->region[kind]));
-    TRY(check_range(sem, o->precision));
+        TRY(fill_mass(sem, &sem->region[kind], o->threads));
+    TRY(check_range(sem, o->precision, o->threads));
     TRY(sem_sides_new(sem));
     TRY(sem_couple(sem));
     TRY(array_own(&sem->owned, &sem->elem_dt, sem->space.num_owned, sizeof(double), "time steps"));
-    sem_elem_dts(sem);
+    sem_elem_dts(sem, o->threads);
     return UNDA_OK;
 }
 
