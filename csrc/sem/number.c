@@ -4,6 +4,8 @@
  * (mesh/share.c). */
 #include "sem.h"
 
+#include <string.h>
+
 /* The first element node of a class; halves the path to it. */
 static int32_t find(int32_t *parent, int32_t i)
 {
@@ -44,7 +46,8 @@ static unda_status list_elements(struct sem *sem, int64_t num_elem)
     return UNDA_OK;
 }
 
-/* id[class]: the region's number of a class of nodes, -1 where it has none. */
+/* id[class]: the region's number of a class of nodes, -1 where it has none; NULL where there is one region, whose
+ * number is that of the class's first node. */
 static unda_status number_region(struct sem *sem, int kind, int32_t *parent, int32_t *id)
 {
     struct sem_region *region = &sem->region[kind];
@@ -52,9 +55,13 @@ static unda_status number_region(struct sem *sem, int kind, int32_t *parent, int
     TRY(array_own(&sem->owned, &region->node, region->num_elem * num, sizeof(int32_t), "node numbers"));
     for (int64_t i = 0; i < region->num_elem * num; i++) {
         int32_t root = find(parent, (int32_t)(region->elem[i / num] * num + i % num));
-        if (id[root] < 0)
-            id[root] = (int32_t)region->num_node++;
-        region->node[i] = id[root];
+        int64_t first = sem->row[root / num] * num + root % num;
+        if (id ? id[root] < 0 : first == i)
+            region->node[i] = (int32_t)region->num_node++;
+        else
+            region->node[i] = id ? id[root] : region->node[first];
+        if (id)
+            id[root] = region->node[i];
     }
     TRY(array_own(&sem->owned, &region->owner, region->num_node, sizeof(int64_t), "owners of nodes"));
     for (int64_t i = region->num_elem * num - 1; i >= 0; i--)
@@ -89,15 +96,18 @@ unda_status sem_number(struct sem *sem, const unda_mesh *mesh)
     SCRATCH int32_t *solid = NULL;
     SCRATCH int32_t *fluid = NULL;
     TRY(array_try(&parent, num, sizeof *parent, "node numbers"));
-    TRY(array_try(&solid, num, sizeof *solid, "node numbers"));
-    TRY(array_try(&fluid, num, sizeof *fluid, "node numbers"));
-    for (int64_t i = 0; i < num; i++) {
+    for (int64_t i = 0; i < num; i++)
         parent[i] = (int32_t)i;
-        solid[i] = fluid[i] = -1;
-    }
     join_faces(sem, mesh, parent);
     TRY(list_elements(sem, mesh->num_elem));
+    bool both = sem->region[SOLID].num_elem && sem->region[FLUID].num_elem;
+    if (both) {
+        TRY(array_try(&solid, num, sizeof *solid, "node numbers"));
+        TRY(array_try(&fluid, num, sizeof *fluid, "node numbers"));
+        memset(solid, -1, sizeof *solid * (size_t)num);
+        memset(fluid, -1, sizeof *fluid * (size_t)num);
+    }
     TRY(number_region(sem, SOLID, parent, solid));
     TRY(number_region(sem, FLUID, parent, fluid));
-    return list_shared(sem, num, solid, fluid);
+    return list_shared(sem, both ? num : 0, solid, fluid);
 }
