@@ -11,7 +11,7 @@ from unda.commands.bench_sem_komatitsch import MOST_NODES, OVER_CORE, filling_ce
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
-import results_page  # noqa: E402
+import results_page
 
 cuda_device.prepare()
 pytestmark = pytest.mark.usefixtures("limits_once")
