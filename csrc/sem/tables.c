@@ -95,7 +95,7 @@ unda_status sem_sizes(struct sem *sem, const unda_mesh *mesh, const unda_solver_
     TRY(array_own(&sem->owned, &sem->kind, mesh->num_elem, sizeof *sem->kind, "kinds of elements"));
     TRY(array_own(&sem->owned, &sem->row, mesh->num_elem, sizeof *sem->row, "elements"));
     TRY(copy_material(sem, mesh, o->material));
-    TRY(sem_number(sem, mesh));
+    TRY(sem_number(sem, mesh, o->threads));
     sem->num_field = o->physics == UNDA_ACOUSTIC ? 3 : sem->region[FLUID].num_elem ? 12 : 9;
     for (int kind = 0; kind < NUM_REGION; kind++)
         TRY(sem_color(sem, kind));
@@ -233,7 +233,8 @@ int64_t sem_host_bytes(const struct sem *sem)
                                 10 * (int64_t)sizeof(int32_t) + 1);
     for (int kind = 0; kind < NUM_REGION; kind++) {
         const struct sem_region *r = &sem->region[kind];
-        bytes += r->num_elem * sem->space.num_node * (int64_t)sizeof(int32_t) + 2 * real * r->num_node;
+        bytes += r->num_elem * sem->space.num_node * (int64_t)sizeof(int32_t) +
+                 (real + (int64_t)sizeof(int32_t)) * r->num_node;
     }
     return bytes;
 }
