@@ -6,7 +6,7 @@ Not here: whether it is right (test_sem_reference.py, test_sem_orders.py).
 import cuda_device
 import pytest
 import unda
-from sem_cases import solid_and_fluid
+from sem_cases import solid_and_fluid, start
 
 cuda_device.prepare()
 
@@ -43,3 +43,17 @@ def test_the_state_is_zero_and_runs_are_the_same_afterwards():
         assert not any(sim.get(name).any() for name in sim.fields)
         sim.step(3)
         assert not any(sim.get(name).any() for name in sim.fields)
+
+
+@pytest.mark.gpu_or_stand_in
+def test_bits_on_the_device_do_not_depend_on_the_threads_that_set_it_up():
+    """Numbers, tiles, masses and the step are made by one thread or by three; another mesh differs."""
+    found = []
+    for threads, cells in ((1, 8), (3, 8), (3, 9)):
+        mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (cells, 6, 6), shape="hex", perturb=0.2)
+        rock = unda.Elastic(rho=1.3, vp=1.9, vs=1.0)
+        with unda.SEM(mesh, rock, device="cuda", degree=4, threads=threads, dt=1e-3) as sim:
+            start(sim)
+            sim.step(1)
+            found.append((sim.dt_stable, sim.get("uy").tobytes(), sim.get("ax").tobytes()))
+    assert found[0] == found[1] != found[2]
