@@ -52,6 +52,10 @@ FORMS = {
         "layers", "CPML of ", "gcell_per_second", "Gcell/s", ("where",), "over_one_core", "({:.3g} x)",
         "over one core", "the elastic case of Komatitsch et al. (2010)",
     ),
+    "sem komatitsch2010": Form(
+        "degree", "N = ", "gdof_per_second", "GDOF/s", ("engine", "kernel"), "over_core", "({:.3g} x)",
+        "over one core", "the spectral elements of Komatitsch et al. (2010)",
+    ),
     "figure7": TILES,
     "figure10": Form(
         "sms", "SMs: ", "gcell_per_second", "Gcell/s", ("order",), "speedup", "({:.3g} x)", "over the first",
@@ -67,7 +71,11 @@ FORMS = {
 
 def form_of(result: dict[str, Any]) -> Form:
     """Return the form of a result's rows."""
-    return FORMS[result.get("case", "fd") if result.get("benchmark") == "fd" else result.get("paper", result.get("benchmark", "dg"))]
+    if result.get("benchmark") == "fd":
+        return FORMS[result.get("case", "fd")]
+    if "paper" in result:
+        return FORMS["sem " + result["paper"] if result["benchmark"] == "sem" else result["paper"]]
+    return FORMS[result.get("benchmark", "dg")]
 
 
 def read_results(folder: Path) -> list[dict[str, Any]]:
@@ -192,6 +200,32 @@ def gaps_table(folder: Path) -> str:
     return "\n".join(parts) or NOTHING
 
 
+def komatitsch_table(folder: Path) -> str:
+    """Beside the spectral elements of Komatitsch et al.: speeds a node, then the launches of each colour."""
+    parts = []
+    for result in (json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))):
+        if result.get("paper") != "komatitsch2010" or not result["rows"]:
+            continue
+        head = "| | elements | nodes, 1e6 | % of memory | ns a node | times one core | paper |"
+        places = f"{result['device']} (CPU: {result['cpu']})"
+        lines = [f"{places}, {result['date']}:", "", head, "|---|" + "---|" * 6]
+        for row in result["rows"]:
+            memory = "" if row["percent_of_memory"] is None else f"{row['percent_of_memory']:.0f}"
+            paper = row["paper_over_core"] or ""
+            lines.append(
+                f"| {row['engine']}, {row['kernel']} | {row['num_elem']} | {row['nodes'] / 1e6:.3g} | "
+                f"{memory} | {row['ns_per_node']:.3g} | {row['over_core']:.4g} | {paper} |"
+            )
+        for row in result["rows"]:
+            if row["num_color"]:
+                times = ", ".join(f"{one['ms']:.3g}" for one in row["launches"])
+                lines += ["", f"{row['num_color']} colours and the nodes that tiles share: {times} ms."]
+        held = {row["held_by"] for row in result["rows"]} - {None}
+        lines += [f"The number of cells is held by the {one}." for one in sorted(held)]
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts) or NOTHING
+
+
 def _functions(rows: list[dict[str, Any]]) -> list[str]:
     """Return a table of functions, a column a configuration."""
     columns = list(dict.fromkeys(row["configuration"] for row in rows))
@@ -259,6 +293,7 @@ def page(folder: Path) -> str:
         "## Beside deepwave\n\n" + deepwave_table(folder)
         + "\n## Beside Devito\n\n" + devito_table(folder)
         + "\n## Beside GAPS (Hanindhito et al. 2022)\n\n" + gaps_table(folder)
+        + "\n## Beside SPECFEM3D's case (Komatitsch et al. 2010)\n\n" + komatitsch_table(folder)
         + "\n## All measurements\n\n" + table(read_results(folder))
     )  # fmt: skip
 

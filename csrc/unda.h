@@ -240,7 +240,7 @@ typedef enum unda_precision { UNDA_FLOAT32 = 0, UNDA_FLOAT64 = 1 } unda_precisio
 typedef enum unda_flux { UNDA_UPWIND = 0, UNDA_CENTRAL = 1 } unda_flux;
 typedef enum unda_integrator { UNDA_LSRK4 = 0, UNDA_AB3 = 1 } unda_integrator;
 
-/* How DG knows the metric of hexahedra: ten numbers an element, all being parallelepipeds; the map of its eight
+/* How DG and SEM know the metric of hexahedra: ten numbers an element, all being parallelepipeds; the map of its eight
  * vertices, from which metrics are computed where they are needed; ten numbers a node. */
 typedef enum unda_metric {
     UNDA_METRIC_AFFINE = 1,

@@ -67,7 +67,8 @@ def resources(case):
     by_node = int(case["per"] == "node")
     shape = _core.lib.UNDA_HEX if case["kernel"] in HEX_KERNELS else _core.lib.UNDA_TET
     options = _core.new_struct(
-        "unda_solver_options", degree=case["degree"], material_by_node=by_node, shape=shape, **names,
+        "unda_solver_options", degree=case["degree"], material_by_node=by_node, shape=shape,
+        **names,
         **kernel_choice(case["kernel"], case.get("kernel_options")),
     )  # fmt: skip
     return compiled(options, case)
@@ -77,7 +78,7 @@ def compiled(options, case):
     """Resources of one architecture."""
     found = _core.new_struct("unda_kernel_resources")
     _core.check(_core.lib.unda_kernel_compile(options, case["architecture"], found))
-    fields = ("registers", "spill_bytes", "shared_bytes", "compile_seconds", "cubin_bytes")
+    fields = ("registers", "spill_bytes", "shared_bytes", "threads", "compile_seconds", "cubin_bytes")
     return {name: getattr(found, name) for name in fields}
 
 

@@ -8,10 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert((int)UNDA_METRIC_AFFINE == METRIC_AFFINE && (int)UNDA_METRIC_TRILINEAR == METRIC_TRILINEAR &&
-                   (int)UNDA_METRIC_STORED == METRIC_STORED,
-               "kernels use the public codes");
-
 /* ---- which ---- */
 
 void dg_set_metric(struct dg *dg, int kind)
@@ -21,41 +17,11 @@ void dg_set_metric(struct dg *dg, int kind)
     dg->metric_words = kind == UNDA_METRIC_TRILINEAR ? NUM_MAP : dg->metric_nodes * HEX_METRIC;
 }
 
-/* Refuses a metric that is not exact: of which element, -1 without one. */
-static unda_status check_metric(int given, int64_t warped, int64_t curved, int degree)
-{
-    if (given == UNDA_METRIC_AFFINE && warped >= 0)
-        FAIL(UNDA_ERR_ARG,
-             "metric is affine and element %lld is no parallelepiped, expected trilinear (degree 2 on) or "
-             "stored",
-             (long long)warped);
-    if (given == UNDA_METRIC_TRILINEAR && curved >= 0)
-        FAIL(UNDA_ERR_ARG,
-             "metric is trilinear and element %lld is not what its vertices make, expected stored",
-             (long long)curved);
-    if (given == UNDA_METRIC_TRILINEAR && warped >= 0 && degree == 1)
-        FAIL(UNDA_ERR_ARG,
-             "metric is trilinear, which does not keep constant states at degree 1, and element %lld is no "
-             "parallelepiped, expected stored",
-             (long long)warped);
-    return UNDA_OK;
-}
-
-/* The cheapest metric that is exact, or the one that options name. Of a trilinear map e_k x e_l is of degree 2 in a
- * coordinate: at degree 1 only its curl form, which is stored, keeps the constant state. */
 unda_status dg_choose_metric(struct dg *dg, const unda_mesh *mesh, const unda_solver_options *o)
 {
-    int given = kernel_part(o, "metric"), kind = UNDA_METRIC_STORED;
-    if (mesh && given != UNDA_METRIC_STORED) {
-        int64_t warped = space_find_warped(mesh, true),
-                curved = warped < 0 ? -1 : space_find_warped(mesh, false);
-        TRY(check_metric(given, warped, curved, o->degree));
-        if (warped < 0)
-            kind = UNDA_METRIC_AFFINE;
-        else if (curved < 0 && o->degree > 1)
-            kind = UNDA_METRIC_TRILINEAR;
-    }
-    dg_set_metric(dg, given ? given : kind);
+    int kind;
+    TRY(space_choose_metric(mesh, kernel_part(o, "metric"), o->degree, &kind));
+    dg_set_metric(dg, kind);
     return UNDA_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "cpu.h"
 
 #include "../base/parallel.h"
+#include "../solver/kernel.h"
 
 #include <math.h>
 #include <omp.h>
@@ -79,9 +80,13 @@ static unda_status pack_elements(unda_solver *s, int kind)
         int64_t lane = i % t->lanes;
         for (int k = 0; k < t->num_node; k++)
             r->node[(block * t->num_node + k) * t->lanes + lane] = from->node[at * t->num_node + k];
-        for (int k = 0; k < t->metric_nodes * HEX_METRIC; k++)
-            real_put(s, r->metric, (block * t->metric_nodes * HEX_METRIC + k) * t->lanes + lane,
-                     sem_metric(t->sem, elem, k / HEX_METRIC)[k % HEX_METRIC]);
+        for (int k = 0; k < t->metric_nodes; k++) {
+            double metric[HEX_METRIC];
+            sem_metric(t->sem, elem, k, metric);
+            for (int c = 0; c < HEX_METRIC; c++)
+                real_put(s, r->metric, ((block * t->metric_nodes + k) * HEX_METRIC + c) * t->lanes + lane,
+                         metric[c]);
+        }
         for (int k = 0; k < t->material_nodes; k++) {
             double m[3];
             sem_moduli(t->sem, elem, k, m);
@@ -399,6 +404,11 @@ static unda_status create(unda_solver *s)
     return sem_find_stable(s);
 }
 
+static void describe(const unda_solver *s, unda_solver_info *info)
+{
+    kernel_describe_part(info, "metric", sem_tables(s)->metric_kind);
+}
+
 static void destroy(unda_solver *s)
 {
     struct sem_cpu *t = tables(s);
@@ -420,7 +430,8 @@ const struct sem_engine sem_cpu = {.base = {.name = "cpu",
                                             .reserve = reserve,
                                             .copy = copy,
                                             .retime = retime,
-                                            .forecast = forecast},
+                                            .forecast = forecast,
+                                            .describe = describe},
                                    .level = level,
                                    .accelerate = accelerate,
                                    .stiffness = stiffness};

@@ -3,6 +3,9 @@
  * Next: cuda/sem/tiles.cu. */
 #include "cuda.h"
 
+#include "../base/parallel.h"
+#include "common/index.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +28,7 @@ static void list_region(const unda_solver *s, struct sem_cuda *t, int region)
     if (from->num_elem == 0)
         return;
     gpu_want(w, 1, &r->inverse_mass, tiles->num_node * real, "masses");
-    gpu_want(w, 1, &r->metric, from->num_elem * sem->metric_nodes * HEX_METRIC * real, "metric");
+    gpu_want(w, 1, &r->metric, from->num_elem * sem->metric_words * real, "metric");
     gpu_want(w, 1, &r->coef, from->num_elem * sem->material_nodes * 2 * real, "coefficients");
     int64_t words = r->plan.assembly == ATOMICALLY && dim == 3 && real == 4 ? 4 : dim;
     gpu_want(w, 1, &r->shared, (r->plan.assembly == IN_ORDER ? tiles->num_entry : num_shared) * words * real,
@@ -51,7 +54,8 @@ static unda_status list_arrays(unda_solver *s, struct sem_cuda *t)
     for (int region = 0; region < NUM_REGION; region++) {
         struct sem_cuda_region *r = &t->region[region];
         TRY(sem_plan_choose(s, region, &r->plan));
-        TRY(sem_tiles_new(sem, region, r->plan.cells, r->plan.assembly == BY_COLORS, &r->tiles));
+        TRY(sem_tiles_new(sem, region, r->plan.cells, r->plan.assembly == BY_COLORS, s->options.threads,
+                          &r->tiles));
         t->num += sem_num_unknown(t, region);
         list_region(s, t, region);
     }
@@ -63,6 +67,7 @@ static unda_status list_arrays(unda_solver *s, struct sem_cuda *t)
     gpu_want(w, 1, &t->pressure, (fluid->num_node - fluid->first_side) * s->real_bytes, "pressure on solids");
     gpu_want(w, 1, &t->clock, 16, "clock");
     gpu_want(w, 1, &t->bad, 8, "finite check");
+    gpu_want(w, 1, &t->part, 8 * SEM_PRODUCT_BLOCKS, "stable step");
     s->device_bytes = w->bytes;
     s->host_bytes = sem_host_bytes(sem);
     return UNDA_OK;
@@ -87,10 +92,12 @@ static unda_status upload_elements(unda_solver *s, int region, gpu_ptr to, int64
     const struct sem *sem = sem_tables(s);
     const struct sem_tiles *tiles = &tables(s)->region[region].tiles;
     int64_t most = PIECE / num + 1;
+    int32_t threads = parallel_few(parallel_worth(s->options.threads, most * num, LEAST_SCALAR));
     SCRATCH double *values = NULL;
     TRY(array_try(&values, most * num, sizeof *values, "upload"));
     for (int64_t done = 0; done < tiles->num_elem; done += most) {
         int64_t count = tiles->num_elem - done < most ? tiles->num_elem - done : most;
+#pragma omp parallel for schedule(static) num_threads(threads)
         for (int64_t i = 0; i < count; i++)
             of(sem, sem->region[region].elem[tiles->elem[done + i]], values + i * num);
         TRY(gpu_upload_reals(tables(s)->stream, to + (gpu_ptr)(done * num * s->real_bytes), values,
@@ -99,11 +106,19 @@ static unda_status upload_elements(unda_solver *s, int region, gpu_ptr to, int64
     return UNDA_OK;
 }
 
+/* Of maps threads read the numbers of one component of x after those of another (cuda/sem/column.h), of stored metrics
+ * the same number of neighbouring nodes. */
 static void metric_of(const struct sem *sem, int64_t elem, double *values)
 {
+    const double *from = sem->metric + elem * sem->metric_words;
+    if (sem->metric_kind == UNDA_METRIC_TRILINEAR) {
+        for (int i = 0; i < NUM_MAP; i++)
+            values[i % 3 * (NUM_MAP / 3) + i / 3] = from[i];
+        return;
+    }
     for (int node = 0; node < sem->metric_nodes; node++)
         for (int i = 0; i < HEX_METRIC; i++)
-            values[i * sem->metric_nodes + node] = sem_metric(sem, elem, node)[i];
+            values[i * sem->metric_nodes + node] = from[node * HEX_METRIC + i];
 }
 
 static void coef_of(const struct sem *sem, int64_t elem, double *values)
@@ -123,6 +138,8 @@ static unda_status upload_masses(unda_solver *s, int region)
     struct sem_cuda_region *r = &tables(s)->region[region];
     SCRATCH double *inverse = NULL;
     TRY(array_try(&inverse, r->tiles.num_node, sizeof *inverse, "masses"));
+    int32_t threads = parallel_few(parallel_worth(s->options.threads, from->num_node, LEAST_SCALAR));
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < from->num_node; i++)
         inverse[r->tiles.node[i]] = 1 / from->mass[i];
     for (int64_t i = 0; i < from->sides.num; i++)
@@ -196,7 +213,7 @@ static unda_status fill_region(unda_solver *s, int region)
     r->u = t->level[LEVEL_U] + (gpu_ptr)first;
     r->v = t->level[LEVEL_V] + (gpu_ptr)first;
     r->a = t->level[LEVEL_A] + (gpu_ptr)first;
-    TRY(upload_elements(s, region, r->metric, sem->metric_nodes * HEX_METRIC, metric_of));
+    TRY(upload_elements(s, region, r->metric, sem->metric_words, metric_of));
     TRY(upload_elements(s, region, r->coef, sem->material_nodes * 2, coef_of));
     TRY(upload_masses(s, region));
     TRY(upload_sides(s, region));
@@ -219,6 +236,8 @@ static unda_status compile_nodes(unda_solver *s, struct sem_cuda *t)
     TRY(gpu_module_new(&t->node_module, t->gpu, &source));
     TRY(gpu_kernel_get(&t->begin, t->node_module, "sem_begin", 0));
     TRY(gpu_kernel_get(&t->record, t->node_module, "sem_record", 0));
+    TRY(gpu_kernel_get(&t->combine, t->node_module, "sem_combine", 0));
+    TRY(gpu_kernel_get(&t->product, t->node_module, "sem_product", 0));
     TRY(gpu_kernel_get(&t->find_bad, t->node_module, "sem_find_bad", 0));
     TRY(gpu_kernel_get(&t->advance, t->node_module, "sem_advance", 0));
     s->compile_seconds += clock_seconds() - begin;
@@ -261,10 +280,8 @@ static unda_status create(unda_solver *s)
     s->num_launch =
         2 * ((sem_tables(s)->region[SOLID].num_elem > 0) + (sem_tables(s)->region[FLUID].num_elem > 0));
     TRY(solver_add_hook(s, record_due, NULL));
+    TRY(gpu_wants_zero(&t->wants, t->stream, 1 << 1));
     TRY(sem_find_stable(s));
-    arrays_free(&t->owned); /* the host's copy of a state that is 0 */
-    memset(t->mirror, 0, sizeof t->mirror);
-    t->mirrored = t->wrote = false;
     return gpu_wants_zero(&t->wants, t->stream, 1 << 1);
 }
 
@@ -292,7 +309,7 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 {
     int region = sem_tables(s)->region[SOLID].num_elem ? SOLID : FLUID;
     const struct sem_plan *plan = &tables(s)->region[region].plan;
-    const int part[] = {plan->cells, plan->blocks, plan->ahead};
+    const int part[] = {plan->cells, plan->blocks, plan->ahead, sem_tables(s)->metric_kind};
     kernel_describe(info, plan->kernel->name);
     for (int i = 0; i < plan->kernel->num_part; i++)
         kernel_describe_part(info, plan->kernel->part[i].name, part[i]);
@@ -379,6 +396,17 @@ static unda_status launch_all(unda_solver *s, const struct pass *pass)
 {
     TRY(launch_region(s, FLUID, pass));
     return launch_region(s, SOLID, pass);
+}
+
+/* Accelerations at rest are -A (chi, u). */
+unda_status sem_launch_operator(unda_solver *s)
+{
+    return launch_all(s, &(struct pass){SEM_CLOSE, 0, -1});
+}
+
+unda_status sem_launch_fluid(unda_solver *s)
+{
+    return launch_region(s, FLUID, &(struct pass){SEM_FORCE, 0, -1});
 }
 
 static unda_status accelerate(unda_solver *s, int64_t time)
@@ -588,4 +616,5 @@ const struct sem_engine sem_cuda = {.base = {.name = "cuda",
                                     .level = sem_state_level,
                                     .wrote = sem_state_wrote,
                                     .accelerate = accelerate,
-                                    .stiffness = stiffness};
+                                    .stiffness = stiffness,
+                                    .krylov = &sem_cuda_krylov};

@@ -1,6 +1,6 @@
 /* cuda.h: shared by the files of the CUDA engine of spectral elements.
  * Next: cuda.c (tables, the order of a step, graphs), kernels.c (assembly, sizes of tiles, compilation),
- * cuda_state.c (state in and out), cuda_points.c (sources, receivers), tiles.h, cuda/sem (the kernels). */
+ * cuda_state.c (state in and out), cuda_points.c (sources, receivers), cuda_stable.c (the stable step), tiles.h, cuda/sem (the kernels). */
 #ifndef UNDA_SEM_CUDA_H
 #define UNDA_SEM_CUDA_H
 
@@ -39,10 +39,10 @@ struct sem_cuda {
     struct gpu *gpu;
     struct gpu_stream *stream;
     struct gpu_module *node_module;
-    struct gpu_kernel begin, record, find_bad, advance;
+    struct gpu_kernel begin, record, find_bad, advance, combine, product;
     struct gpu_wants wants; /* what create allocates */
     int64_t num;            /* unknowns of both regions: solid, then fluid */
-    gpu_ptr level[NUM_LEVEL], kept[NUM_LEVEL], pressure, clock, bad;
+    gpu_ptr level[NUM_LEVEL], kept[NUM_LEVEL], pressure, clock, bad, part;
     struct sem_cuda_region region[NUM_REGION];
     struct gpu_pool lists; /* sources and receivers */
     gpu_ptr channel, channel_at, channel_weight, channel_kept;
@@ -85,8 +85,14 @@ unda_status sem_plan_choose(const unda_solver *s, int region, struct sem_plan *p
 unda_status sem_plan_compile(unda_solver *s, int region);
 unda_status sem_plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
 
-/* cuda.c: what was captured holds no longer. */
+/* cuda.c: what was captured holds no longer; a = -A (chi, u) of the state on the device, a of the fluid -K chi. */
 void sem_graph_free(struct sem_cuda *t);
+unda_status sem_launch_operator(unda_solver *s);
+unda_status sem_launch_fluid(unda_solver *s);
+
+/* cuda_stable.c */
+enum { SEM_PRODUCT_BLOCKS = 1024 };
+extern const struct sem_krylov sem_cuda_krylov;
 
 /* cuda_state.c */
 unda_status sem_state_level(unda_solver *s, int region, int level, void **values);

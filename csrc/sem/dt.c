@@ -41,14 +41,16 @@ static double line_eigenvalue(const struct element *el)
 }
 
 /* Of a brick this is the step that its own nodes, free on all sides, allow. */
-void sem_elem_dts(struct sem *sem)
+void sem_elem_dts(struct sem *sem, int threads)
 {
     double line = line_eigenvalue(sem->space.element);
+    threads = parallel_worth(threads, sem->space.num_owned * sem->space.num_node, LEAST_COUPLED);
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t e = 0; e < sem->space.num_owned; e++) {
         double most[3] = {0}, stiff = 0, light = INFINITY, sum = 0;
         for (int n = 0; n < sem->space.num_node; n++) {
-            const double *g = sem_metric(sem, e, n);
-            double m[3];
+            double g[HEX_METRIC], m[3];
+            sem_metric(sem, e, n, g);
             for (int j = 0; j < 3; j++)
                 most[j] = fmax(most[j], norm(g + 3 * j) * g[9]);
             sem_moduli(sem, e, n, m);
@@ -80,14 +82,16 @@ struct lanczos {
 static unda_status make_room(struct lanczos *l)
 {
     int64_t most = 1;
+    bool here = !sem_engine(l->s)->krylov;
     for (int kind = 0; kind < NUM_REGION; kind++) {
         l->num[kind] = l->sem->region[kind].num_node * l->sem->region[kind].dim;
         most = l->num[kind] > most ? l->num[kind] : most;
-        TRY(array_own(&l->owned, &l->before[kind], l->num[kind], sizeof(double), "stable step"));
-        TRY(array_own(&l->owned, &l->now[kind], l->num[kind], sizeof(double), "stable step"));
+        TRY(array_own(&l->owned, &l->before[kind], here ? l->num[kind] : 0, sizeof(double), "stable step"));
+        TRY(array_own(&l->owned, &l->now[kind], here ? l->num[kind] : 0, sizeof(double), "stable step"));
         TRY(array_own(&l->owned, &l->next[kind], l->num[kind], sizeof(double), "stable step"));
     }
-    TRY(array_own(&l->owned, &l->stiff, l->num[FLUID], sizeof(double), "stable step"));
+    most = here ? most : 1;
+    TRY(array_own(&l->owned, &l->stiff, here ? l->num[FLUID] : 0, sizeof(double), "stable step"));
     TRY(array_own(&l->owned, &l->from, most + SEM_SPARE, l->s->real_bytes, "stable step"));
     return array_own(&l->owned, &l->to, most, l->s->real_bytes, "stable step");
 }
@@ -119,7 +123,6 @@ static void divide_by_mass(const struct lanczos *l, int kind, double *x)
     PARALLEL(l) for (int64_t i = 0; i < r->num_node * r->dim; i++) x[i] /= r->mass[i / r->dim];
 }
 
-/* next = A now. */
 static unda_status apply(struct lanczos *l)
 {
     const struct sem_coupling *c = &l->sem->coupling;
@@ -163,9 +166,23 @@ static unda_status multiply(const struct lanczos *l, double *const x[NUM_REGION]
     return sum_of(l, l->num[SOLID], 3, l->sem->region[SOLID].mass, x[SOLID], y[SOLID], product);
 }
 
-/* Scales next to length 1, which it returns; it becomes now, and now before. 0 where nothing is left. */
-static unda_status advance(struct lanczos *l, double *length)
+static unda_status host_apply(void *of, double *product)
 {
+    struct lanczos *l = of;
+    TRY(apply(l));
+    return multiply(l, l->next, l->now, l->stiff, product);
+}
+
+static unda_status host_advance(void *of, double diagonal, double back, double *length)
+{
+    struct lanczos *l = of;
+    for (int kind = 0; kind < NUM_REGION; kind++) {
+        const double *now = l->now[kind], *before = l->before[kind];
+        double *next = l->next[kind];
+        PARALLEL(l)
+        for (int64_t i = 0; i < l->num[kind]; i++)
+            next[i] -= diagonal * now[i] + back * before[i];
+    }
     TRY(stiffness(l, FLUID, l->next[FLUID], l->stiff));
     double square;
     TRY(multiply(l, l->next, l->next, l->stiff, &square));
@@ -181,6 +198,8 @@ static unda_status advance(struct lanczos *l, double *length)
         l->stiff[i] /= *length;
     return UNDA_OK;
 }
+
+static const struct sem_krylov on_host = {.apply = host_apply, .advance = host_advance};
 
 /* Waves so short that nodes see noise: the same at a place, however cells are numbered. */
 static void start(struct lanczos *l)
@@ -231,24 +250,32 @@ static double largest(int num, const double *diagonal, const double *beside)
     return high;
 }
 
+/* The first vector goes to the engine, where that has the others. */
+static unda_status hand_over(struct lanczos *l)
+{
+    void *first[NUM_REGION];
+    for (int kind = 0; kind < NUM_REGION; kind++) {
+        const double *x = l->next[kind];
+        TRY(array_own(&l->owned, &first[kind], l->num[kind], l->s->real_bytes, "stable step"));
+        PARALLEL(l) for (int64_t i = 0; i < l->num[kind]; i++) real_put(l->s, first[kind], i, x[i]);
+    }
+    return sem_engine(l->s)->krylov->begin(l->s, first);
+}
+
 static unda_status largest_eigenvalue(struct lanczos *l, double *value)
 {
+    const struct sem_krylov *krylov = sem_engine(l->s)->krylov ? sem_engine(l->s)->krylov : &on_host;
     double diagonal[MOST_STEP], beside[MOST_STEP], found[MOST_STEP], length;
+    void *of = krylov == &on_host ? (void *)l : l->s;
     TRY(make_room(l));
     start(l);
-    TRY(advance(l, &length)); /* before is 0 */
+    if (krylov != &on_host)
+        TRY(hand_over(l));
+    TRY(krylov->advance(of, 0, 0, &length)); /* now and before are 0 */
     *value = 0;
     for (int k = 0; k < MOST_STEP && length > 0; k++) {
-        TRY(apply(l));
-        TRY(multiply(l, l->next, l->now, l->stiff, &diagonal[k]));
-        for (int kind = 0; kind < NUM_REGION; kind++) {
-            const double *now = l->now[kind], *before = l->before[kind];
-            double *next = l->next[kind], back = k ? beside[k - 1] : 0;
-            PARALLEL(l)
-            for (int64_t i = 0; i < l->num[kind]; i++)
-                next[i] -= diagonal[k] * now[i] + back * before[i];
-        }
-        TRY(advance(l, &length));
+        TRY(krylov->apply(of, &diagonal[k]));
+        TRY(krylov->advance(of, diagonal[k], k ? beside[k - 1] : 0, &length));
         beside[k] = length;
         *value = found[k] = largest(k + 1, diagonal, beside);
         if (length < 1e-6 * *value)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELLS, BLOCKS, AHEAD, NUM_PART };
+enum { CELLS, BLOCKS, AHEAD, METRIC, NUM_PART };
 /* Of an H200: shared memory of a block, at most; multiprocessors. */
 enum { MOST_BYTES = 227 << 10, NUM_SM = 132, MOST_CELLS = 64 };
 
@@ -14,7 +14,8 @@ enum { MOST_BYTES = 227 << 10, NUM_SM = 132, MOST_CELLS = 64 };
      NUM_PART,                                                                                               \
      {[CELLS] = {"cells", 1, MOST_CELLS, UNDA_TUNED_BY_HALF},                                                \
       [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},                                                         \
-      [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF}},                                                  \
+      [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF},                                                   \
+      [METRIC] = {"metric", UNDA_METRIC_AFFINE, UNDA_METRIC_STORED, UNDA_TUNED_NOT}},                        \
      UNDA_HEX,                                                                                               \
      0}
 static const struct kernel in_order = KERNEL("ordered"), by_colors = KERNEL("colors"),
@@ -111,12 +112,13 @@ static struct gpu_source region_source(const unda_solver *s, const struct sem_pl
     }
     gpu_define(defines, "LIST_WORDS=%d", list_words(s, plan));
     gpu_define(defines, "AHEAD=%d", plan->ahead);
-    gpu_define(defines, "METRIC_NODES=%d", sem->metric_nodes);
+    gpu_define(defines, "METRIC_KIND=%d", sem->metric_kind);
     gpu_define(defines, "MATERIAL_NODES=%d", sem->material_nodes);
     gpu_define(defines, "CATEGORIES=%d", num_category);
     gpu_define(defines, "ASSEMBLY=%d", plan->assembly);
     define_list(defines, "LINE_DERIVATIVE", el->line_derivative, n * n);
     define_list(defines, "LINE_WEIGHTS", el->line_weight, n);
+    define_list(defines, "LINE_POINTS", el->line_point, n);
     return (struct gpu_source){"sem/tiles.cu", defines->list, defines->num};
 }
 
@@ -134,20 +136,21 @@ unda_status sem_plan_compile(unda_solver *s, int region)
     return UNDA_OK;
 }
 
-/* The most of what cells of any kind, affine or not, take; eight meet in a node. */
+/* The most of what the metric that options name takes, or any; eight cells meet in a node. */
 unda_status sem_plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources)
 {
     struct sem *sem = sem_tables(s);
     struct sem_plan plan;
     unda_kernel_resources worst = {.size_bytes = sizeof worst};
-    for (int i = 0; i < 2 * NUM_REGION; i++) {
+    int given = kernel_part(&s->options, "metric");
+    for (int i = 0; i < 3 * NUM_REGION; i++) {
         struct gpu_defines defines = {.num = 0};
         unda_kernel_resources one = {.size_bytes = sizeof one};
-        int region = i / 2;
-        if (region == SOLID && sem->physics == UNDA_ACOUSTIC)
+        int region = i / 3, kind = UNDA_METRIC_AFFINE + i % 3;
+        if ((region == SOLID && sem->physics == UNDA_ACOUSTIC) || (given && given != kind))
             continue;
         TRY(sem_plan_choose(s, region, &plan));
-        sem->metric_nodes = i % 2 ? sem->space.num_node : 1;
+        sem_set_metric(sem, kind);
         struct gpu_source source = region_source(s, &plan, region, 4, &defines);
         TRY(gpu_compile_only(&source, "sem_", compute_capability, &one));
         worst.registers = one.registers > worst.registers ? one.registers : worst.registers;

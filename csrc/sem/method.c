@@ -60,11 +60,13 @@ static void info(const unda_solver *s, unda_solver_info *info)
     info->num_node = sem->space.num_node;
     info->num_elem = sem->space.num_owned;
     info->num_dof = 3 * sem->region[SOLID].num_node + sem->region[FLUID].num_node;
-    /* twice lines along three axes; the stress by its metric */
-    info->flops = sem->space.num_node * (dim * 3 * 2 * 2 * n + (dim == 3 ? 130 : 32));
+    /* twice lines along three axes; the stress by its metric, which of a map takes two edges, linear along a column,
+     * three products of edges, and J */
+    int map = sem->metric_kind == UNDA_METRIC_TRILINEAR ? 2 * 6 + 3 * 9 + 6 : 0;
+    info->flops = sem->space.num_node * (dim * 3 * 2 * 2 * n + (dim == 3 ? 130 : 32) + map);
     /* of the nodes that are an element's own: two levels read and one written, and the inverse mass */
-    info->bytes_per_elem = s->real_bytes * (own * (3 * dim + 1) + sem->metric_nodes * HEX_METRIC +
-                                            sem->material_nodes * (dim == 3 ? 2 : 1));
+    info->bytes_per_elem =
+        s->real_bytes * (own * (3 * dim + 1) + sem->metric_words + sem->material_nodes * (dim == 3 ? 2 : 1));
 }
 
 static void element_dt(const unda_solver *s, double *dt)

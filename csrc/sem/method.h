@@ -20,6 +20,16 @@ enum { SEM_RATES = 10 };
 
 /* Three unknowns are read as four. */
 enum { SEM_SPARE = 1 };
+/* Lanczos' vectors, now of length 1, the one before it and the next one (dt.c), where they stay with an engine. */
+struct sem_krylov {
+    /* next = first, of a region [node][dim] REAL on the host. */
+    unda_status (*begin)(unda_solver *s, void *const first[NUM_REGION]);
+    /* next = A now; product: <next, now>. */
+    unda_status (*apply)(void *of, double *product);
+    /* next -= diagonal now + back before. Divided by its length it becomes now, and now before; length 0: nothing is
+     * left. */
+    unda_status (*advance)(void *of, double diagonal, double back, double *length);
+};
 
 struct sem_engine {
     struct engine base; /* first: an engine of spectral elements is one of these */
@@ -30,6 +40,7 @@ struct sem_engine {
     unda_status (*accelerate)(unda_solver *s, int64_t time);
     /* force = -K u of a region, both [node][dim] REAL on the host; u has room for SEM_SPARE numbers more. */
     unda_status (*stiffness)(unda_solver *s, int region, const void *u, void *force);
+    const struct sem_krylov *krylov; /* of: the solver. NULL: vectors on the host */
 };
 extern const struct sem_engine sem_cpu, sem_cuda;
 extern const struct kernel *const sem_kernels[]; /* kernels.c */

@@ -4,6 +4,10 @@
  * (mesh/share.c). */
 #include "sem.h"
 
+#include "../base/parallel.h"
+
+#include <string.h>
+
 /* The first element node of a class; halves the path to it. */
 static int32_t find(int32_t *parent, int32_t i)
 {
@@ -20,7 +24,7 @@ static void join_faces(const struct sem *sem, const unda_mesh *mesh, int32_t *pa
     int num = el->num_node, num_face_node = el->num_face_node;
     for (int64_t i = 0; i < 6 * mesh->num_elem; i++) {
         int32_t other = mesh->neighbor[i];
-        if (other < 0)
+        if (other < i) /* none, or done from the other side */
             continue;
         const int32_t *here = el->face_node + i % 6 * num_face_node;
         const int32_t *there = el->face_node + (other % 6 + 6 * mesh->turn[i]) * num_face_node;
@@ -44,22 +48,70 @@ static unda_status list_elements(struct sem *sem, int64_t num_elem)
     return UNDA_OK;
 }
 
+/* The same by threads that only read. */
+static int32_t look_up(const int32_t *parent, int32_t i)
+{
+    while (parent[i] != i)
+        i = parent[i];
+    return i;
+}
+
+enum { NUM_PART = 1024 };
+
+/* Numbers the nodes of the only region: a class has the number of its first node, of those before which there are as
+ * many classes. Parts of the elements are counted, then numbered, by any thread. */
+static unda_status number_alone(struct sem *sem, struct sem_region *region, const int32_t *parent,
+                                int threads)
+{
+    int64_t num = region->num_elem * sem->space.num_node, first[NUM_PART + 1] = {0};
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int part = 0; part < NUM_PART; part++)
+        for (int64_t i = part * num / NUM_PART; i < (part + 1) * num / NUM_PART; i++)
+            first[part + 1] += parent[i] == i;
+    for (int part = 0; part < NUM_PART; part++)
+        first[part + 1] += first[part];
+    region->num_node = first[NUM_PART];
+    TRY(array_own(&sem->owned, &region->owner, region->num_node, sizeof(int32_t), "owners of nodes"));
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int part = 0; part < NUM_PART; part++) {
+        int64_t next = first[part];
+        for (int64_t i = part * num / NUM_PART; i < (part + 1) * num / NUM_PART; i++)
+            if (parent[i] == i) {
+                region->owner[next] = (int32_t)i;
+                region->node[i] = (int32_t)next++;
+            }
+    }
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t i = 0; i < num; i++)
+        if (parent[i] != i)
+            region->node[i] = region->node[look_up(parent, (int32_t)i)];
+    return UNDA_OK;
+}
+
 /* id[class]: the region's number of a class of nodes, -1 where it has none. */
-static unda_status number_region(struct sem *sem, int kind, int32_t *parent, int32_t *id)
+static unda_status number_both(struct sem *sem, int kind, int32_t *parent, int32_t *id)
 {
     struct sem_region *region = &sem->region[kind];
     int64_t num = sem->space.num_node;
-    TRY(array_own(&sem->owned, &region->node, region->num_elem * num, sizeof(int32_t), "node numbers"));
     for (int64_t i = 0; i < region->num_elem * num; i++) {
         int32_t root = find(parent, (int32_t)(region->elem[i / num] * num + i % num));
         if (id[root] < 0)
             id[root] = (int32_t)region->num_node++;
         region->node[i] = id[root];
     }
-    TRY(array_own(&sem->owned, &region->owner, region->num_node, sizeof(int64_t), "owners of nodes"));
+    TRY(array_own(&sem->owned, &region->owner, region->num_node, sizeof(int32_t), "owners of nodes"));
     for (int64_t i = region->num_elem * num - 1; i >= 0; i--)
-        region->owner[region->node[i]] = region->elem[i / num] * num + i % num;
+        region->owner[region->node[i]] = (int32_t)(region->elem[i / num] * num + i % num);
     return UNDA_OK;
+}
+
+/* id: NULL where there is one region. */
+static unda_status number_region(struct sem *sem, int kind, int32_t *parent, int32_t *id, int threads)
+{
+    struct sem_region *region = &sem->region[kind];
+    int64_t num = region->num_elem * sem->space.num_node;
+    TRY(array_own(&sem->owned, &region->node, num, sizeof(int32_t), "node numbers"));
+    return id ? number_both(sem, kind, parent, id) : number_alone(sem, region, parent, threads);
 }
 
 static unda_status list_shared(struct sem *sem, int64_t num, const int32_t *solid, const int32_t *fluid)
@@ -78,8 +130,9 @@ static unda_status list_shared(struct sem *sem, int64_t num, const int32_t *soli
     return UNDA_OK;
 }
 
-unda_status sem_number(struct sem *sem, const unda_mesh *mesh)
+unda_status sem_number(struct sem *sem, const unda_mesh *mesh, int threads)
 {
+    fork_mark();
     int64_t num = mesh->num_elem * sem->space.num_node;
     if (num > INT32_MAX)
         FAIL(UNDA_ERR_ARG,
@@ -89,15 +142,20 @@ unda_status sem_number(struct sem *sem, const unda_mesh *mesh)
     SCRATCH int32_t *solid = NULL;
     SCRATCH int32_t *fluid = NULL;
     TRY(array_try(&parent, num, sizeof *parent, "node numbers"));
-    TRY(array_try(&solid, num, sizeof *solid, "node numbers"));
-    TRY(array_try(&fluid, num, sizeof *fluid, "node numbers"));
-    for (int64_t i = 0; i < num; i++) {
+    threads = parallel_worth(threads, num, LEAST_SCALAR);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t i = 0; i < num; i++)
         parent[i] = (int32_t)i;
-        solid[i] = fluid[i] = -1;
-    }
     join_faces(sem, mesh, parent);
     TRY(list_elements(sem, mesh->num_elem));
-    TRY(number_region(sem, SOLID, parent, solid));
-    TRY(number_region(sem, FLUID, parent, fluid));
-    return list_shared(sem, num, solid, fluid);
+    bool both = sem->region[SOLID].num_elem && sem->region[FLUID].num_elem;
+    if (both) {
+        TRY(array_try(&solid, num, sizeof *solid, "node numbers"));
+        TRY(array_try(&fluid, num, sizeof *fluid, "node numbers"));
+        memset(solid, -1, sizeof *solid * (size_t)num);
+        memset(fluid, -1, sizeof *fluid * (size_t)num);
+    }
+    TRY(number_region(sem, SOLID, parent, solid, threads));
+    TRY(number_region(sem, FLUID, parent, fluid, threads));
+    return list_shared(sem, both ? num : 0, solid, fluid);
 }

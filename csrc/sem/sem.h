@@ -38,8 +38,8 @@ struct sem_region {
     int64_t num_node;
     int32_t *elem; /* [num_elem]: of the space */
     int32_t *node; /* [num_elem][num_node of an element] */
-    int64_t
-        *owner; /* [num_node]: num_node of an element * elem of the space + its node, the first that has it */
+    /* [num_node]: num_node of an element * elem of the space + its node, the first that has it */
+    int32_t *owner;
     double *mass;        /* [num_node]: integral of rho, or of 1/kappa, times the basis function */
     int32_t num_color;   /* tasks of one colour share no node */
     int64_t num_task;    /* of TASK_ELEM consecutive elements */
@@ -59,9 +59,12 @@ struct sem {
     struct space space;
     const unda_mesh *mesh;  /* the caller's until space holds it */
     int physics, num_field; /* of the state of an element: see sem_slot */
-    int num_material, material_nodes, metric_nodes;
+    int num_material, material_nodes;
+    int metric_kind;  /* unda_metric */
+    int metric_nodes; /* metrics that an element has: 1 where all are affine, else num_node */
+    int metric_words; /* numbers of which: [metric_nodes][HEX_METRIC], or the map of cuda/space/trilinear.h */
     double *material; /* [elem][material_nodes][num_material], space's order */
-    double *metric;   /* [elem][metric_nodes][HEX_METRIC] */
+    double *metric;   /* [elem][metric_words] */
     int8_t *kind;     /* [elem]: SOLID or FLUID */
     int32_t *row;     /* [elem]: its place in its region */
     struct sem_region region[NUM_REGION];
@@ -81,10 +84,10 @@ int64_t sem_host_bytes(const struct sem *sem);
 void sem_moduli(const struct sem *sem, int64_t elem, int node, double moduli[3]);
 /* Weight of the quadrature at a node of the reference element; times J it is a volume. */
 double sem_weight(const struct sem *sem, int node);
-static inline const double *sem_metric(const struct sem *sem, int64_t elem, int node)
-{
-    return sem->metric + (elem * sem->metric_nodes + (sem->metric_nodes > 1 ? node : 0)) * HEX_METRIC;
-}
+/* G[j], then 1/J (cuda/space/hex_gll.h), whatever the kind of the metric. */
+void sem_metric(const struct sem *sem, int64_t elem, int node, double metric[HEX_METRIC]);
+/* The sizes of a kind. */
+void sem_set_metric(struct sem *sem, int kind);
 /* Where the unknowns of a region stand among the fields of an element: acoustic chi chi_t chi_tt; elastic
  * u v a, three each, then chi chi_t chi_tt if there is a fluid. */
 static inline int sem_slot(const struct sem *sem, int region, int level)
@@ -93,7 +96,7 @@ static inline int sem_slot(const struct sem *sem, int region, int level)
 }
 
 /* number.c: regions, their nodes, and the nodes that solid and fluid share. */
-unda_status sem_number(struct sem *sem, const unda_mesh *mesh);
+unda_status sem_number(struct sem *sem, const unda_mesh *mesh, int threads);
 /* color.c */
 unda_status sem_color(struct sem *sem, int region);
 /* sides.c: sides.num and coupling.area; matrices. */
@@ -102,6 +105,6 @@ unda_status sem_couple(struct sem *sem);
 /* The inverse matrices for a time step. */
 void sem_sides_retime(struct sem *sem, double dt);
 /* dt.c */
-void sem_elem_dts(struct sem *sem);
+void sem_elem_dts(struct sem *sem, int threads);
 
 #endif

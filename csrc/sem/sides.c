@@ -19,10 +19,12 @@
 static void face_area(const struct sem *sem, int64_t elem, int face, int node, double area[3])
 {
     int n = sem->space.element->degree + 1, at[3] = {node % n, node / n % n, node / n / n}, axis = face / 2;
-    const double *w = sem->space.element->line_weight, *g = sem_metric(sem, elem, node) + 3 * axis;
+    const double *w = sem->space.element->line_weight;
     double weight = w[at[(axis + 1) % 3]] * w[at[(axis + 2) % 3]] * (face % 2 ? 1 : -1);
+    double metric[HEX_METRIC];
+    sem_metric(sem, elem, node, metric);
     for (int i = 0; i < 3; i++)
-        area[i] = weight * g[i];
+        area[i] = weight * metric[3 * axis + i];
 }
 
 /* Calls `of` for the nodes of all faces of a region that have a condition, or a neighbour of the other

@@ -2,7 +2,9 @@
  * here: nodes (number.c), walls and coupling (sides.c), the stable step (dt.c). */
 #include "sem.h"
 
+#include "../base/parallel.h"
 #include "../physics/physics.h"
+#include "../solver/kernel.h"
 #include "common/index.h"
 
 #include <float.h>
@@ -85,13 +87,15 @@ unda_status sem_sizes(struct sem *sem, const unda_mesh *mesh, const unda_solver_
     sem->material_nodes = o->material_by_node ? sem->space.num_node : 1;
     sem->region[SOLID].dim = 3;
     sem->region[FLUID].dim = 1;
+    int kind;
+    TRY(space_choose_metric(mesh, kernel_part(o, "metric"), o->degree, &kind));
+    sem_set_metric(sem, kind);
     if (!mesh) /* kernels are compiled without one */
         return UNDA_OK;
-    sem->metric_nodes = space_is_affine(mesh) ? 1 : sem->space.num_node;
     TRY(array_own(&sem->owned, &sem->kind, mesh->num_elem, sizeof *sem->kind, "kinds of elements"));
     TRY(array_own(&sem->owned, &sem->row, mesh->num_elem, sizeof *sem->row, "elements"));
     TRY(copy_material(sem, mesh, o->material));
-    TRY(sem_number(sem, mesh));
+    TRY(sem_number(sem, mesh, o->threads));
     sem->num_field = o->physics == UNDA_ACOUSTIC ? 3 : sem->region[FLUID].num_elem ? 12 : 9;
     for (int kind = 0; kind < NUM_REGION; kind++)
         TRY(sem_color(sem, kind));
@@ -100,39 +104,88 @@ unda_status sem_sizes(struct sem *sem, const unda_mesh *mesh, const unda_solver_
 
 /* ---- metrics and masses ---- */
 
-static unda_status fill_metric(struct sem *sem)
+void sem_set_metric(struct sem *sem, int kind)
 {
-    int64_t num = sem->metric_nodes * HEX_METRIC;
-    TRY(array_own(&sem->owned, &sem->metric, sem->space.num_owned * num, sizeof(double), "geometry"));
-    for (int64_t e = 0; e < sem->space.num_owned; e++)
-        TRY(space_metric(&sem->space, e, false, sem->metric_nodes, sem->metric + e * num));
+    sem->metric_kind = kind;
+    sem->metric_nodes = kind == UNDA_METRIC_AFFINE ? 1 : sem->space.num_node;
+    sem->metric_words = kind == UNDA_METRIC_TRILINEAR ? NUM_MAP : sem->metric_nodes * HEX_METRIC;
+}
+
+void sem_metric(const struct sem *sem, int64_t elem, int node, double metric[HEX_METRIC])
+{
+    const double *from = sem->metric + elem * sem->metric_words;
+    if (sem->metric_kind == UNDA_METRIC_TRILINEAR)
+        space_trilinear_metric(from, sem->space.element->nodes + 3 * node, false, metric);
+    else
+        memcpy(metric, from + (sem->metric_nodes > 1 ? node * HEX_METRIC : 0), HEX_METRIC * sizeof *metric);
+}
+
+/* Maps are in metres: a force takes 1/J but two G. */
+static unda_status copy_metric(struct sem *sem, int64_t elem)
+{
+    double *to = sem->metric + elem * sem->metric_words, metric[HEX_METRIC];
+    if (sem->metric_kind != UNDA_METRIC_TRILINEAR)
+        return space_metric(&sem->space, elem, false, sem->metric_nodes, to);
+    space_trilinear_map(&sem->space, elem, to);
+    to[MAP_PER_UNIT] = 1;
+    for (int node = 0; node < sem->space.num_node; node++) {
+        sem_metric(sem, elem, node, metric);
+        TRY(space_check_fold(&sem->space, elem, node, 1 / metric[9]));
+    }
     return UNDA_OK;
 }
 
-static unda_status fill_mass(struct sem *sem, struct sem_region *r)
+/* Those of all elements, on many threads. The first that cannot be is tried again, for this thread's message. */
+static unda_status fill_metric(struct sem *sem, int threads)
+{
+    int64_t num = sem->space.num_owned, bad = num;
+    TRY(array_own(&sem->owned, &sem->metric, num * sem->metric_words, sizeof(double), "geometry"));
+    fork_mark();
+    threads = parallel_worth(threads, num * sem->metric_nodes * HEX_METRIC, LEAST_COUPLED);
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(min : bad)
+    for (int64_t e = 0; e < num; e++)
+        if (copy_metric(sem, e) != UNDA_OK && e < bad)
+            bad = e;
+    return bad < num ? copy_metric(sem, bad) : UNDA_OK;
+}
+
+static void add_mass(const struct sem *sem, struct sem_region *r, int64_t row)
 {
     int num = sem->space.num_node;
-    TRY(array_own(&sem->owned, &r->mass, r->num_node, sizeof(double), "masses"));
-    for (int64_t i = 0; i < r->num_elem * num; i++) {
-        int64_t e = r->elem[i / num];
-        int node = (int)(i % num);
-        double moduli[3];
+    int64_t e = r->elem[row];
+    for (int node = 0; node < num; node++) {
+        double moduli[3], metric[HEX_METRIC];
         sem_moduli(sem, e, node, moduli);
-        r->mass[r->node[i]] +=
-            sem_weight(sem, node) / sem_metric(sem, e, node)[9] * (r->dim == 3 ? moduli[0] : 1 / moduli[1]);
+        sem_metric(sem, e, node, metric);
+        r->mass[r->node[row * num + node]] +=
+            sem_weight(sem, node) / metric[9] * (r->dim == 3 ? moduli[0] : 1 / moduli[1]);
+    }
+}
+
+/* Colour by colour, so that each sum has its order. */
+static unda_status fill_mass(struct sem *sem, struct sem_region *r, int threads)
+{
+    TRY(array_own(&sem->owned, &r->mass, r->num_node, sizeof(double), "masses"));
+    threads = parallel_worth(threads, r->num_node, LEAST_COUPLED);
+    for (int32_t color = 0; color < r->num_color; color++) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int64_t i = r->color_task[color]; i < r->color_task[color + 1]; i++)
+            for (int64_t row = r->task[i] * (int64_t)TASK_ELEM;
+                 row < (r->task[i] + 1) * (int64_t)TASK_ELEM && row < r->num_elem; row++)
+                add_mass(sem, r, row);
     }
     return UNDA_OK;
 }
 
 /* Refuses units in which coefficients are outside the range of a real: they would become 0 or infinity. */
-static unda_status check_range(const struct sem *sem, int precision)
+static unda_status check_elem_range(const struct sem *sem, int64_t e, int precision)
 {
     double low = precision == UNDA_FLOAT32 ? FLT_MIN : DBL_MIN;
     double high = precision == UNDA_FLOAT32 ? FLT_MAX : DBL_MAX;
-    for (int64_t i = 0; i < sem->space.num_owned * sem->space.num_node; i++) {
-        int64_t e = i / sem->space.num_node;
-        int node = (int)(i % sem->space.num_node);
-        double m[3], jacobian = 1 / sem_metric(sem, e, node)[9];
+    for (int node = 0; node < sem->space.num_node; node++) {
+        double m[3], metric[HEX_METRIC];
+        sem_metric(sem, e, node, metric);
+        double jacobian = 1 / metric[9];
         sem_moduli(sem, e, node, m);
         double mass = sem_weight(sem, node) * jacobian * (sem->kind[e] == SOLID ? m[0] : 1 / m[1]);
         double stiff = sem->kind[e] == SOLID ? m[1] + 2 * m[2] : 1 / m[0];
@@ -148,28 +201,40 @@ static unda_status check_range(const struct sem *sem, int precision)
     return UNDA_OK;
 }
 
+static unda_status check_range(const struct sem *sem, int precision, int threads)
+{
+    int64_t num = sem->space.num_owned, bad = num;
+    threads = parallel_worth(threads, num * sem->space.num_node, LEAST_COUPLED);
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(min : bad)
+    for (int64_t e = 0; e < num; e++)
+        if (e < bad && check_elem_range(sem, e, precision) != UNDA_OK)
+            bad = e;
+    return bad < num ? check_elem_range(sem, bad, precision) : UNDA_OK;
+}
+
 unda_status sem_fill(struct sem *sem, const unda_solver_options *o)
 {
-    TRY(fill_metric(sem));
+    TRY(fill_metric(sem, o->threads));
     for (int kind = 0; kind < NUM_REGION; kind++)
-        TRY(fill_mass(sem, &sem->region[kind]));
-    TRY(check_range(sem, o->precision));
+        TRY(fill_mass(sem, &sem->region[kind], o->threads));
+    TRY(check_range(sem, o->precision, o->threads));
     TRY(sem_sides_new(sem));
     TRY(sem_couple(sem));
     TRY(array_own(&sem->owned, &sem->elem_dt, sem->space.num_owned, sizeof(double), "time steps"));
-    sem_elem_dts(sem);
+    sem_elem_dts(sem, o->threads);
     return UNDA_OK;
 }
 
 int64_t sem_host_bytes(const struct sem *sem)
 {
     int64_t real = sizeof(double);
-    int64_t bytes = sem->space.num_owned *
-                    (real * (sem->material_nodes * sem->num_material + sem->metric_nodes * HEX_METRIC + 1) +
-                     10 * (int64_t)sizeof(int32_t) + 1);
+    int64_t bytes =
+        sem->space.num_owned * (real * (sem->material_nodes * sem->num_material + sem->metric_words + 1) +
+                                10 * (int64_t)sizeof(int32_t) + 1);
     for (int kind = 0; kind < NUM_REGION; kind++) {
         const struct sem_region *r = &sem->region[kind];
-        bytes += r->num_elem * sem->space.num_node * (int64_t)sizeof(int32_t) + 2 * real * r->num_node;
+        bytes += r->num_elem * sem->space.num_node * (int64_t)sizeof(int32_t) +
+                 (real + (int64_t)sizeof(int32_t)) * r->num_node;
     }
     return bytes;
 }

@@ -49,7 +49,7 @@ struct sem_pitch {
 };
 struct sem_pitch sem_pitch(int n);
 
-unda_status sem_tiles_new(const struct sem *sem, int region, int cells, bool colored,
+unda_status sem_tiles_new(const struct sem *sem, int region, int cells, bool colored, int threads,
                           struct sem_tiles *tiles);
 void sem_tiles_free(struct sem_tiles *tiles);
 /* cluster.c: the tiles of elements, in the order of their first ones; fills tile and num_tile. */

@@ -1,5 +1,5 @@
 /* hex_map.c: hexahedra that are the images of their vertices: which are, the coefficients of their maps, the metric
- * from these, in float64. Next: cuda/space/trilinear.h. */
+ * from these, in float64; which metric a method takes. Next: cuda/space/trilinear.h. */
 #include "space.h"
 
 #include "common/index.h"
@@ -86,7 +86,44 @@ int64_t space_find_warped(const unda_mesh *mesh, bool affine)
     return -1;
 }
 
-bool space_is_affine(const unda_mesh *mesh)
+/* ---- which metric ---- */
+
+_Static_assert((int)UNDA_METRIC_AFFINE == METRIC_AFFINE && (int)UNDA_METRIC_TRILINEAR == METRIC_TRILINEAR &&
+                   (int)UNDA_METRIC_STORED == METRIC_STORED,
+               "kernels use the public codes");
+
+/* Refuses a metric that is not exact: of which element, -1 without one. */
+static unda_status check_metric(int given, int64_t warped, int64_t curved, int degree)
 {
-    return space_find_warped(mesh, true) < 0;
+    if (given == UNDA_METRIC_AFFINE && warped >= 0)
+        FAIL(UNDA_ERR_ARG,
+             "metric is affine and element %lld is no parallelepiped, expected trilinear (degree 2 on) or "
+             "stored",
+             (long long)warped);
+    if (given == UNDA_METRIC_TRILINEAR && curved >= 0)
+        FAIL(UNDA_ERR_ARG,
+             "metric is trilinear and element %lld is not what its vertices make, expected stored",
+             (long long)curved);
+    if (given == UNDA_METRIC_TRILINEAR && warped >= 0 && degree == 1)
+        FAIL(UNDA_ERR_ARG,
+             "metric is trilinear, which does not keep constant states at degree 1, and element %lld is no "
+             "parallelepiped, expected stored",
+             (long long)warped);
+    return UNDA_OK;
+}
+
+/* Of a trilinear map e_k x e_l is of degree 2 in a coordinate: at degree 1 only its curl form, which is stored, keeps
+ * the constant state. */
+unda_status space_choose_metric(const unda_mesh *mesh, int given, int degree, int *kind)
+{
+    *kind = given ? given : UNDA_METRIC_STORED;
+    if (!mesh || given == UNDA_METRIC_STORED)
+        return UNDA_OK;
+    int64_t warped = space_find_warped(mesh, true), curved = warped < 0 ? -1 : space_find_warped(mesh, false);
+    TRY(check_metric(given, warped, curved, degree));
+    if (!given && warped < 0)
+        *kind = UNDA_METRIC_AFFINE;
+    else if (!given && curved < 0 && degree > 1)
+        *kind = UNDA_METRIC_TRILINEAR;
+    return UNDA_OK;
 }

@@ -72,7 +72,9 @@ unda_status space_check_fold(const struct space *space, int64_t elem, int node, 
 /* hex_map.c: the first hexahedron that is not affine, else not the trilinear image of its vertices, up to their rounding;
  * -1 without one. */
 int64_t space_find_warped(const unda_mesh *mesh, bool affine);
-bool space_is_affine(const unda_mesh *mesh);
+/* The kind of metric (unda_metric) that is given, refused where it is not exact; 0: the cheapest that is. Without a
+ * mesh the one for any. */
+unda_status space_choose_metric(const unda_mesh *mesh, int given, int degree, int *kind);
 /* The map of cuda/space/trilinear.h in metres, but for 1 / unit; the metric [10] that such a map has at r. */
 void space_trilinear_map(const struct space *space, int64_t elem, double *map);
 void space_trilinear_metric(const double *map, const double r[3], bool edges, double *metric);

@@ -70,6 +70,24 @@ struct sem_whole_args {
 };
 SIZE_IS(sem_whole_args, 48);
 
+/* z = by_x x + by_y y + by_z z. */
+struct sem_combine_args {
+    const void *x, *y;
+    void *z;
+    long long num;
+    double by_x, by_y, by_z;
+};
+SIZE_IS(sem_combine_args, 56);
+
+/* Sums of w x y, a block of threads each; w: one of `dim` numbers, or NULL. */
+struct sem_product_args {
+    const void *x, *y, *weight;
+    double *part; /* [block] */
+    long long num;
+    int dim, unused;
+};
+SIZE_IS(sem_product_args, 48);
+
 /* A value that a group of receivers records: a sum over unknowns, of u or, of velocities and accelerations, of v
  * at the middle of a step. */
 struct sem_channel {

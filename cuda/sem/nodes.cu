@@ -69,6 +69,39 @@ extern "C" __global__ void sem_find_bad(const __grid_constant__ sem_whole_args a
         atomicMin(a.first, (unsigned long long)least);
 }
 
+/* ---- the stable step (csrc/sem/dt.c) ---- */
+
+extern "C" __global__ void sem_combine(const __grid_constant__ sem_combine_args a)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= a.num)
+        return;
+    REAL *z = (REAL *)a.z;
+    z[i] =
+        (REAL)a.by_x * ((const REAL *)a.x)[i] + (REAL)a.by_y * ((const REAL *)a.y)[i] + (REAL)a.by_z * z[i];
+}
+
+/* In a fixed order, in float64. Blocks are of 256 threads. */
+extern "C" __global__ void sem_product(const __grid_constant__ sem_product_args a)
+{
+    __shared__ double of_warp[8];
+    const REAL *x = (const REAL *)a.x, *y = (const REAL *)a.y, *w = (const REAL *)a.weight;
+    long long step = (long long)gridDim.x * blockDim.x;
+    double sum = 0;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < a.num; i += step)
+        sum += (w ? (double)w[i / a.dim] : 1) * (double)x[i] * (double)y[i];
+    for (int offset = 16; offset > 0; offset /= 2)
+        sum += __shfl_down_sync(0xffffffffu, sum, offset);
+    if (threadIdx.x % 32 == 0)
+        of_warp[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    for (int i = 1; i < 8; i++)
+        sum += of_warp[i];
+    a.part[blockIdx.x] = sum;
+}
+
 extern "C" __global__ void sem_advance(const __grid_constant__ clock_args a)
 {
     a.clock[0] += a.num_time;

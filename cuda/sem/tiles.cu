@@ -9,11 +9,11 @@
  *
  * Compulsory bytes a node: u and v read and written, the inverse mass read, 4 (4 DIM + 1) in float32.
  * Defines: REAL, DEGREE, DIM (3: solid, 1: fluid), CELLS, MIN_BLOCKS, THREADS, WARP_CELLS (elements of a warp; 0: they
- * begin anywhere in one), METRIC_NODES and MATERIAL_NODES (of an element: 1 or NP), PLANE0, ELEM0, PLANE1, ELEM1 (nodes
- * from plane to plane and from element to element in both arrays), SHARED_BYTES, CATEGORIES (csrc/sem/tiles.h),
- * LIST_WORDS (of a tile's pattern, at most), AHEAD (tiles ahead for which a block asks; 1: none), ASSEMBLY (0: parts are
- * stored and summed in order; 1: added to the sums, tiles of one colour at a time; 2: added atomically),
- * LINE_DERIVATIVE, LINE_WEIGHTS. */
+ * begin anywhere in one), METRIC_KIND (common/index.h), MATERIAL_NODES (of an element: 1 or NP), PLANE0, ELEM0, PLANE1,
+ * ELEM1 (nodes from plane to plane and from element to element in both arrays), SHARED_BYTES, CATEGORIES
+ * (csrc/sem/tiles.h), LIST_WORDS (of a tile's pattern, at most), AHEAD (tiles ahead for which a block asks; 1: none),
+ * ASSEMBLY (0: parts are stored and summed in order; 1: added to the sums, tiles of one colour at a time; 2: added
+ * atomically), LINE_DERIVATIVE, LINE_WEIGHTS, LINE_POINTS. */
 #define DEVICE static __device__ __forceinline__
 #include "common/async.h"
 #include "common/prefetch.h"
@@ -23,6 +23,7 @@
 
 #define VAL      REAL
 #define FN(name) name
+#include "sem/column.h"
 #if DIM == 3
 #include "sem/solid.h"
 #else
@@ -33,12 +34,15 @@ enum {
     SQUARE = N * N,
     NP = N * SQUARE,
     NUM_METRIC = 10,
+    METRIC_NODES = METRIC_KIND == METRIC_STORED ? NP : 1,
+    METRIC_REALS = METRIC_KIND == METRIC_TRILINEAR ? NUM_MAP : NUM_METRIC * METRIC_NODES, /* of an element */
     NUM_COEF = 2,
     LINE_WORDS = (N + 7) / 8 * 8,
     HEAD_WORDS = (4 * CATEGORIES + 7) / 8 * 8,
     /* Of the sum of a shared node's forces. */
     SUM_WORDS = ASSEMBLY == 2 && DIM == 3 && sizeof(REAL) == 4 ? 4 : DIM,
     QUAD = 16 / sizeof(REAL),
+    LINE = 128, /* bytes that are fetched at once */
     /* Most nodes of a tile, and quads of unknowns inside it, of a thread. */
     SLOT_TURNS = (CELLS * NP + THREADS - 1) / THREADS,
     QUAD_TURNS = (CELLS * NP * DIM / QUAD + THREADS - 1) / THREADS
@@ -90,20 +94,26 @@ DEVICE void sync_element()
 
 /* ---- geometry and material ---- */
 
+DEVICE const REAL *metric_of(const sem_tile_args &a, long long elem)
+{
+    return (const REAL *)a.metric + elem * METRIC_REALS;
+}
+
 DEVICE void load_metric(const sem_tile_args &a, long long elem, int node, REAL *metric)
 {
-    const REAL *from = (const REAL *)a.metric + elem * NUM_METRIC * METRIC_NODES;
+    const REAL *from = metric_of(a, elem);
 #pragma unroll
     for (int i = 0; i < NUM_METRIC; i++)
         metric[i] = __ldg(from + i * METRIC_NODES + (METRIC_NODES > 1 ? node : 0));
 }
 
-DEVICE void load_coef(const sem_tile_args &a, long long elem, int node, REAL *coef)
+/* Times a number that a thread needs once. */
+DEVICE void load_coef(const sem_tile_args &a, long long elem, int node, REAL factor, REAL *coef)
 {
     const REAL *from = (const REAL *)a.coef + elem * NUM_COEF * MATERIAL_NODES;
 #pragma unroll
     for (int i = 0; i < NUM_COEF; i++)
-        coef[i] = __ldg(from + i * MATERIAL_NODES + (MATERIAL_NODES > 1 ? node : 0));
+        coef[i] = factor * __ldg(from + i * MATERIAL_NODES + (MATERIAL_NODES > 1 ? node : 0));
 }
 
 /* ---- forces ---- */
@@ -189,32 +199,49 @@ DEVICE void pick_line(const values *u, const unsigned short *slot, REAL (&x)[DIM
             x[i][k] = u[slot[k]].v[i];
 }
 
+/* What stands behind is not mixed with what stands before: computing a metric at several nodes at once would take more
+ * registers than there are. */
+DEVICE void keep_apart()
+{
+#ifdef __CUDACC__
+    __syncwarp(__activemask());
+#endif
+}
+
 /* Slopes along r_3, fluxes at the nodes of a column; those along r_3 become its force at once. */
 DEVICE void work_on_column(const sem_tile_args &a, tile &s, const place &p, long long elem,
                            REAL (&slope)[DIM][N])
 {
-    constexpr double weight[N] = {LINE_WEIGHTS};
+    constexpr double weight[N] = {LINE_WEIGHTS}, point[N] = {LINE_POINTS};
     values *first = s.first + p.elem * ELEM0 + p.b * N + p.a,
            *second = s.second + p.elem * ELEM1 + p.b * N + p.a;
     REAL area = line_weight[p.a] * line_weight[p.b], metric[NUM_METRIC], coef[NUM_COEF];
-    load_metric(a, elem, 0, metric);
-    load_coef(a, elem, 0, coef);
+    column edges;
+    if constexpr (METRIC_KIND == METRIC_TRILINEAR)
+        edges = load_column(metric_of(a, elem), p.a, p.b);
+    else
+        load_metric(a, elem, 0, metric);
+    load_coef(a, elem, 0, area, coef);
     derive<false>(slope);
 #pragma unroll
     for (int k = 0; k < N; k++) {
         int node = k * SQUARE + p.b * N + p.a;
         REAL g[3 * DIM];
-        if (METRIC_NODES > 1)
+        if (METRIC_KIND == METRIC_TRILINEAR && k == N / 2)
+            keep_apart();
+        if constexpr (METRIC_KIND == METRIC_TRILINEAR)
+            metric_at(edges, (REAL)point[k], metric);
+        else if (METRIC_NODES > 1)
             load_metric(a, elem, node, metric);
         if (MATERIAL_NODES > 1)
-            load_coef(a, elem, node, coef);
+            load_coef(a, elem, node, area, coef);
 #pragma unroll
         for (int i = 0; i < DIM; i++) {
             g[i] = first[k * PLANE0].v[i];
             g[DIM + i] = second[k * PLANE1].v[i];
             g[2 * DIM + i] = slope[i][k];
         }
-        flux_at(metric, coef, area * (REAL)weight[k], g);
+        flux_at(metric, coef, (REAL)weight[k], g);
 #pragma unroll
         for (int i = 0; i < DIM; i++) {
             first[k * PLANE0].v[i] = g[i];
@@ -425,10 +452,19 @@ DEVICE void advance_inner(const sem_tile_args &a, const tile &s, const sem_tile 
     }
 }
 
+/* Asks for what elements have: REALS each. */
+template <int REALS> DEVICE void prefetch_elements(const void *all, const sem_tile &t)
+{
+    const char *from = (const char *)all + (long long)t.first_elem * REALS * sizeof(REAL);
+    int bytes = t.num_elem * REALS * (int)sizeof(REAL);
+#pragma unroll 1
+    for (int at = (int)threadIdx.x * LINE; at < bytes; at += THREADS * LINE)
+        prefetch_l2(from + at);
+}
+
 /* Asks for what a tile will read. */
 DEVICE void prefetch(const sem_tile_args &a, const sem_tile &t)
 {
-    constexpr int LINE = 128;
     int i = (int)threadIdx.x * LINE, bytes = t.num_inner * (int)sizeof(REAL);
     const char *u = (const char *)a.u + (long long)t.first_inner * DIM * sizeof(REAL);
     const char *v = (const char *)a.v + (long long)t.first_inner * DIM * sizeof(REAL);
@@ -441,6 +477,8 @@ DEVICE void prefetch(const sem_tile_args &a, const sem_tile &t)
         prefetch_l2(mass + i);
     if (i < t.num_shared * (int)sizeof(int))
         prefetch_l2((const char *)(a.entry + t.first_entry) + i);
+    prefetch_elements<METRIC_REALS>(a.metric, t);
+    prefetch_elements<NUM_COEF * MATERIAL_NODES>(a.coef, t);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)

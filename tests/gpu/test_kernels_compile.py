@@ -162,6 +162,17 @@ def test_lines_compile_without_spilling(physics, degree):
     assert spilt == []
 
 
+@needs_nvrtc
+def test_elements_of_degree_four_leave_room_for_four_blocks():
+    """Of 256 threads each, so that a thread has 64 registers, on which speed depends, and none is spilt."""
+    case = {"architecture": 90, "physics": "elastic", "degree": 4, "dtype": "float32", "assembly": "ordered",
+            "per": "cell"}  # fmt: skip
+    cases = [case | {"kernel_options": {"metric": one}} for one in ("affine", "trilinear", "stored")]
+    for r in compile_all(cases):
+        assert r["spill_bytes"] == 0
+        assert r["registers"] <= 64 and r["threads"] == 256
+
+
 #: Of the kernels of GAPS, which have the registers that their blocks leave them: with an element of 512 nodes
 #: 128 a thread, f1s, of two blocks an SM, 64. With curls f1 looks the tangents of a face up in local memory.
 GAPS_BUDGET = 40
@@ -209,8 +220,11 @@ def test_spectral_elements_compile_without_spilling(physics, degree):
             "dtype": dtype,
             "assembly": one,
             "per": per,
+            "kernel_options": {"metric": metric},
         }
-        for dtype, (one, per) in itertools.product(SPECTRAL_BUDGET, ways)
+        for dtype, (one, per), metric in itertools.product(
+            SPECTRAL_BUDGET, ways, ("affine", "trilinear", "stored")
+        )
     ]
     found = list(zip(cases, compile_all(cases), strict=True))
     assert [(case, r["spill_bytes"]) for case, r in found

@@ -8,28 +8,24 @@ once. Not here: the kernels (cuda/sem).
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..errors import ArgumentError
 from ..limits import choose_device, device_limits
-from ..method._options import kernel_names
-from ..method.sem import SEM
-from ..problem.medium import Acoustic, Elastic, Medium
-from ..problem.mesh import Mesh
-from ..problem.source import MomentTensor, Source, VolumeInjection
-from ..problem.timefunction import ricker
+from ..method._options import METRICS, kernel_names
+from . import bench_sem_komatitsch
 from .bench_dg import numbered_box
-from .measuring import figure, grouped, heading, integers, machine_options, measured, positive, timed, words
+from .measuring import figure, grouped, heading, integers, machine_options, measured, positive, words
+from .sem_case import measure
 
 PHYSICS = ("acoustic", "elastic")
+PAPERS = {"komatitsch2010": bench_sem_komatitsch}
 _COLUMNS = (
-    ("N", "degree", "d"), ("assembly", "kernel", "s"), ("elements", "num_elem", "d"), ("DOF", "num_dof", "d"),
+    ("N", "degree", "d"), ("assembly", "kernel", "s"), ("metric", "metric", "s"),
+    ("elements", "num_elem", "d"), ("DOF", "num_dof", "d"),
     ("ms/step", "ms", ".4g"), ("GDOF/s", "gdof_per_second", ".3g"), ("GFLOP/s", "gflops", ".0f"),
     ("GB/s", "gbytes_per_second", ".0f"), ("% of limit", "percent_of_limit", ".1f"),
     ("setup s", "setup_seconds", ".3g"),
@@ -44,86 +40,30 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--mesh", choices=["perturbed", "sheared"], default="perturbed",
         help="sheared: all cells are parallelepipeds, whose metric is a constant",
     )  # fmt: skip
+    parser.add_argument("--metric", choices=METRICS, help="the first that is exact if omitted")
     names = kernel_names("SEM")
     parser.add_argument(
         "--assembly", type=words("auto", *names), default="auto", help=f"{','.join(names)} (CUDA)"
     )
     machine_options(parser)
+    parser.add_argument(
+        "--paper", choices=sorted(PAPERS),
+        help="the case of a paper: Komatitsch et al. 2010; of the options of cases only --mesh, --metric, "
+        "--nodes (of the CPU's mesh), --steps and --seconds matter then",
+    )  # fmt: skip
+    parser.add_argument("--quick", action="store_true", help="of --paper: a few cells and steps")
+    for paper in PAPERS.values():
+        paper.arguments(parser)
     parser.add_argument("--nodes", type=positive, help="at least (16e6; 2e5 on a CPU)")
     parser.add_argument(
         "--steps", type=lambda text: int(positive(text)) or 1, default=1000, help="steps timed, at most"
     )
     parser.add_argument("--seconds", type=positive, help="of a measurement, at most about")
     parser.add_argument(
-        "-o", "--output", type=Path, default=Path("bench_sem_PHYSICS.json"),
-        help="JSON file, a PNG goes beside it; the word PHYSICS becomes the physics (%(default)s)",
+        "-o", "--output", type=Path,
+        help="JSON file, a PNG goes beside it (bench_sem_PHYSICS.json, bench_sem_PAPER.json); the word "
+        "PHYSICS becomes the physics",
     )  # fmt: skip
-
-
-def _problem(physics: str, mesh: Mesh) -> tuple[Medium, Source, str]:
-    """Return four materials, a source, and the field that is recorded."""
-    kind = np.arange(mesh.num_elem) % 4
-    place, f = (0.31, 0.42, 0.53), ricker(3.0)
-    if physics == "acoustic":
-        return Acoustic(rho=1 + 0.3 * kind, c=1 + 0.1 * kind), VolumeInjection(place, f.derivative), "p"
-    solid = Elastic(rho=1 + 0.3 * kind, vp=1.8 + 0.1 * kind, vs=1 + 0.1 * kind)
-    return solid, MomentTensor(place, f, np.diag([1.0, 2.0, 3.0])), "vz"
-
-
-def measure(
-    mesh: Mesh,
-    case: dict[str, Any],
-    *,
-    physics: str = "elastic",
-    device: str,
-    limits: dict[str, float],
-    steps: int = 1000,
-    seconds: float = 20.0,
-    threads: int | None = None,
-) -> dict[str, Any]:
-    """Time one case; a row of the table.
-
-    Parameters
-    ----------
-    mesh : Mesh
-    case : dict
-        Keywords of `SEM`: degree, dtype, assembly.
-    physics : {"acoustic", "elastic"}
-    device : str
-    limits : dict
-        Of `device_limits`, from this run.
-    steps, seconds : int, float
-        Steps timed: at most so many, at most about so long [s].
-    threads : int, optional
-        CPU threads.
-
-    Returns
-    -------
-    dict
-        The case, ``num_elem``, ``num_dof``, ``steps``, ``ms`` (a step), ``gdof_per_second``, ``gflops``,
-        ``gbytes_per_second``, ``percent_of_limit``, ``setup_seconds``, ``compile_seconds``, ``memory``,
-        ``kernel_options``.
-    """
-    medium, source, field = _problem(physics, mesh)
-    begin = time.perf_counter()
-    with SEM(mesh, medium, boundary={"*": "free"}, device=device, threads=threads, **case) as sim:
-        sim.add_source(source)
-        sim.add_receivers(np.random.default_rng(3).uniform(0.1, 0.9, (100, 3)), [field])
-        setup = time.perf_counter() - begin
-        sim.step(4)
-        begin = time.perf_counter()
-        sim.step(4)
-        count = int(np.clip(4 * seconds / (time.perf_counter() - begin), 2, steps))
-        sim.step(min(count, 20))
-        row = timed(sim, count, case, limits)
-        return {
-            **row,
-            "num_elem": mesh.num_elem,
-            "num_dof": sim._size()[0],
-            "setup_seconds": setup,
-            "memory": sim.memory,
-            "kernel": row["kernel"] or "cpu",
-        }
 
 
 def _draw(path: Path, result: dict[str, Any]) -> None:
@@ -140,6 +80,10 @@ def _draw(path: Path, result: dict[str, Any]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print a line as soon as it is known, keep what is done."""
+    if args.paper:
+        args.output = args.output or Path(f"bench_sem_{args.paper}.json")
+        return PAPERS[args.paper].run(args)
+    args.output = args.output or Path("bench_sem_PHYSICS.json")
     if not args.degrees or not all(2 <= n <= 10 for n in args.degrees):
         raise ArgumentError(f"degrees are {args.degrees}, expected some of 2 to 10")
     kinds = args.physics.split(",")
@@ -164,10 +108,10 @@ def _rows(
     for degree in args.degrees:
         # cells share nodes: each has about degree^3 of its own
         mesh = numbered_box(args.nodes or (16e6 if on_gpu else 2e5), degree**3, "hex", args.mesh)
-        for dtype, assembly in product(
-            args.dtype.split(","), args.assembly.split(",") if on_gpu else ["auto"]
-        ):
-            case = {"degree": degree, "dtype": dtype, "assembly": assembly}
-            seconds = args.seconds or (20.0 if on_gpu else 3.0)
+        sums = args.assembly.split(",") if on_gpu else ["auto"]
+        for dtype, assembly in product(args.dtype.split(","), sums):
+            case = {"degree": degree, "dtype": dtype, "assembly": assembly,
+                    "kernel_options": {"metric": args.metric} if args.metric else None}  # fmt: skip
             yield measure(mesh, case, physics=physics, device=device, limits=limits, steps=args.steps,
-                          seconds=seconds, threads=args.threads)  # fmt: skip
+                          seconds=args.seconds or (20.0 if on_gpu else 3.0),
+                          threads=args.threads)  # fmt: skip

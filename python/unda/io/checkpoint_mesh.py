@@ -106,17 +106,16 @@ def make(file: Any, config: dict[str, Any], exact: Any, kind: Any, common: Any, 
         for name, word in _hdf.entry(config, "boundary", dict).items()
     }
     medium = kind(per=per, **dict(zip(kind.parameters, np.moveaxis(material, -1, 0).copy(), strict=True)))
+    kernel: Any = (config["kernel"] if same else None) or "auto"
+    options = _kernel_options(config["kernel_options"], same)
     if config["method"] == "SEM":
         return SEM(
-            mesh, medium, degree=degree, boundary=boundary, assembly=config["kernel"] if same else "auto",
-            kernel_options=config["kernel_options"] if same else None, **common,
-        )  # fmt: skip
+            mesh, medium, degree=degree, boundary=boundary, assembly=kernel, kernel_options=options, **common
+        )
     return DG(
         mesh, medium, degree=degree, boundary=boundary,
         flux=_hdf.entry(config, "flux", str), integrator=_hdf.entry(config, "integrator", str),
-        kernel=config["kernel"] if same else "auto",
-        kernel_options=_kernel_options(config["kernel_options"], same),
-        **common,
+        kernel=kernel, kernel_options=options, **common,
     )  # fmt: skip
 
 

@@ -68,8 +68,9 @@ class SEM(Simulation):
     assembly : {"auto", "ordered", "colors", "atomic"}
         How a CUDA device sums forces at nodes that tiles of cells share: in a fixed order ("auto"); colour by
         colour; atomically, and then two runs differ in the last bits. The CPU adds by colours.
-    kernel_options : dict of str to int, optional
-        "cells", "blocks", "ahead" of a CUDA device, see docs/kernel_options.md.
+    kernel_options : dict of str to int or str, optional
+        "metric" ("affine", "trilinear", "stored"), and "cells", "blocks", "ahead" of a CUDA device, see
+        docs/kernel_options.md.
     allow_unstable : bool
         Accept dt above the limit.
 
@@ -123,7 +124,7 @@ class SEM(Simulation):
         device: str = "auto",
         threads: int | None = None,
         assembly: Literal["auto", "ordered", "colors", "atomic"] = "auto",
-        kernel_options: Mapping[str, int] | None = None,
+        kernel_options: Mapping[str, int | str] | None = None,
         allow_unstable: bool = False,
     ) -> None:
         given = Given(locals())
