@@ -41,15 +41,16 @@ static int tile_bytes(const unda_solver *s, const struct sem_plan *plan)
     return bytes;
 }
 
-/* 2 x 2 x 2 cells, fewer where they would leave one block to an SM. */
+/* 2 x 2 x 2 cells, fewer where an SM would have room for fewer than three blocks, of float64 two. */
 static void choose_cells(const unda_solver *s, struct sem_plan *plan)
 {
     int square = (s->options.degree + 1) * (s->options.degree + 1);
     plan->cells = kernel_part(&s->options, "cells");
     if (plan->cells)
         return;
+    int blocks = s->real_bytes == 4 ? 3 : 2;
     plan->cells = 8;
-    while (plan->cells > 1 && (tile_bytes(s, plan) > MOST_BYTES / 2 || plan->cells * square > 512))
+    while (plan->cells > 1 && (tile_bytes(s, plan) > MOST_BYTES / blocks || plan->cells * square > 512))
         plan->cells /= 2;
 }
 

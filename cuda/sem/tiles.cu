@@ -477,7 +477,8 @@ DEVICE void prefetch(const sem_tile_args &a, const sem_tile &t)
         prefetch_l2(mass + i);
     if (i < t.num_shared * (int)sizeof(int))
         prefetch_l2((const char *)(a.entry + t.first_entry) + i);
-    prefetch_elements<METRIC_REALS>(a.metric, t);
+    if (METRIC_REALS <= 24) /* one a node is too much of L2: 42 GDOF/s for 46 */
+        prefetch_elements<METRIC_REALS>(a.metric, t);
     prefetch_elements<NUM_COEF * MATERIAL_NODES>(a.coef, t);
 }
 
