@@ -85,7 +85,7 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
         found = json.loads(path.read_text())
         if found.get("rows") and ("physics" in found or found.get("benchmark") == "fd" or "paper" in found):
             found.setdefault("physics", form_of(found).title.format(**found))
-            if found.get("benchmark") == "sem":
+            if found.get("benchmark") == "sem" and "paper" not in found:
                 found["physics"] += " spectral elements"
             if found.get("shape") == "hex":
                 found["physics"] += f" on hexahedra ({found['mesh']})"
