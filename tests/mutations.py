@@ -497,7 +497,7 @@ MUTATIONS = [
     ("csrc/sem/cluster.c", "sign * other_sign", "sign"),
     ("csrc/sem/cluster.c", "f->sign[face / 2] * out *", "f->sign[face / 2] *"),
     ("csrc/sem/tiles.c", "taken |= used[t->entry[i]]", "taken |= 0"),
-    ("csrc/sem/tiles.c", "first_inner[tile + 1] = next = (next + 3) / 4 * 4", "first_inner[tile + 1] = next"),
+    ("csrc/sem/tiles.c", "first_inner[tile + 1] = (inner + 3) / 4 * 4", "first_inner[tile + 1] = inner"),
     ("csrc/sem/cuda.c", "region == FLUID ? there : there - other->first_side", "there"),
     ("csrc/sem/cuda.c", "s->step == end - 1, &time", "false, &time"),
     ("csrc/sem/cuda_state.c", "->mirrored = false", "->mirrored = true"),

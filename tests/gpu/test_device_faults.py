@@ -244,7 +244,7 @@ assert sim.step_count == 20 and as_on_the_cpu(rec)
 
 
 @pytest.mark.parametrize("chunk", [1, 20])
-@pytest.mark.parametrize("launch", [130, 231])
+@pytest.mark.parametrize("launch", [600, 701])
 def test_spectral_elements_fail_at_once_on_a_lost_device(launch, chunk):
     process(
         SPECTRAL

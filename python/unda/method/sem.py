@@ -64,13 +64,12 @@ class SEM(Simulation):
     device : str
         "auto", "cpu", "cuda" or "cuda:N", as for `DG`.
     threads : int, optional
-        CPU threads; if omitted, as many as pay. Results do not depend on it.
+        CPU threads, by default as many as pay. Results do not depend on it.
     assembly : {"auto", "ordered", "colors", "atomic"}
         How a CUDA device sums forces at nodes that tiles of cells share: in a fixed order ("auto"); colour by
         colour; atomically, and then two runs differ in the last bits. The CPU adds by colours.
     kernel_options : dict of str to int or str, optional
-        "metric" ("affine", "trilinear", "stored"), and "cells", "blocks", "ahead" of a CUDA device, see
-        docs/kernel_options.md.
+        "metric", and of a CUDA device "cells", "blocks", "ahead": docs/kernel_options.md.
     allow_unstable : bool
         Accept dt above the limit.
 
