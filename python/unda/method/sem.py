@@ -46,7 +46,7 @@ class SEM(Simulation):
     mesh : Mesh
         Of hexahedra.
     medium : Acoustic or Elastic
-        Equations and materials, by cell or node (`Medium`, `per`).
+        Materials by cell or node (`Medium`, `per`).
     degree : int
         Of the polynomials in each coordinate, 2 to 10.
     boundary : dict of str to str, optional
