@@ -18,6 +18,12 @@ bool kernel_fits(const unda_solver_options *o, const struct kernel *kernel)
     return kernel->shape == o->shape;
 }
 
+/* What users call the choice of a kernel: that of SEM says how sums are assembled. */
+static const char *argument(const unda_solver_options *o)
+{
+    return o->method == UNDA_SEM ? "assembly" : "kernel";
+}
+
 static bool any(const unda_solver_options *o)
 {
     return o->kernel[0] == '\0' || kernel_is(o, "auto");
@@ -72,8 +78,8 @@ static unda_status check_part(const unda_solver_options *o, const unda_part *giv
             first = first ? first : list[k];
         }
     if (!part)
-        FAIL(UNDA_ERR_ARG, "kernel %s has no part %s, expected one of %s", any(o) ? "auto" : o->kernel,
-             given->name, names[0] ? names : "none");
+        FAIL(UNDA_ERR_ARG, "%s %s has no option %s, expected one of %s", argument(o),
+             any(o) ? "auto" : o->kernel, given->name, names[0] ? names : "none");
     if (given->value && (given->value < part->low || given->value > part->high))
         FAIL(UNDA_ERR_ARG, "%s is %d, expected %d..%d, or 0 to have it chosen", given->name, given->value,
              part->low, part->high);
@@ -93,7 +99,7 @@ unda_status kernel_check(const unda_solver_options *o, const struct kernel *cons
             list_name(names, sizeof names, list[i]->name);
     }
     if (!found)
-        FAIL(UNDA_ERR_ARG, "kernel is %s%s, expected one of %s", o->kernel,
+        FAIL(UNDA_ERR_ARG, "%s is %s%s, expected one of %s", argument(o), o->kernel,
              other ? ", which is for cells of another shape" : "", names);
     if (o->num_part < 0 || o->num_part > UNDA_MAX_PART)
         FAIL(UNDA_ERR_ARG, "num_part is %d, expected 0..%d", o->num_part, UNDA_MAX_PART);

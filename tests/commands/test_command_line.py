@@ -269,6 +269,7 @@ def test_all_of_verify_passes_on_the_device():
         "--degrees 11",
         "--physics gravity",
         "--physics all -o one.json",
+        "--quick",
     ],
 )
 def test_bench_refuses_before_it_measures(words, capsys, monkeypatch):

@@ -242,7 +242,7 @@ def test_profiles_count_the_work_of_each_function():
         (
             "hex",
             {"kernel_options": {"rows": 2}},
-            "no part rows, expected one of tile, threads, blocks, ahead, metric$",
+            "no option rows, expected one of tile, threads, blocks, ahead, metric$",
         ),
         (
             "hex",

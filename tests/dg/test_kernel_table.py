@@ -65,8 +65,8 @@ def test_types_name_every_kernel(method, word):
         ({"kernel": "step\0"}, "no such names"),
         ({"kernel": "\ud800"}, "no such names"),
         ({"kernel_options": {"rows\0": 2}}, "no such names"),
-        ({"kernel_options": {"towers": 1}}, "no part towers, expected one of depth, rows$"),
-        ({"kernel_options": {"towers": 1}, "scheme": "staggered"}, "no part towers, expected one of none"),
+        ({"kernel_options": {"towers": 1}}, "no option towers, expected one of depth, rows$"),
+        ({"kernel_options": {"towers": 1}, "scheme": "staggered"}, "no option towers, expected one of none"),
         ({"kernel_options": {"depth": 17}}, "depth is 17, expected 1..16"),
         ({"kernel_options": {f"part{i}": 1 for i in range(99)}}, "no such names"),
         ({"kernel_options": [1]}, "expected a dict"),
@@ -80,6 +80,6 @@ def test_others_are_refused(wrong, message):
 @pytest.mark.gpu_or_stand_in
 def test_a_part_of_another_kernel_is_refused_and_with_auto_taken():
     options = {"device": "cuda", "boundary": {"*": "rigid"}, "kernel_options": {"dts": 2}}
-    with pytest.raises(unda.ArgumentError, match="kernel step has no part dts"):
+    with pytest.raises(unda.ArgumentError, match="kernel step has no option dts"):
         unda.FD(GRID, MEDIUM, kernel="step", **options)
     assert "dts" not in unda.FD(GRID, MEDIUM, kernel="auto", **options).config["kernel_options"]

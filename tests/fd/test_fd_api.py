@@ -29,7 +29,7 @@ def make(grid=GRID, medium=MEDIUM, **options):
         ({"boundary": "free"}, "expected a dict of sides"),
         ({"dt": 1.0}, "above the stable limit"),
         ({"dt": 1e-4, "sample_dt": 1e-3}, "not both"),
-        ({"kernel_options": {"towers": 3}}, "kernel auto has no part towers, expected one of depth, rows"),
+        ({"kernel_options": {"towers": 3}}, "kernel auto has no option towers, expected one of depth, rows"),
         ({"kernel_options": {"depth": 99}}, r"expected 1\.\.16"),
         ({"dtype": "float16"}, "dtype is 'float16'"),
         ({"device": "tpu"}, "tpu"),

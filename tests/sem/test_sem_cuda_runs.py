@@ -191,8 +191,8 @@ def test_profiles_name_every_launch_and_keep_the_state(assembly):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"assembly": "fastest"}, "expected one of auto, ordered, colors, atomic"),
-        ({"kernel_options": {"rows": 2}}, "no part rows, expected one of cells, blocks, ahead"),
+        ({"assembly": "fastest"}, "^assembly is fastest, expected one of auto, ordered, colors, atomic"),
+        ({"kernel_options": {"rows": 2}}, "^assembly auto has no option rows, .* cells, blocks, ahead"),
         ({"kernel_options": {"cells": 65}}, r"cells is 65, expected 1\.\.64"),
         (
             {"kernel_options": {"cells": 64}, "dtype": "float64"},

@@ -197,6 +197,8 @@ def run(args: argparse.Namespace) -> int:
     if args.paper:
         args.output = args.output or Path(f"bench_dg_{args.paper}_FIGURE.json")
         return PAPERS[args.paper].run(args)
+    if args.quick:
+        raise ArgumentError(f"--quick is of --paper only, expected one of --paper {','.join(sorted(PAPERS))}")
     args.output = args.output or Path("bench_dg_PHYSICS.json")
     most = MAX_DEGREE[args.shape]
     if not args.degrees or not all(1 <= n <= most for n in args.degrees):

@@ -138,7 +138,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", choices=tuple(NODES), default="sem", help="of loh1")
     parser.add_argument("--nodes", type=_positive, help="of loh1, in the shortest wavelength")
     parser.add_argument("--distance", type=_positive, default=1000.0,
-                        help="of the farthest receiver of loh1 [m]; the original has 10000")  # fmt: skip
+                        help="of the farthest receiver of loh1 [m], thousands; original 10000")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
