@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -374,6 +375,60 @@ static unda_status copy(unda_solver *s, int to, int from)
     return UNDA_OK;
 }
 
+/* ---- profile ---- */
+
+/* The forces of one colour, as in a step, into an array that is not the state's. */
+static void time_color(unda_solver *s, int kind, int32_t color, void *force)
+{
+    const struct sem_cpu *t = tables(s);
+    const struct sem_region *r = &t->sem->region[kind];
+    sem_cpu_task *of_task = task_of(s, kind);
+#pragma omp parallel num_threads(s->threads)
+    {
+        uint32_t kept = parallel_flush();
+        void *work = (char *)t->work + omp_get_thread_num() * t->work_bytes;
+#pragma omp for schedule(static)
+        for (int64_t i = r->color_task[color]; i < r->color_task[color + 1]; i++)
+            of_task(t, &t->region[kind], r->task[i], t->region[kind].level[LEVEL_U], force, work);
+        parallel_restore(kept);
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Each colour: a step passes over them one after the other. */
+static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profile)
+{
+    static const char *const names[NUM_REGION] = {[SOLID] = "solid", [FLUID] = "fluid"};
+    const struct sem *sem = sem_tables(s);
+    SCRATCH double *seconds = NULL;
+    TRY(array_try(&seconds, num_run, sizeof *seconds, "profile"));
+    profile->num_kernel = 0;
+    for (int kind = NUM_REGION - 1; kind >= 0; kind--) {
+        const struct sem_region *r = &sem->region[kind];
+        SCRATCH void *force = NULL;
+        TRY(array_try(&force, r->num_node * r->dim + SEM_SPARE, s->real_bytes, "profile"));
+        for (int32_t color = 0; color < r->num_color; color++) {
+            int at = profile->num_kernel++;
+            for (int64_t run = 0; run < num_run; run++) {
+                double begin = clock_seconds();
+                time_color(s, kind, color, force);
+                seconds[run] = clock_seconds() - begin;
+            }
+            qsort(seconds, (size_t)num_run, sizeof *seconds, by_size);
+            snprintf(profile->name[at], sizeof profile->name[at], "%s color %d", names[kind], color);
+            profile->seconds[at] = seconds[num_run / 2];
+            profile->launches[at] = 1;
+            profile->stage_seconds += profile->seconds[at];
+        }
+    }
+    return UNDA_OK;
+}
+
 /* ---- life ---- */
 
 static unda_status create(unda_solver *s)
@@ -431,6 +486,7 @@ const struct sem_engine sem_cpu = {.base = {.name = "cpu",
                                             .copy = copy,
                                             .retime = retime,
                                             .forecast = forecast,
+                                            .profile = profile,
                                             .describe = describe},
                                    .level = level,
                                    .accelerate = accelerate,

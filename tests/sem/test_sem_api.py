@@ -102,13 +102,13 @@ def test_check_tells_nodes_in_a_wavelength_and_the_dispersion_of_the_steps(probl
             lambda mesh, medium: unda.SEM(mesh, medium, boundary={"*": lambda x, y, z, t: {}}),
             "no outer values",
         ),
-        (lambda mesh, medium: unda.SEM(mesh, medium).set(vx=1.0, ax=1.0), "no fields"),
+        (lambda mesh, medium: unda.SEM(mesh, medium).set(vx=1.0, ax=1.0), "ax follows from"),
+        (lambda mesh, medium: unda.SEM(mesh, medium).set(vx=1.0, banana=1.0), "no fields"),
         (
             lambda mesh, medium: unda.SEM(mesh, medium).set(ux=np.arange(24.0 * 125).reshape(24, 125)),
             "one value",
         ),
         (lambda mesh, medium: unda.SEM(mesh, medium).get("divergence"), "divergence"),
-        (lambda mesh, medium: unda.SEM(mesh, medium).profile(), "no kernels"),
     ],
 )
 def test_refusals_say_why(problem, call, words):
@@ -154,3 +154,24 @@ def test_rounding_does_not_tear_a_state():
     sim.set(ux=lambda x, y, z: x, uz=1e-16 * noise, vx=1e-15 * noise)
     with pytest.raises(unda.ArgumentError, match="one value"):
         sim.set(ux=lambda x, y, z: x, uz=1e-6 * noise)
+
+
+def test_colours_are_timed_on_the_cpu_and_the_state_stays():
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (6, 6, 6), shape="hex")
+    vs = np.where(mesh.centroids[:, 2] > 0.5, 0.0, 1.0)
+    sim = unda.SEM(mesh, unda.Elastic(rho=1.0, vp=2.0, vs=vs), degree=2, device="cpu")
+    sim.set(ux=lambda x, y, z: np.sin(x))
+    before = sim.get("ux")
+    found = sim.profile()
+    colors = [name for name in found if name != "stage"]
+    assert {name.split(" color ")[0] for name in colors} == {"solid", "fluid"} and len(colors) > 2
+    total = sum(found[name]["seconds"] for name in colors)
+    assert found["stage"]["seconds"] == pytest.approx(total, rel=1e-12)
+    assert np.array_equal(sim.get("ux"), before)
+
+
+def test_fields_that_follow_from_others_are_not_set():
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 2, 2), shape="hex")
+    sim = unda.SEM(mesh, unda.Acoustic(rho=1.0, c=1.0), degree=2, device="cpu")
+    with pytest.raises(unda.ArgumentError, match="p follows from other fields: set chi, chi_t"):
+        sim.set(p=1.0)

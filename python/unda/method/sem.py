@@ -71,7 +71,7 @@ class SEM(Simulation):
     kernel_options : dict of str to int or str, optional
         "metric", and of a CUDA device "cells", "blocks", "ahead": docs/kernel_options.md.
     allow_unstable : bool
-        Accept dt above the limit.
+        Accept dt above it.
 
     Attributes
     ----------
@@ -232,6 +232,12 @@ class SEM(Simulation):
             Unknown fields, wrong shapes, values that are not finite, fields with several values at a node.
         """
         known = self._known.initial
+        for name in fields:
+            if name in self._known.units and name not in known:
+                raise ArgumentError(
+                    f"{name} follows from other fields: set {', '.join(known)} (p = -chi_tt, rho u = "
+                    "grad chi), or an exact solution"
+                )
         check_state(exact, fields, known)
         t = number("t", t, "s")
         motion = None if exact is None else self._points.bound(exact)

@@ -508,7 +508,7 @@ class Simulation(Pictures):
         Raises
         ------
         ArgumentError
-            On the CPU, and where a window passes over the grid (`FD`).
+            On the CPU, but for `SEM`, whose colours are timed; where a window passes over the grid (`FD`).
         OutOfMemoryError
             If the device has no room for the copy that `FD` keeps of overwritten arrays: all fields and
             memory variables of layers; with kernel "step" of the scalar scheme one of the two levels of p.
