@@ -17,7 +17,7 @@
 #endif
 
 #include "dg/line_ends.h"
-#include "dg/line_products.h"
+#include "common/line_products.h"
 #include "dg/line_tile.h"
 #include "dg/prefetch.h"
 #include "dg/update.h"

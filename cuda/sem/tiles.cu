@@ -15,11 +15,12 @@
  * ASSEMBLY (0: parts are stored and summed in order; 1: added to the sums, tiles of one colour at a time; 2: added
  * atomically), LINE_DERIVATIVE, LINE_WEIGHTS, LINE_POINTS. */
 #define DEVICE static __device__ __forceinline__
+enum { N = DEGREE + 1 };
 #include "common/async.h"
+#include "common/line_products.h"
 #include "common/prefetch.h"
 #include "common/vector.h"
 #include "sem/advance.h"
-#include "sem/lines.h"
 
 #define VAL      REAL
 #define FN(name) name
@@ -47,6 +48,8 @@ enum {
     SLOT_TURNS = (CELLS * NP + THREADS - 1) / THREADS,
     QUAD_TURNS = (CELLS * NP * DIM / QUAD + THREADS - 1) / THREADS
 };
+
+static __device__ const REAL line_weight[N] = {LINE_WEIGHTS};
 
 /* The unknowns of a node. */
 struct values {
@@ -477,7 +480,7 @@ DEVICE void prefetch(const sem_tile_args &a, const sem_tile &t)
         prefetch_l2(mass + i);
     if (i < t.num_shared * (int)sizeof(int))
         prefetch_l2((const char *)(a.entry + t.first_entry) + i);
-    if (METRIC_REALS <= 24) /* one a node is too much of L2: 42 GDOF/s for 46 */
+    if (METRIC_REALS <= 24) /* one a node is too much for L2: 41.6 GDOF/s, without 49.6 */
         prefetch_elements<METRIC_REALS>(a.metric, t);
     prefetch_elements<NUM_COEF * MATERIAL_NODES>(a.coef, t);
 }

@@ -1,13 +1,12 @@
-/* lines.h: the derivative along a line of N nodes, or its transpose, by a matrix that the compiler knows: its entries
- * are operands of the instructions. */
-#ifndef UNDA_SEM_LINES_H
-#define UNDA_SEM_LINES_H
-
-enum { N = DEGREE + 1 };
+/* line_products.h: the derivative along a line of N nodes, or its transpose, by a matrix that the compiler knows: its
+ * entries are operands of the instructions. The includer defines REAL, N and LINE_DERIVATIVE. */
+#ifndef UNDA_LINE_PRODUCTS_H
+#define UNDA_LINE_PRODUCTS_H
 
 /* The nodes lie symmetrically about the middle, so D[N-1-k][N-1-m] = -D[k][m]: the sums x[m] + x[N-1-m] give the
  * odd part of the derivative and the differences the even one, with half the products. */
-template <bool TRANSPOSED> static __device__ __forceinline__ void differentiate(const REAL *x, REAL *d)
+template <bool TRANSPOSED = false>
+static __device__ __forceinline__ void differentiate(const REAL *x, REAL *d)
 {
     constexpr double matrix[N * N] = {LINE_DERIVATIVE};
     constexpr int HALF = N / 2;
@@ -15,9 +14,9 @@ template <bool TRANSPOSED> static __device__ __forceinline__ void differentiate(
     if constexpr (N < 6) {
 #pragma unroll
         for (int k = 0; k < N; k++) {
-            d[k] = 0;
+            d[k] = (REAL)matrix[at(k, 0)] * x[0];
 #pragma unroll
-            for (int m = 0; m < N; m++)
+            for (int m = 1; m < N; m++)
                 if (matrix[at(k, m)] != 0)
                     d[k] += (REAL)matrix[at(k, m)] * x[m];
         }
@@ -47,7 +46,5 @@ template <bool TRANSPOSED> static __device__ __forceinline__ void differentiate(
         d[N - 1 - k] = even[k] - odd;
     }
 }
-
-static __device__ const REAL line_weight[N] = {LINE_WEIGHTS};
 
 #endif
