@@ -42,12 +42,13 @@ extern "C" __global__ void sem_record(const __grid_constant__ sem_record_args a)
     long long since = a.clock[1] + a.step - group.first;
     bool due = a.step > 0 && since >= 0 && since % group.every == 0;
     bool next = a.mode != SEM_CLOSE && (since + 1) % group.every == 0;
-    double before = a.kept[channel], now = 0;
+    double now = 0;
     if (next || (due && c.level > 0))
         now = weigh(a, c);
     if (lane > 0)
         return;
     if (due) {
+        double before = a.kept[channel];
         double value = c.level == 0 ? before : c.level == 1 ? (before + now) / 2 : (now - before) / a.dt;
         ((REAL *)a.out)[group.base + since / group.every * group.stride + c.offset] = (REAL)value;
     }
