@@ -463,8 +463,10 @@ MUTATIONS = [
     ("csrc/solver/solver.c", "    s->blowup = (unda_blowup){0};", ""),
     # discontinuous Galerkin on hexahedra
     ("csrc/element/hex.c", "(turn / 2 + (turn % 2 ? 1 : 3)) % 4", "(turn / 2 + 3) % 4"),
-    ("csrc/space/hex.c", "+ 3 * before + i] -=", "+ 3 * before + i] +="),
-    ("csrc/space/hex.c", "- x[node][n] * slope[m][node][k]) / 2", "- x[node][n] * slope[m][node][k])"),
+    ("csrc/space/hex.c", "g[after][c] -= half", "g[after][c] += half"),
+    ("csrc/space/hex.c", "line_derivative[at * n + i] / 2", "line_derivative[at * n + i]"),
+    ("csrc/space/hex.c", "degree < 2 * map_degree", "degree < map_degree"),
+    ("csrc/space/hex.c", "degree >= map_degree", "degree >= 1"),
     ("csrc/dg/cpu_lines.inc.h", "(axis) == 0 && LINE_ACC(axis, i) % 3 == 2", "(axis) == 0"),
     ("csrc/dg/cpu_lines.inc.h", "(REAL)t->inv_end_weight * s[", "s["),
     ("csrc/dg/cpu_lines.inc.h", "metric[NUM_METRIC - 1] * acc[", "metric[0] * acc["),

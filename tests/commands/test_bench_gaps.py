@@ -164,10 +164,16 @@ def test_what_does_not_fit_is_halved_and_said(monkeypatch, capsys):
     [
         ("--figures 4,6", "figures has '6', expected some of 4,5"),
         ("--configurations acoustic-central-float32", "configurations has 'acoustic-central-float32'"),
-        ("--kernels fused", "kernels has 'fused', expected some of base,f1,f1s,lines"),
         ("-o gaps.json", "expected a name with FIGURE in it"),
     ],
 )
 def test_other_cases_are_refused(words, message, capsys):
     assert main(["bench", "dg", "--paper", "gaps", "--device", "cpu", *words.split()]) != 0
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.gpu_or_stand_in
+def test_other_kernels_are_refused(capsys):
+    command = ["bench", "dg", "--paper", "gaps", "--device", "cuda", "--kernels", "fused"]
+    assert main(command) != 0
+    assert "kernels has 'fused', expected some of base,f1,f1s,lines" in capsys.readouterr().err

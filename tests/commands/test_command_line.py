@@ -74,7 +74,7 @@ def check_bench(tmp_path, device, kernels, physics="acoustic", words=""):
     "physics", [pytest.param(name, marks=[pytest.mark.slow] * (name != "elastic")) for name in FIELDS]
 )
 def test_bench_times_each_degree_on_the_cpu(tmp_path, capsys, physics):
-    result = check_bench(tmp_path, "cpu", "fused,node", physics)
+    result = check_bench(tmp_path, "cpu", "auto", physics)
     assert [(row["degree"], row["kernel"]) for row in result["rows"]] == [(1, "cpu"), (2, "cpu")]
     assert "GDOF/s" in capsys.readouterr().out
 
@@ -104,7 +104,8 @@ def test_bench_times_hexahedra(tmp_path):
 def test_bench_times_spectral_elements(tmp_path, monkeypatch, device, capsys):
     """A row a degree, of a device one for each way to add; unknowns of shared nodes are counted once."""
     monkeypatch.chdir(tmp_path)
-    command = ["bench", "sem", "--degrees", "2,3", "--assembly", "ordered,atomic", "--mesh", "sheared"]
+    command = ["bench", "sem", "--degrees", "2,3", "--mesh", "sheared"]
+    command += ["--assembly", "ordered,atomic"] if device == "cuda" else []
     command += ["--physics", "elastic,acoustic", "--nodes", "200", "--steps", "3", "--device", device]
     assert main(command) == 0
     for physics, dim in (("elastic", 3), ("acoustic", 1)):
@@ -128,6 +129,10 @@ def test_bench_times_spectral_elements(tmp_path, monkeypatch, device, capsys):
         ("--physics elastic,acoustic -o one.json", "PHYSICS"),
         ("--physics maxwell", "elastic"),
         ("--assembly fused", "ordered"),
+        ("--assembly atomic", "--assembly is atomic, expected on a CUDA device only"),
+        ("--fill 0.5", "--fill is 0.5, expected on a CUDA device only"),
+        ("--quick", "--quick, expected with --paper komatitsch2010 only"),
+        ("--paper komatitsch2010 --degrees 4,5", "--degrees is 4,5, expected without --paper only"),
     ],
 )
 def test_bench_of_spectral_elements_refuses_before_it_measures(words, message, capsys, monkeypatch):
@@ -258,6 +263,26 @@ def test_all_of_verify_passes_on_the_device():
 
 
 @pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--kernels fused", "--kernels is fused, expected on a CUDA device only: here it would do nothing"),
+        ("--paper gaps --kernels f1", "--kernels is f1, expected on a CUDA device only"),
+        ("--paper gaps --shape hex", "--shape is hex, expected without --paper only"),
+        ("--paper gaps --degrees 3", "--degrees is 3, expected without --paper only"),
+        ("--figures 4", "--figures is 4, expected with --paper gaps only"),
+        ("--configurations acoustic-upwind-float32", "expected with --paper gaps only"),
+        ("--quick", "--quick, expected with --paper gaps only"),
+        ("--metric stored", "--metric is stored, expected with --shape hex only"),
+    ],
+)
+def test_bench_refuses_options_that_would_do_nothing(words, message, capsys, monkeypatch):
+    for name in ("device_limits", "heading", "measure"):
+        monkeypatch.setattr(bench_dg, name, lambda *_, **__: pytest.fail("it measures"))
+    assert main(["bench", "dg", "--device", "cpu", *words.split()]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     "words",
     [
         "--kernels soup",
@@ -269,7 +294,6 @@ def test_all_of_verify_passes_on_the_device():
         "--degrees 11",
         "--physics gravity",
         "--physics all -o one.json",
-        "--quick",
     ],
 )
 def test_bench_refuses_before_it_measures(words, capsys, monkeypatch):

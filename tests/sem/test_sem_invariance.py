@@ -68,7 +68,7 @@ def bend(x):
 @pytest.mark.parametrize(("move", "metric"), [(None, "trilinear"), (None, "stored"), (bend, "stored")])
 @pytest.mark.parametrize("degree", CELLS)
 def test_forces_are_the_same_however_cells_are_turned(degree, move, metric):
-    """Sums of derivatives then have another order, and metrics are those of other edges; 1e-14 is asked for."""
+    """Sums of derivatives then have another order, and metrics are those of other edges."""
     case, options = solid_and_fluid(CELLS[degree]), {"kernel_options": {"metric": metric}}
     assert max(renumbered(*case, degree, seed=7, move=move, **options).values()) <= 1e-14
 

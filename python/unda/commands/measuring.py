@@ -62,6 +62,24 @@ def machine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, help="CPU threads")
 
 
+def keep_usual(parser: argparse.ArgumentParser) -> None:
+    """Keep what options are when none is given, for `refuse_idle`; after all are declared."""
+    parser.set_defaults(usual=vars(parser.parse_args([])))
+
+
+def refuse_idle(args: argparse.Namespace, names: str, only: str) -> None:
+    """Refuse options that were given and would do nothing: those of these names work `only` so."""
+    for name in names.split():
+        value = getattr(args, name)
+        if value != args.usual[name]:
+            text = (
+                ""
+                if value is True
+                else f" is {','.join(map(str, value)) if isinstance(value, list) else value}"
+            )
+            raise ArgumentError(f"--{name}{text}, expected {only} only: here it would do nothing")
+
+
 def timed(sim: Any, count: int, case: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, Any]:
     """Time steps of a simulation; return its case with the columns that all tables have."""
     begin = time.perf_counter()
