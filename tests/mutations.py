@@ -466,7 +466,7 @@ MUTATIONS = [
     ("csrc/space/hex.c", "g[after][c] -= half", "g[after][c] += half"),
     ("csrc/space/hex.c", "line_derivative[at * n + i] / 2", "line_derivative[at * n + i]"),
     ("csrc/space/hex.c", "degree < 2 * map_degree", "degree < map_degree"),
-    ("csrc/space/hex.c", "degree >= map_degree", "degree >= 1"),
+    ("csrc/space/hex.c", "degree >= map_degree(space)", "degree >= 1"),
     ("csrc/dg/cpu_lines.inc.h", "(axis) == 0 && LINE_ACC(axis, i) % 3 == 2", "(axis) == 0"),
     ("csrc/dg/cpu_lines.inc.h", "(REAL)t->inv_end_weight * s[", "s["),
     ("csrc/dg/cpu_lines.inc.h", "metric[NUM_METRIC - 1] * acc[", "metric[0] * acc["),
