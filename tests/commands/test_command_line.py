@@ -176,6 +176,14 @@ def test_verify_passes_and_fails_by_its_exit_status(monkeypatch, capsys):
     assert "FAILED" in capsys.readouterr().out
 
 
+def test_verify_writes_where_it_was_told(capsys):
+    assert main(["verify", "energy", "--json", "cavity"]) == 2
+    assert "--json is cavity, a check; expected a name of a file" in capsys.readouterr().err
+    assert main(["verify", "energy", "--quick", "--device", "cpu", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["verify"] == ["energy"] and result["quick"] and len(result["rows"]) == 2
+
+
 def test_verify_cavity_has_the_errors_and_orders_of_the_paper(monkeypatch, capsys):
     command = ["verify", "cavity", "--quick", "--device", "cpu", "--json"]
     assert main(command) == 0
@@ -191,10 +199,16 @@ def test_verify_cavity_has_the_errors_and_orders_of_the_paper(monkeypatch, capsy
         assert found == [passed, passed, False]
 
 
-def test_verify_loh1_is_the_layered_solution(monkeypatch, capsys):
-    assert main(["verify", "loh1", "--quick", "--device", "cpu", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["rows"]
+def test_verify_loh1_is_the_layered_solution(monkeypatch, capsys, tmp_path):
+    path = tmp_path / "folder" / "loh1.json"
+    assert main(["verify", "loh1", "--quick", "--device", "cpu", "--json", str(path)]) == 0
+    result, rows = json.loads(path.read_text()), json.loads(path.read_text())["rows"]
+    assert {"device", "driver", "date", "commit", "threads"} <= result.keys() and result["verify"] == ["loh1"]
     assert [row["check"][-2:] for row in rows] == ["vx", "vy", "vz"]
+    assert f"{rows[0]['error']:.3e}" in capsys.readouterr().out
+    for row in rows:
+        assert row["unit"] == "DOF" and row["size"] > 0 and row["memory"]["host"] > 0
+        assert 0 < row["setup_seconds"] + row["run_seconds"] <= rows[0]["seconds"]
     # S waves 5 % slower in a layer that is two of their lengths thick: half a radian late
     soft = loh1.LAYER | {"vs": 0.95 * loh1.LAYER["vs"]}
     known = loh1.layered_source

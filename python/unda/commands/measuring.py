@@ -113,18 +113,24 @@ def save(path: Path, result: dict[str, Any]) -> None:
         file.write(text.encode())
 
 
-def heading(device: str, limits: dict[str, float], threads: int | None) -> dict[str, Any]:
-    """Print what the device can do; return where, when and of what the result is."""
+def origin(device: str, threads: int | None = None) -> dict[str, Any]:
+    """Return where, when and of what a result is."""
     about = device_info(device)
-    print(
-        f"{about['device_name']}: copy {limits['copy'] / 1e9:.0f} GB/s, FMA "
-        f"{limits['fma32'] / 1e9:.0f} GFLOP/s float32, {limits['fma64'] / 1e9:.0f} float64"
-    )
     return {
         "device": about["device_name"], "driver": about["driver"], "nvrtc": about.get("nvrtc"),
         "commit": commit(), "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
-        "threads": None if device != "cpu" else threads or len(os.sched_getaffinity(0)), "limits": limits,
+        "threads": None if device != "cpu" else threads or len(os.sched_getaffinity(0)),
     }  # fmt: skip
+
+
+def heading(device: str, limits: dict[str, float], threads: int | None) -> dict[str, Any]:
+    """Print what the device can do; return where, when and of what the result is."""
+    found = origin(device, threads)
+    print(
+        f"{found['device']}: copy {limits['copy'] / 1e9:.0f} GB/s, FMA "
+        f"{limits['fma32'] / 1e9:.0f} GFLOP/s float32, {limits['fma64'] / 1e9:.0f} float64"
+    )
+    return {**found, "limits": limits}
 
 
 def begun(path: Path, head: dict[str, Any], *, append: bool) -> dict[str, Any]:
