@@ -150,8 +150,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def _print(row: Row) -> None:
     order = "" if row["order"] is None else f"{row['order']:.2f}"
     verdict = "ok" if row["passed"] else "FAILED"
-    print(f"{row['check']:<18} {row['degree']:>2} {row['error']:>11.3e} {order:>6}  {verdict} ({row['wanted']})",
-          flush=True)  # fmt: skip
+    print(f"{row['check']:<18} {row['degree']:>2} {row['error']:>11.3e} {order:>6}  "
+          f"{verdict} ({row['wanted']})", flush=True)  # fmt: skip
     for name in ("elements", "errors", "paper_errors"):
         if name in row:
             values = " ".join(f"{value:>9.4g}" for value in row[name])
