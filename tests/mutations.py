@@ -219,6 +219,8 @@ MUTATIONS = [
     ("csrc/mesh/map.c", "slope[1] = 4 - 8 * r", "slope[1] = 4 - 4 * r"),
     ("csrc/mesh/curved.c", "(turn % 2 ? 3 : 1)", "1"),
     ("csrc/mesh/hanging.c", "return nearest <= ON * size;", "return nearest < 0;"),
+    ("csrc/mesh/hanging.c", "norm(gap) <= BESIDE", "norm(gap) >= BESIDE"),
+    ("csrc/mesh/hanging.c", "&some[some[1].count > 0]", "&some[0]"),
     ("csrc/mesh/faces.c", "{0, 1, 1, 0, 0, 1}", "{0, 1, 0, 1, 0, 1}"),
     ("python/unda/problem/mapped_mesh.py", "SIDES[2 * axis - end]", "SIDES[2 * axis + end + 1]"),
     ("csrc/mesh/share.c", "1u << other[i]", "1u << own[i]"),
