@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import cuda_device
 import numpy as np
@@ -219,6 +220,20 @@ def test_verify_loh1_is_the_layered_solution(monkeypatch, capsys, tmp_path):
     )
     assert main(["verify", "loh1", "--quick", "--device", "cpu"]) == 1
     assert "FAILED" in capsys.readouterr().out
+
+
+def test_the_numbers_of_loh1_in_the_docs_are_those_of_the_results():
+    root = Path(__file__).resolve().parents[2]
+    text = (root / "docs" / "verification.md").read_text()
+    for name, words in (("sem", "SEM"), ("dg", "DG, hexahedra"), ("fd", "FD, order 8")):
+        result = json.loads((root / f"benchmarks/results/verify/epyc_loh1_quick_{name}.json").read_text())
+        (line,) = [line for line in text.splitlines() if line.startswith(f"| {words} | ")]
+        shown = [float(word.strip(" %")) for word in line.split("|")[2:5]]
+        assert shown == [round(100 * row["error"], 2) for row in result["rows"]]
+    for nodes in (5, 7):
+        result = json.loads((root / f"benchmarks/results/verify/epyc_loh1_sem_{nodes}.json").read_text())
+        first, second, third = (f"{100 * row['error']:.2f}" for row in result["rows"])
+        assert f"{first}, {second} and {third} %" in " ".join(text.split())
 
 
 def test_the_box_of_loh1_returns_nothing_in_time():
