@@ -214,11 +214,12 @@ static void start(struct lanczos *l)
         double x[3 * MAX_NODE];
         const struct sem_region *r = &sem->region[sem->kind[e]];
         const int32_t *node = r->node + (int64_t)sem->row[e] * sem->space.num_node;
+        int32_t own = r->first[sem->row[e]]; /* the next node that no element before has */
         space_coordinates(&sem->space, e, x);
-        for (int n = 0; n < sem->space.num_node; n++)
+        for (int n = 0; n < sem->space.num_node; own += node[n] == own, n++)
             for (int i = 0; i < r->dim; i++) {
                 double phase = 0;
-                if (r->owner[node[n]] != e * sem->space.num_node + n)
+                if (node[n] != own)
                     continue;
                 for (int k = 0; k < 3; k++)
                     phase += 1e4 * (1 + 0.37 * k) * (x[3 * n + k] - lower[k]) / size;

@@ -38,8 +38,8 @@ struct sem_region {
     int64_t num_node;
     int32_t *elem; /* [num_elem]: of the space */
     int32_t *node; /* [num_elem][num_node of an element] */
-    /* [num_node]: num_node of an element * elem of the space + its node, the first that has it */
-    int32_t *owner;
+    /* [num_elem + 1]: first number of the nodes that no element before has; those of an element ascend */
+    int32_t *first;
     double *mass;        /* [num_node]: integral of rho, or of 1/kappa, times the basis function */
     int32_t num_color;   /* tasks of one colour share no node */
     int64_t num_task;    /* of TASK_ELEM consecutive elements */
@@ -97,6 +97,8 @@ static inline int sem_slot(const struct sem *sem, int region, int level)
 
 /* number.c: regions, their nodes, and the nodes that solid and fluid share. */
 unda_status sem_number(struct sem *sem, const unda_mesh *mesh, int threads);
+/* The first element, of the space, that has a node of a region, and which of its nodes that is. */
+void sem_node_owner(const struct sem *sem, int region, int64_t node, int64_t *elem, int *local);
 /* color.c */
 unda_status sem_color(struct sem *sem, int region);
 /* sides.c: sides.num and coupling.area; matrices. */

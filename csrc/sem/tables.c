@@ -233,8 +233,7 @@ int64_t sem_host_bytes(const struct sem *sem)
                                 10 * (int64_t)sizeof(int32_t) + 1);
     for (int kind = 0; kind < NUM_REGION; kind++) {
         const struct sem_region *r = &sem->region[kind];
-        bytes += r->num_elem * sem->space.num_node * (int64_t)sizeof(int32_t) +
-                 (real + (int64_t)sizeof(int32_t)) * r->num_node;
+        bytes += r->num_elem * (sem->space.num_node + 1) * (int64_t)sizeof(int32_t) + real * r->num_node;
     }
     return bytes;
 }
