@@ -190,9 +190,9 @@ static unda_status upload_tiles(struct gpu_stream *stream, const struct sem_cuda
         tile[i] = (struct sem_tile){.first_elem = from->first_elem[k],
                                     .num_elem = from->first_elem[k + 1] - from->first_elem[k],
                                     .first_inner = from->first_inner[k],
-                                    .num_inner = from->first_inner[k + 1] - from->first_inner[k],
+                                    .num_inner = (int)(from->first_inner[k + 1] - from->first_inner[k]),
                                     .first_entry = from->first_entry[k],
-                                    .num_shared = from->first_entry[k + 1] - from->first_entry[k],
+                                    .num_shared = (int)(from->first_entry[k + 1] - from->first_entry[k]),
                                     .pattern = from->pattern[k],
                                     .num_list = from->num_list[k],
                                     .number = k};

@@ -13,8 +13,8 @@
 
 /* A tile: elements, nodes inside it, those that it shares in `entry`, and where its words begin (csrc/sem/tiles.h). */
 struct __attribute__((aligned(16))) sem_tile {
-    int first_elem, num_elem, first_inner, num_inner, first_entry, num_shared, pattern, num_list, number;
-    int unused[3];
+    long long first_inner, first_entry, pattern;
+    int first_elem, num_elem, num_inner, num_shared, num_list, number;
 };
 SIZE_IS(sem_tile, 48);
 
