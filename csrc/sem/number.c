@@ -1,92 +1,21 @@
 /* number.c: which nodes cells share, numbered by region in the order in which the elements touch them. Nodes
  * are the same that faces join, periodic ones too, and by way of them those on edges and vertices: cells
  * that meet in an edge or a vertex without a chain of faces around it are not joined there, as for points
- * (mesh/share.c). The element nodes that are one node are found by walking through faces, from each that needs
- * them: nothing is stored but the numbers, and any thread can work on any element. */
-#include "sem.h"
+ * (mesh/share.c). Which element nodes are one is walked to from each that needs to know (walk.h): nothing is stored
+ * but the numbers, and any thread can work on any element. */
+#include "walk.h"
 
 #include "../base/parallel.h"
 
-/* How to walk from an element node through the faces on which it lies. */
-struct walker {
-    const struct sem *sem;
-    const unda_mesh *mesh;
-    int num, num_face_node;         /* nodes of an element, of a face */
-    int16_t place[6][MAX_NODE];     /* [face][node]: among the nodes of the face, -1: not on it */
-    bool inside[MAX_NODE], overall; /* on no face; overall: both regions count as one */
-};
-
-static void walker_fill(struct walker *w, const struct sem *sem, const unda_mesh *mesh)
-{
-    const struct element *el = sem->space.element;
-    *w = (struct walker){
-        .sem = sem, .mesh = mesh, .num = el->num_node, .num_face_node = el->num_face_node};
-    for (int node = 0; node < w->num; node++)
-        w->inside[node] = true;
-    for (int i = 0; i < 6 * MAX_NODE; i++)
-        w->place[i / MAX_NODE][i % MAX_NODE] = -1;
-    for (int i = 0; i < 6 * w->num_face_node; i++) {
-        w->place[i / w->num_face_node][el->face_node[i]] = (int16_t)(i % w->num_face_node);
-        w->inside[el->face_node[i]] = false;
-    }
-}
-
-/* Element nodes that are one node, elem * num + node each, in the order in which they were found; a thread has one
- * such list. */
-struct spots {
-    int64_t num, room, *list;
-};
-
-static unda_status add_spot(struct spots *spots, int64_t spot)
-{
-    for (int64_t i = 0; i < spots->num; i++)
-        if (spots->list[i] == spot)
-            return UNDA_OK;
-    if (spots->num == spots->room) {
-        TRY(array_grow(&spots->list, spots->num, 2 * spots->room + 64, sizeof *spots->list, "node numbers"));
-        spots->room = 2 * spots->room + 64;
-    }
-    spots->list[spots->num++] = spot;
-    return UNDA_OK;
-}
-
-static bool is_kin(const struct walker *w, int64_t spot, int64_t other)
-{
-    return w->overall || w->sem->kind[spot / w->num] == w->sem->kind[other / w->num];
-}
-
-/* Lists the node of `spot`; `first`: whether it is the first of its kind, where the list ends with the one before. */
-static unda_status walk(const struct walker *w, int64_t spot, struct spots *spots, bool *first)
-{
-    const int32_t *face_node = w->sem->space.element->face_node;
-    spots->num = 0;
-    TRY(add_spot(spots, spot));
-    for (int64_t i = 0; i < spots->num; i++) {
-        int64_t elem = spots->list[i] / w->num, node = spots->list[i] % w->num;
-        *first = spots->list[i] >= spot || !is_kin(w, spots->list[i], spot);
-        if (!*first)
-            break;
-        for (int face = 0; face < 6 && !w->inside[node]; face++) {
-            int32_t other = w->mesh->neighbor[6 * elem + face];
-            if (w->place[face][node] < 0 || other < 0)
-                continue;
-            int side = other % 6 + 6 * w->mesh->turn[6 * elem + face];
-            TRY(add_spot(spots, (int64_t)(other / 6) * w->num +
-                                    face_node[side * w->num_face_node + w->place[face][node]]));
-        }
-    }
-    return UNDA_OK;
-}
-
 /* Elements, by many threads. */
-typedef unda_status work(const struct walker *w, int64_t elem, struct spots *spots);
+typedef unda_status work(const struct sem_walker *w, int64_t elem, struct sem_spots *spots);
 
-static unda_status each_element(const struct walker *w, int threads, work *of)
+static unda_status each_element(const struct sem_walker *w, int threads, work *of)
 {
     int64_t bad = w->mesh->num_elem;
 #pragma omp parallel num_threads(threads) reduction(min : bad)
     {
-        struct spots spots = {0};
+        struct sem_spots spots = {0};
 #pragma omp for schedule(static)
         for (int64_t e = 0; e < w->mesh->num_elem; e++)
             if (bad > e && of(w, e, &spots) != UNDA_OK)
@@ -119,24 +48,24 @@ static unda_status list_elements(struct sem *sem, int64_t num_elem)
 /* Of nodes that have none yet: those that the element is the first to have. */
 enum { OWN = -1 };
 
-static struct sem_region *region_of(const struct walker *w, int64_t elem)
+static struct sem_region *region_of(const struct sem_walker *w, int64_t elem)
 {
     return (struct sem_region *)&w->sem->region[w->sem->kind[elem]];
 }
 
-static int32_t *number_of(const struct walker *w, int64_t spot)
+static int32_t *number_of(const struct sem_walker *w, int64_t spot)
 {
     int64_t elem = spot / w->num;
     return region_of(w, elem)->node + w->sem->row[elem] * (int64_t)w->num + spot % w->num;
 }
 
-static unda_status count_own(const struct walker *w, int64_t elem, struct spots *spots)
+static unda_status count_own(const struct sem_walker *w, int64_t elem, struct sem_spots *spots)
 {
     int32_t *count = &region_of(w, elem)->first[w->sem->row[elem] + 1];
     for (int node = 0; node < w->num; node++) {
         bool first = true;
         if (!w->inside[node])
-            TRY(walk(w, elem * w->num + node, spots, &first));
+            TRY(sem_walk(w, elem * w->num + node, spots, &first));
         *count += first;
         *number_of(w, elem * w->num + node) = first ? OWN : 0;
     }
@@ -144,7 +73,7 @@ static unda_status count_own(const struct walker *w, int64_t elem, struct spots 
 }
 
 /* Gives a node's number to all elements that have it: what others read of it meanwhile is not OWN before or after. */
-static unda_status number_own(const struct walker *w, int64_t elem, struct spots *spots)
+static unda_status number_own(const struct sem_walker *w, int64_t elem, struct sem_spots *spots)
 {
     int32_t next = region_of(w, elem)->first[w->sem->row[elem]];
     for (int64_t spot = elem * w->num; spot < (elem + 1) * w->num; spot++) {
@@ -154,10 +83,10 @@ static unda_status number_own(const struct walker *w, int64_t elem, struct spots
         now = *own;
         if (now != OWN)
             continue;
-        TRY(walk(w, spot, spots, &first));
+        TRY(sem_walk(w, spot, spots, &first));
         for (int64_t i = 0; i < spots->num; i++) {
             int32_t *to = number_of(w, spots->list[i]);
-            if (!is_kin(w, spots->list[i], spot))
+            if (!sem_is_kin(w, spots->list[i], spot))
                 continue;
 #pragma omp atomic write
             *to = next;
@@ -200,14 +129,14 @@ void sem_node_owner(const struct sem *sem, int region, int64_t node, int64_t *el
 enum { NUM_PART = 1024 };
 
 /* Those whose first element node is in a part of the elements, in their order; stored where there is room. */
-static unda_status share_part(const struct walker *w, int64_t begin, int64_t end, struct spots *spots,
+static unda_status share_part(const struct sem_walker *w, int64_t begin, int64_t end, struct sem_spots *spots,
                               struct sem_coupling *to, int64_t *num)
 {
     for (int64_t spot = begin * w->num; spot < end * w->num; spot++) {
         int64_t at[NUM_REGION] = {-1, -1};
         bool first = !w->inside[spot % w->num];
         if (first)
-            TRY(walk(w, spot, spots, &first));
+            TRY(sem_walk(w, spot, spots, &first));
         for (int64_t i = 0; i < spots->num && first; i++)
             at[w->sem->kind[spots->list[i] / w->num]] = spots->list[i];
         if (!first || at[SOLID] < 0 || at[FLUID] < 0)
@@ -219,13 +148,13 @@ static unda_status share_part(const struct walker *w, int64_t begin, int64_t end
     return UNDA_OK;
 }
 
-static unda_status share_parts(const struct walker *w, int threads, struct sem_coupling *to,
+static unda_status share_parts(const struct sem_walker *w, int threads, struct sem_coupling *to,
                                int64_t at[NUM_PART + 1])
 {
     bool bad = false;
 #pragma omp parallel num_threads(threads) reduction(|| : bad)
     {
-        struct spots spots = {0};
+        struct sem_spots spots = {0};
 #pragma omp for schedule(static)
         for (int64_t part = 0; part < NUM_PART; part++)
             bad = share_part(w, part * w->mesh->num_elem / NUM_PART,
@@ -238,7 +167,7 @@ static unda_status share_parts(const struct walker *w, int threads, struct sem_c
     return UNDA_OK;
 }
 
-static unda_status list_shared(struct sem *sem, struct walker *w, int threads)
+static unda_status list_shared(struct sem *sem, struct sem_walker *w, int threads)
 {
     struct sem_coupling *c = &sem->coupling;
     int64_t num[NUM_PART + 1] = {0}, first[NUM_PART + 1] = {0};
@@ -257,10 +186,10 @@ static unda_status list_shared(struct sem *sem, struct walker *w, int threads)
 
 unda_status sem_number(struct sem *sem, const unda_mesh *mesh, int threads)
 {
-    SCRATCH struct walker *w = NULL;
+    SCRATCH struct sem_walker *w = NULL;
     fork_mark();
     TRY(array_try(&w, 1, sizeof *w, "node numbers"));
-    walker_fill(w, sem, mesh);
+    sem_walker_fill(w, sem, mesh);
     threads = parallel_worth(threads, mesh->num_elem * w->num, LEAST_SCALAR);
     TRY(list_elements(sem, mesh->num_elem));
     TRY(each_element(w, threads, count_own));

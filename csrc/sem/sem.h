@@ -100,7 +100,7 @@ unda_status sem_number(struct sem *sem, const unda_mesh *mesh, int threads);
 /* The first element, of the space, that has a node of a region, and which of its nodes that is. */
 void sem_node_owner(const struct sem *sem, int region, int64_t node, int64_t *elem, int *local);
 /* color.c */
-unda_status sem_color(struct sem *sem, int region);
+unda_status sem_color(struct sem *sem, int region, int threads);
 /* sides.c: sides.num and coupling.area; matrices. */
 unda_status sem_sides_new(struct sem *sem);
 unda_status sem_couple(struct sem *sem);
