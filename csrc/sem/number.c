@@ -96,8 +96,7 @@ static unda_status number_own(const struct sem_walker *w, int64_t elem, struct s
     return UNDA_OK;
 }
 
-/* Counts of nodes become the first numbers of elements. */
-static unda_status sum_counts(const struct sem *sem, struct sem_region *r)
+unda_status sem_number_first(const struct sem *sem, struct sem_region *r)
 {
     for (int64_t row = 0; row < r->num_elem; row++) {
         r->num_node += r->first[row + 1];
@@ -194,7 +193,7 @@ unda_status sem_number(struct sem *sem, const unda_mesh *mesh, int threads)
     TRY(list_elements(sem, mesh->num_elem));
     TRY(each_element(w, threads, count_own));
     for (int kind = 0; kind < NUM_REGION; kind++)
-        TRY(sum_counts(sem, &sem->region[kind]));
+        TRY(sem_number_first(sem, &sem->region[kind]));
     TRY(each_element(w, threads, number_own));
     return list_shared(sem, w, threads);
 }

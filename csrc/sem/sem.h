@@ -97,6 +97,8 @@ static inline int sem_slot(const struct sem *sem, int region, int level)
 
 /* number.c: regions, their nodes, and the nodes that solid and fluid share. */
 unda_status sem_number(struct sem *sem, const unda_mesh *mesh, int threads);
+/* Counts of nodes that elements are the first to have, in r->first[1..], become their first numbers. */
+unda_status sem_number_first(const struct sem *sem, struct sem_region *r);
 /* The first element, of the space, that has a node of a region, and which of its nodes that is. */
 void sem_node_owner(const struct sem *sem, int region, int64_t node, int64_t *elem, int *local);
 /* color.c */
