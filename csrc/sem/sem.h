@@ -5,8 +5,8 @@
  *     rho u'' = div sigma(u) + f,     (1/kappa) chi'' = div((1/rho) grad chi) - Q,
  *
  * Q the injected volume. Where solid and fluid meet, the fluid sees the normal displacement and the solid
- * the pressure. Next: tables.c, number.c (nodes), color.c (assembly), sides.c (walls, coupling), dt.c,
- * points.c, method.c, cpu.c. */
+ * the pressure. Next: tables.c, material.c, metric.c (and masses), number.c (nodes), color.c (assembly),
+ * sides.c (walls, coupling), dt.c, points.c, method.c, cpu.c. */
 #ifndef UNDA_SEM_H
 #define UNDA_SEM_H
 
@@ -80,8 +80,17 @@ unda_status sem_sizes(struct sem *sem, const unda_mesh *mesh, const unda_solver_
 unda_status sem_fill(struct sem *sem, const unda_solver_options *options);
 void sem_free(struct sem *sem);
 int64_t sem_host_bytes(const struct sem *sem);
+
+/* material.c */
+unda_status sem_copy_material(struct sem *sem, const unda_mesh *mesh, const double *material);
 /* rho, lambda, mu; of fluids rho, kappa, 0. */
 void sem_moduli(const struct sem *sem, int64_t elem, int node, double moduli[3]);
+
+/* metric.c */
+unda_status sem_fill_metric(struct sem *sem, int threads);
+unda_status sem_fill_mass(struct sem *sem, struct sem_region *r, int threads);
+/* Refuses units in which coefficients are outside the range of a real. */
+unda_status sem_check_range(const struct sem *sem, int precision, int threads);
 /* Weight of the quadrature at a node of the reference element; times J it is a volume. */
 double sem_weight(const struct sem *sem, int node);
 /* G[j], then 1/J (cuda/space/hex_gll.h), whatever the kind of the metric. */
