@@ -14,6 +14,10 @@
 #define CLONES
 #endif
 
+/* Of things that threads have side by side: each begins a line of the cache, as arrays do, so that no two threads write to
+ * one. */
+#define OWN_LINE _Alignas(64)
+
 /* Threads this process may use (its affinity mask and OMP_NUM_THREADS), or `wanted` if positive. */
 int32_t parallel_threads(int32_t wanted);
 /* The same for steps that update so many values, of which a thread is to have at least so many: in less than

@@ -9,7 +9,8 @@
 
 /* For a part of the tasks the ones before each with which it shares nodes. */
 struct before {
-    int64_t begin, end; /* tasks */
+    OWN_LINE int64_t begin;
+    int64_t end; /* tasks */
     int64_t num, room;
     int32_t *list; /* [num], task after task */
 };
@@ -37,10 +38,10 @@ static unda_status list_task(const struct sem_walker *w, const struct sem_region
     for (int64_t row = task * TASK_ELEM; row < end; row++)
         for (int corner = 0; corner < 8; corner++) {
             int node = (n - 1) * (corner % 2 + n * (corner / 2 % 2 + n * (corner / 4)));
-            int64_t spot = (int64_t)r->elem[row] * w->num + node;
+            int64_t spot = sem_spot(r->elem[row], node);
             TRY(sem_walk(w, spot, spots, NULL));
             for (int64_t i = 0; i < spots->num; i++) {
-                int32_t other = w->sem->row[spots->list[i] / w->num] / TASK_ELEM;
+                int32_t other = w->sem->row[sem_spot_elem(spots->list[i])] / TASK_ELEM;
                 if (other < task && sem_is_kin(w, spots->list[i], spot))
                     TRY(add_before(b, first, other));
             }

@@ -55,8 +55,8 @@ static struct sem_region *region_of(const struct sem_walker *w, int64_t elem)
 
 static int32_t *number_of(const struct sem_walker *w, int64_t spot)
 {
-    int64_t elem = spot / w->num;
-    return region_of(w, elem)->node + w->sem->row[elem] * (int64_t)w->num + spot % w->num;
+    int64_t elem = sem_spot_elem(spot);
+    return region_of(w, elem)->node + w->sem->row[elem] * (int64_t)w->num + sem_spot_node(spot);
 }
 
 static unda_status count_own(const struct sem_walker *w, int64_t elem, struct sem_spots *spots)
@@ -65,9 +65,9 @@ static unda_status count_own(const struct sem_walker *w, int64_t elem, struct se
     for (int node = 0; node < w->num; node++) {
         bool first = true;
         if (!w->inside[node])
-            TRY(sem_walk(w, elem * w->num + node, spots, &first));
+            TRY(sem_walk(w, sem_spot(elem, node), spots, &first));
         *count += first;
-        *number_of(w, elem * w->num + node) = first ? OWN : 0;
+        *number_of(w, sem_spot(elem, node)) = first ? OWN : 0;
     }
     return UNDA_OK;
 }
@@ -76,7 +76,8 @@ static unda_status count_own(const struct sem_walker *w, int64_t elem, struct se
 static unda_status number_own(const struct sem_walker *w, int64_t elem, struct sem_spots *spots)
 {
     int32_t next = region_of(w, elem)->first[w->sem->row[elem]];
-    for (int64_t spot = elem * w->num; spot < (elem + 1) * w->num; spot++) {
+    for (int node = 0; node < w->num; node++) {
+        int64_t spot = sem_spot(elem, node);
         int32_t *own = number_of(w, spot), now;
         bool first;
 #pragma omp atomic read
@@ -131,13 +132,14 @@ enum { NUM_PART = 1024 };
 static unda_status share_part(const struct sem_walker *w, int64_t begin, int64_t end, struct sem_spots *spots,
                               struct sem_coupling *to, int64_t *num)
 {
-    for (int64_t spot = begin * w->num; spot < end * w->num; spot++) {
+    for (int64_t i = begin * w->num; i < end * w->num; i++) {
+        int64_t spot = sem_spot(i / w->num, (int)(i % w->num));
         int64_t at[NUM_REGION] = {-1, -1};
-        bool first = !w->inside[spot % w->num];
+        bool first = !w->inside[i % w->num];
         if (first)
             TRY(sem_walk(w, spot, spots, &first));
-        for (int64_t i = 0; i < spots->num && first; i++)
-            at[w->sem->kind[spots->list[i] / w->num]] = spots->list[i];
+        for (int64_t k = 0; k < spots->num && first; k++)
+            at[w->sem->kind[sem_spot_elem(spots->list[k])]] = spots->list[k];
         if (!first || at[SOLID] < 0 || at[FLUID] < 0)
             continue;
         for (int kind = 0; kind < NUM_REGION && to->area; kind++)

@@ -5,10 +5,13 @@
 
 #include "tiles.h"
 
+#include "../base/parallel.h"
+
 /* The nodes of a tile in the order in which its elements come to them, and how many element nodes each is. A thread
  * has one of these; nodes are found by hashing, in memory that stays in its cache. */
 struct tile_nodes {
-    int32_t num, *node, *count, *place; /* place: in the table */
+    OWN_LINE int32_t num;
+    int32_t *node, *count, *place; /* place: in the table */
     int32_t *index;                     /* [element node of the tile]: in the list */
     int32_t *table;                     /* index + 1; 0: free */
     uint32_t mask;

@@ -16,25 +16,34 @@ static unda_status nodes_new(int64_t most, void **owner, struct tile_nodes *list
     return array_own(owner, &list->table, room, sizeof(int32_t), "tiles");
 }
 
+/* Where a node stands in the list, at whose end it is put unless it is there. */
+static int32_t index_of(struct tile_nodes *list, int32_t node)
+{
+    uint32_t at = (uint32_t)node * 2654435761u >> 7 & list->mask;
+    while (list->table[at] && list->node[list->table[at] - 1] != node)
+        at = (at + 1) & list->mask;
+    if (!list->table[at]) {
+        list->table[at] = list->num + 1;
+        list->place[list->num] = (int32_t)at;
+        list->node[list->num] = node;
+        list->count[list->num++] = 0;
+    }
+    return list->table[at] - 1;
+}
+
 static void list_nodes(const struct sem_region *r, int num, const struct sem_tiles *t, int64_t tile,
                        struct tile_nodes *list)
 {
     for (int32_t i = 0; i < list->num; i++)
         list->table[list->place[i]] = 0;
     list->num = 0;
-    for (int64_t i = 0; i < num_elem_node(t, tile, num); i++) {
-        int32_t node = r->node[(int64_t)t->elem[t->first_elem[tile] + i / num] * num + i % num];
-        uint32_t at = (uint32_t)node * 2654435761u >> 7 & list->mask;
-        while (list->table[at] && list->node[list->table[at] - 1] != node)
-            at = (at + 1) & list->mask;
-        if (!list->table[at]) {
-            list->table[at] = list->num + 1;
-            list->place[list->num] = (int32_t)at;
-            list->node[list->num] = node;
-            list->count[list->num++] = 0;
+    int32_t *index = list->index;
+    for (int64_t elem = t->first_elem[tile]; elem < t->first_elem[tile + 1]; elem++) {
+        const int32_t *node = r->node + (int64_t)t->elem[elem] * num;
+        for (int i = 0; i < num; i++) {
+            *index = index_of(list, node[i]);
+            list->count[*index++]++;
         }
-        list->index[i] = list->table[at] - 1;
-        list->count[list->index[i]]++;
     }
 }
 

@@ -1,8 +1,6 @@
 /* tiles.c: makes tiles, step by step. Not here: which elements make one (cluster.c). Next: tile_making.h. */
 #include "tile_making.h"
 
-#include "../base/parallel.h"
-
 #include <string.h>
 
 static unda_status list_elements(struct sem_tiles *t)

@@ -9,9 +9,9 @@ void sem_walker_fill(struct sem_walker *w, const struct sem *sem, const unda_mes
     for (int node = 0; node < w->num; node++)
         w->inside[node] = true;
     for (int i = 0; i < 6 * MAX_NODE; i++)
-        w->place[i / MAX_NODE][i % MAX_NODE] = -1;
+        w->place[i / 6][i % 6] = -1;
     for (int i = 0; i < 6 * w->num_face_node; i++) {
-        w->place[i / w->num_face_node][el->face_node[i]] = (int16_t)(i % w->num_face_node);
+        w->place[el->face_node[i]][i / w->num_face_node] = (int16_t)(i % w->num_face_node);
         w->inside[el->face_node[i]] = false;
     }
 }
@@ -35,19 +35,21 @@ unda_status sem_walk(const struct sem_walker *w, int64_t spot, struct sem_spots 
     spots->num = 0;
     TRY(add_spot(spots, spot));
     for (int64_t i = 0; i < spots->num; i++) {
-        int64_t elem = spots->list[i] / w->num, node = spots->list[i] % w->num;
+        int64_t elem = sem_spot_elem(spots->list[i]);
+        const int16_t *place = w->place[sem_spot_node(spots->list[i])];
         bool before = spots->list[i] < spot && sem_is_kin(w, spots->list[i], spot);
         if (first)
             *first = !before;
         if (first && before)
             break;
-        for (int face = 0; face < 6 && !w->inside[node]; face++) {
+        for (int face = 0; face < 6; face++) {
+            if (place[face] < 0)
+                continue;
             int32_t other = w->mesh->neighbor[6 * elem + face];
-            if (w->place[face][node] < 0 || other < 0)
+            if (other < 0)
                 continue;
             int side = other % 6 + 6 * w->mesh->turn[6 * elem + face];
-            TRY(add_spot(spots, (int64_t)(other / 6) * w->num +
-                                    face_node[side * w->num_face_node + w->place[face][node]]));
+            TRY(add_spot(spots, sem_spot(other / 6, face_node[side * w->num_face_node + place[face]])));
         }
     }
     return UNDA_OK;
