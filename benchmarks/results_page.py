@@ -201,7 +201,7 @@ def gaps_table(folder: Path) -> str:
 
 
 def _setting_up(rows: list[dict[str, Any]]) -> list[str]:
-    """Return what was expected of setting up the device's mesh, what it took, and why the CPU has a smaller one."""
+    """Return what setting up was expected to take and took, and why the CPU has a smaller mesh."""
     lines = []
     for row in rows:
         if row.get("predicted_setup_seconds"):

@@ -96,8 +96,8 @@ static void fill_chains(void *user, int64_t begin, int64_t end)
         int64_t key[4];
         sorted_vertices(table->mesh, face, key);
         table->mesh->neighbor[face] = FACE_UNPAIRED;
-        table->next[face] = __atomic_exchange_n(&table->head[chain_of(4, key, table->mask)], (int32_t)face,
-                                                __ATOMIC_RELAXED);
+        table->next[face] =
+            __atomic_exchange_n(&table->head[chain_of(4, key, table->mask)], (int32_t)face, __ATOMIC_RELAXED);
     }
 }
 

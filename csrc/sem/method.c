@@ -217,8 +217,7 @@ static unda_status check_torn(unda_solver *s, void *const levels[NUM_REGION][NUM
         FAIL(UNDA_ERR_ARG,
              "field %d at node %lld of element %lld is %g, but %g in element %lld, which shares the node; "
              "expected one value",
-             field, (long long)(at % num), (long long)elem, given, taken,
-             (long long)sem->space.order[owner]);
+             field, (long long)(at % num), (long long)elem, given, taken, (long long)sem->space.order[owner]);
     }
     return UNDA_OK;
 }

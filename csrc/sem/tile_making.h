@@ -12,8 +12,8 @@
 struct tile_nodes {
     OWN_LINE int32_t num;
     int32_t *node, *count, *place; /* place: in the table */
-    int32_t *index;                     /* [element node of the tile]: in the list */
-    int32_t *table;                     /* index + 1; 0: free */
+    int32_t *index;                /* [element node of the tile]: in the list */
+    int32_t *table;                /* index + 1; 0: free */
     uint32_t mask;
 };
 

@@ -124,7 +124,8 @@ unda_status sem_tiles_check(const struct sem_tiles *t)
 {
     if (t->num_node > INT32_MAX)
         FAIL(UNDA_ERR_ARG,
-             "tiles of %d cells have %lld nodes, expected %d at most: they are numbered in 32 bits; take fewer "
+             "tiles of %d cells have %lld nodes, expected %d at most: they are numbered in 32 bits; take "
+             "fewer "
              "cells of the mesh or a lower degree",
              t->cells, (long long)t->num_node, INT32_MAX);
     if (t->num_entry > INT32_MAX)

@@ -94,8 +94,8 @@ static void search_part(void *user, int64_t begin, int64_t end)
             first = __atomic_load_n(&s->first, __ATOMIC_RELAXED);
         if (is_multilinear(s->mesh, e, s->affine))
             continue;
-        while (e < first && !__atomic_compare_exchange_n(&s->first, &first, e, true, __ATOMIC_RELAXED,
-                                                         __ATOMIC_RELAXED))
+        while (e < first &&
+               !__atomic_compare_exchange_n(&s->first, &first, e, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             ;
         return;
     }

@@ -15,7 +15,8 @@ void *__real_calloc(size_t count, size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes)
 {
-    long number = __atomic_fetch_add(&num_allocation, 1, __ATOMIC_RELAXED); /* set-up has threads that allocate */
+    long number =
+        __atomic_fetch_add(&num_allocation, 1, __ATOMIC_RELAXED); /* set-up has threads that allocate */
     return number == failing ? NULL : __real_calloc(count, bytes);
 }
 

@@ -2,10 +2,10 @@
 
 The paper fills 90 % of the 4 GB of a GPU with 446,080 elements of degree 4, about 29.6 million nodes, in
 float32, and sums forces by colours, one launch each. It compares with one core; it says nothing of source,
-receivers and medium, which are those of `unda bench sem` here. Rows: one core and all cores; the CUDA device by
-colours, as in the paper, and by the library's default, on a mesh that fills a part of its memory, or less where
-setting up would take too long. The CPU has the same mesh where it holds it and is done in time, else a smaller one
-of the same kind, and the result says why. Speeds are compared by the node. Next: sem_case.py.
+receivers and medium, which are those of `unda bench sem` here. Rows: one core and all cores; the CUDA device
+by colours, as in the paper, and by the library's default, on a mesh that fills a part of its memory, or less
+where setting up would take too long. The CPU has the same mesh where it holds it and is done in time, else a
+smaller one of the same kind, and the result says why. Speeds are compared by the node. Next: sem_case.py.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass
 class Cost:
-    """What a cell takes: bytes on the device and, at most, on the host while it is set up; seconds until then."""
+    """What a cell takes: bytes on the device, the most on the host in set-up, seconds of set-up."""
 
     device: float
     host: float
@@ -81,7 +81,7 @@ class Cost:
 
 @dataclass
 class Plan:
-    """A mesh of side**3 cells, what holds their number, and the seconds that setting up is expected to take."""
+    """A mesh of side**3 cells, what holds their number, and the seconds that setting up should take."""
 
     side: int
     held_by: str
