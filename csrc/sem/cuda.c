@@ -282,6 +282,7 @@ static unda_status create(unda_solver *s)
     TRY(solver_add_hook(s, record_due, NULL));
     TRY(gpu_wants_zero(&t->wants, t->stream, 1 << 1));
     TRY(sem_find_stable(s));
+    t->zero = true;
     return gpu_wants_zero(&t->wants, t->stream, 1 << 1);
 }
 
@@ -615,6 +616,7 @@ const struct sem_engine sem_cuda = {.base = {.name = "cuda",
                                              .compile = sem_plan_compile_only},
                                     .level = sem_state_level,
                                     .wrote = sem_state_wrote,
+                                    .is_zero = sem_state_is_zero,
                                     .accelerate = accelerate,
                                     .stiffness = stiffness,
                                     .krylov = &sem_cuda_krylov};

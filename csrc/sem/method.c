@@ -284,6 +284,10 @@ static unda_status sample(unda_solver *s, const void *points, double *values)
     const struct sem_points *p = points;
     void *levels[NUM_REGION][NUM_LEVEL];
     TRY(sem_settle(s));
+    for (int64_t i = 0; i < p->num_point * p->num_field; i++)
+        values[i] = 0;
+    if (sem_engine(s)->is_zero && sem_engine(s)->is_zero(s)) /* a device's state stays where it is */
+        return UNDA_OK;
     TRY(sem_levels(s, levels));
     for (int64_t i = 0; i < p->num_point * p->num_field; i++)
         values[i] = sem_value(s, p, i / p->num_field, (int32_t)(i % p->num_field), levels);

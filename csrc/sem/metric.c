@@ -104,8 +104,13 @@ static unda_status check_elem_range(const struct sem *sem, int64_t e, int precis
         sem_moduli(sem, e, node, m);
         double mass = sem_weight(sem, node) * jacobian * (sem->kind[e] == SOLID ? m[0] : 1 / m[1]);
         double stiff = sem->kind[e] == SOLID ? m[1] + 2 * m[2] : 1 / m[0];
-        double least = fmin(fmin(mass, stiff), fmin(fmin(jacobian, 1 / jacobian), 1 / (8 * mass)));
-        double most = fmax(fmax(mass, stiff), fmax(fmax(jacobian, 1 / jacobian), 1 / mass));
+        const double small[] = {mass, stiff, jacobian, 1 / jacobian, 1 / (8 * mass)};
+        const double large[] = {mass, stiff, jacobian, 1 / jacobian, 1 / mass};
+        double least = INFINITY, most = 0; /* all are positive; fmin and fmax would be calls */
+        for (int i = 0; i < 5; i++) {
+            least = small[i] < least ? small[i] : least;
+            most = large[i] > most ? large[i] : most;
+        }
         if (!(least >= low && most <= high))
             FAIL(UNDA_ERR_ARG,
                  "element %lld: its coefficients reach from %.3g to %.3g, beyond %s; use other units%s",
