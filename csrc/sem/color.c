@@ -1,21 +1,26 @@
 /* color.c: the order of assembly. A task is a run of elements along the space's order, which one thread adds
- * to the nodes one after the other; tasks of a colour share no node and run side by side, colours one after
- * the other. So sums at shared nodes have a fixed order, whatever the number of threads, and most of what a
- * task adds stays in its processor's cache. Greedy colouring: each task takes the first colour that none of
- * its nodes has seen. */
+ * to the nodes one after the other; tasks of a colour share no node and run side by side, and where tasks of
+ * two colours share nodes, the first colour's comes first. So sums at shared nodes have a fixed order, whatever
+ * the number of threads, and most of what a task adds stays in its processor's cache. Greedy colouring: each
+ * task takes the first colour that none of its nodes has seen. */
 #include "sem.h"
+
+int sem_corner(const struct sem *sem, int corner)
+{
+    int n = sem->space.element->degree + 1;
+    return (n - 1) * (corner % 2 + n * (corner / 2 % 2 + n * (corner / 4)));
+}
 
 /* Elements that share a node share a corner. */
 static uint64_t seen(const struct sem *sem, const struct sem_region *r, int64_t task, const uint64_t *at,
                      uint64_t add, uint64_t *to)
 {
-    int n = sem->space.element->degree + 1, num = sem->space.num_node;
+    int num = sem->space.num_node;
     int64_t end = (task + 1) * TASK_ELEM < r->num_elem ? (task + 1) * TASK_ELEM : r->num_elem;
     uint64_t found = 0;
     for (int64_t e = task * TASK_ELEM; e < end; e++)
         for (int corner = 0; corner < 8; corner++) {
-            int node = (n - 1) * (corner % 2 + n * (corner / 2 % 2 + n * (corner / 4)));
-            int32_t id = r->node[e * num + node];
+            int32_t id = r->node[e * num + sem_corner(sem, corner)];
             found |= at[id];
             if (to)
                 to[id] |= add;

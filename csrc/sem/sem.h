@@ -98,6 +98,7 @@ static inline int sem_slot(const struct sem *sem, int region, int level)
 /* number.c: regions, their nodes, and the nodes that solid and fluid share. */
 unda_status sem_number(struct sem *sem, const unda_mesh *mesh, int threads);
 /* color.c */
+int sem_corner(const struct sem *sem, int corner); /* its node in an element */
 unda_status sem_color(struct sem *sem, int region);
 /* sides.c: sides.num and coupling.area; matrices. */
 unda_status sem_sides_new(struct sem *sem);
