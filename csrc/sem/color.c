@@ -1,7 +1,7 @@
 /* color.c: the order of assembly. A task is a run of elements along the space's order, which one thread adds
- * to the nodes one after the other; tasks of a colour share no node and run side by side, colours one after
- * the other. So sums at shared nodes have a fixed order, whatever the number of threads, and most of what a
- * task adds stays in its processor's cache. Greedy colouring: each task takes the first colour that none of
+ * to the nodes one after the other; tasks of a colour share no node and run side by side, and where tasks of
+ * two colours share nodes, the first colour's comes first. So sums at shared nodes have a fixed order, whatever
+ * the number of threads, and most of what a task adds stays in its processor's cache. Greedy colouring: each task takes the first colour that none of
  * the tasks before it with which it shares a node has. */
 #include "walk.h"
 
@@ -28,17 +28,21 @@ static unda_status add_before(struct before *b, int64_t first, int32_t task)
     return UNDA_OK;
 }
 
+int sem_corner(const struct sem *sem, int corner)
+{
+    int n = sem->space.element->degree + 1;
+    return (n - 1) * (corner % 2 + n * (corner / 2 % 2 + n * (corner / 4)));
+}
+
 /* Elements that share a node share a corner. */
 static unda_status list_task(const struct sem_walker *w, const struct sem_region *r, int64_t task,
                              struct sem_spots *spots, struct before *b)
 {
-    int n = w->sem->space.element->degree + 1;
     int64_t end = (task + 1) * TASK_ELEM < r->num_elem ? (task + 1) * TASK_ELEM : r->num_elem;
     int64_t first = b->num;
     for (int64_t row = task * TASK_ELEM; row < end; row++)
         for (int corner = 0; corner < 8; corner++) {
-            int node = (n - 1) * (corner % 2 + n * (corner / 2 % 2 + n * (corner / 4)));
-            int64_t spot = sem_spot(r->elem[row], node);
+            int64_t spot = sem_spot(r->elem[row], sem_corner(w->sem, corner));
             TRY(sem_walk(w, spot, spots, NULL));
             for (int64_t i = 0; i < spots->num; i++) {
                 int32_t other = w->sem->row[sem_spot_elem(spots->list[i])] / TASK_ELEM;

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <omp.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,9 @@ static unda_status pack_lines(unda_solver *s, struct sem_cpu *t)
                 real_put(s, t->derivative[transposed], (row / rows * n + k) * rows + row % rows,
                          transposed ? -el->line_derivative[k * n + row] : el->line_derivative[row * n + k]);
     }
+    TRY(new_real(s, &t->coordinate, n, "nodes"));
+    for (int k = 0; k < n; k++)
+        real_put(s, t->coordinate, k, el->nodes[3 * k]);
     TRY(new_real(s, &t->weight, t->num_node, "weights"));
     for (int k = 0; k < t->num_node; k++)
         real_put(s, t->weight, k, sem_weight(t->sem, k));
@@ -74,20 +78,22 @@ static unda_status pack_elements(unda_solver *s, int kind)
     const struct sem_region *from = &t->sem->region[kind];
     int64_t num = num_block(s, from->num_elem) * t->lanes;
     TRY(array_own(&t->owned, &r->node, num * t->num_node, sizeof *r->node, "nodes of elements"));
-    TRY(new_real(s, &r->metric, num * t->metric_nodes * HEX_METRIC, "metric"));
+    TRY(new_real(s, &r->metric, num * t->metric_words, "metric"));
     TRY(new_real(s, &r->coef, num * t->material_nodes * 2, "coefficients"));
+    TRY(array_own(&t->owned, &r->first_node, num / t->lanes + 1, sizeof *r->first_node, "nodes of elements"));
     for (int64_t i = 0; i < num; i++) {
         int64_t at = i < from->num_elem ? i : from->num_elem - 1, elem = from->elem[at], block = i / t->lanes;
         int64_t lane = i % t->lanes;
-        for (int k = 0; k < t->num_node; k++)
-            r->node[(block * t->num_node + k) * t->lanes + lane] = from->node[at * t->num_node + k];
-        for (int k = 0; k < t->metric_nodes; k++) {
-            double metric[HEX_METRIC];
-            sem_metric(t->sem, elem, k, metric);
-            for (int c = 0; c < HEX_METRIC; c++)
-                real_put(s, r->metric, ((block * t->metric_nodes + k) * HEX_METRIC + c) * t->lanes + lane,
-                         metric[c]);
+        int64_t *end = &r->first_node[block + 1];
+        *end = lane ? *end : r->first_node[block];
+        for (int k = 0; k < t->num_node; k++) {
+            int32_t node = from->node[at * t->num_node + k];
+            r->node[(block * t->num_node + k) * t->lanes + lane] = node;
+            *end = node < *end ? *end : node + 1; /* numbered in the order in which elements touch them */
         }
+        for (int k = 0; k < t->metric_words; k++)
+            real_put(s, r->metric, (block * t->metric_words + k) * t->lanes + lane,
+                     t->sem->metric[elem * t->metric_words + k]);
         for (int k = 0; k < t->material_nodes; k++) {
             double m[3];
             sem_moduli(t->sem, elem, k, m);
@@ -101,6 +107,36 @@ static unda_status pack_elements(unda_solver *s, int kind)
     return UNDA_OK;
 }
 
+/* Elements that share a node share a corner (color.c). Of the tasks that had it before, the last one has waited for
+ * the others. */
+static unda_status pack_order(unda_solver *s, int kind)
+{
+    struct sem_cpu *t = tables(s);
+    struct sem_cpu_order *order = &t->region[kind].order;
+    const struct sem_region *r = &t->sem->region[kind];
+    int64_t num = 0, room = 8 * r->num_elem;
+    SCRATCH int32_t *last = NULL; /* [node]: the place that has had it, counted from 1 */
+    TRY(array_try(&last, r->num_node, sizeof *last, "tasks"));
+    TRY(array_own(&t->owned, &order->after, room, sizeof *order->after, "tasks"));
+    TRY(array_own(&t->owned, &order->first, r->num_task + 1, sizeof *order->first, "tasks"));
+    TRY(array_own(&t->owned, &order->done, r->num_task, sizeof *order->done, "tasks"));
+    for (int32_t i = 0; i < r->num_task; i++) {
+        int64_t end = (r->task[i] + 1) * (int64_t)TASK_ELEM;
+        for (int64_t k = r->task[i] * (int64_t)TASK_ELEM * 8; k < (end < r->num_elem ? end : r->num_elem) * 8;
+             k++) {
+            int32_t *before = &last[r->node[k / 8 * t->num_node + sem_corner(t->sem, (int)(k % 8))]];
+            bool known = *before == 0 || *before == i + 1;
+            for (int64_t l = order->first[i]; l < num && !known; l++)
+                known = order->after[l] == *before - 1;
+            if (!known)
+                order->after[num++] = *before - 1;
+            *before = i + 1;
+        }
+        order->first[i + 1] = num;
+    }
+    return UNDA_OK;
+}
+
 static unda_status pack_nodes(unda_solver *s, int kind)
 {
     struct sem_cpu *t = tables(s);
@@ -109,6 +145,7 @@ static unda_status pack_nodes(unda_solver *s, int kind)
     const struct sem_sides *sides = &from->sides;
     int64_t size = sides->num * from->dim * from->dim;
     r->dim = from->dim;
+    r->pitch = kind == SOLID ? SOLID_PITCH : 1;
     r->num_elem = from->num_elem;
     r->num_node = from->num_node;
     r->side = sides->node;
@@ -122,6 +159,7 @@ static unda_status pack_nodes(unda_solver *s, int kind)
         TRY(new_real(s, &r->level[level], r->num_node * r->dim + SEM_SPARE, "state"));
         TRY(new_real(s, &r->kept[level], r->num_node * r->dim, "state"));
     }
+    TRY(new_real(s, &r->force, r->num_node * r->pitch, "forces"));
     TRY(new_copy(s, &r->rest, sides->rest, size, "sides"));
     TRY(new_copy(s, &r->damping, sides->damping, size, "sides"));
     return new_copy(s, &r->inverse, sides->inverse, size, "sides");
@@ -143,10 +181,11 @@ static unda_status forecast(unda_solver *s)
     int64_t lanes = 64 / s->real_bytes, bytes = sem_host_bytes(sem);
     for (int kind = 0; kind < NUM_REGION; kind++) {
         const struct sem_region *r = &sem->region[kind];
-        bytes += num_block(s, r->num_elem) * lanes *
-                     (sem->space.num_node * (int64_t)sizeof(int32_t) +
-                      s->real_bytes * (sem->metric_nodes * HEX_METRIC + sem->material_nodes * 2)) +
-                 r->num_node * s->real_bytes * (1 + 2 * NUM_LEVEL * r->dim);
+        bytes +=
+            num_block(s, r->num_elem) * lanes *
+                (sem->space.num_node * (int64_t)sizeof(int32_t) +
+                 s->real_bytes * (sem->metric_words + sem->material_nodes * 2)) +
+            r->num_node * s->real_bytes * (1 + 2 * NUM_LEVEL * r->dim + (kind == SOLID ? SOLID_PITCH : 1));
     }
     s->host_bytes = bytes;
     s->device_bytes = 0;
@@ -168,30 +207,89 @@ enum { CHUNK = 2048 }; /* nodes that a thread does at a time */
         }                                                                                                    \
     } while (0)
 
-/* force -= K u, colour by colour; all threads come here. */
-static void add_forces(unda_solver *s, int kind, const void *u, void *force)
+/* Which groups of nodes have begun the next step. */
+enum begun { NONE, UNWATCHED, ALL };
+
+static bool has_begun(const struct sem_cpu_region *r, enum begun begun, int64_t node)
 {
-    const struct sem_cpu *t = tables(s);
-    const struct sem_region *r = &t->sem->region[kind];
-    sem_cpu_task *of_task = task_of(s, kind);
-    void *work = (char *)t->work + omp_get_thread_num() * t->work_bytes;
-    for (int32_t color = 0; color < r->num_color; color++) {
-#pragma omp for schedule(static)
-        for (int64_t i = r->color_task[color]; i < r->color_task[color + 1]; i++)
-            of_task(t, &t->region[kind], r->task[i], u, force, work);
+    return begun == ALL || (begun == UNWATCHED && !r->watched[node / GROUP_NODES]);
+}
+
+/* The end of the groups that are as that of `begin`, which a group begins with. */
+static int64_t run_end(const struct sem_cpu_region *r, enum begun begun, int64_t begin, int64_t end)
+{
+    int64_t stop = begin + GROUP_NODES;
+    while (stop < end && has_begun(r, begun, stop) == has_begun(r, begun, begin))
+        stop += GROUP_NODES;
+    return stop < end ? stop : end;
+}
+
+/* Nodes [begin, end) begin a step, but those that have. */
+static void begin_step(unda_solver *s, const struct sem_cpu_region *r, double dt, enum begun begun,
+                       int64_t begin, int64_t end)
+{
+    for (int64_t stop; begin < end; begin = stop) {
+        stop = run_end(r, begun, begin, end);
+        if (!has_begun(r, begun, begin))
+            functions(s)->predict(r, dt, begin, stop);
     }
 }
 
-/* Accelerations of a region from a = 0, then v + half a: the last half of a step; half 0: at rest. */
-static void accelerate_region(unda_solver *s, int kind, int64_t time, double half)
+/* They end it, and begin the next one where `ahead` says so. */
+static void end_step(unda_solver *s, const struct sem_cpu_region *r, double dt, enum begun ahead,
+                     int64_t begin, int64_t end)
+{
+    for (int64_t stop; begin < end; begin = stop) {
+        stop = run_end(r, ahead, begin, end);
+        if (has_begun(r, ahead, begin))
+            functions(s)->pass(r, dt, begin, stop);
+        else
+            functions(s)->finish(r, dt / 2, begin, stop);
+    }
+}
+
+static void wait_for(struct sem_cpu_order *order, int32_t place)
+{
+    enum { SPINS = 1000 }; /* then another thread may need this one's processor */
+    for (int spin = 0; atomic_load_explicit(&order->done[place], memory_order_acquire) != order->pass; spin++)
+        if (spin > SPINS)
+            sched_yield();
+}
+
+/* force -= K u, with the sums of each node in the order of the list of tasks; all threads come here. A place waits for
+ * earlier ones alone, so that the first that is not done can always go on. */
+static void add_forces(unda_solver *s, int kind, const void *u, void *force)
+{
+    struct sem_cpu *t = tables(s);
+    const struct sem_region *r = &t->sem->region[kind];
+    struct sem_cpu_order *order = &t->region[kind].order;
+    sem_cpu_task *of_task = task_of(s, kind);
+    void *work = (char *)t->work + omp_get_thread_num() * t->work_bytes;
+#pragma omp single
+    {
+        order->pass++;
+        atomic_store(&order->next, 0);
+    }
+    for (int64_t i; (i = atomic_fetch_add(&order->next, 1)) < r->num_task;) {
+        int64_t then = i + omp_get_num_threads();
+        for (int64_t k = order->first[i]; k < order->first[i + 1]; k++)
+            wait_for(order, order->after[k]);
+        of_task(t, &t->region[kind], r->task[i], r->task[then < r->num_task ? then : i], u, force, work);
+        atomic_store_explicit(&order->done[i], order->pass, memory_order_release);
+    }
+#pragma omp barrier
+}
+
+/* Accelerations of a region, then v + dt/2 a: the last half of a step; dt 0: at rest. */
+static void accelerate_region(unda_solver *s, int kind, int64_t time, double dt, enum begun ahead)
 {
     const struct sem_cpu *t = tables(s);
     const struct sem_cpu_region *r = &t->region[kind];
     const struct sem_cpu_functions *f = functions(s);
-    const void *matrix = half > 0 ? r->inverse : r->rest;
+    const void *matrix = dt > 0 ? r->inverse : r->rest;
     if (r->num_node == 0)
         return;
-    add_forces(s, kind, r->level[LEVEL_U], r->level[LEVEL_A]);
+    add_forces(s, kind, r->level[LEVEL_U], r->force);
     if (time >= 0 && r->sources.num) {
         const char *amplitude = (const char *)t->amplitude + time * s->num_source * s->real_bytes;
         EACH_CHUNK(r->sources.num, f->sources(r, amplitude, begin, end));
@@ -200,47 +298,56 @@ static void accelerate_region(unda_solver *s, int kind, int64_t time, double hal
         EACH_CHUNK(t->sem->coupling.num, f->couple(t, kind, begin, end));
     if (r->num_side)
         EACH_CHUNK(r->num_side, f->sides(r, matrix, begin, end));
-    EACH_CHUNK(r->num_node, f->finish(r, half, begin, end));
+    EACH_CHUNK(r->num_node, end_step(s, r, dt, ahead, begin, end));
 }
 
-/* A step, or with dt = 0 the accelerations of the present state. The fluid comes first: its chi'' is the
- * pressure on the solid. */
-static void take_step(unda_solver *s, double dt, int64_t time)
+/* A step, or with dt = 0 the accelerations of the present state; which nodes have begun it, and which are to begin the
+ * next one. The fluid comes first: its chi'' is the pressure on the solid. */
+static void take_step(unda_solver *s, double dt, int64_t time, enum begun begun, enum begun ahead)
 {
     const struct sem_cpu *t = tables(s);
 #pragma omp parallel num_threads(s->threads)
     {
         uint32_t kept = parallel_flush();
-        for (int kind = 0; kind < NUM_REGION; kind++)
-            EACH_CHUNK(t->region[kind].num_node, functions(s)->predict(&t->region[kind], dt, begin, end));
-        accelerate_region(s, FLUID, time, dt / 2);
-        accelerate_region(s, SOLID, time, dt / 2);
+        for (int kind = 0; kind < NUM_REGION && begun != ALL; kind++)
+            EACH_CHUNK(t->region[kind].num_node, begin_step(s, &t->region[kind], dt, begun, begin, end));
+        accelerate_region(s, FLUID, time, dt, ahead);
+        accelerate_region(s, SOLID, time, dt, ahead);
         parallel_restore(kept);
     }
 }
 
 static unda_status accelerate(unda_solver *s, int64_t time)
 {
-    take_step(s, 0, time);
+    take_step(s, 0, time, NONE, NONE);
     return UNDA_OK;
 }
 
 static unda_status stiffness(unda_solver *s, int kind, const void *u, void *force)
 {
-    const struct sem_region *r = &sem_tables(s)->region[kind];
-    memset(force, 0, (size_t)(r->num_node * r->dim * s->real_bytes));
+    const struct sem_cpu_region *r = &tables(s)->region[kind];
 #pragma omp parallel num_threads(s->threads)
     {
         uint32_t kept = parallel_flush();
-        add_forces(s, kind, u, force);
+        add_forces(s, kind, u, r->force);
+        EACH_CHUNK(r->num_node, functions(s)->take(r, force, begin, end));
         parallel_restore(kept);
     }
     return UNDA_OK;
 }
 
+static bool any_due(const unda_solver *s, int64_t step)
+{
+    bool due = false;
+    for (int32_t g = 0; g < s->num_group; g++)
+        due = due || receiver_due(s->groups[g], step);
+    return due;
+}
+
 static unda_status run(unda_solver *s, int64_t num_step)
 {
     struct sem *sem = sem_tables(s);
+    enum begun begun = NONE;
     int64_t time = 0;
     if (!sem->num_valid) {
         TRY(sem_settle(s)); /* walls; then accelerations with sources */
@@ -248,7 +355,9 @@ static unda_status run(unda_solver *s, int64_t num_step)
     }
     sem->num_valid = 1;
     for (int64_t i = 0; i < num_step; i++) {
-        take_step(s, s->dt, time++);
+        enum begun ahead = i + 1 == num_step ? NONE : any_due(s, s->step + 1) ? UNWATCHED : ALL;
+        take_step(s, s->dt, time++, begun, ahead);
+        begun = ahead;
         s->step++;
         TRY(solver_after_step(s));
     }
@@ -295,7 +404,8 @@ static int by_unknown(const void *a, const void *b)
 static unda_status list_parts(unda_solver *s, int kind, struct part *part, int64_t num)
 {
     struct sem_cpu *t = tables(s);
-    struct sem_cpu_sources *list = &t->region[kind].sources;
+    struct sem_cpu_region *r = &t->region[kind];
+    struct sem_cpu_sources *list = &r->sources;
     qsort(part, (size_t)num, sizeof *part, by_unknown);
     *list = (struct sem_cpu_sources){0};
     for (int64_t i = 0; i < num; i++)
@@ -307,11 +417,30 @@ static unda_status list_parts(unda_solver *s, int kind, struct part *part, int64
     for (int64_t i = 0, k = -1; i < num; i++) {
         if (i == 0 || part[i].at != part[i - 1].at)
             list->first[++k] = i;
-        list->at[k] = part[i].at;
+        list->at[k] = part[i].at / r->dim * r->pitch + part[i].at % r->dim;
         list->source[i] = part[i].source;
         real_put(s, list->value, i, part[i].value);
     }
     list->first[list->num] = num;
+    return UNDA_OK;
+}
+
+/* The groups of nodes of cells in which receivers are. */
+static unda_status watch(unda_solver *s)
+{
+    struct sem_cpu *t = tables(s);
+    for (int kind = 0; kind < NUM_REGION; kind++)
+        TRY(array_own(&t->listed, &t->region[kind].watched, t->region[kind].num_node / GROUP_NODES + 1,
+                      sizeof(bool), "receivers"));
+    for (int32_t g = 0; g < s->num_group; g++) {
+        const struct sem_places *places = &((const struct sem_points *)s->groups[g]->points)->places;
+        for (int64_t i = 0; i < places->num * t->num_node; i++) {
+            int64_t elem = places->place[i / t->num_node].elem;
+            int kind = t->sem->kind[elem];
+            int64_t at = t->sem->row[elem] * (int64_t)t->num_node + i % t->num_node;
+            t->region[kind].watched[t->sem->region[kind].node[at] / GROUP_NODES] = true;
+        }
+    }
     return UNDA_OK;
 }
 
@@ -320,6 +449,7 @@ static unda_status list_points(unda_solver *s)
     const struct sem *sem = sem_tables(s);
     int64_t room = 0;
     arrays_free(&tables(s)->listed);
+    TRY(watch(s));
     for (int32_t i = 0; i < s->num_source; i++)
         room += ((const struct sem_source *)s->sources[i])->places.num * 3 * sem->space.num_node;
     for (int kind = 0; kind < NUM_REGION; kind++) {
@@ -389,7 +519,8 @@ static void time_color(unda_solver *s, int kind, int32_t color, void *force)
         void *work = (char *)t->work + omp_get_thread_num() * t->work_bytes;
 #pragma omp for schedule(static)
         for (int64_t i = r->color_task[color]; i < r->color_task[color + 1]; i++)
-            of_task(t, &t->region[kind], r->task[i], t->region[kind].level[LEVEL_U], force, work);
+            of_task(t, &t->region[kind], r->task[i], r->task[i + 1 < r->num_task ? i + 1 : 0],
+                    t->region[kind].level[LEVEL_U], force, work);
         parallel_restore(kept);
     }
 }
@@ -405,7 +536,7 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profil
     for (int kind = NUM_REGION - 1; kind >= 0; kind--) {
         const struct sem_region *r = &sem->region[kind];
         SCRATCH void *force = NULL;
-        TRY(array_try(&force, r->num_node * r->dim + SEM_SPARE, s->real_bytes, "profile"));
+        TRY(array_try(&force, r->num_node * tables(s)->region[kind].pitch, s->real_bytes, "profile"));
         for (int32_t color = 0; color < r->num_color; color++) {
             int at = profile->num_kernel++;
             for (int64_t run = 0; run < num_run; run++) {
@@ -439,14 +570,18 @@ static unda_status create(unda_solver *s)
     t->num_line_node = s->options.degree + 1;
     t->num_node = sem->space.num_node;
     t->metric_nodes = sem->metric_nodes;
+    t->metric_words = sem->metric_words;
+    t->trilinear = sem->metric_kind == UNDA_METRIC_TRILINEAR;
     t->material_nodes = sem->material_nodes;
     TRY(pack_lines(s, t));
     for (int kind = 0; kind < NUM_REGION; kind++) {
         TRY(pack_nodes(s, kind));
         TRY(pack_elements(s, kind));
+        TRY(pack_order(s, kind));
     }
     TRY(new_copy(s, &t->area, sem->coupling.area, 3 * sem->coupling.num, "coupling"));
-    t->work_bytes = 64 * 3 * (2 * (int64_t)t->num_node + 3 * t->num_line_node * t->num_line_node);
+    int64_t line = t->num_line_node; /* x and z, slopes of a plane, edges */
+    t->work_bytes = 64 * 3 * (2 * (int64_t)t->num_node + 2 * line * line + line * (line + 2));
     TRY(array_own(&t->owned, &t->work, s->threads, t->work_bytes, "work space"));
     TRY(solver_add_hook(s, record_due, NULL));
     return sem_find_stable(s);

@@ -7,7 +7,9 @@
 #include "../cpu/lines.h"
 #include "method.h"
 
-/* Sources by the unknowns that they drive: of at[i] those from first[i] on. */
+#include <stdatomic.h>
+
+/* Sources by the forces that they add to: to at[i] those from first[i] on. */
 struct sem_cpu_sources {
     int64_t num;
     int64_t *at, *first; /* [num], [num + 1] */
@@ -15,27 +17,47 @@ struct sem_cpu_sources {
     void *value; /* [first[num]] REAL */
 };
 
+enum { SOLID_PITCH = 4 };
+/* Nodes whose step begins at once where the last one ends, unless a receiver reads some of them in between. */
+enum { GROUP_NODES = 64 };
+
+/* Who adds first where tasks share nodes: place i of the list of tasks comes after the places after[first[i]] up to
+ * after[first[i + 1]]. Threads take places in turn, none waits for a whole colour. */
+struct sem_cpu_order {
+    int32_t *after;
+    int64_t *first;    /* [num_task + 1] */
+    atomic_int *done;  /* [num_task]: the last pass in which a place was done */
+    atomic_llong next; /* place that no thread has taken */
+    int pass;
+};
+
 /* All in REAL but the indices. Blocks are of `lanes` elements side by side, filled up with the last one. */
 struct sem_cpu_region {
-    int32_t dim;
+    int32_t dim, pitch;
     int64_t num_elem, num_node;
     int32_t *node;          /* [block][node][lane] */
-    void *metric;           /* [block][metric_nodes][HEX_METRIC][lane] */
+    int64_t *first_node;    /* [block + 1]: from there on no block before has them */
+    void *metric;           /* [block][metric_words][lane] */
     void *coef;             /* [block][material_nodes][2][lane]: lambda, mu; of fluids 1/rho, 0 */
     void *inverse_mass;     /* [node]; 1 at those of sides */
     void *level[NUM_LEVEL]; /* [node][dim], and SEM_SPARE */
+    void *force;            /* [node][pitch]: 0 between steps; three forces are padded to a vector */
     void *kept[NUM_LEVEL];  /* of the last good state */
     const int32_t *side;    /* [num_side]: nodes */
     int64_t num_side;
     void *rest, *inverse, *damping; /* [side][dim][dim] */
     struct sem_cpu_sources sources;
+    bool *watched; /* [group of nodes]: receivers read some */
+    struct sem_cpu_order order;
 };
 
 struct sem_cpu {
     const struct sem *sem;
-    int32_t lanes, num_line_node, num_node, metric_nodes, material_nodes;
+    int32_t lanes, num_line_node, num_node, metric_nodes, metric_words, material_nodes;
+    bool trilinear;
     int32_t rows;        /* of a line's matrix worked on at once */
     void *derivative[2]; /* of lines, packed: D, then -D^T */
+    void *coordinate;    /* [node of a line] */
     void *weight;        /* [node] */
     struct sem_cpu_region region[NUM_REGION];
     void *area;      /* [shared node][3] */
@@ -46,11 +68,15 @@ struct sem_cpu {
 };
 
 struct sem_cpu_functions {
-    /* Nodes [begin, end): u, v of the next step, or its middle; a = 0. */
+    /* Nodes [begin, end): u, v of the next step, or its middle. */
     void (*predict)(const struct sem_cpu_region *r, double dt, int64_t begin, int64_t end);
-    /* a from forces; v gains `half` a. */
+    /* a from forces, which are 0 then; v gains `half` a. */
     void (*finish)(const struct sem_cpu_region *r, double half, int64_t begin, int64_t end);
-    /* Sides [begin, end): a = matrix (a - C v). */
+    /* Both, and `predict` of the next step; the same bits. Of solids a stays as it is. */
+    void (*pass)(const struct sem_cpu_region *r, double dt, int64_t begin, int64_t end);
+    /* to [node][dim] from forces, which are 0 then. */
+    void (*take)(const struct sem_cpu_region *r, void *to, int64_t begin, int64_t end);
+    /* Sides [begin, end): force = matrix (force - C v). */
     void (*sides)(const struct sem_cpu_region *r, const void *matrix, int64_t begin, int64_t end);
     /* Unknowns [begin, end) that sources drive, with a row of amplitudes. */
     void (*sources)(const struct sem_cpu_region *r, const void *amplitude, int64_t begin, int64_t end);
@@ -59,8 +85,8 @@ struct sem_cpu_functions {
 };
 extern const struct sem_cpu_functions sem_cpu_functions_f32, sem_cpu_functions_f64;
 
-/* force -= K u of the elements of a task. */
-typedef void sem_cpu_task(const struct sem_cpu *t, const struct sem_cpu_region *r, int64_t task,
+/* force -= K u of the elements of a task; the task `next` will follow. */
+typedef void sem_cpu_task(const struct sem_cpu *t, const struct sem_cpu_region *r, int64_t task, int64_t next,
                           const void *u, void *force, void *work);
 extern sem_cpu_task *const sem_cpu_solid_f32, *const sem_cpu_solid_f64;
 extern sem_cpu_task *const sem_cpu_fluid_f32, *const sem_cpu_fluid_f64;

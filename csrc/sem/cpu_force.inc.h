@@ -7,8 +7,11 @@
 #include "../cpu/lanes.h"
 
 typedef VEC VAL;
-typedef REAL PAIR __attribute__((vector_size(2 * sizeof(REAL))));
+#define PITCH (DIM == 3 ? SOLID_PITCH : 1)
 
+#include "common/index.h"
+#include "space/trilinear.h"
+#include "cpu_edges.inc.h"
 #include FLUX
 
 /* Lines of n values at `step` nodes from each other, of `width` (from) and `stride` (to) values a node. */
@@ -38,15 +41,35 @@ DEVICE void FN(line)(const struct FN(lines) * a, int rows, const VAL *from, VAL 
     }
 }
 
-/* Metrics by node, which arrive while lines are computed: a burst would hold up everything else. */
+/* Memory that arrives in shares while lines are computed: a burst would hold up everything else. */
 struct FN(stream) {
     const VAL *at, *end;
+    int share;
 };
+
+DEVICE struct FN(stream) FN(stream)(const void *values, int64_t first, int64_t last, int num_share)
+{
+    const VAL *at = (const VAL *)((const REAL *)values + first / LANES * LANES);
+    const VAL *end = (const VAL *)values + (last + LANES - 1) / LANES;
+    return (struct FN(stream)){at, end, (int)((end - at + num_share - 1) / num_share)};
+}
 
 DEVICE void FN(prefetch)(struct FN(stream) * s, int count)
 {
     for (int i = 0; i < count && s->at < s->end; i++)
         __builtin_prefetch(s->at++, 0, 2);
+}
+
+/* The block's metrics by node; what the next block is the first to have of u and of the forces. */
+struct FN(ahead) {
+    struct FN(stream) metric, u, force;
+};
+
+DEVICE void FN(prefetch_share)(struct FN(ahead) * ahead)
+{
+    FN(prefetch)(&ahead->metric, ahead->metric.share);
+    FN(prefetch)(&ahead->u, ahead->u.share);
+    FN(prefetch)(&ahead->force, ahead->force.share);
 }
 
 /* u at the nodes of a block. */
@@ -67,20 +90,8 @@ DEVICE void FN(gather)(const int32_t *node, int num, const REAL *u, VAL *x, stru
     }
 }
 
-#if DIM == 3
-/* Two and one: loads wait for no store that is narrower. */
-DEVICE void FN(add_three)(const REAL *from, REAL *to)
-{
-    PAIR two, sum;
-    memcpy(&two, from, sizeof two);
-    memcpy(&sum, to, sizeof sum);
-    sum += two;
-    memcpy(to, &sum, sizeof sum);
-    to[2] += from[2];
-}
-#endif
-
-/* Adds the first `lanes` elements to their nodes. */
+/* Adds the first `lanes` elements to their nodes, whose three forces are a whole QUAD: a load, an addition and a store
+ * a node. */
 DEVICE void FN(scatter)(const int32_t *node, int num, int lanes, const VAL *x, REAL *force)
 {
     for (int k = 0; k < num; k++, node += LANES)
@@ -92,9 +103,11 @@ DEVICE void FN(scatter)(const int32_t *node, int num, int lanes, const VAL *x, R
             transpose(z);
 #pragma GCC unroll 8
             for (int l = 0; l < PART_LANES; l++)
-                if (first + l < lanes)
-                    FN(add_three)((const REAL *)(z + l % 4) + l / 4 * 4,
-                                  force + 3 * (int64_t)node[first + l]);
+                if (first + l < lanes) {
+                    QUAD add, *sum = (QUAD *)force + node[first + l];
+                    memcpy(&add, (const REAL *)(z + l % 4) + l / 4 * 4, sizeof add);
+                    *sum += add;
+                }
         }
 #else
         for (int l = 0; l < lanes; l++)
@@ -104,58 +117,77 @@ DEVICE void FN(scatter)(const int32_t *node, int num, int lanes, const VAL *x, R
 
 /* Planes of axis 3: x becomes the force of their lines along axes 1 and 2, z, the derivative along axis 3, the
  * flux along it. */
-DEVICE void FN(plane)(const struct sem_cpu *t, int rows, const VAL *metric, const VAL *coef,
-                      const REAL *weight, VAL *x, VAL *z, VAL *slope, struct FN(stream) * ahead)
+DEVICE void FN(plane)(const struct sem_cpu *t, int rows, const VAL *metric, const struct FN(edges) * edges,
+                      const VAL *coef, const REAL *weight, VAL *x, VAL *z, VAL *slope,
+                      struct FN(ahead) * ahead)
 {
     int n = t->num_line_node, num = n * n;
-    struct FN(lines) forth = {t->derivative[0], n, 1, DIM, 3 * DIM};
-    struct FN(lines) back = {t->derivative[1], n, 1, 3 * DIM, DIM};
+    struct FN(lines) forth = {t->derivative[0], n, 1, DIM, 2 * DIM};
+    struct FN(lines) back = {t->derivative[1], n, 1, 2 * DIM, DIM};
     for (int j = 0; j < n; j++) {
-        FN(prefetch)(ahead, 3 * n);
-        FN(line)(&forth, rows, x + j * n * DIM, slope + j * n * 3 * DIM, false);
+        FN(prefetch_share)(ahead);
+        FN(line)(&forth, rows, x + j * n * DIM, slope + j * n * 2 * DIM, false);
     }
     forth.step = back.step = n;
     for (int i = 0; i < n; i++) {
-        FN(prefetch)(ahead, 3 * n);
-        FN(line)(&forth, rows, x + i * DIM, slope + (i * 3 + 1) * DIM, false);
+        FN(prefetch_share)(ahead);
+        FN(line)(&forth, rows, x + i * DIM, slope + (i * 2 + 1) * DIM, false);
     }
     for (int k = 0; k < num; k++) {
-        VAL *g = slope + 3 * DIM * k;
-        for (int i = 0; i < DIM; i++)
+        VAL own[HEX_METRIC], g[3 * DIM]; /* not in memory, which what is stored could change */
+        if (t->trilinear)
+            FN(edges_metric)(edges, n, k, own);
+        else
+            for (int i = 0; i < HEX_METRIC; i++)
+                own[i] = metric[(t->metric_nodes > 1 ? k * HEX_METRIC : 0) + i];
+        for (int i = 0; i < DIM; i++) {
+            g[i] = slope[2 * DIM * k + i];
+            g[DIM + i] = slope[2 * DIM * k + DIM + i];
             g[2 * DIM + i] = z[k * DIM + i];
-        FN(flux_at)(metric + (t->metric_nodes > 1 ? k * HEX_METRIC : 0),
-                    coef + (t->material_nodes > 1 ? 2 * k : 0), weight[k], g);
-        for (int i = 0; i < DIM; i++)
+        }
+        FN(flux_at)(own, coef + (t->material_nodes > 1 ? 2 * k : 0), weight[k], g);
+        for (int i = 0; i < DIM; i++) {
+            slope[2 * DIM * k + i] = g[i];
+            slope[2 * DIM * k + DIM + i] = g[DIM + i];
             z[k * DIM + i] = g[2 * DIM + i];
+        }
     }
     for (int i = 0; i < n; i++) {
-        FN(prefetch)(ahead, 3 * n);
-        FN(line)(&back, rows, slope + (i * 3 + 1) * DIM, x + i * DIM, false);
+        FN(prefetch_share)(ahead);
+        FN(line)(&back, rows, slope + (i * 2 + 1) * DIM, x + i * DIM, false);
     }
     back.step = 1;
     for (int j = 0; j < n; j++) {
-        FN(prefetch)(ahead, 3 * n);
-        FN(line)(&back, rows, slope + j * n * 3 * DIM, x + j * n * DIM, true);
+        FN(prefetch_share)(ahead);
+        FN(line)(&back, rows, slope + j * n * 2 * DIM, x + j * n * DIM, true);
     }
 }
 
 DEVICE void FN(block)(const struct sem_cpu *t, int rows, const struct sem_cpu_region *r, int64_t block,
-                      const REAL *u, REAL *force, void *work)
+                      int64_t next, const REAL *u, REAL *force, void *work)
 {
     int num = t->num_node, n = t->num_line_node, plane = n * n;
     const int32_t *node = r->node + block * num * LANES;
-    const VAL *metric = (const VAL *)r->metric + block * t->metric_nodes * HEX_METRIC;
+    const VAL *metric = (const VAL *)r->metric + block * t->metric_words;
     const VAL *coef = (const VAL *)r->coef + block * t->material_nodes * 2;
-    int metric_step = t->metric_nodes > 1 ? plane * HEX_METRIC : 0;
+    int metric_step = t->metric_nodes > 1 && !t->trilinear ? plane * HEX_METRIC : 0;
     int coef_step = t->material_nodes > 1 ? plane * 2 : 0;
-    VAL *x = work, *z = x + num * DIM, *slope = z + num * DIM;
+    VAL *x = work, *z = x + num * DIM, *slope = z + num * DIM, *edge = slope + 2 * DIM * plane;
+    struct FN(edges) edges = {metric, t->coordinate, {edge, edge + 3 * n, edge + 6 * n}};
     struct FN(lines) lines = {t->derivative[0], n, plane, DIM, DIM};
-    struct FN(stream) ahead = {metric, metric + n * metric_step};
-    FN(gather)(node, num, u, x, &ahead);
+    int64_t first = r->first_node[next], last = r->first_node[next + 1];
+    struct FN(ahead) ahead = {{metric, metric + n * metric_step, 3 * n},
+                              FN(stream)(u, first * DIM, last * DIM, 4 * plane),
+                              FN(stream)(force, first * PITCH, last * PITCH, 4 * plane)};
+    FN(gather)(node, num, u, x, &ahead.metric);
     for (int i = 0; i < plane; i++)
         FN(line)(&lines, rows, x + i * DIM, z + i * DIM, false);
+    if (t->trilinear)
+        FN(edges_third)(&edges, n);
     for (int k = 0; k < n; k++) {
-        FN(plane)(t, rows, metric + k * metric_step, coef + k * coef_step,
+        if (t->trilinear)
+            FN(edges_plane)(&edges, n, k);
+        FN(plane)(t, rows, metric + k * metric_step, &edges, coef + k * coef_step,
                   (const REAL *)t->weight + k * plane, x + k * plane * DIM, z + k * plane * DIM, slope,
                   &ahead);
     }
@@ -163,18 +195,25 @@ DEVICE void FN(block)(const struct sem_cpu *t, int rows, const struct sem_cpu_re
     for (int i = 0; i < plane; i++)
         FN(line)(&lines, rows, z + i * DIM, x + i * DIM, true);
     int lanes = r->num_elem - block * LANES < LANES ? (int)(r->num_elem - block * LANES) : LANES;
-    FN(scatter)(node, num, lanes, x, force);
+    if (lanes == LANES) /* the compiler is to know */
+        FN(scatter)(node, num, LANES, x, force);
+    else
+        FN(scatter)(node, num, lanes, x, force);
 }
 
 CLONES static void FN(task)(const struct sem_cpu *t, const struct sem_cpu_region *r, int64_t task,
-                            const void *u, void *force, void *work)
+                            int64_t next, const void *u, void *force, void *work)
 {
     for (int64_t b = task * (TASK_ELEM / LANES);
-         b < (task + 1) * (TASK_ELEM / LANES) && b * LANES < r->num_elem; b++)
+         b < (task + 1) * (TASK_ELEM / LANES) && b * LANES < r->num_elem; b++) {
+        int64_t then = b + 1 < (task + 1) * (TASK_ELEM / LANES) && (b + 1) * LANES < r->num_elem
+                           ? b + 1
+                           : next * (TASK_ELEM / LANES);
         if (t->rows == 3)
-            FN(block)(t, 3, r, b, u, force, work);
+            FN(block)(t, 3, r, b, then, u, force, work);
         else if (t->rows == 4)
-            FN(block)(t, 4, r, b, u, force, work);
+            FN(block)(t, 4, r, b, then, u, force, work);
         else
-            FN(block)(t, 5, r, b, u, force, work);
+            FN(block)(t, 5, r, b, then, u, force, work);
+    }
 }

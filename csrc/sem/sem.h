@@ -111,6 +111,7 @@ unda_status sem_number_first(const struct sem *sem, struct sem_region *r);
 /* The first element, of the space, that has a node of a region, and which of its nodes that is. */
 void sem_node_owner(const struct sem *sem, int region, int64_t node, int64_t *elem, int *local);
 /* color.c */
+int sem_corner(const struct sem *sem, int corner); /* its node in an element */
 unda_status sem_color(struct sem *sem, int region, int threads);
 /* sides.c: sides.num and coupling.area; matrices. */
 unda_status sem_sides_new(struct sem *sem);

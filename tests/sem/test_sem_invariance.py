@@ -19,7 +19,7 @@ def after(mesh, medium, steps, **options):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_bits_are_the_same_for_any_number_of_threads(dtype):
     mesh, medium = solid_and_fluid((4, 5, 6))  # several tasks of both kinds, colours too
-    runs = [after(mesh, medium, 5, threads=threads, dtype=dtype, degree=4) for threads in (1, 2, 3)]
+    runs = [after(mesh, medium, 20, threads=threads, dtype=dtype, degree=4) for threads in (1, 2, 3)]
     assert [sim.config["threads"] for sim in runs] != [1, 1, 1]
     for name in FIELDS:
         assert len({sim.get(name).tobytes() for sim in runs}) == 1
