@@ -25,6 +25,12 @@
 #include "dg/prefetch.h"
 #include "dg/update.h"
 
+/* Whether right-hand sides are made times dt. */
+enum { STEPPED = UPDATE == UPDATE_LSRK && !LOCAL };
+#ifndef EARLY
+#define EARLY (NUM_FIELD <= 4)
+#endif
+
 /* What a thread owns: column m of element elem, number e of the block. */
 struct column {
     long long elem;
@@ -40,31 +46,16 @@ template <int AXIS> static __device__ __forceinline__ int line_spot(int e, int m
     return e * PITCH_ELEM + line_begin({0, 0, AXIS, m}, PITCH_ROW, PITCH_PLANE);
 }
 
-/* Values of a line, u[i][k] at node k, become what they add to sums, the flux at both ends included. */
+/* Adds the flux at both ends of a line, whose values are own[side], to what its derivatives are there. */
 template <int AXIS>
-static __device__ __forceinline__ void sum_line(const dg_args &a, const tile &s, const column &c,
-                                                const outside o[2], REAL u[NUM_LINE][N])
+static __device__ __forceinline__ void add_ends(const dg_args &a, const tile &s, const column &c,
+                                                const outside o[2], const REAL own[2][NUM_LINE],
+                                                REAL end[2][NUM_LINE])
 {
     line at = {c.elem, c.e, AXIS, c.m};
-    REAL own[2][NUM_LINE];
 #pragma unroll
-    for (int i = 0; i < NUM_LINE; i++) {
-        REAL d[N];
-        own[0][i] = u[i][0];
-        own[1][i] = u[i][N - 1];
-        differentiate(u[i], d);
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            u[i][k] = LINE_SIGN(i) * d[k];
-    }
-#pragma unroll
-    for (int side = 0; side < 2; side++) {
-        REAL flux[NUM_LINE] = {};
-        add_flux(a, frames{s, c.metric}, at, side, o[side], own[side], flux);
-#pragma unroll
-        for (int i = 0; i < NUM_LINE; i++)
-            u[i][side * (N - 1)] += flux[i];
-    }
+    for (int side = 0; side < 2; side++)
+        add_flux(a, frames{s, c.metric}, at, side, o[side], own[side], end[side]);
 }
 
 /* The state of a column, in reference components: into shared memory what lines of axes 1 and 2 take, into c.sum
@@ -76,7 +67,7 @@ static __device__ __forceinline__ void load_column(const dg_args &a, tile &s, co
     int spot = line_spot<2>(c.e, c.m);
 #pragma unroll
     for (int k = 0; k < N; k++)
-        load_node<NUM_FIELD>(q[k], (const REAL *)a.q, a.num_total * NP, base + k * NFP);
+        load_node<NUM_FIELD>(q[k], (const REAL *)a.q, a.num_total * NP, base, k * NFP);
     begin_column(a, c.elem, c.m, c.metric);
 #pragma unroll
     for (int k = 0; k < N; k++) {
@@ -97,53 +88,100 @@ static __device__ __forceinline__ void load_column(const dg_args &a, tile &s, co
     }
 }
 
-/* A line of axis 1 or 2, in shared memory. */
+/* A line of axis 1 or 2, in shared memory: inner nodes are done one component after the other. */
 template <int AXIS>
 static __device__ __forceinline__ void take_line(const dg_args &a, tile &s, const column &c,
                                                  const outside o[2])
 {
     constexpr int STEP = line_step(AXIS, PITCH_ROW, PITCH_PLANE);
     int spot = line_spot<AXIS>(c.e, c.m);
-    REAL u[NUM_LINE][N];
+    REAL own[2][NUM_LINE], end[2][NUM_LINE];
 #pragma unroll
-    for (int i = 0; i < NUM_LINE; i++)
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            u[i][k] = s.u[LINE_REF(AXIS, i) * SLOT + spot + k * STEP];
-    sum_line<AXIS>(a, s, c, o, u);
-#pragma unroll
-    for (int i = 0; i < NUM_LINE; i++)
+    for (int i = 0; i < NUM_LINE; i++) {
+        REAL u[N], d[N];
 #pragma unroll
         for (int k = 0; k < N; k++)
-            s.u[LINE_OUT(AXIS, i) * SLOT + spot + k * STEP] = u[i][k];
+            u[k] = s.u[LINE_REF(AXIS, i) * SLOT + spot + k * STEP];
+        differentiate(u, d);
+#pragma unroll
+        for (int k = 1; k < N - 1; k++)
+            s.u[LINE_OUT(AXIS, i) * SLOT + spot + k * STEP] = LINE_SIGN(i) * d[k];
+#pragma unroll
+        for (int side = 0; side < 2; side++) {
+            own[side][i] = u[side * (N - 1)];
+            end[side][i] = LINE_SIGN(i) * d[side * (N - 1)];
+        }
+    }
+    add_ends<AXIS>(a, s, c, o, own, end);
+#pragma unroll
+    for (int side = 0; side < 2; side++)
+#pragma unroll
+        for (int i = 0; i < NUM_LINE; i++)
+            s.u[LINE_OUT(AXIS, i) * SLOT + spot + side * (N - 1) * STEP] = end[side][i];
+}
+
+/* The line that is the column, in registers. */
+static __device__ __forceinline__ void take_column(const dg_args &a, const tile &s, column &c,
+                                                   const outside o[2])
+{
+    REAL own[2][NUM_LINE], end[2][NUM_LINE];
+#pragma unroll
+    for (int i = 0; i < NUM_LINE; i++) {
+        REAL d[N];
+        differentiate(c.sum[i], d);
+#pragma unroll
+        for (int side = 0; side < 2; side++) {
+            own[side][i] = c.sum[i][side * (N - 1)];
+            end[side][i] = LINE_SIGN(i) * d[side * (N - 1)];
+        }
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            c.sum[i][k] = LINE_SIGN(i) * d[k];
+    }
+    add_ends<2>(a, s, c, o, own, end);
+#pragma unroll
+    for (int i = 0; i < NUM_LINE; i++) {
+        c.sum[i][0] = end[0][i];
+        c.sum[i][N - 1] = end[1][i];
+    }
+}
+
+/* coef of node k, by what makes sums the right-hand side that `update` takes: 1/J, and dt where it is a factor. */
+static __device__ __forceinline__ void scale(const dg_args &a, const column &c, int k, const REAL *metric,
+                                             REAL *coef)
+{
+    if (BY_NODE)
+        load_constant<NUM_COEF>(coef, (const REAL *)a.record + RECORD * c.elem + NUM_COEF * (c.m + k * NFP));
+    REAL factor = STEPPED ? (REAL)a.dt * metric[9] : metric[9];
+#pragma unroll
+    for (int i = 0; i < NUM_COEF - NUM_LOCAL; i++)
+        coef[i] *= factor;
 }
 
 /* The sums of node k of a column become dq/dt, and its new state. */
 static __device__ __forceinline__ void finish(const dg_args &a, const tile &s, const column &c, int k,
-                                              long long at, old_state &old, const REAL *element_coef)
+                                              long long base, old_state &old, const REAL *element_coef)
 {
-    REAL acc[NUM_ACC] = {}, rhs[NUM_FIELD], coef[NUM_COEF], metric[NUM_METRIC];
+    REAL acc[NUM_ACC], rhs[NUM_FIELD], coef[NUM_COEF], metric[NUM_METRIC];
+    bool begun[NUM_ACC] = {};
     int spot = line_spot<2>(c.e, c.m) + k * PITCH_PLANE;
     column_node(a, c.metric, c.elem, c.m, k, metric);
 #pragma unroll
     for (int i = 0; i < NUM_COEF; i++)
         coef[i] = element_coef[i];
-    if (BY_NODE)
-        load_constant<NUM_COEF>(coef, (const REAL *)a.record + RECORD * c.elem + NUM_COEF * (c.m + k * NFP));
+    scale(a, c, k, metric, coef);
 #pragma unroll
-    for (int axis = 0; axis < 2; axis++)
+    for (int axis = 0; axis < 3; axis++)
 #pragma unroll
-        for (int i = 0; i < NUM_LINE; i++)
-            acc[LINE_ACC(axis, i)] += s.u[LINE_OUT(axis, i) * SLOT + spot];
-#pragma unroll
-    for (int i = 0; i < NUM_LINE; i++)
-        acc[LINE_ACC(2, i)] += c.sum[i][k];
-#pragma unroll
-    for (int i = 0; i < NUM_ACC; i++)
-        acc[i] *= metric[9];
+        for (int i = 0; i < NUM_LINE; i++) {
+            REAL value = axis == 2 ? c.sum[i][k] : s.u[LINE_OUT(axis, i) * SLOT + spot];
+            int to = LINE_ACC(axis, i);
+            acc[to] = begun[to] ? acc[to] + value : value;
+            begun[to] = true;
+        }
     from_reference(acc, metric, coef, rhs);
     add_local(old, coef + NUM_COEF - NUM_LOCAL, rhs);
-    update(a, at, old, rhs);
+    update<STEPPED>(a, base, old, rhs, k * NFP);
 }
 
 static __device__ __forceinline__ void finish_column(const dg_args &a, const tile &s, const column &c)
@@ -156,10 +194,10 @@ static __device__ __forceinline__ void finish_column(const dg_args &a, const til
         old_state old[BATCH];
 #pragma unroll
         for (int k = begin; k < N && k < begin + BATCH; k++)
-            load_old(a, base + k * NFP, old[k - begin], KEEP_STATE ? c.q[k * KEEP_STATE] : nullptr);
+            load_old(a, base, old[k - begin], k * NFP, KEEP_STATE ? c.q[k * KEEP_STATE] : nullptr);
 #pragma unroll
         for (int k = begin; k < N && k < begin + BATCH; k++)
-            finish(a, s, c, k, base + k * NFP, old[k - begin], coef);
+            finish(a, s, c, k, base, old[k - begin], coef);
     }
 }
 
@@ -210,14 +248,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_lines(const
     }
     prefetch_memory(a, first, count);
     if (active) {
-        sum_line<2>(a, s, c, o, c.sum);
-        load_outside(a, {c.elem, c.e, 0, c.m}, o);
+        take_column(a, s, c, o);
+        if (EARLY)
+            load_outside(a, {c.elem, c.e, 0, c.m}, o);
     }
     wait_for_element();
     if (active) {
         outside next[2];
-        load_outside(a, {c.elem, c.e, 1, c.m}, next);
+        if (!EARLY)
+            load_outside(a, {c.elem, c.e, 0, c.m}, o);
+        if (EARLY)
+            load_outside(a, {c.elem, c.e, 1, c.m}, next);
         take_line<0>(a, s, c, o);
+        if (!EARLY)
+            load_outside(a, {c.elem, c.e, 1, c.m}, next);
         take_line<1>(a, s, c, next);
     }
     wait_for_element();

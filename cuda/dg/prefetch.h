@@ -13,6 +13,7 @@ static __device__ __forceinline__ void prefetch(const dg_args &a, const void *ar
         constexpr int SIZE = sizeof(REAL);
         int width = GROUP_WIDTH(NUM_FIELD, f / 4), bytes = count * NP * width * SIZE;
         const char *from = (const char *)array + (f * a.num_total + first * width) * NP * SIZE;
+#pragma unroll 1
         for (int i = threadIdx.x * 128; i < bytes; i += THREADS * 128)
             prefetch_l2(from + i);
     }

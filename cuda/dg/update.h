@@ -27,14 +27,14 @@ static __device__ __forceinline__ void add_sources(const dg_args &a, long long e
 }
 
 /* What the update of a node reads besides the right-hand side. A thread loads it for all its nodes of an
- * element before it stores the first, so that the loads overlap. `at`: the node's place (tile.h). */
+ * element before it stores the first, so that the loads overlap. `at`: the node's place (tile.h); more: of the layout. */
 struct old_state {
     REAL q[NUM_FIELD], r[NUM_FIELD], r1[NUM_FIELD];
 };
 
 /* known: q, where the thread still has it. */
 static __device__ __forceinline__ void load_old(const dg_args &a, long long at, old_state &old,
-                                                const REAL *known = nullptr)
+                                                int more = 0, const REAL *known = nullptr)
 {
     long long total = a.num_total * NP;
 #if UPDATE != UPDATE_RHS || LOCAL
@@ -43,13 +43,13 @@ static __device__ __forceinline__ void load_old(const dg_args &a, long long at, 
         for (int f = 0; f < NUM_FIELD; f++)
             old.q[f] = known[f];
     } else
-        load_node<NUM_FIELD>(old.q, (const REAL *)a.q, total, at);
+        load_node<NUM_FIELD>(old.q, (const REAL *)a.q, total, at, more);
 #endif
 #if UPDATE != UPDATE_RHS
     if (UPDATE == UPDATE_AB3 || a.a != 0)
-        load_own_node<NUM_FIELD>(old.r, (const REAL *)a.r, total, at);
+        load_own_node<NUM_FIELD>(old.r, (const REAL *)a.r, total, at, more);
     if (UPDATE == UPDATE_AB3)
-        load_node<NUM_FIELD>(old.r1, (const REAL *)a.r1, total, at);
+        load_node<NUM_FIELD>(old.r1, (const REAL *)a.r1, total, at, more);
 #endif
 }
 
@@ -61,29 +61,32 @@ static __device__ __forceinline__ void add_local(const old_state &old, const REA
 #endif
 }
 
-static __device__ __forceinline__ void update(const dg_args &a, long long at, old_state &old, const REAL *rhs)
+/* STEPPED: rhs of UPDATE_LSRK is a multiple of dt already. */
+template <bool STEPPED = false>
+static __device__ __forceinline__ void update(const dg_args &a, long long at, old_state &old, const REAL *rhs,
+                                              int more = 0)
 {
     long long total = a.num_total * NP;
     REAL *r = (REAL *)a.r;
 #if UPDATE == UPDATE_RHS
-    store_node<NUM_FIELD>(r, total, at, rhs);
+    store_node<NUM_FIELD>(r, total, at, rhs, more);
 #elif UPDATE == UPDATE_LSRK
-    REAL ra = (REAL)a.a, rb = (REAL)a.b, dt = (REAL)a.dt;
+    REAL ra = (REAL)a.a, rb = (REAL)a.b, dt = STEPPED ? 1 : (REAL)a.dt;
 #pragma unroll
     for (int f = 0; f < NUM_FIELD; f++) {
         old.r[f] = a.a == 0 ? dt * rhs[f] : ra * old.r[f] + dt * rhs[f];
         old.q[f] += rb * old.r[f];
     }
-    store_node<NUM_FIELD>(r, total, at, old.r);
+    store_node<NUM_FIELD>(r, total, at, old.r, more);
 #else
     REAL c0 = (REAL)a.c0, c1 = (REAL)a.c1, c2 = (REAL)a.c2;
 #pragma unroll
     for (int f = 0; f < NUM_FIELD; f++)
         old.q[f] += c0 * rhs[f] + c1 * old.r1[f] + c2 * old.r[f];
-    store_node<NUM_FIELD>(r, total, at, rhs);
+    store_node<NUM_FIELD>(r, total, at, rhs, more);
 #endif
 #if UPDATE != UPDATE_RHS
-    store_node<NUM_FIELD>((REAL *)a.q_new, total, at, old.q);
+    store_node<NUM_FIELD>((REAL *)a.q_new, total, at, old.q, more);
 #endif
 }
 
