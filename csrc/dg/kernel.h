@@ -48,7 +48,7 @@ struct dg_kernel {
     void (*define)(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines);
 };
 /* All kernels, each in kernel_NAME.c (f1 and f1s beside base); the first one of each shape is the default. */
-#define DG_KERNELS(of)  of(fused) of(node) of(element) of(lines) of(base) of(f1) of(f1s)
+#define DG_KERNELS(of)  of(fused) of(node) of(element) of(lines) of(columns) of(base) of(f1) of(f1s)
 #define DG_KERNEL(name) extern const struct dg_kernel dg_kernel_##name;
 DG_KERNELS(DG_KERNEL)
 

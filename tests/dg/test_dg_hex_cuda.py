@@ -26,7 +26,7 @@ SETTINGS = {
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
     "per": ("cell", "node"),
-    "kernel": ("lines", "base", "f1", "f1s"),
+    "kernel": ("lines", "columns", "base", "f1", "f1s"),
 }
 #: By parity, with several nodes a thread; without room for the metric of faces; in turns.
 HIGH = [

@@ -1,10 +1,10 @@
-/* line_metric.h: the metric along a column of nodes, which kernel lines gives to one thread, and at the ends of its
+/* column_metric.h: the metric along a column of nodes, which kernel columns gives to one thread, and at the ends of its
  * lines. Kinds: affine, one for all nodes, in registers; trilinear, polynomials of r_3, in registers; stored, in
- * memory. Next: lines.cu. */
-#ifndef UNDA_DG_LINE_METRIC_H
-#define UNDA_DG_LINE_METRIC_H
+ * memory. Next: columns.cu. */
+#ifndef UNDA_DG_COLUMN_METRIC_H
+#define UNDA_DG_COLUMN_METRIC_H
 
-#include "dg/line_tile.h"
+#include "dg/column_tile.h"
 
 /* What a thread keeps. Of a trilinear map with r_1, r_2 fixed
  *   e_1 = p_1 + r_3 d_1,    e_2 = p_2 + r_3 d_2,    e_3 constant,
@@ -109,7 +109,7 @@ static __device__ __forceinline__ void column_node(const dg_args &a, const colum
     }
     metric[9] = c.per_unit / (c.det[0] + r * (c.det[1] + r * c.det[2]));
 #else
-    load_metric(a, elem, m + k * NFP, metric);
+    load_groups<NUM_METRIC>(metric, (const REAL *)a.metric, a.num_metric, elem * NP + m, k * NFP);
 #endif
 }
 
