@@ -9,40 +9,30 @@ enum { TILE, THREADS, BLOCKS, AHEAD, METRIC, NUM_PART };
 /* Of an H200: shared memory of a block, at most; multiprocessors. */
 enum { MOST_BYTES = 227 << 10, NUM_SM = 132 };
 
-/* What a block keeps in shared memory besides its nodes, where it has room. */
-struct extras {
-    bool outside; /* what lies outside the ends of lines: asked for early; else read when it is needed */
-    bool frames;  /* all that faces need of stored metrics: else read again */
-};
-
-/* Numbers in struct tile of cuda/dg/line_tile.h, whose parts begin at whole vectors of 16 bytes: what lies outside
- * the ends of lines, of each axis in whole warps if there are threads enough; slots of nodes; the metric: maps, of
- * cells and three vectors of each face, or at faces. */
-static int tile_bytes(const unda_solver *s, int tile, int threads, struct extras extras)
+/* Numbers of a block in struct tile of cuda/dg/line_tile.h: in slots of nodes, and of the metric; maps, of cells and
+ * three vectors of each face, begin at a whole vector of four. Of stored metrics all that faces need or none: they
+ * then read it from memory. */
+static int tile_bytes(const unda_solver *s, int tile, bool frames)
 {
     const struct dg *dg = dg_tables(s);
-    int grad_div = dg->physics->grad_div, n = s->options.degree + 1, quad = 16 / s->real_bytes;
+    int grad_div = dg->physics->grad_div, n = s->options.degree + 1;
     int elem = n * n * (n == 8 ? 9 : n) + (n == 4 ? 5 : 0);
     int slots = dg->physics->num_ref + (grad_div ? 3 * grad_div : 12);
-    int lines = n * n * tile, warps = (lines + 31) / 32 * 32;
-    lines = 3 * warps <= threads ? warps : lines;
     int metric = dg->metric_kind == UNDA_METRIC_AFFINE      ? tile * HEX_METRIC
                  : dg->metric_kind == UNDA_METRIC_TRILINEAR ? tile * (NUM_MAP + 6 * 12)
-                 : extras.frames                            ? tile * 6 * n * n * (grad_div ? 3 : 6)
+                 : frames                                   ? tile * 6 * n * n * (grad_div ? 3 : 6)
                                                             : 1;
-    int outside = extras.outside ? 2 * 3 * lines * dg->physics->num_field : 1;
-    int values = (outside + quad - 1) / quad * quad + (slots * tile * elem + quad - 1) / quad * quad + metric;
-    return (values + quad - 1) / quad * quad * s->real_bytes;
+    int values = slots * tile * elem;
+    if (dg->metric_kind == UNDA_METRIC_TRILINEAR)
+        values = (values + 3) / 4 * 4;
+    return (values + metric) * s->real_bytes;
 }
 
-static struct extras extras_of(const unda_solver *s, int tile, int threads)
+/* Whether the metric at faces has room in shared memory. */
+static bool has_frames(const unda_solver *s, const struct plan *plan)
 {
-    bool stored = dg_tables(s)->metric_kind == UNDA_METRIC_STORED;
-    struct extras choices[] = {{true, stored}, {true, false}, {false, stored}};
-    for (int i = 0; i < 3; i++)
-        if (tile_bytes(s, tile, threads, choices[i]) <= MOST_BYTES)
-            return choices[i];
-    return (struct extras){false, false};
+    return dg_tables(s)->metric_kind == UNDA_METRIC_STORED &&
+           tile_bytes(s, plan->part[TILE], true) <= MOST_BYTES;
 }
 
 /* Registers that a thread needs to keep its values in them. */
@@ -59,7 +49,7 @@ static int most_blocks(const unda_solver *s, int tile, int threads)
 {
     int room = 65536 / (32 * registers(s)) / 4 * 4, warps = (threads + 31) / 32;
     int by_registers = (room + warps / 2) / warps,
-        by_memory = MOST_BYTES / (tile_bytes(s, tile, threads, extras_of(s, tile, threads)) + 1024);
+        by_memory = MOST_BYTES / (tile_bytes(s, tile, true) + 1024);
     return by_registers < by_memory || by_memory == 0 ? by_registers : by_memory;
 }
 
@@ -88,7 +78,7 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
 {
     plan->tile = plan->part[TILE];
     plan->threads = plan->part[THREADS];
-    plan->shared_bytes = tile_bytes(s, plan->tile, plan->threads, extras_of(s, plan->tile, plan->threads));
+    plan->shared_bytes = tile_bytes(s, plan->tile, has_frames(s, plan));
     int most = MOST_BYTES / (plan->shared_bytes / plan->tile);
     if (plan->shared_bytes > MOST_BYTES && most > 0)
         FAIL(UNDA_ERR_ARG, "tile is %d elements a block, expected 1..%d: they share %d KB of memory",
@@ -99,9 +89,7 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
 static void define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
 {
     plan_define_lines(s, defines);
-    struct extras extras = extras_of(s, plan->tile, plan->threads);
-    gpu_define(defines, "SHARED_OUTSIDE=%d", extras.outside);
-    gpu_define(defines, "SHARED_FRAMES=%d", extras.frames);
+    gpu_define(defines, "SHARED_FRAMES=%d", has_frames(s, plan));
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
     gpu_define(defines, "AHEAD=%d", plan->part[AHEAD]);

@@ -23,8 +23,7 @@ enum {
     AXIS_WARPS = (NFP * TILE + 31) / 32 * 32,
     AXIS_LINES = 3 * AXIS_WARPS <= THREADS ? AXIS_WARPS : NFP * TILE,
     NODE_TURNS = (NODES + THREADS - 1) / THREADS,
-    NUM_LINES = 3 * AXIS_LINES,
-    LINE_TURNS = (NUM_LINES + THREADS - 1) / THREADS,
+    LINE_TURNS = (3 * AXIS_LINES + THREADS - 1) / THREADS,
     /* Measured by counting: with these few nodes of a warp share a bank, whatever the axis. */
     PITCH_ROW = N == 8 ? 9 : N,
     PITCH_PLANE = N * PITCH_ROW,
@@ -37,13 +36,12 @@ enum {
 };
 
 struct tile {
-    __align__(16) REAL outside[SHARED_OUTSIDE ? 2 * NUM_LINES * NUM_FIELD : 1]; /* outside_async.h */
-    __align__(16) REAL u[NUM_SLOT * SLOT]; /* [slot][element][plane][row][node] */
+    REAL u[NUM_SLOT * SLOT]; /* [slot][element][plane][row][node] */
     /* [element][NUM_METRIC], or [element][MAP_WORDS], or [element][face][FRAME_WORDS][node of the face] */
-    __align__(16) REAL metric[AFFINE          ? TILE * NUM_METRIC
-                              : TRILINEAR     ? TILE * MAP_WORDS
-                              : SHARED_FRAMES ? TILE * NUM_FACE * FRAME_WORDS * NFP
-                                              : 1];
+    __align__(TRILINEAR ? 16 : sizeof(REAL)) REAL metric[AFFINE          ? TILE * NUM_METRIC
+                                                         : TRILINEAR     ? TILE * MAP_WORDS
+                                                         : SHARED_FRAMES ? TILE * NUM_FACE * FRAME_WORDS * NFP
+                                                                         : 1];
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
 

@@ -16,9 +16,9 @@
     "lines.cu needs REAL, DEGREE, PHYSICS, FLUX_CENTRAL, MATERIAL_NODES, METRIC_KIND, UPDATE, LINE_DERIVATIVE, LINE_POINT, LINE_WEIGHT, TILE, THREADS, MIN_BLOCKS, AHEAD, SHARED_FRAMES, SHARED_BYTES"
 #endif
 
-#include "dg/line_tile.h"
+#include "dg/line_ends.h"
 #include "common/line_products.h"
-#include "dg/outside_async.h"
+#include "dg/line_tile.h"
 #include "dg/line_sums.h"
 #include "dg/prefetch.h"
 
@@ -141,23 +141,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_lines(const
     REAL metric[NODE_TURNS][NUM_METRIC];
     outside o[2];
     line at;
-#pragma unroll
-    for (int turn = 0; turn < LINE_TURNS; turn++)
-        if (SHARED_OUTSIDE && line_at(first, count, threadIdx.x + turn * THREADS, at))
-            ask_outside(a, s.outside, at, threadIdx.x + turn * THREADS);
-    copy_commit();
+    if (line_at(first, count, threadIdx.x, at))
+        load_outside(a, at, o);
 #pragma unroll
     for (int turn = 0; turn < NODE_TURNS; turn++)
         if (threadIdx.x + turn * THREADS < count * NP)
             load_state(a, s, first, turn, metric[turn]);
     prefetch_memory(a, first, count);
-    copy_wait<0>();
     __syncthreads();
 #pragma unroll
     for (int turn = 0; turn < LINE_TURNS; turn++) {
         if (!line_at(first, count, threadIdx.x + turn * THREADS, at))
             continue;
-        take_outside(a, s.outside, at, threadIdx.x + turn * THREADS, o);
+        if (turn > 0)
+            load_outside(a, at, o);
         sum_line(a, s, at, o);
     }
     __syncthreads();
