@@ -96,7 +96,7 @@ static void define(const unda_solver *s, const struct plan *plan, struct gpu_def
     gpu_define(defines, "PITCH_PLANE=%d", pitch(s).plane);
     gpu_define(defines, "PITCH_ELEM=%d", pitch(s).elem);
     gpu_define(defines, "BATCH=%d", words <= 4 ? 4 : words <= 6 ? 3 : 2);
-    gpu_define(defines, "KEEP_STATE=%d", words * n <= 32);
+    gpu_define(defines, "KEEP_STATE=%d", words * n <= 36);
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
     gpu_define(defines, "AHEAD=%d", plan->part[AHEAD]);

@@ -43,33 +43,6 @@ template <int N> static __device__ __forceinline__ void load_vector(REAL *to, co
     }
 }
 
-/* The same of what is read once: it leaves room in L1 for what is read again. */
-template <int N> static __device__ __forceinline__ void load_once(REAL *to, const REAL *from)
-{
-    typedef typename wide<REAL>::quad type;
-    constexpr int STEP = 16 / sizeof(REAL);
-    if constexpr (N % STEP == 0) {
-#pragma unroll
-        for (int i = 0; i < N; i += STEP) {
-            type part = __ldcs((const type *)(from + i));
-#pragma unroll
-            for (int k = 0; k < STEP; k++)
-                to[i + k] = ((const REAL *)&part)[k];
-        }
-    } else if constexpr (N % 2 == 0 && sizeof(REAL) == 4) {
-#pragma unroll
-        for (int i = 0; i < N; i += 2) {
-            float2 part = __ldcs((const float2 *)(from + i));
-            to[i] = part.x;
-            to[i + 1] = part.y;
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            to[i] = __ldcs(from + i);
-    }
-}
-
 /* The same from memory that no thread writes while the kernel runs: such loads may move ahead of stores. */
 template <int N> static __device__ __forceinline__ void load_constant(REAL *to, const REAL *from)
 {
@@ -141,7 +114,7 @@ static __device__ __forceinline__ void load_own_groups(REAL *to, const REAL *arr
                                                        long long item, int more = 0)
 {
     constexpr int WIDTH = NUM - FIRST < 4 ? NUM - FIRST : 4;
-    load_once<WIDTH>(to + FIRST, array + FIRST * total + item * WIDTH + more * WIDTH);
+    load_vector<WIDTH>(to + FIRST, array + FIRST * total + item * WIDTH + more * WIDTH);
     if constexpr (FIRST + WIDTH < NUM)
         load_own_groups<NUM, FIRST + WIDTH>(to, array, total, item, more);
 }

@@ -23,18 +23,8 @@
 #include "dg/line_ends.h"
 #include "common/line_products.h"
 #include "dg/line_sums.h"
+#define PREFETCH_LOOP _Pragma("unroll 1") /* of a turn or two */
 #include "dg/prefetch.h"
-
-#ifndef EARLY
-#define EARLY 1
-#endif
-#ifndef AHEAD_METRIC
-#define AHEAD_METRIC 0
-#endif
-#ifdef FORCE_KEEP
-#undef KEEP_STATE
-#define KEEP_STATE FORCE_KEEP
-#endif
 
 /* What a thread owns: column m of element elem, number e of the block. */
 struct column {
@@ -204,8 +194,6 @@ static __device__ __forceinline__ void prefetch_memory(const dg_args &a, long lo
     int num = left < TILE ? (int)left : TILE;
     if (AHEAD > 1 && left > 0)
         prefetch(a, a.q, soon, num);
-    if (AHEAD_METRIC && left > 0)
-        prefetch_groups<NUM_METRIC>(a.metric, a.num_metric, soon * NP, num * NP);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_columns(const __grid_constant__ dg_args a)
@@ -228,19 +216,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_columns(con
     prefetch_memory(a, first, count);
     if (active) {
         take_column(a, s, c, o);
-        if (EARLY)
-            load_outside(a, {c.elem, c.e, 0, c.m}, o);
+        load_outside(a, {c.elem, c.e, 0, c.m}, o);
     }
     wait_for_element();
     if (active) {
         outside next[2];
-        if (!EARLY)
-            load_outside(a, {c.elem, c.e, 0, c.m}, o);
-        if (EARLY)
-            load_outside(a, {c.elem, c.e, 1, c.m}, next);
+        load_outside(a, {c.elem, c.e, 1, c.m}, next);
         take_line<0>(a, s, c, o);
-        if (!EARLY)
-            load_outside(a, {c.elem, c.e, 1, c.m}, next);
         take_line<1>(a, s, c, next);
     }
     wait_for_element();

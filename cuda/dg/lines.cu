@@ -20,22 +20,16 @@
 #include "common/line_products.h"
 #include "dg/line_tile.h"
 #include "dg/line_sums.h"
+#define PREFETCH_LOOP _Pragma("unroll 1") /* of a turn or two */
 #include "dg/prefetch.h"
-
-#ifndef KEEP_STATE
-#define KEEP_STATE 0
-#endif
-#ifndef AHEAD_METRIC
-#define AHEAD_METRIC 0
-#endif
 
 /* The state of a thread's node of this turn, in reference components, into shared memory. In memory the nodes of a
  * block follow one another. */
 static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, long long first, int turn,
-                                                  REAL *metric, REAL *q)
+                                                  REAL *metric)
 {
     int i = threadIdx.x + turn * THREADS, e = i / NP, node = i % NP;
-    REAL u[NUM_REF];
+    REAL q[NUM_FIELD], u[NUM_REF];
     load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP, place(first, threadIdx.x), turn * THREADS);
     load_metric(a, first + e, node, metric);
     to_reference(q, metric, u);
@@ -94,14 +88,14 @@ static __device__ __forceinline__ void sum_line(const dg_args &a, tile &s, const
 
 /* The sums of a thread's node of this turn become dq/dt, and its new state. kept: KEEP_METRIC. */
 static __device__ __forceinline__ void finish(const dg_args &a, const tile &s, long long first, int turn,
-                                              const REAL *kept, const REAL *q)
+                                              const REAL *kept)
 {
     int i = threadIdx.x + turn * THREADS, e = i / NP, node = i % NP;
     long long elem = first + e, at = place(first, threadIdx.x);
     REAL acc[NUM_ACC], rhs[NUM_FIELD], coef[NUM_COEF], metric[NUM_METRIC];
     bool begun[NUM_ACC] = {};
     old_state old;
-    load_old(a, at, old, turn * THREADS, KEEP_STATE ? q : nullptr);
+    load_old(a, at, old, turn * THREADS);
     if (!KEEP_METRIC)
         load_metric_again(a, s, elem, e, node, metric);
 #pragma unroll
@@ -130,8 +124,6 @@ static __device__ __forceinline__ void prefetch_memory(const dg_args &a, long lo
     int num = left < TILE ? (int)left : TILE;
     if (AHEAD > 1 && left > 0)
         prefetch(a, a.q, soon, num);
-    if (AHEAD_METRIC && left > 0)
-        prefetch_groups<NUM_METRIC>(a.metric, a.num_metric, soon * NP, num * NP);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_lines(const __grid_constant__ dg_args a)
@@ -141,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_lines(const
     long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
     int count = left < TILE ? (int)left : TILE;
     int source_first = a.source_range[blockIdx.x], source_last = a.source_range[blockIdx.x + 1];
-    REAL metric[NODE_TURNS][NUM_METRIC], q[NODE_TURNS][NUM_FIELD];
+    REAL metric[NODE_TURNS][NUM_METRIC];
     outside o[2];
     line at;
     if (line_at(first, count, threadIdx.x, at))
@@ -149,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_lines(const
 #pragma unroll
     for (int turn = 0; turn < NODE_TURNS; turn++)
         if (threadIdx.x + turn * THREADS < count * NP)
-            load_state(a, s, first, turn, metric[turn], q[turn]);
+            load_state(a, s, first, turn, metric[turn]);
     prefetch_memory(a, first, count);
     __syncthreads();
 #pragma unroll
@@ -164,6 +156,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_lines(const
 #pragma unroll
     for (int turn = 0; turn < NODE_TURNS; turn++)
         if (threadIdx.x + turn * THREADS < count * NP)
-            finish(a, s, first, turn, metric[turn], q[turn]);
+            finish(a, s, first, turn, metric[turn]);
     drive(a, first, threadIdx.x, THREADS, count * NP, source_first, source_last);
 }

@@ -4,6 +4,11 @@
 
 #include "dg/case.h"
 
+/* A pragma of the loop, where the includer wants one. */
+#ifndef PREFETCH_LOOP
+#define PREFETCH_LOOP
+#endif
+
 /* Items [first, first + count) of `total`, which stand in groups of four (index.h). */
 template <int NUM>
 static __device__ __forceinline__ void prefetch_groups(const void *array, long long total, long long first,
@@ -14,7 +19,7 @@ static __device__ __forceinline__ void prefetch_groups(const void *array, long l
         constexpr int SIZE = sizeof(REAL);
         int width = GROUP_WIDTH(NUM, value / 4), bytes = count * width * SIZE;
         const char *from = (const char *)array + (value * total + first * width) * SIZE;
-#pragma unroll 1
+        PREFETCH_LOOP
         for (int i = threadIdx.x * 128; i < bytes; i += THREADS * 128)
             prefetch_l2(from + i);
     }
