@@ -43,32 +43,62 @@ static int threads_of(const unda_solver *s, int tile)
     return (tile * dg_tables(s)->space.num_face_node + 31) / 32 * 32;
 }
 
-/* Registers that a thread needs to keep its values in them. */
-static int registers(const unda_solver *s)
+/* Words of a node's state. */
+static int words(const unda_solver *s)
 {
-    return s->real_bytes == 4 ? 128 : 255;
+    return dg_tables(s)->physics->num_field * s->real_bytes / 4;
 }
 
-/* Elements a block: those that fill four warps best, or eight. */
+/* Elements a block: few that fill the warps of about 128 threads. */
 static int best_tile(const unda_solver *s)
 {
-    static const int table[] = {32, 14, 8, 5, 7, 5, 2, 3, 3, 2};
+    static const int table[] = {32, 14, 8, 5, 3, 3, 2, 1, 1, 1};
     int tile = table[s->options.degree - 1];
     while (tile > 1 && tile_bytes(s, tile, false) > MOST_BYTES)
         tile--;
     return tile;
 }
 
+/* Warps on an SM. 12 leave a thread 168 registers, 16 leave it 128. Where the metric is computed more warps are
+ * better; where a thread has few values, of low degrees, too (benchmarks/NOTES.md). */
+static int most_warps(const unda_solver *s)
+{
+    static const int few[] = {20, 16, 24};
+    const struct dg *dg = dg_tables(s);
+    if (words(s) == 4 && dg->metric_kind == UNDA_METRIC_AFFINE)
+        return s->options.degree <= 3 ? few[s->options.degree - 1] : 12;
+    if (words(s) > 12)
+        return 8;
+    return words(s) <= 6 && dg->metric_kind != UNDA_METRIC_STORED ? 16 : 12;
+}
+
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const struct dg *dg = dg_tables(s);
-    int tile = part[TILE] = best_tile(s), threads = threads_of(s, tile);
-    int by_registers = 65536 / registers(s) / threads,
+    int tile = part[TILE] = best_tile(s), warps = threads_of(s, tile) / 32;
+    int by_registers = (most_warps(s) + warps / 2) / warps,
         by_memory = MOST_BYTES / (tile_bytes(s, tile, has_frames(s, tile)) + 1024);
     int blocks = by_registers < by_memory ? by_registers : by_memory;
     part[BLOCKS] = blocks > 0 ? blocks : 1;
     part[AHEAD] = dg->metric_kind != UNDA_METRIC_STORED ? NUM_SM * part[BLOCKS] : 1;
     part[METRIC] = dg->metric_kind;
+}
+
+/* Where it was measured to be faster than kernel lines (benchmarks/NOTES.md): of few fields a node, of computed
+ * metrics. With ab3, whose update reads more, and elsewhere it needs more registers than it gains. */
+static bool preferred(const unda_solver *s)
+{
+    const struct dg *dg = dg_tables(s);
+    int n = s->options.degree, most = 0;
+    if (dg->metric_kind == UNDA_METRIC_AFFINE)
+        most = words(s) == 4 ? 10 : words(s) == 9 || words(s) == 18 ? 0 : 4;
+    if (dg->metric_kind == UNDA_METRIC_TRILINEAR)
+        most = words(s) == 4 || words(s) == 8 ? 10 : words(s) == 6 ? 5 : words(s) == 18 ? 0 : 3;
+    if (dg->metric_kind == UNDA_METRIC_STORED)
+        most = words(s) == 6 ? 4 : 0;
+    if (s->options.integrator == UNDA_AB3 && most > 3)
+        most = 3;
+    return n <= most;
 }
 
 static unda_status settle(const unda_solver *s, struct plan *plan)
@@ -88,15 +118,14 @@ static unda_status settle(const unda_solver *s, struct plan *plan)
 
 static void define(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines)
 {
-    const struct physics *physics = dg_tables(s)->physics;
-    int words = physics->num_field * s->real_bytes / 4, n = s->options.degree + 1;
+    int num = words(s);
     plan_define_lines(s, defines);
     gpu_define(defines, "SHARED_FRAMES=%d", has_frames(s, plan->tile));
     gpu_define(defines, "PITCH_ROW=%d", pitch(s).row);
     gpu_define(defines, "PITCH_PLANE=%d", pitch(s).plane);
     gpu_define(defines, "PITCH_ELEM=%d", pitch(s).elem);
-    gpu_define(defines, "BATCH=%d", words <= 4 ? 4 : words <= 6 ? 3 : 2);
-    gpu_define(defines, "KEEP_STATE=%d", words * n <= 36);
+    gpu_define(defines, "BATCH=%d", num <= 4 ? 4 : num <= 6 ? 3 : 2);
+    gpu_define(defines, "KEEP_STATE=%d", num * (s->options.degree + 1) <= 36);
     gpu_define(defines, "THREADS=%d", plan->threads);
     gpu_define(defines, "MIN_BLOCKS=%d", plan->part[BLOCKS]);
     gpu_define(defines, "AHEAD=%d", plan->part[AHEAD]);
@@ -115,6 +144,7 @@ const struct dg_kernel dg_kernel_columns = {
     .num_function = 1,
     .function = {"dg_columns"},
     .work = {WORK_ALL},
+    .preferred = preferred,
     .table = table,
     .settle = settle,
     .define = define};
