@@ -13,7 +13,7 @@ import numpy as np
 from unda import _core, _cuda
 from unda.method._options import kernel_choice
 
-HEX_KERNELS = ("lines", "base", "f1", "f1s")
+HEX_KERNELS = ("columns", "lines", "base", "f1", "f1s")
 NUMBERS = {
     "physics": ("physics", {"acoustic": 0, "elastic": 1, "maxwell": 2}),
     "dtype": ("precision", {"float32": 0, "float64": 1}),

@@ -40,6 +40,8 @@ struct dg_kernel {
     const char *function[MAX_FUNCTION];
     int work[MAX_FUNCTION]; /* what each does of a stage: WORK_VOLUME | .. of dg.h */
     bool has_rhs;           /* its functions pass the right-hand side to each other in device memory */
+    /* Whether "auto" takes it before those that follow in the list; NULL: always. */
+    bool (*preferred)(const unda_solver *s);
     /* Default values of the parts for a physics, precision and degree. */
     void (*table)(const unda_solver *s, int part[UNDA_MAX_PART]);
     /* Derives the rest of the plan from its parts; refuses parts that do not fit together. */
@@ -47,8 +49,9 @@ struct dg_kernel {
     /* Adds the kernel's own defines to those of every kernel. */
     void (*define)(const unda_solver *s, const struct plan *plan, struct gpu_defines *defines);
 };
-/* All kernels, each in kernel_NAME.c (f1 and f1s beside base); the first one of each shape is the default. */
-#define DG_KERNELS(of)  of(fused) of(node) of(element) of(lines) of(base) of(f1) of(f1s)
+/* All kernels, each in kernel_NAME.c (f1 and f1s beside base); "auto" takes the first one of the shape that is
+ * preferred. */
+#define DG_KERNELS(of)  of(fused) of(node) of(element) of(columns) of(lines) of(base) of(f1) of(f1s)
 #define DG_KERNEL(name) extern const struct dg_kernel dg_kernel_##name;
 DG_KERNELS(DG_KERNEL)
 

@@ -53,11 +53,20 @@ static int most_blocks(const unda_solver *s, int tile, int threads)
     return by_registers < by_memory || by_memory == 0 ? by_registers : by_memory;
 }
 
+/* Threads that take so many nodes in so many turns; up to a quarter more where the lines then need a turn less. */
+static int threads_for(int nodes, int turns, int lines)
+{
+    int threads = ((nodes + turns - 1) / turns + 31) / 32 * 32, line_turns = (lines + threads - 1) / threads;
+    if (line_turns < 2)
+        return threads;
+    int more = ((lines + line_turns - 2) / (line_turns - 1) + 31) / 32 * 32;
+    return 4 * more <= 5 * threads && more <= 1024 ? more : threads;
+}
+
 /* About 256 nodes a block, or 128 where threads need many registers. A thread takes two nodes, more of the highest
  * degrees: while it waits for one the other is under way, which is worth 15 to 28 %. Acoustic waves on affine cells
- * have so few numbers a node that four are better, 4 to 10 %; where their metric is computed one more block than
- * their registers allow is, 2 to 5 %, up to N = 7 (benchmarks/NOTES.md). Where the state is most of what is read, a block asks for that of the
- * next one on its SM. */
+ * have so few numbers a node that four are better, 4 to 10 % (benchmarks/NOTES.md). Where the state is most of what is
+ * read, a block asks for that of the next one on its SM. */
 static void table(const unda_solver *s, int part[UNDA_MAX_PART])
 {
     const struct dg *dg = dg_tables(s);
@@ -65,10 +74,9 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     int num_node = dg->space.num_node, wanted = registers(s) > 80 ? 128 : 256;
     int tile = part[TILE] = num_node < wanted ? wanted / num_node : 1, nodes = num_node * tile;
     int turns = nodes <= 768 ? 2 : nodes <= 1024 ? 3 : 4;
-    int blocks = most_blocks(s, tile, ((nodes + turns - 1) / turns + 31) / 32 * 32);
     turns = light && dg->metric_kind == UNDA_METRIC_AFFINE ? 4 : turns;
-    blocks += light && dg->metric_kind == UNDA_METRIC_TRILINEAR && num_node <= 512;
-    part[THREADS] = ((nodes + turns - 1) / turns + 31) / 32 * 32;
+    part[THREADS] = threads_for(nodes, turns, 3 * dg->space.num_face_node * tile);
+    int blocks = most_blocks(s, tile, part[THREADS]);
     part[BLOCKS] = blocks > 0 ? blocks : 1;
     part[AHEAD] = dg->metric_kind != UNDA_METRIC_STORED ? NUM_SM * part[BLOCKS] : 1;
     part[METRIC] = dg->metric_kind;

@@ -6,8 +6,7 @@
 
 #include <stdio.h>
 
-/* The CPU engine accepts the same names and ignores them, so that a script runs on both engines. The first
- * kernel of a shape is the default. */
+/* The CPU engine accepts the same names and ignores them, so that a script runs on both engines. */
 #define ENTRY(name) &dg_kernel_##name.base,
 const struct kernel *const dg_kernels[] = {DG_KERNELS(ENTRY) NULL};
 
@@ -38,21 +37,35 @@ int plan_tile_bytes(const unda_solver *s, const struct plan *plan, int cols)
     return (int)(reals * s->real_bytes);
 }
 
-/* Options were checked. */
-static const struct dg_kernel *find_kernel(const unda_solver_options *o)
+static bool has_parts(const unda_solver_options *o, const struct kernel *kernel)
 {
-    const struct kernel *first = NULL;
-    for (int i = 0; dg_kernels[i]; i++) {
-        if (kernel_is(o, dg_kernels[i]->name))
+    for (int i = 0; i < o->num_part; i++)
+        if (!kernel_has(kernel, o->part[i].name))
+            return false;
+    return true;
+}
+
+/* Options were checked. "auto": the first kernel of the shape that has the parts and is preferred for this case. */
+static const struct dg_kernel *find_kernel(const unda_solver *s)
+{
+    for (int i = 0; dg_kernels[i]; i++)
+        if (kernel_is(&s->options, dg_kernels[i]->name))
             return (const struct dg_kernel *)dg_kernels[i];
-        first = !first && kernel_fits(o, dg_kernels[i]) ? dg_kernels[i] : first;
+    for (int i = 0; dg_kernels[i]; i++) {
+        const struct dg_kernel *kernel = (const struct dg_kernel *)dg_kernels[i];
+        if (kernel_fits(&s->options, &kernel->base) && !kernel->base.reference &&
+            has_parts(&s->options, &kernel->base) && (!kernel->preferred || kernel->preferred(s)))
+            return kernel;
     }
-    return (const struct dg_kernel *)first;
+    return NULL;
 }
 
 unda_status plan_choose(const unda_solver *s, struct plan *plan)
 {
-    *plan = (struct plan){.kernel = find_kernel(&s->options)};
+    *plan = (struct plan){.kernel = find_kernel(s)};
+    if (!plan->kernel)
+        FAIL(UNDA_ERR_ARG, "no kernel has all the options that are given, from %s on: name one with its own",
+             s->options.part[0].name);
     const struct kernel *kernel = &plan->kernel->base;
     plan->kernel->table(s, plan->part);
     for (int i = 0; i < kernel->num_part; i++) {

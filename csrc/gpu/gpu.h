@@ -124,9 +124,9 @@ struct gpu_source {
 };
 /* Room for the defines of one: gpu_define(&defines, "HALF=%d", 4) adds "-DHALF=4". */
 struct gpu_defines {
-    char text[6144]; /* of them all, one after the other */
-    const char *list[24];
-    int num, used;
+    char text[8192]; /* of them all, one after the other */
+    const char *list[40];
+    int num, used; /* num: -1 once one had no room, and compiling says so */
 };
 void gpu_define(struct gpu_defines *defines, const char *format, ...) __attribute__((format(printf, 2, 3)));
 struct gpu_kernel {

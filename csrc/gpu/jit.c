@@ -84,6 +84,8 @@ static unda_status run_compiler(void *program, const struct gpu_source *source, 
         "--fmad=true", "--ptxas-options=-v"};
     enum { NUM_FIXED = sizeof fixed / sizeof *fixed };
     SCRATCH const char **options = NULL;
+    if (source->num_option < 0)
+        FAIL(UNDA_ERR_INTERNAL, "%s has more defines than struct gpu_defines has room for", source->file);
     int num = NUM_FIXED + source->num_option;
     snprintf(target, sizeof target, "--gpu-architecture=sm_%d", architecture);
     TRY(array_try(&options, num + 1, sizeof *options, "options"));
@@ -167,14 +169,22 @@ static unda_status read_statement(const char *log, const char *kernel, unda_kern
 
 void gpu_define(struct gpu_defines *defines, const char *format, ...)
 {
+    enum { MOST = sizeof defines->list / sizeof *defines->list };
     char *text = defines->text + defines->used;
-    size_t room = sizeof defines->text - (size_t)defines->used;
+    int room = (int)sizeof defines->text - defines->used - 2;
     va_list list;
+    if (defines->num < 0 || defines->num == MOST || room < 1) {
+        defines->num = -1;
+        return;
+    }
     memcpy(text, "-D", 2);
     va_start(list, format);
-    defines->used += 3 + vsnprintf(text + 2, room - 2, format, list);
+    int length = vsnprintf(text + 2, (size_t)room, format, list);
     va_end(list);
+    defines->used += 3 + length;
     defines->list[defines->num++] = text;
+    if (length >= room)
+        defines->num = -1;
 }
 
 unda_status gpu_compile_only(const struct gpu_source *source, const char *kernel, int compute_capability,

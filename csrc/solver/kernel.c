@@ -61,6 +61,11 @@ static const struct kernel_part *find_part(const struct kernel *kernel, const ch
     return NULL;
 }
 
+bool kernel_has(const struct kernel *kernel, const char *name)
+{
+    return find_part(kernel, name) != NULL;
+}
+
 /* A part must belong to one of the kernels that may be chosen. */
 static unda_status check_part(const unda_solver_options *o, const unda_part *given,
                               const struct kernel *const *list)

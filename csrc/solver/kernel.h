@@ -20,6 +20,8 @@ struct kernel {
 
 /* The value that options give to a part, 0 where they give none. */
 int32_t kernel_part(const unda_solver_options *options, const char *name);
+/* Whether a kernel has a part of this name. */
+bool kernel_has(const struct kernel *kernel, const char *name);
 /* Whether options name this kernel. */
 bool kernel_is(const unda_solver_options *options, const char *name);
 /* Whether a kernel is for the shape of the cells. */

@@ -96,36 +96,37 @@ template <int N> static __device__ __forceinline__ void store_vector(REAL *to, c
     }
 }
 
-/* The NUM values of item `item` of `total`, which stand in groups of four (GROUP_INDEX in index.h). */
+/* The NUM values of item `item + more` of `total`, which stand in groups of four (GROUP_INDEX in index.h). more: a
+ * constant, which becomes part of the instruction; items that differ in it share their address. */
 template <int NUM, int FIRST = 0>
 static __device__ __forceinline__ void load_groups(REAL *to, const REAL *array, long long total,
-                                                   long long item)
+                                                   long long item, int more = 0)
 {
     constexpr int WIDTH = NUM - FIRST < 4 ? NUM - FIRST : 4;
-    load_constant<WIDTH>(to + FIRST, array + FIRST * total + item * WIDTH);
+    load_constant<WIDTH>(to + FIRST, array + FIRST * total + item * WIDTH + more * WIDTH);
     if constexpr (FIRST + WIDTH < NUM)
-        load_groups<NUM, FIRST + WIDTH>(to, array, total, item);
+        load_groups<NUM, FIRST + WIDTH>(to, array, total, item, more);
 }
 
 /* The same from memory that this kernel also writes. */
 template <int NUM, int FIRST = 0>
 static __device__ __forceinline__ void load_own_groups(REAL *to, const REAL *array, long long total,
-                                                       long long item)
+                                                       long long item, int more = 0)
 {
     constexpr int WIDTH = NUM - FIRST < 4 ? NUM - FIRST : 4;
-    load_vector<WIDTH>(to + FIRST, array + FIRST * total + item * WIDTH);
+    load_vector<WIDTH>(to + FIRST, array + FIRST * total + item * WIDTH + more * WIDTH);
     if constexpr (FIRST + WIDTH < NUM)
-        load_own_groups<NUM, FIRST + WIDTH>(to, array, total, item);
+        load_own_groups<NUM, FIRST + WIDTH>(to, array, total, item, more);
 }
 
 template <int NUM, int FIRST = 0>
 static __device__ __forceinline__ void store_groups(REAL *array, long long total, long long item,
-                                                    const REAL *from)
+                                                    const REAL *from, int more = 0)
 {
     constexpr int WIDTH = NUM - FIRST < 4 ? NUM - FIRST : 4;
-    store_vector<WIDTH>(array + FIRST * total + item * WIDTH, from + FIRST);
+    store_vector<WIDTH>(array + FIRST * total + item * WIDTH + more * WIDTH, from + FIRST);
     if constexpr (FIRST + WIDTH < NUM)
-        store_groups<NUM, FIRST + WIDTH>(array, total, item, from);
+        store_groups<NUM, FIRST + WIDTH>(array, total, item, from, more);
 }
 
 #endif

@@ -76,7 +76,7 @@ static __device__ __forceinline__ void add_flux(const dg_args &a, const frames &
                                                 const outside &o, const REAL *own, REAL *sum)
 {
     REAL rows[9], f1[NUM_FRAME], material[NUM_FACE_COEF], coef[NUM_FACE_COEF], lift_coef[NUM_LIFT_COEF];
-    REAL u[NUM_REF], in[NUM_TRACE], out[NUM_TRACE], y[NUM_JUMP], acc[NUM_ACC] = {};
+    REAL u[NUM_REF], in[NUM_TRACE], out[NUM_TRACE], y[NUM_JUMP], acc[NUM_ACC];
     long long face = NUM_FACE * at.elem + 2 * at.axis + side;
     load_groups<NUM_FACE_COEF>(material, (const REAL *)a.face_coef, a.num_coef_face,
                                BY_NODE ? face * NFP + at.m : face);
@@ -102,10 +102,13 @@ static __device__ __forceinline__ void add_flux(const dg_args &a, const frames &
     for (int k = 0; k < NUM_JUMP; k++)
         y[k] *= (REAL)(LINE_WEIGHT);
     lift_coefficients(f1, coef, lift_coef);
+#pragma unroll
+    for (int i = 0; i < NUM_LINE; i++)
+        acc[LINE_ACC(0, i)] = sum[i];
     apply_lift(y, side, lift_coef, acc);
 #pragma unroll
     for (int i = 0; i < NUM_LINE; i++)
-        sum[i] += acc[LINE_ACC(0, i)];
+        sum[i] = acc[LINE_ACC(0, i)];
 }
 
 #endif

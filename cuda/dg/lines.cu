@@ -19,16 +19,18 @@
 #include "dg/line_ends.h"
 #include "common/line_products.h"
 #include "dg/line_tile.h"
+#include "dg/line_sums.h"
+#define PREFETCH_LOOP _Pragma("unroll 1") /* of a turn or two */
 #include "dg/prefetch.h"
-#include "dg/update.h"
 
-/* The state of node i of the block, in reference components, into shared memory. */
-static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, long long first, int i,
+/* The state of a thread's node of this turn, in reference components, into shared memory. In memory the nodes of a
+ * block follow one another. */
+static __device__ __forceinline__ void load_state(const dg_args &a, tile &s, long long first, int turn,
                                                   REAL *metric)
 {
-    int e = i / NP, node = i % NP;
+    int i = threadIdx.x + turn * THREADS, e = i / NP, node = i % NP;
     REAL q[NUM_FIELD], u[NUM_REF];
-    load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP, place(first + e, node));
+    load_node<NUM_FIELD>(q, (const REAL *)a.q, a.num_total * NP, place(first, threadIdx.x), turn * THREADS);
     load_metric(a, first + e, node, metric);
     to_reference(q, metric, u);
 #pragma unroll
@@ -84,34 +86,31 @@ static __device__ __forceinline__ void sum_line(const dg_args &a, tile &s, const
     }
 }
 
-/* The sums of node i of the block become dq/dt, and its new state. kept: KEEP_METRIC. */
-static __device__ __forceinline__ void finish(const dg_args &a, const tile &s, long long first, int i,
-                                              bool has_source, const REAL *kept)
+/* The sums of a thread's node of this turn become dq/dt, and its new state. kept: KEEP_METRIC. */
+static __device__ __forceinline__ void finish(const dg_args &a, const tile &s, long long first, int turn,
+                                              const REAL *kept)
 {
-    int e = i / NP, node = i % NP;
-    long long elem = first + e, at = place(elem, node);
-    REAL acc[NUM_ACC] = {}, rhs[NUM_FIELD], coef[NUM_COEF], metric[NUM_METRIC];
+    int i = threadIdx.x + turn * THREADS, e = i / NP, node = i % NP;
+    long long elem = first + e, at = place(first, threadIdx.x);
+    REAL acc[NUM_ACC], rhs[NUM_FIELD], coef[NUM_COEF], metric[NUM_METRIC];
+    bool begun[NUM_ACC] = {};
     old_state old;
-    load_old(a, at, old);
+    load_old(a, at, old, turn * THREADS);
     if (!KEEP_METRIC)
         load_metric_again(a, s, elem, e, node, metric);
 #pragma unroll
     for (int k = 0; k < NUM_METRIC && KEEP_METRIC; k++)
         metric[k] = kept[k];
     load_constant<NUM_COEF>(coef, (const REAL *)a.record + RECORD * elem + (BY_NODE ? NUM_COEF * node : 0));
+    scale(a, metric, coef);
 #pragma unroll
     for (int axis = 0; axis < 3; axis++)
 #pragma unroll
         for (int k = 0; k < NUM_LINE; k++)
-            acc[LINE_ACC(axis, k)] += s.u[LINE_OUT(axis, k) * SLOT + spot(e, node)];
-#pragma unroll
-    for (int k = 0; k < NUM_ACC; k++)
-        acc[k] *= metric[9];
+            add_to(acc, begun, LINE_ACC(axis, k), s.u[LINE_OUT(axis, k) * SLOT + spot(e, node)]);
     from_reference(acc, metric, coef, rhs);
     add_local(old, coef + NUM_COEF - NUM_LOCAL, rhs);
-    if (has_source)
-        add_sources(a, elem, node, a.source_range[blockIdx.x], a.source_range[blockIdx.x + 1], rhs);
-    update(a, at, old, rhs);
+    update<STEPPED>(a, at, old, rhs, turn * THREADS);
 }
 
 /* Asks for what this block's update reads, and for the state of a block that runs soon. */
@@ -122,8 +121,9 @@ static __device__ __forceinline__ void prefetch_memory(const dg_args &a, long lo
     if (UPDATE == UPDATE_AB3)
         prefetch(a, a.r1, first, count);
     long long soon = first + (long long)AHEAD * TILE, left = a.num_elem - soon;
+    int num = left < TILE ? (int)left : TILE;
     if (AHEAD > 1 && left > 0)
-        prefetch(a, a.q, soon, left < TILE ? (int)left : TILE);
+        prefetch(a, a.q, soon, num);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_lines(const __grid_constant__ dg_args a)
@@ -132,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_lines(const
     tile &s = *(tile *)memory;
     long long first = a.first + (long long)blockIdx.x * TILE, left = a.num_elem - first;
     int count = left < TILE ? (int)left : TILE;
-    bool has_source = a.source_range[blockIdx.x] < a.source_range[blockIdx.x + 1]; /* asked for early */
+    int source_first = a.source_range[blockIdx.x], source_last = a.source_range[blockIdx.x + 1];
     REAL metric[NODE_TURNS][NUM_METRIC];
     outside o[2];
     line at;
@@ -141,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_lines(const
 #pragma unroll
     for (int turn = 0; turn < NODE_TURNS; turn++)
         if (threadIdx.x + turn * THREADS < count * NP)
-            load_state(a, s, first, threadIdx.x + turn * THREADS, metric[turn]);
+            load_state(a, s, first, turn, metric[turn]);
     prefetch_memory(a, first, count);
     __syncthreads();
 #pragma unroll
@@ -156,5 +156,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_lines(const
 #pragma unroll
     for (int turn = 0; turn < NODE_TURNS; turn++)
         if (threadIdx.x + turn * THREADS < count * NP)
-            finish(a, s, first, threadIdx.x + turn * THREADS, has_source, metric[turn]);
+            finish(a, s, first, turn, metric[turn]);
+    drive(a, first, threadIdx.x, THREADS, count * NP, source_first, source_last);
 }

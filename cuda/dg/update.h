@@ -3,6 +3,15 @@
 #ifndef UNDA_DG_UPDATE_H
 #define UNDA_DG_UPDATE_H
 
+/* What part i of the sources gives a node of its element: weight f(t). */
+static __device__ __forceinline__ void source(const dg_args &a, int i, int node, REAL *rhs)
+{
+    REAL amplitude = ((const REAL *)a.amplitude)[(*a.clock + a.time) * a.num_source + a.source_column[i]];
+    const REAL *weight = (const REAL *)a.source_weight + ((long long)i * NP + node) * NUM_FIELD;
+    for (int f = 0; f < NUM_FIELD; f++)
+        rhs[f] = weight[f] * amplitude;
+}
+
 /* rhs += weight f(t) of the sources [first, last) that lie in this element. */
 static __device__ __forceinline__ void add_sources(const dg_args &a, long long elem, int node, int first,
                                                    int last, REAL *rhs)
@@ -10,30 +19,37 @@ static __device__ __forceinline__ void add_sources(const dg_args &a, long long e
     for (int i = first; i < last; i++) {
         if (a.source_elem[i] != elem)
             continue;
-        REAL amplitude = ((const REAL *)a.amplitude)[(*a.clock + a.time) * a.num_source + a.source_column[i]];
-        const REAL *weight = (const REAL *)a.source_weight + ((long long)i * NP + node) * NUM_FIELD;
+        REAL part[NUM_FIELD];
+        source(a, i, node, part);
         for (int f = 0; f < NUM_FIELD; f++)
-            rhs[f] += weight[f] * amplitude;
+            rhs[f] += part[f];
     }
 }
 
 /* What the update of a node reads besides the right-hand side. A thread loads it for all its nodes of an
- * element before it stores the first, so that the loads overlap. `at`: the node's place (tile.h). */
+ * element before it stores the first, so that the loads overlap. `at`: the node's place (tile.h); more: of the layout. */
 struct old_state {
     REAL q[NUM_FIELD], r[NUM_FIELD], r1[NUM_FIELD];
 };
 
-static __device__ __forceinline__ void load_old(const dg_args &a, long long at, old_state &old)
+/* known: q, where the thread still has it. */
+static __device__ __forceinline__ void load_old(const dg_args &a, long long at, old_state &old,
+                                                int more = 0, const REAL *known = nullptr)
 {
     long long total = a.num_total * NP;
+#if UPDATE != UPDATE_RHS || LOCAL
+    if (known) {
+#pragma unroll
+        for (int f = 0; f < NUM_FIELD; f++)
+            old.q[f] = known[f];
+    } else
+        load_node<NUM_FIELD>(old.q, (const REAL *)a.q, total, at, more);
+#endif
 #if UPDATE != UPDATE_RHS
-    load_node<NUM_FIELD>(old.q, (const REAL *)a.q, total, at);
     if (UPDATE == UPDATE_AB3 || a.a != 0)
-        load_own_node<NUM_FIELD>(old.r, (const REAL *)a.r, total, at);
+        load_own_node<NUM_FIELD>(old.r, (const REAL *)a.r, total, at, more);
     if (UPDATE == UPDATE_AB3)
-        load_node<NUM_FIELD>(old.r1, (const REAL *)a.r1, total, at);
-#elif LOCAL
-    load_node<NUM_FIELD>(old.q, (const REAL *)a.q, total, at);
+        load_node<NUM_FIELD>(old.r1, (const REAL *)a.r1, total, at, more);
 #endif
 }
 
@@ -45,30 +61,54 @@ static __device__ __forceinline__ void add_local(const old_state &old, const REA
 #endif
 }
 
-static __device__ __forceinline__ void update(const dg_args &a, long long at, old_state &old, const REAL *rhs)
+/* STEPPED: rhs of UPDATE_LSRK is a multiple of dt already. */
+template <bool STEPPED = false>
+static __device__ __forceinline__ void update(const dg_args &a, long long at, old_state &old, const REAL *rhs,
+                                              int more = 0)
 {
     long long total = a.num_total * NP;
     REAL *r = (REAL *)a.r;
 #if UPDATE == UPDATE_RHS
-    store_node<NUM_FIELD>(r, total, at, rhs);
+    store_node<NUM_FIELD>(r, total, at, rhs, more);
 #elif UPDATE == UPDATE_LSRK
-    REAL ra = (REAL)a.a, rb = (REAL)a.b, dt = (REAL)a.dt;
+    REAL ra = (REAL)a.a, rb = (REAL)a.b, dt = STEPPED ? 1 : (REAL)a.dt;
 #pragma unroll
     for (int f = 0; f < NUM_FIELD; f++) {
         old.r[f] = a.a == 0 ? dt * rhs[f] : ra * old.r[f] + dt * rhs[f];
         old.q[f] += rb * old.r[f];
     }
-    store_node<NUM_FIELD>(r, total, at, old.r);
+    store_node<NUM_FIELD>(r, total, at, old.r, more);
 #else
     REAL c0 = (REAL)a.c0, c1 = (REAL)a.c1, c2 = (REAL)a.c2;
 #pragma unroll
     for (int f = 0; f < NUM_FIELD; f++)
         old.q[f] += c0 * rhs[f] + c1 * old.r1[f] + c2 * old.r[f];
-    store_node<NUM_FIELD>(r, total, at, rhs);
+    store_node<NUM_FIELD>(r, total, at, rhs, more);
 #endif
 #if UPDATE != UPDATE_RHS
-    store_node<NUM_FIELD>((REAL *)a.q_new, total, at, old.q);
+    store_node<NUM_FIELD>((REAL *)a.q_new, total, at, old.q, more);
 #endif
+}
+
+/* Adds rhs to a node that `update` has stored: the same sum, for the update is linear. */
+static __device__ __forceinline__ void update_again(const dg_args &a, long long at, const REAL *rhs)
+{
+    long long total = a.num_total * NP;
+    REAL r[NUM_FIELD], q[NUM_FIELD];
+    REAL to_r = UPDATE == UPDATE_LSRK ? (REAL)a.dt : 1;
+    REAL to_q = UPDATE == UPDATE_LSRK ? (REAL)a.b * to_r : (REAL)a.c0;
+    load_own_node<NUM_FIELD>(r, (const REAL *)a.r, total, at);
+#pragma unroll
+    for (int f = 0; f < NUM_FIELD; f++)
+        r[f] += to_r * rhs[f];
+    store_node<NUM_FIELD>((REAL *)a.r, total, at, r);
+    if (UPDATE == UPDATE_RHS)
+        return;
+    load_own_node<NUM_FIELD>(q, (const REAL *)a.q_new, total, at);
+#pragma unroll
+    for (int f = 0; f < NUM_FIELD; f++)
+        q[f] += to_q * rhs[f];
+    store_node<NUM_FIELD>((REAL *)a.q_new, total, at, q);
 }
 
 #endif

@@ -20,27 +20,30 @@ static __device__ __forceinline__ long long state_index(long long, int num_field
 }
 
 template <int NUM>
-static __device__ __forceinline__ void load_node(REAL *to, const REAL *state, long long, long long place)
+static __device__ __forceinline__ void load_node(REAL *to, const REAL *state, long long, long long place,
+                                                 int more = 0)
 {
 #pragma unroll
     for (int f = 0; f < NUM; f++)
-        to[f] = __ldg(state + place + 32 * f);
+        to[f] = __ldg(state + place + more + 32 * f);
 }
 
 template <int NUM>
-static __device__ __forceinline__ void load_own_node(REAL *to, const REAL *state, long long, long long place)
+static __device__ __forceinline__ void load_own_node(REAL *to, const REAL *state, long long, long long place,
+                                                     int more = 0)
 {
 #pragma unroll
     for (int f = 0; f < NUM; f++)
-        to[f] = state[place + 32 * f];
+        to[f] = state[place + more + 32 * f];
 }
 
 template <int NUM>
-static __device__ __forceinline__ void store_node(REAL *state, long long, long long place, const REAL *from)
+static __device__ __forceinline__ void store_node(REAL *state, long long, long long place, const REAL *from,
+                                                  int more = 0)
 {
 #pragma unroll
     for (int f = 0; f < NUM; f++)
-        __stcs(state + place + 32 * f, from[f]);
+        __stcs(state + place + more + 32 * f, from[f]);
 }
 
 #endif

@@ -3,7 +3,7 @@
  * fields that is [elem][node][field].
  *
  * A layout says where a value is (state_index) and moves all fields of a node (load_node, load_own_node,
- * store_node), whose place comes from elem_place and NODE_STRIDE. total: elements of the state times np, its
+ * store_node), whose place comes from elem_place and NODE_STRIDE, or is a constant `more` beyond it. total: elements of the state times np, its
  * nodes an element. The host's side: struct layout in csrc/dg/kernel.h. */
 #ifndef UNDA_LAYOUT_H
 #define UNDA_LAYOUT_H
@@ -26,24 +26,24 @@ static __device__ __forceinline__ long long elem_place(int, int np, long long el
 
 template <int NUM>
 static __device__ __forceinline__ void load_node(REAL *to, const REAL *state, long long total,
-                                                 long long place)
+                                                 long long place, int more = 0)
 {
-    load_groups<NUM>(to, state, total, place);
+    load_groups<NUM>(to, state, total, place, more);
 }
 
 /* The same from memory that this kernel also writes. */
 template <int NUM>
 static __device__ __forceinline__ void load_own_node(REAL *to, const REAL *state, long long total,
-                                                     long long place)
+                                                     long long place, int more = 0)
 {
-    load_own_groups<NUM>(to, state, total, place);
+    load_own_groups<NUM>(to, state, total, place, more);
 }
 
 template <int NUM>
 static __device__ __forceinline__ void store_node(REAL *state, long long total, long long place,
-                                                  const REAL *from)
+                                                  const REAL *from, int more = 0)
 {
-    store_groups<NUM>(state, total, place, from);
+    store_groups<NUM>(state, total, place, from, more);
 }
 
 #endif

@@ -26,7 +26,7 @@ SETTINGS = {
     "flux": ("upwind", "central"),
     "integrator": ("lsrk4", "ab3"),
     "per": ("cell", "node"),
-    "kernel": ("lines", "base", "f1", "f1s"),
+    "kernel": ("lines", "columns", "base", "f1", "f1s"),
 }
 #: By parity, with several nodes a thread; without room for the metric of faces; in turns.
 HIGH = [
@@ -83,7 +83,7 @@ def test_cuda_equals_cpu(case):
 @pytest.mark.parametrize(
     ("kernel", "cells"),
     [
-        ("lines", "sheared"), ("lines", "warped"), ("lines", "warped, stored"), ("base", "warped"),
+        ("lines", "sheared"), ("columns", "warped"), ("columns", "warped, stored"), ("base", "warped"),
         ("f1", "sheared"), ("f1s", "warped, stored"),
     ],
 )  # fmt: skip
@@ -141,6 +141,8 @@ def with_waves(device, physics, cells, waves=True, **options):
     [
         ("acoustic", "warped, stored", 2, "float64", "central", "ab3", "lines"),
         ("elastic", "sheared", 3, "float32", "upwind", "lsrk4", "lines"),
+        ("elastic", "warped", 3, "float32", "upwind", "lsrk4", "columns"),
+        ("maxwell", "warped, stored", 3, "float64", "central", "ab3", "columns"),
         ("maxwell", "warped", 2, "float64", "upwind", "lsrk4", "lines"),
         ("acoustic", "warped, stored", 2, "float64", "upwind", "lsrk4", "base"),
         ("elastic", "sheared", 1, "float32", "central", "lsrk4", "f1"),
@@ -160,6 +162,8 @@ PLANS = [
     {"tile": 1, "threads": 32, "blocks": 1, "metric": "trilinear"},
     {"tile": 3, "threads": 64, "blocks": 2, "ahead": 2, "metric": "stored"},
     {"tile": 5, "threads": 1024, "blocks": 1, "ahead": 1, "metric": "trilinear"},
+    {"kernel": "columns", "tile": 1, "blocks": 1, "metric": "trilinear"},
+    {"kernel": "columns", "tile": 7, "blocks": 2, "ahead": 3, "metric": "stored"},
     {"kernel": "base", "tile": 3, "metric": "trilinear"},
     {"kernel": "f1", "tile": 1, "metric": "stored"},
     {"kernel": "f1s", "tile": 7, "blocks": 3, "metric": "trilinear"},
@@ -210,6 +214,7 @@ PARTS = {
     "f1": {"dg_volume_flux": VOLUME + FACES, "dg_integration": UPDATE},
     "f1s": {"dg_volume_flux": VOLUME + FACES, "dg_integration": UPDATE},
     "lines": {"dg_lines": 4 * 4 * N3 + TABLES + FACES},
+    "columns": {"dg_columns": 4 * 4 * N3 + TABLES + FACES},
 }
 
 
@@ -236,18 +241,28 @@ def test_profiles_count_the_work_of_each_function():
         (
             "hex",
             {"kernel": "fused"},
-            "kernel is fused, which is for cells of another shape, .* of auto, lines, base, f1, f1s$",
+            "kernel is fused, which is for cells of another shape, .* of auto, columns, lines, base, f1, f1s$",
         ),
         ("tet", {"kernel": "lines"}, "kernel is lines, which is for .* of auto, fused, node, element$"),
         (
             "hex",
             {"kernel_options": {"rows": 2}},
-            "no option rows, expected one of tile, threads, blocks, ahead, metric$",
+            "no option rows, expected one of tile, blocks, ahead, metric, threads$",
+        ),
+        (
+            "hex",
+            {"degree": 4, "kernel": "lines", "kernel_options": {"tile": 70}},
+            r"tile is 70 .* expected 1\.\.65: they share 227",
         ),
         (
             "hex",
             {"degree": 4, "kernel_options": {"tile": 70}},
-            r"tile is 70 .* expected 1\.\.65: they share 227",
+            r"tile is 70 .* expected 1\.\.40: each has 25 threads, a block 1024",
+        ),
+        (
+            "hex",
+            {"degree": 10, "dtype": "float64", "kernel": "columns", "kernel_options": {"tile": 8}},
+            r"tile is 8 .* expected 1\.\.4: they share 227",
         ),
         (
             "hex",

@@ -68,7 +68,7 @@ class DG(Simulation):
         too short to start more.
     allow_unstable : bool
         Accept a dt above the stable limit.
-    kernel : {"auto", "fused", "node", "element", "lines", "base", "f1", "f1s"}
+    kernel : {"auto", "fused", "node", "element", "columns", "lines", "base", "f1", "f1s"}
         CUDA, on tetrahedra: all in one; volume, surface and update apart; one element per thread. On
         hexahedra: along lines of nodes; three of a paper.
     kernel_options : dict of str to int or str, optional
@@ -120,7 +120,7 @@ class DG(Simulation):
         device: str = "auto",
         threads: int | None = None,
         allow_unstable: bool = False,
-        kernel: Literal["auto", "fused", "node", "element", "lines", "base", "f1", "f1s"] = "auto",
+        kernel: Literal["auto", "fused", "node", "element", "columns", "lines", "base", "f1", "f1s"] = "auto",
         kernel_options: Mapping[str, int | str] | None = None,
         tune: bool = False,
     ) -> None:
