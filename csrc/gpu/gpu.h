@@ -125,7 +125,7 @@ struct gpu_source {
 /* Room for the defines of one: gpu_define(&defines, "HALF=%d", 4) adds "-DHALF=4". */
 struct gpu_defines {
     char text[6144]; /* of them all, one after the other */
-    const char *list[24];
+    const char *list[32];
     int num, used;
 };
 void gpu_define(struct gpu_defines *defines, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -3,6 +3,7 @@
  * is not one, whoever comes first decides, and a tile is only smaller. */
 #include "tiles.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Cells of one walk; a local axis a points along the global axis[a], in the direction of sign[a]. */
@@ -90,12 +91,23 @@ static uint64_t hash_of(const int32_t key[4])
     return hash ^ hash >> 29;
 }
 
-/* Edges of a tile: 1, 1, 1, doubled in turn while there is room. */
+/* Edges of a tile, longest first: of all that have room for so many cells the one with the least surface a cell, the
+ * largest of several. */
 static void find_shape(int cells, int shape[3])
 {
+    double least = INFINITY;
     shape[0] = shape[1] = shape[2] = 1;
-    for (int i = 0; shape[0] * shape[1] * shape[2] * 2 <= cells; i = (i + 1) % 3)
-        shape[i] *= 2;
+    for (int c = 1; c * c * c <= cells; c++)
+        for (int b = c; b * b * c <= cells; b++)
+            for (int a = b; a * b * c <= cells; a++) {
+                double surface = 1.0 / a + 1.0 / b + 1.0 / c;
+                if (surface >= least)
+                    continue;
+                least = surface;
+                shape[0] = a;
+                shape[1] = b;
+                shape[2] = c;
+            }
 }
 
 static unda_status group(const struct walk *w, struct sem_tiles *t)

@@ -30,9 +30,9 @@ static void list_region(const unda_solver *s, struct sem_cuda *t, int region)
     gpu_want(w, 1, &r->inverse_mass, tiles->num_node * real, "masses");
     gpu_want(w, 1, &r->metric, from->num_elem * sem->metric_words * real, "metric");
     gpu_want(w, 1, &r->coef, from->num_elem * sem->material_nodes * 2 * real, "coefficients");
-    int64_t words = r->plan.assembly == ATOMICALLY && dim == 3 && real == 4 ? 4 : dim;
-    gpu_want(w, 1, &r->shared, (r->plan.assembly == IN_ORDER ? tiles->num_entry : num_shared) * words * real,
-             "forces on shared nodes");
+    int64_t num_sum = r->plan.assembly == IN_ORDER ? tiles->num_entry
+                      : r->plan.assembly == BY_COLORS ? num_shared : num_side;
+    gpu_want(w, 1, &r->shared, num_sum * dim * real, "forces on shared nodes");
     gpu_want(w, 1, &r->tile, (int64_t)sizeof(struct sem_tile) * tiles->num_tile, "tiles");
     gpu_want(w, 1, &r->words, 2 * tiles->num_word, "patterns of tiles");
     gpu_want(w, 1, &r->entry, 4 * tiles->num_entry, "shared nodes");
@@ -54,8 +54,10 @@ static unda_status list_arrays(unda_solver *s, struct sem_cuda *t)
     for (int region = 0; region < NUM_REGION; region++) {
         struct sem_cuda_region *r = &t->region[region];
         TRY(sem_plan_choose(s, region, &r->plan));
+        r->tiles.pitch = r->plan.pitch;
         TRY(sem_tiles_new(sem, region, r->plan.cells, r->plan.assembly == BY_COLORS, s->options.threads,
                           &r->tiles));
+        sem_plan_fit(s, &r->tiles, &r->plan);
         t->num += sem_num_unknown(t, region);
         list_region(s, t, region);
     }
@@ -346,6 +348,7 @@ static unda_status launch_tiles(unda_solver *s, int region, const struct pass *p
                               .amplitude = POINTER(t->amplitude),
                               .clock = POINTER(t->clock),
                               .num_inner = r->tiles.num_inner,
+                              .first_side = r->tiles.first_side - r->tiles.num_inner,
                               .dt = pass->dt,
                               .time = r->num_part ? (int)pass->time : -1,
                               .num_source = s->num_source,
@@ -379,13 +382,26 @@ static unda_status launch_shared(unda_solver *s, int region, const struct pass *
                                 .first_side = r->tiles.first_side - r->tiles.num_inner,
                                 .dt = pass->dt,
                                 .mode = pass->mode};
-    struct gpu_shape shape = gpu_threads(a.num);
+    int64_t quads = (a.first_side * sem_tables(s)->region[region].dim * s->real_bytes + 15) / 16;
+    struct gpu_shape shape =
+        gpu_threads(r->plan.assembly == ATOMICALLY ? quads + a.num - a.first_side : a.num);
     return a.num ? gpu_launch(&r->shared_kernel, t->stream, &shape, &a, sizeof a) : UNDA_OK;
+}
+
+/* Accelerations, or forces, to which tiles add what they have of a shared node. */
+static unda_status zero_shared(unda_solver *s, int region)
+{
+    const struct sem_cuda_region *r = &tables(s)->region[region];
+    int64_t node = sem_tables(s)->region[region].dim * s->real_bytes;
+    return gpu_zero_async(tables(s)->stream, r->a + (gpu_ptr)(r->tiles.num_inner * node),
+                          (r->tiles.first_side - r->tiles.num_inner) * node);
 }
 
 static unda_status launch_region(unda_solver *s, int region, const struct pass *pass)
 {
     const struct sem_tiles *tiles = &tables(s)->region[region].tiles;
+    if (tables(s)->region[region].plan.assembly == ATOMICALLY && pass->mode != SEM_STEP)
+        TRY(zero_shared(s, region));
     for (int32_t color = 0; color < tiles->num_color; color++)
         TRY(launch_tiles(s, region, pass, tiles->first_color[color], tiles->first_color[color + 1]));
     return tiles->num_elem ? launch_shared(s, region, pass) : UNDA_OK;

@@ -17,8 +17,11 @@ enum { IN_ORDER, BY_COLORS, ATOMICALLY };
 struct sem_plan {
     const struct kernel *kernel;
     int assembly, cells, blocks, ahead; /* elements of a tile; blocks on an SM, at least; see tiles.cu */
+    bool planes; /* a thread owns a plane of nodes, else a column */
     int dim, threads, shared_bytes;
-    int warp_cells; /* elements of a warp; 0: they begin anywhere in one */
+    int warp_cells;            /* elements of a warp; 0: they begin anywhere in one */
+    int most_slot, most_inner; /* nodes of a tile, those inside it, at most */
+    struct sem_pitch pitch;
 };
 
 struct sem_cuda_region {
@@ -82,6 +85,8 @@ static inline int64_t sem_device_unknown(const unda_solver *s, int region, int64
 
 /* kernels.c */
 unda_status sem_plan_choose(const unda_solver *s, int region, struct sem_plan *plan);
+/* Sizes that depend on the tiles. */
+void sem_plan_fit(const unda_solver *s, const struct sem_tiles *tiles, struct sem_plan *plan);
 unda_status sem_plan_compile(unda_solver *s, int region);
 unda_status sem_plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
 

@@ -229,21 +229,11 @@ struct drawing {
     uint16_t *words;
 };
 
-/* Found by counting, for [0] lines along r_1 and r_3 (and, once, r_2), for [1] along r_2 and r_3. */
-struct sem_pitch sem_pitch(int n)
-{
-    static const struct sem_pitch known[] = {
-        [3] = {{14, 14}, {55, 43}},   [4] = {{19, 20}, {80, 80}},   [5] = {{25, 26}, {125, 130}},
-        [6] = {{43, 38}, {260, 228}}, [7] = {{49, 50}, {369, 369}}, [8] = {{69, 72}, {552, 576}}};
-    int plane = n * n | 1;
-    return n < 9 ? known[n] : (struct sem_pitch){{plane, plane}, {n * plane, n * plane}};
-}
-
 /* Where node i of the tile's elements of n^3 nodes stands in the first array. */
-static int32_t place_of(int n, int64_t i)
+static int32_t place_of(const struct sem_pitch *pitch, int n, int64_t i)
 {
-    struct sem_pitch pitch = sem_pitch(n);
-    return (int32_t)(i / (n * n * n) * pitch.elem[0] + i / (n * n) % n * pitch.plane[0] + i % (n * n));
+    return (int32_t)(i / (n * n * n) * pitch->elem[0] + i / (n * n) % n * pitch->plane[0] +
+                     i / n % n * pitch->row + i % n);
 }
 
 /* Entries are in the order of slots from now on. */
@@ -285,7 +275,7 @@ static uint16_t *draw_lists(int n, const struct sem_tiles *t, int64_t tile, stru
 {
     const uint16_t *end = d->words;
     uint16_t *start = d->words + 2 * t->num_category;
-    uint16_t zero = (uint16_t)(t->cells * sem_pitch(n).elem[0]);
+    uint16_t zero = (uint16_t)(t->cells * t->pitch.elem[0]);
     for (int32_t i = 0; i < d->list->num; i++)
         d->list->count[i] = 0;
     for (int g = 0; g < 2 * t->num_category; g++) {
@@ -299,7 +289,7 @@ static uint16_t *draw_lists(int n, const struct sem_tiles *t, int64_t tile, stru
         while (slot >= end[g])
             g++;
         d->words[start[g] + ((slot - (g ? end[g - 1] : 0)) << g % t->num_category) +
-                 d->list->count[index]++] = (uint16_t)place_of(n, i);
+                 d->list->count[index]++] = (uint16_t)place_of(&t->pitch, n, i);
     }
     return to;
 }

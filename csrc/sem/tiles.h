@@ -6,6 +6,15 @@
 
 #include "sem.h"
 
+/* Where element nodes stand in the two arrays of cuda/sem/tiles.cu: in the first one node (a, b, k) of an element at a
+ * + b row + k plane[0]; from plane to plane and from element to element so many that threads of a warp, each with a
+ * line, nearly always are in different banks. */
+struct sem_pitch {
+    int row, plane[2], elem[2];
+};
+/* pitch.c: where a thread owns a plane of nodes, or a column. */
+struct sem_pitch sem_pitch(int n, bool planes);
+
 /* Nodes of a tile are in slots: first those inside it, then those that it shares, both by how many of the tile's
  * element nodes they are: up to 1, 2, 4, ... (categories). A pattern says, in words of 16 bits:
  *   end of the slots, then beginning of the lists, of each category of inner and of shared nodes;
@@ -13,6 +22,7 @@
  *   by category, [slot][1 << category]: places in shared memory of the element nodes, or of a 0.
  * Tiles that agree have one pattern. */
 struct sem_tiles {
+    struct sem_pitch pitch;  /* the caller's */
     int cells, num_category; /* elements of a tile, at most */
     int64_t num_tile, num_elem;
     int32_t *tile;                           /* [row of the region] */
@@ -42,13 +52,6 @@ static inline int sem_head_words(int num_category)
 {
     return (4 * num_category + 7) / 8 * 8;
 }
-/* Where element nodes stand in the two arrays of cuda/sem/tiles.cu: n nodes a row, and from plane to plane and from
- * element to element so many that threads of a warp, each with a line, nearly always are in different banks. */
-struct sem_pitch {
-    int plane[2], elem[2];
-};
-struct sem_pitch sem_pitch(int n);
-
 unda_status sem_tiles_new(const struct sem *sem, int region, int cells, bool colored, int threads,
                           struct sem_tiles *tiles);
 void sem_tiles_free(struct sem_tiles *tiles);

@@ -1,0 +1,106 @@
+/* plane.h: the metric and the material at the nodes of a plane r_1 = a of a hexahedron, row by row along r_2. Of a map
+ * of eight vertices (cuda/space/trilinear.h) e_2 is the same along a row, e_1 and e_3 are linear in r_2. Included by
+ * sem/work_plane.h. */
+#ifndef UNDA_SEM_PLANE_H
+#define UNDA_SEM_PLANE_H
+
+#include "common/index.h"
+#include "sem/column.h"
+
+#if METRIC_KIND == METRIC_TRILINEAR
+struct plane_metric {
+    /* e_1 at r_2 = 0 and its slope along r_2, both at r_3 = 0, and what r_3 adds; e_2, e_3 at r_2 = r_3 = 0 and the
+     * slope of both, of e_2 along r_3, of e_3 along r_2. */
+    REAL first[2][3], more[2][3], second[3], third[3], slope[3];
+    REAL start[3], along[3], up[3]; /* of the row: e_1 and its slope, e_2 */
+
+    __device__ __forceinline__ plane_metric(const sem_tile_args &a, long long elem, int at)
+    {
+        const REAL *map = metric_of(a, elem);
+        REAL r_1 = line_point[at];
+#pragma unroll
+        for (int i = 0; i < 3; i++) {
+            REAL m[NUM_MAP / 3];
+            load_constant<NUM_MAP / 3>(m, map + i * (NUM_MAP / 3));
+            const REAL *linear = m, *mixed = m + 3, triple = m[6];
+            first[0][i] = linear[0];
+            first[1][i] = mixed[0];
+            more[0][i] = mixed[2];
+            more[1][i] = triple;
+            second[i] = linear[1] + mixed[0] * r_1;
+            third[i] = linear[2] + mixed[2] * r_1;
+            slope[i] = mixed[1] + triple * r_1;
+        }
+    }
+    __device__ __forceinline__ void begin_row(int k)
+    {
+        constexpr double point[N] = {LINE_POINTS};
+        keep_apart();
+#pragma unroll
+        for (int i = 0; i < 3; i++) {
+            start[i] = first[0][i] + more[0][i] * (REAL)point[k];
+            along[i] = first[1][i] + more[1][i] * (REAL)point[k];
+            up[i] = second[i] + slope[i] * (REAL)point[k];
+        }
+    }
+    __device__ __forceinline__ void get(int, int b, REAL *metric) const
+    {
+        constexpr double point[N] = {LINE_POINTS};
+        REAL e_1[3], e_3[3];
+#pragma unroll
+        for (int i = 0; i < 3; i++) {
+            e_1[i] = start[i] + along[i] * (REAL)point[b];
+            e_3[i] = third[i] + slope[i] * (REAL)point[b];
+        }
+        cofactor(up, e_3, metric);
+        cofactor(e_3, e_1, metric + 3);
+        cofactor(e_1, up, metric + 6);
+        metric[9] = reciprocal(up[0] * metric[3] + up[1] * metric[4] + up[2] * metric[5]);
+    }
+};
+#else
+struct plane_metric {
+    const REAL *from;
+    REAL all[NUM_METRIC];
+
+    __device__ __forceinline__ plane_metric(const sem_tile_args &a, long long elem, int at)
+    {
+        from = metric_of(a, elem) + (METRIC_NODES > 1 ? at : 0);
+        if (METRIC_NODES == 1)
+#pragma unroll
+            for (int i = 0; i < NUM_METRIC; i++)
+                all[i] = __ldg(from + i);
+    }
+    __device__ __forceinline__ void begin_row(int) const {}
+    __device__ __forceinline__ void get(int k, int b, REAL *metric) const
+    {
+#pragma unroll
+        for (int i = 0; i < NUM_METRIC; i++)
+            metric[i] = METRIC_NODES == 1 ? all[i] : __ldg(from + i * METRIC_NODES + k * SQUARE + b * N);
+    }
+};
+#endif
+
+/* Times a number that a thread needs once. */
+struct plane_material {
+    REAL area, all[NUM_COEF];
+    const REAL *from;
+
+    __device__ __forceinline__ plane_material(const sem_tile_args &a, long long elem, int at, REAL factor)
+    {
+        from = (const REAL *)a.coef + elem * NUM_COEF * MATERIAL_NODES + (MATERIAL_NODES > 1 ? at : 0);
+        area = factor;
+        if (MATERIAL_NODES == 1)
+#pragma unroll
+            for (int i = 0; i < NUM_COEF; i++)
+                all[i] = area * __ldg(from + i);
+    }
+    __device__ __forceinline__ void get(int k, int b, REAL *coef) const
+    {
+#pragma unroll
+        for (int i = 0; i < NUM_COEF; i++)
+            coef[i] = MATERIAL_NODES == 1 ? all[i] : area * __ldg(from + i * MATERIAL_NODES + k * SQUARE + b * N);
+    }
+};
+
+#endif

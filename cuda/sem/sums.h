@@ -1,0 +1,146 @@
+/* sums.h: what becomes of the forces on element nodes: their sums node by node, a step of the nodes inside the tile.
+ * Included by sem/tiles.cu. */
+#ifndef UNDA_SEM_SUMS_H
+#define UNDA_SEM_SUMS_H
+
+/* Stores a tile's part of a force, or adds it: atomically dt M^-1 times it to the velocity, or M^-1 times it to the
+ * acceleration, where the node is on no side. */
+DEVICE void leave(const sem_tile_args &a, long long entry, REAL (&force)[DIM])
+{
+    REAL *sums = (REAL *)a.shared;
+    if constexpr (ASSEMBLY == 0) {
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            sums[entry * DIM + i] = force[i];
+        return;
+    }
+    long long node = __ldg(a.entry + entry);
+    if constexpr (ASSEMBLY == 1) {
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            sums[node * DIM + i] += force[i];
+        return;
+    }
+    if (node >= a.first_side) {
+        add_atomically(sums, node - a.first_side, force);
+        return;
+    }
+    REAL *to = (REAL *)(a.mode == SEM_STEP ? a.v : a.a) + a.num_inner * DIM;
+    REAL factor = a.mode == SEM_FORCE ? 1 : __ldg((const REAL *)a.inverse_mass + a.num_inner + node);
+    factor *= a.mode == SEM_STEP ? (REAL)a.dt : 1;
+#pragma unroll
+    for (int i = 0; i < DIM; i++)
+        force[i] *= factor;
+    add_atomically(to, node, force);
+}
+
+/* The sum of the forces at these places. */
+template <int NUM> DEVICE void add_places(const values *force, const unsigned short *list, REAL (&sum)[DIM])
+{
+#pragma unroll
+    for (int k = 0; k < NUM; k++) {
+        const values one = force[list[k]];
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            sum[i] += one.v[i];
+    }
+}
+
+/* The sum of the forces on the node of a slot; head: ends of the categories of its kind, then where lists begin. */
+template <int CATEGORY>
+DEVICE void add_slot(const tile &s, const int (&end)[CATEGORIES + 1], const int (&start)[CATEGORIES],
+                     int slot, REAL (&sum)[DIM])
+{
+    if (CATEGORY == CATEGORIES - 1 || slot < end[CATEGORY + 1])
+        add_places<1 << CATEGORY>(s.first, s.list + start[CATEGORY] + ((slot - end[CATEGORY]) << CATEGORY),
+                                  sum);
+    else if constexpr (CATEGORY + 1 < CATEGORIES)
+        add_slot<CATEGORY + 1>(s, end, start, slot, sum);
+}
+
+/* Ends of the categories of inner (0) or shared (1) nodes, with their beginning, and where their lists begin. */
+DEVICE void read_head(const sem_tile &t, const unsigned short (&head)[HEAD_WORDS], int kind,
+                      int (&end)[CATEGORIES + 1], int (&start)[CATEGORIES])
+{
+    end[0] = kind ? t.num_inner : 0;
+#pragma unroll
+    for (int k = 0; k < CATEGORIES; k++) {
+        end[k + 1] = kind ? head[CATEGORIES + k] : head[k];
+        start[k] = (kind ? head[3 * CATEGORIES + k] : head[2 * CATEGORIES + k]) - HEAD_WORDS -
+                   t.num_elem * SQUARE * LINE_WORDS + num_line_word(t);
+    }
+}
+
+/* Sums the forces on the tile's nodes; accelerations of inner ones [slot][DIM] into shared memory, the others' to
+ * where they meet the parts of other tiles. */
+DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t,
+                   const unsigned short (&head)[HEAD_WORDS], const REAL (&inverse)[SLOT_TURNS])
+{
+    REAL *acceleration = (REAL *)s.second;
+    int end[CATEGORIES + 1], start[CATEGORIES];
+    read_head(t, head, 0, end, start);
+#pragma unroll
+    for (int turn = 0; turn < SLOT_TURNS; turn++) {
+        int slot = (int)threadIdx.x + turn * THREADS;
+        REAL sum[DIM] = {};
+        if (slot >= t.num_inner)
+            break;
+        add_slot<0>(s, end, start, slot, sum);
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            acceleration[slot * DIM + i] = a.mode == SEM_FORCE ? sum[i] : sum[i] * inverse[turn];
+    }
+    read_head(t, head, 1, end, start);
+    for (int i = (int)threadIdx.x; i < t.num_shared; i += THREADS) {
+        REAL sum[DIM] = {};
+        add_slot<0>(s, end, start, t.num_inner + i, sum);
+        leave(a, t.first_entry + i, sum);
+    }
+}
+
+/* What the update of inner nodes reads from memory, asked for early. */
+struct old_state {
+    REAL v[QUAD_TURNS][QUAD], inverse[SLOT_TURNS];
+};
+
+DEVICE void load_old(const sem_tile_args &a, const sem_tile &t, old_state &old)
+{
+#pragma unroll
+    for (int turn = 0; turn < SLOT_TURNS; turn++) {
+        int slot = (int)threadIdx.x + turn * THREADS;
+        old.inverse[turn] =
+            slot < t.num_inner ? __ldg((const REAL *)a.inverse_mass + t.first_inner + slot) : 0;
+    }
+#pragma unroll
+    for (int turn = 0; turn < QUAD_TURNS; turn++) {
+        int i = ((int)threadIdx.x + turn * THREADS) * QUAD;
+        if (i < t.num_inner * DIM)
+            load_vector<QUAD>(old.v[turn], (const REAL *)a.v + (long long)t.first_inner * DIM + i);
+    }
+}
+
+/* Inner nodes, whose number is a multiple of four. */
+DEVICE void advance_inner(const sem_tile_args &a, const tile &s, const sem_tile &t, old_state &old)
+{
+    long long first = (long long)t.first_inner * DIM;
+#pragma unroll
+    for (int turn = 0; turn < QUAD_TURNS; turn++) {
+        int i = ((int)threadIdx.x + turn * THREADS) * QUAD;
+        REAL u[QUAD], to[QUAD], acceleration[QUAD];
+        if (i >= t.num_inner * DIM)
+            break;
+        load_vector<QUAD>(acceleration, (const REAL *)s.second + i);
+        load_vector<QUAD>(u, (const REAL *)s.u + i);
+#pragma unroll
+        for (int k = 0; k < QUAD; k++)
+            advance_to(a.mode, a.dt, acceleration[k], u + k, old.v[turn] + k, to + k);
+        if (a.mode != SEM_FORCE)
+            store_vector<QUAD>((REAL *)a.v + first + i, old.v[turn]);
+        if (a.mode == SEM_STEP)
+            store_vector<QUAD>((REAL *)a.u + first + i, u);
+        else
+            store_vector<QUAD>((REAL *)a.a + first + i, to);
+    }
+}
+
+#endif

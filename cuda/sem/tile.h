@@ -1,0 +1,70 @@
+/* tile.h: what a block of threads keeps of its tile in shared memory, and what each thread owns of it. Included by
+ * sem/tiles.cu. */
+#ifndef UNDA_SEM_TILE_H
+#define UNDA_SEM_TILE_H
+
+#include "common/index.h"
+
+enum {
+    SQUARE = N * N,
+    NP = N * SQUARE,
+    NUM_METRIC = 10,
+    METRIC_NODES = METRIC_KIND == METRIC_STORED ? NP : 1,
+    METRIC_REALS = METRIC_KIND == METRIC_TRILINEAR ? NUM_MAP : NUM_METRIC * METRIC_NODES, /* of an element */
+    NUM_COEF = 2,
+    LINE_WORDS = (N + 7) / 8 * 8,
+    HEAD_WORDS = (4 * CATEGORIES + 7) / 8 * 8,
+    QUAD = 16 / sizeof(REAL),
+    LINE = 128, /* bytes that are fetched at once */
+    /* Most inner nodes of a tile, and quads of their unknowns, of a thread. */
+    SLOT_TURNS = (MOST_INNER + THREADS - 1) / THREADS,
+    QUAD_TURNS = (MOST_INNER * DIM / QUAD + THREADS - 1) / THREADS
+};
+
+static __device__ const REAL line_weight[N] = {LINE_WEIGHTS};
+
+/* The unknowns of a node. */
+struct values {
+    REAL v[DIM];
+};
+struct tile {
+    __align__(16) values u[MOST_SLOT + 3]; /* by slot: inner ones are filled up to fours */
+    /* u, slopes along r_1, fluxes, what they add to the force, the force; then a 0. */
+    __align__(16) values first[CELLS * ELEM0 + 1];
+    /* Of columns the same along r_2; last, accelerations by slot. */
+    __align__(16) values second[PLANES ? MOST_INNER : CELLS * ELEM1];
+    __align__(16) unsigned short list[LIST_WORDS]; /* of the pattern: of planes lines too */
+};
+static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
+static_assert(PLANES || CELLS * ELEM1 >= MOST_INNER, "accelerations have room");
+
+/* Element `elem` of the tile and what the thread has of it: a plane r_1 = a, or a column, the node (a, b) of a face. */
+struct place {
+    int elem, a, b;
+    bool works;
+};
+
+DEVICE place place_of(int num_elem)
+{
+    constexpr int OF_ELEM = PLANES ? N : SQUARE; /* threads */
+    int t = (int)threadIdx.x, elem, k;
+    if constexpr (WARP_CELLS > 0) {
+        elem = t / 32 * WARP_CELLS + t % 32 / OF_ELEM;
+        k = t % 32 % OF_ELEM;
+        return {elem, k % N, k / N, t % 32 < WARP_CELLS * OF_ELEM && elem < num_elem};
+    }
+    elem = t / OF_ELEM;
+    k = t % OF_ELEM;
+    return {elem, k % N, k / N, elem < num_elem};
+}
+
+/* Of the threads that work on an element. */
+DEVICE void sync_element()
+{
+    if (WARP_CELLS > 0)
+        __syncwarp();
+    else
+        __syncthreads();
+}
+
+#endif
