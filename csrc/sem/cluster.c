@@ -123,9 +123,13 @@ static unda_status group(const struct walk *w, struct sem_tiles *t)
     TRY(array_try(&count, t->num_elem, sizeof *count, "tiles"));
     for (int64_t row = 0; row < t->num_elem; row++) {
         const struct frame *f = &w->frame[row];
-        int32_t key[4] = {f->walk};
-        for (int i = 0; i < 3; i++)
-            key[1 + i] = (f->at[i] - w->least[f->walk][i]) / shape[i];
+        int32_t key[4] = {f->walk}, cell = 0;
+        for (int i = 2; i >= 0; i--) {
+            int32_t at = f->at[i] - w->least[f->walk][i];
+            key[1 + i] = at / shape[i];
+            cell = cell * shape[i] + at % shape[i];
+        }
+        t->cell[row] = (uint8_t)cell;
         uint64_t at = hash_of(key) & (room - 1);
         while (table[at].tile && memcmp(table[at].key, key, sizeof key) != 0)
             at = (at + 1) & (room - 1);

@@ -55,6 +55,7 @@ static unda_status list_arrays(unda_solver *s, struct sem_cuda *t)
         struct sem_cuda_region *r = &t->region[region];
         TRY(sem_plan_choose(s, region, &r->plan));
         r->tiles.pitch = r->plan.pitch;
+        r->tiles.planes = r->plan.planes;
         TRY(sem_tiles_new(sem, region, r->plan.cells, r->plan.assembly == BY_COLORS, s->options.threads,
                           &r->tiles));
         sem_plan_fit(s, &r->tiles, &r->plan);
@@ -562,7 +563,7 @@ struct timed_part {
 static unda_status queue_part(void *of)
 {
     const struct timed_part *p = of;
-    struct pass pass = {SEM_FORCE, 0, -1};
+    struct pass pass = {SEM_CLOSE, 0, -1};
     if (p->region == NUM_REGION)
         return sem_points_record(p->s, 1);
     const struct sem_tiles *tiles = &tables(p->s)->region[p->region].tiles;
@@ -584,7 +585,7 @@ static unda_status time_part(unda_solver *s, int region, int color, const char *
     return UNDA_OK;
 }
 
-/* Forces take the place of accelerations meanwhile; u and v are read as in a step. */
+/* As in a step of length 0: what changes are accelerations, which are made again. */
 static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profile)
 {
     static const char *const names[NUM_REGION] = {[SOLID] = "solid", [FLUID] = "fluid"};

@@ -6,6 +6,17 @@
 #include <omp.h>
 #include <string.h>
 
+/* Few, by where in the tile they stand: tiles of the same form have one pattern, however cells are numbered. */
+static void sort_by_cell(int32_t *elem, int32_t num, const uint8_t *cell)
+{
+    for (int32_t i = 1; i < num; i++) {
+        int32_t at = i, now = elem[i];
+        for (; at > 0 && cell[elem[at - 1]] > cell[now]; at--)
+            elem[at] = elem[at - 1];
+        elem[at] = now;
+    }
+}
+
 static unda_status list_elements(struct sem_tiles *t)
 {
     TRY(array_own(&t->owned, &t->first_elem, t->num_tile + 1, sizeof(int32_t), "tiles"));
@@ -19,6 +30,8 @@ static unda_status list_elements(struct sem_tiles *t)
     for (int64_t i = 0; i < t->num_tile; i++)
         t->first_elem[i] = t->first_elem[i + 1];
     t->first_elem[t->num_tile] = (int32_t)t->num_elem;
+    for (int64_t i = 0; i < t->num_tile; i++)
+        sort_by_cell(t->elem + t->first_elem[i], t->first_elem[i + 1] - t->first_elem[i], t->cell);
     return UNDA_OK;
 }
 
@@ -31,6 +44,9 @@ struct tile_nodes {
     int32_t *index;                     /* [element node of the tile]: in the list */
     int32_t *table;                     /* index + 1; 0: free */
     uint32_t mask;
+    int32_t *order; /* of slots */
+    uint8_t *kind;  /* see banks.c */
+    struct sem_spread_room room;
 };
 
 static unda_status nodes_new(int64_t most, void **owner, struct tile_nodes *list)
@@ -43,6 +59,11 @@ static unda_status nodes_new(int64_t most, void **owner, struct tile_nodes *list
     TRY(array_own(owner, &list->count, most, sizeof(int32_t), "tiles"));
     TRY(array_own(owner, &list->place, most, sizeof(int32_t), "tiles"));
     TRY(array_own(owner, &list->index, most, sizeof(int32_t), "tiles"));
+    TRY(array_own(owner, &list->order, most, sizeof(int32_t), "tiles"));
+    TRY(array_own(owner, &list->kind, most, sizeof(uint8_t), "tiles"));
+    TRY(array_own(owner, &list->room.first, most + 1, sizeof(int32_t), "tiles"));
+    TRY(array_own(owner, &list->room.of, most, sizeof(int32_t), "tiles"));
+    TRY(array_own(owner, &list->room.slot, most + 4, sizeof(int32_t), "tiles"));
     return array_own(owner, &list->table, room, sizeof(int32_t), "tiles");
 }
 
@@ -158,6 +179,25 @@ static bool is_inner(const struct making *m, const struct tile_nodes *list, int3
     return !m->side[list->node[i]] && m->multiple[list->node[i]] == list->count[i];
 }
 
+/* The order in which a tile's nodes get their slots, kind by kind. */
+static void order_nodes(const struct making *m, int64_t tile, struct tile_nodes *list)
+{
+    const struct sem_tiles *t = m->tiles;
+    for (int32_t i = 0; i < list->num; i++) {
+        list->kind[i] = (uint8_t)(category_of(list->count[i]) + (is_inner(m, list, i) ? 0 : MOST_CATEGORY));
+        list->order[i] = i;
+    }
+    if (t->planes)
+        sem_spread(&(struct sem_spread){.n = m->sem->space.element->degree + 1,
+                                        .pitch = &t->pitch,
+                                        .num_elem_node = num_elem_node(t, tile, m->num),
+                                        .num = list->num,
+                                        .index = list->index,
+                                        .kind = list->kind,
+                                        .order = list->order},
+                   &list->room);
+}
+
 /* Where tiles' inner nodes and entries begin. */
 static void count_inner(const struct making *m)
 {
@@ -185,12 +225,13 @@ static void number_inner(const struct making *m)
     struct sem_tiles *t = m->tiles;
     EACH_TILE(m)
     {
-        const struct tile_nodes *list = list_of(m, tile);
+        struct tile_nodes *list = list_of(m, tile);
         int32_t next = t->first_inner[tile], entry = t->first_entry[tile];
+        order_nodes(m, tile, list);
         for (int k = 0; k < t->num_category; k++)
             for (int32_t i = 0; i < list->num; i++)
-                if (category_of(list->count[i]) == k && is_inner(m, list, i))
-                    t->node[list->node[i]] = next++;
+                if (list->kind[list->order[i]] == k)
+                    t->node[list->node[list->order[i]]] = next++;
         for (int32_t i = 0; i < list->num; i++)
             if (!is_inner(m, list, i))
                 t->entry[entry++] = list->node[i];
@@ -229,13 +270,6 @@ struct drawing {
     uint16_t *words;
 };
 
-/* Where node i of the tile's elements of n^3 nodes stands in the first array. */
-static int32_t place_of(const struct sem_pitch *pitch, int n, int64_t i)
-{
-    return (int32_t)(i / (n * n * n) * pitch->elem[0] + i / (n * n) % n * pitch->plane[0] +
-                     i / n % n * pitch->row + i % n);
-}
-
 /* Entries are in the order of slots from now on. */
 static void number_slots(const struct sem_tiles *t, int64_t tile, struct drawing *d)
 {
@@ -244,9 +278,9 @@ static void number_slots(const struct sem_tiles *t, int64_t tile, struct drawing
     for (int k = 0; k < t->num_category; k++)
         end[k] = k ? end[k - 1] : 0;
     for (int k = 0; k < t->num_category; k++) {
-        for (int32_t i = 0; i < d->list->num; i++) {
-            int32_t at = t->node[d->list->node[i]];
-            if (category_of(d->list->count[i]) != k)
+        for (int32_t j = 0; j < d->list->num; j++) {
+            int32_t i = d->list->order[j], at = t->node[d->list->node[i]];
+            if (d->list->kind[i] % MOST_CATEGORY != k)
                 continue;
             d->slot[i] = at < t->num_inner ? at - t->first_inner[tile] : d->num_slot++;
             if (at < t->num_inner)
@@ -289,7 +323,7 @@ static uint16_t *draw_lists(int n, const struct sem_tiles *t, int64_t tile, stru
         while (slot >= end[g])
             g++;
         d->words[start[g] + ((slot - (g ? end[g - 1] : 0)) << g % t->num_category) +
-                 d->list->count[index]++] = (uint16_t)place_of(&t->pitch, n, i);
+                 d->list->count[index]++] = (uint16_t)sem_place(&t->pitch, n, i);
     }
     return to;
 }
@@ -345,6 +379,7 @@ static struct drawn draw(const struct making *m, int n, int64_t tile, int32_t *s
 {
     struct sem_tiles *t = m->tiles;
     struct drawing d = {.list = list_of(m, tile), .slot = slot, .words = words};
+    order_nodes(m, tile, d.list);
     number_slots(t, tile, &d);
     memset(words + 4 * t->num_category, 0,
            sizeof *words * (size_t)(sem_head_words(t->num_category) - 4 * t->num_category));
@@ -478,6 +513,7 @@ unda_status sem_tiles_new(const struct sem *sem, int region, int cells, bool col
     fork_mark();
     m.threads = parallel_worth(threads, t->num_elem * m.num, LEAST_COUPLED);
     TRY(array_own(&t->owned, &t->tile, t->num_elem, sizeof(int32_t), "tiles"));
+    TRY(array_own(&t->owned, &t->cell, t->num_elem, sizeof(uint8_t), "tiles"));
     TRY(sem_cluster(sem, region, t));
     TRY(list_elements(t));
     unda_status status = make(&m);

@@ -1,0 +1,117 @@
+/* banks.c: the order of a tile's nodes of which threads that each own a plane of nodes read u without waiting for one
+ * another: the 32 of a warp read at a time a node of each one's lines, or of each one's plane, from shared memory,
+ * whose 32 banks give one node each at a time. Next: tiles.c, cuda/sem/work_plane.h. */
+#include "tiles.h"
+
+#include <string.h>
+
+enum { NUM_BANK = 32, MOST_GROUP = 2048, MOST_SHARED = 64 };
+
+/* The nodes that a warp reads at a time are a group: of lines along r_1 those at place a of the lines (b, k) of all b,
+ * of planes those at (b, k) of all a. */
+static void groups_of(const struct sem_spread *t, int64_t i, int group[2])
+{
+    int n = t->n, node = (int)(i % (n * n * n)), warp = (int)(i / (n * n * n)) / (NUM_BANK / n);
+    int a = node % n, b = node / n % n, k = node / (n * n);
+    group[0] = (2 * warp * n + k) * n + a;
+    group[1] = ((2 * warp + 1) * n + k) * n + b;
+}
+
+/* Element nodes by node: first[num + 1], of[num_elem_node]. */
+static void list_element_nodes(const struct sem_spread *t, int32_t *first, int32_t *of)
+{
+    memset(first, 0, sizeof *first * (size_t)(t->num + 1));
+    for (int64_t i = 0; i < t->num_elem_node; i++)
+        first[t->index[i] + 1]++;
+    for (int32_t i = 0; i < t->num; i++)
+        first[i + 1] += first[i];
+    for (int64_t i = t->num_elem_node - 1; i >= 0; i--)
+        of[--first[t->index[i] + 1]] = (int32_t)i;
+    for (int32_t i = 0; i < t->num; i++)
+        first[i] = first[i + 1];
+    first[t->num] = (int32_t)t->num_elem_node;
+}
+
+/* Groups of a node, each once: where it is there twice, it is read once. */
+static int list_groups(const struct sem_spread *t, const int32_t *of, int num, int *list)
+{
+    int used = 0;
+    for (int i = 0; i < num && used < MOST_SHARED - 1; i++) {
+        int group[2];
+        groups_of(t, of[i], group);
+        for (int k = 0; k < 2; k++) {
+            int at = 0;
+            while (at < used && list[at] != group[k])
+                at++;
+            list[at] = group[k];
+            used += at == used;
+        }
+    }
+    return used;
+}
+
+/* Slots begin..end of a kind of nodes that are free: next of each bank. */
+struct room {
+    int32_t next[NUM_BANK], end;
+};
+
+/* The free bank in which the groups have the fewest nodes; of several the one of the node's first element node, so that
+ * sums, which read these, do not wait either. */
+static int choose_bank(const struct room *room, uint8_t (*used)[NUM_BANK], const int *group, int num, int liked)
+{
+    int cost[NUM_BANK] = {0}, best = -1;
+    for (int i = 0; i < num; i++)
+        for (int bank = 0; bank < NUM_BANK; bank++)
+            cost[bank] += used[group[i]][bank];
+    for (int bank = 0; bank < NUM_BANK; bank++) {
+        cost[bank] = 2 * cost[bank] + (bank != liked);
+        if (room->next[bank] < room->end && (best < 0 || cost[bank] < cost[best]))
+            best = bank;
+    }
+    return best;
+}
+
+static void place_kind(const struct sem_spread *t, int kind, const struct sem_spread_room *r, struct room *room,
+                       uint8_t (*used)[NUM_BANK])
+{
+    for (int32_t i = 0; i < t->num; i++) {
+        int group[MOST_SHARED + 1];
+        const int32_t *of = r->of + r->first[i];
+        if (t->kind[i] != kind)
+            continue;
+        int num = list_groups(t, of, (int)(r->first[i + 1] - r->first[i]), group);
+        int bank = choose_bank(room, used, group, num, sem_place(t->pitch, t->n, of[0]) % NUM_BANK);
+        for (int k = 0; k < num; k++)
+            used[group[k]][bank] += used[group[k]][bank] < UINT8_MAX;
+        r->slot[room->next[bank]] = i;
+        room->next[bank] += NUM_BANK;
+    }
+}
+
+/* Nodes of many elements first, which have the most to heed. */
+void sem_spread(const struct sem_spread *t, const struct sem_spread_room *r)
+{
+    uint8_t used[MOST_GROUP][NUM_BANK];
+    int32_t begin[2 * MOST_CATEGORY + 1] = {0}, next = 0;
+    int num_group = 2 * t->n * t->n * (int)(t->num_elem_node / (t->n * t->n * t->n) / (NUM_BANK / t->n) + 1);
+    memset(used, 0, sizeof *used * (size_t)(num_group < MOST_GROUP ? num_group : MOST_GROUP));
+    list_element_nodes(t, r->first, r->of);
+    for (int32_t i = 0; i < t->num; i++)
+        begin[t->kind[i] + 1]++;
+    for (int k = 0; k < 2 * MOST_CATEGORY; k++) {
+        begin[k + 1] += begin[k];
+        if (k + 1 == MOST_CATEGORY) /* inner slots are filled up to fours */
+            begin[k + 1] = (begin[k + 1] + 3) / 4 * 4;
+    }
+    memset(r->slot, -1, sizeof *r->slot * (size_t)begin[2 * MOST_CATEGORY]);
+    for (int category = MOST_CATEGORY - 1; category >= 0; category--)
+        for (int kind = category; kind < 2 * MOST_CATEGORY; kind += MOST_CATEGORY) {
+            struct room room = {.end = begin[kind + 1]};
+            for (int i = 0; i < NUM_BANK; i++)
+                room.next[(begin[kind] + i) % NUM_BANK] = begin[kind] + i;
+            place_kind(t, kind, r, &room, used);
+        }
+    for (int32_t i = 0; i < begin[2 * MOST_CATEGORY]; i++)
+        if (r->slot[i] >= 0)
+            t->order[next++] = r->slot[i];
+}
