@@ -14,7 +14,8 @@
 /* A tile: elements, nodes inside it, those that it shares in `entry`, and where its words begin (csrc/sem/tiles.h). */
 struct __attribute__((aligned(16))) sem_tile {
     int first_elem, num_elem, first_inner, num_inner, first_entry, num_shared, pattern, num_list, number;
-    int unused[3];
+    int first_warp; /* warps of the tiles before it */
+    int unused[2];
 };
 SIZE_IS(sem_tile, 48);
 
@@ -22,8 +23,9 @@ SIZE_IS(sem_tile, 48);
 struct sem_tile_args {
     void *u, *v, *a;             /* [node][DIM] */
     const void *inverse_mass;    /* [node]; 1 at sides */
-    const void *metric;          /* [elem][10] or [elem][10][node of an element] */
-    const void *coef;            /* [elem][2] or [elem][2][node]: lambda, mu; of fluids 1/rho, 0 */
+    /* [elem][10] or [elem][10][node of an element]; where threads own planes [warp][node of a plane][5][lane][2]. */
+    const void *metric;
+    const void *coef; /* [elem][2] or, as of the metric, by node: lambda, mu; of fluids 1/rho, 0 */
     void *shared;                /* ASSEMBLY 0: [entry][DIM], 1: [shared node][DIM], 2: [node on a side][DIM] */
     const int *entry;            /* nodes, counted from the first shared one */
     const struct sem_tile *tile; /* as they are launched */

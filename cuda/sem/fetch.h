@@ -68,10 +68,11 @@ DEVICE void fetch_lists(tile &s, const sem_tile &t, const unsigned short *words)
     fetch_words(s.list + num_line_word(t), words + HEAD_WORDS + t.num_elem * SQUARE * LINE_WORDS, t.num_list);
 }
 
-/* Asks for what elements have: REALS each. */
-template <int REALS> DEVICE void prefetch_elements(const void *all, const sem_tile &t)
+/* Asks for what elements have: REALS each or, BY_LANE, each warp's. */
+template <int REALS, bool BY_LANE> DEVICE void prefetch_elements(const void *all, const sem_tile &t)
 {
-    const char *from = (const char *)all + (long long)t.first_elem * REALS * sizeof(REAL);
+    const long long first = BY_LANE ? (long long)t.first_warp * WARP_CELLS : t.first_elem;
+    const char *from = (const char *)all + first * REALS * sizeof(REAL);
     int bytes = t.num_elem * REALS * (int)sizeof(REAL);
 #pragma unroll 1
     for (int at = (int)threadIdx.x * LINE; at < bytes; at += THREADS * LINE)
@@ -94,8 +95,8 @@ DEVICE void prefetch(const sem_tile_args &a, const sem_tile &t)
     if (i < t.num_shared * (int)sizeof(int))
         prefetch_l2((const char *)(a.entry + t.first_entry) + i);
     if (METRIC_REALS <= 24) /* one a node is too much for L2: 41.6 GDOF/s, without 49.6 */
-        prefetch_elements<METRIC_REALS>(a.metric, t);
-    prefetch_elements<NUM_COEF * MATERIAL_NODES>(a.coef, t);
+        prefetch_elements<METRIC_REALS, false>(a.metric, t);
+    prefetch_elements<NUM_COEF * MATERIAL_NODES, PLANES && (MATERIAL_NODES > 1)>(a.coef, t);
 }
 
 #endif

@@ -14,10 +14,11 @@ struct plane_metric {
     REAL first[2][3], more[2][3], second[3], third[3], slope[3];
     REAL start[3], along[3], up[3]; /* of the row: e_1 and its slope, e_2 */
 
-    __device__ __forceinline__ plane_metric(const sem_tile_args &a, long long elem, int at)
+    __device__ __forceinline__ static void ask_early(const sem_tile_args &, const sem_tile &) {}
+    __device__ __forceinline__ plane_metric(const sem_tile_args &a, const sem_tile &t, const place &p)
     {
-        const REAL *map = metric_of(a, elem);
-        REAL r_1 = line_point[at];
+        const REAL *map = metric_of(a, t.first_elem + p.elem);
+        REAL r_1 = line_point[p.a];
 #pragma unroll
         for (int i = 0; i < 3; i++) {
             REAL m[NUM_MAP / 3];
@@ -58,48 +59,94 @@ struct plane_metric {
         metric[9] = reciprocal(up[0] * metric[3] + up[1] * metric[4] + up[2] * metric[5]);
     }
 };
-#else
+#elif METRIC_KIND == METRIC_STORED
+/* Metrics of the next node are asked for while those of one are at work, lines of the rows behind still earlier. */
 struct plane_metric {
-    const REAL *from;
-    REAL all[NUM_METRIC];
+    enum { ROW_BYTES = N * NUM_METRIC * LANES * (int)sizeof(REAL), ROWS_AHEAD = 2 };
+    const REAL *from, *row;
+    REAL next[NUM_METRIC];
 
-    __device__ __forceinline__ plane_metric(const sem_tile_args &a, long long elem, int at)
+    __device__ __forceinline__ void load(int k, int b)
     {
-        from = metric_of(a, elem) + (METRIC_NODES > 1 ? at : 0);
-        if (METRIC_NODES == 1)
 #pragma unroll
-            for (int i = 0; i < NUM_METRIC; i++)
-                all[i] = __ldg(from + i);
+        for (int i = 0; i < NUM_METRIC; i += 2)
+            load_constant<2>(next + i, from + ((k * N + b) * NUM_METRIC + i) * LANES);
     }
-    __device__ __forceinline__ void begin_row(int) const {}
-    __device__ __forceinline__ void get(int k, int b, REAL *metric) const
+    __device__ __forceinline__ static void ask(const REAL *row, int k)
+    {
+        const char *at = (const char *)row + k * ROW_BYTES;
+#pragma unroll
+        for (int i = 0; i < ROW_BYTES; i += LANES * LINE)
+            if (i + (int)threadIdx.x % 32 * LINE < ROW_BYTES)
+                prefetch_l2(at + i + (int)threadIdx.x % 32 * LINE);
+    }
+    __device__ __forceinline__ static void ask_early(const sem_tile_args &a, const sem_tile &t)
+    {
+        for (int k = 0; k < ROWS_AHEAD; k++)
+            ask(lane_values<NUM_METRIC>(a.metric, t) - (int)threadIdx.x % 32 * 2, k);
+    }
+    __device__ __forceinline__ plane_metric(const sem_tile_args &a, const sem_tile &t, const place &)
+    {
+        from = lane_values<NUM_METRIC>(a.metric, t);
+        row = from - (int)threadIdx.x % 32 * 2;
+        load(0, 0);
+    }
+    __device__ __forceinline__ void begin_row(int k) const
+    {
+        if (k + ROWS_AHEAD < N)
+            ask(row, k + ROWS_AHEAD);
+    }
+    __device__ __forceinline__ void get(int k, int b, REAL *metric)
     {
 #pragma unroll
         for (int i = 0; i < NUM_METRIC; i++)
-            metric[i] = METRIC_NODES == 1 ? all[i] : __ldg(from + i * METRIC_NODES + k * SQUARE + b * N);
+            metric[i] = next[i];
+        if (k * N + b + 1 < SQUARE)
+            load(k + (b + 1) / N, (b + 1) % N);
+    }
+};
+#else
+struct plane_metric {
+    REAL all[NUM_METRIC];
+
+    __device__ __forceinline__ static void ask_early(const sem_tile_args &, const sem_tile &) {}
+    __device__ __forceinline__ plane_metric(const sem_tile_args &a, const sem_tile &t, const place &p)
+    {
+#pragma unroll
+        for (int i = 0; i < NUM_METRIC; i++)
+            all[i] = __ldg(metric_of(a, t.first_elem + p.elem) + i);
+    }
+    __device__ __forceinline__ void begin_row(int) const {}
+    __device__ __forceinline__ void get(int, int, REAL *metric) const
+    {
+#pragma unroll
+        for (int i = 0; i < NUM_METRIC; i++)
+            metric[i] = all[i];
     }
 };
 #endif
 
 /* Times a number that a thread needs once. */
 struct plane_material {
-    REAL area, all[NUM_COEF];
+    REAL factor, all[NUM_COEF];
     const REAL *from;
 
-    __device__ __forceinline__ plane_material(const sem_tile_args &a, long long elem, int at, REAL factor)
+    __device__ __forceinline__ plane_material(const sem_tile_args &a, const sem_tile &t, const place &p)
     {
-        from = (const REAL *)a.coef + elem * NUM_COEF * MATERIAL_NODES + (MATERIAL_NODES > 1 ? at : 0);
-        area = factor;
-        if (MATERIAL_NODES == 1)
-#pragma unroll
-            for (int i = 0; i < NUM_COEF; i++)
-                all[i] = area * __ldg(from + i);
+        factor = line_weight[p.a];
+        from = MATERIAL_NODES > 1 ? lane_values<NUM_COEF>(a.coef, t)
+                                  : (const REAL *)a.coef + (long long)(t.first_elem + p.elem) * NUM_COEF;
+        load_constant<NUM_COEF>(all, from);
+        all[0] *= factor;
+        all[1] *= factor;
     }
     __device__ __forceinline__ void get(int k, int b, REAL *coef) const
     {
+        if (MATERIAL_NODES > 1)
+            load_constant<NUM_COEF>(coef, from + (k * N + b) * NUM_COEF * LANES);
 #pragma unroll
         for (int i = 0; i < NUM_COEF; i++)
-            coef[i] = MATERIAL_NODES == 1 ? all[i] : area * __ldg(from + i * MATERIAL_NODES + k * SQUARE + b * N);
+            coef[i] = MATERIAL_NODES > 1 ? factor * coef[i] : all[i];
     }
 };
 

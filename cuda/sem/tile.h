@@ -58,6 +58,15 @@ DEVICE place place_of(int num_elem)
     return {elem, k % N, k / N, elem < num_elem};
 }
 
+/* Values by node of this thread's plane, NUM of each, which stand in pairs, the same of all threads of a warp beside each
+ * other. */
+enum { LANES = WARP_CELLS * N };
+template <int NUM> DEVICE const REAL *lane_values(const void *all, const sem_tile &t)
+{
+    return (const REAL *)all + ((long long)(t.first_warp + (int)threadIdx.x / 32) * SQUARE * NUM * LANES +
+                                (int)threadIdx.x % 32 * 2);
+}
+
 /* Of the threads that work on an element. */
 DEVICE void sync_element()
 {

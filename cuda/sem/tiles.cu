@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const place p = place_of(t.num_elem);
     lines_of_thread own;
     gather(a, t, s.u);
-    find_lines(own, s, t, p, words + HEAD_WORDS);
+    find_lines(a, own, s, t, p, words + HEAD_WORDS);
     if (threadIdx.x == 0)
         s.first[CELLS * ELEM0] = {};
     fetch_lists(s, t, words);

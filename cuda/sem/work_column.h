@@ -86,11 +86,9 @@ struct lines_of_thread {
     unsigned short slot[LINE_WORDS];
 };
 
-DEVICE void find_lines(lines_of_thread &own, tile &s, const sem_tile &t, const place &p,
+DEVICE void find_lines(const sem_tile_args &, lines_of_thread &own, tile &, const sem_tile &, const place &p,
                        const unsigned short *lines)
 {
-    (void)s;
-    (void)t;
     copy_commit();
     if (p.works)
         load_words(own.slot, lines + (p.elem * SQUARE + p.b * N + p.a) * LINE_WORDS);

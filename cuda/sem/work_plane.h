@@ -9,8 +9,11 @@
 struct lines_of_thread {};
 
 /* Slots of all lines come with the nodes. */
-DEVICE void find_lines(lines_of_thread &, tile &s, const sem_tile &t, const place &, const unsigned short *lines)
+DEVICE void find_lines(const sem_tile_args &a, lines_of_thread &, tile &s, const sem_tile &t, const place &p,
+                       const unsigned short *lines)
 {
+    if (p.works)
+        plane_metric::ask_early(a, t);
     fetch_words(s.list, lines, num_line_word(t));
 }
 
@@ -56,12 +59,13 @@ DEVICE void add_rows(tile &s, const place &p)
 }
 
 /* Fluxes at the nodes of a plane: those along r_1 into s.first, the others become forces f at once. */
-DEVICE void work_on_plane(const sem_tile_args &a, tile &s, const place &p, long long elem, REAL (&f)[N][N][DIM])
+DEVICE void work_on_plane(const sem_tile_args &a, tile &s, const sem_tile &t, const place &p,
+                          REAL (&f)[N][N][DIM])
 {
     constexpr double weight[N] = {LINE_WEIGHTS}, matrix[N * N] = {LINE_DERIVATIVE};
     REAL u[N][N][DIM];
-    plane_metric geometry(a, elem, p.a);
-    plane_material material(a, elem, p.a, line_weight[p.a]);
+    plane_metric geometry(a, t, p);
+    plane_material material(a, t, p);
 #pragma unroll
     for (int k = 0; k < N; k++)
 #pragma unroll
@@ -145,7 +149,7 @@ DEVICE void work(const sem_tile_args &a, tile &s, const sem_tile &t, const place
         slope_rows(s, p);
     sync_element();
     if (p.works)
-        work_on_plane(a, s, p, t.first_elem + p.elem, f);
+        work_on_plane(a, s, t, p, f);
     sync_element();
     if (p.works)
         add_rows(s, p);
