@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { NUM_BANK = 32, MOST_GROUP = 2048, MOST_SHARED = 64 };
+enum { NUM_BANK = SEM_NUM_BANK, MOST_PLACE = SEM_MOST_PLACE, MOST_GROUP = 2048, MOST_SHARED = 64 };
 
 /* The nodes that a warp reads at a time are a group: of lines along r_1 those at place a of the lines (b, k) of all b,
  * of planes those at (b, k) of all a. */
@@ -50,14 +50,21 @@ static int list_groups(const struct sem_spread *t, const int32_t *of, int num, i
     return used;
 }
 
-/* Slots begin..end of a kind of nodes that are free: next of each bank. */
-struct room {
-    int32_t next[NUM_BANK], end;
+/* The slots of a kind of nodes. Threads of a warp sum the forces of 32 nodes that follow one another from `base` on, a
+ * block: at a time the k-th element node of each. */
+struct kind {
+    int32_t begin, end, base;
+    uint8_t (*used)[MOST_PLACE][NUM_BANK]; /* [block][k]: element nodes by their bank */
 };
 
-/* The free bank in which the groups have the fewest nodes; of several the one of the node's first element node, so that
- * sums, which read these, do not wait either. */
-static int choose_bank(const struct room *room, uint8_t (*used)[NUM_BANK], const int *group, int num, int liked)
+static int place_bank(const struct sem_spread *t, int32_t elem_node)
+{
+    return sem_place(t->pitch, t->n, elem_node) % NUM_BANK;
+}
+
+/* The free bank in which the groups have the fewest nodes; of several the one of the node's first element node, with
+ * which sums wait least. */
+static int choose_bank(const int *num_free, uint8_t (*used)[NUM_BANK], const int *group, int num, int liked)
 {
     int cost[NUM_BANK] = {0}, best = -1;
     for (int i = 0; i < num; i++)
@@ -65,26 +72,54 @@ static int choose_bank(const struct room *room, uint8_t (*used)[NUM_BANK], const
             cost[bank] += used[group[i]][bank];
     for (int bank = 0; bank < NUM_BANK; bank++) {
         cost[bank] = 2 * cost[bank] + (bank != liked);
-        if (room->next[bank] < room->end && (best < 0 || cost[bank] < cost[best]))
+        if (num_free[bank] && (best < 0 || cost[bank] < cost[best]))
             best = bank;
     }
     return best;
 }
 
-static void place_kind(const struct sem_spread *t, int kind, const struct sem_spread_room *r, struct room *room,
-                       uint8_t (*used)[NUM_BANK])
+/* The free slot of a bank in whose block the element nodes meet the fewest others. */
+static int32_t choose_slot(const struct sem_spread *t, const struct kind *kind, const int32_t *slot, int bank,
+                           const int32_t *of, int num)
 {
+    int32_t best = -1;
+    int least = INT32_MAX;
+    for (int32_t at = kind->begin + ((bank - kind->begin) % NUM_BANK + NUM_BANK) % NUM_BANK; at < kind->end;
+         at += NUM_BANK) {
+        int cost = 0;
+        if (slot[at] >= 0)
+            continue;
+        for (int k = 0; k < num; k++)
+            cost += kind->used[(at - kind->base) / NUM_BANK][k][place_bank(t, of[k])];
+        if (cost < least) {
+            least = cost;
+            best = at;
+        }
+    }
+    return best;
+}
+
+static void place_kind(const struct sem_spread *t, int number, const struct kind *kind,
+                       const struct sem_spread_room *r, uint8_t (*used)[NUM_BANK])
+{
+    int num_free[NUM_BANK] = {0};
+    for (int32_t i = kind->begin; i < kind->end; i++)
+        num_free[i % NUM_BANK]++;
     for (int32_t i = 0; i < t->num; i++) {
         int group[MOST_SHARED + 1];
         const int32_t *of = r->of + r->first[i];
-        if (t->kind[i] != kind)
+        if (t->kind[i] != number)
             continue;
-        int num = list_groups(t, of, (int)(r->first[i + 1] - r->first[i]), group);
-        int bank = choose_bank(room, used, group, num, sem_place(t->pitch, t->n, of[0]) % NUM_BANK);
+        int num_of = (int)(r->first[i + 1] - r->first[i]), num = list_groups(t, of, num_of, group);
+        int bank = choose_bank(num_free, used, group, num, place_bank(t, of[0]));
+        num_of = num_of < MOST_PLACE ? num_of : MOST_PLACE;
+        int32_t at = choose_slot(t, kind, r->slot, bank, of, num_of);
+        num_free[bank]--;
+        r->slot[at] = i;
         for (int k = 0; k < num; k++)
             used[group[k]][bank] += used[group[k]][bank] < UINT8_MAX;
-        r->slot[room->next[bank]] = i;
-        room->next[bank] += NUM_BANK;
+        for (int k = 0; k < num_of; k++)
+            kind->used[(at - kind->base) / NUM_BANK][k][place_bank(t, of[k])]++;
     }
 }
 
@@ -105,11 +140,13 @@ void sem_spread(const struct sem_spread *t, const struct sem_spread_room *r)
     }
     memset(r->slot, -1, sizeof *r->slot * (size_t)begin[2 * MOST_CATEGORY]);
     for (int category = MOST_CATEGORY - 1; category >= 0; category--)
-        for (int kind = category; kind < 2 * MOST_CATEGORY; kind += MOST_CATEGORY) {
-            struct room room = {.end = begin[kind + 1]};
-            for (int i = 0; i < NUM_BANK; i++)
-                room.next[(begin[kind] + i) % NUM_BANK] = begin[kind] + i;
-            place_kind(t, kind, r, &room, used);
+        for (int number = category; number < 2 * MOST_CATEGORY; number += MOST_CATEGORY) {
+            struct kind kind = {begin[number], begin[number + 1],
+                                number < MOST_CATEGORY ? 0 : begin[MOST_CATEGORY], r->used};
+            if (kind.begin == kind.end)
+                continue;
+            memset(r->used, 0, sizeof *r->used * (size_t)((kind.end - kind.base) / NUM_BANK + 1));
+            place_kind(t, number, &kind, r, used);
         }
     for (int32_t i = 0; i < begin[2 * MOST_CATEGORY]; i++)
         if (r->slot[i] >= 0)

@@ -47,6 +47,10 @@ struct tile_nodes {
     int32_t *order; /* of slots */
     uint8_t *kind;  /* see banks.c */
     struct sem_spread_room room;
+    /* The tile to which `order` belongs. */
+    int64_t ordered_elem_node;
+    int32_t ordered_num, *ordered_index;
+    uint8_t *ordered_kind;
 };
 
 static unda_status nodes_new(int64_t most, void **owner, struct tile_nodes *list)
@@ -61,6 +65,9 @@ static unda_status nodes_new(int64_t most, void **owner, struct tile_nodes *list
     TRY(array_own(owner, &list->index, most, sizeof(int32_t), "tiles"));
     TRY(array_own(owner, &list->order, most, sizeof(int32_t), "tiles"));
     TRY(array_own(owner, &list->kind, most, sizeof(uint8_t), "tiles"));
+    TRY(array_own(owner, &list->ordered_index, most, sizeof(int32_t), "tiles"));
+    TRY(array_own(owner, &list->ordered_kind, most, sizeof(uint8_t), "tiles"));
+    TRY(array_own(owner, &list->room.used, most / SEM_NUM_BANK + 2, sizeof *list->room.used, "tiles"));
     TRY(array_own(owner, &list->room.first, most + 1, sizeof(int32_t), "tiles"));
     TRY(array_own(owner, &list->room.of, most, sizeof(int32_t), "tiles"));
     TRY(array_own(owner, &list->room.slot, most + 4, sizeof(int32_t), "tiles"));
@@ -179,18 +186,27 @@ static bool is_inner(const struct making *m, const struct tile_nodes *list, int3
     return !m->side[list->node[i]] && m->multiple[list->node[i]] == list->count[i];
 }
 
-/* The order in which a tile's nodes get their slots, kind by kind. */
+/* The order in which a tile's nodes get their slots, kind by kind. Tiles of one form follow one another, and have one. */
 static void order_nodes(const struct making *m, int64_t tile, struct tile_nodes *list)
 {
     const struct sem_tiles *t = m->tiles;
-    for (int32_t i = 0; i < list->num; i++) {
+    int64_t num = num_elem_node(t, tile, m->num);
+    for (int32_t i = 0; i < list->num; i++)
         list->kind[i] = (uint8_t)(category_of(list->count[i]) + (is_inner(m, list, i) ? 0 : MOST_CATEGORY));
+    if (list->ordered_num == list->num && list->ordered_elem_node == num &&
+        memcmp(list->ordered_index, list->index, sizeof *list->index * (size_t)num) == 0 &&
+        memcmp(list->ordered_kind, list->kind, (size_t)list->num) == 0)
+        return;
+    list->ordered_num = list->num;
+    list->ordered_elem_node = num;
+    memcpy(list->ordered_index, list->index, sizeof *list->index * (size_t)num);
+    memcpy(list->ordered_kind, list->kind, (size_t)list->num);
+    for (int32_t i = 0; i < list->num; i++)
         list->order[i] = i;
-    }
     if (t->planes)
         sem_spread(&(struct sem_spread){.n = m->sem->space.element->degree + 1,
                                         .pitch = &t->pitch,
-                                        .num_elem_node = num_elem_node(t, tile, m->num),
+                                        .num_elem_node = num,
                                         .num = list->num,
                                         .index = list->index,
                                         .kind = list->kind,

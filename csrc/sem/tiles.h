@@ -62,7 +62,7 @@ static inline int sem_place(const struct sem_pitch *pitch, int n, int64_t i)
 }
 
 /* banks.c: of the nodes of one tile, numbered in any way, the order in which they get slots. */
-enum { MOST_CATEGORY = 16 };
+enum { MOST_CATEGORY = 16, SEM_NUM_BANK = 32, SEM_MOST_PLACE = 8 };
 struct sem_spread {
     int n;
     const struct sem_pitch *pitch;
@@ -73,7 +73,8 @@ struct sem_spread {
     int32_t *order;       /* [num] */
 };
 struct sem_spread_room {
-    int32_t *first, *of, *slot; /* [num + 1], [num_elem_node], [num + 4] */
+    int32_t *first, *of, *slot;                     /* [num + 1], [num_elem_node], [num + 4] */
+    uint8_t (*used)[SEM_MOST_PLACE][SEM_NUM_BANK]; /* [num / 32 + 2] */
 };
 void sem_spread(const struct sem_spread *tile, const struct sem_spread_room *room);
 
