@@ -23,15 +23,17 @@ static void list_region(const unda_solver *s, struct sem_cuda *t, int region)
     for (int64_t k = 0; k < tiles->num_tile; k++)
         r->num_warp += sem_num_warp(&r->plan, tiles, k);
     /* values by node are kept by lane (cuda_fill.c) */
-    int64_t by_lane = r->num_warp * r->plan.warp_cells, num_metric = from->num_elem, num_coef = from->num_elem;
+    int64_t by_lane = r->num_warp * r->plan.warp_cells, num_metric = from->num_elem,
+            num_coef = from->num_elem;
     if (r->plan.planes && sem->metric_kind == UNDA_METRIC_STORED)
         num_metric = by_lane;
     if (r->plan.planes && sem->material_nodes > 1)
         num_coef = by_lane;
     gpu_want(w, 1, &r->metric, num_metric * sem->metric_words * real, "metric");
     gpu_want(w, 1, &r->coef, num_coef * sem->material_nodes * 2 * real, "coefficients");
-    int64_t num_sum = r->plan.assembly == IN_ORDER ? tiles->num_entry
-                      : r->plan.assembly == BY_COLORS ? num_shared : num_side;
+    int64_t num_sum = r->plan.assembly == IN_ORDER    ? tiles->num_entry
+                      : r->plan.assembly == BY_COLORS ? num_shared
+                                                      : num_side;
     gpu_want(w, 1, &r->shared, num_sum * dim * real, "forces on shared nodes");
     gpu_want(w, 1, &r->tile, (int64_t)sizeof(struct sem_tile) * tiles->num_tile, "tiles");
     gpu_want(w, 1, &r->words, 2 * tiles->num_word, "patterns of tiles");

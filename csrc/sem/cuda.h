@@ -18,7 +18,7 @@ enum { IN_ORDER, BY_COLORS, ATOMICALLY };
 struct sem_plan {
     const struct kernel *kernel;
     int assembly, cells, blocks, ahead; /* elements of a tile; blocks on an SM, at least; see tiles.cu */
-    bool planes; /* a thread owns a plane of nodes, else a column */
+    bool planes;                        /* a thread owns a plane of nodes, else a column */
     int dim, threads, shared_bytes;
     int warp_cells;            /* elements of a warp; 0: they begin anywhere in one */
     int most_slot, most_inner; /* nodes of a tile, those inside it, at most */
@@ -108,7 +108,8 @@ struct sem_pass {
     double dt;
     int64_t time; /* row of the amplitudes, -1: no sources */
 };
-unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *pass, int64_t begin, int64_t end);
+unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *pass, int64_t begin,
+                             int64_t end);
 unda_status sem_launch_shared(unda_solver *s, int region, const struct sem_pass *pass);
 unda_status sem_launch_all(unda_solver *s, const struct sem_pass *pass);
 unda_status sem_launch_accelerate(unda_solver *s, int64_t time);

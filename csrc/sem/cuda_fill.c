@@ -57,7 +57,8 @@ static unda_status upload_lanes(unda_solver *s, int region, gpu_ptr to, int num_
         memset(values, 0, sizeof *values * (size_t)(count * of_warp));
 #pragma omp parallel for schedule(static) num_threads(threads)
         for (int64_t i = 0; i < count; i++) {
-            int32_t begin = first[done + i], next = i + done + 1 < r->num_warp ? first[done + i + 1] : (int32_t)tiles->num_elem;
+            int32_t begin = first[done + i],
+                    next = i + done + 1 < r->num_warp ? first[done + i + 1] : (int32_t)tiles->num_elem;
             for (int32_t e = begin; e < next; e++) {
                 double one[MOST_VALUES];
                 of(sem, sem->region[region].elem[tiles->elem[e]], one);
@@ -204,4 +205,3 @@ unda_status sem_fill_region(unda_solver *s, int region)
     }
     return sem_plan_compile(s, region);
 }
-

@@ -9,7 +9,7 @@ static struct sem_cuda *tables(const unda_solver *s)
 
 /* Tiles [begin, end) of the launch order. */
 unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *pass, int64_t begin,
-                                int64_t end)
+                             int64_t end)
 {
     struct sem_cuda *t = tables(s);
     const struct sem_cuda_region *r = &t->region[region];
@@ -128,4 +128,3 @@ unda_status sem_launch_stiffness(unda_solver *s, int region, const void *u, void
     TRY(launch_region(s, region, &(struct sem_pass){SEM_FORCE, 0, -1}));
     return sem_state_download(s, region, force, r->a);
 }
-

@@ -20,9 +20,10 @@ static unda_status queue_part(void *of)
     if (p->region == NUM_REGION)
         return sem_points_record(p->s, 1);
     const struct sem_tiles *tiles = &tables(p->s)->region[p->region].tiles;
-    return p->color == tiles->num_color ? sem_launch_shared(p->s, p->region, &pass)
-                                        : sem_launch_tiles(p->s, p->region, &pass, tiles->first_color[p->color],
-                                                       tiles->first_color[p->color + 1]);
+    return p->color == tiles->num_color
+               ? sem_launch_shared(p->s, p->region, &pass)
+               : sem_launch_tiles(p->s, p->region, &pass, tiles->first_color[p->color],
+                                  tiles->first_color[p->color + 1]);
 }
 
 static unda_status time_part(unda_solver *s, int region, int color, const char *name, int64_t num_run,
@@ -67,4 +68,3 @@ unda_status sem_profile(unda_solver *s, int64_t num_run, unda_profile *profile)
     }
     return t->num_channel ? time_part(s, NUM_REGION, 0, "record", num_run, profile) : UNDA_OK;
 }
-

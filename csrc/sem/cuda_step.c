@@ -109,4 +109,3 @@ unda_status sem_step_run(unda_solver *s, int64_t num_step)
     TRY(gpu_sync(t->stream));
     return cuda_record_fetch(s, &t->samples, t->stream);
 }
-

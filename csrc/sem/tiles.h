@@ -22,7 +22,8 @@ struct sem_pitch sem_pitch(int n, bool planes);
  *   by category, [slot][1 << category]: places in shared memory of the element nodes, or of a 0.
  * Tiles that agree have one pattern. */
 struct sem_tiles {
-    struct sem_pitch pitch;  /* the caller's, as planes: whether a thread owns a plane of nodes, not a column */
+    struct sem_pitch
+        pitch; /* the caller's, as planes: whether a thread owns a plane of nodes, not a column */
     bool planes;
     int cells, num_category; /* elements of a tile, at most */
     int64_t num_tile, num_elem;
@@ -73,7 +74,7 @@ struct sem_spread {
     int32_t *order;       /* [num] */
 };
 struct sem_spread_room {
-    int32_t *first, *of, *slot;                     /* [num + 1], [num_elem_node], [num + 4] */
+    int32_t *first, *of, *slot;                    /* [num + 1], [num_elem_node], [num + 4] */
     uint8_t (*used)[SEM_MOST_PLACE][SEM_NUM_BANK]; /* [num / 32 + 2] */
 };
 void sem_spread(const struct sem_spread *tile, const struct sem_spread_room *room);

@@ -14,7 +14,9 @@ struct plane_metric {
     REAL first[2][3], more[2][3], second[3], third[3], slope[3];
     REAL start[3], along[3], up[3]; /* of the row: e_1 and its slope, e_2 */
 
-    __device__ __forceinline__ static void ask_early(const sem_tile_args &, const sem_tile &) {}
+    __device__ __forceinline__ static void ask_early(const sem_tile_args &, const sem_tile &)
+    {
+    }
     __device__ __forceinline__ plane_metric(const sem_tile_args &a, const sem_tile &t, const place &p)
     {
         const REAL *map = metric_of(a, t.first_elem + p.elem);
@@ -109,14 +111,18 @@ struct plane_metric {
 struct plane_metric {
     REAL all[NUM_METRIC];
 
-    __device__ __forceinline__ static void ask_early(const sem_tile_args &, const sem_tile &) {}
+    __device__ __forceinline__ static void ask_early(const sem_tile_args &, const sem_tile &)
+    {
+    }
     __device__ __forceinline__ plane_metric(const sem_tile_args &a, const sem_tile &t, const place &p)
     {
 #pragma unroll
         for (int i = 0; i < NUM_METRIC; i++)
             all[i] = __ldg(metric_of(a, t.first_elem + p.elem) + i);
     }
-    __device__ __forceinline__ void begin_row(int) const {}
+    __device__ __forceinline__ void begin_row(int) const
+    {
+    }
     __device__ __forceinline__ void get(int, int, REAL *metric) const
     {
 #pragma unroll

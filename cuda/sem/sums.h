@@ -71,24 +71,55 @@ DEVICE void read_head(const sem_tile &t, const unsigned short (&head)[HEAD_WORDS
     }
 }
 
+/* What the update of inner nodes reads from memory, asked for early; where a thread has more nodes or quads than fit,
+ * those of the next turns when the first are done. */
+struct old_state {
+    REAL v[QUAD_TURNS][QUAD], inverse[SLOT_TURNS];
+};
+
+DEVICE void load_inverse(const sem_tile_args &a, const sem_tile &t, int first, old_state &old)
+{
+#pragma unroll
+    for (int turn = 0; turn < SLOT_TURNS; turn++) {
+        int slot = first + (int)threadIdx.x + turn * THREADS;
+        old.inverse[turn] =
+            slot < t.num_inner ? __ldg((const REAL *)a.inverse_mass + t.first_inner + slot) : 0;
+    }
+}
+
+DEVICE void load_velocity(const sem_tile_args &a, const sem_tile &t, int first, old_state &old)
+{
+#pragma unroll
+    for (int turn = 0; turn < QUAD_TURNS; turn++) {
+        int i = first + ((int)threadIdx.x + turn * THREADS) * QUAD;
+        if (i < t.num_inner * DIM)
+            load_vector<QUAD>(old.v[turn], (const REAL *)a.v + (long long)t.first_inner * DIM + i);
+    }
+}
+
 /* Sums the forces on the tile's nodes; accelerations of inner ones [slot][DIM] into shared memory, the others' to
  * where they meet the parts of other tiles. */
 DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t,
-                   const unsigned short (&head)[HEAD_WORDS], const REAL (&inverse)[SLOT_TURNS])
+                   const unsigned short (&head)[HEAD_WORDS], old_state &old)
 {
     REAL *acceleration = (REAL *)s.second;
     int end[CATEGORIES + 1], start[CATEGORIES];
     read_head(t, head, 0, end, start);
+#pragma unroll 1
+    for (int first = 0; first < t.num_inner; first += SLOT_TURNS * THREADS) {
+        if (first > 0)
+            load_inverse(a, t, first, old);
 #pragma unroll
-    for (int turn = 0; turn < SLOT_TURNS; turn++) {
-        int slot = (int)threadIdx.x + turn * THREADS;
-        REAL sum[DIM] = {};
-        if (slot >= t.num_inner)
-            break;
-        add_slot<0>(s, end, start, slot, sum);
+        for (int turn = 0; turn < SLOT_TURNS; turn++) {
+            int slot = first + (int)threadIdx.x + turn * THREADS;
+            REAL sum[DIM] = {};
+            if (slot >= t.num_inner)
+                break;
+            add_slot<0>(s, end, start, slot, sum);
 #pragma unroll
-        for (int i = 0; i < DIM; i++)
-            acceleration[slot * DIM + i] = a.mode == SEM_FORCE ? sum[i] : sum[i] * inverse[turn];
+            for (int i = 0; i < DIM; i++)
+                acceleration[slot * DIM + i] = a.mode == SEM_FORCE ? sum[i] : sum[i] * old.inverse[turn];
+        }
     }
     read_head(t, head, 1, end, start);
     for (int i = (int)threadIdx.x; i < t.num_shared; i += THREADS) {
@@ -98,48 +129,32 @@ DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t,
     }
 }
 
-/* What the update of inner nodes reads from memory, asked for early. */
-struct old_state {
-    REAL v[QUAD_TURNS][QUAD], inverse[SLOT_TURNS];
-};
-
-DEVICE void load_old(const sem_tile_args &a, const sem_tile &t, old_state &old)
-{
-#pragma unroll
-    for (int turn = 0; turn < SLOT_TURNS; turn++) {
-        int slot = (int)threadIdx.x + turn * THREADS;
-        old.inverse[turn] =
-            slot < t.num_inner ? __ldg((const REAL *)a.inverse_mass + t.first_inner + slot) : 0;
-    }
-#pragma unroll
-    for (int turn = 0; turn < QUAD_TURNS; turn++) {
-        int i = ((int)threadIdx.x + turn * THREADS) * QUAD;
-        if (i < t.num_inner * DIM)
-            load_vector<QUAD>(old.v[turn], (const REAL *)a.v + (long long)t.first_inner * DIM + i);
-    }
-}
-
 /* Inner nodes, whose number is a multiple of four. */
 DEVICE void advance_inner(const sem_tile_args &a, const tile &s, const sem_tile &t, old_state &old)
 {
-    long long first = (long long)t.first_inner * DIM;
+    long long begin = (long long)t.first_inner * DIM;
+#pragma unroll 1
+    for (int first = 0; first < t.num_inner * DIM; first += QUAD_TURNS * THREADS * QUAD) {
+        if (first > 0)
+            load_velocity(a, t, first, old);
 #pragma unroll
-    for (int turn = 0; turn < QUAD_TURNS; turn++) {
-        int i = ((int)threadIdx.x + turn * THREADS) * QUAD;
-        REAL u[QUAD], to[QUAD], acceleration[QUAD];
-        if (i >= t.num_inner * DIM)
-            break;
-        load_vector<QUAD>(acceleration, (const REAL *)s.second + i);
-        load_vector<QUAD>(u, (const REAL *)s.u + i);
+        for (int turn = 0; turn < QUAD_TURNS; turn++) {
+            int i = first + ((int)threadIdx.x + turn * THREADS) * QUAD;
+            REAL u[QUAD], to[QUAD], acceleration[QUAD];
+            if (i >= t.num_inner * DIM)
+                break;
+            load_vector<QUAD>(acceleration, (const REAL *)s.second + i);
+            load_vector<QUAD>(u, (const REAL *)s.u + i);
 #pragma unroll
-        for (int k = 0; k < QUAD; k++)
-            advance_to(a.mode, a.dt, acceleration[k], u + k, old.v[turn] + k, to + k);
-        if (a.mode != SEM_FORCE)
-            store_vector<QUAD>((REAL *)a.v + first + i, old.v[turn]);
-        if (a.mode == SEM_STEP)
-            store_vector<QUAD>((REAL *)a.u + first + i, u);
-        else
-            store_vector<QUAD>((REAL *)a.a + first + i, to);
+            for (int k = 0; k < QUAD; k++)
+                advance_to(a.mode, a.dt, acceleration[k], u + k, old.v[turn] + k, to + k);
+            if (a.mode != SEM_FORCE)
+                store_vector<QUAD>((REAL *)a.v + begin + i, old.v[turn]);
+            if (a.mode == SEM_STEP)
+                store_vector<QUAD>((REAL *)a.u + begin + i, u);
+            else
+                store_vector<QUAD>((REAL *)a.a + begin + i, to);
+        }
     }
 }
 

@@ -5,6 +5,11 @@
 
 #include "common/index.h"
 
+static __device__ constexpr int least(int x, int y)
+{
+    return x < y ? x : y;
+}
+
 enum {
     SQUARE = N * N,
     NP = N * SQUARE,
@@ -16,9 +21,9 @@ enum {
     HEAD_WORDS = (4 * CATEGORIES + 7) / 8 * 8,
     QUAD = 16 / sizeof(REAL),
     LINE = 128, /* bytes that are fetched at once */
-    /* Most inner nodes of a tile, and quads of their unknowns, of a thread. */
-    SLOT_TURNS = (MOST_INNER + THREADS - 1) / THREADS,
-    QUAD_TURNS = (MOST_INNER * DIM / QUAD + THREADS - 1) / THREADS
+    /* Inner nodes, and quads of their unknowns, that a thread has: so many at a time. */
+    SLOT_TURNS = least((MOST_INNER + THREADS - 1) / THREADS, 4),
+    QUAD_TURNS = least((MOST_INNER * DIM / QUAD + THREADS - 1) / THREADS, 8)
 };
 
 static __device__ const REAL line_weight[N] = {LINE_WEIGHTS};

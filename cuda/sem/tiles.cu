@@ -69,11 +69,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     work(a, s, t, p, own);
     old_state old;
     unsigned short head[HEAD_WORDS];
-    load_old(a, t, old);
+    load_inverse(a, t, 0, old);
+    load_velocity(a, t, 0, old);
     load_words(head, words);
     copy_wait<0>();
     __syncthreads();
-    add_up(a, s, t, head, old.inverse);
+    add_up(a, s, t, head, old);
     __syncthreads();
     advance_inner(a, s, t, old);
 }

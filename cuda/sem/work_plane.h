@@ -6,7 +6,8 @@
 
 #include "sem/plane.h"
 
-struct lines_of_thread {};
+struct lines_of_thread {
+};
 
 /* Slots of all lines come with the nodes. */
 DEVICE void find_lines(const sem_tile_args &a, lines_of_thread &, tile &s, const sem_tile &t, const place &p,
@@ -129,7 +130,8 @@ DEVICE void add_sources(const sem_tile_args &a, const sem_tile &t, const place &
     for (int part = a.source_first[t.number]; part < a.source_first[t.number + 1]; part++) {
         if (a.source_elem[part] != p.elem)
             continue;
-        REAL amplitude = ((const REAL *)a.amplitude)[(*a.clock + a.time) * a.num_source + a.source_column[part]];
+        REAL amplitude =
+            ((const REAL *)a.amplitude)[(*a.clock + a.time) * a.num_source + a.source_column[part]];
         const REAL *weight = (const REAL *)a.source_weight + ((long long)part * NP + p.a) * DIM;
 #pragma unroll
         for (int k = 0; k < N; k++)
