@@ -38,7 +38,8 @@ struct plane_metric {
     __device__ __forceinline__ void begin_row(int k)
     {
         constexpr double point[N] = {LINE_POINTS};
-        keep_apart();
+        if (MATERIAL_NODES > 1)
+            keep_apart();
 #pragma unroll
         for (int i = 0; i < 3; i++) {
             start[i] = first[0][i] + more[0][i] * (REAL)point[k];
