@@ -23,7 +23,7 @@ enum {
     LINE = 128, /* bytes that are fetched at once */
     /* Inner nodes, and quads of their unknowns, that a thread has: so many at a time. */
     SLOT_TURNS = least((MOST_INNER + THREADS - 1) / THREADS, 4),
-    QUAD_TURNS = least((MOST_INNER * DIM / QUAD + THREADS - 1) / THREADS, 8)
+    QUAD_TURNS = least((MOST_INNER * DIM / QUAD + THREADS - 1) / THREADS, 7)
 };
 
 static __device__ const REAL line_weight[N] = {LINE_WEIGHTS};
