@@ -42,11 +42,12 @@ static int tile_bytes(const unda_solver *s, const struct sem_plan *plan)
     return bytes;
 }
 
-/* A thread's plane of nodes and the forces on them are in registers: beside them it needs about a hundred of 255. */
+/* A thread's plane of nodes and the forces on them are in registers: beside them it needs about a hundred of 255, of
+ * float64 fifty more. */
 static bool holds_planes(const unda_solver *s, int dim)
 {
     int n = s->options.degree + 1;
-    return n <= 8 && 2 * n * n * dim * s->real_bytes / 4 <= 150;
+    return n <= 8 && 2 * n * n * dim * s->real_bytes / 4 <= (s->real_bytes == 4 ? 150 : 110);
 }
 
 static int registers_of(const unda_solver *s, const struct sem_plan *plan)
