@@ -15,8 +15,8 @@ struct frame {
 struct walk {
     const struct sem *sem;
     int region;
-    struct frame *frame; /* [row of the region]; walk -1: not seen */
-    int32_t *queue;      /* [row] */
+    struct frame *frame;             /* [row of the region]; walk -1: not seen */
+    int32_t *queue;                  /* [row] */
     int32_t (*least)[3], (*most)[3]; /* [walk]: coordinates */
 };
 

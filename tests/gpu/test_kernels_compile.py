@@ -164,7 +164,7 @@ def test_lines_compile_without_spilling(physics, degree):
 
 @needs_nvrtc
 def test_elements_of_degree_four_leave_room_for_four_blocks():
-    """Of 64 threads each: a thread has its plane of nodes and the forces on them in registers, and none is spilt."""
+    """Of 64 threads each: nodes of a plane and the forces on them are in registers, and none is spilt."""
     case = {"architecture": 90, "physics": "elastic", "degree": 4, "dtype": "float32", "assembly": "ordered",
             "per": "cell"}  # fmt: skip
     cases = [case | {"kernel_options": {"metric": one}} for one in ("affine", "trilinear", "stored")]
