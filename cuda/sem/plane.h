@@ -38,8 +38,6 @@ struct plane_metric {
     __device__ __forceinline__ void begin_row(int k)
     {
         constexpr double point[N] = {LINE_POINTS};
-        if (MATERIAL_NODES > 1)
-            keep_apart();
 #pragma unroll
         for (int i = 0; i < 3; i++) {
             start[i] = first[0][i] + more[0][i] * (REAL)point[k];
@@ -51,6 +49,8 @@ struct plane_metric {
     {
         constexpr double point[N] = {LINE_POINTS};
         REAL e_1[3], e_3[3];
+        if (MATERIAL_NODES > 1)
+            keep_apart();
 #pragma unroll
         for (int i = 0; i < 3; i++) {
             e_1[i] = start[i] + along[i] * (REAL)point[b];
@@ -133,9 +133,9 @@ struct plane_metric {
 };
 #endif
 
-/* Times a number that a thread needs once. */
+/* Times a number that a thread needs once. By node, that of the next one is asked for while one is at work. */
 struct plane_material {
-    REAL factor, all[NUM_COEF];
+    REAL factor, next[NUM_COEF];
     const REAL *from;
 
     __device__ __forceinline__ plane_material(const sem_tile_args &a, const sem_tile &t, const place &p)
@@ -143,17 +143,18 @@ struct plane_material {
         factor = line_weight[p.a];
         from = MATERIAL_NODES > 1 ? lane_values<NUM_COEF>(a.coef, t)
                                   : (const REAL *)a.coef + (long long)(t.first_elem + p.elem) * NUM_COEF;
-        load_constant<NUM_COEF>(all, from);
-        all[0] *= factor;
-        all[1] *= factor;
-    }
-    __device__ __forceinline__ void get(int k, int b, REAL *coef) const
-    {
-        if (MATERIAL_NODES > 1)
-            load_constant<NUM_COEF>(coef, from + (k * N + b) * NUM_COEF * LANES);
+        load_constant<NUM_COEF>(next, from);
 #pragma unroll
         for (int i = 0; i < NUM_COEF; i++)
-            coef[i] = MATERIAL_NODES > 1 ? factor * coef[i] : all[i];
+            next[i] = MATERIAL_NODES > 1 ? next[i] : factor * next[i];
+    }
+    __device__ __forceinline__ void get(int k, int b, REAL *coef)
+    {
+#pragma unroll
+        for (int i = 0; i < NUM_COEF; i++)
+            coef[i] = MATERIAL_NODES > 1 ? factor * next[i] : next[i];
+        if (MATERIAL_NODES > 1 && k * N + b + 1 < SQUARE)
+            load_constant<NUM_COEF>(next, from + (k * N + b + 1) * NUM_COEF * LANES);
     }
 };
 
