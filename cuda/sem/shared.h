@@ -70,7 +70,8 @@ extern "C" __global__ void sem_shared(const __grid_constant__ sem_shared_args a)
 #if ASSEMBLY == 0
     const REAL *from = (const REAL *)a.shared;
     for (int k = __ldg(a.first + node); k < __ldg(a.first + node + 1); k++) {
-        const REAL *part = from + (long long)__ldg(a.entry + k) * DIM;
+        REAL part[SUM_WORDS];
+        load_constant<SUM_WORDS>(part, from + (long long)__ldg(a.entry + k) * SUM_WORDS);
 #pragma unroll
         for (int i = 0; i < DIM; i++)
             f[i] += part[i];

@@ -3,35 +3,48 @@
 #ifndef UNDA_SEM_SUMS_H
 #define UNDA_SEM_SUMS_H
 
+/* Where the part of a shared node goes, counted from the first one, and what it is multiplied by; asked for early. */
+struct target {
+    long long node;
+    REAL factor;
+};
+
+DEVICE target find_target(const sem_tile_args &a, const sem_tile &t, int i)
+{
+    target to = {0, 1};
+    if (ASSEMBLY == 0 || i >= t.num_shared)
+        return to;
+    to.node = __ldg(a.entry + t.first_entry + i);
+    if (ASSEMBLY == 2 && a.mode != SEM_FORCE && to.node < a.first_side)
+        to.factor = __ldg((const REAL *)a.inverse_mass + a.num_inner + to.node) *
+                    (a.mode == SEM_STEP ? (REAL)a.dt : 1);
+    return to;
+}
+
 /* Stores a tile's part of a force, or adds it: atomically dt M^-1 times it to the velocity, or M^-1 times it to the
  * acceleration, where the node is on no side. */
-DEVICE void leave(const sem_tile_args &a, long long entry, REAL (&force)[DIM])
+DEVICE void leave(const sem_tile_args &a, long long entry, const target &to, REAL (&force)[DIM])
 {
     REAL *sums = (REAL *)a.shared;
     if constexpr (ASSEMBLY == 0) {
+        if constexpr (SUM_WORDS == 4)
+            __stcg((float4 *)sums + entry, make_float4((float)force[0], (float)force[1], (float)force[2], 0));
+        else
+#pragma unroll
+            for (int i = 0; i < DIM; i++)
+                sums[entry * DIM + i] = force[i];
+    } else if constexpr (ASSEMBLY == 1) {
 #pragma unroll
         for (int i = 0; i < DIM; i++)
-            sums[entry * DIM + i] = force[i];
-        return;
-    }
-    long long node = __ldg(a.entry + entry);
-    if constexpr (ASSEMBLY == 1) {
+            sums[to.node * DIM + i] += force[i];
+    } else if (to.node >= a.first_side) {
+        add_atomically(sums, to.node - a.first_side, force);
+    } else {
 #pragma unroll
         for (int i = 0; i < DIM; i++)
-            sums[node * DIM + i] += force[i];
-        return;
+            force[i] *= to.factor;
+        add_atomically((REAL *)(a.mode == SEM_STEP ? a.v : a.a) + a.num_inner * DIM, to.node, force);
     }
-    if (node >= a.first_side) {
-        add_atomically(sums, node - a.first_side, force);
-        return;
-    }
-    REAL *to = (REAL *)(a.mode == SEM_STEP ? a.v : a.a) + a.num_inner * DIM;
-    REAL factor = a.mode == SEM_FORCE ? 1 : __ldg((const REAL *)a.inverse_mass + a.num_inner + node);
-    factor *= a.mode == SEM_STEP ? (REAL)a.dt : 1;
-#pragma unroll
-    for (int i = 0; i < DIM; i++)
-        force[i] *= factor;
-    add_atomically(to, node, force);
 }
 
 /* The sum of the forces at these places. */
@@ -122,10 +135,22 @@ DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t,
         }
     }
     read_head(t, head, 1, end, start);
-    for (int i = (int)threadIdx.x; i < t.num_shared; i += THREADS) {
-        REAL sum[DIM] = {};
-        add_slot<0>(s, end, start, t.num_inner + i, sum);
-        leave(a, t.first_entry + i, sum);
+    constexpr int TURNS = ASSEMBLY == 2 ? 4 : 1;
+#pragma unroll 1
+    for (int first = (int)threadIdx.x; first < t.num_shared; first += TURNS * THREADS) {
+        target to[TURNS];
+#pragma unroll
+        for (int turn = 0; turn < TURNS; turn++)
+            to[turn] = find_target(a, t, first + turn * THREADS);
+#pragma unroll
+        for (int turn = 0; turn < TURNS; turn++) {
+            int i = first + turn * THREADS;
+            REAL sum[DIM] = {};
+            if (i >= t.num_shared)
+                break;
+            add_slot<0>(s, end, start, t.num_inner + i, sum);
+            leave(a, t.first_entry + i, to[turn], sum);
+        }
     }
 }
 

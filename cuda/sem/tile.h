@@ -19,6 +19,7 @@ enum {
     NUM_COEF = 2,
     LINE_WORDS = (N + 7) / 8 * 8,
     HEAD_WORDS = (4 * CATEGORIES + 7) / 8 * 8,
+    SUM_WORDS = DIM == 3 && sizeof(REAL) == 4 ? 4 : DIM, /* of a part, which is moved at once */
     QUAD = 16 / sizeof(REAL),
     LINE = 128, /* bytes that are fetched at once */
     /* Inner nodes, and quads of their unknowns, that a thread has: so many at a time. */
