@@ -201,17 +201,15 @@ static void order_nodes(const struct making *m, int64_t tile, struct tile_nodes 
     list->ordered_elem_node = num;
     memcpy(list->ordered_index, list->index, sizeof *list->index * (size_t)num);
     memcpy(list->ordered_kind, list->kind, (size_t)list->num);
-    for (int32_t i = 0; i < list->num; i++)
-        list->order[i] = i;
-    if (t->planes)
-        sem_spread(&(struct sem_spread){.n = m->sem->space.element->degree + 1,
-                                        .pitch = &t->pitch,
-                                        .num_elem_node = num,
-                                        .num = list->num,
-                                        .index = list->index,
-                                        .kind = list->kind,
-                                        .order = list->order},
-                   &list->room);
+    sem_spread(&(struct sem_spread){.n = m->sem->space.element->degree + 1,
+                                    .planes = t->planes,
+                                    .pitch = &t->pitch,
+                                    .num_elem_node = num,
+                                    .num = list->num,
+                                    .index = list->index,
+                                    .kind = list->kind,
+                                    .order = list->order},
+               &list->room);
 }
 
 /* Where tiles' inner nodes and entries begin. */

@@ -66,6 +66,7 @@ static inline int sem_place(const struct sem_pitch *pitch, int n, int64_t i)
 enum { MOST_CATEGORY = 16, SEM_NUM_BANK = 32, SEM_MOST_PLACE = 8 };
 struct sem_spread {
     int n;
+    bool planes;
     const struct sem_pitch *pitch;
     int64_t num_elem_node;
     int32_t num;
