@@ -31,11 +31,10 @@ static void list_region(const unda_solver *s, struct sem_cuda *t, int region)
         num_coef = by_lane;
     gpu_want(w, 1, &r->metric, num_metric * sem->metric_words * real, "metric");
     gpu_want(w, 1, &r->coef, num_coef * sem->material_nodes * 2 * real, "coefficients");
-    int64_t of_part = dim == 3 && real == 4 ? 4 : dim; /* SUM_WORDS of cuda/sem/tile.h */
-    int64_t sums = r->plan.assembly == IN_ORDER    ? tiles->num_entry * of_part
-                   : r->plan.assembly == BY_COLORS ? num_shared * dim
-                                                   : num_side * dim;
-    gpu_want(w, 1, &r->shared, sums * real, "forces on shared nodes");
+    int64_t num_sum = r->plan.assembly == IN_ORDER    ? tiles->num_entry
+                      : r->plan.assembly == BY_COLORS ? num_shared
+                                                      : num_side;
+    gpu_want(w, 1, &r->shared, num_sum * dim * real, "forces on shared nodes");
     gpu_want(w, 1, &r->tile, (int64_t)sizeof(struct sem_tile) * tiles->num_tile, "tiles");
     gpu_want(w, 1, &r->words, 2 * tiles->num_word, "patterns of tiles");
     gpu_want(w, 1, &r->entry, 4 * tiles->num_entry, "shared nodes");
@@ -170,7 +169,8 @@ static void describe(const unda_solver *s, unda_solver_info *info)
 {
     int region = sem_tables(s)->region[SOLID].num_elem ? SOLID : FLUID;
     const struct sem_plan *plan = &tables(s)->region[region].plan;
-    const int part[] = {plan->cells, plan->blocks, plan->ahead, sem_tables(s)->metric_kind};
+    const int part[] = {plan->cells, plan->planes ? 2 : 1, plan->blocks, plan->ahead,
+                        sem_tables(s)->metric_kind};
     kernel_describe(info, plan->kernel->name);
     for (int i = 0; i < plan->kernel->num_part; i++)
         kernel_describe_part(info, plan->kernel->part[i].name, part[i]);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELLS, BLOCKS, AHEAD, METRIC, NUM_PART };
+enum { CELLS, AXES, BLOCKS, AHEAD, METRIC, NUM_PART };
 /* Of an H200: shared memory of a block, at most; multiprocessors. */
 enum { MOST_BYTES = 227 << 10, NUM_SM = 132, MOST_CELLS = 64 };
 
@@ -13,6 +13,7 @@ enum { MOST_BYTES = 227 << 10, NUM_SM = 132, MOST_CELLS = 64 };
     {title,                                                                                                  \
      NUM_PART,                                                                                               \
      {[CELLS] = {"cells", 1, MOST_CELLS, UNDA_TUNED_BY_HALF},                                                \
+      [AXES] = {"axes", 1, 2, UNDA_TUNED_BY_ONE},                                                            \
       [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},                                                         \
       [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF},                                                   \
       [METRIC] = {"metric", UNDA_METRIC_AFFINE, UNDA_METRIC_STORED, UNDA_TUNED_NOT}},                        \
@@ -34,9 +35,9 @@ static int list_words(const unda_solver *s, const struct sem_plan *plan)
 static int tile_bytes(const unda_solver *s, const struct sem_plan *plan)
 {
     int node = plan->dim * s->real_bytes, bytes = 0;
-    const int part[] = {(plan->most_slot + 3) * node, (plan->cells * plan->pitch.elem[0] + 1) * node,
-                        (plan->planes ? plan->most_inner : plan->cells * plan->pitch.elem[1]) * node,
-                        2 * list_words(s, plan)};
+    int slots = plan->most_slot + 3, second = plan->planes ? 0 : plan->cells * plan->pitch.elem[1];
+    const int part[] = {slots * node, (plan->cells * plan->pitch.elem[0] + 1) * node,
+                        (second > slots ? second : slots) * node, 2 * list_words(s, plan)};
     for (int i = 0; i < 4; i++)
         bytes += (part[i] + 15) / 16 * 16;
     return bytes;
@@ -48,6 +49,21 @@ static bool holds_planes(const unda_solver *s, int dim)
 {
     int n = s->options.degree + 1;
     return n <= 8 && 2 * n * n * dim * s->real_bytes / 4 <= (s->real_bytes == 4 ? 150 : 110);
+}
+
+/* Measured: a plane is faster in fluids, a column in solids (benchmarks/NOTES.md). */
+static unda_status choose_axes(const unda_solver *s, int region, struct sem_plan *plan)
+{
+    int given = kernel_part(&s->options, "axes");
+    bool fits = holds_planes(s, plan->dim);
+    if (given == 2 && !fits && sem_tables(s)->region[region].num_elem)
+        FAIL(
+            UNDA_ERR_ARG,
+            "axes is 2 at degree %d, expected 1: a plane of nodes of %d unknowns in float%d does not fit the "
+            "registers of a thread",
+            s->options.degree, plan->dim, 8 * s->real_bytes);
+    plan->planes = fits && (given ? given == 2 : plan->dim == 1);
+    return UNDA_OK;
 }
 
 static int registers_of(const unda_solver *s, const struct sem_plan *plan)
@@ -103,7 +119,7 @@ unda_status sem_plan_choose(const unda_solver *s, int region, struct sem_plan *p
             plan->kernel = sem_kernels[i];
             plan->assembly = i;
         }
-    plan->planes = holds_planes(s, plan->dim);
+    TRY(choose_axes(s, region, plan));
     plan->pitch = sem_pitch(s->options.degree + 1, plan->planes);
     choose_cells(s, plan);
     if (plan->threads > 1024 || plan->shared_bytes > MOST_BYTES)

@@ -26,7 +26,7 @@ struct sem_tile_args {
     /* [elem][10] or [elem][10][node of an element]; where threads own planes [warp][node of a plane][5][lane][2]. */
     const void *metric;
     const void *coef; /* [elem][2] or, as of the metric, by node: lambda, mu; of fluids 1/rho, 0 */
-    void *shared;     /* ASSEMBLY 0: [entry][SUM_WORDS], 1: [shared node][DIM], 2: [node on a side][DIM] */
+    void *shared;     /* ASSEMBLY 0: [entry][DIM], 1: [shared node][DIM], 2: [node on a side][DIM] */
     const int *entry; /* nodes, counted from the first shared one */
     const struct sem_tile *tile; /* as they are launched */
     const unsigned short *words;

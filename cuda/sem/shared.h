@@ -53,25 +53,13 @@ DEVICE void go_on(const sem_shared_args &a, long long at)
     store_vector<QUAD>(to, other);
 }
 
-extern "C" __global__ void sem_shared(const __grid_constant__ sem_shared_args a)
+/* The force on a node: parts in order, or their sum, which is 0 from now on. */
+DEVICE void take_force(const sem_shared_args &a, long long node, REAL (&f)[DIM])
 {
-    long long node = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    REAL f[DIM] = {};
-#if ASSEMBLY == 2
-    const long long num_quad = (a.first_side * DIM + QUAD - 1) / QUAD;
-    if (node < num_quad) {
-        go_on(a, node * QUAD);
-        return;
-    }
-    node += a.first_side - num_quad;
-#endif
-    if (node >= a.num)
-        return;
 #if ASSEMBLY == 0
     const REAL *from = (const REAL *)a.shared;
     for (int k = __ldg(a.first + node); k < __ldg(a.first + node + 1); k++) {
-        REAL part[SUM_WORDS];
-        load_constant<SUM_WORDS>(part, from + (long long)__ldg(a.entry + k) * SUM_WORDS);
+        const REAL *part = from + (long long)__ldg(a.entry + k) * DIM;
 #pragma unroll
         for (int i = 0; i < DIM; i++)
             f[i] += part[i];
@@ -84,20 +72,87 @@ extern "C" __global__ void sem_shared(const __grid_constant__ sem_shared_args a)
         sum[i] = 0;
     }
 #endif
-    REAL *u = (REAL *)a.u + node * DIM, *v = (REAL *)a.v + node * DIM, *to = (REAL *)a.a + node * DIM;
-    if (a.mode != SEM_FORCE) {
-        if (node >= a.first_side)
-            at_side(a, node - a.first_side, v, f);
-        REAL inverse = __ldg((const REAL *)a.inverse_mass + node);
-#pragma unroll
-        for (int i = 0; i < DIM; i++)
-            f[i] *= inverse;
-        if (DIM == 1 && node >= a.first_side)
-            ((REAL *)a.pressure)[node - a.first_side] = f[0];
-    }
+}
+
+/* It becomes the acceleration. */
+DEVICE void accelerate(const sem_shared_args &a, long long node, REAL (&f)[DIM])
+{
+    if (a.mode == SEM_FORCE)
+        return;
+    if (node >= a.first_side)
+        at_side(a, node - a.first_side, (const REAL *)a.v + node * DIM, f);
+    REAL inverse = __ldg((const REAL *)a.inverse_mass + node);
 #pragma unroll
     for (int i = 0; i < DIM; i++)
-        advance_to(a.mode, a.dt, f[i], u + i, v + i, to + i);
+        f[i] *= inverse;
+    if (DIM == 1 && node >= a.first_side)
+        ((REAL *)a.pressure)[node - a.first_side] = f[0];
 }
+
+#if ASSEMBLY == 2
+/* A thread: some unknowns of nodes on no side, or a node on one. */
+extern "C" __global__ void sem_shared(const __grid_constant__ sem_shared_args a)
+{
+    long long node = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    const long long num_quad = (a.first_side * DIM + QUAD - 1) / QUAD;
+    if (node < num_quad) {
+        go_on(a, node * QUAD);
+        return;
+    }
+    node += a.first_side - num_quad;
+    if (node >= a.num)
+        return;
+    REAL f[DIM] = {};
+    take_force(a, node, f);
+    accelerate(a, node, f);
+#pragma unroll
+    for (int i = 0; i < DIM; i++)
+        advance_to(a.mode, a.dt, f[i], (REAL *)a.u + node * DIM + i, (REAL *)a.v + node * DIM + i,
+                   (REAL *)a.a + node * DIM + i);
+}
+#else
+/* A thread sums for a node, and advances unknowns that stand beside each other, so that whole lines are read and
+ * written. Blocks are of 256 threads. */
+extern "C" __global__ void sem_shared(const __grid_constant__ sem_shared_args a)
+{
+    __shared__ __align__(16) REAL acceleration[256 * DIM];
+    const long long first = (long long)blockIdx.x * blockDim.x, node = first + threadIdx.x;
+    if (node < a.num) {
+        REAL f[DIM] = {};
+        take_force(a, node, f);
+        accelerate(a, node, f);
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            acceleration[(int)threadIdx.x * DIM + i] = f[i];
+    }
+    __syncthreads();
+    for (int i = (int)threadIdx.x * QUAD; i < (int)blockDim.x * DIM; i += (int)blockDim.x * QUAD) {
+        const long long at = first * DIM + i, left = a.num * DIM - at;
+        REAL *u = (REAL *)a.u + at, *v = (REAL *)a.v + at, *to = (REAL *)a.a + at;
+        if (left < QUAD) {
+            for (int k = 0; k < left; k++)
+                advance_to(a.mode, a.dt, acceleration[i + k], u + k, v + k, to + k);
+            continue;
+        }
+        REAL of_u[QUAD], of_v[QUAD], of_a[QUAD];
+        load_vector<QUAD>(of_a, acceleration + i);
+        if (a.mode == SEM_FORCE) {
+            store_vector<QUAD>(to, of_a);
+            continue;
+        }
+        load_vector<QUAD>(of_u, u);
+        load_vector<QUAD>(of_v, v);
+        REAL result[QUAD];
+#pragma unroll
+        for (int k = 0; k < QUAD; k++)
+            advance_to(a.mode, a.dt, of_a[k], of_u + k, of_v + k, result + k);
+        store_vector<QUAD>(v, of_v);
+        if (a.mode == SEM_STEP)
+            store_vector<QUAD>(u, of_u);
+        else
+            store_vector<QUAD>(to, result);
+    }
+}
+#endif
 
 #endif

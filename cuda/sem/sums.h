@@ -21,19 +21,12 @@ DEVICE target find_target(const sem_tile_args &a, const sem_tile &t, int i)
     return to;
 }
 
-/* Stores a tile's part of a force, or adds it: atomically dt M^-1 times it to the velocity, or M^-1 times it to the
- * acceleration, where the node is on no side. */
-DEVICE void leave(const sem_tile_args &a, long long entry, const target &to, REAL (&force)[DIM])
+/* Adds a tile's part of a force: atomically dt M^-1 times it to the velocity, or M^-1 times it to the acceleration,
+ * where the node is on no side. */
+DEVICE void leave(const sem_tile_args &a, const target &to, REAL (&force)[DIM])
 {
     REAL *sums = (REAL *)a.shared;
-    if constexpr (ASSEMBLY == 0) {
-        if constexpr (SUM_WORDS == 4)
-            __stcg((float4 *)sums + entry, make_float4((float)force[0], (float)force[1], (float)force[2], 0));
-        else
-#pragma unroll
-            for (int i = 0; i < DIM; i++)
-                sums[entry * DIM + i] = force[i];
-    } else if constexpr (ASSEMBLY == 1) {
+    if constexpr (ASSEMBLY == 1) {
 #pragma unroll
         for (int i = 0; i < DIM; i++)
             sums[to.node * DIM + i] += force[i];
@@ -110,8 +103,8 @@ DEVICE void load_velocity(const sem_tile_args &a, const sem_tile &t, int first, 
     }
 }
 
-/* Sums the forces on the tile's nodes; accelerations of inner ones [slot][DIM] into shared memory, the others' to
- * where they meet the parts of other tiles. */
+/* Sums the forces on the tile's nodes [slot][DIM] into shared memory, of inner ones accelerations, or adds those on the
+ * others to where they meet the parts of other tiles. */
 DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t,
                    const unsigned short (&head)[HEAD_WORDS], old_state &old)
 {
@@ -149,9 +142,22 @@ DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t,
             if (i >= t.num_shared)
                 break;
             add_slot<0>(s, end, start, t.num_inner + i, sum);
-            leave(a, t.first_entry + i, to[turn], sum);
+            if constexpr (ASSEMBLY == 0)
+#pragma unroll
+                for (int k = 0; k < DIM; k++)
+                    acceleration[(t.num_inner + i) * DIM + k] = sum[k];
+            else
+                leave(a, to[turn], sum);
         }
     }
+}
+
+/* Parts that wait for those of other tiles. They come from shared memory, so that whole lines are written. */
+DEVICE void store_parts(const sem_tile_args &a, const tile &s, const sem_tile &t)
+{
+    REAL *to = (REAL *)a.shared + (long long)t.first_entry * DIM;
+    for (int i = (int)threadIdx.x; i < t.num_shared * DIM; i += THREADS)
+        to[i] = ((const REAL *)s.second)[t.num_inner * DIM + i];
 }
 
 /* Inner nodes, whose number is a multiple of four. */

@@ -9,6 +9,10 @@ static __device__ constexpr int least(int x, int y)
 {
     return x < y ? x : y;
 }
+static __device__ constexpr int most(int x, int y)
+{
+    return x > y ? x : y;
+}
 
 enum {
     SQUARE = N * N,
@@ -19,7 +23,6 @@ enum {
     NUM_COEF = 2,
     LINE_WORDS = (N + 7) / 8 * 8,
     HEAD_WORDS = (4 * CATEGORIES + 7) / 8 * 8,
-    SUM_WORDS = DIM == 3 && sizeof(REAL) == 4 ? 4 : DIM, /* of a part, which is moved at once */
     QUAD = 16 / sizeof(REAL),
     LINE = 128, /* bytes that are fetched at once */
     /* Inner nodes, and quads of their unknowns, that a thread has: so many at a time. */
@@ -37,12 +40,11 @@ struct tile {
     __align__(16) values u[MOST_SLOT + 3]; /* by slot: inner ones are filled up to fours */
     /* u, slopes along r_1, fluxes, what they add to the force, the force; then a 0. */
     __align__(16) values first[CELLS * ELEM0 + 1];
-    /* Of columns the same along r_2; last, accelerations by slot. */
-    __align__(16) values second[PLANES ? MOST_INNER : CELLS * ELEM1];
+    /* Of columns the same along r_2; last, accelerations of inner nodes and forces on the others, by slot. */
+    __align__(16) values second[most(MOST_SLOT + 3, PLANES ? 0 : CELLS *ELEM1)];
     __align__(16) unsigned short list[LIST_WORDS]; /* of the pattern: of planes lines too */
 };
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
-static_assert(PLANES || CELLS * ELEM1 >= MOST_INNER, "accelerations have room");
 
 /* Element `elem` of the tile and what the thread has of it: a plane r_1 = a, or a column, the node (a, b) of a face. */
 struct place {

@@ -77,4 +77,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     add_up(a, s, t, head, old);
     __syncthreads();
     advance_inner(a, s, t, old);
+    if (ASSEMBLY == 0)
+        store_parts(a, s, t);
 }

@@ -28,6 +28,7 @@ SETTINGS = {
     "per": ("cell", "node"),
     "assembly": ("ordered", "colors", "atomic"),
     "tile": (12, 1, 2, 4, 8),
+    "axes": (1, 2),
     "source": ("force", "moment", "volume", "none"),
 }
 #: More than a warp a cell; materials by node; tiles that leave one block to an SM.
