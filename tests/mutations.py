@@ -520,7 +520,7 @@ MUTATIONS = [
     ("csrc/sem/cuda_points.c", "column[part] = (int32_t)at_source", "column[part] = 0"),
     ("cuda/sem/tile.h", "u[MOST_SLOT + 3]", "u[MOST_SLOT - 32]"),
     ("cuda/sem/plane.h", "more[1][i] = triple;", "more[1][i] = 0;"),
-    ("cuda/sem/plane.h", "? factor * line_weight[k]", "? line_weight[k]"),
+    ("cuda/sem/plane.h", "? factor * next[i] : next[i];", "? next[i] : next[i];"),
     ("cuda/sem/work_plane.h", "f[k][b][i] -= amplitude", "f[k][b][i] += amplitude"),
     ("cuda/sem/work_column.h", "f[i][k] -= amplitude", "f[i][k] += amplitude"),
     ("cuda/sem/sums.h", "a.mode == SEM_STEP ? (REAL)a.dt : 1", "(REAL)a.dt"),

@@ -37,12 +37,12 @@ struct plane_metric {
     }
     __device__ __forceinline__ void begin_row(int k)
     {
-        const REAL r_3 = line_point[k];
+        constexpr double point[N] = {LINE_POINTS};
 #pragma unroll
         for (int i = 0; i < 3; i++) {
-            start[i] = first[0][i] + more[0][i] * r_3;
-            along[i] = first[1][i] + more[1][i] * r_3;
-            up[i] = second[i] + slope[i] * r_3;
+            start[i] = first[0][i] + more[0][i] * (REAL)point[k];
+            along[i] = first[1][i] + more[1][i] * (REAL)point[k];
+            up[i] = second[i] + slope[i] * (REAL)point[k];
         }
     }
     __device__ __forceinline__ void get(int, int b, REAL *metric) const
@@ -104,8 +104,8 @@ struct plane_metric {
 #pragma unroll
         for (int i = 0; i < NUM_METRIC; i++)
             metric[i] = next[i];
-        if (b + 1 < N || k + 1 < N)
-            load(k, b + 1);
+        if (k * N + b + 1 < SQUARE)
+            load(k + (b + 1) / N, (b + 1) % N);
     }
 };
 #else
@@ -135,7 +135,7 @@ struct plane_metric {
 
 /* Times a number that a thread needs once. By node, that of the next one is asked for while one is at work. */
 struct plane_material {
-    REAL factor, weight, next[NUM_COEF];
+    REAL factor, next[NUM_COEF];
     const REAL *from;
 
     __device__ __forceinline__ plane_material(const sem_tile_args &a, const sem_tile &t, const place &p)
@@ -148,17 +148,12 @@ struct plane_material {
         for (int i = 0; i < NUM_COEF; i++)
             next[i] = MATERIAL_NODES > 1 ? next[i] : factor * next[i];
     }
-    /* With that of the quadrature along r_3. */
-    __device__ __forceinline__ void begin_row(int k)
-    {
-        weight = MATERIAL_NODES > 1 ? factor * line_weight[k] : line_weight[k];
-    }
     __device__ __forceinline__ void get(int k, int b, REAL *coef)
     {
 #pragma unroll
         for (int i = 0; i < NUM_COEF; i++)
-            coef[i] = weight * next[i];
-        if (MATERIAL_NODES > 1 && (b + 1 < N || k + 1 < N))
+            coef[i] = MATERIAL_NODES > 1 ? factor * next[i] : next[i];
+        if (MATERIAL_NODES > 1 && k * N + b + 1 < SQUARE)
             load_constant<NUM_COEF>(next, from + (k * N + b + 1) * NUM_COEF * LANES);
     }
 };

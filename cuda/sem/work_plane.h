@@ -33,14 +33,10 @@ DEVICE values *row_of(tile &s, const place &p, int k)
     return s.first + p.elem * ELEM0 + k * PLANE0 + p.a * ROW0;
 }
 
-#ifndef ROWS_UNROLL
-#define ROWS_UNROLL 5
-#endif
-constexpr int ROWS_AT_ONCE = ROWS_UNROLL;
 /* Slopes along r_1 into s.first. */
 DEVICE void slope_rows(tile &s, const place &p)
 {
-#pragma unroll ROWS_AT_ONCE
+#pragma unroll
     for (int k = 0; k < N; k++) {
         unsigned short slot[LINE_WORDS];
         REAL x[DIM][N];
@@ -54,7 +50,7 @@ DEVICE void slope_rows(tile &s, const place &p)
 /* Fluxes along r_1 in s.first become what they add to the force. */
 DEVICE void add_rows(tile &s, const place &p)
 {
-#pragma unroll ROWS_AT_ONCE
+#pragma unroll
     for (int k = 0; k < N; k++) {
         REAL x[DIM][N];
         load_line<1>(row_of(s, p, k), x);
@@ -63,14 +59,11 @@ DEVICE void add_rows(tile &s, const place &p)
     }
 }
 
-static __constant__ REAL line_matrix[N][N] = {LINE_DERIVATIVE};
-
-/* Fluxes at the nodes of a plane, row by row: those along r_1 into s.first, the others become forces f at once. Rows
- * take turns in one piece of code: all of them one after the other would be more than instruction caches hold. */
+/* Fluxes at the nodes of a plane: those along r_1 into s.first, the others become forces f at once. */
 DEVICE void work_on_plane(const sem_tile_args &a, tile &s, const sem_tile &t, const place &p,
                           REAL (&f)[N][N][DIM])
 {
-    constexpr double weight[N] = {LINE_WEIGHTS};
+    constexpr double weight[N] = {LINE_WEIGHTS}, matrix[N * N] = {LINE_DERIVATIVE};
     REAL u[N][N][DIM];
     plane_metric geometry(a, t, p);
     plane_material material(a, t, p);
@@ -83,20 +76,16 @@ DEVICE void work_on_plane(const sem_tile_args &a, tile &s, const sem_tile &t, co
                 u[k][b][i] = s.u[line_of(s, p, k, b)[p.a]].v[i];
                 f[k][b][i] = 0;
             }
-#pragma unroll 1
-    for (int k = 0; k < N; k++) {
-        REAL row[DIM][N], along[N]; /* along r_2: u, its slopes, fluxes; of the derivative along r_3 */
 #pragma unroll
-        for (int b = 0; b < N; b++) {
-            const values from = s.u[line_of(s, p, k, b)[p.a]];
-            along[b] = line_matrix[k][b];
+    for (int k = 0; k < N; k++) {
+        REAL row[DIM][N]; /* along r_2: u, its slopes, fluxes */
+#pragma unroll
+        for (int b = 0; b < N; b++)
 #pragma unroll
             for (int i = 0; i < DIM; i++)
-                row[i][b] = from.v[i];
-        }
+                row[i][b] = u[k][b][i];
         derive<false>(row);
         geometry.begin_row(k);
-        material.begin_row(k);
 #pragma unroll
         for (int b = 0; b < N; b++) {
             REAL g[3 * DIM], metric[NUM_METRIC], coef[NUM_COEF];
@@ -107,30 +96,31 @@ DEVICE void work_on_plane(const sem_tile_args &a, tile &s, const sem_tile &t, co
             for (int i = 0; i < DIM; i++) {
                 g[i] = first->v[i];
                 g[DIM + i] = row[i][b];
-                g[2 * DIM + i] = along[0] * u[0][b][i];
+                g[2 * DIM + i] = 0;
 #pragma unroll
-                for (int m = 1; m < N; m++)
-                    g[2 * DIM + i] += along[m] * u[m][b][i];
+                for (int m = 0; m < N; m++)
+                    if (matrix[k * N + m] != 0)
+                        g[2 * DIM + i] += (REAL)matrix[k * N + m] * u[m][b][i];
             }
-            flux_at(metric, coef, (REAL)weight[b], g);
+            flux_at(metric, coef, (REAL)(weight[k] * weight[b]), g);
 #pragma unroll
             for (int i = 0; i < DIM; i++) {
                 first->v[i] = g[i];
                 row[i][b] = g[DIM + i];
 #pragma unroll
                 for (int m = 0; m < N; m++)
-                    f[m][b][i] += along[m] * g[2 * DIM + i];
+                    if (matrix[k * N + m] != 0)
+                        f[m][b][i] += (REAL)matrix[k * N + m] * g[2 * DIM + i];
             }
         }
-        derive<true>(row);
 #pragma unroll
-        for (int m = 0; m < N; m++)
-            if (m == k)
+        for (int b = 0; b < N; b++)
 #pragma unroll
-                for (int b = 0; b < N; b++)
+            for (int m = 0; m < N; m++)
 #pragma unroll
-                    for (int i = 0; i < DIM; i++)
-                        f[m][b][i] += row[i][b];
+                for (int i = 0; i < DIM; i++)
+                    if (matrix[m * N + b] != 0)
+                        f[k][b][i] += (REAL)matrix[m * N + b] * row[i][m];
     }
 }
 
