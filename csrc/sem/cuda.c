@@ -165,15 +165,28 @@ static void destroy(unda_solver *s)
     s->data = NULL;
 }
 
+/* Of a part in which regions differ, which the engine chose, nothing: it will choose the same again. */
 static void describe(const unda_solver *s, unda_solver_info *info)
 {
-    int region = sem_tables(s)->region[SOLID].num_elem ? SOLID : FLUID;
-    const struct sem_plan *plan = &tables(s)->region[region].plan;
-    const int part[] = {plan->cells, plan->planes ? 2 : 1, plan->blocks, plan->ahead,
-                        sem_tables(s)->metric_kind};
-    kernel_describe(info, plan->kernel->name);
-    for (int i = 0; i < plan->kernel->num_part; i++)
-        kernel_describe_part(info, plan->kernel->part[i].name, part[i]);
+    const struct sem_cuda *t = tables(s);
+    const struct kernel *kernel = t->region[SOLID].plan.kernel;
+    kernel_describe(info, kernel->name);
+    for (int i = 0; i < kernel->num_part; i++) {
+        int value = 0;
+        for (int region = 0; region < NUM_REGION; region++) {
+            const struct sem_plan *plan = &t->region[region].plan;
+            const int part[] = {plan->cells, plan->planes ? 2 : 1, plan->blocks, plan->ahead,
+                                sem_tables(s)->metric_kind};
+            if (sem_tables(s)->region[region].num_elem == 0)
+                continue;
+            if (value && value != part[i]) {
+                value = 0;
+                break;
+            }
+            value = part[i];
+        }
+        kernel_describe_part(info, kernel->part[i].name, value);
+    }
 }
 
 const struct sem_engine sem_cuda = {.base = {.name = "cuda",
