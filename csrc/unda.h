@@ -435,7 +435,7 @@ UNDA_API unda_status unda_solver_get_history(const unda_solver *solver, int32_t 
  * dt) - M(t) for a moment, dt q(t + dt/2) for a volume rate, dt j(t + dt/2) for a current.
  * SEM: rates force x y z [N], moment xx yy zz yz xz xy [N m] in solids, and last in fluids a volume [m3], per
  * unit of amplitude, which is the force, the moment or the volume itself, at the end of each step; of a force
- * in a fluid its integral's integral over time. */
+ * in a fluid its integral's integral over time: one that acts on solids and fluids is two sources. */
 typedef struct unda_source {
     int64_t size_bytes;
     int64_t num_cell;     /* of all sources */

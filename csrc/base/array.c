@@ -78,6 +78,18 @@ void array_give(void *to, const void *from, int64_t count, int64_t size)
         memcpy(to, from, (size_t)(count * size));
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+double array_median(double *array, int64_t count)
+{
+    qsort(array, (size_t)count, sizeof *array, by_value);
+    return array[count / 2];
+}
+
 unda_status array_own(void **owner, void *out, int64_t count, int64_t size, const char *what)
 {
     void **array = NULL;

@@ -42,6 +42,8 @@ unda_status array_try(void *out, int64_t count, int64_t size, const char *what);
 unda_status array_grow(void *array, int64_t kept, int64_t count, int64_t size, const char *what);
 /* Copies an array to a caller, unless that does not ask for it: `to` is NULL. */
 void array_give(void *to, const void *from, int64_t count, int64_t size);
+/* The median of 1 or more numbers, the larger of the two in the middle; sorts them. */
+double array_median(double *array, int64_t count);
 /* `SCRATCH double *values = NULL;` frees the array where its name goes out of scope, on every way out. */
 #define SCRATCH __attribute__((cleanup(array_free_at)))
 void array_free_at(void *pointer_to_array);

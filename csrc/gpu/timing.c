@@ -2,14 +2,6 @@
  * the work itself (dg/cuda.c, fd/cuda_profile.c). */
 #include "internal.h"
 
-#include <stdlib.h>
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static unda_status time_once(const struct gpu_work *work, struct gpu_event *begin, struct gpu_event *end,
                              double *seconds)
 {
@@ -32,8 +24,7 @@ unda_status gpu_median_seconds(const struct gpu_work *work, int64_t num_run, dou
         status = time_once(work, begin, end, &sample[i < 0 ? 0 : i]);
     gpu_event_free(begin);
     gpu_event_free(end);
-    qsort(sample, (size_t)num_run, sizeof *sample, by_value);
     if (status == UNDA_OK)
-        *seconds = sample[num_run / 2];
+        *seconds = array_median(sample, num_run);
     return status;
 }

@@ -1,6 +1,7 @@
 /* hanging.c: refuses meshes of hexahedra some of whose outer faces should be inner ones: a vertex of another cell
- * lies on them or on their edges, as where a coarse part meets a fine one. Cracks are no such faces: their sides
- * share vertices, or have vertices at the same places. Next: boundary.c. */
+ * lies on them or on their edges, as where a coarse part meets a fine one. Where a map has bent such a mesh the
+ * vertices are beside the straight edge, but edges of outer faces still lead along it from end to end. Cracks are no
+ * such faces: their sides share vertices, or have vertices at the same places. Next: boundary.c. */
 #include "internal.h"
 #include "vector.h"
 
@@ -134,6 +135,90 @@ static unda_status look(void *user, int64_t place)
     return UNDA_OK;
 }
 
+/* ---- edges ---- */
+
+/* Of the length of a part of an edge: how far a vertex may be from where it would divide the edge evenly. Other
+ * edges of whole meshes lead round a tunnel, which would have to be as flat as this. */
+static const double BESIDE = 0.4;
+enum { MOST_PART = 4 };
+
+struct edge {
+    int64_t face, from, to;
+    int num_part;
+};
+
+/* Whether outer faces lead from a vertex, which ends part `part` of the edge, to the end of it; the face that does. */
+static bool leads_on(const struct open_faces *open, const struct edge *edge, int64_t vertex, int part,
+                     int64_t *face)
+{
+    const struct unda_mesh *mesh = open->mesh;
+    const double *from = mesh->vertices + 3 * edge->from, *to = mesh->vertices + 3 * edge->to;
+    int count = mesh->table->num_face_vertex;
+    for (int64_t k = open->first[vertex]; k < open->first[vertex + 1]; k++) {
+        int64_t list[4], cell = open->face[k] / mesh->table->num_face;
+        face_vertices(mesh, open->face[k], list);
+        for (int i = 0; i < count; i++) {
+            int64_t next = list[i];
+            if ((list[(i + 1) % count] != vertex && list[(i + count - 1) % count] != vertex) ||
+                cell == edge->face / mesh->table->num_face)
+                continue;
+            if (part == edge->num_part && next == edge->to) {
+                *face = open->face[k];
+                return true;
+            }
+            double gap[3], length[3];
+            subtract(to, from, length);
+            for (int j = 0; j < 3; j++)
+                gap[j] = mesh->vertices[3 * next + j] - from[j] - length[j] * part / edge->num_part;
+            if (part < edge->num_part && norm(gap) <= BESIDE / edge->num_part * norm(length) &&
+                leads_on(open, edge, next, part + 1, face))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* How many edges of an outer face are divided; the face of another cell that ends the last of them. */
+static int count_divided(const struct open_faces *open, int64_t face, int64_t *beside)
+{
+    int64_t list[4];
+    int count = open->mesh->table->num_face_vertex, found = 0;
+    face_vertices(open->mesh, face, list);
+    for (int i = 0; i < count; i++) {
+        struct edge edge = {face, list[i], list[(i + 1) % count], 2};
+        while (edge.num_part <= MOST_PART && !leads_on(open, &edge, edge.from, 1, beside))
+            edge.num_part++;
+        found += edge.num_part <= MOST_PART;
+    }
+    return found;
+}
+
+/* Faces with two divided edges lie on finer ones; beside them there are some with one. */
+static unda_status find_divided(const struct open_faces *open)
+{
+    const struct unda_mesh *mesh = open->mesh;
+    struct offenders some[2] = {{0}};
+    for (int64_t face = 0; face < mesh->table->num_face * mesh->num_elem; face++) {
+        int64_t beside = 0;
+        int found = mesh->neighbor[face] == FACE_UNPAIRED ? count_divided(open, face, &beside) : 0;
+        if (found == 0)
+            continue;
+        struct offenders *to = &some[found > 1];
+        int64_t count = to->count + 1;
+        offenders_add(to, mesh->order[face / mesh->table->num_face]);
+        offenders_add(to, mesh->order[beside / mesh->table->num_face]);
+        to->count = count;
+    }
+    const struct offenders *bad = &some[some[1].count > 0];
+    if (bad->count)
+        FAIL(UNDA_ERR_MESH,
+             "edges of %lld %s are divided by other elements (hanging nodes), elements %s; expected whole "
+             "faces that "
+             "two elements share",
+             (long long)bad->count, bad->count == 1 ? "face" : "faces", offenders_first(bad).text);
+    return UNDA_OK;
+}
+
 static unda_status find(struct open_faces *open)
 {
     TRY(open_faces_list(open));
@@ -147,7 +232,7 @@ static unda_status find(struct open_faces *open)
              "elements share",
              (long long)bad->count, bad->count == 1 ? "face has vertices" : "faces have vertices",
              bad->count == 1 ? "it" : "them", offenders_first(bad).text);
-    return UNDA_OK;
+    return find_divided(open);
 }
 
 unda_status faces_check_hanging(const struct unda_mesh *mesh)

@@ -1,5 +1,6 @@
 /* map.c: the map of a hexahedron from the unit cube, a polynomial of degree 1 in each coordinate, or 2 if it is
- * curved. Relative to vertex 0, so that large coordinates cost no digits. Next: inverse.c; metrics at nodes are those of space/. */
+ * curved. Relative to a point of it, so that large coordinates cost no digits. Next: inverse.c; metrics at nodes are
+ * those of space/. */
 #include "hexahedron.h"
 #include "vector.h"
 
@@ -20,18 +21,23 @@ void hexahedron_straight(double x[8][3], struct hexahedron *out)
             out->node[hexahedron_vertex(1, v)][i] = x[v][i];
 }
 
-void hexahedron_get(const unda_mesh *mesh, int64_t elem, struct hexahedron *out)
+/* Nodes of a curved cell, relative to a point. */
+static void curved_nodes(const unda_mesh *mesh, int64_t elem, const double *origin, struct hexahedron *out)
 {
-    if (!mesh->curved) {
-        double arm[8][3];
-        cell_coordinates(mesh, elem, arm);
-        hexahedron_straight(arm, out);
-        return;
-    }
     out->degree = 2;
     for (int node = 0; node < 27; node++)
-        subtract(mesh->curved + 3 * (27 * elem + node), mesh->vertices + 3 * mesh->cells[8 * elem],
-                 out->node[node]);
+        subtract(mesh->curved + 3 * (27 * elem + node), origin, out->node[node]);
+}
+
+void hexahedron_get(const unda_mesh *mesh, int64_t elem, struct hexahedron *out)
+{
+    if (mesh->curved) {
+        curved_nodes(mesh, elem, mesh->vertices + 3 * mesh->cells[8 * elem], out);
+        return;
+    }
+    double arm[8][3];
+    cell_coordinates(mesh, elem, arm);
+    hexahedron_straight(arm, out);
 }
 
 /* Lagrange polynomials on the nodes 0, 1 or 0, 1/2, 1 and their derivatives. */
@@ -51,30 +57,35 @@ static inline void line(int degree, double r, double value[3], double slope[3])
     slope[2] = 4 * r - 1;
 }
 
+/* The slope of a line through n values. Slopes sum to 0: of differences, which are short, less is lost by rounding. */
+static inline double along(int n, const double slope[3], double first, double second, double third)
+{
+    return n == 2 ? second - first : slope[0] * (first - second) + slope[2] * (third - second);
+}
+
 /* n: nodes an axis, a constant where this is inlined. */
 static inline void map(const double (*row)[3], int n, const double r[3], double x[3], double edge[3][3])
 {
     double value[3][3], slope[3][3];
     for (int j = 0; j < 3; j++)
         line(n - 1, r[j], value[j], slope[j]);
-    for (int c = 0; c < 3; c++)
+    for (int c = 0; c < 3; c++) {
+        double at[3][3] = {{0}}; /* of the line [k][j] along the first axis */
         x[c] = edge[0][c] = edge[1][c] = edge[2][c] = 0;
-    for (int k = 0; k < n; k++)
-        for (int j = 0; j < n; j++, row += n) {
-            double weight[3] = {value[1][j] * value[2][k], slope[1][j] * value[2][k],
-                                value[1][j] * slope[2][k]};
-            for (int c = 0; c < 3; c++) {
-                double sum = 0, along = 0;
-                for (int i = 0; i < n; i++) {
-                    sum += value[0][i] * row[i][c];
-                    along += slope[0][i] * row[i][c];
-                }
-                x[c] += weight[0] * sum;
-                edge[0][c] += weight[0] * along;
-                edge[1][c] += weight[1] * sum;
-                edge[2][c] += weight[2] * sum;
+        for (int k = 0; k < n; k++)
+            for (int j = 0; j < n; j++) {
+                const double(*node)[3] = row + n * (j + n * k);
+                double weight = value[1][j] * value[2][k];
+                for (int i = 0; i < n; i++)
+                    at[k][j] += value[0][i] * node[i][c];
+                x[c] += weight * at[k][j];
+                edge[0][c] += weight * along(n, slope[0], node[0][c], node[1][c], node[n - 1][c]);
             }
+        for (int k = 0; k < n; k++) {
+            edge[1][c] += value[2][k] * along(n, slope[1], at[k][0], at[k][1], at[k][2]);
+            edge[2][c] += value[1][k] * along(n, slope[2], at[0][k], at[1][k], at[2][k]);
         }
+    }
 }
 
 void hexahedron_map(const struct hexahedron *cell, const double r[3], double x[3], double edge[3][3])
@@ -88,13 +99,18 @@ void hexahedron_map(const struct hexahedron *cell, const double r[3], double x[3
 void mesh_arm(const unda_mesh *mesh, int64_t elem, const double r[3], double x[3], double edge[3][3])
 {
     struct hexahedron cell;
-    hexahedron_get(mesh, elem, &cell);
+    if (mesh->curved)
+        curved_nodes(mesh, elem, mesh->curved + 3 * (27 * elem + 27 / 2), &cell);
+    else
+        hexahedron_get(mesh, elem, &cell);
     hexahedron_map(&cell, r, x, edge);
 }
 
 void mesh_map(const unda_mesh *mesh, int64_t elem, const double r[3], double x[3], double edge[3][3])
 {
-    mesh_arm(mesh, elem, r, x, edge);
+    struct hexahedron cell;
+    hexahedron_get(mesh, elem, &cell);
+    hexahedron_map(&cell, r, x, edge);
     for (int i = 0; i < 3; i++)
         x[i] += mesh->vertices[3 * mesh->cells[8 * elem] + i];
 }

@@ -394,12 +394,6 @@ static void time_color(unda_solver *s, int kind, int32_t color, void *force)
     }
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* Each colour: a step passes over them one after the other. */
 static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profile)
 {
@@ -419,9 +413,8 @@ static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profil
                 time_color(s, kind, color, force);
                 seconds[run] = clock_seconds() - begin;
             }
-            qsort(seconds, (size_t)num_run, sizeof *seconds, by_size);
             snprintf(profile->name[at], sizeof profile->name[at], "%s color %d", names[kind], color);
-            profile->seconds[at] = seconds[num_run / 2];
+            profile->seconds[at] = array_median(seconds, num_run);
             profile->launches[at] = 1;
             profile->stage_seconds += profile->seconds[at];
         }

@@ -1,4 +1,4 @@
-/* hex.c: geometry of hexahedra at their nodes, in float64, relative to each element's first vertex. Cells are
+/* hex.c: geometry of hexahedra at their nodes, in float64, relative to a point of each. Cells are
  * isoparametric: their map is the interpolant at the nodes of the mesh's map. Not here: the mesh's map
  * (mesh/map.c), maps of eight vertices (hex_map.c), what kernels do with a metric (cuda/space/hex_gll.h). */
 #include "space.h"
@@ -6,15 +6,7 @@
 #include "../mesh/vector.h"
 
 #include <math.h>
-
-/* Of nodes, relative to vertex 0. */
-static void arms(const struct space *space, int64_t elem, double (*x)[3])
-{
-    for (int n = 0; n < space->num_node; n++) {
-        double edge[3][3];
-        mesh_arm(space->mesh, space->order[elem], space->element->nodes + 3 * n, x[n], edge);
-    }
-}
+#include <string.h>
 
 static void hex_coordinates(const struct space *space, int64_t elem, double *x)
 {
@@ -52,38 +44,58 @@ const struct space_geometry space_hex = {hex_coordinates, hex_basis};
 
 /* ---- metric ---- */
 
-/* Derivatives along each axis at the nodes: to[node][axis] of `from` [node][stride]. */
-static void differentiate(const struct element *element, const double *from, int stride, double (*to)[3])
+/* In each coordinate. */
+static int map_degree(const struct space *space)
 {
+    return space->mesh->curved ? 2 : 1;
+}
+
+/* Places of the nodes, as of mesh_arm, and edges e_j = dx/dr_j there; of a degree that is less than the map's those of
+ * its interpolant. */
+static void frame(const struct space *space, int64_t elem, double (*x)[3], double (*edge)[3][3])
+{
+    const struct element *element = space->element;
+    for (int node = 0; node < element->num_node; node++)
+        mesh_arm(space->mesh, space->order[elem], element->nodes + 3 * node, x[node], edge[node]);
+    if (element->degree >= map_degree(space))
+        return;
     int n = element->degree + 1;
     const int step[3] = {1, n, n * n};
     for (int node = 0; node < element->num_node; node++)
         for (int axis = 0; axis < 3; axis++) {
             int at = node / step[axis] % n;
             const double *row = element->line_derivative + at * n;
-            double sum = 0;
-            for (int k = 0; k < n; k++)
-                sum += row[k] * from[(node + (k - at) * step[axis]) * stride];
-            to[node][axis] = sum;
+            for (int i = 0; i < 3; i++) {
+                edge[node][axis][i] = 0;
+                for (int k = 0; k < n; k++)
+                    edge[node][axis][i] += row[k] * x[node + (k - at) * step[axis]][i];
+            }
         }
 }
 
 /* J grad r_j as a curl of interpolants, which makes sum_j D_j J grad r_j vanish, so that a constant state stays one,
  * and the two sides of a face agree (Kopriva 2006):
- *   (J grad r_j)_i = D_k p_l - D_l p_k,    p_k = (x_m D_k x_n - x_n D_k x_m) / 2,    (j, k, l), (i, m, n) cyclic. */
-static void curl_metric(const struct element *element, double (*x)[3], double (*slope)[MAX_NODE][3], int i,
-                        double *metric)
+ *   J grad r_j = D_k q_l - D_l q_k,    q_k = (x - x_a) x e_k / 2,    (j, k, l) cyclic.
+ * Any x_a will do, since D_k e_l = D_l e_k. It is that of the node: the large terms of a derivative, of nodes beside it,
+ * are short then, and rounding is that of the edges. */
+static void curl_metric(const struct element *element, double (*x)[3], double (*edge)[3][3], int node,
+                        double g[3][3])
 {
-    int m = (i + 1) % 3, n = (i + 2) % 3;
-    double product[MAX_NODE], derivative[MAX_NODE][3];
+    int n = element->degree + 1;
+    const int step[3] = {1, n, n * n};
+    memset(g, 0, 9 * sizeof(double));
     for (int k = 0; k < 3; k++) {
-        for (int node = 0; node < element->num_node; node++)
-            product[node] = (x[node][m] * slope[n][node][k] - x[node][n] * slope[m][node][k]) / 2;
-        differentiate(element, product, 1, derivative);
-        int after = (k + 1) % 3, before = (k + 2) % 3;
-        for (int node = 0; node < element->num_node; node++) {
-            metric[10 * node + 3 * after + i] += derivative[node][before];
-            metric[10 * node + 3 * before + i] -= derivative[node][after];
+        int at = node / step[k] % n, after = (k + 1) % 3, before = (k + 2) % 3;
+        for (int i = 0; i < n; i++) {
+            int other = node + (i - at) * step[k];
+            double half = element->line_derivative[at * n + i] / 2, arm[3], q[3];
+            subtract(x[other], x[node], arm);
+            cross(arm, edge[other][after], q);
+            for (int c = 0; c < 3; c++)
+                g[before][c] += half * q[c];
+            cross(arm, edge[other][before], q);
+            for (int c = 0; c < 3; c++)
+                g[after][c] -= half * q[c];
         }
     }
 }
@@ -117,25 +129,18 @@ unda_status space_metric(const struct space *space, int64_t elem, bool edges, in
     const struct element *element = space->element;
     if (num == 1)
         return affine_metric(space, elem, edges, metric);
-    double x[MAX_NODE][3], slope[3][MAX_NODE][3], g[3][3];
-    arms(space, elem, x);
-    for (int i = 0; i < 3; i++)
-        differentiate(element, x[0] + i, 3, slope[i]);
-    double all[10 * MAX_NODE] = {0};
-    for (int i = 0; i < 3 && !edges; i++)
-        curl_metric(element, x, slope, i, all);
+    double x[MAX_NODE][3], edge[MAX_NODE][3][3], all[10 * MAX_NODE];
+    frame(space, elem, x, edge);
     for (int node = 0; node < element->num_node; node++) {
-        double e[3][3];
-        for (int j = 0; j < 3; j++)
-            for (int i = 0; i < 3; i++)
-                e[j][i] = slope[i][node][j];
-        double det = cofactors(e, g);
+        double g[3][3], *to = all + 10 * node;
+        double det = cofactors(edge[node], g);
         TRY(space_check_fold(space, elem, node, det));
-        for (int i = 0; i < 9 && edges; i++)
-            all[10 * node + i] = e[i / 3][i % 3];
-        all[10 * node + 9] = 1 / det;
+        /* e_k x e_l is of twice the degree of the map at most; its interpolant is exact, and the curl, from there on */
+        if (!edges && element->degree < 2 * map_degree(space))
+            curl_metric(element, x, edge, node, g);
+        memcpy(to, edges ? edge[node] : g, sizeof g);
+        to[9] = 1 / det;
     }
-    for (int i = 0; i < 10 * num; i++)
-        metric[i] = all[i];
+    memcpy(metric, all, 10 * sizeof(double) * (size_t)num);
     return UNDA_OK;
 }

@@ -13,7 +13,7 @@
 #define DEVICE   static inline
 #include "space/trilinear.h"
 
-/* Of vertices, relative to vertex 0; bit j of a number: r_j. */
+/* Of vertices; bit j of a number: r_j. */
 static void corner_arms(const unda_mesh *mesh, int64_t elem, double (*x)[3])
 {
     for (int v = 0; v < 8; v++) {
@@ -67,7 +67,7 @@ static bool is_multilinear(const unda_mesh *mesh, int64_t elem, bool affine)
                edge[3][3];
         mesh_arm(mesh, elem, r, x, edge);
         for (int i = 0; i < 3; i++) {
-            double there = 0;
+            double there = c[0][i];
             for (int v = 1; v < 8; v++)
                 if (!affine || !(v & (v - 1)))
                     there += c[v][i] * (v & 1 ? r[0] : 1) * (v & 2 ? r[1] : 1) * (v & 4 ? r[2] : 1);

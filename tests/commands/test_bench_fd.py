@@ -181,6 +181,14 @@ def test_the_figure_of_scaling_has_a_tower_for_each_multiprocessor():
         ("--figure 7 --case komatitsch2010", "not both"),
         ("--case komatitsch2010 --shape 20,40,40", "more cells"),
         ("--scheme staggered --kernels diamond", "no others"),
+        ("--physics elastic", "--physics is elastic, expected with --scheme staggered only"),
+        ("--dts 1,2", "--dts is 1,2, expected with --figure 7 or 11 only"),
+        ("--case komatitsch2010 --layers 5", "--layers is 5, expected without --case and --figure only"),
+        (
+            "--figure 10 --scheme staggered",
+            "--scheme is staggered, expected without --case and --figure only",
+        ),
+        ("--case komatitsch2010 --orders 4", "--orders is 4, expected without --case only"),
         ("--shape 20,20", "expected nx,ny,nz"),
     ],
 )

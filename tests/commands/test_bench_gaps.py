@@ -6,7 +6,7 @@ import cuda_device
 import pytest
 import unda
 from unda.__main__ import main
-from unda.commands import bench_dg_gaps, gaps_case
+from unda.commands import bench_dg_gaps, gaps_case, gaps_pictures
 from unda.commands.bench_dg_gaps import CONFIGURATIONS, LADDER, means
 
 REAL = cuda_device.prepare()
@@ -164,10 +164,30 @@ def test_what_does_not_fit_is_halved_and_said(monkeypatch, capsys):
     [
         ("--figures 4,6", "figures has '6', expected some of 4,5"),
         ("--configurations acoustic-central-float32", "configurations has 'acoustic-central-float32'"),
-        ("--kernels fused", "kernels has 'fused', expected some of base,f1,f1s,lines"),
         ("-o gaps.json", "expected a name with FIGURE in it"),
     ],
 )
 def test_other_cases_are_refused(words, message, capsys):
     assert main(["bench", "dg", "--paper", "gaps", "--device", "cpu", *words.split()]) != 0
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.gpu_or_stand_in
+def test_other_kernels_are_refused(capsys):
+    command = ["bench", "dg", "--paper", "gaps", "--device", "cuda", "--kernels", "fused"]
+    assert main(command) != 0
+    assert "kernels has 'fused', expected some of base,f1,f1s,lines" in capsys.readouterr().err
+
+
+def test_the_legend_of_the_times_is_inside_its_axes():
+    """Five functions, as base, f1 and ours have together, in axes a third as wide as the picture."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    case = {"physics": "elastic", "flux": "upwind", "dtype": "float32", "kernel": "f1"}
+    names = ("volume", "flux", "integration", "volume_flux", "lines")
+    rows = [{**case, "functions": {f"dg_{name}": {"ms": 1.0} for name in names}}]
+    figure, axes = plt.subplots(1, 3, figsize=(14, 4.4), layout="constrained")
+    gaps_pictures._draw_times(axes[1], rows, ("kernel",))
+    figure.canvas.draw()
+    box, frame = axes[1].get_legend().get_window_extent(), axes[1].get_window_extent()
+    plt.close(figure)
+    assert frame.x0 < box.x0 and box.x1 < frame.x1

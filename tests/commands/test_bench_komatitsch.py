@@ -71,6 +71,7 @@ def test_the_mesh_is_held_by_what_comes_first():
     assert num * 125 <= MOST_NODES < (num + 1) * 125
 
 
+@pytest.mark.gpu_or_stand_in
 def test_a_part_above_one_is_refused(capsys):
-    assert main(["bench", "sem", "--paper", "komatitsch2010", "--fill", "1.5", "--device", "cpu"]) != 0
+    assert main(["bench", "sem", "--paper", "komatitsch2010", "--fill", "1.5", "--device", "cuda"]) != 0
     assert "fill is 1.5, expected a part of the memory" in capsys.readouterr().err

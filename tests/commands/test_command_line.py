@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import cuda_device
 import numpy as np
@@ -74,7 +75,7 @@ def check_bench(tmp_path, device, kernels, physics="acoustic", words=""):
     "physics", [pytest.param(name, marks=[pytest.mark.slow] * (name != "elastic")) for name in FIELDS]
 )
 def test_bench_times_each_degree_on_the_cpu(tmp_path, capsys, physics):
-    result = check_bench(tmp_path, "cpu", "fused,node", physics)
+    result = check_bench(tmp_path, "cpu", "auto", physics)
     assert [(row["degree"], row["kernel"]) for row in result["rows"]] == [(1, "cpu"), (2, "cpu")]
     assert "GDOF/s" in capsys.readouterr().out
 
@@ -104,7 +105,8 @@ def test_bench_times_hexahedra(tmp_path):
 def test_bench_times_spectral_elements(tmp_path, monkeypatch, device, capsys):
     """A row a degree, of a device one for each way to add; unknowns of shared nodes are counted once."""
     monkeypatch.chdir(tmp_path)
-    command = ["bench", "sem", "--degrees", "2,3", "--assembly", "ordered,atomic", "--mesh", "sheared"]
+    command = ["bench", "sem", "--degrees", "2,3", "--mesh", "sheared"]
+    command += ["--assembly", "ordered,atomic"] if device == "cuda" else []
     command += ["--physics", "elastic,acoustic", "--nodes", "200", "--steps", "3", "--device", device]
     assert main(command) == 0
     for physics, dim in (("elastic", 3), ("acoustic", 1)):
@@ -128,6 +130,10 @@ def test_bench_times_spectral_elements(tmp_path, monkeypatch, device, capsys):
         ("--physics elastic,acoustic -o one.json", "PHYSICS"),
         ("--physics maxwell", "elastic"),
         ("--assembly fused", "ordered"),
+        ("--assembly atomic", "--assembly is atomic, expected on a CUDA device only"),
+        ("--fill 0.5", "--fill is 0.5, expected on a CUDA device only"),
+        ("--quick", "--quick, expected with --paper komatitsch2010 only"),
+        ("--paper komatitsch2010 --degrees 4,5", "--degrees is 4,5, expected without --paper only"),
     ],
 )
 def test_bench_of_spectral_elements_refuses_before_it_measures(words, message, capsys, monkeypatch):
@@ -171,6 +177,14 @@ def test_verify_passes_and_fails_by_its_exit_status(monkeypatch, capsys):
     assert "FAILED" in capsys.readouterr().out
 
 
+def test_verify_writes_where_it_was_told(capsys):
+    assert main(["verify", "energy", "--json", "cavity"]) == 2
+    assert "--json is cavity, a check; expected a name of a file" in capsys.readouterr().err
+    assert main(["verify", "energy", "--quick", "--device", "cpu", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["verify"] == ["energy"] and result["quick"] and len(result["rows"]) == 2
+
+
 def test_verify_cavity_has_the_errors_and_orders_of_the_paper(monkeypatch, capsys):
     command = ["verify", "cavity", "--quick", "--device", "cpu", "--json"]
     assert main(command) == 0
@@ -186,10 +200,16 @@ def test_verify_cavity_has_the_errors_and_orders_of_the_paper(monkeypatch, capsy
         assert found == [passed, passed, False]
 
 
-def test_verify_loh1_is_the_layered_solution(monkeypatch, capsys):
-    assert main(["verify", "loh1", "--quick", "--device", "cpu", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["rows"]
+def test_verify_loh1_is_the_layered_solution(monkeypatch, capsys, tmp_path):
+    path = tmp_path / "folder" / "loh1.json"
+    assert main(["verify", "loh1", "--quick", "--device", "cpu", "--json", str(path)]) == 0
+    result, rows = json.loads(path.read_text()), json.loads(path.read_text())["rows"]
+    assert {"device", "driver", "date", "commit", "threads"} <= result.keys() and result["verify"] == ["loh1"]
     assert [row["check"][-2:] for row in rows] == ["vx", "vy", "vz"]
+    assert f"{rows[0]['error']:.3e}" in capsys.readouterr().out
+    for row in rows:
+        assert row["unit"] == "DOF" and row["size"] > 0 and row["memory"]["host"] > 0
+        assert 0 < row["setup_seconds"] + row["run_seconds"] <= rows[0]["seconds"]
     # S waves 5 % slower in a layer that is two of their lengths thick: half a radian late
     soft = loh1.LAYER | {"vs": 0.95 * loh1.LAYER["vs"]}
     known = loh1.layered_source
@@ -200,6 +220,20 @@ def test_verify_loh1_is_the_layered_solution(monkeypatch, capsys):
     )
     assert main(["verify", "loh1", "--quick", "--device", "cpu"]) == 1
     assert "FAILED" in capsys.readouterr().out
+
+
+def test_the_numbers_of_loh1_in_the_docs_are_those_of_the_results():
+    root = Path(__file__).resolve().parents[2]
+    text = (root / "docs" / "verification.md").read_text()
+    for name, words in (("sem", "SEM"), ("dg", "DG, hexahedra"), ("fd", "FD, order 8")):
+        result = json.loads((root / f"benchmarks/results/verify/epyc_loh1_quick_{name}.json").read_text())
+        (line,) = [line for line in text.splitlines() if line.startswith(f"| {words} | ")]
+        shown = [float(word.strip(" %")) for word in line.split("|")[2:5]]
+        assert shown == [round(100 * row["error"], 2) for row in result["rows"]]
+    for nodes in (5, 7):
+        result = json.loads((root / f"benchmarks/results/verify/epyc_loh1_sem_{nodes}.json").read_text())
+        first, second, third = (f"{100 * row['error']:.2f}" for row in result["rows"])
+        assert f"{first}, {second} and {third} %" in " ".join(text.split())
 
 
 def test_the_box_of_loh1_returns_nothing_in_time():
@@ -258,6 +292,26 @@ def test_all_of_verify_passes_on_the_device():
 
 
 @pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--kernels fused", "--kernels is fused, expected on a CUDA device only: here it would do nothing"),
+        ("--paper gaps --kernels f1", "--kernels is f1, expected on a CUDA device only"),
+        ("--paper gaps --shape hex", "--shape is hex, expected without --paper only"),
+        ("--paper gaps --degrees 3", "--degrees is 3, expected without --paper only"),
+        ("--figures 4", "--figures is 4, expected with --paper gaps only"),
+        ("--configurations acoustic-upwind-float32", "expected with --paper gaps only"),
+        ("--quick", "--quick, expected with --paper gaps only"),
+        ("--metric stored", "--metric is stored, expected with --shape hex only"),
+    ],
+)
+def test_bench_refuses_options_that_would_do_nothing(words, message, capsys, monkeypatch):
+    for name in ("device_limits", "heading", "measure"):
+        monkeypatch.setattr(bench_dg, name, lambda *_, **__: pytest.fail("it measures"))
+    assert main(["bench", "dg", "--device", "cpu", *words.split()]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     "words",
     [
         "--kernels soup",
@@ -269,7 +323,6 @@ def test_all_of_verify_passes_on_the_device():
         "--degrees 11",
         "--physics gravity",
         "--physics all -o one.json",
-        "--quick",
     ],
 )
 def test_bench_refuses_before_it_measures(words, capsys, monkeypatch):

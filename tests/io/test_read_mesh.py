@@ -176,8 +176,11 @@ def test_cells_that_will_not_do_are_named(tmp_path, elements, message):
         (b"$MeshFormat\n9.9 0 8\n$EndMeshFormat\n", "format 9.9, expected 2.2 or 4.1"),
         (b"$MeshFormat\n4.0 0 8\n$EndMeshFormat\n", "format 4.0, expected 2.2 or 4.1"),
         (b"$MeshFormat\n4.1 1 8\n\0\0\0\1\n$EndMeshFormat\n", "other byte order"),
-        (b"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n", "no tetrahedra"),
-        (b"$MeshFormat\n4.1 0 8\n$EndMeshFormat\n", "not a Gmsh file that can be read"),
+        (
+            b"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n",
+            r"no \$Nodes: its last section, \$MeshFormat, ends in line 3",
+        ),
+        (b"$MeshFormat\n4.1 0 8\n$EndMeshFormat\n", r"no \$Nodes: its last section"),
         (b"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n999999999999\n", "declares"),
         (b"$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 999999999999 1 9\n", "declares"),
         (b"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n2000000000 0 0 0\n", "node number"),
@@ -200,12 +203,34 @@ def test_a_missing_file_stays_a_missing_file(tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_truncated_file_is_a_mesh_error(kind, tmp_path):
+def test_a_truncated_file_says_where_it_ends(kind, tmp_path):
     content = CONTENT[kind]
-    last = content.rindex(b"$EndElements")
+    last, sections = content.rindex(b"$EndElements"), {}
+    for name in (b"PhysicalNames", b"Entities", b"Nodes", b"Elements"):
+        if b"$" + name in content:
+            sections[name.decode()] = content.index(b"$" + name), content.index(b"$End" + name)
     for length in range(0, last - 8, 97):
-        with pytest.raises(MeshError):
+        inside = [name for name, (a, b) in sections.items() if a + len(name) < length < b]
+        lines = content.count(b"\n", 0, length) + 1
+        end = f"ends in byte {length}" if kind.endswith("binary") else f"ends in line {lines}"
+        message = f"{end}, inside [$]{inside[0]}, which begins in" if inside else None
+        with pytest.raises(MeshError, match=message):
             read_mesh(written(tmp_path, content[:length]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("$Nodes\n15 14 1 14", "$Nodes\n15 15 1 14", "declares 15 blocks of 15 nodes, expected 14, as many"),
+        ("$Nodes\n15 14 1 14", "$Nodes\n14 14 1 14", "expected .EndNodes: line 41 declares 14 blocks"),
+        ("$Nodes\n15 14 1 14", "$Nodes\n16 14 1 14", "is '.EndNodes', expected block 16 of 16"),
+    ],
+)
+def test_blocks_that_are_not_as_many_as_declared_are_told_by_their_lines(tmp_path, old, new, message):
+    content = CONTENT["tiny_41_ascii"].decode()
+    assert old in content
+    with pytest.raises(MeshError, match=message):
+        read_mesh(written(tmp_path, content.replace(old, new).encode()))
 
 
 def test_a_block_of_more_elements_than_the_file_has_is_refused_at_once(tmp_path):
@@ -313,7 +338,39 @@ def without_bare_faces(text):
         ("20 30 40 50", "20 30 40 0", "1 nodes that are not in the file, the first 0"),
         ("20 30 40 50", "20 30 40 60", "1 nodes that are not in the file, the first 60"),
         ("50 1 1 1", "40 1 1 1", "node number 40 occurs twice"),
-        ("$Elements\n3", "$Elements\n2", "does not end where its counts say"),
+        (
+            "$Elements\n3",
+            "$Elements\n2",
+            r"line 22 is '3 2 2 8 .*', expected \$EndElements: line 19 declares 2",
+        ),
+        (
+            "$Elements\n3",
+            "$Elements\n4",
+            r"line 23 is '\$EndElements', expected element 4 of 4 \(line 19 declares",
+        ),
+        ("$Nodes\n5", "$Nodes\n4", r"line 16 is '50 1 1 1', expected \$EndNodes: line 11 declares 4 nodes"),
+        (
+            "$Nodes\n5",
+            "$Nodes\n6",
+            r"line 17 is '\$EndNodes', expected node 6 of 6 \(line 11 declares 6 nodes\)",
+        ),
+        (
+            "30 0 1 0",
+            "30 0 1",
+            "line 14 is '30 0 1', expected node 3 of 5 .*: its number and three coordinates",
+        ),
+        ("30 0 1 0", "30 0 x 0", "line 14 is '30 0 x 0', expected node 3 of 5"),
+        ("$EndNodes\n", "", r"line 17 is '\$Elements', expected the end of \$Nodes, which begins in line 10"),
+        (
+            "1 10 20 30 40\n",
+            "1 10 20 30\n",
+            r"line 20 has an element of type 4 \(tetra\) with 3 nodes, expected 4",
+        ),
+        (
+            "2 4 2 9",
+            "2 4 x 9",
+            "line 21 is '2 4 x 9 .*', expected element 2 of 3 .* number, type, tags and nodes",
+        ),
     ],
 )
 def test_text_that_meshio_would_misread_is_refused(tmp_path, old, new, message):

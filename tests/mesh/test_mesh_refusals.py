@@ -302,6 +302,38 @@ def test_hanging_nodes_are_found_wherever_they_are(other, words, join, curved):
         Mesh(vertices @ TURN.T, cells, curved=nodes)
 
 
+@pytest.mark.parametrize("bend", [0.05, 0.1, 0.2])
+@pytest.mark.parametrize(
+    ("coarse", "fine", "words"),
+    [
+        ((2, 2, 1), (4, 4, 1), "edges of 4 faces are divided by .*first 0, 1, 2;"),
+        ((2, 1, 1), (4, 1, 1), "edges of 2 faces are divided by .*first 0, 1, 2;"),
+        ((1, 1, 1), (3, 3, 1), "edges of 1 face are divided by .*first 0, 1;"),
+        ((4, 2, 1), (2, 2, 1), "edges of 4 faces are divided by"),
+        ((2, 2, 1), (2, 2, 1), None),
+    ],
+)
+def test_hanging_nodes_are_found_where_a_map_has_bent_the_mesh(coarse, fine, words, bend):
+    """Vertices of the fine part are beside the edges of the coarse one, by up to bend/2 of a cell."""
+    vertices, cells = welded(block((0, 0, 0), (1, 1, 1), coarse), block((0, 0, 1), (1, 1, 2), fine))
+    vertices = vertices + bend * np.sin(2.1 * vertices[:, [1, 2, 0]]) * [1, 0.7, 1.3]
+    if words is None:
+        assert (Mesh(vertices, cells).neighbors >= 0).sum() == 4 * 2 * 2 + 2 * 4
+        return
+    with pytest.raises(MeshError, match=words):
+        Mesh(vertices, cells)
+
+
+def test_a_ring_of_three_hexahedra_has_no_hanging_nodes():
+    """Edges of outer faces lead from one end of an edge to the other around the ring, but not along it."""
+    turn = np.linspace(0, 2 * np.pi, 4)[:-1]
+    around = np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1)
+    rings = [r * around + [0, 0, z] for z in (0, 1) for r in (1, 2)]  # inner, outer, below, above
+    below = [[i, i + 3, (i + 1) % 3 + 3, (i + 1) % 3] for i in range(3)]
+    cells = np.concatenate([below, np.add(below, 6)], axis=1)
+    assert (Mesh(np.concatenate(rings), cells).neighbors >= 0).sum() == 6
+
+
 def test_a_crack_between_hexahedra_is_no_hanging_node():
     box = box_mesh((0, 0, 0), (1, 1, 1), (4, 2, 2), shape="hex")
     x, cells = box.vertices, box.cells.copy()

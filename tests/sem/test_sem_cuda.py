@@ -75,12 +75,16 @@ def test_cuda_equals_cpu(case):
 
 
 @pytest.mark.parametrize("kind", SETTINGS["kind"])
-@pytest.mark.parametrize("cells", ["sheared", "curved"])
-def test_the_stable_step_is_that_of_the_cpu(kind, cells):
-    """Both find the largest eigenvalue by the same vectors: what rounding changes is far below 0.2 %."""
-    case = {"kind": kind, "degree": 3, "dtype": "float64", "cells": cells, "boundary": "mixed", "per": "cell",
+@pytest.mark.parametrize(
+    ("cells", "dtype", "apart"),
+    [("sheared", "float64", 1e-6), ("curved", "float64", 1e-6), ("curved", "float32", 1e-4)],
+)
+def test_the_stable_step_is_that_of_the_cpu(kind, cells, dtype, apart):
+    """Both find the largest eigenvalue by the same vectors, and end where eight more change it by 2e-4: in
+    single precision that may be one vector later."""
+    case = {"kind": kind, "degree": 3, "dtype": dtype, "cells": cells, "boundary": "mixed", "per": "cell",
             "assembly": "ordered", "tile": 8}  # fmt: skip
-    assert made("cuda", case).dt_stable == pytest.approx(made("cpu", case).dt_stable, rel=1e-6)
+    assert made("cuda", case).dt_stable == pytest.approx(made("cpu", case).dt_stable, rel=apart)
 
 
 BASE = {"kind": "coupled", "degree": 3, "dtype": "float64", "cells": "warped", "boundary": "mixed",

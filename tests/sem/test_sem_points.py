@@ -63,6 +63,43 @@ def test_forces_in_a_fluid_change_places_and_push_the_solid():
     assert apart(there, back) <= (2 * np.pi * 2.5 * 1.5 * dt) ** 2 / 12 * 4
 
 
+INTERFACE = (0.3, 0.37, 0.5)  # inside a face between two cells of one size: half of a force acts in each
+
+
+def flat(n=4):
+    """Fluid over solid, with a level interface."""
+    return solid_and_fluid((n, n, n), perturb=0.0)
+
+
+def test_a_force_on_an_interface_is_the_mean_of_those_beside_it(tmp_path):
+    """As any source on a face. 1e-9 aside gradients of basis functions differ by 1e-9 x 2 N^2/h = 7e-8.
+
+    The normal displacement is continuous, so that a normal force is the same on both sides but for the error
+    of the mesh; along the interface solid and fluid move apart.
+    """
+    fields, direction = ["ux", "uz", "pressure"], (1.0, 0.4, -0.7)
+
+    def at(height, direction=direction):
+        place = (*INTERFACE[:2], INTERFACE[2] + height)
+        return np.stack(traces(unda.PointForce(place, RICKER, direction), DEEP, fields, flat))
+
+    below, above = at(-1e-9), at(1e-9)
+    assert apart(at(0.0), (below + above) / 2) <= 1e-6
+    assert apart(at(0.0), below) > 0.1
+    upwards = [at(height, (0, 0, 1)) for height in (-1e-9, 1e-9)]
+    assert apart(*upwards) <= 0.1 < apart(below, above)
+    sim = unda.SEM(*flat(), degree=2)
+    sim.add_source([unda.PointForce(place, RICKER, direction) for place in (INTERFACE, ROCK, WATER)])
+    sim.save(tmp_path / "state.h5")
+    again = unda.load(tmp_path / "state.h5")
+    for one in (sim, again):
+        assert [source.position for source in one._solver.whole_sources()] == [INTERFACE, ROCK, WATER]
+        one.step(40)
+    assert np.array_equal(sim.get("ux"), again.get("ux")) and sim.get("ux").any()
+    with pytest.raises(unda.ArgumentError, match=r"in a fluid .* or on one, is a plain callable"):
+        unda.SEM(*flat(), degree=2).add_source(unda.PointForce(INTERFACE, lambda t: RICKER(t), direction))
+
+
 def test_the_strain_of_a_force_is_the_displacement_of_a_moment():
     rho, vp, vs = 1.3, 2.0, 1.1
     mu = rho * vs**2

@@ -84,11 +84,21 @@ def test_energy_rises_beyond_the_stable_step():
             looks(sim, STEPS)
 
 
-@pytest.mark.parametrize("steps", [STEPS, pytest.param(MANY, marks=pytest.mark.slow)])
+ASSEMBLIES = [(*DURATIONS[0], "auto"), pytest.param("cpu", MANY, "auto", marks=pytest.mark.slow)]
+ASSEMBLIES += [pytest.param("cuda", MANY, name, marks=ENDURANCE) for name in ("ordered", "colors", "atomic")]
+
+
+def sem(**options):
+    """Of several tiles, of solids and of fluids, on a device."""
+    cells = (4, 4, 4) if options["device"] == "cuda" else (2, 2, 2)
+    mesh, medium = solid_and_fluid(cells, per=options.pop("per"))
+    return start(unda.SEM(mesh, medium, degree=3, boundary={"*": "free"}, cfl=0.99, **options))
+
+
+@pytest.mark.parametrize(("device", "steps", "assembly"), ASSEMBLIES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("per", ["cell", "node"])
-def test_energy_of_spectral_elements_stays(per, dtype, steps):
-    mesh, medium = solid_and_fluid((2, 2, 2), per=per)
-    sim = start(unda.SEM(mesh, medium, degree=3, boundary={"*": "free"}, dtype=dtype, cfl=0.99, threads=1))
+def test_energy_of_spectral_elements_stays(per, dtype, device, steps, assembly):
+    sim = sem(per=per, dtype=dtype, device=device, assembly=assembly, threads=1 if device == "cpu" else None)
     found = looks(sim, steps)
     assert np.abs(found / found[0] - 1).max() <= steps * ROUNDING[dtype]

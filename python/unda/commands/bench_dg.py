@@ -26,7 +26,19 @@ from ..problem.mesh import MAX_DEGREE, Mesh, box_mesh
 from ..problem.source import CurrentDipole, Source, VolumeInjection
 from ..problem.timefunction import ricker
 from . import bench_dg_gaps
-from .measuring import figure, grouped, heading, integers, machine_options, measured, positive, timed, words
+from .measuring import (
+    figure,
+    grouped,
+    heading,
+    integers,
+    keep_usual,
+    machine_options,
+    measured,
+    positive,
+    refuse_idle,
+    timed,
+    words,
+)  # fmt: skip
 
 PHYSICS = ("acoustic", "elastic", "maxwell")
 #: What `--paper` names: modules with `arguments` and `run`.
@@ -87,6 +99,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="JSON file, a PNG goes beside it (bench_dg_PHYSICS.json, bench_dg_gaps_FIGURE.json); the word "
         "PHYSICS becomes the physics, of --paper FIGURE the figure",
     )  # fmt: skip
+    keep_usual(parser)
 
 
 _SHEAR = np.array([(1.0, 0.0, 0.0), (0.1, 1.0, 0.0), (-0.05, 0.1, 1.0)])  # the middle of the box stays inside
@@ -194,11 +207,15 @@ def _draw(path: Path, result: dict[str, Any]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print a line as soon as it is known, keep what is done."""
+    if choose_device(args.device) == "cpu":
+        refuse_idle(args, "kernels", "on a CUDA device")
     if args.paper:
+        refuse_idle(args, "physics degrees shape mesh metric integrator flux dtype nodes", "without --paper")
         args.output = args.output or Path(f"bench_dg_{args.paper}_FIGURE.json")
         return PAPERS[args.paper].run(args)
-    if args.quick:
-        raise ArgumentError(f"--quick is of --paper only, expected one of --paper {','.join(sorted(PAPERS))}")
+    refuse_idle(args, "quick figures configurations", f"with --paper {','.join(sorted(PAPERS))}")
+    if args.shape == "tet":
+        refuse_idle(args, "metric", "with --shape hex")
     args.output = args.output or Path("bench_dg_PHYSICS.json")
     most = MAX_DEGREE[args.shape]
     if not args.degrees or not all(1 <= n <= most for n in args.degrees):

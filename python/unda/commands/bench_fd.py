@@ -23,7 +23,18 @@ from ..limits import choose_device, device_info, device_limits
 from ..method._options import kernel_names
 from . import bench_fd_papers
 from .fd_case import DIAMOND_SHAPES, MEDIA, compile_kernel, measure
-from .measuring import figure, grouped, heading, integers, machine_options, measured, positive, words
+from .measuring import (
+    figure,
+    grouped,
+    heading,
+    integers,
+    keep_usual,
+    machine_options,
+    measured,
+    positive,
+    refuse_idle,
+    words,
+)  # fmt: skip
 
 _COLUMNS = (
     ("physics", "physics", "s"), ("order", "order", "d"), ("dtype", "dtype", "s"), ("varies", "varies", "s"),
@@ -80,6 +91,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", type=Path,
         help="JSON file, written row by row; a PNG goes beside it (bench_fd.json)",
     )  # fmt: skip
+    keep_usual(parser)
 
 
 def _window(word: str) -> str | int | None:
@@ -168,12 +180,25 @@ def _redraw(args: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_idle(args: argparse.Namespace) -> None:
+    """Refuse options that do nothing beside the others."""
+    if args.case or args.figure:
+        refuse_idle(args, "scheme physics kernels c layers window dtype", "without --case and --figure")
+    elif args.scheme == "scalar":
+        refuse_idle(args, "physics", "with --scheme staggered")
+    if args.case:
+        refuse_idle(args, "orders dts", "without --case")
+    elif args.figure not in (7, 11):
+        refuse_idle(args, "dts", "with --figure 7 or 11")
+
+
 def run(args: argparse.Namespace) -> int:
     """Measure, print a line as soon as it is known, keep what is done."""
     if args.draw:
         return _redraw(args)
     if args.shape and len(args.shape) not in (1, 3):
         raise ArgumentError(f"shape is {args.shape}, expected nx,ny,nz or n")
+    _refuse_idle(args)
     args.shape = args.shape * 3 if args.shape and len(args.shape) == 1 else args.shape
     args.output = args.output or Path("bench_fd.json")
     device = choose_device(args.device)

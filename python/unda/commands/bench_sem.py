@@ -18,7 +18,18 @@ from ..limits import choose_device, device_limits
 from ..method._options import METRICS, kernel_names
 from . import bench_sem_komatitsch
 from .bench_dg import numbered_box
-from .measuring import figure, grouped, heading, integers, machine_options, measured, positive, words
+from .measuring import (
+    figure,
+    grouped,
+    heading,
+    integers,
+    keep_usual,
+    machine_options,
+    measured,
+    positive,
+    refuse_idle,
+    words,
+)  # fmt: skip
 from .sem_case import measure
 
 PHYSICS = ("acoustic", "elastic")
@@ -64,6 +75,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="JSON file, a PNG goes beside it (bench_sem_PHYSICS.json, bench_sem_PAPER.json); the word "
         "PHYSICS becomes the physics",
     )  # fmt: skip
+    keep_usual(parser)
 
 
 def _draw(path: Path, result: dict[str, Any]) -> None:
@@ -80,9 +92,13 @@ def _draw(path: Path, result: dict[str, Any]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print a line as soon as it is known, keep what is done."""
+    if choose_device(args.device) == "cpu":
+        refuse_idle(args, "assembly fill setup", "on a CUDA device")
     if args.paper:
+        refuse_idle(args, "physics degrees assembly dtype", "without --paper")
         args.output = args.output or Path(f"bench_sem_{args.paper}.json")
         return PAPERS[args.paper].run(args)
+    refuse_idle(args, "quick fill setup", f"with --paper {','.join(sorted(PAPERS))}")
     args.output = args.output or Path("bench_sem_PHYSICS.json")
     if not args.degrees or not all(2 <= n <= 10 for n in args.degrees):
         raise ArgumentError(f"degrees are {args.degrees}, expected some of 2 to 10")

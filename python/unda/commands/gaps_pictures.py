@@ -12,6 +12,8 @@ from typing import Any
 from . import roofline
 from .measuring import figure
 
+_LEGEND_COLUMNS = 3  # more are wider than the axes beside two others
+
 
 def _name(row: dict[str, Any]) -> str:
     return f"{row['physics']}\n{row['flux']}\n{row['dtype']}"
@@ -33,8 +35,9 @@ def _draw_times(ax: Any, rows: list[dict[str, Any]], words: Sequence[str]) -> No
         for row in rows
     ]
     ax.set_xticks(range(len(rows)), names, rotation=90, fontsize=5)
-    ax.set(ylabel="seconds for 1,000 steps", ylim=(0, 1.15 * ax.get_ylim()[1]))
-    ax.legend(fontsize="x-small", ncols=len(colors), loc="upper center")
+    lines = -(-len(colors) // _LEGEND_COLUMNS)
+    ax.set(ylabel="seconds for 1,000 steps", ylim=(0, (1.05 + 0.08 * lines) * ax.get_ylim()[1]))
+    ax.legend(fontsize="x-small", ncols=min(len(colors), _LEGEND_COLUMNS), loc="upper center")
 
 
 def _draw_over_cpu(ax: Any, rows: list[dict[str, Any]], paper: Mapping[str, float]) -> None:
@@ -48,7 +51,8 @@ def _draw_over_cpu(ax: Any, rows: list[dict[str, Any]], paper: Mapping[str, floa
         if kernel in paper:
             ax.axhline(paper[kernel], color=drawn[0].get_facecolor(), ls="--", lw=0.8)
     ax.set_xticks(range(len(names)), names, fontsize=6)
-    ax.set(ylabel="times all CPU cores (dashed: the paper's means)", yscale="log")
+    ax.set(yscale="log")
+    ax.set_ylabel("times all CPU cores (dashed: the paper's means)", fontsize="small")
     ax.legend(fontsize="x-small")
 
 

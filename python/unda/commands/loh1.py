@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import ceil, log, pi, sqrt
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -152,14 +153,21 @@ def loh1(
     begin = -3.5 * sigma  # earlier the rate is below 1e-4 of its peak
     way = ROCK["vp"] * (end - begin)
     solution = reference(sigma)
+    start = perf_counter()
     with simulation(method, places, way, wavelength(sigma), nodes, device) as sim:
+        setup = perf_counter() - start
         sim.set(t=begin)
         sim.add_source(MomentTensor((0.0, 0.0, -DEPTH), slip(sigma), MOMENT))
         rec = sim.add_receivers(places, FIELDS)
+        start = perf_counter()
         sim.run(until=end, progress=False)
+        (size, unit), ran = sim._size(), perf_counter() - start
+        of = {"nodes": nodes, "distance": distance, "sigma": sigma, "size": size, "unit": unit, "dt": sim.dt,
+              "steps": sim.step_count, "memory": sim.memory, "setup_seconds": setup,
+              "run_seconds": ran}  # fmt: skip
         most = bar(method, nodes)
         for field in FIELDS:
             error = float(rec.misfit(solution, fields=(field,)).max())
             yield {"check": f"LOH.1, {method}, {field}", "degree": ORDER if method == "fd" else DEGREE,
                    "error": error, "order": None, "wanted": f"error <= {most:.3g}",
-                   "passed": error <= most}  # fmt: skip
+                   "passed": error <= most, **of}  # fmt: skip

@@ -62,6 +62,24 @@ def machine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, help="CPU threads")
 
 
+def keep_usual(parser: argparse.ArgumentParser) -> None:
+    """Keep what options are when none is given, for `refuse_idle`; after all are declared."""
+    parser.set_defaults(usual=vars(parser.parse_args([])))
+
+
+def refuse_idle(args: argparse.Namespace, names: str, only: str) -> None:
+    """Refuse options that were given and would do nothing: those of these names work `only` so."""
+    for name in names.split():
+        value = getattr(args, name)
+        if value != args.usual[name]:
+            text = (
+                ""
+                if value is True
+                else f" is {','.join(map(str, value)) if isinstance(value, list) else value}"
+            )
+            raise ArgumentError(f"--{name}{text}, expected {only} only: here it would do nothing")
+
+
 def timed(sim: Any, count: int, case: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, Any]:
     """Time steps of a simulation; return its case with the columns that all tables have."""
     begin = time.perf_counter()
@@ -95,18 +113,24 @@ def save(path: Path, result: dict[str, Any]) -> None:
         file.write(text.encode())
 
 
-def heading(device: str, limits: dict[str, float], threads: int | None) -> dict[str, Any]:
-    """Print what the device can do; return where, when and of what the result is."""
+def origin(device: str, threads: int | None = None) -> dict[str, Any]:
+    """Return where, when and of what a result is."""
     about = device_info(device)
-    print(
-        f"{about['device_name']}: copy {limits['copy'] / 1e9:.0f} GB/s, FMA "
-        f"{limits['fma32'] / 1e9:.0f} GFLOP/s float32, {limits['fma64'] / 1e9:.0f} float64"
-    )
     return {
         "device": about["device_name"], "driver": about["driver"], "nvrtc": about.get("nvrtc"),
         "commit": commit(), "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
-        "threads": None if device != "cpu" else threads or len(os.sched_getaffinity(0)), "limits": limits,
+        "threads": None if device != "cpu" else threads or len(os.sched_getaffinity(0)),
     }  # fmt: skip
+
+
+def heading(device: str, limits: dict[str, float], threads: int | None) -> dict[str, Any]:
+    """Print what the device can do; return where, when and of what the result is."""
+    found = origin(device, threads)
+    print(
+        f"{found['device']}: copy {limits['copy'] / 1e9:.0f} GB/s, FMA "
+        f"{limits['fma32'] / 1e9:.0f} GFLOP/s float32, {limits['fma64'] / 1e9:.0f} float64"
+    )
+    return {**found, "limits": limits}
 
 
 def begun(path: Path, head: dict[str, Any], *, append: bool) -> dict[str, Any]:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .. import exact
+from ..errors import ArgumentError
 from ..limits import choose_device
 from ..method.dg import DG
 from ..problem.medium import Acoustic
@@ -21,6 +24,7 @@ from ..problem.source import VolumeInjection
 from ..problem.timefunction import ricker
 from .cavity import cavity
 from .loh1 import NODES, loh1
+from .measuring import origin, save
 
 Row = dict[str, Any]
 
@@ -139,29 +143,43 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--nodes", type=_positive, help="of loh1, in the shortest wavelength")
     parser.add_argument("--distance", type=_positive, default=1000.0,
                         help="of the farthest receiver of loh1 [m], thousands; original 10000")  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--json", nargs="?", const="", metavar="FILE",
+                        help="write JSON too, row by row; without a name only print JSON")  # fmt: skip
+
+
+def _print(row: Row) -> None:
+    order = "" if row["order"] is None else f"{row['order']:.2f}"
+    verdict = "ok" if row["passed"] else "FAILED"
+    print(f"{row['check']:<18} {row['degree']:>2} {row['error']:>11.3e} {order:>6}  "
+          f"{verdict} ({row['wanted']})", flush=True)  # fmt: skip
+    for name in ("elements", "errors", "paper_errors"):
+        if name in row:
+            values = " ".join(f"{value:>9.4g}" for value in row[name])
+            order = f"  order {row['paper_order']}" if name == "paper_errors" else ""
+            print(f"    {name.replace('_', ' '):<14} {values}{order}", flush=True)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print each row as soon as it is known; 1 if any failed."""
+    if args.json in CHECKS:
+        raise ArgumentError(
+            f"--json is {args.json}, a check; expected a name of a file, or checks before --json"
+        )
     device = choose_device(args.device)
-    rows = []
-    if not args.json:
+    checks, quiet = args.checks or UNASKED, args.json == ""
+    result = {"verify": checks, "quick": args.quick, **origin(device), "rows": []}
+    if not quiet:
         print(f"{'check':<18} {'N':>2} {'error':>11} {'order':>6}  on {device}")
     options = {"loh1": {"method": args.method, "nodes": args.nodes, "distance": args.distance}}
-    for name in args.checks or UNASKED:
+    for name in checks:
+        begin = time.perf_counter()
         for row in CHECKS[name](device, args.quick, **options.get(name, {})):
-            rows.append(row)
-            order = "" if row["order"] is None else f"{row['order']:.2f}"
-            verdict = "ok" if row["passed"] else "FAILED"
-            if not args.json:
-                print(f"{row['check']:<18} {row['degree']:>2} {row['error']:>11.3e} {order:>6}  "
-                      f"{verdict} ({row['wanted']})", flush=True)  # fmt: skip
-                for name in ("elements", "errors", "paper_errors"):
-                    if name in row:
-                        values = " ".join(f"{value:>9.4g}" for value in row[name])
-                        order = f"  order {row['paper_order']}" if name == "paper_errors" else ""
-                        print(f"    {name.replace('_', ' '):<14} {values}{order}", flush=True)
-    if args.json:
-        print(json.dumps({"device": device, "rows": rows}, indent=1))
-    return 0 if all(row["passed"] for row in rows) else 1
+            result["rows"].append({**row, "seconds": time.perf_counter() - begin})
+            if not quiet:
+                _print(row)
+            if args.json:
+                save(Path(args.json), result)
+            begin = time.perf_counter()
+    if quiet:
+        print(json.dumps(result, indent=1))
+    return 0 if all(row["passed"] for row in result["rows"]) else 1

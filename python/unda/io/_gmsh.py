@@ -19,6 +19,7 @@ import numpy as np
 
 from ..errors import MeshError
 from ..problem._shapes import FACES, SIZES, VTK_NODES
+from ._gmsh_faults import explain
 
 logger = logging.getLogger("unda")
 
@@ -58,8 +59,14 @@ def read_gmsh(path: Path, *, linearize: bool) -> dict[str, Any]:
     except MeshError as error:
         raise MeshError(f"{path}: {error}") from error.__cause__
     except (Exception, SystemExit) as error:
+        if path.is_file() and (fault := explain(path)):
+            raise MeshError(f"{path}: {fault}") from error
         detail = str(error).strip() or type(error).__name__
         raise MeshError(f"{path} is not a Gmsh file that can be read: {detail}") from error
+
+
+class _Damaged(Exception):
+    """Sections that are not as their heads say; `explain` knows where."""
 
 
 # -------------------------------------------------------------------- bounds before allocation
@@ -73,7 +80,7 @@ def _scan(path: Path) -> dict[tuple[int, int], str]:
     """
     size = path.stat().st_size
     names: dict[tuple[int, int], str] = {}
-    nodes = np.empty(0, np.int64)
+    nodes, seen = np.empty(0, np.int64), set()
     with path.open("rb") as file:
         head = _head(file)
         for line in iter(file.readline, b""):
@@ -82,6 +89,7 @@ def _scan(path: Path) -> dict[tuple[int, int], str]:
                 names = _group_names(file)
             if name not in (b"$Nodes", b"$Elements"):
                 continue
+            seen.add(name)
             counts = _counts(file, head)
             if max(counts[:2]) > size:
                 raise MeshError(f"{name.decode()} declares {counts[:2]} items in {size} bytes")
@@ -92,11 +100,23 @@ def _scan(path: Path) -> dict[tuple[int, int], str]:
                     raise MeshError(f"node number {largest} in a file of {size} bytes; renumber them")
                 if (twice := nodes[1:][nodes[1:] == nodes[:-1]]).size:
                     raise MeshError(f"node number {twice[0]} occurs twice")
+                _expect_end(file, b"$EndNodes")
             elif not head.binary:
                 _check_elements(file, head, counts, nodes)
             elif head.version == "4.1":
                 _check_blocks(file, head, counts)
+    if len(seen) < 2:
+        raise _Damaged("it lacks $Nodes or $Elements")
     return names
+
+
+def _expect_end(file: Any, end: bytes) -> None:
+    """Refuse what stands between the last item of a section and its end."""
+    line = b"\n"
+    while line and not line.strip():
+        line = file.readline()
+    if line.strip() != end:
+        raise _Damaged(f"{end.decode()} is not where the counts of its section say")
 
 
 def _group_names(file: Any) -> dict[tuple[int, int], str]:
@@ -110,20 +130,30 @@ def _group_names(file: Any) -> dict[tuple[int, int], str]:
 
 def _check_elements(file: Any, head: _Head, counts: list[int], nodes: np.ndarray) -> None:
     """Refuse elements of a text file whose nodes are not there, and a count that is wrong."""
-    used: set[int] = set()
+    from meshio._common import num_nodes_per_cell
+    from meshio.gmsh.common import _gmsh_to_meshio_type
 
-    def read(num: int, skip: Any) -> None:
-        for _ in range(num):
-            words = [int(word) for word in file.readline().split()]
-            used.update(words[skip(words) :])
+    used: set[int] = set()
+    sizes = {kind: num_nodes_per_cell.get(name) for kind, name in _gmsh_to_meshio_type.items()}
+
+    def add(kind: int, nodes: list[int]) -> None:
+        if len(nodes) != sizes.get(kind):
+            raise _Damaged(f"an element of type {kind} has {len(nodes)} nodes")
+        used.update(nodes)
+
+    def read() -> list[int]:
+        return [int(word) for word in file.readline().split()]
 
     if head.old:
-        read(counts[0], lambda words: 3 + words[2])
+        for _ in range(counts[0]):
+            _, kind, tags, *rest = read()
+            add(kind, rest[tags:])
     else:
         for _ in range(counts[0]):
-            read(int(file.readline().split()[3]), lambda _: 1)
-    if file.readline().strip() != b"$EndElements":
-        raise MeshError("$Elements does not end where its counts say")
+            _, _, kind, num = read()
+            for _ in range(num):
+                add(kind, read()[1:])
+    _expect_end(file, b"$EndElements")
     unknown = np.setdiff1d(np.fromiter(used, np.int64, len(used)), nodes)
     if len(unknown):
         raise MeshError(
@@ -167,7 +197,7 @@ class _Head(NamedTuple):
             raise MeshError(f"negative count {count}")
         values = np.fromfile(file, dtype, count, sep="" if self.binary else " ")
         if len(values) != count:
-            raise MeshError("it ends too early")
+            raise _Damaged("it ends too early")
         return values
 
     def sizes(self, file: Any, count: int) -> np.ndarray:
@@ -220,7 +250,7 @@ def _node_numbers(file: Any, head: _Head, counts: list[int]) -> np.ndarray:
         parts.append(numbers.astype(np.int64))
         head.read(file, "f8", 3 * num_node)
     if found != counts[1]:
-        raise MeshError(f"$Nodes declares {counts[1]} nodes and lists {found}")
+        raise _Damaged(f"$Nodes declares {counts[1]} nodes and lists {found}")
     return np.concatenate(parts)
 
 

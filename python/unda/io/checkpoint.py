@@ -35,10 +35,11 @@ def save(sim: Any, path: Any) -> None:
     part = _METHODS[sim.config["method"]]
     history = new("int32_t *")
     sim._solver.call(lib.unda_solver_get_history, history)
+    waves = [wave for wave, *_ in sim._solver.waves]
     header = {
         "config": sim.config, "physics": sim.medium.physics, "start": sim._start,
         "step": sim.step_count, "history": history[0], "exact": part.outer_data(sim),
-        "sources": [source.to_config() for source, *_ in (*sim._solver.sources, *sim._solver.waves)],
+        "sources": [source.to_config() for source in (*sim._solver.whole_sources(), *waves)],
     }  # fmt: skip
 
     def fill(file: Any) -> None:

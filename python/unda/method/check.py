@@ -184,7 +184,7 @@ def places(sim: Any, report: Report) -> None:
     """Look at where sources and receivers stand."""
     listed = [receivers.points for receivers in sim.receivers]
     points = np.concatenate(listed) if listed else np.empty((0, 3))
-    for i, (source, _) in enumerate(sim._solver.sources):
+    for i, source in enumerate(sim._solver.whole_sources()):
         elem, barycentric = sim.mesh.locate([source.position])
         if _BESIDE < _to_vertex(sim.mesh, barycentric[0]) < 1.0 - _ON_VERTEX:
             report.notes.append(

@@ -54,7 +54,7 @@ class GridPoints(Points):
         array = self._inside(points, what)
         return array, {"num_point": len(array), "points": array}
 
-    def terms(self, sources: Sequence[Source]) -> dict[str, Any]:
+    def terms(self, sources: Sequence[Source]) -> tuple[dict[str, Any], Sequence[Source]]:
         """See `Points`."""
         places = self._inside([source.position for source in sources], "source")
         index = np.rint(self._grid.locate(places)).astype(int)
@@ -64,7 +64,7 @@ class GridPoints(Points):
         return {
             "num_source": len(sources), "first": first, "num_cell": len(sources), "places": places,
             "rates": np.array(rates),
-        }  # fmt: skip
+        }, sources  # fmt: skip
 
     def amplitude(self, source: Source, dt: float) -> Callable[[np.ndarray], Any]:
         """See `Points`."""

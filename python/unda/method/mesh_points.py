@@ -82,7 +82,7 @@ class MeshPoints(Points):
         material = self.material_at(sites.elem, sites.places)
         return array, _members(_sites.on_one_side(sites, self._mesh, material, near, side, what))
 
-    def terms(self, sources: Sequence[Source]) -> dict[str, Any]:
+    def terms(self, sources: Sequence[Source]) -> tuple[dict[str, Any], Sequence[Source]]:
         """See `Points`."""
         for source in sources:
             source.check_physics(self.medium)
@@ -101,7 +101,7 @@ class MeshPoints(Points):
         return {
             "num_source": len(sources), "first": sites.first, "num_cell": len(rates), "elem": sites.elem,
             "places": sites.places, "rates": rates * sites.weights[:, None],
-        }  # fmt: skip
+        }, sources  # fmt: skip
 
     def _carried(self, source: Source, material: dict[str, float]) -> bool:
         """Return whether a material can carry a source."""

@@ -35,8 +35,11 @@ class Points:
         """Return points (n, 3), and where they stand as members of unda_receivers, or raise."""
         raise NotImplementedError
 
-    def terms(self, sources: Sequence[Source]) -> dict[str, Any]:
-        """Return the members of unda_source of point sources, or raise."""
+    def terms(self, sources: Sequence[Source]) -> tuple[dict[str, Any], Sequence[Source]]:
+        """Return the members of unda_source of point sources, or raise; then the sources that it has.
+
+        These are the given ones, and after them parts of those that need a second amplitude.
+        """
         raise NotImplementedError
 
     def sort(self, source: Source) -> Any:

@@ -55,7 +55,9 @@ class SEM(Simulation):
         0), "fixed" (displacement 0; fluids slide), "symmetry" (normal displacement and shear traction 0).
         Sides that the mesh joins are "periodic".
     dt : float, optional
-        Time step [s]; by default `cfl` times the stable limit.
+        Time step [s]; by default `cfl` times the stable limit. A GPU finds the limit in the precision of the
+        simulation, so that it may differ from a CPU's by 1e-4 of it: give dt to runs that are to be compared
+        step by step.
     cfl : float
         Fraction of the stable limit to use.
     sample_dt : float, optional

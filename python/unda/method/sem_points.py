@@ -5,6 +5,7 @@ Not here: which cells share a point (_sites.py), weights (csrc/sem/points.c).
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -44,8 +45,8 @@ class SemPoints(MeshPoints):
         if id(source) in self._floating:
             if not isinstance(source.f, TimeFunction):
                 raise ArgumentError(
-                    f"f of {source!r}, a force in a fluid (vs = 0), is a plain callable; SEM needs the "
-                    "integral of its integral: use unda.sampled(t, f(t)) or one of unda's time functions"
+                    f"f of {source!r}, a force in a fluid (vs = 0) or on one, is a plain callable; SEM needs "
+                    "the integral of its integral: use unda.sampled(t, f(t)) or one of unda's time functions"
                 )
             return f.integral.integral
         if not isinstance(source, VolumeInjection):
@@ -69,21 +70,25 @@ class SemPoints(MeshPoints):
 
     # ---- sources ----
 
-    def _carried(self, source: Source, material: dict[str, float]) -> bool:
-        if isinstance(source, PointForce):
-            return material.get("vs", 0.0) > 0.0
-        return super()._carried(source, material)
-
-    def terms(self, sources: Sequence[Source]) -> dict[str, Any]:
-        """See `Points`."""
-        terms = super().terms(sources)
-        material = self.material_at(terms["elem"], terms["places"])[terms["first"][:-1]]
-        if self.medium.physics == "elastic":
-            wet = (material[:, 2] == 0.0).tolist()
-            pairs = list(zip(sources, wet, strict=True))
-            self._floating -= {id(one) for one in sources}  # of sources that are gone
-            self._floating |= {id(one) for one, fluid in pairs if fluid and isinstance(one, PointForce)}
-        return terms
+    def terms(self, sources: Sequence[Source]) -> tuple[dict[str, Any], Sequence[Source]]:
+        """See `Points`; a force where a solid meets a fluid has a part in the fluid."""
+        terms, _ = super().terms(sources)
+        if self.medium.physics != "elastic":
+            return terms, sources
+        wet = self.material_at(terms["elem"], terms["places"])[:, 2] == 0.0
+        first, of = terms["first"], np.repeat(np.arange(len(sources)), np.diff(terms["first"]))
+        force = np.array([isinstance(source, PointForce) for source in sources])
+        some, every = (check.reduceat(wet, first[:-1]) & force for check in (np.logical_or, np.logical_and))
+        shared = some & ~every
+        parts = [_part(sources[i]) for i in np.flatnonzero(shared).tolist()]
+        self._floating -= {id(source) for source in sources}  # of others, that are gone
+        self._floating |= {id(one) for one in (*[sources[i] for i in np.flatnonzero(every).tolist()], *parts)}
+        # the cells of parts come last
+        of = np.where(wet & shared[of], len(sources) + np.cumsum(shared)[of] - 1, of)
+        order, all_of_them = np.argsort(of, kind="stable"), [*sources, *parts]
+        terms |= {name: np.ascontiguousarray(terms[name][order]) for name in ("elem", "places", "rates")}
+        terms["first"] = np.searchsorted(of[order], np.arange(len(all_of_them) + 1)).astype(np.int64)
+        return {**terms, "num_source": len(all_of_them)}, all_of_them
 
     def sort(self, source: Source) -> Any:
         """See `Points`."""
@@ -110,3 +115,10 @@ class SemPoints(MeshPoints):
         else:
             raise ArgumentError(f"SEM takes forces, moments and volumes; the source is {source!r}")
         return [*force, *moment, volume]
+
+
+def _part(source: Source) -> Source:
+    """Return the part of a source that acts on other equations."""
+    part = copy.copy(source)
+    part._whole = source
+    return part

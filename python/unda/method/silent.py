@@ -130,7 +130,7 @@ def _silent(sim: Any, walls: list[Wall], flat: str, fluid: Callable[[np.ndarray]
     if sim.receivers and not _driven(sim, set(sim.fields)):
         return ["there is no source and the state is zero: receivers record zero"]
     found, physics = [], sim.medium.physics
-    for i, (source, _) in enumerate(sim._solver.sources):
+    for i, source in enumerate(sim._solver.whole_sources()):
         driven = driven_by(source) & set(sim.fields)
         for wall in walls:
             if driven and driven <= wall.zeros(physics) and wall.holds(np.array(source.position)):
@@ -165,7 +165,7 @@ def _driven(sim: Any, wanted: set[str]) -> bool:
     """Return whether a source, the state or outer data may drive any of these fields."""
     if sim._solver.waves or sim._points.has_outer or wanted & sim._given:
         return True
-    return any(not driven_by(one) or driven_by(one) & wanted for one, _ in sim._solver.sources)
+    return any(not driven_by(one) or driven_by(one) & wanted for one in sim._solver.whole_sources())
 
 
 def _first(points: np.ndarray, on: np.ndarray) -> str:

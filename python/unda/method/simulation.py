@@ -188,8 +188,8 @@ class Simulation(Pictures):
         ids = set(map(id, sources))
         self._refuse_late(len(ids) < len(sources) or not ids.isdisjoint(self._source_ids))
         if sources:
-            terms = self._points.terms(sources)
-            added = [(one, self._stepping.amplitude(one)) for one in sources]
+            terms, parts = self._points.terms(sources)
+            added = [(one, self._stepping.amplitude(one)) for one in parts]
             given = _core.new_struct("unda_source", **terms)
             self._solver.add(lib.unda_solver_add_source, (given,), self._solver.sources, added)
 

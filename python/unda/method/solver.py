@@ -139,6 +139,10 @@ class Solver:
         self.call(entry, *given, number)
         self.settle()
 
+    def whole_sources(self) -> list[Any]:
+        """Return the point sources as they were added, without the parts that a method has made of some."""
+        return [source for source, _ in self.sources if source._whole is None]
+
     def settle(self) -> None:
         """Complete the lists after an exception of a signal handler during the last addition."""
         number, to, more = self._adding

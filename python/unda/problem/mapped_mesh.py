@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core
+from .._check import flag
 from ..errors import ArgumentError, MeshError
 from .grid import SIDES
 from .mesh import Mesh, three_flags
@@ -30,6 +31,7 @@ def mapped_mesh(
     tags: ArrayLike | Callable[[np.ndarray, np.ndarray, np.ndarray], ArrayLike] | None = None,
     tag_names: Mapping[str, int] | None = None,
     periodic: Sequence[bool] = (False, False, False),
+    curved: bool = False,
 ) -> Mesh:
     """Make a mesh of hexahedra from the coordinates of a grid's vertices.
 
@@ -51,6 +53,10 @@ def mapped_mesh(
         Names of tags.
     periodic : sequence of 3 bools, optional
         Along which index the mesh repeats itself; its two sides must be translates of each other.
+    curved : bool
+        Cells have 27 nodes, and their map degree 2 in each coordinate, so that they follow smooth topography,
+        whose slope straight edges break at every vertex: x, y, z have shape (2 nx + 1, 2 ny + 1, 2 nz + 1),
+        with the middles of edges, faces and cells at odd indices.
 
     Returns
     -------
@@ -77,12 +83,13 @@ def mapped_mesh(
     >>> mesh.num_elem, mesh.tag_names, mesh.upper
     (64, {'rock': 0, 'soil': 1}, (1000.0, 1000.0, 100.0))
     """
-    vertices = _vertices(x, y, z)
+    nodes = _nodes(x, y, z, 2 if flag("curved", curved) else 1)
+    vertices = nodes[::2, ::2, ::2] if curved else nodes
     shape = tuple(n - 1 for n in vertices.shape[:3])
     flags = three_flags("periodic", periodic)
     _check_jacobians(_corners(vertices))
     closed = _closed(vertices)
-    if any(flag and ring for flag, ring in zip(flags, closed, strict=True)):
+    if any(again and ring for again, ring in zip(flags, closed, strict=True)):
         raise ArgumentError(
             f"periodic is {flags}, but the mesh closes on itself along index {closed.index(True)}: it has no "
             "sides there to be joined by a translation"
@@ -94,23 +101,32 @@ def mapped_mesh(
         kept.reshape(-1, 3), _corners(number).reshape(-1, 8), tags=_tags(tags, _corners(vertices), shape),
         tag_names=tag_names, boundaries=_sides(number, closed),
         periodic=[(SIDES[2 * i], SIDES[2 * i + 1]) for i in range(3) if flags[i]],
+        curved=_of_cells(nodes) if curved else None,
     )  # fmt: skip
     mesh.origin = {"made_by": "mapped_mesh", "cells": list(shape)}
     return mesh
 
 
-def _vertices(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> np.ndarray:
-    """Return the coordinates (nx + 1, ny + 1, nz + 1, 3), or refuse them."""
+def _nodes(x: ArrayLike, y: ArrayLike, z: ArrayLike, degree: int) -> np.ndarray:
+    """Return the coordinates [i, j, k, axis] of cells with degree + 1 places an axis, or refuse them."""
     given = {"x": x, "y": y, "z": z}
     arrays = [
         _core.as_array(values, np.float64, (None, None, None), name, finite=True)
         for name, values in given.items()
     ]
     shapes = [array.shape for array in arrays]
-    if len(set(shapes)) > 1 or min(shapes[0]) < 2:
+    if len(set(shapes)) > 1 or min(shapes[0]) <= degree or any(n % degree != 1 % degree for n in shapes[0]):
         found = ", ".join(f"{name} {shape}" for name, shape in zip(given, shapes, strict=True))
-        raise ArgumentError(f"shapes are {found}; expected three alike, with at least 2 vertices an axis")
+        room = "with at least 2 vertices an axis" if degree == 1 else "of 3, 5, 7, .. nodes an axis (curved)"
+        raise ArgumentError(f"shapes are {found}; expected three alike, {room}")
     return np.stack(arrays, axis=-1)
+
+
+def _of_cells(nodes: np.ndarray) -> np.ndarray:
+    """Return the 27 nodes of each cell (num_elem, 27, 3), as `Mesh` takes them."""
+    parts = (slice(0, -1, 2), slice(1, None, 2), slice(2, None, 2))
+    cells = np.stack([nodes[i, j, k] for k in parts for j in parts for i in parts], axis=3)
+    return cells.reshape(-1, 27, 3)
 
 
 def _closed(vertices: np.ndarray) -> list[bool]:

@@ -37,6 +37,7 @@ class Source:
     physics: ClassVar[tuple[str, ...]]
     unit: ClassVar[str]
     _kinds: ClassVar[dict[str, type[Source]]] = {}
+    _whole: Source | None = None  # of a part of a source, which a method has made: the source
 
     def __init_subclass__(cls) -> None:
         cls._kinds[cls.__name__] = cls
