@@ -200,6 +200,20 @@ def gaps_table(folder: Path) -> str:
     return "\n".join(parts) or NOTHING
 
 
+def _setting_up(rows: list[dict[str, Any]]) -> list[str]:
+    """Return what setting up was expected to take and took, and why the CPU has a smaller mesh."""
+    lines = []
+    for row in rows:
+        if row.get("predicted_setup_seconds"):
+            took = f"{row['mesh_seconds']:.3g} s for the mesh and {row['setup_seconds']:.3g} s for the rest"
+            lines.append(
+                f"{row['engine']}, {row['kernel']}: setting up took {took}; "
+                f"{row['predicted_setup_seconds']:.3g} s were predicted."
+            )
+    why = {row["why_smaller"] for row in rows if row.get("why_smaller")}
+    return lines + [f"The CPU's mesh is smaller than the device's: {one}." for one in sorted(why)]
+
+
 def komatitsch_table(folder: Path) -> str:
     """Beside the spectral elements of Komatitsch et al.: speeds a node, then the launches of each colour."""
     parts = []
@@ -222,6 +236,7 @@ def komatitsch_table(folder: Path) -> str:
                 lines += ["", f"{row['num_color']} colours and the nodes that tiles share: {times} ms."]
         held = {row["held_by"] for row in result["rows"]} - {None}
         lines += [f"The number of cells is held by the {one}." for one in sorted(held)]
+        lines += _setting_up(result["rows"])
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts) or NOTHING
 

@@ -3,6 +3,7 @@
 #include "parallel.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <string.h>
 #ifdef __SSE__
 #include <xmmintrin.h>
@@ -32,6 +33,47 @@ void parallel_copy(void *to, const void *from, int64_t bytes, int32_t threads)
 #pragma omp parallel for schedule(static) num_threads(threads) if (bytes > 2 * PART)
     for (int64_t at = 0; at < bytes; at += PART)
         memcpy((char *)to + at, (const char *)from + at, (size_t)(bytes - at < PART ? bytes - at : PART));
+}
+
+/* ---- threads that end ---- */
+
+enum { MOST_THREAD = 64 };
+
+struct part {
+    void (*of)(void *user, int64_t begin, int64_t end);
+    void *user;
+    int64_t begin, end;
+};
+
+static void *do_part(void *given)
+{
+    const struct part *part = given;
+    part->of(part->user, part->begin, part->end);
+    return NULL;
+}
+
+void parallel_parts(int32_t threads, int64_t num, void (*of)(void *user, int64_t begin, int64_t end),
+                    void *user)
+{
+    struct part part[MOST_THREAD];
+    pthread_t thread[MOST_THREAD];
+    bool runs[MOST_THREAD] = {0};
+    int32_t count = threads < 1 ? 1 : threads < MOST_THREAD ? threads : MOST_THREAD;
+    for (int32_t i = count - 1; i >= 0; i--) { /* this thread does part 0, and those that get no thread */
+        part[i] = (struct part){of, user, num * i / count, num * (i + 1) / count};
+        runs[i] = i > 0 && pthread_create(&thread[i], NULL, do_part, &part[i]) == 0;
+        if (!runs[i])
+            do_part(&part[i]);
+    }
+    for (int32_t i = 0; i < count; i++)
+        if (runs[i])
+            (void)pthread_join(thread[i], NULL);
+}
+
+int32_t parallel_parts_worth(int64_t num, int64_t nanoseconds)
+{
+    const int64_t least = 1000000; /* of a thread, which takes about 50000 to start */
+    return parallel_worth(0, num, least / nanoseconds);
 }
 
 #ifdef __SSE__

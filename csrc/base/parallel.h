@@ -4,6 +4,7 @@
 #ifndef UNDA_PARALLEL_H
 #define UNDA_PARALLEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Three versions of a function in one binary; the loader chooses the best one for the machine. */
@@ -12,6 +13,10 @@
 #else
 #define CLONES
 #endif
+
+/* Of things that threads have side by side: each begins a line of the cache, as arrays do, so that no two threads write to
+ * one. */
+#define OWN_LINE _Alignas(64)
 
 /* Threads this process may use (its affinity mask and OMP_NUM_THREADS), or `wanted` if positive. */
 int32_t parallel_threads(int32_t wanted);
@@ -25,6 +30,13 @@ enum { LEAST_SCALAR = 1 << 16, LEAST_COUPLED = 1 << 13 }; /* 1.3 ns a node, abou
 int32_t parallel_few(int32_t wanted);
 /* memcpy by so many threads, where it is worth it. */
 void parallel_copy(void *to, const void *from, int64_t bytes, int32_t threads);
+
+/* Calls of(user, begin, end) for parts of 0..num on about so many threads, which end before it returns: a process that
+ * has made a mesh may still be forked, which OpenMP's would not survive (fork.c). */
+void parallel_parts(int32_t threads, int64_t num, void (*of)(void *user, int64_t begin, int64_t end),
+                    void *user);
+/* As many threads as such parts are worth, of about so many nanoseconds each: 1 below a few milliseconds. */
+int32_t parallel_parts_worth(int64_t num, int64_t nanoseconds);
 
 /* From here on this thread flushes subnormal numbers to 0, if its processor can: each would cost about a
  * hundred cycles, and they occur at every wave front. Returns the state that parallel_restore needs. */

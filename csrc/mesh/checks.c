@@ -3,6 +3,8 @@
  * Next: geometry.c. */
 #include "hexahedron.h"
 
+#include "../base/parallel.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -196,25 +198,42 @@ static void bounding_box(struct unda_mesh *mesh)
         add_to_box(info, 27 * mesh->num_elem, mesh->curved);
 }
 
+struct measuring {
+    const struct unda_mesh *mesh;
+    struct cell_geometry *of; /* [elem] */
+    bool fix_orientation;
+};
+
+static void measure(void *user, int64_t begin, int64_t end)
+{
+    const struct measuring *m = user;
+    for (int64_t elem = begin; elem < end; elem++) {
+        m->of[elem] = geometry_of(m->mesh, elem);
+        if (m->fix_orientation && m->of[elem].volume < 0) {
+            turn_cell(m->mesh, elem);
+            m->of[elem] = geometry_of(m->mesh, elem);
+        }
+    }
+}
+
 unda_status check_geometry(struct unda_mesh *mesh, bool fix_orientation)
 {
+    SCRATCH struct cell_geometry *geometry = NULL;
     struct offenders flat = {0}, inverted = {0};
     int64_t folded = 0; /* of positive volume: Jacobian determinants of both signs */
     bounding_box(mesh);
     mesh->info.min_volume = mesh->info.min_insphere = mesh->info.min_quality = INFINITY;
+    TRY(array_try(&geometry, mesh->num_elem, sizeof *geometry, "geometry of cells"));
+    parallel_parts(parallel_parts_worth(mesh->num_elem, 500), mesh->num_elem, measure,
+                   &(struct measuring){mesh, geometry, fix_orientation});
     for (int64_t elem = 0; elem < mesh->num_elem; elem++) {
-        struct cell_geometry geometry = geometry_of(mesh, elem);
-        if (fix_orientation && geometry.volume < 0) {
-            turn_cell(mesh, elem);
-            geometry = geometry_of(mesh, elem);
-        }
-        if (is_flat(&geometry))
+        if (is_flat(&geometry[elem]))
             offenders_add(&flat, elem);
-        else if (!(geometry.min_jacobian > 0)) {
+        else if (!(geometry[elem].min_jacobian > 0)) {
             offenders_add(&inverted, elem);
-            folded += geometry.volume > 0;
+            folded += geometry[elem].volume > 0;
         }
-        add_to_info(mesh, elem, &geometry);
+        add_to_info(mesh, elem, &geometry[elem]);
     }
     REFUSE(flat, "elements have zero volume (below 1e-14 of the cube of their longest edge)");
     if (inverted.count)

@@ -80,7 +80,7 @@ enum { FACE_UNPAIRED = INT32_MIN };
 struct face_table {
     const struct unda_mesh *mesh;
     int64_t mask;
-    int32_t *head; /* [mask + 1]: first face of each chain or -1 */
+    int32_t *head; /* [mask + 1]: a face of each chain or -1; the order in a chain is any */
     int32_t *next; /* [num_face * num_elem] */
 };
 unda_status faces_match(struct face_table *table, void **owner, struct unda_mesh *mesh);

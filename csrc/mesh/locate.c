@@ -3,6 +3,8 @@
 #include "hexahedron.h"
 #include "vector.h"
 
+#include "../base/parallel.h"
+
 #include <float.h>
 #include <pthread.h>
 
@@ -66,6 +68,26 @@ static bool box_holds(const struct box *box, const double *x)
            x[2] >= box->lower[2] && x[2] <= box->upper[2];
 }
 
+struct growing {
+    const struct unda_mesh *mesh;
+    struct locator *locator;
+    int level;
+    int64_t below; /* boxes, or elements, that those of the level hold */
+};
+
+static void grow_boxes(void *user, int64_t begin, int64_t end)
+{
+    const struct growing *g = user;
+    struct box *boxes = g->locator->boxes[g->level];
+    for (int64_t i = begin; i < end; i++) {
+        boxes[i] = EMPTY;
+        for (int64_t k = FAN * i; k < FAN * (i + 1) && k < g->below; k++) {
+            struct box box = g->level == 0 ? element_box(g->mesh, k) : g->locator->boxes[g->level - 1][k];
+            box_add(&boxes[i], box.lower, box.upper);
+        }
+    }
+}
+
 static unda_status locator_new(struct unda_mesh *mesh)
 {
     struct locator *locator;
@@ -76,12 +98,8 @@ static unda_status locator_new(struct unda_mesh *mesh)
         int64_t count = (below + FAN - 1) / FAN;
         TRY(array_own(&mesh->located, &locator->boxes[level], count, sizeof(struct box), "point locator"));
         locator->num_box[level] = count;
-        for (int64_t i = 0; i < count; i++)
-            locator->boxes[level][i] = EMPTY;
-        for (int64_t i = 0; i < below; i++) {
-            struct box box = level == 0 ? element_box(mesh, i) : locator->boxes[level - 1][i];
-            box_add(&locator->boxes[level][i / FAN], box.lower, box.upper);
-        }
+        parallel_parts(parallel_parts_worth(count, 1000), count, grow_boxes,
+                       &(struct growing){mesh, locator, level, below});
         below = count;
     } while (below > 1);
     mesh->locator = locator;

@@ -3,6 +3,8 @@
  * Next: mesh.c. */
 #include "internal.h"
 
+#include "../base/parallel.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -70,6 +72,19 @@ static bool sort_by_digit(const struct item *from, struct item *to, int64_t coun
     return true;
 }
 
+struct keys {
+    const struct unda_mesh *mesh;
+    struct item *items;
+    double scale;
+};
+
+static void fill_keys(void *user, int64_t begin, int64_t end)
+{
+    const struct keys *keys = user;
+    for (int64_t elem = begin; elem < end; elem++)
+        keys->items[elem] = (struct item){centroid_key(keys->mesh, elem, keys->scale), elem};
+}
+
 unda_status order_elements(struct unda_mesh *mesh)
 {
     int64_t count = mesh->num_elem;
@@ -79,8 +94,8 @@ unda_status order_elements(struct unda_mesh *mesh)
     SCRATCH struct item *items = NULL;
     TRY(array_try(&items, 2 * count, sizeof *items, "element order"));
     struct item *from = items, *to = items + count;
-    for (int64_t elem = 0; elem < count; elem++)
-        from[elem] = (struct item){centroid_key(mesh, elem, (1u << CURVE_BITS) / extent), elem};
+    parallel_parts(parallel_parts_worth(count, 200), count, fill_keys,
+                   &(struct keys){mesh, from, (1u << CURVE_BITS) / extent});
     for (int shift = 0; shift < 3 * CURVE_BITS; shift += DIGIT_BITS)
         if (sort_by_digit(from, to, count, shift)) {
             struct item *sorted = to;

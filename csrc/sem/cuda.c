@@ -142,6 +142,7 @@ static unda_status create(unda_solver *s)
     TRY(solver_add_hook(s, record_due, NULL));
     TRY(gpu_wants_zero(&t->wants, t->stream, 1 << 1));
     TRY(sem_find_stable(s));
+    t->zero = true;
     return gpu_wants_zero(&t->wants, t->stream, 1 << 1);
 }
 
@@ -206,6 +207,7 @@ const struct sem_engine sem_cuda = {.base = {.name = "cuda",
                                              .compile = sem_plan_compile_only},
                                     .level = sem_state_level,
                                     .wrote = sem_state_wrote,
+                                    .is_zero = sem_state_is_zero,
                                     .accelerate = sem_launch_accelerate,
                                     .stiffness = sem_launch_stiffness,
                                     .krylov = &sem_cuda_krylov};

@@ -61,6 +61,7 @@ struct sem_cuda {
     /* The state on the host, in the regions' numbering: what is there is also on the device, unless it was written. */
     void *mirror[NUM_REGION][NUM_LEVEL];
     bool mirrored, wrote;
+    bool zero; /* the state was neither written nor stepped yet */
     void *owned;
 };
 
@@ -132,6 +133,7 @@ extern const struct sem_krylov sem_cuda_krylov;
 /* cuda_state.c */
 unda_status sem_state_level(unda_solver *s, int region, int level, void **values);
 void sem_state_wrote(unda_solver *s);
+bool sem_state_is_zero(const unda_solver *s);
 unda_status sem_state_flush(unda_solver *s); /* what was written goes to the device */
 void sem_state_changed(unda_solver *s);      /* on the device */
 unda_status sem_state_copy(unda_solver *s, int to, int from);

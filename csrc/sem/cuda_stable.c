@@ -3,6 +3,8 @@
  * dt.c, cuda/sem/nodes.cu. */
 #include "cuda.h"
 
+#include "../base/parallel.h"
+
 #include <math.h>
 
 static gpu_ptr before_of(const struct sem_cuda *t)
@@ -64,13 +66,15 @@ static unda_status begin(unda_solver *s, void *const first[NUM_REGION])
     struct sem_cuda *t = sem_cuda_tables(s);
     const struct sem_region *solid = &sem_tables(s)->region[SOLID];
     const struct sem_tiles *tiles = &t->region[SOLID].tiles;
-    SCRATCH double *mass = NULL;
-    TRY(array_try(&mass, tiles->num_node, sizeof *mass, "stable step"));
+    SCRATCH void *mass = NULL;
+    TRY(array_try(&mass, tiles->num_node, s->real_bytes, "stable step"));
+    int32_t threads = parallel_few(parallel_worth(s->options.threads, solid->num_node, LEAST_SCALAR));
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < solid->num_node; i++)
-        mass[tiles->node[i]] = solid->mass[i];
+        real_put(s, mass, tiles->node[i], solid->mass[i]);
     TRY(gpu_zero_async(t->stream, before_of(t), t->num * s->real_bytes));
     TRY(gpu_zero_async(t->stream, stiff_of(t), t->num * s->real_bytes));
-    TRY(gpu_upload_reals(t->stream, mass_of(t), mass, tiles->num_node, s->real_bytes));
+    TRY(gpu_upload(t->stream, mass_of(t), mass, tiles->num_node * s->real_bytes));
     for (int region = 0; region < NUM_REGION; region++)
         if (sem_num_unknown(t, region)) /* next is -a */
             TRY(sem_state_upload(s, region, t->region[region].a, first[region]));

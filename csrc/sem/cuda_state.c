@@ -72,6 +72,12 @@ unda_status sem_state_level(unda_solver *s, int region, int level, void **values
 void sem_state_wrote(unda_solver *s)
 {
     sem_cuda_tables(s)->wrote = true;
+    sem_cuda_tables(s)->zero = false;
+}
+
+bool sem_state_is_zero(const unda_solver *s)
+{
+    return sem_cuda_tables(s)->zero;
 }
 
 unda_status sem_state_flush(unda_solver *s)
@@ -88,6 +94,7 @@ unda_status sem_state_flush(unda_solver *s)
 void sem_state_changed(unda_solver *s)
 {
     sem_cuda_tables(s)->mirrored = false;
+    sem_cuda_tables(s)->zero = false;
 }
 
 /* To and from: 0 the state, 1 what is kept of it. */

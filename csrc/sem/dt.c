@@ -74,7 +74,7 @@ struct lanczos {
         *stiff; /* stiff: Kf chi of now, [FLUID] */
     void *from, *to;
     int32_t threads;
-    void *owned;
+    void *owned, *next_owned; /* next is freed first, where the engine has the vectors */
 };
 
 #define PARALLEL(l) _Pragma("omp parallel for schedule(static) num_threads((l)->threads)")
@@ -88,7 +88,7 @@ static unda_status make_room(struct lanczos *l)
         most = l->num[kind] > most ? l->num[kind] : most;
         TRY(array_own(&l->owned, &l->before[kind], here ? l->num[kind] : 0, sizeof(double), "stable step"));
         TRY(array_own(&l->owned, &l->now[kind], here ? l->num[kind] : 0, sizeof(double), "stable step"));
-        TRY(array_own(&l->owned, &l->next[kind], l->num[kind], sizeof(double), "stable step"));
+        TRY(array_own(&l->next_owned, &l->next[kind], l->num[kind], sizeof(double), "stable step"));
     }
     most = here ? most : 1;
     TRY(array_own(&l->owned, &l->stiff, here ? l->num[FLUID] : 0, sizeof(double), "stable step"));
@@ -214,11 +214,12 @@ static void start(struct lanczos *l)
         double x[3 * MAX_NODE];
         const struct sem_region *r = &sem->region[sem->kind[e]];
         const int32_t *node = r->node + (int64_t)sem->row[e] * sem->space.num_node;
+        int32_t own = r->first[sem->row[e]]; /* the next node that no element before has */
         space_coordinates(&sem->space, e, x);
-        for (int n = 0; n < sem->space.num_node; n++)
+        for (int n = 0; n < sem->space.num_node; own += node[n] == own, n++)
             for (int i = 0; i < r->dim; i++) {
                 double phase = 0;
-                if (r->owner[node[n]] != e * sem->space.num_node + n)
+                if (node[n] != own)
                     continue;
                 for (int k = 0; k < 3; k++)
                     phase += 1e4 * (1 + 0.37 * k) * (x[3 * n + k] - lower[k]) / size;
@@ -259,6 +260,7 @@ static unda_status hand_over(struct lanczos *l)
         TRY(array_own(&l->owned, &first[kind], l->num[kind], l->s->real_bytes, "stable step"));
         PARALLEL(l) for (int64_t i = 0; i < l->num[kind]; i++) real_put(l->s, first[kind], i, x[i]);
     }
+    arrays_free(&l->next_owned);
     return sem_engine(l->s)->krylov->begin(l->s, first);
 }
 
@@ -297,6 +299,7 @@ unda_status sem_find_stable(unda_solver *s)
     l.threads = parallel_worth(s->options.threads, num, LEAST_COUPLED);
     unda_status status = largest_eigenvalue(&l, &value);
     arrays_free(&l.owned);
+    arrays_free(&l.next_owned);
     TRY(status);
     if (!(value > 0 && isfinite(value)))
         FAIL(UNDA_ERR_ARG,

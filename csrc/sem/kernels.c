@@ -136,8 +136,8 @@ void sem_plan_fit(const unda_solver *s, const struct sem_tiles *t, struct sem_pl
 {
     int most_slot = 0, most_inner = 0;
     for (int64_t i = 0; i < t->num_tile; i++) {
-        int inner = t->first_inner[i + 1] - t->first_inner[i],
-            shared = t->first_entry[i + 1] - t->first_entry[i];
+        int inner = (int)(t->first_inner[i + 1] - t->first_inner[i]),
+            shared = (int)(t->first_entry[i + 1] - t->first_entry[i]);
         most_slot = inner + shared > most_slot ? inner + shared : most_slot;
         most_inner = inner > most_inner ? inner : most_inner;
     }

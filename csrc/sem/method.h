@@ -36,6 +36,8 @@ struct sem_engine {
     /* A level of a region [node][dim] REAL, on the host; whoever writes to one says so. */
     unda_status (*level)(unda_solver *s, int region, int level, void **values);
     void (*wrote)(unda_solver *s); /* may be NULL */
+    /* The state is zero, as far as is known without a look at it; may be NULL. */
+    bool (*is_zero)(const unda_solver *s);
     /* The accelerations of the present u and v from row `time` of the amplitudes; -1: without sources. */
     unda_status (*accelerate)(unda_solver *s, int64_t time);
     /* force = -K u of a region, both [node][dim] REAL on the host; u has room for SEM_SPARE numbers more. */

@@ -1,161 +1,201 @@
 /* number.c: which nodes cells share, numbered by region in the order in which the elements touch them. Nodes
  * are the same that faces join, periodic ones too, and by way of them those on edges and vertices: cells
  * that meet in an edge or a vertex without a chain of faces around it are not joined there, as for points
- * (mesh/share.c). */
-#include "sem.h"
+ * (mesh/share.c). Which element nodes are one is walked to from each that needs to know (walk.h): nothing is stored
+ * but the numbers, and any thread can work on any element. */
+#include "walk.h"
 
 #include "../base/parallel.h"
 
-#include <string.h>
+/* Elements, by many threads. */
+typedef unda_status work(const struct sem_walker *w, int64_t elem, struct sem_spots *spots);
 
-/* The first element node of a class; halves the path to it. */
-static int32_t find(int32_t *parent, int32_t i)
+static unda_status each_element(const struct sem_walker *w, int threads, work *of)
 {
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
+    int64_t bad = w->mesh->num_elem;
+#pragma omp parallel num_threads(threads) reduction(min : bad)
+    {
+        struct sem_spots spots = {0};
+#pragma omp for schedule(static)
+        for (int64_t e = 0; e < w->mesh->num_elem; e++)
+            if (bad > e && of(w, e, &spots) != UNDA_OK)
+                bad = e;
+        array_free(spots.list);
     }
-    return i;
-}
-
-static void join_faces(const struct sem *sem, const unda_mesh *mesh, int32_t *parent)
-{
-    const struct element *el = sem->space.element;
-    int num = el->num_node, num_face_node = el->num_face_node;
-    for (int64_t i = 0; i < 6 * mesh->num_elem; i++) {
-        int32_t other = mesh->neighbor[i];
-        if (other < i) /* none, or done from the other side */
-            continue;
-        const int32_t *here = el->face_node + i % 6 * num_face_node;
-        const int32_t *there = el->face_node + (other % 6 + 6 * mesh->turn[i]) * num_face_node;
-        for (int m = 0; m < num_face_node; m++) {
-            int32_t a = find(parent, (int32_t)(i / 6 * num + here[m]));
-            int32_t b = find(parent, (int32_t)(other / 6 * num + there[m]));
-            parent[a > b ? a : b] = a > b ? b : a;
-        }
-    }
+    if (bad < w->mesh->num_elem)
+        FAIL(UNDA_ERR_MEMORY, "no memory for node numbers of element %lld", (long long)bad);
+    return UNDA_OK;
 }
 
 static unda_status list_elements(struct sem *sem, int64_t num_elem)
 {
     for (int64_t e = 0; e < num_elem; e++)
         sem->row[e] = (int32_t)sem->region[sem->kind[e]].num_elem++;
-    for (int kind = 0; kind < NUM_REGION; kind++)
-        TRY(array_own(&sem->owned, &sem->region[kind].elem, sem->region[kind].num_elem, sizeof(int32_t),
-                      "elements"));
+    for (int kind = 0; kind < NUM_REGION; kind++) {
+        struct sem_region *r = &sem->region[kind];
+        TRY(array_own(&sem->owned, &r->elem, r->num_elem, sizeof(int32_t), "elements"));
+        TRY(array_own(&sem->owned, &r->first, r->num_elem + 1, sizeof(int32_t), "elements"));
+        TRY(array_own(&sem->owned, &r->node, r->num_elem * sem->space.num_node, sizeof(int32_t),
+                      "node numbers"));
+    }
     for (int64_t e = 0; e < num_elem; e++)
         sem->region[sem->kind[e]].elem[sem->row[e]] = (int32_t)e;
     return UNDA_OK;
 }
 
-/* The same by threads that only read. */
-static int32_t look_up(const int32_t *parent, int32_t i)
+/* ---- numbers ---- */
+
+/* Of nodes that have none yet: those that the element is the first to have. */
+enum { OWN = -1 };
+
+static struct sem_region *region_of(const struct sem_walker *w, int64_t elem)
 {
-    while (parent[i] != i)
-        i = parent[i];
-    return i;
+    return (struct sem_region *)&w->sem->region[w->sem->kind[elem]];
 }
+
+static int32_t *number_of(const struct sem_walker *w, int64_t spot)
+{
+    int64_t elem = sem_spot_elem(spot);
+    return region_of(w, elem)->node + w->sem->row[elem] * (int64_t)w->num + sem_spot_node(spot);
+}
+
+static unda_status count_own(const struct sem_walker *w, int64_t elem, struct sem_spots *spots)
+{
+    int32_t *count = &region_of(w, elem)->first[w->sem->row[elem] + 1];
+    for (int node = 0; node < w->num; node++) {
+        bool first = true;
+        if (!w->inside[node])
+            TRY(sem_walk(w, sem_spot(elem, node), spots, &first));
+        *count += first;
+        *number_of(w, sem_spot(elem, node)) = first ? OWN : 0;
+    }
+    return UNDA_OK;
+}
+
+/* Gives a node's number to all elements that have it: what others read of it meanwhile is not OWN before or after. */
+static unda_status number_own(const struct sem_walker *w, int64_t elem, struct sem_spots *spots)
+{
+    int32_t next = region_of(w, elem)->first[w->sem->row[elem]];
+    for (int node = 0; node < w->num; node++) {
+        int64_t spot = sem_spot(elem, node);
+        int32_t *own = number_of(w, spot), now;
+        bool first;
+#pragma omp atomic read
+        now = *own;
+        if (now != OWN)
+            continue;
+        TRY(sem_walk(w, spot, spots, &first));
+        for (int64_t i = 0; i < spots->num; i++) {
+            int32_t *to = number_of(w, spots->list[i]);
+            if (!sem_is_kin(w, spots->list[i], spot))
+                continue;
+#pragma omp atomic write
+            *to = next;
+        }
+        next++;
+    }
+    return UNDA_OK;
+}
+
+unda_status sem_number_first(const struct sem *sem, struct sem_region *r)
+{
+    for (int64_t row = 0; row < r->num_elem; row++) {
+        r->num_node += r->first[row + 1];
+        if (r->num_node > INT32_MAX)
+            FAIL(UNDA_ERR_ARG,
+                 "the mesh has more than %d nodes of degree %d, which are numbered in 32 bits; expected "
+                 "fewer cells, or a lower degree",
+                 INT32_MAX, sem->space.element->degree);
+        r->first[row + 1] = (int32_t)r->num_node;
+    }
+    return UNDA_OK;
+}
+
+void sem_node_owner(const struct sem *sem, int region, int64_t node, int64_t *elem, int *local)
+{
+    const struct sem_region *r = &sem->region[region];
+    int64_t low = 0, high = r->num_elem - 1;
+    while (low < high) { /* the last element whose first number is not above */
+        int64_t middle = (low + high + 1) / 2;
+        *(r->first[middle] <= node ? &low : &high) = r->first[middle] <= node ? middle : middle - 1;
+    }
+    *elem = r->elem[low];
+    for (*local = 0; r->node[low * sem->space.num_node + *local] != node;)
+        ++*local;
+}
+
+/* ---- nodes that solid and fluid share ---- */
 
 enum { NUM_PART = 1024 };
 
-/* Numbers the nodes of the only region: a class has the number of its first node, of those before which there are as
- * many classes. Parts of the elements are counted, then numbered, by any thread. */
-static unda_status number_alone(struct sem *sem, struct sem_region *region, const int32_t *parent,
-                                int threads)
+/* Those whose first element node is in a part of the elements, in their order; stored where there is room. */
+static unda_status share_part(const struct sem_walker *w, int64_t begin, int64_t end, struct sem_spots *spots,
+                              struct sem_coupling *to, int64_t *num)
 {
-    int64_t num = region->num_elem * sem->space.num_node, first[NUM_PART + 1] = {0};
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int part = 0; part < NUM_PART; part++)
-        for (int64_t i = part * num / NUM_PART; i < (part + 1) * num / NUM_PART; i++)
-            first[part + 1] += parent[i] == i;
-    for (int part = 0; part < NUM_PART; part++)
-        first[part + 1] += first[part];
-    region->num_node = first[NUM_PART];
-    TRY(array_own(&sem->owned, &region->owner, region->num_node, sizeof(int32_t), "owners of nodes"));
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int part = 0; part < NUM_PART; part++) {
-        int64_t next = first[part];
-        for (int64_t i = part * num / NUM_PART; i < (part + 1) * num / NUM_PART; i++)
-            if (parent[i] == i) {
-                region->owner[next] = (int32_t)i;
-                region->node[i] = (int32_t)next++;
-            }
+    for (int64_t i = begin * w->num; i < end * w->num; i++) {
+        int64_t spot = sem_spot(i / w->num, (int)(i % w->num));
+        int64_t at[NUM_REGION] = {-1, -1};
+        bool first = !w->inside[i % w->num];
+        if (first)
+            TRY(sem_walk(w, spot, spots, &first));
+        for (int64_t k = 0; k < spots->num && first; k++)
+            at[w->sem->kind[sem_spot_elem(spots->list[k])]] = spots->list[k];
+        if (!first || at[SOLID] < 0 || at[FLUID] < 0)
+            continue;
+        for (int kind = 0; kind < NUM_REGION && to->area; kind++)
+            to->node[kind][*num] = *number_of(w, at[kind]);
+        ++*num;
     }
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t i = 0; i < num; i++)
-        if (parent[i] != i)
-            region->node[i] = region->node[look_up(parent, (int32_t)i)];
     return UNDA_OK;
 }
 
-/* id[class]: the region's number of a class of nodes, -1 where it has none. */
-static unda_status number_both(struct sem *sem, int kind, int32_t *parent, int32_t *id)
+static unda_status share_parts(const struct sem_walker *w, int threads, struct sem_coupling *to,
+                               int64_t at[NUM_PART + 1])
 {
-    struct sem_region *region = &sem->region[kind];
-    int64_t num = sem->space.num_node;
-    for (int64_t i = 0; i < region->num_elem * num; i++) {
-        int32_t root = find(parent, (int32_t)(region->elem[i / num] * num + i % num));
-        if (id[root] < 0)
-            id[root] = (int32_t)region->num_node++;
-        region->node[i] = id[root];
+    bool bad = false;
+#pragma omp parallel num_threads(threads) reduction(|| : bad)
+    {
+        struct sem_spots spots = {0};
+#pragma omp for schedule(static)
+        for (int64_t part = 0; part < NUM_PART; part++)
+            bad = share_part(w, part * w->mesh->num_elem / NUM_PART,
+                             (part + 1) * w->mesh->num_elem / NUM_PART, &spots, to, &at[part]) != UNDA_OK ||
+                  bad;
+        array_free(spots.list);
     }
-    TRY(array_own(&sem->owned, &region->owner, region->num_node, sizeof(int32_t), "owners of nodes"));
-    for (int64_t i = region->num_elem * num - 1; i >= 0; i--)
-        region->owner[region->node[i]] = (int32_t)(region->elem[i / num] * num + i % num);
+    if (bad)
+        FAIL(UNDA_ERR_MEMORY, "no memory for shared nodes");
     return UNDA_OK;
 }
 
-/* id: NULL where there is one region. */
-static unda_status number_region(struct sem *sem, int kind, int32_t *parent, int32_t *id, int threads)
-{
-    struct sem_region *region = &sem->region[kind];
-    int64_t num = region->num_elem * sem->space.num_node;
-    TRY(array_own(&sem->owned, &region->node, num, sizeof(int32_t), "node numbers"));
-    return id ? number_both(sem, kind, parent, id) : number_alone(sem, region, parent, threads);
-}
-
-static unda_status list_shared(struct sem *sem, int64_t num, const int32_t *solid, const int32_t *fluid)
+static unda_status list_shared(struct sem *sem, struct sem_walker *w, int threads)
 {
     struct sem_coupling *c = &sem->coupling;
-    for (int64_t i = 0; i < num; i++)
-        c->num += solid[i] >= 0 && fluid[i] >= 0;
+    int64_t num[NUM_PART + 1] = {0}, first[NUM_PART + 1] = {0};
+    bool both = sem->region[SOLID].num_elem && sem->region[FLUID].num_elem;
+    w->overall = true;
+    if (both)
+        TRY(share_parts(w, threads, c, num));
+    for (int part = 0; part < NUM_PART; part++)
+        first[part + 1] = first[part] + num[part];
+    c->num = first[NUM_PART];
     for (int kind = 0; kind < NUM_REGION; kind++)
         TRY(array_own(&sem->owned, &c->node[kind], c->num, sizeof(int32_t), "shared nodes"));
     TRY(array_own(&sem->owned, &c->area, 3 * c->num, sizeof(double), "shared nodes"));
-    for (int64_t i = 0, k = 0; i < num; i++)
-        if (solid[i] >= 0 && fluid[i] >= 0) {
-            c->node[SOLID][k] = solid[i];
-            c->node[FLUID][k++] = fluid[i];
-        }
-    return UNDA_OK;
+    return both ? share_parts(w, threads, c, first) : UNDA_OK;
 }
 
 unda_status sem_number(struct sem *sem, const unda_mesh *mesh, int threads)
 {
+    SCRATCH struct sem_walker *w = NULL;
     fork_mark();
-    int64_t num = mesh->num_elem * sem->space.num_node;
-    if (num > INT32_MAX)
-        FAIL(UNDA_ERR_ARG,
-             "the mesh has %lld cells of %d nodes, expected %d nodes at most: they are counted in 32 bits",
-             (long long)mesh->num_elem, sem->space.num_node, INT32_MAX);
-    SCRATCH int32_t *parent = NULL;
-    SCRATCH int32_t *solid = NULL;
-    SCRATCH int32_t *fluid = NULL;
-    TRY(array_try(&parent, num, sizeof *parent, "node numbers"));
-    threads = parallel_worth(threads, num, LEAST_SCALAR);
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t i = 0; i < num; i++)
-        parent[i] = (int32_t)i;
-    join_faces(sem, mesh, parent);
+    TRY(array_try(&w, 1, sizeof *w, "node numbers"));
+    sem_walker_fill(w, sem, mesh);
+    threads = parallel_worth(threads, mesh->num_elem * w->num, LEAST_SCALAR);
     TRY(list_elements(sem, mesh->num_elem));
-    bool both = sem->region[SOLID].num_elem && sem->region[FLUID].num_elem;
-    if (both) {
-        TRY(array_try(&solid, num, sizeof *solid, "node numbers"));
-        TRY(array_try(&fluid, num, sizeof *fluid, "node numbers"));
-        memset(solid, -1, sizeof *solid * (size_t)num);
-        memset(fluid, -1, sizeof *fluid * (size_t)num);
-    }
-    TRY(number_region(sem, SOLID, parent, solid, threads));
-    TRY(number_region(sem, FLUID, parent, fluid, threads));
-    return list_shared(sem, both ? num : 0, solid, fluid);
+    TRY(each_element(w, threads, count_own));
+    for (int kind = 0; kind < NUM_REGION; kind++)
+        TRY(sem_number_first(sem, &sem->region[kind]));
+    TRY(each_element(w, threads, number_own));
+    return list_shared(sem, w, threads);
 }

@@ -5,8 +5,8 @@
  *     rho u'' = div sigma(u) + f,     (1/kappa) chi'' = div((1/rho) grad chi) - Q,
  *
  * Q the injected volume. Where solid and fluid meet, the fluid sees the normal displacement and the solid
- * the pressure. Next: tables.c, number.c (nodes), color.c (assembly), sides.c (walls, coupling), dt.c,
- * points.c, method.c, cpu.c. */
+ * the pressure. Next: tables.c, material.c, metric.c (and masses), number.c (nodes), color.c (assembly),
+ * sides.c (walls, coupling), dt.c, points.c, method.c, cpu.c. */
 #ifndef UNDA_SEM_H
 #define UNDA_SEM_H
 
@@ -38,8 +38,8 @@ struct sem_region {
     int64_t num_node;
     int32_t *elem; /* [num_elem]: of the space */
     int32_t *node; /* [num_elem][num_node of an element] */
-    /* [num_node]: num_node of an element * elem of the space + its node, the first that has it */
-    int32_t *owner;
+    /* [num_elem + 1]: first number of the nodes that no element before has; those of an element ascend */
+    int32_t *first;
     double *mass;        /* [num_node]: integral of rho, or of 1/kappa, times the basis function */
     int32_t num_color;   /* tasks of one colour share no node */
     int64_t num_task;    /* of TASK_ELEM consecutive elements */
@@ -80,8 +80,17 @@ unda_status sem_sizes(struct sem *sem, const unda_mesh *mesh, const unda_solver_
 unda_status sem_fill(struct sem *sem, const unda_solver_options *options);
 void sem_free(struct sem *sem);
 int64_t sem_host_bytes(const struct sem *sem);
+
+/* material.c */
+unda_status sem_copy_material(struct sem *sem, const unda_mesh *mesh, const double *material);
 /* rho, lambda, mu; of fluids rho, kappa, 0. */
 void sem_moduli(const struct sem *sem, int64_t elem, int node, double moduli[3]);
+
+/* metric.c */
+unda_status sem_fill_metric(struct sem *sem, int threads);
+unda_status sem_fill_mass(struct sem *sem, struct sem_region *r, int threads);
+/* Refuses units in which coefficients are outside the range of a real. */
+unda_status sem_check_range(const struct sem *sem, int precision, int threads);
 /* Weight of the quadrature at a node of the reference element; times J it is a volume. */
 double sem_weight(const struct sem *sem, int node);
 /* G[j], then 1/J (cuda/space/hex_gll.h), whatever the kind of the metric. */
@@ -97,8 +106,12 @@ static inline int sem_slot(const struct sem *sem, int region, int level)
 
 /* number.c: regions, their nodes, and the nodes that solid and fluid share. */
 unda_status sem_number(struct sem *sem, const unda_mesh *mesh, int threads);
+/* Counts of nodes that elements are the first to have, in r->first[1..], become their first numbers. */
+unda_status sem_number_first(const struct sem *sem, struct sem_region *r);
+/* The first element, of the space, that has a node of a region, and which of its nodes that is. */
+void sem_node_owner(const struct sem *sem, int region, int64_t node, int64_t *elem, int *local);
 /* color.c */
-unda_status sem_color(struct sem *sem, int region);
+unda_status sem_color(struct sem *sem, int region, int threads);
 /* sides.c: sides.num and coupling.area; matrices. */
 unda_status sem_sides_new(struct sem *sem);
 unda_status sem_couple(struct sem *sem);

@@ -123,7 +123,7 @@ static void apply_condition(struct sem *sem, int64_t elem, int face, int node, i
     for (int i = 0; i < 3; i++)
         normal[i] = area[i] / norm(area);
     if (condition == BOUNDARY_ABSORBING)
-        damp(sem, elem, node, area, dim, sem->region[b->kind].sides.damping + dim * dim * at);
+        damp(sem, elem, node, area, dim, sem->region[b->kind].sides.damping + (int64_t)at * dim * dim);
     else if (condition == BOUNDARY_SYMMETRY)
         add_direction(dim, normal, b->normal[at], &b->num[at]);
     else

@@ -1,6 +1,6 @@
 /* tiles.h: the elements of a region in tiles, each of which a block of threads of the GPU works on, and the region's
  * nodes as the device numbers them: those inside tiles tile by tile, then those that tiles share, last those on the
- * faces where the region ends. Next: tiles.c, cluster.c, cuda.c, cuda/sem/tiles.cu. */
+ * faces where the region ends. Next: tiles.c, tile_*.c, cluster.c, cuda.c, cuda/sem/tiles.cu. */
 #ifndef UNDA_SEM_TILES_H
 #define UNDA_SEM_TILES_H
 
@@ -33,11 +33,11 @@ struct sem_tiles {
     int32_t *elem;                           /* [num_elem]: rows of the region, tile by tile, by cell */
     int64_t num_node, num_inner, first_side; /* inner nodes of a tile are filled up to a multiple of four */
     int32_t *node;                           /* [node of the region]: on the device */
-    int32_t *first_inner, *first_entry;      /* [num_tile + 1] */
+    int64_t *first_inner, *first_entry;      /* [num_tile + 1] */
     int64_t num_entry;                       /* a shared node has one in each tile that it is in */
     int32_t *entry;                          /* [num_entry]: shared nodes, counted from num_inner, by tile */
     int32_t *first_sum, *sum; /* [num_node - num_inner + 1], [num_entry]: entries by shared node */
-    int32_t *pattern;         /* [num_tile]: where its words begin */
+    int64_t *pattern;         /* [num_tile]: where its words begin */
     int32_t *num_list;        /* [num_tile]: words of its lists */
     int64_t num_word;
     uint16_t *words;
@@ -46,6 +46,11 @@ struct sem_tiles {
     void *owned;
 };
 
+/* Slots of a tile's inner nodes: filled up to a multiple of four. */
+static inline int64_t sem_tile_slots(int64_t num_inner)
+{
+    return (num_inner + 3) / 4 * 4;
+}
 /* Words of a line of n nodes, and of the head of a pattern. */
 static inline int sem_line_words(int n)
 {
@@ -83,6 +88,8 @@ void sem_spread(const struct sem_spread *tile, const struct sem_spread_room *roo
 unda_status sem_tiles_new(const struct sem *sem, int region, int cells, bool colored, int threads,
                           struct sem_tiles *tiles);
 void sem_tiles_free(struct sem_tiles *tiles);
+/* tile_numbers.c: refuses counts whose members are numbered in 32 bits and do not fit. */
+unda_status sem_tiles_check(const struct sem_tiles *tiles);
 /* cluster.c: the tiles of elements, in the order of their first ones; fills tile, cell and num_tile. */
 unda_status sem_cluster(const struct sem *sem, int region, struct sem_tiles *tiles);
 

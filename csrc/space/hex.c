@@ -10,9 +10,10 @@
 
 static void hex_coordinates(const struct space *space, int64_t elem, double *x)
 {
-    double edge[3][3];
-    for (int n = 0; n < space->num_node; n++)
-        mesh_map(space->mesh, space->order[elem], space->element->nodes + 3 * n, x + 3 * n, edge);
+    const double *origin = space->mesh->vertices + 3 * space->mesh->cells[8 * space->order[elem]];
+    mesh_arms(space->mesh, space->order[elem], space->num_node, space->element->nodes, x);
+    for (int i = 0; i < 3 * space->num_node; i++)
+        x[i] += origin[i % 3];
 }
 
 /* The cofactors g[j] = e_k x e_l of three edges; returns e_1.(e_2 x e_3). */

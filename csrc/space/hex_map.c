@@ -2,6 +2,7 @@
  * from these, in float64; which metric a method takes. Next: cuda/space/trilinear.h. */
 #include "space.h"
 
+#include "../base/parallel.h"
 #include "common/index.h"
 
 #include <float.h>
@@ -16,10 +17,9 @@
 /* Of vertices; bit j of a number: r_j. */
 static void corner_arms(const unda_mesh *mesh, int64_t elem, double (*x)[3])
 {
-    for (int v = 0; v < 8; v++) {
-        double r[3] = {v & 1, v >> 1 & 1, v >> 2}, edge[3][3];
-        mesh_arm(mesh, elem, r, x[v], edge);
-    }
+    static const double r[8][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0},
+                                   {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
+    mesh_arms(mesh, elem, 8, r[0], x[0]);
 }
 
 /* The coefficients of products of coordinates: each number's bits say of which. */
@@ -78,12 +78,34 @@ static bool is_multilinear(const unda_mesh *mesh, int64_t elem, bool affine)
     return true;
 }
 
+struct search {
+    const unda_mesh *mesh;
+    bool affine;
+    int64_t first; /* found so far; num_elem: none */
+};
+
+static void search_part(void *user, int64_t begin, int64_t end)
+{
+    struct search *s = user;
+    int64_t first = __atomic_load_n(&s->first, __ATOMIC_RELAXED);
+    for (int64_t e = begin; e < end && e < first; e++) {
+        if (e % 1024 == 0)
+            first = __atomic_load_n(&s->first, __ATOMIC_RELAXED);
+        if (is_multilinear(s->mesh, e, s->affine))
+            continue;
+        while (e < first &&
+               !__atomic_compare_exchange_n(&s->first, &first, e, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            ;
+        return;
+    }
+}
+
 int64_t space_find_warped(const unda_mesh *mesh, bool affine)
 {
-    for (int64_t e = 0; (affine || mesh->curved) && e < mesh->num_elem; e++)
-        if (!is_multilinear(mesh, e, affine))
-            return e;
-    return -1;
+    struct search s = {mesh, affine, mesh->num_elem};
+    if (affine || mesh->curved)
+        parallel_parts(parallel_parts_worth(mesh->num_elem, 500), mesh->num_elem, search_part, &s);
+    return s.first < mesh->num_elem ? s.first : -1;
 }
 
 /* ---- which metric ---- */

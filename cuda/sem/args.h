@@ -13,11 +13,12 @@
 
 /* A tile: elements, nodes inside it, those that it shares in `entry`, and where its words begin (csrc/sem/tiles.h). */
 struct __attribute__((aligned(16))) sem_tile {
-    int first_elem, num_elem, first_inner, num_inner, first_entry, num_shared, pattern, num_list, number;
+    long long first_inner, first_entry, pattern;
+    int first_elem, num_elem, num_inner, num_shared, num_list, number;
     int first_warp; /* warps of the tiles before it */
-    int unused[2];
+    int unused[3];
 };
-SIZE_IS(sem_tile, 48);
+SIZE_IS(sem_tile, 64);
 
 /* Forces on the nodes of a region. */
 struct sem_tile_args {

@@ -34,7 +34,7 @@ static __device__ double weigh(const sem_record_args &a, const sem_channel &c)
  * eps |v| / dt, no more than the rounding of a itself, eps |a| / (omega dt)^2, omega dt < 2. */
 extern "C" __global__ void sem_record(const __grid_constant__ sem_record_args a)
 {
-    int channel = (int)((blockIdx.x * blockDim.x + threadIdx.x) / 32), lane = threadIdx.x % 32;
+    int channel = (int)(((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32), lane = threadIdx.x % 32;
     if (channel >= a.num_channel)
         return;
     const sem_channel c = a.channel[channel];

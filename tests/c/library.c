@@ -15,7 +15,9 @@ void *__real_calloc(size_t count, size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes)
 {
-    return num_allocation++ == failing ? NULL : __real_calloc(count, bytes);
+    long number =
+        __atomic_fetch_add(&num_allocation, 1, __ATOMIC_RELAXED); /* set-up has threads that allocate */
+    return number == failing ? NULL : __real_calloc(count, bytes);
 }
 
 /* ---- scenarios ---- */
@@ -342,6 +344,8 @@ static const struct {
     {"staggered", run_staggered},
     {"window", run_window},
     {"sem", run_sem},
+    {"far", run_far},
+    {"far_counts", run_far_counts},
     {"steps", run_steps},
     {"clock", run_clock},
     {"owners", run_owners},

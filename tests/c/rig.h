@@ -58,6 +58,9 @@ struct spectral {
 };
 unda_status spectral_new(struct spectral *sem, int32_t precision);
 unda_status spectral_use(struct spectral *sem, int64_t num_step);
+/* far.c: spectral elements that begin just below and beyond 2^31. */
+unda_status run_far(void);
+unda_status run_far_counts(void);
 unda_status spectral_step(struct spectral *sem, int64_t num_step);
 void spectral_free(struct spectral *sem);
 unda_status spectral_refusals(int *num_call, int *num_refused);

@@ -7,7 +7,8 @@ from pathlib import Path
 import cuda_device
 import pytest
 from unda.__main__ import main
-from unda.commands.bench_sem_komatitsch import MOST_NODES, OVER_CORE, filling_cells
+from unda.commands import bench_sem_komatitsch
+from unda.commands.bench_sem_komatitsch import MOST_NODES, OVER_CORE, Cost, filling_cells, why_smaller
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
@@ -52,6 +53,11 @@ def test_rows_agree_with_each_other(tmp_path, capsys):
     page = results_page.komatitsch_table(tmp_path).splitlines()
     assert f"| GPU, colors | 27 | {13**3 / 1e6:.3g} |" in page[6] and page[6].endswith("| 20.63 |")
     assert "8 colours" in page[9] and "held by the --quick" in page[10]
+    for row, line in zip((colors, ordered), page[11:13], strict=True):
+        took = f"{row['mesh_seconds']:.3g} s for the mesh and {row['setup_seconds']:.3g} s for the rest"
+        assert took in line and f"{row['predicted_setup_seconds']:.3g} s were predicted" in line
+        assert 0 < row["predicted_setup_seconds"] < 60
+    assert page[13] == "The CPU's mesh is smaller than the device's: it is that of --quick."
     lines = results_page.table(results_page.read_results(tmp_path)).splitlines()
     assert lines[0].startswith("The spectral elements of Komatitsch et al. (2010)")
     assert lines[4].startswith("| one core cpu | ") and "(1 x)" in lines[4]
@@ -64,11 +70,34 @@ def test_without_a_gpu_the_rows_of_the_cpu_remain(tmp_path, capsys):
 
 
 def test_the_mesh_is_held_by_what_comes_first():
-    assert filling_cells(1e9, 0.5, 1e9, 1e4, 1e-5) == (50_000, "memory")
-    assert filling_cells(1e9, 0.5, 0.1, 1e4, 1e-5) == (10_000, "set-up time")
-    num, why = filling_cells(1e15, 1.0, 1e9, 1e4, 1e-5)
+    cost = Cost(device=1e4, host=1e3, seconds=1e-5)
+    assert filling_cells(1e9, 0.5, 1e9, cost) == (50_000, "memory")
+    assert filling_cells(1e9, 0.5, 0.1, cost) == (10_000, "set-up time")
+    assert filling_cells(1e9, 0.5, 0.1, cost, host=5e6) == (5_000, "memory of the host")
+    num, why = filling_cells(1e15, 1.0, 1e9, cost)
     assert why == "node numbers of 32 bits"
-    assert num * 125 <= MOST_NODES < (num + 1) * 125
+    side = round(num ** (1 / 3))
+    assert (4 * side + 1) ** 3 <= MOST_NODES < (4 * side + 9) ** 3
+
+
+def test_the_cpu_has_the_mesh_of_the_device_where_it_holds_it_in_time():
+    cost = Cost(device=0, host=1e3, seconds=1e-5)
+    # 1e6 cells: 1 GB, 10 s of setting up, and 14 steps of 1 s
+    assert why_smaller(10**6, cost, 1e-6, 2e9, 25.0) is None
+    assert why_smaller(10**6, cost, 1e-6, 2e9, 23.0) == "one core would take 24 s"
+    assert why_smaller(10**6, cost, 1e-6, 5e8, 25.0) == "it would take 1 of 0.5 GB"
+
+
+@pytest.mark.gpu_or_stand_in
+def test_a_mesh_that_the_cpu_holds_is_the_same_for_all(tmp_path, monkeypatch):
+    for name in ("_PROBE", "_CPU_NODES"):
+        monkeypatch.setattr(bench_sem_komatitsch, name, 8 * 64.0)
+    path = tmp_path / "paper.json"
+    words = ["--seconds", "0.1", "--steps", "2", "--fill", "0.003", "--setup", "50", "-o", str(path)]
+    assert main(["bench", "sem", "--paper", "komatitsch2010", "--device", "cuda", *words]) == 0
+    rows = json.loads(path.read_text())["rows"]
+    assert len({row["num_elem"] for row in rows}) == 1
+    assert all(row.get("why_smaller") is None for row in rows)
 
 
 @pytest.mark.gpu_or_stand_in

@@ -221,3 +221,24 @@ def test_a_small_run_touches_only_what_is_its_own(degree, dtype, tile, assembly)
     sim = run([20], degree=degree, dtype=dtype, tile=tile, assembly=assembly)
     sim.energy()
     assert np.isfinite(sim._read()).all()
+
+
+def test_the_first_samples_are_those_of_the_state_untouched_stepped_or_set():
+    """An untouched state is known to be zero, and is not fetched; one that was changed is."""
+    mesh, rock = mesh_for("warped", "free"), unda.Elastic(rho=1.0, vp=2.0, vs=1.0)
+    first = []
+
+    def samples(sim):
+        receivers = sim.add_receivers([[0.5, 0.5, 0.3]], ["vz", "sxx"])
+        return [receivers[name][0, 0] for name in ("vz", "sxx")]
+
+    for device in ("cpu", "cuda"):
+        sim = unda.SEM(mesh, rock, degree=3, device=device, dtype="float64", dt=1e-3)
+        sim.add_source(unda.PointForce((0.4, 0.5, 0.3), unda.ricker(50.0), (1, 2, 3)))
+        found = [samples(sim)]
+        sim.step(5)
+        found.append(samples(sim))
+        sim.set(ux=noise(0), vz=noise(1))
+        first.append([*found, samples(sim)])
+    assert first[0][0] == first[1][0] == [0, 0]
+    assert np.all(first[0][1:]) and first[1][1:] == [pytest.approx(of, rel=1e-9) for of in first[0][1:]]

@@ -40,7 +40,7 @@ def program():
     subprocess.run(make, cwd=ROOT, check=True, capture_output=True)
     # The folder may hold objects of sources that are gone.
     objects = subprocess.check_output(["make", "-s", "objects", *library], cwd=ROOT, text=True).split()
-    names = "library.c", "rig.c", "grid.c", "spectral.c", "ranges.c", "refusals.c"
+    names = "library.c", "rig.c", "grid.c", "spectral.c", "far.c", "ranges.c", "refusals.c"
     sources = [ROOT / "tests" / "c" / name for name in names]
     target = BUILD / f"library.{os.getpid()}"
     flags = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-fopenmp", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'cuda'}"]
@@ -112,6 +112,22 @@ def test_any_allocation_of_spectral_elements_may_fail_a_step_makes_none_and_bad_
     found = succeeds("sem", device)
     assert int(found["failed"]) > (60 if device == "cpu" else 20) and found["allocations"] == "0"
     assert found["refused"] == found["calls"] == "17"
+
+
+def test_kernels_of_spectral_elements_count_nodes_entries_and_words_beyond_32_bits():
+    found = succeeds("far", "cuda")
+    assert found["same"] == found["moving"] == "2"
+
+
+def test_counts_of_spectral_elements_that_do_not_fit_are_refused():
+    found = succeeds("far_counts")
+    assert found["fits"] == found["tiles_fit"] == "1"
+    for key, words in (
+        ("nodes", "more than 2147483647 nodes of degree 10"),
+        ("device_nodes", "2147483648 nodes, expected 2147483647 at most"),
+        ("entries", "share nodes in 2147483648 places, expected 2147483647 at most"),
+    ):
+        assert found[key].startswith("1 ") and words in found[key]
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

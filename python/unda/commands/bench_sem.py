@@ -60,7 +60,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--paper", choices=sorted(PAPERS),
         help="the case of a paper: Komatitsch et al. 2010; of the options of cases only --mesh, --metric, "
-        "--nodes (of the CPU's mesh), --steps and --seconds matter then",
+        "--nodes (of the CPU's mesh), --fill, --setup, --steps and --seconds matter then",
     )  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="of --paper: a few cells and steps")
     for paper in PAPERS.values():

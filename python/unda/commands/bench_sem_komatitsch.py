@@ -2,10 +2,10 @@
 
 The paper fills 90 % of the 4 GB of a GPU with 446,080 elements of degree 4, about 29.6 million nodes, in
 float32, and sums forces by colours, one launch each. It compares with one core; it says nothing of source,
-receivers and medium, which are those of `unda bench sem` here. Rows: one core and all cores, on a smaller
-mesh of the same kind; the CUDA device by colours, as in the paper, and by the library's default, on a mesh
-that fills its memory, or less where setting up would take too long. Speeds are compared by the node.
-Next: sem_case.py.
+receivers and medium, which are those of `unda bench sem` here. Rows: one core and all cores; the CUDA device
+by colours, as in the paper, and by the library's default, on a mesh that fills a part of its memory, or less
+where setting up would take too long. The CPU has the same mesh where it holds it and is done in time, else a
+smaller one of the same kind, and the result says why. Speeds are compared by the node. Next: sem_case.py.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +33,11 @@ OVER_CORE = {"mean": 20.63, "least": 20.05, "most": 20.91}
 #: Of its slices: elements, nodes, bytes of the device's memory that are used.
 SLICE = {"num_elem": 446_080, "nodes": 29.6e6, "bytes": 3.6e9, "memory": 4e9}
 DEGREE = 4
-MOST_NODES = 2**31 - 1  # of elements, counted in 32 bits
-_PROBE = 4e6  # nodes of the mesh from which bytes and seconds a cell are known
+MOST_NODES = 2**31 - 1  # numbered in 32 bits
+_PROBE = 32e6  # nodes of the mesh from which bytes and seconds a cell are known
+_HOST_PART = 0.8  # of the host's free memory that setting up may take
+_CPU_NODES = 1e6  # of a mesh of its own
+_CPU_STEPS = 14  # least steps of a row: warm-up and timing
 #: With --quick, nodes: of that mesh, of the CPU's, of the device's.
 _QUICK = {"probe": 8.0 * DEGREE**3, "cpu": 8.0 * DEGREE**3, "gpu": 27.0 * DEGREE**3}
 
@@ -65,20 +70,55 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 # ---- how many cells ----
 
 
-def _probed(args: argparse.Namespace, device: str) -> tuple[float, float]:
-    """Return bytes on the device and seconds of setting up, a cell."""
-    options: Any = {"degree": DEGREE, "device": device, "assembly": "colors", "boundary": {"*": "free"}}
+@dataclass
+class Cost:
+    """What a cell takes: bytes on the device, the most on the host in set-up, seconds of set-up."""
+
+    device: float
+    host: float
+    seconds: float
+
+
+@dataclass
+class Plan:
+    """A mesh of side**3 cells, what holds their number, and the seconds that setting up should take."""
+
+    side: int
+    held_by: str
+    seconds: float
+
+    def mesh(self, kind: str) -> Mesh:
+        """Return the mesh."""
+        # as a number of nodes: half a cell an edge less, whatever the rounding of roots
+        return numbered_box((self.side - 0.5) ** 3 * DEGREE**3, DEGREE**3, "hex", kind)
+
+
+def _peak() -> int:
+    """Return the most bytes that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _free() -> int:
+    """Return the bytes of the host's memory that are free."""
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _probed(args: argparse.Namespace, device: str) -> Cost:
+    """Return what a cell takes, by a mesh of some of them."""
+    options: Any = {"degree": DEGREE, "device": device, "boundary": {"*": "free"}, "threads": args.threads}
     small = numbered_box(_QUICK["probe"], DEGREE**3, "hex", args.mesh)
     SEM(small, problem("elastic", small)[0], **options).close()  # compiles kernels
-    begin = time.perf_counter()
+    begin, peak = time.perf_counter(), _peak()
     mesh = small if args.quick else numbered_box(_PROBE, DEGREE**3, "hex", args.mesh)
     medium = problem("elastic", mesh)[0]
     with SEM(mesh, medium, **options) as sim:
-        return sim.memory["device"] / mesh.num_elem, (time.perf_counter() - begin) / mesh.num_elem
+        host = max(sim.memory["host"], _peak() - peak)
+        seconds = time.perf_counter() - begin
+        return Cost(*(number / mesh.num_elem for number in (sim.memory["device"], host, seconds)))
 
 
 def filling_cells(
-    memory: float, fill: float, setup: float, bytes_per_cell: float, seconds_per_cell: float
+    memory: float, fill: float, setup: float, cost: Cost, host: float = 1e30
 ) -> tuple[int, str]:
     """Return how many cells to take, and what holds their number.
 
@@ -90,35 +130,69 @@ def filling_cells(
         Part of it to use.
     setup : float
         Most seconds of setting up.
-    bytes_per_cell, seconds_per_cell : float
+    cost : Cost
+        Of a cell.
+    host : float, optional
+        Memory of the host that setting up may take [byte].
 
     Examples
     --------
-    >>> filling_cells(1e9, 0.5, 100.0, 1e4, 1e-5)
+    >>> filling_cells(1e9, 0.5, 100.0, Cost(1e4, 1e4, 1e-5))
     (50000, 'memory')
-    >>> filling_cells(1e9, 0.5, 0.1, 1e4, 1e-5)
+    >>> filling_cells(1e9, 0.5, 0.1, Cost(1e4, 1e4, 1e-5))
     (10000, 'set-up time')
     """
     most = {
-        "memory": fill * memory / bytes_per_cell,
-        "set-up time": setup / seconds_per_cell,
-        "node numbers of 32 bits": MOST_NODES / (DEGREE + 1) ** 3,
+        "memory": fill * memory / cost.device,
+        "set-up time": setup / cost.seconds,
+        "memory of the host": host / cost.host,
+        "node numbers of 32 bits": ((MOST_NODES ** (1 / 3) - 2) / DEGREE) ** 3,
     }
     held_by = min(most, key=lambda word: most[word])
     return max(1, int(most[held_by])), held_by
 
 
-def _filling_mesh(args: argparse.Namespace, device: str) -> tuple[Mesh, str]:
-    """Return a mesh that fills the device, and what holds its size."""
-    bytes_per_cell, seconds_per_cell = _probed(args, device)
+def _plan(args: argparse.Namespace, device: str) -> Plan:
+    """Return the mesh that fills the device."""
+    cost = _probed(args, device)
     memory = float(device_info(device)["memory"])
-    num, held_by = filling_cells(memory, args.fill, args.setup, bytes_per_cell, seconds_per_cell)
+    num, held_by = filling_cells(memory, args.fill, args.setup, cost, _HOST_PART * _free())
     if args.quick:
         num, held_by = int(_QUICK["gpu"] / DEGREE**3), "--quick"
     side = max(1, int(num ** (1 / 3)))
-    print(f"{side**3} cells on {device}: their number is held by the {held_by}")
-    # as a number of nodes: half a cell an edge less, whatever the rounding of roots
-    return numbered_box((side - 0.5) ** 3 * DEGREE**3, DEGREE**3, "hex", args.mesh), held_by
+    plan = Plan(side, held_by, cost.seconds * side**3)
+    print(f"{side**3} cells on {device}: their number is held by the {held_by}; "
+          f"setting up should take {plan.seconds:.3g} s")  # fmt: skip
+    return plan
+
+
+def why_smaller(num_elem: int, cost: Cost, step: float, memory: float, most_seconds: float) -> str | None:
+    """Return why the CPU does not take the device's mesh, or None.
+
+    Parameters
+    ----------
+    num_elem : int
+        Cells of the device's mesh.
+    cost : Cost
+        Of a cell, on one core.
+    step : float
+        Seconds of a step of a cell, on one core.
+    memory : float
+        Of the host, free [byte].
+    most_seconds : float
+        That a row may take.
+
+    Examples
+    --------
+    >>> why_smaller(10**7, Cost(0, 1e4, 1e-5), 1e-6, 5e10, 1e3)
+    'it would take 100 of 50 GB'
+    >>> why_smaller(10**7, Cost(0, 1e3, 1e-5), 1e-6, 5e10, 100.0)
+    'one core would take 240 s'
+    """
+    if num_elem * cost.host > memory:
+        return f"it would take {num_elem * cost.host / 1e9:.3g} of {memory / 1e9:.3g} GB"
+    seconds = num_elem * (cost.seconds + _CPU_STEPS * step)
+    return f"one core would take {seconds:.3g} s" if seconds > most_seconds else None
 
 
 # ---- measuring ----
@@ -133,56 +207,90 @@ def _launches(functions: dict[str, dict[str, float]] | None) -> list[dict[str, A
     return [{"name": name, "ms": ms, "percent": 100 * ms / total} for name, ms in launches.items()]
 
 
-def _rows(
-    args: argparse.Namespace, device: str, limits: dict[str, Any], done: list[dict[str, Any]]
-) -> Iterator[dict[str, Any]]:
-    """Measure one core, all cores, and the device by colours and by the default."""
-    cores = args.threads or len(os.sched_getaffinity(0))
-    cases: list[tuple[str, str, str, int | None]] = [
-        ("one core", "cpu", "auto", 1),
-        ("all cores", "cpu", "auto", cores),
-    ]
-    if device != "cpu":
-        cases += [("GPU", device, "colors", None), ("GPU", device, "auto", None)]
-    mesh = numbered_box(
-        _QUICK["cpu"] if args.quick else args.nodes or 1e6, DEGREE**3, "hex", args.mesh
-    )  # fmt: skip
-    held_by: str | None = None
-    for engine, place, assembly, threads in cases:
-        if place != "cpu" and held_by is None:
-            mesh, held_by = _filling_mesh(args, device)
+@dataclass
+class _Bench:
+    """What the rows have in common; done: the rows so far."""
+
+    args: argparse.Namespace
+    device: str
+    limits: dict[str, Any]
+    done: list[dict[str, Any]]
+
+    def row(
+        self, mesh: Mesh, engine: str, assembly: str = "auto", threads: int | None = None
+    ) -> dict[str, Any]:
+        """Measure one."""
+        args, place = self.args, self.device if engine == "GPU" else "cpu"
         case = {
             "degree": DEGREE, "dtype": "float32", "assembly": assembly,
             "kernel_options": {"metric": args.metric} if args.metric else None,
         }  # fmt: skip
         row = measure(
-            mesh, case, device=place, limits=limits[place], steps=2 if args.quick else args.steps,
+            mesh, case, device=place, limits=self.limits[place], steps=2 if args.quick else args.steps,
             seconds=args.seconds or (20.0 if place != "cpu" else 5.0), threads=threads,
             profiled=place != "cpu",
         )  # fmt: skip
-        _compared(row, engine, place, held_by, done)
-        yield row
+        return row | {"engine": engine}
 
 
-def _compared(
-    row: dict[str, Any], engine: str, place: str, held_by: str | None, done: list[dict[str, Any]]
-) -> None:
-    """Add a row, with what the paper has; all get their speeds a node over those of the cores."""
+def _cpu_rows(bench: _Bench, plan: Plan | None) -> Iterator[dict[str, Any]]:
+    """Measure one core and all cores: on the device's mesh, or on a smaller one and say why."""
+    args = bench.args
+    cores = args.threads or len(os.sched_getaffinity(0))
+    nodes = _QUICK["cpu"] if args.quick else args.nodes or _CPU_NODES
+    mesh = numbered_box(nodes, DEGREE**3, "hex", args.mesh)
+    one, why = bench.row(mesh, "one core", threads=1), None
+    if plan and (args.quick or args.nodes):
+        why = "it is that of --quick" if args.quick else "--nodes says so"
+    elif plan:
+        cost = Cost(0, one["memory"]["host"] / mesh.num_elem, one["setup_seconds"] / mesh.num_elem)
+        step = one["ms"] / 1e3 / mesh.num_elem
+        why = why_smaller(plan.side**3, cost, step, _HOST_PART * _free(), args.setup)
+        if why is None:
+            mesh = plan.mesh(args.mesh)
+            one = bench.row(mesh, "one core", threads=1)
+    if why:
+        print(f"the CPU's mesh has {mesh.num_elem} cells, fewer than the device's: {why}")
+    for row in (one, None):
+        found = row or bench.row(mesh, "all cores", threads=cores)
+        yield _compared(bench, found | {"held_by": None, "why_smaller": why})
+
+
+def _rows(bench: _Bench) -> Iterator[dict[str, Any]]:
+    """Measure one core, all cores, and the device by colours and by the default."""
+    plan = _plan(bench.args, bench.device) if bench.device != "cpu" else None
+    yield from _cpu_rows(bench, plan)
+    if not plan:
+        return
+    begin = time.perf_counter()
+    mesh = plan.mesh(bench.args.mesh)
+    seconds = time.perf_counter() - begin
+    for assembly in ("colors", "auto"):
+        row = bench.row(mesh, "GPU", assembly)
+        yield _compared(
+            bench,
+            row | {"held_by": plan.held_by, "mesh_seconds": seconds, "predicted_setup_seconds": plan.seconds},
+        )
+
+
+def _compared(bench: _Bench, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with what the paper has; all get their speeds a node over those of the cores."""
     nodes = row["num_dof"] / 3
     launches = _launches(row["functions"])
-    done.append(row)
+    bench.done.append(row)
     row |= {
-        "engine": engine, "nodes": round(nodes), "ns_per_node": 1e6 * row["ms"] / nodes, "held_by": held_by,
+        "nodes": round(nodes), "ns_per_node": 1e6 * row["ms"] / nodes,
         "launches": launches, "num_color": sum(" color " in one["name"] for one in launches) or None,
         "percent_of_memory": None,
         "paper_over_core": OVER_CORE["mean"] if row["kernel"] == "colors" else None,
     }  # fmt: skip
-    if place != "cpu":
-        row["percent_of_memory"] = 100 * row["memory"]["device"] / device_info(place)["memory"]
-    for one in done:
+    if row["engine"] == "GPU":
+        row["percent_of_memory"] = 100 * row["memory"]["device"] / device_info(bench.device)["memory"]
+    for one in bench.done:
         for key, word in (("over_core", "one core"), ("over_cores", "all cores")):
-            cpu = [other for other in done if other["engine"] == word]
+            cpu = [other for other in bench.done if other["engine"] == word]
             one[key] = cpu[0]["ns_per_node"] / one["ns_per_node"] if cpu else None
+    return row
 
 
 # ---- the command ----
@@ -201,10 +309,12 @@ def _draw(path: Path, result: dict[str, Any]) -> None:
         over.set_xticks(range(len(rows)), names, fontsize=7)
         over.set(ylabel="times one core (dashed: the paper's GPU)", yscale="log")
         launches: list[Any] = next((row["launches"] for row in rows if row["num_color"]), [])
-        colors.bar(range(len(launches)), [one["ms"] for one in launches])
         words = [one["name"].split()[-1] for one in launches]
-        colors.set_xticks(range(len(launches)), words, fontsize=7)
-        colors.set(xlabel="colour", ylabel="ms a launch")
+        # nodes that tiles share stand apart: their word is wider than a bar
+        places = [i + (word == "shared") for i, word in enumerate(words)]
+        colors.bar(places, [one["ms"] for one in launches])
+        colors.set_xticks(places, words, fontsize=7)
+        colors.set(xlabel="colour, and the nodes that tiles share", ylabel="ms a launch")
 
 
 def _finish(path: Path) -> None:
@@ -239,6 +349,6 @@ def run(args: argparse.Namespace) -> int:
         "cpu": device_info("cpu")["device_name"], "limits_cpu": limits["cpu"], "mesh": args.mesh,
         "over_core": OVER_CORE, "slice": SLICE,
     }  # fmt: skip
-    measured(_rows(args, device, limits, []), _COLUMNS, args.output, head, _draw)
+    measured(_rows(_Bench(args, device, limits, [])), _COLUMNS, args.output, head, _draw)
     _finish(args.output)
     return 0
