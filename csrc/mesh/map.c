@@ -106,15 +106,6 @@ void mesh_arm(const unda_mesh *mesh, int64_t elem, const double r[3], double x[3
     hexahedron_map(&cell, r, x, edge);
 }
 
-void mesh_arms(const unda_mesh *mesh, int64_t elem, int num, const double *r, double *x)
-{
-    struct hexahedron cell;
-    double edge[3][3];
-    hexahedron_get(mesh, elem, &cell);
-    for (int i = 0; i < num; i++)
-        hexahedron_map(&cell, r + 3 * i, x + 3 * i, edge);
-}
-
 void mesh_map(const unda_mesh *mesh, int64_t elem, const double r[3], double x[3], double edge[3][3])
 {
     struct hexahedron cell;
@@ -122,4 +113,16 @@ void mesh_map(const unda_mesh *mesh, int64_t elem, const double r[3], double x[3
     hexahedron_map(&cell, r, x, edge);
     for (int i = 0; i < 3; i++)
         x[i] += mesh->vertices[3 * mesh->cells[8 * elem] + i];
+}
+
+void mesh_map_points(const unda_mesh *mesh, int64_t elem, int num, const double *r, double *x)
+{
+    const double *origin = mesh->vertices + 3 * mesh->cells[8 * elem];
+    struct hexahedron cell;
+    double edge[3][3];
+    hexahedron_get(mesh, elem, &cell);
+    for (int i = 0; i < num; i++)
+        hexahedron_map(&cell, r + 3 * i, x + 3 * i, edge);
+    for (int i = 0; i < 3 * num; i++)
+        x[i] += origin[i % 3];
 }

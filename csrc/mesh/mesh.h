@@ -52,10 +52,10 @@ struct unda_mesh {
 int64_t mesh_face(const struct unda_mesh *mesh, int64_t elem, int face);
 /* map.c: the point x and the edges dx/dr_j (rows) of a user's hexahedron at the reference coordinates r. */
 void mesh_map(const unda_mesh *mesh, int64_t elem, const double r[3], double x[3], double edge[3][3]);
+/* The same of many points, r and x [num][3], without edges. */
+void mesh_map_points(const unda_mesh *mesh, int64_t elem, int num, const double *r, double *x);
 /* The same relative to its vertex 0 or, if it is curved, to its middle, which is that of any order of its axes. */
 void mesh_arm(const unda_mesh *mesh, int64_t elem, const double r[3], double x[3], double edge[3][3]);
-/* The same of many points, r and x [num][3], without edges. */
-void mesh_arms(const unda_mesh *mesh, int64_t elem, int num, const double *r, double *x);
 /* inverse.c: the reference coordinates r of a point; of any point in the hexahedron, and of some beyond. False
  * where none are found. */
 bool mesh_inverse(const unda_mesh *mesh, int64_t elem, const double x[3], double r[3]);

@@ -10,10 +10,7 @@
 
 static void hex_coordinates(const struct space *space, int64_t elem, double *x)
 {
-    const double *origin = space->mesh->vertices + 3 * space->mesh->cells[8 * space->order[elem]];
-    mesh_arms(space->mesh, space->order[elem], space->num_node, space->element->nodes, x);
-    for (int i = 0; i < 3 * space->num_node; i++)
-        x[i] += origin[i % 3];
+    mesh_map_points(space->mesh, space->order[elem], space->num_node, space->element->nodes, x);
 }
 
 /* The cofactors g[j] = e_k x e_l of three edges; returns e_1.(e_2 x e_3). */

@@ -17,9 +17,10 @@
 /* Of vertices; bit j of a number: r_j. */
 static void corner_arms(const unda_mesh *mesh, int64_t elem, double (*x)[3])
 {
-    static const double r[8][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0},
-                                   {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
-    mesh_arms(mesh, elem, 8, r[0], x[0]);
+    for (int v = 0; v < 8; v++) {
+        double r[3] = {v & 1, v >> 1 & 1, v >> 2}, edge[3][3];
+        mesh_arm(mesh, elem, r, x[v], edge);
+    }
 }
 
 /* The coefficients of products of coordinates: each number's bits say of which. */
