@@ -3,6 +3,7 @@
  * is not one, whoever comes first decides, and a tile is only smaller. */
 #include "tiles.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Cells of one walk; a local axis a points along the global axis[a], in the direction of sign[a]. */
@@ -14,9 +15,9 @@ struct frame {
 struct walk {
     const struct sem *sem;
     int region;
-    struct frame *frame; /* [row of the region]; walk -1: not seen */
-    int32_t *queue;      /* [row] */
-    int32_t (*least)[3]; /* [walk]: coordinates */
+    struct frame *frame;             /* [row of the region]; walk -1: not seen */
+    int32_t *queue;                  /* [row] */
+    int32_t (*least)[3], (*most)[3]; /* [walk]: coordinates */
 };
 
 /* The axis, and in *sign the direction, that leads from one node of an element to the next one. */
@@ -57,6 +58,7 @@ static void walk_from(struct walk *w, int32_t row, int32_t number)
     w->frame[row] = (struct frame){.walk = number, .axis = {0, 1, 2}, .sign = {1, 1, 1}};
     w->queue[num++] = row;
     memset(w->least[number], 0, sizeof w->least[number]);
+    memset(w->most[number], 0, sizeof w->most[number]);
     while (done < num) {
         int32_t now = w->queue[done++];
         for (int face = 0; face < 6; face++) {
@@ -68,9 +70,11 @@ static void walk_from(struct walk *w, int32_t row, int32_t number)
             if (w->frame[next].walk >= 0)
                 continue;
             w->frame[next] = step_over(w, &w->frame[now], face, neighbor % 6, sem->mesh->turn[at]);
-            for (int i = 0; i < 3; i++)
-                if (w->frame[next].at[i] < w->least[number][i])
-                    w->least[number][i] = w->frame[next].at[i];
+            for (int i = 0; i < 3; i++) {
+                int32_t at = w->frame[next].at[i];
+                w->least[number][i] = at < w->least[number][i] ? at : w->least[number][i];
+                w->most[number][i] = at > w->most[number][i] ? at : w->most[number][i];
+            }
             w->queue[num++] = next;
         }
     }
@@ -90,17 +94,45 @@ static uint64_t hash_of(const int32_t key[4])
     return hash ^ hash >> 29;
 }
 
-/* Edges of a tile: 1, 1, 1, doubled in turn while there is room. */
+/* Edges of a tile, longest first: of all that have room for so many cells the one with the least surface a cell, the
+ * largest of several. */
 static void find_shape(int cells, int shape[3])
 {
+    double least = INFINITY;
     shape[0] = shape[1] = shape[2] = 1;
-    for (int i = 0; shape[0] * shape[1] * shape[2] * 2 <= cells; i = (i + 1) % 3)
-        shape[i] *= 2;
+    for (int c = 1; c * c * c <= cells; c++)
+        for (int b = c; b * b * c <= cells; b++)
+            for (int a = b; a * b * c <= cells; a++) {
+                double surface = 1.0 / a + 1.0 / b + 1.0 / c;
+                if (surface >= least)
+                    continue;
+                least = surface;
+                shape[0] = a;
+                shape[1] = b;
+                shape[2] = c;
+            }
+}
+
+/* Edges of the tiles of a walk: as they lie, fewest tiles are enough. */
+static void turn_shape(const struct walk *w, int32_t walk, const int shape[3], int turned[3])
+{
+    double least = INFINITY;
+    for (int turn = 0; turn < 3; turn++) {
+        double num = 1;
+        for (int i = 0; i < 3; i++)
+            num *= ceil((w->most[walk][i] - w->least[walk][i] + 1.0) / shape[(i + turn) % 3]);
+        if (num >= least)
+            continue;
+        least = num;
+        for (int i = 0; i < 3; i++)
+            turned[i] = shape[(i + turn) % 3];
+    }
 }
 
 static unda_status group(const struct walk *w, struct sem_tiles *t)
 {
-    int shape[3];
+    int shape[3], turned[3] = {1, 1, 1};
+    int32_t walk = -1;
     uint64_t room = 1;
     SCRATCH struct slot *table = NULL;
     SCRATCH uint8_t *count = NULL;
@@ -111,9 +143,16 @@ static unda_status group(const struct walk *w, struct sem_tiles *t)
     TRY(array_try(&count, t->num_elem, sizeof *count, "tiles"));
     for (int64_t row = 0; row < t->num_elem; row++) {
         const struct frame *f = &w->frame[row];
-        int32_t key[4] = {f->walk};
-        for (int i = 0; i < 3; i++)
-            key[1 + i] = (f->at[i] - w->least[f->walk][i]) / shape[i];
+        int32_t key[4] = {f->walk}, cell = 0;
+        if (f->walk != walk)
+            turn_shape(w, f->walk, shape, turned);
+        walk = f->walk;
+        for (int i = 2; i >= 0; i--) {
+            int32_t at = f->at[i] - w->least[f->walk][i];
+            key[1 + i] = at / turned[i];
+            cell = cell * turned[i] + at % turned[i];
+        }
+        t->cell[row] = (uint8_t)cell;
         uint64_t at = hash_of(key) & (room - 1);
         while (table[at].tile && memcmp(table[at].key, key, sizeof key) != 0)
             at = (at + 1) & (room - 1);
@@ -131,11 +170,13 @@ unda_status sem_cluster(const struct sem *sem, int region, struct sem_tiles *t)
     SCRATCH struct frame *frame = NULL;
     SCRATCH int32_t *queue = NULL;
     SCRATCH int32_t(*least)[3] = NULL;
+    SCRATCH int32_t(*most)[3] = NULL;
     int32_t num = 0;
     TRY(array_try(&frame, t->num_elem, sizeof *frame, "tiles"));
     TRY(array_try(&queue, t->num_elem, sizeof *queue, "tiles"));
     TRY(array_try(&least, t->num_elem, sizeof *least, "tiles"));
-    struct walk w = {sem, region, frame, queue, least};
+    TRY(array_try(&most, t->num_elem, sizeof *most, "tiles"));
+    struct walk w = {sem, region, frame, queue, least, most};
     for (int64_t row = 0; row < t->num_elem; row++)
         frame[row].walk = -1;
     for (int64_t row = 0; row < t->num_elem; row++)

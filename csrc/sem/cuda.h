@@ -1,6 +1,7 @@
 /* cuda.h: shared by the files of the CUDA engine of spectral elements.
- * Next: cuda.c (tables, the order of a step, graphs), kernels.c (assembly, sizes of tiles, compilation),
- * cuda_state.c (state in and out), cuda_points.c (sources, receivers), cuda_stable.c (the stable step), tiles.h, cuda/sem (the kernels). */
+ * Next: cuda.c (memory, its life), cuda_fill.c (tables), cuda_force.c (launches), cuda_step.c (the order of a step),
+ * kernels.c (assembly, sizes of tiles, compilation), cuda_state.c (state in and out), cuda_points.c (sources,
+ * receivers), cuda_stable.c (the stable step), tiles.h, cuda/sem (the kernels). */
 #ifndef UNDA_SEM_CUDA_H
 #define UNDA_SEM_CUDA_H
 
@@ -17,8 +18,11 @@ enum { IN_ORDER, BY_COLORS, ATOMICALLY };
 struct sem_plan {
     const struct kernel *kernel;
     int assembly, cells, blocks, ahead; /* elements of a tile; blocks on an SM, at least; see tiles.cu */
+    bool planes;                        /* a thread owns a plane of nodes, else a column */
     int dim, threads, shared_bytes;
-    int warp_cells; /* elements of a warp; 0: they begin anywhere in one */
+    int warp_cells;            /* elements of a warp; 0: they begin anywhere in one */
+    int most_slot, most_inner; /* nodes of a tile, those inside it, at most */
+    struct sem_pitch pitch;
 };
 
 struct sem_cuda_region {
@@ -29,6 +33,7 @@ struct sem_cuda_region {
     gpu_ptr u, v, a; /* in those of all regions */
     gpu_ptr inverse_mass, metric, coef, shared, tile, entry, words;
     gpu_ptr first_sum, sum, side, rest, inverse, damping, partner, area;
+    int64_t num_warp; /* of all tiles, where threads own planes */
     int64_t num_part; /* of sources */
     gpu_ptr source_first, source_elem, source_column, source_weight;
 };
@@ -81,15 +86,45 @@ static inline int64_t sem_device_unknown(const unda_solver *s, int region, int64
            (int64_t)sem_cuda_tables(s)->region[region].tiles.node[at / dim] * dim + at % dim;
 }
 
+/* Warps that work on a tile. */
+static inline int32_t sem_num_warp(const struct sem_plan *plan, const struct sem_tiles *tiles, int64_t tile)
+{
+    int32_t num = tiles->first_elem[tile + 1] - tiles->first_elem[tile];
+    return plan->planes ? (num + plan->warp_cells - 1) / plan->warp_cells : 0;
+}
+
 /* kernels.c */
 unda_status sem_plan_choose(const unda_solver *s, int region, struct sem_plan *plan);
+/* Sizes that depend on the tiles. */
+void sem_plan_fit(const unda_solver *s, const struct sem_tiles *tiles, struct sem_plan *plan);
 unda_status sem_plan_compile(unda_solver *s, int region);
 unda_status sem_plan_compile_only(unda_solver *s, int compute_capability, unda_kernel_resources *resources);
 
-/* cuda.c: what was captured holds no longer; a = -A (chi, u) of the state on the device, a of the fluid -K chi. */
-void sem_graph_free(struct sem_cuda *t);
+/* cuda_fill.c */
+unda_status sem_fill_region(unda_solver *s, int region);
+
+/* cuda_force.c: what becomes of the forces, cuda/sem/args.h; one color of tiles, nodes that tiles share, all. */
+struct sem_pass {
+    int mode;
+    double dt;
+    int64_t time; /* row of the amplitudes, -1: no sources */
+};
+unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *pass, int64_t begin,
+                             int64_t end);
+unda_status sem_launch_shared(unda_solver *s, int region, const struct sem_pass *pass);
+unda_status sem_launch_all(unda_solver *s, const struct sem_pass *pass);
+unda_status sem_launch_accelerate(unda_solver *s, int64_t time);
+unda_status sem_launch_stiffness(unda_solver *s, int region, const void *u, void *force);
+/* a = -A (chi, u) of the state on the device, a of the fluid -K chi. */
 unda_status sem_launch_operator(unda_solver *s);
 unda_status sem_launch_fluid(unda_solver *s);
+
+/* cuda_step.c; what was captured holds no longer. */
+unda_status sem_step_run(unda_solver *s, int64_t num_step);
+void sem_graph_free(struct sem_cuda *t);
+
+/* cuda_profile.c */
+unda_status sem_profile(unda_solver *s, int64_t num_run, unda_profile *profile);
 
 /* cuda_stable.c */
 enum { SEM_PRODUCT_BLOCKS = 1024 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELLS, BLOCKS, AHEAD, METRIC, NUM_PART };
+enum { CELLS, AXES, BLOCKS, AHEAD, METRIC, NUM_PART };
 /* Of an H200: shared memory of a block, at most; multiprocessors. */
 enum { MOST_BYTES = 227 << 10, NUM_SM = 132, MOST_CELLS = 64 };
 
@@ -13,6 +13,7 @@ enum { MOST_BYTES = 227 << 10, NUM_SM = 132, MOST_CELLS = 64 };
     {title,                                                                                                  \
      NUM_PART,                                                                                               \
      {[CELLS] = {"cells", 1, MOST_CELLS, UNDA_TUNED_BY_HALF},                                                \
+      [AXES] = {"axes", 1, 2, UNDA_TUNED_BY_ONE},                                                            \
       [BLOCKS] = {"blocks", 1, 32, UNDA_TUNED_BOTH},                                                         \
       [AHEAD] = {"ahead", 1, 1 << 20, UNDA_TUNED_BY_HALF},                                                   \
       [METRIC] = {"metric", UNDA_METRIC_AFFINE, UNDA_METRIC_STORED, UNDA_TUNED_NOT}},                        \
@@ -23,64 +24,129 @@ static const struct kernel in_order = KERNEL("ordered"), by_colors = KERNEL("col
 /* The CPU engine accepts the same names: it always adds by colours. */
 const struct kernel *const sem_kernels[] = {&in_order, &by_colors, &atomically, NULL};
 
-/* Words of the lists of a tile's pattern, at most: they are filled up by category. */
+/* Words of a tile's pattern that are kept, at most: lists, which are filled up by category, and of planes lines. */
 static int list_words(const unda_solver *s, const struct sem_plan *plan)
 {
-    return 2 * plan->cells * sem_tables(s)->space.num_node + 160;
+    int n = s->options.degree + 1;
+    return plan->cells * (2 * n * n * n + (plan->planes ? n * n * sem_line_words(n) : 0)) + 160;
 }
 
-/* struct tile of cuda/sem/tiles.cu, whose members begin at multiples of 16 bytes. */
+/* struct tile of cuda/sem/tile.h, whose members begin at multiples of 16 bytes. */
 static int tile_bytes(const unda_solver *s, const struct sem_plan *plan)
 {
-    int n = s->options.degree + 1, node = plan->dim * s->real_bytes, bytes = 0;
-    struct sem_pitch pitch = sem_pitch(n);
-    const int part[] = {(plan->cells * n * n * n + 3) * node, (plan->cells * pitch.elem[0] + 1) * node,
-                        plan->cells * pitch.elem[1] * node, 2 * list_words(s, plan)};
+    int node = plan->dim * s->real_bytes, bytes = 0;
+    int slots = plan->most_slot + 3, second = plan->planes ? 0 : plan->cells * plan->pitch.elem[1];
+    const int part[] = {slots * node, (plan->cells * plan->pitch.elem[0] + 1) * node,
+                        (second > slots ? second : slots) * node, 2 * list_words(s, plan)};
     for (int i = 0; i < 4; i++)
         bytes += (part[i] + 15) / 16 * 16;
     return bytes;
 }
 
-/* 2 x 2 x 2 cells, fewer where an SM would have room for fewer than three blocks, of float64 two. */
+/* A thread's plane of nodes and the forces on them are in registers: beside them it needs about a hundred of 255, of
+ * float64 fifty more. */
+static bool holds_planes(const unda_solver *s, int dim)
+{
+    int n = s->options.degree + 1;
+    return n <= 8 && 2 * n * n * dim * s->real_bytes / 4 <= (s->real_bytes == 4 ? 150 : 110);
+}
+
+/* Measured: a plane is faster in fluids, a column in solids (benchmarks/NOTES.md). */
+static unda_status choose_axes(const unda_solver *s, int region, struct sem_plan *plan)
+{
+    int given = kernel_part(&s->options, "axes");
+    bool fits = holds_planes(s, plan->dim);
+    if (given == 2 && !fits && sem_tables(s)->region[region].num_elem)
+        FAIL(
+            UNDA_ERR_ARG,
+            "axes is 2 at degree %d, expected 1: a plane of nodes of %d unknowns in float%d does not fit the "
+            "registers of a thread",
+            s->options.degree, plan->dim, 8 * s->real_bytes);
+    plan->planes = fits && (given ? given == 2 : plan->dim == 1);
+    return UNDA_OK;
+}
+
+static int registers_of(const unda_solver *s, const struct sem_plan *plan)
+{
+    int n = s->options.degree + 1;
+    if (!plan->planes)
+        return s->real_bytes == 4 ? 64 : 128;
+    int registers = 2 * n * n * plan->dim * s->real_bytes / 4 + 25 * s->real_bytes;
+    return registers < 255 ? registers : 255;
+}
+
+/* What follows from the number of cells of a tile, whose nodes may all be different ones, and all inside. */
+static void set_cells(const unda_solver *s, struct sem_plan *plan, int cells)
+{
+    int n = s->options.degree + 1, of_elem = plan->planes ? n : n * n;
+    plan->cells = cells;
+    plan->warp_cells = of_elem <= 32 ? 32 / of_elem : 0;
+    plan->threads = plan->warp_cells ? (cells + plan->warp_cells - 1) / plan->warp_cells * 32
+                                     : (cells * of_elem + 31) / 32 * 32;
+    plan->most_slot = cells * n * n * n;
+    plan->most_inner = (plan->most_slot + 3) / 4 * 4;
+    plan->shared_bytes = tile_bytes(s, plan);
+}
+
+/* Of planes what two warps work on. Of columns 2 x 2 x 2 cells, fewer where an SM would have room for fewer than three
+ * blocks, of float64 two. */
 static void choose_cells(const unda_solver *s, struct sem_plan *plan)
 {
-    int square = (s->options.degree + 1) * (s->options.degree + 1);
-    plan->cells = kernel_part(&s->options, "cells");
-    if (plan->cells)
-        return;
+    int square = (s->options.degree + 1) * (s->options.degree + 1), given = kernel_part(&s->options, "cells");
     int blocks = s->real_bytes == 4 ? 3 : 2;
-    plan->cells = 8;
-    while (plan->cells > 1 && (tile_bytes(s, plan) > MOST_BYTES / blocks || plan->cells * square > 512))
-        plan->cells /= 2;
+    set_cells(s, plan, given ? given : plan->planes ? 2 * (32 / (s->options.degree + 1)) : 8);
+    while (!given && !plan->planes && plan->cells > 1 &&
+           (plan->shared_bytes > MOST_BYTES / blocks || plan->cells * square > 512))
+        set_cells(s, plan, plan->cells / 2);
+}
+
+static void choose_blocks(const unda_solver *s, struct sem_plan *plan)
+{
+    int by_memory = MOST_BYTES / (plan->shared_bytes + 1024),
+        by_registers = 65536 / (registers_of(s, plan) * plan->threads);
+    int usual = by_memory < by_registers ? by_memory : by_registers,
+        given = kernel_part(&s->options, "blocks");
+    plan->blocks = given ? given : usual > 0 ? usual : 1;
+    plan->ahead = kernel_part(&s->options, "ahead");
+    plan->ahead = plan->ahead ? plan->ahead : NUM_SM * plan->blocks;
 }
 
 unda_status sem_plan_choose(const unda_solver *s, int region, struct sem_plan *plan)
 {
-    int square = (s->options.degree + 1) * (s->options.degree + 1);
     *plan = (struct sem_plan){.kernel = sem_kernels[0], .dim = region == SOLID ? 3 : 1};
     for (int i = 0; sem_kernels[i]; i++)
         if (kernel_is(&s->options, sem_kernels[i]->name)) {
             plan->kernel = sem_kernels[i];
             plan->assembly = i;
         }
+    TRY(choose_axes(s, region, plan));
+    plan->pitch = sem_pitch(s->options.degree + 1, plan->planes);
     choose_cells(s, plan);
-    plan->warp_cells = square <= 32 ? 32 / square : 0;
-    plan->threads = plan->warp_cells ? (plan->cells + plan->warp_cells - 1) / plan->warp_cells * 32
-                                     : (plan->cells * square + 31) / 32 * 32;
-    plan->shared_bytes = tile_bytes(s, plan);
     if (plan->threads > 1024 || plan->shared_bytes > MOST_BYTES)
         FAIL(UNDA_ERR_ARG,
              "cells is %d a tile, expected fewer: they take %d threads and %d KB of a block, which has 1024 "
              "and %d",
              plan->cells, plan->threads, plan->shared_bytes >> 10, MOST_BYTES >> 10);
-    int by_memory = MOST_BYTES / (plan->shared_bytes + 1024),
-        by_registers = 65536 / ((s->real_bytes == 4 ? 64 : 128) * plan->threads);
-    int usual = by_memory < by_registers ? by_memory : by_registers,
-        given = kernel_part(&s->options, "blocks");
-    plan->blocks = given ? given : usual > 0 ? usual : 1;
-    plan->ahead = kernel_part(&s->options, "ahead");
-    plan->ahead = plan->ahead ? plan->ahead : NUM_SM * plan->blocks;
+    choose_blocks(s, plan);
     return UNDA_OK;
+}
+
+/* Tiles whose cells meet have fewer nodes. Filled up, so that meshes that differ a little have one kernel. */
+void sem_plan_fit(const unda_solver *s, const struct sem_tiles *t, struct sem_plan *plan)
+{
+    int most_slot = 0, most_inner = 0;
+    for (int64_t i = 0; i < t->num_tile; i++) {
+        int inner = (int)(t->first_inner[i + 1] - t->first_inner[i]),
+            shared = (int)(t->first_entry[i + 1] - t->first_entry[i]);
+        most_slot = inner + shared > most_slot ? inner + shared : most_slot;
+        most_inner = inner > most_inner ? inner : most_inner;
+    }
+    most_slot = (most_slot + 31) / 32 * 32;
+    most_inner = (most_inner + 31) / 32 * 32;
+    plan->most_slot = most_slot < plan->most_slot ? most_slot : plan->most_slot;
+    plan->most_inner = most_inner < plan->most_inner ? most_inner : plan->most_inner;
+    plan->shared_bytes = tile_bytes(s, plan);
+    choose_blocks(s, plan);
 }
 
 /* ---- compiling ---- */
@@ -107,9 +173,13 @@ static struct gpu_source region_source(const unda_solver *s, const struct sem_pl
     gpu_define(defines, "MIN_BLOCKS=%d", plan->blocks);
     gpu_define(defines, "SHARED_BYTES=%d", plan->shared_bytes);
     gpu_define(defines, "WARP_CELLS=%d", plan->warp_cells);
+    gpu_define(defines, "PLANES=%d", plan->planes);
+    gpu_define(defines, "MOST_SLOT=%d", plan->most_slot);
+    gpu_define(defines, "MOST_INNER=%d", plan->most_inner);
+    gpu_define(defines, "ROW0=%d", plan->pitch.row);
     for (int i = 0; i < 2; i++) {
-        gpu_define(defines, "PLANE%d=%d", i, sem_pitch(n).plane[i]);
-        gpu_define(defines, "ELEM%d=%d", i, sem_pitch(n).elem[i]);
+        gpu_define(defines, "PLANE%d=%d", i, plan->pitch.plane[i]);
+        gpu_define(defines, "ELEM%d=%d", i, plan->pitch.elem[i]);
     }
     gpu_define(defines, "LIST_WORDS=%d", list_words(s, plan));
     gpu_define(defines, "AHEAD=%d", plan->ahead);

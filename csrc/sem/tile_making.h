@@ -15,6 +15,13 @@ struct tile_nodes {
     int32_t *index;                /* [element node of the tile]: in the list */
     int32_t *table;                /* index + 1; 0: free */
     uint32_t mask;
+    int32_t *order; /* of slots */
+    uint8_t *kind;  /* see banks.c */
+    struct sem_spread_room room;
+    /* The tile to which `order` belongs. */
+    int64_t ordered_elem_node;
+    int32_t ordered_num, *ordered_index;
+    uint8_t *ordered_kind;
 };
 
 /* What tiles are made from, with room for each thread. */
@@ -47,6 +54,9 @@ static inline int64_t num_elem_node(const struct sem_tiles *t, int64_t tile, int
 /* tile_nodes.c: room for the threads' lists; this thread's, of a tile. */
 unda_status tile_making_new(struct making *m);
 struct tile_nodes *tile_list(const struct making *m, int64_t tile);
+/* The order in which nodes get their slots, kind by kind; says of node i of the list whether it is inside the tile. */
+void tile_order(const struct making *m, int64_t tile, struct tile_nodes *list,
+                bool (*is_inner)(const struct sem_tiles *t, int32_t node));
 /* tile_numbers.c: numbers on the device, entries, categories. */
 unda_status tile_number(const struct making *m);
 /* tile_patterns.c: patterns; entries in the order of slots. */

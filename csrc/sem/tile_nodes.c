@@ -2,6 +2,7 @@
 #include "tile_making.h"
 
 #include <omp.h>
+#include <string.h>
 
 static unda_status nodes_new(int64_t most, void **owner, struct tile_nodes *list)
 {
@@ -13,6 +14,14 @@ static unda_status nodes_new(int64_t most, void **owner, struct tile_nodes *list
     TRY(array_own(owner, &list->count, most, sizeof(int32_t), "tiles"));
     TRY(array_own(owner, &list->place, most, sizeof(int32_t), "tiles"));
     TRY(array_own(owner, &list->index, most, sizeof(int32_t), "tiles"));
+    TRY(array_own(owner, &list->order, most, sizeof(int32_t), "tiles"));
+    TRY(array_own(owner, &list->kind, most, sizeof(uint8_t), "tiles"));
+    TRY(array_own(owner, &list->ordered_index, most, sizeof(int32_t), "tiles"));
+    TRY(array_own(owner, &list->ordered_kind, most, sizeof(uint8_t), "tiles"));
+    TRY(array_own(owner, &list->room.used, most / SEM_NUM_BANK + 2, sizeof *list->room.used, "tiles"));
+    TRY(array_own(owner, &list->room.first, most + 1, sizeof(int32_t), "tiles"));
+    TRY(array_own(owner, &list->room.of, most, sizeof(int32_t), "tiles"));
+    TRY(array_own(owner, &list->room.slot, most + 4, sizeof(int32_t), "tiles"));
     return array_own(owner, &list->table, room, sizeof(int32_t), "tiles");
 }
 
@@ -61,4 +70,32 @@ struct tile_nodes *tile_list(const struct making *m, int64_t tile)
     struct tile_nodes *list = &m->list[omp_get_thread_num()];
     list_nodes(m->region, m->num, m->tiles, tile, list);
     return list;
+}
+
+/* The order in which a tile's nodes get their slots, kind by kind. Tiles of one form follow one another, and have one. */
+void tile_order(const struct making *m, int64_t tile, struct tile_nodes *list,
+                bool (*is_inner)(const struct sem_tiles *t, int32_t node))
+{
+    const struct sem_tiles *t = m->tiles;
+    int64_t num = num_elem_node(t, tile, m->num);
+    for (int32_t i = 0; i < list->num; i++)
+        list->kind[i] =
+            (uint8_t)(category_of(list->count[i]) + (is_inner(t, list->node[i]) ? 0 : MOST_CATEGORY));
+    if (list->ordered_num == list->num && list->ordered_elem_node == num &&
+        memcmp(list->ordered_index, list->index, sizeof *list->index * (size_t)num) == 0 &&
+        memcmp(list->ordered_kind, list->kind, (size_t)list->num) == 0)
+        return;
+    list->ordered_num = list->num;
+    list->ordered_elem_node = num;
+    memcpy(list->ordered_index, list->index, sizeof *list->index * (size_t)num);
+    memcpy(list->ordered_kind, list->kind, (size_t)list->num);
+    sem_spread(&(struct sem_spread){.n = m->sem->space.element->degree + 1,
+                                    .planes = t->planes,
+                                    .pitch = &t->pitch,
+                                    .num_elem_node = num,
+                                    .num = list->num,
+                                    .index = list->index,
+                                    .kind = list->kind,
+                                    .order = list->order},
+               &list->room);
 }

@@ -136,21 +136,27 @@ unda_status sem_tiles_check(const struct sem_tiles *t)
     return UNDA_OK;
 }
 
+static bool is_inner(const struct sem_tiles *t, int32_t node)
+{
+    return !is_shared(t->node[node]);
+}
+
 /* Inner nodes get their numbers, by category; the others of a tile are its entries, as the region counts them. */
 static void number_inner(const struct making *m)
 {
     struct sem_tiles *t = m->tiles;
     EACH_TILE(m)
     {
-        const struct tile_nodes *list = tile_list(m, tile);
+        struct tile_nodes *list = tile_list(m, tile);
         int64_t next = t->first_inner[tile], entry = t->first_entry[tile];
         for (int32_t i = 0; i < list->num; i++)
             if (is_shared(t->node[list->node[i]]))
                 t->entry[entry++] = list->node[i];
+        tile_order(m, tile, list, is_inner);
         for (int k = 0; k < t->num_category; k++)
             for (int32_t i = 0; i < list->num; i++)
-                if (category_of(list->count[i]) == k && !is_shared(t->node[list->node[i]]))
-                    t->node[list->node[i]] = (int32_t)next++;
+                if (list->kind[list->order[i]] == k)
+                    t->node[list->node[list->order[i]]] = (int32_t)next++;
     }
 }
 

@@ -13,11 +13,9 @@ struct drawing {
     uint16_t *words;
 };
 
-/* Where node i of the tile's elements of n^3 nodes stands in the first array. */
-static int32_t place_of(int n, int64_t i)
+static bool is_inner(const struct sem_tiles *t, int32_t node)
 {
-    struct sem_pitch pitch = sem_pitch(n);
-    return (int32_t)(i / (n * n * n) * pitch.elem[0] + i / (n * n) % n * pitch.plane[0] + i % (n * n));
+    return t->node[node] < t->num_inner;
 }
 
 /* Entries are in the order of slots from now on. */
@@ -28,9 +26,9 @@ static void number_slots(const struct sem_tiles *t, int64_t tile, struct drawing
     for (int k = 0; k < t->num_category; k++)
         end[k] = k ? end[k - 1] : 0;
     for (int k = 0; k < t->num_category; k++) {
-        for (int32_t i = 0; i < d->list->num; i++) {
-            int32_t at = t->node[d->list->node[i]];
-            if (category_of(d->list->count[i]) != k)
+        for (int32_t j = 0; j < d->list->num; j++) {
+            int32_t i = d->list->order[j], at = t->node[d->list->node[i]];
+            if (d->list->kind[i] % MOST_CATEGORY != k)
                 continue;
             d->slot[i] = at < t->num_inner ? (int32_t)(at - t->first_inner[tile]) : d->num_slot++;
             if (at < t->num_inner)
@@ -59,7 +57,7 @@ static uint16_t *draw_lists(int n, const struct sem_tiles *t, int64_t tile, stru
 {
     const uint16_t *end = d->words;
     uint16_t *start = d->words + 2 * t->num_category;
-    uint16_t zero = (uint16_t)(t->cells * sem_pitch(n).elem[0]);
+    uint16_t zero = (uint16_t)(t->cells * t->pitch.elem[0]);
     for (int32_t i = 0; i < d->list->num; i++)
         d->list->count[i] = 0;
     for (int g = 0; g < 2 * t->num_category; g++) {
@@ -73,7 +71,7 @@ static uint16_t *draw_lists(int n, const struct sem_tiles *t, int64_t tile, stru
         while (slot >= end[g])
             g++;
         d->words[start[g] + ((slot - (g ? end[g - 1] : 0)) << g % t->num_category) +
-                 d->list->count[index]++] = (uint16_t)place_of(n, i);
+                 d->list->count[index]++] = (uint16_t)sem_place(&t->pitch, n, i);
     }
     return to;
 }
@@ -135,6 +133,7 @@ static struct drawn draw(const struct making *m, int n, int64_t tile, int32_t *s
 {
     struct sem_tiles *t = m->tiles;
     struct drawing d = {.list = tile_list(m, tile), .slot = slot, .words = words};
+    tile_order(m, tile, d.list, is_inner);
     number_slots(t, tile, &d);
     memset(words + 4 * t->num_category, 0,
            sizeof *words * (size_t)(sem_head_words(t->num_category) - 4 * t->num_category));

@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+/* Few, by where in the tile they stand: tiles of the same form have one pattern, however cells are numbered. */
+static void sort_by_cell(int32_t *elem, int32_t num, const uint8_t *cell)
+{
+    for (int32_t i = 1; i < num; i++) {
+        int32_t at = i, now = elem[i];
+        for (; at > 0 && cell[elem[at - 1]] > cell[now]; at--)
+            elem[at] = elem[at - 1];
+        elem[at] = now;
+    }
+}
+
 static unda_status list_elements(struct sem_tiles *t)
 {
     TRY(array_own(&t->owned, &t->first_elem, t->num_tile + 1, sizeof(int32_t), "tiles"));
@@ -16,6 +27,8 @@ static unda_status list_elements(struct sem_tiles *t)
     for (int64_t i = 0; i < t->num_tile; i++)
         t->first_elem[i] = t->first_elem[i + 1];
     t->first_elem[t->num_tile] = (int32_t)t->num_elem;
+    for (int64_t i = 0; i < t->num_tile; i++)
+        sort_by_cell(t->elem + t->first_elem[i], t->first_elem[i + 1] - t->first_elem[i], t->cell);
     return UNDA_OK;
 }
 
@@ -59,6 +72,7 @@ unda_status sem_tiles_new(const struct sem *sem, int region, int cells, bool col
     fork_mark();
     m.threads = parallel_worth(threads, t->num_elem * m.num, LEAST_COUPLED);
     TRY(array_own(&t->owned, &t->tile, t->num_elem, sizeof(int32_t), "tiles"));
+    TRY(array_own(&t->owned, &t->cell, t->num_elem, sizeof(uint8_t), "tiles"));
     TRY(sem_cluster(sem, region, t));
     TRY(list_elements(t));
     unda_status status = make(&m);

@@ -6,6 +6,15 @@
 
 #include "sem.h"
 
+/* Where element nodes stand in the two arrays of cuda/sem/tiles.cu: in the first one node (a, b, k) of an element at a
+ * + b row + k plane[0]; from plane to plane and from element to element so many that threads of a warp, each with a
+ * line, nearly always are in different banks. */
+struct sem_pitch {
+    int row, plane[2], elem[2];
+};
+/* pitch.c: where a thread owns a plane of nodes, or a column. */
+struct sem_pitch sem_pitch(int n, bool planes);
+
 /* Nodes of a tile are in slots: first those inside it, then those that it shares, both by how many of the tile's
  * element nodes they are: up to 1, 2, 4, ... (categories). A pattern says, in words of 16 bits:
  *   end of the slots, then beginning of the lists, of each category of inner and of shared nodes;
@@ -13,11 +22,15 @@
  *   by category, [slot][1 << category]: places in shared memory of the element nodes, or of a 0.
  * Tiles that agree have one pattern. */
 struct sem_tiles {
+    struct sem_pitch
+        pitch; /* the caller's, as planes: whether a thread owns a plane of nodes, not a column */
+    bool planes;
     int cells, num_category; /* elements of a tile, at most */
     int64_t num_tile, num_elem;
     int32_t *tile;                           /* [row of the region] */
+    uint8_t *cell;                           /* [row of the region]: where in its tile it stands */
     int32_t *first_elem;                     /* [num_tile + 1] */
-    int32_t *elem;                           /* [num_elem]: rows of the region, tile by tile */
+    int32_t *elem;                           /* [num_elem]: rows of the region, tile by tile, by cell */
     int64_t num_node, num_inner, first_side; /* inner nodes of a tile are filled up to a multiple of four */
     int32_t *node;                           /* [node of the region]: on the device */
     int64_t *first_inner, *first_entry;      /* [num_tile + 1] */
@@ -47,19 +60,37 @@ static inline int sem_head_words(int num_category)
 {
     return (4 * num_category + 7) / 8 * 8;
 }
-/* Where element nodes stand in the two arrays of cuda/sem/tiles.cu: n nodes a row, and from plane to plane and from
- * element to element so many that threads of a warp, each with a line, nearly always are in different banks. */
-struct sem_pitch {
-    int plane[2], elem[2];
+/* Where node i of a tile's elements of n^3 nodes stands in the first array. */
+static inline int sem_place(const struct sem_pitch *pitch, int n, int64_t i)
+{
+    return (int)(i / (n * n * n)) * pitch->elem[0] + (int)(i / (n * n) % n) * pitch->plane[0] +
+           (int)(i / n % n) * pitch->row + (int)(i % n);
+}
+
+/* banks.c: of the nodes of one tile, numbered in any way, the order in which they get slots. */
+enum { MOST_CATEGORY = 16, SEM_NUM_BANK = 32, SEM_MOST_PLACE = 8 };
+struct sem_spread {
+    int n;
+    bool planes;
+    const struct sem_pitch *pitch;
+    int64_t num_elem_node;
+    int32_t num;
+    const int32_t *index; /* [element node]: node */
+    const uint8_t *kind;  /* [node]: category, of shared nodes plus MOST_CATEGORY; slots are by kind */
+    int32_t *order;       /* [num] */
 };
-struct sem_pitch sem_pitch(int n);
+struct sem_spread_room {
+    int32_t *first, *of, *slot;                    /* [num + 1], [num_elem_node], [num + 4] */
+    uint8_t (*used)[SEM_MOST_PLACE][SEM_NUM_BANK]; /* [num / 32 + 2] */
+};
+void sem_spread(const struct sem_spread *tile, const struct sem_spread_room *room);
 
 unda_status sem_tiles_new(const struct sem *sem, int region, int cells, bool colored, int threads,
                           struct sem_tiles *tiles);
 void sem_tiles_free(struct sem_tiles *tiles);
 /* tile_numbers.c: refuses counts whose members are numbered in 32 bits and do not fit. */
 unda_status sem_tiles_check(const struct sem_tiles *tiles);
-/* cluster.c: the tiles of elements, in the order of their first ones; fills tile and num_tile. */
+/* cluster.c: the tiles of elements, in the order of their first ones; fills tile, cell and num_tile. */
 unda_status sem_cluster(const struct sem *sem, int region, struct sem_tiles *tiles);
 
 #endif

@@ -15,17 +15,20 @@
 struct __attribute__((aligned(16))) sem_tile {
     long long first_inner, first_entry, pattern;
     int first_elem, num_elem, num_inner, num_shared, num_list, number;
+    int first_warp; /* warps of the tiles before it */
+    int unused[3];
 };
-SIZE_IS(sem_tile, 48);
+SIZE_IS(sem_tile, 64);
 
 /* Forces on the nodes of a region. */
 struct sem_tile_args {
-    void *u, *v, *a;             /* [node][DIM] */
-    const void *inverse_mass;    /* [node]; 1 at sides */
-    const void *metric;          /* [elem][10] or [elem][10][node of an element] */
-    const void *coef;            /* [elem][2] or [elem][2][node]: lambda, mu; of fluids 1/rho, 0 */
-    void *shared;                /* ASSEMBLY 0: [entry][DIM], else [shared node][SUM_WORDS] */
-    const int *entry;            /* nodes, counted from the first shared one */
+    void *u, *v, *a;          /* [node][DIM] */
+    const void *inverse_mass; /* [node]; 1 at sides */
+    /* [elem][10] or [elem][10][node of an element]; where threads own planes [warp][node of a plane][5][lane][2]. */
+    const void *metric;
+    const void *coef; /* [elem][2] or, as of the metric, by node: lambda, mu; of fluids 1/rho, 0 */
+    void *shared;     /* ASSEMBLY 0: [entry][DIM], 1: [shared node][DIM], 2: [node on a side][DIM] */
+    const int *entry; /* nodes, counted from the first shared one */
     const struct sem_tile *tile; /* as they are launched */
     const unsigned short *words;
     const int *source_first;   /* [tile number + 1]: parts */
@@ -35,11 +38,12 @@ struct sem_tile_args {
     const void *amplitude;     /* [time][source] */
     const long long *clock;    /* sampled times used up before this batch of launches */
     long long num_inner;       /* nodes inside blocks */
+    long long first_side;      /* counted from the first shared node */
     double dt;
     int time;                    /* this step's time, counted from *clock; -1: no sources */
     int num_source, mode, first; /* first tile of this launch */
 };
-SIZE_IS(sem_tile_args, 160);
+SIZE_IS(sem_tile_args, 168);
 
 /* Nodes that blocks share, and those on sides. */
 struct sem_shared_args {

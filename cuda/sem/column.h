@@ -11,7 +11,13 @@
 /* Within a unit in the last place or two, and normal: the host refuses other J (csrc/sem/tables.c). */
 static __device__ __forceinline__ float reciprocal(float x)
 {
-    return __fdividef(1.0f, x);
+#ifdef __CUDACC__ /* a division would look whether x is too large */
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#else
+    return 1 / x;
+#endif
 }
 static __device__ __forceinline__ double reciprocal(double x)
 {

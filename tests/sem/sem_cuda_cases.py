@@ -90,12 +90,20 @@ def add_points(sim, sort):
         sim.add_receivers(places, fields=["divergence", "curl_x", "curl_z"], every=4)
 
 
+def holds_axes(case):
+    """Whether a case names the axes of a thread, and its registers have room for a plane."""
+    words = (1 if case["kind"] == "fluid" else 3) * (2 if case["dtype"] == "float64" else 1)
+    most = 110 if case["dtype"] == "float64" else 150
+    return "axes" in case and 2 * (case["degree"] + 1) ** 2 * words <= most
+
+
 def made(device, case, number=None, **options):
     """A simulation of a case in its state of noise, at t = 0.1 s."""
     mesh = mesh_for(case["cells"], case["boundary"], number)
     medium = medium_for(case["kind"], mesh, case["degree"], case["per"])
     if device == "cuda":
-        options |= {"assembly": case["assembly"], "kernel_options": {"cells": case["tile"]}}
+        chosen = {"cells": case["tile"]} | ({"axes": case["axes"]} if holds_axes(case) else {})
+        options |= {"assembly": case["assembly"], "kernel_options": chosen}
     sim = unda.SEM(mesh, medium, degree=case["degree"], dtype=case["dtype"], device=device,
                    boundary=boundary_for(case["kind"], case["boundary"]), **options)  # fmt: skip
     sim.set(t=0.1, **{name: noise(i) for i, name in enumerate(sim._known.initial)})

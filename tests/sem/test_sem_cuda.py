@@ -6,7 +6,8 @@ rounding is at most some (N + 1) eps lambda |u|, lambda the largest eigenvalue, 
 ones. A step adds dt^2 of it, at most 4 (N + 1) eps |u| as dt^2 lambda < 4, and n steps n^2 / 2 times as much
 in the waves that grow the fastest, those of constant velocity. States are noise at the nodes, in which all
 wavelengths are equally strong: then a and lambda u, v and sqrt(lambda) u, stresses and slopes are alike, and
-the bound holds for each of them.
+the bound holds for each of them. Where a solid meets a fluid its acceleration has the rounding of chi'' too,
+which came from as many operations: twice as much.
 """
 
 import cuda_device
@@ -27,7 +28,8 @@ SETTINGS = {
     "boundary": ("free", "hard", "mirror", "absorbing", "mixed", "periodic"),
     "per": ("cell", "node"),
     "assembly": ("ordered", "colors", "atomic"),
-    "tile": (8, 1, 2, 4, 16),
+    "tile": (12, 1, 2, 4, 8),
+    "axes": (1, 2),
     "source": ("force", "moment", "volume", "none"),
 }
 #: More than a warp a cell; materials by node; tiles that leave one block to an SM.
@@ -43,7 +45,8 @@ STEPS = (3, 7)
 
 
 def allowed(case, steps):
-    return 2 * steps**2 * (case["degree"] + 1) * float(np.finfo(case["dtype"]).eps)
+    regions = 2 if case.get("kind") == "coupled" else 1
+    return regions * 2 * steps**2 * (case["degree"] + 1) * float(np.finfo(case["dtype"]).eps)
 
 
 def name_of(case):
@@ -161,9 +164,12 @@ def test_single_cells_make_tiles(kind, degree):
         assert apart(one[name], other[name]) < allowed(case, 10), name
 
 
+BOX = (6, 4, 4)
+
+
 def bytes_of_parts(tile, numbered_at_random):
     """What "ordered" takes more than "colors": parts that tiles leave, and lists, instead of sums."""
-    box = unda.box_mesh((0, 0, 0), (4, 4, 4), (4, 4, 4), shape="hex")
+    box = unda.box_mesh((0, 0, 0), BOX, BOX, shape="hex")
     if numbered_at_random:
         mixed = np.random.default_rng(0).permutation(box.num_elem)
         box = turned(unda.Mesh(box.vertices, box.cells[mixed]), 3)
@@ -175,13 +181,13 @@ def bytes_of_parts(tile, numbered_at_random):
     return ordered - colors
 
 
-@pytest.mark.parametrize(("tile", "edges"), [(1, (1, 1, 1)), (2, (2, 1, 1)), (8, (2, 2, 2)), (16, (4, 2, 2))])
+@pytest.mark.parametrize(("tile", "edges"), [(1, (1, 1, 1)), (2, (2, 1, 1)), (8, (2, 2, 2)), (12, (3, 2, 2))])
 def test_tiles_are_blocks_of_cells_however_they_are_numbered(tile, edges):
     """A tile of a x b x c cells of degree 2 leaves its surface's nodes: all but (2a - 1)(2b - 1)(2c - 1)."""
-    tiles = 64 // tile
+    tiles = np.prod(BOX) // tile
     inside = tiles * np.prod([2 * edge - 1 for edge in edges])
     parts = tiles * np.prod([2 * edge + 1 for edge in edges]) - inside
-    shared = 9**3 - inside
+    shared = np.prod([2 * edge + 1 for edge in BOX]) - inside
     # a part: three reals and its number in the sums; a shared node: where its sums begin
     expected = 28 * parts + 4 * (shared + 1) - 24 * shared
     for random in (False, True):

@@ -192,13 +192,17 @@ def test_profiles_name_every_launch_and_keep_the_state(assembly):
     ("given", "message"),
     [
         ({"assembly": "fastest"}, "^assembly is fastest, expected one of auto, ordered, colors, atomic"),
-        ({"kernel_options": {"rows": 2}}, "^assembly auto has no option rows, .* cells, blocks, ahead"),
+        ({"kernel_options": {"rows": 2}}, "^assembly auto has no option rows, .* cells, axes, blocks, ahead"),
         ({"kernel_options": {"cells": 65}}, r"cells is 65, expected 1\.\.64"),
         (
             {"kernel_options": {"cells": 64}, "dtype": "float64"},
             "cells is 64 a tile, expected fewer: they take",
         ),
         ({"degree": 10, "kernel_options": {"cells": 16}}, "cells is 16 a tile, expected fewer"),
+        (
+            {"degree": 5, "kernel_options": {"axes": 2}},
+            "^axes is 2 at degree 5, expected 1: a plane of nodes of 3 unknowns in float",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(given, message):

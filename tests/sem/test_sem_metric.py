@@ -98,7 +98,7 @@ def test_every_metric_gives_the_same_accelerations_on_both_engines(medium, dtype
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_memory_and_compulsory_bytes_follow_the_metric(device):
     """And no more: where a metric is computed from a map, no engine keeps what comes out."""
-    mesh, found = box(sides=(2, 2, 2)), {}
+    mesh, found = box(sides=(3, 2, 2)), {}  # a whole tile
     num, nodes = mesh.num_elem, (DEGREE + 1) ** 3
     words = {"affine": 10, "trilinear": 24, "stored": 10 * nodes}
     for metric in METRICS:

@@ -71,7 +71,7 @@ class SEM(Simulation):
         How a CUDA device sums forces at nodes that tiles of cells share: in a fixed order ("auto"); colour by
         colour; atomically, and then two runs differ in the last bits. The CPU adds by colours.
     kernel_options : dict of str to int or str, optional
-        "metric", and of a CUDA device "cells", "blocks", "ahead": docs/kernel_options.md.
+        "metric"; of CUDA devices "cells", "axes", "blocks", "ahead": docs/kernel_options.md.
     allow_unstable : bool
         Accept dt above it.
 

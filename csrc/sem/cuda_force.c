@@ -1,0 +1,130 @@
+/* cuda_force.c: what launches the kernels of forces: tiles, color by color, then nodes that tiles share. Next: cuda/sem/tiles.cu,
+ * cuda_step.c. */
+#include "cuda.h"
+
+static struct sem_cuda *tables(const unda_solver *s)
+{
+    return s->data;
+}
+
+/* Tiles [begin, end) of the launch order. */
+unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *pass, int64_t begin,
+                             int64_t end)
+{
+    struct sem_cuda *t = tables(s);
+    const struct sem_cuda_region *r = &t->region[region];
+    struct sem_tile_args a = {.u = POINTER(r->u),
+                              .v = POINTER(r->v),
+                              .a = POINTER(r->a),
+                              .inverse_mass = POINTER(r->inverse_mass),
+                              .metric = POINTER(r->metric),
+                              .coef = POINTER(r->coef),
+                              .shared = POINTER(r->shared),
+                              .entry = POINTER(r->entry),
+                              .tile = POINTER(r->tile),
+                              .words = POINTER(r->words),
+                              .source_first = POINTER(r->source_first),
+                              .source_elem = POINTER(r->source_elem),
+                              .source_column = POINTER(r->source_column),
+                              .source_weight = POINTER(r->source_weight),
+                              .amplitude = POINTER(t->amplitude),
+                              .clock = POINTER(t->clock),
+                              .num_inner = r->tiles.num_inner,
+                              .first_side = r->tiles.first_side - r->tiles.num_inner,
+                              .dt = pass->dt,
+                              .time = r->num_part ? (int)pass->time : -1,
+                              .num_source = s->num_source,
+                              .mode = pass->mode,
+                              .first = (int)begin};
+    struct gpu_shape shape = {{end - begin, 1, 1}, {r->plan.threads, 1, 1}, r->plan.shared_bytes};
+    return end > begin ? gpu_launch(&r->tile_kernel, t->stream, &shape, &a, sizeof a) : UNDA_OK;
+}
+
+unda_status sem_launch_shared(unda_solver *s, int region, const struct sem_pass *pass)
+{
+    struct sem_cuda *t = tables(s);
+    const struct sem_cuda_region *r = &t->region[region];
+    gpu_ptr first = (gpu_ptr)(r->tiles.num_inner * sem_tables(s)->region[region].dim * s->real_bytes);
+    struct sem_shared_args a = {.u = POINTER(r->u + first),
+                                .v = POINTER(r->v + first),
+                                .a = POINTER(r->a + first),
+                                .inverse_mass =
+                                    POINTER(r->inverse_mass + (gpu_ptr)(r->tiles.num_inner * s->real_bytes)),
+                                .shared = POINTER(r->shared),
+                                .first = POINTER(r->first_sum),
+                                .entry = POINTER(r->sum),
+                                .side = POINTER(r->side),
+                                .matrix = POINTER(pass->dt > 0 ? r->inverse : r->rest),
+                                .damping = POINTER(r->damping),
+                                .partner = POINTER(r->partner),
+                                .area = POINTER(r->area),
+                                .solid_u = POINTER(t->region[SOLID].u),
+                                .pressure = POINTER(t->pressure),
+                                .num = r->tiles.num_node - r->tiles.num_inner,
+                                .first_side = r->tiles.first_side - r->tiles.num_inner,
+                                .dt = pass->dt,
+                                .mode = pass->mode};
+    int64_t quads = (a.first_side * sem_tables(s)->region[region].dim * s->real_bytes + 15) / 16;
+    struct gpu_shape shape =
+        gpu_threads(r->plan.assembly == ATOMICALLY ? quads + a.num - a.first_side : a.num);
+    return a.num ? gpu_launch(&r->shared_kernel, t->stream, &shape, &a, sizeof a) : UNDA_OK;
+}
+
+/* Accelerations, or forces, to which tiles add what they have of a shared node. */
+static unda_status zero_shared(unda_solver *s, int region)
+{
+    const struct sem_cuda_region *r = &tables(s)->region[region];
+    int64_t node = sem_tables(s)->region[region].dim * s->real_bytes;
+    return gpu_zero_async(tables(s)->stream, r->a + (gpu_ptr)(r->tiles.num_inner * node),
+                          (r->tiles.first_side - r->tiles.num_inner) * node);
+}
+
+static unda_status launch_region(unda_solver *s, int region, const struct sem_pass *pass)
+{
+    const struct sem_tiles *tiles = &tables(s)->region[region].tiles;
+    if (tables(s)->region[region].plan.assembly == ATOMICALLY && pass->mode != SEM_STEP)
+        TRY(zero_shared(s, region));
+    for (int32_t color = 0; color < tiles->num_color; color++)
+        TRY(sem_launch_tiles(s, region, pass, tiles->first_color[color], tiles->first_color[color + 1]));
+    return tiles->num_elem ? sem_launch_shared(s, region, pass) : UNDA_OK;
+}
+
+/* The fluid comes first: its chi'' is the pressure on the solid. */
+unda_status sem_launch_all(unda_solver *s, const struct sem_pass *pass)
+{
+    TRY(launch_region(s, FLUID, pass));
+    return launch_region(s, SOLID, pass);
+}
+
+/* Accelerations at rest are -A (chi, u). */
+unda_status sem_launch_operator(unda_solver *s)
+{
+    return sem_launch_all(s, &(struct sem_pass){SEM_CLOSE, 0, -1});
+}
+
+unda_status sem_launch_fluid(unda_solver *s)
+{
+    return launch_region(s, FLUID, &(struct sem_pass){SEM_FORCE, 0, -1});
+}
+
+unda_status sem_launch_accelerate(unda_solver *s, int64_t time)
+{
+    TRY(sem_state_flush(s));
+    TRY(sem_launch_all(s, &(struct sem_pass){SEM_CLOSE, 0, time}));
+    sem_state_changed(s);
+    return gpu_sync(tables(s)->stream);
+}
+
+/* The state is on the host meanwhile, and goes to the device again when that is asked for. */
+unda_status sem_launch_stiffness(unda_solver *s, int region, const void *u, void *force)
+{
+    const struct sem_cuda_region *r = &tables(s)->region[region];
+    void *state;
+    if (r->tiles.num_elem == 0)
+        return UNDA_OK;
+    TRY(sem_state_level(s, region, LEVEL_U, &state));
+    tables(s)->wrote = true;
+    TRY(sem_state_upload(s, region, r->u, u));
+    TRY(launch_region(s, region, &(struct sem_pass){SEM_FORCE, 0, -1}));
+    return sem_state_download(s, region, force, r->a);
+}

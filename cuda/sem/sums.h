@@ -1,0 +1,192 @@
+/* sums.h: what becomes of the forces on element nodes: their sums node by node, a step of the nodes inside the tile.
+ * Included by sem/tiles.cu. */
+#ifndef UNDA_SEM_SUMS_H
+#define UNDA_SEM_SUMS_H
+
+/* Where the part of a shared node goes, counted from the first one, and what it is multiplied by; asked for early. */
+struct target {
+    long long node;
+    REAL factor;
+};
+
+DEVICE target find_target(const sem_tile_args &a, const sem_tile &t, int i)
+{
+    target to = {0, 1};
+    if (ASSEMBLY == 0 || i >= t.num_shared)
+        return to;
+    to.node = __ldg(a.entry + t.first_entry + i);
+    if (ASSEMBLY == 2 && a.mode != SEM_FORCE && to.node < a.first_side)
+        to.factor = __ldg((const REAL *)a.inverse_mass + a.num_inner + to.node) *
+                    (a.mode == SEM_STEP ? (REAL)a.dt : 1);
+    return to;
+}
+
+/* Adds a tile's part of a force: atomically dt M^-1 times it to the velocity, or M^-1 times it to the acceleration,
+ * where the node is on no side. */
+DEVICE void leave(const sem_tile_args &a, const target &to, REAL (&force)[DIM])
+{
+    REAL *sums = (REAL *)a.shared;
+    if constexpr (ASSEMBLY == 1) {
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            sums[to.node * DIM + i] += force[i];
+    } else if (to.node >= a.first_side) {
+        add_atomically(sums, to.node - a.first_side, force);
+    } else {
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            force[i] *= to.factor;
+        add_atomically((REAL *)(a.mode == SEM_STEP ? a.v : a.a) + a.num_inner * DIM, to.node, force);
+    }
+}
+
+/* The sum of the forces at these places. */
+template <int NUM> DEVICE void add_places(const values *force, const unsigned short *list, REAL (&sum)[DIM])
+{
+#pragma unroll
+    for (int k = 0; k < NUM; k++) {
+        const values one = force[list[k]];
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            sum[i] += one.v[i];
+    }
+}
+
+/* The sum of the forces on the node of a slot; head: ends of the categories of its kind, then where lists begin. */
+template <int CATEGORY>
+DEVICE void add_slot(const tile &s, const int (&end)[CATEGORIES + 1], const int (&start)[CATEGORIES],
+                     int slot, REAL (&sum)[DIM])
+{
+    if (CATEGORY == CATEGORIES - 1 || slot < end[CATEGORY + 1])
+        add_places<1 << CATEGORY>(s.first, s.list + start[CATEGORY] + ((slot - end[CATEGORY]) << CATEGORY),
+                                  sum);
+    else if constexpr (CATEGORY + 1 < CATEGORIES)
+        add_slot<CATEGORY + 1>(s, end, start, slot, sum);
+}
+
+/* Ends of the categories of inner (0) or shared (1) nodes, with their beginning, and where their lists begin. */
+DEVICE void read_head(const sem_tile &t, const unsigned short (&head)[HEAD_WORDS], int kind,
+                      int (&end)[CATEGORIES + 1], int (&start)[CATEGORIES])
+{
+    end[0] = kind ? t.num_inner : 0;
+#pragma unroll
+    for (int k = 0; k < CATEGORIES; k++) {
+        end[k + 1] = kind ? head[CATEGORIES + k] : head[k];
+        start[k] = (kind ? head[3 * CATEGORIES + k] : head[2 * CATEGORIES + k]) - HEAD_WORDS -
+                   t.num_elem * SQUARE * LINE_WORDS + num_line_word(t);
+    }
+}
+
+/* What the update of inner nodes reads from memory, asked for early; where a thread has more nodes or quads than fit,
+ * those of the next turns when the first are done. */
+struct old_state {
+    REAL v[QUAD_TURNS][QUAD], inverse[SLOT_TURNS];
+};
+
+DEVICE void load_inverse(const sem_tile_args &a, const sem_tile &t, int first, old_state &old)
+{
+#pragma unroll
+    for (int turn = 0; turn < SLOT_TURNS; turn++) {
+        int slot = first + (int)threadIdx.x + turn * THREADS;
+        old.inverse[turn] =
+            slot < t.num_inner ? __ldg((const REAL *)a.inverse_mass + t.first_inner + slot) : 0;
+    }
+}
+
+DEVICE void load_velocity(const sem_tile_args &a, const sem_tile &t, int first, old_state &old)
+{
+#pragma unroll
+    for (int turn = 0; turn < QUAD_TURNS; turn++) {
+        int i = first + ((int)threadIdx.x + turn * THREADS) * QUAD;
+        if (i < t.num_inner * DIM)
+            load_vector<QUAD>(old.v[turn], (const REAL *)a.v + (long long)t.first_inner * DIM + i);
+    }
+}
+
+/* Sums the forces on the tile's nodes [slot][DIM] into shared memory, of inner ones accelerations, or adds those on the
+ * others to where they meet the parts of other tiles. */
+DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t,
+                   const unsigned short (&head)[HEAD_WORDS], old_state &old)
+{
+    REAL *acceleration = (REAL *)s.second;
+    int end[CATEGORIES + 1], start[CATEGORIES];
+    read_head(t, head, 0, end, start);
+#pragma unroll 1
+    for (int first = 0; first < t.num_inner; first += SLOT_TURNS * THREADS) {
+        if (first > 0)
+            load_inverse(a, t, first, old);
+#pragma unroll
+        for (int turn = 0; turn < SLOT_TURNS; turn++) {
+            int slot = first + (int)threadIdx.x + turn * THREADS;
+            REAL sum[DIM] = {};
+            if (slot >= t.num_inner)
+                break;
+            add_slot<0>(s, end, start, slot, sum);
+#pragma unroll
+            for (int i = 0; i < DIM; i++)
+                acceleration[slot * DIM + i] = a.mode == SEM_FORCE ? sum[i] : sum[i] * old.inverse[turn];
+        }
+    }
+    read_head(t, head, 1, end, start);
+    constexpr int TURNS = ASSEMBLY == 2 ? 4 : 1;
+#pragma unroll 1
+    for (int first = (int)threadIdx.x; first < t.num_shared; first += TURNS * THREADS) {
+        target to[TURNS];
+#pragma unroll
+        for (int turn = 0; turn < TURNS; turn++)
+            to[turn] = find_target(a, t, first + turn * THREADS);
+#pragma unroll
+        for (int turn = 0; turn < TURNS; turn++) {
+            int i = first + turn * THREADS;
+            REAL sum[DIM] = {};
+            if (i >= t.num_shared)
+                break;
+            add_slot<0>(s, end, start, t.num_inner + i, sum);
+            if constexpr (ASSEMBLY == 0)
+#pragma unroll
+                for (int k = 0; k < DIM; k++)
+                    acceleration[(t.num_inner + i) * DIM + k] = sum[k];
+            else
+                leave(a, to[turn], sum);
+        }
+    }
+}
+
+/* Parts that wait for those of other tiles. They come from shared memory, so that whole lines are written. */
+DEVICE void store_parts(const sem_tile_args &a, const tile &s, const sem_tile &t)
+{
+    REAL *to = (REAL *)a.shared + (long long)t.first_entry * DIM;
+    for (int i = (int)threadIdx.x; i < t.num_shared * DIM; i += THREADS)
+        to[i] = ((const REAL *)s.second)[t.num_inner * DIM + i];
+}
+
+/* Inner nodes, whose number is a multiple of four. */
+DEVICE void advance_inner(const sem_tile_args &a, const tile &s, const sem_tile &t, old_state &old)
+{
+    long long begin = (long long)t.first_inner * DIM;
+#pragma unroll 1
+    for (int first = 0; first < t.num_inner * DIM; first += QUAD_TURNS * THREADS * QUAD) {
+        if (first > 0)
+            load_velocity(a, t, first, old);
+#pragma unroll
+        for (int turn = 0; turn < QUAD_TURNS; turn++) {
+            int i = first + ((int)threadIdx.x + turn * THREADS) * QUAD;
+            REAL u[QUAD], to[QUAD], acceleration[QUAD];
+            if (i >= t.num_inner * DIM)
+                break;
+            load_vector<QUAD>(acceleration, (const REAL *)s.second + i);
+            load_vector<QUAD>(u, (const REAL *)s.u + i);
+#pragma unroll
+            for (int k = 0; k < QUAD; k++)
+                advance_to(a.mode, a.dt, acceleration[k], u + k, old.v[turn] + k, to + k);
+            if (a.mode != SEM_FORCE)
+                store_vector<QUAD>((REAL *)a.v + begin + i, old.v[turn]);
+            if (a.mode == SEM_STEP)
+                store_vector<QUAD>((REAL *)a.u + begin + i, u);
+            else
+                store_vector<QUAD>((REAL *)a.a + begin + i, to);
+        }
+    }
+}
+
+#endif
