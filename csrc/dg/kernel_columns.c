@@ -17,8 +17,9 @@ struct pitch {
 
 static struct pitch pitch(const unda_solver *s)
 {
-    static const struct pitch table[] = {{2, 5, 12},   {3, 9, 27},   {4, 19, 80},   {5, 25, 125},   {6, 37, 228},
-                                         {7, 52, 369}, {9, 72, 576}, {9, 81, 753}, {10, 103, 1028}, {11, 121, 1337}};
+    static const struct pitch table[] = {{2, 5, 12},      {3, 9, 27},     {4, 19, 80},  {5, 25, 125},
+                                         {6, 37, 228},    {7, 52, 369},   {9, 72, 576}, {9, 81, 753},
+                                         {10, 103, 1028}, {11, 121, 1337}};
     return table[s->options.degree - 1];
 }
 

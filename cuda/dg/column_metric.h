@@ -103,9 +103,9 @@ static __device__ __forceinline__ void column_node(const dg_args &a, const colum
     for (int i = 0; i < 3; i++) {
         metric[i] = c.first[0][i] + r * c.first[1][i];
         metric[3 + i] = c.second[0][i] + r * c.second[1][i];
-        metric[6 + i] = GRAD_DIV ? c.third[0][i] + r * (c.third[GRAD_DIV ? 1 : 0][i] +
-                                                        r * c.third[GRAD_DIV ? 2 : 0][i])
-                                 : c.third[0][i];
+        metric[6 + i] =
+            GRAD_DIV ? c.third[0][i] + r * (c.third[GRAD_DIV ? 1 : 0][i] + r * c.third[GRAD_DIV ? 2 : 0][i])
+                     : c.third[0][i];
     }
     metric[9] = c.per_unit / (c.det[0] + r * (c.det[1] + r * c.det[2]));
 #else
@@ -177,8 +177,7 @@ static __device__ __forceinline__ void load_rows(const dg_args &a, const frames 
     for (int word = 0; word < FRAME_WORDS && METRIC_KIND == METRIC_STORED; word++) {
         int value = (3 * (at.axis + FIRST_ROW) + word) % 9;
         rows[3 * FIRST_ROW + word] =
-            __ldg((const REAL *)a.metric +
-                  GROUP_INDEX(a.num_metric, NUM_METRIC, at.elem * NP + node, value));
+            __ldg((const REAL *)a.metric + GROUP_INDEX(a.num_metric, NUM_METRIC, at.elem * NP + node, value));
     }
     if (METRIC_KIND != METRIC_STORED) {
         REAL metric[NUM_METRIC];

@@ -14,8 +14,8 @@
 #define LINE_OUT(axis, i) ((i) < GRAD_DIV ? GRAD_DIV * (3 + (axis)) + (i) : LINE_REF(axis, i))
 #define IN_SLOT(ref)      ((ref) < 3 * GRAD_DIV)
 #else
-#define NUM_SLOT          10
-#define IN_SLOT(ref)      1
+#define NUM_SLOT     10
+#define IN_SLOT(ref) 1
 #define LINE_OUT(axis, i)                                                                                    \
     (LINE_REF(axis, i) % 3 == 2 ? 6 + 2 * (axis) + LINE_REF(axis, i) / 3 : LINE_REF(axis, i))
 #endif

@@ -196,7 +196,8 @@ static __device__ __forceinline__ void prefetch_memory(const dg_args &a, long lo
         prefetch(a, a.q, soon, num);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_columns(const __grid_constant__ dg_args a)
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    dg_columns(const __grid_constant__ dg_args a)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     tile &s = *(tile *)memory;

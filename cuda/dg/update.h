@@ -33,8 +33,8 @@ struct old_state {
 };
 
 /* known: q, where the thread still has it. */
-static __device__ __forceinline__ void load_old(const dg_args &a, long long at, old_state &old,
-                                                int more = 0, const REAL *known = nullptr)
+static __device__ __forceinline__ void load_old(const dg_args &a, long long at, old_state &old, int more = 0,
+                                                const REAL *known = nullptr)
 {
     long long total = a.num_total * NP;
 #if UPDATE != UPDATE_RHS || LOCAL

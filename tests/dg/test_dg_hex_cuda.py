@@ -236,13 +236,33 @@ def test_profiles_count_the_work_of_each_function():
 
 @pytest.mark.gpu_or_stand_in
 @pytest.mark.parametrize(
+    ("medium", "given", "kernel"),
+    [
+        (unda.Acoustic(rho=1.0, c=1.0), {}, "columns"),
+        (unda.Acoustic(rho=1.0, c=1.0), {"kernel_options": {"threads": 64}}, "lines"),
+        (unda.Acoustic(rho=1.0, c=1.0), {"kernel_options": {"metric": "stored"}}, "lines"),
+        (unda.Acoustic(rho=1.0, c=1.0), {"degree": 5, "integrator": "ab3"}, "lines"),
+        (unda.Elastic(rho=1.0, vp=2.0, vs=1.0), {}, "lines"),
+        (unda.Elastic(rho=1.0, vp=2.0, vs=1.0), {"kernel_options": {"metric": "trilinear"}}, "columns"),
+        (unda.Maxwell(eps=1.0, mu=1.0), {"kernel_options": {"metric": "stored"}}, "columns"),
+    ],
+)
+def test_auto_is_the_kernel_that_was_measured_to_be_faster(medium, given, kernel):
+    mesh = unda.box_mesh((0, 0, 0), (1, 1, 1), (2, 1, 1), shape="hex")
+    with unda.DG(mesh, medium, device="cuda", **{"degree": 2, "integrator": "lsrk4"} | given) as sim:
+        assert sim.config["kernel"] == kernel
+
+
+@pytest.mark.gpu_or_stand_in
+@pytest.mark.parametrize(
     ("shape", "given", "message"),
     [
         (
             "hex",
             {"kernel": "fused"},
-            "kernel is fused, which is for cells of another shape, .* of auto, columns, lines, base, f1, f1s$",
+            "kernel is fused, which is for cells of another .* of auto, columns, lines, base, f1, f1s$",
         ),
+        ("hex", {"kernel_options": {"threads": 64, "tile": 2, "rows": 2}}, "kernel auto has no option rows"),
         ("tet", {"kernel": "lines"}, "kernel is lines, which is for .* of auto, fused, node, element$"),
         (
             "hex",

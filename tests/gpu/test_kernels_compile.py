@@ -115,7 +115,7 @@ def test_all_kernels_compile_without_spilling(physics, degree, architecture):
     assert spilled(every(degree, architecture, physics), BUDGET) == []
 
 
-#: Of kernels lines and columns: what one block more on an SM costs, where metrics are read and where they are computed.
+#: Of kernel lines: what one block more on an SM costs, where metrics are read and where they are computed.
 LINES_KNOWN = {
     ("float32", "elastic", 2): 8, ("float32", "elastic", 4): 8, ("float32", "maxwell", 9): 24,
     ("float64", "elastic", 7): 40, ("float64", "elastic", 8): 16, ("float64", "elastic", 9): 40,

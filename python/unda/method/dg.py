@@ -70,7 +70,7 @@ class DG(Simulation):
         Accept a dt above the stable limit.
     kernel : {"auto", "fused", "node", "element", "columns", "lines", "base", "f1", "f1s"}
         CUDA, on tetrahedra: all in one; volume, surface and update apart; one element per thread. On
-        hexahedra: along lines of nodes; three of a paper.
+        hexahedra: two along lines of nodes; a paper's.
     kernel_options : dict of str to int or str, optional
         Options of the kernel (docs/kernel_options.md); the others come from the degree's table.
         CUDA only, but for ``"metric"`` of hexahedra: "affine", "trilinear" or "stored" (docs/dg.md).

@@ -55,9 +55,8 @@ class SEM(Simulation):
         0), "fixed" (displacement 0; fluids slide), "symmetry" (normal displacement and shear traction 0).
         Sides that the mesh joins are "periodic".
     dt : float, optional
-        Time step [s]; by default `cfl` times the stable limit. A GPU finds the limit in the precision of the
-        simulation, so that it may differ from a CPU's by 1e-4 of it: give dt to runs that are to be compared
-        step by step.
+        Time step [s]; by default `cfl` times the stable limit, in which CPU and GPU may differ by 1e-4: give
+        dt to runs that are compared step by step.
     cfl : float
         Fraction of the stable limit to use.
     sample_dt : float, optional
@@ -68,8 +67,8 @@ class SEM(Simulation):
     threads : int, optional
         CPU threads, by default as many as pay. Results do not depend on it.
     assembly : {"auto", "ordered", "colors", "atomic"}
-        How a CUDA device sums forces at nodes that tiles of cells share: in a fixed order ("auto"); colour by
-        colour; atomically, and then two runs differ in the last bits. The CPU adds by colours.
+        How a CUDA device sums forces that tiles of cells share: in a fixed order ("auto"); colour by colour;
+        atomically, and then two runs differ in the last bits.
     kernel_options : dict of str to int or str, optional
         "metric"; of CUDA devices "cells", "axes", "blocks", "ahead": docs/kernel_options.md.
     allow_unstable : bool
@@ -94,9 +93,9 @@ class SEM(Simulation):
 
     Notes
     -----
-    A field has one value at a node, `set` refuses others; stresses jump between cells. A state that is set is
-    an interpolant, whose accelerations, and so the pressure of fluids, have errors of a lower order. Phases
-    run ahead by (omega dt)^2 / 24 of the time travelled, see `check`; more in docs/sem.md.
+    Stresses jump between cells. A state that is set is an interpolant, whose accelerations, and so the
+    pressure of fluids, have errors of a lower order. Phases run ahead by (omega dt)^2 / 24 of the time
+    travelled, see `check`; more in docs/sem.md.
 
     Examples
     --------
