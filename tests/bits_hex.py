@@ -26,7 +26,11 @@ DG = {
     "medium": ("one", "varied", "by node"),
 }
 #: Threads of the stand-in are fibers, and kernels cost a compilation each.
-ON_DEVICE = DG | {"engine": ("lines",), "degree": (1, 2, 3, 4), "boundary": ("soft", "mixed", "periodic")}
+ON_DEVICE = DG | {
+    "engine": ("lines", "columns"),
+    "degree": (1, 2, 3, 4),
+    "boundary": ("soft", "mixed", "periodic"),
+}
 SEM = {
     "core": tuple(product(("solid", "fluid", "coupled"), ("float32", "float64"))),
     "engine": ("cpu", "cpu2"),
@@ -87,7 +91,7 @@ def _points(mesh):
 
 def _dg(case):
     (physics, flux, dtype), degree = case["core"], case["degree"]
-    mesh = _mesh(case["cells"], case["boundary"], case["engine"] != "lines")
+    mesh = _mesh(case["cells"], case["boundary"], case["engine"].startswith("cpu"))
     medium = medium_of(physics, "one" if case["medium"] == "one" else "varied", mesh.num_elem)
     if case["medium"] == "by node":
         medium = _by_node(medium, mesh, degree)
@@ -167,7 +171,7 @@ def _resumed(method, integrator, engine):
         sim = unda.SEM(*solid_and_fluid((2, 2, 2)), degree=3, **_engine(engine))
         sim.set(**{name: _smooth(i) for i, name in enumerate(sim._known.initial)})
     else:
-        mesh = _mesh("curved", "soft", engine != "lines")
+        mesh = _mesh("curved", "soft", engine.startswith("cpu"))
         medium = medium_of("elastic", "varied", mesh.num_elem)
         sim = unda.DG(mesh, medium, degree=3, integrator=integrator, **_engine(engine))
         sim.set(**state_of(sim))

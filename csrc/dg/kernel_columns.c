@@ -85,21 +85,18 @@ static void table(const unda_solver *s, int part[UNDA_MAX_PART])
     part[METRIC] = dg->metric_kind;
 }
 
-/* Where it was measured to be faster than kernel lines (benchmarks/NOTES.md): of few fields a node, of computed
- * metrics. With ab3, whose update reads more, and elsewhere it needs more registers than it gains. */
+/* Up to which degree it was measured to be faster than kernel lines, by metric and words of a node's state
+ * (benchmarks/NOTES.md): of few fields, of computed metrics. Elsewhere, and with ab3, whose update reads more, it needs
+ * more registers than it gains. */
 static bool preferred(const unda_solver *s)
 {
-    const struct dg *dg = dg_tables(s);
-    int n = s->options.degree, most = 0;
-    if (dg->metric_kind == UNDA_METRIC_AFFINE)
-        most = words(s) == 4 ? 10 : words(s) == 9 || words(s) == 18 ? 0 : 4;
-    if (dg->metric_kind == UNDA_METRIC_TRILINEAR)
-        most = words(s) == 4 || words(s) == 8 ? 10 : words(s) == 6 ? 5 : words(s) == 18 ? 0 : 3;
-    if (dg->metric_kind == UNDA_METRIC_STORED)
-        most = words(s) == 6 ? 4 : 0;
-    if (s->options.integrator == UNDA_AB3 && most > 3)
-        most = 3;
-    return n <= most;
+    static const int most[][10] = {[UNDA_METRIC_AFFINE] = {[4] = 10, [6] = 4, [8] = 4},
+                                   [UNDA_METRIC_TRILINEAR] = {[4] = 10, [6] = 5, [8] = 10, [9] = 3},
+                                   [UNDA_METRIC_STORED] = {[6] = 4}};
+    int degree = s->options.degree, num = words(s);
+    if (num > 9 || (s->options.integrator == UNDA_AB3 && degree > 3))
+        return false;
+    return degree <= most[dg_tables(s)->metric_kind][num];
 }
 
 static unda_status settle(const unda_solver *s, struct plan *plan)
