@@ -94,7 +94,7 @@ def test_bench_times_hexahedra(tmp_path):
     result = check_bench(tmp_path, "cuda", "auto", words="--shape hex --mesh sheared")
     assert (result["shape"], result["mesh"]) == ("hex", "sheared")
     found = [(row["kernel"], row["metric"], row["num_node"]) for row in result["rows"]]
-    assert found == [("lines", "affine", 8), ("lines", "affine", 27)]
+    assert found == [("columns", "affine", 8), ("columns", "affine", 27)]
     result = check_bench(tmp_path, "cpu", "auto", words="--shape hex --mesh perturbed --metric stored")
     assert [row["metric"] for row in result["rows"]] == ["stored"] * 2
 
