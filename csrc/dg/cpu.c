@@ -105,9 +105,10 @@ static unda_status allocate(unda_solver *s, struct dg_cpu *t)
             TRY(new_real(s, &t->buffer[i], num_value, "state"));
     bool lines = dg->metric_nodes;
     int words = p->num_field + (lines ? p->grad_div ? 2 * p->grad_div : 4 : p->num_ref);
+    int wide = p->num_field > p->num_ref ? p->num_field : p->num_ref;
     words += dg->metric_kind == UNDA_METRIC_TRILINEAR ? HEX_METRIC : 0;
     t->work_bytes = 64 * ((int64_t)dg->space.num_node * words +
-                          (lines ? 2 * t->slab * dg->space.num_face_node * p->num_ref : 0) +
+                          (lines ? 2 * t->slab * dg->space.num_face_node * wide : 0) +
                           dg->space.num_face * dg->space.num_face_node * p->num_jump[dg->both_jumps]);
     TRY(array_own(&t->owned, &t->work, s->threads, t->work_bytes, "work space"));
     return UNDA_OK;

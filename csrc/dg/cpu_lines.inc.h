@@ -209,6 +209,8 @@ INLINE void FN(finish)(const struct dg_cpu *t, const struct dg_args *a, const in
 INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, const int64_t *elem,
                     int64_t lanes, int64_t index, void *memory)
 {
+    /* auxiliary fields have no reference component */
+    enum { WIDE = NUM_FIELD > NUM_REF ? NUM_FIELD : NUM_REF };
     int n = t->num_line_node, plane = n * n;
     int64_t num_value = (int64_t)t->num_node * NUM_FIELD;
     struct FN(ahead) ahead = FN(plan_ahead)(t, elem[0]);
@@ -217,9 +219,9 @@ INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, c
     VEC *s = q + t->num_node * NUM_FIELD;                /* [face][face node][NUM_JUMP] */
     VEC *z = s + NUM_FACE * t->num_face_node * NUM_JUMP; /* [node][NUM_LINE] */
     VEC *u = z + t->num_node * NUM_LINE, *out = u; /* of a slab [node][NUM_REF], then [node][NUM_FIELD] */
-    VEC *acc = u + t->slab * plane * NUM_REF,
+    VEC *acc = u + t->slab * plane * WIDE,
         *rhs = acc; /* of a slab [node][NUM_ACC], then [elem][node][field] */
-    FN(load_tables)(t, a, elem, &b, acc + t->slab * plane * NUM_REF);
+    FN(load_tables)(t, a, elem, &b, acc + t->slab * plane * WIDE);
     FN(load_state)(t, a, elem, q);
     FN(faces)(t, a, elem, &b, q, s);
     if (a->incident_range)

@@ -349,6 +349,7 @@ def without_bare_faces(text):
             r"line 23 is '\$EndElements', expected element 4 of 4 \(line 19 declares",
         ),
         ("$Nodes\n5", "$Nodes\n4", r"line 16 is '50 1 1 1', expected \$EndNodes: line 11 declares 4 nodes"),
+        ("$Nodes\n5", "$Nodes\n-5", r"line 12 is .*, expected \$EndNodes: line 11 declares -5 nodes"),
         (
             "$Nodes\n5",
             "$Nodes\n6",

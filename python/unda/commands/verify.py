@@ -168,6 +168,8 @@ def run(args: argparse.Namespace) -> int:
     device = choose_device(args.device)
     checks, quiet = args.checks or UNASKED, args.json == ""
     result = {"verify": checks, "quick": args.quick, **origin(device), "rows": []}
+    if args.json:
+        save(Path(args.json), result)  # whether it can be written is known at once
     if not quiet:
         print(f"{'check':<18} {'N':>2} {'error':>11} {'order':>6}  on {device}")
     options = {"loh1": {"method": args.method, "nodes": args.nodes, "distance": args.distance}}

@@ -194,7 +194,7 @@ class _Head(NamedTuple):
     def read(self, file: Any, dtype: Any, count: int) -> np.ndarray:
         """Read exactly `count` numbers."""
         if count < 0:
-            raise MeshError(f"negative count {count}")
+            raise _Damaged(f"negative count {count}")
         values = np.fromfile(file, dtype, count, sep="" if self.binary else " ")
         if len(values) != count:
             raise _Damaged("it ends too early")
