@@ -59,7 +59,9 @@ def built():
 
 def run(scenario, device="cpu"):
     """Run a scenario; returns the finished process and its "key=value" lines."""
-    environment = os.environ | {"OMP_NUM_THREADS": "2", "UBSAN_OPTIONS": "print_stacktrace=1"}
+    # Threads that wait for the next failure would use up a processor.
+    environment = os.environ | {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+    environment |= {"UBSAN_OPTIONS": "print_stacktrace=1"}
     environment |= sanitized_stand_in() if device == "cuda" else {}
     command = [program(), scenario, {"cpu": "-1", "cuda": "0"}[device]]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
