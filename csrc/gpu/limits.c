@@ -28,8 +28,7 @@ static void bench_free(struct bench *bench)
     gpu_close(bench->gpu);
 }
 
-/* Arrays far larger than the L2 cache, but at most an eighth of what is free: an H200 copies 3.95 TB/s of 1 GB and
- * 4.28 of 4 GB. */
+/* Arrays far larger than the L2 cache, but at most an eighth of what is free. */
 static unda_status bench_new(struct bench *bench, int device)
 {
     TRY(gpu_open(&bench->gpu, device));
