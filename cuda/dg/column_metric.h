@@ -6,7 +6,7 @@
 
 #include "dg/column_tile.h"
 
-/* What a thread keeps. Of a trilinear map with r_1, r_2 fixed
+/* What a thread keeps; of stored metrics nothing. Of a trilinear map with r_1, r_2 fixed
  *   e_1 = p_1 + r_3 d_1,    e_2 = p_2 + r_3 d_2,    e_3 constant,
  * so that G[1] = e_2 x e_3 and G[2] = e_3 x e_1 are linear, G[3] = e_1 x e_2 and J = e_3.G[3] quadratic in r_3. */
 struct column_metric {
@@ -15,8 +15,6 @@ struct column_metric {
 #elif METRIC_KIND == METRIC_TRILINEAR
     /* coefficients of 1, r_3, (r_3)^2: of G[1] and G[2], or e_1 and e_2; of G[3], or e_3; of J */
     REAL first[2][3], second[2][3], third[GRAD_DIV ? 3 : 1][3], det[3], per_unit;
-#else
-    const REAL *from; /* unused: nodes are read from memory */
 #endif
 };
 

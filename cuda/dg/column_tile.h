@@ -21,7 +21,6 @@
 #endif
 
 enum {
-    COLUMNS = NFP * TILE, /* of nodes along axis 3; a thread has one */
     SLOT = TILE * PITCH_ELEM,
     NUM_FRAME_FACE = 4 /* of axes 1 and 2 */
 };

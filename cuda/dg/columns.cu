@@ -23,8 +23,7 @@
 #include "dg/line_ends.h"
 #include "common/line_products.h"
 #include "dg/line_sums.h"
-#define PREFETCH_LOOP _Pragma("unroll 1") /* of a turn or two */
-#include "dg/prefetch.h"
+#include "dg/line_prefetch.h"
 
 /* What a thread owns: column m of element elem, number e of the block. */
 struct column {
@@ -181,19 +180,6 @@ static __device__ __forceinline__ void finish_column(const dg_args &a, const til
         for (int k = begin; k < N && k < begin + BATCH; k++)
             finish(a, s, c, k, base, old[k - begin], coef);
     }
-}
-
-/* Asks for what this block's update reads, and for the state of a block that runs soon. */
-static __device__ __forceinline__ void prefetch_memory(const dg_args &a, long long first, int count)
-{
-    if (UPDATE == UPDATE_AB3 || (UPDATE == UPDATE_LSRK && a.a != 0))
-        prefetch(a, a.r, first, count);
-    if (UPDATE == UPDATE_AB3)
-        prefetch(a, a.r1, first, count);
-    long long soon = first + (long long)AHEAD * TILE, left = a.num_elem - soon;
-    int num = left < TILE ? (int)left : TILE;
-    if (AHEAD > 1 && left > 0)
-        prefetch(a, a.q, soon, num);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)

@@ -20,8 +20,7 @@
 #include "common/line_products.h"
 #include "dg/line_tile.h"
 #include "dg/line_sums.h"
-#define PREFETCH_LOOP _Pragma("unroll 1") /* of a turn or two */
-#include "dg/prefetch.h"
+#include "dg/line_prefetch.h"
 
 /* The state of a thread's node of this turn, in reference components, into shared memory. In memory the nodes of a
  * block follow one another. */
@@ -111,19 +110,6 @@ static __device__ __forceinline__ void finish(const dg_args &a, const tile &s, l
     from_reference(acc, metric, coef, rhs);
     add_local(old, coef + NUM_COEF - NUM_LOCAL, rhs);
     update<STEPPED>(a, at, old, rhs, turn * THREADS);
-}
-
-/* Asks for what this block's update reads, and for the state of a block that runs soon. */
-static __device__ __forceinline__ void prefetch_memory(const dg_args &a, long long first, int count)
-{
-    if (UPDATE == UPDATE_AB3 || (UPDATE == UPDATE_LSRK && a.a != 0))
-        prefetch(a, a.r, first, count);
-    if (UPDATE == UPDATE_AB3)
-        prefetch(a, a.r1, first, count);
-    long long soon = first + (long long)AHEAD * TILE, left = a.num_elem - soon;
-    int num = left < TILE ? (int)left : TILE;
-    if (AHEAD > 1 && left > 0)
-        prefetch(a, a.q, soon, num);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) dg_lines(const __grid_constant__ dg_args a)
