@@ -44,12 +44,11 @@ static unda_status bench_new(struct bench *bench, int device)
     return gpu_zero_async(bench->stream, bench->from, bench->bytes);
 }
 
-/* Seconds of `count` launches, one after the other. */
-static unda_status time_launches(struct bench *bench, const struct gpu_kernel *kernel,
+/* Seconds of `count` launches of so many blocks, one after the other. */
+static unda_status time_launches(struct bench *bench, const struct gpu_kernel *kernel, int64_t num_block,
                                  const struct limits_args *args, int64_t count, double *seconds)
 {
-    struct gpu_shape shape = {.grid = {(int64_t)BLOCKS_PER_SM * gpu_info(bench->gpu)->num_sm},
-                              .block = {BLOCK}};
+    struct gpu_shape shape = {.grid = {num_block}, .block = {BLOCK}};
     TRY(gpu_event_record(bench->begin, bench->stream));
     for (int64_t i = 0; i < count; i++)
         TRY(gpu_launch(kernel, bench->stream, &shape, args, sizeof *args));
@@ -58,13 +57,13 @@ static unda_status time_launches(struct bench *bench, const struct gpu_kernel *k
 }
 
 /* The shortest of several: what disturbs a measurement only ever makes it longer. */
-static unda_status best_time(struct bench *bench, const struct gpu_kernel *kernel,
+static unda_status best_time(struct bench *bench, const struct gpu_kernel *kernel, int64_t num_block,
                              const struct limits_args *args, int64_t count, double *seconds)
 {
     double best = 1e30;
     for (int i = 0; i < NUM_REPEAT; i++) {
         double one = 0;
-        TRY(time_launches(bench, kernel, args, count, &one));
+        TRY(time_launches(bench, kernel, num_block, args, count, &one));
         best = one < best ? one : best;
     }
     *seconds = best;
@@ -77,13 +76,13 @@ static unda_status measure_copy(struct bench *bench, double *bytes_per_second)
     struct limits_args args = {
         .from = POINTER(bench->from), .to = POINTER(bench->to), .num_value = bench->bytes / 16};
     double seconds = 0;
-    int64_t count = 1;
+    int64_t count = 1, num_block = (args.num_value + BLOCK - 1) / BLOCK;
     TRY(gpu_kernel_get(&kernel, bench->module, "copy", 0));
-    TRY(time_launches(bench, &kernel, &args, 1, &seconds)); /* warms up */
-    TRY(time_launches(bench, &kernel, &args, 1, &seconds));
+    TRY(time_launches(bench, &kernel, num_block, &args, 1, &seconds)); /* warms up */
+    TRY(time_launches(bench, &kernel, num_block, &args, 1, &seconds));
     if (seconds < enough)
         count = (int64_t)(enough / (seconds + 1e-6)) + 1;
-    TRY(best_time(bench, &kernel, &args, count, &seconds));
+    TRY(best_time(bench, &kernel, num_block, &args, count, &seconds));
     *bytes_per_second = 2.0 * (double)bench->bytes * (double)count / seconds;
     return UNDA_OK;
 }
@@ -94,13 +93,14 @@ static unda_status measure_fma(struct bench *bench, const char *name, double *fl
     struct gpu_kernel kernel;
     struct limits_args args = {.to = POINTER(bench->to), .num_loop = 16, .factor = 0.999, .term = 1e-3};
     double seconds = 0;
+    const int64_t num_block = (int64_t)BLOCKS_PER_SM * gpu_info(bench->gpu)->num_sm;
     TRY(gpu_kernel_get(&kernel, bench->module, name, 0));
     while (seconds < enough) {
         args.num_loop *= 2;
-        TRY(time_launches(bench, &kernel, &args, 1, &seconds));
+        TRY(time_launches(bench, &kernel, num_block, &args, 1, &seconds));
     }
-    TRY(best_time(bench, &kernel, &args, 1, &seconds));
-    double threads = (double)BLOCK * BLOCKS_PER_SM * gpu_info(bench->gpu)->num_sm;
+    TRY(best_time(bench, &kernel, num_block, &args, 1, &seconds));
+    double threads = (double)BLOCK * (double)num_block;
     *flops_per_second = 2.0 * NUM_CHAIN * (double)args.num_loop * threads / seconds;
     return UNDA_OK;
 }

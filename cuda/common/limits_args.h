@@ -15,6 +15,5 @@ struct limits_args {
 SIZE_IS(limits_args, 48);
 
 #define NUM_CHAIN 16 /* independent multiply-adds a thread */
-#define NUM_COPY  4  /* vectors of a copy a thread */
 
 #endif
