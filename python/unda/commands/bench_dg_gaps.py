@@ -1,7 +1,7 @@
 """Tables and figures of Hanindhito et al. (2022), GAPS, measured on this machine's devices.
 
 The six configurations of their table 2 with lsrk4, on all CPU cores, and on a CUDA device by their three
-kernels (base, f1, f1s) and by ours:
+kernels (base, f1, f1s) and by ours (lines, columns):
 
 - figure 4: 32,768 elements of 512 nodes, 1,000 steps: how many times faster than the CPU; time by kernel
   function; roofline.
@@ -35,7 +35,8 @@ CONFIGURATIONS = tuple(
     for dtype in ("float64", "float32")
     for physics in ("acoustic-upwind", "elastic-central", "elastic-upwind")
 )
-LADDER = ("base", "f1", "f1s", "lines")
+#: Theirs, then ours.
+LADDER = ("base", "f1", "f1s", "lines", "columns")
 #: Section 8.1: one V100, times two POWER9 of 20 cores; two Xeon 8160 were 1.36 times these.
 OVER_CPU = {"base": 45.67, "f1": 69.30, "f1s": 84.15}
 #: Section 8.2: times the rung below. Section 8.3: elements of 512 nodes, times those of 64.

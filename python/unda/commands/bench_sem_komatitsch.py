@@ -61,7 +61,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--fill", type=positive, default=0.6, help="of --paper: part of the device's memory (%(default)s)"
     )
     parser.add_argument(
-        "--setup", type=positive, default=120.0,
+        "--setup", type=positive, default=180.0,
         help="of --paper: seconds that setting up may take, mesh included; fewer cells where it would be "
         "more (%(default)s)",
     )  # fmt: skip
