@@ -436,8 +436,8 @@ class Simulation(Pictures):
         UnstableError
             See `step`.
         KeyboardInterrupt
-            After Ctrl-C, once the present chunk (about 0.3 s, or one launch of a kernel that takes many
-            steps) is done; the simulation remains valid.
+            After Ctrl-C, once the present chunk (about 0.3 s, 2 s of slow steps, or one launch of a kernel
+            that takes many steps) is done; the simulation remains valid.
 
         Warns
         -----

@@ -19,7 +19,8 @@ from .injected_volume import InjectedVolume
 from .points import Points
 from .solver import CHUNK_BYTES, Ahead, Solver
 
-_CHUNK_SECONDS = 0.3
+#: Of a call of the library. One begins and ends with up to a step's work: slow steps go by more.
+_CHUNK_SECONDS, _LONG_CHUNK_SECONDS, _FEW_STEPS = 0.3, 2.0, 32
 
 
 class Stepping:
@@ -118,9 +119,10 @@ class Stepping:
         return int(max(1, min(room, 100_000)))
 
     def chunk(self, left: int) -> int:
-        """Return the number of steps to run at once: about 0.3 s of work, in whole launches."""
+        """Return the number of steps to run at once: 0.3 s of work, 2 s of slow steps, in whole launches."""
         room = self.room()
-        n = min(int(self.rate * _CHUNK_SECONDS) if self.rate else 8, room)
+        few = min(_FEW_STEPS, int(self.rate * _LONG_CHUNK_SECONDS))
+        n = min(max(few, int(self.rate * _CHUNK_SECONDS)) if self.rate else 8, room)
         return min(max(n // self.launch, 1) * self.launch, left, room)
 
     def ahead(self, steps: int) -> Ahead:
