@@ -163,7 +163,8 @@ static unda_status launch_part(unda_solver *s, const struct stage *stage, int pa
     struct dg_args a = arguments(s, stage);
     int64_t block = begin / t->plan.tile, end_block = (end + t->plan.tile - 1) / t->plan.tile;
     struct block_shape one = plan_block(&t->plan, part);
-    struct gpu_shape shape = {{end_block - block, 1, 1}, {one.threads, 1, 1}, one.shared_bytes};
+    struct gpu_shape shape = {
+        .grid = {end_block - block}, .block = {one.threads}, .shared_bytes = one.shared_bytes};
     a.first = begin;
     a.source_range += block;
     a.incident_range += a.incident_range ? block : 0;
@@ -215,7 +216,7 @@ static unda_status advance(unda_solver *s, int64_t time)
 {
     struct dg_cuda *t = tables(s);
     struct clock_args clock = {POINTER(t->clock), (int)time, (int)(s->step - t->base_step)};
-    struct gpu_shape shape = {{1, 1, 1}, {1, 1, 1}, 0};
+    struct gpu_shape shape = {.grid = {1}};
     t->base_step = s->step;
     return gpu_launch(&t->advance, t->stream, &shape, &clock, sizeof clock);
 }

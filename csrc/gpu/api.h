@@ -31,6 +31,18 @@ struct cuda_copy {
 };
 enum { CUDA_HOST = 1, CUDA_DEVICE = 2 };
 
+/* CUlaunchConfig, CUlaunchAttribute */
+struct cuda_attribute {
+    int32_t id, unused;
+    int32_t value[16];
+};
+struct cuda_launch {
+    unsigned grid[3], block[3], shared_bytes;
+    void *stream;
+    struct cuda_attribute *attribute;
+    unsigned num_attribute;
+};
+
 #define MEMBER(name, symbol, arguments) int(*name) arguments;
 struct cuda_api {
     CUDA_LIST(MEMBER)

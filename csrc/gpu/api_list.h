@@ -48,7 +48,8 @@
     X(cuFuncGetParamInfo, cuFuncGetParamInfo, (void *, size_t, size_t *, size_t *))                          \
     X(cuLaunchKernel, cuLaunchKernel,                                                                        \
       (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,        \
-       void **))
+       void **))                                                                                             \
+    X(cuLaunchKernelEx, cuLaunchKernelEx, (const struct cuda_launch *, void *, void **, void **))
 
 #define NVRTC_LIST(X)                                                                                        \
     X(nvrtcVersion, nvrtcVersion, (int *, int *))                                                            \

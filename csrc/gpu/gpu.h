@@ -147,17 +147,21 @@ void gpu_module_free(struct gpu_module *module);
  * it dynamic_bytes of shared memory (past 48 KB the driver must be asked). */
 unda_status gpu_kernel_get(struct gpu_kernel *kernel, struct gpu_module *module, const char *name,
                            int dynamic_bytes);
+/* As much of L1 as can be is shared memory while the kernel runs, whatever it needs. A multiprocessor on which this
+ * changes from one kernel to the next first comes to rest, which costs short kernels a few microseconds. */
+unda_status gpu_kernel_all_shared(struct gpu_kernel *kernel);
 /* Zeros mean 1, but grid[0] must be given: an empty launch is refused. */
 struct gpu_shape {
     int64_t grid[3];
     int block[3];
     int shared_bytes; /* dynamic, at most the kernel's dynamic_bytes */
+    bool early;       /* may start while the kernel before it ends; begins with cuda/common/early.h */
 };
 /* `count` threads in blocks of GPU_BLOCK. */
 enum { GPU_BLOCK = 256 };
 static inline struct gpu_shape gpu_threads(int64_t count)
 {
-    return (struct gpu_shape){{(count + GPU_BLOCK - 1) / GPU_BLOCK, 1, 1}, {GPU_BLOCK, 1, 1}, 0};
+    return (struct gpu_shape){.grid = {(count + GPU_BLOCK - 1) / GPU_BLOCK}, .block = {GPU_BLOCK}};
 }
 /* An address as a kernel's arguments hold it. */
 #define POINTER(address) ((void *)(uintptr_t)(address))

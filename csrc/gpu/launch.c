@@ -7,8 +7,17 @@
 #include <string.h>
 
 /* CUfunction_attribute */
-enum { MAX_THREADS = 0, SHARED_BYTES = 1, LOCAL_BYTES = 3, NUM_REGS = 4, MAX_DYNAMIC_BYTES = 8 };
+enum {
+    MAX_THREADS = 0,
+    SHARED_BYTES = 1,
+    LOCAL_BYTES = 3,
+    NUM_REGS = 4,
+    MAX_DYNAMIC_BYTES = 8,
+    SHARED_PERCENT = 9
+};
 enum { FREE_DYNAMIC_BYTES = 48 * 1024 }; /* allowed without asking */
+/* CUlaunchAttributeID: programmatic stream serialization */
+enum { STREAM_SERIALIZATION = 6 };
 
 struct gpu_module {
     struct gpu *gpu;
@@ -141,6 +150,11 @@ unda_status gpu_kernel_get(struct gpu_kernel *kernel, struct gpu_module *module,
     return UNDA_OK;
 }
 
+unda_status gpu_kernel_all_shared(struct gpu_kernel *kernel)
+{
+    return CU_IN(kernel->gpu, cuFuncSetAttribute, kernel->function, SHARED_PERCENT, 100);
+}
+
 /* ---- launching ---- */
 
 /* Grid limits of every device since compute capability 3.0: x below 2^31, y and z below 2^16. */
@@ -162,6 +176,12 @@ static unda_status check_shape(const struct gpu_kernel *kernel, const int64_t *g
     return UNDA_OK;
 }
 
+/* Devices of compute capability 9.0 have it, graphs since CUDA 12.3. */
+static bool starts_early(const struct gpu *gpu)
+{
+    return gpu->info.compute_capability >= 90 && cuda.version >= 12030 && cuda.cuLaunchKernelEx;
+}
+
 unda_status gpu_launch(const struct gpu_kernel *kernel, struct gpu_stream *stream,
                        const struct gpu_shape *shape, const void *args, int64_t args_bytes)
 {
@@ -176,6 +196,16 @@ unda_status gpu_launch(const struct gpu_kernel *kernel, struct gpu_stream *strea
         FAIL(UNDA_ERR_INTERNAL, "kernel %s takes %lld bytes of arguments, the host has %lld", kernel->name,
              (long long)kernel->args_bytes, (long long)args_bytes);
     void *parameters[1] = {(void *)(uintptr_t)args}; /* the driver only reads */
+    if (shape->early && starts_early(kernel->gpu)) {
+        struct cuda_attribute attribute = {.id = STREAM_SERIALIZATION, .value = {1}};
+        struct cuda_launch launch = {.grid = {(unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]},
+                                     .block = {(unsigned)block[0], (unsigned)block[1], (unsigned)block[2]},
+                                     .shared_bytes = (unsigned)shape->shared_bytes,
+                                     .stream = stream->handle,
+                                     .attribute = &attribute,
+                                     .num_attribute = 1};
+        return CU_IN(kernel->gpu, cuLaunchKernelEx, &launch, kernel->function, parameters, NULL);
+    }
     return CU_IN(kernel->gpu, cuLaunchKernel, kernel->function, (unsigned)grid[0], (unsigned)grid[1],
                  (unsigned)grid[2], (unsigned)block[0], (unsigned)block[1], (unsigned)block[2],
                  (unsigned)shape->shared_bytes, stream->handle, parameters, NULL);

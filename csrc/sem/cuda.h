@@ -69,6 +69,11 @@ static inline struct sem_cuda *sem_cuda_tables(const unda_solver *s)
 {
     return s->data;
 }
+/* Small problems are bound by launches: many steps go as one, and kernels start while the one before ends. */
+static inline bool sem_is_small(const unda_solver *s)
+{
+    return sem_cuda_tables(s)->num * 3 * s->real_bytes < 60000000;
+}
 /* Unknowns of a region on the device, filled up to a multiple of four, and where they begin among all. */
 static inline int64_t sem_num_unknown(const struct sem_cuda *t, int region)
 {

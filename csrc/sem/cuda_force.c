@@ -36,7 +36,10 @@ unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *
                               .num_source = s->num_source,
                               .mode = pass->mode,
                               .first = (int)begin};
-    struct gpu_shape shape = {{end - begin, 1, 1}, {r->plan.threads, 1, 1}, r->plan.shared_bytes};
+    struct gpu_shape shape = {.grid = {end - begin},
+                              .block = {r->plan.threads},
+                              .shared_bytes = r->plan.shared_bytes,
+                              .early = sem_is_small(s)};
     return end > begin ? gpu_launch(&r->tile_kernel, t->stream, &shape, &a, sizeof a) : UNDA_OK;
 }
 
@@ -67,6 +70,7 @@ unda_status sem_launch_shared(unda_solver *s, int region, const struct sem_pass 
     int64_t quads = (a.first_side * sem_tables(s)->region[region].dim * s->real_bytes + 15) / 16;
     struct gpu_shape shape =
         gpu_threads(r->plan.assembly == ATOMICALLY ? quads + a.num - a.first_side : a.num);
+    shape.early = sem_is_small(s);
     return a.num ? gpu_launch(&r->shared_kernel, t->stream, &shape, &a, sizeof a) : UNDA_OK;
 }
 

@@ -191,7 +191,8 @@ unda_status sem_points_record(unda_solver *s, int step)
                                 .step = step,
                                 .num_channel = t->num_channel,
                                 .mode = t->mode};
-    struct gpu_shape shape = gpu_threads((int64_t)t->num_channel * 32);
+    /* Two warps a block: few channels are on many multiprocessors. */
+    struct gpu_shape shape = {.grid = {(t->num_channel + 1) / 2}, .block = {64}, .early = sem_is_small(s)};
     return gpu_launch(&t->record, t->stream, &shape, &a, sizeof a);
 }
 

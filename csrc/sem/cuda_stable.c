@@ -39,7 +39,7 @@ static unda_status add_product(unda_solver *s, int64_t first, int64_t num, int d
         POINTER(x + from), POINTER(y + from), POINTER(w), POINTER(t->part), num, dim, 0};
     int64_t blocks = 1 + num / 4096;
     blocks = blocks < SEM_PRODUCT_BLOCKS ? blocks : SEM_PRODUCT_BLOCKS;
-    struct gpu_shape shape = {{blocks, 1, 1}, {256, 1, 1}, 0};
+    struct gpu_shape shape = {.grid = {blocks}, .block = {256}};
     double part[SEM_PRODUCT_BLOCKS];
     if (num == 0)
         return UNDA_OK;

@@ -18,7 +18,7 @@ static unda_status advance(unda_solver *s, int64_t time)
 {
     struct sem_cuda *t = tables(s);
     struct clock_args clock = {POINTER(t->clock), (int)time, (int)(s->step - t->base_step)};
-    struct gpu_shape shape = {{1, 1, 1}, {1, 1, 1}, 0};
+    struct gpu_shape shape = {.grid = {1}, .early = sem_is_small(s)};
     t->base_step = s->step;
     return gpu_launch(&t->advance, t->stream, &shape, &clock, sizeof clock);
 }
@@ -57,10 +57,9 @@ static unda_status capture(unda_solver *s)
     return gpu_capture_end(t->stream, &t->graph);
 }
 
-/* Small problems are bound by launches: many steps go as one. */
 static bool wants_graph(const unda_solver *s)
 {
-    return !s->options.no_graph && tables(s)->num * 3 * s->real_bytes < 60000000;
+    return !s->options.no_graph && sem_is_small(s);
 }
 
 static unda_status begin(unda_solver *s)
@@ -72,6 +71,7 @@ static unda_status begin(unda_solver *s)
                                .num = t->num,
                                .dt = s->dt};
     struct gpu_shape shape = gpu_threads(t->num);
+    shape.early = sem_is_small(s);
     t->mode = SEM_STEP;
     TRY(cuda_record_begin(s, &t->samples, t->stream));
     TRY(gpu_launch(&t->begin, t->stream, &shape, &a, sizeof a));

@@ -7,7 +7,7 @@
 
 enum { CELLS, AXES, BLOCKS, AHEAD, METRIC, NUM_PART };
 /* Of an H200: shared memory of a block, at most; multiprocessors. */
-enum { MOST_BYTES = 227 << 10, NUM_SM = 132, MOST_CELLS = 64 };
+enum { MOST_BYTES = 227 << 10, NUM_SM = 132, MOST_CELLS = 64, FEW_ELEMENTS = 16384 };
 
 #define KERNEL(title)                                                                                        \
     {title,                                                                                                  \
@@ -51,10 +51,11 @@ static bool holds_planes(const unda_solver *s, int dim)
     return n <= 8 && 2 * n * n * dim * s->real_bytes / 4 <= (s->real_bytes == 4 ? 150 : 110);
 }
 
-/* Measured: a plane is faster in fluids, a column in solids (benchmarks/NOTES.md). */
+/* Measured: a plane is faster in fluids whose elements are enough for all threads, else a column (benchmarks/NOTES.md). */
 static unda_status choose_axes(const unda_solver *s, int region, struct sem_plan *plan)
 {
     int given = kernel_part(&s->options, "axes");
+    bool many = sem_tables(s)->region[region].num_elem > FEW_ELEMENTS;
     bool fits = holds_planes(s, plan->dim);
     if (given == 2 && !fits && sem_tables(s)->region[region].num_elem)
         FAIL(
@@ -62,7 +63,7 @@ static unda_status choose_axes(const unda_solver *s, int region, struct sem_plan
             "axes is 2 at degree %d, expected 1: a plane of nodes of %d unknowns in float%d does not fit the "
             "registers of a thread",
             s->options.degree, plan->dim, 8 * s->real_bytes);
-    plan->planes = fits && (given ? given == 2 : plan->dim == 1);
+    plan->planes = fits && (given ? given == 2 : plan->dim == 1 && many);
     return UNDA_OK;
 }
 
@@ -204,6 +205,9 @@ unda_status sem_plan_compile(unda_solver *s, int region)
     TRY(gpu_kernel_get(&r->tile_kernel, r->module, "sem_tiles", r->plan.shared_bytes));
     TRY(gpu_kernel_get(&r->shared_kernel, r->module, "sem_shared", 0));
     s->compile_seconds += clock_seconds() - begin;
+    struct gpu_kernel *kernel[] = {&r->tile_kernel, &r->shared_kernel, &t->begin, &t->record, &t->advance};
+    for (int i = 0; i < 5 && sem_is_small(s); i++)
+        TRY(gpu_kernel_all_shared(kernel[i]));
     return UNDA_OK;
 }
 

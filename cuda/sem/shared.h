@@ -93,6 +93,7 @@ DEVICE void accelerate(const sem_shared_args &a, long long node, REAL (&f)[DIM])
 /* A thread: some unknowns of nodes on no side, or a node on one. */
 extern "C" __global__ void sem_shared(const __grid_constant__ sem_shared_args a)
 {
+    wait_for_previous();
     long long node = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     const long long num_quad = (a.first_side * DIM + QUAD - 1) / QUAD;
     if (node < num_quad) {
@@ -115,6 +116,7 @@ extern "C" __global__ void sem_shared(const __grid_constant__ sem_shared_args a)
  * written. Blocks are of 256 threads. */
 extern "C" __global__ void sem_shared(const __grid_constant__ sem_shared_args a)
 {
+    wait_for_previous();
     __shared__ __align__(16) REAL acceleration[256 * DIM];
     const long long first = (long long)blockIdx.x * blockDim.x, node = first + threadIdx.x;
     if (node < a.num) {

@@ -19,6 +19,7 @@
 #define DEVICE static __device__ __forceinline__
 enum { N = DEGREE + 1 };
 #include "common/async.h"
+#include "common/early.h"
 #include "common/line_products.h"
 #include "common/prefetch.h"
 #include "common/reduce.h"
@@ -57,6 +58,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const unsigned short *words = a.words + t.pattern;
     const place p = place_of(t.num_elem);
     lines_of_thread own;
+    wait_for_previous();
     gather(a, t, s.u);
     find_lines(a, own, s, t, p, words + HEAD_WORDS);
     if (threadIdx.x == 0)

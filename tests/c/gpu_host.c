@@ -51,7 +51,10 @@ static void rig_free(struct rig *rig)
 static unda_status launch(struct rig *rig, gpu_ptr from, gpu_ptr to, long long count)
 {
     struct reverse_args args = {(const double *)(uintptr_t)from, (double *)(uintptr_t)to, count};
-    struct gpu_shape shape = {.grid = {NUM_BLOCK}, .block = {BLOCK}, .shared_bytes = BLOCK * sizeof(double)};
+    struct gpu_shape shape = {.grid = {NUM_BLOCK},
+                              .block = {BLOCK},
+                              .shared_bytes = BLOCK * sizeof(double),
+                              .early = !strncmp(rig->kernel.name, "early", 5)};
     return gpu_launch(&rig->kernel, rig->stream, &shape, &args, sizeof args);
 }
 

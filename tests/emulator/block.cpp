@@ -257,7 +257,7 @@ int emu_run(const emu_launch &launch, char *detail, unsigned long bytes) {
     char *room = map(pages + PAGE);
     mprotect(room + pages, PAGE, PROT_NONE);
     void *dynamic = room + ((pages - launch.dynamic_bytes) & ~(size_t)15);
-    runtime = {{}, {}, launch.block, launch.grid, dynamic, wait, yield};
+    runtime = {{}, {}, launch.block, launch.grid, dynamic, wait, yield, 0};
     *launch.kernel->slot = &runtime;
     struct sigaction ours = {}, before[2];
     ours.sa_sigaction = on_signal;
@@ -265,10 +265,14 @@ int emu_run(const emu_launch &launch, char *detail, unsigned long bytes) {
     sigaction(SIGSEGV, &ours, &before[0]);
     sigaction(SIGILL, &ours, &before[1]);
     int result = sigsetjmp(escape, 1);
-    if (result == 0)
+    if (result == 0) {
         run_blocks(launch.grid);
-    else
+        auto threads = (unsigned long long)launch.grid.x * launch.grid.y * launch.grid.z * (unsigned)num_thread;
+        if (launch.early && runtime.num_waited != threads)
+            fault(LAUNCH_FAILED, "%llu of %llu threads waited for the kernel before", runtime.num_waited, threads);
+    } else {
         snprintf(detail, bytes, "%s", message);
+    }
     sigaction(SIGSEGV, &before[0], nullptr);
     sigaction(SIGILL, &before[1], nullptr);
     munmap(room, pages + PAGE);

@@ -63,12 +63,13 @@ EMU_LOAD(__ldg) EMU_LOAD(__ldcs) EMU_LOAD(__ldcg) EMU_STORE(__stcs) EMU_STORE(__
 EMU_ATOMIC(atomicAdd, old + v) EMU_ATOMIC(atomicMin, v < old ? v : old) EMU_ATOMIC(atomicMax, v > old ? v : old)
 inline float4 atomicAdd(float4 *p, float4 v) { float4 old = *p; *p = {old.x + v.x, old.y + v.y, old.z + v.z, old.w + v.w}; return old; }
 
-/* ---- what kernels write in PTX (common/prefetch.h, common/async.h): a copy is done at once ---- */
+/* ---- what kernels write in PTX (common/prefetch.h, async.h, early.h): a copy is done at once ---- */
 inline void prefetch_l2(const void *) {}
 template <int NUM = 1, class T> inline void copy_async(T *to, const T *from) { for (int i = 0; i < NUM; i++) to[i] = from[i]; }
 inline void copy_commit() {}
 template <int LEFT> inline void copy_wait() {}
 inline void look_again() { emu->yield(); }
+inline void wait_for_previous() { emu->num_waited++; }
 EMU_LOAD(load_acquire) EMU_LOAD(load_relaxed) EMU_STORE(store_release) EMU_STORE(store_relaxed) EMU_STORE(store_words)
 template <class T> inline void store_words(T *to, T v, T w) { to[0] = v, to[1] = w; }
 template <int NUM, class T> inline void load_words(T (&v)[NUM], const T *from) { for (int i = 0; i < NUM; i++) v[i] = from[i]; }

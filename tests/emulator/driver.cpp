@@ -302,6 +302,8 @@ API cuFuncGetAttribute(int *value, int which, void *f) {
 }
 API cuFuncSetAttribute(void *f, int which, int value) {
     IN_CONTEXT;
+    if (which == 9) /* what part of L1 is shared memory: a wish */
+        return value >= 0 && value <= 100 ? 0 : (int)INVALID_VALUE;
     bool good = which == 8 && (size_t)value <= shared_limit;
     return good ? ((emu_kernel *)f)->dynamic_limit = (unsigned)value, 0 : (int)INVALID_VALUE;
 }
@@ -313,11 +315,11 @@ API cuFuncGetParamInfo(void *f, size_t i, size_t *offset, size_t *bytes) {
 API emu_num_launch() {
     return num_launch;
 }
-API cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                   unsigned shared, void *s, void **parameters, void **extra) {
+static int launch(void *f, emu_dim grid, emu_dim block, unsigned shared, void *s, void **parameters, bool early) {
     IN_CONTEXT;
     const emu_kernel *kernel = (emu_kernel *)f;
-    if (gx * gy * gz == 0 || bx * by * bz == 0 || bx * by * bz > 1024 || bz > 64 || extra || !parameters)
+    unsigned threads = block.x * block.y * block.z;
+    if (grid.x * grid.y * grid.z == 0 || threads == 0 || threads > 1024 || block.z > 64 || !parameters)
         return INVALID_VALUE;
     if (shared > kernel->dynamic_limit)
         return OUT_OF_RESOURCES;
@@ -325,6 +327,26 @@ API cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
     return add(s, [=] {
         if (++num_launch == setting("FAIL_LAUNCH", 0))
             return snprintf(detail, sizeof detail, "asked for by UNDA_EMULATOR_FAIL_LAUNCH"), (int)ILLEGAL_ADDRESS;
-        return emu_run({kernel, {gx, gy, gz}, {bx, by, bz}, shared, argument.data()}, detail, sizeof detail);
+        return emu_run({kernel, grid, block, shared, argument.data(), early}, detail, sizeof detail);
     });
+}
+API cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, void *s, void **parameters, void **extra) {
+    return extra ? (int)INVALID_VALUE : launch(f, {gx, gy, gz}, {bx, by, bz}, shared, s, parameters, false);
+}
+/* Kernels run one after the other, but those that may start early must say that they wait. */
+struct launch_attribute {
+    int id, unused, value[16];
+};
+struct launch_config {
+    emu_dim grid, block;
+    unsigned shared;
+    void *stream;
+    const launch_attribute *attribute;
+    unsigned num_attribute;
+};
+API cuLaunchKernelEx(const launch_config *c, void *f, void **parameters, void **extra) {
+    if (extra || c->num_attribute != 1 || c->attribute->id != 6)
+        return INVALID_VALUE;
+    return launch(f, c->grid, c->block, c->shared, c->stream, parameters, c->attribute->value[0] != 0);
 }

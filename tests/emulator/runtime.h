@@ -12,6 +12,7 @@ struct emu_runtime {
      * how many threads value is not 0. line: of the call in the source. */
     const unsigned long long *(*wait)(unsigned mask, unsigned long long value, int line);
     void (*yield)(); /* in a loop that waits for another block */
+    unsigned long long num_waited; /* threads that have waited for the kernels before this one */
 };
 /* A kernel library exports one, `emu_kernel_NAME`, for each kernel. */
 struct emu_kernel {
@@ -26,6 +27,7 @@ struct emu_launch {
     emu_dim grid, block;
     unsigned dynamic_bytes;
     const void *argument;
+    bool early; /* all threads must wait for the kernels before this one */
 };
 /* Runs a launch: 0 or the CUresult of the fault, described in detail [bytes]. */
 int emu_run(const emu_launch &launch, char *detail, unsigned long bytes);

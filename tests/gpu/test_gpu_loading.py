@@ -154,6 +154,7 @@ def test_copies_zeroing_and_events_keep_their_order():
         ("divergent_barrier", "divergent or missed barrier"),
         ("half_shuffle", "thread 0 waits for its warp"),
         ("ring", "blocks wait for each other"),
+        ("early_without_waiting", "threads waited for the kernel before"),
     ],
 )
 def test_a_fault_loses_the_device_with_its_first_cause(kernel, cause):
@@ -163,7 +164,7 @@ def test_a_fault_loses_the_device_with_its_first_cause(kernel, cause):
     assert cause in result["cause"] and "restart the process" in result["cause"]
 
 
-@pytest.mark.parametrize("kernel", ["harmless", "chain"])
+@pytest.mark.parametrize("kernel", ["harmless", "chain", "early"])
 def test_a_harmless_kernel_loses_nothing(kernel):
     result = gpu_host.run("fault", kernel)
     assert {result["first"].strip(), *(result[f"later{i}"] for i in range(5))} == {"0"}

@@ -176,7 +176,7 @@ static unda_status list_points(unda_solver *s)
     TRY(diamond_list_cells(s, d));
     TRY(gpu_pool_alloc(&d->lists, t->base.gpu, &d->mark, rows * columns, "tiles"));
     struct diamond_args a = arguments(s, d);
-    struct gpu_shape shape = {{(columns + 127) / 128, rows, 1}, {128, 1, 1}, 0};
+    struct gpu_shape shape = {.grid = {(columns + 127) / 128, rows, 1}, .block = {128}};
     return gpu_launch(&d->mark_kernel, t->base.stream, &shape, &a, sizeof a);
 }
 
@@ -201,8 +201,9 @@ static unda_status launch(unda_solver *s, int64_t levels, int64_t first, int64_t
                        4 * (first == 0 ? 2 * num_part(s, &d->tile, levels) + 1 : 1)));
     if (d->mailbox)
         TRY(gpu_zero_async(t->base.stream, d->mailbox, mailbox_bytes(s, d)));
-    struct gpu_shape shape = {
-        {parts < most ? parts : most, 1, 1}, {(d->tile.zb + 31) / 32 * 32, 1, 1}, d->tile.shared_bytes};
+    struct gpu_shape shape = {.grid = {parts < most ? parts : most},
+                              .block = {(d->tile.zb + 31) / 32 * 32},
+                              .shared_bytes = d->tile.shared_bytes};
     return gpu_launch(&d->kernel, t->base.stream, &shape, &a, sizeof a);
 }
 

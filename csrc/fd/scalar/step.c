@@ -129,10 +129,10 @@ static unda_status launch_blocks(unda_solver *s, int layers, int64_t first, int6
     struct scalar_cuda *t = scalar_cuda(s);
     struct scalar_args a = step_args(s, first, end);
     int tile_z = 512 / s->real_bytes;
-    struct gpu_shape shape = {{(a.num[2] + tile_z - 1) / tile_z, (a.num[1] + t->tile_y - 1) / t->tile_y,
-                               (a.num[0] + t->chunk - 1) / t->chunk},
-                              {32, t->tile_y, 1},
-                              0};
+    struct gpu_shape shape = {.grid = {(a.num[2] + tile_z - 1) / tile_z,
+                                       (a.num[1] + t->tile_y - 1) / t->tile_y,
+                                       (a.num[0] + t->chunk - 1) / t->chunk},
+                              .block = {32, t->tile_y, 1}};
     return gpu_launch(layers ? &t->step_layers : &t->step, t->base.stream, &shape, &a, sizeof a);
 }
 

@@ -50,7 +50,7 @@ static unda_status fill_ghosts(unda_solver *s, int num, const gpu_ptr *array, co
             }
         }
     }
-    struct gpu_shape shape = {{most, jobs, 1}, {GPU_BLOCK, 1, 1}, 0};
+    struct gpu_shape shape = {.grid = {most, jobs, 1}, .block = {GPU_BLOCK}};
     return gpu_launch(&tables(s)->ghosts, t->stream, &shape, &a, sizeof a);
 }
 
@@ -164,7 +164,7 @@ static unda_status launch_part(unda_solver *s, int pass, enum staggered_part par
                                struct gpu_stream *stream)
 {
     const struct staggered_cuda *t = tables(s);
-    struct gpu_shape shape = {{0, 1, 1}, {t->tile.lanes, t->tile.rows, 1}, 0};
+    struct gpu_shape shape = {.grid = {0}, .block = {t->tile.lanes, t->tile.rows, 1}};
     int num = staggered_cut(s, &t->tile, part, a->box);
     for (int i = 0; i < num; i++)
         shape.grid[0] += a->box[i].blocks;

@@ -74,3 +74,18 @@ extern "C" __global__ void harmless(struct fault_args args)
     __syncthreads();
     args.to[threadIdx.x] = __shfl_down_sync(0xffffffffu, args.from[threadIdx.x], 1);
 }
+
+/* Launched so that it may start while the kernel before it ends; one warp of it does not wait for that one. */
+extern "C" __global__ void early_without_waiting(struct fault_args args)
+{
+    if (threadIdx.x >= 32)
+        wait_for_previous();
+    args.to[threadIdx.x] = args.from[threadIdx.x];
+}
+
+/* All threads wait. */
+extern "C" __global__ void early(struct fault_args args)
+{
+    wait_for_previous();
+    args.to[threadIdx.x] = args.from[threadIdx.x];
+}
