@@ -23,6 +23,7 @@ ARGS ?=
 # Without gcse the CPU stages of DG compile in half the time and are as fast (benchmarks/NOTES.md).
 OPT ?= -O3 -fno-gcse -fno-gcse-after-reload
 EXTRA ?=
+EXTRA_OF ?=
 CFLAGS := -std=gnu11 $(OPT) -g1 -fPIC -fopenmp -fvisibility=hidden -ffp-contract=fast -Wno-psabi -fno-math-errno \
           -fno-trapping-math -Wall -Wextra -Icsrc -Icuda $(EXTRA)
 LDFLAGS := -shared -fopenmp -Wl,-z,defs $(EXTRA)
@@ -31,6 +32,7 @@ VERSION := $(shell sed -n 's/^version = "\(.*\)".*/\1/p' pyproject.toml)
 # Files cpu_*.c are compiled for each precision; first of all, since they take longest.
 REALS := $(wildcard csrc/*/cpu_*.c csrc/*/*/cpu_*.c)
 SOURCES := $(filter-out $(REALS),$(wildcard csrc/*/*.c csrc/*/*/*.c))
+COMPILED_AS = $(CC) $(CFLAGS)$(if $(EXTRA_OF), $(EXTRA_OF)) $(VERSION)
 OBJECTS := $(REALS:csrc/%.c=$(BUILD)/%_f32.o) $(REALS:csrc/%.c=$(BUILD)/%_f64.o) \
            $(SOURCES:csrc/%.c=$(BUILD)/%.o)
 
@@ -60,9 +62,12 @@ $(LIBRARY): $(OBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(OBJECTS) $(LDFLAGS) $(LDLIBS) -o $@.tmp && mv $@.tmp $@
 
+# EXTRA_OF="PATTERN:OPTION ..": of objects that match, such as dg/cpu_%.
+more = $(foreach one,$(EXTRA_OF),$(if $(filter $(firstword $(subst :, ,$(one))),$1),$(lastword $(subst :, ,$(one)))))
+
 define COMPILE
 @mkdir -p $(@D)
-$(CC) $(CFLAGS) $(DEFINES) -MMD -MP -c $< -o $@
+$(CC) $(CFLAGS) $(call more,$(@:$(BUILD)/%=%)) $(DEFINES) -MMD -MP -c $< -o $@
 endef
 
 $(BUILD)/%.o: csrc/%.c $(BUILD)/flags
@@ -84,7 +89,7 @@ $(BUILD)/source_hash: FORCE
 	cmp -s $@ - <<< "$$hash" || echo "$$hash" > $@
 
 $(BUILD)/flags: FORCE
-	@mkdir -p $(@D); cmp -s $@ - <<< '$(CC) $(CFLAGS) $(VERSION)' || echo '$(CC) $(CFLAGS) $(VERSION)' > $@
+	@mkdir -p $(@D); cmp -s $@ - <<< '$(COMPILED_AS)' || echo '$(COMPILED_AS)' > $@
 
 $(BINDING): csrc/unda.h python/build_cffi.py
 	@$(PY) -c 'import cffi' 2> /dev/null || \
@@ -137,13 +142,14 @@ venv: .venv/test ## .venv with unda (editable) and the test tools
 demo: .venv/demo ## install unda in .venv and run examples/first_wave.py
 	MPLBACKEND=Agg .venv/bin/python examples/first_wave.py
 
-PYTEST := OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n 2
+# Each process has half of the tests, in their order, and takes over some of the other's when it has done its own.
+PYTEST := OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n 2 --dist worksteal
 
 unit: .venv/test ## half of the tests in half a minute: nothing is compiled but the library
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) $(patsubst %,tests/%.py,$(shell cat tests/unit.txt)) $(ARGS)
 
-test: .venv/test ## the default tests (5 to 6 minutes on 2 cores)
+test: .venv/test ## the default tests (4 to 5 minutes on 2 cores)
 	@$(MAKE) --no-print-directory lib PY=.venv/bin/python
 	$(PYTEST) $(ARGS)
 

@@ -76,7 +76,7 @@ def at(rec, t):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    f0, columns, below, above = (2.7, 8, 6, 4) if parser.parse_args().quick else (4.0, 12, 9, 6)
+    f0, columns, below, above = (2.0, 6, 5, 3) if parser.parse_args().quick else (4.0, 12, 9, 6)
     nodes = nodes_of(columns, below, above)
     mesh = unda.mapped_mesh(
         *np.moveaxis(nodes, -1, 0), tags=lambda x, y, z: z > -LAYER, tag_names={"rock": 0, "soil": 1},

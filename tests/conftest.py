@@ -12,6 +12,9 @@ import pytest
 
 os.environ.setdefault("UNDA_DEVICE", "cpu")  # what device="auto" is, with or without a GPU
 
+#: Tests that begin by compiling for half a minute: at the end the other process would wait for them.
+FIRST = ("test_c_library.py",)
+
 LIMIT_SECONDS = 20.0  # of processors, for a default test: what else runs on the machine does not count
 
 
@@ -30,6 +33,8 @@ def pytest_collection_modifyitems(config, items):
     if marked and not config.getoption("--require-gpu") and not cuda_device.is_real():
         for item in marked:
             item.add_marker(pytest.mark.skip(reason="there is no CUDA device"))
+    if not config.option.maxfail:  # else who waits for the first failure has the quick ones first
+        items.sort(key=lambda item: item.path.name not in FIRST)
     for item in items:
         if is_marked(item, "slow") or is_marked(item, "gpu"):  # their runs are not looked at in this respect
             item.add_marker(pytest.mark.filterwarnings("default::unda.AccuracyWarning"), append=False)

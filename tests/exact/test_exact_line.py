@@ -72,11 +72,13 @@ def ring(num=30, seed=3):
 def test_line_waves_solve_their_equations(axis):
     """Waves of up to 2.5 f0: k = 2 pi 0.75 / 1.1 = 4.3 rad/m at most, of third derivatives in elastic media
     half as much again. There (vp t/r)^4 eps are lost in differences of P and S: t of 14 at most makes 2e-13,
-    over kh as the residual has it 3e-12.
+    over kh as the residual has it 3e-12. Each wave has two of the three axes.
     """
     points, t = ring()
     t = 8 + (t - 8) * 6 / 17
-    for solution, found, other in solutions(axis):
+    for i, (solution, found, other) in enumerate(solutions(axis)):
+        if (i + "xyz".index(axis)) % 3 == 2:
+            continue
         assert found(solution, points, t, KH / 6.5) < TOLERANCE, solution
         assert found(solution, points, t, KH / 6.5, other) > TWIN, solution
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import gpu_host
 import pytest
 import stand_in_driver
+from pairwise import pairwise
 
 TESTS = Path(__file__).resolve().parents[1]
 SETTINGS = {
@@ -136,25 +137,41 @@ TRILINEAR_KNOWN = {
 }  # fmt: skip
 
 
+METRICS = ("affine", "trilinear", "stored")
+
+
 def of_lines(degree, physics):
     """Kernel lines of hexahedra of every metric."""
     cases = [case for case in quarter(every(degree, 90, physics)) if case["kernel"] == "fused"]
-    metrics = [{"kernel_options": {"metric": one}} for one in ("affine", "trilinear", "stored")]
+    metrics = [{"kernel_options": {"metric": one}} for one in METRICS]
     return [case | {"kernel": "lines"} | metric for case, metric in itertools.product(cases, metrics)]
+
+
+def chosen(settings, default):
+    """Cases {setting: value}: all, or by default those in which every pair of values occurs."""
+    every_one = [dict(zip(settings, values, strict=True)) for values in itertools.product(*settings.values())]
+    return pairwise(settings) if default else every_one
 
 
 @needs_nvrtc
 @pytest.mark.parametrize(
-    ("physics", "degree"),
+    ("physics", "degree", "default"),
     [
-        pytest.param(physics, degree, marks=[pytest.mark.slow] * ((physics, degree) != ("elastic", 3)))
-        for physics in ("acoustic", "elastic", "maxwell")
-        for degree in range(1, 11)
+        pytest.param("elastic", 3, True, id="elastic-3-pairs"),
+        *(
+            pytest.param(physics, degree, False, marks=pytest.mark.slow, id=f"{physics}-{degree}")
+            for physics in ("acoustic", "elastic", "maxwell")
+            for degree in range(1, 11)
+        ),
     ],
 )
-def test_lines_compile_without_spilling(physics, degree):
-    cases = of_lines(degree, physics)
-    assert len(cases) == 12
+def test_lines_compile_without_spilling(physics, degree, default):
+    some = chosen({name: SETTINGS[name] for name in ("dtype", "per")} | {"metric": METRICS}, default)
+    cases = [
+        case for case in of_lines(degree, physics)
+        if {"dtype": case["dtype"], "per": case["per"]} | case["kernel_options"] in some
+    ]  # fmt: skip
+    assert len(cases) == (6 if default else 12)
     spilt = []
     for case, r in zip(cases, compile_all(cases), strict=True):
         known = TRILINEAR_KNOWN if case["kernel_options"]["metric"] == "trilinear" else LINES_KNOWN
@@ -177,26 +194,30 @@ COLUMNS_KNOWN = {
     "degree", [pytest.param(degree, marks=[pytest.mark.slow] * (degree != 3)) for degree in range(2, 11)]
 )
 def test_columns_compile_with_their_values_in_registers(degree):
-    chosen = {key: most for key, (degrees, most) in COLUMNS_KNOWN.items() if degree <= degrees}
+    known = {key: most for key, (degrees, most) in COLUMNS_KNOWN.items() if degree <= degrees}
     cases = [
         {"degree": degree, "architecture": 90, "physics": physics, "dtype": dtype, "kernel": "columns",
          "flux": "upwind", "integrator": "lsrk4", "per": "cell", "kernel_options": {"metric": metric}}
-        for metric, dtype, physics in chosen
+        for metric, dtype, physics in known
     ]  # fmt: skip
-    spilt = {key: r["spill_bytes"] for key, r in zip(chosen, compile_all(cases), strict=True)}
-    assert {key: bytes_ for key, bytes_ in spilt.items() if bytes_ > chosen[key]} == {}
+    spilt = {key: r["spill_bytes"] for key, r in zip(known, compile_all(cases), strict=True)}
+    assert {key: bytes_ for key, bytes_ in spilt.items() if bytes_ > known[key]} == {}
 
 
 @needs_nvrtc
-def test_elements_of_degree_four_leave_room_for_four_blocks():
+@pytest.mark.parametrize(
+    ("axes", "metrics"),
+    [(1, METRICS), (2, METRICS[2:]), pytest.param(2, METRICS[:2], marks=pytest.mark.slow)],
+    ids=lambda value: value if isinstance(value, int) else "-".join(value),
+)
+def test_elements_of_degree_four_leave_room_for_four_blocks(axes, metrics):
     """Of 256 threads with columns of nodes and 64 registers, or of 64 with planes, and none is spilt."""
     case = {"architecture": 90, "physics": "elastic", "degree": 4, "dtype": "float32", "assembly": "ordered",
             "per": "cell"}  # fmt: skip
-    cases = [case | {"kernel_options": {"metric": one, "axes": axes}}
-             for axes in (1, 2) for one in ("affine", "trilinear", "stored")]  # fmt: skip
-    for i, r in enumerate(compile_all(cases)):
+    cases = [case | {"kernel_options": {"metric": one, "axes": axes}} for one in metrics]
+    for r in compile_all(cases):
         assert r["spill_bytes"] == 0
-        assert (r["registers"], r["threads"]) <= ((64, 256) if i < 3 else (255, 64))
+        assert (r["registers"], r["threads"]) <= ((64, 256) if axes == 1 else (255, 64))
 
 
 #: Of the kernels of GAPS, which have the registers that their blocks leave them: with an element of 512 nodes
@@ -228,29 +249,31 @@ SPECTRAL_BUDGET = {"float32": 8, "float64": 80}
 
 @needs_nvrtc
 @pytest.mark.parametrize(
-    ("physics", "degree"),
+    ("physics", "degree", "default"),
     [
-        pytest.param(physics, degree, marks=[pytest.mark.slow] * ((physics, degree) != ("elastic", 4)))
-        for physics in ("acoustic", "elastic")
-        for degree in range(2, 11)
+        pytest.param("elastic", 4, True, id="elastic-4-pairs"),
+        *(
+            pytest.param(physics, degree, False, marks=pytest.mark.slow, id=f"{physics}-{degree}")
+            for physics in ("acoustic", "elastic")
+            for degree in range(2, 11)
+        ),
     ],
 )
-def test_spectral_elements_compile_without_spilling(physics, degree):
+def test_spectral_elements_compile_without_spilling(physics, degree, default):
     """Both precisions of all ways to add, materials by cell and node; elastic: the kernels of fluids too."""
     ways = ("ordered", "cell"), ("colors", "node"), ("atomic", "cell")
+    settings = {"dtype": tuple(SPECTRAL_BUDGET), "way": ways, "metric": METRICS}
     cases = [
         {
             "architecture": 90,
             "physics": physics,
             "degree": degree,
-            "dtype": dtype,
-            "assembly": one,
-            "per": per,
-            "kernel_options": {"metric": metric},
+            "dtype": one["dtype"],
+            "assembly": one["way"][0],
+            "per": one["way"][1],
+            "kernel_options": {"metric": one["metric"]},
         }
-        for dtype, (one, per), metric in itertools.product(
-            SPECTRAL_BUDGET, ways, ("affine", "trilinear", "stored")
-        )
+        for one in chosen(settings, default)
     ]
     found = list(zip(cases, compile_all(cases), strict=True))
     assert [(case, r["spill_bytes"]) for case, r in found

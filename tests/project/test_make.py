@@ -33,8 +33,8 @@ class Checkout:
 
     def __init__(self, folder):
         self.folder = folder / "checkout"
-        left_out = shutil.ignore_patterns(".git", ".venv", "dist", "*.egg-info", "__pycache__", "stand-in")
-        shutil.copytree(ROOT, self.folder, ignore=left_out)
+        left_out = ".git", ".venv", "dist", "*.egg-info", "__pycache__", "stand-in", "sanitized", "bits"
+        shutil.copytree(ROOT, self.folder, ignore=shutil.ignore_patterns(*left_out))
         self.python = folder / "python3"
         self.python.write_text(PYTHON.replace("REAL", sys.executable))
         self.python.chmod(0o755)

@@ -19,7 +19,7 @@ import wheel_contents
 
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = shutil.ignore_patterns(
-    ".git", ".venv", "dist", "*.egg-info", "__pycache__", "stand-in", "lib.*", "bdist.*", ".*_cache"
+    *".git .venv dist *.egg-info __pycache__ stand-in sanitized bits lib.* bdist.* .*_cache".split()
 )
 
 
