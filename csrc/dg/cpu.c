@@ -141,6 +141,9 @@ static double value_at(const unda_solver *s, const struct dg_points *p, int64_t 
     return sum;
 }
 
+/* So many samples one thread takes, while the others still spin. */
+enum { FEW_SAMPLES = 8 };
+
 /* After a step: the receivers that are due. */
 static unda_status record_due(unda_solver *s, void *of)
 {
@@ -151,6 +154,7 @@ static unda_status record_due(unda_solver *s, void *of)
             continue;
         int64_t num = group->num_point * group->num_field;
         int64_t sample = group->held + receiver_num_since(group, s->begin, s->step) - 1;
+#pragma omp parallel for schedule(static) num_threads(s->threads) if (num > FEW_SAMPLES)
         for (int64_t i = 0; i < num; i++)
             real_put(s, group->samples, sample * num + i,
                      value_at(s, group->points, i / group->num_field, (int32_t)(i % group->num_field)));
