@@ -28,11 +28,12 @@ struct sem_cpu_order {
     int32_t *after;
     int64_t *first;   /* [num_task + 1] */
     atomic_int *done; /* [num_task]: the last pass in which a task was done */
-    int32_t *place;   /* [num_task]: of the tasks of each thread's part, which are consecutive; in ascending order */
-    int num_thread;   /* of which each has a part */
+    int32_t *
+        place; /* [num_task]: of the tasks of each thread's part, which are consecutive; in ascending order */
+    int num_thread; /* of which each has a part */
     struct sem_cpu_turn {
         OWN_LINE atomic_llong next; /* of the part's places nobody has taken those from here on */
-    } * turn;                       /* [thread] */
+    } *turn;                        /* [thread] */
     int pass;
 };
 

@@ -44,7 +44,8 @@ static unda_status list_after(unda_solver *s, int kind)
     for (int32_t i = 0; i < r->num_task; i++) {
         int32_t task = r->task[i];
         int64_t end = (task + 1) * (int64_t)TASK_ELEM;
-        for (int64_t k = task * (int64_t)TASK_ELEM * 8; k < (end < r->num_elem ? end : r->num_elem) * 8; k++) {
+        for (int64_t k = task * (int64_t)TASK_ELEM * 8; k < (end < r->num_elem ? end : r->num_elem) * 8;
+             k++) {
             int32_t *before = &last[r->node[k / 8 * t->num_node + sem_corner(t->sem, (int)(k % 8))]];
             bool known = *before == 0 || *before == task + 1;
             for (int64_t l = order->first[i]; l < num && !known; l++)
@@ -69,7 +70,8 @@ static void deal(struct sem_cpu_order *order, const struct sem_region *r, int nu
 {
     int64_t num = 0;
     for (int i = 0; i < num_thread; i++) {
-        int64_t begin = part_begin(r->num_task, i, num_thread), end = part_begin(r->num_task, i + 1, num_thread);
+        int64_t begin = part_begin(r->num_task, i, num_thread),
+                end = part_begin(r->num_task, i + 1, num_thread);
         for (int32_t place = 0; place < r->num_task; place++)
             if (r->task[place] >= begin && r->task[place] < end)
                 order->place[num++] = place;
