@@ -18,6 +18,7 @@ struct dg_cpu {
     int metric_nodes, metric_words; /* as in struct dg */
     double inv_end_weight;          /* 1 / the weight of a line's last point */
     bool has_local, upwind, trilinear;
+    bool read_ahead;  /* of hexahedra: states do not stay in the last cache from stage to stage */
     void *derivative; /* [row block][node][3][ROWS]; of lines [row block][node of the line][line_rows] */
     void *lift;       /* [row block][face][face node][ROWS] */
     void *record, *face_coef;

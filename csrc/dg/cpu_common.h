@@ -8,6 +8,9 @@
 
 #include "common/index.h"
 
+/* A part of the stage that is not compiled into it: the stage has more values than there are registers already. */
+#define OWN_FUNCTION CLONES static __attribute__((noinline))
+
 INLINE VEC vector_sqrt(VEC x)
 {
     VEC root;

@@ -98,10 +98,12 @@ INLINE int64_t FN(least)(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Share i of 2 n of plane k: of what the update reads, and of tables, states and neighbours of the next block. */
+/* Where states outgrow the last cache share i of 2 n of plane k: of what the update reads, and of tables, states and neighbours of the next block. */
 INLINE void FN(prefetch_share)(const struct dg_cpu *t, const struct dg_args *a, int kind,
                                const struct FN(ahead) * h, int k, int i)
 {
+    if (!t->read_ahead)
+        return;
     int64_t at = 2 * k * t->num_line_node + i, end = a->num_elem * h->num_value, next = h->elem + LANES;
     int64_t part = t->num_face_node * NUM_FIELD, old = h->elem * h->num_value + at * h->values;
     if (t->slab == t->num_line_node)
@@ -166,8 +168,8 @@ INLINE void FN(plane)(const struct dg_cpu *t, int rows, const struct dg_args *a,
 
 /* Adds jumps s to the nodes of plane k: of faces across axes 1 and 2 it has a row, of those across axis 3 all or
  * nothing. */
-INLINE void FN(add_jumps)(const struct dg_cpu *t, const struct dg_args *a, const struct FN(block) * b, int k,
-                          const VEC *s, VEC *acc)
+OWN_FUNCTION void FN(add_jumps)(const struct dg_cpu *t, const struct dg_args *a, const struct FN(block) * b,
+                                int k, const VEC *s, VEC *acc)
 {
     int n = t->num_line_node, num = t->num_face_node;
     for (int face = 0; face < NUM_FACE; face++) {
@@ -183,8 +185,9 @@ INLINE void FN(add_jumps)(const struct dg_cpu *t, const struct dg_args *a, const
 }
 
 /* The right-hand side at `num` nodes from `first` on. */
-INLINE void FN(finish)(const struct dg_cpu *t, const struct dg_args *a, const int64_t *elem,
-                       const struct FN(block) * b, int first, int num, const VEC *q, const VEC *acc, VEC *out)
+OWN_FUNCTION void FN(finish)(const struct dg_cpu *t, const struct dg_args *a, const int64_t *elem,
+                             const struct FN(block) * b, int first, int num, const VEC *q, const VEC *acc,
+                             VEC *out)
 {
     VEC own[NUM_COEF];
     (void)q;
@@ -239,8 +242,13 @@ INLINE void FN(run)(const struct dg_cpu *t, const struct dg_args *a, int kind, c
             BY_ROWS(FN(plane), a, kind, &ahead, k + i, u + i * plane * NUM_REF,
                     whole ? NULL : z + (k + i) * plane * NUM_LINE, acc + i * plane * NUM_ACC);
             FN(add_jumps)(t, a, &b, k + i, s, acc + i * plane * NUM_ACC);
+            /* while acc is in the first cache; in place of u of planes that are done */
+            if (NUM_FIELD <= NUM_REF)
+                FN(finish)(t, a, elem, &b, first + i * plane, plane, q + (first + i * plane) * NUM_FIELD,
+                           acc + i * plane * NUM_ACC, out + i * plane * NUM_FIELD);
         }
-        FN(finish)(t, a, elem, &b, first, num, q + first * NUM_FIELD, acc, out);
+        if (NUM_FIELD > NUM_REF)
+            FN(finish)(t, a, elem, &b, first, num, q + first * NUM_FIELD, acc, out);
         COMMON.add_sources_part(a, elem[0], a->source_range[index], a->source_range[index + 1], num_value,
                                 first * NUM_FIELD, num * NUM_FIELD, out);
         COMMON.scatter(out, num * NUM_FIELD, (REAL *)rhs, num * NUM_FIELD);

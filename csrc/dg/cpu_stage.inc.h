@@ -45,6 +45,28 @@ INLINE void FN(load_metric)(const struct dg_cpu *t, const int64_t *elem, struct 
 #endif
 }
 
+#if LINES
+/* `join_area` of hex_gll.h with loops that the compiler is to unroll: it knows the powers then. */
+INLINE void FN(join)(const VEC *material, VEC area, VEC *face_coef)
+{
+    enum { MOST_POWER = 3 };
+    static const signed char power[NUM_FACE_COEF][2] = FACE_COEF_POWERS;
+    VEC inverse = 1 / area;
+#pragma GCC unroll 16
+    for (int i = 0; i < NUM_FACE_COEF; i++) {
+        VEC coef = material[i];
+#pragma GCC unroll 4
+        for (int k = 0; k < MOST_POWER; k++) {
+            if (k < power[i][1])
+                coef *= area;
+            if (k < -power[i][1])
+                coef *= inverse;
+        }
+        face_coef[i] = coef;
+    }
+}
+#endif
+
 INLINE void FN(load_tables)(const struct dg_cpu *t, const struct dg_args *a, const int64_t *elem,
                             struct FN(block) * b, VEC *room)
 {
@@ -60,7 +82,7 @@ INLINE void FN(load_tables)(const struct dg_cpu *t, const struct dg_args *a, con
         FN(frame)(b->metric, face, b->frame[face]);
 #if LINES
         if (!BY_NODE && t->metric_nodes == 1)
-            FN(join_area)(b->face_coef[face], FN(area)(b->frame[face]), b->face_coef[face]);
+            FN(join)(b->face_coef[face], FN(area)(b->frame[face]), b->face_coef[face]);
 #else
         FN(lift_coefficients)(b->frame[face], b->face_coef[face], b->lift_coef[face]);
 #endif
@@ -168,7 +190,7 @@ INLINE void FN(face_at)(const struct dg_cpu *t, const struct dg_args *a, const i
         at->frame = at->own_frame;
     }
     if (BY_NODE || t->metric_nodes > 1) {
-        FN(join_area)(at->coef, FN(area)(at->frame), at->own_coef);
+        FN(join)(at->coef, FN(area)(at->frame), at->own_coef);
         at->coef = at->own_coef;
     }
 #endif

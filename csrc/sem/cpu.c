@@ -1,15 +1,10 @@
-/* cpu.c: the CPU engine of spectral elements: tables in the solver's precision, the order of a step, OpenMP.
- * Each node is summed in a fixed order (color.c), so that results do not depend on the number of threads.
- * Not here: the operations (cpu_step.c, cpu_solid.c, cpu_fluid.c). */
+/* cpu.c: the CPU engine of spectral elements: its life, sources and receivers, copies of the state.
+ * Not here: its tables (blocks.c), the order of a step (order.c). */
 #include "cpu.h"
 
 #include "../base/parallel.h"
 #include "../solver/kernel.h"
 
-#include <math.h>
-#include <omp.h>
-#include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,353 +13,10 @@ static struct sem_cpu *tables(const unda_solver *s)
     return s->data;
 }
 
-static const struct sem_cpu_functions *functions(const unda_solver *s)
-{
-    return s->real_bytes == 4 ? &sem_cpu_functions_f32 : &sem_cpu_functions_f64;
-}
-
-static sem_cpu_task *task_of(const unda_solver *s, int region)
-{
-    sem_cpu_task *const tasks[NUM_REGION][2] = {
-        [SOLID] = {sem_cpu_solid_f32, sem_cpu_solid_f64}, [FLUID] = {sem_cpu_fluid_f32, sem_cpu_fluid_f64}};
-    return tasks[region][s->real_bytes == 8];
-}
-
-/* ---- tables ---- */
-
-static unda_status new_real(unda_solver *s, void *out, int64_t count, const char *what)
-{
-    return array_own(&tables(s)->owned, out, count, s->real_bytes, what);
-}
-
-static unda_status new_copy(unda_solver *s, void *out, const double *from, int64_t count, const char *what)
-{
-    TRY(new_real(s, out, count, what));
-    real_copy(s, *(void **)out, from, count);
-    return UNDA_OK;
-}
-
-static unda_status pack_lines(unda_solver *s, struct sem_cpu *t)
-{
-    const struct element *el = t->sem->space.element;
-    int n = el->degree + 1, rows = line_rows(n), blocks = (n + rows - 1) / rows;
-    t->rows = rows;
-    for (int transposed = 0; transposed < 2; transposed++) {
-        TRY(new_real(s, &t->derivative[transposed], blocks * n * rows, "derivative matrix"));
-        for (int row = 0; row < n; row++)
-            for (int k = 0; k < n; k++)
-                real_put(s, t->derivative[transposed], (row / rows * n + k) * rows + row % rows,
-                         transposed ? -el->line_derivative[k * n + row] : el->line_derivative[row * n + k]);
-    }
-    TRY(new_real(s, &t->coordinate, n, "nodes"));
-    for (int k = 0; k < n; k++)
-        real_put(s, t->coordinate, k, el->nodes[3 * k]);
-    TRY(new_real(s, &t->weight, t->num_node, "weights"));
-    for (int k = 0; k < t->num_node; k++)
-        real_put(s, t->weight, k, sem_weight(t->sem, k));
-    return UNDA_OK;
-}
-
-static int64_t num_block(const unda_solver *s, int64_t num_elem)
-{
-    int64_t lanes = 64 / s->real_bytes;
-    return (num_elem + lanes - 1) / lanes;
-}
-
-static unda_status pack_elements(unda_solver *s, int kind)
-{
-    struct sem_cpu *t = tables(s);
-    struct sem_cpu_region *r = &t->region[kind];
-    const struct sem_region *from = &t->sem->region[kind];
-    int64_t num = num_block(s, from->num_elem) * t->lanes;
-    TRY(array_own(&t->owned, &r->node, num * t->num_node, sizeof *r->node, "nodes of elements"));
-    TRY(new_real(s, &r->metric, num * t->metric_words, "metric"));
-    TRY(new_real(s, &r->coef, num * t->material_nodes * 2, "coefficients"));
-    TRY(array_own(&t->owned, &r->first_node, num / t->lanes + 1, sizeof *r->first_node, "nodes of elements"));
-    for (int64_t i = 0; i < num; i++) {
-        int64_t at = i < from->num_elem ? i : from->num_elem - 1, elem = from->elem[at], block = i / t->lanes;
-        int64_t lane = i % t->lanes;
-        int64_t *end = &r->first_node[block + 1];
-        *end = lane ? *end : r->first_node[block];
-        for (int k = 0; k < t->num_node; k++) {
-            int32_t node = from->node[at * t->num_node + k];
-            r->node[(block * t->num_node + k) * t->lanes + lane] = node;
-            *end = node < *end ? *end : node + 1; /* numbered in the order in which elements touch them */
-        }
-        for (int k = 0; k < t->metric_words; k++)
-            real_put(s, r->metric, (block * t->metric_words + k) * t->lanes + lane,
-                     t->sem->metric[elem * t->metric_words + k]);
-        for (int k = 0; k < t->material_nodes; k++) {
-            double m[3];
-            sem_moduli(t->sem, elem, k, m);
-            for (int c = 0; c < 2; c++)
-                real_put(s, r->coef, ((block * t->material_nodes + k) * 2 + c) * t->lanes + lane,
-                         kind == SOLID ? m[1 + c]
-                         : c           ? 0
-                                       : 1 / m[0]);
-        }
-    }
-    return UNDA_OK;
-}
-
-/* Elements that share a node share a corner (color.c). Of the tasks that had it before, the last one has waited for
- * the others. */
-static unda_status pack_order(unda_solver *s, int kind)
-{
-    struct sem_cpu *t = tables(s);
-    struct sem_cpu_order *order = &t->region[kind].order;
-    const struct sem_region *r = &t->sem->region[kind];
-    int64_t num = 0, room = 8 * r->num_elem;
-    SCRATCH int32_t *last = NULL; /* [node]: the place that has had it, counted from 1 */
-    TRY(array_try(&last, r->num_node, sizeof *last, "tasks"));
-    TRY(array_own(&t->owned, &order->after, room, sizeof *order->after, "tasks"));
-    TRY(array_own(&t->owned, &order->first, r->num_task + 1, sizeof *order->first, "tasks"));
-    TRY(array_own(&t->owned, &order->done, r->num_task, sizeof *order->done, "tasks"));
-    for (int32_t i = 0; i < r->num_task; i++) {
-        int64_t end = (r->task[i] + 1) * (int64_t)TASK_ELEM;
-        for (int64_t k = r->task[i] * (int64_t)TASK_ELEM * 8; k < (end < r->num_elem ? end : r->num_elem) * 8;
-             k++) {
-            int32_t *before = &last[r->node[k / 8 * t->num_node + sem_corner(t->sem, (int)(k % 8))]];
-            bool known = *before == 0 || *before == i + 1;
-            for (int64_t l = order->first[i]; l < num && !known; l++)
-                known = order->after[l] == *before - 1;
-            if (!known)
-                order->after[num++] = *before - 1;
-            *before = i + 1;
-        }
-        order->first[i + 1] = num;
-    }
-    return UNDA_OK;
-}
-
-static unda_status pack_nodes(unda_solver *s, int kind)
-{
-    struct sem_cpu *t = tables(s);
-    struct sem_cpu_region *r = &t->region[kind];
-    const struct sem_region *from = &t->sem->region[kind];
-    const struct sem_sides *sides = &from->sides;
-    int64_t size = sides->num * from->dim * from->dim;
-    r->dim = from->dim;
-    r->pitch = kind == SOLID ? SOLID_PITCH : 1;
-    r->num_elem = from->num_elem;
-    r->num_node = from->num_node;
-    r->side = sides->node;
-    r->num_side = sides->num;
-    TRY(new_real(s, &r->inverse_mass, r->num_node, "masses"));
-    for (int64_t i = 0; i < r->num_node; i++)
-        real_put(s, r->inverse_mass, i, 1 / from->mass[i]);
-    for (int64_t i = 0; i < sides->num; i++)
-        real_put(s, r->inverse_mass, sides->node[i], 1);
-    for (int level = 0; level < NUM_LEVEL; level++) {
-        TRY(new_real(s, &r->level[level], r->num_node * r->dim + SEM_SPARE, "state"));
-        TRY(new_real(s, &r->kept[level], r->num_node * r->dim, "state"));
-    }
-    TRY(new_real(s, &r->force, r->num_node * r->pitch, "forces"));
-    TRY(new_copy(s, &r->rest, sides->rest, size, "sides"));
-    TRY(new_copy(s, &r->damping, sides->damping, size, "sides"));
-    return new_copy(s, &r->inverse, sides->inverse, size, "sides");
-}
-
-static unda_status retime(unda_solver *s)
-{
-    for (int kind = 0; kind < NUM_REGION; kind++) {
-        const struct sem_sides *sides = &tables(s)->sem->region[kind].sides;
-        int dim = tables(s)->sem->region[kind].dim;
-        real_copy(s, tables(s)->region[kind].inverse, sides->inverse, sides->num * dim * dim);
-    }
-    return UNDA_OK;
-}
-
-static unda_status forecast(unda_solver *s)
-{
-    const struct sem *sem = sem_tables(s);
-    int64_t lanes = 64 / s->real_bytes, bytes = sem_host_bytes(sem);
-    for (int kind = 0; kind < NUM_REGION; kind++) {
-        const struct sem_region *r = &sem->region[kind];
-        bytes +=
-            num_block(s, r->num_elem) * lanes *
-                (sem->space.num_node * (int64_t)sizeof(int32_t) +
-                 s->real_bytes * (sem->metric_words + sem->material_nodes * 2)) +
-            r->num_node * s->real_bytes * (1 + 2 * NUM_LEVEL * r->dim + (kind == SOLID ? SOLID_PITCH : 1));
-    }
-    s->host_bytes = bytes;
-    s->device_bytes = 0;
-    return UNDA_OK;
-}
-
-/* ---- steps ---- */
-
-enum { CHUNK = 2048 }; /* nodes that a thread does at a time */
-
-/* Calls of a range in chunks, shared among the threads of a region of OpenMP. */
-#define EACH_CHUNK(count, call)                                                                              \
-    do {                                                                                                     \
-        _Pragma("omp for schedule(static)") for (int64_t chunk = 0; chunk < ((count) + CHUNK - 1) / CHUNK;   \
-                                                 chunk++)                                                    \
-        {                                                                                                    \
-            int64_t begin = chunk * CHUNK, end = begin + CHUNK < (count) ? begin + CHUNK : (count);          \
-            call;                                                                                            \
-        }                                                                                                    \
-    } while (0)
-
-/* Which groups of nodes have begun the next step. */
-enum begun { NONE, UNWATCHED, ALL };
-
-static bool has_begun(const struct sem_cpu_region *r, enum begun begun, int64_t node)
-{
-    return begun == ALL || (begun == UNWATCHED && !r->watched[node / GROUP_NODES]);
-}
-
-/* The end of the groups that are as that of `begin`, which a group begins with. */
-static int64_t run_end(const struct sem_cpu_region *r, enum begun begun, int64_t begin, int64_t end)
-{
-    int64_t stop = begin + GROUP_NODES;
-    while (stop < end && has_begun(r, begun, stop) == has_begun(r, begun, begin))
-        stop += GROUP_NODES;
-    return stop < end ? stop : end;
-}
-
-/* Nodes [begin, end) begin a step, but those that have. */
-static void begin_step(unda_solver *s, const struct sem_cpu_region *r, double dt, enum begun begun,
-                       int64_t begin, int64_t end)
-{
-    for (int64_t stop; begin < end; begin = stop) {
-        stop = run_end(r, begun, begin, end);
-        if (!has_begun(r, begun, begin))
-            functions(s)->predict(r, dt, begin, stop);
-    }
-}
-
-/* They end it, and begin the next one where `ahead` says so. */
-static void end_step(unda_solver *s, const struct sem_cpu_region *r, double dt, enum begun ahead,
-                     int64_t begin, int64_t end)
-{
-    for (int64_t stop; begin < end; begin = stop) {
-        stop = run_end(r, ahead, begin, end);
-        if (has_begun(r, ahead, begin))
-            functions(s)->pass(r, dt, begin, stop);
-        else
-            functions(s)->finish(r, dt / 2, begin, stop);
-    }
-}
-
-static void wait_for(struct sem_cpu_order *order, int32_t place)
-{
-    enum { SPINS = 1000 }; /* then another thread may need this one's processor */
-    for (int spin = 0; atomic_load_explicit(&order->done[place], memory_order_acquire) != order->pass; spin++)
-        if (spin > SPINS)
-            sched_yield();
-}
-
-/* force -= K u, with the sums of each node in the order of the list of tasks; all threads come here. A place waits for
- * earlier ones alone, so that the first that is not done can always go on. */
-static void add_forces(unda_solver *s, int kind, const void *u, void *force)
-{
-    struct sem_cpu *t = tables(s);
-    const struct sem_region *r = &t->sem->region[kind];
-    struct sem_cpu_order *order = &t->region[kind].order;
-    sem_cpu_task *of_task = task_of(s, kind);
-    void *work = (char *)t->work + omp_get_thread_num() * t->work_bytes;
-#pragma omp single
-    {
-        order->pass++;
-        atomic_store(&order->next, 0);
-    }
-    for (int64_t i; (i = atomic_fetch_add(&order->next, 1)) < r->num_task;) {
-        int64_t then = i + omp_get_num_threads();
-        for (int64_t k = order->first[i]; k < order->first[i + 1]; k++)
-            wait_for(order, order->after[k]);
-        of_task(t, &t->region[kind], r->task[i], r->task[then < r->num_task ? then : i], u, force, work);
-        atomic_store_explicit(&order->done[i], order->pass, memory_order_release);
-    }
-#pragma omp barrier
-}
-
-/* Accelerations of a region, then v + dt/2 a: the last half of a step; dt 0: at rest. */
-static void accelerate_region(unda_solver *s, int kind, int64_t time, double dt, enum begun ahead)
-{
-    const struct sem_cpu *t = tables(s);
-    const struct sem_cpu_region *r = &t->region[kind];
-    const struct sem_cpu_functions *f = functions(s);
-    const void *matrix = dt > 0 ? r->inverse : r->rest;
-    if (r->num_node == 0)
-        return;
-    add_forces(s, kind, r->level[LEVEL_U], r->force);
-    if (time >= 0 && r->sources.num) {
-        const char *amplitude = (const char *)t->amplitude + time * s->num_source * s->real_bytes;
-        EACH_CHUNK(r->sources.num, f->sources(r, amplitude, begin, end));
-    }
-    if (t->sem->coupling.num)
-        EACH_CHUNK(t->sem->coupling.num, f->couple(t, kind, begin, end));
-    if (r->num_side)
-        EACH_CHUNK(r->num_side, f->sides(r, matrix, begin, end));
-    EACH_CHUNK(r->num_node, end_step(s, r, dt, ahead, begin, end));
-}
-
-/* A step, or with dt = 0 the accelerations of the present state; which nodes have begun it, and which are to begin the
- * next one. The fluid comes first: its chi'' is the pressure on the solid. */
-static void take_step(unda_solver *s, double dt, int64_t time, enum begun begun, enum begun ahead)
-{
-    const struct sem_cpu *t = tables(s);
-#pragma omp parallel num_threads(s->threads)
-    {
-        uint32_t kept = parallel_flush();
-        for (int kind = 0; kind < NUM_REGION && begun != ALL; kind++)
-            EACH_CHUNK(t->region[kind].num_node, begin_step(s, &t->region[kind], dt, begun, begin, end));
-        accelerate_region(s, FLUID, time, dt, ahead);
-        accelerate_region(s, SOLID, time, dt, ahead);
-        parallel_restore(kept);
-    }
-}
-
-static unda_status accelerate(unda_solver *s, int64_t time)
-{
-    take_step(s, 0, time, NONE, NONE);
-    return UNDA_OK;
-}
-
-static unda_status stiffness(unda_solver *s, int kind, const void *u, void *force)
-{
-    const struct sem_cpu_region *r = &tables(s)->region[kind];
-#pragma omp parallel num_threads(s->threads)
-    {
-        uint32_t kept = parallel_flush();
-        add_forces(s, kind, u, r->force);
-        EACH_CHUNK(r->num_node, functions(s)->take(r, force, begin, end));
-        parallel_restore(kept);
-    }
-    return UNDA_OK;
-}
-
-static bool any_due(const unda_solver *s, int64_t step)
-{
-    bool due = false;
-    for (int32_t g = 0; g < s->num_group; g++)
-        due = due || receiver_due(s->groups[g], step);
-    return due;
-}
-
-static unda_status run(unda_solver *s, int64_t num_step)
-{
-    struct sem *sem = sem_tables(s);
-    enum begun begun = NONE;
-    int64_t time = 0;
-    if (!sem->num_valid) {
-        TRY(sem_settle(s)); /* walls; then accelerations with sources */
-        TRY(accelerate(s, time++));
-    }
-    sem->num_valid = 1;
-    for (int64_t i = 0; i < num_step; i++) {
-        enum begun ahead = i + 1 == num_step ? NONE : any_due(s, s->step + 1) ? UNWATCHED : ALL;
-        take_step(s, s->dt, time++, begun, ahead);
-        begun = ahead;
-        s->step++;
-        TRY(solver_after_step(s));
-    }
-    return UNDA_OK;
-}
-
 /* ---- points ---- */
+
+/* So many samples one thread takes, while the others still spin. */
+enum { FEW_SAMPLES = 8 };
 
 /* After a step: the receivers that are due. */
 static unda_status record_due(unda_solver *s, void *of)
@@ -379,6 +31,7 @@ static unda_status record_due(unda_solver *s, void *of)
             continue;
         int64_t num = group->num_point * group->num_field;
         int64_t sample = group->held + receiver_num_since(group, s->begin, s->step) - 1;
+#pragma omp parallel for schedule(static) num_threads(s->threads) if (num > FEW_SAMPLES)
         for (int64_t i = 0; i < num; i++)
             real_put(
                 s, group->samples, sample * num + i,
@@ -505,84 +158,21 @@ static unda_status copy(unda_solver *s, int to, int from)
     return UNDA_OK;
 }
 
-/* ---- profile ---- */
-
-/* The forces of one colour, as in a step, into an array that is not the state's. */
-static void time_color(unda_solver *s, int kind, int32_t color, void *force)
-{
-    const struct sem_cpu *t = tables(s);
-    const struct sem_region *r = &t->sem->region[kind];
-    sem_cpu_task *of_task = task_of(s, kind);
-#pragma omp parallel num_threads(s->threads)
-    {
-        uint32_t kept = parallel_flush();
-        void *work = (char *)t->work + omp_get_thread_num() * t->work_bytes;
-#pragma omp for schedule(static)
-        for (int64_t i = r->color_task[color]; i < r->color_task[color + 1]; i++)
-            of_task(t, &t->region[kind], r->task[i], r->task[i + 1 < r->num_task ? i + 1 : 0],
-                    t->region[kind].level[LEVEL_U], force, work);
-        parallel_restore(kept);
-    }
-}
-
-/* Each colour: a step passes over them one after the other. */
-static unda_status profile(unda_solver *s, int64_t num_run, unda_profile *profile)
-{
-    static const char *const names[NUM_REGION] = {[SOLID] = "solid", [FLUID] = "fluid"};
-    const struct sem *sem = sem_tables(s);
-    SCRATCH double *seconds = NULL;
-    TRY(array_try(&seconds, num_run, sizeof *seconds, "profile"));
-    profile->num_kernel = 0;
-    for (int kind = NUM_REGION - 1; kind >= 0; kind--) {
-        const struct sem_region *r = &sem->region[kind];
-        SCRATCH void *force = NULL;
-        TRY(array_try(&force, r->num_node * tables(s)->region[kind].pitch, s->real_bytes, "profile"));
-        for (int32_t color = 0; color < r->num_color; color++) {
-            int at = profile->num_kernel++;
-            for (int64_t run = 0; run < num_run; run++) {
-                double begin = clock_seconds();
-                time_color(s, kind, color, force);
-                seconds[run] = clock_seconds() - begin;
-            }
-            snprintf(profile->name[at], sizeof profile->name[at], "%s color %d", names[kind], color);
-            profile->seconds[at] = array_median(seconds, num_run);
-            profile->launches[at] = 1;
-            profile->stage_seconds += profile->seconds[at];
-        }
-    }
-    return UNDA_OK;
-}
-
 /* ---- life ---- */
 
 static unda_status create(unda_solver *s)
 {
     const struct sem *sem = sem_tables(s);
     struct sem_cpu *t;
-    TRY(forecast(s));
+    TRY(sem_cpu_forecast(s));
     fork_mark();
     s->threads = parallel_worth(s->options.threads,
                                 3 * sem->region[SOLID].num_node + sem->region[FLUID].num_node, LEAST_COUPLED);
     TRY(array_try(&t, 1, sizeof *t, "CPU engine"));
     s->data = t;
     t->sem = sem;
-    t->lanes = 64 / s->real_bytes;
-    t->num_line_node = s->options.degree + 1;
-    t->num_node = sem->space.num_node;
-    t->metric_nodes = sem->metric_nodes;
-    t->metric_words = sem->metric_words;
-    t->trilinear = sem->metric_kind == UNDA_METRIC_TRILINEAR;
-    t->material_nodes = sem->material_nodes;
-    TRY(pack_lines(s, t));
-    for (int kind = 0; kind < NUM_REGION; kind++) {
-        TRY(pack_nodes(s, kind));
-        TRY(pack_elements(s, kind));
-        TRY(pack_order(s, kind));
-    }
-    TRY(new_copy(s, &t->area, sem->coupling.area, 3 * sem->coupling.num, "coupling"));
-    int64_t line = t->num_line_node; /* x and z, slopes of a plane, edges */
-    t->work_bytes = 64 * 3 * (2 * (int64_t)t->num_node + 2 * line * line + line * (line + 2));
-    TRY(array_own(&t->owned, &t->work, s->threads, t->work_bytes, "work space"));
+    TRY(sem_cpu_blocks_new(s));
+    TRY(sem_cpu_order_new(s));
     TRY(solver_add_hook(s, record_due, NULL));
     return sem_find_stable(s);
 }
@@ -607,15 +197,15 @@ const struct sem_engine sem_cpu = {.base = {.name = "cpu",
                                             .create = create,
                                             .destroy = destroy,
                                             .drive = drive,
-                                            .run = run,
+                                            .run = sem_cpu_run,
                                             .find_bad = sem_find_bad,
                                             .list_points = list_points,
                                             .reserve = reserve,
                                             .copy = copy,
-                                            .retime = retime,
-                                            .forecast = forecast,
-                                            .profile = profile,
+                                            .retime = sem_cpu_retime,
+                                            .forecast = sem_cpu_forecast,
+                                            .profile = sem_cpu_profile,
                                             .describe = describe},
                                    .level = level,
-                                   .accelerate = accelerate,
-                                   .stiffness = stiffness};
+                                   .accelerate = sem_cpu_accelerate,
+                                   .stiffness = sem_cpu_stiffness};

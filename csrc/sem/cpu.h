@@ -1,9 +1,10 @@
 /* cpu.h: the CPU engine's tables, and the functions that are compiled for each precision.
- * Next: cpu.c (order of a step, threads), cpu_step.c (nodes), cpu_solid.c, cpu_fluid.c (forces of elements).
- * */
+ * Next: blocks.c, order.c (order of a step, threads), cpu_step.c (nodes), cpu_solid.c, cpu_fluid.c (forces of
+ * elements), cpu.c (the rest of the engine). */
 #ifndef UNDA_SEM_CPU_H
 #define UNDA_SEM_CPU_H
 
+#include "../base/parallel.h"
 #include "../cpu/lines.h"
 #include "method.h"
 
@@ -21,13 +22,18 @@ enum { SOLID_PITCH = 4 };
 /* Nodes whose step begins at once where the last one ends, unless a receiver reads some of them in between. */
 enum { GROUP_NODES = 64 };
 
-/* Who adds first where tasks share nodes: place i of the list of tasks comes after the places after[first[i]] up to
- * after[first[i + 1]]. Threads take places in turn, none waits for a whole colour. */
+/* Who adds first where tasks share nodes: place i of the list of tasks comes after the tasks after[first[i]] up to
+ * after[first[i + 1]]; none waits for a whole colour. */
 struct sem_cpu_order {
     int32_t *after;
-    int64_t *first;    /* [num_task + 1] */
-    atomic_int *done;  /* [num_task]: the last pass in which a place was done */
-    atomic_llong next; /* place that no thread has taken */
+    int64_t *first;   /* [num_task + 1] */
+    atomic_int *done; /* [num_task]: the last pass in which a task was done */
+    int32_t *
+        place; /* [num_task]: of the tasks of each thread's part, which are consecutive; in ascending order */
+    int num_thread; /* of which each has a part */
+    struct sem_cpu_turn {
+        OWN_LINE atomic_llong next; /* of the part's places nobody has taken those from here on */
+    } *turn;                        /* [thread] */
     int pass;
 };
 
@@ -90,5 +96,16 @@ typedef void sem_cpu_task(const struct sem_cpu *t, const struct sem_cpu_region *
                           const void *u, void *force, void *work);
 extern sem_cpu_task *const sem_cpu_solid_f32, *const sem_cpu_solid_f64;
 extern sem_cpu_task *const sem_cpu_fluid_f32, *const sem_cpu_fluid_f64;
+
+/* blocks.c */
+unda_status sem_cpu_blocks_new(unda_solver *s);
+unda_status sem_cpu_forecast(unda_solver *s);
+unda_status sem_cpu_retime(unda_solver *s);
+/* order.c: functions of the engine. */
+unda_status sem_cpu_order_new(unda_solver *s);
+unda_status sem_cpu_run(unda_solver *s, int64_t num_step);
+unda_status sem_cpu_accelerate(unda_solver *s, int64_t time);
+unda_status sem_cpu_stiffness(unda_solver *s, int kind, const void *u, void *force);
+unda_status sem_cpu_profile(unda_solver *s, int64_t num_run, unda_profile *profile);
 
 #endif

@@ -99,7 +99,8 @@ def test_the_clones_for_newer_processors_multiply_and_add_in_one_instruction():
     # copying, signs and quotients have no sums of products
     plain = {"copy_values", "drop_signs", "compare"}
     plain |= {f"{name}_{p}" for name in ("fade", "gather_many", "scatter") for p in ("f32", "f64")}
-    names = {name.split(".")[0] for name in counts} - plain
+    # jumps over a weight: gcc multiplies first, then adds, where many are in memory in between
+    names = {name.split(".")[0] for name in counts if "_add_jumps_" not in name} - plain
     stages = product(("acoustic", "elastic", "maxwell"), ("one", "both", "by_node"), ("f32", "f64"))
     assert {f"{physics}_{kind}_block_stage_{p}" for physics, kind, p in stages} <= names
     for name in names:
@@ -108,11 +109,12 @@ def test_the_clones_for_newer_processors_multiply_and_add_in_one_instruction():
         # along three axes), as do what matched layers add to them, a rate loop as many as it is
         # named for. Staggered: differences take ten pairs (orders 2 to 8), layers two, an update at
         # least one for each field of its pass; a receiver one a node and one a line of nodes.
-        # Spectral elements: ROWS nodes of a line with their unknowns, 4 x 3 and 4 x 1.
+        # Spectral elements: ROWS nodes of a line with their unknowns, 4 x 3 and 4 x 1. Hexahedra by DG: a
+        # gradient at a node is three sums of three products at least.
         known = {"stage": 16, "update": 5, "add_sources": 1, "_rows": 6, "additions": 6, "differences": 10,
                  "add_pairs": 1, "absorb": 2, "staggered": 1, "weigh": 2,
                  "solid_task": 12, "fluid_task": 4, "sem_predict": 2, "sem_pass": 3,
-                 "sem_finish": 1}  # fmt: skip
+                 "sem_finish": 1, "_finish": 6}  # fmt: skip
         least = next((n for part, n in known.items() if part in name), None) or int(name.split("_")[1])
         assert counts[f"{name}.arch_x86_64_v3"] >= least, name
         assert counts[f"{name}.arch_x86_64_v4"] >= least, name
