@@ -1,27 +1,21 @@
-/* banks.c: the order of a tile's nodes of which threads read u without waiting for one another: the 32 of a warp read at
- * a time a node of each one's line, or plane, from shared memory, whose 32 banks give one node each at a time. Next:
- * tiles.c, cuda/sem/work_plane.h, work_column.h. */
+/* banks.c: where threads own planes, the order of a tile's nodes of which they read u without waiting for one another:
+ * those of a warp read at a time a node of each one's line, or plane, from shared memory, whose 32 banks give one node
+ * each at a time. Next: tiles.c, cuda/sem/work_plane.h. */
 #include "tiles.h"
 
 #include <string.h>
 
 enum { NUM_BANK = SEM_NUM_BANK, MOST_PLACE = SEM_MOST_PLACE, MOST_GROUP = 2048, MOST_SHARED = 64 };
 
-/* The nodes that a warp reads at a time are a group: of lines (b, k) along r_1 those at one place a; where threads own
- * planes lines of one k at a time and, of planes, those at (b, k) of all a. */
-static int groups_of(const struct sem_spread *t, int64_t i, int group[2])
+/* The nodes that a warp reads at a time are a group: of lines along r_1 those of one k at one place a, of planes those at
+ * (b, k) of all a. */
+static void groups_of(const struct sem_spread *t, int64_t i, int group[2])
 {
     int n = t->n, node = (int)(i % (n * n * n)), elem = (int)(i / (n * n * n));
     int a = node % n, b = node / n % n, k = node / (n * n);
-    if (!t->planes) {
-        int warp = n * n > NUM_BANK ? (elem * n * n + k * n + b) / NUM_BANK : elem / (NUM_BANK / (n * n));
-        group[0] = warp * n + a;
-        return 1;
-    }
     int warp = elem / (NUM_BANK / n);
     group[0] = (2 * warp * n + k) * n + a;
     group[1] = ((2 * warp + 1) * n + k) * n + b;
-    return 2;
 }
 
 /* Element nodes by node: first[num + 1], of[num_elem_node]. */
@@ -44,8 +38,9 @@ static int list_groups(const struct sem_spread *t, const int32_t *of, int num, i
 {
     int used = 0;
     for (int i = 0; i < num && used < MOST_SHARED - 1; i++) {
-        int group[2], more = groups_of(t, of[i], group);
-        for (int k = 0; k < more; k++) {
+        int group[2];
+        groups_of(t, of[i], group);
+        for (int k = 0; k < 2; k++) {
             int at = 0;
             while (at < used && list[at] != group[k])
                 at++;

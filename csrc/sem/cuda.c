@@ -29,13 +29,15 @@ static void list_region(const unda_solver *s, struct sem_cuda *t, int region)
         num_metric = by_lane;
     if (r->plan.planes && sem->material_nodes > 1)
         num_coef = by_lane;
-    gpu_want(w, 1, &r->metric, num_metric * sem->metric_words * real, "metric");
+    gpu_want(w, 1, &r->metric,
+             num_metric * (r->plan.planes ? sem->metric_words : sem_metric_reals(sem)) * real, "metric");
     gpu_want(w, 1, &r->coef, num_coef * sem->material_nodes * 2 * real, "coefficients");
     int64_t num_sum = r->plan.assembly == IN_ORDER    ? tiles->num_entry
                       : r->plan.assembly == BY_COLORS ? num_shared
                                                       : num_side;
-    gpu_want(w, 1, &r->shared, num_sum * dim * real, "forces on shared nodes");
-    gpu_want(w, 1, &r->tile, (int64_t)sizeof(struct sem_tile) * tiles->num_tile, "tiles");
+    bool atomically = r->plan.assembly == ATOMICALLY;
+    gpu_want(w, 1, &r->shared, num_sum * r->plan.width * real, "forces on shared nodes");
+    gpu_want(w, 1, &r->tile, atomically ? 0 : (int64_t)sizeof(struct sem_tile) * tiles->num_tile, "tiles");
     gpu_want(w, 1, &r->words, 2 * tiles->num_word, "patterns of tiles");
     gpu_want(w, 1, &r->entry, 4 * tiles->num_entry, "shared nodes");
     gpu_want(w, 1, &r->first_sum, r->plan.assembly == IN_ORDER ? 4 * (num_shared + 1) : 0, "shared nodes");
@@ -58,8 +60,11 @@ static unda_status list_arrays(unda_solver *s, struct sem_cuda *t)
         TRY(sem_plan_choose(s, region, &r->plan));
         r->tiles.pitch = r->plan.pitch;
         r->tiles.planes = r->plan.planes;
-        TRY(sem_tiles_new(sem, region, r->plan.cells, r->plan.assembly == BY_COLORS, s->options.threads,
-                          &r->tiles));
+        if (r->plan.assembly == ATOMICALLY)
+            TRY(sem_cells_new(sem, region, r->plan.cells, s->options.threads, &r->tiles));
+        else
+            TRY(sem_tiles_new(sem, region, r->plan.cells, r->plan.assembly == BY_COLORS, s->options.threads,
+                              &r->tiles));
         sem_plan_fit(s, &r->tiles, &r->plan);
         t->num += sem_num_unknown(t, region);
         list_region(s, t, region);
@@ -143,7 +148,10 @@ static unda_status create(unda_solver *s)
     TRY(gpu_wants_zero(&t->wants, t->stream, 1 << 1));
     TRY(sem_find_stable(s));
     t->zero = true;
-    return gpu_wants_zero(&t->wants, t->stream, 1 << 1);
+    TRY(gpu_wants_zero(&t->wants, t->stream, 1 << 1));
+    for (int region = 0; region < NUM_REGION; region++)
+        TRY(sem_launch_pads(s, region));
+    return gpu_sync(t->stream);
 }
 
 static void destroy(unda_solver *s)

@@ -17,11 +17,12 @@ enum { IN_ORDER, BY_COLORS, ATOMICALLY };
 /* Sizes of a kernel for one solver. */
 struct sem_plan {
     const struct kernel *kernel;
-    int assembly, cells, blocks, ahead; /* elements of a tile; blocks on an SM, at least; see tiles.cu */
-    bool planes;                        /* a thread owns a plane of nodes, else a column */
-    int dim, threads, shared_bytes;
-    int warp_cells;            /* elements of a warp; 0: they begin anywhere in one */
-    int most_slot, most_inner; /* nodes of a tile, those inside it, at most */
+    int assembly, cells, blocks, ahead;    /* elements of a tile; blocks on an SM, at least; see tiles.cu */
+    bool flat;                             /* columns of cells follow one another without a gap */
+    bool planes;                           /* a thread owns a plane of nodes, else a column */
+    int dim, width, threads, shared_bytes; /* width: words of a node in memory */
+    int warp_cells;                        /* elements of a warp; 0: they begin anywhere in one */
+    int most_slot, most_inner;             /* nodes of a tile, those inside it, at most */
     struct sem_pitch pitch;
 };
 
@@ -29,7 +30,7 @@ struct sem_cuda_region {
     struct sem_plan plan;
     struct sem_tiles tiles;
     struct gpu_module *module;
-    struct gpu_kernel tile_kernel, shared_kernel;
+    struct gpu_kernel tile_kernel, shared_kernel, pad_kernel;
     gpu_ptr u, v, a; /* in those of all regions */
     gpu_ptr inverse_mass, metric, coef, shared, tile, entry, words;
     gpu_ptr first_sum, sum, side, rest, inverse, damping, partner, area;
@@ -77,7 +78,7 @@ static inline bool sem_is_small(const unda_solver *s)
 /* Unknowns of a region on the device, filled up to a multiple of four, and where they begin among all. */
 static inline int64_t sem_num_unknown(const struct sem_cuda *t, int region)
 {
-    return (t->region[region].tiles.num_node * (region == SOLID ? 3 : 1) + 3) / 4 * 4;
+    return (t->region[region].tiles.num_node * t->region[region].plan.width + 3) / 4 * 4;
 }
 static inline int64_t sem_first_unknown(const struct sem_cuda *t, int region)
 {
@@ -88,7 +89,15 @@ static inline int64_t sem_device_unknown(const unda_solver *s, int region, int64
 {
     int dim = sem_tables(s)->region[region].dim;
     return sem_first_unknown(sem_cuda_tables(s), region) +
-           (int64_t)sem_cuda_tables(s)->region[region].tiles.node[at / dim] * dim + at % dim;
+           (int64_t)sem_cuda_tables(s)->region[region].tiles.node[at / dim] *
+               sem_cuda_tables(s)->region[region].plan.width +
+           at % dim;
+}
+
+/* Of an element's metric where threads own columns. */
+static inline int sem_metric_reals(const struct sem *sem)
+{
+    return sem->metric_kind == UNDA_METRIC_STORED ? (sem->metric_words + 3) / 4 * 4 : sem->metric_words;
 }
 
 /* Warps that work on a tile. */
@@ -117,6 +126,8 @@ struct sem_pass {
 unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *pass, int64_t begin,
                              int64_t end);
 unda_status sem_launch_shared(unda_solver *s, int region, const struct sem_pass *pass);
+/* Inverse masses behind the unknowns of nodes; for whoever wrote all of u. */
+unda_status sem_launch_pads(unda_solver *s, int region);
 unda_status sem_launch_all(unda_solver *s, const struct sem_pass *pass);
 unda_status sem_launch_accelerate(unda_solver *s, int64_t time);
 unda_status sem_launch_stiffness(unda_solver *s, int region, const void *u, void *force);

@@ -89,6 +89,20 @@ static void metric_of(const struct sem *sem, int64_t elem, double *values)
             values[i * sem->metric_nodes + node] = from[node * HEX_METRIC + i];
 }
 
+/* As threads that own columns read them where cells are in tiles: in groups of four. */
+static void metric_in_groups(const struct sem *sem, int64_t elem, double *values)
+{
+    int num = sem->metric_nodes;
+    if (sem->metric_kind != UNDA_METRIC_STORED) {
+        metric_of(sem, elem, values);
+        return;
+    }
+    const double *from = sem->metric + elem * sem->metric_words;
+    for (int node = 0; node < num; node++)
+        for (int i = 0; i < HEX_METRIC; i++)
+            values[GROUP_INDEX(num, HEX_METRIC, node, i)] = from[node * HEX_METRIC + i];
+}
+
 static void coef_of(const struct sem *sem, int64_t elem, double *values)
 {
     for (int node = 0; node < sem->material_nodes; node++) {
@@ -189,14 +203,16 @@ unda_status sem_fill_region(unda_solver *s, int region)
     if (r->plan.planes && sem->metric_kind == UNDA_METRIC_STORED)
         TRY(upload_lanes(s, region, r->metric, HEX_METRIC, metric_of));
     else
-        TRY(upload_elements(s, region, r->metric, sem->metric_words, metric_of));
+        TRY(upload_elements(s, region, r->metric, sem_metric_reals(sem),
+                            r->plan.assembly == ATOMICALLY ? metric_of : metric_in_groups));
     if (r->plan.planes && sem->material_nodes > 1)
         TRY(upload_lanes(s, region, r->coef, 2, coef_of));
     else
         TRY(upload_elements(s, region, r->coef, sem->material_nodes * 2, coef_of));
     TRY(upload_masses(s, region));
     TRY(upload_sides(s, region));
-    TRY(upload_tiles(stream, r));
+    if (r->plan.assembly != ATOMICALLY)
+        TRY(upload_tiles(stream, r));
     TRY(gpu_upload(stream, r->words, tiles->words, 2 * tiles->num_word));
     TRY(gpu_upload(stream, r->entry, tiles->entry, 4 * tiles->num_entry));
     if (r->plan.assembly == IN_ORDER) {

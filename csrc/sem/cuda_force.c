@@ -13,6 +13,7 @@ unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *
 {
     struct sem_cuda *t = tables(s);
     const struct sem_cuda_region *r = &t->region[region];
+    bool atomically = r->plan.assembly == ATOMICALLY;
     struct sem_tile_args a = {.u = POINTER(r->u),
                               .v = POINTER(r->v),
                               .a = POINTER(r->a),
@@ -30,12 +31,13 @@ unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *
                               .amplitude = POINTER(t->amplitude),
                               .clock = POINTER(t->clock),
                               .num_inner = r->tiles.num_inner,
-                              .first_side = r->tiles.first_side - r->tiles.num_inner,
+                              .first_side = r->tiles.first_side - (atomically ? 0 : r->tiles.num_inner),
                               .dt = pass->dt,
                               .time = r->num_part ? (int)pass->time : -1,
                               .num_source = s->num_source,
                               .mode = pass->mode,
-                              .first = (int)begin};
+                              .first = (int)begin,
+                              .num_elem = r->tiles.num_elem};
     struct gpu_shape shape = {.grid = {end - begin},
                               .block = {r->plan.threads},
                               .shared_bytes = r->plan.shared_bytes,
@@ -43,11 +45,21 @@ unda_status sem_launch_tiles(unda_solver *s, int region, const struct sem_pass *
     return end > begin ? gpu_launch(&r->tile_kernel, t->stream, &shape, &a, sizeof a) : UNDA_OK;
 }
 
+unda_status sem_launch_pads(unda_solver *s, int region)
+{
+    const struct sem_cuda_region *r = &tables(s)->region[region];
+    struct sem_pad_args a = {POINTER(r->u), POINTER(r->inverse_mass), r->tiles.num_node};
+    struct gpu_shape shape = gpu_threads(a.num);
+    if (r->plan.width == sem_tables(s)->region[region].dim || a.num == 0)
+        return UNDA_OK;
+    return gpu_launch(&r->pad_kernel, tables(s)->stream, &shape, &a, sizeof a);
+}
+
 unda_status sem_launch_shared(unda_solver *s, int region, const struct sem_pass *pass)
 {
     struct sem_cuda *t = tables(s);
     const struct sem_cuda_region *r = &t->region[region];
-    gpu_ptr first = (gpu_ptr)(r->tiles.num_inner * sem_tables(s)->region[region].dim * s->real_bytes);
+    gpu_ptr first = (gpu_ptr)(r->tiles.num_inner * r->plan.width * s->real_bytes);
     struct sem_shared_args a = {.u = POINTER(r->u + first),
                                 .v = POINTER(r->v + first),
                                 .a = POINTER(r->a + first),
@@ -67,9 +79,11 @@ unda_status sem_launch_shared(unda_solver *s, int region, const struct sem_pass 
                                 .first_side = r->tiles.first_side - r->tiles.num_inner,
                                 .dt = pass->dt,
                                 .mode = pass->mode};
-    int64_t quads = (a.first_side * sem_tables(s)->region[region].dim * s->real_bytes + 15) / 16;
-    struct gpu_shape shape =
-        gpu_threads(r->plan.assembly == ATOMICALLY ? quads + a.num - a.first_side : a.num);
+    struct gpu_shape shape = gpu_threads(a.num);
+    int64_t of_block = 256 * 16 / s->real_bytes; /* unknowns */
+    if (r->plan.assembly == ATOMICALLY)
+        shape.grid[0] =
+            (a.first_side * r->plan.width + of_block - 1) / of_block + (a.num - a.first_side + 255) / 256;
     shape.early = sem_is_small(s);
     return a.num ? gpu_launch(&r->shared_kernel, t->stream, &shape, &a, sizeof a) : UNDA_OK;
 }
@@ -78,7 +92,7 @@ unda_status sem_launch_shared(unda_solver *s, int region, const struct sem_pass 
 static unda_status zero_shared(unda_solver *s, int region)
 {
     const struct sem_cuda_region *r = &tables(s)->region[region];
-    int64_t node = sem_tables(s)->region[region].dim * s->real_bytes;
+    int64_t node = r->plan.width * s->real_bytes;
     return gpu_zero_async(tables(s)->stream, r->a + (gpu_ptr)(r->tiles.num_inner * node),
                           (r->tiles.first_side - r->tiles.num_inner) * node);
 }

@@ -16,7 +16,7 @@ struct timed_part {
 static unda_status queue_part(void *of)
 {
     const struct timed_part *p = of;
-    struct sem_pass pass = {SEM_CLOSE, 0, -1};
+    struct sem_pass pass = {SEM_STEP, 0, -1};
     if (p->region == NUM_REGION)
         return sem_points_record(p->s, 1);
     const struct sem_tiles *tiles = &tables(p->s)->region[p->region].tiles;
@@ -39,7 +39,7 @@ static unda_status time_part(unda_solver *s, int region, int color, const char *
     return UNDA_OK;
 }
 
-/* As in a step of length 0: what changes are accelerations, which are made again. */
+/* Steps of length 0, which change nothing. */
 unda_status sem_profile(unda_solver *s, int64_t num_run, unda_profile *profile)
 {
     static const char *const names[NUM_REGION] = {[SOLID] = "solid", [FLUID] = "fluid"};

@@ -54,10 +54,11 @@ static unda_status add_product(unda_solver *s, int64_t first, int64_t num, int d
 static unda_status multiply(unda_solver *s, gpu_ptr x, double *product)
 {
     struct sem_cuda *t = sem_cuda_tables(s);
+    int width = t->region[SOLID].plan.width;
     *product = 0;
     TRY(add_product(s, sem_first_unknown(t, FLUID), sem_num_unknown(t, FLUID), 1, 0, x, stiff_of(t),
                     product));
-    return add_product(s, 0, 3 * t->region[SOLID].tiles.num_node, 3, mass_of(t), x, t->level[LEVEL_U],
+    return add_product(s, 0, width * t->region[SOLID].tiles.num_node, width, mass_of(t), x, t->level[LEVEL_U],
                        product);
 }
 

@@ -11,11 +11,12 @@ static void renumber(const unda_solver *s, int region, void *device, void *host,
 {
     const struct sem_region *r = &sem_tables(s)->region[region];
     const int32_t *node = sem_cuda_tables(s)->region[region].tiles.node;
-    size_t bytes = (size_t)(r->dim * s->real_bytes);
+    size_t bytes = (size_t)(r->dim * s->real_bytes),
+           stride = (size_t)(sem_cuda_tables(s)->region[region].plan.width * s->real_bytes);
     int32_t threads = parallel_few(parallel_worth(s->options.threads, r->num_node, LEAST_SCALAR));
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < r->num_node; i++) {
-        char *there = (char *)device + (size_t)node[i] * bytes, *here = (char *)host + (size_t)i * bytes;
+        char *there = (char *)device + (size_t)node[i] * stride, *here = (char *)host + (size_t)i * bytes;
         memcpy(to_device ? there : here, to_device ? here : there, bytes);
     }
 }
@@ -26,7 +27,8 @@ unda_status sem_state_upload(unda_solver *s, int region, gpu_ptr to, const void 
     SCRATCH void *packed = NULL;
     TRY(array_try(&packed, num, s->real_bytes, "state"));
     renumber(s, region, packed, (void *)from, true);
-    return gpu_upload(sem_cuda_tables(s)->stream, to, packed, num * s->real_bytes);
+    TRY(gpu_upload(sem_cuda_tables(s)->stream, to, packed, num * s->real_bytes));
+    return to == sem_cuda_tables(s)->region[region].u ? sem_launch_pads(s, region) : UNDA_OK;
 }
 
 unda_status sem_state_download(unda_solver *s, int region, void *to, gpu_ptr from)

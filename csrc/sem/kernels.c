@@ -35,6 +35,9 @@ static int list_words(const unda_solver *s, const struct sem_plan *plan)
 static int tile_bytes(const unda_solver *s, const struct sem_plan *plan)
 {
     int node = plan->dim * s->real_bytes, bytes = 0;
+    if (plan->assembly == ATOMICALLY)
+        return (plan->cells * plan->pitch.elem[0] * node + 15) / 16 * 16 +
+               (plan->cells * plan->pitch.elem[1] * node + 15) / 16 * 16;
     int slots = plan->most_slot + 3, second = plan->planes ? 0 : plan->cells * plan->pitch.elem[1];
     const int part[] = {slots * node, (plan->cells * plan->pitch.elem[0] + 1) * node,
                         (second > slots ? second : slots) * node, 2 * list_words(s, plan)};
@@ -55,21 +58,26 @@ static bool holds_planes(const unda_solver *s, int dim)
 static unda_status choose_axes(const unda_solver *s, int region, struct sem_plan *plan)
 {
     int given = kernel_part(&s->options, "axes");
-    bool many = sem_tables(s)->region[region].num_elem > FEW_ELEMENTS;
-    bool fits = holds_planes(s, plan->dim);
-    if (given == 2 && !fits && sem_tables(s)->region[region].num_elem)
+    const int64_t num_elem = sem_tables(s)->region[region].num_elem;
+    bool fits = holds_planes(s, plan->dim), any = num_elem > 0, many = num_elem > FEW_ELEMENTS;
+    if (given == 2 && plan->assembly == ATOMICALLY && any)
+        FAIL(UNDA_ERR_ARG, "axes is 2 and assembly is atomic, expected axes 1: there a thread owns a column");
+    if (given == 2 && !fits && any)
         FAIL(
             UNDA_ERR_ARG,
             "axes is 2 at degree %d, expected 1: a plane of nodes of %d unknowns in float%d does not fit the "
             "registers of a thread",
             s->options.degree, plan->dim, 8 * s->real_bytes);
-    plan->planes = fits && (given ? given == 2 : plan->dim == 1 && many);
+    plan->planes =
+        plan->assembly != ATOMICALLY && fits && (given ? given == 2 : plan->dim == 1 && many);
     return UNDA_OK;
 }
 
 static int registers_of(const unda_solver *s, const struct sem_plan *plan)
 {
     int n = s->options.degree + 1;
+    if (plan->assembly == ATOMICALLY)
+        return n > 5 ? (3 * n * plan->dim + 48) * s->real_bytes / 4 : s->real_bytes == 4 ? 72 : 128;
     if (!plan->planes)
         return s->real_bytes == 4 ? 64 : 128;
     int registers = 2 * n * n * plan->dim * s->real_bytes / 4 + 25 * s->real_bytes;
@@ -81,12 +89,26 @@ static void set_cells(const unda_solver *s, struct sem_plan *plan, int cells)
 {
     int n = s->options.degree + 1, of_elem = plan->planes ? n : n * n;
     plan->cells = cells;
-    plan->warp_cells = of_elem <= 32 ? 32 / of_elem : 0;
+    plan->warp_cells = of_elem <= 32 && !plan->flat ? 32 / of_elem : 0;
     plan->threads = plan->warp_cells ? (cells + plan->warp_cells - 1) / plan->warp_cells * 32
                                      : (cells * of_elem + 31) / 32 * 32;
     plan->most_slot = cells * n * n * n;
     plan->most_inner = (plan->most_slot + 3) / 4 * 4;
     plan->shared_bytes = tile_bytes(s, plan);
+}
+
+/* Cells of so many columns of which the fewest lanes of a block's warps are idle. */
+static int full_warps(int square)
+{
+    int best = 1, best_idle = 32;
+    for (int cells = 1; cells * square <= 256; cells++) {
+        int threads = (cells * square + 31) / 32 * 32, idle = (threads - cells * square) * 256 / threads;
+        if (idle < best_idle || (idle == best_idle && threads <= 128)) {
+            best = cells;
+            best_idle = idle;
+        }
+    }
+    return best;
 }
 
 /* Of planes what two warps work on. Of columns 2 x 2 x 2 cells, fewer where an SM would have room for fewer than three
@@ -95,6 +117,10 @@ static void choose_cells(const unda_solver *s, struct sem_plan *plan)
 {
     int square = (s->options.degree + 1) * (s->options.degree + 1), given = kernel_part(&s->options, "cells");
     int blocks = s->real_bytes == 4 ? 3 : 2;
+    if (plan->assembly == ATOMICALLY) {
+        set_cells(s, plan, given ? given : full_warps(square));
+        return;
+    }
     set_cells(s, plan, given ? given : plan->planes ? 2 * (32 / (s->options.degree + 1)) : 8);
     while (!given && !plan->planes && plan->cells > 1 &&
            (plan->shared_bytes > MOST_BYTES / blocks || plan->cells * square > 512))
@@ -109,7 +135,9 @@ static void choose_blocks(const unda_solver *s, struct sem_plan *plan)
         given = kernel_part(&s->options, "blocks");
     plan->blocks = given ? given : usual > 0 ? usual : 1;
     plan->ahead = kernel_part(&s->options, "ahead");
-    plan->ahead = plan->ahead ? plan->ahead : NUM_SM * plan->blocks;
+    bool stored = sem_tables(s)->metric_kind == UNDA_METRIC_STORED;
+    if (!plan->ahead) /* of a metric at nodes little else stays in L2 that long */
+        plan->ahead = NUM_SM * (plan->assembly == ATOMICALLY && stored ? 1 : plan->blocks);
 }
 
 unda_status sem_plan_choose(const unda_solver *s, int region, struct sem_plan *plan)
@@ -121,7 +149,10 @@ unda_status sem_plan_choose(const unda_solver *s, int region, struct sem_plan *p
             plan->assembly = i;
         }
     TRY(choose_axes(s, region, plan));
-    plan->pitch = sem_pitch(s->options.degree + 1, plan->planes);
+    plan->width = plan->assembly == ATOMICALLY && plan->dim == 3 ? 4 : plan->dim;
+    plan->flat = plan->assembly == ATOMICALLY || (!plan->planes && s->options.degree == 4);
+    plan->pitch =
+        plan->flat ? sem_pitch_flat(s->options.degree + 1) : sem_pitch(s->options.degree + 1, plan->planes);
     choose_cells(s, plan);
     if (plan->threads > 1024 || plan->shared_bytes > MOST_BYTES)
         FAIL(UNDA_ERR_ARG,
@@ -136,6 +167,8 @@ unda_status sem_plan_choose(const unda_solver *s, int region, struct sem_plan *p
 void sem_plan_fit(const unda_solver *s, const struct sem_tiles *t, struct sem_plan *plan)
 {
     int most_slot = 0, most_inner = 0;
+    if (plan->assembly == ATOMICALLY)
+        return;
     for (int64_t i = 0; i < t->num_tile; i++) {
         int inner = (int)(t->first_inner[i + 1] - t->first_inner[i]),
             shared = (int)(t->first_entry[i + 1] - t->first_entry[i]);
@@ -160,6 +193,16 @@ static void define_list(struct gpu_defines *defines, const char *name, const dou
     gpu_define(defines, "%s=%s", name, list);
 }
 
+static void define_rows(struct gpu_defines *defines, const struct sem_plan *plan, int n)
+{
+    int row[1024];
+    char list[8192];
+    sem_spread_rows(&plan->pitch, n, plan->cells, row);
+    for (int i = 0, used = 0; i < plan->cells * n * n; i++)
+        used += snprintf(list + used, sizeof list - (size_t)used, i ? ",%d" : "%d", row[i]);
+    gpu_define(defines, "ROW_ORDER=%s", list);
+}
+
 static struct gpu_source region_source(const unda_solver *s, const struct sem_plan *plan, int region,
                                        int num_category, struct gpu_defines *defines)
 {
@@ -178,6 +221,7 @@ static struct gpu_source region_source(const unda_solver *s, const struct sem_pl
     gpu_define(defines, "MOST_SLOT=%d", plan->most_slot);
     gpu_define(defines, "MOST_INNER=%d", plan->most_inner);
     gpu_define(defines, "ROW0=%d", plan->pitch.row);
+    gpu_define(defines, "ROW1=%d", plan->planes ? 0 : plan->pitch.row);
     for (int i = 0; i < 2; i++) {
         gpu_define(defines, "PLANE%d=%d", i, plan->pitch.plane[i]);
         gpu_define(defines, "ELEM%d=%d", i, plan->pitch.elem[i]);
@@ -191,7 +235,10 @@ static struct gpu_source region_source(const unda_solver *s, const struct sem_pl
     define_list(defines, "LINE_DERIVATIVE", el->line_derivative, n * n);
     define_list(defines, "LINE_WEIGHTS", el->line_weight, n);
     define_list(defines, "LINE_POINTS", el->line_point, n);
-    return (struct gpu_source){"sem/tiles.cu", defines->list, defines->num};
+    if (plan->flat)
+        define_rows(defines, plan, n);
+    return (struct gpu_source){plan->assembly == ATOMICALLY ? "sem/cells.cu" : "sem/tiles.cu", defines->list,
+                               defines->num};
 }
 
 unda_status sem_plan_compile(unda_solver *s, int region)
@@ -202,8 +249,11 @@ unda_status sem_plan_compile(unda_solver *s, int region)
     struct gpu_source source = region_source(s, &r->plan, region, r->tiles.num_category, &defines);
     double begin = clock_seconds();
     TRY(gpu_module_new(&r->module, t->gpu, &source));
-    TRY(gpu_kernel_get(&r->tile_kernel, r->module, "sem_tiles", r->plan.shared_bytes));
+    TRY(gpu_kernel_get(&r->tile_kernel, r->module, r->plan.assembly == ATOMICALLY ? "sem_cells" : "sem_tiles",
+                       r->plan.shared_bytes));
     TRY(gpu_kernel_get(&r->shared_kernel, r->module, "sem_shared", 0));
+    if (r->plan.assembly == ATOMICALLY)
+        TRY(gpu_kernel_get(&r->pad_kernel, r->module, "sem_pad", 0));
     s->compile_seconds += clock_seconds() - begin;
     struct gpu_kernel *kernel[] = {&r->tile_kernel, &r->shared_kernel, &t->begin, &t->record, &t->advance};
     for (int i = 0; i < 5 && sem_is_small(s); i++)

@@ -17,6 +17,7 @@ struct tile_nodes {
     uint32_t mask;
     int32_t *order; /* of slots */
     uint8_t *kind;  /* see banks.c */
+    int32_t *set;   /* of tiles that have the node: its number in the order in which they occur */
     struct sem_spread_room room;
     /* The tile to which `order` belongs. */
     int64_t ordered_elem_node;
@@ -29,7 +30,8 @@ struct making {
     const struct sem *sem;
     const struct sem_region *region;
     struct sem_tiles *tiles;
-    int num, threads; /* nodes of an element */
+    int num, threads;   /* nodes of an element */
+    uint32_t *tiles_of; /* [node of the region]: the sum of codes of the tiles that have it */
     struct tile_nodes *list;
     void *owned;
 };
@@ -58,11 +60,10 @@ struct tile_nodes *tile_list(const struct making *m, int64_t tile);
 void tile_order(const struct making *m, int64_t tile, struct tile_nodes *list,
                 bool (*is_inner)(const struct sem_tiles *t, int32_t node));
 /* tile_numbers.c: numbers on the device, entries, categories. */
-unda_status tile_number(const struct making *m);
+unda_status tile_number(struct making *m);
 /* tile_patterns.c: patterns; entries in the order of slots. */
 unda_status tile_draw(const struct making *m);
 /* tile_colors.c: the order of launches. */
 unda_status tile_color(struct sem_tiles *tiles);
-unda_status tile_one_color(struct sem_tiles *tiles);
 
 #endif

@@ -4,6 +4,8 @@
 #include <omp.h>
 #include <string.h>
 
+enum { MOST_SET = 128 };
+
 static unda_status nodes_new(int64_t most, void **owner, struct tile_nodes *list)
 {
     uint32_t room = 2;
@@ -16,6 +18,7 @@ static unda_status nodes_new(int64_t most, void **owner, struct tile_nodes *list
     TRY(array_own(owner, &list->index, most, sizeof(int32_t), "tiles"));
     TRY(array_own(owner, &list->order, most, sizeof(int32_t), "tiles"));
     TRY(array_own(owner, &list->kind, most, sizeof(uint8_t), "tiles"));
+    TRY(array_own(owner, &list->set, most, sizeof(int32_t), "tiles"));
     TRY(array_own(owner, &list->ordered_index, most, sizeof(int32_t), "tiles"));
     TRY(array_own(owner, &list->ordered_kind, most, sizeof(uint8_t), "tiles"));
     TRY(array_own(owner, &list->room.used, most / SEM_NUM_BANK + 2, sizeof *list->room.used, "tiles"));
@@ -72,7 +75,33 @@ struct tile_nodes *tile_list(const struct making *m, int64_t tile)
     return list;
 }
 
-/* The order in which a tile's nodes get their slots, kind by kind. Tiles of one form follow one another, and have one. */
+/* Nodes of one kind that the same tiles have follow one another, in the order of the list: so they do in all of these
+ * tiles, and memory is read and written in whole lines. */
+static void order_by_set(const struct making *m, struct tile_nodes *list)
+{
+    uint32_t code[MOST_SET];
+    int32_t num_set = 0, num[MOST_SET + 1] = {0}, set = 0;
+    for (int32_t i = 0; i < list->num; i++) {
+        uint32_t now = m->tiles_of[list->node[i]];
+        if (num_set == 0 || set == MOST_SET || code[set] != now)
+            for (set = 0; set < num_set && code[set] != now;)
+                set++;
+        if (set == num_set && set < MOST_SET)
+            code[num_set++] = now;
+        list->set[i] = set;
+        num[set]++;
+    }
+    for (int32_t k = 0, next = 0; k <= MOST_SET; k++) {
+        int32_t begin = next;
+        next += num[k];
+        num[k] = begin;
+    }
+    for (int32_t i = 0; i < list->num; i++)
+        list->order[num[list->set[i]]++] = i;
+}
+
+/* The order in which a tile's nodes get their slots, kind by kind. Where threads own planes it takes a while, but tiles of
+ * one form follow one another, and have one. */
 void tile_order(const struct making *m, int64_t tile, struct tile_nodes *list,
                 bool (*is_inner)(const struct sem_tiles *t, int32_t node))
 {
@@ -81,6 +110,10 @@ void tile_order(const struct making *m, int64_t tile, struct tile_nodes *list,
     for (int32_t i = 0; i < list->num; i++)
         list->kind[i] =
             (uint8_t)(category_of(list->count[i]) + (is_inner(t, list->node[i]) ? 0 : MOST_CATEGORY));
+    if (!t->planes) {
+        order_by_set(m, list);
+        return;
+    }
     if (list->ordered_num == list->num && list->ordered_elem_node == num &&
         memcmp(list->ordered_index, list->index, sizeof *list->index * (size_t)num) == 0 &&
         memcmp(list->ordered_kind, list->kind, (size_t)list->num) == 0)
@@ -90,7 +123,6 @@ void tile_order(const struct making *m, int64_t tile, struct tile_nodes *list,
     memcpy(list->ordered_index, list->index, sizeof *list->index * (size_t)num);
     memcpy(list->ordered_kind, list->kind, (size_t)list->num);
     sem_spread(&(struct sem_spread){.n = m->sem->space.element->degree + 1,
-                                    .planes = t->planes,
                                     .pitch = &t->pitch,
                                     .num_elem_node = num,
                                     .num = list->num,

@@ -1,5 +1,6 @@
 /* tile_numbers.c: the numbers that nodes have on the device: those inside tiles tile by tile, then those that tiles
- * share, last those on the faces where the region ends; the last two in the order in which tiles come to them. */
+ * share, last those on the faces where the region ends; the last two by the first tile that has them, in its order of
+ * slots. */
 #include "tile_making.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 /* Until nodes have their numbers there stands of each what is known: NONE or SIDE, that it is on a side, before any
  * tile came; a tile that alone has it and that is no side's; else of the first tile that has it twice its number,
  * counted down from SHARED, one less on a side. */
-enum { NONE = -1, SIDE = -2, SHARED = -3 };
+enum { NONE = -1, SIDE = SEM_ON_SIDE, SHARED = -3 };
 
 static bool is_shared(int32_t state)
 {
@@ -41,23 +42,29 @@ static void mark(int32_t *node, int32_t tile)
         ;
 }
 
-static void find_sides(const struct making *m)
+void sem_mark_sides(const struct sem *sem, int region, int threads, int32_t *node)
 {
-    const struct space *space = &m->sem->space;
-    const struct sem_region *r = m->region;
-    int region = (int)(r - m->sem->region);
-#pragma omp parallel for schedule(static) num_threads(m->threads)
+    const struct space *space = &sem->space;
+    const struct sem_region *r = &sem->region[region];
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < 6 * r->num_elem; i++) {
-        int32_t neighbor = m->sem->mesh->neighbor[6 * (int64_t)r->elem[i / 6] + i % 6];
-        if (neighbor >= 0 && m->sem->kind[neighbor / 6] == region)
+        int32_t neighbor = sem->mesh->neighbor[6 * (int64_t)r->elem[i / 6] + i % 6];
+        if (neighbor >= 0 && sem->kind[neighbor / 6] == region)
             continue;
         for (int k = 0; k < space->num_face_node; k++) {
             int local = space->element->face_node[i % 6 * space->num_face_node + k];
-            int32_t *node = &m->tiles->node[r->node[i / 6 * space->num_node + local]];
+            int32_t *at = &node[r->node[i / 6 * space->num_node + local]];
 #pragma omp atomic write
-            *node = SIDE;
+            *at = SEM_ON_SIDE;
         }
     }
+}
+
+/* Sums of such codes differ where tiles do, but for one case in 2^32, which costs a little speed alone. */
+static uint32_t code_of(int64_t tile)
+{
+    uint64_t code = (uint64_t)(tile + 1) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(code >> 32) ^ (uint32_t)(code >> 13);
 }
 
 /* Marks all nodes. Nodes of a tile are at most so many of its element nodes: as many as cells meet, more where periodic
@@ -65,7 +72,7 @@ static void find_sides(const struct making *m)
 static void mark_nodes(const struct making *m)
 {
     int most = 1;
-    find_sides(m);
+    sem_mark_sides(m->sem, (int)(m->region - m->sem->region), m->threads, m->tiles->node);
 #pragma omp parallel for schedule(static) num_threads(m->threads) reduction(max : most)
     for (int64_t tile = 0; tile < m->tiles->num_tile; tile++) {
         const struct tile_nodes *list = tile_list(m, tile);
@@ -73,6 +80,7 @@ static void mark_nodes(const struct making *m)
             int category = 1 + category_of(list->count[i]);
             most = category > most ? category : most;
             mark(&m->tiles->node[list->node[i]], (int32_t)tile);
+            __atomic_add_fetch(&m->tiles_of[list->node[i]], code_of(tile), __ATOMIC_RELAXED);
         }
     }
     m->tiles->num_category = most;
@@ -141,7 +149,8 @@ static bool is_inner(const struct sem_tiles *t, int32_t node)
     return !is_shared(t->node[node]);
 }
 
-/* Inner nodes get their numbers, by category; the others of a tile are its entries, as the region counts them. */
+/* Inner nodes get their numbers, in the order of slots; so stand the others of a tile, its entries, as the region counts
+ * them. */
 static void number_inner(const struct making *m)
 {
     struct sem_tiles *t = m->tiles;
@@ -149,14 +158,17 @@ static void number_inner(const struct making *m)
     {
         struct tile_nodes *list = tile_list(m, tile);
         int64_t next = t->first_inner[tile], entry = t->first_entry[tile];
-        for (int32_t i = 0; i < list->num; i++)
-            if (is_shared(t->node[list->node[i]]))
-                t->entry[entry++] = list->node[i];
         tile_order(m, tile, list, is_inner);
-        for (int k = 0; k < t->num_category; k++)
-            for (int32_t i = 0; i < list->num; i++)
-                if (list->kind[list->order[i]] == k)
-                    t->node[list->node[list->order[i]]] = (int32_t)next++;
+        for (int k = 0; k < 2 * MOST_CATEGORY; k++)
+            for (int32_t i = 0; i < list->num; i++) {
+                int32_t node = list->node[list->order[i]];
+                if (list->kind[list->order[i]] != k)
+                    continue;
+                if (k < MOST_CATEGORY)
+                    t->node[node] = (int32_t)next++;
+                else
+                    t->entry[entry++] = node;
+            }
     }
 }
 
@@ -180,7 +192,7 @@ static void number_shared(const struct making *m, const struct counts *counts, i
     }
 }
 
-unda_status tile_number(const struct making *m)
+unda_status tile_number(struct making *m)
 {
     struct sem_tiles *t = m->tiles;
     SCRATCH struct counts *counts = NULL;
@@ -190,6 +202,7 @@ unda_status tile_number(const struct making *m)
     TRY(array_own(&t->owned, &t->first_entry, t->num_tile + 1, sizeof(int64_t), "tiles"));
     TRY(array_try(&counts, t->num_tile, sizeof *counts, "tiles"));
     TRY(array_try(&first, t->num_tile, sizeof *first, "tiles"));
+    TRY(array_own(&m->owned, &m->tiles_of, m->region->num_node, sizeof(uint32_t), "tiles"));
     memset(t->node, NONE, sizeof *t->node * (size_t)m->region->num_node);
     mark_nodes(m);
     count_nodes(m, counts);

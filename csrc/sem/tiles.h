@@ -14,6 +14,9 @@ struct sem_pitch {
 };
 /* pitch.c: where a thread owns a plane of nodes, or a column. */
 struct sem_pitch sem_pitch(int n, bool planes);
+/* Where threads own columns of cells that follow one another without a gap, and which row of nodes each of them owns. */
+struct sem_pitch sem_pitch_flat(int n);
+void sem_spread_rows(const struct sem_pitch *pitch, int n, int cells, int *row);
 
 /* Nodes of a tile are in slots: first those inside it, then those that it shares, both by how many of the tile's
  * element nodes they are: up to 1, 2, 4, ... (categories). A pattern says, in words of 16 bits:
@@ -67,11 +70,10 @@ static inline int sem_place(const struct sem_pitch *pitch, int n, int64_t i)
            (int)(i / n % n) * pitch->row + (int)(i % n);
 }
 
-/* banks.c: of the nodes of one tile, numbered in any way, the order in which they get slots. */
+/* banks.c: of the nodes of one tile, numbered in any way, the order in which they get slots where threads own planes. */
 enum { MOST_CATEGORY = 16, SEM_NUM_BANK = 32, SEM_MOST_PLACE = 8 };
 struct sem_spread {
     int n;
-    bool planes;
     const struct sem_pitch *pitch;
     int64_t num_elem_node;
     int32_t num;
@@ -90,6 +92,12 @@ unda_status sem_tiles_new(const struct sem *sem, int region, int cells, bool col
 void sem_tiles_free(struct sem_tiles *tiles);
 /* tile_numbers.c: refuses counts whose members are numbered in 32 bits and do not fit. */
 unda_status sem_tiles_check(const struct sem_tiles *tiles);
+unda_status tile_one_color(struct sem_tiles *tiles);
+/* cells.c: runs of so many elements; entry [elem][node of an element]: the number on the device. */
+unda_status sem_cells_new(const struct sem *sem, int region, int cells, int threads, struct sem_tiles *tiles);
+/* Marks the nodes of faces at which a region ends. */
+enum { SEM_ON_SIDE = -2 };
+void sem_mark_sides(const struct sem *sem, int region, int threads, int32_t *node);
 /* cluster.c: the tiles of elements, in the order of their first ones; fills tile, cell and num_tile. */
 unda_status sem_cluster(const struct sem *sem, int region, struct sem_tiles *tiles);
 

@@ -24,7 +24,8 @@ SIZE_IS(sem_tile, 64);
 struct sem_tile_args {
     void *u, *v, *a;          /* [node][DIM] */
     const void *inverse_mass; /* [node]; 1 at sides */
-    /* [elem][10] or [elem][10][node of an element]; where threads own planes [warp][node of a plane][5][lane][2]. */
+    /* [elem][10] or, by node, of tiles [elem][node][10] in groups of four, and filled up to fours, where threads own
+     * planes [warp][node of a plane][5][lane][2]; ASSEMBLY 2: [elem][10][node], and filled up. */
     const void *metric;
     const void *coef; /* [elem][2] or, as of the metric, by node: lambda, mu; of fluids 1/rho, 0 */
     void *shared;     /* ASSEMBLY 0: [entry][DIM], 1: [shared node][DIM], 2: [node on a side][DIM] */
@@ -42,8 +43,9 @@ struct sem_tile_args {
     double dt;
     int time;                    /* this step's time, counted from *clock; -1: no sources */
     int num_source, mode, first; /* first tile of this launch */
+    long long num_elem;          /* ASSEMBLY 2 */
 };
-SIZE_IS(sem_tile_args, 168);
+SIZE_IS(sem_tile_args, 176);
 
 /* Nodes that blocks share, and those on sides. */
 struct sem_shared_args {
@@ -64,6 +66,14 @@ struct sem_shared_args {
     int mode, unused;
 };
 SIZE_IS(sem_shared_args, 144);
+
+/* Inverse masses behind the unknowns of nodes. */
+struct sem_pad_args {
+    void *u;
+    const void *inverse_mass;
+    long long num;
+};
+SIZE_IS(sem_pad_args, 24);
 
 /* All unknowns of all regions. */
 struct sem_whole_args {

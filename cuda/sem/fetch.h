@@ -27,11 +27,6 @@ template <int NUM> DEVICE void read_words(unsigned short (&to)[NUM], const unsig
         unpack(((const int4 *)from)[i], to + 8 * i);
 }
 
-DEVICE const REAL *metric_of(const sem_tile_args &a, long long elem)
-{
-    return (const REAL *)a.metric + elem * METRIC_REALS;
-}
-
 /* The tile's nodes from memory. */
 DEVICE void gather(const sem_tile_args &a, const sem_tile &t, values *slot)
 {
@@ -47,6 +42,16 @@ DEVICE void gather(const sem_tile_args &a, const sem_tile &t, values *slot)
         for (int k = 0; k < DIM; k++)
             copy_async(u + (t.num_inner + i) * DIM + k, from + k);
     }
+}
+
+/* A line by the slots of its nodes. */
+DEVICE void pick_line(const values *u, const unsigned short *slot, REAL (&x)[DIM][N])
+{
+#pragma unroll
+    for (int k = 0; k < N; k++)
+#pragma unroll
+        for (int i = 0; i < DIM; i++)
+            x[i][k] = u[slot[k]].v[i];
 }
 
 /* Words of the pattern that stand in s.list before those of sums. */

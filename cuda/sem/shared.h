@@ -9,7 +9,7 @@ DEVICE void at_side(const sem_shared_args &a, long long side, const REAL *v, REA
     const REAL *area = (const REAL *)a.area + 3 * side;
     if (partner >= 0 && DIM == 1)
         for (int i = 0; i < 3; i++)
-            f[0] += area[i] * ((const REAL *)a.solid_u)[3 * (long long)partner + i];
+            f[0] += area[i] * ((const REAL *)a.solid_u)[SOLID_WIDTH * (long long)partner + i];
     if (partner >= 0 && DIM == 3)
         for (int i = 0; i < DIM; i++)
             f[i] -= area[i] * ((const REAL *)a.pressure)[partner];
@@ -30,27 +30,27 @@ DEVICE void at_side(const sem_shared_args &a, long long side, const REAL *v, REA
     }
 }
 
-/* The rest of a step of nodes on no side, of whose velocity (of SEM_CLOSE: acceleration) tiles have made what it is:
+/* The rest of a step of nodes on no side, of whose velocity (of SEM_CLOSE: acceleration) cells have made what it is:
  * QUAD unknowns from this one on. */
 DEVICE void go_on(const sem_shared_args &a, long long at)
 {
-    REAL v[QUAD], other[QUAD], *to = (REAL *)(a.mode == SEM_STEP ? a.u : a.v) + at;
-    const int num = (int)(a.first_side * DIM - at < QUAD ? a.first_side * DIM - at : QUAD);
-    if (a.mode == SEM_FORCE)
-        return;
+    REAL x[QUAD], y[QUAD], *to = (REAL *)(a.mode == SEM_STEP ? a.u : a.v) + at;
     const REAL *from = (const REAL *)(a.mode == SEM_STEP ? a.v : a.a) + at;
     const REAL dt = (REAL)(a.mode == SEM_STEP ? a.dt : a.dt / 2);
-    if (num < QUAD) {
-        for (int i = 0; i < num; i++)
+    const long long left = a.first_side * WIDTH - at;
+    if (a.mode == SEM_FORCE)
+        return;
+    if (left < QUAD) {
+        for (int i = 0; i < left; i++)
             to[i] = fma(dt, from[i], to[i]);
         return;
     }
-    load_vector<QUAD>(v, from);
-    load_vector<QUAD>(other, to);
+    load_vector<QUAD>(x, from);
+    load_vector<QUAD>(y, to);
 #pragma unroll
     for (int i = 0; i < QUAD; i++)
-        other[i] = fma(dt, v[i], other[i]);
-    store_vector<QUAD>(to, other);
+        y[i] = fma(dt, x[i], y[i]);
+    store_vector<QUAD>(to, y);
 }
 
 /* The force on a node: parts in order, or their sum, which is 0 from now on. */
@@ -65,7 +65,7 @@ DEVICE void take_force(const sem_shared_args &a, long long node, REAL (&f)[DIM])
             f[i] += part[i];
     }
 #else
-    REAL *sum = (REAL *)a.shared + (node - (ASSEMBLY == 2 ? a.first_side : 0)) * DIM;
+    REAL *sum = (REAL *)a.shared + (node - (ASSEMBLY == 2 ? a.first_side : 0)) * WIDTH;
 #pragma unroll
     for (int i = 0; i < DIM; i++) {
         f[i] = sum[i];
@@ -80,7 +80,7 @@ DEVICE void accelerate(const sem_shared_args &a, long long node, REAL (&f)[DIM])
     if (a.mode == SEM_FORCE)
         return;
     if (node >= a.first_side)
-        at_side(a, node - a.first_side, (const REAL *)a.v + node * DIM, f);
+        at_side(a, node - a.first_side, (const REAL *)a.v + node * WIDTH, f);
     REAL inverse = __ldg((const REAL *)a.inverse_mass + node);
 #pragma unroll
     for (int i = 0; i < DIM; i++)
@@ -90,26 +90,32 @@ DEVICE void accelerate(const sem_shared_args &a, long long node, REAL (&f)[DIM])
 }
 
 #if ASSEMBLY == 2
-/* A thread: some unknowns of nodes on no side, or a node on one. */
+/* Blocks of 256 threads: first those of nodes on sides, which take longest, a thread a node; then some unknowns a thread. */
 extern "C" __global__ void sem_shared(const __grid_constant__ sem_shared_args a)
 {
     wait_for_previous();
-    long long node = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    const long long num_quad = (a.first_side * DIM + QUAD - 1) / QUAD;
-    if (node < num_quad) {
-        go_on(a, node * QUAD);
+    const long long num_block = (a.num - a.first_side + 255) / 256;
+    if (blockIdx.x >= num_block) {
+        go_on(a, ((blockIdx.x - num_block) * 256 + threadIdx.x) * QUAD);
         return;
     }
-    node += a.first_side - num_quad;
+    const long long node = a.first_side + (long long)blockIdx.x * 256 + threadIdx.x;
     if (node >= a.num)
         return;
-    REAL f[DIM] = {};
+    REAL f[DIM] = {}, u[WIDTH], v[WIDTH], to[WIDTH] = {};
+    load_vector<WIDTH>(u, (const REAL *)a.u + node * WIDTH);
+    load_vector<WIDTH>(v, (const REAL *)a.v + node * WIDTH);
     take_force(a, node, f);
     accelerate(a, node, f);
 #pragma unroll
     for (int i = 0; i < DIM; i++)
-        advance_to(a.mode, a.dt, f[i], (REAL *)a.u + node * DIM + i, (REAL *)a.v + node * DIM + i,
-                   (REAL *)a.a + node * DIM + i);
+        advance_to(a.mode, a.dt, f[i], u + i, v + i, to + i);
+    if (a.mode != SEM_FORCE)
+        store_vector<WIDTH>((REAL *)a.v + node * WIDTH, v);
+    if (a.mode == SEM_STEP)
+        store_vector<WIDTH>((REAL *)a.u + node * WIDTH, u);
+    else
+        store_vector<WIDTH>((REAL *)a.a + node * WIDTH, to);
 }
 #else
 /* A thread sums for a node, and advances unknowns that stand beside each other, so that whole lines are read and

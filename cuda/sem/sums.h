@@ -3,43 +3,6 @@
 #ifndef UNDA_SEM_SUMS_H
 #define UNDA_SEM_SUMS_H
 
-/* Where the part of a shared node goes, counted from the first one, and what it is multiplied by; asked for early. */
-struct target {
-    long long node;
-    REAL factor;
-};
-
-DEVICE target find_target(const sem_tile_args &a, const sem_tile &t, int i)
-{
-    target to = {0, 1};
-    if (ASSEMBLY == 0 || i >= t.num_shared)
-        return to;
-    to.node = __ldg(a.entry + t.first_entry + i);
-    if (ASSEMBLY == 2 && a.mode != SEM_FORCE && to.node < a.first_side)
-        to.factor = __ldg((const REAL *)a.inverse_mass + a.num_inner + to.node) *
-                    (a.mode == SEM_STEP ? (REAL)a.dt : 1);
-    return to;
-}
-
-/* Adds a tile's part of a force: atomically dt M^-1 times it to the velocity, or M^-1 times it to the acceleration,
- * where the node is on no side. */
-DEVICE void leave(const sem_tile_args &a, const target &to, REAL (&force)[DIM])
-{
-    REAL *sums = (REAL *)a.shared;
-    if constexpr (ASSEMBLY == 1) {
-#pragma unroll
-        for (int i = 0; i < DIM; i++)
-            sums[to.node * DIM + i] += force[i];
-    } else if (to.node >= a.first_side) {
-        add_atomically(sums, to.node - a.first_side, force);
-    } else {
-#pragma unroll
-        for (int i = 0; i < DIM; i++)
-            force[i] *= to.factor;
-        add_atomically((REAL *)(a.mode == SEM_STEP ? a.v : a.a) + a.num_inner * DIM, to.node, force);
-    }
-}
-
 /* The sum of the forces at these places. */
 template <int NUM> DEVICE void add_places(const values *force, const unsigned short *list, REAL (&sum)[DIM])
 {
@@ -128,27 +91,15 @@ DEVICE void add_up(const sem_tile_args &a, tile &s, const sem_tile &t,
         }
     }
     read_head(t, head, 1, end, start);
-    constexpr int TURNS = ASSEMBLY == 2 ? 4 : 1;
 #pragma unroll 1
-    for (int first = (int)threadIdx.x; first < t.num_shared; first += TURNS * THREADS) {
-        target to[TURNS];
+    for (int i = (int)threadIdx.x; i < t.num_shared; i += THREADS) {
+        REAL sum[DIM] = {};
+        add_slot<0>(s, end, start, t.num_inner + i, sum);
+        REAL *to = ASSEMBLY == 0 ? acceleration + (t.num_inner + i) * DIM
+                                 : (REAL *)a.shared + (long long)__ldg(a.entry + t.first_entry + i) * DIM;
 #pragma unroll
-        for (int turn = 0; turn < TURNS; turn++)
-            to[turn] = find_target(a, t, first + turn * THREADS);
-#pragma unroll
-        for (int turn = 0; turn < TURNS; turn++) {
-            int i = first + turn * THREADS;
-            REAL sum[DIM] = {};
-            if (i >= t.num_shared)
-                break;
-            add_slot<0>(s, end, start, t.num_inner + i, sum);
-            if constexpr (ASSEMBLY == 0)
-#pragma unroll
-                for (int k = 0; k < DIM; k++)
-                    acceleration[(t.num_inner + i) * DIM + k] = sum[k];
-            else
-                leave(a, to[turn], sum);
-        }
+        for (int k = 0; k < DIM; k++)
+            to[k] = ASSEMBLY == 0 ? sum[k] : to[k] + sum[k];
     }
 }
 

@@ -19,16 +19,24 @@ enum {
     NP = N * SQUARE,
     NUM_METRIC = 10,
     METRIC_NODES = METRIC_KIND == METRIC_STORED ? NP : 1,
-    METRIC_REALS = METRIC_KIND == METRIC_TRILINEAR ? NUM_MAP : NUM_METRIC * METRIC_NODES, /* of an element */
+    METRIC_REALS = METRIC_KIND == METRIC_TRILINEAR ? NUM_MAP /* of an element */
+                   : METRIC_NODES == 1             ? NUM_METRIC
+                                                   : (NUM_METRIC * METRIC_NODES + 3) / 4 * 4,
     NUM_COEF = 2,
-    LINE_WORDS = (N + 7) / 8 * 8,
-    HEAD_WORDS = (4 * CATEGORIES + 7) / 8 * 8,
+    WIDTH = ASSEMBLY == 2 && DIM == 3 ? 4 : DIM, /* words of a node in memory */
+    SOLID_WIDTH = ASSEMBLY == 2 ? 4 : 3,
     QUAD = 16 / sizeof(REAL),
     LINE = 128, /* bytes that are fetched at once */
+};
+#if ASSEMBLY != 2
+enum {
+    LINE_WORDS = (N + 7) / 8 * 8,
+    HEAD_WORDS = (4 * CATEGORIES + 7) / 8 * 8,
     /* Inner nodes, and quads of their unknowns, that a thread has: so many at a time. */
     SLOT_TURNS = least((MOST_INNER + THREADS - 1) / THREADS, 4),
     QUAD_TURNS = least((MOST_INNER * DIM / QUAD + THREADS - 1) / THREADS, 7)
 };
+#endif
 
 static __device__ const REAL line_weight[N] = {LINE_WEIGHTS};
 
@@ -36,6 +44,13 @@ static __device__ const REAL line_weight[N] = {LINE_WEIGHTS};
 struct values {
     REAL v[DIM];
 };
+#if ASSEMBLY == 2
+/* Of the cells of a block. */
+struct tile {
+    __align__(16) values first[CELLS * ELEM0]; /* u, slopes along r_1, fluxes, what they add to the force */
+    __align__(16) values second[CELLS * ELEM1];
+};
+#else
 struct tile {
     __align__(16) values u[MOST_SLOT + 3]; /* by slot: inner ones are filled up to fours */
     /* u, slopes along r_1, fluxes, what they add to the force, the force; then a 0. */
@@ -44,6 +59,7 @@ struct tile {
     __align__(16) values second[most(MOST_SLOT + 3, PLANES ? 0 : CELLS *ELEM1)];
     __align__(16) unsigned short list[LIST_WORDS]; /* of the pattern: of planes lines too */
 };
+#endif
 static_assert(sizeof(tile) <= SHARED_BYTES, "the host counts the same");
 
 /* Element `elem` of the tile and what the thread has of it: a plane r_1 = a, or a column, the node (a, b) of a face. */
@@ -64,6 +80,22 @@ DEVICE place place_of(int num_elem)
     elem = t / OF_ELEM;
     k = t % OF_ELEM;
     return {elem, k % N, k / N, elem < num_elem};
+}
+
+/* The row that a thread works on, as a place: of cells that follow one another without a gap one in other banks than
+ * those of its warp, else its own. */
+#ifdef ROW_ORDER
+static __device__ const unsigned short row_of_thread[] = {ROW_ORDER};
+#endif
+DEVICE place row_place(const place &p, int num_elem)
+{
+#ifdef ROW_ORDER
+    const int row = (int)threadIdx.x < CELLS * SQUARE ? row_of_thread[threadIdx.x] : CELLS * SQUARE;
+    return {row / SQUARE, row % SQUARE % N, row % SQUARE / N, row < num_elem * SQUARE};
+#else
+    (void)num_elem;
+    return p;
+#endif
 }
 
 /* Values by node of this thread's plane, NUM of each, which stand in pairs, the same of all threads of a warp beside each

@@ -10,19 +10,19 @@
  *
  * Compulsory bytes a node: u and v read and written, the inverse mass read, 4 (4 DIM + 1) in float32.
  * Defines: REAL, DEGREE, DIM (3: solid, 1: fluid), CELLS, MIN_BLOCKS, THREADS, PLANES (1: a thread owns a plane, 0: a
- * column), WARP_CELLS (elements of a warp; 0: they begin anywhere in one), METRIC_KIND (common/index.h), MATERIAL_NODES
- * (of an element: 1 or NP), ROW0, PLANE0, ELEM0, PLANE1, ELEM1 (nodes from row to row, plane to plane and element to
+ * column), WARP_CELLS (elements of a warp; 0: they begin anywhere in one), ROW_ORDER (if so, the row on which each thread
+ * works, so that those of a warp are in different banks), METRIC_KIND (common/index.h), MATERIAL_NODES
+ * (of an element: 1 or NP), ROW0, PLANE0, ELEM0, ROW1, PLANE1, ELEM1 (nodes from row to row, plane to plane and element to
  * element in both arrays), MOST_SLOT, MOST_INNER (nodes of a tile, those inside it, at most), SHARED_BYTES, CATEGORIES
  * (csrc/sem/tiles.h), LIST_WORDS (of a tile's pattern that are kept, at most), AHEAD (tiles ahead for which a block
  * asks; 1: none), ASSEMBLY (0: parts are stored and summed in order; 1: added to the sums, tiles of one colour at a
- * time; 2: added atomically to the velocity), LINE_DERIVATIVE, LINE_WEIGHTS, LINE_POINTS. */
+ * time; cells.cu 2: added atomically to the velocity), LINE_DERIVATIVE, LINE_WEIGHTS, LINE_POINTS. */
 #define DEVICE static __device__ __forceinline__
 enum { N = DEGREE + 1 };
 #include "common/async.h"
 #include "common/early.h"
 #include "common/line_products.h"
 #include "common/prefetch.h"
-#include "common/reduce.h"
 #include "common/vector.h"
 #include "sem/advance.h"
 
@@ -41,7 +41,7 @@ enum { N = DEGREE + 1 };
 #if PLANES
 #include "sem/work_plane.h"
 #else
-#include "sem/work_column.h"
+#include "sem/tile_column.h"
 #endif
 #include "sem/sums.h"
 

@@ -8,18 +8,18 @@
 
 /* Slopes along r_3, fluxes at the nodes of a column; those along r_3 become its force at once. */
 DEVICE void work_on_column(const sem_tile_args &a, tile &s, const place &p, long long elem,
-                           REAL (&slope)[DIM][N])
+                           REAL (&metric)[NUM_METRIC], REAL (&coef)[NUM_COEF], REAL (&slope)[DIM][N])
 {
     constexpr double weight[N] = {LINE_WEIGHTS}, point[N] = {LINE_POINTS};
-    values *first = s.first + p.elem * ELEM0 + p.b * N + p.a,
-           *second = s.second + p.elem * ELEM1 + p.b * N + p.a;
-    REAL area = line_weight[p.a] * line_weight[p.b], metric[NUM_METRIC], coef[NUM_COEF];
+    values *first = s.first + p.elem * ELEM0 + p.b * ROW0 + p.a,
+           *second = s.second + p.elem * ELEM1 + p.b * ROW1 + p.a;
+    const REAL area = line_weight[p.a] * line_weight[p.b];
     column edges;
     if constexpr (METRIC_KIND == METRIC_TRILINEAR)
         edges = load_column(metric_of(a, elem), p.a, p.b);
-    else
-        load_metric(a, elem, 0, metric);
-    load_coef(a, elem, 0, area, coef);
+#pragma unroll
+    for (int i = 0; i < NUM_COEF && MATERIAL_NODES == 1; i++)
+        coef[i] *= area;
     derive<false>(slope);
 #pragma unroll
     for (int k = 0; k < N; k++) {
@@ -52,10 +52,18 @@ DEVICE void work_on_column(const sem_tile_args &a, tile &s, const place &p, long
     derive<true>(slope);
 }
 
-/* Sources in this element: their forces on a column. */
-DEVICE void add_sources(const sem_tile_args &a, const sem_tile &t, const place &p, REAL (&f)[DIM][N])
+/* Where a tile's sources begin, of odd threads where they end, asked for early: what is the same for all threads would
+ * be waited for at once. */
+DEVICE int find_sources(const sem_tile_args &a, int number)
 {
-    for (int part = a.source_first[t.number]; part < a.source_first[t.number + 1]; part++) {
+    return a.time >= 0 ? __ldg(a.source_first + number + (int)threadIdx.x % 2) : 0;
+}
+
+/* Those in this element: their forces on a column. All threads call this. */
+DEVICE void add_sources(const sem_tile_args &a, int found, const place &p, REAL (&f)[DIM][N])
+{
+    const int first = __shfl_sync(0xffffffffu, found, 0), end = __shfl_sync(0xffffffffu, found, 1);
+    for (int part = first; part < end; part++) {
         if (a.source_elem[part] != p.elem)
             continue;
         REAL amplitude =
@@ -69,71 +77,62 @@ DEVICE void add_sources(const sem_tile_args &a, const sem_tile &t, const place &
     }
 }
 
-/* What all axes and sources add to the nodes of a column. */
-DEVICE void store_force(tile &s, const place &p, const REAL (&f)[DIM][N])
+/* A thread's row and column in the first array, its column and its line along r_2 in the second. */
+struct lines_in {
+    values *row, *column, *second, *line;
+};
+DEVICE lines_in lines_of(tile &s, const place &p, const place &r)
 {
-    values *first = s.first + p.elem * ELEM0 + p.b * N + p.a,
-           *second = s.second + p.elem * ELEM1 + p.b * N + p.a;
+    return {s.first + r.elem * ELEM0 + r.b * PLANE0 + r.a * ROW0, s.first + p.elem * ELEM0 + p.b * ROW0 + p.a,
+            s.second + p.elem * ELEM1 + p.b * ROW1 + p.a, s.second + p.elem * ELEM1 + p.b * PLANE1 + p.a};
+}
+
+/* What all axes add to the nodes of a column, of which f has what r_3 does: the force. */
+DEVICE void add_lines(const lines_in &at, REAL (&f)[DIM][N])
+{
 #pragma unroll
     for (int k = 0; k < N; k++)
 #pragma unroll
         for (int i = 0; i < DIM; i++)
-            first[k * PLANE0].v[i] = -(f[i][k] + first[k * PLANE0].v[i] + second[k * PLANE1].v[i]);
+            f[i][k] = -(f[i][k] + at.column[k * PLANE0].v[i] + at.second[k * PLANE1].v[i]);
 }
 
-/* Slots along the thread's line along r_1. */
-struct lines_of_thread {
-    unsigned short slot[LINE_WORDS];
-};
+/* Whether the thread's column of u is in f already: for more nodes than these there are no registers. */
+enum { HAS_COLUMN = ASSEMBLY == 2 && N < 6 };
 
-DEVICE void find_lines(const sem_tile_args &, lines_of_thread &own, tile &, const sem_tile &, const place &p,
-                       const unsigned short *lines)
+/* From u in s.first and slopes x along the thread's row to what f and both arrays add to the force; the caller then waits
+ * for the others. Who works on a row, `rows`, may be another one than who works on a column. */
+DEVICE void work_on_lines(const sem_tile_args &a, tile &s, const place &p, bool rows, const lines_in &at,
+                          long long elem, REAL (&x)[DIM][N], REAL (&f)[DIM][N])
 {
-    copy_commit();
-    if (p.works)
-        load_words(own.slot, lines + (p.elem * SQUARE + p.b * N + p.a) * LINE_WORDS);
-}
-
-/* The lines of all threads, from u by slot to the force on element nodes in s.first. */
-DEVICE void work(const sem_tile_args &a, tile &s, const sem_tile &t, const place &p,
-                 const lines_of_thread &own)
-{
-    values *row = s.first + p.elem * ELEM0 + p.b * PLANE0 + p.a * N;
-    values *column = s.first + p.elem * ELEM0 + p.b * N + p.a,
-           *line = s.second + p.elem * ELEM1 + p.b * PLANE1 + p.a;
-    REAL x[DIM][N], y[DIM][N], f[DIM][N];
+    REAL y[DIM][N], metric[NUM_METRIC], coef[NUM_COEF];
     if (p.works) {
-        pick_line(s.u, own.slot, x);
-        store_line<1>(row, x);
-        derive<false>(x);
-    }
-    sync_element();
-    if (p.works) {
-        load_line<N>(s.first + p.elem * ELEM0 + p.b * PLANE0 + p.a, y);
-        load_line<PLANE0>(column, f);
+        load_line<ROW0>(s.first + p.elem * ELEM0 + p.b * PLANE0 + p.a, y);
+        if (!HAS_COLUMN)
+            load_line<PLANE0>(at.column, f);
         derive<false>(y);
-        store_line<N>(line, y);
+        store_line<ROW1>(at.line, y);
+        if (METRIC_KIND == METRIC_AFFINE) /* early: it takes a while */
+            load_metric(a, elem, 0, metric);
+        if (MATERIAL_NODES == 1)
+            load_coef(a, elem, 0, 1, coef);
     }
     sync_element();
-    if (p.works)
-        store_line<1>(row, x);
+    if (rows)
+        store_line<1>(at.row, x);
     sync_element();
     if (p.works)
-        work_on_column(a, s, p, t.first_elem + p.elem, f);
+        work_on_column(a, s, p, elem, metric, coef, f);
     sync_element();
-    if (p.works) {
-        load_line<1>(row, x);
+    if (rows) {
+        load_line<1>(at.row, x);
         derive<true>(x);
-        store_line<1>(row, x);
-        load_line<N>(line, y);
-        derive<true>(y);
-        store_line<N>(line, y);
+        store_line<1>(at.row, x);
     }
-    sync_element();
     if (p.works) {
-        if (a.time >= 0)
-            add_sources(a, t, p, f);
-        store_force(s, p, f);
+        load_line<ROW1>(at.line, y);
+        derive<true>(y);
+        store_line<ROW1>(at.line, y);
     }
 }
 

@@ -211,13 +211,13 @@ def test_columns_compile_with_their_values_in_registers(degree):
     ids=lambda value: value if isinstance(value, int) else "-".join(value),
 )
 def test_elements_of_degree_four_leave_room_for_four_blocks(axes, metrics):
-    """Of 256 threads with columns of nodes and 64 registers, or of 64 with planes, and none is spilt."""
+    """Of 224 threads with columns of nodes and 72 registers, or of 64 with planes, and none is spilt."""
     case = {"architecture": 90, "physics": "elastic", "degree": 4, "dtype": "float32", "assembly": "ordered",
             "per": "cell"}  # fmt: skip
     cases = [case | {"kernel_options": {"metric": one, "axes": axes}} for one in metrics]
     for r in compile_all(cases):
         assert r["spill_bytes"] == 0
-        assert (r["registers"], r["threads"]) <= ((64, 256) if axes == 1 else (255, 64))
+        assert (r["registers"], r["threads"]) <= ((72, 224) if axes == 1 else (255, 64))
 
 
 #: Of the kernels of GAPS, which have the registers that their blocks leave them: with an element of 512 nodes
@@ -243,8 +243,16 @@ def test_kernels_of_gaps_compile_without_spilling(physics, degree):
     assert [(case, r["spill_bytes"]) for case, r in found if r["spill_bytes"] > budget] == []
 
 
-#: Of spectral elements: materials by node; in float64 from degree 5 on what one block more on an SM costs.
-SPECTRAL_BUDGET = {"float32": 8, "float64": 80}
+#: Of spectral elements: materials by node; in float64 from degree 5 on what one block more on an SM costs; so
+#: of columns of five nodes that are added atomically (benchmarks/NOTES.md: it is worth 2 to 3 %), and of
+#: ten in fluids.
+SPECTRAL_BUDGET = {"float32": 8, "float64": 96}
+ATOMIC_BUDGET = {("float32", 4): 40, ("float32", 9): 24}
+
+
+def budget_of(case):
+    atomic = ATOMIC_BUDGET if case["assembly"] == "atomic" else {}
+    return atomic.get((case["dtype"], case["degree"]), SPECTRAL_BUDGET[case["dtype"]])
 
 
 @needs_nvrtc
@@ -277,7 +285,7 @@ def test_spectral_elements_compile_without_spilling(physics, degree, default):
     ]
     found = list(zip(cases, compile_all(cases), strict=True))
     assert [(case, r["spill_bytes"]) for case, r in found
-            if r["spill_bytes"] > SPECTRAL_BUDGET[case["dtype"]]] == []  # fmt: skip
+            if r["spill_bytes"] > budget_of(case)] == []  # fmt: skip
     assert all(r["registers"] <= REGISTERS and r["shared_bytes"] <= 227 << 10 for _, r in found)
 
 

@@ -91,10 +91,10 @@ def add_points(sim, sort):
 
 
 def holds_axes(case):
-    """Whether a case names the axes of a thread, and its registers have room for a plane."""
+    """Whether a case names the axes of a thread, may do so, and its registers have room for a plane."""
     words = (1 if case["kind"] == "fluid" else 3) * (2 if case["dtype"] == "float64" else 1)
     most = 110 if case["dtype"] == "float64" else 150
-    return "axes" in case and 2 * (case["degree"] + 1) ** 2 * words <= most
+    return "axes" in case and case["assembly"] != "atomic" and 2 * (case["degree"] + 1) ** 2 * words <= most
 
 
 def made(device, case, number=None, **options):

@@ -40,6 +40,10 @@ HIGH = [
      "per": "node", "assembly": "colors", "tile": 2, "source": "moment"},
     {"kind": "fluid", "degree": 10, "dtype": "float64", "cells": "sheared", "boundary": "free", "per": "cell",
      "assembly": "ordered", "tile": 2, "source": "volume"},
+    {"kind": "coupled", "degree": 6, "dtype": "float32", "cells": "curved", "boundary": "mixed",
+     "per": "node", "assembly": "atomic", "tile": 7, "source": "force"},
+    {"kind": "solid", "degree": 9, "dtype": "float32", "cells": "warped", "boundary": "periodic",
+     "per": "cell", "assembly": "atomic", "tile": 1, "source": "moment"},
 ]  # fmt: skip
 STEPS = (3, 7)
 

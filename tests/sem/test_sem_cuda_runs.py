@@ -203,6 +203,10 @@ def test_profiles_name_every_launch_and_keep_the_state(assembly):
             {"degree": 5, "kernel_options": {"axes": 2}},
             "^axes is 2 at degree 5, expected 1: a plane of nodes of 3 unknowns in float",
         ),
+        (
+            {"assembly": "atomic", "kernel_options": {"axes": 2}},
+            "^axes is 2 and assembly is atomic, expected axes 1",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(given, message):
